@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `make help` lists the targets.
+
+CC ?= gcc
+BUILD ?= build
+O ?= -O2
+PREFIX ?= /usr/local
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+       -Wwrite-strings -Wvla -Wformat=2 -Wpointer-arith -Wundef -Wno-format-nonliteral
+WERROR ?=
+ifdef SAN
+SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+CPPFLAGS += -D_GNU_SOURCE -DPACKAGE=\"uspl\" -Iinclude -Ilib -I.
+CFLAGS += -std=gnu11 -g $(O) $(WARN) $(WERROR) $(SANFLAGS)
+LDFLAGS += $(SANFLAGS)
+LDLIBS = -ldw -lelf -lZydis -larchive -ljson-c -lopcodes -lbfd -lm
+
+COMMANDS = create apply undo view
+LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c)
+CMD_SRC := $(wildcard $(COMMANDS:%=%/*.c))
+ASM_SRC := $(wildcard runtime/*.S)
+CC_SRC := $(wildcard create/wrapper/*.c)
+TEST_SRC := $(wildcard tests/unit/*_test.c)
+
+obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(call obj,$(ASM_SRC))
+CMD_OBJ := $(call obj,$(CMD_SRC))
+MAIN_OBJ := $(call obj,uspl/main.c)
+CC_OBJ := $(call obj,$(CC_SRC))
+LIBUSPL = $(BUILD)/obj/libuspl.a
+
+PROGRAM = $(BUILD)/bin/uspl
+WRAPPER = $(BUILD)/libexec/uspl/uspl-cc
+LINKS = $(COMMANDS:%=$(BUILD)/bin/uspl-%)
+TESTS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(TEST_SRC))
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all help check unit cmd cases asan lint format format-check bench man install clean demo fuzz
+
+all: $(PROGRAM) $(LINKS) $(WRAPPER) ## build the tools (default)
+
+help: ## list the targets and switches
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo 'switches: CC=clang  O=-O0  SAN=1 (address and undefined behaviour)  WERROR=-Werror  BUILD=dir  PREFIX=/usr/local'
+
+$(BUILD)/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.S Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -g -MMD -MP -c -o $@ $<
+
+$(LIBUSPL): $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(PROGRAM): $(MAIN_OBJ) $(CMD_OBJ) $(LIBUSPL)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(LINKS): $(PROGRAM)
+	ln -sf uspl $@
+
+# The compiler wrapper starts once for each compilation: it links with next to nothing.
+$(WRAPPER): $(CC_OBJ) $(LIBUSPL)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(LIBUSPL)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+-include Makefile.tests
+
+install: all man ## install below PREFIX (honours DESTDIR)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl $(DESTDIR)$(PREFIX)/share/man/man1
+	install $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/uspl
+	for c in $(COMMANDS); do ln -sf uspl $(DESTDIR)$(PREFIX)/bin/uspl-$$c; done
+	install $(WRAPPER) $(DESTDIR)$(PREFIX)/libexec/uspl/uspl-cc
+	install -m 644 include/uspl/*.h $(DESTDIR)$(PREFIX)/include/uspl
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * arch.h - all that the tools know about a processor
+ *
+ * One `struct arch` of constants and functions for each processor; docs/add-an-arch.md is its porting guide. Only x86-64 exists so far. Code outside
+ * lib/arch knows no opcode, no register name and no relocation number.
+ */
+#ifndef USPL_ARCH_ARCH_H
+#define USPL_ARCH_ARCH_H
+
+#include "base/error.h"
+
+/* What a relocation computes. S symbol, A addend, P place, G its slot in our GOT. */
+enum reloc_kind {
+	RELOC_UNSUPPORTED = 0,
+	RELOC_NONE,
+	RELOC_ABS,      /* S + A */
+	RELOC_PCREL,    /* S + A - P */
+	RELOC_PLT,      /* S + A - P, may lead through a stub: a call or a jump to a function */
+	RELOC_GOTPCREL, /* G + A - P */
+	RELOC_TPOFF,    /* S's offset from the thread pointer + A */
+	RELOC_GOTTPOFF, /* GOT slot that holds S's offset from the thread pointer, + A - P */
+	RELOC_SIZE,     /* the symbol's size + A */
+};
+
+struct reloc_info {
+	const char *name; /* "R_X86_64_PC32" */
+	enum reloc_kind kind;
+	uint8_t size;     /* of the field, in bytes */
+	bool is_signed;   /* the value must fit signed; else unsigned */
+};
+
+/* What kind of instruction it is, as far as control flow goes. */
+enum insn_flow {
+	INSN_PLAIN,
+	INSN_CALL,          /* to a constant target */
+	INSN_JUMP,          /* unconditional, to a constant target */
+	INSN_COND_JUMP,     /* to a constant target */
+	INSN_CALL_INDIRECT,
+	INSN_JUMP_INDIRECT,
+	INSN_RETURN,
+	INSN_TRAP,          /* int3, ud2, hlt: execution doesn't go on */
+};
+
+/* A decoded instruction, as much of it as relocating and comparing need. */
+struct insn {
+	uint8_t len;
+	enum insn_flow flow;
+	bool is_nop;           /* does nothing: nop in all its lengths, xchg %ax,%ax; endbr64 is no nop */
+	int64_t rel;           /* for a constant target: its distance from the instruction's end */
+	uint8_t rel_off, rel_size;   /* where in the instruction that distance lies; size 0 if none */
+	uint8_t disp_off, disp_size; /* the displacement of a memory operand; size 0 if none */
+	uint8_t imm_off, imm_size;   /* the (last) immediate; size 0 if none */
+	bool pc_relative_mem;        /* the memory operand is relative to the instruction's end */
+};
+
+struct arch_regs; /* a thread's registers: proc/thread.h */
+
+struct arch {
+	const char *name;   /* "x86_64" */
+	uint16_t machine;   /* EM_* */
+	uint8_t jump_len;   /* bytes that the jump at a function's entry takes */
+	uint64_t reach;     /* how far, in bytes, code and data may lie from code that refers to them */
+
+	/* Relocations. Never NULL: an unknown type has kind RELOC_UNSUPPORTED and a name that tells its number. */
+	const struct reloc_info *(*reloc)(uint32_t type);
+	/* Writes value into the field; USPL_E_OUT_OF_REACH if it doesn't fit. */
+	int (*reloc_write)(const struct reloc_info *info, void *field, uint64_t value, struct uspl_err *err);
+
+	/* Decodes one instruction at code (which has len bytes, and runs at pc). False: not an instruction. */
+	bool (*insn_decode)(const uint8_t *code, size_t len, struct insn *ret);
+
+	/* Writes the jump from `from` to `to` into code (jump_len bytes); false if out of reach. */
+	bool (*jump_encode)(taddr from, taddr to, uint8_t *code);
+	/* If code (len bytes, at `at`) begins with such a jump, its target; else 0. */
+	taddr (*jump_target)(taddr at, const uint8_t *code, size_t len);
+
+	/* A stub that jumps to the address in the slot at `slot`, for calls out of reach: its size, and its code. */
+	uint8_t stub_len;
+	void (*stub_encode)(taddr at, taddr slot, uint8_t *code);
+};
+
+extern const struct arch arch_x86_64;
+
+/* The processor that this program was built for, the only one that it can patch. */
+static inline const struct arch *arch_native(void)
+{
+	return &arch_x86_64;
+}
+
+#endif

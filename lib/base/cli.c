@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// cli.c - options as a table
+
+#include "base/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Long options are told apart by these values; they start above every letter. */
+enum { OPT_HELP = 1000, OPT_VERSION, OPT_VERBOSE, OPT_QUIET, OPT_FIRST };
+
+static bool quiet;
+
+/* clang-format off */
+static const struct { char letter; const char *name, *help; int value; } common[] = {
+	{ 'v', "verbose", "show the steps; twice: the details", OPT_VERBOSE },
+	{ 'q', "quiet",   "print nothing but errors",           OPT_QUIET },
+	{ 'h', "help",    "show this help",                     OPT_HELP },
+	{ 0,   "version", "show the version",                   OPT_VERSION },
+};
+/* clang-format on */
+
+static void print_option(char letter, const char *name, const char *arg, const char *help)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+		 letter ? ',' : ' ', name, arg ? "=" : "", arg ? arg : "");
+	printf("%-32s %s\n", left, help);
+}
+
+static void print_help(const struct cli_command *cmd)
+{
+	printf("usage: %s %s\n\n%s\n\n", cmd->name, cmd->synopsis, cmd->summary);
+	for (size_t i = 0; i < cmd->n_options; i++)
+		print_option(cmd->options[i].letter, cmd->options[i].name, cmd->options[i].arg,
+			     cmd->options[i].help);
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		print_option(common[i].letter, common[i].name, NULL, common[i].help);
+}
+
+static int parse_seconds(const char *name, const char *text, double *ret, struct uspl_err *err)
+{
+	char *end;
+	double value;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (end != text && !strcmp(end, "ms"))
+		value /= 1000;
+	else if (end != text && (!strcmp(end, "s") || !*end))
+		;
+	else
+		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a number of seconds", name, text);
+	if (errno || !isfinite(value) || value < 0 || value > 1e6)
+		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is out of range", name, text);
+	*ret = value;
+	return 0;
+}
+
+static int parse_int(const char *name, const char *text, int *ret, struct uspl_err *err)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (end == text || *end || errno || value < 1 || value > INT_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a whole number above 0", name, text);
+	*ret = (int)value;
+	return 0;
+}
+
+static int store(const struct cli_option *opt, char *arg, struct uspl_err *err)
+{
+	const char **item;
+
+	switch (opt->kind) {
+	case CLI_FLAG:
+		*(bool *)opt->value = true;
+		return 0;
+	case CLI_STRING:
+		*(const char **)opt->value = arg;
+		return 0;
+	case CLI_STRINGS:
+		item = vec_push((cli_strings *)opt->value);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = arg;
+		return 0;
+	case CLI_SECONDS:
+		return parse_seconds(opt->name, arg, opt->value, err);
+	case CLI_INT:
+		return parse_int(opt->name, arg, opt->value, err);
+	}
+	return uspl_fail(err, USPL_E_BUG, "option '%s' has no kind", opt->name);
+}
+
+static void fill_tables(const struct cli_command *cmd, struct option *longs, char *shorts)
+{
+	char *s = shorts;
+	size_t n = 0;
+
+	*s++ = ':';
+	for (size_t i = 0; i < cmd->n_options; i++) {
+		const struct cli_option *opt = &cmd->options[i];
+
+		longs[n++] = (struct option){ .name = opt->name,
+					      .has_arg = opt->arg ? required_argument : no_argument,
+					      .val = OPT_FIRST + (int)i };
+		if (opt->letter)
+			*s++ = opt->letter;
+		if (opt->letter && opt->arg)
+			*s++ = ':';
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++) {
+		longs[n++] = (struct option){ .name = common[i].name, .val = common[i].value };
+		if (common[i].letter)
+			*s++ = common[i].letter;
+	}
+	longs[n] = (struct option){ 0 };
+	*s = '\0';
+}
+
+/* What getopt returned, as the value of a long option. */
+static int long_value(const struct cli_command *cmd, int c)
+{
+	if (c >= OPT_HELP)
+		return c;
+	for (size_t i = 0; i < cmd->n_options; i++)
+		if (cmd->options[i].letter == c)
+			return OPT_FIRST + (int)i;
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		if (common[i].letter == c)
+			return common[i].value;
+	return c;
+}
+
+static int usage_error(const struct cli_command *cmd, int c, char **argv, struct uspl_err *err)
+{
+	const char *word = argv[optind - 1];
+	char letter[3] = { '-', (char)optopt, '\0' };
+
+	if (optopt > 0 && optopt < OPT_HELP && strncmp(word, "--", 2))
+		word = letter;
+	uspl_fail(err, USPL_E_USAGE, c == ':' ? "option '%s' needs an argument" : "unknown option '%s'",
+		  word);
+	uspl_hint(err, "try '%s --help'", cmd->name);
+	return -USPL_E_USAGE;
+}
+
+int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first, struct uspl_err *err)
+{
+	struct option longs[64];
+	char shorts[160];
+	int c, verbose = 0, rc;
+
+	if (cmd->n_options + ARRAY_SIZE(common) >= ARRAY_SIZE(longs))
+		return uspl_fail(err, USPL_E_BUG, "'%s' has too many options", cmd->name);
+	fill_tables(cmd, longs, shorts);
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (c == '?' || c == ':')
+			return usage_error(cmd, c, argv, err);
+		c = long_value(cmd, c);
+		switch (c) {
+		case OPT_HELP:
+			print_help(cmd);
+			return CLI_STOP;
+		case OPT_VERSION:
+			printf("%s %s\n", cmd->name, USPL_VERSION);
+			return CLI_STOP;
+		case OPT_VERBOSE:
+			log_set_level(++verbose);
+			break;
+		case OPT_QUIET:
+			quiet = true;
+			break;
+		default:
+			rc = store(&cmd->options[c - OPT_FIRST], optarg, err);
+			if (rc)
+				return rc;
+		}
+	}
+	*ret_first = optind;
+	return CLI_GO_ON;
+}
+
+bool cli_quiet(void)
+{
+	return quiet;
+}
+
+int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || value < 1 || value > INT_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'%s' is not a pid", text);
+	*ret_pid = (pid_t)value;
+	return 0;
+}

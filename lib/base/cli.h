@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cli.h - options as a table: parsing, -h and usage errors come out of the same lines
+ *
+ * Every command has -h/--help, --version, -v/--verbose and -q/--quiet without listing them.
+ */
+#ifndef USPL_BASE_CLI_H
+#define USPL_BASE_CLI_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#define USPL_VERSION "0.1.0"
+
+typedef VEC(const char *) cli_strings;
+
+enum cli_kind {
+	CLI_FLAG,    /* bool *: set to true */
+	CLI_STRING,  /* const char **: the argument, owned by argv */
+	CLI_STRINGS, /* cli_strings *: every argument given, in order */
+	CLI_SECONDS, /* double *: a number of seconds, 0 or more; "1.5", "200ms" */
+	CLI_INT,     /* int *: 1 or more */
+};
+
+struct cli_option {
+	char letter;      /* 0: the option has only its long name */
+	const char *name; /* without the dashes */
+	const char *arg;  /* the argument's name in the help, NULL for a flag */
+	enum cli_kind kind;
+	void *value;
+	const char *help;
+};
+
+struct cli_command {
+	const char *name;     /* "uspl-apply" */
+	const char *synopsis; /* what follows the name: "[OPTION]... UPDATE PID..." */
+	const char *summary;  /* one sentence, no full stop */
+	const struct cli_option *options;
+	size_t n_options;
+};
+
+enum cli_next { CLI_GO_ON = 0, CLI_STOP = 1 };
+
+/*
+ * Parses argv by the command's table. Operands and options may be mixed; "--" ends the options.
+ * Returns CLI_GO_ON with *ret_first the index of the first operand in argv (which is reordered), CLI_STOP when the help
+ * or the version was asked for and printed to stdout (the command then ends with status 0), or a negative code.
+ */
+int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first,
+	      struct uspl_err *err) uspl_must_check;
+
+/* True after -q: success lines and progress are not printed. */
+bool cli_quiet(void);
+
+/*
+ * Reads a pid operand. Accepts only a whole decimal number above 0; anything else is USPL_E_USAGE.
+ */
+int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err) uspl_must_check;
+
+#endif

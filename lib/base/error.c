@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// error.c - how a failure travels from where it happens to the user
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	enum uspl_status status;
+	const char *json;
+} codes[] = {
+	[USPL_OK] = { USPL_STATUS_DONE, "ok" },
+#define X(name, exit_status, json_name) [USPL_E_##name] = { (enum uspl_status)(exit_status), json_name },
+	USPL_CODES(X)
+#undef X
+};
+
+int uspl_fail(struct uspl_err *err, enum uspl_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err) {
+		char msg[sizeof(err->msg)];
+
+		va_start(ap, fmt);
+		vsnprintf(msg, sizeof(msg), fmt, ap);
+		va_end(ap);
+		memcpy(err->msg, msg, sizeof(msg));
+		err->code = code;
+		err->hint[0] = '\0';
+	}
+	return -(int)code;
+}
+
+static enum uspl_code code_of_errno(int errnum)
+{
+	switch (errnum) {
+	case EPERM:
+	case EACCES:
+		return USPL_E_PERMISSION;
+	case ESRCH:
+		return USPL_E_NO_PROCESS;
+	case ENOMEM:
+		return USPL_E_NOMEM;
+	default:
+		return USPL_E_SYSTEM;
+	}
+}
+
+int uspl_fail_errno(struct uspl_err *err, const char *fmt, ...)
+{
+	int errnum = errno;
+	char what[sizeof(err->msg) - 128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return uspl_fail(err, code_of_errno(errnum), "%s: %s", what, strerror(errnum));
+}
+
+int uspl_fail_nomem(struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_NOMEM, "out of memory");
+}
+
+void uspl_hint(struct uspl_err *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	va_end(ap);
+}
+
+void uspl_context(struct uspl_err *err, const char *fmt, ...)
+{
+	char msg[2 * sizeof(err->msg)];
+	va_list ap;
+	int len;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	len = vsnprintf(msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	if (len < 0 || (size_t)len >= sizeof(err->msg) - 3)
+		return;
+	snprintf(msg + len, sizeof(msg) - (size_t)len, ": %s", err->msg);
+	msg[sizeof(err->msg) - 1] = '\0';
+	memcpy(err->msg, msg, sizeof(err->msg));
+}
+
+enum uspl_status uspl_code_status(int code)
+{
+	size_t i = (size_t)abs(code);
+
+	return i < ARRAY_SIZE(codes) ? codes[i].status : USPL_STATUS_FAILED;
+}
+
+const char *uspl_code_name(int code)
+{
+	size_t i = (size_t)abs(code);
+
+	return i < ARRAY_SIZE(codes) ? codes[i].json : "unknown";
+}
+
+void uspl_err_print(FILE *out, const char *prog, const struct uspl_err *err)
+{
+	fprintf(out, "%s: %s\n", prog, err->msg);
+	if (err->hint[0])
+		fprintf(out, "hint: %s\n", err->hint);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * vec.h - a typed array that grows
+ *
+ *     VEC(struct site) sites = { 0 };
+ *     struct site *site = vec_push(&sites);     // zeroed; NULL when out of memory
+ *     vec_for_each(&sites, site) ...
+ *     vec_release(&sites);
+ *
+ * Pointers to items are good only until the next push.
+ */
+#ifndef USPL_BASE_VEC_H
+#define USPL_BASE_VEC_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *items;                                                                       \
+		size_t n, cap;                                                                     \
+	}
+
+/* Makes room for one more item and returns its place, zeroed; NULL when out of memory. Use vec_push. */
+void *vec_push_(void **items, size_t *n, size_t *cap, size_t size);
+
+#define vec_push(v)                                                                                \
+	((__typeof__((v)->items))vec_push_((void **)&(v)->items, &(v)->n, &(v)->cap,               \
+					   sizeof(*(v)->items)))
+
+#define vec_for_each(v, it)                                                                        \
+	for (it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
+
+/* Frees the array. What the items point to is the caller's. The vec is empty and usable afterwards. */
+#define vec_release(v)                                                                             \
+	do {                                                                                       \
+		free((v)->items);                                                                  \
+		(v)->items = NULL;                                                                 \
+		(v)->n = (v)->cap = 0;                                                             \
+	} while (0)
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * image.h - a program or library as it lies in memory, wherever the bytes come from
+ *
+ * lib/match works on this and so knows neither files nor processes: lib/proc makes an image of a module of a process.
+ */
+#ifndef USPL_MATCH_IMAGE_H
+#define USPL_MATCH_IMAGE_H
+
+#include "base/types.h"
+#include "base/vec.h"
+
+/* A run of bytes at an address. Segments are sorted and don't overlap. */
+struct image_seg {
+	taddr start;
+	size_t len;
+	bool exec;      /* may hold code */
+	bool write;     /* may be written by the program: its bytes are not to be compared */
+	uint8_t *bytes; /* len bytes; NULL where they weren't read (.bss) */
+};
+
+/* A symbol of the running program's own symbol table (.symtab or .dynsym), at its address in memory. */
+struct image_sym {
+	const char *name;
+	const char *file; /* for a local symbol the STT_FILE before it, e.g. "proto.c"; NULL if none or global */
+	taddr addr;       /* for STT_TLS: the offset in the TLS segment */
+	uint64_t size;
+	uint8_t type, bind; /* STT_*, STB_* */
+};
+
+struct image {
+	char *name;        /* for messages */
+	taddr start, end;  /* from the first segment's first to the last one's last byte, .bss included */
+	int64_t tls_offset; /* offset of the TLS block from the thread pointer (negative), for an executable; 0 without TLS */
+	VEC(struct image_seg) segs;
+	VEC(struct image_sym) syms; /* sorted by address */
+	void *backing;     /* owns the names; private to whoever made the image */
+	void (*release_backing)(void *);
+};
+
+/* The bytes at [addr, addr + len), if they lie in one segment and were read; NULL otherwise. Owned by the image. */
+const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
+/* The segment that addr lies in, or NULL. */
+const struct image_seg *image_seg_at(const struct image *image, taddr addr);
+/* The function or object symbol that covers addr (or starts at it, if it has no size), or NULL. */
+const struct image_sym *image_sym_at(const struct image *image, taddr addr);
+void image_free(struct image *image);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * proc.h - a process: who it is, what it maps, its memory
+ *
+ * Reading and writing memory needs no stop (/proc/PID/mem); whether it is safe is the caller's question. A process is
+ * addressed through a thread that is alive, since the main thread may have exited while the others go on.
+ */
+#ifndef USPL_PROC_PROC_H
+#define USPL_PROC_PROC_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+/* One line of /proc/PID/maps. */
+struct mapping {
+	taddr start, end;
+	bool read, write, exec, shared;
+	uint64_t offset;
+	uint64_t dev, inode; /* 0, 0 for anonymous memory */
+	char *path;          /* as the kernel shows it; "" for anonymous memory */
+	bool deleted;        /* the kernel shows " (deleted)"; path is without it */
+};
+
+typedef VEC(struct mapping) mapping_vec;
+
+struct proc {
+	pid_t pid;
+	pid_t tid;          /* a living thread, for /proc/PID/task/TID */
+	char comm[32];
+	int mem_fd;         /* /proc/PID/task/TID/mem, read and write */
+	uint64_t starttime; /* clock ticks since boot: tells a pid from its reuse */
+	int seccomp;        /* 0 none, 1 strict, 2 filter */
+	mapping_vec maps;   /* as of the last proc_refresh_maps, sorted by address */
+};
+
+/*
+ * Opens a process for reading and writing its memory, and finds out beforehand what would go wrong later: it doesn't
+ * exist (USPL_E_NO_PROCESS), isn't ours (USPL_E_PERMISSION), is a zombie (USPL_E_ZOMBIE), is traced by another process
+ * (USPL_E_TRACED, naming it), is a kernel thread, is 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
+ */
+int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
+/* The same, for reading only: a traced process is fine, and no write access is asked for. */
+int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
+void proc_free(struct proc *proc);
+DEFINE_AUTO_FREE(proc, struct proc, proc_free)
+#define auto_proc __attribute__((cleanup(cleanup_proc_)))
+
+/* Reads /proc/PID/maps again. */
+int proc_refresh_maps(struct proc *proc, struct uspl_err *err) uspl_must_check;
+/* The mapping that addr lies in, or NULL. */
+const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
+
+/* Exactly len bytes, or a failure. */
+int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct uspl_err *err) uspl_must_check;
+/* Up to len bytes; returns how many could be read, 0 if none. Sets no error. */
+size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len);
+/* Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of the page. */
+int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len, struct uspl_err *err) uspl_must_check;
+/* A NUL-terminated string of at most max bytes, allocated. */
+int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret, struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// main.c - the front command: `uspl CMD` and `uspl-CMD` are the same program
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/file.h"
+#include "uspl/commands.h"
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv, struct uspl_err *err);
+	const char *summary;
+} commands[] = {
+	{ "create", cmd_create, "make an update from a source diff" },
+	{ "apply",  cmd_apply,  "put an update into running processes" },
+	{ "undo",   cmd_undo,   "take an update back" },
+	{ "view",   cmd_view,   "show what is applied where, or what is in an update" },
+};
+/* clang-format on */
+
+static void print_help(FILE *out)
+{
+	fprintf(out, "usage: uspl COMMAND [OPTION]...\n\nLive patching for running processes\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fprintf(out, "\n'uspl COMMAND --help' explains a command; 'uspl COMMAND' is the same as 'uspl-COMMAND'\n");
+}
+
+static int run(const char *name, int argc, char **argv, const char **ret_prog, struct uspl_err *err)
+{
+	static char prog[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, name))
+			continue;
+		snprintf(prog, sizeof(prog), "uspl-%s", name);
+		*ret_prog = argv[0] = prog;
+		return commands[i].run(argc, argv, err);
+	}
+	uspl_fail(err, USPL_E_USAGE, "unknown command '%s'", name);
+	uspl_hint(err, "try 'uspl --help'");
+	return -USPL_E_USAGE;
+}
+
+static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_err *err)
+{
+	const char *called = file_basename(argv[0]);
+
+	if (!strncmp(called, "uspl-", 5))
+		return run(called + 5, argc, argv, ret_prog, err);
+	if (argc < 2) {
+		uspl_fail(err, USPL_E_USAGE, "no command given");
+		uspl_hint(err, "try 'uspl --help'");
+		return -USPL_E_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return USPL_STATUS_DONE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("uspl %s\n", USPL_VERSION);
+		return USPL_STATUS_DONE;
+	}
+	return run(argv[1], argc - 1, argv + 1, ret_prog, err);
+}
+
+int main(int argc, char **argv)
+{
+	const char *prog = "uspl";
+	struct uspl_err err = { 0 };
+	int rc = dispatch(argc, argv, &prog, &err);
+
+	if (rc < 0) {
+		uspl_err_print(stderr, prog, &err);
+		rc = (int)uspl_code_status(rc);
+	}
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "%s: cannot write to standard output\n", prog);
+		return rc ? rc : USPL_STATUS_FAILED;
+	}
+	return rc;
+}
