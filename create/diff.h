@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * diff.h - from two sets of objects to the new code and the pre code of one target
+ *
+ *     normalise   section-relative references become symbol references
+ *     correlate   pair the sections and symbols of each unit's two objects
+ *     compare     which pairs differ, to a fixpoint
+ *     select      what the new code must carry: changed and new functions, and what they need
+ *     vet         reasons to refuse
+ *     emit        new.o and pre.o
+ */
+#ifndef USPL_CREATE_DIFF_H
+#define USPL_CREATE_DIFF_H
+
+#include "update/update.h"
+
+/* One compilation unit of a target. */
+struct diff_unit {
+	const char *source;   /* relative to the tree; the unit's name in refnames */
+	const char *pre_obj;  /* path; NULL: the unit is new */
+	const char *post_obj; /* path; NULL: the unit is gone */
+};
+
+/*
+ * Compares all units of a target and fills target->functions, new_code, pre_code and compiler. Units whose two paths are the same
+ * string or whose files are identical may be passed; they are skipped early.
+ * USPL_E_NO_CHANGE: no code differs. USPL_E_DATA_CHANGE, USPL_E_UNSUPPORTED: a change that can't be put into a running process, with the
+ * symbol, its place in the source, and what to do instead as hint.
+ */
+int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
+		struct uspl_err *err) uspl_must_check;
+
+#endif
