@@ -10,19 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/vec.h"
-
-/* One line of /proc/PID/maps. */
-struct mapping {
-	taddr start, end;
-	bool read, write, exec, shared;
-	uint64_t offset;
-	uint64_t dev, inode; /* 0, 0 for anonymous memory */
-	char *path;          /* as the kernel shows it; "" for anonymous memory */
-	bool deleted;        /* the kernel shows " (deleted)"; path is without it */
-};
-
-typedef VEC(struct mapping) mapping_vec;
+#include "proc/maps.h"
 
 struct proc {
 	pid_t pid;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// maps.c - what /proc/PID/maps says, and where there is room in it
+
+#include "proc/maps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE 4096ull
+/* Linux refuses mappings below vm.mmap_min_addr (64 KiB by default), and x86-64 user space ends at 2^47. */
+#define LOWEST 0x10000ull
+#define HIGHEST 0x7ffffffff000ull
+/* Left free between us and a neighbour, so that what grows (a stack, the next library) finds the place it expects. */
+#define DISTANCE (16 * PAGE)
+
+static int parse_line(const char *line, size_t len, struct mapping *map, struct uspl_err *err)
+{
+	static const char deleted[] = " (deleted)";
+	char perms[5];
+	unsigned int major, minor;
+	int path_at = 0;
+	size_t path_len;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->start, &map->end,
+		   perms, &map->offset, &major, &minor, &map->inode, &path_at) != 7)
+		return uspl_fail(err, USPL_E_SYSTEM, "cannot understand the line '%.*s' of a maps file", (int)len, line);
+	map->read = perms[0] == 'r';
+	map->write = perms[1] == 'w';
+	map->exec = perms[2] == 'x';
+	map->shared = perms[3] == 's';
+	map->dev = (uint64_t)major << 32 | minor;
+	path_len = (size_t)path_at < len ? len - (size_t)path_at : 0;
+	if (path_len > strlen(deleted) &&
+	    !memcmp(line + len - strlen(deleted), deleted, strlen(deleted))) {
+		map->deleted = true;
+		path_len -= strlen(deleted);
+	}
+	map->path = path_len ? strndup(line + path_at, path_len) : strdup("");
+	return map->path ? 0 : uspl_fail_nomem(err);
+}
+
+int mappings_parse(const char *text, mapping_vec *ret, struct uspl_err *err)
+{
+	mapping_vec maps = { 0 };
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		struct mapping *map = vec_push(&maps);
+		int rc = map ? parse_line(text, len, map, err) : uspl_fail_nomem(err);
+
+		if (rc) {
+			mappings_release(&maps);
+			return rc;
+		}
+		text += len + (text[len] == '\n');
+	}
+	*ret = maps;
+	return 0;
+}
+
+void mappings_release(mapping_vec *maps)
+{
+	struct mapping *map;
+
+	vec_for_each(maps, map)
+		free(map->path);
+	vec_release(maps);
+}
+
+/* The hole before maps->items[i], or the one after the last mapping for i == n. */
+static void hole_at(const mapping_vec *maps, size_t i, taddr *ret_start, taddr *ret_end)
+{
+	*ret_start = i ? maps->items[i - 1].end + DISTANCE : LOWEST;
+	*ret_end = i < maps->n ? maps->items[i].start : HIGHEST;
+	*ret_end = *ret_end > DISTANCE ? *ret_end - DISTANCE : 0;
+}
+
+taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len, uint64_t reach)
+{
+	taddr low = end > reach ? end - reach : 0, high = start + reach;
+
+	for (size_t i = maps->n + 1; i-- > 0;) {
+		taddr from, to;
+
+		hole_at(maps, i, &from, &to);
+		from = from < low ? (low + PAGE - 1) & ~(PAGE - 1) : from;
+		to = to > start ? start : to;
+		if (to > from && to - from >= len)
+			return to - len;
+	}
+	for (size_t i = maps->n + 1; i-- > 0;) {
+		taddr from, to;
+
+		hole_at(maps, i, &from, &to);
+		from = from < end ? end : from;
+		to = to > high ? high & ~(PAGE - 1) : to;
+		if (to > from && to - from >= len)
+			return to - len;
+	}
+	return 0;
+}

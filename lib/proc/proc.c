@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// proc.c - a process: who it is, what it maps, its memory
+
+#include "proc/proc.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+/* The lines of /proc/PID/status that decide whether we can work with a process. */
+struct status {
+	char state;
+	pid_t tracer;
+	int seccomp;
+	bool shadow_stack;
+	bool has_memory; /* kernel threads and exiting ones have none */
+};
+
+static void parse_status(const char *text, struct status *st)
+{
+	const char *line = text;
+
+	*st = (struct status){ 0 };
+	while (line && *line) {
+		if (!strncmp(line, "State:\t", 7))
+			st->state = line[7];
+		else if (!strncmp(line, "TracerPid:", 10))
+			st->tracer = (pid_t)atol(line + 10);
+		else if (!strncmp(line, "Seccomp:", 8))
+			st->seccomp = atoi(line + 8);
+		else if (!strncmp(line, "VmSize:", 7))
+			st->has_memory = true;
+		else if (!strncmp(line, "x86_Thread_features:", 20))
+			st->shadow_stack = strcspn(line, "\n") > strcspn(line, "s");
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+}
+
+static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	rc = file_read(path, &text, err);
+	if (rc)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
+	parse_status(buf_str(&text), ret);
+	return 0;
+}
+
+/* A thread that isn't a zombie: the main one, or another if the main one has exited. 0 if there is none. */
+static pid_t living_thread(pid_t pid, struct status *ret)
+{
+	char path[64];
+	auto_closedir DIR *dir = NULL;
+	struct dirent *entry;
+
+	if (read_status(pid, pid, ret, NULL) == 0 && ret->state != 'Z' && ret->state != 'X')
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)atol(entry->d_name);
+
+		if (tid > 0 && read_status(pid, tid, ret, NULL) == 0 && ret->state != 'Z' && ret->state != 'X')
+			return tid;
+	}
+	return 0;
+}
+
+static void read_comm(struct proc *proc)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", proc->pid);
+	if (file_read(path, &text, NULL) == 0)
+		snprintf(proc->comm, sizeof(proc->comm), "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+}
+
+/* Field 22 of /proc/PID/stat; the command's name in field 2 may hold anything, so count from its last ')'. */
+static int read_starttime(struct proc *proc, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64], *p;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", proc->pid);
+	rc = file_read(path, &text, err);
+	if (rc)
+		return rc;
+	p = strrchr(text.data ? text.data : "", ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (!p)
+		return uspl_fail(err, USPL_E_SYSTEM, "cannot understand '%s'", path);
+	proc->starttime = strtoull(p + 1, NULL, 10);
+	return 0;
+}
+
+static int check_not_traced(pid_t pid, const struct status *st, struct uspl_err *err)
+{
+	auto_buf struct buf comm = { 0 };
+	char path[64];
+
+	if (!st->tracer)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/comm", st->tracer);
+	if (file_read(path, &comm, NULL) != 0)
+		buf_addstr(&comm, "?");
+	uspl_fail(err, USPL_E_TRACED, "pid %d is traced by pid %d ('%.*s') already", pid, st->tracer,
+		  (int)strcspn(buf_str(&comm), "\n"), buf_str(&comm));
+	uspl_hint(err, "detach the debugger or tracer, then try again");
+	return -USPL_E_TRACED;
+}
+
+/* The class of the program: from its file, which /proc shows even if it was deleted. */
+static int check_class(const struct proc *proc, struct uspl_err *err)
+{
+	unsigned char ident[EI_NIDENT];
+	char path[64];
+	auto_close int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", proc->pid, proc->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot read the program of pid %d", proc->pid);
+	if (read(fd, ident, sizeof(ident)) != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the program of pid %d is not an ELF file", proc->pid);
+	if (ident[EI_CLASS] != ELFCLASS64)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a 32-bit process", proc->pid);
+	return 0;
+}
+
+static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", proc->pid, proc->tid);
+	proc->mem_fd = open(path, flags | O_CLOEXEC);
+	if (proc->mem_fd >= 0)
+		return 0;
+	uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
+	if (err && err->code == USPL_E_PERMISSION)
+		uspl_hint(err, "run as the process's user or as root; /proc/sys/kernel/yama/ptrace_scope may restrict it further");
+	return -(err ? (int)err->code : USPL_E_PERMISSION);
+}
+
+static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_err *err)
+{
+	auto_proc struct proc *proc = calloc(1, sizeof(*proc));
+	struct status st;
+	int rc;
+
+	if (!proc)
+		return uspl_fail_nomem(err);
+	proc->pid = pid;
+	proc->mem_fd = -1;
+	rc = read_status(pid, pid, &st, err);
+	if (rc)
+		return rc;
+	proc->tid = living_thread(pid, &st);
+	if (!proc->tid)
+		return uspl_fail(err, USPL_E_ZOMBIE, "pid %d is a zombie: it has exited", pid);
+	if (!st.has_memory)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a kernel thread or is exiting", pid);
+	proc->seccomp = st.seccomp;
+	read_comm(proc);
+	rc = readonly ? 0 : check_not_traced(pid, &st, err);
+	if (!rc)
+		rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
+	if (!rc && !readonly)
+		rc = check_class(proc, err);
+	if (!rc)
+		rc = read_starttime(proc, err);
+	if (!rc && !readonly && st.shadow_stack)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d runs with a shadow stack", pid);
+	if (!rc)
+		rc = proc_refresh_maps(proc, err);
+	if (!rc)
+		*ret = take_ptr(proc);
+	return rc;
+}
+
+int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err)
+{
+	return open_common(pid, false, ret, err);
+}
+
+int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err)
+{
+	return open_common(pid, true, ret, err);
+}
+
+void proc_free(struct proc *proc)
+{
+	if (!proc)
+		return;
+	if (proc->mem_fd >= 0)
+		close(proc->mem_fd);
+	mappings_release(&proc->maps);
+	free(proc);
+}
+
+int proc_refresh_maps(struct proc *proc, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	mapping_vec maps = { 0 };
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", proc->pid, proc->tid);
+	rc = file_read(path, &text, err);
+	if (!rc)
+		rc = mappings_parse(buf_str(&text), &maps, err);
+	if (rc)
+		return rc;
+	mappings_release(&proc->maps);
+	proc->maps = maps;
+	if (!maps.n)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
+	return 0;
+}
+
+const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr)
+{
+	size_t low = 0, high = proc->maps.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (proc->maps.items[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < proc->maps.n && proc->maps.items[low].start <= addr ? &proc->maps.items[low] : NULL;
+}
+
+size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t got = pread(proc->mem_fd, (char *)buf + done, len - done, (off_t)(addr + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct uspl_err *err)
+{
+	errno = 0;
+	if (proc_read_some(proc, addr, buf, len) == len)
+		return 0;
+	if (!errno)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
+	return uspl_fail_errno(err, "cannot read %zu bytes at 0x%" PRIx64 " of pid %d", len, addr, proc->pid);
+}
+
+int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len, struct uspl_err *err)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t put = pwrite(proc->mem_fd, (const char *)buf + done, len - done, (off_t)(addr + done));
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put == 0)
+			return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
+		if (put < 0)
+			return uspl_fail_errno(err, "cannot write %zu bytes at 0x%" PRIx64 " of pid %d", len,
+					       addr, proc->pid);
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret, struct uspl_err *err)
+{
+	auto_free char *text = malloc(max + 1);
+	size_t got;
+
+	if (!text)
+		return uspl_fail_nomem(err);
+	got = proc_read_some(proc, addr, text, max);
+	if (!memchr(text, '\0', got))
+		return uspl_fail(err, USPL_E_HOSTILE, "there is no string at 0x%" PRIx64 " of pid %d", addr,
+				 proc->pid);
+	*ret = take_ptr(text);
+	return 0;
+}
