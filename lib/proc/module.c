@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// module.c - the programs and libraries that a process maps
+
+#include "proc/module.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "proc/note.h"
+
+#define PAGE 4096ull
+#define PHDRS_MAX 128
+/* No dynamic section is near this long; a lying one must not make us read on. */
+#define DYNAMIC_MAX 512
+
+static taddr page_down(taddr addr)
+{
+	return addr & ~(PAGE - 1);
+}
+
+static taddr page_up(taddr addr)
+{
+	return page_down(addr + PAGE - 1);
+}
+
+static void module_release(struct module *module)
+{
+	free(module->path);
+	free(module->build_id);
+	free(module->soname);
+	vec_release(&module->phdrs);
+}
+
+void modules_release(module_vec *modules)
+{
+	struct module *module;
+
+	vec_for_each(modules, module)
+		module_release(module);
+	vec_release(modules);
+}
+
+const struct module *module_at(const module_vec *modules, taddr addr)
+{
+	const struct module *module;
+
+	vec_for_each(modules, module)
+		if (addr >= module->start && addr < module->end)
+			return module;
+	return NULL;
+}
+
+/* A value of the process's auxiliary vector, 0 if it has none. */
+static uint64_t auxv_value(const struct proc *proc, uint64_t type)
+{
+	auto_buf struct buf raw = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
+	if (file_read(path, &raw, NULL) != 0)
+		return 0;
+	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.len; at += sizeof(Elf64_auxv_t)) {
+		Elf64_auxv_t av;
+
+		memcpy(&av, raw.data + at, sizeof(av));
+		if (av.a_type == type)
+			return av.a_un.a_val;
+	}
+	return 0;
+}
+
+static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr, struct module *module)
+{
+	if (proc_read_some(proc, start, ehdr, sizeof(*ehdr)) != sizeof(*ehdr) ||
+	    memcmp(ehdr->e_ident, ELFMAG, SELFMAG) || ehdr->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN) || ehdr->e_phentsize != sizeof(Elf64_Phdr) ||
+	    ehdr->e_phnum == 0 || ehdr->e_phnum > PHDRS_MAX)
+		return false;
+	for (unsigned int i = 0; i < ehdr->e_phnum; i++) {
+		Elf64_Phdr *phdr = vec_push(&module->phdrs);
+		taddr at = start + ehdr->e_phoff + i * sizeof(*phdr);
+
+		if (!phdr || proc_read_some(proc, at, phdr, sizeof(*phdr)) != sizeof(*phdr))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Where the module lies. The mapping at `start` shows the file from its first byte, so the segment with offset 0 tells the bias.
+ * False if no code is mapped where the headers say: then it is a file that the program merely looks at.
+ */
+static bool place(const struct proc *proc, taddr start, struct module *module)
+{
+	const Elf64_Phdr *phdr;
+	bool has_bias = false, has_code = false;
+	taddr end = 0;
+
+	vec_for_each(&module->phdrs, phdr) {
+		if (phdr->p_type != PT_LOAD || page_down(phdr->p_offset) != 0 || has_bias)
+			continue;
+		module->bias = (int64_t)(start - page_down(phdr->p_vaddr));
+		has_bias = true;
+	}
+	vec_for_each(&module->phdrs, phdr) {
+		taddr addr = phdr->p_vaddr + (uint64_t)module->bias;
+		const struct mapping *map;
+
+		if (phdr->p_type == PT_DYNAMIC)
+			module->dynamic = addr;
+		if (phdr->p_type == PT_TLS) {
+			module->tls_size = phdr->p_memsz;
+			module->tls_align = phdr->p_align;
+		}
+		if (phdr->p_type != PT_LOAD)
+			continue;
+		if (page_up(addr + phdr->p_memsz) > end)
+			end = page_up(addr + phdr->p_memsz);
+		map = proc_mapping_at(proc, addr);
+		has_code |= (phdr->p_flags & PF_X) && map && map->exec;
+	}
+	module->start = start;
+	module->end = end;
+	return has_bias && has_code && end > start;
+}
+
+static void read_build_id(const struct proc *proc, struct module *module)
+{
+	const Elf64_Phdr *phdr;
+
+	vec_for_each(&module->phdrs, phdr) {
+		uint8_t notes[4096];
+		size_t len = phdr->p_filesz < sizeof(notes) ? phdr->p_filesz : sizeof(notes);
+
+		if (phdr->p_type != PT_NOTE || module->build_id)
+			continue;
+		len = proc_read_some(proc, phdr->p_vaddr + (uint64_t)module->bias, notes, len);
+		module->build_id = note_build_id(notes, len, phdr->p_align);
+	}
+}
+
+static void read_soname(const struct proc *proc, struct module *module)
+{
+	taddr strtab = 0;
+	uint64_t soname = 0;
+
+	for (size_t i = 0; module->dynamic && i < DYNAMIC_MAX; i++) {
+		Elf64_Dyn dyn;
+
+		if (proc_read_some(proc, module->dynamic + i * sizeof(dyn), &dyn, sizeof(dyn)) != sizeof(dyn) ||
+		    dyn.d_tag == DT_NULL)
+			break;
+		if (dyn.d_tag == DT_STRTAB)
+			strtab = dyn.d_un.d_ptr;
+		if (dyn.d_tag == DT_SONAME)
+			soname = dyn.d_un.d_val;
+	}
+	if (!strtab || !soname)
+		return;
+	/* glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in the file. */
+	if (strtab < module->start)
+		strtab += (uint64_t)module->bias;
+	if (proc_read_string(proc, strtab + soname, 4096, &module->soname, NULL) != 0)
+		module->soname = NULL;
+}
+
+static int add_module(const struct proc *proc, const struct mapping *map, taddr main_phdr, module_vec *modules,
+		      struct uspl_err *err)
+{
+	struct module found = { 0 }, *module;
+	Elf64_Ehdr ehdr;
+
+	if (!read_headers(proc, map->start, &ehdr, &found) || !place(proc, map->start, &found)) {
+		module_release(&found);
+		return 0;
+	}
+	found.path = strdup(map->path);
+	module = found.path ? vec_push(modules) : NULL;
+	if (!module) {
+		module_release(&found);
+		return uspl_fail_nomem(err);
+	}
+	found.name = file_basename(found.path);
+	found.is_vdso = !strcmp(found.path, "[vdso]");
+	found.is_main = main_phdr == map->start + ehdr.e_phoff;
+	*module = found;
+	read_build_id(proc, module);
+	read_soname(proc, module);
+	return 0;
+}
+
+int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
+{
+	taddr main_phdr = auxv_value(proc, AT_PHDR);
+	const struct mapping *map;
+	module_vec modules = { 0 };
+
+	vec_for_each(&proc->maps, map) {
+		int rc;
+
+		if (!map->read || map->offset != 0 || (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
+			continue;
+		rc = add_module(proc, map, main_phdr, &modules, err);
+		if (rc) {
+			modules_release(&modules);
+			return rc;
+		}
+	}
+	*ret = modules;
+	return 0;
+}
+
+/* True if fd is the file that map was made from. */
+static bool same_file(int fd, const struct mapping *map)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_ino == map->inode &&
+	       major(st.st_dev) == map->dev >> 32 && minor(st.st_dev) == (map->dev & 0xffffffff);
+}
+
+int module_open_file(const struct proc *proc, const struct module *module)
+{
+	const struct mapping *map = proc_mapping_at(proc, module->start);
+	char path[4400];
+	int fd;
+
+	if (!map || !map->inode)
+		return -1;
+	/* Needs privileges, but sees deleted files and other mount namespaces. */
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid, map->start, map->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (module->is_main) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, module->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Overlay file systems show another device number: then the name has to do, the match decides anyway. */
+	if (fd >= 0 && !same_file(fd, map) && map->deleted) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
