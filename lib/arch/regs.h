@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * regs.h - a stopped thread's registers, without their names
+ *
+ * Everything that reads or changes a register of the target goes through here, so that the code that stops, unwinds and injects is the same on
+ * every processor.
+ */
+#ifndef USPL_ARCH_REGS_H
+#define USPL_ARCH_REGS_H
+
+#include <sys/user.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* What PTRACE_GETREGS gives and PTRACE_SETREGS takes. */
+struct arch_regs {
+	struct user_regs_struct user;
+};
+
+/* Registers by DWARF number (System V ABI for x86-64, figure 3.36): 0 to 15 general, 16 the return address. */
+#define DWARF_REGS 17
+#define DWARF_SP 7
+#define DWARF_PC 16
+
+taddr regs_pc(const struct arch_regs *regs);
+taddr regs_sp(const struct arch_regs *regs);
+/* The general registers in DWARF's order, the program counter last. */
+void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS]);
+
+/*
+ * A system call that the stop itself interrupted and that the kernel would end with EINTR even though no signal handler ran
+ * (epoll_wait, semop, sigtimedwait, recv with a time-out, ...) is made to start again: its result becomes ERESTARTNOHAND, which
+ * the kernel turns into a restart, or into EINTR if a signal handler does run (arch/x86/kernel/signal.c).
+ * Returns true if regs were changed.
+ */
+bool regs_hide_interruption(struct arch_regs *regs);
+
+/* One request of inject.h as the agent reads it (runtime/agent.S knows this layout). */
+struct agent_request {
+	uint64_t kind, what, args[6];
+	int64_t result;
+};
+
+/* Everything that is put on a thread's stack for the agent, and the registers to start it with. */
+struct agent_frame {
+	struct buf bytes;
+	taddr addr;          /* where bytes belong */
+	taddr requests;      /* where the requests are among them */
+	struct arch_regs regs;
+};
+
+/*
+ * Builds the frame below the thread's stack pointer (and its red zone): the requests, and a signal frame that holds the registers, the extended
+ * state and the signal mask, so that the agent ends by giving them all back (rt_sigreturn). A system call that was interrupted is made again from its start.
+ * xstate is the thread's NT_X86_XSTATE.
+ */
+int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask, taddr agent,
+		      const struct agent_request *reqs, size_t n, struct agent_frame *ret,
+		      struct uspl_err *err) uspl_must_check;
+void agent_frame_release(struct agent_frame *frame);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// regs.c - a stopped thread's registers on x86-64
+
+#include "arch/x86_64/regs_priv.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+/* Kernel-internal results of interrupted system calls (include/linux/errno.h); a tracer sees them in rax. */
+enum {
+	KERNEL_ERESTARTSYS = 512,
+	KERNEL_ERESTARTNOINTR = 513,
+	KERNEL_ERESTARTNOHAND = 514,
+	KERNEL_ERESTART_RESTARTBLOCK = 516,
+};
+
+taddr regs_pc(const struct arch_regs *regs)
+{
+	return regs->user.rip;
+}
+
+taddr regs_sp(const struct arch_regs *regs)
+{
+	return regs->user.rsp;
+}
+
+void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS])
+{
+	const struct user_regs_struct *u = &regs->user;
+	const uint64_t order[DWARF_REGS] = { u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8,
+					     u->r9,  u->r10, u->r11, u->r12, u->r13, u->r14, u->r15, u->rip };
+
+	for (size_t i = 0; i < DWARF_REGS; i++)
+		dwarf[i] = order[i];
+}
+
+/* The calls that answer EINTR when a stop interrupts them (tried one by one on Linux 6.18). */
+static bool answers_eintr(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_read:
+	case SYS_readv:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_rt_sigtimedwait:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_io_getevents:
+	case SYS_io_pgetevents:
+	case SYS_io_uring_enter:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool regs_hide_interruption(struct arch_regs *regs)
+{
+	struct user_regs_struct *u = &regs->user;
+
+	if ((int64_t)u->orig_rax < 0 || (int64_t)u->rax != -EINTR || !answers_eintr(u->orig_rax))
+		return false;
+	u->rax = (uint64_t)-KERNEL_ERESTARTNOHAND;
+	return true;
+}
+
+void regs_restart_by_hand(struct arch_regs *regs)
+{
+	struct user_regs_struct *u = &regs->user;
+
+	regs_hide_interruption(regs);
+	if ((int64_t)u->orig_rax < 0)
+		return;
+	switch (-(int64_t)u->rax) {
+	case KERNEL_ERESTARTSYS:
+	case KERNEL_ERESTARTNOINTR:
+	case KERNEL_ERESTARTNOHAND:
+	case KERNEL_ERESTART_RESTARTBLOCK:
+		u->rax = u->orig_rax;
+		u->rip -= 2; /* the syscall instruction */
+		u->orig_rax = (uint64_t)-1;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agent.S - runs in a thread of the target: makes the requests, then gives the thread back to itself
+ *
+ * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function), what, six arguments, result
+ *      r12  how many
+ *      rsp  a struct ucontext that holds the thread's own state, 16-aligned
+ *
+ * Uses nothing but its registers and the requests; needs no relocation. It never returns: rt_sigreturn loads the thread's own state. If a
+ * tracer suppresses that call, it is made again.
+ */
+	.section .rodata.uspl_agent, "a"
+	.global uspl_agent, uspl_agent_end
+	.balign 16
+uspl_agent:
+1:	test	%r12, %r12
+	jz	4f
+	mov	8(%rbx), %rax
+	mov	16(%rbx), %rdi
+	mov	24(%rbx), %rsi
+	mov	32(%rbx), %rdx
+	mov	40(%rbx), %rcx
+	mov	48(%rbx), %r8
+	mov	56(%rbx), %r9
+	cmpq	$0, (%rbx)
+	jne	2f
+	mov	%rcx, %r10
+	syscall
+	mov	%rax, 64(%rbx)
+	cmp	$-4095, %rax		/* a failed system call ends the run */
+	jae	4f
+	jmp	3f
+2:	call	*%rax
+	mov	%rax, 64(%rbx)
+3:	add	$72, %rbx
+	dec	%r12
+	jmp	1b
+4:	mov	$15, %eax		/* rt_sigreturn */
+	syscall
+	jmp	4b
+uspl_agent_end:
+	.section .note.GNU-stack, "", @progbits
