@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// stop.c - all threads of a process at a standstill, for as short as can be
+
+#include "proc/stop.h"
+
+#include <string.h>
+
+static struct thread *find_thread(struct stop *stop, pid_t tid)
+{
+	struct thread *thread;
+
+	vec_for_each(&stop->threads, thread)
+		if (thread->tid == tid)
+			return thread;
+	return NULL;
+}
+
+/* Attaches to the threads that we don't know yet. *ret_new counts them. */
+static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
+{
+	tid_vec tids = { 0 };
+	size_t found = 0;
+	pid_t *tid;
+	int rc = threads_list(stop->proc, &tids, err);
+
+	if (!rc)
+		vec_for_each(&tids, tid) {
+			struct thread *thread = find_thread(stop, *tid);
+
+			if (thread)
+				continue;
+			thread = vec_push(&stop->threads);
+			if (!thread) {
+				rc = uspl_fail_nomem(err);
+				break;
+			}
+			thread->tid = *tid;
+			rc = thread_seize(stop->proc, thread, err);
+			if (rc)
+				break;
+			found += thread->state == THREAD_SEIZED;
+		}
+	vec_release(&tids);
+	if (!rc)
+		*ret_new = found;
+	return rc;
+}
+
+/*
+ * Detaching needs a stopped thread. One that is merely seized is let go by our exit, or stopped for a moment here: this is the path of a
+ * failure before anything happened.
+ */
+static void abandon(struct stop *stop)
+{
+	struct thread *thread;
+
+	vec_for_each(&stop->threads, thread)
+		thread_interrupt(thread);
+	vec_for_each(&stop->threads, thread)
+		if (thread_wait(stop->proc, thread, clock_now_ns() + 100000000, NULL) == 0)
+			thread_release(thread);
+	vec_release(&stop->threads);
+}
+
+int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
+{
+	sigset_t all;
+	size_t found;
+	int rc;
+
+	*stop = (struct stop){ .proc = proc };
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &stop->old_mask);
+	do {
+		rc = seize_new(stop, &found, err);
+	} while (!rc && found);
+	if (rc) {
+		abandon(stop);
+		sigprocmask(SIG_SETMASK, &stop->old_mask, NULL);
+	}
+	return rc;
+}
+
+/* Asks every seized thread to stop, and waits for each by its own id (waiting for any of them would be quadratic). */
+static int halt(struct stop *stop, int64_t deadline, struct uspl_err *err)
+{
+	struct thread *thread;
+	int rc = 0;
+
+	vec_for_each(&stop->threads, thread)
+		thread_interrupt(thread);
+	vec_for_each(&stop->threads, thread) {
+		if (thread->state != THREAD_ASKED)
+			continue;
+		rc = thread_wait(stop->proc, thread, deadline, err);
+		if (!rc && thread->state == THREAD_STOPPED)
+			rc = thread_read_regs(stop->proc, thread, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
+{
+	size_t found;
+	int rc;
+
+	stop->entered_ns = clock_now_ns();
+	do {
+		rc = halt(stop, deadline, err);
+		if (!rc)
+			rc = seize_new(stop, &found, err);
+	} while (!rc && found);
+	return rc;
+}
+
+void stop_leave(struct stop *stop)
+{
+	struct thread *thread;
+
+	vec_for_each(&stop->threads, thread)
+		thread_release(thread);
+	stop->left_ns = clock_now_ns();
+	abandon(stop);
+	sigprocmask(SIG_SETMASK, &stop->old_mask, NULL);
+}

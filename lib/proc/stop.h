@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stop.h - all threads of a process at a standstill, for as short as can be
+ *
+ *     stop_prepare   attach to every thread; nobody stands still yet
+ *     stop_enter     ask all to stop, wait for each, look for new ones, until there are none
+ *     stop_leave     let all go on and detach
+ *
+ * What is expensive (listing, attaching) lies before the standstill.
+ */
+#ifndef USPL_PROC_STOP_H
+#define USPL_PROC_STOP_H
+
+#include <signal.h>
+
+#include "proc/thread.h"
+
+struct stop {
+	const struct proc *proc;
+	thread_vec threads;
+	sigset_t old_mask; /* our own signal mask, from before */
+	int64_t entered_ns, left_ns; /* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go */
+};
+
+/*
+ * Attaches to all threads. Blocks our own signals until stop_leave, so that ^C can't end us in between. On failure everything is detached
+ * again. stop_leave must follow in any case but failure.
+ */
+int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err) uspl_must_check;
+/*
+ * Brings all threads to a standstill and reads their registers. deadline: CLOCK_MONOTONIC, in nanoseconds. On failure the caller still calls
+ * stop_leave.
+ */
+int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
+/* Lets all threads go on and detaches from them. A thread that never stopped is let go when this process ends. */
+void stop_leave(struct stop *stop);
+
+#endif

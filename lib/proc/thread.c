@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// thread.c - one thread under ptrace
+
+#include "proc/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/file.h"
+
+int64_t clock_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", proc->pid, tid);
+	if (file_read(path, &text, NULL) != 0)
+		buf_addstr(&text, "?");
+	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+}
+
+int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
+{
+	char path[64];
+	auto_closedir DIR *dir = NULL;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", proc->pid);
+	dir = opendir(path);
+	if (!dir)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)atol(entry->d_name), *item;
+
+		if (tid <= 0)
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = tid;
+	}
+	return 0;
+}
+
+/* A field of /proc/PID/task/TID/status as a number; -1 if it isn't there. */
+static long status_field(const struct proc *proc, pid_t tid, const char *field, char *ret_state)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+	const char *line, *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", proc->pid, tid);
+	if (file_read(path, &text, NULL) != 0)
+		return -1;
+	line = strstr(buf_str(&text), field);
+	state = strstr(buf_str(&text), "\nState:\t");
+	*ret_state = state ? state[8] : '?';
+	return line ? atol(line + strlen(field)) : -1;
+}
+
+/* Why a thread can't be seized: it exits, somebody else traces it, or we may not. */
+static int explain_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err)
+{
+	int errnum = errno;
+	char state = '?';
+	long tracer = status_field(proc, thread->tid, "\nTracerPid:", &state);
+
+	if (errnum == ESRCH || tracer < 0 || state == 'Z' || state == 'X') {
+		thread->state = THREAD_GONE;
+		return 0;
+	}
+	if (tracer > 0) {
+		uspl_fail(err, USPL_E_TRACED, "thread %d of pid %d is traced by pid %ld already", thread->tid,
+			  proc->pid, tracer);
+		uspl_hint(err, "detach the debugger or tracer, then try again");
+		return -USPL_E_TRACED;
+	}
+	errno = errnum;
+	return uspl_fail_errno(err, "cannot attach to thread %d of pid %d", thread->tid, proc->pid);
+}
+
+int thread_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err)
+{
+	if (ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) != 0)
+		return explain_seize(proc, thread, err);
+	thread->state = THREAD_SEIZED;
+	return 0;
+}
+
+void thread_interrupt(struct thread *thread)
+{
+	if (thread->state != THREAD_SEIZED)
+		return;
+	/* ESRCH: it is exiting; the wait will tell. */
+	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	thread->state = THREAD_ASKED;
+}
+
+/* Takes a wait status apart. A signal on its way to be delivered is as good a stop as the one that we asked for. */
+static void note_stop(struct thread *thread, int status)
+{
+	if (!WIFSTOPPED(status)) {
+		thread->state = THREAD_GONE;
+		return;
+	}
+	thread->state = THREAD_STOPPED;
+	thread->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	thread->group_stopped = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
+	thread->regs_valid = false;
+}
+
+static int fail_unstoppable(const struct proc *proc, const struct thread *thread, struct uspl_err *err)
+{
+	auto_buf struct buf wchan = { 0 };
+	char path[64], name[32], state = '?';
+
+	thread_name(proc, thread->tid, name, sizeof(name));
+	status_field(proc, thread->tid, "\nPid:", &state);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
+	if (file_read(path, &wchan, NULL) != 0 || !wchan.len)
+		buf_addstr(&wchan, "?");
+	uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'",
+		  thread->tid, name, proc->pid, state, buf_str(&wchan));
+	uspl_hint(err, "a thread in uninterruptible sleep or in vfork() can't be stopped; try again later");
+	return -USPL_E_UNSTOPPABLE;
+}
+
+int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline, struct uspl_err *err)
+{
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	while (thread->state == THREAD_ASKED) {
+		int status;
+		pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
+		int64_t left = deadline - clock_now_ns();
+		struct timespec timeout = { left / 1000000000, left % 1000000000 };
+
+		if (got == thread->tid)
+			note_stop(thread, status);
+		else if (got < 0 && errno != EINTR)
+			thread->state = THREAD_GONE;
+		else if (got == 0 && left <= 0)
+			return fail_unstoppable(proc, thread, err);
+		else if (got == 0)
+			sigtimedwait(&child, NULL, &timeout);
+	}
+	return 0;
+}
+
+int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl_err *err)
+{
+	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs.user) != 0) {
+		if (errno == ESRCH) {
+			thread->state = THREAD_GONE;
+			return 0;
+		}
+		return uspl_fail_errno(err, "cannot read the registers of thread %d of pid %d", thread->tid,
+				       proc->pid);
+	}
+	thread->regs_valid = true;
+	return 0;
+}
+
+void thread_release(struct thread *thread)
+{
+	if (thread->state != THREAD_STOPPED)
+		return;
+	if (!thread->regs_valid && ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs.user) == 0)
+		thread->regs_valid = true;
+	if (thread->regs_valid && regs_hide_interruption(&thread->regs))
+		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs.user);
+	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->signal);
+	thread->state = THREAD_FREE;
+}
