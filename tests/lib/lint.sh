@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# lint.sh - the house rules that a machine can check; prints PATH:LINE: WHAT for every breach and then ends with status 1
+
+set -u
+cd "$(dirname "$0")/../.." || exit 3
+shopt -s nullglob
+
+code_dirs=(apply create include lib runtime undo uspl view)
+breaches=$(mktemp) || exit 3
+trap 'rm -f "$breaches"' EXIT
+
+# files PATTERN [DIR]... - the files of that name pattern in these folders, by default in those with our own code
+files() {
+	local pattern=$1
+	shift
+	[ $# -gt 0 ] || set -- "${code_dirs[@]}" tests/unit tests/fuzz
+	find "$@" -name "$pattern" -type f 2> /dev/null | sort
+}
+
+# forbid WHAT REGEX FILE... - no line of these files may match
+forbid() {
+	local what=$1 regex=$2
+	shift 2
+	[ $# -gt 0 ] || return 0
+	grep -nHE -- "$regex" "$@" | sed -E "s#^([^:]*:[0-9]+):.*#\1: $what#" >> "$breaches"
+}
+
+# forbid_include ROOM REGEX - no source file of the room may include a header whose name matches
+forbid_include() {
+	# shellcheck disable=SC2046
+	forbid "$1 may not include this (docs/design.md, 'The rooms')" "^#include \"($2)" \
+		$(files '*.[chS]' "$1")
+}
+
+# The rooms of docs/design.md: each includes only what stands before it.
+check_include_direction() {
+	local commands='apply/|create/|undo/|view/|uspl/commands' room other
+	forbid_include lib "$commands"
+	forbid_include lib/base '(arch|live|match|objfile|proc|update)/'
+	forbid_include lib/objfile '(arch|live|match|proc|update)/'
+	forbid_include lib/arch '(live|match|objfile|proc|update)/'
+	forbid_include lib/update '(arch|live|match|proc)/'
+	forbid_include lib/match '(live|proc)/|update/(update|manifest|archive)'
+	forbid_include lib/proc '(live|objfile|update)/'
+	forbid_include lib/live '(match|objfile|update)/'
+	forbid_include create '(live|match|proc)/'
+	forbid_include create/wrapper '(arch|live|match|objfile|proc|update)/'
+	forbid_include runtime '(arch|base|live|match|objfile|proc|update)/'
+	for room in apply create undo view; do
+		for other in apply create undo view; do
+			[ "$room" = "$other" ] || forbid_include "$room" "$other/[a-z_]*\.h"
+		done
+	done
+}
+
+# Only these print, because printing is their job.
+printers='lib/base/(cli|log|error)\.c|lib/report/'
+
+check_forbidden_calls() {
+	local library all
+	mapfile -t library < <(files '*.[ch]' lib | grep -vE "^($printers)")
+	mapfile -t all < <(files '*.[ch]')
+	forbid 'library code never prints' \
+		'(^|[^a-z_])(printf|puts|putchar|perror|vprintf|fputs|fprintf)[ ]*\(' "${library[@]}"
+	mapfile -t library < <(files '*.[ch]' lib runtime)
+	forbid 'only main ends a process' '(^|[^a-z_.>])(exit|_exit|_Exit|abort|assert|err|errx)[ ]*\(' \
+		"${library[@]}"
+	forbid 'unbounded string function' \
+		'(^|[^a-z_])(strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok)[ ]*\(' "${all[@]}"
+	forbid 'wait for the event, with a deadline' '(^|[^a-z_])(sleep|usleep)[ ]*\(' \
+		"${library[@]}"
+}
+
+# The text of a failure: lower case, no full stop, no line end.
+check_messages() {
+	local all
+	mapfile -t all < <(files '*.c')
+	awk '
+	FNR == 1 { call = "" }
+	/(uspl_fail|uspl_fail_errno|uspl_hint|uspl_context)\(/ { call = ""; line = FNR; open = 1 }
+	open { call = call $0 }
+	open && /;[ \t]*$/ {
+		open = 0
+		if (!match(call, /"([^"\\]|\\.)*"([ \t]*"([^"\\]|\\.)*")*/))
+			next
+		text = substr(call, RSTART + 1, RLENGTH - 2)
+		place = FILENAME ":" line ": "
+		if (text ~ /^[A-Z][a-z]/)
+			print place "a message begins in lower case"
+		if (text ~ /[^.]\.$/)
+			print place "a message has no full stop"
+		if (text ~ /\\n$/)
+			print place "a message has no line end"
+	}' "${all[@]}" >> "$breaches"
+}
+
+# Every prototype in a header has a comment: right above it, or above the group without blank lines that it is in.
+check_prototypes() {
+	local headers
+	mapfile -t headers < <(files '*.h' "${code_dirs[@]}")
+	awk '
+	FNR == 1 { depth = documented = comment = 0; start = "" }
+	/^[ \t]*$/ { documented = 0; start = ""; next }
+	/^\/\*/ { documented = 1; comment = 1 }
+	comment { if (/\*\//) comment = 0; next }
+	/^#|^[A-Z_]+\(/ { if (!/\\$/) start = ""; next }
+	/^\t/ && start == "" { next }
+	/^[{}]/ { start = ""; next }
+	/^(static inline|typedef|struct [a-z_]+ \{|enum|union|extern)/ { start = ""; next }
+	/^[a-z].*[a-z_0-9]\(/ { start = FNR }
+	start != "" && /;/ {
+		if (!documented)
+			print FILENAME ":" start ": this prototype has no comment"
+		start = ""
+	}' "${headers[@]}" >> "$breaches"
+}
+
+# heads LICENCE FILE... - the two lines that every file begins with (scripts: after the #! line)
+heads() {
+	local licence=$1 path head
+	shift
+	for path in "$@"; do
+		head=$(head -n 4 "$path")
+		grep -q "SPDX-License-Identifier: $licence" <<< "$head" ||
+			echo "$path:1: no SPDX line for $licence"
+		grep -q -- "^\(//\|/\*\| \*\|#\) $(basename "$path") - " <<< "$head" ||
+			echo "$path:2: no line '$(basename "$path") - purpose'"
+	done >> "$breaches"
+}
+
+check_heads() {
+	local ours mit
+	mapfile -t mit < <(files '*.[chS]' include runtime)
+	mapfile -t ours < <(files '*.[chS]' apply create lib undo uspl view tests/unit tests/fuzz \
+		tests/lib tests/bench tests/demo tests/real; files '*.sh' tests; files '*.bash' tests)
+	heads MIT "${mit[@]}"
+	heads GPL-3.0-or-later "${ours[@]}"
+}
+
+check_lengths() {
+	local all
+	mapfile -t all < <(files '*.[ch]')
+	awk '
+	function close_file() {
+		if (last > 800)
+			print file ":" last ": a file has at most 800 lines"
+	}
+	FNR == 1 { close_file(); file = FILENAME }
+	{ last = FNR }
+	/^\{/ { start = FNR }
+	/^\}/ && start {
+		if (FNR - start > 61)
+			print FILENAME ":" start ": a function has at most 60 lines, not " FNR - start - 1
+		start = 0
+	}
+	END { close_file() }' "${all[@]}" >> "$breaches"
+}
+
+check_scripts() {
+	local scripts
+	command -v shellcheck > /dev/null || {
+		echo 'lint.sh: shellcheck is not installed, scripts are not checked' >&2
+		return
+	}
+	mapfile -t scripts < <(find . -path "./build*" -prune -o -type f \
+		\( -name "*.sh" -o -name "*.bash" -o -name "*.bats" -o -path "./.ci/run" \
+		-o -path "./tests/bench/run" \) -print)
+	shellcheck --shell=bash --external-sources --format=gcc "${scripts[@]}" >> "$breaches"
+}
+
+check_words() {
+	local all
+	mapfile -t all < <(files '*.[chS]'; files '*.sh' tests; files '*.bats' tests)
+	forbid 'a limit is a sentence in docs/limitations.md, not a note in the code' \
+		'\<(TODO|FIXME|XX[X])\>' "${all[@]}"
+}
+
+check_include_direction
+check_forbidden_calls
+check_messages
+check_prototypes
+check_heads
+check_lengths
+check_scripts
+check_words
+
+# This file names what it looks for.
+if grep -v '^tests/lib/lint.sh:.*a limit is a sentence' "$breaches"; then
+	exit 1
+fi
+echo 'lint: nothing to complain about'

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|real]...
+#
+# Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs, *.bats files, folders
+# of cases. A program that dies, or ends before its plan does, counts as one failure more. The last line is the result.
+
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+: "${USPL_BUILD:=$PWD/build}" "${JOBS:=$(nproc)}" "${CASES:=*}"
+export USPL_BUILD USPL_BIN=$USPL_BUILD/bin
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-180}
+logs=$USPL_BUILD/tests/log
+
+# die MESSAGE - ends the run before it has begun
+die() {
+	echo "run.sh: $1" >&2
+	exit 3
+}
+
+# jobs_of SUITE - one line for each thing to run: NAME COMMAND...
+jobs_of() {
+	local path name
+	case $1 in
+	unit)
+		for path in tests/unit/*_test.c; do
+			name=$(basename "$path" .c)
+			echo "unit/$name $USPL_BUILD/tests/$name"
+		done ;;
+	cmd | real)
+		for path in tests/"$1"/*.bats; do
+			echo "$1/$(basename "$path" .bats) bats --tap $path"
+		done ;;
+	cases)
+		for path in tests/cases/$CASES/desc; do
+			name=$(basename "$(dirname "$path")")
+			tests/lib/case-to-bats.sh "$name" > "$USPL_BUILD/tests/cases/$name.bats"
+			echo "cases/$name bats --tap $USPL_BUILD/tests/cases/$name.bats"
+		done ;;
+	*)
+		die "there is no suite '$1'" ;;
+	esac
+}
+
+# run_job NAME COMMAND... - runs one job and keeps its TAP and, as its last line, its exit status
+run_job() {
+	local name=$1 log
+	log=$logs/$(tr / . <<< "$1").tap
+	shift
+	timeout --kill-after=10 900 "$@" < /dev/null > "$log" 2>&1
+	echo "# exit $?" >> "$log"
+	sed -n "s|^\(not \)\?ok [0-9]*|& $name:|p; /^\(not \)\?ok/!{/^#/p; /^#/!s/^/# /p;}" "$log" |
+		grep -vE '^# (exit|(# )?1\.\.)' || true
+}
+export -f run_job
+export logs
+
+# tally - reads the logs; prints what failed, what was skipped and why, and the last line
+tally() {
+	awk '
+	function close_log() {
+		if (log_name == "")
+			return
+		if (status != 0 && status != 77 && !bad) {
+			failed++
+			print "failed: " log_name ": ended with status " status
+		} else if (ran < plan && !bad) {
+			failed++
+			print "failed: " log_name ": only " ran " of " plan " tests ran"
+		}
+	}
+	FNR == 1 {
+		close_log()
+		log_name = FILENAME
+		sub(/.*\//, "", log_name); sub(/\.tap$/, "", log_name)
+		ran = plan = bad = status = 0
+	}
+	/^1\.\.[0-9]+/ { split($1, p, /\.\./); plan = p[2] }
+	/^1\.\.0 # SKIP/ { sub(/^1\.\.0 # SKIP /, ""); skipped[++n_skipped] = log_name ": " $0 }
+	/^# exit / { status = $3 }
+	/^ok [0-9]+/ {
+		ran++
+		if (tolower($0) ~ /# skip/) {
+			sub(/^ok [0-9]+ -? ?/, "")
+			skipped[++n_skipped] = log_name ": " $0
+		} else {
+			passed++
+		}
+	}
+	/^not ok [0-9]+/ {
+		ran++; bad++; failed++
+		sub(/^not ok [0-9]+ -? ?/, "")
+		print "failed: " log_name ": " $0
+	}
+	END {
+		close_log()
+		for (i = 1; i <= n_skipped; i++)
+			print "skipped: " skipped[i]
+		printf "%d passed, %d failed\n", passed, failed
+		exit failed || !passed
+	}' "$logs"/*.tap
+}
+
+[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|real]..."
+command -v bats > /dev/null || die "bats is not installed (Debian: apt-get install bats)"
+shopt -s nullglob
+rm -rf "$logs"
+mkdir -p "$logs" "$USPL_BUILD/tests/cases"
+for suite in "$@"; do
+	# The servers of the real suite want the machine for themselves.
+	jobs=$JOBS
+	[ "$suite" = real ] && jobs=1
+	jobs_of "$suite" | xargs -r -L 1 -P "$jobs" bash -c 'run_job "$@"' _ || exit 3
+done
+tally
