@@ -38,8 +38,8 @@ static void on_term(int sig)
 
 static void connection_open(struct connection *conn, const char *path)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	struct timeval patience = {.tv_sec = 10};
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = 10 };
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
 	conn->fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -112,7 +112,7 @@ static int run_load(const char *path, int n)
 
 static int run_ask(const char *path, char **words)
 {
-	struct connection conn = {0};
+	struct connection conn = { 0 };
 	char request[128] = "", reply[128];
 	size_t len = 0;
 	int ok;

@@ -36,7 +36,7 @@ static void *serve(void *arg)
 
 static int listen_at(const char *path)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path) >=
