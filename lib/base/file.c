@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // file.c - whole files and folders, with our messages
 
-#define _GNU_SOURCE
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // refname.c - the names by which an update's two ELF files and the running program speak of the same thing
 
-#define _GNU_SOURCE
 #include "update/refname.h"
 
 #include <stdio.h>
