@@ -26,49 +26,68 @@ enum reloc_kind {
 struct reloc_info {
 	const char *name; /* "R_X86_64_PC32" */
 	enum reloc_kind kind;
-	uint8_t size;     /* of the field, in bytes */
-	bool is_signed;   /* the value must fit signed; else unsigned */
+	uint8_t size;   /* of the field, in bytes */
+	bool is_signed; /* the value must fit signed; else unsigned */
 };
 
 /* What kind of instruction it is, as far as control flow goes. */
 enum insn_flow {
 	INSN_PLAIN,
-	INSN_CALL,          /* to a constant target */
-	INSN_JUMP,          /* unconditional, to a constant target */
-	INSN_COND_JUMP,     /* to a constant target */
+	INSN_CALL,      /* to a constant target */
+	INSN_JUMP,      /* unconditional, to a constant target */
+	INSN_COND_JUMP, /* to a constant target */
 	INSN_CALL_INDIRECT,
 	INSN_JUMP_INDIRECT,
 	INSN_RETURN,
-	INSN_TRAP,          /* int3, ud2, hlt: execution doesn't go on */
+	INSN_TRAP, /* int3, ud2, hlt: execution doesn't go on */
 };
 
 /* A decoded instruction, as much of it as relocating and comparing need. */
 struct insn {
 	uint8_t len;
 	enum insn_flow flow;
-	bool is_nop;           /* does nothing: nop in all its lengths, xchg %ax,%ax; endbr64 is no nop */
-	int64_t rel;           /* for a constant target: its distance from the instruction's end */
-	uint8_t rel_off, rel_size;   /* where in the instruction that distance lies; size 0 if none */
+	uint16_t op; /* the same for the same operation: a short and a near `je` have one op */
+	bool is_nop; /* does nothing: nop in all its lengths, xchg %ax,%ax; endbr64 is no nop */
+	int64_t rel; /* for a constant target: its distance from the instruction's end */
+	uint8_t rel_off, rel_size; /* where in the instruction that distance lies; size 0 if none */
 	uint8_t disp_off, disp_size; /* the displacement of a memory operand; size 0 if none */
 	uint8_t imm_off, imm_size;   /* the (last) immediate; size 0 if none */
 	bool pc_relative_mem;        /* the memory operand is relative to the instruction's end */
 };
 
+/*
+ * What the linker made of an instruction that reads an address (or a thread-local offset) from the GOT, when it knew the
+ * value: one instruction that has it as a constant.
+ */
+struct relaxed_insn {
+	uint8_t off; /* of the field in the running instruction, 4 bytes, signed */
+	/* RELOC_ABS or RELOC_TPOFF: the value; RELOC_PCREL: its distance from the instruction's end */
+	enum reloc_kind kind;
+};
+
 struct arch_regs; /* a thread's registers: proc/thread.h */
 
 struct arch {
-	const char *name;   /* "x86_64" */
-	uint16_t machine;   /* EM_* */
-	uint8_t jump_len;   /* bytes that the jump at a function's entry takes */
-	uint64_t reach;     /* how far, in bytes, code and data may lie from code that refers to them */
+	const char *name; /* "x86_64" */
+	uint16_t machine; /* EM_* */
+	uint8_t jump_len; /* bytes that the jump at a function's entry takes */
+	uint64_t reach; /* how far, in bytes, code and data may lie from code that refers to them */
 
-	/* Relocations. Never NULL: an unknown type has kind RELOC_UNSUPPORTED and a name that tells its number. */
+	/* Relocations. Never NULL: what isn't supported has kind RELOC_UNSUPPORTED and its name, or a word for "unknown". */
 	const struct reloc_info *(*reloc)(uint32_t type);
 	/* Writes value into the field; USPL_E_OUT_OF_REACH if it doesn't fit. */
-	int (*reloc_write)(const struct reloc_info *info, void *field, uint64_t value, struct uspl_err *err);
+	int (*reloc_write)(const struct reloc_info *info, void *field, uint64_t value,
+			   struct uspl_err *err);
 
-	/* Decodes one instruction at code (which has len bytes, and runs at pc). False: not an instruction. */
+	/* Decodes one instruction at code (which has len bytes). False: not an instruction. */
 	bool (*insn_decode)(const uint8_t *code, size_t len, struct insn *ret);
+	/*
+	 * True if a linker may have turned the instruction pre, which has a relocation of this type in its
+	 * displacement, into the instruction run. Calls and jumps count too; their nop is the caller's to skip.
+	 */
+	bool (*insn_relaxed)(uint32_t type, const uint8_t *pre, const struct insn *pre_insn,
+			     const uint8_t *run, const struct insn *run_insn,
+			     struct relaxed_insn *ret);
 
 	/* Writes the jump from `from` to `to` into code (jump_len bytes); false if out of reach. */
 	bool (*jump_encode)(taddr from, taddr to, uint8_t *code);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// arch.c - x86-64: the table that the rest of the tools sees
+
+#include <elf.h>
+
+#include "arch/x86_64/x86_64.h"
+
+const struct arch arch_x86_64 = {
+	.name = "x86_64",
+	.machine = EM_X86_64,
+	.jump_len = X86_64_JUMP_LEN,
+	/* A 32-bit displacement reaches 2 GB; the rest is for addends and the size of what is placed there. */
+	.reach = 0x7f000000,
+	.reloc = x86_64_reloc,
+	.reloc_write = x86_64_reloc_write,
+	.insn_decode = x86_64_insn_decode,
+	.insn_relaxed = x86_64_insn_relaxed,
+	.jump_encode = x86_64_jump_encode,
+	.jump_target = x86_64_jump_target,
+	.stub_len = X86_64_STUB_LEN,
+	.stub_encode = x86_64_stub_encode,
+};

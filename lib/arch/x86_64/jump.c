@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// jump.c - x86-64: the jump at a redirected function's entry, and the stub for calls out of reach
+
+#include <string.h>
+
+#include "arch/x86_64/x86_64.h"
+
+enum { OP_JMP_REL32 = 0xe9, OP_INT3 = 0xcc };
+
+bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code)
+{
+	int64_t distance = (int64_t)(to - (from + X86_64_JUMP_LEN));
+	int32_t rel = (int32_t)distance;
+
+	if (rel != distance)
+		return false;
+	code[0] = OP_JMP_REL32;
+	memcpy(code + 1, &rel, sizeof(rel));
+	return true;
+}
+
+taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len)
+{
+	int32_t rel;
+
+	if (len < X86_64_JUMP_LEN || code[0] != OP_JMP_REL32)
+		return 0;
+	memcpy(&rel, code + 1, sizeof(rel));
+	return at + X86_64_JUMP_LEN + (taddr)(int64_t)rel;
+}
+
+void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code)
+{
+	static const uint8_t jmp_mem_rip[] = {0xff, 0x25};
+	enum { LEN = sizeof(jmp_mem_rip) + sizeof(int32_t) };
+	int32_t rel = (int32_t)(slot - (at + LEN));
+
+	memcpy(code, jmp_mem_rip, sizeof(jmp_mem_rip));
+	memcpy(code + sizeof(jmp_mem_rip), &rel, sizeof(rel));
+	memset(code + LEN, OP_INT3, X86_64_STUB_LEN - LEN);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* x86_64.h - what the files of this folder share: the functions that arch_x86_64 points to, documented in arch.h */
+#ifndef USPL_ARCH_X86_64_X86_64_H
+#define USPL_ARCH_X86_64_X86_64_H
+
+#include "arch/arch.h"
+
+enum {
+	X86_64_JUMP_LEN = 5, /* jmp rel32 */
+	X86_64_STUB_LEN = 8, /* jmp *slot(%rip), and two bytes to keep the next one aligned */
+};
+
+/* arch.reloc */
+const struct reloc_info *x86_64_reloc(uint32_t type);
+/* arch.reloc_write */
+int x86_64_reloc_write(const struct reloc_info *info, void *field, uint64_t value,
+		       struct uspl_err *err) uspl_must_check;
+/* arch.insn_decode */
+bool x86_64_insn_decode(const uint8_t *code, size_t len, struct insn *ret);
+/* arch.insn_relaxed */
+bool x86_64_insn_relaxed(uint32_t type, const uint8_t *pre, const struct insn *pre_insn,
+			 const uint8_t *run, const struct insn *run_insn, struct relaxed_insn *ret);
+/* arch.jump_encode */
+bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code);
+/* arch.jump_target */
+taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len);
+/* arch.stub_encode */
+void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code);
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// arch_test.c - x86-64: decoding, relocation fields, relaxed instructions, jumps and stubs
+
+#include <elf.h>
+
+#include "arch/arch.h"
+#include "tests/unit/tap.h"
+
+static const struct arch *arch;
+
+static void test_decode(void)
+{
+	static const struct {
+		const char *what;
+		uint8_t code[16];
+		uint8_t len;
+		enum insn_flow flow;
+		bool is_nop;
+	} cases[] = {
+		{"nop", {0x90}, 1, INSN_PLAIN, true},
+		{"xchg ax,ax", {0x66, 0x90}, 2, INSN_PLAIN, true},
+		{"nopw 0(rax,rax)", {0x66, 0x0f, 0x1f, 0x44, 0, 0}, 6, INSN_PLAIN, true},
+		{"data16 cs nopw", {0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84}, 11, INSN_PLAIN, true},
+		{"endbr64", {0xf3, 0x0f, 0x1e, 0xfa}, 4, INSN_PLAIN, false},
+		{"pause", {0xf3, 0x90}, 2, INSN_PLAIN, false},
+		{"xchg r8,rax", {0x49, 0x90}, 2, INSN_PLAIN, false},
+		{"call", {0xe8, 4, 0, 0, 0}, 5, INSN_CALL, false},
+		{"jmp short", {0xeb, 4}, 2, INSN_JUMP, false},
+		{"jmp near", {0xe9, 4}, 5, INSN_JUMP, false},
+		{"je short", {0x74, 4}, 2, INSN_COND_JUMP, false},
+		{"je near", {0x0f, 0x84, 4}, 6, INSN_COND_JUMP, false},
+		{"jrcxz", {0xe3, 4}, 2, INSN_COND_JUMP, false},
+		{"jmp *rax", {0xff, 0xe0}, 2, INSN_JUMP_INDIRECT, false},
+		{"notrack jmp *rax", {0x3e, 0xff, 0xe0}, 3, INSN_JUMP_INDIRECT, false},
+		{"call *0(rip)", {0xff, 0x15}, 6, INSN_CALL_INDIRECT, false},
+		{"ret", {0xc3}, 1, INSN_RETURN, false},
+		{"ud2", {0x0f, 0x0b}, 2, INSN_TRAP, false},
+		{"int3", {0xcc}, 1, INSN_TRAP, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct insn insn;
+		bool decoded = arch->insn_decode(cases[i].code, sizeof(cases[i].code), &insn);
+
+		ok(decoded && insn.len == cases[i].len && insn.flow == cases[i].flow &&
+			   insn.is_nop == cases[i].is_nop,
+		   "decodes %s", cases[i].what);
+	}
+}
+
+static void test_fields(void)
+{
+	static const uint8_t je_short[] = {0x74, 0xfe};
+	static const uint8_t je_near[] = {0x0f, 0x84, 0x10, 0, 0, 0};
+	static const uint8_t jne_short[] = {0x75, 0xfe};
+	/* cmpl $0x12345678, 0x10(%rip) */
+	static const uint8_t cmp[] = {0x81, 0x3d, 0x10, 0, 0, 0, 0x78, 0x56, 0x34, 0x12};
+	static const uint8_t movabs[] = {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8};
+	static const uint8_t cut[] = {0xe8, 0, 0};
+	struct insn a, b, c;
+
+	ok(arch->insn_decode(je_short, sizeof(je_short), &a) &&
+		   arch->insn_decode(je_near, sizeof(je_near), &b) &&
+		   arch->insn_decode(jne_short, sizeof(jne_short), &c) && a.op == b.op &&
+		   a.op != c.op,
+	   "a short and a near je are one operation, jne is another");
+	ok(a.rel == -2 && a.rel_off == 1 && a.rel_size == 1, "the short distance");
+	ok(b.rel == 16 && b.rel_off == 2 && b.rel_size == 4, "the near distance");
+	ok(arch->insn_decode(cmp, sizeof(cmp), &a) && a.pc_relative_mem && a.disp_off == 2 &&
+		   a.disp_size == 4 && a.imm_off == 6 && a.imm_size == 4,
+	   "displacement and immediate of one instruction");
+	ok(arch->insn_decode(movabs, sizeof(movabs), &a) && a.imm_off == 2 && a.imm_size == 8,
+	   "a 64-bit immediate");
+	ok(!arch->insn_decode(cut, sizeof(cut), &a), "half an instruction is none");
+}
+
+static bool relaxed(uint32_t type, const uint8_t *pre, size_t pre_len, const uint8_t *run,
+		    size_t run_len, struct relaxed_insn *ret)
+{
+	struct insn pre_insn, run_insn;
+
+	return arch->insn_decode(pre, pre_len, &pre_insn) &&
+	       arch->insn_decode(run, run_len, &run_insn) &&
+	       arch->insn_relaxed(type, pre, &pre_insn, run, &run_insn, ret);
+}
+
+static void test_relaxed(void)
+{
+	static const struct {
+		const char *what;
+		uint32_t type;
+		uint8_t pre[8], run[8];
+		bool want;
+		struct relaxed_insn field;
+	} cases[] = {
+		{"mov r8 -> lea",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x4c, 0x8b, 0x05},
+		 {0x4c, 0x8d, 0x05},
+		 true,
+		 {3, RELOC_PCREL}},
+		{"mov rax -> lea rcx",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x48, 0x8b, 0x05},
+		 {0x48, 0x8d, 0x0d},
+		 false,
+		 {0, 0}},
+		{"mov r8 -> mov $",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x4c, 0x8b, 0x05},
+		 {0x49, 0xc7, 0xc0},
+		 true,
+		 {3, RELOC_ABS}},
+		{"mov r8 -> mov $, rax",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x4c, 0x8b, 0x05},
+		 {0x48, 0xc7, 0xc0},
+		 false,
+		 {0, 0}},
+		{"cmp -> cmp $",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x48, 0x3b, 0x1d},
+		 {0x48, 0x81, 0xfb},
+		 true,
+		 {3, RELOC_ABS}},
+		{"cmp -> sub $",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x48, 0x3b, 0x1d},
+		 {0x48, 0x81, 0xeb},
+		 false,
+		 {0, 0}},
+		{"test -> test $",
+		 R_X86_64_REX_GOTPCRELX,
+		 {0x48, 0x85, 0x1d},
+		 {0x48, 0xf7, 0xc3},
+		 true,
+		 {3, RELOC_ABS}},
+		{"call * -> addr32 call",
+		 R_X86_64_GOTPCRELX,
+		 {0xff, 0x15},
+		 {0x67, 0xe8},
+		 true,
+		 {2, RELOC_PCREL}},
+		{"call * -> jmp", R_X86_64_GOTPCRELX, {0xff, 0x15}, {0xe9}, false, {0, 0}},
+		{"jmp * -> jmp", R_X86_64_GOTPCRELX, {0xff, 0x25}, {0xe9}, true, {1, RELOC_PCREL}},
+		{"mov -> lea by a PC32",
+		 R_X86_64_PC32,
+		 {0x48, 0x8b, 0x05},
+		 {0x48, 0x8d, 0x05},
+		 false,
+		 {0, 0}},
+		{"mov gottpoff -> mov $",
+		 R_X86_64_GOTTPOFF,
+		 {0x48, 0x8b, 0x05},
+		 {0x48, 0xc7, 0xc0},
+		 true,
+		 {3, RELOC_TPOFF}},
+		{"add gottpoff -> lea",
+		 R_X86_64_GOTTPOFF,
+		 {0x48, 0x03, 0x05},
+		 {0x48, 0x8d, 0x80},
+		 true,
+		 {3, RELOC_TPOFF}},
+		{"add gottpoff -> add $",
+		 R_X86_64_GOTTPOFF,
+		 {0x4c, 0x03, 0x25},
+		 {0x49, 0x81, 0xc4},
+		 true,
+		 {3, RELOC_TPOFF}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct relaxed_insn field = {0};
+		bool is = relaxed(cases[i].type, cases[i].pre, sizeof(cases[i].pre), cases[i].run,
+				  sizeof(cases[i].run), &field);
+
+		ok(is == cases[i].want && field.off == cases[i].field.off &&
+			   field.kind == cases[i].field.kind,
+		   "%s is %s", cases[i].what, cases[i].want ? "relaxed" : "another instruction");
+	}
+}
+
+static void test_reloc(void)
+{
+	const struct reloc_info *pc32 = arch->reloc(R_X86_64_PC32);
+	const struct reloc_info *abs32 = arch->reloc(R_X86_64_32);
+	struct uspl_err err = {0};
+	uint8_t field[8] = {0};
+
+	ok_str(pc32->name, "R_X86_64_PC32", "a relocation has its name");
+	ok(pc32->kind == RELOC_PCREL && pc32->size == 4, "PC32 is relative to the pc");
+	ok(arch->reloc(R_X86_64_PLT32)->kind == RELOC_PLT, "PLT32 may lead through a stub");
+	ok(arch->reloc(R_X86_64_TLSGD)->kind == RELOC_UNSUPPORTED, "TLSGD isn't supported");
+	ok(arch->reloc(0xffffffff)->kind == RELOC_UNSUPPORTED && arch->reloc(0xffffffff)->name,
+	   "an unknown relocation isn't supported and has a name");
+	ok(arch->reloc_write(pc32, field, (uint64_t)-2, &err) == 0 && field[0] == 0xfe &&
+		   field[3] == 0xff && field[4] == 0,
+	   "a negative distance is written, in 4 bytes");
+	ok(arch->reloc_write(pc32, field, 0x80000000, &err) == -USPL_E_OUT_OF_REACH,
+	   "2 GB is too far");
+	ok(arch->reloc_write(abs32, field, 0x80000000, &err) == 0, "2 GB fits unsigned");
+	ok(arch->reloc_write(abs32, field, (uint64_t)-1, &err) == -USPL_E_OUT_OF_REACH,
+	   "-1 doesn't fit unsigned");
+}
+
+static void test_jump(void)
+{
+	uint8_t code[16];
+
+	ok(arch->jump_encode(0x400000, 0x500000, code) &&
+		   arch->jump_target(0x400000, code, arch->jump_len) == 0x500000,
+	   "a jump leads where it was sent");
+	ok(arch->jump_encode(0x500000, 0x400000, code) &&
+		   arch->jump_target(0x500000, code, arch->jump_len) == 0x400000,
+	   "a jump back, too");
+	ok(!arch->jump_encode(0x400000, 0x180400000, code), "no jump is longer than 2 GB");
+	ok(arch->jump_target(0x400000, code, 4) == 0, "four bytes hold no jump");
+	code[0] = 0x55;
+	ok(arch->jump_target(0x400000, code, sizeof(code)) == 0, "push is no jump");
+	arch->stub_encode(0x1000, 0x1100, code);
+	ok(code[0] == 0xff && code[1] == 0x25 && code[2] == 0xfa && code[3] == 0 &&
+		   arch->stub_len == 8,
+	   "a stub jumps through its slot");
+}
+
+int main(void)
+{
+	arch = arch_native();
+	test_decode();
+	test_fields();
+	test_relaxed();
+	test_reloc();
+	test_jump();
+	return tap_done();
+}
