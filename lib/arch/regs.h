@@ -36,6 +36,11 @@ void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS]);
  */
 bool regs_hide_interruption(struct arch_regs *regs);
 
+/*
+ * True for a blocking system call that a stop interrupts and the kernel restarts without the program or its time-outs noticing.
+ */
+bool syscall_restarts_unseen(long nr);
+
 /* One request of inject.h as the agent reads it (runtime/agent.S knows this layout). */
 struct agent_request {
 	uint64_t kind, what, args[6];

@@ -5,13 +5,20 @@
 
 #include <string.h>
 
-static struct thread *find_thread(struct stop *stop, pid_t tid)
+/*
+ * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each time, so the search goes on where
+ * the last one ended.
+ */
+static struct thread *find_thread(struct stop *stop, pid_t tid, size_t *cursor)
 {
-	struct thread *thread;
+	for (size_t i = 0; i < stop->threads.n; i++) {
+		size_t at = (*cursor + i) % stop->threads.n;
 
-	vec_for_each(&stop->threads, thread)
-		if (thread->tid == tid)
-			return thread;
+		if (stop->threads.items[at].tid != tid)
+			continue;
+		*cursor = at + 1;
+		return &stop->threads.items[at];
+	}
 	return NULL;
 }
 
@@ -19,13 +26,13 @@ static struct thread *find_thread(struct stop *stop, pid_t tid)
 static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 {
 	tid_vec tids = { 0 };
-	size_t found = 0;
+	size_t found = 0, cursor = 0;
 	pid_t *tid;
 	int rc = threads_list(stop->proc, &tids, err);
 
 	if (!rc)
 		vec_for_each(&tids, tid) {
-			struct thread *thread = find_thread(stop, *tid);
+			struct thread *thread = find_thread(stop, *tid, &cursor);
 
 			if (thread)
 				continue;

@@ -70,6 +70,20 @@ static long status_field(const struct proc *proc, pid_t tid, const char *field, 
 	return line ? atol(line + strlen(field)) : -1;
 }
 
+/* io_uring's and vhost's workers are listed as threads, but never run the program's code and can't be traced. */
+static bool is_kernel_worker(const struct proc *proc, pid_t tid)
+{
+	enum { PF_IO_WORKER = 0x10, PF_USER_WORKER = 0x4000 }; /* include/linux/sched.h */
+	auto_buf struct buf text = { 0 };
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
+	p = file_read(path, &text, NULL) == 0 ? strrchr(text.data, ')') : NULL;
+	for (int field = 2; p && field < 9; field++)
+		p = strchr(p + 1, ' ');
+	return p && (strtoul(p + 1, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
+}
+
 /* Why a thread can't be seized: it exits, somebody else traces it, or we may not. */
 static int explain_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err)
 {
@@ -77,7 +91,8 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 	char state = '?';
 	long tracer = status_field(proc, thread->tid, "\nTracerPid:", &state);
 
-	if (errnum == ESRCH || tracer < 0 || state == 'Z' || state == 'X') {
+	if (errnum == ESRCH || tracer < 0 || state == 'Z' || state == 'X' ||
+	    is_kernel_worker(proc, thread->tid)) {
 		thread->state = THREAD_GONE;
 		return 0;
 	}

@@ -66,6 +66,28 @@ static bool answers_eintr(uint64_t nr)
 	}
 }
 
+bool syscall_restarts_unseen(long nr)
+{
+	switch (nr) {
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_futex:
+	case SYS_wait4:
+	case SYS_waitid:
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+	case SYS_msgrcv:
+	case SYS_flock:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool regs_hide_interruption(struct arch_regs *regs)
 {
 	struct user_regs_struct *u = &regs->user;

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// inject.c - system calls and function calls made by the target on our behalf
+/*
+ * The agent's code goes into slack: the bytes between the end of a program's code and the end of its last page, which are mapped, executable and
+ * used by nobody. So no gadget has to be found, nothing has to be mapped first, and a static program will do as well as any. The bytes
+ * are put back afterwards; were they left there, nobody would notice.
+ *
+ * Order matters, since the tool may die between any two steps: first the frame and the code, then the registers (from now on the thread restores itself),
+ * then the signal mask (which the frame restores too).
+ */
+
+#include "proc/inject.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "proc/module.h"
+#include "proc/thread.h"
+
+extern const uint8_t uspl_agent[], uspl_agent_end[];
+
+#define PAGE 4096ull
+#define XSTATE_MAX 16384
+/* What a function that the agent calls may use of the stack. */
+#define CALL_ROOM 4096
+#define AGENT_MAX 256
+#define STOP_NS 1000000000ll
+#define RUN_NS 10000000000ll
+
+/* A thread was not fit to run the agent; another one may be. Not an enum uspl_code. */
+#define UNFIT 1
+
+struct agent {
+	taddr addr;
+	size_t len;
+	uint8_t saved[AGENT_MAX]; /* what was in the slack */
+};
+
+/* What is kept of the thread while the agent runs in it. */
+struct host {
+	struct thread thread;
+	struct buf xstate;
+	uint64_t sigmask;
+	struct agent_frame frame;
+	struct buf stack; /* what was where the frame goes */
+	size_t syscalls;  /* how many the agent has made */
+	int64_t last;     /* the result of the last of them, which the agent may not have noted yet */
+};
+
+static size_t agent_len(void)
+{
+	return (size_t)(uspl_agent_end - uspl_agent);
+}
+
+/* Room behind the last byte of a segment's code, 0 if there isn't enough. */
+static taddr slack_of(const struct proc *proc, const struct module *module)
+{
+	const Elf64_Phdr *phdr;
+
+	vec_for_each(&module->phdrs, phdr) {
+		taddr end = phdr->p_vaddr + (uint64_t)module->bias + phdr->p_filesz;
+		const struct mapping *map = proc_mapping_at(proc, end - 1);
+
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) || phdr->p_memsz != phdr->p_filesz ||
+		    !map || !map->exec || map->shared)
+			continue;
+		end = (end + 15) & ~15ull;
+		if (end + agent_len() <= map->end && (end & ~(PAGE - 1)) == ((end - 16) & ~(PAGE - 1)))
+			return end;
+	}
+	return 0;
+}
+
+static int place_agent(const struct proc *proc, struct agent *ret, struct uspl_err *err)
+{
+	module_vec modules = { 0 };
+	const struct module *module;
+	taddr addr = 0;
+	int rc = modules_read(proc, &modules, err);
+
+	if (rc)
+		return rc;
+	vec_for_each(&modules, module)
+		if (!addr && !module->is_vdso)
+			addr = slack_of(proc, module);
+	modules_release(&modules);
+	if (!addr)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no room for %zu bytes of code behind any program's code",
+				 proc->pid, agent_len());
+	ret->addr = addr;
+	ret->len = agent_len();
+	rc = proc_read(proc, addr, ret->saved, ret->len, err);
+	return rc ? rc : proc_write(proc, addr, uspl_agent, ret->len, err);
+}
+
+static int read_state(struct host *host, struct uspl_err *err)
+{
+	struct iovec iov = { .iov_len = XSTATE_MAX };
+
+	buf_addzero(&host->xstate, XSTATE_MAX);
+	if (host->xstate.oom)
+		return uspl_fail_nomem(err);
+	iov.iov_base = host->xstate.data;
+	if (ptrace(PTRACE_GETREGSET, host->thread.tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
+	    ptrace(PTRACE_GETSIGMASK, host->thread.tid, sizeof(host->sigmask), &host->sigmask) != 0)
+		return uspl_fail_errno(err, "cannot read the state of thread %d", host->thread.tid);
+	host->xstate.len = iov.iov_len;
+	return 0;
+}
+
+/* The frame must fit between the stack pointer and the stack's lower end, with room for calls. */
+static bool stack_has_room(const struct proc *proc, const struct host *host)
+{
+	const struct mapping *map = proc_mapping_at(proc, regs_sp(&host->thread.regs));
+
+	return map && map->write && host->frame.addr >= map->start + CALL_ROOM;
+}
+
+static int write_frame(const struct proc *proc, struct host *host, struct uspl_err *err)
+{
+	int rc;
+
+	if (!stack_has_room(proc, host))
+		return UNFIT;
+	buf_addzero(&host->stack, host->frame.bytes.len);
+	if (host->stack.oom)
+		return uspl_fail_nomem(err);
+	rc = proc_read(proc, host->frame.addr, host->stack.data, host->stack.len, err);
+	if (!rc)
+		rc = proc_write(proc, host->frame.addr, host->frame.bytes.data, host->frame.bytes.len, err);
+	return rc;
+}
+
+/* A filter might kill the target for a system call made for us; it is suspended while we trace (Linux 4.3, needs CAP_SYS_ADMIN). */
+static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
+{
+	long options = PTRACE_O_TRACESYSGOOD | (proc->seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
+
+	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options) == 0)
+		return 0;
+	if (!proc->seccomp)
+		return uspl_fail_errno(err, "cannot trace the system calls of thread %d", tid);
+	uspl_fail(err, USPL_E_SECCOMP, "pid %d runs under seccomp, which may kill it for a system call made for us",
+		  proc->pid);
+	uspl_hint(err, "run as root: then the filter is suspended for the moment");
+	return -USPL_E_SECCOMP;
+}
+
+/* From the first of these calls on the thread would restore itself. */
+static int start_agent(const struct host *host, struct uspl_err *err)
+{
+	static const uint64_t all = ~0ull;
+	pid_t tid = host->thread.tid;
+
+	if (ptrace(PTRACE_SETREGS, tid, NULL, &host->frame.regs.user) != 0 ||
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) != 0)
+		return uspl_fail_errno(err, "cannot set the registers of thread %d", tid);
+	return 0;
+}
+
+/* Lets the thread run to its next stop and returns the wait status; -code when it died or took too long. */
+static int step(const struct proc *proc, struct host *host, int request, int signal, int64_t deadline,
+		struct uspl_err *err)
+{
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	if (ptrace(request, host->thread.tid, NULL, (void *)(long)signal) != 0)
+		return uspl_fail_errno(err, "cannot resume thread %d", host->thread.tid);
+	for (;;) {
+		int status;
+		pid_t got = waitpid(host->thread.tid, &status, __WALL | WNOHANG);
+		int64_t left = deadline - clock_now_ns();
+		struct timespec timeout = { left / 1000000000, left % 1000000000 };
+
+		if (got > 0 && WIFSTOPPED(status))
+			return status >> 8;
+		if (got > 0 || (got < 0 && errno != EINTR)) {
+			host->thread.state = THREAD_GONE;
+			return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited", host->thread.tid,
+					 proc->pid);
+		}
+		if (left <= 0)
+			return uspl_fail(err, USPL_E_UNSTOPPABLE,
+					 "thread %d of pid %d did not finish a system call in time", host->thread.tid,
+					 proc->pid);
+		if (got == 0)
+			sigtimedwait(&child, NULL, &timeout);
+	}
+}
+
+/* The kernel returns -errno in the range -4095 to -1 (System V ABI for x86-64, A.2.1). */
+static bool failed(int64_t result)
+{
+	return result < 0 && result >= -4095;
+}
+
+/* Runs the agent until the end of its n-th system call, or of one that failed. */
+static int run_agent(const struct proc *proc, struct host *host, size_t n, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + RUN_NS;
+	size_t stops = 0;
+	int signal = 0;
+
+	while (stops < 2 * n) {
+		struct user_regs_struct regs;
+		int status = step(proc, host, PTRACE_SYSCALL, signal, deadline, err);
+
+		if (status < 0)
+			return status;
+		signal = 0;
+		if (status == (SIGTRAP | 0x80))
+			stops++;
+		else if (status == SIGSTOP)
+			signal = SIGSTOP; /* the process is being stopped as a whole: it will be, when we leave */
+		else if (status >> 8 != PTRACE_EVENT_STOP)
+			return uspl_fail(err, USPL_E_UNSUPPORTED, "thread %d of pid %d got signal %d in a call made for us",
+					 host->thread.tid, proc->pid, status & 0x7f);
+		if (status != (SIGTRAP | 0x80) || stops % 2)
+			continue;
+		if (ptrace(PTRACE_GETREGS, host->thread.tid, NULL, &regs) != 0)
+			return uspl_fail_errno(err, "cannot read the registers of thread %d", host->thread.tid);
+		host->syscalls = stops / 2;
+		host->last = (int64_t)regs.rax;
+		if (failed(host->last))
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Gives the thread its own state back. It must be in a stop in which the kernel still looks for a system call to restart: that is one
+ * that PTRACE_INTERRUPT makes, not the end of a system call.
+ */
+static int restore(const struct proc *proc, struct host *host, struct uspl_err *err)
+{
+	struct iovec iov = { host->xstate.data, host->xstate.len };
+	struct thread *thread = &host->thread;
+	pid_t tid = thread->tid;
+	int status, rc;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
+		return uspl_fail_errno(err, "cannot stop thread %d", tid);
+	do {
+		status = step(proc, host, PTRACE_CONT, 0, clock_now_ns() + RUN_NS, err);
+		if (status < 0)
+			return status;
+		if (status >> 8 != PTRACE_EVENT_STOP)
+			thread->signal = status & 0x7f;
+	} while (status >> 8 != PTRACE_EVENT_STOP);
+	rc = proc_write(proc, host->frame.addr, host->stack.data, host->stack.len, err);
+	if (rc)
+		return rc;
+	if (ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
+	    ptrace(PTRACE_SETREGS, tid, NULL, &thread->regs.user) != 0 ||
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(host->sigmask), &host->sigmask) != 0)
+		return uspl_fail_errno(err, "cannot restore thread %d", tid);
+	return 0;
+}
+
+static int collect(const struct proc *proc, const struct host *host, struct inject_req *reqs, size_t n,
+		   size_t *ret_done, struct uspl_err *err)
+{
+	struct agent_request raw[INJECT_MAX + 1];
+	int rc = proc_read(proc, host->frame.requests, raw, n * sizeof(raw[0]), err);
+	size_t syscalls = 0;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		bool last = reqs[i].kind == INJECT_SYSCALL && ++syscalls == host->syscalls;
+
+		reqs[i].result = last ? host->last : raw[i].result;
+		*ret_done = i + 1;
+		if (last && failed(host->last))
+			break;
+	}
+	return rc;
+}
+
+/* The requests in the agent's form; one that can't fail goes last, so that the run ends with a system call. */
+static size_t encode(const struct inject_req *reqs, size_t n, struct agent_request *raw)
+{
+	size_t syscalls = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		raw[i] = (struct agent_request){ .kind = reqs[i].kind, .what = reqs[i].what };
+		memcpy(raw[i].args, reqs[i].args, sizeof(raw[i].args));
+		syscalls += reqs[i].kind == INJECT_SYSCALL;
+	}
+	raw[n] = (struct agent_request){ .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	return syscalls;
+}
+
+/* With the thread stopped: everything from the frame to the thread's own state. */
+static int run_stopped(const struct proc *proc, struct host *host, taddr agent, struct inject_req *reqs, size_t n,
+		       size_t *ret_done, struct uspl_err *err)
+{
+	struct agent_request raw[INJECT_MAX + 1];
+	size_t syscalls = encode(reqs, n, raw);
+	int rc, restored;
+
+	rc = thread_read_regs(proc, &host->thread, err);
+	if (!rc && host->thread.state == THREAD_GONE)
+		return UNFIT;
+	if (!rc)
+		rc = set_options(proc, host->thread.tid, err);
+	if (!rc)
+		rc = read_state(host, err);
+	if (!rc)
+		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, agent, raw, n + 1,
+				       &host->frame, err);
+	if (!rc)
+		rc = write_frame(proc, host, err);
+	if (rc)
+		return rc;
+	rc = start_agent(host, err);
+	if (!rc)
+		rc = run_agent(proc, host, syscalls, err);
+	if (!rc)
+		rc = collect(proc, host, reqs, n, ret_done, err);
+	restored = host->thread.state == THREAD_GONE ? 0 : restore(proc, host, rc ? NULL : err);
+	return rc ? rc : restored;
+}
+
+/* UNFIT when this thread can't do it and nothing has happened. */
+static int run_on(const struct proc *proc, pid_t tid, taddr agent, struct inject_req *reqs, size_t n,
+		  size_t *ret_done, struct uspl_err *err)
+{
+	struct host host = { .thread = { .tid = tid } };
+	struct thread *thread = &host.thread;
+	int rc = thread_seize(proc, thread, err);
+
+	if (rc)
+		return rc;
+	if (thread->state == THREAD_GONE)
+		return UNFIT;
+	thread_interrupt(thread);
+	rc = thread_wait(proc, thread, clock_now_ns() + STOP_NS, err);
+	if (rc && err && err->code == USPL_E_UNSTOPPABLE)
+		return UNFIT;
+	if (!rc)
+		rc = thread->state == THREAD_GONE || thread->signal ? UNFIT : 0;
+	if (!rc)
+		rc = run_stopped(proc, &host, agent, reqs, n, ret_done, err);
+	thread_release(thread);
+	buf_release(&host.xstate);
+	buf_release(&host.stack);
+	agent_frame_release(&host.frame);
+	return rc;
+}
+
+/*
+ * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing had been; running; asleep in a call whose restart may
+ * lengthen a time-out or cut a transfer short.
+ */
+static int rank(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
+	if (file_read(path, &text, NULL) != 0)
+		return 3;
+	if (!strncmp(buf_str(&text), "running", 7))
+		return 1;
+	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? 0 : 2;
+}
+
+static int try_threads(const struct proc *proc, const tid_vec *tids, taddr agent, struct inject_req *reqs, size_t n,
+		       size_t *ret_done, struct uspl_err *err)
+{
+	for (int wanted = 0; wanted <= 3; wanted++) {
+		const pid_t *tid;
+
+		vec_for_each(tids, tid) {
+			int rc = rank(proc, *tid) == wanted
+					 ? run_on(proc, *tid, agent, reqs, n, ret_done, err)
+					 : UNFIT;
+
+			if (rc != UNFIT)
+				return rc;
+		}
+	}
+	return uspl_fail(err, USPL_E_UNSTOPPABLE, "no thread of pid %d can make a system call for us", proc->pid);
+}
+
+int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+{
+	struct agent agent = { 0 };
+	tid_vec tids = { 0 };
+	sigset_t all, old;
+	int rc, put_back;
+
+	if (n > INJECT_MAX)
+		return uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	rc = place_agent(proc, &agent, err);
+	if (!rc)
+		rc = threads_list(proc, &tids, err);
+	if (!rc) {
+		*ret_done = 0;
+		rc = try_threads(proc, &tids, agent.addr, reqs, n, ret_done, err);
+		put_back = proc_write(proc, agent.addr, agent.saved, agent.len, NULL);
+		if (put_back)
+			log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent.addr);
+	}
+	vec_release(&tids);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// inject_test.c - calls made by a target on our behalf leave no trace in it, not even if the tool disappears
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <elf.h>
+#include <time.h>
+
+#include "proc/inject.h"
+#include "proc/thread.h"
+#include "tap.h"
+
+extern const uint8_t uspl_agent[], uspl_agent_end[];
+
+/* What the target and the test share. */
+struct shared {
+	volatile int ready, stop, wrong;
+	volatile unsigned long rounds;
+	volatile long slept_ns;
+	volatile int sleep_result;
+	taddr function;
+};
+
+static struct shared *shared;
+
+static long add(long a, long b)
+{
+	return a * 1000 + b;
+}
+
+/* Keeps values in every vector register and in the mask, and looks whether they stay. */
+static void spin(void)
+{
+	sigset_t set, now;
+	stack_t alt = { .ss_sp = malloc(65536), .ss_size = 65536 }, alt_now;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	sigaltstack(&alt, NULL);
+	shared->ready = 1;
+	while (!shared->stop) {
+		double a = 1.5, b = 2.5;
+		unsigned long word = 0x1122334455667788ul, back;
+
+		__asm__ volatile("movq %3, %%xmm9\n movq %4, %%xmm14\n movq %5, %%xmm3\n"
+				 "mov $2000, %%ecx\n 1: dec %%ecx\n jnz 1b\n"
+				 "movq %%xmm9, %0\n movq %%xmm14, %1\n movq %%xmm3, %2\n"
+				 : "=r"(a), "=r"(b), "=r"(back)
+				 : "r"(1.5), "r"(2.5), "r"(word)
+				 : "ecx", "xmm9", "xmm14", "xmm3");
+		sigprocmask(SIG_SETMASK, NULL, &now);
+		sigaltstack(NULL, &alt_now);
+		if (a != 1.5 || b != 2.5 || back != word || !sigismember(&now, SIGUSR2) ||
+		    sigismember(&now, SIGUSR1) || alt_now.ss_sp != alt.ss_sp)
+			shared->wrong++;
+		shared->rounds++;
+	}
+	_exit(shared->wrong ? 1 : 0);
+}
+
+static void sleeper(void)
+{
+	struct timespec start, end, req = { 1, 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	shared->ready = 1;
+	shared->sleep_result = nanosleep(&req, NULL) ? errno : 0;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	shared->slept_ns = (end.tv_sec - start.tv_sec) * 1000000000l + end.tv_nsec - start.tv_nsec;
+	_exit(0);
+}
+
+static pid_t start(void (*body)(void))
+{
+	pid_t pid;
+
+	memset((void *)shared, 0, sizeof(*shared));
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		body();
+	}
+	while (!shared->ready)
+		sched_yield();
+	return pid;
+}
+
+/* True once the target has gone round some more, within ten seconds. */
+static bool goes_on(void)
+{
+	unsigned long from = shared->rounds;
+	int64_t deadline = clock_now_ns() + 10000000000ll;
+
+	while (shared->rounds < from + 100)
+		if (clock_now_ns() > deadline)
+			return false;
+	return true;
+}
+
+static int finish(pid_t pid)
+{
+	int status = -1;
+
+	shared->stop = 1;
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void test_requests(void)
+{
+	pid_t pid = start(spin);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	size_t done = 0;
+	struct inject_req reqs[4] = {
+		{ .kind = INJECT_SYSCALL, .what = SYS_getpid },
+		{ .kind = INJECT_CALL, .what = (uint64_t)(uintptr_t)add, .args = { 7, 9 } },
+		{ .kind = INJECT_SYSCALL, .what = SYS_close, .args = { 9999 } },
+		{ .kind = INJECT_SYSCALL, .what = SYS_getpid },
+	};
+
+	ok(proc_open(pid, &proc, &err) == 0, "a process of ours can be opened");
+	ok(inject_run(proc, reqs, 2, &done, &err) == 0 && done == 2, "two requests are run (%s)", err.msg);
+	ok(reqs[0].result == pid, "the system call was made by the target");
+	ok(reqs[1].result == 7009, "the function was called with its arguments");
+	ok(inject_run(proc, reqs + 2, 2, &done, &err) == 0 && done == 1 && reqs[2].result == -EBADF,
+	   "a failed system call ends the run (%s; %zu done, result %ld)", err.msg, done, (long)reqs[2].result);
+	for (int i = 0; i < 200; i++)
+		if (inject_run(proc, reqs, 2, &done, &err) != 0 || reqs[1].result != 7009)
+			break;
+	ok(goes_on(), "the target goes on");
+	ok(finish(pid) == 0, "no register, signal mask or signal stack was changed");
+}
+
+static void test_sleeper(void)
+{
+	pid_t pid = start(sleeper);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct inject_req req = { .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	size_t done;
+	bool good = proc_open(pid, &proc, &err) == 0;
+
+	for (int i = 0; i < 20 && good; i++)
+		good = inject_run(proc, &req, 1, &done, &err) == 0 && req.result == pid;
+	ok(good, "a sleeping thread makes system calls (%s)", err.msg);
+	ok(finish(pid) == 0 && shared->sleep_result == 0, "and sleeps on, without EINTR");
+	ok(shared->slept_ns > 990000000 && shared->slept_ns < 1500000000, "for the time that it wanted: %ld ns",
+	   shared->slept_ns);
+}
+
+/* The tool sets the registers and is gone: the thread must find its way back by itself. */
+static void test_abandoned(void)
+{
+	pid_t pid = start(spin);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct thread thread = { 0 };
+	static uint8_t xstate[16384];
+	struct iovec iov = { xstate, sizeof(xstate) };
+	struct agent_request req = { .kind = 0, .what = SYS_getpid };
+	struct agent_frame frame = { 0 };
+	uint64_t mask = 0, all = ~0ull;
+	struct buf state = { 0 };
+	taddr agent;
+	bool good;
+
+	agent = (taddr)(uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	finish(pid);
+	pid = start(spin); /* inherits the page for the agent */
+	thread.tid = pid;
+	good = proc_open(pid, &proc, &err) == 0 &&
+	       proc_write(proc, agent, uspl_agent, (size_t)(uspl_agent_end - uspl_agent), &err) == 0 &&
+	       thread_seize(proc, &thread, &err) == 0;
+	thread_interrupt(&thread);
+	good = good && thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err) == 0 &&
+	       thread_read_regs(proc, &thread, &err) == 0;
+	ptrace(PTRACE_GETREGSET, pid, (void *)NT_X86_XSTATE, &iov);
+	ptrace(PTRACE_GETSIGMASK, pid, sizeof(mask), &mask);
+	buf_add(&state, xstate, iov.iov_len);
+	good = good && agent_frame_build(&thread.regs, &state, mask, agent, &req, 1, &frame, &err) == 0 &&
+	       proc_write(proc, frame.addr, frame.bytes.data, frame.bytes.len, &err) == 0;
+	ok(good, "the agent's frame is in place (%s)", err.msg);
+	ptrace(PTRACE_SETREGS, pid, NULL, &frame.regs.user);
+	ptrace(PTRACE_SETSIGMASK, pid, sizeof(all), &all);
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	ok(goes_on(), "an abandoned thread returns to its own code");
+	ok(finish(pid) == 0, "with its own registers, signal mask and signal stack");
+	buf_release(&state);
+	agent_frame_release(&frame);
+}
+
+int main(void)
+{
+	sigset_t child;
+
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	test_requests();
+	test_sleeper();
+	test_abandoned();
+	return tap_done();
+}
