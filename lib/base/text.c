@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// text.c - text from strangers: UTF-8, and what a terminal may be shown of it
+
+#include "base/text.h"
+
+#include <string.h>
+
+/* By the number of bytes: the bits of the first one that are the character's, and the smallest character. */
+static const struct {
+	unsigned char lead, mask;
+	uint32_t least;
+} forms[] = {
+	[1] = { 0x00, 0x7f, 0x0 },
+	[2] = { 0xc0, 0x1f, 0x80 },
+	[3] = { 0xe0, 0x0f, 0x800 },
+	[4] = { 0xf0, 0x07, 0x10000 },
+};
+
+size_t text_decode(const char *text, size_t len, uint32_t *ret_char)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	uint32_t c;
+	size_t n = 1;
+
+	while (n < ARRAY_SIZE(forms) && (s[0] & ~forms[n].mask & 0xff) != forms[n].lead)
+		n++;
+	if (n >= ARRAY_SIZE(forms) || n > len)
+		return 0;
+	c = s[0] & forms[n].mask;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < forms[n].least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*ret_char = c;
+	return n;
+}
+
+bool text_is_utf8(const char *text, size_t len)
+{
+	uint32_t c;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = text_decode(text + i, len - i, &c);
+		if (!n || !c)
+			return false;
+	}
+	return true;
+}
+
+bool text_is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static void add_escaped(struct buf *buf, uint32_t c)
+{
+	if (c == '\n')
+		buf_addstr(buf, "\\n");
+	else if (c == '\t')
+		buf_addstr(buf, "\\t");
+	else if (c < 0x80)
+		buf_addf(buf, "\\x%02x", c);
+	else
+		buf_addf(buf, "\\u%04x", c);
+}
+
+void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep_lines)
+{
+	uint32_t c;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = text_decode(text + i, len - i, &c);
+		if (!n) {
+			buf_addf(buf, "\\x%02x", (unsigned char)text[i]);
+			n = 1;
+		} else if (text_is_control(c) && !(keep_lines && (c == '\n' || c == '\t'))) {
+			add_escaped(buf, c);
+		} else {
+			buf_add(buf, text + i, n);
+		}
+	}
+}
+
+size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	/* Every byte but those that continue a character begins one. */
+	for (; *text; text++)
+		width += (*text & 0xc0) != 0x80;
+	return width;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// text_test.c - UTF-8, what a terminal may be shown, and JSON that is valid whatever it holds
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tap.h"
+
+static void shows(const char *text, size_t len, bool keep_lines, const char *want)
+{
+	auto_buf struct buf once = { 0 };
+	auto_buf struct buf twice = { 0 };
+
+	text_add_printable(&once, text, len, keep_lines);
+	ok_str(buf_str(&once), want, want);
+	text_add_printable(&twice, buf_str(&once), once.len, keep_lines);
+	ok_str(buf_str(&twice), want, "and the same again when it is repeated");
+}
+
+static void test_printable(void)
+{
+	shows("plain", 5, false, "plain");
+	shows("a\nb\tc", 5, false, "a\\nb\\tc");
+	shows("a\nb\tc", 5, true, "a\nb\tc");
+	shows("\x1b[2Jx\r\b\x7f", 8, true, "\\x1b[2Jx\\x0d\\x08\\x7f");
+	shows("gr\xc3\xbc\xc3\x9f", 6, false, "gr\xc3\xbc\xc3\x9f");
+	shows("\xc2\x9b" "2J", 4, false, "\\u009b2J");
+	shows("\xe2\x80\xae" "abc", 6, false, "\\u202eabc");
+	shows("\xff\xc3", 2, false, "\\xff\\xc3");
+	shows("a\0b", 3, false, "a\\x00b");
+}
+
+static void test_decode(void)
+{
+	uint32_t c = 0;
+
+	ok(text_decode("\xf0\x9f\x98\x80", 4, &c) == 4 && c == 0x1f600, "four bytes");
+	ok(text_decode("\xf0\x9f\x98\x80", 3, &c) == 0, "cut short");
+	ok(text_decode("\xc0\x80", 2, &c) == 0, "an overlong NUL");
+	ok(text_decode("\xed\xa0\x80", 3, &c) == 0, "a surrogate");
+	ok(text_decode("\xf4\x90\x80\x80", 4, &c) == 0, "above U+10FFFF");
+	ok(text_decode("\xf8\x88\x80\x80\x80", 5, &c) == 0, "five bytes");
+	ok(text_decode("\x80", 1, &c) == 0, "a byte that continues nothing");
+	ok(text_is_utf8("gr\xc3\xbc\xc3\x9f", 7 - 1) && !text_is_utf8("a\0b", 3), "a NUL isn't text");
+	ok(text_width("gr\xc3\xbc\xc3\x9f") == 4, "width counts characters");
+}
+
+static void test_json(void)
+{
+	auto_json struct json json = { 0 };
+	auto_json struct json pretty = { .pretty = true };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", "a\"b\\\n\x01\xff");
+	json_open(&json, "list", '[');
+	json_number(&json, NULL, -3);
+	json_address(&json, NULL, 0xffffffffff600000);
+	json_open(&json, NULL, '{');
+	json_close(&json, '}');
+	json_close(&json, ']');
+	json_string(&json, "none", NULL);
+	json_bytes(&json, "part", "abcdef", 3);
+	json_close(&json, '}');
+	ok_str(json_text(&json),
+	       "{\"name\":\"a\\\"b\\\\\\n\\u0001\\ufffd\",\"list\":[-3,\"0xffffffffff600000\",{}],"
+	       "\"none\":null,\"part\":\"abc\"}",
+	       "compact JSON");
+
+	json_open(&pretty, NULL, '[');
+	json_open(&pretty, NULL, '{');
+	json_string(&pretty, "a", "b");
+	json_number(&pretty, "c", 1);
+	json_close(&pretty, '}');
+	json_open(&pretty, NULL, '[');
+	json_close(&pretty, ']');
+	json_close(&pretty, ']');
+	ok_str(json_text(&pretty), "[\n  {\n    \"a\": \"b\",\n    \"c\": 1\n  },\n  []\n]", "pretty JSON");
+}
+
+int main(void)
+{
+	test_printable();
+	test_decode();
+	test_json();
+	return tap_done();
+}
