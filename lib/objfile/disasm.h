@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* disasm.h - instructions as people read them: the words of objdump, for messages */
+#ifndef USPL_OBJFILE_DISASM_H
+#define USPL_OBJFILE_DISASM_H
+
+#include "base/types.h"
+
+/*
+ * Writes the instruction at code (of which len bytes may be read, and which runs at pc) to text, at most size bytes with the NUL;
+ * longer text is cut. Runs of blanks become one. Returns the instruction's length, or 0 with text "(bad)" if
+ * it is none.
+ */
+size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size);
+
+#endif
