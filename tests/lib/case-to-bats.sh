@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each `cflags:` line
+#
+# Bats finds tests by reading its files, so a test for each folder and variant needs a file that says so.
+
+set -eu
+tests=$(cd "$(dirname "$0")/.." && pwd)
+name=$1
+
+cat << EOF
+bats_require_minimum_version 1.5.0
+source '$tests/lib/case.bash'
+teardown() { end_case; }
+EOF
+
+sed -n 's/^cflags: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
+	printf '@test "%s (%s)" { run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
+done

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# case.bash - runs one folder of tests/cases; its README.md says what such a folder holds
+#
+# The folder's tree is copied to $WORK/tree and built there; the target runs from there, and uspl-create reads it.
+
+USPL_TESTS=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
+# shellcheck source=process.bash
+source "$USPL_TESTS/lib/process.bash"
+# shellcheck source=tools.bash
+source "$USPL_TESTS/lib/tools.bash"
+
+# expect_lines KEY - the values of all lines `KEY: value` of the case's expect file
+expect_lines() {
+	sed -n "s/^$1: *//p" "$CASE/expect"
+}
+
+# tree_build CFLAGS - copies the case's tree over the common one, and builds it
+tree_build() {
+	local tree=$WORK/tree
+	mkdir -p "$tree"
+	cp "$USPL_TESTS"/lib/target/* "$tree"
+	find "$CASE" -maxdepth 1 -type f \( -name '*.[ch]' -o -name Makefile \) -exec cp {} "$tree" \;
+	[ ! -d "$CASE/src" ] || cp -r "$CASE/src/." "$tree"
+	{
+		echo "CC = $TARGET_CC"
+		echo "CFLAGS = $1"
+		echo "LDLIBS = $(expect_lines libs)"
+	} > "$tree/config.mk"
+	run make -C "$tree"
+	[ "$status" = 0 ] || fail "the target does not build"
+}
+
+# ask_all PHASE - asks what the expect file has for a phase (before, patched, undone), and fails at a wrong answer
+ask_all() {
+	local line
+	while IFS= read -r line; do
+		expect_answer "${line%% => *}" "${line##* => }" || return
+	done < <(awk -v phase="$1" -F ' => ' '
+		sub("^" phase ": *", "") { print }
+		/^ask: / {
+			sub(/^ask: */, "")
+			print $1 " => " (phase == "patched" ? $3 : $2)
+		}' "$CASE/expect")
+}
+
+# refuses TOOL - true if the case expects that tool to say no: `create: STATUS REGEX` or `apply: STATUS REGEX`
+refuses() {
+	[ -n "$(expect_lines "$1")" ]
+}
+
+# expect_refusal TOOL - fails unless the last tool said no as the case expects
+expect_refusal() {
+	local want
+	want=$(expect_lines "$1")
+	expect_status "${want%% *}" || return
+	expect_message "${want#* }" || return
+	expect_one_message
+}
+
+# expect_functions - fails if apply redirected others than the expect file says, where it says so
+expect_functions() {
+	local want have
+	want=$(expect_lines functions)
+	[ -n "$want" ] || return 0
+	have=$(functions_of "$output")
+	[ "$have" = "$(xargs -n 1 <<< "$want" | sort | xargs)" ] ||
+		fail "the update redirects '$have', not '$want'"
+}
+
+# expect_no_update - fails if uspl-create left anything behind
+expect_no_update() {
+	local left
+	left=$(find "$WORK" -maxdepth 1 -mindepth 1 ! -name tree)
+	[ -z "$left" ] || fail "left behind: $left"
+}
+
+# apply_fresh - applies and checks what apply and view say of it; a second apply has nothing to do
+apply_fresh() {
+	apply --json
+	expect_status 0 || return
+	expect_output "\"state\": *\"applied\"" || return
+	expect_functions || return
+	expect_applied || return
+	apply
+	expect_status 0 || return
+	expect_output 'already applied' || return
+	expect_untraced
+}
+
+# undo_all - takes the update back; every byte of code must be as it was in the sum given
+undo_all() {
+	undo --wait=10
+	expect_status 0 || return
+	expect_not_applied || return
+	[ "$(text_sum)" = "$1" ] || fail "the code is not as it was before"
+}
+
+# walk_refused SUM - the end of the way where the case expects apply to say no
+walk_refused() {
+	apply --wait=1
+	expect_refusal apply || return
+	[ "$(text_sum)" = "$1" ] || fail "refused, but the code has changed" || return
+	expect_not_applied || return
+	ask_all before || return
+	expect_fine
+}
+
+# walk_applied SUM - the way on from a finished update: apply, undo, and both once more
+walk_applied() {
+	apply_fresh || return
+	ask_all patched || return
+	undo_all "$1" || return
+	ask_all undone || return
+	apply_fresh || return
+	undo_all "$1" || return
+	expect_fine
+}
+
+# walk - the way of a case without steps of its own
+walk() {
+	local sum
+	target_start "$WORK/tree" || return
+	ask_all before || return
+	sum=$(text_sum)
+	create "$WORK/tree" "$CASE"/*.patch
+	if refuses create; then
+		expect_refusal create && expect_no_update && expect_fine
+		return
+	fi
+	expect_status 0 || return
+	if refuses apply; then
+		walk_refused "$sum"
+	else
+		walk_applied "$sum"
+	fi
+}
+
+# run_case NAME CFLAGS - the whole case in one variant
+run_case() {
+	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR
+	tree_build "$2" || return
+	if [ -f "$CASE/steps.bash" ]; then
+		# shellcheck source=/dev/null
+		source "$CASE/steps.bash"
+		steps
+	else
+		walk
+	fi
+}
+
+# end_case - leaves no process behind, whatever became of the case
+end_case() {
+	! declare -F cleanup > /dev/null || cleanup
+	target_stop
+}

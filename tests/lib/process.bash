@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# process.bash - helpers: the process that is patched, and what can be seen of it from outside
+#
+# A test has one target: TARGET is its pid, TARGET_DIR the folder it runs in. ask() counts in ASKED what it was asked.
+
+# fail MESSAGE - ends the test, and shows what the last tool said
+fail() {
+	echo "$1"
+	[ -z "${output:-}" ] || echo "stdout: $output"
+	[ -z "${stderr:-}" ] || echo "stderr: $stderr"
+	return 1
+}
+
+# until_true SECONDS COMMAND... - waits for an event: until the command succeeds, at most that long
+until_true() {
+	local deadline=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$deadline" ] || return 1
+		sleep 0.02
+	done
+}
+
+# target_start DIR [ARG...] - starts DIR/target there, with its requests and answers on two FIFOs
+target_start() {
+	TARGET_DIR=$1 ASKED=0
+	shift
+	mkfifo "$TARGET_DIR/requests" "$TARGET_DIR/answers"
+	exec {requests}<> "$TARGET_DIR/requests" {answers}<> "$TARGET_DIR/answers"
+	(
+		cd "$TARGET_DIR" || exit 1
+		exec ./target "$@" < requests > answers 2> errors 3>&- {requests}>&- {answers}>&-
+	) &
+	TARGET=$!
+	until_true 10 target_runs || fail "the target did not start"
+}
+
+# target_runs - true if the process is what was started, and no longer the shell that starts it
+target_runs() {
+	[ "$(readlink "/proc/$TARGET/exe")" = "$(realpath "$TARGET_DIR")/target" ]
+}
+
+# target_stop - ends the target of this test
+target_stop() {
+	[ -n "${TARGET:-}" ] || return 0
+	kill -KILL "$TARGET" 2> /dev/null || :
+	wait "$TARGET" 2> /dev/null || :
+	TARGET=
+}
+
+# send REQUEST - sends a request and does not wait for the answer
+send() {
+	echo "$1" >&"$requests"
+}
+
+# receive - waits for the next answer and leaves it in REPLY
+receive() {
+	read -r -t "${ANSWER_SECONDS:-20}" REPLY <&"$answers" || fail "the target does not answer"
+}
+
+# ask REQUEST - sends a request and leaves the answer in REPLY
+ask() {
+	send "$1"
+	receive || return
+	ASKED=$((ASKED + 1))
+}
+
+# expect_answer REQUEST ANSWER - asks, and fails if the answer is another one
+expect_answer() {
+	ask "$1" || return
+	[ "$REPLY" = "$2" ] || fail "the answer to '$1' is '$REPLY', not '$2'"
+}
+
+# proc_dir - the folder in /proc that shows the target's memory; not the leader's if the main thread has ended
+proc_dir() {
+	local task
+	for task in "/proc/$TARGET" "/proc/$TARGET"/task/*; do
+		if [ -n "$(head -c 1 "$task/maps")" ]; then
+			echo "$task"
+			return
+		fi
+	done
+	return 1
+}
+
+# text_sum - a checksum of all code in the target that comes from files, as it lies in memory
+text_sum() {
+	local dir range perms path start end
+	dir=$(proc_dir) || return
+	while read -r range perms _ _ _ path; do
+		[[ $perms = r-xp && $path = /* ]] || continue
+		start=$((16#${range%-*})) end=$((16#${range#*-}))
+		dd if="$dir/mem" bs=256K iflag=skip_bytes,count_bytes skip="$start" \
+			count=$((end - start)) status=none || return
+	done < "$dir/maps" | sha256sum
+}
+
+# status_of FIELD [TASK_DIR] - a field of the target's /proc status
+status_of() {
+	sed -n "s/^$1:[[:space:]]*\([^[:space:]]*\).*/\1/p" "${2:-$(proc_dir)}/status"
+}
+
+# expect_untraced - fails if any thread of the target is still traced or held
+expect_untraced() {
+	local task
+	for task in "/proc/$TARGET"/task/*; do
+		[ "$(status_of TracerPid "$task")" = 0 ] || fail "thread ${task##*/} is traced" || return
+		[ "$(status_of State "$task")" != t ] || fail "thread ${task##*/} is held" || return
+	done
+}
+
+# expect_fine - fails if the target died, is traced, or has lost or doubled a request
+expect_fine() {
+	kill -0 "$TARGET" || fail "the target is dead" || return
+	expect_untraced || return
+	send count
+	receive || return
+	[ "$REPLY" = "$ASKED" ] || fail "the target answered $REPLY requests, not $ASKED"
+}

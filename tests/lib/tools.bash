@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tools.bash - helpers: the tools of uspl, each with a deadline, and what is expected of them
+#
+# After tool() the test finds $status, $output and $stderr, as bats' run leaves them.
+
+: "${USPL_BUILD:=${BASH_SOURCE[0]%/tests/lib/*}/build}"
+: "${USPL_BIN:=$USPL_BUILD/bin}" "${TARGET_CC:=gcc}"
+
+# tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default
+tool() {
+	run --separate-stderr timeout --kill-after=5 "${TOOL_SECONDS:-60}" "$USPL_BIN/$1" "${@:2}"
+}
+
+# expect_status STATUS - fails if the last tool ended otherwise
+expect_status() {
+	[ "$status" = "$1" ] || fail "$BATS_RUN_COMMAND: status $status, not $1"
+}
+
+# expect_message REGEX - fails if the last tool's message isn't like that
+expect_message() {
+	[[ $stderr =~ $1 ]] || fail "$BATS_RUN_COMMAND: the message is not like '$1'"
+}
+
+# expect_output REGEX - fails if the last tool's result isn't like that
+expect_output() {
+	[[ $output =~ $1 ]] || fail "$BATS_RUN_COMMAND: the output is not like '$1'"
+}
+
+# expect_one_message - fails unless the last tool wrote one message, or one and a hint, in the house's form
+expect_one_message() {
+	# shellcheck disable=SC2154
+	local message=${stderr_lines[0]:-} hint=${stderr_lines[1]:-}
+	[[ $message =~ ^uspl(-[a-z]+)?:\ [^A-Z].*[^.]$ ]] || fail "not in the form of a message" || return
+	[ -z "$hint" ] || [[ $hint =~ ^hint:\ [^A-Z].*[^.]$ ]] || fail "not in the form of a hint" || return
+	[ "${#stderr_lines[@]}" -le 2 ] || fail "more than a message and a hint"
+}
+
+# create SOURCE PATCH... - makes an update beside the source; UPDATE is its path, ID its id
+create() {
+	local source=$1 patches
+	shift
+	patches=("${@/#/--patch=}")
+	tool uspl-create --source="$source" --output="$(dirname "$source")" "${patches[@]}"
+	UPDATE=${lines[-1]:-} ID=$(basename "${lines[-1]:-}" .tar.gz)
+	ID=${ID#uspl-}
+}
+
+# apply [OPTION]... - applies the update to the target
+apply() {
+	tool uspl-apply "$@" "$UPDATE" "$TARGET"
+}
+
+# undo [OPTION]... - takes the update back in the target
+undo() {
+	tool uspl-undo "$@" "$ID" "$TARGET"
+}
+
+# functions_of JSON - the names in the "functions" of an object that apply or view printed, sorted, on one line
+functions_of() {
+	sed 's/.*"functions": *\[//; s/\].*//' <<< "$1" | grep -oE '"name": *"[^"]*"' |
+		sed 's/.*"\([^"]*\)"$/\1/' | sort | xargs
+}
+
+# expect_applied - fails unless view shows the update as applied in the target
+expect_applied() {
+	tool uspl-view --json --id="$ID" "$TARGET"
+	expect_status 0 || return
+	expect_output "\"pid\": *${TARGET}[^0-9]" || return
+	expect_output '"state": *"applied"'
+}
+
+# expect_not_applied - fails if view shows the update as applied in the target
+expect_not_applied() {
+	tool uspl-view --json "$TARGET"
+	expect_status 0 || return
+	[[ ! $output =~ \"id\":\ *\"$ID\" ]] || fail "view still lists '$ID'"
+}
