@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// safety.c - may this thread go on with other code?
+
+#include "live/safety.h"
+
+#include <string.h>
+
+#define SCAN_CHUNK 65536
+
+int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
+	       struct uspl_err *err)
+{
+	struct safety_range *range = vec_push(&safety->ranges);
+
+	if (!range)
+		return uspl_fail_nomem(err);
+	*range = (struct safety_range){ start, start + size, name, entry_ok };
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct safety_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void safety_seal(struct safety *safety)
+{
+	if (safety->ranges.n)
+		qsort(safety->ranges.items, safety->ranges.n, sizeof(*safety->ranges.items), by_start);
+}
+
+void safety_release(struct safety *safety)
+{
+	vec_release(&safety->ranges);
+}
+
+static const struct safety_range *range_at(const struct safety *safety, taddr addr)
+{
+	size_t low = 0, high = safety->ranges.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (safety->ranges.items[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == safety->ranges.n || safety->ranges.items[low].start > addr)
+		return NULL;
+	return &safety->ranges.items[low];
+}
+
+/* What a visit of all frames carries along. */
+struct visit {
+	struct safety *safety;
+	struct safety_finding *finding;
+};
+
+/* The call chain is noted to its end even after a hit: the message shows who called. */
+static bool visit_frame(void *ctx, const struct unwind_frame *frame)
+{
+	struct visit *visit = ctx;
+	struct safety_finding *finding = visit->finding;
+	const struct safety_range *range = range_at(visit->safety, frame->is_call ? frame->pc - 1 : frame->pc);
+
+	if (finding->n_chain < SAFETY_CHAIN_MAX)
+		finding->chain[finding->n_chain++] = frame->is_call ? frame->pc - 1 : frame->pc;
+	if (!range || finding->function || (range->entry_ok && !frame->is_call && frame->pc == range->start))
+		return true;
+	finding->function = range->name;
+	finding->running = !frame->is_call;
+	finding->proven = true;
+	return true;
+}
+
+/* Takes every word from sp to the end of its mapping for a return address. */
+static bool scan_words(struct safety *safety, taddr sp, struct safety_finding *finding)
+{
+	const struct mapping *map = proc_mapping_at(safety->proc, sp);
+	uint64_t words[SCAN_CHUNK / 8];
+
+	if (!map || !map->read || !map->write) {
+		finding->unreadable = true;
+		return false;
+	}
+	for (taddr at = sp & ~7ull; at < map->end;) {
+		size_t want = map->end - at < sizeof(words) ? map->end - at : sizeof(words);
+		size_t got = proc_read_some(safety->proc, at, words, want);
+
+		if (got != want) {
+			finding->unreadable = true;
+			return false;
+		}
+		for (size_t i = 0; i < got / 8; i++) {
+			const struct safety_range *range = range_at(safety, words[i] - 1);
+
+			if (!range)
+				continue;
+			finding->function = range->name;
+			if (finding->n_chain < SAFETY_CHAIN_MAX)
+				finding->chain[finding->n_chain++] = words[i] - 1;
+			return false;
+		}
+		at += got;
+	}
+	return true;
+}
+
+bool safety_check(struct safety *safety, const struct thread *thread, struct safety_finding *finding)
+{
+	struct visit visit = { safety, finding };
+	enum unwind_end end;
+	taddr sp;
+
+	*finding = (struct safety_finding){ .tid = thread->tid };
+	end = unwind(safety->unwinder, &thread->regs, visit_frame, &visit, &sp);
+	if (finding->function)
+		return false;
+	return end == UNWIND_COMPLETE || scan_words(safety, sp, finding);
+}

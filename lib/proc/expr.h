@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * expr.h - the DWARF expressions that call frame information uses
+ *
+ * Arithmetic, comparison, registers, memory and the CFA (DWARF 5, 2.5 and 6.4.2); no branches, no types. Anything else makes the
+ * evaluation fail, which an unwinder takes as the end of what it knows.
+ */
+#ifndef USPL_PROC_EXPR_H
+#define USPL_PROC_EXPR_H
+
+#include <elfutils/libdw.h>
+
+#include "base/types.h"
+
+/* What an expression may look at. */
+struct expr_state {
+	const uint64_t *regs; /* of the frame, by DWARF number, DWARF_REGS of them */
+	uint64_t cfa;
+	bool (*read_word)(void *ctx, taddr addr, uint64_t *ret);
+	void *ctx;
+};
+
+/* The expression's result as an address (as in a CFA expression). */
+bool expr_address(const Dwarf_Op *ops, size_t n, const struct expr_state *state, uint64_t *ret);
+/* The value at the location that the expression describes: memory, a register, or itself (DW_OP_stack_value). */
+bool expr_value(const Dwarf_Op *ops, size_t n, const struct expr_state *state, uint64_t *ret);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// unwind.c - the frames of a stopped thread, from call frame information
+/*
+ * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule: how to compute the CFA (the
+ * stack pointer in the caller), and for each register where its value in the caller is. Nearly all rules are "register plus
+ * offset" and "at CFA plus offset"; the rest (signal frames, PLT stubs) keep their DWARF expressions and are evaluated.
+ */
+
+#include "proc/unwind.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "proc/expr.h"
+
+#define CACHE_SLOTS 4096 /* a power of two; rules by address */
+#define PAGE 4096ull
+#define STACK_CHUNK (2 * PAGE)
+/* No sane stack is deeper; a corrupt one must not keep us busy while the target stands still. */
+#define FRAMES_MAX 100000
+
+enum where { WHERE_SAME, WHERE_UNDEFINED, WHERE_AT_CFA, WHERE_CFA_PLUS, WHERE_EXPR };
+
+struct reg_rule {
+	enum where where;
+	int64_t offset;
+	Dwarf_Op ops_mem[3];
+	Dwarf_Op *ops;
+	size_t n_ops;
+};
+
+struct rule {
+	taddr pc;   /* 0: the slot is free */
+	bool known; /* false: there is no CFI for pc */
+	bool signal_frame;
+	Dwarf_Frame *frame; /* owns the expressions */
+	int cfa_reg;        /* -1: by expression */
+	int64_t cfa_offset;
+	Dwarf_Op *cfa_ops;
+	size_t n_cfa_ops;
+	int ra_reg;
+	struct reg_rule regs[DWARF_REGS];
+};
+
+/* The CFI of one module. */
+struct cfi {
+	const struct module *module;
+	int fd;
+	uint8_t *copy; /* of a module that is only in memory */
+	Elf *elf;
+	Dwarf_CFI *cfi;
+};
+
+/* A copy of a stretch of the stack, read in large pieces. */
+struct window {
+	taddr start;
+	size_t len;
+	uint8_t bytes[STACK_CHUNK];
+};
+
+struct unwinder {
+	const struct proc *proc;
+	VEC(struct cfi) cfis;
+	struct rule *cache[CACHE_SLOTS];
+	struct window window;
+};
+
+static int open_cfi(const struct proc *proc, const struct module *module, struct cfi *ret, struct uspl_err *err)
+{
+	size_t len = (size_t)(module->end - module->start);
+
+	*ret = (struct cfi){ .module = module, .fd = -1 };
+	if (module->is_vdso) {
+		ret->copy = malloc(len);
+		if (!ret->copy)
+			return uspl_fail_nomem(err);
+		if (proc_read_some(proc, module->start, ret->copy, len) == len)
+			ret->elf = elf_memory((char *)ret->copy, len);
+	} else {
+		ret->fd = module_open_file(proc, module);
+		if (ret->fd >= 0)
+			ret->elf = elf_begin(ret->fd, ELF_C_READ_MMAP, NULL);
+	}
+	if (ret->elf)
+		ret->cfi = dwarf_getcfi_elf(ret->elf);
+	return 0;
+}
+
+int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret, struct uspl_err *err)
+{
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	const struct module *module;
+	int rc = 0;
+
+	if (!unwinder)
+		return uspl_fail_nomem(err);
+	unwinder->proc = proc;
+	elf_version(EV_CURRENT);
+	vec_for_each(modules, module) {
+		struct cfi *cfi = vec_push(&unwinder->cfis);
+
+		rc = cfi ? open_cfi(proc, module, cfi, err) : uspl_fail_nomem(err);
+		if (rc) {
+			unwinder_free(unwinder);
+			return rc;
+		}
+	}
+	*ret = unwinder;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	struct cfi *cfi;
+
+	if (!unwinder)
+		return;
+	for (size_t i = 0; i < CACHE_SLOTS; i++) {
+		if (unwinder->cache[i])
+			free(unwinder->cache[i]->frame);
+		free(unwinder->cache[i]);
+	}
+	vec_for_each(&unwinder->cfis, cfi) {
+		/* The CFI of an Elf handle belongs to the caller (libdw.h). */
+		dwarf_cfi_end(cfi->cfi);
+		elf_end(cfi->elf);
+		if (cfi->fd >= 0)
+			close(cfi->fd);
+		free(cfi->copy);
+	}
+	vec_release(&unwinder->cfis);
+	free(unwinder);
+}
+
+/* The form that nearly every location has: memory at CFA + offset, or the value CFA + offset. */
+static void simplify(struct reg_rule *rule)
+{
+	const Dwarf_Op *op = rule->ops;
+	bool has_offset = rule->n_ops > 1 && op[1].atom == DW_OP_plus_uconst;
+	size_t n = has_offset ? 2 : 1;
+
+	rule->where = WHERE_EXPR;
+	if (op[0].atom != DW_OP_call_frame_cfa)
+		return;
+	rule->offset = has_offset ? (int64_t)op[1].number : 0;
+	if (rule->n_ops == n)
+		rule->where = WHERE_AT_CFA;
+	else if (rule->n_ops == n + 1 && op[n].atom == DW_OP_stack_value)
+		rule->where = WHERE_CFA_PLUS;
+}
+
+static bool compile_register(Dwarf_Frame *frame, int reg, struct reg_rule *rule)
+{
+	if (dwarf_frame_register(frame, reg, rule->ops_mem, &rule->ops, &rule->n_ops) != 0)
+		return false;
+	if (rule->n_ops)
+		simplify(rule);
+	else
+		rule->where = rule->ops ? WHERE_UNDEFINED : WHERE_SAME;
+	return true;
+}
+
+static bool compile(Dwarf_Frame *frame, struct rule *rule)
+{
+	Dwarf_Op *op;
+
+	rule->frame = frame;
+	rule->ra_reg = dwarf_frame_info(frame, NULL, NULL, &rule->signal_frame);
+	if (rule->ra_reg < 0 || rule->ra_reg >= DWARF_REGS ||
+	    dwarf_frame_cfa(frame, &rule->cfa_ops, &rule->n_cfa_ops) != 0 || !rule->n_cfa_ops)
+		return false;
+	op = rule->cfa_ops;
+	rule->cfa_reg = -1;
+	if (rule->n_cfa_ops == 1 && op->atom == DW_OP_bregx && op->number < DWARF_REGS) {
+		rule->cfa_reg = (int)op->number;
+		rule->cfa_offset = (int64_t)op->number2;
+	} else if (rule->n_cfa_ops == 1 && op->atom >= DW_OP_breg0 && op->atom < DW_OP_breg0 + DWARF_REGS) {
+		rule->cfa_reg = op->atom - DW_OP_breg0;
+		rule->cfa_offset = (int64_t)op->number;
+	}
+	for (int reg = 0; reg < DWARF_REGS; reg++)
+		if (!compile_register(frame, reg, &rule->regs[reg]))
+			return false;
+	return true;
+}
+
+static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
+{
+	const struct cfi *cfi;
+
+	vec_for_each(&unwinder->cfis, cfi) {
+		Dwarf_Frame *frame;
+
+		if (pc < cfi->module->start || pc >= cfi->module->end)
+			continue;
+		return cfi->cfi &&
+		       dwarf_cfi_addrframe(cfi->cfi, pc - (uint64_t)cfi->module->bias, &frame) == 0 &&
+		       compile(frame, rule);
+	}
+	return false;
+}
+
+/* The rule for an address; NULL only when out of memory. A rule that isn't known is cached as well. */
+static const struct rule *rule_at(struct unwinder *unwinder, taddr pc)
+{
+	struct rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (CACHE_SLOTS - 1)];
+
+	if (*slot && (*slot)->pc == pc)
+		return *slot;
+	if (!*slot)
+		*slot = malloc(sizeof(**slot));
+	else
+		free((*slot)->frame);
+	if (!*slot)
+		return NULL;
+	memset(*slot, 0, sizeof(**slot));
+	(*slot)->pc = pc;
+	(*slot)->known = find_rule(unwinder, pc, *slot);
+	return *slot;
+}
+
+static bool read_word(void *ctx, taddr addr, uint64_t *ret)
+{
+	struct unwinder *unwinder = ctx;
+	struct window *window = &unwinder->window;
+
+	if (addr < window->start || addr - window->start + sizeof(*ret) > window->len) {
+		window->start = addr & ~(PAGE - 1);
+		window->len = proc_read_some(unwinder->proc, addr, window->bytes, sizeof(window->bytes));
+		if (addr - window->start + sizeof(*ret) > window->len)
+			return false;
+	}
+	memcpy(ret, window->bytes + (addr - window->start), sizeof(*ret));
+	return true;
+}
+
+static bool caller_register(struct unwinder *unwinder, const struct reg_rule *rule, const struct expr_state *state,
+			    uint64_t *value)
+{
+	switch (rule->where) {
+	case WHERE_SAME:
+		return true;
+	case WHERE_UNDEFINED:
+		*value = 0;
+		return true;
+	case WHERE_AT_CFA:
+		return read_word(unwinder, state->cfa + (uint64_t)rule->offset, value);
+	case WHERE_CFA_PLUS:
+		*value = state->cfa + (uint64_t)rule->offset;
+		return true;
+	case WHERE_EXPR:
+		return expr_value(rule->ops, rule->n_ops, state, value);
+	}
+	return false;
+}
+
+/* One frame outwards: regs become the caller's. */
+static bool step(struct unwinder *unwinder, const struct rule *rule, uint64_t regs[DWARF_REGS])
+{
+	struct expr_state state = { .regs = regs, .read_word = read_word, .ctx = unwinder };
+	uint64_t caller[DWARF_REGS];
+
+	if (rule->cfa_reg >= 0)
+		state.cfa = regs[rule->cfa_reg] + (uint64_t)rule->cfa_offset;
+	else if (!expr_address(rule->cfa_ops, rule->n_cfa_ops, &state, &state.cfa))
+		return false;
+	/* Stacks grow down; only a signal may have come on another stack. */
+	if (state.cfa <= regs[DWARF_SP] && !rule->signal_frame)
+		return false;
+	memcpy(caller, regs, sizeof(caller));
+	caller[DWARF_SP] = state.cfa;
+	for (int reg = 0; reg < DWARF_REGS; reg++)
+		if (!caller_register(unwinder, &rule->regs[reg], &state, &caller[reg]))
+			return false;
+	caller[DWARF_PC] = caller[rule->ra_reg];
+	memcpy(regs, caller, sizeof(caller));
+	return true;
+}
+
+enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *start,
+		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx, taddr *ret_sp)
+{
+	struct unwind_frame frame = { .pc = regs_pc(start) };
+	uint64_t regs[DWARF_REGS];
+
+	regs_to_dwarf(start, regs);
+	unwinder->window.len = 0;
+	for (size_t i = 0; i < FRAMES_MAX; i++) {
+		const struct rule *rule;
+
+		*ret_sp = regs[DWARF_SP];
+		if (!visit(ctx, &frame))
+			return UNWIND_ENOUGH;
+		rule = rule_at(unwinder, frame.is_call ? frame.pc - 1 : frame.pc);
+		if (!rule || !rule->known)
+			return UNWIND_LOST;
+		if (rule->regs[rule->ra_reg].where == WHERE_UNDEFINED)
+			return UNWIND_COMPLETE;
+		if (!step(unwinder, rule, regs))
+			return UNWIND_LOST;
+		frame.pc = regs[DWARF_PC];
+		frame.is_call = !rule->signal_frame;
+	}
+	return UNWIND_LOST;
+}
