@@ -3,13 +3,19 @@
 
 load real
 
+# Fetches and builds; false also if it gave up.
+prepare() {
+	need_header event.h libevent-dev && source_unpack memcached &&
+		build ./configure && build make -j"$(nproc)" memcached && build_keeper
+}
+
 setup_file() {
 	export BATS_TEST_TIMEOUT=600
-	echo '#include <event.h>' | gcc -E - > /dev/null 2>&1 || skip 'event.h is missing (package libevent-dev)'
-	source_unpack memcached
-	build ./configure
-	build make -j"$(nproc)" memcached
-	build_keeper
+	prepare || [ -n "${SKIP_REASON:-}" ]
+}
+
+setup() {
+	unless_given_up
 }
 
 teardown() {

@@ -12,16 +12,32 @@ load ../lib/tools
 # A build of the tree, twice, on a slow machine.
 export TOOL_SECONDS=${TOOL_SECONDS:-400}
 
-# need COMMAND PACKAGE - skips the file if a program is missing
-need() {
-	command -v "$1" > /dev/null || skip "$1 is not installed (package $2)"
+# give_up REASON - for setup_file: the tests of this file are to be skipped (this bats can't skip from there itself)
+give_up() {
+	export SKIP_REASON=$1
+	return 1
 }
 
-# source_unpack PACKAGE - unpacks its source to $BATS_FILE_TMPDIR/src; skips the file, with the reason, if there is none
+# unless_given_up - for setup: skips the test, with the reason, if setup_file gave up
+unless_given_up() {
+	[ -z "${SKIP_REASON:-}" ] || skip "$SKIP_REASON"
+}
+
+# need COMMAND PACKAGE - gives up if a program is missing
+need() {
+	command -v "$1" > /dev/null || give_up "$1 is not installed (package $2)"
+}
+
+# need_header HEADER PACKAGE - gives up if a header is missing
+need_header() {
+	echo "#include <$1>" | gcc -E - > /dev/null 2>&1 || give_up "$1 is not installed (package $2)"
+}
+
+# source_unpack PACKAGE - unpacks its source to $BATS_FILE_TMPDIR/src; gives up, with the reason, if there is none
 source_unpack() {
 	local reason status=0
 	reason=$("$here/source.sh" "$1" "$BATS_FILE_TMPDIR/src") || status=$?
-	[ "$status" != 77 ] || skip "$reason"
+	[ "$status" != 77 ] || give_up "$reason" || return
 	[ "$status" = 0 ] || fail "source.sh ended with status $status: $reason"
 }
 
@@ -29,7 +45,7 @@ source_unpack() {
 fix_take_out() {
 	local patch=debian/patches/$1
 	cd "$BATS_FILE_TMPDIR/src" || return
-	[ -e "$patch" ] || skip "this version of the package has no $patch"
+	[ -e "$patch" ] || give_up "this version of the package has no $patch" || return
 	cp "$patch" "$BATS_FILE_TMPDIR/"
 	patch -p1 --reverse --force --no-backup-if-mismatch < "$patch" || fail "$patch can't be taken out"
 }

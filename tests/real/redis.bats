@@ -7,14 +7,20 @@ load real
 reply_fix=0002-Fix-Read-Write-key-pattern-selector-CVE-2024-51741-1.patch
 hot_fix=0001-Limiting-output-buffer-for-unauthenticated-client-CV.patch
 
+# Fetches and builds; false also if it gave up.
+prepare() {
+	need redis-benchmark redis-tools && source_unpack redis &&
+		fix_take_out "$hot_fix" && fix_take_out "$reply_fix" &&
+		build make -j"$(nproc)" -C src MALLOC=libc redis-server && build_keeper
+}
+
 setup_file() {
 	export BATS_TEST_TIMEOUT=600
-	need redis-benchmark redis-tools
-	source_unpack redis
-	fix_take_out "$hot_fix"
-	fix_take_out "$reply_fix"
-	build make -j"$(nproc)" -C src MALLOC=libc redis-server
-	build_keeper
+	prepare || [ -n "${SKIP_REASON:-}" ]
+}
+
+setup() {
+	unless_given_up
 }
 
 teardown() {

@@ -60,7 +60,7 @@ cd "$cache/source/$package"
 deb_src
 if ! fetch >"$cache/log" 2>&1; then
 	apt_get update >"$cache/log" 2>&1 || true # one dead entry says nothing about the others
-	fetch >>"$cache/log" 2>&1 || skip "$(grep -m 1 '^E:' "$cache/log" || echo 'apt-get source failed')"
+	fetch >>"$cache/log" 2>&1 || skip "$(grep -m 1 '^[EW]:' "$cache/log" || echo 'apt-get source failed')"
 fi
 dsc=$(find . -maxdepth 1 -name '*.dsc' -printf '%T@ %f\n' | sort -n | tail -n 1 | cut -d' ' -f2)
 mkdir -p "$(dirname "$dir")"
