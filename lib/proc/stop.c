@@ -126,8 +126,10 @@ void stop_leave(struct stop *stop)
 {
 	struct thread *thread;
 
-	vec_for_each(&stop->threads, thread)
+	vec_for_each(&stop->threads, thread) {
+		stop->n_threads += thread->state == THREAD_STOPPED;
 		thread_release(thread);
+	}
 	stop->left_ns = clock_now_ns();
 	abandon(stop);
 	sigprocmask(SIG_SETMASK, &stop->old_mask, NULL);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// blockers.c - a thread that is in the way: told to people, and waited for
+
+#include "live/blockers.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+
+#define SETTLE_NS 2000000ll
+#define SHORTEST_WAIT_NS 500000ll
+#define LONGEST_WAIT_NS 20000000ll
+/* How much of a call chain a message shows. */
+#define CHAIN_SHOWN 8
+
+/* The images of the modules that addresses were looked up in, by the modules' order. */
+struct names {
+	const struct proc *proc;
+	const module_vec *modules;
+	struct image **images;
+};
+
+/* "parse", or "libc.so.6+0x1234" where there is no symbol. */
+static void add_name(struct names *names, taddr pc, struct buf *out)
+{
+	const struct module *module = module_at(names->modules, pc);
+	const struct image_sym *sym = NULL;
+	struct image **image;
+
+	if (!module) {
+		buf_addf(out, "0x%" PRIx64, pc);
+		return;
+	}
+	image = &names->images[module - names->modules->items];
+	if (*image || module_image(names->proc, module, image, NULL) == 0)
+		sym = image_sym_at(*image, pc);
+	if (sym)
+		buf_addstr(out, sym->name);
+	else
+		buf_addf(out, "%s+0x%" PRIx64, module->name, pc - module->start);
+}
+
+static void add_chain(const struct proc *proc, const module_vec *modules, const struct safety_finding *finding,
+		      struct buf *out)
+{
+	struct names names = { proc, modules, calloc(modules->n + 1, sizeof(*names.images)) };
+	size_t shown = finding->n_chain < CHAIN_SHOWN ? finding->n_chain : CHAIN_SHOWN;
+
+	for (size_t i = 0; names.images && i < shown; i++) {
+		buf_addstr(out, i ? " < " : "");
+		add_name(&names, finding->chain[i], out);
+	}
+	if (finding->n_chain > shown)
+		buf_addstr(out, " < ...");
+	for (size_t i = 0; names.images && i < modules->n; i++)
+		image_free(names.images[i]);
+	free(names.images);
+}
+
+int blocker_fail(const struct proc *proc, const module_vec *modules, const struct safety_finding *finding,
+		 struct uspl_err *err)
+{
+	auto_buf struct buf chain = { 0 };
+	char name[32];
+
+	thread_name(proc, finding->tid, name, sizeof(name));
+	if (finding->unreadable) {
+		uspl_fail(err, USPL_E_BUSY, "the stack of thread %d (%s) of pid %d can't be followed", finding->tid, name,
+			  proc->pid);
+		return -USPL_E_BUSY;
+	}
+	add_chain(proc, modules, finding, &chain);
+	uspl_fail(err, USPL_E_BUSY, "'%s' is on the stack of thread %d (%s): %s%s", finding->function, finding->tid, name,
+		  buf_str(&chain), finding->proven ? "" : " (a word of the stack that may be an old one)");
+	uspl_hint(err, "the function has not returned in the time given; wait longer with --wait=SECONDS, or, if it never returns "
+		       "(an event loop), move the change into a function that it calls");
+	return -USPL_E_BUSY;
+}
+
+/* How often the thread has been put on a processor; UINT64_MAX if the kernel doesn't say (CONFIG_SCHED_INFO). */
+static uint64_t run_count(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	uint64_t count;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
+	if (file_read(path, &text, NULL) != 0 || sscanf(buf_str(&text), "%*u %*u %" SCNu64, &count) != 1)
+		return UINT64_MAX;
+	return count;
+}
+
+static bool is_running(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
+	return file_read(path, &text, NULL) != 0 || !strncmp(buf_str(&text), "running", 7);
+}
+
+/* Sleeps, but not beyond the deadline. False if that has passed. */
+static bool nap(int64_t ns, int64_t deadline)
+{
+	int64_t left = deadline - clock_now_ns();
+	struct timespec ts = { .tv_nsec = ns < left ? ns : left };
+
+	if (left <= 0)
+		return false;
+	nanosleep(&ts, NULL);
+	return true;
+}
+
+void blocker_wait(const struct proc *proc, pid_t tid, int64_t deadline)
+{
+	int64_t pause = SHORTEST_WAIT_NS;
+	uint64_t asleep_at;
+
+	/* The stop itself made the thread run; let it get back to where it was. One that keeps running may leave any time. */
+	if (!nap(SETTLE_NS, deadline) || is_running(proc, tid))
+		return;
+	asleep_at = run_count(proc, tid);
+	/* The kernel has no event for "that thread of another process ran" that doesn't stop it: so look, ever more rarely. */
+	while (nap(pause, deadline)) {
+		if (asleep_at == UINT64_MAX || run_count(proc, tid) != asleep_at)
+			return;
+		pause = pause * 2 < LONGEST_WAIT_NS ? pause * 2 : LONGEST_WAIT_NS;
+	}
+}

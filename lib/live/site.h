@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * site.h - bytes of instruction slots, and changing many of them at once
+ *
+ * A site is a run of code bytes with two contents: what it has now and what it is to have. A plan is a set of them,
+ * written in few, large pieces, so that the target stands still for as short as can be.
+ *
+ *     site_plan_add      name the sites
+ *     site_plan_prepare  before the stop: read what is there, check it, make the pages private
+ *     site_plan_switch   in the stop: check again, write, read back
+ *     site_plan_restore  in the stop: put back what site_plan_switch found
+ */
+#ifndef USPL_LIVE_SITE_H
+#define USPL_LIVE_SITE_H
+
+#include "proc/proc.h"
+
+#define SITE_BYTES_MAX 16
+
+struct site {
+	const char *name; /* of the function; owned by the caller */
+	taddr addr;
+	uint8_t len;
+	uint8_t from[SITE_BYTES_MAX], to[SITE_BYTES_MAX];
+};
+
+/* A piece of code memory that is written in one go; it covers one or more sites. */
+struct site_piece {
+	taddr addr;
+	size_t len;
+	uint8_t *before, *after; /* len bytes each */
+};
+
+struct site_plan {
+	const struct proc *proc;
+	bool either; /* after an interrupted switch: a site may have its new bytes already */
+	VEC(struct site) sites;
+	VEC(struct site_piece) pieces;
+	size_t written; /* pieces that site_plan_switch has begun to write */
+};
+
+int site_plan_add(struct site_plan *plan, const struct site *site, struct uspl_err *err) uspl_must_check;
+/* USPL_E_OVERWRITTEN, with the function and the bytes, if a site doesn't have its `from` bytes. */
+int site_plan_prepare(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/* On failure nothing is kept: what was written is put back, or the code is USPL_E_STRANDED. */
+int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/* USPL_E_STRANDED if a byte can't be put back. */
+int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+void site_plan_release(struct site_plan *plan);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// transition.c - when everything may switch, and the switch
+
+#include "live/transition.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "live/backend.h"
+#include "live/blockers.h"
+#include "live/site.h"
+
+/* How long a single thread may take to stop before everybody is let go again. */
+#define STOP_LIMIT_NS 1000000000ll
+
+/* A transition while it runs. */
+struct run {
+	const struct transition *t;
+	const struct transition_backend *backend;
+	struct site_plan plan;
+	struct safety safety;
+	struct safety_finding finding;
+	struct stop stop;
+};
+
+static bool interrupted(const struct region *region)
+{
+	return region->state == USPL_REGION_SWITCHING_ON || region->state == USPL_REGION_SWITCHING_OFF;
+}
+
+static int add_sites(struct run *run, const struct region *region, struct uspl_err *err)
+{
+	const struct region_site *rs;
+
+	vec_for_each(&region->sites, rs) {
+		struct site site = { .name = rs->name, .addr = rs->addr, .len = rs->len };
+		bool on = run->t->direction == TRANSITION_ON;
+		int rc;
+
+		memcpy(site.from, on ? rs->old_bytes : rs->new_bytes, sizeof(site.from));
+		memcpy(site.to, on ? rs->new_bytes : rs->old_bytes, sizeof(site.to));
+		rc = site_plan_add(&run->plan, &site, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* The code that the sites' entries lead to now must be empty; for the old code that is what the region says. */
+static int add_old_code(struct run *run, const struct region *region, struct uspl_err *err)
+{
+	const struct region_range *range;
+	const struct region_site *site;
+	int rc = 0;
+
+	vec_for_each(&region->sites, site) {
+		rc = safety_add(&run->safety, site->name, site->addr, site->old_size, true, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each(&region->ranges, range) {
+		rc = safety_add(&run->safety, range->name, range->addr, range->size, false, err);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+/* The new code as a whole, cut at the functions' beginnings so that a finding has a name. */
+static int add_new_code(struct run *run, const struct region *region, struct uspl_err *err)
+{
+	taddr at = region->text, end = region->text + region->text_len;
+	const char *name = region->sites.n ? region->sites.items[0].name : region->id;
+
+	while (at < end) {
+		const struct region_site *site, *next = NULL;
+		taddr stop;
+		int rc;
+
+		vec_for_each(&region->sites, site) {
+			if (site->new_addr == at)
+				name = site->name;
+			if (site->new_addr > at && site->new_addr < end && (!next || site->new_addr < next->new_addr))
+				next = site;
+		}
+		stop = next ? next->new_addr : end;
+		rc = safety_add(&run->safety, name, at, stop - at, false, err);
+		if (rc)
+			return rc;
+		at = stop;
+	}
+	return 0;
+}
+
+static int prepare(struct run *run, struct uspl_err *err)
+{
+	const struct transition *t = run->t;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < t->n_regions; i++) {
+		const struct region *region = t->regions[i];
+
+		run->plan.either |= interrupted(region);
+		rc = add_sites(run, region, err);
+		if (!rc && (t->direction == TRANSITION_ON || interrupted(region)))
+			rc = add_old_code(run, region, err);
+		if (!rc && (t->direction == TRANSITION_OFF || interrupted(region)))
+			rc = add_new_code(run, region, err);
+	}
+	if (!rc)
+		rc = site_plan_prepare(&run->plan, err);
+	if (!rc)
+		rc = unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
+	safety_seal(&run->safety);
+	return rc;
+}
+
+static bool check(struct run *run)
+{
+	const struct thread *thread;
+
+	vec_for_each(&run->stop.threads, thread)
+		if (thread->state == THREAD_STOPPED && !safety_check(&run->safety, thread, &run->finding))
+			return false;
+	return true;
+}
+
+static int write_states(struct run *run, enum uspl_region_state state, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < run->t->n_regions; i++)
+		rc = region_write_state(run->t->proc, run->t->regions[i], state, err);
+	return rc;
+}
+
+/* With everybody at a standstill: the record says what is going on before and after the code changes. */
+static int switch_all(struct run *run, struct uspl_err *err)
+{
+	bool on = run->t->direction == TRANSITION_ON;
+	enum uspl_region_state before = run->t->regions[0]->state;
+	int rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err), put_back;
+
+	if (!rc)
+		rc = site_plan_switch(&run->plan, err);
+	if (rc == -USPL_E_STRANDED)
+		return rc;
+	if (!rc) {
+		rc = write_states(run, on ? USPL_REGION_APPLIED : USPL_REGION_UNDONE, err);
+		if (!rc)
+			return 0;
+		put_back = site_plan_restore(&run->plan, err);
+		if (put_back)
+			return put_back;
+	}
+	/* The sites are as they were; the states follow. */
+	put_back = write_states(run, before, NULL);
+	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
+}
+
+/* One standstill. *ret_blocked: the code isn't empty; run->finding tells who is in it. */
+static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
+{
+	int rc = run->backend->prepare(&run->stop, run->t->proc, err);
+
+	if (rc)
+		return rc;
+	*ret_blocked = false;
+	rc = run->backend->enter(&run->stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc) {
+		*ret_blocked = !check(run);
+		rc = *ret_blocked ? 0 : switch_all(run, err);
+	}
+	run->backend->leave(&run->stop);
+	return rc;
+}
+
+static int try_until(struct run *run, int64_t deadline, struct transition_result *result, struct uspl_err *err)
+{
+	for (;;) {
+		bool blocked;
+		int rc = attempt(run, &blocked, err);
+
+		result->attempts++;
+		result->stop_us = (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
+		log_info("stop", "attempt %d: %zu threads, %.0f us%s", result->attempts, run->stop.n_threads,
+			 result->stop_us, blocked && !rc ? ", a function is busy" : "");
+		if (rc || !blocked)
+			return rc;
+		if (clock_now_ns() >= deadline)
+			return blocker_fail(run->t->proc, run->t->modules, &run->finding, err);
+		blocker_wait(run->t->proc, run->finding.tid, deadline);
+	}
+}
+
+static int note_applied(const struct transition *t, struct uspl_err *err)
+{
+	struct timespec now;
+	int rc = 0;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (size_t i = 0; !rc && i < t->n_regions; i++)
+		rc = region_write_applied(t->proc, t->regions[i], now.tv_sec,
+					  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec, err);
+	return rc;
+}
+
+int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
+{
+	struct run run = { .t = t, .backend = &backend_full_stop };
+	struct transition_result result = { 0 };
+	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
+	int rc;
+
+	run.plan.proc = t->proc;
+	run.safety.proc = t->proc;
+	rc = prepare(&run, err);
+	/* Before the switch, so that it can still fail without harm. */
+	if (!rc && t->direction == TRANSITION_ON)
+		rc = note_applied(t, err);
+	if (!rc)
+		rc = try_until(&run, deadline, &result, err);
+	if (!rc)
+		*ret = result;
+	unwinder_free(run.safety.unwinder);
+	safety_release(&run.safety);
+	site_plan_release(&run.plan);
+	return rc;
+}
