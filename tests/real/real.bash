@@ -90,12 +90,10 @@ keeper_stop() {
 
 # all_stop - for teardown: ends what still runs of this test
 all_stop() {
-	local pid
-	for pid in ${KEEPER:-} ${BENCHMARK:-}; do
-		kill -KILL "$pid" 2> /dev/null || :
-		wait "$pid" 2> /dev/null || :
-	done
+	[ -z "${KEEPER:-}" ] || kill -KILL "$KEEPER" 2> /dev/null || :
+	[ -z "${BENCHMARK:-}" ] || kill -TERM "$BENCHMARK" 2> /dev/null || :
 	target_stop
+	wait
 }
 
 # tree_state - a checksum of the user's tree: names, modes, times and contents

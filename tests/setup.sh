@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# setup.sh - from a fresh Debian 12 to the demonstration or the tests in one command
+#
+#     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small server
+#     sh tests/setup.sh check     installs what is missing, builds, runs all tests
+#     sh tests/setup.sh deps      installs what is missing for both, nothing else
+#
+# Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is missing.
+set -eu
+cd "$(dirname "$0")/.."
+
+build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev libjson-c-dev'
+test_packages='bats shellcheck pandoc dpkg-dev gdb strace libevent-dev redis-tools'
+
+die() {
+	echo "setup.sh: $*" >&2
+	exit 3
+}
+
+# missing PACKAGE... - those that are not installed
+missing() {
+	for package in "$@"; do
+		dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || printf '%s ' "$package"
+	done
+}
+
+# as_root COMMAND... - runs it as root
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "root is needed for this: $*"
+	fi
+}
+
+# install_packages PACKAGE... - installs those that are missing
+install_packages() {
+	wanted=$(missing "$@")
+	[ -n "$wanted" ] || return 0
+	command -v apt-get >/dev/null || die "this is no Debian system; please install what stands for: $wanted"
+	echo "installing: $wanted"
+	as_root apt-get update -qq || die 'apt-get update failed'
+	# shellcheck disable=SC2086 # a list of words
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $wanted >/dev/null ||
+		die "cannot install: $wanted"
+}
+
+build() {
+	make -s -j"$(nproc)"
+}
+
+# shellcheck disable=SC2086 # lists of words
+case ${1:-} in
+demo)
+	install_packages $build_packages
+	build
+	exec make -s demo ;;
+check)
+	install_packages $build_packages $test_packages
+	build
+	exec make -s check-all ;;
+deps)
+	install_packages $build_packages $test_packages ;;
+*)
+	echo 'usage: sh tests/setup.sh demo|check|deps' >&2
+	exit 2 ;;
+esac
