@@ -37,7 +37,11 @@ target_start() {
 
 # target_runs - true if the process is what was started, and no longer the shell that starts it
 target_runs() {
-	[ "$(readlink "/proc/$TARGET/exe")" = "$(realpath "$TARGET_DIR")/target" ]
+	local task
+	for task in "/proc/$TARGET"/task/*; do
+		[ "$(readlink "$task/exe")" != "$(realpath "$TARGET_DIR")/target" ] || return 0
+	done
+	return 1
 }
 
 # target_stop - ends the target of this test

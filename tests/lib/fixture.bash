@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# fixture.bash - one small program and one finished update for all tests of a file in tests/cmd
+#
+# The program is that of tests/cases/body; $FIXTURE holds it in tree/, and $UPDATE, $ID are the update.
+
+# shellcheck source=case.bash
+source "${BASH_SOURCE[0]%/*}/case.bash"
+
+# fixture_make - for setup_file: builds the program and the update in the file's own folder
+fixture_make() {
+	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cases/body
+	tree_build -O2 || return
+	create "$FIXTURE/tree" "$CASE/fix.patch"
+	expect_status 0 || return
+	export FIXTURE UPDATE ID
+}
+
+# fixture_start - for setup: starts the program in a folder of the test's own
+fixture_start() {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cp "$FIXTURE/tree/target" "$BATS_TEST_TMPDIR/run"
+	target_start "$BATS_TEST_TMPDIR/run"
+	SUM=$(text_sum)
+}
+
+# helper_build NAME - compiles a helper program of tests/lib; prints its path
+helper_build() {
+	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/$1" "$USPL_TESTS/lib/$1.c"
+	echo "$BATS_TEST_TMPDIR/$1"
+}
+
+# helper_start COMMAND... - starts a helper that says a line when it is ready (left in REPLY) and ends with its stdin
+helper_start() {
+	coproc HELPER { exec "$@" 3>&-; }
+	read -r -t 10 REPLY <&"${HELPER[0]}" || fail "'$1' does not say that it is ready"
+}
+
+# helper_stop - lets the helper end
+helper_stop() {
+	[ -n "${HELPER_PID:-}" ] || return 0
+	kill -KILL "$HELPER_PID" 2> /dev/null || :
+	wait "$HELPER_PID" 2> /dev/null || :
+}
+
+# expect_untouched - fails unless the target runs on with the old code
+expect_untouched() {
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
+	expect_answer hello 'hello, world' || return
+	expect_fine
+}
