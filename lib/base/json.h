@@ -12,8 +12,9 @@
  *     json_close(&json, '}');
  *     puts(json_text(&json));
  *
- * What is written is valid whatever the strings hold: malformed UTF-8 becomes U+FFFD. Keys are given in an object and
- * NULL in an array. Running out of memory is sticky, as in buf.h: check json.buf.oom once, at the end.
+ * What is written is valid whatever the strings hold: malformed UTF-8 becomes U+FFFD. Keys are
+ * given in an object and NULL in an array. Running out of memory is sticky, as in buf.h: check
+ * json.buf.oom once, at the end.
  */
 #ifndef USPL_BASE_JSON_H
 #define USPL_BASE_JSON_H
@@ -24,7 +25,7 @@ struct json {
 	struct buf buf;
 	bool pretty; /* a line for each value, for files that people open */
 	int depth;
-	bool more;   /* a value stands before this place in the same object or array */
+	bool more; /* a value stands before this place in the same object or array */
 };
 
 /* Begins an object ('{') or an array ('['). */

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* By the number of bytes: the bits of the first one that are the character's, and the smallest character. */
+/*
+ * By the number of bytes: the bits of the first one that are the character's, and the smallest
+ * character.
+ */
 static const struct {
 	unsigned char lead, mask;
 	uint32_t least;

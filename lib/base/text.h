@@ -2,8 +2,9 @@
 /*
  * text.h - text from strangers: UTF-8, and what a terminal may be shown of it
  *
- * Names and patches come out of files and processes that anybody may have made. Printed as they are, they could move the
- * cursor, hide lines or turn the direction of writing; so whatever is shown to people passes through here.
+ * Names and patches come out of files and processes that anybody may have made. Printed as they
+ * are, they could move the cursor, hide lines or turn the direction of writing; so whatever is
+ * shown to people passes through here.
  */
 #ifndef USPL_BASE_TEXT_H
 #define USPL_BASE_TEXT_H
@@ -11,17 +12,22 @@
 #include "base/buf.h"
 
 /*
- * Decodes the UTF-8 character at text, of which len bytes (at least one) may be looked at. Returns its length, 1 to 4,
- * and the character; 0 if no well-formed character begins there (RFC 3629: no overlong forms, no surrogates).
+ * Decodes the UTF-8 character at text, of which len bytes (at least one) may be looked at. Returns
+ * its length, 1 to 4, and the character; 0 if no well-formed character begins there (RFC 3629: no
+ * overlong forms, no surrogates).
  */
 size_t text_decode(const char *text, size_t len, uint32_t *ret_char);
 /* True if all of it is well-formed UTF-8 without a NUL. */
 bool text_is_utf8(const char *text, size_t len);
-/* True for a character that acts on a terminal instead of appearing: control and bidirectional ones. */
+/*
+ * True for a character that acts on a terminal instead of appearing: control and bidirectional
+ * ones.
+ */
 bool text_is_control(uint32_t character);
 /*
- * Appends text for people: control characters and malformed bytes are written out ("\n", "\x1b", "\u202e"). Appending
- * what was appended that way gives the same again. With keep_lines, line ends and tabs are left as they are.
+ * Appends text for people: control characters and malformed bytes are written out ("\n", "\x1b",
+ * "\u202e"). Appending what was appended that way gives the same again. With keep_lines, line ends
+ * and tabs are left as they are.
  */
 void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep_lines);
 /* How many columns text takes, every character counted as one. */

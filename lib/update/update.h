@@ -62,6 +62,8 @@ struct update {
  * without measure. USPL_E_FORMAT: a newer format, another architecture. Nothing is written to disk.
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
+/* The same from a tarball's bytes. */
+int update_read_memory(const void *data, size_t len, struct update **ret, struct uspl_err *err) uspl_must_check;
 /* Writes the tarball; path is its full name. Leaves no partial file behind. The bytes depend only on the update. */
 int update_write(struct update *update, const char *path, struct uspl_err *err) uspl_must_check;
 /* An empty update; update_free takes everything reachable, the objfiles included. */

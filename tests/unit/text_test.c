@@ -23,8 +23,12 @@ static void test_printable(void)
 	shows("a\nb\tc", 5, true, "a\nb\tc");
 	shows("\x1b[2Jx\r\b\x7f", 8, true, "\\x1b[2Jx\\x0d\\x08\\x7f");
 	shows("gr\xc3\xbc\xc3\x9f", 6, false, "gr\xc3\xbc\xc3\x9f");
-	shows("\xc2\x9b" "2J", 4, false, "\\u009b2J");
-	shows("\xe2\x80\xae" "abc", 6, false, "\\u202eabc");
+	shows("\xc2\x9b"
+	      "2J",
+	      4, false, "\\u009b2J");
+	shows("\xe2\x80\xae"
+	      "abc",
+	      6, false, "\\u202eabc");
 	shows("\xff\xc3", 2, false, "\\xff\\xc3");
 	shows("a\0b", 3, false, "a\\x00b");
 }
@@ -40,7 +44,8 @@ static void test_decode(void)
 	ok(text_decode("\xf4\x90\x80\x80", 4, &c) == 0, "above U+10FFFF");
 	ok(text_decode("\xf8\x88\x80\x80\x80", 5, &c) == 0, "five bytes");
 	ok(text_decode("\x80", 1, &c) == 0, "a byte that continues nothing");
-	ok(text_is_utf8("gr\xc3\xbc\xc3\x9f", 7 - 1) && !text_is_utf8("a\0b", 3), "a NUL isn't text");
+	ok(text_is_utf8("gr\xc3\xbc\xc3\x9f", 7 - 1) && !text_is_utf8("a\0b", 3),
+	   "a NUL isn't text");
 	ok(text_width("gr\xc3\xbc\xc3\x9f") == 4, "width counts characters");
 }
 
@@ -73,7 +78,8 @@ static void test_json(void)
 	json_open(&pretty, NULL, '[');
 	json_close(&pretty, ']');
 	json_close(&pretty, ']');
-	ok_str(json_text(&pretty), "[\n  {\n    \"a\": \"b\",\n    \"c\": 1\n  },\n  []\n]", "pretty JSON");
+	ok_str(json_text(&pretty), "[\n  {\n    \"a\": \"b\",\n    \"c\": 1\n  },\n  []\n]",
+	       "pretty JSON");
 }
 
 int main(void)

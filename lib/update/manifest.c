@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// manifest.c - manifest.json: all of an update but its patch and its code
+/*
+ * The manifest is three kinds of objects within each other: the update, its targets, their
+ * functions. What strings each has, and what they may be, stands in one table a kind, by which they
+ * are read, checked and written. A key that no table knows is refused: it says something that this
+ * program would have to heed.
+ */
+#include "update/manifest.h"
+
+#include <ctype.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/strmap.h"
+#include "base/text.h"
+
+#define ARCH "x86_64"
+
+/* Nesting that a manifest needs: update, targets, target, functions, function, value. */
+enum { DEPTH_MAX = 8, BUILD_ID_MAX = 128 };
+
+struct field {
+	const char *key;
+	size_t offset; /* of a char * in the struct */
+	bool (*valid)(const char *text);
+	bool optional; /* NULL stands for a key that is missing */
+};
+
+static bool is_any(const char *text)
+{
+	(void)text;
+	return true;
+}
+
+static bool is_name(const char *text)
+{
+	return *text && text_is_utf8(text, strlen(text));
+}
+
+/* A file's name without folders. */
+static bool is_file_name(const char *text)
+{
+	return is_name(text) && !strchr(text, '/') && strcmp(text, ".") && strcmp(text, "..");
+}
+
+static bool is_time(const char *text)
+{
+	time_t ignored;
+
+	return manifest_time(text, &ignored);
+}
+
+static bool is_build_id(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef");
+
+	return len >= 2 && len <= BUILD_ID_MAX && len % 2 == 0 && !text[len];
+}
+
+/* clang-format off */
+static const struct field update_fields[] = {
+	{ "id",          offsetof(struct update, id),          update_id_valid, false },
+	{ "description", offsetof(struct update, description), is_any,          false },
+	{ "created",     offsetof(struct update, created),     is_time,         false },
+	{ "tool",        offsetof(struct update, tool),        is_any,          false },
+	{ NULL,          0,                                    NULL,            false },
+};
+
+static const struct field target_fields[] = {
+	{ "name",     offsetof(struct update_target, name),     is_file_name, false },
+	{ "path",     offsetof(struct update_target, path),     is_name,      false },
+	{ "soname",   offsetof(struct update_target, soname),   is_file_name, true },
+	{ "compiler", offsetof(struct update_target, compiler), is_any,       true },
+	{ NULL,       0,                                        NULL,         false },
+};
+
+static const struct field function_fields[] = {
+	{ "name",   offsetof(struct update_function, name),   is_name, false },
+	{ "symbol", offsetof(struct update_function, symbol), is_name, false },
+	{ "unit",   offsetof(struct update_function, unit),   is_name, false },
+	{ "reason", offsetof(struct update_function, reason), is_any,  false },
+	{ NULL,     0,                                        NULL,    false },
+};
+
+/* The keys with other values than strings, or that aren't kept. */
+static const char *const update_others[] = { "format", "arch", "targets", NULL };
+static const char *const target_others[] = { "build_ids", "functions", NULL };
+static const char *const no_others[] = { NULL };
+/* clang-format on */
+
+bool manifest_time(const char *text, time_t *ret_time)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
+	struct tm tm = { 0 };
+	const char *end;
+
+	for (size_t i = 0; i < sizeof(form); i++)
+		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
+			return false;
+	end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	if (!end || *end)
+		return false;
+	*ret_time = timegm(&tm);
+	return *ret_time >= 0;
+}
+
+/* Reading */
+
+static bool is_known(const char *key, const struct field *fields, const char *const *others)
+{
+	for (; fields->key; fields++)
+		if (!strcmp(fields->key, key))
+			return true;
+	for (; *others; others++)
+		if (!strcmp(*others, key))
+			return true;
+	return false;
+}
+
+static int check_keys(json_object *object, const struct field *fields, const char *const *others,
+		      struct uspl_err *err)
+{
+	if (!json_object_is_type(object, json_type_object))
+		return uspl_fail(err, USPL_E_FILE, "a value is not an object");
+	json_object_object_foreach(object, key, value)
+	{
+		(void)value;
+		if (!is_known(key, fields, others))
+			return uspl_fail(err, USPL_E_FORMAT, "format %d has no key '%s'",
+					 UPDATE_FORMAT, key);
+	}
+	return 0;
+}
+
+/* A copy of a string value. *ret stays NULL if it isn't one, or holds a NUL. */
+static int copy_string(json_object *value, char **ret, struct uspl_err *err)
+{
+	const char *text;
+
+	if (!json_object_is_type(value, json_type_string))
+		return 0;
+	text = json_object_get_string(value);
+	if (strlen(text) != (size_t)json_object_get_string_len(value))
+		return 0;
+	*ret = strdup(text);
+	return *ret ? 0 : uspl_fail_nomem(err);
+}
+
+static int read_fields(json_object *object, const struct field *fields, void *record,
+		       struct uspl_err *err)
+{
+	for (; fields->key; fields++) {
+		char **place = (char **)((char *)record + fields->offset);
+		json_object *value;
+		int rc;
+
+		if (!json_object_object_get_ex(object, fields->key, &value)) {
+			if (fields->optional)
+				continue;
+			return uspl_fail(err, USPL_E_FILE, "the key '%s' is missing", fields->key);
+		}
+		rc = copy_string(value, place, err);
+		if (rc)
+			return rc;
+		if (!*place || !fields->valid(*place))
+			return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", fields->key);
+	}
+	return 0;
+}
+
+static int get_array(json_object *object, const char *key, json_object **ret, struct uspl_err *err)
+{
+	if (!json_object_object_get_ex(object, key, ret))
+		return uspl_fail(err, USPL_E_FILE, "the key '%s' is missing", key);
+	if (!json_object_is_type(*ret, json_type_array))
+		return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", key);
+	return 0;
+}
+
+static int read_build_ids(json_object *array, struct update_target *target, struct uspl_err *err)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		char **build_id = vec_push(&target->build_ids);
+		int rc;
+
+		if (!build_id)
+			return uspl_fail_nomem(err);
+		rc = copy_string(json_object_array_get_idx(array, i), build_id, err);
+		if (rc)
+			return rc;
+		if (!*build_id || !is_build_id(*build_id))
+			return uspl_fail(err, USPL_E_FILE, "'build_ids' has a wrong value");
+	}
+	return 0;
+}
+
+static int read_functions(json_object *array, struct update_target *target, struct uspl_err *err)
+{
+	struct strmap seen = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < json_object_array_length(array); i++) {
+		json_object *object = json_object_array_get_idx(array, i);
+		struct update_function *function = vec_push(&target->functions);
+
+		rc = function ? check_keys(object, function_fields, no_others, err)
+			      : uspl_fail_nomem(err);
+		if (!rc)
+			rc = read_fields(object, function_fields, function, err);
+		if (rc)
+			break;
+		if (strmap_get(&seen, function->symbol))
+			rc = uspl_fail(err, USPL_E_HOSTILE, "the function '%s' is listed twice",
+				       function->symbol);
+		else if (!strmap_set(&seen, function->symbol, function->symbol))
+			rc = uspl_fail_nomem(err);
+	}
+	strmap_release(&seen);
+	return rc;
+}
+
+static int read_target(json_object *object, struct update_target *target, struct uspl_err *err)
+{
+	json_object *build_ids, *functions;
+	int rc = check_keys(object, target_fields, target_others, err);
+
+	if (!rc)
+		rc = read_fields(object, target_fields, target, err);
+	if (!rc)
+		rc = get_array(object, "build_ids", &build_ids, err);
+	if (!rc)
+		rc = get_array(object, "functions", &functions, err);
+	if (!rc)
+		rc = read_build_ids(build_ids, target, err);
+	return rc ? rc : read_functions(functions, target, err);
+}
+
+static int read_targets(json_object *array, struct update *update, struct uspl_err *err)
+{
+	size_t n = json_object_array_length(array);
+
+	if (!n)
+		return uspl_fail(err, USPL_E_FILE, "there is no target");
+	for (size_t i = 0; i < n; i++) {
+		struct update_target *target = vec_push(&update->targets);
+		int rc;
+
+		if (!target)
+			return uspl_fail_nomem(err);
+		rc = read_target(json_object_array_get_idx(array, i), target, err);
+		if (rc) {
+			uspl_context(err, "target %zu", i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* What decides whether the rest can be understood. */
+static int check_format(json_object *root, struct uspl_err *err)
+{
+	json_object *value;
+	int64_t format;
+
+	if (!json_object_object_get_ex(root, "format", &value) ||
+	    !json_object_is_type(value, json_type_int))
+		return uspl_fail(err, USPL_E_FILE, "it does not say of which format it is");
+	format = json_object_get_int64(value);
+	if (format != UPDATE_FORMAT) {
+		uspl_fail(err, USPL_E_FORMAT, "it is of format %lld, this program knows format %d",
+			  (long long)format, UPDATE_FORMAT);
+		if (format > UPDATE_FORMAT)
+			uspl_hint(err, "use a newer uspl, or make the update again with this one");
+		return -USPL_E_FORMAT;
+	}
+	if (!json_object_object_get_ex(root, "arch", &value))
+		return uspl_fail(err, USPL_E_FILE, "the key 'arch' is missing");
+	if (!json_object_is_type(value, json_type_string) ||
+	    strcmp(json_object_get_string(value), ARCH))
+		return uspl_fail(err, USPL_E_FORMAT,
+				 "it is for the processor '%s', not for '" ARCH "'",
+				 json_object_get_string(value));
+	return 0;
+}
+
+static int read_root(json_object *root, struct update *update, struct uspl_err *err)
+{
+	json_object *targets;
+	int rc;
+
+	if (!json_object_is_type(root, json_type_object))
+		return uspl_fail(err, USPL_E_FILE, "it is not a JSON object");
+	rc = check_format(root, err);
+	if (!rc)
+		rc = check_keys(root, update_fields, update_others, err);
+	if (!rc)
+		rc = read_fields(root, update_fields, update, err);
+	if (!rc)
+		rc = get_array(root, "targets", &targets, err);
+	return rc ? rc : read_targets(targets, update, err);
+}
+
+int manifest_read(const char *text, size_t len, struct update **ret, struct uspl_err *err)
+{
+	auto_update struct update *update = update_new();
+	struct json_tokener *tokener;
+	json_object *root;
+	int rc;
+
+	if (len > MANIFEST_MAX_BYTES)
+		return uspl_fail(err, USPL_E_HOSTILE, "it has more than %u MiB",
+				 MANIFEST_MAX_BYTES >> 20);
+	tokener = json_tokener_new_ex(DEPTH_MAX);
+	if (!tokener || !update) {
+		json_tokener_free(tokener);
+		return uspl_fail_nomem(err);
+	}
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	root = json_tokener_parse_ex(tokener, text, (int)len);
+	/* A NUL ends the parser's input: what is behind it would not be looked at. */
+	if (json_tokener_get_error(tokener) != json_tokener_success || memchr(text, '\0', len))
+		rc = uspl_fail(err, USPL_E_FILE, "it is not valid JSON");
+	else
+		rc = read_root(root, update, err);
+	json_object_put(root);
+	json_tokener_free(tokener);
+	if (!rc)
+		*ret = take_ptr(update);
+	return rc;
+}
+
+/* Writing */
+
+static int write_fields(struct json *json, const struct field *fields, const void *record,
+			struct uspl_err *err)
+{
+	for (; fields->key; fields++) {
+		const char *value = *(char *const *)((const char *)record + fields->offset);
+
+		if (!value && fields->optional)
+			continue;
+		if (!value || !fields->valid(value))
+			return uspl_fail(err, USPL_E_UNSUPPORTED, "an update's '%s' cannot be '%s'",
+					 fields->key, value ? value : "");
+		json_string(json, fields->key, value);
+	}
+	return 0;
+}
+
+static int write_functions(struct json *json, const struct update_target *target,
+			   struct uspl_err *err)
+{
+	const struct update_function *function;
+
+	json_open(json, "functions", '[');
+	vec_for_each (&target->functions, function) {
+		int rc;
+
+		json_open(json, NULL, '{');
+		rc = write_fields(json, function_fields, function, err);
+		if (rc)
+			return rc;
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	return 0;
+}
+
+static int write_target(struct json *json, const struct update_target *target, struct uspl_err *err)
+{
+	char *const *build_id;
+	int rc;
+
+	json_open(json, NULL, '{');
+	rc = write_fields(json, target_fields, target, err);
+	if (rc)
+		return rc;
+	json_open(json, "build_ids", '[');
+	vec_for_each (&target->build_ids, build_id) {
+		if (!is_build_id(*build_id))
+			return uspl_fail(err, USPL_E_UNSUPPORTED, "a build-id cannot be '%s'",
+					 *build_id);
+		json_string(json, NULL, *build_id);
+	}
+	json_close(json, ']');
+	rc = write_functions(json, target, err);
+	json_close(json, '}');
+	return rc;
+}
+
+int manifest_write(const struct update *update, struct buf *buf, struct uspl_err *err)
+{
+	auto_json struct json json = { .pretty = true };
+	const struct update_target *target;
+	int rc;
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "format", UPDATE_FORMAT);
+	json_string(&json, "arch", ARCH);
+	rc = write_fields(&json, update_fields, update, err);
+	if (rc)
+		return rc;
+	json_open(&json, "targets", '[');
+	vec_for_each (&update->targets, target) {
+		rc = write_target(&json, target, err);
+		if (rc)
+			return rc;
+	}
+	json_close(&json, ']');
+	json_close(&json, '}');
+	if (json.buf.oom)
+		return uspl_fail_nomem(err);
+	buf_add(buf, json.buf.data, json.buf.len);
+	buf_addstr(buf, "\n");
+	return buf->oom ? uspl_fail_nomem(err) : 0;
+}

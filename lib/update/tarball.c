@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tarball.c - the parts of an update as a gzipped tar
+
+#include "update/tarball.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <string.h>
+
+#include "update/gzip.h"
+
+/* Headers, padding and the end's zeros come on top of what the parts may have. */
+#define TAR_MAX_BYTES (PARTS_MAX_BYTES + (8u << 20))
+
+static void close_reader(struct archive **reader)
+{
+	archive_read_free(*reader);
+}
+
+static void close_writer(struct archive **writer)
+{
+	archive_write_free(*writer);
+}
+
+static void free_entry(struct archive_entry **entry)
+{
+	archive_entry_free(*entry);
+}
+
+static int bad_tar(struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_FILE,
+			 "it is not a tar archive, or it is damaged or cut short");
+}
+
+/* What an entry is, if it is nothing that an update holds. NULL for a file or a folder. */
+static const char *odd_kind(struct archive_entry *entry)
+{
+	if (archive_entry_hardlink(entry))
+		return "a hard link";
+	switch (archive_entry_filetype(entry)) {
+	case AE_IFREG:
+		return archive_entry_sparse_count(entry) ? "a file with holes" : NULL;
+	case AE_IFDIR:
+		return NULL;
+	case AE_IFLNK:
+		return "a symbolic link";
+	default:
+		return "neither a file nor a folder";
+	}
+}
+
+/*
+ * The size that the header claims is checked first, so that what can't be right is refused for what
+ * it is.
+ */
+static int read_data(struct archive *reader, struct archive_entry *entry, const struct parts *parts,
+		     struct buf *data, struct uspl_err *err)
+{
+	int rc = parts_check_room(parts, (uint64_t)archive_entry_size(entry), err);
+	char chunk[16384];
+	la_ssize_t got;
+
+	if (rc)
+		return rc;
+	while ((got = archive_read_data(reader, chunk, sizeof(chunk))) > 0)
+		buf_add(data, chunk, (size_t)got);
+	return got < 0 ? bad_tar(err) : 0;
+}
+
+/*
+ * Every entry is "FOLDER/NAME" with the same FOLDER. Returns NAME, within path; NULL out of memory
+ * or if it isn't so.
+ */
+static const char *name_in_folder(struct parts *parts, const char *path)
+{
+	size_t len = strcspn(path, "/");
+
+	if (!parts->folder)
+		parts->folder = strndup(path, len);
+	if (!parts->folder || strncmp(parts->folder, path, len) || parts->folder[len] || !path[len])
+		return NULL;
+	return path + len + 1;
+}
+
+static int read_entry(struct archive *reader, struct archive_entry *entry, struct parts *parts,
+		      struct uspl_err *err)
+{
+	const char *path = archive_entry_pathname(entry), *name, *odd = odd_kind(entry);
+	bool folder = archive_entry_filetype(entry) == AE_IFDIR;
+	auto_buf struct buf data = { 0 };
+	auto_free char *copy = NULL;
+	size_t len = path ? strlen(path) : 0;
+	int rc;
+
+	if (!len)
+		return bad_tar(err);
+	/* A folder's name ends in a slash. */
+	copy = strndup(path, folder && path[len - 1] == '/' ? len - 1 : len);
+	if (!copy)
+		return uspl_fail_nomem(err);
+	rc = parts_check_name(copy, err);
+	if (rc)
+		return rc;
+	if (odd)
+		return uspl_fail(err, USPL_E_HOSTILE, "the entry '%s' is %s", copy, odd);
+	if (folder)
+		return 0;
+	name = name_in_folder(parts, copy);
+	if (!name)
+		return uspl_fail(
+			err, USPL_E_HOSTILE,
+			"the entry '%s' lies in no folder, or in another one than the rest", copy);
+	rc = read_data(reader, entry, parts, &data, err);
+	return rc ? rc : parts_add(parts, name, &data, err);
+}
+
+static int read_tar(const void *data, size_t len, struct parts *parts, struct uspl_err *err)
+{
+	__attribute__((cleanup(close_reader))) struct archive *reader = archive_read_new();
+	struct archive_entry *entry;
+	size_t entries = 0;
+	int status, rc;
+
+	if (!reader)
+		return uspl_fail_nomem(err);
+	if (archive_read_support_format_tar(reader) != ARCHIVE_OK ||
+	    archive_read_open_memory(reader, data, len) != ARCHIVE_OK)
+		return bad_tar(err);
+	while ((status = archive_read_next_header(reader, &entry)) == ARCHIVE_OK) {
+		if (++entries > PARTS_MAX_ENTRIES)
+			return uspl_fail(err, USPL_E_HOSTILE, "it has more than %u entries",
+					 PARTS_MAX_ENTRIES);
+		rc = read_entry(reader, entry, parts, err);
+		if (rc)
+			return rc;
+	}
+	return status == ARCHIVE_EOF ? 0 : bad_tar(err);
+}
+
+int tarball_read(const void *data, size_t len, struct parts *parts, struct uspl_err *err)
+{
+	auto_buf struct buf tar = { 0 };
+	int rc;
+
+	if (!gzip_is(data, len))
+		return read_tar(data, len, parts, err);
+	rc = gzip_unpack(data, len, TAR_MAX_BYTES, &tar, err);
+	return rc ? rc : read_tar(buf_str(&tar), tar.len, parts, err);
+}
+
+static la_ssize_t append(struct archive *writer, void *buf, const void *data, size_t len)
+{
+	(void)writer;
+	buf_add(buf, data, len);
+	return ((struct buf *)buf)->oom ? -1 : (la_ssize_t)len;
+}
+
+static int write_part(struct archive *writer, const struct parts *parts, const struct part *part,
+		      time_t mtime)
+{
+	__attribute__((cleanup(free_entry))) struct archive_entry *entry = archive_entry_new();
+	auto_buf struct buf path = { 0 };
+
+	buf_addf(&path, "%s/%s", parts->folder, part->name);
+	if (!entry || path.oom)
+		return ARCHIVE_FATAL;
+	archive_entry_set_pathname(entry, path.data);
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_perm(entry, 0644);
+	archive_entry_set_size(entry, (la_int64_t)part->len);
+	archive_entry_set_mtime(entry, mtime, 0);
+	if (archive_write_header(writer, entry) != ARCHIVE_OK)
+		return ARCHIVE_FATAL;
+	return archive_write_data(writer, part->data, part->len) == (la_ssize_t)part->len
+		       ? ARCHIVE_OK
+		       : ARCHIVE_FATAL;
+}
+
+static struct archive *open_writer(struct buf *buf)
+{
+	struct archive *writer = archive_write_new();
+
+	if (!writer)
+		return NULL;
+	/* Without a time in the gzip header the same update gives the same bytes. */
+	if (archive_write_set_format_ustar(writer) == ARCHIVE_OK &&
+	    archive_write_add_filter_gzip(writer) == ARCHIVE_OK &&
+	    archive_write_set_filter_option(writer, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
+	    archive_write_set_filter_option(writer, "gzip", "compression-level", "9") ==
+		    ARCHIVE_OK &&
+	    archive_write_set_bytes_in_last_block(writer, 1) == ARCHIVE_OK &&
+	    archive_write_open(writer, buf, NULL, append, NULL) == ARCHIVE_OK)
+		return writer;
+	archive_write_free(writer);
+	return NULL;
+}
+
+int tarball_write(const struct parts *parts, time_t mtime, struct buf *buf, struct uspl_err *err)
+{
+	__attribute__((cleanup(close_writer))) struct archive *writer = open_writer(buf);
+	const struct part *part;
+	int status = ARCHIVE_OK;
+
+	if (!writer)
+		return uspl_fail(err, USPL_E_SYSTEM, "cannot begin to write an archive");
+	vec_for_each (&parts->items, part)
+		if (status == ARCHIVE_OK)
+			status = write_part(writer, parts, part, mtime);
+	if (status != ARCHIVE_OK || archive_write_close(writer) != ARCHIVE_OK)
+		return uspl_fail(err, USPL_E_SYSTEM, "cannot write an archive: %s",
+				 archive_error_string(writer) ? archive_error_string(writer)
+							      : "out of memory");
+	return 0;
+}
