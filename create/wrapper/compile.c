@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// compile.c - the wrapper's compilations, alone and on the way to a link
+
+#include "create/wrapper/steps.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "create/wrapper/link.h"
+#include "create/wrapper/record.h"
+
+/* One source to compile. */
+struct job {
+	const struct args_word *source;
+	const char *object; /* what the compiler writes */
+	const char *id;     /* the object's name in the record */
+	char *saved;        /* our copy; may be the object itself */
+	char *deps;         /* the list of what is included; NULL: not wanted */
+};
+
+static void job_release(struct job *job)
+{
+	free(job->saved);
+	free(job->deps);
+}
+
+DEFINE_AUTO_RELEASE(job, struct job, job_release)
+#define auto_job __attribute__((cleanup(cleanup_job_)))
+
+static int job_init(struct job *job, const struct tool *tool, const struct args *args,
+		    const struct args_word *source, struct uspl_err *err)
+{
+	int rc = record_new_object(tool->work, tool->phase, &job->saved, err);
+
+	if (rc)
+		return rc;
+	job->source = source;
+	if (args->own_deps || source->kind == ARGS_ASM)
+		return 0;
+	if (asprintf(&job->deps, "%s.d", job->saved) < 0) {
+		job->deps = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* The options that make code comparable. Of contradicting options the last one wins, so they come at the end. */
+static int add_code_options(const struct tool *tool, tool_argv *argv, char **ret_map,
+			    struct uspl_err *err)
+{
+	const char *words[] = {"-ffunction-sections", "-fdata-sections", "-g", NULL, NULL};
+
+	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, tool->source) < 0) {
+		*ret_map = NULL;
+		return uspl_fail_nomem(err);
+	}
+	words[3] = *ret_map;
+	return tool_add(argv, words, err);
+}
+
+static int add_options(tool_argv *argv, const struct args *args, struct uspl_err *err)
+{
+	struct args_word *word;
+	int rc = 0;
+
+	vec_for_each (&args->words, word) {
+		const char *one[] = {word->text, NULL};
+
+		if (word->kind == ARGS_OPTION && !rc)
+			rc = tool_add(argv, one, err);
+	}
+	return rc;
+}
+
+static int run_job(const struct tool *tool, const struct args *args, const struct job *job,
+		   int *ret_status, struct uspl_err *err)
+{
+	const char *language[] = {job->source->language ? "-x" : NULL, job->source->language, NULL};
+	const char *files[] = {"-c", job->source->text, "-o", job->object, NULL};
+	const char *deps[] = {job->deps ? "-MD" : NULL, "-MF", job->deps, NULL};
+	auto_argv tool_argv argv = {0};
+	auto_free char *map = NULL;
+	int rc = add_options(&argv, args, err);
+
+	if (!rc)
+		rc = tool_add(&argv, language, err);
+	if (!rc)
+		rc = tool_add(&argv, files, err);
+	if (!rc)
+		rc = tool_add(&argv, deps, err);
+	if (!rc && job->source->kind == ARGS_SOURCE)
+		rc = add_code_options(tool, &argv, &map, err);
+	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+}
+
+static int record_job(const struct tool *tool, const struct job *job, struct uspl_err *err)
+{
+	auto_buf struct buf line = {0};
+	auto_free char *source = record_path(job->source->text);
+
+	if (!source)
+		return uspl_fail_errno(err, "cannot find '%s' any more", job->source->text);
+	record_field(&line, "compile");
+	record_field(&line, job->id);
+	record_field(&line, source);
+	record_field(&line, job->saved);
+	record_field(&line, job->deps ? job->deps : "");
+	return record_write(tool->work, tool->phase, &line, err);
+}
+
+static int compile_one(const struct tool *tool, const struct args *args,
+		       const struct args_word *source, int *ret_status, struct uspl_err *err)
+{
+	auto_free char *object = args->output && args->n_sources == 1
+					 ? strdup(args->output)
+					 : args_default_object(source->text);
+	auto_job struct job job = {0};
+	auto_free char *id = NULL;
+	int rc = object ? job_init(&job, tool, args, source, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	job.object = object;
+	rc = run_job(tool, args, &job, ret_status, err);
+	if (rc || *ret_status)
+		return rc;
+	job.id = id = record_path(object);
+	if (!id)
+		return uspl_fail_errno(err, "cannot find '%s' any more", object);
+	rc = file_copy(object, job.saved, err);
+	return rc ? rc : record_job(tool, &job, err);
+}
+
+int step_compile(const struct tool *tool, const struct args *args, int *ret_status,
+		 struct uspl_err *err)
+{
+	struct args_word *word;
+	int rc = 0;
+
+	*ret_status = 0;
+	vec_for_each (&args->words, word) {
+		int status = 0;
+
+		if (word->kind != ARGS_SOURCE && word->kind != ARGS_ASM)
+			continue;
+		rc = compile_one(tool, args, word, &status, err);
+		if (rc)
+			return rc;
+		/* The compilers go on to the next source too, and remember that one failed. */
+		*ret_status = status ? status : *ret_status;
+	}
+	return 0;
+}
+
+int step_translate(const struct tool *tool, const struct args *args, int *ret_status,
+		   struct uspl_err *err)
+{
+	auto_argv tool_argv argv = {0};
+	auto_free char *map = NULL;
+	struct args_word *word;
+	int rc = 0;
+
+	vec_for_each (&args->words, word) {
+		const char *one[] = {word->text, NULL};
+
+		if (!rc)
+			rc = tool_add(&argv, one, err);
+	}
+	if (!rc)
+		rc = add_code_options(tool, &argv, &map, err);
+	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+}
+
+/*
+ * Compiles a source of a command that links at once. The object has no place of its own in the build: the saved copy is
+ * the object, "OUTPUT:SOURCE" its name.
+ */
+static int compile_saved(const struct tool *tool, const struct args *args, struct args_word *source,
+			 int *ret_status, struct uspl_err *err)
+{
+	auto_free char *output = record_path(args->output ? args->output : "a.out");
+	auto_job struct job job = {0};
+	auto_free char *id = NULL;
+	int rc = job_init(&job, tool, args, source, err);
+
+	if (rc)
+		return rc;
+	if (!output || asprintf(&id, "%s:%s", output, source->text) < 0) {
+		id = NULL;
+		return uspl_fail_nomem(err);
+	}
+	job.id = id;
+	job.object = job.saved;
+	rc = run_job(tool, args, &job, ret_status, err);
+	if (rc || *ret_status)
+		return rc;
+	rc = record_job(tool, &job, err);
+	if (rc)
+		return rc;
+	free(source->text);
+	source->text = take_ptr(job.saved);
+	source->kind = ARGS_OBJECT;
+	return 0;
+}
+
+int step_build(const struct tool *tool, struct args *args, int *ret_status, struct uspl_err *err)
+{
+	struct args_word *word;
+
+	vec_for_each (&args->words, word) {
+		int rc;
+
+		if (word->kind != ARGS_SOURCE && word->kind != ARGS_ASM)
+			continue;
+		rc = compile_saved(tool, args, word, ret_status, err);
+		if (rc || *ret_status)
+			return rc;
+	}
+	return link_words(tool, args, ret_status, err);
+}

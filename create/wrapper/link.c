@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// link.c - the wrapper's links
+
+#include "create/wrapper/link.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "create/wrapper/record.h"
+#include "create/wrapper/steps.h"
+#include "create/wrapper/trace.h"
+
+static bool is_object(const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char head[18] = {0};
+
+	return fd >= 0 && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+	       !memcmp(head, ELFMAG, SELFMAG) && head[16] == ET_REL;
+}
+
+/* Starts the line: an object made of objects is kept, since archives may hold it. */
+static int start_line(const struct tool *tool, const char *output, struct buf *line,
+		      struct uspl_err *err)
+{
+	auto_free char *path = record_path(output);
+	auto_free char *saved = NULL;
+	int rc;
+
+	if (!path)
+		return uspl_fail_errno(err, "cannot find '%s' any more", output);
+	if (!is_object(path)) {
+		record_field(line, "link");
+		record_field(line, path);
+		return 0;
+	}
+	rc = record_new_object(tool->work, tool->phase, &saved, err);
+	if (!rc)
+		rc = file_copy(path, saved, err);
+	record_field(line, "partial");
+	record_field(line, path);
+	record_field(line, saved ? saved : "");
+	return rc;
+}
+
+static int record_link(const struct tool *tool, const char *output, const trace_inputs *inputs,
+		       struct uspl_err *err)
+{
+	auto_buf struct buf line = {0};
+	char **input;
+	int rc = start_line(tool, output, &line, err);
+
+	vec_for_each (inputs, input)
+		record_field(&line, *input);
+	return rc ? rc : record_write(tool->work, tool->phase, &line, err);
+}
+
+/* Runs the link; what the linker prints beside its trace goes on to our standard output. */
+static int run(const struct tool *tool, const tool_argv *argv, const char *output, int *ret_status,
+	       struct uspl_err *err)
+{
+	auto_buf struct buf out = {0};
+	auto_buf struct buf rest = {0};
+	auto_trace trace_inputs inputs = {0};
+	int rc = tool_run(tool, argv, &out, ret_status, err);
+
+	if (!rc)
+		rc = trace_parse(buf_str(&out), &inputs, &rest, err);
+	if (!rc)
+		fwrite(buf_str(&rest), 1, rest.len, stdout);
+	if (!rc && !*ret_status)
+		rc = record_link(tool, output, &inputs, err);
+	return rc;
+}
+
+int link_words(const struct tool *tool, const struct args *args, int *ret_status,
+	       struct uspl_err *err)
+{
+	const char *trace[] = {"-Wl,-t,-t", NULL};
+	auto_argv tool_argv argv = {0};
+	struct args_word *word;
+	int rc = 0;
+
+	vec_for_each (&args->words, word) {
+		const char *one[] = {word->text, NULL};
+
+		/* What had a language is an object by now. */
+		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER && !rc)
+			rc = tool_add(&argv, one, err);
+	}
+	if (!rc)
+		rc = tool_add(&argv, trace, err);
+	return rc ? rc : run(tool, &argv, args->output ? args->output : "a.out", ret_status, err);
+}
+
+const char *link_output(int argc, char **argv)
+{
+	static const char *const nothing[] = {"--version", "-v", "-V", "--help", "--target-help"};
+	const char *output = "a.out";
+
+	for (int i = 1; i < argc; i++) {
+		bool more = i + 1 < argc;
+
+		for (size_t k = 0; k < ARRAY_SIZE(nothing); k++)
+			if (!strcmp(argv[i], nothing[k]))
+				return NULL;
+		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) && more)
+			output = argv[++i];
+		else if (!strncmp(argv[i], "--output=", 9))
+			output = argv[i] + 9;
+		else if (!strncmp(argv[i], "-o", 2) && argv[i][2])
+			output = argv[i] + 2;
+	}
+	return output;
+}
+
+int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
+{
+	const char *trace[] = {"-t", "-t", NULL};
+	const char *output = link_output(argc, argv);
+	auto_argv tool_argv words = {0};
+	int rc;
+
+	if (!output)
+		return tool_exec(tool, argv, err);
+	rc = tool_add(&words, (const char *const *)argv + 1, err);
+	if (!rc)
+		rc = tool_add(&words, trace, err);
+	return rc ? rc : run(tool, &words, output, ret_status, err);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* trace.h - what a linker took, by its own words (-t -t) */
+#ifndef USPL_WRAPPER_TRACE_H
+#define USPL_WRAPPER_TRACE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+typedef VEC(char *) trace_inputs;
+
+/*
+ * Reads the standard output of a link with -t -t. Appends to inputs, in the form of record.h, the objects and archive members that
+ * it took; lines that name a file and aren't an input (shared libraries, archives, linker scripts) are dropped; all other lines go to
+ * rest, since they are what the build wants to see. Understands GNU ld, gold and lld.
+ */
+int trace_parse(const char *text, trace_inputs *inputs, struct buf *rest,
+		struct uspl_err *err) uspl_must_check;
+/* Frees the strings and the array. */
+void trace_release(trace_inputs *inputs);
+DEFINE_AUTO_RELEASE(trace, trace_inputs, trace_release)
+#define auto_trace __attribute__((cleanup(cleanup_trace_)))
+
+#endif
