@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// cmd_apply.c - put an update into running processes
+
+#include <string.h>
+
+#include "apply/process.h"
+#include "base/cli.h"
+#include "base/file.h"
+#include "uspl/commands.h"
+
+struct options {
+	double wait_s;
+	bool json;
+};
+
+static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
+{
+	const struct cli_option table[] = {
+		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s, "how long to wait for a busy function (default 10)" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json, "one JSON object a process, one to a line" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-apply",
+		.synopsis = "[OPTION]... UPDATE PID...",
+		.summary = "Puts an update (uspl-ID.tar.gz, or its unpacked folder) into running processes",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	int rc = cli_parse(&cmd, argc, argv, first, err);
+
+	if (rc)
+		return rc;
+	if (argc - *first >= 2)
+		return CLI_GO_ON;
+	uspl_fail(err, USPL_E_USAGE, argc == *first ? "no update given" : "no pid given");
+	uspl_hint(err, "try 'uspl-apply --help'");
+	return -USPL_E_USAGE;
+}
+
+/* One process: applies, prints its line or object, and returns the exit status that it stands for. */
+static int apply_one(const struct update *update, const char *name, pid_t pid, const struct options *opts)
+{
+	struct report report = { .id = update->id, .pid = pid };
+	struct uspl_err err = { 0 };
+	auto_buf struct buf out = { 0 };
+	region_vec regions = { 0 };
+	int rc = process_apply(update, pid, opts->wait_s, &regions, &report, &err);
+
+	if (rc) {
+		uspl_context(&err, "cannot apply '%s' to pid %d", name, pid);
+		uspl_err_print(stderr, "uspl-apply", &err);
+		if (opts->json)
+			report_failure(&report, &err, &out);
+	} else if (opts->json || !cli_quiet()) {
+		report_success(&report, opts->json, &out);
+	}
+	fputs(buf_str(&out), stdout);
+	fflush(stdout);
+	regions_release(&regions);
+	return (int)uspl_code_status(rc);
+}
+
+int cmd_apply(int argc, char **argv, struct uspl_err *err)
+{
+	struct options opts = { .wait_s = 10 };
+	auto_update struct update *update = NULL;
+	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
+	pid_t pid;
+
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	for (int i = first + 1; i < argc; i++) {
+		rc = cli_pid(argv[i], &pid, err);
+		if (rc)
+			return rc;
+	}
+	rc = update_read(argv[first], &update, err);
+	if (rc)
+		return rc;
+	for (int i = first + 1; i < argc; i++) {
+		int status;
+
+		rc = cli_pid(argv[i], &pid, err);
+		if (rc)
+			return rc;
+		status = apply_one(update, file_basename(argv[first]), pid, &opts);
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}

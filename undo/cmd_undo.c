@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// cmd_undo.c - take an update back
+
+#include <dirent.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "live/report.h"
+#include "uspl/commands.h"
+
+struct options {
+	double wait_s;
+	bool json;
+	const char *id;
+};
+
+typedef VEC(pid_t) pid_vec;
+
+static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
+{
+	const struct cli_option table[] = {
+		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s, "how long to wait for a busy function (default 10)" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json, "one JSON object a process, one to a line" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-undo",
+		.synopsis = "[OPTION]... ID [PID]...",
+		.summary = "Takes an update back, in the given processes or in all that have it",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	int rc = cli_parse(&cmd, argc, argv, first, err);
+
+	if (rc)
+		return rc;
+	if (argc == *first) {
+		uspl_fail(err, USPL_E_USAGE, "no update id given");
+		uspl_hint(err, "'uspl-view' lists the updates that are applied");
+		return -USPL_E_USAGE;
+	}
+	opts->id = argv[(*first)++];
+	/* The name of the tarball is as good. */
+	if (!strncmp(opts->id, "uspl-", 5))
+		opts->id += 5;
+	return CLI_GO_ON;
+}
+
+/* The live regions of the update, as the transition wants them. Allocated; *ret_n counts them. */
+static struct region **live_regions(const region_vec *regions, const char *id, size_t *ret_n)
+{
+	struct region **list = calloc(regions->n + 1, sizeof(*list)), *region;
+
+	*ret_n = 0;
+	vec_for_each(regions, region)
+		if (list && region_has_id(region, id) && region_is_live(region))
+			list[(*ret_n)++] = region;
+	return list;
+}
+
+static bool is_known(const region_vec *regions, const char *id)
+{
+	const struct region *region;
+
+	vec_for_each(regions, region)
+		if (region_has_id(region, id))
+			return true;
+	return false;
+}
+
+static int fail_not_applied(pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_NOT_APPLIED, "the update is not applied in pid %d", pid);
+	uspl_hint(err, "'uspl-view' lists what is applied where");
+	return -USPL_E_NOT_APPLIED;
+}
+
+static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions, struct report *report,
+			struct uspl_err *err)
+{
+	auto_free struct region **list = NULL;
+	module_vec modules = { 0 };
+	struct transition transition = {
+		.proc = proc, .modules = &modules, .direction = TRANSITION_OFF, .wait_s = opts->wait_s
+	};
+	int rc = regions_read(proc, regions, err);
+
+	if (rc)
+		return rc;
+	list = live_regions(regions, opts->id, &transition.n_regions);
+	if (!list)
+		return uspl_fail_nomem(err);
+	if (!transition.n_regions && !is_known(regions, opts->id))
+		return fail_not_applied(proc->pid, err);
+	report->already = !transition.n_regions;
+	if (report->already)
+		return 0;
+	rc = modules_read(proc, &modules, err);
+	transition.regions = list;
+	if (!rc)
+		rc = transition_run(&transition, &report->result, err);
+	modules_release(&modules);
+	return rc;
+}
+
+/* One process: undoes, prints its line or object, and returns the exit status that it stands for. */
+static int undo_one(const struct options *opts, pid_t pid)
+{
+	region_vec regions = { 0 };
+	struct report report = { .id = opts->id, .pid = pid, .direction = TRANSITION_OFF, .regions = &regions };
+	struct uspl_err err = { 0 };
+	auto_buf struct buf out = { 0 };
+	auto_proc struct proc *proc = NULL;
+	int rc = proc_open(pid, &proc, &err);
+
+	if (!rc)
+		rc = undo_process(opts, proc, &regions, &report, &err);
+	if (rc) {
+		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, pid);
+		uspl_err_print(stderr, "uspl-undo", &err);
+		if (opts->json)
+			report_failure(&report, &err, &out);
+	} else if (opts->json || !cli_quiet()) {
+		report_success(&report, opts->json, &out);
+	}
+	fputs(buf_str(&out), stdout);
+	fflush(stdout);
+	regions_release(&regions);
+	return (int)uspl_code_status(rc);
+}
+
+/* True if the update is live in the process; false as well if we may not look. */
+static bool has_update(pid_t pid, const char *id)
+{
+	auto_proc struct proc *proc = NULL;
+	auto_free struct region **list = NULL;
+	region_vec regions = { 0 };
+	size_t n = 0;
+
+	if (proc_open_readonly(pid, &proc, NULL) == 0 && regions_read(proc, &regions, NULL) == 0)
+		list = live_regions(&regions, id, &n);
+	regions_release(&regions);
+	return n > 0;
+}
+
+static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	if (!dir)
+		return uspl_fail_errno(err, "cannot open '/proc'");
+	while ((entry = readdir(dir))) {
+		pid_t pid = (pid_t)atol(entry->d_name), *item;
+
+		if (pid <= 0 || !has_update(pid, id))
+			continue;
+		item = vec_push(pids);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = pid;
+	}
+	if (pids->n)
+		return 0;
+	uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is not applied in any process that can be read", id);
+	uspl_hint(err, "'uspl-view' lists what is applied where");
+	return -USPL_E_NOT_APPLIED;
+}
+
+static int given_pids(char **words, int n, pid_vec *pids, struct uspl_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t *item = vec_push(pids);
+		int rc = item ? cli_pid(words[i], item, err) : uspl_fail_nomem(err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int cmd_undo(int argc, char **argv, struct uspl_err *err)
+{
+	struct options opts = { .wait_s = 10 };
+	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
+	pid_vec pids = { 0 };
+	const pid_t *pid;
+
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	rc = argc > first ? given_pids(argv + first, argc - first, &pids, err) : find_everywhere(opts.id, &pids, err);
+	if (!rc)
+		vec_for_each(&pids, pid) {
+			int status = undo_one(&opts, *pid);
+
+			worst = status > worst ? status : worst;
+		}
+	vec_release(&pids);
+	return rc ? rc : worst;
+}
