@@ -57,8 +57,8 @@ static void tell(char *reply, size_t size)
 
 		while (workers[i].rounds - from < 2)
 			;
-		used += snprintf(reply + used, size - used, "%s%d/%d", i ? " " : "", workers[i].last,
-				 workers[i].changes);
+		used += snprintf(reply + used, size - used, "%s%d/%d", i ? " " : "",
+				 workers[i].last, workers[i].changes);
 	}
 }
 
