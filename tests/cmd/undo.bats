@@ -71,15 +71,31 @@ peek() {
 	expect_untouched
 }
 
-@test "undo says what it did, and twice is refused" {
+@test "undo says what it did; a second one has nothing to do" {
 	apply
 	undo
 	expect_status 0
-	expect_output "$ID.*pid $TARGET"
+	expect_output "^undone $ID in pid $TARGET: 1 function, stopped [0-9.]+ us"
 	undo
-	expect_status 1
-	expect_one_message
+	expect_status 0
+	expect_output "^already undone $ID in pid $TARGET"
 	expect_untouched
+}
+
+@test "the name of the tarball without its ending is as good as the id" {
+	apply
+	tool uspl-undo "uspl-$ID" "$TARGET"
+	expect_status 0
+	expect_untouched
+}
+
+@test "--json is one object a line" {
+	apply
+	undo --json
+	expect_status 0
+	[ "${#lines[@]}" = 1 ]
+	expect_process "$TARGET" undone
+	expect_output "^\{.*\"id\": *\"$ID\""
 }
 
 @test "apply and undo twenty times" {

@@ -61,6 +61,11 @@ functions_of() {
 		sed 's/.*"\([^"]*\)"$/\1/' | sort | xargs
 }
 
+# expect_process PID STATE - fails unless one line of what apply or undo --json printed says that of the process
+expect_process() {
+	grep -qE "\"pid\": *$1,.*\"state\": *\"$2\"" <<< "$output" || fail "pid $1 is not '$2'"
+}
+
 # expect_applied - fails unless view shows the update as applied in the target
 expect_applied() {
 	tool uspl-view --json --id="$ID" "$TARGET"

@@ -28,8 +28,9 @@ steps() {
 	tool uspl-apply --json "$UPDATE" "$TARGET" 4194999 "$OTHER"
 	expect_status 3
 	expect_message 4194999
-	expect_output "\"pid\": *${TARGET}[^0-9].*\"state\": *\"applied\""
-	expect_output "\"pid\": *${OTHER}[^0-9].*\"state\": *\"applied\""
+	expect_process "$TARGET" applied
+	expect_process 4194999 failed
+	expect_process "$OTHER" applied
 	expect_answer x new
 	other_ask x
 	[ "$REPLY" = new ] || fail "the second process answers '$REPLY'"
