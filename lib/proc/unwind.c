@@ -228,7 +228,7 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 
 	if (addr < window->start || addr - window->start + sizeof(*ret) > window->len) {
 		window->start = addr & ~(PAGE - 1);
-		window->len = proc_read_some(unwinder->proc, addr, window->bytes, sizeof(window->bytes));
+		window->len = proc_read_some(unwinder->proc, window->start, window->bytes, sizeof(window->bytes));
 		if (addr - window->start + sizeof(*ret) > window->len)
 			return false;
 	}
