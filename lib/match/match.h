@@ -22,13 +22,14 @@ struct match_piece {
 	const struct objsec *sec; /* in the pre object */
 	const char *name;         /* its refname */
 	taddr addr;
-	size_t len;               /* in the running code, which may differ by padding and jump widths */
+	size_t len; /* in the running code, which may differ by padding and jump widths */
 };
 
 /*
  * Matches every function of pre against the image. A function that doesn't match is no failure by itself (it only yields no
  * values): match_require says which ones must.
- * Fails only with USPL_E_NOMEM or on a pre object that is malformed.
+ * Fails only with USPL_E_NOMEM or on a pre object that is malformed. Image and pre must outlive the match; the `mark`s of pre's
+ * sections and symbols are their positions from here on.
  */
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
 	      struct uspl_err *err) uspl_must_check;
@@ -52,5 +53,11 @@ void match_pieces_of(const struct match *match, const char *refname,
  * Returns false if no matched code refers to it.
  */
 bool match_value(const struct match *match, const char *refname, taddr *ret_value);
+
+/*
+ * Where calls to a function lead in the running program, if that is a stub of its procedure linkage table. Good for calls; its
+ * address is not that of the function, which match_value knows if anybody took it. Returns false if there are no such calls.
+ */
+bool match_call(const struct match *match, const char *refname, taddr *ret_value);
 
 #endif

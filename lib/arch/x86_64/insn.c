@@ -67,7 +67,7 @@ bool x86_64_insn_decode(const uint8_t *code, size_t len, struct insn *ret)
 {
 	ZydisDecodedInstruction zydis;
 	ZydisDecoder decoder;
-	struct insn insn = {0};
+	struct insn insn = { 0 };
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, len, &zydis)))

@@ -31,7 +31,7 @@ taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len)
 
 void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code)
 {
-	static const uint8_t jmp_mem_rip[] = {0xff, 0x25};
+	static const uint8_t jmp_mem_rip[] = { 0xff, 0x25 };
 	enum { LEN = sizeof(jmp_mem_rip) + sizeof(int32_t) };
 	int32_t rel = (int32_t)(slot - (at + LEN));
 

@@ -30,7 +30,7 @@ struct form {
 
 static struct form form_of(const uint8_t *code)
 {
-	struct form form = {0};
+	struct form form = { 0 };
 	uint8_t modrm;
 
 	if ((code[0] & 0xf0) == 0x40)

@@ -58,7 +58,7 @@ static const struct reloc_info relocs[] = {
 
 const struct reloc_info *x86_64_reloc(uint32_t type)
 {
-	static const struct reloc_info unknown = {.name = "a relocation of unknown type"};
+	static const struct reloc_info unknown = { .name = "a relocation of unknown type" };
 
 	return type < ARRAY_SIZE(relocs) && relocs[type].name ? &relocs[type] : &unknown;
 }

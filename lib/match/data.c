@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// data.c - fields, strings, constants and tables
+//
+// What a field with a relocation holds in the running program, and what follows from it; and the contents of read-only data that the
+// code refers to. A changed string or table entry is a changed program, even if the code is the same.
+
+#include <string.h>
+
+#include "match/internal.h"
+#include "update/refname.h"
+
+/* The field's bytes as a number, extended as the processor would. */
+static uint64_t field_value(const struct reloc_info *info, const uint8_t *field)
+{
+	unsigned int unused = 64 - info->size * 8u;
+	uint64_t value = 0;
+
+	memcpy(&value, field, info->size);
+	if (!unused)
+		return value;
+	return info->is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
+}
+
+/* A slot of the GOT tells the symbol's value, if it was read, and is filled. */
+static bool refer_through_slot(struct trial *trial, const struct objrel *rel, taddr slot)
+{
+	struct reference ref = { .sym = rel->sym };
+	const uint8_t *bytes = image_bytes(trial->match->image, slot, sizeof(ref.addr));
+
+	if (!bytes)
+		return true;
+	memcpy(&ref.addr, bytes, sizeof(ref.addr));
+	return ref.addr ? trial_refer(trial, &ref) : true;
+}
+
+static bool check_size(struct trial *trial, const struct objrel *rel, uint64_t value)
+{
+	if (!rel->sym->sec || value == rel->sym->size + (uint64_t)rel->addend)
+		return true;
+	return trial_fail(trial, "the size of '%s' is another", refname_symbol(rel->sym->name));
+}
+
+bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_t *field,
+		     taddr place, const struct site *site)
+{
+	const struct reloc_info *info = trial->match->arch->reloc(rel->type);
+	struct reference ref = { .sym = rel->sym, .off = rel->addend };
+	uint64_t value;
+
+	if (info->kind == RELOC_NONE)
+		return true;
+	if (info->kind == RELOC_UNSUPPORTED || !rel->sym)
+		return trial_fail(trial, "%s can't be matched", info->name);
+	value = field_value(info, field);
+	ref.addr = value;
+	switch (info->kind) {
+	case RELOC_PCREL:
+	case RELOC_PLT:
+		ref.addr += place + site->trail;
+		ref.off += site->trail;
+		ref.branch = site->flow == INSN_CALL || site->flow == INSN_JUMP ||
+			     site->flow == INSN_COND_JUMP;
+		return trial_refer(trial, &ref);
+	case RELOC_GOTPCREL:
+	case RELOC_GOTTPOFF:
+		return refer_through_slot(trial, rel, value + place - (uint64_t)rel->addend);
+	case RELOC_SIZE:
+		return check_size(trial, rel, value);
+	default:
+		return trial_refer(trial, &ref);
+	}
+}
+
+static bool differs(struct trial *trial, const struct objsec *sec, taddr addr)
+{
+	const char *name = sec->flags & SHF_STRINGS ? "a string" : "read-only data";
+
+	return trial_fail(trial, "%s that it refers to, at 0x%llx in the running program, differs",
+			  name, (unsigned long long)addr);
+}
+
+bool data_compare_merged(struct trial *trial, const struct reference *ref)
+{
+	const struct objsec *sec = ref->sym->sec;
+	uint64_t start = ref->sym->value, len, unit = sec->entsize ? sec->entsize : 1;
+	taddr addr = ref->addr - (uint64_t)ref->off;
+	const uint8_t *run;
+
+	/* By a symbol of its own the string is known even if the reference is to its middle; by the section it isn't. */
+	if (ref->sym->type == STT_SECTION) {
+		start += (uint64_t)ref->off;
+		addr = ref->addr;
+	}
+	if (start >= sec->size)
+		return trial_fail(trial, "a reference leads outside section '%s'", sec->name);
+	if (!(sec->flags & SHF_STRINGS)) {
+		len = unit - start % unit;
+	} else if (unit == 1) {
+		len = strnlen((const char *)sec->data + start, sec->size - start) + 1;
+	} else {
+		/* Wide strings end with a wide zero. */
+		static const uint8_t zero[8];
+
+		if (unit > sizeof(zero))
+			return trial_fail(trial, "section '%s' has unknown strings", sec->name);
+		for (len = unit; start + len <= sec->size; len += unit)
+			if (!memcmp(sec->data + start + len - unit, zero, unit))
+				break;
+	}
+	if (len > sec->size - start)
+		len = sec->size - start;
+	run = image_bytes(trial->match->image, addr, len);
+	return (run && !memcmp(run, sec->data + start, len)) || differs(trial, sec, addr);
+}
+
+/* How much of an item is content: behind a nameless one there may be zeros that only align the next. */
+static uint64_t content_end(const struct item *item)
+{
+	uint64_t end = item->end, padding = item->sec->align ? item->sec->align - 1 : 0;
+
+	if (item->named || end == item->sec->size)
+		return end;
+	while (padding-- && end - item->start > 1 && !item->sec->data[end - 1] &&
+	       !item->sec->data[end - 2])
+		end--;
+	return end;
+}
+
+/*
+ * An entry of a read-only table. Position-independent tables of a switch hold distances from the table's start, so the relocation's addend
+ * counts the entry's own distance from there, too.
+ */
+static bool compare_entry(struct trial *trial, const struct item *item, const struct objrel *rel,
+			  const uint8_t *field)
+{
+	static const struct site data_site = { 0, INSN_PLAIN };
+	const struct reloc_info *info = trial->match->arch->reloc(rel->type);
+	uint64_t in_item = rel->offset - item->start;
+	struct objrel adjusted = *rel;
+	taddr place = item->place.addr + in_item;
+
+	if (info->kind == RELOC_PCREL && rel->sym && match_sym_is_code(rel->sym) &&
+	    (int64_t)rel->sym->value + rel->addend >= (int64_t)in_item) {
+		adjusted.addend -= (int64_t)in_item;
+		place -= in_item;
+	}
+	return data_read_field(trial, &adjusted, field, place, &data_site);
+}
+
+static size_t first_rel_from(const struct objsec *sec, uint64_t off)
+{
+	size_t low = 0, high = sec->rels.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (sec->rels.items[mid].offset < off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool compare_item(struct trial *trial, const struct item *item)
+{
+	const struct objsec *sec = item->sec;
+	uint64_t at = item->start, end = content_end(item);
+	const uint8_t *run = image_bytes(trial->match->image, item->place.addr, end - at);
+	const uint8_t *pre = sec->data;
+
+	if (!run)
+		return differs(trial, sec, item->place.addr);
+	for (size_t i = first_rel_from(sec, at); i < sec->rels.n; i++) {
+		const struct objrel *rel = &sec->rels.items[i];
+		uint8_t size = trial->match->arch->reloc(rel->type)->size;
+
+		if (rel->offset >= end)
+			break;
+		if (rel->offset < at || rel->offset + size > end ||
+		    memcmp(run + (at - item->start), pre + at, rel->offset - at))
+			return differs(trial, sec, item->place.addr + (at - item->start));
+		if (!compare_entry(trial, item, rel, run + (rel->offset - item->start)))
+			return false;
+		at = rel->offset + size;
+	}
+	return !memcmp(run + (at - item->start), pre + at, end - at) ||
+	       differs(trial, sec, item->place.addr + (at - item->start));
+}
+
+bool data_compare_pending(struct trial *trial)
+{
+	/* Tables may refer to other data: the list grows while it is worked off. */
+	for (size_t i = 0; i < trial->pending.n; i++)
+		if (!compare_item(trial, trial->pending.items[i]))
+			return false;
+	return true;
+}

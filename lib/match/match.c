@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// match.c - run-pre matching: the fixpoint over all pieces, and the questions that callers ask
+//
+// The pre code is an object file: its fields with relocations are empty. The running code went through a linker: the same
+// fields hold values. Comparing the two therefore does two things at once. Where there is no relocation, the code must be equal,
+// or the program isn't what the update was made from. Where there is one, the running bytes tell what the symbol's value
+// is in this process, and thus where the things lie that have no entry in any symbol table.
+//
+// Matching a function is a trial. Everything that it learns is noted; when it turns out that the function isn't there, the notes are
+// taken back. A note that contradicts an older one ends the trial: two references to one symbol can't mean two places.
+//
+// Where to try: at the one place that a matched function refers to as this one, or else wherever the symbol table has a function of
+// its name (there may be several static ones). A place is taken if it is the only one that matches. What can't be told apart yet
+// waits: matches of others may refer to it or rule places out. The loop ends when a round finds nothing new.
+//
+// Not handled: code that an earlier update redirected (its entry holds a jump), and functions that no symbol names and nobody refers to.
+
+#include "match/match.h"
+
+#include <string.h>
+
+#include "match/internal.h"
+#include "update/refname.h"
+
+typedef VEC(taddr) taddr_vec;
+
+static bool add_unique(taddr_vec *vec, taddr addr)
+{
+	taddr *item;
+
+	for (size_t i = 0; i < vec->n; i++)
+		if (vec->items[i] == addr)
+			return true;
+	item = vec_push(vec);
+	if (item)
+		*item = addr;
+	return item != NULL;
+}
+
+/* Where the piece may lie. False: out of memory. */
+static bool candidates(const struct piece *piece, taddr_vec *ret)
+{
+	const struct landing *landing;
+
+	/* A reference to its first byte leaves no choice. */
+	vec_for_each (&piece->landings, landing)
+		if (landing->off == 0)
+			return add_unique(ret, landing->addr);
+	for (size_t i = 0; i < piece->named.n; i++)
+		if (!add_unique(ret, piece->named.items[i]))
+			return false;
+	if (ret->n)
+		return true;
+	/* References into its middle are right only as long as nothing before them has another length; the trial will tell. */
+	vec_for_each (&piece->landings, landing)
+		if (!add_unique(ret, landing->addr - landing->off))
+			return false;
+	return true;
+}
+
+/* Looks whether the piece is at addr. Keeps what that taught if `keep`. Returns 1 if it is, 0 if not, or a negative code. */
+static int try_at(struct match *match, struct piece *piece, taddr addr, bool keep,
+		  struct uspl_err *err)
+{
+	struct trial trial = { 0 };
+	bool equal = trial_run(&trial, match, piece, addr);
+	int rc = trial.oom ? uspl_fail_nomem(err) : equal;
+
+	if (rc == 1 && keep)
+		trial_commit(&trial);
+	else
+		trial_undo(&trial);
+	if (rc == 0 && (!piece->n_tried || trial.failure.off >= piece->failure.off))
+		piece->failure = trial.failure;
+	piece->n_tried++;
+	trial_release(&trial);
+	return rc;
+}
+
+/* Tries all candidates; the piece is matched if exactly one of them is equal. *ret_progress is set if it is. */
+static int match_piece(struct match *match, struct piece *piece, bool *ret_progress,
+		       struct uspl_err *err)
+{
+	taddr_vec places = { 0 };
+	taddr found = 0;
+	int rc = 0;
+
+	piece->n_tried = piece->n_matched = 0;
+	piece->landings_tried = piece->landings.n;
+	if (!candidates(piece, &places))
+		rc = uspl_fail_nomem(err);
+	for (size_t i = 0; i < places.n && rc >= 0; i++) {
+		rc = try_at(match, piece, places.items[i], places.n == 1, err);
+		if (rc == 1) {
+			found = places.items[i];
+			piece->n_matched++;
+		}
+	}
+	if (rc >= 0 && piece->n_matched == 1 && places.n > 1)
+		rc = try_at(match, piece, found, true, err);
+	if (rc >= 0 && piece->n_matched == 1)
+		*ret_progress = true;
+	else if (piece->n_matched > 1)
+		piece->state = PIECE_AMBIGUOUS;
+	else if (places.n)
+		piece->state = PIECE_MISMATCHED;
+	vec_release(&places);
+	return rc < 0 ? rc : 0;
+}
+
+/* A piece that didn't match won't do so later, unless somebody now says where it lies. */
+static bool worth_trying(const struct piece *piece)
+{
+	switch (piece->state) {
+	case PIECE_MATCHED:
+		return false;
+	case PIECE_MISMATCHED:
+		return piece->landings_tried != piece->landings.n;
+	default:
+		return true;
+	}
+}
+
+static int match_all(struct match *match, struct uspl_err *err)
+{
+	bool progress = true;
+
+	while (progress) {
+		progress = false;
+		for (size_t i = 0; i < match->pre->secs.n; i++) {
+			struct piece *piece = match->pieces[i];
+			int rc;
+
+			if (!piece || !worth_trying(piece))
+				continue;
+			rc = match_piece(match, piece, &progress, err);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
+	      struct uspl_err *err)
+{
+	auto_match struct match *match = calloc(1, sizeof(*match));
+	int rc;
+
+	if (!match)
+		return uspl_fail_nomem(err);
+	match->image = image;
+	match->pre = pre;
+	match->arch = arch_native();
+	rc = match_index(match, err);
+	if (!rc)
+		rc = match_all(match, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(match);
+	return 0;
+}
+
+static void piece_free(struct piece *piece)
+{
+	if (!piece)
+		return;
+	free(piece->sites);
+	free(piece->map);
+	vec_release(&piece->named);
+	vec_release(&piece->landings);
+	free(piece);
+}
+
+void match_free(struct match *match)
+{
+	if (!match)
+		return;
+	for (size_t i = 0; match->pieces && i < match->pre->secs.n; i++)
+		piece_free(match->pieces[i]);
+	free(match->pieces);
+	free(match->items);
+	free(match->first_item);
+	free(match->addrs);
+	free(match->calls);
+	free(match->by_name);
+	free(match->run_by_name);
+	free(match);
+}
+
+static struct piece *piece_named(const struct match *match, const char *refname)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+
+	if (!sym || !sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
+		return NULL;
+	return match->pieces[sym->sec->mark];
+}
+
+/* True if name is that of a .cold part of parent: "u.c:f" or "f" and "u.c:f.cold" or "u.c:f.cold.12". */
+static bool is_cold_name(const char *name, const char *parent)
+{
+	size_t len;
+
+	name = refname_symbol(name);
+	parent = refname_symbol(parent);
+	len = strlen(parent);
+	if (strncmp(name, parent, len) || strncmp(name + len, ".cold", 5))
+		return false;
+	return name[len + 5] == '\0' || name[len + 5] == '.';
+}
+
+/* The .cold part that the piece refers to, NULL if it has none. Two statics may share a name, so the name alone won't do. */
+static struct piece *cold_part(const struct match *match, const struct piece *piece)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&piece->pub.sec->rels, rel) {
+		struct piece *other;
+
+		if (!rel->sym || !rel->sym->sec || rel->sym->sec == piece->pub.sec)
+			continue;
+		other = match->pieces[rel->sym->sec->mark];
+		if (other && is_cold_name(other->pub.name, piece->pub.name))
+			return other;
+	}
+	return NULL;
+}
+
+int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
+		  struct uspl_err *err)
+{
+	const struct piece *piece = piece_named(match, refname), *cold;
+
+	if (!piece)
+		return uspl_fail(err, USPL_E_FILE, "'%s' has no function '%s'", match->pre->name,
+				 refname);
+	if (piece->state != PIECE_MATCHED)
+		return explain_piece(match, piece, refname_symbol(refname), err);
+	cold = cold_part(match, piece);
+	if (cold && cold->state != PIECE_MATCHED)
+		return explain_piece(match, cold, refname_symbol(cold->pub.name), err);
+	*ret = &piece->pub;
+	return 0;
+}
+
+void match_pieces_of(const struct match *match, const char *refname,
+		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx)
+{
+	const struct piece *piece = piece_named(match, refname), *cold;
+
+	if (!piece || piece->state != PIECE_MATCHED)
+		return;
+	visit(&piece->pub, ctx);
+	cold = cold_part(match, piece);
+	if (cold && cold->state == PIECE_MATCHED)
+		visit(&cold->pub, ctx);
+}
+
+static bool piece_value(const struct piece *piece, const struct objsym *sym, taddr *ret)
+{
+	const struct landing *landing;
+
+	if (piece->state == PIECE_MATCHED && sym->value == 0) {
+		*ret = piece->pub.addr;
+		return true;
+	}
+	/* Others may agree about where it is although it wasn't compared, or isn't equal. */
+	vec_for_each (&piece->landings, landing)
+		if (landing->off == sym->value) {
+			*ret = landing->addr;
+			return true;
+		}
+	return false;
+}
+
+bool match_value(const struct match *match, const char *refname, taddr *ret_value)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+	const struct item *item;
+
+	if (!sym)
+		return false;
+	if (match->addrs[sym->mark].known) {
+		*ret_value = match->addrs[sym->mark].addr;
+		return true;
+	}
+	if (match_sym_is_code(sym))
+		return piece_value(match->pieces[sym->sec->mark], sym, ret_value);
+	item = sym->sec ? match_item_at(match, sym->sec, (int64_t)sym->value) : NULL;
+	if (!item || !item->place.known)
+		return false;
+	*ret_value = item->place.addr + (sym->value - item->start);
+	return true;
+}
+
+bool match_call(const struct match *match, const char *refname, taddr *ret_value)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+
+	if (!sym || !match->calls[sym->mark].known)
+		return false;
+	*ret_value = match->calls[sym->mark].addr;
+	return true;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trial.c - one attempt to find a piece at an address: values that are noted, and taken back if it fails
+//
+// A reference in the pre object names a symbol and an offset; the running code tells the address. What that teaches
+// depends on what the symbol is:
+//
+//	code of the pre object      a landing: this offset of that piece lies at this address
+//	merged string or constant   nothing, but its contents must be equal
+//	other data of the object    the place of its item; read-only ones must be equal, too
+//	anything else               the place of the symbol
+//
+// A call to a global function may lead to a stub of the procedure linkage table. The stub's address is kept apart: it is good for
+// calls, but nobody who takes the function's address gets it.
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "match/internal.h"
+#include "update/refname.h"
+
+bool trial_fail(struct trial *trial, const char *fmt, ...)
+{
+	struct failure *failure = &trial->failure;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(failure->what, sizeof(failure->what), fmt, ap);
+	va_end(ap);
+	failure->off = trial->at;
+	failure->run_addr = trial->run_at;
+	failure->show_code = false;
+	return false;
+}
+
+bool trial_fail_code(struct trial *trial)
+{
+	trial_fail(trial, "the instructions differ");
+	trial->failure.show_code = true;
+	return false;
+}
+
+bool trial_fail_oom(struct trial *trial)
+{
+	trial->oom = true;
+	return false;
+}
+
+/* A symbol as people call it. */
+static const char *label(const struct objsym *sym)
+{
+	return sym->type == STT_SECTION && sym->sec ? sym->sec->name : refname_symbol(sym->name);
+}
+
+static bool contradiction(struct trial *trial, const struct reference *ref, taddr one, taddr other)
+{
+	return trial_fail(trial,
+			  "'%s' is at 0x%" PRIx64 " by one reference and at 0x%" PRIx64
+			  " by another",
+			  label(ref->sym), one, other);
+}
+
+static bool note_place(struct trial *trial, const struct reference *ref, struct place *place,
+		       taddr addr)
+{
+	struct place **noted;
+
+	if (place->known)
+		return place->addr == addr || contradiction(trial, ref, addr, place->addr);
+	noted = vec_push(&trial->noted);
+	if (!noted)
+		return trial_fail_oom(trial);
+	*noted = place;
+	place->known = true;
+	place->addr = addr;
+	return true;
+}
+
+/*
+ * True if the code at addr is a stub of the procedure linkage table: a jump through a slot, perhaps behind an endbr64. A function
+ * that begins this way loses nothing but that its address isn't learnt from calls.
+ */
+static bool is_stub(const struct match *match, taddr addr)
+{
+	enum { LOOK = 16 };
+	const uint8_t *code = image_bytes(match->image, addr, LOOK);
+	struct insn insn;
+	size_t at = 0;
+
+	if (!code || !match->arch->insn_decode(code, LOOK, &insn))
+		return false;
+	if (insn.flow == INSN_PLAIN) {
+		at = insn.len;
+		if (!match->arch->insn_decode(code + at, LOOK - at, &insn))
+			return false;
+	}
+	return insn.flow == INSN_JUMP_INDIRECT && insn.pc_relative_mem;
+}
+
+static bool through_stub(const struct trial *trial, const struct reference *ref)
+{
+	return ref->branch && ref->sym->bind != STB_LOCAL && is_stub(trial->match, ref->addr);
+}
+
+static bool refer_symbol(struct trial *trial, const struct reference *ref)
+{
+	struct match *match = trial->match;
+	taddr addr = ref->addr - (uint64_t)ref->off;
+
+	if (ref->off == 0 && through_stub(trial, ref))
+		return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
+	return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
+}
+
+/* Code before its first nop that does something: branches may lead to either. */
+static taddr skip_nops(const struct match *match, const uint8_t *code, size_t len, taddr addr)
+{
+	struct insn insn;
+	size_t at = 0;
+
+	while (at < len && match->arch->insn_decode(code + at, len - at, &insn) && insn.is_nop)
+		at += insn.len;
+	return addr + at;
+}
+
+bool match_lands(const struct match *match, const struct match_piece *piece, const uint32_t *map,
+		 const struct landing *landing)
+{
+	const struct objsec *sec = piece->sec;
+	uint64_t off = landing->off;
+	const uint8_t *run;
+
+	if (off > sec->size)
+		return false;
+	if (!map)
+		return landing->addr == piece->addr + off;
+	if (map[off] == MAP_NONE)
+		off = skip_nops(match, sec->data + off, sec->size - off, off);
+	if (map[off] == MAP_NONE)
+		return false;
+	if (landing->addr == piece->addr + map[off])
+		return true;
+	if (landing->addr < piece->addr || landing->addr - piece->addr > map[off])
+		return false;
+	run = image_bytes(match->image, landing->addr, piece->addr + map[off] - landing->addr);
+	return run && skip_nops(match, run, piece->addr + map[off] - landing->addr,
+				landing->addr) == piece->addr + map[off];
+}
+
+static bool land_on(struct trial *trial, const struct reference *ref, struct piece *piece,
+		    const struct landing *landing)
+{
+	const struct landing *older;
+	struct piece **landed;
+	struct landing *item;
+
+	if (piece->state == PIECE_MATCHED) {
+		if (match_lands(trial->match, &piece->pub, piece->map, landing))
+			return true;
+		return contradiction(trial, ref, landing->addr, piece->pub.addr + landing->off);
+	}
+	vec_for_each (&piece->landings, older) {
+		if (older->off != landing->off)
+			continue;
+		return older->addr == landing->addr ||
+		       contradiction(trial, ref, landing->addr, older->addr);
+	}
+	item = vec_push(&piece->landings);
+	landed = vec_push(&trial->landed_on);
+	if (!item || !landed)
+		return trial_fail_oom(trial);
+	*item = *landing;
+	*landed = piece;
+	return true;
+}
+
+static bool refer_code(struct trial *trial, const struct reference *ref)
+{
+	const struct image *image = trial->match->image;
+	struct piece *piece = trial->match->pieces[ref->sym->sec->mark];
+	struct landing landing = { ref->sym->value + (uint64_t)ref->off, ref->addr };
+	struct landing *own;
+
+	/* A global function of a library may be another module's, which the dynamic linker prefers. */
+	if (ref->sym->bind != STB_LOCAL && ref->off == 0 &&
+	    (through_stub(trial, ref) || ref->addr < image->start || ref->addr >= image->end))
+		return refer_symbol(trial, ref);
+	if (landing.off > piece->pub.sec->size)
+		return trial_fail(trial, "a reference leads outside '%s'", label(ref->sym));
+	if (piece != trial->piece)
+		return land_on(trial, ref, piece, &landing);
+	own = vec_push(&trial->own);
+	if (!own)
+		return trial_fail_oom(trial);
+	*own = landing;
+	return true;
+}
+
+static bool refer_item(struct trial *trial, const struct reference *ref, struct item *item,
+		       int64_t off)
+{
+	bool known = item->place.known;
+	struct item **pending;
+
+	if (!note_place(trial, ref, &item->place,
+			ref->addr - (uint64_t)(off - (int64_t)item->start)))
+		return false;
+	if (known || (item->sec->flags & SHF_WRITE) || !item->sec->data)
+		return true;
+	pending = vec_push(&trial->pending);
+	if (!pending)
+		return trial_fail_oom(trial);
+	*pending = item;
+	return true;
+}
+
+bool trial_refer(struct trial *trial, const struct reference *ref)
+{
+	const struct objsec *sec = ref->sym->sec;
+	int64_t value = (int64_t)ref->sym->value, off = value + ref->off;
+	struct item *item;
+
+	if (!sec || !(sec->flags & SHF_ALLOC) || ref->sym->type == STT_GNU_IFUNC)
+		return refer_symbol(trial, ref);
+	if (objsec_is_code(sec))
+		return refer_code(trial, ref);
+	if (match_sec_is_merged(sec))
+		return data_compare_merged(trial, ref);
+	/* array[-1] by the array's own symbol means the array, not what lies before it. */
+	item = match_item_at(trial->match, sec, ref->sym->type == STT_SECTION ? off : value);
+	return item ? refer_item(trial, ref, item, off) : true;
+}
+
+static bool own_references_lead_right(struct trial *trial)
+{
+	struct match_piece here = trial->piece->pub;
+	const struct landing *own;
+
+	here.addr = trial->addr;
+	vec_for_each (&trial->own, own) {
+		if (match_lands(trial->match, &here, trial->map, own))
+			continue;
+		trial->at = own->off;
+		trial->run_at = own->addr;
+		return trial_fail(trial, "a jump or table leads to another place in it");
+	}
+	return true;
+}
+
+/* What others said about where parts of this piece lie. */
+static bool landings_agree(struct trial *trial)
+{
+	struct match_piece here = trial->piece->pub;
+	const struct landing *landing;
+
+	here.addr = trial->addr;
+	vec_for_each (&trial->piece->landings, landing) {
+		if (match_lands(trial->match, &here, trial->map, landing))
+			continue;
+		trial->at = landing->off;
+		trial->run_at = landing->addr;
+		return trial_fail(trial, "other code refers to it at 0x%" PRIx64, landing->addr);
+	}
+	return true;
+}
+
+bool trial_run(struct trial *trial, struct match *match, struct piece *piece, taddr addr)
+{
+	const struct image_seg *seg = image_seg_at(match->image, addr);
+
+	trial->match = match;
+	trial->piece = piece;
+	trial->addr = trial->run_at = addr;
+	if (piece->broken)
+		return trial_fail(trial, "the update's own copy can't be decoded");
+	if (!seg || !seg->exec || !seg->bytes)
+		return trial_fail(trial, "there is no code at 0x%" PRIx64, addr);
+	trial->run = seg->bytes + (addr - seg->start);
+	trial->run_len = seg->len - (addr - seg->start);
+	if (!code_compare(trial))
+		return false;
+	/* Tables refer to the piece: their entries count among its own references. */
+	return data_compare_pending(trial) && own_references_lead_right(trial) &&
+	       landings_agree(trial);
+}
+
+void trial_undo(struct trial *trial)
+{
+	for (size_t i = 0; i < trial->noted.n; i++)
+		trial->noted.items[i]->known = false;
+	for (size_t i = 0; i < trial->landed_on.n; i++)
+		trial->landed_on.items[i]->landings.n--;
+}
+
+void trial_commit(struct trial *trial)
+{
+	struct piece *piece = trial->piece;
+
+	piece->state = PIECE_MATCHED;
+	piece->pub.addr = trial->addr;
+	piece->pub.len = trial->used;
+	piece->map = take_ptr(trial->map);
+}
+
+void trial_release(struct trial *trial)
+{
+	free(trial->map);
+	vec_release(&trial->own);
+	vec_release(&trial->pending);
+	vec_release(&trial->noted);
+	vec_release(&trial->landed_on);
+}
