@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apply/process.h"
+#include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
 #include "uspl/commands.h"
@@ -49,11 +50,9 @@ static int apply_one(const struct update *update, const char *name, pid_t pid, c
 	if (rc) {
 		uspl_context(&err, "cannot apply '%s' to pid %d", name, pid);
 		uspl_err_print(stderr, "uspl-apply", &err);
-		if (opts->json)
-			report_failure(&report, &err, &out);
-	} else if (opts->json || !cli_quiet()) {
-		report_success(&report, opts->json, &out);
 	}
+	if (opts->json || !cli_quiet())
+		report_outcome(&report, rc ? &err : NULL, opts->json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
 	regions_release(&regions);
@@ -69,6 +68,7 @@ int cmd_apply(int argc, char **argv, struct uspl_err *err)
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	cancel_catch();
 	for (int i = first + 1; i < argc; i++) {
 		rc = cli_pid(argv[i], &pid, err);
 		if (rc)

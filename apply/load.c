@@ -330,7 +330,10 @@ static bool same_code(const struct load *load, const struct link *link, const st
 	return true;
 }
 
-/* Looks for a region that can be used again. Returns it, with `region` filled in, or NULL. */
+/*
+ * Looks for a region that can be used again: one that was undone, or that a tool loaded which then died. Returns it, with `region` filled in,
+ * or NULL.
+ */
 static const struct region *find_left_over(const struct load *load, struct region *region, uint64_t info_len)
 {
 	const struct region *old;
@@ -338,8 +341,7 @@ static const struct region *find_left_over(const struct load *load, struct regio
 	vec_for_each(load->present, old) {
 		auto_link struct link *link = NULL;
 
-		if (old->state != USPL_REGION_UNDONE || !region_has_id(old, region->id) ||
-		    old->module != region->module || old->info_len != info_len)
+		if (region_is_live(old) || !region_has_id(old, region->id) || old->module != region->module || old->info_len != info_len)
 			continue;
 		if (link_at(load, old->map, info_len, region, &link, NULL) == 0 && region->map_len == old->map_len &&
 		    same_code(load, link, old))
@@ -362,7 +364,7 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 		return err ? -(int)err->code : -USPL_E_NOMEM;
 	left_over = find_left_over(load, &region, info_len);
 	if (left_over)
-		region.state = USPL_REGION_UNDONE;
+		region.state = left_over->state;
 	else
 		rc = load_new(load, &region, info_len, err);
 	if (rc)

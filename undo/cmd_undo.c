@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cli.h"
 #include "live/report.h"
 #include "uspl/commands.h"
@@ -117,11 +118,9 @@ static int undo_one(const struct options *opts, pid_t pid)
 	if (rc) {
 		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, pid);
 		uspl_err_print(stderr, "uspl-undo", &err);
-		if (opts->json)
-			report_failure(&report, &err, &out);
-	} else if (opts->json || !cli_quiet()) {
-		report_success(&report, opts->json, &out);
 	}
+	if (opts->json || !cli_quiet())
+		report_outcome(&report, rc ? &err : NULL, opts->json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
 	regions_release(&regions);
@@ -187,6 +186,7 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	cancel_catch();
 	rc = argc > first ? given_pids(argv + first, argc - first, &pids, err) : find_everywhere(opts.id, &pids, err);
 	if (!rc)
 		vec_for_each(&pids, pid) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const struct {
 	enum uspl_status status;
 	const char *json;
@@ -110,9 +112,18 @@ const char *uspl_code_name(int code)
 	return i < ARRAY_SIZE(codes) ? codes[i].json : "unknown";
 }
 
+/* Messages quote names out of files and processes that anybody may have made. */
+static void print_line(FILE *out, const char *label, const char *text)
+{
+	auto_buf struct buf line = { 0 };
+
+	text_add_printable(&line, text, strlen(text), false);
+	fprintf(out, "%s: %s\n", label, buf_str(&line));
+}
+
 void uspl_err_print(FILE *out, const char *prog, const struct uspl_err *err)
 {
-	fprintf(out, "%s: %s\n", prog, err->msg);
+	print_line(out, prog, err->msg);
 	if (err->hint[0])
-		fprintf(out, "hint: %s\n", err->hint);
+		print_line(out, "hint", err->hint);
 }

@@ -51,6 +51,7 @@ enum uspl_status {
 	X(UNSTOPPABLE,  1, "unstoppable")  /* a thread doesn't stop in time */            \
 	X(SECCOMP,      1, "seccomp")                                                     \
 	X(OVERWRITTEN,  1, "overwritten")  /* the bytes at a site aren't what we wrote */ \
+	X(CANCELLED,    1, "cancelled")    /* ^C before anything was changed */            \
 	X(NOT_APPLIED,  1, "not-applied")  /* undo of what isn't there */                 \
 	X(CONFLICT,     1, "conflict")     /* another update stands in the way */         \
 	X(DATA_CHANGE,  1, "data-change")  /* the diff changes data that is in use */     \

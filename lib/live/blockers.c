@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
 
 #define SETTLE_NS 2000000ll
@@ -107,7 +108,7 @@ static bool nap(int64_t ns, int64_t deadline)
 	int64_t left = deadline - clock_now_ns();
 	struct timespec ts = { .tv_nsec = ns < left ? ns : left };
 
-	if (left <= 0)
+	if (left <= 0 || cancel_requested())
 		return false;
 	nanosleep(&ts, NULL);
 	return true;

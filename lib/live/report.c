@@ -69,14 +69,10 @@ static void success_json(const struct report *report, struct buf *out)
 	close_object(&json, out);
 }
 
-void report_success(const struct report *report, bool json, struct buf *out)
+static void success_line(const struct report *report, struct buf *out)
 {
 	size_t n = count_functions(report->regions, report->id);
 
-	if (json) {
-		success_json(report, out);
-		return;
-	}
 	buf_addf(out, "%s %s %s pid %d", report->already ? words[report->direction].already : words[report->direction].done,
 		 report->id, words[report->direction].to, report->pid);
 	if (!report->already)
@@ -84,7 +80,7 @@ void report_success(const struct report *report, bool json, struct buf *out)
 	buf_addstr(out, "\n");
 }
 
-void report_failure(const struct report *report, const struct uspl_err *err, struct buf *out)
+static void failure_json(const struct report *report, const struct uspl_err *err, struct buf *out)
 {
 	auto_json struct json json = { 0 };
 
@@ -93,4 +89,14 @@ void report_failure(const struct report *report, const struct uspl_err *err, str
 	json_string(&json, "error", uspl_code_name((int)err->code));
 	json_string(&json, "message", err->msg);
 	close_object(&json, out);
+}
+
+void report_outcome(const struct report *report, const struct uspl_err *err, bool json, struct buf *out)
+{
+	if (err && json)
+		failure_json(report, err, out);
+	else if (json)
+		success_json(report, out);
+	else if (!err)
+		success_line(report, out);
 }

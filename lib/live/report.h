@@ -21,10 +21,8 @@ struct report {
 	struct transition_result result;
 };
 
-/* Appends the line or the object, with its line end. */
-void report_success(const struct report *report, bool json, struct buf *out);
-/* Appends the object for a failure; text output has none, the message goes to stderr. */
-void report_failure(const struct report *report, const struct uspl_err *err, struct buf *out);
+/* Appends the line or the object, with its line end. err is NULL for a success; a failure has no line, its message goes to stderr. */
+void report_outcome(const struct report *report, const struct uspl_err *err, bool json, struct buf *out);
 /* Adds "functions":[...] of the regions with that id to an open object. */
 void report_functions(struct json *json, const region_vec *regions, const char *id);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/log.h"
 #include "live/backend.h"
 #include "live/blockers.h"
@@ -189,6 +190,9 @@ static int try_until(struct run *run, int64_t deadline, struct transition_result
 			 result->stop_us, blocked && !rc ? ", a function is busy" : "");
 		if (rc || !blocked)
 			return rc;
+		if (cancel_requested())
+			return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy in thread %d",
+					 run->finding.function ? run->finding.function : "?", run->finding.tid);
 		if (clock_now_ns() >= deadline)
 			return blocker_fail(run->t->proc, run->t->modules, &run->finding, err);
 		blocker_wait(run->t->proc, run->finding.tid, deadline);

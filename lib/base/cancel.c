@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// cancel.c - ^C between two steps instead of in the middle of one
+
+#include "base/cancel.h"
+
+#include <signal.h>
+
+static volatile sig_atomic_t requested;
+
+static void note(int sig)
+{
+	(void)sig;
+	requested = 1;
+}
+
+void cancel_catch(void)
+{
+	struct sigaction action = { .sa_handler = note };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+bool cancel_requested(void)
+{
+	return requested;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cancel.h - ^C between two steps instead of in the middle of one
+ *
+ * SIGINT, SIGTERM and SIGHUP are noted and asked for at places where everything can be put back. While a target stands still they are blocked
+ * altogether (proc/stop.h).
+ */
+#ifndef USPL_BASE_CANCEL_H
+#define USPL_BASE_CANCEL_H
+
+#include "base/types.h"
+
+/* From now on the signals are noted. For a command's beginning. */
+void cancel_catch(void);
+/* True once one of them has come. */
+bool cancel_requested(void);
+
+#endif
