@@ -265,17 +265,24 @@ static int map_region(struct proc *proc, const struct link *link, const struct r
 	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len, proc->pid);
 }
 
-static int write_region(struct proc *proc, const struct link *link, const struct region *region, struct uspl_err *err)
+static int write_record(struct proc *proc, const struct region *region, struct uspl_err *err)
 {
 	auto_buf struct buf info = { 0 };
 	int rc = region_encode(region, &info, err);
+
+	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
+}
+
+static int write_region(struct proc *proc, const struct link *link, const struct region *region, struct uspl_err *err)
+{
+	int rc = 0;
 
 	for (int i = 0; !rc && i < LINK_N_SEGS; i++)
 		if (link->segs[i].len)
 			rc = proc_write(proc, region->self + region->info_len + link->segs[i].offset, link->segs[i].bytes,
 					link->segs[i].len, err);
 	/* The record last: what has no record doesn't exist. */
-	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
+	return rc ? rc : write_record(proc, region, err);
 }
 
 static int load_new(const struct load *load, struct region *region, uint64_t info_len, struct uspl_err *err)
@@ -363,10 +370,12 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	if (!info_len)
 		return err ? -(int)err->code : -USPL_E_NOMEM;
 	left_over = find_left_over(load, &region, info_len);
-	if (left_over)
+	if (left_over) {
 		region.state = left_over->state;
-	else
+		rc = write_record(load->proc, &region, err);
+	} else {
 		rc = load_new(load, &region, info_len, err);
+	}
 	if (rc)
 		return rc;
 	*ret_region = region;
