@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// cmd_view.c - what is applied where, or what is in an update file
+
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "uspl/commands.h"
+#include "view/show.h"
+
+struct options {
+	const char *id, *file;
+	bool all, json;
+	pid_vec pids;
+};
+
+static int parse_pids(char **words, int n, pid_vec *pids, struct uspl_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t *pid = vec_push(pids);
+		int rc = pid ? cli_pid(words[i], pid, err) : uspl_fail_nomem(err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
+{
+	const struct cli_option table[] = {
+		{ 0, "id", "ID", CLI_STRING, &opts->id,
+		  "show all about one update, with its patch" },
+		{ 0, "file", "UPDATE", CLI_STRING, &opts->file, "show what is in an update file" },
+		{ 'a', "all", NULL, CLI_FLAG, &opts->all, "list undone updates, too" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print JSON" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-view",
+		.synopsis = "[OPTION]... [PID]...",
+		.summary = "Shows which updates are applied in which processes, or what is in an "
+			   "update file",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
+
+	if (rc)
+		return rc;
+	if (opts->file && (opts->id || opts->all || first < argc)) {
+		uspl_fail(err, USPL_E_USAGE,
+			  "'--file' is about no process: it goes with '--json' only");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	/* The name of the tarball is as good as the id. */
+	if (opts->id && !strncmp(opts->id, "uspl-", 5))
+		opts->id += 5;
+	return parse_pids(argv + first, argc - first, &opts->pids, err);
+}
+
+static int print(const struct buf *out, struct uspl_err *err)
+{
+	if (out->oom)
+		return uspl_fail_nomem(err);
+	fputs(buf_str(out), stdout);
+	return USPL_STATUS_DONE;
+}
+
+static int view_file(const struct options *opts, struct uspl_err *err)
+{
+	auto_update struct update *update = NULL;
+	auto_json struct json json = { 0 };
+	auto_buf struct buf out = { 0 };
+	int rc = update_read(opts->file, &update, err);
+
+	if (rc)
+		return rc;
+	if (opts->json) {
+		json_file(update, &json);
+		buf_addstr(&json.buf, "\n");
+		return print(&json.buf, err);
+	}
+	if (cli_quiet())
+		buf_addf(&out, "%s\n", update->id);
+	else
+		show_file(update, &out);
+	return print(&out, err);
+}
+
+static void show_ids(const struct scan *scan, struct buf *out)
+{
+	const struct scan_update *update;
+
+	vec_for_each (&scan->updates, update)
+		buf_addf(out, "%s\n", update->region->id);
+}
+
+static int print_scan(const struct options *opts, const struct scan *scan, struct uspl_err *err)
+{
+	auto_json struct json json = { 0 };
+	auto_buf struct buf out = { 0 };
+
+	if (opts->json) {
+		json_scan(scan, opts->id != NULL, &json);
+		buf_addstr(&json.buf, "\n");
+		return print(&json.buf, err);
+	}
+	if (cli_quiet())
+		show_ids(scan, &out);
+	else if (opts->id)
+		show_update(scan->updates.items, &out);
+	else if (scan->updates.n)
+		show_list(scan, &out);
+	else if (!scan->failures.n)
+		buf_addf(&out, "no updates are applied%s\n",
+			 scan->skipped ? " in the processes that can be read" : "");
+	return print(&out, err);
+}
+
+/* Prints what went wrong with single processes; the worst exit status among them. */
+static int print_failures(const struct scan *scan)
+{
+	const struct uspl_err *failure;
+	int worst = USPL_STATUS_DONE;
+
+	vec_for_each (&scan->failures, failure) {
+		int status = (int)uspl_code_status((int)failure->code);
+
+		uspl_err_print(stderr, "uspl-view", failure);
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}
+
+static int fail_unknown(const struct options *opts, const struct scan *scan, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is in none of the processes that %s",
+		  opts->id, opts->pids.n ? "were named" : "can be read");
+	if (scan->skipped)
+		uspl_hint(err, "processes that this user may not read: %zu", scan->skipped);
+	return -USPL_E_NOT_APPLIED;
+}
+
+static int view_processes(const struct options *opts, struct uspl_err *err)
+{
+	auto_scan struct scan scan = { 0 };
+	int worst, rc = scan_processes(&opts->pids, &scan, err);
+
+	if (!rc)
+		rc = scan_group(&scan, opts->id, opts->all || opts->id, err);
+	if (rc)
+		return rc;
+	if (scan.skipped)
+		log_info("view", "processes that this user may not read: %zu", scan.skipped);
+	worst = print_failures(&scan);
+	if (opts->id && !scan.updates.n)
+		return worst ? worst : fail_unknown(opts, &scan, err);
+	rc = print_scan(opts, &scan, err);
+	return rc ? rc : worst;
+}
+
+int cmd_view(int argc, char **argv, struct uspl_err *err)
+{
+	struct options opts = { 0 };
+	int rc = parse(argc, argv, &opts, err);
+
+	if (rc == CLI_STOP)
+		rc = USPL_STATUS_DONE;
+	else if (!rc)
+		rc = opts.file ? view_file(&opts, err) : view_processes(&opts, err);
+	vec_release(&opts.pids);
+	return rc;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// scan.c - which updates are in which processes
+
+#include "view/scan.h"
+
+#include <string.h>
+
+#include "base/cli.h"
+
+static int add_failure(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
+{
+	struct uspl_err *place = vec_push(&scan->failures);
+
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = *failure;
+	return 0;
+}
+
+/* What went wrong with a process that nobody has named, and that may have gone in the meantime. */
+static int pass_over(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
+{
+	switch (failure->code) {
+	case USPL_E_HOSTILE:
+	case USPL_E_FORMAT:
+		return add_failure(scan, failure, err);
+	case USPL_E_NOMEM:
+		return uspl_fail_nomem(err);
+	case USPL_E_PERMISSION:
+		scan->skipped++;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int read_process(pid_t pid, struct scan *scan, struct uspl_err *err)
+{
+	auto_proc struct proc *proc = NULL;
+	struct scan_process *process;
+	region_vec regions = { 0 };
+	int rc = proc_open_readonly(pid, &proc, err);
+
+	if (!rc)
+		rc = regions_read(proc, &regions, err);
+	if (rc || !regions.n)
+		return rc;
+	process = vec_push(&scan->processes);
+	if (!process) {
+		regions_release(&regions);
+		return uspl_fail_nomem(err);
+	}
+	process->pid = pid;
+	memcpy(process->comm, proc->comm, sizeof(process->comm));
+	process->regions = regions;
+	return 0;
+}
+
+static int read_all(struct scan *scan, struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!dir)
+		return uspl_fail_errno(err, "cannot open '/proc'");
+	while (!rc && (entry = readdir(dir))) {
+		struct uspl_err failure = { 0 };
+		pid_t pid;
+
+		if (cli_pid(entry->d_name, &pid, NULL))
+			continue;
+		if (read_process(pid, scan, &failure))
+			rc = pass_over(scan, &failure, err);
+	}
+	return rc;
+}
+
+int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err)
+{
+	const pid_t *pid;
+	int rc = 0;
+
+	if (!pids->n)
+		return read_all(scan, err);
+	vec_for_each (pids, pid) {
+		struct uspl_err failure = { 0 };
+
+		if (!rc && read_process(*pid, scan, &failure))
+			rc = add_failure(scan, &failure, err);
+	}
+	return rc;
+}
+
+static struct scan_update *find_update(struct scan *scan, const char *id)
+{
+	struct scan_update *update;
+
+	vec_for_each (&scan->updates, update)
+		if (region_has_id(update->region, id))
+			return update;
+	return NULL;
+}
+
+/* All that a process has of the update that `first`, its oldest region, is part of. */
+static struct scan_presence presence_of(const struct scan_process *process,
+					const struct region *first)
+{
+	struct scan_presence presence = {
+		.process = process,
+		.state = region_state_word(first->state),
+		.applied_at = first->applied_at,
+	};
+	const struct region *region;
+
+	vec_for_each (&process->regions, region) {
+		if (!region_has_id(region, first->id))
+			continue;
+		presence.functions += region->sites.n;
+		presence.live |= region_is_live(region);
+		if (region->state != first->state)
+			presence.state = region_state_word(USPL_REGION_SWITCHING_ON);
+	}
+	return presence;
+}
+
+static bool is_first(const struct scan_process *process, const struct region *region)
+{
+	for (const struct region *r = process->regions.items; r < region; r++)
+		if (region_has_id(r, region->id))
+			return false;
+	return true;
+}
+
+static int group_process(struct scan *scan, const struct scan_process *process, const char *id,
+			 bool all, struct uspl_err *err)
+{
+	const struct region *region;
+
+	vec_for_each (&process->regions, region) {
+		struct scan_presence presence, *place;
+		struct scan_update *update;
+
+		if ((id && !region_has_id(region, id)) || !is_first(process, region))
+			continue;
+		presence = presence_of(process, region);
+		if (!presence.live && !all)
+			continue;
+		update = find_update(scan, region->id);
+		if (!update)
+			update = vec_push(&scan->updates);
+		place = update ? vec_push(&update->presences) : NULL;
+		if (!place)
+			return uspl_fail_nomem(err);
+		if (!update->region)
+			update->region = region;
+		*place = presence;
+	}
+	return 0;
+}
+
+int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err)
+{
+	const struct scan_process *process;
+	int rc = 0;
+
+	vec_for_each (&scan->processes, process)
+		if (!rc)
+			rc = group_process(scan, process, id, all, err);
+	return rc;
+}
+
+void scan_release(struct scan *scan)
+{
+	struct scan_process *process;
+	struct scan_update *update;
+
+	vec_for_each (&scan->updates, update)
+		vec_release(&update->presences);
+	vec_release(&scan->updates);
+	vec_for_each (&scan->processes, process)
+		regions_release(&process->regions);
+	vec_release(&scan->processes);
+	vec_release(&scan->failures);
+}

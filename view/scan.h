@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * scan.h - which updates are in which processes
+ *
+ * A process holds regions; an update is in several processes. scan_processes reads the first,
+ * scan_group turns them round.
+ */
+#ifndef USPL_VIEW_SCAN_H
+#define USPL_VIEW_SCAN_H
+
+#include "live/region.h"
+
+struct scan_process {
+	pid_t pid;
+	char comm[32];
+	region_vec regions; /* oldest first */
+};
+
+/* An update in one process: all regions of the process that have its id. */
+struct scan_presence {
+	const struct scan_process *process;
+	const char *state; /* region_state_word; "interrupted" if the regions differ */
+	bool live;         /* an entry may hold a jump */
+	size_t functions;
+	int64_t applied_at;
+};
+
+struct scan_update {
+	const struct region *region; /* one of its regions: id, description and patch are in each */
+	VEC(struct scan_presence) presences;
+};
+
+struct scan {
+	VEC(struct scan_process) processes; /* those with regions */
+	VEC(struct scan_update) updates;    /* after scan_group, pointing into processes */
+	VEC(struct uspl_err) failures; /* of single processes; the others are read all the same */
+	size_t skipped;                /* processes that we may not read */
+};
+
+typedef VEC(pid_t) pid_vec;
+
+/*
+ * Reads these processes, or, if there are none in pids, every process. Of those a failure is one
+ * that was named and can't be read, and a record that is damaged or of another version; of all
+ * processes, those that can't be read are passed over.
+ */
+int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err) uspl_must_check;
+/* Fills scan->updates: those that are live, or all of them, or those of one id (NULL: of any). */
+int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err) uspl_must_check;
+/* Frees everything. */
+void scan_release(struct scan *scan);
+
+DEFINE_AUTO_RELEASE(scan, struct scan, scan_release)
+#define auto_scan __attribute__((cleanup(cleanup_scan_)))
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// show.c - what was found, as text for people
+
+#include "view/show.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "view/table.h"
+
+#define INDENT "  "
+
+static void add_time(struct table *table, int64_t seconds)
+{
+	time_t when = (time_t)seconds;
+	struct tm tm;
+	char text[64];
+
+	if (seconds > 0 && gmtime_r(&when, &tm) && strftime(text, sizeof(text), "%FT%TZ", &tm))
+		table_add(table, text);
+	else
+		table_add(table, "");
+}
+
+static void add_headings(struct table *table, const char *const *headings)
+{
+	for (size_t i = 0; i < table->columns; i++)
+		table_add(table, headings[i]);
+}
+
+void show_list(const struct scan *scan, struct buf *out)
+{
+	static const char *const headings[] = { "ID",        "STATE",   "PID",        "COMMAND",
+						"FUNCTIONS", "APPLIED", "DESCRIPTION" };
+	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+	const struct scan_presence *presence;
+	const struct scan_update *update;
+
+	add_headings(&table, headings);
+	vec_for_each (&scan->updates, update) {
+		vec_for_each (&update->presences, presence) {
+			table_add(&table, update->region->id);
+			table_add(&table, presence->state);
+			table_addf(&table, "%d", presence->process->pid);
+			table_add(&table, presence->process->comm);
+			table_addf(&table, "%zu", presence->functions);
+			add_time(&table, presence->applied_at);
+			table_add(&table, update->region->description);
+		}
+	}
+	table_render(&table, "", out);
+}
+
+/* "NAME:  text", in one line. */
+static void add_line(struct buf *out, const char *name, const char *text)
+{
+	char label[32];
+
+	snprintf(label, sizeof(label), "%s:", name);
+	buf_addf(out, "%-14s", label);
+	text_add_printable(out, text, strlen(text), false);
+	buf_addstr(out, "\n");
+}
+
+static void add_patch(struct buf *out, const char *patch, size_t len)
+{
+	buf_addstr(out, "\npatch:\n");
+	text_add_printable(out, patch, len, true);
+	if (len && patch[len - 1] != '\n')
+		buf_addstr(out, "\n");
+}
+
+static void add_presence(struct buf *out, const struct scan_presence *presence, const char *id)
+{
+	static const char *const headings[] = { "FUNCTION", "OLD", "NEW", "MODULE" };
+	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+	const struct region_site *site;
+	const struct region *region;
+
+	add_headings(&table, headings);
+	vec_for_each (&presence->process->regions, region) {
+		if (!region_has_id(region, id))
+			continue;
+		vec_for_each (&region->sites, site) {
+			table_add(&table, site->name);
+			table_addf(&table, "0x%" PRIx64, site->addr);
+			table_addf(&table, "0x%" PRIx64, site->new_addr);
+			table_add(&table, region->module_name);
+		}
+	}
+	table_render(&table, INDENT, out);
+}
+
+static void add_processes(struct buf *out, const struct scan_update *update)
+{
+	static const char *const headings[] = { "PID", "COMMAND", "STATE", "APPLIED" };
+	const struct scan_presence *presence;
+
+	vec_for_each (&update->presences, presence) {
+		auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+
+		buf_addstr(out, "\n");
+		add_headings(&table, headings);
+		table_addf(&table, "%d", presence->process->pid);
+		table_add(&table, presence->process->comm);
+		table_add(&table, presence->state);
+		add_time(&table, presence->applied_at);
+		table_render(&table, "", out);
+		add_presence(out, presence, update->region->id);
+	}
+}
+
+void show_update(const struct scan_update *update, struct buf *out)
+{
+	const struct region *region = update->region;
+
+	add_line(out, "id", region->id);
+	add_line(out, "description", region->description);
+	add_processes(out, update);
+	add_patch(out, region->patch, region->patch_len);
+}
+
+static void add_target(struct buf *out, const struct update_target *target)
+{
+	static const char *const headings[] = { "FUNCTION", "UNIT", "REASON" };
+	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+	const struct update_function *function;
+	char *const *build_id;
+
+	buf_addstr(out, "\n");
+	add_line(out, "target", target->path);
+	if (target->soname)
+		add_line(out, "soname", target->soname);
+	if (target->compiler)
+		add_line(out, "compiler", target->compiler);
+	vec_for_each (&target->build_ids, build_id)
+		add_line(out, "build-id", *build_id);
+	add_headings(&table, headings);
+	vec_for_each (&target->functions, function) {
+		table_add(&table, function->name);
+		table_add(&table, function->unit);
+		table_add(&table, function->reason);
+	}
+	table_render(&table, INDENT, out);
+}
+
+void show_file(const struct update *update, struct buf *out)
+{
+	const struct update_target *target;
+
+	add_line(out, "id", update->id);
+	add_line(out, "description", update->description);
+	add_line(out, "created", update->created);
+	add_line(out, "tool", update->tool);
+	vec_for_each (&update->targets, target)
+		add_target(out, target);
+	add_patch(out, update->patch, update->patch_len);
+}
