@@ -49,7 +49,8 @@ const char *objfile_strdup(struct objfile *obj, const char *str)
 	return objfile_memdup(obj, str, strlen(str) + 1);
 }
 
-struct objsec *objfile_add_section(struct objfile *obj, const char *name, uint32_t type, uint64_t flags)
+struct objsec *objfile_add_section(struct objfile *obj, const char *name, uint32_t type,
+				   uint64_t flags)
 {
 	struct objsec *sec = arena_alloc(obj->backing, sizeof(*sec));
 	struct objsec **slot;

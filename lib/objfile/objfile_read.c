@@ -2,11 +2,13 @@
 /*
  * objfile_read.c - from the bytes of a relocatable ELF file to the graph
  *
- * libelf finds the tables and checks that they lie within the file; what they say is checked here: every index, offset and
- * name that leads from one part to another is looked at before it becomes a pointer. A file may be cut short, damaged, or
- * made by somebody who wishes us ill, and ends in a message in each case.
+ * libelf finds the tables and checks that they lie within the file; what they say is checked
+ * here: every index, offset and name that leads from one part to another is looked at before it
+ * becomes a pointer. A file may be cut short, damaged, or made by somebody who wishes us ill, and
+ * ends in a message in each case.
  *
- * In the graph there are no sections for tables (.symtab, .strtab, .rela.*, SHT_GROUP): what they tell is in the pointers.
+ * In the graph there are no sections for tables (.symtab, .strtab, .rela.*, SHT_GROUP): what they
+ * tell is in the pointers.
  */
 
 #include <gelf.h>
@@ -43,11 +45,13 @@ static int check_kind(struct reader *r)
 		return uspl_fail(r->err, USPL_E_FORMAT, "'%s' is not an ELF file", r->obj->name);
 	if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    ehdr.e_machine != EM_X86_64)
-		return uspl_fail(r->err, USPL_E_FORMAT,
-				 "'%s' is for another architecture (ELF machine %u), not for x86-64",
-				 r->obj->name, ehdr.e_machine);
+		return uspl_fail(
+			r->err, USPL_E_FORMAT,
+			"'%s' is for another architecture (ELF machine %u), not for x86-64",
+			r->obj->name, ehdr.e_machine);
 	if (ehdr.e_type != ET_REL)
-		return uspl_fail(r->err, USPL_E_FORMAT, "'%s' is not a relocatable object", r->obj->name);
+		return uspl_fail(r->err, USPL_E_FORMAT, "'%s' is not a relocatable object",
+				 r->obj->name);
 	if (elf_getshdrnum(r->elf, &r->n_secs) || elf_getshdrstrndx(r->elf, &r->shstr))
 		return damaged(r, "it has no usable section table");
 	return 0;
@@ -109,9 +113,10 @@ static int read_sections(struct reader *r)
 		if (!scn || !gelf_getshdr(scn, &shdr))
 			return damaged(r, "it has no usable section table");
 		if (shdr.sh_type == SHT_REL)
-			return uspl_fail(r->err, USPL_E_FORMAT,
-					 "'%s' has relocations without addends, which x86-64 doesn't use",
-					 r->obj->name);
+			return uspl_fail(
+				r->err, USPL_E_FORMAT,
+				"'%s' has relocations without addends, which x86-64 doesn't use",
+				r->obj->name);
 		if (shdr.sh_type == SHT_SYMTAB)
 			r->symtab = i;
 		if (is_table(shdr.sh_type))
@@ -124,12 +129,14 @@ static int read_sections(struct reader *r)
 }
 
 /* Fills in where a symbol is defined. */
-static int place_symbol(struct reader *r, struct objsym *sym, const GElf_Sym *gsym, Elf32_Word xindex)
+static int place_symbol(struct reader *r, struct objsym *sym, const GElf_Sym *gsym,
+			Elf32_Word xindex)
 {
 	size_t index = gsym->st_shndx == SHN_XINDEX ? xindex : gsym->st_shndx;
 
 	sym->shndx = gsym->st_shndx;
-	if (gsym->st_shndx == SHN_UNDEF || gsym->st_shndx == SHN_ABS || gsym->st_shndx == SHN_COMMON)
+	if (gsym->st_shndx == SHN_UNDEF || gsym->st_shndx == SHN_ABS ||
+	    gsym->st_shndx == SHN_COMMON)
 		return 0;
 	if (gsym->st_shndx >= SHN_LORESERVE && gsym->st_shndx != SHN_XINDEX)
 		return damaged(r, "a symbol lies in a reserved section");
@@ -137,7 +144,9 @@ static int place_symbol(struct reader *r, struct objsym *sym, const GElf_Sym *gs
 		return damaged(r, "a symbol lies in a section that doesn't exist");
 	sym->sec = r->secs[index];
 	if (!sym->sec) {
-		/* A symbol of a table, as the section symbol of a group: nothing can refer to it. */
+		/*
+		 * A symbol of a table, as the section symbol of a group: nothing can refer to it.
+		 */
 		sym->shndx = SHN_ABS;
 		return 0;
 	}
@@ -156,7 +165,8 @@ static int read_symbol(struct reader *r, const GElf_Sym *gsym, Elf32_Word xindex
 
 	if (!name)
 		return damaged(r, "a symbol's name lies outside the string table");
-	sym = objfile_add_symbol(r->obj, name, GELF_ST_TYPE(gsym->st_info), GELF_ST_BIND(gsym->st_info));
+	sym = objfile_add_symbol(r->obj, name, GELF_ST_TYPE(gsym->st_info),
+				 GELF_ST_BIND(gsym->st_info));
 	if (!sym)
 		return uspl_fail_nomem(r->err);
 	sym->index = (uint32_t)r->obj->syms.n;
@@ -171,7 +181,10 @@ static int read_symbol(struct reader *r, const GElf_Sym *gsym, Elf32_Word xindex
 	return place_symbol(r, sym, gsym, xindex);
 }
 
-/* The section with the indexes of symbols whose section doesn't fit 16 bits; NULL if there is none. */
+/*
+ * The section with the indexes of symbols whose section doesn't fit 16 bits; NULL if there is
+ * none.
+ */
 static Elf_Data *find_xindex(struct reader *r)
 {
 	int index = elf_scnshndx(elf_getscn(r->elf, r->symtab));
@@ -306,7 +319,10 @@ static int read_links(struct reader *r)
 	return 0;
 }
 
-/* Relocations without a symbol (R_X86_64_NONE, for instance) keep a NULL symbol only in sections that are never loaded. */
+/*
+ * Relocations without a symbol (R_X86_64_NONE, for instance) keep a NULL symbol only in sections
+ * that are never loaded.
+ */
 static int check_relocations(struct reader *r)
 {
 	for (size_t i = 0; i < r->obj->secs.n; i++) {
@@ -315,7 +331,7 @@ static int check_relocations(struct reader *r)
 
 		if (!(sec->flags & SHF_ALLOC))
 			continue;
-		vec_for_each(&sec->rels, rel)
+		vec_for_each (&sec->rels, rel)
 			if (!rel->sym && rel->type != R_X86_64_NONE)
 				return damaged(r, "a relocation has no symbol");
 	}
@@ -343,7 +359,7 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 			struct uspl_err *err)
 {
 	auto_objfile struct objfile *obj = objfile_new(name);
-	struct reader r = { .obj = obj, .err = err };
+	struct reader r = {.obj = obj, .err = err};
 	auto_free char *bytes = malloc(len + 1);
 	int rc;
 
@@ -364,7 +380,7 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 
 int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err)
 {
-	auto_buf struct buf buf = { 0 };
+	auto_buf struct buf buf = {0};
 	int rc = file_read(path, &buf, err);
 
 	return rc ? rc : objfile_read_memory(path, buf_str(&buf), buf.len, ret, err);

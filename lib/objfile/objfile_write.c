@@ -2,10 +2,11 @@
 /*
  * objfile_write.c - from the graph to the bytes of a relocatable ELF file
  *
- *     ELF header | contents of each section | .symtab | .strtab | .rela of each section | .shstrtab | section headers
+ *     ELF header | contents of each section | .symtab | .strtab | .rela of each section |
+ *     .shstrtab | section headers
  *
- * The section headers stand in the same order. Written by hand rather than with libelf, which can write only to a file
- * descriptor. Groups aren't written: an update has no use for them.
+ * The section headers stand in the same order. Written by hand rather than with libelf, which can
+ * write only to a file descriptor. Groups aren't written: an update has no use for them.
  */
 
 #include <string.h>
@@ -16,7 +17,7 @@
 struct writer {
 	struct objfile *obj;
 	struct buf *out;
-	size_t start;       /* where in out the file begins */
+	size_t start; /* where in out the file begins */
 	struct buf strtab, shstrtab;
 	VEC(Elf64_Shdr) shdrs;
 	uint32_t symtab, shstrndx;
@@ -25,7 +26,8 @@ struct writer {
 
 static int refuse(struct writer *w, const char *what, const char *name)
 {
-	return uspl_fail(w->err, USPL_E_BUG, "cannot write '%s': %s '%s'", w->obj->name, what, name);
+	return uspl_fail(w->err, USPL_E_BUG, "cannot write '%s': %s '%s'", w->obj->name, what,
+			 name);
 }
 
 /* Appends a name to a string table, which begins with the empty name; returns its offset. */
@@ -60,7 +62,10 @@ static Elf64_Shdr *add_section(struct writer *w, const char *name, uint32_t type
 	return shdr;
 }
 
-/* Locals first, as ELF asks for; the order is kept otherwise. Returns the index of the first global one. */
+/*
+ * Locals first, as ELF asks for; the order is kept otherwise. Returns the index of the first
+ * global one.
+ */
 static uint32_t number_symbols(struct objfile *obj)
 {
 	uint32_t next = 1, first_global;
@@ -77,13 +82,18 @@ static uint32_t number_symbols(struct objfile *obj)
 
 static int write_sections(struct writer *w)
 {
-	/* Each may have relocations too, and the numbers from SHN_LORESERVE on mean something else. */
+	/*
+	 * Each may have relocations too, and the numbers from SHN_LORESERVE on mean something
+	 * else.
+	 */
 	if (w->obj->secs.n >= SHN_LORESERVE / 2 - 8)
-		return uspl_fail(w->err, USPL_E_UNSUPPORTED, "cannot write '%s': %zu sections are too many",
-				 w->obj->name, w->obj->secs.n);
+		return uspl_fail(w->err, USPL_E_UNSUPPORTED,
+				 "cannot write '%s': %zu sections are too many", w->obj->name,
+				 w->obj->secs.n);
 	for (size_t i = 0; i < w->obj->secs.n; i++) {
 		struct objsec *sec = w->obj->secs.items[i];
-		Elf64_Shdr *shdr = add_section(w, sec->name, sec->type, sec->align ? sec->align : 1);
+		Elf64_Shdr *shdr =
+			add_section(w, sec->name, sec->type, sec->align ? sec->align : 1);
 
 		if (!shdr)
 			return uspl_fail_nomem(w->err);
@@ -110,7 +120,8 @@ static int write_symbol(struct writer *w, const struct objsym *sym)
 		.st_shndx = sym->sec ? (Elf64_Section)sym->sec->index : sym->shndx,
 	};
 
-	if (!sym->sec && sym->shndx != SHN_UNDEF && sym->shndx != SHN_ABS && sym->shndx != SHN_COMMON)
+	if (!sym->sec && sym->shndx != SHN_UNDEF && sym->shndx != SHN_ABS &&
+	    sym->shndx != SHN_COMMON)
 		return refuse(w, "no section for symbol", sym->name);
 	out.st_name = add_name(&w->strtab, sym->name);
 	buf_add(w->out, &out, sizeof(out));
@@ -147,7 +158,8 @@ static int write_symbols(struct writer *w)
 	return rc ? rc : write_symbols_of(w, true);
 }
 
-static int write_names(struct writer *w, const char *name, const struct buf *tab, uint32_t *ret_index)
+static int write_names(struct writer *w, const char *name, const struct buf *tab,
+		       uint32_t *ret_index)
 {
 	Elf64_Shdr *shdr = add_section(w, name, SHT_STRTAB, 1);
 
@@ -161,7 +173,7 @@ static int write_names(struct writer *w, const char *name, const struct buf *tab
 
 static int write_relocations(struct writer *w, const struct objsec *sec)
 {
-	auto_buf struct buf name = { 0 };
+	auto_buf struct buf name = {0};
 	const struct objrel *rel;
 	Elf64_Shdr *shdr;
 
@@ -174,10 +186,11 @@ static int write_relocations(struct writer *w, const struct objsec *sec)
 	shdr->sh_link = w->symtab;
 	shdr->sh_info = sec->index;
 	shdr->sh_size = sec->rels.n * sizeof(Elf64_Rela);
-	vec_for_each(&sec->rels, rel) {
+	vec_for_each (&sec->rels, rel) {
 		Elf64_Rela out = {
 			.r_offset = rel->offset,
-			.r_info = ELF64_R_INFO((uint64_t)(rel->sym ? rel->sym->index : 0), rel->type),
+			.r_info =
+				ELF64_R_INFO((uint64_t)(rel->sym ? rel->sym->index : 0), rel->type),
 			.r_addend = rel->addend,
 		};
 
@@ -201,7 +214,8 @@ static int write_all_relocations(struct writer *w)
 static int write_headers(struct writer *w)
 {
 	Elf64_Ehdr ehdr = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
 		.e_type = ET_REL,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
@@ -254,7 +268,7 @@ static int write_all(struct writer *w)
 
 int objfile_write(struct objfile *obj, struct buf *buf, struct uspl_err *err)
 {
-	struct writer w = { .obj = obj, .out = buf, .start = buf->len, .err = err };
+	struct writer w = {.obj = obj, .out = buf, .start = buf->len, .err = err};
 	int rc = write_all(&w);
 
 	buf_release(&w.strtab);

@@ -32,8 +32,8 @@ static inline void compile_rmdir(void)
 }
 
 /*
- * Writes text to DIR/name.c, compiles it with `command` ("gcc -O2") and returns the object's path, DIR/name.o, which the
- * caller frees. Exits if it can't.
+ * Writes text to DIR/name.c, compiles it with `command` ("gcc -O2") and returns the object's
+ * path, DIR/name.o, which the caller frees. Exits if it can't.
  */
 static inline char *compile_object(const char *command, const char *name, const char *text)
 {

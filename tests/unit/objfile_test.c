@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// objfile_test.c - objects are read, written and read again unchanged; damaged ones end in a message
+// objfile_test.c - objects are read, written and read again; damaged ones end in a message
 
 #include "objfile/objfile.h"
 
@@ -8,12 +8,13 @@
 #include "compile.h"
 #include "tap.h"
 
-static const char text[] = "static int hidden = 3;\n"
-			   "int table[4] = { 1, 2, 3, 4 };\n"
-			   "int (*pointer)(int);\n"
-			   "extern int outside(const char *s);\n"
-			   "static __attribute__((noinline)) int twice(int x) { return hidden++ * x; }\n"
-			   "int work(int x) { pointer = twice; return outside(\"text\") + twice(table[x & 3]); }\n";
+static const char text[] =
+	"static int hidden = 3;\n"
+	"int table[4] = { 1, 2, 3, 4 };\n"
+	"int (*pointer)(int);\n"
+	"extern int outside(const char *s);\n"
+	"static __attribute__((noinline)) int twice(int x) { return hidden++ * x; }\n"
+	"int work(int x) { pointer = twice; return outside(\"text\") + twice(table[x & 3]); }\n";
 
 static struct objfile *read_memory(const struct buf *buf, struct uspl_err *err)
 {
@@ -26,15 +27,16 @@ static bool same_symbol(const struct objsym *a, const struct objsym *b)
 {
 	if (!a || !b)
 		return a == b;
-	return !strcmp(a->name, b->name) && a->type == b->type && a->bind == b->bind && a->vis == b->vis &&
-	       a->value == b->value && a->size == b->size && !a->sec == !b->sec &&
-	       (!a->sec || !strcmp(a->sec->name, b->sec->name));
+	return !strcmp(a->name, b->name) && a->type == b->type && a->bind == b->bind &&
+	       a->vis == b->vis && a->value == b->value && a->size == b->size &&
+	       !a->sec == !b->sec && (!a->sec || !strcmp(a->sec->name, b->sec->name));
 }
 
 static bool same_section(const struct objsec *a, const struct objsec *b)
 {
-	if (strcmp(a->name, b->name) || a->type != b->type || a->size != b->size || a->align != b->align ||
-	    a->entsize != b->entsize || a->rels.n != b->rels.n || !a->data != !b->data)
+	if (strcmp(a->name, b->name) || a->type != b->type || a->size != b->size ||
+	    a->align != b->align || a->entsize != b->entsize || a->rels.n != b->rels.n ||
+	    !a->data != !b->data)
 		return false;
 	if (a->data && memcmp(a->data, b->data, a->size))
 		return false;
@@ -68,23 +70,25 @@ static void test_graph(const struct objfile *obj)
 	bool calls_outside = false;
 	const struct objrel *rel;
 
-	ok(sec && objsec_is_code(sec) && sec->secsym && sec->secsym->sec == sec, "a function's section");
-	ok(sym && sym->bind == STB_LOCAL && sym->sec && !strcmp(sym->sec->name, ".data.hidden") && sym->size == 4,
+	ok(sec && objsec_is_code(sec) && sec->secsym && sec->secsym->sec == sec,
+	   "a function's section");
+	ok(sym && sym->bind == STB_LOCAL && sym->sec && !strcmp(sym->sec->name, ".data.hidden") &&
+		   sym->size == 4,
 	   "a static variable");
 	sym = objfile_symbol(obj, "outside");
 	ok(sym && !sym->sec && sym->shndx == SHN_UNDEF, "an undefined symbol");
 	if (!sec)
 		return;
-	vec_for_each(&sec->rels, rel)
+	vec_for_each (&sec->rels, rel)
 		calls_outside |= rel->sym == sym;
 	ok(calls_outside, "a relocation points to its symbol");
 }
 
 static void test_round_trip(struct objfile *obj)
 {
-	auto_buf struct buf first = { 0 }, second = { 0 };
+	auto_buf struct buf first = {0}, second = {0};
 	auto_objfile struct objfile *again = NULL;
-	struct uspl_err err = { 0 };
+	struct uspl_err err = {0};
 
 	ok(objfile_write(obj, &first, &err) == 0, "written");
 	again = read_memory(&first, &err);
@@ -97,9 +101,10 @@ static void test_round_trip(struct objfile *obj)
 static void test_groups(void)
 {
 	auto_free char *path =
-		compile_object("g++ -O0", "group", "inline int one() { return 1; }\nint two() { return one(); }\n");
+		compile_object("g++ -O0", "group",
+			       "inline int one() { return 1; }\nint two() { return one(); }\n");
 	auto_objfile struct objfile *obj = NULL;
-	struct uspl_err err = { 0 };
+	struct uspl_err err = {0};
 	const struct objsym *sym;
 
 	if (objfile_read(path, &obj, &err))
@@ -115,9 +120,9 @@ static void test_damage(const struct buf *good)
 	unsigned int seed = 1, read = 0, refused = 0, silent = 0;
 
 	for (int round = 0; round < 4000; round++) {
-		auto_buf struct buf bad = { 0 };
+		auto_buf struct buf bad = {0};
 		auto_objfile struct objfile *obj = NULL;
-		struct uspl_err err = { 0 };
+		struct uspl_err err = {0};
 
 		buf_add(&bad, good->data, good->len);
 		if (round % 4 == 0)
@@ -135,21 +140,24 @@ static void test_damage(const struct buf *good)
 		refused += obj == NULL;
 		silent += !obj && !err.msg[0];
 	}
-	ok(read && refused && !silent, "damaged files: %u read, %u refused with a message", read, refused);
+	ok(read && refused && !silent, "damaged files: %u read, %u refused with a message", read,
+	   refused);
 }
 
 static void test_refusals(const struct buf *good)
 {
-	auto_buf struct buf other = { 0 }, text_file = { 0 }, empty = { 0 };
-	struct uspl_err err = { 0 };
+	auto_buf struct buf other = {0}, text_file = {0}, empty = {0};
+	struct uspl_err err = {0};
 
 	buf_add(&other, good->data, good->len);
 	((Elf64_Ehdr *)other.data)->e_machine = EM_AARCH64;
-	ok(!read_memory(&other, &err) && err.code == USPL_E_FORMAT && strstr(err.msg, "architecture"),
+	ok(!read_memory(&other, &err) && err.code == USPL_E_FORMAT &&
+		   strstr(err.msg, "architecture"),
 	   "another architecture is refused");
 	((Elf64_Ehdr *)other.data)->e_machine = EM_X86_64;
 	((Elf64_Ehdr *)other.data)->e_type = ET_DYN;
-	ok(!read_memory(&other, &err) && err.code == USPL_E_FORMAT && strstr(err.msg, "relocatable"),
+	ok(!read_memory(&other, &err) && err.code == USPL_E_FORMAT &&
+		   strstr(err.msg, "relocatable"),
 	   "a linked file is refused");
 	buf_addstr(&text_file, "int main(void) { return 0; }");
 	ok(!read_memory(&text_file, &err) && err.code == USPL_E_FORMAT, "a text is refused");
@@ -159,10 +167,11 @@ static void test_refusals(const struct buf *good)
 
 int main(void)
 {
-	auto_free char *path = compile_object("gcc -O1 -g -ffunction-sections -fdata-sections", "plain", text);
+	auto_free char *path =
+		compile_object("gcc -O1 -g -ffunction-sections -fdata-sections", "plain", text);
 	auto_objfile struct objfile *obj = NULL;
-	auto_buf struct buf bytes = { 0 };
-	struct uspl_err err = { 0 };
+	auto_buf struct buf bytes = {0};
+	struct uspl_err err = {0};
 
 	ok(objfile_read(path, &obj, &err) == 0, "a compiler's object is read");
 	if (!obj || file_read(path, &bytes, &err)) {

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * correlate.c - which symbol of the post build is which of the pre build
+ *
+ * Most pairs are made by name: global symbols over all units of the target (a function may have
+ * moved to another file), local ones within their unit. A name may also have changed between
+ * local and global.
+ *
+ * Compilers number clones (f.constprop.1), and the numbers shift when others come and go. Clones
+ * with the same base name pair by equal contents, then in order. That is sound whatever the
+ * order: a caller counts as unchanged only if each of its calls goes to the twin of what it
+ * called before, and then the redirected twin is what the new caller calls. Static locals are
+ * numbered too and own storage; statics.c pairs them.
+ *
+ * Twins share the pre build's refname. A new local symbol whose refname the pre build uses for
+ * something else gets a "~" behind it.
+ */
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "create/differ.h"
+#include "update/refname.h"
+
+static bool is_defined(const struct objsym *sym)
+{
+	return sym_is_function(sym) || sym_is_variable(sym);
+}
+
+static bool is_numbered(const struct objsym *sym)
+{
+	return sym->bind == STB_LOCAL && sym->name[name_base_len(sym->name)] != '\0';
+}
+
+static bool is_cold(const struct objsym *sym)
+{
+	return sym_is_function(sym) && part_of(sym->sec)->is_cold;
+}
+
+bool sym_same_sort(const struct objsym *a, const struct objsym *b)
+{
+	return sym_is_function(a) == sym_is_function(b) &&
+	       (a->type == STT_TLS) == (b->type == STT_TLS);
+}
+
+void sym_pair(struct objsym *pre, struct objsym *post)
+{
+	ident_of(pre)->twin = post;
+	ident_of(post)->twin = pre;
+}
+
+static int set_name(struct strmap *names, const char *name, struct objsym *sym,
+		    struct uspl_err *err)
+{
+	return strmap_set(names, name, sym) ? 0 : uspl_fail_nomem(err);
+}
+
+/* All symbols that are defined here and aren't numbered, by name. */
+static int collect_names(const struct unit *unit, const struct side *side, struct strmap *names,
+			 struct uspl_err *err)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i];
+		int rc;
+
+		if (!is_defined(sym) || is_numbered(sym) || is_cold(sym))
+			continue;
+		if (strmap_get(names, sym->name))
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "%s: two symbols have the name '%s'", unit->source,
+					 sym->name);
+		rc = set_name(names, sym->name, sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int pair_names(struct unit *unit, struct uspl_err *err)
+{
+	struct strmap pre = {0}, post = {0};
+	int rc = collect_names(unit, &unit->pre, &pre, err);
+
+	if (!rc)
+		rc = collect_names(unit, &unit->post, &post, err);
+	for (size_t i = 0; !rc && i < post.cap; i++) {
+		struct objsym *sym = post.slots[i].value, *old;
+
+		old = sym ? strmap_get(&pre, sym->name) : NULL;
+		if (old && sym_same_sort(old, sym))
+			sym_pair(old, sym);
+	}
+	strmap_release(&pre);
+	strmap_release(&post);
+	return rc;
+}
+
+static bool same_base(const struct objsym *a, const struct objsym *b)
+{
+	size_t len = name_base_len(a->name);
+
+	return name_base_len(b->name) == len && !memcmp(a->name, b->name, len);
+}
+
+static bool equal_bytes(const struct objsec *a, const struct objsec *b)
+{
+	return a->size == b->size && a->data && b->data && !memcmp(a->data, b->data, a->size);
+}
+
+/* An unpaired clone of the pre build that may be the twin of post. */
+static struct objsym *find_clone(const struct side *pre, const struct objsym *post, bool equal)
+{
+	for (size_t i = 0; i < pre->obj->syms.n; i++) {
+		struct objsym *sym = pre->obj->syms.items[i];
+
+		if (sym_is_function(sym) && is_numbered(sym) && !is_cold(sym) &&
+		    !ident_of(sym)->twin && same_base(sym, post) &&
+		    (!equal || equal_bytes(sym->sec, post->sec)))
+			return sym;
+	}
+	return NULL;
+}
+
+static void pair_clones(struct unit *unit, bool equal)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i], *old;
+
+		if (!sym_is_function(sym) || !is_numbered(sym) || is_cold(sym) ||
+		    ident_of(sym)->twin)
+			continue;
+		old = find_clone(&unit->pre, sym, equal);
+		if (old)
+			sym_pair(old, sym);
+	}
+}
+
+/*
+ * .cold parts go by their functions: "f.constprop.1.cold" belongs to the twin of "f.constprop.1".
+ */
+static void pair_cold_parts(struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct part *cold = part_of(unit->post.obj->secs.items[i]);
+		const struct objsym *hot =
+			cold->is_cold && cold->other ? part_of(cold->other)->owner : NULL;
+		const struct objsym *twin = hot ? ident_of(hot)->twin : NULL;
+		const struct objsec *old = twin ? part_of(twin->sec)->other : NULL;
+
+		if (cold->owner && old && part_of(old)->owner)
+			sym_pair(part_of(old)->owner, cold->owner);
+	}
+}
+
+/* The definitions of global symbols over all units of a build. A weak one gives way. */
+static int collect_globals(const struct side *side, struct strmap *defs, struct uspl_err *err)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i], *older;
+		int rc;
+
+		if (sym->bind == STB_LOCAL || !is_defined(sym))
+			continue;
+		older = strmap_get(defs, sym->name);
+		if (older && (sym->bind == STB_WEAK || sym->shndx == SHN_COMMON))
+			continue;
+		rc = set_name(defs, sym->name, sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Global symbols that moved to another unit. */
+static void pair_across(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->post_defs.cap; i++) {
+		struct objsym *sym = diff->post_defs.slots[i].value, *old;
+
+		if (!sym || ident_of(sym)->twin)
+			continue;
+		old = strmap_get(&diff->pre_defs, sym->name);
+		if (old && !ident_of(old)->twin && sym_same_sort(old, sym))
+			sym_pair(old, sym);
+	}
+}
+
+static bool has_name(const struct objsym *sym)
+{
+	if (sym->type == STT_SECTION || sym->type == STT_FILE || !*sym->name)
+		return false;
+	return sym->bind != STB_LOCAL || is_defined(sym);
+}
+
+/* A name in the memory of obj: "f", or "unit:f" with `suffix` behind it. */
+static const char *make_refname(struct objfile *obj, const struct unit *unit,
+				const struct objsym *sym, const char *suffix)
+{
+	auto_free char *local = NULL;
+	auto_buf struct buf name = {0};
+
+	if (sym->bind != STB_LOCAL)
+		return sym->name;
+	local = refname_local(unit->source, sym->name);
+	if (!local)
+		return NULL;
+	buf_addf(&name, "%s%s", local, suffix);
+	return name.oom ? NULL : objfile_strdup(obj, buf_str(&name));
+}
+
+static int name_pre(struct unit *unit, struct strmap *used, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
+		struct objsym *sym = unit->pre.obj->syms.items[i];
+		struct ident *ident = ident_of(sym);
+		int rc;
+
+		if (!has_name(sym))
+			continue;
+		ident->refname = make_refname(unit->pre.obj, unit, sym, "");
+		if (!ident->refname)
+			return uspl_fail_nomem(err);
+		if (sym->bind == STB_LOCAL && strmap_get(used, ident->refname))
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "%s: two local symbols have the name '%s'", unit->source,
+					 sym->name);
+		rc = set_name(used, ident->refname, sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Defined ones only: undefined ones may mean a symbol of another unit that is named later. */
+static int name_post(struct unit *unit, const struct strmap *used, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i];
+		struct ident *ident = ident_of(sym);
+
+		if (!has_name(sym) || !is_defined(sym))
+			continue;
+		if (ident->twin)
+			ident->refname = ident_of(ident->twin)->refname;
+		else
+			ident->refname = make_refname(unit->post.obj, unit, sym, "");
+		if (!ident->twin && ident->refname && sym->bind == STB_LOCAL &&
+		    strmap_get(used, ident->refname))
+			ident->refname = make_refname(unit->post.obj, unit, sym, "~");
+		if (!ident->refname)
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+static void name_undefined(struct diff *diff, struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i], *def;
+
+		if (!has_name(sym) || ident_of(sym)->refname)
+			continue;
+		def = strmap_get(&diff->post_defs, sym->name);
+		ident_of(sym)->refname = def ? ident_of(def)->refname : sym->name;
+	}
+}
+
+static int name_all(struct diff *diff, struct uspl_err *err)
+{
+	struct strmap used = {0};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = name_pre(&diff->units[i], &used, err);
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = name_post(&diff->units[i], &used, err);
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		name_undefined(diff, &diff->units[i]);
+	strmap_release(&used);
+	return rc;
+}
+
+int correlate(struct diff *diff, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		rc = pair_names(&diff->units[i], err);
+		pair_clones(&diff->units[i], true);
+		pair_clones(&diff->units[i], false);
+	}
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		rc = collect_globals(&diff->units[i].pre, &diff->pre_defs, err);
+		if (!rc)
+			rc = collect_globals(&diff->units[i].post, &diff->post_defs, err);
+	}
+	if (!rc)
+		pair_across(diff);
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		pair_cold_parts(&diff->units[i]);
+		rc = pair_statics(&diff->units[i], err);
+	}
+	return rc ? rc : name_all(diff, err);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// diff.c - from two sets of objects to an update's new code and pre code: the steps in order
+
+#include "create/diff.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "create/differ.h"
+
+/* Most units of a target are the same in both builds, and needn't be understood. */
+static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
+{
+	auto_buf struct buf pre = {0}, post = {0};
+	int rc;
+
+	*ret = in->pre_obj && in->post_obj && !strcmp(in->pre_obj, in->post_obj);
+	if (*ret || !in->pre_obj || !in->post_obj)
+		return 0;
+	rc = file_read(in->pre_obj, &pre, err);
+	if (!rc)
+		rc = file_read(in->post_obj, &post, err);
+	if (!rc)
+		*ret = pre.len == post.len && !memcmp(buf_str(&pre), buf_str(&post), pre.len);
+	return rc;
+}
+
+static int open_units(struct diff *diff, const struct diff_unit *units, size_t n,
+		      struct uspl_err *err)
+{
+	diff->units = calloc(n + 1, sizeof(*diff->units));
+	if (!diff->units)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		bool same;
+		int rc = is_same(&units[i], &same, err);
+
+		if (!rc && !same)
+			rc = unit_open(&diff->units[diff->n++], &units[i], err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void diff_release(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->n; i++)
+		unit_release(&diff->units[i]);
+	free(diff->units);
+	strmap_release(&diff->pre_defs);
+	strmap_release(&diff->post_defs);
+}
+
+DEFINE_AUTO_RELEASE(diff, struct diff, diff_release)
+#define auto_diff __attribute__((cleanup(cleanup_diff_)))
+
+static int normalise_all(struct diff *diff, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		int rc = normalise(&diff->units[i].pre, err);
+
+		if (!rc)
+			rc = normalise(&diff->units[i].post, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static bool carries_code(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->n; i++)
+		for (size_t j = 0; j < diff->units[i].post.obj->secs.n; j++)
+			if (diff->units[i].post.parts[j].carried)
+				return true;
+	return false;
+}
+
+int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
+		struct uspl_err *err)
+{
+	auto_diff struct diff diff = {0};
+	int rc = open_units(&diff, units, n, err);
+
+	if (!rc)
+		rc = vet_objects(&diff, err);
+	if (!rc)
+		rc = normalise_all(&diff, err);
+	if (!rc)
+		rc = correlate(&diff, err);
+	if (!rc)
+		rc = compare(&diff, err);
+	if (!rc)
+		rc = select_parts(&diff, err);
+	if (!rc)
+		rc = vet_changes(&diff, err);
+	if (!rc && !carries_code(&diff))
+		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
+	return rc ? rc : emit(&diff, target, err);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* differ.h - the steps of the differ, in their order; diff.h is what others see */
+#ifndef USPL_CREATE_DIFFER_H
+#define USPL_CREATE_DIFFER_H
+
+#include "create/unit.h"
+
+/*
+ * Gives each reference its one form: by the symbol for a function as something to call and for a
+ * named variable, by the section for literals and for places within code.
+ */
+int normalise(struct side *side, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Pairs the symbols of all units and gives each its refname. Refuses pairs that can't be told
+ * apart.
+ */
+int correlate(struct diff *diff, struct uspl_err *err) uspl_must_check;
+/* The part of it that pairs static locals; functions must be paired before. */
+int pair_statics(struct unit *unit, struct uspl_err *err) uspl_must_check;
+/* Makes two symbols twins. */
+void sym_pair(struct objsym *pre, struct objsym *post);
+/* Both functions, both variables, or both thread-local variables? */
+bool sym_same_sort(const struct objsym *a, const struct objsym *b);
+
+/*
+ * Sets part.reason of all functions that differ and of the constant tables that changed with
+ * them, and ident.changed of variables whose size or initial contents differ.
+ */
+int compare(struct diff *diff, struct uspl_err *err) uspl_must_check;
+
+/* A stretch of a section. */
+struct range {
+	const struct objsec *sec;
+	uint64_t at, len;
+};
+
+/*
+ * True if two ranges of the same length are equal in bytes and in references. depth: how many
+ * literals lead here, to bound the recursion; 0 at first.
+ */
+bool range_equal(const struct range *pre, const struct range *post, int depth);
+/* True if what lies at the two places of two literal sections is the same, as far as it reaches. */
+bool literal_equal(const struct objsec *pre, int64_t pre_at, const struct objsec *post,
+		   int64_t post_at, int depth);
+/*
+ * Where in its section a reference to a symbol of a section points; `from` is the section that
+ * rel lies in.
+ */
+int64_t reference_target(const struct objsec *from, const struct objrel *rel);
+
+/* Marks everything that new.o has to carry. */
+int select_parts(struct diff *diff, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Refuses what must not be put into a running process: first what shows in the objects, then what
+ * shows in the differences.
+ */
+int vet_objects(const struct diff *diff, struct uspl_err *err) uspl_must_check;
+int vet_changes(const struct diff *diff, struct uspl_err *err) uspl_must_check;
+
+/* Makes new.o and pre.o and the list of redirected functions. */
+int emit(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
+
+/*
+ * The call frame information of the carried functions of a unit: appends the records to buf and
+ * their relocations, in terms of the post object's symbols, to rels.
+ */
+struct buf;
+typedef VEC(struct objrel) objrel_vec;
+int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif

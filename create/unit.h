@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * unit.h - a compilation unit while it is diffed: its two objects, and what the steps of the
+ * differ note about them
+ *
+ * Each section has a `struct part` (in objsec.priv), each symbol a `struct ident` (in
+ * objsym.priv). unit_open fills in what the object itself tells; the later steps add to it, in
+ * the order in which they are listed in differ.h.
+ */
+#ifndef USPL_CREATE_UNIT_H
+#define USPL_CREATE_UNIT_H
+
+#include "base/strmap.h"
+#include "create/diff.h"
+#include "objfile/objfile.h"
+
+struct unit;
+
+/* What a section holds. */
+enum part_kind {
+	PART_IGNORED, /* debugging information, notes, comments: never compared, never carried */
+	PART_CODE,
+	PART_DATA,    /* variables that may be written */
+	PART_CONST,   /* constants with a name of the programmer's */
+	PART_LITERAL, /* those without: strings, numbers, jump tables, tables of the compiler */
+	PART_TLS,
+	PART_START,  /* pointers to code that runs before main or at exit */
+	PART_UNWIND, /* .eh_frame */
+};
+
+/* A place in a literal section that something refers to. */
+struct literal_use {
+	uint64_t offset;
+	const struct objsec *from;
+};
+
+struct part {
+	struct unit *unit;
+	enum part_kind kind;
+	struct objsym *owner; /* the function or variable that begins the section; NULL if none */
+	bool shared;          /* more than one function or variable lies in it (aliases aside) */
+	bool opaque;          /* code that isn't all instructions */
+	bool is_cold;         /* the .cold part of a function */
+	struct objsec *other; /* the .cold part's function, the function's .cold part; NULL */
+	/* For code, by relocation: from its place to the end of its instruction. Else NULL. */
+	uint8_t *bias;
+	VEC(struct literal_use) uses; /* of a literal: sorted by offset */
+	const char *reason;           /* why it has to be in the update; NULL: it hasn't changed */
+	bool carried;                 /* select: it goes into new.o */
+	struct objsec *copy;          /* emit: its copy */
+};
+
+struct ident {
+	struct unit *unit;
+	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
+	const char *refname; /* NULL for what has no name of its own: sections, literals */
+	bool changed;        /* of a variable: size or initial contents differ from the twin's */
+	bool carried;        /* select: a COMMON variable that new.o has to provide */
+};
+
+/* One of a unit's two objects. */
+struct side {
+	struct objfile *obj; /* never NULL: empty if the unit doesn't exist in this build */
+	struct part *parts;
+	struct ident *idents;
+};
+
+struct unit {
+	const char *source;
+	struct side pre, post;
+	bool takes_part; /* emit: its pre code goes into pre.o */
+};
+
+/* All changed units of a target, and the global symbols that they define. */
+struct diff {
+	struct unit *units;
+	size_t n;
+	struct strmap pre_defs, post_defs; /* name -> struct objsym */
+};
+
+static inline struct part *part_of(const struct objsec *sec)
+{
+	return sec->priv;
+}
+
+static inline struct ident *ident_of(const struct objsym *sym)
+{
+	return sym->priv;
+}
+
+/*
+ * Reads both objects and sorts their sections and symbols by kind. unit is zeroed by the caller
+ * and must be released, also after a failure. in must outlive it.
+ */
+int unit_open(struct unit *unit, const struct diff_unit *in, struct uspl_err *err) uspl_must_check;
+/* Frees what unit_open made. */
+void unit_release(struct unit *unit);
+
+/* A function (an indirect one, too) or a variable that is defined here, .cold parts aside? */
+bool sym_is_function(const struct objsym *sym);
+bool sym_is_variable(const struct objsym *sym);
+/*
+ * Made by the compiler for itself (CSWTCH.3, __func__.1, .LC7): read-only, and nobody can tell
+ * one copy from another.
+ */
+bool sym_is_compiler_made(const struct objsym *sym);
+/* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
+size_t name_base_len(const char *name);
+
+/* The compiler's own words about itself (the first string of .comment), or NULL. */
+const char *side_compiler(const struct side *side);
+
+#endif
