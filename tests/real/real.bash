@@ -88,12 +88,17 @@ keeper_stop() {
 	[ "$status" = 0 ] || fail "the clients saw failures: $(tail -n 1 "$BATS_FILE_TMPDIR/keeper.log")"
 }
 
+# child_end SIGNAL PID - ends a child, if there is one, and waits for it; not for all, bats' watch over the time is one too
+child_end() {
+	[ -n "$2" ] || return 0
+	kill -"$1" "$2" 2> /dev/null || :
+	wait "$2" 2> /dev/null || :
+}
+
 # all_stop - for teardown: ends what still runs of this test
 all_stop() {
-	[ -z "${KEEPER:-}" ] || kill -KILL "$KEEPER" 2> /dev/null || :
-	[ -z "${BENCHMARK:-}" ] || kill -TERM "$BENCHMARK" 2> /dev/null || :
-	# Not all children: bats' own watch over the time is one.
-	[ -z "${KEEPER:-}${BENCHMARK:-}" ] || wait ${KEEPER:-} ${BENCHMARK:-} 2> /dev/null || :
+	child_end KILL "${KEEPER:-}"
+	child_end TERM "${BENCHMARK:-}"
 	target_stop
 }
 
