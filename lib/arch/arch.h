@@ -97,6 +97,8 @@ struct arch {
 	/* A stub that jumps to the address in the slot at `slot`, for calls out of reach: its size, and its code. */
 	uint8_t stub_len;
 	void (*stub_encode)(taddr at, taddr slot, uint8_t *code);
+	/* Fills len bytes with instructions that trap, for room that nobody should run. */
+	void (*fill)(uint8_t *code, size_t len);
 };
 
 extern const struct arch arch_x86_64;

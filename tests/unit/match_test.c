@@ -269,12 +269,15 @@ static void test_patched_entry(void)
 	const struct match_piece *piece;
 	struct uspl_err err = { 0 };
 	uint8_t *code = NULL;
+	taddr addr = 0;
 
-	if (match_require(match, "sum", &piece, &err) == 0)
-		code = (uint8_t *)image_bytes(image, piece->addr, 5);
+	if (match_require(match, "sum", &piece, &err) == 0) {
+		addr = piece->addr;
+		code = (uint8_t *)image_bytes(image, addr, 5);
+	}
 	ok(code, "an unchanged function matches");
 	match_free(match);
-	if (code && arch_native()->jump_encode(piece->addr, image->start, code)) {
+	if (code && arch_native()->jump_encode(addr, image->start, code)) {
 		ok(match_run(image, pre, &match, &err) == 0 &&
 			   match_require(match, "sum", &piece, &err) == -USPL_E_NO_MATCH &&
 			   strstr(err.msg, "it may be patched already"),

@@ -19,4 +19,5 @@ const struct arch arch_x86_64 = {
 	.jump_target = x86_64_jump_target,
 	.stub_len = X86_64_STUB_LEN,
 	.stub_encode = x86_64_stub_encode,
+	.fill = x86_64_fill,
 };

@@ -39,3 +39,8 @@ void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code)
 	memcpy(code + sizeof(jmp_mem_rip), &rel, sizeof(rel));
 	memset(code + LEN, OP_INT3, X86_64_STUB_LEN - LEN);
 }
+
+void x86_64_fill(uint8_t *code, size_t len)
+{
+	memset(code, OP_INT3, len);
+}

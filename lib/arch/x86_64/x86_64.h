@@ -26,5 +26,7 @@ bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code);
 taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len);
 /* arch.stub_encode */
 void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code);
+/* arch.fill */
+void x86_64_fill(uint8_t *code, size_t len);
 
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* link_internal.h - what link.c (layout) and link_relocate.c share */
+#ifndef USPL_APPLY_LINK_INTERNAL_H
+#define USPL_APPLY_LINK_INTERNAL_H
+
+#include "apply/link.h"
+
+/* What the link knows of a symbol that a relocation refers to. Offsets count from the start of their segment. */
+struct link_symbol {
+	bool used;
+	bool needs_stub, needs_got, needs_tls_got;
+	uint64_t stub;    /* in text */
+	uint64_t got;     /* in read-only data: its address; the stub jumps through it */
+	uint64_t tls_got; /* in read-only data: its offset from the thread pointer */
+	uint64_t common;  /* in data: the storage of a common symbol */
+	taddr value;      /* what references to it mean, once asked for */
+};
+
+struct link_private {
+	uint64_t *sec_offset;     /* by the section's mark: its place in its segment */
+	struct link_symbol *syms; /* by the symbol's mark */
+};
+
+/*
+ * True for a section whose bytes go into the target. Notes describe the object file; nobody looks for them in memory
+ * that isn't a program.
+ */
+bool link_is_loaded(const struct objsec *sec);
+/* A loaded section's bytes in its segment. */
+uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec);
+/* Where a loaded section lies, after link_relocate has set the base. */
+taddr link_section_address(const struct link *link, const struct objsec *sec);
+
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// link_test.c - an object is linked at an address in this very process, and run
+
+#include <sys/mman.h>
+
+#include "apply/link.h"
+#include "tests/unit/compile.h"
+#include "tests/unit/tap.h"
+
+/* Far from the libraries and the program: every call to them needs a stub. */
+#define FAR_BASE 0x100000000000ull
+
+extern __thread int outside_thread_value;
+int outside_value;
+__thread int outside_thread_value;
+
+static int host_function(int n)
+{
+	return n + 1;
+}
+
+struct values {
+	uint64_t outside_addr; /* of outside_value */
+	bool redirect;         /* references to `replaced` mean host_function */
+	int redirected_seen;
+};
+
+static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr *ret_value,
+		    struct uspl_err *err)
+{
+	struct values *values = ctx;
+
+	if (redirected) {
+		values->redirected_seen++;
+		if (values->redirect && !strcmp(sym->name, "replaced"))
+			*ret_value = (taddr)(uintptr_t)host_function;
+		return 0;
+	}
+	if (!strcmp(sym->name, "strlen"))
+		*ret_value = (taddr)(uintptr_t)strlen;
+	else if (!strcmp(sym->name, "outside_value"))
+		*ret_value = values->outside_addr;
+	else if (!strcmp(sym->name, "outside_thread_value"))
+		*ret_value = (taddr)((uintptr_t)&outside_thread_value -
+				     (uintptr_t)__builtin_thread_pointer());
+	else if (!strcmp(sym->name, "outside_weak"))
+		*ret_value = 0;
+	else
+		return uspl_fail(err, USPL_E_UNRESOLVED, "'%s' isn't known", sym->name);
+	return 0;
+}
+
+static struct objfile *object(const char *command, const char *text)
+{
+	char *path = compile_object(command, "link", text);
+	struct uspl_err err = { 0 };
+	struct objfile *obj = NULL;
+
+	if (objfile_read(path, &obj, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		exit(1);
+	}
+	free(path);
+	return obj;
+}
+
+static char *sample_text(void)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *file = fopen("tests/unit/samples/link.c", "r");
+
+	if (!file || getdelim(&text, &len, '\0', file) < 0)
+		exit(1);
+	fclose(file);
+	return text;
+}
+
+/* Maps the segments where they were linked, each with its own protection. */
+static bool load(const struct link *link)
+{
+	static const int prot[LINK_N_SEGS] = {
+		[LINK_TEXT] = PROT_READ | PROT_EXEC,
+		[LINK_RODATA] = PROT_READ,
+		[LINK_DATA] = PROT_READ | PROT_WRITE,
+	};
+
+	for (int kind = 0; kind < LINK_N_SEGS; kind++) {
+		const struct link_seg *seg = &link->segs[kind];
+		void *at = (void *)(uintptr_t)(link->base + seg->offset);
+
+		if (!seg->len)
+			continue;
+		if (mmap(at, seg->len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+			return false;
+		memcpy(at, seg->bytes, seg->len);
+		if (mprotect(at, seg->len, prot[kind]))
+			return false;
+	}
+	return true;
+}
+
+static void *function(const struct link *link, const char *name)
+{
+	const struct objsym *sym = objfile_symbol(link->obj, name);
+
+	return (void *)(uintptr_t)link_address(link, sym);
+}
+
+static int call(const struct link *link, const char *name, int n)
+{
+	return ((int (*)(int))function(link, name))(n);
+}
+
+static void run_sample(const struct link *link, const char *how)
+{
+	ok(((int (*)(const char *))function(link, "sample_calls"))("abcd") == 5,
+	   "%s: a call into a library, and new data", how);
+	outside_value = 5;
+	ok(call(link, "sample_data", 2) == 10 + 25 + 2, "%s: old data and common data", how);
+	ok(call(link, "sample_switch", 0) == 4 && call(link, "sample_switch", 3) == 15 &&
+		   call(link, "sample_switch", 4) == 30 && call(link, "sample_switch", 8) == 5,
+	   "%s: a switch, a table of strings", how);
+	ok(((void *(*)(void))function(link, "sample_address"))() == (void *)host_function,
+	   "%s: a redirected function's address is the original's", how);
+	ok(call(link, "replaced", 1) == 1001, "%s: its new code is there all the same", how);
+	outside_thread_value = 3;
+	ok(call(link, "sample_thread", 4) == 7 && outside_thread_value == 7,
+	   "%s: a thread-local variable", how);
+	ok(call(link, "sample_weak", 0) == -7, "%s: a weak symbol that nobody defines", how);
+}
+
+static void test_run(const char *command, const char *how, taddr base)
+{
+	auto_free char *text = sample_text();
+	auto_objfile struct objfile *obj = object(command, text);
+	auto_link struct link *link = NULL;
+	struct uspl_err err = { 0 };
+	struct values values = { .redirect = true,
+				 .outside_addr = (taddr)(uintptr_t)&outside_value };
+
+	ok(link_layout(obj, arch_native(), &link, &err) == 0, "%s: laid out", how);
+	if (!link) {
+		printf("# %s\n", err.msg);
+		return;
+	}
+	ok(link->segs[LINK_TEXT].len && link->segs[LINK_RODATA].len && link->segs[LINK_DATA].len &&
+		   link->len % 4096 == 0,
+	   "%s: three segments of whole pages", how);
+	ok(link->eh_frame_len > 4, "%s: call frame information", how);
+	ok(link_relocate(link, base, value_of, &values, &err) == 0, "%s: relocated", how);
+	ok(!err.code && load(link), "%s: loaded%s%s", how, err.code ? ": " : "", err.msg);
+	if (!err.code)
+		run_sample(link, how);
+	ok(values.redirected_seen > 0, "%s: the caller was asked about defined symbols", how);
+}
+
+static void test_out_of_reach(void)
+{
+	auto_objfile struct objfile *obj =
+		object("gcc -O2 -fPIE -fno-plt",
+		       "extern int far_value __attribute__((visibility(\"hidden\")));"
+		       "int f(void) { return far_value; }");
+	auto_link struct link *link = NULL;
+	struct uspl_err err = { 0 };
+
+	obj->syms.items[obj->syms.n - 1]->name = "outside_value";
+	ok(link_layout(obj, arch_native(), &link, &err) == 0 &&
+		   link_relocate(link, FAR_BASE, value_of,
+				 &(struct values){ .outside_addr = 0x1000 },
+				 &err) == -USPL_E_OUT_OF_REACH,
+	   "data out of reach is refused");
+	ok(strstr(err.msg, "'outside_value'"), "by its name");
+	printf("# %s\n", err.msg);
+}
+
+static void refuses(const char *command, const char *text, enum uspl_code code, const char *word)
+{
+	auto_objfile struct objfile *obj = object(command, text);
+	auto_link struct link *link = NULL;
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), &link, &err);
+
+	if (!rc)
+		rc = link_relocate(link, FAR_BASE, value_of, &(struct values){ 0 }, &err);
+	ok(rc == -(int)code && strstr(err.msg, word), "refused: %s", err.msg);
+}
+
+static void test_refusals(void)
+{
+	refuses("gcc", "__attribute__((constructor)) void f(void) { }", USPL_E_UNSUPPORTED,
+		"constructor");
+	refuses("gcc", "__thread int fresh = 1;", USPL_E_UNSUPPORTED, "thread-local");
+	refuses("gcc -fPIC", "extern __thread int t; int f(void) { return t; }", USPL_E_UNSUPPORTED,
+		"R_X86_64_TLSGD");
+	refuses("gcc", "extern int unheard_of; int f(void) { return unheard_of; }",
+		USPL_E_UNRESOLVED, "'unheard_of'");
+	refuses("gcc", "char big[4096] __attribute__((aligned(65536)));", USPL_E_UNSUPPORTED,
+		"alignment");
+	refuses("gcc -mcmodel=medium", "char big[1ul << 33];", USPL_E_HOSTILE, "MB");
+}
+
+int main(void)
+{
+	taddr near = ((taddr)(uintptr_t)&outside_value + (64ull << 20)) & ~4095ull;
+
+	test_run("gcc -O2 -fcommon -fPIE -ftls-model=initial-exec", "near", near);
+	test_run("gcc -O0 -fcommon -fPIE -ftls-model=local-exec", "near, -O0", near);
+	test_run("gcc -O2 -fcommon -fPIC -fno-plt -ftls-model=initial-exec", "far", FAR_BASE);
+	test_run("gcc -O2 -fcommon -fPIC -ftls-model=initial-exec -ffunction-sections "
+		 "-fdata-sections",
+		 "far, stubs", FAR_BASE);
+	test_out_of_reach();
+	test_refusals();
+	compile_rmdir();
+	return tap_done();
+}
