@@ -8,7 +8,7 @@
 #include "tests/unit/tap.h"
 
 /* Far from the libraries and the program: every call to them needs a stub. */
-#define FAR_BASE 0x100000000000ull
+#define FAR_BASE 0x200000000000ull
 
 extern __thread int outside_thread_value;
 int outside_value;
@@ -92,7 +92,7 @@ static bool load(const struct link *link)
 		if (!seg->len)
 			continue;
 		if (mmap(at, seg->len, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at)
 			return false;
 		memcpy(at, seg->bytes, seg->len);
 		if (mprotect(at, seg->len, prot[kind]))
@@ -153,6 +153,7 @@ static void test_run(const char *command, const char *how, taddr base)
 	ok(!err.code && load(link), "%s: loaded%s%s", how, err.code ? ": " : "", err.msg);
 	if (!err.code)
 		run_sample(link, how);
+	munmap((void *)(uintptr_t)base, link->len);
 	ok(values.redirected_seen > 0, "%s: the caller was asked about defined symbols", how);
 }
 
@@ -203,7 +204,7 @@ static void test_refusals(void)
 
 int main(void)
 {
-	taddr near = ((taddr)(uintptr_t)&outside_value + (64ull << 20)) & ~4095ull;
+	taddr near = ((taddr)(uintptr_t)&outside_value + (1ull << 30)) & ~4095ull;
 
 	test_run("gcc -O2 -fcommon -fPIE -ftls-model=initial-exec", "near", near);
 	test_run("gcc -O0 -fcommon -fPIE -ftls-model=local-exec", "near, -O0", near);
