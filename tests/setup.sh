@@ -25,26 +25,20 @@ missing() {
 	done
 }
 
-# as_root COMMAND... - runs it as root
-as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		"$@"
-	elif command -v sudo >/dev/null; then
-		sudo "$@"
-	else
-		die "root is needed for this: $*"
-	fi
-}
-
 # install_packages PACKAGE... - installs those that are missing
 install_packages() {
 	wanted=$(missing "$@")
 	[ -n "$wanted" ] || return 0
 	command -v apt-get >/dev/null || die "this is no Debian system; please install what stands for: $wanted"
+	sudo=
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null || die "as root, please: apt-get install $wanted"
+		sudo=sudo
+	fi
 	echo "installing: $wanted"
-	as_root apt-get update -qq || die 'apt-get update failed'
+	$sudo apt-get update -qq || die 'apt-get update failed'
 	# shellcheck disable=SC2086 # a list of words
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $wanted >/dev/null ||
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $wanted >/dev/null ||
 		die "cannot install: $wanted"
 }
 
