@@ -42,6 +42,7 @@ struct build_link {
 
 struct build {
 	char *work;   /* the work folder */
+	bool keep;    /* it is not removed */
 	char *patch;  /* the text of all patches */
 	size_t patch_len;
 	VEC(struct build_unit) units;

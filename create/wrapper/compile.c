@@ -97,12 +97,14 @@ static int record_job(const struct tool *tool, const struct job *job, struct usp
 {
 	auto_buf struct buf line = {0};
 	auto_free char *source = record_path(job->source->text);
+	auto_free char *cwd = record_path(".");
 
-	if (!source)
+	if (!source || !cwd)
 		return uspl_fail_errno(err, "cannot find '%s' any more", job->source->text);
 	record_field(&line, "compile");
 	record_field(&line, job->id);
 	record_field(&line, source);
+	record_field(&line, cwd);
 	record_field(&line, job->saved);
 	record_field(&line, job->deps ? job->deps : "");
 	return record_write(tool->work, tool->phase, &line, err);

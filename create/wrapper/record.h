@@ -5,9 +5,11 @@
  * WORK/record-PHASE has a line for each compilation and each link, in the order in which they ended. Fields are separated
  * by tabs; a control character or '%' in a field is written as %XX. All paths are absolute and without symbolic links.
  *
- *     compile OBJECT SOURCE SAVED DEPS    SAVED: our copy of the object; DEPS: a list of what was included, "" if none
+ *     compile OBJECT SOURCE CWD SAVED DEPS
  *     partial OUTPUT SAVED INPUT...       `ld -r`: an object made of objects
  *     link    OUTPUT INPUT...             a program or a shared library
+ *
+ * CWD is the folder the compiler ran in, SAVED our copy of the object, DEPS a list of what was included, in make's syntax, "" if there is none.
  *
  * An INPUT is an object, or "(ARCHIVE)MEMBER". Shared libraries are left out. A line is one write() to a file opened with
  * O_APPEND, so that compilers running at the same time don't mix.

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_inputs.c - the objects that a program was linked of
+//
+// An object given by its path was made by the last compilation before the link that wrote this path. Members of archives
+// have no path, only a name that several may share: they are known by their bytes, which are those of one of the copies that
+// the wrapper saved; and so are objects that the build moved or copied. What is left is a stranger: shipped ready-made,
+// made by a compiler that the build called by its absolute path, or changed after it was compiled.
+
+#include "create/build_parts.h"
+
+#include <string.h>
+
+#include "base/file.h"
+
+enum { MAX_DEPTH = 16 };
+
+static uint64_t hash(const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+
+	while (len--)
+		h = (h ^ *p++) * 1099511628211u;
+	return h;
+}
+
+int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err)
+{
+	auto_buf struct buf bytes = {0};
+	int rc = file_read(path, &bytes, err);
+
+	if (!rc)
+		*ret = hash(bytes.data, bytes.len);
+	return rc;
+}
+
+bool makers_add(struct makers *makers, const struct record *record)
+{
+	if (!record->saved)
+		return true;
+	/* By its saved copy too: a command that compiles and links at once links that. */
+	return strmap_set(&makers->by_path, record->output, (void *)record) &&
+	       strmap_set(&makers->by_path, record->saved, (void *)record);
+}
+
+void makers_forget_archives(struct makers *makers)
+{
+	for (size_t i = 0; i < makers->archives.cap; i++)
+		if (makers->archives.slots[i].key)
+			archive_free(makers->archives.slots[i].value);
+	strmap_release(&makers->archives);
+}
+
+void makers_release(struct makers *makers)
+{
+	makers_forget_archives(makers);
+	strmap_release(&makers->by_path);
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return !strncmp(path, folder, len) && path[len] == '/';
+}
+
+static int get_archive(struct makers *makers, const char *path, const struct archive **ret,
+		       struct uspl_err *err)
+{
+	struct archive *archive = strmap_get(&makers->archives, path);
+	int rc;
+
+	if (!archive) {
+		rc = archive_read(path, &archive, err);
+		if (rc)
+			return rc;
+		if (!strmap_set(&makers->archives, path, archive)) {
+			archive_free(archive);
+			return uspl_fail_nomem(err);
+		}
+	}
+	*ret = archive;
+	return 0;
+}
+
+static bool has_bytes(const struct record *record, const void *data, size_t len)
+{
+	auto_buf struct buf saved = {0};
+
+	return !file_read(record->saved, &saved, NULL) && saved.len == len &&
+	       !memcmp(saved.data, data, len);
+}
+
+/* The record whose saved copy has these bytes; of several the one whose object has the name. */
+static const struct record *find_in(const record_list *records, const char *name, const void *data,
+				    size_t len)
+{
+	const struct record *record, *found = NULL;
+
+	vec_for_each (records, record) {
+		if (!record->saved || record->size != len || !has_bytes(record, data, len))
+			continue;
+		if (!strcmp(file_basename(record->output), name))
+			return record;
+		found = record;
+	}
+	return found;
+}
+
+static const struct record *find_by_bytes(const struct makers *makers, const char *name,
+					  const void *data, size_t len)
+{
+	const struct record *found = NULL;
+
+	if (!len)
+		return NULL;
+	if (makers->post)
+		found = find_in(makers->post, name, data, len);
+	return found ? found : find_in(makers->pre, name, data, len);
+}
+
+/* A link in work: what is resolved, and where the result goes. */
+struct resolve {
+	struct makers *makers;
+	input_list *inputs;
+	struct uspl_err *err;
+};
+
+static int add_input(struct resolve *resolve, const char *name, const struct record *record,
+		     uint64_t bytes)
+{
+	struct input *input = vec_push(resolve->inputs);
+
+	if (!input)
+		return uspl_fail_nomem(resolve->err);
+	input->name = strdup(name);
+	input->record = record;
+	input->hash = bytes;
+	return input->name ? 0 : uspl_fail_nomem(resolve->err);
+}
+
+static int resolve_all(struct resolve *resolve, const struct record *record, int depth);
+
+static int add_made(struct resolve *resolve, const struct record *record, int depth)
+{
+	if (record->kind != RECORD_PARTIAL)
+		return add_input(resolve, record->output, record, 0);
+	if (depth >= MAX_DEPTH)
+		return uspl_fail(resolve->err, USPL_E_UNSUPPORTED, "'%s' is linked of itself",
+				 record->output);
+	return resolve_all(resolve, record, depth + 1);
+}
+
+static int add_bytes(struct resolve *resolve, const char *name, const char *object,
+		     const void *data, size_t len, int depth)
+{
+	const struct record *record = find_by_bytes(resolve->makers, object, data, len);
+
+	if (record)
+		return add_made(resolve, record, depth);
+	return add_input(resolve, name, NULL, hash(data, len));
+}
+
+/* "(ARCHIVE)MEMBER". Several members may have the name: all are taken, since the linker doesn't say which it took. */
+static int resolve_member(struct resolve *resolve, const char *name, int depth)
+{
+	const char *end = strrchr(name, ')');
+	auto_free char *path = end ? strndup(name + 1, (size_t)(end - name - 1)) : NULL;
+	const struct archive_member *member;
+	const struct archive *archive = NULL;
+	int rc;
+
+	if (!path)
+		return uspl_fail_nomem(resolve->err);
+	if (!is_below(path, resolve->makers->tree))
+		return 0;
+	rc = get_archive(resolve->makers, path, &archive, resolve->err);
+	if (rc)
+		return rc;
+	vec_for_each (&archive->members, member) {
+		if (!rc && !strcmp(member->name, end + 1))
+			rc = add_bytes(resolve, name, member->name, member->data, member->len,
+				       depth);
+	}
+	return rc;
+}
+
+static int resolve_one(struct resolve *resolve, const char *name, int depth)
+{
+	const struct record *record = strmap_get(&resolve->makers->by_path, name);
+	auto_buf struct buf bytes = {0};
+	int rc;
+
+	if (record)
+		return add_made(resolve, record, depth);
+	if (*name == '(')
+		return resolve_member(resolve, name, depth);
+	/* An object that is gone was the linker's own, or the build tidied up after itself. */
+	if (!is_below(name, resolve->makers->tree) || access(name, F_OK) < 0)
+		return 0;
+	rc = file_read(name, &bytes, resolve->err);
+	return rc ? rc
+		  : add_bytes(resolve, name, file_basename(name), buf_str(&bytes), bytes.len,
+			      depth);
+}
+
+static int resolve_all(struct resolve *resolve, const struct record *record, int depth)
+{
+	char **name;
+	int rc = 0;
+
+	vec_for_each (&record->inputs, name) {
+		if (!rc)
+			rc = resolve_one(resolve, *name, depth);
+	}
+	return rc;
+}
+
+int makers_resolve(struct makers *makers, const struct record *link, input_list *ret,
+		   struct uspl_err *err)
+{
+	struct resolve resolve = {makers, ret, err};
+
+	return resolve_all(&resolve, link, 0);
+}
+
+void input_list_release(input_list *inputs)
+{
+	struct input *input;
+
+	vec_for_each (inputs, input)
+		free(input->name);
+	vec_release(inputs);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * build_parts.h - what the files behind build.h share
+ *
+ *     build_tree     the private copy of the source
+ *     build_patch    reading, checking and applying diffs
+ *     build_recipe   how a tree is built
+ *     build_phase    running a build under the compiler wrapper
+ *     build_record   what the wrapper noted
+ *     build_archive  members of static archives
+ *     build_inputs   the objects that a program was linked of
+ *     build_units    from the notes to units and links
+ *     build_elf      build-id and soname of what was linked
+ */
+#ifndef USPL_CREATE_BUILD_PARTS_H
+#define USPL_CREATE_BUILD_PARTS_H
+
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/strmap.h"
+#include "create/build.h"
+
+/* The folders of one run; all absolute and without symbolic links. */
+struct build_paths {
+	char *source; /* the user's tree */
+	char *work;   /* the work folder, with the copy in it: */
+	char *tree;   /* WORK/tree */
+};
+
+/* ---- build_tree ---- */
+
+/*
+ * Copies paths->source to paths->tree, which is made: files with their modes and times, symbolic links as they are but so that those into
+ * the tree lead into the copy. Left out: version control folders, what is neither file, folder nor link, and the
+ * work folder if it lies in the tree.
+ */
+int tree_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
+
+/* True for the name of a C, C++ or assembler source, or of a header. */
+bool tree_is_source(const char *name);
+
+/*
+ * Gives all sources and headers in the copy one new time, so that every object and program that came with it is out of date and
+ * is made again, while none of them is newer than another.
+ */
+int tree_renew_sources(const char *tree, struct uspl_err *err) uspl_must_check;
+
+typedef VEC(char *) tree_files;
+/* The files whose contents or names changed since `since` (of CLOCK_REALTIME_COARSE, which file systems use). */
+int tree_changed_since(const char *tree, const struct timespec *since, tree_files *ret,
+		       struct uspl_err *err) uspl_must_check;
+void tree_files_release(tree_files *files);
+DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
+#define auto_tree_files __attribute__((cleanup(cleanup_tree_files_)))
+
+/* ---- build_patch ---- */
+
+/* A diff. */
+struct patch_file {
+	const char *name; /* as the user calls it, for messages */
+	size_t text, len; /* its place in the text of all diffs */
+	char *path;       /* the file in the work folder that it was written to */
+};
+
+/*
+ * Appends the text of a diff ("-": standard input) to buf, after a check: USPL_E_FILE if it holds no unified diff, USPL_E_HOSTILE if a
+ * name in it leads out of the tree.
+ */
+int patch_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Applies a diff to the tree, or only tries to; option is one more for patch(1), or NULL. On failure the message names file and
+ * hunk.
+ */
+int patch_apply(const char *tree, const struct patch_file *patch, const char *option, bool dry_run,
+		struct uspl_err *err) uspl_must_check;
+
+/* ---- build_recipe ---- */
+
+/* How to build a tree: shell commands, run in its root. */
+struct recipe {
+	char *setup; /* once, before the first build; NULL: nothing */
+	char *build; /* in each build */
+};
+
+/* Finds out how the tree is built. `command` is the user's own, NULL if there is none. */
+int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
+		struct uspl_err *err) uspl_must_check;
+void recipe_release(struct recipe *recipe);
+DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
+#define auto_recipe __attribute__((cleanup(cleanup_recipe_)))
+
+/* ---- build_phase ---- */
+
+/* Makes WORK/bin with the wrapper under every compiler's and linker's name in PATH, and the folders for objects. */
+int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Runs a shell command in the copy, its output going to WORK/build-PHASE.log. If it fails, the end of its output is shown on
+ * standard error. phase: "pre" or "post".
+ */
+int phase_run(const struct build_paths *paths, const char *phase, const char *command,
+	      struct uspl_err *err) uspl_must_check;
+
+/* ---- build_record ---- */
+
+enum record_kind { RECORD_COMPILE, RECORD_PARTIAL, RECORD_LINK };
+
+/* A line of create/wrapper/record.h. */
+struct record {
+	enum record_kind kind;
+	char *output; /* of a compilation: the object */
+	char *source; /* of a compilation */
+	char *cwd;    /* of a compilation: the folder the compiler ran in */
+	char *saved;  /* the copy of an object; NULL for a link */
+	char *deps;   /* of a compilation: the list of what it included; NULL if none */
+	VEC(char *) inputs;
+	uint64_t size; /* of the saved copy */
+};
+
+typedef VEC(struct record) record_list;
+
+/* Reads a phase's record. No file is an empty record; a line that isn't one is refused (USPL_E_FILE). */
+int record_read(const char *work, const char *phase, record_list *ret,
+		struct uspl_err *err) uspl_must_check;
+void record_release(record_list *records);
+DEFINE_AUTO_RELEASE(record, record_list, record_release)
+#define auto_record __attribute__((cleanup(cleanup_record_)))
+
+/* True if the list of dependencies of a compilation names one of the files (absolute paths). */
+int record_depends(const struct record *record, const tree_files *files, bool *ret,
+		   struct uspl_err *err) uspl_must_check;
+
+/* ---- build_archive ---- */
+
+/* A member of a static archive. Points into the archive's bytes. */
+struct archive_member {
+	char *name;
+	const void *data;
+	size_t len;
+};
+
+struct archive {
+	struct buf bytes;
+	VEC(struct archive_member) members;
+};
+
+/* Reads an archive in the System V or BSD form, not a thin one. Damaged ones are refused (USPL_E_FILE). */
+int archive_read(const char *path, struct archive **ret, struct uspl_err *err) uspl_must_check;
+void archive_free(struct archive *archive);
+DEFINE_AUTO_FREE(archive, struct archive, archive_free)
+#define auto_archive __attribute__((cleanup(cleanup_archive_)))
+
+/* ---- build_elf ---- */
+
+/* Appends the build-id (hex) of an ELF file to link->build_ids, unless it is there already; sets link->soname. A file without them, or none at all, is fine. */
+int linked_note(struct build_link *link, const char *path, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_inputs ---- */
+
+/* What a program was linked of: an object that we saw being compiled, or a stranger. */
+struct input {
+	char *name;                  /* the object's path, or "(ARCHIVE)MEMBER" */
+	const struct record *record; /* its compilation; NULL for a stranger */
+	uint64_t hash;               /* of a stranger's bytes */
+};
+
+typedef VEC(struct input) input_list;
+
+/* All that is known of who made what. The records are borrowed. */
+struct makers {
+	const char *tree; /* the copy */
+	const record_list *pre, *post;
+	struct strmap by_path;  /* an object's path -> the last record that made it */
+	struct strmap archives; /* an archive's path -> struct archive, read once */
+};
+
+/* Notes that a record made its output. False when out of memory. */
+bool makers_add(struct makers *makers, const struct record *record) uspl_must_check;
+/* Forgets the archives that were read: the next build changes them. */
+void makers_forget_archives(struct makers *makers);
+void makers_release(struct makers *makers);
+
+/*
+ * The objects that a link's inputs come down to: archives and `ld -r` objects looked through, what lies outside of the tree (the C
+ * library's start files and such) left out. Appends to ret.
+ */
+int makers_resolve(struct makers *makers, const struct record *link, input_list *ret,
+		   struct uspl_err *err) uspl_must_check;
+void input_list_release(input_list *inputs);
+
+/* A hash of a file's bytes. */
+int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_units ---- */
+
+/* Frees what a link holds. */
+void build_link_release(struct build_link *link);
+
+struct units;
+
+/* Collects what both phases made, for `build`. Both outlive it. */
+struct units *units_new(struct build *build, const struct build_paths *paths);
+void units_free(struct units *units);
+DEFINE_AUTO_FREE(units, struct units, units_free)
+#define auto_units __attribute__((cleanup(cleanup_units_)))
+
+/*
+ * Takes in what the build before the patch made; must be called before the second build overwrites it.
+ * USPL_E_UNSUPPORTED if nothing was compiled by a compiler that we stand for, or an object was made twice and the older one is in a program.
+ */
+int units_add_pre(struct units *units, struct uspl_err *err) uspl_must_check;
+
+/* Gives the sources of all units that include one of the files a new time. */
+int units_renew_dependents(const struct units *units, const tree_files *files,
+			   const struct timespec *now, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Takes in what the second build made, and fills build->units and build->links. USPL_E_UNSUPPORTED: an object that no compilation we
+ * saw has made isn't what it was before the patch; a unit that includes a patched file wasn't compiled again.
+ */
+int units_add_post(struct units *units, const tree_files *patched,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_phase.c - running a build under the compiler wrapper
+
+#include "create/build_parts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+enum { SHOWN_LINES = 30, TERM_MS = 5000 };
+
+/* ---- the wrapper's names ---- */
+
+/* Compilers and linkers; they may have a prefix that ends in '-', and a version after a '-'. */
+static const char *const tools[] = {
+	"cc",  "gcc", "g++",    "c++",     "clang",  "clang++", "c89",
+	"c99", "ld",  "ld.bfd", "ld.gold", "ld.lld", "ld.mold",
+};
+
+static bool is_tool(const char *name)
+{
+	size_t len = strlen(name), version = len;
+
+	while (version && (isdigit((unsigned char)name[version - 1]) || name[version - 1] == '.'))
+		version--;
+	if (version < len && version > 1 && name[version - 1] == '-')
+		len = version - 1;
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		size_t tool = strlen(tools[i]);
+
+		if (len >= tool && !strncmp(name + len - tool, tools[i], tool) &&
+		    (len == tool || name[len - tool - 1] == '-'))
+			return true;
+	}
+	return false;
+}
+
+static int link_name(const char *folder, const char *name, const char *target, struct uspl_err *err)
+{
+	auto_free char *path = file_join(folder, name);
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	if (symlink(target, path) < 0 && errno != EEXIST)
+		return uspl_fail_errno(err, "cannot create '%s'", path);
+	return 0;
+}
+
+static int link_tools_of(const char *folder, const char *bin, const char *wrapper,
+			 struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int rc = 0;
+
+	/* PATH may name folders that don't exist. */
+	while (!rc && dir && (entry = readdir(dir)) != NULL)
+		if (is_tool(entry->d_name) && faccessat(dirfd(dir), entry->d_name, X_OK, 0) == 0)
+			rc = link_name(bin, entry->d_name, wrapper, err);
+	return rc;
+}
+
+static int link_tools(const char *bin, const char *wrapper, struct uspl_err *err)
+{
+	auto_free char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	char *state = NULL;
+	int rc = 0;
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	for (char *dir = strtok_r(path, ":", &state); dir && !rc; dir = strtok_r(NULL, ":", &state))
+		rc = link_tools_of(dir, bin, wrapper, err);
+	return rc;
+}
+
+/* libexec/uspl/uspl-cc beside the folder that this program is in. */
+static int find_wrapper(char **ret, struct uspl_err *err)
+{
+	auto_free char *wrapper = NULL;
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (len < 0)
+		return uspl_fail_errno(err, "cannot read '/proc/self/exe'");
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	*slash = '\0';
+	if (asprintf(&wrapper, "%s/../libexec/uspl/uspl-cc", self) < 0) {
+		wrapper = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (access(wrapper, X_OK) < 0)
+		return uspl_fail_errno(err, "cannot run the compiler wrapper '%s'", wrapper);
+	*ret = take_ptr(wrapper);
+	return 0;
+}
+
+/* Variables by which builds are told a tool. */
+static const char *const tool_variables[] = {"CC", "CXX", "LD", "HOSTCC"};
+
+/* The word that a variable begins with, if that is an absolute path; NULL otherwise, or when out of memory. */
+static char *absolute_tool(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value == '/' ? strndup(value, strcspn(value, " \t")) : NULL;
+}
+
+/* An absolute path in CC would go past PATH: the wrapper stands in for it by its name, and finds the real one in WORK/real. */
+static int link_variables(const char *bin, const char *real, const char *wrapper,
+			  struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tool_variables) && !rc; i++) {
+		auto_free char *path = absolute_tool(tool_variables[i]);
+
+		if (!path)
+			continue;
+		rc = link_name(bin, file_basename(path), wrapper, err);
+		if (!rc)
+			rc = link_name(real, file_basename(path), path, err);
+	}
+	return rc;
+}
+
+int phase_prepare(const struct build_paths *paths, struct uspl_err *err)
+{
+	static const char *const folders[] = {"bin", "real", "objects/pre", "objects/post"};
+	auto_free char *bin = file_join(paths->work, "bin");
+	auto_free char *real = file_join(paths->work, "real");
+	auto_free char *wrapper = NULL;
+	int rc = bin && real ? find_wrapper(&wrapper, err) : uspl_fail_nomem(err);
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && !rc; i++) {
+		auto_free char *folder = file_join(paths->work, folders[i]);
+
+		rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
+	}
+	if (!rc)
+		rc = link_variables(bin, real, wrapper, err);
+	return rc ? rc : link_tools(bin, wrapper, err);
+}
+
+/* ---- the build ---- */
+
+static const char *const unset[] = {
+	"MAKEFLAGS",    "MFLAGS",       "GNUMAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES",
+	"MAKE_TERMOUT", "MAKE_TERMERR", "CDPATH",       "LANGUAGE",  "GCC_COLORS",    "DESTDIR",
+};
+
+/* In the child: the environment that both builds have in common. */
+static void set_environment(const struct build_paths *paths, const char *phase)
+{
+	const char *old_path = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
+	struct buf path = {0};
+
+	buf_addf(&path, "%s/bin:%s", paths->work, old_path);
+	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
+		unsetenv(unset[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(tool_variables); i++) {
+		const char *value = getenv(tool_variables[i]);
+
+		if (value && *value == '/') {
+			size_t len = strcspn(value, " \t");
+			const char *name = value + len;
+
+			while (name[-1] != '/')
+				name--;
+			setenv(tool_variables[i], name, 1);
+		}
+	}
+	setenv("PATH", buf_str(&path), 1);
+	setenv("PWD", paths->tree, 1);
+	setenv("LC_ALL", "C", 1);
+	setenv("SOURCE_DATE_EPOCH", "1", 0);
+	/* A cached or remote compilation would go past the wrapper. */
+	setenv("CCACHE_DISABLE", "1", 1);
+	setenv("DISTCC_HOSTS", "localhost", 1);
+	setenv("USPL_CC_WORK", paths->work, 1);
+	setenv("USPL_CC_PHASE", phase, 1);
+	setenv("USPL_CC_TREE", paths->tree, 1);
+	setenv("USPL_CC_SOURCE", paths->source, 1);
+	buf_release(&path);
+}
+
+/* The signals by which users end us. cmd_create.c holds them back while there is a work folder. */
+static void ending_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+static void become_build(const struct build_paths *paths, const char *phase, const char *command,
+			 int log)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t ending;
+
+	setpgid(0, 0);
+	ending_signals(&ending);
+	sigprocmask(SIG_UNBLOCK, &ending, NULL);
+	set_environment(paths, phase);
+	if (chdir(paths->tree) == 0 && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+	    dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+/* Waits until the build ends. False if one of the ending signals came first; it stays pending. */
+static bool wait_for_end(int pidfd, int timeout_ms)
+{
+	sigset_t ending;
+	struct pollfd fds[2] = {{.fd = pidfd, .events = POLLIN}, {.events = POLLIN}};
+	auto_close int signals = -1;
+
+	ending_signals(&ending);
+	signals = signalfd(-1, &ending, SFD_CLOEXEC);
+	fds[1].fd = timeout_ms < 0 ? signals : -1;
+	while (poll(fds, 2, timeout_ms) < 0 && errno == EINTR)
+		;
+	return fds[0].revents;
+}
+
+static int wait_build(pid_t pid, int *ret_status, struct uspl_err *err)
+{
+	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	bool ended = pidfd < 0 || wait_for_end(pidfd, -1);
+
+	if (!ended) {
+		kill(-pid, SIGTERM);
+		if (!wait_for_end(pidfd, TERM_MS))
+			kill(-pid, SIGKILL);
+	}
+	while (waitpid(pid, ret_status, 0) < 0)
+		if (errno != EINTR)
+			return uspl_fail_errno(err, "cannot wait for the build");
+	return ended ? 0 : uspl_fail(err, USPL_E_BUILD, "interrupted");
+}
+
+/* The end of the build's output: what the compiler had to say. */
+static void show_end(const char *log)
+{
+	auto_buf struct buf text = {0};
+	int lines = 0;
+	size_t at;
+
+	if (file_read(log, &text, NULL) || !text.len)
+		return;
+	for (at = text.len; at > 0; at--)
+		if (text.data[at - 1] == '\n' && at < text.len && ++lines == SHOWN_LINES)
+			break;
+	fwrite(text.data + at, 1, text.len - at, stderr);
+	if (text.data[text.len - 1] != '\n')
+		fputc('\n', stderr);
+}
+
+static int build_failed(const char *phase, const char *log, const char *command,
+			struct uspl_err *err)
+{
+	bool pre = !strcmp(phase, "pre");
+
+	show_end(log);
+	uspl_fail(err, USPL_E_BUILD, "%s: '%s' failed",
+		  pre ? "the build before the patch failed" : "the patch breaks the build",
+		  command);
+	uspl_hint(err, "--keep=FOLDER keeps the tree and the whole output (build-%s.log)%s", phase,
+		  pre ? "; --build=COMMAND says how to build" : "");
+	return -USPL_E_BUILD;
+}
+
+int phase_run(const struct build_paths *paths, const char *phase, const char *command,
+	      struct uspl_err *err)
+{
+	auto_free char *log = NULL;
+	auto_close int fd = -1;
+	int status, rc;
+	pid_t pid;
+
+	if (asprintf(&log, "%s/build-%s.log", paths->work, phase) < 0) {
+		log = NULL;
+		return uspl_fail_nomem(err);
+	}
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot create '%s'", log);
+	log_info("build", "%s the patch: %s", strcmp(phase, "pre") ? "after" : "before", command);
+	pid = fork();
+	if (pid < 0)
+		return uspl_fail_errno(err, "cannot start the build");
+	if (pid == 0)
+		become_build(paths, phase, command, fd);
+	rc = wait_build(pid, &status, err);
+	if (rc)
+		return rc;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return build_failed(phase, log, command, err);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_recipe.c - how a tree is built
+//
+// The first line of the table whose file is there tells. Trees that are configured come
+// before trees that are not: config.status is run again, since what it wrote may name the user's folder.
+
+#include "create/build_parts.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+#define MAKE "make -j%d"
+#define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
+
+/* clang-format off */
+static const struct {
+	const char *file; /* what tells */
+	const char *setup, *build;
+} recipes[] = {
+	{ "config.status",  "./config.status", MAKE },
+	{ "GNUmakefile",    NULL, MAKE },
+	{ "Makefile",       NULL, MAKE },
+	{ "makefile",       NULL, MAKE },
+	{ "configure",      "./configure", MAKE },
+	{ "autogen.sh",     "NOCONFIGURE=1 ./autogen.sh && ./configure", MAKE },
+	{ "configure.ac",   "autoreconf -fi && ./configure", MAKE },
+	{ "configure.in",   "autoreconf -fi && ./configure", MAKE },
+	{ "CMakeLists.txt", "cmake -S . -B " OUT, "cmake --build " OUT " -j %d" },
+	{ "meson.build",    "meson setup " OUT, "ninja -C " OUT " -j %d" },
+};
+/* clang-format on */
+
+static bool exists(const char *tree, const char *name)
+{
+	auto_free char *path = file_join(tree, name);
+
+	return path && access(path, F_OK) == 0;
+}
+
+static int set(struct recipe *ret, const char *setup, const char *build, int jobs,
+	       struct uspl_err *err)
+{
+	auto_recipe struct recipe recipe = {0};
+
+	if (asprintf(&recipe.build, build, jobs) < 0) {
+		recipe.build = NULL;
+		return uspl_fail_nomem(err);
+	}
+	recipe.setup = setup ? strdup(setup) : NULL;
+	if (setup && !recipe.setup)
+		return uspl_fail_nomem(err);
+	log_info("build", "this tree is built by '%s%s%s'", setup ? setup : "", setup ? " && " : "",
+		 recipe.build);
+	*ret = recipe;
+	recipe = (struct recipe){0};
+	return 0;
+}
+
+int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
+		struct uspl_err *err)
+{
+	if (command) {
+		ret->setup = NULL;
+		ret->build = strdup(command);
+		return ret->build ? 0 : uspl_fail_nomem(err);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++)
+		if (exists(tree, recipes[i].file))
+			return set(ret, recipes[i].setup, recipes[i].build, jobs, err);
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "
+		  "or meson.build in its root");
+	uspl_hint(err, "say it with --build=COMMAND, or name the tree's root with --source=FOLDER");
+	return -USPL_E_UNSUPPORTED;
+}
+
+void recipe_release(struct recipe *recipe)
+{
+	free(recipe->setup);
+	free(recipe->build);
+	*recipe = (struct recipe){0};
+}

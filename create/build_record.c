@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_record.c - what the compiler wrapper noted (create/wrapper/record.h is the format)
+
+#include "create/build_parts.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Turns %XX back, in place. False if a '%' isn't followed by two digits, or they spell a NUL. */
+static bool unescape(char *text)
+{
+	char *out = text;
+
+	for (char *p = text; *p; p++) {
+		int high, low;
+
+		if (*p != '%') {
+			*out++ = *p;
+			continue;
+		}
+		high = hex_digit(p[1]);
+		low = high < 0 ? -1 : hex_digit(p[2]);
+		if (low < 0 || (high | low) == 0)
+			return false;
+		*out++ = (char)(high << 4 | low);
+		p += 2;
+	}
+	*out = '\0';
+	return true;
+}
+
+typedef VEC(char *) field_list;
+
+/* Cuts a line at its tabs, in place. */
+static int split(char *line, field_list *fields, struct uspl_err *err)
+{
+	while (line) {
+		char *tab = strchr(line, '\t');
+		char **slot = vec_push(fields);
+
+		if (!slot)
+			return uspl_fail_nomem(err);
+		if (tab)
+			*tab++ = '\0';
+		if (!unescape(line))
+			return uspl_fail(err, USPL_E_FILE,
+					 "the compiler wrapper's record is damaged");
+		*slot = line;
+		line = tab;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	size_t fields; /* before the inputs */
+	size_t saved;  /* the field with the saved copy; 0: none */
+	bool inputs;
+} kinds[] = {
+	[RECORD_COMPILE] = {"compile", 6, 4, false},
+	[RECORD_PARTIAL] = {"partial", 3, 2, true},
+	[RECORD_LINK] = {"link", 2, 0, true},
+};
+
+static bool find_kind(const field_list *fields, enum record_kind *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(fields->items[0], kinds[i].name))
+			continue;
+		*ret = (enum record_kind)i;
+		return kinds[i].inputs ? fields->n >= kinds[i].fields
+				       : fields->n == kinds[i].fields;
+	}
+	return false;
+}
+
+/* Copies a field that the record's kind has. "" stands for none. */
+static bool set_string(char **place, const field_list *fields, size_t index)
+{
+	if (!index || !fields->items[index][0])
+		return true;
+	*place = strdup(fields->items[index]);
+	return *place;
+}
+
+static int set_strings(struct record *record, const field_list *fields, struct uspl_err *err)
+{
+	bool compile = record->kind == RECORD_COMPILE;
+	bool fine = set_string(&record->output, fields, 1) &&
+		    set_string(&record->source, fields, compile ? 2 : 0) &&
+		    set_string(&record->cwd, fields, compile ? 3 : 0) &&
+		    set_string(&record->saved, fields, kinds[record->kind].saved) &&
+		    set_string(&record->deps, fields, compile ? 5 : 0);
+
+	for (size_t i = kinds[record->kind].fields; fine && i < fields->n; i++) {
+		char **slot = vec_push(&record->inputs);
+
+		if (slot)
+			*slot = strdup(fields->items[i]);
+		fine = slot && *slot;
+	}
+	if (!fine)
+		return uspl_fail_nomem(err);
+	if (!record->output || (compile && (!record->source || !record->cwd)) ||
+	    (kinds[record->kind].saved && !record->saved))
+		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
+	return 0;
+}
+
+static int parse_line(char *line, record_list *records, struct uspl_err *err)
+{
+	field_list fields = {0};
+	struct record *record;
+	enum record_kind kind = RECORD_COMPILE;
+	struct stat st;
+	int rc = split(line, &fields, err);
+
+	if (!rc && !find_kind(&fields, &kind))
+		rc = uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
+	record = rc ? NULL : vec_push(records);
+	if (record) {
+		record->kind = kind;
+		rc = set_strings(record, &fields, err);
+		if (!rc && record->saved && stat(record->saved, &st) == 0)
+			record->size = (uint64_t)st.st_size;
+	} else if (!rc) {
+		rc = uspl_fail_nomem(err);
+	}
+	vec_release(&fields);
+	return rc;
+}
+
+int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
+{
+	auto_record record_list records = {0};
+	auto_buf struct buf text = {0};
+	auto_free char *path = NULL;
+	int rc;
+
+	if (asprintf(&path, "%s/record-%s", work, phase) < 0) {
+		path = NULL;
+		return uspl_fail_nomem(err);
+	}
+	rc = access(path, F_OK) < 0 ? 0 : file_read(path, &text, err);
+	if (!rc && text.len && memchr(text.data, '\0', text.len))
+		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
+	for (char *line = text.data; !rc && line && *line;) {
+		char *end = strchr(line, '\n');
+
+		if (!end)
+			return uspl_fail(err, USPL_E_FILE,
+					 "the compiler wrapper's record is cut short");
+		*end = '\0';
+		rc = parse_line(line, &records, err);
+		line = end + 1;
+	}
+	if (rc)
+		return rc;
+	*ret = records;
+	records = (record_list){0};
+	return 0;
+}
+
+void record_release(record_list *records)
+{
+	struct record *record;
+
+	vec_for_each (records, record) {
+		char **input;
+
+		vec_for_each (&record->inputs, input)
+			free(*input);
+		vec_release(&record->inputs);
+		free(record->output);
+		free(record->source);
+		free(record->cwd);
+		free(record->saved);
+		free(record->deps);
+	}
+	vec_release(records);
+}
+
+/* The next name of a list in make's syntax: blanks part, "\ " and "\#" and "$$" stand for the character itself. */
+static const char *next_dep(const char *p, struct buf *name)
+{
+	while (*p && (strchr(" \t\r\n", *p) || (*p == '\\' && (p[1] == '\n' || p[1] == '\r'))))
+		p++;
+	for (; *p && !strchr(" \t\r\n", *p); p++) {
+		if (*p == '\\' && p[1] && strchr(" #\\", p[1]))
+			p++;
+		else if (*p == '\\' && (p[1] == '\n' || p[1] == '\r'))
+			break;
+		else if (*p == '$' && p[1] == '$')
+			p++;
+		buf_add(name, p, 1);
+	}
+	return p;
+}
+
+/* True if the name, seen from the folder that the compiler ran in, is one of the files. */
+static bool is_one_of(const char *name, const char *cwd, const tree_files *files)
+{
+	auto_free char *path = NULL;
+	char **file;
+
+	vec_for_each (files, file) {
+		if (strcmp(file_basename(*file), file_basename(name)))
+			continue;
+		if (!path) {
+			auto_free char *joined =
+				name[0] == '/' ? strdup(name) : file_join(cwd, name);
+
+			path = joined ? realpath(joined, NULL) : NULL;
+		}
+		if (path && !strcmp(path, *file))
+			return true;
+	}
+	return false;
+}
+
+int record_depends(const struct record *record, const tree_files *files, bool *ret,
+		   struct uspl_err *err)
+{
+	auto_buf struct buf text = {0};
+	bool found = false;
+	const char *p;
+	int rc = 0;
+
+	if (record->deps)
+		rc = file_read(record->deps, &text, err);
+	/* The list begins with "OBJECT:", which names no file of the tree. */
+	for (p = buf_str(&text); !rc && !found && *p;) {
+		auto_buf struct buf name = {0};
+
+		p = next_dep(p, &name);
+		found = name.len && is_one_of(buf_str(&name), record->cwd, files);
+		rc = name.oom ? uspl_fail_nomem(err) : 0;
+	}
+	if (!rc)
+		*ret = found || is_one_of(record->source, "/", files);
+	return rc;
+}

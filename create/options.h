@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* options.h - the command line of uspl-create */
+#ifndef USPL_CREATE_OPTIONS_H
+#define USPL_CREATE_OPTIONS_H
+
+#include "base/cleanup.h"
+#include "base/cli.h"
+#include "create/build.h"
+
+enum { OPTIONS_ID_LEN = 8 };
+
+/* What the user asked for. The strings are argv's. */
+struct create_options {
+	struct build_options build;
+	const char *id, *description, *output; /* description, output: NULL if not given */
+	cli_strings targets;
+	char random_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
+};
+
+/* Parses argv into options, which are zeroed before. Returns as cli_parse does. */
+int options_parse(int argc, char **argv, struct create_options *options,
+		  struct uspl_err *err) uspl_must_check;
+void options_release(struct create_options *options);
+DEFINE_AUTO_RELEASE(options, struct create_options, options_release)
+#define auto_options __attribute__((cleanup(cleanup_options_)))
+
+/* Where the update goes; the caller frees it. Whether it can be written is found out now, not after two builds. */
+int options_output(const struct create_options *options, char **ret,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// targets.c - from what was built to the targets of an update
+//
+// Three outcomes are kept apart: no code differs; something can't be done, and then nothing is written; or there are
+// targets. An object that changed and is in no program must not pass for the first one.
+
+#include "create/targets.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "create/diff.h"
+
+/* As in make: '%' stands for any text, once. */
+static bool matches(const char *pattern, const char *text)
+{
+	const char *any = strchr(pattern, '%');
+	size_t head, tail, len = strlen(text);
+
+	if (!any)
+		return !strcmp(pattern, text);
+	head = (size_t)(any - pattern);
+	tail = strlen(any + 1);
+	return len >= head + tail && !strncmp(pattern, text, head) &&
+	       !strcmp(any + 1, text + len - tail);
+}
+
+static bool is_wanted(const cli_strings *names, const struct build_link *link)
+{
+	const char **name;
+
+	vec_for_each (names, name) {
+		if (matches(*name, link->path) || matches(*name, file_basename(link->path)))
+			return true;
+	}
+	return !names->n;
+}
+
+static int check_names(const struct build *build, const cli_strings *names, struct uspl_err *err)
+{
+	auto_buf struct buf made = {0};
+	const struct build_link *link;
+
+	vec_for_each (&build->links, link) {
+		if (is_wanted(names, link))
+			return 0;
+		buf_addf(&made, "%s%s", made.len ? ", " : "", link->path);
+	}
+	if (!names->n)
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"the build linked no program or library that uspl-create could see");
+	uspl_fail(err, USPL_E_USAGE, "the build made no '%s'", names->items[0]);
+	uspl_hint(err, "it made: %s", buf_str(&made));
+	return -USPL_E_USAGE;
+}
+
+/* True if the unit's objects differ: also one that is new or gone. */
+static int unit_changed(const struct build_unit *unit, bool *ret, struct uspl_err *err)
+{
+	auto_buf struct buf pre = {0};
+	auto_buf struct buf post = {0};
+	int rc = 0;
+
+	*ret = !unit->pre_obj || !unit->post_obj;
+	if (*ret || !strcmp(unit->pre_obj, unit->post_obj))
+		return 0;
+	rc = file_read(unit->pre_obj, &pre, err);
+	if (!rc)
+		rc = file_read(unit->post_obj, &post, err);
+	if (!rc)
+		*ret = pre.len != post.len || memcmp(buf_str(&pre), buf_str(&post), pre.len);
+	return rc;
+}
+
+static int link_changed(const struct build *build, const struct build_link *link, bool *ret,
+			struct uspl_err *err)
+{
+	const size_t *index;
+
+	*ret = false;
+	vec_for_each (&link->units, index) {
+		int rc = unit_changed(&build->units.items[*index], ret, err);
+
+		if (rc || *ret)
+			return rc;
+	}
+	return 0;
+}
+
+static bool fill_target(const struct build_link *link, struct update_target *target)
+{
+	char **id;
+
+	target->name = strdup(file_basename(link->path));
+	target->path = strdup(link->path);
+	target->soname = link->soname ? strdup(link->soname) : NULL;
+	vec_for_each (&link->build_ids, id) {
+		char **slot = vec_push(&target->build_ids);
+
+		if (!slot)
+			return false;
+		*slot = strdup(*id);
+		if (!*slot)
+			return false;
+	}
+	return target->name && target->path && (!link->soname || target->soname);
+}
+
+static int diff_link(const struct build *build, const struct build_link *link,
+		     struct update_target *target, struct uspl_err *err)
+{
+	auto_free struct diff_unit *units = calloc(link->units.n + 1, sizeof(*units));
+
+	if (!units || !fill_target(link, target))
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < link->units.n; i++) {
+		const struct build_unit *unit = &build->units.items[link->units.items[i]];
+
+		units[i] = (struct diff_unit){unit->source, unit->pre_obj, unit->post_obj};
+	}
+	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
+	return diff_target(units, link->units.n, target, err);
+}
+
+/* Compares one program and appends a target to the update if its code differs. */
+static int add_target(const struct build *build, const struct build_link *link,
+		      struct update *update, struct uspl_err *err)
+{
+	/* The target grows in an update of its own, which frees it if it comes to nothing. */
+	auto_update struct update *scratch = update_new();
+	struct update_target *target = scratch ? vec_push(&scratch->targets) : NULL;
+	struct update_target *slot;
+	int rc = target ? diff_link(build, link, target, err) : uspl_fail_nomem(err);
+
+	if (rc == -USPL_E_NO_CHANGE) {
+		log_info("create", "no code of '%s' differs", link->path);
+		return 0;
+	}
+	if (rc) {
+		uspl_context(err, "'%s'", link->path);
+		return rc;
+	}
+	slot = vec_push(&update->targets);
+	if (!slot)
+		return uspl_fail_nomem(err);
+	*slot = *target;
+	scratch->targets.n = 0;
+	return 0;
+}
+
+static bool is_linked(const struct build *build, size_t unit)
+{
+	const struct build_link *link;
+	const size_t *index;
+
+	vec_for_each (&build->links, link) {
+		vec_for_each (&link->units, index) {
+			if (*index == unit)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int check_unlinked(const struct build *build, struct uspl_err *err)
+{
+	for (size_t i = 0; i < build->units.n; i++) {
+		const struct build_unit *unit = &build->units.items[i];
+		bool changed = false;
+		int rc = is_linked(build, i) ? 0 : unit_changed(unit, &changed, err);
+
+		if (rc)
+			return rc;
+		if (!changed)
+			continue;
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "the patch changes '%s', which is in no program or library that the "
+			  "build links",
+			  unit->object);
+		uspl_hint(err, "build a program that contains it: say how with --build=COMMAND");
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
+
+int targets_add(const struct build *build, const cli_strings *names, struct update *update,
+		struct uspl_err *err)
+{
+	const struct build_link *link;
+	bool any = false;
+	int rc = check_names(build, names, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&build->links, link) {
+		bool changed;
+
+		rc = link_changed(build, link, &changed, err);
+		if (!rc && changed && is_wanted(names, link))
+			rc = add_target(build, link, update, err);
+		if (rc)
+			return rc;
+		any |= changed;
+	}
+	if (!any)
+		rc = check_unlinked(build, err);
+	if (rc || update->targets.n)
+		return rc;
+	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
+}
