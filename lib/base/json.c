@@ -32,7 +32,7 @@ static void add_string(struct buf *buf, const char *text, size_t len)
 		if (n)
 			add_char(buf, c, text + i, n);
 		else
-			buf_addstr(buf, "\\ufffd");
+			buf_addstr(buf, "\xef\xbf\xbd"); /* U+FFFD */
 		n = n ? n : 1;
 	}
 	buf_addstr(buf, "\"");

@@ -317,10 +317,10 @@ int manifest_read(const char *text, size_t len, struct update **ret, struct uspl
 		json_tokener_free(tokener);
 		return uspl_fail_nomem(err);
 	}
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	root = json_tokener_parse_ex(tokener, text, (int)len);
-	/* A NUL ends the parser's input: what is behind it would not be looked at. */
-	if (json_tokener_get_error(tokener) != json_tokener_success || memchr(text, '\0', len))
+	/* json-c stops at a NUL, and lets overlong UTF-8 through. */
+	if (json_tokener_get_error(tokener) != json_tokener_success || !text_is_utf8(text, len))
 		rc = uspl_fail(err, USPL_E_FILE, "it is not valid JSON");
 	else
 		rc = read_root(root, update, err);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // update_fuzz.c - any bytes as an update file: no crash, no leak, no answer but an update or a refusal
 /*
- * A plain tar is fed rather than a gzipped one, whose checksum would keep nearly every mutation
- * from what is behind it. What is accepted must be writable again, as far as the format can hold
- * it.
+ * A plain tar is fed rather than a gzipped one, whose checksum would keep nearly every mutation from
+ * what is behind it.
  */
 #include "update/update.h"
 

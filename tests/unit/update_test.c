@@ -363,6 +363,7 @@ static void test_manifest(void)
 		{ "2026-01-31T", "2026-01-31 ", USPL_E_FILE },
 		{ "uspl 0.1.0", "uspl\\u0000 0.1.0", USPL_E_FILE },
 		{ "uspl 0.1.0", "uspl \xff", USPL_E_FILE },
+		{ "uspl 0.1.0", "uspl \xc0\xbc", USPL_E_FILE },
 		{ "\"name\": \"server\"", "\"name\": \"../server\"", USPL_E_FILE },
 		{ "\"name\": \"server\"", "\"name\": \"\"", USPL_E_FILE },
 		{ "\"name\": \"server\"", "\"name\": null", USPL_E_FILE },
