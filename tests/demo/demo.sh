@@ -99,7 +99,7 @@ clients=$!
 
 say 'The diff becomes an update; the source tree is left as it is.'
 show uspl-create --source=thermo --patch=fix.patch --id=celsius
-result=$(uspl-create --source=thermo --patch=fix.patch --id=celsius)
+result=$(uspl-create --source=thermo --patch=fix.patch --id=celsius) || die 'uspl-create failed'
 printf '%s\n' "$result"
 update=${result##*$'\n'}
 
