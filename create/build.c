@@ -172,21 +172,29 @@ static int renew_files(const tree_files *files, const struct timespec *now, stru
 	return 0;
 }
 
-/* Applies the diffs and makes what they touch, and all that includes it, newer than the first build. */
-static int apply_patches(struct run *run, tree_files *ret_patched, struct uspl_err *err)
+static int apply_all(struct run *run, tree_files *ret_patched, struct uspl_err *err)
 {
-	struct timespec before, now;
+	struct strmap snapshot = {0};
 	struct patch_file *patch;
-	int rc = 0;
+	int rc = tree_snapshot(run->paths.tree, &snapshot, err);
 
-	clock_gettime(CLOCK_REALTIME_COARSE, &before);
 	vec_for_each (&run->patches, patch) {
 		if (!rc)
 			rc = patch_apply(run->paths.tree, patch, run->options->patch_opt, false,
 					 err);
 	}
 	if (!rc)
-		rc = tree_changed_since(run->paths.tree, &before, ret_patched, err);
+		rc = tree_changed(run->paths.tree, &snapshot, ret_patched, err);
+	strmap_release(&snapshot);
+	return rc;
+}
+
+/* Applies the diffs and makes what they touch, and all that includes it, newer than the first build. */
+static int apply_patches(struct run *run, tree_files *ret_patched, struct uspl_err *err)
+{
+	struct timespec now;
+	int rc = apply_all(run, ret_patched, err);
+
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!rc)
 		rc = renew_files(ret_patched, &now, err);

@@ -47,7 +47,7 @@ void makers_forget_archives(struct makers *makers)
 {
 	for (size_t i = 0; i < makers->archives.cap; i++)
 		if (makers->archives.slots[i].key)
-			archive_free(makers->archives.slots[i].value);
+			arfile_free(makers->archives.slots[i].value);
 	strmap_release(&makers->archives);
 }
 
@@ -64,18 +64,18 @@ static bool is_below(const char *path, const char *folder)
 	return !strncmp(path, folder, len) && path[len] == '/';
 }
 
-static int get_archive(struct makers *makers, const char *path, const struct archive **ret,
+static int get_archive(struct makers *makers, const char *path, const struct arfile **ret,
 		       struct uspl_err *err)
 {
-	struct archive *archive = strmap_get(&makers->archives, path);
+	struct arfile *archive = strmap_get(&makers->archives, path);
 	int rc;
 
 	if (!archive) {
-		rc = archive_read(path, &archive, err);
+		rc = arfile_read(path, &archive, err);
 		if (rc)
 			return rc;
 		if (!strmap_set(&makers->archives, path, archive)) {
-			archive_free(archive);
+			arfile_free(archive);
 			return uspl_fail_nomem(err);
 		}
 	}
@@ -166,8 +166,8 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 {
 	const char *end = strrchr(name, ')');
 	auto_free char *path = end ? strndup(name + 1, (size_t)(end - name - 1)) : NULL;
-	const struct archive_member *member;
-	const struct archive *archive = NULL;
+	const struct arfile_member *member;
+	const struct arfile *archive = NULL;
 	int rc;
 
 	if (!path)

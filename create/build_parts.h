@@ -7,7 +7,7 @@
  *     build_recipe   how a tree is built
  *     build_phase    running a build under the compiler wrapper
  *     build_record   what the wrapper noted
- *     build_archive  members of static archives
+ *     build_arfile  members of static archives
  *     build_inputs   the objects that a program was linked of
  *     build_units    from the notes to units and links
  *     build_elf      build-id and soname of what was linked
@@ -47,9 +47,11 @@ bool tree_is_source(const char *name);
 int tree_renew_sources(const char *tree, struct uspl_err *err) uspl_must_check;
 
 typedef VEC(char *) tree_files;
-/* The files whose contents or names changed since `since` (of CLOCK_REALTIME_COARSE, which file systems use). */
-int tree_changed_since(const char *tree, const struct timespec *since, tree_files *ret,
-		       struct uspl_err *err) uspl_must_check;
+/* Notes all files of the tree, for tree_changed. */
+int tree_snapshot(const char *tree, struct strmap *snapshot, struct uspl_err *err) uspl_must_check;
+/* Appends the files that were made or replaced since the snapshot. */
+int tree_changed(const char *tree, const struct strmap *snapshot, tree_files *ret,
+		 struct uspl_err *err) uspl_must_check;
 void tree_files_release(tree_files *files);
 DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
 #define auto_tree_files __attribute__((cleanup(cleanup_tree_files_)))
@@ -132,25 +134,25 @@ DEFINE_AUTO_RELEASE(record, record_list, record_release)
 int record_depends(const struct record *record, const tree_files *files, bool *ret,
 		   struct uspl_err *err) uspl_must_check;
 
-/* ---- build_archive ---- */
+/* ---- build_arfile ---- */
 
 /* A member of a static archive. Points into the archive's bytes. */
-struct archive_member {
+struct arfile_member {
 	char *name;
 	const void *data;
 	size_t len;
 };
 
-struct archive {
+struct arfile {
 	struct buf bytes;
-	VEC(struct archive_member) members;
+	VEC(struct arfile_member) members;
 };
 
 /* Reads an archive in the System V or BSD form, not a thin one. Damaged ones are refused (USPL_E_FILE). */
-int archive_read(const char *path, struct archive **ret, struct uspl_err *err) uspl_must_check;
-void archive_free(struct archive *archive);
-DEFINE_AUTO_FREE(archive, struct archive, archive_free)
-#define auto_archive __attribute__((cleanup(cleanup_archive_)))
+int arfile_read(const char *path, struct arfile **ret, struct uspl_err *err) uspl_must_check;
+void arfile_free(struct arfile *archive);
+DEFINE_AUTO_FREE(arfile, struct arfile, arfile_free)
+#define auto_arfile __attribute__((cleanup(cleanup_arfile_)))
 
 /* ---- build_elf ---- */
 
@@ -173,7 +175,7 @@ struct makers {
 	const char *tree; /* the copy */
 	const record_list *pre, *post;
 	struct strmap by_path;  /* an object's path -> the last record that made it */
-	struct strmap archives; /* an archive's path -> struct archive, read once */
+	struct strmap archives; /* an archive's path -> struct arfile, read once */
 };
 
 /* Notes that a record made its output. False when out of memory. */

@@ -195,32 +195,43 @@ int tree_renew_sources(const char *tree, struct uspl_err *err)
 	return walk(tree, renew, &now, err);
 }
 
-struct changed_since {
-	const struct timespec *since;
+/* Inode numbers tell, since patch(1) writes a new file and renames it: times are too coarse right after a build. */
+static int note_inode(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
+{
+	struct strmap *snapshot = ctx;
+
+	return strmap_set(snapshot, path, (void *)(uintptr_t)st->st_ino) ? 0 : uspl_fail_nomem(err);
+}
+
+int tree_snapshot(const char *tree, struct strmap *snapshot, struct uspl_err *err)
+{
+	return walk(tree, note_inode, snapshot, err);
+}
+
+struct comparison {
+	const struct strmap *snapshot;
 	tree_files *files;
 };
 
 static int note_changed(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
-	struct changed_since *changed = ctx;
-	const struct timespec *since = changed->since;
+	struct comparison *comparison = ctx;
 	char **slot;
 
-	if (st->st_ctim.tv_sec < since->tv_sec ||
-	    (st->st_ctim.tv_sec == since->tv_sec && st->st_ctim.tv_nsec < since->tv_nsec))
+	if ((uintptr_t)strmap_get(comparison->snapshot, path) == st->st_ino)
 		return 0;
-	slot = vec_push(changed->files);
+	slot = vec_push(comparison->files);
 	if (slot)
 		*slot = strdup(path);
 	return slot && *slot ? 0 : uspl_fail_nomem(err);
 }
 
-int tree_changed_since(const char *tree, const struct timespec *since, tree_files *ret,
-		       struct uspl_err *err)
+int tree_changed(const char *tree, const struct strmap *snapshot, tree_files *ret,
+		 struct uspl_err *err)
 {
-	struct changed_since changed = {since, ret};
+	struct comparison comparison = {snapshot, ret};
 
-	return walk(tree, note_changed, &changed, err);
+	return walk(tree, note_changed, &comparison, err);
 }
 
 void tree_files_release(tree_files *files)

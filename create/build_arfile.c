@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// build_archive.c - members of static archives
+// build_arfile.c - members of static archives
 //
 // "!<arch>\n", then for each member a header of 60 characters and its bytes, padded to an even length. Names of up to 15
 // characters stand in the header and end with '/'; longer ones are "/OFFSET" into the member "//" (System V), or "#1/LENGTH"
@@ -73,10 +73,10 @@ static char *member_name(const struct ar_header *header, const struct names *nam
 	return name;
 }
 
-static int add_member(struct archive *archive, const struct ar_header *header, struct names *names,
+static int add_member(struct arfile *archive, const struct ar_header *header, struct names *names,
 		      const char *data, size_t len)
 {
-	struct archive_member *member;
+	struct arfile_member *member;
 	char *name;
 
 	if (!strncmp(header->name, "// ", 3)) {
@@ -91,11 +91,11 @@ static int add_member(struct archive *archive, const struct ar_header *header, s
 		free(name);
 		return -1;
 	}
-	*member = (struct archive_member){name, data, len};
+	*member = (struct arfile_member){name, data, len};
 	return 0;
 }
 
-static int parse(struct archive *archive)
+static int parse(struct arfile *archive)
 {
 	const char *data = archive->bytes.data;
 	size_t len = archive->bytes.len, at = 8;
@@ -117,9 +117,9 @@ static int parse(struct archive *archive)
 	return 0;
 }
 
-int archive_read(const char *path, struct archive **ret, struct uspl_err *err)
+int arfile_read(const char *path, struct arfile **ret, struct uspl_err *err)
 {
-	auto_archive struct archive *archive = calloc(1, sizeof(*archive));
+	auto_arfile struct arfile *archive = calloc(1, sizeof(*archive));
 	int rc = archive ? file_read(path, &archive->bytes, err) : uspl_fail_nomem(err);
 
 	if (rc)
@@ -130,9 +130,9 @@ int archive_read(const char *path, struct archive **ret, struct uspl_err *err)
 	return 0;
 }
 
-void archive_free(struct archive *archive)
+void arfile_free(struct arfile *archive)
 {
-	struct archive_member *member;
+	struct arfile_member *member;
 
 	if (!archive)
 		return;
