@@ -41,7 +41,8 @@ create() {
 	shift
 	patches=("${@/#/--patch=}")
 	tool uspl-create --source="$source" --output="$(dirname "$source")" "${patches[@]}"
-	UPDATE=${lines[-1]:-} ID=$(basename "${lines[-1]:-}" .tar.gz)
+	UPDATE=${output##*$'\n'}
+	ID=$(basename "$UPDATE" .tar.gz)
 	ID=${ID#uspl-}
 }
 
