@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// resolve.c - the value of every symbol that new code refers to, in one process
+//
+// The order is written down in resolve.h. What the running code itself refers to is the best witness: it needs no symbol table, knows no
+// twins, and has what the dynamic linker bound. Symbol tables come next.
+
+#include "apply/resolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "apply/resolve_scope.h"
+#include "proc/inject.h"
+#include "update/refname.h"
+
+struct resolver {
+	struct proc *proc;
+	const module_vec *modules;
+	const struct module *module;
+	const struct image *image;
+	const struct match *match;
+	struct scope scope;
+};
+
+/* The symbols of the module's own table that a reference may mean. */
+struct own_symbols {
+	size_t n;
+	const struct image_sym *first;
+};
+
+int resolver_new(struct proc *proc, const module_vec *modules, const struct module *module,
+		 const struct image *image, const struct match *match, struct resolver **ret,
+		 struct uspl_err *err)
+{
+	auto_resolver struct resolver *resolver = calloc(1, sizeof(*resolver));
+	int rc;
+
+	if (!resolver)
+		return uspl_fail_nomem(err);
+	resolver->proc = proc;
+	resolver->modules = modules;
+	resolver->module = module;
+	resolver->image = image;
+	resolver->match = match;
+	rc = scope_init(&resolver->scope, proc, modules, module, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(resolver);
+	return 0;
+}
+
+void resolver_free(struct resolver *resolver)
+{
+	if (!resolver)
+		return;
+	scope_release(&resolver->scope);
+	free(resolver);
+}
+
+static bool is_in_image(const struct resolver *resolver, taddr addr)
+{
+	return addr >= resolver->image->start && addr < resolver->image->end;
+}
+
+static taddr own_address(const struct resolver *resolver, const struct image_sym *sym)
+{
+	return sym->type == STT_TLS ? sym->addr + (uint64_t)resolver->image->tls_offset : sym->addr;
+}
+
+static bool may_mean(const char *ref, const struct image_sym *sym)
+{
+	if (strcmp(sym->name, refname_symbol(ref)))
+		return false;
+	/* A hidden global became local when it was linked. */
+	if (!refname_is_local(ref) || !sym->file || !sym->file[0])
+		return true;
+	return sym->bind == STB_LOCAL && refname_in_file(ref, sym->file);
+}
+
+/* Distinct places only: an alias of the same name is no doubt. A global definition rules out statics of its name. */
+static struct own_symbols own_symbols(const struct resolver *resolver, const char *ref)
+{
+	struct own_symbols own = { 0 };
+	const struct image_sym *sym;
+
+	vec_for_each (&resolver->image->syms, sym) {
+		bool is_global = sym->bind != STB_LOCAL;
+
+		if (!may_mean(ref, sym))
+			continue;
+		if (own.n && own.first->addr == sym->addr)
+			continue;
+		if (!refname_is_local(ref) && own.n &&
+		    is_global != (own.first->bind != STB_LOCAL)) {
+			if (!is_global)
+				continue;
+			own.n = 0;
+		}
+		if (!own.n++)
+			own.first = sym;
+	}
+	return own;
+}
+
+/* An indirect function is what its resolver chose; the target's own slots know it, or the resolver is asked once more. */
+static int resolve_indirect(struct resolver *resolver, const struct objsym *sym,
+			    struct dynsyms *definer, taddr function, taddr *ret_value,
+			    struct uspl_err *err)
+{
+	const char *name = refname_symbol(sym->name);
+	struct inject_req req = { .kind = INJECT_CALL, .what = function };
+	size_t done;
+	int rc;
+
+	if (scope_bound_slot(&resolver->scope, name, ret_value) ||
+	    dynsyms_irelative(definer, function, ret_value) ||
+	    match_call(resolver->match, sym->name, ret_value))
+		return 0;
+	rc = inject_run(resolver->proc, &req, 1, &done, err);
+	if (rc) {
+		uspl_context(err, "cannot ask which '%s' the process uses", name);
+		return rc;
+	}
+	if (!module_at(resolver->modules, (taddr)req.result))
+		return uspl_fail(err, USPL_E_UNRESOLVED,
+				 "'%s' leads to 0x%" PRIx64 ", where no code is", name,
+				 (taddr)req.result);
+	*ret_value = (taddr)req.result;
+	return 0;
+}
+
+static int resolve_local(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
+			 struct uspl_err *err)
+{
+	struct own_symbols own = own_symbols(resolver, sym->name);
+
+	if (own.n > 1)
+		return uspl_fail(err, USPL_E_UNRESOLVED,
+				 "'%s' can't be told apart: %zu symbols of '%s' have its name and "
+				 "file, and no code that matches refers to it",
+				 sym->name, own.n, resolver->module->name);
+	if (!own.n)
+		return uspl_fail(err, USPL_E_UNRESOLVED,
+				 "'%s' isn't found: no code that matches refers to it, and the "
+				 "symbol table of '%s' doesn't have it",
+				 sym->name, resolver->module->name);
+	if (own.first->type == STT_GNU_IFUNC)
+		return resolve_indirect(resolver, sym, resolver->scope.own, own.first->addr,
+					ret_value, err);
+	*ret_value = own_address(resolver, own.first);
+	return 0;
+}
+
+/* A definition of the dynamic symbol tables. */
+static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
+			   const struct scope_def *def, taddr *ret_value, struct uspl_err *err)
+{
+	taddr value = dynsyms_address(def->dyn, def->sym->st_value);
+
+	switch (ELF64_ST_TYPE(def->sym->st_info)) {
+	case STT_GNU_IFUNC:
+		return resolve_indirect(resolver, sym, def->dyn, value, ret_value, err);
+	case STT_TLS:
+		if (!def->dyn->module->is_main || def->dyn->module != resolver->module)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' is a thread-local variable of '%s', which the new "
+					 "code can't reach",
+					 sym->name, def->dyn->module->name);
+		*ret_value = def->sym->st_value + (uint64_t)resolver->image->tls_offset;
+		return 0;
+	default:
+		*ret_value = def->sym->st_shndx == SHN_ABS ? def->sym->st_value : value;
+		return 0;
+	}
+}
+
+/* True if nobody but the module itself decides: a program's own definition, or a library's that isn't exported. */
+static bool own_definition_counts(const struct resolver *resolver, const struct own_symbols *own,
+				  const char *name)
+{
+	if (own->n != 1)
+		return false;
+	return resolver->module->is_main || !dynsyms_find(resolver->scope.own, name, NULL);
+}
+
+static int resolve_global(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
+			  struct uspl_err *err)
+{
+	struct own_symbols own = own_symbols(resolver, sym->name);
+	struct scope_def def;
+
+	if (own_definition_counts(resolver, &own, sym->name))
+		return resolve_local(resolver, sym, ret_value, err);
+	if (scope_find(&resolver->scope, sym->name, &def))
+		return resolve_dynamic(resolver, sym, &def, ret_value, err);
+	if (match_call(resolver->match, sym->name, ret_value))
+		return 0;
+	if (own.n > 1)
+		return resolve_local(resolver, sym, ret_value, err);
+	if (sym->bind == STB_WEAK) {
+		*ret_value = 0;
+		return 0;
+	}
+	return uspl_fail(err, USPL_E_UNRESOLVED,
+			 "'%s' isn't found: no code that matches refers to it, and none of the %zu "
+			 "modules that '%s' sees defines it",
+			 sym->name, resolver->scope.order.n, resolver->module->name);
+}
+
+/* The running code and the symbol table must not contradict each other. */
+static int check_inferred(const struct resolver *resolver, const struct objsym *sym, taddr value,
+			  struct uspl_err *err)
+{
+	struct own_symbols own = own_symbols(resolver, sym->name);
+
+	if (own.n != 1 || own.first->type == STT_GNU_IFUNC)
+		return 0;
+	if (own_address(resolver, own.first) == value)
+		return 0;
+	/* Interposed by another module, or reached through a stub. */
+	if (own.first->type != STT_TLS &&
+	    (!is_in_image(resolver, value) || own.first->bind != STB_LOCAL))
+		return 0;
+	return uspl_fail(err, USPL_E_UNRESOLVED,
+			 "'%s' is at 0x%" PRIx64 " by the running code, but at 0x%" PRIx64
+			 " by the symbol table of '%s'",
+			 sym->name, value, own_address(resolver, own.first),
+			 resolver->module->name);
+}
+
+int resolve(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
+	    struct uspl_err *err)
+{
+	taddr value;
+
+	if (match_value(resolver->match, sym->name, &value)) {
+		int rc = check_inferred(resolver, sym, value, err);
+
+		if (!rc)
+			*ret_value = value;
+		return rc;
+	}
+	if (refname_is_local(sym->name))
+		return resolve_local(resolver, sym, ret_value, err);
+	return resolve_global(resolver, sym, ret_value, err);
+}

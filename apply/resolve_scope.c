@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// resolve_scope.c - in which order the dynamic linker looks for a module's symbols
+//
+// The dynamic linker keeps its modules in a list that the program's DT_DEBUG leads to. It begins with the program; then come preloaded
+// libraries, then what the program needs, breadth first; libraries opened later are at its end. All but the last
+// are the global scope, which is searched first for everybody. A library that was opened later then sees itself and what it needs.
+//
+// A program without such a list (a static one) is searched in the order of its modules, itself first.
+
+#include "apply/resolve_scope.h"
+
+#include <string.h>
+
+#include "base/file.h"
+
+/* Longer than any process's list: a damaged one may lead in circles. */
+enum { LIST_MAX = 4096 };
+
+/* The first members of struct r_debug and struct link_map, <link.h>: debuggers rely on them, so they don't change. */
+struct debug_head {
+	int version;
+	taddr map;
+};
+
+struct map_head {
+	uint64_t bias;
+	taddr name, dynamic, next, prev;
+};
+
+static int append(struct scope *scope, struct dynsyms *dyn, struct uspl_err *err)
+{
+	struct dynsyms **item;
+
+	for (size_t i = 0; i < scope->order.n; i++)
+		if (scope->order.items[i] == dyn)
+			return 0;
+	item = vec_push(&scope->order);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = dyn;
+	return 0;
+}
+
+static struct dynsyms *at_dynamic(const struct scope *scope, taddr dynamic)
+{
+	for (size_t i = 0; i < scope->n_all; i++)
+		if (scope->all[i]->module->dynamic == dynamic && !scope->all[i]->module->is_vdso)
+			return scope->all[i];
+	return NULL;
+}
+
+static struct dynsyms *of_module(const struct scope *scope, const struct module *module)
+{
+	for (size_t i = 0; i < scope->n_all; i++)
+		if (scope->all[i]->module == module)
+			return scope->all[i];
+	return NULL;
+}
+
+static struct dynsyms *main_program(const struct scope *scope)
+{
+	for (size_t i = 0; i < scope->n_all; i++)
+		if (scope->all[i]->module->is_main)
+			return scope->all[i];
+	return NULL;
+}
+
+/* The dynamic linker's list. Empty if the program has none. */
+static int read_list(struct scope *scope, const struct proc *proc, struct uspl_err *err)
+{
+	struct dynsyms *program = main_program(scope);
+	struct debug_head debug = { 0 };
+	taddr at;
+
+	if (!program || !program->debug ||
+	    proc_read_some(proc, program->debug, &debug, sizeof(debug)) != sizeof(debug))
+		return 0;
+	at = debug.map;
+	for (int i = 0; at && i < LIST_MAX; i++) {
+		struct map_head map;
+		struct dynsyms *dyn;
+		int rc;
+
+		if (proc_read_some(proc, at, &map, sizeof(map)) != sizeof(map))
+			break;
+		at = map.next;
+		dyn = at_dynamic(scope, map.dynamic);
+		rc = dyn ? append(scope, dyn, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static bool is_called(const struct module *module, const char *needed)
+{
+	return (module->soname && !strcmp(module->soname, needed)) ||
+	       !strcmp(module->path, needed) || !strcmp(module->name, file_basename(needed));
+}
+
+/* Appends what the modules of the scope from `first` on need, and what these need, breadth first. */
+static int append_needed(struct scope *scope, size_t first, struct uspl_err *err)
+{
+	for (size_t i = first; i < scope->order.n; i++) {
+		const struct dynsyms *dyn = scope->order.items[i];
+
+		for (size_t j = 0; j < dyn->needed.n * scope->n_all; j++) {
+			struct dynsyms *other = scope->all[j % scope->n_all];
+			int rc = 0;
+
+			if (is_called(other->module, dyn->needed.items[j / scope->n_all]))
+				rc = append(scope, other, err);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* How long the global scope is: up to the last module of the list that the program needs. */
+static int global_length(const struct scope *list, size_t *ret_n, struct uspl_err *err)
+{
+	struct scope startup = { .all = list->all, .n_all = list->n_all };
+	size_t n = 0;
+	int rc = append(&startup, list->order.items[0], err);
+
+	if (!rc)
+		rc = append_needed(&startup, 0, err);
+	for (size_t i = 0; i < list->order.n; i++)
+		for (size_t j = 0; j < startup.order.n; j++)
+			if (list->order.items[i] == startup.order.items[j])
+				n = i + 1;
+	vec_release(&startup.order);
+	*ret_n = n;
+	return rc;
+}
+
+static int order_without_list(struct scope *scope, struct uspl_err *err)
+{
+	struct dynsyms *program = main_program(scope);
+	int rc = program ? append(scope, program, err) : 0;
+
+	for (size_t i = 0; i < scope->n_all && !rc; i++)
+		if (!scope->all[i]->module->is_vdso)
+			rc = append(scope, scope->all[i], err);
+	return rc;
+}
+
+static int find_order(struct scope *scope, const struct proc *proc, struct uspl_err *err)
+{
+	size_t global;
+	int rc = read_list(scope, proc, err);
+
+	if (rc)
+		return rc;
+	if (!scope->order.n)
+		return order_without_list(scope, err);
+	rc = global_length(scope, &global, err);
+	if (rc)
+		return rc;
+	scope->order.n = global;
+	rc = append(scope, scope->own, err);
+	return rc ? rc : append_needed(scope, global, err);
+}
+
+int scope_init(struct scope *scope, const struct proc *proc, const module_vec *modules,
+	       const struct module *module, struct uspl_err *err)
+{
+	memset(scope, 0, sizeof(*scope));
+	scope->all = calloc(modules->n + 1, sizeof(*scope->all));
+	if (!scope->all)
+		return uspl_fail_nomem(err);
+	for (; scope->n_all < modules->n; scope->n_all++) {
+		int rc = dynsyms_open(proc, &modules->items[scope->n_all],
+				      &scope->all[scope->n_all], err);
+
+		if (rc)
+			return rc;
+	}
+	scope->own = of_module(scope, module);
+	if (!scope->own)
+		return uspl_fail(err, USPL_E_BUG, "'%s' is none of the modules", module->name);
+	return find_order(scope, proc, err);
+}
+
+void scope_release(struct scope *scope)
+{
+	for (size_t i = 0; i < scope->n_all; i++)
+		dynsyms_free(scope->all[i]);
+	free(scope->all);
+	vec_release(&scope->order);
+}
+
+bool scope_find(const struct scope *scope, const char *name, struct scope_def *ret)
+{
+	const char *version = dynsyms_wanted_version(scope->own, name);
+
+	for (size_t i = 0; i < scope->order.n; i++) {
+		const Elf64_Sym *sym = dynsyms_find(scope->order.items[i], name, version);
+
+		if (!sym)
+			continue;
+		ret->dyn = scope->order.items[i];
+		ret->sym = sym;
+		return true;
+	}
+	return false;
+}
+
+bool scope_bound_slot(const struct scope *scope, const char *name, taddr *ret_value)
+{
+	if (dynsyms_bound_slot(scope->own, name, ret_value))
+		return true;
+	for (size_t i = 0; i < scope->order.n; i++)
+		if (dynsyms_bound_slot(scope->order.items[i], name, ret_value))
+			return true;
+	return false;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * dynsym.h - what a module tells the dynamic linker: its dynamic symbols, versions, slots and needs
+ *
+ * Read from the process's memory, since the file may be gone. The tables are read when the first question needs them. Everything in
+ * them is taken as hostile: a table that lies about its size has no symbols.
+ */
+#ifndef USPL_PROC_DYNSYM_H
+#define USPL_PROC_DYNSYM_H
+
+#include "proc/module.h"
+
+struct dynsyms {
+	const struct proc *proc;
+	const struct module *module;
+	VEC(const char *) needed; /* DT_NEEDED, in order; point into strtab */
+	taddr debug;              /* DT_DEBUG: the dynamic linker's struct r_debug, 0 if none */
+	char *strtab;
+	size_t strtab_len;
+	bool loaded; /* the tables below were read, or tried to */
+	Elf64_Sym *syms;
+	size_t n_syms;
+	uint16_t *versyms;          /* n_syms of them, NULL without versions */
+	VEC(const char *) versions; /* by version index; NULL for one that isn't named */
+	VEC(Elf64_Rela) relocs;     /* .rela.dyn and .rela.plt */
+	uint32_t *by_name;          /* indexes of syms, sorted by name */
+	Elf64_Dyn *dynamic;         /* the dynamic section */
+	size_t n_dynamic;
+};
+
+/* Opens a module's dynamic section. One that has none (a static program) is no failure: it has no symbols. */
+int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
+		 struct uspl_err *err) uspl_must_check;
+void dynsyms_free(struct dynsyms *dyn);
+DEFINE_AUTO_FREE(dynsyms, struct dynsyms, dynsyms_free)
+#define auto_dynsyms __attribute__((cleanup(cleanup_dynsyms_)))
+
+/*
+ * The definition that the dynamic linker would take from this module: of that version, or of the default one if version is NULL. NULL
+ * if there is none. In a program that isn't position independent an undefined function with a value counts: its
+ * address is that of its stub for everybody (the psABI's "canonical" address).
+ */
+const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version);
+/* The version in which the module asks others for this symbol; NULL if it doesn't, or asks for none. */
+const char *dynsyms_wanted_version(struct dynsyms *dyn, const char *name);
+/*
+ * What the module's own slot for a symbol that it imports holds, once it is bound. Returns false if there is no such slot,
+ * or if it still leads to the dynamic linker.
+ */
+bool dynsyms_bound_slot(struct dynsyms *dyn, const char *name, taddr *ret_value);
+/* What the resolver of an indirect function at this address returned to the dynamic linker when the module was loaded. */
+bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value);
+/* An address in the file as an address in memory. */
+taddr dynsyms_address(const struct dynsyms *dyn, uint64_t value);
+
+#endif
