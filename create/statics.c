@@ -9,7 +9,9 @@
  *
  *  1. The n-th variable "x" that a function uses is the n-th "x" that its twin uses; first
  *     through functions whose bytes are equal, then through the others, where what is already
- *     paired no longer counts. Different numbers of them are refused.
+ *     paired no longer counts. If there are more or fewer than before, a variable is the one with
+ *     the same size and initial contents (other contents would be refused anyway), if there is
+ *     one; what is left over in both builds is refused.
  *  2. One used by no code (but by other data) keeps its full name.
  *  3. What is then left over in both builds under one name has moved, if everybody who uses the
  *     new one is the twin of a user of the old one, or new and called by such a twin. It is new,
@@ -123,6 +125,46 @@ static int refuse(const struct unit *unit, const struct objsym *var, const char 
 	return rc;
 }
 
+static bool same_start(const struct objsym *a, const struct objsym *b)
+{
+	const uint8_t *x = a->sec ? a->sec->data : NULL, *y = b->sec ? b->sec->data : NULL;
+
+	if (!sym_same_sort(a, b) || a->size != b->size || !x != !y)
+		return false;
+	return !x || !memcmp(x + a->value, y + b->value, a->size);
+}
+
+/* The only one of syms that starts as sym does; NULL if there is none or more. */
+static struct objsym *only_like(const sym_vec *syms, const struct objsym *sym)
+{
+	struct objsym *found = NULL;
+
+	for (size_t i = 0; i < syms->n; i++) {
+		if (!same_start(syms->items[i], sym))
+			continue;
+		if (found)
+			return NULL;
+		found = syms->items[i];
+	}
+	return found;
+}
+
+/* Pairs what starts alike. True if nothing is left over in one of the builds. */
+static bool pair_by_start(const sym_vec *pre, const sym_vec *post)
+{
+	size_t paired = 0;
+
+	for (size_t i = 0; i < post->n; i++) {
+		struct objsym *old = only_like(pre, post->items[i]);
+
+		if (!old || only_like(post, old) != post->items[i])
+			continue;
+		sym_pair(old, post->items[i]);
+		paired++;
+	}
+	return paired == pre->n || paired == post->n;
+}
+
 /* Rule 1 for one function and one source name. */
 static int pair_in_function(struct unit *unit, const struct objsym *function,
 			    const struct objsym *like, struct uspl_err *err)
@@ -133,7 +175,7 @@ static int pair_in_function(struct unit *unit, const struct objsym *function,
 	if (!collect_loose(ident_of(function)->twin->sec, like, &pre) ||
 	    !collect_loose(function->sec, like, &post))
 		rc = uspl_fail_nomem(err);
-	else if (pre.n && post.n && pre.n != post.n)
+	else if (pre.n != post.n && pre.n && post.n && !pair_by_start(&pre, &post))
 		rc = refuse(unit, like, "there are more or fewer than before in", function, err);
 	for (size_t i = 0; !rc && pre.n == post.n && i < post.n; i++)
 		if (sym_same_sort(pre.items[i], post.items[i]))
