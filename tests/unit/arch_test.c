@@ -8,43 +8,45 @@
 
 static const struct arch *arch;
 
+static const struct {
+	const char *what;
+	uint8_t code[16];
+	uint8_t len;
+	enum insn_flow flow;
+	bool is_nop;
+} instructions[] = {
+	{ "nop", { 0x90 }, 1, INSN_PLAIN, true },
+	{ "xchg ax,ax", { 0x66, 0x90 }, 2, INSN_PLAIN, true },
+	{ "nopw 0(rax,rax)", { 0x66, 0x0f, 0x1f, 0x44, 0, 0 }, 6, INSN_PLAIN, true },
+	{ "data16 cs nopw", { 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84 }, 11, INSN_PLAIN, true },
+	{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa }, 4, INSN_PLAIN, false },
+	{ "pause", { 0xf3, 0x90 }, 2, INSN_PLAIN, false },
+	{ "xchg r8,rax", { 0x49, 0x90 }, 2, INSN_PLAIN, false },
+	{ "call", { 0xe8, 4, 0, 0, 0 }, 5, INSN_CALL, false },
+	{ "jmp short", { 0xeb, 4 }, 2, INSN_JUMP, false },
+	{ "jmp near", { 0xe9, 4 }, 5, INSN_JUMP, false },
+	{ "je short", { 0x74, 4 }, 2, INSN_COND_JUMP, false },
+	{ "je near", { 0x0f, 0x84, 4 }, 6, INSN_COND_JUMP, false },
+	{ "jrcxz", { 0xe3, 4 }, 2, INSN_COND_JUMP, false },
+	{ "jmp *rax", { 0xff, 0xe0 }, 2, INSN_JUMP_INDIRECT, false },
+	{ "notrack jmp *rax", { 0x3e, 0xff, 0xe0 }, 3, INSN_JUMP_INDIRECT, false },
+	{ "call *0(rip)", { 0xff, 0x15 }, 6, INSN_CALL_INDIRECT, false },
+	{ "ret", { 0xc3 }, 1, INSN_RETURN, false },
+	{ "ud2", { 0x0f, 0x0b }, 2, INSN_TRAP, false },
+	{ "int3", { 0xcc }, 1, INSN_TRAP, false },
+};
+
 static void test_decode(void)
 {
-	static const struct {
-		const char *what;
-		uint8_t code[16];
-		uint8_t len;
-		enum insn_flow flow;
-		bool is_nop;
-	} cases[] = {
-		{ "nop", { 0x90 }, 1, INSN_PLAIN, true },
-		{ "xchg ax,ax", { 0x66, 0x90 }, 2, INSN_PLAIN, true },
-		{ "nopw 0(rax,rax)", { 0x66, 0x0f, 0x1f, 0x44, 0, 0 }, 6, INSN_PLAIN, true },
-		{ "data16 cs nopw", { 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84 }, 11, INSN_PLAIN, true },
-		{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa }, 4, INSN_PLAIN, false },
-		{ "pause", { 0xf3, 0x90 }, 2, INSN_PLAIN, false },
-		{ "xchg r8,rax", { 0x49, 0x90 }, 2, INSN_PLAIN, false },
-		{ "call", { 0xe8, 4, 0, 0, 0 }, 5, INSN_CALL, false },
-		{ "jmp short", { 0xeb, 4 }, 2, INSN_JUMP, false },
-		{ "jmp near", { 0xe9, 4 }, 5, INSN_JUMP, false },
-		{ "je short", { 0x74, 4 }, 2, INSN_COND_JUMP, false },
-		{ "je near", { 0x0f, 0x84, 4 }, 6, INSN_COND_JUMP, false },
-		{ "jrcxz", { 0xe3, 4 }, 2, INSN_COND_JUMP, false },
-		{ "jmp *rax", { 0xff, 0xe0 }, 2, INSN_JUMP_INDIRECT, false },
-		{ "notrack jmp *rax", { 0x3e, 0xff, 0xe0 }, 3, INSN_JUMP_INDIRECT, false },
-		{ "call *0(rip)", { 0xff, 0x15 }, 6, INSN_CALL_INDIRECT, false },
-		{ "ret", { 0xc3 }, 1, INSN_RETURN, false },
-		{ "ud2", { 0x0f, 0x0b }, 2, INSN_TRAP, false },
-		{ "int3", { 0xcc }, 1, INSN_TRAP, false },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(instructions); i++) {
 		struct insn insn;
-		bool decoded = arch->insn_decode(cases[i].code, sizeof(cases[i].code), &insn);
+		bool decoded = arch->insn_decode(instructions[i].code, sizeof(instructions[i].code),
+						 &insn);
 
-		ok(decoded && insn.len == cases[i].len && insn.flow == cases[i].flow &&
-			   insn.is_nop == cases[i].is_nop,
-		   "decodes %s", cases[i].what);
+		ok(decoded && insn.len == instructions[i].len &&
+			   insn.flow == instructions[i].flow &&
+			   insn.is_nop == instructions[i].is_nop,
+		   "decodes %s", instructions[i].what);
 	}
 }
 
@@ -84,104 +86,101 @@ static bool relaxed(uint32_t type, const uint8_t *pre, size_t pre_len, const uin
 	       arch->insn_relaxed(type, pre, &pre_insn, run, &run_insn, ret);
 }
 
+static const struct {
+	const char *what;
+	uint32_t type;
+	uint8_t pre[8], run[8];
+	bool want;
+	struct relaxed_insn field;
+} relaxations[] = {
+	{ "mov r8 -> lea",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x4c, 0x8b, 0x05 },
+	  { 0x4c, 0x8d, 0x05 },
+	  true,
+	  { 3, RELOC_PCREL } },
+	{ "mov rax -> lea rcx",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x48, 0x8b, 0x05 },
+	  { 0x48, 0x8d, 0x0d },
+	  false,
+	  { 0, 0 } },
+	{ "mov r8 -> mov $",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x4c, 0x8b, 0x05 },
+	  { 0x49, 0xc7, 0xc0 },
+	  true,
+	  { 3, RELOC_ABS } },
+	{ "mov r8 -> mov $, rax",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x4c, 0x8b, 0x05 },
+	  { 0x48, 0xc7, 0xc0 },
+	  false,
+	  { 0, 0 } },
+	{ "cmp -> cmp $",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x48, 0x3b, 0x1d },
+	  { 0x48, 0x81, 0xfb },
+	  true,
+	  { 3, RELOC_ABS } },
+	{ "cmp -> sub $",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x48, 0x3b, 0x1d },
+	  { 0x48, 0x81, 0xeb },
+	  false,
+	  { 0, 0 } },
+	{ "test -> test $",
+	  R_X86_64_REX_GOTPCRELX,
+	  { 0x48, 0x85, 0x1d },
+	  { 0x48, 0xf7, 0xc3 },
+	  true,
+	  { 3, RELOC_ABS } },
+	{ "call * -> addr32 call",
+	  R_X86_64_GOTPCRELX,
+	  { 0xff, 0x15 },
+	  { 0x67, 0xe8 },
+	  true,
+	  { 2, RELOC_PCREL } },
+	{ "call * -> jmp", R_X86_64_GOTPCRELX, { 0xff, 0x15 }, { 0xe9 }, false, { 0, 0 } },
+	{ "jmp * -> jmp", R_X86_64_GOTPCRELX, { 0xff, 0x25 }, { 0xe9 }, true, { 1, RELOC_PCREL } },
+	{ "mov -> lea by a PC32",
+	  R_X86_64_PC32,
+	  { 0x48, 0x8b, 0x05 },
+	  { 0x48, 0x8d, 0x05 },
+	  false,
+	  { 0, 0 } },
+	{ "mov gottpoff -> mov $",
+	  R_X86_64_GOTTPOFF,
+	  { 0x48, 0x8b, 0x05 },
+	  { 0x48, 0xc7, 0xc0 },
+	  true,
+	  { 3, RELOC_TPOFF } },
+	{ "add gottpoff -> lea",
+	  R_X86_64_GOTTPOFF,
+	  { 0x48, 0x03, 0x05 },
+	  { 0x48, 0x8d, 0x80 },
+	  true,
+	  { 3, RELOC_TPOFF } },
+	{ "add gottpoff -> add $",
+	  R_X86_64_GOTTPOFF,
+	  { 0x4c, 0x03, 0x25 },
+	  { 0x49, 0x81, 0xc4 },
+	  true,
+	  { 3, RELOC_TPOFF } },
+};
+
 static void test_relaxed(void)
 {
-	static const struct {
-		const char *what;
-		uint32_t type;
-		uint8_t pre[8], run[8];
-		bool want;
-		struct relaxed_insn field;
-	} cases[] = {
-		{ "mov r8 -> lea",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x4c, 0x8b, 0x05 },
-		  { 0x4c, 0x8d, 0x05 },
-		  true,
-		  { 3, RELOC_PCREL } },
-		{ "mov rax -> lea rcx",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x48, 0x8b, 0x05 },
-		  { 0x48, 0x8d, 0x0d },
-		  false,
-		  { 0, 0 } },
-		{ "mov r8 -> mov $",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x4c, 0x8b, 0x05 },
-		  { 0x49, 0xc7, 0xc0 },
-		  true,
-		  { 3, RELOC_ABS } },
-		{ "mov r8 -> mov $, rax",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x4c, 0x8b, 0x05 },
-		  { 0x48, 0xc7, 0xc0 },
-		  false,
-		  { 0, 0 } },
-		{ "cmp -> cmp $",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x48, 0x3b, 0x1d },
-		  { 0x48, 0x81, 0xfb },
-		  true,
-		  { 3, RELOC_ABS } },
-		{ "cmp -> sub $",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x48, 0x3b, 0x1d },
-		  { 0x48, 0x81, 0xeb },
-		  false,
-		  { 0, 0 } },
-		{ "test -> test $",
-		  R_X86_64_REX_GOTPCRELX,
-		  { 0x48, 0x85, 0x1d },
-		  { 0x48, 0xf7, 0xc3 },
-		  true,
-		  { 3, RELOC_ABS } },
-		{ "call * -> addr32 call",
-		  R_X86_64_GOTPCRELX,
-		  { 0xff, 0x15 },
-		  { 0x67, 0xe8 },
-		  true,
-		  { 2, RELOC_PCREL } },
-		{ "call * -> jmp", R_X86_64_GOTPCRELX, { 0xff, 0x15 }, { 0xe9 }, false, { 0, 0 } },
-		{ "jmp * -> jmp",
-		  R_X86_64_GOTPCRELX,
-		  { 0xff, 0x25 },
-		  { 0xe9 },
-		  true,
-		  { 1, RELOC_PCREL } },
-		{ "mov -> lea by a PC32",
-		  R_X86_64_PC32,
-		  { 0x48, 0x8b, 0x05 },
-		  { 0x48, 0x8d, 0x05 },
-		  false,
-		  { 0, 0 } },
-		{ "mov gottpoff -> mov $",
-		  R_X86_64_GOTTPOFF,
-		  { 0x48, 0x8b, 0x05 },
-		  { 0x48, 0xc7, 0xc0 },
-		  true,
-		  { 3, RELOC_TPOFF } },
-		{ "add gottpoff -> lea",
-		  R_X86_64_GOTTPOFF,
-		  { 0x48, 0x03, 0x05 },
-		  { 0x48, 0x8d, 0x80 },
-		  true,
-		  { 3, RELOC_TPOFF } },
-		{ "add gottpoff -> add $",
-		  R_X86_64_GOTTPOFF,
-		  { 0x4c, 0x03, 0x25 },
-		  { 0x49, 0x81, 0xc4 },
-		  true,
-		  { 3, RELOC_TPOFF } },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(relaxations); i++) {
 		struct relaxed_insn field = { 0 };
-		bool is = relaxed(cases[i].type, cases[i].pre, sizeof(cases[i].pre), cases[i].run,
-				  sizeof(cases[i].run), &field);
+		bool is =
+			relaxed(relaxations[i].type, relaxations[i].pre, sizeof(relaxations[i].pre),
+				relaxations[i].run, sizeof(relaxations[i].run), &field);
 
-		ok(is == cases[i].want && field.off == cases[i].field.off &&
-			   field.kind == cases[i].field.kind,
-		   "%s is %s", cases[i].what, cases[i].want ? "relaxed" : "another instruction");
+		ok(is == relaxations[i].want && field.off == relaxations[i].field.off &&
+			   field.kind == relaxations[i].field.kind,
+		   "%s is %s", relaxations[i].what,
+		   relaxations[i].want ? "relaxed" : "another instruction");
 	}
 }
 
