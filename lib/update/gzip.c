@@ -80,7 +80,7 @@ int gzip_unpack(const void *data, size_t len, size_t max, struct buf *buf, struc
 	    archive_read_open_memory(reader, data, len) == ARCHIVE_OK)
 		rc = inflate(reader, max, &out, err);
 	else
-		rc = uspl_fail(err, USPL_E_FILE, "it is damaged");
+		rc = uspl_fail(err, USPL_E_FILE, "it is damaged or cut short");
 	archive_read_free(reader);
 	if (rc)
 		return rc;
