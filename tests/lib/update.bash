@@ -3,10 +3,11 @@
 #
 # The update is for a program 'server', which no test runs: it is well formed, and applies to nothing.
 
+USPL_TESTS=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 # shellcheck source=process.bash
-source "${BASH_SOURCE[0]%/*}/process.bash"
+source "$USPL_TESTS/lib/process.bash"
 # shellcheck source=tools.bash
-source "${BASH_SOURCE[0]%/*}/tools.bash"
+source "$USPL_TESTS/lib/tools.bash"
 
 # update_make - writes the unpacked update to uspl-good/ in the current folder
 update_make() {
