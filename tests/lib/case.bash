@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # case.bash - runs one folder of tests/cases; its README.md says what such a folder holds
 #
-# The folder's tree is copied to $WORK/tree and built there; the target runs from there, and uspl-create reads it.
+# The case's tree is laid out in $WORK/tree and built there; the target runs from there, and uspl-create reads it.
 
 USPL_TESTS=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 # shellcheck source=process.bash
@@ -137,7 +137,7 @@ walk() {
 
 # run_case NAME CFLAGS - the whole case in one variant
 run_case() {
-	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR
+	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR/work
 	tree_build "$2" || return
 	if [ -f "$CASE/steps.bash" ]; then
 		# shellcheck source=/dev/null

@@ -26,8 +26,7 @@ steps() {
 	apply --wait=0.5
 	expect_status 1
 	expect_message "'hold'.*thread $TARGET"
-	expect_message 'wait_for_line'
-	expect_message 'answer'
+	expect_message 'next_line < wait_for_line < hold'
 	expect_one_message
 	[ "$(text_sum)" = "$sum" ] || fail "refused, but the code has changed"
 	expect_not_applied

@@ -16,5 +16,7 @@ void words(const char *request, char *reply, size_t size)
 
 void answer(const char *request, char *reply, size_t size)
 {
+	if (!*request)
+		fputs("empty", stderr);
 	words(request, reply, size);
 }

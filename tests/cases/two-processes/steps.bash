@@ -10,7 +10,8 @@ other_ask() {
 # other_start - starts the second process, in a copy of the tree
 other_start() {
 	local first=$TARGET
-	cp -r "$WORK/tree" "$WORK/other"
+	mkdir "$WORK/other"
+	cp "$WORK/tree/target" "$WORK/other"
 	other_requests=$requests other_answers=$answers
 	target_start "$WORK/other"
 	OTHER=$first
