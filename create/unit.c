@@ -216,6 +216,19 @@ static int join_cold_parts(struct side *side, struct uspl_err *err)
 	return oom ? uspl_fail_nomem(err) : 0;
 }
 
+/*
+ * Every variable of C has a symbol, also a static one. A section of initialised data without any
+ * is what gcc makes of the initialiser of a local array of pointers, to be copied to the stack: a
+ * constant, though it could be written.
+ */
+static void find_initialisers(struct side *side)
+{
+	for (size_t i = 0; i < side->obj->secs.n; i++)
+		if (side->parts[i].kind == PART_DATA && !side->parts[i].owner &&
+		    side->obj->secs.items[i]->data)
+			side->parts[i].kind = PART_LITERAL;
+}
+
 static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 {
 	struct objfile *obj = side->obj;
@@ -239,6 +252,7 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		side->idents[i].unit = unit;
 		sort_symbol(obj->syms.items[i]);
 	}
+	find_initialisers(side);
 	return join_cold_parts(side, err);
 }
 
