@@ -147,7 +147,8 @@ static bool decode(const struct buf *info, const struct uspl_region *head, struc
 	if (!info_holds(info, head->patch, 1, (size_t)head->patch_len + 1))
 		return false;
 	region->patch = strndup(info->data + head->patch, head->patch_len);
-	region->patch_len = head->patch_len;
+	/* A patch is text: what the target put behind a NUL is not copied. */
+	region->patch_len = region->patch ? strlen(region->patch) : 0;
 	return region->description && region->module_name && region->patch &&
 	       read_sites(info, head, region) && read_ranges(info, head, region);
 }

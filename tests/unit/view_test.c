@@ -122,6 +122,23 @@ static void test_table(void)
 	       "columns are aligned");
 }
 
+/* A length that the patch doesn't have must not lead us behind its copy. */
+static void test_short_patch(char *map)
+{
+	auto_scan struct scan scan = { 0 };
+	auto_buf struct buf detail = { 0 };
+	struct uspl_region *head = (struct uspl_region *)(map + PAGE);
+	struct uspl_err err = { 0 };
+
+	mprotect(head, PAGE, PROT_READ | PROT_WRITE);
+	((char *)head)[head->patch + 3] = '\0';
+	head->patch_len = 1000;
+	mprotect(head, PAGE, PROT_READ);
+	if (!scan_self(&scan, "second", false, &err) && scan.updates.n)
+		show_update(&scan.updates.items[0], &detail);
+	ok(strstr(buf_str(&detail), "\npatch:\n---\n"), "a patch that is shorter than it says");
+}
+
 /* A record that contradicts itself is a failure of that process, not of the scan. */
 static void test_damaged(char *map)
 {
@@ -140,14 +157,15 @@ static void test_damaged(char *map)
 int main(void)
 {
 	char *first = place_region("first", USPL_REGION_APPLIED, 1);
+	char *second = place_region("second", USPL_REGION_APPLIED, 3);
 
-	if (!first || !place_region("first", USPL_REGION_LOADED, 1) ||
-	    !place_region("second", USPL_REGION_APPLIED, 3) ||
+	if (!first || !second || !place_region("first", USPL_REGION_LOADED, 1) ||
 	    !place_region("gone", USPL_REGION_UNDONE, 2))
 		tap_skip_all("no region can be made");
 	test_table();
 	test_group();
 	test_show();
+	test_short_patch(second);
 	test_damaged(first);
 	return tap_done();
 }
