@@ -66,7 +66,8 @@ static void test_json(void)
 	json_bytes(&json, "part", "abcdef", 3);
 	json_close(&json, '}');
 	ok_str(json_text(&json),
-	       "{\"name\":\"a\\\"b\\\\\\n\\u0001\xef\xbf\xbd\",\"list\":[-3,\"0xffffffffff600000\",{}],"
+	       "{\"name\":\"a\\\"b\\\\\\n\\u0001\xef\xbf\xbd\",\"list\":[-3,\"0xffffffffff600000\","
+	       "{}],"
 	       "\"none\":null,\"part\":\"abc\"}",
 	       "compact JSON");
 
