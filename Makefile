@@ -70,7 +70,7 @@ $(WRAPPER): $(CC_OBJ) $(LIBUSPL)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(LIBUSPL)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/main.o,$(CC_OBJ)) $(LIBUSPL)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -47,11 +47,15 @@ static char *long_name(const struct names *names, size_t offset)
 	return strndup(names->data + offset, len);
 }
 
+/* Ends with '/', or, in BSD's form, with the blanks that fill the field. */
 static char *short_name(const char *field)
 {
-	size_t len = strcspn(field, "/ ");
+	const char *slash = memchr(field, '/', 16);
+	size_t len = slash ? (size_t)(slash - field) : 16;
 
-	return strndup(field, len < 16 ? len : 16);
+	while (!slash && len && field[len - 1] == ' ')
+		len--;
+	return strndup(field, len);
 }
 
 /* Names a member, and takes a name that stands before its bytes off them. NULL: damaged, or out of memory. */

@@ -139,6 +139,15 @@ static int add_input(struct resolve *resolve, const char *name, const struct rec
 	return input->name ? 0 : uspl_fail_nomem(resolve->err);
 }
 
+static int add_gone(struct resolve *resolve, const char *name)
+{
+	int rc = add_input(resolve, name, NULL, 0);
+
+	if (!rc)
+		resolve->inputs->items[resolve->inputs->n - 1].gone = true;
+	return rc;
+}
+
 static int resolve_all(struct resolve *resolve, const struct record *record, int depth);
 
 static int add_made(struct resolve *resolve, const struct record *record, int depth)
@@ -168,6 +177,7 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 	auto_free char *path = end ? strndup(name + 1, (size_t)(end - name - 1)) : NULL;
 	const struct arfile_member *member;
 	const struct arfile *archive = NULL;
+	bool found = false;
 	int rc;
 
 	if (!path)
@@ -178,11 +188,12 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 	if (rc)
 		return rc;
 	vec_for_each (&archive->members, member) {
-		if (!rc && !strcmp(member->name, end + 1))
-			rc = add_bytes(resolve, name, member->name, member->data, member->len,
-				       depth);
+		if (rc || strcmp(member->name, end + 1))
+			continue;
+		rc = add_bytes(resolve, name, member->name, member->data, member->len, depth);
+		found = true;
 	}
-	return rc;
+	return rc || found ? rc : add_gone(resolve, name);
 }
 
 static int resolve_one(struct resolve *resolve, const char *name, int depth)
@@ -195,8 +206,9 @@ static int resolve_one(struct resolve *resolve, const char *name, int depth)
 		return add_made(resolve, record, depth);
 	if (*name == '(')
 		return resolve_member(resolve, name, depth);
-	/* An object that is gone was the linker's own, or the build tidied up after itself. */
-	if (!is_below(name, resolve->makers->tree) || access(name, F_OK) < 0)
+	if (access(name, F_OK) < 0)
+		return add_gone(resolve, name);
+	if (!is_below(name, resolve->makers->tree))
 		return 0;
 	rc = file_read(name, &bytes, resolve->err);
 	return rc ? rc

@@ -166,6 +166,7 @@ struct input {
 	char *name;                  /* the object's path, or "(ARCHIVE)MEMBER" */
 	const struct record *record; /* its compilation; NULL for a stranger */
 	uint64_t hash;               /* of a stranger's bytes */
+	bool gone;                   /* a stranger that was removed after the link: nothing is known of it */
 };
 
 typedef VEC(struct input) input_list;

@@ -192,7 +192,7 @@ static bool sets_strip(const char *option)
 static void become_patch(const char *tree, const char *path, const char *option, bool dry_run,
 			 int out)
 {
-	const char *argv[16] = {"patch", "-u", "-f", "-N", "--no-backup-if-mismatch", "-r", "-",
+	const char *argv[16] = {"patch", "-u", "-t", "-N", "--no-backup-if-mismatch", "-r", "-",
 				"-d",    tree, "-i", path};
 	size_t n = 11;
 
@@ -249,6 +249,14 @@ static bool is_reason(const char *line)
 	return false;
 }
 
+/* Our messages have no full stop, patch's do. */
+static size_t reason_len(const char *reason)
+{
+	size_t len = strlen(reason);
+
+	return len && reason[len - 1] == '.' ? len - 1 : len;
+}
+
 /* Goes through the output line by line: the last file named, the first reason after it. */
 static int explain(char *out, const char *name, struct uspl_err *err)
 {
@@ -266,8 +274,10 @@ static int explain(char *out, const char *name, struct uspl_err *err)
 		else if (reason && strstr(reason, "can't find file") && starts_with(line, "|+++ "))
 			file = line + 5;
 	}
-	uspl_fail(err, USPL_E_BUILD, "'%s' doesn't apply: %s%s%s", name, file ? file : "",
-		  file ? ": " : "", reason ? reason : "patch gives no reason");
+	if (!reason)
+		reason = "patch gives no reason";
+	uspl_fail(err, USPL_E_BUILD, "'%s' doesn't apply: %s%s%.*s", name, file ? file : "",
+		  file ? ": " : "", (int)reason_len(reason), reason);
 	uspl_hint(err, "is it a diff of this very source? --patch-opt=-pN tells how many leading "
 		       "folders to take off its names, --source=FOLDER where they start");
 	return -USPL_E_BUILD;

@@ -206,25 +206,29 @@ static const char *next_dep(const char *p, struct buf *name)
 	return p;
 }
 
-/* True if the name, seen from the folder that the compiler ran in, is one of the files. */
-static bool is_one_of(const char *name, const char *cwd, const tree_files *files)
+static bool is_listed(const tree_files *files, const char *path, bool by_basename)
 {
-	auto_free char *path = NULL;
 	char **file;
 
 	vec_for_each (files, file) {
-		if (strcmp(file_basename(*file), file_basename(name)))
-			continue;
-		if (!path) {
-			auto_free char *joined =
-				name[0] == '/' ? strdup(name) : file_join(cwd, name);
-
-			path = joined ? realpath(joined, NULL) : NULL;
-		}
-		if (path && !strcmp(path, *file))
+		if (!strcmp(by_basename ? file_basename(*file) : *file, path))
 			return true;
 	}
 	return false;
+}
+
+/* True if the name, seen from the folder that the compiler ran in, is one of the files. */
+static bool is_one_of(const char *name, const char *cwd, const tree_files *files)
+{
+	auto_free char *joined = NULL;
+	auto_free char *path = NULL;
+
+	/* Most names are of headers that have nothing to do with the patch: those are not looked up. */
+	if (!is_listed(files, file_basename(name), true))
+		return false;
+	joined = name[0] == '/' ? strdup(name) : file_join(cwd, name);
+	path = joined ? realpath(joined, NULL) : NULL;
+	return path && is_listed(files, path, false);
 }
 
 int record_depends(const struct record *record, const tree_files *files, bool *ret,
@@ -246,6 +250,6 @@ int record_depends(const struct record *record, const tree_files *files, bool *r
 		rc = name.oom ? uspl_fail_nomem(err) : 0;
 	}
 	if (!rc)
-		*ret = found || is_one_of(record->source, "/", files);
+		*ret = found || is_listed(files, record->source, false);
 	return rc;
 }

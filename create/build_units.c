@@ -175,6 +175,17 @@ static int note_programs(struct units *units, struct uspl_err *err)
 	return 0;
 }
 
+static bool has_compilation(const record_list *records)
+{
+	const struct record *record;
+
+	vec_for_each (records, record) {
+		if (record->kind == RECORD_COMPILE)
+			return true;
+	}
+	return false;
+}
+
 int units_add_pre(struct units *units, struct uspl_err *err)
 {
 	int rc;
@@ -182,7 +193,7 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 	units->makers.tree = units->paths->tree;
 	rc = record_read(units->paths->work, "pre", &units->pre, err);
 
-	if (!rc && !units->pre.n) {
+	if (!rc && !has_compilation(&units->pre)) {
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the build compiled nothing that uspl-create could see");
 		uspl_hint(err, "the compiler must be called by its name, not by an absolute path; "
@@ -328,7 +339,9 @@ static int check_stranger(const struct units *units, const struct program *progr
 
 	if (rc)
 		return rc;
-	return hash == was->hash ? 0 : stranger_changed(units, program, was->name, err);
+	if (hash == was->hash && !(now && (was->gone || now->gone)))
+		return 0;
+	return stranger_changed(units, program, was->name, err);
 }
 
 static int add_old_input(struct units *units, struct program *program, const struct input *input,
@@ -410,7 +423,7 @@ static int check_compiled(const struct units *units, const tree_files *patched,
 {
 	char **file;
 
-	if (units->post.n)
+	if (has_compilation(&units->post))
 		return 0;
 	vec_for_each (patched, file) {
 		if (!tree_is_source(file_basename(*file)))

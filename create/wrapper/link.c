@@ -95,7 +95,7 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 	return rc ? rc : run(tool, &argv, args->output ? args->output : "a.out", ret_status, err);
 }
 
-const char *link_output(int argc, char **argv)
+const char *link_output(int argc, const char *const *argv)
 {
 	static const char *const nothing[] = {"--version", "-v", "-V", "--help", "--target-help"};
 	const char *output = "a.out";
@@ -119,7 +119,7 @@ const char *link_output(int argc, char **argv)
 int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
 {
 	const char *trace[] = {"-t", "-t", NULL};
-	const char *output = link_output(argc, argv);
+	const char *output = link_output(argc, (const char *const *)argv);
 	auto_argv tool_argv words = {0};
 	int rc;
 

@@ -15,6 +15,6 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
  * The output that a linker's own command line names, "a.out" if none. NULL if the command links nothing: --version, --help, and
  * such.
  */
-const char *link_output(int argc, char **argv);
+const char *link_output(int argc, const char *const *argv);
 
 #endif

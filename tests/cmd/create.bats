@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# create.bats - uspl-create: options, diffs and builds that are wrong, and that the user's tree stays as it is
+bats_require_minimum_version 1.5.0
+
+# shellcheck disable=SC2016 # $(CC) and $@ are make's
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/process.bash"
+	source "$BATS_TEST_DIRNAME/../lib/tools.bash"
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir -p "$TMPDIR" "$BATS_TEST_TMPDIR/tree"
+	cd "$BATS_TEST_TMPDIR/tree" || return
+	printf '#include "limit.h"\n\nint limit(void)\n{\n\treturn LIMIT;\n}\n' > limit.c
+	printf '#define LIMIT 1\n' > limit.h
+	printf 'int limit(void);\n\nint main(void)\n{\n\treturn limit();\n}\n' > main.c
+	printf 'server: limit.c main.c\n\t$(CC) -O2 -o $@ limit.c main.c\n' > Makefile
+	diff_of limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+}
+
+# Whatever the outcome, no temporary folder may stay.
+teardown() {
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+# diff_of FILE SCRIPT - prints the diff that sed's SCRIPT makes to FILE
+diff_of() {
+	sed "$2" "$1" > "$1.new"
+	diff -u --label "a/$1" --label "b/$1" "$1" "$1.new" || rm "$1.new"
+}
+
+# create_in ARG... - uspl-create with ../fix.diff, the update going to ../out
+create_in() {
+	tool uspl-create --output=../out "${PATCH:---patch=../fix.diff}" "$@"
+}
+
+# expect_refused STATUS REGEX - fails unless create said no, and wrote nothing
+expect_refused() {
+	expect_status "$1" || return
+	expect_message "^uspl-create: .*$2" || return
+	[ -z "$output" ] && [ ! -e ../out ]
+}
+
+# expect_functions NAME... - fails unless the update in ../out redirects these
+expect_functions() {
+	tool uspl-view --file=../out --json
+	[ "$(functions_of "$output")" = "$*" ]
+}
+
+@test "the path of the update is the last line of the output" {
+	create_in --id=fix-1
+	expect_status 0
+	[ "${lines[-1]}" = ../out ]
+	expect_functions limit
+}
+
+@test "a folder as output" {
+	mkdir ../folder
+	tool uspl-create --patch=../fix.diff --id=fix-1 --output=../folder
+	expect_status 0
+	[ -f ../folder/uspl-fix-1.tar.gz ]
+	tool uspl-create --patch=../fix.diff --id=fix-1
+	expect_status 0
+	[ "$output" = uspl-fix-1.tar.gz ]
+	[ -f uspl-fix-1.tar.gz ]
+	rm uspl-fix-1.tar.gz
+}
+
+@test "the tree stays as it is: names, contents, times" {
+	make -s
+	find . -printf '%p %y %m %s %T@\n' | sort > ../before
+	find . -type f -exec md5sum {} + | sort > ../sums
+	create_in
+	expect_status 0
+	find . -printf '%p %y %m %s %T@\n' | sort | cmp - ../before
+	find . -type f -exec md5sum {} + | sort | cmp - ../sums
+}
+
+@test "a tree that is built already is built anew" {
+	make -s
+	create_in
+	expect_status 0
+	expect_functions limit
+}
+
+@test "a tree that is read-only" {
+	chmod -R a-w .
+	create_in
+	chmod -R u+w .
+	expect_status 0
+}
+
+@test "names with blanks" {
+	mkdir '../my tree'
+	cp ./* '../my tree'
+	cd '../my tree'
+	create_in
+	expect_status 0
+	expect_functions limit
+}
+
+@test "a header that the makefile knows nothing of" {
+	diff_of limit.h 's/1/2/' > ../fix.diff
+	create_in
+	expect_status 0
+	expect_functions limit
+}
+
+@test "the diff from standard input, with -p0" {
+	sed -i 's,[ab]/limit,limit,' ../fix.diff
+	PATCH=--patch=- create_in --patch-opt=-p0 < ../fix.diff
+	expect_status 0
+	expect_functions limit
+}
+
+@test "several diffs, one upon the other" {
+	cp limit.c limit.old
+	patch -s -p1 < ../fix.diff
+	diff_of limit.c 's/41/42/' > ../more.diff
+	mv limit.old limit.c
+	create_in --patch=../more.diff
+	expect_status 0
+	expect_functions limit
+}
+
+@test "absolute paths in CC" {
+	CC=/usr/bin/gcc create_in
+	expect_status 0
+	expect_functions limit
+}
+
+@test "a build command, objects and archives in subfolders" {
+	mkdir sub
+	mv limit.c limit.h sub
+	diff_of sub/limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+	cat > build.sh <<- 'END'
+		set -e
+		gcc -O2 -c -o 'sub/li mit.o' sub/limit.c
+		ar rc sub/libl.a 'sub/li mit.o'
+		gcc -O2 -o server main.c -Lsub -ll
+		gcc -O2 -shared -fPIC -o libother.so.1 main.c
+	END
+	create_in --build='sh build.sh'
+	expect_status 0
+	expect_functions limit
+	tool uspl-view --file=../out --json
+	expect_output '"name": *"server"'
+	[[ ! $output =~ libother ]]
+}
+
+@test "a recursive make, an object made of objects, thin archives" {
+	mkdir sub
+	mv limit.c limit.h sub
+	diff_of sub/limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+	printf 'all:\n\t$(MAKE) -C sub\n\tgcc -O2 -o server main.c sub/libt.a\n' > Makefile
+	printf 'libt.a: r.o\n\tar rcT $@ $<\nr.o: limit.o\n\tld -r -o $@ $<\nlimit.o: limit.c\n\tgcc -c $<\n' > sub/Makefile
+	create_in -j4
+	expect_status 0
+	expect_functions limit
+}
+
+@test "--target narrows" {
+	printf 'all: one two\none two: limit.c main.c\n\t$(CC) -O2 -o $@ limit.c main.c\n' > Makefile
+	create_in --target=tw%
+	expect_status 0
+	tool uspl-view --file=../out --json
+	expect_output '"name": *"two"'
+	[[ ! $output =~ '"one"' ]]
+	rm ../out
+	create_in
+	tool uspl-view --file=../out --json
+	expect_output '"one".*"two"'
+	rm ../out
+	create_in --target=three
+	expect_refused 2 "'three'"
+	expect_one_message
+	expect_message 'hint: .*one, two'
+}
+
+@test "the diff changes no code: status 5" {
+	diff_of limit.c '3s/^/\/* a comment *\/ /' > ../fix.diff
+	create_in
+	expect_refused 5 'changes no code'
+	expect_one_message
+	printf -- '--- /dev/null\n+++ b/README\n@@ -0,0 +1 @@\n+words\n' > ../fix.diff
+	create_in
+	expect_refused 5 'changes no code'
+}
+
+@test "a diff that doesn't apply names file and hunk" {
+	sed -i 's/LIMIT;/NONE;/; s/^ int/ long/; s/^ {/ [/; s/^ }/ ]/' ../fix.diff
+	create_in
+	expect_refused 3 'limit.c: Hunk #1 FAILED'
+	expect_one_message
+	printf -- '--- a/nosuch.c\n+++ b/nosuch.c\n@@ -1 +1 @@\n-a\n+b\n' > ../fix.diff
+	create_in
+	expect_refused 3 "nosuch.c: can't find file"
+	expect_one_message
+}
+
+@test "a diff that is applied already" {
+	patch -s -p1 < ../fix.diff
+	create_in
+	expect_refused 3 'previously applied'
+	expect_one_message
+}
+
+@test "names that lead out of the tree" {
+	: > ../victim.c
+	printf -- '--- a/../victim.c\n+++ b/../victim.c\n@@ -0,0 +1 @@\n+x\n' > ../fix.diff
+	create_in
+	expect_refused 1 'not in the tree'
+	expect_one_message
+	printf -- '--- %s/victim.c\n+++ %s/victim.c\n@@ -0,0 +1 @@\n+x\n' "$PWD" "$PWD" > ../fix.diff
+	create_in
+	expect_refused 1 'not in the tree'
+	[ ! -s ../victim.c ]
+}
+
+@test "no diff, an empty one, binary data, none at all" {
+	echo words > ../fix.diff
+	create_in
+	expect_refused 3 'holds no diff'
+	expect_one_message
+	: > ../fix.diff
+	create_in
+	expect_refused 3 'holds no diff'
+	printf -- '--- a\n+++ b\n@@ -1 +1 @@\n-\0\n+b\n' > ../fix.diff
+	create_in
+	expect_refused 3 'not a text'
+	rm ../fix.diff
+	create_in
+	expect_refused 3 'fix.diff'
+	expect_one_message
+}
+
+@test "a build that fails before the diff, and one that fails after it" {
+	diff_of limit.c 's/return LIMIT/return NOSUCH/' > ../fix.diff
+	create_in
+	expect_status 3
+	[[ $stderr =~ 'uspl-create: the patch breaks the build' ]]
+	[[ $stderr =~ NOSUCH.*undeclared ]]
+	sed -i 's/LIMIT;/LIMIT/' limit.c
+	diff_of main.c 's/limit();/limit() + 1;/' > ../fix.diff
+	create_in
+	expect_status 3
+	[[ $stderr =~ "expected ';'" ]]
+	[[ $stderr =~ 'uspl-create: the build before the patch failed' ]]
+	[ ! -e ../out ]
+}
+
+@test "compilers by their absolute path: noticed" {
+	sed -i 's,\$(CC),/usr/bin/gcc,' Makefile
+	create_in
+	expect_refused 1 'could see'
+	expect_one_message
+	printf 'server: main.c limit.o\n\tgcc -O2 -o $@ main.c limit.o\nlimit.o: limit.c\n\t/usr/bin/gcc -c $<\n' > Makefile
+	create_in
+	expect_refused 1 "'limit.o' in 'server'"
+	expect_one_message
+	diff_of main.c 's/limit()/limit() + 1/' > ../fix.diff
+	create_in --build='make server'
+	expect_status 0
+}
+
+@test "a change in a static library that no program contains" {
+	printf 'liblimit.a: limit.c\n\t$(CC) -c $<\n\tar rc $@ limit.o\nserver: main.c\n' > Makefile
+	create_in
+	expect_refused 1 'no program or library'
+	expect_one_message
+}
+
+@test "a folder without a build, no folder at all, a file for a folder" {
+	rm Makefile
+	create_in
+	expect_refused 1 'how this tree is built'
+	expect_one_message
+	create_in --source=nosuch
+	expect_refused 3 nosuch
+	create_in --source=main.c
+	expect_refused 3 main.c
+}
+
+@test "wrong options" {
+	for id in '' a/b Upper "$(printf %064d 0)"; do
+		create_in --id="$id"
+		expect_refused 2 "can't be an update's id"
+		expect_one_message
+	done
+	create_in operand
+	expect_refused 2 operand
+	create_in -j0
+	expect_refused 2 jobs
+	tool uspl-create
+	expect_status 2
+	tool uspl-create --patch=../fix.diff --output=../nosuch/out
+	expect_status 3
+	expect_message nosuch/out
+}
+
+@test "--keep keeps the tree and the output of the builds" {
+	create_in --keep=../kept
+	expect_status 0
+	[ -f ../kept/tree/server ] && [ -s ../kept/build-pre.log ] && [ -s ../kept/build-post.log ]
+	create_in --keep=../kept
+	expect_status 3
+	expect_message kept
+	[ -f ../kept/tree/server ]
+}
+
+@test "a signal ends the build and removes the temporary folder" {
+	printf 'all:\n\techo started > "$(STARTED)"; exec sleep 60\n' > Makefile
+	STARTED=$PWD/../started "$USPL_BIN/uspl-create" --patch=../fix.diff 3>&- &
+	pid=$!
+	until [ -s ../started ]; do sleep 0.05; done
+	kill -TERM "$pid"
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" = 143 ]
+	[ -z "$(ls -A "$TMPDIR")" ]
+}

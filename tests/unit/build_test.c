@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_test.c - what uspl-create reads: the wrapper's record, archives, diffs
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "create/build_parts.h"
+#include "create/describe.h"
+#include "create/wrapper/record.h"
+#include "tests/unit/tap.h"
+
+static char work[] = "/tmp/uspl-build-test.XXXXXX";
+
+static const char *put(const char *name, const void *data, size_t len)
+{
+	static char path[128];
+	struct uspl_err err = {0};
+
+	snprintf(path, sizeof(path), "%s/%s", work, name);
+	if (file_write(path, data, len, &err))
+		printf("# %s\n", err.msg);
+	return path;
+}
+
+/* ---- record ---- */
+
+static int read_record(const char *text, record_list *records, struct uspl_err *err)
+{
+	put("record-pre", text, strlen(text));
+	return record_read(work, "pre", records, err);
+}
+
+static void test_record(void)
+{
+	auto_record record_list records = {0};
+	struct uspl_err err = {0};
+	int rc = read_record("compile\t/t/a%09b.o\t/t/a.c\t/t\t/w/1.o\t\n"
+			     "partial\t/t/r.o\t/w/2.o\t/t/a.o\n"
+			     "link\t/t/p%25\t/t/r.o\t(/t/l.a)x.o\n",
+			     &records, &err);
+
+	ok(rc == 0 && records.n == 3, "three lines");
+	if (records.n != 3)
+		return;
+	ok_str(records.items[0].output, "/t/a\tb.o", "an escaped tab");
+	ok_str(records.items[0].cwd, "/t", "the folder");
+	ok(!records.items[0].deps && records.items[0].saved, "no list of dependencies");
+	ok(records.items[1].kind == RECORD_PARTIAL && records.items[1].inputs.n == 1, "ld -r");
+	ok_str(records.items[1].saved, "/w/2.o", "its copy");
+	ok_str(records.items[2].output, "/t/p%", "an escaped percent sign");
+	ok(records.items[2].inputs.n == 2 && !records.items[2].saved,
+	   "a link has inputs and no copy");
+}
+
+/* What can't have come from the wrapper. */
+static const char *const bad_records[] = {
+	"compile\t/t/a.o\n",
+	"compile\t/t/a.o\t/t/a.c\t/t\t/w/1.o\t\textra\n",
+	"compile\t\t/t/a.c\t/t\t/w/1.o\t\n",
+	"compile\t/t/a.o\t/t/a.c\t/t\t\t\n",
+	"link\n",
+	"link\t/t/%0\n",
+	"link\t/t/%zz\n",
+	"link\t/t/%00\n",
+	"unknown\t/t/a\n",
+	"\n",
+	"link\t/t/cut",
+};
+
+static void test_bad_records(void)
+{
+	struct uspl_err err = {0};
+	record_list records = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad_records); i++)
+		ok(read_record(bad_records[i], &records, &err) == -USPL_E_FILE, "refused: line %zu",
+		   i);
+	put("record-pre", "link\t/t/a\0b\n", 12);
+	ok(record_read(work, "pre", &records, &err) == -USPL_E_FILE, "refused: a NUL");
+	ok(record_read(work, "post", &records, &err) == 0 && !records.n,
+	   "no record is an empty one");
+}
+
+static void test_round_trip(void)
+{
+	auto_record record_list records = {0};
+	auto_buf struct buf line = {0};
+	struct uspl_err err = {0};
+
+	record_field(&line, "link");
+	record_field(&line, "/t/\n%\t\x7f\xc3\xa9 p");
+	ok(record_write(work, "trip", &line, &err) == 0, "the wrapper writes");
+	ok(record_read(work, "trip", &records, &err) == 0 && records.n == 1, "we read");
+	ok_str(records.n ? records.items[0].output : NULL, "/t/\n%\t\x7f\xc3\xa9 p", "the same");
+}
+
+static void test_depends(void)
+{
+	const char list[] = "x.o: x.c \\\n ./sub/../a\\ b.h \\\nc$$d.h\n";
+	auto_free char *header = strdup(put("a b.h", "", 0));
+	auto_free char *deps = strdup(put("x.d", list, strlen(list)));
+	char c_file[] = "/t/x.c", other[] = "/t/b.h";
+	struct record record = {.deps = deps, .source = c_file, .cwd = work};
+	char *names[] = {header}, *others[] = {other}, *source[] = {c_file};
+	tree_files files = {names, 1, 1};
+	struct uspl_err err = {0};
+	char sub[128];
+	bool depends = false;
+
+	snprintf(sub, sizeof(sub), "%s/sub", work);
+	ok(mkdir(sub, 0777) == 0, "a folder");
+	ok(record_depends(&record, &files, &depends, &err) == 0 && depends, "a name with a blank");
+	files.items = others;
+	ok(record_depends(&record, &files, &depends, &err) == 0 && !depends,
+	   "a file that isn't included");
+	files.items = source;
+	ok(record_depends(&record, &files, &depends, &err) == 0 && depends, "the source itself");
+}
+
+/* ---- archives ---- */
+
+static void add_member(struct buf *ar, const char *name, const char *data, size_t len)
+{
+	buf_addf(ar, "%-16s%-12d%-6d%-6d%-8s%-10zu`\n", name, 0, 0, 0, "644", len);
+	buf_add(ar, data, len);
+	if (len & 1)
+		buf_addstr(ar, "\n");
+}
+
+static void test_archive(void)
+{
+	auto_buf struct buf ar = {0};
+	auto_arfile struct arfile *archive = NULL;
+	struct uspl_err err = {0};
+	const char *path;
+
+	buf_addstr(&ar, "!<arch>\n");
+	add_member(&ar, "/", "symbols", 7);
+	add_member(&ar, "//", "a_very_long_name.o/\nanother_long_one.o/\n", 40);
+	add_member(&ar, "short.o/", "abc", 3);
+	add_member(&ar, "/20", "defg", 4);
+	add_member(&ar, "#1/5", "bsd.oxyz", 8);
+	path = put("l.a", ar.data, ar.len);
+	ok(arfile_read(path, &archive, &err) == 0 && archive->members.n == 3, "three members");
+	if (!archive || archive->members.n != 3)
+		return;
+	ok_str(archive->members.items[0].name, "short.o", "a short name");
+	ok(archive->members.items[0].len == 3 && !memcmp(archive->members.items[0].data, "abc", 3),
+	   "its bytes");
+	ok_str(archive->members.items[1].name, "another_long_one.o", "a long name");
+	ok_str(archive->members.items[2].name, "bsd.o", "a BSD name");
+	ok(archive->members.items[2].len == 3, "is not part of the bytes");
+}
+
+static void test_bad_archives(void)
+{
+	struct uspl_err err = {0};
+	struct arfile *archive = NULL;
+	struct buf ar = {0};
+
+	buf_addstr(&ar, "!<arch>\n");
+	add_member(&ar, "/999", "abc", 3);
+	ok(arfile_read(put("l.a", ar.data, ar.len), &archive, &err) == -USPL_E_FILE,
+	   "a name outside of the names");
+	ar.len = 8;
+	add_member(&ar, "#1/99", "abc", 3);
+	ok(arfile_read(put("l.a", ar.data, ar.len), &archive, &err) == -USPL_E_FILE,
+	   "a name longer than its member");
+	ar.len = 8;
+	add_member(&ar, "a.o/", "abcdef", 6);
+	ok(arfile_read(put("l.a", ar.data, ar.len - 1), &archive, &err) == -USPL_E_FILE,
+	   "cut short");
+	ok(arfile_read(put("l.a", "!<thin>\n", 8), &archive, &err) == -USPL_E_FILE, "a thin one");
+	buf_release(&ar);
+}
+
+/* ---- diffs ---- */
+
+#define HUNK "@@ -1 +1 @@\n-a\n+b\n"
+
+/* clang-format off */
+static const struct { const char *text; int rc; const char *what; } diffs[] = {
+	{ "words\n--- a/x.c\n+++ b/x.c\n" HUNK, 0, "a diff" },
+	{ "--- /dev/null\n+++ b/x.c\n" HUNK, 0, "a new file" },
+	{ "--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n--- ../x\n+++ ../y\n c\n", 0, "lines of a hunk that look like names" },
+	{ "diff --git a/x.c b/y.c\nsimilarity index 100%\nrename from x.c\nrename to y.c\n", 0, "a rename" },
+	{ "--- a/x..c\n+++ b/..x/y...c\n" HUNK, 0, "dots in names" },
+	{ "--- a/../x.c\n+++ b/x.c\n" HUNK, -USPL_E_HOSTILE, "'..'" },
+	{ "--- a/x.c\n+++ b/sub/..\n" HUNK, -USPL_E_HOSTILE, "'..' at the end" },
+	{ "--- a/x.c\n+++ /etc/passwd\n" HUNK, -USPL_E_HOSTILE, "an absolute name" },
+	{ "--- \"a/\\056\\056/x.c\"\n+++ b/x.c\n" HUNK, -USPL_E_HOSTILE, "'..' in disguise" },
+	{ "diff --git a/x b/../../y\nrename from x\nrename to ../y\n", -USPL_E_HOSTILE, "a rename out of the tree" },
+	{ "Index: ../x.c\n--- x.c\n+++ x.c\n" HUNK, -USPL_E_HOSTILE, "an index line" },
+	{ "", -USPL_E_FILE, "nothing" },
+	{ "some words\n", -USPL_E_FILE, "no diff" },
+	{ "--- a/x.c\n+++ b/x.c\n1d\n", -USPL_E_FILE, "an ed script" },
+};
+/* clang-format on */
+
+static void test_diffs(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(diffs); i++) {
+		auto_buf struct buf text = {0};
+		struct uspl_err err = {0};
+
+		ok(patch_read(put("d", diffs[i].text, strlen(diffs[i].text)), &text, &err) ==
+			   diffs[i].rc,
+		   "%s", diffs[i].what);
+	}
+}
+
+/* clang-format off */
+static const struct { const char *text, *want; } descriptions[] = {
+	{ "fix a leak\n\nmore\n--- a/x\n", "fix a leak" },
+	{ "From 12\nSubject: [PATCH 1/2] fix a leak\n\n---\n", "fix a leak" },
+	{ "Author: A\nDescription: fix it\n--- a/x\n", "fix it" },
+	{ "\n  \n--- a/x\nwords\n", "" },
+	{ "diff --git a/x b/x\n", "" },
+	{ "a\x1b[31m b\n--- a/x", "a [31m b" },
+	{ "", "" },
+};
+/* clang-format on */
+
+static void test_descriptions(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(descriptions); i++) {
+		auto_free char *have = describe_patch(descriptions[i].text);
+
+		ok_str(have, descriptions[i].want, "a description");
+	}
+}
+
+int main(void)
+{
+	struct uspl_err err = {0};
+
+	if (!mkdtemp(work))
+		return 1;
+	test_record();
+	test_bad_records();
+	test_round_trip();
+	test_depends();
+	test_archive();
+	test_bad_archives();
+	test_diffs();
+	test_descriptions();
+	ok(file_remove_tree(work, &err) == 0, "tidied up");
+	return tap_done();
+}
