@@ -111,6 +111,17 @@ tree_state() {
 	) | sha256sum
 }
 
+# expect_in_update REGEX... - fails unless the update redirects a function matching each
+expect_in_update() {
+	local pattern
+	tool uspl-view --json --file="$UPDATE"
+	expect_status 0 || return
+	for pattern in "$@"; do
+		functions_of "$output" | tr ' ' '\n' | grep -qx "$pattern" ||
+			fail "no '$pattern' among the changed functions"
+	done
+}
+
 # expect_reply REQUEST REPLY - asks the server, which must answer just that
 expect_reply() {
 	local reply
