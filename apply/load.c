@@ -130,7 +130,8 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	const struct update_function *function;
 
 	snprintf(region->id, sizeof(region->id), "%s", load->update->id);
-	region->description = strdup(load->update->description ? load->update->description : "");
+	/* A description may be any length in the update; the record keeps what people read. */
+	region->description = strndup(load->update->description ? load->update->description : "", 1024);
 	region->module_name = strdup(load->module->name);
 	region->patch = strndup(load->update->patch ? load->update->patch : "", load->update->patch_len);
 	if (!region->description || !region->module_name || !region->patch)

@@ -11,6 +11,10 @@
 /* More than any update needs; keeps a lying header from making us read gigabytes. */
 #define INFO_MAX (64u << 20)
 #define COUNT_MAX 100000u
+/* Longer than any function's name or file name that a compiler makes. */
+#define NAME_MAX_LEN 4096u
+/* How many updates a process can hold, undone ones included. */
+#define REGIONS_MAX 1024u
 
 static const struct {
 	const char *word;
@@ -68,7 +72,9 @@ void regions_release(region_vec *regions)
 /* A string of the info part; NULL if the offset lies. The part's last byte is checked to be NUL. */
 static char *info_string(const struct buf *info, uint32_t offset)
 {
-	return offset < info->len ? strdup(info->data + offset) : NULL;
+	if (offset >= info->len || strlen(info->data + offset) > NAME_MAX_LEN)
+		return NULL;
+	return strdup(info->data + offset);
 }
 
 static bool info_holds(const struct buf *info, uint32_t offset, uint32_t n, size_t size)
@@ -216,6 +222,9 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 		if (rc > 0) {
 			region = vec_push(&regions);
 			rc = region ? read_region(proc, &head, region, err) : uspl_fail_nomem(err);
+			if (!rc && regions.n > REGIONS_MAX)
+				rc = uspl_fail(err, USPL_E_HOSTILE, "pid %d holds more than %u records of updates",
+					       proc->pid, REGIONS_MAX);
 		}
 		if (rc)
 			break;
@@ -278,6 +287,21 @@ static void put_ranges(struct buf *buf, size_t start, const struct region *regio
 	buf->oom |= raws.oom;
 }
 
+/* What read_region would refuse must not be written. */
+static bool names_fit(const struct region *region)
+{
+	const struct region_range *range;
+	const struct region_site *site;
+	bool fit = strlen(region->description ? region->description : "") <= NAME_MAX_LEN &&
+		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN;
+
+	vec_for_each(&region->sites, site)
+		fit &= strlen(site->name) <= NAME_MAX_LEN;
+	vec_for_each(&region->ranges, range)
+		fit &= strlen(range->name) <= NAME_MAX_LEN;
+	return fit;
+}
+
 int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err)
 {
 	struct uspl_region head = {
@@ -301,6 +325,8 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	};
 	size_t start = buf->len;
 
+	if (!names_fit(region))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long", region->id);
 	if (region->patch_len > INFO_MAX / 2 || region->sites.n > COUNT_MAX || region->ranges.n > COUNT_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large", region->id);
 	memcpy(head.id, region->id, sizeof(head.id));
