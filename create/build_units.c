@@ -213,7 +213,7 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err)
 {
-	struct timespec times[2] = {*now, *now};
+	struct timespec times[2] = { *now, *now };
 	const struct record *record;
 
 	vec_for_each (&units->pre, record) {
@@ -388,7 +388,7 @@ static int finish_program(struct units *units, struct program *program, struct u
 	if (!link)
 		return uspl_fail_nomem(err);
 	*link = program->link;
-	program->link = (struct build_link){0};
+	program->link = (struct build_link){ 0 };
 	return 0;
 }
 
@@ -466,6 +466,35 @@ static int check_rebuilt(const struct units *units, const tree_files *patched, s
 	return 0;
 }
 
+static int compare_links(const void *a, const void *b)
+{
+	const struct build_link *one = a, *other = b;
+
+	return strcmp(one->path, other->path);
+}
+
+static int compare_units(const void *a, const void *b, void *ctx)
+{
+	const struct build *build = ctx;
+	const size_t *one = a, *other = b;
+
+	return strcmp(build->units.items[*one].object, build->units.items[*other].object);
+}
+
+/* Records come in the order in which parallel commands happened to end; what is made of them must not depend on it. */
+static void sort(struct build *build)
+{
+	struct build_link *link;
+
+	if (build->links.n)
+		qsort(build->links.items, build->links.n, sizeof(*link), compare_links);
+	vec_for_each (&build->links, link) {
+		if (link->units.n)
+			qsort_r(link->units.items, link->units.n, sizeof(*link->units.items),
+				compare_units, build);
+	}
+}
+
 int units_add_post(struct units *units, const tree_files *patched, struct uspl_err *err)
 {
 	struct program *program;
@@ -482,5 +511,9 @@ int units_add_post(struct units *units, const tree_files *patched, struct uspl_e
 		if (!rc)
 			rc = finish_program(units, program, err);
 	}
-	return rc ? rc : add_unlinked(units, err);
+	if (!rc)
+		rc = add_unlinked(units, err);
+	if (!rc)
+		sort(units->build);
+	return rc;
 }

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # create.bats - uspl-create: options, diffs and builds that are wrong, and that the user's tree stays as it is
-bats_require_minimum_version 1.5.0
-
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
+bats_require_minimum_version 1.5.0
 
 setup() {
 	source "$BATS_TEST_DIRNAME/../lib/process.bash"
