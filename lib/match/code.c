@@ -105,7 +105,7 @@ static bool compare_branch(struct trial *trial, const struct cursor *pre, const 
 	if (!rel->sym)
 		return trial_fail_code(trial);
 	ref.sym = rel->sym;
-	ref.off = rel->addend + (int64_t)(end - rel->offset);
+	ref.off = (uint64_t)rel->addend + (end - rel->offset);
 	return trial_refer(trial, &ref);
 }
 

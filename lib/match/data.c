@@ -44,7 +44,7 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 		     taddr place, const struct site *site)
 {
 	const struct reloc_info *info = trial->match->arch->reloc(rel->type);
-	struct reference ref = { .sym = rel->sym, .off = rel->addend };
+	struct reference ref = { .sym = rel->sym, .off = (uint64_t)rel->addend };
 	uint64_t value;
 
 	if (info->kind == RELOC_NONE)
@@ -83,12 +83,12 @@ bool data_compare_merged(struct trial *trial, const struct reference *ref)
 {
 	const struct objsec *sec = ref->sym->sec;
 	uint64_t start = ref->sym->value, len, unit = sec->entsize ? sec->entsize : 1;
-	taddr addr = ref->addr - (uint64_t)ref->off;
+	taddr addr = ref->addr - ref->off;
 	const uint8_t *run;
 
 	/* By a symbol of its own the string is known even if the reference is to its middle; by the section it isn't. */
 	if (ref->sym->type == STT_SECTION) {
-		start += (uint64_t)ref->off;
+		start += ref->off;
 		addr = ref->addr;
 	}
 	if (start >= sec->size)
@@ -136,12 +136,13 @@ static bool compare_entry(struct trial *trial, const struct item *item, const st
 	static const struct site data_site = { 0, INSN_PLAIN };
 	const struct reloc_info *info = trial->match->arch->reloc(rel->type);
 	uint64_t in_item = rel->offset - item->start;
+	uint64_t addend = (uint64_t)rel->addend;
 	struct objrel adjusted = *rel;
 	taddr place = item->place.addr + in_item;
 
 	if (info->kind == RELOC_PCREL && rel->sym && match_sym_is_code(rel->sym) &&
-	    (int64_t)rel->sym->value + rel->addend >= (int64_t)in_item) {
-		adjusted.addend -= (int64_t)in_item;
+	    (int64_t)(rel->sym->value + addend) >= (int64_t)in_item) {
+		adjusted.addend = (int64_t)(addend - in_item);
 		place -= in_item;
 	}
 	return data_read_field(trial, &adjusted, field, place, &data_site);

@@ -108,9 +108,9 @@ struct trial {
 /* What a reference in the pre object means, and where the running program's own leads. */
 struct reference {
 	const struct objsym *sym;
-	int64_t off; /* from sym */
-	taddr addr;  /* what sym + off is in the running program */
-	bool branch; /* by a call or a jump: may lead through a stub */
+	uint64_t off; /* from sym, modulo 2^64: it may be negative */
+	taddr addr;   /* what sym + off is in the running program */
+	bool branch;  /* by a call or a jump: may lead through a stub */
 };
 
 /* index.c: fills everything that doesn't depend on comparing. */

@@ -106,7 +106,7 @@ static bool through_stub(const struct trial *trial, const struct reference *ref)
 static bool refer_symbol(struct trial *trial, const struct reference *ref)
 {
 	struct match *match = trial->match;
-	taddr addr = ref->addr - (uint64_t)ref->off;
+	taddr addr = ref->addr - ref->off;
 
 	if (ref->off == 0 && through_stub(trial, ref))
 		return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
@@ -179,7 +179,7 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 {
 	const struct image *image = trial->match->image;
 	struct piece *piece = trial->match->pieces[ref->sym->sec->mark];
-	struct landing landing = { ref->sym->value + (uint64_t)ref->off, ref->addr };
+	struct landing landing = { ref->sym->value + ref->off, ref->addr };
 	struct landing *own;
 
 	/* A global function of a library may be another module's, which the dynamic linker prefers. */
@@ -198,13 +198,12 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 }
 
 static bool refer_item(struct trial *trial, const struct reference *ref, struct item *item,
-		       int64_t off)
+		       uint64_t off)
 {
 	bool known = item->place.known;
 	struct item **pending;
 
-	if (!note_place(trial, ref, &item->place,
-			ref->addr - (uint64_t)(off - (int64_t)item->start)))
+	if (!note_place(trial, ref, &item->place, ref->addr - (off - item->start)))
 		return false;
 	if (known || (item->sec->flags & SHF_WRITE) || !item->sec->data)
 		return true;
@@ -218,7 +217,7 @@ static bool refer_item(struct trial *trial, const struct reference *ref, struct 
 bool trial_refer(struct trial *trial, const struct reference *ref)
 {
 	const struct objsec *sec = ref->sym->sec;
-	int64_t value = (int64_t)ref->sym->value, off = value + ref->off;
+	uint64_t value = ref->sym->value, off = value + ref->off;
 	struct item *item;
 
 	if (!sec || !(sec->flags & SHF_ALLOC) || ref->sym->type == STT_GNU_IFUNC)
@@ -228,7 +227,8 @@ bool trial_refer(struct trial *trial, const struct reference *ref)
 	if (match_sec_is_merged(sec))
 		return data_compare_merged(trial, ref);
 	/* array[-1] by the array's own symbol means the array, not what lies before it. */
-	item = match_item_at(trial->match, sec, ref->sym->type == STT_SECTION ? off : value);
+	item = match_item_at(trial->match, sec,
+			     (int64_t)(ref->sym->type == STT_SECTION ? off : value));
 	return item ? refer_item(trial, ref, item, off) : true;
 }
 
