@@ -137,7 +137,10 @@ walk() {
 
 # run_case NAME CFLAGS - the whole case in one variant
 run_case() {
+	local compiler
 	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR/work
+	compiler=$(expect_lines compiler)
+	[[ $TARGET_CC = *"$compiler"* ]] || skip "made for $compiler"
 	tree_build "$2" || return
 	if [ -f "$CASE/steps.bash" ]; then
 		# shellcheck source=/dev/null

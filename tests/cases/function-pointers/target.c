@@ -12,7 +12,7 @@ KEPT const char *text(void);
 KEPT const char *store(void);
 KEPT text_fn take(void);
 
-static const text_fn table[] = {text};
+static const text_fn table[] = { text };
 static text_fn first = text, stored;
 
 const char *text(void)

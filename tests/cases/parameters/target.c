@@ -18,7 +18,7 @@ KEPT void many(int a, int b, int c, int d, int e, int f, int g, int h, double x,
 
 struct pair make(const char *text, long number)
 {
-	struct pair pair = {.number = number};
+	struct pair pair = { .number = number };
 
 	snprintf(pair.text, sizeof(pair.text), "%s", text);
 	return pair;

@@ -48,7 +48,7 @@ static atomic_int returned;
 static _Atomic(const char *) who_returned;
 static atomic_int last_errno;
 
-static const struct timespec hour = {.tv_sec = HOUR};
+static const struct timespec hour = { .tv_sec = HOUR };
 
 /* An hour from now. */
 static struct timespec later(clockid_t clock)
@@ -102,17 +102,17 @@ static void block_signalfd(void)
 
 static void block_poll(void)
 {
-	poll(&(struct pollfd){.fd = on.pipe[0], .events = POLLIN}, 1, -1);
+	poll(&(struct pollfd){ .fd = on.pipe[0], .events = POLLIN }, 1, -1);
 }
 
 static void block_poll_timed(void)
 {
-	poll(&(struct pollfd){.fd = on.pipe[0], .events = POLLIN}, 1, HOUR * 1000);
+	poll(&(struct pollfd){ .fd = on.pipe[0], .events = POLLIN }, 1, HOUR * 1000);
 }
 
 static void block_ppoll(void)
 {
-	ppoll(&(struct pollfd){.fd = on.pipe[0], .events = POLLIN}, 1, &hour, NULL);
+	ppoll(&(struct pollfd){ .fd = on.pipe[0], .events = POLLIN }, 1, &hour, NULL);
 }
 
 static void block_select(void)
@@ -121,7 +121,7 @@ static void block_select(void)
 
 	FD_ZERO(&fds);
 	FD_SET(on.pipe[0], &fds);
-	select(on.pipe[0] + 1, &fds, NULL, NULL, &(struct timeval){.tv_sec = HOUR});
+	select(on.pipe[0] + 1, &fds, NULL, NULL, &(struct timeval){ .tv_sec = HOUR });
 }
 
 static void block_epoll(void)
@@ -205,12 +205,12 @@ static void block_pause(void)
 
 static void block_semop(void)
 {
-	semop(on.sem_id, &(struct sembuf){.sem_op = -1}, 1);
+	semop(on.sem_id, &(struct sembuf){ .sem_op = -1 }, 1);
 }
 
 static void block_semtimedop(void)
 {
-	semtimedop(on.sem_id, &(struct sembuf){.sem_op = -1}, 1, &hour);
+	semtimedop(on.sem_id, &(struct sembuf){ .sem_op = -1 }, 1, &hour);
 }
 
 static void block_msgrcv(void)
@@ -242,34 +242,34 @@ static const struct {
 	const char *name;
 	void (*call)(void);
 } kinds[] = {
-	{"read", block_read},
-	{"write", block_write},
-	{"eventfd", block_eventfd},
-	{"timerfd", block_timerfd},
-	{"inotify", block_inotify},
-	{"signalfd", block_signalfd},
-	{"poll", block_poll},
-	{"poll, timed", block_poll_timed},
-	{"ppoll", block_ppoll},
-	{"select", block_select},
-	{"epoll_wait", block_epoll},
-	{"epoll_pwait2", block_epoll_timed},
-	{"nanosleep", block_nanosleep},
-	{"clock_nanosleep", block_clock_nanosleep},
-	{"sem_wait", block_sem},
-	{"sem_timedwait", block_sem_timed},
-	{"pthread_cond_wait", block_cond},
-	{"accept", block_accept},
-	{"recv", block_recv},
-	{"recv, timed", block_recv_timed},
-	{"sigwaitinfo", block_sigwait},
-	{"sigtimedwait", block_sigtimedwait},
-	{"pause", block_pause},
-	{"semop", block_semop},
-	{"semtimedop", block_semtimedop},
-	{"msgrcv", block_msgrcv},
-	{"mq_receive", block_mq},
-	{"flock", block_flock},
+	{ "read", block_read },
+	{ "write", block_write },
+	{ "eventfd", block_eventfd },
+	{ "timerfd", block_timerfd },
+	{ "inotify", block_inotify },
+	{ "signalfd", block_signalfd },
+	{ "poll", block_poll },
+	{ "poll, timed", block_poll_timed },
+	{ "ppoll", block_ppoll },
+	{ "select", block_select },
+	{ "epoll_wait", block_epoll },
+	{ "epoll_pwait2", block_epoll_timed },
+	{ "nanosleep", block_nanosleep },
+	{ "clock_nanosleep", block_clock_nanosleep },
+	{ "sem_wait", block_sem },
+	{ "sem_timedwait", block_sem_timed },
+	{ "pthread_cond_wait", block_cond },
+	{ "accept", block_accept },
+	{ "recv", block_recv },
+	{ "recv, timed", block_recv_timed },
+	{ "sigwaitinfo", block_sigwait },
+	{ "sigtimedwait", block_sigtimedwait },
+	{ "pause", block_pause },
+	{ "semop", block_semop },
+	{ "semtimedop", block_semtimedop },
+	{ "msgrcv", block_msgrcv },
+	{ "mq_receive", block_mq },
+	{ "flock", block_flock },
 };
 
 #define N_KINDS (sizeof(kinds) / sizeof(*kinds))
@@ -287,7 +287,7 @@ static void note_ipc(void)
 
 static void make_queues(void)
 {
-	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 64};
+	struct mq_attr attr = { .mq_maxmsg = 1, .mq_msgsize = 64 };
 	char name[32];
 
 	on.sem_id = semget(IPC_PRIVATE, 1, 0600);
@@ -300,14 +300,14 @@ static void make_queues(void)
 
 static void make_sockets(void)
 {
-	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
 
 	on.listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	bind(on.listener, (struct sockaddr *)&name, sizeof(sa_family_t));
 	listen(on.listener, 1);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, on.pair);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, on.timed_pair);
-	setsockopt(on.timed_pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = HOUR},
+	setsockopt(on.timed_pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = HOUR },
 		   sizeof(struct timeval));
 }
 
@@ -322,10 +322,10 @@ static void make_files(void)
 	fcntl(on.full_pipe[1], F_SETFL, 0);
 	on.event = eventfd(0, 0);
 	on.timer = timerfd_create(CLOCK_MONOTONIC, 0);
-	timerfd_settime(on.timer, 0, &(struct itimerspec){.it_value = hour}, NULL);
+	timerfd_settime(on.timer, 0, &(struct itimerspec){ .it_value = hour }, NULL);
 	on.watch = inotify_init1(0);
 	on.epoll = epoll_create1(0);
-	epoll_ctl(on.epoll, EPOLL_CTL_ADD, on.pipe[0], &(struct epoll_event){.events = EPOLLIN});
+	epoll_ctl(on.epoll, EPOLL_CTL_ADD, on.pipe[0], &(struct epoll_event){ .events = EPOLLIN });
 	on.locked = open("lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	flock(on.locked, LOCK_EX);
 	sigemptyset(&on.signals);
