@@ -58,6 +58,60 @@ int64_t reference_target(const struct objsec *from, const struct objrel *rel)
 	return (int64_t)rel->sym->value + rel->addend + bias;
 }
 
+/* Does the instruction at `at` take the address of the section's function, without a relocation? */
+static bool takes_own_address(const struct objsec *sec, uint64_t at, const struct insn *insn)
+{
+	const struct objsym *owner = part_of(sec)->owner;
+	int32_t distance;
+
+	if (!owner || !insn->pc_relative_mem || insn->disp_size != sizeof(distance))
+		return false;
+	memcpy(&distance, sec->data + at + insn->disp_off, sizeof(distance));
+	if ((int64_t)(at + insn->len) + distance != (int64_t)owner->value)
+		return false;
+	for (size_t i = 0; i < sec->rels.n; i++)
+		if (sec->rels.items[i].offset == at + insn->disp_off)
+			return false;
+	return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct objrel *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/*
+ * The assembler needs no relocation for a static function that takes its own address, as one does
+ * that registers itself again. But it must be the original's address like any other that is taken,
+ * so we put a relocation there.
+ */
+static int restore_own_addresses(struct objsec *sec, struct uspl_err *err)
+{
+	struct insn insn;
+
+	for (uint64_t at = 0; at < sec->size; at += insn.len) {
+		struct objrel *rel;
+
+		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) || !insn.len)
+			break;
+		if (!takes_own_address(sec, at, &insn))
+			continue;
+		rel = vec_push(&sec->rels);
+		if (!rel)
+			return uspl_fail_nomem(err);
+		rel->offset = at + insn.disp_off;
+		rel->type = arch_native()->pcrel_type;
+		rel->sym = part_of(sec)->owner;
+		rel->addend = insn.disp_off - insn.len;
+		memset(sec->data + rel->offset, 0, insn.disp_size);
+	}
+	if (sec->rels.n)
+		qsort(sec->rels.items, sec->rels.n, sizeof(*sec->rels.items), by_place);
+	return 0;
+}
+
 /*
  * Decodes a code section and notes for each relocation how far it lies from its instruction's
  * end.
@@ -235,8 +289,10 @@ int normalise(struct side *side, struct uspl_err *err)
 		struct objsec *sec = side->obj->secs.items[i];
 
 		if (part_of(sec)->kind == PART_CODE && sec->data) {
-			int rc = find_biases(sec, err);
+			int rc = restore_own_addresses(sec, err);
 
+			if (!rc)
+				rc = find_biases(sec, err);
 			if (rc)
 				return rc;
 		}

@@ -70,6 +70,7 @@ struct arch_regs; /* a thread's registers: proc/thread.h */
 struct arch {
 	const char *name; /* "x86_64" */
 	uint16_t machine; /* EM_* */
+	uint32_t pcrel_type; /* the relocation of a 32-bit distance, of kind RELOC_PCREL */
 	uint8_t jump_len; /* bytes that the jump at a function's entry takes */
 	uint64_t reach; /* how far, in bytes, code and data may lie from code that refers to them */
 

@@ -150,8 +150,8 @@ static int place_symbol(struct reader *r, struct objsym *sym, const GElf_Sym *gs
 		sym->shndx = SHN_ABS;
 		return 0;
 	}
-	if (sym->value > sym->sec->size)
-		return damaged(r, "a symbol lies outside its section");
+	if (sym->value > sym->sec->size || sym->size > sym->sec->size - sym->value)
+		return damaged(r, "a symbol reaches beyond its section");
 	if (sym->type == STT_SECTION && !sym->sec->secsym)
 		sym->sec->secsym = sym;
 	return 0;

@@ -9,6 +9,7 @@
  *     // redirects: f g               the functions, by their names without clone numbers, sorted
  *     // carries: f t.c:helper        symbols that new.o must define
  *     // refers: t.c:counter          symbols that new.o must leave to the running program
+ *     // by_name: t.c:f               one that new.o defines, and refers to by the symbol
  *     // refuses: data-change TEXT    instead: the code's name, and a part of the message
  */
 
@@ -31,13 +32,14 @@ static const char any_way[] =
 struct diff_case {
 	const char *path;
 	char *text;
-	char *ways, *redirects, *carries, *refers, *refuses; /* NULL if the head hasn't the line */
+	/* NULL if the head hasn't the line. */
+	char *ways, *redirects, *carries, *refers, *by_name, *refuses;
 };
 
 /* The rest of the line "// key: REST", which the caller frees; NULL if there is none. */
 static char *head_line(const char *text, const char *key)
 {
-	auto_buf struct buf prefix = {0};
+	auto_buf struct buf prefix = { 0 };
 	const char *line;
 
 	buf_addf(&prefix, "\n// %s: ", key);
@@ -55,6 +57,7 @@ static void case_release(struct diff_case *c)
 	free(c->redirects);
 	free(c->carries);
 	free(c->refers);
+	free(c->by_name);
 	free(c->refuses);
 }
 
@@ -63,8 +66,8 @@ DEFINE_AUTO_RELEASE(case, struct diff_case, case_release)
 
 static bool case_read(struct diff_case *c, const char *path)
 {
-	struct buf buf = {0};
-	struct uspl_err err = {0};
+	struct buf buf = { 0 };
+	struct uspl_err err = { 0 };
 
 	if (file_read(path, &buf, &err))
 		return false;
@@ -74,6 +77,7 @@ static bool case_read(struct diff_case *c, const char *path)
 	c->redirects = head_line(c->text, "redirects");
 	c->carries = head_line(c->text, "carries");
 	c->refers = head_line(c->text, "refers");
+	c->by_name = head_line(c->text, "by_name");
 	c->refuses = head_line(c->text, "refuses");
 	if (c->ways && !strcmp(c->ways, "any")) {
 		free(c->ways);
@@ -92,7 +96,7 @@ static int by_name(const void *a, const void *b)
 /* "f g": the names of the redirected functions, sorted, without the numbers of clones. */
 static char *names_of(struct update_target *target)
 {
-	struct buf names = {0};
+	struct buf names = { 0 };
 	struct update_function *function;
 
 	if (target->functions.n)
@@ -123,12 +127,15 @@ static void target_release(struct update_target *target)
 DEFINE_AUTO_RELEASE(target, struct update_target, target_release)
 #define auto_target __attribute__((cleanup(cleanup_target_)))
 
-/* What must hold for any result: a redirected function is in both objects, new code can be unwound. */
+/*
+ * What must hold for any result: a redirected function is in both objects, new code can be
+ * unwound.
+ */
 static bool is_consistent(const struct update_target *target)
 {
 	const struct update_function *function;
-	auto_buf struct buf bytes = {0};
-	struct uspl_err err = {0};
+	auto_buf struct buf bytes = { 0 };
+	struct uspl_err err = { 0 };
 
 	vec_for_each (&target->functions, function) {
 		const struct objsym *new = objfile_symbol(target->new_code, function->symbol);
@@ -159,6 +166,19 @@ static void check_symbols(const struct objfile *obj, const char *list, bool defi
 	}
 }
 
+/* Does anything carried refer to the symbol, rather than to its section? */
+static bool is_named_by_code(const struct objfile *obj, const char *name)
+{
+	for (size_t i = 0; i < obj->secs.n; i++) {
+		const struct objrel *rel;
+
+		vec_for_each (&obj->secs.items[i]->rels, rel)
+			if (!strcmp(rel->sym->name, name))
+				return true;
+	}
+	return false;
+}
+
 static void check_packaged(const struct diff_case *c, struct update_target *target,
 			   const char *what)
 {
@@ -169,6 +189,9 @@ static void check_packaged(const struct diff_case *c, struct update_target *targ
 	ok(is_consistent(target), "%s: both objects are consistent", what);
 	if (c->carries)
 		check_symbols(target->new_code, c->carries, true, what);
+	if (c->by_name)
+		ok(is_named_by_code(target->new_code, c->by_name), "%s: %s by name", what,
+		   c->by_name);
 	if (c->refers)
 		check_symbols(target->new_code, c->refers, false, what);
 }
@@ -185,11 +208,11 @@ static void check_refused(const struct diff_case *c, int rc, const struct uspl_e
 
 static void run_case(const struct diff_case *c, const char *way)
 {
-	auto_buf struct buf pre_cmd = {0}, post_cmd = {0}, what = {0};
+	auto_buf struct buf pre_cmd = { 0 }, post_cmd = { 0 }, what = { 0 };
 	auto_free char *pre = NULL, *post = NULL;
-	auto_target struct update_target target = {0};
-	struct uspl_err err = {0};
-	struct diff_unit unit = {.source = "t.c"};
+	auto_target struct update_target target = { 0 };
+	struct uspl_err err = { 0 };
+	struct diff_unit unit = { .source = "t.c" };
 	int rc;
 
 	buf_addf(&what, "%s (%s)", file_basename(c->path), way);
@@ -211,7 +234,7 @@ static void run_case(const struct diff_case *c, const char *way)
 
 static void test_case(const char *path)
 {
-	auto_case struct diff_case c = {0};
+	auto_case struct diff_case c = { 0 };
 	char *rest, *way;
 
 	ok(case_read(&c, path), "%s is a case", path);
@@ -220,9 +243,21 @@ static void test_case(const char *path)
 		run_case(&c, way + strspn(way, " "));
 }
 
+static const char damage_text[] =
+	"int outside(const char *);\n"
+	"static const int tab[4] = { 1, 2, 3, 4 };\n"
+	"int f(int x) { static int n = 3; switch (x) { case 0: return outside(\"a\");"
+	" case 1: return n++; case 2: return tab[x]; case 3: return outside(\"c\");"
+	" case 5: return 7; } return 0; }\n"
+	"#ifdef PATCHED\n"
+	"int g(int x) { return f(x) + outside(__func__); }\n"
+	"#else\n"
+	"int g(int x) { return f(x + 1); }\n"
+	"#endif\n";
+
 static void test_cases(void)
 {
-	glob_t found = {0};
+	glob_t found = { 0 };
 
 	ok(!glob(CASES "/*.c", 0, NULL, &found), "there are cases in " CASES);
 	for (size_t i = 0; i < found.gl_pathc; i++)
@@ -230,7 +265,10 @@ static void test_cases(void)
 	globfree(&found);
 }
 
-/* Two units change; each has a static function of the same name, one uses what is new in the other. */
+/*
+ * Two units change; each has a static function of the same name, one uses what is new in the
+ * other.
+ */
 static void test_two_units(void)
 {
 	static const char a[] =
@@ -253,9 +291,9 @@ static void test_two_units(void)
 	auto_free char *a_post = compile_object("gcc -O2 -DPATCHED " SPLIT, "a_post", a);
 	auto_free char *b_pre = compile_object("gcc -O2 " SPLIT, "b_pre", b);
 	auto_free char *b_post = compile_object("gcc -O2 -DPATCHED " SPLIT, "b_post", b);
-	struct diff_unit units[] = {{"a.c", a_pre, a_post}, {"b.c", b_pre, b_post}};
-	auto_target struct update_target target = {0};
-	struct uspl_err err = {0};
+	struct diff_unit units[] = { { "a.c", a_pre, a_post }, { "b.c", b_pre, b_post } };
+	auto_target struct update_target target = { 0 };
+	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
 
 	ok(diff_target(units, 2, &target, &err) == 0, "two units change");
@@ -277,9 +315,9 @@ static void test_new_unit(void)
 					      "int f(int);\nint g(int x) { return f(x); }\n");
 	auto_free char *fresh =
 		compile_object("gcc -O2 " SPLIT, "fresh", "int f(int x) { return x / 5; }\n");
-	struct diff_unit units[] = {{"old.c", pre, post}, {"new.c", NULL, fresh}};
-	auto_target struct update_target target = {0};
-	struct uspl_err err = {0};
+	struct diff_unit units[] = { { "old.c", pre, post }, { "new.c", NULL, fresh } };
+	auto_target struct update_target target = { 0 };
+	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
 
 	ok(diff_target(units, 2, &target, &err) == 0, "a function moves into a new file");
@@ -290,9 +328,41 @@ static void test_new_unit(void)
 	ok(is_consistent(&target), "a new file: both objects are consistent");
 }
 
+/* Objects come from a compiler, but a damaged one must not do worse than end in a message. */
+static void test_damage(void)
+{
+	auto_free char *pre = compile_object("gcc -O2 " SPLIT, "good", damage_text);
+	auto_free char *post = compile_object("gcc -O2 -DPATCHED " SPLIT, "bad", damage_text);
+	struct diff_unit unit = { .source = "t.c", .pre_obj = pre, .post_obj = post };
+	auto_buf struct buf good = { 0 };
+	unsigned int seed = 7, silent = 0, refused = 0;
+	struct uspl_err err = { 0 };
+
+	ok(file_read(post, &good, &err) == 0, "an object to damage");
+	for (int round = 0; round < 1500; round++) {
+		auto_target struct update_target target = { 0 };
+		auto_buf struct buf bad = { 0 };
+
+		buf_add(&bad, good.data, good.len);
+		for (int i = 0; i <= round % 5; i++) {
+			size_t at = (size_t)rand_r(&seed) % (round % 2 ? good.len : good.len / 3);
+
+			bad.data[good.len - 1 - at] = (char)rand_r(&seed);
+		}
+		err.msg[0] = '\0';
+		if (file_write(post, bad.data, bad.len, &err) ||
+		    diff_target(&unit, 1, &target, &err)) {
+			refused++;
+			silent += !err.msg[0];
+		}
+	}
+	ok(refused && !silent, "%u of 1500 damaged objects are refused, with a message", refused);
+}
+
 int main(void)
 {
 	test_cases();
+	test_damage();
 	test_two_units();
 	test_new_unit();
 	compile_rmdir();
