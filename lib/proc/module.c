@@ -232,18 +232,21 @@ int module_open_file(const struct proc *proc, const struct module *module)
 
 	if (!map || !map->inode)
 		return -1;
-	/* Needs privileges, but sees deleted files and other mount namespaces. */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->pid, map->start, map->end);
+	/*
+	 * By the thread that lives: the main one may have exited, and then its links are empty.
+	 * map_files needs privileges, but shows deleted files and other mount namespaces.
+	 */
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->tid, map->start, map->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
 	if (module->is_main) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+		snprintf(path, sizeof(path), "/proc/%d/exe", proc->tid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, module->path);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->tid, module->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* Overlay file systems show another device number: then the name has to do, the match decides anyway. */
 	if (fd >= 0 && !same_file(fd, map) && map->deleted) {
