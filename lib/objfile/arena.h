@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* arena.h - memory that is given back all at once; what an objfile's names, sections and symbols are allocated from */
+/*
+ * arena.h - memory that is given back all at once; what an objfile's names, sections and symbols
+ * are allocated from
+ */
 #ifndef USPL_OBJFILE_ARENA_H
 #define USPL_OBJFILE_ARENA_H
 
