@@ -19,6 +19,7 @@ struct stop {
 	const struct proc *proc;
 	thread_vec threads;
 	sigset_t old_mask; /* our own signal mask, from before */
+	int old_nice;      /* and our priority */
 	size_t n_threads;            /* that stood still */
 	int64_t entered_ns, left_ns; /* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go */
 };
