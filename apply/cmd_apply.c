@@ -17,13 +17,16 @@ struct options {
 static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s, "how long to wait for a busy function (default 10)" },
-		{ 0, "json", NULL, CLI_FLAG, &opts->json, "one JSON object a process, one to a line" },
+		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s,
+		  "how long to wait for a busy function (default 10)" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json,
+		  "one JSON object a process, one to a line" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-apply",
 		.synopsis = "[OPTION]... UPDATE PID...",
-		.summary = "Puts an update (uspl-ID.tar.gz, or its unpacked folder) into running processes",
+		.summary = "Puts an update (uspl-ID.tar.gz, or its unpacked folder) into running "
+			   "processes",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
@@ -38,8 +41,11 @@ static int parse(int argc, char **argv, struct options *opts, int *first, struct
 	return -USPL_E_USAGE;
 }
 
-/* One process: applies, prints its line or object, and returns the exit status that it stands for. */
-static int apply_one(const struct update *update, const char *name, pid_t pid, const struct options *opts)
+/*
+ * One process: applies, prints its line or object, and returns the exit status that it stands for.
+ */
+static int apply_one(const struct update *update, const char *name, pid_t pid,
+		     const struct options *opts)
 {
 	struct report report = { .id = update->id, .pid = pid };
 	struct uspl_err err = { 0 };

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link.c - from a relocatable object to bytes at an address
 //
-// Three segments, in this order: text, read-only data, data. What the object doesn't have, but its code needs, is made here:
+// Three segments, in this order: text, read-only data, data. What the object doesn't have, but its
+// code needs, is made here:
 //
 //	text      code sections | a stub for each function that may be called out of reach
 //	rodata    constant sections, .eh_frame | a slot for each stub, and the GOT
 //	data      variables, initialised or not, and common symbols
 //
-// Layout and relocation are two steps, since memory can be reserved in the target only when the size is known, and nothing has an
-// address before. All that may turn out to be needed gets its room in the first: a stub costs 8 bytes, and whether a
-// function is out of reach is known only in the second.
+// Layout and relocation are two steps, since memory can be reserved in the target only when the
+// size is known, and nothing has an address before. All that may turn out to be needed gets its
+// room in the first: a stub costs 8 bytes, and whether a function is out of reach is known only in
+// the second.
 
 #include <string.h>
 
@@ -147,7 +149,10 @@ static int place_sections(struct link *link, struct uspl_err *err)
 	return 0;
 }
 
-/* Unwinders read call frame information up to a length of zero: it must be in one piece, with that at its end. */
+/*
+ * Unwinders read call frame information up to a length of zero: it must be in one piece, with that
+ * at its end.
+ */
 static int place_eh_frame(struct link *link, struct uspl_err *err)
 {
 	struct link_private *priv = link->priv;

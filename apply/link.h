@@ -2,8 +2,9 @@
 /*
  * link.h - from a relocatable object to bytes at an address
  *
- * A small static linker for new code: lays sections out in segments by protection, makes the GOT and the stubs that calls out of
- * reach go through, and relocates. It touches no process; the values of undefined symbols come from the caller.
+ * A small static linker for new code: lays sections out in segments by protection, makes the GOT
+ * and the stubs that calls out of reach go through, and relocates. It touches no process; the
+ * values of undefined symbols come from the caller.
  */
 #ifndef USPL_APPLY_LINK_H
 #define USPL_APPLY_LINK_H
@@ -15,36 +16,41 @@
 enum link_seg_kind { LINK_TEXT, LINK_RODATA, LINK_DATA, LINK_N_SEGS };
 
 struct link_seg {
-	uint64_t offset;  /* from the base, whole pages */
-	uint64_t len;     /* whole pages; 0: the segment is empty */
-	uint8_t *bytes;   /* len bytes */
+	uint64_t offset; /* from the base, whole pages */
+	uint64_t len;    /* whole pages; 0: the segment is empty */
+	uint8_t *bytes;  /* len bytes */
 };
 
 struct link {
 	const struct arch *arch;
 	const struct objfile *obj;
 	struct link_seg segs[LINK_N_SEGS];
-	uint64_t len;      /* of all segments */
-	taddr base;        /* after link_relocate */
-	uint64_t eh_frame, eh_frame_len; /* offset of the call frame information in the rodata segment; len 0 if none */
+	uint64_t len; /* of all segments */
+	taddr base;   /* after link_relocate */
+	/* Offset of the call frame information in the rodata segment; length 0 if there is none. */
+	uint64_t eh_frame, eh_frame_len;
 	void *priv;
 };
 
 /*
- * Asked once for each symbol that needs a value from outside: one that obj doesn't define, or one that the caller wants to
- * direct elsewhere. `redirected` is true for a symbol that obj does define: *ret_value is then preset to its address in the new code,
- * and the caller may leave it. Fails with a message that names the symbol.
+ * Asked once for each symbol that needs a value from outside: one that obj doesn't define, or one
+ * that the caller wants to direct elsewhere. `redirected` is true for a symbol that obj does
+ * define: *ret_value is then preset to its address in the new code, and the caller may leave it.
+ * Fails with a message that names the symbol.
  */
 typedef int (*link_value_fn)(void *ctx, const struct objsym *sym, bool redirected, taddr *ret_value,
 			     struct uspl_err *err);
 
 /*
- * Lays out all SHF_ALLOC sections of obj. Refuses sections and relocations that it doesn't know (USPL_E_UNSUPPORTED, naming
- * both). obj must outlive the link.
+ * Lays out all SHF_ALLOC sections of obj. Refuses sections and relocations that it doesn't know
+ * (USPL_E_UNSUPPORTED, naming both). obj must outlive the link.
  */
 int link_layout(const struct objfile *obj, const struct arch *arch, struct link **ret,
 		struct uspl_err *err) uspl_must_check;
-/* Relocates everything for base (whole pages). May be called once. USPL_E_OUT_OF_REACH names the symbol that is too far. */
+/*
+ * Relocates everything for base (whole pages). May be called once. USPL_E_OUT_OF_REACH names the
+ * symbol that is too far.
+ */
 int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 		  struct uspl_err *err) uspl_must_check;
 /* The address of a symbol that obj defines, after link_relocate. */

@@ -5,7 +5,10 @@
 
 #include "apply/link.h"
 
-/* What the link knows of a symbol that a relocation refers to. Offsets count from the start of their segment. */
+/*
+ * What the link knows of a symbol that a relocation refers to. Offsets count from the start of
+ * their segment.
+ */
 struct link_symbol {
 	bool used;
 	bool needs_stub, needs_got, needs_tls_got;
@@ -22,8 +25,8 @@ struct link_private {
 };
 
 /*
- * True for a section whose bytes go into the target. Notes describe the object file; nobody looks for them in memory
- * that isn't a program.
+ * True for a section whose bytes go into the target. Notes describe the object file; nobody looks
+ * for them in memory that isn't a program.
  */
 bool link_is_loaded(const struct objsec *sec);
 /* A loaded section's bytes in its segment. */

@@ -19,18 +19,23 @@
 #define PLACE_TRIES 5
 
 /* The function of the target with that refname, or NULL. */
-static const struct update_function *find_function(const struct update_target *target, const char *symbol)
+static const struct update_function *find_function(const struct update_target *target,
+						   const char *symbol)
 {
 	const struct update_function *function;
 
-	vec_for_each(&target->functions, function)
+	vec_for_each (&target->functions, function)
 		if (!strcmp(function->symbol, symbol))
 			return function;
 	return NULL;
 }
 
-/* link_value_fn: a redirected function means its original, everything else that isn't new is looked up in the process. */
-static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr *ret, struct uspl_err *err)
+/*
+ * link_value_fn: a redirected function means its original, everything else that isn't new is looked
+ * up in the process.
+ */
+static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr *ret,
+		    struct uspl_err *err)
 {
 	const struct load *load = ctx;
 	const struct match_piece *piece;
@@ -46,18 +51,21 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr 
 }
 
 /*
- * A jump may be longer than the function; then what follows must be padding: instructions that do nothing, or traps, or zeros, up to
- * the next function.
+ * A jump may be longer than the function; then what follows must be padding: instructions that do
+ * nothing, or traps, or zeros, up to the next function.
  */
-static int check_room(const struct load *load, const struct match_piece *piece, struct uspl_err *err)
+static int check_room(const struct load *load, const struct match_piece *piece,
+		      struct uspl_err *err)
 {
 	const struct arch *arch = arch_native();
 	taddr at = piece->addr + piece->len, end = piece->addr + arch->jump_len;
 	const struct image_sym *sym;
 
-	vec_for_each(&load->image->syms, sym)
+	vec_for_each (&load->image->syms, sym)
 		if (sym->type == STT_FUNC && sym->addr > piece->addr && sym->addr < end)
-			return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' is only %zu bytes long and '%s' follows at once: no room for a jump",
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' is only %zu bytes long and '%s' follows at once: no "
+					 "room for a jump",
 					 piece->name, piece->len, sym->name);
 	while (at < end) {
 		const uint8_t *bytes = image_bytes(load->image, at, 1);
@@ -71,14 +79,15 @@ static int check_room(const struct load *load, const struct match_piece *piece, 
 		else if (bytes && arch->insn_decode(bytes, left, &insn) && insn.is_nop)
 			at += insn.len;
 		else
-			return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' is only %zu bytes long: no room for a jump", piece->name,
-					 piece->len);
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' is only %zu bytes long: no room for a jump",
+					 piece->name, piece->len);
 	}
 	return 0;
 }
 
-static int add_site(const struct load *load, const struct update_function *function, struct region *region,
-		    struct uspl_err *err)
+static int add_site(const struct load *load, const struct update_function *function,
+		    struct region *region, struct uspl_err *err)
 {
 	const struct match_piece *piece;
 	struct region_site *site;
@@ -131,16 +140,18 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 
 	snprintf(region->id, sizeof(region->id), "%s", load->update->id);
 	/* A description may be any length in the update; the record keeps what people read. */
-	region->description = strndup(load->update->description ? load->update->description : "", 1024);
+	region->description =
+		strndup(load->update->description ? load->update->description : "", 1024);
 	region->module_name = strdup(load->module->name);
-	region->patch = strndup(load->update->patch ? load->update->patch : "", load->update->patch_len);
+	region->patch =
+		strndup(load->update->patch ? load->update->patch : "", load->update->patch_len);
 	if (!region->description || !region->module_name || !region->patch)
 		return uspl_fail_nomem(err);
 	region->patch_len = strlen(region->patch);
 	region->module = load->module->start;
 	region->state = USPL_REGION_LOADED;
 	region->regions = load->n_regions;
-	vec_for_each(&load->target->functions, function) {
+	vec_for_each (&load->target->functions, function) {
 		struct range_ctx ctx = { region, function, false };
 		int rc = add_site(load, function, region, err);
 
@@ -162,25 +173,33 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 	region->info_len = info_len;
 	region->text = region->self + info_len + link->segs[LINK_TEXT].offset;
 	region->text_len = link->segs[LINK_TEXT].len;
-	region->data = link->segs[LINK_DATA].len ? region->self + info_len + link->segs[LINK_DATA].offset : 0;
+	region->data = link->segs[LINK_DATA].len
+			       ? region->self + info_len + link->segs[LINK_DATA].offset
+			       : 0;
 	region->data_len = link->segs[LINK_DATA].len;
-	region->eh_frame = link->eh_frame_len ? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame : 0;
+	region->eh_frame =
+		link->eh_frame_len
+			? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame
+			: 0;
 	region->eh_frame_len = link->eh_frame_len;
 }
 
-static int aim_sites(const struct load *load, const struct link *link, struct region *region, struct uspl_err *err)
+static int aim_sites(const struct load *load, const struct link *link, struct region *region,
+		     struct uspl_err *err)
 {
 	struct region_site *site = region->sites.items;
 	const struct update_function *function;
 
-	vec_for_each(&load->target->functions, function) {
+	vec_for_each (&load->target->functions, function) {
 		const struct objsym *sym = objfile_symbol(load->target->new_code, function->symbol);
 
 		if (!sym || !sym->sec)
-			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'", function->symbol);
+			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'",
+					 function->symbol);
 		site->new_addr = link_address(link, sym);
 		if (!arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes))
-			return uspl_fail(err, USPL_E_OUT_OF_REACH, "the new code of '%s' is out of reach", function->name);
+			return uspl_fail(err, USPL_E_OUT_OF_REACH,
+					 "the new code of '%s' is out of reach", function->name);
 		site++;
 	}
 	return 0;
@@ -194,8 +213,8 @@ static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
 }
 
 /* Links for a place and sets the addresses of the region. */
-static int link_at(const struct load *load, taddr map, uint64_t info_len, struct region *region, struct link **ret,
-		   struct uspl_err *err)
+static int link_at(const struct load *load, taddr map, uint64_t info_len, struct region *region,
+		   struct link **ret, struct uspl_err *err)
 {
 	auto_link struct link *link = NULL;
 	int rc = link_layout(load->target->new_code, arch_native(), &link, err);
@@ -216,13 +235,16 @@ static struct inject_req map_request(taddr addr, uint64_t len, int prot, int fla
 	return (struct inject_req){
 		.kind = INJECT_SYSCALL,
 		.what = SYS_mmap,
-		.args = { addr, len, (uint64_t)prot, (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
+		.args = { addr, len, (uint64_t)prot,
+			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
 	};
 }
 
 int load_remove(struct proc *proc, const struct region *region, struct uspl_err *err)
 {
-	struct inject_req req = { .kind = INJECT_SYSCALL, .what = SYS_munmap, .args = { region->map, region->map_len } };
+	struct inject_req req = { .kind = INJECT_SYSCALL,
+				  .what = SYS_munmap,
+				  .args = { region->map, region->map_len } };
 	size_t done;
 	int rc;
 
@@ -236,23 +258,29 @@ int load_remove(struct proc *proc, const struct region *region, struct uspl_err 
 	return rc;
 }
 
-/* Reserves the place as a whole, then lays the parts into it. *ret_taken: somebody else has mapped something there meanwhile. */
-static int map_region(struct proc *proc, const struct link *link, const struct region *region, bool *ret_taken,
-		      struct uspl_err *err)
+/*
+ * Reserves the place as a whole, then lays the parts into it. *ret_taken: somebody else has mapped
+ * something there meanwhile.
+ */
+static int map_region(struct proc *proc, const struct link *link, const struct region *region,
+		      bool *ret_taken, struct uspl_err *err)
 {
-	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC, [LINK_RODATA] = PROT_READ,
+	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC,
+					       [LINK_RODATA] = PROT_READ,
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
 	struct inject_req reqs[2 + LINK_N_SEGS];
 	size_t n = 0, done = 0;
 	int64_t result;
 	int rc;
 
-	reqs[n++] = map_request(region->map, region->map_len, PROT_NONE, MAP_FIXED_NOREPLACE | MAP_NORESERVE);
+	reqs[n++] = map_request(region->map, region->map_len, PROT_NONE,
+				MAP_FIXED_NOREPLACE | MAP_NORESERVE);
 	reqs[n++] = map_request(region->self, region->info_len, PROT_READ, MAP_FIXED);
 	for (int i = 0; i < LINK_N_SEGS; i++)
 		if (link->segs[i].len)
-			reqs[n++] = map_request(region->self + region->info_len + link->segs[i].offset, link->segs[i].len,
-						prot[i], MAP_FIXED);
+			reqs[n++] =
+				map_request(region->self + region->info_len + link->segs[i].offset,
+					    link->segs[i].len, prot[i], MAP_FIXED);
 	rc = inject_run(proc, reqs, n, &done, err);
 	if (rc)
 		return rc;
@@ -263,7 +291,8 @@ static int map_region(struct proc *proc, const struct link *link, const struct r
 	if (done > 1 && load_remove(proc, region, NULL) != 0)
 		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
 	errno = (int)-result;
-	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len, proc->pid);
+	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
+			       proc->pid);
 }
 
 static int write_record(struct proc *proc, const struct region *region, struct uspl_err *err)
@@ -274,19 +303,22 @@ static int write_record(struct proc *proc, const struct region *region, struct u
 	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
 }
 
-static int write_region(struct proc *proc, const struct link *link, const struct region *region, struct uspl_err *err)
+static int write_region(struct proc *proc, const struct link *link, const struct region *region,
+			struct uspl_err *err)
 {
 	int rc = 0;
 
 	for (int i = 0; !rc && i < LINK_N_SEGS; i++)
 		if (link->segs[i].len)
-			rc = proc_write(proc, region->self + region->info_len + link->segs[i].offset, link->segs[i].bytes,
-					link->segs[i].len, err);
+			rc = proc_write(proc,
+					region->self + region->info_len + link->segs[i].offset,
+					link->segs[i].bytes, link->segs[i].len, err);
 	/* The record last: what has no record doesn't exist. */
 	return rc ? rc : write_record(proc, region, err);
 }
 
-static int load_new(const struct load *load, struct region *region, uint64_t info_len, struct uspl_err *err)
+static int load_new(const struct load *load, struct region *region, uint64_t info_len,
+		    struct uspl_err *err)
 {
 	const uint64_t reach = arch_native()->reach;
 	bool taken = true;
@@ -302,9 +334,12 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 			return rc;
 		len = info_len + link->len + 2 * PAGE;
 		link_free(take_ptr(link));
-		map = mappings_find_hole(&load->proc->maps, load->module->start, load->module->end, len, reach);
+		map = mappings_find_hole(&load->proc->maps, load->module->start, load->module->end,
+					 len, reach);
 		if (!map)
-			return uspl_fail(err, USPL_E_OUT_OF_REACH, "there is no room for %" PRIu64 " bytes near '%s' in pid %d",
+			return uspl_fail(err, USPL_E_OUT_OF_REACH,
+					 "there is no room for %" PRIu64
+					 " bytes near '%s' in pid %d",
 					 len, load->module->name, load->proc->pid);
 		rc = link_at(load, map, info_len, region, &link, err);
 		if (!rc)
@@ -312,13 +347,15 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 		if (!rc && !taken) {
 			rc = write_region(load->proc, link, region, err);
 			if (rc && load_remove(load->proc, region, NULL) != 0)
-				log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
+				log_info("load", "an unused mapping stays at 0x%" PRIx64,
+					 region->map);
 		}
 		if (!rc)
 			rc = proc_refresh_maps(load->proc, err);
 	}
 	if (!rc && taken)
-		return uspl_fail(err, USPL_E_OUT_OF_REACH, "the place for the update in pid %d is taken again and again",
+		return uspl_fail(err, USPL_E_OUT_OF_REACH,
+				 "the place for the update in pid %d is taken again and again",
 				 load->proc->pid);
 	return rc;
 }
@@ -331,28 +368,31 @@ static bool same_code(const struct load *load, const struct link *link, const st
 		auto_free uint8_t *have = seg->len ? malloc(seg->len) : NULL;
 		taddr at = region->self + region->info_len + seg->offset;
 
-		if (seg->len && (!have || proc_read_some(load->proc, at, have, seg->len) != seg->len ||
-				 memcmp(have, seg->bytes, seg->len)))
+		if (seg->len &&
+		    (!have || proc_read_some(load->proc, at, have, seg->len) != seg->len ||
+		     memcmp(have, seg->bytes, seg->len)))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Looks for a region that can be used again: one that was undone, or that a tool loaded which then died. Returns it, with `region` filled in,
- * or NULL.
+ * Looks for a region that can be used again: one that was undone, or that a tool loaded which then
+ * died. Returns it, with `region` filled in, or NULL.
  */
-static const struct region *find_left_over(const struct load *load, struct region *region, uint64_t info_len)
+static const struct region *find_left_over(const struct load *load, struct region *region,
+					   uint64_t info_len)
 {
 	const struct region *old;
 
-	vec_for_each(load->present, old) {
+	vec_for_each (load->present, old) {
 		auto_link struct link *link = NULL;
 
-		if (region_is_live(old) || !region_has_id(old, region->id) || old->module != region->module || old->info_len != info_len)
+		if (region_is_live(old) || !region_has_id(old, region->id) ||
+		    old->module != region->module || old->info_len != info_len)
 			continue;
-		if (link_at(load, old->map, info_len, region, &link, NULL) == 0 && region->map_len == old->map_len &&
-		    same_code(load, link, old))
+		if (link_at(load, old->map, info_len, region, &link, NULL) == 0 &&
+		    region->map_len == old->map_len && same_code(load, link, old))
 			return old;
 	}
 	return NULL;

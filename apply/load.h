@@ -2,8 +2,8 @@
 /*
  * load.h - an update's new code for one module, brought into the process
  *
- * Links the code for a place within reach of the module, maps that place in the target, and writes code, data and record. Afterwards the process runs as
- * before: nothing leads to the new code yet.
+ * Links the code for a place within reach of the module, maps that place in the target, and writes
+ * code, data and record. Afterwards the process runs as before: nothing leads to the new code yet.
  */
 #ifndef USPL_APPLY_LOAD_H
 #define USPL_APPLY_LOAD_H
@@ -23,17 +23,22 @@ struct load {
 	const struct update *update;
 	const struct update_target *target;
 	const region_vec *present; /* the process's regions before */
-	uint32_t n_regions;        /* how many the update makes in this process, this one included */
+	uint32_t n_regions; /* how many the update makes in this process, this one included */
 };
 
 /*
- * Loads, or takes over the region that the same update left behind when it was undone, if its code is byte for byte what would be loaded: then
- * repeated apply and undo don't grow the process, and variables that the update brought keep their values.
- * *ret_region is USPL_REGION_LOADED or USPL_REGION_UNDONE, the caller's to release. On failure nothing stays mapped.
+ * Loads, or takes over the region that the same update left behind when it was undone, if its code
+ * is byte for byte what would be loaded: then repeated apply and undo don't grow the process, and
+ * variables that the update brought keep their values. *ret_region is USPL_REGION_LOADED or
+ * USPL_REGION_UNDONE, the caller's to release. On failure nothing stays mapped.
  */
-int load_update(const struct load *load, struct region *ret_region, struct uspl_err *err) uspl_must_check;
+int load_update(const struct load *load, struct region *ret_region,
+		struct uspl_err *err) uspl_must_check;
 
-/* Unmaps a region that was loaded and never switched on. Does nothing to one that was taken over. */
-int load_remove(struct proc *proc, const struct region *region, struct uspl_err *err) uspl_must_check;
+/*
+ * Unmaps a region that was loaded and never switched on. Does nothing to one that was taken over.
+ */
+int load_remove(struct proc *proc, const struct region *region,
+		struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -21,14 +21,14 @@ struct session {
 	module_vec modules;
 	region_vec regions; /* what was there before */
 	VEC(struct pair) pairs;
-	region_vec loaded;  /* of this update */
+	region_vec loaded; /* of this update */
 };
 
 static bool has_build_id(const struct update_target *target, const char *build_id)
 {
 	char *const *id;
 
-	vec_for_each(&target->build_ids, id)
+	vec_for_each (&target->build_ids, id)
 		if (build_id && !strcmp(*id, build_id))
 			return true;
 	return false;
@@ -40,15 +40,18 @@ static bool has_name(const struct update_target *target, const struct module *mo
 	       (target->soname && module->soname && !strcmp(module->soname, target->soname));
 }
 
-/* The module that the target is: by its build-id, or else by its name, and then the match decides. */
-static const struct module *find_module(const struct session *session, const struct update_target *target)
+/*
+ * The module that the target is: by its build-id, or else by its name, and then the match decides.
+ */
+static const struct module *find_module(const struct session *session,
+					const struct update_target *target)
 {
 	const struct module *module;
 
-	vec_for_each(&session->modules, module)
+	vec_for_each (&session->modules, module)
 		if (has_build_id(target, module->build_id))
 			return module;
-	vec_for_each(&session->modules, module)
+	vec_for_each (&session->modules, module)
 		if (has_name(target, module))
 			return module;
 	return NULL;
@@ -58,7 +61,7 @@ static bool is_paired(const struct session *session, const struct module *module
 {
 	const struct pair *pair;
 
-	vec_for_each(&session->pairs, pair)
+	vec_for_each (&session->pairs, pair)
 		if (pair->module == module)
 			return true;
 	return false;
@@ -70,12 +73,14 @@ static int fail_no_module(const struct session *session, struct uspl_err *err)
 	const struct module *module;
 	const char *main_name = "?";
 
-	vec_for_each(&session->modules, module)
+	vec_for_each (&session->modules, module)
 		if (module->is_main)
 			main_name = module->path;
-	uspl_fail(err, USPL_E_NO_MODULE, "pid %d runs '%s' and maps no '%s'%s", session->proc->pid, main_name,
-		  first ? first->name : "?", session->update->targets.n > 1 ? " nor any other target of the update" : "");
-	uspl_hint(err, "'uspl-view --file=UPDATE' shows which programs and builds an update is for");
+	uspl_fail(err, USPL_E_NO_MODULE, "pid %d runs '%s' and maps no '%s'%s", session->proc->pid,
+		  main_name, first ? first->name : "?",
+		  session->update->targets.n > 1 ? " nor any other target of the update" : "");
+	uspl_hint(err,
+		  "'uspl-view --file=UPDATE' shows which programs and builds an update is for");
 	return -USPL_E_NO_MODULE;
 }
 
@@ -83,7 +88,7 @@ static int find_pairs(struct session *session, struct uspl_err *err)
 {
 	const struct update_target *target;
 
-	vec_for_each(&session->update->targets, target) {
+	vec_for_each (&session->update->targets, target) {
 		const struct module *module = find_module(session, target);
 		struct pair *pair;
 
@@ -104,8 +109,11 @@ static void explain_build(const struct pair *pair, struct uspl_err *err)
 
 	if (has_build_id(pair->target, pair->module->build_id) || !err || err->hint[0])
 		return;
-	uspl_hint(err, "'%s' is another build than the update was made for: its build-id is %s, the update's %s%s",
-		  pair->module->name, running, pair->target->build_ids.n ? pair->target->build_ids.items[0] : "none",
+	uspl_hint(err,
+		  "'%s' is another build than the update was made for: its build-id is %s, the "
+		  "update's %s%s",
+		  pair->module->name, running,
+		  pair->target->build_ids.n ? pair->target->build_ids.items[0] : "none",
 		  pair->target->build_ids.n > 1 ? " or others" : "");
 }
 
@@ -114,7 +122,7 @@ static int require_all(const struct match *match, const struct pair *pair, struc
 	const struct update_function *function;
 	const struct match_piece *piece;
 
-	vec_for_each(&pair->target->functions, function) {
+	vec_for_each (&pair->target->functions, function) {
 		int rc = match_require(match, function->symbol, &piece, err);
 
 		if (rc) {
@@ -123,7 +131,9 @@ static int require_all(const struct match *match, const struct pair *pair, struc
 		}
 	}
 	if (!has_build_id(pair->target, pair->module->build_id))
-		log_info("match", "'%s' is another build than the update was made for, but its code is the same",
+		log_info("match",
+			 "'%s' is another build than the update was made for, but its code is the "
+			 "same",
 			 pair->module->name);
 	return 0;
 }
@@ -151,7 +161,8 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 	if (!rc)
 		rc = require_all(match, pair, err);
 	if (!rc)
-		rc = resolver_new(session->proc, &session->modules, pair->module, image, match, &resolver, err);
+		rc = resolver_new(session->proc, &session->modules, pair->module, image, match,
+				  &resolver, err);
 	if (!rc) {
 		load.image = image;
 		load.match = match;
@@ -176,12 +187,13 @@ static void unload(struct session *session)
 {
 	const struct region *region;
 
-	vec_for_each(&session->loaded, region)
+	vec_for_each (&session->loaded, region)
 		if (load_remove(session->proc, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }
 
-static int switch_on(struct session *session, double wait_s, struct transition_result *result, struct uspl_err *err)
+static int switch_on(struct session *session, double wait_s, struct transition_result *result,
+		     struct uspl_err *err)
 {
 	auto_free struct region **regions = calloc(session->loaded.n, sizeof(*regions));
 	struct transition transition = {
@@ -200,7 +212,10 @@ static int switch_on(struct session *session, double wait_s, struct transition_r
 	return transition_run(&transition, result, err);
 }
 
-/* Moves the regions of this update that are live, or half switched on, from what was there before to `loaded`. */
+/*
+ * Moves the regions of this update that are live, or half switched on, from what was there before
+ * to `loaded`.
+ */
 static size_t adopt_live(struct session *session)
 {
 	size_t kept = 0, applied = 0;
@@ -220,7 +235,8 @@ static size_t adopt_live(struct session *session)
 	return applied;
 }
 
-static int run_session(struct session *session, pid_t pid, double wait_s, struct report *report, struct uspl_err *err)
+static int run_session(struct session *session, pid_t pid, double wait_s, struct report *report,
+		       struct uspl_err *err)
 {
 	const struct pair *pair;
 	int rc = proc_open(pid, &session->proc, err);
@@ -239,7 +255,7 @@ static int run_session(struct session *session, pid_t pid, double wait_s, struct
 		return switch_on(session, wait_s, &report->result, err);
 	rc = find_pairs(session, err);
 	if (!rc)
-		vec_for_each(&session->pairs, pair) {
+		vec_for_each (&session->pairs, pair) {
 			rc = load_pair(session, pair, err);
 			if (rc)
 				break;
@@ -251,8 +267,8 @@ static int run_session(struct session *session, pid_t pid, double wait_s, struct
 	return rc;
 }
 
-int process_apply(const struct update *update, pid_t pid, double wait_s, region_vec *ret_regions, struct report *ret_report,
-		  struct uspl_err *err)
+int process_apply(const struct update *update, pid_t pid, double wait_s, region_vec *ret_regions,
+		  struct report *ret_report, struct uspl_err *err)
 {
 	struct session session = { .update = update };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };

@@ -7,8 +7,9 @@
 #include "update/update.h"
 
 /*
- * Applies the update to the process, all of it or nothing. Fills in what the report says; ret_regions are the update's regions in the process, the
- * caller's to release, filled in on success only.
+ * Applies the update to the process, all of it or nothing. Fills in what the report says;
+ * ret_regions are the update's regions in the process, the caller's to release, filled in on
+ * success only.
  */
 int process_apply(const struct update *update, pid_t pid, double wait_s, region_vec *ret_regions,
 		  struct report *ret_report, struct uspl_err *err) uspl_must_check;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // resolve.c - the value of every symbol that new code refers to, in one process
 //
-// The order is written down in resolve.h. What the running code itself refers to is the best witness: it needs no symbol table, knows no
-// twins, and has what the dynamic linker bound. Symbol tables come next.
+// The order is written down in resolve.h. What the running code itself refers to is the best
+// witness: it needs no symbol table, knows no twins, and has what the dynamic linker bound. Symbol
+// tables come next.
 
 #include "apply/resolve.h"
 
@@ -77,7 +78,10 @@ static bool may_mean(const char *ref, const struct image_sym *sym)
 	return sym->bind == STB_LOCAL && refname_in_file(ref, sym->file);
 }
 
-/* Distinct places only: an alias of the same name is no doubt. A global definition rules out statics of its name. */
+/*
+ * Distinct places only: an alias of the same name is no doubt. A global definition rules out
+ * statics of its name.
+ */
 static struct own_symbols own_symbols(const struct resolver *resolver, const char *ref)
 {
 	struct own_symbols own = { 0 };
@@ -102,7 +106,10 @@ static struct own_symbols own_symbols(const struct resolver *resolver, const cha
 	return own;
 }
 
-/* An indirect function is what its resolver chose; the target's own slots know it, or the resolver is asked once more. */
+/*
+ * An indirect function is what its resolver chose; the target's own slots know it, or the resolver
+ * is asked once more.
+ */
 static int resolve_indirect(struct resolver *resolver, const struct objsym *sym,
 			    struct dynsyms *definer, taddr function, taddr *ret_value,
 			    struct uspl_err *err)
@@ -174,7 +181,10 @@ static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
 	}
 }
 
-/* True if nobody but the module itself decides: a program's own definition, or a library's that isn't exported. */
+/*
+ * True if nobody but the module itself decides: a program's own definition, or a library's that
+ * isn't exported.
+ */
 static bool own_definition_counts(const struct resolver *resolver, const struct own_symbols *own,
 				  const char *name)
 {

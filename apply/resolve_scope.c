@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // resolve_scope.c - in which order the dynamic linker looks for a module's symbols
 //
-// The dynamic linker keeps its modules in a list that the program's DT_DEBUG leads to. It begins with the program; then come preloaded
-// libraries, then what the program needs, breadth first; libraries opened later are at its end. All but the last
-// are the global scope, which is searched first for everybody. A library that was opened later then sees itself and what it needs.
+// The dynamic linker keeps its modules in a list that the program's DT_DEBUG leads to. It begins
+// with the program; then come preloaded libraries, then what the program needs, breadth first;
+// libraries opened later are at its end. All but the last are the global scope, which is searched
+// first for everybody. A library that was opened later then sees itself and what it needs.
 //
-// A program without such a list (a static one) is searched in the order of its modules, itself first.
+// A program without such a list (a static one) is searched in the order of its modules, itself
+// first.
 
 #include "apply/resolve_scope.h"
 
@@ -16,7 +18,10 @@
 /* Longer than any process's list: a damaged one may lead in circles. */
 enum { LIST_MAX = 4096 };
 
-/* The first members of struct r_debug and struct link_map, <link.h>: debuggers rely on them, so they don't change. */
+/*
+ * The first members of struct r_debug and struct link_map, <link.h>: debuggers rely on them, so
+ * they don't change.
+ */
 struct debug_head {
 	int version;
 	taddr map;
@@ -98,7 +103,9 @@ static bool is_called(const struct module *module, const char *needed)
 	       !strcmp(module->path, needed) || !strcmp(module->name, file_basename(needed));
 }
 
-/* Appends what the modules of the scope from `first` on need, and what these need, breadth first. */
+/*
+ * Appends what the modules of the scope from `first` on need, and what these need, breadth first.
+ */
 static int append_needed(struct scope *scope, size_t first, struct uspl_err *err)
 {
 	for (size_t i = first; i < scope->order.n; i++) {

@@ -20,8 +20,10 @@ typedef VEC(pid_t) pid_vec;
 static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s, "how long to wait for a busy function (default 10)" },
-		{ 0, "json", NULL, CLI_FLAG, &opts->json, "one JSON object a process, one to a line" },
+		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s,
+		  "how long to wait for a busy function (default 10)" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json,
+		  "one JSON object a process, one to a line" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-undo",
@@ -52,7 +54,7 @@ static struct region **live_regions(const region_vec *regions, const char *id, s
 	struct region **list = calloc(regions->n + 1, sizeof(*list)), *region;
 
 	*ret_n = 0;
-	vec_for_each(regions, region)
+	vec_for_each (regions, region)
 		if (list && region_has_id(region, id) && region_is_live(region))
 			list[(*ret_n)++] = region;
 	return list;
@@ -62,7 +64,7 @@ static bool is_known(const region_vec *regions, const char *id)
 {
 	const struct region *region;
 
-	vec_for_each(regions, region)
+	vec_for_each (regions, region)
 		if (region_has_id(region, id))
 			return true;
 	return false;
@@ -75,14 +77,15 @@ static int fail_not_applied(pid_t pid, struct uspl_err *err)
 	return -USPL_E_NOT_APPLIED;
 }
 
-static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions, struct report *report,
-			struct uspl_err *err)
+static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions,
+			struct report *report, struct uspl_err *err)
 {
 	auto_free struct region **list = NULL;
 	module_vec modules = { 0 };
-	struct transition transition = {
-		.proc = proc, .modules = &modules, .direction = TRANSITION_OFF, .wait_s = opts->wait_s
-	};
+	struct transition transition = { .proc = proc,
+					 .modules = &modules,
+					 .direction = TRANSITION_OFF,
+					 .wait_s = opts->wait_s };
 	int rc = regions_read(proc, regions, err);
 
 	if (rc)
@@ -103,11 +106,15 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 	return rc;
 }
 
-/* One process: undoes, prints its line or object, and returns the exit status that it stands for. */
+/*
+ * One process: undoes, prints its line or object, and returns the exit status that it stands for.
+ */
 static int undo_one(const struct options *opts, pid_t pid)
 {
 	region_vec regions = { 0 };
-	struct report report = { .id = opts->id, .pid = pid, .direction = TRANSITION_OFF, .regions = &regions };
+	struct report report = {
+		.id = opts->id, .pid = pid, .direction = TRANSITION_OFF, .regions = &regions
+	};
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
@@ -160,7 +167,8 @@ static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
 	}
 	if (pids->n)
 		return 0;
-	uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is not applied in any process that can be read", id);
+	uspl_fail(err, USPL_E_NOT_APPLIED,
+		  "the update '%s' is not applied in any process that can be read", id);
 	uspl_hint(err, "'uspl-view' lists what is applied where");
 	return -USPL_E_NOT_APPLIED;
 }
@@ -187,9 +195,10 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
-	rc = argc > first ? given_pids(argv + first, argc - first, &pids, err) : find_everywhere(opts.id, &pids, err);
+	rc = argc > first ? given_pids(argv + first, argc - first, &pids, err)
+			  : find_everywhere(opts.id, &pids, err);
 	if (!rc)
-		vec_for_each(&pids, pid) {
+		vec_for_each (&pids, pid) {
 			int status = undo_one(&opts, *pid);
 
 			worst = status > worst ? status : worst;

@@ -2,11 +2,13 @@
 /*
  * commands.h - the commands of uspl
  *
- * To add one: a folder with cmd_NAME.c, a line here, a line in the table of uspl/main.c, the folder's name in COMMANDS of
- * the Makefile, a man page docs/man/uspl-NAME.1.md, tests in tests/cmd/NAME.bats.
+ * To add one: a folder with cmd_NAME.c, a line here, a line in the table of uspl/main.c, the
+ * folder's name in COMMANDS of the Makefile, a man page docs/man/uspl-NAME.1.md, tests in
+ * tests/cmd/NAME.bats.
  *
- * Each takes its own argv (argv[0] is its name) and returns an exit status (enum uspl_status), having printed what
- * it had to, or a negative enum uspl_code with err filled in, which main prints.
+ * Each takes its own argv (argv[0] is its name) and returns an exit status (enum uspl_status),
+ * having printed what it had to, or a negative enum uspl_code with err filled in, which main
+ * prints.
  */
 #ifndef USPL_COMMANDS_H
 #define USPL_COMMANDS_H

@@ -26,7 +26,8 @@ static void print_help(FILE *out)
 	fprintf(out, "usage: uspl COMMAND [OPTION]...\n\nLive patching for running processes\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fprintf(out, "\n'uspl COMMAND --help' explains a command; 'uspl COMMAND' is the same as 'uspl-COMMAND'\n");
+	fprintf(out, "\n'uspl COMMAND --help' explains a command; 'uspl COMMAND' is the same as "
+		     "'uspl-COMMAND'\n");
 }
 
 static int run(const char *name, int argc, char **argv, const char **ret_prog, struct uspl_err *err)

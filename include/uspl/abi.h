@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi.h - what lies in the target's memory: the contract between the tools, the runtime, and tools of other versions
+ * abi.h - what lies in the target's memory: the contract between the tools, the runtime, and tools
+ * of other versions
  *
- * The truth about what is applied lies in the target itself, so that no state file can go stale and fork children inherit a
- * true copy. Each (update, module) pair has one region, mapped privately within reach of the module:
+ * The truth about what is applied lies in the target itself, so that no state file can go stale and
+ * fork children inherit a true copy. Each (update, module) pair has one region, mapped privately
+ * within reach of the module:
  *
  *     guard | info, r-- | text, r-x | read-only data and GOT, r-- | data, rw- | guard
  *
- * The guards are PROT_NONE, so that the kernel merges the info mapping with no neighbour: a tool finds all regions by
- * reading the first bytes of every anonymous private r-- mapping. The info part begins with struct uspl_region; offsets in it
- * count from there. The tools write it through /proc/PID/mem; the target itself can't.
+ * The guards are PROT_NONE, so that the kernel merges the info mapping with no neighbour: a tool
+ * finds all regions by reading the first bytes of every anonymous private r-- mapping. The info
+ * part begins with struct uspl_region; offsets in it count from there. The tools write it through
+ * /proc/PID/mem; the target itself can't.
  */
 #ifndef USPL_ABI_H
 #define USPL_ABI_H
@@ -19,12 +22,12 @@
 #define USPL_ABI_VERSION 1
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
-#define USPL_ID_MAX 64        /* an update's id with its NUL */
+#define USPL_ID_MAX 64         /* an update's id with its NUL */
 #define USPL_SITE_BYTES_MAX 16 /* the longest jump that replaces an entry, with room */
 
 /*
- * An update's state in one process. It is written before and after the sites are, so that a tool that finds SWITCHING
- * knows that another one died in between, and which way it was going.
+ * An update's state in one process. It is written before and after the sites are, so that a tool
+ * that finds SWITCHING knows that another one died in between, and which way it was going.
  *
  *     state           entries hold       new code may run      next
  *     LOADED          old bytes          no                    SWITCHING_ON, (unmapped)
@@ -52,7 +55,9 @@ struct uspl_site {
 	uint8_t new_bytes[USPL_SITE_BYTES_MAX]; /* what we wrote */
 };
 
-/* More code that belongs to replaced functions (.cold parts): no thread may be in it at the switch. */
+/*
+ * More code that belongs to replaced functions (.cold parts): no thread may be in it at the switch.
+ */
 struct uspl_range {
 	uint64_t addr, size;
 	uint32_t name, pad;
@@ -60,19 +65,19 @@ struct uspl_range {
 
 struct uspl_region {
 	uint64_t magic;
-	uint32_t version;      /* USPL_ABI_VERSION; a tool refuses to touch a region of another one */
-	uint32_t state;        /* enum uspl_region_state */
-	uint64_t self;         /* the address of this header */
+	uint32_t version; /* USPL_ABI_VERSION; a tool refuses to touch a region of another one */
+	uint32_t state;   /* enum uspl_region_state */
+	uint64_t self;    /* the address of this header */
 	uint64_t map, map_len; /* the whole region with its guards */
 	uint64_t info_len;     /* of the info part, whole pages */
 	uint64_t text, text_len;
 	uint64_t eh_frame, eh_frame_len; /* call frame information of text, 0 if none */
 	uint64_t data, data_len;         /* the writable part, 0 if none */
-	uint64_t module;       /* where the changed module begins */
-	int64_t applied_at;    /* seconds since the epoch */
-	uint64_t order;        /* counts up in a process with every apply: who is newer */
+	uint64_t module;                 /* where the changed module begins */
+	int64_t applied_at;              /* seconds since the epoch */
+	uint64_t order;                  /* counts up in a process with every apply: who is newer */
 	char id[USPL_ID_MAX];
-	uint32_t description;  /* offsets of NUL-terminated strings */
+	uint32_t description; /* offsets of NUL-terminated strings */
 	uint32_t module_name;
 	uint32_t patch, patch_len; /* the source diff */
 	uint32_t sites, n_sites;   /* offset of the struct uspl_site array */
@@ -82,9 +87,11 @@ struct uspl_region {
 };
 
 #ifdef __cplusplus
-#define USPL_ABI_ASSERT(name, size) static_assert(sizeof(name) == (size), "the layout is a contract")
+#define USPL_ABI_ASSERT(name, size)                                                                \
+	static_assert(sizeof(name) == (size), "the layout is a contract")
 #else
-#define USPL_ABI_ASSERT(name, size) _Static_assert(sizeof(name) == (size), "the layout is a contract")
+#define USPL_ABI_ASSERT(name, size)                                                                \
+	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
 USPL_ABI_ASSERT(struct uspl_site, 64);
 USPL_ABI_ASSERT(struct uspl_range, 24);

@@ -2,8 +2,9 @@
 /*
  * arch.h - all that the tools know about a processor
  *
- * One `struct arch` of constants and functions for each processor; docs/add-an-arch.md is its porting guide. Only x86-64 exists so far. Code outside
- * lib/arch knows no opcode, no register name and no relocation number.
+ * One `struct arch` of constants and functions for each processor; docs/add-an-arch.md is its
+ * porting guide. Only x86-64 exists so far. Code outside lib/arch knows no opcode, no register name
+ * and no relocation number.
  */
 #ifndef USPL_ARCH_ARCH_H
 #define USPL_ARCH_ARCH_H
@@ -56,25 +57,30 @@ struct insn {
 };
 
 /*
- * What the linker made of an instruction that reads an address (or a thread-local offset) from the GOT, when it knew the
- * value: one instruction that has it as a constant.
+ * What the linker made of an instruction that reads an address (or a thread-local offset) from the
+ * GOT, when it knew the value: one instruction that has it as a constant.
  */
 struct relaxed_insn {
 	uint8_t off; /* of the field in the running instruction, 4 bytes, signed */
-	/* RELOC_ABS or RELOC_TPOFF: the value; RELOC_PCREL: its distance from the instruction's end */
+	/*
+	 * RELOC_ABS or RELOC_TPOFF: the value; RELOC_PCREL: its distance from the instruction's end
+	 */
 	enum reloc_kind kind;
 };
 
 struct arch_regs; /* a thread's registers: proc/thread.h */
 
 struct arch {
-	const char *name; /* "x86_64" */
-	uint16_t machine; /* EM_* */
+	const char *name;    /* "x86_64" */
+	uint16_t machine;    /* EM_* */
 	uint32_t pcrel_type; /* the relocation of a 32-bit distance, of kind RELOC_PCREL */
-	uint8_t jump_len; /* bytes that the jump at a function's entry takes */
+	uint8_t jump_len;    /* bytes that the jump at a function's entry takes */
 	uint64_t reach; /* how far, in bytes, code and data may lie from code that refers to them */
 
-	/* Relocations. Never NULL: what isn't supported has kind RELOC_UNSUPPORTED and its name, or a word for "unknown". */
+	/*
+	 * Relocations. Never NULL: what isn't supported has kind RELOC_UNSUPPORTED and its name, or
+	 * a word for "unknown".
+	 */
 	const struct reloc_info *(*reloc)(uint32_t type);
 	/* Writes value into the field; USPL_E_OUT_OF_REACH if it doesn't fit. */
 	int (*reloc_write)(const struct reloc_info *info, void *field, uint64_t value,
@@ -83,8 +89,9 @@ struct arch {
 	/* Decodes one instruction at code (which has len bytes). False: not an instruction. */
 	bool (*insn_decode)(const uint8_t *code, size_t len, struct insn *ret);
 	/*
-	 * True if a linker may have turned the instruction pre, which has a relocation of this type in its
-	 * displacement, into the instruction run. Calls and jumps count too; their nop is the caller's to skip.
+	 * True if a linker may have turned the instruction pre, which has a relocation of this type
+	 * in its displacement, into the instruction run. Calls and jumps count too; their nop is
+	 * the caller's to skip.
 	 */
 	bool (*insn_relaxed)(uint32_t type, const uint8_t *pre, const struct insn *pre_insn,
 			     const uint8_t *run, const struct insn *run_insn,
@@ -95,7 +102,10 @@ struct arch {
 	/* If code (len bytes, at `at`) begins with such a jump, its target; else 0. */
 	taddr (*jump_target)(taddr at, const uint8_t *code, size_t len);
 
-	/* A stub that jumps to the address in the slot at `slot`, for calls out of reach: its size, and its code. */
+	/*
+	 * A stub that jumps to the address in the slot at `slot`, for calls out of reach: its size,
+	 * and its code.
+	 */
 	uint8_t stub_len;
 	void (*stub_encode)(taddr at, taddr slot, uint8_t *code);
 	/* Fills len bytes with instructions that trap, for room that nobody should run. */

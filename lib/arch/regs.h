@@ -2,8 +2,8 @@
 /*
  * regs.h - a stopped thread's registers, without their names
  *
- * Everything that reads or changes a register of the target goes through here, so that the code that stops, unwinds and injects is the same on
- * every processor.
+ * Everything that reads or changes a register of the target goes through here, so that the code
+ * that stops, unwinds and injects is the same on every processor.
  */
 #ifndef USPL_ARCH_REGS_H
 #define USPL_ARCH_REGS_H
@@ -18,26 +18,32 @@ struct arch_regs {
 	struct user_regs_struct user;
 };
 
-/* Registers by DWARF number (System V ABI for x86-64, figure 3.36): 0 to 15 general, 16 the return address. */
+/*
+ * Registers by DWARF number (System V ABI for x86-64, figure 3.36): 0 to 15 general, 16 the return
+ * address.
+ */
 #define DWARF_REGS 17
 #define DWARF_SP 7
 #define DWARF_PC 16
 
+/* The program counter. */
 taddr regs_pc(const struct arch_regs *regs);
+/* The stack pointer. */
 taddr regs_sp(const struct arch_regs *regs);
 /* The general registers in DWARF's order, the program counter last. */
 void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS]);
 
 /*
- * A system call that the stop itself interrupted and that the kernel would end with EINTR even though no signal handler ran
- * (epoll_wait, semop, sigtimedwait, recv with a time-out, ...) is made to start again: its result becomes ERESTARTNOHAND, which
- * the kernel turns into a restart, or into EINTR if a signal handler does run (arch/x86/kernel/signal.c).
- * Returns true if regs were changed.
+ * A system call that the stop itself interrupted and that the kernel would end with EINTR even
+ * though no signal handler ran (epoll_wait, semop, sigtimedwait, recv with a time-out, ...) is made
+ * to start again: its result becomes ERESTARTNOHAND, which the kernel turns into a restart, or into
+ * EINTR if a signal handler does run (arch/x86/kernel/signal.c). Returns true if regs were changed.
  */
 bool regs_hide_interruption(struct arch_regs *regs);
 
 /*
- * True for a blocking system call that a stop interrupts and the kernel restarts without the program or its time-outs noticing.
+ * True for a blocking system call that a stop interrupts and the kernel restarts without the
+ * program or its time-outs noticing.
  */
 bool syscall_restarts_unseen(long nr);
 
@@ -50,19 +56,21 @@ struct agent_request {
 /* Everything that is put on a thread's stack for the agent, and the registers to start it with. */
 struct agent_frame {
 	struct buf bytes;
-	taddr addr;          /* where bytes belong */
-	taddr requests;      /* where the requests are among them */
+	taddr addr;     /* where bytes belong */
+	taddr requests; /* where the requests are among them */
 	struct arch_regs regs;
 };
 
 /*
- * Builds the frame below the thread's stack pointer (and its red zone): the requests, and a signal frame that holds the registers, the extended
- * state and the signal mask, so that the agent ends by giving them all back (rt_sigreturn). A system call that was interrupted is made again from its start.
- * xstate is the thread's NT_X86_XSTATE.
+ * Builds the frame below the thread's stack pointer (and its red zone): the requests, and a signal
+ * frame that holds the registers, the extended state and the signal mask, so that the agent ends by
+ * giving them all back (rt_sigreturn). A system call that was interrupted is made again from its
+ * start. xstate is the thread's NT_X86_XSTATE.
  */
-int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask, taddr agent,
-		      const struct agent_request *reqs, size_t n, struct agent_frame *ret,
-		      struct uspl_err *err) uspl_must_check;
+int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
+		      taddr agent, const struct agent_request *reqs, size_t n,
+		      struct agent_frame *ret, struct uspl_err *err) uspl_must_check;
+/* Frees the frame's bytes; nothing in the target. */
 void agent_frame_release(struct agent_frame *frame);
 
 #endif

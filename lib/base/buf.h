@@ -2,8 +2,9 @@
 /*
  * buf.h - bytes that grow
  *
- * Running out of memory is sticky: a failed add sets `oom` and every later add does nothing, so that a run of adds is
- * checked once, at its end. `data` is always followed by a NUL that `len` doesn't count.
+ * Running out of memory is sticky: a failed add sets `oom` and every later add does nothing, so
+ * that a run of adds is checked once, at its end. `data` is always followed by a NUL that `len`
+ * doesn't count.
  */
 #ifndef USPL_BASE_BUF_H
 #define USPL_BASE_BUF_H
@@ -29,7 +30,10 @@ void buf_align(struct buf *buf, size_t align);
 void buf_addzero(struct buf *buf, size_t len);
 /* The text so far, "" while empty. Owned by buf. */
 const char *buf_str(const struct buf *buf);
-/* Hands the bytes to the caller, who frees them; buf is empty afterwards. NULL if it was empty or out of memory. */
+/*
+ * Hands the bytes to the caller, who frees them; buf is empty afterwards. NULL if it was empty or
+ * out of memory.
+ */
 char *buf_take(struct buf *buf);
 /* Frees the bytes. */
 void buf_release(struct buf *buf);

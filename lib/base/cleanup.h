@@ -2,8 +2,8 @@
 /*
  * cleanup.h - locals that release themselves
  *
- * For memory and files of the tool only. Changes to the target are undone by visible goto labels in reverse order, so
- * that a reader sees what is put back and when.
+ * For memory and files of the tool only. Changes to the target are undone by visible goto labels in
+ * reverse order, so that a reader sees what is put back and when.
  */
 #ifndef USPL_BASE_CLEANUP_H
 #define USPL_BASE_CLEANUP_H
@@ -42,8 +42,8 @@ static inline void cleanup_closedir_(DIR **dir)
 #define auto_closedir __attribute__((cleanup(cleanup_closedir_)))
 
 /*
- * Makes `auto_NAME` for a type with a NAME_free(T *): DEFINE_AUTO_FREE(objfile, struct objfile, objfile_free) lets a
- * function write `auto_objfile struct objfile *obj = NULL;`.
+ * Makes `auto_NAME` for a type with a NAME_free(T *): DEFINE_AUTO_FREE(objfile, struct objfile,
+ * objfile_free) lets a function write `auto_objfile struct objfile *obj = NULL;`.
  */
 #define DEFINE_AUTO_FREE(name, type, fn)                                                           \
 	static inline void cleanup_##name##_(type **p)                                             \

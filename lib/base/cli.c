@@ -57,7 +57,8 @@ static int parse_seconds(const char *name, const char *text, double *ret, struct
 	else if (end != text && (!strcmp(end, "s") || !*end))
 		;
 	else
-		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a number of seconds", name, text);
+		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a number of seconds", name,
+				 text);
 	if (errno || !isfinite(value) || value < 0 || value > 1e6)
 		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is out of range", name, text);
 	*ret = value;
@@ -72,7 +73,8 @@ static int parse_int(const char *name, const char *text, int *ret, struct uspl_e
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (end == text || *end || errno || value < 1 || value > INT_MAX)
-		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a whole number above 0", name, text);
+		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a whole number above 0", name,
+				 text);
 	*ret = (int)value;
 	return 0;
 }
@@ -149,13 +151,14 @@ static int usage_error(const struct cli_command *cmd, int c, char **argv, struct
 
 	if (optopt > 0 && optopt < OPT_HELP && strncmp(word, "--", 2))
 		word = letter;
-	uspl_fail(err, USPL_E_USAGE, c == ':' ? "option '%s' needs an argument" : "unknown option '%s'",
-		  word);
+	uspl_fail(err, USPL_E_USAGE,
+		  c == ':' ? "option '%s' needs an argument" : "unknown option '%s'", word);
 	uspl_hint(err, "try '%s --help'", cmd->name);
 	return -USPL_E_USAGE;
 }
 
-int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first, struct uspl_err *err)
+int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first,
+	      struct uspl_err *err)
 {
 	struct option longs[64];
 	char shorts[160];

@@ -43,8 +43,9 @@ enum cli_next { CLI_GO_ON = 0, CLI_STOP = 1 };
 
 /*
  * Parses argv by the command's table. Operands and options may be mixed; "--" ends the options.
- * Returns CLI_GO_ON with *ret_first the index of the first operand in argv (which is reordered), CLI_STOP when the help
- * or the version was asked for and printed to stdout (the command then ends with status 0), or a negative code.
+ * Returns CLI_GO_ON with *ret_first the index of the first operand in argv (which is reordered),
+ * CLI_STOP when the help or the version was asked for and printed to stdout (the command then ends
+ * with status 0), or a negative code.
  */
 int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first,
 	      struct uspl_err *err) uspl_must_check;

@@ -13,10 +13,10 @@
 static const struct {
 	enum uspl_status status;
 	const char *json;
-} codes[] = {
-	[USPL_OK] = { USPL_STATUS_DONE, "ok" },
-#define X(name, exit_status, json_name) [USPL_E_##name] = { (enum uspl_status)(exit_status), json_name },
-	USPL_CODES(X)
+} codes[] = { [USPL_OK] = { USPL_STATUS_DONE, "ok" },
+#define X(name, exit_status, json_name)                                                            \
+	[USPL_E_##name] = { (enum uspl_status)(exit_status), json_name },
+	      USPL_CODES(X)
 #undef X
 };
 

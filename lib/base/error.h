@@ -2,11 +2,13 @@
 /*
  * error.h - how a failure travels from where it happens to the user
  *
- * A function that can fail returns 0 or a negative `enum uspl_code`, and takes a `struct uspl_err *` as its last argument.
- * The place that finds the failure writes the sentence; callers may put context in front of it; only a command's
- * main prints it, once. Nothing in lib/ prints, and nothing but main ends the process.
+ * A function that can fail returns 0 or a negative `enum uspl_code`, and takes a `struct uspl_err
+ * *` as its last argument. The place that finds the failure writes the sentence; callers may put
+ * context in front of it; only a command's main prints it, once. Nothing in lib/ prints, and
+ * nothing but main ends the process.
  *
- * Messages are lower case, have no full stop and no line end, quote names with ' ', and label pids and tids.
+ * Messages are lower case, have no full stop and no line end, quote names with ' ', and label pids
+ * and tids.
  */
 #ifndef USPL_BASE_ERROR_H
 #define USPL_BASE_ERROR_H
@@ -25,8 +27,8 @@ enum uspl_status {
 };
 
 /*
- * Every cause of failure: its number, the exit status it ends in, its name in JSON. A cause that a caller or a script may
- * want to tell apart has its own line here.
+ * Every cause of failure: its number, the exit status it ends in, its name in JSON. A cause that a
+ * caller or a script may want to tell apart has its own line here.
  */
 /* clang-format off */
 #define USPL_CODES(X)                                                                     \
@@ -66,7 +68,10 @@ enum uspl_code {
 #undef X
 };
 
-/* A failure. Holds no memory of its own: it may be copied and needs no release. Zero-initialise it (`= { 0 }`). */
+/*
+ * A failure. Holds no memory of its own: it may be copied and needs no release. Zero-initialise it
+ * (`= { 0 }`).
+ */
 struct uspl_err {
 	enum uspl_code code;
 	char msg[1536];
@@ -74,14 +79,15 @@ struct uspl_err {
 };
 
 /*
- * Records a failure and returns -code, so that `return uspl_fail(err, USPL_E_BUSY, "...")` is the idiom. Clears an older
- * hint. err may be NULL.
+ * Records a failure and returns -code, so that `return uspl_fail(err, USPL_E_BUSY, "...")` is the
+ * idiom. Clears an older hint. err may be NULL.
  */
 int uspl_fail(struct uspl_err *err, enum uspl_code code, const char *fmt, ...) uspl_printf(3, 4);
 
 /*
- * The same for a failed system call: appends ": " and the text of errno. EPERM and EACCES become USPL_E_PERMISSION,
- * ESRCH becomes USPL_E_NO_PROCESS, ENOMEM USPL_E_NOMEM, all others USPL_E_SYSTEM.
+ * The same for a failed system call: appends ": " and the text of errno. EPERM and EACCES become
+ * USPL_E_PERMISSION, ESRCH becomes USPL_E_NO_PROCESS, ENOMEM USPL_E_NOMEM, all others
+ * USPL_E_SYSTEM.
  */
 int uspl_fail_errno(struct uspl_err *err, const char *fmt, ...) uspl_printf(2, 3);
 
@@ -91,7 +97,10 @@ int uspl_fail_nomem(struct uspl_err *err);
 /* Sets the hint line of a failure that is already recorded. */
 void uspl_hint(struct uspl_err *err, const char *fmt, ...) uspl_printf(2, 3);
 
-/* Puts context before the message: uspl_context(err, "cannot apply '%s'", name) gives "cannot apply 'x': <message>". */
+/*
+ * Puts context before the message: uspl_context(err, "cannot apply '%s'", name) gives "cannot apply
+ * 'x': <message>".
+ */
 void uspl_context(struct uspl_err *err, const char *fmt, ...) uspl_printf(2, 3);
 
 /* The exit status for a code. Accepts the negative form too. */

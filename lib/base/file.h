@@ -10,8 +10,12 @@
 int file_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
 /* The same from an open descriptor; name is for messages. */
 int file_read_fd(int fd, const char *name, struct buf *buf, struct uspl_err *err) uspl_must_check;
-/* Writes the whole file, mode 0644, replacing an older one only when everything is written (write aside, then rename). */
-int file_write(const char *path, const void *data, size_t len, struct uspl_err *err) uspl_must_check;
+/*
+ * Writes the whole file, mode 0644, replacing an older one only when everything is written (write
+ * aside, then rename).
+ */
+int file_write(const char *path, const void *data, size_t len,
+	       struct uspl_err *err) uspl_must_check;
 /* Copies a file's contents and mode. */
 int file_copy(const char *from, const char *to, struct uspl_err *err) uspl_must_check;
 /* mkdir -p, mode 0777 less umask. */

@@ -2,15 +2,18 @@
 /*
  * log.h - what -v and -vv show
  *
- * Debug lines go to stderr as "DOMAIN: text". They are for people who look for a mistake; results and refusals never
- * travel this way.
+ * Debug lines go to stderr as "DOMAIN: text". They are for people who look for a mistake; results
+ * and refusals never travel this way.
  */
 #ifndef USPL_BASE_LOG_H
 #define USPL_BASE_LOG_H
 
 #include "base/types.h"
 
-/* How much to show: 0 nothing, 1 the steps (-v), 2 the details (-vv). Set once, by the option parser. */
+/*
+ * How much to show: 0 nothing, 1 the steps (-v), 2 the details (-vv). Set once, by the option
+ * parser.
+ */
 void log_set_level(int level);
 /* True if lines of this level are shown; lets a caller skip the work of preparing one. */
 bool log_enabled(int level);

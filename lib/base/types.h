@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* An address in the target process. Never a pointer of ours: it can't be dereferenced by mistake. */
+/*
+ * An address in the target process. Never a pointer of ours: it can't be dereferenced by mistake.
+ */
 typedef uint64_t taddr;
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

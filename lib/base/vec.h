@@ -21,17 +21,21 @@
 		size_t n, cap;                                                                     \
 	}
 
-/* Makes room for one more item and returns its place, zeroed; NULL when out of memory. Use vec_push. */
+/*
+ * Makes room for one more item and returns its place, zeroed; NULL when out of memory. Use
+ * vec_push.
+ */
 void *vec_push_(void **items, size_t *n, size_t *cap, size_t size);
 
 #define vec_push(v)                                                                                \
 	((__typeof__((v)->items))vec_push_((void **)&(v)->items, &(v)->n, &(v)->cap,               \
 					   sizeof(*(v)->items)))
 
-#define vec_for_each(v, it)                                                                        \
-	for (it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
+#define vec_for_each(v, it) for (it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
 
-/* Frees the array. What the items point to is the caller's. The vec is empty and usable afterwards. */
+/*
+ * Frees the array. What the items point to is the caller's. The vec is empty and usable afterwards.
+ */
 #define vec_release(v)                                                                             \
 	do {                                                                                       \
 		free((v)->items);                                                                  \

@@ -12,7 +12,8 @@
 struct transition_backend {
 	const char *name; /* "full stop" */
 	/*
-	 * Attaches, and does whatever can be done while everybody runs. Leaves nothing behind on failure.
+	 * Attaches, and does whatever can be done while everybody runs. Leaves nothing behind on
+	 * failure.
 	 */
 	int (*prepare)(struct stop *stop, const struct proc *proc, struct uspl_err *err);
 	/* After this returns 0 no thread runs, and stop->threads have their registers. */
@@ -21,7 +22,10 @@ struct transition_backend {
 	void (*leave)(struct stop *stop);
 };
 
-/* Every thread is stopped by ptrace (PTRACE_SEIZE and PTRACE_INTERRUPT). Works everywhere; its length grows with the number of threads. */
+/*
+ * Every thread is stopped by ptrace (PTRACE_SEIZE and PTRACE_INTERRUPT). Works everywhere; its
+ * length grows with the number of threads.
+ */
 extern const struct transition_backend backend_full_stop;
 
 #endif

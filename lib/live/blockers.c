@@ -43,8 +43,8 @@ static void add_name(struct names *names, taddr pc, struct buf *out)
 		buf_addf(out, "%s+0x%" PRIx64, module->name, pc - module->start);
 }
 
-static void add_chain(const struct proc *proc, const module_vec *modules, const struct safety_finding *finding,
-		      struct buf *out)
+static void add_chain(const struct proc *proc, const module_vec *modules,
+		      const struct safety_finding *finding, struct buf *out)
 {
 	struct names names = { proc, modules, calloc(modules->n + 1, sizeof(*names.images)) };
 	size_t shown = finding->n_chain < CHAIN_SHOWN ? finding->n_chain : CHAIN_SHOWN;
@@ -60,27 +60,33 @@ static void add_chain(const struct proc *proc, const module_vec *modules, const 
 	free(names.images);
 }
 
-int blocker_fail(const struct proc *proc, const module_vec *modules, const struct safety_finding *finding,
-		 struct uspl_err *err)
+int blocker_fail(const struct proc *proc, const module_vec *modules,
+		 const struct safety_finding *finding, struct uspl_err *err)
 {
 	auto_buf struct buf chain = { 0 };
 	char name[32];
 
 	thread_name(proc, finding->tid, name, sizeof(name));
 	if (finding->unreadable) {
-		uspl_fail(err, USPL_E_BUSY, "the stack of thread %d (%s) of pid %d can't be followed", finding->tid, name,
-			  proc->pid);
+		uspl_fail(err, USPL_E_BUSY,
+			  "the stack of thread %d (%s) of pid %d can't be followed", finding->tid,
+			  name, proc->pid);
 		return -USPL_E_BUSY;
 	}
 	add_chain(proc, modules, finding, &chain);
-	uspl_fail(err, USPL_E_BUSY, "'%s' is on the stack of thread %d (%s): %s%s", finding->function, finding->tid, name,
-		  buf_str(&chain), finding->proven ? "" : " (a word of the stack that may be an old one)");
-	uspl_hint(err, "the function has not returned in the time given; wait longer with --wait=SECONDS, or, if it never returns "
+	uspl_fail(err, USPL_E_BUSY, "'%s' is on the stack of thread %d (%s): %s%s",
+		  finding->function, finding->tid, name, buf_str(&chain),
+		  finding->proven ? "" : " (a word of the stack that may be an old one)");
+	uspl_hint(err, "the function has not returned in the time given; wait longer with "
+		       "--wait=SECONDS, or, if it never returns "
 		       "(an event loop), move the change into a function that it calls");
 	return -USPL_E_BUSY;
 }
 
-/* How often the thread has been put on a processor; UINT64_MAX if the kernel doesn't say (CONFIG_SCHED_INFO). */
+/*
+ * How often the thread has been put on a processor; UINT64_MAX if the kernel doesn't say
+ * (CONFIG_SCHED_INFO).
+ */
 static uint64_t run_count(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
@@ -88,7 +94,8 @@ static uint64_t run_count(const struct proc *proc, pid_t tid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0 || sscanf(buf_str(&text), "%*u %*u %" SCNu64, &count) != 1)
+	if (file_read(path, &text, NULL) != 0 ||
+	    sscanf(buf_str(&text), "%*u %*u %" SCNu64, &count) != 1)
 		return UINT64_MAX;
 	return count;
 }
@@ -119,11 +126,17 @@ void blocker_wait(const struct proc *proc, pid_t tid, int64_t deadline)
 	int64_t pause = SHORTEST_WAIT_NS;
 	uint64_t asleep_at;
 
-	/* The stop itself made the thread run; let it get back to where it was. One that keeps running may leave any time. */
+	/*
+	 * The stop itself made the thread run; let it get back to where it was. One that keeps
+	 * running may leave any time.
+	 */
 	if (!nap(SETTLE_NS, deadline) || is_running(proc, tid))
 		return;
 	asleep_at = run_count(proc, tid);
-	/* The kernel has no event for "that thread of another process ran" that doesn't stop it: so look, ever more rarely. */
+	/*
+	 * The kernel has no event for "that thread of another process ran" that doesn't stop it: so
+	 * look, ever more rarely.
+	 */
 	while (nap(pause, deadline)) {
 		if (asleep_at == UINT64_MAX || run_count(proc, tid) != asleep_at)
 			return;

@@ -48,10 +48,10 @@ void region_release(struct region *region)
 	struct region_range *range;
 	struct region_site *site;
 
-	vec_for_each(&region->sites, site)
+	vec_for_each (&region->sites, site)
 		free(site->name);
 	vec_release(&region->sites);
-	vec_for_each(&region->ranges, range)
+	vec_for_each (&region->ranges, range)
 		free(range->name);
 	vec_release(&region->ranges);
 	free(region->description);
@@ -64,7 +64,7 @@ void regions_release(region_vec *regions)
 {
 	struct region *region;
 
-	vec_for_each(regions, region)
+	vec_for_each (regions, region)
 		region_release(region);
 	vec_release(regions);
 }
@@ -82,7 +82,8 @@ static bool info_holds(const struct buf *info, uint32_t offset, uint32_t n, size
 	return offset <= info->len && n <= COUNT_MAX && (uint64_t)n * size <= info->len - offset;
 }
 
-static bool read_sites(const struct buf *info, const struct uspl_region *head, struct region *region)
+static bool read_sites(const struct buf *info, const struct uspl_region *head,
+		       struct region *region)
 {
 	if (!info_holds(info, head->sites, head->n_sites, sizeof(struct uspl_site)))
 		return false;
@@ -106,7 +107,8 @@ static bool read_sites(const struct buf *info, const struct uspl_region *head, s
 	return true;
 }
 
-static bool read_ranges(const struct buf *info, const struct uspl_region *head, struct region *region)
+static bool read_ranges(const struct buf *info, const struct uspl_region *head,
+			struct region *region)
 {
 	if (!info_holds(info, head->ranges, head->n_ranges, sizeof(struct uspl_range)))
 		return false;
@@ -159,8 +161,8 @@ static bool decode(const struct buf *info, const struct uspl_region *head, struc
 	       read_sites(info, head, region) && read_ranges(info, head, region);
 }
 
-static int read_region(const struct proc *proc, const struct uspl_region *head, struct region *region,
-		       struct uspl_err *err)
+static int read_region(const struct proc *proc, const struct uspl_region *head,
+		       struct region *region, struct uspl_err *err)
 {
 	auto_buf struct buf info = { 0 };
 	int rc;
@@ -172,7 +174,8 @@ static int read_region(const struct proc *proc, const struct uspl_region *head, 
 	if (rc)
 		return rc;
 	if (!decode(&info, head, region))
-		return uspl_fail(err, USPL_E_HOSTILE, "the record of an update at 0x%" PRIx64 " of pid %d is damaged",
+		return uspl_fail(err, USPL_E_HOSTILE,
+				 "the record of an update at 0x%" PRIx64 " of pid %d is damaged",
 				 head->self, proc->pid);
 	return 0;
 }
@@ -187,14 +190,16 @@ static int probe(const struct proc *proc, const struct mapping *map, struct uspl
 	    ret->magic != USPL_REGION_MAGIC)
 		return 0;
 	if (ret->version != USPL_ABI_VERSION) {
-		uspl_fail(err, USPL_E_FORMAT, "pid %d holds an update of ABI version %u, this program knows %d",
+		uspl_fail(err, USPL_E_FORMAT,
+			  "pid %d holds an update of ABI version %u, this program knows %d",
 			  proc->pid, ret->version, USPL_ABI_VERSION);
 		uspl_hint(err, "use the version of uspl that applied it");
 		return -USPL_E_FORMAT;
 	}
-	if (ret->self != map->start || ret->info_len > map->end - map->start || ret->info_len > INFO_MAX ||
-	    ret->info_len < sizeof(*ret))
-		return uspl_fail(err, USPL_E_HOSTILE, "the record of an update at 0x%" PRIx64 " of pid %d is damaged",
+	if (ret->self != map->start || ret->info_len > map->end - map->start ||
+	    ret->info_len > INFO_MAX || ret->info_len < sizeof(*ret))
+		return uspl_fail(err, USPL_E_HOSTILE,
+				 "the record of an update at 0x%" PRIx64 " of pid %d is damaged",
 				 map->start, proc->pid);
 	return 1;
 }
@@ -212,7 +217,7 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 	struct mapping *map;
 	int rc = 0;
 
-	vec_for_each(&proc->maps, map) {
+	vec_for_each (&proc->maps, map) {
 		struct uspl_region head;
 		struct region *region;
 
@@ -223,7 +228,8 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 			region = vec_push(&regions);
 			rc = region ? read_region(proc, &head, region, err) : uspl_fail_nomem(err);
 			if (!rc && regions.n > REGIONS_MAX)
-				rc = uspl_fail(err, USPL_E_HOSTILE, "pid %d holds more than %u records of updates",
+				rc = uspl_fail(err, USPL_E_HOSTILE,
+					       "pid %d holds more than %u records of updates",
 					       proc->pid, REGIONS_MAX);
 		}
 		if (rc)
@@ -248,14 +254,17 @@ static uint32_t put_string(struct buf *buf, size_t start, const char *str)
 	return offset;
 }
 
-static void put_sites(struct buf *buf, size_t start, const struct region *region, struct uspl_region *head)
+static void put_sites(struct buf *buf, size_t start, const struct region *region,
+		      struct uspl_region *head)
 {
 	const struct region_site *site;
 	auto_buf struct buf raws = { 0 };
 
-	vec_for_each(&region->sites, site) {
-		struct uspl_site raw = { .addr = site->addr, .new_addr = site->new_addr,
-					 .old_size = site->old_size, .len = site->len };
+	vec_for_each (&region->sites, site) {
+		struct uspl_site raw = { .addr = site->addr,
+					 .new_addr = site->new_addr,
+					 .old_size = site->old_size,
+					 .len = site->len };
 
 		raw.name = put_string(buf, start, site->name);
 		memcpy(raw.old_bytes, site->old_bytes, sizeof(raw.old_bytes));
@@ -269,12 +278,13 @@ static void put_sites(struct buf *buf, size_t start, const struct region *region
 	buf->oom |= raws.oom;
 }
 
-static void put_ranges(struct buf *buf, size_t start, const struct region *region, struct uspl_region *head)
+static void put_ranges(struct buf *buf, size_t start, const struct region *region,
+		       struct uspl_region *head)
 {
 	const struct region_range *range;
 	auto_buf struct buf raws = { 0 };
 
-	vec_for_each(&region->ranges, range) {
+	vec_for_each (&region->ranges, range) {
 		struct uspl_range raw = { .addr = range->addr, .size = range->size };
 
 		raw.name = put_string(buf, start, range->name);
@@ -295,9 +305,9 @@ static bool names_fit(const struct region *region)
 	bool fit = strlen(region->description ? region->description : "") <= NAME_MAX_LEN &&
 		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN;
 
-	vec_for_each(&region->sites, site)
+	vec_for_each (&region->sites, site)
 		fit &= strlen(site->name) <= NAME_MAX_LEN;
-	vec_for_each(&region->ranges, range)
+	vec_for_each (&region->ranges, range)
 		fit &= strlen(range->name) <= NAME_MAX_LEN;
 	return fit;
 }
@@ -326,9 +336,12 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	size_t start = buf->len;
 
 	if (!names_fit(region))
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long", region->id);
-	if (region->patch_len > INFO_MAX / 2 || region->sites.n > COUNT_MAX || region->ranges.n > COUNT_MAX)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large", region->id);
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
+				 region->id);
+	if (region->patch_len > INFO_MAX / 2 || region->sites.n > COUNT_MAX ||
+	    region->ranges.n > COUNT_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
+				 region->id);
 	memcpy(head.id, region->id, sizeof(head.id));
 	buf_addzero(buf, sizeof(head));
 	head.description = put_string(buf, start, region->description);
@@ -352,15 +365,16 @@ int region_write_state(const struct proc *proc, struct region *region, enum uspl
 		       struct uspl_err *err)
 {
 	uint32_t raw = state;
-	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, state), &raw, sizeof(raw), err);
+	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, state), &raw,
+			    sizeof(raw), err);
 
 	if (!rc)
 		region->state = state;
 	return rc;
 }
 
-int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at, uint64_t order,
-			 struct uspl_err *err)
+int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,
+			 uint64_t order, struct uspl_err *err)
 {
 	struct {
 		int64_t applied_at;
@@ -368,9 +382,11 @@ int region_write_applied(const struct proc *proc, struct region *region, int64_t
 	} raw = { applied_at, order };
 	int rc;
 
-	_Static_assert(offsetof(struct uspl_region, order) == offsetof(struct uspl_region, applied_at) + 8,
+	_Static_assert(offsetof(struct uspl_region, order) ==
+			       offsetof(struct uspl_region, applied_at) + 8,
 		       "both are written at once");
-	rc = proc_write(proc, region->self + offsetof(struct uspl_region, applied_at), &raw, sizeof(raw), err);
+	rc = proc_write(proc, region->self + offsetof(struct uspl_region, applied_at), &raw,
+			sizeof(raw), err);
 	if (!rc) {
 		region->applied_at = applied_at;
 		region->order = order;

@@ -2,9 +2,10 @@
 /*
  * region.h - what is applied in a process, read from its own memory
  *
- * include/uspl/abi.h says how a region lies in the target. This is the tool's side of it: finding all of them, reading one into
- * structures, encoding a new one, writing its state. Everything read is the target's word and treated as hostile.
- * An update that changes several modules of a process has one region for each; they switch together.
+ * include/uspl/abi.h says how a region lies in the target. This is the tool's side of it: finding
+ * all of them, reading one into structures, encoding a new one, writing its state. Everything read
+ * is the target's word and treated as hostile. An update that changes several modules of a process
+ * has one region for each; they switch together.
  */
 #ifndef USPL_LIVE_REGION_H
 #define USPL_LIVE_REGION_H
@@ -36,10 +37,10 @@ struct region {
 	char id[USPL_ID_MAX];
 	char *description, *module_name, *patch;
 	size_t patch_len;
-	taddr module;      /* where the changed module begins */
+	taddr module;       /* where the changed module begins */
 	int64_t applied_at; /* seconds since the epoch */
-	uint64_t order;    /* higher is newer */
-	uint32_t regions;  /* of the same update in this process */
+	uint64_t order;     /* higher is newer */
+	uint32_t regions;   /* of the same update in this process */
 	taddr text, eh_frame, data;
 	uint64_t text_len, eh_frame_len, data_len;
 	VEC(struct region_site) sites;
@@ -49,8 +50,8 @@ struct region {
 typedef VEC(struct region) region_vec;
 
 /*
- * Finds and reads all regions of a process, oldest first. proc->maps must be current. A region of a newer ABI version is
- * USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
+ * Finds and reads all regions of a process, oldest first. proc->maps must be current. A region of a
+ * newer ABI version is USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);
@@ -63,19 +64,21 @@ const char *region_state_word(enum uspl_region_state state);
 bool region_has_id(const struct region *region, const char *id);
 
 /*
- * Appends the info part to buf: header, strings, sites, ranges, padded to whole pages. region->self must be set; map, text
- * and so on are taken as they are. A first call with zero addresses tells how long it will be: the length depends on the
- * names and counts alone.
+ * Appends the info part to buf: header, strings, sites, ranges, padded to whole pages. region->self
+ * must be set; map, text and so on are taken as they are. A first call with zero addresses tells
+ * how long it will be: the length depends on the names and counts alone.
  */
-int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err) uspl_must_check;
+int region_encode(const struct region *region, struct buf *buf,
+		  struct uspl_err *err) uspl_must_check;
 
 /* Writes the state into the target, nothing else. */
 int region_write_state(const struct proc *proc, struct region *region, enum uspl_region_state state,
 		       struct uspl_err *err) uspl_must_check;
 /* Writes the time of the switch and the order. */
-int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at, uint64_t order,
-			 struct uspl_err *err) uspl_must_check;
+int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,
+			 uint64_t order, struct uspl_err *err) uspl_must_check;
 
+/* Frees what the structure owns; nothing in the target. */
 void region_release(struct region *region);
 DEFINE_AUTO_RELEASE(region, struct region, region_release)
 #define auto_region __attribute__((cleanup(cleanup_region_)))

@@ -18,7 +18,7 @@ static size_t count_functions(const region_vec *regions, const char *id)
 	const struct region *region;
 	size_t n = 0;
 
-	vec_for_each(regions, region)
+	vec_for_each (regions, region)
 		if (region_has_id(region, id))
 			n += region->sites.n;
 	return n;
@@ -30,10 +30,10 @@ void report_functions(struct json *json, const region_vec *regions, const char *
 	const struct region_site *site;
 
 	json_open(json, "functions", '[');
-	vec_for_each(regions, region) {
+	vec_for_each (regions, region) {
 		if (!region_has_id(region, id))
 			continue;
-		vec_for_each(&region->sites, site) {
+		vec_for_each (&region->sites, site) {
 			json_open(json, NULL, '{');
 			json_string(json, "name", site->name);
 			json_address(json, "old", site->addr);
@@ -73,10 +73,12 @@ static void success_line(const struct report *report, struct buf *out)
 {
 	size_t n = count_functions(report->regions, report->id);
 
-	buf_addf(out, "%s %s %s pid %d", report->already ? words[report->direction].already : words[report->direction].done,
+	buf_addf(out, "%s %s %s pid %d",
+		 report->already ? words[report->direction].already : words[report->direction].done,
 		 report->id, words[report->direction].to, report->pid);
 	if (!report->already)
-		buf_addf(out, ": %zu function%s, stopped %.0f us", n, n == 1 ? "" : "s", report->result.stop_us);
+		buf_addf(out, ": %zu function%s, stopped %.0f us", n, n == 1 ? "" : "s",
+			 report->result.stop_us);
 	buf_addstr(out, "\n");
 }
 
@@ -85,13 +87,15 @@ static void failure_json(const struct report *report, const struct uspl_err *err
 	auto_json struct json json = { 0 };
 
 	open_object(&json, report);
-	json_string(&json, "state", uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused" : "failed");
+	json_string(&json, "state",
+		    uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused" : "failed");
 	json_string(&json, "error", uspl_code_name((int)err->code));
 	json_string(&json, "message", err->msg);
 	close_object(&json, out);
 }
 
-void report_outcome(const struct report *report, const struct uspl_err *err, bool json, struct buf *out)
+void report_outcome(const struct report *report, const struct uspl_err *err, bool json,
+		    struct buf *out)
 {
 	if (err && json)
 		failure_json(report, err, out);

@@ -16,13 +16,17 @@ struct report {
 	const char *id;
 	pid_t pid;
 	enum transition_direction direction;
-	bool already; /* nothing was to be done */
+	bool already;              /* nothing was to be done */
 	const region_vec *regions; /* of the process; those with the id are shown */
 	struct transition_result result;
 };
 
-/* Appends the line or the object, with its line end. err is NULL for a success; a failure has no line, its message goes to stderr. */
-void report_outcome(const struct report *report, const struct uspl_err *err, bool json, struct buf *out);
+/*
+ * Appends the line or the object, with its line end. err is NULL for a success; a failure has no
+ * line, its message goes to stderr.
+ */
+void report_outcome(const struct report *report, const struct uspl_err *err, bool json,
+		    struct buf *out);
 /* Adds "functions":[...] of the regions with that id to an open object. */
 void report_functions(struct json *json, const region_vec *regions, const char *id);
 

@@ -28,7 +28,8 @@ static int by_start(const void *a, const void *b)
 void safety_seal(struct safety *safety)
 {
 	if (safety->ranges.n)
-		qsort(safety->ranges.items, safety->ranges.n, sizeof(*safety->ranges.items), by_start);
+		qsort(safety->ranges.items, safety->ranges.n, sizeof(*safety->ranges.items),
+		      by_start);
 }
 
 void safety_release(struct safety *safety)
@@ -64,11 +65,13 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 {
 	struct visit *visit = ctx;
 	struct safety_finding *finding = visit->finding;
-	const struct safety_range *range = range_at(visit->safety, frame->is_call ? frame->pc - 1 : frame->pc);
+	const struct safety_range *range =
+		range_at(visit->safety, frame->is_call ? frame->pc - 1 : frame->pc);
 
 	if (finding->n_chain < SAFETY_CHAIN_MAX)
 		finding->chain[finding->n_chain++] = frame->is_call ? frame->pc - 1 : frame->pc;
-	if (!range || finding->function || (range->entry_ok && !frame->is_call && frame->pc == range->start))
+	if (!range || finding->function ||
+	    (range->entry_ok && !frame->is_call && frame->pc == range->start))
 		return true;
 	finding->function = range->name;
 	finding->running = !frame->is_call;
@@ -109,7 +112,8 @@ static bool scan_words(struct safety *safety, taddr sp, struct safety_finding *f
 	return true;
 }
 
-bool safety_check(struct safety *safety, const struct thread *thread, struct safety_finding *finding)
+bool safety_check(struct safety *safety, const struct thread *thread,
+		  struct safety_finding *finding)
 {
 	struct visit visit = { safety, finding };
 	enum unwind_end end;

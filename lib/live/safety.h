@@ -2,8 +2,9 @@
 /*
  * safety.h - may this thread go on with other code?
  *
- * A thread is safe when no frame of its stack lies in code that is about to be replaced. With a complete unwind that is proven; where
- * the unwind is lost, every remaining word of the stack counts as a return address, so that the answer errs to "busy" and never to "safe".
+ * A thread is safe when no frame of its stack lies in code that is about to be replaced. With a
+ * complete unwind that is proven; where the unwind is lost, every remaining word of the stack
+ * counts as a return address, so that the answer errs to "busy" and never to "safe".
  */
 #ifndef USPL_LIVE_SAFETY_H
 #define USPL_LIVE_SAFETY_H
@@ -15,7 +16,8 @@
 struct safety_range {
 	taddr start, end;
 	const char *name; /* the function; owned by the caller */
-	bool entry_ok;    /* a thread that stands exactly at start hasn't begun the function: it may stay there */
+	/* A thread that stands exactly at start hasn't begun the function and may stay there. */
+	bool entry_ok;
 };
 
 struct safety {
@@ -30,8 +32,8 @@ struct safety {
 struct safety_finding {
 	pid_t tid;
 	const char *function; /* a range's name */
-	bool running;   /* the thread is in it right now; else it waits for a call to return */
-	bool proven;    /* found by unwinding; else by a word on the stack that looks like it */
+	bool running;    /* the thread is in it right now; else it waits for a call to return */
+	bool proven;     /* found by unwinding; else by a word on the stack that looks like it */
 	bool unreadable; /* the stack can't be read: nothing is known */
 	taddr chain[SAFETY_CHAIN_MAX]; /* program counters, innermost first */
 	size_t n_chain;
@@ -42,8 +44,12 @@ int safety_add(struct safety *safety, const char *name, taddr start, uint64_t si
 	       struct uspl_err *err) uspl_must_check;
 /* To be called once after the last safety_add. */
 void safety_seal(struct safety *safety);
-/* True if the stopped thread (with its registers read) is safe; otherwise *ret_finding tells why not. Makes no failure: doubt is "no". */
-bool safety_check(struct safety *safety, const struct thread *thread, struct safety_finding *ret_finding);
+/*
+ * True if the stopped thread (with its registers read) is safe; otherwise *ret_finding tells why
+ * not. Makes no failure: doubt is "no".
+ */
+bool safety_check(struct safety *safety, const struct thread *thread,
+		  struct safety_finding *ret_finding);
 /* Frees the ranges. */
 void safety_release(struct safety *safety);
 

@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Sites nearer to each other than this are written together: one system call for each page of code, not for each site. */
+/*
+ * Sites nearer to each other than this are written together: one system call for each page of code,
+ * not for each site.
+ */
 #define PIECE_MAX 4096
 
 int site_plan_add(struct site_plan *plan, const struct site *site, struct uspl_err *err)
@@ -39,16 +42,18 @@ static int fail_overwritten(const struct site *site, const uint8_t *have, struct
 
 	hex(have_hex, have, site->len);
 	hex(want_hex, site->from, site->len);
-	uspl_fail(err, USPL_E_OVERWRITTEN, "the entry of '%s' at 0x%" PRIx64 " holds '%s', not '%s' as expected", site->name,
+	uspl_fail(err, USPL_E_OVERWRITTEN,
+		  "the entry of '%s' at 0x%" PRIx64 " holds '%s', not '%s' as expected", site->name,
 		  site->addr, have_hex, want_hex);
-	uspl_hint(err, have[0] == 0xcc ? "a debugger or uprobe has a breakpoint there; remove it first"
-				       : "another tool or a newer update has changed it; undo that first");
+	uspl_hint(err, have[0] == 0xcc
+			       ? "a debugger or uprobe has a breakpoint there; remove it first"
+			       : "another tool or a newer update has changed it; undo that first");
 	return -USPL_E_OVERWRITTEN;
 }
 
 /* Checks one site within a piece and sets its new bytes in piece->after. */
-static int place_site(const struct site_plan *plan, const struct site *site, struct site_piece *piece,
-		      struct uspl_err *err)
+static int place_site(const struct site_plan *plan, const struct site *site,
+		      struct site_piece *piece, struct uspl_err *err)
 {
 	size_t at = (size_t)(site->addr - piece->addr);
 
@@ -60,7 +65,8 @@ static int place_site(const struct site_plan *plan, const struct site *site, str
 }
 
 /* Makes a piece of n sites, sorted by address. */
-static int add_piece(struct site_plan *plan, const struct site *sites, size_t n, struct uspl_err *err)
+static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
+		     struct uspl_err *err)
 {
 	struct site_piece *piece = vec_push(&plan->pieces);
 	int rc;
@@ -83,19 +89,20 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 }
 
 /*
- * Writes one byte of each page with the value that it has: the kernel makes the page private now (some microseconds), and not while everybody
- * waits. Threads that run through it don't notice.
+ * Writes one byte of each page with the value that it has: the kernel makes the page private now
+ * (some microseconds), and not while everybody waits. Threads that run through it don't notice.
  */
 static int touch(const struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
 
-	vec_for_each(&plan->pieces, piece) {
+	vec_for_each (&plan->pieces, piece) {
 		size_t last = piece->len - 1;
 		int rc = proc_write(plan->proc, piece->addr, piece->before, 1, err);
 
 		if (!rc && piece->addr / PIECE_MAX != (piece->addr + last) / PIECE_MAX)
-			rc = proc_write(plan->proc, piece->addr + last, piece->before + last, 1, err);
+			rc = proc_write(plan->proc, piece->addr + last, piece->before + last, 1,
+					err);
 		if (rc)
 			return rc;
 	}
@@ -111,7 +118,8 @@ int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
 	if (plan->sites.n)
 		qsort(sites, plan->sites.n, sizeof(*sites), by_addr);
 	for (size_t i = 1; i <= plan->sites.n; i++) {
-		if (i < plan->sites.n && sites[i].addr + sites[i].len <= sites[first].addr + PIECE_MAX)
+		if (i < plan->sites.n &&
+		    sites[i].addr + sites[i].len <= sites[first].addr + PIECE_MAX)
 			continue;
 		rc = add_piece(plan, sites + first, i - first, err);
 		if (rc)
@@ -126,7 +134,8 @@ static bool holds(const struct proc *proc, const struct site_piece *piece, const
 {
 	uint8_t have[PIECE_MAX];
 
-	return proc_read_some(proc, piece->addr, have, piece->len) == piece->len && !memcmp(have, bytes, piece->len);
+	return proc_read_some(proc, piece->addr, have, piece->len) == piece->len &&
+	       !memcmp(have, bytes, piece->len);
 }
 
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
@@ -136,9 +145,11 @@ int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
 
 		if (proc_write(plan->proc, piece->addr, piece->before, piece->len, err) != 0 ||
 		    !holds(plan->proc, piece, piece->before)) {
-			uspl_fail(err, USPL_E_STRANDED, "cannot put back the code at 0x%" PRIx64 " of pid %d", piece->addr,
-				  plan->proc->pid);
-			uspl_hint(err, "some functions are the old ones, some the new ones: restart the process when you can");
+			uspl_fail(err, USPL_E_STRANDED,
+				  "cannot put back the code at 0x%" PRIx64 " of pid %d",
+				  piece->addr, plan->proc->pid);
+			uspl_hint(err, "some functions are the old ones, some the new ones: "
+				       "restart the process when you can");
 			return -USPL_E_STRANDED;
 		}
 		plan->written--;
@@ -152,16 +163,19 @@ int site_plan_switch(struct site_plan *plan, struct uspl_err *err)
 	int rc = 0, restored;
 
 	plan->written = 0;
-	vec_for_each(&plan->pieces, piece) {
+	vec_for_each (&plan->pieces, piece) {
 		if (!holds(plan->proc, piece, piece->before))
-			rc = uspl_fail(err, USPL_E_OVERWRITTEN, "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
+			rc = uspl_fail(err, USPL_E_OVERWRITTEN,
+				       "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
 				       piece->addr, plan->proc->pid);
 		if (rc)
 			break;
 		plan->written++;
 		rc = proc_write(plan->proc, piece->addr, piece->after, piece->len, err);
 		if (!rc && !holds(plan->proc, piece, piece->after))
-			rc = uspl_fail(err, USPL_E_SYSTEM, "the code at 0x%" PRIx64 " of pid %d doesn't stay as written",
+			rc = uspl_fail(err, USPL_E_SYSTEM,
+				       "the code at 0x%" PRIx64
+				       " of pid %d doesn't stay as written",
 				       piece->addr, plan->proc->pid);
 		if (rc)
 			break;
@@ -176,7 +190,7 @@ void site_plan_release(struct site_plan *plan)
 {
 	struct site_piece *piece;
 
-	vec_for_each(&plan->pieces, piece) {
+	vec_for_each (&plan->pieces, piece) {
 		free(piece->before);
 		free(piece->after);
 	}

@@ -2,8 +2,9 @@
 /*
  * site.h - bytes of instruction slots, and changing many of them at once
  *
- * A site is a run of code bytes with two contents: what it has now and what it is to have. A plan is a set of them,
- * written in few, large pieces, so that the target stands still for as short as can be.
+ * A site is a run of code bytes with two contents: what it has now and what it is to have. A plan
+ * is a set of them, written in few, large pieces, so that the target stands still for as short as
+ * can be.
  *
  *     site_plan_add      name the sites
  *     site_plan_prepare  before the stop: read what is there, check it, make the pages private
@@ -39,13 +40,16 @@ struct site_plan {
 	size_t written; /* pieces that site_plan_switch has begun to write */
 };
 
-int site_plan_add(struct site_plan *plan, const struct site *site, struct uspl_err *err) uspl_must_check;
+/* Copies the site into the plan. */
+int site_plan_add(struct site_plan *plan, const struct site *site,
+		  struct uspl_err *err) uspl_must_check;
 /* USPL_E_OVERWRITTEN, with the function and the bytes, if a site doesn't have its `from` bytes. */
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* On failure nothing is kept: what was written is put back, or the code is USPL_E_STRANDED. */
 int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* USPL_E_STRANDED if a byte can't be put back. */
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/* Frees the plan; nothing in the target. */
 void site_plan_release(struct site_plan *plan);
 
 #endif

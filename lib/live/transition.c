@@ -28,14 +28,15 @@ struct run {
 
 static bool interrupted(const struct region *region)
 {
-	return region->state == USPL_REGION_SWITCHING_ON || region->state == USPL_REGION_SWITCHING_OFF;
+	return region->state == USPL_REGION_SWITCHING_ON ||
+	       region->state == USPL_REGION_SWITCHING_OFF;
 }
 
 static int add_sites(struct run *run, const struct region *region, struct uspl_err *err)
 {
 	const struct region_site *rs;
 
-	vec_for_each(&region->sites, rs) {
+	vec_for_each (&region->sites, rs) {
 		struct site site = { .name = rs->name, .addr = rs->addr, .len = rs->len };
 		bool on = run->t->direction == TRANSITION_ON;
 		int rc;
@@ -49,19 +50,22 @@ static int add_sites(struct run *run, const struct region *region, struct uspl_e
 	return 0;
 }
 
-/* The code that the sites' entries lead to now must be empty; for the old code that is what the region says. */
+/*
+ * The code that the sites' entries lead to now must be empty; for the old code that is what the
+ * region says.
+ */
 static int add_old_code(struct run *run, const struct region *region, struct uspl_err *err)
 {
 	const struct region_range *range;
 	const struct region_site *site;
 	int rc = 0;
 
-	vec_for_each(&region->sites, site) {
+	vec_for_each (&region->sites, site) {
 		rc = safety_add(&run->safety, site->name, site->addr, site->old_size, true, err);
 		if (rc)
 			return rc;
 	}
-	vec_for_each(&region->ranges, range) {
+	vec_for_each (&region->ranges, range) {
 		rc = safety_add(&run->safety, range->name, range->addr, range->size, false, err);
 		if (rc)
 			return rc;
@@ -80,10 +84,11 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 		taddr stop;
 		int rc;
 
-		vec_for_each(&region->sites, site) {
+		vec_for_each (&region->sites, site) {
 			if (site->new_addr == at)
 				name = site->name;
-			if (site->new_addr > at && site->new_addr < end && (!next || site->new_addr < next->new_addr))
+			if (site->new_addr > at && site->new_addr < end &&
+			    (!next || site->new_addr < next->new_addr))
 				next = site;
 		}
 		stop = next ? next->new_addr : end;
@@ -122,8 +127,9 @@ static bool check(struct run *run)
 {
 	const struct thread *thread;
 
-	vec_for_each(&run->stop.threads, thread)
-		if (thread->state == THREAD_STOPPED && !safety_check(&run->safety, thread, &run->finding))
+	vec_for_each (&run->stop.threads, thread)
+		if (thread->state == THREAD_STOPPED &&
+		    !safety_check(&run->safety, thread, &run->finding))
 			return false;
 	return true;
 }
@@ -137,12 +143,16 @@ static int write_states(struct run *run, enum uspl_region_state state, struct us
 	return rc;
 }
 
-/* With everybody at a standstill: the record says what is going on before and after the code changes. */
+/*
+ * With everybody at a standstill: the record says what is going on before and after the code
+ * changes.
+ */
 static int switch_all(struct run *run, struct uspl_err *err)
 {
 	bool on = run->t->direction == TRANSITION_ON;
 	enum uspl_region_state before = run->t->regions[0]->state;
-	int rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err), put_back;
+	int rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err),
+	    put_back;
 
 	if (!rc)
 		rc = site_plan_switch(&run->plan, err);
@@ -178,7 +188,8 @@ static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
 	return rc;
 }
 
-static int try_until(struct run *run, int64_t deadline, struct transition_result *result, struct uspl_err *err)
+static int try_until(struct run *run, int64_t deadline, struct transition_result *result,
+		     struct uspl_err *err)
 {
 	for (;;) {
 		bool blocked;
@@ -186,13 +197,16 @@ static int try_until(struct run *run, int64_t deadline, struct transition_result
 
 		result->attempts++;
 		result->stop_us = (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
-		log_info("stop", "attempt %d: %zu threads, %.0f us%s", result->attempts, run->stop.n_threads,
-			 result->stop_us, blocked && !rc ? ", a function is busy" : "");
+		log_info("stop", "attempt %d: %zu threads, %.0f us%s", result->attempts,
+			 run->stop.n_threads, result->stop_us,
+			 blocked && !rc ? ", a function is busy" : "");
 		if (rc || !blocked)
 			return rc;
 		if (cancel_requested())
-			return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy in thread %d",
-					 run->finding.function ? run->finding.function : "?", run->finding.tid);
+			return uspl_fail(err, USPL_E_CANCELLED,
+					 "interrupted while '%s' was busy in thread %d",
+					 run->finding.function ? run->finding.function : "?",
+					 run->finding.tid);
 		if (clock_now_ns() >= deadline)
 			return blocker_fail(run->t->proc, run->t->modules, &run->finding, err);
 		blocker_wait(run->t->proc, run->finding.tid, deadline);
@@ -206,8 +220,9 @@ static int note_applied(const struct transition *t, struct uspl_err *err)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	for (size_t i = 0; !rc && i < t->n_regions; i++)
-		rc = region_write_applied(t->proc, t->regions[i], now.tv_sec,
-					  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec, err);
+		rc = region_write_applied(
+			t->proc, t->regions[i], now.tv_sec,
+			(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec, err);
 	return rc;
 }
 

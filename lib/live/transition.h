@@ -2,17 +2,21 @@
 /*
  * transition.h - when everything may switch, and the switch
  *
- * apply and undo are the same transition in two directions. It goes through these states; everything that can fail for another reason than a
- * busy thread is done before the first stop:
+ * apply and undo are the same transition in two directions. It goes through these states;
+ * everything that can fail for another reason than a busy thread is done before the first stop:
  *
- *     PREPARE   sites read and checked, unwinder ready, code to be emptied known        failure: nothing has changed
- *     STOP      the back end brings all threads to a standstill                         failure: let go, nothing has changed
- *     CHECK     every stack is looked at                  busy: let go, wait until the thread has moved, STOP again
- *     SWITCH    state SWITCHING_*, all sites, state APPLIED or UNDONE                   failure: put back, let go
+ *     PREPARE   sites read and checked, unwinder ready, code to be emptied known
+ *               failure: nothing has changed
+ *     STOP      the back end brings all threads to a standstill
+ *               failure: all are let go, nothing has changed
+ *     CHECK     every stack is looked at
+ *               busy: all are let go; when the thread in the way has moved, STOP again
+ *     SWITCH    state SWITCHING_*, all sites, state APPLIED or UNDONE
+ *               failure: put back, let go
  *     RESUME    all threads go on
  *
- * The back end is a table of functions (struct transition_backend), so that a way that stops fewer threads can take the place of the full stop
- * without apply or undo knowing.
+ * The back end is a table of functions (struct transition_backend), so that a way that stops fewer
+ * threads can take the place of the full stop without apply or undo knowing.
  */
 #ifndef USPL_LIVE_TRANSITION_H
 #define USPL_LIVE_TRANSITION_H
@@ -33,14 +37,15 @@ struct transition {
 };
 
 struct transition_result {
-	double stop_us; /* from asking the first thread to stop to the last one let go; of the attempt that succeeded */
+	/* From asking the first thread to stop to the last one let go, in the last attempt. */
+	double stop_us;
 	int attempts;
 };
 
 /*
- * Runs the transition. On success the regions' states and, when switching on, applied_at and order are written in the target and in the
- * structures.
- * USPL_E_BUSY names the thread, the function and the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED: nothing has changed.
+ * Runs the transition. On success the regions' states and, when switching on, applied_at and order
+ * are written in the target and in the structures. USPL_E_BUSY names the thread, the function and
+ * the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED: nothing has changed.
  * USPL_E_STRANDED: some sites could not be put back.
  */
 int transition_run(const struct transition *transition, struct transition_result *ret,

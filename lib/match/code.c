@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // code.c - the instructions of the pre code against the running ones
 //
-// Most functions are the same byte for byte outside relocations: that is tried first and needs no decoding. What else may happen
-// between the compiler's object and the running program, and is no difference:
+// Most functions are the same byte for byte outside relocations: that is tried first and needs no
+// decoding. What else may happen between the compiler's object and the running program, and is no
+// difference:
 //
 //	- a relocated field holds a value; that is read, see data.c;
-//	- nops, which align loops, are other nops or elsewhere: they are skipped on each side by itself;
-//	- a jump is short on one side and near on the other: the operation and the target count. Pre code has a section for each function, so that
-//	  the assembler could not know how far a tail jump goes; the running code may come from one section, where it could;
+//	- nops, which align loops, are other nops or elsewhere: they are skipped on each side;
+//	- a jump is short on one side and near on the other: the operation and the target count. Pre
+//	  code has a section for each function, so that the assembler could not know how far a tail
+//	  jump goes; the running code may come from one section, where it could;
 //	- an access through the GOT became a direct one (arch: insn_relaxed).
 //
-// Since all of these move what follows, a map tells where each instruction of the pre code went. A jump within the function must
-// lead to the instruction that its counterpart leads to; this is looked at when the map is complete (trial.c).
+// Since all of these move what follows, a map tells where each instruction of the pre code went. A
+// jump within the function must lead to the instruction that its counterpart leads to; this is
+// looked at when the map is complete (trial.c).
 
 #include <string.h>
 
@@ -46,7 +49,10 @@ static uint8_t field_size(const struct trial *trial, const struct objrel *rel)
 	return trial->match->arch->reloc(rel->type)->size;
 }
 
-/* The same bytes except in fields with relocations: every instruction lies where it lies in the pre code. */
+/*
+ * The same bytes except in fields with relocations: every instruction lies where it lies in the pre
+ * code.
+ */
 static bool same_layout(const struct trial *trial)
 {
 	const struct objsec *sec = trial->piece->pub.sec;
@@ -123,7 +129,10 @@ static bool compare_relaxed(struct trial *trial, const struct cursor *run, const
 	return trial_refer(trial, &ref);
 }
 
-/* True if the bytes are the same but for the fields of rels and, relative to the pc, a displacement without one. */
+/*
+ * True if the bytes are the same but for the fields of rels and, relative to the pc, a displacement
+ * without one.
+ */
 static bool same_bytes(const struct trial *trial, const struct cursor *pre,
 		       const struct cursor *run, const struct objrel *rels, size_t n)
 {
@@ -172,7 +181,9 @@ static bool compare_insn(struct trial *trial, const struct cursor *pre, const st
 	    arch->insn_relaxed(rels->type, pre->code + pre->at, &pre->insn, run->code + run->at,
 			       &run->insn, &relaxed))
 		return compare_relaxed(trial, run, rels, &relaxed);
-	/* A field must not reach beyond its instruction: then neither does one in the running code. */
+	/*
+	 * A field must not reach beyond its instruction: then neither does one in the running code.
+	 */
 	for (size_t i = 0; i < n; i++)
 		if (rels[i].offset + field_size(trial, &rels[i]) > pre->at + pre->insn.len)
 			return trial_fail_code(trial);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // data.c - fields, strings, constants and tables
 //
-// What a field with a relocation holds in the running program, and what follows from it; and the contents of read-only data that the
-// code refers to. A changed string or table entry is a changed program, even if the code is the same.
+// What a field with a relocation holds in the running program, and what follows from it; and the
+// contents of read-only data that the code refers to. A changed string or table entry is a changed
+// program, even if the code is the same.
 
 #include <string.h>
 
@@ -86,7 +87,10 @@ bool data_compare_merged(struct trial *trial, const struct reference *ref)
 	taddr addr = ref->addr - ref->off;
 	const uint8_t *run;
 
-	/* By a symbol of its own the string is known even if the reference is to its middle; by the section it isn't. */
+	/*
+	 * By a symbol of its own the string is known even if the reference is to its middle; by the
+	 * section it isn't.
+	 */
 	if (ref->sym->type == STT_SECTION) {
 		start += ref->off;
 		addr = ref->addr;
@@ -113,7 +117,10 @@ bool data_compare_merged(struct trial *trial, const struct reference *ref)
 	return (run && !memcmp(run, sec->data + start, len)) || differs(trial, sec, addr);
 }
 
-/* How much of an item is content: behind a nameless one there may be zeros that only align the next. */
+/*
+ * How much of an item is content: behind a nameless one there may be zeros that only align the
+ * next.
+ */
 static uint64_t content_end(const struct item *item)
 {
 	uint64_t end = item->end, padding = item->sec->align ? item->sec->align - 1 : 0;
@@ -127,8 +134,8 @@ static uint64_t content_end(const struct item *item)
 }
 
 /*
- * An entry of a read-only table. Position-independent tables of a switch hold distances from the table's start, so the relocation's addend
- * counts the entry's own distance from there, too.
+ * An entry of a read-only table. Position-independent tables of a switch hold distances from the
+ * table's start, so the relocation's addend counts the entry's own distance from there, too.
  */
 static bool compare_entry(struct trial *trial, const struct item *item, const struct objrel *rel,
 			  const uint8_t *field)

@@ -47,7 +47,10 @@ static bool sym_covers(const struct image_sym *sym, taddr addr)
 
 const struct image_sym *image_sym_at(const struct image *image, taddr addr)
 {
-	/* How many symbols that don't cover addr may lie between it and the one that does: labels and aliases. */
+	/*
+	 * How many symbols that don't cover addr may lie between it and the one that does: labels
+	 * and aliases.
+	 */
 	enum { LOOK_BACK = 64 };
 	size_t low = 0, high = image->syms.n;
 

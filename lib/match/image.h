@@ -2,7 +2,8 @@
 /*
  * image.h - a program or library as it lies in memory, wherever the bytes come from
  *
- * lib/match works on this and so knows neither files nor processes: lib/proc makes an image of a module of a process.
+ * lib/match works on this and so knows neither files nor processes: lib/proc makes an image of a
+ * module of a process.
  */
 #ifndef USPL_MATCH_IMAGE_H
 #define USPL_MATCH_IMAGE_H
@@ -19,26 +20,34 @@ struct image_seg {
 	uint8_t *bytes; /* len bytes; NULL where they weren't read (.bss) */
 };
 
-/* A symbol of the running program's own symbol table (.symtab or .dynsym), at its address in memory. */
+/*
+ * A symbol of the running program's own symbol table (.symtab or .dynsym), at its address in
+ * memory.
+ */
 struct image_sym {
 	const char *name;
-	const char *file; /* for a local symbol the STT_FILE before it, e.g. "proto.c"; NULL if none or global */
+	const char *file; /* of a local symbol the STT_FILE before it; NULL if none or global */
 	taddr addr;       /* for STT_TLS: the offset in the TLS segment */
 	uint64_t size;
 	uint8_t type, bind; /* STT_*, STB_* */
 };
 
 struct image {
-	char *name;        /* for messages */
-	taddr start, end;  /* from the first segment's first to the last one's last byte, .bss included */
-	int64_t tls_offset; /* offset of the TLS block from the thread pointer (negative), for an executable; 0 without TLS */
+	char *name; /* for messages */
+	taddr start,
+		end; /* from the first segment's first to the last one's last byte, .bss included */
+	/* Of an executable: its TLS block's offset from the thread pointer (negative); else 0. */
+	int64_t tls_offset;
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
-	void *backing;     /* owns the names; private to whoever made the image */
+	void *backing;              /* owns the names; private to whoever made the image */
 	void (*release_backing)(void *);
 };
 
-/* The bytes at [addr, addr + len), if they lie in one segment and were read; NULL otherwise. Owned by the image. */
+/*
+ * The bytes at [addr, addr + len), if they lie in one segment and were read; NULL otherwise. Owned
+ * by the image.
+ */
 const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
 /* The segment that addr lies in, or NULL. */
 const struct image_seg *image_seg_at(const struct image *image, taddr addr);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // index.c - what is known of the pre object before anything is compared
 //
-// Code: each section is a piece. It is decoded once to learn which instruction each relocation lies in, since a field that is relative
-// to the pc counts from that instruction's end.
+// Code: each section is a piece. It is decoded once to learn which instruction each relocation lies
+// in, since a field that is relative to the pc counts from that instruction's end.
 //
-// Data: a section is cut into items, spans whose inner layout can't differ between two builds: an object with a symbol is
-// one; what has no symbol (a switch's table, a string that isn't merged) begins where some relocation points to and ends where the next
-// one begins. With -fdata-sections most sections are one item; without it, the running program has them in another order.
+// Data: a section is cut into items, spans whose inner layout can't differ between two builds: an
+// object with a symbol is one; what has no symbol (a switch's table, a string that isn't merged)
+// begins where some relocation points to and ends where the next one begins. With -fdata-sections
+// most sections are one item; without it, the running program has them in another order.
 
 #include <string.h>
 
@@ -72,7 +73,10 @@ bool match_sec_is_merged(const struct objsec *sec)
 
 bool match_sym_is_code(const struct objsym *sym)
 {
-	/* An indirect function's symbol stands for what its resolver returns, not for the resolver's code. */
+	/*
+	 * An indirect function's symbol stands for what its resolver returns, not for the
+	 * resolver's code.
+	 */
 	return sym->sec && objsec_is_code(sym->sec) && sym->type != STT_GNU_IFUNC;
 }
 
@@ -170,7 +174,10 @@ static bool may_be(const char *refname, const struct image_sym *sym)
 {
 	if (sym->type != STT_FUNC && sym->type != STT_NOTYPE && sym->type != STT_GNU_IFUNC)
 		return false;
-	/* A hidden global is local after linking, so a global refname says nothing about the binding. */
+	/*
+	 * A hidden global is local after linking, so a global refname says nothing about the
+	 * binding.
+	 */
 	if (!refname_is_local(refname) || !sym->file || !sym->file[0])
 		return true;
 	return sym->bind == STB_LOCAL && refname_in_file(refname, sym->file);
@@ -253,7 +260,10 @@ static int items_of_symbols(const struct match *match, item_vec *items, struct u
 	return 0;
 }
 
-/* What is referred to by its section begins an item; unless it lies in an object that has a symbol, see sort_items. */
+/*
+ * What is referred to by its section begins an item; unless it lies in an object that has a symbol,
+ * see sort_items.
+ */
 static int items_of_relocations(const struct match *match, const struct objsec *sec,
 				item_vec *items, struct uspl_err *err)
 {
@@ -292,7 +302,10 @@ static int by_place(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/* Sorts, drops what begins in or at an item with a name, and lets the nameless ones end where the next begins. */
+/*
+ * Sorts, drops what begins in or at an item with a name, and lets the nameless ones end where the
+ * next begins.
+ */
 static void sort_items(item_vec *items)
 {
 	size_t n = 0;
@@ -350,7 +363,10 @@ struct item *match_item_at(const struct match *match, const struct objsec *sec, 
 		else
 			high = mid;
 	}
-	/* A little below the first one still means the first one: array[-1] of an array that is indexed from 1. */
+	/*
+	 * A little below the first one still means the first one: array[-1] of an array that is
+	 * indexed from 1.
+	 */
 	if (low == first)
 		return first < end ? &match->items[first] : NULL;
 	return &match->items[low - 1];

@@ -2,9 +2,9 @@
 /*
  * internal.h - what the files of lib/match share
  *
- *     match.c   the fixpoint over all pieces, and the questions that callers ask (its essay tells the idea)
+ *     match.c   the fixpoint over all pieces, and the questions that callers ask; the idea
  *     index.c   what is known of the pre object before anything is compared: pieces, items, sites
- *     trial.c   one attempt to find a piece at an address: values that are noted, and taken back if it fails
+ *     trial.c   one attempt to find a piece at an address: notes that are taken back if it fails
  *     code.c    instructions against instructions
  *     data.c    strings, constants and tables
  *     explain.c why not
@@ -15,7 +15,10 @@
 #include "arch/arch.h"
 #include "match/match.h"
 
-/* A place in the running program that is known or not yet. For thread-local data it counts from the thread pointer. */
+/*
+ * A place in the running program that is known or not yet. For thread-local data it counts from the
+ * thread pointer.
+ */
 struct place {
 	taddr addr;
 	bool known;
@@ -61,7 +64,9 @@ struct piece {
 	struct failure failure; /* of the attempt that came farthest */
 };
 
-/* A span of data in the pre object that moves as one: a variable, or a constant that has no name. */
+/*
+ * A span of data in the pre object that moves as one: a variable, or a constant that has no name.
+ */
 struct item {
 	const struct objsec *sec;
 	uint64_t start, end; /* offsets in sec */
@@ -124,10 +129,16 @@ const struct image_sym *const *match_run_symbols(const struct match *match, cons
 						 size_t *ret_n);
 /* True if references to sym mean a place in code of the pre object. */
 bool match_sym_is_code(const struct objsym *sym);
-/* True for data that a reference is compared with by its contents alone: strings and constants that linkers merge. */
+/*
+ * True for data that a reference is compared with by its contents alone: strings and constants that
+ * linkers merge.
+ */
 bool match_sec_is_merged(const struct objsec *sec);
 
-/* trial.c: compares the piece with the code at addr. On success the values it yields are noted; trial_undo takes them back. */
+/*
+ * trial.c: compares the piece with the code at addr. On success the values it yields are noted;
+ * trial_undo takes them back.
+ */
 bool trial_run(struct trial *trial, struct match *match, struct piece *piece, taddr addr);
 /* Forgets what the trial noted. */
 void trial_undo(struct trial *trial);
@@ -154,8 +165,8 @@ bool data_compare_merged(struct trial *trial, const struct reference *ref);
 /* data.c: the contents of trial->pending, and of what these refer to. */
 bool data_compare_pending(struct trial *trial);
 /*
- * data.c: reads what the relocation's field holds in the running program and notes what follows from it. field lies at place; trail: see
- * struct site; branch: in a call or jump.
+ * data.c: reads what the relocation's field holds in the running program and notes what follows
+ * from it. field lies at place; trail: see struct site; branch: in a call or jump.
  */
 bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_t *field,
 		     taddr place, const struct site *site);

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // match.c - run-pre matching: the fixpoint over all pieces, and the questions that callers ask
 //
-// The pre code is an object file: its fields with relocations are empty. The running code went through a linker: the same
-// fields hold values. Comparing the two therefore does two things at once. Where there is no relocation, the code must be equal,
-// or the program isn't what the update was made from. Where there is one, the running bytes tell what the symbol's value
-// is in this process, and thus where the things lie that have no entry in any symbol table.
+// The pre code is an object file: its fields with relocations are empty. The running code went
+// through a linker: the same fields hold values. Comparing the two therefore does two things at
+// once. Where there is no relocation, the code must be equal, or the program isn't what the update
+// was made from. Where there is one, the running bytes tell what the symbol's value is in this
+// process, and thus where the things lie that have no entry in any symbol table.
 //
-// Matching a function is a trial. Everything that it learns is noted; when it turns out that the function isn't there, the notes are
-// taken back. A note that contradicts an older one ends the trial: two references to one symbol can't mean two places.
+// Matching a function is a trial. Everything that it learns is noted; when it turns out that the
+// function isn't there, the notes are taken back. A note that contradicts an older one ends the
+// trial: two references to one symbol can't mean two places.
 //
-// Where to try: at the one place that a matched function refers to as this one, or else wherever the symbol table has a function of
-// its name (there may be several static ones). A place is taken if it is the only one that matches. What can't be told apart yet
-// waits: matches of others may refer to it or rule places out. The loop ends when a round finds nothing new.
+// Where to try: at the one place that a matched function refers to as this one, or else wherever
+// the symbol table has a function of its name (there may be several static ones). A place is taken
+// if it is the only one that matches. What can't be told apart yet waits: matches of others may
+// refer to it or rule places out. The loop ends when a round finds nothing new.
 //
-// Not handled: code that an earlier update redirected (its entry holds a jump), and functions that no symbol names and nobody refers to.
+// Not handled: code that an earlier update redirected (its entry holds a jump), and functions that
+// no symbol names and nobody refers to.
 
 #include "match/match.h"
 
@@ -51,14 +55,20 @@ static bool candidates(const struct piece *piece, taddr_vec *ret)
 			return false;
 	if (ret->n)
 		return true;
-	/* References into its middle are right only as long as nothing before them has another length; the trial will tell. */
+	/*
+	 * References into its middle are right only as long as nothing before them has another
+	 * length; the trial will tell.
+	 */
 	vec_for_each (&piece->landings, landing)
 		if (!add_unique(ret, landing->addr - landing->off))
 			return false;
 	return true;
 }
 
-/* Looks whether the piece is at addr. Keeps what that taught if `keep`. Returns 1 if it is, 0 if not, or a negative code. */
+/*
+ * Looks whether the piece is at addr. Keeps what that taught if `keep`. Returns 1 if it is, 0 if
+ * not, or a negative code.
+ */
 static int try_at(struct match *match, struct piece *piece, taddr addr, bool keep,
 		  struct uspl_err *err)
 {
@@ -77,7 +87,10 @@ static int try_at(struct match *match, struct piece *piece, taddr addr, bool kee
 	return rc;
 }
 
-/* Tries all candidates; the piece is matched if exactly one of them is equal. *ret_progress is set if it is. */
+/*
+ * Tries all candidates; the piece is matched if exactly one of them is equal. *ret_progress is set
+ * if it is.
+ */
 static int match_piece(struct match *match, struct piece *piece, bool *ret_progress,
 		       struct uspl_err *err)
 {
@@ -197,7 +210,10 @@ static struct piece *piece_named(const struct match *match, const char *refname)
 	return match->pieces[sym->sec->mark];
 }
 
-/* True if name is that of a .cold part of parent: "u.c:f" or "f" and "u.c:f.cold" or "u.c:f.cold.12". */
+/*
+ * True if name is that of a .cold part of parent: "u.c:f" or "f" and "u.c:f.cold" or
+ * "u.c:f.cold.12".
+ */
 static bool is_cold_name(const char *name, const char *parent)
 {
 	size_t len;
@@ -210,7 +226,10 @@ static bool is_cold_name(const char *name, const char *parent)
 	return name[len + 5] == '\0' || name[len + 5] == '.';
 }
 
-/* The .cold part that the piece refers to, NULL if it has none. Two statics may share a name, so the name alone won't do. */
+/*
+ * The .cold part that the piece refers to, NULL if it has none. Two statics may share a name, so
+ * the name alone won't do.
+ */
 static struct piece *cold_part(const struct match *match, const struct piece *piece)
 {
 	const struct objrel *rel;

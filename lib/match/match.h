@@ -2,10 +2,12 @@
 /*
  * match.h - run-pre matching: is the running code the code that the update was made from?
  *
- * The pre code (a normalised relocatable object, see update.h) is compared with the image, instruction by instruction. Everything
- * must be equal except at relocations; there the running bytes tell the value that the symbol has in this process, S = value - addend (+
- * place, if pc-relative). Each function that matches so yields values for the symbols it refers to; all references to one
- * symbol must agree. Nothing is guessed: no candidate, or several that can't be told apart, is a refusal.
+ * The pre code (a normalised relocatable object, see update.h) is compared with the image,
+ * instruction by instruction. Everything must be equal except at relocations; there the running
+ * bytes tell the value that the symbol has in this process, S = value - addend (+ place, if
+ * pc-relative). Each function that matches so yields values for the symbols it refers to; all
+ * references to one symbol must agree. Nothing is guessed: no candidate, or several that can't be
+ * told apart, is a refusal.
  */
 #ifndef USPL_MATCH_MATCH_H
 #define USPL_MATCH_MATCH_H
@@ -26,10 +28,10 @@ struct match_piece {
 };
 
 /*
- * Matches every function of pre against the image. A function that doesn't match is no failure by itself (it only yields no
- * values): match_require says which ones must.
- * Fails only with USPL_E_NOMEM or on a pre object that is malformed. Image and pre must outlive the match; the `mark`s of pre's
- * sections and symbols are their positions from here on.
+ * Matches every function of pre against the image. A function that doesn't match is no failure by
+ * itself (it only yields no values): match_require says which ones must. Fails only with
+ * USPL_E_NOMEM or on a pre object that is malformed. Image and pre must outlive the match; the
+ * `mark`s of pre's sections and symbols are their positions from here on.
  */
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
 	      struct uspl_err *err) uspl_must_check;
@@ -38,25 +40,29 @@ DEFINE_AUTO_FREE(match, struct match, match_free)
 #define auto_match __attribute__((cleanup(cleanup_match_)))
 
 /*
- * The place of a function that must have matched; fails with USPL_E_NO_MATCH and a message that says why it didn't: not found, ambiguous, or the
- * first difference with both instructions as objdump would print them.
+ * The place of a function that must have matched; fails with USPL_E_NO_MATCH and a message that
+ * says why it didn't: not found, ambiguous, or the first difference with both instructions as
+ * objdump would print them.
  */
 int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
 		  struct uspl_err *err) uspl_must_check;
 
-/* All matched pieces that belong to the function (itself and its .cold part): calls visit for each. */
+/*
+ * All matched pieces that belong to the function (itself and its .cold part): calls visit for each.
+ */
 void match_pieces_of(const struct match *match, const char *refname,
 		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx);
 
 /*
- * The value inferred for a symbol by its refname: an address, or for a thread-local symbol its offset from the thread pointer.
- * Returns false if no matched code refers to it.
+ * The value inferred for a symbol by its refname: an address, or for a thread-local symbol its
+ * offset from the thread pointer. Returns false if no matched code refers to it.
  */
 bool match_value(const struct match *match, const char *refname, taddr *ret_value);
 
 /*
- * Where calls to a function lead in the running program, if that is a stub of its procedure linkage table. Good for calls; its
- * address is not that of the function, which match_value knows if anybody took it. Returns false if there are no such calls.
+ * Where calls to a function lead in the running program, if that is a stub of its procedure linkage
+ * table. Good for calls; its address is not that of the function, which match_value knows if
+ * anybody took it. Returns false if there are no such calls.
  */
 bool match_call(const struct match *match, const char *refname, taddr *ret_value);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// trial.c - one attempt to find a piece at an address: values that are noted, and taken back if it fails
+// trial.c - one attempt to find a piece at an address
 //
-// A reference in the pre object names a symbol and an offset; the running code tells the address. What that teaches
-// depends on what the symbol is:
+// A reference in the pre object names a symbol and an offset; the running code tells the address.
+// What that teaches depends on what the symbol is:
 //
 //	code of the pre object      a landing: this offset of that piece lies at this address
 //	merged string or constant   nothing, but its contents must be equal
 //	other data of the object    the place of its item; read-only ones must be equal, too
 //	anything else               the place of the symbol
 //
-// A call to a global function may lead to a stub of the procedure linkage table. The stub's address is kept apart: it is good for
-// calls, but nobody who takes the function's address gets it.
+// A call to a global function may lead to a stub of the procedure linkage table. The stub's address
+// is kept apart: it is good for calls, but nobody who takes the function's address gets it.
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -78,8 +78,9 @@ static bool note_place(struct trial *trial, const struct reference *ref, struct 
 }
 
 /*
- * True if the code at addr is a stub of the procedure linkage table: a jump through a slot, perhaps behind an endbr64. A function
- * that begins this way loses nothing but that its address isn't learnt from calls.
+ * True if the code at addr is a stub of the procedure linkage table: a jump through a slot, perhaps
+ * behind an endbr64. A function that begins this way loses nothing but that its address isn't
+ * learnt from calls.
  */
 static bool is_stub(const struct match *match, taddr addr)
 {
@@ -182,7 +183,9 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 	struct landing landing = { ref->sym->value + ref->off, ref->addr };
 	struct landing *own;
 
-	/* A global function of a library may be another module's, which the dynamic linker prefers. */
+	/*
+	 * A global function of a library may be another module's, which the dynamic linker prefers.
+	 */
 	if (ref->sym->bind != STB_LOCAL && ref->off == 0 &&
 	    (through_stub(trial, ref) || ref->addr < image->start || ref->addr >= image->end))
 		return refer_symbol(trial, ref);

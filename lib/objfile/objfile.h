@@ -2,13 +2,14 @@
 /*
  * objfile.h - a relocatable ELF file as a graph in memory
  *
- * Sections, symbols and relocations point to each other, so that code which compares, selects, links or writes never
- * sees an index. The same graph is read from a compiler's object, changed by uspl-create, written into an update, and
- * read again by uspl-apply. ELF64, little endian, x86-64, ET_REL only: anything else is refused with its name.
+ * Sections, symbols and relocations point to each other, so that code which compares, selects,
+ * links or writes never sees an index. The same graph is read from a compiler's object, changed by
+ * uspl-create, written into an update, and read again by uspl-apply. ELF64, little endian, x86-64,
+ * ET_REL only: anything else is refused with its name.
  *
- * Everything in the file is treated as hostile: offsets, sizes, indexes and names are checked against the file.
- * Limits: this layer knows nothing of processes, of what an instruction is, or of which relocation means what (that is
- * lib/arch).
+ * Everything in the file is treated as hostile: offsets, sizes, indexes and names are checked
+ * against the file. Limits: this layer knows nothing of processes, of what an instruction is, or of
+ * which relocation means what (that is lib/arch).
  */
 #ifndef USPL_OBJFILE_OBJFILE_H
 #define USPL_OBJFILE_OBJFILE_H
@@ -36,37 +37,39 @@ struct objsec {
 	uint32_t type;    /* SHT_* */
 	uint64_t flags;   /* SHF_* */
 	uint64_t size, align, entsize;
-	uint8_t *data;    /* size bytes that may be changed; NULL for SHT_NOBITS */
+	uint8_t *data;           /* size bytes that may be changed; NULL for SHT_NOBITS */
 	VEC(struct objrel) rels; /* sorted by offset */
 	struct objsym *secsym;   /* its STT_SECTION symbol, NULL if none */
 	struct objsec *group;    /* the SHT_GROUP section that it is a member of, NULL if none */
-	const char *group_sig;   /* for a member of a group: the group's signature (a symbol name) */
-	void *priv;              /* for the module that works on the graph; NULL after reading */
-	uint32_t mark;           /* likewise, 0 after reading */
+	const char *group_sig; /* for a member of a group: the group's signature (a symbol name) */
+	void *priv;            /* for the module that works on the graph; NULL after reading */
+	uint32_t mark;         /* likewise, 0 after reading */
 };
 
 struct objsym {
 	const char *name; /* "" for a section symbol without a name */
 	uint32_t index;
 	uint8_t type, bind, vis; /* STT_*, STB_*, STV_* */
-	uint16_t shndx;          /* SHN_UNDEF, SHN_ABS, SHN_COMMON, or anything else for a symbol in `sec` */
-	struct objsec *sec;      /* NULL unless defined in a section */
-	uint64_t value, size;    /* value: offset in sec; for SHN_COMMON the alignment */
-	const char *file;        /* for a local symbol: the STT_FILE before it, or NULL */
+	uint16_t shndx; /* SHN_UNDEF, SHN_ABS, SHN_COMMON, or anything else for a symbol in `sec` */
+	struct objsec *sec;   /* NULL unless defined in a section */
+	uint64_t value, size; /* value: offset in sec; for SHN_COMMON the alignment */
+	const char *file;     /* for a local symbol: the STT_FILE before it, or NULL */
 	void *priv;
 	uint32_t mark;
 };
 
 struct objfile {
 	char *name; /* for messages: the path it was read from */
-	VEC(struct objsec *) secs; /* without the null section, and without symtab, strtab, rela and group sections */
+	VEC(struct objsec *)
+	secs; /* without the null section, and without symtab, strtab, rela and group sections */
 	VEC(struct objsym *) syms; /* without the null symbol; locals first */
-	void *backing;             /* what names and such are allocated from; private to objfile.c */
+	void *backing; /* what names and such are allocated from; private to objfile.c */
 };
 
 /*
- * Reads an object. The graph owns copies of everything; the file may change afterwards. `name` is for messages.
- * Refuses (USPL_E_FORMAT) what isn't an ELF64 x86-64 relocatable file, and (USPL_E_FILE) what is damaged.
+ * Reads an object. The graph owns copies of everything; the file may change afterwards. `name` is
+ * for messages. Refuses (USPL_E_FORMAT) what isn't an ELF64 x86-64 relocatable file, and
+ * (USPL_E_FILE) what is damaged.
  */
 int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err) uspl_must_check;
 int objfile_read_memory(const char *name, const void *data, size_t len, struct objfile **ret,
@@ -82,17 +85,19 @@ const char *objfile_strdup(struct objfile *obj, const char *str);
 void *objfile_memdup(struct objfile *obj, const void *data, size_t len);
 
 /* Adds an empty section or symbol, owned by obj. NULL when out of memory. */
-struct objsec *objfile_add_section(struct objfile *obj, const char *name, uint32_t type, uint64_t flags);
-struct objsym *objfile_add_symbol(struct objfile *obj, const char *name, uint8_t type, uint8_t bind);
+struct objsec *objfile_add_section(struct objfile *obj, const char *name, uint32_t type,
+				   uint64_t flags);
+struct objsym *objfile_add_symbol(struct objfile *obj, const char *name, uint8_t type,
+				  uint8_t bind);
 
 /* The first section or symbol of that name, NULL if none. A linear search. */
 struct objsec *objfile_section(const struct objfile *obj, const char *name);
 struct objsym *objfile_symbol(const struct objfile *obj, const char *name);
 
 /*
- * Writes the graph as an ELF64 x86-64 relocatable file (sections, .symtab with locals first, .strtab, one .rela section for each
- * section with relocations) and appends the bytes to buf. Sections and symbols get new indexes. The output depends on
- * nothing but the graph.
+ * Writes the graph as an ELF64 x86-64 relocatable file (sections, .symtab with locals first,
+ * .strtab, one .rela section for each section with relocations) and appends the bytes to buf.
+ * Sections and symbols get new indexes. The output depends on nothing but the graph.
  */
 struct buf;
 int objfile_write(struct objfile *obj, struct buf *buf, struct uspl_err *err) uspl_must_check;

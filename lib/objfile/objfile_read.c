@@ -359,7 +359,7 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 			struct uspl_err *err)
 {
 	auto_objfile struct objfile *obj = objfile_new(name);
-	struct reader r = {.obj = obj, .err = err};
+	struct reader r = { .obj = obj, .err = err };
 	auto_free char *bytes = malloc(len + 1);
 	int rc;
 
@@ -380,7 +380,7 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 
 int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err)
 {
-	auto_buf struct buf buf = {0};
+	auto_buf struct buf buf = { 0 };
 	int rc = file_read(path, &buf, err);
 
 	return rc ? rc : objfile_read_memory(path, buf_str(&buf), buf.len, ret, err);

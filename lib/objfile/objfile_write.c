@@ -173,7 +173,7 @@ static int write_names(struct writer *w, const char *name, const struct buf *tab
 
 static int write_relocations(struct writer *w, const struct objsec *sec)
 {
-	auto_buf struct buf name = {0};
+	auto_buf struct buf name = { 0 };
 	const struct objrel *rel;
 	Elf64_Shdr *shdr;
 
@@ -214,8 +214,8 @@ static int write_all_relocations(struct writer *w)
 static int write_headers(struct writer *w)
 {
 	Elf64_Ehdr ehdr = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			    EV_CURRENT},
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
 		.e_type = ET_REL,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
@@ -268,7 +268,7 @@ static int write_all(struct writer *w)
 
 int objfile_write(struct objfile *obj, struct buf *buf, struct uspl_err *err)
 {
-	struct writer w = {.obj = obj, .out = buf, .start = buf->len, .err = err};
+	struct writer w = { .obj = obj, .out = buf, .start = buf->len, .err = err };
 	int rc = write_all(&w);
 
 	buf_release(&w.strtab);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // dynsym.c - what a module tells the dynamic linker, read from memory
 //
-// gABI, "Dynamic Linking"; the GNU hash table and symbol versions as in the LSB's "Symbol Versioning". No table tells how many
-// symbols there are: DT_HASH has the number, from DT_GNU_HASH it follows from its last chain.
+// gABI, "Dynamic Linking"; the GNU hash table and symbol versions as in the LSB's "Symbol
+// Versioning". No table tells how many symbols there are: DT_HASH has the number, from DT_GNU_HASH
+// it follows from its last chain.
 
 #include "proc/dynsym.h"
 
@@ -26,7 +27,9 @@ static uint64_t number(const struct dynsyms *dyn, int64_t tag)
 	return item ? item->d_un.d_val : 0;
 }
 
-/* glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in the file. */
+/*
+ * glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in the file.
+ */
 static taddr pointer(const struct dynsyms *dyn, int64_t tag)
 {
 	const struct module *module = dyn->module;
@@ -142,7 +145,10 @@ void dynsyms_free(struct dynsyms *dyn)
 	free(dyn);
 }
 
-/* The number of symbols by the GNU hash table: the end of the chain that begins last. 0 if it can't be told. */
+/*
+ * The number of symbols by the GNU hash table: the end of the chain that begins last. 0 if it can't
+ * be told.
+ */
 static size_t count_by_gnu_hash(const struct dynsyms *dyn)
 {
 	taddr hash = pointer(dyn, DT_GNU_HASH), chains;
@@ -200,7 +206,9 @@ static void read_defined_versions(struct dynsyms *dyn)
 		if (proc_read_some(dyn->proc, at, &def, sizeof(def)) != sizeof(def) ||
 		    proc_read_some(dyn->proc, at + def.vd_aux, &aux, sizeof(aux)) != sizeof(aux))
 			return;
-		/* The base version is the module's own name: symbols that have it have no version. */
+		/*
+		 * The base version is the module's own name: symbols that have it have no version.
+		 */
 		if (!(def.vd_flags & VER_FLG_BASE))
 			set_version(dyn, def.vd_ndx, aux.vda_name);
 		at += def.vd_next;
@@ -261,7 +269,10 @@ static int by_name(const void *a, const void *b, void *arg)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* What can't be read is as if it weren't there: the message of whoever misses a symbol tells enough. */
+/*
+ * What can't be read is as if it weren't there: the message of whoever misses a symbol tells
+ * enough.
+ */
 static void load(struct dynsyms *dyn)
 {
 	size_t n = count_symbols(dyn);
@@ -345,7 +356,10 @@ const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char 
 
 		if (!is_definition(dyn, &dyn->syms[index]))
 			continue;
-		/* A definition without a version serves who asks for one; a hidden version only who asks for it. */
+		/*
+		 * A definition without a version serves who asks for one; a hidden version only who
+		 * asks for it.
+		 */
 		if (version && have ? !strcmp(have, version) : !is_hidden_version(dyn, index))
 			return &dyn->syms[index];
 	}

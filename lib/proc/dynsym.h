@@ -2,8 +2,9 @@
 /*
  * dynsym.h - what a module tells the dynamic linker: its dynamic symbols, versions, slots and needs
  *
- * Read from the process's memory, since the file may be gone. The tables are read when the first question needs them. Everything in
- * them is taken as hostile: a table that lies about its size has no symbols.
+ * Read from the process's memory, since the file may be gone. The tables are read when the first
+ * question needs them. Everything in them is taken as hostile: a table that lies about its size has
+ * no symbols.
  */
 #ifndef USPL_PROC_DYNSYM_H
 #define USPL_PROC_DYNSYM_H
@@ -28,7 +29,10 @@ struct dynsyms {
 	size_t n_dynamic;
 };
 
-/* Opens a module's dynamic section. One that has none (a static program) is no failure: it has no symbols. */
+/*
+ * Opens a module's dynamic section. One that has none (a static program) is no failure: it has no
+ * symbols.
+ */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err) uspl_must_check;
 void dynsyms_free(struct dynsyms *dyn);
@@ -36,19 +40,26 @@ DEFINE_AUTO_FREE(dynsyms, struct dynsyms, dynsyms_free)
 #define auto_dynsyms __attribute__((cleanup(cleanup_dynsyms_)))
 
 /*
- * The definition that the dynamic linker would take from this module: of that version, or of the default one if version is NULL. NULL
- * if there is none. In a program that isn't position independent an undefined function with a value counts: its
- * address is that of its stub for everybody (the psABI's "canonical" address).
+ * The definition that the dynamic linker would take from this module: of that version, or of the
+ * default one if version is NULL. NULL if there is none. In a program that isn't position
+ * independent an undefined function with a value counts: its address is that of its stub for
+ * everybody (the psABI's "canonical" address).
  */
 const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version);
-/* The version in which the module asks others for this symbol; NULL if it doesn't, or asks for none. */
+/*
+ * The version in which the module asks others for this symbol; NULL if it doesn't, or asks for
+ * none.
+ */
 const char *dynsyms_wanted_version(struct dynsyms *dyn, const char *name);
 /*
- * What the module's own slot for a symbol that it imports holds, once it is bound. Returns false if there is no such slot,
- * or if it still leads to the dynamic linker.
+ * What the module's own slot for a symbol that it imports holds, once it is bound. Returns false if
+ * there is no such slot, or if it still leads to the dynamic linker.
  */
 bool dynsyms_bound_slot(struct dynsyms *dyn, const char *name, taddr *ret_value);
-/* What the resolver of an indirect function at this address returned to the dynamic linker when the module was loaded. */
+/*
+ * What the resolver of an indirect function at this address returned to the dynamic linker when the
+ * module was loaded.
+ */
 bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value);
 /* An address in the file as an address in memory. */
 taddr dynsyms_address(const struct dynsyms *dyn, uint64_t value);

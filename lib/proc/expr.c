@@ -93,7 +93,8 @@ static bool operate(const Dwarf_Op *op, const struct expr_state *state, struct s
 		return push(stack, state->regs[op->atom - DW_OP_breg0] + op->number);
 	switch (op->atom) {
 	case DW_OP_bregx:
-		return op->number < DWARF_REGS && push(stack, state->regs[op->number] + op->number2);
+		return op->number < DWARF_REGS &&
+		       push(stack, state->regs[op->number] + op->number2);
 	case DW_OP_call_frame_cfa:
 		return push(stack, state->cfa);
 	case DW_OP_nop:

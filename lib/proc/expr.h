@@ -2,8 +2,9 @@
 /*
  * expr.h - the DWARF expressions that call frame information uses
  *
- * Arithmetic, comparison, registers, memory and the CFA (DWARF 5, 2.5 and 6.4.2); no branches, no types. Anything else makes the
- * evaluation fail, which an unwinder takes as the end of what it knows.
+ * Arithmetic, comparison, registers, memory and the CFA (DWARF 5, 2.5 and 6.4.2); no branches, no
+ * types. Anything else makes the evaluation fail, which an unwinder takes as the end of what it
+ * knows.
  */
 #ifndef USPL_PROC_EXPR_H
 #define USPL_PROC_EXPR_H
@@ -22,7 +23,10 @@ struct expr_state {
 
 /* The expression's result as an address (as in a CFA expression). */
 bool expr_address(const Dwarf_Op *ops, size_t n, const struct expr_state *state, uint64_t *ret);
-/* The value at the location that the expression describes: memory, a register, or itself (DW_OP_stack_value). */
+/*
+ * The value at the location that the expression describes: memory, a register, or itself
+ * (DW_OP_stack_value).
+ */
 bool expr_value(const Dwarf_Op *ops, size_t n, const struct expr_state *state, uint64_t *ret);
 
 #endif

@@ -53,7 +53,7 @@ static int read_segments(const struct proc *proc, const struct module *module, s
 {
 	const Elf64_Phdr *phdr;
 
-	vec_for_each(&module->phdrs, phdr) {
+	vec_for_each (&module->phdrs, phdr) {
 		taddr start = phdr->p_vaddr + (uint64_t)module->bias;
 		int rc;
 
@@ -61,15 +61,18 @@ static int read_segments(const struct proc *proc, const struct module *module, s
 			continue;
 		rc = add_segment(proc, image, start, phdr->p_filesz, phdr, true, err);
 		if (!rc && phdr->p_memsz > phdr->p_filesz)
-			rc = add_segment(proc, image, start + phdr->p_filesz, phdr->p_memsz - phdr->p_filesz,
-					 phdr, false, err);
+			rc = add_segment(proc, image, start + phdr->p_filesz,
+					 phdr->p_memsz - phdr->p_filesz, phdr, false, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-/* True if the file's own notes hold the build-id that the module has in memory (or neither has one). */
+/*
+ * True if the file's own notes hold the build-id that the module has in memory (or neither has
+ * one).
+ */
 static bool same_build(Elf *elf, const struct module *module)
 {
 	auto_free char *build_id = NULL;
@@ -148,7 +151,10 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
 	return NULL;
 }
 
-/* Symbols come from the file, .symtab or else .dynsym. A module without a readable file has none: that is no failure. */
+/*
+ * Symbols come from the file, .symtab or else .dynsym. A module without a readable file has none:
+ * that is no failure.
+ */
 static int read_symbols(const struct proc *proc, const struct module *module, struct image *image,
 			struct uspl_err *err)
 {
@@ -186,7 +192,10 @@ static int by_address(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* x86-64 ELF TLS, variant II: the executable's block ends at the thread pointer (Drepper, "ELF Handling For TLS", 3.4.2). */
+/*
+ * x86-64 ELF TLS, variant II: the executable's block ends at the thread pointer (Drepper, "ELF
+ * Handling For TLS", 3.4.2).
+ */
 static int64_t static_tls_offset(const struct module *module)
 {
 	uint64_t align = module->tls_align ? module->tls_align : 1;
@@ -196,7 +205,8 @@ static int64_t static_tls_offset(const struct module *module)
 	return -(int64_t)((module->tls_size + align - 1) / align * align);
 }
 
-int module_image(const struct proc *proc, const struct module *module, struct image **ret, struct uspl_err *err)
+int module_image(const struct proc *proc, const struct module *module, struct image **ret,
+		 struct uspl_err *err)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	int rc;

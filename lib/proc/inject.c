@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // inject.c - system calls and function calls made by the target on our behalf
 /*
- * The agent's code goes into slack: the bytes between the end of a program's code and the end of its last page, which are mapped, executable and
- * used by nobody. So no gadget has to be found, nothing has to be mapped first, and a static program will do as well as any. The bytes
- * are put back afterwards; were they left there, nobody would notice.
+ * The agent's code goes into slack: the bytes between the end of a program's code and the end of
+ * its last page, which are mapped, executable and used by nobody. So no gadget has to be found,
+ * nothing has to be mapped first, and a static program will do as well as any. The bytes are put
+ * back afterwards; were they left there, nobody would notice.
  *
- * Order matters, since the tool may die between any two steps: first the frame and the code, then the registers (from now on the thread restores itself),
- * then the signal mask (which the frame restores too).
+ * Order matters, since the tool may die between any two steps: first the frame and the code, then
+ * the registers (from now on the thread restores itself), then the signal mask (which the frame
+ * restores too).
  */
 
 #include "proc/inject.h"
@@ -53,7 +55,7 @@ struct host {
 	struct agent_frame frame;
 	struct buf stack; /* what was where the frame goes */
 	size_t syscalls;  /* how many the agent has made */
-	int64_t last;     /* the result of the last of them, which the agent may not have noted yet */
+	int64_t last; /* the result of the last of them, which the agent may not have noted yet */
 };
 
 static size_t agent_len(void)
@@ -66,15 +68,16 @@ static taddr slack_of(const struct proc *proc, const struct module *module)
 {
 	const Elf64_Phdr *phdr;
 
-	vec_for_each(&module->phdrs, phdr) {
+	vec_for_each (&module->phdrs, phdr) {
 		taddr end = phdr->p_vaddr + (uint64_t)module->bias + phdr->p_filesz;
 		const struct mapping *map = proc_mapping_at(proc, end - 1);
 
-		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) || phdr->p_memsz != phdr->p_filesz ||
-		    !map || !map->exec || map->shared)
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) ||
+		    phdr->p_memsz != phdr->p_filesz || !map || !map->exec || map->shared)
 			continue;
 		end = (end + 15) & ~15ull;
-		if (end + agent_len() <= map->end && (end & ~(PAGE - 1)) == ((end - 16) & ~(PAGE - 1)))
+		if (end + agent_len() <= map->end &&
+		    (end & ~(PAGE - 1)) == ((end - 16) & ~(PAGE - 1)))
 			return end;
 	}
 	return 0;
@@ -89,13 +92,15 @@ static int place_agent(const struct proc *proc, struct agent *ret, struct uspl_e
 
 	if (rc)
 		return rc;
-	vec_for_each(&modules, module)
+	vec_for_each (&modules, module)
 		if (!addr && !module->is_vdso)
 			addr = slack_of(proc, module);
 	modules_release(&modules);
 	if (!addr)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no room for %zu bytes of code behind any program's code",
-				 proc->pid, agent_len());
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"pid %d has no room for %zu bytes of code behind any program's code",
+			proc->pid, agent_len());
 	ret->addr = addr;
 	ret->len = agent_len();
 	rc = proc_read(proc, addr, ret->saved, ret->len, err);
@@ -136,11 +141,15 @@ static int write_frame(const struct proc *proc, struct host *host, struct uspl_e
 		return uspl_fail_nomem(err);
 	rc = proc_read(proc, host->frame.addr, host->stack.data, host->stack.len, err);
 	if (!rc)
-		rc = proc_write(proc, host->frame.addr, host->frame.bytes.data, host->frame.bytes.len, err);
+		rc = proc_write(proc, host->frame.addr, host->frame.bytes.data,
+				host->frame.bytes.len, err);
 	return rc;
 }
 
-/* A filter might kill the target for a system call made for us; it is suspended while we trace (Linux 4.3, needs CAP_SYS_ADMIN). */
+/*
+ * A filter might kill the target for a system call made for us; it is suspended while we trace
+ * (Linux 4.3, needs CAP_SYS_ADMIN).
+ */
 static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 {
 	long options = PTRACE_O_TRACESYSGOOD | (proc->seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
@@ -149,7 +158,8 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 		return 0;
 	if (!proc->seccomp)
 		return uspl_fail_errno(err, "cannot trace the system calls of thread %d", tid);
-	uspl_fail(err, USPL_E_SECCOMP, "pid %d runs under seccomp, which may kill it for a system call made for us",
+	uspl_fail(err, USPL_E_SECCOMP,
+		  "pid %d runs under seccomp, which may kill it for a system call made for us",
 		  proc->pid);
 	uspl_hint(err, "run as root: then the filter is suspended for the moment");
 	return -USPL_E_SECCOMP;
@@ -167,9 +177,12 @@ static int start_agent(const struct host *host, struct uspl_err *err)
 	return 0;
 }
 
-/* Lets the thread run to its next stop and returns the wait status; -code when it died or took too long. */
-static int step(const struct proc *proc, struct host *host, int request, int signal, int64_t deadline,
-		struct uspl_err *err)
+/*
+ * Lets the thread run to its next stop and returns the wait status; -code when it died or took too
+ * long.
+ */
+static int step(const struct proc *proc, struct host *host, int request, int signal,
+		int64_t deadline, struct uspl_err *err)
 {
 	sigset_t child;
 
@@ -187,13 +200,13 @@ static int step(const struct proc *proc, struct host *host, int request, int sig
 			return status >> 8;
 		if (got > 0 || (got < 0 && errno != EINTR)) {
 			host->thread.state = THREAD_GONE;
-			return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited", host->thread.tid,
-					 proc->pid);
+			return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited",
+					 host->thread.tid, proc->pid);
 		}
 		if (left <= 0)
 			return uspl_fail(err, USPL_E_UNSTOPPABLE,
-					 "thread %d of pid %d did not finish a system call in time", host->thread.tid,
-					 proc->pid);
+					 "thread %d of pid %d did not finish a system call in time",
+					 host->thread.tid, proc->pid);
 		if (got == 0)
 			sigtimedwait(&child, NULL, &timeout);
 	}
@@ -222,14 +235,16 @@ static int run_agent(const struct proc *proc, struct host *host, size_t n, struc
 		if (status == (SIGTRAP | 0x80))
 			stops++;
 		else if (status == SIGSTOP)
-			signal = SIGSTOP; /* the process is being stopped as a whole: it will be, when we leave */
+			signal = SIGSTOP; /* the process is being stopped as a whole */
 		else if (status >> 8 != PTRACE_EVENT_STOP)
-			return uspl_fail(err, USPL_E_UNSUPPORTED, "thread %d of pid %d got signal %d in a call made for us",
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "thread %d of pid %d got signal %d in a call made for us",
 					 host->thread.tid, proc->pid, status & 0x7f);
 		if (status != (SIGTRAP | 0x80) || stops % 2)
 			continue;
 		if (ptrace(PTRACE_GETREGS, host->thread.tid, NULL, &regs) != 0)
-			return uspl_fail_errno(err, "cannot read the registers of thread %d", host->thread.tid);
+			return uspl_fail_errno(err, "cannot read the registers of thread %d",
+					       host->thread.tid);
 		host->syscalls = stops / 2;
 		host->last = (int64_t)regs.rax;
 		if (failed(host->last))
@@ -239,8 +254,8 @@ static int run_agent(const struct proc *proc, struct host *host, size_t n, struc
 }
 
 /*
- * Gives the thread its own state back. It must be in a stop in which the kernel still looks for a system call to restart: that is one
- * that PTRACE_INTERRUPT makes, not the end of a system call.
+ * Gives the thread its own state back. It must be in a stop in which the kernel still looks for a
+ * system call to restart: that is one that PTRACE_INTERRUPT makes, not the end of a system call.
  */
 static int restore(const struct proc *proc, struct host *host, struct uspl_err *err)
 {
@@ -268,8 +283,8 @@ static int restore(const struct proc *proc, struct host *host, struct uspl_err *
 	return 0;
 }
 
-static int collect(const struct proc *proc, const struct host *host, struct inject_req *reqs, size_t n,
-		   size_t *ret_done, struct uspl_err *err)
+static int collect(const struct proc *proc, const struct host *host, struct inject_req *reqs,
+		   size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	struct agent_request raw[INJECT_MAX + 1];
 	int rc = proc_read(proc, host->frame.requests, raw, n * sizeof(raw[0]), err);
@@ -286,7 +301,10 @@ static int collect(const struct proc *proc, const struct host *host, struct inje
 	return rc;
 }
 
-/* The requests in the agent's form; one that can't fail goes last, so that the run ends with a system call. */
+/*
+ * The requests in the agent's form; one that can't fail goes last, so that the run ends with a
+ * system call.
+ */
 static size_t encode(const struct inject_req *reqs, size_t n, struct agent_request *raw)
 {
 	size_t syscalls = 1;
@@ -301,8 +319,8 @@ static size_t encode(const struct inject_req *reqs, size_t n, struct agent_reque
 }
 
 /* With the thread stopped: everything from the frame to the thread's own state. */
-static int run_stopped(const struct proc *proc, struct host *host, taddr agent, struct inject_req *reqs, size_t n,
-		       size_t *ret_done, struct uspl_err *err)
+static int run_stopped(const struct proc *proc, struct host *host, taddr agent,
+		       struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	struct agent_request raw[INJECT_MAX + 1];
 	size_t syscalls = encode(reqs, n, raw);
@@ -316,8 +334,8 @@ static int run_stopped(const struct proc *proc, struct host *host, taddr agent, 
 	if (!rc)
 		rc = read_state(host, err);
 	if (!rc)
-		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, agent, raw, n + 1,
-				       &host->frame, err);
+		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, agent, raw,
+				       n + 1, &host->frame, err);
 	if (!rc)
 		rc = write_frame(proc, host, err);
 	if (rc)
@@ -332,8 +350,8 @@ static int run_stopped(const struct proc *proc, struct host *host, taddr agent, 
 }
 
 /* UNFIT when this thread can't do it and nothing has happened. */
-static int run_on(const struct proc *proc, pid_t tid, taddr agent, struct inject_req *reqs, size_t n,
-		  size_t *ret_done, struct uspl_err *err)
+static int run_on(const struct proc *proc, pid_t tid, taddr agent, struct inject_req *reqs,
+		  size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	struct host host = { .thread = { .tid = tid } };
 	struct thread *thread = &host.thread;
@@ -359,8 +377,9 @@ static int run_on(const struct proc *proc, pid_t tid, taddr agent, struct inject
 }
 
 /*
- * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing had been; running; asleep in a call whose restart may
- * lengthen a time-out or cut a transfer short.
+ * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing
+ * had been; running; asleep in a call whose restart may lengthen a time-out or cut a transfer
+ * short.
  */
 static int rank(const struct proc *proc, pid_t tid)
 {
@@ -375,13 +394,13 @@ static int rank(const struct proc *proc, pid_t tid)
 	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? 0 : 2;
 }
 
-static int try_threads(const struct proc *proc, const tid_vec *tids, taddr agent, struct inject_req *reqs, size_t n,
-		       size_t *ret_done, struct uspl_err *err)
+static int try_threads(const struct proc *proc, const tid_vec *tids, taddr agent,
+		       struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	for (int wanted = 0; wanted <= 3; wanted++) {
 		const pid_t *tid;
 
-		vec_for_each(tids, tid) {
+		vec_for_each (tids, tid) {
 			int rc = rank(proc, *tid) == wanted
 					 ? run_on(proc, *tid, agent, reqs, n, ret_done, err)
 					 : UNFIT;
@@ -390,10 +409,12 @@ static int try_threads(const struct proc *proc, const tid_vec *tids, taddr agent
 				return rc;
 		}
 	}
-	return uspl_fail(err, USPL_E_UNSTOPPABLE, "no thread of pid %d can make a system call for us", proc->pid);
+	return uspl_fail(err, USPL_E_UNSTOPPABLE,
+			 "no thread of pid %d can make a system call for us", proc->pid);
 }
 
-int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
+	       struct uspl_err *err)
 {
 	struct agent agent = { 0 };
 	tid_vec tids = { 0 };

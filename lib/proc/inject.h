@@ -2,8 +2,9 @@
 /*
  * inject.h - system calls and function calls made by the target on our behalf
  *
- * One thread is held for some 100 microseconds; the others run on. The code that it executes (runtime/agent.S) ends in rt_sigreturn of a frame that holds all its registers:
- * were the tool killed at any instant, the thread would finish the requests and go on where it was.
+ * One thread is held for some 100 microseconds; the others run on. The code that it executes
+ * (runtime/agent.S) ends in rt_sigreturn of a frame that holds all its registers: were the tool
+ * killed at any instant, the thread would finish the requests and go on where it was.
  */
 #ifndef USPL_PROC_INJECT_H
 #define USPL_PROC_INJECT_H
@@ -25,9 +26,9 @@ struct inject_req {
 #define INJECT_MAX 32 /* requests in one run */
 
 /*
- * Runs the requests in order in one thread of the target. Stops after the first system call that fails: *ret_done
- * counts those that were made, the failed one included. Returns 0 even then, the caller looks at the results; fails
- * when the requests could not be run at all (*ret_done is 0).
+ * Runs the requests in order in one thread of the target. Stops after the first system call that
+ * fails: *ret_done counts those that were made, the failed one included. Returns 0 even then, the
+ * caller looks at the results; fails when the requests could not be run at all (*ret_done is 0).
  * The target must not be stopped by us, and this thread must be the one that traces it.
  */
 int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,

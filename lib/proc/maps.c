@@ -8,10 +8,16 @@
 #include <string.h>
 
 #define PAGE 4096ull
-/* Linux refuses mappings below vm.mmap_min_addr (64 KiB by default), and x86-64 user space ends at 2^47. */
+/*
+ * Linux refuses mappings below vm.mmap_min_addr (64 KiB by default), and x86-64 user space ends at
+ * 2^47.
+ */
 #define LOWEST 0x10000ull
 #define HIGHEST 0x7ffffffff000ull
-/* Left free between us and a neighbour, so that what grows (a stack, the next library) finds the place it expects. */
+/*
+ * Left free between us and a neighbour, so that what grows (a stack, the next library) finds the
+ * place it expects.
+ */
 #define DISTANCE (16 * PAGE)
 
 static int parse_line(const char *line, size_t len, struct mapping *map, struct uspl_err *err)
@@ -22,9 +28,12 @@ static int parse_line(const char *line, size_t len, struct mapping *map, struct 
 	int path_at = 0;
 	size_t path_len;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->start, &map->end,
-		   perms, &map->offset, &major, &minor, &map->inode, &path_at) != 7)
-		return uspl_fail(err, USPL_E_SYSTEM, "cannot understand the line '%.*s' of a maps file", (int)len, line);
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &map->start, &map->end, perms, &map->offset, &major, &minor, &map->inode,
+		   &path_at) != 7)
+		return uspl_fail(err, USPL_E_SYSTEM,
+				 "cannot understand the line '%.*s' of a maps file", (int)len,
+				 line);
 	map->read = perms[0] == 'r';
 	map->write = perms[1] == 'w';
 	map->exec = perms[2] == 'x';
@@ -63,7 +72,7 @@ void mappings_release(mapping_vec *maps)
 {
 	struct mapping *map;
 
-	vec_for_each(maps, map)
+	vec_for_each (maps, map)
 		free(map->path);
 	vec_release(maps);
 }
@@ -76,7 +85,8 @@ static void hole_at(const mapping_vec *maps, size_t i, taddr *ret_start, taddr *
 	*ret_end = *ret_end > DISTANCE ? *ret_end - DISTANCE : 0;
 }
 
-taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len, uint64_t reach)
+taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len,
+			 uint64_t reach)
 {
 	taddr low = end > reach ? end - reach : 0, high = start + reach;
 

@@ -23,10 +23,11 @@ int mappings_parse(const char *text, mapping_vec *ret, struct uspl_err *err) usp
 void mappings_release(mapping_vec *maps);
 
 /*
- * A free place of len bytes (whole pages) all of which lies within reach of both ends of [start, end): the nearest one
- * below start, else the highest one above end, so that a heap that grows upwards behind a program keeps its room.
- * Returns 0 if there is none.
+ * A free place of len bytes (whole pages) all of which lies within reach of both ends of [start,
+ * end): the nearest one below start, else the highest one above end, so that a heap that grows
+ * upwards behind a program keeps its room. Returns 0 if there is none.
  */
-taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len, uint64_t reach);
+taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len,
+			 uint64_t reach);
 
 #endif

@@ -40,7 +40,7 @@ void modules_release(module_vec *modules)
 {
 	struct module *module;
 
-	vec_for_each(modules, module)
+	vec_for_each (modules, module)
 		module_release(module);
 	vec_release(modules);
 }
@@ -49,7 +49,7 @@ const struct module *module_at(const module_vec *modules, taddr addr)
 {
 	const struct module *module;
 
-	vec_for_each(modules, module)
+	vec_for_each (modules, module)
 		if (addr >= module->start && addr < module->end)
 			return module;
 	return NULL;
@@ -74,12 +74,14 @@ static uint64_t auxv_value(const struct proc *proc, uint64_t type)
 	return 0;
 }
 
-static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr, struct module *module)
+static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr,
+			 struct module *module)
 {
 	if (proc_read_some(proc, start, ehdr, sizeof(*ehdr)) != sizeof(*ehdr) ||
 	    memcmp(ehdr->e_ident, ELFMAG, SELFMAG) || ehdr->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN) || ehdr->e_phentsize != sizeof(Elf64_Phdr) ||
-	    ehdr->e_phnum == 0 || ehdr->e_phnum > PHDRS_MAX)
+	    (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN) ||
+	    ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phnum == 0 ||
+	    ehdr->e_phnum > PHDRS_MAX)
 		return false;
 	for (unsigned int i = 0; i < ehdr->e_phnum; i++) {
 		Elf64_Phdr *phdr = vec_push(&module->phdrs);
@@ -92,8 +94,9 @@ static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr,
 }
 
 /*
- * Where the module lies. The mapping at `start` shows the file from its first byte, so the segment with offset 0 tells the bias.
- * False if no code is mapped where the headers say: then it is a file that the program merely looks at.
+ * Where the module lies. The mapping at `start` shows the file from its first byte, so the segment
+ * with offset 0 tells the bias. False if no code is mapped where the headers say: then it is a file
+ * that the program merely looks at.
  */
 static bool place(const struct proc *proc, taddr start, struct module *module)
 {
@@ -101,13 +104,13 @@ static bool place(const struct proc *proc, taddr start, struct module *module)
 	bool has_bias = false, has_code = false;
 	taddr end = 0;
 
-	vec_for_each(&module->phdrs, phdr) {
+	vec_for_each (&module->phdrs, phdr) {
 		if (phdr->p_type != PT_LOAD || page_down(phdr->p_offset) != 0 || has_bias)
 			continue;
 		module->bias = (int64_t)(start - page_down(phdr->p_vaddr));
 		has_bias = true;
 	}
-	vec_for_each(&module->phdrs, phdr) {
+	vec_for_each (&module->phdrs, phdr) {
 		taddr addr = phdr->p_vaddr + (uint64_t)module->bias;
 		const struct mapping *map;
 
@@ -133,7 +136,7 @@ static void read_build_id(const struct proc *proc, struct module *module)
 {
 	const Elf64_Phdr *phdr;
 
-	vec_for_each(&module->phdrs, phdr) {
+	vec_for_each (&module->phdrs, phdr) {
 		uint8_t notes[4096];
 		size_t len = phdr->p_filesz < sizeof(notes) ? phdr->p_filesz : sizeof(notes);
 
@@ -152,7 +155,8 @@ static void read_soname(const struct proc *proc, struct module *module)
 	for (size_t i = 0; module->dynamic && i < DYNAMIC_MAX; i++) {
 		Elf64_Dyn dyn;
 
-		if (proc_read_some(proc, module->dynamic + i * sizeof(dyn), &dyn, sizeof(dyn)) != sizeof(dyn) ||
+		if (proc_read_some(proc, module->dynamic + i * sizeof(dyn), &dyn, sizeof(dyn)) !=
+			    sizeof(dyn) ||
 		    dyn.d_tag == DT_NULL)
 			break;
 		if (dyn.d_tag == DT_STRTAB)
@@ -162,15 +166,18 @@ static void read_soname(const struct proc *proc, struct module *module)
 	}
 	if (!strtab || !soname)
 		return;
-	/* glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in the file. */
+	/*
+	 * glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in
+	 * the file.
+	 */
 	if (strtab < module->start)
 		strtab += (uint64_t)module->bias;
 	if (proc_read_string(proc, strtab + soname, 4096, &module->soname, NULL) != 0)
 		module->soname = NULL;
 }
 
-static int add_module(const struct proc *proc, const struct mapping *map, taddr main_phdr, module_vec *modules,
-		      struct uspl_err *err)
+static int add_module(const struct proc *proc, const struct mapping *map, taddr main_phdr,
+		      module_vec *modules, struct uspl_err *err)
 {
 	struct module found = { 0 }, *module;
 	Elf64_Ehdr ehdr;
@@ -200,10 +207,11 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 	const struct mapping *map;
 	module_vec modules = { 0 };
 
-	vec_for_each(&proc->maps, map) {
+	vec_for_each (&proc->maps, map) {
 		int rc;
 
-		if (!map->read || map->offset != 0 || (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
+		if (!map->read || map->offset != 0 ||
+		    (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
 			continue;
 		rc = add_module(proc, map, main_phdr, &modules, err);
 		if (rc) {
@@ -236,7 +244,8 @@ int module_open_file(const struct proc *proc, const struct module *module)
 	 * By the thread that lives: the main one may have exited, and then its links are empty.
 	 * map_files needs privileges, but shows deleted files and other mount namespaces.
 	 */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->tid, map->start, map->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->tid,
+		 map->start, map->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
@@ -248,7 +257,10 @@ int module_open_file(const struct proc *proc, const struct module *module)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->tid, module->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* Overlay file systems show another device number: then the name has to do, the match decides anyway. */
+	/*
+	 * Overlay file systems show another device number: then the name has to do, the match
+	 * decides anyway.
+	 */
 	if (fd >= 0 && !same_file(fd, map) && map->deleted) {
 		close(fd);
 		fd = -1;

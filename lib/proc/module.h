@@ -2,9 +2,9 @@
 /*
  * module.h - the programs and libraries that a process maps
  *
- * Each is known by where it lies in memory: its ELF header, program headers, dynamic section and build-id are read from
- * the process, not from a file that may have been replaced on disk. The file is used for its .symtab only, and only if its
- * build-id is the one in memory.
+ * Each is known by where it lies in memory: its ELF header, program headers, dynamic section and
+ * build-id are read from the process, not from a file that may have been replaced on disk. The file
+ * is used for its .symtab only, and only if its build-id is the one in memory.
  */
 #ifndef USPL_PROC_MODULE_H
 #define USPL_PROC_MODULE_H
@@ -15,15 +15,15 @@
 #include "proc/proc.h"
 
 struct module {
-	char *path;         /* in the target's own view; "[vdso]" for the vdso */
-	const char *name;   /* the last part of path */
-	char *build_id;     /* in hex, NULL if it has none */
-	char *soname;       /* DT_SONAME, NULL if none */
-	taddr start, end;   /* of all its segments, .bss included; whole pages */
-	int64_t bias;       /* address in memory = address in the file + bias */
-	bool is_main;       /* the executable */
+	char *path;       /* in the target's own view; "[vdso]" for the vdso */
+	const char *name; /* the last part of path */
+	char *build_id;   /* in hex, NULL if it has none */
+	char *soname;     /* DT_SONAME, NULL if none */
+	taddr start, end; /* of all its segments, .bss included; whole pages */
+	int64_t bias;     /* address in memory = address in the file + bias */
+	bool is_main;     /* the executable */
 	bool is_vdso;
-	taddr dynamic;      /* its dynamic section, 0 if none */
+	taddr dynamic;                /* its dynamic section, 0 if none */
 	uint64_t tls_size, tls_align; /* PT_TLS; size 0 if none */
 	VEC(Elf64_Phdr) phdrs;
 };
@@ -37,8 +37,8 @@ void modules_release(module_vec *modules);
 const struct module *module_at(const module_vec *modules, taddr addr);
 
 /*
- * Opens the file that the module was mapped from, even if it was deleted or lies in another mount namespace. Returns a
- * descriptor, or -1 if it can't be read or isn't the same build.
+ * Opens the file that the module was mapped from, even if it was deleted or lies in another mount
+ * namespace. Returns a descriptor, or -1 if it can't be read or isn't the same build.
  */
 int module_open_file(const struct proc *proc, const struct module *module);
 

@@ -32,8 +32,8 @@ char *note_build_id(const uint8_t *notes, size_t len, uint64_t align)
 		desc = (name + head.n_namesz + mask) & ~mask;
 		if (desc > len || head.n_descsz > len - desc)
 			return NULL;
-		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && !memcmp(notes + name, "GNU", 4) &&
-		    head.n_descsz)
+		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
+		    !memcmp(notes + name, "GNU", 4) && head.n_descsz)
 			return to_hex(notes + desc, head.n_descsz);
 		at = (desc + head.n_descsz + mask) & ~mask;
 	}

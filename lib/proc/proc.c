@@ -56,7 +56,10 @@ static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err
 	return 0;
 }
 
-/* A thread that isn't a zombie: the main one, or another if the main one has exited. 0 if there is none. */
+/*
+ * A thread that isn't a zombie: the main one, or another if the main one has exited. 0 if there is
+ * none.
+ */
 static pid_t living_thread(pid_t pid, struct status *ret)
 {
 	char path[64];
@@ -70,7 +73,8 @@ static pid_t living_thread(pid_t pid, struct status *ret)
 	while (dir && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)atol(entry->d_name);
 
-		if (tid > 0 && read_status(pid, tid, ret, NULL) == 0 && ret->state != 'Z' && ret->state != 'X')
+		if (tid > 0 && read_status(pid, tid, ret, NULL) == 0 && ret->state != 'Z' &&
+		    ret->state != 'X')
 			return tid;
 	}
 	return 0;
@@ -83,10 +87,14 @@ static void read_comm(struct proc *proc)
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", proc->pid);
 	if (file_read(path, &text, NULL) == 0)
-		snprintf(proc->comm, sizeof(proc->comm), "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+		snprintf(proc->comm, sizeof(proc->comm), "%.*s", (int)strcspn(buf_str(&text), "\n"),
+			 buf_str(&text));
 }
 
-/* Field 22 of /proc/PID/stat; the command's name in field 2 may hold anything, so count from its last ')'. */
+/*
+ * Field 22 of /proc/PID/stat; the command's name in field 2 may hold anything, so count from its
+ * last ')'.
+ */
 static int read_starttime(struct proc *proc, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -116,8 +124,8 @@ static int check_not_traced(pid_t pid, const struct status *st, struct uspl_err 
 	snprintf(path, sizeof(path), "/proc/%d/comm", st->tracer);
 	if (file_read(path, &comm, NULL) != 0)
 		buf_addstr(&comm, "?");
-	uspl_fail(err, USPL_E_TRACED, "pid %d is traced by pid %d ('%.*s') already", pid, st->tracer,
-		  (int)strcspn(buf_str(&comm), "\n"), buf_str(&comm));
+	uspl_fail(err, USPL_E_TRACED, "pid %d is traced by pid %d ('%.*s') already", pid,
+		  st->tracer, (int)strcspn(buf_str(&comm), "\n"), buf_str(&comm));
 	uspl_hint(err, "detach the debugger or tracer, then try again");
 	return -USPL_E_TRACED;
 }
@@ -134,7 +142,8 @@ static int check_class(const struct proc *proc, struct uspl_err *err)
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot read the program of pid %d", proc->pid);
 	if (read(fd, ident, sizeof(ident)) != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG))
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "the program of pid %d is not an ELF file", proc->pid);
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the program of pid %d is not an ELF file", proc->pid);
 	if (ident[EI_CLASS] != ELFCLASS64)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a 32-bit process", proc->pid);
 	return 0;
@@ -150,7 +159,8 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 		return 0;
 	uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
 	if (err && err->code == USPL_E_PERMISSION)
-		uspl_hint(err, "run as the process's user or as root; /proc/sys/kernel/yama/ptrace_scope may restrict it further");
+		uspl_hint(err, "run as the process's user or as root; "
+			       "/proc/sys/kernel/yama/ptrace_scope may restrict it further");
 	return -(err ? (int)err->code : USPL_E_PERMISSION);
 }
 
@@ -171,7 +181,8 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 	if (!proc->tid)
 		return uspl_fail(err, USPL_E_ZOMBIE, "pid %d is a zombie: it has exited", pid);
 	if (!st.has_memory)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a kernel thread or is exiting", pid);
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a kernel thread or is exiting",
+				 pid);
 	proc->seccomp = st.seccomp;
 	read_comm(proc);
 	rc = readonly ? 0 : check_not_traced(pid, &st, err);
@@ -242,7 +253,8 @@ const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr)
 		else
 			high = mid;
 	}
-	return low < proc->maps.n && proc->maps.items[low].start <= addr ? &proc->maps.items[low] : NULL;
+	return low < proc->maps.n && proc->maps.items[low].start <= addr ? &proc->maps.items[low]
+									 : NULL;
 }
 
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len)
@@ -250,7 +262,8 @@ size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t got = pread(proc->mem_fd, (char *)buf + done, len - done, (off_t)(addr + done));
+		ssize_t got =
+			pread(proc->mem_fd, (char *)buf + done, len - done, (off_t)(addr + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -268,29 +281,34 @@ int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct
 		return 0;
 	if (!errno)
 		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
-	return uspl_fail_errno(err, "cannot read %zu bytes at 0x%" PRIx64 " of pid %d", len, addr, proc->pid);
+	return uspl_fail_errno(err, "cannot read %zu bytes at 0x%" PRIx64 " of pid %d", len, addr,
+			       proc->pid);
 }
 
-int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len, struct uspl_err *err)
+int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
+	       struct uspl_err *err)
 {
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t put = pwrite(proc->mem_fd, (const char *)buf + done, len - done, (off_t)(addr + done));
+		ssize_t put = pwrite(proc->mem_fd, (const char *)buf + done, len - done,
+				     (off_t)(addr + done));
 
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put == 0)
 			return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
 		if (put < 0)
-			return uspl_fail_errno(err, "cannot write %zu bytes at 0x%" PRIx64 " of pid %d", len,
-					       addr, proc->pid);
+			return uspl_fail_errno(err,
+					       "cannot write %zu bytes at 0x%" PRIx64 " of pid %d",
+					       len, addr, proc->pid);
 		done += (size_t)put;
 	}
 	return 0;
 }
 
-int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret, struct uspl_err *err)
+int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret,
+		     struct uspl_err *err)
 {
 	auto_free char *text = malloc(max + 1);
 	size_t got;
@@ -299,8 +317,8 @@ int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret
 		return uspl_fail_nomem(err);
 	got = proc_read_some(proc, addr, text, max);
 	if (!memchr(text, '\0', got))
-		return uspl_fail(err, USPL_E_HOSTILE, "there is no string at 0x%" PRIx64 " of pid %d", addr,
-				 proc->pid);
+		return uspl_fail(err, USPL_E_HOSTILE,
+				 "there is no string at 0x%" PRIx64 " of pid %d", addr, proc->pid);
 	*ret = take_ptr(text);
 	return 0;
 }

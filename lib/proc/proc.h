@@ -2,8 +2,9 @@
 /*
  * proc.h - a process: who it is, what it maps, its memory
  *
- * Reading and writing memory needs no stop (/proc/PID/mem); whether it is safe is the caller's question. A process is
- * addressed through a thread that is alive, since the main thread may have exited while the others go on.
+ * Reading and writing memory needs no stop (/proc/PID/mem); whether it is safe is the caller's
+ * question. A process is addressed through a thread that is alive, since the main thread may have
+ * exited while the others go on.
  */
 #ifndef USPL_PROC_PROC_H
 #define USPL_PROC_PROC_H
@@ -14,7 +15,7 @@
 
 struct proc {
 	pid_t pid;
-	pid_t tid;          /* a living thread, for /proc/PID/task/TID */
+	pid_t tid; /* a living thread, for /proc/PID/task/TID */
 	char comm[32];
 	int mem_fd;         /* /proc/PID/task/TID/mem, read and write */
 	uint64_t starttime; /* clock ticks since boot: tells a pid from its reuse */
@@ -23,9 +24,10 @@ struct proc {
 };
 
 /*
- * Opens a process for reading and writing its memory, and finds out beforehand what would go wrong later: it doesn't
- * exist (USPL_E_NO_PROCESS), isn't ours (USPL_E_PERMISSION), is a zombie (USPL_E_ZOMBIE), is traced by another process
- * (USPL_E_TRACED, naming it), is a kernel thread, is 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
+ * Opens a process for reading and writing its memory, and finds out beforehand what would go wrong
+ * later: it doesn't exist (USPL_E_NO_PROCESS), isn't ours (USPL_E_PERMISSION), is a zombie
+ * (USPL_E_ZOMBIE), is traced by another process (USPL_E_TRACED, naming it), is a kernel thread, is
+ * 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
  */
 int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /* The same, for reading only: a traced process is fine, and no write access is asked for. */
@@ -40,12 +42,18 @@ int proc_refresh_maps(struct proc *proc, struct uspl_err *err) uspl_must_check;
 const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
 
 /* Exactly len bytes, or a failure. */
-int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct uspl_err *err) uspl_must_check;
+int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,
+	      struct uspl_err *err) uspl_must_check;
 /* Up to len bytes; returns how many could be read, 0 if none. Sets no error. */
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len);
-/* Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of the page. */
-int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len, struct uspl_err *err) uspl_must_check;
+/*
+ * Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of
+ * the page.
+ */
+int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
+	       struct uspl_err *err) uspl_must_check;
 /* A NUL-terminated string of at most max bytes, allocated. */
-int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret, struct uspl_err *err) uspl_must_check;
+int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret,
+		     struct uspl_err *err) uspl_must_check;
 
 #endif

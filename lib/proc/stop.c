@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 
 /*
- * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each time, so the search goes on where
- * the last one ended.
+ * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each
+ * time, so the search goes on where the last one ended.
  */
 static struct thread *find_thread(struct stop *stop, pid_t tid, size_t *cursor)
 {
@@ -31,7 +31,7 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 	int rc = threads_list(stop->proc, &tids, err);
 
 	if (!rc)
-		vec_for_each(&tids, tid) {
+		vec_for_each (&tids, tid) {
 			struct thread *thread = find_thread(stop, *tid, &cursor);
 
 			if (thread)
@@ -54,24 +54,25 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 }
 
 /*
- * Detaching needs a stopped thread. One that is merely seized is let go by our exit, or stopped for a moment here: this is the path of a
- * failure before anything happened.
+ * Detaching needs a stopped thread. One that is merely seized is let go by our exit, or stopped for
+ * a moment here: this is the path of a failure before anything happened.
  */
 static void abandon(struct stop *stop)
 {
 	struct thread *thread;
 
-	vec_for_each(&stop->threads, thread)
+	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
-	vec_for_each(&stop->threads, thread)
+	vec_for_each (&stop->threads, thread)
 		if (thread_wait(stop->proc, thread, clock_now_ns() + 100000000, NULL) == 0)
 			thread_release(thread);
 	vec_release(&stop->threads);
 }
 
 /*
- * From here on everybody waits for us: nothing may interrupt us, and on a busy machine nobody should run before us. Priority is raised only
- * where that is allowed; never to a real-time one, which could starve the very threads that we wait for.
+ * From here on everybody waits for us: nothing may interrupt us, and on a busy machine nobody
+ * should run before us. Priority is raised only where that is allowed; never to a real-time one,
+ * which could starve the very threads that we wait for.
  */
 static void hurry(struct stop *stop)
 {
@@ -106,15 +107,18 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	return rc;
 }
 
-/* Asks every seized thread to stop, and waits for each by its own id (waiting for any of them would be quadratic). */
+/*
+ * Asks every seized thread to stop, and waits for each by its own id (waiting for any of them would
+ * be quadratic).
+ */
 static int halt(struct stop *stop, int64_t deadline, struct uspl_err *err)
 {
 	struct thread *thread;
 	int rc = 0;
 
-	vec_for_each(&stop->threads, thread)
+	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
-	vec_for_each(&stop->threads, thread) {
+	vec_for_each (&stop->threads, thread) {
 		if (thread->state != THREAD_ASKED)
 			continue;
 		rc = thread_wait(stop->proc, thread, deadline, err);
@@ -144,7 +148,7 @@ void stop_leave(struct stop *stop)
 {
 	struct thread *thread;
 
-	vec_for_each(&stop->threads, thread) {
+	vec_for_each (&stop->threads, thread) {
 		stop->n_threads += thread->state == THREAD_STOPPED;
 		thread_release(thread);
 	}

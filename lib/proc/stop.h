@@ -20,21 +20,25 @@ struct stop {
 	thread_vec threads;
 	sigset_t old_mask; /* our own signal mask, from before */
 	int old_nice;      /* and our priority */
-	size_t n_threads;            /* that stood still */
-	int64_t entered_ns, left_ns; /* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go */
+	size_t n_threads;  /* that stood still */
+	/* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go. */
+	int64_t entered_ns, left_ns;
 };
 
 /*
- * Attaches to all threads. Blocks our own signals until stop_leave, so that ^C can't end us in between. On failure everything is detached
- * again. stop_leave must follow in any case but failure.
+ * Attaches to all threads. Blocks our own signals until stop_leave, so that ^C can't end us in
+ * between. On failure everything is detached again. stop_leave must follow in any case but failure.
  */
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err) uspl_must_check;
 /*
- * Brings all threads to a standstill and reads their registers. deadline: CLOCK_MONOTONIC, in nanoseconds. On failure the caller still calls
- * stop_leave.
+ * Brings all threads to a standstill and reads their registers. deadline: CLOCK_MONOTONIC, in
+ * nanoseconds. On failure the caller still calls stop_leave.
  */
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
-/* Lets all threads go on and detaches from them. A thread that never stopped is let go when this process ends. */
+/*
+ * Lets all threads go on and detaches from them. A thread that never stopped is let go when this
+ * process ends.
+ */
 void stop_leave(struct stop *stop);
 
 #endif

@@ -70,7 +70,10 @@ static long status_field(const struct proc *proc, pid_t tid, const char *field, 
 	return line ? atol(line + strlen(field)) : -1;
 }
 
-/* io_uring's and vhost's workers are listed as threads, but never run the program's code and can't be traced. */
+/*
+ * io_uring's and vhost's workers are listed as threads, but never run the program's code and can't
+ * be traced.
+ */
 static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 {
 	enum { PF_IO_WORKER = 0x10, PF_USER_WORKER = 0x4000 }; /* include/linux/sched.h */
@@ -97,8 +100,8 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		return 0;
 	}
 	if (tracer > 0) {
-		uspl_fail(err, USPL_E_TRACED, "thread %d of pid %d is traced by pid %ld already", thread->tid,
-			  proc->pid, tracer);
+		uspl_fail(err, USPL_E_TRACED, "thread %d of pid %d is traced by pid %ld already",
+			  thread->tid, proc->pid, tracer);
 		uspl_hint(err, "detach the debugger or tracer, then try again");
 		return -USPL_E_TRACED;
 	}
@@ -123,7 +126,10 @@ void thread_interrupt(struct thread *thread)
 	thread->state = THREAD_ASKED;
 }
 
-/* Takes a wait status apart. A signal on its way to be delivered is as good a stop as the one that we asked for. */
+/*
+ * Takes a wait status apart. A signal on its way to be delivered is as good a stop as the one that
+ * we asked for.
+ */
 static void note_stop(struct thread *thread, int status)
 {
 	if (!WIFSTOPPED(status)) {
@@ -136,7 +142,8 @@ static void note_stop(struct thread *thread, int status)
 	thread->regs_valid = false;
 }
 
-static int fail_unstoppable(const struct proc *proc, const struct thread *thread, struct uspl_err *err)
+static int fail_unstoppable(const struct proc *proc, const struct thread *thread,
+			    struct uspl_err *err)
 {
 	auto_buf struct buf wchan = { 0 };
 	char path[64], name[32], state = '?';
@@ -146,13 +153,16 @@ static int fail_unstoppable(const struct proc *proc, const struct thread *thread
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
 	if (file_read(path, &wchan, NULL) != 0 || !wchan.len)
 		buf_addstr(&wchan, "?");
-	uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'",
-		  thread->tid, name, proc->pid, state, buf_str(&wchan));
-	uspl_hint(err, "a thread in uninterruptible sleep or in vfork() can't be stopped; try again later");
+	uspl_fail(err, USPL_E_UNSTOPPABLE,
+		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
+		  name, proc->pid, state, buf_str(&wchan));
+	uspl_hint(err, "a thread in uninterruptible sleep or in vfork() can't be stopped; try "
+		       "again later");
 	return -USPL_E_UNSTOPPABLE;
 }
 
-int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline, struct uspl_err *err)
+int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
+		struct uspl_err *err)
 {
 	sigset_t child;
 
@@ -183,8 +193,8 @@ int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl
 			thread->state = THREAD_GONE;
 			return 0;
 		}
-		return uspl_fail_errno(err, "cannot read the registers of thread %d of pid %d", thread->tid,
-				       proc->pid);
+		return uspl_fail_errno(err, "cannot read the registers of thread %d of pid %d",
+				       thread->tid, proc->pid);
 	}
 	thread->regs_valid = true;
 	return 0;
@@ -194,7 +204,8 @@ void thread_release(struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)
 		return;
-	if (!thread->regs_valid && ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs.user) == 0)
+	if (!thread->regs_valid &&
+	    ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs.user) == 0)
 		thread->regs_valid = true;
 	if (thread->regs_valid && regs_hide_interruption(&thread->regs))
 		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs.user);

@@ -2,7 +2,8 @@
 /*
  * thread.h - one thread under ptrace
  *
- * All functions must be called by the thread of ours that seized it. A thread goes through these states:
+ * All functions must be called by the thread of ours that seized it. A thread goes through these
+ * states:
  *
  *     state     the thread      entered by                        left by
  *     FREE      runs            thread_release                    thread_seize
@@ -22,8 +23,10 @@ enum thread_state { THREAD_FREE, THREAD_SEIZED, THREAD_ASKED, THREAD_STOPPED, TH
 struct thread {
 	pid_t tid;
 	enum thread_state state;
-	int signal;            /* STOPPED on its way to deliver this signal, which thread_release passes on; 0 if none */
-	bool group_stopped;    /* STOPPED while the whole process is (SIGSTOP); it stays so after the release */
+	/* STOPPED on its way to deliver this signal, which thread_release passes on; 0 if none. */
+	int signal;
+	/* STOPPED while the whole process is (SIGSTOP); it stays so after the release. */
+	bool group_stopped;
 	bool regs_valid;
 	struct arch_regs regs; /* of a STOPPED thread, after thread_read_regs */
 };
@@ -31,19 +34,28 @@ struct thread {
 typedef VEC(struct thread) thread_vec;
 typedef VEC(pid_t) tid_vec;
 
-/* Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which is no failure. */
-int thread_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err) uspl_must_check;
+/*
+ * Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which
+ * is no failure.
+ */
+int thread_seize(const struct proc *proc, struct thread *thread,
+		 struct uspl_err *err) uspl_must_check;
 /* Asks a SEIZED thread to stop. */
 void thread_interrupt(struct thread *thread);
 /*
- * Waits until an ASKED thread is STOPPED or GONE; deadline is on CLOCK_MONOTONIC, in nanoseconds. USPL_E_UNSTOPPABLE if it passes first: the
- * thread stays ASKED. SIGCHLD must be blocked by the caller (stop_guard), it is what is waited for.
+ * Waits until an ASKED thread is STOPPED or GONE; deadline is on CLOCK_MONOTONIC, in nanoseconds.
+ * USPL_E_UNSTOPPABLE if it passes first: the thread stays ASKED. SIGCHLD must be blocked by the
+ * caller (stop_guard), it is what is waited for.
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
 /* Reads a STOPPED thread's registers into thread->regs. */
-int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl_err *err) uspl_must_check;
-/* Lets a thread go on by itself and detaches; an interrupted system call is restarted where the kernel wouldn't. */
+int thread_read_regs(const struct proc *proc, struct thread *thread,
+		     struct uspl_err *err) uspl_must_check;
+/*
+ * Lets a thread go on by itself and detaches; an interrupted system call is restarted where the
+ * kernel wouldn't.
+ */
 void thread_release(struct thread *thread);
 
 /* The thread's name, "?" if it can't be read. */

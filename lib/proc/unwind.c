@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // unwind.c - the frames of a stopped thread, from call frame information
 /*
- * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule: how to compute the CFA (the
- * stack pointer in the caller), and for each register where its value in the caller is. Nearly all rules are "register plus
- * offset" and "at CFA plus offset"; the rest (signal frames, PLT stubs) keep their DWARF expressions and are evaluated.
+ * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule: how
+ * to compute the CFA (the stack pointer in the caller), and for each register where its value in
+ * the caller is. Nearly all rules are "register plus offset" and "at CFA plus offset"; the rest
+ * (signal frames, PLT stubs) keep their DWARF expressions and are evaluated.
  */
 
 #include "proc/unwind.h"
@@ -67,7 +68,8 @@ struct unwinder {
 	struct window window;
 };
 
-static int open_cfi(const struct proc *proc, const struct module *module, struct cfi *ret, struct uspl_err *err)
+static int open_cfi(const struct proc *proc, const struct module *module, struct cfi *ret,
+		    struct uspl_err *err)
 {
 	size_t len = (size_t)(module->end - module->start);
 
@@ -88,7 +90,8 @@ static int open_cfi(const struct proc *proc, const struct module *module, struct
 	return 0;
 }
 
-int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret, struct uspl_err *err)
+int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
+		 struct uspl_err *err)
 {
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	const struct module *module;
@@ -98,7 +101,7 @@ int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwi
 		return uspl_fail_nomem(err);
 	unwinder->proc = proc;
 	elf_version(EV_CURRENT);
-	vec_for_each(modules, module) {
+	vec_for_each (modules, module) {
 		struct cfi *cfi = vec_push(&unwinder->cfis);
 
 		rc = cfi ? open_cfi(proc, module, cfi, err) : uspl_fail_nomem(err);
@@ -122,7 +125,7 @@ void unwinder_free(struct unwinder *unwinder)
 			free(unwinder->cache[i]->frame);
 		free(unwinder->cache[i]);
 	}
-	vec_for_each(&unwinder->cfis, cfi) {
+	vec_for_each (&unwinder->cfis, cfi) {
 		/* The CFI of an Elf handle belongs to the caller (libdw.h). */
 		dwarf_cfi_end(cfi->cfi);
 		elf_end(cfi->elf);
@@ -176,7 +179,8 @@ static bool compile(Dwarf_Frame *frame, struct rule *rule)
 	if (rule->n_cfa_ops == 1 && op->atom == DW_OP_bregx && op->number < DWARF_REGS) {
 		rule->cfa_reg = (int)op->number;
 		rule->cfa_offset = (int64_t)op->number2;
-	} else if (rule->n_cfa_ops == 1 && op->atom >= DW_OP_breg0 && op->atom < DW_OP_breg0 + DWARF_REGS) {
+	} else if (rule->n_cfa_ops == 1 && op->atom >= DW_OP_breg0 &&
+		   op->atom < DW_OP_breg0 + DWARF_REGS) {
 		rule->cfa_reg = op->atom - DW_OP_breg0;
 		rule->cfa_offset = (int64_t)op->number;
 	}
@@ -190,19 +194,22 @@ static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
 {
 	const struct cfi *cfi;
 
-	vec_for_each(&unwinder->cfis, cfi) {
+	vec_for_each (&unwinder->cfis, cfi) {
 		Dwarf_Frame *frame;
 
 		if (pc < cfi->module->start || pc >= cfi->module->end)
 			continue;
 		return cfi->cfi &&
-		       dwarf_cfi_addrframe(cfi->cfi, pc - (uint64_t)cfi->module->bias, &frame) == 0 &&
+		       dwarf_cfi_addrframe(cfi->cfi, pc - (uint64_t)cfi->module->bias, &frame) ==
+			       0 &&
 		       compile(frame, rule);
 	}
 	return false;
 }
 
-/* The rule for an address; NULL only when out of memory. A rule that isn't known is cached as well. */
+/*
+ * The rule for an address; NULL only when out of memory. A rule that isn't known is cached as well.
+ */
 static const struct rule *rule_at(struct unwinder *unwinder, taddr pc)
 {
 	struct rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (CACHE_SLOTS - 1)];
@@ -228,7 +235,8 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 
 	if (addr < window->start || addr - window->start + sizeof(*ret) > window->len) {
 		window->start = addr & ~(PAGE - 1);
-		window->len = proc_read_some(unwinder->proc, window->start, window->bytes, sizeof(window->bytes));
+		window->len = proc_read_some(unwinder->proc, window->start, window->bytes,
+					     sizeof(window->bytes));
 		if (addr - window->start + sizeof(*ret) > window->len)
 			return false;
 	}
@@ -236,8 +244,8 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 	return true;
 }
 
-static bool caller_register(struct unwinder *unwinder, const struct reg_rule *rule, const struct expr_state *state,
-			    uint64_t *value)
+static bool caller_register(struct unwinder *unwinder, const struct reg_rule *rule,
+			    const struct expr_state *state, uint64_t *value)
 {
 	switch (rule->where) {
 	case WHERE_SAME:
@@ -280,7 +288,8 @@ static bool step(struct unwinder *unwinder, const struct rule *rule, uint64_t re
 }
 
 enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *start,
-		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx, taddr *ret_sp)
+		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
+		       taddr *ret_sp)
 {
 	struct unwind_frame frame = { .pc = regs_pc(start) };
 	uint64_t regs[DWARF_REGS];

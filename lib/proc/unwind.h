@@ -2,12 +2,13 @@
 /*
  * unwind.h - the frames of a stopped thread, from call frame information
  *
- * .eh_frame of every module (from its file, or from memory for the vdso) says for each instruction where the caller's registers are. An unwinder
- * prepares that once for a process; rules are cached by address, so that a frame costs a table look-up when its code has been seen before.
+ * .eh_frame of every module (from its file, or from memory for the vdso) says for each instruction
+ * where the caller's registers are. An unwinder prepares that once for a process; rules are cached
+ * by address, so that a frame costs a table look-up when its code has been seen before.
  *
- * An unwind either reaches a frame that CFI marks as the outermost one (undefined return address, as in _start and clone), and then the list of
- * frames is complete and proven; or it is lost, and then says up to which stack address it is good. Nobody may take a lost unwind for
- * a complete one.
+ * An unwind either reaches a frame that CFI marks as the outermost one (undefined return address,
+ * as in _start and clone), and then the list of frames is complete and proven; or it is lost, and
+ * then says up to which stack address it is good. Nobody may take a lost unwind for a complete one.
  */
 #ifndef USPL_PROC_UNWIND_H
 #define USPL_PROC_UNWIND_H
@@ -19,7 +20,7 @@ struct unwinder;
 
 struct unwind_frame {
 	taddr pc;
-	bool is_call; /* pc is a return address: the instruction that matters is the one before it */
+	bool is_call; /* pc is a return address: what matters is the instruction before it */
 };
 
 enum unwind_end {
@@ -36,10 +37,12 @@ DEFINE_AUTO_FREE(unwinder, struct unwinder, unwinder_free)
 #define auto_unwinder __attribute__((cleanup(cleanup_unwinder_)))
 
 /*
- * Calls visit for each frame, innermost first, until it returns false. *ret_sp is the stack address from which on nothing has been accounted
- * for; it matters after UNWIND_LOST. The thread's memory must not change meanwhile.
+ * Calls visit for each frame, innermost first, until it returns false. *ret_sp is the stack address
+ * from which on nothing has been accounted for; it matters after UNWIND_LOST. The thread's memory
+ * must not change meanwhile.
  */
 enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *regs,
-		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx, taddr *ret_sp);
+		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
+		       taddr *ret_sp);
 
 #endif

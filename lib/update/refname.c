@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// refname.c - the names by which an update's two ELF files and the running program speak of the same thing
+// refname.c - the names by which update and running program speak of the same thing
 
 #include "update/refname.h"
 

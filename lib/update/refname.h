@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refname.h - the names by which an update's two ELF files and the running program speak of the same thing
+ * refname.h - the names by which an update's two ELF files and the running program speak of the
+ * same thing
  *
- * A global symbol is called by its own name: "parse". A local one by its compilation unit and its name:
- * "src/proto.c:parse". The unit is the source path relative to the tree's root, as it stands in the manifest.
+ * A global symbol is called by its own name: "parse". A local one by its compilation unit and its
+ * name: "src/proto.c:parse". The unit is the source path relative to the tree's root, as it stands
+ * in the manifest.
  */
 #ifndef USPL_UPDATE_REFNAME_H
 #define USPL_UPDATE_REFNAME_H
@@ -16,7 +18,10 @@ char *refname_local(const char *unit, const char *name);
 const char *refname_symbol(const char *ref);
 /* True if ref names a local symbol. */
 bool refname_is_local(const char *ref);
-/* True if `ref` is local and its unit's file name (without folders) is `file`, as an STT_FILE symbol gives it. */
+/*
+ * True if `ref` is local and its unit's file name (without folders) is `file`, as an STT_FILE
+ * symbol gives it.
+ */
 bool refname_in_file(const char *ref, const char *file);
 
 #endif

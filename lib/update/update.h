@@ -2,19 +2,24 @@
 /*
  * update.h - an update: what uspl-create makes and uspl-apply takes
  *
- * On disk a gzipped tar, uspl-ID.tar.gz, with one folder uspl-ID/ that holds manifest.json, patch, and for each target
- * targets/N/new.o (code and data to load) and targets/N/pre.o (the code that must be running). docs/update-format.md is
- * the specification, with a version: readers refuse what they don't know, and treat every byte as hostile.
+ * On disk a gzipped tar, uspl-ID.tar.gz, with one folder uspl-ID/ that holds manifest.json, patch,
+ * and for each target targets/N/new.o (code and data to load) and targets/N/pre.o (the code that
+ * must be running). docs/update-format.md is the specification, with a version: readers refuse what
+ * they don't know, and treat every byte as hostile.
  *
- * The two ELF files (see objfile.h) are normalised by uspl-create:
- *  - symbols are called by their refnames (refname.h);
- *  - new.o holds the changed and new functions, each in a section of its own, with their .cold parts, and the read-only data, new
- *    variables and strings that they need. A symbol it doesn't define is to be found in the running program;
- *  - a function that is redirected is defined in new.o and in pre.o under the same refname, which the manifest lists.
- *    A reference to it by that symbol means the address of the ORIGINAL function (so that stored pointers survive an undo; the
- *    original's entry leads to the new code); a reference to its new code itself (jump tables, the way back from a .cold
+ * The two ELF files (see objfile.h) are normalised by uspl-create:  - symbols are called by their
+ * refnames (refname.h);  - new.o holds the changed and new functions, each in a section of its own,
+ * with their .cold parts, and the read-only data, new
+ *    variables and strings that they need. A symbol it doesn't define is to be found in the
+ *    running program;
+ *  - a function that is redirected is defined in new.o and in pre.o under the same refname, which
+ * the manifest lists.
+ *    A reference to it by that symbol means the address of the ORIGINAL function (so that
+ *    stored pointers survive an undo; the original's entry leads to the new code); a reference
+ *    to its new code itself (jump tables, the way back from a .cold
  *    part) goes by the section symbol;
- *  - pre.o holds all code of the changed compilation units and the read-only data it refers to, to be compared
+ *  - pre.o holds all code of the changed compilation units and the read-only data it refers to, to
+ * be compared
  *    with the running code, and never loaded.
  * Nothing here knows of processes.
  */
@@ -37,10 +42,10 @@ struct update_function {
 
 /* A program or library that the update changes. */
 struct update_target {
-	char *name;      /* file name of what was linked: "redis-server", "libfoo.so.1" */
-	char *path;      /* the same with its folders, relative to the tree */
-	char *soname;    /* DT_SONAME of a library, NULL if none */
-	char *compiler;  /* .comment of the objects: "GCC: (Debian 12.2.0-14) 12.2.0"; NULL if unknown */
+	char *name;     /* file name of what was linked: "redis-server", "libfoo.so.1" */
+	char *path;     /* the same with its folders, relative to the tree */
+	char *soname;   /* DT_SONAME of a library, NULL if none */
+	char *compiler; /* .comment of the objects, e.g. "GCC: (GNU) 12.2.0"; NULL if unknown */
 	VEC(char *) build_ids; /* in hex: the builds that this update was made for */
 	VEC(struct update_function) functions;
 	struct objfile *new_code, *pre_code;
@@ -57,14 +62,19 @@ struct update {
 };
 
 /*
- * Reads an update from a tarball, or from the folder of an unpacked one.
- * USPL_E_FILE: not an archive, cut short, a part missing or damaged. USPL_E_HOSTILE: names that leave the folder, links, sizes
- * without measure. USPL_E_FORMAT: a newer format, another architecture. Nothing is written to disk.
+ * Reads an update from a tarball, or from the folder of an unpacked one. USPL_E_FILE: not an
+ * archive, cut short, a part missing or damaged. USPL_E_HOSTILE: names that leave the folder,
+ * links, sizes without measure. USPL_E_FORMAT: a newer format, another architecture. Nothing is
+ * written to disk.
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
 /* The same from a tarball's bytes. */
-int update_read_memory(const void *data, size_t len, struct update **ret, struct uspl_err *err) uspl_must_check;
-/* Writes the tarball; path is its full name. Leaves no partial file behind. The bytes depend only on the update. */
+int update_read_memory(const void *data, size_t len, struct update **ret,
+		       struct uspl_err *err) uspl_must_check;
+/*
+ * Writes the tarball; path is its full name. Leaves no partial file behind. The bytes depend only
+ * on the update.
+ */
 int update_write(struct update *update, const char *path, struct uspl_err *err) uspl_must_check;
 /* An empty update; update_free takes everything reachable, the objfiles included. */
 struct update *update_new(void);

@@ -127,11 +127,13 @@ static void test_requests(void)
 	};
 
 	ok(proc_open(pid, &proc, &err) == 0, "a process of ours can be opened");
-	ok(inject_run(proc, reqs, 2, &done, &err) == 0 && done == 2, "two requests are run (%s)", err.msg);
+	ok(inject_run(proc, reqs, 2, &done, &err) == 0 && done == 2, "two requests are run (%s)",
+	   err.msg);
 	ok(reqs[0].result == pid, "the system call was made by the target");
 	ok(reqs[1].result == 7009, "the function was called with its arguments");
 	ok(inject_run(proc, reqs + 2, 2, &done, &err) == 0 && done == 1 && reqs[2].result == -EBADF,
-	   "a failed system call ends the run (%s; %zu done, result %ld)", err.msg, done, (long)reqs[2].result);
+	   "a failed system call ends the run (%s; %zu done, result %ld)", err.msg, done,
+	   (long)reqs[2].result);
 	for (int i = 0; i < 200; i++)
 		if (inject_run(proc, reqs, 2, &done, &err) != 0 || reqs[1].result != 7009)
 			break;
@@ -152,8 +154,8 @@ static void test_sleeper(void)
 		good = inject_run(proc, &req, 1, &done, &err) == 0 && req.result == pid;
 	ok(good, "a sleeping thread makes system calls (%s)", err.msg);
 	ok(finish(pid) == 0 && shared->sleep_result == 0, "and sleeps on, without EINTR");
-	ok(shared->slept_ns > 990000000 && shared->slept_ns < 1500000000, "for the time that it wanted: %ld ns",
-	   shared->slept_ns);
+	ok(shared->slept_ns > 990000000 && shared->slept_ns < 1500000000,
+	   "for the time that it wanted: %ld ns", shared->slept_ns);
 }
 
 /* The tool sets the registers and is gone: the thread must find its way back by itself. */
@@ -172,12 +174,14 @@ static void test_abandoned(void)
 	taddr agent;
 	bool good;
 
-	agent = (taddr)(uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	agent = (taddr)(uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	finish(pid);
 	pid = start(spin); /* inherits the page for the agent */
 	thread.tid = pid;
 	good = proc_open(pid, &proc, &err) == 0 &&
-	       proc_write(proc, agent, uspl_agent, (size_t)(uspl_agent_end - uspl_agent), &err) == 0 &&
+	       proc_write(proc, agent, uspl_agent, (size_t)(uspl_agent_end - uspl_agent), &err) ==
+		       0 &&
 	       thread_seize(proc, &thread, &err) == 0;
 	thread_interrupt(&thread);
 	good = good && thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err) == 0 &&
@@ -185,7 +189,8 @@ static void test_abandoned(void)
 	ptrace(PTRACE_GETREGSET, pid, (void *)NT_X86_XSTATE, &iov);
 	ptrace(PTRACE_GETSIGMASK, pid, sizeof(mask), &mask);
 	buf_add(&state, xstate, iov.iov_len);
-	good = good && agent_frame_build(&thread.regs, &state, mask, agent, &req, 1, &frame, &err) == 0 &&
+	good = good &&
+	       agent_frame_build(&thread.regs, &state, mask, agent, &req, 1, &frame, &err) == 0 &&
 	       proc_write(proc, frame.addr, frame.bytes.data, frame.bytes.len, &err) == 0;
 	ok(good, "the agent's frame is in place (%s)", err.msg);
 	ptrace(PTRACE_SETREGS, pid, NULL, &frame.regs.user);

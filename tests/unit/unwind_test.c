@@ -119,7 +119,7 @@ static bool clean(struct safety *safety, const struct stop *stop)
 	struct safety_finding finding;
 	bool safe = true;
 
-	vec_for_each(&stop->threads, thread)
+	vec_for_each (&stop->threads, thread)
 		if (thread->state == THREAD_STOPPED)
 			safe &= safety_check(safety, thread, &finding);
 	return safe;
@@ -163,7 +163,7 @@ static void look(const char *what, struct proc *proc, const void *body)
 	if (!rc)
 		rc = stop_enter(&stop, clock_now_ns() + 2000000000, &err);
 	ok(rc == 0, "%s: the threads stop (%s)", what, err.msg);
-	vec_for_each(&stop.threads, thread) {
+	vec_for_each (&stop.threads, thread) {
 		taddr sp;
 
 		if (thread->state != THREAD_STOPPED)
@@ -171,8 +171,10 @@ static void look(const char *what, struct proc *proc, const void *body)
 		stopped++;
 		complete += unwind(unwinder, &thread->regs, note, &seen, &sp) == UNWIND_COMPLETE;
 	}
-	ok(stopped && complete == stopped, "%s: every stack is followed to its end (%zu of %zu)", what, complete, stopped);
-	ok(seen.inner && seen.middle && seen.body, "%s: through all its functions (%zu frames)", what, seen.n);
+	ok(stopped && complete == stopped, "%s: every stack is followed to its end (%zu of %zu)",
+	   what, complete, stopped);
+	ok(seen.inner && seen.middle && seen.body, "%s: through all its functions (%zu frames)",
+	   what, seen.n);
 	ok(finds(unwinder, &stop, middle), "%s: a function on the stack is found", what);
 	ok(!finds(unwinder, &stop, never_called), "%s: a function that isn't there is not", what);
 	stop_leave(&stop);

@@ -5,12 +5,13 @@
  *
  *     the thread's own stack
  *     red zone, 128 bytes            (System V ABI for x86-64, 3.2.2)
- *     extended state, 64-aligned     as XSAVE writes it, with the magic numbers of arch/x86/include/uapi/asm/sigcontext.h
+ *     extended state, 64-aligned     as XSAVE writes it, with the kernel's magic numbers
  *     requests
  *     struct ucontext, 16-aligned    <- the agent's stack pointer
  *
- * rt_sigreturn takes the ucontext at the stack pointer (arch/x86/kernel/signal_64.c), so that the thread can be left to itself at any
- * time: it runs the requests, makes that call and is back where it was, with its own registers and signal mask.
+ * rt_sigreturn takes the ucontext at the stack pointer (arch/x86/kernel/signal_64.c), so that the
+ * thread can be left to itself at any time: it runs the requests, makes that call and is back where
+ * it was, with its own registers and signal mask.
  */
 
 #include <cpuid.h>
@@ -21,8 +22,9 @@
 #include "arch/x86_64/regs_priv.h"
 
 #define RED_ZONE 128
-#define SW_RESERVED 464   /* offset of the software-reserved bytes in the FXSAVE area */
-#define XSAVE_HEADER 512  /* offset of the XSAVE header, which begins with the set of features in use */
+#define SW_RESERVED 464 /* offset of the software-reserved bytes in the FXSAVE area */
+#define XSAVE_HEADER                                                                               \
+	512 /* offset of the XSAVE header, which begins with the set of features in use */
 #define LEGACY_XSTATE 576 /* FXSAVE area and XSAVE header */
 /* AMX tile state: only there, and only large, in processes that asked for it. */
 #define XFEATURES_AMX (3ull << 17)
@@ -35,18 +37,25 @@ struct frame {
 	uint32_t stack_flags, pad;
 	uint64_t stack_size;
 	struct {
-		uint64_t r8, r9, r10, r11, r12, r13, r14, r15, di, si, bp, bx, dx, ax, cx, sp, ip, eflags;
+		uint64_t r8, r9, r10, r11, r12, r13, r14, r15, di, si, bp, bx, dx, ax, cx, sp, ip,
+			eflags;
 		uint16_t cs, gs, fs, ss;
 		uint64_t err, trapno, oldmask, cr2, fpstate, reserved[8];
 	} mc;
 	uint64_t sigmask;
 };
-_Static_assert(offsetof(struct frame, mc) == 40 && sizeof(struct frame) == 304, "arch/x86 struct ucontext");
+_Static_assert(offsetof(struct frame, mc) == 40 && sizeof(struct frame) == 304,
+	       "arch/x86 struct ucontext");
 
-/* restore_altstack() ignores a stack_t that it refuses, and refuses these flags: the thread keeps the one that it has. */
+/*
+ * restore_altstack() ignores a stack_t that it refuses, and refuses these flags: the thread keeps
+ * the one that it has.
+ */
 #define INVALID_STACK_FLAGS 0x7fff
 
-/* uc_flags, from arch/x86/include/uapi/asm/ucontext.h, which can't be included beside <signal.h>. */
+/*
+ * uc_flags, from arch/x86/include/uapi/asm/ucontext.h, which can't be included beside <signal.h>.
+ */
 enum { FRAME_FP_XSTATE = 1, FRAME_SIGCONTEXT_SS = 2, FRAME_STRICT_RESTORE_SS = 4 };
 
 /* How many bytes of the extended state the given features take (CPUID leaf 0xd). */
@@ -71,7 +80,9 @@ static uint32_t finish_xstate(uint8_t *area, size_t len)
 	uint64_t in_use, features;
 	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };
 
-	/* ptrace leaves XCR0 in the software-reserved bytes; the header begins with what is in use. */
+	/*
+	 * ptrace leaves XCR0 in the software-reserved bytes; the header begins with what is in use.
+	 */
 	memcpy(&features, area + SW_RESERVED, sizeof(features));
 	memcpy(&in_use, area + XSAVE_HEADER, sizeof(in_use));
 	features &= ~XFEATURES_AMX | in_use;
@@ -112,8 +123,12 @@ static void fill_context(struct frame *frame, const struct arch_regs *regs)
 	frame->mc.ss = (uint16_t)u->ss;
 }
 
-/* The agent's registers: its requests in rbx, their number in r12; a clear direction flag, as calls expect it. */
-static void start_registers(const struct arch_regs *regs, taddr agent, size_t n, struct agent_frame *frame)
+/*
+ * The agent's registers: its requests in rbx, their number in r12; a clear direction flag, as calls
+ * expect it.
+ */
+static void start_registers(const struct arch_regs *regs, taddr agent, size_t n,
+			    struct agent_frame *frame)
 {
 	struct user_regs_struct *u = &frame->regs.user;
 
@@ -127,8 +142,9 @@ static void start_registers(const struct arch_regs *regs, taddr agent, size_t n,
 	u->orig_rax = (uint64_t)-1; /* nothing to restart */
 }
 
-int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask, taddr agent,
-		      const struct agent_request *reqs, size_t n, struct agent_frame *ret, struct uspl_err *err)
+int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
+		      taddr agent, const struct agent_request *reqs, size_t n,
+		      struct agent_frame *ret, struct uspl_err *err)
 {
 	struct arch_regs resumed = *regs;
 	struct frame context = { .sigmask = sigmask };
@@ -138,7 +154,8 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	taddr fpstate;
 
 	if (xstate->len < LEGACY_XSTATE)
-		return uspl_fail(err, USPL_E_SYSTEM, "the kernel gives only %zu bytes of extended state", xstate->len);
+		return uspl_fail(err, USPL_E_SYSTEM,
+				 "the kernel gives only %zu bytes of extended state", xstate->len);
 	buf_add(&area, xstate->data, xstate->len);
 	if (area.oom)
 		return uspl_fail_nomem(err);

@@ -10,7 +10,10 @@ const struct arch arch_x86_64 = {
 	.machine = EM_X86_64,
 	.pcrel_type = R_X86_64_PC32,
 	.jump_len = X86_64_JUMP_LEN,
-	/* A 32-bit displacement reaches 2 GB; the rest is for addends and the size of what is placed there. */
+	/*
+	 * A 32-bit displacement reaches 2 GB; the rest is for addends and the size of what is
+	 * placed there.
+	 */
 	.reach = 0x7f000000,
 	.reloc = x86_64_reloc,
 	.reloc_write = x86_64_reloc_write,

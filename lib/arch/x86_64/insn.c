@@ -44,7 +44,10 @@ static bool is_nop(const ZydisDecodedInstruction *zydis, const uint8_t *code)
 
 static void find_fields(const ZydisDecodedInstruction *zydis, struct insn *insn)
 {
-	/* ENTER is the only instruction of compilers' code with two immediates; the last one stands for both. */
+	/*
+	 * ENTER is the only instruction of compilers' code with two immediates; the last one stands
+	 * for both.
+	 */
 	int last = zydis->raw.imm[1].size ? 1 : 0;
 
 	if (zydis->raw.imm[last].is_relative) {

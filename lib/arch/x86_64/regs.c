@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-/* Kernel-internal results of interrupted system calls (include/linux/errno.h); a tracer sees them in rax. */
+/*
+ * Kernel-internal results of interrupted system calls (include/linux/errno.h); a tracer sees them
+ * in rax.
+ */
 enum {
 	KERNEL_ERESTARTSYS = 512,
 	KERNEL_ERESTARTNOINTR = 513,
@@ -27,8 +30,9 @@ taddr regs_sp(const struct arch_regs *regs)
 void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS])
 {
 	const struct user_regs_struct *u = &regs->user;
-	const uint64_t order[DWARF_REGS] = { u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8,
-					     u->r9,  u->r10, u->r11, u->r12, u->r13, u->r14, u->r15, u->rip };
+	const uint64_t order[DWARF_REGS] = { u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi,
+					     u->rbp, u->rsp, u->r8,  u->r9,  u->r10, u->r11,
+					     u->r12, u->r13, u->r14, u->r15, u->rip };
 
 	for (size_t i = 0; i < DWARF_REGS; i++)
 		dwarf[i] = order[i];

@@ -6,8 +6,9 @@
 #include "arch/regs.h"
 
 /*
- * Makes registers that can be loaded by rt_sigreturn: there the kernel no longer looks for a call to restart, so an interrupted system
- * call is made again from its start, a relative time-out included.
+ * Makes registers that can be loaded by rt_sigreturn: there the kernel no longer looks for a call
+ * to restart, so an interrupted system call is made again from its start, a relative time-out
+ * included.
  */
 void regs_restart_by_hand(struct arch_regs *regs);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // relax.c - x86-64: recognising what the linker made of an access through the GOT
 //
-// psABI, "Optimize GOTPCRELX Relocations" and "Thread-Local Storage", as far as one instruction stays one instruction:
+// psABI, "Optimize GOTPCRELX Relocations" and "Thread-Local Storage", as far as one instruction
+// stays one instruction:
 //
 //	before                            after, relative to the pc     after, absolute (not PIE)
 //	mov   foo@GOTPCREL(%rip), %reg    lea  foo(%rip), %reg          mov  $foo, %reg
@@ -13,8 +14,9 @@
 //	mov   foo@GOTTPOFF(%rip), %reg                                  mov  $foo@TPOFF, %reg
 //	add   foo@GOTTPOFF(%rip), %reg    lea  foo@TPOFF(%reg), %reg    add  $foo@TPOFF, %reg
 //
-// All instructions before have the form [REX] opcode modrm disp32. A register moves from the modrm's reg field (REX.R) to its
-// r/m field (REX.B) where it becomes the destination of an instruction with a constant.
+// All instructions before have the form [REX] opcode modrm disp32. A register moves from the
+// modrm's reg field (REX.R) to its r/m field (REX.B) where it becomes the destination of an
+// instruction with a constant.
 
 #include <elf.h>
 
@@ -50,7 +52,10 @@ static bool found(struct relaxed_insn *ret, uint8_t off, enum reloc_kind kind)
 	return true;
 }
 
-/* Is run `opcode $constant, %reg` with the register that pre has in its reg field, and operation `ext`? */
+/*
+ * Is run `opcode $constant, %reg` with the register that pre has in its reg field, and operation
+ * `ext`?
+ */
 static bool became_constant(const struct form *pre, const struct form *run, uint8_t opcode,
 			    uint8_t ext)
 {
@@ -58,7 +63,10 @@ static bool became_constant(const struct form *pre, const struct form *run, uint
 	       run->rm == pre->reg && (run->rex & REX_W) == (pre->rex & REX_W);
 }
 
-/* mov, test, and the eight binary operations (0x03, 0x0b, ... 0x3b), which are numbered alike in opcode 0x81. */
+/*
+ * mov, test, and the eight binary operations (0x03, 0x0b, ... 0x3b), which are numbered alike in
+ * opcode 0x81.
+ */
 static bool relaxed_to_constant(const struct form *pre, const struct form *run)
 {
 	if (pre->opcode == 0x8b)

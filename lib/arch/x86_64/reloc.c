@@ -7,8 +7,9 @@
 #include "arch/x86_64/x86_64.h"
 
 /* clang-format off */
-#define KNOWN(type, kind, size, is_signed) [R_X86_64_##type] = { "R_X86_64_" #type, RELOC_##kind, size, is_signed }
-#define NAMED(type)                        [R_X86_64_##type] = { "R_X86_64_" #type, RELOC_UNSUPPORTED, 0, false }
+#define KNOWN(type, kind, size, is_signed)                                                         \
+	[R_X86_64_##type] = { "R_X86_64_" #type, RELOC_##kind, size, is_signed }
+#define NAMED(type) [R_X86_64_##type] = { "R_X86_64_" #type, RELOC_UNSUPPORTED, 0, false }
 
 /* psABI, "Relocation Types". */
 static const struct reloc_info relocs[] = {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* x86_64.h - what the files of this folder share: the functions that arch_x86_64 points to, documented in arch.h */
+/*
+ * x86_64.h - what the files of this folder share: the functions that arch_x86_64 points to,
+ * documented in arch.h
+ */
 #ifndef USPL_ARCH_X86_64_X86_64_H
 #define USPL_ARCH_X86_64_X86_64_H
 
