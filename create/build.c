@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build.c - the program built before and after the patch
 //
-// The order matters in three places. All diffs are read and the first one is tried before the long first build. What
-// the first build made is taken in before the second one overwrites it. And the files that the patch touched get a new
-// time after the first build has ended, so that they are newer than every object.
+// The order matters in three places. All diffs are read and the first one is tried before the long
+// first build. What the first build made is taken in before the second one overwrites it. And the
+// files that the patch touched get a new time after the first build has ended, so that they are
+// newer than every object.
 
 #include "create/build.h"
 
@@ -162,7 +163,7 @@ static int build_before(struct run *run, struct uspl_err *err)
 
 static int renew_files(const tree_files *files, const struct timespec *now, struct uspl_err *err)
 {
-	struct timespec times[2] = {*now, *now};
+	struct timespec times[2] = { *now, *now };
 	char **file;
 
 	vec_for_each (files, file) {
@@ -174,7 +175,7 @@ static int renew_files(const tree_files *files, const struct timespec *now, stru
 
 static int apply_all(struct run *run, tree_files *ret_patched, struct uspl_err *err)
 {
-	struct strmap snapshot = {0};
+	struct strmap snapshot = { 0 };
 	struct patch_file *patch;
 	int rc = tree_snapshot(run->paths.tree, &snapshot, err);
 
@@ -189,7 +190,10 @@ static int apply_all(struct run *run, tree_files *ret_patched, struct uspl_err *
 	return rc;
 }
 
-/* Applies the diffs and makes what they touch, and all that includes it, newer than the first build. */
+/*
+ * Applies the diffs and makes what they touch, and all that includes it, newer than the first
+ * build.
+ */
 static int apply_patches(struct run *run, tree_files *ret_patched, struct uspl_err *err)
 {
 	struct timespec now;
@@ -210,9 +214,9 @@ static int build_after(struct run *run, const tree_files *patched, struct uspl_e
 
 static int run_steps(struct run *run, struct uspl_err *err)
 {
-	auto_tree_files tree_files patched = {0};
+	auto_tree_files tree_files patched = { 0 };
 	const struct build_options *options = run->options;
-	auto_buf struct buf text = {0};
+	auto_buf struct buf text = { 0 };
 	int rc = read_patches(run, &text, err);
 
 	if (!rc)
@@ -241,7 +245,7 @@ static int run_steps(struct run *run, struct uspl_err *err)
 int build_run(const struct build_options *options, struct build **ret, struct uspl_err *err)
 {
 	auto_build struct build *build = calloc(1, sizeof(*build));
-	auto_run struct run run = {.options = options, .build = build};
+	auto_run struct run run = { .options = options, .build = build };
 	int rc;
 
 	if (!build || !(run.units = units_new(build, &run.paths)))

@@ -2,8 +2,9 @@
 /*
  * build.h - the program built before and after the patch
  *
- * The source is built twice in one private copy of its tree, so that paths are equal in both: first as it is, then, incrementally, with the
- * patch. The compiler wrapper (create/wrapper) adds -ffunction-sections -fdata-sections -g, keeps a copy of each object as it was when it was
+ * The source is built twice in one private copy of its tree, so that paths are equal in both: first
+ * as it is, then, incrementally, with the patch. The compiler wrapper (create/wrapper) adds
+ * -ffunction-sections -fdata-sections -g, keeps a copy of each object as it was when it was
  * compiled, and notes which command made what of what. The user's tree is never written to.
  */
 #ifndef USPL_CREATE_BUILD_H
@@ -16,12 +17,12 @@
 
 /* What the user asked for. */
 struct build_options {
-	const char *source;      /* the tree's root */
-	cli_strings patches;      /* diffs, applied in order */
-	const char *patch_opt;   /* "-p1" */
-	const char *command;     /* NULL: found by itself */
+	const char *source;    /* the tree's root */
+	cli_strings patches;   /* diffs, applied in order */
+	const char *patch_opt; /* "-p1" */
+	const char *command;   /* NULL: found by itself */
 	int jobs;
-	const char *keep;        /* keep the work folder here; NULL: a temporary one that is removed */
+	const char *keep; /* keep the work folder here; NULL: a temporary one that is removed */
 };
 
 /* One compilation: a source file and its object in each build. */
@@ -32,28 +33,31 @@ struct build_unit {
 	char *post_obj; /* the same path as pre_obj if the second build didn't compile it again */
 };
 
-/* One program or library that was linked, with all units that went into it, archives looked through. */
+/* A program or library that was linked, with all units in it, archives looked through. */
 struct build_link {
-	char *path;     /* relative to the tree: "src/redis-server" */
-	char *soname;   /* NULL if none */
-	VEC(char *) build_ids; /* hex: of the pre build, and of the file at the same path in the user's tree if it is there */
-	VEC(size_t) units;     /* indexes */
+	char *path;   /* relative to the tree: "src/redis-server" */
+	char *soname; /* NULL if none */
+	/* In hex: of the pre build, and of what the user has at this path in the tree. */
+	VEC(char *) build_ids;
+	VEC(size_t) units; /* indexes */
 };
 
 struct build {
-	char *work;   /* the work folder */
-	bool keep;    /* it is not removed */
-	char *patch;  /* the text of all patches */
+	char *work;  /* the work folder */
+	bool keep;   /* it is not removed */
+	char *patch; /* the text of all patches */
 	size_t patch_len;
 	VEC(struct build_unit) units;
 	VEC(struct build_link) links;
 };
 
 /*
- * Copies, builds, patches, builds again. USPL_E_BUILD: a build failed (its last output is shown, and which build it was), or the patch doesn't apply;
- * USPL_E_UNSUPPORTED: an object in a link that no compilation we saw has made.
+ * Copies, builds, patches, builds again. USPL_E_BUILD: a build failed (its last output is shown,
+ * and which build it was), or the patch doesn't apply; USPL_E_UNSUPPORTED: an object in a link that
+ * no compilation we saw has made.
  */
-int build_run(const struct build_options *options, struct build **ret, struct uspl_err *err) uspl_must_check;
+int build_run(const struct build_options *options, struct build **ret,
+	      struct uspl_err *err) uspl_must_check;
 /* Also removes the work folder, unless it is to be kept. */
 void build_free(struct build *build);
 DEFINE_AUTO_FREE(build, struct build, build_free)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_arfile.c - members of static archives
 //
-// "!<arch>\n", then for each member a header of 60 characters and its bytes, padded to an even length. Names of up to 15
-// characters stand in the header and end with '/'; longer ones are "/OFFSET" into the member "//" (System V), or "#1/LENGTH"
-// with the name before the bytes (BSD). "/" and "/SYM64/" are the index of symbols.
+// "!<arch>\n", then for each member a header of 60 characters and its bytes, padded to an even
+// length. Names of up to 15 characters stand in the header and end with '/'; longer ones are
+// "/OFFSET" into the member "//" (System V), or "#1/LENGTH" with the name before the bytes (BSD).
+// "/" and "/SYM64/" are the index of symbols.
 
 #include "create/build_parts.h"
 
@@ -58,7 +59,10 @@ static char *short_name(const char *field)
 	return strndup(field, len);
 }
 
-/* Names a member, and takes a name that stands before its bytes off them. NULL: damaged, or out of memory. */
+/*
+ * Names a member, and takes a name that stands before its bytes off them. NULL: damaged, or out of
+ * memory.
+ */
 static char *member_name(const struct ar_header *header, const struct names *names,
 			 const char **data, size_t *len)
 {
@@ -84,7 +88,7 @@ static int add_member(struct arfile *archive, const struct ar_header *header, st
 	char *name;
 
 	if (!strncmp(header->name, "// ", 3)) {
-		*names = (struct names){data, len};
+		*names = (struct names){ data, len };
 		return 0;
 	}
 	if (!strncmp(header->name, "/ ", 2) || !strncmp(header->name, "/SYM64/", 7))
@@ -95,7 +99,7 @@ static int add_member(struct arfile *archive, const struct ar_header *header, st
 		free(name);
 		return -1;
 	}
-	*member = (struct arfile_member){name, data, len};
+	*member = (struct arfile_member){ name, data, len };
 	return 0;
 }
 
@@ -103,7 +107,7 @@ static int parse(struct arfile *archive)
 {
 	const char *data = archive->bytes.data;
 	size_t len = archive->bytes.len, at = 8;
-	struct names names = {0};
+	struct names names = { 0 };
 
 	if (len < 8 || memcmp(data, "!<arch>\n", 8))
 		return -1;

@@ -10,7 +10,7 @@
 static int add_build_id(struct build_link *link, const unsigned char *id, size_t len,
 			struct uspl_err *err)
 {
-	auto_buf struct buf hex = {0};
+	auto_buf struct buf hex = { 0 };
 	char **slot;
 
 	for (size_t i = 0; i < len; i++)

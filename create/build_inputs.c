@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_inputs.c - the objects that a program was linked of
 //
-// An object given by its path was made by the last compilation before the link that wrote this path. Members of archives
-// have no path, only a name that several may share: they are known by their bytes, which are those of one of the copies that
-// the wrapper saved; and so are objects that the build moved or copied. What is left is a stranger: shipped ready-made,
-// made by a compiler that the build called by its absolute path, or changed after it was compiled.
+// An object given by its path was made by the last compilation before the link that wrote this
+// path. Members of archives have no path, only a name that several may share: they are known by
+// their bytes, which are those of one of the copies that the wrapper saved; and so are objects that
+// the build moved or copied. What is left is a stranger: shipped ready-made, made by a compiler
+// that the build called by its absolute path, or changed after it was compiled.
 
 #include "create/build_parts.h"
 
@@ -26,7 +27,7 @@ static uint64_t hash(const void *data, size_t len)
 
 int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err)
 {
-	auto_buf struct buf bytes = {0};
+	auto_buf struct buf bytes = { 0 };
 	int rc = file_read(path, &bytes, err);
 
 	if (!rc)
@@ -85,7 +86,7 @@ static int get_archive(struct makers *makers, const char *path, const struct arf
 
 static bool has_bytes(const struct record *record, const void *data, size_t len)
 {
-	auto_buf struct buf saved = {0};
+	auto_buf struct buf saved = { 0 };
 
 	return !file_read(record->saved, &saved, NULL) && saved.len == len &&
 	       !memcmp(saved.data, data, len);
@@ -170,7 +171,10 @@ static int add_bytes(struct resolve *resolve, const char *name, const char *obje
 	return add_input(resolve, name, NULL, hash(data, len));
 }
 
-/* "(ARCHIVE)MEMBER". Several members may have the name: all are taken, since the linker doesn't say which it took. */
+/*
+ * "(ARCHIVE)MEMBER". Several members may have the name: all are taken, since the linker doesn't say
+ * which it took.
+ */
 static int resolve_member(struct resolve *resolve, const char *name, int depth)
 {
 	const char *end = strrchr(name, ')');
@@ -199,7 +203,7 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 static int resolve_one(struct resolve *resolve, const char *name, int depth)
 {
 	const struct record *record = strmap_get(&resolve->makers->by_path, name);
-	auto_buf struct buf bytes = {0};
+	auto_buf struct buf bytes = { 0 };
 	int rc;
 
 	if (record)
@@ -231,7 +235,7 @@ static int resolve_all(struct resolve *resolve, const struct record *record, int
 int makers_resolve(struct makers *makers, const struct record *link, input_list *ret,
 		   struct uspl_err *err)
 {
-	struct resolve resolve = {makers, ret, err};
+	struct resolve resolve = { makers, ret, err };
 
 	return resolve_all(&resolve, link, 0);
 }

@@ -7,9 +7,10 @@
  *     build_recipe   how a tree is built
  *     build_phase    running a build under the compiler wrapper
  *     build_record   what the wrapper noted
- *     build_arfile  members of static archives
+ *     build_arfile   members of static archives
  *     build_inputs   the objects that a program was linked of
- *     build_units    from the notes to units and links
+ *     build_units    what each of the two builds made of what
+ *     build_links    from both to the pairs of objects of each program
  *     build_elf      build-id and soname of what was linked
  */
 #ifndef USPL_CREATE_BUILD_PARTS_H
@@ -31,9 +32,9 @@ struct build_paths {
 /* ---- build_tree ---- */
 
 /*
- * Copies paths->source to paths->tree, which is made: files with their modes and times, symbolic links as they are but so that those into
- * the tree lead into the copy. Left out: version control folders, what is neither file, folder nor link, and the
- * work folder if it lies in the tree.
+ * Copies paths->source to paths->tree, which is made: files with their modes and times, symbolic
+ * links as they are but so that those into the tree lead into the copy. Left out: version control
+ * folders, what is neither file, folder nor link, and the work folder if it lies in the tree.
  */
 int tree_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 
@@ -41,8 +42,8 @@ int tree_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_c
 bool tree_is_source(const char *name);
 
 /*
- * Gives all sources and headers in the copy one new time, so that every object and program that came with it is out of date and
- * is made again, while none of them is newer than another.
+ * Gives all sources and headers in the copy one new time, so that every object and program that
+ * came with it is out of date and is made again, while none of them is newer than another.
  */
 int tree_renew_sources(const char *tree, struct uspl_err *err) uspl_must_check;
 
@@ -66,14 +67,14 @@ struct patch_file {
 };
 
 /*
- * Appends the text of a diff ("-": standard input) to buf, after a check: USPL_E_FILE if it holds no unified diff, USPL_E_HOSTILE if a
- * name in it leads out of the tree.
+ * Appends the text of a diff ("-": standard input) to buf, after a check: USPL_E_FILE if it holds
+ * no unified diff, USPL_E_HOSTILE if a name in it leads out of the tree.
  */
 int patch_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
 
 /*
- * Applies a diff to the tree, or only tries to; option is one more for patch(1), or NULL. On failure the message names file and
- * hunk.
+ * Applies a diff to the tree, or only tries to; option is one more for patch(1), or NULL. On
+ * failure the message names file and hunk.
  */
 int patch_apply(const char *tree, const struct patch_file *patch, const char *option, bool dry_run,
 		struct uspl_err *err) uspl_must_check;
@@ -95,12 +96,15 @@ DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
 
 /* ---- build_phase ---- */
 
-/* Makes WORK/bin with the wrapper under every compiler's and linker's name in PATH, and the folders for objects. */
+/*
+ * Makes WORK/bin with the wrapper under every compiler's and linker's name in PATH, and the folders
+ * for objects.
+ */
 int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 
 /*
- * Runs a shell command in the copy, its output going to WORK/build-PHASE.log. If it fails, the end of its output is shown on
- * standard error. phase: "pre" or "post".
+ * Runs a shell command in the copy, its output going to WORK/build-PHASE.log. If it fails, the end
+ * of its output is shown on standard error. phase: "pre" or "post".
  */
 int phase_run(const struct build_paths *paths, const char *phase, const char *command,
 	      struct uspl_err *err) uspl_must_check;
@@ -123,7 +127,10 @@ struct record {
 
 typedef VEC(struct record) record_list;
 
-/* Reads a phase's record. No file is an empty record; a line that isn't one is refused (USPL_E_FILE). */
+/*
+ * Reads a phase's record. No file is an empty record; a line that isn't one is refused
+ * (USPL_E_FILE).
+ */
 int record_read(const char *work, const char *phase, record_list *ret,
 		struct uspl_err *err) uspl_must_check;
 void record_release(record_list *records);
@@ -148,7 +155,10 @@ struct arfile {
 	VEC(struct arfile_member) members;
 };
 
-/* Reads an archive in the System V or BSD form, not a thin one. Damaged ones are refused (USPL_E_FILE). */
+/*
+ * Reads an archive in the System V or BSD form, not a thin one. Damaged ones are refused
+ * (USPL_E_FILE).
+ */
 int arfile_read(const char *path, struct arfile **ret, struct uspl_err *err) uspl_must_check;
 void arfile_free(struct arfile *archive);
 DEFINE_AUTO_FREE(arfile, struct arfile, arfile_free)
@@ -156,7 +166,10 @@ DEFINE_AUTO_FREE(arfile, struct arfile, arfile_free)
 
 /* ---- build_elf ---- */
 
-/* Appends the build-id (hex) of an ELF file to link->build_ids, unless it is there already; sets link->soname. A file without them, or none at all, is fine. */
+/*
+ * Appends the build-id (hex) of an ELF file to link->build_ids, unless it is there already; sets
+ * link->soname. A file without them, or none at all, is fine.
+ */
 int linked_note(struct build_link *link, const char *path, struct uspl_err *err) uspl_must_check;
 
 /* ---- build_inputs ---- */
@@ -166,7 +179,7 @@ struct input {
 	char *name;                  /* the object's path, or "(ARCHIVE)MEMBER" */
 	const struct record *record; /* its compilation; NULL for a stranger */
 	uint64_t hash;               /* of a stranger's bytes */
-	bool gone;                   /* a stranger that was removed after the link: nothing is known of it */
+	bool gone; /* a stranger that was removed after the link: nothing is known of it */
 };
 
 typedef VEC(struct input) input_list;
@@ -186,8 +199,8 @@ void makers_forget_archives(struct makers *makers);
 void makers_release(struct makers *makers);
 
 /*
- * The objects that a link's inputs come down to: archives and `ld -r` objects looked through, what lies outside of the tree (the C
- * library's start files and such) left out. Appends to ret.
+ * The objects that a link's inputs come down to: archives and `ld -r` objects looked through, what
+ * lies outside of the tree (the C library's start files and such) left out. Appends to ret.
  */
 int makers_resolve(struct makers *makers, const struct record *link, input_list *ret,
 		   struct uspl_err *err) uspl_must_check;
@@ -210,8 +223,9 @@ DEFINE_AUTO_FREE(units, struct units, units_free)
 #define auto_units __attribute__((cleanup(cleanup_units_)))
 
 /*
- * Takes in what the build before the patch made; must be called before the second build overwrites it.
- * USPL_E_UNSUPPORTED if nothing was compiled by a compiler that we stand for, or an object was made twice and the older one is in a program.
+ * Takes in what the build before the patch made; must be called before the second build overwrites
+ * it. USPL_E_UNSUPPORTED if nothing was compiled by a compiler that we stand for, or an object was
+ * made twice and the older one is in a program.
  */
 int units_add_pre(struct units *units, struct uspl_err *err) uspl_must_check;
 
@@ -220,8 +234,9 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err) uspl_must_check;
 
 /*
- * Takes in what the second build made, and fills build->units and build->links. USPL_E_UNSUPPORTED: an object that no compilation we
- * saw has made isn't what it was before the patch; a unit that includes a patched file wasn't compiled again.
+ * Takes in what the second build made, and fills build->units and build->links. USPL_E_UNSUPPORTED:
+ * an object that no compilation we saw has made isn't what it was before the patch; a unit that
+ * includes a patched file wasn't compiled again.
  */
 int units_add_post(struct units *units, const tree_files *patched,
 		   struct uspl_err *err) uspl_must_check;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_patch.c - reading, checking and applying diffs
 //
-// The system's patch(1) applies them, told to read nothing but unified diffs (it would hand an ed script to ed). Before it
-// sees a diff, every name in it is checked: patch would pass over a name that leads out of the tree and take another
-// one; we refuse, since no honest diff has one.
+// The system's patch(1) applies them, told to read nothing but unified diffs (it would hand an ed
+// script to ed). Before it sees a diff, every name in it is checked: patch would pass over a name
+// that leads out of the tree and take another one; we refuse, since no honest diff has one.
 
 #include "create/build_parts.h"
 
@@ -59,7 +59,7 @@ static bool leaves_tree(const char *name)
 
 static int check_name(const char *patch, const char *text, const char *ends, struct uspl_err *err)
 {
-	auto_buf struct buf name = {0};
+	auto_buf struct buf name = { 0 };
 
 	if (*text == '"')
 		unquote(text, &name);
@@ -134,7 +134,7 @@ static void take_hunk_line(const char *line, struct hunk *hunk)
 
 static int check(const char *patch, const char *text, bool *ret_found, struct uspl_err *err)
 {
-	struct hunk hunk = {0, 0};
+	struct hunk hunk = { 0, 0 };
 	bool found = false;
 
 	while (*text) {
@@ -192,8 +192,8 @@ static bool sets_strip(const char *option)
 static void become_patch(const char *tree, const char *path, const char *option, bool dry_run,
 			 int out)
 {
-	const char *argv[16] = {"patch", "-u", "-t", "-N", "--no-backup-if-mismatch", "-r", "-",
-				"-d",    tree, "-i", path};
+	const char *argv[16] = { "patch", "-u", "-t", "-N", "--no-backup-if-mismatch", "-r", "-",
+				 "-d",    tree, "-i", path };
 	size_t n = 11;
 
 	if (!option || !sets_strip(option))
@@ -286,7 +286,7 @@ static int explain(char *out, const char *name, struct uspl_err *err)
 int patch_apply(const char *tree, const struct patch_file *patch, const char *option, bool dry_run,
 		struct uspl_err *err)
 {
-	auto_buf struct buf out = {0};
+	auto_buf struct buf out = { 0 };
 	int status = run_patch(tree, patch->path, option, dry_run, &out, err);
 
 	if (status <= 0)

@@ -108,9 +108,12 @@ static int find_wrapper(char **ret, struct uspl_err *err)
 }
 
 /* Variables by which builds are told a tool. */
-static const char *const tool_variables[] = {"CC", "CXX", "LD", "HOSTCC"};
+static const char *const tool_variables[] = { "CC", "CXX", "LD", "HOSTCC" };
 
-/* The word that a variable begins with, if that is an absolute path; NULL otherwise, or when out of memory. */
+/*
+ * The word that a variable begins with, if that is an absolute path; NULL otherwise, or when out of
+ * memory.
+ */
 static char *absolute_tool(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -118,7 +121,10 @@ static char *absolute_tool(const char *variable)
 	return value && *value == '/' ? strndup(value, strcspn(value, " \t")) : NULL;
 }
 
-/* An absolute path in CC would go past PATH: the wrapper stands in for it by its name, and finds the real one in WORK/real. */
+/*
+ * An absolute path in CC would go past PATH: the wrapper stands in for it by its name, and finds
+ * the real one in WORK/real.
+ */
 static int link_variables(const char *bin, const char *real, const char *wrapper,
 			  struct uspl_err *err)
 {
@@ -138,7 +144,7 @@ static int link_variables(const char *bin, const char *real, const char *wrapper
 
 int phase_prepare(const struct build_paths *paths, struct uspl_err *err)
 {
-	static const char *const folders[] = {"bin", "real", "objects/pre", "objects/post"};
+	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post" };
 	auto_free char *bin = file_join(paths->work, "bin");
 	auto_free char *real = file_join(paths->work, "real");
 	auto_free char *wrapper = NULL;
@@ -165,7 +171,7 @@ static const char *const unset[] = {
 static void set_environment(const struct build_paths *paths, const char *phase)
 {
 	const char *old_path = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
-	struct buf path = {0};
+	struct buf path = { 0 };
 
 	buf_addf(&path, "%s/bin:%s", paths->work, old_path);
 	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
@@ -225,7 +231,7 @@ static void become_build(const struct build_paths *paths, const char *phase, con
 static bool wait_for_end(int pidfd, int timeout_ms)
 {
 	sigset_t ending;
-	struct pollfd fds[2] = {{.fd = pidfd, .events = POLLIN}, {.events = POLLIN}};
+	struct pollfd fds[2] = { { .fd = pidfd, .events = POLLIN }, { .events = POLLIN } };
 	auto_close int signals = -1;
 
 	ending_signals(&ending);
@@ -255,7 +261,7 @@ static int wait_build(pid_t pid, int *ret_status, struct uspl_err *err)
 /* The end of the build's output: what the compiler had to say. */
 static void show_end(const char *log)
 {
-	auto_buf struct buf text = {0};
+	auto_buf struct buf text = { 0 };
 	int lines = 0;
 	size_t at;
 

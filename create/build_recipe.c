@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_recipe.c - how a tree is built
 //
-// The first line of the table whose file is there tells. Trees that are configured come
-// before trees that are not: config.status is run again, since what it wrote may name the user's folder.
+// The first line of the table whose file is there tells. Trees that are configured come before
+// trees that are not: config.status is run again, since what it wrote may name the user's folder.
 
 #include "create/build_parts.h"
 
@@ -42,7 +42,7 @@ static bool exists(const char *tree, const char *name)
 static int set(struct recipe *ret, const char *setup, const char *build, int jobs,
 	       struct uspl_err *err)
 {
-	auto_recipe struct recipe recipe = {0};
+	auto_recipe struct recipe recipe = { 0 };
 
 	if (asprintf(&recipe.build, build, jobs) < 0) {
 		recipe.build = NULL;
@@ -54,7 +54,7 @@ static int set(struct recipe *ret, const char *setup, const char *build, int job
 	log_info("build", "this tree is built by '%s%s%s'", setup ? setup : "", setup ? " && " : "",
 		 recipe.build);
 	*ret = recipe;
-	recipe = (struct recipe){0};
+	recipe = (struct recipe){ 0 };
 	return 0;
 }
 
@@ -80,5 +80,5 @@ void recipe_release(struct recipe *recipe)
 {
 	free(recipe->setup);
 	free(recipe->build);
-	*recipe = (struct recipe){0};
+	*recipe = (struct recipe){ 0 };
 }

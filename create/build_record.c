@@ -66,9 +66,9 @@ static const struct {
 	size_t saved;  /* the field with the saved copy; 0: none */
 	bool inputs;
 } kinds[] = {
-	[RECORD_COMPILE] = {"compile", 6, 4, false},
-	[RECORD_PARTIAL] = {"partial", 3, 2, true},
-	[RECORD_LINK] = {"link", 2, 0, true},
+	[RECORD_COMPILE] = { "compile", 6, 4, false },
+	[RECORD_PARTIAL] = { "partial", 3, 2, true },
+	[RECORD_LINK] = { "link", 2, 0, true },
 };
 
 static bool find_kind(const field_list *fields, enum record_kind *ret)
@@ -118,7 +118,7 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 
 static int parse_line(char *line, record_list *records, struct uspl_err *err)
 {
-	field_list fields = {0};
+	field_list fields = { 0 };
 	struct record *record;
 	enum record_kind kind = RECORD_COMPILE;
 	struct stat st;
@@ -141,8 +141,8 @@ static int parse_line(char *line, record_list *records, struct uspl_err *err)
 
 int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
 {
-	auto_record record_list records = {0};
-	auto_buf struct buf text = {0};
+	auto_record record_list records = { 0 };
+	auto_buf struct buf text = { 0 };
 	auto_free char *path = NULL;
 	int rc;
 
@@ -166,7 +166,7 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 	if (rc)
 		return rc;
 	*ret = records;
-	records = (record_list){0};
+	records = (record_list){ 0 };
 	return 0;
 }
 
@@ -189,7 +189,10 @@ void record_release(record_list *records)
 	vec_release(records);
 }
 
-/* The next name of a list in make's syntax: blanks part, "\ " and "\#" and "$$" stand for the character itself. */
+/*
+ * The next name of a list in make's syntax: blanks part, "\ " and "\#" and "$$" stand for the
+ * character itself.
+ */
 static const char *next_dep(const char *p, struct buf *name)
 {
 	while (*p && (strchr(" \t\r\n", *p) || (*p == '\\' && (p[1] == '\n' || p[1] == '\r'))))
@@ -223,7 +226,10 @@ static bool is_one_of(const char *name, const char *cwd, const tree_files *files
 	auto_free char *joined = NULL;
 	auto_free char *path = NULL;
 
-	/* Most names are of headers that have nothing to do with the patch: those are not looked up. */
+	/*
+	 * Most names are of headers that have nothing to do with the patch: those are not looked
+	 * up.
+	 */
 	if (!is_listed(files, file_basename(name), true))
 		return false;
 	joined = name[0] == '/' ? strdup(name) : file_join(cwd, name);
@@ -234,7 +240,7 @@ static bool is_one_of(const char *name, const char *cwd, const tree_files *files
 int record_depends(const struct record *record, const tree_files *files, bool *ret,
 		   struct uspl_err *err)
 {
-	auto_buf struct buf text = {0};
+	auto_buf struct buf text = { 0 };
 	bool found = false;
 	const char *p;
 	int rc = 0;
@@ -243,7 +249,7 @@ int record_depends(const struct record *record, const tree_files *files, bool *r
 		rc = file_read(record->deps, &text, err);
 	/* The list begins with "OBJECT:", which names no file of the tree. */
 	for (p = buf_str(&text); !rc && !found && *p;) {
-		auto_buf struct buf name = {0};
+		auto_buf struct buf name = { 0 };
 
 		p = next_dep(p, &name);
 		found = name.len && is_one_of(buf_str(&name), record->cwd, files);

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 
-static const char *const left_out[] = {".git", ".hg", ".svn", ".bzr", "CVS"};
+static const char *const left_out[] = { ".git", ".hg", ".svn", ".bzr", "CVS" };
 
 /* What C, C++ and assembler are written in. */
 static const char *const source_suffixes[] = {
@@ -56,7 +56,10 @@ static bool leads_out(const struct build_paths *paths, const char *from, const c
 	return depth < 0;
 }
 
-/* A link keeps its text, unless it would lead into the user's tree, or out of the copy to a place that isn't there. */
+/*
+ * A link keeps its text, unless it would lead into the user's tree, or out of the copy to a place
+ * that isn't there.
+ */
 static int copy_link(const struct build_paths *paths, const char *folder, const char *from,
 		     const char *to, struct uspl_err *err)
 {
@@ -82,7 +85,7 @@ static int copy_link(const struct build_paths *paths, const char *folder, const 
 
 static int keep_times(const char *to, const struct stat *st, struct uspl_err *err)
 {
-	struct timespec times[2] = {st->st_atim, st->st_mtim};
+	struct timespec times[2] = { st->st_atim, st->st_mtim };
 
 	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return uspl_fail_errno(err, "cannot set the time of '%s'", to);
@@ -177,7 +180,7 @@ static int walk(const char *path, visit_fn visit, void *ctx, struct uspl_err *er
 static int renew(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	const struct timespec *now = ctx;
-	struct timespec times[2] = {*now, *now};
+	struct timespec times[2] = { *now, *now };
 
 	(void)st;
 	if (!tree_is_source(file_basename(path)))
@@ -195,7 +198,10 @@ int tree_renew_sources(const char *tree, struct uspl_err *err)
 	return walk(tree, renew, &now, err);
 }
 
-/* Inode numbers tell, since patch(1) writes a new file and renames it: times are too coarse right after a build. */
+/*
+ * Inode numbers tell, since patch(1) writes a new file and renames it: times are too coarse right
+ * after a build.
+ */
 static int note_inode(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	struct strmap *snapshot = ctx;
@@ -229,7 +235,7 @@ static int note_changed(const char *path, const struct stat *st, void *ctx, stru
 int tree_changed(const char *tree, const struct strmap *snapshot, tree_files *ret,
 		 struct uspl_err *err)
 {
-	struct comparison comparison = {snapshot, ret};
+	struct comparison comparison = { snapshot, ret };
 
 	return walk(tree, note_changed, &comparison, err);
 }

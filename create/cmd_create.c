@@ -59,8 +59,8 @@ static int create(const struct create_options *options, struct uspl_err *err)
 }
 
 /*
- * ^C and its like are held back while there is a work folder: a running build ends on them (build_phase.c), the folder
- * is removed, and then they do what they always do.
+ * ^C and its like are held back while there is a work folder: a running build ends on them
+ * (build_phase.c), the folder is removed, and then they do what they always do.
  */
 static void hold_signals(int how)
 {
@@ -75,7 +75,7 @@ static void hold_signals(int how)
 
 int cmd_create(int argc, char **argv, struct uspl_err *err)
 {
-	auto_options struct create_options options = {0};
+	auto_options struct create_options options = { 0 };
 	int rc = options_parse(argc, argv, &options, err);
 
 	if (rc)

@@ -25,7 +25,7 @@ static bool is_diff(const char *line)
 /* The line without "Subject: [PATCH 1/2] " or "Description: " before it. */
 static const char *strip_label(const char *line)
 {
-	static const char *const labels[] = {"Subject:", "Description:"};
+	static const char *const labels[] = { "Subject:", "Description:" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
 		if (!starts_with(line, labels[i]))
@@ -41,7 +41,7 @@ static const char *strip_label(const char *line)
 
 static char *copy_line(const char *line)
 {
-	struct buf copy = {0};
+	struct buf copy = { 0 };
 	size_t len = strcspn(line, "\r\n");
 
 	if (len > MAX_DESCRIPTION)

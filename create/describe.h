@@ -4,8 +4,8 @@
 #define USPL_CREATE_DESCRIBE_H
 
 /*
- * What a diff says of itself: the subject of a mail or of a Debian patch, else the first line before the diff, else "".
- * The caller frees it; NULL when out of memory.
+ * What a diff says of itself: the subject of a mail or of a Debian patch, else the first line
+ * before the diff, else "". The caller frees it; NULL when out of memory.
  */
 char *describe_patch(const char *text);
 

@@ -13,23 +13,37 @@
 
 static int parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)
 {
+	struct build_options *build = &options->build;
 	/* clang-format off */
 	const struct cli_option table[] = {
-		{ 'p', "patch", "FILE", CLI_STRINGS, &options->build.patches, "a source diff ('-': standard input); may be repeated" },
-		{ 0, "id", "ID", CLI_STRING, &options->id, "the update's name (default: 8 random characters)" },
-		{ 'd', "description", "TEXT", CLI_STRING, &options->description, "one line about it (default: from the diff)" },
-		{ 's', "source", "FOLDER", CLI_STRING, &options->build.source, "the source tree's root (default: .)" },
-		{ 'b', "build", "COMMAND", CLI_STRING, &options->build.command, "how to build it (default: found by itself)" },
-		{ 't', "target", "NAME", CLI_STRINGS, &options->targets, "only this program or library; % stands for any text" },
-		{ 'j', "jobs", "N", CLI_INT, &options->build.jobs, "commands to run at once (default: one a processor)" },
-		{ 'o', "output", "PATH", CLI_STRING, &options->output, "file or folder to write to (default: uspl-ID.tar.gz)" },
-		{ 0, "patch-opt", "OPTION", CLI_STRING, &options->build.patch_opt, "an option for patch(1), such as -p0 (default: -p1)" },
-		{ 0, "keep", "FOLDER", CLI_STRING, &options->build.keep, "build in this folder, and keep it" },
+		{ 'p', "patch", "FILE", CLI_STRINGS, &build->patches,
+		  "a source diff ('-': standard input); may be repeated" },
+		{ 0, "id", "ID", CLI_STRING, &options->id,
+		  "the update's name (default: 8 random characters)" },
+		{ 'd', "description", "TEXT", CLI_STRING, &options->description,
+		  "one line about it (default: from the diff)" },
+		{ 's', "source", "FOLDER", CLI_STRING, &build->source,
+		  "the source tree's root (default: .)" },
+		{ 'b', "build", "COMMAND", CLI_STRING, &build->command,
+		  "how to build it (default: found by itself)" },
+		{ 't', "target", "NAME", CLI_STRINGS, &options->targets,
+		  "only this program or library; % stands for any text" },
+		{ 'j', "jobs", "N", CLI_INT, &build->jobs,
+		  "commands to run at once (default: one a processor)" },
+		{ 'o', "output", "PATH", CLI_STRING, &options->output,
+		  "file or folder to write to (default: uspl-ID.tar.gz)" },
+		{ 0, "patch-opt", "OPTION", CLI_STRING, &build->patch_opt,
+		  "an option for patch(1), such as -p0 (default: -p1)" },
+		{ 0, "keep", "FOLDER", CLI_STRING, &build->keep,
+		  "build in this folder, and keep it" },
 	};
 	/* clang-format on */
 	const struct cli_command cmd = {
-		"uspl-create", "[OPTION]... --patch=FILE", "Make an update from a source diff",
-		table,         ARRAY_SIZE(table),
+		.name = "uspl-create",
+		.synopsis = "[OPTION]... --patch=FILE",
+		.summary = "Make an update from a source diff",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
 	};
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 

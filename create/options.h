@@ -24,7 +24,10 @@ void options_release(struct create_options *options);
 DEFINE_AUTO_RELEASE(options, struct create_options, options_release)
 #define auto_options __attribute__((cleanup(cleanup_options_)))
 
-/* Where the update goes; the caller frees it. Whether it can be written is found out now, not after two builds. */
+/*
+ * Where the update goes; the caller frees it. Whether it can be written is found out now, not after
+ * two builds.
+ */
 int options_output(const struct create_options *options, char **ret,
 		   struct uspl_err *err) uspl_must_check;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // targets.c - from what was built to the targets of an update
 //
-// Three outcomes are kept apart: no code differs; something can't be done, and then nothing is written; or there are
-// targets. An object that changed and is in no program must not pass for the first one.
+// Three outcomes are kept apart: no code differs; something can't be done, and then nothing is
+// written; or there are targets. An object that changed and is in no program must not pass for the
+// first one.
 
 #include "create/targets.h"
 
@@ -40,7 +41,7 @@ static bool is_wanted(const cli_strings *names, const struct build_link *link)
 
 static int check_names(const struct build *build, const cli_strings *names, struct uspl_err *err)
 {
-	auto_buf struct buf made = {0};
+	auto_buf struct buf made = { 0 };
 	const struct build_link *link;
 
 	vec_for_each (&build->links, link) {
@@ -60,8 +61,8 @@ static int check_names(const struct build *build, const cli_strings *names, stru
 /* True if the unit's objects differ: also one that is new or gone. */
 static int unit_changed(const struct build_unit *unit, bool *ret, struct uspl_err *err)
 {
-	auto_buf struct buf pre = {0};
-	auto_buf struct buf post = {0};
+	auto_buf struct buf pre = { 0 };
+	auto_buf struct buf post = { 0 };
 	int rc = 0;
 
 	*ret = !unit->pre_obj || !unit->post_obj;
@@ -119,7 +120,7 @@ static int diff_link(const struct build *build, const struct build_link *link,
 	for (size_t i = 0; i < link->units.n; i++) {
 		const struct build_unit *unit = &build->units.items[link->units.items[i]];
 
-		units[i] = (struct diff_unit){unit->source, unit->pre_obj, unit->post_obj};
+		units[i] = (struct diff_unit){ unit->source, unit->pre_obj, unit->post_obj };
 	}
 	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
 	return diff_target(units, link->units.n, target, err);

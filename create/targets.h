@@ -8,9 +8,10 @@
 #include "update/update.h"
 
 /*
- * Appends a target to the update for each program and library whose code differs between the builds. With names, only for
- * those (file names or paths in the tree, '%' for any text). USPL_E_NO_CHANGE: the code of none differs. USPL_E_USAGE: no
- * name is one of a program. USPL_E_UNSUPPORTED: the change is in no program, or as diff_target says.
+ * Appends a target to the update for each program and library whose code differs between the
+ * builds. With names, only for those (file names or paths in the tree, '%' for any text).
+ * USPL_E_NO_CHANGE: the code of none differs. USPL_E_USAGE: no name is one of a program.
+ * USPL_E_UNSUPPORTED: the change is in no program, or as diff_target says.
  */
 int targets_add(const struct build *build, const cli_strings *names, struct update *update,
 		struct uspl_err *err) uspl_must_check;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // args.c - what a compiler was asked to do
 //
-// The command line is first expanded to a flat list of words (response files, the user's tree renamed to the copy), then
-// each word is given a kind, from left to right, by three tables: options whose argument is the next word, options of the
-// linker that are known by their beginning, and the suffixes of source files. What no table knows is an option if it has
-// a dash and the linker's if it has none, which is how the compilers themselves see it.
+// The command line is first expanded to a flat list of words (response files, the user's tree
+// renamed to the copy), then each word is given a kind, from left to right, by three tables:
+// options whose argument is the next word, options of the linker that are known by their beginning,
+// and the suffixes of source files. What no table knows is an option if it has a dash and the
+// linker's if it has none, which is how the compilers themselves see it.
 
 #include "create/wrapper/args.h"
 
@@ -18,49 +19,58 @@ enum { MAX_RESPONSE_DEPTH = 8, MAX_RESPONSE_SIZE = 64 << 20 };
 /* clang-format off */
 /* Options whose argument is the next word. */
 static const struct { const char *name; enum args_kind kind; } with_argument[] = {
-	{ "-o", ARGS_OUTPUT }, { "-x", ARGS_LANGUAGE },
-	{ "-L", ARGS_LINKING }, { "-l", ARGS_LINKING }, { "-T", ARGS_LINKING }, { "-u", ARGS_LINKING },
+	{ "-o", ARGS_OUTPUT }, { "-x", ARGS_LANGUAGE }, { "-L", ARGS_LINKING },
+	{ "-l", ARGS_LINKING }, { "-T", ARGS_LINKING }, { "-u", ARGS_LINKING },
 	{ "-e", ARGS_LINKING }, { "-z", ARGS_LINKING }, { "-Xlinker", ARGS_LINKING },
 	{ "-Tbss", ARGS_LINKING }, { "-Tdata", ARGS_LINKING }, { "-Ttext", ARGS_LINKING },
-	{ "-D", ARGS_OPTION }, { "-U", ARGS_OPTION }, { "-I", ARGS_OPTION }, { "-A", ARGS_OPTION },
-	{ "-B", ARGS_OPTION }, { "-F", ARGS_OPTION }, { "-G", ARGS_OPTION },
-	{ "-MF", ARGS_OPTION }, { "-MT", ARGS_OPTION }, { "-MQ", ARGS_OPTION },
-	{ "-include", ARGS_OPTION }, { "-imacros", ARGS_OPTION }, { "-isystem", ARGS_OPTION },
-	{ "-iquote", ARGS_OPTION }, { "-idirafter", ARGS_OPTION }, { "-iprefix", ARGS_OPTION },
-	{ "-iwithprefix", ARGS_OPTION }, { "-iwithprefixbefore", ARGS_OPTION }, { "-isysroot", ARGS_OPTION },
-	{ "-imultilib", ARGS_OPTION }, { "-include-pch", ARGS_OPTION }, { "--sysroot", ARGS_OPTION },
-	{ "--param", ARGS_OPTION }, { "-param", ARGS_OPTION }, { "-aux-info", ARGS_OPTION },
-	{ "-dumpbase", ARGS_OPTION }, { "-dumpbase-ext", ARGS_OPTION }, { "-dumpdir", ARGS_OPTION },
+	{ "-D", ARGS_OPTION }, { "-U", ARGS_OPTION }, { "-I", ARGS_OPTION },
+	{ "-A", ARGS_OPTION }, { "-B", ARGS_OPTION }, { "-F", ARGS_OPTION },
+	{ "-G", ARGS_OPTION }, { "-MF", ARGS_OPTION }, { "-MT", ARGS_OPTION },
+	{ "-MQ", ARGS_OPTION }, { "-include", ARGS_OPTION }, { "-imacros", ARGS_OPTION },
+	{ "-isystem", ARGS_OPTION }, { "-iquote", ARGS_OPTION }, { "-idirafter", ARGS_OPTION },
+	{ "-iprefix", ARGS_OPTION }, { "-iwithprefix", ARGS_OPTION },
+	{ "-iwithprefixbefore", ARGS_OPTION }, { "-isysroot", ARGS_OPTION },
+	{ "-imultilib", ARGS_OPTION }, { "-include-pch", ARGS_OPTION },
+	{ "--sysroot", ARGS_OPTION }, { "--param", ARGS_OPTION }, { "-param", ARGS_OPTION },
+	{ "-aux-info", ARGS_OPTION }, { "-dumpbase", ARGS_OPTION },
+	{ "-dumpbase-ext", ARGS_OPTION }, { "-dumpdir", ARGS_OPTION },
 	{ "-wrapper", ARGS_OPTION }, { "-target", ARGS_OPTION }, { "-arch", ARGS_OPTION },
-	{ "-Xassembler", ARGS_OPTION }, { "-Xpreprocessor", ARGS_OPTION }, { "-Xclang", ARGS_OPTION },
-	{ "-mllvm", ARGS_OPTION },
+	{ "-Xassembler", ARGS_OPTION }, { "-Xpreprocessor", ARGS_OPTION },
+	{ "-Xclang", ARGS_OPTION }, { "-mllvm", ARGS_OPTION },
 };
 
 /* The linker's own: with '*' by their beginning, else whole. */
 static const char *const linking[] = {
-	"-l*", "-L*", "-Wl,*", "-T*", "-rdynamic", "-shared", "-static", "-static-pie", "-static-libgcc",
-	"-static-libstdc++", "-shared-libgcc", "-pie", "-no-pie", "-s", "-r", "-nostartfiles", "-nodefaultlibs",
-	"-nostdlib", "-fuse-ld=*",
+	"-l*", "-L*", "-Wl,*", "-T*", "-rdynamic", "-shared", "-static", "-static-pie",
+	"-static-libgcc", "-static-libstdc++", "-shared-libgcc", "-pie", "-no-pie", "-s", "-r",
+	"-nostartfiles", "-nodefaultlibs", "-nostdlib", "-fuse-ld=*",
 };
 
 static const struct { const char *word; enum args_mode mode; } modes[] = {
-	{ "-c", ARGS_COMPILE }, { "-S", ARGS_ASSEMBLY }, { "-E", ARGS_PREPROCESS }, { "-M", ARGS_PREPROCESS },
-	{ "-MM", ARGS_PREPROCESS }, { "-fsyntax-only", ARGS_PREPROCESS }, { "-cc1", ARGS_NOTHING },
+	{ "-c", ARGS_COMPILE }, { "-S", ARGS_ASSEMBLY }, { "-E", ARGS_PREPROCESS },
+	{ "-M", ARGS_PREPROCESS },
+	{ "-MM", ARGS_PREPROCESS }, { "-fsyntax-only", ARGS_PREPROCESS },
+	{ "-cc1", ARGS_NOTHING },
 	{ "-cc1as", ARGS_NOTHING }, { "-###", ARGS_NOTHING }, { "--version", ARGS_NOTHING },
-	{ "--help", ARGS_NOTHING }, { "-dumpversion", ARGS_NOTHING }, { "-dumpmachine", ARGS_NOTHING },
+	{ "--help", ARGS_NOTHING }, { "-dumpversion", ARGS_NOTHING },
+	{ "-dumpmachine", ARGS_NOTHING },
 	{ "-dumpfullversion", ARGS_NOTHING }, { "-dumpspecs", ARGS_NOTHING },
 };
 
 static const struct { const char *suffix; enum args_kind kind; } suffixes[] = {
 	{ "c", ARGS_SOURCE }, { "i", ARGS_SOURCE }, { "ii", ARGS_SOURCE }, { "cc", ARGS_SOURCE },
-	{ "cp", ARGS_SOURCE }, { "cxx", ARGS_SOURCE }, { "cpp", ARGS_SOURCE }, { "CPP", ARGS_SOURCE },
+	{ "cp", ARGS_SOURCE }, { "cxx", ARGS_SOURCE }, { "cpp", ARGS_SOURCE },
+	{ "CPP", ARGS_SOURCE },
 	{ "c++", ARGS_SOURCE }, { "C", ARGS_SOURCE }, { "m", ARGS_SOURCE }, { "mm", ARGS_SOURCE },
 	{ "s", ARGS_ASM }, { "S", ARGS_ASM }, { "sx", ARGS_ASM },
 	{ "h", ARGS_HEADER }, { "hh", ARGS_HEADER }, { "H", ARGS_HEADER }, { "hpp", ARGS_HEADER },
 	{ "hxx", ARGS_HEADER }, { "h++", ARGS_HEADER },
 };
 
-/* Names of folders and files that configure, CMake and Meson use to try the compiler out: a component starts so. */
+/*
+ * Names of folders and files that configure, CMake and Meson use to try the compiler out: a
+ * component starts so.
+ */
 static const char *const probes[] = {
 	"conftest", "CMakeTmp", "CMakeScratch", "CompilerIdC", "meson-private",
 };
@@ -71,7 +81,10 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* True if the name at hit, len long, is the start of a path and names a whole folder: neither /mnt/FROM nor FROM2. */
+/*
+ * True if the name at hit, len long, is the start of a path and names a whole folder: neither
+ * /mnt/FROM nor FROM2.
+ */
 static bool is_whole_path(const char *text, const char *hit, size_t len)
 {
 	if (hit[len] && !strchr("/:,\"'", hit[len]))
@@ -115,7 +128,7 @@ struct parser {
 static int add_word(struct parser *parser, const char *text, struct uspl_err *err)
 {
 	struct args_word *word = vec_push(&parser->args->words);
-	struct buf renamed = {0};
+	struct buf renamed = { 0 };
 
 	if (!word)
 		return uspl_fail_nomem(err);
@@ -125,7 +138,10 @@ static int add_word(struct parser *parser, const char *text, struct uspl_err *er
 	return word->text ? 0 : uspl_fail_nomem(err);
 }
 
-/* One word of a response file, by the quoting rules of gcc: blanks part, quotes and backslashes protect. */
+/*
+ * One word of a response file, by the quoting rules of gcc: blanks part, quotes and backslashes
+ * protect.
+ */
 static const char *response_word(const char *p, struct buf *word)
 {
 	char quote = '\0';
@@ -149,7 +165,7 @@ static int add_words(struct parser *parser, const char *text, int depth, struct 
 static bool expand(struct parser *parser, const char *path, int depth, int *ret_rc,
 		   struct uspl_err *err)
 {
-	auto_buf struct buf content = {0};
+	auto_buf struct buf content = { 0 };
 	struct stat st;
 	const char *p;
 
@@ -157,7 +173,7 @@ static bool expand(struct parser *parser, const char *path, int depth, int *ret_
 	    st.st_size > MAX_RESPONSE_SIZE || file_read(path, &content, err))
 		return false;
 	for (p = buf_str(&content); *(p += strspn(p, " \t\r\n\f\v"));) {
-		auto_buf struct buf word = {0};
+		auto_buf struct buf word = { 0 };
 
 		p = response_word(p, &word);
 		*ret_rc = word.oom ? uspl_fail_nomem(err)
@@ -290,8 +306,8 @@ static void classify(struct parser *parser)
 int args_parse(int argc, char **argv, const char *from, const char *to, struct args *ret,
 	       struct uspl_err *err)
 {
-	auto_args struct args args = {0};
-	struct parser parser = {&args, from, to, ARGS_LINK, NULL};
+	auto_args struct args args = { 0 };
+	struct parser parser = { &args, from, to, ARGS_LINK, NULL };
 
 	for (int i = 1; i < argc; i++) {
 		int rc = add_words(&parser, argv[i], 0, err);
@@ -301,7 +317,7 @@ int args_parse(int argc, char **argv, const char *from, const char *to, struct a
 	}
 	classify(&parser);
 	*ret = args;
-	args = (struct args){0};
+	args = (struct args){ 0 };
 	return 0;
 }
 

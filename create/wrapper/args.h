@@ -2,8 +2,9 @@
 /*
  * args.h - what a compiler was asked to do
  *
- * Understands as much of the command line of gcc and clang as is needed to tell sources, objects, the output and options
- * of the linker apart; everything else is an option that is passed on as it is.
+ * Understands as much of the command line of gcc and clang as is needed to tell sources, objects,
+ * the output and options of the linker apart; everything else is an option that is passed on as it
+ * is.
  */
 #ifndef USPL_WRAPPER_ARGS_H
 #define USPL_WRAPPER_ARGS_H
@@ -37,8 +38,8 @@ enum args_kind {
 struct args_word {
 	char *text;
 	enum args_kind kind;
-	const char *
-		language; /* a source's, from the -x before it; NULL: by its name. Points to another word */
+	/* Of a source, from the -x before it; NULL: by its name. Points to another word. */
+	const char *language;
 };
 
 struct args {
@@ -51,9 +52,9 @@ struct args {
 };
 
 /*
- * Parses argv[1...]. Every occurrence of the folder `from` at the start of a path becomes `to` (both absolute; may be NULL):
- * so a build that names the user's tree by its absolute path stays in the copy. Damaged response files are passed on
- * as they stand, for the compiler to complain about.
+ * Parses argv[1...]. Every occurrence of the folder `from` at the start of a path becomes `to`
+ * (both absolute; may be NULL): so a build that names the user's tree by its absolute path stays in
+ * the copy. Damaged response files are passed on as they stand, for the compiler to complain about.
  */
 int args_parse(int argc, char **argv, const char *from, const char *to, struct args *ret,
 	       struct uspl_err *err) uspl_must_check;
@@ -62,12 +63,16 @@ DEFINE_AUTO_RELEASE(args, struct args, args_release)
 #define auto_args __attribute__((cleanup(cleanup_args_)))
 
 /*
- * True for the small programs by which configure, CMake and Meson try the compiler out, and for code from standard input: nothing
- * of it ends in a program. cwd is the folder that the compiler runs in.
+ * True for the small programs by which configure, CMake and Meson try the compiler out, and for
+ * code from standard input: nothing of it ends in a program. cwd is the folder that the compiler
+ * runs in.
  */
 bool args_is_probe(const struct args *args, const char *cwd);
 
-/* The object of a source if none is named: its last component with .o for the suffix. NULL when out of memory. */
+/*
+ * The object of a source if none is named: its last component with .o for the suffix. NULL when out
+ * of memory.
+ */
 char *args_default_object(const char *source);
 
 #endif

@@ -44,11 +44,14 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	return 0;
 }
 
-/* The options that make code comparable. Of contradicting options the last one wins, so they come at the end. */
+/*
+ * The options that make code comparable. Of contradicting options the last one wins, so they come
+ * at the end.
+ */
 static int add_code_options(const struct tool *tool, tool_argv *argv, char **ret_map,
 			    struct uspl_err *err)
 {
-	const char *words[] = {"-ffunction-sections", "-fdata-sections", "-g", NULL, NULL};
+	const char *words[] = { "-ffunction-sections", "-fdata-sections", "-g", NULL, NULL };
 
 	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, tool->source) < 0) {
 		*ret_map = NULL;
@@ -64,7 +67,7 @@ static int add_options(tool_argv *argv, const struct args *args, struct uspl_err
 	int rc = 0;
 
 	vec_for_each (&args->words, word) {
-		const char *one[] = {word->text, NULL};
+		const char *one[] = { word->text, NULL };
 
 		if (word->kind == ARGS_OPTION && !rc)
 			rc = tool_add(argv, one, err);
@@ -75,10 +78,11 @@ static int add_options(tool_argv *argv, const struct args *args, struct uspl_err
 static int run_job(const struct tool *tool, const struct args *args, const struct job *job,
 		   int *ret_status, struct uspl_err *err)
 {
-	const char *language[] = {job->source->language ? "-x" : NULL, job->source->language, NULL};
-	const char *files[] = {"-c", job->source->text, "-o", job->object, NULL};
-	const char *deps[] = {job->deps ? "-MD" : NULL, "-MF", job->deps, NULL};
-	auto_argv tool_argv argv = {0};
+	const char *language[] = { job->source->language ? "-x" : NULL, job->source->language,
+				   NULL };
+	const char *files[] = { "-c", job->source->text, "-o", job->object, NULL };
+	const char *deps[] = { job->deps ? "-MD" : NULL, "-MF", job->deps, NULL };
+	auto_argv tool_argv argv = { 0 };
 	auto_free char *map = NULL;
 	int rc = add_options(&argv, args, err);
 
@@ -95,7 +99,7 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 
 static int record_job(const struct tool *tool, const struct job *job, struct uspl_err *err)
 {
-	auto_buf struct buf line = {0};
+	auto_buf struct buf line = { 0 };
 	auto_free char *source = record_path(job->source->text);
 	auto_free char *cwd = record_path(".");
 
@@ -116,7 +120,7 @@ static int compile_one(const struct tool *tool, const struct args *args,
 	auto_free char *object = args->output && args->n_sources == 1
 					 ? strdup(args->output)
 					 : args_default_object(source->text);
-	auto_job struct job job = {0};
+	auto_job struct job job = { 0 };
 	auto_free char *id = NULL;
 	int rc = object ? job_init(&job, tool, args, source, err) : uspl_fail_nomem(err);
 
@@ -157,13 +161,13 @@ int step_compile(const struct tool *tool, const struct args *args, int *ret_stat
 int step_translate(const struct tool *tool, const struct args *args, int *ret_status,
 		   struct uspl_err *err)
 {
-	auto_argv tool_argv argv = {0};
+	auto_argv tool_argv argv = { 0 };
 	auto_free char *map = NULL;
 	struct args_word *word;
 	int rc = 0;
 
 	vec_for_each (&args->words, word) {
-		const char *one[] = {word->text, NULL};
+		const char *one[] = { word->text, NULL };
 
 		if (!rc)
 			rc = tool_add(&argv, one, err);
@@ -174,14 +178,14 @@ int step_translate(const struct tool *tool, const struct args *args, int *ret_st
 }
 
 /*
- * Compiles a source of a command that links at once. The object has no place of its own in the build: the saved copy is
- * the object, "OUTPUT:SOURCE" its name.
+ * Compiles a source of a command that links at once. The object has no place of its own in the
+ * build: the saved copy is the object, "OUTPUT:SOURCE" its name.
  */
 static int compile_saved(const struct tool *tool, const struct args *args, struct args_word *source,
 			 int *ret_status, struct uspl_err *err)
 {
 	auto_free char *output = record_path(args->output ? args->output : "a.out");
-	auto_job struct job job = {0};
+	auto_job struct job job = { 0 };
 	auto_free char *id = NULL;
 	int rc = job_init(&job, tool, args, source, err);
 

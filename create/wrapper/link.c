@@ -15,7 +15,7 @@
 static bool is_object(const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned char head[18] = {0};
+	unsigned char head[18] = { 0 };
 
 	return fd >= 0 && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
 	       !memcmp(head, ELFMAG, SELFMAG) && head[16] == ET_REL;
@@ -48,7 +48,7 @@ static int start_line(const struct tool *tool, const char *output, struct buf *l
 static int record_link(const struct tool *tool, const char *output, const trace_inputs *inputs,
 		       struct uspl_err *err)
 {
-	auto_buf struct buf line = {0};
+	auto_buf struct buf line = { 0 };
 	char **input;
 	int rc = start_line(tool, output, &line, err);
 
@@ -61,9 +61,9 @@ static int record_link(const struct tool *tool, const char *output, const trace_
 static int run(const struct tool *tool, const tool_argv *argv, const char *output, int *ret_status,
 	       struct uspl_err *err)
 {
-	auto_buf struct buf out = {0};
-	auto_buf struct buf rest = {0};
-	auto_trace trace_inputs inputs = {0};
+	auto_buf struct buf out = { 0 };
+	auto_buf struct buf rest = { 0 };
+	auto_trace trace_inputs inputs = { 0 };
 	int rc = tool_run(tool, argv, &out, ret_status, err);
 
 	if (!rc)
@@ -78,13 +78,13 @@ static int run(const struct tool *tool, const tool_argv *argv, const char *outpu
 int link_words(const struct tool *tool, const struct args *args, int *ret_status,
 	       struct uspl_err *err)
 {
-	const char *trace[] = {"-Wl,-t,-t", NULL};
-	auto_argv tool_argv argv = {0};
+	const char *trace[] = { "-Wl,-t,-t", NULL };
+	auto_argv tool_argv argv = { 0 };
 	struct args_word *word;
 	int rc = 0;
 
 	vec_for_each (&args->words, word) {
-		const char *one[] = {word->text, NULL};
+		const char *one[] = { word->text, NULL };
 
 		/* What had a language is an object by now. */
 		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER && !rc)
@@ -97,7 +97,7 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 
 const char *link_output(int argc, const char *const *argv)
 {
-	static const char *const nothing[] = {"--version", "-v", "-V", "--help", "--target-help"};
+	static const char *const nothing[] = { "--version", "-v", "-V", "--help", "--target-help" };
 	const char *output = "a.out";
 
 	for (int i = 1; i < argc; i++) {
@@ -118,9 +118,9 @@ const char *link_output(int argc, const char *const *argv)
 
 int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
 {
-	const char *trace[] = {"-t", "-t", NULL};
+	const char *trace[] = { "-t", "-t", NULL };
 	const char *output = link_output(argc, (const char *const *)argv);
-	auto_argv tool_argv words = {0};
+	auto_argv tool_argv words = { 0 };
 	int rc;
 
 	if (!output)

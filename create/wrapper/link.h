@@ -12,8 +12,8 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 	       struct uspl_err *err) uspl_must_check;
 
 /*
- * The output that a linker's own command line names, "a.out" if none. NULL if the command links nothing: --version, --help, and
- * such.
+ * The output that a linker's own command line names, "a.out" if none. NULL if the command links
+ * nothing: --version, --help, and such.
  */
 const char *link_output(int argc, const char *const *argv);
 

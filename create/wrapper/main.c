@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // main.c - the compiler wrapper: stands in PATH under the compilers' and linkers' names
 //
-// A compilation runs with -ffunction-sections -fdata-sections -g added; its object is copied aside and noted. A link runs
-// with -t -t added, and what the linker says it took is noted. A command that does both is taken apart: each source is
-// compiled to a saved object, then these are linked. Everything else, and all by which configure and its like try the
-// compiler out, becomes the real tool at once.
+// A compilation runs with -ffunction-sections -fdata-sections -g added; its object is copied aside
+// and noted. A link runs with -t -t added, and what the linker says it took is noted. A command
+// that does both is taken apart: each source is compiled to a saved object, then these are linked.
+// Everything else, and all by which configure and its like try the compiler out, becomes the real
+// tool at once.
 
 #include <limits.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static bool has_headers(const struct args *args)
 static int compiler(const struct tool *tool, int argc, char **argv, int *ret_status,
 		    struct uspl_err *err)
 {
-	auto_args struct args args = {0};
+	auto_args struct args args = { 0 };
 	char cwd[PATH_MAX];
 	int rc = args_parse(argc, argv, tool->source, tool->tree, &args, err);
 
@@ -55,8 +56,8 @@ static int compiler(const struct tool *tool, int argc, char **argv, int *ret_sta
 
 int main(int argc, char **argv)
 {
-	auto_tool struct tool tool = {0};
-	struct uspl_err err = {0};
+	auto_tool struct tool tool = { 0 };
+	struct uspl_err err = { 0 };
 	int status = 0;
 	int rc = tool_find(argv[0], &tool, &err);
 

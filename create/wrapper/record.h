@@ -2,17 +2,19 @@
 /*
  * record.h - what the wrapper tells uspl-create
  *
- * WORK/record-PHASE has a line for each compilation and each link, in the order in which they ended. Fields are separated
- * by tabs; a control character or '%' in a field is written as %XX. All paths are absolute and without symbolic links.
+ * WORK/record-PHASE has a line for each compilation and each link, in the order in which they
+ * ended. Fields are separated by tabs; a control character or '%' in a field is written as %XX. All
+ * paths are absolute and without symbolic links.
  *
  *     compile OBJECT SOURCE CWD SAVED DEPS
  *     partial OUTPUT SAVED INPUT...       `ld -r`: an object made of objects
  *     link    OUTPUT INPUT...             a program or a shared library
  *
- * CWD is the folder the compiler ran in, SAVED our copy of the object, DEPS a list of what was included, in make's syntax, "" if there is none.
+ * CWD is the folder the compiler ran in, SAVED our copy of the object, DEPS a list of what was
+ * included, in make's syntax, "" if there is none.
  *
- * An INPUT is an object, or "(ARCHIVE)MEMBER". Shared libraries are left out. A line is one write() to a file opened with
- * O_APPEND, so that compilers running at the same time don't mix.
+ * An INPUT is an object, or "(ARCHIVE)MEMBER". Shared libraries are left out. A line is one write()
+ * to a file opened with O_APPEND, so that compilers running at the same time don't mix.
  */
 #ifndef USPL_WRAPPER_RECORD_H
 #define USPL_WRAPPER_RECORD_H
@@ -27,8 +29,8 @@ int record_write(const char *work, const char *phase, struct buf *line,
 		 struct uspl_err *err) uspl_must_check;
 
 /*
- * The absolute path of a file that exists, without symbolic links; for one that doesn't exist the same of its folder. NULL
- * if there is no such folder.
+ * The absolute path of a file that exists, without symbolic links; for one that doesn't exist the
+ * same of its folder. NULL if there is no such folder.
  */
 char *record_path(const char *path);
 

@@ -14,7 +14,7 @@
 /* PATH without our own folder; an empty component means the current folder and stays one. */
 static char *other_path(const char *path, const char *own)
 {
-	struct buf rest = {0};
+	struct buf rest = { 0 };
 	bool first = true;
 
 	while (path) {
@@ -154,7 +154,7 @@ static int wait_for(pid_t pid, int *ret_status, struct uspl_err *err)
 int tool_run(const struct tool *tool, const tool_argv *args, struct buf *out, int *ret_status,
 	     struct uspl_err *err)
 {
-	int ends[2] = {-1, -1};
+	int ends[2] = { -1, -1 };
 	pid_t pid;
 	int rc, read_rc = 0;
 

@@ -28,8 +28,9 @@ DEFINE_AUTO_RELEASE(argv, tool_argv, vec_release)
 int tool_add(tool_argv *argv, const char *const *words, struct uspl_err *err) uspl_must_check;
 
 /*
- * Reads the environment and finds the real tool: work/real/NAME if it is there, else the first NAME in PATH outside of work/bin.
- * Takes work/bin out of PATH, so that nothing the tool starts comes back to us.
+ * Reads the environment and finds the real tool: work/real/NAME if it is there, else the first NAME
+ * in PATH outside of work/bin. Takes work/bin out of PATH, so that nothing the tool starts comes
+ * back to us.
  */
 int tool_find(const char *argv0, struct tool *ret, struct uspl_err *err) uspl_must_check;
 void tool_release(struct tool *tool);
@@ -40,8 +41,8 @@ DEFINE_AUTO_RELEASE(tool, struct tool, tool_release)
 int tool_exec(const struct tool *tool, char **argv, struct uspl_err *err);
 
 /*
- * Runs the real tool with argv (from its first argument on) and waits. *ret_status is its exit status, 128 + N if signal N ended
- * it. With out, its standard output is collected there.
+ * Runs the real tool with argv (from its first argument on) and waits. *ret_status is its exit
+ * status, 128 + N if signal N ended it. With out, its standard output is collected there.
  */
 int tool_run(const struct tool *tool, const tool_argv *argv, struct buf *out, int *ret_status,
 	     struct uspl_err *err) uspl_must_check;

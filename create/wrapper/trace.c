@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // trace.c - what a linker took, by its own words
 //
-// Which members of an archive end up in a program is known to the linker alone, and so is where -lfoo was found. All
-// linkers tell with -t, a line a file:
+// Which members of an archive end up in a program is known to the linker alone, and so is where
+// -lfoo was found. All linkers tell with -t, a line a file:
 //
 //     dir/a.o               an object, or a member of a thin archive (GNU ld)
 //     (dir/libx.a)a.o       a member (GNU ld)
@@ -23,7 +23,7 @@ enum file_kind { FILE_NONE, FILE_OBJECT, FILE_ARCHIVE, FILE_THIN, FILE_OTHER };
 static enum file_kind kind_of(const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	unsigned char head[18] = {0};
+	unsigned char head[18] = { 0 };
 
 	if (fd < 0)
 		return FILE_NONE;
@@ -80,7 +80,10 @@ static int add_member(const char *archive, const char *member, bool thin, trace_
 	return add_input(inputs, input, err);
 }
 
-/* Both forms of an archive's member: "(A)M" and "A(M)". The archive is checked, for file names have parentheses too. */
+/*
+ * Both forms of an archive's member: "(A)M" and "A(M)". The archive is checked, for file names have
+ * parentheses too.
+ */
 static int parse_member(char *line, trace_inputs *inputs, bool *ret_found, struct uspl_err *err)
 {
 	size_t len = strlen(line);

@@ -15,7 +15,7 @@ static char work[] = "/tmp/uspl-build-test.XXXXXX";
 static const char *put(const char *name, const void *data, size_t len)
 {
 	static char path[128];
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 
 	snprintf(path, sizeof(path), "%s/%s", work, name);
 	if (file_write(path, data, len, &err))
@@ -33,8 +33,8 @@ static int read_record(const char *text, record_list *records, struct uspl_err *
 
 static void test_record(void)
 {
-	auto_record record_list records = {0};
-	struct uspl_err err = {0};
+	auto_record record_list records = { 0 };
+	struct uspl_err err = { 0 };
 	int rc = read_record("compile\t/t/a%09b.o\t/t/a.c\t/t\t/w/1.o\t\n"
 			     "partial\t/t/r.o\t/w/2.o\t/t/a.o\n"
 			     "link\t/t/p%25\t/t/r.o\t(/t/l.a)x.o\n",
@@ -70,8 +70,8 @@ static const char *const bad_records[] = {
 
 static void test_bad_records(void)
 {
-	struct uspl_err err = {0};
-	record_list records = {0};
+	struct uspl_err err = { 0 };
+	record_list records = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad_records); i++)
 		ok(read_record(bad_records[i], &records, &err) == -USPL_E_FILE, "refused: line %zu",
@@ -84,9 +84,9 @@ static void test_bad_records(void)
 
 static void test_round_trip(void)
 {
-	auto_record record_list records = {0};
-	auto_buf struct buf line = {0};
-	struct uspl_err err = {0};
+	auto_record record_list records = { 0 };
+	auto_buf struct buf line = { 0 };
+	struct uspl_err err = { 0 };
 
 	record_field(&line, "link");
 	record_field(&line, "/t/\n%\t\x7f\xc3\xa9 p");
@@ -101,10 +101,10 @@ static void test_depends(void)
 	auto_free char *header = strdup(put("a b.h", "", 0));
 	auto_free char *deps = strdup(put("x.d", list, strlen(list)));
 	char c_file[] = "/t/x.c", other[] = "/t/b.h";
-	struct record record = {.deps = deps, .source = c_file, .cwd = work};
-	char *names[] = {header}, *others[] = {other}, *source[] = {c_file};
-	tree_files files = {names, 1, 1};
-	struct uspl_err err = {0};
+	struct record record = { .deps = deps, .source = c_file, .cwd = work };
+	char *names[] = { header }, *others[] = { other }, *source[] = { c_file };
+	tree_files files = { names, 1, 1 };
+	struct uspl_err err = { 0 };
 	char sub[128];
 	bool depends = false;
 
@@ -130,9 +130,9 @@ static void add_member(struct buf *ar, const char *name, const char *data, size_
 
 static void test_archive(void)
 {
-	auto_buf struct buf ar = {0};
+	auto_buf struct buf ar = { 0 };
 	auto_arfile struct arfile *archive = NULL;
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 	const char *path;
 
 	buf_addstr(&ar, "!<arch>\n");
@@ -155,9 +155,9 @@ static void test_archive(void)
 
 static void test_bad_archives(void)
 {
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 	struct arfile *archive = NULL;
-	struct buf ar = {0};
+	struct buf ar = { 0 };
 
 	buf_addstr(&ar, "!<arch>\n");
 	add_member(&ar, "/999", "abc", 3);
@@ -183,14 +183,17 @@ static void test_bad_archives(void)
 static const struct { const char *text; int rc; const char *what; } diffs[] = {
 	{ "words\n--- a/x.c\n+++ b/x.c\n" HUNK, 0, "a diff" },
 	{ "--- /dev/null\n+++ b/x.c\n" HUNK, 0, "a new file" },
-	{ "--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n--- ../x\n+++ ../y\n c\n", 0, "lines of a hunk that look like names" },
-	{ "diff --git a/x.c b/y.c\nsimilarity index 100%\nrename from x.c\nrename to y.c\n", 0, "a rename" },
+	{ "--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n--- ../x\n+++ ../y\n c\n", 0,
+	  "lines of a hunk that look like names" },
+	{ "diff --git a/x.c b/y.c\nsimilarity index 100%\nrename from x.c\nrename to y.c\n", 0,
+	  "a rename" },
 	{ "--- a/x..c\n+++ b/..x/y...c\n" HUNK, 0, "dots in names" },
 	{ "--- a/../x.c\n+++ b/x.c\n" HUNK, -USPL_E_HOSTILE, "'..'" },
 	{ "--- a/x.c\n+++ b/sub/..\n" HUNK, -USPL_E_HOSTILE, "'..' at the end" },
 	{ "--- a/x.c\n+++ /etc/passwd\n" HUNK, -USPL_E_HOSTILE, "an absolute name" },
 	{ "--- \"a/\\056\\056/x.c\"\n+++ b/x.c\n" HUNK, -USPL_E_HOSTILE, "'..' in disguise" },
-	{ "diff --git a/x b/../../y\nrename from x\nrename to ../y\n", -USPL_E_HOSTILE, "a rename out of the tree" },
+	{ "diff --git a/x b/../../y\nrename from x\nrename to ../y\n", -USPL_E_HOSTILE,
+	  "a rename out of the tree" },
 	{ "Index: ../x.c\n--- x.c\n+++ x.c\n" HUNK, -USPL_E_HOSTILE, "an index line" },
 	{ "", -USPL_E_FILE, "nothing" },
 	{ "some words\n", -USPL_E_FILE, "no diff" },
@@ -201,8 +204,8 @@ static const struct { const char *text; int rc; const char *what; } diffs[] = {
 static void test_diffs(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(diffs); i++) {
-		auto_buf struct buf text = {0};
-		struct uspl_err err = {0};
+		auto_buf struct buf text = { 0 };
+		struct uspl_err err = { 0 };
 
 		ok(patch_read(put("d", diffs[i].text, strlen(diffs[i].text)), &text, &err) ==
 			   diffs[i].rc,
@@ -233,7 +236,7 @@ static void test_descriptions(void)
 
 int main(void)
 {
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 
 	if (!mkdtemp(work))
 		return 1;

@@ -12,9 +12,9 @@
 /* A command line in one string; words are separated by blanks. */
 static struct args parse_in(const char *line, const char *from, const char *to)
 {
-	char *copy = strdup(line), *state = NULL, *argv[32] = {0};
-	struct args args = {0};
-	struct uspl_err err = {0};
+	char *copy = strdup(line), *state = NULL, *argv[32] = { 0 };
+	struct args args = { 0 };
+	struct uspl_err err = { 0 };
 	int argc = 0;
 
 	for (char *word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state))
@@ -137,7 +137,7 @@ static void test_response(void)
 {
 	char path[] = "/tmp/uspl-args.XXXXXX", line[64];
 	const char text[] = "-O2 'two words.c'\n\"q\\\"uote.c\" back\\ slash.c @nosuchfile";
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 	struct args args;
 	int fd = mkstemp(path);
 
@@ -185,8 +185,8 @@ static void test_probes(void)
 
 static void test_linker(void)
 {
-	const char *gcc[] = {"ld", "-o", "x", "a.o"}, *joined[] = {"ld", "--output=y"};
-	const char *none[] = {"ld", "a.o"}, *version[] = {"ld", "--version"};
+	const char *gcc[] = { "ld", "-o", "x", "a.o" }, *joined[] = { "ld", "--output=y" };
+	const char *none[] = { "ld", "a.o" }, *version[] = { "ld", "--version" };
 
 	ok_str(link_output(4, gcc), "x", "the linker's -o");
 	ok_str(link_output(2, joined), "y", "--output=");
@@ -196,10 +196,10 @@ static void test_linker(void)
 
 static void test_trace(void)
 {
-	auto_trace trace_inputs inputs = {0};
-	auto_buf struct buf rest = {0};
+	auto_trace trace_inputs inputs = { 0 };
+	auto_buf struct buf rest = { 0 };
 	auto_free char *here = realpath("/tmp", NULL);
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 	char archive[64], text[512], want[128];
 
 	snprintf(archive, sizeof(archive), "%s/uspl(%d).a", here, (int)getpid());

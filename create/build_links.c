@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_links.c - from two builds to the pairs of objects of each program
+//
+// A unit is known by its object's path. Its object before the patch is the one that went into the
+// program; its object after the patch is the one that the second build compiled, or the same if it
+// didn't. A program that the second build linked again may have gained or lost objects; one that it
+// did not link again has those it had.
+//
+// Strangers (build_inputs.c) do no harm as long as the patch doesn't change them, which is checked
+// by their bytes.
+
+#include <string.h>
+
+#include "create/build_units.h"
+
+/* Fills a new unit. pre, post: its compilation, NULL if the unit isn't there in that build. */
+static bool fill_unit(const struct units *units, struct build_unit *unit, const struct record *pre,
+		      const struct record *post)
+{
+	const struct record *record = post ? post : pre;
+
+	unit->source = strdup(units_relative(units, record->source));
+	unit->object = strdup(units_relative(units, record->output));
+	unit->pre_obj = pre ? strdup(pre->saved) : NULL;
+	unit->post_obj = post ? strdup(post->saved) : NULL;
+	return unit->source && unit->object && (!pre || unit->pre_obj) && (!post || unit->post_obj);
+}
+
+/* The index of the unit with these compilations, made if it isn't there. */
+static int get_unit(struct units *units, const struct record *pre, const struct record *post,
+		    size_t *ret, struct uspl_err *err)
+{
+	const char *object = post ? post->output : pre->output;
+	auto_free char *key = NULL;
+	struct build_unit *unit;
+	size_t known;
+
+	if (asprintf(&key, "%d%d%s", !!pre, !!post, object) < 0) {
+		key = NULL;
+		return uspl_fail_nomem(err);
+	}
+	known = (uintptr_t)strmap_get(&units->known, key);
+	if (!known) {
+		unit = vec_push(&units->build->units);
+		known = units->build->units.n;
+		if (!unit || !fill_unit(units, unit, pre, post) ||
+		    !strmap_set(&units->known, key, (void *)(uintptr_t)known))
+			return uspl_fail_nomem(err);
+	}
+	*ret = known - 1;
+	return 0;
+}
+
+static int link_unit(struct units *units, struct build_link *link, const struct record *pre,
+		     const struct record *post, struct uspl_err *err)
+{
+	size_t index = 0, *slot;
+	int rc = get_unit(units, pre, post, &index, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&link->units, slot) {
+		if (*slot == index)
+			return 0;
+	}
+	slot = vec_push(&link->units);
+	if (!slot)
+		return uspl_fail_nomem(err);
+	*slot = index;
+	return 0;
+}
+
+static int stranger_changed(const struct units *units, const struct program *program,
+			    const char *name, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "the patch changes '%s' in '%s', which was made by no compilation that "
+		  "uspl-create saw",
+		  units_relative(units, name), units_relative(units, program->path));
+	uspl_hint(err, "the compiler must be called by its name, not by an absolute path");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* What the first build put into a program as a stranger must still be the same. */
+static int check_stranger(const struct units *units, const struct program *program,
+			  const struct input *was, struct uspl_err *err)
+{
+	const struct input *now = program->in_post ? input_find(&program->post, was->name) : NULL;
+	const struct record *record = now ? now->record : units_post_record(units, was->name);
+	uint64_t hash = now ? now->hash : was->hash;
+	int rc = record ? input_hash_file(record->saved, &hash, err) : 0;
+
+	if (rc)
+		return rc;
+	if (hash == was->hash && !(now && (was->gone || now->gone)))
+		return 0;
+	return stranger_changed(units, program, was->name, err);
+}
+
+static int add_old_input(struct units *units, struct program *program, const struct input *input,
+			 struct uspl_err *err)
+{
+	const struct record *post;
+
+	if (!input->record)
+		return check_stranger(units, program, input, err);
+	if (program->in_post && !input_find(&program->post, input->name))
+		return link_unit(units, &program->link, input->record, NULL, err);
+	post = units_post_record(units, input->name);
+	return link_unit(units, &program->link, input->record, post ? post : input->record, err);
+}
+
+static int add_new_input(struct units *units, struct program *program, const struct input *input,
+			 struct uspl_err *err)
+{
+	if (input_find(&program->pre, input->name))
+		return 0;
+	if (!input->record)
+		return stranger_changed(units, program, input->name, err);
+	return link_unit(units, &program->link, NULL, input->record, err);
+}
+
+static int finish_program(struct units *units, struct program *program, struct uspl_err *err)
+{
+	const struct input *input;
+	struct build_link *link;
+	int rc = 0;
+
+	vec_for_each (&program->pre, input) {
+		if (!rc)
+			rc = add_old_input(units, program, input, err);
+	}
+	vec_for_each (&program->post, input) {
+		if (!rc)
+			rc = add_new_input(units, program, input, err);
+	}
+	if (rc)
+		return rc;
+	program->link.path = strdup(units_relative(units, program->path));
+	link = program->link.path ? vec_push(&units->build->links) : NULL;
+	if (!link)
+		return uspl_fail_nomem(err);
+	*link = program->link;
+	program->link = (struct build_link){ 0 };
+	return 0;
+}
+
+/* Units that are in no program: a patch to them must not pass for one that changes nothing. */
+static int add_unlinked(struct units *units, struct uspl_err *err)
+{
+	const struct record *record, *pre;
+
+	vec_for_each (&units->post, record) {
+		size_t index;
+		int rc;
+
+		if (record->kind != RECORD_COMPILE)
+			continue;
+		pre = NULL;
+		vec_for_each (&units->pre, pre) {
+			if (pre->kind == RECORD_COMPILE && !strcmp(pre->output, record->output))
+				break;
+		}
+		if (pre == units->pre.items + units->pre.n)
+			pre = NULL;
+		rc = get_unit(units, pre, record, &index, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct build_link *one = a, *other = b;
+
+	return strcmp(one->path, other->path);
+}
+
+static int compare_units(const void *a, const void *b, void *ctx)
+{
+	const struct build *build = ctx;
+	const size_t *one = a, *other = b;
+
+	return strcmp(build->units.items[*one].object, build->units.items[*other].object);
+}
+
+/*
+ * Records come in the order in which parallel commands happened to end; what is made of them must
+ * not depend on it.
+ */
+static void sort(struct build *build)
+{
+	struct build_link *link;
+
+	if (build->links.n)
+		qsort(build->links.items, build->links.n, sizeof(*link), compare_links);
+	vec_for_each (&build->links, link) {
+		if (link->units.n)
+			qsort_r(link->units.items, link->units.n, sizeof(*link->units.items),
+				compare_units, build);
+	}
+}
+
+int units_finish(struct units *units, struct uspl_err *err)
+{
+	struct program *program;
+	int rc = 0;
+
+	vec_for_each (&units->programs, program) {
+		if (!rc)
+			rc = finish_program(units, program, err);
+	}
+	if (!rc)
+		rc = add_unlinked(units, err);
+	if (!rc)
+		sort(units->build);
+	return rc;
+}
