@@ -22,10 +22,11 @@ struct diff_unit {
 };
 
 /*
- * Compares all units of a target and fills target->functions, new_code, pre_code and compiler. Units whose two paths are the same
- * string or whose files are identical may be passed; they are skipped early.
- * USPL_E_NO_CHANGE: no code differs. USPL_E_DATA_CHANGE, USPL_E_UNSUPPORTED: a change that can't be put into a running process, with the
- * symbol, its place in the source, and what to do instead as hint.
+ * Compares all units of a target and fills target->functions, new_code, pre_code and compiler.
+ * Units whose two paths are the same string or whose files are identical may be passed; they are
+ * skipped early. USPL_E_NO_CHANGE: no code differs. USPL_E_DATA_CHANGE, USPL_E_UNSUPPORTED: a
+ * change that can't be put into a running process, with the symbol, its place in the source, and
+ * what to do instead as hint.
  */
 int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
 		struct uspl_err *err) uspl_must_check;
