@@ -13,8 +13,9 @@
 #define SETTLE_NS 2000000ll
 #define SHORTEST_WAIT_NS 500000ll
 #define LONGEST_WAIT_NS 20000000ll
-/* How much of a call chain a message shows. */
-#define CHAIN_SHOWN 8
+/* How much of a call chain a message shows: within the busy function, and from it outwards. */
+#define INNER_SHOWN 3
+#define OUTER_SHOWN 8
 
 /* The images of the modules that addresses were looked up in, by the modules' order. */
 struct names {
@@ -43,17 +44,29 @@ static void add_name(struct names *names, taddr pc, struct buf *out)
 		buf_addf(out, "%s+0x%" PRIx64, module->name, pc - module->start);
 }
 
+/*
+ * The frames from the thread's place outwards. What matters is who called the function that is in
+ * the way; of the frames inside it (the call that it waits in) the first and the last two tell
+ * enough.
+ */
 static void add_chain(const struct proc *proc, const module_vec *modules,
 		      const struct safety_finding *finding, struct buf *out)
 {
 	struct names names = { proc, modules, calloc(modules->n + 1, sizeof(*names.images)) };
-	size_t shown = finding->n_chain < CHAIN_SHOWN ? finding->n_chain : CHAIN_SHOWN;
+	size_t skip_from = 1,
+	       skip_to = finding->at > INNER_SHOWN ? finding->at - INNER_SHOWN + 1 : 1;
+	size_t end = finding->at + OUTER_SHOWN < finding->n_chain ? finding->at + OUTER_SHOWN
+								  : finding->n_chain;
 
-	for (size_t i = 0; names.images && i < shown; i++) {
+	for (size_t i = 0; names.images && i < end; i++) {
+		if (i >= skip_from && i < skip_to) {
+			buf_addstr(out, i == skip_from ? " < ..." : "");
+			continue;
+		}
 		buf_addstr(out, i ? " < " : "");
 		add_name(&names, finding->chain[i], out);
 	}
-	if (finding->n_chain > shown)
+	if (finding->n_chain > end)
 		buf_addstr(out, " < ...");
 	for (size_t i = 0; names.images && i < modules->n; i++)
 		image_free(names.images[i]);

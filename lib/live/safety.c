@@ -60,6 +60,16 @@ struct visit {
 	struct safety_finding *finding;
 };
 
+/* Makes room in a chain that is full before anything was found: the innermost frame stays. */
+static void forget_inner(struct safety_finding *finding)
+{
+	const size_t half = SAFETY_CHAIN_MAX / 2;
+
+	memmove(finding->chain + 1, finding->chain + half,
+		(SAFETY_CHAIN_MAX - half) * sizeof(taddr));
+	finding->n_chain = SAFETY_CHAIN_MAX - half + 1;
+}
+
 /* The call chain is noted to its end even after a hit: the message shows who called. */
 static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 {
@@ -68,6 +78,8 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	const struct safety_range *range =
 		range_at(visit->safety, frame->is_call ? frame->pc - 1 : frame->pc);
 
+	if (!finding->function && finding->n_chain == SAFETY_CHAIN_MAX)
+		forget_inner(finding);
 	if (finding->n_chain < SAFETY_CHAIN_MAX)
 		finding->chain[finding->n_chain++] = frame->is_call ? frame->pc - 1 : frame->pc;
 	if (!range || finding->function ||
@@ -76,6 +88,7 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	finding->function = range->name;
 	finding->running = !frame->is_call;
 	finding->proven = true;
+	finding->at = finding->n_chain - 1;
 	return true;
 }
 
@@ -103,8 +116,10 @@ static bool scan_words(struct safety *safety, taddr sp, struct safety_finding *f
 			if (!range)
 				continue;
 			finding->function = range->name;
-			if (finding->n_chain < SAFETY_CHAIN_MAX)
-				finding->chain[finding->n_chain++] = words[i] - 1;
+			if (finding->n_chain == SAFETY_CHAIN_MAX)
+				forget_inner(finding);
+			finding->at = finding->n_chain;
+			finding->chain[finding->n_chain++] = words[i] - 1;
 			return false;
 		}
 		at += got;

@@ -35,8 +35,9 @@ struct safety_finding {
 	bool running;    /* the thread is in it right now; else it waits for a call to return */
 	bool proven;     /* found by unwinding; else by a word on the stack that looks like it */
 	bool unreadable; /* the stack can't be read: nothing is known */
-	taddr chain[SAFETY_CHAIN_MAX]; /* program counters, innermost first */
+	taddr chain[SAFETY_CHAIN_MAX]; /* program counters, innermost first; deep ones are cut */
 	size_t n_chain;
+	size_t at; /* the index in chain of the frame that is in the way */
 };
 
 /* Adds a range. */

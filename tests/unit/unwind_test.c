@@ -181,6 +181,24 @@ static void look(const char *what, struct proc *proc, const void *body)
 	modules_release(&modules);
 }
 
+/*
+ * Waits until the main thread sleeps in pthread_join: before, it may still be in clone3, whose last
+ * instructions have no CFI.
+ */
+static void wait_until_asleep(pid_t pid)
+{
+	char path[64], state = '?';
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'S') {
+		FILE *file = fopen(path, "r");
+
+		if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			break;
+		fclose(file);
+	}
+}
+
 static void test(const char *what, void (*body)(void), const void *expect)
 {
 	struct uspl_err err = { 0 };
@@ -196,6 +214,8 @@ static void test(const char *what, void (*body)(void), const void *expect)
 	}
 	while (!*ready)
 		sched_yield();
+	if (expect == thread_main)
+		wait_until_asleep(pid);
 	if (proc_open(pid, &proc, &err) == 0)
 		look(what, proc, expect);
 	else
