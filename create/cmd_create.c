@@ -38,10 +38,19 @@ static int describe(const struct create_options *options, struct build *build,
 	return 0;
 }
 
+static void print_warnings(const struct report *report)
+{
+	char **text;
+
+	vec_for_each (&report->warnings, text)
+		fprintf(stderr, "warning: %s\n", *text);
+}
+
 static int create(const struct create_options *options, struct uspl_err *err)
 {
 	auto_build struct build *build = NULL;
 	auto_update struct update *update = update_new();
+	auto_report struct report report = { 0 };
 	auto_free char *path = NULL;
 	int rc = update ? options_output(options, &path, err) : uspl_fail_nomem(err);
 
@@ -50,7 +59,8 @@ static int create(const struct create_options *options, struct uspl_err *err)
 	if (!rc)
 		rc = describe(options, build, update, err);
 	if (!rc)
-		rc = targets_add(build, &options->targets, update, err);
+		rc = targets_add(build, &options->targets, update, &report, err);
+	print_warnings(&report);
 	if (!rc)
 		rc = update_write(update, path, err);
 	if (!rc)

@@ -12,7 +12,7 @@
 /* Most units of a target are the same in both builds, and needn't be understood. */
 static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
 {
-	auto_buf struct buf pre = {0}, post = {0};
+	auto_buf struct buf pre = { 0 }, post = { 0 };
 	int rc;
 
 	*ret = in->pre_obj && in->post_obj && !strcmp(in->pre_obj, in->post_obj);
@@ -79,9 +79,9 @@ static bool carries_code(const struct diff *diff)
 }
 
 int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
-		struct uspl_err *err)
+		struct report *report, struct uspl_err *err)
 {
-	auto_diff struct diff diff = {0};
+	auto_diff struct diff diff = { .target = target, .report = report };
 	int rc = open_units(&diff, units, n, err);
 
 	if (!rc)

@@ -12,6 +12,7 @@
 #ifndef USPL_CREATE_DIFF_H
 #define USPL_CREATE_DIFF_H
 
+#include "create/report.h"
 #include "update/update.h"
 
 /* One compilation unit of a target. */
@@ -26,9 +27,10 @@ struct diff_unit {
  * Units whose two paths are the same string or whose files are identical may be passed; they are
  * skipped early. USPL_E_NO_CHANGE: no code differs. USPL_E_DATA_CHANGE, USPL_E_UNSUPPORTED: a
  * change that can't be put into a running process, with the symbol, its place in the source, and
- * what to do instead as hint.
+ * what to do instead as hint. target->name and soname are set by the caller. What goes through but
+ * should be known is added to the report as a warning; also if the target is refused in the end.
  */
 int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
-		struct uspl_err *err) uspl_must_check;
+		struct report *report, struct uspl_err *err) uspl_must_check;
 
 #endif

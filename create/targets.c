@@ -111,7 +111,7 @@ static bool fill_target(const struct build_link *link, struct update_target *tar
 }
 
 static int diff_link(const struct build *build, const struct build_link *link,
-		     struct update_target *target, struct uspl_err *err)
+		     struct update_target *target, struct report *report, struct uspl_err *err)
 {
 	auto_free struct diff_unit *units = calloc(link->units.n + 1, sizeof(*units));
 
@@ -123,18 +123,18 @@ static int diff_link(const struct build *build, const struct build_link *link,
 		units[i] = (struct diff_unit){ unit->source, unit->pre_obj, unit->post_obj };
 	}
 	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
-	return diff_target(units, link->units.n, target, err);
+	return diff_target(units, link->units.n, target, report, err);
 }
 
 /* Compares one program and appends a target to the update if its code differs. */
 static int add_target(const struct build *build, const struct build_link *link,
-		      struct update *update, struct uspl_err *err)
+		      struct update *update, struct report *report, struct uspl_err *err)
 {
 	/* The target grows in an update of its own, which frees it if it comes to nothing. */
 	auto_update struct update *scratch = update_new();
 	struct update_target *target = scratch ? vec_push(&scratch->targets) : NULL;
 	struct update_target *slot;
-	int rc = target ? diff_link(build, link, target, err) : uspl_fail_nomem(err);
+	int rc = target ? diff_link(build, link, target, report, err) : uspl_fail_nomem(err);
 
 	if (rc == -USPL_E_NO_CHANGE) {
 		log_info("create", "no code of '%s' differs", link->path);
@@ -188,7 +188,7 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 }
 
 int targets_add(const struct build *build, const cli_strings *names, struct update *update,
-		struct uspl_err *err)
+		struct report *report, struct uspl_err *err)
 {
 	const struct build_link *link;
 	bool any = false;
@@ -201,7 +201,7 @@ int targets_add(const struct build *build, const cli_strings *names, struct upda
 
 		rc = link_changed(build, link, &changed, err);
 		if (!rc && changed && is_wanted(names, link))
-			rc = add_target(build, link, update, err);
+			rc = add_target(build, link, update, report, err);
 		if (rc)
 			return rc;
 		any |= changed;

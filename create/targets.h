@@ -5,15 +5,17 @@
 
 #include "base/cli.h"
 #include "create/build.h"
+#include "create/report.h"
 #include "update/update.h"
 
 /*
  * Appends a target to the update for each program and library whose code differs between the
  * builds. With names, only for those (file names or paths in the tree, '%' for any text).
  * USPL_E_NO_CHANGE: the code of none differs. USPL_E_USAGE: no name is one of a program.
- * USPL_E_UNSUPPORTED: the change is in no program, or as diff_target says.
+ * USPL_E_UNSUPPORTED: the change is in no program, or as diff_target says, which also fills in the
+ * report.
  */
 int targets_add(const struct build *build, const cli_strings *names, struct update *update,
-		struct uspl_err *err) uspl_must_check;
+		struct report *report, struct uspl_err *err) uspl_must_check;
 
 #endif

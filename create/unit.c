@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "create/dbginfo.h"
+
 static bool starts(const char *str, const char *prefix)
 {
 	return !strncmp(str, prefix, strlen(prefix));
@@ -244,7 +246,7 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		struct objsec *sec = obj->secs.items[i];
 
 		sec->priv = &side->parts[i];
-		side->parts[i] = (struct part){.unit = unit, .kind = kind_of(sec)};
+		side->parts[i] = (struct part){.unit = unit, .side = side, .kind = kind_of(sec)};
 		drop_empty_relocations(sec);
 	}
 	for (size_t i = 0; i < obj->syms.n; i++) {
@@ -255,6 +257,7 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 	find_initialisers(side);
 	return join_cold_parts(side, err);
 }
+		side->idents[i].side = side;
 
 static int open_side(struct side *side, const char *path, struct unit *unit, struct uspl_err *err)
 {
@@ -265,6 +268,8 @@ static int open_side(struct side *side, const char *path, struct unit *unit, str
 	else
 		side->obj = objfile_new(unit->source);
 	if (!rc && !side->obj)
+	side->source = unit->source;
+	side->path = path;
 		rc = uspl_fail_nomem(err);
 	return rc ? rc : sort_side(side, unit, err);
 }
@@ -291,6 +296,7 @@ static void side_release(struct side *side)
 
 void unit_release(struct unit *unit)
 {
+	dbginfo_free(side->dbg);
 	side_release(&unit->pre);
 	side_release(&unit->post);
 	*unit = (struct unit){0};

@@ -36,6 +36,7 @@ struct literal_use {
 
 struct part {
 	struct unit *unit;
+	struct side *side; /* which of the unit's two objects it lies in */
 	enum part_kind kind;
 	struct objsym *owner; /* the function or variable that begins the section; NULL if none */
 	bool shared;          /* more than one function or variable lies in it (aliases aside) */
@@ -55,6 +56,7 @@ struct ident {
 	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
 	const char *refname; /* NULL for what has no name of its own: sections, literals */
 	bool changed;        /* of a variable: size or initial contents differ from the twin's */
+	struct side *side;
 	bool carried;        /* select: a COMMON variable that new.o has to provide */
 };
 
@@ -64,6 +66,10 @@ struct side {
 	struct part *parts;
 	struct ident *idents;
 };
+	const char *source;  /* the unit's */
+	const char *path;    /* the object's; NULL if the unit doesn't exist in this build */
+	struct dbginfo *dbg; /* opened when it is asked for (place.h) */
+	bool dbg_asked;
 
 struct unit {
 	const char *source;
@@ -79,6 +85,8 @@ struct diff {
 };
 
 static inline struct part *part_of(const struct objsec *sec)
+	const struct update_target *target; /* what is compared: a program or a library */
+	struct report *report;              /* what the user is to know */
 {
 	return sec->priv;
 }

@@ -213,6 +213,7 @@ static void run_case(const struct diff_case *c, const char *way)
 	auto_target struct update_target target = { 0 };
 	struct uspl_err err = { 0 };
 	struct diff_unit unit = { .source = "t.c" };
+	auto_report struct report report = { 0 };
 	int rc;
 
 	buf_addf(&what, "%s (%s)", file_basename(c->path), way);
@@ -222,7 +223,7 @@ static void run_case(const struct diff_case *c, const char *way)
 	post = compile_object(buf_str(&post_cmd), "post", c->text);
 	unit.pre_obj = pre;
 	unit.post_obj = post;
-	rc = diff_target(&unit, 1, &target, &err);
+	rc = diff_target(&unit, 1, &target, &report, &err);
 	if (c->refuses) {
 		check_refused(c, rc, &err, buf_str(&what));
 		return;
@@ -293,10 +294,11 @@ static void test_two_units(void)
 	auto_free char *b_post = compile_object("gcc -O2 -DPATCHED " SPLIT, "b_post", b);
 	struct diff_unit units[] = { { "a.c", a_pre, a_post }, { "b.c", b_pre, b_post } };
 	auto_target struct update_target target = { 0 };
+	auto_report struct report report = { 0 };
 	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
 
-	ok(diff_target(units, 2, &target, &err) == 0, "two units change");
+	ok(diff_target(units, 2, &target, &report, &err) == 0, "two units change");
 	if (err.msg[0])
 		return;
 	names = names_of(&target);
@@ -317,10 +319,11 @@ static void test_new_unit(void)
 		compile_object("gcc -O2 " SPLIT, "fresh", "int f(int x) { return x / 5; }\n");
 	struct diff_unit units[] = { { "old.c", pre, post }, { "new.c", NULL, fresh } };
 	auto_target struct update_target target = { 0 };
+	auto_report struct report report = { 0 };
 	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
 
-	ok(diff_target(units, 2, &target, &err) == 0, "a function moves into a new file");
+	ok(diff_target(units, 2, &target, &report, &err) == 0, "a function moves into a new file");
 	if (err.msg[0])
 		return;
 	names = names_of(&target);
@@ -341,6 +344,7 @@ static void test_damage(void)
 	ok(file_read(post, &good, &err) == 0, "an object to damage");
 	for (int round = 0; round < 1500; round++) {
 		auto_target struct update_target target = { 0 };
+		auto_report struct report report = { 0 };
 		auto_buf struct buf bad = { 0 };
 
 		buf_add(&bad, good.data, good.len);
@@ -351,7 +355,7 @@ static void test_damage(void)
 		}
 		err.msg[0] = '\0';
 		if (file_write(post, bad.data, bad.len, &err) ||
-		    diff_target(&unit, 1, &target, &err)) {
+		    diff_target(&unit, 1, &target, &report, &err)) {
 			refused++;
 			silent += !err.msg[0];
 		}

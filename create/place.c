@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// place.c - where in the source the symbols and sections of a unit come from
+
+#include "create/place.h"
+
+struct dbginfo *side_dbginfo(struct side *side)
+{
+	if (!side->dbg_asked && side->path)
+		side->dbg = dbginfo_open(side->path, side->source);
+	side->dbg_asked = true;
+	return side->dbg;
+}
+
+const char *sym_place(const struct objsym *sym, struct buf *buf)
+{
+	struct side *side = ident_of(sym)->side;
+	struct dbginfo *dbg = side_dbginfo(side);
+	Dwarf_Die die;
+
+	if (!dbg || !dbginfo_find(dbg, sym, &die) || !dbginfo_add_place(dbg, &die, buf))
+		buf_addstr(buf, side->source);
+	return buf_str(buf);
+}
+
+const char *sec_place(const struct objsec *sec, struct buf *buf)
+{
+	if (part_of(sec)->owner)
+		return sym_place(part_of(sec)->owner, buf);
+	buf_addstr(buf, part_of(sec)->side->source);
+	return buf_str(buf);
+}
+
+const char *sec_title(const struct objsec *sec)
+{
+	return part_of(sec)->owner ? part_of(sec)->owner->name : sec->name;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* place.h - where in the source the symbols and sections of a unit come from, for messages */
+#ifndef USPL_CREATE_PLACE_H
+#define USPL_CREATE_PLACE_H
+
+#include "create/dbginfo.h"
+#include "create/unit.h"
+
+/* The debugging information of an object, opened now if it wasn't yet; NULL if it has none. */
+struct dbginfo *side_dbginfo(struct side *side);
+
+/*
+ * Where a function or variable is declared, "src/proto.c:120"; the unit's source file if that isn't
+ * known. The text is put into buf, which must be empty.
+ */
+const char *sym_place(const struct objsym *sym, struct buf *buf);
+/* The same for what begins a section. */
+const char *sec_place(const struct objsec *sec, struct buf *buf);
+/* What a section is called in messages: its function or variable, else its own name. */
+const char *sec_title(const struct objsec *sec);
+
+#endif

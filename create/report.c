@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// report.c - what uspl-create tells besides its result
+
+#include "create/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void report_warn(struct report *report, const char *fmt, ...)
+{
+	auto_free char *text = NULL;
+	char **slot;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (len < 0) {
+		text = NULL;
+		return;
+	}
+	vec_for_each (&report->warnings, slot)
+		if (!strcmp(*slot, text))
+			return;
+	slot = vec_push(&report->warnings);
+	if (slot)
+		*slot = take_ptr(text);
+}
+
+void report_release(struct report *report)
+{
+	char **text;
+
+	vec_for_each (&report->warnings, text)
+		free(*text);
+	vec_release(&report->warnings);
+	buf_release(&report->explanation);
+}
