@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "apply/frames.h"
 #include "apply/link.h"
 #include "arch/arch.h"
 #include "base/log.h"
@@ -240,7 +241,7 @@ static struct inject_req map_request(taddr addr, uint64_t len, int prot, int fla
 	};
 }
 
-int load_remove(struct proc *proc, const struct region *region, struct uspl_err *err)
+static int unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
 {
 	struct inject_req req = { .kind = INJECT_SYSCALL,
 				  .what = SYS_munmap,
@@ -248,14 +249,23 @@ int load_remove(struct proc *proc, const struct region *region, struct uspl_err 
 	size_t done;
 	int rc;
 
-	if (region->state != USPL_REGION_LOADED)
-		return 0;
 	rc = inject_run(proc, &req, 1, &done, err);
 	if (!rc && req.result < 0) {
 		errno = (int)-req.result;
 		rc = uspl_fail_errno(err, "cannot unmap the update from pid %d", proc->pid);
 	}
 	return rc;
+}
+
+int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
+		struct uspl_err *err)
+{
+	int rc = 0;
+
+	if (region->state != USPL_REGION_LOADED)
+		return 0;
+	rc = frames_forget(proc, modules, region, err);
+	return rc ? rc : unmap(proc, region, err);
 }
 
 /*
@@ -288,7 +298,7 @@ static int map_region(struct proc *proc, const struct link *link, const struct r
 	*ret_taken = reqs[0].result == -EEXIST;
 	if (*ret_taken || (done == n && result >= 0))
 		return 0;
-	if (done > 1 && load_remove(proc, region, NULL) != 0)
+	if (done > 1 && unmap(proc, region, NULL) != 0)
 		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
 	errno = (int)-result;
 	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
@@ -346,7 +356,7 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 			rc = map_region(load->proc, link, region, &taken, err);
 		if (!rc && !taken) {
 			rc = write_region(load->proc, link, region, err);
-			if (rc && load_remove(load->proc, region, NULL) != 0)
+			if (rc && unmap(load->proc, region, NULL) != 0)
 				log_info("load", "an unused mapping stays at 0x%" PRIx64,
 					 region->map);
 		}
@@ -398,6 +408,26 @@ static const struct region *find_left_over(const struct load *load, struct regio
 	return NULL;
 }
 
+static bool handles_exceptions(const struct objfile *code)
+{
+	for (size_t i = 0; i < code->secs.n; i++)
+		if (!strncmp(code->secs.items[i]->name, ".gcc_except_table", 17))
+			return true;
+	return false;
+}
+
+/* Makes new code known to the program's unwinder; if nobody was told, it needn't stay mapped. */
+static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
+{
+	int rc = frames_register(load->proc, load->modules, region,
+				 handles_exceptions(load->target->new_code), err);
+
+	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
+	    region->state == USPL_REGION_LOADED && unmap(load->proc, region, NULL) != 0)
+		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
+	return rc;
+}
+
 int load_update(const struct load *load, struct region *ret_region, struct uspl_err *err)
 {
 	auto_region struct region region = { 0 };
@@ -413,10 +443,13 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	left_over = find_left_over(load, &region, info_len);
 	if (left_over) {
 		region.state = left_over->state;
+		region.frames = left_over->frames;
 		rc = write_record(load->proc, &region, err);
 	} else {
 		rc = load_new(load, &region, info_len, err);
 	}
+	if (!rc)
+		rc = tell_unwinder(load, &region, err);
 	if (rc)
 		return rc;
 	*ret_region = region;

@@ -37,8 +37,10 @@ int load_update(const struct load *load, struct region *ret_region,
 
 /*
  * Unmaps a region that was loaded and never switched on. Does nothing to one that was taken over.
+ * One that the program's unwinder can't be made to forget at the moment stays mapped, and the next
+ * apply takes it over.
  */
-int load_remove(struct proc *proc, const struct region *region,
+int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
 		struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -185,10 +185,10 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 
 static void unload(struct session *session)
 {
-	const struct region *region;
+	struct region *region;
 
 	vec_for_each (&session->loaded, region)
-		if (load_remove(session->proc, region, NULL) != 0)
+		if (load_remove(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }
 

@@ -32,7 +32,7 @@ static bool same_code(const struct objsec *pre, const struct objsec *post)
 
 	if (!owner || !part_of(post)->owner)
 		return !owner && !part_of(post)->owner && !strcmp(pre->name, post->name);
-	return ident_of(owner)->twin == part_of(post)->owner;
+	return ident_of(part_of(post)->owner)->twin == owner;
 }
 
 static bool place_equal(const struct range *pre, const struct objrel *a, const struct range *post,
@@ -113,6 +113,14 @@ static bool sections_equal(const struct objsec *pre, const struct objsec *post)
 	return range_equal(&a, &b, 0);
 }
 
+/* The same code, and the same to do when an exception passes it. */
+static bool functions_equal(const struct objsec *pre, const struct objsec *post)
+{
+	const struct objsec *a = part_of(pre)->lsda, *b = part_of(post)->lsda;
+
+	return sections_equal(pre, post) && !a == !b && (!a || sections_equal(a, b));
+}
+
 static bool variables_equal(const struct objsym *pre, const struct objsym *post)
 {
 	struct range a = {pre->sec, pre->value, pre->size},
@@ -141,7 +149,7 @@ static void compare_symbols(struct unit *unit)
 
 		if (!twin)
 			continue;
-		if (sym_is_function(sym) && !sections_equal(twin->sec, sym->sec))
+		if (sym_is_function(sym) && !functions_equal(twin->sec, sym->sec))
 			mark(sym->sec, "changed");
 		else if (sym_is_variable(sym))
 			ident_of(sym)->changed = !variables_equal(twin, sym);

@@ -63,6 +63,10 @@ static int normalise_all(struct diff *diff, struct uspl_err *err)
 
 		if (!rc)
 			rc = normalise(&diff->units[i].post, err);
+		if (!rc)
+			rc = unwind_index(&diff->units[i], &diff->units[i].pre, err);
+		if (!rc)
+			rc = unwind_index(&diff->units[i], &diff->units[i].post, err);
 		if (rc)
 			return rc;
 	}

@@ -63,6 +63,12 @@ int vet_changes(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 int emit(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
 
 /*
+ * Notes at each function with exception handling where its language specific data lie and who
+ * reads them.
+ */
+int unwind_index(const struct unit *unit, const struct side *side,
+		 struct uspl_err *err) uspl_must_check;
+/*
  * The call frame information of the carried functions of a unit: appends the records to buf and
  * their relocations, in terms of the post object's symbols, to rels.
  */

@@ -78,6 +78,8 @@ static int follow_symbol(struct selection *sel, struct objsym *sym)
 		ident_of(def)->carried = !ident_of(def)->twin;
 		return 0;
 	}
+	if (sym_is_pointer_for_tables(def))
+		return carry(sel, def->sec);
 	if (!ident_of(def)->twin || part_of(def->sec)->kind == PART_CONST) {
 		struct part *part = part_of(def->sec);
 
@@ -92,8 +94,17 @@ static int follow_symbol(struct selection *sel, struct objsym *sym)
 
 static int follow_references(struct selection *sel, const struct objsec *sec)
 {
+	const struct part *part = part_of(sec);
 	const struct objrel *rel;
 
+	if (part->lsda) {
+		int rc = carry(sel, part->lsda);
+
+		if (!rc && part->personality)
+			rc = follow_symbol(sel, part->personality);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&sec->rels, rel) {
 		int rc;
 

@@ -52,6 +52,11 @@ bool sym_is_compiler_made(const struct objsym *sym)
 	return false;
 }
 
+bool sym_is_pointer_for_tables(const struct objsym *sym)
+{
+	return sym->sec && starts(sym->name, "DW.ref.");
+}
+
 bool sym_is_function(const struct objsym *sym)
 {
 	return sym->sec && (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
@@ -252,24 +257,24 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		obj->syms.items[i]->priv = &side->idents[i];
 		side->idents[i].unit = unit;
+		side->idents[i].side = side;
 		sort_symbol(obj->syms.items[i]);
 	}
 	find_initialisers(side);
 	return join_cold_parts(side, err);
 }
-		side->idents[i].side = side;
 
 static int open_side(struct side *side, const char *path, struct unit *unit, struct uspl_err *err)
 {
 	int rc = 0;
 
+	side->source = unit->source;
+	side->path = path;
 	if (path)
 		rc = objfile_read(path, &side->obj, err);
 	else
 		side->obj = objfile_new(unit->source);
 	if (!rc && !side->obj)
-	side->source = unit->source;
-	side->path = path;
 		rc = uspl_fail_nomem(err);
 	return rc ? rc : sort_side(side, unit, err);
 }
@@ -291,12 +296,12 @@ static void side_release(struct side *side)
 	}
 	free(side->parts);
 	free(side->idents);
+	dbginfo_free(side->dbg);
 	objfile_free(side->obj);
 }
 
 void unit_release(struct unit *unit)
 {
-	dbginfo_free(side->dbg);
 	side_release(&unit->pre);
 	side_release(&unit->post);
 	*unit = (struct unit){0};

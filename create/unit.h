@@ -43,6 +43,9 @@ struct part {
 	bool opaque;          /* code that isn't all instructions */
 	bool is_cold;         /* the .cold part of a function */
 	struct objsec *other; /* the .cold part's function, the function's .cold part; NULL */
+	/* Of code, for exceptions: what to do in it (unwind_index), and the function that reads that. */
+	struct objsec *lsda;
+	struct objsym *personality;
 	/* For code, by relocation: from its place to the end of its instruction. Else NULL. */
 	uint8_t *bias;
 	VEC(struct literal_use) uses; /* of a literal: sorted by offset */
@@ -53,23 +56,23 @@ struct part {
 
 struct ident {
 	struct unit *unit;
+	struct side *side;
 	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
 	const char *refname; /* NULL for what has no name of its own: sections, literals */
 	bool changed;        /* of a variable: size or initial contents differ from the twin's */
-	struct side *side;
 	bool carried;        /* select: a COMMON variable that new.o has to provide */
 };
 
 /* One of a unit's two objects. */
 struct side {
 	struct objfile *obj; /* never NULL: empty if the unit doesn't exist in this build */
-	struct part *parts;
-	struct ident *idents;
-};
 	const char *source;  /* the unit's */
 	const char *path;    /* the object's; NULL if the unit doesn't exist in this build */
 	struct dbginfo *dbg; /* opened when it is asked for (place.h) */
 	bool dbg_asked;
+	struct part *parts;
+	struct ident *idents;
+};
 
 struct unit {
 	const char *source;
@@ -82,11 +85,11 @@ struct diff {
 	struct unit *units;
 	size_t n;
 	struct strmap pre_defs, post_defs; /* name -> struct objsym */
+	const struct update_target *target; /* what is compared: a program or a library */
+	struct report *report;              /* what the user is to know */
 };
 
 static inline struct part *part_of(const struct objsec *sec)
-	const struct update_target *target; /* what is compared: a program or a library */
-	struct report *report;              /* what the user is to know */
 {
 	return sec->priv;
 }
@@ -112,6 +115,11 @@ bool sym_is_variable(const struct objsym *sym);
  * one copy from another.
  */
 bool sym_is_compiler_made(const struct objsym *sym);
+/*
+ * A DW.ref.NAME of position independent C++: a pointer to NAME that only call frame information
+ * and what goes with it refer to. Any copy will do, and the running program's may have no name.
+ */
+bool sym_is_pointer_for_tables(const struct objsym *sym);
 /* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
 size_t name_base_len(const char *name);
 

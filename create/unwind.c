@@ -7,6 +7,12 @@
  * Of the records of a unit we keep the FDEs whose function is carried, and the CIEs of these; the
  * distances are computed anew. Everything else in a record is copied as it is, with its
  * relocations.
+ *
+ * A function that an exception may pass has more: its FDE points to its language specific data
+ * (.gcc_except_table.NAME: landing pads, and which types are caught), and its CIE to the
+ * personality, the function that reads them. Places in these data count from the function's start,
+ * so they are as good for a copy of it. They belong to the function as its code does: it has
+ * changed if they have, and takes them along.
  */
 
 #include <string.h>
@@ -15,6 +21,8 @@
 #include "create/differ.h"
 
 #define NO_PLACE SIZE_MAX
+/* Where in an FDE the function's start is, behind the length and the distance to the CIE. */
+#define FDE_PC 8
 
 /* A record: its length field at `start`, its id field (0 in a CIE) right behind. */
 struct record {
@@ -68,17 +76,28 @@ static int parse(const struct unit *unit, const struct objsec *sec, record_vec *
 	return 0;
 }
 
-static bool covers_carried_code(const struct objsec *sec, const struct record *record)
+/* The first relocation of a record at or behind `from`, NULL if there is none. */
+static const struct objrel *relocation_in(const struct objsec *sec, const struct record *record,
+					  uint64_t from)
 {
 	const struct objrel *rel;
 
-	if (record->cie == record->start)
-		return false;
 	vec_for_each (&sec->rels, rel)
-		if (rel->offset == record->start + 8)
-			return rel->sym->sec && part_of(rel->sym->sec)->kind == PART_CODE &&
-			       part_of(rel->sym->sec)->carried;
-	return false;
+		if (rel->offset >= from && rel->offset < record->end)
+			return rel;
+	return NULL;
+}
+
+/* The part whose frames an FDE describes; NULL for a CIE, and for what isn't code. */
+static struct part *covered_code(const struct objsec *sec, const struct record *record)
+{
+	const struct objrel *rel = NULL;
+
+	if (record->cie != record->start)
+		rel = relocation_in(sec, record, record->start + FDE_PC);
+	if (!rel || rel->offset != record->start + FDE_PC || !rel->sym->sec)
+		return NULL;
+	return part_of(rel->sym->sec)->kind == PART_CODE ? part_of(rel->sym->sec) : NULL;
 }
 
 /* What one unit's records are collected into. */
@@ -143,9 +162,14 @@ static int copy_fde(struct collector *col, struct record *fde)
 	return 0;
 }
 
+static bool is_carried(const struct part *part)
+{
+	return part && part->carried;
+}
+
 int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels, struct uspl_err *err)
 {
-	struct collector col = {.unit = unit, .buf = buf, .rels = rels, .err = err};
+	struct collector col = { .unit = unit, .buf = buf, .rels = rels, .err = err };
 	int rc;
 
 	col.sec = objfile_section(unit->post.obj, ".eh_frame");
@@ -153,8 +177,34 @@ int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels, s
 		return 0;
 	rc = parse(unit, col.sec, &col.records, err);
 	for (size_t i = 0; !rc && i < col.records.n; i++)
-		if (covers_carried_code(col.sec, &col.records.items[i]))
+		if (is_carried(covered_code(col.sec, &col.records.items[i])))
 			rc = copy_fde(&col, &col.records.items[i]);
 	vec_release(&col.records);
+	return rc;
+}
+
+int unwind_index(const struct unit *unit, const struct side *side, struct uspl_err *err)
+{
+	const struct objsec *sec = objfile_section(side->obj, ".eh_frame");
+	record_vec records = { 0 };
+	const struct record *record, *cie;
+	int rc;
+
+	if (!sec || !sec->data)
+		return 0;
+	rc = parse(unit, sec, &records, err);
+	vec_for_each (&records, record) {
+		struct part *part = rc ? NULL : covered_code(sec, record);
+		const struct objrel *data, *reader;
+
+		if (!part)
+			continue;
+		cie = record_at(&records, record->cie);
+		data = relocation_in(sec, record, record->start + FDE_PC + 1);
+		reader = cie ? relocation_in(sec, cie, cie->start) : NULL;
+		part->lsda = data ? data->sym->sec : NULL;
+		part->personality = data && reader ? reader->sym : NULL;
+	}
+	vec_release(&records);
 	return rc;
 }

@@ -83,7 +83,7 @@ struct uspl_region {
 	uint32_t sites, n_sites;   /* offset of the struct uspl_site array */
 	uint32_t ranges, n_ranges; /* offset of the struct uspl_range array */
 	uint32_t regions;          /* how many regions the update has in this process */
-	uint32_t pad;
+	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
 };
 
 #ifdef __cplusplus

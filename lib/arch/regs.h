@@ -47,6 +47,16 @@ bool regs_hide_interruption(struct arch_regs *regs);
  */
 bool syscall_restarts_unseen(long nr);
 
+/* The system call that the thread is in, or -1. */
+long regs_syscall(const struct arch_regs *regs);
+/*
+ * True for a blocking system call in which a program waits for time or for others: one that no
+ * allocator and no dynamic linker makes. (futex is not one of them: locks wait by it.)
+ */
+bool syscall_waits_for_events(long nr);
+/* True for the call by which locks and conditions wait. */
+bool syscall_waits_for_lock(long nr);
+
 /* One request of inject.h as the agent reads it (runtime/agent.S knows this layout). */
 struct agent_request {
 	uint64_t kind, what, args[6];

@@ -140,6 +140,7 @@ static bool decode(const struct buf *info, const struct uspl_region *head, struc
 	region->applied_at = head->applied_at;
 	region->order = head->order;
 	region->regions = head->regions;
+	region->frames = head->frames == 1;
 	region->text = head->text;
 	region->text_len = head->text_len;
 	region->eh_frame = head->eh_frame;
@@ -331,6 +332,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.applied_at = region->applied_at,
 		.order = region->order,
 		.regions = region->regions,
+		.frames = region->frames,
 		.patch_len = (uint32_t)region->patch_len,
 	};
 	size_t start = buf->len;
@@ -391,5 +393,17 @@ int region_write_applied(const struct proc *proc, struct region *region, int64_t
 		region->applied_at = applied_at;
 		region->order = order;
 	}
+	return rc;
+}
+
+int region_write_frames(const struct proc *proc, struct region *region, bool frames,
+			struct uspl_err *err)
+{
+	uint32_t raw = frames;
+	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, frames), &raw,
+			    sizeof(raw), err);
+
+	if (!rc)
+		region->frames = frames;
 	return rc;
 }

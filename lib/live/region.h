@@ -43,6 +43,7 @@ struct region {
 	uint32_t regions;   /* of the same update in this process */
 	taddr text, eh_frame, data;
 	uint64_t text_len, eh_frame_len, data_len;
+	bool frames; /* eh_frame is registered with the target's own unwinder */
 	VEC(struct region_site) sites;
 	VEC(struct region_range) ranges;
 };
@@ -77,6 +78,10 @@ int region_write_state(const struct proc *proc, struct region *region, enum uspl
 /* Writes the time of the switch and the order. */
 int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,
 			 uint64_t order, struct uspl_err *err) uspl_must_check;
+
+/* Notes in the target and in the structure whether its unwinder knows eh_frame. */
+int region_write_frames(const struct proc *proc, struct region *region, bool frames,
+			struct uspl_err *err) uspl_must_check;
 
 /* Frees what the structure owns; nothing in the target. */
 void region_release(struct region *region);

@@ -26,14 +26,14 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "proc/module.h"
-#include "proc/thread.h"
 
 extern const uint8_t uspl_agent[], uspl_agent_end[];
 
 #define PAGE 4096ull
 #define XSTATE_MAX 16384
-/* What a function that the agent calls may use of the stack. */
-#define CALL_ROOM 4096
+/* What must be left of the stack: for the agent itself, and if it calls a function. */
+#define AGENT_ROOM 4096
+#define CALL_ROOM 32768
 #define AGENT_MAX 256
 #define STOP_NS 1000000000ll
 #define RUN_NS 10000000000ll
@@ -44,7 +44,8 @@ extern const uint8_t uspl_agent[], uspl_agent_end[];
 struct agent {
 	taddr addr;
 	size_t len;
-	uint8_t saved[AGENT_MAX]; /* what was in the slack */
+	uint8_t saved[AGENT_MAX];           /* what was in the slack */
+	const struct inject_choice *choice; /* NULL: any thread will do */
 };
 
 /* What is kept of the thread while the agent runs in it. */
@@ -54,6 +55,7 @@ struct host {
 	uint64_t sigmask;
 	struct agent_frame frame;
 	struct buf stack; /* what was where the frame goes */
+	uint64_t room;    /* what must be free below it */
 	size_t syscalls;  /* how many the agent has made */
 	int64_t last; /* the result of the last of them, which the agent may not have noted yet */
 };
@@ -127,7 +129,7 @@ static bool stack_has_room(const struct proc *proc, const struct host *host)
 {
 	const struct mapping *map = proc_mapping_at(proc, regs_sp(&host->thread.regs));
 
-	return map && map->write && host->frame.addr >= map->start + CALL_ROOM;
+	return map && map->write && host->frame.addr >= map->start + host->room;
 }
 
 static int write_frame(const struct proc *proc, struct host *host, struct uspl_err *err)
@@ -218,8 +220,12 @@ static bool failed(int64_t result)
 	return result < 0 && result >= -4095;
 }
 
-/* Runs the agent until the end of its n-th system call, or of one that failed. */
-static int run_agent(const struct proc *proc, struct host *host, size_t n, struct uspl_err *err)
+/*
+ * Runs the agent until the end of its n-th system call, or of one that failed. A function that it
+ * calls may make some of its own, which don't count.
+ */
+static int run_agent(const struct proc *proc, struct host *host, const struct agent *agent,
+		     size_t n, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + RUN_NS;
 	size_t stops = 0;
@@ -232,19 +238,19 @@ static int run_agent(const struct proc *proc, struct host *host, size_t n, struc
 		if (status < 0)
 			return status;
 		signal = 0;
-		if (status == (SIGTRAP | 0x80))
-			stops++;
-		else if (status == SIGSTOP)
+		if (status == SIGSTOP)
 			signal = SIGSTOP; /* the process is being stopped as a whole */
-		else if (status >> 8 != PTRACE_EVENT_STOP)
+		else if (status != (SIGTRAP | 0x80) && status >> 8 != PTRACE_EVENT_STOP)
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "thread %d of pid %d got signal %d in a call made for us",
 					 host->thread.tid, proc->pid, status & 0x7f);
-		if (status != (SIGTRAP | 0x80) || stops % 2)
+		if (status != (SIGTRAP | 0x80))
 			continue;
 		if (ptrace(PTRACE_GETREGS, host->thread.tid, NULL, &regs) != 0)
 			return uspl_fail_errno(err, "cannot read the registers of thread %d",
 					       host->thread.tid);
+		if (regs.rip < agent->addr || regs.rip > agent->addr + agent->len || ++stops % 2)
+			continue;
 		host->syscalls = stops / 2;
 		host->last = (int64_t)regs.rax;
 		if (failed(host->last))
@@ -319,7 +325,7 @@ static size_t encode(const struct inject_req *reqs, size_t n, struct agent_reque
 }
 
 /* With the thread stopped: everything from the frame to the thread's own state. */
-static int run_stopped(const struct proc *proc, struct host *host, taddr agent,
+static int run_stopped(const struct proc *proc, struct host *host, const struct agent *agent,
 		       struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	struct agent_request raw[INJECT_MAX + 1];
@@ -327,33 +333,42 @@ static int run_stopped(const struct proc *proc, struct host *host, taddr agent,
 	int rc, restored;
 
 	rc = thread_read_regs(proc, &host->thread, err);
-	if (!rc && host->thread.state == THREAD_GONE)
+	if (!rc && (host->thread.state == THREAD_GONE ||
+		    (agent->choice && !agent->choice->fit(agent->choice->ctx, &host->thread))))
 		return UNFIT;
 	if (!rc)
 		rc = set_options(proc, host->thread.tid, err);
 	if (!rc)
 		rc = read_state(host, err);
 	if (!rc)
-		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, agent, raw,
-				       n + 1, &host->frame, err);
+		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask,
+				       agent->addr, raw, n + 1, &host->frame, err);
 	if (!rc)
 		rc = write_frame(proc, host, err);
 	if (rc)
 		return rc;
 	rc = start_agent(host, err);
 	if (!rc)
-		rc = run_agent(proc, host, syscalls, err);
+		rc = run_agent(proc, host, agent, syscalls, err);
 	if (!rc)
 		rc = collect(proc, host, reqs, n, ret_done, err);
 	restored = host->thread.state == THREAD_GONE ? 0 : restore(proc, host, rc ? NULL : err);
 	return rc ? rc : restored;
 }
 
-/* UNFIT when this thread can't do it and nothing has happened. */
-static int run_on(const struct proc *proc, pid_t tid, taddr agent, struct inject_req *reqs,
-		  size_t n, size_t *ret_done, struct uspl_err *err)
+static uint64_t room_for(const struct inject_req *reqs, size_t n)
 {
-	struct host host = { .thread = { .tid = tid } };
+	for (size_t i = 0; i < n; i++)
+		if (reqs[i].kind == INJECT_CALL)
+			return CALL_ROOM;
+	return AGENT_ROOM;
+}
+
+/* UNFIT when this thread can't do it and nothing has happened. */
+static int run_on(const struct proc *proc, pid_t tid, const struct agent *agent,
+		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+{
+	struct host host = { .thread = { .tid = tid }, .room = room_for(reqs, n) };
 	struct thread *thread = &host.thread;
 	int rc = thread_seize(proc, thread, err);
 
@@ -394,7 +409,7 @@ static int rank(const struct proc *proc, pid_t tid)
 	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? 0 : 2;
 }
 
-static int try_threads(const struct proc *proc, const tid_vec *tids, taddr agent,
+static int try_threads(const struct proc *proc, const tid_vec *tids, const struct agent *agent,
 		       struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	for (int wanted = 0; wanted <= 3; wanted++) {
@@ -409,14 +424,14 @@ static int try_threads(const struct proc *proc, const tid_vec *tids, taddr agent
 				return rc;
 		}
 	}
-	return uspl_fail(err, USPL_E_UNSTOPPABLE,
+	return uspl_fail(err, agent->choice ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
 
-int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
-	       struct uspl_err *err)
+int inject_run_in(struct proc *proc, const struct inject_choice *choice, struct inject_req *reqs,
+		  size_t n, size_t *ret_done, struct uspl_err *err)
 {
-	struct agent agent = { 0 };
+	struct agent agent = { .choice = choice };
 	tid_vec tids = { 0 };
 	sigset_t all, old;
 	int rc, put_back;
@@ -430,7 +445,7 @@ int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret
 		rc = threads_list(proc, &tids, err);
 	if (!rc) {
 		*ret_done = 0;
-		rc = try_threads(proc, &tids, agent.addr, reqs, n, ret_done, err);
+		rc = try_threads(proc, &tids, &agent, reqs, n, ret_done, err);
 		put_back = proc_write(proc, agent.addr, agent.saved, agent.len, NULL);
 		if (put_back)
 			log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent.addr);
@@ -438,4 +453,10 @@ int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret
 	vec_release(&tids);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return rc;
+}
+
+int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
+	       struct uspl_err *err)
+{
+	return inject_run_in(proc, NULL, reqs, n, ret_done, err);
 }

@@ -10,6 +10,7 @@
 #define USPL_PROC_INJECT_H
 
 #include "proc/proc.h"
+#include "proc/thread.h"
 
 enum inject_kind {
 	INJECT_SYSCALL = 0, /* number and up to 6 arguments */
@@ -33,5 +34,20 @@ struct inject_req {
  */
 int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err) uspl_must_check;
+
+/* Which threads may make the requests. */
+struct inject_choice {
+	/* Asked with the thread stopped and its registers read. */
+	bool (*fit)(void *ctx, const struct thread *thread);
+	void *ctx;
+};
+
+/*
+ * The same in a thread that is fit. A function that takes locks must not be called in a thread that
+ * holds them already: who calls one says here in which threads that can't be. USPL_E_BUSY if no
+ * thread is fit at the moment; then nothing was called.
+ */
+int inject_run_in(struct proc *proc, const struct inject_choice *choice, struct inject_req *reqs,
+		  size_t n, size_t *ret_done, struct uspl_err *err) uspl_must_check;
 
 #endif

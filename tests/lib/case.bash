@@ -19,7 +19,7 @@ tree_build() {
 	local tree=$WORK/tree
 	mkdir -p "$tree"
 	cp "$USPL_TESTS"/lib/target/* "$tree"
-	find "$CASE" -maxdepth 1 -type f \( -name '*.[ch]' -o -name Makefile \) -exec cp {} "$tree" \;
+	find "$CASE" -maxdepth 1 -type f \( -name '*.[ch]' -o -name '*.cc' -o -name Makefile \) -exec cp {} "$tree" \;
 	[ ! -d "$CASE/src" ] || cp -r "$CASE/src/." "$tree"
 	{
 		echo "CC = $TARGET_CC"

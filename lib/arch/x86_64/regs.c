@@ -92,6 +92,29 @@ bool syscall_restarts_unseen(long nr)
 	}
 }
 
+long regs_syscall(const struct arch_regs *regs)
+{
+	return (int64_t)regs->user.orig_rax < 0 ? -1 : (long)regs->user.orig_rax;
+}
+
+bool syscall_waits_for_events(long nr)
+{
+	switch (nr) {
+	case SYS_write:
+	case SYS_writev:
+	case SYS_flock:
+	case SYS_futex:
+		return false;
+	default:
+		return nr >= 0 && (answers_eintr((uint64_t)nr) || syscall_restarts_unseen(nr));
+	}
+}
+
+bool syscall_waits_for_lock(long nr)
+{
+	return nr == SYS_futex;
+}
+
 bool regs_hide_interruption(struct arch_regs *regs)
 {
 	struct user_regs_struct *u = &regs->user;
