@@ -71,6 +71,87 @@ const struct image_sym *image_sym_at(const struct image *image, taddr addr)
 	return NULL;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct image_seg *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+bool image_add_seg(struct image *image, const struct image_seg *seg)
+{
+	struct image_seg *item = vec_push(&image->segs);
+
+	if (!item)
+		return false;
+	*item = *seg;
+	qsort(image->segs.items, image->segs.n, sizeof(*image->segs.items), by_start);
+	return true;
+}
+
+bool image_redirect(struct image *image, taddr from, taddr to)
+{
+	struct image_redirect *redirect;
+
+	vec_for_each (&image->redirects, redirect)
+		if (redirect->from == from) {
+			redirect->to = to;
+			return true;
+		}
+	redirect = vec_push(&image->redirects);
+	if (!redirect)
+		return false;
+	*redirect = (struct image_redirect){ from, to };
+	return true;
+}
+
+static const struct image_redirect *redirect_from(const struct image *image, taddr addr)
+{
+	const struct image_redirect *redirect;
+
+	vec_for_each (&image->redirects, redirect)
+		if (redirect->from == addr)
+			return redirect;
+	return NULL;
+}
+
+taddr image_follow(const struct image *image, taddr addr)
+{
+	const struct image_redirect *redirect;
+
+	/* Each is followed once at most: a circle, which no update makes, must not hold us. */
+	for (size_t i = 0; i < image->redirects.n; i++) {
+		redirect = redirect_from(image, addr);
+		if (!redirect)
+			break;
+		addr = redirect->to;
+	}
+	return addr;
+}
+
+taddr image_entry(const struct image *image, taddr addr)
+{
+	const struct image_redirect *redirect;
+
+	for (size_t i = 0; i < image->redirects.n; i++) {
+		bool found = false;
+
+		vec_for_each (&image->redirects, redirect)
+			if (redirect->to == addr && !found) {
+				addr = redirect->from;
+				found = true;
+			}
+		if (!found)
+			break;
+	}
+	return addr;
+}
+
+bool image_holds(const struct image *image, taddr addr)
+{
+	return (addr >= image->start && addr < image->end) || image_seg_at(image, addr);
+}
+
 void image_free(struct image *image)
 {
 	struct image_seg *seg;
@@ -81,6 +162,7 @@ void image_free(struct image *image)
 		free(seg->bytes);
 	vec_release(&image->segs);
 	vec_release(&image->syms);
+	vec_release(&image->redirects);
 	if (image->release_backing)
 		image->release_backing(image->backing);
 	free(image->name);

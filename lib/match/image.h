@@ -32,6 +32,11 @@ struct image_sym {
 	uint8_t type, bind; /* STT_*, STB_* */
 };
 
+/* An entry that live patching has redirected: who calls `from` runs the code at `to`. */
+struct image_redirect {
+	taddr from, to;
+};
+
 struct image {
 	char *name; /* for messages */
 	taddr start,
@@ -40,7 +45,9 @@ struct image {
 	int64_t tls_offset;
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
-	void *backing;              /* owns the names; private to whoever made the image */
+	/* By the updates that are applied, the newest for each entry. Their code is among segs. */
+	VEC(struct image_redirect) redirects;
+	void *backing; /* owns the names; private to whoever made the image */
 	void (*release_backing)(void *);
 };
 
@@ -53,6 +60,24 @@ const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
 const struct image_seg *image_seg_at(const struct image *image, taddr addr);
 /* The function or object symbol that covers addr (or starts at it, if it has no size), or NULL. */
 const struct image_sym *image_sym_at(const struct image *image, taddr addr);
+
+/*
+ * Adds a segment that lies outside the others (an applied update's code or data); bytes become the
+ * image's, NULL if they aren't to be compared. False: out of memory, bytes stay the caller's.
+ */
+bool image_add_seg(struct image *image, const struct image_seg *seg) uspl_must_check;
+/* Adds a redirection, or replaces the one of the same entry. False: out of memory. */
+bool image_redirect(struct image *image, taddr from, taddr to) uspl_must_check;
+/* The code that runs when addr is called: addr itself, or where its redirections end. */
+taddr image_follow(const struct image *image, taddr addr);
+/*
+ * The address by which the program knows the function whose code is at addr: the entry whose
+ * redirections end there, or addr itself.
+ */
+taddr image_entry(const struct image *image, taddr addr);
+/* True if addr lies in the program, or in the code or data of an update of it. */
+bool image_holds(const struct image *image, taddr addr);
+
 void image_free(struct image *image);
 
 #endif

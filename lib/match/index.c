@@ -191,17 +191,17 @@ static int add_candidates(struct match *match, struct piece *piece, const struct
 		match_run_symbols(match, refname_symbol(sym->name), &n);
 
 	for (size_t i = 0; i < n; i++) {
+		taddr place = image_follow(match->image, syms[i]->addr), *addr;
 		bool is_new = may_be(sym->name, syms[i]);
-		taddr *addr;
 
 		for (size_t j = 0; j < piece->named.n; j++)
-			is_new &= piece->named.items[j] != syms[i]->addr;
+			is_new &= piece->named.items[j] != place;
 		if (!is_new)
 			continue;
 		addr = vec_push(&piece->named);
 		if (!addr)
 			return uspl_fail_nomem(err);
-		*addr = syms[i]->addr;
+		*addr = place;
 	}
 	return 0;
 }

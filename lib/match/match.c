@@ -16,8 +16,11 @@
 // if it is the only one that matches. What can't be told apart yet waits: matches of others may
 // refer to it or rule places out. The loop ends when a round finds nothing new.
 //
-// Not handled: code that an earlier update redirected (its entry holds a jump), and functions that
-// no symbol names and nobody refers to.
+// A function that an earlier update redirected is looked for where its calls end (image_follow): the
+// pre code of the next update is the earlier one's new code. Its value stays the entry by which the
+// program knows it.
+//
+// Not handled: functions that no symbol names and nobody refers to.
 
 #include "match/match.h"
 
@@ -276,18 +279,19 @@ void match_pieces_of(const struct match *match, const char *refname,
 		visit(&cold->pub, ctx);
 }
 
-static bool piece_value(const struct piece *piece, const struct objsym *sym, taddr *ret)
+static bool piece_value(const struct image *image, const struct piece *piece,
+			const struct objsym *sym, taddr *ret)
 {
 	const struct landing *landing;
 
 	if (piece->state == PIECE_MATCHED && sym->value == 0) {
-		*ret = piece->pub.addr;
+		*ret = image_entry(image, piece->pub.addr);
 		return true;
 	}
 	/* Others may agree about where it is although it wasn't compared, or isn't equal. */
 	vec_for_each (&piece->landings, landing)
 		if (landing->off == sym->value) {
-			*ret = landing->addr;
+			*ret = image_entry(image, landing->addr);
 			return true;
 		}
 	return false;
@@ -305,7 +309,7 @@ bool match_value(const struct match *match, const char *refname, taddr *ret_valu
 		return true;
 	}
 	if (match_sym_is_code(sym))
-		return piece_value(match->pieces[sym->sec->mark], sym, ret_value);
+		return piece_value(match->image, match->pieces[sym->sec->mark], sym, ret_value);
 	item = sym->sec ? match_item_at(match, sym->sec, (int64_t)sym->value) : NULL;
 	if (!item || !item->place.known)
 		return false;

@@ -180,14 +180,15 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 {
 	const struct image *image = trial->match->image;
 	struct piece *piece = trial->match->pieces[ref->sym->sec->mark];
-	struct landing landing = { ref->sym->value + ref->off, ref->addr };
+	/* Who refers to a redirected function means the code that runs when it is called. */
+	struct landing landing = { ref->sym->value + ref->off, image_follow(image, ref->addr) };
 	struct landing *own;
 
 	/*
 	 * A global function of a library may be another module's, which the dynamic linker prefers.
 	 */
 	if (ref->sym->bind != STB_LOCAL && ref->off == 0 &&
-	    (through_stub(trial, ref) || ref->addr < image->start || ref->addr >= image->end))
+	    (through_stub(trial, ref) || !image_holds(image, ref->addr)))
 		return refer_symbol(trial, ref);
 	if (landing.off > piece->pub.sec->size)
 		return trial_fail(trial, "a reference leads outside '%s'", label(ref->sym));

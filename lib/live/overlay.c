@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// overlay.c - a module as it runs now: its image with the applied updates laid over it
+
+#include "live/overlay.h"
+
+#include <stdlib.h>
+
+bool overlay_holds(const struct region *region, taddr addr)
+{
+	return addr >= region->map && addr - region->map < region->map_len;
+}
+
+/* One part of a region; its bytes are read unless it is the part that the program writes. */
+static int add_part(struct image *image, const struct proc *proc, taddr start, taddr end,
+		    const struct image_seg *kind, struct uspl_err *err)
+{
+	struct image_seg seg = *kind;
+	int rc = 0;
+
+	if (end <= start)
+		return 0;
+	seg.start = start;
+	seg.len = (size_t)(end - start);
+	if (!seg.write) {
+		seg.bytes = malloc(seg.len);
+		rc = seg.bytes ? proc_read(proc, start, seg.bytes, seg.len, err)
+			       : uspl_fail_nomem(err);
+	}
+	if (!rc && !image_add_seg(image, &seg))
+		rc = uspl_fail_nomem(err);
+	if (rc)
+		free(seg.bytes);
+	return rc;
+}
+
+static int add_region(struct image *image, const struct proc *proc, const struct region *region,
+		      struct uspl_err *err)
+{
+	static const struct image_seg code = { .exec = true }, constants = { .exec = false },
+				      data = { .write = true };
+	/* Before the data, or else before the guard, lie the constants: see abi.h. */
+	taddr text_end = region->text + region->text_len;
+	taddr data_start = region->data_len ? region->data : region->map + region->map_len - 4096;
+	const struct region_site *site;
+	int rc = add_part(image, proc, region->text, text_end, &code, err);
+
+	if (!rc)
+		rc = add_part(image, proc, text_end, data_start, &constants, err);
+	if (!rc)
+		rc = add_part(image, proc, region->data, region->data + region->data_len, &data,
+			      err);
+	if (rc)
+		return rc;
+	vec_for_each (&region->sites, site)
+		if (!image_redirect(image, site->addr, site->new_addr))
+			return uspl_fail_nomem(err);
+	return 0;
+}
+
+int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,
+		taddr module, struct uspl_err *err)
+{
+	const struct region *region;
+	int rc;
+
+	vec_for_each (regions, region) {
+		if (!region_is_live(region) || region->module != module)
+			continue;
+		rc = add_region(image, proc, region, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

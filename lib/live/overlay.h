@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * overlay.h - a module as it runs now: its image with the applied updates laid over it
+ *
+ * What the next update is made from is the source with the earlier updates in it. So the code that
+ * it is to be compared with lies partly in the module and partly in the regions of these updates,
+ * and a call of a redirected function means the newest code.
+ */
+#ifndef USPL_LIVE_OVERLAY_H
+#define USPL_LIVE_OVERLAY_H
+
+#include "live/region.h"
+#include "match/image.h"
+
+/*
+ * Adds the code, the constants and the redirections of all live regions of the module that begins
+ * at `module` to its image; regions are in their order, oldest first.
+ */
+int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,
+		taddr module, struct uspl_err *err) uspl_must_check;
+
+/* True if addr lies in the region's new code or data. */
+bool overlay_holds(const struct region *region, taddr addr);
+
+#endif
