@@ -11,6 +11,7 @@
 
 #include "apply/frames.h"
 #include "apply/link.h"
+#include "apply/sites.h"
 #include "arch/arch.h"
 #include "base/log.h"
 #include "proc/inject.h"
@@ -45,99 +46,17 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr 
 	if (find_function(load->target, sym->name)) {
 		rc = match_require(load->match, sym->name, &piece, err);
 		if (!rc)
-			*ret = piece->addr;
+			*ret = image_entry(load->image, piece->addr);
 		return rc;
 	}
 	return redirected ? 0 : resolve(load->resolver, sym, ret, err);
 }
 
-/*
- * A jump may be longer than the function; then what follows must be padding: instructions that do
- * nothing, or traps, or zeros, up to the next function.
- */
-static int check_room(const struct load *load, const struct match_piece *piece,
-		      struct uspl_err *err)
-{
-	const struct arch *arch = arch_native();
-	taddr at = piece->addr + piece->len, end = piece->addr + arch->jump_len;
-	const struct image_sym *sym;
-
-	vec_for_each (&load->image->syms, sym)
-		if (sym->type == STT_FUNC && sym->addr > piece->addr && sym->addr < end)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "'%s' is only %zu bytes long and '%s' follows at once: no "
-					 "room for a jump",
-					 piece->name, piece->len, sym->name);
-	while (at < end) {
-		const uint8_t *bytes = image_bytes(load->image, at, 1);
-		size_t left = 16;
-		struct insn insn;
-
-		while (bytes && left > 1 && !image_bytes(load->image, at, left))
-			left--;
-		if (bytes && (*bytes == 0 || *bytes == 0xcc))
-			at++;
-		else if (bytes && arch->insn_decode(bytes, left, &insn) && insn.is_nop)
-			at += insn.len;
-		else
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "'%s' is only %zu bytes long: no room for a jump",
-					 piece->name, piece->len);
-	}
-	return 0;
-}
-
-static int add_site(const struct load *load, const struct update_function *function,
-		    struct region *region, struct uspl_err *err)
-{
-	const struct match_piece *piece;
-	struct region_site *site;
-	int rc = match_require(load->match, function->symbol, &piece, err);
-
-	if (!rc)
-		rc = check_room(load, piece, err);
-	if (rc)
-		return rc;
-	site = vec_push(&region->sites);
-	if (!site)
-		return uspl_fail_nomem(err);
-	site->name = strdup(function->name);
-	site->addr = piece->addr;
-	site->len = arch_native()->jump_len;
-	site->old_size = piece->len > site->len ? piece->len : site->len;
-	if (!site->name)
-		return uspl_fail_nomem(err);
-	return proc_read(load->proc, site->addr, site->old_bytes, site->len, err);
-}
-
-/* What match_pieces_of hands to add_range. */
-struct range_ctx {
-	struct region *region;
-	const struct update_function *function;
-	bool oom;
-};
-
-/* Everything of a function but its entry part, which is a site. */
-static void add_range(const struct match_piece *piece, void *arg)
-{
-	struct range_ctx *ctx = arg;
-	struct region_range *range;
-
-	if (!strcmp(piece->name, ctx->function->symbol))
-		return;
-	range = vec_push(&ctx->region->ranges);
-	if (range) {
-		range->addr = piece->addr;
-		range->size = piece->len;
-		range->name = strdup(ctx->function->name);
-	}
-	ctx->oom |= !range || !range->name;
-}
-
 /* All of the region that doesn't depend on where it will lie. */
 static int describe(const struct load *load, struct region *region, struct uspl_err *err)
 {
-	const struct update_function *function;
+	const struct sites_input input = { load->proc, load->image, load->match, load->target,
+					   load->present };
 
 	snprintf(region->id, sizeof(region->id), "%s", load->update->id);
 	/* A description may be any length in the update; the record keeps what people read. */
@@ -152,17 +71,7 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	region->module = load->module->start;
 	region->state = USPL_REGION_LOADED;
 	region->regions = load->n_regions;
-	vec_for_each (&load->target->functions, function) {
-		struct range_ctx ctx = { region, function, false };
-		int rc = add_site(load, function, region, err);
-
-		if (rc)
-			return rc;
-		match_pieces_of(load->match, function->symbol, add_range, &ctx);
-		if (ctx.oom)
-			return uspl_fail_nomem(err);
-	}
-	return 0;
+	return sites_find(&input, region, err);
 }
 
 /* Fills in the addresses: guard, info, linked segments, guard. */

@@ -7,6 +7,7 @@
 
 #include "apply/load.h"
 #include "base/log.h"
+#include "live/overlay.h"
 
 /* A target of the update and the module of the process that it changes. */
 struct pair {
@@ -156,6 +157,8 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 	struct region region;
 	int rc = module_image(session->proc, pair->module, &image, err);
 
+	if (!rc)
+		rc = overlay_add(image, session->proc, &session->regions, pair->module->start, err);
 	if (!rc)
 		rc = match_run(image, pair->target->pre_code, &match, err);
 	if (!rc)

@@ -77,6 +77,21 @@ static int fail_not_applied(pid_t pid, struct uspl_err *err)
 	return -USPL_E_NOT_APPLIED;
 }
 
+/* A newer update that uses this one's code or data has to go first. */
+static int check_not_built_on(const region_vec *regions, const char *id, struct uspl_err *err)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region) {
+		if (!region_is_live(region) || !region_builds_on(region, id))
+			continue;
+		uspl_fail(err, USPL_E_CONFLICT, "the update '%s' builds on it", region->id);
+		uspl_hint(err, "undo '%s' first", region->id);
+		return -USPL_E_CONFLICT;
+	}
+	return 0;
+}
+
 static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions,
 			struct report *report, struct uspl_err *err)
 {
@@ -100,6 +115,8 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 		return 0;
 	rc = modules_read(proc, &modules, err);
 	transition.regions = list;
+	if (!rc)
+		rc = check_not_built_on(regions, opts->id, err);
 	if (!rc)
 		rc = transition_run(&transition, &report->result, err);
 	modules_release(&modules);

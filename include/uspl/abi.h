@@ -84,6 +84,9 @@ struct uspl_region {
 	uint32_t ranges, n_ranges; /* offset of the struct uspl_range array */
 	uint32_t regions;          /* how many regions the update has in this process */
 	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
+	uint32_t
+		builds_on; /* offset of a string: ids of older updates whose code or data it uses */
+	uint32_t pad;
 };
 
 #ifdef __cplusplus
@@ -95,6 +98,6 @@ struct uspl_region {
 #endif
 USPL_ABI_ASSERT(struct uspl_site, 64);
 USPL_ABI_ASSERT(struct uspl_range, 24);
-USPL_ABI_ASSERT(struct uspl_region, 224);
+USPL_ABI_ASSERT(struct uspl_region, 232);
 
 #endif

@@ -38,6 +38,21 @@ const char *region_state_word(enum uspl_region_state state)
 	return states[(size_t)state < ARRAY_SIZE(states) ? state : 0].word;
 }
 
+bool region_builds_on(const struct region *region, const char *id)
+{
+	const char *at = region->builds_on;
+	size_t len = strlen(id);
+
+	while (at && *at) {
+		size_t word = strcspn(at, " ");
+
+		if (word == len && !memcmp(at, id, len))
+			return true;
+		at += word + (at[word] == ' ');
+	}
+	return false;
+}
+
 bool region_has_id(const struct region *region, const char *id)
 {
 	return !strcmp(region->id, id);
@@ -57,6 +72,7 @@ void region_release(struct region *region)
 	free(region->description);
 	free(region->module_name);
 	free(region->patch);
+	free(region->builds_on);
 	*region = (struct region){ 0 };
 }
 
@@ -153,12 +169,13 @@ static bool decode(const struct buf *info, const struct uspl_region *head, struc
 	memcpy(region->id, head->id, sizeof(region->id));
 	region->description = info_string(info, head->description);
 	region->module_name = info_string(info, head->module_name);
+	region->builds_on = info_string(info, head->builds_on);
 	if (!info_holds(info, head->patch, 1, (size_t)head->patch_len + 1))
 		return false;
 	region->patch = strndup(info->data + head->patch, head->patch_len);
 	/* A patch is text: what the target put behind a NUL is not copied. */
 	region->patch_len = region->patch ? strlen(region->patch) : 0;
-	return region->description && region->module_name && region->patch &&
+	return region->description && region->module_name && region->patch && region->builds_on &&
 	       read_sites(info, head, region) && read_ranges(info, head, region);
 }
 
@@ -348,6 +365,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	buf_addzero(buf, sizeof(head));
 	head.description = put_string(buf, start, region->description);
 	head.module_name = put_string(buf, start, region->module_name);
+	head.builds_on = put_string(buf, start, region->builds_on);
 	head.patch = (uint32_t)(buf->len - start);
 	buf_add(buf, region->patch, region->patch_len);
 	buf_addzero(buf, 1);

@@ -36,6 +36,7 @@ struct region {
 	enum uspl_region_state state;
 	char id[USPL_ID_MAX];
 	char *description, *module_name, *patch;
+	char *builds_on; /* ids of older updates whose code or data it uses, separated by blanks */
 	size_t patch_len;
 	taddr module;       /* where the changed module begins */
 	int64_t applied_at; /* seconds since the epoch */
@@ -61,6 +62,8 @@ void regions_release(region_vec *regions);
 bool region_is_live(const struct region *region);
 /* The word that users see: "loaded", "applied", "undone", "interrupted". */
 const char *region_state_word(enum uspl_region_state state);
+/* True if the region uses code or data of the older update. */
+bool region_builds_on(const struct region *region, const char *id);
 /* True if region is part of the update. */
 bool region_has_id(const struct region *region, const char *id);
 

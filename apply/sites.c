@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// sites.c - which entries of a module an update redirects, and which code must be empty for that
+
+#include "apply/sites.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/buf.h"
+#include "live/overlay.h"
+
+/* The longest instruction, for looking at padding. */
+#define INSN_MAX 15
+
+/* How long the instruction or filler at addr is if it does nothing; 0 if it does something. */
+static size_t padding_at(const struct image *image, taddr addr)
+{
+	const uint8_t *bytes = image_bytes(image, addr, 1);
+	size_t left = INSN_MAX;
+	struct insn insn;
+
+	if (!bytes)
+		return 0;
+	if (*bytes == 0)
+		return 1;
+	while (left > 1 && !image_bytes(image, addr, left))
+		left--;
+	if (!arch_native()->insn_decode(bytes, left, &insn))
+		return 0;
+	return insn.is_nop || insn.flow == INSN_TRAP ? insn.len : 0;
+}
+
+static int fail_no_room(const struct match_piece *piece, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' is only %zu bytes long: no room for a jump",
+			 piece->name, piece->len);
+}
+
+/* A jump may be longer than the function; then what follows must be padding up to the next one. */
+static int check_room(const struct image *image, const struct match_piece *piece,
+		      struct uspl_err *err)
+{
+	taddr at = piece->addr + piece->len, end = piece->addr + arch_native()->jump_len;
+	const struct image_sym *sym;
+
+	if (at >= end)
+		return 0;
+	vec_for_each (&image->syms, sym)
+		if (sym->type == STT_FUNC && sym->addr > piece->addr && sym->addr < end)
+			return fail_no_room(piece, err);
+	while (at < end) {
+		size_t len = padding_at(image, at);
+
+		if (!len)
+			return fail_no_room(piece, err);
+		at += len;
+	}
+	return 0;
+}
+
+static int add_range(struct region *region, const char *name, taddr addr, uint64_t size,
+		     struct uspl_err *err)
+{
+	struct region_range *range = vec_push(&region->ranges);
+
+	if (!range)
+		return uspl_fail_nomem(err);
+	range->addr = addr;
+	range->size = size;
+	range->name = strdup(name);
+	return range->name ? 0 : uspl_fail_nomem(err);
+}
+
+static int check_unique(const struct region *region, taddr addr, const char *name,
+			struct uspl_err *err)
+{
+	const struct region_site *site;
+
+	vec_for_each (&region->sites, site)
+		if (site->addr == addr)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' and '%s' are one function in the running program",
+					 site->name, name);
+	return 0;
+}
+
+static int add_site(const struct sites_input *input, const struct update_function *function,
+		    struct region *region, struct uspl_err *err)
+{
+	const struct match_piece *piece;
+	struct region_site *site;
+	taddr entry;
+	int rc = match_require(input->match, function->symbol, &piece, err);
+
+	if (rc)
+		return rc;
+	entry = image_entry(input->image, piece->addr);
+	rc = check_unique(region, entry, function->name, err);
+	if (!rc)
+		rc = check_room(input->image, piece, err);
+	if (!rc && entry != piece->addr)
+		rc = add_range(region, function->name, piece->addr, piece->len, err);
+	if (rc)
+		return rc;
+	site = vec_push(&region->sites);
+	if (!site)
+		return uspl_fail_nomem(err);
+	site->name = strdup(function->name);
+	site->addr = entry;
+	site->len = arch_native()->jump_len;
+	site->old_size = site->len;
+	if (entry == piece->addr && piece->len > site->len)
+		site->old_size = piece->len;
+	if (!site->name)
+		return uspl_fail_nomem(err);
+	return proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
+}
+
+/* What match_pieces_of hands to add_part. */
+struct parts {
+	struct region *region;
+	const struct update_function *function;
+	struct uspl_err *err;
+	int rc;
+};
+
+/* Everything of a function but its entry part, which is a site. */
+static void add_part(const struct match_piece *piece, void *ctx)
+{
+	struct parts *parts = ctx;
+
+	if (!parts->rc && strcmp(piece->name, parts->function->symbol))
+		parts->rc = add_range(parts->region, parts->function->name, piece->addr, piece->len,
+				      parts->err);
+}
+
+/* True if something that the new code needs lies in the older update's code or data. */
+static bool builds_on(const struct sites_input *input, const struct region *older)
+{
+	const struct update_function *function;
+	const struct match_piece *piece;
+	taddr value;
+
+	vec_for_each (&input->target->functions, function)
+		if (match_require(input->match, function->symbol, &piece, NULL) == 0 &&
+		    overlay_holds(older, piece->addr))
+			return true;
+	for (size_t i = 0; i < input->target->new_code->syms.n; i++) {
+		const struct objsym *sym = input->target->new_code->syms.items[i];
+
+		if (match_value(input->match, sym->name, &value) && overlay_holds(older, value))
+			return true;
+	}
+	return false;
+}
+
+static int note_older(const struct sites_input *input, struct region *region, struct uspl_err *err)
+{
+	auto_buf struct buf ids = { 0 };
+	const struct region *older;
+
+	vec_for_each (input->present, older)
+		if (region_is_live(older) && builds_on(input, older))
+			buf_addf(&ids, "%s%s", ids.len ? " " : "", older->id);
+	region->builds_on = strdup(buf_str(&ids));
+	return region->builds_on && !ids.oom ? 0 : uspl_fail_nomem(err);
+}
+
+int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
+{
+	const struct update_function *function;
+
+	vec_for_each (&input->target->functions, function) {
+		struct parts parts = { region, function, err, 0 };
+		int rc = add_site(input, function, region, err);
+
+		if (rc)
+			return rc;
+		match_pieces_of(input->match, function->symbol, add_part, &parts);
+		if (parts.rc)
+			return parts.rc;
+	}
+	return note_older(input, region, err);
+}
