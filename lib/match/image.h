@@ -78,6 +78,7 @@ taddr image_entry(const struct image *image, taddr addr);
 /* True if addr lies in the program, or in the code or data of an update of it. */
 bool image_holds(const struct image *image, taddr addr);
 
+/* Frees the image with its bytes. NULL is fine. */
 void image_free(struct image *image);
 
 #endif
