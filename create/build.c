@@ -24,6 +24,8 @@ struct run {
 	VEC(struct patch_file) patches;
 	struct recipe recipe;
 	struct units *units;
+	tree_files patched;
+	plain_files plain; /* of these, those that were given line directives */
 };
 
 static void run_release(struct run *run)
@@ -31,6 +33,8 @@ static void run_release(struct run *run)
 	struct patch_file *patch;
 
 	units_free(run->units);
+	patched_release(&run->plain);
+	tree_files_release(&run->patched);
 	vec_for_each (&run->patches, patch)
 		free(patch->path);
 	vec_release(&run->patches);
@@ -155,9 +159,9 @@ static int build_before(struct run *run, struct uspl_err *err)
 	if (!rc)
 		rc = phase_prepare(&run->paths, err);
 	if (!rc && run->recipe.setup)
-		rc = phase_run(&run->paths, "pre", run->recipe.setup, err);
+		rc = phase_run(&run->paths, "pre", run->recipe.setup, false, err);
 	if (!rc)
-		rc = phase_run(&run->paths, "pre", run->recipe.build, err);
+		rc = phase_run(&run->paths, "pre", run->recipe.build, false, err);
 	return rc ? rc : units_add_pre(run->units, err);
 }
 
@@ -173,11 +177,22 @@ static int renew_files(const tree_files *files, const struct timespec *now, stru
 	return 0;
 }
 
-static int apply_all(struct run *run, tree_files *ret_patched, struct uspl_err *err)
+/* What the patch touches, and all that includes it, becomes newer than what was built of it. */
+static int renew_patched(struct run *run, struct uspl_err *err)
 {
-	struct strmap snapshot = { 0 };
+	struct timespec now;
+	int rc;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	rc = renew_files(&run->patched, &now, err);
+	return rc ? rc : units_renew_dependents(run->units, &run->patched, &now, err);
+}
+
+static int apply_patches(struct run *run, struct uspl_err *err)
+{
+	struct strmap inodes = { 0 };
 	struct patch_file *patch;
-	int rc = tree_snapshot(run->paths.tree, &snapshot, err);
+	int rc = tree_snapshot(&run->paths, &inodes, err);
 
 	vec_for_each (&run->patches, patch) {
 		if (!rc)
@@ -185,36 +200,35 @@ static int apply_all(struct run *run, tree_files *ret_patched, struct uspl_err *
 					 err);
 	}
 	if (!rc)
-		rc = tree_changed(run->paths.tree, &snapshot, ret_patched, err);
-	strmap_release(&snapshot);
-	return rc;
+		rc = tree_changed(run->paths.tree, &inodes, &run->patched, err);
+	if (!rc)
+		rc = patched_renumber(&run->paths, &inodes, &run->patched, &run->plain, err);
+	strmap_release(&inodes);
+	return rc ? rc : renew_patched(run, err);
 }
 
 /*
- * Applies the diffs and makes what they touch, and all that includes it, newer than the first
- * build.
+ * A build that fails is run once more without our directives: should they be the reason, it
+ * succeeds; if not, the compiler names lines and shows them as the user's files have them.
  */
-static int apply_patches(struct run *run, tree_files *ret_patched, struct uspl_err *err)
+static int build_after(struct run *run, struct uspl_err *err)
 {
-	struct timespec now;
-	int rc = apply_all(run, ret_patched, err);
+	bool retry = run->plain.n > 0;
+	int rc = phase_run(&run->paths, "post", run->recipe.build, retry, err);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!rc)
-		rc = renew_files(ret_patched, &now, err);
-	return rc ? rc : units_renew_dependents(run->units, ret_patched, &now, err);
-}
-
-static int build_after(struct run *run, const tree_files *patched, struct uspl_err *err)
-{
-	int rc = phase_run(&run->paths, "post", run->recipe.build, err);
-
-	return rc ? rc : units_add_post(run->units, patched, err);
+	if (rc == -USPL_E_BUILD && retry) {
+		log_info("build", "once more, with the line numbers of the patched files");
+		rc = patched_restore(&run->plain, err);
+		if (!rc)
+			rc = renew_patched(run, err);
+		if (!rc)
+			rc = phase_run(&run->paths, "post", run->recipe.build, false, err);
+	}
+	return rc ? rc : units_add_post(run->units, &run->patched, err);
 }
 
 static int run_steps(struct run *run, struct uspl_err *err)
 {
-	auto_tree_files tree_files patched = { 0 };
 	const struct build_options *options = run->options;
 	auto_buf struct buf text = { 0 };
 	int rc = read_patches(run, &text, err);
@@ -232,9 +246,9 @@ static int run_steps(struct run *run, struct uspl_err *err)
 	if (!rc)
 		rc = build_before(run, err);
 	if (!rc)
-		rc = apply_patches(run, &patched, err);
+		rc = apply_patches(run, err);
 	if (!rc)
-		rc = build_after(run, &patched, err);
+		rc = build_after(run, err);
 	if (rc)
 		return rc;
 	run->build->patch_len = text.len;

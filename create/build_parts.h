@@ -4,6 +4,7 @@
  *
  *     build_tree     the private copy of the source
  *     build_patch    reading, checking and applying diffs
+ *     build_patched  patched sources whose unchanged lines have their old numbers
  *     build_recipe   how a tree is built
  *     build_phase    running a build under the compiler wrapper
  *     build_record   what the wrapper noted
@@ -40,6 +41,8 @@ int tree_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_c
 
 /* True for the name of a C, C++ or assembler source, or of a header. */
 bool tree_is_source(const char *name);
+/* True for the name of a C or C++ source, or of a header. */
+bool tree_is_c(const char *name);
 
 /*
  * Gives all sources and headers in the copy one new time, so that every object and program that
@@ -48,10 +51,17 @@ bool tree_is_source(const char *name);
 int tree_renew_sources(const char *tree, struct uspl_err *err) uspl_must_check;
 
 typedef VEC(char *) tree_files;
-/* Notes all files of the tree, for tree_changed. */
-int tree_snapshot(const char *tree, struct strmap *snapshot, struct uspl_err *err) uspl_must_check;
+/*
+ * Notes all files of the tree by their inodes, for tree_changed, and keeps the C and C++ sources
+ * as they are, for tree_original.
+ */
+int tree_snapshot(const struct build_paths *paths, struct strmap *inodes,
+		  struct uspl_err *err) uspl_must_check;
+/* Appends what a source in the tree was when the snapshot was taken; nothing if it wasn't there. */
+int tree_original(const struct build_paths *paths, const struct strmap *inodes, const char *path,
+		  struct buf *ret, struct uspl_err *err) uspl_must_check;
 /* Appends the files that were made or replaced since the snapshot. */
-int tree_changed(const char *tree, const struct strmap *snapshot, tree_files *ret,
+int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
 		 struct uspl_err *err) uspl_must_check;
 void tree_files_release(tree_files *files);
 DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
@@ -79,6 +89,29 @@ int patch_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_mus
 int patch_apply(const char *tree, const struct patch_file *patch, const char *option, bool dry_run,
 		struct uspl_err *err) uspl_must_check;
 
+/* ---- build_patched ---- */
+
+/* A patched source as the diffs left it. */
+struct plain_file {
+	char *path;
+	struct buf text;
+};
+
+typedef VEC(struct plain_file) plain_files;
+
+/*
+ * Writes those of the patched files that are C or C++ anew, with directives by which unchanged
+ * lines keep their numbers (build_lines.h). Appends what was there to ret.
+ */
+int patched_renumber(const struct build_paths *paths, const struct strmap *inodes,
+		     const tree_files *patched, plain_files *ret,
+		     struct uspl_err *err) uspl_must_check;
+/* Writes the patched files as the diffs left them. */
+int patched_restore(const plain_files *plain, struct uspl_err *err) uspl_must_check;
+void patched_release(plain_files *plain);
+DEFINE_AUTO_RELEASE(plain_files, plain_files, patched_release)
+#define auto_plain_files __attribute__((cleanup(cleanup_plain_files_)))
+
 /* ---- build_recipe ---- */
 
 /* How to build a tree: shell commands, run in its root. */
@@ -104,9 +137,9 @@ int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_mu
 
 /*
  * Runs a shell command in the copy, its output going to WORK/build-PHASE.log. If it fails, the end
- * of its output is shown on standard error. phase: "pre" or "post".
+ * of its output is shown on standard error, unless quiet. phase: "pre" or "post".
  */
-int phase_run(const struct build_paths *paths, const char *phase, const char *command,
+int phase_run(const struct build_paths *paths, const char *phase, const char *command, bool quiet,
 	      struct uspl_err *err) uspl_must_check;
 
 /* ---- build_record ---- */

@@ -275,12 +275,10 @@ static void show_end(const char *log)
 		fputc('\n', stderr);
 }
 
-static int build_failed(const char *phase, const char *log, const char *command,
-			struct uspl_err *err)
+static int build_failed(const char *phase, const char *command, struct uspl_err *err)
 {
 	bool pre = !strcmp(phase, "pre");
 
-	show_end(log);
 	uspl_fail(err, USPL_E_BUILD, "%s: '%s' failed",
 		  pre ? "the build before the patch failed" : "the patch breaks the build",
 		  command);
@@ -289,7 +287,7 @@ static int build_failed(const char *phase, const char *log, const char *command,
 	return -USPL_E_BUILD;
 }
 
-int phase_run(const struct build_paths *paths, const char *phase, const char *command,
+int phase_run(const struct build_paths *paths, const char *phase, const char *command, bool quiet,
 	      struct uspl_err *err)
 {
 	auto_free char *log = NULL;
@@ -315,5 +313,7 @@ int phase_run(const struct build_paths *paths, const char *phase, const char *co
 		return rc;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	return build_failed(phase, log, command, err);
+	if (!quiet)
+		show_end(log);
+	return build_failed(phase, command, err);
 }

@@ -13,20 +13,33 @@
 
 static const char *const left_out[] = { ".git", ".hg", ".svn", ".bzr", "CVS" };
 
-/* What C, C++ and assembler are written in. */
-static const char *const source_suffixes[] = {
-	"c",  "h",   "i",   "ii",  "cc",  "cp",  "cxx", "cpp", "c++", "C",  "H",
-	"hh", "hpp", "hxx", "inc", "inl", "ipp", "tcc", "s",   "S",   "sx", "m",
+/* What C and C++ are written in. */
+static const char *const c_suffixes[] = {
+	"c", "h",  "cc",  "cp",  "cxx", "cpp", "c++", "C",
+	"H", "hh", "hpp", "hxx", "inl", "ipp", "tcc",
 };
 
-bool tree_is_source(const char *name)
+/* Assembler, and what may be anything that is included. */
+static const char *const other_suffixes[] = { "i", "ii", "inc", "s", "S", "sx", "m" };
+
+static bool has_suffix(const char *name, const char *const *suffixes, size_t n)
 {
 	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; dot && i < ARRAY_SIZE(source_suffixes); i++)
-		if (!strcmp(dot + 1, source_suffixes[i]))
+	for (size_t i = 0; dot && i < n; i++)
+		if (!strcmp(dot + 1, suffixes[i]))
 			return true;
 	return false;
+}
+
+bool tree_is_c(const char *name)
+{
+	return has_suffix(name, c_suffixes, ARRAY_SIZE(c_suffixes));
+}
+
+bool tree_is_source(const char *name)
+{
+	return tree_is_c(name) || has_suffix(name, other_suffixes, ARRAY_SIZE(other_suffixes));
 }
 
 static bool is_left_out(const struct build_paths *paths, const char *path, const char *name)
@@ -198,24 +211,61 @@ int tree_renew_sources(const char *tree, struct uspl_err *err)
 	return walk(tree, renew, &now, err);
 }
 
+struct snapshot {
+	const struct build_paths *paths;
+	struct strmap *inodes;
+};
+
+/* A second name keeps what patch(1) replaces; where there are none of files, a copy does. */
+static int keep_original(const struct build_paths *paths, const char *path, const struct stat *st,
+			 struct uspl_err *err)
+{
+	auto_free char *kept = NULL;
+
+	if (asprintf(&kept, "%s/before/%ju", paths->work, (uintmax_t)st->st_ino) < 0) {
+		kept = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return link(path, kept) == 0 || errno == EEXIST ? 0 : file_copy(path, kept, err);
+}
+
 /*
  * Inode numbers tell, since patch(1) writes a new file and renames it: times are too coarse right
  * after a build.
  */
 static int note_inode(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
-	struct strmap *snapshot = ctx;
+	struct snapshot *snapshot = ctx;
 
-	return strmap_set(snapshot, path, (void *)(uintptr_t)st->st_ino) ? 0 : uspl_fail_nomem(err);
+	if (!strmap_set(snapshot->inodes, path, (void *)(uintptr_t)st->st_ino))
+		return uspl_fail_nomem(err);
+	return tree_is_c(path) ? keep_original(snapshot->paths, path, st, err) : 0;
 }
 
-int tree_snapshot(const char *tree, struct strmap *snapshot, struct uspl_err *err)
+int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct uspl_err *err)
 {
-	return walk(tree, note_inode, snapshot, err);
+	auto_free char *before = file_join(paths->work, "before");
+	struct snapshot snapshot = { paths, inodes };
+	int rc = before ? file_mkdirs(before, err) : uspl_fail_nomem(err);
+
+	return rc ? rc : walk(paths->tree, note_inode, &snapshot, err);
+}
+
+int tree_original(const struct build_paths *paths, const struct strmap *inodes, const char *path,
+		  struct buf *ret, struct uspl_err *err)
+{
+	auto_free char *kept = NULL;
+	uintptr_t inode = (uintptr_t)strmap_get(inodes, path);
+
+	if (asprintf(&kept, "%s/before/%ju", paths->work, (uintmax_t)inode) < 0) {
+		kept = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return inode ? file_read(kept, ret, err) : 0;
 }
 
 struct comparison {
-	const struct strmap *snapshot;
+	const struct strmap *inodes;
 	tree_files *files;
 };
 
@@ -224,7 +274,7 @@ static int note_changed(const char *path, const struct stat *st, void *ctx, stru
 	struct comparison *comparison = ctx;
 	char **slot;
 
-	if ((uintptr_t)strmap_get(comparison->snapshot, path) == st->st_ino)
+	if ((uintptr_t)strmap_get(comparison->inodes, path) == st->st_ino)
 		return 0;
 	slot = vec_push(comparison->files);
 	if (slot)
@@ -232,10 +282,10 @@ static int note_changed(const char *path, const struct stat *st, void *ctx, stru
 	return slot && *slot ? 0 : uspl_fail_nomem(err);
 }
 
-int tree_changed(const char *tree, const struct strmap *snapshot, tree_files *ret,
+int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
 		 struct uspl_err *err)
 {
-	struct comparison comparison = { snapshot, ret };
+	struct comparison comparison = { inodes, ret };
 
 	return walk(tree, note_changed, &comparison, err);
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * build_lines.h - unchanged lines keep their numbers
+ *
+ * Two added lines shift everything below them, and with it each __LINE__ of each assert(): to the
+ * differ, all those functions would have changed. So `#line N` goes into the patched source where
+ * the numbers of unchanged lines would differ from what they were.
+ *
+ *     build_lines_pair   which lines of the new text are lines of the old one
+ *     build_lines_scan   before which lines a directive may stand
+ *     build_lines        from both to the text that is compiled
+ */
+#ifndef USPL_CREATE_BUILD_LINES_H
+#define USPL_CREATE_BUILD_LINES_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+/* A line of a source. Points into the text. */
+struct line {
+	const char *text;
+	size_t len; /* with its line end */
+	size_t old; /* in the text after the patch: its number before, from 1; 0: it is new */
+	bool safe;  /* `#line` may stand before it */
+	/* #elif, #else, #endif: what stood before it may have been skipped by the compiler. */
+	bool ends_group;
+};
+
+typedef VEC(struct line) line_list;
+DEFINE_AUTO_RELEASE(lines, line_list, vec_release)
+#define auto_lines __attribute__((cleanup(cleanup_lines_)))
+
+/* Cuts a text into lines. */
+int lines_split(const char *text, size_t len, line_list *ret, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Sets `old` in the lines of post by a shortest edit script. Where the texts have too little in
+ * common for one of reasonable size, lines are left as new.
+ */
+int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Sets `safe` and `ends_group`. False if the text has #line directives of its own: it was generated,
+ * and its numbers are another file's.
+ */
+bool lines_scan(line_list *lines);
+
+/*
+ * Appends the new text with directives such that its unchanged lines have their old numbers. It is
+ * equal to the new text if none is needed or none can be.
+ */
+int lines_renumber(const struct buf *pre, const struct buf *post, struct buf *ret,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_patched.c - patched sources whose unchanged lines have their old numbers
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "create/build_lines.h"
+#include "create/build_parts.h"
+
+/* file_write makes a new file, and the build may want to run a source. */
+static int rewrite(const char *path, const struct buf *text, struct uspl_err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) < 0)
+		return uspl_fail_errno(err, "cannot read '%s'", path);
+	rc = file_write(path, buf_str(text), text->len, err);
+	if (!rc && chmod(path, st.st_mode & 07777) < 0)
+		rc = uspl_fail_errno(err, "cannot set the mode of '%s'", path);
+	return rc;
+}
+
+static int renumber(const char *path, const struct buf *pre, plain_files *ret, struct uspl_err *err)
+{
+	auto_buf struct buf plain = { 0 };
+	auto_buf struct buf text = { 0 };
+	struct plain_file *file;
+	int rc = file_read(path, &plain, err);
+
+	if (!rc)
+		rc = lines_renumber(pre, &plain, &text, err);
+	if (rc || text.len == plain.len)
+		return rc;
+	file = vec_push(ret);
+	if (!file || !(file->path = strdup(path)))
+		return uspl_fail_nomem(err);
+	file->text = plain;
+	plain = (struct buf){ 0 };
+	return rewrite(path, &text, err);
+}
+
+int patched_renumber(const struct build_paths *paths, const struct strmap *inodes,
+		     const tree_files *patched, plain_files *ret, struct uspl_err *err)
+{
+	char **path;
+
+	vec_for_each (patched, path) {
+		auto_buf struct buf pre = { 0 };
+		int rc = tree_is_c(*path) ? tree_original(paths, inodes, *path, &pre, err) : 0;
+
+		if (!rc && pre.len)
+			rc = renumber(*path, &pre, ret, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int patched_restore(const plain_files *plain, struct uspl_err *err)
+{
+	const struct plain_file *file;
+
+	vec_for_each (plain, file) {
+		int rc = rewrite(file->path, &file->text, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+void patched_release(plain_files *plain)
+{
+	struct plain_file *file;
+
+	vec_for_each (plain, file) {
+		free(file->path);
+		buf_release(&file->text);
+	}
+	vec_release(plain);
+}

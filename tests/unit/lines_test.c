@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// lines_test.c - unchanged lines keep their numbers: pairing, safe places, and what compilers see
+
+#include "base/cleanup.h"
+#include "create/build_lines.h"
+#include "tap.h"
+
+static char *renumber(const char *pre, const char *post)
+{
+	auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
+	struct uspl_err err = { 0 };
+
+	buf_addstr(&a, pre);
+	buf_addstr(&b, post);
+	if (lines_renumber(&a, &b, &out, &err))
+		return NULL;
+	buf_add(&out, "", 0);
+	return buf_take(&out);
+}
+
+/* clang-format off */
+static const struct { const char *what, *pre, *post, *want; } texts[] = {
+	{ "nothing changed", "a\nb\n", "a\nb\n", "a\nb\n" },
+	{ "a replaced line moves nothing", "a\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n" },
+	{ "an added line", "a\nb\n", "a\nn\nb\n", "a\nn\n#line 2\nb\n" },
+	{ "a removed line", "a\nb\nc\n", "a\nc\n", "a\n#line 3\nc\n" },
+	{ "two places", "a\nb\nc\nd\n", "n\na\nb\nm\nc\nd\n", "n\n#line 1\na\nb\nm\n#line 3\nc\nd\n" },
+	{ "added at the end", "a\n", "a\nn\n", "a\nn\n" },
+	{ "no line end", "a\nb", "n\na\nb", "n\n#line 1\na\nb" },
+	{ "one more line and one less", "a\nb\nc\nd\n", "a\nn\nb\nd\n", "a\nn\n#line 2\nb\n#line 4\nd\n" },
+	{ "a blank line is not worth it", "a\n\nb\n", "n\na\n\nb\n", "n\n#line 1\na\n\nb\n" },
+	{ "between blank lines", "\nb\n", "n\n\nb\n", "n\n\n#line 2\nb\n" },
+	{ "in a comment", "/*\nb\n*/\nc\n", "/*\nn\nb\n*/\nc\n", "/*\nn\nb\n*/\n#line 4\nc\n" },
+	{ "in a macro", "#define A \\\n b \\\n c\nd\n", "#define A \\\n n \\\n b \\\n c\nd\n",
+	  "#define A \\\n n \\\n b \\\n c\n#line 4\nd\n" },
+	{ "in a call", "f(\nb,\nc);\nd\n", "f(\nn,\nb,\nc);\nd\n", "f(\nn,\nb,\nc);\n#line 4\nd\n" },
+	{ "before the parenthesis of a call", "f\n(b);\nc\n", "n\nn\nf\n(b);\nc\n",
+	  "n\nn\n#line 1\nf\n(b);\nc\n" },
+	{ "a parenthesis in front", "(b);\nc\n", "n\n(b);\nc\n", "n\n(b);\n#line 2\nc\n" },
+	{ "in a raw string", "s = R\"x(\nb\n)x\";\nc\n", "s = R\"x(\nn\nb\n)x\";\nc\n",
+	  "s = R\"x(\nn\nb\n)x\";\n#line 4\nc\n" },
+	{ "in a joined string", "s = \"a\\\n\";\nc\n", "s = \"n\\\na\\\n\";\nc\n",
+	  "s = \"n\\\na\\\n\";\n#line 3\nc\n" },
+	{ "parentheses in strings", "f(')', \")\", /*)*/\nb);\nc\n", "f(')', \")\", /*)*/\nn\nb);\nc\n",
+	  "f(')', \")\", /*)*/\nn\nb);\n#line 3\nc\n" },
+	{ "escapes", "f('\\'', \"\\\")\",\nb);\nc\n", "f('\\'', \"\\\")\",\nn\nb);\nc\n",
+	  "f('\\'', \"\\\")\",\nn\nb);\n#line 3\nc\n" },
+	{ "digits apart", "a = 1'000;\nb\n", "n\na = 1'000;\nb\n", "n\n#line 1\na = 1'000;\nb\n" },
+	{ "a comment that is joined", "// a \\\nb\nc\n", "// a \\\nn \\\nb\nc\n",
+	  "// a \\\nn \\\nb\n#line 3\nc\n" },
+	{ "after a group", "#if X\nb\n#endif\nc\n", "#if X\nn\nb\n#endif\nc\n",
+	  "#if X\nn\n#line 2\nb\n#endif\n#line 4\nc\n" },
+	{ "in the other branch", "n\n#if X\na\n#else\nb\n#endif\n", "m\nn\n#if X\na\n#else\nb\n#endif\n",
+	  "m\n#line 1\nn\n#if X\na\n#else\n#line 5\nb\n#endif\n" },
+	{ "branches with one parenthesis each", "#if X\nif (a &&\n#else\nif (\n#endif\nb)\nc\n",
+	  "n\n#if X\nif (a &&\n#else\nif (\n#endif\nb)\nc\n",
+	  "n\n#line 1\n#if X\nif (a &&\n#else\n#line 4\nif (\n#endif\nb)\n#line 7\nc\n" },
+	{ "a lost parenthesis ends with the function", "f(\n}\nb\n", "f(\nn\n}\nb\n",
+	  "f(\nn\n}\n#line 3\nb\n" },
+	{ "macros need not be balanced", "#define A (\nb\n", "n\n#define A (\nb\n",
+	  "n\n#line 1\n#define A (\nb\n" },
+	{ "numbers of its own", "a\n#line 7 \"x.y\"\nb\n", "n\na\n#line 7 \"x.y\"\nb\n",
+	  "n\na\n#line 7 \"x.y\"\nb\n" },
+	{ "markers of its own", "# 1 \"x.c\"\nb\n", "# 1 \"x.c\"\nn\nb\n", "# 1 \"x.c\"\nn\nb\n" },
+	{ "open to the end", "/* \"\nb\n", "/* \"\nn\nb", "/* \"\nn\nb" },
+	{ "a backslash at the end", "\"\\", "n\n\"\\", "n\n#line 1\n\"\\" },
+};
+/* clang-format on */
+
+static void test_texts(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		auto_free char *have = renumber(texts[i].pre, texts[i].post);
+
+		ok_str(have, texts[i].want, texts[i].what);
+	}
+}
+
+/* A text of numbered lines, some left out, some new. */
+static void add_text(struct buf *text, unsigned seed, bool post)
+{
+	for (unsigned i = 0; i < 400; i++) {
+		seed = seed * 1103515245 + 12345;
+		if (!(seed >> 16 & 15) && post)
+			buf_addf(text, "new %u\n", i);
+		if (seed >> 20 & 15 || !post)
+			buf_addf(text, "line %u\n", i % 50);
+	}
+}
+
+/* Lines that are paired are equal, and in the same order; no more edits than were made. */
+static void test_pairs(void)
+{
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		auto_buf struct buf a = { 0 }, b = { 0 };
+		auto_lines line_list pre = { 0 }, post = { 0 };
+		struct uspl_err err = { 0 };
+		size_t last = 0, paired = 0, least = 0;
+		bool fine = true;
+		struct line *line;
+
+		add_text(&a, seed, false);
+		add_text(&b, seed, true);
+		ok(!lines_split(a.data, a.len, &pre, &err) &&
+			   !lines_split(b.data, b.len, &post, &err) &&
+			   !lines_pair(&pre, &post, &err),
+		   "paired");
+		vec_for_each (&post, line) {
+			const struct line *old = line->old ? &pre.items[line->old - 1] : NULL;
+
+			least += line->text[0] == 'l';
+			if (!old)
+				continue;
+			paired++;
+			fine &= line->old > last && old->len == line->len &&
+				!memcmp(old->text, line->text, line->len);
+			last = line->old;
+		}
+		ok(fine && paired >= least, "seed %u: %zu of %zu lines", seed, paired, post.n);
+	}
+}
+
+static void test_rewritten(void)
+{
+	auto_buf struct buf a = { 0 }, b = { 0 };
+	auto_free char *have = NULL;
+
+	buf_addstr(&a, "first\n");
+	buf_addstr(&b, "new\nfirst\n");
+	for (int i = 0; i < 3000; i++) {
+		buf_addf(&a, "old %d\n", i);
+		buf_addf(&b, "new %d\n", i);
+	}
+	buf_addstr(&a, "last\n");
+	buf_addstr(&b, "last\n");
+	have = renumber(buf_str(&a), buf_str(&b));
+	ok(have && strstr(have, "#line 3002\nlast\n") && !strstr(have, "#line 1\n"),
+	   "a rewritten file keeps the numbers of its end");
+}
+
+int main(void)
+{
+	test_texts();
+	test_pairs();
+	test_rewritten();
+	return tap_done();
+}
