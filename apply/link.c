@@ -31,6 +31,22 @@ bool link_is_loaded(const struct objsec *sec)
 	return (sec->flags & SHF_ALLOC) && sec->type != SHT_NOTE;
 }
 
+static bool is_eh_frame(const struct objsec *sec)
+{
+	return !strcmp(sec->name, ".eh_frame");
+}
+
+bool link_may_use_stub(const struct objsec *sec, const struct objrel *rel,
+		       const struct reloc_info *info)
+{
+	if (rel->sym->type == STT_SECTION)
+		return false;
+	if (info->kind == RELOC_PLT)
+		return true;
+	return is_eh_frame(sec) && info->kind == RELOC_ABS && info->size < sizeof(taddr) &&
+	       rel->sym->shndx == SHN_UNDEF && !rel->sym->sec;
+}
+
 static int check_symbol(const struct objsym *sym, struct uspl_err *err)
 {
 	if (sym->sec && !link_is_loaded(sym->sec))
@@ -67,7 +83,7 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 		return rc;
 	sym = &priv->syms[rel->sym->mark];
 	sym->used = true;
-	sym->needs_stub |= info->kind == RELOC_PLT && rel->sym->type != STT_SECTION;
+	sym->needs_stub |= link_may_use_stub(sec, rel, info);
 	sym->needs_got |= info->kind == RELOC_GOTPCREL;
 	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF;
 	return 0;
@@ -122,11 +138,6 @@ static int reserve(struct link_seg *seg, uint64_t size, uint64_t align, uint64_t
 	seg->len = start + size;
 	*ret_offset = start;
 	return 0;
-}
-
-static bool is_eh_frame(const struct objsec *sec)
-{
-	return !strcmp(sec->name, ".eh_frame");
 }
 
 static int place_sections(struct link *link, struct uspl_err *err)

@@ -29,6 +29,13 @@ struct link_private {
  * for them in memory that isn't a program.
  */
 bool link_is_loaded(const struct objsec *sec);
+/*
+ * May a stub stand for what the relocation means, if it is out of reach? A function to be called;
+ * and in call frame information of programs that aren't position independent the personality, a
+ * 32-bit address.
+ */
+bool link_may_use_stub(const struct objsec *sec, const struct objrel *rel,
+		       const struct reloc_info *info);
 /* A loaded section's bytes in its segment. */
 uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec);
 /* Where a loaded section lies, after link_relocate has set the base. */

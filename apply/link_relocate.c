@@ -100,11 +100,12 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 		return 0;
 	sym = symbol_of(link, rel->sym);
 	rc = link->arch->reloc_write(info, field, field_value(link, rel, info, place), NULL);
-	if (rc && sym->needs_stub && info->kind == RELOC_PLT) {
+	if (rc && link_may_use_stub(sec, rel, info)) {
 		taddr stub = in_segment(link, LINK_TEXT, sym->stub);
 
-		rc = link->arch->reloc_write(info, field, stub + (uint64_t)rel->addend - place,
-					     NULL);
+		if (info->kind == RELOC_PLT)
+			stub -= place;
+		rc = link->arch->reloc_write(info, field, stub + (uint64_t)rel->addend, NULL);
 	}
 	if (!rc)
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "apply/load.h"
 #include "base/log.h"
+#include "objfile/demangle.h"
 #include "live/overlay.h"
 
 /* A target of the update and the module of the process that it changes. */
@@ -277,6 +278,8 @@ int process_apply(const struct update *update, pid_t pid, double wait_s, region_
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
 	int rc = run_session(&session, pid, wait_s, &report, err);
 
+	if (rc && err)
+		demangle_message(err->msg, sizeof(err->msg));
 	if (rc) {
 		regions_release(&session.loaded);
 	} else {

@@ -12,6 +12,10 @@
  * called before, and then the redirected twin is what the new caller calls. Static locals are
  * numbered too and own storage; statics.c pairs them.
  *
+ * An inline function or a template of C++ has a copy in every unit that uses it, of which the linker
+ * keeps one. A copy that is new in its unit is paired with another unit's of the pre build, which
+ * has its own twin: that pair has one direction only, from the post build to the pre build.
+ *
  * Twins share the pre build's refname. A new local symbol whose refname the pre build uses for
  * something else gets a "~" behind it.
  */
@@ -49,10 +53,32 @@ void sym_pair(struct objsym *pre, struct objsym *post)
 	ident_of(post)->twin = pre;
 }
 
+/* The same for one that may have a twin already, which then keeps it. */
+static void pair_copy(struct objsym *pre, struct objsym *post)
+{
+	ident_of(post)->twin = pre;
+	if (!ident_of(pre)->twin)
+		ident_of(pre)->twin = post;
+}
+
 static int set_name(struct strmap *names, const char *name, struct objsym *sym,
 		    struct uspl_err *err)
 {
 	return strmap_set(names, name, sym) ? 0 : uspl_fail_nomem(err);
+}
+
+/*
+ * What a symbol goes by in its unit. The function that runs the constructors of a unit's variables
+ * is named after whatever comes first in it.
+ */
+static const char *own_name(const struct objsym *sym)
+{
+	static const char *const starters[] = { "_GLOBAL__sub_I_", "_GLOBAL__sub_D_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
+		if (!strncmp(sym->name, starters[i], strlen(starters[i])))
+			return starters[i];
+	return sym->name;
 }
 
 /* All symbols that are defined here and aren't numbered, by name. */
@@ -65,11 +91,11 @@ static int collect_names(const struct unit *unit, const struct side *side, struc
 
 		if (!is_defined(sym) || is_numbered(sym) || is_cold(sym))
 			continue;
-		if (strmap_get(names, sym->name))
+		if (strmap_get(names, own_name(sym)))
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "%s: two symbols have the name '%s'", unit->source,
 					 sym->name);
-		rc = set_name(names, sym->name, sym, err);
+		rc = set_name(names, own_name(sym), sym, err);
 		if (rc)
 			return rc;
 	}
@@ -78,7 +104,7 @@ static int collect_names(const struct unit *unit, const struct side *side, struc
 
 static int pair_names(struct unit *unit, struct uspl_err *err)
 {
-	struct strmap pre = {0}, post = {0};
+	struct strmap pre = { 0 }, post = { 0 };
 	int rc = collect_names(unit, &unit->pre, &pre, err);
 
 	if (!rc)
@@ -86,7 +112,7 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 	for (size_t i = 0; !rc && i < post.cap; i++) {
 		struct objsym *sym = post.slots[i].value, *old;
 
-		old = sym ? strmap_get(&pre, sym->name) : NULL;
+		old = sym ? strmap_get(&pre, own_name(sym)) : NULL;
 		if (old && sym_same_sort(old, sym))
 			sym_pair(old, sym);
 	}
@@ -148,7 +174,7 @@ static void pair_cold_parts(struct unit *unit)
 		const struct objsec *old = twin ? part_of(twin->sec)->other : NULL;
 
 		if (cold->owner && old && part_of(old)->owner)
-			sym_pair(part_of(old)->owner, cold->owner);
+			pair_copy(part_of(old)->owner, cold->owner);
 	}
 }
 
@@ -171,17 +197,17 @@ static int collect_globals(const struct side *side, struct strmap *defs, struct 
 	return 0;
 }
 
-/* Global symbols that moved to another unit. */
-static void pair_across(struct diff *diff)
+/* Global symbols of a unit that moved to it, or that other units had a copy of. */
+static void pair_across(const struct diff *diff, const struct unit *unit)
 {
-	for (size_t i = 0; i < diff->post_defs.cap; i++) {
-		struct objsym *sym = diff->post_defs.slots[i].value, *old;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i], *old;
 
-		if (!sym || ident_of(sym)->twin)
+		if (sym->bind == STB_LOCAL || !is_defined(sym) || ident_of(sym)->twin)
 			continue;
 		old = strmap_get(&diff->pre_defs, sym->name);
-		if (old && !ident_of(old)->twin && sym_same_sort(old, sym))
-			sym_pair(old, sym);
+		if (old && sym_same_sort(old, sym))
+			pair_copy(old, sym);
 	}
 }
 
@@ -197,7 +223,7 @@ static const char *make_refname(struct objfile *obj, const struct unit *unit,
 				const struct objsym *sym, const char *suffix)
 {
 	auto_free char *local = NULL;
-	auto_buf struct buf name = {0};
+	auto_buf struct buf name = { 0 };
 
 	if (sym->bind != STB_LOCAL)
 		return sym->name;
@@ -267,7 +293,7 @@ static void name_undefined(struct diff *diff, struct unit *unit)
 
 static int name_all(struct diff *diff, struct uspl_err *err)
 {
-	struct strmap used = {0};
+	struct strmap used = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < diff->n; i++)
@@ -294,8 +320,8 @@ int correlate(struct diff *diff, struct uspl_err *err)
 		if (!rc)
 			rc = collect_globals(&diff->units[i].post, &diff->post_defs, err);
 	}
-	if (!rc)
-		pair_across(diff);
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		pair_across(diff, &diff->units[i]);
 	for (size_t i = 0; !rc && i < diff->n; i++) {
 		pair_cold_parts(&diff->units[i]);
 		rc = pair_statics(&diff->units[i], err);

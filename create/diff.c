@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "create/differ.h"
+#include "objfile/demangle.h"
 
 /* Most units of a target are the same in both builds, and needn't be understood. */
 static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
@@ -29,6 +30,8 @@ static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
 static int open_units(struct diff *diff, const struct diff_unit *units, size_t n,
 		      struct uspl_err *err)
 {
+	diff->inputs = units;
+	diff->n_inputs = n;
 	diff->units = calloc(n + 1, sizeof(*diff->units));
 	if (!diff->units)
 		return uspl_fail_nomem(err);
@@ -82,6 +85,25 @@ static bool carries_code(const struct diff *diff)
 	return false;
 }
 
+static int run(struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	int rc = vet_objects(diff, err);
+
+	if (!rc)
+		rc = normalise_all(diff, err);
+	if (!rc)
+		rc = correlate(diff, err);
+	if (!rc)
+		rc = compare(diff, err);
+	if (!rc)
+		rc = select_parts(diff, err);
+	if (!rc)
+		rc = vet_changes(diff, err);
+	if (!rc && !carries_code(diff))
+		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
+	return rc ? rc : emit(diff, target, err);
+}
+
 int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
 		struct report *report, struct uspl_err *err)
 {
@@ -89,18 +111,11 @@ int diff_target(const struct diff_unit *units, size_t n, struct update_target *t
 	int rc = open_units(&diff, units, n, err);
 
 	if (!rc)
-		rc = vet_objects(&diff, err);
-	if (!rc)
-		rc = normalise_all(&diff, err);
-	if (!rc)
-		rc = correlate(&diff, err);
-	if (!rc)
-		rc = compare(&diff, err);
-	if (!rc)
-		rc = select_parts(&diff, err);
-	if (!rc)
-		rc = vet_changes(&diff, err);
-	if (!rc && !carries_code(&diff))
-		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
-	return rc ? rc : emit(&diff, target, err);
+		rc = run(&diff, target, err);
+	/* The steps speak of symbols, people of what they wrote. */
+	if (rc && err) {
+		demangle_message(err->msg, sizeof(err->msg));
+		demangle_message(err->hint, sizeof(err->hint));
+	}
+	return rc;
 }

@@ -61,6 +61,9 @@ int vet_changes(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 
 /* Makes new.o and pre.o and the list of redirected functions. */
 int emit(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
+/* The last part of it: the functions of the program that new.o has new code for. */
+int list_functions(const struct diff *diff, struct update_target *target,
+		   struct uspl_err *err) uspl_must_check;
 
 /*
  * Notes at each function with exception handling where its language specific data lie and who

@@ -18,6 +18,7 @@
 struct emitter {
 	struct objfile *out;
 	struct strmap symbols; /* of out, by refname */
+	struct strmap members; /* sections of out that came from a group, by member_name() */
 	bool pre;
 	struct uspl_err *err;
 };
@@ -38,21 +39,44 @@ static struct objsym *add_symbol(struct emitter *em, const char *name, const str
 	return sym;
 }
 
+/* The same for all copies of a member of a group: what the linker keeps one of. */
+static const char *member_name(struct emitter *em, const struct objsec *sec)
+{
+	auto_buf struct buf name = { 0 };
+
+	buf_addf(&name, "%s %s", sec->group_sig, sec->name);
+	return name.oom ? NULL : objfile_strdup(em->out, buf_str(&name));
+}
+
 /*
- * A section that another unit has brought in already: an inline function that several units
+ * The section that another unit has brought in already: of an inline function that several units
  * contain.
  */
-static bool is_duplicate(struct emitter *em, const struct objsec *sec)
+static int find_copy(struct emitter *em, const struct objsec *sec, struct objsec **ret)
 {
-	const struct objsym *owner = part_of(sec)->owner;
-	const struct objsym *first;
+	const struct objsym *owner = part_of(sec)->owner, *first = NULL;
+	const char *name = NULL;
 
-	if (!owner || owner->bind != STB_WEAK)
-		return false;
-	first = strmap_get(&em->symbols, ident_of(owner)->refname);
-	if (first)
-		part_of(sec)->copy = first->sec;
-	return first != NULL;
+	*ret = NULL;
+	if (sec->group_sig) {
+		name = member_name(em, sec);
+		if (!name)
+			return uspl_fail_nomem(em->err);
+		*ret = strmap_get(&em->members, name);
+	} else if (owner && owner->bind == STB_WEAK) {
+		first = strmap_get(&em->symbols, ident_of(owner)->refname);
+		*ret = first ? first->sec : NULL;
+	}
+	return 0;
+}
+
+static int note_member(struct emitter *em, const struct objsec *sec, struct objsec *copy)
+{
+	const char *name = sec->group_sig ? member_name(em, sec) : NULL;
+
+	if (!sec->group_sig)
+		return 0;
+	return name && strmap_set(&em->members, name, copy) ? 0 : uspl_fail_nomem(em->err);
 }
 
 static int copy_section(struct emitter *em, struct objsec *sec)
@@ -74,7 +98,7 @@ static int copy_section(struct emitter *em, struct objsec *sec)
 			return uspl_fail_nomem(em->err);
 	}
 	part_of(sec)->copy = copy;
-	return 0;
+	return note_member(em, sec, copy);
 }
 
 /*
@@ -222,15 +246,18 @@ static int copy_sections(struct emitter *em, const struct unit *unit)
 
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		struct objsec *sec = side->obj->secs.items[i];
+		struct objsec *copy;
 		int rc;
 
 		if (!part_of(sec)->carried)
 			continue;
-		if (is_duplicate(em, sec)) {
+		rc = find_copy(em, sec, &copy);
+		if (!rc && copy) {
+			part_of(sec)->copy = copy;
 			part_of(sec)->carried = false;
-			continue;
+		} else if (!rc) {
+			rc = copy_section(em, sec);
 		}
-		rc = copy_section(em, sec);
 		if (rc)
 			return rc;
 	}
@@ -254,11 +281,11 @@ static int copy_references(struct emitter *em, const struct unit *unit)
 /* One .eh_frame for all units. */
 static int add_unwind(struct emitter *em, const struct diff *diff)
 {
-	auto_buf struct buf buf = {0};
+	auto_buf struct buf buf = { 0 };
 	struct objsec *sec = NULL;
 
 	for (size_t i = 0; i < diff->n; i++) {
-		objrel_vec rels = {0};
+		objrel_vec rels = { 0 };
 		const struct objrel *rel;
 		int rc = unwind_collect(&diff->units[i], &buf, &rels, em->err);
 
@@ -337,7 +364,7 @@ static void mark_pre(struct unit *unit)
 static int emit_object(struct diff *diff, bool pre, struct objfile **ret, struct uspl_err *err)
 {
 	auto_objfile struct objfile *out = objfile_new(pre ? "pre.o" : "new.o");
-	struct emitter em = {.out = out, .pre = pre, .err = err};
+	struct emitter em = { .out = out, .pre = pre, .err = err };
 	int rc = out ? 0 : uspl_fail_nomem(err);
 
 	for (size_t i = 0; !rc && i < diff->n; i++) {
@@ -352,49 +379,10 @@ static int emit_object(struct diff *diff, bool pre, struct objfile **ret, struct
 	if (!rc && !pre)
 		rc = add_unwind(&em, diff);
 	strmap_release(&em.symbols);
+	strmap_release(&em.members);
 	if (!rc)
 		*ret = take_ptr(out);
 	return rc;
-}
-
-static int list_function(struct update_target *target, const struct objsec *sec,
-			 struct uspl_err *err)
-{
-	const struct part *part = part_of(sec);
-	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
-	struct update_function *function;
-
-	if (part->kind != PART_CODE || !part->carried || part->is_cold || !twin)
-		return 0;
-	function = vec_push(&target->functions);
-	if (!function)
-		return uspl_fail_nomem(err);
-	function->name = strdup(twin->name);
-	function->symbol = strdup(ident_of(twin)->refname);
-	function->unit = strdup(part->unit->source);
-	function->reason = strdup(part->reason);
-	if (!function->name || !function->symbol || !function->unit || !function->reason)
-		return uspl_fail_nomem(err);
-	return 0;
-}
-
-static int list_functions(const struct diff *diff, struct update_target *target,
-			  struct uspl_err *err)
-{
-	for (size_t i = 0; i < diff->n; i++) {
-		const struct objfile *obj = diff->units[i].post.obj;
-		const char *compiler = side_compiler(&diff->units[i].post);
-
-		if (!target->compiler && compiler)
-			target->compiler = strdup(compiler);
-		for (size_t j = 0; j < obj->secs.n; j++) {
-			int rc = list_function(target, obj->secs.items[j], err);
-
-			if (rc)
-				return rc;
-		}
-	}
-	return 0;
 }
 
 int emit(struct diff *diff, struct update_target *target, struct uspl_err *err)

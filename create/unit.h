@@ -84,7 +84,9 @@ struct unit {
 struct diff {
 	struct unit *units;
 	size_t n;
-	struct strmap pre_defs, post_defs; /* name -> struct objsym */
+	const struct diff_unit *inputs; /* all of the target, those that are the same in both too */
+	size_t n_inputs;
+	struct strmap pre_defs, post_defs;  /* name -> struct objsym */
 	const struct update_target *target; /* what is compared: a program or a library */
 	struct report *report;              /* what the user is to know */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vet.h - the checks of vet_data.c, for the table in vet.c */
+/* vet.h - the checks of vet_data.c and vet_types.c, for vet.c */
 #ifndef USPL_CREATE_VET_H
 #define USPL_CREATE_VET_H
 
@@ -8,6 +8,11 @@
 /* A reason to refuse, looked for in one unit: 0, or a refusal with its sentence. */
 typedef int (*vet_fn)(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 
+/*
+ * Refuses types that the program's objects have and that mean something else after the patch; warns
+ * of what fits the old objects but isn't all the same. Once for all units.
+ */
+int vet_types(const struct diff *diff, struct uspl_err *err);
 /* Refuses another size or initial value of a variable that exists. */
 int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses data that would go on pointing to a replaced table, or into replaced code. */
@@ -16,5 +21,14 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses a new variable that may be an old one, moved from another unit. */
 int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+
+/* vet_cxx.c: refuses another layout of a class's table of virtual functions. */
+int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_cxx.c: refuses a new variable whose constructor would have to run at the program's start. */
+int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */
+int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_cxx.c: refuses a variable of an inline function that other units may have brought in. */
+int vet_shared_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 
 #endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// redirect.c - the list of functions whose entries an update redirects
+
+#include <string.h>
+
+#include "create/differ.h"
+#include "objfile/demangle.h"
+
+static int add_function(struct update_target *target, const struct objsec *sec,
+			struct uspl_err *err)
+{
+	const struct part *part = part_of(sec);
+	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	struct update_function *function;
+
+	if (part->kind != PART_CODE || !part->carried || part->is_cold || !twin)
+		return 0;
+	function = vec_push(&target->functions);
+	if (!function)
+		return uspl_fail_nomem(err);
+	function->name = demangle_name(twin->name);
+	function->symbol = strdup(ident_of(twin)->refname);
+	function->unit = strdup(part->unit->source);
+	function->reason = strdup(part->reason);
+	if (!function->name || !function->symbol || !function->unit || !function->reason)
+		return uspl_fail_nomem(err);
+	return 0;
+}
+
+int list_functions(const struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct objfile *obj = diff->units[i].post.obj;
+		const char *compiler = side_compiler(&diff->units[i].post);
+
+		if (!target->compiler && compiler)
+			target->compiler = strdup(compiler);
+		for (size_t j = 0; j < obj->secs.n; j++) {
+			int rc = add_function(target, obj->secs.items[j], err);
+
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}

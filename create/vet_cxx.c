@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_cxx.c - reasons to refuse that concern C++
+ *
+ * Objects that live in the program have pointers to its tables of virtual functions; a new layout
+ * of such a table would leave them with the old one, of which new code would read beyond the end.
+ * Variables with constructors are set up before main. And what may be defined in many units (static
+ * locals of inline functions, inline variables) exists once in the program, maybe from a unit that
+ * didn't change.
+ */
+
+#include <ctype.h>
+#include <string.h>
+
+#include "create/differ.h"
+#include "create/vet.h"
+
+static bool starts(const char *str, const char *prefix)
+{
+	return !strncmp(str, prefix, strlen(prefix));
+}
+
+int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		int rc;
+
+		if (!starts(sym->name, "_ZTV") || !ident_of(sym)->twin || !ident_of(sym)->changed)
+			continue;
+		rc = uspl_fail(err, USPL_E_DATA_CHANGE,
+			       "%s: the virtual functions of a class change: '%s'", unit->source,
+			       sym->name);
+		uspl_hint(err, "objects that exist have the old table; change the functions that "
+			       "are there, and add new ones that aren't virtual");
+		return rc;
+	}
+	return 0;
+}
+
+/* Does a unit's function run once, before main, to set up variables? */
+static bool runs_at_start(const struct objsym *sym)
+{
+	return sym_is_function(sym) &&
+	       (starts(sym->name, "_GLOBAL__sub_I_") ||
+		starts(sym->name, "__cxx_global_var_init") ||
+		strstr(sym->name, "__static_initialization_and_destruction_"));
+}
+
+int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *starter = unit->post.obj->syms.items[i];
+		const struct objrel *rel;
+		int rc;
+
+		if (!runs_at_start(starter) || !part_of(starter->sec)->reason)
+			continue;
+		vec_for_each (&starter->sec->rels, rel) {
+			if (!rel->sym->sec || !sym_is_variable(rel->sym) ||
+			    ident_of(rel->sym)->twin || part_of(rel->sym->sec)->kind != PART_DATA)
+				continue;
+			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+				       "%s: the new variable '%s' has a constructor, which would "
+				       "have to run before main",
+				       unit->source, rel->sym->name);
+			uspl_hint(err, "make it a static variable of the function that uses it: "
+				       "then it is constructed at its first use");
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* The length of a static local's name without what tells it from its namesakes ("_0"). */
+static size_t unnumbered_len(const char *name)
+{
+	size_t len = strlen(name), i = len;
+
+	while (i && isdigit((unsigned char)name[i - 1]))
+		i--;
+	while (i < len && i && name[i - 1] == '_')
+		i--;
+	return i < len && i && !isdigit((unsigned char)name[i]) ? i : len;
+}
+
+static bool is_static_local(const struct objsym *sym)
+{
+	return starts(sym->name, "_ZZ") && sym_is_variable(sym);
+}
+
+static size_t count_namesakes(const struct side *side, const struct objsym *like)
+{
+	size_t len = unnumbered_len(like->name), n = 0;
+
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+
+		n += is_static_local(sym) && unnumbered_len(sym->name) == len &&
+		     !memcmp(sym->name, like->name, len);
+	}
+	return n;
+}
+
+int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		size_t pre, post;
+		int rc;
+
+		if (!is_static_local(sym))
+			continue;
+		pre = count_namesakes(&unit->pre, sym);
+		post = count_namesakes(&unit->post, sym);
+		if (pre == post || !pre || (pre < 2 && post < 2))
+			continue;
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "%s: cannot tell which static variable is which: '%s' and others of "
+			       "its name and function were %zu, and are %zu",
+			       unit->source, sym->name, pre, post);
+		uspl_hint(err, "give the variables different names");
+		return rc;
+	}
+	return 0;
+}
+
+/* May other units define it too, and is there only one of it in the program? */
+static bool is_shared_variable(const struct objsym *sym)
+{
+	return sym->bind != STB_LOCAL && sym->bind != STB_GLOBAL && sym->sec &&
+	       sym_is_variable(sym) && part_of(sym->sec)->kind == PART_DATA &&
+	       part_of(sym->sec)->carried && !ident_of(sym)->twin &&
+	       !sym_is_pointer_for_tables(sym);
+}
+
+static int look_for(const struct objsym *sym, const char *path, bool *ret, struct uspl_err *err)
+{
+	auto_objfile struct objfile *obj = NULL;
+	const struct objsym *found;
+	int rc = objfile_read(path, &obj, err);
+
+	if (rc)
+		return rc;
+	found = objfile_symbol(obj, sym->name);
+	*ret = found && found->sec;
+	return 0;
+}
+
+int vet_shared_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+
+		if (!is_shared_variable(sym))
+			continue;
+		for (size_t j = 0; j < diff->n_inputs; j++) {
+			bool found = false;
+			int rc = diff->inputs[j].pre_obj
+					 ? look_for(sym, diff->inputs[j].pre_obj, &found, err)
+					 : 0;
+
+			if (rc)
+				return rc;
+			if (found)
+				return uspl_fail(err, USPL_E_UNSUPPORTED,
+						 "%s: '%s' is new here, but the program has it "
+						 "already, from %s",
+						 unit->source, sym->name, diff->inputs[j].source);
+		}
+	}
+	return 0;
+}

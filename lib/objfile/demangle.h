@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* demangle.h - the names of C++ as people write them */
+#ifndef USPL_OBJFILE_DEMANGLE_H
+#define USPL_OBJFILE_DEMANGLE_H
+
+#include "base/types.h"
+
+/* "_ZN3Foo3barEi" -> "Foo::bar(int)", any other name as it is. The caller's; NULL: no memory. */
+char *demangle_name(const char *name);
+/*
+ * The same for every name in a message that stands in quotes, 'like this', or in quotes behind a
+ * file's name. What doesn't fit into size bytes stays as it was.
+ */
+void demangle_message(char *text, size_t size);
+
+#endif
