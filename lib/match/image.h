@@ -45,6 +45,11 @@ struct image {
 	int64_t tls_offset;
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
+	/*
+	 * Of a program without a symbol table: where its functions and their parts begin, by its
+	 * call frame information. Sorted; empty for a program with symbols.
+	 */
+	VEC(taddr) starts;
 	/* By the updates that are applied, the newest for each entry. Their code is among segs. */
 	VEC(struct image_redirect) redirects;
 	void *backing; /* owns the names; private to whoever made the image */

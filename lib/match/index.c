@@ -152,6 +152,24 @@ static int find_sites(const struct match *match, struct piece *piece, struct usp
 	return 0;
 }
 
+/*
+ * How many bytes of the first instructions hold no relocation and no branch: these are the same in
+ * the running code, which makes it quick to see that a function isn't somewhere.
+ */
+static void measure_prefix(const struct match *match, struct piece *piece)
+{
+	const struct objsec *sec = piece->pub.sec;
+	uint64_t end = sec->rels.n ? sec->rels.items[0].offset : sec->size;
+	struct insn insn;
+
+	while (piece->prefix < end &&
+	       match->arch->insn_decode(sec->data + piece->prefix, sec->size - piece->prefix,
+					&insn) &&
+	       insn.flow == INSN_PLAIN && !insn.is_nop && !insn.pc_relative_mem &&
+	       piece->prefix + insn.len <= end)
+		piece->prefix += insn.len;
+}
+
 static int add_piece(struct match *match, const struct objsec *sec, struct uspl_err *err)
 {
 	struct piece *piece = calloc(1, sizeof(*piece));
@@ -166,6 +184,7 @@ static int add_piece(struct match *match, const struct objsec *sec, struct uspl_
 		piece->broken = true;
 		return 0;
 	}
+	measure_prefix(match, piece);
 	return find_sites(match, piece, err);
 }
 

@@ -57,6 +57,7 @@ struct piece {
 	struct site *sites; /* one for each relocation, NULL if there are none */
 	uint32_t *map;    /* offset in the pre code -> offset in the running code; NULL: the same */
 	VEC(taddr) named; /* where symbols of its name lie */
+	size_t prefix;    /* so many bytes at its beginning are the same wherever it is */
 	VEC(struct landing) landings;
 	size_t landings_tried; /* how many there were at the last attempt */
 	size_t n_tried,

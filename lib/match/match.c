@@ -20,7 +20,10 @@
 // pre code of the next update is the earlier one's new code. Its value stays the entry by which the
 // program knows it.
 //
-// Not handled: functions that no symbol names and nobody refers to.
+// A stripped program has no such table: there a function is looked for wherever one begins. Small
+// functions then are often found in several places; who refers to them tells which is meant.
+//
+// Not handled: functions that no symbol names and nobody refers to, in a program with symbols.
 
 #include "match/match.h"
 
@@ -44,8 +47,27 @@ static bool add_unique(taddr_vec *vec, taddr addr)
 	return item != NULL;
 }
 
+/* Every place where a function begins, as its first bytes are there. */
+static bool add_starts(const struct match *match, const struct piece *piece, taddr_vec *ret)
+{
+	const struct image *image = match->image;
+
+	for (size_t i = 0; i < image->starts.n; i++) {
+		taddr addr = image_follow(image, image->starts.items[i]), *item;
+		const uint8_t *run = image_bytes(image, addr, piece->prefix);
+
+		if (!run || memcmp(run, piece->pub.sec->data, piece->prefix))
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return false;
+		*item = addr;
+	}
+	return true;
+}
+
 /* Where the piece may lie. False: out of memory. */
-static bool candidates(const struct piece *piece, taddr_vec *ret)
+static bool candidates(const struct match *match, const struct piece *piece, taddr_vec *ret)
 {
 	const struct landing *landing;
 
@@ -65,7 +87,7 @@ static bool candidates(const struct piece *piece, taddr_vec *ret)
 	vec_for_each (&piece->landings, landing)
 		if (!add_unique(ret, landing->addr - landing->off))
 			return false;
-	return true;
+	return ret->n || piece->broken || add_starts(match, piece, ret);
 }
 
 /*
@@ -103,7 +125,7 @@ static int match_piece(struct match *match, struct piece *piece, bool *ret_progr
 
 	piece->n_tried = piece->n_matched = 0;
 	piece->landings_tried = piece->landings.n;
-	if (!candidates(piece, &places))
+	if (!candidates(match, piece, &places))
 		rc = uspl_fail_nomem(err);
 	for (size_t i = 0; i < places.n && rc >= 0; i++) {
 		rc = try_at(match, piece, places.items[i], places.n == 1, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "proc/ehframe.h"
 #include "proc/module.h"
 #include "proc/note.h"
 
@@ -156,7 +157,7 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
  * that is no failure.
  */
 static int read_symbols(const struct proc *proc, const struct module *module, struct image *image,
-			struct uspl_err *err)
+			bool *ret_complete, struct uspl_err *err)
 {
 	struct backing *backing;
 	GElf_Shdr shdr;
@@ -178,6 +179,7 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 	if (!backing->elf || !same_build(backing->elf, module))
 		return 0;
 	scn = find_section(backing->elf, SHT_SYMTAB, &shdr);
+	*ret_complete = scn != NULL;
 	if (!scn)
 		scn = find_section(backing->elf, SHT_DYNSYM, &shdr);
 	return scn ? add_symbols(backing->elf, scn, &shdr, module, image, err) : 0;
@@ -209,6 +211,7 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 		 struct uspl_err *err)
 {
 	struct image *image = calloc(1, sizeof(*image));
+	bool complete = false;
 	int rc;
 
 	if (!image)
@@ -219,7 +222,9 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 	image->tls_offset = static_tls_offset(module);
 	rc = image->name ? read_segments(proc, module, image, err) : uspl_fail_nomem(err);
 	if (!rc)
-		rc = read_symbols(proc, module, image, err);
+		rc = read_symbols(proc, module, image, &complete, err);
+	if (!rc && !complete)
+		rc = ehframe_add_starts(proc, module, image, err);
 	if (rc) {
 		image_free(image);
 		return rc;
