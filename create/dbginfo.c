@@ -172,15 +172,19 @@ bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t off
 
 bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret)
 {
-	Dwarf_Attribute attr;
+	Dwarf_Attribute attr, address;
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &ops, &n) || !n ||
-	    ops[0].atom != DW_OP_addr)
+	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &ops, &n) || !n)
 		return false;
-	*ret = ops[0].number;
-	return true;
+	if (ops[0].atom == DW_OP_addr) {
+		*ret = ops[0].number;
+		return true;
+	}
+	/* clang keeps addresses in a table of their own. */
+	return (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
+	       !dwarf_getlocation_attr(&attr, &ops[0], &address) && !dwarf_formaddr(&address, ret);
 }
 
 /* What dbginfo_find looks for. */
@@ -242,9 +246,25 @@ static void add_path(const struct dbginfo *dbg, const char *path, struct buf *bu
 	buf_addstr(buf, strncmp(tidy, dbg->root, len) ? tidy : tidy + len);
 }
 
+/* dwarf_decl_file() takes 0 for "unknown", which in DWARF 5 is the first file, and clang's choice. */
+static const char *declaring_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word index;
+	Dwarf_Files *files;
+	Dwarf_Die cu;
+	size_t n;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attr), &index) ||
+	    !dwarf_cu_die(attr.cu, &cu, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&cu, &files, &n) || index >= n)
+		return NULL;
+	return dwarf_filesrc(files, index, NULL, NULL);
+}
+
 bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
 {
-	const char *path = dwarf_decl_file(die);
+	const char *path = declaring_file(die);
 	int line;
 
 	if (!path || dwarf_decl_line(die, &line))

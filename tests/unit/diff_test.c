@@ -10,6 +10,7 @@
  *     // carries: f t.c:helper        symbols that new.o must define
  *     // refers: t.c:counter          symbols that new.o must leave to the running program
  *     // by_name: t.c:f               one that new.o defines, and refers to by the symbol
+ *     // warns: TEXT                  a part of a warning; "none": there is none
  *     // refuses: data-change TEXT    instead: the code's name, and a part of the message
  */
 
@@ -33,7 +34,7 @@ struct diff_case {
 	const char *path;
 	char *text;
 	/* NULL if the head hasn't the line. */
-	char *ways, *redirects, *carries, *refers, *by_name, *refuses;
+	char *ways, *redirects, *carries, *refers, *by_name, *warns, *refuses;
 };
 
 /* The rest of the line "// key: REST", which the caller frees; NULL if there is none. */
@@ -58,6 +59,7 @@ static void case_release(struct diff_case *c)
 	free(c->carries);
 	free(c->refers);
 	free(c->by_name);
+	free(c->warns);
 	free(c->refuses);
 }
 
@@ -78,6 +80,7 @@ static bool case_read(struct diff_case *c, const char *path)
 	c->carries = head_line(c->text, "carries");
 	c->refers = head_line(c->text, "refers");
 	c->by_name = head_line(c->text, "by_name");
+	c->warns = head_line(c->text, "warns");
 	c->refuses = head_line(c->text, "refuses");
 	if (c->ways && !strcmp(c->ways, "any")) {
 		free(c->ways);
@@ -206,6 +209,17 @@ static void check_refused(const struct diff_case *c, int rc, const struct uspl_e
 	ok(rc && strstr(err->msg, text), "%s: says why: %s", what, err->msg);
 }
 
+static void check_warnings(const struct diff_case *c, const struct report *report, const char *what)
+{
+	auto_buf struct buf all = { 0 };
+	char **text;
+
+	vec_for_each (&report->warnings, text)
+		buf_addf(&all, "%s\n", *text);
+	ok(strcmp(c->warns, "none") ? strstr(buf_str(&all), c->warns) != NULL : !all.len,
+	   "%s: warns: %s, has %s", what, c->warns, all.len ? buf_str(&all) : "none");
+}
+
 static void run_case(const struct diff_case *c, const char *way)
 {
 	auto_buf struct buf pre_cmd = { 0 }, post_cmd = { 0 }, what = { 0 };
@@ -231,6 +245,8 @@ static void run_case(const struct diff_case *c, const char *way)
 	ok(rc == 0, "%s: packaged %s", buf_str(&what), err.msg);
 	if (!rc)
 		check_packaged(c, &target, buf_str(&what));
+	if (!rc && c->warns)
+		check_warnings(c, &report, buf_str(&what));
 }
 
 static void test_case(const char *path)

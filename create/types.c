@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * types.c - which types and variables of a unit mean something else after the patch
+ *
+ * The types of both builds that have a name are put in a table each, by sort, scope and name, so
+ * that order and place in the source don't matter; a nameless one counts under its typedef's name,
+ * and as part of what it lies in if it has none. Then the pairs are compared (layout.c). Variables
+ * are in the same tables: one that keeps its size may still change its type.
+ */
+
+#include "create/types.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "create/place.h"
+
+/* A type or variable of one build. */
+struct entry {
+	char *key;  /* what it is paired by: "struct f::conn" */
+	char *name; /* for messages */
+	Dwarf_Die die;
+};
+
+struct table {
+	VEC(struct entry *) entries;
+	struct strmap by_key;
+	bool oom;
+};
+
+static void table_release(struct table *table)
+{
+	struct entry **entry;
+
+	vec_for_each (&table->entries, entry) {
+		free((*entry)->key);
+		free((*entry)->name);
+		free(*entry);
+	}
+	vec_release(&table->entries);
+	strmap_release(&table->by_key);
+}
+
+DEFINE_AUTO_RELEASE(table, struct table, table_release)
+#define auto_table __attribute__((cleanup(cleanup_table_)))
+
+/* "f::" for what lies in the function f. The unit itself is no scope. */
+static void add_scope(const struct die_path *at, struct buf *buf)
+{
+	struct die_path *up = at->up;
+
+	if (!up || !up->up)
+		return;
+	add_scope(up, buf);
+	if (dwarf_diename(&up->die))
+		buf_addf(buf, "%s::", dwarf_diename(&up->die));
+}
+
+/* Takes an entry into the table; the n-th of the same name gets a number. sort: "struct ". */
+static void add_entry(struct table *table, struct die_path *at, const char *sort, Dwarf_Die *die)
+{
+	auto_buf struct buf key = { 0 };
+	struct entry *entry = calloc(1, sizeof(*entry)), **slot = vec_push(&table->entries);
+	const char *name = dwarf_diename(&at->die);
+
+	if (!entry || !slot) {
+		table->entries.n -= slot != NULL;
+		free(entry);
+		table->oom = true;
+		return;
+	}
+	*slot = entry;
+	buf_addstr(&key, sort);
+	add_scope(at, &key);
+	buf_addstr(&key, name);
+	for (size_t end = key.len, n = 2; strmap_get(&table->by_key, buf_str(&key)); n++) {
+		key.len = end;
+		buf_addf(&key, "#%zu", n);
+	}
+	entry->die = *die;
+	entry->key = buf_take(&key);
+	if (asprintf(&entry->name, "%s%s", sort, name) < 0)
+		entry->name = NULL;
+	if (!entry->key || !entry->name || !strmap_set(&table->by_key, entry->key, entry))
+		table->oom = true;
+}
+
+static bool is_declaration(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(die, DW_AT_declaration, &attr) != NULL;
+}
+
+static void note_typedef(struct table *table, struct die_path *at)
+{
+	Dwarf_Die die;
+	int tag;
+
+	if (!dbgtype_of(&at->die, &die) || dwarf_diename(&die))
+		return;
+	tag = dwarf_tag(&die);
+	if (dbgtype_is_aggregate(&die) || tag == DW_TAG_enumeration_type)
+		add_entry(table, at, "", &die);
+}
+
+/* A variable that lies somewhere: not an automatic one, not one that was optimised away. */
+static bool is_static(Dwarf_Die *die)
+{
+	Dwarf_Addr address;
+
+	return dbginfo_variable_address(die, &address);
+}
+
+static bool in_cxx(const struct die_path *at)
+{
+	struct die_path *top = at->up;
+	int lang;
+
+	while (top->up)
+		top = top->up;
+	lang = dwarf_srclang(&top->die);
+	return lang == DW_LANG_C_plus_plus || lang == DW_LANG_C_plus_plus_03 ||
+	       lang == DW_LANG_C_plus_plus_11 || lang == DW_LANG_C_plus_plus_14;
+}
+
+static enum walk note_die(struct die_path *at, void *arg)
+{
+	struct table *table = arg;
+	int tag = dwarf_tag(&at->die);
+	bool named = dwarf_diename(&at->die) && !is_declaration(&at->die);
+
+	switch (tag) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		if (named)
+			add_entry(table, at, tag == DW_TAG_union_type ? "union " : "struct ",
+				  &at->die);
+		/* Only C++ has types within types. */
+		return in_cxx(at) ? WALK_INTO : WALK_PAST;
+	case DW_TAG_enumeration_type:
+		if (named)
+			add_entry(table, at, "enum ", &at->die);
+		return WALK_PAST;
+	case DW_TAG_typedef:
+		note_typedef(table, at);
+		return WALK_PAST;
+	case DW_TAG_variable:
+		if (dwarf_diename(&at->die) && is_static(&at->die))
+			add_entry(table, at, "", &at->die);
+		return WALK_PAST;
+	case DW_TAG_namespace:
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return WALK_INTO;
+	default:
+		return WALK_PAST;
+	}
+}
+
+static int compare_variable(struct type_change *change, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	Dwarf_Die pre, post;
+	bool has = dbgtype_of(&change->pre, &pre) && dbgtype_of(&change->post, &post);
+	enum type_relation relation = has ? dbgtype_compare(&pre, &post) : TYPE_SAME;
+
+	if (relation == TYPE_SAME)
+		return 0;
+	change->where = change->post;
+	change->is_variable = true;
+	change->unsafe = relation == TYPE_OTHER;
+	/* Its new size is the stronger reason, and refused as such. */
+	if (dbgtype_size(&pre) != dbgtype_size(&post))
+		return 0;
+	buf_addstr(&text, "its type changes from '");
+	dbgtype_spell(&pre, &text);
+	buf_addstr(&text, "' to '");
+	dbgtype_spell(&post, &text);
+	buf_addstr(&text, "'");
+	change->text = buf_take(&text);
+	return change->text ? 0 : uspl_fail_nomem(err);
+}
+
+static int compare_pair(struct type_change *change, struct uspl_err *err)
+{
+	if (dwarf_tag(&change->pre) == DW_TAG_variable)
+		return compare_variable(change, err);
+	if (dwarf_tag(&change->pre) == DW_TAG_enumeration_type)
+		return types_compare_enum(change, err);
+	return types_compare_layout(change, err);
+}
+
+static int compare_tables(struct unit *unit, const struct table *pre, const struct table *post,
+			  type_changes *changes, struct uspl_err *err)
+{
+	for (size_t i = 0; i < post->entries.n; i++) {
+		struct entry *new = post->entries.items[i];
+		struct entry *old = strmap_get(&pre->by_key, new->key);
+		struct type_change change = { .pre_side = &unit->pre, .post_side = &unit->post };
+		struct type_change *slot;
+		int rc;
+
+		if (!old)
+			continue;
+		change.pre = old->die;
+		change.post = new->die;
+		rc = compare_pair(&change, err);
+		if (rc || !change.text) {
+			free(change.text);
+			if (rc)
+				return rc;
+			continue;
+		}
+		slot = vec_push(changes);
+		change.name = strdup(new->name);
+		if (!slot || !change.name) {
+			free(change.text);
+			free(change.name);
+			return uspl_fail_nomem(err);
+		}
+		*slot = change;
+	}
+	return 0;
+}
+
+int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err)
+{
+	auto_table struct table pre = { 0 }, post = { 0 };
+
+	dbginfo_walk(side_dbginfo(&unit->pre), note_die, &pre);
+	dbginfo_walk(side_dbginfo(&unit->post), note_die, &post);
+	if (pre.oom || post.oom)
+		return uspl_fail_nomem(err);
+	return compare_tables(unit, &pre, &post, changes, err);
+}
+
+void types_release(type_changes *changes)
+{
+	struct type_change *change;
+
+	vec_for_each (changes, change) {
+		free(change->name);
+		free(change->text);
+	}
+	vec_release(changes);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_types.c - reasons to refuse that lie in types
+ *
+ * Only units with code in the update are looked at: a type whose layout changes, without any code
+ * of a unit changing, isn't used by its code in a way that shows. docs/create.md has the table of
+ * what is refused and what is only said.
+ */
+
+#include <string.h>
+
+#include "create/place.h"
+#include "create/typeuse.h"
+#include "create/vet.h"
+
+static bool carries_code(const struct side *post)
+{
+	for (size_t i = 0; i < post->obj->secs.n; i++)
+		if (post->parts[i].carried && post->parts[i].kind == PART_CODE)
+			return true;
+	return false;
+}
+
+static int collect(const struct diff *diff, type_changes *changes, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		struct unit *unit = &diff->units[i];
+		int rc;
+
+		if (!unit->pre.path || !unit->post.path || !carries_code(&unit->post))
+			continue;
+		if (!side_dbginfo(&unit->pre) || !side_dbginfo(&unit->post)) {
+			report_warn(diff->report,
+				    "%s has no debugging information: whether a type changes that "
+				    "objects in the process have can't be checked",
+				    unit->source);
+			continue;
+		}
+		rc = types_compare(unit, changes, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static const char *place_of(struct type_change *change, struct buf *buf)
+{
+	/* Not every compiler says where an enumerator stands. */
+	if (!dbginfo_add_place(change->post_side->dbg, &change->where, buf) &&
+	    !dbginfo_add_place(change->post_side->dbg, &change->post, buf))
+		buf_addstr(buf, change->post_side->source);
+	return buf_str(buf);
+}
+
+static void warn(const struct diff *diff, struct type_change *change)
+{
+	auto_buf struct buf place = { 0 };
+
+	place_of(change, &place);
+	if (change->adds)
+		report_warn(diff->report,
+			    "%s: '%s' changes: %s; what is new isn't initialised in objects that "
+			    "exist already",
+			    buf_str(&place), change->name, change->text);
+	else
+		report_warn(diff->report,
+			    "%s: '%s' changes: %s; what exists already keeps its contents",
+			    buf_str(&place), change->name, change->text);
+}
+
+static int refuse(struct type_change *change, const struct type_use *use, struct uspl_err *err)
+{
+	auto_buf struct buf place = { 0 };
+	int rc;
+
+	place_of(change, &place);
+	if (change->is_variable) {
+		rc = uspl_fail(err, USPL_E_DATA_CHANGE, "%s: variable '%s': %s", buf_str(&place),
+			       change->name, change->text);
+		uspl_hint(err, "the variable exists already, with a value of its old type; give "
+			       "the new one a new name");
+		return rc;
+	}
+	rc = uspl_fail(err, USPL_E_DATA_CHANGE, "%s: '%s' changes: %s%s%s", buf_str(&place),
+		       change->name, change->text, use->n_users ? "; used by " : "",
+		       buf_str(&use->users));
+	uspl_hint(err, "objects that the process has already are of the old form; leave the type "
+		       "as it is, and keep what is new beside it: in a table by the object's "
+		       "address, or in a new type for new objects");
+	return rc;
+}
+
+/* Refuses the first of one kind, causes before consequences. */
+static int refuse_first(const struct diff *diff, type_changes *changes, bool follows,
+			struct uspl_err *err)
+{
+	struct type_change *change;
+
+	vec_for_each (changes, change) {
+		auto_typeuse struct type_use use = { 0 };
+
+		if (!change->unsafe || change->follows != follows)
+			continue;
+		if (!change->is_variable)
+			typeuse_find(diff, change, &use);
+		if (!use.local)
+			return refuse(change, &use, err);
+	}
+	return 0;
+}
+
+int vet_types(const struct diff *diff, struct uspl_err *err)
+{
+	auto_types type_changes changes = { 0 };
+	struct type_change *change;
+	int rc = collect(diff, &changes, err);
+
+	if (!rc)
+		rc = refuse_first(diff, &changes, false, err);
+	if (!rc)
+		rc = refuse_first(diff, &changes, true, err);
+	if (rc)
+		return rc;
+	vec_for_each (&changes, change)
+		if (!change->unsafe)
+			warn(diff, change);
+	return 0;
+}
