@@ -26,9 +26,9 @@
 
 #include "arch/regs.h"
 #include "base/cancel.h"
+#include "live/stack.h"
 #include "proc/dynsym.h"
 #include "proc/inject.h"
-#include "proc/unwind.h"
 
 #define WAIT_NS 5000000000ll
 #define PAUSE_NS 2000000
@@ -240,7 +240,7 @@ static int call(struct proc *proc, struct guide *guide, taddr function, const st
 	int64_t deadline = clock_now_ns() + WAIT_NS;
 	struct uspl_err last = { 0 };
 	size_t done;
-	int rc = unwinder_new(proc, guide->modules, &guide->unwinder, err);
+	int rc = stack_unwinder_new(proc, guide->modules, &guide->unwinder, err);
 
 	if (rc)
 		return rc;

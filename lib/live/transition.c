@@ -12,6 +12,7 @@
 #include "live/backend.h"
 #include "live/blockers.h"
 #include "live/site.h"
+#include "live/stack.h"
 
 /* How long a single thread may take to stop before everybody is let go again. */
 #define STOP_LIMIT_NS 1000000000ll
@@ -118,7 +119,7 @@ static int prepare(struct run *run, struct uspl_err *err)
 	if (!rc)
 		rc = site_plan_prepare(&run->plan, err);
 	if (!rc)
-		rc = unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
+		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
 	safety_seal(&run->safety);
 	return rc;
 }

@@ -10,10 +10,9 @@
 #include "proc/unwind.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <libelf.h>
 #include <string.h>
 
+#include "proc/cfi.h"
 #include "proc/expr.h"
 
 #define CACHE_SLOTS 4096 /* a power of two; rules by address */
@@ -45,15 +44,6 @@ struct rule {
 	struct reg_rule regs[DWARF_REGS];
 };
 
-/* The CFI of one module. */
-struct cfi {
-	const struct module *module;
-	int fd;
-	uint8_t *copy; /* of a module that is only in memory */
-	Elf *elf;
-	Dwarf_CFI *cfi;
-};
-
 /* A copy of a stretch of the stack, read in large pieces. */
 struct window {
 	taddr start;
@@ -68,28 +58,6 @@ struct unwinder {
 	struct window window;
 };
 
-static int open_cfi(const struct proc *proc, const struct module *module, struct cfi *ret,
-		    struct uspl_err *err)
-{
-	size_t len = (size_t)(module->end - module->start);
-
-	*ret = (struct cfi){ .module = module, .fd = -1 };
-	if (module->is_vdso) {
-		ret->copy = malloc(len);
-		if (!ret->copy)
-			return uspl_fail_nomem(err);
-		if (proc_read_some(proc, module->start, ret->copy, len) == len)
-			ret->elf = elf_memory((char *)ret->copy, len);
-	} else {
-		ret->fd = module_open_file(proc, module);
-		if (ret->fd >= 0)
-			ret->elf = elf_begin(ret->fd, ELF_C_READ_MMAP, NULL);
-	}
-	if (ret->elf)
-		ret->cfi = dwarf_getcfi_elf(ret->elf);
-	return 0;
-}
-
 int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		 struct uspl_err *err)
 {
@@ -100,11 +68,10 @@ int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwi
 	if (!unwinder)
 		return uspl_fail_nomem(err);
 	unwinder->proc = proc;
-	elf_version(EV_CURRENT);
 	vec_for_each (modules, module) {
 		struct cfi *cfi = vec_push(&unwinder->cfis);
 
-		rc = cfi ? open_cfi(proc, module, cfi, err) : uspl_fail_nomem(err);
+		rc = cfi ? cfi_open_module(cfi, proc, module, err) : uspl_fail_nomem(err);
 		if (rc) {
 			unwinder_free(unwinder);
 			return rc;
@@ -112,6 +79,14 @@ int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwi
 	}
 	*ret = unwinder;
 	return 0;
+}
+
+int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
+		      struct uspl_err *err)
+{
+	struct cfi *cfi = vec_push(&unwinder->cfis);
+
+	return cfi ? cfi_open_memory(cfi, unwinder->proc, code, err) : uspl_fail_nomem(err);
 }
 
 void unwinder_free(struct unwinder *unwinder)
@@ -125,14 +100,8 @@ void unwinder_free(struct unwinder *unwinder)
 			free(unwinder->cache[i]->frame);
 		free(unwinder->cache[i]);
 	}
-	vec_for_each (&unwinder->cfis, cfi) {
-		/* The CFI of an Elf handle belongs to the caller (libdw.h). */
-		dwarf_cfi_end(cfi->cfi);
-		elf_end(cfi->elf);
-		if (cfi->fd >= 0)
-			close(cfi->fd);
-		free(cfi->copy);
-	}
+	vec_for_each (&unwinder->cfis, cfi)
+		cfi_close(cfi);
 	vec_release(&unwinder->cfis);
 	free(unwinder);
 }
@@ -197,11 +166,9 @@ static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
 	vec_for_each (&unwinder->cfis, cfi) {
 		Dwarf_Frame *frame;
 
-		if (pc < cfi->module->start || pc >= cfi->module->end)
+		if (pc < cfi->start || pc >= cfi->end)
 			continue;
-		return cfi->cfi &&
-		       dwarf_cfi_addrframe(cfi->cfi, pc - (uint64_t)cfi->module->bias, &frame) ==
-			       0 &&
+		return cfi->cfi && dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
 		       compile(frame, rule);
 	}
 	return false;

@@ -32,6 +32,15 @@ enum unwind_end {
 /* modules must outlive the unwinder. */
 int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		 struct uspl_err *err) uspl_must_check;
+/* Code that belongs to no module, and where in the process its .eh_frame lies. */
+struct unwind_code {
+	taddr start, end;
+	taddr eh_frame;
+	uint64_t eh_frame_len;
+};
+/* Makes the unwinder know it. The call frame information is read at once. */
+int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
+		      struct uspl_err *err) uspl_must_check;
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_AUTO_FREE(unwinder, struct unwinder, unwinder_free)
 #define auto_unwinder __attribute__((cleanup(cleanup_unwinder_)))

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// stack.c - an unwinder that knows the code of updates, too
+
+#include "live/stack.h"
+
+#include "live/region.h"
+
+static int add_regions(struct unwinder *unwinder, const region_vec *regions, struct uspl_err *err)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region) {
+		struct unwind_code code = { region->text, region->text + region->text_len,
+					    region->eh_frame, region->eh_frame_len };
+		int rc = code.eh_frame ? unwinder_add_code(unwinder, &code, err) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
+		       struct uspl_err *err)
+{
+	auto_unwinder struct unwinder *unwinder = NULL;
+	region_vec regions = { 0 };
+	int rc = unwinder_new(proc, modules, &unwinder, err);
+
+	if (!rc)
+		rc = regions_read(proc, &regions, err);
+	if (!rc)
+		rc = add_regions(unwinder, &regions, err);
+	regions_release(&regions);
+	if (!rc)
+		*ret = take_ptr(unwinder);
+	return rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stack.h - an unwinder that knows the code of updates, too */
+#ifndef USPL_LIVE_STACK_H
+#define USPL_LIVE_STACK_H
+
+#include "proc/module.h"
+#include "proc/unwind.h"
+
+/*
+ * An unwinder for all code of the process: its modules, and every update that is in it. modules
+ * must outlive it, and proc->maps must be current.
+ */
+int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
+		       struct uspl_err *err) uspl_must_check;
+
+#endif
