@@ -65,6 +65,20 @@ static size_t agent_len(void)
 	return (size_t)(uspl_agent_end - uspl_agent);
 }
 
+/* True if the slack holds nothing but zeros, or our own code that a tool left there when it died. */
+static bool is_clear(const struct proc *proc, taddr addr)
+{
+	uint8_t have[AGENT_MAX];
+	size_t len = agent_len();
+
+	if (proc_read_some(proc, addr, have, len) != len)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (have[i] && have[i] != uspl_agent[i])
+			return false;
+	return true;
+}
+
 /* Room behind the last byte of a segment's code, 0 if there isn't enough. */
 static taddr slack_of(const struct proc *proc, const struct module *module)
 {
@@ -78,8 +92,8 @@ static taddr slack_of(const struct proc *proc, const struct module *module)
 		    phdr->p_memsz != phdr->p_filesz || !map || !map->exec || map->shared)
 			continue;
 		end = (end + 15) & ~15ull;
-		if (end + agent_len() <= map->end &&
-		    (end & ~(PAGE - 1)) == ((end - 16) & ~(PAGE - 1)))
+		/* Still in the page that holds the last byte. */
+		if (end % PAGE && end + agent_len() <= map->end && end % PAGE + agent_len() <= PAGE)
 			return end;
 	}
 	return 0;
@@ -90,13 +104,19 @@ static int place_agent(const struct proc *proc, struct agent *ret, struct uspl_e
 	module_vec modules = { 0 };
 	const struct module *module;
 	taddr addr = 0;
+	bool clear = false;
 	int rc = modules_read(proc, &modules, err);
 
 	if (rc)
 		return rc;
-	vec_for_each (&modules, module)
-		if (!addr && !module->is_vdso)
-			addr = slack_of(proc, module);
+	/* Slack that is all zeros is best: then what belongs there is known whatever happened before. */
+	vec_for_each (&modules, module) {
+		taddr slack = module->is_vdso || clear ? 0 : slack_of(proc, module);
+
+		clear |= slack && is_clear(proc, slack);
+		if (slack && (clear || !addr))
+			addr = slack;
+	}
 	modules_release(&modules);
 	if (!addr)
 		return uspl_fail(
@@ -105,7 +125,8 @@ static int place_agent(const struct proc *proc, struct agent *ret, struct uspl_e
 			proc->pid, agent_len());
 	ret->addr = addr;
 	ret->len = agent_len();
-	rc = proc_read(proc, addr, ret->saved, ret->len, err);
+	if (!clear)
+		rc = proc_read(proc, addr, ret->saved, ret->len, err);
 	return rc ? rc : proc_write(proc, addr, uspl_agent, ret->len, err);
 }
 
