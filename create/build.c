@@ -9,6 +9,7 @@
 #include "create/build.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -271,6 +272,21 @@ int build_run(const struct build_options *options, struct build **ret, struct us
 	return 0;
 }
 
+int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
+{
+	char **slot = vec_push(&build->notes);
+	va_list args;
+	int len = -1;
+
+	va_start(args, fmt);
+	if (slot)
+		len = vasprintf(slot, fmt, args);
+	va_end(args);
+	if (slot && len < 0)
+		build->notes.n--;
+	return len < 0 ? uspl_fail_nomem(err) : 0;
+}
+
 void build_link_release(struct build_link *link)
 {
 	char **id;
@@ -287,6 +303,7 @@ void build_free(struct build *build)
 {
 	struct build_unit *unit;
 	struct build_link *link;
+	char **note;
 
 	if (!build)
 		return;
@@ -300,6 +317,9 @@ void build_free(struct build *build)
 	vec_for_each (&build->links, link)
 		build_link_release(link);
 	vec_release(&build->links);
+	vec_for_each (&build->notes, note)
+		free(*note);
+	vec_release(&build->notes);
 	/* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
 	if (build->work && !build->keep && file_remove_tree(build->work, NULL) < 0)
 		log_info("build", "cannot remove '%s'", build->work);

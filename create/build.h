@@ -49,6 +49,7 @@ struct build {
 	size_t patch_len;
 	VEC(struct build_unit) units;
 	VEC(struct build_link) links;
+	VEC(char *) notes; /* what the user should know of the builds, a sentence each */
 };
 
 /*

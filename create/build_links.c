@@ -51,12 +51,46 @@ static int get_unit(struct units *units, const struct record *pre, const struct 
 	return 0;
 }
 
+/* Where two commands part, with the word in which they do. */
+static size_t first_difference(const char *a, const char *b)
+{
+	size_t same = 0;
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	while (same && a[same - 1] != ' ')
+		same--;
+	return same;
+}
+
+/*
+ * With other options all functions may have changed, and none by the patch; unless it is the patch
+ * that changes the options, and this is what it is for.
+ */
+static int check_command(const struct units *units, const struct record *pre,
+			 const struct record *post, struct uspl_err *err)
+{
+	size_t at;
+
+	if (!strcmp(pre->command, post->command) || units->new_options)
+		return 0;
+	at = first_difference(pre->command, post->command);
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "'%s' is compiled with other options after the patch, which doesn't change them: "
+		  "'%.80s' was '%.80s'",
+		  units_relative(units, post->source), post->command + at, pre->command + at);
+	uspl_hint(err, "a build must do the same each time: say how with --build=COMMAND");
+	return -USPL_E_UNSUPPORTED;
+}
+
 static int link_unit(struct units *units, struct build_link *link, const struct record *pre,
 		     const struct record *post, struct uspl_err *err)
 {
 	size_t index = 0, *slot;
-	int rc = get_unit(units, pre, post, &index, err);
+	int rc = pre && post ? check_command(units, pre, post, err) : 0;
 
+	if (!rc)
+		rc = get_unit(units, pre, post, &index, err);
 	if (rc)
 		return rc;
 	vec_for_each (&link->units, slot) {

@@ -30,6 +30,10 @@ struct build_paths {
 	char *tree;   /* WORK/tree */
 };
 
+/* Appends to build->notes. */
+int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
+	uspl_printf(3, 4) uspl_must_check;
+
 /* ---- build_tree ---- */
 
 /*
@@ -149,11 +153,12 @@ enum record_kind { RECORD_COMPILE, RECORD_PARTIAL, RECORD_LINK };
 /* A line of create/wrapper/record.h. */
 struct record {
 	enum record_kind kind;
-	char *output; /* of a compilation: the object */
-	char *source; /* of a compilation */
-	char *cwd;    /* of a compilation: the folder the compiler ran in */
-	char *saved;  /* the copy of an object; NULL for a link */
-	char *deps;   /* of a compilation: the list of what it included; NULL if none */
+	char *output;  /* of a compilation: the object */
+	char *source;  /* of a compilation */
+	char *cwd;     /* of a compilation: the folder the compiler ran in */
+	char *saved;   /* the copy of an object; NULL for a link */
+	char *deps;    /* of a compilation: the list of what it included; NULL if none */
+	char *command; /* of a compilation: the compiler and its options */
 	VEC(char *) inputs;
 	uint64_t size; /* of the saved copy */
 };

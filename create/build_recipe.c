@@ -3,6 +3,11 @@
 //
 // The first line of the table whose file is there tells. Trees that are configured come before
 // trees that are not: config.status is run again, since what it wrote may name the user's folder.
+//
+// A Debian source package is built by its own rules, for these alone have the flags of the program
+// that the archive ships. They think in whole builds: stamp files say that all is done. Without
+// these everything is gone through again, the configuration too, but a file that comes out the same
+// keeps its time, and so only what the patch touched is compiled.
 
 #include "create/build_parts.h"
 
@@ -12,6 +17,11 @@
 #include "base/log.h"
 
 #define MAKE "make -j%d"
+#define RULES                                                                                      \
+	"rm -f debian/debhelper-build-stamp debian/autoreconf.* debian/*.debhelper.log "           \
+	"build-stamp build-arch-stamp build-indep-stamp debian/stamp-build* && "                   \
+	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) "                                    \
+	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' debian/rules build"
 #define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
 
 /* clang-format off */
@@ -20,6 +30,7 @@ static const struct {
 	const char *setup, *build;
 } recipes[] = {
 	{ "config.status",  "./config.status", MAKE },
+	{ "debian/rules",   NULL, RULES },
 	{ "GNUmakefile",    NULL, MAKE },
 	{ "Makefile",       NULL, MAKE },
 	{ "makefile",       NULL, MAKE },

@@ -66,7 +66,7 @@ static const struct {
 	size_t saved;  /* the field with the saved copy; 0: none */
 	bool inputs;
 } kinds[] = {
-	[RECORD_COMPILE] = { "compile", 6, 4, false },
+	[RECORD_COMPILE] = { "compile", 7, 4, false },
 	[RECORD_PARTIAL] = { "partial", 3, 2, true },
 	[RECORD_LINK] = { "link", 2, 0, true },
 };
@@ -99,7 +99,8 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 		    set_string(&record->source, fields, compile ? 2 : 0) &&
 		    set_string(&record->cwd, fields, compile ? 3 : 0) &&
 		    set_string(&record->saved, fields, kinds[record->kind].saved) &&
-		    set_string(&record->deps, fields, compile ? 5 : 0);
+		    set_string(&record->deps, fields, compile ? 5 : 0) &&
+		    set_string(&record->command, fields, compile ? 6 : 0);
 
 	for (size_t i = kinds[record->kind].fields; fine && i < fields->n; i++) {
 		char **slot = vec_push(&record->inputs);
@@ -110,7 +111,7 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 	}
 	if (!fine)
 		return uspl_fail_nomem(err);
-	if (!record->output || (compile && (!record->source || !record->cwd)) ||
+	if (!record->output || (compile && (!record->source || !record->cwd || !record->command)) ||
 	    (kinds[record->kind].saved && !record->saved))
 		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
 	return 0;
@@ -185,6 +186,7 @@ void record_release(record_list *records)
 		free(record->cwd);
 		free(record->saved);
 		free(record->deps);
+		free(record->command);
 	}
 	vec_release(records);
 }

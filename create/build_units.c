@@ -289,9 +289,72 @@ static int check_rebuilt(const struct units *units, const tree_files *patched, s
 	return 0;
 }
 
+static const struct record *pre_record(const struct units *units, const char *object)
+{
+	const struct record *record, *found = NULL;
+
+	vec_for_each (&units->pre, record) {
+		if (record->kind == RECORD_COMPILE && !strcmp(record->output, object))
+			found = record;
+	}
+	return found;
+}
+
+/* True if a unit has another object now, though neither it nor what it includes is in the patch. */
+static int is_generated(const struct units *units, const struct record *post,
+			const tree_files *patched, bool *ret, struct uspl_err *err)
+{
+	const struct record *pre =
+		post->kind == RECORD_COMPILE ? pre_record(units, post->output) : NULL;
+	uint64_t before = 0, after = 0;
+	bool depends = true;
+	int rc = pre ? record_depends(post, patched, &depends, err) : 0;
+
+	if (!rc && !depends)
+		rc = input_hash_file(pre->saved, &before, err);
+	if (!rc && !depends)
+		rc = input_hash_file(post->saved, &after, err);
+	*ret = before != after;
+	return rc;
+}
+
+static int note_generated(const struct units *units, const tree_files *patched,
+			  struct uspl_err *err)
+{
+	const struct record *post;
+
+	vec_for_each (&units->post, post) {
+		bool generated;
+		int rc = is_generated(units, post, patched, &generated, err);
+
+		if (!rc && generated)
+			rc = build_note(units->build, err,
+					"the patch doesn't touch '%s', but a file that the build "
+					"generates for it has changed",
+					units_relative(units, post->source));
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* A file that isn't a source may be a makefile, or what one is made of. */
+static bool has_build_file(const tree_files *patched)
+{
+	char **file;
+
+	vec_for_each (patched, file) {
+		if (!tree_is_source(file_basename(*file)))
+			return true;
+	}
+	return false;
+}
+
 int units_add_post(struct units *units, const tree_files *patched, struct uspl_err *err)
 {
 	int rc = record_read(units->paths->work, "post", &units->post, err);
+
+	units->new_options = has_build_file(patched);
 
 	units->makers.post = &units->post;
 	if (!rc)
@@ -300,5 +363,7 @@ int units_add_post(struct units *units, const tree_files *patched, struct uspl_e
 		rc = check_compiled(units, patched, err);
 	if (!rc)
 		rc = check_rebuilt(units, patched, err);
+	if (!rc)
+		rc = note_generated(units, patched, err);
 	return rc ? rc : units_finish(units, err);
 }

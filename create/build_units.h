@@ -21,6 +21,7 @@ struct units {
 	record_list pre, post;
 	struct makers makers;
 	VEC(struct program) programs;
+	bool new_options;    /* the patch changes files that say how to build */
 	struct strmap known; /* "has-pre has-post OBJECT" -> index of the build_unit, plus 1 */
 };
 

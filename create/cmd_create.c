@@ -38,10 +38,13 @@ static int describe(const struct create_options *options, struct build *build,
 	return 0;
 }
 
-static void print_warnings(const struct report *report)
+static void print_notes(const struct build *build, const struct report *report)
 {
 	char **text;
 
+	if (build)
+		vec_for_each (&build->notes, text)
+			fprintf(stderr, "note: %s\n", *text);
 	vec_for_each (&report->warnings, text)
 		fprintf(stderr, "warning: %s\n", *text);
 }
@@ -60,7 +63,7 @@ static int create(const struct create_options *options, struct uspl_err *err)
 		rc = describe(options, build, update, err);
 	if (!rc)
 		rc = targets_add(build, &options->targets, update, &report, err);
-	print_warnings(&report);
+	print_notes(build, &report);
 	if (!rc)
 		rc = update_write(update, path, err);
 	if (!rc)

@@ -14,18 +14,48 @@ struct job {
 	const struct args_word *source;
 	const char *object; /* what the compiler writes */
 	const char *id;     /* the object's name in the record */
+	char *command;      /* what two builds of the same must have in common */
 	char *saved;        /* our copy; may be the object itself */
 	char *deps;         /* the list of what is included; NULL: not wanted */
 };
 
 static void job_release(struct job *job)
 {
+	free(job->command);
 	free(job->saved);
 	free(job->deps);
 }
 
 DEFINE_AUTO_RELEASE(job, struct job, job_release)
 #define auto_job __attribute__((cleanup(cleanup_job_)))
+
+/* Options with the name of a list of dependencies, which may be a temporary one. */
+static bool names_output(const char *word)
+{
+	static const char *const names[] = { "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(word, names[i]))
+			return true;
+	return false;
+}
+
+static char *command_of(const struct tool *tool, const struct args *args)
+{
+	struct buf command = { 0 };
+
+	buf_addstr(&command, tool->path);
+	for (size_t i = 0; i < args->words.n; i++) {
+		const struct args_word *word = &args->words.items[i];
+
+		if (word->kind == ARGS_OPTION && names_output(word->text))
+			i++;
+		else if (word->kind == ARGS_OPTION && strncmp(word->text, "-Wp,-M", 6) &&
+			 strncmp(word->text, "-MF", 3))
+			buf_addf(&command, " %s", word->text);
+	}
+	return buf_take(&command);
+}
 
 static int job_init(struct job *job, const struct tool *tool, const struct args *args,
 		    const struct args_word *source, struct uspl_err *err)
@@ -35,6 +65,9 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	if (rc)
 		return rc;
 	job->source = source;
+	job->command = command_of(tool, args);
+	if (!job->command)
+		return uspl_fail_nomem(err);
 	if (args->own_deps || source->kind == ARGS_ASM)
 		return 0;
 	if (asprintf(&job->deps, "%s.d", job->saved) < 0) {
@@ -44,15 +77,34 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	return 0;
 }
 
+/* True if the build gives the tree another name itself, as builds of packages do. */
+static bool maps_tree(const struct args *args, const char *tree)
+{
+	static const char option[] = "-ffile-prefix-map=";
+	size_t len = strlen(tree);
+	struct args_word *word;
+
+	vec_for_each (&args->words, word) {
+		const char *from = word->text + sizeof(option) - 1;
+
+		if (!strncmp(word->text, option, sizeof(option) - 1) && !strncmp(from, tree, len) &&
+		    from[len] == '=')
+			return true;
+	}
+	return false;
+}
+
 /*
  * The options that make code comparable. Of contradicting options the last one wins, so they come
  * at the end.
  */
-static int add_code_options(const struct tool *tool, tool_argv *argv, char **ret_map,
-			    struct uspl_err *err)
+static int add_code_options(const struct tool *tool, const struct args *args, tool_argv *argv,
+			    char **ret_map, struct uspl_err *err)
 {
 	const char *words[] = { "-ffunction-sections", "-fdata-sections", "-g", NULL, NULL };
 
+	if (maps_tree(args, tool->tree))
+		return tool_add(argv, words, err);
 	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, tool->source) < 0) {
 		*ret_map = NULL;
 		return uspl_fail_nomem(err);
@@ -93,7 +145,7 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 	if (!rc)
 		rc = tool_add(&argv, deps, err);
 	if (!rc && job->source->kind == ARGS_SOURCE)
-		rc = add_code_options(tool, &argv, &map, err);
+		rc = add_code_options(tool, args, &argv, &map, err);
 	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
 }
 
@@ -111,6 +163,7 @@ static int record_job(const struct tool *tool, const struct job *job, struct usp
 	record_field(&line, cwd);
 	record_field(&line, job->saved);
 	record_field(&line, job->deps ? job->deps : "");
+	record_field(&line, job->command);
 	return record_write(tool->work, tool->phase, &line, err);
 }
 
@@ -173,7 +226,7 @@ int step_translate(const struct tool *tool, const struct args *args, int *ret_st
 			rc = tool_add(&argv, one, err);
 	}
 	if (!rc)
-		rc = add_code_options(tool, &argv, &map, err);
+		rc = add_code_options(tool, args, &argv, &map, err);
 	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
 }
 

@@ -6,12 +6,13 @@
  * ended. Fields are separated by tabs; a control character or '%' in a field is written as %XX. All
  * paths are absolute and without symbolic links.
  *
- *     compile OBJECT SOURCE CWD SAVED DEPS
+ *     compile OBJECT SOURCE CWD SAVED DEPS COMMAND
  *     partial OUTPUT SAVED INPUT...       `ld -r`: an object made of objects
  *     link    OUTPUT INPUT...             a program or a shared library
  *
  * CWD is the folder the compiler ran in, SAVED our copy of the object, DEPS a list of what was
- * included, in make's syntax, "" if there is none.
+ * included, in make's syntax, "" if there is none, COMMAND the compiler and its options, less those
+ * that name outputs.
  *
  * An INPUT is an object, or "(ARCHIVE)MEMBER". Shared libraries are left out. A line is one write()
  * to a file opened with O_APPEND, so that compilers running at the same time don't mix.

@@ -35,7 +35,7 @@ static void test_record(void)
 {
 	auto_record record_list records = { 0 };
 	struct uspl_err err = { 0 };
-	int rc = read_record("compile\t/t/a%09b.o\t/t/a.c\t/t\t/w/1.o\t\n"
+	int rc = read_record("compile\t/t/a%09b.o\t/t/a.c\t/t\t/w/1.o\t\tcc -O2\n"
 			     "partial\t/t/r.o\t/w/2.o\t/t/a.o\n"
 			     "link\t/t/p%25\t/t/r.o\t(/t/l.a)x.o\n",
 			     &records, &err);
@@ -45,6 +45,7 @@ static void test_record(void)
 		return;
 	ok_str(records.items[0].output, "/t/a\tb.o", "an escaped tab");
 	ok_str(records.items[0].cwd, "/t", "the folder");
+	ok_str(records.items[0].command, "cc -O2", "the compiler and its options");
 	ok(!records.items[0].deps && records.items[0].saved, "no list of dependencies");
 	ok(records.items[1].kind == RECORD_PARTIAL && records.items[1].inputs.n == 1, "ld -r");
 	ok_str(records.items[1].saved, "/w/2.o", "its copy");
@@ -56,9 +57,10 @@ static void test_record(void)
 /* What can't have come from the wrapper. */
 static const char *const bad_records[] = {
 	"compile\t/t/a.o\n",
-	"compile\t/t/a.o\t/t/a.c\t/t\t/w/1.o\t\textra\n",
-	"compile\t\t/t/a.c\t/t\t/w/1.o\t\n",
-	"compile\t/t/a.o\t/t/a.c\t/t\t\t\n",
+	"compile\t/t/a.o\t/t/a.c\t/t\t/w/1.o\t\tcc\textra\n",
+	"compile\t/t/a.o\t/t/a.c\t/t\t/w/1.o\t\t\n",
+	"compile\t\t/t/a.c\t/t\t/w/1.o\t\tcc\n",
+	"compile\t/t/a.o\t/t/a.c\t/t\t\t\tcc\n",
 	"link\n",
 	"link\t/t/%0\n",
 	"link\t/t/%zz\n",
