@@ -3,6 +3,7 @@
 #
 # The system calls of one whole run are counted with strace; then every EVERYth of them, from the first that touches the process on, is
 # the one at which the tool is killed or gets an error. `make crash` takes every single one.
+# shellcheck disable=SC2030,SC2031 # status is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
 
 setup_file() {
