@@ -3,6 +3,8 @@
 
 #include "create/place.h"
 
+#include <stdarg.h>
+
 struct dbginfo *side_dbginfo(struct side *side)
 {
 	if (!side->dbg_asked && side->path)
@@ -28,6 +30,44 @@ const char *sec_place(const struct objsec *sec, struct buf *buf)
 		return sym_place(part_of(sec)->owner, buf);
 	buf_addstr(buf, part_of(sec)->side->source);
 	return buf_str(buf);
+}
+
+static int refuse(const char *place, struct uspl_err *err, enum uspl_code code, const char *fmt,
+		  va_list ap)
+{
+	auto_free char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return uspl_fail(err, code, "%s: %s", place, text);
+}
+
+int sym_refuse(const struct objsym *sym, struct uspl_err *err, enum uspl_code code, const char *fmt,
+	       ...)
+{
+	auto_buf struct buf place = { 0 };
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = refuse(sym_place(sym, &place), err, code, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+int sec_refuse(const struct objsec *sec, struct uspl_err *err, enum uspl_code code, const char *fmt,
+	       ...)
+{
+	auto_buf struct buf place = { 0 };
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = refuse(sec_place(sec, &place), err, code, fmt, ap);
+	va_end(ap);
+	return rc;
 }
 
 const char *sec_title(const struct objsec *sec)

@@ -16,6 +16,16 @@ struct dbginfo *side_dbginfo(struct side *side);
 const char *sym_place(const struct objsym *sym, struct buf *buf);
 /* The same for what begins a section. */
 const char *sec_place(const struct objsec *sec, struct buf *buf);
+
+/*
+ * Records a refusal that concerns a symbol, or what begins a section: uspl_fail with the place
+ * before the sentence.
+ */
+int sym_refuse(const struct objsym *sym, struct uspl_err *err, enum uspl_code code, const char *fmt,
+	       ...) uspl_printf(4, 5);
+int sec_refuse(const struct objsec *sec, struct uspl_err *err, enum uspl_code code, const char *fmt,
+	       ...) uspl_printf(4, 5);
+
 /* What a section is called in messages: its function or variable, else its own name. */
 const char *sec_title(const struct objsec *sec);
 

@@ -12,6 +12,7 @@
 
 #include "arch/arch.h"
 #include "create/differ.h"
+#include "create/place.h"
 #include "create/vet.h"
 
 static int vet_lto(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
@@ -37,9 +38,11 @@ static int vet_compiler(const struct diff *diff, const struct unit *unit, struct
 	(void)diff;
 	if (!pre || !post || !strcmp(pre, post))
 		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "%s was compiled by '%s' before the patch and by '%s' after it",
-			 unit->source, pre, post);
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "%s was compiled by '%s' before the patch and by '%s' after it", unit->source,
+		  pre, post);
+	uspl_hint(err, "both builds must use the compiler of the running program");
+	return -USPL_E_UNSUPPORTED;
 }
 
 /* Code that belongs to no function: hand-written assembly without .type, or a top-level asm. */
@@ -55,13 +58,35 @@ static int vet_nameless_code(const struct diff *diff, const struct unit *unit, s
 		old = objfile_section(unit->pre.obj, sec->name);
 		a = (struct range){ old, 0, old ? old->size : 0 };
 		b = (struct range){ sec, 0, sec->size };
-		if (!old || !range_equal(&a, &b, 0))
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: code in section '%s' changes that belongs to no "
-					 "function (assembler?)",
-					 unit->source, sec->name);
+		if (old && range_equal(&a, &b, 0))
+			continue;
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "%s: code in section '%s' changes that belongs to no function "
+			  "(assembler?)",
+			  unit->source, sec->name);
+		uspl_hint(err, "leave it as it is, and put what is new into a function of C");
+		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
+}
+
+static int refuse_start(const struct unit *unit, const struct objsec *sec, struct uspl_err *err)
+{
+	const struct objsym *runs = sec->rels.n ? sec->rels.items[0].sym : NULL;
+	int rc;
+
+	if (runs && runs->sec && sym_is_function(runs))
+		rc = sym_refuse(runs, err, USPL_E_UNSUPPORTED,
+				"what runs at the start or end of the program changes: '%s' "
+				"(section '%s')",
+				runs->name, sec->name);
+	else
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "%s: what runs at the start or end of the program changes "
+			       "(section '%s')",
+			       unit->source, sec->name);
+	uspl_hint(err, "the start is over in a process that runs; do what is new at its first use");
+	return rc;
 }
 
 static int vet_start_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
@@ -82,12 +107,43 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 			b = (struct range){ way ? twin : sec, 0, sec->size };
 			if (twin && twin->size == sec->size && range_equal(&a, &b, 0))
 				continue;
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: what runs at the start or end of the program changes "
-					 "(section '%s')",
-					 unit->source, sec->name);
+			return refuse_start(unit, sec, err);
 		}
 	}
+	return 0;
+}
+
+static int refuse_code(const struct objsec *sec, struct uspl_err *err)
+{
+	const struct part *part = part_of(sec);
+	const char *name = sec_title(sec);
+	int rc;
+
+	if (part->shared) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but shares its section '%s' with other functions",
+				name, sec->name);
+		uspl_hint(err, "build with -ffunction-sections, and without a section attribute "
+			       "or assembler here");
+		return rc;
+	}
+	if (part->opaque) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but holds bytes that are no code", name);
+		uspl_hint(err, "leave it as it is, and change the functions that call it");
+		return rc;
+	}
+	if (part->owner && part->owner->type == STT_GNU_IFUNC) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"the resolver of the indirect function '%s' changes; it has run "
+				"already",
+				name);
+		uspl_hint(err, "change the functions that it chooses from");
+		return rc;
+	}
+	if (part->is_cold && !part->other)
+		return sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				  "'%s' changes, but its function isn't in the unit", name);
 	return 0;
 }
 
@@ -96,29 +152,12 @@ static int vet_code(const struct diff *diff, const struct unit *unit, struct usp
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct part *part = part_of(sec);
-		const char *name = part->owner ? part->owner->name : sec->name;
+		int rc = 0;
 
-		if (part->kind != PART_CODE || !part->carried)
-			continue;
-		if (part->shared)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: '%s' changes, but shares its section '%s' with other "
-					 "functions",
-					 unit->source, name, sec->name);
-		if (part->opaque)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: '%s' changes, but holds bytes that are no code",
-					 unit->source, name);
-		if (part->owner && part->owner->type == STT_GNU_IFUNC)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: the resolver of the indirect function '%s' changes; "
-					 "it has run already",
-					 unit->source, name);
-		if (part->is_cold && !part->other)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: '%s' changes, but its function isn't in the unit",
-					 unit->source, name);
+		if (part_of(sec)->kind == PART_CODE && part_of(sec)->carried)
+			rc = refuse_code(sec, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -152,9 +191,11 @@ static int vet_aliases(const struct diff *diff, const struct unit *unit, struct 
 		if (sym == owner || !twin ||
 		    has_alias(&ident_of(twin)->unit->pre, twin->sec, ident_of(sym)->refname))
 			continue;
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "%s: '%s' becomes another name of '%s', which changes",
-				 unit->source, sym->name, owner->name);
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "'%s' becomes another name of '%s', which changes", sym->name,
+			   owner->name);
+		uspl_hint(err, "make it a function of its own that calls '%s'", owner->name);
+		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
 }
@@ -172,11 +213,10 @@ static int vet_relocations(const struct diff *diff, const struct unit *unit, str
 			const struct reloc_info *info = arch_native()->reloc(rel->type);
 
 			if (info->kind == RELOC_UNSUPPORTED)
-				return uspl_fail(
-					err, USPL_E_UNSUPPORTED,
-					"%s: '%s' refers to '%s' by the unsupported relocation %s",
-					unit->source,
-					part_of(sec)->owner ? part_of(sec)->owner->name : sec->name,
+				return sec_refuse(
+					sec, err, USPL_E_UNSUPPORTED,
+					"'%s' refers to '%s' by the unsupported relocation %s",
+					sec_title(sec),
 					rel->sym->sec && !*rel->sym->name ? rel->sym->sec->name
 									  : rel->sym->name,
 					info->name);

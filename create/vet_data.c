@@ -12,19 +12,47 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/text.h"
 #include "create/differ.h"
+#include "create/place.h"
 #include "create/vet.h"
 
-/*
- * For messages: the first bytes of a variable's initial value, or its number if it is as small as
- * one.
- */
+/* A reference as a value: the text of a string, or the name of what is pointed to. */
+static const char *show_reference(const struct objsym *sym, struct buf *buf)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sym->sec->rels, rel) {
+		const struct objsec *to = rel->sym->sec;
+		int64_t at;
+
+		if (rel->offset != sym->value)
+			continue;
+		at = to ? reference_target(sym->sec, rel) : 0;
+		if (to && (to->flags & SHF_STRINGS) && to->data && at >= 0 &&
+		    (uint64_t)at < to->size) {
+			buf_addstr(buf, "\"");
+			text_add_printable(
+				buf, (const char *)to->data + at,
+				strnlen((const char *)to->data + at, to->size - (size_t)at), false);
+			buf_addstr(buf, "\"");
+		} else {
+			buf_addf(buf, "'%s'",
+				 to && !*rel->sym->name ? sec_title(to) : rel->sym->name);
+		}
+		return buf_str(buf);
+	}
+	return NULL;
+}
+
+/* For messages: an initial value, as a number or name if it is one, else as its first bytes. */
 static const char *show_value(const struct objsym *sym, struct buf *buf)
 {
 	const uint8_t *data = sym->sec ? sym->sec->data : NULL;
 	uint64_t number = 0, n = sym->size;
 
+	if (data && n == 8 && show_reference(sym, buf))
+		return buf_str(buf);
 	if (data && (n == 1 || n == 2 || n == 4 || n == 8)) {
 		memcpy(&number, data + sym->value, n);
 		buf_addf(buf, "%llu", (unsigned long long)number);
@@ -38,7 +66,7 @@ static const char *show_value(const struct objsym *sym, struct buf *buf)
 	return buf_str(buf);
 }
 
-static int refuse_data(const struct unit *unit, const struct objsym *sym, struct uspl_err *err)
+static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 {
 	const struct objsym *old = ident_of(sym)->twin;
 	auto_buf struct buf was = { 0 }, is = { 0 };
@@ -46,10 +74,9 @@ static int refuse_data(const struct unit *unit, const struct objsym *sym, struct
 	int rc;
 
 	if (old->size != sym->size) {
-		rc = uspl_fail(err, USPL_E_DATA_CHANGE,
-			       "%s: the size of '%s' changes from %llu to %llu bytes", unit->source,
-			       sym->name, (unsigned long long)old->size,
-			       (unsigned long long)sym->size);
+		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+				"the size of '%s' changes from %llu to %llu bytes", sym->name,
+				(unsigned long long)old->size, (unsigned long long)sym->size);
 		uspl_hint(err, "the running program has room for the old size only; put what is "
 			       "new into a new variable");
 		return rc;
@@ -57,12 +84,12 @@ static int refuse_data(const struct unit *unit, const struct objsym *sym, struct
 	from = show_value(old, &was);
 	to = show_value(sym, &is);
 	if (!strcmp(from, to))
-		rc = uspl_fail(err, USPL_E_DATA_CHANGE, "%s: the initial value of '%s' changes",
-			       unit->source, sym->name);
+		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE, "the initial value of '%s' changes",
+				sym->name);
 	else
-		rc = uspl_fail(err, USPL_E_DATA_CHANGE,
-			       "%s: the initial value of '%s' changes from %s to %s", unit->source,
-			       sym->name, from, to);
+		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+				"the initial value of '%s' changes from %s to %s", sym->name, from,
+				to);
 	uspl_hint(err, "the variable exists already and keeps its value; leave the initial value "
 		       "as it is, and let changed "
 		       "code use a new variable or constant");
@@ -82,19 +109,34 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 
 		if (!ident->twin || !ident->changed || (sym->sec && part_of(sym->sec)->reason))
 			continue;
-		if (sym->type == STT_TLS && ident->twin->size != sym->size)
-			return uspl_fail(err, USPL_E_DATA_CHANGE,
-					 "%s: the size of the thread-local '%s' changes",
-					 unit->source, sym->name);
-		return refuse_data(unit, sym, err);
+		return refuse_data(sym, err);
 	}
 	return 0;
 }
 
 /*
- * Data that stays in the running program points to the old table: who follows it would read old
- * values.
+ * Data that stays in the running program points to the old table, or into the old code: who follows
+ * it would read old values. The way out is the same for both.
  */
+static int refuse_pointing(const struct objsec *sec, const struct objsec *to, struct uspl_err *err)
+{
+	int rc;
+
+	if (part_of(to)->kind == PART_CODE)
+		rc = sec_refuse(sec, err, USPL_E_DATA_CHANGE,
+				"'%s' holds addresses within '%s', which changes", sec_title(sec),
+				sec_title(to));
+	else
+		rc = sec_refuse(to, err, USPL_E_DATA_CHANGE,
+				"the constant '%s' changes, and '%s' points to it", sec_title(to),
+				sec_title(sec));
+	uspl_hint(err,
+		  "'%s' stays as it is in the process; leave what it points to as it is, too, "
+		  "and let changed code use a new constant or function",
+		  sec_title(sec));
+	return rc;
+}
+
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
@@ -110,20 +152,10 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 
 			if (!part || !part->reason)
 				continue;
-			if (part->kind == PART_CONST && part->owner && ident_of(part->owner)->twin)
-				return uspl_fail(
-					err, USPL_E_DATA_CHANGE,
-					"%s: the constant '%s' changes, and '%s' points to it",
-					unit->source, part->owner->name,
-					part_of(sec)->owner ? part_of(sec)->owner->name
-							    : sec->name);
-			if (part->kind == PART_CODE && rel->sym->type == STT_SECTION)
-				return uspl_fail(
-					err, USPL_E_DATA_CHANGE,
-					"%s: '%s' holds addresses within '%s', which changes",
-					unit->source,
-					part_of(sec)->owner ? part_of(sec)->owner->name : sec->name,
-					part->owner ? part->owner->name : rel->sym->sec->name);
+			if ((part->kind == PART_CONST && part->owner &&
+			     ident_of(part->owner)->twin) ||
+			    (part->kind == PART_CODE && rel->sym->type == STT_SECTION))
+				return refuse_pointing(sec, rel->sym->sec, err);
 		}
 	}
 	return 0;
@@ -138,38 +170,48 @@ static bool is_identifier(const char *name)
 	return !*name;
 }
 
+static int refuse_new(const struct objsym *sym, struct uspl_err *err)
+{
+	const struct part *part = part_of(sym->sec);
+	int rc;
+
+	/* The linker makes one table of all sections of such a name. */
+	if (is_identifier(sym->sec->name)) {
+		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				"'%s' is added to the linker's table '%s'", sym->name,
+				sym->sec->name);
+		uspl_hint(err, "the program's table has no room; call what is new from a function "
+			       "that reads the table");
+		return rc;
+	}
+	if (part->carried && part->kind == PART_TLS) {
+		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED, "new thread-local variable '%s'",
+				sym->name);
+		uspl_hint(err, "threads that run already have no room for it; use "
+			       "pthread_getspecific() or a table by thread");
+		return rc;
+	}
+	if (part->carried && part->shared) {
+		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				"new variable '%s' shares its section '%s' with others", sym->name,
+				sym->sec->name);
+		uspl_hint(err, "build with -fdata-sections, and without a section attribute here");
+		return rc;
+	}
+	return 0;
+}
+
 int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct part *part = sym->sec ? part_of(sym->sec) : NULL;
+		int rc = 0;
 
-		if (!part || !sym_is_variable(sym) || ident_of(sym)->twin)
-			continue;
-		/*
-		 * The linker makes one table of all sections of such a name; the program would
-		 * not see the new entry.
-		 */
-		if (is_identifier(sym->sec->name))
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: '%s' is added to the linker's table '%s'",
-					 unit->source, sym->name, sym->sec->name);
-		if (part->carried && part->kind == PART_TLS) {
-			int rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-					   "%s: new thread-local variable '%s'", unit->source,
-					   sym->name);
-
-			uspl_hint(err, "threads that run already have no room for it; use "
-				       "pthread_getspecific() or a "
-				       "table by thread");
+		if (sym->sec && sym_is_variable(sym) && !ident_of(sym)->twin)
+			rc = refuse_new(sym, err);
+		if (rc)
 			return rc;
-		}
-		if (part->carried && part->shared)
-			return uspl_fail(
-				err, USPL_E_UNSUPPORTED,
-				"%s: new variable '%s' shares its section '%s' with others",
-				unit->source, sym->name, sym->sec->name);
 	}
 	return 0;
 }
@@ -200,6 +242,7 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i], *old;
 		const struct part *part = sym->sec ? part_of(sym->sec) : NULL;
+		auto_buf struct buf place = { 0 };
 		int rc;
 
 		if (!part || !part->carried || part->kind != PART_DATA || !sym_is_variable(sym) ||
@@ -208,9 +251,9 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 		old = find_lost(diff, unit, sym);
 		if (!old)
 			continue;
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "variable '%s' moves from %s to %s, or is it another one?",
-			       sym->name, ident_of(old)->unit->source, unit->source);
+		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				"variable '%s' moves from %s to here, or is it another one?",
+				sym->name, sym_place(old, &place));
 		uspl_hint(err, "leave it where it is, or give the new one another name");
 		return rc;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // initial_value.c - another initial value
 // ways: any
-// refuses: data-change 'counter' changes from 5 to 6
+// refuses: data-change post.c:9: the initial value of 'counter' changes from 5 to 6
 
 #ifndef PATCHED
 static int counter = 5;

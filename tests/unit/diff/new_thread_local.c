@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // new_thread_local.c - a new thread-local variable
 // ways: any
-// refuses: unsupported thread-local variable 't'
+// refuses: unsupported post.c:12: new thread-local variable 't'
 
 #ifndef PATCHED
 int f(void)

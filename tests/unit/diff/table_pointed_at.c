@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // table_pointed_at.c - a constant table changes to which a variable points
 // ways: gcc -O2, gcc -O2 -fno-pie
-// refuses: data-change 'p' points to it
+// refuses: data-change post.c:9: the constant 'tab' changes, and 'p' points to it
 
 #ifndef PATCHED
 static const int tab[4] = {1, 2, 3, 4};
