@@ -42,31 +42,31 @@ static bool has_name(const struct update_target *target, const struct module *mo
 	       (target->soname && module->soname && !strcmp(module->soname, target->soname));
 }
 
-/*
- * The module that the target is: by its build-id, or else by its name, and then the match decides.
- */
-static const struct module *find_module(const struct session *session,
-					const struct update_target *target)
-{
-	const struct module *module;
-
-	vec_for_each (&session->modules, module)
-		if (has_build_id(target, module->build_id))
-			return module;
-	vec_for_each (&session->modules, module)
-		if (has_name(target, module))
-			return module;
-	return NULL;
-}
-
-static bool is_paired(const struct session *session, const struct module *module)
+static bool is_paired(const struct session *session, const struct update_target *target,
+		      const struct module *module)
 {
 	const struct pair *pair;
 
 	vec_for_each (&session->pairs, pair)
-		if (pair->module == module)
+		if (pair->target == target || pair->module == module)
 			return true;
 	return false;
+}
+
+/* The module that the target is, by its build-id or by its name. */
+static const struct module *find_module(const struct session *session,
+					const struct update_target *target, bool by_name)
+{
+	const struct module *module;
+
+	vec_for_each (&session->modules, module) {
+		bool same =
+			by_name ? has_name(target, module) : has_build_id(target, module->build_id);
+
+		if (same && !is_paired(session, target, module))
+			return module;
+	}
+	return NULL;
 }
 
 static int fail_no_module(const struct session *session, struct uspl_err *err)
@@ -86,21 +86,36 @@ static int fail_no_module(const struct session *session, struct uspl_err *err)
 	return -USPL_E_NO_MODULE;
 }
 
-static int find_pairs(struct session *session, struct uspl_err *err)
+static int pair_targets(struct session *session, bool by_name, struct uspl_err *err)
 {
 	const struct update_target *target;
 
 	vec_for_each (&session->update->targets, target) {
-		const struct module *module = find_module(session, target);
+		const struct module *module = find_module(session, target, by_name);
 		struct pair *pair;
 
-		if (!module || is_paired(session, module))
+		if (!module)
 			continue;
 		pair = vec_push(&session->pairs);
 		if (!pair)
 			return uspl_fail_nomem(err);
 		*pair = (struct pair){ target, module };
 	}
+	return 0;
+}
+
+/*
+ * By build-ids first, which can't be mistaken; a name, which two targets of an update may share,
+ * counts for what is left over, and then the match decides.
+ */
+static int find_pairs(struct session *session, struct uspl_err *err)
+{
+	int rc = pair_targets(session, false, err);
+
+	if (!rc)
+		rc = pair_targets(session, true, err);
+	if (rc)
+		return rc;
 	return session->pairs.n ? 0 : fail_no_module(session, err);
 }
 
