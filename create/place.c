@@ -4,6 +4,12 @@
 #include "create/place.h"
 
 #include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "create/differ.h"
+
+enum { MAX_TEXT = 60 };
 
 struct dbginfo *side_dbginfo(struct side *side)
 {
@@ -73,4 +79,33 @@ int sec_refuse(const struct objsec *sec, struct uspl_err *err, enum uspl_code co
 const char *sec_title(const struct objsec *sec)
 {
 	return part_of(sec)->owner ? part_of(sec)->owner->name : sec->name;
+}
+
+/* A string constant, also one in a section that isn't only for strings. */
+static bool show_text(const struct objsec *sec, int64_t at, struct buf *buf)
+{
+	const char *text;
+	size_t room, len;
+
+	if (part_of(sec)->kind != PART_LITERAL || !sec->data || at < 0 || (uint64_t)at >= sec->size)
+		return false;
+	text = (const char *)sec->data + at;
+	room = sec->size - (size_t)at;
+	len = strnlen(text, room);
+	if (len == room || !text_is_utf8(text, len) || (!len && !(sec->flags & SHF_STRINGS)))
+		return false;
+	buf_addstr(buf, "\"");
+	text_add_printable(buf, text, len < MAX_TEXT ? len : MAX_TEXT, false);
+	buf_addstr(buf, len < MAX_TEXT ? "\"" : "...\"");
+	return true;
+}
+
+void rel_show(const struct objsec *from, const struct objrel *rel, struct buf *buf)
+{
+	const struct objsec *to = rel->sym->sec;
+	bool nameless = rel->sym->type == STT_SECTION || sym_is_compiler_made(rel->sym);
+
+	if (to && nameless && show_text(to, reference_target(from, rel), buf))
+		return;
+	buf_addf(buf, "'%s'", to && nameless ? sec_title(to) : rel->sym->name);
 }

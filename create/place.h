@@ -28,5 +28,10 @@ int sec_refuse(const struct objsec *sec, struct uspl_err *err, enum uspl_code co
 
 /* What a section is called in messages: its function or variable, else its own name. */
 const char *sec_title(const struct objsec *sec);
+/*
+ * Appends what a reference of a section means to people: the text of a string constant in quotes,
+ * else the name of what is referred to.
+ */
+void rel_show(const struct objsec *from, const struct objrel *rel, struct buf *buf);
 
 #endif

@@ -12,37 +12,23 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/buf.h"
 #include "create/differ.h"
 #include "create/place.h"
 #include "create/vet.h"
 
-/* A reference as a value: the text of a string, or the name of what is pointed to. */
-static const char *show_reference(const struct objsym *sym, struct buf *buf)
+/* The reference at the start of a variable, if there is one. */
+static bool show_reference(const struct objsym *sym, struct buf *buf)
 {
 	const struct objrel *rel;
 
 	vec_for_each (&sym->sec->rels, rel) {
-		const struct objsec *to = rel->sym->sec;
-		int64_t at;
-
 		if (rel->offset != sym->value)
 			continue;
-		at = to ? reference_target(sym->sec, rel) : 0;
-		if (to && (to->flags & SHF_STRINGS) && to->data && at >= 0 &&
-		    (uint64_t)at < to->size) {
-			buf_addstr(buf, "\"");
-			text_add_printable(
-				buf, (const char *)to->data + at,
-				strnlen((const char *)to->data + at, to->size - (size_t)at), false);
-			buf_addstr(buf, "\"");
-		} else {
-			buf_addf(buf, "'%s'",
-				 to && !*rel->sym->name ? sec_title(to) : rel->sym->name);
-		}
-		return buf_str(buf);
+		rel_show(sym->sec, rel, buf);
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* For messages: an initial value, as a number or name if it is one, else as its first bytes. */
