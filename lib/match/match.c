@@ -16,9 +16,9 @@
 // if it is the only one that matches. What can't be told apart yet waits: matches of others may
 // refer to it or rule places out. The loop ends when a round finds nothing new.
 //
-// A function that an earlier update redirected is looked for where its calls end (image_follow): the
-// pre code of the next update is the earlier one's new code. Its value stays the entry by which the
-// program knows it.
+// A function that an earlier update redirected is looked for where its calls end (image_follow):
+// the pre code of the next update is the earlier one's new code. Its value stays the entry by which
+// the program knows it.
 //
 // A stripped program has no such table: there a function is looked for wherever one begins. Small
 // functions then are often found in several places; who refers to them tells which is meant.
