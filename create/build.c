@@ -24,6 +24,7 @@ struct run {
 	struct build_paths paths;
 	VEC(struct patch_file) patches;
 	struct recipe recipe;
+	struct prebuild prebuild;
 	struct units *units;
 	tree_files patched;
 	plain_files plain; /* of these, those that were given line directives */
@@ -40,6 +41,7 @@ static void run_release(struct run *run)
 		free(patch->path);
 	vec_release(&run->patches);
 	recipe_release(&run->recipe);
+	prebuild_close(&run->prebuild);
 	free(run->paths.source);
 	free(run->paths.work);
 	free(run->paths.tree);
@@ -95,19 +97,50 @@ static int find_source(const char *source, char **ret, struct uspl_err *err)
 				   : uspl_fail(err, USPL_E_FILE, "'%s' is not a folder", source);
 }
 
+/* The work folder in the one for the prebuild; prebuild_use makes it. */
+static int open_prebuild(struct run *run, struct uspl_err *err)
+{
+	int rc = prebuild_open(run->options->prebuild, &run->prebuild, err);
+
+	if (rc)
+		return rc;
+	run->paths.work = file_join(run->prebuild.folder, "work");
+	return run->paths.work ? 0 : uspl_fail_nomem(err);
+}
+
 static int make_folders(struct run *run, struct uspl_err *err)
 {
-	int rc = find_source(run->options->source, &run->paths.source, err);
+	const struct build_options *options = run->options;
+	int rc = find_source(options->source, &run->paths.source, err);
 
 	if (!rc)
-		rc = make_work(run->options->keep, &run->paths.work, err);
+		rc = recipe_find(run->paths.source, options->command, options->jobs, &run->recipe,
+				 err);
+	if (!rc)
+		rc = options->prebuild ? open_prebuild(run, err)
+				       : make_work(options->keep, &run->paths.work, err);
 	if (rc)
 		return rc;
 	run->build->work = strdup(run->paths.work);
-	run->build->keep = run->options->keep;
+	run->build->keep = options->keep || options->prebuild;
 	run->paths.tree = file_join(run->paths.work, "tree");
-	if (!run->build->work || !run->paths.tree)
-		return uspl_fail_nomem(err);
+	return run->build->work && run->paths.tree ? 0 : uspl_fail_nomem(err);
+}
+
+/* The private tree: a new copy, or one that is built already. */
+static int make_tree(struct run *run, struct uspl_err *err)
+{
+	auto_free char *why_not = NULL;
+	int rc = 0;
+
+	if (run->options->prebuild)
+		rc = prebuild_use(&run->prebuild, &run->paths, &run->recipe, &why_not, err);
+	if (!rc && why_not)
+		rc = build_note(run->build, err,
+				"the build in '%s' is made anew: '%s' isn't what it was",
+				run->options->prebuild, why_not);
+	if (rc || run->prebuild.usable)
+		return rc;
 	log_info("build", "copying '%s' to '%s'", run->paths.source, run->paths.tree);
 	return tree_copy(&run->paths, err);
 }
@@ -155,15 +188,20 @@ static int write_patches(struct run *run, const struct buf *text, struct uspl_er
 
 static int build_before(struct run *run, struct uspl_err *err)
 {
-	int rc = tree_renew_sources(run->paths.tree, err);
+	int rc = phase_prepare(&run->paths, err);
 
-	if (!rc)
-		rc = phase_prepare(&run->paths, err);
+	if (rc || run->prebuild.usable)
+		return rc ? rc : units_add_pre(run->units, err);
+	rc = tree_renew_sources(run->paths.tree, err);
 	if (!rc && run->recipe.setup)
 		rc = phase_run(&run->paths, "pre", run->recipe.setup, false, err);
 	if (!rc)
 		rc = phase_run(&run->paths, "pre", run->recipe.build, false, err);
-	return rc ? rc : units_add_pre(run->units, err);
+	if (!rc)
+		rc = units_add_pre(run->units, err);
+	if (!rc && run->options->prebuild)
+		rc = prebuild_save(&run->prebuild, &run->paths, err);
+	return rc;
 }
 
 static int renew_files(const tree_files *files, const struct timespec *now, struct uspl_err *err)
@@ -237,10 +275,9 @@ static int run_steps(struct run *run, struct uspl_err *err)
 	if (!rc)
 		rc = make_folders(run, err);
 	if (!rc)
-		rc = write_patches(run, &text, err);
+		rc = make_tree(run, err);
 	if (!rc)
-		rc = recipe_find(run->paths.tree, options->command, options->jobs, &run->recipe,
-				 err);
+		rc = write_patches(run, &text, err);
 	if (!rc)
 		rc = patch_apply(run->paths.tree, run->patches.items, options->patch_opt, true,
 				 err);

@@ -22,7 +22,8 @@ struct build_options {
 	const char *patch_opt; /* "-p1" */
 	const char *command;   /* NULL: found by itself */
 	int jobs;
-	const char *keep; /* keep the work folder here; NULL: a temporary one that is removed */
+	const char *keep;     /* keep the work folder here; NULL: a temporary one that is removed */
+	const char *prebuild; /* keep the build before the patch here and use it again; NULL: no */
 };
 
 /* One compilation: a source file and its object in each build. */

@@ -6,6 +6,8 @@
  *     build_patch    reading, checking and applying diffs
  *     build_patched  patched sources whose unchanged lines have their old numbers
  *     build_recipe   how a tree is built
+ *     build_mirror   one folder made like another
+ *     build_prebuild the first build, kept and used again
  *     build_phase    running a build under the compiler wrapper
  *     build_record   what the wrapper noted
  *     build_arfile   members of static archives
@@ -17,6 +19,7 @@
 #ifndef USPL_CREATE_BUILD_PARTS_H
 #define USPL_CREATE_BUILD_PARTS_H
 
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/buf.h"
@@ -53,6 +56,10 @@ bool tree_is_c(const char *name);
  * came with it is out of date and is made again, while none of them is newer than another.
  */
 int tree_renew_sources(const char *tree, struct uspl_err *err) uspl_must_check;
+
+typedef int (*tree_visit)(const char *path, const struct stat *st, void *ctx, struct uspl_err *err);
+/* Calls visit for every regular file below a folder, those of version control left out. */
+int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *err) uspl_must_check;
 
 typedef VEC(char *) tree_files;
 /*
@@ -145,6 +152,41 @@ int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_mu
  */
 int phase_run(const struct build_paths *paths, const char *phase, const char *command, bool quiet,
 	      struct uspl_err *err) uspl_must_check;
+
+/* ---- build_mirror ---- */
+
+/* Makes the folder `to` like `from`: names, contents, modes and times, links by their text. */
+int tree_mirror(const char *from, const char *to, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_prebuild ---- */
+
+/* A folder in which the build before the patch is kept. */
+struct prebuild {
+	char *folder; /* NULL: nothing is kept */
+	int lock;
+	bool usable;      /* what is there can be used */
+	struct buf state; /* what a build depends on now */
+};
+
+/*
+ * Opens the folder, which is made if it isn't there, for ourselves alone. USPL_E_FILE if another
+ * uspl-create works in it; a folder with other things in it is refused.
+ */
+int prebuild_open(const char *folder, struct prebuild *ret, struct uspl_err *err) uspl_must_check;
+void prebuild_close(struct prebuild *prebuild);
+
+/*
+ * Finds out if the build that is kept is the one that would be made now, and then brings the tree
+ * to the state after it. If not, empties the work folder; *ret_why_not, which the caller frees,
+ * then says what is different, and stays as it is if there was no build.
+ */
+int prebuild_use(struct prebuild *prebuild, const struct build_paths *paths,
+		 const struct recipe *recipe, char **ret_why_not,
+		 struct uspl_err *err) uspl_must_check;
+
+/* Keeps the build that was just made. */
+int prebuild_save(const struct prebuild *prebuild, const struct build_paths *paths,
+		  struct uspl_err *err) uspl_must_check;
 
 /* ---- build_record ---- */
 

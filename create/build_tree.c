@@ -42,12 +42,17 @@ bool tree_is_source(const char *name)
 	return tree_is_c(name) || has_suffix(name, other_suffixes, ARRAY_SIZE(other_suffixes));
 }
 
-static bool is_left_out(const struct build_paths *paths, const char *path, const char *name)
+static bool is_version_control(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++)
 		if (!strcmp(name, left_out[i]))
 			return true;
-	return !strcmp(path, paths->work);
+	return false;
+}
+
+static bool is_left_out(const struct build_paths *paths, const char *path, const char *name)
+{
+	return is_version_control(name) || !strcmp(path, paths->work);
 }
 
 /* True if a relative link in the folder `from` leads out of the tree. Looks at the text alone. */
@@ -162,10 +167,7 @@ int tree_copy(const struct build_paths *paths, struct uspl_err *err)
 	return copy_folder(paths, paths->source, paths->tree, err);
 }
 
-typedef int (*visit_fn)(const char *path, const struct stat *st, void *ctx, struct uspl_err *err);
-
-/* Calls visit for every regular file below path. */
-static int walk(const char *path, visit_fn visit, void *ctx, struct uspl_err *err)
+int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *err)
 {
 	auto_closedir DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -180,10 +182,10 @@ static int walk(const char *path, visit_fn visit, void *ctx, struct uspl_err *er
 		if (!file)
 			return uspl_fail_nomem(err);
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    lstat(file, &st) < 0)
+		    is_version_control(entry->d_name) || lstat(file, &st) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode))
-			rc = walk(file, visit, ctx, err);
+			rc = tree_walk(file, visit, ctx, err);
 		else if (S_ISREG(st.st_mode))
 			rc = visit(file, &st, ctx, err);
 	}
@@ -208,7 +210,7 @@ int tree_renew_sources(const char *tree, struct uspl_err *err)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return walk(tree, renew, &now, err);
+	return tree_walk(tree, renew, &now, err);
 }
 
 struct snapshot {
@@ -248,7 +250,7 @@ int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct
 	struct snapshot snapshot = { paths, inodes };
 	int rc = before ? file_mkdirs(before, err) : uspl_fail_nomem(err);
 
-	return rc ? rc : walk(paths->tree, note_inode, &snapshot, err);
+	return rc ? rc : tree_walk(paths->tree, note_inode, &snapshot, err);
 }
 
 int tree_original(const struct build_paths *paths, const struct strmap *inodes, const char *path,
@@ -287,7 +289,7 @@ int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
 {
 	struct comparison comparison = { inodes, ret };
 
-	return walk(tree, note_changed, &comparison, err);
+	return tree_walk(tree, note_changed, &comparison, err);
 }
 
 void tree_files_release(tree_files *files)

@@ -36,6 +36,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct u
 		  "an option for patch(1), such as -p0 (default: -p1)" },
 		{ 0, "keep", "FOLDER", CLI_STRING, &build->keep,
 		  "build in this folder, and keep it" },
+		{ 0, "prebuild", "FOLDER", CLI_STRING, &build->prebuild,
+		  "keep the build before the patch here, and use it again" },
 	};
 	/* clang-format on */
 	const struct cli_command cmd = {
@@ -53,6 +55,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct u
 		uspl_fail(err, USPL_E_USAGE, "there is no use for '%s'", argv[first]);
 	else if (!options->build.patches.n)
 		uspl_fail(err, USPL_E_USAGE, "no patch given");
+	else if (options->build.keep && options->build.prebuild)
+		uspl_fail(err, USPL_E_USAGE, "--keep and --prebuild can't be used together");
 	else
 		return CLI_GO_ON;
 	uspl_hint(err, "try 'uspl-create --help'");
