@@ -260,7 +260,8 @@ static int add_item(item_vec *items, const struct objsec *sec, uint64_t start, u
 	item->sec = sec;
 	item->start = start;
 	item->named = len > 0;
-	item->end = len < sec->size - start ? start + len : sec->size;
+	/* A nameless one goes on until another begins (sort_items). */
+	item->end = len && len < sec->size - start ? start + len : sec->size;
 	return 0;
 }
 
