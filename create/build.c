@@ -186,6 +186,14 @@ static int write_patches(struct run *run, const struct buf *text, struct uspl_er
 	return 0;
 }
 
+static int run_phase(const struct run *run, const char *name, const char *command, bool quiet,
+		     struct uspl_err *err)
+{
+	const struct phase phase = { name, command, quiet };
+
+	return phase_run(&run->paths, run->options, &phase, err);
+}
+
 static int build_before(struct run *run, struct uspl_err *err)
 {
 	int rc = phase_prepare(&run->paths, err);
@@ -194,9 +202,9 @@ static int build_before(struct run *run, struct uspl_err *err)
 		return rc ? rc : units_add_pre(run->units, err);
 	rc = tree_renew_sources(run->paths.tree, err);
 	if (!rc && run->recipe.setup)
-		rc = phase_run(&run->paths, "pre", run->recipe.setup, false, err);
+		rc = run_phase(run, "pre", run->recipe.setup, false, err);
 	if (!rc)
-		rc = phase_run(&run->paths, "pre", run->recipe.build, false, err);
+		rc = run_phase(run, "pre", run->recipe.build, false, err);
 	if (!rc)
 		rc = units_add_pre(run->units, err);
 	if (!rc && run->options->prebuild)
@@ -253,7 +261,7 @@ static int apply_patches(struct run *run, struct uspl_err *err)
 static int build_after(struct run *run, struct uspl_err *err)
 {
 	bool retry = run->plain.n > 0;
-	int rc = phase_run(&run->paths, "post", run->recipe.build, retry, err);
+	int rc = run_phase(run, "post", run->recipe.build, retry, err);
 
 	if (rc == -USPL_E_BUILD && retry) {
 		log_info("build", "once more, with the line numbers of the patched files");
@@ -261,7 +269,7 @@ static int build_after(struct run *run, struct uspl_err *err)
 		if (!rc)
 			rc = renew_patched(run, err);
 		if (!rc)
-			rc = phase_run(&run->paths, "post", run->recipe.build, false, err);
+			rc = run_phase(run, "post", run->recipe.build, false, err);
 	}
 	return rc ? rc : units_add_post(run->units, &run->patched, err);
 }

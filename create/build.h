@@ -15,6 +15,13 @@
 #include "base/error.h"
 #include "base/vec.h"
 
+/* How far a build has come. */
+struct build_progress {
+	const char *phase; /* "building before the patch" */
+	size_t objects;    /* compiled so far */
+	double seconds;
+};
+
 /* What the user asked for. */
 struct build_options {
 	const char *source;    /* the tree's root */
@@ -24,6 +31,9 @@ struct build_options {
 	int jobs;
 	const char *keep;     /* keep the work folder here; NULL: a temporary one that is removed */
 	const char *prebuild; /* keep the build before the patch here and use it again; NULL: no */
+	/* Called some times a second while a build runs, and with NULL at its end. May be NULL. */
+	void (*progress)(const struct build_progress *progress, void *ctx);
+	void *progress_ctx;
 };
 
 /* One compilation: a source file and its object in each build. */

@@ -9,6 +9,7 @@
  *     build_mirror   one folder made like another
  *     build_prebuild the first build, kept and used again
  *     build_phase    running a build under the compiler wrapper
+ *     build_progress how far a build has come
  *     build_record   what the wrapper noted
  *     build_arfile   members of static archives
  *     build_inputs   the objects that a program was linked of
@@ -19,6 +20,7 @@
 #ifndef USPL_CREATE_BUILD_PARTS_H
 #define USPL_CREATE_BUILD_PARTS_H
 
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -146,12 +148,36 @@ DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
  */
 int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 
+/* A command of one of the two builds. */
+struct phase {
+	const char *name; /* "pre" or "post" */
+	const char *command;
+	bool quiet; /* failures aren't shown */
+};
+
 /*
  * Runs a shell command in the copy, its output going to WORK/build-PHASE.log. If it fails, the end
- * of its output is shown on standard error, unless quiet. phase: "pre" or "post".
+ * of its output is shown on standard error, unless quiet. Reports to options->progress.
  */
-int phase_run(const struct build_paths *paths, const char *phase, const char *command, bool quiet,
-	      struct uspl_err *err) uspl_must_check;
+int phase_run(const struct build_paths *paths, const struct build_options *options,
+	      const struct phase *phase, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_progress ---- */
+
+/* Counts what a build has compiled. */
+struct meter {
+	const struct build_options *options;
+	double start;
+	FILE *record; /* read as far as it was written; NULL if it isn't there yet */
+	struct build_progress progress;
+};
+
+/* Begins to measure the time; phase as in struct phase. */
+void meter_start(struct meter *meter, const struct build_options *options, const char *phase);
+/* Reads on in the phase's record, and reports; options->progress must not be NULL. */
+void meter_report(struct meter *meter, const char *record);
+/* Reports the end. */
+void meter_stop(struct meter *meter);
 
 /* ---- build_mirror ---- */
 

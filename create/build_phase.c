@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/log.h"
 
-enum { SHOWN_LINES = 30, TERM_MS = 5000 };
+enum { SHOWN_LINES = 30, TERM_MS = 5000, REPORT_MS = 250 };
 
 /* ---- the wrapper's names ---- */
 
@@ -227,35 +227,53 @@ static void become_build(const struct build_paths *paths, const char *phase, con
 	_exit(127);
 }
 
-/* Waits until the build ends. False if one of the ending signals came first; it stays pending. */
-static bool wait_for_end(int pidfd, int timeout_ms)
+enum end { END_NOT_YET, END_SIGNAL, END_DONE };
+
+/*
+ * Waits until the build ends, or the time is over, or one of the ending signals comes, which stays
+ * pending.
+ */
+static enum end wait_for_end(int pidfd, int signals, int timeout_ms)
 {
-	sigset_t ending;
-	struct pollfd fds[2] = { { .fd = pidfd, .events = POLLIN }, { .events = POLLIN } };
+	struct pollfd fds[2] = { { .fd = pidfd, .events = POLLIN },
+				 { .fd = signals, .events = POLLIN } };
+
+	while (poll(fds, 2, timeout_ms) < 0 && errno == EINTR)
+		;
+	if (fds[0].revents)
+		return END_DONE;
+	return fds[1].revents ? END_SIGNAL : END_NOT_YET;
+}
+
+static enum end watch(int pidfd, struct meter *meter, const char *record)
+{
+	bool report = meter->options->progress;
 	auto_close int signals = -1;
+	enum end end;
+	sigset_t ending;
 
 	ending_signals(&ending);
 	signals = signalfd(-1, &ending, SFD_CLOEXEC);
-	fds[1].fd = timeout_ms < 0 ? signals : -1;
-	while (poll(fds, 2, timeout_ms) < 0 && errno == EINTR)
-		;
-	return fds[0].revents;
+	while ((end = wait_for_end(pidfd, signals, report ? REPORT_MS : -1)) == END_NOT_YET)
+		meter_report(meter, record);
+	return end;
 }
 
-static int wait_build(pid_t pid, int *ret_status, struct uspl_err *err)
+static int wait_build(pid_t pid, struct meter *meter, const char *record, int *ret_status,
+		      struct uspl_err *err)
 {
 	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	bool ended = pidfd < 0 || wait_for_end(pidfd, -1);
+	enum end end = pidfd < 0 ? END_DONE : watch(pidfd, meter, record);
 
-	if (!ended) {
+	if (end == END_SIGNAL) {
 		kill(-pid, SIGTERM);
-		if (!wait_for_end(pidfd, TERM_MS))
+		if (wait_for_end(pidfd, -1, TERM_MS) != END_DONE)
 			kill(-pid, SIGKILL);
 	}
 	while (waitpid(pid, ret_status, 0) < 0)
 		if (errno != EINTR)
 			return uspl_fail_errno(err, "cannot wait for the build");
-	return ended ? 0 : uspl_fail(err, USPL_E_BUILD, "interrupted");
+	return end == END_DONE ? 0 : uspl_fail(err, USPL_E_BUILD, "interrupted");
 }
 
 /* The end of the build's output: what the compiler had to say. */
@@ -275,45 +293,58 @@ static void show_end(const char *log)
 		fputc('\n', stderr);
 }
 
-static int build_failed(const char *phase, const char *command, struct uspl_err *err)
+static int build_failed(const struct phase *phase, struct uspl_err *err)
 {
-	bool pre = !strcmp(phase, "pre");
+	bool pre = !strcmp(phase->name, "pre");
 
 	uspl_fail(err, USPL_E_BUILD, "%s: '%s' failed",
 		  pre ? "the build before the patch failed" : "the patch breaks the build",
-		  command);
-	uspl_hint(err, "--keep=FOLDER keeps the tree and the whole output (build-%s.log)%s", phase,
-		  pre ? "; --build=COMMAND says how to build" : "");
+		  phase->command);
+	uspl_hint(err, "--keep=FOLDER keeps the tree and the whole output (build-%s.log)%s",
+		  phase->name, pre ? "; --build=COMMAND says how to build" : "");
 	return -USPL_E_BUILD;
 }
 
-int phase_run(const struct build_paths *paths, const char *phase, const char *command, bool quiet,
-	      struct uspl_err *err)
+static int run(const struct build_paths *paths, const struct build_options *options,
+	       const struct phase *phase, const char *log, struct uspl_err *err)
 {
-	auto_free char *log = NULL;
-	auto_close int fd = -1;
+	auto_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	auto_free char *record = NULL;
+	struct meter meter;
 	int status, rc;
 	pid_t pid;
 
-	if (asprintf(&log, "%s/build-%s.log", paths->work, phase) < 0) {
-		log = NULL;
-		return uspl_fail_nomem(err);
-	}
-	fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot create '%s'", log);
-	log_info("build", "%s the patch: %s", strcmp(phase, "pre") ? "after" : "before", command);
+	if (asprintf(&record, "%s/record-%s", paths->work, phase->name) < 0) {
+		record = NULL;
+		return uspl_fail_nomem(err);
+	}
 	pid = fork();
 	if (pid < 0)
 		return uspl_fail_errno(err, "cannot start the build");
 	if (pid == 0)
-		become_build(paths, phase, command, fd);
-	rc = wait_build(pid, &status, err);
-	if (rc)
+		become_build(paths, phase->name, phase->command, fd);
+	meter_start(&meter, options, phase->name);
+	rc = wait_build(pid, &meter, record, &status, err);
+	meter_stop(&meter);
+	if (rc || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
 		return rc;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	if (!quiet)
+	if (!phase->quiet)
 		show_end(log);
-	return build_failed(phase, command, err);
+	return build_failed(phase, err);
+}
+
+int phase_run(const struct build_paths *paths, const struct build_options *options,
+	      const struct phase *phase, struct uspl_err *err)
+{
+	auto_free char *log = NULL;
+
+	if (asprintf(&log, "%s/build-%s.log", paths->work, phase->name) < 0) {
+		log = NULL;
+		return uspl_fail_nomem(err);
+	}
+	log_info("build", "%s the patch: %s", strcmp(phase->name, "pre") ? "after" : "before",
+		 phase->command);
+	return run(paths, options, phase, log, err);
 }

@@ -242,3 +242,17 @@ cmake_lists() {
 	expect_message 'limit.c:13:.*NUMBER'
 	expect_message 'the patch breaks the build'
 }
+
+@test "progress on a terminal, nothing of it in a pipe" {
+	need script
+	makefile 'server: main.o limit.o' ';sleep 0.6' ';$(CC) -o $@ $^'
+	run script -qec "'$USPL_BIN/uspl-create' --patch=../fix.diff --output=../out" /dev/null
+	[[ $output =~ building\ before\ the\ patch:\ 2\ objects ]]
+	[[ $output =~ building\ after\ the\ patch:\ 1\ object, ]]
+	[ -e ../out ]
+	run script -qec "'$USPL_BIN/uspl-create' -q --patch=../fix.diff --output=../out" /dev/null
+	[[ ! $output =~ object ]]
+	create_in
+	expect_status 0
+	[ -z "$stderr" ]
+}
