@@ -4,7 +4,8 @@
 // Three segments, in this order: text, read-only data, data. What the object doesn't have, but its
 // code needs, is made here:
 //
-//	text      code sections | a stub for each function that may be called out of reach
+//	text      code sections | a stub for each function that may be called out of reach, a
+//	          detour for each read of a variable that may lie there (link_detour.c)
 //	rodata    constant sections, .eh_frame | a slot for each stub, and the GOT
 //	data      variables, initialised or not, and common symbols
 //
@@ -86,7 +87,7 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 	sym->needs_stub |= link_may_use_stub(sec, rel, info);
 	sym->needs_got |= info->kind == RELOC_GOTPCREL;
 	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF;
-	return 0;
+	return link_plan_detour(link, sec, rel, err);
 }
 
 static const struct {
@@ -244,6 +245,24 @@ static int place_symbols(struct link *link, struct uspl_err *err)
 	return 0;
 }
 
+static int place_detours(struct link *link, struct uspl_err *err)
+{
+	struct link_private *priv = link->priv;
+	struct link_detour *detour;
+
+	vec_for_each (&priv->detours, detour) {
+		int rc = reserve(&link->segs[LINK_TEXT], link->arch->detour_len, 8, &detour->code,
+				 err);
+
+		if (!rc)
+			rc = reserve(&link->segs[LINK_RODATA], sizeof(taddr), sizeof(taddr),
+				     &detour->slot, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 /* Whole pages for each segment, one behind the other, and the sections' bytes. */
 static int fill_segments(struct link *link, struct uspl_err *err)
 {
@@ -313,6 +332,8 @@ int link_layout(const struct objfile *obj, const struct arch *arch, struct link 
 	if (!rc)
 		rc = place_symbols(link, err);
 	if (!rc)
+		rc = place_detours(link, err);
+	if (!rc)
 		rc = fill_segments(link, err);
 	if (rc)
 		return rc;
@@ -331,6 +352,7 @@ void link_free(struct link *link)
 	if (priv) {
 		free(priv->sec_offset);
 		free(priv->syms);
+		vec_release(&priv->detours);
 	}
 	free(priv);
 	free(link);

@@ -19,9 +19,20 @@ struct link_symbol {
 	taddr value;      /* what references to it mean, once asked for */
 };
 
+/* A place in code that may have to read its variable through a slot. */
+struct link_detour {
+	const struct objsec *sec;
+	const struct objrel *rel;
+	uint64_t insn; /* where its instruction begins, in sec */
+	uint8_t insn_len;
+	uint64_t code; /* in text: what it goes through */
+	uint64_t slot; /* in read-only data: the variable's address */
+};
+
 struct link_private {
 	uint64_t *sec_offset;     /* by the section's mark: its place in its segment */
 	struct link_symbol *syms; /* by the symbol's mark */
+	VEC(struct link_detour) detours;
 };
 
 /*
@@ -36,6 +47,11 @@ bool link_is_loaded(const struct objsec *sec);
  */
 bool link_may_use_stub(const struct objsec *sec, const struct objrel *rel,
 		       const struct reloc_info *info);
+/* Notes the relocation if it may need a detour; its room is made afterwards. */
+int link_plan_detour(struct link *link, const struct objsec *sec, const struct objrel *rel,
+		     struct uspl_err *err) uspl_must_check;
+/* Sends the relocation's instruction through its detour to the symbol's value; false: it has none. */
+bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value);
 /* A loaded section's bytes in its segment. */
 uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec);
 /* Where a loaded section lies, after link_relocate has set the base. */

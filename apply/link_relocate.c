@@ -107,7 +107,7 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 			stub -= place;
 		rc = link->arch->reloc_write(info, field, stub + (uint64_t)rel->addend, NULL);
 	}
-	if (!rc)
+	if (!rc || link_take_detour(link, rel, sym->value))
 		return 0;
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
 			 "'%s' at 0x%llx is out of reach of %s+0x%llx at 0x%llx (%s)",

@@ -68,6 +68,14 @@ struct relaxed_insn {
 	enum reloc_kind kind;
 };
 
+/* An instruction that refers to a variable out of reach, and what stands in for it. */
+struct detour {
+	taddr insn_addr; /* where the instruction runs */
+	uint8_t insn_len;
+	taddr code_addr; /* room for arch.detour_len bytes within reach */
+	taddr slot;      /* a slot within reach that holds the variable's address */
+};
+
 struct arch_regs; /* a thread's registers: proc/thread.h */
 
 struct arch {
@@ -108,6 +116,17 @@ struct arch {
 	 */
 	uint8_t stub_len;
 	void (*stub_encode)(taddr at, taddr slot, uint8_t *code);
+	/*
+	 * For an instruction whose operand, relative to the pc, turns out to lie out of reach: true
+	 * if it has a form that can read its variable through a slot.
+	 */
+	bool (*detour_possible)(const uint8_t *insn, uint8_t len);
+	/*
+	 * Changes it so (insn: its bytes), with code (detour_len bytes) to go through; the effect
+	 * is the same, on all registers and flags. False if it can't be done.
+	 */
+	uint8_t detour_len;
+	bool (*detour_encode)(const struct detour *detour, uint8_t *insn, uint8_t *code);
 	/* Fills len bytes with instructions that trap, for room that nobody should run. */
 	void (*fill)(uint8_t *code, size_t len);
 };

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "apply/link.h"
+#include "base/buf.h"
 #include "tests/unit/compile.h"
 #include "tests/unit/tap.h"
 
@@ -12,6 +13,7 @@
 
 extern __thread int outside_thread_value;
 int outside_value;
+static int64_t outside_values; /* what wide reads of it find */
 __thread int outside_thread_value;
 
 static int host_function(int n)
@@ -157,21 +159,85 @@ static void test_run(const char *command, const char *how, taddr base)
 	ok(values.redirected_seen > 0, "%s: the caller was asked about defined symbols", how);
 }
 
+/* A function for each register that reads a variable into it by one instruction, wide or not. */
+static char *readers_text(const char *const *regs, size_t n)
+{
+	auto_buf struct buf text = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&text,
+			 "__asm__(\".globl read_%s\\n.type read_%s, @function\\n"
+			 "read_%s: push %%%s\\nstc\\nmov outside_value(%%rip), %%%s\\n"
+			 "mov %%%s, %%rax\\npop %%%s\\njnc 1f\\nret\\n"
+			 "1: ud2\\n.size read_%s, .-read_%s\");\n",
+			 regs[i], regs[i], regs[i], regs[i], regs[i], regs[i],
+			 strcmp(regs[i], "rax") ? regs[i] : "rdx", regs[i], regs[i]);
+	return buf_take(&text);
+}
+
+static void test_detours(void)
+{
+	static const char *const regs[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8",
+					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
+	auto_free char *text = readers_text(regs, ARRAY_SIZE(regs));
+	auto_objfile struct objfile *obj = object("gcc", text);
+	auto_link struct link *link = NULL;
+	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_values };
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), &link, &err);
+
+	outside_values = 0x1122334455667788;
+	if (!rc)
+		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
+	ok(rc == 0 && load(link), "reads of a variable out of reach are linked (%s)", err.msg);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(regs); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "read_%s", regs[i]);
+		ok(((int64_t(*)(void))function(link, name))() == outside_values,
+		   "through %%%s, and the flags stay", regs[i]);
+	}
+	if (!rc)
+		munmap((void *)(uintptr_t)FAR_BASE, link->len);
+}
+
+static void test_detours_of_c(const char *command)
+{
+	auto_objfile struct objfile *obj =
+		object(command, "extern int outside_value __attribute__((visibility(\"hidden\")));"
+				"int get(int n) { return outside_value + n; }"
+				"int *where(void) { return &outside_value; }");
+	auto_link struct link *link = NULL;
+	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_value };
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), &link, &err);
+
+	outside_value = 41;
+	if (!rc)
+		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
+	ok(rc == 0 && load(link), "%s: reads out of reach are linked (%s)", command, err.msg);
+	if (rc)
+		return;
+	ok(call(link, "get", 1) == 42, "%s: the value", command);
+	ok(((int *(*)(void))function(link, "where"))() == &outside_value, "%s: the address",
+	   command);
+	munmap((void *)(uintptr_t)FAR_BASE, link->len);
+}
+
 static void test_out_of_reach(void)
 {
 	auto_objfile struct objfile *obj =
 		object("gcc -O2 -fPIE -fno-plt",
-		       "extern int far_value __attribute__((visibility(\"hidden\")));"
-		       "int f(void) { return far_value; }");
+		       "extern int outside_value __attribute__((visibility(\"hidden\")));"
+		       "void f(void) { outside_value = 5; }");
 	auto_link struct link *link = NULL;
 	struct uspl_err err = { 0 };
 
-	obj->syms.items[obj->syms.n - 1]->name = "outside_value";
 	ok(link_layout(obj, arch_native(), &link, &err) == 0 &&
 		   link_relocate(link, FAR_BASE, value_of,
 				 &(struct values){ .outside_addr = 0x1000 },
 				 &err) == -USPL_E_OUT_OF_REACH,
-	   "data out of reach is refused");
+	   "a write out of reach is refused");
 	ok(strstr(err.msg, "'outside_value'"), "by its name");
 	printf("# %s\n", err.msg);
 }
@@ -212,6 +278,9 @@ int main(void)
 	test_run("gcc -O2 -fcommon -fPIC -ftls-model=initial-exec -ffunction-sections "
 		 "-fdata-sections",
 		 "far, stubs", FAR_BASE);
+	test_detours();
+	test_detours_of_c("gcc -O0 -fPIE");
+	test_detours_of_c("gcc -O2 -fPIE");
 	test_out_of_reach();
 	test_refusals();
 	compile_rmdir();

@@ -23,5 +23,8 @@ const struct arch arch_x86_64 = {
 	.jump_target = x86_64_jump_target,
 	.stub_len = X86_64_STUB_LEN,
 	.stub_encode = x86_64_stub_encode,
+	.detour_possible = x86_64_detour_possible,
+	.detour_len = X86_64_DETOUR_LEN,
+	.detour_encode = x86_64_detour_encode,
 	.fill = x86_64_fill,
 };

@@ -9,8 +9,9 @@
 #include "arch/arch.h"
 
 enum {
-	X86_64_JUMP_LEN = 5, /* jmp rel32 */
-	X86_64_STUB_LEN = 8, /* jmp *slot(%rip), and two bytes to keep the next one aligned */
+	X86_64_JUMP_LEN = 5,    /* jmp rel32 */
+	X86_64_DETOUR_LEN = 24, /* two loads and a jump, at most 17 bytes */
+	X86_64_STUB_LEN = 8,    /* jmp *slot(%rip), and two bytes to keep the next one aligned */
 };
 
 /* arch.reloc */
@@ -29,6 +30,10 @@ bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code);
 taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len);
 /* arch.stub_encode */
 void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code);
+/* arch.detour_possible */
+bool x86_64_detour_possible(const uint8_t *insn, uint8_t len);
+/* arch.detour_encode */
+bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *code);
 /* arch.fill */
 void x86_64_fill(uint8_t *code, size_t len);
 
