@@ -12,6 +12,7 @@
 #include "live/backend.h"
 #include "live/blockers.h"
 #include "live/site.h"
+#include "proc/sharers.h"
 #include "live/stack.h"
 
 /* How long a single thread may take to stop before everybody is let go again. */
@@ -116,6 +117,8 @@ static int prepare(struct run *run, struct uspl_err *err)
 		if (!rc && (t->direction == TRANSITION_OFF || interrupted(region)))
 			rc = add_new_code(run, region, err);
 	}
+	if (!rc)
+		rc = sharers_refuse(t->proc, err);
 	if (!rc)
 		rc = site_plan_prepare(&run->plan, err);
 	if (!rc)
