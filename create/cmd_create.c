@@ -8,6 +8,7 @@
 #include "create/build.h"
 #include "create/describe.h"
 #include "create/options.h"
+#include "create/progress.h"
 #include "create/targets.h"
 #include "uspl/commands.h"
 
@@ -53,10 +54,12 @@ static int create(const struct create_options *options, struct uspl_err *err)
 {
 	auto_build struct build *build = NULL;
 	auto_update struct update *update = update_new();
-	auto_report struct report report = { 0 };
+	auto_report struct report report = { .explain = options->explain };
 	auto_free char *path = NULL;
-	int rc = update ? options_output(options, &path, err) : uspl_fail_nomem(err);
+	int rc = update ? 0 : uspl_fail_nomem(err);
 
+	if (!rc && !options->dry_run)
+		rc = options_output(options, &path, err);
 	if (!rc)
 		rc = build_run(&options->build, &build, err);
 	if (!rc)
@@ -64,9 +67,11 @@ static int create(const struct create_options *options, struct uspl_err *err)
 	if (!rc)
 		rc = targets_add(build, &options->targets, update, &report, err);
 	print_notes(build, &report);
-	if (!rc)
+	if (!rc && path)
 		rc = update_write(update, path, err);
 	if (!rc)
+		printf("%s", buf_str(&report.explanation));
+	if (!rc && path)
 		printf("%s\n", path);
 	return rc;
 }
@@ -89,10 +94,12 @@ static void hold_signals(int how)
 int cmd_create(int argc, char **argv, struct uspl_err *err)
 {
 	auto_options struct create_options options = { 0 };
+	struct progress_line line = { 0 };
 	int rc = options_parse(argc, argv, &options, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	progress_ask(&line, &options.build);
 	hold_signals(SIG_BLOCK);
 	rc = create(&options, err);
 	hold_signals(SIG_UNBLOCK);

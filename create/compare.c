@@ -106,9 +106,31 @@ bool range_equal(const struct range *pre, const struct range *post, int depth)
 	}
 }
 
+uint64_t range_first_difference(const struct range *pre, const struct range *post)
+{
+	size_t i = first_reference(pre), j = first_reference(post);
+	uint64_t at = 0, len = pre->len < post->len ? pre->len : post->len;
+
+	while (at < len && pre->sec->data && post->sec->data &&
+	       pre->sec->data[pre->at + at] == post->sec->data[post->at + at])
+		at++;
+	for (;; i++, j++) {
+		const struct objrel *a = reference_in(pre, i), *b = reference_in(post, j);
+		uint64_t first = at;
+
+		if (a && b && reference_equal(pre, a, post, b, 0))
+			continue;
+		if (a && a->offset - pre->at < first)
+			first = a->offset - pre->at;
+		if (b && b->offset - post->at < first)
+			first = b->offset - post->at;
+		return first;
+	}
+}
+
 static bool sections_equal(const struct objsec *pre, const struct objsec *post)
 {
-	struct range a = {pre, 0, pre->size}, b = {post, 0, post->size};
+	struct range a = { pre, 0, pre->size }, b = { post, 0, post->size };
 
 	return range_equal(&a, &b, 0);
 }
@@ -123,8 +145,8 @@ static bool functions_equal(const struct objsec *pre, const struct objsec *post)
 
 static bool variables_equal(const struct objsym *pre, const struct objsym *post)
 {
-	struct range a = {pre->sec, pre->value, pre->size},
-		     b = {post->sec, post->value, post->size};
+	struct range a = { pre->sec, pre->value, pre->size },
+		     b = { post->sec, post->value, post->size };
 
 	if (pre->size != post->size || !pre->sec != !post->sec)
 		return false;
@@ -251,7 +273,7 @@ static bool spread_to_tables(struct unit *unit, struct uspl_err *err, int *rc)
 
 	for (size_t i = 0; i < unit->post.obj->syms.n && !*rc; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i];
-		auto_buf struct buf reason = {0};
+		auto_buf struct buf reason = { 0 };
 		const char *text;
 
 		if (!is_new_table(sym) || part_of(sym->sec)->reason)

@@ -20,7 +20,8 @@ struct dbginfo {
 	Dwfl *dwfl;
 	Dwarf *dwarf;
 	Elf *elf;
-	char *root; /* of the tree, with a '/' at its end; "" if it isn't known */
+	Dwarf_Die function; /* that dbginfo_inlined_from was asked about last */
+	char *root;         /* of the tree, with a '/' at its end; "" if it isn't known */
 };
 
 /* The information is in the object or nowhere: nothing is looked for elsewhere. */
@@ -246,7 +247,7 @@ static void add_path(const struct dbginfo *dbg, const char *path, struct buf *bu
 	buf_addstr(buf, strncmp(tidy, dbg->root, len) ? tidy : tidy + len);
 }
 
-/* dwarf_decl_file() takes 0 for "unknown", which in DWARF 5 is the first file, and clang's choice. */
+/* dwarf_decl_file() takes 0 for "unknown"; in DWARF 5 it is the first file, and clang uses it. */
 static const char *declaring_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -306,26 +307,43 @@ struct descent {
 static enum walk descend(struct die_path *at, void *arg)
 {
 	struct descent *descent = arg;
-	int tag = dwarf_tag(&at->die);
 
-	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine &&
-	    tag != DW_TAG_lexical_block)
-		return tag == DW_TAG_namespace ? WALK_INTO : WALK_PAST;
-	/* A block without code of its own may still hold some that has. */
-	if (tag == DW_TAG_lexical_block)
+	switch (dwarf_tag(&at->die)) {
+	case DW_TAG_lexical_block:
+		/* One without code of its own may still hold some that has. */
 		return WALK_INTO;
-	if (dwarf_haspc(&at->die, descent->address) != 1)
-		return WALK_PAST;
-	if (tag == DW_TAG_inlined_subroutine)
+	case DW_TAG_inlined_subroutine:
+		if (dwarf_haspc(&at->die, descent->address) != 1)
+			return WALK_PAST;
 		descent->name = dwarf_diename(&at->die);
-	return WALK_INTO;
+		return WALK_INTO;
+	default:
+		return WALK_PAST;
+	}
+}
+
+/* The entry of the function that an address lies in. Many questions come about the same one. */
+static bool find_function(struct dbginfo *dbg, Dwarf_Addr address)
+{
+	struct search search = { .address = address, .function = true, .ret = &dbg->function };
+
+	if (dbg->function.addr && dwarf_haspc(&dbg->function, address) == 1)
+		return true;
+	dbginfo_walk(dbg, search_die, &search);
+	if (!search.found)
+		dbg->function = (Dwarf_Die){ 0 };
+	return search.found;
 }
 
 const char *dbginfo_inlined_from(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset)
 {
 	struct descent descent = { 0 };
+	struct die_path function = { 0 };
 
-	if (dbginfo_address(dbg, sec, offset, &descent.address))
-		dbginfo_walk(dbg, descend, &descent);
+	if (!dbginfo_address(dbg, sec, offset, &descent.address) ||
+	    !find_function(dbg, descent.address))
+		return NULL;
+	function.die = dbg->function;
+	walk_children(&function, descend, &descent, 0);
 	return descent.name;
 }

@@ -129,6 +129,23 @@ void dbgtype_spell(Dwarf_Die *type, struct buf *buf)
 	spell(type, buf, 0);
 }
 
+void dbgtype_spell_function(Dwarf_Die *function, struct buf *buf)
+{
+	Dwarf_Die die, type;
+	const char *comma = "";
+
+	dbgtype_spell(dbgtype_of(function, &type) ? &type : NULL, buf);
+	buf_addstr(buf, " (");
+	for (bool has = !dwarf_child(function, &die); has; has = !dwarf_siblingof(&die, &die)) {
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter || !dbgtype_of(&die, &type))
+			continue;
+		buf_addstr(buf, comma);
+		dbgtype_spell(&type, buf);
+		comma = ", ";
+	}
+	buf_addstr(buf, *comma ? ")" : "void)");
+}
+
 int64_t dbgtype_value(Dwarf_Die *enumerator)
 {
 	Dwarf_Attribute attr;

@@ -49,6 +49,10 @@ void dbgtype_spell(Dwarf_Die *type, struct buf *buf);
  * their contents are is to be asked for each on its own (types.h).
  */
 enum type_relation dbgtype_compare(Dwarf_Die *pre, Dwarf_Die *post);
+/* The same for the results and parameters of two functions. */
+enum type_relation dbgtype_compare_functions(Dwarf_Die *pre, Dwarf_Die *post);
+/* Appends a function's type: "int (struct conn *, int)". */
+void dbgtype_spell_function(Dwarf_Die *function, struct buf *buf);
 
 /* Appends the members of a structure to a list. */
 int dbgtype_members(Dwarf_Die *type, member_vec *members, struct uspl_err *err) uspl_must_check;

@@ -101,6 +101,10 @@ static int run(struct diff *diff, struct update_target *target, struct uspl_err 
 		rc = vet_changes(diff, err);
 	if (!rc && !carries_code(diff))
 		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
+	if (!rc)
+		rc = give_reasons(diff, err);
+	if (!rc && diff->report->explain)
+		rc = explain(diff, err);
 	return rc ? rc : emit(diff, target, err);
 }
 

@@ -7,6 +7,7 @@
  *     compare     which pairs differ, to a fixpoint
  *     select      what the new code must carry: changed and new functions, and what they need
  *     vet         reasons to refuse
+ *     reason      why each function is in; explain: the same at length
  *     emit        new.o and pre.o
  */
 #ifndef USPL_CREATE_DIFF_H

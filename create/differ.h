@@ -40,6 +40,8 @@ struct range {
  * literals lead here, to bound the recursion; 0 at first.
  */
 bool range_equal(const struct range *pre, const struct range *post, int depth);
+/* Where two ranges that aren't equal begin to differ: the distance from their starts. */
+uint64_t range_first_difference(const struct range *pre, const struct range *post);
 /* True if what lies at the two places of two literal sections is the same, as far as it reaches. */
 bool literal_equal(const struct objsec *pre, int64_t pre_at, const struct objsec *post,
 		   int64_t post_at, int depth);
@@ -58,6 +60,14 @@ int select_parts(struct diff *diff, struct uspl_err *err) uspl_must_check;
  */
 int vet_objects(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 int vet_changes(const struct diff *diff, struct uspl_err *err) uspl_must_check;
+
+/* Makes better reasons of "changed" where the debugging information knows one. */
+int give_reasons(struct diff *diff, struct uspl_err *err) uspl_must_check;
+/*
+ * Appends to the report what a reviewer wants to know: for everything that is carried why it is,
+ * and a summary.
+ */
+int explain(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 
 /* Makes new.o and pre.o and the list of redirected functions. */
 int emit(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;

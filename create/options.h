@@ -14,6 +14,7 @@ struct create_options {
 	struct build_options build;
 	const char *id, *description, *output; /* description, output: NULL if not given */
 	cli_strings targets;
+	bool explain, dry_run;
 	char random_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
 };
 

@@ -221,3 +221,8 @@ enum type_relation dbgtype_compare(Dwarf_Die *pre, Dwarf_Die *post)
 {
 	return compare(pre, post, NULL);
 }
+
+enum type_relation dbgtype_compare_functions(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	return compare_functions(pre, post, NULL);
+}

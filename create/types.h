@@ -2,9 +2,9 @@
 /*
  * types.h - which types and typed variables of a unit mean something else after the patch
  *
- * Objects that the running program has made lie in its memory as the old code laid them out, and new
- * code reads them as the new types say. This finds out where the two disagree; whether such objects
- * can be there is asked in typeuse.h, what to do about it in vet_types.c.
+ * Objects that the running program has made lie in its memory as the old code laid them out, and
+ * new code reads them as the new types say. This finds out where the two disagree; whether such
+ * objects can be there is asked in typeuse.h, what to do about it in vet_types.c.
  */
 #ifndef USPL_CREATE_TYPES_H
 #define USPL_CREATE_TYPES_H
@@ -27,7 +27,7 @@ struct type_change {
 
 typedef VEC(struct type_change) type_changes;
 
-/* Appends what differs between the two builds of a unit, both of which must have debugging information. */
+/* Appends what differs between the builds of a unit; both must have debugging information. */
 int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err) uspl_must_check;
 /* Frees a list and its texts. */
 void types_release(type_changes *changes);

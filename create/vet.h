@@ -13,6 +13,8 @@ typedef int (*vet_fn)(const struct diff *diff, const struct unit *unit, struct u
  * of what fits the old objects but isn't all the same. Once for all units.
  */
 int vet_types(const struct diff *diff, struct uspl_err *err);
+/* Refuses another signature of a function that a library offers to others. */
+int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses another size or initial value of a variable that exists. */
 int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses data that would go on pointing to a replaced table, or into replaced code. */

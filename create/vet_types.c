@@ -109,6 +109,43 @@ static int refuse_first(const struct diff *diff, type_changes *changes, bool fol
 	return 0;
 }
 
+/* A library's name has ".so" in it, with or without a version behind. */
+static bool is_library(const struct update_target *target)
+{
+	return target->soname || (target->name && strstr(target->name, ".so"));
+}
+
+int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	for (size_t i = 0; is_library(diff->target) && i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i], *twin;
+		auto_buf struct buf was = { 0 }, is = { 0 };
+		struct dbginfo *pre_dbg, *post_dbg;
+		Dwarf_Die pre, post;
+
+		twin = ident_of(sym)->twin;
+		if (!twin || !sym_is_function(sym) || !part_of(sym->sec)->carried ||
+		    sym->bind == STB_LOCAL || sym->vis == STV_HIDDEN || sym->vis == STV_INTERNAL)
+			continue;
+		pre_dbg = side_dbginfo(ident_of(twin)->side);
+		post_dbg = side_dbginfo(ident_of(sym)->side);
+		if (!pre_dbg || !post_dbg || !dbginfo_find(pre_dbg, twin, &pre) ||
+		    !dbginfo_find(post_dbg, sym, &post) ||
+		    dbgtype_compare_functions(&pre, &post) != TYPE_OTHER)
+			continue;
+		dbgtype_spell_function(&pre, &was);
+		dbgtype_spell_function(&post, &is);
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "the exported function '%s' changes from '%s' to '%s'", sym->name,
+			   buf_str(&was), buf_str(&is));
+		uspl_hint(err,
+			  "who uses the library goes on calling it as before; leave it as it "
+			  "is, and add a new function, or hide it (visibility) if nobody does");
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
+
 int vet_types(const struct diff *diff, struct uspl_err *err)
 {
 	auto_types type_changes changes = { 0 };

@@ -11,6 +11,7 @@
  *     // refers: t.c:counter          symbols that new.o must leave to the running program
  *     // by_name: t.c:f               one that new.o defines, and refers to by the symbol
  *     // warns: TEXT                  a part of a warning; "none": there is none
+ *     // explains: TEXT               a part of the explanation; the line may be repeated
  *     // refuses: data-change TEXT    instead: the code's name, and a part of the message
  */
 
@@ -24,7 +25,7 @@
 #include "tap.h"
 
 #define CASES "tests/unit/diff"
-#define SPLIT "-g -ffunction-sections -fdata-sections"
+#define SPLIT "-ffunction-sections -fdata-sections"
 
 static const char any_way[] =
 	"gcc -O0, gcc -O2, gcc -O3 -fno-pie, gcc -Os -fPIC, gcc -O1 -fcommon, "
@@ -215,24 +216,41 @@ static void check_warnings(const struct diff_case *c, const struct report *repor
 	char **text;
 
 	vec_for_each (&report->warnings, text)
-		buf_addf(&all, "%s\n", *text);
+		buf_addf(&all, "%s; ", *text);
 	ok(strcmp(c->warns, "none") ? strstr(buf_str(&all), c->warns) != NULL : !all.len,
 	   "%s: warns: %s, has %s", what, c->warns, all.len ? buf_str(&all) : "none");
+}
+
+static void check_explanation(const struct diff_case *c, const struct report *report,
+			      const char *what)
+{
+	static const char key[] = "\n// explains: ";
+
+	for (const char *line = strstr(c->text, key); line; line = strstr(line, key)) {
+		auto_free char *text = NULL;
+
+		line += strlen(key);
+		text = strndup(line, strcspn(line, "\n"));
+		ok(text && strstr(buf_str(&report->explanation), text), "%s: explains: %s", what,
+		   text);
+	}
 }
 
 static void run_case(const struct diff_case *c, const char *way)
 {
 	auto_buf struct buf pre_cmd = { 0 }, post_cmd = { 0 }, what = { 0 };
 	auto_free char *pre = NULL, *post = NULL;
-	auto_target struct update_target target = { 0 };
+	auto_target struct update_target target = { .name = (char *)"target" };
 	struct uspl_err err = { 0 };
 	struct diff_unit unit = { .source = "t.c" };
-	auto_report struct report report = { 0 };
+	auto_report struct report report = { .explain = true };
+	size_t len;
 	int rc;
 
 	buf_addf(&what, "%s (%s)", file_basename(c->path), way);
-	buf_addf(&pre_cmd, "%s -w %s", way, SPLIT);
-	buf_addf(&post_cmd, "%s -w %s -DPATCHED", way, SPLIT);
+	len = strcspn(way, " ");
+	buf_addf(&pre_cmd, "%.*s -g %s -w %s", (int)len, way, way + len, SPLIT);
+	buf_addf(&post_cmd, "%s -DPATCHED", buf_str(&pre_cmd));
 	pre = compile_object(buf_str(&pre_cmd), "pre", c->text);
 	post = compile_object(buf_str(&post_cmd), "post", c->text);
 	unit.pre_obj = pre;
@@ -245,6 +263,8 @@ static void run_case(const struct diff_case *c, const char *way)
 	ok(rc == 0, "%s: packaged %s", buf_str(&what), err.msg);
 	if (!rc)
 		check_packaged(c, &target, buf_str(&what));
+	if (!rc)
+		check_explanation(c, &report, buf_str(&what));
 	if (!rc && c->warns)
 		check_warnings(c, &report, buf_str(&what));
 }
@@ -304,12 +324,12 @@ static void test_two_units(void)
 		"static __attribute__((noinline)) int low(int x) { return x * 3; }\n"
 		"#endif\n"
 		"int b(int x) { return low(x); }\n";
-	auto_free char *a_pre = compile_object("gcc -O2 " SPLIT, "a_pre", a);
-	auto_free char *a_post = compile_object("gcc -O2 -DPATCHED " SPLIT, "a_post", a);
-	auto_free char *b_pre = compile_object("gcc -O2 " SPLIT, "b_pre", b);
-	auto_free char *b_post = compile_object("gcc -O2 -DPATCHED " SPLIT, "b_post", b);
+	auto_free char *a_pre = compile_object("gcc -g -O2 " SPLIT, "a_pre", a);
+	auto_free char *a_post = compile_object("gcc -g -O2 -DPATCHED " SPLIT, "a_post", a);
+	auto_free char *b_pre = compile_object("gcc -g -O2 " SPLIT, "b_pre", b);
+	auto_free char *b_post = compile_object("gcc -g -O2 -DPATCHED " SPLIT, "b_post", b);
 	struct diff_unit units[] = { { "a.c", a_pre, a_post }, { "b.c", b_pre, b_post } };
-	auto_target struct update_target target = { 0 };
+	auto_target struct update_target target = { .name = (char *)"target" };
 	auto_report struct report report = { 0 };
 	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
@@ -326,15 +346,15 @@ static void test_two_units(void)
 /* A function moves into a unit that didn't exist before, and changes. */
 static void test_new_unit(void)
 {
-	auto_free char *pre = compile_object("gcc -O2 " SPLIT, "old_pre",
+	auto_free char *pre = compile_object("gcc -g -O2 " SPLIT, "old_pre",
 					     "__attribute__((noipa)) int f(int x) { return x / 3; "
 					     "}\nint g(int x) { return f(x); }\n");
-	auto_free char *post = compile_object("gcc -O2 " SPLIT, "old_post",
+	auto_free char *post = compile_object("gcc -g -O2 " SPLIT, "old_post",
 					      "int f(int);\nint g(int x) { return f(x); }\n");
 	auto_free char *fresh =
-		compile_object("gcc -O2 " SPLIT, "fresh", "int f(int x) { return x / 5; }\n");
+		compile_object("gcc -g -O2 " SPLIT, "fresh", "int f(int x) { return x / 5; }\n");
 	struct diff_unit units[] = { { "old.c", pre, post }, { "new.c", NULL, fresh } };
-	auto_target struct update_target target = { 0 };
+	auto_target struct update_target target = { .name = (char *)"target" };
 	auto_report struct report report = { 0 };
 	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
@@ -350,8 +370,8 @@ static void test_new_unit(void)
 /* Objects come from a compiler, but a damaged one must not do worse than end in a message. */
 static void test_damage(void)
 {
-	auto_free char *pre = compile_object("gcc -O2 " SPLIT, "good", damage_text);
-	auto_free char *post = compile_object("gcc -O2 -DPATCHED " SPLIT, "bad", damage_text);
+	auto_free char *pre = compile_object("gcc -g -O2 " SPLIT, "good", damage_text);
+	auto_free char *post = compile_object("gcc -g -O2 -DPATCHED " SPLIT, "bad", damage_text);
 	struct diff_unit unit = { .source = "t.c", .pre_obj = pre, .post_obj = post };
 	auto_buf struct buf good = { 0 };
 	unsigned int seed = 7, silent = 0, refused = 0;
@@ -359,7 +379,7 @@ static void test_damage(void)
 
 	ok(file_read(post, &good, &err) == 0, "an object to damage");
 	for (int round = 0; round < 1500; round++) {
-		auto_target struct update_target target = { 0 };
+		auto_target struct update_target target = { .name = (char *)"target" };
 		auto_report struct report report = { 0 };
 		auto_buf struct buf bad = { 0 };
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * explain.c - an update for people who review it
+ *
+ * What is carried, in the order of the units: for a function that is replaced the first
+ * instruction that differs, as it was and as it is, with its source line; for what is new, who
+ * needs it. In the end the numbers.
+ */
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "create/differ.h"
+#include "create/place.h"
+#include "objfile/demangle.h"
+#include "objfile/disasm.h"
+
+struct explanation {
+	const struct diff *diff;
+	struct buf *out;
+	size_t replaced, new_functions, new_variables, tables;
+	uint64_t code, data, literals; /* bytes */
+};
+
+static void add_name(struct buf *out, const struct objsec *sec)
+{
+	auto_free char *name = demangle_name(sec_title(sec));
+
+	buf_addf(out, "'%s'", name ? name : sec_title(sec));
+}
+
+/* Where the instruction begins that a place lies in. */
+static uint64_t insn_start(const struct objsec *sec, uint64_t place)
+{
+	uint64_t at = 0;
+	struct insn insn;
+
+	while (at < sec->size &&
+	       arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) &&
+	       at + insn.len <= place)
+		at += insn.len;
+	return at;
+}
+
+/* "  - mov 0x0(%rip),%eax    'limit'" */
+static void add_insn(struct buf *out, char sign, const struct objsec *sec, uint64_t at)
+{
+	const struct objrel *rel;
+	char text[160];
+	size_t len;
+
+	if (at >= sec->size) {
+		buf_addf(out, "      %c (the end)\n", sign);
+		return;
+	}
+	len = disasm_insn(sec->data + at, sec->size - at, at, text, sizeof(text));
+	buf_addf(out, "      %c %s", sign, text);
+	vec_for_each (&sec->rels, rel) {
+		if (rel->offset < at || rel->offset >= at + len)
+			continue;
+		buf_addstr(out, "    # ");
+		rel_show(sec, rel, out);
+	}
+	buf_addstr(out, "\n");
+}
+
+/* False if there is none: another part of the function differs. */
+static bool add_first_difference(struct buf *out, const struct objsec *old,
+				 const struct objsec *new)
+{
+	struct range pre = { old, 0, old->size }, post = { new, 0, new->size };
+	struct dbginfo *dbg = side_dbginfo(part_of(new)->side);
+	const char *inlined;
+	uint64_t at;
+
+	if (!old->data || !new->data || range_equal(&pre, &post, 0))
+		return false;
+	at = insn_start(new, range_first_difference(&pre, &post));
+	buf_addf(out, "      first difference at %s+0x%llx", sec_title(new),
+		 (unsigned long long)at);
+	if (dbg) {
+		buf_addstr(out, ", ");
+		if (!dbginfo_add_line(dbg, new, at, out))
+			out->len -= 2;
+		inlined = dbginfo_inlined_from(dbg, new, at);
+		if (inlined)
+			buf_addf(out, ", inlined from '%s'", inlined);
+	}
+	buf_addstr(out, ":\n");
+	add_insn(out, '-', old, at);
+	add_insn(out, '+', new, at);
+	return true;
+}
+
+/* The section that a reference leads to, in whatever unit it is. */
+static const struct objsec *leads_to(const struct diff *diff, const struct objrel *rel)
+{
+	const struct objsym *def = rel->sym;
+
+	if (!def->sec)
+		def = strmap_get(&diff->post_defs, rel->sym->name);
+	return def ? def->sec : NULL;
+}
+
+/* ", needed by 'f'": the first carried thing that refers to a section. */
+static void add_user(const struct explanation *ex, const struct objsec *sec)
+{
+	for (size_t i = 0; i < ex->diff->n; i++) {
+		const struct side *post = &ex->diff->units[i].post;
+
+		for (size_t j = 0; j < post->obj->secs.n; j++) {
+			const struct objsec *from = post->obj->secs.items[j];
+			const struct objrel *rel;
+
+			if (!post->parts[j].carried || from == sec)
+				continue;
+			vec_for_each (&from->rels, rel) {
+				if (leads_to(ex->diff, rel) != sec)
+					continue;
+				buf_addstr(ex->out, ", needed by ");
+				add_name(ex->out, from);
+				return;
+			}
+		}
+	}
+}
+
+static void explain_code(struct explanation *ex, const struct objsec *sec)
+{
+	const struct part *part = part_of(sec);
+	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	auto_buf struct buf place = { 0 };
+
+	ex->code += sec->size;
+	if (part->is_cold && part->other)
+		return;
+	buf_addstr(ex->out, "  ");
+	add_name(ex->out, sec);
+	buf_addf(ex->out, " at %s: ", sec_place(sec, &place));
+	if (!twin) {
+		ex->new_functions++;
+		buf_addstr(ex->out, "new function");
+		add_user(ex, sec);
+		buf_addstr(ex->out, "\n");
+		return;
+	}
+	ex->replaced++;
+	buf_addf(ex->out, "%s\n", part->reason);
+	if (!add_first_difference(ex->out, twin->sec, sec) && part->other &&
+	    part_of(twin->sec)->other)
+		add_first_difference(ex->out, part_of(twin->sec)->other, part->other);
+}
+
+static void explain_data(struct explanation *ex, const struct objsec *sec)
+{
+	const struct part *part = part_of(sec);
+	bool is_table = part->owner && ident_of(part->owner)->twin;
+	auto_buf struct buf place = { 0 };
+
+	if (part->kind == PART_LITERAL) {
+		ex->literals += sec->size;
+		return;
+	}
+	ex->data += sec->size;
+	ex->tables += is_table;
+	ex->new_variables += !is_table;
+	buf_addstr(ex->out, "  ");
+	add_name(ex->out, sec);
+	buf_addf(ex->out, " at %s: %s, %llu bytes", sec_place(sec, &place),
+		 is_table                   ? "a new copy of a constant"
+		 : part->kind == PART_CONST ? "new constant"
+					    : "new variable",
+		 (unsigned long long)sec->size);
+	add_user(ex, sec);
+	buf_addstr(ex->out, "\n");
+}
+
+/* New variables without a section, which any unit may define (-fcommon). */
+static void explain_common(struct explanation *ex, const struct side *side)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+
+		if (!ident_of(sym)->carried)
+			continue;
+		ex->new_variables++;
+		ex->data += sym->size;
+		buf_addf(ex->out, "  '%s': new variable, %llu bytes\n", sym->name,
+			 (unsigned long long)sym->size);
+	}
+}
+
+int explain(const struct diff *diff, struct uspl_err *err)
+{
+	struct explanation ex = { .diff = diff, .out = &diff->report->explanation };
+
+	buf_addf(ex.out, "%s:\n", diff->target->path ? diff->target->path : diff->target->name);
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct side *post = &diff->units[i].post;
+
+		for (size_t j = 0; j < post->obj->secs.n; j++) {
+			if (!post->parts[j].carried)
+				continue;
+			if (post->parts[j].kind == PART_CODE)
+				explain_code(&ex, post->obj->secs.items[j]);
+			else
+				explain_data(&ex, post->obj->secs.items[j]);
+		}
+		explain_common(&ex, post);
+	}
+	buf_addf(ex.out,
+		 "  in all: %zu replaced, %zu new functions, %zu new variables, %zu copies of "
+		 "constants; %llu bytes of code, %llu of data, %llu of literals\n",
+		 ex.replaced, ex.new_functions, ex.new_variables, ex.tables,
+		 (unsigned long long)ex.code, (unsigned long long)ex.data,
+		 (unsigned long long)ex.literals);
+	return ex.out->oom ? uspl_fail_nomem(err) : 0;
+}
