@@ -39,13 +39,18 @@ static int describe(const struct create_options *options, struct build *build,
 	return 0;
 }
 
-static void print_notes(const struct build *build, const struct report *report)
+static void print_notes(const struct build *build)
 {
 	char **text;
 
-	if (build)
-		vec_for_each (&build->notes, text)
-			fprintf(stderr, "note: %s\n", *text);
+	vec_for_each (&build->notes, text)
+		fprintf(stderr, "note: %s\n", *text);
+}
+
+static void print_warnings(const struct report *report)
+{
+	char **text;
+
 	vec_for_each (&report->warnings, text)
 		fprintf(stderr, "warning: %s\n", *text);
 }
@@ -66,7 +71,11 @@ static int create(const struct create_options *options, struct uspl_err *err)
 		rc = describe(options, build, update, err);
 	if (!rc)
 		rc = targets_add(build, &options->targets, update, &report, err);
-	print_notes(build, &report);
+	if (build)
+		print_notes(build);
+	/* What is refused for another reason needs no warnings. */
+	if (!rc)
+		print_warnings(&report);
 	if (!rc && path)
 		rc = update_write(update, path, err);
 	if (!rc)

@@ -57,6 +57,13 @@ expect_refusal() {
 	expect_one_message
 }
 
+# expect_warning - fails unless uspl-create warned as the expect file says, where it says so
+expect_warning() {
+	local want
+	want=$(expect_lines warns)
+	[ -z "$want" ] || expect_message "warning: .*$want"
+}
+
 # expect_functions - fails if apply redirected others than the expect file says, where it says so
 expect_functions() {
 	local want have
@@ -128,6 +135,7 @@ walk() {
 		return
 	fi
 	expect_status 0 || return
+	expect_warning || return
 	if refuses apply; then
 		walk_refused "$sum"
 	else
