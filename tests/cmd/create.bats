@@ -296,6 +296,35 @@ expect_functions() {
 	expect_message nosuch/out
 }
 
+@test "--explain says why, and the path is still the last line" {
+	create_in --id=fix-1 --explain
+	expect_status 0
+	[ "${lines[-1]}" = ../out ]
+	expect_output "'limit' at limit\.c:3: changed"
+	expect_output 'first difference at limit\+0x[0-9a-f]+, limit\.c:[56]:'
+	expect_output '- mov \$0x1,%eax'
+	expect_output '\+ mov \$0x2a,%eax'
+	expect_output 'in all: 1 replaced, 0 new functions'
+}
+
+@test "--dry-run writes nothing, and ends as if it did" {
+	create_in --dry-run
+	expect_status 0
+	[ -z "$output" ] && [ ! -e ../out ]
+	create_in --dry-run --explain
+	expect_status 0
+	expect_output "'limit' at limit\.c:3: changed"
+	[ ! -e ../out ]
+	printf 'int limit(void);\nint more = 1;\n\nint main(void)\n{\n\treturn limit() + more;\n}\n' > main.c
+	diff_of main.c 's/more = 1/more = 2/' > ../fix.diff
+	create_in --dry-run
+	expect_refused 1 "main\.c:2: the initial value of 'more' changes from 1 to 2"
+	expect_one_message
+	diff_of limit.h 's/$/ \/* none *\//' > ../fix.diff
+	create_in --dry-run
+	expect_refused 5 'changes no code'
+}
+
 @test "--keep keeps the tree and the output of the builds" {
 	create_in --keep=../kept
 	expect_status 0
