@@ -3,6 +3,7 @@
 
 cleanup() {
 	[ -z "${FIRST:-}" ] || kill -KILL "$FIRST"
+	[ -z "${FIRST:-}" ] || wait "$FIRST" 2> /dev/null || :
 }
 
 # walk_one WORD - the program that runs now: its name is WORD once it is patched
@@ -25,4 +26,10 @@ steps() {
 	target_start "$WORK/tree/more"
 	expect_answer x 'second old'
 	walk_one SECOND
+	# What was made for one of them only is no good for the other.
+	tool uspl-create --source="$WORK/tree" --output="$WORK" --patch="$CASE/fix.patch" --target=more/target
+	expect_status 0
+	tool uspl-apply "${output##*$'\n'}" "$FIRST"
+	expect_status 1
+	expect_message "'name' isn't the code"
 }

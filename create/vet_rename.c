@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_rename.c - variables that may only have got another name
+ *
+ * A variable that the patch renames, moves within a function's statics or gives another owner looks
+ * like one that is gone and one that is new; and a new one starts with its initial value. If a
+ * function that used one which is gone now uses a new one of the same size, that is refused: the
+ * value of the running program would be lost without a word. One that is gone without a successor
+ * is worth a warning only: its storage stays, for the undo.
+ */
+
+#include <string.h>
+
+#include "create/differ.h"
+#include "create/place.h"
+#include "create/report.h"
+#include "create/vet.h"
+
+static bool is_plain_variable(const struct objsym *sym)
+{
+	return sym->sec && sym_is_variable(sym) && part_of(sym->sec)->kind == PART_DATA &&
+	       !sym_is_pointer_for_tables(sym);
+}
+
+static bool refers_to(const struct objsec *sec, const struct objsym *sym)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (rel->sym == sym)
+			return true;
+	return false;
+}
+
+/* A symbol of the post build that has the name of one that is gone, as far as people wrote it. */
+static bool has_namesake(const struct side *post, const struct objsym *gone)
+{
+	size_t len = name_base_len(gone->name);
+
+	for (size_t i = 0; i < post->obj->syms.n; i++) {
+		const struct objsym *sym = post->obj->syms.items[i];
+
+		if (sym_is_variable(sym) && name_base_len(sym->name) == len &&
+		    !memcmp(sym->name, gone->name, len))
+			return true;
+	}
+	return false;
+}
+
+/* A new variable of the same size that a function, which used the one that is gone, uses now. */
+static const struct objsym *find_successor(const struct objsec *user, const struct objsym *gone)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&user->rels, rel)
+		if (is_plain_variable(rel->sym) && !ident_of(rel->sym)->twin &&
+		    rel->sym->size == gone->size)
+			return rel->sym;
+	return NULL;
+}
+
+static int refuse(const struct objsym *gone, const struct objsym *successor, struct uspl_err *err)
+{
+	auto_buf struct buf place = { 0 };
+	int rc = uspl_fail(err, USPL_E_DATA_CHANGE,
+			   "%s: variable '%s' is new and '%s' is gone: the same one under another "
+			   "name?",
+			   sym_place(successor, &place), successor->name, gone->name);
+
+	uspl_hint(err,
+		  "keep the old name, then it keeps its value; or, if it is another one, keep the "
+		  "old one too, with __attribute__((used))");
+	return rc;
+}
+
+static int check_gone(const struct diff *diff, const struct unit *unit, const struct objsym *gone,
+		      struct uspl_err *err)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct part *part = part_of(sec);
+		const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+		const struct objsym *successor;
+
+		if (part->kind != PART_CODE || !part->carried || !twin ||
+		    !refers_to(twin->sec, gone))
+			continue;
+		successor = find_successor(sec, gone);
+		if (successor)
+			return refuse(gone, successor, err);
+		used = true;
+	}
+	if (used)
+		report_warn(diff->report,
+			    "%s: variable '%s' isn't used any more; its value stays where it is",
+			    unit->source, gone->name);
+	return 0;
+}
+
+int vet_renamed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
+		const struct objsym *gone = unit->pre.obj->syms.items[i];
+		int rc;
+
+		if (!is_plain_variable(gone) || ident_of(gone)->twin ||
+		    has_namesake(&unit->post, gone))
+			continue;
+		rc = check_gone(diff, unit, gone, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
