@@ -343,6 +343,30 @@ static void test_two_units(void)
 	ok(is_consistent(&target), "two units: both objects are consistent");
 }
 
+static const char export_text[] =
+	"#ifdef PATCHED\n#define MORE , long more\n#define SUM + more\n"
+	"#else\n#define MORE\n#define SUM\n#endif\n"
+	"__attribute__((noipa)) int part(int x MORE) { return x / 3 SUM; }\n";
+
+/* Callers outside go on passing what they pass: a library may not ask for more, a program may. */
+static void test_exported(void)
+{
+	auto_free char *pre = compile_object("gcc -g -O2 " SPLIT, "lib_pre", export_text);
+	auto_free char *post =
+		compile_object("gcc -g -O2 -DPATCHED " SPLIT, "lib_post", export_text);
+	struct diff_unit unit = { .source = "lib.c", .pre_obj = pre, .post_obj = post };
+	auto_target struct update_target library = { .name = (char *)"libpart.so.1" };
+	auto_target struct update_target program = { .name = (char *)"part" };
+	auto_report struct report report = { 0 };
+	struct uspl_err err = { 0 };
+
+	ok(diff_target(&unit, 1, &library, &report, &err) == -USPL_E_UNSUPPORTED &&
+		   strstr(err.msg, "lib_post.c:8: the exported function 'part' changes from "
+				   "'int (int)' to 'int (int, long int)'"),
+	   "a library's function gets another parameter: %s", err.msg);
+	ok(diff_target(&unit, 1, &program, &report, &err) == 0, "a program's function may");
+}
+
 /* A function moves into a unit that didn't exist before, and changes. */
 static void test_new_unit(void)
 {
@@ -405,6 +429,7 @@ int main(void)
 	test_damage();
 	test_two_units();
 	test_new_unit();
+	test_exported();
 	compile_rmdir();
 	return tap_done();
 }
