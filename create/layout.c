@@ -127,12 +127,13 @@ static void judge_kept(struct layout *layout, struct type_member *old, struct ty
 
 static void judge_gone(struct layout *layout)
 {
-	struct type_member *old, *new;
+	struct type_member *new;
 
-	vec_for_each (&layout->pre, old) {
+	for (size_t i = 0; i < layout->pre.n; i++) {
+		struct type_member *old = &layout->pre.items[i];
 		bool replaced = false;
 
-		if (find(&layout->post, old->name, 0))
+		if (find(&layout->post, old->name, i))
 			continue;
 		vec_for_each (&layout->post, new)
 			replaced |= overlap(old, new) && find_replaced(layout, new) == old;

@@ -159,6 +159,12 @@ static enum walk note_die(struct die_path *at, void *arg)
 	}
 }
 
+/* The type of a variable, if it is a structure without any name, which nobody else can have. */
+static bool nameless_of(Dwarf_Die *variable, Dwarf_Die *ret)
+{
+	return dbgtype_of(variable, ret) && dbgtype_is_aggregate(ret) && !dwarf_diename(ret);
+}
+
 static int compare_variable(struct type_change *change, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -168,8 +174,13 @@ static int compare_variable(struct type_change *change, struct uspl_err *err)
 
 	if (relation == TYPE_SAME)
 		return 0;
-	change->where = change->post;
 	change->is_variable = true;
+	if (nameless_of(&change->pre, &pre) && nameless_of(&change->post, &post)) {
+		change->pre = pre;
+		change->post = post;
+		return types_compare_layout(change, err);
+	}
+	change->where = change->post;
 	change->unsafe = relation == TYPE_OTHER;
 	/* Its new size is the stronger reason, and refused as such. */
 	if (dbgtype_size(&pre) != dbgtype_size(&post))
