@@ -20,17 +20,17 @@ static KEPT int first(int n)
 
 static KEPT int second(int n)
 {
-	return n + 1;
+	return 3 * n + 1;
 }
 
 KEPT int third(int n)
 {
-	return n + 2;
+	return 3 * n + 2;
 }
 
 KEPT int fourth(int n)
 {
-	return n + 3;
+	return 3 * n + 3;
 }
 
 void answer(const char *request, char *reply, size_t size)
