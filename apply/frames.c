@@ -99,6 +99,20 @@ static enum role role_of(struct dynsyms *dyn)
 									: ROLE_SENSITIVE;
 }
 
+/* The functions by which an unwinder of libgcc's kind is told of frames, if this is one. */
+static void note_unwinder(struct guide *guide, struct dynsyms *dyn)
+{
+	taddr enter, leave, unused;
+
+	/* LLVM's has them too, but takes a single record, not a section. */
+	if (defines(dyn, "__unw_getcontext", &unused) ||
+	    !defines(dyn, "__register_frame", &enter) ||
+	    !defines(dyn, "__deregister_frame", &leave))
+		return;
+	guide->enter = enter;
+	guide->leave = leave;
+}
+
 static int note_waits(struct guide *guide, struct dynsyms *dyn, struct uspl_err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(wait_functions); i++) {
@@ -151,9 +165,7 @@ static int look_at_modules(const struct proc *proc, struct guide *guide, struct 
 		if (dyn->module->is_main && !dyn->debug)
 			guide->roles[i] = ROLE_LIBC;
 		rc = note_waits(guide, dyn, err);
-		if (!guide->enter && defines(dyn, "__register_frame", &guide->enter) &&
-		    !defines(dyn, "__deregister_frame", &guide->leave))
-			guide->enter = 0;
+		note_unwinder(guide, dyn);
 	}
 	for (size_t i = 0; !rc && !guide->enter && i < guide->modules->n; i++)
 		if (guide->modules->items[i].is_main)
