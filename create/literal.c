@@ -94,8 +94,8 @@ static bool entries_equal(const struct objsec *pre, uint64_t pre_at, const struc
 			  uint64_t post_at)
 {
 	uint64_t size = pre->entsize;
-	struct range a = {pre, pre_at - pre_at % size, size},
-		     b = {post, post_at - post_at % size, size};
+	struct range a = { pre, pre_at - pre_at % size, size },
+		     b = { post, post_at - post_at % size, size };
 
 	return pre_at % size == post_at % size && range_equal(&a, &b, 0);
 }
@@ -107,7 +107,7 @@ static bool entries_equal(const struct objsec *pre, uint64_t pre_at, const struc
 static bool stretches_equal(const struct range *pre, const struct range *post, int depth)
 {
 	uint64_t len = pre->len < post->len ? pre->len : post->len;
-	struct range a = {pre->sec, pre->at, len}, b = {post->sec, post->at, len};
+	struct range a = { pre->sec, pre->at, len }, b = { post->sec, post->at, len };
 	const struct range *longer = pre->len > post->len ? pre : post;
 
 	for (uint64_t i = longer->at + len; i < longer->at + longer->len; i++)
@@ -129,7 +129,7 @@ static bool is_entries(const struct objsec *sec)
 bool literal_equal(const struct objsec *pre, int64_t pre_at, const struct objsec *post,
 		   int64_t post_at, int depth)
 {
-	struct range a = {.sec = pre}, b = {.sec = post};
+	struct range a = { .sec = pre }, b = { .sec = post };
 
 	if (depth > MAX_DEPTH || !pre->data || !post->data || is_strings(pre) != is_strings(post) ||
 	    is_entries(pre) != is_entries(post))

@@ -120,7 +120,7 @@ static int follow_references(struct selection *sel, const struct objsec *sec)
 
 int select_parts(struct diff *diff, struct uspl_err *err)
 {
-	struct selection sel = {.diff = diff, .err = err};
+	struct selection sel = { .diff = diff, .err = err };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < diff->n; i++) {

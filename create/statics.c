@@ -97,7 +97,7 @@ static bool add_once(sym_vec *syms, struct objsym *sym)
  */
 static bool collect_loose(const struct objsec *code, const struct objsym *like, sym_vec *ret)
 {
-	const struct objsec *halves[2] = {code, part_of(code)->other};
+	const struct objsec *halves[2] = { code, part_of(code)->other };
 
 	for (size_t i = 0; i < ARRAY_SIZE(halves); i++) {
 		const struct objrel *rel;
@@ -169,7 +169,7 @@ static bool pair_by_start(const sym_vec *pre, const sym_vec *post)
 static int pair_in_function(struct unit *unit, const struct objsym *function,
 			    const struct objsym *like, struct uspl_err *err)
 {
-	sym_vec pre = {0}, post = {0};
+	sym_vec pre = { 0 }, post = { 0 };
 	int rc = 0;
 
 	if (!collect_loose(ident_of(function)->twin->sec, like, &pre) ||
@@ -187,7 +187,7 @@ static int pair_in_function(struct unit *unit, const struct objsym *function,
 
 static int pair_by_function(struct unit *unit, const struct objsym *function, struct uspl_err *err)
 {
-	sym_vec loose = {0};
+	sym_vec loose = { 0 };
 	int rc = collect_loose(function->sec, NULL, &loose) ? 0 : uspl_fail_nomem(err);
 
 	for (size_t i = 0; !rc && i < loose.n; i++)

@@ -81,9 +81,9 @@ bool sym_is_variable(const struct objsym *sym)
 
 static bool is_start_section(const struct objsec *sec)
 {
-	static const char *const names[] = {".init_array", ".fini_array", ".preinit_array",
-					    ".ctors",      ".dtors",      ".init",
-					    ".fini"};
+	static const char *const names[] = { ".init_array", ".fini_array", ".preinit_array",
+					     ".ctors",      ".dtors",      ".init",
+					     ".fini" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i]);
@@ -209,7 +209,7 @@ static void join_cold(struct objsym *sym, const struct strmap *functions)
 
 static int join_cold_parts(struct side *side, struct uspl_err *err)
 {
-	struct strmap functions = {0};
+	struct strmap functions = { 0 };
 	bool oom = false;
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
@@ -251,7 +251,7 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		struct objsec *sec = obj->secs.items[i];
 
 		sec->priv = &side->parts[i];
-		side->parts[i] = (struct part){.unit = unit, .side = side, .kind = kind_of(sec)};
+		side->parts[i] = (struct part){ .unit = unit, .side = side, .kind = kind_of(sec) };
 		drop_empty_relocations(sec);
 	}
 	for (size_t i = 0; i < obj->syms.n; i++) {
@@ -304,7 +304,7 @@ void unit_release(struct unit *unit)
 {
 	side_release(&unit->pre);
 	side_release(&unit->post);
-	*unit = (struct unit){0};
+	*unit = (struct unit){ 0 };
 }
 
 const char *side_compiler(const struct side *side)

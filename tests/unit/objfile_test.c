@@ -86,9 +86,9 @@ static void test_graph(const struct objfile *obj)
 
 static void test_round_trip(struct objfile *obj)
 {
-	auto_buf struct buf first = {0}, second = {0};
+	auto_buf struct buf first = { 0 }, second = { 0 };
 	auto_objfile struct objfile *again = NULL;
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 
 	ok(objfile_write(obj, &first, &err) == 0, "written");
 	again = read_memory(&first, &err);
@@ -104,7 +104,7 @@ static void test_groups(void)
 		compile_object("g++ -O0", "group",
 			       "inline int one() { return 1; }\nint two() { return one(); }\n");
 	auto_objfile struct objfile *obj = NULL;
-	struct uspl_err err = {0};
+	struct uspl_err err = { 0 };
 	const struct objsym *sym;
 
 	if (objfile_read(path, &obj, &err))
@@ -120,9 +120,9 @@ static void test_damage(const struct buf *good)
 	unsigned int seed = 1, read = 0, refused = 0, silent = 0;
 
 	for (int round = 0; round < 4000; round++) {
-		auto_buf struct buf bad = {0};
+		auto_buf struct buf bad = { 0 };
 		auto_objfile struct objfile *obj = NULL;
-		struct uspl_err err = {0};
+		struct uspl_err err = { 0 };
 
 		buf_add(&bad, good->data, good->len);
 		if (round % 4 == 0)
@@ -146,8 +146,8 @@ static void test_damage(const struct buf *good)
 
 static void test_refusals(const struct buf *good)
 {
-	auto_buf struct buf other = {0}, text_file = {0}, empty = {0};
-	struct uspl_err err = {0};
+	auto_buf struct buf other = { 0 }, text_file = { 0 }, empty = { 0 };
+	struct uspl_err err = { 0 };
 
 	buf_add(&other, good->data, good->len);
 	((Elf64_Ehdr *)other.data)->e_machine = EM_AARCH64;
@@ -170,8 +170,8 @@ int main(void)
 	auto_free char *path =
 		compile_object("gcc -O1 -g -ffunction-sections -fdata-sections", "plain", text);
 	auto_objfile struct objfile *obj = NULL;
-	auto_buf struct buf bytes = {0};
-	struct uspl_err err = {0};
+	auto_buf struct buf bytes = { 0 };
+	struct uspl_err err = { 0 };
 
 	ok(objfile_read(path, &obj, &err) == 0, "a compiler's object is read");
 	if (!obj || file_read(path, &bytes, &err)) {

@@ -8,7 +8,7 @@
 // explains: inlined from 'low':
 // explains: post.c:33: changed
 // explains: # "two"
-// explains: 'count' at 
+// explains: 'count' at
 // explains: new variable, 4 bytes, needed by 'g'
 // explains: in all: 2 replaced, 0 new functions, 1 new variables, 0 copies of constants;
 

@@ -8,7 +8,7 @@ int outside(const char *);
 
 int f(int x)
 {
-	static const void *const to[] = {&&a, &&b, &&c};
+	static const void *const to[] = { &&a, &&b, &&c };
 
 #ifdef PATCHED
 	x = outside("z");

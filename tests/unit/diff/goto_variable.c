@@ -7,7 +7,7 @@ int outside(const char *);
 
 int f(int x)
 {
-	static void *to[] = {&&a, &&b, &&c};
+	static void *to[] = { &&a, &&b, &&c };
 
 	if (x > 2)
 		to[x - 3] = to[0];

@@ -7,19 +7,29 @@ int show(const char **);
 
 int f(void)
 {
-	const char *help[] = { "one", "two", "three", "four", "five",
+	const char *help[] = { "one",
+			       "two",
+			       "three",
+			       "four",
+			       "five",
 #ifdef PATCHED
 			       "five and a half",
 #endif
-			       "six", "seven", "eight", "nine", "ten", "eleven", 0 };
+			       "six",
+			       "seven",
+			       "eight",
+			       "nine",
+			       "ten",
+			       "eleven",
+			       0 };
 
 	return show(help);
 }
 
 int g(void)
 {
-	const char *help[] = { "un",  "deux", "trois", "quatre", "cinq", "six",
-			       "sept", "huit", "neuf",	"dix",	 "onze", "douze", 0 };
+	const char *help[] = { "un",   "deux", "trois", "quatre", "cinq",  "six", "sept",
+			       "huit", "neuf", "dix",   "onze",   "douze", 0 };
 
 	return show(help);
 }

@@ -21,7 +21,7 @@ int young(int x)
 struct entry {
 	const char *name;
 	int (*run)(int);
-} entries[] = {{"old", old}, {"young", young}};
+} entries[] = { { "old", old }, { "young", young } };
 #endif
 
 int f(int x)

@@ -6,9 +6,9 @@
 int f(int i)
 {
 #ifndef PATCHED
-	static int n[4] = {1};
+	static int n[4] = { 1 };
 #else
-	static int n[8] = {1};
+	static int n[8] = { 1 };
 #endif
 
 	return n[i]++;

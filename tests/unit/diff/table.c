@@ -5,9 +5,9 @@
 // carries: t.c:tab
 
 #ifndef PATCHED
-static const int tab[4] = {1, 2, 3, 4};
+static const int tab[4] = { 1, 2, 3, 4 };
 #else
-static const int tab[4] = {1, 2, 9, 4};
+static const int tab[4] = { 1, 2, 9, 4 };
 #endif
 
 int f(int x)

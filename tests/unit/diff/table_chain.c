@@ -5,11 +5,11 @@
 // carries: t.c:tab t.c:all
 
 #ifndef PATCHED
-static const int tab[4] = {1, 2, 3, 4};
+static const int tab[4] = { 1, 2, 3, 4 };
 #else
-static const int tab[4] = {1, 2, 9, 4};
+static const int tab[4] = { 1, 2, 9, 4 };
 #endif
-static const int *const all[] = {tab, tab + 1};
+static const int *const all[] = { tab, tab + 1 };
 
 int f(int x)
 {

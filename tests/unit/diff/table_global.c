@@ -4,9 +4,9 @@
 // refuses: data-change 'tab'
 
 #ifndef PATCHED
-const int tab[4] = {1, 2, 3, 4};
+const int tab[4] = { 1, 2, 3, 4 };
 #else
-const int tab[4] = {1, 2, 9, 4};
+const int tab[4] = { 1, 2, 9, 4 };
 #endif
 
 int f(int x)

@@ -4,9 +4,9 @@
 // refuses: data-change post.c:9: the constant 'tab' changes, and 'p' points to it
 
 #ifndef PATCHED
-static const int tab[4] = {1, 2, 3, 4};
+static const int tab[4] = { 1, 2, 3, 4 };
 #else
-static const int tab[4] = {1, 2, 9, 4};
+static const int tab[4] = { 1, 2, 9, 4 };
 #endif
 const int *p = tab;
 

@@ -14,7 +14,7 @@ struct outer {
 	struct renamed {
 		struct renamed *next;
 		int x;
-	} *list;
+	} * list;
 	struct inner in;
 };
 #else
@@ -26,7 +26,7 @@ struct outer {
 	struct named {
 		struct named *next;
 		int x;
-	} *list;
+	} * list;
 	struct inner in;
 };
 #endif
