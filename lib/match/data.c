@@ -117,18 +117,38 @@ bool data_compare_merged(struct trial *trial, const struct reference *ref)
 	return (run && !memcmp(run, sec->data + start, len)) || differs(trial, sec, addr);
 }
 
+static size_t first_rel_from(const struct objsec *sec, uint64_t off)
+{
+	size_t low = 0, high = sec->rels.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (sec->rels.items[mid].offset < off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /*
  * How much of an item is content: behind a nameless one there may be zeros that only align the
- * next.
+ * next. The fields of relocations are zeros, too, but content.
  */
-static uint64_t content_end(const struct item *item)
+static uint64_t content_end(const struct trial *trial, const struct item *item)
 {
-	uint64_t end = item->end, padding = item->sec->align ? item->sec->align - 1 : 0;
+	const struct objsec *sec = item->sec;
+	uint64_t end = item->end, padding = sec->align ? sec->align - 1 : 0, fields = item->start;
+	size_t next = first_rel_from(sec, end);
 
-	if (item->named || end == item->sec->size)
+	if (item->named || end == sec->size)
 		return end;
-	while (padding-- && end - item->start > 1 && !item->sec->data[end - 1] &&
-	       !item->sec->data[end - 2])
+	if (next && sec->rels.items[next - 1].offset >= item->start)
+		fields = sec->rels.items[next - 1].offset +
+			 trial->match->arch->reloc(sec->rels.items[next - 1].type)->size;
+	while (padding-- && end > fields && end - item->start > 1 && !sec->data[end - 1] &&
+	       !sec->data[end - 2])
 		end--;
 	return end;
 }
@@ -155,25 +175,10 @@ static bool compare_entry(struct trial *trial, const struct item *item, const st
 	return data_read_field(trial, &adjusted, field, place, &data_site);
 }
 
-static size_t first_rel_from(const struct objsec *sec, uint64_t off)
-{
-	size_t low = 0, high = sec->rels.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (sec->rels.items[mid].offset < off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static bool compare_item(struct trial *trial, const struct item *item)
 {
 	const struct objsec *sec = item->sec;
-	uint64_t at = item->start, end = content_end(item);
+	uint64_t at = item->start, end = content_end(trial, item);
 	const uint8_t *run = image_bytes(trial->match->image, item->place.addr, end - at);
 	const uint8_t *pre = sec->data;
 
