@@ -70,27 +70,21 @@ int cmd_apply(int argc, char **argv, struct uspl_err *err)
 	struct options opts = { .wait_s = 10 };
 	auto_update struct update *update = NULL;
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
-	pid_t pid;
+	pid_vec pids = { 0 };
+	const pid_t *pid;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
-	for (int i = first + 1; i < argc; i++) {
-		rc = cli_pid(argv[i], &pid, err);
-		if (rc)
-			return rc;
-	}
-	rc = update_read(argv[first], &update, err);
-	if (rc)
-		return rc;
-	for (int i = first + 1; i < argc; i++) {
-		int status;
+	rc = cli_pids(argv + first + 1, argc - first - 1, &pids, err);
+	if (!rc)
+		rc = update_read(argv[first], &update, err);
+	if (!rc)
+		vec_for_each (&pids, pid) {
+			int status = apply_one(update, file_basename(argv[first]), *pid, &opts);
 
-		rc = cli_pid(argv[i], &pid, err);
-		if (rc)
-			return rc;
-		status = apply_one(update, file_basename(argv[first]), pid, &opts);
-		worst = status > worst ? status : worst;
-	}
-	return worst;
+			worst = status > worst ? status : worst;
+		}
+	vec_release(&pids);
+	return rc ? rc : worst;
 }

@@ -15,8 +15,6 @@ struct options {
 	const char *id;
 };
 
-typedef VEC(pid_t) pid_vec;
-
 static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
@@ -190,18 +188,6 @@ static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
 	return -USPL_E_NOT_APPLIED;
 }
 
-static int given_pids(char **words, int n, pid_vec *pids, struct uspl_err *err)
-{
-	for (int i = 0; i < n; i++) {
-		pid_t *item = vec_push(pids);
-		int rc = item ? cli_pid(words[i], item, err) : uspl_fail_nomem(err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .wait_s = 10 };
@@ -212,7 +198,7 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
-	rc = argc > first ? given_pids(argv + first, argc - first, &pids, err)
+	rc = argc > first ? cli_pids(argv + first, argc - first, &pids, err)
 			  : find_everywhere(opts.id, &pids, err);
 	if (!rc)
 		vec_for_each (&pids, pid) {

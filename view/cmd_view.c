@@ -15,18 +15,6 @@ struct options {
 	pid_vec pids;
 };
 
-static int parse_pids(char **words, int n, pid_vec *pids, struct uspl_err *err)
-{
-	for (int i = 0; i < n; i++) {
-		pid_t *pid = vec_push(pids);
-		int rc = pid ? cli_pid(words[i], pid, err) : uspl_fail_nomem(err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
@@ -57,7 +45,7 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	/* The name of the tarball is as good as the id. */
 	if (opts->id && !strncmp(opts->id, "uspl-", 5))
 		opts->id += 5;
-	return parse_pids(argv + first, argc - first, &opts->pids, err);
+	return cli_pids(argv + first, argc - first, &opts->pids, err);
 }
 
 static int print(const struct buf *out, struct uspl_err *err)

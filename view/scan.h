@@ -8,6 +8,7 @@
 #ifndef USPL_VIEW_SCAN_H
 #define USPL_VIEW_SCAN_H
 
+#include "base/cli.h"
 #include "live/region.h"
 
 struct scan_process {
@@ -36,8 +37,6 @@ struct scan {
 	VEC(struct uspl_err) failures; /* of single processes; the others are read all the same */
 	size_t skipped;                /* processes that we may not read */
 };
-
-typedef VEC(pid_t) pid_vec;
 
 /*
  * Reads these processes, or, if there are none in pids, every process. Of those a failure is one

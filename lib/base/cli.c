@@ -213,3 +213,15 @@ int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err)
 	*ret_pid = (pid_t)value;
 	return 0;
 }
+
+int cli_pids(char **words, int n, pid_vec *pids, struct uspl_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t *pid = vec_push(pids);
+		int rc = pid ? cli_pid(words[i], pid, err) : uspl_fail_nomem(err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

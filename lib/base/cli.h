@@ -13,6 +13,7 @@
 #define USPL_VERSION "0.1.0"
 
 typedef VEC(const char *) cli_strings;
+typedef VEC(pid_t) pid_vec;
 
 enum cli_kind {
 	CLI_FLAG,    /* bool *: set to true */
@@ -57,5 +58,7 @@ bool cli_quiet(void);
  * Reads a pid operand. Accepts only a whole decimal number above 0; anything else is USPL_E_USAGE.
  */
 int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err) uspl_must_check;
+/* The same for n operands, added to pids in their order; the vec is the caller's. */
+int cli_pids(char **words, int n, pid_vec *pids, struct uspl_err *err) uspl_must_check;
 
 #endif
