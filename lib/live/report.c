@@ -38,6 +38,7 @@ void report_functions(struct json *json, const region_vec *regions, const char *
 			json_string(json, "name", site->name);
 			json_address(json, "old", site->addr);
 			json_address(json, "new", site->new_addr);
+			json_string(json, "module", region->module_name);
 			json_close(json, '}');
 		}
 	}

@@ -3,8 +3,8 @@
  * report.h - what apply and undo say about one process
  *
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
- * {"id","pid","state","functions":[{"name","old","new"}],"stop_us","attempts"}, and after a failure
- * {"id","pid","state","error","message"}.
+ * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, and after a
+ * failure {"id","pid","state","error","message"}.
  */
 #ifndef USPL_LIVE_REPORT_H
 #define USPL_LIVE_REPORT_H

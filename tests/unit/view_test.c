@@ -102,7 +102,8 @@ static void test_show(void)
 		   strstr(json_text(&json), "\"patch\":\"--- a\\n+++ b\\n\\u001b[2J\"}]"),
 	   "JSON: %s", json_text(&json));
 	ok(strstr(json_text(&json),
-		  "{\"name\":\"par\\u001bse\",\"old\":\"0x401000\",\"new\":\"0x501000\""),
+		  "{\"name\":\"par\\u001bse\",\"old\":\"0x401000\",\"new\":\"0x501000\","
+		  "\"module\":\"server\"}"),
 	   "JSON functions");
 }
 
