@@ -224,6 +224,27 @@ static enum args_kind kind_of_file(const struct parser *parser, const char *name
 	return ARGS_OBJECT;
 }
 
+/* Options by which a compilation also writes what it included, some with the name of the list. */
+static const struct {
+	const char *start;
+	bool named;
+} deps_options[] = {
+	{ "-Wp,-MD,", true }, { "-Wp,-MMD,", true }, { "-Wp,-M", false },
+	{ "-MF", true },      { "-MD", false },      { "-MMD", false },
+};
+
+static void note_deps(struct args *args, const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(deps_options); i++) {
+		if (!starts_with(text, deps_options[i].start))
+			continue;
+		args->own_deps = true;
+		if (deps_options[i].named)
+			args->deps = text + strlen(deps_options[i].start);
+		return;
+	}
+}
+
 /* The earliest stage wins, whatever the order of the words. */
 static void note_mode(struct parser *parser, struct args_word *word)
 {
@@ -238,9 +259,7 @@ static void note_mode(struct parser *parser, struct args_word *word)
 	if (starts_with(word->text, "-print-") || starts_with(word->text, "--print-") ||
 	    starts_with(word->text, "--help="))
 		parser->mode = ARGS_NOTHING;
-	if (starts_with(word->text, "-MD") || starts_with(word->text, "-MMD") ||
-	    starts_with(word->text, "-MF") || starts_with(word->text, "-Wp,-M"))
-		parser->args->own_deps = true;
+	note_deps(parser->args, word->text);
 }
 
 static void set_value(struct parser *parser, enum args_kind kind, const char *value)
@@ -261,8 +280,10 @@ static size_t classify_option(struct parser *parser, size_t i)
 		enum args_kind kind = with_argument[k].kind;
 
 		if (!last && !strcmp(word->text, with_argument[k].name)) {
-			if (!strcmp(word->text, "-MF"))
+			if (!strcmp(word->text, "-MF")) {
 				parser->args->own_deps = true;
+				parser->args->deps = word[1].text;
+			}
 			word[0].kind = word[1].kind = kind;
 			set_value(parser, kind, word[1].text);
 			return 2;

@@ -48,7 +48,8 @@ struct args {
 	enum args_mode mode;
 	const char *output; /* of -o, NULL if none. Points into words */
 	size_t n_sources;   /* words that are ARGS_SOURCE or ARGS_ASM */
-	bool own_deps;      /* the build writes dependency files itself (-MD and the like) */
+	bool own_deps;      /* the build has lists of dependencies written itself (-MD, -MMD) */
+	const char *deps;   /* where to; NULL: by the object's name. Points into words */
 };
 
 /*

@@ -16,7 +16,7 @@ struct job {
 	const char *id;     /* the object's name in the record */
 	char *command;      /* what two builds of the same must have in common */
 	char *saved;        /* our copy; may be the object itself */
-	char *deps;         /* the list of what is included; NULL: not wanted */
+	char *deps;         /* the list of what is included; NULL: there is none */
 };
 
 static void job_release(struct job *job)
@@ -68,7 +68,7 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	job->command = command_of(tool, args);
 	if (!job->command)
 		return uspl_fail_nomem(err);
-	if (args->own_deps || source->kind == ARGS_ASM)
+	if (source->kind == ARGS_ASM)
 		return 0;
 	if (asprintf(&job->deps, "%s.d", job->saved) < 0) {
 		job->deps = NULL;
@@ -133,7 +133,8 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 	const char *language[] = { job->source->language ? "-x" : NULL, job->source->language,
 				   NULL };
 	const char *files[] = { "-c", job->source->text, "-o", job->object, NULL };
-	const char *deps[] = { job->deps ? "-MD" : NULL, "-MF", job->deps, NULL };
+	bool ask = job->deps && !args->own_deps;
+	const char *deps[] = { ask ? "-MD" : NULL, "-MF", job->deps, NULL };
 	auto_argv tool_argv argv = { 0 };
 	auto_free char *map = NULL;
 	int rc = add_options(&argv, args, err);
@@ -147,6 +148,28 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 	if (!rc && job->source->kind == ARGS_SOURCE)
 		rc = add_code_options(tool, args, &argv, &map, err);
 	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+}
+
+/* A compiler writes one list only: where the build has its own, ours is a copy of that. */
+static int keep_deps(const struct args *args, struct job *job, struct uspl_err *err)
+{
+	const char *dot = strrchr(file_basename(job->object), '.');
+	size_t stem = dot ? (size_t)(dot - job->object) : strlen(job->object);
+	auto_free char *own = NULL;
+
+	if (!job->deps || !args->own_deps)
+		return 0;
+	if (args->deps)
+		own = strdup(args->deps);
+	else if (asprintf(&own, "%.*s.d", (int)stem, job->object) < 0)
+		own = NULL;
+	if (!own)
+		return uspl_fail_nomem(err);
+	if (access(own, F_OK) == 0)
+		return file_copy(own, job->deps, err);
+	free(job->deps);
+	job->deps = NULL;
+	return 0;
 }
 
 static int record_job(const struct tool *tool, const struct job *job, struct uspl_err *err)
@@ -187,6 +210,8 @@ static int compile_one(const struct tool *tool, const struct args *args,
 	if (!id)
 		return uspl_fail_errno(err, "cannot find '%s' any more", object);
 	rc = file_copy(object, job.saved, err);
+	if (!rc)
+		rc = keep_deps(args, &job, err);
 	return rc ? rc : record_job(tool, &job, err);
 }
 
@@ -253,7 +278,9 @@ static int compile_saved(const struct tool *tool, const struct args *args, struc
 	rc = run_job(tool, args, &job, ret_status, err);
 	if (rc || *ret_status)
 		return rc;
-	rc = record_job(tool, &job, err);
+	rc = keep_deps(args, &job, err);
+	if (!rc)
+		rc = record_job(tool, &job, err);
 	if (rc)
 		return rc;
 	free(source->text);

@@ -179,6 +179,19 @@ cmake_lists() {
 	expect_update server 'limit version'
 }
 
+@test "a patched header is no generated one, however the build lists what is included" {
+	printf '\nint more(void)\n{\n\treturn LIMIT + 2;\n}\n' >> main.c
+	diff_of limit.h 's/LIMIT 1/LIMIT 41/' > ../fix.diff
+	local options
+	for options in -MMD '-MMD -MF $(@:.o=.d)' '-Wp,-MD,$(@:.o=.d)'; do
+		makefile "CFLAGS = $options" 'server: main.o limit.o' ';$(CC) -o $@ $^' '-include main.d limit.d'
+		create_in
+		[ -z "$stderr" ]
+		expect_update server 'limit more'
+		rm ../out
+	done
+}
+
 @test "several programs and a library: only those that changed" {
 	makefile 'all: one two three liblimit.so' 'one two: main.c limit.c' ';$(CC) -o $@ $^' \
 		'three: three.c' ';$(CC) -o $@ $^' 'liblimit.so: limit.c' ';$(CC) -shared -fPIC -o $@ $^'

@@ -99,12 +99,33 @@ static void test_words(void)
 	ok(is_kind(&args, "y.o", ARGS_OBJECT) && is_kind(&args, "z.h", ARGS_HEADER),
 	   "object, header");
 	ok(args.n_sources == 3, "the linker's argument is no source");
-	ok(args.own_deps, "the build's own dependencies");
+	ok(args.own_deps && !args.deps, "the build's own dependencies");
 	args_release(&args);
 	args = parse("gcc -ojoined -c a.c");
 	ok_str(args.output, "joined", "an output that is joined to its option");
 	ok(!args.own_deps, "no dependencies of the build's own");
 	args_release(&args);
+}
+
+/* Where the build has the list of dependencies written. */
+static void test_deps(void)
+{
+	static const struct {
+		const char *line, *deps;
+	} rows[] = {
+		{ "gcc -c a.c -MF .deps/a.Tpo -MD", ".deps/a.Tpo" },
+		{ "gcc -c a.c -MMD -MFa.dep", "a.dep" },
+		{ "gcc -Wp,-MMD,./.a.o.d -c a.c", "./.a.o.d" },
+		{ "gcc -c a.c -MMD -MP", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct args args = parse(rows[i].line);
+
+		ok(args.own_deps, "a list of its own: %s", rows[i].line);
+		ok_str(args.deps ? args.deps : "", rows[i].deps, "the list's name");
+		args_release(&args);
+	}
 }
 
 static const char *renamed(const char *text)
@@ -224,6 +245,7 @@ int main(void)
 
 	test_modes();
 	test_words();
+	test_deps();
 	test_renaming();
 	test_response();
 	test_probes();
