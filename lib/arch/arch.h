@@ -94,6 +94,13 @@ struct arch {
 	int (*reloc_write)(const struct reloc_info *info, void *field, uint64_t value,
 			   struct uspl_err *err);
 
+	/*
+	 * What a relocation of a linked program makes of its 8 bytes, as the dynamic linker does
+	 * it: RELOC_ABS or RELOC_TPOFF; RELOC_NONE for one that only the dynamic linker can
+	 * compute.
+	 */
+	enum reloc_kind (*dynamic_reloc)(uint32_t type);
+
 	/* Decodes one instruction at code (which has len bytes). False: not an instruction. */
 	bool (*insn_decode)(const uint8_t *code, size_t len, struct insn *ret);
 	/*

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "proc/note.h"
+#include "base/note.h"
 
 #define PAGE 4096ull
 #define PHDRS_MAX 128

@@ -51,7 +51,7 @@ check_include_direction() {
 	forbid_include lib/match '(live|proc)/|update/(update|manifest|archive)'
 	forbid_include lib/proc '(live|objfile|update)/'
 	forbid_include lib/live '(match/[^i]|objfile/|update/)'
-	forbid_include create '(live|match|proc)/'
+	forbid_include create '(live|proc)/'
 	forbid_include create/wrapper '(arch|live|match|objfile|proc|update)/'
 	forbid_include runtime '(arch|base|live|match|objfile|proc|update)/'
 	for room in apply create undo view; do

@@ -6,9 +6,9 @@
 #include <stdarg.h>
 
 #include "arch/arch.h"
+#include "match/image_elf.h"
 #include "match/match.h"
 #include "tests/unit/compile.h"
-#include "tests/unit/image_file.h"
 #include "tests/unit/tap.h"
 #include "update/refname.h"
 
@@ -37,6 +37,22 @@ static bool have(const char *program)
 
 	snprintf(cmd, sizeof(cmd), "command -v %s >/dev/null", program);
 	return system(cmd) == 0;
+}
+
+/* Exits if it can't: a test has nothing to go on with then. */
+static struct image *image_of_file(const char *path)
+{
+	struct image_file file = { 0 };
+	struct uspl_err err = { 0 };
+
+	if (image_file_read(path, &file, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		exit(1);
+	}
+	free(file.build_id);
+	free(file.soname);
+	free(file.compiler);
+	return file.image;
 }
 
 /* Gives local symbols the names that an update has: "match.c:twice". */
@@ -277,7 +293,7 @@ static void test_patched_entry(void)
 	}
 	ok(code, "an unchanged function matches");
 	match_free(match);
-	if (code && arch_native()->jump_encode(addr, image->start, code)) {
+	if (code && arch_native()->jump_encode(addr, image->end, code)) {
 		ok(match_run(image, pre, &match, &err) == 0 &&
 			   match_require(match, "sum", &piece, &err) == -USPL_E_NO_MATCH &&
 			   strstr(err.msg, "it may be patched already"),

@@ -17,6 +17,7 @@ const struct arch arch_x86_64 = {
 	.reach = 0x7f000000,
 	.reloc = x86_64_reloc,
 	.reloc_write = x86_64_reloc_write,
+	.dynamic_reloc = x86_64_dynamic_reloc,
 	.insn_decode = x86_64_insn_decode,
 	.insn_relaxed = x86_64_insn_relaxed,
 	.jump_encode = x86_64_jump_encode,

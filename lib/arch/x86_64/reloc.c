@@ -64,6 +64,21 @@ const struct reloc_info *x86_64_reloc(uint32_t type)
 	return type < ARRAY_SIZE(relocs) && relocs[type].name ? &relocs[type] : &unknown;
 }
 
+enum reloc_kind x86_64_dynamic_reloc(uint32_t type)
+{
+	switch (type) {
+	case R_X86_64_64:
+	case R_X86_64_GLOB_DAT:
+	case R_X86_64_JUMP_SLOT:
+	case R_X86_64_RELATIVE:
+		return RELOC_ABS;
+	case R_X86_64_TPOFF64:
+		return RELOC_TPOFF;
+	default:
+		return RELOC_NONE;
+	}
+}
+
 static bool fits(const struct reloc_info *info, uint64_t value)
 {
 	unsigned int bits = info->size * 8u;

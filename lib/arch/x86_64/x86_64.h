@@ -19,6 +19,8 @@ const struct reloc_info *x86_64_reloc(uint32_t type);
 /* arch.reloc_write */
 int x86_64_reloc_write(const struct reloc_info *info, void *field, uint64_t value,
 		       struct uspl_err *err) uspl_must_check;
+/* arch.dynamic_reloc */
+enum reloc_kind x86_64_dynamic_reloc(uint32_t type);
 /* arch.insn_decode */
 bool x86_64_insn_decode(const uint8_t *code, size_t len, struct insn *ret);
 /* arch.insn_relaxed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* note.h - ELF notes */
-#ifndef USPL_PROC_NOTE_H
-#define USPL_PROC_NOTE_H
+#ifndef USPL_BASE_NOTE_H
+#define USPL_BASE_NOTE_H
 
 #include "base/types.h"
 

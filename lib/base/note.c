@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // note.c - ELF notes
 
-#include "proc/note.h"
+#include "base/note.h"
 
 #include <elf.h>
 #include <stdio.h>
