@@ -30,6 +30,8 @@ struct arch_regs {
 taddr regs_pc(const struct arch_regs *regs);
 /* The stack pointer. */
 taddr regs_sp(const struct arch_regs *regs);
+/* The stack pointer as the only register in perf's sets (asm/perf_regs.h). */
+uint64_t regs_perf_sp(void);
 /* The general registers in DWARF's order, the program counter last. */
 void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS]);
 

@@ -3,6 +3,7 @@
 
 #include "arch/x86_64/regs_priv.h"
 
+#include <asm/perf_regs.h>
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -25,6 +26,11 @@ taddr regs_pc(const struct arch_regs *regs)
 taddr regs_sp(const struct arch_regs *regs)
 {
 	return regs->user.rsp;
+}
+
+uint64_t regs_perf_sp(void)
+{
+	return 1ull << PERF_REG_X86_SP;
 }
 
 void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS])
