@@ -31,9 +31,11 @@ static bool is_defined(const struct objsym *sym)
 	return sym_is_function(sym) || sym_is_variable(sym);
 }
 
+/* Does the compiler count the symbols of that name? clang's static locals begin with "f.x". */
 static bool is_numbered(const struct objsym *sym)
 {
-	return sym->bind == STB_LOCAL && sym->name[name_base_len(sym->name)] != '\0';
+	return sym->bind == STB_LOCAL && (sym->name[name_base_len(sym->name)] != '\0' ||
+					  (sym_is_variable(sym) && strchr(sym->name, '.')));
 }
 
 static bool is_cold(const struct objsym *sym)
@@ -128,11 +130,6 @@ static bool same_base(const struct objsym *a, const struct objsym *b)
 	return name_base_len(b->name) == len && !memcmp(a->name, b->name, len);
 }
 
-static bool equal_bytes(const struct objsec *a, const struct objsec *b)
-{
-	return a->size == b->size && a->data && b->data && !memcmp(a->data, b->data, a->size);
-}
-
 /* An unpaired clone of the pre build that may be the twin of post. */
 static struct objsym *find_clone(const struct side *pre, const struct objsym *post, bool equal)
 {
@@ -141,7 +138,7 @@ static struct objsym *find_clone(const struct side *pre, const struct objsym *po
 
 		if (sym_is_function(sym) && is_numbered(sym) && !is_cold(sym) &&
 		    !ident_of(sym)->twin && same_base(sym, post) &&
-		    (!equal || equal_bytes(sym->sec, post->sec)))
+		    (!equal || sec_same_bytes(sym->sec, post->sec)))
 			return sym;
 	}
 	return NULL;

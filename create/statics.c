@@ -7,23 +7,25 @@
  * another variable's storage without anybody noticing. So they pair through the functions that
  * use them:
  *
- *  1. The n-th variable "x" that a function uses is the n-th "x" that its twin uses; first
- *     through functions whose bytes are equal, then through the others, where what is already
- *     paired no longer counts. If there are more or fewer than before, a variable is the one with
- *     the same size and initial contents (other contents would be refused anyway), if there is
- *     one; what is left over in both builds is refused.
- *  2. One used by no code (but by other data) keeps its full name.
- *  3. What is then left over in both builds under one name has moved, if everybody who uses the
+ *  1. Several of one name go by the functions in which they are declared, as the debugging
+ *     information has it (statics_scope.c).
+ *  2. The n-th variable "x" that a function uses is the n-th "x" that its twin uses, if the two
+ *     are equal in their bytes. In others, where what is already paired no longer counts, there
+ *     must be one, or they must be told apart by size and initial contents (others would be
+ *     refused anyway) or by what the code does with them; what stays open is refused.
+ *  3. One used by no code (but by other data) keeps its full name.
+ *  4. What is then left over in both builds under one name has moved, if everybody who uses the
  *     new one is the twin of a user of the old one, or new and called by such a twin. It is new,
  *     if all functions that used the old one are still there and no longer do. Anything else
  *     can't be told, and is refused.
+ *
+ * Constants are never refused: of those that are alike any will do, and others are new ones.
  */
 
 #include <string.h>
 
 #include "create/differ.h"
-
-typedef VEC(struct objsym *) sym_vec;
+#include "create/statics.h"
 
 /* The name in the source: "x.3" and "f.x" -> "x". Returns its length. */
 static size_t source_name(const struct objsym *sym, const char **ret_start)
@@ -36,7 +38,15 @@ static size_t source_name(const struct objsym *sym, const char **ret_start)
 	return len - start;
 }
 
-static bool same_source_name(const struct objsym *a, const struct objsym *b)
+void static_add_name(const struct objsym *sym, struct buf *buf)
+{
+	const char *name;
+	size_t len = source_name(sym, &name);
+
+	buf_add(buf, name, len);
+}
+
+bool static_same_name(const struct objsym *a, const struct objsym *b)
 {
 	const char *x, *y;
 	size_t len = source_name(a, &x);
@@ -44,19 +54,9 @@ static bool same_source_name(const struct objsym *a, const struct objsym *b)
 	return source_name(b, &y) == len && !memcmp(x, y, len);
 }
 
-static bool is_loose(const struct objsym *sym)
+bool static_is_loose(const struct objsym *sym)
 {
 	return sym->bind == STB_LOCAL && sym_is_variable(sym) && !ident_of(sym)->twin;
-}
-
-static bool refers_to(const struct objsec *sec, const struct objsym *sym)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (rel->sym == sym)
-			return true;
-	return false;
 }
 
 /* The function that a section with code belongs to, NULL for other sections. */
@@ -73,7 +73,7 @@ static bool used_by_code(const struct side *side, const struct objsym *sym)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++)
 		if (function_of(side->obj->secs.items[i]) &&
-		    refers_to(side->obj->secs.items[i], sym))
+		    sec_refers_to(side->obj->secs.items[i], sym))
 			return true;
 	return false;
 }
@@ -105,101 +105,139 @@ static bool collect_loose(const struct objsec *code, const struct objsym *like, 
 		if (!halves[i])
 			continue;
 		vec_for_each (&halves[i]->rels, rel)
-			if (is_loose(rel->sym) && (!like || same_source_name(rel->sym, like)) &&
-			    !add_once(ret, rel->sym))
+			if (static_is_loose(rel->sym) &&
+			    (!like || static_same_name(rel->sym, like)) && !add_once(ret, rel->sym))
 				return false;
 	}
 	return true;
 }
 
-static int refuse(const struct unit *unit, const struct objsym *var, const char *why,
-		  const struct objsym *function, struct uspl_err *err)
+int statics_refuse(const struct unit *unit, const struct objsym *var, const char *why,
+		   const char *function, struct uspl_err *err)
 {
 	const char *name;
 	int len = (int)source_name(var, &name);
 	int rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			   "%s: cannot tell which static variable '%.*s' is which: %s '%s'",
-			   unit->source, len, name, why, function ? function->name : "?");
+			   unit->source, len, name, why, function);
 
 	uspl_hint(err, "give the variables different names, one of them a new one");
 	return rc;
 }
 
-static bool same_start(const struct objsym *a, const struct objsym *b)
+bool static_alike(const struct objsym *pre, const struct objsym *post)
 {
-	const uint8_t *x = a->sec ? a->sec->data : NULL, *y = b->sec ? b->sec->data : NULL;
+	struct range a = { pre->sec, pre->value, pre->size },
+		     b = { post->sec, post->value, post->size };
 
-	if (!sym_same_sort(a, b) || a->size != b->size || !x != !y)
-		return false;
-	return !x || !memcmp(x + a->value, y + b->value, a->size);
+	return sym_same_sort(pre, post) && pre->sec && post->sec && range_equal(&a, &b, 0);
 }
 
-/* The only one of syms that starts as sym does; NULL if there is none or more. */
-static struct objsym *only_like(const sym_vec *syms, const struct objsym *sym)
+bool static_is_constant(const struct objsym *sym)
 {
-	struct objsym *found = NULL;
-
-	for (size_t i = 0; i < syms->n; i++) {
-		if (!same_start(syms->items[i], sym))
-			continue;
-		if (found)
-			return NULL;
-		found = syms->items[i];
-	}
-	return found;
+	return sym->sec && part_of(sym->sec)->kind == PART_CONST;
 }
 
-/* Pairs what starts alike. True if nothing is left over in one of the builds. */
-static bool pair_by_start(const sym_vec *pre, const sym_vec *post)
+static bool alike_in_use(const struct objsym *pre, const struct objsym *post)
 {
-	size_t paired = 0;
+	return static_alike(pre, post) && static_same_use(pre, post);
+}
 
+typedef bool (*same_fn)(const struct objsym *pre, const struct objsym *post);
+
+/* Pairs what only one of the other build is the same as. */
+static void pair_unique(const sym_vec *pre, const sym_vec *post, same_fn same)
+{
 	for (size_t i = 0; i < post->n; i++) {
-		struct objsym *old = only_like(pre, post->items[i]);
+		struct objsym *sym = post->items[i], *old = NULL;
+		size_t n = 0, back = 0;
 
-		if (!old || only_like(post, old) != post->items[i])
-			continue;
-		sym_pair(old, post->items[i]);
-		paired++;
+		for (size_t j = 0; static_is_loose(sym) && j < pre->n; j++) {
+			if (!static_is_loose(pre->items[j]) || !same(pre->items[j], sym))
+				continue;
+			old = pre->items[j];
+			n++;
+		}
+		for (size_t j = 0; n == 1 && j < post->n; j++)
+			back += static_is_loose(post->items[j]) && same(old, post->items[j]);
+		if (n == 1 && back == 1)
+			sym_pair(old, sym);
 	}
-	return paired == pre->n || paired == post->n;
 }
 
-/* Rule 1 for one function and one source name. */
-static int pair_in_function(struct unit *unit, const struct objsym *function,
-			    const struct objsym *like, struct uspl_err *err)
+/* Pairs constants that are alike, in their order. */
+static void pair_constants(const sym_vec *pre, const sym_vec *post)
 {
-	sym_vec pre = { 0 }, post = { 0 };
-	int rc = 0;
+	for (size_t i = 0; i < post->n; i++)
+		for (size_t j = 0; j < pre->n && static_is_loose(post->items[i]); j++)
+			if (static_is_constant(post->items[i]) && static_is_loose(pre->items[j]) &&
+			    static_alike(pre->items[j], post->items[i]))
+				sym_pair(pre->items[j], post->items[i]);
+}
+
+/* How many have no twin, and how many of these may be written; *ret_last is the last of them. */
+static size_t count_loose(const sym_vec *syms, size_t *ret_writable, struct objsym **ret_last)
+{
+	size_t n = 0;
+
+	*ret_writable = 0;
+	for (size_t i = 0; i < syms->n; i++) {
+		if (!static_is_loose(syms->items[i]))
+			continue;
+		*ret_last = syms->items[i];
+		*ret_writable += !static_is_constant(syms->items[i]);
+		n++;
+	}
+	return n;
+}
+
+bool statics_settle(const sym_vec *pre, const sym_vec *post)
+{
+	struct objsym *old, *sym;
+	size_t n_pre, n_post, writable_pre, writable_post;
+
+	pair_unique(pre, post, static_alike);
+	pair_unique(pre, post, alike_in_use);
+	pair_constants(pre, post);
+	n_pre = count_loose(pre, &writable_pre, &old);
+	n_post = count_loose(post, &writable_post, &sym);
+	if (n_pre == 1 && n_post == 1 && sym_same_sort(old, sym))
+		sym_pair(old, sym);
+	else if (n_pre && n_post && writable_pre + writable_post)
+		return false;
+	return true;
+}
+
+/* Rule 2 for one function and one source name. */
+static int pair_in_function(struct unit *unit, const struct objsym *function,
+			    const struct objsym *like, bool equal, struct uspl_err *err)
+{
+	auto_syms sym_vec pre = { 0 }, post = { 0 };
 
 	if (!collect_loose(ident_of(function)->twin->sec, like, &pre) ||
 	    !collect_loose(function->sec, like, &post))
-		rc = uspl_fail_nomem(err);
-	else if (pre.n != post.n && pre.n && post.n && !pair_by_start(&pre, &post))
-		rc = refuse(unit, like, "there are more or fewer than before in", function, err);
-	for (size_t i = 0; !rc && pre.n == post.n && i < post.n; i++)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; equal && pre.n == post.n && i < post.n; i++)
 		if (sym_same_sort(pre.items[i], post.items[i]))
 			sym_pair(pre.items[i], post.items[i]);
-	vec_release(&pre);
-	vec_release(&post);
-	return rc;
+	if (statics_settle(&pre, &post))
+		return 0;
+	return statics_refuse(unit, like,
+			      pre.n == post.n ? "several of that name change in"
+					      : "there are more or fewer than before in",
+			      function->name, err);
 }
 
-static int pair_by_function(struct unit *unit, const struct objsym *function, struct uspl_err *err)
+static int pair_by_function(struct unit *unit, const struct objsym *function, bool equal,
+			    struct uspl_err *err)
 {
-	sym_vec loose = { 0 };
+	auto_syms sym_vec loose = { 0 };
 	int rc = collect_loose(function->sec, NULL, &loose) ? 0 : uspl_fail_nomem(err);
 
 	for (size_t i = 0; !rc && i < loose.n; i++)
-		if (is_loose(loose.items[i]))
-			rc = pair_in_function(unit, function, loose.items[i], err);
-	vec_release(&loose);
+		if (static_is_loose(loose.items[i]))
+			rc = pair_in_function(unit, function, loose.items[i], equal, err);
 	return rc;
-}
-
-static bool equal_bytes(const struct objsec *a, const struct objsec *b)
-{
-	return a->size == b->size && a->data && b->data && !memcmp(a->data, b->data, a->size);
 }
 
 static int pair_by_functions(struct unit *unit, bool equal, struct uspl_err *err)
@@ -210,25 +248,25 @@ static int pair_by_functions(struct unit *unit, bool equal, struct uspl_err *err
 		int rc;
 
 		if (!twin || !sym_is_function(sym) || part_of(sym->sec)->is_cold ||
-		    part_of(sym->sec)->shared || equal_bytes(twin->sec, sym->sec) != equal)
+		    part_of(sym->sec)->shared || sec_same_bytes(twin->sec, sym->sec) != equal)
 			continue;
-		rc = pair_by_function(unit, sym, err);
+		rc = pair_by_function(unit, sym, equal, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-/* Rule 2. */
+/* Rule 3. */
 static void pair_unused(struct unit *unit)
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i], *old;
 
-		if (!is_loose(sym) || used_by_code(&unit->post, sym))
+		if (!static_is_loose(sym) || used_by_code(&unit->post, sym))
 			continue;
 		old = objfile_symbol(unit->pre.obj, sym->name);
-		if (old && is_loose(old) && sym_same_sort(old, sym) &&
+		if (old && static_is_loose(old) && sym_same_sort(old, sym) &&
 		    !used_by_code(&unit->pre, old))
 			sym_pair(old, sym);
 	}
@@ -246,7 +284,7 @@ static bool called_by_user(const struct unit *unit, const struct objsym *functio
 		const struct objsym *caller = function_of(sec), *twin;
 
 		twin = caller ? ident_of(caller)->twin : NULL;
-		if (twin && refers_to(sec, function) && refers_to(twin->sec, old))
+		if (twin && sec_refers_to(sec, function) && sec_refers_to(twin->sec, old))
 			return true;
 	}
 	return false;
@@ -260,11 +298,11 @@ static bool has_moved(const struct unit *unit, const struct objsym *old, const s
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objsym *user = function_of(sec), *twin;
 
-		if (!user || !refers_to(sec, sym))
+		if (!user || !sec_refers_to(sec, sym))
 			continue;
 		used = true;
 		twin = ident_of(user)->twin;
-		if (twin ? !refers_to(twin->sec, old) : !called_by_user(unit, user, old))
+		if (twin ? !sec_refers_to(twin->sec, old) : !called_by_user(unit, user, old))
 			return false;
 	}
 	return used && old->size == sym->size;
@@ -277,13 +315,13 @@ static const struct objsym *lost_user(const struct unit *unit, const struct objs
 		const struct objsec *sec = unit->pre.obj->secs.items[i];
 		const struct objsym *user = function_of(sec);
 
-		if (user && !ident_of(user)->twin && refers_to(sec, old))
+		if (user && !ident_of(user)->twin && sec_refers_to(sec, old))
 			return user;
 	}
 	return NULL;
 }
 
-/* Rule 3 for one variable of the post build. */
+/* Rule 4 for one variable of the post build. */
 static int pair_moved(struct unit *unit, struct objsym *sym, struct uspl_err *err)
 {
 	struct objsym *found = NULL;
@@ -292,19 +330,22 @@ static int pair_moved(struct unit *unit, struct objsym *sym, struct uspl_err *er
 	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
 		struct objsym *old = unit->pre.obj->syms.items[i];
 
-		if (!is_loose(old) || !same_source_name(old, sym) || !sym_same_sort(old, sym))
+		if (!static_is_loose(old) || !static_same_name(old, sym) ||
+		    !sym_same_sort(old, sym))
 			continue;
 		if (!lost)
 			lost = lost_user(unit, old);
 		if (!has_moved(unit, old, sym))
 			continue;
-		if (found)
-			return refuse(unit, sym, "several could have moved; the first is", found,
-				      err);
-		found = old;
+		if (found && !static_is_constant(sym))
+			return statics_refuse(unit, sym, "several could have moved; the first is",
+					      found->name, err);
+		if (!found || static_alike(old, sym))
+			found = old;
 	}
-	if (!found && lost)
-		return refuse(unit, sym, "one was used in a function that is gone,", lost, err);
+	if (!found && lost && !static_is_constant(sym))
+		return statics_refuse(unit, sym, "one was used in a function that is gone,",
+				      lost->name, err);
 	if (found)
 		sym_pair(found, sym);
 	return 0;
@@ -312,15 +353,17 @@ static int pair_moved(struct unit *unit, struct objsym *sym, struct uspl_err *er
 
 int pair_statics(struct unit *unit, struct uspl_err *err)
 {
-	int rc = pair_by_functions(unit, true, err);
+	int rc = statics_pair_scopes(unit, err);
 
+	if (!rc)
+		rc = pair_by_functions(unit, true, err);
 	if (!rc)
 		rc = pair_by_functions(unit, false, err);
 	if (rc)
 		return rc;
 	pair_unused(unit);
 	for (size_t i = 0; !rc && i < unit->post.obj->syms.n; i++)
-		if (is_loose(unit->post.obj->syms.items[i]))
+		if (static_is_loose(unit->post.obj->syms.items[i]))
 			rc = pair_moved(unit, unit->post.obj->syms.items[i], err);
 	return rc;
 }

@@ -79,6 +79,21 @@ bool sym_is_variable(const struct objsym *sym)
 	}
 }
 
+bool sec_refers_to(const struct objsec *sec, const struct objsym *sym)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (rel->sym == sym)
+			return true;
+	return false;
+}
+
+bool sec_same_bytes(const struct objsec *a, const struct objsec *b)
+{
+	return a->size == b->size && a->data && b->data && !memcmp(a->data, b->data, a->size);
+}
+
 static bool is_start_section(const struct objsec *sec)
 {
 	static const char *const names[] = { ".init_array", ".fini_array", ".preinit_array",

@@ -122,6 +122,11 @@ bool sym_is_compiler_made(const struct objsym *sym);
  * and what goes with it refer to. Any copy will do, and the running program's may have no name.
  */
 bool sym_is_pointer_for_tables(const struct objsym *sym);
+/* Does a section refer to that very symbol? */
+bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
+/* Are the bytes of two sections that have some equal, whatever they refer to? */
+bool sec_same_bytes(const struct objsec *a, const struct objsec *b);
+
 /* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
 size_t name_base_len(const char *name);
 

@@ -22,16 +22,6 @@ static bool is_plain_variable(const struct objsym *sym)
 	       !sym_is_pointer_for_tables(sym);
 }
 
-static bool refers_to(const struct objsec *sec, const struct objsym *sym)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (rel->sym == sym)
-			return true;
-	return false;
-}
-
 /* A symbol of the post build that has the name of one that is gone, as far as people wrote it. */
 static bool has_namesake(const struct side *post, const struct objsym *gone)
 {
@@ -85,7 +75,7 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 		const struct objsym *successor;
 
 		if (part->kind != PART_CODE || !part->carried || !twin ||
-		    !refers_to(twin->sec, gone))
+		    !sec_refers_to(twin->sec, gone))
 			continue;
 		successor = find_successor(sec, gone);
 		if (successor)

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// static_ambiguous.c - two static locals of one name that can't be told apart
-// ways: gcc -O2, gcc -O2 -fno-pie
-// refuses: unsupported which static variable 'n' is which
+// static_ambiguous.c - two static locals of one function and name, on new lines and with a new use each
+// ways: any
+// refuses: unsupported which static variable 'n' is which: several of that name change in 'f'
 
-#ifdef PATCHED
-static int e(void)
+int f(int x)
 {
-	static int n;
-
-	return n += 2;
-}
-#endif
-
-int f(void)
-{
-	static int n;
-
 #ifndef PATCHED
-	return n++;
+	if (x) {
+		static int n;
+
+		return n += 1;
+	} else {
+		static int n;
+
+		return n += 2;
+	}
 #else
-	return e() + n++;
+	if (x) {
+		static int n;
+
+		return n += 3;
+	} else {
+		static int n;
+
+		return n += 4;
+	}
 #endif
 }
