@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// blockers.c - a thread that is in the way: told to people, and waited for
+// blockers.c - a thread that is in the way, told to people
 
 #include "live/blockers.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/cancel.h"
-#include "base/file.h"
-
-#define SETTLE_NS 2000000ll
-#define SHORTEST_WAIT_NS 500000ll
-#define LONGEST_WAIT_NS 20000000ll
 /* How much of a call chain a message shows: within the busy function, and from it outwards. */
 #define INNER_SHOWN 3
 #define OUTER_SHOWN 8
@@ -94,65 +87,4 @@ int blocker_fail(const struct proc *proc, const module_vec *modules,
 		       "--wait=SECONDS, or, if it never returns "
 		       "(an event loop), move the change into a function that it calls");
 	return -USPL_E_BUSY;
-}
-
-/*
- * How often the thread has been put on a processor; UINT64_MAX if the kernel doesn't say
- * (CONFIG_SCHED_INFO).
- */
-static uint64_t run_count(const struct proc *proc, pid_t tid)
-{
-	auto_buf struct buf text = { 0 };
-	uint64_t count;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0 ||
-	    sscanf(buf_str(&text), "%*u %*u %" SCNu64, &count) != 1)
-		return UINT64_MAX;
-	return count;
-}
-
-static bool is_running(const struct proc *proc, pid_t tid)
-{
-	auto_buf struct buf text = { 0 };
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
-	return file_read(path, &text, NULL) != 0 || !strncmp(buf_str(&text), "running", 7);
-}
-
-/* Sleeps, but not beyond the deadline. False if that has passed. */
-static bool nap(int64_t ns, int64_t deadline)
-{
-	int64_t left = deadline - clock_now_ns();
-	struct timespec ts = { .tv_nsec = ns < left ? ns : left };
-
-	if (left <= 0 || cancel_requested())
-		return false;
-	nanosleep(&ts, NULL);
-	return true;
-}
-
-void blocker_wait(const struct proc *proc, pid_t tid, int64_t deadline)
-{
-	int64_t pause = SHORTEST_WAIT_NS;
-	uint64_t asleep_at;
-
-	/*
-	 * The stop itself made the thread run; let it get back to where it was. One that keeps
-	 * running may leave any time.
-	 */
-	if (!nap(SETTLE_NS, deadline) || is_running(proc, tid))
-		return;
-	asleep_at = run_count(proc, tid);
-	/*
-	 * The kernel has no event for "that thread of another process ran" that doesn't stop it: so
-	 * look, ever more rarely.
-	 */
-	while (nap(pause, deadline)) {
-		if (asleep_at == UINT64_MAX || run_count(proc, tid) != asleep_at)
-			return;
-		pause = pause * 2 < LONGEST_WAIT_NS ? pause * 2 : LONGEST_WAIT_NS;
-	}
 }

@@ -58,6 +58,7 @@ static const struct safety_range *range_at(const struct safety *safety, taddr ad
 struct visit {
 	struct safety *safety;
 	struct safety_finding *finding;
+	bool in_way; /* the frame visited last is */
 };
 
 /* Makes room in a chain that is full before anything was found: the innermost frame stays. */
@@ -78,12 +79,18 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	const struct safety_range *range =
 		range_at(visit->safety, frame->is_call ? frame->pc - 1 : frame->pc);
 
+	if (range && range->entry_ok && !frame->is_call && frame->pc == range->start)
+		range = NULL;
+	if (visit->in_way) {
+		finding->return_pc = frame->pc;
+		finding->return_sp = frame->sp;
+	}
+	visit->in_way = range;
 	if (!finding->function && finding->n_chain == SAFETY_CHAIN_MAX)
 		forget_inner(finding);
 	if (finding->n_chain < SAFETY_CHAIN_MAX)
 		finding->chain[finding->n_chain++] = frame->is_call ? frame->pc - 1 : frame->pc;
-	if (!range || finding->function ||
-	    (range->entry_ok && !frame->is_call && frame->pc == range->start))
+	if (!range || finding->function)
 		return true;
 	finding->function = range->name;
 	finding->running = !frame->is_call;
@@ -130,7 +137,7 @@ static bool scan_words(struct safety *safety, taddr sp, struct safety_finding *f
 bool safety_check(struct safety *safety, const struct thread *thread,
 		  struct safety_finding *finding)
 {
-	struct visit visit = { safety, finding };
+	struct visit visit = { .safety = safety, .finding = finding };
 	enum unwind_end end;
 	taddr sp;
 

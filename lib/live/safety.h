@@ -38,6 +38,11 @@ struct safety_finding {
 	taddr chain[SAFETY_CHAIN_MAX]; /* program counters, innermost first; deep ones are cut */
 	size_t n_chain;
 	size_t at; /* the index in chain of the frame that is in the way */
+	/*
+	 * Where the outermost frame in the way returns to, and the stack pointer when it has. 0 if
+	 * that isn't known.
+	 */
+	taddr return_pc, return_sp;
 };
 
 /* Adds a range. */

@@ -14,6 +14,7 @@
 #include "live/site.h"
 #include "proc/sharers.h"
 #include "live/stack.h"
+#include "live/waiter.h"
 
 /* How long a single thread may take to stop before everybody is let go again. */
 #define STOP_LIMIT_NS 1000000000ll
@@ -24,7 +25,9 @@ struct run {
 	const struct transition_backend *backend;
 	struct site_plan plan;
 	struct safety safety;
-	struct safety_finding finding;
+	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
+	size_t n_findings;
+	int64_t checked_ns; /* CLOCK_MONOTONIC: when that check was done */
 	struct stop stop;
 };
 
@@ -127,15 +130,18 @@ static int prepare(struct run *run, struct uspl_err *err)
 	return rc;
 }
 
+/* Looks at all stacks, even after a hit: the next attempt is for when all these have left. */
 static bool check(struct run *run)
 {
 	const struct thread *thread;
 
+	run->n_findings = 0;
 	vec_for_each (&run->stop.threads, thread)
-		if (thread->state == THREAD_STOPPED &&
-		    !safety_check(&run->safety, thread, &run->finding))
-			return false;
-	return true;
+		if (thread->state == THREAD_STOPPED && run->n_findings < WAITER_MAX &&
+		    !safety_check(&run->safety, thread, &run->findings[run->n_findings]))
+			run->n_findings++;
+	run->checked_ns = clock_now_ns();
+	return !run->n_findings;
 }
 
 static int write_states(struct run *run, enum uspl_region_state state, struct uspl_err *err)
@@ -175,7 +181,7 @@ static int switch_all(struct run *run, struct uspl_err *err)
 	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
 }
 
-/* One standstill. *ret_blocked: the code isn't empty; run->finding tells who is in it. */
+/* One standstill. *ret_blocked: the code isn't empty; run->findings tell who is in it. */
 static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
 {
 	int rc = run->backend->prepare(&run->stop, run->t->proc, err);
@@ -192,10 +198,17 @@ static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
 	return rc;
 }
 
-static int try_until(struct run *run, int64_t deadline, struct transition_result *result,
-		     struct uspl_err *err)
+static int fail_cancelled(const struct safety_finding *finding, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy in thread %d",
+			 finding->function ? finding->function : "?", finding->tid);
+}
+
+static int try_until(struct run *run, struct waiter *waiter, int64_t deadline,
+		     struct transition_result *result, struct uspl_err *err)
 {
 	for (;;) {
+		struct waiter_stop stop = { .findings = run->findings };
 		bool blocked;
 		int rc = attempt(run, &blocked, err);
 
@@ -207,13 +220,13 @@ static int try_until(struct run *run, int64_t deadline, struct transition_result
 		if (rc || !blocked)
 			return rc;
 		if (cancel_requested())
-			return uspl_fail(err, USPL_E_CANCELLED,
-					 "interrupted while '%s' was busy in thread %d",
-					 run->finding.function ? run->finding.function : "?",
-					 run->finding.tid);
+			return fail_cancelled(run->findings, err);
 		if (clock_now_ns() >= deadline)
-			return blocker_fail(run->t->proc, run->t->modules, &run->finding, err);
-		blocker_wait(run->t->proc, run->finding.tid, deadline);
+			return blocker_fail(run->t->proc, run->t->modules, run->findings, err);
+		stop.n = run->n_findings;
+		stop.checked = run->checked_ns;
+		stop.length = run->stop.left_ns - run->stop.entered_ns;
+		waiter_wait(waiter, &stop, deadline);
 	}
 }
 
@@ -233,6 +246,7 @@ static int note_applied(const struct transition *t, struct uspl_err *err)
 int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
 {
 	struct run run = { .t = t, .backend = &backend_full_stop };
+	struct waiter waiter = { .proc = t->proc };
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
 	int rc;
@@ -244,7 +258,8 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	if (!rc && t->direction == TRANSITION_ON)
 		rc = note_applied(t, err);
 	if (!rc)
-		rc = try_until(&run, deadline, &result, err);
+		rc = try_until(&run, &waiter, deadline, &result, err);
+	waiter_release(&waiter);
 	if (!rc)
 		*ret = result;
 	unwinder_free(run.safety.unwinder);

@@ -10,7 +10,7 @@
  *     STOP      the back end brings all threads to a standstill
  *               failure: all are let go, nothing has changed
  *     CHECK     every stack is looked at
- *               busy: all are let go; when the thread in the way has moved, STOP again
+ *               busy: all are let go; when the threads in the way have left, STOP again
  *     SWITCH    state SWITCHING_*, all sites, state APPLIED or UNDONE
  *               failure: put back, let go
  *     RESUME    all threads go on

@@ -258,7 +258,7 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *start,
 		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
 		       taddr *ret_sp)
 {
-	struct unwind_frame frame = { .pc = regs_pc(start) };
+	struct unwind_frame frame = { .pc = regs_pc(start), .sp = regs_sp(start) };
 	uint64_t regs[DWARF_REGS];
 
 	regs_to_dwarf(start, regs);
@@ -277,6 +277,7 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *start,
 		if (!step(unwinder, rule, regs))
 			return UNWIND_LOST;
 		frame.pc = regs[DWARF_PC];
+		frame.sp = regs[DWARF_SP];
 		frame.is_call = !rule->signal_frame;
 	}
 	return UNWIND_LOST;

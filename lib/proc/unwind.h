@@ -20,6 +20,7 @@ struct unwinder;
 
 struct unwind_frame {
 	taddr pc;
+	taddr sp;     /* the stack pointer there: of a caller, when the call has returned */
 	bool is_call; /* pc is a return address: what matters is the instruction before it */
 };
 

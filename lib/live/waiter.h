@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * waiter.h - waits for the moment at which busy functions are left
+ *
+ * After a stop that found threads in the way, everybody runs again. Trying once more is of use only
+ * when these threads have left the functions, and then it should be done at once, before they enter
+ * them again. So the place where the outermost of these functions returns to is watched in each of
+ * the threads (proc/watch.h), which costs them nothing.
+ */
+#ifndef USPL_LIVE_WAITER_H
+#define USPL_LIVE_WAITER_H
+
+#include "live/safety.h"
+#include "proc/watch.h"
+
+/* How many threads are waited for at once; others that are in the way are met in a later stop. */
+#define WAITER_MAX 16
+
+/* A thread that is waited for. */
+struct waiter_item {
+	struct watch watch;  /* open where the return is known and the kernel lets us watch */
+	bool fresh;          /* opened after the stop, so that the return may have come before */
+	bool seen;           /* found in the way by the last stop, too */
+	bool left;           /* it may have left the function */
+	uint64_t last_count; /* how often it had run when it was seen asleep; else NOT_ASLEEP */
+};
+
+/* Lives as long as attempts are made, since a watch is exact only if it is older than the stop. */
+struct waiter {
+	const struct proc *proc;
+	VEC(struct waiter_item) items;
+};
+
+/* The stop that failed. Times are CLOCK_MONOTONIC in nanoseconds. */
+struct waiter_stop {
+	const struct safety_finding *findings; /* of different threads */
+	size_t n;
+	int64_t checked; /* when the threads had been looked at, before the first one went on */
+	int64_t length;  /* how long it was */
+};
+
+/*
+ * Waits until all these threads may have left, or until the deadline or ^C. Stops are spread so
+ * that the target stands still for a tenth of the time at most. The threads must have been let go.
+ */
+void waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
+/* Ends all watches. */
+void waiter_release(struct waiter *waiter);
+
+#endif
