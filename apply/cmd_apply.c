@@ -47,16 +47,19 @@ static int parse(int argc, char **argv, struct options *opts, int *first, struct
 static int apply_one(const struct update *update, const char *name, pid_t pid,
 		     const struct options *opts)
 {
-	struct report report = { .id = update->id, .pid = pid };
+	auto_report struct report report = { .id = update->id, .pid = pid };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	region_vec regions = { 0 };
+	char *const *warning;
 	int rc = process_apply(update, pid, opts->wait_s, &regions, &report, &err);
 
 	if (rc) {
 		uspl_context(&err, "cannot apply '%s' to pid %d", name, pid);
 		uspl_err_print(stderr, "uspl-apply", &err);
 	}
+	vec_for_each (&report.warnings, warning)
+		fprintf(stderr, "warning: %s\n", *warning);
 	if (opts->json || !cli_quiet())
 		report_outcome(&report, rc ? &err : NULL, opts->json, &out);
 	fputs(buf_str(&out), stdout);

@@ -3,22 +3,14 @@
 
 #include "apply/load.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "apply/frames.h"
 #include "apply/link.h"
+#include "apply/room.h"
 #include "apply/sites.h"
 #include "arch/arch.h"
-#include "base/log.h"
-#include "proc/inject.h"
-
-#define PAGE 4096ull
-/* A place can be taken by the program between our look and our mapping. */
-#define PLACE_TRIES 5
 
 /* The function of the target with that refname, or NULL. */
 static const struct update_function *find_function(const struct update_target *target,
@@ -52,34 +44,40 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr 
 	return redirected ? 0 : resolve(load->resolver, sym, ret, err);
 }
 
+int load_describe(const struct update *update, const char *module_name, const char *build_id,
+		  struct region *region, struct uspl_err *err)
+{
+	snprintf(region->id, sizeof(region->id), "%s", update->id);
+	/* A description may be any length in the update; the record keeps what people read. */
+	region->description = strndup(update->description ? update->description : "", 1024);
+	region->module_name = strdup(module_name);
+	region->build_id = strdup(build_id ? build_id : "");
+	region->patch = strndup(update->patch ? update->patch : "", update->patch_len);
+	if (!region->description || !region->module_name || !region->build_id || !region->patch)
+		return uspl_fail_nomem(err);
+	region->patch_len = strlen(region->patch);
+	return 0;
+}
+
 /* All of the region that doesn't depend on where it will lie. */
 static int describe(const struct load *load, struct region *region, struct uspl_err *err)
 {
 	const struct sites_input input = { load->proc, load->image, load->match, load->target,
 					   load->present };
+	int rc = load_describe(load->update, load->module->name, load->module->build_id, region,
+			       err);
 
-	snprintf(region->id, sizeof(region->id), "%s", load->update->id);
-	/* A description may be any length in the update; the record keeps what people read. */
-	region->description =
-		strndup(load->update->description ? load->update->description : "", 1024);
-	region->module_name = strdup(load->module->name);
-	region->patch =
-		strndup(load->update->patch ? load->update->patch : "", load->update->patch_len);
-	if (!region->description || !region->module_name || !region->patch)
-		return uspl_fail_nomem(err);
-	region->patch_len = strlen(region->patch);
 	region->module = load->module->start;
 	region->state = USPL_REGION_LOADED;
-	region->regions = load->n_regions;
-	return sites_find(&input, region, err);
+	return rc ? rc : sites_find(&input, region, err);
 }
 
 /* Fills in the addresses: guard, info, linked segments, guard. */
 static void place(const struct link *link, taddr map, uint64_t info_len, struct region *region)
 {
 	region->map = map;
-	region->map_len = info_len + link->len + 2 * PAGE;
-	region->self = map + PAGE;
+	region->map_len = info_len + link->len + 2 * ROOM_PAGE;
+	region->self = map + ROOM_PAGE;
 	region->info_len = info_len;
 	region->text = region->self + info_len + link->segs[LINK_TEXT].offset;
 	region->text_len = link->segs[LINK_TEXT].len;
@@ -130,7 +128,7 @@ static int link_at(const struct load *load, taddr map, uint64_t info_len, struct
 	int rc = link_layout(load->target->new_code, arch_native(), &link, err);
 
 	if (!rc)
-		rc = link_relocate(link, map + PAGE + info_len, value_of, (void *)load, err);
+		rc = link_relocate(link, map + ROOM_PAGE + info_len, value_of, (void *)load, err);
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
@@ -140,81 +138,37 @@ static int link_at(const struct load *load, taddr map, uint64_t info_len, struct
 	return rc;
 }
 
-static struct inject_req map_request(taddr addr, uint64_t len, int prot, int flags)
-{
-	return (struct inject_req){
-		.kind = INJECT_SYSCALL,
-		.what = SYS_mmap,
-		.args = { addr, len, (uint64_t)prot,
-			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
-	};
-}
-
-static int unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
-{
-	struct inject_req req = { .kind = INJECT_SYSCALL,
-				  .what = SYS_munmap,
-				  .args = { region->map, region->map_len } };
-	size_t done;
-	int rc;
-
-	rc = inject_run(proc, &req, 1, &done, err);
-	if (!rc && req.result < 0) {
-		errno = (int)-req.result;
-		rc = uspl_fail_errno(err, "cannot unmap the update from pid %d", proc->pid);
-	}
-	return rc;
-}
-
 int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
 		struct uspl_err *err)
 {
-	int rc = 0;
-
-	if (region->state != USPL_REGION_LOADED)
-		return 0;
-	rc = frames_forget(proc, modules, region, err);
-	return rc ? rc : unmap(proc, region, err);
+	return region->state == USPL_REGION_LOADED ? load_discard(proc, modules, region, err) : 0;
 }
 
-/*
- * Reserves the place as a whole, then lays the parts into it. *ret_taken: somebody else has mapped
- * something there meanwhile.
- */
+int load_discard(struct proc *proc, const module_vec *modules, struct region *region,
+		 struct uspl_err *err)
+{
+	int rc = frames_forget(proc, modules, region, err);
+
+	return rc ? rc : room_unmap(proc, region, err);
+}
+
+/* The info part, and the link's segments behind it. */
 static int map_region(struct proc *proc, const struct link *link, const struct region *region,
 		      bool *ret_taken, struct uspl_err *err)
 {
 	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC,
 					       [LINK_RODATA] = PROT_READ,
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
-	struct inject_req reqs[2 + LINK_N_SEGS];
-	size_t n = 0, done = 0;
-	int64_t result;
-	int rc;
+	struct room_part parts[1 + LINK_N_SEGS] = { { region->self, region->info_len, PROT_READ } };
+	taddr base = region->self + region->info_len;
 
-	reqs[n++] = map_request(region->map, region->map_len, PROT_NONE,
-				MAP_FIXED_NOREPLACE | MAP_NORESERVE);
-	reqs[n++] = map_request(region->self, region->info_len, PROT_READ, MAP_FIXED);
 	for (int i = 0; i < LINK_N_SEGS; i++)
-		if (link->segs[i].len)
-			reqs[n++] =
-				map_request(region->self + region->info_len + link->segs[i].offset,
-					    link->segs[i].len, prot[i], MAP_FIXED);
-	rc = inject_run(proc, reqs, n, &done, err);
-	if (rc)
-		return rc;
-	result = reqs[done - 1].result;
-	*ret_taken = reqs[0].result == -EEXIST;
-	if (*ret_taken || (done == n && result >= 0))
-		return 0;
-	if (done > 1 && unmap(proc, region, NULL) != 0)
-		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
-	errno = (int)-result;
-	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
-			       proc->pid);
+		parts[1 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
+						   prot[i] };
+	return room_map(proc, region, parts, ARRAY_SIZE(parts), ret_taken, err);
 }
 
-static int write_record(struct proc *proc, const struct region *region, struct uspl_err *err)
+int load_write_record(const struct proc *proc, const struct region *region, struct uspl_err *err)
 {
 	auto_buf struct buf info = { 0 };
 	int rc = region_encode(region, &info, err);
@@ -233,17 +187,16 @@ static int write_region(struct proc *proc, const struct link *link, const struct
 					region->self + region->info_len + link->segs[i].offset,
 					link->segs[i].bytes, link->segs[i].len, err);
 	/* The record last: what has no record doesn't exist. */
-	return rc ? rc : write_record(proc, region, err);
+	return rc ? rc : load_write_record(proc, region, err);
 }
 
 static int load_new(const struct load *load, struct region *region, uint64_t info_len,
 		    struct uspl_err *err)
 {
-	const uint64_t reach = arch_native()->reach;
 	bool taken = true;
 	int rc = 0;
 
-	for (int i = 0; !rc && taken && i < PLACE_TRIES; i++) {
+	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
 		auto_link struct link *link = NULL;
 		uint64_t len;
 		taddr map;
@@ -251,32 +204,22 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 		rc = link_layout(load->target->new_code, arch_native(), &link, err);
 		if (rc)
 			return rc;
-		len = info_len + link->len + 2 * PAGE;
+		len = info_len + link->len + 2 * ROOM_PAGE;
 		link_free(take_ptr(link));
-		map = mappings_find_hole(&load->proc->maps, load->module->start, load->module->end,
-					 len, reach);
-		if (!map)
-			return uspl_fail(err, USPL_E_OUT_OF_REACH,
-					 "there is no room for %" PRIu64
-					 " bytes near '%s' in pid %d",
-					 len, load->module->name, load->proc->pid);
-		rc = link_at(load, map, info_len, region, &link, err);
+		rc = room_find(load->proc, load->module, len, &map, err);
+		if (!rc)
+			rc = link_at(load, map, info_len, region, &link, err);
 		if (!rc)
 			rc = map_region(load->proc, link, region, &taken, err);
 		if (!rc && !taken) {
 			rc = write_region(load->proc, link, region, err);
-			if (rc && unmap(load->proc, region, NULL) != 0)
-				log_info("load", "an unused mapping stays at 0x%" PRIx64,
-					 region->map);
+			if (rc)
+				room_give_back(load->proc, region);
 		}
 		if (!rc)
 			rc = proc_refresh_maps(load->proc, err);
 	}
-	if (!rc && taken)
-		return uspl_fail(err, USPL_E_OUT_OF_REACH,
-				 "the place for the update in pid %d is taken again and again",
-				 load->proc->pid);
-	return rc;
+	return !rc && taken ? room_fail_taken(load->proc, err) : rc;
 }
 
 /* True if the code in the region is what would be loaded there now. */
@@ -307,7 +250,7 @@ static const struct region *find_left_over(const struct load *load, struct regio
 	vec_for_each (load->present, old) {
 		auto_link struct link *link = NULL;
 
-		if (region_is_live(old) || !region_has_id(old, region->id) ||
+		if (region_is_wanted(old) || !region_has_id(old, region->id) ||
 		    old->module != region->module || old->info_len != info_len)
 			continue;
 		if (link_at(load, old->map, info_len, region, &link, NULL) == 0 &&
@@ -332,8 +275,8 @@ static int tell_unwinder(const struct load *load, struct region *region, struct 
 				 handles_exceptions(load->target->new_code), err);
 
 	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
-	    region->state == USPL_REGION_LOADED && unmap(load->proc, region, NULL) != 0)
-		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
+	    region->state == USPL_REGION_LOADED)
+		room_give_back(load->proc, region);
 	return rc;
 }
 
@@ -353,7 +296,7 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	if (left_over) {
 		region.state = left_over->state;
 		region.frames = left_over->frames;
-		rc = write_record(load->proc, &region, err);
+		rc = load_write_record(load->proc, &region, err);
 	} else {
 		rc = load_new(load, &region, info_len, err);
 	}

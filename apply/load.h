@@ -23,7 +23,6 @@ struct load {
 	const struct update *update;
 	const struct update_target *target;
 	const region_vec *present; /* the process's regions before */
-	uint32_t n_regions; /* how many the update makes in this process, this one included */
 };
 
 /*
@@ -35,6 +34,13 @@ struct load {
 int load_update(const struct load *load, struct region *ret_region,
 		struct uspl_err *err) uspl_must_check;
 
+/* Fills in what a region's record says of the update and of the module. build_id may be NULL. */
+int load_describe(const struct update *update, const char *module_name, const char *build_id,
+		  struct region *region, struct uspl_err *err) uspl_must_check;
+/* Writes the record into its place in the target. */
+int load_write_record(const struct proc *proc, const struct region *region,
+		      struct uspl_err *err) uspl_must_check;
+
 /*
  * Unmaps a region that was loaded and never switched on. Does nothing to one that was taken over.
  * One that the program's unwinder can't be made to forget at the moment stays mapped, and the next
@@ -42,5 +48,11 @@ int load_update(const struct load *load, struct region *ret_region,
  */
 int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
 		struct uspl_err *err) uspl_must_check;
+/*
+ * Unmaps a region that nobody can be in: the program's unwinder forgets it first, or it stays
+ * (USPL_E_BUSY).
+ */
+int load_discard(struct proc *proc, const module_vec *modules, struct region *region,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -6,15 +6,11 @@
 #include <string.h>
 
 #include "apply/load.h"
+#include "apply/pairs.h"
+#include "apply/pending.h"
 #include "base/log.h"
+#include "live/survey.h"
 #include "objfile/demangle.h"
-#include "live/overlay.h"
-
-/* A target of the update and the module of the process that it changes. */
-struct pair {
-	const struct update_target *target;
-	const struct module *module;
-};
 
 /* All that belongs to one process while we work on it. */
 struct session {
@@ -22,52 +18,11 @@ struct session {
 	struct proc *proc;
 	module_vec modules;
 	region_vec regions; /* what was there before */
-	VEC(struct pair) pairs;
+	pair_vec pairs;
+	module_list others; /* called like a target, but another program */
+	pending_vec noted;
 	region_vec loaded; /* of this update */
 };
-
-static bool has_build_id(const struct update_target *target, const char *build_id)
-{
-	char *const *id;
-
-	vec_for_each (&target->build_ids, id)
-		if (build_id && !strcmp(*id, build_id))
-			return true;
-	return false;
-}
-
-static bool has_name(const struct update_target *target, const struct module *module)
-{
-	return !strcmp(module->name, target->name) ||
-	       (target->soname && module->soname && !strcmp(module->soname, target->soname));
-}
-
-static bool is_paired(const struct session *session, const struct update_target *target,
-		      const struct module *module)
-{
-	const struct pair *pair;
-
-	vec_for_each (&session->pairs, pair)
-		if (pair->target == target || pair->module == module)
-			return true;
-	return false;
-}
-
-/* The module that the target is, by its build-id or by its name. */
-static const struct module *find_module(const struct session *session,
-					const struct update_target *target, bool by_name)
-{
-	const struct module *module;
-
-	vec_for_each (&session->modules, module) {
-		bool same =
-			by_name ? has_name(target, module) : has_build_id(target, module->build_id);
-
-		if (same && !is_paired(session, target, module))
-			return module;
-	}
-	return NULL;
-}
 
 static int fail_no_module(const struct session *session, struct uspl_err *err)
 {
@@ -86,149 +41,91 @@ static int fail_no_module(const struct session *session, struct uspl_err *err)
 	return -USPL_E_NO_MODULE;
 }
 
-static int pair_targets(struct session *session, bool by_name, struct uspl_err *err)
-{
-	const struct update_target *target;
-
-	vec_for_each (&session->update->targets, target) {
-		const struct module *module = find_module(session, target, by_name);
-		struct pair *pair;
-
-		if (!module)
-			continue;
-		pair = vec_push(&session->pairs);
-		if (!pair)
-			return uspl_fail_nomem(err);
-		*pair = (struct pair){ target, module };
-	}
-	return 0;
-}
-
-/*
- * By build-ids first, which can't be mistaken; a name, which two targets of an update may share,
- * counts for what is left over, and then the match decides.
- */
-static int find_pairs(struct session *session, struct uspl_err *err)
-{
-	int rc = pair_targets(session, false, err);
-
-	if (!rc)
-		rc = pair_targets(session, true, err);
-	if (rc)
-		return rc;
-	return session->pairs.n ? 0 : fail_no_module(session, err);
-}
-
-/* Adds to a refusal what is known about the builds. */
-static void explain_build(const struct pair *pair, struct uspl_err *err)
-{
-	const char *running = pair->module->build_id ? pair->module->build_id : "none";
-
-	if (has_build_id(pair->target, pair->module->build_id) || !err || err->hint[0])
-		return;
-	uspl_hint(err,
-		  "'%s' is another build than the update was made for: its build-id is %s, the "
-		  "update's %s%s",
-		  pair->module->name, running,
-		  pair->target->build_ids.n ? pair->target->build_ids.items[0] : "none",
-		  pair->target->build_ids.n > 1 ? " or others" : "");
-}
-
-static int require_all(const struct match *match, const struct pair *pair, struct uspl_err *err)
-{
-	const struct update_function *function;
-	const struct match_piece *piece;
-
-	vec_for_each (&pair->target->functions, function) {
-		int rc = match_require(match, function->symbol, &piece, err);
-
-		if (rc) {
-			explain_build(pair, err);
-			return rc;
-		}
-	}
-	if (!has_build_id(pair->target, pair->module->build_id))
-		log_info("match",
-			 "'%s' is another build than the update was made for, but its code is the "
-			 "same",
-			 pair->module->name);
-	return 0;
-}
-
-/* Match, resolve and load for one module. */
+/* Resolve and load for one module. */
 static int load_pair(struct session *session, const struct pair *pair, struct uspl_err *err)
 {
 	struct load load = {
 		.proc = session->proc,
 		.modules = &session->modules,
 		.module = pair->module,
+		.image = pair->image,
+		.match = pair->match,
 		.update = session->update,
 		.target = pair->target,
 		.present = &session->regions,
-		.n_regions = (uint32_t)session->pairs.n,
 	};
-	struct image *image = NULL;
-	auto_match struct match *match = NULL;
 	auto_resolver struct resolver *resolver = NULL;
-	struct region region;
-	int rc = module_image(session->proc, pair->module, &image, err);
+	struct region *item = vec_push(&session->loaded);
+	int rc;
 
+	if (!item)
+		return uspl_fail_nomem(err);
+	rc = resolver_new(session->proc, &session->modules, pair->module, pair->image, pair->match,
+			  &resolver, err);
+	load.resolver = resolver;
 	if (!rc)
-		rc = overlay_add(image, session->proc, &session->regions, pair->module->start, err);
-	if (!rc)
-		rc = match_run(image, pair->target->pre_code, &match, err);
-	if (!rc)
-		rc = require_all(match, pair, err);
-	if (!rc)
-		rc = resolver_new(session->proc, &session->modules, pair->module, image, match,
-				  &resolver, err);
-	if (!rc) {
-		load.image = image;
-		load.match = match;
-		load.resolver = resolver;
-		rc = load_update(&load, &region, err);
-	}
-	if (!rc) {
-		struct region *item = vec_push(&session->loaded);
-
-		if (item)
-			*item = region;
-		else
-			rc = uspl_fail_nomem(err);
-	}
-	resolver_free(take_ptr(resolver));
-	match_free(take_ptr(match));
-	image_free(image);
+		rc = load_update(&load, item, err);
+	if (rc)
+		session->loaded.n--;
 	return rc;
 }
 
+static int load_pairs(struct session *session, struct uspl_err *err)
+{
+	const struct pair *pair;
+	int rc = 0;
+
+	vec_for_each (&session->pairs, pair)
+		if (!rc && !pair->done)
+			rc = load_pair(session, pair, err);
+	return rc;
+}
+
+/* Notes the libraries that the process doesn't have, and may get. */
+static int note_pending(struct session *session, struct uspl_err *err)
+{
+	const struct update_target *target;
+	int rc = 0;
+
+	vec_for_each (&session->update->targets, target)
+		if (!rc && !pairs_have(&session->pairs, target) &&
+		    pending_is_possible(target, &session->modules))
+			rc = pending_note(session->proc, &session->modules, session->update, target,
+					  &session->regions, &session->noted, err);
+	return rc;
+}
+
+/* Puts the process back to where it was before this update was loaded. */
 static void unload(struct session *session)
 {
 	struct region *region;
 
+	pending_take_back(session->proc, &session->noted);
 	vec_for_each (&session->loaded, region)
 		if (load_remove(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }
 
+/* Switches on what isn't yet. */
 static int switch_on(struct session *session, double wait_s, struct transition_result *result,
 		     struct uspl_err *err)
 {
-	auto_free struct region **regions = calloc(session->loaded.n, sizeof(*regions));
+	auto_free struct region **regions = calloc(session->loaded.n + 1, sizeof(*regions));
 	struct transition transition = {
 		.proc = session->proc,
 		.modules = &session->modules,
 		.regions = regions,
-		.n_regions = session->loaded.n,
 		.direction = TRANSITION_ON,
 		.wait_s = wait_s,
 	};
+	struct region *region;
 
 	if (!regions)
 		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < session->loaded.n; i++)
-		regions[i] = &session->loaded.items[i];
-	return transition_run(&transition, result, err);
+	vec_for_each (&session->loaded, region)
+		if (region->state != USPL_REGION_APPLIED)
+			regions[transition.n_regions++] = region;
+	return transition.n_regions ? transition_run(&transition, result, err) : 0;
 }
 
 /*
@@ -254,35 +151,104 @@ static size_t adopt_live(struct session *session)
 	return applied;
 }
 
-static int run_session(struct session *session, pid_t pid, double wait_s, struct report *report,
-		       struct uspl_err *err)
+/*
+ * Unmaps what is of no use any more: the code for libraries that were unloaded, and the notes of
+ * those that were pending and are patched now.
+ */
+static void sweep(struct session *session)
 {
-	const struct pair *pair;
+	struct region *region;
+
+	vec_for_each (&session->regions, region)
+		if (region_has_id(region, session->update->id) &&
+		    (region->gone || !region->module) &&
+		    load_discard(session->proc, &session->modules, region, NULL) != 0)
+			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
+}
+
+static int open_session(struct session *session, pid_t pid, struct uspl_err *err)
+{
 	int rc = proc_open(pid, &session->proc, err);
 
 	if (!rc)
 		rc = modules_read(session->proc, &session->modules, err);
 	if (!rc)
 		rc = regions_read(session->proc, &session->regions, err);
+	if (!rc)
+		survey_modules(session->proc, &session->modules, &session->regions);
+	return rc;
+}
+
+/* The pairs; a refusal if the update has nothing to do with the process. */
+static int find_pairs(struct session *session, struct uspl_err *err)
+{
+	const struct update_target *target;
+	int rc = pairs_find(session->update, &session->modules, &session->loaded, &session->pairs,
+			    err);
+
+	if (rc || session->pairs.n)
+		return rc;
+	vec_for_each (&session->update->targets, target)
+		if (pending_is_possible(target, &session->modules))
+			return 0;
+	return fail_no_module(session, err);
+}
+
+/* Everything before the switch. What it changes, unload() takes back. */
+static int load(struct session *session, struct uspl_err *err)
+{
+	int rc = find_pairs(session, err);
+
+	if (!rc)
+		rc = pairs_match(session->update, session->proc, &session->regions, &session->pairs,
+				 &session->others, err);
+	if (!rc)
+		rc = load_pairs(session, err);
+	return rc ? rc : note_pending(session, err);
+}
+
+static int run_session(struct session *session, double wait_s, struct report *report,
+		       struct uspl_err *err)
+{
+	size_t applied = adopt_live(session);
+	int rc;
+
+	report->already = applied == session->loaded.n;
+	/* What a tool that died left half done only needs its switch. */
+	rc = switch_on(session, wait_s, &report->result, err);
 	if (rc)
 		return rc;
-	report->already = adopt_live(session) == session->loaded.n && session->loaded.n;
-	if (report->already)
-		return 0;
-	/* What a tool that died left half done only needs its switch. */
-	if (session->loaded.n)
-		return switch_on(session, wait_s, &report->result, err);
-	rc = find_pairs(session, err);
-	if (!rc)
-		vec_for_each (&session->pairs, pair) {
-			rc = load_pair(session, pair, err);
-			if (rc)
-				break;
-		}
+	rc = load(session, err);
+	report->already &= pairs_done(&session->pairs) && !pending_is_news(&session->noted);
 	if (!rc)
 		rc = switch_on(session, wait_s, &report->result, err);
-	if (rc && rc != -USPL_E_STRANDED)
+	if (!rc)
+		sweep(session);
+	else if (rc != -USPL_E_STRANDED)
 		unload(session);
+	return rc;
+}
+
+/* What is said of it: the functions that are in effect now, and what isn't. */
+static int fill_report(const struct session *session, const region_vec *regions,
+		       struct report *report, struct uspl_err *err)
+{
+	const struct module *const *other;
+	const struct pending *pending;
+	const struct region *region;
+	int rc = 0;
+
+	vec_for_each (regions, region)
+		rc = rc ? rc : region_list_add(&report->regions, region, err);
+	vec_for_each (&session->noted, pending)
+		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
+	vec_for_each (&session->others, other)
+		rc = rc ? rc
+			: report_add_warning(
+				  report, err,
+				  "'%s' in pid %d is another build, whose code the update doesn't "
+				  "fit: it is left as it is",
+				  (*other)->path, session->proc->pid);
 	return rc;
 }
 
@@ -291,18 +257,25 @@ int process_apply(const struct update *update, pid_t pid, double wait_s, region_
 {
 	struct session session = { .update = update };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
-	int rc = run_session(&session, pid, wait_s, &report, err);
+	int rc = open_session(&session, pid, err);
 
+	if (!rc)
+		rc = run_session(&session, wait_s, &report, err);
+	/* It is applied, whether or not all can be said of it. */
+	if (!rc && fill_report(&session, &session.loaded, &report, NULL) != 0)
+		log_info("apply", "out of memory: what is said of pid %d isn't all", pid);
 	if (rc && err)
 		demangle_message(err->msg, sizeof(err->msg));
 	if (rc) {
 		regions_release(&session.loaded);
+		report_clear(&report);
 	} else {
 		*ret_regions = session.loaded;
-		report.regions = ret_regions;
 		*ret_report = report;
 	}
-	vec_release(&session.pairs);
+	pairs_release(&session.pairs);
+	vec_release(&session.others);
+	pending_release(&session.noted);
 	regions_release(&session.regions);
 	modules_release(&session.modules);
 	proc_free(session.proc);

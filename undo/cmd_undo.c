@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "live/report.h"
+#include "live/survey.h"
 #include "uspl/commands.h"
 
 struct options {
@@ -90,6 +91,35 @@ static int check_not_built_on(const region_vec *regions, const char *id, struct 
 	return 0;
 }
 
+/* What is wanted and not in effect: the mark of a library that isn't there. Adds their names. */
+static int forget_pending(const struct options *opts, const struct proc *proc, region_vec *regions,
+			  struct report *report, struct uspl_err *err)
+{
+	struct region *region;
+	int rc = 0;
+
+	vec_for_each (regions, region) {
+		if (rc || !region_has_id(region, opts->id) || region_is_live(region) ||
+		    !region_is_wanted(region))
+			continue;
+		rc = region_write_retired(proc, region, err);
+		if (!rc)
+			rc = report_add_pending(report, region->module_name, err);
+	}
+	return rc;
+}
+
+/* The transition of the regions that are live. */
+static int switch_off(const struct options *opts, struct transition *transition,
+		      const region_vec *regions, struct report *report, struct uspl_err *err)
+{
+	int rc = check_not_built_on(regions, opts->id, err);
+
+	for (size_t i = 0; !rc && i < transition->n_regions; i++)
+		rc = region_list_add(&report->regions, transition->regions[i], err);
+	return rc ? rc : transition_run(transition, &report->result, err);
+}
+
 static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions,
 			struct report *report, struct uspl_err *err)
 {
@@ -101,22 +131,21 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .wait_s = opts->wait_s };
 	int rc = regions_read(proc, regions, err);
 
+	if (!rc)
+		rc = modules_read(proc, &modules, err);
 	if (rc)
 		return rc;
-	list = live_regions(regions, opts->id, &transition.n_regions);
+	survey_modules(proc, &modules, regions);
+	list = transition.regions = live_regions(regions, opts->id, &transition.n_regions);
 	if (!list)
-		return uspl_fail_nomem(err);
-	if (!transition.n_regions && !is_known(regions, opts->id))
-		return fail_not_applied(proc->pid, err);
-	report->already = !transition.n_regions;
-	if (report->already)
-		return 0;
-	rc = modules_read(proc, &modules, err);
-	transition.regions = list;
+		rc = uspl_fail_nomem(err);
+	else if (!is_known(regions, opts->id))
+		rc = fail_not_applied(proc->pid, err);
+	else if (transition.n_regions)
+		rc = switch_off(opts, &transition, regions, report, err);
 	if (!rc)
-		rc = check_not_built_on(regions, opts->id, err);
-	if (!rc)
-		rc = transition_run(&transition, &report->result, err);
+		rc = forget_pending(opts, proc, regions, report, err);
+	report->already = !transition.n_regions && !report->pending.n;
 	modules_release(&modules);
 	return rc;
 }
@@ -127,9 +156,9 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 static int undo_one(const struct options *opts, pid_t pid)
 {
 	region_vec regions = { 0 };
-	struct report report = {
-		.id = opts->id, .pid = pid, .direction = TRANSITION_OFF, .regions = &regions
-	};
+	auto_report struct report report = { .id = opts->id,
+					     .pid = pid,
+					     .direction = TRANSITION_OFF };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
@@ -149,18 +178,19 @@ static int undo_one(const struct options *opts, pid_t pid)
 	return (int)uspl_code_status(rc);
 }
 
-/* True if the update is live in the process; false as well if we may not look. */
+/* True if the update is wanted in the process; false as well if we may not look. */
 static bool has_update(pid_t pid, const char *id)
 {
 	auto_proc struct proc *proc = NULL;
-	auto_free struct region **list = NULL;
 	region_vec regions = { 0 };
-	size_t n = 0;
+	const struct region *region;
+	bool found = false;
 
 	if (proc_open_readonly(pid, &proc, NULL) == 0 && regions_read(proc, &regions, NULL) == 0)
-		list = live_regions(&regions, id, &n);
+		vec_for_each (&regions, region)
+			found |= region_has_id(region, id) && region_is_wanted(region);
 	regions_release(&regions);
-	return n > 0;
+	return found;
 }
 
 static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)

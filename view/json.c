@@ -4,14 +4,17 @@
 #include "live/report.h"
 #include "view/show.h"
 
-static void add_presence(struct json *json, const struct scan_presence *presence, const char *id)
+static void add_presence(struct json *json, const struct scan_presence *presence)
 {
+	const struct survey *survey = &presence->survey;
+
 	json_open(json, NULL, '{');
 	json_number(json, "pid", presence->process->pid);
 	json_string(json, "comm", presence->process->comm);
-	json_string(json, "state", presence->state);
-	json_number(json, "applied_at", presence->applied_at);
-	report_functions(json, &presence->process->regions, id);
+	json_string(json, "state", survey->state);
+	json_number(json, "applied_at", survey->applied_at);
+	report_functions(json, &survey->regions);
+	report_pending(json, survey->pending.items, survey->pending.n);
 	json_close(json, '}');
 }
 
@@ -25,7 +28,7 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 	json_string(json, "description", region->description);
 	json_open(json, "processes", '[');
 	vec_for_each (&update->presences, presence)
-		add_presence(json, presence, region->id);
+		add_presence(json, presence);
 	json_close(json, ']');
 	if (with_patch)
 		json_bytes(json, "patch", region->patch, region->patch_len);

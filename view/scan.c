@@ -34,25 +34,32 @@ static int pass_over(struct scan *scan, const struct uspl_err *failure, struct u
 	}
 }
 
+static void process_release(struct scan_process *process)
+{
+	regions_release(&process->regions);
+	modules_release(&process->modules);
+}
+
 static int read_process(pid_t pid, struct scan *scan, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
-	struct scan_process *process;
-	region_vec regions = { 0 };
+	struct scan_process process = { .pid = pid }, *place = NULL;
 	int rc = proc_open_readonly(pid, &proc, err);
 
 	if (!rc)
-		rc = regions_read(proc, &regions, err);
-	if (rc || !regions.n)
+		rc = regions_read(proc, &process.regions, err);
+	if (rc || !process.regions.n)
 		return rc;
-	process = vec_push(&scan->processes);
-	if (!process) {
-		regions_release(&regions);
-		return uspl_fail_nomem(err);
+	rc = modules_read(proc, &process.modules, err);
+	if (!rc)
+		place = vec_push(&scan->processes);
+	if (!place) {
+		process_release(&process);
+		return rc ? rc : uspl_fail_nomem(err);
 	}
-	process->pid = pid;
-	memcpy(process->comm, proc->comm, sizeof(process->comm));
-	process->regions = regions;
+	survey_modules(proc, &process.modules, &process.regions);
+	memcpy(process.comm, proc->comm, sizeof(process.comm));
+	*place = process;
 	return 0;
 }
 
@@ -102,28 +109,6 @@ static struct scan_update *find_update(struct scan *scan, const char *id)
 	return NULL;
 }
 
-/* All that a process has of the update that `first`, its oldest region, is part of. */
-static struct scan_presence presence_of(const struct scan_process *process,
-					const struct region *first)
-{
-	struct scan_presence presence = {
-		.process = process,
-		.state = region_state_word(first->state),
-		.applied_at = first->applied_at,
-	};
-	const struct region *region;
-
-	vec_for_each (&process->regions, region) {
-		if (!region_has_id(region, first->id))
-			continue;
-		presence.functions += region->sites.n;
-		presence.live |= region_is_live(region);
-		if (region->state != first->state)
-			presence.state = region_state_word(USPL_REGION_SWITCHING_ON);
-	}
-	return presence;
-}
-
 static bool is_first(const struct scan_process *process, const struct region *region)
 {
 	for (const struct region *r = process->regions.items; r < region; r++)
@@ -132,31 +117,45 @@ static bool is_first(const struct scan_process *process, const struct region *re
 	return true;
 }
 
+/* Adds what a process has of the update that `first`, its oldest region, is part of. */
+static int add_presence(struct scan *scan, const struct scan_process *process,
+			const struct region *first, bool all, struct uspl_err *err)
+{
+	struct scan_presence presence = { .process = process }, *place;
+	struct scan_update *update;
+	int rc = survey_update(&process->modules, &process->regions, first->id, &presence.survey,
+			       err);
+
+	if (rc)
+		return rc;
+	if (!presence.survey.wanted && !all) {
+		survey_release(&presence.survey);
+		return 0;
+	}
+	update = find_update(scan, first->id);
+	if (!update)
+		update = vec_push(&scan->updates);
+	place = update ? vec_push(&update->presences) : NULL;
+	if (!place) {
+		survey_release(&presence.survey);
+		return uspl_fail_nomem(err);
+	}
+	if (!update->region)
+		update->region = first;
+	*place = presence;
+	return 0;
+}
+
 static int group_process(struct scan *scan, const struct scan_process *process, const char *id,
 			 bool all, struct uspl_err *err)
 {
 	const struct region *region;
+	int rc = 0;
 
-	vec_for_each (&process->regions, region) {
-		struct scan_presence presence, *place;
-		struct scan_update *update;
-
-		if ((id && !region_has_id(region, id)) || !is_first(process, region))
-			continue;
-		presence = presence_of(process, region);
-		if (!presence.live && !all)
-			continue;
-		update = find_update(scan, region->id);
-		if (!update)
-			update = vec_push(&scan->updates);
-		place = update ? vec_push(&update->presences) : NULL;
-		if (!place)
-			return uspl_fail_nomem(err);
-		if (!update->region)
-			update->region = region;
-		*place = presence;
-	}
-	return 0;
+	vec_for_each (&process->regions, region)
+		if (!rc && (!id || region_has_id(region, id)) && is_first(process, region))
+			rc = add_presence(scan, process, region, all, err);
+	return rc;
 }
 
 int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err)
@@ -170,16 +169,25 @@ int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err
 	return rc;
 }
 
+static void update_release(struct scan_update *update)
+{
+	struct scan_presence *presence;
+
+	vec_for_each (&update->presences, presence)
+		survey_release(&presence->survey);
+	vec_release(&update->presences);
+}
+
 void scan_release(struct scan *scan)
 {
 	struct scan_process *process;
 	struct scan_update *update;
 
 	vec_for_each (&scan->updates, update)
-		vec_release(&update->presences);
+		update_release(update);
 	vec_release(&scan->updates);
 	vec_for_each (&scan->processes, process)
-		regions_release(&process->regions);
+		process_release(process);
 	vec_release(&scan->processes);
 	vec_release(&scan->failures);
 }

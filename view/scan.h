@@ -9,21 +9,19 @@
 #define USPL_VIEW_SCAN_H
 
 #include "base/cli.h"
-#include "live/region.h"
+#include "live/survey.h"
 
 struct scan_process {
 	pid_t pid;
 	char comm[32];
 	region_vec regions; /* oldest first */
+	module_vec modules;
 };
 
-/* An update in one process: all regions of the process that have its id. */
+/* An update in one process. */
 struct scan_presence {
 	const struct scan_process *process;
-	const char *state; /* region_state_word; "interrupted" if the regions differ */
-	bool live;         /* an entry may hold a jump */
-	size_t functions;
-	int64_t applied_at;
+	struct survey survey;
 };
 
 struct scan_update {
@@ -44,7 +42,7 @@ struct scan {
  * processes, those that can't be read are passed over.
  */
 int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err) uspl_must_check;
-/* Fills scan->updates: those that are live, or all of them, or those of one id (NULL: of any). */
+/* Fills scan->updates: those that are wanted, or all of them, or those of one id (NULL: of any). */
 int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err) uspl_must_check;
 /* Frees everything. */
 void scan_release(struct scan *scan);

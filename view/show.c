@@ -24,6 +24,23 @@ static void add_time(struct table *table, int64_t seconds)
 		table_add(table, "");
 }
 
+static size_t count_functions(const struct survey *survey)
+{
+	const struct region **region;
+	size_t n = 0;
+
+	vec_for_each (&survey->regions, region)
+		n += (*region)->sites.n;
+	return n;
+}
+
+/* "applied+pending": in effect, but not in all libraries that it is for. */
+static void add_state(struct table *table, const struct survey *survey)
+{
+	table_addf(table, "%s%s", survey->state,
+		   survey->pending.n && survey->regions.n ? "+pending" : "");
+}
+
 static void add_headings(struct table *table, const char *const *headings)
 {
 	for (size_t i = 0; i < table->columns; i++)
@@ -42,11 +59,11 @@ void show_list(const struct scan *scan, struct buf *out)
 	vec_for_each (&scan->updates, update) {
 		vec_for_each (&update->presences, presence) {
 			table_add(&table, update->region->id);
-			table_add(&table, presence->state);
+			add_state(&table, &presence->survey);
 			table_addf(&table, "%d", presence->process->pid);
 			table_add(&table, presence->process->comm);
-			table_addf(&table, "%zu", presence->functions);
-			add_time(&table, presence->applied_at);
+			table_addf(&table, "%zu", count_functions(&presence->survey));
+			add_time(&table, presence->survey.applied_at);
 			table_add(&table, update->region->description);
 		}
 	}
@@ -72,25 +89,36 @@ static void add_patch(struct buf *out, const char *patch, size_t len)
 		buf_addstr(out, "\n");
 }
 
-static void add_presence(struct buf *out, const struct scan_presence *presence, const char *id)
+static void add_functions(struct buf *out, const struct survey *survey)
 {
 	static const char *const headings[] = { "FUNCTION", "OLD", "NEW", "MODULE" };
 	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+	const struct region **region;
 	const struct region_site *site;
-	const struct region *region;
 
+	if (!survey->regions.n)
+		return;
 	add_headings(&table, headings);
-	vec_for_each (&presence->process->regions, region) {
-		if (!region_has_id(region, id))
-			continue;
-		vec_for_each (&region->sites, site) {
+	vec_for_each (&survey->regions, region) {
+		vec_for_each (&(*region)->sites, site) {
 			table_add(&table, site->name);
 			table_addf(&table, "0x%" PRIx64, site->addr);
 			table_addf(&table, "0x%" PRIx64, site->new_addr);
-			table_add(&table, region->module_name);
+			table_add(&table, (*region)->module_name);
 		}
 	}
 	table_render(&table, INDENT, out);
+}
+
+static void add_pending(struct buf *out, const struct survey *survey)
+{
+	char *const *name;
+
+	vec_for_each (&survey->pending, name) {
+		buf_addstr(out, INDENT "pending for ");
+		text_add_printable(out, *name, strlen(*name), false);
+		buf_addstr(out, "\n");
+	}
 }
 
 static void add_processes(struct buf *out, const struct scan_update *update)
@@ -105,10 +133,11 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		add_headings(&table, headings);
 		table_addf(&table, "%d", presence->process->pid);
 		table_add(&table, presence->process->comm);
-		table_add(&table, presence->state);
-		add_time(&table, presence->applied_at);
+		add_state(&table, &presence->survey);
+		add_time(&table, presence->survey.applied_at);
 		table_render(&table, "", out);
-		add_presence(out, presence, update->region->id);
+		add_functions(out, &presence->survey);
+		add_pending(out, &presence->survey);
 	}
 }
 

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 1
+#define USPL_ABI_VERSION 2
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -35,6 +35,12 @@
  *     APPLIED         jumps              yes                   SWITCHING_OFF
  *     SWITCHING_OFF   some of each       yes                   UNDONE, APPLIED
  *     UNDONE          old bytes          through pointers      SWITCHING_ON
+ *     PENDING         -                  -                     UNDONE, (unmapped)
+ *
+ * PENDING is the state of a record without code: it says that the update is also for a library that
+ * the process doesn't map. When that has been loaded, the next apply makes a region for it, and
+ * unmaps this one. So the record of a library that is unloaded goes, too: one whose `module` is no
+ * longer there counts for nothing, whatever its state says (lib/live/survey.h).
  */
 enum uspl_region_state {
 	USPL_REGION_LOADED = 1,
@@ -42,6 +48,8 @@ enum uspl_region_state {
 	USPL_REGION_APPLIED,
 	USPL_REGION_SWITCHING_OFF,
 	USPL_REGION_UNDONE,
+	USPL_REGION_PENDING,
+	USPL_REGION_STATE_LAST = USPL_REGION_PENDING,
 };
 
 /* One redirected function. */
@@ -73,19 +81,18 @@ struct uspl_region {
 	uint64_t text, text_len;
 	uint64_t eh_frame, eh_frame_len; /* call frame information of text, 0 if none */
 	uint64_t data, data_len;         /* the writable part, 0 if none */
-	uint64_t module;                 /* where the changed module begins */
+	uint64_t module;  /* where the changed module begins; 0: it isn't there (any more) */
 	int64_t applied_at;              /* seconds since the epoch */
 	uint64_t order;                  /* counts up in a process with every apply: who is newer */
 	char id[USPL_ID_MAX];
 	uint32_t description; /* offsets of NUL-terminated strings */
-	uint32_t module_name;
+	uint32_t module_name; /* of its file */
 	uint32_t patch, patch_len; /* the source diff */
 	uint32_t sites, n_sites;   /* offset of the struct uspl_site array */
 	uint32_t ranges, n_ranges; /* offset of the struct uspl_range array */
-	uint32_t regions;          /* how many regions the update has in this process */
+	uint32_t build_id;         /* offset of a string: the module's, in hex; may be empty */
 	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
-	uint32_t
-		builds_on; /* offset of a string: ids of older updates whose code or data it uses */
+	uint32_t builds_on; /* offset: ids of older updates whose code or data it uses */
 	uint32_t pad;
 };
 

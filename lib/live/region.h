@@ -35,13 +35,15 @@ struct region {
 	uint64_t map_len, info_len;
 	enum uspl_region_state state;
 	char id[USPL_ID_MAX];
-	char *description, *module_name, *patch;
+	char *description, *patch;
+	char *module_name; /* of the module's file; of a pending one: of the update's target */
+	char *build_id;    /* the module's, in hex; NULL or "" if it has none */
 	char *builds_on; /* ids of older updates whose code or data it uses, separated by blanks */
 	size_t patch_len;
-	taddr module;       /* where the changed module begins */
+	taddr module;       /* where the changed module begins; 0: it isn't there */
+	bool gone;          /* found by survey_modules: it was unloaded, nothing is in effect */
 	int64_t applied_at; /* seconds since the epoch */
 	uint64_t order;     /* higher is newer */
-	uint32_t regions;   /* of the same update in this process */
 	taddr text, eh_frame, data;
 	uint64_t text_len, eh_frame_len, data_len;
 	bool frames; /* eh_frame is registered with the target's own unwinder */
@@ -50,6 +52,8 @@ struct region {
 };
 
 typedef VEC(struct region) region_vec;
+/* Some regions of a region_vec, which must not grow meanwhile. */
+typedef VEC(const struct region *) region_list;
 
 /*
  * Finds and reads all regions of a process, oldest first. proc->maps must be current. A region of a
@@ -57,10 +61,15 @@ typedef VEC(struct region) region_vec;
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);
+/* Appends a region to a list. */
+int region_list_add(region_list *list, const struct region *region,
+		    struct uspl_err *err) uspl_must_check;
 
-/* True while any entry holds its jump: APPLIED, or interrupted in between. */
+/* True while any entry holds its jump: APPLIED, or interrupted in between, and not gone. */
 bool region_is_live(const struct region *region);
-/* The word that users see: "loaded", "applied", "undone", "interrupted". */
+/* True if the update is to be in effect: it is live, or its library isn't there at the moment. */
+bool region_is_wanted(const struct region *region);
+/* The word that users see: "loaded", "applied", "undone", "interrupted", "pending". */
 const char *region_state_word(enum uspl_region_state state);
 /* True if the region uses code or data of the older update. */
 bool region_builds_on(const struct region *region, const char *id);
@@ -78,6 +87,14 @@ int region_encode(const struct region *region, struct buf *buf,
 /* Writes the state into the target, nothing else. */
 int region_write_state(const struct proc *proc, struct region *region, enum uspl_region_state state,
 		       struct uspl_err *err) uspl_must_check;
+/*
+ * Says of a region that isn't live that nothing of the update is wanted any more (UNDONE), nor is
+ * it of use for a module that lies in the same place later.
+ */
+int region_write_retired(const struct proc *proc, struct region *region,
+			 struct uspl_err *err) uspl_must_check;
+/* Now, as a record says when an update was applied, and which of several is the newer one. */
+void region_now(int64_t *ret_applied_at, uint64_t *ret_order);
 /* Writes the time of the switch and the order. */
 int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,
 			 uint64_t order, struct uspl_err *err) uspl_must_check;

@@ -3,7 +3,10 @@
 
 #include "live/report.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
 
 static const struct {
 	const char *done, *already, *to;
@@ -13,36 +16,49 @@ static const struct {
 	[TRANSITION_OFF] = { "undone", "already undone", "in", USPL_REGION_UNDONE },
 };
 
-static size_t count_functions(const region_vec *regions, const char *id)
+static size_t count_functions(const region_list *regions)
 {
-	const struct region *region;
+	const struct region **region;
 	size_t n = 0;
 
 	vec_for_each (regions, region)
-		if (region_has_id(region, id))
-			n += region->sites.n;
+		n += (*region)->sites.n;
 	return n;
 }
 
-void report_functions(struct json *json, const region_vec *regions, const char *id)
+void report_functions(struct json *json, const region_list *regions)
 {
-	const struct region *region;
+	const struct region **region;
 	const struct region_site *site;
 
 	json_open(json, "functions", '[');
 	vec_for_each (regions, region) {
-		if (!region_has_id(region, id))
-			continue;
-		vec_for_each (&region->sites, site) {
+		vec_for_each (&(*region)->sites, site) {
 			json_open(json, NULL, '{');
 			json_string(json, "name", site->name);
 			json_address(json, "old", site->addr);
 			json_address(json, "new", site->new_addr);
-			json_string(json, "module", region->module_name);
+			json_string(json, "module", (*region)->module_name);
 			json_close(json, '}');
 		}
 	}
 	json_close(json, ']');
+}
+
+void report_pending(struct json *json, char *const *names, size_t n)
+{
+	if (!n)
+		return;
+	json_open(json, "pending", '[');
+	for (size_t i = 0; i < n; i++)
+		json_string(json, NULL, names[i]);
+	json_close(json, ']');
+}
+
+/* Nothing but libraries that the process doesn't have. */
+static bool only_pending(const struct report *report)
+{
+	return report->pending.n && !report->regions.n;
 }
 
 static void open_object(struct json *json, const struct report *report)
@@ -60,26 +76,64 @@ static void close_object(struct json *json, struct buf *out)
 
 static void success_json(const struct report *report, struct buf *out)
 {
+	enum uspl_region_state state = words[report->direction].state;
 	auto_json struct json json = { 0 };
 
+	if (report->direction == TRANSITION_ON && only_pending(report))
+		state = USPL_REGION_PENDING;
 	open_object(&json, report);
-	json_string(&json, "state", region_state_word(words[report->direction].state));
-	report_functions(&json, report->regions, report->id);
+	json_string(&json, "state", region_state_word(state));
+	report_functions(&json, &report->regions);
+	if (report->direction == TRANSITION_ON)
+		report_pending(&json, report->pending.items, report->pending.n);
 	json_number(&json, "stop_us", (int64_t)(report->result.stop_us + 0.5));
 	json_number(&json, "attempts", report->result.attempts);
 	close_object(&json, out);
 }
 
+/* "libfoo.so, libbar.so" */
+static void add_names(const struct report *report, struct buf *out)
+{
+	for (size_t i = 0; i < report->pending.n; i++) {
+		buf_addstr(out, i ? ", " : "");
+		text_add_printable(out, report->pending.items[i], strlen(report->pending.items[i]),
+				   false);
+	}
+}
+
+/* The line where no code was switched, and none would have been. */
+static void pending_line(const struct report *report, struct buf *out)
+{
+	if (report->direction == TRANSITION_OFF) {
+		buf_addf(out, "undone %s in pid %d: it was pending for ", report->id, report->pid);
+		add_names(report, out);
+		buf_addstr(out, "\n");
+		return;
+	}
+	buf_addf(out, "%spending %s in pid %d: ", report->already ? "already " : "", report->id,
+		 report->pid);
+	add_names(report, out);
+	buf_addf(out, " %s not loaded\n", report->pending.n == 1 ? "is" : "are");
+}
+
 static void success_line(const struct report *report, struct buf *out)
 {
-	size_t n = count_functions(report->regions, report->id);
+	size_t n = count_functions(&report->regions);
 
+	if (only_pending(report)) {
+		pending_line(report, out);
+		return;
+	}
 	buf_addf(out, "%s %s %s pid %d",
 		 report->already ? words[report->direction].already : words[report->direction].done,
 		 report->id, words[report->direction].to, report->pid);
 	if (!report->already)
 		buf_addf(out, ": %zu function%s, stopped %.0f us", n, n == 1 ? "" : "s",
 			 report->result.stop_us);
+	if (report->pending.n && report->direction == TRANSITION_ON) {
+		buf_addstr(out, report->already ? ": pending for " : "; pending for ");
+		add_names(report, out);
+	}
 	buf_addstr(out, "\n");
 }
 
@@ -104,4 +158,42 @@ void report_outcome(const struct report *report, const struct uspl_err *err, boo
 		success_json(report, out);
 	else if (!err)
 		success_line(report, out);
+}
+
+int report_add_pending(struct report *report, const char *name, struct uspl_err *err)
+{
+	char **item = vec_push(&report->pending);
+
+	if (item)
+		*item = strdup(name);
+	return item && *item ? 0 : uspl_fail_nomem(err);
+}
+
+int report_add_warning(struct report *report, struct uspl_err *err, const char *fmt, ...)
+{
+	char **item = vec_push(&report->warnings);
+	va_list ap;
+	int len;
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	va_start(ap, fmt);
+	len = vasprintf(item, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		*item = NULL;
+	return *item ? 0 : uspl_fail_nomem(err);
+}
+
+void report_clear(struct report *report)
+{
+	char **text;
+
+	vec_for_each (&report->pending, text)
+		free(*text);
+	vec_for_each (&report->warnings, text)
+		free(*text);
+	vec_release(&report->pending);
+	vec_release(&report->warnings);
+	vec_release(&report->regions);
 }

@@ -3,8 +3,8 @@
  * report.h - what apply and undo say about one process
  *
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
- * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, and after a
- * failure {"id","pid","state","error","message"}.
+ * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
+ * "pending":[...] where libraries are, and after a failure {"id","pid","state","error","message"}.
  */
 #ifndef USPL_LIVE_REPORT_H
 #define USPL_LIVE_REPORT_H
@@ -16,8 +16,14 @@ struct report {
 	const char *id;
 	pid_t pid;
 	enum transition_direction direction;
-	bool already;              /* nothing was to be done */
-	const region_vec *regions; /* of the process; those with the id are shown */
+	bool already;        /* nothing was to be done */
+	region_list regions; /* those that were switched, or would have been */
+	/*
+	 * Names of libraries: applied, those that the process hasn't loaded; undone, those that the
+	 * update was pending for.
+	 */
+	VEC(char *) pending;
+	VEC(char *) warnings; /* what the user has to know of a success; for stderr */
 	struct transition_result result;
 };
 
@@ -27,7 +33,20 @@ struct report {
  */
 void report_outcome(const struct report *report, const struct uspl_err *err, bool json,
 		    struct buf *out);
-/* Adds "functions":[...] of the regions with that id to an open object. */
-void report_functions(struct json *json, const region_vec *regions, const char *id);
+/* Adds the name of a library that is pending, or was. */
+int report_add_pending(struct report *report, const char *name,
+		       struct uspl_err *err) uspl_must_check;
+/* Adds a warning, one sentence in the form of messages. */
+int report_add_warning(struct report *report, struct uspl_err *err, const char *fmt, ...)
+	uspl_printf(3, 4) uspl_must_check;
+/* Adds "functions":[...] of the regions to an open object. */
+void report_functions(struct json *json, const region_list *regions);
+/* Adds "pending":[...] to an open object, if there are any. */
+void report_pending(struct json *json, char *const *names, size_t n);
+/* Frees the lists. */
+void report_clear(struct report *report);
+
+DEFINE_AUTO_RELEASE(report, struct report, report_clear)
+#define auto_report __attribute__((cleanup(cleanup_report_)))
 
 #endif

@@ -232,14 +232,13 @@ static int try_until(struct run *run, struct waiter *waiter, int64_t deadline,
 
 static int note_applied(const struct transition *t, struct uspl_err *err)
 {
-	struct timespec now;
+	int64_t applied_at;
+	uint64_t order;
 	int rc = 0;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	region_now(&applied_at, &order);
 	for (size_t i = 0; !rc && i < t->n_regions; i++)
-		rc = region_write_applied(
-			t->proc, t->regions[i], now.tv_sec,
-			(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec, err);
+		rc = region_write_applied(t->proc, t->regions[i], applied_at, order, err);
 	return rc;
 }
 

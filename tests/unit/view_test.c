@@ -12,32 +12,62 @@
 
 enum { PAGE = 4096, PAGES = 4 };
 
-/* Puts the record of an update into this process, as apply would: between guards, read-only. */
-static char *place_region(const char *id, enum uspl_region_state state, uint64_t order)
+/* Puts a record into this process, as apply would: between guards, read-only. */
+static char *place_record(struct region *region)
 {
 	char *map = mmap(NULL, PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	auto_region struct region region = { .state = state,
-					     .order = order,
-					     .applied_at = 1700000000 };
-	struct region_site *site = sample_need(vec_push(&region.sites));
 	auto_buf struct buf info = { 0 };
 	struct uspl_err err;
 
-	*site = (struct region_site){
-		.name = sample_str("par\x1bse"), .addr = 0x401000, .new_addr = 0x501000, .len = 5
-	};
-	snprintf(region.id, sizeof(region.id), "%s", id);
-	region.self = (uintptr_t)map + PAGE;
-	region.description = sample_str("fix\nit");
-	region.module_name = sample_str("server");
-	region.patch = sample_str("--- a\n+++ b\n\x1b[2J");
-	region.patch_len = strlen(region.patch);
-	if (region_encode(&region, &info, &err) || info.len > (PAGES - 2) * PAGE)
+	region->self = (uintptr_t)map + PAGE;
+	if (region_encode(region, &info, &err) || info.len > (PAGES - 2) * PAGE)
 		return NULL;
 	mprotect(map + PAGE, info.len, PROT_READ | PROT_WRITE);
 	memcpy(map + PAGE, info.data, info.len);
 	mprotect(map + PAGE, info.len, PROT_READ);
 	return map;
+}
+
+/* The program that this process runs: the module of the regions. */
+static const struct module *own_module(void)
+{
+	static module_vec modules;
+	auto_proc struct proc *proc = NULL;
+	const struct module *module;
+
+	if (!modules.n &&
+	    (proc_open_readonly(getpid(), &proc, NULL) || modules_read(proc, &modules, NULL)))
+		return NULL;
+	vec_for_each (&modules, module)
+		if (module->is_main)
+			return module;
+	return NULL;
+}
+
+static void describe(struct region *region, const char *id)
+{
+	snprintf(region->id, sizeof(region->id), "%s", id);
+	region->description = sample_str("fix\nit");
+	region->module_name = sample_str("server");
+	region->patch = sample_str("--- a\n+++ b\n\x1b[2J");
+	region->patch_len = strlen(region->patch);
+}
+
+/* The record of an update with one function in this program. */
+static char *place_region(const char *id, enum uspl_region_state state, uint64_t order)
+{
+	auto_region struct region region = { .state = state,
+					     .order = order,
+					     .applied_at = 1700000000,
+					     .module = own_module()->start };
+	struct region_site *site = sample_need(vec_push(&region.sites));
+
+	*site = (struct region_site){
+		.name = sample_str("par\x1bse"), .addr = 0x401000, .new_addr = 0x501000, .len = 5
+	};
+	describe(&region, id);
+	region.build_id = sample_str(own_module()->build_id);
+	return place_record(&region);
 }
 
 /* Scans this process and groups. */
@@ -62,15 +92,15 @@ static void test_group(void)
 	   "of three updates two are live: %s", err.msg);
 	ok(live.updates.n == 2 && !strcmp(live.updates.items[0].region->id, "first") &&
 		   live.updates.items[0].presences.n == 1 &&
-		   live.updates.items[0].presences.items[0].functions == 2,
+		   live.updates.items[0].presences.items[0].survey.regions.n == 2,
 	   "two regions of one id are one update, the oldest comes first");
-	ok_str(live.updates.n ? live.updates.items[0].presences.items[0].state : NULL,
-	       "interrupted", "regions of different states: interrupted");
-	ok_str(live.updates.n == 2 ? live.updates.items[1].presences.items[0].state : NULL,
+	ok_str(live.updates.n ? live.updates.items[0].presences.items[0].survey.state : NULL,
+	       "interrupted", "one of them is interrupted: so is the update");
+	ok_str(live.updates.n == 2 ? live.updates.items[1].presences.items[0].survey.state : NULL,
 	       "applied", "an applied one");
 	ok(!scan_self(&all, NULL, true, &err) && all.updates.n == 3, "with all there are three");
 	ok(!scan_self(&one, "gone", true, &err) && one.updates.n == 1 &&
-		   !strcmp(one.updates.items[0].presences.items[0].state, "undone"),
+		   !strcmp(one.updates.items[0].presences.items[0].survey.state, "undone"),
 	   "one by its id");
 	ok(!scan_self(&none, "gon", true, &err) && !none.updates.n, "an id is not a prefix");
 }
@@ -155,17 +185,97 @@ static void test_damaged(char *map)
 	   "a damaged record: %s", scan.failures.n ? scan.failures.items[0].msg : "");
 }
 
+/* Where the jump was there are now these bytes: the module has been loaded anew. */
+static uint8_t site_bytes[] = { 0x55, 0x48, 0x89, 0xe5, 0x90 };
+
+/* The record of an update whose module is elsewhere, or has its old code. */
+static char *place_lost(const char *id, taddr module, const char *build_id)
+{
+	auto_region struct region region = { .state = USPL_REGION_APPLIED,
+					     .order = 9,
+					     .module = module };
+	struct region_site *site = sample_need(vec_push(&region.sites));
+
+	*site = (struct region_site){ .name = sample_str("f"),
+				      .addr = (uintptr_t)site_bytes,
+				      .new_addr = 0x501000,
+				      .len = sizeof(site_bytes) };
+	memcpy(site->old_bytes, site_bytes, sizeof(site_bytes));
+	describe(&region, id);
+	free(region.module_name);
+	region.module_name = sample_str(own_module()->name);
+	region.build_id = sample_str(build_id);
+	return place_record(&region);
+}
+
+static char *place_pending(const char *id)
+{
+	auto_region struct region region = { .state = USPL_REGION_PENDING, .order = 4 };
+
+	describe(&region, id);
+	free(region.module_name);
+	region.module_name = sample_str("lib\x1b.so");
+	return place_record(&region);
+}
+
+/* State and pending libraries of an update, as view sees them. */
+static void expect_pending(const char *id, const char *state, const char *name, const char *what)
+{
+	auto_scan struct scan scan = { 0 };
+	const struct survey *survey = NULL;
+	struct uspl_err err = { 0 };
+
+	if (!scan_self(&scan, id, false, &err) && scan.updates.n)
+		survey = &scan.updates.items[0].presences.items[0].survey;
+	ok_str(survey ? survey->state : NULL, state, what);
+	ok_str(survey && survey->pending.n == 1 ? survey->pending.items[0] : NULL, name, what);
+}
+
+static void test_pending(void)
+{
+	auto_scan struct scan scan = { 0 };
+	auto_buf struct buf list = { 0 }, detail = { 0 };
+	auto_json struct json json = { 0 };
+	struct uspl_err err = { 0 };
+
+	if (!place_pending("second") || !place_pending("later") ||
+	    !place_lost("unloaded", 0x10000, "1234") ||
+	    !place_lost("reloaded", own_module()->start, own_module()->build_id)) {
+		ok(false, "records can be made");
+		return;
+	}
+	expect_pending("second", "applied", "lib\x1b.so", "a library that isn't there yet");
+	expect_pending("later", "pending", "lib\x1b.so", "nothing of the update is there yet");
+	expect_pending("unloaded", "pending", own_module()->name, "the module is there no longer");
+	expect_pending("reloaded", "pending", own_module()->name, "the module has its old code");
+	if (scan_self(&scan, "second", false, &err) || !scan.updates.n)
+		return;
+	show_list(&scan, &list);
+	ok(strstr(buf_str(&list), "second  applied+pending"), "the list says so");
+	show_update(&scan.updates.items[0], &detail);
+	ok(strstr(buf_str(&detail), "\n  pending for lib\\x1b.so\n"), "and for what");
+	json_scan(&scan, false, &json);
+	ok(strstr(json_text(&json), "\"state\":\"applied\"") &&
+		   strstr(json_text(&json), "],\"pending\":[\"lib\\u001b.so\"]"),
+	   "and JSON");
+}
+
 int main(void)
 {
-	char *first = place_region("first", USPL_REGION_APPLIED, 1);
-	char *second = place_region("second", USPL_REGION_APPLIED, 3);
+	char *first, *second;
 
-	if (!first || !second || !place_region("first", USPL_REGION_LOADED, 1) ||
+	/* By these a region knows its module. */
+	if (!own_module() || !own_module()->build_id)
+		tap_skip_all("this program has no build-id");
+	first = place_region("first", USPL_REGION_APPLIED, 1);
+	second = place_region("second", USPL_REGION_APPLIED, 3);
+	if (!first || !second || !place_region("first", USPL_REGION_SWITCHING_ON, 1) ||
 	    !place_region("gone", USPL_REGION_UNDONE, 2))
 		tap_skip_all("no region can be made");
 	test_table();
 	test_group();
 	test_show();
+	test_pending();
 	test_short_patch(second);
 	test_damaged(first);
 	return tap_done();

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// pending.c - a library that an update changes and the process hasn't loaded
+
+#include "apply/pending.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "apply/load.h"
+#include "apply/room.h"
+#include "base/log.h"
+
+/* By its soname, or by its name: "plugin.so", "libfoo.so.1.2". */
+static bool is_library(const struct update_target *target)
+{
+	const char *at = target->name;
+
+	while (!target->soname && (at = strstr(at, ".so"))) {
+		at += 3;
+		if (!*at || *at == '.')
+			return true;
+	}
+	return target->soname != NULL;
+}
+
+static const struct module *main_module(const module_vec *modules)
+{
+	const struct module *module;
+
+	vec_for_each (modules, module)
+		if (module->is_main)
+			return module;
+	return NULL;
+}
+
+bool pending_is_possible(const struct update_target *target, const module_vec *modules)
+{
+	const struct module *program = main_module(modules);
+	const Elf64_Phdr *phdr;
+
+	if (!program || !is_library(target))
+		return false;
+	vec_for_each (&program->phdrs, phdr)
+		if (phdr->p_type == PT_INTERP)
+			return true;
+	/* The dynamic linker itself, run as a command, is the program then. */
+	return program->soname != NULL;
+}
+
+/* Moves the target's record from present to *ret. */
+static bool take_record(region_vec *present, const struct update *update,
+			const struct update_target *target, struct region *ret)
+{
+	for (size_t i = 0; i < present->n; i++) {
+		struct region *region = &present->items[i];
+
+		if (!region_has_id(region, update->id) || region->module || region->sites.n ||
+		    strcmp(region->module_name, target->name))
+			continue;
+		*ret = *region;
+		present->n--;
+		memmove(region, region + 1, (present->n - i) * sizeof(*region));
+		return true;
+	}
+	return false;
+}
+
+/* A region that is nothing but its record. */
+static int make_record(struct proc *proc, const struct module *near, struct region *region,
+		       struct uspl_err *err)
+{
+	auto_buf struct buf info = { 0 };
+	struct room_part part = { .prot = PROT_READ };
+	bool taken = true;
+	int rc = region_encode(region, &info, err);
+
+	region->info_len = part.len = info.len;
+	region->map_len = info.len + 2 * ROOM_PAGE;
+	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
+		rc = room_find(proc, near, region->map_len, &region->map, err);
+		region->self = part.addr = region->map + ROOM_PAGE;
+		if (!rc)
+			rc = room_map(proc, region, &part, 1, &taken, err);
+		if (!rc)
+			rc = proc_refresh_maps(proc, err);
+	}
+	if (!rc && taken)
+		rc = room_fail_taken(proc, err);
+	if (rc)
+		return rc;
+	rc = load_write_record(proc, region, err);
+	if (rc)
+		room_give_back(proc, region);
+	return rc;
+}
+
+static int note(struct proc *proc, const module_vec *modules, const struct update *update,
+		const struct update_target *target, struct pending *pending, struct uspl_err *err)
+{
+	struct region *region = &pending->region;
+	int rc = load_describe(update, target->name, NULL, region, err);
+
+	pending->change = PENDING_MADE;
+	region->state = USPL_REGION_PENDING;
+	region_now(&region->applied_at, &region->order);
+	return rc ? rc : make_record(proc, main_module(modules), region, err);
+}
+
+int pending_note(struct proc *proc, const module_vec *modules, const struct update *update,
+		 const struct update_target *target, region_vec *present, pending_vec *noted,
+		 struct uspl_err *err)
+{
+	struct pending *pending = vec_push(noted);
+	int rc = 0;
+
+	if (!pending)
+		return uspl_fail_nomem(err);
+	if (!take_record(present, update, target, &pending->region)) {
+		rc = note(proc, modules, update, target, pending, err);
+	} else if (pending->region.state != USPL_REGION_PENDING) {
+		pending->change = PENDING_REVIVED;
+		rc = region_write_state(proc, &pending->region, USPL_REGION_PENDING, err);
+	}
+	if (rc) {
+		region_release(&pending->region);
+		noted->n--;
+	}
+	return rc;
+}
+
+bool pending_is_news(const pending_vec *noted)
+{
+	const struct pending *pending;
+
+	vec_for_each (noted, pending)
+		if (pending->change != PENDING_KEPT)
+			return true;
+	return false;
+}
+
+void pending_take_back(struct proc *proc, pending_vec *noted)
+{
+	struct pending *pending;
+
+	vec_for_each (noted, pending) {
+		if (pending->change == PENDING_MADE)
+			room_give_back(proc, &pending->region);
+		else if (pending->change == PENDING_REVIVED &&
+			 region_write_state(proc, &pending->region, USPL_REGION_UNDONE, NULL) != 0)
+			log_info("load", "the record at 0x%" PRIx64 " stays pending",
+				 pending->region.self);
+	}
+}
+
+void pending_release(pending_vec *noted)
+{
+	struct pending *pending;
+
+	vec_for_each (noted, pending)
+		region_release(&pending->region);
+	vec_release(noted);
+}

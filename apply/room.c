@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// room.c - memory for a region in the process
+
+#include "apply/room.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "arch/arch.h"
+#include "base/log.h"
+#include "proc/inject.h"
+
+int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
+	      struct uspl_err *err)
+{
+	taddr map = mappings_find_hole(&proc->maps, module->start, module->end, len,
+				       arch_native()->reach);
+
+	if (!map)
+		return uspl_fail(err, USPL_E_OUT_OF_REACH,
+				 "there is no room for %" PRIu64 " bytes near '%s' in pid %d", len,
+				 module->name, proc->pid);
+	*ret = map;
+	return 0;
+}
+
+static struct inject_req map_request(taddr addr, uint64_t len, int prot, int flags)
+{
+	return (struct inject_req){
+		.kind = INJECT_SYSCALL,
+		.what = SYS_mmap,
+		.args = { addr, len, (uint64_t)prot,
+			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
+	};
+}
+
+int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
+	     size_t n, bool *ret_taken, struct uspl_err *err)
+{
+	struct inject_req reqs[1 + ROOM_PARTS];
+	size_t n_reqs = 0, done = 0;
+	int64_t result;
+	int rc;
+
+	if (n > ROOM_PARTS)
+		return uspl_fail(err, USPL_E_BUG, "a region has no %zu parts", n);
+	reqs[n_reqs++] = map_request(region->map, region->map_len, PROT_NONE,
+				     MAP_FIXED_NOREPLACE | MAP_NORESERVE);
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].len)
+			reqs[n_reqs++] =
+				map_request(parts[i].addr, parts[i].len, parts[i].prot, MAP_FIXED);
+	rc = inject_run(proc, reqs, n_reqs, &done, err);
+	if (rc)
+		return rc;
+	result = reqs[done - 1].result;
+	*ret_taken = reqs[0].result == -EEXIST;
+	if (*ret_taken || (done == n_reqs && result >= 0))
+		return 0;
+	if (done > 1)
+		room_give_back(proc, region);
+	errno = (int)-result;
+	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
+			       proc->pid);
+}
+
+int room_fail_taken(const struct proc *proc, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_OUT_OF_REACH,
+			 "the place for the update in pid %d is taken again and again", proc->pid);
+}
+
+int room_unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
+{
+	struct inject_req req = { .kind = INJECT_SYSCALL,
+				  .what = SYS_munmap,
+				  .args = { region->map, region->map_len } };
+	size_t done;
+	int rc;
+
+	rc = inject_run(proc, &req, 1, &done, err);
+	if (!rc && req.result < 0) {
+		errno = (int)-req.result;
+		rc = uspl_fail_errno(err, "cannot unmap the update from pid %d", proc->pid);
+	}
+	return rc;
+}
+
+void room_give_back(struct proc *proc, const struct region *region)
+{
+	if (room_unmap(proc, region, NULL) != 0)
+		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
+}

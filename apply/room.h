@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * room.h - memory for a region in the process
+ *
+ * Only the target can map memory: one of its threads is held for a moment. The place is chosen
+ * before, since code is linked for it, and can be taken by the program between our look and our
+ * mapping: then the next one is tried.
+ */
+#ifndef USPL_APPLY_ROOM_H
+#define USPL_APPLY_ROOM_H
+
+#include "live/region.h"
+#include "proc/module.h"
+
+#define ROOM_PAGE 4096ull
+/* How often a place may be taken under our hands. */
+#define ROOM_TRIES 5
+#define ROOM_PARTS 4
+
+/* A piece of a region with a protection of its own. */
+struct room_part {
+	taddr addr;
+	uint64_t len; /* whole pages; 0: there is none */
+	int prot;
+};
+
+/* A free place within reach of the module. USPL_E_OUT_OF_REACH if there is none. */
+int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
+	      struct uspl_err *err) uspl_must_check;
+/*
+ * Reserves [region->map, + map_len) as a whole, then lays the parts into it, at most ROOM_PARTS.
+ * *ret_taken: somebody else has mapped something there meanwhile, and nothing was done.
+ */
+int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
+	     size_t n, bool *ret_taken, struct uspl_err *err) uspl_must_check;
+/* Says that a place was taken ROOM_TRIES times. */
+int room_fail_taken(const struct proc *proc, struct uspl_err *err);
+/* Unmaps the region. */
+int room_unmap(struct proc *proc, const struct region *region,
+	       struct uspl_err *err) uspl_must_check;
+/* The same where a failure changes nothing for the caller: noted in the log. */
+void room_give_back(struct proc *proc, const struct region *region);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// region_record.c - the record of a region: bytes as include/uspl/abi.h has them, and a structure
+//
+// Reading trusts nothing: the bytes come from the target's memory. Every offset is checked against
+// the record's length, every count against a limit, and the last byte has to be NUL, so that no
+// string leads out of the record. What reading would refuse is never written.
+
+#include "live/region_record.h"
+
+#include <string.h>
+
+#define PAGE 4096u
+#define COUNT_MAX 100000u
+/* Longer than any function's name or file name that a compiler makes. */
+#define NAME_MAX_LEN 4096u
+
+/* A string of the info part; NULL if the offset lies. The part's last byte is checked to be NUL. */
+static char *info_string(const struct buf *info, uint32_t offset)
+{
+	if (offset >= info->len || strlen(info->data + offset) > NAME_MAX_LEN)
+		return NULL;
+	return strdup(info->data + offset);
+}
+
+static bool info_holds(const struct buf *info, uint32_t offset, uint32_t n, size_t size)
+{
+	return offset <= info->len && n <= COUNT_MAX && (uint64_t)n * size <= info->len - offset;
+}
+
+static bool read_sites(const struct buf *info, const struct uspl_region *head,
+		       struct region *region)
+{
+	if (!info_holds(info, head->sites, head->n_sites, sizeof(struct uspl_site)))
+		return false;
+	for (uint32_t i = 0; i < head->n_sites; i++) {
+		struct region_site *site = vec_push(&region->sites);
+		struct uspl_site raw;
+
+		memcpy(&raw, info->data + head->sites + i * sizeof(raw), sizeof(raw));
+		if (!site || !raw.len || raw.len > USPL_SITE_BYTES_MAX)
+			return false;
+		site->addr = raw.addr;
+		site->new_addr = raw.new_addr;
+		site->old_size = raw.old_size;
+		site->len = (uint8_t)raw.len;
+		memcpy(site->old_bytes, raw.old_bytes, sizeof(raw.old_bytes));
+		memcpy(site->new_bytes, raw.new_bytes, sizeof(raw.new_bytes));
+		site->name = info_string(info, raw.name);
+		if (!site->name)
+			return false;
+	}
+	return true;
+}
+
+static bool read_ranges(const struct buf *info, const struct uspl_region *head,
+			struct region *region)
+{
+	if (!info_holds(info, head->ranges, head->n_ranges, sizeof(struct uspl_range)))
+		return false;
+	for (uint32_t i = 0; i < head->n_ranges; i++) {
+		struct region_range *range = vec_push(&region->ranges);
+		struct uspl_range raw;
+
+		memcpy(&raw, info->data + head->ranges + i * sizeof(raw), sizeof(raw));
+		if (!range)
+			return false;
+		range->addr = raw.addr;
+		range->size = raw.size;
+		range->name = info_string(info, raw.name);
+		if (!range->name)
+			return false;
+	}
+	return true;
+}
+
+bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)
+{
+	region->self = head->self;
+	region->map = head->map;
+	region->map_len = head->map_len;
+	region->info_len = head->info_len;
+	region->state = (enum uspl_region_state)head->state;
+	region->module = head->module;
+	region->applied_at = head->applied_at;
+	region->order = head->order;
+	region->frames = head->frames == 1;
+	region->text = head->text;
+	region->text_len = head->text_len;
+	region->eh_frame = head->eh_frame;
+	region->eh_frame_len = head->eh_frame_len;
+	region->data = head->data;
+	region->data_len = head->data_len;
+	if (!head->id[0] || !memchr(head->id, '\0', sizeof(head->id)) || !head->state ||
+	    head->state > USPL_REGION_STATE_LAST || info->data[info->len - 1])
+		return false;
+	memcpy(region->id, head->id, sizeof(region->id));
+	region->description = info_string(info, head->description);
+	region->module_name = info_string(info, head->module_name);
+	region->build_id = info_string(info, head->build_id);
+	region->builds_on = info_string(info, head->builds_on);
+	if (!info_holds(info, head->patch, 1, (size_t)head->patch_len + 1))
+		return false;
+	region->patch = strndup(info->data + head->patch, head->patch_len);
+	/* A patch is text: what the target put behind a NUL is not copied. */
+	region->patch_len = region->patch ? strlen(region->patch) : 0;
+	return region->description && region->module_name && region->build_id && region->patch &&
+	       region->builds_on && read_sites(info, head, region) &&
+	       read_ranges(info, head, region);
+}
+
+/* Appends a string and returns its offset. */
+static uint32_t put_string(struct buf *buf, size_t start, const char *str)
+{
+	uint32_t offset = (uint32_t)(buf->len - start);
+
+	buf_add(buf, str ? str : "", str ? strlen(str) + 1 : 1);
+	return offset;
+}
+
+static void put_sites(struct buf *buf, size_t start, const struct region *region,
+		      struct uspl_region *head)
+{
+	const struct region_site *site;
+	auto_buf struct buf raws = { 0 };
+
+	vec_for_each (&region->sites, site) {
+		struct uspl_site raw = { .addr = site->addr,
+					 .new_addr = site->new_addr,
+					 .old_size = site->old_size,
+					 .len = site->len };
+
+		raw.name = put_string(buf, start, site->name);
+		memcpy(raw.old_bytes, site->old_bytes, sizeof(raw.old_bytes));
+		memcpy(raw.new_bytes, site->new_bytes, sizeof(raw.new_bytes));
+		buf_add(&raws, &raw, sizeof(raw));
+	}
+	buf_align(buf, 8);
+	head->sites = (uint32_t)(buf->len - start);
+	head->n_sites = (uint32_t)region->sites.n;
+	buf_add(buf, raws.data, raws.len);
+	buf->oom |= raws.oom;
+}
+
+static void put_ranges(struct buf *buf, size_t start, const struct region *region,
+		       struct uspl_region *head)
+{
+	const struct region_range *range;
+	auto_buf struct buf raws = { 0 };
+
+	vec_for_each (&region->ranges, range) {
+		struct uspl_range raw = { .addr = range->addr, .size = range->size };
+
+		raw.name = put_string(buf, start, range->name);
+		buf_add(&raws, &raw, sizeof(raw));
+	}
+	buf_align(buf, 8);
+	head->ranges = (uint32_t)(buf->len - start);
+	head->n_ranges = (uint32_t)region->ranges.n;
+	buf_add(buf, raws.data, raws.len);
+	buf->oom |= raws.oom;
+}
+
+/* What read_region would refuse must not be written. */
+static bool names_fit(const struct region *region)
+{
+	const struct region_range *range;
+	const struct region_site *site;
+	bool fit = strlen(region->description ? region->description : "") <= NAME_MAX_LEN &&
+		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN;
+
+	vec_for_each (&region->sites, site)
+		fit &= strlen(site->name) <= NAME_MAX_LEN;
+	vec_for_each (&region->ranges, range)
+		fit &= strlen(range->name) <= NAME_MAX_LEN;
+	return fit;
+}
+
+int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err)
+{
+	struct uspl_region head = {
+		.magic = USPL_REGION_MAGIC,
+		.version = USPL_ABI_VERSION,
+		.state = region->state,
+		.self = region->self,
+		.map = region->map,
+		.map_len = region->map_len,
+		.text = region->text,
+		.text_len = region->text_len,
+		.eh_frame = region->eh_frame,
+		.eh_frame_len = region->eh_frame_len,
+		.data = region->data,
+		.data_len = region->data_len,
+		.module = region->module,
+		.applied_at = region->applied_at,
+		.order = region->order,
+		.frames = region->frames,
+		.patch_len = (uint32_t)region->patch_len,
+	};
+	size_t start = buf->len;
+
+	if (!names_fit(region))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
+				 region->id);
+	if (region->patch_len > REGION_INFO_MAX / 2 || region->sites.n > COUNT_MAX ||
+	    region->ranges.n > COUNT_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
+				 region->id);
+	memcpy(head.id, region->id, sizeof(head.id));
+	buf_addzero(buf, sizeof(head));
+	head.description = put_string(buf, start, region->description);
+	head.module_name = put_string(buf, start, region->module_name);
+	head.build_id = put_string(buf, start, region->build_id);
+	head.builds_on = put_string(buf, start, region->builds_on);
+	head.patch = (uint32_t)(buf->len - start);
+	buf_add(buf, region->patch, region->patch_len);
+	buf_addzero(buf, 1);
+	put_sites(buf, start, region, &head);
+	put_ranges(buf, start, region, &head);
+	/* One byte more, so that the last one is NUL whatever the arrays end with. */
+	buf_addzero(buf, 1);
+	buf_addzero(buf, (PAGE - (buf->len - start) % PAGE) % PAGE);
+	if (buf->oom)
+		return uspl_fail_nomem(err);
+	head.info_len = buf->len - start;
+	memcpy(buf->data + start, &head, sizeof(head));
+	return 0;
+}
