@@ -35,6 +35,27 @@ uint64_t regs_perf_sp(void);
 /* The general registers in DWARF's order, the program counter last. */
 void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS]);
 
+/* Those registers of a thread that are known, by DWARF number. */
+struct some_regs {
+	uint64_t value[DWARF_REGS];
+	uint32_t known; /* a bit for each; the values of the others mean nothing */
+};
+
+static inline bool some_regs_know(const struct some_regs *regs, int reg)
+{
+	return regs->known >> reg & 1;
+}
+
+/* Where a thread is blocked, as /proc/PID/task/TID/syscall tells it. */
+struct blocked_place {
+	long nr; /* of the system call; -1: it is blocked in none, by a page fault for example */
+	uint64_t args[6];
+	taddr sp, pc;
+};
+
+/* What is known of the registers of a blocked thread. */
+void regs_of_blocked(const struct blocked_place *place, struct some_regs *ret);
+
 /*
  * A system call that the stop itself interrupted and that the kernel would end with EINTR even
  * though no signal handler ran (epoll_wait, semop, sigtimedwait, recv with a time-out, ...) is made

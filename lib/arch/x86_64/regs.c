@@ -44,6 +44,20 @@ void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS])
 		dwarf[i] = order[i];
 }
 
+void regs_of_blocked(const struct blocked_place *place, struct some_regs *ret)
+{
+	/* rdi, rsi, rdx, r10, r8, r9: the arguments of a system call, by their DWARF numbers. */
+	static const uint8_t args[ARRAY_SIZE(place->args)] = { 5, 4, 1, 10, 8, 9 };
+
+	*ret = (struct some_regs){ .known = 1u << DWARF_SP | 1u << DWARF_PC };
+	ret->value[DWARF_SP] = place->sp;
+	ret->value[DWARF_PC] = place->pc;
+	for (size_t i = 0; place->nr >= 0 && i < ARRAY_SIZE(args); i++) {
+		ret->value[args[i]] = place->args[i];
+		ret->known |= 1u << args[i];
+	}
+}
+
 /* The calls that answer EINTR when a stop interrupts them (tried one by one on Linux 6.18). */
 static bool answers_eintr(uint64_t nr)
 {

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * asleep.h - where the threads of a process sleep, found out without waking them
+ *
+ *     asleep_open       once for a process: what its kernel can tell
+ *     asleep_look       each thread: it runs, or it sleeps, and then where
+ *     (the caller checks the stacks of those that sleep, in the process's memory as it is)
+ *     (the caller stops those that run, and marks them as held)
+ *     asleep_unchanged  has none of the sleepers run since the look? Then all that was found is true
+ *                       at this instant
+ *     asleep_release
+ *
+ * /proc/PID/task/TID/syscall tells a blocked thread's place: its stack pointer, program counter, and
+ * the arguments of its system call. Read between two equal run counts (runcount.h) it is true of the
+ * whole time between them, and so is everything that only the thread itself changes, as its stack.
+ * That is why nothing is copied: a stack is read where it lies, at leisure, and what was concluded
+ * from it holds if the count is still the same afterwards.
+ *
+ * asleep_unchanged asks for one figure, the sum of all counts, where the kernel tells it.
+ */
+#ifndef USPL_PROC_ASLEEP_H
+#define USPL_PROC_ASLEEP_H
+
+#include "arch/regs.h"
+#include "proc/runcount.h"
+#include "proc/thread.h"
+
+enum asleep_class {
+	ASLEEP_RUNS,   /* or did while we looked: to be stopped, or looked at again */
+	ASLEEP_SLEEPS, /* blocked; regs is what is known of its registers */
+	/*
+	 * Never runs the program's code (again): a zombie, a thread that has come to its exit, a
+	 * worker that the kernel has put among the threads (io_uring, vhost).
+	 */
+	ASLEEP_NO_CODE,
+};
+
+struct asleep_thread {
+	pid_t tid;
+	enum asleep_class class;
+	struct some_regs regs;
+	uint64_t runs; /* its run count at the look */
+	struct runcount count;
+	/*
+	 * The caller's, false again after a look has found the thread at another place: that its
+	 * stack was checked and found free.
+	 */
+	bool clean;
+	/* The caller's: it stands still in a stop of ours. It isn't looked at while it does. */
+	bool held;
+};
+
+typedef VEC(struct asleep_thread) asleep_thread_vec;
+
+struct asleep {
+	const struct proc *proc;
+	asleep_thread_vec threads; /* by id */
+	struct runsum sum;
+	/*
+	 * What the sum holds besides the counts of the living (those of threads that have died): at
+	 * least this much, and exactly this much if dead_known.
+	 */
+	uint64_t dead;
+	bool dead_known;
+	int task_fd; /* /proc/PID/task, whose links count the threads */
+};
+
+/*
+ * USPL_E_UNSUPPORTED if the kernel doesn't tell what is needed (no CONFIG_SCHED_INFO, no
+ * /proc/PID/task/TID/syscall): then sleepers can't be examined asleep. On failure there is nothing
+ * to release.
+ */
+int asleep_open(struct asleep *asleep, const struct proc *proc,
+		struct uspl_err *err) uspl_must_check;
+/* Closes and frees everything. */
+void asleep_release(struct asleep *asleep);
+
+/*
+ * Looks at every thread that is new, or has run since it was last looked at, or has no class yet;
+ * threads that are gone are dropped. A thread that is held is left as it is. Pointers to threads are
+ * good until the next look.
+ */
+int asleep_look(struct asleep *asleep, struct uspl_err *err) uspl_must_check;
+
+/*
+ * True if there is no thread but those of the last look, and each of them is either held, or has no
+ * code to run, or sleeps and has not run since. Doubt is "no". A thread may begin to run at the very
+ * moment; what it can do then is the caller's to have seen to before it asked.
+ */
+bool asleep_unchanged(struct asleep *asleep);
+
+/* The thread of that id as of the last look, or NULL. */
+struct asleep_thread *asleep_find(struct asleep *asleep, pid_t tid);
+
+#endif
