@@ -26,15 +26,7 @@ static void add_without_registers(const char *text, struct buf *out)
 	}
 }
 
-/* In the notation used here the target stands last. */
-static bool loads_register(const char *text)
-{
-	const char *target = strrchr(text, ',');
-
-	return target && target[1] == '%';
-}
-
-/* Appends an instruction that isn't a jump; true if it loads a register. */
+/* Appends an instruction that isn't a jump; true if it sets a register. */
 static bool add_insn(const struct objsec *sec, uint64_t at, const struct insn *insn,
 		     struct buf *out)
 {
@@ -54,7 +46,7 @@ static bool add_insn(const struct objsec *sec, uint64_t at, const struct insn *i
 			rel_show(sec, rel, out);
 	}
 	buf_addstr(out, "\n");
-	return loads_register(text);
+	return disasm_targets_register(text);
 }
 
 static bool refers_within(const struct objsec *sec, uint64_t at, uint64_t len,

@@ -293,6 +293,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		vet_start_code,       vet_code,        vet_aliases,         vet_virtual_functions,
 		vet_numbered_statics, vet_data,        vet_replaced_tables, vet_new_data,
 		vet_moved_data,       vet_shared_data, vet_relocations,     vet_renamed_data,
+		warn_of_seeds,
 	};
 
 	int rc = vet_types(diff, err);

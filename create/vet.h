@@ -32,6 +32,8 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a variable of an inline function that other units may have brought in. */
 int vet_shared_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_seed.c: never refuses; warns where a variable takes the place of a constant. */
+int warn_of_seeds(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_rename.c: refuses a new variable that may be an old one under another name. */
 int vet_renamed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 

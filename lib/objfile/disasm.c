@@ -111,3 +111,10 @@ size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t
 	squeeze_blanks(raw, text, size);
 	return (size_t)n;
 }
+
+bool disasm_targets_register(const char *text)
+{
+	const char *target = strrchr(text, ',');
+
+	return target && target[1] == '%' && !strchr(target, ')');
+}

@@ -11,5 +11,7 @@
  * instruction's length, or 0 with text "(bad)" if it is none.
  */
 size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size);
+/* Is the last operand of an instruction, as it was written to text, a register? */
+bool disasm_targets_register(const char *text);
 
 #endif

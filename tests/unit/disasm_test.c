@@ -20,5 +20,9 @@ int main(void)
 	ok_str(text, "(bad)", "and shown as bad");
 	ok(disasm_insn(mov, sizeof(mov), 0, small, sizeof(small)) == 5, "text that is cut");
 	ok_str(small, "mov $0x", "ends with its NUL");
+	ok(disasm_targets_register("mov 0x0(%rip),%eax"), "a load targets a register");
+	ok(!disasm_targets_register("mov %eax,0x0(%rip)"), "a store targets memory");
+	ok(!disasm_targets_register("mov %eax,(%rbx,%rcx)"), "with an index, too");
+	ok(!disasm_targets_register("ret"), "ret has no operand");
 	return tap_done();
 }
