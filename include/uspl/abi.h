@@ -52,6 +52,25 @@ enum uspl_region_state {
 	USPL_REGION_STATE_LAST = USPL_REGION_PENDING,
 };
 
+/*
+ * The word that says where the gates of an update lead (docs/transition.md). From OLD the tool sets
+ * HOLD_OLD, from NEW HOLD_NEW; all other changes are compare-and-swaps made by threads of the
+ * target.
+ */
+enum uspl_word_value {
+	USPL_WORD_OLD = 0,
+	USPL_WORD_NEW = 1,
+	USPL_WORD_HOLD = 2, /* added to what it falls back to */
+	USPL_WORD_HOLD_OLD = USPL_WORD_OLD + USPL_WORD_HOLD,
+	USPL_WORD_HOLD_NEW = USPL_WORD_NEW + USPL_WORD_HOLD,
+};
+
+struct uspl_word {
+	uint8_t value; /* enum uspl_word_value */
+	uint8_t pad[3];
+	uint32_t turns; /* how many turns a thread waits at most; written before a HOLD */
+};
+
 /* One redirected function. */
 struct uspl_site {
 	uint64_t addr;     /* where the jump is written */
@@ -103,6 +122,7 @@ struct uspl_region {
 #define USPL_ABI_ASSERT(name, size)                                                                \
 	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
+USPL_ABI_ASSERT(struct uspl_word, 8);
 USPL_ABI_ASSERT(struct uspl_site, 64);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 232);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gate.h - code that leads to an old function or to its new one, as a word in memory says
+ *
+ * docs/transition.md has the protocol. A gate is GATE_LEN bytes of code for one function:
+ *
+ *     read the word: OLD    -> the function's first instruction, moved here; then to its second one
+ *                    NEW    -> the new function
+ *                    HOLD_* -> wait until it is neither, or until `turns` turns of waiting are
+ *                              over; then swap it back to what it was; read again
+ *
+ * It changes no register and no flag that is live at a function's entry, and nothing on the stack.
+ */
+#ifndef USPL_ARCH_GATE_H
+#define USPL_ARCH_GATE_H
+
+#include "base/error.h"
+
+enum {
+	GATE_LEN = 128,    /* bytes of one gate, with room */
+	GATE_OLD_MAX = 15, /* how many bytes of old code are wanted, at most: one instruction */
+	PAD_MAX = 14,      /* the longest pad */
+};
+
+/* What a gate is made of. */
+struct gate_code {
+	taddr at;           /* where it will lie */
+	taddr word;         /* struct uspl_word, include/uspl/abi.h */
+	taddr entry;        /* the function */
+	taddr new_addr;     /* its replacement */
+	const uint8_t *old; /* the bytes at entry */
+	size_t old_len;
+};
+
+/* A part of a gate, from its beginning. */
+struct gate_part {
+	uint8_t start, end;
+};
+
+/*
+ * Where a thread is that has read OLD and isn't in the old function yet (two parts), or has read
+ * NEW and isn't in the new one yet. A thread at any other place in a gate reads the word again.
+ */
+extern const struct gate_part gate_old_parts[2], gate_new_part;
+
+/*
+ * Writes the gate. USPL_E_UNSUPPORTED, saying why, if the first instruction can't be moved;
+ * USPL_E_OUT_OF_REACH if something is too far for its displacement.
+ */
+int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN],
+		struct uspl_err *err) uspl_must_check;
+
+/*
+ * The jump that stands at an entry when only its first byte is replaced: its bytes, and where it
+ * leads, which the four bytes after the first one decide. False if that is no address, or if the
+ * first byte is the jump's already.
+ */
+bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pad);
+
+/* Writes a jump of any reach and returns its length, at most PAD_MAX. */
+size_t pad_encode(taddr at, taddr to, uint8_t code[PAD_MAX]);
+
+/*
+ * Moves the instruction at from (len bytes are known of its code) to to, so that it does there what
+ * it would do at from; returns its length at from. *ret_len is its length at to, at most
+ * INSN_MOVED_MAX. Execution goes on behind it, unless it jumps. Fails like gate_encode.
+ */
+int insn_move(taddr from, const uint8_t *code, size_t len, taddr to, uint8_t *moved,
+	      size_t *ret_len, struct uspl_err *err) uspl_must_check;
+
+#define INSN_MOVED_MAX 32
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// gate.c - x86-64: gates and pads
+/*
+ * The template, with the places of its parts. Before the reading of the word nothing has been
+ * decided; from each `je` on it has, by the flags, until the old or the new function is entered.
+ *
+ * Whoever waits counts its own turns, and doesn't ask a clock: rdtsc may be forbidden
+ * (PR_SET_TSC), and the tool's counter need not be the waiter's. 128 bytes below the stack pointer
+ * are left alone: an entry may be a loop's head, too, in a function that keeps something there.
+ */
+
+#include <string.h>
+
+#include "arch/gate.h"
+#include "arch/x86_64/x86_64.h"
+#include "uspl/abi.h"
+
+/* Where the template's variable fields are, each with the end of its instruction. */
+enum {
+	AT_OLD = 96, /* the moved instruction, and the jump back */
+	AT_JE_OLD = 7,
+	AT_JE_NEW = 16,
+	AT_HOLD = 22,
+};
+
+/* clang-format off */
+static const uint8_t template[] = {
+	/*  0 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_OLD,       /* cmpb $OLD, word(%rip) */
+	/*  7 */ 0x74, AT_OLD - 9,                            /* je old */
+	/*  9 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_NEW,       /* cmpb $NEW, word(%rip) */
+	/* 16 */ 0x0f, 0x84, 0, 0, 0, 0,                      /* je new */
+	/* 22 */ 0x48, 0x8d, 0x64, 0x24, 0x80,                /* lea -128(%rsp), %rsp */
+	/* 27 */ 0x50, 0x52,                                  /* push %rax; push %rdx */
+	/* 29 */ 0x8b, 0x05, 0, 0, 0, 0,                      /* mov turns(%rip), %eax */
+	/* 35 */ 0xf3, 0x90,                                  /* pause */
+	/* 37 */ 0xf6, 0x05, 0, 0, 0, 0, USPL_WORD_HOLD,      /* testb $HOLD, word(%rip) */
+	/* 44 */ 0x74, 74 - 46,                               /* jz done */
+	/* 46 */ 0x83, 0xe8, 1,                               /* sub $1, %eax */
+	/* 49 */ 0x73, (uint8_t)(35 - 51),                    /* jae pause */
+	/* 51 */ 0x8a, 0x05, 0, 0, 0, 0,                      /* mov word(%rip), %al */
+	/* 57 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
+	/* 59 */ 0x74, 74 - 61,                               /* jz done */
+	/* 61 */ 0x88, 0xc2,                                  /* mov %al, %dl */
+	/* 63 */ 0x80, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %dl */
+	/* 66 */ 0xf0, 0x0f, 0xb0, 0x15, 0, 0, 0, 0,          /* lock cmpxchg %dl, word(%rip) */
+	/* 74 */ 0x5a, 0x58,                                  /* done: pop %rdx; pop %rax */
+	/* 76 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 84 */ 0xeb, (uint8_t)(0 - 86),                     /* jmp gate */
+};
+/* clang-format on */
+
+/* The template's 32-bit fields: where each is, where its instruction ends, what it refers to. */
+static const struct {
+	uint8_t field, end;
+	enum { TO_WORD, TO_TURNS, TO_NEW } to;
+} fields[] = {
+	{ 2, 7, TO_WORD },   { 11, 16, TO_WORD }, { 18, 22, TO_NEW },  { 31, 35, TO_TURNS },
+	{ 39, 44, TO_WORD }, { 53, 57, TO_WORD }, { 70, 74, TO_WORD },
+};
+
+const struct gate_part gate_old_parts[2] = { { AT_JE_OLD, 9 }, { AT_OLD, GATE_LEN } };
+const struct gate_part gate_new_part = { AT_JE_NEW, AT_HOLD };
+
+static int fail_far(const struct gate_code *gate, taddr to, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%llx is too far from its gate at 0x%llx",
+			 (unsigned long long)to, (unsigned long long)gate->at);
+}
+
+static int fill_fields(const struct gate_code *gate, uint8_t *code, struct uspl_err *err)
+{
+	const taddr to[] = { [TO_WORD] = gate->word + offsetof(struct uspl_word, value),
+			     [TO_TURNS] = gate->word + offsetof(struct uspl_word, turns),
+			     [TO_NEW] = gate->new_addr };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		int64_t distance = (int64_t)(to[fields[i].to] - (gate->at + fields[i].end));
+		int32_t rel = (int32_t)distance;
+
+		if (rel != distance)
+			return fail_far(gate, to[fields[i].to], err);
+		memcpy(code + fields[i].field, &rel, sizeof(rel));
+	}
+	return 0;
+}
+
+int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN], struct uspl_err *err)
+{
+	uint8_t moved[INSN_MOVED_MAX];
+	size_t moved_len;
+	taddr back;
+	int len = insn_move(gate->entry, gate->old, gate->old_len, gate->at + AT_OLD, moved,
+			    &moved_len, err);
+
+	if (len < 0)
+		return len;
+	x86_64_fill(code, GATE_LEN);
+	memcpy(code, template, sizeof(template));
+	memcpy(code + AT_OLD, moved, moved_len);
+	back = gate->entry + (taddr)len;
+	if (!x86_64_jump_encode(gate->at + AT_OLD + moved_len, back, code + AT_OLD + moved_len))
+		return fail_far(gate, back, err);
+	return fill_fields(gate, code, err);
+}
+
+_Static_assert(sizeof(template) <= AT_OLD, "the parts follow each other");
+_Static_assert(AT_OLD + INSN_MOVED_MAX <= GATE_LEN, "the moved instruction has room");
+
+bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pad)
+{
+	/* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */
+	static const taddr lowest = 0x10000, highest = 0x7fffffffe000;
+	uint8_t bytes[X86_64_JUMP_LEN];
+	taddr pad;
+
+	if (!x86_64_jump_encode(entry, entry, bytes) || old[0] == bytes[0])
+		return false;
+	memcpy(bytes + 1, old + 1, sizeof(bytes) - 1);
+	pad = x86_64_jump_target(entry, bytes, sizeof(bytes));
+	if (pad < lowest || pad > highest)
+		return false;
+	memcpy(ret_bytes, bytes, sizeof(bytes));
+	*ret_pad = pad;
+	return true;
+}
+
+size_t pad_encode(taddr at, taddr to, uint8_t code[PAD_MAX])
+{
+	static const uint8_t jmp_mem_rip[] = { 0xff, 0x25, 0, 0, 0, 0 };
+
+	if (x86_64_jump_encode(at, to, code))
+		return X86_64_JUMP_LEN;
+	memcpy(code, jmp_mem_rip, sizeof(jmp_mem_rip));
+	memcpy(code + sizeof(jmp_mem_rip), &to, sizeof(to));
+	return PAD_MAX;
+}
