@@ -230,10 +230,12 @@ static bool is_fit(void *ctx, const struct thread *thread)
 	const struct guide *guide = ctx;
 	struct view view = { .guide = guide };
 	long call = regs_syscall(&thread->regs);
+	struct some_regs regs;
 	taddr sp;
 
+	regs_to_dwarf(&thread->regs, &regs);
 	if (thread->group_stopped ||
-	    unwind(guide->unwinder, &thread->regs, visit_frame, &view, &sp) != UNWIND_COMPLETE ||
+	    unwind(guide->unwinder, &regs, visit_frame, &view, &sp) != UNWIND_COMPLETE ||
 	    view.doubtful)
 		return false;
 	if (call < 0)

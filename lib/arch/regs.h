@@ -32,9 +32,6 @@ taddr regs_pc(const struct arch_regs *regs);
 taddr regs_sp(const struct arch_regs *regs);
 /* The stack pointer as the only register in perf's sets (asm/perf_regs.h). */
 uint64_t regs_perf_sp(void);
-/* The general registers in DWARF's order, the program counter last. */
-void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS]);
-
 /* Those registers of a thread that are known, by DWARF number. */
 struct some_regs {
 	uint64_t value[DWARF_REGS];
@@ -45,6 +42,9 @@ static inline bool some_regs_know(const struct some_regs *regs, int reg)
 {
 	return regs->known >> reg & 1;
 }
+
+/* All registers of a stopped thread. */
+void regs_to_dwarf(const struct arch_regs *regs, struct some_regs *ret);
 
 /* Where a thread is blocked, as /proc/PID/task/TID/syscall tells it. */
 struct blocked_place {

@@ -134,16 +134,31 @@ static bool scan_words(struct safety *safety, taddr sp, struct safety_finding *f
 	return true;
 }
 
-bool safety_check(struct safety *safety, const struct thread *thread,
+static bool check(struct safety *safety, pid_t tid, const struct some_regs *regs,
 		  struct safety_finding *finding)
 {
 	struct visit visit = { .safety = safety, .finding = finding };
 	enum unwind_end end;
 	taddr sp;
 
-	*finding = (struct safety_finding){ .tid = thread->tid };
-	end = unwind(safety->unwinder, &thread->regs, visit_frame, &visit, &sp);
+	*finding = (struct safety_finding){ .tid = tid };
+	end = unwind(safety->unwinder, regs, visit_frame, &visit, &sp);
 	if (finding->function)
 		return false;
 	return end == UNWIND_COMPLETE || scan_words(safety, sp, finding);
+}
+
+bool safety_check(struct safety *safety, const struct thread *thread,
+		  struct safety_finding *finding)
+{
+	struct some_regs regs;
+
+	regs_to_dwarf(&thread->regs, &regs);
+	return check(safety, thread->tid, &regs, finding);
+}
+
+bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
+			 struct safety_finding *finding)
+{
+	return check(safety, thread->tid, &thread->regs, finding);
 }

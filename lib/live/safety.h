@@ -9,6 +9,7 @@
 #ifndef USPL_LIVE_SAFETY_H
 #define USPL_LIVE_SAFETY_H
 
+#include "proc/asleep.h"
 #include "proc/thread.h"
 #include "proc/unwind.h"
 
@@ -56,6 +57,13 @@ void safety_seal(struct safety *safety);
  */
 bool safety_check(struct safety *safety, const struct thread *thread,
 		  struct safety_finding *ret_finding);
+/*
+ * The same for a thread that sleeps, with what is known of its registers. The answer is true of the
+ * time until now only if the thread hasn't run meanwhile (asleep_unchanged). It errs to "no" more
+ * often than for a stopped thread: a finding that isn't `proven` may be an old word of the stack.
+ */
+bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
+			 struct safety_finding *ret_finding);
 /* Frees the ranges. */
 void safety_release(struct safety *safety);
 

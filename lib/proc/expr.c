@@ -5,8 +5,6 @@
 
 #include <dwarf.h>
 
-#include "arch/regs.h"
-
 #define DEPTH 16
 
 struct stack {
@@ -83,6 +81,14 @@ static bool constant(const Dwarf_Op *op, uint64_t *ret)
 	return op->atom == DW_OP_addr || (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts);
 }
 
+static bool read_register(const struct expr_state *state, uint64_t reg, uint64_t *ret)
+{
+	if (reg >= DWARF_REGS || !some_regs_know(state->regs, (int)reg))
+		return false;
+	*ret = state->regs->value[reg];
+	return true;
+}
+
 static bool operate(const Dwarf_Op *op, const struct expr_state *state, struct stack *stack)
 {
 	uint64_t *top = stack->n ? &stack->items[stack->n - 1] : NULL, value;
@@ -90,11 +96,11 @@ static bool operate(const Dwarf_Op *op, const struct expr_state *state, struct s
 	if (constant(op, &value))
 		return push(stack, value);
 	if (op->atom >= DW_OP_breg0 && op->atom < DW_OP_breg0 + DWARF_REGS)
-		return push(stack, state->regs[op->atom - DW_OP_breg0] + op->number);
+		return read_register(state, op->atom - DW_OP_breg0, &value) &&
+		       push(stack, value + op->number);
 	switch (op->atom) {
 	case DW_OP_bregx:
-		return op->number < DWARF_REGS &&
-		       push(stack, state->regs[op->number] + op->number2);
+		return read_register(state, op->number, &value) && push(stack, value + op->number2);
 	case DW_OP_call_frame_cfa:
 		return push(stack, state->cfa);
 	case DW_OP_nop:
@@ -139,14 +145,10 @@ bool expr_value(const Dwarf_Op *ops, size_t n, const struct expr_state *state, u
 {
 	uint64_t addr;
 
-	if (n == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom < DW_OP_reg0 + DWARF_REGS) {
-		*ret = state->regs[ops[0].atom - DW_OP_reg0];
-		return true;
-	}
-	if (n == 1 && ops[0].atom == DW_OP_regx && ops[0].number < DWARF_REGS) {
-		*ret = state->regs[ops[0].number];
-		return true;
-	}
+	if (n == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom < DW_OP_reg0 + DWARF_REGS)
+		return read_register(state, ops[0].atom - DW_OP_reg0, ret);
+	if (n == 1 && ops[0].atom == DW_OP_regx)
+		return read_register(state, ops[0].number, ret);
 	if (n > 1 && ops[n - 1].atom == DW_OP_stack_value)
 		return expr_address(ops, n - 1, state, ret);
 	return expr_address(ops, n, state, &addr) && state->read_word(state->ctx, addr, ret);

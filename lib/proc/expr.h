@@ -11,11 +11,11 @@
 
 #include <elfutils/libdw.h>
 
-#include "base/types.h"
+#include "arch/regs.h"
 
-/* What an expression may look at. */
+/* What an expression may look at. It fails if it needs a register that isn't known. */
 struct expr_state {
-	const uint64_t *regs; /* of the frame, by DWARF number, DWARF_REGS of them */
+	const struct some_regs *regs; /* of the frame */
 	uint64_t cfa;
 	bool (*read_word)(void *ctx, taddr addr, uint64_t *ret);
 	void *ctx;

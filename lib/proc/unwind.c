@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// unwind.c - the frames of a stopped thread, from call frame information
+// unwind.c - the frames of a thread that doesn't run, from call frame information
 /*
  * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule: how
  * to compute the CFA (the stack pointer in the caller), and for each register where its value in
  * the caller is. Nearly all rules are "register plus offset" and "at CFA plus offset"; the rest
  * (signal frames, PLT stubs) keep their DWARF expressions and are evaluated.
+ *
+ * Of a thread that sleeps only some registers are known. What a frame has saved becomes known on the
+ * way outwards; a frame whose place depends on a register that isn't known is where the unwind is
+ * lost.
  */
 
 #include "proc/unwind.h"
@@ -211,15 +215,17 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 	return true;
 }
 
+/*
+ * The value in the caller of a register whose place the rule tells. False if it can't be found out,
+ * as in a frame whose place needs a register that isn't known.
+ */
 static bool caller_register(struct unwinder *unwinder, const struct reg_rule *rule,
 			    const struct expr_state *state, uint64_t *value)
 {
 	switch (rule->where) {
 	case WHERE_SAME:
-		return true;
 	case WHERE_UNDEFINED:
-		*value = 0;
-		return true;
+		return false;
 	case WHERE_AT_CFA:
 		return read_word(unwinder, state->cfa + (uint64_t)rule->offset, value);
 	case WHERE_CFA_PLUS:
@@ -231,42 +237,59 @@ static bool caller_register(struct unwinder *unwinder, const struct reg_rule *ru
 	return false;
 }
 
+/* The caller's registers, all that can be known of them. */
+static void caller_registers(struct unwinder *unwinder, const struct rule *rule,
+			     const struct expr_state *state, struct some_regs *caller)
+{
+	*caller = *state->regs;
+	caller->value[DWARF_SP] = state->cfa;
+	for (int reg = 0; reg < DWARF_REGS; reg++) {
+		const struct reg_rule *how = &rule->regs[reg];
+
+		if (how->where == WHERE_SAME)
+			continue;
+		if (caller_register(unwinder, how, state, &caller->value[reg]))
+			caller->known |= 1u << reg;
+		else
+			caller->known &= ~(1u << reg);
+	}
+}
+
 /* One frame outwards: regs become the caller's. */
-static bool step(struct unwinder *unwinder, const struct rule *rule, uint64_t regs[DWARF_REGS])
+static bool step(struct unwinder *unwinder, const struct rule *rule, struct some_regs *regs)
 {
 	struct expr_state state = { .regs = regs, .read_word = read_word, .ctx = unwinder };
-	uint64_t caller[DWARF_REGS];
+	struct some_regs caller;
 
-	if (rule->cfa_reg >= 0)
-		state.cfa = regs[rule->cfa_reg] + (uint64_t)rule->cfa_offset;
-	else if (!expr_address(rule->cfa_ops, rule->n_cfa_ops, &state, &state.cfa))
+	if (rule->cfa_reg >= 0 && some_regs_know(regs, rule->cfa_reg))
+		state.cfa = regs->value[rule->cfa_reg] + (uint64_t)rule->cfa_offset;
+	else if (rule->cfa_reg >= 0 ||
+		 !expr_address(rule->cfa_ops, rule->n_cfa_ops, &state, &state.cfa))
 		return false;
 	/* Stacks grow down; only a signal may have come on another stack. */
-	if (state.cfa <= regs[DWARF_SP] && !rule->signal_frame)
+	if (state.cfa <= regs->value[DWARF_SP] && !rule->signal_frame)
 		return false;
-	memcpy(caller, regs, sizeof(caller));
-	caller[DWARF_SP] = state.cfa;
-	for (int reg = 0; reg < DWARF_REGS; reg++)
-		if (!caller_register(unwinder, &rule->regs[reg], &state, &caller[reg]))
-			return false;
-	caller[DWARF_PC] = caller[rule->ra_reg];
-	memcpy(regs, caller, sizeof(caller));
+	caller_registers(unwinder, rule, &state, &caller);
+	if (!some_regs_know(&caller, rule->ra_reg) || !some_regs_know(&caller, DWARF_SP))
+		return false;
+	caller.value[DWARF_PC] = caller.value[rule->ra_reg];
+	caller.known |= 1u << DWARF_PC;
+	*regs = caller;
 	return true;
 }
 
-enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *start,
+enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
 		       taddr *ret_sp)
 {
-	struct unwind_frame frame = { .pc = regs_pc(start), .sp = regs_sp(start) };
-	uint64_t regs[DWARF_REGS];
+	struct some_regs regs = *start;
+	struct unwind_frame frame = { .pc = regs.value[DWARF_PC], .sp = regs.value[DWARF_SP] };
 
-	regs_to_dwarf(start, regs);
 	unwinder->window.len = 0;
 	for (size_t i = 0; i < FRAMES_MAX; i++) {
 		const struct rule *rule;
 
-		*ret_sp = regs[DWARF_SP];
+		*ret_sp = regs.value[DWARF_SP];
 		if (!visit(ctx, &frame))
 			return UNWIND_ENOUGH;
 		rule = rule_at(unwinder, frame.is_call ? frame.pc - 1 : frame.pc);
@@ -274,10 +297,10 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *start,
 			return UNWIND_LOST;
 		if (rule->regs[rule->ra_reg].where == WHERE_UNDEFINED)
 			return UNWIND_COMPLETE;
-		if (!step(unwinder, rule, regs))
+		if (!step(unwinder, rule, &regs))
 			return UNWIND_LOST;
-		frame.pc = regs[DWARF_PC];
-		frame.sp = regs[DWARF_SP];
+		frame.pc = regs.value[DWARF_PC];
+		frame.sp = regs.value[DWARF_SP];
 		frame.is_call = !rule->signal_frame;
 	}
 	return UNWIND_LOST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unwind.h - the frames of a stopped thread, from call frame information
+ * unwind.h - the frames of a thread that doesn't run, from call frame information
  *
  * .eh_frame of every module (from its file, or from memory for the vdso) says for each instruction
  * where the caller's registers are. An unwinder prepares that once for a process; rules are cached
@@ -47,11 +47,12 @@ DEFINE_AUTO_FREE(unwinder, struct unwinder, unwinder_free)
 #define auto_unwinder __attribute__((cleanup(cleanup_unwinder_)))
 
 /*
- * Calls visit for each frame, innermost first, until it returns false. *ret_sp is the stack address
- * from which on nothing has been accounted for; it matters after UNWIND_LOST. The thread's memory
- * must not change meanwhile.
+ * Calls visit for each frame, innermost first, until it returns false. regs must know at least the
+ * stack pointer and the program counter. *ret_sp is the stack address from which on nothing has
+ * been accounted for; it matters after UNWIND_LOST. If the thread's stack changes meanwhile, the
+ * result means nothing.
  */
-enum unwind_end unwind(struct unwinder *unwinder, const struct arch_regs *regs,
+enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *regs,
 		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
 		       taddr *ret_sp);
 

@@ -165,12 +165,14 @@ static void look(const char *what, struct proc *proc, const void *body)
 		rc = stop_enter(&stop, clock_now_ns() + 2000000000, &err);
 	ok(rc == 0, "%s: the threads stop (%s)", what, err.msg);
 	vec_for_each (&stop.threads, thread) {
+		struct some_regs regs;
 		taddr sp;
 
 		if (thread->state != THREAD_STOPPED)
 			continue;
 		stopped++;
-		complete += unwind(unwinder, &thread->regs, note, &seen, &sp) == UNWIND_COMPLETE;
+		regs_to_dwarf(&thread->regs, &regs);
+		complete += unwind(unwinder, &regs, note, &seen, &sp) == UNWIND_COMPLETE;
 	}
 	ok(stopped && complete == stopped, "%s: every stack is followed to its end (%zu of %zu)",
 	   what, complete, stopped);

@@ -33,15 +33,15 @@ uint64_t regs_perf_sp(void)
 	return 1ull << PERF_REG_X86_SP;
 }
 
-void regs_to_dwarf(const struct arch_regs *regs, uint64_t dwarf[DWARF_REGS])
+void regs_to_dwarf(const struct arch_regs *regs, struct some_regs *ret)
 {
 	const struct user_regs_struct *u = &regs->user;
-	const uint64_t order[DWARF_REGS] = { u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi,
-					     u->rbp, u->rsp, u->r8,  u->r9,  u->r10, u->r11,
-					     u->r12, u->r13, u->r14, u->r15, u->rip };
 
-	for (size_t i = 0; i < DWARF_REGS; i++)
-		dwarf[i] = order[i];
+	*ret = (struct some_regs){
+		.value = { u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8,
+			   u->r9, u->r10, u->r11, u->r12, u->r13, u->r14, u->r15, u->rip },
+		.known = (1u << DWARF_REGS) - 1,
+	};
 }
 
 void regs_of_blocked(const struct blocked_place *place, struct some_regs *ret)
