@@ -28,8 +28,9 @@
 #define MS 1000000ll
 /* The stop itself made the threads run; let them get back to where they were. */
 #define SETTLE_NS (2 * MS)
-/* How often it is tried without news. */
-#define RECHECK_NS (200 * MS)
+/* How often it is tried without news: ever more rarely. */
+#define SHORTEST_PATIENCE_NS (100 * MS)
+#define LONGEST_PATIENCE_NS (1000 * MS)
 /* How often a thread that can't be watched is looked at: ever more rarely. */
 #define SHORTEST_LOOK_NS (MS / 2)
 #define LONGEST_LOOK_NS (20 * MS)
@@ -236,8 +237,11 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 {
-	int64_t now = clock_now_ns(), recheck = now + RECHECK_NS, pause = SHORTEST_LOOK_NS;
+	int64_t now = clock_now_ns(), pause = SHORTEST_LOOK_NS, recheck;
 
+	if (!waiter->patience)
+		waiter->patience = SHORTEST_PATIENCE_NS;
+	recheck = now + waiter->patience;
 	while (!all_left(waiter) && now < deadline && !cancel_requested()) {
 		int64_t look = has_unwatched(waiter) ? now + pause : recheck;
 
@@ -245,8 +249,10 @@ static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 		note_passes(waiter, since);
 		now = clock_now_ns();
 		look_again(waiter, now >= recheck);
-		if (now >= recheck)
-			recheck = now + RECHECK_NS;
+		if (now >= recheck) {
+			waiter->patience = earlier(2 * waiter->patience, LONGEST_PATIENCE_NS);
+			recheck = now + waiter->patience;
+		}
 		pause = earlier(2 * pause, LONGEST_LOOK_NS);
 	}
 }

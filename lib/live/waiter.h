@@ -29,6 +29,7 @@ struct waiter_item {
 struct waiter {
 	const struct proc *proc;
 	VEC(struct waiter_item) items;
+	int64_t patience; /* how long nobody tries without news, in nanoseconds; 0 at first */
 };
 
 /* The stop that failed. Times are CLOCK_MONOTONIC in nanoseconds. */

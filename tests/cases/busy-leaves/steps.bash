@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# steps.bash - the steps of this case (see desc)
+
+# can_watch - true if the kernel lets us watch another thread's breakpoints
+can_watch() {
+	[ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]
+}
+
+# expect_attempts MOST - fails unless the last apply has waited, and needed few attempts
+expect_attempts() {
+	local attempts
+	attempts=$(grep -oE '"attempts": *[0-9]+' <<< "$output" | grep -oE '[0-9]+')
+	[ "$attempts" -gt 1 ] || fail "$way: apply did not wait"
+	! can_watch || [ "$attempts" -le "$1" ] || fail "$way: $attempts attempts, more than $1"
+}
+
+# alone - true once the target has only its main thread
+alone() {
+	[ "$(find "/proc/$TARGET/task" -mindepth 1 -maxdepth 1 | wc -l)" = 1 ]
+}
+
+steps() {
+	local sum way
+	target_start "$WORK/tree"
+	# The thread that ends needs libgcc: it is linked, so that no code is added later.
+	sum=$(text_sum)
+	create "$WORK/tree" "$CASE/fix.patch"
+	expect_status 0
+	# A second or two inside, and an attempt now and then in case that the return goes unseen.
+	for way in return recurse jump end crowd; do
+		expect_answer "$way" ok
+		apply --json --wait=50
+		expect_status 0
+		expect_attempts 12
+		undo_all "$sum"
+	done
+	way=again
+	expect_answer again ok
+	apply --json --wait=50
+	expect_status 0
+	undo --json --wait=50
+	expect_status 0
+	expect_answer stop ok
+	until_true 10 alone || fail "the threads do not end"
+	expect_fine
+}
