@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # fixture.bash - one small program and one finished update for all tests of a file in tests/cmd
 #
-# The program is that of tests/cases/body; $FIXTURE holds it in tree/, and $UPDATE, $ID are the update.
+# The program is that of tests/cases/body, or of another case; $FIXTURE holds it in tree/, and $UPDATE, $ID are the update.
 
 # shellcheck source=case.bash
 source "${BASH_SOURCE[0]%/*}/case.bash"
 
-# fixture_make - for setup_file: builds the program and the update in the file's own folder
-fixture_make() {
-	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cases/body
+# fixture_of CASE PATCH - for setup_file: builds a case's program and the update in the file's own folder
+fixture_of() {
+	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cases/$1
 	tree_build -O2 || return
-	create "$FIXTURE/tree" "$CASE/fix.patch"
+	create "$FIXTURE/tree" "$CASE/$2"
 	expect_status 0 || return
 	export FIXTURE UPDATE ID
 }
 
-# fixture_start - for setup: starts the program in a folder of the test's own
+# fixture_make - the same with the usual program
+fixture_make() {
+	fixture_of body fix.patch
+}
+
+# fixture_start - for setup: starts the program, with its libraries, in a folder of the test's own
 fixture_start() {
 	mkdir "$BATS_TEST_TMPDIR/run"
-	cp "$FIXTURE/tree/target" "$BATS_TEST_TMPDIR/run"
+	find "$FIXTURE/tree" -maxdepth 1 \( -name target -o -name '*.so' \) -exec cp {} "$BATS_TEST_TMPDIR/run" \;
 	target_start "$BATS_TEST_TMPDIR/run"
 	SUM=$(text_sum)
 }
