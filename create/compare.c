@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "create/differ.h"
+#include "objfile/demangle.h"
 
 static bool is_section(const struct objsym *sym)
 {
@@ -274,11 +275,13 @@ static bool spread_to_tables(struct unit *unit, struct uspl_err *err, int *rc)
 	for (size_t i = 0; i < unit->post.obj->syms.n && !*rc; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i];
 		auto_buf struct buf reason = { 0 };
+		auto_free char *name = NULL;
 		const char *text;
 
 		if (!is_new_table(sym) || part_of(sym->sec)->reason)
 			continue;
-		buf_addf(&reason, "uses '%s', which changed", sym->name);
+		name = demangle_name(sym->name);
+		buf_addf(&reason, "uses '%s', which changed", name ? name : sym->name);
 		text = objfile_strdup(unit->post.obj, buf_str(&reason));
 		if (!text) {
 			*rc = uspl_fail_nomem(err);

@@ -22,11 +22,18 @@ struct explanation {
 	uint64_t code, data, literals; /* bytes */
 };
 
-static void add_name(struct buf *out, const struct objsec *sec)
+static void add_plain_name(struct buf *out, const struct objsec *sec)
 {
 	auto_free char *name = demangle_name(sec_title(sec));
 
-	buf_addf(out, "'%s'", name ? name : sec_title(sec));
+	buf_addstr(out, name ? name : sec_title(sec));
+}
+
+static void add_name(struct buf *out, const struct objsec *sec)
+{
+	buf_addstr(out, "'");
+	add_plain_name(out, sec);
+	buf_addstr(out, "'");
 }
 
 /* Where the instruction begins that a place lies in. */
@@ -76,8 +83,9 @@ static bool add_first_difference(struct buf *out, const struct objsec *old,
 	if (!old->data || !new->data || range_equal(&pre, &post, 0))
 		return false;
 	at = insn_start(new, range_first_difference(&pre, &post));
-	buf_addf(out, "      first difference at %s+0x%llx", sec_title(new),
-		 (unsigned long long)at);
+	buf_addstr(out, "      first difference at ");
+	add_plain_name(out, new);
+	buf_addf(out, "+0x%llx", (unsigned long long)at);
 	if (dbg) {
 		buf_addstr(out, ", ");
 		if (!dbginfo_add_line(dbg, new, at, out))

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "create/differ.h"
+#include "objfile/demangle.h"
 
 enum { MAX_TEXT = 60 };
 
@@ -104,8 +105,10 @@ void rel_show(const struct objsec *from, const struct objrel *rel, struct buf *b
 {
 	const struct objsec *to = rel->sym->sec;
 	bool nameless = rel->sym->type == STT_SECTION || sym_is_compiler_made(rel->sym);
+	const char *name = to && nameless ? sec_title(to) : rel->sym->name;
+	auto_free char *plain = demangle_name(name);
 
 	if (to && nameless && show_text(to, reference_target(from, rel), buf))
 		return;
-	buf_addf(buf, "'%s'", to && nameless ? sec_title(to) : rel->sym->name);
+	buf_addf(buf, "'%s'", plain ? plain : name);
 }

@@ -7,20 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "objfile/demangle.h"
+
 void report_warn(struct report *report, const char *fmt, ...)
 {
+	auto_free char *raw = NULL;
 	auto_free char *text = NULL;
 	char **slot;
 	va_list ap;
 	int len;
 
 	va_start(ap, fmt);
-	len = vasprintf(&text, fmt, ap);
+	len = vasprintf(&raw, fmt, ap);
 	va_end(ap);
 	if (len < 0) {
-		text = NULL;
+		raw = NULL;
 		return;
 	}
+	text = demangle_text(raw);
+	if (!text)
+		return;
 	vec_for_each (&report->warnings, slot)
 		if (!strcmp(*slot, text))
 			return;

@@ -16,7 +16,10 @@ struct report {
 	struct buf explanation; /* lines for people */
 };
 
-/* Adds a warning, unless it is there already; one that memory doesn't suffice for is lost. */
+/*
+ * Adds a warning, unless it is there already; one that memory doesn't suffice for is lost. Names of
+ * C++ in quotes are shown as people write them.
+ */
 void report_warn(struct report *report, const char *fmt, ...) uspl_printf(2, 3);
 /* Frees what the report holds. */
 void report_release(struct report *report);

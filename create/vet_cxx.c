@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "create/differ.h"
+#include "create/statics.h"
 #include "create/vet.h"
 
 static bool starts(const char *str, const char *prefix)
@@ -74,8 +75,11 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 	return 0;
 }
 
-/* The length of a static local's name without what tells it from its namesakes ("_0"). */
-static size_t unnumbered_len(const char *name)
+/*
+ * Appends a static local's name without what tells it from its namesakes: the "_0" at its end, and
+ * the numbers of lambdas, "UlvE0_".
+ */
+static void add_family(const char *name, struct buf *out)
 {
 	size_t len = strlen(name), i = len;
 
@@ -83,7 +87,24 @@ static size_t unnumbered_len(const char *name)
 		i--;
 	while (i < len && i && name[i - 1] == '_')
 		i--;
-	return i < len && i && !isdigit((unsigned char)name[i]) ? i : len;
+	if (i < len && i && !isdigit((unsigned char)name[i]))
+		len = i;
+	for (i = 0; i < len; i++) {
+		size_t digits = name[i] == 'E' ? strspn(name + i + 1, "0123456789") : 0;
+
+		buf_add(out, name + i, 1);
+		if (name[i + 1 + digits] == '_')
+			i += digits;
+	}
+}
+
+static bool same_family(const struct objsym *a, const struct objsym *b)
+{
+	auto_buf struct buf x = { 0 }, y = { 0 };
+
+	add_family(a->name, &x);
+	add_family(b->name, &y);
+	return !x.oom && !y.oom && !strcmp(buf_str(&x), buf_str(&y));
 }
 
 static bool is_static_local(const struct objsym *sym)
@@ -93,22 +114,22 @@ static bool is_static_local(const struct objsym *sym)
 
 static size_t count_namesakes(const struct side *side, const struct objsym *like)
 {
-	size_t len = unnumbered_len(like->name), n = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
 
-		n += is_static_local(sym) && unnumbered_len(sym->name) == len &&
-		     !memcmp(sym->name, like->name, len);
+		n += is_static_local(sym) && same_family(sym, like);
 	}
 	return n;
 }
 
+/* Were namesakes paired by numbers that mean others now? Their uses would tell. */
 int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
-		const struct objsym *sym = unit->post.obj->syms.items[i];
+		const struct objsym *sym = unit->post.obj->syms.items[i], *twin;
 		size_t pre, post;
 		int rc;
 
@@ -116,12 +137,15 @@ int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struc
 			continue;
 		pre = count_namesakes(&unit->pre, sym);
 		post = count_namesakes(&unit->post, sym);
-		if (pre == post || !pre || (pre < 2 && post < 2))
+		twin = ident_of(sym)->twin;
+		if (!pre || (pre < 2 && post < 2) ||
+		    (pre == post && twin && static_same_use(twin, sym)))
 			continue;
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "%s: cannot tell which static variable is which: '%s' and others of "
-			       "its name and function were %zu, and are %zu",
-			       unit->source, sym->name, pre, post);
+			       "its name and function were %zu, and are %zu%s",
+			       unit->source, sym->name, pre, post,
+			       pre == post ? ", used in another way" : "");
 		uspl_hint(err, "give the variables different names");
 		return rc;
 	}

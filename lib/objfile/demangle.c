@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 /* From include/demangle.h of libiberty, which not every libbfd comes with: with parameters. */
@@ -23,31 +24,52 @@ char *demangle_name(const char *name)
 	return plain ? plain : strdup(name);
 }
 
-/* Replaces text[0 .. len) by its plain form; returns where to go on. */
-static char *replace(char *text, size_t len, size_t room)
+/* The next mangled name that stands in quotes; NULL: there is none. */
+static const char *next_name(const char *text, size_t *ret_len)
 {
-	auto_free char *name = strndup(text, len);
-	auto_free char *plain = name ? demangle_name(name) : NULL;
-	size_t rest = strlen(text + len) + 1, plain_len = plain ? strlen(plain) : 0;
+	const char *at = text;
 
-	if (!plain || plain_len + rest > room)
-		return text + len;
-	memmove(text + plain_len, text + len, rest);
-	memcpy(text, plain, plain_len);
-	return text + plain_len;
+	while ((at = strstr(at, "_Z"))) {
+		bool quoted = at > text && (at[-1] == '\'' || at[-1] == ':');
+
+		*ret_len = strcspn(at, "' ");
+		if (quoted && at[*ret_len] == '\'')
+			return at;
+		at += *ret_len;
+	}
+	return NULL;
+}
+
+static char *demangle_start(const char *name, size_t len)
+{
+	auto_free char *copy = strndup(name, len);
+
+	return copy ? demangle_name(copy) : NULL;
+}
+
+char *demangle_text(const char *text)
+{
+	auto_buf struct buf out = { 0 };
+	const char *name;
+	size_t len;
+
+	while ((name = next_name(text, &len))) {
+		auto_free char *plain = demangle_start(name, len);
+
+		if (!plain)
+			return NULL;
+		buf_add(&out, text, (size_t)(name - text));
+		buf_addstr(&out, plain);
+		text = name + len;
+	}
+	buf_addstr(&out, text);
+	return out.oom ? NULL : buf_take(&out);
 }
 
 void demangle_message(char *text, size_t size)
 {
-	char *at = text;
+	auto_free char *plain = demangle_text(text);
 
-	while ((at = strstr(at, "_Z"))) {
-		bool quoted = at > text && (at[-1] == '\'' || at[-1] == ':');
-		size_t len = strcspn(at, "' ");
-
-		if (quoted && at[len] == '\'')
-			at = replace(at, len, size - (size_t)(at - text));
-		else
-			at += len;
-	}
+	if (plain && strlen(plain) < size)
+		memcpy(text, plain, strlen(plain) + 1);
 }

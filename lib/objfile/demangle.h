@@ -8,9 +8,11 @@
 /* "_ZN3Foo3barEi" -> "Foo::bar(int)", any other name as it is. The caller's; NULL: no memory. */
 char *demangle_name(const char *name);
 /*
- * The same for every name in a message that stands in quotes, 'like this', or in quotes behind a
- * file's name. What doesn't fit into size bytes stays as it was.
+ * The same for every name in a text that stands in quotes, 'like this', or in quotes behind a file's
+ * name. The caller's; NULL: no memory.
  */
+char *demangle_text(const char *text);
+/* The same in place. A text that wouldn't fit into size bytes stays as it was. */
 void demangle_message(char *text, size_t size);
 
 #endif

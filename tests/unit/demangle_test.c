@@ -37,6 +37,7 @@ int main(void)
 	reads_as("_Z1fi without quotes, and an '_Z1fi that never ends", 256,
 		 "_Z1fi without quotes, and an '_Z1fi that never ends");
 	reads_as("'_ZTV3Foo' too long", 20, "'_ZTV3Foo' too long");
+	reads_as("'_Z1fi': '_ZTV3Foo' too long", 28, "'_Z1fi': '_ZTV3Foo' too long");
 	reads_as("'_Z' '_Zzz'", 256, "'_Z' '_Zzz'");
 	return tap_done();
 }
