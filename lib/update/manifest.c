@@ -9,24 +9,16 @@
 #include "update/manifest.h"
 
 #include <ctype.h>
-#include <json-c/json.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/strmap.h"
 #include "base/text.h"
+#include "update/manifest_fields.h"
 
 #define ARCH "x86_64"
 
 /* Nesting that a manifest needs: update, targets, target, functions, function, value. */
 enum { DEPTH_MAX = 8, BUILD_ID_MAX = 128 };
-
-struct field {
-	const char *key;
-	size_t offset; /* of a char * in the struct */
-	bool (*valid)(const char *text);
-	bool optional; /* NULL stands for a key that is missing */
-};
 
 static bool is_any(const char *text)
 {
@@ -108,77 +100,6 @@ bool manifest_time(const char *text, time_t *ret_time)
 
 /* Reading */
 
-static bool is_known(const char *key, const struct field *fields, const char *const *others)
-{
-	for (; fields->key; fields++)
-		if (!strcmp(fields->key, key))
-			return true;
-	for (; *others; others++)
-		if (!strcmp(*others, key))
-			return true;
-	return false;
-}
-
-static int check_keys(json_object *object, const struct field *fields, const char *const *others,
-		      struct uspl_err *err)
-{
-	if (!json_object_is_type(object, json_type_object))
-		return uspl_fail(err, USPL_E_FILE, "a value is not an object");
-	json_object_object_foreach(object, key, value)
-	{
-		(void)value;
-		if (!is_known(key, fields, others))
-			return uspl_fail(err, USPL_E_FORMAT, "format %d has no key '%s'",
-					 UPDATE_FORMAT, key);
-	}
-	return 0;
-}
-
-/* A copy of a string value. *ret stays NULL if it isn't one, or holds a NUL. */
-static int copy_string(json_object *value, char **ret, struct uspl_err *err)
-{
-	const char *text;
-
-	if (!json_object_is_type(value, json_type_string))
-		return 0;
-	text = json_object_get_string(value);
-	if (strlen(text) != (size_t)json_object_get_string_len(value))
-		return 0;
-	*ret = strdup(text);
-	return *ret ? 0 : uspl_fail_nomem(err);
-}
-
-static int read_fields(json_object *object, const struct field *fields, void *record,
-		       struct uspl_err *err)
-{
-	for (; fields->key; fields++) {
-		char **place = (char **)((char *)record + fields->offset);
-		json_object *value;
-		int rc;
-
-		if (!json_object_object_get_ex(object, fields->key, &value)) {
-			if (fields->optional)
-				continue;
-			return uspl_fail(err, USPL_E_FILE, "the key '%s' is missing", fields->key);
-		}
-		rc = copy_string(value, place, err);
-		if (rc)
-			return rc;
-		if (!*place || !fields->valid(*place))
-			return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", fields->key);
-	}
-	return 0;
-}
-
-static int get_array(json_object *object, const char *key, json_object **ret, struct uspl_err *err)
-{
-	if (!json_object_object_get_ex(object, key, ret))
-		return uspl_fail(err, USPL_E_FILE, "the key '%s' is missing", key);
-	if (!json_object_is_type(*ret, json_type_array))
-		return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", key);
-	return 0;
-}
-
 static int read_build_ids(json_object *array, struct update_target *target, struct uspl_err *err)
 {
 	for (size_t i = 0; i < json_object_array_length(array); i++) {
@@ -187,7 +108,7 @@ static int read_build_ids(json_object *array, struct update_target *target, stru
 
 		if (!build_id)
 			return uspl_fail_nomem(err);
-		rc = copy_string(json_object_array_get_idx(array, i), build_id, err);
+		rc = fields_copy_string(json_object_array_get_idx(array, i), build_id, err);
 		if (rc)
 			return rc;
 		if (!*build_id || !is_build_id(*build_id))
@@ -205,10 +126,10 @@ static int read_functions(json_object *array, struct update_target *target, stru
 		json_object *object = json_object_array_get_idx(array, i);
 		struct update_function *function = vec_push(&target->functions);
 
-		rc = function ? check_keys(object, function_fields, no_others, err)
+		rc = function ? fields_check_keys(object, function_fields, no_others, err)
 			      : uspl_fail_nomem(err);
 		if (!rc)
-			rc = read_fields(object, function_fields, function, err);
+			rc = fields_read(object, function_fields, function, err);
 		if (rc)
 			break;
 		if (strmap_get(&seen, function->symbol))
@@ -224,14 +145,14 @@ static int read_functions(json_object *array, struct update_target *target, stru
 static int read_target(json_object *object, struct update_target *target, struct uspl_err *err)
 {
 	json_object *build_ids, *functions;
-	int rc = check_keys(object, target_fields, target_others, err);
+	int rc = fields_check_keys(object, target_fields, target_others, err);
 
 	if (!rc)
-		rc = read_fields(object, target_fields, target, err);
+		rc = fields_read(object, target_fields, target, err);
 	if (!rc)
-		rc = get_array(object, "build_ids", &build_ids, err);
+		rc = fields_get(object, "build_ids", json_type_array, &build_ids, err);
 	if (!rc)
-		rc = get_array(object, "functions", &functions, err);
+		rc = fields_get(object, "functions", json_type_array, &functions, err);
 	if (!rc)
 		rc = read_build_ids(build_ids, target, err);
 	return rc ? rc : read_functions(functions, target, err);
@@ -294,11 +215,11 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 		return uspl_fail(err, USPL_E_FILE, "it is not a JSON object");
 	rc = check_format(root, err);
 	if (!rc)
-		rc = check_keys(root, update_fields, update_others, err);
+		rc = fields_check_keys(root, update_fields, update_others, err);
 	if (!rc)
-		rc = read_fields(root, update_fields, update, err);
+		rc = fields_read(root, update_fields, update, err);
 	if (!rc)
-		rc = get_array(root, "targets", &targets, err);
+		rc = fields_get(root, "targets", json_type_array, &targets, err);
 	return rc ? rc : read_targets(targets, update, err);
 }
 
@@ -333,22 +254,6 @@ int manifest_read(const char *text, size_t len, struct update **ret, struct uspl
 
 /* Writing */
 
-static int write_fields(struct json *json, const struct field *fields, const void *record,
-			struct uspl_err *err)
-{
-	for (; fields->key; fields++) {
-		const char *value = *(char *const *)((const char *)record + fields->offset);
-
-		if (!value && fields->optional)
-			continue;
-		if (!value || !fields->valid(value))
-			return uspl_fail(err, USPL_E_UNSUPPORTED, "an update's '%s' cannot be '%s'",
-					 fields->key, value ? value : "");
-		json_string(json, fields->key, value);
-	}
-	return 0;
-}
-
 static int write_functions(struct json *json, const struct update_target *target,
 			   struct uspl_err *err)
 {
@@ -359,7 +264,7 @@ static int write_functions(struct json *json, const struct update_target *target
 		int rc;
 
 		json_open(json, NULL, '{');
-		rc = write_fields(json, function_fields, function, err);
+		rc = fields_write(json, function_fields, function, err);
 		if (rc)
 			return rc;
 		json_close(json, '}');
@@ -374,7 +279,7 @@ static int write_target(struct json *json, const struct update_target *target, s
 	int rc;
 
 	json_open(json, NULL, '{');
-	rc = write_fields(json, target_fields, target, err);
+	rc = fields_write(json, target_fields, target, err);
 	if (rc)
 		return rc;
 	json_open(json, "build_ids", '[');
@@ -399,7 +304,7 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 	json_open(&json, NULL, '{');
 	json_number(&json, "format", UPDATE_FORMAT);
 	json_string(&json, "arch", ARCH);
-	rc = write_fields(&json, update_fields, update, err);
+	rc = fields_write(&json, update_fields, update, err);
 	if (rc)
 		return rc;
 	json_open(&json, "targets", '[');
