@@ -44,29 +44,29 @@ static bool next_insn(const struct trial *trial, struct cursor *cursor)
 	return false;
 }
 
-static uint8_t field_size(const struct trial *trial, const struct objrel *rel)
+static uint8_t field_size(const struct match *match, const struct objrel *rel)
 {
-	return trial->match->arch->reloc(rel->type)->size;
+	return match->arch->reloc(rel->type)->size;
 }
 
 /*
  * The same bytes except in fields with relocations: every instruction lies where it lies in the pre
  * code.
  */
-static bool same_layout(const struct trial *trial)
+static bool same_layout(const struct match *match, const struct objsec *sec, const uint8_t *run,
+			size_t run_len)
 {
-	const struct objsec *sec = trial->piece->pub.sec;
 	const struct objrel *rel;
 	uint64_t at = 0;
 
-	if (trial->run_len < sec->size)
+	if (run_len < sec->size)
 		return false;
 	vec_for_each (&sec->rels, rel) {
-		if (rel->offset > at && memcmp(sec->data + at, trial->run + at, rel->offset - at))
+		if (rel->offset > at && memcmp(sec->data + at, run + at, rel->offset - at))
 			return false;
-		at = rel->offset + field_size(trial, rel);
+		at = rel->offset + field_size(match, rel);
 	}
-	return sec->size <= at || !memcmp(sec->data + at, trial->run + at, sec->size - at);
+	return sec->size <= at || !memcmp(sec->data + at, run + at, sec->size - at);
 }
 
 static bool read_fields(struct trial *trial)
@@ -141,7 +141,7 @@ static bool same_bytes(const struct trial *trial, const struct cursor *pre,
 	if (pre->insn.len != run->insn.len || pre->insn.len > sizeof(skip))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		memset(skip + (rels[i].offset - pre->at), true, field_size(trial, &rels[i]));
+		memset(skip + (rels[i].offset - pre->at), true, field_size(trial->match, &rels[i]));
 	if (pre->insn.pc_relative_mem)
 		memset(skip + pre->insn.disp_off, true, pre->insn.disp_size);
 	for (size_t i = 0; i < pre->insn.len; i++)
@@ -185,7 +185,7 @@ static bool compare_insn(struct trial *trial, const struct cursor *pre, const st
 	 * A field must not reach beyond its instruction: then neither does one in the running code.
 	 */
 	for (size_t i = 0; i < n; i++)
-		if (rels[i].offset + field_size(trial, &rels[i]) > pre->at + pre->insn.len)
+		if (rels[i].offset + field_size(trial->match, &rels[i]) > pre->at + pre->insn.len)
 			return trial_fail_code(trial);
 	if (!same_bytes(trial, pre, run, rels, n))
 		return trial_fail_code(trial);
@@ -269,7 +269,7 @@ bool code_compare(struct trial *trial)
 {
 	size_t len = (trial->piece->pub.sec->size + 1) * sizeof(*trial->map);
 
-	if (same_layout(trial)) {
+	if (same_layout(trial->match, trial->piece->pub.sec, trial->run, trial->run_len)) {
 		trial->used = trial->piece->pub.sec->size;
 		return read_fields(trial);
 	}
@@ -278,4 +278,18 @@ bool code_compare(struct trial *trial)
 		return trial_fail_oom(trial);
 	memset(trial->map, 0xff, len);
 	return lockstep(trial);
+}
+
+size_t code_count_places(const struct match *match, const struct piece *piece)
+{
+	const struct objsec *sec = piece->pub.sec;
+	const taddr *start;
+	size_t n = 0;
+
+	vec_for_each (&match->image->starts, start) {
+		const uint8_t *run = image_bytes(match->image, *start, sec->size);
+
+		n += run && same_layout(match, sec, run, sec->size);
+	}
+	return n;
 }

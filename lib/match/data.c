@@ -201,11 +201,39 @@ static bool compare_item(struct trial *trial, const struct item *item)
 	       differs(trial, sec, item->place.addr + (at - item->start));
 }
 
+/*
+ * What the program may write, before it has run: its pointers to functions, and to other variables
+ * that have some, tell which of several that look alike is meant. Other initial values are no
+ * code's business.
+ */
+static bool compare_pointers(struct trial *trial, const struct item *item)
+{
+	const struct objsec *sec = item->sec;
+
+	for (size_t i = first_rel_from(sec, item->start); i < sec->rels.n; i++) {
+		const struct objrel *rel = &sec->rels.items[i];
+		uint8_t size = trial->match->arch->reloc(rel->type)->size;
+		const uint8_t *field = image_bytes(
+			trial->match->image, item->place.addr + (rel->offset - item->start), size);
+
+		if (rel->offset >= item->end)
+			break;
+		if (rel->sym && rel->sym->sec && !match_sec_is_merged(rel->sym->sec) && field &&
+		    !compare_entry(trial, item, rel, field))
+			return false;
+	}
+	return true;
+}
+
 bool data_compare_pending(struct trial *trial)
 {
 	/* Tables may refer to other data: the list grows while it is worked off. */
-	for (size_t i = 0; i < trial->pending.n; i++)
-		if (!compare_item(trial, trial->pending.items[i]))
+	for (size_t i = 0; i < trial->pending.n; i++) {
+		const struct item *item = trial->pending.items[i];
+
+		if (!(item->sec->flags & SHF_WRITE ? compare_pointers(trial, item)
+						   : compare_item(trial, item)))
 			return false;
+	}
 	return true;
 }

@@ -43,6 +43,8 @@ struct image {
 		end; /* from the first segment's first to the last one's last byte, .bss included */
 	/* Of an executable: its TLS block's offset from the thread pointer (negative); else 0. */
 	int64_t tls_offset;
+	/* Nothing has run yet: what the program may write holds its initial values. */
+	bool pristine;
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
 	/*

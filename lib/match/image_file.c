@@ -247,6 +247,7 @@ int image_file_read(const char *path, struct image_file *ret, struct uspl_err *e
 	}
 	elf = image_open_elf(file.image, fd);
 	file.image->name = strdup(path);
+	file.image->pristine = true;
 	rc = file.image->name ? check_kind(elf, path, err) : uspl_fail_nomem(err);
 	if (!rc)
 		rc = fill(&file, elf, err);

@@ -195,11 +195,13 @@ static bool may_be(const char *refname, const struct image_sym *sym)
 		return false;
 	/*
 	 * A hidden global is local after linking, so a global refname says nothing about the
-	 * binding.
+	 * binding. No linker makes a local one global.
 	 */
-	if (!refname_is_local(refname) || !sym->file || !sym->file[0])
+	if (!refname_is_local(refname))
 		return true;
-	return sym->bind == STB_LOCAL && refname_in_file(refname, sym->file);
+	if (sym->bind != STB_LOCAL)
+		return false;
+	return !sym->file || !sym->file[0] || refname_in_file(refname, sym->file);
 }
 
 static int add_candidates(struct match *match, struct piece *piece, const struct objsym *sym,

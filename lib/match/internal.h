@@ -161,6 +161,8 @@ bool match_lands(const struct match *match, const struct match_piece *piece, con
 
 /* code.c: the instructions of trial->piece against those at trial->addr. */
 bool code_compare(struct trial *trial);
+/* code.c: how many places where a function begins hold the piece's code, but for its relocations. */
+size_t code_count_places(const struct match *match, const struct piece *piece);
 /* data.c: the string or constant at sym + off against the bytes at addr. */
 bool data_compare_merged(struct trial *trial, const struct reference *ref);
 /* data.c: the contents of trial->pending, and of what these refer to. */

@@ -288,6 +288,29 @@ int match_require(const struct match *match, const char *refname, const struct m
 	return 0;
 }
 
+void match_findings(const struct match *match,
+		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx)
+{
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
+		const struct piece *piece = match->pieces[i];
+		struct match_finding finding = { 0 };
+		struct uspl_err err = { 0 };
+		size_t places;
+
+		if (!piece)
+			continue;
+		finding.name = piece->pub.name;
+		if (piece->state == PIECE_MATCHED) {
+			places = code_count_places(match, piece);
+			finding.piece = &piece->pub;
+			finding.alike = places > 1 ? places - 1 : 0;
+		} else if (explain_piece(match, piece, refname_symbol(piece->pub.name), &err)) {
+			finding.why = err.msg;
+		}
+		visit(&finding, ctx);
+	}
+}
+
 void match_pieces_of(const struct match *match, const char *refname,
 		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx)
 {

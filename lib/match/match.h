@@ -47,6 +47,18 @@ DEFINE_AUTO_FREE(match, struct match, match_free)
 int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
 		  struct uspl_err *err) uspl_must_check;
 
+/* What became of one piece of pre code, for reports. */
+struct match_finding {
+	const char *name;                /* its refname */
+	const struct match_piece *piece; /* where it was found; NULL: it wasn't */
+	size_t alike;    /* how many other places hold the same code, but for what it refers to */
+	const char *why; /* why it wasn't found; else NULL */
+};
+
+/* Calls visit for every piece of the pre code, in the order of its sections. */
+void match_findings(const struct match *match,
+		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx);
+
 /*
  * All matched pieces that belong to the function (itself and its .cold part): calls visit for each.
  */

@@ -209,7 +209,9 @@ static bool refer_item(struct trial *trial, const struct reference *ref, struct 
 
 	if (!note_place(trial, ref, &item->place, ref->addr - (off - item->start)))
 		return false;
-	if (known || (item->sec->flags & SHF_WRITE) || !item->sec->data)
+	if (known || !item->sec->data)
+		return true;
+	if ((item->sec->flags & SHF_WRITE) && !trial->match->image->pristine)
 		return true;
 	pending = vec_push(&trial->pending);
 	if (!pending)

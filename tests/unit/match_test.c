@@ -3,33 +3,12 @@
 //
 // The pre object is always built with -ffunction-sections, as uspl-create does; the program in many ways.
 
-#include <stdarg.h>
-
 #include "arch/arch.h"
-#include "match/image_elf.h"
-#include "match/match.h"
-#include "tests/unit/compile.h"
+#include "tests/unit/match_sample.h"
 #include "tests/unit/tap.h"
-#include "update/refname.h"
 
 #define SAMPLE "tests/unit/samples/match.c"
 #define OTHER "tests/unit/samples/match_other.c"
-
-static void run(const char *fmt, ...) uspl_printf(1, 2);
-
-static void run(const char *fmt, ...)
-{
-	char cmd[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(cmd, sizeof(cmd), fmt, ap);
-	va_end(ap);
-	if (system(cmd)) {
-		fprintf(stderr, "failed: %s\n", cmd);
-		exit(1);
-	}
-}
 
 static bool have(const char *program)
 {
@@ -37,60 +16,6 @@ static bool have(const char *program)
 
 	snprintf(cmd, sizeof(cmd), "command -v %s >/dev/null", program);
 	return system(cmd) == 0;
-}
-
-/* Exits if it can't: a test has nothing to go on with then. */
-static struct image *image_of_file(const char *path)
-{
-	struct image_file file = { 0 };
-	struct uspl_err err = { 0 };
-
-	if (image_file_read(path, &file, &err)) {
-		fprintf(stderr, "%s\n", err.msg);
-		exit(1);
-	}
-	free(file.build_id);
-	free(file.soname);
-	free(file.compiler);
-	return file.image;
-}
-
-/* Gives local symbols the names that an update has: "match.c:twice". */
-static struct objfile *pre_object(const char *path)
-{
-	struct uspl_err err = { 0 };
-	struct objfile *obj = NULL;
-
-	if (objfile_read(path, &obj, &err)) {
-		fprintf(stderr, "%s\n", err.msg);
-		exit(1);
-	}
-	for (size_t i = 0; i < obj->syms.n; i++) {
-		struct objsym *sym = obj->syms.items[i];
-		char *name;
-
-		if (sym->bind != STB_LOCAL || sym->type == STT_SECTION || !sym->file)
-			continue;
-		name = refname_local(sym->file, sym->name);
-		sym->name = objfile_strdup(obj, name);
-		free(name);
-	}
-	return obj;
-}
-
-/* The program's own symbol for a refname; tells twins apart by their file. */
-static const struct image_sym *truth(const struct image *image, const char *refname)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&image->syms, sym) {
-		if (strcmp(sym->name, refname_symbol(refname)))
-			continue;
-		if (!refname_is_local(refname) ||
-		    (sym->file && refname_in_file(refname, sym->file)))
-			return sym;
-	}
-	return NULL;
 }
 
 struct counts {
@@ -310,42 +235,25 @@ static void test_patched_entry(void)
 	image_free(image);
 }
 
-/* The two functions of an identical pair are told apart by who calls them; without a caller they aren't. */
-static void test_twins(void)
+static void count_findings(const struct match_finding *finding, void *ctx)
 {
-	static const char twins[] =
-		"static __attribute__((noinline)) int one(int n) { return n ^ 77; }\n"
-		"int CALLER(int n) { return one(n) + 1 - MORE; }\n";
-	const char *dir = compile_dir();
-	struct image *image;
-	struct objfile *pre;
-	struct match *match = NULL;
-	const struct match_piece *piece;
-	struct uspl_err err = { 0 };
-	char path[96];
+	int *counts = ctx;
 
-	free(compile_object("gcc -O1 -DCALLER=call_b -DMORE=5", "twin", twins));
-	run("mv %s/twin.o %s/twin_b.o", dir, dir);
-	free(compile_object("gcc -O1 -ffunction-sections -DCALLER=call_a -DMORE=3", "twin", twins));
-	run("echo 'int call_a(int), call_b(int); int main(void) { return call_a(call_b(1)); }' |"
-	    " gcc -x c - -x none %s/twin.o %s/twin_b.o -o %s/prog",
-	    dir, dir, dir);
-	snprintf(path, sizeof(path), "%s/prog", dir);
-	image = image_of_file(path);
-	snprintf(path, sizeof(path), "%s/twin.o", dir);
-	pre = pre_object(path);
-	ok(match_run(image, pre, &match, &err) == 0 &&
-		   match_require(match, "twin.c:one", &piece, &err) == 0,
-	   "a twin is found through its caller");
-	match_free(match);
-	/* Now the caller is another function, and nothing tells the twins apart. */
-	for (size_t i = 0; i < pre->syms.n; i++)
-		if (!strcmp(pre->syms.items[i]->name, "call_a"))
-			pre->syms.items[i]->sec->data[0] ^= 0xff;
-	ok(match_run(image, pre, &match, &err) == 0 &&
-		   match_require(match, "twin.c:one", &piece, &err) == -USPL_E_NO_MATCH &&
-		   strstr(err.msg, "2 places"),
-	   "without a caller it is ambiguous");
+	counts[0]++;
+	counts[1] += finding->piece && !finding->why;
+	counts[2] += !finding->piece && finding->why;
+}
+
+static void test_findings(void)
+{
+	int counts[3] = { 0 };
+	struct objfile *pre;
+	struct image *image;
+	struct match *match = match_changed("-DSTEP=4", &image, &pre);
+
+	match_findings(match, count_findings, counts);
+	ok(counts[0] > 12 && counts[1] > 10 && counts[2] > 0 && counts[1] + counts[2] == counts[0],
+	   "all functions are reported, found or not: %d, %d, %d", counts[0], counts[1], counts[2]);
 	match_free(match);
 	objfile_free(pre);
 	image_free(image);
@@ -358,7 +266,7 @@ int main(void)
 	test_changed_string();
 	test_changed_table();
 	test_patched_entry();
-	test_twins();
+	test_findings();
 	compile_rmdir();
 	return tap_done();
 }
