@@ -9,6 +9,7 @@
 #ifndef USPL_ARCH_ARCH_H
 #define USPL_ARCH_ARCH_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 /* What a relocation computes. S symbol, A addend, P place, G its slot in our GOT. */
@@ -76,6 +77,14 @@ struct detour {
 	taddr slot;      /* a slot within reach that holds the variable's address */
 };
 
+/* What the tracer puts in front of a traced function (include/uspl/trace_abi.h). */
+struct thunk {
+	taddr at;      /* where it will lie, a multiple of USPL_TRACE_THUNK */
+	taddr body;    /* what it runs: the function without its site */
+	taddr runtime; /* the copy of runtime/trace.S within reach */
+	uint32_t id;   /* of its records, 1 or more */
+};
+
 struct arch_regs; /* a thread's registers: proc/thread.h */
 
 struct arch {
@@ -134,6 +143,19 @@ struct arch {
 	 */
 	uint8_t detour_len;
 	bool (*detour_encode)(const struct detour *detour, uint8_t *insn, uint8_t *code);
+	/*
+	 * Writes a thunk (USPL_TRACE_THUNK bytes) that records entry and return, or the entry only.
+	 * False if the runtime or the body is out of reach.
+	 */
+	bool (*thunk_call)(const struct thunk *thunk, uint8_t *code);
+	bool (*thunk_entry)(const struct thunk *thunk, uint8_t *code);
+	/*
+	 * Appends an .eh_frame section with one record that tells unwinders how to pass through
+	 * thunks of calls at [start, start + len); `at` is where the section will lie. Sets
+	 * buf->oom when out of memory.
+	 */
+	void (*thunk_frames)(struct buf *section, taddr at, taddr start, uint64_t len);
+
 	/* Fills len bytes with instructions that trap, for room that nobody should run. */
 	void (*fill)(uint8_t *code, size_t len);
 };

@@ -27,5 +27,8 @@ const struct arch arch_x86_64 = {
 	.detour_possible = x86_64_detour_possible,
 	.detour_len = X86_64_DETOUR_LEN,
 	.detour_encode = x86_64_detour_encode,
+	.thunk_call = x86_64_thunk_call,
+	.thunk_entry = x86_64_thunk_entry,
+	.thunk_frames = x86_64_thunk_frames,
 	.fill = x86_64_fill,
 };

@@ -14,6 +14,10 @@ enum {
 	X86_64_STUB_LEN = 8,    /* jmp *slot(%rip), and two bytes to keep the next one aligned */
 };
 
+/* runtime/trace.S: the code, and the places in it that thunks call. */
+extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], uspl_trace_return[],
+	uspl_trace_entry[];
+
 /* arch.reloc */
 const struct reloc_info *x86_64_reloc(uint32_t type);
 /* arch.reloc_write */
@@ -36,6 +40,12 @@ void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code);
 bool x86_64_detour_possible(const uint8_t *insn, uint8_t len);
 /* arch.detour_encode */
 bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *code);
+/* arch.thunk_call */
+bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code);
+/* arch.thunk_entry */
+bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code);
+/* arch.thunk_frames */
+void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len);
 /* arch.fill */
 void x86_64_fill(uint8_t *code, size_t len);
 

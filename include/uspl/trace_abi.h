@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_abi.h - what the tracer's runtime and the tools share in the target's memory
+ *
+ * The runtime (runtime/trace.S) knows these offsets; so do tools of other versions. docs/trace.md
+ * explains the parts.
+ *
+ *     control   one page behind each copy of the runtime's code, at USPL_TRACE_CONTROL from its
+ *               beginning, written by the tool
+ *     threads   a table of struct uspl_trace_thread, found by a hash of the thread pointer;
+ *               private, wiped in a child of fork
+ *     chunks    which chunks of the address space have a shadow; private, wiped likewise
+ *     rings     shared with the tool: a header and the records, one ring for each thread
+ */
+#ifndef USPL_TRACE_ABI_H
+#define USPL_TRACE_ABI_H
+
+/* Of the code's copy; the control page follows. */
+#define USPL_TRACE_CONTROL 4096
+
+/* What belongs to the return address at stack address A is kept at A - USPL_TRACE_SHADOW. */
+#define USPL_TRACE_SHADOW 0x400000000000
+
+#define USPL_TRACE_THREADS 4096  /* entries in the table of threads */
+#define USPL_TRACE_CHUNKS 4096   /* entries in the table of chunks */
+#define USPL_TRACE_CHUNK 0x40000 /* bytes of stack that have their shadow in one mapping */
+#define USPL_TRACE_PROBES 16     /* how many entries are tried, one behind the other */
+
+/* A site's code. The body returns to the byte USPL_TRACE_THUNK_RETURN of it. */
+#define USPL_TRACE_THUNK 32
+#define USPL_TRACE_THUNK_RETURN 15
+
+/* Ids of records that aren't calls. */
+#define USPL_TRACE_ID_LONG 0x80000000   /* or'ed to the id: the duration in 64 bits follows */
+#define USPL_TRACE_ID_THREAD 0x7fffffff /* from here on the ring is another thread's */
+
+#define USPL_TRACE_RECORD 16
+#define USPL_TRACE_RING_HEADER 64
+
+/* Offsets, for the runtime; checked against the structures below. */
+#define TC_THREADS 0
+#define TC_CHUNKS 8
+#define TC_RINGS 16
+#define TC_RING_BYTES 24
+#define TC_RING_MASK 32
+#define TC_COUNTERS 40
+#define TC_N_RINGS 48
+#define TC_TID_OFFSET 56
+#define TC_THRESHOLD 64
+#define TC_NO_SYSCALLS 72
+#define TC_ARENAS 128
+
+#define TT_THREAD 0
+#define TT_KEY 8
+#define TT_CHUNK 16
+#define TT_RING 24
+#define TT_SIZE 64
+
+#define TR_POS 0
+#define TR_TID 8
+#define TR_UNSEEN 16
+
+#define USPL_TRACE_ARENAS 16
+
+#ifndef __ASSEMBLER__
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where thunks lie: a return address in one of these is a thunk's. */
+struct uspl_trace_arena {
+	uint64_t start, len; /* len 0: unused */
+};
+
+/* Wiped in a child of fork, so that it records nothing: its rings are its parent's. */
+struct uspl_trace_counters {
+	uint64_t next_ring;
+	uint64_t nowhere; /* calls and returns that no ring has counted */
+	uint32_t enabled;
+};
+
+struct uspl_trace_control {
+	uint64_t threads, chunks, rings; /* addresses */
+	uint64_t ring_bytes;             /* of one ring with its header */
+	uint64_t ring_mask;              /* bytes of records - 1 (a power of two) */
+	uint64_t counters; /* address of a struct uspl_trace_counters, the same for all copies */
+	uint64_t n_rings;
+	/*
+	 * Where, from the thread pointer, the libc keeps the thread's id (4 bytes): tells a thread
+	 * from the next one with the same thread pointer. 0: not known.
+	 */
+	int64_t tid_offset;
+	uint64_t threshold;   /* shorter calls are not recorded; ticks */
+	uint64_t no_syscalls; /* not 0: a filter might forbid them */
+	uint64_t pad[6];
+	struct uspl_trace_arena arenas[USPL_TRACE_ARENAS];
+};
+
+/* A thread that the runtime has seen. */
+struct uspl_trace_thread {
+	uint64_t thread;   /* its thread pointer; 0: free */
+	uint32_t key, pad; /* what lies at tid_offset */
+	uint64_t chunk;    /* the chunk that its stack is in, 0 if none yet; + 8 (see trace.S) */
+	uint64_t ring;     /* address; 0: there is none left */
+	uint64_t rest[4];
+};
+
+/* At the beginning of a ring. Written by the thread, read by the tool at any time. */
+struct uspl_trace_ring {
+	uint64_t pos; /* bytes of records ever taken */
+	uint64_t tid;
+	uint64_t unseen; /* calls that could not be recorded */
+	uint64_t rest[5];
+};
+
+/* A call: graph. */
+struct uspl_trace_call {
+	uint64_t start;    /* time stamp counter at the entry */
+	uint32_t duration; /* ticks; 0xffffffff if USPL_TRACE_ID_LONG is set */
+	uint32_t id;       /* of the site */
+};
+
+/* A call: function. */
+struct uspl_trace_entry {
+	uint64_t start;
+	uint32_t caller; /* the low half of the return address */
+	uint32_t id;
+};
+
+#define USPL_TRACE_AT(type, member, offset)                                                        \
+	_Static_assert(offsetof(struct type, member) == (offset), "trace.S knows this")
+USPL_TRACE_AT(uspl_trace_control, threads, TC_THREADS);
+USPL_TRACE_AT(uspl_trace_control, chunks, TC_CHUNKS);
+USPL_TRACE_AT(uspl_trace_control, rings, TC_RINGS);
+USPL_TRACE_AT(uspl_trace_control, ring_bytes, TC_RING_BYTES);
+USPL_TRACE_AT(uspl_trace_control, ring_mask, TC_RING_MASK);
+USPL_TRACE_AT(uspl_trace_control, counters, TC_COUNTERS);
+USPL_TRACE_AT(uspl_trace_control, n_rings, TC_N_RINGS);
+USPL_TRACE_AT(uspl_trace_control, tid_offset, TC_TID_OFFSET);
+USPL_TRACE_AT(uspl_trace_control, threshold, TC_THRESHOLD);
+USPL_TRACE_AT(uspl_trace_control, no_syscalls, TC_NO_SYSCALLS);
+USPL_TRACE_AT(uspl_trace_control, arenas, TC_ARENAS);
+USPL_TRACE_AT(uspl_trace_thread, key, TT_KEY);
+USPL_TRACE_AT(uspl_trace_thread, chunk, TT_CHUNK);
+USPL_TRACE_AT(uspl_trace_thread, ring, TT_RING);
+USPL_TRACE_AT(uspl_trace_ring, tid, TR_TID);
+USPL_TRACE_AT(uspl_trace_ring, unseen, TR_UNSEEN);
+_Static_assert(sizeof(struct uspl_trace_thread) == TT_SIZE, "trace.S knows this");
+
+#endif
+#endif

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace.S - the tracer's hot path: what a traced call runs in the target
+ *
+ * Copied as it is into the target, near each traced module; needs no relocation. It reaches its control page (struct
+ * uspl_trace_control) at a fixed distance. docs/trace.md explains the parts; include/uspl/trace_abi.h has the layouts.
+ *
+ * E is the address of the return address of the traced call; what belongs to it (its slot) lies at E - 8 - USPL_TRACE_SHADOW: the return
+ * address, and the time of the call. E - 8 is a multiple of 16, so slots don't overlap and none crosses the end of a chunk.
+ *
+ * Every register but the flags is kept. What interrupts us (a signal handler that makes traced calls) may use the same thread's entry:
+ * the hot path reads it once and takes its place in the ring with one instruction.
+ */
+#include "uspl/trace_abi.h"
+
+#define SYS_MMAP 9
+#define SYS_GETTID 186
+#define PROT_RW 3
+#define MAP_SHADOW 0x104022		/* private, anonymous, noreserve, fixed_noreplace */
+#define SPINS 2000
+
+	.section .rodata.uspl_trace, "a"
+	.global uspl_trace_begin, uspl_trace_end
+	.global uspl_trace_call, uspl_trace_return, uspl_trace_entry
+	.balign 4096
+uspl_trace_begin:
+	.set	control, uspl_trace_begin + USPL_TRACE_CONTROL
+
+/* Counts what can be recorded nowhere. */
+.macro NOWHERE
+	push	%rcx
+	mov	control + TC_COUNTERS(%rip), %rcx
+	lock incq 8(%rcx)
+	pop	%rcx
+.endm
+
+/* The address of the entry at the thread pointer's home place; \thread holds the thread pointer. */
+.macro HOME thread, ret
+	mov	\thread, \ret
+	shr	$10, \ret
+	add	\thread, \ret
+	shr	$12, \ret
+	and	$(USPL_TRACE_THREADS - 1), \ret
+	shl	$6, \ret
+	add	control + TC_THREADS(%rip), \ret
+.endm
+
+/*
+ * A call of a thunk whose return is traced. (%rsp): the thunk + 5; 8(%rsp): E.
+ */
+	.balign	64
+uspl_trace_call:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rax
+	cmp	%rcx, TT_THREAD(%rax)
+	jne	call_slow
+	mov	control + TC_TID_OFFSET(%rip), %rcx
+	mov	%fs:(%rcx), %ecx
+	cmp	%ecx, TT_KEY(%rax)
+	jne	call_slow
+	lea	32(%rsp), %rcx		/* E */
+	mov	%rcx, %rdx
+	sub	TT_CHUNK(%rax), %rdx	/* the chunk + 8: one that isn't a multiple of 16 becomes large */
+	ror	$4, %rdx
+	cmp	$(USPL_TRACE_CHUNK / 16), %rdx
+	jae	call_slow
+call_known:				/* rax: the entry; rcx: E */
+	mov	32(%rsp), %rdx
+	mov	%rdx, %rax
+	and	$(USPL_TRACE_THUNK - 1), %eax
+	cmp	$USPL_TRACE_THUNK_RETURN, %eax
+	je	call_tail
+call_note:				/* rcx: E; rdx: the return address */
+	mov	$(USPL_TRACE_SHADOW + 8), %rax
+	sub	%rax, %rcx
+	mov	%rdx, (%rcx)
+call_time:				/* rcx: the slot */
+	rdtsc
+	mov	%eax, 8(%rcx)
+	mov	%edx, 12(%rcx)
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+
+/*
+ * Perhaps the traced function is the end of another traced one (a tail call): then its return address is that one's thunk, and the slot is in
+ * use. The other one ends here, with its record, and this one returns to where the other would have.
+ */
+call_tail:
+	push	%rsi
+	push	%rdi
+	lea	control + TC_ARENAS(%rip), %rsi
+	lea	16 * USPL_TRACE_ARENAS(%rsi), %rdi
+1:	mov	%rdx, %rax
+	sub	(%rsi), %rax
+	cmp	8(%rsi), %rax
+	jb	2f
+	add	$16, %rsi
+	cmp	%rdi, %rsi
+	jb	1b
+	pop	%rdi
+	pop	%rsi
+	jmp	call_note
+2:	mov	%rcx, %rsi
+	mov	$(USPL_TRACE_SHADOW + 8), %rax
+	sub	%rax, %rsi		/* the slot */
+	mov	1(%rdx), %edi		/* push $id */
+	push	%rdi
+	push	%rsi
+	call	put
+	pop	%rcx			/* the slot */
+	pop	%rdi
+	pop	%rdi
+	pop	%rsi
+	jmp	call_time
+
+/*
+ * Writes the record of a call that ends now. rsi: the slot; edi: the id. Changes rax, rcx, rdx, rdi.
+ */
+put:
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	sub	8(%rsi), %rdx
+	cmp	control + TC_THRESHOLD(%rip), %rdx
+	jb	9f
+	call	thread_find
+	test	%rax, %rax
+	jz	9f
+	mov	TT_RING(%rax), %rax
+	test	%rax, %rax
+	jz	9f
+	call	put_in_ring
+9:	ret
+
+/* rax: the ring; rdx: the duration; rsi: the slot; edi: the id. Changes rax, rcx, rdi. */
+put_in_ring:
+	mov	%rdx, %rcx
+	shr	$32, %rcx
+	jnz	1f
+	mov	$USPL_TRACE_RECORD, %ecx
+	xadd	%rcx, TR_POS(%rax)
+	and	control + TC_RING_MASK(%rip), %rcx
+	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	mov	8(%rsi), %rax
+	mov	%rax, (%rcx)
+	mov	%edx, 8(%rcx)
+	mov	%edi, 12(%rcx)
+	ret
+	/* It doesn't fit into 32 bits: two records. */
+1:	mov	$(2 * USPL_TRACE_RECORD), %ecx
+	xadd	%rcx, TR_POS(%rax)
+	push	%rcx
+	and	control + TC_RING_MASK(%rip), %rcx
+	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	push	8(%rsi)
+	pop	(%rcx)
+	movl	$-1, 8(%rcx)
+	or	$USPL_TRACE_ID_LONG, %edi
+	mov	%edi, 12(%rcx)
+	pop	%rcx
+	add	$USPL_TRACE_RECORD, %rcx
+	and	control + TC_RING_MASK(%rip), %rcx
+	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	mov	%rdx, (%rcx)
+	movl	$0, 8(%rcx)
+	movl	$USPL_TRACE_ID_LONG, 12(%rcx)
+	ret
+
+/*
+ * The body has returned; the thunk has pushed its id where the return address was. (%rsp): the id, at E.
+ */
+	.balign	64
+uspl_trace_return:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	lea	32(%rsp), %rsi
+	mov	$(USPL_TRACE_SHADOW + 8), %rax
+	sub	%rax, %rsi		/* the slot */
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	sub	8(%rsi), %rdx		/* the duration */
+	cmp	control + TC_THRESHOLD(%rip), %rdx
+	jb	return_back
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rax
+	cmp	%rcx, TT_THREAD(%rax)
+	jne	return_slow
+	mov	TT_RING(%rax), %rax
+	test	%rax, %rax
+	jz	return_slow
+	mov	%rdx, %rcx
+	shr	$32, %rcx
+	jnz	return_slow
+	mov	$USPL_TRACE_RECORD, %ecx
+	xadd	%rcx, TR_POS(%rax)
+	and	control + TC_RING_MASK(%rip), %rcx
+	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	mov	8(%rsi), %rax
+	mov	%rax, (%rcx)
+	mov	%edx, 8(%rcx)
+	mov	32(%rsp), %eax
+	mov	%eax, 12(%rcx)
+return_back:
+	mov	(%rsi), %rax
+	mov	%rax, 32(%rsp)
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+return_slow:
+	push	%rdi
+	mov	40(%rsp), %edi
+	call	thread_find
+	test	%rax, %rax
+	jz	1f
+	mov	TT_RING(%rax), %rax
+	test	%rax, %rax
+	jz	1f
+	call	put_in_ring
+	pop	%rdi
+	jmp	return_back
+1:	NOWHERE
+	pop	%rdi
+	jmp	return_back
+
+/*
+ * A call of a thunk whose entry only is traced: `call uspl_trace_entry; jmp body; .long id`.
+ */
+	.balign	64
+uspl_trace_entry:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rax
+	cmp	%rcx, TT_THREAD(%rax)
+	jne	entry_slow
+	mov	control + TC_TID_OFFSET(%rip), %rcx
+	mov	%fs:(%rcx), %ecx
+	cmp	%ecx, TT_KEY(%rax)
+	jne	entry_slow
+entry_known:				/* rax: the entry */
+	mov	TT_RING(%rax), %rcx
+	test	%rcx, %rcx
+	jz	entry_nowhere
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	$USPL_TRACE_RECORD, %eax
+	xadd	%rax, TR_POS(%rcx)
+	and	control + TC_RING_MASK(%rip), %rax
+	lea	USPL_TRACE_RING_HEADER(%rcx, %rax), %rcx
+	mov	%rdx, (%rcx)
+	mov	32(%rsp), %eax		/* the caller */
+	mov	%eax, 8(%rcx)
+	mov	24(%rsp), %rax
+	mov	5(%rax), %eax		/* the id */
+	mov	%eax, 12(%rcx)
+entry_back:
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+entry_slow:
+	call	thread_meet
+	test	%rax, %rax
+	jnz	entry_known
+	jmp	entry_back
+entry_nowhere:
+	NOWHERE
+	jmp	entry_back
+
+/*
+ * The slower way into a traced call: a new thread, another stack, an entry that isn't at its home place.
+ */
+call_slow:
+	call	thread_meet
+	test	%rax, %rax
+	jz	call_skip
+	cmpq	$0, TT_RING(%rax)
+	je	call_nowhere
+	lea	32(%rsp), %rcx		/* E */
+	lea	-8(%rcx), %rdx
+	test	$15, %dl
+	jnz	call_unseen
+	and	$-USPL_TRACE_CHUNK, %rdx
+	add	$8, %rdx
+	cmp	%rdx, TT_CHUNK(%rax)
+	je	call_known
+	push	%rdx
+	push	%rcx
+	push	%rax
+	lea	-8(%rdx), %rcx
+	call	chunk_meet
+	mov	%rax, %rdx
+	pop	%rax
+	pop	%rcx
+	test	%edx, %edx
+	pop	%rdx
+	jz	call_unseen
+	mov	%rdx, TT_CHUNK(%rax)
+	jmp	call_known
+call_unseen:
+	mov	TT_RING(%rax), %rax
+	incq	TR_UNSEEN(%rax)
+	jmp	call_skip
+call_nowhere:
+	NOWHERE
+call_skip:				/* to the body, as if the thunk weren't there */
+	mov	24(%rsp), %rcx
+	movslq	6(%rcx), %rdx
+	lea	10(%rcx, %rdx), %rdx
+	mov	%rdx, 24(%rsp)
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+
+/* The thread's entry in rax, 0 if it has none. Changes rcx. */
+thread_find:
+	push	%rdx
+	push	%rsi
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rax
+	mov	$USPL_TRACE_PROBES, %esi
+	mov	control + TC_THREADS(%rip), %rdx
+	add	$(USPL_TRACE_THREADS * TT_SIZE), %rdx
+1:	cmp	%rcx, TT_THREAD(%rax)
+	je	3f
+	add	$TT_SIZE, %rax
+	cmp	%rdx, %rax
+	jb	2f
+	sub	$(USPL_TRACE_THREADS * TT_SIZE), %rax
+2:	dec	%esi
+	jnz	1b
+	xor	%eax, %eax
+3:	pop	%rsi
+	pop	%rdx
+	ret
+
+/*
+ * The same; a thread without an entry gets one, and a ring, and an entry whose thread has ended (its thread pointer is used again) becomes
+ * this one's. Changes rcx, rdx.
+ */
+thread_meet:
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r11
+	mov	control + TC_COUNTERS(%rip), %rcx
+	cmpl	$0, 16(%rcx)		/* enabled */
+	je	9f
+	mov	control + TC_TID_OFFSET(%rip), %rcx
+	mov	%fs:(%rcx), %edi	/* the key */
+	call	thread_find
+	test	%rax, %rax
+	jnz	5f
+	/* A free entry. */
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rdx
+	mov	$USPL_TRACE_PROBES, %esi
+	mov	control + TC_THREADS(%rip), %r8
+	add	$(USPL_TRACE_THREADS * TT_SIZE), %r8
+1:	xor	%eax, %eax
+	lock cmpxchg %rcx, TT_THREAD(%rdx)
+	je	3f
+	add	$TT_SIZE, %rdx
+	cmp	%r8, %rdx
+	jb	2f
+	sub	$(USPL_TRACE_THREADS * TT_SIZE), %rdx
+2:	dec	%esi
+	jnz	1b
+	jmp	9f
+3:	mov	control + TC_COUNTERS(%rip), %rcx
+	mov	$1, %eax
+	lock xadd %rax, (%rcx)
+	cmp	control + TC_N_RINGS(%rip), %rax
+	jae	4f
+	imul	control + TC_RING_BYTES(%rip), %rax
+	add	control + TC_RINGS(%rip), %rax
+	mov	%rax, TT_RING(%rdx)
+4:	mov	%edi, TT_KEY(%rdx)
+	mov	%rdx, %r8
+	call	thread_id
+	mov	TT_RING(%r8), %rcx
+	test	%rcx, %rcx
+	jz	6f
+	mov	%rax, TR_TID(%rcx)
+6:	mov	%r8, %rax
+	jmp	8f
+5:	cmp	%edi, TT_KEY(%rax)
+	je	8f
+	/* Another thread than before: its records are told apart by one that says so. */
+	mov	%edi, TT_KEY(%rax)
+	movq	$0, TT_CHUNK(%rax)
+	mov	%rax, %r8
+	mov	TT_RING(%rax), %rsi
+	test	%rsi, %rsi
+	jz	8f
+	call	thread_id
+	mov	%rax, TR_TID(%rsi)
+	mov	%eax, %edi
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	$USPL_TRACE_RECORD, %ecx
+	xadd	%rcx, TR_POS(%rsi)
+	and	control + TC_RING_MASK(%rip), %rcx
+	lea	USPL_TRACE_RING_HEADER(%rsi, %rcx), %rcx
+	mov	%rdx, (%rcx)
+	mov	%edi, 8(%rcx)
+	movl	$USPL_TRACE_ID_THREAD, 12(%rcx)
+	mov	%r8, %rax
+8:	pop	%r11
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	ret
+9:	xor	%eax, %eax
+	jmp	8b
+
+/* The thread's id in rax; edi: its key. Changes rcx, r11. */
+thread_id:
+	cmpq	$0, control + TC_NO_SYSCALLS(%rip)
+	jne	1f
+	mov	$SYS_GETTID, %eax
+	syscall
+	ret
+1:	xor	%eax, %eax
+	cmpq	$0, control + TC_TID_OFFSET(%rip)
+	je	2f
+	mov	%edi, %eax
+2:	ret
+
+/*
+ * Sees to it that the chunk of stack at rcx has a shadow: 1 in rax if so. Changes rcx, rdx.
+ */
+chunk_meet:
+	push	%rsi
+	push	%rdi
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	mov	%rcx, %rdi		/* the chunk */
+	mov	$USPL_TRACE_SHADOW, %rax
+	cmp	%rax, %rdi
+	jb	chunk_none
+	mov	$SPINS, %r9d
+	xor	%r8d, %r8d		/* 1: we have mapped it */
+chunk_look:
+	mov	%rdi, %rdx
+	shr	$18, %rdx
+	mov	$USPL_TRACE_PROBES, %esi
+1:	and	$(USPL_TRACE_CHUNKS - 1), %edx
+	mov	control + TC_CHUNKS(%rip), %rcx
+	lea	(%rcx, %rdx, 8), %rcx
+	mov	(%rcx), %rax
+	cmp	%rdi, %rax
+	je	chunk_there
+	test	%rax, %rax
+	jz	2f
+	dec	%rax			/* chunk + 1: it can't have one */
+	cmp	%rdi, %rax
+	je	chunk_none
+	inc	%edx
+	dec	%esi
+	jnz	1b
+	jmp	chunk_none
+2:	/* Not in the table, and here is its place. */
+	test	%r8d, %r8d
+	jnz	3f
+	cmp	$SPINS, %r9d
+	jne	4f
+	cmpq	$0, control + TC_NO_SYSCALLS(%rip)
+	jne	chunk_none
+	push	%rdi
+	mov	$USPL_TRACE_SHADOW, %rax
+	sub	%rax, %rdi
+	mov	$USPL_TRACE_CHUNK, %esi
+	mov	$PROT_RW, %edx
+	mov	$MAP_SHADOW, %r10d
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	mov	$SYS_MMAP, %eax
+	syscall
+	pop	%rdi
+	mov	$SPINS, %r9d
+	xor	%r8d, %r8d
+	cmp	$-4095, %rax
+	jae	4f
+	mov	$1, %r8d
+	jmp	chunk_look
+3:	xor	%eax, %eax
+	lock cmpxchg %rdi, (%rcx)
+	jne	chunk_look
+	jmp	chunk_there
+4:	/* Somebody has mapped it and will enter it soon; or it is used for something else. */
+	pause
+	dec	%r9d
+	jnz	chunk_look
+	lea	1(%rdi), %rdx
+	xor	%eax, %eax
+	lock cmpxchg %rdx, (%rcx)
+chunk_none:
+	xor	%eax, %eax
+	jmp	5f
+chunk_there:
+	mov	$1, %eax
+5:	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	ret
+	.org	uspl_trace_begin + USPL_TRACE_CONTROL	/* refused by the assembler if there is more */
+uspl_trace_end:
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,633 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_runtime_test.c - the tracer's hot path, run in this very process: registers, threads, signals, jumps, other stacks
+//
+// The functions below are compiled with five bytes of NOPs at their entry; here these become jumps to thunks.
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "arch/arch.h"
+#include "arch/x86_64/x86_64.h"
+#include "tap.h"
+#include "uspl/trace_abi.h"
+
+#if __has_attribute(noclone)
+#define NOCLONE noclone,
+#else
+#define NOCLONE
+#endif
+#define TRACED __attribute__((NOCLONE noinline, patchable_function_entry(5, 0)))
+#define PAGE 4096
+#define N_RINGS 64
+#define RING_BYTES (1 << 20)
+#define RING_DATA (RING_BYTES / 2)
+#define THREADS 8
+
+extern void __register_frame(void *section);
+
+enum { SITES_MAX = 64 };
+
+static struct tracer {
+	uint8_t *code; /* the runtime, its control page, the thunks, their frames */
+	struct uspl_trace_control *control;
+	struct uspl_trace_counters *counters;
+	uint8_t *thunks, *rings;
+	uint32_t n;
+	void *sites[SITES_MAX];
+} tracer;
+
+static void *near_code(size_t len)
+{
+	uintptr_t at = ((uintptr_t)near_code & ~(uintptr_t)(PAGE - 1)) + (64 << 20);
+
+	for (int i = 0; i < 64; i++, at += 16 << 20) {
+		void *map = mmap((void *)at, len, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (map != MAP_FAILED)
+			return map;
+	}
+	abort();
+}
+
+static void *pages(size_t len, int flags)
+{
+	void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		abort();
+	return map;
+}
+
+/* Where the libc keeps the thread's id, found as a tool would: by looking for it. */
+static int64_t tid_offset(void)
+{
+	const char *self = __builtin_thread_pointer();
+	int32_t tid = (int32_t)syscall(SYS_gettid);
+
+	for (int64_t off = 0; off < 2048; off += 4)
+		if (!memcmp(self + off, &tid, sizeof(tid)))
+			return off;
+	return 0;
+}
+
+static void set_up(void)
+{
+	size_t thunks = SITES_MAX * USPL_TRACE_THUNK;
+	auto_buf struct buf frames = { 0 };
+	uint8_t *tables;
+
+	tracer.code = near_code(4 * PAGE);
+	memcpy(tracer.code, uspl_trace_begin, (size_t)(uspl_trace_end - uspl_trace_begin));
+	tracer.control = (void *)(tracer.code + USPL_TRACE_CONTROL);
+	tracer.thunks = tracer.code + 2 * PAGE;
+	tracer.rings = pages((size_t)N_RINGS * RING_BYTES, MAP_SHARED);
+	tables = pages(USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread) +
+			       USPL_TRACE_CHUNKS * sizeof(uint64_t) + PAGE,
+		       MAP_PRIVATE);
+	tracer.counters = (void *)(tables + USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread) +
+				   USPL_TRACE_CHUNKS * sizeof(uint64_t));
+	tracer.counters->enabled = 1;
+	*tracer.control = (struct uspl_trace_control){
+		.threads = (uintptr_t)tables,
+		.chunks = (uintptr_t)tables + USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread),
+		.rings = (uintptr_t)tracer.rings,
+		.ring_bytes = RING_BYTES,
+		.ring_mask = RING_DATA - 1,
+		.counters = (uintptr_t)tracer.counters,
+		.n_rings = N_RINGS,
+		.tid_offset = tid_offset(),
+		.arenas = { { (uintptr_t)tracer.thunks, thunks } },
+	};
+	arch_native()->thunk_frames(&frames, (uintptr_t)tracer.code + 3 * PAGE,
+				    (uintptr_t)tracer.thunks, thunks);
+	memcpy(tracer.code + 3 * PAGE, frames.data, frames.len);
+	__register_frame(tracer.code + 3 * PAGE);
+}
+
+/* Makes the function's NOPs a jump to a thunk; returns the id of its records. */
+static uint32_t trace(void *function, bool entry_only)
+{
+	uintptr_t at = (uintptr_t)function, page = at & ~(uintptr_t)(PAGE - 1);
+	uint8_t *code = tracer.thunks + tracer.n * USPL_TRACE_THUNK;
+	struct thunk thunk = { (uintptr_t)code, at + 5, (uintptr_t)tracer.code, ++tracer.n };
+
+	if (!(entry_only ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, code) ||
+	    mprotect((void *)page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) ||
+	    !arch_native()->jump_encode(at, thunk.at, function))
+		abort();
+	tracer.sites[thunk.id] = function;
+	return thunk.id;
+}
+
+static void untrace(uint32_t id)
+{
+	static const uint8_t nops[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+
+	memcpy(tracer.sites[id], nops, sizeof(nops));
+}
+
+static struct uspl_trace_ring *ring_of(uint64_t tid)
+{
+	for (uint64_t i = 0; i < tracer.counters->next_ring && i < N_RINGS; i++) {
+		struct uspl_trace_ring *ring = (void *)(tracer.rings + i * RING_BYTES);
+
+		if (ring->tid == tid)
+			return ring;
+	}
+	return NULL;
+}
+
+static struct uspl_trace_ring *my_ring(void)
+{
+	return ring_of((uint64_t)syscall(SYS_gettid));
+}
+
+static const struct uspl_trace_call *record_at(const struct uspl_trace_ring *ring, uint64_t pos)
+{
+	return (const void *)((const char *)ring + USPL_TRACE_RING_HEADER +
+			      (pos & (RING_DATA - 1)));
+}
+
+/* How many records with that id lie in the ring from `from` on. */
+static uint64_t count(const struct uspl_trace_ring *ring, uint64_t from, uint32_t id)
+{
+	uint64_t n = 0;
+
+	for (; ring && from < ring->pos; from += USPL_TRACE_RECORD)
+		n += record_at(ring, from)->id == id;
+	return n;
+}
+
+static uint64_t position(void)
+{
+	const struct uspl_trace_ring *ring = my_ring();
+
+	return ring ? ring->pos : 0;
+}
+
+/* What the compiler may expect of a call: arguments in registers and on the stack, %al, vectors, structs. */
+struct big {
+	long a[5];
+};
+
+TRACED static struct big many(long a, long b, long c, long d, long e, long f, long g, long h,
+			      struct big big)
+{
+	struct big ret = { { a + b, c + d, e + f, g + h, big.a[4] } };
+
+	return ret;
+}
+
+TRACED static double vectors(double a, float b, long double c, double d)
+{
+	return a + (double)b + (double)c + d;
+}
+
+TRACED static int variadic(const char *fmt, ...)
+{
+	char text[64];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+TRACED static __int128 wide(__int128 x)
+{
+	return x * 3;
+}
+
+TRACED static long fib(long n)
+{
+	long a, b;
+
+	if (n < 2)
+		return n;
+	a = fib(n - 1);
+	b = fib(n - 2);
+	/* Keeps the compiler from making a loop of the second call. */
+	__asm__ volatile("" : "+r"(b));
+	return a + b;
+}
+
+static void test_values(void)
+{
+	struct big big = { { 0, 0, 0, 0, 77 } }, got;
+	uint64_t from = position();
+	uint32_t ids[] = { trace(many, false), trace(vectors, false), trace(variadic, false),
+			   trace(wide, false), trace(fib, false) };
+
+	got = many(1, 2, 3, 4, 5, 6, 7, 8, big);
+	ok(got.a[0] == 3 && got.a[1] == 7 && got.a[2] == 11 && got.a[3] == 15 && got.a[4] == 77,
+	   "arguments on the stack and a struct as result");
+	ok(vectors(1, 2, 3, 4) == 10, "floating-point arguments and result");
+	ok(variadic("%d %s %.1f", 12, "abc", 1.5) == 10, "a variable number of arguments");
+	ok(wide((__int128)1 << 70) == (__int128)3 << 70, "a result in two registers");
+	ok(fib(15) == 610, "recursion");
+	ok(count(my_ring(), from, ids[0]) == 1 && count(my_ring(), from, ids[4]) == 1973,
+	   "a record for every call");
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		untrace(ids[i]);
+	from = position();
+	ok(fib(10) == 55 && position() == from, "taken out again: no record");
+}
+
+/* Sets every general register, calls, and says which ones have changed. */
+TRACED static void idle(void)
+{
+	__asm__ volatile("");
+}
+
+static void (*const volatile idle_now)(void) = idle;
+
+static uint64_t changed_registers(void)
+{
+	uint64_t bad;
+
+	/* r15 holds the stack pointer; the red zone is left alone. */
+	__asm__ volatile("mov %%rsp, %%r15\n sub $128, %%rsp\n and $-16, %%rsp\n"
+			 "mov $0x101, %%eax\n mov $0x102, %%ebx\n mov $0x103, %%ecx\n"
+			 "mov $0x104, %%edx\n mov $0x105, %%esi\n mov $0x106, %%edi\n"
+			 "mov $0x108, %%r8d\n mov $0x109, %%r9d\n mov $0x10a, %%r10d\n"
+			 "mov $0x10b, %%r11d\n mov $0x10c, %%r12d\n mov $0x10d, %%r13d\n"
+			 "mov $0x10e, %%r14d\n call *%[f]\n mov %%r15, %%rsp\n"
+			 "sub $0x101, %%rax\n sub $0x102, %%rbx\n sub $0x103, %%rcx\n"
+			 "sub $0x104, %%rdx\n sub $0x105, %%rsi\n sub $0x106, %%rdi\n"
+			 "sub $0x108, %%r8\n sub $0x109, %%r9\n sub $0x10a, %%r10\n"
+			 "sub $0x10b, %%r11\n sub $0x10c, %%r12\n sub $0x10d, %%r13\n"
+			 "sub $0x10e, %%r14\n or %%rbx, %%rax\n or %%rcx, %%rax\n"
+			 "or %%rdx, %%rax\n or %%rsi, %%rax\n or %%rdi, %%rax\n"
+			 "or %%r8, %%rax\n or %%r9, %%rax\n or %%r10, %%rax\n"
+			 "or %%r11, %%rax\n or %%r12, %%rax\n or %%r13, %%rax\n"
+			 "or %%r14, %%rax\n"
+			 : "=a"(bad)
+			 : [f] "m"(idle_now)
+			 : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
+			   "r13", "r14", "r15", "memory", "cc");
+	return bad;
+}
+
+static void *registers_in_thread(void *arg)
+{
+	*(uint64_t *)arg = changed_registers() | changed_registers();
+	return NULL;
+}
+
+static void test_registers(void)
+{
+	uint64_t bad = 1;
+	pthread_t thread;
+	uint32_t id = trace(idle, false);
+
+	ok(!changed_registers(), "every register is kept by a traced call");
+	pthread_create(&thread, NULL, registers_in_thread, &bad);
+	pthread_join(thread, NULL);
+	ok(!bad, "by a new thread's first one, too");
+	untrace(id);
+	id = trace(idle, true);
+	ok(!changed_registers(), "and by one whose entry is recorded");
+	untrace(id);
+}
+
+static void test_entry(void)
+{
+	uint32_t id = trace(fib, true);
+	uint64_t from = position();
+	const struct uspl_trace_entry *entry;
+
+	ok(fib(10) == 55 && count(my_ring(), from, id) == 177, "entries only: one for each call");
+	entry = (const void *)record_at(my_ring(), from + USPL_TRACE_RECORD);
+	ok((uint32_t)((uintptr_t)fib) < entry->caller &&
+		   entry->caller < (uint32_t)(uintptr_t)fib + 512,
+	   "with the caller");
+	untrace(id);
+}
+
+static void *fib_often(void *arg)
+{
+	for (int i = 0; i < 20; i++)
+		fib(12);
+	*(uint64_t *)arg = position();
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	uint32_t id = trace(fib, false);
+	pthread_t threads[THREADS];
+	uint64_t taken[THREADS] = { 0 };
+	int full = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, fib_often, &taken[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	/* A thread whose thread pointer was another's before has that one's ring and a record that says so. */
+	for (int i = 0; i < THREADS; i++)
+		full += taken[i] >= 20 * 465 * USPL_TRACE_RECORD;
+	ok(full == THREADS, "every new thread finds a ring and loses nothing");
+	untrace(id);
+}
+
+static volatile sig_atomic_t handled;
+static uint32_t storm_id;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	fib(3);
+	handled++;
+}
+
+/* Signals in the middle of everything: records of the handler and of what it interrupts are all there. */
+static void test_signals(void)
+{
+	struct sigaction act = { .sa_handler = on_signal }, old;
+	struct itimerval every = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	uint64_t from, calls = 0, before, seen;
+
+	storm_id = trace(fib, false);
+	sigaction(SIGALRM, &act, &old);
+	from = position();
+	before = my_ring()->unseen;
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (int i = 0; i < 200000; i++, calls += 15)
+		fib(5);
+	setitimer(ITIMER_REAL, &never, NULL);
+	seen = (position() - from) / USPL_TRACE_RECORD + my_ring()->unseen - before;
+	ok(handled > 100, "%d signals were handled", (int)handled);
+	ok(seen == calls + 5 * (uint64_t)handled, "no record is lost by signals (%llu, %llu)",
+	   (unsigned long long)seen, (unsigned long long)(calls + 5 * (uint64_t)handled));
+	sigaction(SIGALRM, &old, NULL);
+	untrace(storm_id);
+}
+
+static jmp_buf out;
+static volatile bool leave = true;
+
+TRACED static void jumps(int depth)
+{
+	if (depth)
+		jumps(depth - 1);
+	else if (leave)
+		longjmp(out, 1);
+	__asm__ volatile("");
+}
+
+static void test_longjmp(void)
+{
+	uint32_t ids[] = { trace(jumps, false), trace(fib, false) };
+	uint64_t from = position();
+
+	for (int i = 0; i < 3; i++)
+		if (!setjmp(out))
+			jumps(10);
+	ok(fib(10) == 55 && count(my_ring(), from, ids[1]) == 177,
+	   "calls work after frames were left by longjmp");
+	untrace(ids[0]);
+	untrace(ids[1]);
+}
+
+/* Two traced functions, the first of which ends with a jump to the second. */
+__asm__(".text\n.globl tail_first, tail_second\n"
+	".p2align 4\ntail_first: .byte 0x90,0x90,0x90,0x90,0x90\n add $1, %rdi\n jmp tail_second\n"
+	".p2align 4\ntail_second: .byte 0x90,0x90,0x90,0x90,0x90\n lea (%rdi,%rdi), %rax\n ret\n");
+extern long tail_first(long x), tail_second(long x);
+
+static void test_tail_call(void)
+{
+	uint32_t ids[] = { trace(tail_first, false), trace(tail_second, false) };
+	uint64_t from = position();
+
+	ok(tail_first(20) == 42 && tail_second(4) == 8,
+	   "a tail call of a traced function returns right");
+	ok(count(my_ring(), from, ids[0]) == 1 && count(my_ring(), from, ids[1]) == 2,
+	   "and both have their records");
+	untrace(ids[0]);
+	untrace(ids[1]);
+}
+
+static ucontext_t main_context, other_context;
+static char other_stack[256 << 10];
+static long sum;
+
+TRACED static void switches(int n)
+{
+	for (int i = 0; i < n; i++) {
+		sum += i;
+		swapcontext(&other_context, &main_context);
+	}
+}
+
+static void coroutine(void)
+{
+	switches(50);
+}
+
+TRACED static void resume(void)
+{
+	swapcontext(&main_context, &other_context);
+}
+
+static void test_coroutines(void)
+{
+	uint32_t ids[] = { trace(switches, false), trace(resume, false), trace(fib, false) };
+	uint64_t from = position();
+
+	getcontext(&other_context);
+	other_context.uc_stack.ss_sp = other_stack;
+	other_context.uc_stack.ss_size = sizeof(other_stack);
+	other_context.uc_link = &main_context;
+	makecontext(&other_context, coroutine, 0);
+	for (int i = 0; i < 51; i++) {
+		resume();
+		fib(3);
+	}
+	ok(sum == 49 * 25, "traced coroutines go on where they were");
+	ok(count(my_ring(), from, ids[0]) == 1 && count(my_ring(), from, ids[1]) == 51,
+	   "with a record for each call that came back");
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		untrace(ids[i]);
+}
+
+TRACED static long deep(long n)
+{
+	char space[4096];
+
+	memset(space, (int)n, sizeof(space));
+	__asm__ volatile("" : : "r"(space) : "memory");
+	return n ? deep(n - 1) + space[17] * 0 + 1 : 0;
+}
+
+static void test_deep(void)
+{
+	uint32_t id = trace(deep, false);
+	uint64_t from = position();
+
+	ok(deep(1000) == 1000 && count(my_ring(), from, id) == 1001,
+	   "a stack of 4 MiB, over many chunks");
+	untrace(id);
+}
+
+struct chain {
+	void *want;
+	bool found;
+	int n;
+};
+
+static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct chain *chain = arg;
+	uintptr_t pc = _Unwind_GetIP(context);
+
+	chain->found |= pc > (uintptr_t)chain->want && pc < (uintptr_t)chain->want + 256;
+	return ++chain->n > 100 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+TRACED static void unwinds(struct chain *chain, int depth)
+{
+	if (depth)
+		unwinds(chain, depth - 1);
+	else
+		_Unwind_Backtrace(note_frame, chain);
+	__asm__ volatile("");
+}
+
+static void test_unwinding(void)
+{
+	struct chain chain = { .want = (void *)test_unwinding };
+	uint32_t id = trace(unwinds, false);
+
+	unwinds(&chain, 5);
+	ok(chain.found && chain.n >= 13, "an unwinder passes through traced frames (%d)", chain.n);
+	untrace(id);
+}
+
+static int cleaned;
+
+static void clean(void *arg)
+{
+	*(int *)arg += 1;
+}
+
+TRACED static void waits(int depth)
+{
+	pthread_cleanup_push(clean, &cleaned);
+	if (depth)
+		waits(depth - 1);
+	else
+		pause();
+	pthread_cleanup_pop(0);
+}
+
+static void *cancelled(void *arg)
+{
+	waits(3);
+	return arg;
+}
+
+static void test_cancel(void)
+{
+	uint32_t id = trace(waits, false);
+	void *result = NULL;
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled, NULL);
+	usleep(20000);
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	ok(result == PTHREAD_CANCELED && cleaned == 4,
+	   "pthread_cancel runs the clean-up handlers of traced frames (%d)", cleaned);
+	untrace(id);
+}
+
+static void test_threshold(void)
+{
+	uint32_t id = trace(fib, false);
+	uint64_t from = position();
+
+	tracer.control->threshold = 1ull << 40;
+	ok(fib(10) == 55 && position() == from, "calls shorter than the threshold leave no record");
+	tracer.control->threshold = 0;
+	untrace(id);
+}
+
+/* The child's tables are wiped as MADV_WIPEONFORK does it. */
+static void test_fork(void)
+{
+	uint32_t id = trace(fib, false);
+	uint64_t from = position();
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		tracer.counters->enabled = 0;
+		memset((void *)tracer.control->threads, 0,
+		       USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread));
+		_exit(fib(10) == 55 ? 0 : 1);
+	}
+	ok(pid > 0 && waitpid(pid, &status, 0) == pid && !status, "a child of fork goes on");
+	ok(position() == from, "and writes into nobody's ring");
+	untrace(id);
+}
+
+/* With no ring left, calls are counted, not lost silently. */
+static void *without_ring(void *arg)
+{
+	*(long *)arg = fib(5);
+	return NULL;
+}
+
+static void test_no_ring(void)
+{
+	uint32_t id = trace(fib, false);
+	uint64_t n_rings = tracer.control->n_rings, before = tracer.counters->nowhere;
+	pthread_t thread;
+	long result = 0;
+	pthread_attr_t attr;
+
+	tracer.control->n_rings = 0;
+	pthread_attr_init(&attr);
+	/* A stack of its own size, so that its thread pointer is a new one. */
+	pthread_attr_setstacksize(&attr, 64 << 20);
+	pthread_create(&thread, &attr, without_ring, &result);
+	pthread_join(thread, NULL);
+	tracer.control->n_rings = n_rings;
+	ok(result == 5 && tracer.counters->nowhere - before == 15,
+	   "a call that finds no ring is counted");
+	untrace(id);
+}
+
+int main(void)
+{
+	set_up();
+	test_values();
+	test_registers();
+	test_entry();
+	test_threads();
+	test_signals();
+	test_longjmp();
+	test_tail_call();
+	test_coroutines();
+	test_deep();
+	test_unwinding();
+	test_cancel();
+	test_threshold();
+	test_fork();
+	test_no_ring();
+	return tap_done();
+}
