@@ -1,67 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # create-builds.bats - uspl-create finds its way through builds of all kinds
 #
-# The tree is a program of two sources and a header; each test gives it another build.
+# Each test gives the tree of tests/lib/tree.bash another build.
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 
 setup() {
-	source "$BATS_TEST_DIRNAME/../lib/process.bash"
-	source "$BATS_TEST_DIRNAME/../lib/tools.bash"
-	unset CC CXX CFLAGS
-	export TMPDIR=$BATS_TEST_TMPDIR/tmp
-	mkdir -p "$TMPDIR" "$BATS_TEST_TMPDIR/tree"
-	cd "$BATS_TEST_TMPDIR/tree" || return
-	printf '#include "limit.h"\n\nint limit(void)\n{\n\treturn LIMIT;\n}\n' > limit.c
-	printf '#define LIMIT 1\nint limit(void);\n' > limit.h
-	printf '#include "limit.h"\n\nint main(void)\n{\n\treturn limit();\n}\n' > main.c
-	diff_of limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+	source "$BATS_TEST_DIRNAME/../lib/tree.bash"
+	tree_make tree
 }
 
-# Whatever the outcome, no temporary folder may stay.
 teardown() {
-	[ -z "$(ls -A "$TMPDIR")" ]
-}
-
-# need COMMAND... - skips the test where one is missing
-need() {
-	local name
-	for name in "$@"; do
-		command -v "$name" > /dev/null || skip "$name is not installed"
-	done
-}
-
-# diff_of FILE SCRIPT - prints the diff that sed's SCRIPT makes to FILE
-diff_of() {
-	sed "$2" "$1" > "$1.new"
-	diff -u --label "a/$1" --label "b/$1" "$1" "$1.new" || rm "$1.new"
-}
-
-# makefile RULE... - a Makefile of these lines, where ';' at the start of a word begins a recipe line
-makefile() {
-	printf '%s\n' "$@" | sed 's/^;/\t/' > Makefile
-}
-
-# create_in ARG... - uspl-create with ../fix.diff, the update going to ../out
-create_in() {
-	tool uspl-create --output=../out --patch=../fix.diff "$@"
-}
-
-# expect_update TARGETS FUNCTIONS - fails unless the update has these, sorted
-expect_update() {
-	expect_status 0 || return
-	tool uspl-view --file=../out --json
-	local targets
-	targets=$(grep -o '"name":"[^"]*","path"' <<< "$output" | cut -d'"' -f4 | sort | xargs)
-	[ "$targets" = "$1" ] || fail "the targets are '$targets', not '$1'" || return
-	[ "$(functions_of "$output")" = "$2" ] || fail "the functions are not '$2'"
-}
-
-# expect_refused STATUS REGEX - fails unless create said no, and wrote nothing
-expect_refused() {
-	expect_status "$1" || return
-	expect_message "^uspl-create: .*$2" || return
-	[ -z "$output" ] && [ ! -e ../out ]
+	expect_tidy
 }
 
 cmake_lists() {
@@ -203,21 +153,27 @@ cmake_lists() {
 	expect_update liblimit.so limit
 }
 
-@test "a git diff with a new, a removed and a renamed file" {
-	need git
-	makefile 'server: $(patsubst %.c,%.o,$(wildcard *.c))' ';$(CC) -o $@ $^'
-	printf 'int old(void)\n{\n\treturn 3;\n}\n' > old.c
-	printf 'int moved(void)\n{\n\treturn 4;\n}\n\nint also(void)\n{\n\treturn 5;\n}\n' > from.c
-	git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -q -m first
-	git mv from.c to.c
-	git rm -q -f old.c
-	printf 'int added(void)\n{\n\treturn 41;\n}\n' > added.c
-	sed -i 's/return LIMIT/return LIMIT + added()/; s/^int limit/int added(void);\n\n&/' limit.c
-	git add . && git diff --cached -M > ../fix.diff
-	git reset -q --hard
-	grep -q '^rename from' ../fix.diff
-	create_in
+@test "linked under another name: renamed, copied and stripped, copied without a build-id" {
+	local last
+	for last in 'mv tmp $@' 'install -s tmp $@ && rm tmp' 'strip tmp && cp tmp $@ && rm tmp'; do
+		makefile 'server: main.o limit.o' ";\$(CC) \$(LDFLAGS) -o tmp \$^ && $last"
+		create_in
+		expect_update server limit
+		expect_output '"build_ids":\["[0-9a-f]{40}"\]'
+		rm ../out
+	done
+	LDFLAGS=-Wl,--build-id=none create_in
 	expect_update server limit
+	expect_output '"build_ids":\[\]'
+}
+
+@test "several programs linked under one name, and renamed" {
+	makefile 'all: one two three' 'one: main.o limit.o' ';$(CC) -o tmp $^ && mv tmp $@' \
+		'two: one main.o limit.o other.o' ';$(CC) -o tmp $(filter %.o,$^) && mv tmp $@' \
+		'three: two other.o' ';$(CC) -shared -o tmp other.o && mv tmp $@'
+	printf 'int other;\n' > other.c
+	create_in --build='make -j2 CFLAGS=-fPIC'
+	expect_update 'one two' limit
 }
 
 @test "the patch changes how things are compiled" {
