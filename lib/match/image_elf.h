@@ -33,6 +33,14 @@ int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_com
  * in another way than linkers do adds none: that is no failure.
  */
 int image_add_starts(struct image *image, taddr header, struct uspl_err *err) uspl_must_check;
+/*
+ * The same for a program whose linker made no such table (a static one): by .eh_frame itself, which
+ * the file's section headers tell the place of.
+ */
+int image_add_frame_starts(struct image *image, Elf *elf, int64_t bias,
+			   struct uspl_err *err) uspl_must_check;
+/* Sorts image->starts, for the two. */
+void image_sort_starts(struct image *image);
 
 /*
  * The offset of a program's block of thread-local variables from the thread pointer, by the size

@@ -229,6 +229,8 @@ static int fill(struct image_file *file, Elf *elf, struct uspl_err *err)
 	rc = image_add_symbols(image, elf, 0, &complete, err);
 	if (!rc && !complete && frames)
 		rc = image_add_starts(image, frames, err);
+	if (!rc && !complete && !image->starts.n)
+		rc = image_add_frame_starts(image, elf, 0, err);
 	return rc ? rc : read_sections(file, elf, err);
 }
 

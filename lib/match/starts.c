@@ -37,6 +37,12 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+void image_sort_starts(struct image *image)
+{
+	if (image->starts.n)
+		qsort(image->starts.items, image->starts.n, sizeof(taddr), by_value);
+}
+
 int image_add_starts(struct image *image, taddr at, struct uspl_err *err)
 {
 	const uint8_t *bytes = image_bytes(image, at, sizeof(struct header)), *table;
@@ -58,7 +64,6 @@ int image_add_starts(struct image *image, taddr at, struct uspl_err *err)
 		memcpy(&entry, table + i * sizeof(entry), sizeof(entry));
 		*start = at + (uint64_t)(int64_t)entry.start;
 	}
-	if (image->starts.n)
-		qsort(image->starts.items, image->starts.n, sizeof(taddr), by_value);
+	image_sort_starts(image);
 	return 0;
 }

@@ -62,29 +62,6 @@ static bool same_build(Elf *elf, const struct module *module)
 	return !strcmp(build_id, module->build_id);
 }
 
-/*
- * Symbols come from the file, .symtab or else .dynsym. A module without a readable file has none:
- * that is no failure.
- */
-static int read_symbols(const struct proc *proc, const struct module *module, struct image *image,
-			bool *ret_complete, struct uspl_err *err)
-{
-	int fd = module_open_file(proc, module);
-	Elf *elf = fd < 0 ? NULL : image_open_elf(image, fd);
-
-	if (!elf || !same_build(elf, module))
-		return 0;
-	return image_add_symbols(image, elf, module->bias, ret_complete, err);
-}
-
-/* A library's block lies elsewhere in each thread; the program's is known. */
-static int64_t static_tls_offset(const struct module *module)
-{
-	if (!module->is_main || !module->tls_size)
-		return 0;
-	return image_tls_offset(module->tls_size, module->tls_align);
-}
-
 /* Of a program without a symbol table, by its call frame information. */
 static int add_starts(const struct module *module, struct image *image, struct uspl_err *err)
 {
@@ -96,11 +73,41 @@ static int add_starts(const struct module *module, struct image *image, struct u
 	return 0;
 }
 
+/*
+ * Symbols come from the file, .symtab or else .dynsym. A module without a readable file has none:
+ * that is no failure.
+ */
+static int read_symbols(const struct proc *proc, const struct module *module, struct image *image,
+			struct uspl_err *err)
+{
+	int rc = 0, fd = module_open_file(proc, module);
+	Elf *elf = fd < 0 ? NULL : image_open_elf(image, fd);
+	bool complete = false;
+
+	if (elf && !same_build(elf, module))
+		elf = NULL;
+	if (elf)
+		rc = image_add_symbols(image, elf, module->bias, &complete, err);
+	if (rc || complete)
+		return rc;
+	rc = add_starts(module, image, err);
+	if (!rc && elf && !image->starts.n)
+		rc = image_add_frame_starts(image, elf, module->bias, err);
+	return rc;
+}
+
+/* A library's block lies elsewhere in each thread; the program's is known. */
+static int64_t static_tls_offset(const struct module *module)
+{
+	if (!module->is_main || !module->tls_size)
+		return 0;
+	return image_tls_offset(module->tls_size, module->tls_align);
+}
+
 int module_image(const struct proc *proc, const struct module *module, struct image **ret,
 		 struct uspl_err *err)
 {
 	struct image *image = calloc(1, sizeof(*image));
-	bool complete = false;
 	int rc;
 
 	if (!image)
@@ -111,9 +118,7 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 	image->tls_offset = static_tls_offset(module);
 	rc = image->name ? read_segments(proc, module, image, err) : uspl_fail_nomem(err);
 	if (!rc)
-		rc = read_symbols(proc, module, image, &complete, err);
-	if (!rc && !complete)
-		rc = add_starts(module, image, err);
+		rc = read_symbols(proc, module, image, err);
 	if (rc) {
 		image_free(image);
 		return rc;

@@ -143,12 +143,20 @@ walk() {
 	fi
 }
 
-# run_case NAME CFLAGS - the whole case in one variant
-run_case() {
-	local compiler
-	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR/work
+# skip_unfit - skips the case where what its expect file asks for isn't there
+skip_unfit() {
+	local compiler needs
 	compiler=$(expect_lines compiler)
 	[[ $TARGET_CC = *"$compiler"* ]] || skip "made for $compiler"
+	while read -r needs; do
+		command -v "${needs%% *}" > /dev/null || skip "${needs%% *} is not installed (package ${needs##* })"
+	done < <(expect_lines needs)
+}
+
+# run_case NAME CFLAGS - the whole case in one variant
+run_case() {
+	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR/work
+	skip_unfit
 	tree_build "$2" || return
 	if [ -f "$CASE/steps.bash" ]; then
 		# shellcheck source=/dev/null
