@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build.c - the program built before and after the patch
 //
-// The order matters in three places. All diffs are read and the first one is tried before the long
-// first build. What the first build made is taken in before the second one overwrites it. And the
-// files that the patch touched get a new time after the first build has ended, so that they are
-// newer than every object.
+// The order matters in three places. All diffs are tried before the long first build. What a build
+// made is taken in before the next one overwrites it. And the files that a patch touches get a new
+// time after the build before it has ended, so that they are newer than every object.
+//
+// In a series each patch is a step, and what its build made is what the next step starts from: not
+// a build of the patched tree from its beginning, which would be another one, but the very objects
+// of which the update before was made.
 
 #include "create/build.h"
 
@@ -15,201 +18,153 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "create/build_parts.h"
+#include "create/build_patch.h"
 
-/* What build_run works on. */
-struct run {
+struct builder {
 	const struct build_options *options;
-	struct build *build;
 	struct build_paths paths;
-	VEC(struct patch_file) patches;
+	patch_files patches;
+	struct buf text; /* of all patches */
+	size_t next;     /* the first patch of the next step */
 	struct recipe recipe;
 	struct prebuild prebuild;
 	struct units *units;
-	tree_files patched;
-	plain_files plain; /* of these, those that were given line directives */
+	struct strmap originals; /* sources as they were at first */
+	plain_files plain;       /* sources that were given line directives */
+	struct build *notes;     /* those of the time before the first step */
 };
 
-static void run_release(struct run *run)
-{
-	struct patch_file *patch;
-
-	units_free(run->units);
-	patched_release(&run->plain);
-	tree_files_release(&run->patched);
-	vec_for_each (&run->patches, patch)
-		free(patch->path);
-	vec_release(&run->patches);
-	recipe_release(&run->recipe);
-	prebuild_close(&run->prebuild);
-	free(run->paths.source);
-	free(run->paths.work);
-	free(run->paths.tree);
-}
-
-DEFINE_AUTO_RELEASE(run, struct run, run_release)
-#define auto_run __attribute__((cleanup(cleanup_run_)))
-
-/* The folder that the user wants to keep: a new one, or an empty one. */
-static int make_kept_folder(const char *path, struct uspl_err *err)
-{
-	int rc = file_mkdirs(path, err);
-
-	if (rc)
-		return rc;
-	/* rmdir succeeds on an empty folder only. */
-	if (rmdir(path) < 0)
-		return uspl_fail_errno(err, "cannot use the folder '%s'", path);
-	return mkdir(path, 0777) < 0 ? uspl_fail_errno(err, "cannot create the folder '%s'", path)
-				     : 0;
-}
-
-static int make_work(const char *keep, char **ret_work, struct uspl_err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	auto_free char *path = NULL;
-	int rc = 0;
-
-	if (keep)
-		path = strdup(keep);
-	else if (asprintf(&path, "%s/uspl-create.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
-		path = NULL;
-	if (!path)
-		return uspl_fail_nomem(err);
-	if (keep)
-		rc = make_kept_folder(path, err);
-	else if (!mkdtemp(path))
-		rc = uspl_fail_errno(err, "cannot create the folder '%s'", path);
-	if (rc)
-		return rc;
-	*ret_work = realpath(path, NULL);
-	return *ret_work ? 0 : uspl_fail_errno(err, "cannot find '%s'", path);
-}
-
-static int find_source(const char *source, char **ret, struct uspl_err *err)
-{
-	struct stat st;
-
-	*ret = realpath(source, NULL);
-	if (!*ret || stat(*ret, &st) < 0)
-		return uspl_fail_errno(err, "cannot open the source folder '%s'", source);
-	return S_ISDIR(st.st_mode) ? 0
-				   : uspl_fail(err, USPL_E_FILE, "'%s' is not a folder", source);
-}
-
-/* The work folder in the one for the prebuild; prebuild_use makes it. */
-static int open_prebuild(struct run *run, struct uspl_err *err)
-{
-	int rc = prebuild_open(run->options->prebuild, &run->prebuild, err);
-
-	if (rc)
-		return rc;
-	run->paths.work = file_join(run->prebuild.folder, "work");
-	return run->paths.work ? 0 : uspl_fail_nomem(err);
-}
-
-static int make_folders(struct run *run, struct uspl_err *err)
-{
-	const struct build_options *options = run->options;
-	int rc = find_source(options->source, &run->paths.source, err);
-
-	if (!rc)
-		rc = recipe_find(run->paths.source, options->command, options->jobs, &run->recipe,
-				 err);
-	if (!rc)
-		rc = options->prebuild ? open_prebuild(run, err)
-				       : make_work(options->keep, &run->paths.work, err);
-	if (rc)
-		return rc;
-	run->build->work = strdup(run->paths.work);
-	run->build->keep = options->keep || options->prebuild;
-	run->paths.tree = file_join(run->paths.work, "tree");
-	return run->build->work && run->paths.tree ? 0 : uspl_fail_nomem(err);
-}
+/* One step: some patches and the build after them. */
+struct step {
+	struct builder *builder;
+	struct build *build;
+	size_t first, end; /* its patches */
+	tree_files patched;
+};
 
 /* The private tree: a new copy, or one that is built already. */
-static int make_tree(struct run *run, struct uspl_err *err)
+static int make_tree(struct builder *builder, struct uspl_err *err)
 {
 	auto_free char *why_not = NULL;
 	int rc = 0;
 
-	if (run->options->prebuild)
-		rc = prebuild_use(&run->prebuild, &run->paths, &run->recipe, &why_not, err);
+	if (builder->prebuild.folder)
+		rc = prebuild_use(&builder->prebuild, &builder->paths, &builder->recipe, &why_not,
+				  err);
 	if (!rc && why_not)
-		rc = build_note(run->build, err,
+		rc = build_note(builder->notes, err,
 				"the build in '%s' is made anew: '%s' isn't what it was",
-				run->options->prebuild, why_not);
-	if (rc || run->prebuild.usable)
+				builder->options->prebuild, why_not);
+	if (rc || builder->prebuild.usable)
 		return rc;
-	log_info("build", "copying '%s' to '%s'", run->paths.source, run->paths.tree);
-	return tree_copy(&run->paths, err);
+	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);
+	return tree_copy(&builder->paths, err);
 }
 
-/* Reads all diffs into one text, and keeps each in a file of its own for patch(1). */
-static int read_patches(struct run *run, struct buf *text, struct uspl_err *err)
+static int make_folders(struct builder *builder, struct uspl_err *err)
 {
-	const char **name;
-	int rc = 0;
+	const struct build_options *options = builder->options;
+	int rc = source_find(options->source, &builder->paths.source, err);
 
-	vec_for_each (&run->options->patches, name) {
-		struct patch_file *patch = vec_push(&run->patches);
-		size_t start = text->len;
+	if (!rc)
+		rc = recipe_find(builder->paths.source, options->command, options->jobs,
+				 &builder->recipe, err);
+	if (!rc && options->prebuild)
+		rc = prebuild_open(options->prebuild, &builder->prebuild, err);
+	if (!rc)
+		rc = paths_find(options, &builder->prebuild, &builder->paths, err);
+	return rc ? rc : make_tree(builder, err);
+}
 
-		if (!patch)
-			return uspl_fail_nomem(err);
-		rc = patch_read(*name, text, err);
+/* Reads all diffs into one text. */
+static int read_patches(struct builder *builder, struct uspl_err *err)
+{
+	const struct build_patch *wanted;
+
+	vec_for_each (&builder->options->patches, wanted) {
+		struct patch_file *patch = vec_push(&builder->patches);
+		size_t start = builder->text.len;
+		int rc =
+			patch ? diff_read(wanted->path, &builder->text, err) : uspl_fail_nomem(err);
+
 		if (rc)
 			return rc;
-		patch->name = *name;
+		patch->name = wanted->path;
+		patch->option = wanted->option;
 		patch->text = start;
-		patch->len = text->len - start;
+		patch->len = builder->text.len - start;
 	}
 	return 0;
 }
 
-static int write_patches(struct run *run, const struct buf *text, struct uspl_err *err)
+/* Keeps each diff in a file of its own for patch(1). */
+static int write_patches(struct builder *builder, struct uspl_err *err)
 {
 	struct patch_file *patch;
 
-	vec_for_each (&run->patches, patch) {
-		size_t number = (size_t)(patch - run->patches.items) + 1;
+	vec_for_each (&builder->patches, patch) {
+		size_t number = (size_t)(patch - builder->patches.items) + 1;
 		int rc;
 
-		if (asprintf(&patch->path, "%s/patch-%zu", run->paths.work, number) < 0) {
+		if (asprintf(&patch->path, "%s/patch-%zu", builder->paths.work, number) < 0) {
 			patch->path = NULL;
 			return uspl_fail_nomem(err);
 		}
-		rc = file_write(patch->path, text->data + patch->text, patch->len, err);
+		rc = file_write(patch->path, builder->text.data + patch->text, patch->len, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static int run_phase(const struct run *run, const char *name, const char *command, bool quiet,
-		     struct uspl_err *err)
+static int build_before(struct builder *builder, struct uspl_err *err)
 {
-	const struct phase phase = { name, command, quiet };
+	struct phase phase = { "pre", NULL, "building before the patch", false };
+	int rc = phase_prepare(&builder->paths, err);
 
-	return phase_run(&run->paths, run->options, &phase, err);
+	if (rc || builder->prebuild.usable)
+		return rc ? rc : units_add_pre(builder->units, err);
+	rc = tree_renew_sources(builder->paths.tree, err);
+	if (!rc && builder->recipe.setup) {
+		phase.command = builder->recipe.setup;
+		rc = phase_run(&builder->paths, builder->options, &phase, err);
+	}
+	phase.command = builder->recipe.build;
+	if (!rc)
+		rc = phase_run(&builder->paths, builder->options, &phase, err);
+	if (!rc)
+		rc = units_add_pre(builder->units, err);
+	if (!rc && builder->prebuild.folder)
+		rc = prebuild_save(&builder->prebuild, &builder->paths, err);
+	return rc;
 }
 
-static int build_before(struct run *run, struct uspl_err *err)
+int builder_new(const struct build_options *options, struct builder **ret, struct uspl_err *err)
 {
-	int rc = phase_prepare(&run->paths, err);
+	auto_builder struct builder *builder = calloc(1, sizeof(*builder));
+	int rc;
 
-	if (rc || run->prebuild.usable)
-		return rc ? rc : units_add_pre(run->units, err);
-	rc = tree_renew_sources(run->paths.tree, err);
-	if (!rc && run->recipe.setup)
-		rc = run_phase(run, "pre", run->recipe.setup, false, err);
+	if (!builder)
+		return uspl_fail_nomem(err);
+	builder->options = options;
+	builder->prebuild.lock = -1;
+	builder->notes = calloc(1, sizeof(*builder->notes));
+	builder->units = units_new(&builder->paths);
+	if (!builder->notes || !builder->units)
+		return uspl_fail_nomem(err);
+	rc = read_patches(builder, err);
 	if (!rc)
-		rc = run_phase(run, "pre", run->recipe.build, false, err);
+		rc = make_folders(builder, err);
 	if (!rc)
-		rc = units_add_pre(run->units, err);
-	if (!rc && run->options->prebuild)
-		rc = prebuild_save(&run->prebuild, &run->paths, err);
-	return rc;
+		rc = write_patches(builder, err);
+	if (!rc)
+		rc = patches_try(&builder->paths, buf_str(&builder->text), &builder->patches, err);
+	if (!rc)
+		rc = build_before(builder, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(builder);
+	return 0;
 }
 
 static int renew_files(const tree_files *files, const struct timespec *now, struct uspl_err *err)
@@ -225,96 +180,152 @@ static int renew_files(const tree_files *files, const struct timespec *now, stru
 }
 
 /* What the patch touches, and all that includes it, becomes newer than what was built of it. */
-static int renew_patched(struct run *run, struct uspl_err *err)
+static int renew_patched(const struct step *step, struct uspl_err *err)
 {
 	struct timespec now;
 	int rc;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	rc = renew_files(&run->patched, &now, err);
-	return rc ? rc : units_renew_dependents(run->units, &run->patched, &now, err);
+	rc = renew_files(&step->patched, &now, err);
+	return rc ? rc : units_renew_dependents(step->builder->units, &step->patched, &now, err);
 }
 
-static int apply_patches(struct run *run, struct uspl_err *err)
+static int apply_patches(struct step *step, struct uspl_err *err)
 {
+	struct builder *builder = step->builder;
+	const struct build_paths *paths = &builder->paths;
 	struct strmap inodes = { 0 };
-	struct patch_file *patch;
-	int rc = tree_snapshot(&run->paths, &inodes, err);
+	int rc = patched_take_out(&builder->plain, err);
 
-	vec_for_each (&run->patches, patch) {
-		if (!rc)
-			rc = patch_apply(run->paths.tree, patch, run->options->patch_opt, false,
-					 err);
-	}
 	if (!rc)
-		rc = tree_changed(run->paths.tree, &inodes, &run->patched, err);
+		rc = tree_snapshot(paths, &inodes, &builder->originals, err);
+	for (size_t i = step->first; i < step->end && !rc; i++)
+		rc = patch_apply(paths->tree, &builder->patches.items[i], err);
 	if (!rc)
-		rc = patched_renumber(&run->paths, &inodes, &run->patched, &run->plain, err);
+		rc = tree_changed(paths->tree, &inodes, &step->patched, err);
+	if (!rc)
+		rc = patched_put_back(&builder->plain, &step->patched, err);
+	if (!rc)
+		rc = patched_renumber(paths, &builder->originals, &step->patched, &builder->plain,
+				      err);
 	strmap_release(&inodes);
-	return rc ? rc : renew_patched(run, err);
+	return rc ? rc : renew_patched(step, err);
 }
 
 /*
  * A build that fails is run once more without our directives: should they be the reason, it
  * succeeds; if not, the compiler names lines and shows them as the user's files have them.
  */
-static int build_after(struct run *run, struct uspl_err *err)
+static int build_after(struct step *step, const char *what, struct uspl_err *err)
 {
-	bool retry = run->plain.n > 0;
-	int rc = run_phase(run, "post", run->recipe.build, retry, err);
+	struct builder *builder = step->builder;
+	struct phase phase = { "post", builder->recipe.build, what, builder->plain.n > 0 };
+	bool retry = phase.quiet;
+	int rc = phase_run(&builder->paths, builder->options, &phase, err);
 
 	if (rc == -USPL_E_BUILD && retry) {
 		log_info("build", "once more, with the line numbers of the patched files");
-		rc = patched_restore(&run->plain, err);
+		phase.quiet = false;
+		rc = patched_restore(&builder->plain, err);
 		if (!rc)
-			rc = renew_patched(run, err);
+			rc = renew_patched(step, err);
 		if (!rc)
-			rc = run_phase(run, "post", run->recipe.build, false, err);
+			rc = phase_run(&builder->paths, builder->options, &phase, err);
 	}
-	return rc ? rc : units_add_post(run->units, &run->patched, err);
+	return rc ? rc : units_add_post(builder->units, &step->patched, step->build, err);
 }
 
-static int run_steps(struct run *run, struct uspl_err *err)
+static int run_step(struct step *step, struct uspl_err *err)
 {
-	const struct build_options *options = run->options;
-	auto_buf struct buf text = { 0 };
-	int rc = read_patches(run, &text, err);
-
-	if (!rc)
-		rc = make_folders(run, err);
-	if (!rc)
-		rc = make_tree(run, err);
-	if (!rc)
-		rc = write_patches(run, &text, err);
-	if (!rc)
-		rc = patch_apply(run->paths.tree, run->patches.items, options->patch_opt, true,
-				 err);
-	if (!rc)
-		rc = build_before(run, err);
-	if (!rc)
-		rc = apply_patches(run, err);
-	if (!rc)
-		rc = build_after(run, err);
-	if (rc)
-		return rc;
-	run->build->patch_len = text.len;
-	run->build->patch = buf_take(&text);
-	return 0;
-}
-
-int build_run(const struct build_options *options, struct build **ret, struct uspl_err *err)
-{
-	auto_build struct build *build = calloc(1, sizeof(*build));
-	auto_run struct run run = { .options = options, .build = build };
+	struct builder *builder = step->builder;
+	auto_free char *what = NULL;
 	int rc;
 
-	if (!build || !(run.units = units_new(build, &run.paths)))
+	if (asprintf(&what, "building after the patch%s%s", step->build->name ? " " : "",
+		     step->build->name ? file_basename(step->build->name) : "") < 0) {
+		what = NULL;
 		return uspl_fail_nomem(err);
-	rc = run_steps(&run, err);
+	}
+	rc = step->first ? units_start_over(builder->units, err) : 0;
+	if (!rc)
+		rc = apply_patches(step, err);
+	if (!rc)
+		rc = build_after(step, what, err);
+	if (rc && step->build->name)
+		uspl_context(err, "'%s'", step->build->name);
+	return rc;
+}
+
+/* Its part of the text of all patches. */
+static bool set_patch(struct build *build, const struct builder *builder, const struct step *step)
+{
+	const struct patch_file *first = &builder->patches.items[step->first];
+	const struct patch_file *last = &builder->patches.items[step->end - 1];
+
+	build->patch_len = last->text + last->len - first->text;
+	build->patch = strndup(builder->text.data + first->text, build->patch_len);
+	build->name = builder->options->series ? first->name : NULL;
+	return build->patch;
+}
+
+int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err)
+{
+	auto_build struct build *build =
+		builder->notes ? take_ptr(builder->notes) : calloc(1, sizeof(*build));
+	struct step step = {
+		.builder = builder,
+		.build = build,
+		.first = builder->next,
+		.end = builder->options->series ? builder->next + 1 : builder->patches.n,
+	};
+	int rc;
+
+	if (!build || !set_patch(build, builder, &step))
+		return uspl_fail_nomem(err);
+	builder->next = step.end;
+	rc = run_step(&step, err);
+	tree_files_release(&step.patched);
 	if (rc)
 		return rc;
 	*ret = take_ptr(build);
 	return 0;
+}
+
+bool builder_has_more(const struct builder *builder)
+{
+	return builder->next < builder->patches.n;
+}
+
+/* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
+static void remove_work(const struct builder *builder)
+{
+	const char *work = builder->paths.work;
+
+	if (!work || builder->options->keep || builder->options->prebuild)
+		return;
+	if (file_remove_tree(work, NULL) < 0)
+		log_info("build", "cannot remove '%s'", work);
+}
+
+void builder_free(struct builder *builder)
+{
+	struct patch_file *patch;
+
+	if (!builder)
+		return;
+	remove_work(builder);
+	units_free(builder->units);
+	build_free(builder->notes);
+	patched_release(&builder->plain);
+	strmap_release(&builder->originals);
+	vec_for_each (&builder->patches, patch)
+		free(patch->path);
+	vec_release(&builder->patches);
+	buf_release(&builder->text);
+	recipe_release(&builder->recipe);
+	prebuild_close(&builder->prebuild);
+	paths_release(&builder->paths);
+	free(builder);
 }
 
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
@@ -365,10 +376,6 @@ void build_free(struct build *build)
 	vec_for_each (&build->notes, note)
 		free(*note);
 	vec_release(&build->notes);
-	/* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
-	if (build->work && !build->keep && file_remove_tree(build->work, NULL) < 0)
-		log_info("build", "cannot remove '%s'", build->work);
-	free(build->work);
 	free(build->patch);
 	free(build);
 }

@@ -3,7 +3,8 @@
  * build.h - the program built before and after the patch
  *
  * The source is built twice in one private copy of its tree, so that paths are equal in both: first
- * as it is, then, incrementally, with the patch. The compiler wrapper (create/wrapper) adds
+ * as it is, then, incrementally, with the patch; with a series of patches once more for each of them,
+ * and what one build made is what the next one starts from. The compiler wrapper (create/wrapper) adds
  * -ffunction-sections -fdata-sections -g, keeps a copy of each object as it was when it was
  * compiled, and notes which command made what of what. The user's tree is never written to.
  */
@@ -22,12 +23,18 @@ struct build_progress {
 	double seconds;
 };
 
+/* A diff to apply. */
+struct build_patch {
+	const char *path;   /* "-": standard input */
+	const char *option; /* for patch(1), such as "-p0"; NULL: none */
+};
+
 /* What the user asked for. */
 struct build_options {
-	const char *source;    /* the tree's root */
-	cli_strings patches;   /* diffs, applied in order */
-	const char *patch_opt; /* "-p1" */
-	const char *command;   /* NULL: found by itself */
+	const char *source;              /* the tree's root */
+	VEC(struct build_patch) patches; /* applied in order */
+	bool series;         /* each of them makes a build of its own, after those before it */
+	const char *command; /* NULL: found by itself */
 	int jobs;
 	const char *keep;     /* keep the work folder here; NULL: a temporary one that is removed */
 	const char *prebuild; /* keep the build before the patch here and use it again; NULL: no */
@@ -53,26 +60,42 @@ struct build_link {
 	VEC(size_t) units; /* indexes */
 };
 
+/* What was built before and after a diff, or several. */
 struct build {
-	char *work;  /* the work folder */
-	bool keep;   /* it is not removed */
-	char *patch; /* the text of all patches */
+	const char *name; /* in a series: the diff, as the user calls it; else NULL */
+	char *patch;      /* the text of all its diffs */
 	size_t patch_len;
 	VEC(struct build_unit) units;
 	VEC(struct build_link) links;
 	VEC(char *) notes; /* what the user should know of the builds, a sentence each */
 };
 
-/*
- * Copies, builds, patches, builds again. USPL_E_BUILD: a build failed (its last output is shown,
- * and which build it was), or the patch doesn't apply; USPL_E_UNSUPPORTED: an object in a link that
- * no compilation we saw has made.
- */
-int build_run(const struct build_options *options, struct build **ret,
-	      struct uspl_err *err) uspl_must_check;
-/* Also removes the work folder, unless it is to be kept. */
+/* Frees all of it, not the objects. */
 void build_free(struct build *build);
 DEFINE_AUTO_FREE(build, struct build, build_free)
 #define auto_build __attribute__((cleanup(cleanup_build_)))
+
+/* Builds a tree: once before all diffs, then once after them, or in a series after each. */
+struct builder;
+
+/*
+ * Copies the tree, tries all diffs, and builds for the first time. USPL_E_BUILD: the build failed
+ * (its last output is shown), or a diff doesn't apply, which is named; USPL_E_UNSUPPORTED: nothing
+ * was compiled that we could see.
+ */
+int builder_new(const struct build_options *options, struct builder **ret,
+		struct uspl_err *err) uspl_must_check;
+/* True while there are diffs that haven't been built. */
+bool builder_has_more(const struct builder *builder);
+/*
+ * Applies what comes next, and builds again. The objects that the result names live as long as the
+ * builder. USPL_E_BUILD: the build failed; USPL_E_UNSUPPORTED: an object in a link that no
+ * compilation we saw has made.
+ */
+int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err) uspl_must_check;
+/* Also removes the work folder, unless it is to be kept. */
+void builder_free(struct builder *builder);
+DEFINE_AUTO_FREE(builder, struct builder, builder_free)
+#define auto_builder __attribute__((cleanup(cleanup_builder_)))
 
 #endif

@@ -37,7 +37,7 @@ int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err)
 
 bool makers_add(struct makers *makers, const struct record *record)
 {
-	if (!record->saved)
+	if (record->kind == RECORD_LINK)
 		return true;
 	/* By its saved copy too: a command that compiles and links at once links that. */
 	return strmap_set(&makers->by_path, record->output, (void *)record) &&
@@ -96,10 +96,14 @@ static bool has_bytes(const struct record *record, const void *data, size_t len)
 static const struct record *find_in(const record_list *records, const char *name, const void *data,
 				    size_t len)
 {
-	const struct record *record, *found = NULL;
+	const struct record *found = NULL;
+	struct record **slot;
 
-	vec_for_each (records, record) {
-		if (!record->saved || record->size != len || !has_bytes(record, data, len))
+	vec_for_each (records, slot) {
+		const struct record *record = *slot;
+
+		if (record->kind == RECORD_LINK || record->size != len ||
+		    !has_bytes(record, data, len))
 			continue;
 		if (!strcmp(file_basename(record->output), name))
 			return record;

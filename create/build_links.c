@@ -154,10 +154,9 @@ static int add_new_input(struct units *units, struct program *program, const str
 	return link_unit(units, &program->link, NULL, input->record, err);
 }
 
-static int finish_program(struct units *units, struct program *program, struct uspl_err *err)
+static int link_inputs(struct units *units, struct program *program, struct uspl_err *err)
 {
 	const struct input *input;
-	struct build_link *link;
 	int rc = 0;
 
 	vec_for_each (&program->pre, input) {
@@ -168,40 +167,57 @@ static int finish_program(struct units *units, struct program *program, struct u
 		if (!rc)
 			rc = add_new_input(units, program, input, err);
 	}
+	return rc;
+}
+
+/* The next step wants to know what is known of the file, too: it gets a copy. */
+static bool copy_facts(const struct build_link *from, struct build_link *to)
+{
+	char **id;
+
+	to->soname = from->soname ? strdup(from->soname) : NULL;
+	vec_for_each (&from->build_ids, id) {
+		char **slot = vec_push(&to->build_ids);
+
+		if (slot)
+			*slot = strdup(*id);
+		if (!slot || !*slot)
+			return false;
+	}
+	return to->soname || !from->soname;
+}
+
+static int finish_program(struct units *units, struct program *program, struct uspl_err *err)
+{
+	struct build_link *link;
+	int rc = link_inputs(units, program, err);
+
 	if (rc)
 		return rc;
-	program->link.path = strdup(units_relative(units, program->path));
-	link = program->link.path ? vec_push(&units->build->links) : NULL;
-	if (!link)
+	link = vec_push(&units->build->links);
+	if (!link || !copy_facts(&program->link, link))
 		return uspl_fail_nomem(err);
-	*link = program->link;
-	program->link = (struct build_link){ 0 };
-	return 0;
+	link->units.items = take_ptr(program->link.units.items);
+	link->units.n = program->link.units.n;
+	program->link.units.n = program->link.units.cap = 0;
+	link->path = strdup(units_relative(units, program->path));
+	return link->path ? 0 : uspl_fail_nomem(err);
 }
 
 /* Units that are in no program: a patch to them must not pass for one that changes nothing. */
 static int add_unlinked(struct units *units, struct uspl_err *err)
 {
-	const struct record *record, *pre;
+	struct record **record;
+	int rc = 0;
 
 	vec_for_each (&units->post, record) {
+		const struct record *pre = units_pre_record(units, (*record)->output);
 		size_t index;
-		int rc;
 
-		if (record->kind != RECORD_COMPILE)
-			continue;
-		pre = NULL;
-		vec_for_each (&units->pre, pre) {
-			if (pre->kind == RECORD_COMPILE && !strcmp(pre->output, record->output))
-				break;
-		}
-		if (pre == units->pre.items + units->pre.n)
-			pre = NULL;
-		rc = get_unit(units, pre, record, &index, err);
-		if (rc)
-			return rc;
+		if ((*record)->kind == RECORD_COMPILE && !rc)
+			rc = get_unit(units, pre, *record, &index, err);
 	}
-	return 0;
+	return rc;
 }
 
 static int compare_links(const void *a, const void *b)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build_parts.h - what the files behind build.h share
+ * build_parts.h - what the files behind build.h share; those about diffs are in build_patch.h
  *
  *     build_tree     the private copy of the source
- *     build_patch    reading, checking and applying diffs
- *     build_patched  patched sources whose unchanged lines have their old numbers
+ *     build_folders  where the copy is, and all that belongs to it
  *     build_recipe   how a tree is built
  *     build_mirror   one folder made like another
  *     build_prebuild the first build, kept and used again
@@ -14,8 +13,10 @@
  *     build_arfile   members of static archives
  *     build_inputs   the objects that a program was linked of
  *     build_units    what each of the two builds made of what
+ *     build_checks   whether the build after the patch did what it should
  *     build_links    from both to the pairs of objects of each program
  *     build_elf      build-id and soname of what was linked
+ *     build_renamed  where a program went that was renamed after its link
  */
 #ifndef USPL_CREATE_BUILD_PARTS_H
 #define USPL_CREATE_BUILD_PARTS_H
@@ -34,6 +35,22 @@ struct build_paths {
 	char *work;   /* the work folder, with the copy in it: */
 	char *tree;   /* WORK/tree */
 };
+
+/* ---- build_folders ---- */
+
+/* The root of the user's tree, absolute and without symbolic links; the caller frees it. */
+int source_find(const char *source, char **ret, struct uspl_err *err) uspl_must_check;
+
+struct prebuild;
+/*
+ * Sets work and tree. A work folder of this run alone is made; prebuild_use makes the one in the
+ * folder of a prebuild that is open.
+ */
+int paths_find(const struct build_options *options, const struct prebuild *prebuild,
+	       struct build_paths *ret, struct uspl_err *err) uspl_must_check;
+void paths_release(struct build_paths *paths);
+
+/* ---- build ---- */
 
 /* Appends to build->notes. */
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
@@ -65,65 +82,24 @@ int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *er
 
 typedef VEC(char *) tree_files;
 /*
- * Notes all files of the tree by their inodes, for tree_changed, and keeps the C and C++ sources
- * as they are, for tree_original.
+ * Notes all files of the tree by their inodes, for tree_changed. C and C++ sources that aren't among
+ * the originals yet are kept as they are, for tree_original.
  */
-int tree_snapshot(const struct build_paths *paths, struct strmap *inodes,
+int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct strmap *originals,
 		  struct uspl_err *err) uspl_must_check;
-/* Appends what a source in the tree was when the snapshot was taken; nothing if it wasn't there. */
-int tree_original(const struct build_paths *paths, const struct strmap *inodes, const char *path,
+/*
+ * Appends what a source was in the first snapshot that had it; nothing if none has.
+ */
+int tree_original(const struct build_paths *paths, const struct strmap *originals, const char *path,
 		  struct buf *ret, struct uspl_err *err) uspl_must_check;
 /* Appends the files that were made or replaced since the snapshot. */
 int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
 		 struct uspl_err *err) uspl_must_check;
+/* True if the path is one of the files. */
+bool tree_files_has(const tree_files *files, const char *path);
 void tree_files_release(tree_files *files);
 DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
 #define auto_tree_files __attribute__((cleanup(cleanup_tree_files_)))
-
-/* ---- build_patch ---- */
-
-/* A diff. */
-struct patch_file {
-	const char *name; /* as the user calls it, for messages */
-	size_t text, len; /* its place in the text of all diffs */
-	char *path;       /* the file in the work folder that it was written to */
-};
-
-/*
- * Appends the text of a diff ("-": standard input) to buf, after a check: USPL_E_FILE if it holds
- * no unified diff, USPL_E_HOSTILE if a name in it leads out of the tree.
- */
-int patch_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
-
-/*
- * Applies a diff to the tree, or only tries to; option is one more for patch(1), or NULL. On
- * failure the message names file and hunk.
- */
-int patch_apply(const char *tree, const struct patch_file *patch, const char *option, bool dry_run,
-		struct uspl_err *err) uspl_must_check;
-
-/* ---- build_patched ---- */
-
-/* A patched source as the diffs left it. */
-struct plain_file {
-	char *path;
-	struct buf text;
-};
-
-typedef VEC(struct plain_file) plain_files;
-
-/*
- * Writes those of the patched files that are C or C++ anew, with directives by which unchanged
- * lines keep their numbers (build_lines.h). Appends what was there to ret.
- */
-int patched_renumber(const struct build_paths *paths, const struct strmap *inodes,
-		     const tree_files *patched, plain_files *ret,
-		     struct uspl_err *err) uspl_must_check;
-/* Writes the patched files as the diffs left them. */
-int patched_restore(const plain_files *plain, struct uspl_err *err) uspl_must_check;
-void patched_release(plain_files *plain);
-DEFINE_AUTO_RELEASE(plain_files, plain_files, patched_release)
-#define auto_plain_files __attribute__((cleanup(cleanup_plain_files_)))
 
 /* ---- build_recipe ---- */
 
@@ -148,11 +124,12 @@ DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
  */
 int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 
-/* A command of one of the two builds. */
+/* A command of a build. */
 struct phase {
 	const char *name; /* "pre" or "post" */
 	const char *command;
-	bool quiet; /* failures aren't shown */
+	const char *what; /* "building before the patch" */
+	bool quiet;       /* failures aren't shown */
 };
 
 /*
@@ -172,8 +149,8 @@ struct meter {
 	struct build_progress progress;
 };
 
-/* Begins to measure the time; phase as in struct phase. */
-void meter_start(struct meter *meter, const struct build_options *options, const char *phase);
+/* Begins to measure the time; what as in struct phase. */
+void meter_start(struct meter *meter, const struct build_options *options, const char *what);
 /* Reads on in the phase's record, and reports; options->progress must not be NULL. */
 void meter_report(struct meter *meter, const char *record);
 /* Reports the end. */
@@ -224,18 +201,19 @@ struct record {
 	char *output;  /* of a compilation: the object */
 	char *source;  /* of a compilation */
 	char *cwd;     /* of a compilation: the folder the compiler ran in */
-	char *saved;   /* the copy of an object; NULL for a link */
+	char *saved;   /* the copy of an object; of a program, NULL if there is none */
 	char *deps;    /* of a compilation: the list of what it included; NULL if none */
 	char *command; /* of a compilation: the compiler and its options */
 	VEC(char *) inputs;
 	uint64_t size; /* of the saved copy */
+	unsigned step; /* the build that it is of: 0 is the one before the patch */
 };
 
-typedef VEC(struct record) record_list;
+typedef VEC(struct record *) record_list;
 
 /*
- * Reads a phase's record. No file is an empty record; a line that isn't one is refused
- * (USPL_E_FILE).
+ * Appends a phase's record to the list. No file is an empty record; a line that isn't one is
+ * refused (USPL_E_FILE).
  */
 int record_read(const char *work, const char *phase, record_list *ret,
 		struct uspl_err *err) uspl_must_check;
@@ -272,11 +250,23 @@ DEFINE_AUTO_FREE(arfile, struct arfile, arfile_free)
 
 /* ---- build_elf ---- */
 
+/* Frees what a link holds. */
+void build_link_release(struct build_link *link);
+
 /*
  * Appends the build-id (hex) of an ELF file to link->build_ids, unless it is there already; sets
  * link->soname. A file without them, or none at all, is fine.
  */
 int linked_note(struct build_link *link, const char *path, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_renamed ---- */
+
+/*
+ * Where a program is now that was linked: its output, unless the build renamed or copied it and
+ * left nothing there. The caller frees it.
+ */
+int renamed_find(const struct build_paths *paths, const struct record *link, char **ret,
+		 struct uspl_err *err) uspl_must_check;
 
 /* ---- build_inputs ---- */
 
@@ -317,19 +307,16 @@ int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err) uspl_
 
 /* ---- build_units ---- */
 
-/* Frees what a link holds. */
-void build_link_release(struct build_link *link);
-
 struct units;
 
-/* Collects what both phases made, for `build`. Both outlive it. */
-struct units *units_new(struct build *build, const struct build_paths *paths);
+/* Collects what all builds made. paths outlive it. */
+struct units *units_new(const struct build_paths *paths);
 void units_free(struct units *units);
 DEFINE_AUTO_FREE(units, struct units, units_free)
 #define auto_units __attribute__((cleanup(cleanup_units_)))
 
 /*
- * Takes in what the build before the patch made; must be called before the second build overwrites
+ * Takes in what the build before the patch made; must be called before the next build overwrites
  * it. USPL_E_UNSUPPORTED if nothing was compiled by a compiler that we stand for, or an object was
  * made twice and the older one is in a program.
  */
@@ -340,11 +327,14 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err) uspl_must_check;
 
 /*
- * Takes in what the second build made, and fills build->units and build->links. USPL_E_UNSUPPORTED:
- * an object that no compilation we saw has made isn't what it was before the patch; a unit that
- * includes a patched file wasn't compiled again.
+ * Takes in what the build after the patch made, and fills build->units and build->links.
+ * USPL_E_UNSUPPORTED: an object that no compilation we saw has made isn't what it was before the
+ * patch; a unit that includes a patched file wasn't compiled again.
  */
-int units_add_post(struct units *units, const tree_files *patched,
+int units_add_post(struct units *units, const tree_files *patched, struct build *build,
 		   struct uspl_err *err) uspl_must_check;
+
+/* The state after the patch becomes the one before the next. */
+int units_start_over(struct units *units, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -325,7 +325,7 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 		return uspl_fail_errno(err, "cannot start the build");
 	if (pid == 0)
 		become_build(paths, phase->name, phase->command, fd);
-	meter_start(&meter, options, phase->name);
+	meter_start(&meter, options, phase->what);
 	rc = wait_build(pid, &meter, record, &status, err);
 	meter_stop(&meter);
 	if (rc || (WIFEXITED(status) && WEXITSTATUS(status) == 0))

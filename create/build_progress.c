@@ -13,13 +13,12 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-void meter_start(struct meter *meter, const struct build_options *options, const char *phase)
+void meter_start(struct meter *meter, const struct build_options *options, const char *what)
 {
 	*meter = (struct meter){
 		.options = options,
 		.start = now(),
-		.progress.phase = !strcmp(phase, "pre") ? "building before the patch"
-							: "building after the patch",
+		.progress.phase = what,
 	};
 }
 

@@ -63,12 +63,12 @@ static int split(char *line, field_list *fields, struct uspl_err *err)
 static const struct {
 	const char *name;
 	size_t fields; /* before the inputs */
-	size_t saved;  /* the field with the saved copy; 0: none */
+	size_t saved;  /* the field with the saved copy */
 	bool inputs;
 } kinds[] = {
 	[RECORD_COMPILE] = { "compile", 7, 4, false },
 	[RECORD_PARTIAL] = { "partial", 3, 2, true },
-	[RECORD_LINK] = { "link", 2, 0, true },
+	[RECORD_LINK] = { "link", 3, 2, true },
 };
 
 static bool find_kind(const field_list *fields, enum record_kind *ret)
@@ -112,37 +112,61 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 	if (!fine)
 		return uspl_fail_nomem(err);
 	if (!record->output || (compile && (!record->source || !record->cwd || !record->command)) ||
-	    (kinds[record->kind].saved && !record->saved))
+	    (record->kind != RECORD_LINK && !record->saved))
 		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
 	return 0;
+}
+
+static void record_free(struct record *record)
+{
+	char **input;
+
+	if (!record)
+		return;
+	vec_for_each (&record->inputs, input)
+		free(*input);
+	vec_release(&record->inputs);
+	free(record->output);
+	free(record->source);
+	free(record->cwd);
+	free(record->saved);
+	free(record->deps);
+	free(record->command);
+	free(record);
+}
+
+static int add_record(enum record_kind kind, const field_list *fields, record_list *records,
+		      struct uspl_err *err)
+{
+	struct record **slot = vec_push(records);
+	struct stat st;
+	int rc;
+
+	if (!slot || !(*slot = calloc(1, sizeof(**slot))))
+		return uspl_fail_nomem(err);
+	(*slot)->kind = kind;
+	rc = set_strings(*slot, fields, err);
+	if (!rc && (*slot)->saved && stat((*slot)->saved, &st) == 0)
+		(*slot)->size = (uint64_t)st.st_size;
+	return rc;
 }
 
 static int parse_line(char *line, record_list *records, struct uspl_err *err)
 {
 	field_list fields = { 0 };
-	struct record *record;
 	enum record_kind kind = RECORD_COMPILE;
-	struct stat st;
 	int rc = split(line, &fields, err);
 
 	if (!rc && !find_kind(&fields, &kind))
 		rc = uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
-	record = rc ? NULL : vec_push(records);
-	if (record) {
-		record->kind = kind;
-		rc = set_strings(record, &fields, err);
-		if (!rc && record->saved && stat(record->saved, &st) == 0)
-			record->size = (uint64_t)st.st_size;
-	} else if (!rc) {
-		rc = uspl_fail_nomem(err);
-	}
+	if (!rc)
+		rc = add_record(kind, &fields, records, err);
 	vec_release(&fields);
 	return rc;
 }
 
 int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
 {
-	auto_record record_list records = { 0 };
 	auto_buf struct buf text = { 0 };
 	auto_free char *path = NULL;
 	int rc;
@@ -161,33 +185,18 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 			return uspl_fail(err, USPL_E_FILE,
 					 "the compiler wrapper's record is cut short");
 		*end = '\0';
-		rc = parse_line(line, &records, err);
+		rc = parse_line(line, ret, err);
 		line = end + 1;
 	}
-	if (rc)
-		return rc;
-	*ret = records;
-	records = (record_list){ 0 };
-	return 0;
+	return rc;
 }
 
 void record_release(record_list *records)
 {
-	struct record *record;
+	struct record **record;
 
-	vec_for_each (records, record) {
-		char **input;
-
-		vec_for_each (&record->inputs, input)
-			free(*input);
-		vec_release(&record->inputs);
-		free(record->output);
-		free(record->source);
-		free(record->cwd);
-		free(record->saved);
-		free(record->deps);
-		free(record->command);
-	}
+	vec_for_each (records, record)
+		record_free(*record);
 	vec_release(records);
 }
 
@@ -211,12 +220,12 @@ static const char *next_dep(const char *p, struct buf *name)
 	return p;
 }
 
-static bool is_listed(const tree_files *files, const char *path, bool by_basename)
+static bool has_basename(const tree_files *files, const char *name)
 {
 	char **file;
 
 	vec_for_each (files, file) {
-		if (!strcmp(by_basename ? file_basename(*file) : *file, path))
+		if (!strcmp(file_basename(*file), name))
 			return true;
 	}
 	return false;
@@ -232,11 +241,11 @@ static bool is_one_of(const char *name, const char *cwd, const tree_files *files
 	 * Most names are of headers that have nothing to do with the patch: those are not looked
 	 * up.
 	 */
-	if (!is_listed(files, file_basename(name), true))
+	if (!has_basename(files, file_basename(name)))
 		return false;
 	joined = name[0] == '/' ? strdup(name) : file_join(cwd, name);
 	path = joined ? realpath(joined, NULL) : NULL;
-	return path && is_listed(files, path, false);
+	return path && tree_files_has(files, path);
 }
 
 int record_depends(const struct record *record, const tree_files *files, bool *ret,
@@ -258,6 +267,6 @@ int record_depends(const struct record *record, const tree_files *files, bool *r
 		rc = name.oom ? uspl_fail_nomem(err) : 0;
 	}
 	if (!rc)
-		*ret = found || is_listed(files, record->source, false);
+		*ret = found || tree_files_has(files, record->source);
 	return rc;
 }

@@ -215,7 +215,7 @@ int tree_renew_sources(const char *tree, struct uspl_err *err)
 
 struct snapshot {
 	const struct build_paths *paths;
-	struct strmap *inodes;
+	struct strmap *inodes, *originals;
 };
 
 /* A second name keeps what patch(1) replaces; where there are none of files, a copy does. */
@@ -238,26 +238,32 @@ static int keep_original(const struct build_paths *paths, const char *path, cons
 static int note_inode(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	struct snapshot *snapshot = ctx;
+	void *inode = (void *)(uintptr_t)st->st_ino;
 
-	if (!strmap_set(snapshot->inodes, path, (void *)(uintptr_t)st->st_ino))
+	if (!strmap_set(snapshot->inodes, path, inode))
 		return uspl_fail_nomem(err);
-	return tree_is_c(path) ? keep_original(snapshot->paths, path, st, err) : 0;
+	if (!tree_is_c(path) || strmap_get(snapshot->originals, path))
+		return 0;
+	if (!strmap_set(snapshot->originals, path, inode))
+		return uspl_fail_nomem(err);
+	return keep_original(snapshot->paths, path, st, err);
 }
 
-int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct uspl_err *err)
+int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct strmap *originals,
+		  struct uspl_err *err)
 {
 	auto_free char *before = file_join(paths->work, "before");
-	struct snapshot snapshot = { paths, inodes };
+	struct snapshot snapshot = { paths, inodes, originals };
 	int rc = before ? file_mkdirs(before, err) : uspl_fail_nomem(err);
 
 	return rc ? rc : tree_walk(paths->tree, note_inode, &snapshot, err);
 }
 
-int tree_original(const struct build_paths *paths, const struct strmap *inodes, const char *path,
+int tree_original(const struct build_paths *paths, const struct strmap *originals, const char *path,
 		  struct buf *ret, struct uspl_err *err)
 {
 	auto_free char *kept = NULL;
-	uintptr_t inode = (uintptr_t)strmap_get(inodes, path);
+	uintptr_t inode = (uintptr_t)strmap_get(originals, path);
 
 	if (asprintf(&kept, "%s/before/%ju", paths->work, (uintmax_t)inode) < 0) {
 		kept = NULL;
@@ -290,6 +296,17 @@ int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
 	struct comparison comparison = { inodes, ret };
 
 	return tree_walk(tree, note_changed, &comparison, err);
+}
+
+bool tree_files_has(const tree_files *files, const char *path)
+{
+	char **file;
+
+	vec_for_each (files, file) {
+		if (!strcmp(*file, path))
+			return true;
+	}
+	return false;
 }
 
 void tree_files_release(tree_files *files)

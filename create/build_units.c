@@ -10,13 +10,12 @@
 #include "base/file.h"
 #include "base/log.h"
 
-struct units *units_new(struct build *build, const struct build_paths *paths)
+struct units *units_new(const struct build_paths *paths)
 {
 	struct units *units = calloc(1, sizeof(*units));
 
 	if (!units)
 		return NULL;
-	units->build = build;
 	units->paths = paths;
 	units->makers.pre = &units->pre;
 	return units;
@@ -49,16 +48,22 @@ const char *units_relative(const struct units *units, const char *path)
 	return !strncmp(path, units->paths->tree, len) && path[len] == '/' ? path + len + 1 : path;
 }
 
-static bool is_post(const struct units *units, const struct record *record)
+const struct record *units_pre_record(const struct units *units, const char *object)
 {
-	return record >= units->post.items && record < units->post.items + units->post.n;
+	for (size_t i = units->pre.n; i > 0; i--) {
+		const struct record *record = units->pre.items[i - 1];
+
+		if (record->kind == RECORD_COMPILE && !strcmp(record->output, object))
+			return record;
+	}
+	return NULL;
 }
 
 const struct record *units_post_record(const struct units *units, const char *object)
 {
 	const struct record *record = strmap_get(&units->makers.by_path, object);
 
-	return record && units->post.n && is_post(units, record) ? record : NULL;
+	return record && record->step && record->step == units->step ? record : NULL;
 }
 
 const struct input *input_find(const input_list *inputs, const char *name)
@@ -92,9 +97,14 @@ static struct program *get_program(struct units *units, const char *path)
 static int add_link(struct units *units, const struct record *record, bool post,
 		    struct uspl_err *err)
 {
-	struct program *program = get_program(units, record->output);
+	auto_free char *path = NULL;
+	struct program *program;
 	input_list *inputs;
+	int rc = renamed_find(units->paths, record, &path, err);
 
+	if (rc)
+		return rc;
+	program = get_program(units, path);
 	if (!program)
 		return uspl_fail_nomem(err);
 	inputs = post ? &program->post : &program->pre;
@@ -106,14 +116,15 @@ static int add_link(struct units *units, const struct record *record, bool post,
 static int add_records(struct units *units, const record_list *records, bool post,
 		       struct uspl_err *err)
 {
-	const struct record *record;
+	struct record **record;
 
 	vec_for_each (records, record) {
 		int rc = 0;
 
-		if (record->kind == RECORD_LINK)
-			rc = add_link(units, record, post, err);
-		else if (!makers_add(&units->makers, record))
+		(*record)->step = units->step;
+		if ((*record)->kind == RECORD_LINK)
+			rc = add_link(units, *record, post, err);
+		else if (!makers_add(&units->makers, *record))
 			rc = uspl_fail_nomem(err);
 		if (rc)
 			return rc;
@@ -178,12 +189,12 @@ static int note_programs(struct units *units, struct uspl_err *err)
 	return 0;
 }
 
-static bool has_compilation(const record_list *records)
+bool units_compiled(const record_list *records)
 {
-	const struct record *record;
+	struct record **record;
 
 	vec_for_each (records, record) {
-		if (record->kind == RECORD_COMPILE)
+		if ((*record)->kind == RECORD_COMPILE)
 			return true;
 	}
 	return false;
@@ -195,8 +206,7 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 
 	units->makers.tree = units->paths->tree;
 	rc = record_read(units->paths->work, "pre", &units->pre, err);
-
-	if (!rc && !has_compilation(&units->pre)) {
+	if (!rc && !units_compiled(&units->pre)) {
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the build compiled nothing that uspl-create could see");
 		uspl_hint(err, "the compiler must be called by its name, not by an absolute path; "
@@ -217,9 +227,10 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err)
 {
 	struct timespec times[2] = { *now, *now };
-	const struct record *record;
+	struct record **slot;
 
-	vec_for_each (&units->pre, record) {
+	vec_for_each (&units->pre, slot) {
+		const struct record *record = *slot;
 		bool depends = false;
 		int rc;
 
@@ -237,107 +248,6 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
 	return 0;
 }
 
-/*
- * A patched source without any compilation: the build went past the wrapper, or doesn't use the
- * source at all.
- */
-static int check_compiled(const struct units *units, const tree_files *patched,
-			  struct uspl_err *err)
-{
-	char **file;
-
-	if (has_compilation(&units->post))
-		return 0;
-	vec_for_each (patched, file) {
-		if (!tree_is_source(file_basename(*file)))
-			continue;
-		uspl_fail(err, USPL_E_UNSUPPORTED,
-			  "the patch changes '%s', but the build compiled nothing after it",
-			  units_relative(units, *file));
-		uspl_hint(err, "is it part of this program? the compiler must be called by its "
-			       "name, not by an absolute path; --build=COMMAND says how to build");
-		return -USPL_E_UNSUPPORTED;
-	}
-	return 0;
-}
-
-/* Every unit of a program that includes a patched file must have been compiled again. */
-static int check_rebuilt(const struct units *units, const tree_files *patched, struct uspl_err *err)
-{
-	const struct program *program;
-	const struct input *input;
-
-	vec_for_each (&units->programs, program) {
-		vec_for_each (&program->pre, input) {
-			bool depends = false;
-			int rc;
-
-			if (!input->record || units_post_record(units, input->name))
-				continue;
-			if (program->in_post && !input_find(&program->post, input->name))
-				continue;
-			rc = record_depends(input->record, patched, &depends, err);
-			if (rc)
-				return rc;
-			if (depends)
-				return uspl_fail(err, USPL_E_UNSUPPORTED,
-						 "the build after the patch didn't compile '%s' "
-						 "again, which the patch changes",
-						 units_relative(units, input->record->source));
-		}
-	}
-	return 0;
-}
-
-static const struct record *pre_record(const struct units *units, const char *object)
-{
-	const struct record *record, *found = NULL;
-
-	vec_for_each (&units->pre, record) {
-		if (record->kind == RECORD_COMPILE && !strcmp(record->output, object))
-			found = record;
-	}
-	return found;
-}
-
-/* True if a unit has another object now, though neither it nor what it includes is in the patch. */
-static int is_generated(const struct units *units, const struct record *post,
-			const tree_files *patched, bool *ret, struct uspl_err *err)
-{
-	const struct record *pre =
-		post->kind == RECORD_COMPILE ? pre_record(units, post->output) : NULL;
-	uint64_t before = 0, after = 0;
-	bool depends = true;
-	int rc = pre ? record_depends(post, patched, &depends, err) : 0;
-
-	if (!rc && !depends)
-		rc = input_hash_file(pre->saved, &before, err);
-	if (!rc && !depends)
-		rc = input_hash_file(post->saved, &after, err);
-	*ret = before != after;
-	return rc;
-}
-
-static int note_generated(const struct units *units, const tree_files *patched,
-			  struct uspl_err *err)
-{
-	const struct record *post;
-
-	vec_for_each (&units->post, post) {
-		bool generated;
-		int rc = is_generated(units, post, patched, &generated, err);
-
-		if (!rc && generated)
-			rc = build_note(units->build, err,
-					"the patch doesn't touch '%s', but a file that the build "
-					"generates for it has changed",
-					units_relative(units, post->source));
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* A file that isn't a source may be a makefile, or what one is made of. */
 static bool has_build_file(const tree_files *patched)
 {
@@ -350,20 +260,62 @@ static bool has_build_file(const tree_files *patched)
 	return false;
 }
 
-int units_add_post(struct units *units, const tree_files *patched, struct uspl_err *err)
+int units_add_post(struct units *units, const tree_files *patched, struct build *build,
+		   struct uspl_err *err)
 {
 	int rc = record_read(units->paths->work, "post", &units->post, err);
 
+	units->build = build;
+	units->step++;
 	units->new_options = has_build_file(patched);
-
 	units->makers.post = &units->post;
 	if (!rc)
 		rc = add_records(units, &units->post, true, err);
 	if (!rc)
-		rc = check_compiled(units, patched, err);
-	if (!rc)
-		rc = check_rebuilt(units, patched, err);
-	if (!rc)
-		rc = note_generated(units, patched, err);
+		rc = units_check(units, patched, err);
 	return rc ? rc : units_finish(units, err);
+}
+
+/* ---- the next step ---- */
+
+/* A program that wasn't linked again has the objects that it had, as they are now. */
+static void program_start_over(const struct units *units, struct program *program)
+{
+	struct input *input;
+
+	if (program->in_post) {
+		input_list_release(&program->pre);
+		program->pre = program->post;
+		program->post = (input_list){ 0 };
+		program->in_post = false;
+		return;
+	}
+	vec_for_each (&program->pre, input) {
+		const struct record *post = units_post_record(units, input->name);
+
+		if (post)
+			input->record = post;
+	}
+}
+
+int units_start_over(struct units *units, struct uspl_err *err)
+{
+	auto_free char *record = file_join(units->paths->work, "record-post");
+	struct program *program;
+	struct record **post;
+
+	vec_for_each (&units->programs, program)
+		program_start_over(units, program);
+	vec_for_each (&units->post, post) {
+		struct record **slot = vec_push(&units->pre);
+
+		if (!slot)
+			return uspl_fail_nomem(err);
+		*slot = take_ptr(*post);
+	}
+	record_release(&units->post);
+	units->makers.post = NULL;
+	makers_forget_archives(&units->makers);
+	strmap_release(&units->known);
+	return record ? file_remove_tree(record, err) : uspl_fail_nomem(err);
 }

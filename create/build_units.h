@@ -10,15 +10,16 @@
 /* A program or library that was linked, and of what in each build. */
 struct program {
 	char *path;
-	struct build_link link; /* handed on to the build at the end */
+	struct build_link link; /* what is known of the file, and its units */
 	input_list pre, post;
-	bool in_post; /* linked in the second build too */
+	bool in_post; /* linked in the build after the patch too */
 };
 
 struct units {
-	struct build *build;
 	const struct build_paths *paths;
-	record_list pre, post;
+	struct build *build;   /* to be filled */
+	record_list pre, post; /* of all builds up to the patch, and of the one after it */
+	unsigned step;         /* of the build after the patch */
 	struct makers makers;
 	VEC(struct program) programs;
 	bool new_options;    /* the patch changes files that say how to build */
@@ -27,10 +28,22 @@ struct units {
 
 /* A path without the copy's folder; the path itself if it lies elsewhere. Points into path. */
 const char *units_relative(const struct units *units, const char *path);
-/* The object's compilation in the second build, NULL if there was none. */
+/* The object's last compilation before the patch, NULL if there was none. */
+const struct record *units_pre_record(const struct units *units, const char *object);
+/* The object's compilation after the patch, NULL if there was none. */
 const struct record *units_post_record(const struct units *units, const char *object);
 /* The input with that name, NULL if it isn't there. */
 const struct input *input_find(const input_list *inputs, const char *name);
+
+/* True if one of the records is of a compilation. */
+bool units_compiled(const record_list *records);
+
+/*
+ * Refuses a build after the patch that went past us, or left out what the patch changes; what it
+ * generated anew is noted.
+ */
+int units_check(const struct units *units, const tree_files *patched,
+		struct uspl_err *err) uspl_must_check;
 
 /* Fills build->units and build->links, when both builds are taken in. */
 int units_finish(struct units *units, struct uspl_err *err) uspl_must_check;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "create/build.h"
 #include "create/describe.h"
@@ -23,11 +24,39 @@ static char *now_text(void)
 	return strdup(text);
 }
 
+/* An update that is finished; all of a series are, before the first one is written. */
+struct made {
+	struct update *update;
+	char *path; /* where it goes; NULL: nowhere */
+	struct report report;
+};
+
+typedef VEC(struct made) made_list;
+
+static void made_release(struct made *made)
+{
+	update_free(made->update);
+	free(made->path);
+	report_release(&made->report);
+}
+
+static void list_release(made_list *list)
+{
+	struct made *made;
+
+	vec_for_each (list, made)
+		made_release(made);
+	vec_release(list);
+}
+
+DEFINE_AUTO_RELEASE(made, made_list, list_release)
+#define auto_made __attribute__((cleanup(cleanup_made_)))
+
 /* Moves what an update says about itself into it. */
-static int describe(const struct create_options *options, struct build *build,
+static int describe(const struct create_options *options, size_t index, struct build *build,
 		    struct update *update, struct uspl_err *err)
 {
-	update->id = strdup(options->id);
+	update->id = options_id(options, index);
 	update->description =
 		options->description ? strdup(options->description) : describe_patch(build->patch);
 	update->created = now_text();
@@ -47,42 +76,115 @@ static void print_notes(const struct build *build)
 		fprintf(stderr, "note: %s\n", *text);
 }
 
-static void print_warnings(const struct report *report)
+static void print_warnings(const struct build *build, const struct report *report)
 {
 	char **text;
 
-	vec_for_each (&report->warnings, text)
-		fprintf(stderr, "warning: %s\n", *text);
+	vec_for_each (&report->warnings, text) {
+		if (build->name)
+			fprintf(stderr, "warning: '%s': %s\n", build->name, *text);
+		else
+			fprintf(stderr, "warning: %s\n", *text);
+	}
 }
 
-static int create(const struct create_options *options, struct uspl_err *err)
+/* Makes the update of what the builder builds next. */
+static int make_one(const struct create_options *options, size_t index, struct builder *builder,
+		    struct made *made, struct uspl_err *err)
 {
 	auto_build struct build *build = NULL;
-	auto_update struct update *update = update_new();
-	auto_report struct report report = { .explain = options->explain };
-	auto_free char *path = NULL;
-	int rc = update ? 0 : uspl_fail_nomem(err);
+	int rc = builder_next(builder, &build, err);
 
-	if (!rc && !options->dry_run)
-		rc = options_output(options, &path, err);
+	made->report.explain = options->explain;
+	made->update = update_new();
 	if (!rc)
-		rc = build_run(&options->build, &build, err);
+		rc = made->update ? describe(options, index, build, made->update, err)
+				  : uspl_fail_nomem(err);
 	if (!rc)
-		rc = describe(options, build, update, err);
-	if (!rc)
-		rc = targets_add(build, &options->targets, update, &report, err);
+		rc = targets_add(build, &options->targets, made->update, &made->report, err);
 	if (build)
 		print_notes(build);
 	/* What is refused for another reason needs no warnings. */
 	if (!rc)
-		print_warnings(&report);
-	if (!rc && path)
-		rc = update_write(update, path, err);
-	if (!rc)
-		printf("%s", buf_str(&report.explanation));
-	if (!rc && path)
-		printf("%s\n", path);
+		print_warnings(build, &made->report);
+	if (rc && build && build->name)
+		uspl_context(err, "'%s'", build->name);
 	return rc;
+}
+
+/* A patch of a series that changes no code has no update, and does no harm. */
+static int make_all(const struct create_options *options, made_list *list, struct uspl_err *err)
+{
+	auto_builder struct builder *builder = NULL;
+	int rc = builder_new(&options->build, &builder, err);
+
+	for (size_t i = 0; !rc && builder_has_more(builder); i++) {
+		struct made *made = vec_push(list);
+
+		rc = made ? make_one(options, i, builder, made, err) : uspl_fail_nomem(err);
+		if (rc == -USPL_E_NO_CHANGE && options->build.series) {
+			fprintf(stderr, "note: %s\n", err->msg);
+			made_release(made);
+			list->n--;
+			rc = 0;
+		}
+	}
+	if (!rc && !list->n)
+		rc = uspl_fail(err, USPL_E_NO_CHANGE, "no patch of the series changes any code");
+	return rc;
+}
+
+/* All updates or none. */
+static int write_all(const made_list *list, struct uspl_err *err)
+{
+	size_t written = 0;
+	int rc = 0;
+
+	for (; written < list->n && !rc; written++)
+		if (list->items[written].path)
+			rc = update_write(list->items[written].update, list->items[written].path,
+					  err);
+	while (rc && --written > 0)
+		unlink(list->items[written - 1].path);
+	return rc;
+}
+
+static int find_places(const struct create_options *options, made_list *list, struct uspl_err *err)
+{
+	struct made *made;
+	int rc = 0;
+
+	vec_for_each (list, made) {
+		if (!rc)
+			rc = options_output(options, made->update->id, &made->path, err);
+	}
+	return rc;
+}
+
+static int create(const struct create_options *options, struct uspl_err *err)
+{
+	auto_made made_list list = { 0 };
+	auto_free char *path = NULL;
+	struct made *made;
+	int rc = 0;
+
+	/* Not to be found out after all builds. */
+	if (!options->dry_run)
+		rc = options_output(options, options->id, &path, err);
+	if (!rc)
+		rc = make_all(options, &list, err);
+	if (!rc && !options->dry_run)
+		rc = find_places(options, &list, err);
+	if (!rc)
+		rc = write_all(&list, err);
+	if (rc)
+		return rc;
+	vec_for_each (&list, made)
+		printf("%s", buf_str(&made->report.explanation));
+	vec_for_each (&list, made)
+		if (made->path)
+			printf("%s\n", made->path);
+	return 0;
 }
 
 /*

@@ -11,13 +11,35 @@
 #include "base/file.h"
 #include "update/update.h"
 
-static int parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)
+/* Options as they stand on the command line, where more must be made of them. */
+struct words {
+	cli_strings patches;
+	const char *series, *patch_opt;
+};
+
+static const char *contradiction(const struct create_options *options, const struct words *words)
+{
+	if (!words->patches.n && !words->series)
+		return "no patch given";
+	if (words->patches.n && words->series)
+		return "--patch and --series can't be used together";
+	if (words->series && options->description)
+		return "--description is for one update, not for a series";
+	if (options->build.keep && options->build.prebuild)
+		return "--keep and --prebuild can't be used together";
+	return NULL;
+}
+
+static int parse(int argc, char **argv, struct create_options *options, struct words *words,
+		 struct uspl_err *err)
 {
 	struct build_options *build = &options->build;
 	/* clang-format off */
 	const struct cli_option table[] = {
-		{ 'p', "patch", "FILE", CLI_STRINGS, &build->patches,
+		{ 'p', "patch", "FILE", CLI_STRINGS, &words->patches,
 		  "a source diff ('-': standard input); may be repeated" },
+		{ 0, "series", "PATH", CLI_STRING, &words->series,
+		  "make an update of each patch of this series, on top of those before" },
 		{ 0, "id", "ID", CLI_STRING, &options->id,
 		  "the update's name (default: 8 random characters)" },
 		{ 'd', "description", "TEXT", CLI_STRING, &options->description,
@@ -36,8 +58,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct u
 		  "say for all that is in the update why it is there" },
 		{ 0, "dry-run", NULL, CLI_FLAG, &options->dry_run,
 		  "do everything but write the update" },
-		{ 0, "patch-opt", "OPTION", CLI_STRING, &build->patch_opt,
-		  "an option for patch(1), such as -p0 (default: -p1)" },
+		{ 0, "patch-opt", "OPTION", CLI_STRING, &words->patch_opt,
+		  "an option for patch(1), such as -p2 (default: -p1, else -p0)" },
 		{ 0, "keep", "FOLDER", CLI_STRING, &build->keep,
 		  "build in this folder, and keep it" },
 		{ 0, "prebuild", "FOLDER", CLI_STRING, &build->prebuild,
@@ -46,21 +68,21 @@ static int parse(int argc, char **argv, struct create_options *options, struct u
 	/* clang-format on */
 	const struct cli_command cmd = {
 		.name = "uspl-create",
-		.synopsis = "[OPTION]... --patch=FILE",
+		.synopsis = "[OPTION]... --patch=FILE | --series=PATH",
 		.summary = "Make an update from a source diff",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
+	const char *wrong;
 
 	if (rc)
 		return rc;
+	wrong = contradiction(options, words);
 	if (first < argc)
 		uspl_fail(err, USPL_E_USAGE, "there is no use for '%s'", argv[first]);
-	else if (!options->build.patches.n)
-		uspl_fail(err, USPL_E_USAGE, "no patch given");
-	else if (options->build.keep && options->build.prebuild)
-		uspl_fail(err, USPL_E_USAGE, "--keep and --prebuild can't be used together");
+	else if (wrong)
+		uspl_fail(err, USPL_E_USAGE, "%s", wrong);
 	else
 		return CLI_GO_ON;
 	uspl_hint(err, "try 'uspl-create --help'");
@@ -80,7 +102,53 @@ static int random_id(char *id, struct uspl_err *err)
 	return 0;
 }
 
-static int complete(struct create_options *options, struct uspl_err *err)
+static int add_patch(struct create_options *options, const char *path, const char *option,
+		     struct uspl_err *err)
+{
+	struct build_patch *patch = vec_push(&options->build.patches);
+
+	if (!patch)
+		return uspl_fail_nomem(err);
+	*patch = (struct build_patch){ path, option };
+	return 0;
+}
+
+static int add_patches(struct create_options *options, const struct words *words,
+		       struct uspl_err *err)
+{
+	struct series_patch *listed;
+	const char **name;
+	int rc = 0;
+
+	vec_for_each (&words->patches, name) {
+		if (!rc)
+			rc = add_patch(options, *name, words->patch_opt, err);
+	}
+	if (!rc && words->series)
+		rc = series_read(words->series, options->build.source, &options->series, err);
+	vec_for_each (&options->series, listed) {
+		if (!rc)
+			rc = add_patch(options, listed->path,
+				       listed->option ? listed->option : words->patch_opt, err);
+	}
+	options->build.series = words->series;
+	return rc;
+}
+
+static int check_id(const struct create_options *options, struct uspl_err *err)
+{
+	auto_free char *last = options_id(options, options->build.patches.n - 1);
+
+	if (!last)
+		return uspl_fail_nomem(err);
+	if (update_id_valid(last))
+		return 0;
+	uspl_fail(err, USPL_E_USAGE, "'%s' can't be an update's id", last);
+	uspl_hint(err, "an id has 1 to 63 characters of a-z, 0-9, '_', '.' and '-'");
+	return -USPL_E_USAGE;
+}
+
+static int complete(struct create_options *options, const struct words *words, struct uspl_err *err)
 {
 	int rc;
 
@@ -94,27 +162,40 @@ static int complete(struct create_options *options, struct uspl_err *err)
 			return rc;
 		options->id = options->random_id;
 	}
-	if (update_id_valid(options->id))
-		return 0;
-	uspl_fail(err, USPL_E_USAGE, "'%s' can't be an update's id", options->id);
-	uspl_hint(err, "an id has 1 to 63 characters of a-z, 0-9, '_', '.' and '-'");
-	return -USPL_E_USAGE;
+	rc = add_patches(options, words, err);
+	return rc ? rc : check_id(options, err);
 }
 
 int options_parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)
 {
-	int rc = parse(argc, argv, options, err);
+	struct words words = { 0 };
+	int rc = parse(argc, argv, options, &words, err);
 
-	return rc == CLI_GO_ON ? complete(options, err) : rc;
+	if (rc == CLI_GO_ON)
+		rc = complete(options, &words, err);
+	vec_release(&words.patches);
+	return rc;
 }
 
 void options_release(struct create_options *options)
 {
 	vec_release(&options->build.patches);
 	vec_release(&options->targets);
+	series_release(&options->series);
 }
 
-int options_output(const struct create_options *options, char **ret, struct uspl_err *err)
+char *options_id(const struct create_options *options, size_t index)
+{
+	int digits = snprintf(NULL, 0, "%zu", options->build.patches.n);
+	char *id = NULL;
+
+	if (!options->build.series)
+		return strdup(options->id);
+	return asprintf(&id, "%s-%0*zu", options->id, digits, index + 1) < 0 ? NULL : id;
+}
+
+int options_output(const struct create_options *options, const char *id, char **ret,
+		   struct uspl_err *err)
 {
 	const char *output = options->output ? options->output : ".";
 	auto_free char *path = NULL;
@@ -123,9 +204,10 @@ int options_output(const struct create_options *options, char **ret, struct uspl
 	int len;
 
 	if (stat(output, &st) == 0 && S_ISDIR(st.st_mode))
-		len = !strcmp(output, ".")
-			      ? asprintf(&path, "uspl-%s.tar.gz", options->id)
-			      : asprintf(&path, "%s/uspl-%s.tar.gz", output, options->id);
+		len = !strcmp(output, ".") ? asprintf(&path, "uspl-%s.tar.gz", id)
+					   : asprintf(&path, "%s/uspl-%s.tar.gz", output, id);
+	else if (options->build.series)
+		return uspl_fail(err, USPL_E_FILE, "'%s' is not a folder", output);
 	else
 		len = asprintf(&path, "%s", output);
 	if (len < 0) {

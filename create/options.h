@@ -6,15 +6,17 @@
 #include "base/cleanup.h"
 #include "base/cli.h"
 #include "create/build.h"
+#include "create/series.h"
 
 enum { OPTIONS_ID_LEN = 8 };
 
-/* What the user asked for. The strings are argv's. */
+/* What the user asked for. The strings are argv's, or those of the series. */
 struct create_options {
 	struct build_options build;
 	const char *id, *description, *output; /* description, output: NULL if not given */
 	cli_strings targets;
 	bool explain, dry_run;
+	series_patches series;
 	char random_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
 };
 
@@ -26,10 +28,16 @@ DEFINE_AUTO_RELEASE(options, struct create_options, options_release)
 #define auto_options __attribute__((cleanup(cleanup_options_)))
 
 /*
- * Where the update goes; the caller frees it. Whether it can be written is found out now, not after
- * two builds.
+ * The id of the update that is made of the patch with this index (from 0): the one that was given,
+ * in a series with the patch's number. The caller frees it; NULL when out of memory.
  */
-int options_output(const struct create_options *options, char **ret,
+char *options_id(const struct create_options *options, size_t index);
+
+/*
+ * Where the update with this id goes; the caller frees it. Whether it can be written is found out
+ * now, not after two builds. In a series it must be a folder.
+ */
+int options_output(const struct create_options *options, const char *id, char **ret,
 		   struct uspl_err *err) uspl_must_check;
 
 #endif

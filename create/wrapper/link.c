@@ -21,25 +21,42 @@ static bool is_object(const char *path)
 	       !memcmp(head, ELFMAG, SELFMAG) && head[16] == ET_REL;
 }
 
+/*
+ * Gives a program a second name, by which it is known again if the build renames or copies it. Where
+ * files can't have two, *ret_path stays.
+ */
+static int keep_program(const struct tool *tool, const char *path, char **ret_path,
+			struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	int rc = record_new_object(tool->work, tool->phase, &name, err);
+
+	if (rc)
+		return rc;
+	if (unlink(name) == 0 && link(path, name) == 0)
+		*ret_path = take_ptr(name);
+	return 0;
+}
+
 /* Starts the line: an object made of objects is kept, since archives may hold it. */
 static int start_line(const struct tool *tool, const char *output, struct buf *line,
 		      struct uspl_err *err)
 {
 	auto_free char *path = record_path(output);
 	auto_free char *saved = NULL;
+	bool object;
 	int rc;
 
 	if (!path)
 		return uspl_fail_errno(err, "cannot find '%s' any more", output);
-	if (!is_object(path)) {
-		record_field(line, "link");
-		record_field(line, path);
-		return 0;
-	}
-	rc = record_new_object(tool->work, tool->phase, &saved, err);
-	if (!rc)
+	object = is_object(path);
+	if (object)
+		rc = record_new_object(tool->work, tool->phase, &saved, err);
+	else
+		rc = keep_program(tool, path, &saved, err);
+	if (!rc && object)
 		rc = file_copy(path, saved, err);
-	record_field(line, "partial");
+	record_field(line, object ? "partial" : "link");
 	record_field(line, path);
 	record_field(line, saved ? saved : "");
 	return rc;

@@ -8,9 +8,10 @@
  *
  *     compile OBJECT SOURCE CWD SAVED DEPS COMMAND
  *     partial OUTPUT SAVED INPUT...       `ld -r`: an object made of objects
- *     link    OUTPUT INPUT...             a program or a shared library
+ *     link    OUTPUT SAVED INPUT...       a program or a shared library
  *
- * CWD is the folder the compiler ran in, SAVED our copy of the object, DEPS a list of what was
+ * CWD is the folder the compiler ran in, SAVED our copy of the object, or another name of the
+ * program, "" if it can't have one, DEPS a list of what was
  * included, in make's syntax, "" if there is none, COMMAND the compiler and its options, less those
  * that name outputs.
  *
@@ -35,9 +36,7 @@ int record_write(const char *work, const char *phase, struct buf *line,
  */
 char *record_path(const char *path);
 
-/*
- * Makes an empty file WORK/objects/PHASE/XXXXXX.o for a saved object and returns its path.
- */
+/* Makes an empty file WORK/objects/PHASE/XXXXXX.o for a saved object and returns its path. */
 int record_new_object(const char *work, const char *phase, char **ret_path,
 		      struct uspl_err *err) uspl_must_check;
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "create/build_parts.h"
+#include "create/build_patch.h"
 #include "create/describe.h"
 #include "create/wrapper/record.h"
 #include "tests/unit/tap.h"
@@ -37,20 +37,20 @@ static void test_record(void)
 	struct uspl_err err = { 0 };
 	int rc = read_record("compile\t/t/a%09b.o\t/t/a.c\t/t\t/w/1.o\t\tcc -O2\n"
 			     "partial\t/t/r.o\t/w/2.o\t/t/a.o\n"
-			     "link\t/t/p%25\t/t/r.o\t(/t/l.a)x.o\n",
+			     "link\t/t/p%25\t\t/t/r.o\t(/t/l.a)x.o\n",
 			     &records, &err);
 
 	ok(rc == 0 && records.n == 3, "three lines");
 	if (records.n != 3)
 		return;
-	ok_str(records.items[0].output, "/t/a\tb.o", "an escaped tab");
-	ok_str(records.items[0].cwd, "/t", "the folder");
-	ok_str(records.items[0].command, "cc -O2", "the compiler and its options");
-	ok(!records.items[0].deps && records.items[0].saved, "no list of dependencies");
-	ok(records.items[1].kind == RECORD_PARTIAL && records.items[1].inputs.n == 1, "ld -r");
-	ok_str(records.items[1].saved, "/w/2.o", "its copy");
-	ok_str(records.items[2].output, "/t/p%", "an escaped percent sign");
-	ok(records.items[2].inputs.n == 2 && !records.items[2].saved,
+	ok_str(records.items[0]->output, "/t/a\tb.o", "an escaped tab");
+	ok_str(records.items[0]->cwd, "/t", "the folder");
+	ok_str(records.items[0]->command, "cc -O2", "the compiler and its options");
+	ok(!records.items[0]->deps && records.items[0]->saved, "no list of dependencies");
+	ok(records.items[1]->kind == RECORD_PARTIAL && records.items[1]->inputs.n == 1, "ld -r");
+	ok_str(records.items[1]->saved, "/w/2.o", "its copy");
+	ok_str(records.items[2]->output, "/t/p%", "an escaped percent sign");
+	ok(records.items[2]->inputs.n == 2 && !records.items[2]->saved,
 	   "a link has inputs and no copy");
 }
 
@@ -62,12 +62,13 @@ static const char *const bad_records[] = {
 	"compile\t\t/t/a.c\t/t\t/w/1.o\t\tcc\n",
 	"compile\t/t/a.o\t/t/a.c\t/t\t\t\tcc\n",
 	"link\n",
-	"link\t/t/%0\n",
-	"link\t/t/%zz\n",
-	"link\t/t/%00\n",
+	"link\t/t/a\n",
+	"link\t/t/%0\t\n",
+	"link\t/t/%zz\t\n",
+	"link\t/t/%00\t\n",
 	"unknown\t/t/a\n",
 	"\n",
-	"link\t/t/cut",
+	"link\t/t/cut\t",
 };
 
 static void test_bad_records(void)
@@ -78,8 +79,9 @@ static void test_bad_records(void)
 	for (size_t i = 0; i < ARRAY_SIZE(bad_records); i++)
 		ok(read_record(bad_records[i], &records, &err) == -USPL_E_FILE, "refused: line %zu",
 		   i);
-	put("record-pre", "link\t/t/a\0b\n", 12);
+	put("record-pre", "link\t/t/a\0b\t\n", 13);
 	ok(record_read(work, "pre", &records, &err) == -USPL_E_FILE, "refused: a NUL");
+	record_release(&records);
 	ok(record_read(work, "post", &records, &err) == 0 && !records.n,
 	   "no record is an empty one");
 }
@@ -92,9 +94,10 @@ static void test_round_trip(void)
 
 	record_field(&line, "link");
 	record_field(&line, "/t/\n%\t\x7f\xc3\xa9 p");
+	record_field(&line, "/w/1");
 	ok(record_write(work, "trip", &line, &err) == 0, "the wrapper writes");
 	ok(record_read(work, "trip", &records, &err) == 0 && records.n == 1, "we read");
-	ok_str(records.n ? records.items[0].output : NULL, "/t/\n%\t\x7f\xc3\xa9 p", "the same");
+	ok_str(records.n ? records.items[0]->output : NULL, "/t/\n%\t\x7f\xc3\xa9 p", "the same");
 }
 
 static void test_depends(void)
@@ -197,6 +200,15 @@ static const struct { const char *text; int rc; const char *what; } diffs[] = {
 	{ "diff --git a/x b/../../y\nrename from x\nrename to ../y\n", -USPL_E_HOSTILE,
 	  "a rename out of the tree" },
 	{ "Index: ../x.c\n--- x.c\n+++ x.c\n" HUNK, -USPL_E_HOSTILE, "an index line" },
+	{ "diff --git a/x.c b/x.c\nold mode 100644\nnew mode 100755\n", 0, "another mode" },
+	{ "diff --git a/x.h b/x.h\nnew file mode 100644\nindex 0..e\n", 0, "an empty new file" },
+	{ "--- a/x.c\r\n+++ b/x.c\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n", 0, "DOS line ends" },
+	{ "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZ\n",
+	  -USPL_E_UNSUPPORTED, "a binary file, as git writes it" },
+	{ "--- a/x.c\n+++ b/x.c\n" HUNK "Binary files a/y and b/y differ\n", -USPL_E_UNSUPPORTED,
+	  "a binary file, as diff writes it" },
+	{ "--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+Binary files a/y and b/y differ\n", 0,
+	  "words on binary files in a hunk" },
 	{ "", -USPL_E_FILE, "nothing" },
 	{ "some words\n", -USPL_E_FILE, "no diff" },
 	{ "--- a/x.c\n+++ b/x.c\n1d\n", -USPL_E_FILE, "an ed script" },
@@ -209,7 +221,7 @@ static void test_diffs(void)
 		auto_buf struct buf text = { 0 };
 		struct uspl_err err = { 0 };
 
-		ok(patch_read(put("d", diffs[i].text, strlen(diffs[i].text)), &text, &err) ==
+		ok(diff_read(put("d", diffs[i].text, strlen(diffs[i].text)), &text, &err) ==
 			   diffs[i].rc,
 		   "%s", diffs[i].what);
 	}

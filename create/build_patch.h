@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * build_patch.h - the diffs, and what they do to the copy of the tree
+ *
+ *     build_diff     reading and checking diffs
+ *     build_patch    applying diffs
+ *     build_try      do they all apply?
+ *     build_patched  patched sources whose unchanged lines have their old numbers
+ */
+#ifndef USPL_CREATE_BUILD_PATCH_H
+#define USPL_CREATE_BUILD_PATCH_H
+
+#include "create/build_parts.h"
+
+/* ---- build_diff ---- */
+
+/*
+ * Appends the text of a diff ("-": standard input) to buf, after a check: USPL_E_FILE if it holds
+ * no unified diff, USPL_E_UNSUPPORTED if it changes a file that isn't text, USPL_E_HOSTILE if a name
+ * in it leads out of the tree.
+ */
+int diff_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
+/* Adds the names of files that stand in a text of diffs, as keys; their values mean nothing. */
+int diff_names(const char *text, struct strmap *names, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_patch ---- */
+
+/* A diff. */
+struct patch_file {
+	const char *name;   /* as the user calls it, for messages */
+	const char *option; /* the user's for patch(1), NULL if none */
+	size_t text, len;   /* its place in the text of all diffs */
+	char *path;         /* the file in the work folder that it was written to */
+	/* How it wants to be applied, which patches_try finds out. */
+	bool no_strip; /* with -p0 */
+	bool binary;   /* with --binary: line ends count */
+};
+
+typedef VEC(struct patch_file) patch_files;
+
+/* True if the user's option says how many folders to take off names. */
+bool patch_sets_strip(const struct patch_file *patch);
+/* Applies a diff to the tree. On failure the message names file and hunk. */
+int patch_apply(const char *tree, const struct patch_file *patch,
+		struct uspl_err *err) uspl_must_check;
+
+/* ---- build_try ---- */
+
+/*
+ * Finds out how each of the diffs wants to be applied, on top of those before it, without touching
+ * the tree. text is that of all of them. USPL_E_BUILD: one doesn't apply; the message names it.
+ */
+int patches_try(const struct build_paths *paths, const char *text, patch_files *patches,
+		struct uspl_err *err) uspl_must_check;
+
+/* ---- build_patched ---- */
+
+/* A patched source in which there are line directives. */
+struct plain_file {
+	char *path;
+	struct buf text;      /* as the diffs left it */
+	struct buf numbered;  /* with directives, while they are taken out */
+	struct timespec time; /* of that */
+};
+
+typedef VEC(struct plain_file) plain_files;
+
+/*
+ * Writes those of the patched files that are C or C++ anew, with directives by which unchanged
+ * lines keep the numbers that they have in the originals (build_lines.h). Appends these to ret.
+ */
+int patched_renumber(const struct build_paths *paths, const struct strmap *originals,
+		     const tree_files *patched, plain_files *ret,
+		     struct uspl_err *err) uspl_must_check;
+/* Writes the files as the diffs left them. */
+int patched_restore(const plain_files *plain, struct uspl_err *err) uspl_must_check;
+/* The same, for patched_put_back. */
+int patched_take_out(plain_files *plain, struct uspl_err *err) uspl_must_check;
+/*
+ * After the next diff: files that it touched are no longer ours, all others become what they were,
+ * with their times.
+ */
+int patched_put_back(plain_files *plain, const tree_files *patched,
+		     struct uspl_err *err) uspl_must_check;
+void patched_release(plain_files *plain);
+
+#endif
