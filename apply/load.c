@@ -11,6 +11,7 @@
 #include "apply/room.h"
 #include "apply/sites.h"
 #include "arch/arch.h"
+#include "live/gate.h"
 
 /* The function of the target with that refname, or NULL. */
 static const struct update_function *find_function(const struct update_target *target,
@@ -72,11 +73,17 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	return rc ? rc : sites_find(&input, region, err);
 }
 
-/* Fills in the addresses: guard, info, linked segments, guard. */
+/* With guards, info, linked segments and gates. */
+static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
+{
+	return info_len + link->len + gates_room(region) + 2 * ROOM_PAGE;
+}
+
+/* Fills in the addresses: guard, info, linked segments, gates, guard. */
 static void place(const struct link *link, taddr map, uint64_t info_len, struct region *region)
 {
 	region->map = map;
-	region->map_len = info_len + link->len + 2 * ROOM_PAGE;
+	region->map_len = region_len(region, link, info_len);
 	region->self = map + ROOM_PAGE;
 	region->info_len = info_len;
 	region->text = region->self + info_len + link->segs[LINK_TEXT].offset;
@@ -90,6 +97,7 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 			? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame
 			: 0;
 	region->eh_frame_len = link->eh_frame_len;
+	gates_place(region, region->self + info_len + link->len);
 }
 
 static int aim_sites(const struct load *load, const struct link *link, struct region *region,
@@ -149,6 +157,8 @@ int load_discard(struct proc *proc, const module_vec *modules, struct region *re
 {
 	int rc = frames_forget(proc, modules, region, err);
 
+	if (!rc)
+		rc = gates_discard(proc, region, err);
 	return rc ? rc : room_unmap(proc, region, err);
 }
 
@@ -159,21 +169,17 @@ static int map_region(struct proc *proc, const struct link *link, const struct r
 	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC,
 					       [LINK_RODATA] = PROT_READ,
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
-	struct room_part parts[1 + LINK_N_SEGS] = { { region->self, region->info_len, PROT_READ } };
+	struct room_part parts[ROOM_PARTS] = {
+		{ region->self, region->info_len, PROT_READ },
+		{ region->gates, region->gates_len, PROT_READ | PROT_EXEC },
+		{ region->word, GATES_WORD_LEN, PROT_READ | PROT_WRITE },
+	};
 	taddr base = region->self + region->info_len;
 
 	for (int i = 0; i < LINK_N_SEGS; i++)
-		parts[1 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
+		parts[3 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
 						   prot[i] };
 	return room_map(proc, region, parts, ARRAY_SIZE(parts), ret_taken, err);
-}
-
-int load_write_record(const struct proc *proc, const struct region *region, struct uspl_err *err)
-{
-	auto_buf struct buf info = { 0 };
-	int rc = region_encode(region, &info, err);
-
-	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
 }
 
 static int write_region(struct proc *proc, const struct link *link, const struct region *region,
@@ -187,7 +193,7 @@ static int write_region(struct proc *proc, const struct link *link, const struct
 					region->self + region->info_len + link->segs[i].offset,
 					link->segs[i].bytes, link->segs[i].len, err);
 	/* The record last: what has no record doesn't exist. */
-	return rc ? rc : load_write_record(proc, region, err);
+	return rc ? rc : region_write_record(proc, region, err);
 }
 
 static int load_new(const struct load *load, struct region *region, uint64_t info_len,
@@ -204,7 +210,7 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 		rc = link_layout(load->target->new_code, arch_native(), &link, err);
 		if (rc)
 			return rc;
-		len = info_len + link->len + 2 * ROOM_PAGE;
+		len = region_len(region, link, info_len);
 		link_free(take_ptr(link));
 		rc = room_find(load->proc, load->module, len, &map, err);
 		if (!rc)
@@ -296,7 +302,8 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	if (left_over) {
 		region.state = left_over->state;
 		region.frames = left_over->frames;
-		rc = load_write_record(load->proc, &region, err);
+		gates_take_over(&region, left_over);
+		rc = region_write_record(load->proc, &region, err);
 	} else {
 		rc = load_new(load, &region, info_len, err);
 	}

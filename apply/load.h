@@ -37,9 +37,6 @@ int load_update(const struct load *load, struct region *ret_region,
 /* Fills in what a region's record says of the update and of the module. build_id may be NULL. */
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
 		  struct region *region, struct uspl_err *err) uspl_must_check;
-/* Writes the record into its place in the target. */
-int load_write_record(const struct proc *proc, const struct region *region,
-		      struct uspl_err *err) uspl_must_check;
 
 /*
  * Unmaps a region that was loaded and never switched on. Does nothing to one that was taken over.

@@ -89,7 +89,7 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 		rc = room_fail_taken(proc, err);
 	if (rc)
 		return rc;
-	rc = load_write_record(proc, region, err);
+	rc = region_write_record(proc, region, err);
 	if (rc)
 		room_give_back(proc, region);
 	return rc;

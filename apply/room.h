@@ -15,7 +15,7 @@
 #define ROOM_PAGE 4096ull
 /* How often a place may be taken under our hands. */
 #define ROOM_TRIES 5
-#define ROOM_PARTS 4
+#define ROOM_PARTS 6
 
 /* A piece of a region with a protection of its own. */
 struct room_part {

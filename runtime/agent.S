@@ -2,7 +2,8 @@
 /*
  * agent.S - runs in a thread of the target: makes the requests, then gives the thread back to itself
  *
- * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function), what, six arguments, result
+ * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 swap of a byte, 3 store of
+ *           eight), what, six arguments, result
  *      r12  how many
  *      rsp  a struct ucontext that holds the thread's own state, 16-aligned
  *
@@ -22,8 +23,9 @@ uspl_agent:
 	mov	40(%rbx), %rcx
 	mov	48(%rbx), %r8
 	mov	56(%rbx), %r9
-	cmpq	$0, (%rbx)
-	jne	2f
+	cmpq	$1, (%rbx)
+	je	2f
+	ja	5f
 	mov	%rcx, %r10
 	syscall
 	mov	%rax, 64(%rbx)
@@ -35,6 +37,15 @@ uspl_agent:
 3:	add	$72, %rbx
 	dec	%r12
 	jmp	1b
+5:	cmpq	$2, (%rbx)
+	jne	6f
+	xchg	%rax, %rdi		/* rax what is expected, rdi where */
+	lock cmpxchg %sil, (%rdi)
+	movzbl	%al, %eax
+	mov	%rax, 64(%rbx)
+	jmp	3b
+6:	mov	%rdi, (%rax)
+	jmp	3b
 4:	mov	$15, %eax		/* rt_sigreturn */
 	syscall
 	jmp	4b

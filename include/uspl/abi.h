@@ -7,7 +7,8 @@
  * fork children inherit a true copy. Each (update, module) pair has one region, mapped privately
  * within reach of the module:
  *
- *     guard | info, r-- | text, r-x | read-only data and GOT, r-- | data, rw- | guard
+ *     guard | info, r-- | text, r-x | read-only data and GOT, r-- | data, rw- | gates, r-x |
+ *     word, rw- | guard
  *
  * The guards are PROT_NONE, so that the kernel merges the info mapping with no neighbour: a tool
  * finds all regions by reading the first bytes of every anonymous private r-- mapping. The info
@@ -19,7 +20,7 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 2
+#define USPL_ABI_VERSION 3
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -71,6 +72,14 @@ struct uspl_word {
 	uint32_t turns; /* how many turns a thread waits at most; written before a HOLD */
 };
 
+/* How an entry can be led to its gate while the program runs. */
+enum uspl_entry {
+	USPL_ENTRY_PLAIN, /* it can't, or that has not been tried */
+	USPL_ENTRY_PUN,   /* by its first byte: the jump leads to `pad`, and that to the gate */
+	USPL_ENTRY_STORE, /* by all its bytes, with one store: the jump leads to the gate */
+	USPL_ENTRY_LAST = USPL_ENTRY_STORE,
+};
+
 /* One redirected function. */
 struct uspl_site {
 	uint64_t addr;     /* where the jump is written */
@@ -80,6 +89,9 @@ struct uspl_site {
 	uint32_t len;      /* how many bytes the jump takes */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX]; /* what stood there before */
 	uint8_t new_bytes[USPL_SITE_BYTES_MAX]; /* what we wrote */
+	uint64_t pad;     /* PUN: where the pad is, in pages that were mapped for pads */
+	uint32_t pad_len; /* of the pad, 0 if there is none */
+	uint32_t entry;   /* enum uspl_entry */
 };
 
 /*
@@ -100,18 +112,20 @@ struct uspl_region {
 	uint64_t text, text_len;
 	uint64_t eh_frame, eh_frame_len; /* call frame information of text, 0 if none */
 	uint64_t data, data_len;         /* the writable part, 0 if none */
-	uint64_t module;  /* where the changed module begins; 0: it isn't there (any more) */
-	int64_t applied_at;              /* seconds since the epoch */
-	uint64_t order;                  /* counts up in a process with every apply: who is newer */
+	uint64_t gates, gates_len;       /* one gate for each site, in their order; 0: none */
+	uint64_t word;                   /* struct uspl_word, in a page of its own behind them */
+	uint64_t module;    /* where the changed module begins; 0: it isn't there (any more) */
+	int64_t applied_at; /* seconds since the epoch */
+	uint64_t order;     /* counts up in a process with every apply: who is newer */
 	char id[USPL_ID_MAX];
-	uint32_t description; /* offsets of NUL-terminated strings */
-	uint32_t module_name; /* of its file */
+	uint32_t description;      /* offsets of NUL-terminated strings */
+	uint32_t module_name;      /* of its file */
 	uint32_t patch, patch_len; /* the source diff */
 	uint32_t sites, n_sites;   /* offset of the struct uspl_site array */
 	uint32_t ranges, n_ranges; /* offset of the struct uspl_range array */
 	uint32_t build_id;         /* offset of a string: the module's, in hex; may be empty */
 	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
-	uint32_t builds_on; /* offset: ids of older updates whose code or data it uses */
+	uint32_t builds_on;        /* offset: ids of older updates whose code or data it uses */
 	uint32_t pad;
 };
 
@@ -123,8 +137,8 @@ struct uspl_region {
 	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
 USPL_ABI_ASSERT(struct uspl_word, 8);
-USPL_ABI_ASSERT(struct uspl_site, 64);
+USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
-USPL_ABI_ASSERT(struct uspl_region, 232);
+USPL_ABI_ASSERT(struct uspl_region, 256);
 
 #endif

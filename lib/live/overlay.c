@@ -38,9 +38,9 @@ static int add_region(struct image *image, const struct proc *proc, const struct
 {
 	static const struct image_seg code = { .exec = true }, constants = { .exec = false },
 				      data = { .write = true };
-	/* Before the data, or else before the guard, lie the constants: see abi.h. */
+	/* Before the data, or else before the gates, lie the constants: see abi.h. */
 	taddr text_end = region->text + region->text_len;
-	taddr data_start = region->data_len ? region->data : region->map + region->map_len - 4096;
+	taddr data_start = region->data_len ? region->data : region->gates;
 	const struct region_site *site;
 	int rc = add_part(image, proc, region->text, text_end, &code, err);
 

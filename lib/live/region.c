@@ -184,6 +184,18 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 	return 0;
 }
 
+int region_write_record(const struct proc *proc, const struct region *region, struct uspl_err *err)
+{
+	auto_buf struct buf info = { 0 };
+	int rc = region_encode(region, &info, err);
+
+	if (!rc && info.len != region->info_len)
+		rc = uspl_fail(err, USPL_E_HOSTILE,
+			       "the record of an update at 0x%" PRIx64 " of pid %d is damaged",
+			       region->self, proc->pid);
+	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
+}
+
 int region_write_state(const struct proc *proc, struct region *region, enum uspl_region_state state,
 		       struct uspl_err *err)
 {

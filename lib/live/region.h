@@ -21,6 +21,9 @@ struct region_site {
 	uint64_t old_size; /* bytes of code at addr that must have no thread in them */
 	uint8_t len;       /* of the jump */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX], new_bytes[USPL_SITE_BYTES_MAX];
+	enum uspl_entry entry;
+	taddr pad; /* of a USPL_ENTRY_PUN */
+	uint8_t pad_len;
 };
 
 /* Other code of replaced functions. */
@@ -46,6 +49,8 @@ struct region {
 	uint64_t order;     /* higher is newer */
 	taddr text, eh_frame, data;
 	uint64_t text_len, eh_frame_len, data_len;
+	taddr gates, word; /* 0: there are none */
+	uint64_t gates_len;
 	bool frames; /* eh_frame is registered with the target's own unwinder */
 	VEC(struct region_site) sites;
 	VEC(struct region_range) ranges;
@@ -98,6 +103,10 @@ void region_now(int64_t *ret_applied_at, uint64_t *ret_order);
 /* Writes the time of the switch and the order. */
 int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,
 			 uint64_t order, struct uspl_err *err) uspl_must_check;
+
+/* Writes the whole record as the structure has it. */
+int region_write_record(const struct proc *proc, const struct region *region,
+			struct uspl_err *err) uspl_must_check;
 
 /* Notes in the target and in the structure whether its unwinder knows eh_frame. */
 int region_write_frames(const struct proc *proc, struct region *region, bool frames,

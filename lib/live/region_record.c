@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "arch/gate.h"
+
 #define PAGE 4096u
 #define COUNT_MAX 100000u
 /* Longer than any function's name or file name that a compiler makes. */
@@ -45,6 +47,11 @@ static bool read_sites(const struct buf *info, const struct uspl_region *head,
 		site->len = (uint8_t)raw.len;
 		memcpy(site->old_bytes, raw.old_bytes, sizeof(raw.old_bytes));
 		memcpy(site->new_bytes, raw.new_bytes, sizeof(raw.new_bytes));
+		if (raw.entry > USPL_ENTRY_LAST || raw.pad_len > PAD_MAX)
+			return false;
+		site->entry = (enum uspl_entry)raw.entry;
+		site->pad = raw.pad;
+		site->pad_len = (uint8_t)raw.pad_len;
 		site->name = info_string(info, raw.name);
 		if (!site->name)
 			return false;
@@ -73,6 +80,18 @@ static bool read_ranges(const struct buf *info, const struct uspl_region *head,
 	return true;
 }
 
+/* Gates and word are what the tools write to: they must be where the region is. */
+static bool gates_are_inside(const struct region *region)
+{
+	uint64_t at = region->gates - region->map, word = region->word - region->map;
+
+	if (!region->gates)
+		return !region->word;
+	return at < region->map_len && region->gates_len <= region->map_len - at &&
+	       region->gates_len >= region->sites.n * GATE_LEN && word < region->map_len &&
+	       region->map_len - word >= sizeof(struct uspl_word);
+}
+
 bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)
 {
 	region->self = head->self;
@@ -90,6 +109,9 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->eh_frame_len = head->eh_frame_len;
 	region->data = head->data;
 	region->data_len = head->data_len;
+	region->gates = head->gates;
+	region->gates_len = head->gates_len;
+	region->word = head->word;
 	if (!head->id[0] || !memchr(head->id, '\0', sizeof(head->id)) || !head->state ||
 	    head->state > USPL_REGION_STATE_LAST || info->data[info->len - 1])
 		return false;
@@ -105,7 +127,7 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->patch_len = region->patch ? strlen(region->patch) : 0;
 	return region->description && region->module_name && region->build_id && region->patch &&
 	       region->builds_on && read_sites(info, head, region) &&
-	       read_ranges(info, head, region);
+	       read_ranges(info, head, region) && gates_are_inside(region);
 }
 
 /* Appends a string and returns its offset. */
@@ -127,7 +149,10 @@ static void put_sites(struct buf *buf, size_t start, const struct region *region
 		struct uspl_site raw = { .addr = site->addr,
 					 .new_addr = site->new_addr,
 					 .old_size = site->old_size,
-					 .len = site->len };
+					 .len = site->len,
+					 .pad = site->pad,
+					 .pad_len = site->pad_len,
+					 .entry = site->entry };
 
 		raw.name = put_string(buf, start, site->name);
 		memcpy(raw.old_bytes, site->old_bytes, sizeof(raw.old_bytes));
@@ -190,6 +215,9 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.eh_frame_len = region->eh_frame_len,
 		.data = region->data,
 		.data_len = region->data_len,
+		.gates = region->gates,
+		.gates_len = region->gates_len,
+		.word = region->word,
 		.module = region->module,
 		.applied_at = region->applied_at,
 		.order = region->order,

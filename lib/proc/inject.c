@@ -41,11 +41,11 @@ extern const uint8_t uspl_agent[], uspl_agent_end[];
 /* A thread was not fit to run the agent; another one may be. Not an enum uspl_code. */
 #define UNFIT 1
 
-struct agent {
+struct inject_agent {
+	const struct proc *proc;
 	taddr addr;
 	size_t len;
-	uint8_t saved[AGENT_MAX];           /* what was in the slack */
-	const struct inject_choice *choice; /* NULL: any thread will do */
+	uint8_t saved[AGENT_MAX]; /* what was in the slack */
 };
 
 /* What is kept of the thread while the agent runs in it. */
@@ -99,7 +99,7 @@ static taddr slack_of(const struct proc *proc, const struct module *module)
 	return 0;
 }
 
-static int place_agent(const struct proc *proc, struct agent *ret, struct uspl_err *err)
+static int place_agent(const struct proc *proc, struct inject_agent *ret, struct uspl_err *err)
 {
 	module_vec modules = { 0 };
 	const struct module *module;
@@ -245,7 +245,7 @@ static bool failed(int64_t result)
  * Runs the agent until the end of its n-th system call, or of one that failed. A function that it
  * calls may make some of its own, which don't count.
  */
-static int run_agent(const struct proc *proc, struct host *host, const struct agent *agent,
+static int run_agent(const struct proc *proc, struct host *host, const struct inject_agent *agent,
 		     size_t n, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + RUN_NS;
@@ -345,20 +345,19 @@ static size_t encode(const struct inject_req *reqs, size_t n, struct agent_reque
 	return syscalls;
 }
 
-/* With the thread stopped: everything from the frame to the thread's own state. */
-static int run_stopped(const struct proc *proc, struct host *host, const struct agent *agent,
-		       struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+/*
+ * With the thread stopped and its registers read: everything from the frame to the thread's own
+ * state.
+ */
+static int run_stopped(struct host *host, const struct inject_agent *agent, struct inject_req *reqs,
+		       size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	struct agent_request raw[INJECT_MAX + 1];
+	const struct proc *proc = agent->proc;
 	size_t syscalls = encode(reqs, n, raw);
 	int rc, restored;
 
-	rc = thread_read_regs(proc, &host->thread, err);
-	if (!rc && (host->thread.state == THREAD_GONE ||
-		    (agent->choice && !agent->choice->fit(agent->choice->ctx, &host->thread))))
-		return UNFIT;
-	if (!rc)
-		rc = set_options(proc, host->thread.tid, err);
+	rc = set_options(proc, host->thread.tid, err);
 	if (!rc)
 		rc = read_state(host, err);
 	if (!rc)
@@ -385,11 +384,44 @@ static uint64_t room_for(const struct inject_req *reqs, size_t n)
 	return AGENT_ROOM;
 }
 
-/* UNFIT when this thread can't do it and nothing has happened. */
-static int run_on(const struct proc *proc, pid_t tid, const struct agent *agent,
-		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+static void host_release(struct host *host)
 {
-	struct host host = { .thread = { .tid = tid }, .room = room_for(reqs, n) };
+	buf_release(&host->xstate);
+	buf_release(&host->stack);
+	agent_frame_release(&host->frame);
+}
+
+int inject_run_stopped(const struct inject_agent *agent, struct thread *thread,
+		       struct inject_req *reqs, size_t n, struct uspl_err *err)
+{
+	struct host host = { .thread = *thread, .room = room_for(reqs, n) };
+	size_t done = 0;
+	int rc = n > INJECT_MAX ? uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n)
+				: run_stopped(&host, agent, reqs, n, &done, err);
+
+	*thread = host.thread;
+	host_release(&host);
+	if (rc == UNFIT)
+		rc = uspl_fail(err, USPL_E_UNSTOPPABLE,
+			       "thread %d of pid %d has no room on its stack", thread->tid,
+			       agent->proc->pid);
+	return rc;
+}
+
+/* A set of requests on the way to a thread that can make them. */
+struct errand {
+	const struct inject_agent *agent;
+	const struct inject_choice *choice; /* NULL: any thread will do */
+	struct inject_req *reqs;
+	size_t n, *ret_done;
+};
+
+/* UNFIT when this thread can't do it and nothing has happened. */
+static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
+{
+	const struct proc *proc = errand->agent->proc;
+	const struct inject_choice *choice = errand->choice;
+	struct host host = { .thread = { .tid = tid }, .room = room_for(errand->reqs, errand->n) };
 	struct thread *thread = &host.thread;
 	int rc = thread_seize(proc, thread, err);
 
@@ -404,79 +436,98 @@ static int run_on(const struct proc *proc, pid_t tid, const struct agent *agent,
 	if (!rc)
 		rc = thread->state == THREAD_GONE || thread->signal ? UNFIT : 0;
 	if (!rc)
-		rc = run_stopped(proc, &host, agent, reqs, n, ret_done, err);
+		rc = thread_read_regs(proc, thread, err);
+	if (!rc && (thread->state == THREAD_GONE || (choice && !choice->fit(choice->ctx, thread))))
+		rc = UNFIT;
+	if (!rc)
+		rc = run_stopped(&host, errand->agent, errand->reqs, errand->n, errand->ret_done,
+				 err);
 	thread_release(thread);
-	buf_release(&host.xstate);
-	buf_release(&host.stack);
-	agent_frame_release(&host.frame);
+	host_release(&host);
 	return rc;
 }
 
-/*
- * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing
- * had been; running; asleep in a call whose restart may lengthen a time-out or cut a transfer
- * short.
- */
-static int rank(const struct proc *proc, pid_t tid)
+int inject_rank(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
 	if (file_read(path, &text, NULL) != 0)
-		return 3;
+		return INJECT_RANK_WORST;
 	if (!strncmp(buf_str(&text), "running", 7))
 		return 1;
 	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? 0 : 2;
 }
 
-static int try_threads(const struct proc *proc, const tid_vec *tids, const struct agent *agent,
-		       struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
 {
-	for (int wanted = 0; wanted <= 3; wanted++) {
+	const struct proc *proc = errand->agent->proc;
+
+	for (int wanted = 0; wanted <= INJECT_RANK_WORST; wanted++) {
 		const pid_t *tid;
 
 		vec_for_each (tids, tid) {
-			int rc = rank(proc, *tid) == wanted
-					 ? run_on(proc, *tid, agent, reqs, n, ret_done, err)
-					 : UNFIT;
+			int rc = inject_rank(proc, *tid) == wanted ? run_on(errand, *tid, err)
+								   : UNFIT;
 
 			if (rc != UNFIT)
 				return rc;
 		}
 	}
-	return uspl_fail(err, agent->choice ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
+	return uspl_fail(err, errand->choice ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
 
-int inject_run_in(struct proc *proc, const struct inject_choice *choice, struct inject_req *reqs,
-		  size_t n, size_t *ret_done, struct uspl_err *err)
+int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct uspl_err *err)
 {
-	struct agent agent = { .choice = choice };
+	auto_free struct inject_agent *agent = calloc(1, sizeof(*agent));
+	int rc;
+
+	if (!agent)
+		return uspl_fail_nomem(err);
+	agent->proc = proc;
+	rc = place_agent(proc, agent, err);
+	if (!rc)
+		*ret = take_ptr(agent);
+	return rc;
+}
+
+void inject_agent_free(struct inject_agent *agent)
+{
+	if (agent && proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
+		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
+	free(agent);
+}
+
+int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
+		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+{
+	struct errand errand = { .choice = choice, .reqs = reqs, .n = n, .ret_done = ret_done };
+	struct inject_agent *agent = NULL;
 	tid_vec tids = { 0 };
 	sigset_t all, old;
-	int rc, put_back;
+	int rc;
 
 	if (n > INJECT_MAX)
 		return uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
-	rc = place_agent(proc, &agent, err);
+	rc = inject_agent_new(proc, &agent, err);
 	if (!rc)
 		rc = threads_list(proc, &tids, err);
 	if (!rc) {
+		errand.agent = agent;
 		*ret_done = 0;
-		rc = try_threads(proc, &tids, &agent, reqs, n, ret_done, err);
-		put_back = proc_write(proc, agent.addr, agent.saved, agent.len, NULL);
-		if (put_back)
-			log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent.addr);
+		rc = try_threads(&errand, &tids, err);
 	}
+	inject_agent_free(agent);
 	vec_release(&tids);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }
 
-int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
+int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err)
 {
 	return inject_run_in(proc, NULL, reqs, n, ret_done, err);

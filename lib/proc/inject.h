@@ -15,6 +15,12 @@
 enum inject_kind {
 	INJECT_SYSCALL = 0, /* number and up to 6 arguments */
 	INJECT_CALL = 1,    /* a function's address and up to 6 integer arguments (System V ABI) */
+	/*
+	 * Compare-and-swap of the byte at an address: from args[0] to args[1]; the result is what
+	 * was there.
+	 */
+	INJECT_SWAP = 2,
+	INJECT_STORE = 3, /* args[0] into the 8 aligned bytes at an address, in one piece */
 };
 
 struct inject_req {
@@ -32,7 +38,7 @@ struct inject_req {
  * caller looks at the results; fails when the requests could not be run at all (*ret_done is 0).
  * The target must not be stopped by us, and this thread must be the one that traces it.
  */
-int inject_run(struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
+int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err) uspl_must_check;
 
 /* Which threads may make the requests. */
@@ -47,7 +53,32 @@ struct inject_choice {
  * holds them already: who calls one says here in which threads that can't be. USPL_E_BUSY if no
  * thread is fit at the moment; then nothing was called.
  */
-int inject_run_in(struct proc *proc, const struct inject_choice *choice, struct inject_req *reqs,
-		  size_t n, size_t *ret_done, struct uspl_err *err) uspl_must_check;
+int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
+		  struct inject_req *reqs, size_t n, size_t *ret_done,
+		  struct uspl_err *err) uspl_must_check;
+
+/* The agent's code in its place in the target, for runs that must be quick. */
+struct inject_agent;
+
+/* Puts the code there. proc must outlive it. */
+int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
+		     struct uspl_err *err) uspl_must_check;
+/* Puts back what was there. No thread may be running the code. */
+void inject_agent_free(struct inject_agent *agent);
+
+/*
+ * Runs the requests in a thread that stands still already, with its registers read; it stands where
+ * it was afterwards. Fails if the requests weren't made, as far as that is known.
+ */
+int inject_run_stopped(const struct inject_agent *agent, struct thread *thread,
+		       struct inject_req *reqs, size_t n, struct uspl_err *err) uspl_must_check;
+
+/*
+ * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing
+ * had been; running; asleep in a call whose restart may lengthen a time-out or cut a transfer
+ * short.
+ */
+int inject_rank(const struct proc *proc, pid_t tid);
+#define INJECT_RANK_WORST 3
 
 #endif

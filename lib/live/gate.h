@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * gate.h - the gates of an update: planned, brought into the process, and led to
+ *
+ * docs/transition.md says what they are for. One update, one region:
+ *
+ *     gates_plan     nothing is touched: can each entry be led to a gate, and how?
+ *     gates_load     pads and gates lie in the target, the record says so; nothing leads there yet
+ *     gates_lead     entries lead to their gates (GATE_ENTRY), or no longer do, one after another,
+ *                    while the program runs; each step is of no consequence to it
+ */
+#ifndef USPL_LIVE_GATE_H
+#define USPL_LIVE_GATE_H
+
+#include "arch/gate.h"
+#include "live/region.h"
+#include "live/safety.h"
+#include "proc/module.h"
+
+#define GATES_WORD_LEN 4096ull /* the word's page */
+
+/* How many bytes the gates of a region take, with the word's page. */
+uint64_t gates_room(const struct region *region);
+/* Says that they lie at that address. */
+void gates_place(struct region *region, taddr at);
+/* Takes over how entries were led to gates from the region whose place this one takes. */
+void gates_take_over(struct region *region, const struct region *old);
+
+/* What stands at an entry. */
+enum gate_entry {
+	GATE_ENTRY_OLD,  /* the bytes that were there before the update: the old function */
+	GATE_ENTRY_GATE, /* a jump to the gate, perhaps by way of a pad */
+	GATE_ENTRY_NEW,  /* a jump straight to the new function */
+	GATE_ENTRY_ALIEN,
+};
+
+struct gate {
+	struct region_site *site;
+	uint8_t code[GATE_LEN], pad[PAD_MAX];
+};
+
+struct gates {
+	const struct proc *proc;
+	const module_vec *modules;
+	region_vec present; /* all regions of the process: whose pads lie where */
+	struct region *region;
+	VEC(struct gate) items;
+	VEC(taddr) pages; /* to be mapped for pads */
+};
+
+/*
+ * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if a function can't have a gate. region and
+ * modules must outlive the gates. On failure gates_release is to be called all the same.
+ */
+int gates_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
+	       struct region *region, struct uspl_err *err) uspl_must_check;
+/*
+ * Fails like gates_plan if a place has been taken meanwhile, or if other gates lie there already
+ * that a thread may be in.
+ */
+int gates_load(struct gates *gates, struct uspl_err *err) uspl_must_check;
+/*
+ * Unmaps pads that no other update needs. For a region that nothing has ever led to, or nothing can
+ * lead to any more.
+ */
+int gates_discard(const struct proc *proc, const struct region *region,
+		  struct uspl_err *err) uspl_must_check;
+/* What stands at the site's entry now. */
+enum gate_entry gates_entry(const struct proc *proc, const struct region *region,
+			    const struct region_site *site);
+/*
+ * Makes all entries so. Entries that can't be changed while the program runs stay as they are if
+ * that means the same (GATE_ENTRY_NEW from GATE_ENTRY_GATE); otherwise it is a failure.
+ */
+int gates_lead(const struct proc *proc, struct region *region, enum gate_entry to,
+	       struct uspl_err *err) uspl_must_check;
+/* Frees the plan; nothing in the target. */
+void gates_release(struct gates *gates);
+
+/* The bytes that lead the site's entry to its gate; false if the site has none. */
+bool gates_jump(const struct region *region, const struct region_site *site,
+		uint8_t bytes[USPL_SITE_BYTES_MAX]);
+/*
+ * Adds to `safety` where a thread is in a region's gates on its way to old code (or new code), and
+ * where it is in the gates and pads that other updates have left behind at the same entries: what
+ * that leads to isn't decided by this update's word.
+ */
+int gates_guard(struct safety *safety, const struct region *region, const region_vec *present,
+		bool to_old, struct uspl_err *err) uspl_must_check;
+
+#endif
