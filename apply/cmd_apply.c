@@ -7,20 +7,13 @@
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
+#include "live/options.h"
 #include "uspl/commands.h"
 
-struct options {
-	double wait_s;
-	bool json;
-};
-
-static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
+static int parse(int argc, char **argv, struct live_options *opts, int *first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s,
-		  "how long to wait for a busy function (default 10)" },
-		{ 0, "json", NULL, CLI_FLAG, &opts->json,
-		  "one JSON object a process, one to a line" },
+		LIVE_OPTIONS(opts),
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-apply",
@@ -45,14 +38,15 @@ static int parse(int argc, char **argv, struct options *opts, int *first, struct
  * One process: applies, prints its line or object, and returns the exit status that it stands for.
  */
 static int apply_one(const struct update *update, const char *name, pid_t pid,
-		     const struct options *opts)
+		     const struct live_options *opts)
 {
 	auto_report struct report report = { .id = update->id, .pid = pid };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	region_vec regions = { 0 };
 	char *const *warning;
-	int rc = process_apply(update, pid, opts->wait_s, &regions, &report, &err);
+	int failed = process_apply(update, pid, opts, &regions, &report, &err),
+	    rc = failed ? failed : report_verdict(&report, &err);
 
 	if (rc) {
 		uspl_context(&err, "cannot apply '%s' to pid %d", name, pid);
@@ -61,7 +55,7 @@ static int apply_one(const struct update *update, const char *name, pid_t pid,
 	vec_for_each (&report.warnings, warning)
 		fprintf(stderr, "warning: %s\n", *warning);
 	if (opts->json || !cli_quiet())
-		report_outcome(&report, rc ? &err : NULL, opts->json, &out);
+		report_outcome(&report, failed ? &err : NULL, opts->json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
 	regions_release(&regions);
@@ -70,7 +64,7 @@ static int apply_one(const struct update *update, const char *name, pid_t pid,
 
 int cmd_apply(int argc, char **argv, struct uspl_err *err)
 {
-	struct options opts = { .wait_s = 10 };
+	struct live_options opts = LIVE_OPTIONS_DEFAULT;
 	auto_update struct update *update = NULL;
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
 	pid_vec pids = { 0 };

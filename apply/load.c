@@ -196,6 +196,38 @@ static int write_region(struct proc *proc, const struct link *link, const struct
 	return rc ? rc : region_write_record(proc, region, err);
 }
 
+/* Links for a place where there is room at the moment. */
+static int link_in_room(const struct load *load, uint64_t info_len, struct region *region,
+			struct link **ret, struct uspl_err *err)
+{
+	auto_link struct link *link = NULL;
+	taddr map;
+	int rc = link_layout(load->target->new_code, arch_native(), &link, err);
+
+	if (!rc)
+		rc = room_find(load->proc, load->module, region_len(region, link, info_len), &map,
+			       err);
+	return rc ? rc : link_at(load, map, info_len, region, ret, err);
+}
+
+int load_plan(const struct load *load, struct region *ret_region, struct uspl_err *err)
+{
+	auto_region struct region region = { 0 };
+	auto_link struct link *link = NULL;
+	struct region_site *site;
+	int rc = describe(load, &region, err);
+
+	if (!rc)
+		rc = link_in_room(load, ROOM_PAGE, &region, &link, err);
+	if (rc)
+		return rc;
+	vec_for_each (&region.sites, site)
+		site->new_addr = 0;
+	*ret_region = region;
+	region = (struct region){ 0 };
+	return 0;
+}
+
 static int load_new(const struct load *load, struct region *region, uint64_t info_len,
 		    struct uspl_err *err)
 {
@@ -204,17 +236,8 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 
 	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
 		auto_link struct link *link = NULL;
-		uint64_t len;
-		taddr map;
 
-		rc = link_layout(load->target->new_code, arch_native(), &link, err);
-		if (rc)
-			return rc;
-		len = region_len(region, link, info_len);
-		link_free(take_ptr(link));
-		rc = room_find(load->proc, load->module, len, &map, err);
-		if (!rc)
-			rc = link_at(load, map, info_len, region, &link, err);
+		rc = link_in_room(load, info_len, region, &link, err);
 		if (!rc)
 			rc = map_region(load->proc, link, region, &taken, err);
 		if (!rc && !taken) {

@@ -34,6 +34,14 @@ struct load {
 int load_update(const struct load *load, struct region *ret_region,
 		struct uspl_err *err) uspl_must_check;
 
+/*
+ * What load_update would load, without changing anything in the target: the code is linked for a
+ * place where there is room, and so found to be complete and in reach. ret_region has the sites and
+ * the ranges, without addresses of new code.
+ */
+int load_plan(const struct load *load, struct region *ret_region,
+	      struct uspl_err *err) uspl_must_check;
+
 /* Fills in what a region's record says of the update and of the module. build_id may be NULL. */
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
 		  struct region *region, struct uspl_err *err) uspl_must_check;

@@ -15,6 +15,7 @@
 /* All that belongs to one process while we work on it. */
 struct session {
 	const struct update *update;
+	const struct live_options *opts;
 	struct proc *proc;
 	module_vec modules;
 	region_vec regions; /* what was there before */
@@ -41,7 +42,7 @@ static int fail_no_module(const struct session *session, struct uspl_err *err)
 	return -USPL_E_NO_MODULE;
 }
 
-/* Resolve and load for one module. */
+/* Resolve and load for one module; with --check, plan what would be loaded. */
 static int load_pair(struct session *session, const struct pair *pair, struct uspl_err *err)
 {
 	struct load load = {
@@ -64,7 +65,8 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 			  &resolver, err);
 	load.resolver = resolver;
 	if (!rc)
-		rc = load_update(&load, item, err);
+		rc = session->opts->check ? load_plan(&load, item, err)
+					  : load_update(&load, item, err);
 	if (rc)
 		session->loaded.n--;
 	return rc;
@@ -81,15 +83,21 @@ static int load_pairs(struct session *session, struct uspl_err *err)
 	return rc;
 }
 
-/* Notes the libraries that the process doesn't have, and may get. */
+/* True for a library that the process doesn't have, and may get. */
+static bool is_missing(const struct session *session, const struct update_target *target)
+{
+	return !pairs_have(&session->pairs, target) &&
+	       pending_is_possible(target, &session->modules);
+}
+
+/* Notes these libraries. */
 static int note_pending(struct session *session, struct uspl_err *err)
 {
 	const struct update_target *target;
 	int rc = 0;
 
 	vec_for_each (&session->update->targets, target)
-		if (!rc && !pairs_have(&session->pairs, target) &&
-		    pending_is_possible(target, &session->modules))
+		if (!rc && is_missing(session, target))
 			rc = pending_note(session->proc, &session->modules, session->update, target,
 					  &session->regions, &session->noted, err);
 	return rc;
@@ -106,9 +114,8 @@ static void unload(struct session *session)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }
 
-/* Switches on what isn't yet. */
-static int switch_on(struct session *session, double wait_s, struct transition_result *result,
-		     struct uspl_err *err)
+/* Switches on what isn't yet; with --check, looks whether that could be done. */
+static int switch_on(const struct session *session, struct report *report, struct uspl_err *err)
 {
 	auto_free struct region **regions = calloc(session->loaded.n + 1, sizeof(*regions));
 	struct transition transition = {
@@ -116,7 +123,8 @@ static int switch_on(struct session *session, double wait_s, struct transition_r
 		.modules = &session->modules,
 		.regions = regions,
 		.direction = TRANSITION_ON,
-		.wait_s = wait_s,
+		.wait_s = session->opts->wait_s,
+		.max_pause_s = session->opts->max_pause_s,
 	};
 	struct region *region;
 
@@ -125,7 +133,10 @@ static int switch_on(struct session *session, double wait_s, struct transition_r
 	vec_for_each (&session->loaded, region)
 		if (region->state != USPL_REGION_APPLIED)
 			regions[transition.n_regions++] = region;
-	return transition.n_regions ? transition_run(&transition, result, err) : 0;
+	if (!transition.n_regions)
+		return 0;
+	return session->opts->check ? report_check(report, &transition, err)
+				    : transition_run(&transition, &report->result, err);
 }
 
 /*
@@ -207,21 +218,41 @@ static int load(struct session *session, struct uspl_err *err)
 	return rc ? rc : note_pending(session, err);
 }
 
-static int run_session(struct session *session, double wait_s, struct report *report,
-		       struct uspl_err *err)
+/* For --check: finds out what run_session would meet. */
+static int check_session(struct session *session, struct report *report, struct uspl_err *err)
+{
+	size_t applied = adopt_live(session);
+	const struct update_target *target;
+	int rc;
+
+	report->already = applied == session->loaded.n;
+	rc = find_pairs(session, err);
+	report->already &= pairs_done(&session->pairs);
+	if (!rc)
+		rc = pairs_match(session->update, session->proc, &session->regions, &session->pairs,
+				 &session->others, err);
+	if (!rc)
+		rc = load_pairs(session, err);
+	vec_for_each (&session->update->targets, target)
+		if (!rc && is_missing(session, target))
+			rc = report_add_pending(report, target->name, err);
+	return rc ? rc : switch_on(session, report, err);
+}
+
+static int run_session(struct session *session, struct report *report, struct uspl_err *err)
 {
 	size_t applied = adopt_live(session);
 	int rc;
 
 	report->already = applied == session->loaded.n;
 	/* What a tool that died left half done only needs its switch. */
-	rc = switch_on(session, wait_s, &report->result, err);
+	rc = switch_on(session, report, err);
 	if (rc)
 		return rc;
 	rc = load(session, err);
 	report->already &= pairs_done(&session->pairs) && !pending_is_news(&session->noted);
 	if (!rc)
-		rc = switch_on(session, wait_s, &report->result, err);
+		rc = switch_on(session, report, err);
 	if (!rc)
 		sweep(session);
 	else if (rc != -USPL_E_STRANDED)
@@ -252,15 +283,16 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	return rc;
 }
 
-int process_apply(const struct update *update, pid_t pid, double wait_s, region_vec *ret_regions,
-		  struct report *ret_report, struct uspl_err *err)
+int process_apply(const struct update *update, pid_t pid, const struct live_options *opts,
+		  region_vec *ret_regions, struct report *ret_report, struct uspl_err *err)
 {
-	struct session session = { .update = update };
+	struct session session = { .update = update, .opts = opts };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
 	int rc = open_session(&session, pid, err);
 
 	if (!rc)
-		rc = run_session(&session, wait_s, &report, err);
+		rc = opts->check ? check_session(&session, &report, err)
+				 : run_session(&session, &report, err);
 	/* It is applied, whether or not all can be said of it. */
 	if (!rc && fill_report(&session, &session.loaded, &report, NULL) != 0)
 		log_info("apply", "out of memory: what is said of pid %d isn't all", pid);

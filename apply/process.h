@@ -3,6 +3,7 @@
 #ifndef USPL_APPLY_PROCESS_H
 #define USPL_APPLY_PROCESS_H
 
+#include "live/options.h"
 #include "live/report.h"
 #include "update/update.h"
 
@@ -11,7 +12,8 @@
  * ret_regions are the update's regions in the process, the caller's to release, filled in on
  * success only.
  */
-int process_apply(const struct update *update, pid_t pid, double wait_s, region_vec *ret_regions,
-		  struct report *ret_report, struct uspl_err *err) uspl_must_check;
+int process_apply(const struct update *update, pid_t pid, const struct live_options *opts,
+		  region_vec *ret_regions, struct report *ret_report,
+		  struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -6,23 +6,20 @@
 
 #include "base/cancel.h"
 #include "base/cli.h"
+#include "live/options.h"
 #include "live/report.h"
 #include "live/survey.h"
 #include "uspl/commands.h"
 
 struct options {
-	double wait_s;
-	bool json;
+	struct live_options live;
 	const char *id;
 };
 
 static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait_s,
-		  "how long to wait for a busy function (default 10)" },
-		{ 0, "json", NULL, CLI_FLAG, &opts->json,
-		  "one JSON object a process, one to a line" },
+		LIVE_OPTIONS(&opts->live),
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-undo",
@@ -102,7 +99,7 @@ static int forget_pending(const struct options *opts, const struct proc *proc, r
 		if (rc || !region_has_id(region, opts->id) || region_is_live(region) ||
 		    !region_is_wanted(region))
 			continue;
-		rc = region_write_retired(proc, region, err);
+		rc = opts->live.check ? 0 : region_write_retired(proc, region, err);
 		if (!rc)
 			rc = report_add_pending(report, region->module_name, err);
 	}
@@ -117,7 +114,10 @@ static int switch_off(const struct options *opts, struct transition *transition,
 
 	for (size_t i = 0; !rc && i < transition->n_regions; i++)
 		rc = region_list_add(&report->regions, transition->regions[i], err);
-	return rc ? rc : transition_run(transition, &report->result, err);
+	if (rc)
+		return rc;
+	return opts->live.check ? report_check(report, transition, err)
+				: transition_run(transition, &report->result, err);
 }
 
 static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions,
@@ -128,7 +128,8 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 	struct transition transition = { .proc = proc,
 					 .modules = &modules,
 					 .direction = TRANSITION_OFF,
-					 .wait_s = opts->wait_s };
+					 .wait_s = opts->live.wait_s,
+					 .max_pause_s = opts->live.max_pause_s };
 	int rc = regions_read(proc, regions, err);
 
 	if (!rc)
@@ -162,16 +163,17 @@ static int undo_one(const struct options *opts, pid_t pid)
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
-	int rc = proc_open(pid, &proc, &err);
+	int failed = proc_open(pid, &proc, &err), rc;
 
-	if (!rc)
-		rc = undo_process(opts, proc, &regions, &report, &err);
+	if (!failed)
+		failed = undo_process(opts, proc, &regions, &report, &err);
+	rc = failed ? failed : report_verdict(&report, &err);
 	if (rc) {
 		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, pid);
 		uspl_err_print(stderr, "uspl-undo", &err);
 	}
-	if (opts->json || !cli_quiet())
-		report_outcome(&report, rc ? &err : NULL, opts->json, &out);
+	if (opts->live.json || !cli_quiet())
+		report_outcome(&report, failed ? &err : NULL, opts->live.json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
 	regions_release(&regions);
@@ -220,7 +222,7 @@ static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
 
 int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
-	struct options opts = { .wait_s = 10 };
+	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
 	pid_vec pids = { 0 };
 	const pid_t *pid;

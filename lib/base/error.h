@@ -51,6 +51,8 @@ enum uspl_status {
 	X(TRACED,       1, "traced")       /* a debugger is attached */                   \
 	X(ZOMBIE,       1, "zombie")                                                      \
 	X(UNSTOPPABLE,  1, "unstoppable")  /* a thread doesn't stop in time */            \
+	X(PAUSE,        1, "pause")        /* it would stand still for too long */        \
+	X(MEMORY_LIMIT, 1, "memory-limit") /* the kernel might kill the target */         \
 	X(SECCOMP,      1, "seccomp")                                                     \
 	X(OVERWRITTEN,  1, "overwritten")  /* the bytes at a site aren't what we wrote */ \
 	X(CANCELLED,    1, "cancelled")    /* ^C before anything was changed */            \

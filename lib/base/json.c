@@ -100,6 +100,12 @@ void json_number(struct json *json, const char *key, int64_t value)
 	buf_addf(&json->buf, "%" PRId64, value);
 }
 
+void json_truth(struct json *json, const char *key, bool value)
+{
+	begin_value(json, key);
+	buf_addstr(&json->buf, value ? "true" : "false");
+}
+
 void json_address(struct json *json, const char *key, taddr value)
 {
 	begin_value(json, key);

@@ -38,6 +38,8 @@ void json_string(struct json *json, const char *key, const char *value);
 void json_bytes(struct json *json, const char *key, const char *value, size_t len);
 /* A whole number. */
 void json_number(struct json *json, const char *key, int64_t value);
+/* true or false. */
+void json_truth(struct json *json, const char *key, bool value);
 /* An address, as a string in hex: JSON's numbers lose bits above 2^53. */
 void json_address(struct json *json, const char *key, taddr value);
 /* The text so far, owned by json. */

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "proc/thread.h"
+
 /* How much of a call chain a message shows: within the busy function, and from it outwards. */
 #define INNER_SHOWN 3
 #define OUTER_SHOWN 8
@@ -42,49 +44,103 @@ static void add_name(struct names *names, taddr pc, struct buf *out)
  * the way; of the frames inside it (the call that it waits in) the first and the last two tell
  * enough.
  */
-static void add_chain(const struct proc *proc, const module_vec *modules,
-		      const struct safety_finding *finding, struct buf *out)
+static void add_chain(struct names *names, const struct safety_finding *finding, struct buf *out)
 {
-	struct names names = { proc, modules, calloc(modules->n + 1, sizeof(*names.images)) };
 	size_t skip_from = 1,
 	       skip_to = finding->at > INNER_SHOWN ? finding->at - INNER_SHOWN + 1 : 1;
 	size_t end = finding->at + OUTER_SHOWN < finding->n_chain ? finding->at + OUTER_SHOWN
 								  : finding->n_chain;
 
-	for (size_t i = 0; names.images && i < end; i++) {
+	for (size_t i = 0; i < end; i++) {
 		if (i >= skip_from && i < skip_to) {
 			buf_addstr(out, i == skip_from ? " < ..." : "");
 			continue;
 		}
 		buf_addstr(out, i ? " < " : "");
-		add_name(&names, finding->chain[i], out);
+		add_name(names, finding->chain[i], out);
 	}
 	if (finding->n_chain > end)
 		buf_addstr(out, " < ...");
+}
+
+/*
+ * True if nothing of the program called the function: what is further out on the stack is the start
+ * of a program (_start, which may be linked into it) or of a thread, in libc.
+ */
+static bool is_outermost(const struct names *names, const struct safety_finding *finding)
+{
+	const struct module *home;
+
+	if (!finding->whole || finding->outermost != finding->at)
+		return false;
+	home = module_at(names->modules, finding->chain[finding->outermost]);
+	for (size_t i = finding->outermost + 1; i < finding->n_chain; i++)
+		if (module_at(names->modules, finding->chain[i]) == home &&
+		    i + 1 < finding->n_chain)
+			return false;
+	return home;
+}
+
+static int describe(struct names *names, const struct safety_finding *finding,
+		    struct blocker *blocker, struct uspl_err *err)
+{
+	auto_buf struct buf chain = { 0 };
+
+	blocker->tid = finding->tid;
+	thread_name(names->proc, finding->tid, blocker->thread, sizeof(blocker->thread));
+	blocker->proven = finding->proven;
+	blocker->unreadable = finding->unreadable;
+	blocker->outermost = is_outermost(names, finding);
+	add_chain(names, finding, &chain);
+	blocker->function = strdup(finding->function ? finding->function : "");
+	blocker->chain = strdup(buf_str(&chain));
+	return blocker->function && blocker->chain && !chain.oom ? 0 : uspl_fail_nomem(err);
+}
+
+int blockers_describe(const struct proc *proc, const module_vec *modules,
+		      const struct safety_finding *findings, size_t n, blocker_vec *ret,
+		      struct uspl_err *err)
+{
+	struct names names = { proc, modules, calloc(modules->n + 1, sizeof(*names.images)) };
+	int rc = names.images ? 0 : uspl_fail_nomem(err);
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct blocker *blocker = vec_push(ret);
+
+		rc = blocker ? describe(&names, &findings[i], blocker, err) : uspl_fail_nomem(err);
+	}
 	for (size_t i = 0; names.images && i < modules->n; i++)
 		image_free(names.images[i]);
 	free(names.images);
+	return rc;
 }
 
-int blocker_fail(const struct proc *proc, const module_vec *modules,
-		 const struct safety_finding *finding, struct uspl_err *err)
+void blockers_release(blocker_vec *blockers)
 {
-	auto_buf struct buf chain = { 0 };
-	char name[32];
+	struct blocker *blocker;
 
-	thread_name(proc, finding->tid, name, sizeof(name));
-	if (finding->unreadable) {
-		uspl_fail(err, USPL_E_BUSY,
-			  "the stack of thread %d (%s) of pid %d can't be followed", finding->tid,
-			  name, proc->pid);
-		return -USPL_E_BUSY;
+	vec_for_each (blockers, blocker) {
+		free(blocker->function);
+		free(blocker->chain);
 	}
-	add_chain(proc, modules, finding, &chain);
+	vec_release(blockers);
+}
+
+int blocker_fail(pid_t pid, const struct blocker *blocker, struct uspl_err *err)
+{
+	if (blocker->unreadable)
+		return uspl_fail(err, USPL_E_BUSY,
+				 "the stack of thread %d (%s) of pid %d can't be followed",
+				 blocker->tid, blocker->thread, pid);
 	uspl_fail(err, USPL_E_BUSY, "'%s' is on the stack of thread %d (%s): %s%s",
-		  finding->function, finding->tid, name, buf_str(&chain),
-		  finding->proven ? "" : " (a word of the stack that may be an old one)");
-	uspl_hint(err, "the function has not returned in the time given; wait longer with "
-		       "--wait=SECONDS, or, if it never returns "
-		       "(an event loop), move the change into a function that it calls");
+		  blocker->function, blocker->tid, blocker->thread, blocker->chain,
+		  blocker->proven ? "" : " (a word of the stack that may be an old one)");
+	if (blocker->outermost)
+		uspl_hint(err, "the function is the first of its thread and doesn't return before "
+			       "that ends; move the change into a function that it calls");
+	else
+		uspl_hint(err, "the function has not returned in the time given; wait longer with "
+			       "--wait=SECONDS, or, if it never returns "
+			       "(an event loop), move the change into a function that it calls");
 	return -USPL_E_BUSY;
 }

@@ -16,7 +16,7 @@ static const struct {
 	[TRANSITION_OFF] = { "undone", "already undone", "in", USPL_REGION_UNDONE },
 };
 
-static size_t count_functions(const region_list *regions)
+size_t report_count(const region_list *regions)
 {
 	const struct region **region;
 	size_t n = 0;
@@ -37,7 +37,8 @@ void report_functions(struct json *json, const region_list *regions)
 			json_open(json, NULL, '{');
 			json_string(json, "name", site->name);
 			json_address(json, "old", site->addr);
-			json_address(json, "new", site->new_addr);
+			if (site->new_addr)
+				json_address(json, "new", site->new_addr);
 			json_string(json, "module", (*region)->module_name);
 			json_close(json, '}');
 		}
@@ -118,7 +119,7 @@ static void pending_line(const struct report *report, struct buf *out)
 
 static void success_line(const struct report *report, struct buf *out)
 {
-	size_t n = count_functions(&report->regions);
+	size_t n = report_count(&report->regions);
 
 	if (only_pending(report)) {
 		pending_line(report, out);
@@ -154,6 +155,8 @@ void report_outcome(const struct report *report, const struct uspl_err *err, boo
 {
 	if (err && json)
 		failure_json(report, err, out);
+	else if (!err && report->checked)
+		report_outlook(report, json, out);
 	else if (json)
 		success_json(report, out);
 	else if (!err)
@@ -196,4 +199,5 @@ void report_clear(struct report *report)
 	vec_release(&report->pending);
 	vec_release(&report->warnings);
 	vec_release(&report->regions);
+	transition_outlook_release(&report->outlook);
 }

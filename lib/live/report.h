@@ -5,6 +5,11 @@
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
  * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
  * "pending":[...] where libraries are, and after a failure {"id","pid","state","error","message"}.
+ *
+ * With --check: "k3x9 can be applied to pid 4711: 3 functions, 12 threads stood still for 84 us", or
+ * "k3x9 can't be applied to pid 4711 now: 1 of 12 threads is in the way" and a line for each of them;
+ * {"id","pid","state","functions","threads","stop_us","blockers":[{"tid","thread","function",
+ * "chain","proven","outermost"}]}, and the state is "ready" or "busy".
  */
 #ifndef USPL_LIVE_REPORT_H
 #define USPL_LIVE_REPORT_H
@@ -25,6 +30,8 @@ struct report {
 	VEC(char *) pending;
 	VEC(char *) warnings; /* what the user has to know of a success; for stderr */
 	struct transition_result result;
+	bool checked; /* nothing was changed; outlook tells what was seen */
+	struct transition_outlook outlook;
 };
 
 /*
@@ -33,13 +40,22 @@ struct report {
  */
 void report_outcome(const struct report *report, const struct uspl_err *err, bool json,
 		    struct buf *out);
+/* For --check: looks what the transition would meet, and notes it. */
+int report_check(struct report *report, const struct transition *transition,
+		 struct uspl_err *err) uspl_must_check;
+/* The failure that the transition would end in, USPL_E_BUSY or USPL_E_PAUSE; 0 if none is seen. */
+int report_verdict(const struct report *report, struct uspl_err *err) uspl_must_check;
+/* What report_outcome says of a check. */
+void report_outlook(const struct report *report, bool json, struct buf *out);
 /* Adds the name of a library that is pending, or was. */
 int report_add_pending(struct report *report, const char *name,
 		       struct uspl_err *err) uspl_must_check;
 /* Adds a warning, one sentence in the form of messages. */
 int report_add_warning(struct report *report, struct uspl_err *err, const char *fmt, ...)
 	uspl_printf(3, 4) uspl_must_check;
-/* Adds "functions":[...] of the regions to an open object. */
+/* How many functions the regions redirect. */
+size_t report_count(const region_list *regions);
+/* Adds "functions":[...] of the regions to an open object; "new" only where that is known. */
 void report_functions(struct json *json, const region_list *regions);
 /* Adds "pending":[...] to an open object, if there are any. */
 void report_pending(struct json *json, char *const *names, size_t n);

@@ -90,6 +90,8 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 		forget_inner(finding);
 	if (finding->n_chain < SAFETY_CHAIN_MAX)
 		finding->chain[finding->n_chain++] = frame->is_call ? frame->pc - 1 : frame->pc;
+	if (range)
+		finding->outermost = finding->n_chain - 1;
 	if (!range || finding->function)
 		return true;
 	finding->function = range->name;
@@ -143,6 +145,7 @@ static bool check(struct safety *safety, pid_t tid, const struct some_regs *regs
 
 	*finding = (struct safety_finding){ .tid = tid };
 	end = unwind(safety->unwinder, regs, visit_frame, &visit, &sp);
+	finding->whole = end == UNWIND_COMPLETE && finding->n_chain < SAFETY_CHAIN_MAX;
 	if (finding->function)
 		return false;
 	return end == UNWIND_COMPLETE || scan_words(safety, sp, finding);

@@ -38,7 +38,9 @@ struct safety_finding {
 	bool unreadable; /* the stack can't be read: nothing is known */
 	taddr chain[SAFETY_CHAIN_MAX]; /* program counters, innermost first; deep ones are cut */
 	size_t n_chain;
-	size_t at; /* the index in chain of the frame that is in the way */
+	size_t at;        /* the index in chain of the innermost frame that is in the way */
+	size_t outermost; /* and of the outermost one */
+	bool whole;       /* the chain goes to the thread's first frame */
 	/*
 	 * Where the outermost frame in the way returns to, and the stack pointer when it has. 0 if
 	 * that isn't known.

@@ -88,28 +88,7 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 	return rc;
 }
 
-/*
- * Writes one byte of each page with the value that it has: the kernel makes the page private now
- * (some microseconds), and not while everybody waits. Threads that run through it don't notice.
- */
-static int touch(const struct site_plan *plan, struct uspl_err *err)
-{
-	const struct site_piece *piece;
-
-	vec_for_each (&plan->pieces, piece) {
-		size_t last = piece->len - 1;
-		int rc = proc_write(plan->proc, piece->addr, piece->before, 1, err);
-
-		if (!rc && piece->addr / PIECE_MAX != (piece->addr + last) / PIECE_MAX)
-			rc = proc_write(plan->proc, piece->addr + last, piece->before + last, 1,
-					err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
+int site_plan_check(struct site_plan *plan, struct uspl_err *err)
 {
 	struct site *sites = plan->sites.items;
 	size_t first = 0;
@@ -126,7 +105,24 @@ int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
 			return rc;
 		first = i;
 	}
-	return touch(plan, err);
+	return 0;
+}
+
+int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
+{
+	const struct site_piece *piece;
+
+	vec_for_each (&plan->pieces, piece) {
+		size_t last = piece->len - 1;
+		int rc = proc_write(plan->proc, piece->addr, piece->before, 1, err);
+
+		if (!rc && piece->addr / PIECE_MAX != (piece->addr + last) / PIECE_MAX)
+			rc = proc_write(plan->proc, piece->addr + last, piece->before + last, 1,
+					err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* True if memory holds exactly these bytes. */

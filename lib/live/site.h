@@ -7,7 +7,8 @@
  * can be.
  *
  *     site_plan_add      name the sites
- *     site_plan_prepare  before the stop: read what is there, check it, make the pages private
+ *     site_plan_check    before the stop: read what is there and check it
+ *     site_plan_prepare  before the stop: make the pages private
  *     site_plan_switch   in the stop: check again, write, read back
  *     site_plan_restore  in the stop: put back what site_plan_switch found
  */
@@ -44,6 +45,11 @@ struct site_plan {
 int site_plan_add(struct site_plan *plan, const struct site *site,
 		  struct uspl_err *err) uspl_must_check;
 /* USPL_E_OVERWRITTEN, with the function and the bytes, if a site doesn't have its `from` bytes. */
+int site_plan_check(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/*
+ * Writes one byte of each page with the value that it has: the kernel makes the page private now
+ * (some microseconds), and not while everybody waits. Threads that run through it don't notice.
+ */
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* On failure nothing is kept: what was written is put back, or the code is USPL_E_STRANDED. */
 int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_check;

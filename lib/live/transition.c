@@ -105,7 +105,8 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 	return 0;
 }
 
-static int prepare(struct run *run, struct uspl_err *err)
+/* What a run needs to look at the threads, and at the code. */
+static int prepare_look(struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	int rc = 0;
@@ -123,7 +124,7 @@ static int prepare(struct run *run, struct uspl_err *err)
 	if (!rc)
 		rc = sharers_refuse(t->proc, err);
 	if (!rc)
-		rc = site_plan_prepare(&run->plan, err);
+		rc = site_plan_check(&run->plan, err);
 	if (!rc)
 		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
 	safety_seal(&run->safety);
@@ -181,27 +182,74 @@ static int switch_all(struct run *run, struct uspl_err *err)
 	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
 }
 
-/* One standstill. *ret_blocked: the code isn't empty; run->findings tell who is in it. */
-static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
+/*
+ * One standstill; `act`, where given, is what is done in it if the code is empty. *ret_blocked: it
+ * isn't, and run->findings tell who is in it; or too much time has passed, and there are none.
+ */
+static int attempt(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
+		   bool *ret_blocked, struct uspl_err *err)
 {
+	double limit_s = run->t->max_pause_s;
+	int64_t limit_ns = limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
 	int rc = run->backend->prepare(&run->stop, run->t->proc, err);
+	int64_t deadline;
 
 	if (rc)
 		return rc;
+	run->n_findings = 0;
 	*ret_blocked = false;
-	rc = run->backend->enter(&run->stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	if (!rc) {
-		*ret_blocked = !check(run);
-		rc = *ret_blocked ? 0 : switch_all(run, err);
+	deadline = clock_now_ns() + limit_ns;
+	rc = run->backend->enter(&run->stop, deadline, err);
+	if (rc == -USPL_E_UNSTOPPABLE && limit_s > 0) {
+		*ret_blocked = true;
+		rc = 0;
+	} else if (!rc) {
+		*ret_blocked = !check(run) || (limit_s > 0 && clock_now_ns() > deadline);
+		rc = *ret_blocked || !act ? 0 : act(run, err);
 	}
 	run->backend->leave(&run->stop);
 	return rc;
 }
 
-static int fail_cancelled(const struct safety_finding *finding, struct uspl_err *err)
+static int fail_cancelled(const struct run *run, struct uspl_err *err)
 {
+	const struct safety_finding *finding = run->findings;
+
+	if (!run->n_findings)
+		return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
 	return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy in thread %d",
 			 finding->function ? finding->function : "?", finding->tid);
+}
+
+int transition_fail_pause(pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_PAUSE,
+		  "to stop the threads of pid %d and look at them takes more than half of the time "
+		  "that they may stand still",
+		  pid);
+	uspl_hint(err, "try again when the machine is less busy, or with a longer --max-pause; "
+		       "--check without it measures how long it takes");
+	return -USPL_E_PAUSE;
+}
+
+static int fail_blocked(const struct run *run, struct uspl_err *err)
+{
+	const struct transition *t = run->t;
+	blocker_vec blockers = { 0 };
+	int rc;
+
+	if (!run->n_findings)
+		return transition_fail_pause(t->proc->pid, err);
+	rc = blockers_describe(t->proc, t->modules, run->findings, 1, &blockers, err);
+	if (!rc)
+		rc = blocker_fail(t->proc->pid, blockers.items, err);
+	blockers_release(&blockers);
+	return rc;
+}
+
+static double stop_us(const struct run *run)
+{
+	return (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
 }
 
 static int try_until(struct run *run, struct waiter *waiter, int64_t deadline,
@@ -210,19 +258,21 @@ static int try_until(struct run *run, struct waiter *waiter, int64_t deadline,
 	for (;;) {
 		struct waiter_stop stop = { .findings = run->findings };
 		bool blocked;
-		int rc = attempt(run, &blocked, err);
+		int rc = attempt(run, switch_all, &blocked, err);
 
 		result->attempts++;
-		result->stop_us = (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
+		result->stop_us = stop_us(run);
 		log_info("stop", "attempt %d: %zu threads, %.0f us%s", result->attempts,
 			 run->stop.n_threads, result->stop_us,
-			 blocked && !rc ? ", a function is busy" : "");
+			 rc || !blocked    ? ""
+			 : run->n_findings ? ", a function is busy"
+					   : ", too long");
 		if (rc || !blocked)
 			return rc;
 		if (cancel_requested())
-			return fail_cancelled(run->findings, err);
+			return fail_cancelled(run, err);
 		if (clock_now_ns() >= deadline)
-			return blocker_fail(run->t->proc, run->t->modules, run->findings, err);
+			return fail_blocked(run, err);
 		stop.n = run->n_findings;
 		stop.checked = run->checked_ns;
 		stop.length = run->stop.left_ns - run->stop.entered_ns;
@@ -242,17 +292,32 @@ static int note_applied(const struct transition *t, struct uspl_err *err)
 	return rc;
 }
 
+static void run_init(struct run *run, const struct transition *t)
+{
+	*run = (struct run){ .t = t, .backend = &backend_full_stop };
+	run->plan.proc = t->proc;
+	run->safety.proc = t->proc;
+}
+
+static void run_release(struct run *run)
+{
+	unwinder_free(run->safety.unwinder);
+	safety_release(&run->safety);
+	site_plan_release(&run->plan);
+}
+
 int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
 {
-	struct run run = { .t = t, .backend = &backend_full_stop };
+	struct run run;
 	struct waiter waiter = { .proc = t->proc };
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
 	int rc;
 
-	run.plan.proc = t->proc;
-	run.safety.proc = t->proc;
-	rc = prepare(&run, err);
+	run_init(&run, t);
+	rc = prepare_look(&run, err);
+	if (!rc)
+		rc = site_plan_prepare(&run.plan, err);
 	/* Before the switch, so that it can still fail without harm. */
 	if (!rc && t->direction == TRANSITION_ON)
 		rc = note_applied(t, err);
@@ -261,8 +326,39 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	waiter_release(&waiter);
 	if (!rc)
 		*ret = result;
-	unwinder_free(run.safety.unwinder);
-	safety_release(&run.safety);
-	site_plan_release(&run.plan);
+	run_release(&run);
 	return rc;
+}
+
+int transition_look(const struct transition *t, struct transition_outlook *ret,
+		    struct uspl_err *err)
+{
+	struct transition_outlook outlook = { 0 };
+	struct run run;
+	bool blocked;
+	int rc;
+
+	run_init(&run, t);
+	rc = prepare_look(&run, err);
+	if (!rc)
+		rc = attempt(&run, NULL, &blocked, err);
+	if (!rc) {
+		outlook.n_threads = run.stop.n_threads;
+		outlook.stop_us = stop_us(&run);
+		outlook.more = run.n_findings == WAITER_MAX;
+		outlook.too_long = blocked && !run.n_findings;
+		rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings,
+				       &outlook.blockers, err);
+	}
+	if (!rc)
+		*ret = outlook;
+	else
+		transition_outlook_release(&outlook);
+	run_release(&run);
+	return rc;
+}
+
+void transition_outlook_release(struct transition_outlook *outlook)
+{
+	blockers_release(&outlook->blockers);
 }

@@ -21,8 +21,8 @@
 #ifndef USPL_LIVE_TRANSITION_H
 #define USPL_LIVE_TRANSITION_H
 
+#include "live/blockers.h"
 #include "live/region.h"
-#include "live/safety.h"
 #include "proc/module.h"
 
 enum transition_direction { TRANSITION_ON, TRANSITION_OFF };
@@ -34,6 +34,11 @@ struct transition {
 	size_t n_regions;
 	enum transition_direction direction;
 	double wait_s; /* how long to go on trying while a function is busy */
+	/*
+	 * How long the threads may stand still: when half of it has passed before the switch, they
+	 * are let go, and it counts as busy. 0: as long as it takes.
+	 */
+	double max_pause_s;
 };
 
 struct transition_result {
@@ -42,10 +47,32 @@ struct transition_result {
 	int attempts;
 };
 
+/* What the transition would meet at this moment. */
+struct transition_outlook {
+	size_t n_threads;
+	double stop_us; /* how long they stood still to be looked at */
+	blocker_vec blockers;
+	bool more;     /* there may be more of them */
+	bool too_long; /* the look was broken off: it would have taken more than max_pause_s */
+};
+
+/*
+ * Stops the process once, looks at all stacks, and lets it go; nothing changes. Busy threads are no
+ * failure; everything else that the transition would refuse is one. The regions may be ones that
+ * are only planned. ret is to be released.
+ */
+int transition_look(const struct transition *transition, struct transition_outlook *ret,
+		    struct uspl_err *err) uspl_must_check;
+/* Records USPL_E_PAUSE: the threads can't be stopped and looked at in the time that they have. */
+int transition_fail_pause(pid_t pid, struct uspl_err *err);
+/* Frees what it holds. */
+void transition_outlook_release(struct transition_outlook *outlook);
+
 /*
  * Runs the transition. On success the regions' states and, when switching on, applied_at and order
  * are written in the target and in the structures. USPL_E_BUSY names the thread, the function and
- * the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED: nothing has changed.
+ * the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED, USPL_E_PAUSE: nothing has
+ * changed.
  * USPL_E_STRANDED: some sites could not be put back.
  */
 int transition_run(const struct transition *transition, struct transition_result *ret,
