@@ -14,11 +14,12 @@
 #include "base/strmap.h"
 #include "base/text.h"
 #include "update/manifest_fields.h"
+#include "update/manifest_matched.h"
 
 #define ARCH "x86_64"
 
 /* Nesting that a manifest needs: update, targets, target, functions, function, value. */
-enum { DEPTH_MAX = 8, BUILD_ID_MAX = 128 };
+enum { DEPTH_MAX = 8 };
 
 static bool is_any(const char *text)
 {
@@ -42,13 +43,6 @@ static bool is_time(const char *text)
 	time_t ignored;
 
 	return manifest_time(text, &ignored);
-}
-
-static bool is_build_id(const char *text)
-{
-	size_t len = strspn(text, "0123456789abcdef");
-
-	return len >= 2 && len <= BUILD_ID_MAX && len % 2 == 0 && !text[len];
 }
 
 /* clang-format off */
@@ -78,7 +72,7 @@ static const struct field function_fields[] = {
 
 /* The keys with other values than strings, or that aren't kept. */
 static const char *const update_others[] = { "format", "arch", "targets", NULL };
-static const char *const target_others[] = { "build_ids", "functions", NULL };
+static const char *const target_others[] = { "build_ids", "functions", "matched", NULL };
 static const char *const no_others[] = { NULL };
 /* clang-format on */
 
@@ -111,7 +105,7 @@ static int read_build_ids(json_object *array, struct update_target *target, stru
 		rc = fields_copy_string(json_object_array_get_idx(array, i), build_id, err);
 		if (rc)
 			return rc;
-		if (!*build_id || !is_build_id(*build_id))
+		if (!*build_id || !build_id_valid(*build_id))
 			return uspl_fail(err, USPL_E_FILE, "'build_ids' has a wrong value");
 	}
 	return 0;
@@ -155,7 +149,9 @@ static int read_target(json_object *object, struct update_target *target, struct
 		rc = fields_get(object, "functions", json_type_array, &functions, err);
 	if (!rc)
 		rc = read_build_ids(build_ids, target, err);
-	return rc ? rc : read_functions(functions, target, err);
+	if (!rc)
+		rc = read_functions(functions, target, err);
+	return rc ? rc : matched_read(object, target, err);
 }
 
 static int read_targets(json_object *array, struct update *update, struct uspl_err *err)
@@ -180,7 +176,7 @@ static int read_targets(json_object *array, struct update *update, struct uspl_e
 }
 
 /* What decides whether the rest can be understood. */
-static int check_format(json_object *root, struct uspl_err *err)
+static int check_format(json_object *root, int64_t *ret_format, struct uspl_err *err)
 {
 	json_object *value;
 	int64_t format;
@@ -189,8 +185,9 @@ static int check_format(json_object *root, struct uspl_err *err)
 	    !json_object_is_type(value, json_type_int))
 		return uspl_fail(err, USPL_E_FILE, "it does not say of which format it is");
 	format = json_object_get_int64(value);
-	if (format != UPDATE_FORMAT) {
-		uspl_fail(err, USPL_E_FORMAT, "it is of format %lld, this program knows format %d",
+	if (format < 1 || format > UPDATE_FORMAT) {
+		uspl_fail(err, USPL_E_FORMAT,
+			  "it is of format %lld, this program knows formats up to %d",
 			  (long long)format, UPDATE_FORMAT);
 		if (format > UPDATE_FORMAT)
 			uspl_hint(err, "use a newer uspl, or make the update again with this one");
@@ -203,24 +200,39 @@ static int check_format(json_object *root, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_FORMAT,
 				 "it is for the processor '%s', not for '" ARCH "'",
 				 json_object_get_string(value));
+	*ret_format = format;
+	return 0;
+}
+
+/* What format 1 doesn't have. */
+static int check_matched(const struct update *update, struct uspl_err *err)
+{
+	const struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		if (target->matched.n)
+			return uspl_fail(err, USPL_E_FORMAT, "format 1 has no key 'matched'");
 	return 0;
 }
 
 static int read_root(json_object *root, struct update *update, struct uspl_err *err)
 {
 	json_object *targets;
+	int64_t format = 0;
 	int rc;
 
 	if (!json_object_is_type(root, json_type_object))
 		return uspl_fail(err, USPL_E_FILE, "it is not a JSON object");
-	rc = check_format(root, err);
+	rc = check_format(root, &format, err);
 	if (!rc)
 		rc = fields_check_keys(root, update_fields, update_others, err);
 	if (!rc)
 		rc = fields_read(root, update_fields, update, err);
 	if (!rc)
 		rc = fields_get(root, "targets", json_type_array, &targets, err);
-	return rc ? rc : read_targets(targets, update, err);
+	if (!rc)
+		rc = read_targets(targets, update, err);
+	return rc || format > 1 ? rc : check_matched(update, err);
 }
 
 int manifest_read(const char *text, size_t len, struct update **ret, struct uspl_err *err)
@@ -284,13 +296,15 @@ static int write_target(struct json *json, const struct update_target *target, s
 		return rc;
 	json_open(json, "build_ids", '[');
 	vec_for_each (&target->build_ids, build_id) {
-		if (!is_build_id(*build_id))
+		if (!build_id_valid(*build_id))
 			return uspl_fail(err, USPL_E_UNSUPPORTED, "a build-id cannot be '%s'",
 					 *build_id);
 		json_string(json, NULL, *build_id);
 	}
 	json_close(json, ']');
 	rc = write_functions(json, target, err);
+	if (!rc && target->matched.n)
+		rc = matched_write(json, target, err);
 	json_close(json, '}');
 	return rc;
 }

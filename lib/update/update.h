@@ -30,7 +30,7 @@
 #include "base/vec.h"
 #include "objfile/objfile.h"
 
-#define UPDATE_FORMAT 1
+#define UPDATE_FORMAT 2 /* what is written; format 1, which has no `matched`, is read, too */
 
 /* A function that the update redirects. */
 struct update_function {
@@ -38,6 +38,19 @@ struct update_function {
 	char *symbol; /* its refname in new.o and pre.o */
 	char *unit;   /* "src/proto.c" */
 	char *reason; /* why it is in: "changed", "inlined callee 'f' changed", ... */
+};
+
+/* Where a function of the pre code lies in a file, by the addresses it was linked for. */
+struct update_place {
+	char *symbol; /* its refname in pre.o */
+	uint64_t addr;
+};
+
+/* A shipped build of a target that was matched when the update was made. */
+struct update_match {
+	char *build_id; /* in hex */
+	char *file;     /* for people: where it was then */
+	VEC(struct update_place) places;
 };
 
 /* A program or library that the update changes. */
@@ -48,6 +61,7 @@ struct update_target {
 	char *compiler; /* .comment of the objects, e.g. "GCC: (GNU) 12.2.0"; NULL if unknown */
 	VEC(char *) build_ids; /* in hex: the builds that this update was made for */
 	VEC(struct update_function) functions;
+	VEC(struct update_match) matched;
 	struct objfile *new_code, *pre_code;
 };
 

@@ -129,9 +129,9 @@ expect_bad() {
 }
 
 @test "a newer format" {
-	manifest_edit 's/"format": 1/"format": 2/'
+	manifest_edit 's/"format": 1/"format": 3/'
 	update_pack
-	expect_bad 1 'format 2'
+	expect_bad 1 'format 3'
 	expect_message 'hint: '
 }
 

@@ -61,6 +61,18 @@ static inline void sample_function(struct update_target *target, const char *nam
 	function->reason = sample_str(reason);
 }
 
+/* "It was matched ahead with /usr/bin/server, where parse is at 0x1234." */
+static inline void sample_match(struct update_target *target)
+{
+	struct update_match *match = sample_need(vec_push(&target->matched));
+	struct update_place *place = sample_need(vec_push(&match->places));
+
+	match->build_id = sample_str("fedcba9876543210");
+	match->file = sample_str("/usr/bin/server");
+	place->symbol = sample_str("parse");
+	place->addr = 0x1234;
+}
+
 /* An update "k3x9" with one target and one function. */
 static inline struct update *sample_update(void)
 {
@@ -78,6 +90,7 @@ static inline struct update *sample_update(void)
 	target->compiler = sample_str("GCC: (Debian 12.2.0-14) 12.2.0");
 	*(char **)sample_need(vec_push(&target->build_ids)) = sample_str("0123456789abcdef");
 	sample_function(target, "parse", "changed");
+	sample_match(target);
 	target->new_code = sample_object("parse", '\xe8');
 	target->pre_code = sample_object("parse", '\xe9');
 	return update;

@@ -50,6 +50,13 @@ static void check_equal(const struct update *a, const struct update *b, const ch
 	ok(x->build_ids.n == y->build_ids.n &&
 		   !strcmp(x->build_ids.items[0], y->build_ids.items[0]),
 	   "%s: its build-ids", what);
+	ok(x->matched.n == y->matched.n && x->matched.items[0].places.n == 1 &&
+		   !strcmp(x->matched.items[0].file, y->matched.items[0].file) &&
+		   !strcmp(x->matched.items[0].build_id, y->matched.items[0].build_id) &&
+		   !strcmp(x->matched.items[0].places.items[0].symbol,
+			   y->matched.items[0].places.items[0].symbol) &&
+		   y->matched.items[0].places.items[0].addr == 0x1234,
+	   "%s: what was matched ahead", what);
 	ok(x->functions.n == y->functions.n &&
 		   !strcmp(x->functions.items[0].symbol, y->functions.items[0].symbol) &&
 		   !strcmp(x->functions.items[0].reason, y->functions.items[0].reason),
@@ -347,11 +354,20 @@ static void test_manifest(void)
 		const char *from, *to;
 		enum uspl_code want;
 	} changes[] = {
-		{ "\"format\": 1", "\"format\": 2", USPL_E_FORMAT },
-		{ "\"format\": 1", "\"format\": 0", USPL_E_FORMAT },
-		{ "\"format\": 1", "\"format\": 99999999999999999999", USPL_E_FORMAT },
-		{ "\"format\": 1", "\"format\": \"1\"", USPL_E_FILE },
-		{ "\"format\": 1,", "", USPL_E_FILE },
+		{ "\"format\": 2", "\"format\": 3", USPL_E_FORMAT },
+		{ "\"format\": 2", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
+		{ "\"format\": 2", "\"format\": 0", USPL_E_FORMAT },
+		{ "\"format\": 2", "\"format\": 99999999999999999999", USPL_E_FORMAT },
+		{ "\"format\": 2", "\"format\": \"1\"", USPL_E_FILE },
+		{ "\"format\": 2,", "", USPL_E_FILE },
+		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
+		{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
+		{ "\"0x1234\"", "\"0x1234 \"", USPL_E_FILE },
+		{ "\"0x1234\"", "\"0x12345678123456781\"", USPL_E_FILE },
+		{ "\"0x1234\"", "4660", USPL_E_FILE },
+		{ "\"places\": {", "\"places\": [], \"x\": {", USPL_E_FORMAT },
+		{ "\"file\": \"/usr", "\"path\": \"/usr", USPL_E_FORMAT },
+		{ "\"file\": \"/usr/bin/server\"", "\"file\": \"\"", USPL_E_FILE },
 		{ "\"x86_64\"", "\"aarch64\"", USPL_E_FORMAT },
 		{ "\"id\": \"k3x9\"", "\"id\": \"other\"", USPL_E_FILE },
 		{ "\"id\": \"k3x9\"", "\"id\": \"../x\"", USPL_E_FILE },
