@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "create/against.h"
 #include "create/build.h"
 #include "create/describe.h"
 #include "create/options.h"
@@ -102,6 +103,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 				  : uspl_fail_nomem(err);
 	if (!rc)
 		rc = targets_add(build, &options->targets, made->update, &made->report, err);
+	if (!rc)
+		rc = against_files(build, &options->against, made->update, err);
 	if (build)
 		print_notes(build);
 	/* What is refused for another reason needs no warnings. */

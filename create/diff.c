@@ -123,3 +123,33 @@ int diff_target(const struct diff_unit *units, size_t n, struct update_target *t
 	}
 	return rc;
 }
+
+/* The units are opened as if the other build had none of them: nothing is compared. */
+static int open_pre(struct diff *diff, const struct diff_unit *units, size_t n,
+		    struct uspl_err *err)
+{
+	diff->units = calloc(n + 1, sizeof(*diff->units));
+	if (!diff->units)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct diff_unit pre = { .source = units[i].source,
+					       .pre_obj = units[i].pre_obj };
+		int rc = pre.pre_obj ? unit_open(&diff->units[diff->n++], &pre, err) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int diff_whole(const struct diff_unit *units, size_t n, struct objfile **ret, struct uspl_err *err)
+{
+	auto_diff struct diff diff = { 0 };
+	int rc = open_pre(&diff, units, n, err);
+
+	for (size_t i = 0; !rc && i < diff.n; i++)
+		rc = normalise(&diff.units[i].pre, err);
+	if (!rc)
+		rc = correlate(&diff, err);
+	return rc ? rc : emit_whole(&diff, ret, err);
+}

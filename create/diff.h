@@ -34,4 +34,11 @@ struct diff_unit {
 int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
 		struct report *report, struct uspl_err *err) uspl_must_check;
 
+/*
+ * All code of a target before the patch as one object, under the same names as in
+ * target->pre_code, which has only that of units that change.
+ */
+int diff_whole(const struct diff_unit *units, size_t n, struct objfile **ret,
+	       struct uspl_err *err) uspl_must_check;
+
 #endif

@@ -71,6 +71,11 @@ int explain(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 
 /* Makes new.o and pre.o and the list of redirected functions. */
 int emit(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
+/*
+ * All pre code of all units, the literals that it refers to, and the variables that begin with
+ * pointers, as one object.
+ */
+int emit_whole(struct diff *diff, struct objfile **ret, struct uspl_err *err) uspl_must_check;
 /* The last part of it: the functions of the program that new.o has new code for. */
 int list_functions(const struct diff *diff, struct update_target *target,
 		   struct uspl_err *err) uspl_must_check;

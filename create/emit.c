@@ -345,6 +345,19 @@ static bool mark_literals(const struct objsec *sec)
 	return more;
 }
 
+/* Variables with pointers in them: these tell functions apart that are the same otherwise. */
+static void mark_pointers(struct unit *unit)
+{
+	for (size_t i = 0; i < unit->pre.obj->secs.n; i++) {
+		const struct objsec *sec = unit->pre.obj->secs.items[i];
+		struct part *part = &unit->pre.parts[i];
+
+		if ((part->kind == PART_DATA || part->kind == PART_CONST) &&
+		    (sec->flags & SHF_WRITE) && sec->data && sec->rels.n)
+			part->carried = true;
+	}
+}
+
 /* All code of a unit, and the literals that it refers to. */
 static void mark_pre(struct unit *unit)
 {
@@ -353,6 +366,8 @@ static void mark_pre(struct unit *unit)
 	for (size_t i = 0; i < unit->pre.obj->secs.n; i++)
 		unit->pre.parts[i].carried =
 			unit->pre.parts[i].kind == PART_CODE && unit->pre.obj->secs.items[i]->size;
+	if (unit->whole)
+		mark_pointers(unit);
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < unit->pre.obj->secs.n; i++)
@@ -394,4 +409,11 @@ int emit(struct diff *diff, struct update_target *target, struct uspl_err *err)
 	if (!rc)
 		rc = emit_object(diff, true, &target->pre_code, err);
 	return rc ? rc : list_functions(diff, target, err);
+}
+
+int emit_whole(struct diff *diff, struct objfile **ret, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++)
+		diff->units[i].takes_part = diff->units[i].whole = true;
+	return emit_object(diff, true, ret, err);
 }

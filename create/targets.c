@@ -110,18 +110,25 @@ static bool fill_target(const struct build_link *link, struct update_target *tar
 	return target->name && target->path && (!link->soname || target->soname);
 }
 
-static int diff_link(const struct build *build, const struct build_link *link,
-		     struct update_target *target, struct report *report, struct uspl_err *err)
+struct diff_unit *target_units(const struct build *build, const struct build_link *link)
 {
-	auto_free struct diff_unit *units = calloc(link->units.n + 1, sizeof(*units));
+	struct diff_unit *units = calloc(link->units.n + 1, sizeof(*units));
 
-	if (!units || !fill_target(link, target))
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < link->units.n; i++) {
+	for (size_t i = 0; units && i < link->units.n; i++) {
 		const struct build_unit *unit = &build->units.items[link->units.items[i]];
 
 		units[i] = (struct diff_unit){ unit->source, unit->pre_obj, unit->post_obj };
 	}
+	return units;
+}
+
+static int diff_link(const struct build *build, const struct build_link *link,
+		     struct update_target *target, struct report *report, struct uspl_err *err)
+{
+	auto_free struct diff_unit *units = target_units(build, link);
+
+	if (!units || !fill_target(link, target))
+		return uspl_fail_nomem(err);
 	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
 	return diff_target(units, link->units.n, target, report, err);
 }

@@ -5,6 +5,7 @@
 
 #include "base/cli.h"
 #include "create/build.h"
+#include "create/diff.h"
 #include "create/report.h"
 #include "update/update.h"
 
@@ -17,5 +18,11 @@
  */
 int targets_add(const struct build *build, const cli_strings *names, struct update *update,
 		struct report *report, struct uspl_err *err) uspl_must_check;
+
+/*
+ * The units of a program as the differ takes them: link->units.n of them, the caller's to free,
+ * which point into build. NULL when out of memory.
+ */
+struct diff_unit *target_units(const struct build *build, const struct build_link *link);
 
 #endif

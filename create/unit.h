@@ -78,6 +78,7 @@ struct unit {
 	const char *source;
 	struct side pre, post;
 	bool takes_part; /* emit: its pre code goes into pre.o */
+	bool whole;      /* emit: and its variables that begin with pointers */
 };
 
 /* All changed units of a target, and the global symbols that they define. */

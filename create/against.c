@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// against.c - programs as they were shipped, matched ahead on the machine that makes the update
+
+#include "create/against.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "create/targets.h"
+#include "match/image_elf.h"
+#include "match/match.h"
+#include "objfile/demangle.h"
+
+/* What -v says of a file. */
+struct tally {
+	size_t functions, alike, missing;
+};
+
+static void count(const struct match_finding *finding, void *ctx)
+{
+	struct tally *tally = ctx;
+
+	tally->functions++;
+	tally->alike += finding->alike > 0;
+	tally->missing += !finding->piece;
+	if (!finding->piece)
+		log_debug("match", "%s: %s", finding->name, finding->why);
+	else
+		log_debug("match", "%s: at 0x%" PRIx64 ", %zu bytes, %zu others look alike",
+			  finding->name, finding->piece->addr, finding->piece->len, finding->alike);
+}
+
+static void log_findings(const char *path, const struct match *match)
+{
+	struct tally tally = { 0 };
+
+	if (!log_enabled(1))
+		return;
+	match_findings(match, count, &tally);
+	log_info("match",
+		 "'%s': %zu functions and parts of functions: %zu found, %zu of these told from "
+		 "others that look alike, %zu not found",
+		 path, tally.functions, tally.functions - tally.missing, tally.alike,
+		 tally.missing);
+}
+
+static struct update_target *find_target(struct update *update, const char *path,
+					 const struct image_file *file)
+{
+	struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		if (!strcmp(target->name, file_basename(path)) ||
+		    (target->soname && file->soname && !strcmp(target->soname, file->soname)))
+			return target;
+	return update->targets.n == 1 ? update->targets.items : NULL;
+}
+
+static int fail_no_target(const struct update *update, const char *path, struct uspl_err *err)
+{
+	auto_buf struct buf names = { 0 };
+	const struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		buf_addf(&names, "%s%s", names.len ? ", " : "", target->name);
+	uspl_fail(err, USPL_E_USAGE, "'%s' is none of the programs that the update changes", path);
+	uspl_hint(err, "it changes %s; tell which by the file's name", buf_str(&names));
+	return -USPL_E_USAGE;
+}
+
+/* All code of the target before the patch. */
+static int whole_code(const struct build *build, const struct update_target *target,
+		      struct objfile **ret, struct uspl_err *err)
+{
+	const struct build_link *link;
+
+	vec_for_each (&build->links, link) {
+		auto_free struct diff_unit *units = NULL;
+
+		if (strcmp(link->path, target->path))
+			continue;
+		units = target_units(build, link);
+		return units ? diff_whole(units, link->units.n, ret, err) : uspl_fail_nomem(err);
+	}
+	return uspl_fail(err, USPL_E_BUG, "the build has no '%s'", target->path);
+}
+
+static int add_build_id(struct update_target *target, const char *build_id, struct uspl_err *err)
+{
+	char **slot;
+
+	vec_for_each (&target->build_ids, slot)
+		if (!strcmp(*slot, build_id))
+			return 0;
+	slot = vec_push(&target->build_ids);
+	if (slot)
+		*slot = strdup(build_id);
+	return slot && *slot ? 0 : uspl_fail_nomem(err);
+}
+
+static int add_place(struct update_match *record, const char *symbol, taddr addr,
+		     struct uspl_err *err)
+{
+	struct update_place *place = vec_push(&record->places);
+
+	if (!place)
+		return uspl_fail_nomem(err);
+	place->symbol = strdup(symbol);
+	place->addr = addr;
+	return place->symbol ? 0 : uspl_fail_nomem(err);
+}
+
+/* Where the code lies that apply will match: what of it was found. */
+static int add_record(struct update_target *target, const struct image_file *file,
+		      const struct match *match, struct uspl_err *err)
+{
+	const struct objfile *pre = target->pre_code;
+	struct update_match *record = vec_push(&target->matched);
+	int rc = 0;
+
+	if (!record)
+		return uspl_fail_nomem(err);
+	record->build_id = strdup(file->build_id);
+	record->file = strdup(file->image->name);
+	if (!record->build_id || !record->file)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < pre->syms.n && !rc; i++) {
+		const struct objsym *sym = pre->syms.items[i];
+		const struct match_piece *piece;
+
+		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
+		    match_require(match, sym->name, &piece, NULL) == 0)
+			rc = add_place(record, sym->name, piece->addr, err);
+	}
+	return rc ? rc : add_build_id(target, file->build_id, err);
+}
+
+static int match_file(const struct objfile *whole, struct update_target *target,
+		      const struct image_file *file, struct uspl_err *err)
+{
+	auto_match struct match *match = NULL;
+	const struct update_function *function;
+	const struct match_piece *piece;
+	int rc = match_run(file->image, whole, &match, err);
+
+	if (rc)
+		return rc;
+	log_findings(file->image->name, match);
+	vec_for_each (&target->functions, function) {
+		rc = match_require(match, function->symbol, &piece, err);
+		if (rc)
+			return rc;
+	}
+	if (!file->build_id)
+		return 0;
+	return add_record(target, file, match, err);
+}
+
+static int against_file(const struct build *build, const char *path, struct update *update,
+			struct uspl_err *err)
+{
+	auto_image_file struct image_file file = { 0 };
+	auto_objfile struct objfile *whole = NULL;
+	struct update_target *target;
+	int rc = image_file_read(path, &file, err);
+
+	if (rc)
+		return rc;
+	target = find_target(update, path, &file);
+	if (!target)
+		return fail_no_target(update, path, err);
+	rc = whole_code(build, target, &whole, err);
+	if (!rc)
+		rc = match_file(whole, target, &file, err);
+	if (rc)
+		uspl_context(err, "'%s' doesn't match the source", path);
+	return rc;
+}
+
+int against_files(const struct build *build, const cli_strings *paths, struct update *update,
+		  struct uspl_err *err)
+{
+	const char **path;
+
+	vec_for_each (paths, path) {
+		int rc = against_file(build, *path, update, err);
+
+		if (rc && err)
+			demangle_message(err->msg, sizeof(err->msg));
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

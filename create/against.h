@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * against.h - programs as they were shipped, matched ahead on the machine that makes the update
+ *
+ * All code of a target before the patch is compared with the file, as uspl-apply will compare the
+ * update's part of it with the process. What doesn't match is found out here, and not on the
+ * machines where the program runs; and since here all of its code is known, functions that look
+ * alike can be told apart, which the update then records.
+ */
+#ifndef USPL_CREATE_AGAINST_H
+#define USPL_CREATE_AGAINST_H
+
+#include "base/cli.h"
+#include "create/build.h"
+#include "update/update.h"
+
+/*
+ * Matches each file with the target that it is by name or soname, or with the only one, and adds
+ * its record and its build-id to that target. USPL_E_NO_MATCH: a function that the update changes
+ * isn't in the file, or can't be told from another. USPL_E_USAGE: a file is none of the targets.
+ */
+int against_files(const struct build *build, const cli_strings *paths, struct update *update,
+		  struct uspl_err *err) uspl_must_check;
+
+#endif
