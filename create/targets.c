@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "create/coverage.h"
 #include "create/diff.h"
 
 /* As in make: '%' stands for any text, once. */
@@ -159,6 +160,60 @@ static int add_target(const struct build *build, const struct build_link *link,
 	return 0;
 }
 
+/*
+ * Is it built to count what runs in it? Distributions build such a program beside the one that is
+ * used, for its tests; all counters of a function are others when it changes.
+ */
+static int is_counting(const struct build *build, const struct build_link *link, bool *ret,
+		       struct uspl_err *err)
+{
+	const size_t *index;
+
+	*ret = false;
+	vec_for_each (&link->units, index) {
+		const struct build_unit *unit = &build->units.items[*index];
+		bool changed;
+		int rc = unit_changed(unit, &changed, err);
+
+		if (rc)
+			return rc;
+		if (changed && unit->pre_obj)
+			return coverage_find(unit->pre_obj, ret, err);
+	}
+	return 0;
+}
+
+static int refuse_counting(const struct build_link *link, struct uspl_err *err)
+{
+	uspl_fail(
+		err, USPL_E_UNSUPPORTED,
+		"'%s' is built to count what runs in it (--coverage, -fprofile-generate), and its "
+		"counters change with its code",
+		link->path);
+	uspl_hint(err, "build the program that is in use, without");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* A program that counts is left out; if nothing else is in the update, that is refused. */
+static int add_wanted(const struct build *build, const struct build_link *link,
+		      const struct build_link **ret_counting, struct update *update,
+		      struct report *report, struct uspl_err *err)
+{
+	bool counting;
+	int rc = is_counting(build, link, &counting, err);
+
+	if (rc)
+		return rc;
+	if (!counting)
+		return add_target(build, link, update, report, err);
+	*ret_counting = link;
+	report_warn(report,
+		    "'%s' is left out: it is built to count what runs in it (--coverage, "
+		    "-fprofile-generate)",
+		    link->path);
+	return 0;
+}
+
 static bool is_linked(const struct build *build, size_t unit)
 {
 	const struct build_link *link;
@@ -197,7 +252,7 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 int targets_add(const struct build *build, const cli_strings *names, struct update *update,
 		struct report *report, struct uspl_err *err)
 {
-	const struct build_link *link;
+	const struct build_link *link, *counting = NULL;
 	bool any = false;
 	int rc = check_names(build, names, err);
 
@@ -208,13 +263,15 @@ int targets_add(const struct build *build, const cli_strings *names, struct upda
 
 		rc = link_changed(build, link, &changed, err);
 		if (!rc && changed && is_wanted(names, link))
-			rc = add_target(build, link, update, report, err);
+			rc = add_wanted(build, link, &counting, update, report, err);
 		if (rc)
 			return rc;
 		any |= changed;
 	}
 	if (!any)
 		rc = check_unlinked(build, err);
+	if (!rc && counting && !update->targets.n)
+		rc = refuse_counting(counting, err);
 	if (rc || update->targets.n)
 		return rc;
 	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");

@@ -13,8 +13,9 @@
  * Appends a target to the update for each program and library whose code differs between the
  * builds. With names, only for those (file names or paths in the tree, '%' for any text).
  * USPL_E_NO_CHANGE: the code of none differs. USPL_E_USAGE: no name is one of a program.
- * USPL_E_UNSUPPORTED: the change is in no program, or as diff_target says, which also fills in the
- * report.
+ * USPL_E_UNSUPPORTED: the change is in no program, or only in such that are built to count what runs
+ * in them (beside others these are left out, with a warning), or as diff_target says, which also
+ * fills in the report.
  */
 int targets_add(const struct build *build, const cli_strings *names, struct update *update,
 		struct report *report, struct uspl_err *err) uspl_must_check;
