@@ -121,6 +121,12 @@ struct arch {
 			     const uint8_t *run, const struct insn *run_insn,
 			     struct relaxed_insn *ret);
 
+	/*
+	 * The length of the instruction that code begins with if it only marks a place where
+	 * indirect branches may lead; else 0.
+	 */
+	size_t (*landing_mark)(const uint8_t *code, size_t len);
+
 	/* Writes the jump from `from` to `to` into code (jump_len bytes); false if out of reach. */
 	bool (*jump_encode)(taddr from, taddr to, uint8_t *code);
 	/* If code (len bytes, at `at`) begins with such a jump, its target; else 0. */

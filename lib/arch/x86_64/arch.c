@@ -20,6 +20,7 @@ const struct arch arch_x86_64 = {
 	.dynamic_reloc = x86_64_dynamic_reloc,
 	.insn_decode = x86_64_insn_decode,
 	.insn_relaxed = x86_64_insn_relaxed,
+	.landing_mark = x86_64_landing_mark,
 	.jump_encode = x86_64_jump_encode,
 	.jump_target = x86_64_jump_target,
 	.stub_len = X86_64_STUB_LEN,

@@ -7,6 +7,14 @@
 
 enum { OP_JMP_REL32 = 0xe9, OP_INT3 = 0xcc };
 
+size_t x86_64_landing_mark(const uint8_t *code, size_t len)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return len >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)) ? sizeof(endbr64)
+										 : 0;
+}
+
 bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code)
 {
 	int64_t distance = (int64_t)(to - (from + X86_64_JUMP_LEN));

@@ -30,6 +30,8 @@ bool x86_64_insn_decode(const uint8_t *code, size_t len, struct insn *ret);
 /* arch.insn_relaxed */
 bool x86_64_insn_relaxed(uint32_t type, const uint8_t *pre, const struct insn *pre_insn,
 			 const uint8_t *run, const struct insn *run_insn, struct relaxed_insn *ret);
+/* arch.landing_mark */
+size_t x86_64_landing_mark(const uint8_t *code, size_t len);
 /* arch.jump_encode */
 bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code);
 /* arch.jump_target */

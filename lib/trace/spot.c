@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// spot.c - the functions of a module, and how each can be traced
+/*
+ * A function whose first instructions are to be moved has to be looked at as a whole: a branch from inside that leads into the
+ * moved bytes, behind the first one, would lead into the middle of the jump. All its instructions are decoded, one behind the other; a
+ * function that can't be decoded to its end isn't touched. Jumps through tables lead to the cases of a switch, which don't lie in a function's
+ * first five bytes: in front of them stand the bounds check and the jump itself.
+ */
+
+#include "trace/spot.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "arch/arch.h"
+
+/* Functions larger than this are not looked through. */
+#define SIZE_MAX_MOVED (4u << 20)
+
+/* They return more than once, or again after their frame is gone. */
+static const char *const returns_twice[] = {
+	"setjmp",        "_setjmp", "__setjmp",   "sigsetjmp",    "__sigsetjmp",
+	"vfork",         "__vfork", "getcontext", "__getcontext", "swapcontext",
+	"__swapcontext", "savectx", "clone",      "__clone",
+};
+
+/* They look at the address that they return to, to know who asks. */
+static const char *const looks_at_caller[] = {
+	"dlopen",
+	"dlsym",
+	"dlvsym",
+	"dlmopen",
+	"dlclose",
+	"dladdr",
+	"__libc_dlopen_mode",
+	"_dl_open",
+	"mcount",
+	"_mcount",
+	"__fentry__",
+	"_Unwind_RaiseException",
+	"_Unwind_Resume",
+	"_Unwind_ForcedUnwind",
+	"_Unwind_Backtrace",
+	"__cxa_throw",
+	"__cxa_rethrow",
+};
+
+static bool listed(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; name && i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static bool is_code(const struct image *image, taddr addr)
+{
+	const struct image_seg *seg = image_seg_at(image, addr);
+
+	return seg && seg->exec && seg->bytes;
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+
+	if (x->entry != y->entry)
+		return x->entry < y->entry ? -1 : 1;
+	/* Of several names for one place the one with a size, then the first of the alphabet. */
+	if (!x->size != !y->size)
+		return x->size ? -1 : 1;
+	return x->name && y->name ? strcmp(x->name, y->name) : 0;
+}
+
+static int add(spot_vec *spots, const char *name, taddr entry, uint64_t size, struct uspl_err *err)
+{
+	struct spot *spot = vec_push(spots);
+
+	if (!spot)
+		return uspl_fail_nomem(err);
+	*spot = (struct spot){ .name = name, .entry = entry, .size = size };
+	return 0;
+}
+
+static int collect(const struct image *image, spot_vec *spots, struct uspl_err *err)
+{
+	const struct image_sym *sym;
+	const taddr *start;
+	int rc = 0;
+
+	vec_for_each (&image->syms, sym)
+		if ((sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
+		    is_code(image, sym->addr)) {
+			rc = add(spots, sym->name, sym->addr, sym->size, err);
+			if (rc)
+				return rc;
+		}
+	vec_for_each (&image->starts, start)
+		if (is_code(image, *start)) {
+			rc = add(spots, NULL, *start, 0, err);
+			if (rc)
+				return rc;
+		}
+	return rc;
+}
+
+/* Sorts, keeps one of each place, and gives those without a size the room up to the next. */
+static void settle(const struct image *image, spot_vec *spots)
+{
+	size_t n = 0;
+
+	if (!spots->n)
+		return;
+	qsort(spots->items, spots->n, sizeof(*spots->items), by_entry);
+	for (size_t i = 0; i < spots->n; i++)
+		if (!n || spots->items[i].entry != spots->items[n - 1].entry)
+			spots->items[n++] = spots->items[i];
+	spots->n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct spot *spot = &spots->items[i];
+		const struct image_seg *seg = image_seg_at(image, spot->entry);
+		taddr end = seg->start + seg->len;
+
+		if (i + 1 < n && spots->items[i + 1].entry < end)
+			end = spots->items[i + 1].entry;
+		if (!spot->size || spot->size > end - spot->entry)
+			spot->size = end - spot->entry;
+	}
+}
+
+/* How many bytes of NOPs begin at code. */
+static size_t nops(const uint8_t *code, size_t len)
+{
+	struct insn insn;
+	size_t n = 0;
+
+	while (n < len && arch_native()->insn_decode(code + n, len - n, &insn) && insn.is_nop)
+		n += insn.len;
+	return n;
+}
+
+/* The length of the instructions that make room for a jump of `want` bytes, 0 if there are none. */
+static size_t room(const uint8_t *code, size_t len, size_t want, const char **ret_why)
+{
+	struct insn insn;
+	size_t n = 0;
+
+	while (n < want) {
+		if (n >= len) {
+			*ret_why = "it is too short";
+			return 0;
+		}
+		if (!arch_native()->insn_decode(code + n, len - n, &insn)) {
+			*ret_why = "its first instructions can't be decoded";
+			return 0;
+		}
+		n += insn.len;
+		if (n < want && insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP &&
+		    insn.flow != INSN_CALL && insn.flow != INSN_CALL_INDIRECT) {
+			*ret_why = "it ends within its first bytes";
+			return 0;
+		}
+	}
+	return n;
+}
+
+/* Why nothing but the first byte may be jumped to in the first `len` bytes, or NULL if nothing does. */
+static const char *branches_into(const uint8_t *code, size_t size, size_t len)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		struct insn insn;
+		int64_t to;
+
+		/* What lies behind the last instruction is padding or data: nothing runs into it. */
+		if (!arch_native()->insn_decode(code + at, size - at, &insn))
+			return "its code can't be decoded";
+		at += insn.len;
+		if (insn.flow != INSN_JUMP && insn.flow != INSN_COND_JUMP && insn.flow != INSN_CALL)
+			continue;
+		to = (int64_t)at + insn.rel;
+		if (to > 0 && to < (int64_t)len)
+			return "a branch leads into its first bytes";
+	}
+	return NULL;
+}
+
+static void judge(const struct image *image, struct spot *spot)
+{
+	const uint8_t *code = image_bytes(image, spot->entry, spot->size);
+	size_t want = arch_native()->jump_len, mark, free;
+
+	if (!code || spot->size > SIZE_MAX_MOVED) {
+		spot->why = code ? "it is too large" : "its code can't be read";
+		return;
+	}
+	mark = arch_native()->landing_mark(code, spot->size);
+	spot->addr = spot->entry + mark;
+	free = nops(code + mark, spot->size - mark);
+	if (free >= want && free < spot->size - mark) {
+		spot->kind = SPOT_NOPS;
+		spot->len = (uint8_t)(free > 255 ? 255 : free);
+		return;
+	}
+	/* The mark may go: nothing checks it while shadow stacks and the like are off. */
+	spot->addr = spot->entry;
+	spot->len = (uint8_t)room(code, spot->size, want, &spot->why);
+	if (spot->len)
+		spot->why = branches_into(code, spot->size, spot->len);
+	if (!spot->why)
+		spot->kind = SPOT_MOVED;
+}
+
+int spots_find(const struct image *image, spot_vec *ret, struct uspl_err *err)
+{
+	spot_vec spots = { 0 };
+	struct spot *spot;
+	int rc = collect(image, &spots, err);
+
+	if (rc) {
+		vec_release(&spots);
+		return rc;
+	}
+	settle(image, &spots);
+	vec_for_each (&spots, spot) {
+		judge(image, spot);
+		spot->entry_only = listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
+				   listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name);
+	}
+	*ret = spots;
+	return 0;
+}

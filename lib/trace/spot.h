@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * spot.h - the functions of a module, and how each can be traced
+ *
+ * Functions are found by symbols or, in a stripped program, by its call frame information. What is
+ * at a function's entry decides what becomes of it:
+ *
+ *     SPOT_NOPS   room that the compiler left (-fpatchable-function-entry, -mnop-mcount -mfentry):
+ *                 the jump goes there, the body begins behind it
+ *     SPOT_MOVED  the first instructions, which are moved out of line and make room for the jump
+ *     SPOT_NONE   neither is possible; `why` says what is in the way
+ */
+#ifndef USPL_TRACE_SPOT_H
+#define USPL_TRACE_SPOT_H
+
+#include "base/error.h"
+#include "match/image.h"
+
+enum spot_kind { SPOT_NONE, SPOT_NOPS, SPOT_MOVED };
+
+struct spot {
+	const char *name; /* the image's; NULL: not known */
+	taddr entry;      /* the function */
+	uint64_t size;    /* of its code, up to the next function if nothing else is known */
+	enum spot_kind kind;
+	taddr addr;      /* where the jump goes: the entry, or behind its endbr64 */
+	uint8_t len;     /* bytes from addr to where the body goes on */
+	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
+	const char *why; /* SPOT_NONE: a text that is never freed */
+};
+
+typedef VEC(struct spot) spot_vec;
+
+/* All functions of the image, by address; those of equal address once. */
+int spots_find(const struct image *image, spot_vec *ret, struct uspl_err *err) uspl_must_check;
+
+#endif

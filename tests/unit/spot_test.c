@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// spot_test.c - how functions can be traced: by hand-made code, and by all of this program and its libc
+
+#include <elf.h>
+
+#include "proc/module.h"
+#include "tap.h"
+#include "trace/spot.h"
+
+struct sample {
+	const char *name;
+	uint8_t code[32];
+	size_t len;
+	enum spot_kind kind;
+	size_t skip, site; /* spot.addr - entry, spot.len */
+	const char *why;
+};
+
+/* clang-format off */
+static const struct sample samples[] = {
+	{ "five single NOPs", { 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3 }, 6, SPOT_NOPS, 0, 5, NULL },
+	{ "one long NOP behind endbr64", { 0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0, 0, 0xc3 }, 10, SPOT_NOPS, 4, 5, NULL },
+	{ "four NOPs and more", { 0x90, 0x90, 0x90, 0x90, 0x31, 0xc0, 0xc3 }, 7, SPOT_MOVED, 0, 6, NULL },
+	{ "push, mov, sub", { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0xc9, 0xc3 }, 10, SPOT_MOVED, 0, 8, NULL },
+	{ "a return only", { 0xc3 }, 1, SPOT_NONE, 0, 0, "it ends within its first bytes" },
+	{ "two bytes and no end", { 0x31, 0xc0 }, 2, SPOT_NONE, 0, 0, "it is too short" },
+	{ "xor, ret, padding", { 0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc }, 6, SPOT_NONE, 0, 0, "it ends within its first bytes" },
+	/* 2: dec; jnz 2 */
+	{ "a loop into the third byte", { 0x89, 0xf8, 0xff, 0xc8, 0x75, 0xfc, 0xc3 }, 7, SPOT_NONE, 0, 0, "a branch leads into its first bytes" },
+	{ "a loop to the entry", { 0xff, 0xcf, 0x90, 0x90, 0x75, 0xfa, 0xc3 }, 7, SPOT_MOVED, 0, 6, NULL },
+	{ "no instructions", { 0x55, 0x06, 0x06, 0x06, 0x06, 0x06 }, 6, SPOT_NONE, 0, 0, "its first instructions can't be decoded" },
+};
+/* clang-format on */
+
+static void test_samples(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const struct sample *s = &samples[i];
+		struct image_seg seg = { 0x1000, s->len, true, false, (uint8_t *)s->code };
+		struct image_sym sym = { s->name, NULL, 0x1000, s->len, STT_FUNC, STB_GLOBAL };
+		struct image image = { .start = 0x1000, .end = 0x1000 + s->len };
+		spot_vec spots = { 0 };
+		struct uspl_err err = { 0 };
+
+		*(struct image_seg *)vec_push(&image.segs) = seg;
+		*(struct image_sym *)vec_push(&image.syms) = sym;
+		ok(spots_find(&image, &spots, &err) == 0 && spots.n == 1 &&
+			   spots.items[0].kind == s->kind,
+		   "%s", s->name);
+		if (spots.n == 1 && s->kind != SPOT_NONE)
+			ok(spots.items[0].addr == 0x1000 + s->skip && spots.items[0].len == s->site,
+			   "%s: where and how long", s->name);
+		if (s->why)
+			ok_str(spots.items[0].why, s->why, s->name);
+		vec_release(&spots);
+		vec_release(&image.segs);
+		vec_release(&image.syms);
+	}
+}
+
+/* Everything that this process maps: no function may bring the finder down, most can be traced. */
+static void test_modules(void)
+{
+	struct uspl_err err = { 0 };
+	module_vec modules = { 0 };
+	struct proc *proc = NULL;
+	const struct module *module;
+	size_t all = 0, traced = 0;
+
+	if (proc_open_readonly(getpid(), &proc, &err) || modules_read(proc, &modules, &err)) {
+		ok(false, "modules: %s", err.msg);
+		return;
+	}
+	vec_for_each (&modules, module) {
+		struct image *image = NULL;
+		spot_vec spots = { 0 };
+		const struct spot *spot;
+
+		if (module->is_vdso || module_image(proc, module, &image, &err))
+			continue;
+		if (!spots_find(image, &spots, &err))
+			vec_for_each (&spots, spot) {
+				all++;
+				traced += spot->kind != SPOT_NONE;
+			}
+		vec_release(&spots);
+		image_free(image);
+	}
+	ok(all > 2000 && traced > all * 8 / 10, "of %zu functions here %zu can be traced", all,
+	   traced);
+	modules_release(&modules);
+	proc_free(proc);
+}
+
+int main(void)
+{
+	test_samples();
+	test_modules();
+	return tap_done();
+}
