@@ -44,7 +44,7 @@ static int apply_one(const struct update *update, const char *name, pid_t pid,
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	region_vec regions = { 0 };
-	char *const *warning;
+	char *const *remark;
 	int failed = process_apply(update, pid, opts, &regions, &report, &err),
 	    rc = failed ? failed : report_verdict(&report, &err);
 
@@ -52,8 +52,8 @@ static int apply_one(const struct update *update, const char *name, pid_t pid,
 		uspl_context(&err, "cannot apply '%s' to pid %d", name, pid);
 		uspl_err_print(stderr, "uspl-apply", &err);
 	}
-	vec_for_each (&report.warnings, warning)
-		fprintf(stderr, "warning: %s\n", *warning);
+	vec_for_each (&report.remarks, remark)
+		fprintf(stderr, "%s\n", *remark);
 	if (opts->json || !cli_quiet())
 		report_outcome(&report, failed ? &err : NULL, opts->json, &out);
 	fputs(buf_str(&out), stdout);

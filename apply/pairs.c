@@ -129,12 +129,39 @@ static int require_all(const struct pair *pair, struct uspl_err *err)
 			return rc;
 		}
 	}
-	if (pair->by_name)
-		log_info("match",
-			 "'%s' is another build than the update was made for, but its code is the "
-			 "same",
-			 pair->module->name);
 	return 0;
+}
+
+/* What the update says of this build, NULL if it wasn't matched ahead. */
+static const struct update_match *find_record(const struct pair *pair)
+{
+	const struct update_match *record;
+
+	vec_for_each (&pair->target->matched, record)
+		if (pair->module->build_id && !strcmp(record->build_id, pair->module->build_id))
+			return record;
+	return NULL;
+}
+
+/* The bytes are compared in any case; a record tells where, and which of several. */
+static int match_module(struct pair *pair, struct uspl_err *err)
+{
+	const struct update_match *record = find_record(pair);
+	auto_free struct match_hint *hints = NULL;
+	size_t n = record ? record->places.n : 0;
+
+	if (!n)
+		return match_run(pair->image, pair->target->pre_code, &pair->match, err);
+	hints = calloc(n, sizeof(*hints));
+	if (!hints)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		hints[i] = (struct match_hint){
+			.refname = record->places.items[i].symbol,
+			.addr = record->places.items[i].addr + (uint64_t)pair->module->bias,
+		};
+	log_info("match", "'%s' was matched ahead, as '%s'", pair->module->name, record->file);
+	return match_run_hinted(pair->image, pair->target->pre_code, hints, n, &pair->match, err);
 }
 
 static int match_pair(const struct proc *proc, const region_vec *regions, struct pair *pair,
@@ -145,7 +172,7 @@ static int match_pair(const struct proc *proc, const region_vec *regions, struct
 	if (!rc)
 		rc = overlay_add(pair->image, proc, regions, pair->module->start, err);
 	if (!rc)
-		rc = match_run(pair->image, pair->target->pre_code, &pair->match, err);
+		rc = match_module(pair, err);
 	return rc ? rc : require_all(pair, err);
 }
 

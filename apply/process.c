@@ -267,16 +267,24 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	const struct module *const *other;
 	const struct pending *pending;
 	const struct region *region;
+	const struct pair *pair;
 	int rc = 0;
 
 	vec_for_each (regions, region)
 		rc = rc ? rc : region_list_add(&report->regions, region, err);
 	vec_for_each (&session->noted, pending)
 		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
+	vec_for_each (&session->pairs, pair)
+		if (!rc && pair->by_name && pair->match)
+			rc = report_add_remark(
+				report, err, "note",
+				"'%s' in pid %d is another build than the update was "
+				"made for: its code is the same",
+				pair->module->path, session->proc->pid);
 	vec_for_each (&session->others, other)
 		rc = rc ? rc
-			: report_add_warning(
-				  report, err,
+			: report_add_remark(
+				  report, err, "warning",
 				  "'%s' in pid %d is another build, whose code the update doesn't "
 				  "fit: it is left as it is",
 				  (*other)->path, session->proc->pid);

@@ -172,18 +172,20 @@ int report_add_pending(struct report *report, const char *name, struct uspl_err 
 	return item && *item ? 0 : uspl_fail_nomem(err);
 }
 
-int report_add_warning(struct report *report, struct uspl_err *err, const char *fmt, ...)
+int report_add_remark(struct report *report, struct uspl_err *err, const char *kind,
+		      const char *fmt, ...)
 {
-	char **item = vec_push(&report->warnings);
+	char **item = vec_push(&report->remarks);
+	auto_free char *text = NULL;
 	va_list ap;
-	int len;
 
 	if (!item)
 		return uspl_fail_nomem(err);
 	va_start(ap, fmt);
-	len = vasprintf(item, fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	va_end(ap);
-	if (len < 0)
+	if (!text || asprintf(item, "%s: %s", kind, text) < 0)
 		*item = NULL;
 	return *item ? 0 : uspl_fail_nomem(err);
 }
@@ -194,10 +196,10 @@ void report_clear(struct report *report)
 
 	vec_for_each (&report->pending, text)
 		free(*text);
-	vec_for_each (&report->warnings, text)
+	vec_for_each (&report->remarks, text)
 		free(*text);
 	vec_release(&report->pending);
-	vec_release(&report->warnings);
+	vec_release(&report->remarks);
 	vec_release(&report->regions);
 	transition_outlook_release(&report->outlook);
 }

@@ -28,7 +28,7 @@ struct report {
 	 * update was pending for.
 	 */
 	VEC(char *) pending;
-	VEC(char *) warnings; /* what the user has to know of a success; for stderr */
+	VEC(char *) remarks; /* lines for stderr: what the user has to know of a success */
 	struct transition_result result;
 	bool checked; /* nothing was changed; outlook tells what was seen */
 	struct transition_outlook outlook;
@@ -50,9 +50,9 @@ void report_outlook(const struct report *report, bool json, struct buf *out);
 /* Adds the name of a library that is pending, or was. */
 int report_add_pending(struct report *report, const char *name,
 		       struct uspl_err *err) uspl_must_check;
-/* Adds a warning, one sentence in the form of messages. */
-int report_add_warning(struct report *report, struct uspl_err *err, const char *fmt, ...)
-	uspl_printf(3, 4) uspl_must_check;
+/* Adds a remark of a kind, "warning" or "note": one sentence in the form of messages. */
+int report_add_remark(struct report *report, struct uspl_err *err, const char *kind,
+		      const char *fmt, ...) uspl_printf(4, 5) uspl_must_check;
 /* How many functions the regions redirect. */
 size_t report_count(const region_list *regions);
 /* Adds "functions":[...] of the regions to an open object; "new" only where that is known. */

@@ -179,8 +179,37 @@ static int match_all(struct match *match, struct uspl_err *err)
 	return 0;
 }
 
+static struct piece *piece_named(const struct match *match, const char *refname)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+
+	if (!sym || !sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
+		return NULL;
+	return match->pieces[sym->sec->mark];
+}
+
+/* A hint is what a reference from elsewhere would say. */
+static int take_hint(struct match *match, const struct match_hint *hint, struct uspl_err *err)
+{
+	struct piece *piece = piece_named(match, hint->refname);
+	struct landing *landing = piece ? vec_push(&piece->landings) : NULL;
+
+	if (piece && !landing)
+		return uspl_fail_nomem(err);
+	if (landing)
+		landing->addr = image_follow(match->image, hint->addr);
+	return 0;
+}
+
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
 	      struct uspl_err *err)
+{
+	return match_run_hinted(image, pre, NULL, 0, ret, err);
+}
+
+int match_run_hinted(const struct image *image, const struct objfile *pre,
+		     const struct match_hint *hints, size_t n, struct match **ret,
+		     struct uspl_err *err)
 {
 	auto_match struct match *match = calloc(1, sizeof(*match));
 	int rc;
@@ -191,6 +220,8 @@ int match_run(const struct image *image, const struct objfile *pre, struct match
 	match->pre = pre;
 	match->arch = arch_native();
 	rc = match_index(match, err);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = take_hint(match, &hints[i], err);
 	if (!rc)
 		rc = match_all(match, err);
 	if (rc)
@@ -224,15 +255,6 @@ void match_free(struct match *match)
 	free(match->by_name);
 	free(match->run_by_name);
 	free(match);
-}
-
-static struct piece *piece_named(const struct match *match, const char *refname)
-{
-	const struct objsym *sym = match_symbol(match, refname);
-
-	if (!sym || !sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
-		return NULL;
-	return match->pieces[sym->sec->mark];
 }
 
 /*

@@ -35,6 +35,20 @@ struct match_piece {
  */
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
 	      struct uspl_err *err) uspl_must_check;
+/* Where a function is known to be, by its refname. */
+struct match_hint {
+	const char *refname;
+	taddr addr;
+};
+
+/*
+ * The same with n functions whose places are known from elsewhere, such as an earlier match of the
+ * same build. They are compared like others, but nowhere else; those that pre doesn't have mean
+ * nothing.
+ */
+int match_run_hinted(const struct image *image, const struct objfile *pre,
+		     const struct match_hint *hints, size_t n, struct match **ret,
+		     struct uspl_err *err) uspl_must_check;
 void match_free(struct match *match);
 DEFINE_AUTO_FREE(match, struct match, match_free)
 #define auto_match __attribute__((cleanup(cleanup_match_)))
