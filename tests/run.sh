@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|real]...
+# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|model|real]...
 #
 # Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs, *.bats files, folders
 # of cases. A program that dies, or ends before its plan does, counts as one failure more. The last line is the result.
@@ -31,6 +31,8 @@ jobs_of() {
 		for path in tests/"$1"/*.bats; do
 			echo "$1/$(basename "$path" .bats) bats --tap $path"
 		done ;;
+	model)
+		echo "model/transition tests/model/run" ;;
 	cases)
 		for path in tests/cases/$CASES/desc; do
 			name=$(basename "$(dirname "$path")")
@@ -101,7 +103,7 @@ tally() {
 	}' "$logs"/*.tap
 }
 
-[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|real]..."
+[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|model|real]..."
 command -v bats > /dev/null || die "bats is not installed (Debian: apt-get install bats)"
 shopt -s nullglob
 rm -rf "$logs"

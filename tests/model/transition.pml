@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// transition.pml - the switch that wakes nobody (docs/transition.md), for spin to try in every order
+/*
+ * One thread that runs all the time, and two that may fall asleep and wake up at any moment, in the
+ * middle of a gate too, call two functions again and again. A tool applies an update of both. It may
+ * be killed before any of its steps: then all threads that it holds are let go. A second tool comes
+ * and applies the update or undoes it. Each line of a thread and of a tool is one step; between two
+ * of them anything else may happen. There is no time here: a lease may be over at once.
+ *
+ *     together   whoever enters old code does so while the word says old, and when the word changes
+ *                to new, nobody is in old code; the same with old and new exchanged
+ *     released   a tool that ends has let everybody go
+ *     goes_on    a thread that waits in a gate gets out of it, whoever has died
+ *
+ * The first two are asserted where they could break, the third is an ltl formula; spin itself looks
+ * for states in which nothing can happen any more. The macros WITH_... and WITHOUT_... take one
+ * precaution away each, and spin must then find an error (tests/model/run).
+ */
+
+#define RUNNER 0
+#ifndef THREADS
+#define THREADS 3
+#endif
+#ifndef WAKES
+#define WAKES 2 /* how often each sleeper may wake up */
+#endif
+#ifndef ATTEMPTS
+#define ATTEMPTS 2 /* of each tool */
+#endif
+#define FUNCTIONS 2
+#define NOBODY 255
+
+/* The word: one bit says the side, one that gates hold. */
+#define OLD 0
+#define NEW 1
+#define HOLD 2
+#define side(w) ((w) & 1)
+#define other(s) (1 - (s))
+#define holding(w) ((w) >= HOLD)
+byte word = OLD;
+
+/* What stands at an entry. */
+#define ORIGINAL 0
+#define GATED 1
+#define DIRECT 2
+byte entry[FUNCTIONS];
+
+/* Where a thread is. */
+#define OUTSIDE 0
+#define IN_GATE 1 /* will read the word */
+#define NOT_OLD 2 /* has read it: not OLD; will read it again */
+#define WAITING 3
+#define LAPSING 4 /* has waited long enough; will end the lease */
+#define GOES_OLD 5 /* has read OLD, is still in the gate */
+#define GOES_NEW 6
+#define IN_OLD 7
+#define IN_NEW 8
+byte place[THREADS];
+
+#define AWAKE 0
+#define ASLEEP 1
+#define WOKEN 2 /* may run; no processor has taken it yet */
+byte sleep[THREADS];
+byte runs[THREADS]; /* the run counts */
+bool stopped[THREADS];
+#define is_free(i) (!stopped[i] && sleep[i] == AWAKE && work[i] == NO_WORK)
+
+/* What a thread has been given to do for a tool. The agent finishes it even if the tool is gone. */
+#define NO_WORK 0
+#define COMMIT 1 /* compare-and-swap of the word: held to new */
+#define UNHOLD 2 /* the same: held to old */
+#define SETTLE 3 /* the store that makes an entry direct */
+byte work[THREADS];
+byte work_goal, work_entry;
+byte sent = NOBODY; /* the stopped thread that may execute its work, and nothing else */
+
+bool killed;
+byte tools_ended;
+
+#define is_in(i, s) \
+	((s) == OLD && (place[i] == GOES_OLD || place[i] == IN_OLD) || \
+	 (s) == NEW && (place[i] == GOES_NEW || place[i] == IN_NEW))
+
+inline become(w)
+{
+	assert(side(word) == side(w) || (!is_in(0, side(word)) && !is_in(THREADS - 1, side(word)) &&
+					 !is_in(THREADS / 2, side(word))));
+	word = w
+}
+
+inline swap(from, to)
+{
+	if
+	:: word == from -> become(to)
+	:: else
+	fi
+}
+
+inline enter(i, s)
+{
+	assert(side(word) == s);
+	place[i] = IN_OLD + s
+}
+
+inline call(i, f)
+{
+	if
+	:: entry[f] == ORIGINAL -> enter(i, OLD)
+	:: entry[f] == DIRECT -> enter(i, NEW)
+	:: entry[f] == GATED -> place[i] = IN_GATE
+	fi
+}
+
+inline lapse(i)
+{
+#ifdef WITH_PLAIN_LAPSE
+	become(seen - HOLD);
+#else
+	swap(seen, seen - HOLD);
+#endif
+	seen = 0;
+	place[i] = IN_GATE
+}
+
+inline do_work(i)
+{
+	if
+	:: work[i] == COMMIT -> swap(other(work_goal) + HOLD, work_goal)
+	:: work[i] == UNHOLD -> swap(other(work_goal) + HOLD, other(work_goal))
+	:: work[i] == SETTLE -> entry[work_entry] = DIRECT
+	fi;
+	work[i] = NO_WORK;
+	sent = NOBODY
+}
+
+proctype Thread(byte i)
+{
+	byte seen; /* the word as read by whoever is about to end the lease */
+
+end:	do
+	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 0) }
+	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 1) }
+	:: d_step { is_free(i) && place[i] == IN_GATE -> place[i] = (word == OLD -> GOES_OLD : NOT_OLD) }
+	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (word == NEW -> GOES_NEW : WAITING) }
+	:: d_step { is_free(i) && place[i] == WAITING && !holding(word) -> place[i] = IN_GATE }
+#ifndef WITHOUT_LEASE
+	:: d_step { is_free(i) && place[i] == WAITING && holding(word) -> seen = word; place[i] = LAPSING }
+#endif
+	:: d_step { is_free(i) && place[i] == LAPSING -> lapse(i) }
+	:: d_step { is_free(i) && place[i] == GOES_OLD -> enter(i, OLD) }
+	:: d_step { is_free(i) && place[i] == GOES_NEW -> enter(i, NEW) }
+	:: d_step { is_free(i) && place[i] >= IN_OLD -> place[i] = OUTSIDE }
+	:: d_step { work[i] != NO_WORK && (sent == i || (!stopped[i] && sleep[i] == AWAKE)) -> do_work(i) }
+	:: d_step { i != RUNNER && !stopped[i] && sleep[i] == AWAKE && runs[i] < WAKES -> sleep[i] = ASLEEP }
+	:: d_step { sleep[i] == ASLEEP -> sleep[i] = WOKEN }
+	:: d_step { !stopped[i] && sleep[i] == WOKEN -> runs[i]++; sleep[i] = AWAKE }
+	od
+}
+
+/* The tool. "from" is the side that is to be left, "goal" the other one. */
+
+#ifdef WITH_GATES_CLEAN
+#define is_inside(i) (place[i] == IN_OLD + from)
+#else
+#define is_inside(i) is_in(i, from)
+#endif
+#ifdef WITHOUT_AGENT_CHECK
+#define in_way(i) is_inside(i)
+#else
+#define in_way(i) (is_inside(i) || work[i] != NO_WORK)
+#endif
+
+inline gate_entries()
+{
+	i = 0;
+	do
+	:: d_step { i < FUNCTIONS -> entry[i] = GATED; i++ }
+#ifdef WITHOUT_GATING
+	:: i == 1 -> break
+#endif
+	:: i == FUNCTIONS -> break
+	od
+}
+
+/* Every thread's snapshot, if it sleeps; how it is found may be over when the next line is read. */
+inline look()
+{
+	blocked = false;
+	i = 0;
+	do
+	:: i < THREADS ->
+		count[i] = runs[i];
+		asleep[i] = (sleep[i] == ASLEEP && runs[i] == count[i]);
+		d_step { blocked = blocked || (asleep[i] && in_way(i)); i++ }
+	:: else -> break
+	od
+}
+
+/* A stop wakes whoever sleeps, but nothing of the program is executed. */
+inline stop(i)
+{
+	d_step {
+		stopped[i] = true;
+		if
+		:: sleep[i] != AWAKE -> sleep[i] = AWAKE; runs[i]++
+		:: else
+		fi
+	}
+}
+
+inline stop_others()
+{
+	i = 0;
+	do
+	:: d_step { i < THREADS && asleep[i] -> i++ }
+	:: i < THREADS && !asleep[i] -> stop(i); d_step { blocked = blocked || in_way(i); i++ }
+	:: i == THREADS -> break
+	od
+}
+
+inline release_all()
+{
+	i = 0;
+	do
+	:: d_step { i < THREADS -> stopped[i] = false; count[i] = 0; asleep[i] = false; i++ }
+	:: i == THREADS -> break
+	od
+}
+
+/* Only what a stopped thread's agent has written last could be other than GATED. */
+inline verify_entries()
+{
+#ifndef WITHOUT_VERIFY
+	blocked = blocked || entry[0] != GATED;
+	blocked = blocked || entry[1] != GATED;
+#endif
+	skip
+}
+
+inline close_gates()
+{
+	if
+	:: word == from -> word = from + HOLD
+	:: word == from + HOLD -> word = from + HOLD /* left by a dead tool: a new lease */
+	:: else -> skip
+	fi
+}
+
+inline recount()
+{
+#ifndef WITHOUT_RECOUNT
+	i = 0;
+	do
+	:: d_step { i < THREADS -> blocked = blocked || (asleep[i] && runs[i] != count[i]); i++ }
+	:: i == THREADS -> break
+	od
+#endif
+	skip
+}
+
+/* The runner is always among the stopped. */
+inline send_runner(what)
+{
+	d_step { work[RUNNER] = what; work_goal = goal; sent = RUNNER };
+	sent == NOBODY
+}
+
+inline commit()
+{
+#ifdef WITH_PLAIN_COMMIT
+	d_step { become(goal) }
+#else
+	send_runner(COMMIT)
+#endif
+}
+
+inline attempt_once()
+{
+	look();
+	if
+	:: !blocked -> stop_others(); verify_entries()
+	:: else
+	fi;
+	if
+	:: blocked || side(word) == goal -> skip
+	:: else ->
+#ifdef WITH_LATE_CLOSE
+		recount(); close_gates();
+#else
+		close_gates(); recount();
+#endif
+		if
+		:: blocked -> send_runner(UNHOLD)
+		:: else -> commit()
+		fi
+	fi;
+	done = !blocked && side(word) == goal;
+#ifdef NEVER_DONE
+	assert(!(done && asleep[1] && sleep[1] == ASLEEP && asleep[2] && sleep[2] == ASLEEP));
+#endif
+	release_all()
+}
+
+/* Entries become direct by the agent's store, original by the tool's one byte. */
+inline settle()
+{
+	stop(RUNNER);
+	i = 0;
+	do
+	:: d_step { i < FUNCTIONS && goal == OLD -> entry[i] = ORIGINAL; i++ }
+	:: i < FUNCTIONS && goal == NEW -> work_entry = i; send_runner(SETTLE); i++
+	:: i == FUNCTIONS -> break
+	od;
+	stopped[RUNNER] = false
+}
+
+proctype Tool(byte goal)
+{
+	byte from = other(goal);
+	byte i, attempts;
+	bool blocked, done;
+	byte count[THREADS];
+	bool asleep[THREADS];
+
+	{
+		do
+		:: !done && attempts < ATTEMPTS ->
+			gate_entries();
+#ifdef WITH_EARLY_SETTLE
+			settle();
+#endif
+			attempt_once();
+			attempts++
+		:: else -> break
+		od;
+		if
+		:: done -> settle()
+		:: else
+		fi;
+		assert(!stopped[0] && !stopped[THREADS - 1] && !stopped[THREADS / 2])
+	} unless { killed };
+	d_step {
+		killed = false;
+		from = 0; goal = 0; i = 0; attempts = 0; blocked = false; done = false;
+		sent = NOBODY;
+		for (i : 0 .. THREADS - 1) { stopped[i] = false; count[i] = 0; asleep[i] = false }
+		i = 0;
+		tools_ended++
+	}
+}
+
+/* SIGKILL at any moment, or never: the threads go on by themselves. Then comes the next command. */
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. THREADS - 1) { run Thread(i) }
+		i = 0;
+		run Tool(NEW)
+	}
+	if
+	:: tools_ended == 0 -> killed = true; tools_ended == 1
+	:: tools_ended == 1
+	fi;
+#ifdef SECOND
+	if
+	:: run Tool(NEW)
+	:: run Tool(OLD)
+	fi
+#endif
+}
+
+#ifdef GOES_ON
+#define in_gate (place[RUNNER] >= IN_GATE && place[RUNNER] <= LAPSING)
+ltl goes_on { [] (in_gate -> <> !in_gate) }
+#endif
