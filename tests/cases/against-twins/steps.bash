@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# steps.bash - the steps of this case (see desc)
+
+# create_against FILE - makes the update, matched ahead with that file
+create_against() {
+	tool uspl-create --source="$WORK/tree" --patch="$CASE/fix.patch" --against="$1" --output="$WORK"
+	UPDATE=${output##*$'\n'} ID=$(basename "${output##*$'\n'}" .tar.gz)
+	ID=${ID#uspl-}
+}
+
+steps() {
+	local sum
+	cp "$WORK/tree/target" "$WORK/shipped"
+	target_start "$WORK/tree"
+	sum=$(text_sum)
+	create "$WORK/tree" "$CASE/fix.patch"
+	expect_status 0
+	apply
+	expect_status 1
+	expect_message "'down' can't be told apart: 2 places of '.*/target' hold the same code"
+	expect_one_message
+	ask_all before
+
+	create_against "$WORK/shipped"
+	expect_status 0
+	walk_applied "$sum"
+}
