@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// record.c - what the target's threads have written into their rings
+/*
+ * The position only grows: it counts bytes ever taken. A record's place is taken first (one instruction) and written then, so
+ * the last few may not be there yet: as many as signal handlers are nested in each other. Such a place holds what was there a round before,
+ * or zeros in the first round; a site's id is never 0. In a later round it holds the record that was the last one before the oldest of
+ * this round, so it ends no later than that one does, while what was written in this round ends after it.
+ */
+
+#include "trace/record.h"
+
+#include <string.h>
+
+/* As many records at the end of a ring as may be in the course of being written. */
+#define UNSURE 64
+
+union slot {
+	struct uspl_trace_call call;
+	struct uspl_trace_entry entry;
+};
+
+_Static_assert(sizeof(union slot) == USPL_TRACE_RECORD, "a record is a record");
+
+/* A copy of a ring's records [first, end), in records ever taken. */
+struct window {
+	union slot *slots;
+	uint64_t first, end;
+};
+
+static int read_header(const struct proc *proc, const struct trace_ring *ring,
+		       struct uspl_trace_ring *ret, struct uspl_err *err)
+{
+	return proc_read(proc, ring->addr, ret, sizeof(*ret), err);
+}
+
+/* Copies records [window->first, end) out of the ring, which may wrap around. */
+static int copy(const struct proc *proc, const struct trace_ring *ring, struct window *window,
+		struct uspl_err *err)
+{
+	taddr data = ring->addr + USPL_TRACE_RING_HEADER;
+	uint64_t n = window->end - window->first, all = (ring->mask + 1) / USPL_TRACE_RECORD;
+	uint64_t at = window->first % all, head = n < all - at ? n : all - at;
+	int rc;
+
+	window->slots = calloc(n + 1, sizeof(*window->slots));
+	if (!window->slots)
+		return uspl_fail_nomem(err);
+	rc = proc_read(proc, data + at * USPL_TRACE_RECORD, window->slots, head * USPL_TRACE_RECORD,
+		       err);
+	if (!rc && n > head)
+		rc = proc_read(proc, data, window->slots + head, (n - head) * USPL_TRACE_RECORD,
+			       err);
+	return rc;
+}
+
+/* When it happened that the record was written. */
+static uint64_t written_at(const struct trace_ring *ring, const union slot *slot)
+{
+	return ring->entries ? slot->entry.start : slot->call.start + slot->call.duration;
+}
+
+/* True if what stands in the place is of an earlier round. */
+static bool is_stale(const struct trace_ring *ring, const struct window *window, uint64_t i,
+		     uint64_t oldest)
+{
+	const union slot *slot = &window->slots[i - window->first];
+
+	return !slot->call.id || (window->first && written_at(ring, slot) <= oldest);
+}
+
+/* The end of what is written for sure. */
+static uint64_t sure_end(const struct trace_ring *ring, const struct window *window)
+{
+	uint64_t oldest = written_at(ring, &window->slots[0]);
+	uint64_t i =
+		window->end - window->first > UNSURE ? window->end - UNSURE : window->first + 1;
+
+	for (; i < window->end; i++)
+		if (is_stale(ring, window, i, oldest))
+			return i;
+	return window->first < window->end && !window->slots[0].call.id ? window->first
+									: window->end;
+}
+
+/* The record at i, and the second half of a long one. Returns how many places it takes, 0 if not all is there. */
+static uint64_t take(struct trace_ring *ring, const struct window *window, uint64_t i, uint64_t end,
+		     trace_records *records, bool *ret_oom)
+{
+	const union slot *slot = &window->slots[i - window->first];
+	struct trace_record *record;
+	uint32_t id = slot->call.id;
+	uint64_t n = 1;
+
+	if (id == USPL_TRACE_ID_THREAD) {
+		ring->tid = (pid_t)slot->call.duration;
+		return 1;
+	}
+	/* A second half whose first one was overwritten. */
+	if (id == USPL_TRACE_ID_LONG)
+		return 1;
+	if (id & USPL_TRACE_ID_LONG) {
+		if (i + 1 >= end)
+			return 0;
+		n = 2;
+	}
+	record = vec_push(records);
+	*ret_oom = !record;
+	if (!record)
+		return n;
+	record->tid = ring->tid;
+	record->id = id & ~USPL_TRACE_ID_LONG;
+	record->start = slot->call.start;
+	if (ring->entries)
+		record->caller = slot->entry.caller;
+	else
+		record->end =
+			slot->call.start + (n == 2 ? slot[1].call.start : slot->call.duration);
+	return n;
+}
+
+/*
+ * Whose records begin at `first`, behind a gap: the thread's that has the ring now, unless a later record says that it became
+ * this one's only there. Then it isn't known.
+ */
+static void find_thread(struct trace_ring *ring, const struct window *window, uint64_t first,
+			uint64_t end, pid_t now)
+{
+	ring->tid = now;
+	for (uint64_t i = first; i < end; i++)
+		if (window->slots[i - window->first].call.id == USPL_TRACE_ID_THREAD)
+			ring->tid = 0;
+}
+
+static int take_all(struct trace_ring *ring, const struct window *window, uint64_t first, pid_t now,
+		    trace_records *records, struct uspl_err *err)
+{
+	uint64_t end = sure_end(ring, window), i = first;
+	bool oom = false;
+
+	if (!ring->tid || first > ring->pos / USPL_TRACE_RECORD)
+		find_thread(ring, window, first, end, now);
+	while (i < end && !oom) {
+		uint64_t n = take(ring, window, i, end, records, &oom);
+
+		if (!n)
+			break;
+		i += n;
+	}
+	ring->pos = i * USPL_TRACE_RECORD;
+	return oom ? uspl_fail_nomem(err) : 0;
+}
+
+int trace_ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *records,
+		    struct uspl_err *err)
+{
+	uint64_t all = (ring->mask + 1) / USPL_TRACE_RECORD, from = ring->pos / USPL_TRACE_RECORD;
+	struct uspl_trace_ring before, after;
+	struct window window = { 0 };
+	uint64_t gone, first;
+	int rc = read_header(proc, ring, &before, err);
+
+	if (rc)
+		return rc;
+	ring->unseen = before.unseen;
+	window.end = before.pos / USPL_TRACE_RECORD;
+	if (window.end <= from)
+		return 0;
+	/* All of the round, whatever was read of it: its oldest record tells stale ones. */
+	window.first = window.end > all ? window.end - all : 0;
+	rc = copy(proc, ring, &window, err);
+	if (!rc)
+		rc = read_header(proc, ring, &after, err);
+	if (!rc) {
+		gone = after.pos / USPL_TRACE_RECORD > all ? after.pos / USPL_TRACE_RECORD - all
+							   : 0;
+		first = gone > from ? gone : from;
+		if (first > window.end)
+			first = window.end;
+		if (first < window.first)
+			first = window.first;
+		ring->overwritten += first - from;
+		rc = take_all(ring, &window, first, (pid_t)before.tid, records, err);
+	}
+	free(window.slots);
+	return rc;
+}
