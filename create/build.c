@@ -117,18 +117,31 @@ static int write_patches(struct builder *builder, struct uspl_err *err)
 	return 0;
 }
 
+/* What the first build needs before it. */
+static int run_setup(const struct builder *builder, struct phase *phase, struct uspl_err *err)
+{
+	const char *own = builder->recipe.setup;
+	auto_buf struct buf setup = { 0 };
+	int rc = tree_renew_sources(builder->paths.tree, err);
+
+	if (!rc)
+		rc = configured_adapt(&builder->paths, &setup, err);
+	if (rc || (!setup.len && !own))
+		return rc;
+	buf_addstr(&setup, own ? own : ":");
+	phase->command = buf_str(&setup);
+	return setup.oom ? uspl_fail_nomem(err)
+			 : phase_run(&builder->paths, builder->options, phase, err);
+}
+
 static int build_before(struct builder *builder, struct uspl_err *err)
 {
 	struct phase phase = { "pre", NULL, "building before the patch", false };
-	int rc = phase_prepare(&builder->paths, err);
+	int rc = wrapper_prepare(&builder->paths, err);
 
 	if (rc || builder->prebuild.usable)
 		return rc ? rc : units_add_pre(builder->units, err);
-	rc = tree_renew_sources(builder->paths.tree, err);
-	if (!rc && builder->recipe.setup) {
-		phase.command = builder->recipe.setup;
-		rc = phase_run(&builder->paths, builder->options, &phase, err);
-	}
+	rc = run_setup(builder, &phase, err);
 	phase.command = builder->recipe.build;
 	if (!rc)
 		rc = phase_run(&builder->paths, builder->options, &phase, err);

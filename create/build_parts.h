@@ -7,6 +7,8 @@
  *     build_recipe   how a tree is built
  *     build_mirror   one folder made like another
  *     build_prebuild the first build, kept and used again
+ *     build_wrapper  the compiler wrapper under the names of compilers and linkers
+ *     build_configured  trees that were configured before
  *     build_phase    running a build under the compiler wrapper
  *     build_progress how far a build has come
  *     build_record   what the wrapper noted
@@ -76,6 +78,9 @@ bool tree_is_c(const char *name);
  */
 int tree_renew_sources(const char *tree, struct uspl_err *err) uspl_must_check;
 
+/* Writes a file anew, with the mode that it had. */
+int tree_rewrite(const char *path, const struct buf *text, struct uspl_err *err) uspl_must_check;
+
 typedef int (*tree_visit)(const char *path, const struct stat *st, void *ctx, struct uspl_err *err);
 /* Calls visit for every regular file below a folder, those of version control left out. */
 int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *err) uspl_must_check;
@@ -109,20 +114,47 @@ struct recipe {
 	char *build; /* in each build */
 };
 
-/* Finds out how the tree is built. `command` is the user's own, NULL if there is none. */
+/*
+ * Finds out how the tree is built. `command` is the user's own, NULL if there is none. What it needs
+ * to be configured anew, configured_adapt finds out.
+ */
 int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
 		struct uspl_err *err) uspl_must_check;
+/* Appends a word as the shell wants it, with a blank after it. */
+void recipe_add_word(struct buf *command, const char *word);
 void recipe_release(struct recipe *recipe);
 DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
 #define auto_recipe __attribute__((cleanup(cleanup_recipe_)))
 
-/* ---- build_phase ---- */
+/* ---- build_wrapper ---- */
 
 /*
  * Makes WORK/bin with the wrapper under every compiler's and linker's name in PATH, and the folders
  * for objects.
  */
-int phase_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
+int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
+/* In a child: CC and its like name compilers without their folders. */
+void wrapper_rename_variables(void);
+/* Appends text with all absolute paths of compilers and linkers changed to those of the wrapper. */
+int wrapper_replace_tools(const struct build_paths *paths, const char *text, struct buf *ret,
+			  struct uspl_err *err) uspl_must_check;
+
+/* ---- build_configured ---- */
+
+/*
+ * Makes folders of the copy that were configured by autotools or CMake, in the user's tree and for
+ * the compilers themselves, ones of the copy and of the wrapper. Appends the shell commands that
+ * configure them anew, each with "&& " after it.
+ */
+int configured_adapt(const struct build_paths *paths, struct buf *commands,
+		     struct uspl_err *err) uspl_must_check;
+/*
+ * Finds the one folder below the tree that CMake was configured in; NULL if there is none.
+ * USPL_E_UNSUPPORTED if there are several.
+ */
+int configured_find_cmake(const char *tree, char **ret, struct uspl_err *err) uspl_must_check;
+
+/* ---- build_phase ---- */
 
 /* A command of a build. */
 struct phase {

@@ -9,20 +9,6 @@
 #include "create/build_lines.h"
 #include "create/build_patch.h"
 
-/* file_write makes a new file, and the build may want to run a source. */
-static int rewrite(const char *path, const struct buf *text, struct uspl_err *err)
-{
-	struct stat st;
-	int rc;
-
-	if (stat(path, &st) < 0)
-		return uspl_fail_errno(err, "cannot read '%s'", path);
-	rc = file_write(path, buf_str(text), text->len, err);
-	if (!rc && chmod(path, st.st_mode & 07777) < 0)
-		rc = uspl_fail_errno(err, "cannot set the mode of '%s'", path);
-	return rc;
-}
-
 static int renumber(const char *path, const struct buf *pre, plain_files *ret, struct uspl_err *err)
 {
 	auto_buf struct buf plain = { 0 };
@@ -39,7 +25,7 @@ static int renumber(const char *path, const struct buf *pre, plain_files *ret, s
 		return uspl_fail_nomem(err);
 	file->text = plain;
 	plain = (struct buf){ 0 };
-	return rewrite(path, &text, err);
+	return tree_rewrite(path, &text, err);
 }
 
 int patched_renumber(const struct build_paths *paths, const struct strmap *originals,
@@ -64,7 +50,7 @@ int patched_restore(const plain_files *plain, struct uspl_err *err)
 	const struct plain_file *file;
 
 	vec_for_each (plain, file) {
-		int rc = rewrite(file->path, &file->text, err);
+		int rc = tree_rewrite(file->path, &file->text, err);
 
 		if (rc)
 			return rc;
@@ -85,7 +71,7 @@ int patched_take_out(plain_files *plain, struct uspl_err *err)
 		if (stat(file->path, &st) < 0)
 			return uspl_fail_errno(err, "cannot read '%s'", file->path);
 		file->time = st.st_mtim;
-		rc = rewrite(file->path, &file->text, err);
+		rc = tree_rewrite(file->path, &file->text, err);
 		if (rc)
 			return rc;
 	}
@@ -95,7 +81,7 @@ int patched_take_out(plain_files *plain, struct uspl_err *err)
 static int put_back(const struct plain_file *file, struct uspl_err *err)
 {
 	struct timespec times[2] = { file->time, file->time };
-	int rc = rewrite(file->path, &file->numbered, err);
+	int rc = tree_rewrite(file->path, &file->numbered, err);
 
 	if (!rc && utimensat(AT_FDCWD, file->path, times, 0) < 0)
 		rc = uspl_fail_errno(err, "cannot set the time of '%s'", file->path);

@@ -3,10 +3,8 @@
 
 #include "create/build_parts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -19,148 +17,6 @@
 #include "base/log.h"
 
 enum { SHOWN_LINES = 30, TERM_MS = 5000, REPORT_MS = 250 };
-
-/* ---- the wrapper's names ---- */
-
-/* Compilers and linkers; they may have a prefix that ends in '-', and a version after a '-'. */
-static const char *const tools[] = {
-	"cc",  "gcc", "g++",    "c++",     "clang",  "clang++", "c89",
-	"c99", "ld",  "ld.bfd", "ld.gold", "ld.lld", "ld.mold",
-};
-
-static bool is_tool(const char *name)
-{
-	size_t len = strlen(name), version = len;
-
-	while (version && (isdigit((unsigned char)name[version - 1]) || name[version - 1] == '.'))
-		version--;
-	if (version < len && version > 1 && name[version - 1] == '-')
-		len = version - 1;
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
-		size_t tool = strlen(tools[i]);
-
-		if (len >= tool && !strncmp(name + len - tool, tools[i], tool) &&
-		    (len == tool || name[len - tool - 1] == '-'))
-			return true;
-	}
-	return false;
-}
-
-static int link_name(const char *folder, const char *name, const char *target, struct uspl_err *err)
-{
-	auto_free char *path = file_join(folder, name);
-
-	if (!path)
-		return uspl_fail_nomem(err);
-	if (symlink(target, path) < 0 && errno != EEXIST)
-		return uspl_fail_errno(err, "cannot create '%s'", path);
-	return 0;
-}
-
-static int link_tools_of(const char *folder, const char *bin, const char *wrapper,
-			 struct uspl_err *err)
-{
-	auto_closedir DIR *dir = opendir(folder);
-	struct dirent *entry;
-	int rc = 0;
-
-	/* PATH may name folders that don't exist. */
-	while (!rc && dir && (entry = readdir(dir)) != NULL)
-		if (is_tool(entry->d_name) && faccessat(dirfd(dir), entry->d_name, X_OK, 0) == 0)
-			rc = link_name(bin, entry->d_name, wrapper, err);
-	return rc;
-}
-
-static int link_tools(const char *bin, const char *wrapper, struct uspl_err *err)
-{
-	auto_free char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
-	char *state = NULL;
-	int rc = 0;
-
-	if (!path)
-		return uspl_fail_nomem(err);
-	for (char *dir = strtok_r(path, ":", &state); dir && !rc; dir = strtok_r(NULL, ":", &state))
-		rc = link_tools_of(dir, bin, wrapper, err);
-	return rc;
-}
-
-/* libexec/uspl/uspl-cc beside the folder that this program is in. */
-static int find_wrapper(char **ret, struct uspl_err *err)
-{
-	auto_free char *wrapper = NULL;
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (len < 0)
-		return uspl_fail_errno(err, "cannot read '/proc/self/exe'");
-	self[len] = '\0';
-	slash = strrchr(self, '/');
-	*slash = '\0';
-	if (asprintf(&wrapper, "%s/../libexec/uspl/uspl-cc", self) < 0) {
-		wrapper = NULL;
-		return uspl_fail_nomem(err);
-	}
-	if (access(wrapper, X_OK) < 0)
-		return uspl_fail_errno(err, "cannot run the compiler wrapper '%s'", wrapper);
-	*ret = take_ptr(wrapper);
-	return 0;
-}
-
-/* Variables by which builds are told a tool. */
-static const char *const tool_variables[] = { "CC", "CXX", "LD", "HOSTCC" };
-
-/*
- * The word that a variable begins with, if that is an absolute path; NULL otherwise, or when out of
- * memory.
- */
-static char *absolute_tool(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value && *value == '/' ? strndup(value, strcspn(value, " \t")) : NULL;
-}
-
-/*
- * An absolute path in CC would go past PATH: the wrapper stands in for it by its name, and finds
- * the real one in WORK/real.
- */
-static int link_variables(const char *bin, const char *real, const char *wrapper,
-			  struct uspl_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tool_variables) && !rc; i++) {
-		auto_free char *path = absolute_tool(tool_variables[i]);
-
-		if (!path)
-			continue;
-		rc = link_name(bin, file_basename(path), wrapper, err);
-		if (!rc)
-			rc = link_name(real, file_basename(path), path, err);
-	}
-	return rc;
-}
-
-int phase_prepare(const struct build_paths *paths, struct uspl_err *err)
-{
-	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post" };
-	auto_free char *bin = file_join(paths->work, "bin");
-	auto_free char *real = file_join(paths->work, "real");
-	auto_free char *wrapper = NULL;
-	int rc = bin && real ? find_wrapper(&wrapper, err) : uspl_fail_nomem(err);
-
-	for (size_t i = 0; i < ARRAY_SIZE(folders) && !rc; i++) {
-		auto_free char *folder = file_join(paths->work, folders[i]);
-
-		rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
-	}
-	if (!rc)
-		rc = link_variables(bin, real, wrapper, err);
-	return rc ? rc : link_tools(bin, wrapper, err);
-}
-
-/* ---- the build ---- */
 
 static const char *const unset[] = {
 	"MAKEFLAGS",    "MFLAGS",       "GNUMAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES",
@@ -176,18 +32,7 @@ static void set_environment(const struct build_paths *paths, const char *phase)
 	buf_addf(&path, "%s/bin:%s", paths->work, old_path);
 	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
 		unsetenv(unset[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(tool_variables); i++) {
-		const char *value = getenv(tool_variables[i]);
-
-		if (value && *value == '/') {
-			size_t len = strcspn(value, " \t");
-			const char *name = value + len;
-
-			while (name[-1] != '/')
-				name--;
-			setenv(tool_variables[i], name, 1);
-		}
-	}
+	wrapper_rename_variables();
 	setenv("PATH", buf_str(&path), 1);
 	setenv("PWD", paths->tree, 1);
 	setenv("LC_ALL", "C", 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_recipe.c - how a tree is built
 //
-// The first line of the table whose file is there tells. Trees that are configured come before
-// trees that are not: config.status is run again, since what it wrote may name the user's folder.
+// The first line of the table whose file is there tells. Trees that are configured come before trees
+// that are not (build_configured.c). CMake is mostly configured in a folder of its own, below.
 //
 // A Debian source package is built by its own rules, for these alone have the flags of the program
 // that the archive ships. They think in whole builds: stamp files say that all is done. Without
@@ -24,12 +24,15 @@
 	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' debian/rules build"
 #define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
 
+static const char cmake_lists[] = "CMakeLists.txt";
+
 /* clang-format off */
 static const struct {
 	const char *file; /* what tells */
 	const char *setup, *build;
 } recipes[] = {
-	{ "config.status",  "./config.status", MAKE },
+	{ "config.status",  NULL, MAKE },
+	{ "CMakeCache.txt", NULL, "cmake --build . -j %d" },
 	{ "debian/rules",   NULL, RULES },
 	{ "GNUmakefile",    NULL, MAKE },
 	{ "Makefile",       NULL, MAKE },
@@ -38,7 +41,7 @@ static const struct {
 	{ "autogen.sh",     "NOCONFIGURE=1 ./autogen.sh && ./configure", MAKE },
 	{ "configure.ac",   "autoreconf -fi && ./configure", MAKE },
 	{ "configure.in",   "autoreconf -fi && ./configure", MAKE },
-	{ "CMakeLists.txt", "cmake -S . -B " OUT, "cmake --build " OUT " -j %d" },
+	{ cmake_lists,      "cmake -S . -B " OUT, "cmake --build " OUT " -j %d" },
 	{ "meson.build",    "meson setup " OUT, "ninja -C " OUT " -j %d" },
 };
 /* clang-format on */
@@ -69,6 +72,37 @@ static int set(struct recipe *ret, const char *setup, const char *build, int job
 	return 0;
 }
 
+void recipe_add_word(struct buf *command, const char *word)
+{
+	buf_addstr(command, "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_addstr(command, "'\\'");
+		buf_add(command, word, 1);
+	}
+	buf_addstr(command, "' ");
+}
+
+/* The user's own configuration, if there is one, is that of the program. */
+static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *ret,
+		      struct uspl_err *err)
+{
+	auto_free char *folder = NULL;
+	auto_buf struct buf build = { 0 };
+	int rc = configured_find_cmake(tree, &folder, err);
+
+	if (rc || !folder)
+		return rc ? rc : set(ret, recipes[line].setup, recipes[line].build, jobs, err);
+	buf_addstr(&build, "cmake --build ");
+	recipe_add_word(&build, folder);
+	buf_addf(&build, "-j %d", jobs);
+	if (build.oom)
+		return uspl_fail_nomem(err);
+	ret->setup = NULL;
+	ret->build = buf_take(&build);
+	return 0;
+}
+
 int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
 		struct uspl_err *err)
 {
@@ -77,9 +111,13 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 		ret->build = strdup(command);
 		return ret->build ? 0 : uspl_fail_nomem(err);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++)
-		if (exists(tree, recipes[i].file))
-			return set(ret, recipes[i].setup, recipes[i].build, jobs, err);
+	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
+		if (!exists(tree, recipes[i].file))
+			continue;
+		return recipes[i].file == cmake_lists
+			       ? find_cmake(tree, i, jobs, ret, err)
+			       : set(ret, recipes[i].setup, recipes[i].build, jobs, err);
+	}
 	uspl_fail(err, USPL_E_UNSUPPORTED,
 		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "
 		  "or meson.build in its root");

@@ -213,6 +213,20 @@ int tree_renew_sources(const char *tree, struct uspl_err *err)
 	return tree_walk(tree, renew, &now, err);
 }
 
+/* file_write makes a new file, and the build may want to run a source. */
+int tree_rewrite(const char *path, const struct buf *text, struct uspl_err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) < 0)
+		return uspl_fail_errno(err, "cannot read '%s'", path);
+	rc = file_write(path, buf_str(text), text->len, err);
+	if (!rc && chmod(path, st.st_mode & 07777) < 0)
+		rc = uspl_fail_errno(err, "cannot set the mode of '%s'", path);
+	return rc;
+}
+
 struct snapshot {
 	const struct build_paths *paths;
 	struct strmap *inodes, *originals;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/path.h"
 
 enum { MAX_RESPONSE_DEPTH = 8, MAX_RESPONSE_SIZE = 64 << 20 };
 
@@ -81,43 +82,6 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/*
- * True if the name at hit, len long, is the start of a path and names a whole folder: neither
- * /mnt/FROM nor FROM2.
- */
-static bool is_whole_path(const char *text, const char *hit, size_t len)
-{
-	if (hit[len] && !strchr("/:,\"'", hit[len]))
-		return false;
-	while (hit > text && !strchr("=:,\"'", hit[-1]))
-		if (*--hit == '/')
-			return false;
-	return true;
-}
-
-/* Appends text with every path below `from` renamed to one below `to`. */
-static void add_renamed(struct buf *out, const char *text, const char *from, const char *to)
-{
-	size_t len = from ? strlen(from) : 0;
-	const char *hit;
-
-	while (len && (hit = strstr(text, from)) != NULL) {
-		bool in_copy = starts_with(hit, to);
-
-		if (in_copy || !is_whole_path(text, hit, len)) {
-			size_t skip = (size_t)(hit - text) + (in_copy ? strlen(to) : len);
-
-			buf_add(out, text, skip);
-			text += skip;
-			continue;
-		}
-		buf_add(out, text, (size_t)(hit - text));
-		buf_addstr(out, to);
-		text = hit + len;
-	}
-	buf_addstr(out, text);
-}
-
 struct parser {
 	struct args *args;
 	const char *from, *to;
@@ -132,7 +96,7 @@ static int add_word(struct parser *parser, const char *text, struct uspl_err *er
 
 	if (!word)
 		return uspl_fail_nomem(err);
-	add_renamed(&renamed, text, parser->from, parser->to);
+	path_rename(&renamed, text, parser->from, parser->to);
 	buf_add(&renamed, "", 0);
 	word->text = buf_take(&renamed);
 	return word->text ? 0 : uspl_fail_nomem(err);

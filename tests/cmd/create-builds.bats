@@ -111,6 +111,36 @@ cmake_lists() {
 	expect_update server limit
 }
 
+@test "recursive makes, in parallel, with a static archive" {
+	mkdir lib server
+	mv limit.c limit.h lib && mv main.c server
+	diff_of lib/limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+	makefile 'server/server: lib ; $(MAKE) -C server' '.PHONY: server/server lib' 'lib: ; $(MAKE) -C lib'
+	printf 'liblimit.a: limit.o extra.o\n\trm -f $@\n\tar crs $@ $^\n' > lib/Makefile
+	printf 'int extra;\n' > lib/extra.c
+	printf 'CFLAGS = -I../lib\nserver: main.o ../lib/liblimit.a\n\t$(CC) -o $@ $^\n' > server/Makefile
+	create_in -j2
+	expect_update server limit
+	expect_output '"path":"server/server"'
+}
+
+@test "a static archive of several members of one name, and a thin one" {
+	mkdir a b
+	printf 'int a(void)\n{\n\treturn 1;\n}\n' > a/part.c
+	printf 'int b(void)\n{\n\treturn 2;\n}\n' > b/part.c
+	printf 'int a(void);\nint b(void);\nint limit(void);\n\nint main(void)\n{\n\treturn a() + b() + limit();\n}\n' > main.c
+	diff_of b/part.c 's/2/42/' > ../fix.diff
+	makefile 'server: main.o liball.a libthin.a' ';$(CC) -o $@ $^' \
+		'liball.a: a/part.o b/part.o' ';rm -f $@ && ar cq $@ $^ && ranlib $@' \
+		'libthin.a: limit.o' ';rm -f $@ && ar crsT $@ $^'
+	create_in
+	expect_update server b
+	rm ../out
+	diff_of limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+	create_in
+	expect_update server limit
+}
+
 @test "sources that the build generates" {
 	mv limit.c limit.in
 	diff_of limit.in 's/return LIMIT/return LIMIT + 41/' > ../fix.diff

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# create-configured.bats - uspl-create in trees that were configured, and built, before it comes
+#
+# What configure and cmake wrote names the user's tree and the compiler by their absolute paths. No test may write there.
+# shellcheck disable=SC2016 # $(CC) and $@ are make's
+bats_require_minimum_version 1.5.0
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/tree.bash"
+	tree_make tree
+	printf '#ifdef SPEED\n#define FACTOR 2\n#else\n#error not configured\n#endif\n' >> limit.h
+	sed -i 's/return LIMIT/return FACTOR + LIMIT/' limit.c
+	diff_of limit.c 's/return FACTOR/return 40 + FACTOR/' > ../fix.diff
+}
+
+teardown() {
+	expect_tidy
+}
+
+cmake_lists() {
+	cat > CMakeLists.txt <<- 'END'
+		cmake_minimum_required(VERSION 3.5)
+		project(server C)
+		option(SPEED "a choice of the user's" OFF)
+		if(SPEED)
+		  add_definitions(-DSPEED)
+		endif()
+		add_executable(server main.c limit.c)
+	END
+}
+
+autotools() {
+	need autoreconf libtoolize automake
+	printf '%s\n' 'AC_INIT([server], [1])' 'AM_INIT_AUTOMAKE([foreign])' 'AC_PROG_CC' 'AM_PROG_AR' \
+		'LT_INIT' 'AC_CONFIG_FILES([Makefile])' 'AC_OUTPUT' > configure.ac
+	printf '%s\n' 'lib_LTLIBRARIES = liblimit.la' 'liblimit_la_SOURCES = limit.c limit.h' \
+		'bin_PROGRAMS = server' 'server_SOURCES = main.c' 'server_LDADD = liblimit.la' > Makefile.am
+	autoreconf -fi > ../autoreconf.log 2>&1
+}
+
+# tree_sum - of all names, times and contents
+tree_sum() {
+	find . -printf '%P %y %T@ %s\n' | sort | sha256sum
+}
+
+# create_untouched ARG... - create_in, which must not touch the tree
+create_untouched() {
+	local sum
+	sum=$(tree_sum)
+	TOOL_SECONDS=180 create_in "$@"
+	[ "$(tree_sum)" = "$sum" ] || fail 'the tree was written to'
+}
+
+@test "CMake, configured with an absolute compiler in a folder below: found, with its options" {
+	need cmake
+	cmake_lists
+	cmake -S . -B 'b 1' -DSPEED=ON -DCMAKE_C_COMPILER=/usr/bin/gcc > ../log
+	cmake --build 'b 1' > ../log
+	create_untouched
+	expect_update server limit
+	expect_output '"path":"b 1/server"'
+	rm ../out
+	create_untouched --build='make -C "b 1"'
+	expect_update server limit
+}
+
+@test "CMake, configured in the source folder" {
+	need cmake
+	cmake_lists
+	cmake -G 'Unix Makefiles' -DSPEED=ON . > ../log
+	make > ../log
+	create_untouched
+	expect_update server limit
+	rm ../out
+	create_untouched --build='make server'
+	expect_update server limit
+}
+
+@test "CMake with ninja, reached by a symbolic link, never built" {
+	need cmake ninja
+	cmake_lists
+	ln -s tree ../link
+	(cd ../link && cmake -G Ninja -S "$PWD" -B build -DSPEED=ON > ../log)
+	create_untouched
+	expect_update server limit
+	rm ../out
+	create_untouched --build='ninja -C build'
+	expect_update server limit
+}
+
+@test "CMake, configured in two folders: which of them is to be said" {
+	need cmake
+	cmake_lists
+	cmake -S . -B one -DSPEED=ON > ../log
+	cmake -S . -B two > ../log
+	create_in
+	expect_refused 1 "CMake is configured in '(one|two)/' and in '(one|two)/'"
+	expect_message 'hint: .*--build'
+	create_untouched --build='cmake --build one'
+	expect_update server limit
+}
+
+@test "autotools with libtool, configured with an absolute compiler" {
+	autotools
+	CC=/usr/bin/gcc ./configure CFLAGS='-O2 -DSPEED' > ../log
+	make -s > ../log 2>&1
+	create_untouched
+	expect_update liblimit.so.0.0.0 limit
+	rm ../out
+	create_untouched --build='make -j2'
+	expect_update liblimit.so.0.0.0 limit
+}
+
+@test "autotools, configured in a folder below" {
+	autotools
+	mkdir build
+	(cd build && ../configure CC=/usr/bin/gcc CFLAGS='-O2 -DSPEED' --disable-static > ../../log && make -s > ../../log 2>&1)
+	create_untouched --build='make -C build'
+	expect_update liblimit.so.0.0.0 limit
+}
+
+@test "Meson, configured in a folder below" {
+	need meson ninja
+	printf '%s\n' "project('server', 'c')" "executable('server', 'main.c', 'limit.c', c_args: get_option('args'))" \
+		> meson.build
+	echo "option('args', type: 'string')" > meson_options.txt
+	meson setup build -Dargs=-DSPEED > ../log
+	ninja -C build > ../log
+	create_untouched --build='ninja -C build'
+	expect_update server limit
+}
