@@ -14,23 +14,7 @@
 #include <string.h>
 
 #include "base/file.h"
-
-/* Longer than any process's list: a damaged one may lead in circles. */
-enum { LIST_MAX = 4096 };
-
-/*
- * The first members of struct r_debug and struct link_map, <link.h>: debuggers rely on them, so
- * they don't change.
- */
-struct debug_head {
-	int version;
-	taddr map;
-};
-
-struct map_head {
-	uint64_t bias;
-	taddr name, dynamic, next, prev;
-};
+#include "proc/linkmap.h"
 
 static int append(struct scope *scope, struct dynsyms *dyn, struct uspl_err *err)
 {
@@ -74,27 +58,18 @@ static struct dynsyms *main_program(const struct scope *scope)
 static int read_list(struct scope *scope, const struct proc *proc, struct uspl_err *err)
 {
 	struct dynsyms *program = main_program(scope);
-	struct debug_head debug = { 0 };
-	taddr at;
+	linkmap_vec maps = { 0 };
+	struct linkmap *map;
+	int rc = program ? linkmaps_read(proc, program->debug, &maps, err) : 0;
 
-	if (!program || !program->debug ||
-	    proc_read_some(proc, program->debug, &debug, sizeof(debug)) != sizeof(debug))
-		return 0;
-	at = debug.map;
-	for (int i = 0; at && i < LIST_MAX; i++) {
-		struct map_head map;
-		struct dynsyms *dyn;
-		int rc;
+	vec_for_each (&maps, map) {
+		struct dynsyms *dyn = at_dynamic(scope, map->dynamic);
 
-		if (proc_read_some(proc, at, &map, sizeof(map)) != sizeof(map))
-			break;
-		at = map.next;
-		dyn = at_dynamic(scope, map.dynamic);
-		rc = dyn ? append(scope, dyn, err) : 0;
-		if (rc)
-			return rc;
+		if (dyn && !rc)
+			rc = append(scope, dyn, err);
 	}
-	return 0;
+	vec_release(&maps);
+	return rc;
 }
 
 static bool is_called(const struct module *module, const char *needed)
