@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "apply/frames.h"
 #include "apply/link.h"
 #include "apply/room.h"
 #include "apply/sites.h"
 #include "arch/arch.h"
+#include "live/frames.h"
 #include "live/gate.h"
 
 /* The function of the target with that refname, or NULL. */
@@ -155,8 +155,12 @@ int load_remove(struct proc *proc, const module_vec *modules, struct region *reg
 int load_discard(struct proc *proc, const module_vec *modules, struct region *region,
 		 struct uspl_err *err)
 {
-	int rc = frames_forget(proc, modules, region, err);
+	int rc = 0;
 
+	if (region->frames)
+		rc = frames_forget(proc, modules, region->eh_frame, err);
+	if (!rc && region->frames)
+		rc = region_write_frames(proc, region, false, err);
 	if (!rc)
 		rc = gates_discard(proc, region, err);
 	return rc ? rc : room_unmap(proc, region, err);
@@ -300,9 +304,15 @@ static bool handles_exceptions(const struct objfile *code)
 /* Makes new code known to the program's unwinder; if nobody was told, it needn't stay mapped. */
 static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
 {
-	int rc = frames_register(load->proc, load->modules, region,
-				 handles_exceptions(load->target->new_code), err);
+	bool told = false;
+	int rc;
 
+	if (region->frames || !region->eh_frame)
+		return 0;
+	rc = frames_register(load->proc, load->modules, region->eh_frame,
+			     handles_exceptions(load->target->new_code), &told, err);
+	if (told)
+		return region_write_frames(load->proc, region, true, err);
 	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
 	    region->state == USPL_REGION_LOADED)
 		room_give_back(load->proc, region);

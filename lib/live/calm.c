@@ -18,7 +18,7 @@
  * threads are passed over. If none is fit, we look again a little later: threads come by.
  */
 
-#include "apply/calm.h"
+#include "live/calm.h"
 
 #include <string.h>
 #include <time.h>

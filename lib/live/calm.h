@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calm.h - calls of the program's own functions, in a thread that holds none of their locks */
-#ifndef USPL_APPLY_CALM_H
-#define USPL_APPLY_CALM_H
+#ifndef USPL_LIVE_CALM_H
+#define USPL_LIVE_CALM_H
 
 #include "proc/inject.h"
 #include "proc/module.h"

@@ -6,11 +6,11 @@
  * malloc's locks too, and may be bound by the dynamic linker on the way (calm.c).
  */
 
-#include "apply/frames.h"
+#include "live/frames.h"
 
 #include <string.h>
 
-#include "apply/calm.h"
+#include "live/calm.h"
 #include "proc/dynsym.h"
 
 /* The functions by which an unwinder of libgcc's kind is told of frames; 0 if there are none. */
@@ -81,12 +81,10 @@ static int find_api(const struct proc *proc, const module_vec *modules, struct u
 	return rc;
 }
 
-static int call(struct proc *proc, const module_vec *modules, taddr function,
-		const struct region *region, struct uspl_err *err)
+static int call(struct proc *proc, const module_vec *modules, taddr function, taddr section,
+		struct uspl_err *err)
 {
-	struct inject_req req = { .kind = INJECT_CALL,
-				  .what = function,
-				  .args = { region->eh_frame } };
+	struct inject_req req = { .kind = INJECT_CALL, .what = function, .args = { section } };
 	int rc = calm_run(proc, modules, &req, 1, err);
 
 	if (rc == -USPL_E_BUSY)
@@ -94,40 +92,33 @@ static int call(struct proc *proc, const module_vec *modules, taddr function,
 	return rc;
 }
 
-int frames_register(struct proc *proc, const module_vec *modules, struct region *region,
-		    bool needed, struct uspl_err *err)
+int frames_register(struct proc *proc, const module_vec *modules, taddr section, bool needed,
+		    bool *ret_told, struct uspl_err *err)
 {
 	struct unwinder_api api;
-	int rc;
+	int rc = find_api(proc, modules, &api, err);
 
-	if (region->frames || !region->eh_frame)
-		return 0;
-	rc = find_api(proc, modules, &api, err);
 	if (rc)
 		return rc;
-	if (!api.enter)
-		return needed ? uspl_fail(err, USPL_E_UNSUPPORTED,
-					  "the new code handles exceptions, but pid %d has no "
-					  "__register_frame to make it known with",
-					  proc->pid)
-			      : 0;
-	rc = call(proc, modules, api.enter, region, err);
-	return rc ? rc : region_write_frames(proc, region, true, err);
+	if (!api.enter && needed)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the new code handles exceptions, but pid %d has no "
+				 "__register_frame to make it known with",
+				 proc->pid);
+	if (api.enter)
+		rc = call(proc, modules, api.enter, section, err);
+	if (!rc)
+		*ret_told = api.enter != 0;
+	return rc;
 }
 
-int frames_forget(struct proc *proc, const module_vec *modules, struct region *region,
-		  struct uspl_err *err)
+int frames_forget(struct proc *proc, const module_vec *modules, taddr section, struct uspl_err *err)
 {
 	struct unwinder_api api;
-	int rc;
+	int rc = find_api(proc, modules, &api, err);
 
-	if (!region->frames)
-		return 0;
-	rc = find_api(proc, modules, &api, err);
 	if (!rc && !api.leave)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no __deregister_frame any more",
 			       proc->pid);
-	if (!rc)
-		rc = call(proc, modules, api.leave, region, err);
-	return rc ? rc : region_write_frames(proc, region, false, err);
+	return rc ? rc : call(proc, modules, api.leave, section, err);
 }
