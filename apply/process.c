@@ -8,9 +8,11 @@
 #include "apply/load.h"
 #include "apply/pairs.h"
 #include "apply/pending.h"
+#include "apply/room.h"
 #include "base/log.h"
 #include "live/survey.h"
 #include "objfile/demangle.h"
+#include "proc/memcg.h"
 
 /* All that belongs to one process while we work on it. */
 struct session {
@@ -75,8 +77,12 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 static int load_pairs(struct session *session, struct uspl_err *err)
 {
 	const struct pair *pair;
-	int rc = 0;
+	uint64_t need = 0;
+	int rc;
 
+	vec_for_each (&session->pairs, pair)
+		need += pair->done ? 0 : room_need(session->update, pair->target);
+	rc = need ? memcg_require(session->proc, need, err) : 0;
 	vec_for_each (&session->pairs, pair)
 		if (!rc && !pair->done)
 			rc = load_pair(session, pair, err);

@@ -12,6 +12,20 @@
 #include "base/log.h"
 #include "proc/inject.h"
 
+/* For page tables, mappings, and the process itself. */
+#define RESERVE (512u << 10)
+
+uint64_t room_need(const struct update *update, const struct update_target *target)
+{
+	uint64_t need = RESERVE + update->patch_len;
+	struct objsec *const *sec;
+
+	vec_for_each (&target->new_code->secs, sec)
+		need += (*sec)->flags & SHF_ALLOC ? (*sec)->size : 0;
+	/* A site may lie across two pages. */
+	return need + target->functions.n * 2 * ROOM_PAGE;
+}
+
 int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
 	      struct uspl_err *err)
 {
@@ -34,6 +48,22 @@ static struct inject_req map_request(taddr addr, uint64_t len, int prot, int fla
 		.args = { addr, len, (uint64_t)prot,
 			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
 	};
+}
+
+static int fail_map(const struct proc *proc, const struct region *region, int error,
+		    struct uspl_err *err)
+{
+	int rc;
+
+	errno = error;
+	rc = uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
+			     proc->pid);
+	if (error == ENOMEM || error == EAGAIN)
+		uspl_hint(err,
+			  "the process is at one of its limits: address space, data size or locked "
+			  "memory (/proc/%d/limits), or vm.max_map_count",
+			  proc->pid);
+	return rc;
 }
 
 int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
@@ -61,9 +91,7 @@ int room_map(struct proc *proc, const struct region *region, const struct room_p
 		return 0;
 	if (done > 1)
 		room_give_back(proc, region);
-	errno = (int)-result;
-	return uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
-			       proc->pid);
+	return fail_map(proc, region, (int)-result, err);
 }
 
 int room_fail_taken(const struct proc *proc, struct uspl_err *err)

@@ -11,6 +11,7 @@
 
 #include "live/region.h"
 #include "proc/module.h"
+#include "update/update.h"
 
 #define ROOM_PAGE 4096ull
 /* How often a place may be taken under our hands. */
@@ -24,6 +25,12 @@ struct room_part {
 	int prot;
 };
 
+/*
+ * How many bytes of memory a target's code may take in the process, at most: the region, the pages
+ * of code that sites make private, the kernel's tables for all that, and what the process itself
+ * may need meanwhile.
+ */
+uint64_t room_need(const struct update *update, const struct update_target *target);
 /* A free place within reach of the module. USPL_E_OUT_OF_REACH if there is none. */
 int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
 	      struct uspl_err *err) uspl_must_check;

@@ -42,6 +42,45 @@ static void parse_status(const char *text, struct status *st)
 	}
 }
 
+/* The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it. */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+/* A link in /proc, "" if it can't be read. */
+static void read_link(const char *path, char *buf, size_t size)
+{
+	ssize_t len = readlink(path, buf, size - 1);
+
+	buf[len < 0 ? 0 : len] = '\0';
+}
+
+static int fail_no_process(pid_t pid, struct uspl_err *err)
+{
+	char namespace[64];
+
+	uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
+	read_link("/proc/self/ns/pid", namespace, sizeof(namespace));
+	if (namespace[0] && strcmp(namespace, FIRST_PID_NAMESPACE) != 0)
+		uspl_hint(err, "this program runs in a pid namespace (a container), and sees no "
+			       "processes outside of it");
+	return -USPL_E_NO_PROCESS;
+}
+
+/*
+ * ptrace(2) takes pids of our own namespace, /proc shows those of the one it was mounted in: were
+ * they not the same, we would stop one process and write to another.
+ */
+static int check_proc_is_ours(struct uspl_err *err)
+{
+	char self[64];
+
+	read_link("/proc/self", self, sizeof(self));
+	if (strtol(self, NULL, 10) == getpid())
+		return 0;
+	uspl_fail(err, USPL_E_UNSUPPORTED, "'/proc' shows the processes of another pid namespace");
+	uspl_hint(err, "mount the proc file system anew in this one, or run the program outside");
+	return -USPL_E_UNSUPPORTED;
+}
+
 static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -51,7 +90,7 @@ static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	rc = file_read(path, &text, err);
 	if (rc)
-		return uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
+		return fail_no_process(pid, err);
 	parse_status(buf_str(&text), ret);
 	return 0;
 }
@@ -174,7 +213,9 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 		return uspl_fail_nomem(err);
 	proc->pid = pid;
 	proc->mem_fd = -1;
-	rc = read_status(pid, pid, &st, err);
+	rc = readonly ? 0 : check_proc_is_ours(err);
+	if (!rc)
+		rc = read_status(pid, pid, &st, err);
 	if (rc)
 		return rc;
 	proc->tid = living_thread(pid, &st);
@@ -221,17 +262,40 @@ void proc_free(struct proc *proc)
 	free(proc);
 }
 
-int proc_refresh_maps(struct proc *proc, struct uspl_err *err)
+uint64_t proc_auxv(const struct proc *proc, uint64_t type)
+{
+	auto_buf struct buf raw = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
+	if (file_read(path, &raw, NULL) != 0)
+		return 0;
+	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.len; at += sizeof(Elf64_auxv_t)) {
+		Elf64_auxv_t av;
+
+		memcpy(&av, raw.data + at, sizeof(av));
+		if (av.a_type == type)
+			return av.a_un.a_val;
+	}
+	return 0;
+}
+
+int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
-	mapping_vec maps = { 0 };
 	char path[64];
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", proc->pid, proc->tid);
 	rc = file_read(path, &text, err);
-	if (!rc)
-		rc = mappings_parse(buf_str(&text), &maps, err);
+	return rc ? rc : mappings_parse(buf_str(&text), ret, err);
+}
+
+int proc_refresh_maps(struct proc *proc, struct uspl_err *err)
+{
+	mapping_vec maps = { 0 };
+	int rc = proc_read_maps(proc, &maps, err);
+
 	if (rc)
 		return rc;
 	mappings_release(&proc->maps);

@@ -28,6 +28,31 @@ fixture_start() {
 	SUM=$(text_sum)
 }
 
+# expect_update_works - applies, looks, takes back: the program answers as it should, and is as it was
+expect_update_works() {
+	SUM=$(text_sum)
+	expect_answer hello 'hello, world' || return
+	apply
+	expect_status 0 || return
+	expect_applied || return
+	expect_answer hello 'goodbye, world' || return
+	undo
+	expect_status 0 || return
+	expect_not_applied || return
+	expect_untouched
+}
+
+# expect_refused STATUS REGEX - apply says no with one such message, and the program is as it was
+expect_refused() {
+	SUM=$(text_sum)
+	apply
+	expect_status "$1" || return
+	expect_one_message || return
+	expect_message "$2" || return
+	expect_not_applied || return
+	expect_untouched
+}
+
 # helper_build NAME - compiles a helper program of tests/lib; prints its path
 helper_build() {
 	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/$1" "$USPL_TESTS/lib/$1.c"

@@ -23,16 +23,38 @@ until_true() {
 
 # target_start DIR [ARG...] - starts DIR/target there, with its requests and answers on two FIFOs
 target_start() {
+	start_in "$1" ./target "${@:2}"
+	until_true 10 target_runs || fail "the target did not start"
+}
+
+# target_start_by DIR COMMAND... - the same by a command that makes surroundings for it (unshare, chroot, a shell) and starts
+# a program called target in them; TARGET is its pid as it is seen from here
+target_start_by() {
+	start_in "$@"
+	until_true 10 find_target || fail "the target did not start"
+}
+
+# start_in DIR COMMAND... - runs a command there, with two FIFOs; TARGET is its pid
+start_in() {
 	TARGET_DIR=$1 ASKED=0
 	shift
 	mkfifo "$TARGET_DIR/requests" "$TARGET_DIR/answers"
 	exec {requests}<> "$TARGET_DIR/requests" {answers}<> "$TARGET_DIR/answers"
 	(
 		cd "$TARGET_DIR" || exit 1
-		exec ./target "$@" < requests > answers 2> errors 3>&- {requests}>&- {answers}>&-
+		exec "$@" < requests > answers 2> errors 3>&- {requests}>&- {answers}>&-
 	) &
 	TARGET=$!
-	until_true 10 target_runs || fail "the target did not start"
+}
+
+# find_target - goes down from TARGET, which starts the program, to the program; true if it runs
+find_target() {
+	local pid=$TARGET
+	until [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = target ]; do
+		pid=$(pgrep -P "$pid" | head -n 1)
+		[ -n "$pid" ] || return 1
+	done
+	TARGET=$pid
 }
 
 # target_runs - true if the process is what was started, and no longer the shell that starts it

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * memcg.h - the limit on memory that a process shares with others (a memory control group)
+ *
+ * Memory that we fill in a process counts for its group. At the group's limit the kernel doesn't
+ * refuse it but kills a process of the group, which may be this one: so it has to be known before.
+ */
+#ifndef USPL_PROC_MEMCG_H
+#define USPL_PROC_MEMCG_H
+
+#include "proc/proc.h"
+
+/*
+ * Refuses (USPL_E_MEMORY_LIMIT, naming the group) if a group of the process has less than `bytes`
+ * left, file pages that the kernel can drop counted as free. Both versions of control groups, and
+ * the groups above. Where they can't be read, nothing is refused.
+ */
+int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err) uspl_must_check;
+
+/*
+ * The same with what is read given as text: for tests. `cgroup` is /proc/PID/cgroup, `mounts` our
+ * own /proc/self/mountinfo.
+ */
+int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes,
+		     struct uspl_err *err) uspl_must_check;
+
+#endif

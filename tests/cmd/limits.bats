@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# limits.bats - processes that may not have more memory: the update is refused, and they live on; other limits are no matter
+#
+# The update brings a variable and a long text, so that it has memory of every kind.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	fixture_of limits fix.patch
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	fixture_start
+	expect_answer hello 'hello, world'
+}
+
+teardown() {
+	target_stop
+	[ -z "${GROUP:-}" ] || until_true 10 rmdir "$GROUP"
+}
+
+# set_limit NAME VALUE - sets a limit of the target; the hard one stays, so that it can be raised again
+set_limit() {
+	prlimit --pid "$TARGET" "--$1=$2:"
+}
+
+# size_of FIELD - a size in the target's status, in bytes
+size_of() {
+	echo $(($(status_of "$1") * 1024))
+}
+
+# group_make - puts the target into a memory control group of its own; GROUP is its folder, LIMIT and USAGE its files
+group_make() {
+	local root
+	[ "$(id -u)" = 0 ] || skip 'only root can make a control group'
+	if [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
+		root=/sys/fs/cgroup/memory LIMIT=memory.limit_in_bytes USAGE=memory.usage_in_bytes
+	else
+		root=/sys/fs/cgroup LIMIT=memory.max USAGE=memory.current
+	fi
+	GROUP=$root/uspl-test-$$-$BATS_TEST_NUMBER
+	mkdir "$GROUP" 2> /dev/null || { GROUP= && skip 'no control group can be made here'; }
+	[ -e "$GROUP/$LIMIT" ] || skip 'the memory controller is not there'
+	echo "$TARGET" > "$GROUP/cgroup.procs"
+}
+
+# group_leave BYTES - sets the group's limit so that it has so many bytes left
+group_leave() {
+	echo $(($(cat "$GROUP/$USAGE") + $1)) > "$GROUP/$LIMIT"
+	expect_answer hello 'hello, world'
+}
+
+@test "the address space: not a byte more" {
+	set_limit as "$(size_of VmSize)"
+	expect_refused 3 'cannot map .* Cannot allocate memory.*hint: .*/limits'
+}
+
+@test "the address space: a page more, and more, until it is enough" {
+	local size pages
+	size=$(size_of VmSize)
+	for pages in {1..20}; do
+		set_limit as $((size + pages * 4096))
+		apply
+		[ "$status" = 0 ] && break
+		expect_status 3
+		expect_one_message
+		[ "$(size_of VmSize)" = "$size" ] || fail "something stays mapped"
+	done
+	[ "$status" = 0 ] || fail "20 pages are not enough"
+	expect_answer hello 'goodbye, world 1'
+	undo
+	expect_status 0
+	expect_untouched
+}
+
+@test "the size of its data" {
+	set_limit data "$(size_of VmData)"
+	expect_refused 3 'cannot map .* Cannot allocate memory'
+}
+
+@test "locked memory: it locks all that it maps" {
+	[ "$(id -u)" = 0 ] || skip 'without root the process may lock too little'
+	expect_answer lock locked
+	set_limit memlock 0
+	apply
+	expect_status 0
+	expect_answer hello 'goodbye, world 1'
+	undo
+	expect_status 0
+	expect_untouched
+}
+
+@test "locked memory: it locks all that it maps, and has no right to more" {
+	[ "$(id -u)" = 0 ] || skip 'only root can take rights away'
+	expect_answer lock locked
+	set_limit memlock 4096
+	expect_answer 'drop rights' dropped
+	expect_refused 3 'cannot map .* Resource temporarily unavailable.*hint: .*locked memory'
+}
+
+@test "processes, files, sizes of files, processor time, signals: no matter" {
+	set_limit nproc 1
+	set_limit nofile 3
+	set_limit fsize 0
+	set_limit sigpending 0
+	set_limit core 0
+	set_limit rtprio 0
+	set_limit stack 8192
+	apply
+	expect_status 0
+	expect_answer hello 'goodbye, world 1'
+	undo
+	expect_status 0
+	expect_untouched
+}
+
+@test "a memory control group that is nearly full: refused, and nobody is killed" {
+	group_make
+	group_leave 300000
+	expect_refused 1 "the memory control group '.*${GROUP##*/}' has [0-9]+ KiB left.*hint: raise its limit"
+}
+
+@test "a memory control group with room for the update" {
+	group_make
+	group_leave 4000000
+	apply
+	expect_status 0
+	expect_answer hello 'goodbye, world 1'
+	undo
+	expect_status 0
+	expect_untouched
+}
