@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define SCAN_CHUNK 65536
+#define SCAN_CHUNK 16384
+/* Signal frames one within the other, more than which no thread has. */
+#define SIGNALS_MAX 8
 
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err)
@@ -37,7 +39,7 @@ void safety_release(struct safety *safety)
 	vec_release(&safety->ranges);
 }
 
-static const struct safety_range *range_at(const struct safety *safety, taddr addr)
+const struct safety_range *safety_range_at(const struct safety *safety, taddr addr)
 {
 	size_t low = 0, high = safety->ranges.n;
 
@@ -54,11 +56,12 @@ static const struct safety_range *range_at(const struct safety *safety, taddr ad
 	return &safety->ranges.items[low];
 }
 
-/* What a visit of all frames carries along. */
-struct visit {
+/* One thread's check while it goes on. */
+struct check {
 	struct safety *safety;
 	struct safety_finding *finding;
 	bool in_way; /* the frame visited last is */
+	int depth;   /* how many signal frames were found by their words */
 };
 
 /* Makes room in a chain that is full before anything was found: the innermost frame stays. */
@@ -74,18 +77,18 @@ static void forget_inner(struct safety_finding *finding)
 /* The call chain is noted to its end even after a hit: the message shows who called. */
 static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 {
-	struct visit *visit = ctx;
-	struct safety_finding *finding = visit->finding;
+	struct check *check = ctx;
+	struct safety_finding *finding = check->finding;
 	const struct safety_range *range =
-		range_at(visit->safety, frame->is_call ? frame->pc - 1 : frame->pc);
+		safety_range_at(check->safety, frame->is_call ? frame->pc - 1 : frame->pc);
 
 	if (range && range->entry_ok && !frame->is_call && frame->pc == range->start)
 		range = NULL;
-	if (visit->in_way) {
+	if (check->in_way) {
 		finding->return_pc = frame->pc;
 		finding->return_sp = frame->sp;
 	}
-	visit->in_way = range;
+	check->in_way = range;
 	if (!finding->function && finding->n_chain == SAFETY_CHAIN_MAX)
 		forget_inner(finding);
 	if (finding->n_chain < SAFETY_CHAIN_MAX)
@@ -101,54 +104,85 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	return true;
 }
 
-/* Takes every word from sp to the end of its mapping for a return address. */
-static bool scan_words(struct safety *safety, taddr sp, struct safety_finding *finding)
+static bool follow(struct check *check, const struct some_regs *regs);
+
+static void note_word(struct safety_finding *finding, const struct safety_range *range, taddr pc)
 {
-	const struct mapping *map = proc_mapping_at(safety->proc, sp);
+	finding->function = range->name;
+	if (finding->n_chain == SAFETY_CHAIN_MAX)
+		forget_inner(finding);
+	finding->at = finding->n_chain;
+	finding->chain[finding->n_chain++] = pc;
+}
+
+/*
+ * A word of the stack, taken for a return address. One that leads out of a signal handler may have
+ * a signal frame behind it, in which all registers are saved: what was interrupted is followed from
+ * there, which matters most where it lies on another stack than the handler.
+ */
+static bool check_word(struct check *check, taddr at, uint64_t word)
+{
+	const struct safety_range *range = safety_range_at(check->safety, word - 1);
+	const struct some_regs regs = {
+		.value = { [DWARF_SP] = at + sizeof(word), [DWARF_PC] = word },
+		.known = 1u << DWARF_SP | 1u << DWARF_PC,
+	};
+
+	if (range) {
+		note_word(check->finding, range, word - 1);
+		return false;
+	}
+	if (!unwinder_leaves_signal(check->safety->unwinder, word))
+		return true;
+	check->finding->unreadable = ++check->depth > SIGNALS_MAX;
+	return !check->finding->unreadable && follow(check, &regs);
+}
+
+/* Takes every word from sp to the end of its mapping for a return address. */
+static bool scan_words(struct check *check, taddr sp)
+{
+	const struct proc *proc = check->safety->proc;
+	const struct mapping *map = proc_mapping_at(proc, sp);
 	uint64_t words[SCAN_CHUNK / 8];
 
 	if (!map || !map->read || !map->write) {
-		finding->unreadable = true;
+		check->finding->unreadable = true;
 		return false;
 	}
 	for (taddr at = sp & ~7ull; at < map->end;) {
 		size_t want = map->end - at < sizeof(words) ? map->end - at : sizeof(words);
-		size_t got = proc_read_some(safety->proc, at, words, want);
+		size_t got = proc_read_some(proc, at, words, want);
 
 		if (got != want) {
-			finding->unreadable = true;
+			check->finding->unreadable = true;
 			return false;
 		}
-		for (size_t i = 0; i < got / 8; i++) {
-			const struct safety_range *range = range_at(safety, words[i] - 1);
-
-			if (!range)
-				continue;
-			finding->function = range->name;
-			if (finding->n_chain == SAFETY_CHAIN_MAX)
-				forget_inner(finding);
-			finding->at = finding->n_chain;
-			finding->chain[finding->n_chain++] = words[i] - 1;
-			return false;
-		}
+		for (size_t i = 0; i < got / 8; i++)
+			if (!check_word(check, at + i * 8, words[i]))
+				return false;
 		at += got;
 	}
 	return true;
 }
 
-static bool check(struct safety *safety, pid_t tid, const struct some_regs *regs,
-		  struct safety_finding *finding)
+/* From these registers outwards: by unwinding, and where that is lost, by the words that remain. */
+static bool follow(struct check *check, const struct some_regs *regs)
 {
-	struct visit visit = { .safety = safety, .finding = finding };
-	enum unwind_end end;
 	taddr sp;
+	enum unwind_end end = unwind(check->safety->unwinder, regs, visit_frame, check, &sp);
+
+	if (check->finding->function)
+		return false;
+	return end == UNWIND_COMPLETE || scan_words(check, sp);
+}
+
+static bool check_thread(struct safety *safety, pid_t tid, const struct some_regs *regs,
+			 struct safety_finding *finding)
+{
+	struct check check = { .safety = safety, .finding = finding };
 
 	*finding = (struct safety_finding){ .tid = tid };
-	end = unwind(safety->unwinder, regs, visit_frame, &visit, &sp);
-	finding->whole = end == UNWIND_COMPLETE && finding->n_chain < SAFETY_CHAIN_MAX;
-	if (finding->function)
-		return false;
-	return end == UNWIND_COMPLETE || scan_words(safety, sp, finding);
+	return follow(&check, regs);
 }
 
 bool safety_check(struct safety *safety, const struct thread *thread,
@@ -157,11 +191,11 @@ bool safety_check(struct safety *safety, const struct thread *thread,
 	struct some_regs regs;
 
 	regs_to_dwarf(&thread->regs, &regs);
-	return check(safety, thread->tid, &regs, finding);
+	return check_thread(safety, thread->tid, &regs, finding);
 }
 
 bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
 			 struct safety_finding *finding)
 {
-	return check(safety, thread->tid, &thread->regs, finding);
+	return check_thread(safety, thread->tid, &thread->regs, finding);
 }

@@ -163,19 +163,24 @@ static bool compile(Dwarf_Frame *frame, struct rule *rule)
 	return true;
 }
 
-static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
+/* What describes the code at pc, or NULL. */
+static const struct cfi *cfi_at(const struct unwinder *unwinder, taddr pc)
 {
 	const struct cfi *cfi;
 
-	vec_for_each (&unwinder->cfis, cfi) {
-		Dwarf_Frame *frame;
+	vec_for_each (&unwinder->cfis, cfi)
+		if (pc >= cfi->start && pc < cfi->end)
+			return cfi->cfi ? cfi : NULL;
+	return NULL;
+}
 
-		if (pc < cfi->start || pc >= cfi->end)
-			continue;
-		return cfi->cfi && dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
-		       compile(frame, rule);
-	}
-	return false;
+static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
+{
+	const struct cfi *cfi = cfi_at(unwinder, pc);
+	Dwarf_Frame *frame;
+
+	return cfi && dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
+	       compile(frame, rule);
 }
 
 /*
@@ -304,4 +309,11 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		frame.is_call = !rule->signal_frame;
 	}
 	return UNWIND_LOST;
+}
+
+bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)
+{
+	const struct rule *rule = cfi_at(unwinder, pc) ? rule_at(unwinder, pc) : NULL;
+
+	return rule && rule->known && rule->signal_frame;
 }

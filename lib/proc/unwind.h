@@ -56,4 +56,10 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *regs,
 		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
 		       taddr *ret_sp);
 
+/*
+ * True if pc is where a signal handler returns to (by CFI), so that the frame behind it has all
+ * registers of what the signal interrupted.
+ */
+bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc);
+
 #endif
