@@ -48,6 +48,8 @@ struct safety_finding {
 	taddr return_pc, return_sp;
 };
 
+/* The range that addr lies in, or NULL. */
+const struct safety_range *safety_range_at(const struct safety *safety, taddr addr);
 /* Adds a range. */
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err) uspl_must_check;
