@@ -55,25 +55,6 @@ const struct module *module_at(const module_vec *modules, taddr addr)
 	return NULL;
 }
 
-/* A value of the process's auxiliary vector, 0 if it has none. */
-static uint64_t auxv_value(const struct proc *proc, uint64_t type)
-{
-	auto_buf struct buf raw = { 0 };
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
-	if (file_read(path, &raw, NULL) != 0)
-		return 0;
-	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.len; at += sizeof(Elf64_auxv_t)) {
-		Elf64_auxv_t av;
-
-		memcpy(&av, raw.data + at, sizeof(av));
-		if (av.a_type == type)
-			return av.a_un.a_val;
-	}
-	return 0;
-}
-
 static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr,
 			 struct module *module)
 {
@@ -203,7 +184,7 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 {
-	taddr main_phdr = auxv_value(proc, AT_PHDR);
+	taddr main_phdr = proc_auxv(proc, AT_PHDR);
 	const struct mapping *map;
 	module_vec modules = { 0 };
 

@@ -36,8 +36,13 @@ void proc_free(struct proc *proc);
 DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))
 
-/* Reads /proc/PID/maps again. */
+/* What the process maps at this moment; the caller's to release. */
+int proc_read_maps(const struct proc *proc, mapping_vec *ret,
+		   struct uspl_err *err) uspl_must_check;
+/* The same, put into proc->maps. */
 int proc_refresh_maps(struct proc *proc, struct uspl_err *err) uspl_must_check;
+/* A value of the process's auxiliary vector (AT_*, elf.h), 0 if it has none. */
+uint64_t proc_auxv(const struct proc *proc, uint64_t type);
 /* The mapping that addr lies in, or NULL. */
 const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
 
