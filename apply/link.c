@@ -5,7 +5,7 @@
 // code needs, is made here:
 //
 //	text      code sections | a stub for each function that may be called out of reach, a
-//	          detour for each read of a variable that may lie there (link_detour.c)
+//	          detour for each instruction that may need one (link_detour.c)
 //	rodata    constant sections, .eh_frame | a slot for each stub, and the GOT
 //	data      variables, initialised or not, and common symbols
 //
@@ -60,13 +60,35 @@ static int check_symbol(const struct objsym *sym, struct uspl_err *err)
 	return 0;
 }
 
-/* What one relocation needs beside its field. */
-static int plan_relocation(struct link *link, const struct objsec *sec, const struct objrel *rel,
-			   struct uspl_err *err)
+/* What the relocation's symbol needs. */
+static int plan_symbol(struct link *link, const struct objsec *sec, const struct objrel *rel,
+		       uint64_t *swallow, struct uspl_err *err)
 {
 	const struct reloc_info *info = link->arch->reloc(rel->type);
-	struct link_private *priv = link->priv;
-	struct link_symbol *sym;
+	struct link_symbol *sym = link_symbol_of(link, rel->sym);
+
+	/* The table is our own. */
+	if (info->kind == RELOC_GOTPC)
+		return 0;
+	if (rel->offset < *swallow)
+		sym->used_by_tls = true;
+	else if (!link_is_tls_base(rel->sym))
+		sym->used = true;
+	sym->needs_stub |= link_may_use_stub(sec, rel, info);
+	sym->needs_got |= info->kind == RELOC_GOTPCREL || info->kind == RELOC_GOT;
+	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF && !link_is_fresh(rel->sym);
+	if (link_is_tls_call(info->kind))
+		return link_plan_tls(link, sec, rel, swallow, err);
+	if (link_is_fresh(rel->sym) && link_is_tls(info->kind))
+		return link_plan_distance(link, sec, rel, NULL, err);
+	return link_plan_detour(link, sec, rel, err);
+}
+
+/* What one relocation needs beside its field. *swallow: see link_plan_tls. */
+static int plan_relocation(struct link *link, const struct objsec *sec, const struct objrel *rel,
+			   uint64_t *swallow, struct uspl_err *err)
+{
+	const struct reloc_info *info = link->arch->reloc(rel->type);
 	int rc;
 
 	if (info->kind == RELOC_NONE)
@@ -82,12 +104,7 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 	rc = check_symbol(rel->sym, err);
 	if (rc)
 		return rc;
-	sym = &priv->syms[rel->sym->mark];
-	sym->used = true;
-	sym->needs_stub |= link_may_use_stub(sec, rel, info);
-	sym->needs_got |= info->kind == RELOC_GOTPCREL;
-	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF;
-	return link_plan_detour(link, sec, rel, err);
+	return plan_symbol(link, sec, rel, swallow, err);
 }
 
 static const struct {
@@ -106,11 +123,6 @@ static int check_section(const struct objsec *sec, struct uspl_err *err)
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "section '%s': the new code has %s, which would never run",
 					 sec->name, refused_types[i].what);
-	if (sec->flags & SHF_TLS)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "section '%s': the new code has a thread-local variable, which "
-				 "running threads have no room for",
-				 sec->name);
 	if (sec->align & (sec->align - 1) || sec->align > PAGE)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "section '%s' wants an alignment of %llu bytes", sec->name,
@@ -127,9 +139,8 @@ static enum link_seg_kind kind_of(const struct objsec *sec)
 	return sec->flags & SHF_WRITE ? LINK_DATA : LINK_RODATA;
 }
 
-/* Makes room at the segment's end; *ret_offset counts from the segment's start. */
-static int reserve(struct link_seg *seg, uint64_t size, uint64_t align, uint64_t *ret_offset,
-		   struct uspl_err *err)
+int link_reserve(struct link_seg *seg, uint64_t size, uint64_t align, uint64_t *ret_offset,
+		 struct uspl_err *err)
 {
 	uint64_t start = align_up(seg->len, align ? align : 1);
 
@@ -152,9 +163,9 @@ static int place_sections(struct link *link, struct uspl_err *err)
 		if (!link_is_loaded(sec) || is_eh_frame(sec))
 			continue;
 		rc = check_section(sec, err);
-		if (!rc)
-			rc = reserve(&link->segs[kind_of(sec)], sec->size, sec->align,
-				     &priv->sec_offset[i], err);
+		if (!rc && !(sec->flags & SHF_TLS))
+			rc = link_reserve(&link->segs[kind_of(sec)], sec->size, sec->align,
+					  &priv->sec_offset[i], err);
 		if (rc)
 			return rc;
 	}
@@ -180,7 +191,7 @@ static int place_eh_frame(struct link *link, struct uspl_err *err)
 			continue;
 		rc = check_section(sec, err);
 		if (!rc)
-			rc = reserve(seg, sec->size, 1, &priv->sec_offset[i], err);
+			rc = link_reserve(seg, sec->size, 1, &priv->sec_offset[i], err);
 		if (rc)
 			return rc;
 	}
@@ -188,7 +199,7 @@ static int place_eh_frame(struct link *link, struct uspl_err *err)
 		return 0;
 	link->eh_frame = start;
 	link->eh_frame_len = seg->len - start + sizeof(uint32_t);
-	return reserve(seg, sizeof(uint32_t), 1, &terminator, err);
+	return link_reserve(seg, sizeof(uint32_t), 1, &terminator, err);
 }
 
 static int plan_relocations(struct link *link, struct uspl_err *err)
@@ -196,11 +207,12 @@ static int plan_relocations(struct link *link, struct uspl_err *err)
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		const struct objsec *sec = link->obj->secs.items[i];
 		const struct objrel *rel;
+		uint64_t swallow = 0;
 
 		if (!link_is_loaded(sec))
 			continue;
 		vec_for_each (&sec->rels, rel) {
-			int rc = plan_relocation(link, sec, rel, err);
+			int rc = plan_relocation(link, sec, rel, &swallow, err);
 
 			if (rc)
 				return rc;
@@ -216,21 +228,24 @@ static int place_symbol(struct link *link, const struct objsym *sym, struct uspl
 	struct link_seg *rodata = &link->segs[LINK_RODATA];
 	int rc = 0;
 
-	if (!item->used)
+	if (!item->used && !item->used_by_tls)
 		return 0;
 	if (sym->shndx == SHN_COMMON) {
 		if (!sym->value || sym->value & (sym->value - 1) || sym->value > PAGE)
 			return uspl_fail(err, USPL_E_FILE, "'%s' has no proper alignment",
 					 sym->name);
-		rc = reserve(&link->segs[LINK_DATA], sym->size, sym->value, &item->common, err);
+		rc = link_reserve(&link->segs[LINK_DATA], sym->size, sym->value, &item->common,
+				  err);
 	}
 	if (!rc && item->needs_stub)
-		rc = reserve(&link->segs[LINK_TEXT], link->arch->stub_len, link->arch->stub_len,
-			     &item->stub, err);
+		rc = link_reserve(&link->segs[LINK_TEXT], link->arch->stub_len,
+				  link->arch->stub_len, &item->stub, err);
 	if (!rc && (item->needs_got || item->needs_stub))
-		rc = reserve(rodata, sizeof(taddr), sizeof(taddr), &item->got, err);
+		rc = link_reserve(rodata, sizeof(taddr), sizeof(taddr), &item->got, err);
 	if (!rc && item->needs_tls_got)
-		rc = reserve(rodata, sizeof(taddr), sizeof(taddr), &item->tls_got, err);
+		rc = link_reserve(rodata, sizeof(taddr), sizeof(taddr), &item->tls_got, err);
+	if (!rc && item->needs_tls_pair)
+		rc = link_reserve(rodata, 2 * sizeof(taddr), sizeof(taddr), &item->tls_pair, err);
 	return rc;
 }
 
@@ -245,29 +260,9 @@ static int place_symbols(struct link *link, struct uspl_err *err)
 	return 0;
 }
 
-static int place_detours(struct link *link, struct uspl_err *err)
-{
-	struct link_private *priv = link->priv;
-	struct link_detour *detour;
-
-	vec_for_each (&priv->detours, detour) {
-		int rc = reserve(&link->segs[LINK_TEXT], link->arch->detour_len, 8, &detour->code,
-				 err);
-
-		if (!rc)
-			rc = reserve(&link->segs[LINK_RODATA], sizeof(taddr), sizeof(taddr),
-				     &detour->slot, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* Whole pages for each segment, one behind the other, and the sections' bytes. */
 static int fill_segments(struct link *link, struct uspl_err *err)
 {
-	struct link_private *priv = link->priv;
-
 	for (int kind = 0; kind < LINK_N_SEGS; kind++) {
 		struct link_seg *seg = &link->segs[kind];
 
@@ -287,8 +282,7 @@ static int fill_segments(struct link *link, struct uspl_err *err)
 		const struct objsec *sec = link->obj->secs.items[i];
 
 		if (link_is_loaded(sec) && sec->data && sec->size)
-			memcpy(link->segs[kind_of(sec)].bytes + priv->sec_offset[i], sec->data,
-			       sec->size);
+			memcpy(link_section_bytes(link, sec), sec->data, sec->size);
 	}
 	return 0;
 }
@@ -326,13 +320,15 @@ int link_layout(const struct objfile *obj, const struct arch *arch, struct link 
 	if (!rc)
 		rc = place_sections(link, err);
 	if (!rc)
+		rc = link_place_threads(link, err);
+	if (!rc)
 		rc = place_eh_frame(link, err);
 	if (!rc)
 		rc = plan_relocations(link, err);
 	if (!rc)
 		rc = place_symbols(link, err);
 	if (!rc)
-		rc = place_detours(link, err);
+		rc = link_place_detours(link, err);
 	if (!rc)
 		rc = fill_segments(link, err);
 	if (rc)
@@ -370,6 +366,8 @@ uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec)
 	const struct link_private *priv = link->priv;
 	const struct link_seg *seg = &link->segs[kind_of(sec)];
 
+	if (sec->flags & SHF_TLS)
+		return link_threads_bytes(link, sec);
 	return seg->bytes ? seg->bytes + priv->sec_offset[sec->mark] : NULL;
 }
 
@@ -381,5 +379,7 @@ taddr link_address(const struct link *link, const struct objsym *sym)
 		return link->base + link->segs[LINK_DATA].offset + priv->syms[sym->mark].common;
 	if (sym->shndx == SHN_ABS || !sym->sec)
 		return sym->value;
+	if (link_is_fresh(sym))
+		return priv->sec_offset[sym->sec->mark] + sym->value;
 	return link_section_address(link, sym->sec) + sym->value;
 }

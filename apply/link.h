@@ -9,6 +9,7 @@
 #ifndef USPL_APPLY_LINK_H
 #define USPL_APPLY_LINK_H
 
+#include "apply/value.h"
 #include "arch/arch.h"
 #include "base/cleanup.h"
 #include "objfile/objfile.h"
@@ -29,6 +30,17 @@ struct link {
 	taddr base;   /* after link_relocate */
 	/* Offset of the call frame information in the rodata segment; length 0 if there is none. */
 	uint64_t eh_frame, eh_frame_len;
+	/*
+	 * The new code brings thread-local variables: it finds each thread's by a key of
+	 * pthread_setspecific, which the caller makes.
+	 */
+	bool has_threads;
+	struct {
+		taddr key_addr; /* of a region's thread_key; the caller's, before link_relocate */
+		taddr create;   /* pthread_key_create, */
+		taddr scratch;  /* where it may put the key, */
+		taddr leave;    /* and the key's destructor */
+	} threads;
 	void *priv;
 };
 
@@ -38,8 +50,8 @@ struct link {
  * define: *ret_value is then preset to its address in the new code, and the caller may leave it.
  * Fails with a message that names the symbol.
  */
-typedef int (*link_value_fn)(void *ctx, const struct objsym *sym, bool redirected, taddr *ret_value,
-			     struct uspl_err *err);
+typedef int (*link_value_fn)(void *ctx, const struct objsym *sym, bool redirected,
+			     struct symbol_value *ret_value, struct uspl_err *err);
 
 /*
  * Lays out all SHF_ALLOC sections of obj. Refuses sections and relocations that it doesn't know

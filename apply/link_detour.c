@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// link_detour.c - code that reads a variable of another module, which may be out of reach
+// link_detour.c - instructions that can't have their operand as they are, and go through a detour
 /*
- * For every such place room is made for a detour (arch.h) and its slot; whether it is used shows when
- * the addresses are known.
+ * Two sorts: an instruction refers to another module's variable as if it were its own (the linker
+ * would have made a copy in the program), and that may be out of reach; and one refers to a
+ * thread-local variable that the new code brings, whose distance is another in each thread.
+ *
+ * For every such place room is made for a detour (arch.h) and, if need be, a slot. Whether the
+ * first sort uses it shows when the addresses are known.
  */
 
 #include <string.h>
@@ -11,7 +15,7 @@
 
 /* The instruction of the section that the offset lies in; false if the code can't be decoded. */
 static bool find_insn(const struct link *link, const struct objsec *sec, uint64_t offset,
-		      uint64_t *ret_start, uint8_t *ret_len)
+		      struct link_detour *detour)
 {
 	struct insn insn;
 
@@ -19,35 +23,69 @@ static bool find_insn(const struct link *link, const struct objsec *sec, uint64_
 		if (!link->arch->insn_decode(sec->data + at, sec->size - at, &insn))
 			return false;
 		if (offset < at + insn.len) {
-			*ret_start = at;
-			*ret_len = insn.len;
+			detour->insn = at;
+			detour->insn_len = insn.len;
 			return offset >= at;
 		}
 	}
 	return false;
 }
 
+static int add_detour(struct link *link, const struct link_detour *detour, struct uspl_err *err)
+{
+	struct link_detour *item = vec_push(&((struct link_private *)link->priv)->detours);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *detour;
+	return 0;
+}
+
 int link_plan_detour(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		     struct uspl_err *err)
 {
-	struct link_private *priv = link->priv;
-	struct link_detour *detour;
-	uint64_t start;
-	uint8_t len;
+	struct link_detour detour = { .sec = sec, .rel = rel };
 
 	if (!objsec_is_code(sec) || rel->sym->sec || rel->sym->shndx != SHN_UNDEF ||
 	    link->arch->reloc(rel->type)->kind != RELOC_PCREL ||
-	    !find_insn(link, sec, rel->offset, &start, &len) ||
-	    !link->arch->detour_possible(sec->data + start, len))
+	    !find_insn(link, sec, rel->offset, &detour))
 		return 0;
-	detour = vec_push(&priv->detours);
-	if (!detour)
-		return uspl_fail_nomem(err);
-	detour->sec = sec;
-	detour->rel = rel;
-	detour->insn = start;
-	detour->insn_len = len;
-	return 0;
+	detour.field = (uint8_t)(rel->offset - detour.insn);
+	if (!link->arch->detour_possible(DETOUR_ADDRESS, sec->data + detour.insn, detour.insn_len,
+					 detour.field))
+		return 0;
+	return add_detour(link, &detour, err);
+}
+
+static enum detour_kind distance_kind(const struct link *link, const struct objrel *rel)
+{
+	return link->arch->reloc(rel->type)->kind == RELOC_GOTTPOFF ? DETOUR_SLOT_DISTANCE
+								    : DETOUR_DISTANCE;
+}
+
+int link_plan_distance(struct link *link, const struct objsec *sec, const struct objrel *rel,
+		       const struct tls_form *form, struct uspl_err *err)
+{
+	struct link_detour detour = { .sec = sec, .rel = rel, .kind = distance_kind(link, rel) };
+
+	if (form) {
+		/* What it is rewritten to ends with its field. */
+		detour.insn_len = link->arch->distance_len;
+		detour.insn = form->start + form->len - detour.insn_len;
+		detour.field = (uint8_t)(form->start + form->off - detour.insn);
+		return add_detour(link, &detour, err);
+	}
+	if (objsec_is_code(sec) && find_insn(link, sec, rel->offset, &detour)) {
+		detour.field = (uint8_t)(rel->offset - detour.insn);
+		if (link->arch->detour_possible(detour.kind, sec->data + detour.insn,
+						detour.insn_len, detour.field))
+			return add_detour(link, &detour, err);
+	}
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "%s+0x%llx: the instruction that refers to the new thread-local variable "
+			 "'%s' (%s) has no form that asks for its place",
+			 sec->name, (unsigned long long)rel->offset, link_label(rel->sym),
+			 link->arch->reloc(rel->type)->name);
 }
 
 static struct link_detour *find_detour(const struct link *link, const struct objrel *rel)
@@ -61,9 +99,27 @@ static struct link_detour *find_detour(const struct link *link, const struct obj
 	return NULL;
 }
 
+/* All that the processor's part wants to know, but for where the operand is. */
+static struct detour describe(const struct link *link, const struct link_detour *item)
+{
+	return (struct detour){
+		.kind = item->kind,
+		.insn_addr = link_section_address(link, item->sec) + item->insn,
+		.insn_len = item->insn_len,
+		.field = item->field,
+		.code_addr = link_in_segment(link, LINK_TEXT, item->code),
+	};
+}
+
+static bool encode(const struct link *link, const struct link_detour *item,
+		   const struct detour *detour)
+{
+	return link->arch->detour_encode(detour, link_section_bytes(link, item->sec) + item->insn,
+					 link->segs[LINK_TEXT].bytes + item->code);
+}
+
 bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value)
 {
-	const struct link_seg *text = &link->segs[LINK_TEXT], *rodata = &link->segs[LINK_RODATA];
 	const struct link_detour *item = find_detour(link, rel);
 	struct detour detour;
 	taddr target;
@@ -72,11 +128,44 @@ bool link_take_detour(const struct link *link, const struct objrel *rel, taddr v
 		return false;
 	/* The distance counts from the instruction's end, the relocation from its field. */
 	target = value + (uint64_t)rel->addend + item->insn + item->insn_len - rel->offset;
-	memcpy(rodata->bytes + item->slot, &target, sizeof(target));
-	detour.insn_addr = link_section_address(link, item->sec) + item->insn;
-	detour.insn_len = item->insn_len;
-	detour.code_addr = link->base + text->offset + item->code;
-	detour.slot = link->base + rodata->offset + item->slot;
-	return link->arch->detour_encode(&detour, link_section_bytes(link, item->sec) + item->insn,
-					 text->bytes + item->code);
+	memcpy(link->segs[LINK_RODATA].bytes + item->slot, &target, sizeof(target));
+	detour = describe(link, item);
+	detour.slot = link_in_segment(link, LINK_RODATA, item->slot);
+	return encode(link, item, &detour);
+}
+
+int link_take_distance(const struct link *link, const struct objrel *rel, uint64_t offset,
+		       struct uspl_err *err)
+{
+	const struct link_detour *item = find_detour(link, rel);
+	struct detour detour;
+
+	if (item) {
+		detour = describe(link, item);
+		detour.helper = link_threads_helper(link);
+		detour.offset = (uint32_t)offset;
+	}
+	if (item && offset <= INT32_MAX && encode(link, item, &detour))
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "the access to the new thread-local variable '%s' can't be linked",
+			 link_label(rel->sym));
+}
+
+int link_place_detours(struct link *link, struct uspl_err *err)
+{
+	struct link_private *priv = link->priv;
+	struct link_detour *detour;
+
+	vec_for_each (&priv->detours, detour) {
+		int rc = link_reserve(&link->segs[LINK_TEXT], link->arch->detour_len, 8,
+				      &detour->code, err);
+
+		if (!rc && detour->kind == DETOUR_ADDRESS)
+			rc = link_reserve(&link->segs[LINK_RODATA], sizeof(taddr), sizeof(taddr),
+					  &detour->slot, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "apply/link_internal.h"
 
-static struct link_symbol *symbol_of(const struct link *link, const struct objsym *sym)
+struct link_symbol *link_symbol_of(const struct link *link, const struct objsym *sym)
 {
 	return &((struct link_private *)link->priv)->syms[sym->mark];
 }
@@ -20,23 +20,25 @@ static int ask_values(struct link *link, link_value_fn value, void *ctx, struct 
 {
 	for (size_t i = 0; i < link->obj->syms.n; i++) {
 		const struct objsym *sym = link->obj->syms.items[i];
-		struct link_symbol *item = symbol_of(link, sym);
+		struct link_symbol *item = link_symbol_of(link, sym);
 		bool defined = is_defined(sym);
 		int rc;
 
-		if (!item->used)
+		if (!item->used && !item->used_by_tls)
 			continue;
-		item->value = defined ? link_address(link, sym) : 0;
+		item->value =
+			(struct symbol_value){ .addr = defined ? link_address(link, sym) : 0 };
 		if (sym->type == STT_SECTION || sym->shndx == SHN_ABS)
 			continue;
-		rc = value(ctx, sym, defined, &item->value, err);
-		if (rc)
+		rc = value(ctx, sym, defined, &item->value, item->used ? err : NULL);
+		/* Whoever needs it for accesses by a call misses it then (link_tls.c). */
+		if (rc && item->used)
 			return rc;
 	}
 	return 0;
 }
 
-static taddr in_segment(const struct link *link, enum link_seg_kind kind, uint64_t offset)
+taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t offset)
 {
 	return link->base + link->segs[kind].offset + offset;
 }
@@ -46,15 +48,15 @@ static void fill_slots(struct link *link)
 	struct link_seg *text = &link->segs[LINK_TEXT], *rodata = &link->segs[LINK_RODATA];
 
 	for (size_t i = 0; i < link->obj->syms.n; i++) {
-		const struct link_symbol *item = symbol_of(link, link->obj->syms.items[i]);
+		const struct link_symbol *item = link_symbol_of(link, link->obj->syms.items[i]);
 
 		if (item->needs_got || item->needs_stub)
-			memcpy(rodata->bytes + item->got, &item->value, sizeof(item->value));
+			memcpy(rodata->bytes + item->got, &item->value.addr, sizeof(taddr));
 		if (item->needs_tls_got)
-			memcpy(rodata->bytes + item->tls_got, &item->value, sizeof(item->value));
+			memcpy(rodata->bytes + item->tls_got, &item->value.addr, sizeof(taddr));
 		if (item->needs_stub)
-			link->arch->stub_encode(in_segment(link, LINK_TEXT, item->stub),
-						in_segment(link, LINK_RODATA, item->got),
+			link->arch->stub_encode(link_in_segment(link, LINK_TEXT, item->stub),
+						link_in_segment(link, LINK_RODATA, item->got),
 						text->bytes + item->stub);
 	}
 }
@@ -63,17 +65,24 @@ static void fill_slots(struct link *link)
 static uint64_t field_value(const struct link *link, const struct objrel *rel,
 			    const struct reloc_info *info, taddr place)
 {
-	const struct link_symbol *sym = symbol_of(link, rel->sym);
-	uint64_t addend = (uint64_t)rel->addend, value = sym->value + addend;
+	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
+	uint64_t addend = (uint64_t)rel->addend, value = sym->value.addr + addend;
+	/* Any fixed place can be where the GOT begins, as long as all agree. */
+	taddr got = link_in_segment(link, LINK_RODATA, 0);
 
 	switch (info->kind) {
 	case RELOC_PCREL:
 	case RELOC_PLT:
 		return value - place;
 	case RELOC_GOTPCREL:
-		return in_segment(link, LINK_RODATA, sym->got) + addend - place;
-	case RELOC_GOTTPOFF:
-		return in_segment(link, LINK_RODATA, sym->tls_got) + addend - place;
+		return link_in_segment(link, LINK_RODATA, sym->got) + addend - place;
+	case RELOC_GOTPC:
+		return got + addend - place;
+	case RELOC_GOT:
+		return link_in_segment(link, LINK_RODATA, sym->got) + addend - got;
+	case RELOC_GOTOFF:
+	case RELOC_PLTOFF:
+		return value - got;
 	case RELOC_SIZE:
 		return rel->sym->size + addend;
 	default:
@@ -81,14 +90,14 @@ static uint64_t field_value(const struct link *link, const struct objrel *rel,
 	}
 }
 
-static const char *label(const struct objsym *sym)
+const char *link_label(const struct objsym *sym)
 {
 	return sym->name[0] || !sym->sec ? sym->name : sym->sec->name;
 }
 
 /* Whether the field's number fits decides whether a call needs its stub. */
 static int relocate(const struct link *link, const struct objsec *sec, const struct objrel *rel,
-		    struct uspl_err *err)
+		    uint64_t *swallow, struct uspl_err *err)
 {
 	const struct reloc_info *info = link->arch->reloc(rel->type);
 	uint8_t *field = link_section_bytes(link, sec) + rel->offset;
@@ -98,31 +107,36 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 
 	if (info->kind == RELOC_NONE)
 		return 0;
-	sym = symbol_of(link, rel->sym);
+	if (link_is_tls_call(info->kind))
+		return link_relocate_tls_call(link, sec, rel, swallow, err);
+	if (link_is_tls(info->kind))
+		return link_relocate_tls(link, sec, rel, err);
+	sym = link_symbol_of(link, rel->sym);
 	rc = link->arch->reloc_write(info, field, field_value(link, rel, info, place), NULL);
 	if (rc && link_may_use_stub(sec, rel, info)) {
-		taddr stub = in_segment(link, LINK_TEXT, sym->stub);
+		taddr stub = link_in_segment(link, LINK_TEXT, sym->stub);
 
 		if (info->kind == RELOC_PLT)
 			stub -= place;
 		rc = link->arch->reloc_write(info, field, stub + (uint64_t)rel->addend, NULL);
 	}
-	if (!rc || link_take_detour(link, rel, sym->value))
+	if (!rc || link_take_detour(link, rel, sym->value.addr))
 		return 0;
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
 			 "'%s' at 0x%llx is out of reach of %s+0x%llx at 0x%llx (%s)",
-			 label(rel->sym), (unsigned long long)sym->value, sec->name,
+			 link_label(rel->sym), (unsigned long long)sym->value.addr, sec->name,
 			 (unsigned long long)rel->offset, (unsigned long long)place, info->name);
 }
 
 static int relocate_section(const struct link *link, const struct objsec *sec, struct uspl_err *err)
 {
 	const struct objrel *rel;
+	uint64_t swallow = 0;
 
 	if (!link_is_loaded(sec))
 		return 0;
 	vec_for_each (&sec->rels, rel) {
-		int rc = relocate(link, sec, rel, err);
+		int rc = rel->offset < swallow ? 0 : relocate(link, sec, rel, &swallow, err);
 
 		if (rc)
 			return rc;
@@ -140,6 +154,9 @@ int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 	if (rc)
 		return rc;
 	fill_slots(link);
+	rc = link_fill_threads(link, value, ctx, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		rc = relocate_section(link, link->obj->secs.items[i], err);
 		if (rc)

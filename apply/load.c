@@ -9,6 +9,7 @@
 #include "apply/link.h"
 #include "apply/room.h"
 #include "apply/sites.h"
+#include "apply/threads.h"
 #include "arch/arch.h"
 #include "live/frames.h"
 #include "live/gate.h"
@@ -29,7 +30,7 @@ static const struct update_function *find_function(const struct update_target *t
  * link_value_fn: a redirected function means its original, everything else that isn't new is looked
  * up in the process.
  */
-static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr *ret,
+static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct symbol_value *ret,
 		    struct uspl_err *err)
 {
 	const struct load *load = ctx;
@@ -39,7 +40,7 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr 
 	if (find_function(load->target, sym->name)) {
 		rc = match_require(load->match, sym->name, &piece, err);
 		if (!rc)
-			*ret = image_entry(load->image, piece->addr);
+			ret->addr = image_entry(load->image, piece->addr);
 		return rc;
 	}
 	return redirected ? 0 : resolve(load->resolver, sym, ret, err);
@@ -135,8 +136,10 @@ static int link_at(const struct load *load, taddr map, uint64_t info_len, struct
 	auto_link struct link *link = NULL;
 	int rc = link_layout(load->target->new_code, arch_native(), &link, err);
 
-	if (!rc)
-		rc = link_relocate(link, map + ROOM_PAGE + info_len, value_of, (void *)load, err);
+	if (rc)
+		return rc;
+	link->threads.key_addr = map + ROOM_PAGE + offsetof(struct uspl_region, thread_key);
+	rc = link_relocate(link, map + ROOM_PAGE + info_len, value_of, (void *)load, err);
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
@@ -163,6 +166,8 @@ int load_discard(struct proc *proc, const module_vec *modules, struct region *re
 		rc = region_write_frames(proc, region, false, err);
 	if (!rc)
 		rc = gates_discard(proc, region, err);
+	if (!rc)
+		rc = threads_drop_key(proc, modules, region, err);
 	return rc ? rc : room_unmap(proc, region, err);
 }
 
@@ -233,7 +238,7 @@ int load_plan(const struct load *load, struct region *ret_region, struct uspl_er
 }
 
 static int load_new(const struct load *load, struct region *region, uint64_t info_len,
-		    struct uspl_err *err)
+		    struct link **ret, struct uspl_err *err)
 {
 	bool taken = true;
 	int rc = 0;
@@ -251,6 +256,8 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 		}
 		if (!rc)
 			rc = proc_refresh_maps(load->proc, err);
+		if (!rc && !taken)
+			*ret = take_ptr(link);
 	}
 	return !rc && taken ? room_fail_taken(load->proc, err) : rc;
 }
@@ -273,10 +280,10 @@ static bool same_code(const struct load *load, const struct link *link, const st
 
 /*
  * Looks for a region that can be used again: one that was undone, or that a tool loaded which then
- * died. Returns it, with `region` filled in, or NULL.
+ * died. Returns it, with `region` filled in and linked for, or NULL.
  */
 static const struct region *find_left_over(const struct load *load, struct region *region,
-					   uint64_t info_len)
+					   uint64_t info_len, struct link **ret)
 {
 	const struct region *old;
 
@@ -287,8 +294,10 @@ static const struct region *find_left_over(const struct load *load, struct regio
 		    old->module != region->module || old->info_len != info_len)
 			continue;
 		if (link_at(load, old->map, info_len, region, &link, NULL) == 0 &&
-		    region->map_len == old->map_len && same_code(load, link, old))
+		    region->map_len == old->map_len && same_code(load, link, old)) {
+			*ret = take_ptr(link);
 			return old;
+		}
 	}
 	return NULL;
 }
@@ -301,7 +310,7 @@ static bool handles_exceptions(const struct objfile *code)
 	return false;
 }
 
-/* Makes new code known to the program's unwinder; if nobody was told, it needn't stay mapped. */
+/* Makes new code known to the program's unwinder. */
 static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
 {
 	bool told = false;
@@ -311,10 +320,23 @@ static int tell_unwinder(const struct load *load, struct region *region, struct 
 		return 0;
 	rc = frames_register(load->proc, load->modules, region->eh_frame,
 			     handles_exceptions(load->target->new_code), &told, err);
-	if (told)
-		return region_write_frames(load->proc, region, true, err);
+	return told ? region_write_frames(load->proc, region, true, err) : rc;
+}
+
+/*
+ * What the program itself has to do for new code: its threads get a key, its unwinder learns of it.
+ * If it can't be done, the code needn't stay mapped.
+ */
+static int tell_program(const struct load *load, const struct link *link, struct region *region,
+			struct uspl_err *err)
+{
+	int rc = threads_make_key(load->proc, load->modules, link, region, err);
+
+	if (!rc)
+		rc = tell_unwinder(load, region, err);
 	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
-	    region->state == USPL_REGION_LOADED)
+	    region->state == USPL_REGION_LOADED &&
+	    threads_drop_key(load->proc, load->modules, region, NULL) == 0)
 		room_give_back(load->proc, region);
 	return rc;
 }
@@ -322,6 +344,7 @@ static int tell_unwinder(const struct load *load, struct region *region, struct 
 int load_update(const struct load *load, struct region *ret_region, struct uspl_err *err)
 {
 	auto_region struct region region = { 0 };
+	auto_link struct link *link = NULL;
 	const struct region *left_over;
 	uint64_t info_len;
 	int rc = describe(load, &region, err);
@@ -331,17 +354,18 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	info_len = encoded_len(&region, err);
 	if (!info_len)
 		return err ? -(int)err->code : -USPL_E_NOMEM;
-	left_over = find_left_over(load, &region, info_len);
+	left_over = find_left_over(load, &region, info_len, &link);
 	if (left_over) {
 		region.state = left_over->state;
 		region.frames = left_over->frames;
+		region.thread_key = left_over->thread_key;
 		gates_take_over(&region, left_over);
 		rc = region_write_record(load->proc, &region, err);
 	} else {
-		rc = load_new(load, &region, info_len, err);
+		rc = load_new(load, &region, info_len, &link, err);
 	}
 	if (!rc)
-		rc = tell_unwinder(load, &region, err);
+		rc = tell_program(load, link, &region, err);
 	if (rc)
 		return rc;
 	*ret_region = region;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "live/overlay.h"
 #include "live/survey.h"
+#include "proc/tls.h"
 
 static bool has_build_id(const struct update_target *target, const char *build_id)
 {
@@ -50,7 +51,7 @@ static int pair_target(const struct update_target *target, const module_vec *mod
 		pair = vec_push(pairs);
 		if (!pair)
 			return uspl_fail_nomem(err);
-		*pair = (struct pair){ .target = target, .module = module, .by_name = by_name };
+		*pair = (struct pair){ target, module, modules, .by_name = by_name };
 	}
 	return 0;
 }
@@ -169,6 +170,8 @@ static int match_pair(const struct proc *proc, const region_vec *regions, struct
 {
 	int rc = module_image(proc, pair->module, &pair->image, err);
 
+	if (!rc)
+		rc = module_tls_note(proc, pair->modules, pair->module, pair->image, err);
 	if (!rc)
 		rc = overlay_add(pair->image, proc, regions, pair->module->start, err);
 	if (!rc)

@@ -18,9 +18,10 @@
 struct pair {
 	const struct update_target *target;
 	const struct module *module;
-	bool by_name;        /* it has none of the build-ids */
-	bool done;           /* the update is in effect in it */
-	struct image *image; /* with what is applied laid over it; after pairs_match */
+	const module_vec *modules; /* all of the process */
+	bool by_name;              /* it has none of the build-ids */
+	bool done;                 /* the update is in effect in it */
+	struct image *image;       /* with what is applied laid over it; after pairs_match */
 	struct match *match;
 };
 

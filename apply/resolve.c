@@ -12,6 +12,7 @@
 
 #include "apply/resolve_scope.h"
 #include "proc/inject.h"
+#include "proc/tls.h"
 #include "update/refname.h"
 
 struct resolver {
@@ -136,8 +137,26 @@ static int resolve_indirect(struct resolver *resolver, const struct objsym *sym,
 	return 0;
 }
 
-static int resolve_local(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
-			 struct uspl_err *err)
+/* A thread-local variable of the module itself; where its block lies is known since the match. */
+static int own_thread_local(const struct resolver *resolver, const struct objsym *sym, taddr addr,
+			    struct symbol_value *ret_value, struct uspl_err *err)
+{
+	const struct image *image = resolver->image;
+
+	if (!image->tls_offset && !image->tls_id)
+		return uspl_fail(
+			err, USPL_E_UNRESOLVED,
+			"'%s' isn't found: the dynamic linker of pid %d doesn't tell where "
+			"it keeps the thread-local variables of '%s'",
+			sym->name, resolver->proc->pid, resolver->module->name);
+	*ret_value = (struct symbol_value){ addr, image->tls_offset, image->tls_id };
+	if (resolver->module->is_main)
+		ret_value->tls_id = 1;
+	return 0;
+}
+
+static int resolve_local(struct resolver *resolver, const struct objsym *sym,
+			 struct symbol_value *ret_value, struct uspl_err *err)
 {
 	struct own_symbols own = own_symbols(resolver, sym->name);
 
@@ -153,30 +172,48 @@ static int resolve_local(struct resolver *resolver, const struct objsym *sym, ta
 				 sym->name, resolver->module->name);
 	if (own.first->type == STT_GNU_IFUNC)
 		return resolve_indirect(resolver, sym, resolver->scope.own, own.first->addr,
-					ret_value, err);
-	*ret_value = own_address(resolver, own.first);
+					&ret_value->addr, err);
+	if (own.first->type == STT_TLS)
+		return own_thread_local(resolver, sym, own_address(resolver, own.first), ret_value,
+					err);
+	ret_value->addr = own_address(resolver, own.first);
+	return 0;
+}
+
+/* A thread-local variable of any module, by its dynamic symbol. */
+static int resolve_thread_local(struct resolver *resolver, const struct scope_def *def,
+				struct symbol_value *ret_value, struct uspl_err *err)
+{
+	struct module_tls tls;
+	int rc = module_tls_read(resolver->proc, resolver->modules, def->dyn->module, &tls, err);
+
+	if (rc)
+		return rc;
+	if (!tls.offset && !tls.id)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the dynamic linker of pid %d doesn't tell where it keeps the "
+				 "thread-local variables of '%s'",
+				 resolver->proc->pid, def->dyn->module->name);
+	ret_value->addr = def->sym->st_value + (uint64_t)tls.offset;
+	ret_value->tls_offset = tls.offset;
+	ret_value->tls_id = tls.id;
 	return 0;
 }
 
 /* A definition of the dynamic symbol tables. */
 static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
-			   const struct scope_def *def, taddr *ret_value, struct uspl_err *err)
+			   const struct scope_def *def, struct symbol_value *ret_value,
+			   struct uspl_err *err)
 {
 	taddr value = dynsyms_address(def->dyn, def->sym->st_value);
 
 	switch (ELF64_ST_TYPE(def->sym->st_info)) {
 	case STT_GNU_IFUNC:
-		return resolve_indirect(resolver, sym, def->dyn, value, ret_value, err);
+		return resolve_indirect(resolver, sym, def->dyn, value, &ret_value->addr, err);
 	case STT_TLS:
-		if (!def->dyn->module->is_main || def->dyn->module != resolver->module)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "'%s' is a thread-local variable of '%s', which the new "
-					 "code can't reach",
-					 sym->name, def->dyn->module->name);
-		*ret_value = def->sym->st_value + (uint64_t)resolver->image->tls_offset;
-		return 0;
+		return resolve_thread_local(resolver, def, ret_value, err);
 	default:
-		*ret_value = def->sym->st_shndx == SHN_ABS ? def->sym->st_value : value;
+		ret_value->addr = def->sym->st_shndx == SHN_ABS ? def->sym->st_value : value;
 		return 0;
 	}
 }
@@ -193,8 +230,8 @@ static bool own_definition_counts(const struct resolver *resolver, const struct 
 	return resolver->module->is_main || !dynsyms_find(resolver->scope.own, name, NULL);
 }
 
-static int resolve_global(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
-			  struct uspl_err *err)
+static int resolve_global(struct resolver *resolver, const struct objsym *sym,
+			  struct symbol_value *ret_value, struct uspl_err *err)
 {
 	struct own_symbols own = own_symbols(resolver, sym->name);
 	struct scope_def def;
@@ -203,14 +240,12 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym, t
 		return resolve_local(resolver, sym, ret_value, err);
 	if (scope_find(&resolver->scope, sym->name, &def))
 		return resolve_dynamic(resolver, sym, &def, ret_value, err);
-	if (match_call(resolver->match, sym->name, ret_value))
+	if (match_call(resolver->match, sym->name, &ret_value->addr))
 		return 0;
 	if (own.n > 1)
 		return resolve_local(resolver, sym, ret_value, err);
-	if (sym->bind == STB_WEAK) {
-		*ret_value = 0;
+	if (sym->bind == STB_WEAK)
 		return 0;
-	}
 	return uspl_fail(err, USPL_E_UNRESOLVED,
 			 "'%s' isn't found: no code that matches refers to it, and none of the %zu "
 			 "modules that '%s' sees defines it",
@@ -238,19 +273,37 @@ static int check_inferred(const struct resolver *resolver, const struct objsym *
 			 resolver->module->name);
 }
 
-int resolve(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
+/*
+ * Of another module's variable the running code may have told the offset from the thread pointer,
+ * too; then nothing is known of the module.
+ */
+static int inferred_thread_local(const struct resolver *resolver, const struct objsym *sym,
+				 taddr addr, struct symbol_value *ret_value, struct uspl_err *err)
+{
+	bool is_own = refname_is_local(sym->name) || own_symbols(resolver, sym->name).n;
+	int rc = own_thread_local(resolver, sym, addr, ret_value, err);
+
+	if (!rc && resolver->image->tls_offset && !is_own)
+		ret_value->tls_id = 0;
+	return rc;
+}
+
+int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_value *ret_value,
 	    struct uspl_err *err)
 {
-	taddr value;
+	struct symbol_value value = { 0 };
+	int rc;
 
-	if (match_value(resolver->match, sym->name, &value)) {
-		int rc = check_inferred(resolver, sym, value, err);
-
-		if (!rc)
-			*ret_value = value;
-		return rc;
+	if (match_value(resolver->match, sym->name, &value.addr)) {
+		rc = check_inferred(resolver, sym, value.addr, err);
+		if (!rc && sym->type == STT_TLS)
+			rc = inferred_thread_local(resolver, sym, value.addr, &value, err);
+	} else if (refname_is_local(sym->name)) {
+		rc = resolve_local(resolver, sym, &value, err);
+	} else {
+		rc = resolve_global(resolver, sym, &value, err);
 	}
-	if (refname_is_local(sym->name))
-		return resolve_local(resolver, sym, ret_value, err);
-	return resolve_global(resolver, sym, ret_value, err);
+	if (!rc)
+		*ret_value = value;
+	return rc;
 }

@@ -13,6 +13,7 @@
 #ifndef USPL_APPLY_RESOLVE_H
 #define USPL_APPLY_RESOLVE_H
 
+#include "apply/value.h"
 #include "base/cleanup.h"
 #include "match/match.h"
 #include "proc/module.h"
@@ -28,11 +29,10 @@ DEFINE_AUTO_FREE(resolver, struct resolver, resolver_free)
 #define auto_resolver __attribute__((cleanup(cleanup_resolver_)))
 
 /*
- * The value of a symbol by its refname. An address; for a thread-local symbol its offset from the
- * thread pointer. A weak symbol that nobody defines is 0. USPL_E_UNRESOLVED names the symbol and
- * says where it was looked for.
+ * The value of a symbol by its refname. A weak symbol that nobody defines is 0. USPL_E_UNRESOLVED
+ * names the symbol and says where it was looked for.
  */
-int resolve(struct resolver *resolver, const struct objsym *sym, taddr *ret_value,
+int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_value *ret_value,
 	    struct uspl_err *err) uspl_must_check;
 
 #endif

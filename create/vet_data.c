@@ -170,13 +170,6 @@ static int refuse_new(const struct objsym *sym, struct uspl_err *err)
 			       "that reads the table");
 		return rc;
 	}
-	if (part->carried && part->kind == PART_TLS) {
-		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED, "new thread-local variable '%s'",
-				sym->name);
-		uspl_hint(err, "threads that run already have no room for it; use "
-			       "pthread_getspecific() or a table by thread");
-		return rc;
-	}
 	if (part->carried && part->shared) {
 		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 				"new variable '%s' shares its section '%s' with others", sym->name,

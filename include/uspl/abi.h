@@ -126,8 +126,25 @@ struct uspl_region {
 	uint32_t build_id;         /* offset of a string: the module's, in hex; may be empty */
 	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
 	uint32_t builds_on;        /* offset: ids of older updates whose code or data it uses */
-	uint32_t pad;
+	/* 1 + the pthread key under which threads keep their new thread-local variables; 0: none */
+	uint32_t thread_key;
 };
+
+/*
+ * What runtime/threads.S needs to find the block of new thread-local variables of the thread that it
+ * runs in, and to make it.
+ */
+struct uspl_threads {
+	uint64_t get, set;       /* pthread_getspecific, pthread_setspecific */
+	uint64_t key;            /* the address of a region's thread_key */
+	uint64_t init, init_len; /* what a new block begins with; the rest is zero */
+	uint64_t size;           /* of a block */
+};
+
+/* The first bytes of a block, the runtime's own. */
+#define USPL_THREADS_HEAD 64
+/* A thread's data under these keys needs no memory of the C library's: glibc's own limit. */
+#define USPL_THREADS_KEYS 32
 
 #ifdef __cplusplus
 #define USPL_ABI_ASSERT(name, size)                                                                \
@@ -140,5 +157,6 @@ USPL_ABI_ASSERT(struct uspl_word, 8);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 256);
+USPL_ABI_ASSERT(struct uspl_threads, 48);
 
 #endif

@@ -22,7 +22,17 @@ enum reloc_kind {
 	RELOC_GOTPCREL, /* G + A - P */
 	RELOC_TPOFF,    /* S's offset from the thread pointer + A */
 	RELOC_GOTTPOFF, /* GOT slot that holds S's offset from the thread pointer, + A - P */
-	RELOC_SIZE,     /* the symbol's size + A */
+	/* A pair of GOT slots that __tls_get_addr takes, S's module and offset in its block, + A - P */
+	RELOC_TLSGD,
+	RELOC_TLSLD,        /* the same for the beginning of the own module's block */
+	RELOC_DTPOFF,       /* S's offset in its module's block, + A */
+	RELOC_TLSDESC,      /* a pair of GOT slots that describes S, a function and its argument */
+	RELOC_TLSDESC_CALL, /* marks the call of such a function; has no field */
+	RELOC_GOTOFF,       /* S + A - GOT */
+	RELOC_GOTPC,        /* GOT + A - P */
+	RELOC_GOT,          /* G's distance from the GOT, + A */
+	RELOC_PLTOFF,       /* S + A - GOT, may lead through a stub */
+	RELOC_SIZE,         /* the symbol's size + A */
 };
 
 struct reloc_info {
@@ -69,12 +79,35 @@ struct relaxed_insn {
 	enum reloc_kind kind;
 };
 
-/* An instruction that refers to a variable out of reach, and what stands in for it. */
+/*
+ * An access to a thread-local variable, perhaps of several instructions, in the form that it has
+ * once the variable's offset from the thread pointer is known.
+ */
+struct tls_form {
+	uint64_t start; /* where it begins in the code (tls_relax only) */
+	uint8_t len;    /* in bytes, the same before and after */
+	uint8_t off;    /* of the field in it, 4 bytes, signed */
+	/* What the field holds: RELOC_TPOFF, RELOC_GOTTPOFF, or RELOC_NONE if there is no field. */
+	enum reloc_kind kind;
+};
+
+/* What has to be looked up before an instruction can be done. */
+enum detour_kind {
+	DETOUR_ADDRESS,       /* of its operand, which is relative to the pc but out of reach */
+	DETOUR_DISTANCE,      /* from the thread pointer: a displacement or an immediate */
+	DETOUR_SLOT_DISTANCE, /* the same, read from a slot of the GOT */
+};
+
+/* Such an instruction, and what stands in for it. */
 struct detour {
+	enum detour_kind kind;
 	taddr insn_addr; /* where the instruction runs */
 	uint8_t insn_len;
+	uint8_t field;   /* where in it its relocation's field is */
 	taddr code_addr; /* room for arch.detour_len bytes within reach */
-	taddr slot;      /* a slot within reach that holds the variable's address */
+	taddr slot;      /* of an address: a slot within reach that holds it */
+	taddr helper;    /* of a distance: uspl_threads_distance of runtime/threads.S, */
+	uint32_t offset; /* and what it is asked for */
 };
 
 /* What the tracer puts in front of a traced function (include/uspl/trace_abi.h). */
@@ -127,6 +160,20 @@ struct arch {
 	 */
 	size_t (*landing_mark)(const uint8_t *code, size_t len);
 
+	/*
+	 * The same for thread-local variables: pre is the instruction with a relocation of this
+	 * type, and what follows; run is what may have become of it.
+	 */
+	bool (*tls_relaxed)(uint32_t type, const uint8_t *pre, size_t pre_len, const uint8_t *run,
+			    size_t run_len, struct tls_form *ret);
+	/*
+	 * Rewrites such an access, with its field at `field` in code (len bytes), to count from the
+	 * thread pointer; the new field is the caller's to fill. False: it isn't of a form that can
+	 * be rewritten.
+	 */
+	bool (*tls_relax)(uint32_t type, uint8_t *code, uint64_t field, uint64_t len,
+			  struct tls_form *ret);
+
 	/* Writes the jump from `from` to `to` into code (jump_len bytes); false if out of reach. */
 	bool (*jump_encode)(taddr from, taddr to, uint8_t *code);
 	/* If code (len bytes, at `at`) begins with such a jump, its target; else 0. */
@@ -138,17 +185,19 @@ struct arch {
 	 */
 	uint8_t stub_len;
 	void (*stub_encode)(taddr at, taddr slot, uint8_t *code);
-	/*
-	 * For an instruction whose operand, relative to the pc, turns out to lie out of reach: true
-	 * if it has a form that can read its variable through a slot.
-	 */
-	bool (*detour_possible)(const uint8_t *insn, uint8_t len);
+	/* True if an instruction with its field there has a form that goes through a detour. */
+	bool (*detour_possible)(enum detour_kind kind, const uint8_t *insn, uint8_t len,
+				uint8_t field);
 	/*
 	 * Changes it so (insn: its bytes), with code (detour_len bytes) to go through; the effect
 	 * is the same, on all registers and flags. False if it can't be done.
 	 */
 	uint8_t detour_len;
 	bool (*detour_encode)(const struct detour *detour, uint8_t *insn, uint8_t *code);
+	/* The length of the instruction that ends what tls_relax makes, if it has a field. */
+	uint8_t distance_len;
+	/* True if this machine has what runtime/threads.S needs. */
+	bool (*has_threads)(void);
 	/*
 	 * Writes a thunk (USPL_TRACE_THUNK bytes) that records entry and return, or the entry only.
 	 * False if the runtime or the body is out of reach.

@@ -261,3 +261,14 @@ int region_write_frames(const struct proc *proc, struct region *region, bool fra
 		region->frames = frames;
 	return rc;
 }
+
+int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
+			    struct uspl_err *err)
+{
+	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, thread_key),
+			    &thread_key, sizeof(thread_key), err);
+
+	if (!rc)
+		region->thread_key = thread_key;
+	return rc;
+}

@@ -51,7 +51,8 @@ struct region {
 	uint64_t text_len, eh_frame_len, data_len;
 	taddr gates, word; /* 0: there are none */
 	uint64_t gates_len;
-	bool frames; /* eh_frame is registered with the target's own unwinder */
+	bool frames;         /* eh_frame is registered with the target's own unwinder */
+	uint32_t thread_key; /* uspl/abi.h */
 	VEC(struct region_site) sites;
 	VEC(struct region_range) ranges;
 };
@@ -111,6 +112,9 @@ int region_write_record(const struct proc *proc, const struct region *region,
 /* Notes in the target and in the structure whether its unwinder knows eh_frame. */
 int region_write_frames(const struct proc *proc, struct region *region, bool frames,
 			struct uspl_err *err) uspl_must_check;
+/* The same for the key of its thread-local variables. */
+int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
+			    struct uspl_err *err) uspl_must_check;
 
 /* Frees what the structure owns; nothing in the target. */
 void region_release(struct region *region);

@@ -103,6 +103,7 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->applied_at = head->applied_at;
 	region->order = head->order;
 	region->frames = head->frames == 1;
+	region->thread_key = head->thread_key;
 	region->text = head->text;
 	region->text_len = head->text_len;
 	region->eh_frame = head->eh_frame;
@@ -222,6 +223,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.applied_at = region->applied_at,
 		.order = region->order,
 		.frames = region->frames,
+		.thread_key = region->thread_key,
 		.patch_len = (uint32_t)region->patch_len,
 	};
 	size_t start = buf->len;

@@ -10,7 +10,8 @@
 //	- a jump is short on one side and near on the other: the operation and the target count. Pre
 //	  code has a section for each function, so that the assembler could not know how far a tail
 //	  jump goes; the running code may come from one section, where it could;
-//	- an access through the GOT became a direct one (arch: insn_relaxed).
+//	- an access through the GOT became a direct one (arch: insn_relaxed), one to a thread-local
+//	  variable by a call became one that counts from the thread pointer (tls_relaxed).
 //
 // Since all of these move what follows, a map tells where each instruction of the pre code went. A
 // jump within the function must lead to the instruction that its counterpart leads to; this is
@@ -203,6 +204,42 @@ static bool compare_insn(struct trial *trial, const struct cursor *pre, const st
 	return true;
 }
 
+/*
+ * An access to a thread-local variable that the linker has rewritten, as a whole. Sets both
+ * instructions' lengths to that of what was compared.
+ */
+static bool is_tls_relaxed(const struct trial *trial, struct cursor *pre, struct cursor *run,
+			   const struct objrel *rel, struct tls_form *form)
+{
+	if (trial->match->arch->reloc(rel->type)->kind == RELOC_TLSDESC_CALL &&
+	    run->insn.flow != INSN_CALL_INDIRECT) {
+		/* It became a nop, which was skipped. */
+		*form = (struct tls_form){ 0 };
+		run->insn.len = 0;
+		return true;
+	}
+	if (!trial->match->arch->tls_relaxed(rel->type, pre->code + pre->at, pre->len - pre->at,
+					     run->code + run->at, run->len - run->at, form))
+		return false;
+	pre->insn.len = run->insn.len = form->len;
+	return true;
+}
+
+static bool compare_tls(struct trial *trial, const struct cursor *run, const struct objrel *rel,
+			const struct tls_form *form)
+{
+	struct objrel whole = *rel;
+	taddr end = trial->addr + run->at + run->insn.len;
+	int32_t value;
+
+	if (!form->off)
+		return true;
+	/* The addend was for the distance of what is no longer there. */
+	whole.addend = 0;
+	memcpy(&value, run->code + run->at + form->off, sizeof(value));
+	return data_refer_tls(trial, &whole, form->kind, (uint64_t)(int64_t)value, end);
+}
+
 /* The relocations of the instruction [at, end), from *next on; moves *next behind them. */
 static const struct objrel *rels_of(const struct objsec *sec, size_t *next, uint64_t at,
 				    uint64_t end, size_t *ret_n)
@@ -244,7 +281,8 @@ static bool lockstep(struct trial *trial)
 
 	while (next_insn(trial, &pre)) {
 		const struct objrel *rels;
-		bool run_ok = next_insn(trial, &run);
+		struct tls_form form;
+		bool run_ok = next_insn(trial, &run), same;
 		size_t n;
 
 		trial->at = pre.at;
@@ -255,7 +293,11 @@ static bool lockstep(struct trial *trial)
 			return false;
 		trial->map[pre.at] = (uint32_t)run.at;
 		rels = rels_of(sec, &next_rel, pre.at, pre.at + pre.insn.len, &n);
-		if (!compare_insn(trial, &pre, &run, rels, n))
+		if (n && rels->sym && is_tls_relaxed(trial, &pre, &run, rels, &form))
+			same = compare_tls(trial, &run, rels, &form);
+		else
+			same = compare_insn(trial, &pre, &run, rels, n);
+		if (!same)
 			return false;
 		pre.at += pre.insn.len;
 		run.at += run.insn.len;

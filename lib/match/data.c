@@ -34,6 +34,80 @@ static bool refer_through_slot(struct trial *trial, const struct objrel *rel, ta
 	return ref.addr ? trial_refer(trial, &ref) : true;
 }
 
+/*
+ * A pair of slots tells a variable's module, and its offset there. Of another module's variables
+ * nothing is learnt: only the dynamic linker knows where these lie.
+ */
+static bool refer_through_pair(struct trial *trial, const struct objrel *rel, taddr pair)
+{
+	const struct image *image = trial->match->image;
+	const uint8_t *bytes = image_bytes(image, pair, 2 * sizeof(uint64_t));
+	struct reference ref = { .sym = rel->sym };
+	uint64_t id;
+
+	if (!bytes)
+		return true;
+	memcpy(&id, bytes, sizeof(id));
+	if (!id || id != image->tls_id)
+		return true;
+	memcpy(&ref.addr, bytes + sizeof(id), sizeof(ref.addr));
+	ref.addr += (uint64_t)image->tls_offset;
+	return trial_refer(trial, &ref);
+}
+
+bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
+		    uint64_t value, taddr place)
+{
+	const struct image *image = trial->match->image;
+	struct reference ref = { .sym = rel->sym, .addr = value };
+
+	switch (kind) {
+	case RELOC_GOTTPOFF:
+		/* Without a fixed place of its own, offsets from the thread pointer are others'. */
+		return !image->tls_offset || refer_through_slot(trial, rel, place + value);
+	case RELOC_TLSGD:
+		return refer_through_pair(trial, rel, place + value);
+	case RELOC_TPOFF:
+		ref.off = (uint64_t)rel->addend;
+		return trial_refer(trial, &ref);
+	case RELOC_DTPOFF:
+		ref.off = (uint64_t)rel->addend;
+		/* In a program the linker has made all of them count from the thread pointer. */
+		if (image->tls_id)
+			ref.addr += (uint64_t)image->tls_offset;
+		return trial_refer(trial, &ref);
+	default:
+		return true;
+	}
+}
+
+/* Where the running program's global offset table begins, if that is known yet. */
+static bool find_got(const struct trial *trial, taddr *ret)
+{
+	const struct objsym *got = match_symbol(trial->match, "_GLOBAL_OFFSET_TABLE_");
+	const struct place *place = got ? &trial->match->addrs[got->mark] : NULL;
+
+	if (place && place->known)
+		*ret = place->addr;
+	return place && place->known;
+}
+
+/* Relative to the GOT: tells nothing as long as the table's place isn't known. */
+static bool refer_from_got(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
+			   uint64_t value)
+{
+	struct reference ref = { .sym = rel->sym, .off = (uint64_t)rel->addend };
+	taddr got;
+
+	if (!find_got(trial, &got))
+		return true;
+	if (kind == RELOC_GOT)
+		return refer_through_slot(trial, rel, got + value - ref.off);
+	ref.addr = got + value;
+	ref.branch = kind == RELOC_PLTOFF;
+	return trial_refer(trial, &ref);
+}
+
 static bool check_size(struct trial *trial, const struct objrel *rel, uint64_t value)
 {
 	if (!rel->sym->sec || value == rel->sym->size + (uint64_t)rel->addend)
@@ -62,9 +136,23 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 		ref.branch = site->flow == INSN_CALL || site->flow == INSN_JUMP ||
 			     site->flow == INSN_COND_JUMP;
 		return trial_refer(trial, &ref);
+	case RELOC_GOTPC:
+		ref.addr += place;
+		return trial_refer(trial, &ref);
 	case RELOC_GOTPCREL:
-	case RELOC_GOTTPOFF:
 		return refer_through_slot(trial, rel, value + place - (uint64_t)rel->addend);
+	case RELOC_GOT:
+	case RELOC_GOTOFF:
+	case RELOC_PLTOFF:
+		return refer_from_got(trial, rel, info->kind, value);
+	case RELOC_GOTTPOFF:
+	case RELOC_TLSGD:
+		return data_refer_tls(trial, rel, info->kind, value, place - (uint64_t)rel->addend);
+	case RELOC_TLSLD:
+	case RELOC_TLSDESC:
+	case RELOC_TLSDESC_CALL:
+	case RELOC_DTPOFF:
+		return data_refer_tls(trial, rel, info->kind, value, place);
 	case RELOC_SIZE:
 		return check_size(trial, rel, value);
 	default:

@@ -41,10 +41,14 @@ struct image {
 	char *name; /* for messages */
 	taddr start,
 		end; /* from the first segment's first to the last one's last byte, .bss included */
-	/* Of an executable: its TLS block's offset from the thread pointer (negative); else 0. */
+	/*
+	 * Its TLS block's offset from the thread pointer (negative), from where its thread-local
+	 * variables are counted then; 0 if it has no fixed one, and they count from its beginning.
+	 */
 	int64_t tls_offset;
 	/* Nothing has run yet: what the program may write holds its initial values. */
 	bool pristine;
+	uint64_t tls_id; /* of a library: by which __tls_get_addr knows it; 0 if that isn't known */
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
 	/*

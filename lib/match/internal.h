@@ -173,6 +173,12 @@ bool data_compare_pending(struct trial *trial);
  */
 bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_t *field,
 		     taddr place, const struct site *site);
+/*
+ * data.c: the same for a field of this kind that means a thread-local variable. value: the field's;
+ * place: where a distance counts from.
+ */
+bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
+		    uint64_t value, taddr place);
 
 /* explain.c: the message for a piece that doesn't match. */
 int explain_piece(const struct match *match, const struct piece *piece, const char *name,

@@ -422,3 +422,10 @@ bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value)
 			return read_slot(dyn, rela, ret_value);
 	return false;
 }
+
+const Elf64_Rela *dynsyms_relocs(struct dynsyms *dyn, size_t *ret_n)
+{
+	load(dyn);
+	*ret_n = dyn->relocs.n;
+	return dyn->relocs.items;
+}

@@ -194,7 +194,7 @@ static void test_reloc(void)
 	ok_str(pc32->name, "R_X86_64_PC32", "a relocation has its name");
 	ok(pc32->kind == RELOC_PCREL && pc32->size == 4, "PC32 is relative to the pc");
 	ok(arch->reloc(R_X86_64_PLT32)->kind == RELOC_PLT, "PLT32 may lead through a stub");
-	ok(arch->reloc(R_X86_64_TLSGD)->kind == RELOC_UNSUPPORTED, "TLSGD isn't supported");
+	ok(arch->reloc(R_X86_64_COPY)->kind == RELOC_UNSUPPORTED, "COPY isn't supported");
 	ok(arch->reloc(0xffffffff)->kind == RELOC_UNSUPPORTED && arch->reloc(0xffffffff)->name,
 	   "an unknown relocation isn't supported and has a name");
 	ok(arch->reloc_write(pc32, field, (uint64_t)-2, &err) == 0 && field[0] == 0xfe &&

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link_test.c - an object is linked at an address in this very process, and run
 
-#include <sys/mman.h>
-
-#include "apply/link.h"
 #include "base/buf.h"
-#include "tests/unit/compile.h"
+#include "tests/unit/link_run.h"
 #include "tests/unit/tap.h"
-
-/* Far from the libraries and the program: every call to them needs a stub. */
-#define FAR_BASE 0x200000000000ull
 
 extern __thread int outside_thread_value;
 int outside_value;
@@ -27,43 +21,34 @@ struct values {
 	int redirected_seen;
 };
 
-static int value_of(void *ctx, const struct objsym *sym, bool redirected, taddr *ret_value,
-		    struct uspl_err *err)
+static struct symbol_value thread_value(taddr distance)
+{
+	return (struct symbol_value){ .addr = distance, .tls_offset = -8 };
+}
+
+static int value_of(void *ctx, const struct objsym *sym, bool redirected,
+		    struct symbol_value *ret_value, struct uspl_err *err)
 {
 	struct values *values = ctx;
 
 	if (redirected) {
 		values->redirected_seen++;
 		if (values->redirect && !strcmp(sym->name, "replaced"))
-			*ret_value = (taddr)(uintptr_t)host_function;
+			ret_value->addr = (taddr)(uintptr_t)host_function;
 		return 0;
 	}
 	if (!strcmp(sym->name, "strlen"))
-		*ret_value = (taddr)(uintptr_t)strlen;
+		ret_value->addr = (taddr)(uintptr_t)strlen;
 	else if (!strcmp(sym->name, "outside_value"))
-		*ret_value = values->outside_addr;
+		ret_value->addr = values->outside_addr;
 	else if (!strcmp(sym->name, "outside_thread_value"))
-		*ret_value = (taddr)((uintptr_t)&outside_thread_value -
-				     (uintptr_t)__builtin_thread_pointer());
+		*ret_value = thread_value((uintptr_t)&outside_thread_value -
+					  (uintptr_t)__builtin_thread_pointer());
 	else if (!strcmp(sym->name, "outside_weak"))
-		*ret_value = 0;
+		ret_value->addr = 0;
 	else
 		return uspl_fail(err, USPL_E_UNRESOLVED, "'%s' isn't known", sym->name);
 	return 0;
-}
-
-static struct objfile *object(const char *command, const char *text)
-{
-	char *path = compile_object(command, "link", text);
-	struct uspl_err err = { 0 };
-	struct objfile *obj = NULL;
-
-	if (objfile_read(path, &obj, &err)) {
-		fprintf(stderr, "%s\n", err.msg);
-		exit(1);
-	}
-	free(path);
-	return obj;
 }
 
 static char *sample_text(void)
@@ -76,43 +61,6 @@ static char *sample_text(void)
 		exit(1);
 	fclose(file);
 	return text;
-}
-
-/* Maps the segments where they were linked, each with its own protection. */
-static bool load(const struct link *link)
-{
-	static const int prot[LINK_N_SEGS] = {
-		[LINK_TEXT] = PROT_READ | PROT_EXEC,
-		[LINK_RODATA] = PROT_READ,
-		[LINK_DATA] = PROT_READ | PROT_WRITE,
-	};
-
-	for (int kind = 0; kind < LINK_N_SEGS; kind++) {
-		const struct link_seg *seg = &link->segs[kind];
-		void *at = (void *)(uintptr_t)(link->base + seg->offset);
-
-		if (!seg->len)
-			continue;
-		if (mmap(at, seg->len, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at)
-			return false;
-		memcpy(at, seg->bytes, seg->len);
-		if (mprotect(at, seg->len, prot[kind]))
-			return false;
-	}
-	return true;
-}
-
-static void *function(const struct link *link, const char *name)
-{
-	const struct objsym *sym = objfile_symbol(link->obj, name);
-
-	return (void *)(uintptr_t)link_address(link, sym);
-}
-
-static int call(const struct link *link, const char *name, int n)
-{
-	return ((int (*)(int))function(link, name))(n);
 }
 
 static void run_sample(const struct link *link, const char *how)
@@ -206,7 +154,9 @@ static void test_detours_of_c(const char *command)
 	auto_objfile struct objfile *obj =
 		object(command, "extern int outside_value __attribute__((visibility(\"hidden\")));"
 				"int get(int n) { return outside_value + n; }"
-				"int *where(void) { return &outside_value; }");
+				"int *where(void) { return &outside_value; }"
+				"int put(int n) { outside_value = n; outside_value <<= 1;"
+				" return outside_value == 8 ? n + outside_value : -1; }");
 	auto_link struct link *link = NULL;
 	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_value };
 	struct uspl_err err = { 0 };
@@ -221,6 +171,8 @@ static void test_detours_of_c(const char *command)
 	ok(call(link, "get", 1) == 42, "%s: the value", command);
 	ok(((int *(*)(void))function(link, "where"))() == &outside_value, "%s: the address",
 	   command);
+	ok(call(link, "put", 4) == 12 && outside_value == 8, "%s: written and computed with",
+	   command);
 	munmap((void *)(uintptr_t)FAR_BASE, link->len);
 }
 
@@ -228,8 +180,8 @@ static void test_out_of_reach(void)
 {
 	auto_objfile struct objfile *obj =
 		object("gcc -O2 -fPIE -fno-plt",
-		       "extern int outside_value __attribute__((visibility(\"hidden\")));"
-		       "void f(void) { outside_value = 5; }");
+		       "extern void (*outside_value)(void) __attribute__((visibility(\"hidden\")));"
+		       "int f(void) { outside_value(); return 1; }");
 	auto_link struct link *link = NULL;
 	struct uspl_err err = { 0 };
 
@@ -237,7 +189,7 @@ static void test_out_of_reach(void)
 		   link_relocate(link, FAR_BASE, value_of,
 				 &(struct values){ .outside_addr = 0x1000 },
 				 &err) == -USPL_E_OUT_OF_REACH,
-	   "a write out of reach is refused");
+	   "a call through a variable out of reach is refused");
 	ok(strstr(err.msg, "'outside_value'"), "by its name");
 	printf("# %s\n", err.msg);
 }
@@ -258,9 +210,6 @@ static void test_refusals(void)
 {
 	refuses("gcc", "__attribute__((constructor)) void f(void) { }", USPL_E_UNSUPPORTED,
 		"constructor");
-	refuses("gcc", "__thread int fresh = 1;", USPL_E_UNSUPPORTED, "thread-local");
-	refuses("gcc -fPIC", "extern __thread int t; int f(void) { return t; }", USPL_E_UNSUPPORTED,
-		"R_X86_64_TLSGD");
 	refuses("gcc", "extern int unheard_of; int f(void) { return unheard_of; }",
 		USPL_E_UNRESOLVED, "'unheard_of'");
 	refuses("gcc", "char big[4096] __attribute__((aligned(65536)));", USPL_E_UNSUPPORTED,

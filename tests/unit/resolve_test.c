@@ -133,9 +133,9 @@ static void setup_close(struct setup *setup)
 static taddr find(const struct setup *setup, const char *name, uint8_t bind, struct uspl_err *err)
 {
 	struct objsym sym = { .name = name, .bind = bind };
-	taddr value = 1;
+	struct symbol_value value;
 
-	return resolve(setup->resolver, &sym, &value, err) ? 1 : value;
+	return resolve(setup->resolver, &sym, &value, err) ? 1 : value.addr;
 }
 
 static void same(const struct setup *setup, const struct target *target, const char *ref,

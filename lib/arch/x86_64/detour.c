@@ -1,108 +1,260 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// detour.c - x86-64: reading a variable that is out of reach
+// detour.c - x86-64: an instruction whose operand has to be looked up first
 /*
- * Code of a program reads another module's variable as if it were its own (the linker would have
- * made a copy in the program). In code that is linked into a running process the variable may be
- * too far for a 32-bit distance. Two forms of instruction can be helped, with the address in a slot:
+ * The instruction gives way to a jump, and is done elsewhere with its operand in a register that it
+ * doesn't use itself (%s below):
  *
- *     lea  var(%rip), %rX      becomes   mov  slot(%rip), %rX
- *     mov  var(%rip), %rX      becomes   jmp  detour; nop...
- *                              detour:   mov  slot(%rip), %rX; mov (%rX), %rX; jmp back
+ *     op  var(%rip), ...       becomes   jmp  detour; nop...
+ *                              detour:   lea  -128(%rsp), %rsp      the red zone
+ *                                        push %s
+ *                                        (look up)
+ *                                        op   (%s), ...
+ *                                        pop  %s
+ *                                        lea  128(%rsp), %rsp
+ *                                        jmp  back
  *
- * Neither touches the flags, another register, or the stack. Nothing jumps into the middle of the
- * instruction, so that its bytes are free.
+ * Looking up is `mov slot(%rip), %s` for an address, and for a distance, which only a function of
+ * the runtime knows, `push $offset; call helper; pop %s`. Neither changes another register or the
+ * flags, nor do push, pop and lea. A distance replaces the displacement of a memory operand (it is
+ * added to the operand's base), an immediate, or the contents of a slot of the GOT.
+ *
+ * An instruction that uses the stack pointer, or doesn't go on to the next one, has no such form.
+ * Nothing jumps into the middle of an instruction, so that its bytes are free.
  */
 
+#include <Zydis/Zydis.h>
 #include <string.h>
 
 #include "arch/x86_64/x86_64.h"
 
-enum {
-	REX = 0x40,
-	REX_W = 0x08,
-	REX_R = 0x04,
-	REX_B = 0x01,
-	OP_MOV_LOAD = 0x8b,
-	OP_LEA = 0x8d,
-	OP_NOP = 0x90,
-	MODRM_RIP = 0x05,   /* mod 00, rm 101 */
-	RM_NEEDS_SIB = 4,   /* %rsp and %r12 as a base */
-	RM_NEEDS_DISP8 = 5, /* %rbp and %r13 as a base */
-	SIB_NO_INDEX = 0x24,
+enum { OP_NOP = 0x90 };
+
+/* An instruction taken apart, and how it is to be put together again. */
+struct form {
+	ZydisDecodedInstruction insn;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisEncoderRequest request;
+	unsigned int scratch; /* the register that it doesn't use, by number */
+	bool has_base;        /* to be added to the scratch register first */
+	unsigned int base;
 };
 
-/* An instruction of one of the two forms, taken apart. */
-struct load {
-	uint8_t op;
-	bool wide; /* 64 bits */
-	uint8_t reg;
-};
-
-static bool parse(const uint8_t *insn, uint8_t len, struct load *ret)
+static ZydisRegister wide(ZydisRegister reg)
 {
-	uint8_t rex = 0;
+	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+}
 
-	if (len && (insn[0] & 0xf0) == REX) {
-		rex = *insn++;
-		len--;
+static bool is_high_byte(ZydisRegister reg)
+{
+	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
+}
+
+/* The set of general registers that it uses, bits by number. */
+static uint32_t used_registers(const struct form *form, bool *ret_high_byte)
+{
+	uint32_t used = 0;
+
+	for (int i = 0; i < form->insn.operand_count; i++) {
+		const ZydisDecodedOperand *op = &form->ops[i];
+		ZydisRegister regs[3] = { ZYDIS_REGISTER_NONE };
+
+		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+			regs[0] = op->reg.value;
+		} else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+			regs[1] = op->mem.base;
+			regs[2] = op->mem.index;
+		}
+		for (size_t j = 0; j < ARRAY_SIZE(regs); j++) {
+			ZydisRegister reg = wide(regs[j]);
+
+			*ret_high_byte |= is_high_byte(regs[j]);
+			if (reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15)
+				used |= 1u << (reg - ZYDIS_REGISTER_RAX);
+		}
 	}
-	if (len != 6 || (insn[1] & 0xc7) != MODRM_RIP)
+	return used;
+}
+
+static bool choose_scratch(struct form *form)
+{
+	const unsigned int rsp = ZYDIS_REGISTER_RSP - ZYDIS_REGISTER_RAX;
+	bool high_byte = false;
+	uint32_t used = used_registers(form, &high_byte);
+
+	if (used & 1u << rsp)
 		return false;
-	ret->op = insn[0];
-	ret->wide = rex & REX_W;
-	ret->reg = (uint8_t)((insn[1] >> 3 & 7) | (rex & REX_R ? 8 : 0));
-	return ret->op == OP_MOV_LOAD || (ret->op == OP_LEA && ret->wide);
+	used |= 1u << rsp;
+	/* With %ah and its like no register that needs a prefix can be encoded. */
+	for (unsigned int reg = 0; reg < (high_byte ? 8 : 16); reg++) {
+		if (used & 1u << reg)
+			continue;
+		form->scratch = reg;
+		return true;
+	}
+	return false;
 }
 
-bool x86_64_detour_possible(const uint8_t *insn, uint8_t len)
+/* The scratch register as wide as an operand of so many bits. */
+static ZydisRegister scratch_of(const struct form *form, unsigned int bits)
 {
-	struct load load;
+	static const ZydisRegister first[] = { ZYDIS_REGISTER_AX, ZYDIS_REGISTER_EAX,
+					       ZYDIS_REGISTER_RAX };
 
-	return parse(insn, len, &load);
+	return first[bits == 64 ? 2 : bits == 32] + form->scratch;
 }
 
-/* mov slot(%rip), %reg, 7 bytes at `at`. */
-static size_t put_load_slot(uint8_t *code, taddr at, taddr slot, uint8_t reg)
+/* The operand that the field belongs to. */
+static int find_operand(const struct form *form, uint8_t field)
 {
-	int32_t rel = (int32_t)(slot - (at + 7));
+	ZydisOperandType type = ZYDIS_OPERAND_TYPE_UNUSED;
 
-	code[0] = (uint8_t)(REX | REX_W | (reg >= 8 ? REX_R : 0));
-	code[1] = OP_MOV_LOAD;
-	code[2] = (uint8_t)(MODRM_RIP | (reg & 7) << 3);
-	memcpy(code + 3, &rel, sizeof(rel));
-	return 7;
+	if (form->insn.raw.disp.size == 32 && form->insn.raw.disp.offset == field)
+		type = ZYDIS_OPERAND_TYPE_MEMORY;
+	else if (form->insn.raw.imm[0].size == 32 && form->insn.raw.imm[0].offset == field)
+		type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	for (int i = 0; i < form->insn.operand_count_visible; i++)
+		if (form->ops[i].type == type)
+			return i;
+	return -1;
 }
 
-/* mov (%reg), %reg, of 64 or 32 bits. */
-static size_t put_load_through(uint8_t *code, const struct load *load)
+static bool replace_memory(struct form *form, enum detour_kind kind, int i)
 {
-	uint8_t low = load->reg & 7;
+	const ZydisDecodedOperandMem *mem = &form->ops[i].mem;
+	ZydisEncoderOperand *out = &form->request.operands[i];
+	bool relative = mem->base == ZYDIS_REGISTER_RIP;
+
+	if (relative != (kind != DETOUR_DISTANCE))
+		return false;
+	if (kind == DETOUR_SLOT_DISTANCE) {
+		*out = (ZydisEncoderOperand){ .type = ZYDIS_OPERAND_TYPE_REGISTER };
+		out->reg.value = scratch_of(form, form->ops[i].size);
+		return form->ops[i].size == 64;
+	}
+	form->has_base = !relative && mem->base != ZYDIS_REGISTER_NONE;
+	if (form->has_base)
+		form->base = mem->base - ZYDIS_REGISTER_RAX;
+	if (form->has_base && (mem->base < ZYDIS_REGISTER_RAX || mem->base > ZYDIS_REGISTER_R15))
+		return false;
+	out->mem.base = scratch_of(form, 64);
+	out->mem.displacement = 0;
+	return true;
+}
+
+static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8_t field,
+		  struct form *form)
+{
+	ZydisDecoder decoder;
+	int i;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (len < X86_64_JUMP_LEN ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, len, &form->insn, form->ops)) ||
+	    form->insn.length != len || form->insn.raw.imm[0].is_relative)
+		return false;
+	form->has_base = false;
+	i = find_operand(form, field);
+	if (i < 0 || !choose_scratch(form) ||
+	    !ZYAN_SUCCESS(ZydisEncoderDecodedInstructionToEncoderRequest(
+		    &form->insn, form->ops, form->insn.operand_count_visible, &form->request)))
+		return false;
+	if (form->ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+		return replace_memory(form, kind, i);
+	if (kind != DETOUR_DISTANCE || i == 0)
+		return false;
+	form->request.operands[i] = (ZydisEncoderOperand){ .type = ZYDIS_OPERAND_TYPE_REGISTER };
+	form->request.operands[i].reg.value = scratch_of(form, form->ops[0].size);
+	return true;
+}
+
+static size_t put(uint8_t *code, const void *bytes, size_t len)
+{
+	memcpy(code, bytes, len);
+	return len;
+}
+
+static size_t put_push_or_pop(uint8_t *code, uint8_t op, unsigned int reg)
+{
 	size_t n = 0;
 
-	code[n++] =
-		(uint8_t)(REX | (load->wide ? REX_W : 0) | (load->reg >= 8 ? REX_R | REX_B : 0));
-	code[n++] = OP_MOV_LOAD;
-	code[n++] = (uint8_t)((low == RM_NEEDS_DISP8 ? 0x40 : 0) | low << 3 | low);
-	if (low == RM_NEEDS_SIB)
-		code[n++] = SIB_NO_INDEX;
-	if (low == RM_NEEDS_DISP8)
-		code[n++] = 0;
+	if (reg >= 8)
+		code[n++] = 0x41;
+	code[n++] = (uint8_t)(op | (reg & 7));
 	return n;
+}
+
+static size_t put_distance(uint8_t *code, uint8_t opcode, taddr at, taddr to)
+{
+	int32_t rel = (int32_t)(to - (at + X86_64_JUMP_LEN));
+
+	code[0] = opcode;
+	memcpy(code + 1, &rel, sizeof(rel));
+	return X86_64_JUMP_LEN;
+}
+
+/* mov slot(%rip), %scratch */
+static size_t put_load(uint8_t *code, const struct form *form, taddr at, taddr slot)
+{
+	uint8_t insn[] = { (uint8_t)(form->scratch >= 8 ? 0x4c : 0x48), 0x8b,
+			   (uint8_t)(0x05 | (form->scratch & 7) << 3) };
+	int32_t rel = (int32_t)(slot - (at + sizeof(insn) + sizeof(rel)));
+	size_t n = put(code, insn, sizeof(insn));
+
+	return n + put(code + n, &rel, sizeof(rel));
+}
+
+/* lea 0(%base, %scratch), %scratch */
+static size_t put_add_base(uint8_t *code, const struct form *form)
+{
+	unsigned int s = form->scratch, b = form->base;
+	uint8_t insn[] = { (uint8_t)(0x48 | (s >= 8 ? 6 : 0) | (b >= 8 ? 1 : 0)), 0x8d,
+			   (uint8_t)(0x44 | (s & 7) << 3), (uint8_t)((s & 7) << 3 | (b & 7)), 0 };
+
+	return put(code, insn, sizeof(insn));
+}
+
+static size_t put_look_up(uint8_t *code, const struct form *form, const struct detour *detour,
+			  taddr at)
+{
+	size_t n = 0;
+
+	if (detour->kind == DETOUR_ADDRESS)
+		return put_load(code, form, at, detour->slot);
+	code[n++] = 0x68;
+	n += put(code + n, &detour->offset, sizeof(detour->offset));
+	n += put_distance(code + n, 0xe8, at + n, detour->helper);
+	n += put_push_or_pop(code + n, 0x58, form->scratch);
+	return form->has_base ? n + put_add_base(code + n, form) : n;
+}
+
+bool x86_64_detour_possible(enum detour_kind kind, const uint8_t *insn, uint8_t len, uint8_t field)
+{
+	uint8_t code[ZYDIS_MAX_INSTRUCTION_LENGTH];
+	ZyanUSize code_len = sizeof(code);
+	struct form form;
+
+	return parse(kind, insn, len, field, &form) &&
+	       ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&form.request, code, &code_len));
 }
 
 bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *code)
 {
-	struct load load;
-	size_t n;
+	static const uint8_t enter[] = { 0x48, 0x8d, 0x64, 0x24, 0x80 };
+	static const uint8_t leave[] = { 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0 };
+	ZyanUSize len = ZYDIS_MAX_INSTRUCTION_LENGTH;
+	struct form form;
+	size_t n = 0;
 
-	if (!parse(insn, detour->insn_len, &load))
+	if (!parse(detour->kind, insn, detour->insn_len, detour->field, &form))
 		return false;
-	if (load.op == OP_LEA) {
-		put_load_slot(insn, detour->insn_addr, detour->slot, load.reg);
-		return true;
-	}
-	n = put_load_slot(code, detour->code_addr, detour->slot, load.reg);
-	n += put_load_through(code + n, &load);
+	n += put(code, enter, sizeof(enter));
+	n += put_push_or_pop(code + n, 0x50, form.scratch);
+	n += put_look_up(code + n, &form, detour, detour->code_addr + n);
+	if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&form.request, code + n, &len)))
+		return false;
+	n += len;
+	n += put_push_or_pop(code + n, 0x58, form.scratch);
+	n += put(code + n, leave, sizeof(leave));
 	if (!x86_64_jump_encode(detour->code_addr + n, detour->insn_addr + detour->insn_len,
 				code + n) ||
 	    !x86_64_jump_encode(detour->insn_addr, detour->code_addr, insn))

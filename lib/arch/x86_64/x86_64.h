@@ -9,9 +9,10 @@
 #include "arch/arch.h"
 
 enum {
-	X86_64_JUMP_LEN = 5,    /* jmp rel32 */
-	X86_64_DETOUR_LEN = 24, /* two loads and a jump, at most 17 bytes */
-	X86_64_STUB_LEN = 8,    /* jmp *slot(%rip), and two bytes to keep the next one aligned */
+	X86_64_JUMP_LEN = 5,     /* jmp rel32 */
+	X86_64_DETOUR_LEN = 64,  /* at most 59 bytes: see detour.c */
+	X86_64_DISTANCE_LEN = 7, /* lea x(%rax), %rax, or mov $x, %reg */
+	X86_64_STUB_LEN = 8,     /* jmp *slot(%rip), and two bytes to keep the next one aligned */
 };
 
 /* runtime/trace.S: the code, and the places in it that thunks call. */
@@ -32,6 +33,12 @@ bool x86_64_insn_relaxed(uint32_t type, const uint8_t *pre, const struct insn *p
 			 const uint8_t *run, const struct insn *run_insn, struct relaxed_insn *ret);
 /* arch.landing_mark */
 size_t x86_64_landing_mark(const uint8_t *code, size_t len);
+/* arch.tls_relaxed */
+bool x86_64_tls_relaxed(uint32_t type, const uint8_t *pre, size_t pre_len, const uint8_t *run,
+			size_t run_len, struct tls_form *ret);
+/* arch.tls_relax */
+bool x86_64_tls_relax(uint32_t type, uint8_t *code, uint64_t field, uint64_t len,
+		      struct tls_form *ret);
 /* arch.jump_encode */
 bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code);
 /* arch.jump_target */
@@ -39,7 +46,7 @@ taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len);
 /* arch.stub_encode */
 void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code);
 /* arch.detour_possible */
-bool x86_64_detour_possible(const uint8_t *insn, uint8_t len);
+bool x86_64_detour_possible(enum detour_kind kind, const uint8_t *insn, uint8_t len, uint8_t field);
 /* arch.detour_encode */
 bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *code);
 /* arch.thunk_call */
@@ -48,6 +55,8 @@ bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code);
 bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code);
 /* arch.thunk_frames */
 void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len);
+/* arch.has_threads */
+bool x86_64_has_threads(void);
 /* arch.fill */
 void x86_64_fill(uint8_t *code, size_t len);
 

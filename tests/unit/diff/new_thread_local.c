@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // new_thread_local.c - a new thread-local variable
 // ways: any
-// refuses: unsupported post.c:12: new thread-local variable 't'
+// redirects: f
+// carries: t.c:t
 
 #ifndef PATCHED
 int f(void)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// link_threads.c - thread-local variables that new code brings
+/*
+ * Threads that run already have no room for them at a fixed distance from the thread pointer, and
+ * nobody could give it to those that are born later. So each thread gets a block of its own when it
+ * first touches such a variable, kept under a key of pthread_setspecific: the C library knows which
+ * threads there are, forgets the block with the thread, and starts with none in a new one. The code
+ * that does it is runtime/threads.S, copied into the new code; what it needs is in a struct
+ * uspl_threads (uspl/abi.h).
+ *
+ * The block begins with a word of that code's own. Then come the variables, first those with initial
+ * values: what is to be copied is one piece, and lies in the read-only data as the linker's .tdata
+ * does.
+ */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "apply/link_internal.h"
+#include "uspl/abi.h"
+
+extern const uint8_t uspl_threads[], uspl_threads_distance[], uspl_threads_leave[],
+	uspl_threads_end[];
+
+/* Round as much as anything in it may be aligned. */
+enum { SLOT = sizeof(taddr), CODE_ALIGN = 16, BLOCK_MAX = 1 << 26 };
+
+static struct link_threads *threads_of(const struct link *link)
+{
+	return &((struct link_private *)link->priv)->threads;
+}
+
+/* A section's place in the block. */
+static int place_in_block(struct link *link, size_t i, struct uspl_err *err)
+{
+	const struct objsec *sec = link->obj->secs.items[i];
+	struct link_threads *threads = threads_of(link);
+	uint64_t align = sec->align ? sec->align : 1;
+
+	threads->size = (threads->size + align - 1) & ~(align - 1);
+	if (sec->size > BLOCK_MAX || threads->size + sec->size > BLOCK_MAX)
+		return uspl_fail(err, USPL_E_HOSTILE,
+				 "the new thread-local variables claim to need more than %d MB",
+				 BLOCK_MAX >> 20);
+	((struct link_private *)link->priv)->sec_offset[i] = threads->size;
+	threads->size += sec->size;
+	if (sec->data)
+		threads->init_len = threads->size;
+	return 0;
+}
+
+static int place_all(struct link *link, bool initialised, struct uspl_err *err)
+{
+	for (size_t i = 0; i < link->obj->secs.n; i++) {
+		const struct objsec *sec = link->obj->secs.items[i];
+		int rc = 0;
+
+		if (link_is_loaded(sec) && (sec->flags & SHF_TLS) && !!sec->data == initialised)
+			rc = place_in_block(link, i, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int link_place_threads(struct link *link, struct uspl_err *err)
+{
+	struct link_threads *threads = threads_of(link);
+	struct link_seg *rodata = &link->segs[LINK_RODATA];
+	int rc;
+
+	threads->size = threads->init_len = USPL_THREADS_HEAD;
+	rc = place_all(link, true, err);
+	if (!rc)
+		rc = place_all(link, false, err);
+	if (rc || threads->size == USPL_THREADS_HEAD)
+		return rc;
+	link->has_threads = true;
+	rc = link_reserve(&link->segs[LINK_TEXT], (uint64_t)(uspl_threads_end - uspl_threads),
+			  CODE_ALIGN, &threads->code, err);
+	if (!rc)
+		rc = link_reserve(rodata, sizeof(struct uspl_threads), SLOT, &threads->control,
+				  err);
+	if (!rc)
+		rc = link_reserve(rodata, threads->init_len, CODE_ALIGN, &threads->init, err);
+	if (!rc)
+		rc = link_reserve(&link->segs[LINK_DATA], SLOT, SLOT, &threads->key, err);
+	return rc;
+}
+
+uint8_t *link_threads_bytes(const struct link *link, const struct objsec *sec)
+{
+	const struct link_private *priv = link->priv;
+
+	return link->segs[LINK_RODATA].bytes + priv->threads.init + priv->sec_offset[sec->mark];
+}
+
+taddr link_threads_helper(const struct link *link)
+{
+	return link_in_segment(link, LINK_TEXT, threads_of(link)->code) +
+	       (taddr)(uspl_threads_distance - uspl_threads);
+}
+
+/* A function of the C library that the code in the target calls. */
+static int find_function(const char *name, link_value_fn value, void *ctx, uint64_t *ret,
+			 struct uspl_err *err)
+{
+	const struct objsym sym = { .name = name, .type = STT_FUNC, .bind = STB_GLOBAL };
+	struct symbol_value found = { 0 };
+	int rc = value(ctx, &sym, false, &found, err);
+
+	if (rc) {
+		uspl_context(err, "the new thread-local variables need the threads' own data");
+		return rc;
+	}
+	*ret = found.addr;
+	return 0;
+}
+
+int link_fill_threads(struct link *link, link_value_fn value, void *ctx, struct uspl_err *err)
+{
+	const struct link_threads *threads = threads_of(link);
+	struct uspl_threads control = { .size = threads->size, .init_len = threads->init_len };
+	uint8_t *code = link->segs[LINK_TEXT].bytes + threads->code;
+	taddr at = link_in_segment(link, LINK_RODATA, threads->control);
+	int rc;
+
+	if (!link->has_threads)
+		return 0;
+	rc = find_function("pthread_getspecific", value, ctx, &control.get, err);
+	if (!rc)
+		rc = find_function("pthread_setspecific", value, ctx, &control.set, err);
+	if (!rc)
+		rc = find_function("pthread_key_create", value, ctx, &link->threads.create, err);
+	if (rc)
+		return rc;
+	control.init = link_in_segment(link, LINK_RODATA, threads->init);
+	control.key = link->threads.key_addr;
+	memcpy(link->segs[LINK_RODATA].bytes + threads->control, &control, sizeof(control));
+	/* Its first word leads to the rest. */
+	memcpy(code, uspl_threads, (size_t)(uspl_threads_end - uspl_threads));
+	memcpy(code, &at, sizeof(at));
+	link->threads.leave = link_in_segment(link, LINK_TEXT, threads->code) +
+			      (taddr)(uspl_threads_leave - uspl_threads);
+	link->threads.scratch = link_in_segment(link, LINK_DATA, threads->key);
+	return 0;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// threads.c - the key under which threads keep the thread-local variables of new code
+
+#include "apply/threads.h"
+
+#include "arch/arch.h"
+#include "live/calm.h"
+#include "proc/dynsym.h"
+
+/* pthread_key_delete, wherever the process has it; 0 if it hasn't. */
+static int find_delete(const struct proc *proc, const module_vec *modules, taddr *ret,
+		       struct uspl_err *err)
+{
+	const struct module *module;
+
+	*ret = 0;
+	vec_for_each (modules, module) {
+		auto_dynsyms struct dynsyms *dyn = NULL;
+		int rc = dynsyms_open(proc, module, &dyn, err);
+		const Elf64_Sym *sym = rc ? NULL : dynsyms_find(dyn, "pthread_key_delete", NULL);
+
+		if (rc)
+			return rc;
+		if (sym && sym->st_shndx != SHN_UNDEF)
+			*ret = dynsyms_address(dyn, sym->st_value);
+	}
+	return 0;
+}
+
+static int delete_key(struct proc *proc, const module_vec *modules, uint32_t key,
+		      struct uspl_err *err)
+{
+	struct inject_req req = { .kind = INJECT_CALL, .args = { key } };
+	int rc = find_delete(proc, modules, &req.what, err);
+
+	/* Without that function a key stays; without a thread that has data, nobody asks for it. */
+	return rc || !req.what ? rc : calm_run(proc, modules, &req, 1, err);
+}
+
+int threads_make_key(struct proc *proc, const module_vec *modules, const struct link *link,
+		     struct region *region, struct uspl_err *err)
+{
+	struct inject_req req = {
+		.kind = INJECT_CALL,
+		.what = link->threads.create,
+		.args = { link->threads.scratch, link->threads.leave },
+	};
+	uint32_t key;
+	int rc;
+
+	if (!link->has_threads || region->thread_key)
+		return 0;
+	if (!arch_native()->has_threads())
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"new thread-local variables need XSAVE, which this processor lacks");
+	rc = calm_run(proc, modules, &req, 1, err);
+	if (!rc && (uint32_t)req.result)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "pid %d has no key left for the new thread-local variables",
+			       proc->pid);
+	if (!rc)
+		rc = proc_read(proc, link->threads.scratch, &key, sizeof(key), err);
+	if (rc)
+		return rc;
+	if (key >= USPL_THREADS_KEYS) {
+		rc = delete_key(proc, modules, key, err);
+		return rc ? rc
+			  : uspl_fail(err, USPL_E_UNSUPPORTED,
+				      "pid %d has used up the %d keys under which threads can keep "
+				      "new thread-local variables without allocating memory",
+				      proc->pid, USPL_THREADS_KEYS);
+	}
+	return region_write_thread_key(proc, region, key + 1, err);
+}
+
+int threads_drop_key(struct proc *proc, const module_vec *modules, struct region *region,
+		     struct uspl_err *err)
+{
+	int rc;
+
+	if (!region->thread_key)
+		return 0;
+	rc = delete_key(proc, modules, region->thread_key - 1, err);
+	return rc ? rc : region_write_thread_key(proc, region, 0, err);
+}

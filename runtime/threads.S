@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.S - runs in the target: finds the block of new thread-local variables of the thread it runs in
+ *
+ * uspl_threads_distance   replaces the word above its return address, an offset in the block, by the distance of
+ *                         that place from the thread pointer (%fs:0). All registers and the flags stay as they are,
+ *                         the vector registers too: the caller is in the middle of a function and knows of no call.
+ * uspl_threads_leave      the key's destructor: frees the block, but only in the last of the rounds that the C
+ *                         library makes, so that other destructors still find their variables.
+ *
+ * A thread's first access makes its block, with system calls only and with all signals blocked: a handler may be that
+ * access. If there is no memory, the thread traps, as the C library's own __tls_get_addr would end the process.
+ *
+ * The code is copied into each update that needs it; its first word is then the address of a struct uspl_threads.
+ */
+	.set	GET, 0
+	.set	SET, 8
+	.set	KEY, 16
+	.set	INIT, 24
+	.set	INIT_LEN, 32
+	.set	SIZE, 40
+
+	.set	VECTORS, 2688		/* what XSAVE writes of x87, SSE, AVX and AVX-512, laid out as standard */
+	.set	VECTORS_MASK, 0xe7
+	.set	HEADER, 512		/* where in it the XSAVE header begins */
+	.set	ROUNDS, 3		/* destructor rounds to wait; POSIX has at least 4 */
+
+	.set	SYS_mmap, 9
+	.set	SYS_munmap, 11
+	.set	SYS_rt_sigprocmask, 14
+
+	.section .rodata.uspl_threads, "a"
+	.global uspl_threads, uspl_threads_distance, uspl_threads_leave, uspl_threads_end
+	.balign 16
+uspl_threads:
+	.quad	0
+
+uspl_threads_distance:
+	pushf
+	push	%rax
+	push	%rbx
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rbp
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%r12
+	cld
+	mov	%rsp, %rbp
+	mov	uspl_threads(%rip), %rbx
+	sub	$VECTORS, %rsp
+	and	$-64, %rsp
+	lea	HEADER(%rsp), %rdi	/* XSAVE leaves most of its header as it is */
+	xor	%eax, %eax
+	mov	$8, %ecx
+	rep stosq
+	mov	$VECTORS_MASK, %eax
+	xor	%edx, %edx
+	xsave64	(%rsp)
+	call	3f
+	test	%rax, %rax
+	jnz	1f
+	call	4f
+1:	add	14*8(%rbp), %rax
+	sub	%fs:0, %rax
+	mov	%rax, 14*8(%rbp)
+	mov	$VECTORS_MASK, %eax
+	xor	%edx, %edx
+	xrstor64 (%rsp)
+	mov	%rbp, %rsp
+	pop	%r12
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rbp
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rbx
+	pop	%rax
+	popf
+	ret
+
+	/* The key, in edi. */
+2:	mov	KEY(%rbx), %rdi
+	mov	(%rdi), %edi
+	dec	%edi
+	ret
+
+	/* The thread's block or 0, in rax. */
+3:	push	%rbp			/* calls want a stack of 16 bytes' alignment: this one and our return address */
+	call	2b
+	mov	GET(%rbx), %rax
+	call	*%rax
+	pop	%rbp
+	ret
+
+	/* Makes the block, in rax; r12 is the stack that the mask of signals is on. */
+4:	push	$-1
+	push	$0
+	push	$0
+	mov	%rsp, %r12
+	xor	%edi, %edi		/* SIG_BLOCK */
+	lea	16(%r12), %rsi
+	mov	%r12, %rdx
+	mov	$8, %r10d
+	mov	$SYS_rt_sigprocmask, %eax
+	syscall
+	call	3b			/* a signal may have come before */
+	test	%rax, %rax
+	jnz	5f
+	xor	%edi, %edi
+	mov	SIZE(%rbx), %rsi
+	mov	$3, %edx		/* PROT_READ | PROT_WRITE */
+	mov	$0x22, %r10d		/* MAP_PRIVATE | MAP_ANONYMOUS */
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	mov	$SYS_mmap, %eax
+	syscall
+	cmp	$-4095, %rax
+	jae	6f
+	mov	%rax, 8(%r12)
+	mov	%rax, %rdi
+	mov	INIT(%rbx), %rsi
+	mov	INIT_LEN(%rbx), %rcx
+	rep movsb
+	call	2b
+	mov	8(%r12), %rsi
+	mov	SET(%rbx), %rax
+	call	*%rax
+	test	%eax, %eax
+	jnz	6f
+	mov	8(%r12), %rax
+5:	mov	%rax, 8(%r12)
+	mov	$2, %edi		/* SIG_SETMASK */
+	mov	%r12, %rsi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	mov	$SYS_rt_sigprocmask, %eax
+	syscall
+	mov	8(%r12), %rax
+	add	$24, %rsp
+	ret
+6:	ud2
+
+uspl_threads_leave:
+	push	%rbx
+	mov	uspl_threads(%rip), %rbx
+	incq	(%rdi)
+	cmpq	$ROUNDS, (%rdi)
+	ja	7f
+	mov	%rdi, %rsi
+	call	2b
+	mov	SET(%rbx), %rax
+	pop	%rbx
+	jmp	*%rax
+7:	mov	SIZE(%rbx), %rsi
+	mov	$SYS_munmap, %eax
+	syscall
+	pop	%rbx
+	ret
+uspl_threads_end:
+	.section .note.GNU-stack, "", @progbits
