@@ -157,6 +157,37 @@ static void read_soname(const struct proc *proc, struct module *module)
 		module->soname = NULL;
 }
 
+/*
+ * The program's file, for a program that has moved its headers to anonymous memory: no mapping
+ * names it any more. NULL if it can't be read.
+ */
+static char *program_path(const struct proc *proc)
+{
+	static const char deleted[] = " (deleted)";
+	char link[64], path[4096];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/task/%d/exe", proc->pid, proc->tid);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len < 0)
+		return NULL;
+	path[len] = '\0';
+	if ((size_t)len > strlen(deleted) && !strcmp(path + len - strlen(deleted), deleted))
+		path[(size_t)len - strlen(deleted)] = '\0';
+	return strdup(path);
+}
+
+/* What the module is called: by its mapping, or else by what it says of itself. Allocated. */
+static char *path_of(const struct proc *proc, const struct mapping *map,
+		     const struct module *module)
+{
+	char *path = !map->path[0] && module->is_main ? program_path(proc) : NULL;
+
+	if (path)
+		return path;
+	return strdup(!map->path[0] && module->soname ? module->soname : map->path);
+}
+
 static int add_module(const struct proc *proc, const struct mapping *map, taddr main_phdr,
 		      module_vec *modules, struct uspl_err *err)
 {
@@ -167,7 +198,10 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 		module_release(&found);
 		return 0;
 	}
-	found.path = strdup(map->path);
+	found.is_main = main_phdr == map->start + ehdr.e_phoff;
+	read_build_id(proc, &found);
+	read_soname(proc, &found);
+	found.path = path_of(proc, map, &found);
 	module = found.path ? vec_push(modules) : NULL;
 	if (!module) {
 		module_release(&found);
@@ -175,10 +209,7 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 	}
 	found.name = file_basename(found.path);
 	found.is_vdso = !strcmp(found.path, "[vdso]");
-	found.is_main = main_phdr == map->start + ehdr.e_phoff;
 	*module = found;
-	read_build_id(proc, module);
-	read_soname(proc, module);
 	return 0;
 }
 
@@ -219,7 +250,7 @@ int module_open_file(const struct proc *proc, const struct module *module)
 	char path[4400];
 	int fd;
 
-	if (!map || !map->inode)
+	if (!map)
 		return -1;
 	/*
 	 * By the thread that lives: the main one may have exited, and then its links are empty.
@@ -227,15 +258,13 @@ int module_open_file(const struct proc *proc, const struct module *module)
 	 */
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->tid,
 		 map->start, map->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	if (module->is_main) {
+	fd = map->inode ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0 && module->is_main) {
 		snprintf(path, sizeof(path), "/proc/%d/exe", proc->tid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0)
-			return fd;
 	}
+	if (fd >= 0 || !map->inode)
+		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->tid, module->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	/*
