@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// asleep_test.c - sleepers are found where they sleep, and never believed when they have moved
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "proc/asleep.h"
+#include "proc/stop.h"
+#include "tap.h"
+
+#define SLEEPERS 3
+#define STRESS_NS 1000000000ll
+
+/* What the targets and the test share. */
+struct shared {
+	volatile int ready;
+	volatile pid_t spinner;
+	int n_restless;
+	long pause_ns; /* how long the restless sleep */
+	int wake[2];   /* a pipe that one sleeper reads */
+};
+
+static struct shared *shared;
+
+static void *sleep_in_poll(void *arg)
+{
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	poll(NULL, 0, -1);
+	return arg;
+}
+
+static void *sleep_in_read(void *arg)
+{
+	char byte;
+
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	while (read(shared->wake[0], &byte, 1) == 1)
+		__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	return arg;
+}
+
+static void *spin(void *arg)
+{
+	shared->spinner = (pid_t)syscall(SYS_gettid);
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	for (;;)
+		__asm__ volatile("" : : : "memory");
+	return arg;
+}
+
+static void *leave_at_once(void *arg)
+{
+	return arg;
+}
+
+static void body_sleepers(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 5; i++) {
+		pthread_create(&thread, NULL, leave_at_once, NULL);
+		pthread_join(thread, NULL);
+	}
+	for (int i = 1; i < SLEEPERS; i++)
+		pthread_create(&thread, NULL, i == 1 ? sleep_in_read : sleep_in_poll, NULL);
+	sleep_in_poll(NULL);
+}
+
+static void body_spinner(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin, NULL);
+	sleep_in_poll(NULL);
+}
+
+static void body_orphans(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, sleep_in_poll, NULL);
+	pthread_exit(NULL);
+}
+
+#define PATTERN_WORDS 64
+#define PATTERN_MARK 0x5ea15ea15ea10000ull
+
+/* Sleeps and works in turn; asleep, all words of its pattern are equal, at work they aren't. */
+static __attribute__((noinline)) void *restless(void *arg)
+{
+	uint64_t pattern[PATTERN_WORDS];
+	const struct timespec pause = { 0, shared->pause_ns };
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	for (uint16_t round = 0;; round++) {
+		pattern[PATTERN_WORDS / 2] = PATTERN_MARK - 1;
+		for (int i = 0; i < 10000; i++)
+			__asm__ volatile("" : : "r"(pattern) : "memory");
+		for (size_t i = 0; i < PATTERN_WORDS; i++)
+			pattern[i] = PATTERN_MARK + round;
+		__asm__ volatile("" : : "r"(pattern) : "memory");
+		nanosleep(&pause, NULL);
+	}
+	return arg;
+}
+
+static void body_restless(void)
+{
+	pthread_t thread;
+
+	for (int i = 1; i < shared->n_restless; i++)
+		pthread_create(&thread, NULL, restless, NULL);
+	restless(NULL);
+}
+
+static pid_t start(void (*body)(void), int n_ready)
+{
+	pid_t pid;
+
+	shared->ready = 0;
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		body();
+		_exit(0);
+	}
+	while (shared->ready < n_ready)
+		sched_yield();
+	return pid;
+}
+
+static void finish(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* The first number in /proc/PID/task/TID/syscall: the call that the thread sleeps in. */
+static long call_of(pid_t pid, pid_t tid)
+{
+	auto_fclose FILE *file = NULL;
+	char path[64];
+	long nr;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	file = fopen(path, "r");
+	return file && fscanf(file, "%ld", &nr) == 1 ? nr : -1;
+}
+
+/* Until all threads of a target that is to sleep do, in the calls that they are to sleep in. */
+static void settle(const struct proc *proc, size_t threads)
+{
+	size_t asleep;
+
+	do {
+		tid_vec tids = { 0 };
+		pid_t *tid;
+
+		asleep = 0;
+		if (threads_list(proc, &tids, NULL) != 0)
+			break;
+		vec_for_each (&tids, tid) {
+			long nr = call_of(proc->pid, *tid);
+
+			asleep += nr == SYS_poll || nr == SYS_read;
+		}
+		asleep = tids.n == threads ? asleep : 0;
+		vec_release(&tids);
+	} while (asleep != threads);
+}
+
+static size_t count_class(const struct asleep *asleep, enum asleep_class class)
+{
+	const struct asleep_thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&asleep->threads, thread)
+		n += thread->class == class;
+	return n;
+}
+
+/* What is known of the registers must be what a stop shows. */
+static bool same_registers(const struct proc *proc, struct asleep *asleep)
+{
+	const struct thread *thread;
+	struct uspl_err err = { 0 };
+	struct stop stop;
+	bool same = true;
+
+	if (stop_prepare(&stop, proc, &err) != 0)
+		return false;
+	same = stop_enter(&stop, clock_now_ns() + 2000000000, &err) == 0;
+	vec_for_each (&stop.threads, thread) {
+		const struct asleep_thread *seen = asleep_find(asleep, thread->tid);
+		struct some_regs regs;
+
+		regs_to_dwarf(&thread->regs, &regs);
+		for (int reg = 0; same && seen && reg < DWARF_REGS; reg++)
+			same = !some_regs_know(&seen->regs, reg) ||
+			       seen->regs.value[reg] == regs.value[reg];
+		same &= seen && some_regs_know(&seen->regs, DWARF_SP) &&
+			some_regs_know(&seen->regs, DWARF_PC);
+	}
+	stop_leave(&stop);
+	return same;
+}
+
+static void test_sleepers(bool with_sum)
+{
+	pid_t pid = start(body_sleepers, SLEEPERS);
+	const char *how = with_sum ? "by the sum" : "one by one";
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+	bool has_sum;
+
+	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
+		ok(false, "%s", err.msg);
+		finish(pid);
+		return;
+	}
+	has_sum = asleep.sum.link.fd >= 0;
+	if (!with_sum)
+		runsum_close(&asleep.sum);
+	settle(proc, SLEEPERS);
+	ok(asleep_look(&asleep, &err) == 0 && asleep.threads.n == SLEEPERS &&
+		   count_class(&asleep, ASLEEP_SLEEPS) == SLEEPERS,
+	   "%s: all threads are found asleep %s", how, err.msg);
+	if (with_sum && has_sum)
+		ok(asleep.dead_known && asleep.dead >= 5,
+		   "%s: the runs of threads that have died are known (%llu)", how,
+		   (unsigned long long)asleep.dead);
+	for (int i = 0; i < 3; i++)
+		ok(asleep_unchanged(&asleep), "%s: none of them has run since", how);
+	asleep.threads.items[0].clean = true;
+	ok(asleep_look(&asleep, &err) == 0 && asleep.threads.items[0].clean &&
+		   asleep_unchanged(&asleep),
+	   "%s: a second look finds the same", how);
+	ok(write(shared->wake[1], "x", 1) == 1, "one of them is woken");
+	while (shared->ready < SLEEPERS + 1)
+		sched_yield();
+	ok(!asleep_unchanged(&asleep), "%s: that is noticed", how);
+	settle(proc, SLEEPERS);
+	ok(!asleep_unchanged(&asleep), "%s: and so when it sleeps at its place again", how);
+	for (size_t i = 0; i < asleep.threads.n; i++)
+		asleep.threads.items[i].clean = true;
+	ok(asleep_look(&asleep, &err) == 0 && asleep_unchanged(&asleep),
+	   "%s: after another look all is true again", how);
+	ok(asleep.threads.items[0].clean + asleep.threads.items[1].clean +
+			   asleep.threads.items[2].clean ==
+		   SLEEPERS - 1,
+	   "%s: only the one that has run is to be checked again", how);
+	ok(same_registers(proc, &asleep), "%s: the registers are those that a stop shows", how);
+	ok(!asleep_unchanged(&asleep), "%s: a stop is noticed", how);
+	asleep_release(&asleep);
+	finish(pid);
+}
+
+static void test_spinner(void)
+{
+	pid_t pid = start(body_spinner, 2);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+	struct asleep_thread *spinner;
+
+	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
+		ok(false, "%s", err.msg);
+		finish(pid);
+		return;
+	}
+	while (call_of(pid, pid) != SYS_poll)
+		sched_yield();
+	ok(asleep_look(&asleep, &err) == 0 && count_class(&asleep, ASLEEP_RUNS) == 1,
+	   "a thread that runs is told from one that sleeps");
+	spinner = asleep_find(&asleep, shared->spinner);
+	ok(spinner && spinner->class == ASLEEP_RUNS, "and found by its id");
+	ok(!asleep_unchanged(&asleep), "as long as one runs nothing is certain");
+	kill(pid, SIGSTOP);
+	while (asleep_look(&asleep, &err) == 0 && count_class(&asleep, ASLEEP_RUNS))
+		sched_yield();
+	ok(count_class(&asleep, ASLEEP_SLEEPS) == 2,
+	   "threads of a stopped process stand still, too");
+	ok(asleep_look(&asleep, &err) == 0 && asleep_unchanged(&asleep), "and don't run");
+	kill(pid, SIGCONT);
+	asleep_release(&asleep);
+	finish(pid);
+}
+
+/* Held by a stop of ours, a running thread is no obstacle; its count may be any. */
+static void test_held(void)
+{
+	pid_t pid = start(body_spinner, 2);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+	struct asleep_thread *spinner;
+	struct thread thread = { 0 };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
+		ok(false, "%s", err.msg);
+		finish(pid);
+		return;
+	}
+	while (call_of(pid, pid) != SYS_poll)
+		sched_yield();
+	thread.tid = shared->spinner;
+	ok(asleep_look(&asleep, &err) == 0 && thread_seize(proc, &thread, &err) == 0, "%s",
+	   "seized");
+	thread_interrupt(&thread);
+	ok(thread_wait(proc, &thread, clock_now_ns() + 2000000000, &err) == 0 &&
+		   thread.state == THREAD_STOPPED,
+	   "the running thread is stopped");
+	spinner = asleep_find(&asleep, thread.tid);
+	spinner->held = true;
+	ok(asleep_unchanged(&asleep), "with all others asleep, and it held, nothing can run");
+	ok(asleep_look(&asleep, &err) == 0 &&
+		   asleep_find(&asleep, thread.tid)->class == ASLEEP_RUNS &&
+		   asleep_unchanged(&asleep),
+	   "a look leaves a held thread alone");
+	asleep_find(&asleep, thread.tid)->held = false;
+	thread_release(&thread);
+	ok(!asleep_unchanged(&asleep), "let go, it runs");
+	asleep_release(&asleep);
+	finish(pid);
+}
+
+static bool is_zombie(pid_t pid)
+{
+	auto_fclose FILE *file = NULL;
+	char path[64], state;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid);
+	file = fopen(path, "r");
+	return !file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1 || state == 'Z';
+}
+
+static void test_orphans(void)
+{
+	pid_t pid = start(body_orphans, 1);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+	struct asleep_thread *main_thread;
+
+	while (!is_zombie(pid))
+		sched_yield();
+	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
+		ok(false, "%s", err.msg);
+		finish(pid);
+		return;
+	}
+	while (call_of(pid, proc->tid) != SYS_poll)
+		sched_yield();
+	ok(asleep_look(&asleep, &err) == 0 && asleep.threads.n == 2,
+	   "a main thread that has exited");
+	main_thread = asleep_find(&asleep, pid);
+	ok(main_thread && main_thread->class == ASLEEP_NO_CODE, "has no code to run");
+	ok(asleep_unchanged(&asleep), "and doesn't keep the others from being asleep");
+	asleep_release(&asleep);
+	finish(pid);
+}
+
+/* What the stress test has seen. */
+struct tally {
+	size_t looks, torn, accepted, wrong, whole, lies;
+};
+
+/* True if all words of the pattern above that stack pointer are equal; false, too, if none is there. */
+static bool pattern_is_whole(const struct proc *proc, taddr sp)
+{
+	uint64_t words[PATTERN_WORDS * 4];
+	size_t n = proc_read_some(proc, sp, words, sizeof(words)) / sizeof(*words), first = 0;
+
+	while (first < n && (words[first] & ~0xffffull) != PATTERN_MARK)
+		first++;
+	for (size_t i = 1; i < PATTERN_WORDS; i++)
+		if (first + i >= n || words[first + i] != words[first])
+			return false;
+	return true;
+}
+
+/* One thread: what is read of a sleeper's stack is consistent if its count says that it slept on. */
+static void check_sleeper(const struct proc *proc, const struct asleep_thread *thread,
+			  struct tally *tally)
+{
+	bool whole = pattern_is_whole(proc, thread->regs.value[DWARF_SP]);
+	bool still = runcount_read(&thread->count, proc) == thread->runs;
+
+	tally->accepted += still;
+	tally->torn += !still;
+	tally->wrong += still && !whole;
+}
+
+/*
+ * All threads: counts only grow, so if one has grown before the question, "unchanged" would be a
+ * lie.
+ */
+static void check_process(const struct proc *proc, struct asleep *asleep, struct tally *tally)
+{
+	const struct asleep_thread *thread;
+	bool moved = false, unchanged;
+
+	vec_for_each (&asleep->threads, thread)
+		moved |= runcount_read(&thread->count, proc) != thread->runs;
+	unchanged = asleep_unchanged(asleep);
+	tally->whole += unchanged;
+	tally->lies += unchanged && moved;
+}
+
+static void test_restless(int threads, long pause_ns)
+{
+	pid_t pid;
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+	struct tally tally = { 0 };
+	int64_t end = clock_now_ns() + STRESS_NS;
+	int rc;
+
+	shared->n_restless = threads;
+	shared->pause_ns = pause_ns;
+	pid = start(body_restless, threads);
+	rc = proc_open(pid, &proc, &err);
+	if (!rc)
+		rc = asleep_open(&asleep, proc, &err);
+	if (rc) {
+		ok(false, "%s", err.msg);
+		finish(pid);
+		return;
+	}
+	while (!rc && (clock_now_ns() < end || !tally.accepted)) {
+		const struct asleep_thread *thread;
+
+		rc = asleep_look(&asleep, &err);
+		vec_for_each (&asleep.threads, thread)
+			if (thread->class == ASLEEP_SLEEPS)
+				check_sleeper(proc, thread, &tally);
+		check_process(proc, &asleep, &tally);
+		tally.looks++;
+	}
+	ok(rc == 0 && tally.accepted, "%d threads that sleep for %ld us are caught asleep (%zu)",
+	   threads, pause_ns / 1000, tally.accepted);
+	ok(!tally.wrong, "what is accepted is never torn (%zu have moved meanwhile)", tally.torn);
+	ok(!tally.lies, "no process is called unchanged that isn't (%zu of %zu looks were)",
+	   tally.whole, tally.looks);
+	asleep_release(&asleep);
+	finish(pid);
+}
+
+int main(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED || pipe(shared->wake) != 0)
+		return 3;
+	test_sleepers(true);
+	test_sleepers(false);
+	test_spinner();
+	test_held();
+	test_orphans();
+	test_restless(6, 20000);
+	test_restless(2, 500000);
+	return tap_done();
+}
