@@ -19,7 +19,7 @@ int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_er
 int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses data that would go on pointing to a replaced table, or into replaced code. */
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
-/* Refuses new variables that can't be carried: thread-local ones, entries of linker's tables. */
+/* Refuses new variables that can't be carried: entries of linker's tables. */
 int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses a new variable that may be an old one, moved from another unit. */
 int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
@@ -28,6 +28,8 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a new variable whose constructor would have to run at the program's start. */
 int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_cxx.c: refuses another list of thread_local variables that are made for each thread. */
+int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */
 int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a variable of an inline function that other units may have brought in. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "create/differ.h"
+#include "create/place.h"
 #include "create/statics.h"
 #include "create/vet.h"
 
@@ -71,6 +72,49 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 				       "then it is constructed at its first use");
 			return rc;
 		}
+	}
+	return 0;
+}
+
+/* Does the code look whether this thread has made its variables, and make a new one among them? */
+static bool makes_new_for_thread(const struct objsec *code)
+{
+	bool looks = false, is_new = false;
+	const struct objrel *rel;
+
+	vec_for_each (&code->rels, rel) {
+		const struct objsym *sym = rel->sym;
+
+		looks |= !strcmp(sym->name, "__tls_guard") && ident_of(sym)->twin;
+		is_new |= sym->sec && part_of(sym->sec)->kind == PART_TLS && sym_is_variable(sym) &&
+			  !ident_of(sym)->twin;
+	}
+	return looks && is_new;
+}
+
+/*
+ * The thread_local variables of a unit are made together, at a thread's first use of any. Threads
+ * that have done so won't do it again.
+ */
+int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct part *part = part_of(sec);
+		bool is_list = part->owner && !strcmp(part->owner->name, "__tls_init") &&
+			       ident_of(part->owner)->twin;
+		int rc;
+
+		if (part->kind != PART_CODE || !part->carried ||
+		    (!is_list && !makes_new_for_thread(sec)))
+			continue;
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' makes a thread_local variable that is new, together with "
+				"old ones, which threads that run have made already",
+				sec_title(sec));
+		uspl_hint(err, "make it a thread_local variable of the function that uses it");
+		return rc;
 	}
 	return 0;
 }
