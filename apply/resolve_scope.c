@@ -6,6 +6,9 @@
 // libraries opened later are at its end. All but the last are the global scope, which is searched
 // first for everybody. A library that was opened later then sees itself and what it needs.
 //
+// A library that was opened with dlmopen() lies in a name space of its own: another list, which is
+// all that it sees. There may be other copies of the same libraries in other lists.
+//
 // A program without such a list (a static one) is searched in the order of its modules, itself
 // first.
 
@@ -54,13 +57,14 @@ static struct dynsyms *main_program(const struct scope *scope)
 	return NULL;
 }
 
-/* The dynamic linker's list. Empty if the program has none. */
+/* The dynamic linker's list in which the module is. Empty if the program has none. */
 static int read_list(struct scope *scope, const struct proc *proc, struct uspl_err *err)
 {
 	struct dynsyms *program = main_program(scope);
 	linkmap_vec maps = { 0 };
 	struct linkmap *map;
-	int rc = program ? linkmaps_read(proc, program->debug, &maps, err) : 0;
+	taddr own = scope->own->module->dynamic;
+	int rc = program ? linkmaps_read(proc, program->debug, own, &maps, err) : 0;
 
 	vec_for_each (&maps, map) {
 		struct dynsyms *dyn = at_dynamic(scope, map->dynamic);
@@ -79,18 +83,20 @@ static bool is_called(const struct module *module, const char *needed)
 }
 
 /*
- * Appends what the modules of the scope from `first` on need, and what these need, breadth first.
+ * Appends what the modules of the scope from `first` on need, and what these need, breadth first,
+ * out of those that are in the list.
  */
-static int append_needed(struct scope *scope, size_t first, struct uspl_err *err)
+static int append_needed(struct scope *scope, size_t first, const dynsyms_list *list,
+			 struct uspl_err *err)
 {
 	for (size_t i = first; i < scope->order.n; i++) {
 		const struct dynsyms *dyn = scope->order.items[i];
 
-		for (size_t j = 0; j < dyn->needed.n * scope->n_all; j++) {
-			struct dynsyms *other = scope->all[j % scope->n_all];
+		for (size_t j = 0; j < dyn->needed.n * list->n; j++) {
+			struct dynsyms *other = list->items[j % list->n];
 			int rc = 0;
 
-			if (is_called(other->module, dyn->needed.items[j / scope->n_all]))
+			if (is_called(other->module, dyn->needed.items[j / list->n]))
 				rc = append(scope, other, err);
 			if (rc)
 				return rc;
@@ -100,17 +106,17 @@ static int append_needed(struct scope *scope, size_t first, struct uspl_err *err
 }
 
 /* How long the global scope is: up to the last module of the list that the program needs. */
-static int global_length(const struct scope *list, size_t *ret_n, struct uspl_err *err)
+static int global_length(const dynsyms_list *list, size_t *ret_n, struct uspl_err *err)
 {
-	struct scope startup = { .all = list->all, .n_all = list->n_all };
+	struct scope startup = { 0 };
 	size_t n = 0;
-	int rc = append(&startup, list->order.items[0], err);
+	int rc = append(&startup, list->items[0], err);
 
 	if (!rc)
-		rc = append_needed(&startup, 0, err);
-	for (size_t i = 0; i < list->order.n; i++)
+		rc = append_needed(&startup, 0, list, err);
+	for (size_t i = 0; i < list->n; i++)
 		for (size_t j = 0; j < startup.order.n; j++)
-			if (list->order.items[i] == startup.order.items[j])
+			if (list->items[i] == startup.order.items[j])
 				n = i + 1;
 	vec_release(&startup.order);
 	*ret_n = n;
@@ -128,21 +134,36 @@ static int order_without_list(struct scope *scope, struct uspl_err *err)
 	return rc;
 }
 
-static int find_order(struct scope *scope, const struct proc *proc, struct uspl_err *err)
+/* The global scope, then the module and what it needs. */
+static int order_by_list(struct scope *scope, const dynsyms_list *list, struct uspl_err *err)
 {
 	size_t global;
+	int rc = global_length(list, &global, err);
+
+	for (size_t i = 0; !rc && i < global; i++)
+		rc = append(scope, list->items[i], err);
+	if (!rc)
+		rc = append(scope, scope->own, err);
+	return rc ? rc : append_needed(scope, global, list, err);
+}
+
+static int find_order(struct scope *scope, const struct proc *proc, struct uspl_err *err)
+{
+	dynsyms_list list;
 	int rc = read_list(scope, proc, err);
 
 	if (rc)
 		return rc;
 	if (!scope->order.n)
 		return order_without_list(scope, err);
-	rc = global_length(scope, &global, err);
-	if (rc)
-		return rc;
-	scope->order.n = global;
-	rc = append(scope, scope->own, err);
-	return rc ? rc : append_needed(scope, global, err);
+	/* In a name space of dlmopen() everybody sees all. */
+	if (!scope->order.items[0]->module->is_main)
+		return 0;
+	list = scope->order;
+	scope->order = (dynsyms_list){ 0 };
+	rc = order_by_list(scope, &list, err);
+	vec_release(&list);
+	return rc;
 }
 
 int scope_init(struct scope *scope, const struct proc *proc, const module_vec *modules,

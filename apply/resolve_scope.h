@@ -5,11 +5,13 @@
 
 #include "proc/dynsym.h"
 
+typedef VEC(struct dynsyms *) dynsyms_list;
+
 struct scope {
 	struct dynsyms **all; /* of every module, in the order of the module vec; owned */
 	size_t n_all;
 	struct dynsyms *own; /* the module's */
-	VEC(struct dynsyms *) order;
+	dynsyms_list order;
 };
 
 /* Where a global symbol is defined. */

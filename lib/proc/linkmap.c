@@ -3,16 +3,21 @@
 
 #include "proc/linkmap.h"
 
-/* Longer than any process's list: a damaged one may lead in circles. */
-enum { LIST_MAX = 4096 };
+#include <stddef.h>
+
+/* Longer than any process's list, and more than there can be: damaged ones may lead in circles. */
+enum { LIST_MAX = 4096, LISTS_MAX = 64 };
 
 /*
  * The first members of struct r_debug and struct link_map, <link.h>: debuggers rely on them, so
- * they don't change.
+ * they don't change. Version 2 of the first (glibc 2.35, <link.h>, struct r_debug_extended) has a
+ * successor, for the next name space.
  */
 struct debug_head {
 	int version;
-	taddr map;
+	taddr map, brk;
+	int state;
+	taddr ldbase, next;
 };
 
 struct map_head {
@@ -20,29 +25,62 @@ struct map_head {
 	taddr name, dynamic, next, prev;
 };
 
-int linkmaps_read(const struct proc *proc, taddr debug, linkmap_vec *ret, struct uspl_err *err)
+static int read_list(const struct proc *proc, taddr at, linkmap_vec *maps, struct uspl_err *err)
 {
-	struct debug_head head = { 0 };
-	linkmap_vec maps = { 0 };
-	taddr at;
-
-	if (debug && proc_read_some(proc, debug, &head, sizeof(head)) != sizeof(head))
-		head.map = 0;
-	at = head.map;
 	for (int i = 0; at && i < LIST_MAX; i++) {
 		struct linkmap *item;
 		struct map_head map;
 
 		if (proc_read_some(proc, at, &map, sizeof(map)) != sizeof(map))
 			break;
-		item = vec_push(&maps);
+		item = vec_push(maps);
 		if (!item) {
-			vec_release(&maps);
+			vec_release(maps);
 			return uspl_fail_nomem(err);
 		}
 		*item = (struct linkmap){ at, map.dynamic };
 		at = map.next;
 	}
-	*ret = maps;
 	return 0;
+}
+
+static bool holds(const linkmap_vec *maps, taddr dynamic)
+{
+	const struct linkmap *map;
+
+	vec_for_each (maps, map)
+		if (map->dynamic == dynamic)
+			return true;
+	return false;
+}
+
+int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_vec *ret,
+		  struct uspl_err *err)
+{
+	linkmap_vec first = { 0 };
+	int rc = 0;
+
+	for (int i = 0; debug && !rc && i < LISTS_MAX; i++) {
+		/* Of version 1, the rest isn't there. */
+		const size_t least = offsetof(struct debug_head, brk);
+		struct debug_head head = { 0 };
+		linkmap_vec maps = { 0 };
+
+		if (proc_read_some(proc, debug, &head, sizeof(head)) < least)
+			break;
+		rc = read_list(proc, head.map, &maps, err);
+		if (!rc && holds(&maps, dynamic)) {
+			vec_release(&first);
+			*ret = maps;
+			return 0;
+		}
+		if (i == 0)
+			first = maps;
+		else
+			vec_release(&maps);
+		debug = head.version >= 2 ? head.next : 0;
+	}
+	if (!rc)
+		*ret = first;
+	return rc;
 }

@@ -15,10 +15,12 @@ struct linkmap {
 typedef VEC(struct linkmap) linkmap_vec;
 
 /*
- * The list that the program's DT_DEBUG leads to (dynsyms.debug), in its order; empty for a program
- * that has none. vec_release frees it.
+ * The list that holds the module with this dynamic section, in its order. A program that calls
+ * dlmopen(3) has several, one for each name space; if none holds the module, it is the first, the
+ * program's own. They begin where the program's DT_DEBUG leads to (dynsyms.debug); empty for a
+ * program that has none. vec_release frees it.
  */
-int linkmaps_read(const struct proc *proc, taddr debug, linkmap_vec *ret,
+int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_vec *ret,
 		  struct uspl_err *err) uspl_must_check;
 
 #endif

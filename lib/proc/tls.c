@@ -100,7 +100,7 @@ static int find_map(const struct proc *proc, const module_vec *modules, const st
 		return 0;
 	rc = dynsyms_open(proc, program, &dyn, err);
 	if (!rc)
-		rc = linkmaps_read(proc, dyn->debug, &maps, err);
+		rc = linkmaps_read(proc, dyn->debug, module->dynamic, &maps, err);
 	vec_for_each (&maps, map)
 		if (map->dynamic == module->dynamic)
 			*ret = map->addr;

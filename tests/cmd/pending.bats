@@ -147,6 +147,25 @@ build_other() {
 	expect_fine
 }
 
+@test "copies in two name spaces: the new code calls the libc of its own" {
+	expect_answer 'load ./libplugin.so' loaded
+	expect_answer 'copy ./libplugin.so' loaded
+	WORK=$BATS_TEST_TMPDIR/where
+	mkdir "$WORK"
+	cp -r "$FIXTURE/tree" "$WORK/tree"
+	create "$WORK/tree" "$USPL_TESTS/cases/library-pending/where.diff"
+	expect_status 0
+	apply
+	expect_status 0
+	ask 'call at'
+	[[ $REPLY =~ ^at\ (0x[0-9a-f]+),\ at\ (0x[0-9a-f]+)$ ]] || fail "the answer is '$REPLY'"
+	[ "${BASH_REMATCH[1]}" != "${BASH_REMATCH[2]}" ] || fail "both copies call the same libc"
+	undo
+	expect_status 0
+	expect_answer 'call x' 'old x 2, old x 2'
+	expect_fine
+}
+
 @test "another build of the same name beside it: left as it is, and said" {
 	build_other "$TARGET_DIR/other.so"
 	expect_answer 'load ./libplugin.so' loaded
