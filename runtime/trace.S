@@ -5,8 +5,9 @@
  * Copied as it is into the target, near each traced module; needs no relocation. It reaches its control page (struct
  * uspl_trace_control) at a fixed distance. docs/trace.md explains the parts; include/uspl/trace_abi.h has the layouts.
  *
- * E is the address of the return address of the traced call; what belongs to it (its slot) lies at E - 8 - USPL_TRACE_SHADOW: the return
- * address, and the time of the call. E - 8 is a multiple of 16, so slots don't overlap and none crosses the end of a chunk.
+ * E is the address of the return address of the traced call; what belongs to it (its slot, 16 bytes) lies at 2 * E without bit
+ * USPL_TRACE_SHADOW_BIT: the return address, and the time of the call. Compilers align the stack to 16 bytes only for calls of functions that
+ * need it: return addresses may lie 8 bytes apart, their slots then lie 16 apart.
  *
  * Every register but the flags is kept. What interrupts us (a signal handler that makes traced calls) may use the same thread's entry:
  * the hot path reads it once and takes its place in the ring with one instruction.
@@ -32,6 +33,12 @@ uspl_trace_begin:
 	mov	control + TC_COUNTERS(%rip), %rcx
 	lock incq 8(%rcx)
 	pop	%rcx
+.endm
+
+/* \reg: E; becomes its slot. */
+.macro SLOT reg
+	add	\reg, \reg
+	btr	$USPL_TRACE_SHADOW_BIT, \reg
 .endm
 
 /* The address of the entry at the thread pointer's home place; \thread holds the thread pointer. */
@@ -63,9 +70,9 @@ uspl_trace_call:
 	jne	call_slow
 	lea	32(%rsp), %rcx		/* E */
 	mov	%rcx, %rdx
-	sub	TT_CHUNK(%rax), %rdx	/* the chunk + 8: one that isn't a multiple of 16 becomes large */
-	ror	$4, %rdx
-	cmp	$(USPL_TRACE_CHUNK / 16), %rdx
+	sub	TT_CHUNK(%rax), %rdx
+	ror	$3, %rdx		/* what isn't a multiple of 8 becomes large */
+	cmp	$(USPL_TRACE_CHUNK / 8), %rdx
 	jae	call_slow
 call_known:				/* rax: the entry; rcx: E */
 	mov	32(%rsp), %rdx
@@ -74,8 +81,7 @@ call_known:				/* rax: the entry; rcx: E */
 	cmp	$USPL_TRACE_THUNK_RETURN, %eax
 	je	call_tail
 call_note:				/* rcx: E; rdx: the return address */
-	mov	$(USPL_TRACE_SHADOW + 8), %rax
-	sub	%rax, %rcx
+	SLOT	%rcx
 	mov	%rdx, (%rcx)
 call_time:				/* rcx: the slot */
 	rdtsc
@@ -106,8 +112,7 @@ call_tail:
 	pop	%rsi
 	jmp	call_note
 2:	mov	%rcx, %rsi
-	mov	$(USPL_TRACE_SHADOW + 8), %rax
-	sub	%rax, %rsi		/* the slot */
+	SLOT	%rsi
 	mov	1(%rdx), %edi		/* push $id */
 	push	%rdi
 	push	%rsi
@@ -181,8 +186,7 @@ uspl_trace_return:
 	push	%rdx
 	push	%rsi
 	lea	32(%rsp), %rsi
-	mov	$(USPL_TRACE_SHADOW + 8), %rax
-	sub	%rax, %rsi		/* the slot */
+	SLOT	%rsi
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
@@ -289,17 +293,16 @@ call_slow:
 	cmpq	$0, TT_RING(%rax)
 	je	call_nowhere
 	lea	32(%rsp), %rcx		/* E */
-	lea	-8(%rcx), %rdx
-	test	$15, %dl
+	test	$7, %cl
 	jnz	call_unseen
+	mov	%rcx, %rdx
 	and	$-USPL_TRACE_CHUNK, %rdx
-	add	$8, %rdx
 	cmp	%rdx, TT_CHUNK(%rax)
 	je	call_known
 	push	%rdx
 	push	%rcx
 	push	%rax
-	lea	-8(%rdx), %rcx
+	mov	%rdx, %rcx
 	call	chunk_meet
 	mov	%rax, %rdx
 	pop	%rax
@@ -452,9 +455,6 @@ chunk_meet:
 	push	%r10
 	push	%r11
 	mov	%rcx, %rdi		/* the chunk */
-	mov	$USPL_TRACE_SHADOW, %rax
-	cmp	%rax, %rdi
-	jb	chunk_none
 	mov	$SPINS, %r9d
 	xor	%r8d, %r8d		/* 1: we have mapped it */
 chunk_look:
@@ -484,9 +484,8 @@ chunk_look:
 	cmpq	$0, control + TC_NO_SYSCALLS(%rip)
 	jne	chunk_none
 	push	%rdi
-	mov	$USPL_TRACE_SHADOW, %rax
-	sub	%rax, %rdi
-	mov	$USPL_TRACE_CHUNK, %esi
+	SLOT	%rdi
+	mov	$(2 * USPL_TRACE_CHUNK), %esi
 	mov	$PROT_RW, %edx
 	mov	$MAP_SHADOW, %r10d
 	mov	$-1, %r8

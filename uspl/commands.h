@@ -21,6 +21,8 @@ int cmd_create(int argc, char **argv, struct uspl_err *err);
 int cmd_apply(int argc, char **argv, struct uspl_err *err);
 /* The way back. */
 int cmd_undo(int argc, char **argv, struct uspl_err *err);
+/* Trace the functions of running processes. */
+int cmd_trace(int argc, char **argv, struct uspl_err *err);
 /* What is applied where; what is in a file. */
 int cmd_view(int argc, char **argv, struct uspl_err *err);
 

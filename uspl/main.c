@@ -17,6 +17,7 @@ static const struct {
 	{ "create", cmd_create, "make an update from a source diff" },
 	{ "apply",  cmd_apply,  "put an update into running processes" },
 	{ "undo",   cmd_undo,   "take an update back" },
+	{ "trace",  cmd_trace,  "trace the functions of running processes" },
 	{ "view",   cmd_view,   "show what is applied where, or what is in an update" },
 };
 /* clang-format on */

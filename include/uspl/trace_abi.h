@@ -18,8 +18,11 @@
 /* Of the code's copy; the control page follows. */
 #define USPL_TRACE_CONTROL 4096
 
-/* What belongs to the return address at stack address A is kept at A - USPL_TRACE_SHADOW. */
-#define USPL_TRACE_SHADOW 0x400000000000
+/*
+ * What belongs to the return address at stack address A (16 bytes) is kept at 2 * A with this bit
+ * cleared: in the address space's free middle for stacks at its top.
+ */
+#define USPL_TRACE_SHADOW_BIT 47
 
 #define USPL_TRACE_THREADS 4096  /* entries in the table of threads */
 #define USPL_TRACE_CHUNKS 4096   /* entries in the table of chunks */
@@ -126,6 +129,59 @@ struct uspl_trace_entry {
 	uint32_t caller; /* the low half of the return address */
 	uint32_t id;
 };
+
+#define USPL_TRACE_ABI_VERSION 1
+#define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
+#define USPL_TRACE_SITE_BYTES 5
+
+/*
+ * Where a module's part of a session is. A tool that finds SWITCHING knows that another one died
+ * meanwhile: some sites hold their jump, others don't, and either is sound.
+ */
+enum uspl_trace_state {
+	USPL_TRACE_LOADED = 1, /* no site holds its jump */
+	USPL_TRACE_SWITCHING,
+	USPL_TRACE_ON,
+	USPL_TRACE_DRAINING, /* as LOADED; threads may still be inside traced calls */
+};
+
+/* A traced function; its id is first_id plus its place in the array, and so is its thunk's. */
+struct uspl_trace_site {
+	uint64_t entry; /* the function */
+	uint64_t addr;  /* where the jump is */
+	uint8_t old_bytes[USPL_TRACE_SITE_BYTES];
+	uint8_t len;   /* bytes at addr in which no thread may stand when the jump is put in */
+	uint8_t moved; /* 1: they were the program's own instructions */
+	uint8_t pad;
+};
+
+/*
+ * The record of a session in one module, at the beginning of a mapping that is private, anonymous
+ * and r--, as in abi.h. Behind it the sites, and the module's name.
+ */
+struct uspl_trace_region {
+	uint64_t magic;
+	uint32_t version, state; /* enum uspl_trace_state */
+	uint64_t self, map, map_len, info_len;
+	uint64_t session;                      /* the same for all modules */
+	uint64_t module;                       /* where it begins */
+	uint64_t code;                         /* the runtime's copy; its control page follows */
+	uint64_t thunks, thunks_len, text_len; /* text_len: thunks, and moved instructions behind */
+	uint64_t eh_frame;
+	uint32_t frames;  /* 1: the program's own unwinder knows eh_frame */
+	uint32_t entries; /* 1: entries only */
+	uint32_t first_id, n_sites;
+	uint32_t sites, module_name; /* offsets */
+	/* What all modules share. */
+	uint64_t tables, tables_len, counters;
+	uint64_t rings, rings_len, ring_bytes, ring_mask, n_rings;
+	/* The same moment by both clocks: time stamp counter, and CLOCK_MONOTONIC in ns. */
+	uint64_t start_ticks;
+	int64_t start_ns;
+};
+
+_Static_assert(sizeof(struct uspl_trace_site) == 24, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_trace_region) == 208, "the layout is a contract");
 
 #define USPL_TRACE_AT(type, member, offset)                                                        \
 	_Static_assert(offsetof(struct type, member) == (offset), "trace.S knows this")

@@ -204,6 +204,10 @@ struct arch {
 	 */
 	bool (*thunk_call)(const struct thunk *thunk, uint8_t *code);
 	bool (*thunk_entry)(const struct thunk *thunk, uint8_t *code);
+	/* The clock that the runtime reads; it goes at the same rate on all processors. */
+	uint64_t (*ticks)(void);
+	/* The runtime that thunks call, to be copied into the target; *ret_len bytes. */
+	const uint8_t *(*trace_runtime)(size_t *ret_len);
 	/*
 	 * Appends an .eh_frame section with one record that tells unwinders how to pass through
 	 * thunks of calls at [start, start + len); `at` is where the section will lie. Sets

@@ -54,6 +54,8 @@ static int parse_seconds(const char *name, const char *text, double *ret, struct
 	value = strtod(text, &end);
 	if (end != text && !strcmp(end, "ms"))
 		value /= 1000;
+	else if (end != text && !strcmp(end, "us"))
+		value /= 1000000;
 	else if (end != text && (!strcmp(end, "s") || !*end))
 		;
 	else

@@ -19,7 +19,7 @@ enum cli_kind {
 	CLI_FLAG,    /* bool *: set to true */
 	CLI_STRING,  /* const char **: the argument, owned by argv */
 	CLI_STRINGS, /* cli_strings *: every argument given, in order */
-	CLI_SECONDS, /* double *: a number of seconds, 0 or more; "1.5", "200ms" */
+	CLI_SECONDS, /* double *: a number of seconds, 0 or more; "1.5", "200ms", "5us" */
 	CLI_INT,     /* int *: 1 or more */
 };
 

@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 3
 shopt -s nullglob
 
-code_dirs=(apply create include lib runtime undo uspl view)
+code_dirs=(apply create include lib runtime trace undo uspl view)
 breaches=$(mktemp) || exit 3
 trap 'rm -f "$breaches"' EXIT
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "trace/record.h"
+#include "tracing/record.h"
 
 #define PLACES 256
 

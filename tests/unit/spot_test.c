@@ -5,7 +5,7 @@
 
 #include "proc/module.h"
 #include "tap.h"
-#include "trace/spot.h"
+#include "tracing/spot.h"
 
 struct sample {
 	const char *name;

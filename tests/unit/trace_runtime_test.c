@@ -421,6 +421,25 @@ static void test_tail_call(void)
 	untrace(ids[1]);
 }
 
+/* A function that calls another with nothing on the stack but its own return address. */
+__asm__(".text\n.globl near_outer, near_inner\n"
+	".p2align 4\nnear_outer: .byte 0x90,0x90,0x90,0x90,0x90\n call near_inner\n"
+	" add $1, %rax\n ret\n"
+	".p2align 4\nnear_inner: .byte 0x90,0x90,0x90,0x90,0x90\n lea (%rdi,%rdi), %rax\n ret\n");
+extern long near_outer(long x), near_inner(long x);
+
+static void test_unaligned(void)
+{
+	uint32_t ids[] = { trace(near_outer, false), trace(near_inner, false) };
+	uint64_t from = position();
+
+	ok(near_outer(20) == 41, "return addresses 8 bytes apart don't get into each other's way");
+	ok(count(my_ring(), from, ids[0]) == 1 && count(my_ring(), from, ids[1]) == 1,
+	   "and both calls have their records");
+	untrace(ids[0]);
+	untrace(ids[1]);
+}
+
 static ucontext_t main_context, other_context;
 static char other_stack[256 << 10];
 static long sum;
@@ -622,6 +641,7 @@ int main(void)
 	test_signals();
 	test_longjmp();
 	test_tail_call();
+	test_unaligned();
 	test_coroutines();
 	test_deep();
 	test_unwinding();

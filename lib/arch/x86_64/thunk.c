@@ -8,7 +8,7 @@
  *    20   jmp   uspl_trace_return
  *
  * The call of the body takes the stack slot of the return address that it replaces (E), so the body finds its stack arguments
- * where it expects them. The address itself is in the shadow: at E - 8 - USPL_TRACE_SHADOW.
+ * where it expects them. The address itself is in the shadow: at 2 * E without bit USPL_TRACE_SHADOW_BIT.
  *
  * Unwinding. One record with a rule that depends on the program counter serves all thunks, as the linker does it for a PLT. With
  * o the offset in the thunk, the stack pointer is E at 0 <= o < 10 and o >= 20, and E + 8 in between. The CFA is given as E + 9 and the
@@ -51,6 +51,17 @@ static taddr part(const struct thunk *thunk, const uint8_t *symbol)
 	return thunk->runtime + (taddr)(symbol - uspl_trace_begin);
 }
 
+uint64_t x86_64_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+const uint8_t *x86_64_trace_runtime(size_t *ret_len)
+{
+	*ret_len = (size_t)(uspl_trace_end - uspl_trace_begin);
+	return uspl_trace_begin;
+}
+
 bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code)
 {
 	static const uint8_t lea_8_rsp[] = { 0x48, 0x8d, 0x64, 0x24, 0x08 };
@@ -80,6 +91,7 @@ enum {
 	DW_OP_const1u = 0x08,
 	DW_OP_const8u = 0x0e,
 	DW_OP_dup = 0x12,
+	DW_OP_over = 0x14,
 	DW_OP_swap = 0x16,
 	DW_OP_and = 0x1a,
 	DW_OP_minus = 0x1c,
@@ -121,10 +133,15 @@ static const uint8_t cfa_rule[] = {
 /* From the CFA on the stack: CFA - 1. */
 static const uint8_t rsp_rule[] = { DW_OP_lit0 + 1, DW_OP_minus };
 
-/* CFA - 9 is E; from o >= 10 on, 8 + USPL_TRACE_SHADOW below it. The constant follows DW_OP_const8u. */
-static const uint8_t ra_rule_head[] = { DW_OP_lit0 + 9, DW_OP_minus, DW_OP_const8u };
-static const uint8_t ra_rule_tail[] = { OFFSET_IN_THUNK, DW_OP_lit0 + NOTED_AT, DW_OP_ge, DW_OP_mul,
-					DW_OP_minus };
+/*
+ * CFA - 9 is E; from o >= 10 on the address is in the shadow: E + (o >= 10) * (shadow - E). The mask follows DW_OP_const8u.
+ */
+static const uint8_t ra_rule_head[] = { DW_OP_lit0 + 9, DW_OP_minus, DW_OP_dup,
+					DW_OP_dup,      DW_OP_plus,  DW_OP_const8u };
+static const uint8_t ra_rule_tail[] = {
+	DW_OP_and, DW_OP_over, DW_OP_minus, OFFSET_IN_THUNK, DW_OP_lit0 + NOTED_AT,
+	DW_OP_ge,  DW_OP_mul,  DW_OP_plus
+};
 
 static void add_rule(struct buf *buf, uint8_t op, int reg, const uint8_t *expr, size_t len)
 {
@@ -141,10 +158,10 @@ static void add_rule(struct buf *buf, uint8_t op, int reg, const uint8_t *expr, 
 static void add_rules(struct buf *buf)
 {
 	auto_buf struct buf ra = { 0 };
-	uint64_t down = USPL_TRACE_SHADOW + 8;
+	uint64_t mask = ~(1ull << USPL_TRACE_SHADOW_BIT);
 
 	buf_add(&ra, ra_rule_head, sizeof(ra_rule_head));
-	buf_add(&ra, &down, sizeof(down));
+	buf_add(&ra, &mask, sizeof(mask));
 	buf_add(&ra, ra_rule_tail, sizeof(ra_rule_tail));
 	add_rule(buf, DW_CFA_def_cfa_expression, -1, cfa_rule, sizeof(cfa_rule));
 	add_rule(buf, DW_CFA_val_expression, REG_RSP, rsp_rule, sizeof(rsp_rule));

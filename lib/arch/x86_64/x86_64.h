@@ -53,6 +53,10 @@ bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *c
 bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code);
 /* arch.thunk_entry */
 bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code);
+/* arch.ticks */
+uint64_t x86_64_ticks(void);
+/* arch.trace_runtime */
+const uint8_t *x86_64_trace_runtime(size_t *ret_len);
 /* arch.thunk_frames */
 void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len);
 /* arch.has_threads */

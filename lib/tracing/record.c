@@ -7,7 +7,7 @@
  * this round, so it ends no later than that one does, while what was written in this round ends after it.
  */
 
-#include "trace/record.h"
+#include "tracing/record.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * is left out and counted; a record that is being written at this moment ends the reading, and is
  * the first one of the next.
  */
-#ifndef USPL_TRACE_RECORD_H
-#define USPL_TRACE_RECORD_H
+#ifndef USPL_TRACING_RECORD_H
+#define USPL_TRACING_RECORD_H
 
 #include "proc/proc.h"
 #include "uspl/trace_abi.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // timeline.c - calls in the order in which they happened, with who called whom
 
-#include "trace/timeline.h"
+#include "tracing/timeline.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * first five bytes: in front of them stand the bounds check and the jump itself.
  */
 
-#include "trace/spot.h"
+#include "tracing/spot.h"
 
 #include <elf.h>
 #include <string.h>
@@ -19,9 +19,33 @@
 
 /* They return more than once, or again after their frame is gone. */
 static const char *const returns_twice[] = {
-	"setjmp",        "_setjmp", "__setjmp",   "sigsetjmp",    "__sigsetjmp",
-	"vfork",         "__vfork", "getcontext", "__getcontext", "swapcontext",
-	"__swapcontext", "savectx", "clone",      "__clone",
+	"setjmp",  "_setjmp",    "__setjmp",     "sigsetjmp",   "__sigsetjmp",   "vfork",
+	"__vfork", "getcontext", "__getcontext", "swapcontext", "__swapcontext", "savectx",
+};
+
+/*
+ * They are entered by the kernel, by a stub, or on a new stack: what lies at their stack pointer isn't a return address.
+ */
+static const char *const not_called[] = {
+	"_start",
+	"_dl_start_user",
+	"__restore_rt",
+	"__restore",
+	"clone",
+	"__clone",
+	"clone3",
+	"__clone3",
+	"_dl_runtime_resolve",
+	"_dl_runtime_resolve_fxsave",
+	"_dl_runtime_resolve_xsave",
+	"_dl_runtime_resolve_xsavec",
+	"_dl_runtime_profile_avx",
+	"_dl_runtime_profile_avx512",
+	"_dl_runtime_profile_sse",
+	"_dl_tlsdesc_return",
+	"_dl_tlsdesc_undefweak",
+	"_dl_tlsdesc_dynamic",
+	"__morestack",
 };
 
 /* They look at the address that they return to, to know who asks. */
@@ -72,6 +96,12 @@ static int by_entry(const void *a, const void *b)
 	return x->name && y->name ? strcmp(x->name, y->name) : 0;
 }
 
+/* A part that the compiler has put elsewhere: it is jumped to. */
+static bool is_part(const char *name)
+{
+	return name && strstr(name, ".cold");
+}
+
 static int add(spot_vec *spots, const char *name, taddr entry, uint64_t size, struct uspl_err *err)
 {
 	struct spot *spot = vec_push(spots);
@@ -82,10 +112,70 @@ static int add(spot_vec *spots, const char *name, taddr entry, uint64_t size, st
 	return 0;
 }
 
+typedef VEC(taddr) addr_vec;
+
+static int by_value(const void *a, const void *b)
+{
+	const taddr *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Adds what the code in [from, to) calls. */
+static int add_callees(const struct image *image, taddr from, taddr to, addr_vec *callees,
+		       struct uspl_err *err)
+{
+	const uint8_t *code = image_bytes(image, from, to - from);
+	struct insn insn;
+	size_t at = 0;
+
+	while (code && at < to - from &&
+	       arch_native()->insn_decode(code + at, to - from - at, &insn)) {
+		taddr *place;
+
+		at += insn.len;
+		if (insn.flow != INSN_CALL)
+			continue;
+		place = vec_push(callees);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = from + at + (taddr)insn.rel;
+	}
+	return 0;
+}
+
+/*
+ * In a stripped program a start may be that of a function or of a part of one, to which others jump. What is called is a
+ * function.
+ */
+static int collect_starts(const struct image *image, spot_vec *spots, struct uspl_err *err)
+{
+	addr_vec callees = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < image->starts.n; i++) {
+		taddr start = image->starts.items[i];
+		const struct image_seg *seg = image_seg_at(image, start);
+		taddr end = seg ? seg->start + seg->len : start;
+
+		if (i + 1 < image->starts.n && image->starts.items[i + 1] < end)
+			end = image->starts.items[i + 1];
+		if (is_code(image, start))
+			rc = add_callees(image, start, end, &callees, err);
+	}
+	if (callees.n)
+		qsort(callees.items, callees.n, sizeof(*callees.items), by_value);
+	for (size_t i = 0; !rc && i < image->starts.n; i++)
+		if (callees.n && bsearch(&image->starts.items[i], callees.items, callees.n,
+					 sizeof(*callees.items), by_value))
+			rc = add(spots, NULL, image->starts.items[i], 0, err);
+	vec_release(&callees);
+	return rc;
+}
+
 static int collect(const struct image *image, spot_vec *spots, struct uspl_err *err)
 {
 	const struct image_sym *sym;
-	const taddr *start;
 	int rc = 0;
 
 	vec_for_each (&image->syms, sym)
@@ -95,13 +185,7 @@ static int collect(const struct image *image, spot_vec *spots, struct uspl_err *
 			if (rc)
 				return rc;
 		}
-	vec_for_each (&image->starts, start)
-		if (is_code(image, *start)) {
-			rc = add(spots, NULL, *start, 0, err);
-			if (rc)
-				return rc;
-		}
-	return rc;
+	return collect_starts(image, spots, err);
 }
 
 /* Sorts, keeps one of each place, and gives those without a size the room up to the next. */
@@ -224,7 +308,12 @@ int spots_find(const struct image *image, spot_vec *ret, struct uspl_err *err)
 	}
 	settle(image, &spots);
 	vec_for_each (&spots, spot) {
-		judge(image, spot);
+		if (listed(not_called, ARRAY_SIZE(not_called), spot->name))
+			spot->why = "it isn't entered by a call";
+		else if (is_part(spot->name))
+			spot->why = "it is a part of another function";
+		else
+			judge(image, spot);
 		spot->entry_only = listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
 				   listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name);
 	}

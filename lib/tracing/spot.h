@@ -10,8 +10,8 @@
  *     SPOT_MOVED  the first instructions, which are moved out of line and make room for the jump
  *     SPOT_NONE   neither is possible; `why` says what is in the way
  */
-#ifndef USPL_TRACE_SPOT_H
-#define USPL_TRACE_SPOT_H
+#ifndef USPL_TRACING_SPOT_H
+#define USPL_TRACING_SPOT_H
 
 #include "base/error.h"
 #include "match/image.h"

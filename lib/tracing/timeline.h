@@ -5,10 +5,10 @@
  * A ring holds calls in the order of their returns. Here each thread's calls are nested again by
  * their times, and the entries and returns of all threads are put in one order.
  */
-#ifndef USPL_TRACE_TIMELINE_H
-#define USPL_TRACE_TIMELINE_H
+#ifndef USPL_TRACING_TIMELINE_H
+#define USPL_TRACING_TIMELINE_H
 
-#include "trace/record.h"
+#include "tracing/record.h"
 
 enum trace_event_kind {
 	TRACE_ENTER, /* a call that makes traced calls */

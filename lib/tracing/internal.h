@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* internal.h - what the files of lib/trace share among themselves */
+#ifndef USPL_TRACING_INTERNAL_H
+#define USPL_TRACING_INTERNAL_H
+
+#include "tracing/session.h"
+#include "tracing/spot.h"
+
+#define TRACE_PAGE 4096ull
+
+/* A whole number of pages. */
+static inline uint64_t trace_pages(uint64_t len)
+{
+	return (len + TRACE_PAGE - 1) & ~(TRACE_PAGE - 1);
+}
+
+/*
+ * Maps the tables and rings that all modules share, and notes them in head. The tables are wiped in
+ * children of fork, the rings aren't there at all.
+ */
+int share_map(struct proc *proc, const struct trace_request *request,
+	      struct uspl_trace_region *head, struct uspl_err *err) uspl_must_check;
+/* Unmaps them; a failure is noted in the log. */
+void share_unmap(struct proc *proc, const struct uspl_trace_region *head);
+/*
+ * Where, from the thread pointer, the libc keeps a thread's id: found by looking for one thread's;
+ * 0 if that can't be told. scratch: 8 bytes of the tables that nobody uses.
+ */
+int64_t share_tid_offset(struct proc *proc, taddr scratch);
+
+/*
+ * Loads thunks for the spots of one module: maps, links, writes, the record last. `shared` has what
+ * share_map noted. The region is LOADED then.
+ */
+int part_load(struct proc *proc, const struct module *module, const spot_vec *spots,
+	      const struct trace_request *request, const struct uspl_trace_region *shared,
+	      struct trace_region *ret, struct uspl_err *err) uspl_must_check;
+/* Unmaps a part's memory; a failure is noted in the log. */
+void part_unmap(struct proc *proc, const struct trace_region *region);
+/* Writes the state into the target. */
+int part_write_state(const struct proc *proc, struct trace_region *region,
+		     enum uspl_trace_state state, struct uspl_err *err) uspl_must_check;
+/* The jump of a site. */
+void part_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_bytes);
+
+/* Switches all sites of the session. */
+int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
+		 bool on, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+
+#endif

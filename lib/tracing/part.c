@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// part.c - a session's part in one module: thunks, the runtime's copy, the record
+/*
+ *     guard | record, r-- | runtime, r-x | control, rw- | thunks and moved instructions, r-x | frames, r-- | guard
+ *
+ * The record is written last: what has none doesn't exist.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "arch/arch.h"
+#include "arch/gate.h"
+#include "base/log.h"
+#include "proc/inject.h"
+#include "tracing/internal.h"
+
+#define TRIES 5
+#define MOVED_TAIL 8 /* the jump behind moved instructions */
+#define CODE_READ 64 /* bytes at an entry that are looked at to move its first instructions */
+
+/* A part while it is made. */
+struct part {
+	struct proc *proc;
+	const struct module *module;
+	const spot_vec *spots;
+	const struct trace_request *request;
+	struct trace_region region;
+	struct buf text; /* thunks, then moved instructions */
+	struct buf frames;
+};
+
+static uint64_t info_len(const struct part *part)
+{
+	return trace_pages(sizeof(struct uspl_trace_region) +
+			   part->spots->n * sizeof(struct uspl_trace_site) +
+			   strlen(part->module->name) + 1);
+}
+
+/* Moves a spot's instructions to the end of text and lets them go on behind the site. */
+static int move(struct part *part, const struct spot *spot, struct uspl_err *err)
+{
+	taddr base = part->region.head.thunks;
+	uint8_t code[CODE_READ], out[INSN_MOVED_MAX + MOVED_TAIL];
+	size_t have = proc_read_some(part->proc, spot->addr, code, sizeof(code)), at = 0, len;
+
+	while (at < spot->len) {
+		int n = insn_move(spot->addr + at, code + at, have - at, base + part->text.len, out,
+				  &len, err);
+
+		if (n < 0)
+			return n;
+		buf_add(&part->text, out, len);
+		at += (size_t)n;
+	}
+	if (!arch_native()->jump_encode(base + part->text.len, spot->addr + at, out))
+		return uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%" PRIx64 " is out of reach",
+				 spot->addr);
+	buf_add(&part->text, out, arch_native()->jump_len);
+	return 0;
+}
+
+static int add_thunk(struct part *part, size_t i, uint8_t *thunks, struct uspl_err *err)
+{
+	const struct spot *spot = &part->spots->items[i];
+	const struct uspl_trace_region *head = &part->region.head;
+	uint64_t at = i * USPL_TRACE_THUNK;
+	struct thunk thunk = { .at = head->thunks + at,
+			       .body = spot->addr + spot->len,
+			       .runtime = head->code,
+			       .id = head->first_id + (uint32_t)i };
+	bool entry = part->request->entries;
+	int rc = 0;
+
+	if (spot->kind == SPOT_MOVED) {
+		thunk.body = head->thunks + part->text.len;
+		rc = move(part, spot, err);
+	}
+	if (!rc &&
+	    !(entry ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, thunks + at))
+		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "a thunk at 0x%" PRIx64 " is out of reach",
+			       thunk.at);
+	return rc;
+}
+
+/* Makes the text for the addresses in the head. */
+static int make_text(struct part *part, struct uspl_err *err)
+{
+	uint64_t len = part->spots->n * USPL_TRACE_THUNK;
+	auto_free uint8_t *thunks = calloc(part->spots->n, USPL_TRACE_THUNK);
+	int rc = 0;
+
+	buf_release(&part->text);
+	buf_release(&part->frames);
+	if (!thunks)
+		return uspl_fail_nomem(err);
+	part->region.head.thunks_len = len;
+	buf_addzero(&part->text, len);
+	for (size_t i = 0; !rc && i < part->spots->n; i++)
+		rc = add_thunk(part, i, thunks, err);
+	if (rc)
+		return rc;
+	part->region.head.text_len = part->text.len;
+	arch_native()->thunk_frames(&part->frames, part->region.head.eh_frame,
+				    part->region.head.thunks, len);
+	if (part->text.oom || part->frames.oom)
+		return uspl_fail_nomem(err);
+	memcpy(part->text.data, thunks, len);
+	return 0;
+}
+
+/* Lays the parts out from `map` on. */
+static void place(struct part *part, taddr map, uint64_t text_len)
+{
+	struct uspl_trace_region *head = &part->region.head;
+
+	head->map = map;
+	head->self = map + TRACE_PAGE;
+	head->info_len = info_len(part);
+	head->code = head->self + head->info_len;
+	head->thunks = head->code + USPL_TRACE_CONTROL + TRACE_PAGE;
+	head->eh_frame = head->thunks + trace_pages(text_len);
+	head->map_len = head->eh_frame + 2 * TRACE_PAGE - map;
+}
+
+static struct inject_req map_request(taddr addr, uint64_t len, int prot, int flags)
+{
+	return (struct inject_req){
+		.kind = INJECT_SYSCALL,
+		.what = SYS_mmap,
+		.args = { addr, len, (uint64_t)prot,
+			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
+	};
+}
+
+static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
+{
+	const struct uspl_trace_region *head = &part->region.head;
+	struct inject_req reqs[] = {
+		map_request(head->map, head->map_len, PROT_NONE,
+			    MAP_FIXED_NOREPLACE | MAP_NORESERVE),
+		map_request(head->self, head->info_len, PROT_READ, MAP_FIXED),
+		map_request(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC, MAP_FIXED),
+		map_request(head->code + USPL_TRACE_CONTROL, TRACE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_FIXED),
+		map_request(head->thunks, head->eh_frame - head->thunks, PROT_READ | PROT_EXEC,
+			    MAP_FIXED),
+		map_request(head->eh_frame, TRACE_PAGE, PROT_READ, MAP_FIXED),
+	};
+	size_t done;
+	int rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);
+
+	if (rc)
+		return rc;
+	*ret_taken = reqs[0].result == -EEXIST;
+	if (*ret_taken ||
+	    (done == ARRAY_SIZE(reqs) && (taddr)reqs[done - 1].result == head->eh_frame))
+		return 0;
+	errno = (int)-reqs[done - 1].result;
+	return uspl_fail_errno(err, "cannot map the tracer's code in pid %d", part->proc->pid);
+}
+
+static int fill_sites(struct part *part, struct uspl_err *err)
+{
+	const struct spot *spot;
+
+	vec_release(&part->region.sites);
+	vec_for_each (part->spots, spot) {
+		struct uspl_trace_site *site = vec_push(&part->region.sites);
+
+		if (!site)
+			return uspl_fail_nomem(err);
+		*site = (struct uspl_trace_site){ .entry = spot->entry,
+						  .addr = spot->addr,
+						  .len = spot->len,
+						  .moved = spot->kind == SPOT_MOVED };
+		if (proc_read(part->proc, spot->addr, site->old_bytes, sizeof(site->old_bytes),
+			      err))
+			return -(int)USPL_E_SYSTEM;
+	}
+	return 0;
+}
+
+static void fill_control(const struct part *part, struct uspl_trace_control *control)
+{
+	const struct uspl_trace_region *head = &part->region.head;
+
+	*control = (struct uspl_trace_control){
+		.threads = head->tables,
+		.chunks = head->tables + USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread),
+		.rings = head->rings,
+		.ring_bytes = head->ring_bytes,
+		.ring_mask = head->ring_mask,
+		.counters = head->counters,
+		.n_rings = head->n_rings,
+		.no_syscalls = part->proc->seccomp != 0,
+		.arenas = { { head->thunks, head->thunks_len } },
+	};
+}
+
+static int write_all(struct part *part, struct uspl_err *err)
+{
+	struct uspl_trace_region *head = &part->region.head;
+	struct uspl_trace_control control;
+	auto_buf struct buf info = { 0 };
+	const uint8_t *code;
+	size_t code_len;
+	int rc;
+
+	fill_control(part, &control);
+	head->sites = sizeof(*head);
+	head->module_name = (uint32_t)(sizeof(*head) +
+				       part->region.sites.n * sizeof(*part->region.sites.items));
+	buf_add(&info, head, sizeof(*head));
+	buf_add(&info, part->region.sites.items,
+		part->region.sites.n * sizeof(*part->region.sites.items));
+	buf_add(&info, part->module->name, strlen(part->module->name) + 1);
+	if (info.oom)
+		return uspl_fail_nomem(err);
+	code = arch_native()->trace_runtime(&code_len);
+	rc = proc_write(part->proc, head->code, code, code_len, err);
+	if (!rc)
+		rc = proc_write(part->proc, head->code + USPL_TRACE_CONTROL, &control,
+				sizeof(control), err);
+	if (!rc)
+		rc = proc_write(part->proc, head->thunks, part->text.data, part->text.len, err);
+	if (!rc)
+		rc = proc_write(part->proc, head->eh_frame, part->frames.data, part->frames.len,
+				err);
+	return rc ? rc : proc_write(part->proc, head->self, info.data, info.len, err);
+}
+
+/* Finds a place, maps it, and makes the text for it. */
+static int settle(struct part *part, struct uspl_err *err)
+{
+	bool taken = true;
+	uint64_t text_len;
+	int rc;
+
+	/* Once for its length, which doesn't depend on the place. */
+	place(part, part->module->start, 0);
+	rc = make_text(part, err);
+	text_len = part->text.len;
+	for (int i = 0; !rc && taken && i < TRIES; i++) {
+		taddr map;
+
+		place(part, part->module->start, text_len);
+		map = mappings_find_hole(&part->proc->maps, part->module->start, part->module->end,
+					 part->region.head.map_len, arch_native()->reach);
+		if (!map)
+			return uspl_fail(err, USPL_E_OUT_OF_REACH,
+					 "there is no room for %" PRIu64
+					 " bytes near '%s' in pid %d",
+					 part->region.head.map_len, part->module->name,
+					 part->proc->pid);
+		place(part, map, text_len);
+		rc = make_text(part, err);
+		if (!rc && part->text.len != text_len)
+			rc = uspl_fail(err, USPL_E_BUG, "moved code changes its length");
+		if (!rc)
+			rc = map_all(part, &taken, err);
+		if (!rc)
+			rc = proc_refresh_maps(part->proc, err);
+	}
+	if (!rc && taken)
+		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "every place near '%s' is taken",
+			       part->module->name);
+	return rc;
+}
+
+int part_load(struct proc *proc, const struct module *module, const spot_vec *spots,
+	      const struct trace_request *request, const struct uspl_trace_region *shared,
+	      struct trace_region *ret, struct uspl_err *err)
+{
+	struct part part = { proc, module, spots, request, { .head = *shared }, { 0 }, { 0 } };
+	struct uspl_trace_region *head = &part.region.head;
+	int rc;
+
+	head->magic = USPL_TRACE_MAGIC;
+	head->version = USPL_TRACE_ABI_VERSION;
+	head->state = USPL_TRACE_LOADED;
+	head->module = module->start;
+	head->entries = request->entries;
+	head->n_sites = (uint32_t)spots->n;
+	part.region.module_name = strdup(module->name);
+	rc = part.region.module_name ? fill_sites(&part, err) : uspl_fail_nomem(err);
+	if (!rc)
+		rc = settle(&part, err);
+	if (!rc) {
+		rc = write_all(&part, err);
+		if (rc)
+			part_unmap(proc, &part.region);
+	}
+	buf_release(&part.text);
+	buf_release(&part.frames);
+	if (!rc) {
+		*ret = part.region;
+		return 0;
+	}
+	free(part.region.module_name);
+	vec_release(&part.region.sites);
+	return rc;
+}
+
+void part_unmap(struct proc *proc, const struct trace_region *region)
+{
+	struct inject_req req = { .kind = INJECT_SYSCALL,
+				  .what = SYS_munmap,
+				  .args = { region->head.map, region->head.map_len } };
+	struct uspl_err err = { 0 };
+	size_t done;
+
+	if (inject_run(proc, &req, 1, &done, &err))
+		log_info("trace", "the thunks of pid %d stay mapped: %s", proc->pid, err.msg);
+}
+
+int part_write_state(const struct proc *proc, struct trace_region *region,
+		     enum uspl_trace_state state, struct uspl_err *err)
+{
+	uint32_t value = state;
+	int rc = proc_write(proc, region->head.self + offsetof(struct uspl_trace_region, state),
+			    &value, sizeof(value), err);
+
+	if (!rc)
+		region->head.state = value;
+	return rc;
+}
+
+void part_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_bytes)
+{
+	/* Encoded before, at load: it reaches. */
+	(void)arch_native()->jump_encode(region->sites.items[i].addr,
+					 region->head.thunks + i * USPL_TRACE_THUNK, ret_bytes);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * session.h - tracing in a process: what of it is in the target, and switching it on and off
+ *
+ *     session_start   looks for functions, loads thunks and rings, puts the jumps in
+ *     session_read    finds what another tool has started
+ *     session_stop    takes the jumps out, and the memory when nobody is in it any more
+ *
+ * The truth lies in the target (include/uspl/trace_abi.h), so that any later command finds it. A
+ * tool that dies leaves a target that goes on; session_stop cleans up whatever it left.
+ */
+#ifndef USPL_TRACING_SESSION_H
+#define USPL_TRACING_SESSION_H
+
+#include "proc/module.h"
+#include "tracing/record.h"
+
+/* Tracing in one module. */
+struct trace_region {
+	struct uspl_trace_region head;
+	char *module_name;
+	VEC(struct uspl_trace_site) sites;
+};
+
+struct trace_session {
+	VEC(struct trace_region) regions; /* of one session; empty: nothing is traced */
+};
+
+/* Says of a function whether it is to be traced. */
+typedef bool (*trace_wanted_fn)(void *ctx, const struct module *module, const char *name,
+				taddr entry);
+
+struct trace_request {
+	bool entries;        /* entries only, not returns */
+	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
+	double threshold_s;  /* shorter calls leave no record */
+	trace_wanted_fn wanted;
+	void *ctx;
+};
+
+struct trace_switch {
+	size_t sites;   /* that were switched */
+	double stop_us; /* how long the threads stood still */
+	size_t inside;  /* threads that are still inside traced calls; the memory stays for them */
+};
+
+/*
+ * Starts tracing. USPL_E_CONFLICT: the process is traced already. USPL_E_NO_MODULE: no function is
+ * wanted. USPL_E_BUSY: a thread stands inside the bytes of a site for longer than a moment.
+ */
+int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
+		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+/* Finds the session of the process; an empty one if there is none. */
+int session_read(const struct proc *proc, struct trace_session *ret,
+		 struct uspl_err *err) uspl_must_check;
+/* Stops it. */
+int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
+		 struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+void session_release(struct trace_session *session);
+DEFINE_AUTO_RELEASE(session, struct trace_session, session_release)
+#define auto_session __attribute__((cleanup(cleanup_session_)))
+
+/* True while sites may hold jumps. */
+bool session_is_on(const struct trace_session *session);
+/* The site with that id, and its region; NULL if there is none. */
+const struct uspl_trace_site *session_site(const struct trace_session *session, uint32_t id,
+					   const struct trace_region **ret_region);
+
+#endif

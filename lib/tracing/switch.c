@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// switch.c - all sites of a session, on or off, while everybody stands still
+
+#include <string.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "live/safety.h"
+#include "live/site.h"
+#include "live/stack.h"
+#include "proc/sharers.h"
+#include "proc/stop.h"
+#include "tracing/internal.h"
+
+#define STOP_LIMIT_NS 1000000000ll
+#define TRY_NS 3000000000ll
+#define PAUSE_NS 2000000
+
+/* A switch while it is made. */
+struct run {
+	struct proc *proc;
+	struct trace_session *session;
+	bool on;
+	struct unwinder *unwinder;
+	struct site_plan plan;
+	struct safety bytes; /* that no thread may stand in: behind the first one of a site */
+	struct safety text;  /* thunks, moved instructions and the runtime */
+	struct safety_finding finding;
+	struct stop stop;
+	size_t inside;
+};
+
+static int add_site(struct run *run, const struct trace_region *region, size_t i,
+		    struct uspl_err *err)
+{
+	const struct uspl_trace_site *from = &region->sites.items[i];
+	struct site site = { .name = region->module_name,
+			     .addr = from->addr,
+			     .len = USPL_TRACE_SITE_BYTES };
+	uint8_t jump[SITE_BYTES_MAX];
+	int rc;
+
+	part_site_jump(region, i, jump);
+	memcpy(site.from, run->on ? from->old_bytes : jump, site.len);
+	memcpy(site.to, run->on ? jump : from->old_bytes, site.len);
+	rc = site_plan_add(&run->plan, &site, err);
+	if (!rc && run->on)
+		rc = safety_add(&run->bytes, region->module_name, from->addr + 1, from->len - 1u,
+				false, err);
+	return rc;
+}
+
+static int add_region(struct run *run, const struct trace_region *region, struct uspl_err *err)
+{
+	const struct uspl_trace_region *head = &region->head;
+	int rc = 0;
+
+	/* Another tool died in between, or there is nothing left to do but to look who is inside. */
+	run->plan.either |= head->state != (run->on ? USPL_TRACE_LOADED : USPL_TRACE_ON);
+	for (size_t i = 0; !rc && i < region->sites.n; i++)
+		rc = add_site(run, region, i, err);
+	if (!rc)
+		rc = safety_add(&run->text, "traced calls", head->code,
+				head->thunks + head->text_len - head->code, false, err);
+	return rc;
+}
+
+static int prepare(struct run *run, const module_vec *modules, struct uspl_err *err)
+{
+	const struct trace_region *region;
+	int rc = stack_unwinder_new(run->proc, modules, &run->unwinder, err);
+
+	run->plan.proc = run->bytes.proc = run->text.proc = run->proc;
+	run->bytes.unwinder = run->text.unwinder = run->unwinder;
+	if (!rc)
+		rc = sharers_refuse(run->proc, err);
+	vec_for_each (&run->session->regions, region)
+		if (!rc)
+			rc = add_region(run, region, err);
+	if (!rc)
+		rc = site_plan_check(&run->plan, err);
+	if (!rc)
+		rc = site_plan_prepare(&run->plan, err);
+	safety_seal(&run->bytes);
+	safety_seal(&run->text);
+	return rc;
+}
+
+static int write_states(struct run *run, enum uspl_trace_state state, struct uspl_err *err)
+{
+	struct trace_region *region;
+	int rc = 0;
+
+	vec_for_each (&run->session->regions, region)
+		if (!rc)
+			rc = part_write_state(run->proc, region, state, err);
+	return rc;
+}
+
+static bool clear_of(struct run *run, struct safety *safety, size_t *ret_blocked)
+{
+	const struct thread *thread;
+
+	*ret_blocked = 0;
+	vec_for_each (&run->stop.threads, thread)
+		if (thread->state == THREAD_STOPPED && !safety_check(safety, thread, &run->finding))
+			++*ret_blocked;
+	return !*ret_blocked;
+}
+
+/* With everybody at a standstill. Whatever fails, each site is as it was or as it is to be. */
+static int switch_now(struct run *run, struct uspl_err *err)
+{
+	int rc = write_states(run, USPL_TRACE_SWITCHING, err);
+
+	if (!rc)
+		rc = site_plan_switch(&run->plan, err);
+	if (!rc)
+		rc = write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
+	if (!rc && !run->on)
+		(void)clear_of(run, &run->text, &run->inside);
+	return rc;
+}
+
+static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
+{
+	size_t blocked;
+	int rc = stop_prepare(&run->stop, run->proc, err);
+
+	if (rc)
+		return rc;
+	*ret_blocked = false;
+	rc = stop_enter(&run->stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc) {
+		*ret_blocked = run->on && !clear_of(run, &run->bytes, &blocked);
+		rc = *ret_blocked ? 0 : switch_now(run, err);
+	}
+	stop_leave(&run->stop);
+	return rc;
+}
+
+static int try_until(struct run *run, int64_t deadline, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+
+	for (;;) {
+		bool blocked;
+		int rc = attempt(run, &blocked, err);
+
+		if (rc || !blocked)
+			return rc;
+		if (cancel_requested())
+			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		if (clock_now_ns() >= deadline)
+			return uspl_fail(err, USPL_E_BUSY,
+					 "thread %d of pid %d stays within the first bytes of a "
+					 "function of '%s'",
+					 run->finding.tid, run->proc->pid,
+					 run->finding.function ? run->finding.function : "?");
+		nanosleep(&pause, NULL);
+	}
+}
+
+int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
+		 bool on, struct trace_switch *ret, struct uspl_err *err)
+{
+	struct run run = { .proc = proc, .session = session, .on = on };
+	int rc = prepare(&run, modules, err);
+
+	if (!rc)
+		rc = try_until(&run, clock_now_ns() + TRY_NS, err);
+	if (!rc) {
+		ret->sites = run.plan.sites.n;
+		ret->stop_us = (double)(run.stop.left_ns - run.stop.entered_ns) / 1000;
+		ret->inside = run.inside;
+	}
+	unwinder_free(run.unwinder);
+	safety_release(&run.bytes);
+	safety_release(&run.text);
+	site_plan_release(&run.plan);
+	return rc;
+}

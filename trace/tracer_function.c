@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tracer_function.c - which function was called when, by whom
+
+#include "trace/trace.h"
+
+#define NAME_MAX_LEN 512
+
+static void print_head(struct buf *out)
+{
+	buf_addstr(out, "#           TASK-TID            TIMESTAMP  FUNCTION\n"
+			"#              | |                  |          |\n");
+}
+
+static void print_line(const struct trace_log *log, const struct trace_event *event,
+		       struct buf *out)
+{
+	const struct trace_record *record = &log->timeline->calls.items[event->call].record;
+	char callee[NAME_MAX_LEN], caller[NAME_MAX_LEN];
+
+	buf_addf(out, "%16s-%-8d %18.6f: %s <- %s\n", log->comm, record->tid,
+		 (double)(int64_t)(record->start - log->start_ticks) * log->ns_per_tick / 1e9,
+		 names_of(log->names, log->session, record->id, callee, sizeof(callee)),
+		 names_of_caller(log->names, record->caller, caller, sizeof(caller)));
+}
+
+const struct tracer tracer_function = {
+	.name = "function",
+	.entries = true,
+	.head = print_head,
+	.line = print_line,
+};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tracer_graph.c - who called whom, and how long it took
+
+#include "trace/trace.h"
+
+#define NAME_MAX_LEN 512
+
+static void print_head(struct buf *out)
+{
+	buf_addstr(out, "#       TIME         TID      DURATION              FUNCTION GRAPH\n"
+			"#        |            |         |                    |   |   |\n");
+}
+
+/* A mark for calls that took long, as ftrace has them. */
+static char mark_of(double us)
+{
+	return us >= 1e6   ? '$'
+	       : us >= 1e5 ? '@'
+	       : us >= 1e4 ? '*'
+	       : us >= 1e3 ? '#'
+	       : us >= 100 ? '!'
+	       : us >= 10  ? '+'
+			   : ' ';
+}
+
+static void print_line(const struct trace_log *log, const struct trace_event *event,
+		       struct buf *out)
+{
+	const struct trace_span *span = &log->timeline->calls.items[event->call];
+	const struct trace_record *record = &span->record;
+	double us = (double)(record->end - record->start) * log->ns_per_tick / 1e3;
+	char buf[NAME_MAX_LEN];
+	const char *name = names_of(log->names, log->session, record->id, buf, sizeof(buf));
+
+	buf_addf(out, "%14.6f %9d) ",
+		 (double)(int64_t)(event->time - log->start_ticks) * log->ns_per_tick / 1e9,
+		 record->tid);
+	if (event->kind == TRACE_ENTER)
+		buf_addf(out, "%17s", "");
+	else
+		buf_addf(out, "%c %12.3f us", mark_of(us), us);
+	buf_addf(out, " |  %*s", (int)(2 * span->depth), "");
+	if (event->kind == TRACE_ENTER)
+		buf_addf(out, "%s() {\n", name);
+	else if (event->kind == TRACE_LEAF)
+		buf_addf(out, "%s();\n", name);
+	else
+		buf_addf(out, "} /* %s */\n", name);
+}
+
+const struct tracer tracer_graph = {
+	.name = "graph",
+	.head = print_head,
+	.line = print_line,
+};
