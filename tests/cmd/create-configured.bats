@@ -88,6 +88,20 @@ create_untouched() {
 	expect_update server limit
 }
 
+@test "CMake, configured, with --prebuild: the second time nothing is configured" {
+	need cmake
+	cmake_lists
+	cmake -S . -B build -DSPEED=ON -DCMAKE_C_COMPILER=/usr/bin/gcc > ../log
+	create_untouched --prebuild=../kept
+	expect_update server limit
+	rm ../out
+	: > ../kept/work/build-pre.log
+	create_untouched --prebuild=../kept
+	[ -z "$stderr" ]
+	[ ! -s ../kept/work/build-pre.log ]
+	expect_update server limit
+}
+
 @test "CMake, configured in two folders: which of them is to be said" {
 	need cmake
 	cmake_lists
