@@ -12,6 +12,8 @@
  * called before, and then the redirected twin is what the new caller calls. Static locals are
  * numbered too and own storage; statics.c pairs them.
  *
+ * Names that the preprocessor counted are renumbered in the same way (counted.c).
+ *
  * An inline function or a template of C++ has a copy in every unit that uses it, of which the linker
  * keeps one. A copy that is new in its unit is paired with another unit's of the pre build, which
  * has its own twin: that pair has one direction only, from the post build to the pre build.
@@ -115,7 +117,7 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 		struct objsym *sym = post.slots[i].value, *old;
 
 		old = sym ? strmap_get(&pre, own_name(sym)) : NULL;
-		if (old && sym_same_sort(old, sym))
+		if (old && sym_same_sort(old, sym) && !ident_of(old)->twin && !ident_of(sym)->twin)
 			sym_pair(old, sym);
 	}
 	strmap_release(&pre);
@@ -308,7 +310,9 @@ int correlate(struct diff *diff, struct uspl_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < diff->n; i++) {
-		rc = pair_names(&diff->units[i], err);
+		rc = pair_counted_functions(&diff->units[i], err);
+		if (!rc)
+			rc = pair_names(&diff->units[i], err);
 		pair_clones(&diff->units[i], true);
 		pair_clones(&diff->units[i], false);
 	}
@@ -321,7 +325,9 @@ int correlate(struct diff *diff, struct uspl_err *err)
 		pair_across(diff, &diff->units[i]);
 	for (size_t i = 0; !rc && i < diff->n; i++) {
 		pair_cold_parts(&diff->units[i]);
-		rc = pair_statics(&diff->units[i], err);
+		rc = pair_counted_variables(&diff->units[i], err);
+		if (!rc)
+			rc = pair_statics(&diff->units[i], err);
 	}
 	return rc ? rc : name_all(diff, err);
 }

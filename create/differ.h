@@ -18,6 +18,12 @@ int normalise(struct side *side, struct uspl_err *err) uspl_must_check;
 int correlate(struct diff *diff, struct uspl_err *err) uspl_must_check;
 /* The part of it that pairs static locals; functions must be paired before. */
 int pair_statics(struct unit *unit, struct uspl_err *err) uspl_must_check;
+/*
+ * The parts of it that pair what the preprocessor has numbered: functions before names are paired,
+ * variables once functions are.
+ */
+int pair_counted_functions(struct unit *unit, struct uspl_err *err) uspl_must_check;
+int pair_counted_variables(struct unit *unit, struct uspl_err *err) uspl_must_check;
 /* Makes two symbols twins. */
 void sym_pair(struct objsym *pre, struct objsym *post);
 /* Both functions, both variables, or both thread-local variables? */

@@ -22,6 +22,7 @@
  * Constants are never refused: of those that are alike any will do, and others are new ones.
  */
 
+#include <ctype.h>
 #include <string.h>
 
 #include "create/differ.h"
@@ -34,6 +35,9 @@ static size_t source_name(const struct objsym *sym, const char **ret_start)
 
 	while (start && sym->name[start - 1] != '.')
 		start--;
+	/* "hits_1": somebody counted. */
+	while (ident_of(sym)->counted && isdigit((unsigned char)sym->name[len - 1]))
+		len--;
 	*ret_start = sym->name + start;
 	return len - start;
 }
@@ -59,8 +63,7 @@ bool static_is_loose(const struct objsym *sym)
 	return sym->bind == STB_LOCAL && sym_is_variable(sym) && !ident_of(sym)->twin;
 }
 
-/* The function that a section with code belongs to, NULL for other sections. */
-static struct objsym *function_of(const struct objsec *sec)
+struct objsym *static_user(const struct objsec *sec)
 {
 	const struct part *part = part_of(sec);
 
@@ -72,7 +75,7 @@ static struct objsym *function_of(const struct objsec *sec)
 static bool used_by_code(const struct side *side, const struct objsym *sym)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++)
-		if (function_of(side->obj->secs.items[i]) &&
+		if (static_user(side->obj->secs.items[i]) &&
 		    sec_refers_to(side->obj->secs.items[i], sym))
 			return true;
 	return false;
@@ -281,7 +284,7 @@ static bool called_by_user(const struct unit *unit, const struct objsym *functio
 {
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct objsym *caller = function_of(sec), *twin;
+		const struct objsym *caller = static_user(sec), *twin;
 
 		twin = caller ? ident_of(caller)->twin : NULL;
 		if (twin && sec_refers_to(sec, function) && sec_refers_to(twin->sec, old))
@@ -296,7 +299,7 @@ static bool has_moved(const struct unit *unit, const struct objsym *old, const s
 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct objsym *user = function_of(sec), *twin;
+		const struct objsym *user = static_user(sec), *twin;
 
 		if (!user || !sec_refers_to(sec, sym))
 			continue;
@@ -313,7 +316,7 @@ static const struct objsym *lost_user(const struct unit *unit, const struct objs
 {
 	for (size_t i = 0; i < unit->pre.obj->secs.n; i++) {
 		const struct objsec *sec = unit->pre.obj->secs.items[i];
-		const struct objsym *user = function_of(sec);
+		const struct objsym *user = static_user(sec);
 
 		if (user && !ident_of(user)->twin && sec_refers_to(sec, old))
 			return user;

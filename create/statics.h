@@ -11,10 +11,12 @@ DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
 
 /* Is it a local variable that has no twin yet? */
 bool static_is_loose(const struct objsym *sym);
-/* Do two go by the same name in the source? "x.3" and "f.x" are both "x". */
+/* Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see ident.counted, too. */
 bool static_same_name(const struct objsym *a, const struct objsym *b);
 /* Appends that name. */
 void static_add_name(const struct objsym *sym, struct buf *buf);
+/* The function that a section with code belongs to, NULL for other sections. */
+struct objsym *static_user(const struct objsec *sec);
 /* May it only be read? */
 bool static_is_constant(const struct objsym *sym);
 

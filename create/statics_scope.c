@@ -16,96 +16,11 @@
  * debugging information, are left to the rules of statics.c.
  */
 
-#include <dwarf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "create/differ.h"
-#include "create/place.h"
+#include "create/home.h"
 #include "create/statics.h"
-
-/* Where a static local is declared. */
-struct home {
-	struct objsym *sym;
-	Dwarf_Addr address;
-	const char *function; /* NULL while it isn't known */
-	int line;
-	size_t order; /* of the declarations in the unit */
-};
-
-struct homes {
-	VEC(struct home) list;
-	size_t n_found;
-};
-
-static int by_address(const void *a, const void *b)
-{
-	const struct home *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-/* Those of known place first, in the order of their declarations. */
-static int by_order(const void *a, const void *b)
-{
-	const struct home *x = a, *y = b;
-
-	if (!x->function != !y->function)
-		return x->function ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static const char *function_around(const struct die_path *at)
-{
-	for (struct die_path *up = at->up; up; up = up->up)
-		if (dwarf_tag(&up->die) == DW_TAG_subprogram)
-			return dwarf_diename(&up->die);
-	return NULL;
-}
-
-static enum walk note_home(struct die_path *at, void *arg)
-{
-	struct homes *homes = arg;
-	struct home key, *home;
-
-	if (dwarf_tag(&at->die) != DW_TAG_variable ||
-	    !dbginfo_variable_address(&at->die, &key.address))
-		return WALK_INTO;
-	home = bsearch(&key, homes->list.items, homes->list.n, sizeof(key), by_address);
-	if (!home || home->function || dwarf_decl_line(&at->die, &home->line))
-		return WALK_INTO;
-	home->function = function_around(at);
-	if (home->function)
-		home->order = homes->n_found++;
-	return WALK_INTO;
-}
-
-/* Finds the homes of the loose variables of one build. */
-static int find_homes(struct side *side, struct homes *homes, struct uspl_err *err)
-{
-	struct dbginfo *dbg = side_dbginfo(side);
-
-	for (size_t i = 0; dbg && i < side->obj->syms.n; i++) {
-		struct objsym *sym = side->obj->syms.items[i];
-		Dwarf_Addr address;
-		struct home *home;
-
-		if (!static_is_loose(sym) || !sym->sec || sym->type == STT_TLS ||
-		    !dbginfo_address(dbg, sym->sec, sym->value, &address))
-			continue;
-		home = vec_push(&homes->list);
-		if (!home)
-			return uspl_fail_nomem(err);
-		*home = (struct home){ .sym = sym, .address = address };
-	}
-	if (!homes->list.n)
-		return 0;
-	qsort(homes->list.items, homes->list.n, sizeof(struct home), by_address);
-	dbginfo_walk(dbg, note_home, homes);
-	qsort(homes->list.items, homes->list.n, sizeof(struct home), by_order);
-	homes->list.n = homes->n_found;
-	return 0;
-}
 
 static bool same_family(const struct home *a, const struct home *b)
 {
@@ -113,11 +28,11 @@ static bool same_family(const struct home *a, const struct home *b)
 }
 
 /* The loose ones of the same function and name as `like`; on that line, if it isn't 0. */
-static bool pick(const struct homes *homes, const struct home *like, int line, sym_vec *ret)
+static bool pick(const home_list *list, const struct home *like, int line, sym_vec *ret)
 {
 	const struct home *home;
 
-	vec_for_each (&homes->list, home) {
+	vec_for_each (list, home) {
 		struct objsym **slot;
 
 		if (!static_is_loose(home->sym) || (line && home->line != line) ||
@@ -132,29 +47,29 @@ static bool pick(const struct homes *homes, const struct home *like, int line, s
 }
 
 /* Rule 1 for one line. */
-static int pair_line(const struct homes *pre, const struct homes *post, const struct home *like,
+static int pair_line(const home_list *pre, const home_list *post, const struct home *like,
 		     struct uspl_err *err)
 {
-	auto_syms sym_vec old = { 0 }, new = { 0 };
+	auto_syms sym_vec old = { 0 }, now = { 0 };
 
-	if (!pick(pre, like, like->line, &old) || !pick(post, like, like->line, &new))
+	if (!pick(pre, like, like->line, &old) || !pick(post, like, like->line, &now))
 		return uspl_fail_nomem(err);
-	for (size_t i = 0; old.n == new.n &&i < new.n; i++)
-		if (static_alike(old.items[i], new.items[i]) &&
-		    (static_is_constant(new.items[i]) ||
-		     static_same_use(old.items[i], new.items[i])))
-			sym_pair(old.items[i], new.items[i]);
+	for (size_t i = 0; old.n == now.n && i < now.n; i++)
+		if (static_alike(old.items[i], now.items[i]) &&
+		    (static_is_constant(now.items[i]) ||
+		     static_same_use(old.items[i], now.items[i])))
+			sym_pair(old.items[i], now.items[i]);
 	return 0;
 }
 
 /* All of one function and name. */
-static int pair_family(struct unit *unit, const struct homes *pre, const struct homes *post,
+static int pair_family(struct unit *unit, const home_list *pre, const home_list *post,
 		       const struct home *like, struct uspl_err *err)
 {
-	auto_syms sym_vec old = { 0 }, new = { 0 };
+	auto_syms sym_vec old = { 0 }, now = { 0 };
 	const struct home *home;
 
-	vec_for_each (&post->list, home) {
+	vec_for_each (post, home) {
 		int rc = 0;
 
 		if (static_is_loose(home->sym) && same_family(home, like))
@@ -162,9 +77,9 @@ static int pair_family(struct unit *unit, const struct homes *pre, const struct 
 		if (rc)
 			return rc;
 	}
-	if (!pick(pre, like, 0, &old) || !pick(post, like, 0, &new))
+	if (!pick(pre, like, 0, &old) || !pick(post, like, 0, &now))
 		return uspl_fail_nomem(err);
-	if (statics_settle(&old, &new))
+	if (statics_settle(&old, &now))
 		return 0;
 	return statics_refuse(unit, like->sym, "several of that name change in", like->function,
 			      err);
@@ -186,19 +101,18 @@ static bool has_namesakes(const struct side *side)
 
 int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
 {
-	struct homes pre = { 0 }, post = { 0 };
+	auto_homes home_list pre = { 0 }, post = { 0 };
 	const struct home *home;
 	int rc;
 
 	if (!has_namesakes(&unit->pre) && !has_namesakes(&unit->post))
 		return 0;
-	rc = find_homes(&unit->pre, &pre, err);
+	rc = homes_find(&unit->pre, static_is_loose, &pre, err);
 	if (!rc)
-		rc = find_homes(&unit->post, &post, err);
-	vec_for_each (&post.list, home)
-		if (!rc && static_is_loose(home->sym))
+		rc = homes_find(&unit->post, static_is_loose, &post, err);
+	/* Outside of functions nothing is found out by this: those that use it tell more. */
+	vec_for_each (&post, home)
+		if (!rc && *home->function && static_is_loose(home->sym))
 			rc = pair_family(unit, &pre, &post, home, err);
-	vec_release(&pre.list);
-	vec_release(&post.list);
 	return rc;
 }

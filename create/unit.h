@@ -60,7 +60,8 @@ struct ident {
 	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
 	const char *refname; /* NULL for what has no name of its own: sections, literals */
 	bool changed;        /* of a variable: size or initial contents differ from the twin's */
-	bool carried;        /* select: a COMMON variable that new.o has to provide */
+	bool counted; /* the number at the end of its name may be another one in the twin's */
+	bool carried; /* select: a COMMON variable that new.o has to provide */
 };
 
 /* One of a unit's two objects. */
