@@ -116,26 +116,32 @@ static void note_word(struct safety_finding *finding, const struct safety_range 
 }
 
 /*
- * A word of the stack, taken for a return address. One that leads out of a signal handler may have
- * a signal frame behind it, in which all registers are saved: what was interrupted is followed from
- * there, which matters most where it lies on another stack than the handler.
+ * A return address that leads out of a signal handler: behind it may be a signal frame, in which all
+ * registers are saved. What was interrupted is followed from there, which matters most where it lies
+ * on another stack than the handler.
  */
+static bool follow_signal(struct check *check, taddr pc, taddr sp)
+{
+	const struct some_regs regs = {
+		.value = { [DWARF_SP] = sp, [DWARF_PC] = pc },
+		.known = 1u << DWARF_SP | 1u << DWARF_PC,
+	};
+
+	check->finding->unreadable = ++check->depth > SIGNALS_MAX;
+	return !check->finding->unreadable && follow(check, &regs);
+}
+
+/* A word of the stack, taken for a return address. */
 static bool check_word(struct check *check, taddr at, uint64_t word)
 {
 	const struct safety_range *range = safety_range_at(check->safety, word - 1);
-	const struct some_regs regs = {
-		.value = { [DWARF_SP] = at + sizeof(word), [DWARF_PC] = word },
-		.known = 1u << DWARF_SP | 1u << DWARF_PC,
-	};
 
 	if (range) {
 		note_word(check->finding, range, word - 1);
 		return false;
 	}
-	if (!unwinder_leaves_signal(check->safety->unwinder, word))
-		return true;
-	check->finding->unreadable = ++check->depth > SIGNALS_MAX;
-	return !check->finding->unreadable && follow(check, &regs);
+	return !unwinder_leaves_signal(check->safety->unwinder, word) ||
+	       follow_signal(check, word, at + sizeof(word));
 }
 
 /* Takes every word from sp to the end of its mapping for a return address. */

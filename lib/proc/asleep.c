@@ -91,25 +91,16 @@ static void look_at(const struct asleep *asleep, struct asleep_thread *thread)
 	thread->class = ASLEEP_RUNS;
 }
 
-/* Tries both files on a thread that is there. */
 static int check_kernel(const struct proc *proc, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
-	struct runcount count;
 	char path[64];
-	bool counted;
-	int rc;
 
-	runcount_open(&count, proc, proc->tid);
-	counted = runcount_read(&count, proc) != RUNCOUNT_NONE;
-	runcount_close(&count);
+	if (!runcount_is_kept())
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the kernel does not count how often threads run");
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, proc->tid);
-	rc = file_read(path, &text, err);
-	if (!rc && !counted)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "the kernel does not count how often thread %d of pid %d runs",
-			       proc->tid, proc->pid);
-	return rc;
+	return file_read(path, &text, err);
 }
 
 int asleep_open(struct asleep *asleep, const struct proc *proc, struct uspl_err *err)

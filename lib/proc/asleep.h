@@ -66,7 +66,7 @@ struct asleep {
 };
 
 /*
- * USPL_E_UNSUPPORTED if the kernel doesn't tell what is needed (no CONFIG_SCHED_INFO, no
+ * Fails, with the reason, if the kernel doesn't tell what is needed (no CONFIG_SCHED_INFO, no
  * /proc/PID/task/TID/syscall): then sleepers can't be examined asleep. On failure there is nothing
  * to release.
  */

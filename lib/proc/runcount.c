@@ -40,17 +40,36 @@ void runcount_close(struct runcount *count)
 	count->fd = -1;
 }
 
-uint64_t runcount_read(const struct runcount *count, const struct proc *proc)
+static uint64_t read_schedstat(int fd)
 {
-	auto_close int opened = count->fd < 0 ? open_schedstat(proc, count->tid) : -1;
 	char text[128];
-	ssize_t got = pread(count->fd < 0 ? opened : count->fd, text, sizeof(text) - 1, 0);
+	ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
 	uint64_t runs;
 
 	if (got <= 0)
 		return RUNCOUNT_NONE;
 	text[got] = '\0';
 	return sscanf(text, "%*u %*u %" SCNu64, &runs) == 1 ? runs : RUNCOUNT_NONE;
+}
+
+/* That of the calling thread: never RUNCOUNT_NONE if the kernel counts, since we do run. */
+static uint64_t own_count(void)
+{
+	auto_close int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+
+	return read_schedstat(fd);
+}
+
+bool runcount_is_kept(void)
+{
+	return own_count() != RUNCOUNT_NONE;
+}
+
+uint64_t runcount_read(const struct runcount *count, const struct proc *proc)
+{
+	auto_close int opened = count->fd < 0 ? open_schedstat(proc, count->tid) : -1;
+
+	return read_schedstat(count->fd < 0 ? opened : count->fd);
 }
 
 /*
@@ -71,19 +90,13 @@ static bool proc_is_ours(void)
 	       first == getpid();
 }
 
-/* Holds what taskstats says of one thread against its schedstat. */
-static bool agrees(struct runsum *sum, const struct proc *proc)
+/* Holds what taskstats says of ourselves against our schedstat. */
+static bool agrees(struct runsum *sum)
 {
-	struct runcount count;
-	uint64_t before, after, runs;
-	bool good;
+	uint64_t before = own_count(), runs;
 
-	runcount_open(&count, proc, proc->tid);
-	before = runcount_read(&count, proc);
-	good = before && taskstats_thread_runs(&sum->link, proc->tid, &runs);
-	after = runcount_read(&count, proc);
-	runcount_close(&count);
-	return good && before <= runs && runs <= after;
+	return before != RUNCOUNT_NONE && taskstats_thread_runs(&sum->link, gettid(), &runs) &&
+	       before <= runs && runs <= own_count();
 }
 
 int runsum_open(struct runsum *sum, const struct proc *proc, struct uspl_err *err)
@@ -93,7 +106,7 @@ int runsum_open(struct runsum *sum, const struct proc *proc, struct uspl_err *er
 	if (rc)
 		return rc;
 	sum->pid = proc->pid;
-	if (proc_is_ours() && agrees(sum, proc))
+	if (proc_is_ours() && agrees(sum))
 		return 0;
 	runsum_close(sum);
 	return uspl_fail(err, USPL_E_UNSUPPORTED,

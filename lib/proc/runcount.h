@@ -21,6 +21,8 @@ struct runcount {
 /* What runcount_read says of a thread that is gone, has never run, or isn't counted. */
 #define RUNCOUNT_NONE 0
 
+/* True if the kernel counts at all. */
+bool runcount_is_kept(void);
 /* Prepares for reading; makes no failure. To be closed. */
 void runcount_open(struct runcount *count, const struct proc *proc, pid_t tid);
 void runcount_close(struct runcount *count);

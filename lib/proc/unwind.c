@@ -58,9 +58,18 @@ struct window {
 struct unwinder {
 	const struct proc *proc;
 	VEC(struct cfi) cfis;
+	taddr low, high; /* all cfis lie between these: most words of a stack don't */
 	struct rule *cache[CACHE_SLOTS];
 	struct window window;
 };
+
+static void widen(struct unwinder *unwinder, const struct cfi *cfi)
+{
+	if (!unwinder->high || cfi->start < unwinder->low)
+		unwinder->low = cfi->start;
+	if (cfi->end > unwinder->high)
+		unwinder->high = cfi->end;
+}
 
 int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		 struct uspl_err *err)
@@ -80,6 +89,7 @@ int unwinder_new(const struct proc *proc, const module_vec *modules, struct unwi
 			unwinder_free(unwinder);
 			return rc;
 		}
+		widen(unwinder, cfi);
 	}
 	*ret = unwinder;
 	return 0;
@@ -89,8 +99,11 @@ int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 		      struct uspl_err *err)
 {
 	struct cfi *cfi = vec_push(&unwinder->cfis);
+	int rc = cfi ? cfi_open_memory(cfi, unwinder->proc, code, err) : uspl_fail_nomem(err);
 
-	return cfi ? cfi_open_memory(cfi, unwinder->proc, code, err) : uspl_fail_nomem(err);
+	if (!rc)
+		widen(unwinder, cfi);
+	return rc;
 }
 
 void unwinder_free(struct unwinder *unwinder)
@@ -168,6 +181,8 @@ static const struct cfi *cfi_at(const struct unwinder *unwinder, taddr pc)
 {
 	const struct cfi *cfi;
 
+	if (pc < unwinder->low || pc >= unwinder->high)
+		return NULL;
 	vec_for_each (&unwinder->cfis, cfi)
 		if (pc >= cfi->start && pc < cfi->end)
 			return cfi->cfi ? cfi : NULL;
