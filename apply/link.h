@@ -37,6 +37,7 @@ struct link {
 	bool has_threads;
 	struct {
 		taddr key_addr; /* of a region's thread_key; the caller's, before link_relocate */
+		taddr get;      /* pthread_getspecific, */
 		taddr create;   /* pthread_key_create, */
 		taddr scratch;  /* where it may put the key, */
 		taddr leave;    /* and the key's destructor */

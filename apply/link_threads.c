@@ -140,6 +140,7 @@ int link_fill_threads(struct link *link, link_value_fn value, void *ctx, struct 
 	/* Its first word leads to the rest. */
 	memcpy(code, uspl_threads, (size_t)(uspl_threads_end - uspl_threads));
 	memcpy(code, &at, sizeof(at));
+	link->threads.get = control.get;
 	link->threads.leave = link_in_segment(link, LINK_TEXT, threads->code) +
 			      (taddr)(uspl_threads_leave - uspl_threads);
 	link->threads.scratch = link_in_segment(link, LINK_DATA, threads->key);

@@ -37,6 +37,17 @@ static int delete_key(struct proc *proc, const module_vec *modules, uint32_t key
 	return rc || !req.what ? rc : calm_run(proc, modules, &req, 1, err);
 }
 
+/* How far a function is looked at; more than pthread_getspecific has. */
+enum { LOOK = 512 };
+
+static bool is_plain(const struct proc *proc, taddr function)
+{
+	uint8_t code[LOOK];
+
+	return arch_native()->keeps_vectors(code,
+					    proc_read_some(proc, function, code, sizeof(code)));
+}
+
 int threads_make_key(struct proc *proc, const module_vec *modules, const struct link *link,
 		     struct region *region, struct uspl_err *err)
 {
@@ -71,7 +82,10 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 				      "new thread-local variables without allocating memory",
 				      proc->pid, USPL_THREADS_KEYS);
 	}
-	return region_write_thread_key(proc, region, key + 1, err);
+	key++;
+	if (is_plain(proc, link->threads.get))
+		key |= USPL_THREADS_PLAIN;
+	return region_write_thread_key(proc, region, key, err);
 }
 
 int threads_drop_key(struct proc *proc, const module_vec *modules, struct region *region,
@@ -81,6 +95,6 @@ int threads_drop_key(struct proc *proc, const module_vec *modules, struct region
 
 	if (!region->thread_key)
 		return 0;
-	rc = delete_key(proc, modules, region->thread_key - 1, err);
+	rc = delete_key(proc, modules, (region->thread_key & ~USPL_THREADS_PLAIN) - 1, err);
 	return rc ? rc : region_write_thread_key(proc, region, 0, err);
 }

@@ -5,6 +5,8 @@
  * uspl_threads_distance   replaces the word above its return address, an offset in the block, by the distance of
  *                         that place from the thread pointer (%fs:0). All registers and the flags stay as they are,
  *                         the vector registers too: the caller is in the middle of a function and knows of no call.
+ *                         These need to be saved only if pthread_getspecific isn't known to leave them alone, and
+ *                         for a thread's first access.
  * uspl_threads_leave      the key's destructor: frees the block, but only in the last of the rounds that the C
  *                         library makes, so that other destructors still find their variables.
  *
@@ -19,6 +21,7 @@
 	.set	INIT, 24
 	.set	INIT_LEN, 32
 	.set	SIZE, 40
+	.set	KEY_MASK, 0x7fffffff	/* without USPL_THREADS_PLAIN */
 
 	.set	VECTORS, 2688		/* what XSAVE writes of x87, SSE, AVX and AVX-512, laid out as standard */
 	.set	VECTORS_MASK, 0xe7
@@ -52,8 +55,14 @@ uspl_threads_distance:
 	cld
 	mov	%rsp, %rbp
 	mov	uspl_threads(%rip), %rbx
-	sub	$VECTORS, %rsp
 	and	$-64, %rsp
+	mov	KEY(%rbx), %rdi
+	cmpl	$0, (%rdi)		/* USPL_THREADS_PLAIN is its sign */
+	jge	1f
+	call	3f
+	test	%rax, %rax
+	jnz	9f
+1:	sub	$VECTORS, %rsp
 	lea	HEADER(%rsp), %rdi	/* XSAVE leaves most of its header as it is */
 	xor	%eax, %eax
 	mov	$8, %ecx
@@ -63,14 +72,16 @@ uspl_threads_distance:
 	xsave64	(%rsp)
 	call	3f
 	test	%rax, %rax
-	jnz	1f
+	jnz	8f
 	call	4f
-1:	add	14*8(%rbp), %rax
-	sub	%fs:0, %rax
-	mov	%rax, 14*8(%rbp)
+8:	mov	%rax, %r11
 	mov	$VECTORS_MASK, %eax
 	xor	%edx, %edx
 	xrstor64 (%rsp)
+	mov	%r11, %rax
+9:	add	14*8(%rbp), %rax
+	sub	%fs:0, %rax
+	mov	%rax, 14*8(%rbp)
 	mov	%rbp, %rsp
 	pop	%r12
 	pop	%r11
@@ -90,6 +101,7 @@ uspl_threads_distance:
 	/* The key, in edi. */
 2:	mov	KEY(%rbx), %rdi
 	mov	(%rdi), %edi
+	and	$KEY_MASK, %edi
 	dec	%edi
 	ret
 

@@ -126,7 +126,10 @@ struct uspl_region {
 	uint32_t build_id;         /* offset of a string: the module's, in hex; may be empty */
 	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
 	uint32_t builds_on;        /* offset: ids of older updates whose code or data it uses */
-	/* 1 + the pthread key under which threads keep their new thread-local variables; 0: none */
+	/*
+	 * 1 + the pthread key under which threads keep their new thread-local variables, and
+	 * USPL_THREADS_PLAIN; 0: none
+	 */
 	uint32_t thread_key;
 };
 
@@ -141,6 +144,8 @@ struct uspl_threads {
 	uint64_t size;           /* of a block */
 };
 
+/* In thread_key: pthread_getspecific is known to change no vector register. */
+#define USPL_THREADS_PLAIN 0x80000000u
 /* The first bytes of a block, the runtime's own. */
 #define USPL_THREADS_HEAD 64
 /* A thread's data under these keys needs no memory of the C library's: glibc's own limit. */

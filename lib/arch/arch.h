@@ -199,6 +199,11 @@ struct arch {
 	/* True if this machine has what runtime/threads.S needs. */
 	bool (*has_threads)(void);
 	/*
+	 * True if the function that code (len bytes) begins with changes no vector register, as far
+	 * as that can be seen.
+	 */
+	bool (*keeps_vectors)(const uint8_t *code, size_t len);
+	/*
 	 * Writes a thunk (USPL_TRACE_THUNK bytes) that records entry and return, or the entry only.
 	 * False if the runtime or the body is out of reach.
 	 */

@@ -227,6 +227,24 @@ static void test_jump(void)
 	   "a stub jumps through its slot");
 }
 
+static void test_general(void)
+{
+	/* test edi, edi; je 1f; mov (rdi), rax; 2: ret; 1: xor eax, eax; jmp 2b */
+	static const uint8_t general[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x85, 0xff, 0x74, 0x04,
+					   0x48, 0x8b, 0x07, 0xc3, 0x31, 0xc0, 0xeb, 0xfb };
+	static const uint8_t vector[] = { 0x85, 0xff, 0x74, 0x01, 0xc3, 0x0f, 0x57, 0xc0, 0xc3 };
+	static const uint8_t calls[] = { 0xe8, 0, 0, 0, 0, 0xc3 };
+	static const uint8_t open[] = { 0x31, 0xc0 };
+	static const uint8_t x87[] = { 0xd9, 0xe8, 0xc3 };
+
+	ok(arch->keeps_vectors(general, sizeof(general)), "general registers only, both ways");
+	ok(!arch->keeps_vectors(vector, sizeof(vector)), "xorps behind a jump");
+	ok(!arch->keeps_vectors(x87, sizeof(x87)), "x87");
+	ok(!arch->keeps_vectors(calls, sizeof(calls)), "a call");
+	ok(!arch->keeps_vectors(open, sizeof(open)), "code that doesn't end");
+	ok(!arch->keeps_vectors(open, 0), "no code");
+}
+
 int main(void)
 {
 	arch = arch_native();
@@ -235,5 +253,6 @@ int main(void)
 	test_relaxed();
 	test_reloc();
 	test_jump();
+	test_general();
 	return tap_done();
 }

@@ -10,6 +10,7 @@
 
 #include "tests/unit/link_run.h"
 #include "tests/unit/tap.h"
+#include "uspl/abi.h"
 
 extern __thread int outside, outside_hidden, outside_array[8];
 __thread int outside = 1, outside_hidden = 2, outside_array[8];
@@ -213,7 +214,7 @@ static void run_fresh(const struct link *link, const char *how)
 	ok(*counter == 43, "%s: the first thread's is as it was", how);
 }
 
-static void test_fresh(const char *command)
+static void test_fresh(const char *command, uint32_t plain)
 {
 	auto_objfile struct objfile *obj = NULL;
 	auto_link struct link *link = NULL;
@@ -229,7 +230,7 @@ static void test_fresh(const char *command)
 		return;
 	if (pthread_key_create(&key, (void (*)(void *))(uintptr_t)link->threads.leave))
 		exit(1);
-	key_word = key + 1;
+	key_word = (key + 1) | plain;
 	run_fresh(link, command);
 	pthread_key_delete(key);
 	unload(link);
@@ -250,15 +251,15 @@ int main(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(by_place); i++) {
 		test_outside(by_place[i], true);
-		test_fresh(by_place[i]);
+		test_fresh(by_place[i], i & 1 ? USPL_THREADS_PLAIN : 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(by_call); i++) {
 		test_outside(by_call[i], true);
 		test_outside(by_call[i], false);
-		test_fresh(by_call[i]);
+		test_fresh(by_call[i], 0);
 	}
 	test_outside(gnu2, true);
-	test_fresh(gnu2);
+	test_fresh(gnu2, USPL_THREADS_PLAIN);
 	test_outside(large, false);
 	has_place = false;
 	refuses("gcc -O2 -fPIE", text, "no fixed place");

@@ -37,5 +37,6 @@ const struct arch arch_x86_64 = {
 	.trace_runtime = x86_64_trace_runtime,
 	.thunk_frames = x86_64_thunk_frames,
 	.has_threads = x86_64_has_threads,
+	.keeps_vectors = x86_64_keeps_vectors,
 	.fill = x86_64_fill,
 };

@@ -61,6 +61,8 @@ const uint8_t *x86_64_trace_runtime(size_t *ret_len);
 void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len);
 /* arch.has_threads */
 bool x86_64_has_threads(void);
+/* arch.keeps_vectors */
+bool x86_64_keeps_vectors(const uint8_t *code, size_t len);
 /* arch.fill */
 void x86_64_fill(uint8_t *code, size_t len);
 
