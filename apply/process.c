@@ -131,6 +131,7 @@ static int switch_on(const struct session *session, struct report *report, struc
 		.direction = TRANSITION_ON,
 		.wait_s = session->opts->wait_s,
 		.max_pause_s = session->opts->max_pause_s,
+		.stop_all = session->opts->stop,
 	};
 	struct region *region;
 

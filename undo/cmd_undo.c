@@ -129,7 +129,8 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .modules = &modules,
 					 .direction = TRANSITION_OFF,
 					 .wait_s = opts->live.wait_s,
-					 .max_pause_s = opts->live.max_pause_s };
+					 .max_pause_s = opts->live.max_pause_s,
+					 .stop_all = opts->live.stop };
 	int rc = regions_read(proc, regions, err);
 
 	if (!rc)

@@ -57,6 +57,9 @@ int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN],
  */
 bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pad);
 
+/* How many turns of a gate's waiting take about that long here. */
+uint32_t gate_turns(int64_t ns);
+
 /* Writes a jump of any reach and returns its length, at most PAD_MAX. */
 size_t pad_encode(taddr at, taddr to, uint8_t code[PAD_MAX]);
 

@@ -1,25 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * backend.h - how a transition brings the threads into a state in which it may check and switch
+ * backend.h - a transition while it runs, and the ways to bring the threads into a state in which
+ * it may check and switch
  *
  * Only lib/live includes this.
  */
 #ifndef USPL_LIVE_BACKEND_H
 #define USPL_LIVE_BACKEND_H
 
+#include "live/safety.h"
+#include "live/site.h"
+#include "live/transition.h"
+#include "live/waiter.h"
 #include "proc/stop.h"
+
+/* How long a single thread may take to stop before everybody is let go again. */
+#define STOP_LIMIT_NS 1000000000ll
+
+struct run {
+	const struct transition *t;
+	struct safety safety;                       /* what must be empty */
+	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
+	size_t n_findings;
+	int64_t checked_ns;    /* CLOCK_MONOTONIC: when that check was done */
+	struct stop stop;      /* of the last attempt */
+	bool switched;         /* it is done */
+	struct site_plan plan; /* the full stop's, from open to close */
+	struct quiet *quiet;   /* the quiet way's */
+};
 
 struct transition_backend {
 	const char *name; /* "full stop" */
 	/*
-	 * Attaches, and does whatever can be done while everybody runs. Leaves nothing behind on
-	 * failure.
+	 * Everything that can be done, and be refused, while everybody runs. close follows.
+	 * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH: this back end can't; another one may.
 	 */
-	int (*prepare)(struct stop *stop, const struct proc *proc, struct uspl_err *err);
-	/* After this returns 0 no thread runs, and stop->threads have their registers. */
-	int (*enter)(struct stop *stop, int64_t deadline_ns, struct uspl_err *err);
-	/* Everybody goes on. Always called after a successful prepare. */
-	void (*leave)(struct stop *stop);
+	int (*open)(struct run *run, struct uspl_err *err);
+	/*
+	 * Looks at the threads, and switches (run->switched) if nobody is in the way; everybody goes
+	 * on before it returns. Not switched, and no failure: run->findings tell who is in the way,
+	 * or it took too long, and there are none. The failures of open are possible here, too.
+	 */
+	int (*attempt)(struct run *run, struct uspl_err *err);
+	/* After the last attempt, with everybody running: what is left to be done, or to be undone. */
+	int (*finish)(struct run *run, struct uspl_err *err);
+	/* Frees what open has made; nothing in the target. */
+	void (*close)(struct run *run);
 };
 
 /*
@@ -27,5 +53,27 @@ struct transition_backend {
  * length grows with the number of threads.
  */
 extern const struct transition_backend backend_full_stop;
+
+/*
+ * Only the threads that run are stopped, sleepers are looked at where they sleep; all functions
+ * switch by one word in memory (docs/transition.md).
+ */
+extern const struct transition_backend backend_quiet;
+
+/* True if a tool has died in the middle of switching the region. */
+static inline bool region_is_interrupted(const struct region *region)
+{
+	return region->state == USPL_REGION_SWITCHING_ON ||
+	       region->state == USPL_REGION_SWITCHING_OFF;
+}
+
+/* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
+int64_t run_limit_ns(const struct run *run);
+/* Where the next finding belongs: WAITER_MAX of them are kept, the last one is overwritten then. */
+struct safety_finding *run_next_finding(struct run *run);
+/* Keeps it. */
+void run_add_finding(struct run *run);
+/* Stops everybody and looks, as an attempt of the full stop does, and changes nothing. */
+int full_stop_look(struct run *run, bool *ret_blocked, struct uspl_err *err) uspl_must_check;
 
 #endif

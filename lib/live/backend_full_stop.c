@@ -1,11 +1,164 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // backend_full_stop.c - the transition's back end that stops every thread
 
+#include <string.h>
+
 #include "live/backend.h"
+#include "live/gate.h"
+
+static int add_sites(struct site_plan *plan, const struct region *region, bool on,
+		     struct uspl_err *err)
+{
+	const struct region_site *rs;
+
+	vec_for_each (&region->sites, rs) {
+		struct site site = { .name = rs->name, .addr = rs->addr, .len = rs->len };
+		int rc;
+
+		memcpy(site.from, on ? rs->old_bytes : rs->new_bytes, sizeof(site.from));
+		memcpy(site.to, on ? rs->new_bytes : rs->old_bytes, sizeof(site.to));
+		site.has_gate = gates_jump(region, rs, site.gate);
+		rc = site_plan_add(plan, &site, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int full_stop_open(struct run *run, struct uspl_err *err)
+{
+	const struct transition *t = run->t;
+	struct site_plan *plan = &run->plan;
+	int rc = 0;
+
+	*plan = (struct site_plan){ .proc = t->proc };
+	for (size_t i = 0; !rc && i < t->n_regions; i++) {
+		plan->either |= region_is_interrupted(t->regions[i]);
+		rc = add_sites(plan, t->regions[i], t->direction == TRANSITION_ON, err);
+	}
+	return rc ? rc : site_plan_check(plan, err);
+}
+
+static void full_stop_close(struct run *run)
+{
+	site_plan_release(&run->plan);
+}
+
+/* Looks at all stacks, even after a hit: the next attempt is for when all these have left. */
+static bool check(struct run *run)
+{
+	const struct thread *thread;
+
+	vec_for_each (&run->stop.threads, thread)
+		if (thread->state == THREAD_STOPPED && run->n_findings < WAITER_MAX &&
+		    !safety_check(&run->safety, thread, run_next_finding(run)))
+			run_add_finding(run);
+	run->checked_ns = clock_now_ns();
+	return !run->n_findings;
+}
+
+static int write_states(struct run *run, enum uspl_region_state state, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < run->t->n_regions; i++)
+		rc = region_write_state(run->t->proc, run->t->regions[i], state, err);
+	return rc;
+}
+
+/* Who is on the way through a gate reads the word. */
+static int write_words(struct run *run, enum uspl_word_value value, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < run->t->n_regions; i++)
+		rc = gates_write_word(run->t->proc, run->t->regions[i], value, err);
+	return rc;
+}
+
+/*
+ * With everybody at a standstill: the record says what is going on before and after the code
+ * changes.
+ */
+static int switch_all(struct run *run, struct uspl_err *err)
+{
+	bool on = run->t->direction == TRANSITION_ON;
+	enum uspl_region_state before = run->t->regions[0]->state;
+	int rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err),
+	    put_back;
+
+	if (!rc)
+		rc = site_plan_switch(&run->plan, err);
+	if (rc == -USPL_E_STRANDED)
+		return rc;
+	if (!rc) {
+		rc = write_words(run, on ? USPL_WORD_NEW : USPL_WORD_OLD, err);
+		if (!rc)
+			rc = write_states(run, on ? USPL_REGION_APPLIED : USPL_REGION_UNDONE, err);
+		run->switched = !rc;
+		if (!rc)
+			return 0;
+		put_back = site_plan_restore(&run->plan, err);
+		if (put_back)
+			return put_back;
+	}
+	/* The sites are as they were; words and states follow. */
+	put_back = write_words(run, on ? USPL_WORD_OLD : USPL_WORD_NEW, NULL);
+	if (!put_back)
+		put_back = write_states(run, before, NULL);
+	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
+}
+
+/* One standstill; `act`, where given, is what is done in it if the code is empty. */
+static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
+		       bool *ret_blocked, struct uspl_err *err)
+{
+	bool limited = run->t->max_pause_s > 0;
+	int rc = stop_prepare(&run->stop, run->t->proc, err);
+	int64_t deadline;
+
+	if (rc)
+		return rc;
+	run->n_findings = 0;
+	*ret_blocked = false;
+	deadline = clock_now_ns() + run_limit_ns(run);
+	rc = stop_enter(&run->stop, deadline, err);
+	if (rc == -USPL_E_UNSTOPPABLE && limited) {
+		*ret_blocked = true;
+		rc = 0;
+	} else if (!rc) {
+		*ret_blocked = !check(run) || (limited && clock_now_ns() > deadline);
+		rc = *ret_blocked || !act ? 0 : act(run, err);
+	}
+	stop_leave(&run->stop);
+	return rc;
+}
+
+int full_stop_look(struct run *run, bool *ret_blocked, struct uspl_err *err)
+{
+	return stand_still(run, NULL, ret_blocked, err);
+}
+
+static int full_stop_attempt(struct run *run, struct uspl_err *err)
+{
+	bool blocked;
+	int rc = site_plan_prepare(&run->plan, err);
+
+	return rc ? rc : stand_still(run, switch_all, &blocked, err);
+}
+
+/* All of it was done in the stop. */
+static int full_stop_finish(struct run *run, struct uspl_err *err)
+{
+	(void)run;
+	(void)err;
+	return 0;
+}
 
 const struct transition_backend backend_full_stop = {
 	.name = "full stop",
-	.prepare = stop_prepare,
-	.enter = stop_enter,
-	.leave = stop_leave,
+	.open = full_stop_open,
+	.attempt = full_stop_attempt,
+	.finish = full_stop_finish,
+	.close = full_stop_close,
 };

@@ -354,6 +354,9 @@ int gates_load(struct gates *gates, struct uspl_err *err)
 	const struct gate *gate;
 	int rc = gates->pages.n ? map_pages(gates, err) : 0;
 
+	/* From now on the pages are known to be pads'. A tool that dies before leaves a free page. */
+	if (!rc)
+		rc = region_write_record(gates->proc, gates->region, err);
 	vec_for_each (&gates->items, gate) {
 		const struct region_site *site = gate->site;
 
@@ -363,8 +366,7 @@ int gates_load(struct gates *gates, struct uspl_err *err)
 		if (!rc && site->pad_len)
 			rc = write_once(gates, site->pad, gate->pad, site->pad_len, err);
 	}
-	/* From now on the pages are known to be pads'. Before, a tool that died left a free page. */
-	return rc ? rc : region_write_record(gates->proc, gates->region, err);
+	return rc;
 }
 
 int gates_discard(const struct proc *proc, const struct region *region, struct uspl_err *err)

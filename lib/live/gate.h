@@ -80,6 +80,9 @@ void gates_release(struct gates *gates);
 /* The bytes that lead the site's entry to its gate; false if the site has none. */
 bool gates_jump(const struct region *region, const struct region_site *site,
 		uint8_t bytes[USPL_SITE_BYTES_MAX]);
+/* Writes the word from outside: only where nobody can be reading it for a switch of its own. */
+int gates_write_word(const struct proc *proc, const struct region *region,
+		     enum uspl_word_value value, struct uspl_err *err) uspl_must_check;
 /*
  * Adds to `safety` where a thread is in a region's gates on its way to old code (or new code), and
  * where it is in the gates and pads that other updates have left behind at the same entries: what

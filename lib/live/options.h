@@ -7,7 +7,7 @@
 
 struct live_options {
 	double wait_s, max_pause_s;
-	bool check, json;
+	bool stop, check, json;
 };
 
 /* What holds where nothing is given. */
@@ -23,6 +23,8 @@ struct live_options {
 	  "how long to wait for a busy function (default 10)" },                                   \
 	{ 0, "max-pause", "SECONDS", CLI_SECONDS, &(opts)->max_pause_s,                            \
 	  "give up rather than stop the threads for longer" },                                     \
+	{ 0, "stop", NULL, CLI_FLAG, &(opts)->stop,                                                \
+	  "stop every thread, also those that sleep" },                                            \
 	{ 0, "check", NULL, CLI_FLAG, &(opts)->check,                                              \
 	  "change nothing: say who would be in the way, and how long it takes" },                  \
 	{ 0, "json", NULL, CLI_FLAG, &(opts)->json, "one JSON object a process, one to a line" }

@@ -89,6 +89,10 @@ static void success_json(const struct report *report, struct buf *out)
 		report_pending(&json, report->pending.items, report->pending.n);
 	json_number(&json, "stop_us", (int64_t)(report->result.stop_us + 0.5));
 	json_number(&json, "attempts", report->result.attempts);
+	if (report->result.backend) {
+		json_number(&json, "stopped_threads", (int64_t)report->result.n_stopped);
+		json_string(&json, "way", report->result.backend);
+	}
 	close_object(&json, out);
 }
 

@@ -58,6 +58,7 @@ static int place_site(const struct site_plan *plan, const struct site *site,
 	size_t at = (size_t)(site->addr - piece->addr);
 
 	if (memcmp(piece->before + at, site->from, site->len) &&
+	    !(site->has_gate && !memcmp(piece->before + at, site->gate, site->len)) &&
 	    !(plan->either && !memcmp(piece->before + at, site->to, site->len)))
 		return fail_overwritten(site, piece->before + at, err);
 	memcpy(piece->after + at, site->to, site->len);

@@ -24,6 +24,9 @@ struct site {
 	taddr addr;
 	uint8_t len;
 	uint8_t from[SITE_BYTES_MAX], to[SITE_BYTES_MAX];
+	/* What it may hold as well, where it leads to a gate (lib/live/gate.h). */
+	bool has_gate;
+	uint8_t gate[SITE_BYTES_MAX];
 };
 
 /* A piece of code memory that is written in one go; it covers one or more sites. */

@@ -11,48 +11,29 @@
 #include "base/log.h"
 #include "live/backend.h"
 #include "live/blockers.h"
-#include "live/site.h"
-#include "proc/sharers.h"
+#include "live/gate.h"
 #include "live/stack.h"
-#include "live/waiter.h"
+#include "proc/sharers.h"
 
-/* How long a single thread may take to stop before everybody is let go again. */
-#define STOP_LIMIT_NS 1000000000ll
+/* How often the quiet way may come to nothing, without anybody being in the way. */
+#define HURRIED_MAX 10
 
-/* A transition while it runs. */
-struct run {
-	const struct transition *t;
-	const struct transition_backend *backend;
-	struct site_plan plan;
-	struct safety safety;
-	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
-	size_t n_findings;
-	int64_t checked_ns; /* CLOCK_MONOTONIC: when that check was done */
-	struct stop stop;
-};
-
-static bool interrupted(const struct region *region)
+int64_t run_limit_ns(const struct run *run)
 {
-	return region->state == USPL_REGION_SWITCHING_ON ||
-	       region->state == USPL_REGION_SWITCHING_OFF;
+	double limit_s = run->t->max_pause_s;
+
+	return limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
 }
 
-static int add_sites(struct run *run, const struct region *region, struct uspl_err *err)
+struct safety_finding *run_next_finding(struct run *run)
 {
-	const struct region_site *rs;
+	return &run->findings[run->n_findings < WAITER_MAX ? run->n_findings : WAITER_MAX - 1];
+}
 
-	vec_for_each (&region->sites, rs) {
-		struct site site = { .name = rs->name, .addr = rs->addr, .len = rs->len };
-		bool on = run->t->direction == TRANSITION_ON;
-		int rc;
-
-		memcpy(site.from, on ? rs->old_bytes : rs->new_bytes, sizeof(site.from));
-		memcpy(site.to, on ? rs->new_bytes : rs->old_bytes, sizeof(site.to));
-		rc = site_plan_add(&run->plan, &site, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
+void run_add_finding(struct run *run)
+{
+	if (run->n_findings < WAITER_MAX)
+		run->n_findings++;
 }
 
 /*
@@ -105,110 +86,47 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 	return 0;
 }
 
-/* What a run needs to look at the threads, and at the code. */
-static int prepare_look(struct run *run, struct uspl_err *err)
+/* Of one region: the code, and the gates on the way to it. */
+static int add_region(struct run *run, const struct region *region, const region_vec *present,
+		      struct uspl_err *err)
 {
-	const struct transition *t = run->t;
+	bool either = region_is_interrupted(region);
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < t->n_regions; i++) {
-		const struct region *region = t->regions[i];
+	if (run->t->direction == TRANSITION_ON || either)
+		rc = add_old_code(run, region, err);
+	if (!rc && (run->t->direction == TRANSITION_ON || either))
+		rc = gates_guard(&run->safety, region, present, true, err);
+	if (!rc && (run->t->direction == TRANSITION_OFF || either))
+		rc = add_new_code(run, region, err);
+	if (!rc && (run->t->direction == TRANSITION_OFF || either))
+		rc = gates_guard(&run->safety, region, present, false, err);
+	return rc;
+}
 
-		run->plan.either |= interrupted(region);
-		rc = add_sites(run, region, err);
-		if (!rc && (t->direction == TRANSITION_ON || interrupted(region)))
-			rc = add_old_code(run, region, err);
-		if (!rc && (t->direction == TRANSITION_OFF || interrupted(region)))
-			rc = add_new_code(run, region, err);
-	}
+/* What a run needs to look at the threads. */
+static int run_prepare(struct run *run, const struct transition *t, struct uspl_err *err)
+{
+	region_vec present = { 0 };
+	int rc;
+
+	*run = (struct run){ .t = t, .safety.proc = t->proc };
+	rc = regions_read(t->proc, &present, err);
+	for (size_t i = 0; !rc && i < t->n_regions; i++)
+		rc = add_region(run, t->regions[i], &present, err);
+	regions_release(&present);
 	if (!rc)
 		rc = sharers_refuse(t->proc, err);
-	if (!rc)
-		rc = site_plan_check(&run->plan, err);
 	if (!rc)
 		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
 	safety_seal(&run->safety);
 	return rc;
 }
 
-/* Looks at all stacks, even after a hit: the next attempt is for when all these have left. */
-static bool check(struct run *run)
+static void run_release(struct run *run)
 {
-	const struct thread *thread;
-
-	run->n_findings = 0;
-	vec_for_each (&run->stop.threads, thread)
-		if (thread->state == THREAD_STOPPED && run->n_findings < WAITER_MAX &&
-		    !safety_check(&run->safety, thread, &run->findings[run->n_findings]))
-			run->n_findings++;
-	run->checked_ns = clock_now_ns();
-	return !run->n_findings;
-}
-
-static int write_states(struct run *run, enum uspl_region_state state, struct uspl_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < run->t->n_regions; i++)
-		rc = region_write_state(run->t->proc, run->t->regions[i], state, err);
-	return rc;
-}
-
-/*
- * With everybody at a standstill: the record says what is going on before and after the code
- * changes.
- */
-static int switch_all(struct run *run, struct uspl_err *err)
-{
-	bool on = run->t->direction == TRANSITION_ON;
-	enum uspl_region_state before = run->t->regions[0]->state;
-	int rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err),
-	    put_back;
-
-	if (!rc)
-		rc = site_plan_switch(&run->plan, err);
-	if (rc == -USPL_E_STRANDED)
-		return rc;
-	if (!rc) {
-		rc = write_states(run, on ? USPL_REGION_APPLIED : USPL_REGION_UNDONE, err);
-		if (!rc)
-			return 0;
-		put_back = site_plan_restore(&run->plan, err);
-		if (put_back)
-			return put_back;
-	}
-	/* The sites are as they were; the states follow. */
-	put_back = write_states(run, before, NULL);
-	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
-}
-
-/*
- * One standstill; `act`, where given, is what is done in it if the code is empty. *ret_blocked: it
- * isn't, and run->findings tell who is in it; or too much time has passed, and there are none.
- */
-static int attempt(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
-		   bool *ret_blocked, struct uspl_err *err)
-{
-	double limit_s = run->t->max_pause_s;
-	int64_t limit_ns = limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
-	int rc = run->backend->prepare(&run->stop, run->t->proc, err);
-	int64_t deadline;
-
-	if (rc)
-		return rc;
-	run->n_findings = 0;
-	*ret_blocked = false;
-	deadline = clock_now_ns() + limit_ns;
-	rc = run->backend->enter(&run->stop, deadline, err);
-	if (rc == -USPL_E_UNSTOPPABLE && limit_s > 0) {
-		*ret_blocked = true;
-		rc = 0;
-	} else if (!rc) {
-		*ret_blocked = !check(run) || (limit_s > 0 && clock_now_ns() > deadline);
-		rc = *ret_blocked || !act ? 0 : act(run, err);
-	}
-	run->backend->leave(&run->stop);
-	return rc;
+	unwinder_free(run->safety.unwinder);
+	safety_release(&run->safety);
 }
 
 static int fail_cancelled(const struct run *run, struct uspl_err *err)
@@ -252,32 +170,59 @@ static double stop_us(const struct run *run)
 	return (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
 }
 
-static int try_until(struct run *run, struct waiter *waiter, int64_t deadline,
+/* What came of an attempt, and of the time that it took. */
+static void note_attempt(const struct run *run, const struct transition_backend *backend,
+			 struct transition_result *result)
+{
+	result->attempts++;
+	result->stop_us = stop_us(run);
+	result->n_stopped = run->stop.n_threads;
+	result->backend = backend->name;
+	log_info("stop", "attempt %d, %s: %zu threads, %.0f us%s", result->attempts, backend->name,
+		 run->stop.n_threads, result->stop_us,
+		 run->switched     ? ""
+		 : run->n_findings ? ", a function is busy"
+				   : ", too long");
+}
+
+/* Waits until another attempt makes sense. */
+static void wait_for_more(struct run *run, struct waiter *waiter, int64_t deadline)
+{
+	struct waiter_stop stop = { .findings = run->findings,
+				    .n = run->n_findings,
+				    .checked = run->checked_ns,
+				    .length = run->stop.left_ns - run->stop.entered_ns };
+
+	waiter_wait(waiter, &stop, deadline);
+}
+
+static int try_until(struct run *run, const struct transition_backend *backend, int64_t deadline,
 		     struct transition_result *result, struct uspl_err *err)
 {
-	for (;;) {
-		struct waiter_stop stop = { .findings = run->findings };
-		bool blocked;
-		int rc = attempt(run, switch_all, &blocked, err);
+	struct waiter waiter = { .proc = run->t->proc };
+	int rc, hurried = 0;
 
-		result->attempts++;
-		result->stop_us = stop_us(run);
-		log_info("stop", "attempt %d: %zu threads, %.0f us%s", result->attempts,
-			 run->stop.n_threads, result->stop_us,
-			 rc || !blocked    ? ""
-			 : run->n_findings ? ", a function is busy"
-					   : ", too long");
-		if (rc || !blocked)
-			return rc;
+	for (;;) {
+		rc = backend->attempt(run, err);
+		if (rc)
+			break;
+		note_attempt(run, backend, result);
+		if (run->switched)
+			break;
 		if (cancel_requested())
-			return fail_cancelled(run, err);
-		if (clock_now_ns() >= deadline)
-			return fail_blocked(run, err);
-		stop.n = run->n_findings;
-		stop.checked = run->checked_ns;
-		stop.length = run->stop.left_ns - run->stop.entered_ns;
-		waiter_wait(waiter, &stop, deadline);
+			rc = fail_cancelled(run, err);
+		else if (clock_now_ns() >= deadline)
+			rc = fail_blocked(run, err);
+		else if (backend != &backend_full_stop && !run->n_findings &&
+			 ++hurried > HURRIED_MAX)
+			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+				       "the threads of pid %d run too often", run->t->proc->pid);
+		if (rc)
+			break;
+		wait_for_more(run, &waiter, deadline);
 	}
+	waiter_release(&waiter);
+	return rc;
 }
 
 static int note_applied(const struct transition *t, struct uspl_err *err)
@@ -292,38 +237,75 @@ static int note_applied(const struct transition *t, struct uspl_err *err)
 	return rc;
 }
 
-static void run_init(struct run *run, const struct transition *t)
+/* True if another back end may do what this one can't. */
+static bool is_unable(int rc)
 {
-	*run = (struct run){ .t = t, .backend = &backend_full_stop };
-	run->plan.proc = t->proc;
-	run->safety.proc = t->proc;
+	return rc == -USPL_E_UNSUPPORTED || rc == -USPL_E_OUT_OF_REACH;
 }
 
-static void run_release(struct run *run)
+static int run_full_stop(struct run *run, int64_t deadline, struct transition_result *result,
+			 struct uspl_err *err)
 {
-	unwinder_free(run->safety.unwinder);
-	safety_release(&run->safety);
-	site_plan_release(&run->plan);
+	const struct transition_backend *full = &backend_full_stop;
+	int rc = full->open(run, err);
+
+	if (!rc)
+		rc = try_until(run, full, deadline, result, err);
+	full->close(run);
+	return rc;
+}
+
+/*
+ * The quiet way, with the full stop in its place where it can't be gone. Entries that lead to gates
+ * by then are as good for the full stop; they are put back if that fails, too.
+ */
+static int run_quiet(struct run *run, int64_t deadline, struct transition_result *result,
+		     struct uspl_err *err)
+{
+	const struct transition_backend *quiet = &backend_quiet;
+	struct uspl_err why = { 0 };
+	int rc = quiet->open(run, &why), finished = 0;
+
+	if (!rc)
+		rc = try_until(run, quiet, deadline, result, &why);
+	if (is_unable(rc)) {
+		log_info("stop", "all threads have to be stopped: %s", why.msg);
+		rc = run_full_stop(run, deadline, result, &why);
+	}
+	if (rc != -USPL_E_STRANDED)
+		finished = quiet->finish(run, rc ? NULL : &why);
+	quiet->close(run);
+	if (!rc)
+		rc = finished;
+	if (rc && err)
+		*err = why;
+	return rc;
+}
+
+/* The entries hold what they should: to be refused before anything is touched. */
+static int check_entries(struct run *run, struct uspl_err *err)
+{
+	int rc = backend_full_stop.open(run, err);
+
+	backend_full_stop.close(run);
+	return rc;
 }
 
 int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
 {
-	struct run run;
-	struct waiter waiter = { .proc = t->proc };
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
-	int rc;
+	struct run run;
+	int rc = run_prepare(&run, t, err);
 
-	run_init(&run, t);
-	rc = prepare_look(&run, err);
 	if (!rc)
-		rc = site_plan_prepare(&run.plan, err);
+		rc = check_entries(&run, err);
 	/* Before the switch, so that it can still fail without harm. */
 	if (!rc && t->direction == TRANSITION_ON)
 		rc = note_applied(t, err);
 	if (!rc)
-		rc = try_until(&run, &waiter, deadline, &result, err);
-	waiter_release(&waiter);
+		rc = t->stop_all ? run_full_stop(&run, deadline, &result, err)
+				 : run_quiet(&run, deadline, &result, err);
 	if (!rc)
 		*ret = result;
 	run_release(&run);
@@ -335,13 +317,13 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 {
 	struct transition_outlook outlook = { 0 };
 	struct run run;
-	bool blocked;
-	int rc;
+	bool blocked = false;
+	int rc = run_prepare(&run, t, err);
 
-	run_init(&run, t);
-	rc = prepare_look(&run, err);
 	if (!rc)
-		rc = attempt(&run, NULL, &blocked, err);
+		rc = check_entries(&run, err);
+	if (!rc)
+		rc = full_stop_look(&run, &blocked, err);
 	if (!rc) {
 		outlook.n_threads = run.stop.n_threads;
 		outlook.stop_us = stop_us(&run);

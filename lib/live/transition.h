@@ -39,12 +39,15 @@ struct transition {
 	 * are let go, and it counts as busy. 0: as long as it takes.
 	 */
 	double max_pause_s;
+	bool stop_all; /* stop every thread, even if the quiet way is possible */
 };
 
 struct transition_result {
 	/* From asking the first thread to stop to the last one let go, in the last attempt. */
 	double stop_us;
 	int attempts;
+	size_t n_stopped;    /* threads that were stopped in it */
+	const char *backend; /* "quiet" or "full stop" */
 };
 
 /* What the transition would meet at this moment. */

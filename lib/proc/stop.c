@@ -22,6 +22,16 @@ static struct thread *find_thread(struct stop *stop, pid_t tid, size_t *cursor)
 	return NULL;
 }
 
+static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
+{
+	struct thread *thread = vec_push(&stop->threads);
+
+	if (!thread)
+		return uspl_fail_nomem(err);
+	thread->tid = tid;
+	return thread_seize(stop->proc, thread, err);
+}
+
 /* Attaches to the threads that we don't know yet. *ret_new counts them. */
 static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 {
@@ -36,16 +46,10 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 
 			if (thread)
 				continue;
-			thread = vec_push(&stop->threads);
-			if (!thread) {
-				rc = uspl_fail_nomem(err);
-				break;
-			}
-			thread->tid = *tid;
-			rc = thread_seize(stop->proc, thread, err);
+			rc = add_thread(stop, *tid, err);
 			if (rc)
 				break;
-			found += thread->state == THREAD_SEIZED;
+			found += stop->threads.items[stop->threads.n - 1].state == THREAD_SEIZED;
 		}
 	vec_release(&tids);
 	if (!rc)
@@ -90,13 +94,18 @@ static void relax(const struct stop *stop)
 	sigprocmask(SIG_SETMASK, &stop->old_mask, NULL);
 }
 
+void stop_begin(struct stop *stop, const struct proc *proc)
+{
+	*stop = (struct stop){ .proc = proc };
+	hurry(stop);
+}
+
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
 {
 	size_t found;
 	int rc;
 
-	*stop = (struct stop){ .proc = proc };
-	hurry(stop);
+	stop_begin(stop, proc);
 	do {
 		rc = seize_new(stop, &found, err);
 	} while (!rc && found);
@@ -116,6 +125,8 @@ static int halt(struct stop *stop, int64_t deadline, struct uspl_err *err)
 	struct thread *thread;
 	int rc = 0;
 
+	if (!stop->entered_ns)
+		stop->entered_ns = clock_now_ns();
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread) {
@@ -135,13 +146,25 @@ int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 	size_t found;
 	int rc;
 
-	stop->entered_ns = clock_now_ns();
 	do {
 		rc = halt(stop, deadline, err);
 		if (!rc)
 			rc = seize_new(stop, &found, err);
 	} while (!rc && found);
 	return rc;
+}
+
+int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct uspl_err *err)
+{
+	const pid_t *tid;
+
+	vec_for_each (tids, tid) {
+		int rc = add_thread(stop, *tid, err);
+
+		if (rc)
+			return rc;
+	}
+	return halt(stop, deadline, err);
 }
 
 void stop_leave(struct stop *stop)

@@ -6,6 +6,8 @@
  *     stop_enter     ask all to stop, wait for each, look for new ones, until there are none
  *     stop_leave     let all go on and detach
  *
+ * Or only some of them: stop_begin, stop_some once or more, stop_leave.
+ *
  * What is expensive (listing, attaching) lies before the standstill.
  */
 #ifndef USPL_PROC_STOP_H
@@ -35,6 +37,14 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
  * nanoseconds. On failure the caller still calls stop_leave.
  */
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
+/* Blocks our own signals until stop_leave; nobody is attached to. */
+void stop_begin(struct stop *stop, const struct proc *proc);
+/*
+ * Brings these threads to a standstill, too, and reads their registers. They become the last ones
+ * of stop->threads; one that has exited is GONE.
+ */
+int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
+	      struct uspl_err *err) uspl_must_check;
 /*
  * Lets all threads go on and detaches from them. A thread that never stopped is let go when this
  * process ends.

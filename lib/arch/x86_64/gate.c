@@ -10,6 +10,7 @@
  */
 
 #include <string.h>
+#include <time.h>
 
 #include "arch/gate.h"
 #include "arch/x86_64/x86_64.h"
@@ -122,6 +123,20 @@ bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pa
 	memcpy(ret_bytes, bytes, sizeof(bytes));
 	*ret_pad = pad;
 	return true;
+}
+
+uint32_t gate_turns(int64_t ns)
+{
+	enum { SAMPLE = 500 };
+	struct timespec from, to;
+	int64_t took;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (int i = 0; i < SAMPLE; i++)
+		__builtin_ia32_pause();
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	took = (to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec;
+	return (uint32_t)(ns * SAMPLE / (took > SAMPLE ? took : SAMPLE));
 }
 
 size_t pad_encode(taddr at, taddr to, uint8_t code[PAD_MAX])

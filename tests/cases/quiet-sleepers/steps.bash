@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# steps.bash - the steps of this case (see desc)
+
+# in_read - the threads that sleep in read(), but for the main thread, which reads our requests
+in_read() {
+	local task
+	for task in "/proc/$TARGET"/task/*; do
+		[ "${task##*/}" = "$TARGET" ] || ! grep -q '^0 ' "$task/syscall" || echo "$task"
+	done
+}
+
+# all_asleep - true when the hundred sleep
+all_asleep() {
+	[ "$(in_read | wc -l)" = 100 ]
+}
+
+# run_counts - how often each of them has run
+run_counts() {
+	local task
+	for task in $(in_read); do
+		echo "${task##*/} $(cut -d' ' -f3 "$task/schedstat")"
+	done
+}
+
+steps() {
+	local counts
+	target_start "$WORK/tree"
+	create "$WORK/tree" "$CASE/fix.patch"
+	expect_answer start '0 say old, 0 say new'
+	until_true 10 all_asleep || fail "not all threads sleep"
+	counts=$(run_counts)
+	apply --json
+	expect_status 0
+	expect_output '"stopped_threads": *[12],.*"way": *"quiet"'
+	[ "$(run_counts)" = "$counts" ] || fail "apply has woken a thread"
+	undo --json
+	expect_status 0
+	expect_output '"way": *"quiet"'
+	[ "$(run_counts)" = "$counts" ] || fail "undo has woken a thread"
+	apply
+	expect_status 0
+	[ "$(run_counts)" = "$counts" ] || fail "the second apply has woken a thread"
+	expect_answer wake '0 say old, 100 say new'
+	until_true 10 all_asleep || fail "not all threads sleep again"
+	undo
+	expect_status 0
+	expect_answer wake '100 say old, 0 say new'
+	expect_fine
+}
