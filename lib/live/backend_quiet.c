@@ -133,16 +133,13 @@ static void quiet_close(struct run *run)
 }
 
 /*
- * Looks at the sleepers that have not been found free yet. One about which there is doubt is
- * counted among those that run: stopped, its stack can be followed with all registers.
+ * Checks the sleepers that have not been found free yet. One about which there is doubt is counted
+ * among those that run: stopped, its stack can be followed with all registers.
  */
-static int look(struct quiet *quiet, struct uspl_err *err)
+static void check_sleepers(struct quiet *quiet)
 {
 	struct asleep_thread *thread;
-	int rc = asleep_look(&quiet->asleep, err);
 
-	if (rc)
-		return rc;
 	vec_for_each (&quiet->asleep.threads, thread) {
 		struct safety_finding *finding = run_next_finding(quiet->run);
 
@@ -155,7 +152,15 @@ static int look(struct quiet *quiet, struct uspl_err *err)
 			thread->class = ASLEEP_RUNS;
 	}
 	quiet->run->checked_ns = clock_now_ns();
-	return 0;
+}
+
+static int look(struct quiet *quiet, struct uspl_err *err)
+{
+	int rc = asleep_look(&quiet->asleep, err);
+
+	if (!rc)
+		check_sleepers(quiet);
+	return rc;
 }
 
 /* Where nobody runs, the sleeper that notices least, for the switch. */
@@ -318,7 +323,9 @@ static int recount(struct quiet *quiet, int64_t deadline, bool *ret_empty, struc
 			*ret_empty = true;
 			return 0;
 		}
-		rc = look(quiet, err);
+		rc = asleep_look_again(&quiet->asleep, err);
+		if (!rc)
+			check_sleepers(quiet);
 		if (!rc && !quiet->run->n_findings)
 			rc = stop_running(quiet, deadline, err);
 	}

@@ -270,9 +270,8 @@ static void find_dead(struct asleep *asleep)
 	}
 }
 
-int asleep_look(struct asleep *asleep, struct uspl_err *err)
+static int list_threads(struct asleep *asleep, struct uspl_err *err)
 {
-	struct asleep_thread *thread;
 	tid_vec tids = { 0 };
 	int rc = threads_list(asleep->proc, &tids, err);
 
@@ -281,14 +280,41 @@ int asleep_look(struct asleep *asleep, struct uspl_err *err)
 		rc = take_list(asleep, &tids, err);
 	}
 	vec_release(&tids);
-	if (rc)
-		return rc;
+	return rc;
+}
+
+static void look_at_moved(struct asleep *asleep)
+{
+	struct asleep_thread *thread;
+
 	vec_for_each (&asleep->threads, thread)
 		if (!thread->held && (thread->class == ASLEEP_RUNS ||
 				      runcount_read(&thread->count, asleep->proc) != thread->runs))
 			look_at(asleep, thread);
+}
+
+int asleep_look(struct asleep *asleep, struct uspl_err *err)
+{
+	int rc = list_threads(asleep, err);
+
+	if (rc)
+		return rc;
+	look_at_moved(asleep);
 	find_dead(asleep);
 	return 0;
+}
+
+int asleep_look_again(struct asleep *asleep, struct uspl_err *err)
+{
+	int rc = 0;
+
+	if (count_threads(asleep) != asleep->threads.n) {
+		asleep->dead_known = false;
+		rc = list_threads(asleep, err);
+	}
+	if (!rc)
+		look_at_moved(asleep);
+	return rc;
 }
 
 /* One by one: no sleeper has run. */

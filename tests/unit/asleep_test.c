@@ -253,7 +253,7 @@ static void test_sleepers(bool with_sum)
 	ok(!asleep_unchanged(&asleep), "%s: and so when it sleeps at its place again", how);
 	for (size_t i = 0; i < asleep.threads.n; i++)
 		asleep.threads.items[i].clean = true;
-	ok(asleep_look(&asleep, &err) == 0 && asleep_unchanged(&asleep),
+	ok(asleep_look_again(&asleep, &err) == 0 && asleep_unchanged(&asleep),
 	   "%s: after another look all is true again", how);
 	ok(asleep.threads.items[0].clean + asleep.threads.items[1].clean +
 			   asleep.threads.items[2].clean ==
