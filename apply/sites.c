@@ -84,6 +84,44 @@ static int check_unique(const struct region *region, taddr addr, const char *nam
 	return 0;
 }
 
+/*
+ * Does a branch within the function lead to its first instruction? Then a thread that stands there
+ * may be in the middle of it. Code that can't be decoded counts as such.
+ */
+static bool loops_to_entry(const struct image *image, const struct match_piece *piece)
+{
+	const uint8_t *code = image_bytes(image, piece->addr, piece->len);
+	struct insn insn;
+
+	for (size_t at = 0; at < piece->len; at += insn.len) {
+		if (!code || !arch_native()->insn_decode(code + at, piece->len - at, &insn))
+			return true;
+		if ((insn.flow == INSN_JUMP || insn.flow == INSN_COND_JUMP) &&
+		    at + insn.len + (uint64_t)insn.rel == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The code at a site that must be empty: without its first byte's privilege if that is in a loop. */
+static int size_site(const struct sites_input *input, const struct match_piece *piece,
+		     struct region *region, struct region_site *site, struct uspl_err *err)
+{
+	uint64_t size = piece->len > site->len ? piece->len : site->len;
+
+	if (site->addr != piece->addr) {
+		/* An earlier update's jump; its code is a range. */
+		site->old_size = site->len;
+		return add_range(region, site->name, piece->addr, piece->len, err);
+	}
+	if (!loops_to_entry(input->image, piece)) {
+		site->old_size = size;
+		return 0;
+	}
+	site->old_size = 0;
+	return add_range(region, site->name, piece->addr, size, err);
+}
+
 static int add_site(const struct sites_input *input, const struct update_function *function,
 		    struct region *region, struct uspl_err *err)
 {
@@ -98,8 +136,6 @@ static int add_site(const struct sites_input *input, const struct update_functio
 	rc = check_unique(region, entry, function->name, err);
 	if (!rc)
 		rc = check_room(input->image, piece, err);
-	if (!rc && entry != piece->addr)
-		rc = add_range(region, function->name, piece->addr, piece->len, err);
 	if (rc)
 		return rc;
 	site = vec_push(&region->sites);
@@ -108,11 +144,11 @@ static int add_site(const struct sites_input *input, const struct update_functio
 	site->name = strdup(function->name);
 	site->addr = entry;
 	site->len = arch_native()->jump_len;
-	site->old_size = site->len;
-	if (entry == piece->addr && piece->len > site->len)
-		site->old_size = piece->len;
 	if (!site->name)
 		return uspl_fail_nomem(err);
+	rc = size_site(input, piece, region, site, err);
+	if (rc)
+		return rc;
 	return proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
 }
 

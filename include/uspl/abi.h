@@ -84,9 +84,13 @@ enum uspl_entry {
 struct uspl_site {
 	uint64_t addr;     /* where the jump is written */
 	uint64_t new_addr; /* where it leads */
-	uint64_t old_size; /* of the code at addr that must have no thread in it, in bytes */
-	uint32_t name;     /* offset of the function's name, NUL-terminated */
-	uint32_t len;      /* how many bytes the jump takes */
+	/*
+	 * Of the code at addr that must have no thread in it but at its first byte; 0: there is a
+	 * range for it, since the function has a loop that begins there
+	 */
+	uint64_t old_size;
+	uint32_t name;                          /* offset of the function's name, NUL-terminated */
+	uint32_t len;                           /* how many bytes the jump takes */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX]; /* what stood there before */
 	uint8_t new_bytes[USPL_SITE_BYTES_MAX]; /* what we wrote */
 	uint64_t pad;     /* PUN: where the pad is, in pages that were mapped for pads */

@@ -18,8 +18,9 @@
 struct region_site {
 	char *name;
 	taddr addr, new_addr;
-	uint64_t old_size; /* bytes of code at addr that must have no thread in them */
-	uint8_t len;       /* of the jump */
+	/* Bytes of code at addr that must have no thread in them; 0: they are among the ranges. */
+	uint64_t old_size;
+	uint8_t len; /* of the jump */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX], new_bytes[USPL_SITE_BYTES_MAX];
 	enum uspl_entry entry;
 	taddr pad; /* of a USPL_ENTRY_PUN */

@@ -47,7 +47,9 @@ static int add_old_code(struct run *run, const struct region *region, struct usp
 	int rc = 0;
 
 	vec_for_each (&region->sites, site) {
-		rc = safety_add(&run->safety, site->name, site->addr, site->old_size, true, err);
+		if (site->old_size)
+			rc = safety_add(&run->safety, site->name, site->addr, site->old_size, true,
+					err);
 		if (rc)
 			return rc;
 	}
