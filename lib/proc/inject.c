@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // inject.c - system calls and function calls made by the target on our behalf
 /*
- * The agent's code goes into slack: the bytes between the end of a program's code and the end of
- * its last page, which are mapped, executable and used by nobody. So no gadget has to be found,
- * nothing has to be mapped first, and a static program will do as well as any. The bytes are put
- * back afterwards; were they left there, nobody would notice.
- *
  * Order matters, since the tool may die between any two steps: first the frame and the code, then
  * the registers (from now on the thread restores itself), then the signal mask (which the frame
  * restores too).
  */
 
-#include "proc/inject.h"
+#include "proc/agent.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -25,28 +19,16 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "proc/module.h"
 
-extern const uint8_t uspl_agent[], uspl_agent_end[];
-
-#define PAGE 4096ull
 #define XSTATE_MAX 16384
 /* What must be left of the stack: for the agent itself, and if it calls a function. */
 #define AGENT_ROOM 4096
 #define CALL_ROOM 32768
-#define AGENT_MAX 256
 #define STOP_NS 1000000000ll
 #define RUN_NS 10000000000ll
 
 /* A thread was not fit to run the agent; another one may be. Not an enum uspl_code. */
 #define UNFIT 1
-
-struct inject_agent {
-	const struct proc *proc;
-	taddr addr;
-	size_t len;
-	uint8_t saved[AGENT_MAX]; /* what was in the slack */
-};
 
 /* What is kept of the thread while the agent runs in it. */
 struct host {
@@ -59,76 +41,6 @@ struct host {
 	size_t syscalls;  /* how many the agent has made */
 	int64_t last; /* the result of the last of them, which the agent may not have noted yet */
 };
-
-static size_t agent_len(void)
-{
-	return (size_t)(uspl_agent_end - uspl_agent);
-}
-
-/* True if the slack holds nothing but zeros, or our own code that a tool left there when it died. */
-static bool is_clear(const struct proc *proc, taddr addr)
-{
-	uint8_t have[AGENT_MAX];
-	size_t len = agent_len();
-
-	if (proc_read_some(proc, addr, have, len) != len)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (have[i] && have[i] != uspl_agent[i])
-			return false;
-	return true;
-}
-
-/* Room behind the last byte of a segment's code, 0 if there isn't enough. */
-static taddr slack_of(const struct proc *proc, const struct module *module)
-{
-	const Elf64_Phdr *phdr;
-
-	vec_for_each (&module->phdrs, phdr) {
-		taddr end = phdr->p_vaddr + (uint64_t)module->bias + phdr->p_filesz;
-		const struct mapping *map = proc_mapping_at(proc, end - 1);
-
-		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) ||
-		    phdr->p_memsz != phdr->p_filesz || !map || !map->exec || map->shared)
-			continue;
-		end = (end + 15) & ~15ull;
-		/* Still in the page that holds the last byte. */
-		if (end % PAGE && end + agent_len() <= map->end && end % PAGE + agent_len() <= PAGE)
-			return end;
-	}
-	return 0;
-}
-
-static int place_agent(const struct proc *proc, struct inject_agent *ret, struct uspl_err *err)
-{
-	module_vec modules = { 0 };
-	const struct module *module;
-	taddr addr = 0;
-	bool clear = false;
-	int rc = modules_read(proc, &modules, err);
-
-	if (rc)
-		return rc;
-	/* Slack that is all zeros is best: then what belongs there is known whatever happened before. */
-	vec_for_each (&modules, module) {
-		taddr slack = module->is_vdso || clear ? 0 : slack_of(proc, module);
-
-		clear |= slack && is_clear(proc, slack);
-		if (slack && (clear || !addr))
-			addr = slack;
-	}
-	modules_release(&modules);
-	if (!addr)
-		return uspl_fail(
-			err, USPL_E_UNSUPPORTED,
-			"pid %d has no room for %zu bytes of code behind any program's code",
-			proc->pid, agent_len());
-	ret->addr = addr;
-	ret->len = agent_len();
-	if (!clear)
-		rc = proc_read(proc, addr, ret->saved, ret->len, err);
-	return rc ? rc : proc_write(proc, addr, uspl_agent, ret->len, err);
-}
 
 static int read_state(struct host *host, struct uspl_err *err)
 {
@@ -477,27 +389,6 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 	}
 	return uspl_fail(err, errand->choice ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
 			 "no thread of pid %d can make a system call for us", proc->pid);
-}
-
-int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct uspl_err *err)
-{
-	auto_free struct inject_agent *agent = calloc(1, sizeof(*agent));
-	int rc;
-
-	if (!agent)
-		return uspl_fail_nomem(err);
-	agent->proc = proc;
-	rc = place_agent(proc, agent, err);
-	if (!rc)
-		*ret = take_ptr(agent);
-	return rc;
-}
-
-void inject_agent_free(struct inject_agent *agent)
-{
-	if (agent && proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
-		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
-	free(agent);
 }
 
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,

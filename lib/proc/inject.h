@@ -9,6 +9,7 @@
 #ifndef USPL_PROC_INJECT_H
 #define USPL_PROC_INJECT_H
 
+#include "proc/module.h"
 #include "proc/proc.h"
 #include "proc/thread.h"
 
@@ -63,8 +64,29 @@ struct inject_agent;
 /* Puts the code there. proc must outlive it. */
 int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
 		     struct uspl_err *err) uspl_must_check;
-/* Puts back what was there. No thread may be running the code. */
+/*
+ * Puts back what was there: nothing, or the agent that another tool has left behind. No thread of
+ * ours may be running the code.
+ */
 void inject_agent_free(struct inject_agent *agent);
+
+/*
+ * An agent that a tool left behind when it died. A thread may still be in it, and do what it was
+ * sent to do at any later time: what depends on that not happening treats it as code that must be
+ * empty.
+ */
+struct inject_left {
+	taddr addr;
+	uint64_t len;
+};
+
+typedef VEC(struct inject_left) inject_left_vec;
+
+/* Appends those that there are; to be asked while no agent of this tool is in its place. */
+int inject_left_find(const struct proc *proc, const module_vec *modules, inject_left_vec *ret,
+		     struct uspl_err *err) uspl_must_check;
+/* Removes them. No thread may be in them. */
+void inject_left_clear(const struct proc *proc, const inject_left_vec *left);
 
 /*
  * Runs the requests in a thread that stands still already, with its registers read; it stands where

@@ -202,6 +202,43 @@ static void test_abandoned(void)
 	agent_frame_release(&frame);
 }
 
+/* What a tool that died has left is found, does no harm, stays as long as a thread may be in it. */
+static void test_left(void)
+{
+	pid_t pid = start(spin);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	module_vec modules = { 0 };
+	inject_left_vec none = { 0 }, left = { 0 }, still = { 0 }, cleared = { 0 };
+	struct inject_agent *agent = NULL;
+	struct inject_req req = { .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	size_t done;
+	int rc = proc_open(pid, &proc, &err);
+
+	if (!rc)
+		rc = modules_read(proc, &modules, &err);
+	if (!rc)
+		rc = inject_left_find(proc, &modules, &none, &err);
+	ok(rc == 0 && none.n == 0, "no agent is left in a process that none was in (%s)", err.msg);
+	if (!rc)
+		rc = inject_agent_new(proc, &agent, &err);
+	if (!rc)
+		rc = inject_left_find(proc, &modules, &left, &err);
+	ok(rc == 0 && left.n == 1, "one that was not taken away is found");
+	ok(inject_run(proc, &req, 1, &done, &err) == 0 && req.result == pid,
+	   "another tool's requests are run all the same");
+	ok(inject_left_find(proc, &modules, &still, &err) == 0 && still.n == 1,
+	   "and leave the agent where it is");
+	inject_left_clear(proc, &left);
+	ok(inject_left_find(proc, &modules, &cleared, &err) == 0 && cleared.n == 0,
+	   "it can be cleared away");
+	free(agent);
+	vec_release(&left);
+	vec_release(&still);
+	modules_release(&modules);
+	ok(finish(pid) == 0, "the target has noticed nothing");
+}
+
 int main(void)
 {
 	sigset_t child;
@@ -213,5 +250,6 @@ int main(void)
 	test_requests();
 	test_sleeper();
 	test_abandoned();
+	test_left();
 	return tap_done();
 }

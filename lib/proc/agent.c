@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// agent.c - the agent's code in its place in a target
+/*
+ * The agent's code goes into slack: the bytes between the end of a program's code and the end of
+ * its last page, which are mapped, executable and used by nobody. So no gadget has to be found,
+ * nothing has to be mapped first, and a static program will do as well as any. The bytes are put
+ * back afterwards.
+ *
+ * A tool that dies leaves its agent there, and a thread may still be in it, for as long as it is
+ * kept from running. So code of the agent that is found in a slack is used, but stays, until it is
+ * known that no thread is in it (inject_left_clear).
+ */
+
+#include "proc/agent.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+
+extern const uint8_t uspl_agent[], uspl_agent_end[];
+
+#define PAGE 4096ull
+
+static size_t agent_len(void)
+{
+	return (size_t)(uspl_agent_end - uspl_agent);
+}
+
+enum slack_state { SLACK_ZEROS, SLACK_AGENT, SLACK_OTHER };
+
+static enum slack_state slack_state(const struct proc *proc, taddr addr)
+{
+	static const uint8_t zeros[AGENT_MAX];
+	uint8_t have[AGENT_MAX];
+	size_t len = agent_len();
+
+	if (proc_read_some(proc, addr, have, len) != len)
+		return SLACK_OTHER;
+	if (!memcmp(have, zeros, len))
+		return SLACK_ZEROS;
+	return memcmp(have, uspl_agent, len) ? SLACK_OTHER : SLACK_AGENT;
+}
+
+/* Room behind the last byte of a segment's code, 0 if there isn't enough. */
+static taddr slack_of(const struct proc *proc, const struct module *module)
+{
+	const Elf64_Phdr *phdr;
+
+	vec_for_each (&module->phdrs, phdr) {
+		taddr end = phdr->p_vaddr + (uint64_t)module->bias + phdr->p_filesz;
+		const struct mapping *map = proc_mapping_at(proc, end - 1);
+
+		if (phdr->p_type != PT_LOAD || !(phdr->p_flags & PF_X) ||
+		    phdr->p_memsz != phdr->p_filesz || !map || !map->exec || map->shared)
+			continue;
+		end = (end + 15) & ~15ull;
+		/* Still in the page that holds the last byte. */
+		if (end % PAGE && end + agent_len() <= map->end && end % PAGE + agent_len() <= PAGE)
+			return end;
+	}
+	return 0;
+}
+
+static int place_agent(const struct proc *proc, struct inject_agent *ret, struct uspl_err *err)
+{
+	module_vec modules = { 0 };
+	const struct module *module;
+	taddr addr = 0;
+	bool clear = false;
+	int rc = modules_read(proc, &modules, err);
+
+	if (rc)
+		return rc;
+	/* Slack that is all zeros is best: then what belongs there is known whatever happened before. */
+	vec_for_each (&modules, module) {
+		taddr slack = module->is_vdso || clear ? 0 : slack_of(proc, module);
+
+		clear |= slack && slack_state(proc, slack) != SLACK_OTHER;
+		if (slack && (clear || !addr))
+			addr = slack;
+	}
+	modules_release(&modules);
+	if (!addr)
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"pid %d has no room for %zu bytes of code behind any program's code",
+			proc->pid, agent_len());
+	ret->addr = addr;
+	ret->len = agent_len();
+	rc = proc_read(proc, addr, ret->saved, ret->len, err);
+	return rc ? rc : proc_write(proc, addr, uspl_agent, ret->len, err);
+}
+
+int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct uspl_err *err)
+{
+	auto_free struct inject_agent *agent = calloc(1, sizeof(*agent));
+	int rc;
+
+	if (!agent)
+		return uspl_fail_nomem(err);
+	agent->proc = proc;
+	rc = place_agent(proc, agent, err);
+	if (!rc)
+		*ret = take_ptr(agent);
+	return rc;
+}
+
+void inject_agent_free(struct inject_agent *agent)
+{
+	if (agent && proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
+		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
+	free(agent);
+}
+
+int inject_left_find(const struct proc *proc, const module_vec *modules, inject_left_vec *ret,
+		     struct uspl_err *err)
+{
+	const struct module *module;
+
+	vec_for_each (modules, module) {
+		taddr slack = module->is_vdso ? 0 : slack_of(proc, module);
+		struct inject_left *left;
+
+		if (!slack || slack_state(proc, slack) != SLACK_AGENT)
+			continue;
+		left = vec_push(ret);
+		if (!left)
+			return uspl_fail_nomem(err);
+		*left = (struct inject_left){ slack, agent_len() };
+	}
+	return 0;
+}
+
+void inject_left_clear(const struct proc *proc, const inject_left_vec *left)
+{
+	static const uint8_t zeros[AGENT_MAX];
+	const struct inject_left *it;
+
+	vec_for_each (left, it)
+		if (proc_write(proc, it->addr, zeros, it->len, NULL) != 0)
+			log_info("inject", "cannot clear the slack at 0x%" PRIx64, it->addr);
+}
