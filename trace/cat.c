@@ -99,6 +99,19 @@ static int reader_read(struct reader *reader, struct uspl_err *err)
 	return rc;
 }
 
+/* False for what lies too deep; a call all of whose callees do becomes a leaf. */
+static bool cut(const struct trace_log *log, struct trace_event *event)
+{
+	uint32_t depth = log->timeline->calls.items[event->call].depth;
+
+	if (!log->depth || depth + 1 < log->depth)
+		return true;
+	if (depth + 1 > log->depth || event->kind == TRACE_ENTER)
+		return false;
+	event->kind = TRACE_LEAF;
+	return true;
+}
+
 static void print_events(const struct reader *reader)
 {
 	const struct tracer *tracer = tracer_of(&reader->view.session);
@@ -106,11 +119,11 @@ static void print_events(const struct reader *reader)
 	auto_buf struct buf out = { 0 };
 
 	vec_for_each (&reader->timeline.events, event) {
-		const struct trace_span *span = &reader->timeline.calls.items[event->call];
+		struct trace_event shown = *event;
 
-		if (reader->log.depth && span->depth >= reader->log.depth)
+		if (!cut(&reader->log, &shown))
 			continue;
-		tracer->line(&reader->log, event, &out);
+		tracer->line(&reader->log, &shown, &out);
 		if (out.len > 1 << 16) {
 			fputs(buf_str(&out), stdout);
 			buf_release(&out);

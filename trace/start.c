@@ -162,16 +162,16 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .tracer = "graph" };
 	struct start_ctx ctx = { &opts, NULL };
-	int rc = parse(argc, argv, &opts, err);
+	int rc = parse(argc, argv, &opts, err), worst = USPL_STATUS_DONE;
 
-	if (!rc)
+	if (rc == CLI_GO_ON)
 		rc = tracer_find(opts.tracer, &ctx.tracer, err);
-	if (!rc) {
+	if (rc == CLI_GO_ON) {
 		cancel_catch();
-		rc = for_all(&opts, "uspl-trace", start_ctx_one, &ctx);
+		worst = for_all(&opts, "uspl-trace", start_ctx_one, &ctx);
 	}
 	release(&opts);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	return rc < 0 ? rc : worst;
 }
 
 static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
@@ -205,16 +205,16 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		.summary = "Stops tracing; calls that are open return as they would have",
 	};
 	struct options opts = { 0 };
-	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err), worst = USPL_STATUS_DONE;
 
-	if (!rc && first == argc)
+	if (rc == CLI_GO_ON && first == argc)
 		rc = uspl_fail(err, USPL_E_USAGE, "no pid given");
-	if (!rc)
+	if (rc == CLI_GO_ON)
 		rc = cli_pids(argv + first, argc - first, &opts.pids, err);
-	if (!rc) {
+	if (rc == CLI_GO_ON) {
 		cancel_catch();
-		rc = for_all(&opts, "uspl-trace", stop_one, NULL);
+		worst = for_all(&opts, "uspl-trace", stop_one, NULL);
 	}
 	release(&opts);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	return rc < 0 ? rc : worst;
 }

@@ -150,7 +150,7 @@ struct uspl_trace_site {
 	uint64_t entry; /* the function */
 	uint64_t addr;  /* where the jump is */
 	uint8_t old_bytes[USPL_TRACE_SITE_BYTES];
-	uint8_t len;   /* bytes at addr in which no thread may stand when the jump is put in */
+	uint8_t guard; /* bytes from addr in which no thread may stand when the jump is put in, but at the first */
 	uint8_t moved; /* 1: they were the program's own instructions */
 	uint8_t pad;
 };

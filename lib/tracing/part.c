@@ -175,7 +175,7 @@ static int fill_sites(struct part *part, struct uspl_err *err)
 			return uspl_fail_nomem(err);
 		*site = (struct uspl_trace_site){ .entry = spot->entry,
 						  .addr = spot->addr,
-						  .len = spot->len,
+						  .guard = spot->guard,
 						  .moved = spot->kind == SPOT_MOVED };
 		if (proc_read(part->proc, spot->addr, site->old_bytes, sizeof(site->old_bytes),
 			      err))

@@ -53,6 +53,12 @@ static int run(struct proc *proc, struct inject_req *reqs, size_t n, const char 
 	return uspl_fail_errno(err, "cannot map %s in pid %d", what, proc->pid);
 }
 
+/* Where the shadow of what lies at a stack address begins. */
+static taddr shadow_of(taddr addr)
+{
+	return 2 * addr & ~(1ull << USPL_TRACE_SHADOW_BIT);
+}
+
 static void note(struct uspl_trace_region *head, taddr tables, taddr rings, uint64_t ring_bytes)
 {
 	head->tables = tables;
@@ -96,6 +102,28 @@ int share_map(struct proc *proc, const struct trace_request *req, struct uspl_tr
 	return rc ? rc : proc_refresh_maps(proc, err);
 }
 
+/* Unmaps the shadows of stacks that threads have gone through. */
+static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head,
+			 struct uspl_err *err)
+{
+	uint64_t chunks[USPL_TRACE_CHUNKS];
+	struct inject_req reqs[INJECT_MAX];
+	size_t n = 0, done;
+	int rc = proc_read(proc, head->tables + THREADS_LEN, chunks, sizeof(chunks), err);
+
+	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
+		/* Bit 0: a chunk that has none. */
+		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] & 1))
+			reqs[n++] =
+				request(SYS_munmap, shadow_of(chunks[i]), 2 * USPL_TRACE_CHUNK, 0);
+		if (n == INJECT_MAX || (n && i == USPL_TRACE_CHUNKS)) {
+			rc = inject_run(proc, reqs, n, &done, err);
+			n = 0;
+		}
+	}
+	return rc;
+}
+
 void share_unmap(struct proc *proc, const struct uspl_trace_region *head)
 {
 	struct inject_req reqs[] = {
@@ -104,10 +132,11 @@ void share_unmap(struct proc *proc, const struct uspl_trace_region *head)
 	};
 	struct uspl_err err = { 0 };
 	size_t done;
+	int rc = unmap_shadows(proc, head, &err);
 
-	if (!head->tables)
-		return;
-	if (inject_run(proc, reqs, ARRAY_SIZE(reqs), &done, &err))
+	if (!rc)
+		rc = inject_run(proc, reqs, ARRAY_SIZE(reqs), &done, &err);
+	if (rc)
 		log_info("trace", "the rings of pid %d stay mapped: %s", proc->pid, err.msg);
 }
 

@@ -223,29 +223,30 @@ static size_t nops(const uint8_t *code, size_t len)
 	return n;
 }
 
-/* The length of the instructions that make room for a jump of `want` bytes, 0 if there are none. */
-static size_t room(const uint8_t *code, size_t len, size_t want, const char **ret_why)
+/*
+ * Makes room for a jump of `want` bytes at the entry: spot->len and ->guard. Returns why it can't be done, NULL if it can.
+ */
+static const char *make_room(const uint8_t *code, size_t len, size_t want, struct spot *spot)
 {
-	struct insn insn;
+	struct insn insn = { 0 };
 	size_t n = 0;
 
 	while (n < want) {
-		if (n >= len) {
-			*ret_why = "it is too short";
-			return 0;
-		}
-		if (!arch_native()->insn_decode(code + n, len - n, &insn)) {
-			*ret_why = "its first instructions can't be decoded";
-			return 0;
-		}
+		if (n >= len)
+			return "it is too short";
+		if (!arch_native()->insn_decode(code + n, len - n, &insn))
+			return "its first instructions can't be decoded";
 		n += insn.len;
 		if (n < want && insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP &&
-		    insn.flow != INSN_CALL && insn.flow != INSN_CALL_INDIRECT) {
-			*ret_why = "it ends within its first bytes";
-			return 0;
-		}
+		    insn.flow != INSN_CALL && insn.flow != INSN_CALL_INDIRECT)
+			return "it ends within its first bytes";
 	}
-	return n;
+	spot->len = (uint8_t)n;
+	spot->guard = (uint8_t)n;
+	/* What returns to the end of the moved bytes finds there what it expects. */
+	if (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT)
+		spot->guard--;
+	return NULL;
 }
 
 /* Why nothing but the first byte may be jumped to in the first `len` bytes, or NULL if nothing does. */
@@ -285,12 +286,13 @@ static void judge(const struct image *image, struct spot *spot)
 	if (free >= want && free < spot->size - mark) {
 		spot->kind = SPOT_NOPS;
 		spot->len = (uint8_t)(free > 255 ? 255 : free);
+		spot->guard = (uint8_t)want;
 		return;
 	}
 	/* The mark may go: nothing checks it while shadow stacks and the like are off. */
 	spot->addr = spot->entry;
-	spot->len = (uint8_t)room(code, spot->size, want, &spot->why);
-	if (spot->len)
+	spot->why = make_room(code, spot->size, want, spot);
+	if (!spot->why)
 		spot->why = branches_into(code, spot->size, spot->len);
 	if (!spot->why)
 		spot->kind = SPOT_MOVED;

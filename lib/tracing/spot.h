@@ -25,6 +25,7 @@ struct spot {
 	enum spot_kind kind;
 	taddr addr;      /* where the jump goes: the entry, or behind its endbr64 */
 	uint8_t len;     /* bytes from addr to where the body goes on */
+	uint8_t guard;   /* no thread may stand in these bytes from addr, but at the first one */
 	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 	const char *why; /* SPOT_NONE: a text that is never freed */
 };

@@ -45,7 +45,7 @@ static int add_site(struct run *run, const struct trace_region *region, size_t i
 	memcpy(site.to, run->on ? jump : from->old_bytes, site.len);
 	rc = site_plan_add(&run->plan, &site, err);
 	if (!rc && run->on)
-		rc = safety_add(&run->bytes, region->module_name, from->addr + 1, from->len - 1u,
+		rc = safety_add(&run->bytes, region->module_name, from->addr + 1, from->guard - 1u,
 				false, err);
 	return rc;
 }

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# trace.bats - uspl-trace on processes that weren't prepared for it: what is recorded is what happened, and nothing else changes
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	build trace -O2
+	build trace -O2 -fpatchable-function-entry=5
+	build trace -O0
+	build trace -O3 -fno-pie -no-pie
+	build trace-cxx -O2
+}
+
+# build PROGRAM FLAG... - makes BATS_FILE_TMPDIR/PROGRAM/FLAGS/tree/target
+build() {
+	WORK=$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}") CASE=$BATS_TEST_DIRNAME/$1
+	mkdir -p "$WORK"
+	tree_build "${*:2}"
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+}
+
+teardown() {
+	target_stop
+}
+
+# start PROGRAM FLAG... - starts one of them
+start() {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cp "$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}")/tree/target" "$BATS_TEST_TMPDIR/run"
+	target_start "$BATS_TEST_TMPDIR/run"
+	SUM=$(text_sum)
+}
+
+# trace SUBCOMMAND [OPTION]... - on the target
+trace() {
+	tool uspl-trace "$@" "$TARGET"
+}
+
+# expect_trace_stops - stops; as soon as nobody is in traced calls, nothing of it is left
+expect_trace_stops() {
+	trace stop
+	expect_status 0 || return
+	if [[ $output == *'still in calls'* ]]; then
+		ask "work 1"
+		trace stop
+		expect_status 0 || return
+	fi
+	[[ $output != *'still in calls'* ]] || fail 'somebody stays in traced calls' || return
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
+	trace stop
+	expect_status 1 || return
+	expect_message 'is not traced' || return
+	expect_fine
+}
+
+# calls FUNCTION - how many calls of it the report has
+calls() {
+	awk -v name="$1" '$NF == name { print $1 }' <<< "$output"
+}
+
+# expect_calls FUNCTION NUMBER
+expect_calls() {
+	[ "$(calls "$1")" = "$2" ] || fail "$1 was called '$(calls "$1")' times, not $2"
+}
+
+# expect_nothing_lost - fails if cat or report said that calls weren't recorded, or records overwritten
+expect_nothing_lost() {
+	[[ $output != *'could not be recorded'* && $output != *overwritten* ]] || fail 'records are lost'
+}
+
+# counted_run FLAG... - every call that is made is in the report, once; then all is as before
+counted_run() {
+	start trace "$@"
+	trace start
+	expect_status 0 || return
+	expect_answer 'work 100' 700 || return
+	trace report
+	expect_status 0 || return
+	expect_calls outer 100 || return
+	expect_calls middle 100 || return
+	expect_calls leaf 400 || return
+	expect_nothing_lost || return
+	expect_trace_stops
+}
+
+@test "every call is counted: -O2" {
+	counted_run -O2
+}
+
+@test "every call is counted: with room left by the compiler" {
+	counted_run -O2 -fpatchable-function-entry=5
+	trace start
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+}
+
+@test "every call is counted: -O0" {
+	counted_run -O0
+}
+
+@test "every call is counted: -O3 -fno-pie" {
+	counted_run -O3 -fno-pie -no-pie
+}
+
+@test "the graph" {
+	start trace -O2
+	trace start -F outer -F middle -F leaf
+	expect_status 0
+	expect_output 'tracing pid [0-9]+: 3 functions, stopped [0-9]+ us'
+	expect_answer 'work 1' 7
+	trace cat
+	expect_status 0
+	local graph
+	graph=$(sed -n '/^#/d; s/^[^|]*|  //p' <<< "$output")
+	[ "$graph" = 'outer() {
+  middle() {
+    leaf();
+    leaf();
+    leaf();
+  } /* middle */
+  leaf();
+} /* outer */' ] || fail "the graph is '$graph'"
+	expect_nothing_lost
+	trace cat --depth=1
+	[ "$(grep -c outer <<< "$output")" = 1 ] && [[ $output != *middle* ]] || fail 'depth'
+	expect_trace_stops
+}
+
+@test "the function tracer" {
+	start trace -O2
+	trace start --tracer=function --function='*er' --function=middle --notrace=jumper
+	expect_status 0
+	expect_answer 'work 2' 14
+	trace cat
+	expect_status 0
+	expect_output "target-$TARGET +[0-9.]+: outer <- "
+	expect_output "target-$TARGET +[0-9.]+: middle <- outer"
+	[ "$(grep -c 'middle <- outer' <<< "$output")" = 2 ] || fail 'calls of middle'
+	[[ $output != *leaf* ]] || fail 'leaf was not asked for'
+	expect_nothing_lost
+	expect_trace_stops
+}
+
+@test "threads that exist, and new ones" {
+	start trace -O2
+	trace start -F outer -F leaf
+	expect_answer 'threads 100' 5600
+	expect_answer 'threads 100' 5600
+	trace report
+	expect_calls outer 1600
+	expect_calls leaf 6400
+	expect_nothing_lost
+	expect_trace_stops
+}
+
+@test "signals in traced code, with traced handlers" {
+	start trace -O2
+	trace start --buffer=65536
+	expect_answer 'storm 300' 1
+	trace report
+	expect_nothing_lost
+	local alarms
+	alarms=$(calls on_alarm)
+	[ "$alarms" -ge 300 ] || fail "$alarms handlers were seen"
+	expect_calls leaf "$alarms"
+	expect_trace_stops
+}
+
+@test "longjmp out of traced calls" {
+	start trace -O2
+	trace start
+	expect_answer 'jump 50' 50
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls outer 10
+	expect_trace_stops
+}
+
+@test "coroutines" {
+	start trace -O2
+	trace start
+	expect_answer coroutine 147
+	trace report
+	expect_calls outer 21
+	expect_calls switcher 1
+	expect_trace_stops
+}
+
+@test "a child of fork is not traced, and goes on" {
+	start trace -O2
+	trace start
+	expect_answer 'child 10' 7
+	expect_answer 'work 1' 7
+	trace report
+	expect_calls outer 1
+	expect_trace_stops
+}
+
+@test "C++ exceptions pass through traced functions" {
+	start trace-cxx -O2
+	trace start
+	expect_status 0
+	expect_answer throw -10
+	trace report
+	expect_output 'shop::catcher\(int\)'
+	[ "$(grep -c 'could not' <<< "$output")" = 0 ] || fail lost
+	trace stop
+	expect_status 0
+	expect_answer throw -10
+	trace stop
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
+@test "stopped while calls are open: they return, then the memory goes" {
+	start trace -O2
+	trace start -F answer -F next_line -F leaf
+	send wait
+	until_true 5 grep -q . "/proc/$TARGET/wchan"
+	trace stop
+	expect_status 0
+	expect_output '1 threads are still in calls that were traced'
+	tool uspl-trace status
+	expect_output "$TARGET +target +graph +draining +3"
+	send go
+	receive
+	ASKED=$((ASKED + 1))
+	[ "$REPLY" = 0 ] || fail "the answer is '$REPLY'"
+	expect_answer 'work 1' 7
+	trace stop
+	expect_status 0
+	[[ $output != *'still in calls'* ]] || fail 'somebody stays in traced calls'
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
+@test "started again and again" {
+	start trace -O2
+	local maps i
+	for i in 1 2 3 4 5 6; do
+		trace start
+		expect_status 0
+		expect_answer 'work 10' 70
+		trace report
+		expect_calls leaf 40
+		trace stop
+		expect_status 0
+		ask 'work 1'
+		if [[ $output == *'still in calls'* ]]; then
+			trace stop
+			expect_status 0
+		fi
+		[ "$i" != 2 ] || maps=$(wc -l < "/proc/$TARGET/maps")
+	done
+	[ "$(wc -l < "/proc/$TARGET/maps")" -le "$maps" ] || fail 'mappings are left behind'
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
+@test "a duration threshold" {
+	start trace -O2
+	trace start --threshold=1s
+	expect_answer 'work 100' 700
+	trace report
+	[ -z "$(calls leaf)" ] || fail 'short calls are recorded'
+	expect_trace_stops
+}
+
+@test "a ring that is too small says what is gone" {
+	start trace -O2
+	trace start -F leaf --buffer=4
+	expect_answer 'work 1000' 7000
+	trace cat
+	expect_output '# [0-9]+ older records were overwritten before they were read'
+	local kept gone
+	kept=$(grep -c 'leaf()' <<< "$output")
+	gone=$(sed -n 's/^# \([0-9]*\) older.*/\1/p' <<< "$output")
+	[ $((kept + gone)) = 4000 ] || fail "$kept kept, $gone gone, of 4000"
+	expect_trace_stops
+}
+
+@test "a tool that is killed leaves a target that goes on, and stop cleans up" {
+	start trace -O2
+	local delay
+	for delay in 0.002 0.005 0.01 0.02 0.03 0.05 0.08; do
+		timeout -s KILL "$delay" "$USPL_BIN/uspl-trace" start "$TARGET" > /dev/null 2>&1 || :
+		expect_answer 'work 10' 70
+		trace stop
+		[ "$status" = 0 ] || expect_message 'is not traced'
+		expect_answer 'work 10' 70
+	done
+	# The next one that goes through cleans up what the dead one has left in the space behind the code.
+	trace stop
+	trace start
+	expect_status 0
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls leaf 40
+	expect_trace_stops
+}
+
+@test "what can't be" {
+	start trace -O2
+	tool uspl-trace
+	expect_status 2
+	tool uspl-trace begin
+	expect_status 2
+	expect_one_message
+	trace start --tracer=nosuch
+	expect_status 2
+	expect_message "hint: there are 'graph', 'function'"
+	trace start -F 'nosuch*'
+	expect_status 1
+	expect_message 'no function of pid [0-9]+ is to be traced'
+	trace cat
+	expect_status 1
+	expect_message 'is not traced'
+	trace start
+	expect_status 0
+	trace start
+	expect_status 1
+	expect_message 'is traced already'
+	expect_one_message
+	trace start --threshold=fast
+	expect_status 2
+	tool uspl-trace start 999999999
+	expect_status 3
+	tool uspl-trace start
+	expect_status 2
+	tool uspl-trace cat
+	expect_status 2
+	expect_trace_stops
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// target.c - calls of all kinds, each as often as it is asked to, so that a trace can be counted
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "serve.h"
+
+#define THREADS 8
+
+long leaf(long x), middle(long x), outer(long x), fib(long n);
+void jumper(int depth), switcher(int n), on_alarm(int sig);
+
+static volatile long sink;
+
+KEPT long leaf(long x)
+{
+	sink += x;
+	return x + 1;
+}
+
+KEPT long middle(long x)
+{
+	return leaf(x) + leaf(x + 1) + leaf(x + 2) - 3 * x;
+}
+
+KEPT long outer(long x)
+{
+	long sum = middle(x);
+
+	return sum + leaf(0);
+}
+
+KEPT long fib(long n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+static jmp_buf way_out;
+static volatile int jump = 1;
+
+KEPT void jumper(int depth)
+{
+	if (depth)
+		jumper(depth - 1);
+	else if (jump)
+		longjmp(way_out, 1);
+	sink++;
+}
+
+static ucontext_t main_context, other_context;
+static char stack[128 << 10];
+
+KEPT void switcher(int n)
+{
+	for (int i = 0; i < n; i++)
+		swapcontext(&other_context, &main_context);
+}
+
+static void coroutine(void)
+{
+	switcher(20);
+}
+
+static long run_coroutine(void)
+{
+	long sum = 0;
+
+	getcontext(&other_context);
+	other_context.uc_stack.ss_sp = stack;
+	other_context.uc_stack.ss_size = sizeof(stack);
+	other_context.uc_link = &main_context;
+	makecontext(&other_context, coroutine, 0);
+	for (int i = 0; i < 21; i++) {
+		swapcontext(&main_context, &other_context);
+		sum += outer(i);
+	}
+	return sum;
+}
+
+static volatile sig_atomic_t alarms;
+
+KEPT void on_alarm(int sig)
+{
+	(void)sig;
+	leaf(1);
+	alarms++;
+}
+
+/* Until so many signals have come, in traced code; the handler makes traced calls, too. */
+static long storm(long n)
+{
+	struct sigaction act = { .sa_handler = on_alarm };
+	struct itimerval every = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
+
+	alarms = 0;
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+	while (alarms < n)
+		fib(10);
+	setitimer(ITIMER_REAL, &never, NULL);
+	return alarms;
+}
+
+static long work(long n)
+{
+	long sum = 0;
+
+	for (long i = 0; i < n; i++)
+		sum += outer(i);
+	return sum;
+}
+
+static void *work_in_thread(void *arg)
+{
+	*(long *)arg = work(*(long *)arg);
+	return NULL;
+}
+
+static long work_in_threads(long n)
+{
+	pthread_t threads[THREADS];
+	long values[THREADS], sum = 0;
+
+	for (int i = 0; i < THREADS; i++) {
+		values[i] = n;
+		pthread_create(&threads[i], NULL, work_in_thread, &values[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += values[i];
+	}
+	return sum;
+}
+
+static long work_in_child(long n)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(work(n) == n * 7 ? 7 : 1);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static long jump_out(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		if (!setjmp(way_out))
+			jumper(10);
+	return n;
+}
+
+void answer(const char *request, char *reply, size_t size)
+{
+	char line[LINE_SIZE];
+	long n = 0;
+
+	sscanf(request, "%*s %ld", &n);
+	if (!strncmp(request, "work ", 5))
+		n = work(n);
+	else if (!strncmp(request, "threads ", 8))
+		n = work_in_threads(n);
+	else if (!strncmp(request, "child ", 6))
+		n = work_in_child(n);
+	else if (!strncmp(request, "jump ", 5))
+		n = jump_out(n);
+	else if (!strncmp(request, "coroutine", 9))
+		n = run_coroutine();
+	else if (!strncmp(request, "storm ", 6))
+		n = storm(n) >= n;
+	else if (!strncmp(request, "wait", 4))
+		next_line(line);
+	snprintf(reply, size, "%ld", n);
+}
