@@ -161,6 +161,14 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 	const char *name = sec_title(sec);
 	int rc;
 
+	if (part->owner && part->owner->value) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but its section '%s' begins with something else",
+				name, sec->name);
+		uspl_hint(err, "build without room in front of functions "
+			       "(-fpatchable-function-entry=N,M), and without assembler here");
+		return rc;
+	}
 	if (part->shared) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"'%s' changes, but shares its section '%s' with other functions",
