@@ -105,9 +105,25 @@ static int prepare(struct quiet *quiet, struct uspl_err *err)
 	return rc || quiet->run->switched ? rc : gates_load(&quiet->gates, err);
 }
 
+/*
+ * Where a loop begins at an entry, a thread that comes to the gate may be in the middle of the
+ * function, with its flags and its red zone in use.
+ */
+static int refuse_loops(const struct region *region, struct uspl_err *err)
+{
+	const struct region_site *site;
+
+	vec_for_each (&region->sites, site)
+		if (!site->old_size)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "a loop of '%s' begins at its entry", site->name);
+	return 0;
+}
+
 static int quiet_open(struct run *run, struct uspl_err *err)
 {
 	struct quiet *quiet = calloc(1, sizeof(*quiet));
+	int rc;
 
 	run->quiet = quiet;
 	if (!quiet)
@@ -116,7 +132,8 @@ static int quiet_open(struct run *run, struct uspl_err *err)
 	quiet->t = run->t;
 	quiet->region = run->t->regions[0];
 	quiet->before = quiet->region->state;
-	return prepare(quiet, err);
+	rc = refuse_loops(quiet->region, err);
+	return rc ? rc : prepare(quiet, err);
 }
 
 static void quiet_close(struct run *run)
