@@ -114,6 +114,11 @@ const char *names_of(const struct trace_names *names, const struct trace_session
 	return buf;
 }
 
+const char *names_module(const struct trace_names *names, uint32_t id)
+{
+	return id && id - 1 < names->modules.n ? names->modules.items[id - 1] : "?";
+}
+
 /* The address with this low half in the module, 0 if there is none. */
 static taddr widen(const struct module *module, uint32_t low)
 {

@@ -3,7 +3,8 @@
  * trace.h - what the files of this folder share
  *
  * To add a subcommand: a function, a line here, a line in the table of cmd_trace.c. To add a
- * tracer: a file tracer_NAME.c with its struct tracer, a line in the table of tracers.c.
+ * tracer: a file tracer_NAME.c with its struct tracer, a line in the table of tracers.c. A form of
+ * output: a file format_NAME.c with its struct format, a line in the table of formats.c.
  */
 #ifndef USPL_TRACE_TRACE_H
 #define USPL_TRACE_TRACE_H
@@ -45,6 +46,9 @@ const char *names_of(const struct trace_names *names, const struct trace_session
  */
 const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len);
 
+/* The file name of the module that the function is in. */
+const char *names_module(const struct trace_names *names, uint32_t id);
+
 /* What was read, ready to be printed. */
 struct trace_log {
 	pid_t pid;
@@ -57,6 +61,61 @@ struct trace_log {
 	uint64_t overwritten, unseen;
 	uint32_t depth; /* calls deeper than this are left out; 0: none are */
 };
+
+/* Ticks in microseconds. */
+static inline double trace_us(const struct trace_log *log, uint64_t ticks)
+{
+	return (double)(int64_t)ticks * log->ns_per_tick / 1e3;
+}
+
+/* A process with its session, for the subcommands that look at one. */
+struct view {
+	struct proc *proc;
+	module_vec modules;
+	struct trace_session session;
+};
+
+/* USPL_E_NOT_APPLIED if nothing is traced there. write: the process is to be changed, too. */
+int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
+void view_release(struct view *view);
+
+/* A reader of all rings of a session. Zero-initialise it. */
+struct reader {
+	struct view view;
+	struct trace_names names;
+	VEC(struct trace_ring) rings;
+	trace_records records;    /* of the last reading */
+	struct timeline timeline; /* the same, in order */
+	struct trace_log log;
+};
+
+/* USPL_E_NOT_APPLIED if the process isn't traced. reader_release must follow in any case. */
+int reader_open(pid_t pid, struct reader *reader, struct uspl_err *err) uspl_must_check;
+/* Parses a subcommand's line, whose only operand is a pid, and opens it. Returns like cli_parse. */
+int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, struct reader *reader,
+			struct uspl_err *err) uspl_must_check;
+/* Reads what is new since the last time. */
+int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
+/* Says what isn't in the output, if anything: nothing is lost silently. */
+void reader_print_losses(const struct reader *reader, FILE *to);
+void reader_release(struct reader *reader);
+
+/* A form in which records are printed. */
+struct format {
+	const char *name;
+	bool durations; /* says nothing without them: not for records of entries only */
+	void (*begin)(const struct reader *reader, struct buf *out);
+	/* What the last reading has brought. May print and empty `out` when it grows (format_flush). */
+	int (*body)(const struct reader *reader, struct buf *out, struct uspl_err *err);
+	void (*end)(const struct reader *reader, struct buf *out);
+};
+
+extern const struct format format_text, format_json, format_chrome, format_folded;
+
+/* The format of that name; USPL_E_USAGE, naming all, if there is none. */
+int format_find(const char *name, const struct format **ret, struct uspl_err *err) uspl_must_check;
+/* Prints `out` and empties it if it has grown large, or in any case if `all`. */
+void format_flush(struct buf *out, bool all);
 
 /* A tracer: what is recorded, and how it is printed as text. */
 struct tracer {
@@ -74,16 +133,5 @@ extern const struct tracer tracer_function, tracer_graph;
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
 /* The one that a session runs. */
 const struct tracer *tracer_of(const struct trace_session *session);
-
-/* A process with its session, for the subcommands that look at one. */
-struct view {
-	struct proc *proc;
-	module_vec modules;
-	struct trace_session session;
-};
-
-/* USPL_E_NOT_APPLIED if nothing is traced there. write: the process is to be changed, too. */
-int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
-void view_release(struct view *view);
 
 #endif

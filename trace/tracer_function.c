@@ -18,7 +18,7 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	char callee[NAME_MAX_LEN], caller[NAME_MAX_LEN];
 
 	buf_addf(out, "%16s-%-8d %18.6f: %s <- %s\n", log->comm, record->tid,
-		 (double)(int64_t)(record->start - log->start_ticks) * log->ns_per_tick / 1e9,
+		 trace_us(log, record->start - log->start_ticks) / 1e6,
 		 names_of(log->names, log->session, record->id, callee, sizeof(callee)),
 		 names_of_caller(log->names, record->caller, caller, sizeof(caller)));
 }

@@ -28,12 +28,11 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 {
 	const struct trace_span *span = &log->timeline->calls.items[event->call];
 	const struct trace_record *record = &span->record;
-	double us = (double)(record->end - record->start) * log->ns_per_tick / 1e3;
+	double us = trace_us(log, record->end - record->start);
 	char buf[NAME_MAX_LEN];
 	const char *name = names_of(log->names, log->session, record->id, buf, sizeof(buf));
 
-	buf_addf(out, "%14.6f %9d) ",
-		 (double)(int64_t)(event->time - log->start_ticks) * log->ns_per_tick / 1e9,
+	buf_addf(out, "%14.6f %9d) ", trace_us(log, event->time - log->start_ticks) / 1e6,
 		 record->tid);
 	if (event->kind == TRACE_ENTER)
 		buf_addf(out, "%17s", "");

@@ -106,6 +106,12 @@ void json_truth(struct json *json, const char *key, bool value)
 	buf_addstr(&json->buf, value ? "true" : "false");
 }
 
+void json_decimal(struct json *json, const char *key, double value, int digits)
+{
+	begin_value(json, key);
+	buf_addf(&json->buf, "%.*f", digits, value);
+}
+
 void json_address(struct json *json, const char *key, taddr value)
 {
 	begin_value(json, key);

@@ -92,7 +92,6 @@ counted_run() {
 
 @test "every call is counted: with room left by the compiler" {
 	counted_run -O2 -fpatchable-function-entry=5
-	trace start
 	trace list
 	expect_output 'nops +target +0x[0-9a-f]+ +outer'
 }
@@ -333,4 +332,46 @@ counted_run() {
 	tool uspl-trace cat
 	expect_status 2
 	expect_trace_stops
+}
+
+@test "formats for other programs" {
+	start trace -O2
+	trace start -F outer -F middle -F leaf
+	expect_answer 'work 2' 14
+	trace cat --format=json
+	expect_status 0
+	[ "$(jq -s 'map(select(.function == "leaf")) | length' <<< "$output")" = 8 ] || fail json
+	[ "$(jq -rs 'map(select(.function == "outer").module) | unique | join(" ")' <<< "$output")" = target ] || fail module
+	trace cat --format=chrome
+	[ "$(jq '.traceEvents | map(select(.ph == "X" and .name == "middle" and .dur >= 0)) | length' <<< "$output")" = 2 ] || fail chrome
+	trace cat --format=folded
+	expect_output "target-$TARGET;outer;middle;leaf [0-9]+"
+	[ "$(wc -l <<< "$output")" = 4 ] || fail folded
+	trace cat --format=pictures
+	expect_status 2
+	expect_message "hint: there are 'text', 'json'"
+	trace stop
+	ask 'work 1'
+	trace stop
+	trace start --tracer=function -F leaf
+	expect_answer 'work 1' 7
+	trace cat --format=json
+	[ "$(jq -s 'map(select(.function == "leaf" and .caller == "middle")) | length' <<< "$output")" = 3 ] || fail json
+	trace cat --format=folded
+	expect_status 1
+	expect_message 'needs durations'
+	expect_trace_stops
+}
+
+@test "following a process until it ends" {
+	start trace -O2
+	trace start -F leaf
+	timeout 60 "$USPL_BIN/uspl-trace" cat --follow "$TARGET" > "$BATS_TEST_TMPDIR/out" &
+	local follower=$!
+	expect_answer 'work 10' 70
+	until_true 10 grep -q leaf "$BATS_TEST_TMPDIR/out"
+	expect_answer 'work 10' 70
+	target_stop
+	wait "$follower" || fail "cat --follow ends with status $?"
+	[ "$(grep -c 'leaf()' "$BATS_TEST_TMPDIR/out")" -ge 40 ] || fail 'records are missing'
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// format_json.c - a JSON object for each call, one to a line, in the order of their entries
+
+#include "base/json.h"
+#include "trace/trace.h"
+
+#define NAME_MAX_LEN 512
+
+static void add_call(const struct reader *reader, const struct trace_span *span, struct buf *out)
+{
+	const struct trace_log *log = &reader->log;
+	const struct trace_record *record = &span->record;
+	auto_json struct json json = { 0 };
+	char buf[NAME_MAX_LEN];
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", record->tid);
+	json_decimal(&json, "time_us", trace_us(log, record->start - log->start_ticks), 3);
+	if (record->end) {
+		json_decimal(&json, "duration_us", trace_us(log, record->end - record->start), 3);
+		json_number(&json, "depth", span->depth);
+	}
+	json_string(&json, "function",
+		    names_of(log->names, log->session, record->id, buf, sizeof(buf)));
+	json_string(&json, "module", names_module(log->names, record->id));
+	if (!record->end)
+		json_string(&json, "caller",
+			    names_of_caller(log->names, record->caller, buf, sizeof(buf)));
+	json_close(&json, '}');
+	buf_addf(out, "%s\n", json_text(&json));
+}
+
+static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+{
+	const struct trace_event *event;
+
+	(void)err;
+	vec_for_each (&reader->timeline.events, event) {
+		const struct trace_span *span = &reader->timeline.calls.items[event->call];
+
+		if (event->kind != TRACE_LEAVE &&
+		    (!reader->log.depth || span->depth < reader->log.depth))
+			add_call(reader, span, out);
+		format_flush(out, false);
+	}
+	return 0;
+}
+
+/* What is lost goes to where messages go: the output is data. */
+static void end(const struct reader *reader, struct buf *out)
+{
+	format_flush(out, true);
+	reader_print_losses(reader, stderr);
+}
+
+const struct format format_json = { .name = "json", .body = body, .end = end };

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// formats.c - the table of output formats
+
+#include <string.h>
+
+#include "trace/trace.h"
+
+#define FLUSH_LEN (64 << 10)
+
+static const struct format *const formats[] = {
+	&format_text,
+	&format_json,
+	&format_chrome,
+	&format_folded,
+};
+
+int format_find(const char *name, const struct format **ret, struct uspl_err *err)
+{
+	auto_buf struct buf all = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (!strcmp(formats[i]->name, name)) {
+			*ret = formats[i];
+			return 0;
+		}
+		buf_addf(&all, "%s'%s'", i ? ", " : "", formats[i]->name);
+	}
+	uspl_fail(err, USPL_E_USAGE, "there is no format '%s'", name);
+	uspl_hint(err, "there are %s", buf_str(&all));
+	return -USPL_E_USAGE;
+}
+
+void format_flush(struct buf *out, bool all)
+{
+	if (!all && out->len < FLUSH_LEN)
+		return;
+	fputs(buf_str(out), stdout);
+	buf_release(out);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// reader.c - what the threads of a traced process have recorded, read and put in order
+
+#include <stdio.h>
+
+#include "trace/trace.h"
+
+void reader_release(struct reader *reader)
+{
+	timeline_release(&reader->timeline);
+	vec_release(&reader->records);
+	vec_release(&reader->rings);
+	names_release(&reader->names);
+	view_release(&reader->view);
+}
+
+int reader_open(pid_t pid, struct reader *reader, struct uspl_err *err)
+{
+	const struct uspl_trace_region *head;
+	int rc = view_open(pid, false, &reader->view, err);
+
+	if (rc)
+		return rc;
+	head = &reader->view.session.regions.items[0].head;
+	rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
+			&reader->names, err);
+	reader->log = (struct trace_log){ .pid = pid,
+					  .session = &reader->view.session,
+					  .names = &reader->names,
+					  .start_ticks = head->start_ticks,
+					  .timeline = &reader->timeline };
+	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
+	return rc;
+}
+
+/* Rings that threads have taken since the last look. */
+static int find_rings(struct reader *reader, struct uspl_err *err)
+{
+	const struct uspl_trace_region *head = &reader->view.session.regions.items[0].head;
+	struct uspl_trace_counters counters;
+	uint64_t n;
+	int rc = proc_read(reader->view.proc, head->counters, &counters, sizeof(counters), err);
+
+	if (rc)
+		return rc;
+	n = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
+	while (reader->rings.n < n) {
+		struct trace_ring *ring = vec_push(&reader->rings);
+
+		if (!ring)
+			return uspl_fail_nomem(err);
+		*ring = (struct trace_ring){ .addr = head->rings +
+						     (reader->rings.n - 1) * head->ring_bytes,
+					     .mask = head->ring_mask,
+					     .entries = head->entries };
+	}
+	reader->log.unseen = counters.nowhere;
+	return 0;
+}
+
+/* Reads what is new, and puts it in order. */
+int reader_read(struct reader *reader, struct uspl_err *err)
+{
+	const struct uspl_trace_region *head = &reader->view.session.regions.items[0].head;
+	const struct trace_clocks start = { head->start_ticks, head->start_ns };
+	struct trace_clocks now;
+	struct trace_ring *ring;
+	int rc = find_rings(reader, err);
+
+	reader->records.n = 0;
+	reader->log.overwritten = 0;
+	vec_for_each (&reader->rings, ring) {
+		if (!rc)
+			rc = trace_ring_read(reader->view.proc, ring, &reader->records, err);
+		reader->log.overwritten += ring->overwritten;
+		reader->log.unseen += ring->unseen;
+	}
+	timeline_release(&reader->timeline);
+	if (!rc)
+		rc = timeline_make(&reader->records, &reader->timeline, err);
+	clocks_read(&now);
+	reader->log.ns_per_tick = clocks_ns_per_tick(&start, &now);
+	return rc;
+}
+
+void reader_print_losses(const struct reader *reader, FILE *to)
+{
+	if (reader->log.overwritten)
+		fprintf(to, "# %llu older records were overwritten before they were read\n",
+			(unsigned long long)reader->log.overwritten);
+	if (reader->log.unseen)
+		fprintf(to, "# %llu calls could not be recorded\n",
+			(unsigned long long)reader->log.unseen);
+}
+
+int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, struct reader *reader,
+			struct uspl_err *err)
+{
+	int first, rc = cli_parse(cmd, argc, argv, &first, err);
+	pid_t pid;
+
+	if (rc)
+		return rc;
+	if (argc - first != 1) {
+		uspl_fail(err, USPL_E_USAGE,
+			  first == argc ? "no pid given" : "more than one pid given");
+		uspl_hint(err, "try '%s --help'", cmd->name);
+		return -USPL_E_USAGE;
+	}
+	rc = cli_pid(argv[first], &pid, err);
+	return rc ? rc : reader_open(pid, reader, err);
+}
