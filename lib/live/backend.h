@@ -12,6 +12,7 @@
 #include "live/site.h"
 #include "live/transition.h"
 #include "live/waiter.h"
+#include "proc/inject.h"
 #include "proc/stop.h"
 
 /* How long a single thread may take to stop before everybody is let go again. */
@@ -22,6 +23,7 @@ struct run {
 	struct safety safety;                       /* what must be empty */
 	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
 	size_t n_findings;
+	inject_left_vec left;  /* agents of tools that have died: must be empty, too */
 	int64_t checked_ns;    /* CLOCK_MONOTONIC: when that check was done */
 	struct stop stop;      /* of the last attempt */
 	bool switched;         /* it is done */

@@ -39,6 +39,7 @@ struct quiet {
 	enum uspl_region_state before; /* the region's state at first */
 	bool open;                     /* asleep is */
 	bool led;                      /* entries lead to gates, or did */
+	bool lead_again;               /* not all of them do any more */
 };
 
 static enum uspl_word_value word_from(const struct quiet *quiet)
@@ -251,8 +252,9 @@ static int lead(struct quiet *quiet, struct uspl_err *err)
 	bool on = quiet->t->direction == TRANSITION_ON;
 	int rc;
 
-	if (quiet->led)
+	if (quiet->led && !quiet->lead_again)
 		return 0;
+	quiet->lead_again = false;
 	rc = region_write_state(quiet->t->proc, quiet->region,
 				on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err);
 	if (rc)
@@ -349,12 +351,35 @@ static int recount(struct quiet *quiet, int64_t deadline, bool *ret_empty, struc
 	return rc;
 }
 
+/*
+ * After a tool that died: its agent may have made its swap or its store since the entries were led.
+ * It can't any more, with nobody in it. If it has, all is to be begun anew.
+ */
+static bool is_still_led(struct quiet *quiet)
+{
+	const struct proc *proc = quiet->t->proc;
+	const struct region_site *site;
+	uint8_t word;
+
+	if (quiet->before != USPL_REGION_SWITCHING_ON && quiet->before != USPL_REGION_SWITCHING_OFF)
+		return true;
+	vec_for_each (&quiet->region->sites, site)
+		quiet->lead_again |= gates_entry(proc, quiet->region, site) != GATE_ENTRY_GATE;
+	return !quiet->lead_again &&
+	       proc_read(proc, quiet->region->word + offsetof(struct uspl_word, value), &word,
+			 sizeof(word), NULL) == 0 &&
+	       (word & ~USPL_WORD_HOLD) == (int)word_from(quiet);
+}
+
 static int close_and_commit(struct quiet *quiet, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + lease_ns(quiet) / 2;
 	bool empty = false, back;
-	int rc = close_gates(quiet, err);
+	int rc;
 
+	if (!is_still_led(quiet))
+		return 0;
+	rc = close_gates(quiet, err);
 	if (!rc)
 		rc = recount(quiet, deadline, &empty, err);
 	if (!rc && empty)

@@ -106,6 +106,23 @@ static int add_region(struct run *run, const struct region *region, const region
 	return rc;
 }
 
+/*
+ * A thread in the agent of a tool that has died would still swap the word or write an entry, after
+ * what we have done.
+ */
+static int add_left_agents(struct run *run, struct uspl_err *err)
+{
+	const struct inject_left *left;
+	int rc = inject_left_find(run->t->proc, run->t->modules, &run->left, err);
+
+	if (!rc)
+		vec_for_each (&run->left, left)
+			rc = rc ? rc
+				: safety_add(&run->safety, "the agent of an earlier command",
+					     left->addr, left->len, false, err);
+	return rc;
+}
+
 /* What a run needs to look at the threads. */
 static int run_prepare(struct run *run, const struct transition *t, struct uspl_err *err)
 {
@@ -118,6 +135,8 @@ static int run_prepare(struct run *run, const struct transition *t, struct uspl_
 		rc = add_region(run, t->regions[i], &present, err);
 	regions_release(&present);
 	if (!rc)
+		rc = add_left_agents(run, err);
+	if (!rc)
 		rc = sharers_refuse(t->proc, err);
 	if (!rc)
 		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
@@ -129,6 +148,7 @@ static void run_release(struct run *run)
 {
 	unwinder_free(run->safety.unwinder);
 	safety_release(&run->safety);
+	vec_release(&run->left);
 }
 
 static int fail_cancelled(const struct run *run, struct uspl_err *err)
@@ -308,8 +328,10 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	if (!rc)
 		rc = t->stop_all ? run_full_stop(&run, deadline, &result, err)
 				 : run_quiet(&run, deadline, &result, err);
-	if (!rc)
+	if (!rc) {
 		*ret = result;
+		inject_left_clear(t->proc, &run.left);
+	}
 	run_release(&run);
 	return rc;
 }
