@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "live/overlay.h"
 #include "live/survey.h"
+#include "match/origin.h"
 #include "proc/tls.h"
 
 static bool has_build_id(const struct update_target *target, const char *build_id)
@@ -103,11 +104,14 @@ bool pairs_done(const pair_vec *pairs)
 }
 
 /* Adds to a refusal what is known about the builds. */
-static void explain_build(const struct pair *pair, struct uspl_err *err)
+static void explain_build(const struct pair *pair, const char *unit, struct uspl_err *err)
 {
 	const char *running = pair->module->build_id ? pair->module->build_id : "none";
+	const struct origin update = { pair->target->compiler, pair->target->producer };
+	auto_origin struct origin program = { 0 };
 
-	if (!pair->by_name || !err || err->hint[0])
+	origin_of_image(pair->image, unit, &program);
+	if (origin_explain(pair->match, &update, &program, err) || !pair->by_name || !err)
 		return;
 	uspl_hint(err,
 		  "'%s' is another build than the update was made for: its build-id is %s, the "
@@ -126,7 +130,7 @@ static int require_all(const struct pair *pair, struct uspl_err *err)
 		int rc = match_require(pair->match, function->symbol, &piece, err);
 
 		if (rc) {
-			explain_build(pair, err);
+			explain_build(pair, function->unit, err);
 			return rc;
 		}
 	}

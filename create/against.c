@@ -11,6 +11,7 @@
 #include "create/targets.h"
 #include "match/image_elf.h"
 #include "match/match.h"
+#include "match/origin.h"
 #include "objfile/demangle.h"
 
 /* What -v says of a file. */
@@ -137,6 +138,16 @@ static int add_record(struct update_target *target, const struct image_file *fil
 	return rc ? rc : add_build_id(target, file->build_id, err);
 }
 
+static void explain_origin(const struct update_target *target, const struct image_file *file,
+			   const struct match *match, const char *unit, struct uspl_err *err)
+{
+	const struct origin update = { target->compiler, target->producer };
+	auto_origin struct origin program = { 0 };
+
+	origin_of_image(file->image, unit, &program);
+	origin_explain(match, &update, &program, err);
+}
+
 static int match_file(const struct objfile *whole, struct update_target *target,
 		      const struct image_file *file, struct uspl_err *err)
 {
@@ -150,8 +161,10 @@ static int match_file(const struct objfile *whole, struct update_target *target,
 	log_findings(file->image->name, match);
 	vec_for_each (&target->functions, function) {
 		rc = match_require(match, function->symbol, &piece, err);
-		if (rc)
+		if (rc) {
+			explain_origin(target, file, match, function->unit, err);
 			return rc;
+		}
 	}
 	if (!file->build_id)
 		return 0;

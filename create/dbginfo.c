@@ -98,6 +98,17 @@ static bool read_root(struct dbginfo *dbg, const char *source)
 	return dbg->root != NULL;
 }
 
+const char *dbginfo_producer(struct dbginfo *dbg)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Attribute attr;
+	Dwarf_Die die;
+
+	if (dwarf_get_units(dbg->dwarf, cu, &cu, NULL, NULL, &die, NULL))
+		return NULL;
+	return dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+}
+
 struct dbginfo *dbginfo_open(const char *path, const char *source)
 {
 	static const Dwfl_Callbacks callbacks = {

@@ -35,6 +35,9 @@ typedef enum walk (*walk_fn)(struct die_path *at, void *arg);
 /* Calls fn for every entry, parents before children, in the order of the file. */
 void dbginfo_walk(struct dbginfo *dbg, walk_fn fn, void *arg);
 
+/* The compiler and its options, as the unit has them (DW_AT_producer); NULL. Lives as long as dbg. */
+const char *dbginfo_producer(struct dbginfo *dbg);
+
 /* The address that a place in a section has in the debugging information; false if it has none. */
 bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset,
 		     Dwarf_Addr *ret);

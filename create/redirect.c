@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "create/differ.h"
+#include "create/place.h"
 #include "objfile/demangle.h"
 
 static int add_function(struct update_target *target, const struct objsec *sec,
@@ -27,20 +28,32 @@ static int add_function(struct update_target *target, const struct objsec *sec,
 	return 0;
 }
 
+/* What the units were compiled with: of the first that tells. */
+static int note_compiler(struct side *side, struct update_target *target, struct uspl_err *err)
+{
+	const char *compiler = target->compiler ? NULL : side_compiler(side);
+	struct dbginfo *dbg = target->producer ? NULL : side_dbginfo(side);
+	const char *producer = dbg ? dbginfo_producer(dbg) : NULL;
+
+	if (compiler)
+		target->compiler = strdup(compiler);
+	if (producer)
+		target->producer = strdup(producer);
+	if ((compiler && !target->compiler) || (producer && !target->producer))
+		return uspl_fail_nomem(err);
+	return 0;
+}
+
 int list_functions(const struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->n; i++) {
 		const struct objfile *obj = diff->units[i].post.obj;
-		const char *compiler = side_compiler(&diff->units[i].post);
+		int rc = note_compiler(&diff->units[i].post, target, err);
 
-		if (!target->compiler && compiler)
-			target->compiler = strdup(compiler);
-		for (size_t j = 0; j < obj->secs.n; j++) {
-			int rc = add_function(target, obj->secs.items[j], err);
-
-			if (rc)
-				return rc;
-		}
+		for (size_t j = 0; j < obj->secs.n && !rc; j++)
+			rc = add_function(target, obj->secs.items[j], err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

@@ -64,14 +64,27 @@ static int explain_missing(const struct match *match, const char *name, struct u
 	return rc;
 }
 
+static int explain_ambiguous(const struct match *match, const struct piece *piece, const char *name,
+			     struct uspl_err *err)
+{
+	int rc = uspl_fail(err, USPL_E_NO_MATCH,
+			   "'%s' can't be told apart: %zu places of '%s' hold the same code, at "
+			   "0x%" PRIx64 "%s 0x%" PRIx64 "%s",
+			   name, piece->n_matched, match->image->name, piece->equal[0],
+			   piece->n_matched > 2 ? "," : " and", piece->equal[1],
+			   piece->n_matched > 2 ? " and elsewhere" : "");
+
+	uspl_hint(err, "an update made with 'uspl-create --against=FILE' may know which it is: "
+		       "it was compared with all of the program");
+	return rc;
+}
+
 int explain_piece(const struct match *match, const struct piece *piece, const char *name,
 		  struct uspl_err *err)
 {
 	switch (piece->state) {
 	case PIECE_AMBIGUOUS:
-		return uspl_fail(err, USPL_E_NO_MATCH,
-				 "'%s' can't be told apart: %zu places of '%s' hold the same code",
-				 name, piece->n_matched, match->image->name);
+		return explain_ambiguous(match, piece, name, err);
 	case PIECE_MISMATCHED:
 		return explain_mismatch(match, piece, name, err);
 	default:

@@ -39,6 +39,14 @@ Elf *image_open_elf(struct image *image, int fd)
 	return backing->elf;
 }
 
+Elf *image_elf(const struct image *image)
+{
+	const struct backing *backing =
+		image->release_backing == backing_free ? image->backing : NULL;
+
+	return backing ? backing->elf : NULL;
+}
+
 static bool wanted(const GElf_Sym *sym)
 {
 	switch (GELF_ST_TYPE(sym->st_info)) {

@@ -20,6 +20,8 @@
  * point into it. fd is taken in any case. NULL: no ELF file, or out of memory.
  */
 Elf *image_open_elf(struct image *image, int fd);
+/* The file of an image that was opened so; NULL if it has none. */
+Elf *image_elf(const struct image *image);
 
 /*
  * Adds the symbols of .symtab, or else of .dynsym, each moved by bias; sorted. Their names are
@@ -56,7 +58,6 @@ struct image_file {
 	struct image *image;
 	char *build_id; /* in hex, NULL if it has none */
 	char *soname;   /* NULL if it has none */
-	char *compiler; /* the first words of .comment, NULL if it has none */
 };
 
 /*

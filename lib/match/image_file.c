@@ -165,41 +165,15 @@ static int read_soname(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, char **ret
 	return 0;
 }
 
-/* The first string that isn't empty. */
-static int read_compiler(Elf_Scn *scn, char **ret, struct uspl_err *err)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	const char *text = data ? data->d_buf : NULL;
-	size_t at = 0;
-
-	while (text && at < data->d_size && !text[at])
-		at++;
-	if (!text || at == data->d_size || *ret)
-		return 0;
-	*ret = strndup(text + at, data->d_size - at);
-	return *ret ? 0 : uspl_fail_nomem(err);
-}
-
 static int read_sections(struct image_file *file, Elf *elf, struct uspl_err *err)
 {
-	size_t names = 0;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
 	int rc = 0;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return 0;
-	while (!rc && (scn = elf_nextscn(elf, scn))) {
-		const char *name;
-
-		if (!gelf_getshdr(scn, &shdr))
-			continue;
-		name = elf_strptr(elf, names, shdr.sh_name);
-		if (shdr.sh_type == SHT_DYNAMIC)
+	while (!rc && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNAMIC)
 			rc = read_soname(elf, scn, &shdr, &file->soname, err);
-		else if (name && !strcmp(name, ".comment"))
-			rc = read_compiler(scn, &file->compiler, err);
-	}
 	return rc;
 }
 
@@ -265,6 +239,5 @@ void image_file_release(struct image_file *file)
 	image_free(file->image);
 	free(file->build_id);
 	free(file->soname);
-	free(file->compiler);
 	*file = (struct image_file){ 0 };
 }

@@ -2,7 +2,8 @@
 /*
  * internal.h - what the files of lib/match share
  *
- *     match.c   the fixpoint over all pieces, and the questions that callers ask; the idea
+ *     match.c   the fixpoint over all pieces; the idea
+ *     query.c   the questions that callers ask when it is done
  *     index.c   what is known of the pre object before anything is compared: pieces, items, sites
  *     trial.c   one attempt to find a piece at an address: notes that are taken back if it fails
  *     code.c    instructions against instructions
@@ -62,6 +63,7 @@ struct piece {
 	size_t landings_tried; /* how many there were at the last attempt */
 	size_t n_tried,
 		n_matched;      /* places looked at in the last attempt, and how many were equal */
+	taddr equal[2];         /* the first two of these */
 	struct failure failure; /* of the attempt that came farthest */
 };
 
@@ -179,6 +181,9 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
  */
 bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
 		    uint64_t value, taddr place);
+
+/* query.c: the function of that name, NULL if pre has none. */
+struct piece *match_piece_named(const struct match *match, const char *refname);
 
 /* explain.c: the message for a piece that doesn't match. */
 int explain_piece(const struct match *match, const struct piece *piece, const char *name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// match.c - run-pre matching: the fixpoint over all pieces, and the questions that callers ask
+// match.c - run-pre matching: the fixpoint over all pieces
 //
 // The pre code is an object file: its fields with relocations are empty. The running code went
 // through a linker: the same fields hold values. Comparing the two therefore does two things at
@@ -120,7 +120,6 @@ static int match_piece(struct match *match, struct piece *piece, bool *ret_progr
 		       struct uspl_err *err)
 {
 	taddr_vec places = { 0 };
-	taddr found = 0;
 	int rc = 0;
 
 	piece->n_tried = piece->n_matched = 0;
@@ -130,12 +129,13 @@ static int match_piece(struct match *match, struct piece *piece, bool *ret_progr
 	for (size_t i = 0; i < places.n && rc >= 0; i++) {
 		rc = try_at(match, piece, places.items[i], places.n == 1, err);
 		if (rc == 1) {
-			found = places.items[i];
+			if (piece->n_matched < ARRAY_SIZE(piece->equal))
+				piece->equal[piece->n_matched] = places.items[i];
 			piece->n_matched++;
 		}
 	}
 	if (rc >= 0 && piece->n_matched == 1 && places.n > 1)
-		rc = try_at(match, piece, found, true, err);
+		rc = try_at(match, piece, piece->equal[0], true, err);
 	if (rc >= 0 && piece->n_matched == 1)
 		*ret_progress = true;
 	else if (piece->n_matched > 1)
@@ -159,6 +159,44 @@ static bool worth_trying(const struct piece *piece)
 	}
 }
 
+/*
+ * Where a function that was found nowhere should be: behind the one that stands before it in the
+ * pre code. Good for nothing but the message.
+ */
+static taddr expected_place(const struct match *match, size_t sec)
+{
+	const struct piece *before = NULL;
+	const taddr *start;
+
+	while (sec-- && !before)
+		if (match->pieces[sec] && match->pieces[sec]->state == PIECE_MATCHED)
+			before = match->pieces[sec];
+	vec_for_each (&match->image->starts, start)
+		if (before && *start >= before->pub.addr + before->pub.len)
+			return *start;
+	return 0;
+}
+
+/* What is still open gets a first difference to show. */
+static int look_where_expected(struct match *match, struct uspl_err *err)
+{
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
+		struct piece *piece = match->pieces[i];
+		taddr place;
+		int rc;
+
+		if (!piece || piece->state != PIECE_OPEN)
+			continue;
+		place = expected_place(match, i);
+		rc = place ? try_at(match, piece, place, false, err) : 0;
+		if (rc < 0)
+			return rc;
+		if (place && !rc)
+			piece->state = PIECE_MISMATCHED;
+	}
+	return 0;
+}
+
 static int match_all(struct match *match, struct uspl_err *err)
 {
 	bool progress = true;
@@ -176,22 +214,13 @@ static int match_all(struct match *match, struct uspl_err *err)
 				return rc;
 		}
 	}
-	return 0;
-}
-
-static struct piece *piece_named(const struct match *match, const char *refname)
-{
-	const struct objsym *sym = match_symbol(match, refname);
-
-	if (!sym || !sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
-		return NULL;
-	return match->pieces[sym->sec->mark];
+	return look_where_expected(match, err);
 }
 
 /* A hint is what a reference from elsewhere would say. */
 static int take_hint(struct match *match, const struct match_hint *hint, struct uspl_err *err)
 {
-	struct piece *piece = piece_named(match, hint->refname);
+	struct piece *piece = match_piece_named(match, hint->refname);
 	struct landing *landing = piece ? vec_push(&piece->landings) : NULL;
 
 	if (piece && !landing)
@@ -255,141 +284,4 @@ void match_free(struct match *match)
 	free(match->by_name);
 	free(match->run_by_name);
 	free(match);
-}
-
-/*
- * True if name is that of a .cold part of parent: "u.c:f" or "f" and "u.c:f.cold" or
- * "u.c:f.cold.12".
- */
-static bool is_cold_name(const char *name, const char *parent)
-{
-	size_t len;
-
-	name = refname_symbol(name);
-	parent = refname_symbol(parent);
-	len = strlen(parent);
-	if (strncmp(name, parent, len) || strncmp(name + len, ".cold", 5))
-		return false;
-	return name[len + 5] == '\0' || name[len + 5] == '.';
-}
-
-/*
- * The .cold part that the piece refers to, NULL if it has none. Two statics may share a name, so
- * the name alone won't do.
- */
-static struct piece *cold_part(const struct match *match, const struct piece *piece)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&piece->pub.sec->rels, rel) {
-		struct piece *other;
-
-		if (!rel->sym || !rel->sym->sec || rel->sym->sec == piece->pub.sec)
-			continue;
-		other = match->pieces[rel->sym->sec->mark];
-		if (other && is_cold_name(other->pub.name, piece->pub.name))
-			return other;
-	}
-	return NULL;
-}
-
-int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
-		  struct uspl_err *err)
-{
-	const struct piece *piece = piece_named(match, refname), *cold;
-
-	if (!piece)
-		return uspl_fail(err, USPL_E_FILE, "'%s' has no function '%s'", match->pre->name,
-				 refname);
-	if (piece->state != PIECE_MATCHED)
-		return explain_piece(match, piece, refname_symbol(refname), err);
-	cold = cold_part(match, piece);
-	if (cold && cold->state != PIECE_MATCHED)
-		return explain_piece(match, cold, refname_symbol(cold->pub.name), err);
-	*ret = &piece->pub;
-	return 0;
-}
-
-void match_findings(const struct match *match,
-		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx)
-{
-	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		const struct piece *piece = match->pieces[i];
-		struct match_finding finding = { 0 };
-		struct uspl_err err = { 0 };
-		size_t places;
-
-		if (!piece)
-			continue;
-		finding.name = piece->pub.name;
-		if (piece->state == PIECE_MATCHED) {
-			places = code_count_places(match, piece);
-			finding.piece = &piece->pub;
-			finding.alike = places > 1 ? places - 1 : 0;
-		} else if (explain_piece(match, piece, refname_symbol(piece->pub.name), &err)) {
-			finding.why = err.msg;
-		}
-		visit(&finding, ctx);
-	}
-}
-
-void match_pieces_of(const struct match *match, const char *refname,
-		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx)
-{
-	const struct piece *piece = piece_named(match, refname), *cold;
-
-	if (!piece || piece->state != PIECE_MATCHED)
-		return;
-	visit(&piece->pub, ctx);
-	cold = cold_part(match, piece);
-	if (cold && cold->state == PIECE_MATCHED)
-		visit(&cold->pub, ctx);
-}
-
-static bool piece_value(const struct image *image, const struct piece *piece,
-			const struct objsym *sym, taddr *ret)
-{
-	const struct landing *landing;
-
-	if (piece->state == PIECE_MATCHED && sym->value == 0) {
-		*ret = image_entry(image, piece->pub.addr);
-		return true;
-	}
-	/* Others may agree about where it is although it wasn't compared, or isn't equal. */
-	vec_for_each (&piece->landings, landing)
-		if (landing->off == sym->value) {
-			*ret = image_entry(image, landing->addr);
-			return true;
-		}
-	return false;
-}
-
-bool match_value(const struct match *match, const char *refname, taddr *ret_value)
-{
-	const struct objsym *sym = match_symbol(match, refname);
-	const struct item *item;
-
-	if (!sym)
-		return false;
-	if (match->addrs[sym->mark].known) {
-		*ret_value = match->addrs[sym->mark].addr;
-		return true;
-	}
-	if (match_sym_is_code(sym))
-		return piece_value(match->image, match->pieces[sym->sec->mark], sym, ret_value);
-	item = sym->sec ? match_item_at(match, sym->sec, (int64_t)sym->value) : NULL;
-	if (!item || !item->place.known)
-		return false;
-	*ret_value = item->place.addr + (sym->value - item->start);
-	return true;
-}
-
-bool match_call(const struct match *match, const char *refname, taddr *ret_value)
-{
-	const struct objsym *sym = match_symbol(match, refname);
-
-	if (!sym || !match->calls[sym->mark].known)
-		return false;
-	*ret_value = match->calls[sym->mark].addr;
-	return true;
 }

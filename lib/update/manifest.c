@@ -59,6 +59,7 @@ static const struct field target_fields[] = {
 	{ "path",     offsetof(struct update_target, path),     is_name,      false },
 	{ "soname",   offsetof(struct update_target, soname),   is_file_name, true },
 	{ "compiler", offsetof(struct update_target, compiler), is_any,       true },
+	{ "producer", offsetof(struct update_target, producer), is_any,       true },
 	{ NULL,       0,                                        NULL,         false },
 };
 

@@ -64,6 +64,7 @@ static void target_release(struct update_target *target)
 	free(target->path);
 	free(target->soname);
 	free(target->compiler);
+	free(target->producer);
 	objfile_free(target->new_code);
 	objfile_free(target->pre_code);
 }

@@ -59,6 +59,7 @@ struct update_target {
 	char *path;     /* the same with its folders, relative to the tree */
 	char *soname;   /* DT_SONAME of a library, NULL if none */
 	char *compiler; /* .comment of the objects, e.g. "GCC: (GNU) 12.2.0"; NULL if unknown */
+	char *producer; /* the same with the options, as their debugging information has it; NULL */
 	VEC(char *) build_ids; /* in hex: the builds that this update was made for */
 	VEC(struct update_function) functions;
 	VEC(struct update_match) matched;

@@ -37,7 +37,6 @@ static inline struct image *image_of_file(const char *path)
 	}
 	free(file.build_id);
 	free(file.soname);
-	free(file.compiler);
 	return file.image;
 }
 

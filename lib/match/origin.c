@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// origin.c - what a program was made with, and why code made from its source may differ
+
+#include "match/origin.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "match/image_elf.h"
+#include "match/internal.h"
+
+void origin_release(struct origin *origin)
+{
+	free(origin->compiler);
+	free(origin->producer);
+	*origin = (struct origin){ 0 };
+}
+
+/* The strings of .comment: a program may hold code of several compilers, of the C library's too. */
+static char *join_strings(const Elf_Data *data)
+{
+	auto_buf struct buf all = { 0 };
+	const char *text = data->d_buf;
+
+	for (size_t at = 0; at < data->d_size; at += strnlen(text + at, data->d_size - at) + 1)
+		if (text[at])
+			buf_addf(&all, "%s%.*s", all.len ? ", " : "", (int)(data->d_size - at),
+				 text + at);
+	return all.len ? buf_take(&all) : NULL;
+}
+
+static char *read_compiler(Elf *elf)
+{
+	size_t names = 0;
+	Elf_Scn *scn = NULL;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data;
+		const char *name;
+		GElf_Shdr shdr;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_PROGBITS)
+			continue;
+		name = elf_strptr(elf, names, shdr.sh_name);
+		if (!name || strcmp(name, ".comment"))
+			continue;
+		data = elf_getdata(scn, NULL);
+		return data && data->d_buf ? join_strings(data) : NULL;
+	}
+	return NULL;
+}
+
+static bool is_unit(Dwarf_Die *die, const char *unit)
+{
+	const char *name = dwarf_diename(die);
+
+	return name && !strcmp(file_basename(name), file_basename(unit));
+}
+
+static char *read_producer(Elf *elf, const char *unit)
+{
+	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	char *producer = NULL;
+
+	while (dwarf && !producer && dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
+		Dwarf_Attribute attr;
+		const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+
+		if (text && is_unit(&die, unit))
+			producer = strdup(text);
+	}
+	dwarf_end(dwarf);
+	return producer;
+}
+
+void origin_of_image(const struct image *image, const char *unit, struct origin *ret)
+{
+	Elf *elf = image_elf(image);
+
+	*ret = (struct origin){ 0 };
+	if (!elf)
+		return;
+	ret->compiler = read_compiler(elf);
+	ret->producer = read_producer(elf, unit);
+}
+
+/* True for options that leave the code as it is, or that uspl-create adds. */
+static bool is_silent(const char *word, size_t len)
+{
+	static const char *const silent[] = {
+		"-g",
+		"-ffunction-sections",
+		"-fdata-sections",
+		"-ffile-prefix-map",
+		"-fdebug-prefix-map",
+		"-frandom-seed",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		if (len >= strlen(silent[i]) && !strncmp(word, silent[i], strlen(silent[i])))
+			return true;
+	return false;
+}
+
+static bool has_word(const char *text, const char *word, size_t len)
+{
+	for (const char *at = text; (at = strstr(at, "-")); at++) {
+		if (at != text && at[-1] != ' ')
+			continue;
+		if (!strncmp(at, word, len) && (!at[len] || at[len] == ' '))
+			return true;
+	}
+	return false;
+}
+
+/* The options of one that the other lacks. */
+static void add_missing(const char *one, const char *other, struct buf *only)
+{
+	size_t len;
+
+	for (const char *word = one; *word; word += len + (word[len] == ' ')) {
+		len = strcspn(word, " ");
+		if (*word != '-' || is_silent(word, len) || has_word(other, word, len))
+			continue;
+		buf_addf(only, "%s%.*s", only->len ? " " : "", (int)len, word);
+	}
+}
+
+void origin_options(const char *one, const char *other, struct buf *only_one,
+		    struct buf *only_other)
+{
+	add_missing(one, other, only_one);
+	add_missing(other, one, only_other);
+}
+
+static bool explain_compiler(const struct match *match, const struct origin *update,
+			     const struct origin *program, struct uspl_err *err)
+{
+	if (!update->compiler || !program->compiler || strstr(program->compiler, update->compiler))
+		return false;
+	uspl_hint(err, "another compiler: '%s' was made with '%s', the update with '%s'",
+		  match->image->name, program->compiler, update->compiler);
+	return true;
+}
+
+static bool explain_options(const struct match *match, const struct origin *update,
+			    const struct origin *program, struct uspl_err *err)
+{
+	auto_buf struct buf theirs = { 0 }, ours = { 0 };
+
+	if (!update->producer || !program->producer)
+		return false;
+	origin_options(program->producer, update->producer, &theirs, &ours);
+	if (!theirs.len && !ours.len)
+		return false;
+	uspl_hint(err, "other options: only '%s' was compiled with '%s', only the update with '%s'",
+		  match->image->name, theirs.len ? buf_str(&theirs) : "nothing",
+		  ours.len ? buf_str(&ours) : "nothing");
+	return true;
+}
+
+/* Where most of the code is the same, compiler and options must be. */
+static void explain_by_count(const struct match *match, const struct origin *update,
+			     const struct origin *program, struct uspl_err *err)
+{
+	size_t matched = 0, total = 0;
+
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
+		total += match->pieces[i] != NULL;
+		matched += match->pieces[i] && match->pieces[i]->state == PIECE_MATCHED;
+	}
+	if (2 * matched >= total && matched)
+		uspl_hint(err,
+			  "another source, probably: %zu of the %zu functions that were compared "
+			  "are in '%s'",
+			  matched, total, match->image->name);
+	else
+		uspl_hint(
+			err,
+			"other options or another compiler, probably: only %zu of the %zu "
+			"functions that were compared are in '%s', made with '%s'; the update was "
+			"made with '%s'",
+			matched, total, match->image->name,
+			program->compiler ? program->compiler : "an unknown compiler",
+			update->compiler ? update->compiler : "an unknown compiler");
+}
+
+bool origin_explain(const struct match *match, const struct origin *update,
+		    const struct origin *program, struct uspl_err *err)
+{
+	if (explain_compiler(match, update, program, err) ||
+	    explain_options(match, update, program, err))
+		return true;
+	explain_by_count(match, update, program, err);
+	return false;
+}

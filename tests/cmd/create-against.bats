@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# create-against.bats - shipped programs that are not what the update is made from: refused, with the likely reason
+# shellcheck disable=SC2016 # $(CC) and $@ are make's
+bats_require_minimum_version 1.5.0
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/process.bash"
+	source "$BATS_TEST_DIRNAME/../lib/tools.bash"
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir -p "$TMPDIR" "$BATS_TEST_TMPDIR/tree"
+	cd "$BATS_TEST_TMPDIR/tree" || return
+	cat > limit.c <<- 'END'
+		int count;
+		int limit(int n) { return n + 1; }
+		int other(int n) { return n * 7 + count++; }
+		int third(int n) { return n * 9 - count--; }
+	END
+	printf 'int limit(int), other(int), third(int);\nint main(int n, char **v) { return limit(n) + other(!v) + third(n); }\n' > main.c
+	printf 'CC = gcc\nserver: limit.c main.c\n\t$(CC) -O2 -g -o $@ limit.c main.c\n' > Makefile
+	sed 's/n + 1/n + 41/' limit.c > limit.new
+	diff -u --label a/limit.c --label b/limit.c limit.c limit.new > ../fix.diff || rm limit.new
+}
+
+# Whatever the outcome, no temporary folder may stay.
+teardown() {
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+# against FILE... - makes the update, matched ahead with these
+against() {
+	tool uspl-create --patch=../fix.diff --output=../out "${@/#/--against=}"
+}
+
+# expect_refused STATUS REGEX HINT - fails unless create said no, so, with that hint, and wrote nothing
+expect_refused() {
+	expect_status "$1" || return
+	expect_one_message || return
+	expect_message "^uspl-create: .*$2" || return
+	expect_message "$3" || return
+	[ ! -e ../out ]
+}
+
+@test "the same build, stripped: its build-id and places are in the update" {
+	gcc -O2 -o ../server limit.c main.c
+	strip ../server
+	against ../server
+	expect_status 0
+	tar -xzf ../out -O --wildcards '*/manifest.json' > ../manifest
+	grep -q "\"$(readelf -n ../server | awk '/Build ID/ { print $3 }')\"" ../manifest
+	grep -qE '"limit": "0x[0-9a-f]+"' ../manifest
+	grep -qE '"producer": "GNU C.* -O2 ' ../manifest
+}
+
+@test "two builds at once" {
+	gcc -O2 -o ../server limit.c main.c
+	gcc -O2 -no-pie -fPIE -o ../other main.c limit.c
+	against ../server ../other
+	expect_status 0
+	[ "$(tar -xzf ../out -O --wildcards '*/manifest.json' | grep -c '"places"')" = 2 ]
+}
+
+@test "another source: both instructions, and how much is the same" {
+	sed 's/n + 1/n + 5/' limit.c > ../limit.c
+	gcc -O2 -o ../server ../limit.c main.c
+	against ../server
+	expect_refused 1 "'../server' doesn't match the source: 'limit' isn't the code .*'lea 0x1\(%rdi\),%eax'.*'lea 0x5\(%rdi\),%eax'" \
+		"hint: another source, probably: 3 of the 4 functions"
+}
+
+@test "another source, and stripped: the difference is shown where the function should be" {
+	sed 's/n + 1/n + 5/' limit.c > ../limit.c
+	gcc -O2 -s -o ../server main.c ../limit.c
+	against ../server
+	expect_refused 1 "'limit' isn't the code .*'lea 0x1\(%rdi\),%eax'.*'lea 0x5\(%rdi\),%eax'" 'hint: another source'
+}
+
+@test "other options: those that only one side has" {
+	gcc -O1 -fno-inline -g -o ../server limit.c main.c
+	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
+	gcc -O0 -g -o ../server limit.c main.c
+	against ../server
+	expect_refused 1 "isn't the code" "hint: other options: only '../server' was compiled with '.*-O0.*', only the update with '.*-O2"
+}
+
+@test "other options, and nothing tells which" {
+	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
+	gcc -O0 -s -o ../server limit.c main.c
+	against ../server
+	expect_refused 1 "'limit' isn't" 'hint: other options or another compiler, probably: only 0 of the 4 .*GCC'
+}
+
+@test "another compiler: both versions" {
+	command -v clang > /dev/null || skip 'clang is not installed (package clang)'
+	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
+	clang -O2 -o ../server limit.c main.c
+	against ../server
+	expect_refused 1 "isn't the code" "hint: other options or another compiler, .* made with '.*clang.*'; the update was made with 'GCC:"
+	# The start code of every program is gcc's. Without it there is no doubt.
+	objcopy --remove-section=.comment ../server
+	printf 'clang version 99\0' > ../comment
+	objcopy --add-section=.comment=../comment ../server
+	against ../server
+	expect_refused 1 "isn't the code" "hint: another compiler: '../server' was made with 'clang version 99', the update with 'GCC:"
+}
+
+@test "files that are no programs" {
+	against limit.c
+	expect_refused 3 "'limit.c' is no program or library"
+	against ../nothing
+	expect_refused 3 "cannot open '../nothing'"
+	gcc -O2 -c -o ../limit.o limit.c
+	against ../limit.o
+	expect_refused 3 "'../limit.o' is no program or library"
+}
+
+@test "not with a series" {
+	echo fix.diff > ../series
+	tool uspl-create --series=../series --against=/bin/true
+	expect_status 2
+	expect_message "--against is for one update"
+}
