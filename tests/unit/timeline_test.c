@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// timeline_test.c - calls are nested again by their times
+
+#include "tap.h"
+#include "tracing/timeline.h"
+
+static trace_records records;
+
+static void call(pid_t tid, uint64_t start, uint64_t end, uint32_t id)
+{
+	*(struct trace_record *)vec_push(&records) =
+		(struct trace_record){ .tid = tid, .start = start, .end = end, .id = id };
+}
+
+/* The events as text: an id with '(' for an entry, ')' for a return, '.' for both in one. */
+static const char *events_of(const struct timeline *t)
+{
+	static char text[256];
+	const struct trace_event *event;
+	size_t n = 0;
+
+	text[0] = '\0';
+	vec_for_each (&t->events, event)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u%c ",
+				      t->calls.items[event->call].record.id, "()."[event->kind]);
+	return text;
+}
+
+static void expect(const char *want, const char *what)
+{
+	struct timeline t = { 0 };
+	struct uspl_err err = { 0 };
+
+	ok(timeline_make(&records, &t, &err) == 0, "%s", what);
+	ok_str(events_of(&t), want, what);
+	timeline_release(&t);
+	records.n = 0;
+}
+
+static void test_order(void)
+{
+	expect("", "nothing");
+	/* As a ring has them: by their returns. */
+	call(1, 20, 30, 3);
+	call(1, 40, 50, 4);
+	call(1, 10, 60, 2);
+	call(1, 0, 70, 1);
+	expect("1( 2( 3. 4. 2) 1) ", "one thread");
+	call(1, 0, 10, 1);
+	call(1, 20, 30, 2);
+	expect("1. 2. ", "one after the other");
+	call(2, 5, 35, 5);
+	call(2, 15, 16, 6);
+	call(1, 0, 40, 1);
+	call(1, 10, 30, 2);
+	expect("1( 5( 2. 6. 5) 1) ", "two threads, by time");
+	/* The clock need not tick between two calls. */
+	call(1, 10, 10, 3);
+	call(1, 10, 10, 2);
+	call(1, 10, 20, 1);
+	expect("1( 3. 2. 1) ", "calls that took no time");
+}
+
+static void test_depth(void)
+{
+	struct timeline t = { 0 };
+	struct uspl_err err = { 0 };
+
+	call(1, 0, 100, 1);
+	call(1, 10, 60, 2);
+	call(1, 20, 40, 3);
+	call(1, 70, 80, 4);
+	ok(timeline_make(&records, &t, &err) == 0 && t.calls.n == 4, "four calls");
+	ok(t.calls.items[0].depth == 0 && t.calls.items[1].depth == 1 &&
+		   t.calls.items[2].depth == 2 && t.calls.items[3].depth == 1,
+	   "how deep they are");
+	ok(t.calls.items[0].parent == TRACE_NO_CALL && t.calls.items[2].parent == 1 &&
+		   t.calls.items[3].parent == 0,
+	   "who made them");
+	ok(t.calls.items[0].self == 40 && t.calls.items[1].self == 30 &&
+		   t.calls.items[2].self == 20 && t.calls.items[3].self == 10,
+	   "how much time was their own");
+	timeline_release(&t);
+	records.n = 0;
+}
+
+/* Entries without returns: each stands for itself. */
+static void test_entries(void)
+{
+	call(1, 10, 0, 1);
+	call(1, 20, 0, 2);
+	call(1, 30, 0, 3);
+	expect("1. 2. 3. ", "entries only");
+}
+
+int main(void)
+{
+	test_order();
+	test_depth();
+	test_entries();
+	vec_release(&records);
+	return tap_done();
+}
