@@ -38,6 +38,8 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct
 	int rc;
 
 	if (find_function(load->target, sym->name)) {
+		if (resolve_interposed(load->resolver, sym, &ret->addr))
+			return 0;
 		rc = match_require(load->match, sym->name, &piece, err);
 		if (!rc)
 			ret->addr = image_entry(load->image, piece->addr);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "apply/resolve_scope.h"
-#include "proc/inject.h"
+#include "live/calm.h"
 #include "proc/tls.h"
 #include "update/refname.h"
 
@@ -107,6 +107,19 @@ static struct own_symbols own_symbols(const struct resolver *resolver, const cha
 	return own;
 }
 
+/* What a slot of any module was bound to for that name, if it is this definition. */
+static bool is_bound(const struct resolver *resolver, const struct dynsyms *definer,
+		     const char *name, taddr *ret_value)
+{
+	taddr value;
+
+	if (!scope_bound_slot(&resolver->scope, name, &value) ||
+	    module_at(resolver->modules, value) != definer->module)
+		return false;
+	*ret_value = value;
+	return true;
+}
+
 /*
  * An indirect function is what its resolver chose; the target's own slots know it, or the resolver
  * is asked once more.
@@ -117,14 +130,13 @@ static int resolve_indirect(struct resolver *resolver, const struct objsym *sym,
 {
 	const char *name = refname_symbol(sym->name);
 	struct inject_req req = { .kind = INJECT_CALL, .what = function };
-	size_t done;
 	int rc;
 
-	if (scope_bound_slot(&resolver->scope, name, ret_value) ||
+	if (is_bound(resolver, definer, name, ret_value) ||
 	    dynsyms_irelative(definer, function, ret_value) ||
 	    match_call(resolver->match, sym->name, ret_value))
 		return 0;
-	rc = inject_run(resolver->proc, &req, 1, &done, err);
+	rc = calm_run(resolver->proc, resolver->modules, &req, 1, err);
 	if (rc) {
 		uspl_context(err, "cannot ask which '%s' the process uses", name);
 		return rc;
@@ -288,13 +300,32 @@ static int inferred_thread_local(const struct resolver *resolver, const struct o
 	return rc;
 }
 
+/*
+ * Where the library's own code refers to its definition, and the match has found that it does so
+ * directly, the library was linked to bind to itself, whatever else it says.
+ */
+bool resolve_interposed(const struct resolver *resolver, const struct objsym *sym, taddr *ret_value)
+{
+	struct dynsyms *own = resolver->scope.own;
+	struct scope_def def;
+
+	if (resolver->module->is_main || refname_is_local(sym->name) ||
+	    !dynsyms_find(own, sym->name, NULL) || match_refers(resolver->match, sym->name) ||
+	    !scope_find(&resolver->scope, sym->name, &def) || def.dyn == own)
+		return false;
+	*ret_value = dynsyms_address(def.dyn, def.sym->st_value);
+	return true;
+}
+
 int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_value *ret_value,
 	    struct uspl_err *err)
 {
 	struct symbol_value value = { 0 };
+	taddr other;
 	int rc;
 
-	if (match_value(resolver->match, sym->name, &value.addr)) {
+	if (match_value(resolver->match, sym->name, &value.addr) &&
+	    !resolve_interposed(resolver, sym, &other)) {
 		rc = check_inferred(resolver, sym, value.addr, err);
 		if (!rc && sym->type == STT_TLS)
 			rc = inferred_thread_local(resolver, sym, value.addr, &value, err);

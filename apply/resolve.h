@@ -35,4 +35,11 @@ DEFINE_AUTO_FREE(resolver, struct resolver, resolver_free)
 int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_value *ret_value,
 	    struct uspl_err *err) uspl_must_check;
 
+/*
+ * True if references of the module to its own global definition mean another module's, which comes
+ * first for the dynamic linker; *ret_value is that.
+ */
+bool resolve_interposed(const struct resolver *resolver, const struct objsym *sym,
+			taddr *ret_value);
+
 #endif

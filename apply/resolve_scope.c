@@ -14,8 +14,11 @@
 
 #include "apply/resolve_scope.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "proc/linkmap.h"
 
@@ -194,10 +197,33 @@ void scope_release(struct scope *scope)
 	vec_release(&scope->order);
 }
 
-bool scope_find(const struct scope *scope, const char *name, struct scope_def *ret)
+/*
+ * Which version of a name is meant: the one that it says itself (f@V1, by .symver), or the one that
+ * the module asks for; NULL: the default one. Writes the name without its version.
+ */
+static const char *split_version(const struct scope *scope, const char *name, char *bare,
+				 size_t size)
 {
-	const char *version = dynsyms_wanted_version(scope->own, name);
+	const char *at = strchr(name, '@');
 
+	snprintf(bare, size, "%.*s", (int)(at ? at - name : (ptrdiff_t)strlen(name)), name);
+	return at ? at + strspn(at, "@") : dynsyms_wanted_version(scope->own, name);
+}
+
+bool scope_find(const struct scope *scope, const char *full_name, struct scope_def *ret)
+{
+	auto_free char *name = malloc(strlen(full_name) + 1);
+	const char *version;
+
+	if (!name)
+		return false;
+	version = split_version(scope, full_name, name, strlen(full_name) + 1);
+	if (dynsyms_prefers_own(scope->own, name)) {
+		ret->dyn = scope->own;
+		ret->sym = dynsyms_find(scope->own, name, version);
+		if (ret->sym)
+			return true;
+	}
 	for (size_t i = 0; i < scope->order.n; i++) {
 		const Elf64_Sym *sym = dynsyms_find(scope->order.items[i], name, version);
 

@@ -285,3 +285,167 @@ void match_free(struct match *match)
 	free(match->run_by_name);
 	free(match);
 }
+<<<<<<< ours
+=======
+
+/*
+ * True if name is that of a .cold part of parent: "u.c:f" or "f" and "u.c:f.cold" or
+ * "u.c:f.cold.12".
+ */
+static bool is_cold_name(const char *name, const char *parent)
+{
+	size_t len;
+
+	name = refname_symbol(name);
+	parent = refname_symbol(parent);
+	len = strlen(parent);
+	if (strncmp(name, parent, len) || strncmp(name + len, ".cold", 5))
+		return false;
+	return name[len + 5] == '\0' || name[len + 5] == '.';
+}
+
+/*
+ * The .cold part that the piece refers to, NULL if it has none. Two statics may share a name, so
+ * the name alone won't do.
+ */
+static struct piece *cold_part(const struct match *match, const struct piece *piece)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&piece->pub.sec->rels, rel) {
+		struct piece *other;
+
+		if (!rel->sym || !rel->sym->sec || rel->sym->sec == piece->pub.sec)
+			continue;
+		other = match->pieces[rel->sym->sec->mark];
+		if (other && is_cold_name(other->pub.name, piece->pub.name))
+			return other;
+	}
+	return NULL;
+}
+
+int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
+		  struct uspl_err *err)
+{
+	const struct piece *piece = piece_named(match, refname), *cold;
+
+	if (!piece)
+		return uspl_fail(err, USPL_E_FILE, "'%s' has no function '%s'", match->pre->name,
+				 refname);
+	if (piece->state != PIECE_MATCHED)
+		return explain_piece(match, piece, refname_symbol(refname), err);
+	cold = cold_part(match, piece);
+	if (cold && cold->state != PIECE_MATCHED)
+		return explain_piece(match, cold, refname_symbol(cold->pub.name), err);
+	*ret = &piece->pub;
+	return 0;
+}
+
+void match_findings(const struct match *match,
+		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx)
+{
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
+		const struct piece *piece = match->pieces[i];
+		struct match_finding finding = { 0 };
+		struct uspl_err err = { 0 };
+		size_t places;
+
+		if (!piece)
+			continue;
+		finding.name = piece->pub.name;
+		if (piece->state == PIECE_MATCHED) {
+			places = code_count_places(match, piece);
+			finding.piece = &piece->pub;
+			finding.alike = places > 1 ? places - 1 : 0;
+		} else if (explain_piece(match, piece, refname_symbol(piece->pub.name), &err)) {
+			finding.why = err.msg;
+		}
+		visit(&finding, ctx);
+	}
+}
+
+void match_pieces_of(const struct match *match, const char *refname,
+		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx)
+{
+	const struct piece *piece = piece_named(match, refname), *cold;
+
+	if (!piece || piece->state != PIECE_MATCHED)
+		return;
+	visit(&piece->pub, ctx);
+	cold = cold_part(match, piece);
+	if (cold && cold->state == PIECE_MATCHED)
+		visit(&cold->pub, ctx);
+}
+
+static bool piece_value(const struct image *image, const struct piece *piece,
+			const struct objsym *sym, taddr *ret)
+{
+	const struct landing *landing;
+
+	if (piece->state == PIECE_MATCHED && sym->value == 0) {
+		*ret = image_entry(image, piece->pub.addr);
+		return true;
+	}
+	/* Others may agree about where it is although it wasn't compared, or isn't equal. */
+	vec_for_each (&piece->landings, landing)
+		if (landing->off == sym->value) {
+			*ret = image_entry(image, landing->addr);
+			return true;
+		}
+	return false;
+}
+
+bool match_value(const struct match *match, const char *refname, taddr *ret_value)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+	const struct item *item;
+
+	if (!sym)
+		return false;
+	if (match->addrs[sym->mark].known) {
+		*ret_value = match->addrs[sym->mark].addr;
+		return true;
+	}
+	if (match_sym_is_code(sym))
+		return piece_value(match->image, match->pieces[sym->sec->mark], sym, ret_value);
+	item = sym->sec ? match_item_at(match, sym->sec, (int64_t)sym->value) : NULL;
+	if (!item || !item->place.known)
+		return false;
+	*ret_value = item->place.addr + (sym->value - item->start);
+	return true;
+}
+
+static bool refers(const struct objsec *sec, const struct objsym *sym)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (rel->sym == sym)
+			return true;
+	return false;
+}
+
+bool match_refers(const struct match *match, const char *refname)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+
+	for (size_t i = 0; sym && i < match->pre->secs.n; i++) {
+		const struct piece *piece = match->pieces[i];
+
+		if (piece && piece->state == PIECE_MATCHED && piece->pub.sec != sym->sec &&
+		    refers(piece->pub.sec, sym))
+			return true;
+	}
+	return false;
+}
+
+bool match_call(const struct match *match, const char *refname, taddr *ret_value)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+
+	if (!sym || !match->calls[sym->mark].known)
+		return false;
+	*ret_value = match->calls[sym->mark].addr;
+	return true;
+}
+>>>>>>> theirs

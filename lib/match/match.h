@@ -85,6 +85,9 @@ void match_pieces_of(const struct match *match, const char *refname,
  */
 bool match_value(const struct match *match, const char *refname, taddr *ret_value);
 
+/* True if matched code refers to the symbol, other than by being its definition. */
+bool match_refers(const struct match *match, const char *refname);
+
 /*
  * Where calls to a function lead in the running program, if that is a stub of its procedure linkage
  * table. Good for calls; its address is not that of the function, which match_value knows if

@@ -429,3 +429,12 @@ const Elf64_Rela *dynsyms_relocs(struct dynsyms *dyn, size_t *ret_n)
 	*ret_n = dyn->relocs.n;
 	return dyn->relocs.items;
 }
+
+bool dynsyms_prefers_own(struct dynsyms *dyn, const char *name)
+{
+	const Elf64_Sym *sym = dynsyms_find(dyn, name, NULL);
+
+	return sym && sym->st_shndx != SHN_UNDEF &&
+	       (ELF64_ST_VISIBILITY(sym->st_other) == STV_PROTECTED || entry(dyn, DT_SYMBOLIC) ||
+		number(dyn, DT_FLAGS) & DF_SYMBOLIC);
+}

@@ -61,6 +61,11 @@ bool dynsyms_bound_slot(struct dynsyms *dyn, const char *name, taddr *ret_value)
  * module was loaded.
  */
 bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value);
+/*
+ * True if the module's own references mean its own definition of that name, whoever else has one: it
+ * was linked with -Bsymbolic, or the symbol is protected.
+ */
+bool dynsyms_prefers_own(struct dynsyms *dyn, const char *name);
 /* The module's dynamic relocations, but those that only add its place; *ret_n of them. */
 const Elf64_Rela *dynsyms_relocs(struct dynsyms *dyn, size_t *ret_n);
 /* An address in the file as an address in memory. */
