@@ -142,6 +142,30 @@ bool match_value(const struct match *match, const char *refname, taddr *ret_valu
 	return true;
 }
 
+static bool refers(const struct objsec *sec, const struct objsym *sym)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (rel->sym == sym)
+			return true;
+	return false;
+}
+
+bool match_refers(const struct match *match, const char *refname)
+{
+	const struct objsym *sym = match_symbol(match, refname);
+
+	for (size_t i = 0; sym && i < match->pre->secs.n; i++) {
+		const struct piece *piece = match->pieces[i];
+
+		if (piece && piece->state == PIECE_MATCHED && piece->pub.sec != sym->sec &&
+		    refers(piece->pub.sec, sym))
+			return true;
+	}
+	return false;
+}
+
 bool match_call(const struct match *match, const char *refname, taddr *ret_value)
 {
 	const struct objsym *sym = match_symbol(match, refname);
