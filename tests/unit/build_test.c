@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// build_test.c - what uspl-create reads: the wrapper's record, archives, diffs
+// build_test.c - what uspl-create reads: the wrapper's record, archives, diffs, series
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "create/build_patch.h"
 #include "create/describe.h"
+#include "create/series.h"
 #include "create/wrapper/record.h"
 #include "tests/unit/tap.h"
 
@@ -227,6 +228,64 @@ static void test_diffs(void)
 	}
 }
 
+/* The files that a text of diffs names, also those that its hunks only seem to name. */
+static void test_names(void)
+{
+	struct strmap names = { 0 };
+	struct uspl_err err = { 0 };
+
+	ok(diff_names("--- a/x.c\t2026\n+++ b/y.c\n" HUNK
+		      "diff --git a/m n.h b/m n.h\n--- a/m n.h\t\n+++ /dev/null\n"
+		      "@@ -1,2 +0,0 @@\n-a\n--- a/hidden.c\n",
+		      &names, &err) == 0,
+	   "names are read");
+	ok(strmap_get(&names, "a/x.c") && strmap_get(&names, "b/y.c"), "those before a hunk");
+	ok(strmap_get(&names, "a/m n.h") && strmap_get(&names, "/dev/null"), "with blanks");
+	ok(!strmap_get(&names, "a/hidden.c"), "not those in a hunk");
+	strmap_release(&names);
+}
+
+/* ---- series ---- */
+
+/* clang-format off */
+static const struct { const char *text, *names; int rc; const char *what; } series[] = {
+	{ "a.patch\nb.diff -p0\n", "a.patch,b.diff -p0,", 0, "patches, with an option" },
+	{ "# a\n\n \t\n  a.patch  # b\r\nsub/b\n", "a.patch,sub/b,", 0, "comments and blanks" },
+	{ "a.patch -p1 # b\nlast", "a.patch -p1,last,", 0, "no line end" },
+	{ "done.patch\na.patch\n", "a.patch,", 0, "what quilt has applied" },
+	{ "done.patch\n", "", -USPL_E_FILE, "nothing but that" },
+	{ "a.patch -R\n", "", -USPL_E_FILE, "another option" },
+	{ "a.patch -p1 -R\n", "", -USPL_E_FILE, "two options" },
+	{ "", "", -USPL_E_FILE, "an empty one" },
+	{ "#\n", "", -USPL_E_FILE, "comments only" },
+};
+/* clang-format on */
+
+static void test_series(void)
+{
+	struct uspl_err err = { 0 };
+	char quilt[64];
+
+	snprintf(quilt, sizeof(quilt), "%s/.pc", work);
+	ok(mkdir(quilt, 0777) == 0, "a folder");
+	put(".pc/applied-patches", "done.patch\n", 11);
+	for (size_t i = 0; i < ARRAY_SIZE(series); i++) {
+		const char *path = put("series", series[i].text, strlen(series[i].text));
+		auto_series series_patches patches = { 0 };
+		auto_buf struct buf names = { 0 };
+		struct series_patch *patch;
+
+		ok(series_read(path, work, &patches, &err) == series[i].rc, "%s", series[i].what);
+		vec_for_each (&patches, patch)
+			buf_addf(&names, "%s%s%s,", patch->path + strlen(work) + 1,
+				 patch->option ? " " : "", patch->option ? patch->option : "");
+		ok_str(buf_str(&names), series[i].names, "its patches");
+	}
+	ok(series_read(put("series", "a\0b\n", 4), work, &(series_patches){ 0 }, &err) ==
+		   -USPL_E_FILE,
+	   "a NUL");
+}
+
 /* clang-format off */
 static const struct { const char *text, *want; } descriptions[] = {
 	{ "fix a leak\n\nmore\n--- a/x\n", "fix a leak" },
@@ -261,6 +320,8 @@ int main(void)
 	test_archive();
 	test_bad_archives();
 	test_diffs();
+	test_names();
+	test_series();
 	test_descriptions();
 	ok(file_remove_tree(work, &err) == 0, "tidied up");
 	return tap_done();

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "create/wrapper/args.h"
 #include "create/wrapper/link.h"
 #include "create/wrapper/trace.h"
@@ -154,6 +155,17 @@ static void test_renaming(void)
 	       "what is in the copy stays");
 }
 
+/* The same in what configure wrote: one text of many words and lines. */
+static void test_renaming_text(void)
+{
+	auto_buf struct buf out = { 0 };
+
+	path_rename(&out, "CPPFLAGS='-I/usr/h -I/s/t/h'\nac_pwd='/s/t'\n/u/s/t;/s/t;/s/tt\n",
+		    "/s/t", "/w");
+	ok_str(buf_str(&out), "CPPFLAGS='-I/usr/h -I/w/h'\nac_pwd='/w'\n/u/s/t;/w;/s/tt\n",
+	       "a text of many paths");
+}
+
 static void test_response(void)
 {
 	char path[] = "/tmp/uspl-args.XXXXXX", line[64];
@@ -247,6 +259,7 @@ int main(void)
 	test_words();
 	test_deps();
 	test_renaming();
+	test_renaming_text();
 	test_response();
 	test_probes();
 	test_linker();
