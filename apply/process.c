@@ -131,6 +131,7 @@ static int switch_on(const struct session *session, struct report *report, struc
 		.direction = TRANSITION_ON,
 		.wait_s = session->opts->wait_s,
 		.max_pause_s = session->opts->max_pause_s,
+		.scan_bytes = (uint64_t)session->opts->scan_mib << 20,
 		.stop_all = session->opts->stop,
 	};
 	struct region *region;
@@ -279,6 +280,7 @@ static int fill_report(const struct session *session, const region_vec *regions,
 
 	vec_for_each (regions, region)
 		rc = rc ? rc : region_list_add(&report->regions, region, err);
+	rc = rc ? rc : report_note_left_out(report, err);
 	vec_for_each (&session->noted, pending)
 		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
 	vec_for_each (&session->pairs, pair)

@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/cli.h"
+#include "base/log.h"
 #include "live/options.h"
 #include "live/report.h"
 #include "live/survey.h"
@@ -130,6 +131,7 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .direction = TRANSITION_OFF,
 					 .wait_s = opts->live.wait_s,
 					 .max_pause_s = opts->live.max_pause_s,
+					 .scan_bytes = (uint64_t)opts->live.scan_mib << 20,
 					 .stop_all = opts->live.stop };
 	int rc = regions_read(proc, regions, err);
 
@@ -148,6 +150,9 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 	if (!rc)
 		rc = forget_pending(opts, proc, regions, report, err);
 	report->already = !transition.n_regions && !report->pending.n;
+	/* It is undone, whether or not all can be said of it. */
+	if (!rc && report_note_left_out(report, NULL) != 0)
+		log_info("undo", "out of memory: what is said of pid %d isn't all", proc->pid);
 	modules_release(&modules);
 	return rc;
 }
@@ -164,6 +169,7 @@ static int undo_one(const struct options *opts, pid_t pid)
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
+	char *const *remark;
 	int failed = proc_open(pid, &proc, &err), rc;
 
 	if (!failed)
@@ -173,6 +179,8 @@ static int undo_one(const struct options *opts, pid_t pid)
 		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, pid);
 		uspl_err_print(stderr, "uspl-undo", &err);
 	}
+	vec_for_each (&report.remarks, remark)
+		fprintf(stderr, "%s\n", *remark);
 	if (opts->live.json || !cli_quiet())
 		report_outcome(&report, failed ? &err : NULL, opts->live.json, &out);
 	fputs(buf_str(&out), stdout);

@@ -23,6 +23,7 @@ struct arch_regs {
  * address.
  */
 #define DWARF_REGS 17
+#define DWARF_FP 6
 #define DWARF_SP 7
 #define DWARF_PC 16
 
@@ -30,6 +31,8 @@ struct arch_regs {
 taddr regs_pc(const struct arch_regs *regs);
 /* The stack pointer. */
 taddr regs_sp(const struct arch_regs *regs);
+/* The thread pointer, which is the address of the thread control block. */
+taddr regs_tcb(const struct arch_regs *regs);
 /* The stack pointer as the only register in perf's sets (asm/perf_regs.h). */
 uint64_t regs_perf_sp(void);
 /* Those registers of a thread that are known, by DWARF number. */

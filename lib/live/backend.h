@@ -8,6 +8,7 @@
 #ifndef USPL_LIVE_BACKEND_H
 #define USPL_LIVE_BACKEND_H
 
+#include "live/parked.h"
 #include "live/safety.h"
 #include "live/site.h"
 #include "live/transition.h"
@@ -25,6 +26,7 @@ struct run {
 	size_t n_findings;
 	inject_left_vec left;  /* agents of tools that have died: must be empty, too */
 	int64_t checked_ns;    /* CLOCK_MONOTONIC: when that check was done */
+	struct parked parked;  /* functions on stacks that nobody is on */
 	struct stop stop;      /* of the last attempt */
 	bool switched;         /* it is done */
 	struct site_plan plan; /* the full stop's, from open to close */

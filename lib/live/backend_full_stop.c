@@ -53,6 +53,9 @@ static bool check(struct run *run)
 		if (thread->state == THREAD_STOPPED && run->n_findings < WAITER_MAX &&
 		    !safety_check(&run->safety, thread, run_next_finding(run)))
 			run_add_finding(run);
+	if (!run->n_findings &&
+	    !parked_check(&run->parked, &run->stop.threads, run_next_finding(run)))
+		run_add_finding(run);
 	run->checked_ns = clock_now_ns();
 	return !run->n_findings;
 }

@@ -396,13 +396,17 @@ static int close_and_commit(struct quiet *quiet, struct uspl_err *err)
 /* The part in which threads stand still. */
 static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
 {
+	int64_t deadline = clock_now_ns() + run_limit_ns(quiet->run);
 	struct asleep_thread *thread;
 	int rc;
 
 	stop_begin(&quiet->run->stop, quiet->t->proc);
-	rc = stop_running(quiet, clock_now_ns() + run_limit_ns(quiet->run), err);
-	if (!rc && !quiet->run->n_findings)
+	rc = stop_running(quiet, deadline, err);
+	if (!rc && !quiet->run->n_findings && clock_now_ns() <= deadline)
 		rc = close_and_commit(quiet, err);
+	/* In the time that it has; another attempt may be faster. */
+	if (rc == -USPL_E_UNSTOPPABLE && quiet->t->max_pause_s > 0)
+		rc = 0;
 	vec_for_each (&quiet->asleep.threads, thread)
 		thread->held = false;
 	stop_leave(&quiet->run->stop);
@@ -418,6 +422,9 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	run->stop = (struct stop){ 0 };
 	if (run->switched)
 		return 0;
+	if (parked_found(&run->parked))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "functions seem to wait on stacks that no thread is on");
 	rc = look(quiet, err);
 	if (rc || run->n_findings)
 		return rc;

@@ -87,7 +87,8 @@ static int describe(struct names *names, const struct safety_finding *finding,
 	auto_buf struct buf chain = { 0 };
 
 	blocker->tid = finding->tid;
-	thread_name(names->proc, finding->tid, blocker->thread, sizeof(blocker->thread));
+	if (finding->tid)
+		thread_name(names->proc, finding->tid, blocker->thread, sizeof(blocker->thread));
 	blocker->proven = finding->proven;
 	blocker->unreadable = finding->unreadable;
 	blocker->outermost = is_outermost(names, finding);
@@ -132,6 +133,16 @@ int blocker_fail(pid_t pid, const struct blocker *blocker, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_BUSY,
 				 "the stack of thread %d (%s) of pid %d can't be followed",
 				 blocker->tid, blocker->thread, pid);
+	if (!blocker->tid) {
+		uspl_fail(
+			err, USPL_E_BUSY,
+			"'%s' is on a stack of pid %d that no thread is on now (a coroutine's, or "
+			"one left by longjmp)",
+			blocker->function, pid);
+		uspl_hint(err, "the program will go on there in the middle of the function; wait "
+			       "longer with --wait=SECONDS, or make the program end it");
+		return -USPL_E_BUSY;
+	}
 	uspl_fail(err, USPL_E_BUSY, "'%s' is on the stack of thread %d (%s): %s%s",
 		  blocker->function, blocker->tid, blocker->thread, blocker->chain,
 		  blocker->proven ? "" : " (a word of the stack that may be an old one)");

@@ -7,13 +7,14 @@
 
 struct live_options {
 	double wait_s, max_pause_s;
+	int scan_mib;
 	bool stop, check, json;
 };
 
 /* What holds where nothing is given. */
 #define LIVE_OPTIONS_DEFAULT                                                                       \
 	{                                                                                          \
-		.wait_s = 10                                                                       \
+		.wait_s = 10, .scan_mib = 4096                                                     \
 	}
 
 /* Their lines in a command's table; opts is a struct live_options *. */
@@ -23,6 +24,8 @@ struct live_options {
 	  "how long to wait for a busy function (default 10)" },                                   \
 	{ 0, "max-pause", "SECONDS", CLI_SECONDS, &(opts)->max_pause_s,                            \
 	  "give up rather than stop the threads for longer" },                                     \
+	{ 0, "scan", "MIB", CLI_INT, &(opts)->scan_mib,                                            \
+	  "how much memory to search for parked stacks (default 4096)" },                          \
 	{ 0, "stop", NULL, CLI_FLAG, &(opts)->stop,                                                \
 	  "stop every thread, also those that sleep" },                                            \
 	{ 0, "check", NULL, CLI_FLAG, &(opts)->check,                                              \

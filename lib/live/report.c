@@ -3,6 +3,7 @@
 
 #include "live/report.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -192,6 +193,18 @@ int report_add_remark(struct report *report, struct uspl_err *err, const char *k
 	if (!text || asprintf(item, "%s: %s", kind, text) < 0)
 		*item = NULL;
 	return *item ? 0 : uspl_fail_nomem(err);
+}
+
+int report_note_left_out(struct report *report, struct uspl_err *err)
+{
+	uint64_t left_out = report->result.left_out + report->outlook.left_out;
+
+	if (!left_out)
+		return 0;
+	return report_add_remark(report, err, "warning",
+				 "%" PRIu64 " MiB of pid %d were not searched for stacks that no "
+				 "thread is on (coroutines, setjmp); search more with --scan=MIB",
+				 (left_out + (1 << 20) - 1) >> 20, report->pid);
 }
 
 void report_clear(struct report *report)

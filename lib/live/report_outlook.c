@@ -63,6 +63,12 @@ static void outlook_json(const struct report *report, struct buf *out)
 
 static void blocker_line(const struct blocker *blocker, struct buf *out)
 {
+	if (!blocker->tid) {
+		buf_addstr(out, "  a stack that no thread is on now: '");
+		text_add_printable(out, blocker->function, strlen(blocker->function), false);
+		buf_addstr(out, "'\n");
+		return;
+	}
 	buf_addf(out, "  thread %d (", blocker->tid);
 	text_add_printable(out, blocker->thread, strlen(blocker->thread), false);
 	if (blocker->unreadable) {
@@ -92,10 +98,14 @@ static void outlook_lines(const struct report *report, struct buf *out)
 			 outlook->n_threads, plural(outlook->n_threads), outlook->stop_us);
 		return;
 	}
-	buf_addf(out, "%s can't be %s %s pid %d now: %s%zu of %zu thread%s %s in the way\n",
-		 report->id, words[report->direction].done, words[report->direction].to,
-		 report->pid, outlook->more ? "at least " : "", n, outlook->n_threads,
-		 plural(outlook->n_threads), n == 1 ? "is" : "are");
+	buf_addf(out, "%s can't be %s %s pid %d now: ", report->id, words[report->direction].done,
+		 words[report->direction].to, report->pid);
+	if (outlook->blockers.items->tid)
+		buf_addf(out, "%s%zu of %zu thread%s %s in the way\n",
+			 outlook->more ? "at least " : "", n, outlook->n_threads,
+			 plural(outlook->n_threads), n == 1 ? "is" : "are");
+	else
+		buf_addstr(out, "a function waits to be gone on with\n");
 	vec_for_each (&outlook->blockers, blocker)
 		blocker_line(blocker, out);
 }

@@ -177,6 +177,8 @@ static bool follow(struct check *check, const struct some_regs *regs)
 	taddr sp;
 	enum unwind_end end = unwind(check->safety->unwinder, regs, visit_frame, check, &sp);
 
+	check->finding->whole =
+		end == UNWIND_COMPLETE && check->finding->n_chain < SAFETY_CHAIN_MAX;
 	if (check->finding->function)
 		return false;
 	return end == UNWIND_COMPLETE || scan_words(check, sp);

@@ -12,6 +12,7 @@
 #include "live/backend.h"
 #include "live/blockers.h"
 #include "live/gate.h"
+#include "live/parked.h"
 #include "live/stack.h"
 #include "proc/sharers.h"
 
@@ -130,6 +131,7 @@ static int run_prepare(struct run *run, const struct transition *t, struct uspl_
 	int rc;
 
 	*run = (struct run){ .t = t, .safety.proc = t->proc };
+	run->parked = (struct parked){ .safety = &run->safety, .budget = t->scan_bytes };
 	rc = regions_read(t->proc, &present, err);
 	for (size_t i = 0; !rc && i < t->n_regions; i++)
 		rc = add_region(run, t->regions[i], &present, err);
@@ -147,6 +149,7 @@ static int run_prepare(struct run *run, const struct transition *t, struct uspl_
 static void run_release(struct run *run)
 {
 	unwinder_free(run->safety.unwinder);
+	parked_release(&run->parked);
 	safety_release(&run->safety);
 	vec_release(&run->left);
 }
@@ -157,8 +160,8 @@ static int fail_cancelled(const struct run *run, struct uspl_err *err)
 
 	if (!run->n_findings)
 		return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
-	return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy in thread %d",
-			 finding->function ? finding->function : "?", finding->tid);
+	return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy",
+			 finding->function ? finding->function : "?");
 }
 
 int transition_fail_pause(pid_t pid, struct uspl_err *err)
@@ -200,6 +203,7 @@ static void note_attempt(const struct run *run, const struct transition_backend 
 	result->stop_us = stop_us(run);
 	result->n_stopped = run->stop.n_threads;
 	result->backend = backend->name;
+	result->left_out = run->parked.left_out;
 	log_info("stop", "attempt %d, %s: %zu threads, %.0f us%s", result->attempts, backend->name,
 		 run->stop.n_threads, result->stop_us,
 		 run->switched     ? ""
@@ -207,25 +211,31 @@ static void note_attempt(const struct run *run, const struct transition_backend 
 				   : ", too long");
 }
 
-/* Waits until another attempt makes sense. */
-static void wait_for_more(struct run *run, struct waiter *waiter, int64_t deadline)
+/*
+ * Waits until another attempt makes sense. True if what was found by the last scan is still all: what
+ * was seen to return has not been parked since.
+ */
+static bool wait_for_more(struct run *run, struct waiter *waiter, int64_t deadline)
 {
 	struct waiter_stop stop = { .findings = run->findings,
 				    .n = run->n_findings,
 				    .checked = run->checked_ns,
 				    .length = run->stop.left_ns - run->stop.entered_ns };
 
-	waiter_wait(waiter, &stop, deadline);
+	return waiter_wait(waiter, &stop, deadline) && !parked_found(&run->parked);
 }
 
 static int try_until(struct run *run, const struct transition_backend *backend, int64_t deadline,
 		     struct transition_result *result, struct uspl_err *err)
 {
 	struct waiter waiter = { .proc = run->t->proc };
+	bool scanned = false;
 	int rc, hurried = 0;
 
 	for (;;) {
-		rc = backend->attempt(run, err);
+		rc = scanned ? 0 : parked_scan(&run->parked, err);
+		if (!rc)
+			rc = backend->attempt(run, err);
 		if (rc)
 			break;
 		note_attempt(run, backend, result);
@@ -241,7 +251,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 				       "the threads of pid %d run too often", run->t->proc->pid);
 		if (rc)
 			break;
-		wait_for_more(run, &waiter, deadline);
+		scanned = wait_for_more(run, &waiter, deadline);
 	}
 	waiter_release(&waiter);
 	return rc;
@@ -347,10 +357,13 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 	if (!rc)
 		rc = check_entries(&run, err);
 	if (!rc)
+		rc = parked_scan(&run.parked, err);
+	if (!rc)
 		rc = full_stop_look(&run, &blocked, err);
 	if (!rc) {
 		outlook.n_threads = run.stop.n_threads;
 		outlook.stop_us = stop_us(&run);
+		outlook.left_out = run.parked.left_out;
 		outlook.more = run.n_findings == WAITER_MAX;
 		outlook.too_long = blocked && !run.n_findings;
 		rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings,

@@ -39,13 +39,15 @@ struct transition {
 	 * are let go, and it counts as busy. 0: as long as it takes.
 	 */
 	double max_pause_s;
-	bool stop_all; /* stop every thread, even if the quiet way is possible */
+	uint64_t scan_bytes; /* how much memory may be searched for parked stacks (parked.h) */
+	bool stop_all;       /* stop every thread, even if the quiet way is possible */
 };
 
 struct transition_result {
 	/* From asking the first thread to stop to the last one let go, in the last attempt. */
 	double stop_us;
 	int attempts;
+	uint64_t left_out;   /* bytes that scan_bytes was not enough for: they were not searched */
 	size_t n_stopped;    /* threads that were stopped in it */
 	const char *backend; /* "quiet" or "full stop" */
 };
@@ -53,7 +55,8 @@ struct transition_result {
 /* What the transition would meet at this moment. */
 struct transition_outlook {
 	size_t n_threads;
-	double stop_us; /* how long they stood still to be looked at */
+	double stop_us;    /* how long they stood still to be looked at */
+	uint64_t left_out; /* as in transition_result */
 	blocker_vec blockers;
 	bool more;     /* there may be more of them */
 	bool too_long; /* the look was broken off: it would have taken more than max_pause_s */

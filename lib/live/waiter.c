@@ -82,6 +82,12 @@ static bool is_watched(const struct waiter_item *item)
 	return item->watch.fd >= 0;
 }
 
+/* No thread, whose doings could be noticed. */
+static bool is_parked(const struct waiter_item *item)
+{
+	return !item->watch.tid;
+}
+
 static struct waiter_item *find_item(struct waiter *waiter, const struct safety_finding *finding)
 {
 	struct waiter_item *item;
@@ -140,7 +146,7 @@ static void take_findings(struct waiter *waiter, const struct waiter_stop *stop)
 	}
 	drop_unseen(waiter);
 	vec_for_each (&waiter->items, item)
-		item->fresh = item->left = false;
+		item->fresh = item->left = item->returned = false;
 	for (size_t i = 0; i < stop->n && waiter->items.n < WAITER_MAX; i++)
 		if (!find_item(waiter, &stop->findings[i]))
 			add_item(waiter, &stop->findings[i]);
@@ -178,8 +184,10 @@ static void note_passes(struct waiter *waiter, int64_t since)
 {
 	struct waiter_item *item;
 
-	vec_for_each (&waiter->items, item)
-		item->left |= watch_passed(&item->watch, since);
+	vec_for_each (&waiter->items, item) {
+		item->returned |= watch_passed(&item->watch, since);
+		item->left |= item->returned;
+	}
 }
 
 /* Waits for news only, until the time given. */
@@ -202,6 +210,8 @@ static void look_first(struct waiter *waiter)
 		bool asleep = is_asleep(waiter->proc, item->watch.tid, &sp);
 
 		item->last_count = asleep ? run_count(waiter->proc, item->watch.tid) : NOT_ASLEEP;
+		if (is_parked(item))
+			continue;
 		if (is_watched(item))
 			item->left |= item->fresh && (!asleep || sp >= item->watch.sp);
 		else
@@ -215,7 +225,7 @@ static void look_again(struct waiter *waiter, bool at_watched_too)
 	struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item)
-		if (!item->left && (at_watched_too || !is_watched(item)))
+		if (!item->left && (at_watched_too || !(is_watched(item) || is_parked(item))))
 			item->left = item->last_count == NOT_ASLEEP ||
 				     run_count(waiter->proc, item->watch.tid) != item->last_count;
 }
@@ -225,7 +235,7 @@ static bool has_unwatched(const struct waiter *waiter)
 	const struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item)
-		if (!item->left && !is_watched(item))
+		if (!item->left && !is_watched(item) && !is_parked(item))
 			return true;
 	return false;
 }
@@ -276,15 +286,28 @@ static void rest(struct waiter *waiter, int64_t until, int64_t deadline)
 	watch_until(waiter, clock_now_ns(), earlier(clock_now_ns() + NEXT_RETURN_NS, deadline));
 }
 
-void waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline)
+static bool all_returned(const struct waiter *waiter)
+{
+	const struct waiter_item *item;
+
+	vec_for_each (&waiter->items, item)
+		if (!item->returned)
+			return false;
+	return waiter->items.n && waiter->items.n < WAITER_MAX;
+}
+
+bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline)
 {
 	int64_t began = clock_now_ns();
+	bool returned;
 
 	take_findings(waiter, stop);
 	watch_until(waiter, stop->checked, earlier(began + SETTLE_NS, deadline));
 	look_first(waiter);
 	wait_for_all(waiter, stop->checked, deadline);
+	returned = all_returned(waiter);
 	rest(waiter, began + RUN_SHARE * stop->length, deadline);
+	return returned;
 }
 
 void waiter_release(struct waiter *waiter)

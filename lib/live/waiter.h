@@ -22,6 +22,7 @@ struct waiter_item {
 	bool fresh;          /* opened after the stop, so that the return may have come before */
 	bool seen;           /* found in the way by the last stop, too */
 	bool left;           /* it may have left the function */
+	bool returned;       /* and was seen to do it by returning */
 	uint64_t last_count; /* how often it had run when it was seen asleep; else NOT_ASLEEP */
 };
 
@@ -43,8 +44,10 @@ struct waiter_stop {
 /*
  * Waits until all these threads may have left, or until the deadline or ^C. Stops are spread so
  * that the target stands still for a tenth of the time at most. The threads must have been let go.
+ * A finding without a thread (parked.h) is waited for by time alone. True if all have left by
+ * returning, so that no function can have been parked instead.
  */
-void waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
+bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
 /* Ends all watches. */
 void waiter_release(struct waiter *waiter);
 

@@ -28,6 +28,11 @@ taddr regs_sp(const struct arch_regs *regs)
 	return regs->user.rsp;
 }
 
+taddr regs_tcb(const struct arch_regs *regs)
+{
+	return regs->user.fs_base;
+}
+
 uint64_t regs_perf_sp(void)
 {
 	return 1ull << PERF_REG_X86_SP;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// parked.c - stacks on which nobody runs, and that somebody will go back to
+/*
+ * What is looked for are words that are return addresses into code which must be empty: behind a
+ * call instruction of it, as they are or mangled by glibc's setjmp. Most programs have none but on
+ * their threads' stacks, and then one pass over the memory is all.
+ *
+ * Memory is full of return addresses that are of no account any more: below the stack pointer of
+ * every stack, on the stacks of threads that have ended, in contexts that were left long ago. A word
+ * counts only if there is a way to get back to it:
+ *
+ *   - it is the program counter of a context (a jmp_buf or a ucontext_t), and the stack that the
+ *     context means still holds the return address of the call that made it;
+ *   - or it lies on a stack, and an unwind from a stack pointer found in memory comes to it as to a
+ *     return address (parked_stack.c).
+ *
+ * In the stop, a word on the stack of a thread that runs there is left to the unwinding of that
+ * thread, and one on the stack of a thread that has ended is nobody's.
+ */
+
+#include "live/parked.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "live/parked_priv.h"
+#include "proc/present.h"
+
+/* More than that many are no stacks: a profiler's samples, for example. */
+#define WORDS_MAX 65536
+/* A thread control block lies this near to the end of a thread's stack, at most. */
+#define TCB_ROOM 65536
+#define TCB_ALIGN 64
+/* The x86-64 ABI of thread-local storage: a block begins with its own address; glibc's again. */
+#define TCB_SELF 2
+
+bool parked_follows_call(const struct proc *proc, taddr pc)
+{
+	uint8_t bytes[CONTEXT_CALL_MAX];
+
+	return proc_read_some(proc, pc - sizeof(bytes), bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       context_ends_call(bytes, sizeof(bytes));
+}
+
+const struct mapping *parked_mapping_at(const struct parked_scan *scan, taddr addr)
+{
+	size_t low = 0, high = scan->maps.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (scan->maps.items[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < scan->maps.n && scan->maps.items[low].start <= addr ? &scan->maps.items[low]
+									 : NULL;
+}
+
+static bool is_writable(const struct parked_scan *scan, taddr addr)
+{
+	const struct mapping *map = parked_mapping_at(scan, addr);
+
+	return map && map->write;
+}
+
+/* The thread control block at the end of a thread's stack, 0 if the mapping isn't one. */
+static taddr find_tcb(const struct proc *proc, const struct mapping *map)
+{
+	uint64_t words[TCB_ROOM / 8];
+	size_t room = map->end - map->start < TCB_ROOM ? map->end - map->start : TCB_ROOM;
+	taddr from = map->end - room;
+	size_t n = proc_read_some(proc, from, words, room) / 8;
+
+	for (size_t i = 0; i + TCB_SELF < n; i += TCB_ALIGN / 8)
+		if (words[i] == from + 8 * i && words[i + TCB_SELF] == words[i])
+			return words[i];
+	return 0;
+}
+
+/*
+ * Fills in word->sp if the words around are a context whose stack is still as it was when the
+ * context was made.
+ */
+static void look_around(const struct parked_scan *scan, struct parked_word *word, bool mangled)
+{
+	uint64_t before[-CONTEXT_SP], slot;
+	taddr sp;
+
+	if (proc_read_some(scan->proc, word->at + 8 * CONTEXT_SP, before, sizeof(before)) !=
+	    sizeof(before))
+		return;
+	sp = mangled ? context_demangle(before[0], scan->guard) : before[0];
+	if (sp % 8 || !is_writable(scan, sp) ||
+	    proc_read_some(scan->proc, context_return_slot(sp), &slot, sizeof(slot)) !=
+		    sizeof(slot))
+		return;
+	/* Who has set a jmp_buf has called other functions since, as longjmp. */
+	if (slot == word->pc || (mangled && safety_range_at(scan->parked->safety, slot - 1) &&
+				 parked_follows_call(scan->proc, slot)))
+		word->sp = sp;
+}
+
+static int note_word(struct parked_scan *scan, taddr at, taddr pc, bool mangled,
+		     struct uspl_err *err)
+{
+	struct parked *parked = scan->parked;
+	struct parked_word word = { .at = at, .pc = pc }, *item;
+	const struct mapping *map;
+
+	if (!safety_range_at(parked->safety, pc - 1) || !parked_follows_call(scan->proc, pc))
+		return 0;
+	look_around(scan, &word, mangled);
+	map = parked_mapping_at(scan, word.sp ? word.sp : at);
+	if ((mangled && !word.sp) || !map)
+		return 0;
+	word.start = map->start;
+	word.end = map->end;
+	word.is_main_stack = !strcmp(map->path, "[stack]");
+	word.tcb = word.is_main_stack ? 0 : find_tcb(scan->proc, map);
+	word.live = word.sp;
+	if (parked->words.n == WORDS_MAX)
+		return 0;
+	item = vec_push(&parked->words);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = word;
+	return 0;
+}
+
+static int note_words(struct parked_scan *scan, const struct present *piece,
+		      const struct context_query *query, struct uspl_err *err)
+{
+	size_t i = context_find(query, piece->words, piece->n, 0);
+	int rc = 0;
+
+	for (; !rc && i < piece->n; i = context_find(query, piece->words, piece->n, i + 1)) {
+		uint64_t word = piece->words[i];
+		bool plain = word >= query->start && word < query->end;
+
+		rc = note_word(scan, piece->at + 8 * i,
+			       plain ? word : context_demangle(word, query->guard), !plain, err);
+	}
+	return rc;
+}
+
+/* From the first old function to the last. */
+static struct context_query make_query(const struct parked_scan *scan)
+{
+	struct context_query query = { .start = UINT64_MAX,
+				       .guard = scan->guard,
+				       .mangled = scan->guard };
+	const struct safety_range *range;
+
+	vec_for_each (&scan->parked->safety->ranges, range) {
+		if (range->start < query.start)
+			query.start = range->start;
+		/* A return address may be the one behind a last instruction that calls. */
+		if (range->end + 1 > query.end)
+			query.end = range->end + 1;
+	}
+	return query;
+}
+
+static int find_words(struct parked_scan *scan, struct uspl_err *err)
+{
+	struct present walk = { .proc = scan->proc,
+				.maps = &scan->maps,
+				.budget = scan->parked->budget };
+	struct context_query query = make_query(scan);
+	int rc = present_open(&walk, err);
+
+	while (!rc && present_next(&walk))
+		rc = note_words(scan, &walk, &query, err);
+	scan->parked->left_out = walk.left_out;
+	present_close(&walk);
+	return rc;
+}
+
+/* glibc takes its pointer guard from the second half of what the kernel gives it (dl-osinfo.h). */
+static uint64_t read_guard(const struct proc *proc)
+{
+	taddr random = proc_auxv(proc, AT_RANDOM);
+	uint64_t guard = 0;
+
+	if (random)
+		proc_read_some(proc, random + sizeof(guard), &guard, sizeof(guard));
+	return guard;
+}
+
+int parked_scan(struct parked *parked, struct uspl_err *err)
+{
+	const struct proc *proc = parked->safety->proc;
+	struct parked_scan scan = { .parked = parked, .proc = proc, .guard = read_guard(proc) };
+	int rc = proc_read_maps(proc, &scan.maps, err);
+
+	vec_release(&parked->words);
+	if (!rc && parked->safety->ranges.n)
+		rc = find_words(&scan, err);
+	if (!rc)
+		rc = parked_walk_stacks(&scan, err);
+	mappings_release(&scan.maps);
+	return rc;
+}
+
+bool parked_found(const struct parked *parked)
+{
+	const struct parked_word *word;
+
+	vec_for_each (&parked->words, word)
+		if (word->live)
+			return true;
+	return false;
+}
+
+/* True if the word lies on the stack of a thread that runs there, or of one that has ended. */
+static bool is_threads_own(const struct parked_word *word, const thread_vec *threads)
+{
+	bool owned = false;
+	const struct thread *thread;
+
+	vec_for_each (threads, thread) {
+		taddr sp = regs_sp(&thread->regs);
+
+		if (thread->state != THREAD_STOPPED)
+			continue;
+		if (sp >= word->start && sp < word->end && (word->tcb || word->is_main_stack))
+			return true;
+		owned |= word->tcb && regs_tcb(&thread->regs) == word->tcb;
+	}
+	return word->tcb && !owned;
+}
+
+bool parked_check(const struct parked *parked, const thread_vec *threads,
+		  struct safety_finding *finding)
+{
+	const struct parked_word *word;
+
+	vec_for_each (&parked->words, word) {
+		if (!word->live || is_threads_own(word, threads))
+			continue;
+		*finding = (struct safety_finding){
+			.function = safety_range_at(parked->safety, word->pc - 1)->name,
+			.proven = true,
+			.chain = { word->pc - 1 },
+			.n_chain = 1,
+		};
+		return false;
+	}
+	return true;
+}
+
+void parked_release(struct parked *parked)
+{
+	vec_release(&parked->words);
+}

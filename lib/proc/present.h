@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * present.h - the memory that a process has written and keeps for itself
+ *
+ * Reading memory that the program has reserved and never touched would make the kernel map it, and
+ * there may be terabytes of it. /proc/PID/pagemap tells what is there.
+ */
+#ifndef USPL_PROC_PRESENT_H
+#define USPL_PROC_PRESENT_H
+
+#include "proc/proc.h"
+
+/* A walk over it. Zero-initialise but for the first three. */
+struct present {
+	const struct proc *proc;
+	const mapping_vec *maps; /* as of the moment; kept by the caller */
+	uint64_t budget;         /* bytes that may be read */
+	uint64_t left_out;       /* bytes that were not looked at for that reason */
+	/* The piece that present_next has found. */
+	const struct mapping *mapping;
+	taddr at;
+	size_t n; /* words */
+	uint64_t *words;
+	/* Its own. */
+	size_t next_mapping;
+	taddr next;
+	int pagemap;
+};
+
+/* Begins a walk. To be closed with present_close, in any case. */
+int present_open(struct present *walk, struct uspl_err *err) uspl_must_check;
+/*
+ * The next piece of private, writable memory with something in it; false at the end. A page that
+ * can't be read is passed over.
+ */
+bool present_next(struct present *walk);
+void present_close(struct present *walk);
+
+#endif
