@@ -371,7 +371,8 @@ static bool is_still_led(struct quiet *quiet)
 	       (word & ~USPL_WORD_HOLD) == (int)word_from(quiet);
 }
 
-static int close_and_commit(struct quiet *quiet, struct uspl_err *err)
+/* limit: when the threads will have stood still for too long already. */
+static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + lease_ns(quiet) / 2;
 	bool empty = false, back;
@@ -381,7 +382,7 @@ static int close_and_commit(struct quiet *quiet, struct uspl_err *err)
 		return 0;
 	rc = close_gates(quiet, err);
 	if (!rc)
-		rc = recount(quiet, deadline, &empty, err);
+		rc = recount(quiet, deadline < limit ? deadline : limit, &empty, err);
 	if (!rc && empty)
 		return swap(quiet, word_to(quiet), &quiet->run->switched, err);
 	/* One that doesn't stop at once: another time. */
@@ -403,7 +404,7 @@ static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
 	stop_begin(&quiet->run->stop, quiet->t->proc);
 	rc = stop_running(quiet, deadline, err);
 	if (!rc && !quiet->run->n_findings && clock_now_ns() <= deadline)
-		rc = close_and_commit(quiet, err);
+		rc = close_and_commit(quiet, deadline, err);
 	/* In the time that it has; another attempt may be faster. */
 	if (rc == -USPL_E_UNSTOPPABLE && quiet->t->max_pause_s > 0)
 		rc = 0;

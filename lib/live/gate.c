@@ -25,7 +25,7 @@
 
 #define PAGE 4096ull
 /* What the heap keeps free for growing, and the stack. */
-#define HEAP_ROOM (512ull << 20)
+#define HEAP_ROOM (128ull << 20)
 #define STACK_ROOM (128ull << 20)
 /* How far behind the program the kernel may begin the heap (arch_randomize_brk). */
 #define HEAP_RANDOM (32ull << 20)

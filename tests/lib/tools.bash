@@ -46,14 +46,14 @@ create() {
 	ID=${ID#uspl-}
 }
 
-# apply [OPTION]... - applies the update to the target
+# apply [OPTION]... - applies the update to the target; with SWITCH=--stop for all tests, by the full stop
 apply() {
-	tool uspl-apply "$@" "$UPDATE" "$TARGET"
+	tool uspl-apply ${SWITCH:+"$SWITCH"} "$@" "$UPDATE" "$TARGET"
 }
 
 # undo [OPTION]... - takes the update back in the target
 undo() {
-	tool uspl-undo "$@" "$ID" "$TARGET"
+	tool uspl-undo ${SWITCH:+"$SWITCH"} "$@" "$ID" "$TARGET"
 }
 
 # functions_of JSON - the names in the "functions" of an object that apply or view printed, sorted, on one line
