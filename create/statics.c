@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "create/differ.h"
+#include "create/place.h"
 #include "create/statics.h"
 
 /* The name in the source: "x.3" and "f.x" -> "x". Returns its length. */
@@ -115,14 +116,14 @@ static bool collect_loose(const struct objsec *code, const struct objsym *like, 
 	return true;
 }
 
-int statics_refuse(const struct unit *unit, const struct objsym *var, const char *why,
-		   const char *function, struct uspl_err *err)
+int statics_refuse(const struct objsym *var, const char *why, const char *function,
+		   struct uspl_err *err)
 {
 	const char *name;
 	int len = (int)source_name(var, &name);
-	int rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			   "%s: cannot tell which static variable '%.*s' is which: %s '%s'",
-			   unit->source, len, name, why, function);
+	int rc = sym_refuse(var, err, USPL_E_UNSUPPORTED,
+			    "cannot tell which static variable '%.*s' is which: %s '%s'", len, name,
+			    why, function);
 
 	uspl_hint(err, "give the variables different names, one of them a new one");
 	return rc;
@@ -212,8 +213,8 @@ bool statics_settle(const sym_vec *pre, const sym_vec *post)
 }
 
 /* Rule 2 for one function and one source name. */
-static int pair_in_function(struct unit *unit, const struct objsym *function,
-			    const struct objsym *like, bool equal, struct uspl_err *err)
+static int pair_in_function(const struct objsym *function, const struct objsym *like, bool equal,
+			    struct uspl_err *err)
 {
 	auto_syms sym_vec pre = { 0 }, post = { 0 };
 
@@ -225,21 +226,20 @@ static int pair_in_function(struct unit *unit, const struct objsym *function,
 			sym_pair(pre.items[i], post.items[i]);
 	if (statics_settle(&pre, &post))
 		return 0;
-	return statics_refuse(unit, like,
+	return statics_refuse(like,
 			      pre.n == post.n ? "several of that name change in"
 					      : "there are more or fewer than before in",
 			      function->name, err);
 }
 
-static int pair_by_function(struct unit *unit, const struct objsym *function, bool equal,
-			    struct uspl_err *err)
+static int pair_by_function(const struct objsym *function, bool equal, struct uspl_err *err)
 {
 	auto_syms sym_vec loose = { 0 };
 	int rc = collect_loose(function->sec, NULL, &loose) ? 0 : uspl_fail_nomem(err);
 
 	for (size_t i = 0; !rc && i < loose.n; i++)
 		if (static_is_loose(loose.items[i]))
-			rc = pair_in_function(unit, function, loose.items[i], equal, err);
+			rc = pair_in_function(function, loose.items[i], equal, err);
 	return rc;
 }
 
@@ -253,7 +253,7 @@ static int pair_by_functions(struct unit *unit, bool equal, struct uspl_err *err
 		if (!twin || !sym_is_function(sym) || part_of(sym->sec)->is_cold ||
 		    part_of(sym->sec)->shared || sec_same_bytes(twin->sec, sym->sec) != equal)
 			continue;
-		rc = pair_by_function(unit, sym, equal, err);
+		rc = pair_by_function(sym, equal, err);
 		if (rc)
 			return rc;
 	}
@@ -341,14 +341,14 @@ static int pair_moved(struct unit *unit, struct objsym *sym, struct uspl_err *er
 		if (!has_moved(unit, old, sym))
 			continue;
 		if (found && !static_is_constant(sym))
-			return statics_refuse(unit, sym, "several could have moved; the first is",
+			return statics_refuse(sym, "several could have moved; the first is",
 					      found->name, err);
 		if (!found || static_alike(old, sym))
 			found = old;
 	}
 	if (!found && lost && !static_is_constant(sym))
-		return statics_refuse(unit, sym, "one was used in a function that is gone,",
-				      lost->name, err);
+		return statics_refuse(sym, "one was used in a function that is gone,", lost->name,
+				      err);
 	if (found)
 		sym_pair(found, sym);
 	return 0;

@@ -34,8 +34,8 @@ bool static_same_use(const struct objsym *pre, const struct objsym *post);
  */
 bool statics_settle(const sym_vec *pre, const sym_vec *post);
 /* Records the refusal of what stays open; function: the name of the one that `why` ends with. */
-int statics_refuse(const struct unit *unit, const struct objsym *var, const char *why,
-		   const char *function, struct uspl_err *err);
+int statics_refuse(const struct objsym *var, const char *why, const char *function,
+		   struct uspl_err *err);
 
 /* The first rule, statics_scope.c: pairs by function, name and line of the declaration. */
 int statics_pair_scopes(struct unit *unit, struct uspl_err *err) uspl_must_check;

@@ -63,8 +63,8 @@ static int pair_line(const home_list *pre, const home_list *post, const struct h
 }
 
 /* All of one function and name. */
-static int pair_family(struct unit *unit, const home_list *pre, const home_list *post,
-		       const struct home *like, struct uspl_err *err)
+static int pair_family(const home_list *pre, const home_list *post, const struct home *like,
+		       struct uspl_err *err)
 {
 	auto_syms sym_vec old = { 0 }, now = { 0 };
 	const struct home *home;
@@ -81,8 +81,7 @@ static int pair_family(struct unit *unit, const home_list *pre, const home_list 
 		return uspl_fail_nomem(err);
 	if (statics_settle(&old, &now))
 		return 0;
-	return statics_refuse(unit, like->sym, "several of that name change in", like->function,
-			      err);
+	return statics_refuse(like->sym, "several of that name change in", like->function, err);
 }
 
 /* Are there two variables of one name? Without, there is nothing to be found out here. */
@@ -113,6 +112,6 @@ int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
 	/* Outside of functions nothing is found out by this: those that use it tell more. */
 	vec_for_each (&post, home)
 		if (!rc && *home->function && static_is_loose(home->sym))
-			rc = pair_family(unit, &pre, &post, home, err);
+			rc = pair_family(&pre, &post, home, err);
 	return rc;
 }

@@ -31,9 +31,8 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 
 		if (!starts(sym->name, "_ZTV") || !ident_of(sym)->twin || !ident_of(sym)->changed)
 			continue;
-		rc = uspl_fail(err, USPL_E_DATA_CHANGE,
-			       "%s: the virtual functions of a class change: '%s'", unit->source,
-			       sym->name);
+		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+				"the virtual functions of a class change: '%s'", sym->name);
 		uspl_hint(err, "objects that exist have the old table; change the functions that "
 			       "are there, and add new ones that aren't virtual");
 		return rc;
@@ -64,10 +63,10 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 			if (!rel->sym->sec || !sym_is_variable(rel->sym) ||
 			    ident_of(rel->sym)->twin || part_of(rel->sym->sec)->kind != PART_DATA)
 				continue;
-			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-				       "%s: the new variable '%s' has a constructor, which would "
-				       "have to run before main",
-				       unit->source, rel->sym->name);
+			rc = sym_refuse(rel->sym, err, USPL_E_UNSUPPORTED,
+					"the new variable '%s' has a constructor, which would "
+					"have to run before main",
+					rel->sym->name);
 			uspl_hint(err, "make it a static variable of the function that uses it: "
 				       "then it is constructed at its first use");
 			return rc;
@@ -185,11 +184,10 @@ int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struc
 		if (!pre || (pre < 2 && post < 2) ||
 		    (pre == post && twin && static_same_use(twin, sym)))
 			continue;
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "%s: cannot tell which static variable is which: '%s' and others of "
-			       "its name and function were %zu, and are %zu%s",
-			       unit->source, sym->name, pre, post,
-			       pre == post ? ", used in another way" : "");
+		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				"cannot tell which static variable is which: '%s' and others of "
+				"its name and function were %zu, and are %zu%s",
+				sym->name, pre, post, pre == post ? ", used in another way" : "");
 		uspl_hint(err, "give the variables different names");
 		return rc;
 	}

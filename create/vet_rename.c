@@ -66,6 +66,7 @@ static int refuse(const struct objsym *gone, const struct objsym *successor, str
 static int check_gone(const struct diff *diff, const struct unit *unit, const struct objsym *gone,
 		      struct uspl_err *err)
 {
+	auto_buf struct buf place = { 0 };
 	bool used = false;
 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
@@ -85,7 +86,7 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 	if (used)
 		report_warn(diff->report,
 			    "%s: variable '%s' isn't used any more; its value stays where it is",
-			    unit->source, gone->name);
+			    sym_place(gone, &place), gone->name);
 	return 0;
 }
 
