@@ -14,6 +14,7 @@
 #include "live/gate.h"
 #include "live/parked.h"
 #include "live/stack.h"
+#include "proc/memcg.h"
 #include "proc/sharers.h"
 
 /* How often the quiet way may come to nothing, without anybody being in the way. */
@@ -124,6 +125,19 @@ static int add_left_agents(struct run *run, struct uspl_err *err)
 	return rc;
 }
 
+/*
+ * Pages that become the process's own when they are written: of the sites, of the records, and what
+ * the back end brings. At the limit of its control group the kernel would kill for them.
+ */
+static int require_memory(const struct transition *t, struct uspl_err *err)
+{
+	uint64_t pages = 16;
+
+	for (size_t i = 0; i < t->n_regions; i++)
+		pages += 1 + 2 * t->regions[i]->sites.n;
+	return memcg_require(t->proc, pages * 4096, err);
+}
+
 /* What a run needs to look at the threads. */
 static int run_prepare(struct run *run, const struct transition *t, struct uspl_err *err)
 {
@@ -140,6 +154,8 @@ static int run_prepare(struct run *run, const struct transition *t, struct uspl_
 		rc = add_left_agents(run, err);
 	if (!rc)
 		rc = sharers_refuse(t->proc, err);
+	if (!rc)
+		rc = require_memory(t, err);
 	if (!rc)
 		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
 	safety_seal(&run->safety);

@@ -45,10 +45,12 @@ group_make() {
 	echo "$TARGET" > "$GROUP/cgroup.procs"
 }
 
-# group_leave BYTES - sets the group's limit so that it has so many bytes left
+# group_leave BYTES [ANSWER] - sets the group's limit so that it has so many bytes left; what the kernel keeps in stock for it is given
+# back before, so that it doesn't count as used
 group_leave() {
+	echo 0 2> /dev/null > "$GROUP/memory.force_empty" || echo 1M 2> /dev/null > "$GROUP/memory.reclaim" || :
 	echo $(($(cat "$GROUP/$USAGE") + $1)) > "$GROUP/$LIMIT"
-	expect_answer hello 'hello, world'
+	expect_answer hello "${2:-hello, world}"
 }
 
 @test "the address space: not a byte more" {
@@ -119,6 +121,23 @@ group_leave() {
 	group_make
 	group_leave 300000
 	expect_refused 1 "the memory control group '.*${GROUP##*/}' has [0-9]+ KiB left.*hint: raise its limit"
+}
+
+@test "a memory control group that is full, and an update to be undone: refused until there is room" {
+	group_make
+	apply
+	expect_status 0
+	expect_answer hello 'goodbye, world 1'
+	group_leave 20000 'goodbye, world 2'
+	undo
+	expect_status 1
+	expect_one_message
+	expect_message 'the memory control group .* KiB left'
+	expect_answer hello 'goodbye, world 3'
+	group_leave 4000000 'goodbye, world 4'
+	undo
+	expect_status 0
+	expect_untouched
 }
 
 @test "a memory control group with room for the update" {
