@@ -79,6 +79,39 @@ expect_true_status() {
 	esac
 }
 
+# count_close TOOL ARG... - leaves in CLOSE the number of the call by which the tool makes the gates hold
+count_close() {
+	local trace=$BATS_TEST_TMPDIR/trace
+	strace -qq -e signal=none -o "$trace" "$USPL_BIN/$1" "${@:2}" > /dev/null
+	CLOSE=$(grep -nE '^pwrite64\([0-9]+, "\\[23]", 1, ' "$trace" | head -1 | cut -d: -f1)
+	[ -n "$CLOSE" ] || fail "the gates were not closed"
+}
+
+@test "apply is killed while the gates hold" {
+	local call
+	count_close uspl-apply "$UPDATE" "$TARGET"
+	undo
+	for ((call = CLOSE - 1; call <= CLOSE + 12; call += ${EVERY:-3})); do
+		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
+		expect_untraced && expect_old_or_new && expect_applies_and_undoes || fail "call $call"
+	done
+	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was"
+	expect_fine
+}
+
+@test "undo is killed while the gates hold" {
+	local call
+	apply
+	count_close uspl-undo "$ID" "$TARGET"
+	for ((call = CLOSE - 1; call <= CLOSE + 12; call += ${EVERY:-3})); do
+		apply
+		inject signal=KILL "$call" uspl-undo "$ID" "$TARGET"
+		expect_untraced && expect_old_or_new && expect_applies_and_undoes || fail "call $call"
+	done
+	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was"
+	expect_fine
+}
+
 @test "a system call of apply fails" {
 	local call error
 	count_calls uspl-apply "$UPDATE" "$TARGET"
