@@ -29,13 +29,16 @@ static void print_spot(const struct module *module, const struct spot *spot)
 	printf("\n");
 }
 
-static int list_module(const struct proc *proc, const struct module *module, struct uspl_err *err)
+static int list_module(const struct proc *proc, const struct module *module,
+		       const struct trace_session *session, struct uspl_err *err)
 {
 	struct image *image = NULL;
 	spot_vec spots = { 0 };
 	const struct spot *spot;
 	int rc = module_image(proc, module, &image, err);
 
+	if (!rc)
+		session_lay_under(session, image);
 	if (!rc)
 		rc = spots_find(image, &spots, err);
 	vec_for_each (&spots, spot)
@@ -68,6 +71,7 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	auto_proc struct proc *proc = NULL;
+	auto_session struct trace_session session = { 0 };
 	module_vec modules = { 0 };
 	const struct module *module;
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
@@ -81,9 +85,11 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 		rc = proc_open_readonly(pid, &proc, err);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
+	if (!rc)
+		rc = session_read(proc, &session, err);
 	vec_for_each (&modules, module)
 		if (!rc && !module->is_vdso && is_wanted(&globs, module))
-			rc = list_module(proc, module, err);
+			rc = list_module(proc, module, &session, err);
 	modules_release(&modules);
 	vec_release(&globs);
 	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;

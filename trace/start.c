@@ -15,6 +15,7 @@ struct options {
 	cli_strings only, not, modules;
 	double threshold_s;
 	int buffer_kb;
+	bool keep_mcount;
 	pid_vec pids;
 };
 
@@ -37,6 +38,8 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		{ 'N', "notrace", "GLOB", CLI_STRINGS, &opts->not, "don't trace these" },
 		{ 'm', "module", "GLOB", CLI_STRINGS, &opts->modules,
 		  "trace in these modules (default: in the program itself)" },
+		{ 0, "keep-mcount", NULL, CLI_FLAG, &opts->keep_mcount,
+		  "of a program built with -pg: let it go on calling mcount" },
 		{ 0, "threshold", "TIME", CLI_SECONDS, &opts->threshold_s,
 		  "record calls that take as long or longer only ('5us')" },
 		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
@@ -77,14 +80,19 @@ static bool matches_either(const cli_strings *globs, const char *name)
 	return name && (matches(globs, name) || (plain && matches(globs, plain)));
 }
 
-/* trace_wanted_fn. A function without a name is wanted unless names are asked for. */
-static bool is_wanted(void *ctx, const struct module *module, const char *name, taddr entry)
+static bool is_module_wanted(void *ctx, const struct module *module)
+{
+	const struct options *opts = ctx;
+
+	return opts->modules.n ? matches(&opts->modules, module->name) : module->is_main;
+}
+
+/* A function without a name is wanted unless names are asked for. */
+static bool is_function_wanted(void *ctx, const char *name, taddr entry)
 {
 	const struct options *opts = ctx;
 
 	(void)entry;
-	if (opts->modules.n ? !matches(&opts->modules, module->name) : !module->is_main)
-		return false;
 	return (!opts->only.n || matches_either(&opts->only, name)) &&
 	       !matches_either(&opts->not, name);
 }
@@ -106,8 +114,8 @@ static int start_one(struct options *opts, const struct tracer *tracer, pid_t pi
 		.ring_bytes = opts->buffer_kb ? power_of_two((uint64_t)opts->buffer_kb << 10)
 					      : RING_DEFAULT,
 		.threshold_s = opts->threshold_s,
-		.wanted = is_wanted,
-		.ctx = opts,
+		.choice = { is_module_wanted, is_function_wanted, opts },
+		.keep_hooks = opts->keep_mcount,
 	};
 	auto_proc struct proc *proc = NULL;
 	module_vec modules = { 0 };
@@ -121,7 +129,9 @@ static int start_one(struct options *opts, const struct tracer *tracer, pid_t pi
 	modules_release(&modules);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);
-	else if (!cli_quiet())
+	else if (!cli_quiet() && result.hooks)
+		printf("quietened %zu calls of mcount in pid %d\n", result.hooks, pid);
+	if (!rc && !cli_quiet())
 		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
 		       result.stop_us);
 	return rc;

@@ -220,6 +220,8 @@ struct arch {
 	 */
 	void (*thunk_frames)(struct buf *section, taddr at, taddr start, uint64_t len);
 
+	/* Writes one instruction of len bytes, at most 9, that does nothing; false if there is none. */
+	bool (*nop_encode)(uint8_t *code, size_t len);
 	/* Fills len bytes with instructions that trap, for room that nobody should run. */
 	void (*fill)(uint8_t *code, size_t len);
 };

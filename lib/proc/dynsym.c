@@ -270,16 +270,37 @@ static int by_name(const void *a, const void *b, void *arg)
 }
 
 /*
+ * A GNU hash table knows only the symbols that others may find here. The undefined ones stand in
+ * front of these; where there are no others it doesn't tell how many there are. Those that the
+ * relocations name are all that matter.
+ */
+static size_t count_related(const struct dynsyms *dyn)
+{
+	const Elf64_Rela *rela;
+	size_t n = 0;
+
+	vec_for_each (&dyn->relocs, rela)
+		if (ELF64_R_SYM(rela->r_info) >= n && ELF64_R_SYM(rela->r_info) < SYMS_MAX)
+			n = ELF64_R_SYM(rela->r_info) + 1;
+	return n;
+}
+
+/*
  * What can't be read is as if it weren't there: the message of whoever misses a symbol tells
  * enough.
  */
 static void load(struct dynsyms *dyn)
 {
-	size_t n = count_symbols(dyn);
+	size_t n, related;
 
 	if (dyn->loaded)
 		return;
 	dyn->loaded = true;
+	read_relocs(dyn, DT_RELA, DT_RELASZ);
+	read_relocs(dyn, DT_JMPREL, DT_PLTRELSZ);
+	n = count_symbols(dyn);
+	related = count_related(dyn);
+	n = related > n ? related : n;
 	dyn->syms = read_table(dyn, pointer(dyn, DT_SYMTAB), n * sizeof(*dyn->syms));
 	dyn->by_name = calloc(n + 1, sizeof(*dyn->by_name));
 	if (!dyn->syms || !dyn->by_name)
@@ -288,8 +309,6 @@ static void load(struct dynsyms *dyn)
 	dyn->versyms = read_table(dyn, pointer(dyn, DT_VERSYM), n * sizeof(*dyn->versyms));
 	read_defined_versions(dyn);
 	read_needed_versions(dyn);
-	read_relocs(dyn, DT_RELA, DT_RELASZ);
-	read_relocs(dyn, DT_JMPREL, DT_PLTRELSZ);
 	for (size_t i = 0; i < n; i++)
 		dyn->by_name[i] = (uint32_t)i;
 	qsort_r(dyn->by_name, n, sizeof(*dyn->by_name), by_name, dyn);
@@ -386,24 +405,44 @@ static bool read_slot(const struct dynsyms *dyn, const Elf64_Rela *rela, taddr *
 	return true;
 }
 
+/* True if the relocation fills a slot for an imported symbol of that name. */
+static bool is_slot_of(const struct dynsyms *dyn, const Elf64_Rela *rela, const char *name)
+{
+	uint32_t type = ELF64_R_TYPE(rela->r_info), index = ELF64_R_SYM(rela->r_info);
+
+	return (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT) && index < dyn->n_syms &&
+	       !strcmp(string_at(dyn, dyn->syms[index].st_name), name);
+}
+
+bool dynsyms_slots(struct dynsyms *dyn, const char *name, slot_vec *slots)
+{
+	const Elf64_Rela *rela;
+
+	load(dyn);
+	vec_for_each (&dyn->relocs, rela) {
+		taddr *slot = is_slot_of(dyn, rela, name) ? vec_push(slots) : NULL;
+
+		if (slot)
+			*slot = dynsyms_address(dyn, rela->r_offset);
+		else if (is_slot_of(dyn, rela, name))
+			return false;
+	}
+	return true;
+}
+
 bool dynsyms_bound_slot(struct dynsyms *dyn, const char *name, taddr *ret_value)
 {
 	const Elf64_Rela *rela;
 
 	load(dyn);
 	vec_for_each (&dyn->relocs, rela) {
-		uint32_t type = ELF64_R_TYPE(rela->r_info), index = ELF64_R_SYM(rela->r_info);
 		taddr value;
 
-		if (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT)
-			continue;
-		if (index >= dyn->n_syms || strcmp(string_at(dyn, dyn->syms[index].st_name), name))
-			continue;
-		if (!read_slot(dyn, rela, &value))
+		if (!is_slot_of(dyn, rela, name) || !read_slot(dyn, rela, &value))
 			continue;
 		/* Until the first call it leads back into the module's own linkage table. */
-		if (type == R_X86_64_JUMP_SLOT && value >= dyn->module->start &&
-		    value < dyn->module->end)
+		if (ELF64_R_TYPE(rela->r_info) == R_X86_64_JUMP_SLOT &&
+		    value >= dyn->module->start && value < dyn->module->end)
 			continue;
 		*ret_value = value;
 		return true;

@@ -51,6 +51,10 @@ const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char 
  * none.
  */
 const char *dynsyms_wanted_version(struct dynsyms *dyn, const char *name);
+typedef VEC(taddr) slot_vec;
+
+/* Adds where the module's own slots for a symbol that it imports are. False: out of memory. */
+bool dynsyms_slots(struct dynsyms *dyn, const char *name, slot_vec *slots) uspl_must_check;
 /*
  * What the module's own slot for a symbol that it imports holds, once it is bound. Returns false if
  * there is no such slot, or if it still leads to the dynamic linker.

@@ -43,6 +43,13 @@ int part_write_state(const struct proc *proc, struct trace_region *region,
 /* The jump of a site. */
 void part_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_bytes);
 
+/*
+ * Turns the calls of a profiler in one module into NOPs, for good; *ret_n counts them. Threads
+ * stand still for it if there are any.
+ */
+int quieten(struct proc *proc, const struct module *module, size_t *ret_n,
+	    struct uspl_err *err) uspl_must_check;
+
 /* Switches all sites of the session. */
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 bool on, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;

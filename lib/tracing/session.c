@@ -95,6 +95,22 @@ void session_release(struct trace_session *session)
 	vec_release(&session->regions);
 }
 
+void session_lay_under(const struct trace_session *session, struct image *image)
+{
+	const struct trace_region *region;
+	const struct uspl_trace_site *site;
+
+	vec_for_each (&session->regions, region)
+		vec_for_each (&region->sites, site) {
+			/* The image is ours, and so are its bytes. */
+			uint8_t *bytes =
+				(uint8_t *)image_bytes(image, site->addr, sizeof(site->old_bytes));
+
+			if (bytes)
+				memcpy(bytes, site->old_bytes, sizeof(site->old_bytes));
+		}
+}
+
 bool session_is_on(const struct trace_session *session)
 {
 	const struct trace_region *region;
@@ -134,7 +150,7 @@ static int choose(const struct proc *proc, const struct module *module,
 		struct spot *place;
 
 		if (rc || spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
-		    !request->wanted(request->ctx, module, spot->name, spot->entry))
+		    !request->choice.function(request->choice.ctx, spot->name, spot->entry))
 			continue;
 		place = vec_push(ret);
 		if (!place)
@@ -263,9 +279,18 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 	shared.start_ticks = clocks.ticks;
 	shared.start_ns = clocks.ns;
 	shared.session = (uint64_t)shared.start_ns;
-	vec_for_each (modules, module)
-		if (!rc && !module->is_vdso)
+	ret->hooks = 0;
+	vec_for_each (modules, module) {
+		size_t n = 0;
+
+		if (rc || module->is_vdso || !request->choice.module(request->choice.ctx, module))
+			continue;
+		if (!request->keep_hooks)
+			rc = quieten(proc, module, &n, err);
+		ret->hooks += n;
+		if (!rc)
 			rc = load_module(proc, module, request, &shared, &session, err);
+	}
 	if (!rc && !session.regions.n)
 		return uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
 				 proc->pid);

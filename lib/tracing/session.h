@@ -26,20 +26,25 @@ struct trace_session {
 	VEC(struct trace_region) regions; /* of one session; empty: nothing is traced */
 };
 
-/* Says of a function whether it is to be traced. */
-typedef bool (*trace_wanted_fn)(void *ctx, const struct module *module, const char *name,
-				taddr entry);
+/* What is to be traced. */
+struct trace_choice {
+	bool (*module)(void *ctx, const struct module *module);
+	/* Of a module that is chosen. name is NULL where none is known. */
+	bool (*function)(void *ctx, const char *name, taddr entry);
+	void *ctx;
+};
 
 struct trace_request {
 	bool entries;        /* entries only, not returns */
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
+	bool keep_hooks;     /* leave the calls of a profiler (gcc -pg) as they are */
 	double threshold_s;  /* shorter calls leave no record */
-	trace_wanted_fn wanted;
-	void *ctx;
+	struct trace_choice choice;
 };
 
 struct trace_switch {
 	size_t sites;   /* that were switched */
+	size_t hooks;   /* calls of a profiler that were turned into NOPs */
 	double stop_us; /* how long the threads stood still */
 	size_t inside;  /* threads that are still inside traced calls; the memory stays for them */
 };
@@ -60,6 +65,8 @@ void session_release(struct trace_session *session);
 DEFINE_AUTO_RELEASE(session, struct trace_session, session_release)
 #define auto_session __attribute__((cleanup(cleanup_session_)))
 
+/* Gives the image of a module the bytes that the program itself has at its sites. */
+void session_lay_under(const struct trace_session *session, struct image *image);
 /* True while sites may hold jumps. */
 bool session_is_on(const struct trace_session *session);
 /* The site with that id, and its region; NULL if there is none. */

@@ -86,6 +86,30 @@ counted_run() {
 	expect_trace_stops
 }
 
+# expect_quiet CFLAGS - a program built with -pg gets rid of its profiler's calls, is traced, and stays quiet
+expect_quiet() {
+	build trace "$@"
+	start trace "$@"
+	trace start -N '*mcount*'
+	expect_status 0
+	expect_output 'quietened [0-9]+ calls of mcount'
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls outer 10
+	expect_calls leaf 40
+	[ -z "$(calls mcount)" ] || fail 'mcount is still called'
+	trace stop
+	expect_status 0
+	ask 'work 1'
+	trace stop
+	trace start -N '*mcount*'
+	expect_status 0
+	[[ $output != *quietened* ]] || fail 'there was something left to quieten'
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls leaf 40
+}
+
 @test "every call is counted: -O2" {
 	counted_run -O2
 }
@@ -374,4 +398,31 @@ counted_run() {
 	target_stop
 	wait "$follower" || fail "cat --follow ends with status $?"
 	[ "$(grep -c 'leaf()' "$BATS_TEST_TMPDIR/out")" -ge 40 ] || fail 'records are missing'
+}
+
+@test "built with -pg: PIE" {
+	expect_quiet -O2 -pg
+}
+
+@test "built with -pg: not PIE" {
+	expect_quiet -O2 -pg -fno-pie -no-pie
+}
+
+@test "built with -pg -mfentry" {
+	[[ $TARGET_CC = *gcc* ]] || skip 'gcc only'
+	expect_quiet -O2 -pg -mfentry
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+}
+
+@test "built with -pg, and left as it is" {
+	build trace -O2 -pg
+	start trace -O2 -pg
+	trace start --keep-mcount
+	expect_status 0
+	[[ $output != *quietened* ]] || fail 'quietened'
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls leaf 40
+	expect_trace_stops
 }

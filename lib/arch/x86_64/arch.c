@@ -38,5 +38,6 @@ const struct arch arch_x86_64 = {
 	.thunk_frames = x86_64_thunk_frames,
 	.has_threads = x86_64_has_threads,
 	.keeps_vectors = x86_64_keeps_vectors,
+	.nop_encode = x86_64_nop_encode,
 	.fill = x86_64_fill,
 };
