@@ -65,7 +65,9 @@ static enum asleep_class read_place(const struct proc *proc, pid_t tid, struct b
 	if (got <= 0)
 		return ASLEEP_RUNS;
 	text[got] = '\0';
-	if (!parse_place(text, ret))
+	/* Who waits for a child in vfork isn't alone: the child runs on the same stack and memory. */
+	if (!parse_place(text, ret) || ret->nr == SYS_vfork || ret->nr == SYS_clone ||
+	    ret->nr == SYS_clone3)
 		return ASLEEP_RUNS;
 	/* Nothing of the program is below such a thread: a zombie, or the kernel's own. */
 	if ((!ret->sp && !ret->pc) || ret->nr == SYS_exit || ret->nr == SYS_exit_group)

@@ -26,7 +26,8 @@
 #include "proc/thread.h"
 
 enum asleep_class {
-	ASLEEP_RUNS,   /* or did while we looked: to be stopped, or looked at again */
+	/* Or did while we looked, or waits in vfork: to be stopped, or looked at again. */
+	ASLEEP_RUNS,
 	ASLEEP_SLEEPS, /* blocked; regs is what is known of its registers */
 	/*
 	 * Never runs the program's code (again): a zombie, a thread that has come to its exit, a

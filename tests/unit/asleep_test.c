@@ -90,6 +90,17 @@ static void body_orphans(void)
 	pthread_exit(NULL);
 }
 
+/* The child runs on the memory of the parent, until it ends. */
+static __attribute__((noinline)) void body_vfork(void)
+{
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		shared->ready = 1;
+		poll(NULL, 0, -1);
+		_exit(0);
+	}
+}
+
 #define PATTERN_WORDS 64
 #define PATTERN_MARK 0x5ea15ea15ea10000ull
 
@@ -374,6 +385,27 @@ static void test_orphans(void)
 	finish(pid);
 }
 
+static void test_vfork(void)
+{
+	pid_t pid = start(body_vfork, 1);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+
+	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
+		ok(false, "%s", err.msg);
+		finish(pid);
+		return;
+	}
+	while (call_of(pid, pid) < 0)
+		sched_yield();
+	ok(asleep_look(&asleep, &err) == 0 && count_class(&asleep, ASLEEP_RUNS) == 1 &&
+		   !asleep_unchanged(&asleep),
+	   "a thread that waits in vfork doesn't count as asleep");
+	asleep_release(&asleep);
+	finish(pid);
+}
+
 /* What the stress test has seen. */
 struct tally {
 	size_t looks, torn, accepted, wrong, whole, lies;
@@ -472,6 +504,7 @@ int main(void)
 	test_spinner();
 	test_held();
 	test_orphans();
+	test_vfork();
 	test_restless(6, 20000);
 	test_restless(2, 500000);
 	return tap_done();
