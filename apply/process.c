@@ -12,7 +12,9 @@
 #include "base/log.h"
 #include "live/survey.h"
 #include "objfile/demangle.h"
+#include "proc/lock.h"
 #include "proc/memcg.h"
+#include "tracing/session.h"
 
 /* All that belongs to one process while we work on it. */
 struct session {
@@ -187,8 +189,11 @@ static void sweep(struct session *session)
 
 static int open_session(struct session *session, pid_t pid, struct uspl_err *err)
 {
-	int rc = proc_open(pid, &session->proc, err);
+	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
+	int rc = proc_open_locked(pid, deadline, &session->proc, err);
 
+	if (!rc)
+		rc = session_refuse(session->proc, err);
 	if (!rc)
 		rc = modules_read(session->proc, &session->modules, err);
 	if (!rc)

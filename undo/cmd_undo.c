@@ -10,6 +10,8 @@
 #include "live/options.h"
 #include "live/report.h"
 #include "live/survey.h"
+#include "tracing/session.h"
+#include "proc/lock.h"
 #include "uspl/commands.h"
 
 struct options {
@@ -133,8 +135,10 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .max_pause_s = opts->live.max_pause_s,
 					 .scan_bytes = (uint64_t)opts->live.scan_mib << 20,
 					 .stop_all = opts->live.stop };
-	int rc = regions_read(proc, regions, err);
+	int rc = session_refuse(proc, err);
 
+	if (!rc)
+		rc = regions_read(proc, regions, err);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
 	if (rc)
@@ -170,7 +174,8 @@ static int undo_one(const struct options *opts, pid_t pid)
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
 	char *const *remark;
-	int failed = proc_open(pid, &proc, &err), rc;
+	int64_t deadline = clock_now_ns() + (int64_t)(opts->live.wait_s * 1e9);
+	int failed = proc_open_locked(pid, deadline, &proc, &err), rc;
 
 	if (!failed)
 		failed = undo_process(opts, proc, &regions, &report, &err);

@@ -95,6 +95,18 @@ void session_release(struct trace_session *session)
 	vec_release(&session->regions);
 }
 
+int session_refuse(const struct proc *proc, struct uspl_err *err)
+{
+	auto_session struct trace_session session = { 0 };
+	int rc = session_read(proc, &session, err);
+
+	if (rc || !session_is_on(&session))
+		return rc;
+	uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced", proc->pid);
+	uspl_hint(err, "'uspl-trace stop %d' ends it; start it again afterwards", proc->pid);
+	return -USPL_E_CONFLICT;
+}
+
 void session_lay_under(const struct trace_session *session, struct image *image)
 {
 	const struct trace_region *region;

@@ -65,6 +65,8 @@ void session_release(struct trace_session *session);
 DEFINE_AUTO_RELEASE(session, struct trace_session, session_release)
 #define auto_session __attribute__((cleanup(cleanup_session_)))
 
+/* USPL_E_CONFLICT if functions of the process are being traced: its code isn't all its own then. */
+int session_refuse(const struct proc *proc, struct uspl_err *err) uspl_must_check;
 /* Gives the image of a module the bytes that the program itself has at its sites. */
 void session_lay_under(const struct trace_session *session, struct image *image);
 /* True while sites may hold jumps. */

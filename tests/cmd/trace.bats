@@ -9,6 +9,7 @@ setup_file() {
 	build trace -O0
 	build trace -O3 -fno-pie -no-pie
 	build trace-cxx -O2
+	fixture_make
 }
 
 # build PROGRAM FLAG... - makes BATS_FILE_TMPDIR/PROGRAM/FLAGS/tree/target
@@ -425,4 +426,28 @@ expect_quiet() {
 	trace report
 	expect_calls leaf 40
 	expect_trace_stops
+}
+
+@test "patching and tracing" {
+	fixture_start
+	trace start -F greet
+	expect_status 0
+	expect_refused 1 'pid [0-9]+ is traced'
+	trace stop
+	apply
+	expect_status 0
+	trace start -F greet
+	expect_status 0
+	expect_answer hello 'goodbye, world'
+	trace report
+	expect_calls greet 1
+	undo
+	expect_status 1
+	expect_message 'is traced'
+	trace stop
+	expect_answer hello 'goodbye, world'
+	undo
+	expect_status 0
+	expect_answer hello 'hello, world'
+	expect_fine
 }

@@ -42,20 +42,21 @@ forbid_include() {
 
 # The rooms of docs/design.md: each includes only what stands before it.
 check_include_direction() {
-	local commands='apply/|create/|undo/|view/|uspl/commands' room other
+	local commands='apply/|create/|undo/|view/|trace/|uspl/commands' room other
 	forbid_include lib "$commands"
-	forbid_include lib/base '(arch|live|match|objfile|proc|update)/'
-	forbid_include lib/objfile '(arch|live|match|proc|update)/'
-	forbid_include lib/arch '(live|match|objfile|proc|update)/'
-	forbid_include lib/update '(arch|live|match|proc)/'
-	forbid_include lib/match '(live|proc)/|update/(update|manifest|archive)'
-	forbid_include lib/proc '(live|objfile|update)/'
-	forbid_include lib/live '(match/[^i]|objfile/|update/)'
-	forbid_include create '(live|proc)/'
+	forbid_include lib/base '(arch|live|match|objfile|proc|tracing|update)/'
+	forbid_include lib/objfile '(arch|live|match|proc|tracing|update)/'
+	forbid_include lib/arch '(live|match|objfile|proc|tracing|update)/'
+	forbid_include lib/update '(arch|live|match|proc|tracing)/'
+	forbid_include lib/match '(live|proc|tracing)/|update/(update|manifest|archive)'
+	forbid_include lib/proc '(live|objfile|tracing|update)/'
+	forbid_include lib/live '(match/[^i]|objfile/|tracing/|update/)'
+	forbid_include lib/tracing '(match/[^i]|objfile/|update/)'
+	forbid_include create '(live|proc|tracing)/'
 	forbid_include create/wrapper '(arch|live|match|objfile|proc|update)/'
 	forbid_include runtime '(arch|base|live|match|objfile|proc|update)/'
-	for room in apply create undo view; do
-		for other in apply create undo view; do
+	for room in apply create trace undo view; do
+		for other in apply create trace undo view; do
 			[ "$room" = "$other" ] || forbid_include "$room" "$other/[a-z_]*\.h"
 		done
 	done
