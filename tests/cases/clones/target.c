@@ -37,7 +37,7 @@ static COPIED int shift(int n, int by)
 
 void answer(const char *request, char *reply, size_t size)
 {
-	struct pair pair = {atoi(request), 18};
+	struct pair pair = { atoi(request), 18 };
 	int a = sum(&pair, 1), b = scale(pair.a, 1, 10), c = shift(pair.a, 300);
 
 	snprintf(reply, size, "%d %d %d", a, b, c);

@@ -9,7 +9,7 @@
 
 static KEPT int interpret(const char *code)
 {
-	static const void *const labels[] = {&&end, &&plus, &&minus};
+	static const void *const labels[] = { &&end, &&plus, &&minus };
 	int n = 0;
 
 next:

@@ -46,7 +46,7 @@ static KEPT const char *named(void)
 
 static KEPT int sum(int n)
 {
-	int numbers[] = {n, 3, 7, 19};
+	int numbers[] = { n, 3, 7, 19 };
 	int total = 0;
 
 	for (int i = 1; i < 4; i++)
@@ -56,7 +56,7 @@ static KEPT int sum(int n)
 
 static KEPT const char *word(int n)
 {
-	const char *const words[] = {"nothing", "copied", "other"};
+	const char *const words[] = { "nothing", "copied", "other" };
 
 	return words[n ? 1 : 0];
 }
@@ -65,6 +65,6 @@ void answer(const char *request, char *reply, size_t size)
 {
 	int n = atoi(request);
 
-	snprintf(reply, size, "%s %.2f %d %s %s %d", count(n), number(n), value(n), named(), word(n),
-		 sum(n));
+	snprintf(reply, size, "%s %.2f %d %s %s %d", count(n), number(n), value(n), named(),
+		 word(n), sum(n));
 }

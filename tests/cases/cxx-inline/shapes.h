@@ -15,8 +15,9 @@ template <typename T, int factor> COPIED T times(T n)
 	return n * factor - 1;
 }
 
-class Counter {
-public:
+class Counter
+{
+      public:
 	COPIED static int next()
 	{
 		static int count;

@@ -7,9 +7,9 @@
 
 #include "serve.h"
 
-static int numbers[4] = {1, 2, 3, 4};
-static int others[4] = {10, 20, 30, 40};
-static const char letters[3] = {'a', 'b', 'c'};
+static int numbers[4] = { 1, 2, 3, 4 };
+static int others[4] = { 10, 20, 30, 40 };
+static const char letters[3] = { 'a', 'b', 'c' };
 
 static KEPT int sum(int *from, const int *to)
 {

@@ -8,7 +8,8 @@
 #include "serve.h"
 
 #define CHECK(condition)                                                                           \
-	((condition) ? (void)0 : (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition))
+	((condition) ? (void)0                                                                     \
+		     : (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition))
 
 static KEPT size_t length_of(const char *text)
 {
@@ -36,7 +37,7 @@ static int left_out(void)
 #else
 static KEPT int quarter(int number)
 {
-	CHECK(number >= 0 &&
+	CHECK(number >= 0 && // a use of two lines
 	      number < LINE_SIZE);
 	return half(half(number));
 }

@@ -27,7 +27,7 @@ KEPT int aligned(int n);
 
 int aligned(int n)
 {
-	volatile __attribute__((aligned(16))) char place[16] = {0};
+	volatile __attribute__((aligned(16))) char place[16] = { 0 };
 
 	__asm__ volatile("movaps %%xmm0, %0" : "=m"(place) : : "memory");
 	return n + 101;

@@ -17,7 +17,7 @@ const char *other(void)
 
 void doze(char line[LINE_SIZE])
 {
-	volatile uintptr_t words[8] = {0};
+	volatile uintptr_t words[8] = { 0 };
 
 	next_line(line);
 	words[0] = 0;

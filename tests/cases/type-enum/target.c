@@ -5,11 +5,7 @@
 
 #include "serve.h"
 
-enum state {
-	IDLE,
-	BUSY,
-	LEAVING
-};
+enum state { IDLE, BUSY, LEAVING };
 
 static volatile enum state now = BUSY;
 
