@@ -67,7 +67,8 @@ static enum walk note_home(struct die_path *at, void *arg)
 	return search->oom ? WALK_STOP : WALK_INTO;
 }
 
-static int add_wanted(struct dbginfo *dbg, struct objsym *sym, home_list *wanted, struct uspl_err *err)
+static int add_wanted(struct dbginfo *dbg, struct objsym *sym, home_list *wanted,
+		      struct uspl_err *err)
 {
 	Dwarf_Addr address;
 	struct home *home;
