@@ -171,13 +171,13 @@ static int match_file(const struct objfile *whole, struct update_target *target,
 	return add_record(target, file, match, err);
 }
 
-static int against_file(const struct build *build, const char *path, struct update *update,
-			struct uspl_err *err)
+static int against_file(const struct build *build, const struct against_options *options,
+			const char *path, struct update *update, struct uspl_err *err)
 {
 	auto_image_file struct image_file file = { 0 };
 	auto_objfile struct objfile *whole = NULL;
 	struct update_target *target;
-	int rc = image_file_read(path, &file, err);
+	int rc = image_file_read(path, options->folder, &file, err);
 
 	if (rc)
 		return rc;
@@ -192,13 +192,13 @@ static int against_file(const struct build *build, const char *path, struct upda
 	return rc;
 }
 
-int against_files(const struct build *build, const cli_strings *paths, struct update *update,
-		  struct uspl_err *err)
+int against_files(const struct build *build, const struct against_options *options,
+		  struct update *update, struct uspl_err *err)
 {
 	const char **path;
 
-	vec_for_each (paths, path) {
-		int rc = against_file(build, *path, update, err);
+	vec_for_each (&options->paths, path) {
+		int rc = against_file(build, options, *path, update, err);
 
 		if (rc && err)
 			demangle_message(err->msg, sizeof(err->msg));

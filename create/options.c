@@ -25,7 +25,7 @@ static const char *contradiction(const struct create_options *options, const str
 		return "--patch and --series can't be used together";
 	if (words->series && options->description)
 		return "--description is for one update, not for a series";
-	if (words->series && options->against.n)
+	if (words->series && options->against.paths.n)
 		return "--against is for one update: those of a series change what was shipped";
 	if (options->build.keep && options->build.prebuild)
 		return "--keep and --prebuild can't be used together";
@@ -52,8 +52,10 @@ static int parse(int argc, char **argv, struct create_options *options, struct w
 		  "how to build it (default: found by itself)" },
 		{ 't', "target", "NAME", CLI_STRINGS, &options->targets,
 		  "only this program or library; % stands for any text" },
-		{ 'a', "against", "FILE", CLI_STRINGS, &options->against,
+		{ 'a', "against", "FILE", CLI_STRINGS, &options->against.paths,
 		  "match this shipped program or library ahead; may be repeated" },
+		{ 0, "debuginfo", "FOLDER", CLI_STRING, &options->against.folder,
+		  "look for debugging information of these here, too" },
 		{ 'j', "jobs", "N", CLI_INT, &build->jobs,
 		  "commands to run at once (default: one a processor)" },
 		{ 'o', "output", "PATH", CLI_STRING, &options->output,
@@ -186,7 +188,7 @@ void options_release(struct create_options *options)
 	vec_release(&options->build.patches);
 	vec_release(&options->targets);
 	series_release(&options->series);
-	vec_release(&options->against);
+	vec_release(&options->against.paths);
 }
 
 char *options_id(const struct create_options *options, size_t index)

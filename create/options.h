@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/cli.h"
+#include "create/against.h"
 #include "create/build.h"
 #include "create/series.h"
 
@@ -15,7 +16,7 @@ struct create_options {
 	struct build_options build;
 	const char *id, *description, *output; /* description, output: NULL if not given */
 	cli_strings targets;
-	cli_strings against; /* files of programs as they were shipped */
+	struct against_options against; /* programs as they were shipped */
 	bool explain, dry_run;
 	series_patches series;
 	char random_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */

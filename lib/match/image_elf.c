@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // image_elf.c - symbols and build-id of a program's ELF file
 
-#include "match/image_elf.h"
+#include "match/image_internal.h"
 
 #include <gelf.h>
 #include <string.h>
 
 #include "base/note.h"
 
-/* What the names of an image's symbols point into. */
-struct backing {
-	int fd;
-	Elf *elf;
-};
-
 static void backing_free(void *arg)
 {
-	struct backing *backing = arg;
+	struct image_backing *backing = arg;
 
+	if (backing->dwfl)
+		dwfl_end(backing->dwfl);
+	free(backing->debug_path);
 	elf_end(backing->elf);
 	close(backing->fd);
 	free(backing);
@@ -25,7 +22,7 @@ static void backing_free(void *arg)
 
 Elf *image_open_elf(struct image *image, int fd)
 {
-	struct backing *backing = calloc(1, sizeof(*backing));
+	struct image_backing *backing = calloc(1, sizeof(*backing));
 
 	if (!backing) {
 		close(fd);
@@ -39,15 +36,19 @@ Elf *image_open_elf(struct image *image, int fd)
 	return backing->elf;
 }
 
+struct image_backing *image_backing(const struct image *image)
+{
+	return image->release_backing == backing_free ? image->backing : NULL;
+}
+
 Elf *image_elf(const struct image *image)
 {
-	const struct backing *backing =
-		image->release_backing == backing_free ? image->backing : NULL;
+	const struct image_backing *backing = image_backing(image);
 
 	return backing ? backing->elf : NULL;
 }
 
-static bool wanted(const GElf_Sym *sym)
+bool image_wants_symbol(const GElf_Sym *sym)
 {
 	switch (GELF_ST_TYPE(sym->st_info)) {
 	case STT_NOTYPE:
@@ -78,7 +79,7 @@ static int add_table(struct image *image, Elf *elf, Elf_Scn *scn, const GElf_Shd
 		name = elf_strptr(elf, shdr->sh_link, sym.st_name);
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file = name;
-		if (!name || !name[0] || !wanted(&sym))
+		if (!name || !name[0] || !image_wants_symbol(&sym))
 			continue;
 		out = vec_push(&image->syms);
 		if (!out)
@@ -112,6 +113,12 @@ static int by_address(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+void image_sort_symbols(struct image *image)
+{
+	if (image->syms.n)
+		qsort(image->syms.items, image->syms.n, sizeof(*image->syms.items), by_address);
+}
+
 int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_complete,
 		      struct uspl_err *err)
 {
@@ -125,8 +132,7 @@ int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_com
 	rc = scn ? add_table(image, elf, scn, &shdr, bias, err) : 0;
 	if (rc)
 		return rc;
-	if (image->syms.n)
-		qsort(image->syms.items, image->syms.n, sizeof(*image->syms.items), by_address);
+	image_sort_symbols(image);
 	*ret_complete = complete;
 	return 0;
 }

@@ -30,6 +30,13 @@ Elf *image_elf(const struct image *image);
 int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_complete,
 		      struct uspl_err *err) uspl_must_check;
 /*
+ * For a program without a .symtab: puts the symbols of its debugging information, if that is kept
+ * apart and found, in place of what it has. path is the program's, folder one to look in first, or
+ * NULL. That none is found is no failure.
+ */
+int image_add_debug_symbols(struct image *image, const char *path, int64_t bias, const char *folder,
+			    struct uspl_err *err) uspl_must_check;
+/*
  * Adds to image->starts, sorted, where the functions and the parts of functions that lie apart
  * (.cold) begin, by the .eh_frame_hdr at that address, which lies in the image. One that is encoded
  * in another way than linkers do adds none: that is no failure.
@@ -63,9 +70,11 @@ struct image_file {
 /*
  * Reads an executable or a shared library. What a dynamic linker would write is filled in:
  * addresses in the program itself as they are, and for what comes from elsewhere, one address
- * outside the image for each name. USPL_E_FILE: missing, damaged, or not a program for x86-64.
+ * outside the image for each name. folder: where debugging information is kept, too, or NULL.
+ * USPL_E_FILE: missing, damaged, or not a program for x86-64.
  */
-int image_file_read(const char *path, struct image_file *ret, struct uspl_err *err) uspl_must_check;
+int image_file_read(const char *path, const char *folder, struct image_file *ret,
+		    struct uspl_err *err) uspl_must_check;
 void image_file_release(struct image_file *file);
 DEFINE_AUTO_RELEASE(image_file, struct image_file, image_file_release)
 #define auto_image_file __attribute__((cleanup(cleanup_image_file_)))

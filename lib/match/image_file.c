@@ -189,7 +189,7 @@ static int check_kind(Elf *elf, const char *path, struct uspl_err *err)
 	return 0;
 }
 
-static int fill(struct image_file *file, Elf *elf, struct uspl_err *err)
+static int fill(struct image_file *file, Elf *elf, const char *folder, struct uspl_err *err)
 {
 	struct image *image = file->image;
 	bool complete = false;
@@ -201,6 +201,8 @@ static int fill(struct image_file *file, Elf *elf, struct uspl_err *err)
 	relocate_all(image, elf);
 	file->build_id = image_elf_build_id(elf);
 	rc = image_add_symbols(image, elf, 0, &complete, err);
+	if (!rc && !complete)
+		rc = image_add_debug_symbols(image, image->name, 0, folder, err);
 	if (!rc && !complete && frames)
 		rc = image_add_starts(image, frames, err);
 	if (!rc && !complete && !image->starts.n)
@@ -208,7 +210,8 @@ static int fill(struct image_file *file, Elf *elf, struct uspl_err *err)
 	return rc ? rc : read_sections(file, elf, err);
 }
 
-int image_file_read(const char *path, struct image_file *ret, struct uspl_err *err)
+int image_file_read(const char *path, const char *folder, struct image_file *ret,
+		    struct uspl_err *err)
 {
 	auto_image_file struct image_file file = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc;
@@ -226,7 +229,7 @@ int image_file_read(const char *path, struct image_file *ret, struct uspl_err *e
 	file.image->pristine = true;
 	rc = file.image->name ? check_kind(elf, path, err) : uspl_fail_nomem(err);
 	if (!rc)
-		rc = fill(&file, elf, err);
+		rc = fill(&file, elf, folder, err);
 	if (rc)
 		return rc;
 	*ret = file;

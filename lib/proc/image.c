@@ -74,7 +74,8 @@ static int add_starts(const struct module *module, struct image *image, struct u
 }
 
 /*
- * Symbols come from the file, .symtab or else .dynsym. A module without a readable file has none:
+ * Symbols come from the file, .symtab or else what its debugging information has, if that is found,
+ * or else .dynsym. A module without a readable file has none:
  * that is no failure.
  */
 static int read_symbols(const struct proc *proc, const struct module *module, struct image *image,
@@ -90,7 +91,10 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 		rc = image_add_symbols(image, elf, module->bias, &complete, err);
 	if (rc || complete)
 		return rc;
-	rc = add_starts(module, image, err);
+	if (elf)
+		rc = image_add_debug_symbols(image, module->path, module->bias, NULL, err);
+	if (!rc)
+		rc = add_starts(module, image, err);
 	if (!rc && elf && !image->starts.n)
 		rc = image_add_frame_starts(image, elf, module->bias, err);
 	return rc;

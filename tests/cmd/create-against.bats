@@ -51,6 +51,19 @@ expect_refused() {
 	grep -qE '"producer": "GNU C.* -O2 ' ../manifest
 }
 
+@test "debugging information that is kept apart: looked for in a folder that is given" {
+	gcc -O2 -g -o ../server limit.c main.c
+	mkdir ../debug
+	objcopy --only-keep-debug ../server ../debug/server.debug
+	strip ../server
+	objcopy --add-gnu-debuglink=../debug/server.debug ../server
+	tool uspl-create --patch=../fix.diff --output=../out --against=../server --debuginfo=../debug
+	expect_status 0
+	rm ../out
+	tool uspl-create --patch=../fix.diff --output=../out --against=../server --debuginfo=../elsewhere
+	expect_refused 3 "cannot look into the folder '../elsewhere'" ''
+}
+
 @test "two builds at once" {
 	gcc -O2 -o ../server limit.c main.c
 	gcc -O2 -no-pie -fPIE -o ../other main.c limit.c

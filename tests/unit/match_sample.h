@@ -31,7 +31,7 @@ static inline struct image *image_of_file(const char *path)
 	struct image_file file = { 0 };
 	struct uspl_err err = { 0 };
 
-	if (image_file_read(path, &file, &err)) {
+	if (image_file_read(path, NULL, &file, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* image_internal.h - what the files that fill an image from ELF files share */
+#ifndef USPL_MATCH_IMAGE_INTERNAL_H
+#define USPL_MATCH_IMAGE_INTERNAL_H
+
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+
+#include "match/image_elf.h"
+
+/* What the names of an image's symbols point into. */
+struct image_backing {
+	int fd;
+	Elf *elf;
+	Dwfl *dwfl; /* if its symbols come from elsewhere; NULL */
+	Dwfl_Callbacks callbacks;
+	char *debug_path; /* where dwfl looks; NULL: at the usual places */
+};
+
+/* The file of an image that image_open_elf opened, NULL if it has none. */
+struct image_backing *image_backing(const struct image *image);
+/* True for a symbol that stands for a place in the program. */
+bool image_wants_symbol(const GElf_Sym *sym);
+/* Puts the symbols in the order of their addresses. */
+void image_sort_symbols(struct image *image);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// debug_symbols_test.c - the names of a stripped program come from where its debugging information is kept
+
+#include "tests/unit/match_sample.h"
+#include "tests/unit/tap.h"
+
+static const char source[] =
+	"static __attribute__((noinline)) int hidden(int n) { return n ^ 99; }\n"
+	"int main(int n, char **v) { return hidden(n) + (v[0] != 0); }\n";
+
+/* True if the program's image has the static function, at an address of code. */
+static bool knows_hidden(const char *program, const char *folder)
+{
+	struct image_file file = { 0 };
+	struct uspl_err err = { 0 };
+	const struct image_sym *sym = NULL;
+	const struct image_seg *seg = NULL;
+
+	if (image_file_read(program, folder, &file, &err) == 0)
+		sym = truth(file.image, "hidden");
+	if (sym)
+		seg = image_seg_at(file.image, sym->addr);
+	image_file_release(&file);
+	return seg && sym;
+}
+
+/* Runs a command in the folder of the test. */
+static void in_dir(const char *command)
+{
+	run("cd '%s' && %s", compile_dir(), command);
+}
+
+static void test_places(const char *program, const char *folder)
+{
+	in_dir("gcc -O1 -g -Wl,--build-id=0xabcdef01 -o whole split.o && cp whole prog &&"
+	       " objcopy --only-keep-debug whole kept && strip prog");
+	ok(!knows_hidden(program, NULL), "a stripped program has lost the name");
+	in_dir("mkdir -p more/.build-id/ab && cp kept more/.build-id/ab/cdef01.debug");
+	ok(knows_hidden(program, folder), "it is found by build-id, in a folder that is given");
+	ok(!knows_hidden(program, "/nothing/there"), "nor in one that isn't there");
+	ok(!knows_hidden(program, NULL), "which is not looked into otherwise");
+	in_dir("gcc -O1 -g -Wl,--build-id=0xabcdef02 -o other split.o &&"
+	       " objcopy --only-keep-debug other more/.build-id/ab/cdef01.debug");
+	ok(!knows_hidden(program, folder), "a file of another build is not taken");
+}
+
+static void test_link(const char *program)
+{
+	in_dir("gcc -O1 -g -Wl,--build-id=none -o whole split.o && cp whole prog &&"
+	       " objcopy --only-keep-debug whole prog.debug && strip prog &&"
+	       " objcopy --add-gnu-debuglink=prog.debug prog");
+	ok(knows_hidden(program, NULL), "it is found by the link to it");
+	in_dir("echo >> prog.debug");
+	ok(!knows_hidden(program, NULL), "not if its checksum is another");
+}
+
+static void test_inside(const char *program)
+{
+	if (system("command -v xz > /dev/null")) {
+		printf("# xz is not installed\n");
+		return;
+	}
+	in_dir("rm prog.debug && cp whole prog && objcopy -S --remove-section=.gnu_debuglink"
+	       " --keep-symbol=hidden whole mini && xz -f mini && strip prog &&"
+	       " objcopy --add-section=.gnu_debugdata=mini.xz prog");
+	ok(knows_hidden(program, NULL), "it is found in the program itself, compressed");
+	in_dir("head -c 100 mini.xz > short.xz && strip prog &&"
+	       " objcopy --remove-section=.gnu_debugdata prog &&"
+	       " objcopy --add-section=.gnu_debugdata=short.xz prog");
+	ok(!knows_hidden(program, NULL), "not if it is cut short");
+}
+
+int main(void)
+{
+	char program[96], folder[96];
+
+	free(compile_object("gcc -O1 -g", "split", source));
+	snprintf(program, sizeof(program), "%s/prog", compile_dir());
+	snprintf(folder, sizeof(folder), "%s/more", compile_dir());
+	test_places(program, folder);
+	test_link(program);
+	test_inside(program);
+	compile_rmdir();
+	return tap_done();
+}
