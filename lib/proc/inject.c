@@ -154,8 +154,8 @@ static bool failed(int64_t result)
 }
 
 /*
- * Runs the agent until the end of its n-th system call, or of one that failed. A function that it
- * calls may make some of its own, which don't count.
+ * Runs the agent until it begins its n-th system call, which has no result that matters, or until the
+ * end of one that failed. A function that it calls may make some of its own, which don't count.
  */
 static int run_agent(const struct proc *proc, struct host *host, const struct inject_agent *agent,
 		     size_t n, struct uspl_err *err)
@@ -164,7 +164,7 @@ static int run_agent(const struct proc *proc, struct host *host, const struct in
 	size_t stops = 0;
 	int signal = 0;
 
-	while (stops < 2 * n) {
+	while (stops < 2 * n - 1) {
 		struct user_regs_struct regs;
 		int status = step(proc, host, PTRACE_SYSCALL, signal, deadline, err);
 
