@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "uspl/commands.h"
 #include "view/show.h"
+#include "view/symbols.h"
 
 struct options {
-	const char *id, *file;
-	bool all, json;
+	const char *id, *file, *symbols;
+	bool all, json, perf_map;
 	pid_vec pids;
 };
 
@@ -23,6 +25,10 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		{ 0, "file", "UPDATE", CLI_STRING, &opts->file, "show what is in an update file" },
 		{ 'a', "all", NULL, CLI_FLAG, &opts->all, "list undone updates, too" },
 		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print JSON" },
+		{ 0, "perf-map", NULL, CLI_FLAG, &opts->perf_map,
+		  "print the names of new code as perf reads them" },
+		{ 0, "symbols", "FILE", CLI_STRING, &opts->symbols,
+		  "write them to FILE for gdb's add-symbol-file" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-view",
@@ -39,6 +45,13 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	if (opts->file && (opts->id || opts->all || first < argc)) {
 		uspl_fail(err, USPL_E_USAGE,
 			  "'--file' is about no process: it goes with '--json' only");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	if ((opts->symbols || opts->perf_map) &&
+	    (argc - first != 1 || opts->id || opts->file || opts->all || opts->json)) {
+		uspl_fail(err, USPL_E_USAGE,
+			  "'--symbols' and '--perf-map' are about one process, and nothing else");
 		uspl_hint(err, "try 'uspl-view --help'");
 		return -USPL_E_USAGE;
 	}
@@ -149,6 +162,26 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 	return rc ? rc : worst;
 }
 
+/* What debuggers and profilers are to know of a process's new code. */
+static int view_symbols(const struct options *opts, struct uspl_err *err)
+{
+	auto_scan struct scan scan = { 0 };
+	auto_buf struct buf out = { 0 };
+	int rc = scan_processes(&opts->pids, &scan, err);
+
+	if (rc || scan.failures.n)
+		return rc ? rc : print_failures(&scan);
+	if (opts->perf_map) {
+		symbols_perf(&scan, &out);
+		rc = print(&out, err);
+	}
+	if (rc || !opts->symbols)
+		return rc;
+	buf_release(&out);
+	rc = symbols_elf(&scan, &out, err);
+	return rc ? rc : file_write(opts->symbols, out.data, out.len, err);
+}
+
 int cmd_view(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { 0 };
@@ -156,6 +189,8 @@ int cmd_view(int argc, char **argv, struct uspl_err *err)
 
 	if (rc == CLI_STOP)
 		rc = USPL_STATUS_DONE;
+	else if (!rc && (opts.symbols || opts.perf_map))
+		rc = view_symbols(&opts, err);
 	else if (!rc)
 		rc = opts.file ? view_file(&opts, err) : view_processes(&opts, err);
 	vec_release(&opts.pids);

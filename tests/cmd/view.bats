@@ -103,3 +103,42 @@ row() {
 	[[ $output != *"$TARGET"* ]]
 	expect_message 'may not read: [1-9]'
 }
+
+@test "the names of new code, for perf" {
+	tool uspl-view --json --id="$ID" "$TARGET"
+	new=$(grep -oE '"new":"0x[0-9a-f]+"' <<< "$output" | head -n 1 | grep -oE '[0-9a-f]{6,}')
+	tool uspl-view --perf-map "$TARGET"
+	expect_status 0
+	expect_output "(^|"$'\n'")$new [0-9a-f]+ [a-z_]+ \\[uspl $ID\\]"
+	tool uspl-view --perf-map
+	expect_status 2
+	expect_one_message
+}
+
+@test "the names of new code, for gdb" {
+	file=$BATS_TEST_TMPDIR/symbols
+	tool uspl-view --json --id="$ID" "$TARGET"
+	name=$(grep -oE '"name":"[^"]+","old"' <<< "$output" | head -n 1 | cut -d '"' -f 4)
+	new=$(grep -oE '"new":"0x[0-9a-f]+"' <<< "$output" | head -n 1 | grep -oE '0x[0-9a-f]+')
+	tool uspl-view --symbols="$file" "$TARGET"
+	expect_status 0
+	[ -z "$output" ]
+	run readelf -SsW "$file"
+	[[ $output == *" FUNC    GLOBAL DEFAULT "*" $name"* ]]
+	[[ $output == *".text.uspl-$ID"*" AX "* ]]
+	[[ $output != *rror* ]]
+	run gdb -nx -batch -ex "add-symbol-file $file" -ex "info symbol $new" -ex "x/i $new"
+	[[ $output == *"$name in section .text.uspl-$ID"* ]]
+	[[ $output == *"<$name>"* ]]
+	tool uspl-view --symbols=/nowhere/symbols "$TARGET"
+	expect_status 3
+	expect_one_message
+}
+
+@test "no names where there is no new code" {
+	undo --wait=10
+	tool uspl-view --symbols="$BATS_TEST_TMPDIR/symbols" $$
+	expect_status 1
+	expect_message 'no new code'
+	[ ! -e "$BATS_TEST_TMPDIR/symbols" ]
+}
