@@ -206,6 +206,13 @@ static int fail_blocked(const struct run *run, struct uspl_err *err)
 	return rc;
 }
 
+/* It is still attached to; this process has to end for it to go on. */
+static int fail_stuck(const struct run *run, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d of pid %d does not stop",
+			 run->stop.stuck, run->t->proc->pid);
+}
+
 static double stop_us(const struct run *run)
 {
 	return (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
@@ -257,7 +264,9 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		note_attempt(run, backend, result);
 		if (run->switched)
 			break;
-		if (cancel_requested())
+		if (run->stop.stuck)
+			rc = fail_stuck(run, err);
+		else if (cancel_requested())
 			rc = fail_cancelled(run, err);
 		else if (clock_now_ns() >= deadline)
 			rc = fail_blocked(run, err);

@@ -5,6 +5,9 @@
 
 #include <sys/resource.h>
 
+/* How long a thread is waited for that was asked to stop and may go on at once. */
+#define LAST_WAIT_NS 1000000000ll
+
 /*
  * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each
  * time, so the search goes on where the last one ended.
@@ -58,8 +61,8 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 }
 
 /*
- * Detaching needs a stopped thread. One that is merely seized is let go by our exit, or stopped for
- * a moment here: this is the path of a failure before anything happened.
+ * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here; one that
+ * was asked and has not stopped yet is waited for, or it would stop later, with nobody to let it go.
  */
 static void abandon(struct stop *stop)
 {
@@ -67,9 +70,12 @@ static void abandon(struct stop *stop)
 
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
-	vec_for_each (&stop->threads, thread)
-		if (thread_wait(stop->proc, thread, clock_now_ns() + 100000000, NULL) == 0)
+	vec_for_each (&stop->threads, thread) {
+		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0)
 			thread_release(thread);
+		else
+			stop->stuck = thread->tid;
+	}
 	vec_release(&stop->threads);
 }
 

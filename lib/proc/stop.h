@@ -23,6 +23,7 @@ struct stop {
 	sigset_t old_mask; /* our own signal mask, from before */
 	int old_nice;      /* and our priority */
 	size_t n_threads;  /* that stood still */
+	pid_t stuck;       /* a thread that has not stopped by the end, 0 if there is none */
 	/* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go. */
 	int64_t entered_ns, left_ns;
 };
@@ -46,8 +47,8 @@ void stop_begin(struct stop *stop, const struct proc *proc);
 int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 	      struct uspl_err *err) uspl_must_check;
 /*
- * Lets all threads go on and detaches from them. A thread that never stopped is let go when this
- * process ends.
+ * Lets all threads go on and detaches from them. One that was asked to stop and hasn't is waited for
+ * then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.
  */
 void stop_leave(struct stop *stop);
 
