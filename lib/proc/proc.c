@@ -212,7 +212,7 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 	if (!proc)
 		return uspl_fail_nomem(err);
 	proc->pid = pid;
-	proc->mem_fd = -1;
+	proc->mem_fd = proc->lock_fd = -1;
 	rc = readonly ? 0 : check_proc_is_ours(err);
 	if (!rc)
 		rc = read_status(pid, pid, &st, err);
@@ -258,6 +258,8 @@ void proc_free(struct proc *proc)
 		return;
 	if (proc->mem_fd >= 0)
 		close(proc->mem_fd);
+	if (proc->lock_fd >= 0)
+		close(proc->lock_fd);
 	mappings_release(&proc->maps);
 	free(proc);
 }

@@ -18,6 +18,7 @@ struct proc {
 	pid_t tid; /* a living thread, for /proc/PID/task/TID */
 	char comm[32];
 	int mem_fd;         /* /proc/PID/task/TID/mem, read and write */
+	int lock_fd;        /* the same file, with the lock of lock.h; -1: not locked */
 	uint64_t starttime; /* clock ticks since boot: tells a pid from its reuse */
 	int seccomp;        /* 0 none, 1 strict, 2 filter */
 	mapping_vec maps;   /* as of the last proc_refresh_maps, sorted by address */
@@ -37,8 +38,7 @@ DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))
 
 /* What the process maps at this moment; the caller's to release. */
-int proc_read_maps(const struct proc *proc, mapping_vec *ret,
-		   struct uspl_err *err) uspl_must_check;
+int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err) uspl_must_check;
 /* The same, put into proc->maps. */
 int proc_refresh_maps(struct proc *proc, struct uspl_err *err) uspl_must_check;
 /* A value of the process's auxiliary vector (AT_*, elf.h), 0 if it has none. */
