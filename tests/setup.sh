@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev libjson-c-dev'
-test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools jq'
+test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools jq uftrace'
 
 die() {
 	echo "setup.sh: $*" >&2

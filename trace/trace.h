@@ -20,6 +20,7 @@ int trace_start(int argc, char **argv, struct uspl_err *err);
 int trace_stop(int argc, char **argv, struct uspl_err *err);
 int trace_cat(int argc, char **argv, struct uspl_err *err);
 int trace_report(int argc, char **argv, struct uspl_err *err);
+int trace_record(int argc, char **argv, struct uspl_err *err);
 int trace_list(int argc, char **argv, struct uspl_err *err);
 int trace_status(int argc, char **argv, struct uspl_err *err);
 

@@ -388,6 +388,25 @@ expect_quiet() {
 	expect_trace_stops
 }
 
+@test "a folder that uftrace reads, when the process is gone" {
+	start trace -O2
+	local data=$BATS_TEST_TMPDIR/data
+	trace start
+	expect_answer 'threads 100' 5600
+	trace record --output="$data"
+	expect_status 0
+	trace record --output="$data"
+	expect_status 3
+	expect_message 'cannot make the folder'
+	target_stop
+	run uftrace report -d "$data" --no-pager
+	[ "$status" = 0 ] || fail report
+	[ "$(awk '$NF == "outer" { print $(NF - 1) }' <<< "$output")" = 800 ] || fail outer
+	[ "$(awk '$NF == "leaf" { print $(NF - 1) }' <<< "$output")" = 3200 ] || fail leaf
+	run uftrace replay -d "$data" --no-pager -F outer
+	[ "$(grep -c 'leaf();' <<< "$output")" = 3200 ] || fail replay
+}
+
 @test "following a process until it ends" {
 	start trace -O2
 	trace start -F leaf
