@@ -170,6 +170,42 @@ static void test_short_patch(char *map)
 	ok(strstr(buf_str(&detail), "\npatch:\n---\n"), "a patch that is shorter than it says");
 }
 
+/* The tools write to a region's gates and word: these must not lie elsewhere. */
+static void test_gates_elsewhere(char *map)
+{
+	static const struct {
+		const char *what;
+		uint64_t gates, gates_len, word;
+	} samples[] = {
+		{ "gates outside of the region", 0x400000, PAGE, 0x2000 },
+		{ "gates that go beyond its end", 0x2000, 1u << 20, 0x1000 },
+		{ "a gate too few", 0x2000, 16, 0x1000 },
+		{ "a word outside of the region", 0x1000, PAGE, 0x400000 },
+		{ "a word without gates", 0, 0, 0x1000 },
+	};
+	struct uspl_region *head = (struct uspl_region *)(map + PAGE), before = *head;
+
+	mprotect(head, PAGE, PROT_READ | PROT_WRITE);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		auto_scan struct scan scan = { 0 };
+		struct uspl_err err = { 0 };
+
+		*head = before;
+		head->map = (uintptr_t)map;
+		head->map_len = 4 * PAGE;
+		head->gates = samples[i].gates ? head->map + samples[i].gates : 0;
+		head->gates_len = samples[i].gates_len;
+		head->word = head->map + samples[i].word;
+		mprotect(head, PAGE, PROT_READ);
+		ok(!scan_self(&scan, NULL, true, &err) && scan.failures.n == 1 &&
+			   scan.failures.items[0].code == USPL_E_HOSTILE,
+		   "a record with %s is damaged", samples[i].what);
+		mprotect(head, PAGE, PROT_READ | PROT_WRITE);
+	}
+	*head = before;
+	mprotect(head, PAGE, PROT_READ);
+}
+
 /* A record that contradicts itself is a failure of that process, not of the scan. */
 static void test_damaged(char *map)
 {
@@ -277,6 +313,7 @@ int main(void)
 	test_show();
 	test_pending();
 	test_short_patch(second);
+	test_gates_elsewhere(first);
 	test_damaged(first);
 	return tap_done();
 }
