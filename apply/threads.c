@@ -4,6 +4,7 @@
 #include "apply/threads.h"
 
 #include "arch/arch.h"
+#include "arch/regs.h"
 #include "live/calm.h"
 #include "proc/dynsym.h"
 
@@ -37,6 +38,28 @@ static int delete_key(struct proc *proc, const module_vec *modules, uint32_t key
 	return rc || !req.what ? rc : calm_run(proc, modules, &req, 1, err);
 }
 
+/* A thread that waits in such a call holds none of its C library's locks. */
+static bool waits(void *ctx, const struct thread *thread)
+{
+	(void)ctx;
+	return !thread->group_stopped && syscall_waits_for_events(regs_syscall(&thread->regs));
+}
+
+/*
+ * pthread_key_create takes at most a lock that nothing else is done with, and allocates nothing. So
+ * its caller need not be known to the outermost frame, which a C library without unwinding
+ * information wouldn't allow; only if no thread waits, others come into question.
+ */
+static int create_key(struct proc *proc, const module_vec *modules, struct inject_req *req,
+		      struct uspl_err *err)
+{
+	const struct inject_choice choice = { waits, NULL };
+	size_t done;
+	int rc = inject_run_in(proc, &choice, req, 1, &done, err);
+
+	return rc == -USPL_E_BUSY ? calm_run(proc, modules, req, 1, err) : rc;
+}
+
 /* How far a function is looked at; more than pthread_getspecific has. */
 enum { LOOK = 512 };
 
@@ -65,7 +88,7 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"new thread-local variables need XSAVE, which this processor lacks");
-	rc = calm_run(proc, modules, &req, 1, err);
+	rc = create_key(proc, modules, &req, err);
 	if (!rc && (uint32_t)req.result)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "pid %d has no key left for the new thread-local variables",
