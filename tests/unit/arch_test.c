@@ -2,6 +2,7 @@
 // arch_test.c - x86-64: decoding, relocation fields, relaxed instructions, jumps and stubs
 
 #include <elf.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "tests/unit/tap.h"
@@ -227,6 +228,150 @@ static void test_jump(void)
 	   "a stub jumps through its slot");
 }
 
+#define GD_PLT 0x66, 0x48, 0x8d, 0x3d, 0, 0, 0, 0, 0x66, 0x66, 0x48, 0xe8, 0, 0, 0, 0
+#define GD_GOT 0x66, 0x48, 0x8d, 0x3d, 0, 0, 0, 0, 0x66, 0x48, 0xff, 0x15, 0, 0, 0, 0
+#define MOV_FS 0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0
+
+static const struct {
+	const char *what;
+	uint32_t type;
+	uint8_t field; /* where it is in pre */
+	uint8_t pre[16], run[16];
+	uint8_t len; /* 0: run isn't what became of pre */
+	uint8_t off;
+	enum reloc_kind kind;
+	bool is_ours; /* what tls_relax makes of pre */
+} tls_forms[] = {
+	{ "general dynamic",
+	  R_X86_64_TLSGD,
+	  4,
+	  { GD_PLT },
+	  { MOV_FS, 0x48, 0x8d, 0x80 },
+	  16,
+	  12,
+	  RELOC_TPOFF,
+	  true },
+	{ "general dynamic without plt",
+	  R_X86_64_TLSGD,
+	  4,
+	  { GD_GOT },
+	  { MOV_FS, 0x48, 0x8d, 0x80 },
+	  16,
+	  12,
+	  RELOC_TPOFF,
+	  true },
+	{ "general dynamic through a slot",
+	  R_X86_64_TLSGD,
+	  4,
+	  { GD_PLT },
+	  { MOV_FS, 0x48, 0x03, 0x05 },
+	  16,
+	  12,
+	  RELOC_GOTTPOFF,
+	  false },
+	{ "general dynamic, another register",
+	  R_X86_64_TLSGD,
+	  4,
+	  { GD_PLT },
+	  { MOV_FS, 0x48, 0x8d, 0x81 },
+	  0,
+	  0,
+	  RELOC_NONE,
+	  false },
+	{ "general dynamic that isn't one",
+	  R_X86_64_TLSGD,
+	  4,
+	  { 0x66, 0x48, 0x8d, 0x35 },
+	  { MOV_FS, 0x48, 0x8d, 0x80 },
+	  0,
+	  0,
+	  RELOC_NONE,
+	  false },
+	{ "local dynamic",
+	  R_X86_64_TLSLD,
+	  3,
+	  { 0x48, 0x8d, 0x3d, 0, 0, 0, 0, 0xe8 },
+	  { 0x66, 0x66, 0x66, MOV_FS },
+	  12,
+	  0,
+	  RELOC_NONE,
+	  true },
+	{ "local dynamic without plt",
+	  R_X86_64_TLSLD,
+	  3,
+	  { 0x48, 0x8d, 0x3d, 0, 0, 0, 0, 0xff, 0x15 },
+	  { 0x66, 0x66, 0x66, 0x66, MOV_FS },
+	  13,
+	  0,
+	  RELOC_NONE,
+	  true },
+	{ "a descriptor",
+	  R_X86_64_GOTPC32_TLSDESC,
+	  3,
+	  { 0x48, 0x8d, 0x05 },
+	  { 0x48, 0xc7, 0xc0 },
+	  7,
+	  3,
+	  RELOC_TPOFF,
+	  true },
+	{ "a descriptor in r9",
+	  R_X86_64_GOTPC32_TLSDESC,
+	  3,
+	  { 0x4c, 0x8d, 0x0d },
+	  { 0x49, 0xc7, 0xc1 },
+	  7,
+	  3,
+	  RELOC_TPOFF,
+	  true },
+	{ "a descriptor through a slot",
+	  R_X86_64_GOTPC32_TLSDESC,
+	  3,
+	  { 0x48, 0x8d, 0x05 },
+	  { 0x48, 0x8b, 0x05 },
+	  7,
+	  3,
+	  RELOC_GOTTPOFF,
+	  false },
+	{ "a descriptor, another register",
+	  R_X86_64_GOTPC32_TLSDESC,
+	  3,
+	  { 0x48, 0x8d, 0x05 },
+	  { 0x48, 0xc7, 0xc1 },
+	  0,
+	  0,
+	  RELOC_NONE,
+	  false },
+};
+
+static void test_tls(void)
+{
+	struct tls_form form;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tls_forms); i++) {
+		uint8_t code[16];
+		bool relaxed = arch->tls_relaxed(tls_forms[i].type, tls_forms[i].pre, 16,
+						 tls_forms[i].run, 16, &form);
+
+		ok(relaxed == (tls_forms[i].len != 0) &&
+			   (!relaxed ||
+			    (form.len == tls_forms[i].len && form.off == tls_forms[i].off &&
+			     form.kind == tls_forms[i].kind)),
+		   "%s is recognised for what it is", tls_forms[i].what);
+		memcpy(code, tls_forms[i].pre, sizeof(code));
+		if (tls_forms[i].is_ours)
+			ok(arch->tls_relax(tls_forms[i].type, code, tls_forms[i].field,
+					   sizeof(code), &form) &&
+				   !memcmp(code, tls_forms[i].run, tls_forms[i].len),
+			   "%s is rewritten", tls_forms[i].what);
+		for (size_t len = 0; len < tls_forms[i].len; len++)
+			if (arch->tls_relaxed(tls_forms[i].type, tls_forms[i].pre, len,
+					      tls_forms[i].run, 16, &form) ||
+			    arch->tls_relaxed(tls_forms[i].type, tls_forms[i].pre, 16,
+					      tls_forms[i].run, len, &form))
+				ok(false, "%s, cut at %zu, is none", tls_forms[i].what, len);
+	}
+}
+
 static void test_general(void)
 {
 	/* test edi, edi; je 1f; mov (rdi), rax; 2: ret; 1: xor eax, eax; jmp 2b */
@@ -254,5 +399,6 @@ int main(void)
 	test_reloc();
 	test_jump();
 	test_general();
+	test_tls();
 	return tap_done();
 }
