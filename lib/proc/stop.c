@@ -156,6 +156,10 @@ int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 		rc = halt(stop, deadline, err);
 		if (!rc)
 			rc = seize_new(stop, &found, err);
+		if (!rc && found && clock_now_ns() > deadline)
+			rc = uspl_fail(err, USPL_E_UNSTOPPABLE,
+				       "pid %d makes threads faster than they can be stopped",
+				       stop->proc->pid);
 	} while (!rc && found);
 	return rc;
 }
