@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|model|real]...
+# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|model|real|stock]...
 #
 # Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs, *.bats files, folders
 # of cases. A program that dies, or ends before its plan does, counts as one failure more. The last line is the result.
@@ -27,7 +27,7 @@ jobs_of() {
 			name=$(basename "$path" .c)
 			echo "unit/$name $USPL_BUILD/tests/$name"
 		done ;;
-	cmd | real)
+	cmd | real | stock)
 		for path in tests/"$1"/*.bats; do
 			echo "$1/$(basename "$path" .bats) bats --tap $path"
 		done ;;
@@ -49,7 +49,7 @@ run_job() {
 	local name=$1 log
 	log=$logs/$(tr / . <<< "$1").tap
 	shift
-	timeout --kill-after=10 900 "$@" < /dev/null > "$log" 2>&1
+	timeout --kill-after=10 "${JOB_SECONDS:-900}" "$@" < /dev/null > "$log" 2>&1
 	echo "# exit $?" >> "$log"
 	sed -n "s|^\(not \)\?ok [0-9]*|& $name:|p; /^\(not \)\?ok/!{/^#/p; /^#/!s/^/# /p;}" "$log" |
 		grep -vE '^# (exit|(# )?1\.\.)' || true
@@ -103,15 +103,15 @@ tally() {
 	}' "$logs"/*.tap
 }
 
-[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|model|real]..."
+[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|model|real|stock]..."
 command -v bats > /dev/null || die "bats is not installed (Debian: apt-get install bats)"
 shopt -s nullglob
 rm -rf "$logs"
 mkdir -p "$logs" "$USPL_BUILD/tests/cases"
 for suite in "$@"; do
-	# The servers of the real suite want the machine for themselves.
+	# Servers under load want the machine for themselves.
 	jobs=$JOBS
-	[ "$suite" = real ] && jobs=1
+	[[ $suite = real || $suite = stock ]] && jobs=1
 	jobs_of "$suite" | xargs -r -L 1 -P "$jobs" bash -c 'run_job "$@"' _ || exit 3
 done
 tally

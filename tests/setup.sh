@@ -4,6 +4,7 @@
 #
 #     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small server
 #     sh tests/setup.sh check     installs what is missing, builds, runs all tests
+#     sh tests/setup.sh stock     the same for make stock: Debian's own redis and nginx
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
 # Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is missing.
@@ -12,6 +13,7 @@ cd "$(dirname "$0")/.."
 
 build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev libjson-c-dev'
 test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools jq uftrace'
+stock_packages='wrk pkg-config openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 
 die() {
 	echo "setup.sh: $*" >&2
@@ -56,9 +58,13 @@ check)
 	install_packages $build_packages $test_packages
 	build
 	exec make -s check-all ;;
+stock)
+	install_packages $build_packages $test_packages $stock_packages
+	build
+	exec make -s stock ;;
 deps)
 	install_packages $build_packages $test_packages ;;
 *)
-	echo 'usage: sh tests/setup.sh demo|check|deps' >&2
+	echo 'usage: sh tests/setup.sh demo|check|stock|deps' >&2
 	exit 2 ;;
 esac

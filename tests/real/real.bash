@@ -61,9 +61,10 @@ build_keeper() {
 	gcc -O2 -o "$BATS_FILE_TMPDIR/keeper" "$here/keeper.c" -lpthread
 }
 
-# server_start PROGRAM ARG... - starts a server of the unpacked source; its socket is $BATS_FILE_TMPDIR/socket
+# server_start PROGRAM ARG... - starts a server, by its path in the unpacked source; its socket is $BATS_FILE_TMPDIR/socket
 server_start() {
-	local program=$BATS_FILE_TMPDIR/src/$1
+	local program=$1
+	[[ $program = /* ]] || program=$BATS_FILE_TMPDIR/src/$program
 	shift
 	SOCKET=$BATS_FILE_TMPDIR/socket
 	rm -f "$SOCKET"
@@ -86,6 +87,22 @@ keeper_stop() {
 	KEEPER=
 	cat "$BATS_FILE_TMPDIR/keeper.log"
 	[ "$status" = 0 ] || fail "the clients saw failures: $(tail -n 1 "$BATS_FILE_TMPDIR/keeper.log")"
+}
+
+# benchmark_start - redis' own load upon the server, without end
+benchmark_start() {
+	timeout 600 redis-benchmark -s "$SOCKET" -l -c 50 -t set,get,lpush,lpop,ping \
+		> "$BATS_FILE_TMPDIR/benchmark.log" 2>&1 3>&- &
+	BENCHMARK=$!
+}
+
+# benchmark_stop - ends it; it must still be running, for it ends at the first error
+benchmark_stop() {
+	kill -0 "$BENCHMARK" || fail "redis-benchmark gave up: $(tail -n 3 "$BATS_FILE_TMPDIR/benchmark.log")" ||
+		return
+	kill -TERM "$BENCHMARK"
+	wait "$BENCHMARK" || :
+	BENCHMARK=
 }
 
 # child_end SIGNAL PID - ends a child, if there is one, and waits for it; not for all, bats' watch over the time is one too

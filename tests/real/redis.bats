@@ -27,22 +27,6 @@ teardown() {
 	all_stop
 }
 
-# benchmark_start - redis' own load, without end
-benchmark_start() {
-	timeout 600 redis-benchmark -s "$SOCKET" -l -c 50 -t set,get,lpush,lpop,ping \
-		> "$BATS_FILE_TMPDIR/benchmark.log" 2>&1 3>&- &
-	BENCHMARK=$!
-}
-
-# benchmark_stop - ends it; it must still be running, for it ends at the first error
-benchmark_stop() {
-	kill -0 "$BENCHMARK" || fail "redis-benchmark gave up: $(tail -n 3 "$BATS_FILE_TMPDIR/benchmark.log")" ||
-		return
-	kill -TERM "$BENCHMARK"
-	wait "$BENCHMARK" || :
-	BENCHMARK=
-}
-
 @test "redis: two real fixes under load, no request fails, no connection drops, no key is lost" {
 	local tree round
 	tree=$(tree_state)
