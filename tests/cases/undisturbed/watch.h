@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* watch.h - threads that watch over what a stop could disturb */
+#ifndef USPL_TESTS_WATCH_H
+#define USPL_TESTS_WATCH_H
+
+#include <stdatomic.h>
+
+/* What has been found amiss, the last of it; NULL if nothing. */
+extern _Atomic(const char *) amiss;
+/* How often each of the watchers has been round. */
+extern atomic_long signal_rounds, tick_rounds, register_rounds, birth_rounds;
+
+/* Starts all of them. */
+void watch_start(void);
+
+#endif
