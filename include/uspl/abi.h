@@ -69,7 +69,14 @@ enum uspl_word_value {
 struct uspl_word {
 	uint8_t value; /* enum uspl_word_value */
 	uint8_t pad[3];
-	uint32_t turns; /* how many turns a thread waits at most; written before a HOLD */
+	/* How many turns a thread waits at most; written before a HOLD, as is all_turns. */
+	uint32_t turns;
+	uint8_t apart[56]; /* to another line of the cache: gates read the word all the time */
+	/*
+	 * How many turns all together wait at most; counted down. Threads that share processors are
+	 * late with their own turns, the later the more of them wait.
+	 */
+	int32_t all_turns;
 };
 
 /* How an entry can be led to its gate while the program runs. */
@@ -162,7 +169,7 @@ struct uspl_threads {
 #define USPL_ABI_ASSERT(name, size)                                                                \
 	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
-USPL_ABI_ASSERT(struct uspl_word, 8);
+USPL_ABI_ASSERT(struct uspl_word, 68);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 256);

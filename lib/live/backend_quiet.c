@@ -274,10 +274,14 @@ static int close_gates(const struct quiet *quiet, struct uspl_err *err)
 	const struct proc *proc = quiet->t->proc;
 	taddr word = quiet->region->word;
 	uint8_t hold = (uint8_t)(word_from(quiet) | USPL_WORD_HOLD);
-	uint32_t turns = gate_turns(lease_ns(quiet));
-	int rc = proc_write(proc, word + offsetof(struct uspl_word, turns), &turns, sizeof(turns),
-			    err);
+	struct uspl_word lease = { .turns = gate_turns(lease_ns(quiet)) };
+	int64_t all = (int64_t)lease.turns * sysconf(_SC_NPROCESSORS_ONLN);
+	int rc;
 
+	/* So many threads can wait at a time, and no longer than the lease. */
+	lease.all_turns = all > 0 && all < INT32_MAX ? (int32_t)all : INT32_MAX;
+	rc = proc_write(proc, word + offsetof(struct uspl_word, turns), &lease.turns,
+			sizeof(lease) - offsetof(struct uspl_word, turns), err);
 	if (!rc)
 		rc = proc_write(proc, word + offsetof(struct uspl_word, value), &hold, sizeof(hold),
 				err);

@@ -243,15 +243,21 @@ static void test_states(void)
 	ok(encode(old_push, NULL) == 0, "a gate");
 	stage->word = (struct uspl_word){ .value = USPL_WORD_NEW };
 	ok(leads_to_new(), "NEW leads to the new code, registers untouched");
-	stage->word = (struct uspl_word){ .value = USPL_WORD_HOLD_NEW, .turns = 1000 };
+	stage->word =
+		(struct uspl_word){ .value = USPL_WORD_HOLD_NEW, .turns = 1000, .all_turns = 5000 };
 	ok(leads_to_new() && stage->word.value == USPL_WORD_NEW,
 	   "HOLD_NEW waits, falls back to NEW, and leads there");
-	stage->word = (struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 1000 };
+	stage->word =
+		(struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 1000, .all_turns = 5000 };
 	ok(same_by_stage(old_push, 1, 0) && stage->word.value == USPL_WORD_OLD,
 	   "HOLD_OLD waits, falls back to OLD, and leads there");
-	stage->word = (struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 0 };
+	stage->word =
+		(struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 0, .all_turns = 5000 };
 	ok(same_by_stage(old_push, 1, 0) && stage->word.value == USPL_WORD_OLD,
 	   "with no turns at all, too");
+	stage->word = (struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = UINT32_MAX };
+	ok(same_by_stage(old_push, 1, 0) && stage->word.value == USPL_WORD_OLD,
+	   "and when all together have waited long enough");
 }
 
 /* Goes through the gate again and again; ends when it comes to the new code. */
@@ -275,7 +281,9 @@ static void test_commit(void)
 	uint8_t want = USPL_WORD_HOLD_OLD;
 	const struct timespec pause = { .tv_nsec = 2000000 };
 
-	stage->word = (struct uspl_word){ .value = USPL_WORD_OLD, .turns = UINT32_MAX };
+	stage->word = (struct uspl_word){ .value = USPL_WORD_OLD,
+					  .turns = UINT32_MAX,
+					  .all_turns = INT32_MAX };
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_create(&threads[i], NULL, goes_through, &olds);
 	while (__atomic_load_n(&olds, __ATOMIC_SEQ_CST) < 1000)

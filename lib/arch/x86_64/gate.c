@@ -4,8 +4,10 @@
  * The template, with the places of its parts. Before the reading of the word nothing has been
  * decided; from each `je` on it has, by the flags, until the old or the new function is entered.
  *
- * Whoever waits counts its own turns, and doesn't ask a clock: rdtsc may be forbidden
- * (PR_SET_TSC), and the tool's counter need not be the waiter's. 128 bytes below the stack pointer
+ * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
+ * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
+ * threads wait on two processors, each would be late with its own by seconds. The count of all may
+ * lose turns when two threads write it at once; it only says when it is time at the latest. 128 bytes below the stack pointer
  * are left alone: an entry may be a loop's head, too, in a function that keeps something there.
  */
 
@@ -35,28 +37,30 @@ static const uint8_t template[] = {
 	/* 29 */ 0x8b, 0x05, 0, 0, 0, 0,                      /* mov turns(%rip), %eax */
 	/* 35 */ 0xf3, 0x90,                                  /* pause */
 	/* 37 */ 0xf6, 0x05, 0, 0, 0, 0, USPL_WORD_HOLD,      /* testb $HOLD, word(%rip) */
-	/* 44 */ 0x74, 74 - 46,                               /* jz done */
-	/* 46 */ 0x83, 0xe8, 1,                               /* sub $1, %eax */
-	/* 49 */ 0x73, (uint8_t)(35 - 51),                    /* jae pause */
-	/* 51 */ 0x8a, 0x05, 0, 0, 0, 0,                      /* mov word(%rip), %al */
-	/* 57 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
-	/* 59 */ 0x74, 74 - 61,                               /* jz done */
-	/* 61 */ 0x88, 0xc2,                                  /* mov %al, %dl */
-	/* 63 */ 0x80, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %dl */
-	/* 66 */ 0xf0, 0x0f, 0xb0, 0x15, 0, 0, 0, 0,          /* lock cmpxchg %dl, word(%rip) */
-	/* 74 */ 0x5a, 0x58,                                  /* done: pop %rdx; pop %rax */
-	/* 76 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/* 84 */ 0xeb, (uint8_t)(0 - 86),                     /* jmp gate */
+	/* 44 */ 0x74, 83 - 46,                               /* jz done */
+	/* 46 */ 0x83, 0x2d, 0, 0, 0, 0, 1,                   /* subl $1, all_turns(%rip) */
+	/* 53 */ 0x78, 60 - 55,                               /* js lapse */
+	/* 55 */ 0x83, 0xe8, 1,                               /* sub $1, %eax */
+	/* 58 */ 0x73, (uint8_t)(35 - 60),                    /* jae pause */
+	/* 60 */ 0x8a, 0x05, 0, 0, 0, 0,                      /* lapse: mov word(%rip), %al */
+	/* 66 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
+	/* 68 */ 0x74, 83 - 70,                               /* jz done */
+	/* 70 */ 0x88, 0xc2,                                  /* mov %al, %dl */
+	/* 72 */ 0x80, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %dl */
+	/* 75 */ 0xf0, 0x0f, 0xb0, 0x15, 0, 0, 0, 0,          /* lock cmpxchg %dl, word(%rip) */
+	/* 83 */ 0x5a, 0x58,                                  /* done: pop %rdx; pop %rax */
+	/* 85 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 93 */ 0xeb, (uint8_t)(0 - 95),                     /* jmp gate */
 };
 /* clang-format on */
 
 /* The template's 32-bit fields: where each is, where its instruction ends, what it refers to. */
 static const struct {
 	uint8_t field, end;
-	enum { TO_WORD, TO_TURNS, TO_NEW } to;
+	enum { TO_WORD, TO_TURNS, TO_ALL_TURNS, TO_NEW } to;
 } fields[] = {
-	{ 2, 7, TO_WORD },   { 11, 16, TO_WORD }, { 18, 22, TO_NEW },  { 31, 35, TO_TURNS },
-	{ 39, 44, TO_WORD }, { 53, 57, TO_WORD }, { 70, 74, TO_WORD },
+	{ 2, 7, TO_WORD },   { 11, 16, TO_WORD },      { 18, 22, TO_NEW },  { 31, 35, TO_TURNS },
+	{ 39, 44, TO_WORD }, { 48, 53, TO_ALL_TURNS }, { 62, 66, TO_WORD }, { 79, 83, TO_WORD },
 };
 
 const struct gate_part gate_old_parts[2] = { { AT_JE_OLD, 9 }, { AT_OLD, GATE_LEN } };
@@ -72,6 +76,7 @@ static int fill_fields(const struct gate_code *gate, uint8_t *code, struct uspl_
 {
 	const taddr to[] = { [TO_WORD] = gate->word + offsetof(struct uspl_word, value),
 			     [TO_TURNS] = gate->word + offsetof(struct uspl_word, turns),
+			     [TO_ALL_TURNS] = gate->word + offsetof(struct uspl_word, all_turns),
 			     [TO_NEW] = gate->new_addr };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
