@@ -180,6 +180,20 @@ build_other() {
 	expect_fine
 }
 
+@test "an upgrade has put another build in the place of the file: what runs is patched" {
+	expect_answer 'load ./libplugin.so' loaded
+	build_other "$BATS_TEST_TMPDIR/new.so"
+	mv "$BATS_TEST_TMPDIR/new.so" "$TARGET_DIR/libplugin.so"
+	grep -q 'libplugin.so (deleted)' "/proc/$TARGET/maps"
+	apply
+	expect_status 0
+	expect_answer 'call x' 'new x 1 1'
+	undo
+	expect_status 0
+	expect_answer 'call x' 'old x 2'
+	expect_fine
+}
+
 @test "another build of the same name alone: refused" {
 	build_other "$TARGET_DIR/other.so"
 	expect_answer 'load ./other.so' loaded

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // libclient.c - a small program that uses a library of the machine: answers each line with what the library says
 //
-// Built with -DUSE_Z or -DUSE_EXPAT. It links by symbol against the library as shipped, like any other program.
+// Built with -DUSE_Z, -DUSE_EXPAT, -DUSE_CRYPTO or -DUSE_C. It links by symbol against the library as shipped, like any other program.
 
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,54 @@ static int works(void)
 static const char *version(void)
 {
 	return XML_ExpatVersion();
+}
+#elif defined(USE_CRYPTO)
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/x509_vfy.h>
+
+static const char *complaint(void)
+{
+	return X509_verify_cert_error_string(X509_V_ERR_CERT_HAS_EXPIRED);
+}
+
+/* The SHA-256 of "abc" begins like this (FIPS 180-2, B.1). */
+static int works(void)
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned int len;
+
+	return EVP_Digest("abc", 3, sum, &len, EVP_sha256(), NULL) && len == 32 && sum[0] == 0xba &&
+	       sum[1] == 0x78;
+}
+
+static const char *version(void)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%lu", OpenSSL_version_num());
+	return text;
+}
+#elif defined(USE_C)
+#include <gnu/libc-version.h>
+
+static const char *complaint(void)
+{
+	static char text[32];
+	const char *volatile same = "same";
+
+	snprintf(text, sizeof(text), "equal is %d", strverscmp(same, same));
+	return text;
+}
+
+static int works(void)
+{
+	return strverscmp("a9", "a10") < 0 && strverscmp("b", "a") > 0;
+}
+
+static const char *version(void)
+{
+	return gnu_get_libc_version();
 }
 #endif
 
