@@ -120,7 +120,7 @@ static int start_one(struct options *opts, const struct tracer *tracer, pid_t pi
 	auto_proc struct proc *proc = NULL;
 	module_vec modules = { 0 };
 	struct trace_switch result;
-	int rc = proc_open(pid, &proc, err);
+	int rc = view_lock(pid, &proc, err);
 
 	if (!rc)
 		rc = modules_read(proc, &modules, err);

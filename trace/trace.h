@@ -76,6 +76,8 @@ struct view {
 	struct trace_session session;
 };
 
+/* Opens a process that is to be changed; one tool at a time (proc/lock.h). */
+int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /* USPL_E_NOT_APPLIED if nothing is traced there. write: the process is to be changed, too. */
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 void view_release(struct view *view);

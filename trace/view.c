@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // view.c - a process with its session
 
+#include "proc/lock.h"
+#include "proc/thread.h"
 #include "trace/trace.h"
+
+/* How long another tool that is at work in the process is waited for. */
+#define LOCK_NS 10000000000ll
+
+int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err)
+{
+	return proc_open_locked(pid, clock_now_ns() + LOCK_NS, ret, err);
+}
 
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
 	struct view view = { 0 };
-	int rc = write ? proc_open(pid, &view.proc, err) : proc_open_readonly(pid, &view.proc, err);
+	int rc = write ? view_lock(pid, &view.proc, err) : proc_open_readonly(pid, &view.proc, err);
 
 	if (!rc)
 		rc = modules_read(view.proc, &view.modules, err);

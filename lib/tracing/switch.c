@@ -8,6 +8,7 @@
 #include "live/safety.h"
 #include "live/site.h"
 #include "live/stack.h"
+#include "proc/inject.h"
 #include "proc/sharers.h"
 #include "proc/stop.h"
 #include "tracing/internal.h"
@@ -23,8 +24,11 @@ struct run {
 	bool on;
 	struct unwinder *unwinder;
 	struct site_plan plan;
-	struct safety bytes; /* that no thread may stand in: behind the first one of a site */
-	struct safety text;  /* thunks, moved instructions and the runtime */
+	struct safety bytes;  /* that no thread may stand in: behind the first one of a site */
+	struct safety text;   /* thunks, moved instructions and the runtime */
+	inject_left_vec left; /* agents of tools that have died, and their code */
+	struct safety agents;
+	size_t in_agents; /* threads */
 	struct safety_finding finding;
 	struct stop stop;
 	size_t inside;
@@ -50,18 +54,45 @@ static int add_site(struct run *run, const struct trace_region *region, size_t i
 	return rc;
 }
 
-static int add_region(struct run *run, const struct trace_region *region, struct uspl_err *err)
+/* False if the module was unloaded; what lies in its place now isn't ours. */
+static bool is_there(const module_vec *modules, const struct trace_region *region)
+{
+	const struct module *module = module_at(modules, region->head.module);
+
+	return module && module->start == region->head.module &&
+	       !strcmp(module->name, region->module_name);
+}
+
+static int add_region(struct run *run, const module_vec *modules, const struct trace_region *region,
+		      struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &region->head;
 	int rc = 0;
 
-	/* Another tool died in between, or there is nothing left to do but to look who is inside. */
-	run->plan.either |= head->state != (run->on ? USPL_TRACE_LOADED : USPL_TRACE_ON);
-	for (size_t i = 0; !rc && i < region->sites.n; i++)
+	/*
+	 * A site that is to be taken out may have gone by itself: a tool died, or the library was
+	 * unloaded and loaded again.
+	 */
+	run->plan.either |= !run->on;
+	for (size_t i = 0; !rc && i < region->sites.n && is_there(modules, region); i++)
 		rc = add_site(run, region, i, err);
 	if (!rc)
 		rc = safety_add(&run->text, "traced calls", head->code,
 				head->thunks + head->text_len - head->code, false, err);
+	return rc;
+}
+
+/* What a dead tool has left behind the code goes with this switch, if no thread is in it. */
+static int find_agents(struct run *run, const module_vec *modules, struct uspl_err *err)
+{
+	const struct inject_left *left;
+	int rc = inject_left_find(run->proc, modules, &run->left, err);
+
+	vec_for_each (&run->left, left)
+		if (!rc)
+			rc = safety_add(&run->agents, "the agent of an earlier command", left->addr,
+					left->len, false, err);
+	safety_seal(&run->agents);
 	return rc;
 }
 
@@ -70,13 +101,15 @@ static int prepare(struct run *run, const module_vec *modules, struct uspl_err *
 	const struct trace_region *region;
 	int rc = stack_unwinder_new(run->proc, modules, &run->unwinder, err);
 
-	run->plan.proc = run->bytes.proc = run->text.proc = run->proc;
-	run->bytes.unwinder = run->text.unwinder = run->unwinder;
+	run->plan.proc = run->bytes.proc = run->text.proc = run->agents.proc = run->proc;
+	run->bytes.unwinder = run->text.unwinder = run->agents.unwinder = run->unwinder;
+	if (!rc)
+		rc = find_agents(run, modules, err);
 	if (!rc)
 		rc = sharers_refuse(run->proc, err);
 	vec_for_each (&run->session->regions, region)
 		if (!rc)
-			rc = add_region(run, region, err);
+			rc = add_region(run, modules, region, err);
 	if (!rc)
 		rc = site_plan_check(&run->plan, err);
 	if (!rc)
@@ -119,6 +152,8 @@ static int switch_now(struct run *run, struct uspl_err *err)
 		rc = write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 	if (!rc && !run->on)
 		(void)clear_of(run, &run->text, &run->inside);
+	if (!rc)
+		(void)clear_of(run, &run->agents, &run->in_agents);
 	return rc;
 }
 
@@ -173,10 +208,14 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 		ret->sites = run.plan.sites.n;
 		ret->stop_us = (double)(run.stop.left_ns - run.stop.entered_ns) / 1000;
 		ret->inside = run.inside;
+		if (!run.in_agents)
+			inject_left_clear(proc, &run.left);
 	}
 	unwinder_free(run.unwinder);
 	safety_release(&run.bytes);
 	safety_release(&run.text);
+	safety_release(&run.agents);
+	vec_release(&run.left);
 	site_plan_release(&run.plan);
 	return rc;
 }

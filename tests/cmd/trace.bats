@@ -9,6 +9,7 @@ setup_file() {
 	build trace -O0
 	build trace -O3 -fno-pie -no-pie
 	build trace-cxx -O2
+	build trace-dlopen -O2
 	fixture_make
 }
 
@@ -445,6 +446,34 @@ expect_quiet() {
 	trace report
 	expect_calls leaf 40
 	expect_trace_stops
+}
+
+@test "a library that is closed and opened again while it is traced" {
+	start trace-dlopen -O2
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
+	expect_answer open open
+	trace start --module='libtwice*'
+	expect_status 0
+	expect_answer use 42
+	trace report
+	expect_calls once 2
+	expect_answer close closed
+	trace report
+	expect_status 0
+	trace stop
+	expect_status 0
+	expect_answer open open
+	expect_answer use 42
+	trace start --module='libtwice*'
+	expect_status 0
+	expect_answer use 42
+	expect_answer close closed
+	expect_answer open open
+	expect_answer use 42
+	trace stop
+	expect_status 0
+	expect_answer use 42
+	expect_fine
 }
 
 @test "patching and tracing" {
