@@ -45,6 +45,30 @@ static void test_twins(void)
 	image_free(image);
 }
 
+/* What an earlier match of the same build knows; hint is right. */
+static void test_hints(const struct image *image, const struct objfile *pre, struct match_hint hint)
+{
+	const struct match_piece *one = NULL;
+	struct uspl_err err = { 0 };
+	struct match *match = NULL;
+
+	ok(match_run_hinted(image, pre, &hint, 1, &match, &err) == 0 &&
+		   match_require(match, "tables.c:seven", &one, &err) == 0 &&
+		   one->addr == hint.addr,
+	   "a hint tells which twin is meant");
+	match_free(match);
+	hint.addr++;
+	ok(match_run_hinted(image, pre, &hint, 1, &match, &err) == 0 &&
+		   match_require(match, "tables.c:seven", &one, &err) == -USPL_E_NO_MATCH,
+	   "a wrong hint is found out, and nothing else is tried");
+	match_free(match);
+	hint.refname = "nobody";
+	ok(match_run_hinted(image, pre, &hint, 1, &match, &err) == 0 &&
+		   match_require(match, "main", &one, &err) == 0,
+	   "a hint for what isn't there means nothing");
+	match_free(match);
+}
+
 /*
  * Two functions of equal code, which only tables refer to: in a program that hasn't run yet, the
  * tables' pointers tell which is which.
@@ -60,6 +84,7 @@ static void test_tables_tell(void)
 		"int main(int n, char **v) { return all[n - 1]->second(n) + (v[0] != 0); }\n";
 	const char *dir = compile_dir();
 	const struct match_piece *one = NULL, *other = NULL;
+	struct match_hint hint = { .refname = "tables.c:seven" };
 	struct uspl_err err = { 0 };
 	struct match *match = NULL;
 	struct image *image;
@@ -77,12 +102,14 @@ static void test_tables_tell(void)
 		   match_require(match, "tables.c:also_seven", &other, &err) == 0 &&
 		   one->addr < other->addr,
 	   "initial pointers of variables tell twins apart %s", err.msg);
+	hint.addr = other ? other->addr : 0;
 	match_free(match);
 	image->pristine = false;
 	ok(match_run(image, pre, &match, &err) == 0 &&
 		   match_require(match, "tables.c:seven", &one, &err) == -USPL_E_NO_MATCH,
 	   "but not those of a program that runs");
 	match_free(match);
+	test_hints(image, pre, hint);
 	objfile_free(pre);
 	image_free(image);
 }
