@@ -15,7 +15,6 @@
 
 #include "live/waiter.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +22,7 @@
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/runcount.h"
 #include "proc/thread.h"
 
 #define MS 1000000ll
@@ -39,23 +39,19 @@
 /* The target runs at least this many times as long as it stood still. */
 #define RUN_SHARE 9
 
-#define NOT_ASLEEP UINT64_MAX
+/* Where a run count would be: the thread runs, or the kernel doesn't count. */
+#define NOT_ASLEEP RUNCOUNT_NONE
 
-/*
- * How often the thread has been put on a processor; NOT_ASLEEP if the kernel doesn't say
- * (CONFIG_SCHED_INFO).
- */
+/* How often the thread has been put on a processor. */
 static uint64_t run_count(const struct proc *proc, pid_t tid)
 {
-	auto_buf struct buf text = { 0 };
-	uint64_t count;
-	char path[64];
+	struct runcount count;
+	uint64_t runs;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0 ||
-	    sscanf(buf_str(&text), "%*u %*u %" SCNu64, &count) != 1)
-		return NOT_ASLEEP;
-	return count;
+	runcount_open(&count, proc, tid);
+	runs = runcount_read(&count, proc);
+	runcount_close(&count);
+	return runs;
 }
 
 /* False if the thread runs, or if that can't be known. */
