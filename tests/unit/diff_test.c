@@ -126,6 +126,7 @@ static void target_release(struct update_target *target)
 	objfile_free(target->new_code);
 	objfile_free(target->pre_code);
 	free(target->compiler);
+	free(target->producer);
 }
 
 DEFINE_AUTO_RELEASE(target, struct update_target, target_release)
