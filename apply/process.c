@@ -218,11 +218,32 @@ static int find_pairs(struct session *session, struct uspl_err *err)
 	return fail_no_module(session, err);
 }
 
+/*
+ * Of an update that is half switched nobody can say whether its code or the old one is the one that
+ * runs now, and that this one was made from.
+ */
+static int check_interrupted(const struct session *session, struct uspl_err *err)
+{
+	const struct region *region;
+
+	vec_for_each (&session->regions, region) {
+		if (!region_is_interrupted(region) || region->gone)
+			continue;
+		uspl_fail(err, USPL_E_CONFLICT,
+			  "the update '%s' has been left in the middle of its switch", region->id);
+		uspl_hint(err, "apply or undo '%s' first", region->id);
+		return -USPL_E_CONFLICT;
+	}
+	return 0;
+}
+
 /* Everything before the switch. What it changes, unload() takes back. */
 static int load(struct session *session, struct uspl_err *err)
 {
 	int rc = find_pairs(session, err);
 
+	if (!rc && session->pairs.n)
+		rc = check_interrupted(session, err);
 	if (!rc)
 		rc = pairs_match(session->update, session->proc, &session->regions, &session->pairs,
 				 &session->others, err);

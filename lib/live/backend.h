@@ -64,13 +64,6 @@ extern const struct transition_backend backend_full_stop;
  */
 extern const struct transition_backend backend_quiet;
 
-/* True if a tool has died in the middle of switching the region. */
-static inline bool region_is_interrupted(const struct region *region)
-{
-	return region->state == USPL_REGION_SWITCHING_ON ||
-	       region->state == USPL_REGION_SWITCHING_OFF;
-}
-
 /* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
 int64_t run_limit_ns(const struct run *run);
 /* Where the next finding belongs: WAITER_MAX of them are kept, the last one is overwritten then. */

@@ -30,6 +30,9 @@
 /* How far behind the program the kernel may begin the heap (arch_randomize_brk). */
 #define HEAP_RANDOM (32ull << 20)
 
+/* Each pad is held against all others. */
+#define SITES_MAX 4096
+
 uint64_t gates_room(const struct region *region)
 {
 	return (region->sites.n * GATE_LEN + PAGE - 1) / PAGE * PAGE + GATES_WORD_LEN;
@@ -54,7 +57,7 @@ void gates_take_over(struct region *region, const struct region *old)
 	}
 }
 
-static taddr gate_at(const struct region *region, const struct region_site *site)
+taddr gate_address(const struct region *region, const struct region_site *site)
 {
 	return region->gates + (taddr)(site - region->sites.items) * GATE_LEN;
 }
@@ -77,7 +80,7 @@ bool gates_jump(const struct region *region, const struct region_site *site,
 	if (site->entry == USPL_ENTRY_PUN)
 		return gate_pun(site->addr, site->old_bytes, bytes, &pad);
 	return site->entry == USPL_ENTRY_STORE &&
-	       arch_native()->jump_encode(site->addr, gate_at(region, site), bytes);
+	       arch_native()->jump_encode(site->addr, gate_address(region, site), bytes);
 }
 
 /* Where the heap ends; where it may begin if there is none yet. */
@@ -87,7 +90,7 @@ static taddr heap_end(const struct gates *gates)
 	const struct mapping *map;
 	taddr end = 0;
 
-	vec_for_each (&gates->modules[0], module)
+	vec_for_each (gates->modules, module)
 		if (module->is_main)
 			end = module->end + HEAP_RANDOM;
 	vec_for_each (&gates->proc->maps, map)
@@ -192,7 +195,8 @@ static int plan_pun(struct gates *gates, struct gate *gate, struct uspl_err *err
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "the first byte of '%s' can't be made a jump", site->name);
 	site->entry = USPL_ENTRY_PUN;
-	site->pad_len = (uint8_t)pad_encode(site->pad, gate_at(gates->region, site), gate->pad);
+	site->pad_len =
+		(uint8_t)pad_encode(site->pad, gate_address(gates->region, site), gate->pad);
 	rc = check_overlap(gates, gate, err);
 	if (!rc)
 		rc = plan_page(gates, site, page_of(site->pad), err);
@@ -231,7 +235,7 @@ static int plan_gate(struct gates *gates, struct gate *gate, struct uspl_err *er
 {
 	struct region_site *site = gate->site;
 	uint8_t old[GATE_OLD_MAX];
-	struct gate_code code = { .at = gate_at(gates->region, site),
+	struct gate_code code = { .at = gate_address(gates->region, site),
 				  .word = gates->region->word,
 				  .entry = site->addr,
 				  .new_addr = site->new_addr,
@@ -260,6 +264,9 @@ int gates_plan(struct gates *gates, const struct proc *proc, const module_vec *m
 	*gates = (struct gates){ .proc = proc, .modules = modules, .region = region };
 	if (!region->gates)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update has no room for gates");
+	if (region->sites.n > SITES_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions change",
+				 SITES_MAX);
 	rc = regions_read(proc, &gates->present, err);
 	vec_for_each (&region->sites, site) {
 		struct gate *gate = rc ? NULL : vec_push(&gates->items);
@@ -361,8 +368,8 @@ int gates_load(struct gates *gates, struct uspl_err *err)
 		const struct region_site *site = gate->site;
 
 		if (!rc)
-			rc = write_once(gates, gate_at(gates->region, site), gate->code, GATE_LEN,
-					err);
+			rc = write_once(gates, gate_address(gates->region, site), gate->code,
+					GATE_LEN, err);
 		if (!rc && site->pad_len)
 			rc = write_once(gates, site->pad, gate->pad, site->pad_len, err);
 	}
@@ -383,59 +390,5 @@ int gates_discard(const struct proc *proc, const struct region *region, struct u
 				rc = unmap_page(proc, page, err);
 	}
 	regions_release(&present);
-	return rc;
-}
-
-static int guard_own(struct safety *safety, const struct region *region,
-		     const struct region_site *site, bool to_old, struct uspl_err *err)
-{
-	const struct gate_part *parts = to_old ? gate_old_parts : &gate_new_part;
-	size_t n = to_old ? ARRAY_SIZE(gate_old_parts) : 1;
-	taddr at = gate_at(region, site);
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = safety_add(safety, site->name, at + parts[i].start,
-				(uint64_t)(parts[i].end - parts[i].start), false, err);
-	return rc;
-}
-
-/* Gates and pads of other regions at this site's entry. */
-static int guard_others(struct safety *safety, const struct region *region,
-			const struct region_site *site, const region_vec *present,
-			struct uspl_err *err)
-{
-	const struct region_site *theirs;
-	const struct region *other;
-	int rc = 0;
-
-	vec_for_each (present, other) {
-		if (other->self == region->self || !other->gates)
-			continue;
-		vec_for_each (&other->sites, theirs) {
-			if (rc || theirs->addr != site->addr)
-				continue;
-			rc = safety_add(safety, site->name, gate_at(other, theirs), GATE_LEN, false,
-					err);
-			if (!rc && theirs->pad_len)
-				rc = safety_add(safety, site->name, theirs->pad, theirs->pad_len,
-						false, err);
-		}
-	}
-	return rc;
-}
-
-int gates_guard(struct safety *safety, const struct region *region, const region_vec *present,
-		bool to_old, struct uspl_err *err)
-{
-	const struct region_site *site;
-	int rc = 0;
-
-	if (!region->gates)
-		return 0;
-	vec_for_each (&region->sites, site) {
-		rc = rc ? rc : guard_own(safety, region, site, to_old, err);
-		rc = rc ? rc : guard_others(safety, region, site, present, err);
-	}
 	return rc;
 }

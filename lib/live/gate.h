@@ -2,7 +2,8 @@
 /*
  * gate.h - the gates of an update: planned, brought into the process, and led to
  *
- * docs/transition.md says what they are for. One update, one region:
+ * docs/transition.md says what they are for. One update, one region. gate.c plans and loads them,
+ * gate_lead.c changes what stands at the entries, gate_guard.c says where in them nobody may be.
  *
  *     gates_plan     nothing is touched: can each entry be led to a gate, and how?
  *     gates_load     pads and gates lie in the target, the record says so; nothing leads there yet
@@ -77,6 +78,8 @@ int gates_lead(const struct proc *proc, struct region *region, enum gate_entry t
 /* Frees the plan; nothing in the target. */
 void gates_release(struct gates *gates);
 
+/* Where the site's gate lies. */
+taddr gate_address(const struct region *region, const struct region_site *site);
 /* The bytes that lead the site's entry to its gate; false if the site has none. */
 bool gates_jump(const struct region *region, const struct region_site *site,
 		uint8_t bytes[USPL_SITE_BYTES_MAX]);

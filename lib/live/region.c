@@ -32,6 +32,12 @@ bool region_is_live(const struct region *region)
 	return states[region->state].live && !region->gone;
 }
 
+bool region_is_interrupted(const struct region *region)
+{
+	return region->state == USPL_REGION_SWITCHING_ON ||
+	       region->state == USPL_REGION_SWITCHING_OFF;
+}
+
 bool region_is_wanted(const struct region *region)
 {
 	return states[region->state].wanted;

@@ -74,6 +74,8 @@ int region_list_add(region_list *list, const struct region *region,
 
 /* True while any entry holds its jump: APPLIED, or interrupted in between, and not gone. */
 bool region_is_live(const struct region *region);
+/* True if a tool has died while it switched the region, and nobody has completed that. */
+bool region_is_interrupted(const struct region *region);
 /* True if the update is to be in effect: it is live, or its library isn't there at the moment. */
 bool region_is_wanted(const struct region *region);
 /* The word that users see: "loaded", "applied", "undone", "interrupted", "pending". */

@@ -79,35 +79,66 @@ expect_true_status() {
 	esac
 }
 
-# count_close TOOL ARG... - leaves in CLOSE the number of the call by which the tool makes the gates hold
+# count_close TOOL ARG... - leaves in CLOSE the number of the call by which the tool makes the gates hold. The process must
+# have been patched before, so that the tool finds it as it will find it the next time
 count_close() {
-	local trace=$BATS_TEST_TMPDIR/trace
-	strace -qq -e signal=none -o "$trace" "$USPL_BIN/$1" "${@:2}" > /dev/null
-	CLOSE=$(grep -nE '^pwrite64\([0-9]+, "\\[23]", 1, ' "$trace" | head -1 | cut -d: -f1)
+	trace_calls "$@"
+	CLOSE=$(grep -nE '^pwrite64\([0-9]+, "\\[23]", 1, ' "$TRACE" | head -1 | cut -d: -f1)
 	[ -n "$CLOSE" ] || fail "the gates were not closed"
 }
 
+# note_interrupted - counts in INTERRUPTED the times that the tool has left the update half switched
+note_interrupted() {
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output != *'"interrupted"'* ]] || INTERRUPTED=$((INTERRUPTED + 1))
+}
+
 @test "apply is killed while the gates hold" {
-	local call
+	local call INTERRUPTED=0
+	apply
+	undo
 	count_close uspl-apply "$UPDATE" "$TARGET"
 	undo
 	for ((call = CLOSE - 1; call <= CLOSE + 12; call += ${EVERY:-3})); do
 		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
-		expect_untraced && expect_old_or_new && expect_applies_and_undoes || fail "call $call"
+		expect_untraced && expect_old_or_new && note_interrupted
+		expect_applies_and_undoes || fail "call $call"
 	done
+	[ "$INTERRUPTED" -gt 1 ] || fail "only $INTERRUPTED times was it left half switched"
 	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was"
 	expect_fine
 }
 
+@test "no other update is applied on top of one that was left half switched" {
+	local update=$UPDATE id=$ID
+	apply
+	undo
+	count_close uspl-apply "$UPDATE" "$TARGET"
+	undo
+	inject signal=KILL $((CLOSE + 1)) uspl-apply "$UPDATE" "$TARGET"
+	create "$FIXTURE/tree" "$BATS_TEST_DIRNAME/../cases/body/fix.patch"
+	apply
+	expect_status 1
+	expect_message 'left in the middle of its switch'
+	expect_one_message
+	UPDATE=$update ID=$id
+	expect_applies_and_undoes
+	expect_fine
+}
+
 @test "undo is killed while the gates hold" {
-	local call
+	local call INTERRUPTED=0
+	apply
+	undo
 	apply
 	count_close uspl-undo "$ID" "$TARGET"
 	for ((call = CLOSE - 1; call <= CLOSE + 12; call += ${EVERY:-3})); do
 		apply
 		inject signal=KILL "$call" uspl-undo "$ID" "$TARGET"
-		expect_untraced && expect_old_or_new && expect_applies_and_undoes || fail "call $call"
+		expect_untraced && expect_old_or_new && note_interrupted
+		expect_applies_and_undoes || fail "call $call"
 	done
+	[ "$INTERRUPTED" -gt 1 ] || fail "only $INTERRUPTED times was it left half switched"
 	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was"
 	expect_fine
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// gate_guard.c - where in gates and pads a thread is on its way to code that must be empty
+
+#include "live/gate.h"
+
+static int guard_own(struct safety *safety, const struct region *region,
+		     const struct region_site *site, bool to_old, struct uspl_err *err)
+{
+	const struct gate_part *parts = to_old ? gate_old_parts : &gate_new_part;
+	size_t n = to_old ? ARRAY_SIZE(gate_old_parts) : 1;
+	taddr at = gate_address(region, site);
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = safety_add(safety, site->name, at + parts[i].start,
+				(uint64_t)(parts[i].end - parts[i].start), false, err);
+	return rc;
+}
+
+/* Gates and pads of other regions at this site's entry. */
+static int guard_others(struct safety *safety, const struct region *region,
+			const struct region_site *site, const region_vec *present,
+			struct uspl_err *err)
+{
+	const struct region_site *theirs;
+	const struct region *other;
+	int rc = 0;
+
+	vec_for_each (present, other) {
+		if (other->self == region->self || !other->gates)
+			continue;
+		vec_for_each (&other->sites, theirs) {
+			if (rc || theirs->addr != site->addr)
+				continue;
+			rc = safety_add(safety, site->name, gate_address(other, theirs), GATE_LEN,
+					false, err);
+			if (!rc && theirs->pad_len)
+				rc = safety_add(safety, site->name, theirs->pad, theirs->pad_len,
+						false, err);
+		}
+	}
+	return rc;
+}
+
+int gates_guard(struct safety *safety, const struct region *region, const region_vec *present,
+		bool to_old, struct uspl_err *err)
+{
+	const struct region_site *site;
+	int rc = 0;
+
+	if (!region->gates)
+		return 0;
+	vec_for_each (&region->sites, site) {
+		rc = rc ? rc : guard_own(safety, region, site, to_old, err);
+		rc = rc ? rc : guard_others(safety, region, site, present, err);
+	}
+	return rc;
+}
