@@ -108,7 +108,8 @@ int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct 
 
 void inject_agent_free(struct inject_agent *agent)
 {
-	if (agent && proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
+	if (agent && !agent->kept &&
+	    proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
 		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
 	free(agent);
 }

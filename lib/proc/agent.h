@@ -12,6 +12,7 @@ struct inject_agent {
 	taddr addr;
 	size_t len;
 	uint8_t saved[AGENT_MAX]; /* what was in the slack */
+	bool kept;                /* a thread could not be brought out of it */
 };
 
 #endif

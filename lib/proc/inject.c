@@ -261,7 +261,7 @@ static size_t encode(const struct inject_req *reqs, size_t n, struct agent_reque
  * With the thread stopped and its registers read: everything from the frame to the thread's own
  * state.
  */
-static int run_stopped(struct host *host, const struct inject_agent *agent, struct inject_req *reqs,
+static int run_stopped(struct host *host, struct inject_agent *agent, struct inject_req *reqs,
 		       size_t n, size_t *ret_done, struct uspl_err *err)
 {
 	struct agent_request raw[INJECT_MAX + 1];
@@ -285,6 +285,7 @@ static int run_stopped(struct host *host, const struct inject_agent *agent, stru
 	if (!rc)
 		rc = collect(proc, host, reqs, n, ret_done, err);
 	restored = host->thread.state == THREAD_GONE ? 0 : restore(proc, host, rc ? NULL : err);
+	agent->kept |= restored != 0;
 	return rc ? rc : restored;
 }
 
@@ -303,8 +304,8 @@ static void host_release(struct host *host)
 	agent_frame_release(&host->frame);
 }
 
-int inject_run_stopped(const struct inject_agent *agent, struct thread *thread,
-		       struct inject_req *reqs, size_t n, struct uspl_err *err)
+int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
+		       size_t n, struct uspl_err *err)
 {
 	struct host host = { .thread = *thread, .room = room_for(reqs, n) };
 	size_t done = 0;
@@ -322,7 +323,7 @@ int inject_run_stopped(const struct inject_agent *agent, struct thread *thread,
 
 /* A set of requests on the way to a thread that can make them. */
 struct errand {
-	const struct inject_agent *agent;
+	struct inject_agent *agent;
 	const struct inject_choice *choice; /* NULL: any thread will do */
 	struct inject_req *reqs;
 	size_t n, *ret_done;

@@ -65,8 +65,8 @@ struct inject_agent;
 int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
 		     struct uspl_err *err) uspl_must_check;
 /*
- * Puts back what was there: nothing, or the agent that another tool has left behind. No thread of
- * ours may be running the code.
+ * Puts back what was there: nothing, or the agent that another tool has left behind. Where a thread
+ * could not be brought out of the code in time, the code stays: it is needed.
  */
 void inject_agent_free(struct inject_agent *agent);
 
@@ -92,8 +92,8 @@ void inject_left_clear(const struct proc *proc, const inject_left_vec *left);
  * Runs the requests in a thread that stands still already, with its registers read; it stands where
  * it was afterwards. Fails if the requests weren't made, as far as that is known.
  */
-int inject_run_stopped(const struct inject_agent *agent, struct thread *thread,
-		       struct inject_req *reqs, size_t n, struct uspl_err *err) uspl_must_check;
+int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
+		       size_t n, struct uspl_err *err) uspl_must_check;
 
 /*
  * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing

@@ -239,6 +239,32 @@ static void test_left(void)
 	ok(finish(pid) == 0, "the target has noticed nothing");
 }
 
+/* A call that takes longer than we wait for: the thread is still in the agent when we give up. */
+static void test_slow(void)
+{
+	pid_t pid = start(spin);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	module_vec modules = { 0 };
+	inject_left_vec left = { 0 };
+	struct inject_req req = { .kind = INJECT_SYSCALL,
+				  .what = SYS_poll,
+				  .args = { 0, 0, 12000 } };
+	size_t done = 0;
+	int rc = proc_open(pid, &proc, &err);
+
+	if (!rc)
+		rc = modules_read(proc, &modules, &err);
+	ok(rc == 0 && inject_run(proc, &req, 1, &done, &err) == -USPL_E_UNSTOPPABLE,
+	   "a call that doesn't end is given up (%s)", err.msg);
+	ok(inject_left_find(proc, &modules, &left, &err) == 0 && left.n == 1,
+	   "the code that the thread is in stays");
+	vec_release(&left);
+	modules_release(&modules);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	sigset_t child;
@@ -251,5 +277,6 @@ int main(void)
 	test_sleeper();
 	test_abandoned();
 	test_left();
+	test_slow();
 	return tap_done();
 }
