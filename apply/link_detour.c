@@ -45,9 +45,11 @@ int link_plan_detour(struct link *link, const struct objsec *sec, const struct o
 		     struct uspl_err *err)
 {
 	struct link_detour detour = { .sec = sec, .rel = rel };
+	const struct reloc_info *info = link->arch->reloc(rel->type);
 
 	if (!objsec_is_code(sec) || rel->sym->sec || rel->sym->shndx != SHN_UNDEF ||
-	    link->arch->reloc(rel->type)->kind != RELOC_PCREL ||
+	    !(info->kind == RELOC_PCREL ||
+	      (info->kind == RELOC_ABS && info->size < sizeof(taddr))) ||
 	    !find_insn(link, sec, rel->offset, &detour))
 		return 0;
 	detour.field = (uint8_t)(rel->offset - detour.insn);
@@ -126,8 +128,10 @@ bool link_take_detour(const struct link *link, const struct objrel *rel, taddr v
 
 	if (!item)
 		return false;
-	/* The distance counts from the instruction's end, the relocation from its field. */
-	target = value + (uint64_t)rel->addend + item->insn + item->insn_len - rel->offset;
+	target = value + (uint64_t)rel->addend;
+	/* A distance counts from the instruction's end, the relocation from its field. */
+	if (link->arch->reloc(rel->type)->kind == RELOC_PCREL)
+		target += item->insn + item->insn_len - rel->offset;
 	memcpy(link->segs[LINK_RODATA].bytes + item->slot, &target, sizeof(target));
 	detour = describe(link, item);
 	detour.slot = link_in_segment(link, LINK_RODATA, item->slot);

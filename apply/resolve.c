@@ -258,6 +258,11 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 		return resolve_local(resolver, sym, ret_value, err);
 	if (sym->bind == STB_WEAK)
 		return 0;
+	/* C++ gives it along with destructors, to tell what is unloaded; a program never is. */
+	if (resolver->module->is_main && !strcmp(sym->name, "__dso_handle")) {
+		ret_value->addr = resolver->module->start;
+		return 0;
+	}
 	return uspl_fail(err, USPL_E_UNRESOLVED,
 			 "'%s' isn't found: no code that matches refers to it, and none of the %zu "
 			 "modules that '%s' sees defines it",

@@ -176,6 +176,31 @@ static void test_detours_of_c(const char *command)
 	munmap((void *)(uintptr_t)FAR_BASE, link->len);
 }
 
+/* What isn't position independent has addresses of 32 bits in its instructions. */
+static void test_detours_of_addresses(void)
+{
+	auto_objfile struct objfile *obj =
+		object("gcc -O2 -fno-pic -fno-asynchronous-unwind-tables",
+		       "extern int outside_value; int *kept;"
+		       "int *where(void) { return &outside_value + 1; }"
+		       "int is_it(int *p) { return p == &outside_value; }");
+	auto_link struct link *link = NULL;
+	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_value };
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), &link, &err);
+
+	if (!rc)
+		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
+	ok(rc == 0 && load(link), "addresses of 32 bits are linked (%s)", err.msg);
+	if (rc)
+		return;
+	ok(((int *(*)(void))function(link, "where"))() == &outside_value + 1, "an address");
+	ok(((int (*)(int *))function(link, "is_it"))(&outside_value) == 1 &&
+		   ((int (*)(int *))function(link, "is_it"))(NULL) == 0,
+	   "compared");
+	munmap((void *)(uintptr_t)FAR_BASE, link->len);
+}
+
 static void test_out_of_reach(void)
 {
 	auto_objfile struct objfile *obj =
@@ -230,6 +255,7 @@ int main(void)
 	test_detours();
 	test_detours_of_c("gcc -O0 -fPIE");
 	test_detours_of_c("gcc -O2 -fPIE");
+	test_detours_of_addresses();
 	test_out_of_reach();
 	test_refusals();
 	compile_rmdir();

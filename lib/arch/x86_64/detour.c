@@ -141,6 +141,26 @@ static bool replace_memory(struct form *form, enum detour_kind kind, int i)
 	return true;
 }
 
+/*
+ * A constant of 32 bits that stands for 64. Of the instructions that work on 32 bits only `mov` to a
+ * register means that.
+ */
+static bool replace_immediate(struct form *form, enum detour_kind kind, int i)
+{
+	ZydisEncoderOperand *first = &form->request.operands[0];
+
+	if (kind == DETOUR_SLOT_DISTANCE || i == 0)
+		return false;
+	if (form->ops[0].size == 32 && form->insn.mnemonic == ZYDIS_MNEMONIC_MOV &&
+	    form->ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER)
+		first->reg.value = wide(form->ops[0].reg.value);
+	else if (form->ops[0].size != 64)
+		return false;
+	form->request.operands[i] = (ZydisEncoderOperand){ .type = ZYDIS_OPERAND_TYPE_REGISTER };
+	form->request.operands[i].reg.value = scratch_of(form, 64);
+	return true;
+}
+
 static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8_t field,
 		  struct form *form)
 {
@@ -160,11 +180,7 @@ static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8
 		return false;
 	if (form->ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 		return replace_memory(form, kind, i);
-	if (kind != DETOUR_DISTANCE || i == 0)
-		return false;
-	form->request.operands[i] = (ZydisEncoderOperand){ .type = ZYDIS_OPERAND_TYPE_REGISTER };
-	form->request.operands[i].reg.value = scratch_of(form, form->ops[0].size);
-	return true;
+	return replace_immediate(form, kind, i);
 }
 
 static size_t put(uint8_t *code, const void *bytes, size_t len)
