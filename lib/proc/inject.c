@@ -201,7 +201,7 @@ static int restore(const struct proc *proc, struct host *host, struct uspl_err *
 	struct iovec iov = { host->xstate.data, host->xstate.len };
 	struct thread *thread = &host->thread;
 	pid_t tid = thread->tid;
-	int status, rc;
+	int status;
 
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
 		return uspl_fail_errno(err, "cannot stop thread %d", tid);
@@ -212,13 +212,16 @@ static int restore(const struct proc *proc, struct host *host, struct uspl_err *
 		if (status >> 8 != PTRACE_EVENT_STOP)
 			thread->signal = status & 0x7f;
 	} while (status >> 8 != PTRACE_EVENT_STOP);
-	rc = proc_write(proc, host->frame.addr, host->stack.data, host->stack.len, err);
-	if (rc)
-		return rc;
+	/*
+	 * The registers come last: until then the thread, left alone, would go back by the frame. The
+	 * frame must be there as long; where it lies nothing of the thread's own is live.
+	 */
 	if (ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
-	    ptrace(PTRACE_SETREGS, tid, NULL, &thread->regs.user) != 0 ||
-	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(host->sigmask), &host->sigmask) != 0)
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(host->sigmask), &host->sigmask) != 0 ||
+	    ptrace(PTRACE_SETREGS, tid, NULL, &thread->regs.user) != 0)
 		return uspl_fail_errno(err, "cannot restore thread %d", tid);
+	if (proc_write(proc, host->frame.addr, host->stack.data, host->stack.len, NULL) != 0)
+		log_info("inject", "the stack of thread %d keeps the agent's frame", tid);
 	return 0;
 }
 
