@@ -56,7 +56,7 @@ DEFINE_AUTO_FREE(match, struct match, match_free)
 /*
  * The place of a function that must have matched; fails with USPL_E_NO_MATCH and a message that
  * says why it didn't: not found, ambiguous, or the first difference with both instructions as
- * objdump would print them.
+ * objdump would print them. USPL_E_UNSUPPORTED: it is one with another function of the program.
  */
 int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
 		  struct uspl_err *err) uspl_must_check;

@@ -51,10 +51,76 @@ static struct piece *cold_part(const struct match *match, const struct piece *pi
 	return NULL;
 }
 
+/* Another function of the pre code that was found at the same place; NULL if there is none. */
+static const char *folded_piece(const struct match *match, const struct piece *piece)
+{
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
+		const struct piece *other = match->pieces[i];
+
+		if (other && other != piece && other->state == PIECE_MATCHED &&
+		    other->pub.addr == piece->pub.addr)
+			return refname_symbol(other->pub.name);
+	}
+	return NULL;
+}
+
+/* True if one of the names that the piece has in the pre code is this one, versions aside. */
+static bool is_named(const struct match *match, const struct piece *piece, const char *name)
+{
+	size_t len = strcspn(name, "@");
+
+	for (size_t i = 0; i < match->n_by_name; i++) {
+		const struct objsym *sym = match->by_name[i];
+		const char *own = refname_symbol(sym->name);
+
+		if (sym->sec == piece->pub.sec && strcspn(own, "@") == len &&
+		    !strncmp(own, name, len))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A name that the program's symbol table has for the piece's place, and its source doesn't; NULL
+ * if there is none, or the code there is an update's.
+ */
+static const char *folded_symbol(const struct match *match, const struct piece *piece)
+{
+	const struct image_sym *sym;
+
+	vec_for_each (&match->image->syms, sym)
+		if (sym->addr == piece->pub.addr && sym->type == STT_FUNC &&
+		    !is_named(match, piece, sym->name))
+			return sym->name;
+	return NULL;
+}
+
+/*
+ * A linker that folds functions of equal code (--icf) makes one of two: a jump at its entry would
+ * change both.
+ */
+static int check_folded(const struct match *match, const struct piece *piece, const char *name,
+			struct uspl_err *err)
+{
+	const char *other = folded_piece(match, piece);
+	int rc;
+
+	if (!other)
+		other = folded_symbol(match, piece);
+	if (!other)
+		return 0;
+	rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+		       "'%s' and '%s' are one function in '%s': a change of one would change both",
+		       name, other, match->image->name);
+	uspl_hint(err, "functions of equal code are folded by the linker's option --icf");
+	return rc;
+}
+
 int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
 		  struct uspl_err *err)
 {
 	const struct piece *piece = match_piece_named(match, refname), *cold;
+	int rc;
 
 	if (!piece)
 		return uspl_fail(err, USPL_E_FILE, "'%s' has no function '%s'", match->pre->name,
@@ -64,8 +130,10 @@ int match_require(const struct match *match, const char *refname, const struct m
 	cold = cold_part(match, piece);
 	if (cold && cold->state != PIECE_MATCHED)
 		return explain_piece(match, cold, refname_symbol(cold->pub.name), err);
-	*ret = &piece->pub;
-	return 0;
+	rc = check_folded(match, piece, refname_symbol(refname), err);
+	if (!rc)
+		*ret = &piece->pub;
+	return rc;
 }
 
 void match_findings(const struct match *match,
