@@ -181,6 +181,16 @@ static int look(struct quiet *quiet, struct uspl_err *err)
 	return rc;
 }
 
+/* Those that have run since, in a hurry: as little as can be is to be found out of date later. */
+static int look_again(struct quiet *quiet, struct uspl_err *err)
+{
+	int rc = asleep_look_again(&quiet->asleep, err);
+
+	if (!rc)
+		check_sleepers(quiet);
+	return rc;
+}
+
 /* Where nobody runs, the sleeper that notices least, for the switch. */
 static int choose_sleeper(const struct quiet *quiet, pid_t *ret)
 {
@@ -346,9 +356,7 @@ static int recount(struct quiet *quiet, int64_t deadline, bool *ret_empty, struc
 			*ret_empty = true;
 			return 0;
 		}
-		rc = asleep_look_again(&quiet->asleep, err);
-		if (!rc)
-			check_sleepers(quiet);
+		rc = look_again(quiet, err);
 		if (!rc && !quiet->run->n_findings)
 			rc = stop_running(quiet, deadline, err);
 	}
@@ -441,7 +449,9 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	rc = inject_agent_new(quiet->t->proc, &quiet->agent, err);
 	if (rc)
 		return rc;
-	rc = stop_and_switch(quiet, err);
+	rc = look_again(quiet, err);
+	if (!rc && !run->n_findings)
+		rc = stop_and_switch(quiet, err);
 	inject_agent_free(quiet->agent);
 	quiet->agent = NULL;
 	return rc;
