@@ -65,7 +65,7 @@ static __attribute__((noinline)) void body_signal(void)
 	__asm__ volatile("");
 }
 
-static __attribute__((noinline)) void body_altstack(void)
+static __attribute__((noinline, no_sanitize_address)) void body_altstack(void)
 {
 	stack_t alt = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
 	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_ONSTACK };
