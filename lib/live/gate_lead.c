@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "base/log.h"
 #include "live/gate.h"
 #include "proc/inject.h"
 
@@ -75,6 +76,17 @@ static int protection_of(const struct mapping *map)
 	       (map->exec ? PROT_EXEC : 0);
 }
 
+/* After a run of which it isn't known how far it came. */
+static void protect_again(const struct proc *proc, taddr from, taddr to, int prot)
+{
+	struct inject_req req = protect(from, to, prot);
+	size_t done;
+
+	if (inject_run(proc, &req, 1, &done, NULL) != 0)
+		log_info("gate", "code at 0x%" PRIx64 " of pid %d may have stayed writable", from,
+			 proc->pid);
+}
+
 /* Stores in one mapping, sorted by address. */
 static int run_stores(const struct proc *proc, const struct store *stores, size_t n,
 		      struct uspl_err *err)
@@ -96,6 +108,8 @@ static int run_stores(const struct proc *proc, const struct store *stores, size_
 						      .args = { stores[i].value } };
 	reqs[n_reqs++] = protect(from, to, protection_of(map));
 	rc = inject_run(proc, reqs, n_reqs, &done, err);
+	if (rc)
+		protect_again(proc, from, to, protection_of(map));
 	if (!rc && (done < n_reqs || reqs[n_reqs - 1].result < 0))
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "code at 0x%" PRIx64 " can't be made writable in pid %d", from,

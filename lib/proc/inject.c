@@ -133,11 +133,13 @@ static int step(const struct proc *proc, struct host *host, int request, int sig
 
 		if (got > 0 && WIFSTOPPED(status))
 			return status >> 8;
-		if (got > 0 || (got < 0 && errno != EINTR)) {
+		if (got > 0 || (got < 0 && errno == ECHILD)) {
 			host->thread.state = THREAD_GONE;
 			return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited",
 					 host->thread.tid, proc->pid);
 		}
+		if (got < 0 && errno != EINTR)
+			return uspl_fail_errno(err, "cannot wait for thread %d", host->thread.tid);
 		if (left <= 0)
 			return uspl_fail(err, USPL_E_UNSTOPPABLE,
 					 "thread %d of pid %d did not finish a system call in time",

@@ -176,8 +176,10 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 
 		if (got == thread->tid)
 			note_stop(thread, status);
-		else if (got < 0 && errno != EINTR)
+		else if (got < 0 && errno == ECHILD)
 			thread->state = THREAD_GONE;
+		else if (got < 0 && errno != EINTR)
+			return uspl_fail_errno(err, "cannot wait for thread %d", thread->tid);
 		else if (got == 0 && left <= 0)
 			return fail_unstoppable(proc, thread, err);
 		else if (got == 0)
