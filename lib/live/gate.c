@@ -6,9 +6,9 @@
  * be on its way through it for as long as it likes. Pads of several functions and updates share
  * pages. A page belongs to us if the record of an update names a pad in it.
  *
- * Some places are free and still not taken: what the heap (brk) and the main thread's stack may grow
- * into soon. An allocator finds other memory when brk has come to an end, but not all programs use
- * an allocator.
+ * Some places are free and still not taken: what the heap (brk) and the main thread's stack may
+ * grow into soon. An allocator finds other memory when brk has come to an end, but not all programs
+ * use an allocator.
  */
 
 #include "live/gate.h"
