@@ -32,7 +32,6 @@ static int explain_mismatch(const struct match *match, const struct piece *piece
 {
 	const struct failure *failure = &piece->failure;
 	char pre[INSN_TEXT], run[INSN_TEXT];
-	int rc;
 
 	if (!failure->show_code)
 		return uspl_fail(err, USPL_E_NO_MATCH,
@@ -41,27 +40,18 @@ static int explain_mismatch(const struct match *match, const struct piece *piece
 				 name, failure->off, failure->run_addr, failure->what);
 	show_pre(piece->pub.sec, failure->off, pre);
 	show_run(match, failure->run_addr, run);
-	rc = uspl_fail(err, USPL_E_NO_MATCH,
-		       "'%s' isn't the code that the update was made from: at +0x%" PRIx64
-		       " the update has '%s', the running program at 0x%" PRIx64 " has '%s'",
-		       name, failure->off, pre, failure->run_addr, run);
-	uspl_hint(err,
-		  "make the update from the source, with the compiler and the flags, that '%s' "
-		  "was built from",
-		  match->image->name);
-	return rc;
+	return uspl_fail(err, USPL_E_NO_MATCH,
+			 "'%s' isn't the code that the update was made from: at +0x%" PRIx64
+			 " the update has '%s', the running program at 0x%" PRIx64 " has '%s'",
+			 name, failure->off, pre, failure->run_addr, run);
 }
 
 static int explain_missing(const struct match *match, const char *name, struct uspl_err *err)
 {
-	int rc = uspl_fail(err, USPL_E_NO_MATCH,
-			   "'%s' isn't found in '%s': no symbol has its name, and no code that "
-			   "matches refers to it",
-			   name, match->image->name);
-
-	if (!match->image->syms.n)
-		uspl_hint(err, "'%s' has no symbol table", match->image->name);
-	return rc;
+	return uspl_fail(err, USPL_E_NO_MATCH,
+			 "'%s' isn't found in '%s': no symbol has its name, and no code that "
+			 "matches refers to it",
+			 name, match->image->name);
 }
 
 static int explain_ambiguous(const struct match *match, const struct piece *piece, const char *name,

@@ -196,6 +196,8 @@ static void explain_by_count(const struct match *match, const struct origin *upd
 bool origin_explain(const struct match *match, const struct origin *update,
 		    const struct origin *program, struct uspl_err *err)
 {
+	if (!err || err->hint[0])
+		return true;
 	if (explain_compiler(match, update, program, err) ||
 	    explain_options(match, update, program, err))
 		return true;

@@ -32,9 +32,9 @@ void origin_options(const char *one, const char *other, struct buf *only_one,
 		    struct buf *only_other);
 
 /*
- * Gives a failed match the likely reason as its hint: another compiler, other options, or another
- * source, in this order. update is what the pre code was made with. False if nothing but the match
- * itself speaks for it.
+ * Gives a failed match that has no hint yet the likely reason as its hint: another compiler, other
+ * options, or another source, in this order. update is what the pre code was made with. False if
+ * nothing but the match itself speaks for it.
  */
 bool origin_explain(const struct match *match, const struct origin *update,
 		    const struct origin *program, struct uspl_err *err);

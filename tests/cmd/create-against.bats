@@ -16,7 +16,7 @@ setup() {
 		int third(int n) { return n * 9 - count--; }
 	END
 	printf 'int limit(int), other(int), third(int);\nint main(int n, char **v) { return limit(n) + other(!v) + third(n); }\n' > main.c
-	printf 'CC = gcc\nserver: limit.c main.c\n\t$(CC) -O2 -g -o $@ limit.c main.c\n' > Makefile
+	printf 'CC = gcc -fno-ipa-icf\nserver: limit.c main.c\n\t$(CC) -O2 -g -o $@ limit.c main.c\n' > Makefile
 	sed 's/n + 1/n + 41/' limit.c > limit.new
 	diff -u --label a/limit.c --label b/limit.c limit.c limit.new > ../fix.diff || rm limit.new
 }
@@ -114,6 +114,14 @@ expect_refused() {
 	objcopy --add-section=.comment=../comment ../server
 	against ../server
 	expect_refused 1 "isn't the code" "hint: another compiler: '../server' was made with 'clang version 99', the update with 'GCC:"
+}
+
+@test "functions that the linker has folded" {
+	command -v ld.gold > /dev/null || skip 'ld.gold is not installed (package binutils)'
+	sed -i 's/n \* 7 + count++/n + 1/' limit.c
+	gcc -O2 -fno-ipa-icf -ffunction-sections -fuse-ld=gold -Wl,--icf=all -s -o ../server limit.c main.c
+	against ../server
+	expect_refused 1 "'limit' and 'other' are one function" "hint: functions of equal code are folded"
 }
 
 @test "files that are no programs" {

@@ -19,6 +19,7 @@ steps() {
 	apply
 	expect_status 1
 	expect_message "'down' can't be told apart: 2 places of '.*/target' hold the same code"
+	expect_message 'hint: an update made with .uspl-create --against=FILE. may know which it is'
 	expect_one_message
 	ask_all before
 
