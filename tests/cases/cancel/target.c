@@ -63,6 +63,6 @@ void answer(const char *request, char *reply, size_t size)
 	sem_wait(&waiting);
 	pthread_cancel(thread);
 	pthread_join(thread, &result);
-	snprintf(reply, size, "%s, cleaned up:%s", result == PTHREAD_CANCELED ? "cancelled" : "ended",
-		 log_text);
+	snprintf(reply, size, "%s, cleaned up:%s",
+		 result == PTHREAD_CANCELED ? "cancelled" : "ended", log_text);
 }
