@@ -395,7 +395,8 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 	rc = close_gates(quiet, err);
 	if (!rc)
 		rc = recount(quiet, deadline < limit ? deadline : limit, &empty, err);
-	if (!rc && empty)
+	/* Those that were stopped for it may all have ended meanwhile. */
+	if (!rc && empty && choose_host(quiet))
 		return swap(quiet, word_to(quiet), &quiet->run->switched, err);
 	/* One that doesn't stop at once: another time. */
 	if (rc == -USPL_E_UNSTOPPABLE)
