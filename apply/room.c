@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "arch/arch.h"
 #include "base/log.h"
@@ -40,16 +38,6 @@ int room_find(const struct proc *proc, const struct module *module, uint64_t len
 	return 0;
 }
 
-static struct inject_req map_request(taddr addr, uint64_t len, int prot, int flags)
-{
-	return (struct inject_req){
-		.kind = INJECT_SYSCALL,
-		.what = SYS_mmap,
-		.args = { addr, len, (uint64_t)prot,
-			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
-	};
-}
-
 static int fail_map(const struct proc *proc, const struct region *region, int error,
 		    struct uspl_err *err)
 {
@@ -76,12 +64,12 @@ int room_map(struct proc *proc, const struct region *region, const struct room_p
 
 	if (n > ROOM_PARTS)
 		return uspl_fail(err, USPL_E_BUG, "a region has no %zu parts", n);
-	reqs[n_reqs++] = map_request(region->map, region->map_len, PROT_NONE,
-				     MAP_FIXED_NOREPLACE | MAP_NORESERVE);
+	reqs[n_reqs++] = inject_mmap(region->map, region->map_len, PROT_NONE,
+				     MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE);
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].len)
-			reqs[n_reqs++] =
-				map_request(parts[i].addr, parts[i].len, parts[i].prot, MAP_FIXED);
+			reqs[n_reqs++] = inject_mmap(parts[i].addr, parts[i].len, parts[i].prot,
+						     MAP_PRIVATE | MAP_FIXED);
 	rc = inject_run(proc, reqs, n_reqs, &done, err);
 	if (rc)
 		return rc;
@@ -102,9 +90,7 @@ int room_fail_taken(const struct proc *proc, struct uspl_err *err)
 
 int room_unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
 {
-	struct inject_req req = { .kind = INJECT_SYSCALL,
-				  .what = SYS_munmap,
-				  .args = { region->map, region->map_len } };
+	struct inject_req req = inject_syscall(SYS_munmap, region->map, region->map_len, 0);
 	size_t done;
 	int rc;
 

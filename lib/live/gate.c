@@ -288,9 +288,7 @@ void gates_release(struct gates *gates)
 
 static int unmap_page(const struct proc *proc, taddr page, struct uspl_err *err)
 {
-	struct inject_req req = { .kind = INJECT_SYSCALL,
-				  .what = SYS_munmap,
-				  .args = { page, PAGE } };
+	struct inject_req req = inject_syscall(SYS_munmap, page, PAGE, 0);
 	size_t done;
 
 	return inject_run(proc, &req, 1, &done, err);
@@ -307,12 +305,8 @@ static int map_some(const struct gates *gates, size_t first, size_t n, struct us
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		reqs[i] = (struct inject_req){
-			.kind = INJECT_SYSCALL,
-			.what = SYS_mmap,
-			.args = { gates->pages.items[first + i], PAGE, PROT_READ | PROT_EXEC,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, (uint64_t)-1 }
-		};
+		reqs[i] = inject_mmap(gates->pages.items[first + i], PAGE, PROT_READ | PROT_EXEC,
+				      MAP_PRIVATE | MAP_FIXED_NOREPLACE);
 	rc = inject_run(gates->proc, reqs, n, &done, err);
 	if (rc)
 		return rc;

@@ -65,9 +65,7 @@ static int by_addr(const void *a, const void *b)
 
 static struct inject_req protect(taddr from, taddr to, int prot)
 {
-	return (struct inject_req){ .kind = INJECT_SYSCALL,
-				    .what = SYS_mprotect,
-				    .args = { from, to - from, (uint64_t)prot } };
+	return inject_syscall(SYS_mprotect, from, to - from, (uint64_t)prot);
 }
 
 static int protection_of(const struct mapping *map)

@@ -10,6 +10,9 @@
 #define USPL_PROC_INJECT_H
 
 #include "proc/module.h"
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "proc/proc.h"
 #include "proc/thread.h"
 
@@ -32,6 +35,24 @@ struct inject_req {
 };
 
 #define INJECT_MAX 32 /* requests in one run */
+
+/* A system call with up to three arguments. */
+static inline struct inject_req inject_syscall(long nr, uint64_t a, uint64_t b, uint64_t c)
+{
+	return (struct inject_req){ .kind = INJECT_SYSCALL,
+				    .what = (uint64_t)nr,
+				    .args = { a, b, c } };
+}
+
+/* mmap of anonymous memory; flags: MAP_PRIVATE or MAP_SHARED, and what else is wanted. */
+static inline struct inject_req inject_mmap(taddr addr, uint64_t len, int prot, int flags)
+{
+	struct inject_req req = inject_syscall(SYS_mmap, addr, len, (uint64_t)prot);
+
+	req.args[3] = (uint64_t)(flags | MAP_ANONYMOUS);
+	req.args[4] = (uint64_t)-1;
+	return req;
+}
 
 /*
  * Runs the requests in order in one thread of the target. Stops after the first system call that

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "arch/arch.h"
 #include "arch/gate.h"
@@ -126,29 +124,20 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 	head->map_len = head->eh_frame + 2 * TRACE_PAGE - map;
 }
 
-static struct inject_req map_request(taddr addr, uint64_t len, int prot, int flags)
-{
-	return (struct inject_req){
-		.kind = INJECT_SYSCALL,
-		.what = SYS_mmap,
-		.args = { addr, len, (uint64_t)prot,
-			  (uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | flags), (uint64_t)-1, 0 },
-	};
-}
-
 static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &part->region.head;
 	struct inject_req reqs[] = {
-		map_request(head->map, head->map_len, PROT_NONE,
-			    MAP_FIXED_NOREPLACE | MAP_NORESERVE),
-		map_request(head->self, head->info_len, PROT_READ, MAP_FIXED),
-		map_request(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC, MAP_FIXED),
-		map_request(head->code + USPL_TRACE_CONTROL, TRACE_PAGE, PROT_READ | PROT_WRITE,
-			    MAP_FIXED),
-		map_request(head->thunks, head->eh_frame - head->thunks, PROT_READ | PROT_EXEC,
-			    MAP_FIXED),
-		map_request(head->eh_frame, TRACE_PAGE, PROT_READ, MAP_FIXED),
+		inject_mmap(head->map, head->map_len, PROT_NONE,
+			    MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE),
+		inject_mmap(head->self, head->info_len, PROT_READ, MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->code + USPL_TRACE_CONTROL, TRACE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->thunks, head->eh_frame - head->thunks, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->eh_frame, TRACE_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED),
 	};
 	size_t done;
 	int rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);
@@ -160,7 +149,10 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 	    (done == ARRAY_SIZE(reqs) && (taddr)reqs[done - 1].result == head->eh_frame))
 		return 0;
 	errno = (int)-reqs[done - 1].result;
-	return uspl_fail_errno(err, "cannot map the tracer's code in pid %d", part->proc->pid);
+	rc = uspl_fail_errno(err, "cannot map the tracer's code in pid %d", part->proc->pid);
+	if (done > 1)
+		part_unmap(part->proc, &part->region);
+	return rc;
 }
 
 static int fill_sites(struct part *part, struct uspl_err *err)
@@ -307,9 +299,8 @@ int part_load(struct proc *proc, const struct module *module, const spot_vec *sp
 
 void part_unmap(struct proc *proc, const struct trace_region *region)
 {
-	struct inject_req req = { .kind = INJECT_SYSCALL,
-				  .what = SYS_munmap,
-				  .args = { region->head.map, region->head.map_len } };
+	struct inject_req req =
+		inject_syscall(SYS_munmap, region->head.map, region->head.map_len, 0);
 	struct uspl_err err = { 0 };
 	size_t done;
 

@@ -187,10 +187,8 @@ static int load_module(struct proc *proc, const struct module *module,
 	if (!rc && spots.n && session->regions.n == USPL_TRACE_ARENAS)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
-	if (!rc && spots.n && !shared->tables) {
-		shared->module = module->start;
+	if (!rc && spots.n && !shared->tables)
 		rc = share_map(proc, request, shared, err);
-	}
 	if (!rc && spots.n) {
 		region = vec_push(&session->regions);
 		rc = region ? part_load(proc, module, &spots, request, shared, region, err)

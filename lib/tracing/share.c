@@ -23,40 +23,16 @@
 #define TID_OFFSET_GLIBC 0x2d0
 #define TID_OFFSET_MAX 4096
 
-static struct inject_req request(long what, uint64_t a, uint64_t b, uint64_t c)
-{
-	return (struct inject_req){ .kind = INJECT_SYSCALL,
-				    .what = (uint64_t)what,
-				    .args = { a, b, c } };
-}
-
-static struct inject_req map_request(taddr addr, uint64_t len, int flags, int64_t fd)
-{
-	return (struct inject_req){ .kind = INJECT_SYSCALL,
-				    .what = SYS_mmap,
-				    .args = { addr, len, PROT_READ | PROT_WRITE, (uint64_t)flags,
-					      (uint64_t)fd, 0 } };
-}
-
-/* Runs system calls of which none may fail. */
-static int run(struct proc *proc, struct inject_req *reqs, size_t n, const char *what,
-	       struct uspl_err *err)
-{
-	size_t done;
-	int rc = inject_run(proc, reqs, n, &done, err);
-
-	if (rc)
-		return rc;
-	if (done == n && (reqs[n - 1].result >= 0 || reqs[n - 1].result < -4095))
-		return 0;
-	errno = (int)-reqs[done - 1].result;
-	return uspl_fail_errno(err, "cannot map %s in pid %d", what, proc->pid);
-}
-
 /* Where the shadow of what lies at a stack address begins. */
 static taddr shadow_of(taddr addr)
 {
 	return 2 * addr & ~(1ull << USPL_TRACE_SHADOW_BIT);
+}
+
+/* An address may have its highest bit set; an error is one of the last 4095. */
+static bool is_failure(int64_t result)
+{
+	return result < 0 && result >= -4095;
 }
 
 static void note(struct uspl_trace_region *head, taddr tables, taddr rings, uint64_t ring_bytes)
@@ -71,37 +47,6 @@ static void note(struct uspl_trace_region *head, taddr tables, taddr rings, uint
 	head->rings_len = head->ring_bytes * N_RINGS;
 }
 
-int share_map(struct proc *proc, const struct trace_request *req, struct uspl_trace_region *head,
-	      struct uspl_err *err)
-{
-	uint64_t ring = trace_pages(req->ring_bytes + USPL_TRACE_RING_HEADER), len = ring * N_RINGS;
-	/* The name of the memory is empty: any zero byte will do. One stands in every ELF header. */
-	struct inject_req first[] = {
-		map_request(0, TABLES_LEN, MAP_PRIVATE | MAP_ANONYMOUS, -1),
-		request(SYS_memfd_create, head->module + 9, MFD_CLOEXEC, 0),
-	};
-	int rc = run(proc, first, ARRAY_SIZE(first), "the tracer's tables", err);
-	uint64_t fd = (uint64_t)first[1].result, tables = (uint64_t)first[0].result;
-	struct inject_req second[] = {
-		request(SYS_ftruncate, fd, len, 0),
-		map_request(0, len, MAP_SHARED | MAP_NORESERVE, (int64_t)fd),
-		request(SYS_madvise, tables, TABLES_LEN, MADV_WIPEONFORK),
-		request(SYS_close, fd, 0, 0),
-	};
-	struct inject_req third;
-	size_t done;
-
-	if (rc)
-		return rc;
-	rc = run(proc, second, ARRAY_SIZE(second), "the tracer's rings", err);
-	if (rc)
-		return rc;
-	note(head, tables, (taddr)second[1].result, req->ring_bytes);
-	third = request(SYS_madvise, head->rings, head->rings_len, MADV_DONTFORK);
-	rc = inject_run(proc, &third, 1, &done, err);
-	return rc ? rc : proc_refresh_maps(proc, err);
-}
-
 /* Unmaps the shadows of stacks that threads have gone through. */
 static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head,
 			 struct uspl_err *err)
@@ -114,8 +59,8 @@ static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head
 	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
 		/* Bit 0: a chunk that has none. */
 		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] & 1))
-			reqs[n++] =
-				request(SYS_munmap, shadow_of(chunks[i]), 2 * USPL_TRACE_CHUNK, 0);
+			reqs[n++] = inject_syscall(SYS_munmap, shadow_of(chunks[i]),
+						   2 * USPL_TRACE_CHUNK, 0);
 		if (n == INJECT_MAX || (n && i == USPL_TRACE_CHUNKS)) {
 			rc = inject_run(proc, reqs, n, &done, err);
 			n = 0;
@@ -127,8 +72,8 @@ static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head
 void share_unmap(struct proc *proc, const struct uspl_trace_region *head)
 {
 	struct inject_req reqs[] = {
-		request(SYS_munmap, head->tables, head->tables_len, 0),
-		request(SYS_munmap, head->rings, head->rings_len, 0),
+		inject_syscall(SYS_munmap, head->tables, head->tables_len, 0),
+		inject_syscall(SYS_munmap, head->rings, head->rings_len, 0),
 	};
 	struct uspl_err err = { 0 };
 	size_t done;
@@ -140,10 +85,62 @@ void share_unmap(struct proc *proc, const struct uspl_trace_region *head)
 		log_info("trace", "the rings of pid %d stay mapped: %s", proc->pid, err.msg);
 }
 
+static int fail_map(const struct proc *proc, int64_t result, struct uspl_err *err)
+{
+	errno = (int)-result;
+	return uspl_fail_errno(err, "cannot map the tracer's rings in pid %d", proc->pid);
+}
+
+/* What children of fork get of it. */
+static int mark(struct proc *proc, const struct uspl_trace_region *head, struct uspl_err *err)
+{
+	struct inject_req reqs[] = {
+		inject_syscall(SYS_madvise, head->tables, head->tables_len, MADV_WIPEONFORK),
+		inject_syscall(SYS_madvise, head->rings, head->rings_len, MADV_DONTFORK),
+	};
+	size_t done;
+	int rc = inject_run(proc, reqs, ARRAY_SIZE(reqs), &done, err);
+
+	if (!rc && reqs[done - 1].result < 0)
+		rc = fail_map(proc, reqs[done - 1].result, err);
+	return rc;
+}
+
+int share_map(struct proc *proc, const struct trace_request *request,
+	      struct uspl_trace_region *head, struct uspl_err *err)
+{
+	uint64_t ring = trace_pages(request->ring_bytes + USPL_TRACE_RING_HEADER);
+	struct inject_req reqs[] = {
+		inject_mmap(0, TABLES_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE),
+		inject_mmap(0, ring * N_RINGS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE),
+	};
+	struct inject_req take_back;
+	size_t done;
+	int rc = inject_run(proc, reqs, ARRAY_SIZE(reqs), &done, err);
+
+	if (rc)
+		return rc;
+	if (done < ARRAY_SIZE(reqs) || is_failure(reqs[1].result)) {
+		take_back = inject_syscall(SYS_munmap, (taddr)reqs[0].result, TABLES_LEN, 0);
+		rc = fail_map(proc, reqs[done - 1].result, err);
+		if (done == ARRAY_SIZE(reqs) && inject_run(proc, &take_back, 1, &done, NULL) != 0)
+			log_info("trace", "tables stay mapped in pid %d", proc->pid);
+		return rc;
+	}
+	note(head, (taddr)reqs[0].result, (taddr)reqs[1].result, request->ring_bytes);
+	rc = mark(proc, head, err);
+	if (rc) {
+		share_unmap(proc, head);
+		head->tables = 0;
+		return rc;
+	}
+	return proc_refresh_maps(proc, err);
+}
+
 int64_t share_tid_offset(struct proc *proc, taddr scratch)
 {
-	struct inject_req reqs[] = { request(SYS_arch_prctl, ARCH_GET_FS, scratch, 0),
-				     request(SYS_gettid, 0, 0, 0) };
+	struct inject_req reqs[] = { inject_syscall(SYS_arch_prctl, ARCH_GET_FS, scratch, 0),
+				     inject_syscall(SYS_gettid, 0, 0, 0) };
 	uint32_t words[TID_OFFSET_MAX / sizeof(uint32_t)] = { 0 };
 	uint64_t thread = 0, zero = 0;
 	int64_t found = 0;
