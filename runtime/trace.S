@@ -52,6 +52,18 @@ uspl_trace_begin:
 	add	control + TC_THREADS(%rip), \ret
 .endm
 
+/* This thread's entry in rax, or on to \slow if it isn't at its home place or has become another's. Changes rcx. */
+.macro ENTRY slow
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rax
+	cmp	%rcx, TT_THREAD(%rax)
+	jne	\slow
+	mov	control + TC_TID_OFFSET(%rip), %rcx
+	mov	%fs:(%rcx), %ecx
+	cmp	%ecx, TT_KEY(%rax)
+	jne	\slow
+.endm
+
 /*
  * A call of a thunk whose return is traced. (%rsp): the thunk + 5; 8(%rsp): E.
  */
@@ -60,14 +72,7 @@ uspl_trace_call:
 	push	%rax
 	push	%rcx
 	push	%rdx
-	mov	%fs:0, %rcx
-	HOME	%rcx, %rax
-	cmp	%rcx, TT_THREAD(%rax)
-	jne	call_slow
-	mov	control + TC_TID_OFFSET(%rip), %rcx
-	mov	%fs:(%rcx), %ecx
-	cmp	%ecx, TT_KEY(%rax)
-	jne	call_slow
+	ENTRY	call_slow
 	lea	32(%rsp), %rcx		/* E */
 	mov	%rcx, %rdx
 	sub	TT_CHUNK(%rax), %rdx
@@ -244,14 +249,7 @@ uspl_trace_entry:
 	push	%rax
 	push	%rcx
 	push	%rdx
-	mov	%fs:0, %rcx
-	HOME	%rcx, %rax
-	cmp	%rcx, TT_THREAD(%rax)
-	jne	entry_slow
-	mov	control + TC_TID_OFFSET(%rip), %rcx
-	mov	%fs:(%rcx), %ecx
-	cmp	%ecx, TT_KEY(%rax)
-	jne	entry_slow
+	ENTRY	entry_slow
 entry_known:				/* rax: the entry */
 	mov	TT_RING(%rax), %rcx
 	test	%rcx, %rcx
