@@ -65,6 +65,16 @@ uspl_trace_begin:
 .endm
 
 /*
+ * \pos: a position in \ring; becomes the address of the record there. The record has no id until it is whole, so that a reader doesn't take
+ * a part of it for all.
+ */
+.macro RECORD ring, pos
+	and	control + TC_RING_MASK(%rip), \pos
+	lea	USPL_TRACE_RING_HEADER(\ring, \pos), \pos
+	movl	$0, 12(\pos)
+.endm
+
+/*
  * A call of a thunk whose return is traced. (%rsp): the thunk + 5; 8(%rsp): E.
  */
 	.balign	64
@@ -154,19 +164,17 @@ put_in_ring:
 	jnz	1f
 	mov	$USPL_TRACE_RECORD, %ecx
 	xadd	%rcx, TR_POS(%rax)
-	and	control + TC_RING_MASK(%rip), %rcx
-	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	RECORD	%rax, %rcx
 	mov	8(%rsi), %rax
 	mov	%rax, (%rcx)
 	mov	%edx, 8(%rcx)
 	mov	%edi, 12(%rcx)
 	ret
-	/* It doesn't fit into 32 bits: two records. */
+	/* It doesn't fit into 32 bits: a second record has the time of the return. */
 1:	mov	$(2 * USPL_TRACE_RECORD), %ecx
 	xadd	%rcx, TR_POS(%rax)
 	push	%rcx
-	and	control + TC_RING_MASK(%rip), %rcx
-	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	RECORD	%rax, %rcx
 	push	8(%rsi)
 	pop	(%rcx)
 	movl	$-1, 8(%rcx)
@@ -174,8 +182,8 @@ put_in_ring:
 	mov	%edi, 12(%rcx)
 	pop	%rcx
 	add	$USPL_TRACE_RECORD, %rcx
-	and	control + TC_RING_MASK(%rip), %rcx
-	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	RECORD	%rax, %rcx
+	add	8(%rsi), %rdx
 	mov	%rdx, (%rcx)
 	movl	$0, 8(%rcx)
 	movl	$USPL_TRACE_ID_LONG, 12(%rcx)
@@ -210,8 +218,7 @@ uspl_trace_return:
 	jnz	return_slow
 	mov	$USPL_TRACE_RECORD, %ecx
 	xadd	%rcx, TR_POS(%rax)
-	and	control + TC_RING_MASK(%rip), %rcx
-	lea	USPL_TRACE_RING_HEADER(%rax, %rcx), %rcx
+	RECORD	%rax, %rcx
 	mov	8(%rsi), %rax
 	mov	%rax, (%rcx)
 	mov	%edx, 8(%rcx)
@@ -259,8 +266,8 @@ entry_known:				/* rax: the entry */
 	or	%rax, %rdx
 	mov	$USPL_TRACE_RECORD, %eax
 	xadd	%rax, TR_POS(%rcx)
-	and	control + TC_RING_MASK(%rip), %rax
-	lea	USPL_TRACE_RING_HEADER(%rcx, %rax), %rcx
+	RECORD	%rcx, %rax
+	mov	%rax, %rcx
 	mov	%rdx, (%rcx)
 	mov	32(%rsp), %eax		/* the caller */
 	mov	%eax, 8(%rcx)
@@ -415,8 +422,7 @@ thread_meet:
 	or	%rax, %rdx
 	mov	$USPL_TRACE_RECORD, %ecx
 	xadd	%rcx, TR_POS(%rsi)
-	and	control + TC_RING_MASK(%rip), %rcx
-	lea	USPL_TRACE_RING_HEADER(%rsi, %rcx), %rcx
+	RECORD	%rsi, %rcx
 	mov	%rdx, (%rcx)
 	mov	%edi, 8(%rcx)
 	movl	$USPL_TRACE_ID_THREAD, 12(%rcx)

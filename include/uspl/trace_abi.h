@@ -34,7 +34,7 @@
 #define USPL_TRACE_THUNK_RETURN 15
 
 /* Ids of records that aren't calls. */
-#define USPL_TRACE_ID_LONG 0x80000000   /* or'ed to the id: the duration in 64 bits follows */
+#define USPL_TRACE_ID_LONG 0x80000000   /* or'ed to the id: a record with the time of the return follows */
 #define USPL_TRACE_ID_THREAD 0x7fffffff /* from here on the ring is another thread's */
 
 #define USPL_TRACE_RECORD 16
@@ -130,7 +130,7 @@ struct uspl_trace_entry {
 	uint32_t id;
 };
 
-#define USPL_TRACE_ABI_VERSION 1
+#define USPL_TRACE_ABI_VERSION 2
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 

@@ -53,25 +53,36 @@ static int copy(const struct proc *proc, const struct trace_ring *ring, struct w
 	return rc;
 }
 
-/* When it happened that the record was written. */
-static uint64_t written_at(const struct trace_ring *ring, const union slot *slot)
+static bool is_long(const union slot *slot)
 {
-	return ring->entries ? slot->entry.start : slot->call.start + slot->call.duration;
+	return (slot->call.id & USPL_TRACE_ID_LONG) && slot->call.id != USPL_TRACE_ID_LONG;
 }
 
-/* True if what stands in the place is of an earlier round. */
+/* When the record was written; 0 for the first half of one whose second half isn't in the window. */
+static uint64_t written_at(const struct trace_ring *ring, const struct window *window, uint64_t i)
+{
+	const union slot *slot = &window->slots[i - window->first];
+	uint32_t id = slot->call.id;
+
+	if (ring->entries || id == USPL_TRACE_ID_THREAD || id == USPL_TRACE_ID_LONG)
+		return slot->call.start;
+	if (is_long(slot))
+		return i + 1 < window->end ? slot[1].call.start : 0;
+	return slot->call.start + slot->call.duration;
+}
+
+/* True if what stands in the place is of an earlier round, or isn't whole. */
 static bool is_stale(const struct trace_ring *ring, const struct window *window, uint64_t i,
 		     uint64_t oldest)
 {
-	const union slot *slot = &window->slots[i - window->first];
-
-	return !slot->call.id || (window->first && written_at(ring, slot) <= oldest);
+	return !window->slots[i - window->first].call.id ||
+	       (window->first && written_at(ring, window, i) <= oldest);
 }
 
 /* The end of what is written for sure. */
 static uint64_t sure_end(const struct trace_ring *ring, const struct window *window)
 {
-	uint64_t oldest = written_at(ring, &window->slots[0]);
+	uint64_t oldest = written_at(ring, window, window->first);
 	uint64_t i =
 		window->end - window->first > UNSURE ? window->end - UNSURE : window->first + 1;
 
@@ -98,11 +109,10 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	/* A second half whose first one was overwritten. */
 	if (id == USPL_TRACE_ID_LONG)
 		return 1;
-	if (id & USPL_TRACE_ID_LONG) {
-		if (i + 1 >= end)
-			return 0;
+	if (is_long(slot))
 		n = 2;
-	}
+	if (i + n > end)
+		return 0;
 	record = vec_push(records);
 	*ret_oom = !record;
 	if (!record)
@@ -113,8 +123,7 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	if (ring->entries)
 		record->caller = slot->entry.caller;
 	else
-		record->end =
-			slot->call.start + (n == 2 ? slot[1].call.start : slot->call.duration);
+		record->end = n == 2 ? slot[1].call.start : slot->call.start + slot->call.duration;
 	return n;
 }
 

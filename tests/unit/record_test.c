@@ -30,7 +30,7 @@ static void clear(void)
 	ring.head.tid = 7;
 }
 
-/* As the runtime does it: the place first, then the record. */
+/* As the runtime does it: the place first, then the record, its id last. */
 static uint64_t reserve(void)
 {
 	return __atomic_fetch_add(&ring.head.pos, USPL_TRACE_RECORD, __ATOMIC_SEQ_CST) /
@@ -39,7 +39,12 @@ static uint64_t reserve(void)
 
 static void write_call(uint64_t start, uint32_t duration, uint32_t id)
 {
-	ring.calls[reserve()] = (struct uspl_trace_call){ start, duration, id };
+	volatile struct uspl_trace_call *call = &ring.calls[reserve()];
+
+	call->id = 0;
+	call->start = start;
+	call->duration = duration;
+	call->id = id;
 }
 
 static size_t read_all(struct trace_ring *from, trace_records *records)
@@ -109,6 +114,27 @@ static void test_unwritten(void)
 	vec_release(&records);
 }
 
+/* A record whose thread was interrupted while it wrote. */
+static void test_partly_written(void)
+{
+	struct trace_ring from = reader();
+	trace_records records = { 0 };
+	uint64_t place;
+
+	clear();
+	for (uint32_t i = 0; i < 600; i++)
+		write_call(100 + 10 * i, 5, i + 1);
+	read_all(&from, &records);
+	place = reserve();
+	ring.calls[place].id = 0;
+	ring.calls[place].start = 19000;
+	ok(read_all(&from, &records) == 0, "a record without its id isn't read");
+	ring.calls[place].duration = 5;
+	ring.calls[place].id = 700;
+	ok(read_all(&from, &records) == 1 && records.items[0].id == 700, "until it is whole");
+	vec_release(&records);
+}
+
 static void test_long(void)
 {
 	struct trace_ring from = reader();
@@ -120,11 +146,17 @@ static void test_long(void)
 		write_call(100 + i, 1, 5);
 	read_all(&from, &records);
 	write_call(5000, UINT32_MAX, 9 | USPL_TRACE_ID_LONG);
-	write_call(1ull << 40, 0, USPL_TRACE_ID_LONG);
+	write_call(5000 + (1ull << 40), 0, USPL_TRACE_ID_LONG);
 	write_call((1ull << 40) + 6000, 2, 8);
 	ok(read_all(&from, &records) == 2 && records.items[0].id == 9 &&
 		   records.items[0].end == 5000 + (1ull << 40) && records.items[1].id == 8,
 	   "a duration of more than 32 bits, around the ring's end");
+	/* Of a call that began before all others in the ring, and is the last one to return. */
+	write_call(1, UINT32_MAX, 9 | USPL_TRACE_ID_LONG);
+	write_call((1ull << 40) + 7000, 0, USPL_TRACE_ID_LONG);
+	ok(read_all(&from, &records) == 1 && records.items[0].start == 1 &&
+		   records.items[0].end == (1ull << 40) + 7000,
+	   "one as the last record of a later round");
 	vec_release(&records);
 }
 
@@ -197,6 +229,7 @@ int main(void)
 	test_plain();
 	test_overwritten();
 	test_unwritten();
+	test_partly_written();
 	test_long();
 	test_threads();
 	test_busy();
