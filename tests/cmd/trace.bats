@@ -477,6 +477,21 @@ expect_quiet() {
 	expect_fine
 }
 
+@test "a process that may not write large files" {
+	local dir=$BATS_TEST_TMPDIR/run
+	mkdir "$dir"
+	cp "$BATS_FILE_TMPDIR/trace/-O2/tree/target" "$dir"
+	target_start_by "$dir" bash -c 'ulimit -f 8; ./target'
+	trace start -F leaf
+	expect_status 0
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls leaf 40
+	trace stop
+	expect_status 0
+	expect_fine
+}
+
 @test "patching and tracing" {
 	fixture_start
 	trace start -F greet
