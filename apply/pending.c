@@ -24,19 +24,9 @@ static bool is_library(const struct update_target *target)
 	return target->soname != NULL;
 }
 
-static const struct module *main_module(const module_vec *modules)
-{
-	const struct module *module;
-
-	vec_for_each (modules, module)
-		if (module->is_main)
-			return module;
-	return NULL;
-}
-
 bool pending_is_possible(const struct update_target *target, const module_vec *modules)
 {
-	const struct module *program = main_module(modules);
+	const struct module *program = module_main(modules);
 	const Elf64_Phdr *phdr;
 
 	if (!program || !is_library(target))
@@ -104,7 +94,7 @@ static int note(struct proc *proc, const module_vec *modules, const struct updat
 	pending->change = PENDING_MADE;
 	region->state = USPL_REGION_PENDING;
 	region_now(&region->applied_at, &region->order);
-	return rc ? rc : make_record(proc, main_module(modules), region, err);
+	return rc ? rc : make_record(proc, module_main(modules), region, err);
 }
 
 int pending_note(struct proc *proc, const module_vec *modules, const struct update *update,

@@ -32,14 +32,10 @@ struct session {
 static int fail_no_module(const struct session *session, struct uspl_err *err)
 {
 	const struct update_target *first = session->update->targets.items;
-	const struct module *module;
-	const char *main_name = "?";
+	const struct module *program = module_main(&session->modules);
 
-	vec_for_each (&session->modules, module)
-		if (module->is_main)
-			main_name = module->path;
 	uspl_fail(err, USPL_E_NO_MODULE, "pid %d runs '%s' and maps no '%s'%s", session->proc->pid,
-		  main_name, first ? first->name : "?",
+		  program ? program->path : "?", first ? first->name : "?",
 		  session->update->targets.n > 1 ? " nor any other target of the update" : "");
 	uspl_hint(err,
 		  "'uspl-view --file=UPDATE' shows which programs and builds an update is for");

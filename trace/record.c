@@ -119,14 +119,11 @@ static int write_file(const struct saving *saving, const char *name, const struc
 	return file_write(buf_str(&path), content->data, content->len, err);
 }
 
-static const struct module *main_module(const struct saving *saving)
+static const char *program_path(const struct saving *saving)
 {
-	const struct module *module;
+	const struct module *program = module_main(&saving->reader->view.modules);
 
-	vec_for_each (&saving->reader->view.modules, module)
-		if (module->is_main)
-			return module;
-	return saving->reader->view.modules.items;
+	return program ? program->path : "?";
 }
 
 static int write_info(const struct saving *saving, struct uspl_err *err)
@@ -143,7 +140,7 @@ static int write_info(const struct saving *saving, struct uspl_err *err)
 	auto_buf struct buf info = { 0 };
 
 	buf_add(&info, &header, sizeof(header));
-	buf_addf(&info, "exename:%s\ncmdline:uspl-trace record\n", main_module(saving)->path);
+	buf_addf(&info, "exename:%s\ncmdline:uspl-trace record\n", program_path(saving));
 	buf_addf(&info, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", saving->threads.n);
 	vec_for_each (&saving->threads, log)
 		buf_addf(&info, "%s%d", log == saving->threads.items ? "" : ",", log->tid);
@@ -166,7 +163,7 @@ static int write_tasks(const struct saving *saving, struct uspl_err *err)
 	buf_addstr(&tasks, "SESS timestamp=");
 	add_time(&tasks, start);
 	buf_addf(&tasks, " pid=%d sid=" SESSION " exename=\"%s\"\n", trace->pid,
-		 main_module(saving)->path);
+		 program_path(saving));
 	vec_for_each (&saving->threads, log) {
 		buf_addstr(&tasks, "TASK timestamp=");
 		add_time(&tasks, start);

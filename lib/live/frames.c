@@ -63,6 +63,7 @@ static int look_into_program(const struct proc *proc, const struct module *modul
 static int find_api(const struct proc *proc, const module_vec *modules, struct unwinder_api *ret,
 		    struct uspl_err *err)
 {
+	const struct module *program = module_main(modules);
 	struct unwinder_api api = { 0 };
 	int rc = 0;
 
@@ -73,9 +74,8 @@ static int find_api(const struct proc *proc, const module_vec *modules, struct u
 		if (!rc)
 			look_into_library(dyn, &api);
 	}
-	for (size_t i = 0; !rc && !api.enter && i < modules->n; i++)
-		if (modules->items[i].is_main)
-			rc = look_into_program(proc, &modules->items[i], &api, err);
+	if (!rc && !api.enter && program)
+		rc = look_into_program(proc, program, &api, err);
 	if (!rc)
 		*ret = api;
 	return rc;

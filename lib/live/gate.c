@@ -86,13 +86,10 @@ bool gates_jump(const struct region *region, const struct region_site *site,
 /* Where the heap ends; where it may begin if there is none yet. */
 static taddr heap_end(const struct gates *gates)
 {
-	const struct module *module;
+	const struct module *program = module_main(gates->modules);
+	taddr end = program ? program->end + HEAP_RANDOM : 0;
 	const struct mapping *map;
-	taddr end = 0;
 
-	vec_for_each (gates->modules, module)
-		if (module->is_main)
-			end = module->end + HEAP_RANDOM;
 	vec_for_each (&gates->proc->maps, map)
 		if (!strcmp(map->path, "[heap]"))
 			end = map->end;

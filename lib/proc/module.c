@@ -55,6 +55,16 @@ const struct module *module_at(const module_vec *modules, taddr addr)
 	return NULL;
 }
 
+const struct module *module_main(const module_vec *modules)
+{
+	const struct module *module;
+
+	vec_for_each (modules, module)
+		if (module->is_main)
+			return module;
+	return NULL;
+}
+
 static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr,
 			 struct module *module)
 {

@@ -35,6 +35,8 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 void modules_release(module_vec *modules);
 /* The module that addr lies in, or NULL. */
 const struct module *module_at(const module_vec *modules, taddr addr);
+/* The executable, or NULL if it isn't among them. */
+const struct module *module_main(const module_vec *modules);
 
 /*
  * Opens the file that the module was mapped from, even if it was deleted or lies in another mount

@@ -30,16 +30,6 @@ struct member {
 	uint32_t bits, count, offset;
 };
 
-static const struct module *main_module(const module_vec *modules)
-{
-	const struct module *module;
-
-	vec_for_each (modules, module)
-		if (module->is_main)
-			return module;
-	return NULL;
-}
-
 static bool is_glibc(const struct module *module)
 {
 	return module->soname &&
@@ -89,7 +79,7 @@ static int ask_glibc(const struct proc *proc, const module_vec *modules, taddr m
 static int find_map(const struct proc *proc, const module_vec *modules, const struct module *module,
 		    taddr *ret, struct uspl_err *err)
 {
-	const struct module *program = main_module(modules);
+	const struct module *program = module_main(modules);
 	auto_dynsyms struct dynsyms *dyn = NULL;
 	linkmap_vec maps = { 0 };
 	struct linkmap *map;
