@@ -60,17 +60,36 @@ static uint64_t time_ns(const struct saving *saving, uint64_t ticks)
 	       (uint64_t)((double)(int64_t)(ticks - head->start_ticks) * log->ns_per_tick);
 }
 
+/* The threads of the trace: its calls are sorted by them. */
+static int find_threads(struct saving *saving, struct uspl_err *err)
+{
+	const struct trace_span *span;
+	struct thread_log *log = NULL;
+
+	vec_for_each (&saving->reader->timeline.calls, span) {
+		if (log && log->tid == span->record.tid)
+			continue;
+		log = vec_push(&saving->threads);
+		if (!log)
+			return uspl_fail_nomem(err);
+		log->tid = span->record.tid;
+	}
+	return 0;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct thread_log *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* The thread's log; find_threads has seen it. */
 static struct thread_log *log_of(struct saving *saving, pid_t tid)
 {
-	struct thread_log *log;
+	const struct thread_log key = { .tid = tid };
 
-	vec_for_each (&saving->threads, log)
-		if (log->tid == tid)
-			return log;
-	log = vec_push(&saving->threads);
-	if (log)
-		log->tid = tid;
-	return log;
+	return bsearch(&key, saving->threads.items, saving->threads.n, sizeof(key), by_tid);
 }
 
 static void add_event(const struct saving *saving, struct thread_log *log, unsigned type,
@@ -91,13 +110,14 @@ static int collect(struct saving *saving, struct uspl_err *err)
 {
 	const struct timeline *timeline = &saving->reader->timeline;
 	const struct trace_event *event;
+	int rc = find_threads(saving, err);
 
+	if (rc)
+		return rc;
 	vec_for_each (&timeline->events, event) {
 		const struct trace_span *span = &timeline->calls.items[event->call];
 		struct thread_log *log = log_of(saving, span->record.tid);
 
-		if (!log)
-			return uspl_fail_nomem(err);
 		if (event->kind != TRACE_LEAVE)
 			add_event(saving, log, ENTRY, span);
 		if (event->kind != TRACE_ENTER)
