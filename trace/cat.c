@@ -41,7 +41,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	auto_buf struct buf out = { 0 };
 	int rc = format_find(opts->format, &format, err);
 
-	if (!rc && format->durations && tracer_of(&reader->view.session)->entries)
+	if (!rc && format->durations && tracer_of(&reader->view.session)->hook->entries)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "the format '%s' needs durations, which the tracer 'function' "
 			       "doesn't record",

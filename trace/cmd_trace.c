@@ -19,6 +19,7 @@ static const struct {
 	{ "stop",   trace_stop,   "stop tracing" },
 	{ "list",   trace_list,   "list functions, and how each can be traced" },
 	{ "status", trace_status, "show what is traced where" },
+	{ "tracers", trace_tracers, "list the tracers" },
 };
 /* clang-format on */
 

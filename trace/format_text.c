@@ -8,7 +8,7 @@ static void begin(const struct reader *reader, struct buf *out)
 	const struct tracer *tracer = tracer_of(&reader->view.session);
 
 	buf_addf(out, "# tracer: %s, pid %d\n", tracer->name, reader->log.pid);
-	tracer->head(out);
+	tracer->hook->head(out);
 }
 
 /* False for what lies too deep; a call all of whose callees do becomes a leaf. */
@@ -34,7 +34,7 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 		struct trace_event shown = *event;
 
 		if (cut(&reader->log, &shown))
-			tracer->line(&reader->log, &shown, out);
+			tracer->hook->line(&reader->log, &shown, out);
 		format_flush(out, false);
 	}
 	return 0;

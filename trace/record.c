@@ -306,7 +306,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 
 	if (rc == CLI_GO_ON && !dir)
 		rc = uspl_fail(err, USPL_E_USAGE, "no folder given: '--output=DIR'");
-	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->entries)
+	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "the tracer 'function' records no returns, which this form needs");
 	if (rc == CLI_GO_ON)

@@ -105,7 +105,7 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	totals_vec all = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &reader, err);
 
-	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->entries)
+	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "the tracer 'function' records no durations to report on");
 	if (rc == CLI_GO_ON)

@@ -2,9 +2,9 @@
 /*
  * trace.h - what the files of this folder share
  *
- * To add a subcommand: a function, a line here, a line in the table of cmd_trace.c. To add a
- * tracer: a file tracer_NAME.c with its struct tracer, a line in the table of tracers.c. A form of
- * output: a file format_NAME.c with its struct format, a line in the table of formats.c.
+ * To add a subcommand: a function, a line here, a line in the table of cmd_trace.c. A tracer:
+ * see tracer.h. A form of output: a file format_NAME.c with its struct format, a line in the table
+ * of formats.c.
  */
 #ifndef USPL_TRACE_TRACE_H
 #define USPL_TRACE_TRACE_H
@@ -14,6 +14,7 @@
 #include "tracing/clocks.h"
 #include "tracing/session.h"
 #include "tracing/timeline.h"
+#include "trace/tracer.h"
 
 /* Subcommands. Like commands: an exit status, or a negative code with err filled in. */
 int trace_start(int argc, char **argv, struct uspl_err *err);
@@ -23,6 +24,14 @@ int trace_report(int argc, char **argv, struct uspl_err *err);
 int trace_record(int argc, char **argv, struct uspl_err *err);
 int trace_list(int argc, char **argv, struct uspl_err *err);
 int trace_status(int argc, char **argv, struct uspl_err *err);
+int trace_tracers(int argc, char **argv, struct uspl_err *err);
+
+/*
+ * Runs `one` for every pid, and prints what goes wrong. Returns an exit status: the worst one
+ * counts.
+ */
+int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
+		  void *ctx);
 
 /* What the records of a session mean. */
 struct trace_names {
@@ -120,20 +129,6 @@ int format_find(const char *name, const struct format **ret, struct uspl_err *er
 /* Prints `out` and empties it if it has grown large, or in any case if `all`. */
 void format_flush(struct buf *out, bool all);
 
-/* A tracer: what is recorded, and how it is printed as text. */
-struct tracer {
-	const char *name;
-	bool entries; /* records entries, not returns */
-	/* What stands above the lines. */
-	void (*head)(struct buf *out);
-	/* One event as a line. */
-	void (*line)(const struct trace_log *log, const struct trace_event *event, struct buf *out);
-};
-
-extern const struct tracer tracer_function, tracer_graph;
-
-/* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
-int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
 /* The one that a session runs. */
 const struct tracer *tracer_of(const struct trace_session *session);
 

@@ -23,9 +23,14 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 		 names_of_caller(log->names, record->caller, caller, sizeof(caller)));
 }
 
-const struct tracer tracer_function = {
-	.name = "function",
+static const struct tracer_hook hook = {
 	.entries = true,
 	.head = print_head,
 	.line = print_line,
+};
+
+const struct tracer tracer_function = {
+	.name = "function",
+	.help = "which function was called when, and by whom",
+	.hook = &hook,
 };

@@ -47,8 +47,13 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 		buf_addf(out, "} /* %s */\n", name);
 }
 
-const struct tracer tracer_graph = {
-	.name = "graph",
+static const struct tracer_hook hook = {
 	.head = print_head,
 	.line = print_line,
+};
+
+const struct tracer tracer_graph = {
+	.name = "graph",
+	.help = "calls of functions, their durations, and who calls whom (the default)",
+	.hook = &hook,
 };

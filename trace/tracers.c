@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracers.c - the table of tracers
+// tracers.c - the table of tracers, and uspl-trace tracers, which prints it
 
 #include <string.h>
 
@@ -29,4 +29,43 @@ int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *er
 const struct tracer *tracer_of(const struct trace_session *session)
 {
 	return session->regions.items[0].head.entries ? &tracer_function : &tracer_graph;
+}
+
+int tracer_add_options(const struct tracer *tracer, void *state, cli_option_vec *table,
+		       struct uspl_err *err)
+{
+	for (size_t i = 0; i < tracer->n_options; i++) {
+		const struct tracer_option *option = &tracer->options[i];
+		const struct cli_option line = {
+			.name = option->name,
+			.arg = option->arg,
+			.kind = option->kind,
+			.value = (uint8_t *)state + option->offset,
+			.help = option->help,
+		};
+		int rc = cli_add_options(table, &line, 1, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int trace_tracers(int argc, char **argv, struct uspl_err *err)
+{
+	const struct cli_command cmd = {
+		.name = "uspl-trace tracers",
+		.synopsis = "",
+		.summary = "Lists the tracers; 'uspl-trace start --tracer=NAME --help' has the "
+			   "options of one",
+	};
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
+
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (first < argc)
+		return uspl_fail(err, USPL_E_USAGE, "unexpected operand '%s'", argv[first]);
+	for (size_t i = 0; i < ARRAY_SIZE(tracers); i++)
+		printf("%-10s %s\n", tracers[i]->name, tracers[i]->help);
+	return USPL_STATUS_DONE;
 }

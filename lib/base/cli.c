@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
 
 /* Long options are told apart by these values; they start above every letter. */
@@ -196,6 +197,42 @@ int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_fir
 	}
 	*ret_first = optind;
 	return CLI_GO_ON;
+}
+
+const char *cli_peek(const struct cli_command *cmd, int argc, char **argv, const char *name)
+{
+	struct option longs[64];
+	char shorts[160];
+	/* getopt puts operands behind the options, and may take an unknown option's for one. */
+	auto_free char **words = calloc((size_t)argc + 1, sizeof(*words));
+	const char *found = NULL;
+	int c;
+
+	if (!words || cmd->n_options + ARRAY_SIZE(common) >= ARRAY_SIZE(longs))
+		return NULL;
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	fill_tables(cmd, longs, shorts);
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, words, shorts, longs, NULL)) != -1) {
+		c = long_value(cmd, c);
+		if (c >= OPT_FIRST && !strcmp(cmd->options[c - OPT_FIRST].name, name))
+			found = optarg;
+	}
+	return found;
+}
+
+int cli_add_options(cli_option_vec *table, const struct cli_option *options, size_t n,
+		    struct uspl_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct cli_option *option = vec_push(table);
+
+		if (!option)
+			return uspl_fail_nomem(err);
+		*option = options[i];
+	}
+	return 0;
 }
 
 bool cli_quiet(void)

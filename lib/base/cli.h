@@ -40,6 +40,12 @@ struct cli_command {
 	size_t n_options;
 };
 
+typedef VEC(struct cli_option) cli_option_vec;
+
+/* Appends n options to a table that is put together; the vec is the caller's to release. */
+int cli_add_options(cli_option_vec *table, const struct cli_option *options, size_t n,
+		    struct uspl_err *err) uspl_must_check;
+
 enum cli_next { CLI_GO_ON = 0, CLI_STOP = 1 };
 
 /*
@@ -50,6 +56,13 @@ enum cli_next { CLI_GO_ON = 0, CLI_STOP = 1 };
  */
 int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first,
 	      struct uspl_err *err) uspl_must_check;
+
+/*
+ * The argument of an option of the table, by its long name, before the line is parsed; NULL if it
+ * isn't given. For a command whose other options depend on it: options that aren't in the table are
+ * passed over, but the table must have all that have a letter. Owned by argv, which stays as it is.
+ */
+const char *cli_peek(const struct cli_command *cmd, int argc, char **argv, const char *name);
 
 /* True after -q: success lines and progress are not printed. */
 bool cli_quiet(void);

@@ -360,6 +360,23 @@ expect_quiet() {
 	expect_trace_stops
 }
 
+@test "the table of tracers, and their options" {
+	tool uspl-trace tracers
+	expect_status 0
+	expect_output '^graph +[a-z]'
+	expect_output 'function +which'
+	tool uspl-trace tracers more
+	expect_status 2
+	expect_one_message
+	tool uspl-trace start --tracer=function --help
+	expect_status 0
+	expect_output ' --notrace=GLOB'
+	# A letter with its argument behind it isn't taken apart.
+	tool uspl-trace start -Ft --trac function -tnosuch 1
+	expect_status 2
+	expect_message "there is no tracer 'nosuch'"
+}
+
 @test "formats for other programs" {
 	start trace -O2
 	trace start -F outer -F middle -F leaf

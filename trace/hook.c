@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions, and starting
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "objfile/demangle.h"
+#include "trace/trace.h"
+
+#define RING_DEFAULT (1 << 20)
+
+int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct uspl_err *err)
+{
+	const struct cli_option options[] = {
+		{ 'F', "function", "GLOB", CLI_STRINGS, &opts->only,
+		  "trace functions of these names only" },
+		{ 'N', "notrace", "GLOB", CLI_STRINGS, &opts->not, "don't trace these" },
+		{ 'm', "module", "GLOB", CLI_STRINGS, &opts->modules,
+		  "trace in these modules (default: in the program itself)" },
+		{ 0, "keep-mcount", NULL, CLI_FLAG, &opts->keep_mcount,
+		  "of a program built with -pg: let it go on calling mcount" },
+		{ 0, "threshold", "TIME", CLI_SECONDS, &opts->threshold_s,
+		  "record calls that take as long or longer only ('5us')" },
+		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
+		  "memory for each thread's records (default 1024)" },
+	};
+
+	return cli_add_options(table, options, ARRAY_SIZE(options), err);
+}
+
+void hook_options_release(struct hook_options *opts)
+{
+	vec_release(&opts->only);
+	vec_release(&opts->not );
+	vec_release(&opts->modules);
+}
+
+static bool matches(const cli_strings *globs, const char *name)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (!fnmatch(globs->items[i], name, 0))
+			return true;
+	return false;
+}
+
+/* Both the name that the linker knows and the one that people write count. */
+static bool matches_either(const cli_strings *globs, const char *name)
+{
+	auto_free char *plain = globs->n && name ? demangle_name(name) : NULL;
+
+	return name && (matches(globs, name) || (plain && matches(globs, plain)));
+}
+
+static bool is_module_wanted(void *ctx, const struct module *module)
+{
+	const struct hook_options *opts = ctx;
+
+	return opts->modules.n ? matches(&opts->modules, module->name) : module->is_main;
+}
+
+/* A function without a name is wanted unless names are asked for. */
+static bool is_function_wanted(void *ctx, const char *name, taddr entry)
+{
+	const struct hook_options *opts = ctx;
+
+	(void)entry;
+	return (!opts->only.n || matches_either(&opts->only, name)) &&
+	       !matches_either(&opts->not, name);
+}
+
+static uint64_t power_of_two(uint64_t n)
+{
+	uint64_t power = 4096;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
+	       struct uspl_err *err)
+{
+	const struct trace_request request = {
+		.entries = tracer->hook->entries,
+		.ring_bytes = opts->buffer_kb ? power_of_two((uint64_t)opts->buffer_kb << 10)
+					      : RING_DEFAULT,
+		.threshold_s = opts->threshold_s,
+		.choice = { is_module_wanted, is_function_wanted, opts },
+		.keep_hooks = opts->keep_mcount,
+	};
+	auto_proc struct proc *proc = NULL;
+	module_vec modules = { 0 };
+	struct trace_switch result;
+	int rc = view_lock(pid, &proc, err);
+
+	if (!rc)
+		rc = modules_read(proc, &modules, err);
+	if (!rc)
+		rc = session_start(proc, &modules, &request, &result, err);
+	modules_release(&modules);
+	if (rc)
+		uspl_context(err, "cannot trace pid %d", pid);
+	else if (!cli_quiet() && result.hooks)
+		printf("quietened %zu calls of mcount in pid %d\n", result.hooks, pid);
+	if (!rc && !cli_quiet())
+		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
+		       result.stop_us);
+	return rc;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// pids.c - a subcommand for each of several processes
+
+#include "trace/trace.h"
+
+int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
+		  void *ctx)
+{
+	int worst = USPL_STATUS_DONE;
+	const pid_t *pid;
+
+	vec_for_each (pids, pid) {
+		struct uspl_err one_err = { 0 };
+		int rc = one(ctx, *pid, &one_err), status = (int)uspl_code_status(rc);
+
+		if (rc)
+			uspl_err_print(stderr, "uspl-trace", &one_err);
+		fflush(stdout);
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}

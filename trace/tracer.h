@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tracer.h - what a tracer is: the family's plug-in
+ *
+ * A tracer is a file tracer_NAME.c with its struct tracer, and a line in the table of tracers.c.
+ * There are two sorts, and each tracer is of one of them:
+ *
+ *     hook     functions of the target are turned into calls of the tracer at `start`; records pile
+ *              up in the target until `stop`; `cat`, `report` and `record` read them any time
+ *     watch    runs while it is attached: `start` observes the target until --time is over, ^C, or
+ *              the end of the process, and prints what it sees, or at the end what it has seen
+ *
+ * docs/trace.md, "The family", has the rules; watch.c the loop of the second sort.
+ */
+#ifndef USPL_TRACE_TRACER_H
+#define USPL_TRACE_TRACER_H
+
+#include <poll.h>
+
+#include "base/buf.h"
+#include "base/cli.h"
+#include "proc/module.h"
+#include "tracing/timeline.h"
+
+struct format;
+struct trace_log;
+
+/* An option of one tracer. Letters are for the options of all; the name may be another's, too. */
+struct tracer_option {
+	const char *name, *arg;
+	enum cli_kind kind;
+	size_t offset; /* of its value in the tracer's state */
+	const char *help;
+};
+
+/* A tracer of the first sort: what is recorded, and how it is printed as text. */
+struct tracer_hook {
+	bool entries; /* records entries, not returns */
+	/* What stands above the lines. */
+	void (*head)(struct buf *out);
+	/* One event as a line. */
+	void (*line)(const struct trace_log *log, const struct trace_event *event, struct buf *out);
+};
+
+/* A process that is being observed. */
+struct watch {
+	struct proc *proc; /* open for reading */
+	module_vec modules;
+	const struct format *format; /* one of those that the tracer has */
+	void *state;                 /* the tracer's, with its options in place */
+	/* What poll() is to wait for besides the end of the process; the tracer's to fill in `open`. */
+	VEC(struct pollfd) news;
+	int64_t interval_ns; /* `read` is called at least this often; 0: only when there is news */
+	int64_t start_ns;    /* CLOCK_MONOTONIC, when `open` had succeeded */
+	bool over;           /* set by `read`: there is nothing more to come */
+	struct buf out;      /* what is to be printed; watch.c prints it after each call */
+};
+
+#define TRACER_FORMATS 4
+
+/* A tracer of the second sort. On failure of `open`, `close` is called all the same. */
+struct tracer_watch {
+	const struct format *formats[TRACER_FORMATS]; /* that it has, up to the first NULL */
+	/* Begins to observe. */
+	int (*open)(struct watch *watch, struct uspl_err *err);
+	/* Takes in what is new. */
+	int (*read)(struct watch *watch, struct uspl_err *err);
+	/* The observation is over, and all was read: prints what there is to say in the end. */
+	int (*end)(struct watch *watch, struct uspl_err *err);
+	/* Releases what the state holds, but not the state. */
+	void (*close)(struct watch *watch);
+};
+
+struct tracer {
+	const char *name;
+	const char *help; /* what it shows, for `uspl-trace tracers`; no full stop */
+	const struct tracer_option *options;
+	size_t n_options;
+	size_t state_size; /* of what its options, and its work, are kept in; begins zeroed */
+	/* One of the two. */
+	const struct tracer_hook *hook;
+	const struct tracer_watch *watch;
+};
+
+extern const struct tracer tracer_function, tracer_graph;
+
+/* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
+int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
+
+/* Appends the tracer's options to a command's table; their values go to state. */
+int tracer_add_options(const struct tracer *tracer, void *state, cli_option_vec *table,
+		       struct uspl_err *err) uspl_must_check;
+
+/* What a user has chosen for a tracer of the first sort. Zero-initialise it. */
+struct hook_options {
+	cli_strings only, not, modules;
+	double threshold_s;
+	int buffer_kb;
+	bool keep_mcount;
+};
+
+/* Appends these options to a command's table. */
+int hook_add_options(struct hook_options *opts, cli_option_vec *table,
+		     struct uspl_err *err) uspl_must_check;
+void hook_options_release(struct hook_options *opts);
+/* Starts the tracer in a process, and says so. */
+int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
+	       struct uspl_err *err) uspl_must_check;
+
+/* What a user has chosen for a tracer of the second sort. */
+struct watch_options {
+	double seconds; /* how long; 0: until ^C or the end of the process */
+	const char *format;
+};
+
+/* Appends these options to a command's table. */
+int watch_add_options(struct watch_options *opts, cli_option_vec *table,
+		      struct uspl_err *err) uspl_must_check;
+/*
+ * Observes a process, and prints. Returns 0 when the time is over, ^C came, or the process has
+ * ended. state: of the tracer's size, with its options in place.
+ */
+int watch_run(const struct tracer *tracer, void *state, const struct watch_options *opts, pid_t pid,
+	      struct uspl_err *err) uspl_must_check;
+
+#endif

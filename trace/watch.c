@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// watch.c - the loop of the tracers that run while they are attached
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/cancel.h"
+#include "proc/thread.h"
+#include "trace/trace.h"
+
+#define NS_PER_MS 1000000
+/* ^C may come between the question whether it has come and the wait: that is asked this often. */
+#define ASK_NS (100ll * NS_PER_MS)
+
+int watch_add_options(struct watch_options *opts, cli_option_vec *table, struct uspl_err *err)
+{
+	const struct cli_option options[] = {
+		{ 0, "time", "TIME", CLI_SECONDS, &opts->seconds,
+		  "for so long ('10s'; default: until ^C or the end of the process)" },
+		{ 0, "format", "NAME", CLI_STRING, &opts->format,
+		  "'text' (default), 'json', 'folded' (for flame graphs); not all tracers have "
+		  "all" },
+	};
+
+	return cli_add_options(table, options, ARRAY_SIZE(options), err);
+}
+
+static int choose_format(const struct tracer *tracer, const char *name, struct watch *watch,
+			 struct uspl_err *err)
+{
+	auto_buf struct buf all = { 0 };
+	const struct format *format;
+	int rc = format_find(name ? name : "text", &format, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < TRACER_FORMATS && tracer->watch->formats[i]; i++) {
+		if (tracer->watch->formats[i] == format)
+			watch->format = format;
+		buf_addf(&all, "%s'%s'", i ? ", " : "", tracer->watch->formats[i]->name);
+	}
+	if (watch->format)
+		return 0;
+	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' has no format '%s'", tracer->name,
+		  format->name);
+	uspl_hint(err, "it has %s", buf_str(&all));
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* The end of the process is always waited for; it is the first of what poll() gets. */
+static int open_process(struct watch *watch, pid_t pid, struct uspl_err *err)
+{
+	struct pollfd *end;
+	int rc = proc_open_readonly(pid, &watch->proc, err);
+
+	if (!rc)
+		rc = modules_read(watch->proc, &watch->modules, err);
+	if (rc)
+		return rc;
+	end = vec_push(&watch->news);
+	if (!end)
+		return uspl_fail_nomem(err);
+	*end = (struct pollfd){ .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	return end->fd < 0 ? uspl_fail_errno(err, "cannot wait for pid %d", pid) : 0;
+}
+
+static void close_process(struct watch *watch)
+{
+	if (watch->news.n && watch->news.items[0].fd >= 0)
+		close(watch->news.items[0].fd);
+	vec_release(&watch->news);
+	buf_release(&watch->out);
+	modules_release(&watch->modules);
+	proc_free(watch->proc);
+}
+
+static bool has_ended(const struct watch *watch)
+{
+	return watch->news.items[0].revents != 0;
+}
+
+/* Until there is news, it is time to look, or the deadline (0: none). */
+static int wait_for_news(struct watch *watch, int64_t deadline, struct uspl_err *err)
+{
+	int64_t ns =
+		watch->interval_ns && watch->interval_ns < ASK_NS ? watch->interval_ns : ASK_NS;
+	int64_t left = deadline ? deadline - clock_now_ns() : ns;
+	struct timespec limit;
+
+	ns = left < ns ? left : ns;
+	limit = (struct timespec){ .tv_nsec = ns > 0 ? ns : 0 };
+	if (ppoll(watch->news.items, watch->news.n, &limit, NULL) < 0 && errno != EINTR)
+		return uspl_fail_errno(err, "cannot wait for news");
+	return 0;
+}
+
+static int print(struct watch *watch, struct uspl_err *err)
+{
+	if (watch->out.oom)
+		return uspl_fail_nomem(err);
+	format_flush(&watch->out, true);
+	return fflush(stdout) ? uspl_fail_errno(err, "cannot print") : 0;
+}
+
+static int observe(const struct tracer_watch *ops, struct watch *watch, double seconds,
+		   struct uspl_err *err)
+{
+	int64_t deadline = seconds > 0 ? watch->start_ns + (int64_t)(seconds * 1e9) : 0;
+	int rc = 0;
+
+	while (!rc && !watch->over && !cancel_requested() && !has_ended(watch) &&
+	       (!deadline || clock_now_ns() < deadline)) {
+		rc = wait_for_news(watch, deadline, err);
+		if (!rc)
+			rc = ops->read(watch, err);
+		if (!rc)
+			rc = print(watch, err);
+	}
+	return rc;
+}
+
+int watch_run(const struct tracer *tracer, void *state, const struct watch_options *opts, pid_t pid,
+	      struct uspl_err *err)
+{
+	const struct tracer_watch *ops = tracer->watch;
+	struct watch watch = { .state = state };
+	int rc = choose_format(tracer, opts->format, &watch, err);
+
+	if (!rc)
+		rc = open_process(&watch, pid, err);
+	if (!rc) {
+		rc = ops->open(&watch, err);
+		watch.start_ns = clock_now_ns();
+		if (!rc)
+			rc = observe(ops, &watch, opts->seconds, err);
+		if (!rc)
+			rc = ops->end(&watch, err);
+		if (!rc)
+			rc = print(&watch, err);
+		ops->close(&watch);
+	}
+	if (rc)
+		uspl_context(err, "cannot trace pid %d", pid);
+	close_process(&watch);
+	return rc;
+}
