@@ -34,7 +34,8 @@
 #define USPL_TRACE_THUNK_RETURN 15
 
 /* Ids of records that aren't calls. */
-#define USPL_TRACE_ID_LONG 0x80000000   /* or'ed to the id: a record with the time of the return follows */
+#define USPL_TRACE_ID_LONG                                                                         \
+	0x80000000 /* or'ed to the id: a record with the time of the return follows */
 #define USPL_TRACE_ID_THREAD 0x7fffffff /* from here on the ring is another thread's */
 
 #define USPL_TRACE_RECORD 16
@@ -130,7 +131,7 @@ struct uspl_trace_entry {
 	uint32_t id;
 };
 
-#define USPL_TRACE_ABI_VERSION 2
+#define USPL_TRACE_ABI_VERSION 3
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 
@@ -145,14 +146,23 @@ enum uspl_trace_state {
 	USPL_TRACE_DRAINING, /* as LOADED; threads may still be inside traced calls */
 };
 
-/* A traced function; its id is first_id plus its place in the array, and so is its thunk's. */
+/*
+ * A traced function; its id is first_id plus its place in the array, and so is its thunk's. The
+ * array is sorted by entry.
+ */
 struct uspl_trace_site {
-	uint64_t entry; /* the function */
-	uint64_t addr;  /* where the jump is */
+	uint64_t entry; /* the function, and where the jump is */
+	/*
+	 * What the thunk runs: a slot of USPL_TRACE_SITE_BYTES in one aligned word, a NOP or the jump of
+	 * an update of this function; then what the function did at its entry, and a jump back.
+	 */
+	uint64_t body;
+	/* The program's own, whatever an update has made of them. */
 	uint8_t old_bytes[USPL_TRACE_SITE_BYTES];
-	uint8_t guard; /* bytes from addr in which no thread may stand when the jump is put in, but at the first */
-	uint8_t moved; /* 1: they were the program's own instructions */
-	uint8_t pad;
+	/* No thread may stand in so many bytes, but at the first, when the jump is put in. */
+	uint8_t guard;
+	uint8_t moved;    /* 1: the body has the program's own instructions; 0: there were NOPs */
+	uint8_t body_len; /* from the slot on */
 };
 
 /*

@@ -17,7 +17,7 @@
 #include "tracing/internal.h"
 
 #define TRIES 5
-#define MOVED_TAIL 8 /* the jump behind moved instructions */
+#define WORD 8
 #define CODE_READ 64 /* bytes at an entry that are looked at to move its first instructions */
 
 /* A part while it is made. */
@@ -27,7 +27,7 @@ struct part {
 	const spot_vec *spots;
 	const struct trace_request *request;
 	struct trace_region region;
-	struct buf text; /* thunks, then moved instructions */
+	struct buf text; /* thunks, then bodies */
 	struct buf frames;
 };
 
@@ -38,45 +38,63 @@ static uint64_t info_len(const struct part *part)
 			   strlen(part->module->name) + 1);
 }
 
-/* Moves a spot's instructions to the end of text and lets them go on behind the site. */
+/* Moves a spot's instructions to the end of text. */
 static int move(struct part *part, const struct spot *spot, struct uspl_err *err)
 {
 	taddr base = part->region.head.thunks;
-	uint8_t code[CODE_READ], out[INSN_MOVED_MAX + MOVED_TAIL];
-	size_t have = proc_read_some(part->proc, spot->addr, code, sizeof(code)), at = 0, len;
+	uint8_t code[CODE_READ], out[INSN_MOVED_MAX];
+	size_t have = proc_read_some(part->proc, spot->entry, code, sizeof(code)), at = 0, len;
 
 	while (at < spot->len) {
-		int n = insn_move(spot->addr + at, code + at, have - at, base + part->text.len, out,
-				  &len, err);
+		int n = insn_move(spot->entry + at, code + at, have - at, base + part->text.len,
+				  out, &len, err);
 
 		if (n < 0)
 			return n;
 		buf_add(&part->text, out, len);
 		at += (size_t)n;
 	}
-	if (!arch_native()->jump_encode(base + part->text.len, spot->addr + at, out))
-		return uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%" PRIx64 " is out of reach",
-				 spot->addr);
-	buf_add(&part->text, out, arch_native()->jump_len);
 	return 0;
+}
+
+/*
+ * Appends what site i's thunk runs. The slot is a NOP for now: an update of the function makes it a
+ * jump to its new code, with one store.
+ */
+static int add_body(struct part *part, size_t i, struct uspl_err *err)
+{
+	const struct spot *spot = &part->spots->items[i];
+	struct uspl_trace_site *site = &part->region.sites.items[i];
+	taddr base = part->region.head.thunks;
+	uint8_t out[USPL_TRACE_SITE_BYTES];
+	int rc = 0;
+
+	buf_align(&part->text, WORD);
+	site->body = base + part->text.len;
+	if (!arch_native()->nop_encode(out, sizeof(out)))
+		return uspl_fail(err, USPL_E_BUG, "no NOP of %zu bytes", sizeof(out));
+	buf_add(&part->text, out, sizeof(out));
+	if (spot->kind == SPOT_MOVED)
+		rc = move(part, spot, err);
+	if (!rc && !arch_native()->jump_encode(base + part->text.len, spot->entry + spot->len, out))
+		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%" PRIx64 " is out of reach",
+			       spot->entry);
+	buf_add(&part->text, out, sizeof(out));
+	site->body_len = (uint8_t)(base + part->text.len - site->body);
+	return rc;
 }
 
 static int add_thunk(struct part *part, size_t i, uint8_t *thunks, struct uspl_err *err)
 {
-	const struct spot *spot = &part->spots->items[i];
 	const struct uspl_trace_region *head = &part->region.head;
 	uint64_t at = i * USPL_TRACE_THUNK;
 	struct thunk thunk = { .at = head->thunks + at,
-			       .body = spot->addr + spot->len,
 			       .runtime = head->code,
 			       .id = head->first_id + (uint32_t)i };
 	bool entry = part->request->entries;
-	int rc = 0;
+	int rc = add_body(part, i, err);
 
-	if (spot->kind == SPOT_MOVED) {
-		thunk.body = head->thunks + part->text.len;
-		rc = move(part, spot, err);
-	}
+	thunk.body = part->region.sites.items[i].body;
 	if (!rc &&
 	    !(entry ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, thunks + at))
 		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "a thunk at 0x%" PRIx64 " is out of reach",
@@ -166,10 +184,9 @@ static int fill_sites(struct part *part, struct uspl_err *err)
 		if (!site)
 			return uspl_fail_nomem(err);
 		*site = (struct uspl_trace_site){ .entry = spot->entry,
-						  .addr = spot->addr,
 						  .guard = spot->guard,
 						  .moved = spot->kind == SPOT_MOVED };
-		if (proc_read(part->proc, spot->addr, site->old_bytes, sizeof(site->old_bytes),
+		if (proc_read(part->proc, spot->entry, site->old_bytes, sizeof(site->old_bytes),
 			      err))
 			return -(int)USPL_E_SYSTEM;
 	}
@@ -323,6 +340,6 @@ int part_write_state(const struct proc *proc, struct trace_region *region,
 void part_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_bytes)
 {
 	/* Encoded before, at load: it reaches. */
-	(void)arch_native()->jump_encode(region->sites.items[i].addr,
+	(void)arch_native()->jump_encode(region->sites.items[i].entry,
 					 region->head.thunks + i * USPL_TRACE_THUNK, ret_bytes);
 }

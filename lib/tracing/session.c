@@ -116,7 +116,7 @@ void session_lay_under(const struct trace_session *session, struct image *image)
 		vec_for_each (&region->sites, site) {
 			/* The image is ours, and so are its bytes. */
 			uint8_t *bytes =
-				(uint8_t *)image_bytes(image, site->addr, sizeof(site->old_bytes));
+				(uint8_t *)image_bytes(image, site->entry, sizeof(site->old_bytes));
 
 			if (bytes)
 				memcpy(bytes, site->old_bytes, sizeof(site->old_bytes));

@@ -280,17 +280,18 @@ static void judge(const struct image *image, struct spot *spot)
 		spot->why = code ? "it is too large" : "its code can't be read";
 		return;
 	}
+	/*
+	 * The jump goes over the mark, which nothing checks while shadow stacks and the like are off: an
+	 * update's jump goes to the very entry as well.
+	 */
 	mark = arch_native()->landing_mark(code, spot->size);
-	spot->addr = spot->entry + mark;
 	free = nops(code + mark, spot->size - mark);
 	if (free >= want && free < spot->size - mark) {
 		spot->kind = SPOT_NOPS;
-		spot->len = (uint8_t)(free > 255 ? 255 : free);
+		spot->len = (uint8_t)(mark + free > 255 ? 255 : mark + free);
 		spot->guard = (uint8_t)want;
 		return;
 	}
-	/* The mark may go: nothing checks it while shadow stacks and the like are off. */
-	spot->addr = spot->entry;
 	spot->why = make_room(code, spot->size, want, spot);
 	if (!spot->why)
 		spot->why = branches_into(code, spot->size, spot->len);

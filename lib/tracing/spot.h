@@ -5,8 +5,8 @@
  * Functions are found by symbols or, in a stripped program, by its call frame information. What is
  * at a function's entry decides what becomes of it:
  *
- *     SPOT_NOPS   room that the compiler left (-fpatchable-function-entry, -mnop-mcount -mfentry):
- *                 the jump goes there, the body begins behind it
+ *     SPOT_NOPS   room that the compiler left (-fpatchable-function-entry, -mnop-mcount -mfentry),
+ *                 perhaps behind an endbr64: the body begins behind it
  *     SPOT_MOVED  the first instructions, which are moved out of line and make room for the jump
  *     SPOT_NONE   neither is possible; `why` says what is in the way
  */
@@ -23,9 +23,8 @@ struct spot {
 	taddr entry;      /* the function */
 	uint64_t size;    /* of its code, up to the next function if nothing else is known */
 	enum spot_kind kind;
-	taddr addr;      /* where the jump goes: the entry, or behind its endbr64 */
-	uint8_t len;     /* bytes from addr to where the body goes on */
-	uint8_t guard;   /* no thread may stand in these bytes from addr, but at the first one */
+	uint8_t len;     /* bytes from the entry to where the body goes on */
+	uint8_t guard;   /* no thread may stand in these bytes of it, but at the first one */
 	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 	const char *why; /* SPOT_NONE: a text that is never freed */
 };

@@ -39,7 +39,7 @@ static int add_site(struct run *run, const struct trace_region *region, size_t i
 {
 	const struct uspl_trace_site *from = &region->sites.items[i];
 	struct site site = { .name = region->module_name,
-			     .addr = from->addr,
+			     .addr = from->entry,
 			     .len = USPL_TRACE_SITE_BYTES };
 	uint8_t jump[SITE_BYTES_MAX];
 	int rc;
@@ -49,7 +49,7 @@ static int add_site(struct run *run, const struct trace_region *region, size_t i
 	memcpy(site.to, run->on ? jump : from->old_bytes, site.len);
 	rc = site_plan_add(&run->plan, &site, err);
 	if (!rc && run->on)
-		rc = safety_add(&run->bytes, region->module_name, from->addr + 1, from->guard - 1u,
+		rc = safety_add(&run->bytes, region->module_name, from->entry + 1, from->guard - 1u,
 				false, err);
 	return rc;
 }
