@@ -3,97 +3,9 @@
 
 #include "tracing/session.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "live/frames.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
-
-#define INFO_MAX (256u << 20)
-
-static bool is_record(const struct proc *proc, const struct mapping *map,
-		      struct uspl_trace_region *ret)
-{
-	return !map->inode && !map->path[0] && !map->shared && !map->write && !map->exec &&
-	       map->read && proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
-	       ret->magic == USPL_TRACE_MAGIC && ret->self == map->start;
-}
-
-static int check_head(const struct proc *proc, const struct mapping *map,
-		      const struct uspl_trace_region *head, struct uspl_err *err)
-{
-	uint64_t sites_end = head->sites + (uint64_t)head->n_sites * sizeof(struct uspl_trace_site);
-
-	if (head->version != USPL_TRACE_ABI_VERSION) {
-		uspl_fail(err, USPL_E_FORMAT,
-			  "pid %d is traced by another version of uspl (%u, this program knows %d)",
-			  proc->pid, head->version, USPL_TRACE_ABI_VERSION);
-		uspl_hint(err, "use the version of uspl that started it");
-		return -USPL_E_FORMAT;
-	}
-	if (head->info_len > map->end - map->start || head->info_len > INFO_MAX ||
-	    sites_end > head->info_len || head->module_name >= head->info_len || !head->first_id ||
-	    (head->ring_mask & (head->ring_mask + 1)) || head->ring_mask < USPL_TRACE_RECORD ||
-	    head->ring_mask >= head->ring_bytes)
-		return uspl_fail(err, USPL_E_HOSTILE,
-				 "the record of a trace at 0x%" PRIx64 " of pid %d is damaged",
-				 map->start, proc->pid);
-	return 0;
-}
-
-static int read_region(const struct proc *proc, const struct uspl_trace_region *head,
-		       struct trace_session *session, struct uspl_err *err)
-{
-	struct trace_region *region = vec_push(&session->regions);
-	int rc = 0;
-
-	if (!region)
-		return uspl_fail_nomem(err);
-	region->head = *head;
-	for (uint32_t i = 0; i < head->n_sites; i++)
-		if (!vec_push(&region->sites))
-			return uspl_fail_nomem(err);
-	if (head->n_sites)
-		rc = proc_read(proc, head->self + head->sites, region->sites.items,
-			       head->n_sites * sizeof(*region->sites.items), err);
-	return rc ? rc
-		  : proc_read_string(proc, head->self + head->module_name, 4096,
-				     &region->module_name, err);
-}
-
-int session_read(const struct proc *proc, struct trace_session *ret, struct uspl_err *err)
-{
-	auto_session struct trace_session session = { 0 };
-	const struct mapping *map;
-
-	vec_for_each (&proc->maps, map) {
-		struct uspl_trace_region head;
-		int rc;
-
-		if (!is_record(proc, map, &head))
-			continue;
-		rc = check_head(proc, map, &head, err);
-		if (!rc)
-			rc = read_region(proc, &head, &session, err);
-		if (rc)
-			return rc;
-	}
-	*ret = session;
-	session = (struct trace_session){ 0 };
-	return 0;
-}
-
-void session_release(struct trace_session *session)
-{
-	struct trace_region *region;
-
-	vec_for_each (&session->regions, region) {
-		free(region->module_name);
-		vec_release(&region->sites);
-	}
-	vec_release(&session->regions);
-}
 
 int session_refuse(const struct proc *proc, struct uspl_err *err)
 {
@@ -105,46 +17,6 @@ int session_refuse(const struct proc *proc, struct uspl_err *err)
 	uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced", proc->pid);
 	uspl_hint(err, "'uspl-trace stop %d' ends it; start it again afterwards", proc->pid);
 	return -USPL_E_CONFLICT;
-}
-
-void session_lay_under(const struct trace_session *session, struct image *image)
-{
-	const struct trace_region *region;
-	const struct uspl_trace_site *site;
-
-	vec_for_each (&session->regions, region)
-		vec_for_each (&region->sites, site) {
-			/* The image is ours, and so are its bytes. */
-			uint8_t *bytes =
-				(uint8_t *)image_bytes(image, site->entry, sizeof(site->old_bytes));
-
-			if (bytes)
-				memcpy(bytes, site->old_bytes, sizeof(site->old_bytes));
-		}
-}
-
-bool session_is_on(const struct trace_session *session)
-{
-	const struct trace_region *region;
-
-	vec_for_each (&session->regions, region)
-		if (region->head.state == USPL_TRACE_ON ||
-		    region->head.state == USPL_TRACE_SWITCHING)
-			return true;
-	return false;
-}
-
-const struct uspl_trace_site *session_site(const struct trace_session *session, uint32_t id,
-					   const struct trace_region **ret_region)
-{
-	const struct trace_region *region;
-
-	vec_for_each (&session->regions, region)
-		if (id >= region->head.first_id && id - region->head.first_id < region->sites.n) {
-			*ret_region = region;
-			return &region->sites.items[id - region->head.first_id];
-		}
-	return NULL;
 }
 
 /* The spots of a module that are wanted and possible. */

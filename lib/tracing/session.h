@@ -3,7 +3,7 @@
  * session.h - tracing in a process: what of it is in the target, and switching it on and off
  *
  *     session_start   looks for functions, loads thunks and rings, puts the jumps in
- *     session_read    finds what another tool has started
+ *     session_read    finds what another tool has started (live/traced.h)
  *     session_stop    takes the jumps out, and the memory when nobody is in it any more
  *
  * The truth lies in the target (include/uspl/trace_abi.h), so that any later command finds it. A
@@ -12,19 +12,9 @@
 #ifndef USPL_TRACING_SESSION_H
 #define USPL_TRACING_SESSION_H
 
+#include "live/traced.h"
 #include "proc/module.h"
 #include "tracing/record.h"
-
-/* Tracing in one module. */
-struct trace_region {
-	struct uspl_trace_region head;
-	char *module_name;
-	VEC(struct uspl_trace_site) sites;
-};
-
-struct trace_session {
-	VEC(struct trace_region) regions; /* of one session; empty: nothing is traced */
-};
 
 /* What is to be traced. */
 struct trace_choice {
@@ -55,24 +45,10 @@ struct trace_switch {
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
-/* Finds the session of the process; an empty one if there is none. */
-int session_read(const struct proc *proc, struct trace_session *ret,
-		 struct uspl_err *err) uspl_must_check;
 /* Stops it. */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
-void session_release(struct trace_session *session);
-DEFINE_AUTO_RELEASE(session, struct trace_session, session_release)
-#define auto_session __attribute__((cleanup(cleanup_session_)))
-
 /* USPL_E_CONFLICT if functions of the process are being traced: its code isn't all its own then. */
 int session_refuse(const struct proc *proc, struct uspl_err *err) uspl_must_check;
-/* Gives the image of a module the bytes that the program itself has at its sites. */
-void session_lay_under(const struct trace_session *session, struct image *image);
-/* True while sites may hold jumps. */
-bool session_is_on(const struct trace_session *session);
-/* The site with that id, and its region; NULL if there is none. */
-const struct uspl_trace_site *session_site(const struct trace_session *session, uint32_t id,
-					   const struct trace_region **ret_region);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * traced.h - what of a process is traced, as its own memory says
+ *
+ * include/uspl/trace_abi.h has the records. This is the reading half of a session, which apply and
+ * undo need as well: a function that is traced has the tracer's jump at its entry, and an update of
+ * it makes its mark in the slot of its body instead. lib/tracing starts and stops sessions.
+ */
+#ifndef USPL_LIVE_TRACED_H
+#define USPL_LIVE_TRACED_H
+
+#include "match/image.h"
+#include "proc/proc.h"
+#include "uspl/trace_abi.h"
+
+/* Tracing in one module. */
+struct trace_region {
+	struct uspl_trace_region head;
+	char *module_name;
+	VEC(struct uspl_trace_site) sites;
+};
+
+struct trace_session {
+	VEC(struct trace_region) regions; /* of one session; empty: nothing is traced */
+};
+
+/* Finds the session of the process; an empty one if there is none. */
+int session_read(const struct proc *proc, struct trace_session *ret,
+		 struct uspl_err *err) uspl_must_check;
+void session_release(struct trace_session *session);
+DEFINE_AUTO_RELEASE(session, struct trace_session, session_release)
+#define auto_session __attribute__((cleanup(cleanup_session_)))
+
+/* Gives the image of a module the bytes that the program itself has at its sites. */
+void session_lay_under(const struct trace_session *session, struct image *image);
+/* True while sites may hold jumps. */
+bool session_is_on(const struct trace_session *session);
+/* The site with that id, and its region; NULL if there is none. */
+const struct uspl_trace_site *session_site(const struct trace_session *session, uint32_t id,
+					   const struct trace_region **ret_region);
+
+#endif
