@@ -61,6 +61,15 @@ DEFINE_AUTO_FREE(match, struct match, match_free)
 int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
 		  struct uspl_err *err) uspl_must_check;
 
+/* How much of the pre code is in the image. */
+struct match_tally {
+	size_t pieces, matched; /* functions and parts of functions */
+	uint64_t bytes;         /* of those that matched, in the running code */
+};
+
+/* Counts what was matched. */
+void match_count(const struct match *match, struct match_tally *ret);
+
 /* What became of one piece of pre code, for reports. */
 struct match_finding {
 	const char *name;                /* its refname */

@@ -171,24 +171,21 @@ static bool explain_options(const struct match *match, const struct origin *upda
 static void explain_by_count(const struct match *match, const struct origin *update,
 			     const struct origin *program, struct uspl_err *err)
 {
-	size_t matched = 0, total = 0;
+	struct match_tally tally;
 
-	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		total += match->pieces[i] != NULL;
-		matched += match->pieces[i] && match->pieces[i]->state == PIECE_MATCHED;
-	}
-	if (2 * matched >= total && matched)
+	match_count(match, &tally);
+	if (2 * tally.matched >= tally.pieces && tally.matched)
 		uspl_hint(err,
 			  "another source, probably: %zu of the %zu functions that were compared "
 			  "are in '%s'",
-			  matched, total, match->image->name);
+			  tally.matched, tally.pieces, match->image->name);
 	else
 		uspl_hint(
 			err,
 			"other options or another compiler, probably: only %zu of the %zu "
 			"functions that were compared are in '%s', made with '%s'; the update was "
 			"made with '%s'",
-			matched, total, match->image->name,
+			tally.matched, tally.pieces, match->image->name,
 			program->compiler ? program->compiler : "an unknown compiler",
 			update->compiler ? update->compiler : "an unknown compiler");
 }

@@ -136,6 +136,22 @@ int match_require(const struct match *match, const char *refname, const struct m
 	return rc;
 }
 
+void match_count(const struct match *match, struct match_tally *ret)
+{
+	struct match_tally tally = { 0 };
+
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
+		const struct piece *piece = match->pieces[i];
+
+		tally.pieces += piece != NULL;
+		if (!piece || piece->state != PIECE_MATCHED)
+			continue;
+		tally.matched++;
+		tally.bytes += piece->pub.len;
+	}
+	*ret = tally;
+}
+
 void match_findings(const struct match *match,
 		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx)
 {

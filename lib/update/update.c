@@ -25,6 +25,18 @@ bool update_id_valid(const char *id)
 	return len >= 1 && len <= 63 && !id[len];
 }
 
+bool update_target_is_library(const struct update_target *target)
+{
+	const char *at = target->name;
+
+	while (!target->soname && (at = strstr(at, ".so"))) {
+		at += 3;
+		if (!*at || *at == '.')
+			return true;
+	}
+	return target->soname != NULL;
+}
+
 struct update *update_new(void)
 {
 	return calloc(1, sizeof(struct update));

@@ -97,6 +97,8 @@ void update_free(struct update *update);
 DEFINE_AUTO_FREE(update, struct update, update_free)
 #define auto_update __attribute__((cleanup(cleanup_update_)))
 
+/* True for a library: it has a soname, or a name like "plugin.so", "libfoo.so.1.2". */
+bool update_target_is_library(const struct update_target *target);
 /* True if id has the form above. */
 bool update_id_valid(const char *id);
 
