@@ -5,11 +5,8 @@
 
 #include <string.h>
 
-#include "base/log.h"
-#include "live/overlay.h"
 #include "live/survey.h"
-#include "match/origin.h"
-#include "proc/tls.h"
+#include "proc/alias.h"
 
 static bool has_build_id(const struct update_target *target, const char *build_id)
 {
@@ -27,7 +24,34 @@ static bool has_name(const struct update_target *target, const struct module *mo
 	       (target->soname && module->soname && !strcmp(module->soname, target->soname));
 }
 
-static bool is_paired(const pair_vec *pairs, const struct module *module)
+static bool is_alias(const struct update_target *target, const struct module *module,
+		     const alias_vec *aliases)
+{
+	char *const *alias;
+
+	vec_for_each (aliases, alias)
+		if (module->is_main && !strcmp(*alias, target->name))
+			return true;
+	return false;
+}
+
+/* How the target is told from others, if the module is it as far as that way of telling goes. */
+static bool is_target(const struct update_target *target, const struct module *module,
+		      enum pair_by by, const alias_vec *aliases)
+{
+	switch (by) {
+	case PAIR_BY_BUILD_ID:
+		return has_build_id(target, module->build_id);
+	case PAIR_BY_NAME:
+		return has_name(target, module);
+	case PAIR_BY_ALIAS:
+		return is_alias(target, module, aliases);
+	default:
+		return false;
+	}
+}
+
+bool pairs_have_module(const pair_vec *pairs, const struct module *module)
 {
 	const struct pair *pair;
 
@@ -37,48 +61,101 @@ static bool is_paired(const pair_vec *pairs, const struct module *module)
 	return false;
 }
 
-static int pair_target(const struct update_target *target, const module_vec *modules, bool by_name,
-		       pair_vec *pairs, struct uspl_err *err)
+int pairs_add(pair_vec *pairs, const struct pair *pair, struct uspl_err *err)
+{
+	struct pair *item = vec_push(pairs);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *pair;
+	return 0;
+}
+
+static int pair_target(const struct pairs_scope *scope, const struct update_target *target,
+		       enum pair_by by, const alias_vec *aliases, pair_vec *pairs,
+		       struct uspl_err *err)
 {
 	const struct module *module;
-	struct pair *pair;
+	int rc = 0;
 
-	vec_for_each (modules, module) {
-		bool same =
-			by_name ? has_name(target, module) : has_build_id(target, module->build_id);
+	vec_for_each (scope->modules, module) {
+		struct pair pair = { target, module, scope->modules, .by = by };
 
-		if (!same || module->is_vdso || is_paired(pairs, module))
+		if (rc || module->is_vdso || pairs_have_module(pairs, module) ||
+		    !is_target(target, module, by, aliases))
 			continue;
-		pair = vec_push(pairs);
-		if (!pair)
-			return uspl_fail_nomem(err);
-		*pair = (struct pair){ target, module, modules, .by_name = by_name };
+		rc = pairs_add(pairs, &pair, err);
 	}
-	return 0;
+	return rc;
 }
 
 /*
  * By build-ids first, which can't be mistaken; a name, which two targets of an update may share,
  * counts for what is left over.
  */
-int pairs_find(const struct update *update, const module_vec *modules, const region_vec *regions,
-	       pair_vec *ret, struct uspl_err *err)
+static int pair_all(const struct pairs_scope *scope, const alias_vec *aliases, pair_vec *pairs,
+		    struct uspl_err *err)
 {
+	static const enum pair_by ways[] = { PAIR_BY_BUILD_ID, PAIR_BY_NAME, PAIR_BY_ALIAS };
 	const struct update_target *target;
-	pair_vec pairs = { 0 };
-	struct pair *pair;
 	int rc = 0;
 
-	vec_for_each (&update->targets, target)
-		rc = rc ? rc : pair_target(target, modules, false, &pairs, err);
-	vec_for_each (&update->targets, target)
-		rc = rc ? rc : pair_target(target, modules, true, &pairs, err);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		vec_for_each (&scope->update->targets, target)
+			if (!rc)
+				rc = pair_target(scope, target, ways[i], aliases, pairs, err);
+	return rc;
+}
+
+const struct module *pairs_unnamed(const struct pairs_scope *scope, const pair_vec *pairs)
+{
+	const struct module *program = module_main(scope->modules);
+	const struct update_target *target;
+
+	if (!program || pairs_have_module(pairs, program))
+		return NULL;
+	vec_for_each (&scope->update->targets, target)
+		if (!update_target_is_library(target))
+			return program;
+	return NULL;
+}
+
+/*
+ * A program that was known by its code alone, and that the update is in effect in: which of the
+ * update's programs it is doesn't matter any more.
+ */
+static int pair_done(const struct pairs_scope *scope, pair_vec *pairs, struct uspl_err *err)
+{
+	const struct module *program = pairs_unnamed(scope, pairs);
+	const struct update_target *target = scope->update->targets.items;
+	struct pair pair = { NULL, program, scope->modules, .by = PAIR_BY_CODE };
+
+	if (!program || !survey_region_of(scope->own, scope->update->id, program))
+		return 0;
+	while (update_target_is_library(target))
+		target++;
+	pair.target = target;
+	return pairs_add(pairs, &pair, err);
+}
+
+int pairs_find(const struct pairs_scope *scope, pair_vec *ret, struct uspl_err *err)
+{
+	alias_vec aliases = { 0 };
+	pair_vec pairs = { 0 };
+	struct pair *pair;
+	int rc = aliases_read(scope->proc, &aliases, err);
+
+	if (!rc)
+		rc = pair_all(scope, &aliases, &pairs, err);
+	if (!rc)
+		rc = pair_done(scope, &pairs, err);
+	aliases_release(&aliases);
 	if (rc) {
 		pairs_release(&pairs);
 		return rc;
 	}
 	vec_for_each (&pairs, pair)
-		pair->done = survey_region_of(regions, update->id, pair->module) != NULL;
+		pair->done = survey_region_of(scope->own, scope->update->id, pair->module) != NULL;
 	*ret = pairs;
 	return 0;
 }
@@ -103,161 +180,12 @@ bool pairs_done(const pair_vec *pairs)
 	return true;
 }
 
-/* Adds to a refusal what is known about the builds. */
-static void explain_build(const struct pair *pair, const char *unit, struct uspl_err *err)
-{
-	const char *running = pair->module->build_id ? pair->module->build_id : "none";
-	const struct origin update = { pair->target->compiler, pair->target->producer };
-	auto_origin struct origin program = { 0 };
-
-	origin_of_image(pair->image, unit, &program);
-	if (origin_explain(pair->match, &update, &program, err) || !pair->by_name || !err)
-		return;
-	uspl_hint(err,
-		  "'%s' is another build than the update was made for: its build-id is %s, the "
-		  "update's %s%s",
-		  pair->module->name, running,
-		  pair->target->build_ids.n ? pair->target->build_ids.items[0] : "none",
-		  pair->target->build_ids.n > 1 ? " or others" : "");
-}
-
-static int require_all(const struct pair *pair, struct uspl_err *err)
-{
-	const struct update_function *function;
-	const struct match_piece *piece;
-
-	vec_for_each (&pair->target->functions, function) {
-		int rc = match_require(pair->match, function->symbol, &piece, err);
-
-		if (rc) {
-			explain_build(pair, function->unit, err);
-			return rc;
-		}
-	}
-	return 0;
-}
-
-/* What the update says of this build, NULL if it wasn't matched ahead. */
-static const struct update_match *find_record(const struct pair *pair)
-{
-	const struct update_match *record;
-
-	vec_for_each (&pair->target->matched, record)
-		if (pair->module->build_id && !strcmp(record->build_id, pair->module->build_id))
-			return record;
-	return NULL;
-}
-
-/* The bytes are compared in any case; a record tells where, and which of several. */
-static int match_module(struct pair *pair, struct uspl_err *err)
-{
-	const struct update_match *record = find_record(pair);
-	auto_free struct match_hint *hints = NULL;
-	size_t n = record ? record->places.n : 0;
-
-	if (!n)
-		return match_run(pair->image, pair->target->pre_code, &pair->match, err);
-	hints = calloc(n, sizeof(*hints));
-	if (!hints)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		hints[i] = (struct match_hint){
-			.refname = record->places.items[i].symbol,
-			.addr = record->places.items[i].addr + (uint64_t)pair->module->bias,
-		};
-	log_info("match", "'%s' was matched ahead, as '%s'", pair->module->name, record->file);
-	return match_run_hinted(pair->image, pair->target->pre_code, hints, n, &pair->match, err);
-}
-
-static int match_pair(const struct proc *proc, const region_vec *regions, struct pair *pair,
-		      struct uspl_err *err)
-{
-	int rc = module_image(proc, pair->module, &pair->image, err);
-
-	if (!rc)
-		rc = module_tls_note(proc, pair->modules, pair->module, pair->image, err);
-	if (!rc)
-		rc = overlay_add(pair->image, proc, regions, pair->module->start, err);
-	if (!rc)
-		rc = match_module(pair, err);
-	return rc ? rc : require_all(pair, err);
-}
-
-static void pair_release(struct pair *pair)
+void pair_release(struct pair *pair)
 {
 	match_free(pair->match);
 	image_free(pair->image);
 	pair->match = NULL;
 	pair->image = NULL;
-}
-
-/*
- * Matches the target's pairs; those by build-id come first. One by name needn't match if another
- * one does.
- */
-static int match_target(const struct proc *proc, const region_vec *regions, pair_vec *pairs,
-			const struct update_target *target, struct uspl_err *err)
-{
-	struct uspl_err first = { 0 };
-	bool any = false;
-	struct pair *pair;
-
-	vec_for_each (pairs, pair) {
-		struct uspl_err failure = { 0 };
-		int rc;
-
-		if (pair->target != target)
-			continue;
-		rc = pair->done ? 0 : match_pair(proc, regions, pair, &failure);
-		any |= !rc;
-		if (!rc)
-			continue;
-		pair_release(pair);
-		if (!first.code)
-			first = failure;
-		if (!pair->by_name || rc != -USPL_E_NO_MATCH)
-			break;
-	}
-	if (pair < pairs->items + pairs->n || !any) {
-		if (err)
-			*err = first;
-		return -(int)first.code;
-	}
-	return 0;
-}
-
-/* Moves the pairs that were not matched, of targets that have others which were, to ret_others. */
-static int drop_others(pair_vec *pairs, module_list *ret_others, struct uspl_err *err)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < pairs->n; i++) {
-		struct pair *pair = &pairs->items[i];
-		const struct module **item;
-
-		if (pair->done || pair->match) {
-			pairs->items[kept++] = *pair;
-			continue;
-		}
-		item = vec_push(ret_others);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = pair->module;
-	}
-	pairs->n = kept;
-	return 0;
-}
-
-int pairs_match(const struct update *update, const struct proc *proc, const region_vec *regions,
-		pair_vec *pairs, module_list *ret_others, struct uspl_err *err)
-{
-	const struct update_target *target;
-	int rc = 0;
-
-	vec_for_each (&update->targets, target)
-		if (!rc && pairs_have(pairs, target))
-			rc = match_target(proc, regions, pairs, target, err);
-	return rc ? rc : drop_others(pairs, ret_others, err);
 }
 
 void pairs_release(pair_vec *pairs)

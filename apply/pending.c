@@ -11,25 +11,12 @@
 #include "apply/room.h"
 #include "base/log.h"
 
-/* By its soname, or by its name: "plugin.so", "libfoo.so.1.2". */
-static bool is_library(const struct update_target *target)
-{
-	const char *at = target->name;
-
-	while (!target->soname && (at = strstr(at, ".so"))) {
-		at += 3;
-		if (!*at || *at == '.')
-			return true;
-	}
-	return target->soname != NULL;
-}
-
 bool pending_is_possible(const struct update_target *target, const module_vec *modules)
 {
 	const struct module *program = module_main(modules);
 	const Elf64_Phdr *phdr;
 
-	if (!program || !is_library(target))
+	if (!program || !update_target_is_library(target))
 		return false;
 	vec_for_each (&program->phdrs, phdr)
 		if (phdr->p_type == PT_INTERP)

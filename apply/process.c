@@ -199,19 +199,15 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	return rc;
 }
 
-/* The pairs; a refusal if the update has nothing to do with the process. */
-static int find_pairs(struct session *session, struct uspl_err *err)
+static struct pairs_scope pairs_scope(const struct session *session)
 {
-	const struct update_target *target;
-	int rc = pairs_find(session->update, &session->modules, &session->loaded, &session->pairs,
-			    err);
-
-	if (rc || session->pairs.n)
-		return rc;
-	vec_for_each (&session->update->targets, target)
-		if (pending_is_possible(target, &session->modules))
-			return 0;
-	return fail_no_module(session, err);
+	return (struct pairs_scope){
+		.update = session->update,
+		.proc = session->proc,
+		.modules = &session->modules,
+		.own = &session->loaded,
+		.others = &session->regions,
+	};
 }
 
 /*
@@ -233,16 +229,37 @@ static int check_interrupted(const struct session *session, struct uspl_err *err
 	return 0;
 }
 
+/* A refusal if the update has nothing to do with the process. */
+static int require_pairs(const struct session *session, struct uspl_err *err)
+{
+	const struct update_target *target;
+
+	if (session->pairs.n)
+		return 0;
+	vec_for_each (&session->update->targets, target)
+		if (pending_is_possible(target, &session->modules))
+			return 0;
+	return fail_no_module(session, err);
+}
+
+/* The pairs, matched. */
+static int find_pairs(struct session *session, struct uspl_err *err)
+{
+	const struct pairs_scope scope = pairs_scope(session);
+	int rc = pairs_find(&scope, &session->pairs, err);
+
+	if (!rc && (session->pairs.n || pairs_unnamed(&scope, &session->pairs)))
+		rc = check_interrupted(session, err);
+	if (!rc)
+		rc = pairs_match(&scope, &session->pairs, &session->others, err);
+	return rc ? rc : require_pairs(session, err);
+}
+
 /* Everything before the switch. What it changes, unload() takes back. */
 static int load(struct session *session, struct uspl_err *err)
 {
 	int rc = find_pairs(session, err);
 
-	if (!rc && session->pairs.n)
-		rc = check_interrupted(session, err);
-	if (!rc)
-		rc = pairs_match(session->update, session->proc, &session->regions, &session->pairs,
-				 &session->others, err);
 	if (!rc)
 		rc = load_pairs(session, err);
 	return rc ? rc : note_pending(session, err);
@@ -258,9 +275,6 @@ static int check_session(struct session *session, struct report *report, struct 
 	report->already = applied == session->loaded.n;
 	rc = find_pairs(session, err);
 	report->already &= pairs_done(&session->pairs);
-	if (!rc)
-		rc = pairs_match(session->update, session->proc, &session->regions, &session->pairs,
-				 &session->others, err);
 	if (!rc)
 		rc = load_pairs(session, err);
 	vec_for_each (&session->update->targets, target)
@@ -290,6 +304,41 @@ static int run_session(struct session *session, struct report *report, struct us
 	return rc;
 }
 
+/* What has decided that a module is one that the update is for, where that wasn't its build-id. */
+static int report_build(const struct session *session, const struct pair *pair,
+			struct report *report, struct uspl_err *err)
+{
+	const char *path = pair->module->path, *name = pair->target->name;
+	pid_t pid = session->proc->pid;
+	struct match_tally tally;
+
+	if (!pair->match)
+		return 0;
+	switch (pair->by) {
+	case PAIR_BY_NAME:
+		return report_add_remark(
+			report, err, "note",
+			"'%s' in pid %d is another build than the update was made for: its code "
+			"is the same",
+			path, pid);
+	case PAIR_BY_ALIAS:
+		return report_add_remark(
+			report, err, "note",
+			"'%s' in pid %d was started as '%s', and is another build than the update "
+			"was made for: its code is the same",
+			path, pid, name);
+	case PAIR_BY_CODE:
+		match_count(pair->match, &tally);
+		return report_add_remark(
+			report, err, "note",
+			"'%s' in pid %d has neither the name nor a build-id of '%s', but its code: "
+			"%zu of the %zu functions that were compared",
+			path, pid, name, tally.matched, tally.pieces);
+	default:
+		return 0;
+	}
+}
+
 /* What is said of it: the functions that are in effect now, and what isn't. */
 static int fill_report(const struct session *session, const region_vec *regions,
 		       struct report *report, struct uspl_err *err)
@@ -306,12 +355,7 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	vec_for_each (&session->noted, pending)
 		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
 	vec_for_each (&session->pairs, pair)
-		if (!rc && pair->by_name && pair->match)
-			rc = report_add_remark(
-				report, err, "note",
-				"'%s' in pid %d is another build than the update was "
-				"made for: its code is the same",
-				pair->module->path, session->proc->pid);
+		rc = rc ? rc : report_build(session, pair, report, err);
 	vec_for_each (&session->others, other)
 		rc = rc ? rc
 			: report_add_remark(
