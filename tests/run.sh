@@ -59,7 +59,7 @@ export logs
 
 # tally - reads the logs; prints what failed, what was skipped and why, and the last line
 tally() {
-	awk '
+	LC_ALL=C awk '
 	function close_log() {
 		if (log_name == "")
 			return
