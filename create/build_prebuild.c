@@ -25,7 +25,7 @@
 /* What decides how compilers work, beside the tree. */
 static const char *const variables[] = {
 	"PATH",   "CC",      "CXX",      "LD",    "CFLAGS",       "CXXFLAGS",
-	"LDLIBS", "LDFLAGS", "CPPFLAGS", "CPATH", "LIBRARY_PATH",
+	"LDLIBS", "LDFLAGS", "CPPFLAGS", "CPATH", "LIBRARY_PATH", "DEB_BUILD_PATH",
 };
 static const char *const compilers[] = { "cc", "gcc", "c++", "g++", "clang", "as", "ld" };
 

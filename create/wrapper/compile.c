@@ -77,35 +77,39 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	return 0;
 }
 
-/* True if the build gives the tree another name itself, as builds of packages do. */
-static bool maps_tree(const struct args *args, const char *tree)
+/* The name that the build itself gives to a folder, as builds of packages do; NULL if none. */
+static const char *mapped_name(const struct args *args, const char *folder)
 {
 	static const char option[] = "-ffile-prefix-map=";
-	size_t len = strlen(tree);
+	size_t len = strlen(folder);
 	struct args_word *word;
 
 	vec_for_each (&args->words, word) {
 		const char *from = word->text + sizeof(option) - 1;
 
-		if (!strncmp(word->text, option, sizeof(option) - 1) && !strncmp(from, tree, len) &&
-		    from[len] == '=')
-			return true;
+		if (!strncmp(word->text, option, sizeof(option) - 1) &&
+		    !strncmp(from, folder, len) && from[len] == '=')
+			return from + len + 1;
 	}
-	return false;
+	return NULL;
 }
 
 /*
  * The options that make code comparable. Of contradicting options the last one wins, so they come
- * at the end.
+ * at the end. The tree has the name of the user's own; that of a package, the one that its build
+ * gives to the folder in which it believes to be (build_recipe.c).
  */
 static int add_code_options(const struct tool *tool, const struct args *args, tool_argv *argv,
 			    char **ret_map, struct uspl_err *err)
 {
 	const char *words[] = { "-ffunction-sections", "-fdata-sections", "-g", NULL, NULL };
+	const char *believed = getenv("DEB_BUILD_PATH");
+	const char *name = believed ? mapped_name(args, believed) : NULL;
 
-	if (maps_tree(args, tool->tree))
+	if (mapped_name(args, tool->tree))
 		return tool_add(argv, words, err);
-	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, tool->source) < 0) {
+	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source) <
+	    0) {
 		*ret_map = NULL;
 		return uspl_fail_nomem(err);
 	}

@@ -59,21 +59,47 @@ cmake_lists() {
 	expect_update liblimit.so.0.0.0 limit
 }
 
-@test "a Debian source package: its own rules and flags" {
+# debian_package - makes the tree a Debian source package; its rules come from the standard input
+debian_package() {
 	need dh dpkg-parsechangelog
 	mkdir -p debian
-	printf '%s\n' 'server (1.0-1) unstable; urgency=low' '' '  * First.' '' \
+	printf '%s\n' 'server (1:1.0-1) unstable; urgency=low' '' '  * First.' '' \
 		' -- A <a@example.org>  Thu, 01 Jan 2015 00:00:00 +0000' > debian/changelog
 	printf '%s\n' 'Source: server' 'Maintainer: A <a@example.org>' 'Build-Depends: debhelper-compat (= 13)' '' \
 		'Package: server' 'Architecture: any' 'Description: server' > debian/control
-	printf '#!/usr/bin/make -f\nexport DEB_BUILD_MAINT_OPTIONS = hardening=+all\n%%:\n\tdh $@\n' > debian/rules
+	cat > debian/rules
 	chmod +x debian/rules
+}
+
+@test "a Debian source package: its own rules and flags" {
+	printf '#!/usr/bin/make -f\nexport DEB_BUILD_MAINT_OPTIONS = hardening=+all\n%%:\n\tdh $@\n' | debian_package
 	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
 	TOOL_SECONDS=180 create_in --keep=../kept
 	expect_update server limit
 	grep -q -- '-fstack-protector-strong.* -c -o limit.o' ../kept/build-pre.log
+	# The flags are those of the archive's builds: in its folder, of the version without epoch and revision.
+	grep -q -- '-ffile-prefix-map=/build/reproducible-path/server-1.0=\. .*-c -o limit.o' ../kept/build-pre.log
 	# The second build compiled what the patch touches, and nothing else.
 	[ "$(grep -c -- '-c -o' ../kept/build-post.log)" = 1 ]
+}
+
+@test "a Debian source package: the folder that it is built in shows nowhere" {
+	printf '#!/usr/bin/make -f\n%%:\n\tdh $@\n' | debian_package
+	sed -i 's/^int limit/const char *place(void) { return __FILE__; }\nint limit/' limit.c
+	diff_of limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h' '%.o: %.c' \
+		';$(CC) $(CFLAGS) -c -o $@ $(CURDIR)/$<'
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_status 0
+	[ "$(strings -a ../kept/tree/server | grep limit.c | sort -u | xargs)" = './limit.c limit.c' ]
+}
+
+@test "a Debian source package whose rules keep stamps of their own" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build: sub/server-build-stamp' 'sub/server-build-stamp:' \
+		'	$(MAKE)' '	mkdir -p sub && touch $@' | sed 's/\\t/\t/' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
 }
 
 @test "ccache in PATH and in CC" {
