@@ -46,6 +46,8 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 			       "the format '%s' needs durations, which the tracer 'function' "
 			       "doesn't record",
 			       format->name);
+	if (!rc && opts->follow && reader_is_file(reader))
+		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
 	if (rc)
 		return rc;
 	if (format->begin)
@@ -75,8 +77,8 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace cat",
-		.synopsis = "[OPTION]... PID",
-		.summary = "Prints what was recorded, while the process goes on",
+		.synopsis = "[OPTION]... PID|FILE",
+		.summary = "Prints what was recorded, while the process goes on, or what was saved",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};

@@ -15,7 +15,7 @@ static const struct {
 	{ "start",  trace_start,  "start tracing a process" },
 	{ "cat",    trace_cat,    "print what was recorded" },
 	{ "report", trace_report, "print calls and times by function" },
-	{ "record", trace_record, "save what was recorded, for uftrace" },
+	{ "record", trace_record, "save what was recorded in a file" },
 	{ "stop",   trace_stop,   "stop tracing" },
 	{ "list",   trace_list,   "list functions, and how each can be traced" },
 	{ "status", trace_status, "show what is traced where" },

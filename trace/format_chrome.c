@@ -30,8 +30,7 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 	char buf[NAME_MAX_LEN];
 
 	json_open(&json, NULL, '{');
-	json_string(&json, "name",
-		    names_of(log->names, log->session, record->id, buf, sizeof(buf)));
+	json_string(&json, "name", names_of(log->names, record->id, buf, sizeof(buf)));
 	json_string(&json, "cat", names_module(log->names, record->id));
 	json_string(&json, "ph", record->end ? "X" : "i");
 	json_number(&json, "pid", log->pid);

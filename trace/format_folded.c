@@ -26,8 +26,7 @@ static void add_chain(const struct reader *reader, const struct trace_span *span
 	else
 		add_chain(reader, &reader->timeline.calls.items[span->parent], chain);
 	buf_addstr(chain, ";");
-	add_name(chain, names_of(reader->log.names, reader->log.session, span->record.id, buf,
-				 sizeof(buf)));
+	add_name(chain, names_of(reader->log.names, span->record.id, buf, sizeof(buf)));
 }
 
 struct line {

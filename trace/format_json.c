@@ -20,8 +20,7 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		json_decimal(&json, "duration_us", trace_us(log, record->end - record->start), 3);
 		json_number(&json, "depth", span->depth);
 	}
-	json_string(&json, "function",
-		    names_of(log->names, log->session, record->id, buf, sizeof(buf)));
+	json_string(&json, "function", names_of(log->names, record->id, buf, sizeof(buf)));
 	json_string(&json, "module", names_module(log->names, record->id));
 	if (!record->end)
 		json_string(&json, "caller",

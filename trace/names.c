@@ -4,19 +4,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "objfile/demangle.h"
 #include "trace/trace.h"
 
-static int add(struct trace_names *names, const char *name, const char *module,
-	       struct uspl_err *err)
+/* Adds a name as people write it, and as a terminal may be shown it; NULL where none is known. */
+static int add(struct trace_names *names, const char *name, struct uspl_err *err)
 {
-	char **place = vec_push(&names->by_id), **module_place = vec_push(&names->modules);
+	char **place = vec_push(&names->by_id);
+	auto_free char *plain = name ? demangle_name(name) : NULL;
+	struct buf shown = { 0 };
 
-	if (!place || !module_place)
+	if (!place || (name && !plain))
 		return uspl_fail_nomem(err);
-	*place = name ? demangle_name(name) : NULL;
-	*module_place = strdup(module);
-	return (name && !*place) || !*module_place ? uspl_fail_nomem(err) : 0;
+	if (plain)
+		text_add_printable(&shown, plain, strlen(plain), false);
+	*place = buf_take(&shown);
+	return plain && !*place ? uspl_fail_nomem(err) : 0;
 }
 
 /* The image of a module, made when it is first asked for; NULL if that fails. */
@@ -42,40 +46,26 @@ static int add_region(struct trace_names *names, const struct trace_region *regi
 		const struct image_sym *sym = image ? image_sym_at(image, site->entry) : NULL;
 
 		if (!rc)
-			rc = add(names, sym && sym->addr == site->entry ? sym->name : NULL,
-				 region->module_name, err);
+			rc = add(names, sym && sym->addr == site->entry ? sym->name : NULL, err);
 	}
 	return rc;
-}
-
-static int by_first_id(const void *a, const void *b)
-{
-	const struct trace_region *const *x = a, *const *y = b;
-
-	return (*x)->head.first_id < (*y)->head.first_id ? -1 : 1;
 }
 
 int names_find(const struct proc *proc, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
 {
-	struct trace_names names = { .proc = proc, .proc_modules = modules };
-	const struct trace_region *regions[USPL_TRACE_ARENAS];
-	size_t n = session->regions.n;
+	struct trace_names names = { .session = session, .proc = proc, .proc_modules = modules };
+	const struct trace_region *region;
 	int rc = 0;
 
-	if (n > ARRAY_SIZE(regions))
-		return uspl_fail(err, USPL_E_HOSTILE, "a trace has %zu parts", n);
 	for (size_t i = 0; i < modules->n; i++)
 		if (!vec_push(&names.images))
 			rc = uspl_fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		regions[i] = &session->regions.items[i];
-	qsort(regions, n, sizeof(*regions), by_first_id);
-	for (size_t i = 0; !rc && i < n; i++) {
-		if (regions[i]->head.first_id != names.by_id.n + 1)
+	vec_for_each (&session->regions, region) {
+		if (!rc && region->head.first_id != names.by_id.n + 1)
 			rc = uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
-		else
-			rc = add_region(&names, regions[i], err);
+		if (!rc)
+			rc = add_region(&names, region, err);
 	}
 	if (rc)
 		names_release(&names);
@@ -84,28 +74,47 @@ int names_find(const struct proc *proc, const module_vec *modules,
 	return rc;
 }
 
+int names_take(struct trace_saved *saved, const module_vec *modules,
+	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
+{
+	struct trace_names names = { .session = session, .proc_modules = modules };
+	char *const *name;
+	int rc = 0;
+
+	vec_for_each (&saved->names, name)
+		if (!rc)
+			rc = add(&names, *name, err);
+	if (rc) {
+		names_release(&names);
+		return rc;
+	}
+	names.callers = saved->callers;
+	saved->callers = (trace_callers){ 0 };
+	*ret = names;
+	return 0;
+}
+
 void names_release(struct trace_names *names)
 {
 	for (size_t i = 0; i < names->by_id.n; i++)
 		free(names->by_id.items[i]);
-	for (size_t i = 0; i < names->modules.n; i++)
-		free(names->modules.items[i]);
+	for (size_t i = 0; i < names->callers.n; i++)
+		free(names->callers.items[i].name);
 	for (size_t i = 0; i < names->images.n; i++)
 		image_free(names->images.items[i]);
 	vec_release(&names->by_id);
-	vec_release(&names->modules);
+	vec_release(&names->callers);
 	vec_release(&names->images);
 }
 
-const char *names_of(const struct trace_names *names, const struct trace_session *session,
-		     uint32_t id, char *buf, size_t len)
+const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len)
 {
 	const struct trace_region *region;
 	const struct uspl_trace_site *site;
 
 	if (id && id - 1 < names->by_id.n && names->by_id.items[id - 1])
 		return names->by_id.items[id - 1];
-	site = session_site(session, id, &region);
+	site = session_site(names->session, id, &region);
 	if (site)
 		snprintf(buf, len, "%s+0x%" PRIx64, region->module_name,
 			 site->entry - region->head.module);
@@ -116,7 +125,9 @@ const char *names_of(const struct trace_names *names, const struct trace_session
 
 const char *names_module(const struct trace_names *names, uint32_t id)
 {
-	return id && id - 1 < names->modules.n ? names->modules.items[id - 1] : "?";
+	const struct trace_region *region;
+
+	return session_site(names->session, id, &region) ? region->module_name : "?";
 }
 
 /* The address with this low half in the module, 0 if there is none. */
@@ -129,7 +140,8 @@ static taddr widen(const struct module *module, uint32_t low)
 	return addr < module->end ? addr : 0;
 }
 
-const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len)
+/* The function in the process; false if the address is in none of its modules. */
+static bool find_caller(struct trace_names *names, uint32_t low, char *buf, size_t len)
 {
 	const struct module *module;
 
@@ -139,16 +151,29 @@ const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, 
 		/* A return address: the call stands before it. */
 		const struct image_sym *sym = image ? image_sym_at(image, addr - 1) : NULL;
 		auto_free char *plain = NULL;
+		auto_buf struct buf shown = { 0 };
 
 		if (!addr || (image && !image_seg_at(image, addr)))
 			continue;
 		plain = sym ? demangle_name(sym->name) : NULL;
 		if (plain)
-			snprintf(buf, len, "%s", plain);
+			text_add_printable(&shown, plain, strlen(plain), false);
+		if (plain)
+			snprintf(buf, len, "%s", buf_str(&shown));
 		else
 			snprintf(buf, len, "%s+0x%" PRIx64, module->name, addr - module->start);
-		return buf;
+		return true;
 	}
-	snprintf(buf, len, "0x..%08x", low);
+	return false;
+}
+
+const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len)
+{
+	const struct trace_caller *caller = callers_find(&names->callers, low);
+
+	if (caller)
+		snprintf(buf, len, "%s", caller->name);
+	else if (!names->proc || !find_caller(names, low, buf, len))
+		snprintf(buf, len, "0x..%08x", low);
 	return buf;
 }

@@ -2,6 +2,7 @@
 // reader.c - what the threads of a traced process have recorded, read and put in order
 
 #include <stdio.h>
+#include <string.h>
 
 #include "trace/trace.h"
 
@@ -33,6 +34,39 @@ int reader_open(pid_t pid, struct reader *reader, struct uspl_err *err)
 	return rc;
 }
 
+bool reader_is_file(const struct reader *reader)
+{
+	return !reader->view.proc;
+}
+
+int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err)
+{
+	auto_saved struct trace_saved saved = { 0 };
+	int rc = saved_read(path, &saved, err);
+
+	if (rc)
+		return rc;
+	reader->view.modules = saved.modules;
+	reader->view.session = saved.session;
+	reader->records = saved.records;
+	saved.modules = (module_vec){ 0 };
+	saved.session = (struct trace_session){ 0 };
+	saved.records = (trace_records){ 0 };
+	rc = names_take(&saved, &reader->view.modules, &reader->view.session, &reader->names, err);
+	reader->log = (struct trace_log){
+		.pid = saved.pid,
+		.session = &reader->view.session,
+		.names = &reader->names,
+		.ns_per_tick = saved.ns_per_tick,
+		.start_ticks = reader->view.session.regions.items[0].head.start_ticks,
+		.timeline = &reader->timeline,
+		.overwritten = saved.overwritten,
+		.unseen = saved.unseen,
+	};
+	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", saved.comm);
+	return rc;
+}
+
 /* Rings that threads have taken since the last look. */
 static int find_rings(struct reader *reader, struct uspl_err *err)
 {
@@ -59,7 +93,7 @@ static int find_rings(struct reader *reader, struct uspl_err *err)
 }
 
 /* Reads what is new, and puts it in order. */
-int reader_read(struct reader *reader, struct uspl_err *err)
+static int read_rings(struct reader *reader, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &reader->view.session.regions.items[0].head;
 	const struct trace_clocks start = { head->start_ticks, head->start_ns };
@@ -83,6 +117,12 @@ int reader_read(struct reader *reader, struct uspl_err *err)
 	return rc;
 }
 
+int reader_read(struct reader *reader, struct uspl_err *err)
+{
+	return reader_is_file(reader) ? timeline_make(&reader->records, &reader->timeline, err)
+				      : read_rings(reader, err);
+}
+
 void reader_print_losses(const struct reader *reader, FILE *to)
 {
 	if (reader->log.overwritten)
@@ -103,10 +143,13 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, st
 		return rc;
 	if (argc - first != 1) {
 		uspl_fail(err, USPL_E_USAGE,
-			  first == argc ? "no pid given" : "more than one pid given");
+			  first == argc ? "no pid and no file given"
+					: "more than one pid or file given");
 		uspl_hint(err, "try '%s --help'", cmd->name);
 		return -USPL_E_USAGE;
 	}
+	if (argv[first][strspn(argv[first], "0123456789")])
+		return reader_open_file(argv[first], reader, err);
 	rc = cli_pid(argv[first], &pid, err);
 	return rc ? rc : reader_open(pid, reader, err);
 }

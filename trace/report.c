@@ -90,15 +90,14 @@ static void print_totals(const struct reader *reader, const totals_vec *all)
 		       (double)totals->self * us, (double)totals->min * us,
 		       (double)totals->total * us / (double)totals->calls, (double)totals->p99 * us,
 		       (double)totals->max * us,
-		       names_of(&reader->names, &reader->view.session, totals->id, buf,
-				sizeof(buf)));
+		       names_of(&reader->names, totals->id, buf, sizeof(buf)));
 }
 
 int trace_report(int argc, char **argv, struct uspl_err *err)
 {
 	const struct cli_command cmd = {
 		.name = "uspl-trace report",
-		.synopsis = "PID",
+		.synopsis = "PID|FILE",
 		.summary = "Prints calls and times of each function, by what was recorded",
 	};
 	struct reader reader = { 0 };

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cli.h"
 #include "tracing/clocks.h"
+#include "tracing/saved.h"
 #include "tracing/session.h"
 #include "tracing/timeline.h"
 #include "trace/tracer.h"
@@ -35,21 +36,25 @@ int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct u
 
 /* What the records of a session mean. */
 struct trace_names {
-	VEC(char *) by_id;   /* by id - 1; NULL where no name is known */
-	VEC(char *) modules; /* the module's name for each id */
-	const struct proc *proc;
+	trace_strings by_id; /* by id - 1; NULL where no name is known */
+	const struct trace_session *session;
+	const struct proc *proc; /* NULL: a trace that was saved */
 	const module_vec *proc_modules;
 	VEC(struct image *) images; /* for names of callers; by module, NULL until asked for */
+	trace_callers callers;      /* of a trace that was saved */
 };
 
-/* Finds the names of all sites of the session. proc and modules must outlive it. */
+/* Finds the names of all sites of the session. proc, modules and session must outlive it. */
 int names_find(const struct proc *proc, const module_vec *modules,
+	       const struct trace_session *session, struct trace_names *ret,
+	       struct uspl_err *err) uspl_must_check;
+/* The same for a trace that was saved; modules and session must outlive it. */
+int names_take(struct trace_saved *saved, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret,
 	       struct uspl_err *err) uspl_must_check;
 void names_release(struct trace_names *names);
 /* The function's name, or its address in buf. */
-const char *names_of(const struct trace_names *names, const struct trace_session *session,
-		     uint32_t id, char *buf, size_t len);
+const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len);
 /*
  * The function that a return address with this low half lies in, by all modules; its address in buf
  * if nothing is known.
@@ -93,7 +98,7 @@ void view_release(struct view *view);
 
 /* A reader of all rings of a session. Zero-initialise it. */
 struct reader {
-	struct view view;
+	struct view view; /* of a file: its proc is NULL */
 	struct trace_names names;
 	VEC(struct trace_ring) rings;
 	trace_records records;    /* of the last reading */
@@ -103,7 +108,14 @@ struct reader {
 
 /* USPL_E_NOT_APPLIED if the process isn't traced. reader_release must follow in any case. */
 int reader_open(pid_t pid, struct reader *reader, struct uspl_err *err) uspl_must_check;
-/* Parses a subcommand's line, whose only operand is a pid, and opens it. Returns like cli_parse. */
+/* A trace that was saved. reader_release must follow in any case. */
+int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err) uspl_must_check;
+/* True for a trace that was saved: there is one reading, of all of it. */
+bool reader_is_file(const struct reader *reader);
+/*
+ * Parses a subcommand's line, whose only operand is a pid or, if it isn't a number, a saved trace,
+ * and opens it. Returns like cli_parse.
+ */
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, struct reader *reader,
 			struct uspl_err *err) uspl_must_check;
 /* Reads what is new since the last time. */
@@ -111,6 +123,11 @@ int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* Says what isn't in the output, if anything: nothing is lost silently. */
 void reader_print_losses(const struct reader *reader, FILE *to);
 void reader_release(struct reader *reader);
+/*
+ * Writes what was read into a new folder of uftrace's form. USPL_E_UNSUPPORTED if no returns were
+ * recorded.
+ */
+int uftrace_write(struct reader *reader, const char *dir, struct uspl_err *err) uspl_must_check;
 
 /* A form in which records are printed. */
 struct format {

@@ -19,7 +19,7 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 
 	buf_addf(out, "%16s-%-8d %18.6f: %s <- %s\n", log->comm, record->tid,
 		 trace_us(log, record->start - log->start_ticks) / 1e6,
-		 names_of(log->names, log->session, record->id, callee, sizeof(callee)),
+		 names_of(log->names, record->id, callee, sizeof(callee)),
 		 names_of_caller(log->names, record->caller, caller, sizeof(caller)));
 }
 

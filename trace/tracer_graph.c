@@ -30,7 +30,7 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	const struct trace_record *record = &span->record;
 	double us = trace_us(log, record->end - record->start);
 	char buf[NAME_MAX_LEN];
-	const char *name = names_of(log->names, log->session, record->id, buf, sizeof(buf));
+	const char *name = names_of(log->names, record->id, buf, sizeof(buf));
 
 	buf_addf(out, "%14.6f %9d) ", trace_us(log, event->time - log->start_ticks) / 1e6,
 		 record->tid);

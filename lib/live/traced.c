@@ -58,6 +58,13 @@ static int read_region(const struct proc *proc, const struct uspl_trace_region *
 				     &region->module_name, err);
 }
 
+static int by_first_id(const void *a, const void *b)
+{
+	const struct trace_region *x = a, *y = b;
+
+	return x->head.first_id < y->head.first_id ? -1 : x->head.first_id > y->head.first_id;
+}
+
 int session_read(const struct proc *proc, struct trace_session *ret, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
@@ -75,6 +82,9 @@ int session_read(const struct proc *proc, struct trace_session *ret, struct uspl
 		if (rc)
 			return rc;
 	}
+	if (session.regions.n)
+		qsort(session.regions.items, session.regions.n, sizeof(*session.regions.items),
+		      by_first_id);
 	*ret = session;
 	session = (struct trace_session){ 0 };
 	return 0;

@@ -21,7 +21,8 @@ struct trace_region {
 };
 
 struct trace_session {
-	VEC(struct trace_region) regions; /* of one session; empty: nothing is traced */
+	/* Of one session, by their ids; empty: nothing is traced. */
+	VEC(struct trace_region) regions;
 };
 
 /* Finds the session of the process; an empty one if there is none. */

@@ -118,6 +118,7 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	if (!record)
 		return n;
 	record->tid = ring->tid;
+	record->cpu = -1;
 	record->id = id & ~USPL_TRACE_ID_LONG;
 	record->start = slot->call.start;
 	if (ring->entries)

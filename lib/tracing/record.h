@@ -19,6 +19,7 @@ struct trace_record {
 	uint32_t id;     /* of the site */
 	uint32_t caller; /* the low half of the return address; entries only */
 	pid_t tid;       /* 0: not known */
+	int32_t cpu;     /* that the call began on; -1: not known */
 };
 
 typedef VEC(struct trace_record) trace_records;

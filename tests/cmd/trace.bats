@@ -112,6 +112,17 @@ expect_quiet() {
 	expect_calls leaf 40
 }
 
+# expect_saved OPTION... - what cat says of the process, and what it says of a file of the same records; times differ in their
+# last digit, since the clock's rate is known the better the longer it goes
+expect_saved() {
+	trace cat "$@"
+	expect_status 0 || return
+	local live=${output//[0-9.]/}
+	tool uspl-trace cat "$@" "$BATS_TEST_TMPDIR/saved"
+	expect_status 0 || return
+	[ "${output//[0-9.]/}" = "$live" ] || fail 'the file says something else than the process'
+}
+
 @test "every call is counted: -O2" {
 	counted_run -O2
 }
@@ -411,9 +422,9 @@ expect_quiet() {
 	local data=$BATS_TEST_TMPDIR/data
 	trace start
 	expect_answer 'threads 100' 5600
-	trace record --output="$data"
+	trace record --format=uftrace --output="$data"
 	expect_status 0
-	trace record --output="$data"
+	trace record --format=uftrace --output="$data"
 	expect_status 3
 	expect_message 'cannot make the folder'
 	target_stop
@@ -424,6 +435,85 @@ expect_quiet() {
 	run uftrace replay -d "$data" --no-pager -F outer
 	# A call that another thread's line comes in between of stands on two lines.
 	[ "$(grep -cE 'leaf\(\)(;| \{)' <<< "$output")" = 3200 ] || fail replay
+}
+
+@test "a file with all that is needed, when the process is gone" {
+	start trace -O2
+	local saved=$BATS_TEST_TMPDIR/saved
+	trace start
+	expect_answer 'threads 20' 1120
+	trace record -o "$saved"
+	expect_status 0
+	expect_output "$saved: [0-9]+ calls"
+	target_stop
+	tool uspl-trace report "$saved"
+	expect_calls outer 160
+	expect_calls leaf 640
+	expect_nothing_lost
+	tool uspl-trace cat --format=json "$saved"
+	[ "$(jq -s 'map(select(.function == "leaf")) | length' <<< "$output")" = 640 ] || fail json
+	tool uspl-trace cat --format=chrome "$saved"
+	[ "$(jq '.traceEvents | map(select(.name == "middle")) | length' <<< "$output")" = 160 ] || fail chrome
+	tool uspl-trace record --format=uftrace -o "$BATS_TEST_TMPDIR/data" "$saved"
+	expect_status 0
+	run uftrace report -d "$BATS_TEST_TMPDIR/data" --no-pager
+	[ "$(awk '$NF == "leaf" { print $(NF - 1) }' <<< "$output")" = 640 ] || fail 'uftrace report'
+}
+
+@test "a file says what the process says, with names of callers and of what was lost" {
+	start trace -O2
+	trace start -F 'outer' -F 'middle' -F leaf
+	expect_answer 'work 20' 140
+	trace record -o "$BATS_TEST_TMPDIR/saved"
+	expect_saved --format=folded --depth=2
+	trace stop
+	ask 'work 1'
+	trace stop
+	trace start --tracer=function -F leaf --buffer=4
+	expect_answer 'work 1000' 7000
+	trace record -o "$BATS_TEST_TMPDIR/saved"
+	[[ $stderr = *'older records were overwritten'* ]] || fail 'nothing is said of what is lost'
+	tool uspl-trace cat "$BATS_TEST_TMPDIR/saved"
+	expect_output 'leaf <- middle'
+	expect_output '# [0-9]+ older records were overwritten before they were read'
+	tool uspl-trace record --format=uftrace -o "$BATS_TEST_TMPDIR/data" "$BATS_TEST_TMPDIR/saved"
+	expect_status 1
+	expect_message 'records no returns'
+	expect_trace_stops
+}
+
+@test "files that aren't saved traces, or not all of one" {
+	start trace -O2
+	local saved=$BATS_TEST_TMPDIR/saved
+	trace start -F leaf
+	expect_answer 'work 10' 70
+	trace record -o "$saved"
+	expect_status 0
+	trace record -o "$saved" --format=tar
+	expect_status 2
+	expect_message "hint: there are 'uspl', 'uftrace'"
+	trace record
+	expect_status 2
+	expect_message 'nowhere to save to'
+	trace record -o /nonexistent/saved
+	expect_status 3
+	expect_one_message
+	tool uspl-trace cat --follow "$saved"
+	expect_status 2
+	expect_message "a file doesn't grow"
+	head -c 300 "$saved" > "$saved.cut"
+	tool uspl-trace report "$saved.cut"
+	expect_status 3
+	expect_message "the trace in '.*saved.cut' is cut short"
+	expect_one_message
+	tool uspl-trace cat "$BATS_TEST_FILENAME"
+	expect_status 3
+	expect_message 'is no saved trace'
+	tool uspl-trace report ./nosuch
+	expect_status 3
+	expect_message "cannot open './nosuch'"
+	tool uspl-trace stop "$saved"
+	expect_status 2
 }
 
 @test "following a process until it ends" {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// seeds.c - writes what the fuzzers begin with: seeds FOLDER makes FOLDER/update_fuzz and FOLDER/manifest_fuzz
+// seeds.c - writes what the fuzzers begin with: seeds FOLDER makes FOLDER/FUZZER/*
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "tests/unit/saved_sample.h"
 #include "tests/unit/update_sample.h"
 #include "update/gzip.h"
 #include "update/manifest.h"
@@ -44,6 +45,16 @@ static int write_seeds(const char *folder, const char *name, struct update *upda
 	return rc;
 }
 
+static int write_trace(const char *folder, struct uspl_err *err)
+{
+	const struct trace_saved saved = sample_saved();
+	auto_free char *dir = sample_need(file_join(folder, "saved_fuzz"));
+	auto_free char *path = sample_need(file_join(dir, "small"));
+	int rc = file_mkdirs(dir, err);
+
+	return rc ? rc : saved_write(path, &saved, err);
+}
+
 int main(int argc, char **argv)
 {
 	auto_update struct update *small = sample_update(), *large = sample_update();
@@ -57,7 +68,7 @@ int main(int argc, char **argv)
 	sample_function(&large->targets.items[0], "src/proto.c:fill",
 			"inlined callee 'copy' changed");
 	if (write_seeds(argv[1], "small", small, &err) ||
-	    write_seeds(argv[1], "large", large, &err)) {
+	    write_seeds(argv[1], "large", large, &err) || write_trace(argv[1], &err)) {
 		uspl_err_print(stderr, "seeds", &err);
 		return 3;
 	}

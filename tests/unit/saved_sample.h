@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* saved_sample.h - a small trace, as it is saved */
+#ifndef USPL_TESTS_SAVED_SAMPLE_H
+#define USPL_TESTS_SAVED_SAMPLE_H
+
+#include "tracing/saved.h"
+
+#define SAMPLE_SITES 3
+
+static char sample_alpha[] = "alpha", sample_gamma[] = "gamma", sample_path[] = "/srv/app",
+	    sample_name[] = "app", sample_id[] = "ab12";
+static char *sample_words[] = { sample_alpha, NULL, sample_gamma };
+static struct uspl_trace_site sample_sites[SAMPLE_SITES] = { { .entry = 0x1100 },
+							     { .entry = 0x1200 },
+							     { .entry = 0x1300 } };
+static struct trace_record sample_records[] = {
+	{ .start = 1000, .end = 2000, .id = 1, .tid = 7, .cpu = 1 },
+	{ .start = 1100, .end = 1200, .id = 2, .tid = 7, .cpu = -1 },
+	{ .start = 1300, .id = 3, .tid = 8, .caller = 0x1105 },
+};
+static struct trace_caller sample_callers[] = { { 0x1105, sample_alpha } };
+static struct module sample_modules[] = { { .path = sample_path,
+					    .name = sample_name,
+					    .build_id = sample_id,
+					    .start = 0x1000,
+					    .end = 0x3000,
+					    .is_main = true } };
+
+static struct trace_region sample_region = {
+	.head = { .magic = USPL_TRACE_MAGIC,
+		  .version = USPL_TRACE_ABI_VERSION,
+		  .first_id = 1,
+		  .n_sites = SAMPLE_SITES,
+		  .start_ticks = 900,
+		  .module = 0x1000 },
+	.module_name = sample_name,
+	.sites = { .items = sample_sites, .n = SAMPLE_SITES },
+};
+
+/* Nothing of it is on the heap. */
+static inline struct trace_saved sample_saved(void)
+{
+	struct trace_saved saved = {
+		.pid = 7,
+		.comm = "app",
+		.ns_per_tick = 0.25,
+		.overwritten = 5,
+		.unseen = 6,
+		.modules = { .items = sample_modules, .n = 1 },
+		.session = { .regions = { .items = &sample_region, .n = 1 } },
+		.names = { .items = sample_words, .n = SAMPLE_SITES },
+		.callers = { .items = sample_callers, .n = 1 },
+		.records = { .items = sample_records, .n = ARRAY_SIZE(sample_records) },
+	};
+
+	return saved;
+}
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// saved_test.c - a trace in a file: what is written is read, and nothing that was tampered with is believed
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tap.h"
+#include "tests/unit/saved_sample.h"
+
+static void test_round(const char *path, struct buf *bytes)
+{
+	const struct trace_saved saved = sample_saved();
+	auto_saved struct trace_saved back = { 0 };
+	struct uspl_err err = { 0 };
+
+	ok(saved_write(path, &saved, &err) == 0, "written %s", err.msg);
+	ok(saved_read(path, &back, &err) == 0, "read %s", err.msg);
+	ok(back.pid == 7 && back.ns_per_tick == 0.25 && back.overwritten == 5 && back.unseen == 6,
+	   "the head");
+	ok_str(back.comm, "app", "the command");
+	ok(back.modules.n == 1 && !strcmp(back.modules.items[0].path, "/srv/app") &&
+		   !strcmp(back.modules.items[0].name, "app") &&
+		   !strcmp(back.modules.items[0].build_id, "ab12") && back.modules.items[0].is_main,
+	   "the module");
+	ok(back.names.n == SAMPLE_SITES && !strcmp(back.names.items[0], "alpha") &&
+		   !back.names.items[1],
+	   "names, and none");
+	ok(back.session.regions.n == 1 && !memcmp(back.session.regions.items[0].sites.items,
+						  sample_sites, sizeof(sample_sites)),
+	   "sites");
+	ok(back.records.n == 3 &&
+		   !memcmp(back.records.items, sample_records, sizeof(sample_records)),
+	   "records");
+	ok(callers_find(&back.callers, 0x1105) && !callers_find(&back.callers, 0x1106), "callers");
+	ok(file_read(path, bytes, &err) == 0, "the bytes");
+}
+
+/* Every beginning of the file but the whole. */
+static void test_cut(const struct buf *bytes)
+{
+	size_t refused = 0;
+
+	for (size_t len = 0; len < bytes->len; len++) {
+		auto_free char *copy = malloc(len + 1);
+		auto_saved struct trace_saved back = { 0 };
+		struct uspl_err err = { 0 };
+
+		/* Its own memory, so that a sanitizer sees what reads beyond it. */
+		memcpy(copy, bytes->data, len);
+		if (saved_parse(copy, len, "cut", &back, &err) == -(int)USPL_E_FILE && err.msg[0])
+			refused++;
+	}
+	ok(refused == bytes->len, "cut short at each of %zu places, refused %zu times", bytes->len,
+	   refused);
+}
+
+/* Every byte changed: read or refused, and then nothing that leads astray. */
+static void test_changed(struct buf *bytes)
+{
+	size_t refused = 0, bad = 0;
+
+	for (size_t i = 0; i < bytes->len * 8; i++) {
+		auto_saved struct trace_saved back = { 0 };
+		struct uspl_err err = { 0 };
+		const struct trace_record *record;
+
+		bytes->data[i / 8] ^= (char)(1 << i % 8);
+		if (saved_parse(bytes->data, bytes->len, "changed", &back, &err))
+			refused++;
+		vec_for_each (&back.records, record)
+			bad += !record->id || record->id > back.names.n ||
+			       (record->end && record->end < record->start);
+		bytes->data[i / 8] ^= (char)(1 << i % 8);
+	}
+	ok(!bad, "what is read can be relied on");
+	ok(refused > bytes->len, "%zu of %zu changes are noticed", refused, bytes->len * 8);
+}
+
+static void test_refusals(const struct buf *bytes)
+{
+	auto_saved struct trace_saved back = { 0 };
+	auto_buf struct buf longer = { 0 };
+	struct uspl_err err = { 0 };
+
+	buf_add(&longer, bytes->data, bytes->len);
+	buf_addstr(&longer, "x");
+	ok(saved_parse(longer.data, longer.len, "f", &back, &err) == -(int)USPL_E_HOSTILE,
+	   "more than there should be: %s", err.msg);
+	longer.len = bytes->len;
+	longer.data[8]++;
+	ok(saved_parse(longer.data, longer.len, "f", &back, &err) == -(int)USPL_E_FORMAT,
+	   "another version: %s", err.msg);
+	ok(saved_parse("hello, world", 12, "f", &back, &err) == -(int)USPL_E_FILE,
+	   "something else: %s", err.msg);
+	ok(saved_read("/nonexistent/trace", &back, &err) != 0, "nothing: %s", err.msg);
+}
+
+int main(void)
+{
+	char path[] = "/tmp/saved_test.XXXXXX";
+	auto_buf struct buf bytes = { 0 };
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return 3;
+	close(fd);
+	test_round(path, &bytes);
+	test_cut(&bytes);
+	test_changed(&bytes);
+	test_refusals(&bytes);
+	unlink(path);
+	return tap_done();
+}
