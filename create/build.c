@@ -161,6 +161,7 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 		return uspl_fail_nomem(err);
 	builder->options = options;
 	builder->prebuild.lock = -1;
+	builder->paths.lock = -1;
 	builder->notes = calloc(1, sizeof(*builder->notes));
 	builder->units = units_new(&builder->paths);
 	if (!builder->notes || !builder->units)

@@ -21,26 +21,32 @@ static int make_kept_folder(const char *path, struct uspl_err *err)
 				     : 0;
 }
 
-static int make_work(const char *keep, char **ret_work, struct uspl_err *err)
+/* PATH, by which builds find the wrapper, has no way to write a ':' within a name. */
+int folder_check_name(const char *folder, struct uspl_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	auto_free char *path = NULL;
-	int rc = 0;
+	if (!strchr(folder, ':'))
+		return 0;
+	/* It was made for us a moment ago, or isn't empty, and stays. */
+	rmdir(folder);
+	uspl_fail(err, USPL_E_USAGE, "nothing can be built in '%s': its name has a ':'", folder);
+	uspl_hint(err, "builds find the compiler by PATH, in which ':' ends a name; choose another "
+		       "folder with --keep, --prebuild or TMPDIR");
+	return -USPL_E_USAGE;
+}
 
-	if (keep)
-		path = strdup(keep);
-	else if (asprintf(&path, "%s/uspl-create.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
-		path = NULL;
-	if (!path)
+static int make_work(const char *keep, char **ret_work, int *ret_lock, struct uspl_err *err)
+{
+	auto_free char *path = keep ? strdup(keep) : NULL;
+	int rc;
+
+	if (keep && !path)
 		return uspl_fail_nomem(err);
-	if (keep)
-		rc = make_kept_folder(path, err);
-	else if (!mkdtemp(path))
-		rc = uspl_fail_errno(err, "cannot create the folder '%s'", path);
+	rc = keep ? make_kept_folder(path, err) : work_make(&path, ret_lock, err);
 	if (rc)
 		return rc;
 	*ret_work = realpath(path, NULL);
-	return *ret_work ? 0 : uspl_fail_errno(err, "cannot find '%s'", path);
+	return *ret_work ? folder_check_name(*ret_work, err)
+			 : uspl_fail_errno(err, "cannot find '%s'", path);
 }
 
 int source_find(const char *source, char **ret, struct uspl_err *err)
@@ -62,7 +68,7 @@ int paths_find(const struct build_options *options, const struct prebuild *prebu
 	if (prebuild->folder)
 		ret->work = file_join(prebuild->folder, "work");
 	else
-		rc = make_work(options->keep, &ret->work, err);
+		rc = make_work(options->keep, &ret->work, &ret->lock, err);
 	if (rc)
 		return rc;
 	ret->tree = ret->work ? file_join(ret->work, "tree") : NULL;
@@ -74,5 +80,7 @@ void paths_release(struct build_paths *paths)
 	free(paths->source);
 	free(paths->work);
 	free(paths->tree);
-	*paths = (struct build_paths){ 0 };
+	if (paths->lock >= 0)
+		close(paths->lock);
+	*paths = (struct build_paths){ .lock = -1 };
 }

@@ -4,6 +4,7 @@
  *
  *     build_tree     the private copy of the source
  *     build_folders  where the copy is, and all that belongs to it
+ *     build_work     the folder for that of one run, and those that killed runs left
  *     build_recipe   how a tree is built
  *     build_mirror   one folder made like another
  *     build_prebuild the first build, kept and used again
@@ -36,12 +37,16 @@ struct build_paths {
 	char *source; /* the user's tree */
 	char *work;   /* the work folder, with the copy in it: */
 	char *tree;   /* WORK/tree */
+	int lock;     /* held as long as the work folder is of this run alone; -1: it isn't */
 };
 
 /* ---- build_folders ---- */
 
 /* The root of the user's tree, absolute and without symbolic links; the caller frees it. */
 int source_find(const char *source, char **ret, struct uspl_err *err) uspl_must_check;
+
+/* Refuses a folder in which builds can't be (USPL_E_USAGE), and removes it if it is empty. */
+int folder_check_name(const char *folder, struct uspl_err *err) uspl_must_check;
 
 struct prebuild;
 /*
@@ -51,6 +56,14 @@ struct prebuild;
 int paths_find(const struct build_options *options, const struct prebuild *prebuild,
 	       struct build_paths *ret, struct uspl_err *err) uspl_must_check;
 void paths_release(struct build_paths *paths);
+
+/* ---- build_work ---- */
+
+/*
+ * Makes a folder below TMPDIR, which the caller frees the name of and removes, and a lock that says
+ * that it is in use, to be closed then. Removes those of this user that nobody uses any more.
+ */
+int work_make(char **ret, int *ret_lock, struct uspl_err *err) uspl_must_check;
 
 /* ---- build ---- */
 

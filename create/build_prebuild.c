@@ -204,7 +204,9 @@ int prebuild_open(const char *folder, struct prebuild *ret, struct uspl_err *err
 	prebuild.folder = realpath(folder, NULL);
 	if (!prebuild.folder)
 		return uspl_fail_errno(err, "cannot find '%s'", folder);
-	rc = lock(&prebuild, err);
+	rc = folder_check_name(prebuild.folder, err);
+	if (!rc)
+		rc = lock(&prebuild, err);
 	if (rc) {
 		prebuild_close(&prebuild);
 		return rc;

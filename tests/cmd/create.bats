@@ -346,3 +346,50 @@ expect_functions() {
 	[ "$status" = 143 ]
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
+
+# run_slowly - starts a build that doesn't end; RUN is the pid of uspl-create, SLEEPER that of the build, FOLDER its own one
+run_slowly() {
+	local before
+	before=$(ls -A "$TMPDIR")
+	rm -f ../started
+	STARTED=$PWD/../started "$USPL_BIN/uspl-create" --patch=../fix.diff > /dev/null 2>&1 3>&- &
+	RUN=$!
+	until_true 10 [ -s ../started ] || return
+	read -r SLEEPER < ../started
+	FOLDER=$TMPDIR/$(comm -13 <(echo "$before") <(ls -A "$TMPDIR"))
+}
+
+@test "what a killed run left is removed by the next one, but not what another one uses" {
+	local left
+	printf 'all:\n\techo $$$$ > "$(STARTED)"; exec sleep 60 3>&-\n' > Makefile
+	run_slowly
+	left=$FOLDER
+	kill -KILL "$RUN" "$SLEEPER"
+	wait "$RUN" || :
+	[ -d "$left/tree" ]
+	run_slowly
+	mkdir "$TMPDIR/uspl-create.mine"
+	[ ! -e "$left" ]
+	create_in --build=false
+	expect_status 3
+	[ -d "$FOLDER/tree" ] && [ -d "$TMPDIR/uspl-create.mine" ]
+	rmdir "$TMPDIR/uspl-create.mine"
+	kill -TERM "$RUN"
+	wait "$RUN" || :
+}
+
+@test "folders with a ':' in their names: refused, since PATH can't have them" {
+	mkdir ../a:b
+	TMPDIR=$PWD/../a:b create_in
+	expect_refused 2 "nothing can be built in '.*/a:b/uspl-create.*': its name has a ':'"
+	[ -z "$(ls -A ../a:b)" ]
+	create_in --keep=../c:d
+	expect_refused 2 'nothing can be built'
+	create_in --prebuild=../c:d
+	expect_refused 2 'nothing can be built'
+	[ ! -e ../c:d ]
+	# The tree itself may lie in one.
+	cp -r . ../a:b/tree
+	tool uspl-create --source=../a:b/tree --output=../out --patch=../fix.diff
+	expect_functions limit
+}
