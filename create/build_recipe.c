@@ -9,8 +9,9 @@
 // these everything is gone through again, the configuration too, but a file that comes out the same
 // keeps its time, and so only what the patch touched is compiled.
 //
-// DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in which the archive builds
-// packages, and not ours: some programs keep their flags as a string.
+// What doesn't depend on the processor is documentation, mostly: it is left out where the rules can
+// tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in which the
+// archive builds packages, and not ours: some programs keep their flags as a string.
 
 #include "create/build_parts.h"
 
@@ -20,19 +21,17 @@
 #include "base/log.h"
 
 #define MAKE "make -j%d"
-#define STAMPS                                                                                     \
-	"rm -f debian/autoreconf.* debian/*.debhelper.log && "                                     \
-	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name "               \
-	"'*stamp-build*' "                                                                         \
-	"-o -name 'build-stamp-*' -o -name 'stamp-*-build' \\) -delete && "
-#define BUILD_PATH                                                                                 \
-	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/"                               \
-	"$(dpkg-parsechangelog -SSource)-"                                                         \
-	"$(dpkg-parsechangelog -SVersion | sed 's/^[0-9]*://; s/-[^-]*$//')} "
-#define RULES                                                                                      \
-	STAMPS BUILD_PATH                                                                          \
-		"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) "                            \
-		"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' debian/rules build"
+/* clang-format off */
+#define RULES \
+	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
+	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name 'build-stamp-*' " \
+		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
+	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/$(dpkg-parsechangelog -SSource)-" \
+		"$(dpkg-parsechangelog -SVersion | sed 's/^[0-9]*://; s/-[^-]*$//')} " \
+	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
+	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' debian/rules " \
+		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && echo build-arch || echo build)"
+/* clang-format on */
 #define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
 
 static const char cmake_lists[] = "CMakeLists.txt";
