@@ -23,6 +23,7 @@
 	.section .rodata.uspl_trace, "a"
 	.global uspl_trace_begin, uspl_trace_end
 	.global uspl_trace_call, uspl_trace_return, uspl_trace_entry
+	.global uspl_trace_call_limited, uspl_trace_return_limited
 	.balign 4096
 uspl_trace_begin:
 	.set	control, uspl_trace_begin + USPL_TRACE_CONTROL
@@ -271,8 +272,13 @@ entry_known:				/* rax: the entry */
 	mov	%rdx, (%rcx)
 	mov	32(%rsp), %eax		/* the caller */
 	mov	%eax, 8(%rcx)
-	mov	24(%rsp), %rax
-	mov	5(%rax), %eax		/* the id */
+	mov	control + TC_CPU_OFFSET(%rip), %rdx
+	mov	%fs:(%rdx), %eax	/* the processor */
+	inc	%eax
+	and	control + TC_CPU_MASK(%rip), %eax
+	shl	$USPL_TRACE_CPU_SHIFT, %eax
+	mov	24(%rsp), %rdx
+	or	5(%rdx), %eax		/* the id */
 	mov	%eax, 12(%rcx)
 entry_back:
 	pop	%rdx
@@ -285,8 +291,82 @@ entry_slow:
 	jnz	entry_known
 	jmp	entry_back
 entry_nowhere:
+	cmpl	$0, TT_MUTE(%rax)
+	jne	entry_back
 	NOWHERE
 	jmp	entry_back
+
+/*
+ * The same two for a session that records only so many calls in each other. The ring has a list of the recorded calls that are open, by
+ * their E. What has been left, however, lies at an address that is in use again, or above: it is struck from the list then. So the list may be
+ * shorter than it should be, where a program changes stacks, but never longer: too much may be recorded, and not too little.
+ */
+	.balign	64
+uspl_trace_call_limited:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	ENTRY	limited_slow
+limited_known:				/* rax: the entry */
+	mov	TT_RING(%rax), %rax
+	test	%rax, %rax
+	jz	limited_pass
+	lea	40(%rsp), %rdx		/* E */
+	call	open_strike
+	cmp	control + TC_DEPTH(%rip), %rcx
+	jae	limited_skip
+	mov	%rdx, (%rsi, %rcx, 8)
+	inc	%rcx
+	mov	%rcx, TR_OPEN(%rax)
+limited_pass:
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	jmp	uspl_trace_call
+limited_slow:
+	call	thread_meet
+	test	%rax, %rax
+	jnz	limited_known
+	jmp	limited_pass
+limited_skip:
+	mov	%rcx, TR_OPEN(%rax)
+	pop	%rsi
+	jmp	call_skip
+
+uspl_trace_return_limited:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	call	thread_find
+	test	%rax, %rax
+	jz	1f
+	mov	TT_RING(%rax), %rax
+	test	%rax, %rax
+	jz	1f
+	lea	32(%rsp), %rdx		/* E */
+	call	open_strike
+	mov	%rcx, TR_OPEN(%rax)
+1:	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	jmp	uspl_trace_return
+
+/* rax: the ring; rdx: E. How many open calls lie above E in rcx, their list in rsi. */
+open_strike:
+	mov	control + TC_RING_MASK(%rip), %rcx
+	lea	USPL_TRACE_RING_HEADER + 1(%rax, %rcx), %rsi
+	mov	TR_OPEN(%rax), %rcx
+1:	test	%rcx, %rcx
+	jz	2f
+	cmp	%rdx, -8(%rsi, %rcx, 8)
+	ja	2f
+	dec	%rcx
+	jmp	1b
+2:	ret
 
 /*
  * The slower way into a traced call: a new thread, another stack, an entry that isn't at its home place.
@@ -322,6 +402,8 @@ call_unseen:
 	incq	TR_UNSEEN(%rax)
 	jmp	call_skip
 call_nowhere:
+	cmpl	$0, TT_MUTE(%rax)
+	jne	call_skip
 	NOWHERE
 call_skip:				/* to the body, as if the thunk weren't there */
 	mov	24(%rsp), %rcx
@@ -388,22 +470,11 @@ thread_meet:
 2:	dec	%esi
 	jnz	1b
 	jmp	9f
-3:	mov	control + TC_COUNTERS(%rip), %rcx
-	mov	$1, %eax
-	lock xadd %rax, (%rcx)
-	cmp	control + TC_N_RINGS(%rip), %rax
-	jae	4f
-	imul	control + TC_RING_BYTES(%rip), %rax
-	add	control + TC_RINGS(%rip), %rax
-	mov	%rax, TT_RING(%rdx)
-4:	mov	%edi, TT_KEY(%rdx)
-	mov	%rdx, %r8
+3:	mov	%rdx, %r8
+	mov	%edi, TT_KEY(%r8)
 	call	thread_id
-	mov	TT_RING(%r8), %rcx
-	test	%rcx, %rcx
-	jz	6f
-	mov	%rax, TR_TID(%rcx)
-6:	mov	%r8, %rax
+	call	thread_settle
+	mov	%r8, %rax
 	jmp	8f
 5:	cmp	%edi, TT_KEY(%rax)
 	je	8f
@@ -411,11 +482,16 @@ thread_meet:
 	mov	%edi, TT_KEY(%rax)
 	movq	$0, TT_CHUNK(%rax)
 	mov	%rax, %r8
-	mov	TT_RING(%rax), %rsi
-	test	%rsi, %rsi
-	jz	8f
+	push	TT_RING(%rax)
 	call	thread_id
+	call	thread_settle
+	pop	%rsi			/* the ring that was the other one's */
+	test	%rsi, %rsi
+	jz	7f
+	cmp	%rsi, TT_RING(%r8)
+	jne	7f
 	mov	%rax, TR_TID(%rsi)
+	movq	$0, TR_OPEN(%rsi)
 	mov	%eax, %edi
 	rdtsc
 	shl	$32, %rdx
@@ -426,7 +502,7 @@ thread_meet:
 	mov	%rdx, (%rcx)
 	mov	%edi, 8(%rcx)
 	movl	$USPL_TRACE_ID_THREAD, 12(%rcx)
-	mov	%r8, %rax
+7:	mov	%r8, %rax
 8:	pop	%r11
 	pop	%r8
 	pop	%rdi
@@ -434,6 +510,35 @@ thread_meet:
 	ret
 9:	xor	%eax, %eax
 	jmp	8b
+
+/*
+ * Gives the thread (r8: its entry, rax: its id) a ring, if it is to be recorded and has none. Changes rcx, rsi, r11.
+ */
+thread_settle:
+	mov	control + TC_N_TIDS(%rip), %rcx
+	test	%rcx, %rcx
+	jz	2f
+	lea	control + TC_TIDS(%rip), %r11
+1:	cmp	%eax, -4(%r11, %rcx, 4)
+	je	2f
+	dec	%rcx
+	jnz	1b
+	movq	$0, TT_RING(%r8)
+	movq	$1, TT_MUTE(%r8)
+	ret
+2:	movq	$0, TT_MUTE(%r8)
+	cmpq	$0, TT_RING(%r8)
+	jne	3f
+	mov	control + TC_COUNTERS(%rip), %rcx
+	mov	$1, %esi
+	lock xadd %rsi, (%rcx)
+	cmp	control + TC_N_RINGS(%rip), %rsi
+	jae	3f
+	imul	control + TC_RING_BYTES(%rip), %rsi
+	add	control + TC_RINGS(%rip), %rsi
+	mov	%rax, TR_TID(%rsi)
+	mov	%rsi, TT_RING(%r8)
+3:	ret
 
 /* The thread's id in rax; edi: its key. Changes rcx, r11. */
 thread_id:

@@ -20,6 +20,8 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		json_decimal(&json, "duration_us", trace_us(log, record->end - record->start), 3);
 		json_number(&json, "depth", span->depth);
 	}
+	if (record->cpu >= 0)
+		json_number(&json, "cpu", record->cpu);
 	json_string(&json, "function", names_of(log->names, record->id, buf, sizeof(buf)));
 	json_string(&json, "module", names_module(log->names, record->id));
 	if (!record->end)

@@ -19,6 +19,10 @@ int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct us
 		  "trace in these modules (default: in the program itself)" },
 		{ 0, "keep-mcount", NULL, CLI_FLAG, &opts->keep_mcount,
 		  "of a program built with -pg: let it go on calling mcount" },
+		{ 0, "depth", "N", CLI_INT, &opts->depth,
+		  "record no more than so many calls in each other" },
+		{ 0, "tid", "TID", CLI_STRINGS, &opts->tids,
+		  "record what these threads call only (default: all threads, new ones, too)" },
 		{ 0, "threshold", "TIME", CLI_SECONDS, &opts->threshold_s,
 		  "record calls that take as long or longer only ('5us')" },
 		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
@@ -33,6 +37,7 @@ void hook_options_release(struct hook_options *opts)
 	vec_release(&opts->only);
 	vec_release(&opts->not );
 	vec_release(&opts->modules);
+	vec_release(&opts->tids);
 }
 
 static bool matches(const cli_strings *globs, const char *name)
@@ -77,27 +82,63 @@ static uint64_t power_of_two(uint64_t n)
 	return power;
 }
 
+/* What can be seen to be wrong without looking at the process. */
+static int check(const struct tracer *tracer, const struct hook_options *opts, struct uspl_err *err)
+{
+	if (opts->depth && tracer->hook->entries)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' sees no returns, and so no depth: '--depth' is "
+				 "for 'graph'",
+				 tracer->name);
+	if (opts->depth > USPL_TRACE_DEPTH_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'--depth=%d' is above %d", opts->depth,
+				 USPL_TRACE_DEPTH_MAX);
+	return 0;
+}
+
+static int read_tids(const cli_strings *words, tid_vec *tids, struct uspl_err *err)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		pid_t tid, *place;
+		int rc = cli_pid(words->items[i], &tid, err);
+
+		if (rc)
+			return rc;
+		place = vec_push(tids);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = tid;
+	}
+	return 0;
+}
+
 int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
 	       struct uspl_err *err)
 {
-	const struct trace_request request = {
+	struct trace_request request = {
 		.entries = tracer->hook->entries,
 		.ring_bytes = opts->buffer_kb ? power_of_two((uint64_t)opts->buffer_kb << 10)
 					      : RING_DEFAULT,
 		.threshold_s = opts->threshold_s,
+		.depth = (unsigned)opts->depth,
 		.choice = { is_module_wanted, is_function_wanted, opts },
 		.keep_hooks = opts->keep_mcount,
 	};
 	auto_proc struct proc *proc = NULL;
 	module_vec modules = { 0 };
 	struct trace_switch result;
-	int rc = view_lock(pid, &proc, err);
+	int rc = check(tracer, opts, err);
 
+	if (!rc)
+		rc = read_tids(&opts->tids, &request.tids, err);
+	if (!rc)
+		rc = view_lock(pid, &proc, err);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
 	if (!rc)
 		rc = session_start(proc, &modules, &request, &result, err);
 	modules_release(&modules);
+	vec_release(&request.tids);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);
 	else if (!cli_quiet() && result.hooks)

@@ -93,9 +93,9 @@ int tracer_add_options(const struct tracer *tracer, void *state, cli_option_vec 
 
 /* What a user has chosen for a tracer of the first sort. Zero-initialise it. */
 struct hook_options {
-	cli_strings only, not, modules;
+	cli_strings only, not, modules, tids;
 	double threshold_s;
-	int buffer_kb;
+	int depth, buffer_kb;
 	bool keep_mcount;
 };
 

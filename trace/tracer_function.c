@@ -7,17 +7,19 @@
 
 static void print_head(struct buf *out)
 {
-	buf_addstr(out, "#           TASK-TID            TIMESTAMP  FUNCTION\n"
-			"#              | |                  |          |\n");
+	buf_addstr(out, "#           TASK-TID       CPU          TIMESTAMP  FUNCTION\n"
+			"#              | |          |               |       |\n");
 }
 
 static void print_line(const struct trace_log *log, const struct trace_event *event,
 		       struct buf *out)
 {
 	const struct trace_record *record = &log->timeline->calls.items[event->call].record;
-	char callee[NAME_MAX_LEN], caller[NAME_MAX_LEN];
+	char callee[NAME_MAX_LEN], caller[NAME_MAX_LEN], cpu[16] = "???";
 
-	buf_addf(out, "%16s-%-8d %18.6f: %s <- %s\n", log->comm, record->tid,
+	if (record->cpu >= 0)
+		snprintf(cpu, sizeof(cpu), "%03d", record->cpu);
+	buf_addf(out, "%16s-%-8d [%s] %18.6f: %s <- %s\n", log->comm, record->tid, cpu,
 		 trace_us(log, record->start - log->start_ticks) / 1e6,
 		 names_of(log->names, record->id, callee, sizeof(callee)),
 		 names_of_caller(log->names, record->caller, caller, sizeof(caller)));

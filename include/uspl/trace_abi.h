@@ -52,19 +52,37 @@
 #define TC_TID_OFFSET 56
 #define TC_THRESHOLD 64
 #define TC_NO_SYSCALLS 72
+#define TC_CPU_OFFSET 80
+#define TC_CPU_MASK 88
+#define TC_DEPTH 96
+#define TC_N_TIDS 104
 #define TC_ARENAS 128
+#define TC_TIDS 384
 
 #define TT_THREAD 0
 #define TT_KEY 8
 #define TT_CHUNK 16
 #define TT_RING 24
+#define TT_MUTE 32
 #define TT_SIZE 64
 
 #define TR_POS 0
 #define TR_TID 8
 #define TR_UNSEEN 16
+#define TR_OPEN 24
 
 #define USPL_TRACE_ARENAS 16
+#define USPL_TRACE_TIDS 64       /* threads that can be chosen */
+#define USPL_TRACE_DEPTH_MAX 500 /* of nested calls, if their depth is limited */
+
+/*
+ * The id of an entry's record has the processor in its upper bits: its number + 1, 0 where it isn't
+ * known.
+ */
+#define USPL_TRACE_CPU_SHIFT 22
+#define USPL_TRACE_CPU_MASK 0x3ff
+#define USPL_TRACE_CPU_MAX 1021
+#define USPL_TRACE_ENTRY_IDS 0x3fffff /* ids of entries are below */
 
 #ifndef __ASSEMBLER__
 
@@ -96,8 +114,17 @@ struct uspl_trace_control {
 	int64_t tid_offset;
 	uint64_t threshold;   /* shorter calls are not recorded; ticks */
 	uint64_t no_syscalls; /* not 0: a filter might forbid them */
-	uint64_t pad[6];
+	/*
+	 * Where, from the thread pointer, the kernel keeps the number of the thread's processor (4
+	 * bytes, rseq(2)). The mask is 0 where that isn't known.
+	 */
+	int64_t cpu_offset;
+	uint64_t cpu_mask;
+	uint64_t depth;  /* how many calls in each other are recorded; for thunks with a limit */
+	uint64_t n_tids; /* 0: all threads are recorded */
+	uint64_t pad[2];
 	struct uspl_trace_arena arenas[USPL_TRACE_ARENAS];
+	uint32_t tids[USPL_TRACE_TIDS]; /* as the target knows them */
 };
 
 /* A thread that the runtime has seen. */
@@ -105,8 +132,9 @@ struct uspl_trace_thread {
 	uint64_t thread;   /* its thread pointer; 0: free */
 	uint32_t key, pad; /* what lies at tid_offset */
 	uint64_t chunk;    /* the chunk that its stack is in, 0 if none yet; + 8 (see trace.S) */
-	uint64_t ring;     /* address; 0: there is none left */
-	uint64_t rest[4];
+	uint64_t ring;     /* address; 0: there is none left, or mute */
+	uint64_t mute;     /* 1: this thread isn't to be recorded */
+	uint64_t rest[3];
 };
 
 /* At the beginning of a ring. Written by the thread, read by the tool at any time. */
@@ -114,7 +142,12 @@ struct uspl_trace_ring {
 	uint64_t pos; /* bytes of records ever taken */
 	uint64_t tid;
 	uint64_t unseen; /* calls that could not be recorded */
-	uint64_t rest[5];
+	/*
+	 * With a limited depth: how many recorded calls are open. The addresses of their return
+	 * addresses are behind the ring's records, the outermost first.
+	 */
+	uint64_t n_open;
+	uint64_t rest[4];
 };
 
 /* A call: graph. */
@@ -128,10 +161,10 @@ struct uspl_trace_call {
 struct uspl_trace_entry {
 	uint64_t start;
 	uint32_t caller; /* the low half of the return address */
-	uint32_t id;
+	uint32_t id;     /* and the processor, see USPL_TRACE_CPU_SHIFT */
 };
 
-#define USPL_TRACE_ABI_VERSION 3
+#define USPL_TRACE_ABI_VERSION 4
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 
@@ -205,12 +238,19 @@ USPL_TRACE_AT(uspl_trace_control, n_rings, TC_N_RINGS);
 USPL_TRACE_AT(uspl_trace_control, tid_offset, TC_TID_OFFSET);
 USPL_TRACE_AT(uspl_trace_control, threshold, TC_THRESHOLD);
 USPL_TRACE_AT(uspl_trace_control, no_syscalls, TC_NO_SYSCALLS);
+USPL_TRACE_AT(uspl_trace_control, cpu_offset, TC_CPU_OFFSET);
+USPL_TRACE_AT(uspl_trace_control, cpu_mask, TC_CPU_MASK);
+USPL_TRACE_AT(uspl_trace_control, depth, TC_DEPTH);
+USPL_TRACE_AT(uspl_trace_control, n_tids, TC_N_TIDS);
 USPL_TRACE_AT(uspl_trace_control, arenas, TC_ARENAS);
+USPL_TRACE_AT(uspl_trace_control, tids, TC_TIDS);
 USPL_TRACE_AT(uspl_trace_thread, key, TT_KEY);
 USPL_TRACE_AT(uspl_trace_thread, chunk, TT_CHUNK);
 USPL_TRACE_AT(uspl_trace_thread, ring, TT_RING);
+USPL_TRACE_AT(uspl_trace_thread, mute, TT_MUTE);
 USPL_TRACE_AT(uspl_trace_ring, tid, TR_TID);
 USPL_TRACE_AT(uspl_trace_ring, unseen, TR_UNSEEN);
+USPL_TRACE_AT(uspl_trace_ring, n_open, TR_OPEN);
 _Static_assert(sizeof(struct uspl_trace_thread) == TT_SIZE, "trace.S knows this");
 
 #endif

@@ -116,6 +116,7 @@ struct thunk {
 	taddr body;    /* what it runs: the function without its site */
 	taddr runtime; /* the copy of runtime/trace.S within reach */
 	uint32_t id;   /* of its records, 1 or more */
+	bool limited;  /* no more than so many calls in each other are recorded */
 };
 
 struct arch_regs; /* a thread's registers: proc/thread.h */

@@ -202,6 +202,14 @@ int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl
 	return 0;
 }
 
+taddr thread_rseq(const struct thread *thread)
+{
+	struct __ptrace_rseq_configuration conf = { 0 };
+	long len = ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread->tid, (void *)sizeof(conf), &conf);
+
+	return len == (long)sizeof(conf) ? conf.rseq_abi_pointer : 0;
+}
+
 void thread_release(struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)

@@ -53,6 +53,11 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 int thread_read_regs(const struct proc *proc, struct thread *thread,
 		     struct uspl_err *err) uspl_must_check;
 /*
+ * Where a STOPPED thread has the area in which the kernel keeps the number of its processor
+ * (struct rseq of linux/rseq.h); 0 if it has none, or the kernel is older than 5.13 and can't tell.
+ */
+taddr thread_rseq(const struct thread *thread);
+/*
  * Lets a thread go on by itself and detaches; an interrupted system call is restarted where the
  * kernel wouldn't.
  */

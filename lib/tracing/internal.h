@@ -23,10 +23,12 @@ int share_map(struct proc *proc, const struct trace_request *request,
 /* Unmaps them; a failure is noted in the log. */
 void share_unmap(struct proc *proc, const struct uspl_trace_region *head);
 /*
- * Where, from the thread pointer, the libc keeps a thread's id: found by looking for one thread's;
- * 0 if that can't be told. scratch: 8 bytes of the tables that nobody uses.
+ * Fills in where the runtime finds a thread's id and its processor, as far as that can be told, and
+ * which threads it records: those, or all if there are none. USPL_E_NO_PROCESS: one isn't there.
+ * USPL_E_UNSUPPORTED: they are too many, or can't be told apart.
  */
-int64_t share_tid_offset(struct proc *proc, taddr scratch);
+int places_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
+		struct uspl_err *err) uspl_must_check;
 
 /*
  * Loads thunks for the spots of one module: maps, links, writes, the record last. `shared` has what

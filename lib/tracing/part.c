@@ -90,7 +90,8 @@ static int add_thunk(struct part *part, size_t i, uint8_t *thunks, struct uspl_e
 	uint64_t at = i * USPL_TRACE_THUNK;
 	struct thunk thunk = { .at = head->thunks + at,
 			       .runtime = head->code,
-			       .id = head->first_id + (uint32_t)i };
+			       .id = head->first_id + (uint32_t)i,
+			       .limited = part->request->depth != 0 };
 	bool entry = part->request->entries;
 	int rc = add_body(part, i, err);
 

@@ -93,6 +93,17 @@ static uint64_t sure_end(const struct trace_ring *ring, const struct window *win
 									: window->end;
 }
 
+/* What an entry has besides its time. */
+static void fill_entry(struct trace_record *record, const struct uspl_trace_entry *entry)
+{
+	record->id = entry->id & USPL_TRACE_ENTRY_IDS;
+	record->caller = entry->caller;
+	record->cpu = (int32_t)(entry->id >> USPL_TRACE_CPU_SHIFT) - 1;
+	/* Registered, but not yet, or in vain. */
+	if (record->cpu > USPL_TRACE_CPU_MAX)
+		record->cpu = -1;
+}
+
 /* The record at i, and the second half of a long one. Returns how many places it takes, 0 if not all is there. */
 static uint64_t take(struct trace_ring *ring, const struct window *window, uint64_t i, uint64_t end,
 		     trace_records *records, bool *ret_oom)
@@ -107,9 +118,9 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 		return 1;
 	}
 	/* A second half whose first one was overwritten. */
-	if (id == USPL_TRACE_ID_LONG)
+	if (id == USPL_TRACE_ID_LONG && !ring->entries)
 		return 1;
-	if (is_long(slot))
+	if (is_long(slot) && !ring->entries)
 		n = 2;
 	if (i + n > end)
 		return 0;
@@ -122,7 +133,7 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	record->id = id & ~USPL_TRACE_ID_LONG;
 	record->start = slot->call.start;
 	if (ring->entries)
-		record->caller = slot->entry.caller;
+		fill_entry(record, &slot->entry);
 	else
 		record->end = n == 2 ? slot[1].call.start : slot->call.start + slot->call.duration;
 	return n;

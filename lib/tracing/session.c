@@ -73,33 +73,40 @@ static int load_module(struct proc *proc, const struct module *module,
 	return rc;
 }
 
-/* What is known only when all parts are loaded: each copy of the runtime learns of all thunks. */
+/* What is known only when all parts are loaded. */
+static int complete_control(struct proc *proc, const struct trace_request *request,
+			    const struct trace_session *session, struct uspl_trace_control *control,
+			    struct uspl_err *err)
+{
+	const struct trace_region *region;
+	size_t n = 0;
+
+	control->threshold = request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
+	control->depth = request->depth;
+	vec_for_each (&session->regions, region)
+		control->arenas[n++] =
+			(struct uspl_trace_arena){ region->head.thunks, region->head.thunks_len };
+	return places_find(proc, &request->tids, control, err);
+}
+
+/* All copies of the runtime have the same control page. */
 static int finish_controls(struct proc *proc, const struct trace_request *request,
 			   const struct trace_session *session, struct uspl_err *err)
 {
-	const struct trace_region *region = session->regions.items, *other;
-	struct uspl_trace_counters counters = { .enabled = 1 };
-	uint64_t threshold = request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
+	const struct trace_region *region = session->regions.items;
+	const struct uspl_trace_counters counters = { .enabled = 1 };
 	struct uspl_trace_control control;
-	int64_t tid_offset = share_tid_offset(proc, region->head.counters + sizeof(counters));
-	int rc = proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
+	int rc = proc_read(proc, region->head.code + USPL_TRACE_CONTROL, &control, sizeof(control),
+			   err);
 
-	vec_for_each (&session->regions, region) {
-		taddr at = region->head.code + USPL_TRACE_CONTROL;
-		size_t n = 0;
-
+	if (!rc)
+		rc = complete_control(proc, request, session, &control, err);
+	vec_for_each (&session->regions, region)
 		if (!rc)
-			rc = proc_read(proc, at, &control, sizeof(control), err);
-		if (rc)
-			return rc;
-		control.tid_offset = tid_offset;
-		control.threshold = threshold;
-		vec_for_each (&session->regions, other)
-			control.arenas[n++] = (struct uspl_trace_arena){ other->head.thunks,
-									 other->head.thunks_len };
-		rc = proc_write(proc, at, &control, sizeof(control), err);
-	}
-	return rc;
+			rc = proc_write(proc, region->head.code + USPL_TRACE_CONTROL, &control,
+					sizeof(control), err);
+	region = session->regions.items;
+	return rc ? rc : proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
 }
 
 /* Tells the program's unwinder of the thunks: what returns through them must be found. */
@@ -173,6 +180,9 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 		if (!rc)
 			rc = load_module(proc, module, request, &shared, &session, err);
 	}
+	if (!rc && request->entries && shared.first_id > USPL_TRACE_ENTRY_IDS)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
+			       USPL_TRACE_ENTRY_IDS - 1);
 	if (!rc && !session.regions.n)
 		return uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
 				 proc->pid);

@@ -14,6 +14,7 @@
 
 #include "live/traced.h"
 #include "proc/module.h"
+#include "proc/thread.h"
 #include "tracing/record.h"
 
 /* What is to be traced. */
@@ -29,6 +30,8 @@ struct trace_request {
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
 	bool keep_hooks;     /* leave the calls of a profiler (gcc -pg) as they are */
 	double threshold_s;  /* shorter calls leave no record */
+	unsigned depth; /* of calls in each other that are recorded; 0: any; not with entries */
+	tid_vec tids;   /* these threads only; empty: all. The caller's */
 	struct trace_choice choice;
 };
 

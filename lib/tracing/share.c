@@ -16,13 +16,6 @@
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))
 #define TABLES_LEN (THREADS_LEN + CHUNKS_LEN + TRACE_PAGE)
 
-#ifndef ARCH_GET_FS
-#define ARCH_GET_FS 0x1003
-#endif
-/* glibc's struct pthread has it here since 2.4 on x86-64. */
-#define TID_OFFSET_GLIBC 0x2d0
-#define TID_OFFSET_MAX 4096
-
 /* Where the shadow of what lies at a stack address begins. */
 static taddr shadow_of(taddr addr)
 {
@@ -135,29 +128,4 @@ int share_map(struct proc *proc, const struct trace_request *request,
 		return rc;
 	}
 	return proc_refresh_maps(proc, err);
-}
-
-int64_t share_tid_offset(struct proc *proc, taddr scratch)
-{
-	struct inject_req reqs[] = { inject_syscall(SYS_arch_prctl, ARCH_GET_FS, scratch, 0),
-				     inject_syscall(SYS_gettid, 0, 0, 0) };
-	uint32_t words[TID_OFFSET_MAX / sizeof(uint32_t)] = { 0 };
-	uint64_t thread = 0, zero = 0;
-	int64_t found = 0;
-	size_t done, n = 0, len;
-
-	if (inject_run(proc, reqs, ARRAY_SIZE(reqs), &done, NULL) || done != ARRAY_SIZE(reqs) ||
-	    proc_read(proc, scratch, &thread, sizeof(thread), NULL) ||
-	    proc_write(proc, scratch, &zero, sizeof(zero), NULL))
-		return 0;
-	len = proc_read_some(proc, thread, words, sizeof(words)) / sizeof(*words);
-	if (len > TID_OFFSET_GLIBC / sizeof(*words) &&
-	    words[TID_OFFSET_GLIBC / sizeof(*words)] == (uint32_t)reqs[1].result)
-		return TID_OFFSET_GLIBC;
-	for (size_t i = 0; i < len; i++)
-		if (words[i] == (uint32_t)reqs[1].result) {
-			found = (int64_t)(i * sizeof(*words));
-			n++;
-		}
-	return n == 1 ? found : 0;
 }

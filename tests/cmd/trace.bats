@@ -172,12 +172,70 @@ expect_saved() {
 	expect_answer 'work 2' 14
 	trace cat
 	expect_status 0
-	expect_output "target-$TARGET +[0-9.]+: outer <- "
-	expect_output "target-$TARGET +[0-9.]+: middle <- outer"
+	expect_output "target-$TARGET +\[[0-9?]+\] +[0-9.]+: outer <- "
+	expect_output "target-$TARGET +\[[0-9?]+\] +[0-9.]+: middle <- outer"
 	[ "$(grep -c 'middle <- outer' <<< "$output")" = 2 ] || fail 'calls of middle'
 	[[ $output != *leaf* ]] || fail 'leaf was not asked for'
 	expect_nothing_lost
 	expect_trace_stops
+}
+
+@test "the function tracer has the processor of each call" {
+	start trace -O2
+	local cpu
+	cpu=$(taskset -pc "$TARGET" | grep -o '[0-9]*$')
+	taskset -pc "$cpu" "$TARGET"
+	trace start --tracer=function -F leaf
+	expect_answer 'work 10' 70
+	trace cat
+	[ "$(grep -c "\[$(printf %03d "$cpu")\]" <<< "$output")" = 40 ] || fail "not all calls are on $cpu"
+	trace cat --format=json
+	[ "$(jq -s "map(select(.cpu == $cpu)) | length" <<< "$output")" = 40 ] || fail json
+	expect_trace_stops
+}
+
+@test "a limited depth" {
+	start trace -O2
+	trace start --depth=2 -F outer -F middle -F leaf -F jumper
+	expect_answer 'work 50' 350
+	expect_answer 'jump 20' 20
+	trace report
+	expect_calls outer 50
+	expect_calls middle 50
+	expect_calls leaf 50
+	expect_nothing_lost
+	expect_trace_stops
+	trace start --tracer=function --depth=2
+	expect_status 2
+	expect_message 'sees no returns'
+	trace start --depth=501
+	expect_status 2
+}
+
+@test "chosen threads" {
+	start trace -O2
+	trace start --tid="$TARGET" -F outer -F leaf
+	expect_status 0
+	expect_answer 'threads 100' 5600
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls outer 10
+	expect_calls leaf 40
+	expect_nothing_lost
+	expect_trace_stops
+	trace start --tracer=function --tid=1
+	expect_status 3
+	expect_message 'pid [0-9]+ has no thread 1'
+	trace start --tid=all
+	expect_status 2
+	local -a many=()
+	for _ in {1..65}; do
+		many+=(--tid="$TARGET")
+	done
+	trace start "${many[@]}"
+	expect_status 1
+	expect_message 'more than 64 threads'
+	expect_fine
 }
 
 @test "threads that exist, and new ones" {

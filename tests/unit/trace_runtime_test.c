@@ -4,11 +4,13 @@
 // The functions below are compiled with five bytes of NOPs at their entry; here these become jumps to thunks.
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -120,7 +122,8 @@ static uint32_t trace(void *function, bool entry_only)
 {
 	uintptr_t at = (uintptr_t)function, page = at & ~(uintptr_t)(PAGE - 1);
 	uint8_t *code = tracer.thunks + tracer.n * USPL_TRACE_THUNK;
-	struct thunk thunk = { (uintptr_t)code, at + 5, (uintptr_t)tracer.code, ++tracer.n };
+	struct thunk thunk = { (uintptr_t)code, at + 5, (uintptr_t)tracer.code, ++tracer.n,
+			       tracer.control->depth != 0 };
 
 	if (!(entry_only ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, code) ||
 	    mprotect((void *)page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) ||
@@ -314,6 +317,106 @@ static void test_entry(void)
 	ok((uint32_t)((uintptr_t)fib) < entry->caller &&
 		   entry->caller < (uint32_t)(uintptr_t)fib + 512,
 	   "with the caller");
+	untrace(id);
+}
+
+/* The processor that the kernel says, on each that this process may use. */
+static void test_processor(void)
+{
+	uint32_t id = trace(idle, true);
+	cpu_set_t all, one;
+	int wrong = 0, tried = 0;
+
+	tracer.control->cpu_offset = __rseq_offset + 4;
+	tracer.control->cpu_mask = USPL_TRACE_CPU_MASK;
+	sched_getaffinity(0, sizeof(all), &all);
+	for (int cpu = 0; cpu <= USPL_TRACE_CPU_MAX && __rseq_size; cpu++) {
+		uint64_t at = position();
+
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		idle_now();
+		tried++;
+		wrong += record_at(my_ring(), at)->id !=
+			 (id | (uint32_t)(cpu + 1) << USPL_TRACE_CPU_SHIFT);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+	ok(!wrong, "an entry has its processor, on %d of them", tried);
+	tracer.control->cpu_mask = 0;
+	untrace(id);
+}
+
+TRACED static long inner(long n)
+{
+	long a = fib(n);
+
+	/* Keeps the compiler from jumping there. */
+	__asm__ volatile("" : "+r"(a));
+	return a;
+}
+
+static void test_depth(void)
+{
+	uint32_t ids[2];
+	uint64_t from;
+
+	tracer.control->depth = 3;
+	ids[0] = trace(fib, false);
+	ids[1] = trace(inner, false);
+	from = position();
+	ok(inner(10) == 55 && count(my_ring(), from, ids[1]) == 1 &&
+		   count(my_ring(), from, ids[0]) == 3,
+	   "three calls in each other are recorded");
+	from = position();
+	ok(fib(10) == 55 && count(my_ring(), from, ids[0]) == 7, "and no deeper ones");
+	for (int i = 0; i < 10; i++)
+		fib(1);
+	ok(count(my_ring(), from, ids[0]) == 17, "what has returned doesn't count");
+	tracer.control->depth = 0;
+	untrace(ids[0]);
+	untrace(ids[1]);
+}
+
+static void *call_idle(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 10; i++)
+		idle_now();
+	return NULL;
+}
+
+/* Only the chosen threads get rings; what the others call isn't lost, it wasn't wanted. */
+static void test_chosen(void)
+{
+	uint64_t rings = tracer.counters->next_ring, nowhere = tracer.counters->nowhere;
+	uint32_t id;
+	pthread_t threads[2];
+
+	tracer.control->n_tids = 2;
+	tracer.control->tids[0] = 1;
+	tracer.control->tids[1] = (uint32_t)syscall(SYS_gettid);
+	for (int kind = 0; kind < 2; kind++) {
+		id = trace(idle, kind);
+		for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+			pthread_create(&threads[i], NULL, call_idle, NULL);
+		for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+			pthread_join(threads[i], NULL);
+		idle_now();
+		untrace(id);
+		ok(count(my_ring(), position() - USPL_TRACE_RECORD, id) == 1,
+		   "a chosen thread is recorded");
+	}
+	tracer.control->n_tids = 0;
+	ok(tracer.counters->next_ring == rings && tracer.counters->nowhere == nowhere,
+	   "others aren't, and that is no loss");
+	id = trace(idle, false);
+	pthread_create(&threads[0], NULL, call_idle, NULL);
+	pthread_join(threads[0], NULL);
+	ok(tracer.counters->nowhere == nowhere,
+	   "a later thread in the same place is, when all are");
 	untrace(id);
 }
 
@@ -637,6 +740,9 @@ int main(void)
 	test_values();
 	test_registers();
 	test_entry();
+	test_processor();
+	test_depth();
+	test_chosen();
 	test_threads();
 	test_signals();
 	test_longjmp();

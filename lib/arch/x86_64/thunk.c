@@ -65,14 +65,16 @@ const uint8_t *x86_64_trace_runtime(size_t *ret_len)
 bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code)
 {
 	static const uint8_t lea_8_rsp[] = { 0x48, 0x8d, 0x64, 0x24, 0x08 };
+	const uint8_t *enter = thunk->limited ? uspl_trace_call_limited : uspl_trace_call;
+	const uint8_t *leave = thunk->limited ? uspl_trace_return_limited : uspl_trace_return;
 
 	memset(code, OP_INT3, USPL_TRACE_THUNK);
 	memcpy(code + BRANCH_LEN, lea_8_rsp, sizeof(lea_8_rsp));
 	code[PUSH_AT] = OP_PUSH_IMM32;
 	memcpy(code + PUSH_AT + 1, &thunk->id, sizeof(thunk->id));
-	return branch(OP_CALL_REL32, thunk, 0, part(thunk, uspl_trace_call), code) &&
+	return branch(OP_CALL_REL32, thunk, 0, part(thunk, enter), code) &&
 	       branch(OP_CALL_REL32, thunk, NOTED_AT, thunk->body, code) &&
-	       branch(OP_JMP_REL32, thunk, PUSHED_AT, part(thunk, uspl_trace_return), code);
+	       branch(OP_JMP_REL32, thunk, PUSHED_AT, part(thunk, leave), code);
 }
 
 bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code)
