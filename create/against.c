@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "create/targets.h"
 #include "match/image_elf.h"
 #include "match/match.h"
 #include "match/origin.h"
-#include "objfile/demangle.h"
 
 /* What -v says of a file. */
 struct tally {

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/demangle.h"
 #include "create/differ.h"
-#include "objfile/demangle.h"
 
 static bool is_section(const struct objsym *sym)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/demangle.h"
 #include "base/file.h"
 #include "create/differ.h"
-#include "objfile/demangle.h"
 
 /* Most units of a target are the same in both builds, and needn't be understood. */
 static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/demangle.h"
 #include "create/differ.h"
 #include "create/place.h"
-#include "objfile/demangle.h"
 #include "objfile/disasm.h"
 
 struct explanation {

@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "base/text.h"
 #include "create/differ.h"
-#include "objfile/demangle.h"
 
 enum { MAX_TEXT = 60 };
 

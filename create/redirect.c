@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/demangle.h"
 #include "create/differ.h"
 #include "create/place.h"
-#include "objfile/demangle.h"
 
 static int add_function(struct update_target *target, const struct objsec *sec,
 			struct uspl_err *err)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "objfile/demangle.h"
+#include "base/demangle.h"
 
 void report_warn(struct report *report, const char *fmt, ...)
 {

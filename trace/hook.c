@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "objfile/demangle.h"
+#include "base/demangle.h"
 #include "trace/trace.h"
 
 #define RING_DEFAULT (1 << 20)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "objfile/demangle.h"
+#include "base/demangle.h"
 #include "trace/trace.h"
 #include "tracing/spot.h"
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "base/text.h"
-#include "objfile/demangle.h"
 #include "trace/trace.h"
 
 /* Adds a name as people write it, and as a terminal may be shown it; NULL where none is known. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "proc/thread.h"
 
 /* How much of a call chain a message shows: within the busy function, and from it outwards. */
@@ -24,6 +25,7 @@ static void add_name(struct names *names, taddr pc, struct buf *out)
 {
 	const struct module *module = module_at(names->modules, pc);
 	const struct image_sym *sym = NULL;
+	auto_free char *plain = NULL;
 	struct image **image;
 
 	if (!module) {
@@ -33,8 +35,9 @@ static void add_name(struct names *names, taddr pc, struct buf *out)
 	image = &names->images[module - names->modules->items];
 	if (*image || module_image(names->proc, module, image, NULL) == 0)
 		sym = image_sym_at(*image, pc);
+	plain = sym ? demangle_name(sym->name) : NULL;
 	if (sym)
-		buf_addstr(out, sym->name);
+		buf_addstr(out, plain ? plain : sym->name);
 	else
 		buf_addf(out, "%s+0x%" PRIx64, module->name, pc - module->start);
 }

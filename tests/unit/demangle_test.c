@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // demangle_test.c - C++ names in messages
 
-#include "objfile/demangle.h"
+#include "base/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

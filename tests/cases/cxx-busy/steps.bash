@@ -17,7 +17,7 @@ steps() {
 	send doze
 	apply --wait=0.3
 	expect_status 1
-	expect_message "'work\(char const\*\)'"
+	expect_message "'work\(char const\*\)' is on the stack of .*: .* < work\(char const\*\)( \[[^<]*)? < "
 	[ "$(guards)" = "$before" ] || fail "the new code is still mapped"
 	send up
 	receive

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* demangle.h - the names of C++ as people write them */
-#ifndef USPL_OBJFILE_DEMANGLE_H
-#define USPL_OBJFILE_DEMANGLE_H
+#ifndef USPL_BASE_DEMANGLE_H
+#define USPL_BASE_DEMANGLE_H
 
 #include "base/types.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // demangle.c - the names of C++ as people write them
 
-#include "objfile/demangle.h"
+#include "base/demangle.h"
 
 #include <bfd.h>
 #include <stdio.h>
