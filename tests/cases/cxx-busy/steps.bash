@@ -6,6 +6,12 @@ guards() {
 	grep -c ' ---p 00000000 00:00 0 $' "$(proc_dir)/maps" || :
 }
 
+# dozes - true when the target sleeps in the function: what a thread may run while it is tried stays mapped
+dozes() {
+	apply --check
+	[ "$status" = 1 ]
+}
+
 steps() {
 	local sum before
 	target_start "$WORK/tree"
@@ -15,6 +21,7 @@ steps() {
 	expect_status 0
 	expect_answer x 'old x'
 	send doze
+	until_true 10 dozes
 	apply --wait=0.3
 	expect_status 1
 	expect_message "'work\(char const\*\)' is on the stack of .*: .* < work\(char const\*\)( \[[^<]*)? < "
