@@ -6,7 +6,7 @@ guards() {
 	grep -c ' ---p 00000000 00:00 0 $' "$(proc_dir)/maps" || :
 }
 
-# dozes - true when the target sleeps in the function: what a thread may run while it is tried stays mapped
+# dozes - true when the target sleeps in the function
 dozes() {
 	apply --check
 	[ "$status" = 1 ]
@@ -22,7 +22,8 @@ steps() {
 	expect_answer x 'old x'
 	send doze
 	until_true 10 dozes
-	apply --wait=0.3
+	# By the quiet way the code stays mapped if the thread, woken to tell its unwinder, isn't asleep again in time.
+	apply --stop --wait=0.3
 	expect_status 1
 	expect_message "'work\(char const\*\)' is on the stack of .*: .* < work\(char const\*\)( \[[^<]*)? < "
 	[ "$(guards)" = "$before" ] || fail "the new code is still mapped"
