@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "match/image_debug.h"
 #include "match/internal.h"
 #include "objfile/disasm.h"
 
@@ -32,6 +33,7 @@ static int explain_mismatch(const struct match *match, const struct piece *piece
 {
 	const struct failure *failure = &piece->failure;
 	char pre[INSN_TEXT], run[INSN_TEXT];
+	auto_free char *line = NULL;
 
 	if (!failure->show_code)
 		return uspl_fail(err, USPL_E_NO_MATCH,
@@ -40,10 +42,13 @@ static int explain_mismatch(const struct match *match, const struct piece *piece
 				 name, failure->off, failure->run_addr, failure->what);
 	show_pre(piece->pub.sec, failure->off, pre);
 	show_run(match, failure->run_addr, run);
+	line = image_line(match->image, failure->run_addr);
 	return uspl_fail(err, USPL_E_NO_MATCH,
 			 "'%s' isn't the code that the update was made from: at +0x%" PRIx64
-			 " the update has '%s', the running program at 0x%" PRIx64 " has '%s'",
-			 name, failure->off, pre, failure->run_addr, run);
+			 " the update has '%s', the running program at 0x%" PRIx64
+			 "%s%s%s has '%s'",
+			 name, failure->off, pre, failure->run_addr, line ? " (" : "",
+			 line ? line : "", line ? ")" : "", run);
 }
 
 static int explain_missing(const struct match *match, const char *name, struct uspl_err *err)

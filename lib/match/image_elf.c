@@ -15,6 +15,7 @@ static void backing_free(void *arg)
 	if (backing->dwfl)
 		dwfl_end(backing->dwfl);
 	free(backing->debug_path);
+	free(backing->path);
 	elf_end(backing->elf);
 	close(backing->fd);
 	free(backing);

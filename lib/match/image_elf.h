@@ -30,13 +30,6 @@ Elf *image_elf(const struct image *image);
 int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_complete,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * For a program without a .symtab: puts the symbols of its debugging information, if that is kept
- * apart and found, in place of what it has. path is the program's, folder one to look in first, or
- * NULL. That none is found is no failure.
- */
-int image_add_debug_symbols(struct image *image, const char *path, int64_t bias, const char *folder,
-			    struct uspl_err *err) uspl_must_check;
-/*
  * Adds to image->starts, sorted, where the functions and the parts of functions that lie apart
  * (.cold) begin, by the .eh_frame_hdr at that address, which lies in the image. One that is encoded
  * in another way than linkers do adds none: that is no failure.

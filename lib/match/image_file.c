@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "base/file.h"
+#include "match/image_debug.h"
 #include "match/image_elf.h"
 
 enum { OUTSIDE_GAP = 1 << 20, OUTSIDE_STEP = 16 };
@@ -201,8 +202,10 @@ static int fill(struct image_file *file, Elf *elf, const char *folder, struct us
 	relocate_all(image, elf);
 	file->build_id = image_elf_build_id(elf);
 	rc = image_add_symbols(image, elf, 0, &complete, err);
+	if (!rc)
+		rc = image_set_debug_place(image, image->name, 0, folder, err);
 	if (!rc && !complete)
-		rc = image_add_debug_symbols(image, image->name, 0, folder, err);
+		rc = image_add_debug_symbols(image, err);
 	if (!rc && !complete && frames)
 		rc = image_add_starts(image, frames, err);
 	if (!rc && !complete && !image->starts.n)

@@ -12,9 +12,13 @@
 struct image_backing {
 	int fd;
 	Elf *elf;
-	Dwfl *dwfl; /* if its symbols come from elsewhere; NULL */
-	Dwfl_Callbacks callbacks;
+	/* Of image_debug.c: */
+	char *path;       /* the file's; NULL: it hasn't been told yet */
+	int64_t bias;     /* the addresses are moved by this */
 	char *debug_path; /* where dwfl looks; NULL: at the usual places */
+	Dwfl *dwfl;       /* NULL as long as nobody has asked */
+	Dwfl_Module *mod; /* of dwfl */
+	Dwfl_Callbacks callbacks;
 };
 
 /* The file of an image that image_open_elf opened, NULL if it has none. */

@@ -3,13 +3,11 @@
 
 #include "match/origin.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "match/image_debug.h"
 #include "match/image_elf.h"
 #include "match/internal.h"
 
@@ -56,31 +54,6 @@ static char *read_compiler(Elf *elf)
 	return NULL;
 }
 
-static bool is_unit(Dwarf_Die *die, const char *unit)
-{
-	const char *name = dwarf_diename(die);
-
-	return name && !strcmp(file_basename(name), file_basename(unit));
-}
-
-static char *read_producer(Elf *elf, const char *unit)
-{
-	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die die;
-	char *producer = NULL;
-
-	while (dwarf && !producer && dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
-		Dwarf_Attribute attr;
-		const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
-
-		if (text && is_unit(&die, unit))
-			producer = strdup(text);
-	}
-	dwarf_end(dwarf);
-	return producer;
-}
-
 void origin_of_image(const struct image *image, const char *unit, struct origin *ret)
 {
 	Elf *elf = image_elf(image);
@@ -89,7 +62,7 @@ void origin_of_image(const struct image *image, const char *unit, struct origin 
 	if (!elf)
 		return;
 	ret->compiler = read_compiler(elf);
-	ret->producer = read_producer(elf, unit);
+	ret->producer = image_producer(image, unit);
 }
 
 /* True for options that leave the code as it is, or that uspl-create adds. */

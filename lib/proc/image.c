@@ -4,6 +4,7 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "match/image_debug.h"
 #include "match/image_elf.h"
 #include "proc/module.h"
 
@@ -89,10 +90,12 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 		elf = NULL;
 	if (elf)
 		rc = image_add_symbols(image, elf, module->bias, &complete, err);
+	if (!rc && elf)
+		rc = image_set_debug_place(image, module->path, module->bias, NULL, err);
 	if (rc || complete)
 		return rc;
 	if (elf)
-		rc = image_add_debug_symbols(image, module->path, module->bias, NULL, err);
+		rc = image_add_debug_symbols(image, err);
 	if (!rc)
 		rc = add_starts(module, image, err);
 	if (!rc && elf && !image->starts.n)

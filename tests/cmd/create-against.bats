@@ -95,6 +95,42 @@ expect_refused() {
 	expect_refused 1 "isn't the code" "hint: other options: only '../server' was compiled with '.*-O0.*', only the update with '.*-O2"
 }
 
+# keep_apart FILE - what strip takes from a program goes to a file of its own, named by its build-id, below ../debug
+keep_apart() {
+	local id
+	id=$(readelf -n "$1" | awk '/Build ID/ { print $3 }')
+	mkdir -p "../debug/.build-id/${id:0:2}" "../debug/buildid/$id"
+	objcopy --only-keep-debug "$1" "../debug/.build-id/${id:0:2}/${id:2}.debug"
+	cp "../debug/.build-id/${id:0:2}/${id:2}.debug" "../debug/buildid/$id/debuginfo"
+	strip "$1"
+}
+
+@test "other options of a stripped program: by its debugging information, from a folder or a server" {
+	local server port
+	sed -i 's/n + 1/n << (n % 5)/' limit.c ../fix.diff
+	gcc -O2 -march=haswell -g -o ../server limit.c main.c
+	keep_apart ../server
+	against ../server
+	expect_refused 1 "isn't the code" 'hint: another source, probably: 3 of the 4'
+	tool uspl-create --patch=../fix.diff --output=../out --against=../server --debuginfo=../debug
+	expect_refused 1 "'limit' isn't the code .* at 0x[0-9a-f]+ \(limit.c:2\) has" \
+		"hint: other options: only '../server' was compiled with '-march=haswell.*', only the update with '.*-march=x86-64"
+	command -v python3 > /dev/null || skip 'python3 is not installed, which would serve the file'
+	port=$((20000 + RANDOM % 12000))
+	python3 -m http.server -b 127.0.0.1 -d ../debug "$port" > ../served 2>&1 3>&- &
+	server=$!
+	until_true 10 listens "$port"
+	DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$PWD/../cache against ../server
+	kill "$server"
+	grep -q '"GET /buildid/' ../served || skip 'the client of debuginfod is not installed (package libdebuginfod1)'
+	expect_refused 1 "'limit' isn't the code" "hint: other options: only '../server' was compiled with '-march=haswell"
+}
+
+# listens PORT - true if something listens there
+listens() {
+	(exec 4<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null
+}
+
 @test "other options, and nothing tells which" {
 	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
 	gcc -O0 -s -o ../server limit.c main.c
@@ -114,6 +150,14 @@ expect_refused() {
 	objcopy --add-section=.comment=../comment ../server
 	against ../server
 	expect_refused 1 "isn't the code" "hint: another compiler: '../server' was made with 'clang version 99', the update with 'GCC:"
+}
+
+@test "another version of the compiler: both versions" {
+	command -v gcc-11 > /dev/null || skip 'gcc-11 is not installed (package gcc-11)'
+	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
+	gcc-11 -O1 -fno-inline -o ../server limit.c main.c
+	against ../server
+	expect_refused 1 "isn't the code" "made with '.*GCC: [^']* 11\.[^']*'.* the update .*'GCC: [^']* 12\."
 }
 
 @test "functions that the linker has folded" {

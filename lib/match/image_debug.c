@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// image_debug.c - what the debugging information of a program tells, in its file or kept apart
+//
+// libdwfl knows where that may be: below /usr/lib/debug by build-id, beside the program by
+// .gnu_debuglink with its checksum, in the program itself as .gnu_debugdata (compressed), or on a
+// server if DEBUGINFOD_URLS is set. What it finds has the program's build-id or checksum. It also
+// follows the link to what dwz has moved to a file that several programs share.
+
+#include "match/image_debug.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "match/image_internal.h"
+
+/* Adds one symbol if it is one that has a place; file: of a local one the source file. */
+static bool add_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
+		       const char *file)
+{
+	struct image_sym *out;
+
+	if (!name || !name[0] || !image_wants_symbol(sym))
+		return true;
+	out = vec_push(&image->syms);
+	if (!out)
+		return false;
+	out->name = name;
+	out->type = GELF_ST_TYPE(sym->st_info);
+	out->bind = GELF_ST_BIND(sym->st_info);
+	out->file = out->bind == STB_LOCAL ? file : NULL;
+	out->size = sym->st_size;
+	out->addr = out->type == STT_TLS ? sym->st_value : addr;
+	return true;
+}
+
+/* More functions than the image has by its table of dynamic symbols, which libdwfl falls back to. */
+static bool tells_more(const struct image *image, Dwfl_Module *mod, int n)
+{
+	const struct image_sym *have;
+	size_t before = 0, now = 0;
+
+	vec_for_each (&image->syms, have)
+		before += have->type == STT_FUNC;
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+
+		now += dwfl_module_getsym(mod, i, &sym, NULL) &&
+		       GELF_ST_TYPE(sym.st_info) == STT_FUNC && image_wants_symbol(&sym);
+	}
+	return now > before;
+}
+
+static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct uspl_err *err)
+{
+	const char *file = NULL;
+
+	vec_release(&image->syms);
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+		GElf_Addr addr;
+		const char *name = dwfl_module_getsym_info(mod, i, &sym, &addr, NULL, NULL, NULL);
+
+		if (name && GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			file = name;
+		if (!add_symbol(image, name, &sym, addr, file))
+			return uspl_fail_nomem(err);
+	}
+	image_sort_symbols(image);
+	return 0;
+}
+
+/* The program as libdwfl sees it; NULL if it doesn't. */
+static Dwfl_Module *report(struct image_backing *backing)
+{
+	static const Dwfl_Callbacks standard = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+	};
+	const char *path = backing->path;
+	int fd = fcntl(backing->fd, F_DUPFD_CLOEXEC, 0);
+	Dwfl_Module *mod;
+
+	backing->callbacks = standard;
+	backing->callbacks.debuginfo_path = backing->debug_path ? &backing->debug_path : NULL;
+	backing->dwfl = fd < 0 ? NULL : dwfl_begin(&backing->callbacks);
+	mod = backing->dwfl ? dwfl_report_elf(backing->dwfl, path, path, fd,
+					      (GElf_Addr)backing->bias, true)
+			    : NULL;
+	if (!mod && fd >= 0)
+		close(fd);
+	if (!mod || dwfl_report_end(backing->dwfl, NULL, NULL) != 0)
+		return NULL;
+	return mod;
+}
+
+/* The same, once for all questions. */
+static Dwfl_Module *module_of(const struct image *image)
+{
+	struct image_backing *backing = image_backing(image);
+
+	if (!backing || !backing->path)
+		return NULL;
+	if (!backing->dwfl)
+		backing->mod = report(backing);
+	return backing->mod;
+}
+
+/* The folder comes before those where libdwfl looks by itself. It takes absolute ones only. */
+static int look_first(struct image_backing *backing, const char *folder, struct uspl_err *err)
+{
+	auto_free char *absolute = realpath(folder, NULL);
+
+	if (!absolute)
+		return uspl_fail_errno(err, "cannot look into the folder '%s'", folder);
+	if (asprintf(&backing->debug_path, "%s::.debug:/usr/lib/debug", absolute) < 0) {
+		backing->debug_path = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+int image_set_debug_place(struct image *image, const char *path, int64_t bias, const char *folder,
+			  struct uspl_err *err)
+{
+	struct image_backing *backing = image_backing(image);
+
+	if (!backing || backing->path)
+		return 0;
+	backing->bias = bias;
+	backing->path = strdup(path);
+	if (!backing->path)
+		return uspl_fail_nomem(err);
+	return folder ? look_first(backing, folder, err) : 0;
+}
+
+int image_add_debug_symbols(struct image *image, struct uspl_err *err)
+{
+	Dwfl_Module *mod = module_of(image);
+	int n = mod ? dwfl_module_getsymtab(mod) : 0;
+
+	return n > 1 && tells_more(image, mod, n) ? take_symbols(image, mod, n, err) : 0;
+}
+
+static bool is_unit(Dwarf_Die *die, const char *unit)
+{
+	const char *name = dwarf_diename(die);
+
+	return name && !strcmp(file_basename(name), file_basename(unit));
+}
+
+char *image_producer(const struct image *image, const char *unit)
+{
+	Dwfl_Module *mod = module_of(image);
+	Dwarf_Addr bias;
+	Dwarf *dwarf = mod ? dwfl_module_getdwarf(mod, &bias) : NULL;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+
+	while (dwarf && dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
+		Dwarf_Attribute attr;
+		const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+
+		if (text && is_unit(&die, unit))
+			return strdup(text);
+	}
+	return NULL;
+}
+
+char *image_line(const struct image *image, taddr addr)
+{
+	Dwfl_Module *mod = module_of(image);
+	Dwfl_Line *line = mod ? dwfl_module_getsrc(mod, addr) : NULL;
+	int number = 0;
+	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	char *text = NULL;
+
+	if (!file || number <= 0)
+		return NULL;
+	return asprintf(&text, "%s:%d", file_basename(file), number) < 0 ? NULL : text;
+}
