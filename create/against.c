@@ -9,6 +9,7 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "create/targets.h"
 #include "match/image_elf.h"
 #include "match/match.h"
@@ -171,39 +172,67 @@ static int match_file(const struct objfile *whole, struct update_target *target,
 	return add_record(target, file, match, err);
 }
 
-static int against_file(const struct build *build, const struct against_options *options,
-			const char *path, struct update *update, struct uspl_err *err)
+/* A file and what came of reading it. */
+struct reading {
+	const char *path, *folder;
+	struct image_file file;
+	struct uspl_err err;
+	int rc;
+};
+
+static void read_one(size_t index, void *ctx)
 {
-	auto_image_file struct image_file file = { 0 };
+	struct reading *reading = (struct reading *)ctx + index;
+
+	reading->rc =
+		image_file_read(reading->path, reading->folder, &reading->file, &reading->err);
+}
+
+static int against_file(const struct build *build, const struct reading *reading,
+			struct update *update, struct uspl_err *err)
+{
 	auto_objfile struct objfile *whole = NULL;
 	struct update_target *target;
-	int rc = image_file_read(path, options->folder, &file, err);
+	int rc = reading->rc;
 
-	if (rc)
+	if (rc) {
+		if (err)
+			*err = reading->err;
 		return rc;
-	target = find_target(update, path, &file);
+	}
+	target = find_target(update, reading->path, &reading->file);
 	if (!target)
-		return fail_no_target(update, path, err);
+		return fail_no_target(update, reading->path, err);
 	rc = whole_code(build, target, &whole, err);
 	if (!rc)
-		rc = match_file(whole, target, &file, err);
+		rc = match_file(whole, target, &reading->file, err);
 	if (rc)
-		uspl_context(err, "'%s' doesn't match the source", path);
+		uspl_context(err, "'%s' doesn't match the source", reading->path);
 	return rc;
 }
 
+/*
+ * Reading a file means finding its debugging information, unpacking it and sorting its symbols, for
+ * each by itself.
+ */
 int against_files(const struct build *build, const struct against_options *options,
 		  struct update *update, struct uspl_err *err)
 {
-	const char **path;
+	size_t n = options->paths.n;
+	auto_free struct reading *readings = calloc(n + 1, sizeof(*readings));
+	int rc = 0;
 
-	vec_for_each (&options->paths, path) {
-		int rc = against_file(build, options, *path, update, err);
-
-		if (rc && err)
-			demangle_message(err->msg, sizeof(err->msg));
-		if (rc)
-			return rc;
-	}
-	return 0;
+	if (!readings)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		readings[i] = (struct reading){ .path = options->paths.items[i],
+						.folder = options->folder };
+	parallel_run(n, read_one, readings);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = against_file(build, &readings[i], update, err);
+	for (size_t i = 0; i < n; i++)
+		image_file_release(&readings[i].file);
+	if (rc && err)
+		demangle_message(err->msg, sizeof(err->msg));
+	return rc;
 }
