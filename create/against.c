@@ -114,12 +114,34 @@ static int add_place(struct update_match *record, const char *symbol, taddr addr
 	return place->symbol ? 0 : uspl_fail_nomem(err);
 }
 
-/* Where the code lies that apply will match: what of it was found. */
-static int add_record(struct update_target *target, const struct image_file *file,
-		      const struct match *match, struct uspl_err *err)
+/* A target of the update and a file that it is for. */
+struct shipped {
+	struct update_target *target;
+	const struct image_file *file;
+	const struct earlier *earlier;
+	struct match *match;
+};
+
+/* Where the code of that refname lies, if that is known. */
+static bool find_place(const struct shipped *shipped, const char *refname, taddr *ret)
 {
-	const struct objfile *pre = target->pre_code;
-	struct update_match *record = vec_push(&target->matched);
+	const struct match_piece *piece;
+
+	if (earlier_has(shipped->earlier, shipped->target, refname))
+		return earlier_place(shipped->earlier, shipped->target, shipped->file->build_id,
+				     refname, ret);
+	if (match_require(shipped->match, refname, &piece, NULL) != 0)
+		return false;
+	*ret = piece->addr;
+	return true;
+}
+
+/* Where the code lies that apply will match: what of it was found. */
+static int add_record(const struct shipped *shipped, struct uspl_err *err)
+{
+	const struct objfile *pre = shipped->target->pre_code;
+	const struct image_file *file = shipped->file;
+	struct update_match *record = vec_push(&shipped->target->matched);
 	int rc = 0;
 
 	if (!record)
@@ -130,46 +152,58 @@ static int add_record(struct update_target *target, const struct image_file *fil
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < pre->syms.n && !rc; i++) {
 		const struct objsym *sym = pre->syms.items[i];
-		const struct match_piece *piece;
+		taddr addr;
 
 		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
-		    match_require(match, sym->name, &piece, NULL) == 0)
-			rc = add_place(record, sym->name, piece->addr, err);
+		    find_place(shipped, sym->name, &addr))
+			rc = add_place(record, sym->name, addr, err);
 	}
-	return rc ? rc : add_build_id(target, file->build_id, err);
+	return rc ? rc : add_build_id(shipped->target, file->build_id, err);
 }
 
-static void explain_origin(const struct update_target *target, const struct image_file *file,
-			   const struct match *match, const char *unit, struct uspl_err *err)
+static void explain_origin(const struct shipped *shipped, const char *unit, struct uspl_err *err)
 {
-	const struct origin update = { target->compiler, target->producer };
+	const struct origin update = { shipped->target->compiler, shipped->target->producer };
 	auto_origin struct origin program = { 0 };
 
-	origin_of_image(file->image, unit, &program);
-	origin_explain(match, &update, &program, err);
+	origin_of_image(shipped->file->image, unit, &program);
+	origin_explain(shipped->match, &update, &program, err);
 }
 
-static int match_file(const struct objfile *whole, struct update_target *target,
-		      const struct image_file *file, struct uspl_err *err)
+/* All that the update changes, and no earlier one did, must be in the file. */
+static int require_all(const struct shipped *shipped, struct uspl_err *err)
 {
-	auto_match struct match *match = NULL;
 	const struct update_function *function;
 	const struct match_piece *piece;
-	int rc = match_run(file->image, whole, &match, err);
 
-	if (rc)
-		return rc;
-	log_findings(file->image->name, match);
-	vec_for_each (&target->functions, function) {
-		rc = match_require(match, function->symbol, &piece, err);
+	vec_for_each (&shipped->target->functions, function) {
+		int rc = earlier_has(shipped->earlier, shipped->target, function->symbol)
+				 ? 0
+				 : match_require(shipped->match, function->symbol, &piece, err);
+
 		if (rc) {
-			explain_origin(target, file, match, function->unit, err);
+			explain_origin(shipped, function->unit, err);
 			return rc;
 		}
 	}
-	if (!file->build_id)
-		return 0;
-	return add_record(target, file, match, err);
+	return 0;
+}
+
+static int match_file(const struct objfile *whole, struct shipped *shipped, struct uspl_err *err)
+{
+	const struct image_file *file = shipped->file;
+	auto_free struct match_hint *hints = NULL;
+	size_t n;
+	int rc = earlier_hints(shipped->earlier, shipped->target, file->build_id, whole, &hints, &n,
+			       err);
+
+	if (!rc)
+		rc = match_run_hinted(file->image, whole, hints, n, &shipped->match, err);
+	if (rc)
+		return rc;
+	log_findings(file->image->name, shipped->match);
+	rc = require_all(shipped, err);
+	return rc || !file->build_id ? rc : add_record(shipped, err);
 }
 
 /* A file and what came of reading it. */
@@ -189,10 +223,10 @@ static void read_one(size_t index, void *ctx)
 }
 
 static int against_file(const struct build *build, const struct reading *reading,
-			struct update *update, struct uspl_err *err)
+			const struct earlier *earlier, struct update *update, struct uspl_err *err)
 {
+	struct shipped shipped = { .file = &reading->file, .earlier = earlier };
 	auto_objfile struct objfile *whole = NULL;
-	struct update_target *target;
 	int rc = reading->rc;
 
 	if (rc) {
@@ -200,12 +234,13 @@ static int against_file(const struct build *build, const struct reading *reading
 			*err = reading->err;
 		return rc;
 	}
-	target = find_target(update, reading->path, &reading->file);
-	if (!target)
+	shipped.target = find_target(update, reading->path, &reading->file);
+	if (!shipped.target)
 		return fail_no_target(update, reading->path, err);
-	rc = whole_code(build, target, &whole, err);
+	rc = whole_code(build, shipped.target, &whole, err);
 	if (!rc)
-		rc = match_file(whole, target, &reading->file, err);
+		rc = match_file(whole, &shipped, err);
+	match_free(shipped.match);
 	if (rc)
 		uspl_context(err, "'%s' doesn't match the source", reading->path);
 	return rc;
@@ -216,7 +251,7 @@ static int against_file(const struct build *build, const struct reading *reading
  * each by itself.
  */
 int against_files(const struct build *build, const struct against_options *options,
-		  struct update *update, struct uspl_err *err)
+		  const struct earlier *earlier, struct update *update, struct uspl_err *err)
 {
 	size_t n = options->paths.n;
 	auto_free struct reading *readings = calloc(n + 1, sizeof(*readings));
@@ -229,7 +264,7 @@ int against_files(const struct build *build, const struct against_options *optio
 						.folder = options->folder };
 	parallel_run(n, read_one, readings);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = against_file(build, &readings[i], update, err);
+		rc = against_file(build, &readings[i], earlier, update, err);
 	for (size_t i = 0; i < n; i++)
 		image_file_release(&readings[i].file);
 	if (rc && err)

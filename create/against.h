@@ -10,21 +10,23 @@
 #ifndef USPL_CREATE_AGAINST_H
 #define USPL_CREATE_AGAINST_H
 
-#include "base/cli.h"
 #include "create/build.h"
-#include "update/update.h"
+#include "create/earlier.h"
 
 struct against_options {
 	cli_strings paths;  /* the files */
 	const char *folder; /* where debugging information of these may be, too; NULL */
+	cli_strings after;  /* updates that are applied before this one */
 };
 
 /*
  * Matches each file with the target that it is by name or soname, or with the only one, and adds
- * its record and its build-id to that target. USPL_E_NO_MATCH: a function that the update changes
- * isn't in the file, or can't be told from another. USPL_E_USAGE: a file is none of the targets.
+ * its record and its build-id to that target. Of what the earlier updates changed only the place is
+ * recorded, if they know it. USPL_E_NO_MATCH: another function that the update changes isn't in the
+ * file, or can't be told from another. USPL_E_USAGE: a file is none of the targets.
  */
 int against_files(const struct build *build, const struct against_options *options,
-		  struct update *update, struct uspl_err *err) uspl_must_check;
+		  const struct earlier *earlier, struct update *update,
+		  struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -91,7 +91,7 @@ static void print_warnings(const struct build *build, const struct report *repor
 
 /* Makes the update of what the builder builds next. */
 static int make_one(const struct create_options *options, size_t index, struct builder *builder,
-		    struct made *made, struct uspl_err *err)
+		    const struct earlier *earlier, struct made *made, struct uspl_err *err)
 {
 	auto_build struct build *build = NULL;
 	int rc = builder_next(builder, &build, err);
@@ -104,7 +104,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = targets_add(build, &options->targets, made->update, &made->report, err);
 	if (!rc)
-		rc = against_files(build, &options->against, made->update, err);
+		rc = against_files(build, &options->against, earlier, made->update, err);
 	if (build)
 		print_notes(build);
 	/* What is refused for another reason needs no warnings. */
@@ -119,17 +119,23 @@ static int make_one(const struct create_options *options, size_t index, struct b
 static int make_all(const struct create_options *options, made_list *list, struct uspl_err *err)
 {
 	auto_builder struct builder *builder = NULL;
-	int rc = builder_new(&options->build, &builder, err);
+	auto_earlier struct earlier earlier = { 0 };
+	int rc = earlier_read(&earlier, &options->against.after, err);
 
+	if (!rc)
+		rc = builder_new(&options->build, &builder, err);
 	for (size_t i = 0; !rc && builder_has_more(builder); i++) {
 		struct made *made = vec_push(list);
 
-		rc = made ? make_one(options, i, builder, made, err) : uspl_fail_nomem(err);
+		rc = made ? make_one(options, i, builder, &earlier, made, err)
+			  : uspl_fail_nomem(err);
 		if (rc == -USPL_E_NO_CHANGE && options->build.series) {
 			fprintf(stderr, "note: %s\n", err->msg);
 			made_release(made);
 			list->n--;
 			rc = 0;
+		} else if (!rc) {
+			rc = earlier_add(&earlier, made->update, err);
 		}
 	}
 	if (!rc && !list->n)

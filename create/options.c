@@ -25,8 +25,8 @@ static const char *contradiction(const struct create_options *options, const str
 		return "--patch and --series can't be used together";
 	if (words->series && options->description)
 		return "--description is for one update, not for a series";
-	if (words->series && options->against.paths.n)
-		return "--against is for one update: those of a series change what was shipped";
+	if (options->against.after.n && !options->against.paths.n)
+		return "--after is for --against";
 	if (options->build.keep && options->build.prebuild)
 		return "--keep and --prebuild can't be used together";
 	return NULL;
@@ -54,6 +54,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct w
 		  "only this program or library; % stands for any text" },
 		{ 'a', "against", "FILE", CLI_STRINGS, &options->against.paths,
 		  "match this shipped program or library ahead; may be repeated" },
+		{ 0, "after", "UPDATE", CLI_STRINGS, &options->against.after,
+		  "an update that is applied before this one; may be repeated" },
 		{ 0, "debuginfo", "FOLDER", CLI_STRING, &options->against.folder,
 		  "look for debugging information of these here, too" },
 		{ 'j', "jobs", "N", CLI_INT, &build->jobs,
@@ -189,6 +191,7 @@ void options_release(struct create_options *options)
 	vec_release(&options->targets);
 	series_release(&options->series);
 	vec_release(&options->against.paths);
+	vec_release(&options->against.after);
 }
 
 char *options_id(const struct create_options *options, size_t index)

@@ -178,9 +178,9 @@ listens() {
 	expect_refused 3 "'../limit.o' is no program or library"
 }
 
-@test "not with a series" {
-	echo fix.diff > ../series
-	tool uspl-create --series=../series --against=/bin/true
-	expect_status 2
-	expect_message "--against is for one update"
+@test "earlier updates are for --against, and must be some" {
+	tool uspl-create --patch=../fix.diff --after=../fix.diff
+	expect_refused 2 '--after is for --against' ''
+	tool uspl-create --patch=../fix.diff --against=../server --after=../nothing.tar.gz
+	expect_refused 3 'nothing.tar.gz' ''
 }
