@@ -17,25 +17,42 @@ static char *to_hex(const uint8_t *bytes, size_t len)
 	return hex;
 }
 
+bool note_next(const uint8_t *notes, size_t len, uint64_t align, size_t *at, struct note *ret)
+{
+	size_t mask = align == 8 ? 7 : 3, name, desc;
+	Elf64_Nhdr head;
+
+	if (*at > len || len - *at < sizeof(head))
+		return false;
+	memcpy(&head, notes + *at, sizeof(head));
+	name = *at + sizeof(head);
+	if (head.n_namesz > len - name)
+		return false;
+	desc = (name + head.n_namesz + mask) & ~mask;
+	if (desc > len || head.n_descsz > len - desc)
+		return false;
+	ret->type = head.n_type;
+	ret->owner = (const char *)notes + name;
+	ret->owner_len = head.n_namesz;
+	ret->desc = notes + desc;
+	ret->desc_len = head.n_descsz;
+	*at = (desc + head.n_descsz + mask) & ~mask;
+	return true;
+}
+
+bool note_is(const struct note *note, const char *owner, uint32_t type)
+{
+	return note->type == type && note->owner_len == strlen(owner) + 1 &&
+	       !memcmp(note->owner, owner, note->owner_len);
+}
+
 char *note_build_id(const uint8_t *notes, size_t len, uint64_t align)
 {
-	size_t at = 0, mask = align == 8 ? 7 : 3;
+	struct note note;
+	size_t at = 0;
 
-	while (at + sizeof(Elf64_Nhdr) <= len) {
-		Elf64_Nhdr head;
-		size_t name, desc;
-
-		memcpy(&head, notes + at, sizeof(head));
-		name = at + sizeof(head);
-		if (head.n_namesz > len - name)
-			return NULL;
-		desc = (name + head.n_namesz + mask) & ~mask;
-		if (desc > len || head.n_descsz > len - desc)
-			return NULL;
-		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
-		    !memcmp(notes + name, "GNU", 4) && head.n_descsz)
-			return to_hex(notes + desc, head.n_descsz);
-		at = (desc + head.n_descsz + mask) & ~mask;
-	}
+	while (note_next(notes, len, align, &at, &note))
+		if (note_is(&note, "GNU", NT_GNU_BUILD_ID) && note.desc_len)
+			return to_hex(note.desc, note.desc_len);
 	return NULL;
 }
