@@ -12,6 +12,7 @@
  * Every register but the flags is kept. What interrupts us (a signal handler that makes traced calls) may use the same thread's entry:
  * the hot path reads it once and takes its place in the ring with one instruction.
  */
+#include "uspl/mark_abi.h"
 #include "uspl/trace_abi.h"
 
 #define SYS_MMAP 9
@@ -24,6 +25,7 @@
 	.global uspl_trace_begin, uspl_trace_end
 	.global uspl_trace_call, uspl_trace_return, uspl_trace_entry
 	.global uspl_trace_call_limited, uspl_trace_return_limited
+	.global uspl_mark_take, uspl_mark_text, uspl_mark_same
 	.balign 4096
 uspl_trace_begin:
 	.set	control, uspl_trace_begin + USPL_TRACE_CONTROL
@@ -414,6 +416,88 @@ call_skip:				/* to the body, as if the thunk weren't there */
 	pop	%rcx
 	pop	%rax
 	ret
+
+/*
+ * For probes of markers (lib/arch/x86_64/probe.c), which have saved all that these change.
+ *
+ * Takes ecx bytes of the thread's ring for a record. rax: where the ring's records begin, rcx: the record's position, not yet masked; its time is
+ * written and its id is 0. rax is 0 if there is no ring. Changes rdx, rsi, rdi.
+ */
+	.balign	64
+uspl_mark_take:
+	mov	%ecx, %edi
+	ENTRY	take_slow
+take_known:				/* rax: the entry */
+	mov	TT_RING(%rax), %rsi
+	test	%rsi, %rsi
+	jz	take_nowhere
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdi, %rcx
+	incq	TR_RECORDS(%rsi)
+	xadd	%rcx, TR_POS(%rsi)
+	lea	USPL_TRACE_RING_HEADER(%rsi), %rax
+	mov	%rcx, %rsi
+	and	control + TC_RING_MASK(%rip), %rsi
+	movl	$0, 12(%rax, %rsi)
+	mov	%rdx, (%rax, %rsi)
+	ret
+take_slow:
+	call	thread_meet
+	test	%rax, %rax
+	jnz	take_known
+	ret
+take_nowhere:
+	NOWHERE
+	xor	%eax, %eax
+	ret
+
+/*
+ * Copies the string at rsi into the record's slots: edi slots from the position rdx on, of the records at rax. What doesn't fit is left out.
+ * Changes rdx, rsi, rdi.
+ */
+uspl_mark_text:
+	push	%rcx
+	push	%rbx
+	test	%rsi, %rsi
+	jnz	1f
+	lea	text_null(%rip), %rsi
+1:	and	control + TC_RING_MASK(%rip), %rdx
+	add	%rax, %rdx
+	mov	$USPL_MARK_SLOT_ROOM, %ecx
+2:	mov	(%rsi), %bl
+	mov	%bl, (%rdx)
+	inc	%rdx
+	cmp	$1, %bl			/* behind the end the end is written again */
+	sbb	$-1, %rsi
+	dec	%ecx
+	jnz	2b
+	movl	$USPL_MARK_MORE, (%rdx)
+	add	$4, %rdx
+	sub	%rax, %rdx
+	dec	%edi
+	jnz	1b
+	pop	%rbx
+	pop	%rcx
+	ret
+text_null:
+	.asciz	"(null)"
+
+/* ZF is set if the strings at rsi and rdi are equal; NULL is equal to none. Changes rax, rsi, rdi. */
+uspl_mark_same:
+	test	%rsi, %rsi
+	jz	2f
+1:	mov	(%rsi), %al
+	cmp	(%rdi), %al
+	jne	3f
+	inc	%rsi
+	inc	%rdi
+	test	%al, %al
+	jnz	1b
+	ret
+2:	or	$1, %eax		/* clears ZF */
+3:	ret
 
 /* The thread's entry in rax, 0 if it has none. Changes rcx. */
 thread_find:

@@ -70,6 +70,7 @@
 #define TR_TID 8
 #define TR_UNSEEN 16
 #define TR_OPEN 24
+#define TR_RECORDS 32
 
 #define USPL_TRACE_ARENAS 16
 #define USPL_TRACE_TIDS 64       /* threads that can be chosen */
@@ -147,7 +148,8 @@ struct uspl_trace_ring {
 	 * addresses are behind the ring's records, the outermost first.
 	 */
 	uint64_t n_open;
-	uint64_t rest[4];
+	uint64_t records; /* of markers, ever taken */
+	uint64_t rest[3];
 };
 
 /* A call: graph. */
@@ -251,6 +253,7 @@ USPL_TRACE_AT(uspl_trace_thread, mute, TT_MUTE);
 USPL_TRACE_AT(uspl_trace_ring, tid, TR_TID);
 USPL_TRACE_AT(uspl_trace_ring, unseen, TR_UNSEEN);
 USPL_TRACE_AT(uspl_trace_ring, n_open, TR_OPEN);
+USPL_TRACE_AT(uspl_trace_ring, records, TR_RECORDS);
 _Static_assert(sizeof(struct uspl_trace_thread) == TT_SIZE, "trace.S knows this");
 
 #endif

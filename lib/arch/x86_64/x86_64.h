@@ -18,6 +18,8 @@ enum {
 /* runtime/trace.S: the code, and the places in it that thunks call. */
 extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], uspl_trace_return[],
 	uspl_trace_entry[], uspl_trace_call_limited[], uspl_trace_return_limited[];
+/* And those that probes of markers call. */
+extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[];
 
 /* arch.reloc */
 const struct reloc_info *x86_64_reloc(uint32_t type);

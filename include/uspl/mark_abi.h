@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mark_abi.h - what is in the target's memory while markers are on
+ *
+ * The runtime, its tables and its rings are those of the tracer (trace_abi.h); each session of
+ * markers has its own. A marker's record is a run of slots of 16 bytes:
+ *
+ *     first slot   time 64, four bytes of arguments, id 32
+ *     the others   twelve bytes of arguments, USPL_MARK_MORE
+ *
+ * Where an argument lies in them, the session's record in the target says. A slot that a reader
+ * meets in the middle of a record is known by its sign.
+ *
+ * What is at a marker's site decides whether a probe is on: the site leads to the first probe's
+ * code, that one's link to the next one's, and so on to the last one's, which leads to its end. A
+ * probe that isn't met on this way is off.
+ */
+#ifndef USPL_MARK_ABI_H
+#define USPL_MARK_ABI_H
+
+#include "uspl/trace_abi.h"
+
+#define USPL_MARK_MORE 0x7ffffffe /* an id that no record has */
+#define USPL_MARK_SLOT_ROOM 12    /* bytes of arguments in a slot behind the first one */
+#define USPL_MARK_FIRST_ROOM 8    /* where in the first slot its four bytes are */
+
+#ifndef __ASSEMBLER__
+
+#include "uspl/mark.h"
+
+#define USPL_MARK_VERSION 2
+#define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
+#define USPL_MARK_SESSION_MAX 32
+#define USPL_MARK_OLD_MAX 24 /* a site's bytes: five, up to the end of an instruction */
+#define USPL_PROBE_ARGS_MAX 12
+
+enum uspl_probe_arg_kind {
+	USPL_PROBE_SIGNED = 1,
+	USPL_PROBE_UNSIGNED,
+	USPL_PROBE_FLOAT, /* width 4: a float, 8: a double */
+	USPL_PROBE_POINTER,
+	USPL_PROBE_TEXT,
+};
+
+struct uspl_probe_arg {
+	uint16_t slot, slots; /* slots: of a text */
+	uint8_t offset, width;
+	uint8_t kind; /* enum uspl_probe_arg_kind */
+	uint8_t pad;
+};
+
+/* A probe at one site. Its id is first_id plus its place in the array. */
+struct uspl_probe {
+	uint64_t site;      /* where the jump is, 5 bytes */
+	uint64_t thunk;     /* its code, */
+	uint64_t inner;     /* and where the link of another one leads */
+	uint64_t link;      /* the jump that leads on, 5 bytes */
+	uint64_t end;       /* where that leads if no other probe follows */
+	uint64_t semaphore; /* of a USDT probe: two bytes, more than 0 while it is used; 0: none */
+	uint32_t name, format; /* offsets of strings; format 0: there is none */
+	uint16_t slots;        /* of a record */
+	uint8_t n_args, old_len;
+	uint8_t guard; /* bytes at the site in which no thread may stand, but at the first */
+	uint8_t pad[3];
+	uint8_t old_bytes[USPL_MARK_OLD_MAX];
+	struct uspl_probe_arg args[USPL_PROBE_ARGS_MAX];
+};
+
+/* A marker's NOP in the program's way, and where it leads while a probe is on. */
+struct uspl_mark_switch {
+	uint64_t site, on;
+};
+
+/* The record, at the beginning of a mapping that is private, anonymous and r--, as in abi.h. */
+struct uspl_mark_region {
+	uint64_t magic;
+	uint32_t version, pad;
+	uint64_t self, map, map_len, info_len;
+	char session[USPL_MARK_SESSION_MAX];
+	uint64_t module;         /* where it begins */
+	uint64_t code;           /* the runtime's copy; its control page follows */
+	uint64_t text, text_len; /* the probes' code */
+	uint32_t first_id, n_probes, n_switches;
+	uint32_t probes, switches, module_name, filter; /* offsets */
+	uint32_t pad2;
+	/* What all regions of a session share: of it the fields are used that tell where it is. */
+	struct uspl_trace_region shared;
+};
+
+_Static_assert(sizeof(struct uspl_probe_arg) == 8, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_probe) == 184, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_mark_region) == 352, "the layout is a contract");
+
+#endif
+#endif

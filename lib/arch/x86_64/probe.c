@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// probe.c - x86-64: the code of a probe
+/*
+ *            what stood at the site before its NOP
+ *     inner: lea   -128(%rsp), %rsp    ; over the red zone
+ *            push  %rax, %rcx, %rdx, %rsi, %rdi
+ *            (lahf; seto %al; push %rax)   ; the flags, where they may be in use
+ *            tests                     ; each: the argument into %rsi, compare, jump
+ *            mov   $bytes, %ecx
+ *            call  uspl_mark_take      ; %rax: the ring's records, %rcx: the record's place; or %rax is 0
+ *            arguments                 ; each: its slot into %rdx, its value by way of %rsi
+ *            the id                    ; last: from here on the record is whole
+ *            pop ...
+ *     link:  jmp end
+ *     end:   what stood at the site behind its NOP; jmp back
+ *
+ * The probe uses these five registers only, so an argument is in its own register, or, if that is one of the five, on the stack.
+ */
+
+#include "arch/probe.h"
+
+#include <string.h>
+
+#include "arch/gate.h"
+#include "arch/x86_64/x86_64.h"
+#include "uspl/mark_abi.h"
+#include "uspl/trace_abi.h"
+
+enum {
+	RAX,
+	RCX,
+	RDX,
+	RBX,
+	RSP,
+	RBP,
+	RSI,
+	RDI,
+	RED_ZONE = 128,
+	JUMP_LEN = 5,
+	WORD = 8,
+	CODE_MAX = 16 << 10, /* of a probe: all its arguments and tests are far less */
+};
+
+/* In the order in which they are pushed. */
+static const uint8_t saved[] = { RAX, RCX, RDX, RSI, RDI };
+
+/* A probe on its way. */
+struct emit {
+	const struct probe_code *code;
+	struct buf out;
+	size_t *test_at;   /* where each test begins */
+	size_t pass, skip; /* and what follows them */
+	bool failed;       /* something is out of reach */
+};
+
+static void put(struct emit *emit, const void *bytes, size_t len)
+{
+	buf_add(&emit->out, bytes, len);
+}
+
+#define PUT(emit, ...)                                                                             \
+	put(emit, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static void put_32(struct emit *emit, uint32_t value)
+{
+	put(emit, &value, sizeof(value));
+}
+
+static void put_64(struct emit *emit, uint64_t value)
+{
+	put(emit, &value, sizeof(value));
+}
+
+/* The distance to an address from behind these four bytes. */
+static void put_distance(struct emit *emit, taddr to)
+{
+	int64_t distance = (int64_t)(to - (emit->code->at + emit->out.len + 4));
+
+	emit->failed |= distance != (int32_t)distance;
+	put_32(emit, (uint32_t)distance);
+}
+
+static taddr runtime_part(const struct emit *emit, const uint8_t *symbol)
+{
+	return emit->code->runtime + (taddr)(symbol - uspl_trace_begin);
+}
+
+static void put_call(struct emit *emit, const uint8_t *symbol)
+{
+	PUT(emit, 0xe8);
+	put_distance(emit, runtime_part(emit, symbol));
+}
+
+static size_t pushed(const struct emit *emit)
+{
+	return ARRAY_SIZE(saved) * WORD + (emit->code->keep_flags ? WORD : 0);
+}
+
+/* Where on the stack a saved register is; -1 if it isn't saved. */
+static int saved_at(const struct emit *emit, uint8_t reg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(saved); i++)
+		if (saved[i] == reg)
+			return (int)(pushed(emit) - (i + 1) * WORD);
+	return -1;
+}
+
+/* The program's value of a register into rsi or rdi. */
+static void load_register(struct emit *emit, uint8_t reg, uint8_t to)
+{
+	int at = saved_at(emit, reg);
+
+	if (at >= 0) { /* mov at(%rsp), %to */
+		PUT(emit, 0x48, 0x8b, (uint8_t)(0x44 | to << 3), 0x24, (uint8_t)at);
+	} else if (reg == RSP) { /* lea what we have pushed(%rsp), %to */
+		PUT(emit, 0x48, 0x8d, (uint8_t)(0x84 | to << 3), 0x24);
+		put_32(emit, (uint32_t)(pushed(emit) + RED_ZONE));
+	} else { /* mov %reg, %to */
+		PUT(emit, (uint8_t)(0x48 | (reg >> 3) << 2), 0x89,
+		    (uint8_t)(0xc0 | (reg & 7) << 3 | to));
+	}
+}
+
+/* Extends the value in rsi from its size to 8 bytes. */
+static void extend(struct emit *emit, const struct place *place)
+{
+	bool sign = place->is_signed;
+
+	if (place->size == 1)
+		PUT(emit, 0x48, 0x0f, sign ? 0xbe : 0xb6, 0xf6);
+	else if (place->size == 2)
+		PUT(emit, 0x48, 0x0f, sign ? 0xbf : 0xb7, 0xf6);
+	else if (place->size == 4 && sign)
+		PUT(emit, 0x48, 0x63, 0xf6);
+	else if (place->size == 4)
+		PUT(emit, 0x89, 0xf6);
+}
+
+/* The address of a memory operand without its displacement into rdi. Changes rsi. */
+static void load_address(struct emit *emit, const struct place *place)
+{
+	if (place->has_base)
+		load_register(emit, place->reg, RDI);
+	else
+		PUT(emit, 0x31, 0xff); /* xor %edi, %edi */
+	if (!place->scale)
+		return;
+	load_register(emit, place->index, RSI);
+	/* lea (%rdi,%rsi,scale), %rdi */
+	PUT(emit, 0x48, 0x8d, 0x3c, (uint8_t)(__builtin_ctz(place->scale) << 6 | RSI << 3 | RDI));
+}
+
+static void load_memory(struct emit *emit, const struct place *place)
+{
+	if (place->symbol) {
+		PUT(emit, 0x48, 0xbe); /* mov $address, %rsi */
+		put_64(emit, (uint64_t)place->number);
+	} else {
+		load_address(emit, place);
+		PUT(emit, 0x48, 0x8d, 0xb7); /* lea displacement(%rdi), %rsi */
+		put_32(emit, (uint32_t)place->number);
+	}
+	/* No wider than the operand is. */
+	if (place->size == 8)
+		PUT(emit, 0x48, 0x8b, 0x36); /* mov (%rsi), %rsi */
+	else if (place->size == 4)
+		PUT(emit, 0x8b, 0x36);
+	else
+		PUT(emit, 0x0f, place->size == 2 ? 0xb7 : 0xb6, 0x36); /* movzx */
+}
+
+/* The argument's value into rsi. Changes rdi. */
+static void load(struct emit *emit, const struct place *place)
+{
+	switch (place->kind) {
+	case PLACE_REGISTER:
+		load_register(emit, place->reg, RSI);
+		if (place->shift)
+			PUT(emit, 0x48, 0xc1, 0xee, place->shift); /* shr */
+		break;
+	case PLACE_VECTOR: /* movq %xmmN, %rsi */
+		PUT(emit, 0x66, (uint8_t)(0x48 | (place->reg >> 3) << 2), 0x0f, 0x7e,
+		    (uint8_t)(0xc0 | (place->reg & 7) << 3 | RSI));
+		break;
+	case PLACE_NUMBER: /* mov $number, %rsi */
+		PUT(emit, 0x48, 0xbe);
+		put_64(emit, (uint64_t)place->number);
+		break;
+	case PLACE_MEMORY:
+		load_memory(emit, place);
+		break;
+	}
+	extend(emit, place);
+}
+
+/* jcc to a test, or to what follows them; filled in at the end. */
+static void put_jcc(struct emit *emit, uint8_t condition, int target)
+{
+	PUT(emit, 0x0f, (uint8_t)(0x80 | condition));
+	put_32(emit, (uint32_t)target);
+}
+
+enum { CC_B = 2, CC_E = 4, CC_NE = 5, CC_BE = 6, CC_L = 12, CC_LE = 14 };
+
+/* The condition under which the relation holds. */
+static uint8_t condition_of(const struct probe_test *test, bool is_signed)
+{
+	uint8_t less = is_signed ? CC_L : CC_B, less_equal = is_signed ? CC_LE : CC_BE;
+
+	switch (test->relation) {
+	case PROBE_EQUAL:
+		return CC_E;
+	case PROBE_UNEQUAL:
+	case PROBE_BITS:
+		return CC_NE;
+	case PROBE_LESS:
+		return less;
+	case PROBE_LESS_EQUAL:
+		return less_equal;
+	case PROBE_GREATER:
+		return less_equal ^ 1;
+	case PROBE_GREATER_EQUAL:
+		return less ^ 1;
+	}
+	return CC_E;
+}
+
+/* The string that the argument is compared with lies in the code, and is jumped over. */
+static void compare_text(struct emit *emit, const char *text)
+{
+	size_t len = strlen(text) + 1;
+
+	PUT(emit, 0x48, 0x8d, 0x3d, JUMP_LEN, 0, 0, 0); /* lea text(%rip), %rdi */
+	PUT(emit, 0xe9);
+	put_32(emit, (uint32_t)len);
+	put(emit, text, len);
+	put_call(emit, uspl_mark_same);
+}
+
+static void put_test(struct emit *emit, const struct probe_test *test)
+{
+	const struct place *place = &emit->code->args[test->arg].place;
+
+	load(emit, place);
+	if (test->text) {
+		compare_text(emit, test->text);
+	} else {
+		PUT(emit, 0x48, 0xbf); /* mov $value, %rdi */
+		put_64(emit, test->value);
+		if (test->relation == PROBE_BITS)
+			PUT(emit, 0x48, 0x85, 0xfe); /* test %rdi, %rsi */
+		else
+			PUT(emit, 0x48, 0x39, 0xfe); /* cmp %rdi, %rsi */
+	}
+	put_jcc(emit, condition_of(test, place->is_signed), test->if_true);
+	PUT(emit, 0xe9);
+	put_32(emit, (uint32_t)test->if_false);
+}
+
+static void put_tests(struct emit *emit)
+{
+	for (size_t i = 0; i < emit->code->n_tests; i++) {
+		emit->test_at[i] = emit->out.len;
+		put_test(emit, &emit->code->tests[i]);
+	}
+	emit->pass = emit->out.len;
+}
+
+/* The place of a jump's distance, which holds a test's number or what it stands for. */
+static void resolve(struct emit *emit, size_t at)
+{
+	int32_t target, distance;
+	size_t to;
+
+	memcpy(&target, emit->out.data + at, sizeof(target));
+	to = target == PROBE_PASS   ? emit->pass
+	     : target == PROBE_SKIP ? emit->skip
+				    : emit->test_at[target];
+	distance = (int32_t)(to - (at + sizeof(distance)));
+	memcpy(emit->out.data + at, &distance, sizeof(distance));
+}
+
+static void resolve_tests(struct emit *emit)
+{
+	for (size_t i = 0; i < emit->code->n_tests; i++) {
+		size_t end = i + 1 < emit->code->n_tests ? emit->test_at[i + 1] : emit->pass;
+
+		resolve(emit, end - JUMP_LEN + 1);
+		resolve(emit, end - JUMP_LEN - 4);
+	}
+}
+
+/* The address of a slot of the record into rdx. */
+static void put_slot(struct emit *emit, uint16_t slot)
+{
+	PUT(emit, 0x48, 0x8d, 0x91); /* lea 16 * slot(%rcx), %rdx */
+	put_32(emit, slot * (uint32_t)USPL_TRACE_RECORD);
+	PUT(emit, 0x48, 0x23, 0x15); /* and ring_mask(%rip), %rdx */
+	put_distance(emit, emit->code->runtime + USPL_TRACE_CONTROL + TC_RING_MASK);
+	PUT(emit, 0x48, 0x01, 0xc2); /* add %rax, %rdx */
+}
+
+/* A slot's last four bytes, its sign or id; the slot is in rdx. */
+static void put_sign(struct emit *emit, uint32_t sign)
+{
+	PUT(emit, 0xc7, 0x42, USPL_TRACE_RECORD - 4);
+	put_32(emit, sign);
+}
+
+static void put_text(struct emit *emit, const struct probe_arg *arg)
+{
+	load(emit, &arg->place);
+	PUT(emit, 0x48, 0x8d, 0x91); /* lea 16 * slot(%rcx), %rdx */
+	put_32(emit, arg->slot * (uint32_t)USPL_TRACE_RECORD);
+	PUT(emit, 0xbf); /* mov $slots, %edi */
+	put_32(emit, arg->slots);
+	put_call(emit, uspl_mark_text);
+}
+
+static void put_value(struct emit *emit, const struct probe_arg *arg)
+{
+	load(emit, &arg->place);
+	if (arg->width == 8)
+		PUT(emit, 0x48, 0x89, 0x72, arg->offset); /* mov %rsi, offset(%rdx) */
+	else
+		PUT(emit, 0x89, 0x72, arg->offset);
+}
+
+static void put_slot_values(struct emit *emit, uint16_t slot)
+{
+	const struct probe_code *code = emit->code;
+	bool began = false;
+
+	for (size_t i = 0; i < code->n_args; i++) {
+		if (code->args[i].slot != slot)
+			continue;
+		if (!code->args[i].width) {
+			put_text(emit, &code->args[i]);
+			continue;
+		}
+		if (!began)
+			put_slot(emit, slot);
+		began = true;
+		put_value(emit, &code->args[i]);
+	}
+	if (began && slot)
+		put_sign(emit, USPL_MARK_MORE);
+}
+
+static void put_record(struct emit *emit)
+{
+	const struct probe_code *code = emit->code;
+	size_t jump;
+
+	PUT(emit, 0xb9); /* mov $bytes, %ecx */
+	put_32(emit, code->slots * (uint32_t)USPL_TRACE_RECORD);
+	put_call(emit, uspl_mark_take);
+	PUT(emit, 0x48, 0x85, 0xc0); /* test %rax, %rax */
+	put_jcc(emit, CC_E, PROBE_SKIP);
+	jump = emit->out.len - 4;
+	for (uint16_t slot = 0; slot < code->slots; slot++)
+		put_slot_values(emit, slot);
+	put_slot(emit, 0);
+	put_sign(emit, code->id);
+	emit->skip = emit->out.len;
+	if (!emit->out.oom)
+		resolve(emit, jump);
+}
+
+static void put_begin(struct emit *emit)
+{
+	PUT(emit, 0x48, 0x8d, 0x64, 0x24, (uint8_t)-RED_ZONE); /* lea -128(%rsp), %rsp */
+	for (size_t i = 0; i < ARRAY_SIZE(saved); i++)
+		PUT(emit, (uint8_t)(0x50 | saved[i]));
+	if (emit->code->keep_flags)
+		PUT(emit, 0x9f, 0x0f, 0x90, 0xc0, 0x50); /* lahf; seto %al; push %rax */
+}
+
+static void put_end(struct emit *emit)
+{
+	if (emit->code->keep_flags)
+		PUT(emit, 0x58, 0x04, 0x7f, 0x9e); /* pop %rax; add $127, %al; sahf */
+	for (size_t i = ARRAY_SIZE(saved); i > 0; i--)
+		PUT(emit, (uint8_t)(0x58 | saved[i - 1]));
+	PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea 128(%rsp), %rsp */
+	put_32(emit, RED_ZONE);
+}
+
+/* The instructions [at, end) of what stood at the site, moved. */
+static int put_old(struct emit *emit, size_t at, size_t end, struct uspl_err *err)
+{
+	const struct probe_code *code = emit->code;
+	uint8_t moved[INSN_MOVED_MAX];
+	size_t len;
+
+	while (at < end) {
+		int n = insn_move(code->site + at, code->old + at, end - at,
+				  code->at + emit->out.len, moved, &len, err);
+
+		if (n < 0)
+			return n;
+		put(emit, moved, len);
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_parts *ret,
+		 struct uspl_err *err)
+{
+	auto_free size_t *test_at = calloc(code->n_tests + 1, sizeof(*test_at));
+	struct emit emit = { .code = code, .test_at = test_at };
+	size_t inner, link;
+	int rc;
+
+	if (!test_at)
+		return uspl_fail_nomem(err);
+	rc = put_old(&emit, 0, code->before, err);
+	inner = emit.out.len;
+	put_begin(&emit);
+	put_tests(&emit);
+	put_record(&emit);
+	if (!emit.out.oom)
+		resolve_tests(&emit);
+	put_end(&emit);
+	while (!emit.out.oom && (code->at + emit.out.len) % WORD > WORD - JUMP_LEN)
+		PUT(&emit, 0x90);
+	link = emit.out.len;
+	PUT(&emit, 0xe9);
+	put_32(&emit, 0);
+	if (!rc)
+		rc = put_old(&emit, code->before + code->skip, code->old_len, err);
+	PUT(&emit, 0xe9);
+	put_distance(&emit, code->site + code->old_len);
+	if (!rc && emit.out.oom)
+		rc = uspl_fail_nomem(err);
+	if (!rc && (emit.failed || emit.out.len > CODE_MAX))
+		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "a probe at 0x%llx is out of reach",
+			       (unsigned long long)code->at);
+	if (!rc) {
+		*ret = (struct probe_parts){ code->at + inner, code->at + link,
+					     code->at + link + JUMP_LEN };
+		buf_add(buf, emit.out.data, emit.out.len);
+	}
+	buf_release(&emit.out);
+	return rc;
+}
