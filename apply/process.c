@@ -14,6 +14,7 @@
 #include "live/survey.h"
 #include "proc/lock.h"
 #include "proc/memcg.h"
+#include "tracing/marks.h"
 #include "tracing/session.h"
 
 /* All that belongs to one process while we work on it. */
@@ -190,6 +191,8 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 
 	if (!rc)
 		rc = session_refuse(session->proc, err);
+	if (!rc)
+		rc = marks_refuse(session->proc, err);
 	if (!rc)
 		rc = modules_read(session->proc, &session->modules, err);
 	if (!rc)

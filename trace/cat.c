@@ -12,7 +12,7 @@
 struct options {
 	bool follow;
 	int depth;
-	const char *format;
+	const char *format, *session;
 };
 
 /* Until ^C, or until the process or its tracing has ended. */
@@ -42,10 +42,11 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	int rc = format_find(opts->format, &format, err);
 
 	if (!rc && format->durations && tracer_of(&reader->view.session)->hook->entries)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "the format '%s' needs durations, which the tracer 'function' "
-			       "doesn't record",
-			       format->name);
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the format '%s' needs durations, which %s",
+			       format->name,
+			       reader->view.session.regions.n
+				       ? "the tracer 'function' doesn't record"
+				       : "markers don't have");
 	if (!rc && opts->follow && reader_is_file(reader))
 		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
 	if (rc)
@@ -66,7 +67,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 
 int trace_cat(int argc, char **argv, struct uspl_err *err)
 {
-	struct options opts = { .format = "text" };
+	struct options opts = { .format = "text", .session = "" };
 	const struct cli_option table[] = {
 		{ 'f', "follow", NULL, CLI_FLAG, &opts.follow,
 		  "go on printing what comes, until ^C" },
@@ -74,6 +75,8 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		{ 0, "format", "NAME", CLI_STRING, &opts.format,
 		  "'text' (default), 'json', 'chrome' (for Perfetto), 'folded' (for flame "
 		  "graphs)" },
+		{ 0, "session", "NAME", CLI_STRING, &opts.session,
+		  "the markers of this session (uspl-trace mark)" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace cat",
@@ -83,7 +86,7 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	struct reader reader = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, &opts.session, &reader, err);
 
 	if (rc == CLI_GO_ON) {
 		cancel_catch();

@@ -18,6 +18,7 @@ static const struct {
 	{ "record", trace_record, "save what was recorded in a file" },
 	{ "stop",   trace_stop,   "stop tracing" },
 	{ "list",   trace_list,   "list functions, and how each can be traced" },
+	{ "mark",   trace_mark,   "list markers, and switch them on and off" },
 	{ "status", trace_status, "show what is traced where" },
 	{ "tracers", trace_tracers, "list the tracers" },
 };

@@ -31,19 +31,59 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 	buf_addf(out, "%s\n", json_text(&json));
 }
 
+static void add_value(struct json *json, const struct message_value *value)
+{
+	if (value->kind == USPL_PROBE_TEXT)
+		json_string(json, NULL, value->text);
+	else if (value->kind == USPL_PROBE_FLOAT)
+		json_decimal(json, NULL, value->real, 6);
+	else if (value->kind == USPL_PROBE_SIGNED || value->word <= UINT32_MAX)
+		json_number(json, NULL, (int64_t)value->word);
+	else
+		json_address(json, NULL, value->word);
+}
+
+static void add_mark(const struct reader *reader, const struct mark_record *record, struct buf *out)
+{
+	struct message_value values[USPL_PROBE_ARGS_MAX];
+	auto_buf struct buf message = { 0 };
+	auto_json struct json json = { 0 };
+
+	if (mark_values(&reader->marks, record, values, NULL))
+		out->oom = true;
+	mark_add_message(reader, record, &message);
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", record->tid);
+	json_decimal(&json, "time_us",
+		     trace_us(&reader->log, record->time - reader->log.start_ticks), 3);
+	json_string(&json, "marker", mark_text(record->region, record->probe->name));
+	json_string(&json, "module", mark_text(record->region, record->region->head.module_name));
+	json_string(&json, "message", buf_str(&message));
+	json_open(&json, "args", '[');
+	for (size_t i = 0; i < record->probe->n_args; i++)
+		add_value(&json, &values[i]);
+	json_close(&json, ']');
+	json_close(&json, '}');
+	buf_addf(out, "%s\n", json_text(&json));
+	mark_values_release(values);
+}
+
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	const struct trace_event *event;
+	size_t mark = 0;
 
 	(void)err;
 	vec_for_each (&reader->timeline.events, event) {
 		const struct trace_span *span = &reader->timeline.calls.items[event->call];
 
+		mark = marks_print(reader, mark, event->time, add_mark, out);
 		if (event->kind != TRACE_LEAVE &&
 		    (!reader->log.depth || span->depth < reader->log.depth))
 			add_call(reader, span, out);
 		format_flush(out, false);
 	}
+	marks_print(reader, mark, UINT64_MAX, add_mark, out);
 	return 0;
 }
 

@@ -28,15 +28,18 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 {
 	const struct tracer *tracer = tracer_of(&reader->view.session);
 	const struct trace_event *event;
+	size_t mark = 0;
 
 	(void)err;
 	vec_for_each (&reader->timeline.events, event) {
 		struct trace_event shown = *event;
 
+		mark = marks_print(reader, mark, event->time, tracer->hook->mark, out);
 		if (cut(&reader->log, &shown))
 			tracer->hook->line(&reader->log, &shown, out);
 		format_flush(out, false);
 	}
+	marks_print(reader, mark, UINT64_MAX, tracer->hook->mark, out);
 	return 0;
 }
 

@@ -73,11 +73,13 @@ static bool is_function_wanted(void *ctx, const char *name, taddr entry)
 	       !matches_either(&opts->not, name);
 }
 
-static uint64_t power_of_two(uint64_t n)
+uint64_t trace_ring_bytes(int kb)
 {
 	uint64_t power = 4096;
 
-	while (power < n)
+	if (!kb)
+		return RING_DEFAULT;
+	while (power < (uint64_t)kb << 10)
 		power *= 2;
 	return power;
 }
@@ -117,8 +119,7 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 {
 	struct trace_request request = {
 		.entries = tracer->hook->entries,
-		.ring_bytes = opts->buffer_kb ? power_of_two((uint64_t)opts->buffer_kb << 10)
-					      : RING_DEFAULT,
+		.ring_bytes = trace_ring_bytes(opts->buffer_kb),
 		.threshold_s = opts->threshold_s,
 		.depth = (unsigned)opts->depth,
 		.choice = { is_module_wanted, is_function_wanted, opts },

@@ -11,24 +11,46 @@ void reader_release(struct reader *reader)
 	timeline_release(&reader->timeline);
 	vec_release(&reader->records);
 	vec_release(&reader->rings);
+	mark_reader_release(&reader->marks);
 	names_release(&reader->names);
 	view_release(&reader->view);
 }
 
-int reader_open(pid_t pid, struct reader *reader, struct uspl_err *err)
+/* Where the times that are printed count from: the older one of the two beginnings. */
+static struct trace_clocks start_of(const struct reader *reader)
 {
-	const struct uspl_trace_region *head;
-	int rc = view_open(pid, false, &reader->view, err);
+	const struct trace_session *session = &reader->view.session;
+	const struct uspl_trace_region *head =
+		session->regions.n ? &session->regions.items[0].head : &reader->marks.shared;
+
+	if (reader->has_marks && reader->marks.shared.start_ticks < head->start_ticks)
+		head = &reader->marks.shared;
+	return (struct trace_clocks){ head->start_ticks, head->start_ns };
+}
+
+int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl_err *err)
+{
+	int rc = (marks ? view_open_any : view_open)(pid, false, &reader->view, err);
 
 	if (rc)
 		return rc;
-	head = &reader->view.session.regions.items[0].head;
-	rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
-			&reader->names, err);
+	if (marks) {
+		rc = mark_reader_open(&reader->marks, reader->view.proc, marks, err);
+		reader->has_marks = !rc;
+		if (rc == -USPL_E_NOT_APPLIED && reader->view.session.regions.n)
+			rc = 0;
+		if (rc == -USPL_E_NOT_APPLIED)
+			uspl_fail(err, USPL_E_NOT_APPLIED,
+				  "pid %d is not traced, and none of its markers is on%s%s", pid,
+				  *marks ? " in session " : "", marks);
+	}
+	if (!rc)
+		rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
+				&reader->names, err);
 	reader->log = (struct trace_log){ .pid = pid,
 					  .session = &reader->view.session,
 					  .names = &reader->names,
-					  .start_ticks = head->start_ticks,
+					  .start_ticks = start_of(reader).ticks,
 					  .timeline = &reader->timeline };
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
 	return rc;
@@ -68,9 +90,9 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 }
 
 /* Rings that threads have taken since the last look. */
-static int find_rings(struct reader *reader, struct uspl_err *err)
+static int find_rings(struct reader *reader, const struct uspl_trace_region *head,
+		      struct uspl_err *err)
 {
-	const struct uspl_trace_region *head = &reader->view.session.regions.items[0].head;
 	struct uspl_trace_counters counters;
 	uint64_t n;
 	int rc = proc_read(reader->view.proc, head->counters, &counters, sizeof(counters), err);
@@ -92,17 +114,16 @@ static int find_rings(struct reader *reader, struct uspl_err *err)
 	return 0;
 }
 
-/* Reads what is new, and puts it in order. */
-static int read_rings(struct reader *reader, struct uspl_err *err)
+/* Calls of functions. */
+static int read_calls(struct reader *reader, struct uspl_err *err)
 {
-	const struct uspl_trace_region *head = &reader->view.session.regions.items[0].head;
-	const struct trace_clocks start = { head->start_ticks, head->start_ns };
-	struct trace_clocks now;
 	struct trace_ring *ring;
-	int rc = find_rings(reader, err);
+	int rc = 0;
 
 	reader->records.n = 0;
-	reader->log.overwritten = 0;
+	reader->log.overwritten = reader->log.unseen = 0;
+	if (reader->view.session.regions.n)
+		rc = find_rings(reader, &reader->view.session.regions.items[0].head, err);
 	vec_for_each (&reader->rings, ring) {
 		if (!rc)
 			rc = trace_ring_read(reader->view.proc, ring, &reader->records, err);
@@ -110,8 +131,21 @@ static int read_rings(struct reader *reader, struct uspl_err *err)
 		reader->log.unseen += ring->unseen;
 	}
 	timeline_release(&reader->timeline);
-	if (!rc)
-		rc = timeline_make(&reader->records, &reader->timeline, err);
+	return rc ? rc : timeline_make(&reader->records, &reader->timeline, err);
+}
+
+/* Reads what is new, and puts it in order. */
+static int read_rings(struct reader *reader, struct uspl_err *err)
+{
+	const struct trace_clocks start = start_of(reader);
+	struct trace_clocks now;
+	int rc = read_calls(reader, err);
+
+	if (!rc && reader->has_marks) {
+		rc = mark_reader_read(&reader->marks, err);
+		reader->log.overwritten += reader->marks.overwritten;
+		reader->log.unseen += reader->marks.nowhere;
+	}
 	clocks_read(&now);
 	reader->log.ns_per_tick = clocks_ns_per_tick(&start, &now);
 	return rc;
@@ -133,8 +167,8 @@ void reader_print_losses(const struct reader *reader, FILE *to)
 			(unsigned long long)reader->log.unseen);
 }
 
-int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, struct reader *reader,
-			struct uspl_err *err)
+int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
+			const char *const *marks, struct reader *reader, struct uspl_err *err)
 {
 	int first, rc = cli_parse(cmd, argc, argv, &first, err);
 	pid_t pid;
@@ -151,5 +185,5 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, st
 	if (argv[first][strspn(argv[first], "0123456789")])
 		return reader_open_file(argv[first], reader, err);
 	rc = cli_pid(argv[first], &pid, err);
-	return rc ? rc : reader_open(pid, reader, err);
+	return rc ? rc : reader_open(pid, marks ? *marks : NULL, reader, err);
 }

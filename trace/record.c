@@ -97,7 +97,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	struct reader reader = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
 
 	if (rc == CLI_GO_ON && !path)
 		rc = uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");

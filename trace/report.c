@@ -102,7 +102,7 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	};
 	struct reader reader = { 0 };
 	totals_vec all = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
 
 	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,

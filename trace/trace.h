@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cli.h"
 #include "tracing/clocks.h"
+#include "tracing/mark_record.h"
 #include "tracing/saved.h"
 #include "tracing/session.h"
 #include "tracing/timeline.h"
@@ -25,6 +26,7 @@ int trace_report(int argc, char **argv, struct uspl_err *err);
 int trace_record(int argc, char **argv, struct uspl_err *err);
 int trace_list(int argc, char **argv, struct uspl_err *err);
 int trace_status(int argc, char **argv, struct uspl_err *err);
+int trace_mark(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
 
 /*
@@ -64,6 +66,9 @@ const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, 
 /* The file name of the module that the function is in. */
 const char *names_module(const struct trace_names *names, uint32_t id);
 
+/* How many bytes of records a ring has, by the option --buffer, 0 if it isn't given. */
+uint64_t trace_ring_bytes(int kb);
+
 /* What was read, ready to be printed. */
 struct trace_log {
 	pid_t pid;
@@ -92,7 +97,9 @@ struct view {
 
 /* Opens a process that is to be changed; one tool at a time (proc/lock.h). */
 int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
-/* USPL_E_NOT_APPLIED if nothing is traced there. write: the process is to be changed, too. */
+/* write: the process is to be changed, too. */
+int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
+/* The same; USPL_E_NOT_APPLIED if no functions are traced there. */
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 void view_release(struct view *view);
 
@@ -103,20 +110,27 @@ struct reader {
 	VEC(struct trace_ring) rings;
 	trace_records records;    /* of the last reading */
 	struct timeline timeline; /* the same, in order */
+	bool has_marks;           /* markers are read, too */
+	struct mark_reader marks;
 	struct trace_log log;
 };
 
-/* USPL_E_NOT_APPLIED if the process isn't traced. reader_release must follow in any case. */
-int reader_open(pid_t pid, struct reader *reader, struct uspl_err *err) uspl_must_check;
+/*
+ * marks: NULL, or a session of markers whose records are wanted, too. USPL_E_NOT_APPLIED if there is
+ * nothing to read. reader_release must follow in any case.
+ */
+int reader_open(pid_t pid, const char *marks, struct reader *reader,
+		struct uspl_err *err) uspl_must_check;
 /* A trace that was saved. reader_release must follow in any case. */
 int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* True for a trace that was saved: there is one reading, of all of it. */
 bool reader_is_file(const struct reader *reader);
 /*
  * Parses a subcommand's line, whose only operand is a pid or, if it isn't a number, a saved trace,
- * and opens it. Returns like cli_parse.
+ * and opens it. Returns like cli_parse. marks: where an option may put the session's name, or NULL.
  */
-int reader_open_operand(const struct cli_command *cmd, int argc, char **argv, struct reader *reader,
+int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
+			const char *const *marks, struct reader *reader,
 			struct uspl_err *err) uspl_must_check;
 /* Reads what is new since the last time. */
 int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
@@ -128,6 +142,24 @@ void reader_release(struct reader *reader);
  * recorded.
  */
 int uftrace_write(struct reader *reader, const char *dir, struct uspl_err *err) uspl_must_check;
+
+/* Appends one marker's record in some form. */
+typedef void (*mark_printer)(const struct reader *reader, const struct mark_record *record,
+			     struct buf *out);
+/*
+ * Appends the records of markers from the one numbered `from` on that are not younger than `time`.
+ * Returns the number of the next.
+ */
+size_t marks_print(const struct reader *reader, size_t from, uint64_t time, mark_printer print,
+		   struct buf *out);
+/* Appends "subsystem:name: message". */
+void mark_add_message(const struct reader *reader, const struct mark_record *record,
+		      struct buf *out);
+/* The line of a marker: for a graph, and for a list of events. */
+void mark_line_graph(const struct reader *reader, const struct mark_record *record,
+		     struct buf *out);
+void mark_line_event(const struct reader *reader, const struct mark_record *record,
+		     struct buf *out);
 
 /* A form in which records are printed. */
 struct format {

@@ -23,6 +23,8 @@
 #include "tracing/timeline.h"
 
 struct format;
+struct mark_record;
+struct reader;
 struct trace_log;
 
 /* An option of one tracer. Letters are for the options of all; the name may be another's, too. */
@@ -40,6 +42,9 @@ struct tracer_hook {
 	void (*head)(struct buf *out);
 	/* One event as a line. */
 	void (*line)(const struct trace_log *log, const struct trace_event *event, struct buf *out);
+	/* The record of a marker among them. */
+	void (*mark)(const struct reader *reader, const struct mark_record *record,
+		     struct buf *out);
 };
 
 /* A process that is being observed. */
@@ -83,6 +88,8 @@ struct tracer {
 };
 
 extern const struct tracer tracer_function, tracer_graph;
+/* Where no functions are traced, and markers are on. */
+extern const struct tracer tracer_none;
 
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;

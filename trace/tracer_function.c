@@ -29,6 +29,7 @@ static const struct tracer_hook hook = {
 	.entries = true,
 	.head = print_head,
 	.line = print_line,
+	.mark = mark_line_event,
 };
 
 const struct tracer tracer_function = {

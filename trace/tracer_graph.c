@@ -50,6 +50,7 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 static const struct tracer_hook hook = {
 	.head = print_head,
 	.line = print_line,
+	.mark = mark_line_graph,
 };
 
 const struct tracer tracer_graph = {

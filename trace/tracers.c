@@ -28,6 +28,8 @@ int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *er
 
 const struct tracer *tracer_of(const struct trace_session *session)
 {
+	if (!session->regions.n)
+		return &tracer_none;
 	return session->regions.items[0].head.entries ? &tracer_function : &tracer_graph;
 }
 

@@ -13,7 +13,7 @@ int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err)
 	return proc_open_locked(pid, clock_now_ns() + LOCK_NS, ret, err);
 }
 
-int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
+int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
 	struct view view = { 0 };
 	int rc = write ? view_lock(pid, &view.proc, err) : proc_open_readonly(pid, &view.proc, err);
@@ -22,17 +22,24 @@ int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 		rc = modules_read(view.proc, &view.modules, err);
 	if (!rc)
 		rc = session_read(view.proc, &view.session, err);
-	if (!rc && !view.session.regions.n) {
-		uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is not traced", pid);
-		uspl_hint(err, "'uspl-trace start %d' starts it", pid);
-		rc = -USPL_E_NOT_APPLIED;
-	}
 	if (rc) {
 		view_release(&view);
 		return rc;
 	}
 	*ret = view;
 	return 0;
+}
+
+int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
+{
+	int rc = view_open_any(pid, write, ret, err);
+
+	if (rc || ret->session.regions.n)
+		return rc;
+	view_release(ret);
+	uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is not traced", pid);
+	uspl_hint(err, "'uspl-trace start %d' starts it", pid);
+	return -USPL_E_NOT_APPLIED;
 }
 
 void view_release(struct view *view)

@@ -10,6 +10,7 @@
 #include "live/options.h"
 #include "live/report.h"
 #include "live/survey.h"
+#include "tracing/marks.h"
 #include "tracing/session.h"
 #include "proc/lock.h"
 #include "uspl/commands.h"
@@ -137,6 +138,8 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .stop_all = opts->live.stop };
 	int rc = session_refuse(proc, err);
 
+	if (!rc)
+		rc = marks_refuse(proc, err);
 	if (!rc)
 		rc = regions_read(proc, regions, err);
 	if (!rc)

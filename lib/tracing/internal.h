@@ -20,6 +20,9 @@ static inline uint64_t trace_pages(uint64_t len)
  */
 int share_map(struct proc *proc, const struct trace_request *request,
 	      struct uspl_trace_region *head, struct uspl_err *err) uspl_must_check;
+/* What a copy of the runtime is told about them; all else in *ret is 0. */
+void share_control(const struct proc *proc, const struct uspl_trace_region *head,
+		   struct uspl_trace_control *ret);
 /* Unmaps them; a failure is noted in the log. */
 void share_unmap(struct proc *proc, const struct uspl_trace_region *head);
 /*
@@ -51,6 +54,16 @@ void part_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_by
  */
 int quieten(struct proc *proc, const struct module *module, size_t *ret_n,
 	    struct uspl_err *err) uspl_must_check;
+
+/* Slots [first, end), in slots ever taken, of a ring whose records take mask + 1 bytes. */
+struct ring_part {
+	taddr ring;
+	uint64_t mask, first, end;
+};
+
+/* Copies them out of the ring, which may wrap around: USPL_TRACE_RECORD bytes each. */
+int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
+	      struct uspl_err *err) uspl_must_check;
 
 /* Switches all sites of the session. */
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,

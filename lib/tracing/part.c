@@ -194,23 +194,6 @@ static int fill_sites(struct part *part, struct uspl_err *err)
 	return 0;
 }
 
-static void fill_control(const struct part *part, struct uspl_trace_control *control)
-{
-	const struct uspl_trace_region *head = &part->region.head;
-
-	*control = (struct uspl_trace_control){
-		.threads = head->tables,
-		.chunks = head->tables + USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread),
-		.rings = head->rings,
-		.ring_bytes = head->ring_bytes,
-		.ring_mask = head->ring_mask,
-		.counters = head->counters,
-		.n_rings = head->n_rings,
-		.no_syscalls = part->proc->seccomp != 0,
-		.arenas = { { head->thunks, head->thunks_len } },
-	};
-}
-
 static int write_all(struct part *part, struct uspl_err *err)
 {
 	struct uspl_trace_region *head = &part->region.head;
@@ -220,7 +203,8 @@ static int write_all(struct part *part, struct uspl_err *err)
 	size_t code_len;
 	int rc;
 
-	fill_control(part, &control);
+	share_control(part->proc, head, &control);
+	control.arenas[0] = (struct uspl_trace_arena){ head->thunks, head->thunks_len };
 	head->sites = sizeof(*head);
 	head->module_name = (uint32_t)(sizeof(*head) +
 				       part->region.sites.n * sizeof(*part->region.sites.items));

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "tracing/internal.h"
+
 /* As many records at the end of a ring as may be in the course of being written. */
 #define UNSURE 64
 
@@ -33,24 +35,30 @@ static int read_header(const struct proc *proc, const struct trace_ring *ring,
 	return proc_read(proc, ring->addr, ret, sizeof(*ret), err);
 }
 
+int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
+	      struct uspl_err *err)
+{
+	taddr data = part->ring + USPL_TRACE_RING_HEADER;
+	uint64_t n = part->end - part->first, all = (part->mask + 1) / USPL_TRACE_RECORD;
+	uint64_t at = part->first % all, head = n < all - at ? n : all - at;
+	int rc = proc_read(proc, data + at * USPL_TRACE_RECORD, ret, head * USPL_TRACE_RECORD, err);
+
+	if (!rc && n > head)
+		rc = proc_read(proc, data, (uint8_t *)ret + head * USPL_TRACE_RECORD,
+			       (n - head) * USPL_TRACE_RECORD, err);
+	return rc;
+}
+
 /* Copies records [window->first, end) out of the ring, which may wrap around. */
 static int copy(const struct proc *proc, const struct trace_ring *ring, struct window *window,
 		struct uspl_err *err)
 {
-	taddr data = ring->addr + USPL_TRACE_RING_HEADER;
-	uint64_t n = window->end - window->first, all = (ring->mask + 1) / USPL_TRACE_RECORD;
-	uint64_t at = window->first % all, head = n < all - at ? n : all - at;
-	int rc;
+	const struct ring_part part = { ring->addr, ring->mask, window->first, window->end };
 
-	window->slots = calloc(n + 1, sizeof(*window->slots));
+	window->slots = calloc(window->end - window->first + 1, sizeof(*window->slots));
 	if (!window->slots)
 		return uspl_fail_nomem(err);
-	rc = proc_read(proc, data + at * USPL_TRACE_RECORD, window->slots, head * USPL_TRACE_RECORD,
-		       err);
-	if (!rc && n > head)
-		rc = proc_read(proc, data, window->slots + head, (n - head) * USPL_TRACE_RECORD,
-			       err);
-	return rc;
+	return ring_copy(proc, &part, window->slots, err);
 }
 
 static bool is_long(const union slot *slot)

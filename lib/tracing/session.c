@@ -6,6 +6,7 @@
 #include "live/frames.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
+#include "tracing/marks.h"
 
 int session_refuse(const struct proc *proc, struct uspl_err *err)
 {
@@ -23,17 +24,21 @@ int session_refuse(const struct proc *proc, struct uspl_err *err)
 static int choose(const struct proc *proc, const struct module *module,
 		  const struct trace_request *request, spot_vec *ret, struct uspl_err *err)
 {
+	auto_marks struct marks marks = { 0 };
 	struct image *image = NULL;
 	spot_vec all = { 0 };
 	const struct spot *spot;
 	int rc = module_image(proc, module, &image, err);
 
 	if (!rc)
+		rc = marks_read(proc, &marks, err);
+	if (!rc)
 		rc = spots_find(image, &all, err);
 	vec_for_each (&all, spot) {
 		struct spot *place;
 
 		if (rc || spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
+		    marks_cover(&marks, spot->entry, spot->len) ||
 		    !request->choice.function(request->choice.ctx, spot->name, spot->entry))
 			continue;
 		place = vec_push(ret);

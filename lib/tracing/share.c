@@ -40,6 +40,21 @@ static void note(struct uspl_trace_region *head, taddr tables, taddr rings, uint
 	head->rings_len = head->ring_bytes * N_RINGS;
 }
 
+void share_control(const struct proc *proc, const struct uspl_trace_region *head,
+		   struct uspl_trace_control *ret)
+{
+	*ret = (struct uspl_trace_control){
+		.threads = head->tables,
+		.chunks = head->tables + THREADS_LEN,
+		.rings = head->rings,
+		.ring_bytes = head->ring_bytes,
+		.ring_mask = head->ring_mask,
+		.counters = head->counters,
+		.n_rings = head->n_rings,
+		.no_syscalls = proc->seccomp != 0,
+	};
+}
+
 /* Unmaps the shadows of stacks that threads have gone through. */
 static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head,
 			 struct uspl_err *err)

@@ -23,6 +23,7 @@ tree_build() {
 	[ ! -d "$CASE/src" ] || cp -r "$CASE/src/." "$tree"
 	{
 		echo "CC = $TARGET_CC"
+		echo "CPPFLAGS = -I$USPL_TESTS/../include"
 		echo "CFLAGS = $1"
 		echo "LDLIBS = $(expect_lines libs)"
 	} > "$tree/config.mk"

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// mark_switch.c - the jumps of markers, put in and taken out while everybody stands still
+
+#include <string.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "live/safety.h"
+#include "live/site.h"
+#include "live/stack.h"
+#include "proc/sharers.h"
+#include "proc/stop.h"
+#include "tracing/marks_internal.h"
+
+#define STOP_LIMIT_NS 1000000000ll
+#define TRY_NS 3000000000ll
+#define PAUSE_NS 2000000
+
+/* A standstill, with what must be empty in it. */
+struct standstill {
+	struct proc *proc;
+	struct unwinder *unwinder;
+	struct safety empty;
+	struct stop stop;
+	struct site_plan plan;
+	const mark_counts *counts;
+	size_t inside;
+	struct safety_finding finding;
+};
+
+static int set_up(struct standstill *still, struct proc *proc, const module_vec *modules,
+		  struct uspl_err *err)
+{
+	int rc;
+
+	*still = (struct standstill){ .proc = proc };
+	rc = stack_unwinder_new(proc, modules, &still->unwinder, err);
+	still->plan.proc = still->empty.proc = proc;
+	still->empty.unwinder = still->unwinder;
+	return rc ? rc : sharers_refuse(proc, err);
+}
+
+static void tear_down(struct standstill *still)
+{
+	unwinder_free(still->unwinder);
+	safety_release(&still->empty);
+	site_plan_release(&still->plan);
+}
+
+static size_t count_inside(struct standstill *still)
+{
+	const struct thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&still->stop.threads, thread)
+		n += thread->state == THREAD_STOPPED && still->empty.ranges.n &&
+		     !safety_check(&still->empty, thread, &still->finding);
+	return n;
+}
+
+/* Adds to the semaphores. Others count with them too, so it is done in the standstill. */
+static int add_counts(const struct standstill *still, struct uspl_err *err)
+{
+	const struct mark_count *count;
+	int rc = 0;
+
+	vec_for_each (still->counts, count) {
+		uint16_t value;
+
+		if (!rc)
+			rc = proc_read(still->proc, count->semaphore, &value, sizeof(value), err);
+		if (!rc && (value || count->add > 0)) {
+			value = (uint16_t)(value + count->add);
+			rc = proc_write(still->proc, count->semaphore, &value, sizeof(value), err);
+		}
+	}
+	return rc;
+}
+
+/* Everybody stands still: looks, and switches if the bytes are empty. */
+static int attempt(struct standstill *still, bool change, struct uspl_err *err)
+{
+	int rc = stop_prepare(&still->stop, still->proc, err);
+
+	if (rc)
+		return rc;
+	rc = stop_enter(&still->stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		still->inside = count_inside(still);
+	if (!rc && !still->inside && change)
+		rc = site_plan_switch(&still->plan, err);
+	if (!rc && !still->inside && change)
+		rc = add_counts(still, err);
+	stop_leave(&still->stop);
+	return rc;
+}
+
+/* Until nobody is in the way, or the time is over. */
+static int attempts(struct standstill *still, bool change, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int64_t deadline = clock_now_ns() + TRY_NS;
+
+	for (;;) {
+		int rc = attempt(still, change, err);
+
+		if (rc || !still->inside || clock_now_ns() >= deadline)
+			return rc;
+		if (cancel_requested())
+			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int add_change(struct standstill *still, const struct mark_change *change,
+		      struct uspl_err *err)
+{
+	struct site site = { .name = "a marker",
+			     .addr = change->addr,
+			     .len = USPL_TRACE_SITE_BYTES };
+	int rc;
+
+	memcpy(site.from, change->from, site.len);
+	memcpy(site.to, change->to, site.len);
+	rc = site_plan_add(&still->plan, &site, err);
+	if (!rc && change->guard > 1)
+		rc = safety_add(&still->empty, "a marker", change->addr + 1, change->guard - 1u,
+				false, err);
+	return rc;
+}
+
+int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes *changes,
+		const mark_counts *counts, struct marks_switched *ret, struct uspl_err *err)
+{
+	struct standstill still;
+	const struct mark_change *change;
+	int rc = set_up(&still, proc, modules, err);
+
+	still.counts = counts;
+	vec_for_each (changes, change)
+		if (!rc)
+			rc = add_change(&still, change, err);
+	if (!rc)
+		rc = site_plan_check(&still.plan, err);
+	if (!rc)
+		rc = site_plan_prepare(&still.plan, err);
+	safety_seal(&still.empty);
+	if (!rc)
+		rc = attempts(&still, true, err);
+	if (!rc && still.inside)
+		rc = uspl_fail(err, USPL_E_BUSY,
+			       "thread %d of pid %d stays within the bytes of a marker",
+			       still.finding.tid, proc->pid);
+	ret->stop_us = (double)(still.stop.left_ns - still.stop.entered_ns) / 1000;
+	tear_down(&still);
+	return rc;
+}
+
+int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
+	       const char *session, struct marks_switched *ret, struct uspl_err *err)
+{
+	const struct mark_region *region;
+	struct standstill still;
+	int rc = set_up(&still, proc, modules, err);
+
+	vec_for_each (&marks->regions, region)
+		if (!rc && !strcmp(region->head.session, session))
+			rc = safety_add(&still.empty, "a probe", region->head.code,
+					region->head.text + region->head.text_len -
+						region->head.code,
+					false, err);
+	safety_seal(&still.empty);
+	if (!rc)
+		rc = attempts(&still, false, err);
+	if (!rc)
+		ret->inside = still.inside;
+	tear_down(&still);
+	return rc;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// marks.c - markers that are on in a process, read from its memory
+
+#include "tracing/marks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "tracing/marks_internal.h"
+
+#define INFO_MAX (64u << 20)
+#define CHAIN_MAX 1024
+
+static bool is_record(const struct proc *proc, const struct mapping *map,
+		      struct uspl_mark_region *ret)
+{
+	return !map->inode && !map->path[0] && !map->shared && !map->write && !map->exec &&
+	       map->read && proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
+	       ret->magic == USPL_MARK_MAGIC && ret->self == map->start;
+}
+
+static bool is_sound(const struct mapping *map, const struct uspl_mark_region *head)
+{
+	uint64_t probes = head->probes + (uint64_t)head->n_probes * sizeof(struct uspl_probe);
+	uint64_t switches =
+		head->switches + (uint64_t)head->n_switches * sizeof(struct uspl_mark_switch);
+	const struct uspl_trace_region *shared = &head->shared;
+
+	return head->info_len <= map->end - map->start && head->info_len <= INFO_MAX &&
+	       probes <= head->info_len && switches <= head->info_len && head->first_id &&
+	       memchr(head->session, '\0', sizeof(head->session)) &&
+	       !(shared->ring_mask & (shared->ring_mask + 1)) &&
+	       shared->ring_mask >= USPL_TRACE_RECORD && shared->ring_mask < shared->ring_bytes;
+}
+
+static bool are_sound(const struct mark_region *region)
+{
+	const struct uspl_probe *probe;
+
+	vec_for_each (&region->probes, probe) {
+		if (probe->n_args > USPL_PROBE_ARGS_MAX || !probe->slots ||
+		    probe->old_len > USPL_MARK_OLD_MAX)
+			return false;
+		for (size_t i = 0; i < probe->n_args; i++)
+			if (probe->args[i].slot + (uint32_t)probe->args[i].slots > probe->slots ||
+			    probe->args[i].slot >= probe->slots ||
+			    probe->args[i].offset + probe->args[i].width > USPL_MARK_SLOT_ROOM)
+				return false;
+	}
+	return true;
+}
+
+static int fail_damaged(const struct proc *proc, taddr at, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_HOSTILE,
+			 "the record of markers at 0x%" PRIx64 " of pid %d is damaged", at,
+			 proc->pid);
+}
+
+static int read_region(const struct proc *proc, const struct uspl_mark_region *head,
+		       struct marks *marks, struct uspl_err *err)
+{
+	struct mark_region *region = vec_push(&marks->regions);
+	int rc;
+
+	if (!region)
+		return uspl_fail_nomem(err);
+	region->head = *head;
+	region->info = calloc(1, head->info_len + 1);
+	for (uint32_t i = 0; i < head->n_probes; i++)
+		if (!vec_push(&region->probes) || !vec_push(&region->on))
+			return uspl_fail_nomem(err);
+	for (uint32_t i = 0; i < head->n_switches; i++)
+		if (!vec_push(&region->switches))
+			return uspl_fail_nomem(err);
+	if (!region->info)
+		return uspl_fail_nomem(err);
+	rc = proc_read(proc, head->self, region->info, head->info_len, err);
+	if (rc)
+		return rc;
+	if (head->n_probes)
+		memcpy(region->probes.items, region->info + head->probes,
+		       head->n_probes * sizeof(*region->probes.items));
+	if (head->n_switches)
+		memcpy(region->switches.items, region->info + head->switches,
+		       head->n_switches * sizeof(*region->switches.items));
+	return are_sound(region) ? 0 : fail_damaged(proc, head->self, err);
+}
+
+int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	const struct mapping *map;
+
+	vec_for_each (&proc->maps, map) {
+		struct uspl_mark_region head;
+		int rc;
+
+		if (!is_record(proc, map, &head))
+			continue;
+		if (head.version != USPL_MARK_VERSION)
+			return uspl_fail(err, USPL_E_FORMAT,
+					 "markers of pid %d were switched on by another version of "
+					 "uspl",
+					 proc->pid);
+		if (!is_sound(map, &head))
+			return fail_damaged(proc, map->start, err);
+		rc = read_region(proc, &head, &marks, err);
+		if (rc)
+			return rc;
+	}
+	marks_walk(proc, &marks);
+	*ret = marks;
+	marks = (struct marks){ 0 };
+	return 0;
+}
+
+void mark_region_release(struct mark_region *region)
+{
+	free(region->info);
+	vec_release(&region->probes);
+	vec_release(&region->switches);
+	vec_release(&region->on);
+}
+
+void marks_release(struct marks *marks)
+{
+	struct mark_region *region;
+
+	vec_for_each (&marks->regions, region)
+		mark_region_release(region);
+	vec_release(&marks->regions);
+}
+
+const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
+				  const struct mark_region **ret_region)
+{
+	const struct mark_region *region;
+	const struct uspl_probe *probe;
+
+	vec_for_each (&marks->regions, region)
+		vec_for_each (&region->probes, probe)
+			if (probe->thunk == to || probe->inner == to) {
+				*ret_region = region;
+				return probe;
+			}
+	return NULL;
+}
+
+taddr mark_target(const struct proc *proc, taddr addr)
+{
+	uint8_t bytes[USPL_TRACE_SITE_BYTES];
+
+	if (proc_read_some(proc, addr, bytes, sizeof(bytes)) != sizeof(bytes))
+		return 0;
+	return arch_native()->jump_target(addr, bytes, sizeof(bytes));
+}
+
+/* Follows the chain from a site on, and notes whom it meets. */
+static void walk(const struct proc *proc, struct marks *marks, taddr site)
+{
+	taddr at = site;
+
+	for (int i = 0; i < CHAIN_MAX; i++) {
+		const struct mark_region *region;
+		taddr to = mark_target(proc, at);
+		const struct uspl_probe *probe = to ? marks_at(marks, to, &region) : NULL;
+
+		if (!probe || probe->site != site)
+			return;
+		region->on.items[probe - region->probes.items] = true;
+		at = probe->link;
+	}
+}
+
+void marks_walk(const struct proc *proc, struct marks *marks)
+{
+	struct mark_region *region;
+	const struct uspl_probe *probe;
+
+	vec_for_each (&marks->regions, region)
+		if (region->on.n)
+			memset(region->on.items, 0, region->on.n * sizeof(*region->on.items));
+	vec_for_each (&marks->regions, region)
+		vec_for_each (&region->probes, probe)
+			if (!region->on.items[probe - region->probes.items])
+				walk(proc, marks, probe->site);
+}
+
+bool marks_are_on(const struct marks *marks)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&marks->regions, region)
+		for (size_t i = 0; i < region->on.n; i++)
+			if (region->on.items[i])
+				return true;
+	return false;
+}
+
+static bool overlaps(taddr jump, taddr addr, uint64_t len)
+{
+	return jump < addr + len && jump + USPL_TRACE_SITE_BYTES > addr;
+}
+
+bool marks_cover(const struct marks *marks, taddr addr, uint64_t len)
+{
+	const struct mark_region *region;
+	const struct uspl_mark_switch *item;
+
+	vec_for_each (&marks->regions, region) {
+		for (size_t i = 0; i < region->on.n; i++)
+			if (region->on.items[i] &&
+			    overlaps(region->probes.items[i].site, addr, len))
+				return true;
+		vec_for_each (&region->switches, item)
+			if (overlaps(item->site, addr, len))
+				return true;
+	}
+	return false;
+}
+
+int marks_refuse(const struct proc *proc, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	int rc = marks_read(proc, &marks, err);
+
+	if (rc || !marks_are_on(&marks))
+		return rc;
+	uspl_fail(err, USPL_E_CONFLICT, "markers of pid %d are on", proc->pid);
+	uspl_hint(err, "'uspl-trace mark %d list' shows them and their sessions, 'off' ends each",
+		  proc->pid);
+	return -USPL_E_CONFLICT;
+}
+
+/* The image is ours, and so are its bytes. */
+static void lay(struct image *image, taddr addr, const uint8_t *bytes, size_t len)
+{
+	uint8_t *at = (uint8_t *)image_bytes(image, addr, len);
+
+	if (at)
+		memcpy(at, bytes, len);
+}
+
+void marks_lay_under(const struct marks *marks, struct image *image)
+{
+	const struct mark_region *region;
+	const struct uspl_mark_switch *item;
+	const struct uspl_probe *probe;
+	uint8_t nop[USPL_TRACE_SITE_BYTES];
+
+	(void)arch_native()->nop_encode(nop, sizeof(nop));
+	vec_for_each (&marks->regions, region) {
+		vec_for_each (&region->probes, probe)
+			lay(image, probe->site, probe->old_bytes, USPL_TRACE_SITE_BYTES);
+		vec_for_each (&region->switches, item)
+			lay(image, item->site, nop, sizeof(nop));
+	}
+}
+
+const char *mark_text(const struct mark_region *region, uint32_t offset)
+{
+	return offset < region->head.info_len ? region->info + offset : "";
+}
+
+const struct uspl_probe *marks_probe(const struct marks *marks, const char *session, uint32_t id,
+				     const struct mark_region **ret_region)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&marks->regions, region)
+		if (!strcmp(region->head.session, session) && id >= region->head.first_id &&
+		    id - region->head.first_id < region->probes.n) {
+			*ret_region = region;
+			return &region->probes.items[id - region->head.first_id];
+		}
+	return NULL;
+}
+
+const struct mark_region *marks_session(const struct marks *marks, const char *session)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&marks->regions, region)
+		if (!strcmp(region->head.session, session))
+			return region;
+	return NULL;
+}

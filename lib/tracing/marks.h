@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * marks.h - markers that are on in a process: what of it is in the target, and switching them
+ *
+ *     marks_on     loads probes for markers, and leads their sites to them
+ *     marks_read   finds what there is, of all sessions
+ *     marks_off    takes probes out; the last one of a session takes the session's memory with it
+ *
+ * A session has a name, rings of its own, and at most one probe at a site. Several sessions at one
+ * marker know nothing of each other: their probes form a chain (include/uspl/mark_abi.h). They come
+ * and go in any order, and whatever else is traced or not.
+ */
+#ifndef USPL_TRACING_MARKS_H
+#define USPL_TRACING_MARKS_H
+
+#include "tracing/marker.h"
+
+/* The probes of one session in one module, made by one command. */
+struct mark_region {
+	struct uspl_mark_region head;
+	VEC(struct uspl_probe) probes;
+	VEC(struct uspl_mark_switch) switches;
+	char *info; /* head.info_len bytes and a NUL: what the offsets lead to */
+	VEC(bool) on;
+};
+
+struct marks {
+	VEC(struct mark_region) regions;
+};
+
+/* Reads all that there are. */
+int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err) uspl_must_check;
+void marks_release(struct marks *marks);
+DEFINE_AUTO_RELEASE(marks, struct marks, marks_release)
+#define auto_marks __attribute__((cleanup(cleanup_marks_)))
+
+/* True if a probe of any session is on. */
+bool marks_are_on(const struct marks *marks);
+/* Gives the image of a module the bytes that the program itself has at markers. */
+void marks_lay_under(const struct marks *marks, struct image *image);
+/* True if a probe is on, or a switch leads to one, within len bytes at addr: they hold its jump. */
+bool marks_cover(const struct marks *marks, taddr addr, uint64_t len);
+/* USPL_E_CONFLICT if markers of the process are on: its code isn't all its own then. */
+int marks_refuse(const struct proc *proc, struct uspl_err *err) uspl_must_check;
+/* A text of a region's record, "" if the offset is damaged. */
+const char *mark_text(const struct mark_region *region, uint32_t offset);
+/* The session's probe of that id, and its region; NULL if there is none. */
+const struct uspl_probe *marks_probe(const struct marks *marks, const char *session, uint32_t id,
+				     const struct mark_region **ret_region);
+/* The session's first region, NULL if it has none. */
+const struct mark_region *marks_session(const struct marks *marks, const char *session);
+
+/* Which markers, and how. */
+struct marks_request {
+	const char *session;
+	const char *glob;    /* of names; NULL: all */
+	const char *module;  /* of modules' file names; NULL: all */
+	const char *filter;  /* NULL: none */
+	uint16_t text_slots; /* of a record, for each string */
+	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
+};
+
+struct marks_switched {
+	size_t probes;     /* that were switched */
+	size_t already;    /* sites that were as they were to be */
+	size_t impossible; /* sites that no probe can be put to, */
+	char why[256];     /* and why that isn't possible at the first of them */
+	double stop_us;    /* how long the threads stood still */
+	size_t inside;     /* threads that are still inside of probes that were taken out */
+};
+
+/*
+ * USPL_E_NO_MODULE: there is no such marker. USPL_E_UNSUPPORTED: none of them can be switched on.
+ * USPL_E_USAGE: the filter doesn't fit.
+ */
+int marks_on(struct proc *proc, const module_vec *modules, const struct marks_request *request,
+	     struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
+/* USPL_E_NOT_APPLIED if the session has none of them. */
+int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
+	      struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
+/* All markers of a module, with nobody's jumps in their way. */
+int marks_find(const struct proc *proc, const struct module *module, const struct marks *marks,
+	       struct markers *ret, struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* marks_internal.h - what the files about markers share among themselves */
+#ifndef USPL_TRACING_MARKS_INTERNAL_H
+#define USPL_TRACING_MARKS_INTERNAL_H
+
+#include "tracing/filter.h"
+#include "tracing/internal.h"
+#include "tracing/marks.h"
+
+/* What becomes a region. */
+struct mark_plan {
+	const struct marks_request *request;
+	const struct module *module;
+	VEC(const struct marker *) sites; /* each gets a probe */
+	VEC(const struct marker_switch *) switches;
+};
+
+/*
+ * Loads the probes of a plan: maps, writes, the record last. Nothing leads to them yet. `shared` is
+ * what share_map has noted.
+ */
+int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id,
+	      const struct uspl_trace_region *shared, struct mark_region *ret,
+	      struct uspl_err *err) uspl_must_check;
+/* Unmaps a region; a failure is noted in the log. */
+void mark_unload(struct proc *proc, const struct mark_region *region);
+/* Frees what the structure owns; nothing in the target. */
+void mark_region_release(struct mark_region *region);
+
+/* The probe that a jump to `to` leads to, with its region; NULL if there is none. */
+const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
+				  const struct mark_region **ret_region);
+/* Where a jump of five bytes at addr leads; 0 if there is none. */
+taddr mark_target(const struct proc *proc, taddr addr);
+/* Finds out which probes are on. */
+void marks_walk(const struct proc *proc, struct marks *marks);
+
+/* One change of code. */
+struct mark_change {
+	taddr addr;
+	uint8_t from[USPL_TRACE_SITE_BYTES], to[USPL_TRACE_SITE_BYTES];
+	uint8_t guard; /* no thread may stand in these bytes from addr, but at the first; 0, 1: any may */
+};
+
+typedef VEC(struct mark_change) mark_changes;
+
+/* A semaphore and what is added to it. */
+struct mark_count {
+	taddr semaphore;
+	int16_t add;
+};
+
+typedef VEC(struct mark_count) mark_counts;
+
+/*
+ * Makes the changes while all threads stand still. *ret: stop_us. USPL_E_BUSY if a thread stands in
+ * the bytes of a site for longer than a moment.
+ */
+int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes *changes,
+		const mark_counts *counts, struct marks_switched *ret,
+		struct uspl_err *err) uspl_must_check;
+/* Waits until no thread is in the probes of the regions given; ret->inside: those that stay. */
+int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
+	       const char *session, struct marks_switched *ret,
+	       struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# mark.bats - uspl-trace mark: what markers record is what happened; several sessions come and go in any order
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	build -O2
+	build -O0
+	build -O3 -fno-pie -no-pie
+}
+
+# build FLAG... - makes BATS_FILE_TMPDIR/FLAGS/tree/target
+build() {
+	WORK=$BATS_FILE_TMPDIR/$(tr -d ' ' <<< "$*") CASE=$BATS_TEST_DIRNAME/mark
+	mkdir -p "$WORK"
+	tree_build "$*"
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+}
+
+teardown() {
+	target_stop
+}
+
+# start FLAG... - starts one of them
+start() {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cp "$BATS_FILE_TMPDIR/$(tr -d ' ' <<< "$*")"/tree/{target,libgauge.so} "$BATS_TEST_TMPDIR/run"
+	target_start "$BATS_TEST_TMPDIR/run"
+	SUM=$(text_sum)
+}
+
+# mark VERB [GLOB] [OPTION]... - on the target
+mark() {
+	tool uspl-trace mark "$TARGET" "$@"
+}
+
+# trace SUBCOMMAND [OPTION]... - on the target
+trace() {
+	tool uspl-trace "$@" "$TARGET"
+}
+
+# expect_hits NAME NUMBER [OPTION]... - so many records of the marker are there
+expect_hits() {
+	local hits
+	trace cat "${@:3}"
+	hits=$(grep -c " $1\(:\|\$\)" <<< "$output")
+	[ "$hits" = "$2" ] || fail "$1 was hit $hits times, not $2"
+	[[ $output != *'could not be recorded'* && $output != *overwritten* ]] || fail 'records are lost'
+}
+
+# expect_off - switches all off; nothing is left
+expect_off() {
+	mark off "$@"
+	expect_status 0 || return
+	[[ $output != *'still inside'* ]] || fail 'somebody stays in a probe'
+}
+
+# expect_clean - the code is as it was, nobody is left, and the process is fine
+expect_clean() {
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
+	mark off
+	expect_status 1 || return
+	expect_message 'no marker of pid [0-9]+ is on' || return
+	expect_fine
+}
+
+# counted_run FLAG... - every hit is recorded, once, in all threads, inlined copies, C++ and the library
+counted_run() {
+	start "$@"
+	mark on
+	expect_status 0 || return
+	ask 'threads 500'
+	expect_hits app:step 4000 || return
+	expect_hits app:weigh 8000 || return
+	expect_answer 'shop 10' -5 || return
+	expect_answer 'gauge 7' 8 || return
+	expect_hits shop:put 10 || return
+	expect_hits shop:twice 2 || return
+	expect_hits gauge:read 1 || return
+	expect_output 'gauge:read: value=7 half=3\.5' || return
+	expect_output 'shop:put: name=basket price=-3' || return
+	expect_output 'app:step: i=3 who=thread 5 small=-3 u=3' || return
+	expect_off || return
+	expect_clean
+}
+
+@test "every hit is recorded: -O2" {
+	counted_run -O2
+}
+
+@test "every hit is recorded: -O0" {
+	counted_run -O0
+}
+
+@test "every hit is recorded: -O3 -fno-pie" {
+	counted_run -O3 -fno-pie -no-pie
+}
+
+@test "the list" {
+	start -O2
+	mark list
+	expect_status 0
+	expect_output 'off +mark +target +1  app:step "i=%ld who=%s small=%hhd u=%u"'
+	expect_output 'off +mark +target +[2-9]  app:weigh'
+	expect_output 'off +mark +libgauge\.so +1  gauge:read'
+	mark on 'app:st*'
+	mark on 'app:st*' --session=night
+	mark list --json 'app:step'
+	[ "$(jq -rc '[.name, .sessions, .sites, .args]' <<< "$output")" = '["app:step",["","night"],1,4]' ] || fail json
+	mark list --module='libgauge*'
+	[ "$(wc -l <<< "$output")" = 1 ] || fail 'more than the one of the library'
+	expect_off
+	expect_off --session=night
+	expect_clean
+}
+
+@test "arguments of all sorts are printed as printf does" {
+	start -O2
+	mark on
+	ask sorts
+	trace cat
+	expect_output 'app:plain: nothing to say, 100%'
+	expect_output 'app:sorts: -7 <made> x 0xabcdef0123456789 2\.50 5 \(null\)\|left  \|'
+	expect_output 'app:rest: 1 1\.5     42 18446744073709551615'
+	trace cat --format=json
+	[ "$(jq -rc 'select(.marker == "app:sorts") | [.args[0], .args[1], .args[3], .args[4], .args[6]]' <<< "$output")" = \
+		'[-7,"<made>","0xabcdef0123456789",2.5,"(null)"]' ] || fail json
+	trace cat --format=chrome
+	[ "$(jq -r '.traceEvents[] | select(.name == "app:plain").args.message' <<< "$output")" = 'nothing to say, 100%' ] || fail chrome
+	trace cat --format=folded
+	expect_status 1
+	expect_message 'needs durations'
+	expect_off
+	mark on --string=3 app:sorts
+	ask sorts
+	trace cat
+	expect_output 'app:sorts: -7 <made> x' # in whole slots of twelve bytes
+	expect_off
+	expect_clean
+}
+
+@test "filters" {
+	start -O2
+	mark on app:step --filter 'i >= 3 && i < 6 || arg1 == 9'
+	mark on app:step --session=names --filter 'who == "main" && !(u & 1)'
+	mark on app:step --session=signs --filter '!(small > -2)'
+	ask 'step 10'
+	ask 'threads 2'
+	expect_hits app:step 4
+	expect_hits app:step 5 --session=names
+	expect_hits app:step 8 --session=signs
+	expect_off
+	expect_off --session=signs
+	ask 'step 4'
+	expect_hits app:step 7 --session=names
+	expect_off --session=names
+	expect_clean
+}
+
+@test "several sessions, in any order" {
+	start -O2
+	mark on app:step --session=a
+	mark on app:step --session=b
+	mark on app:step --session=c
+	mark on app:step --session=b
+	expect_output 'on already'
+	ask 'step 10'
+	expect_off --session=b
+	ask 'step 10'
+	mark on app:step --session=d
+	expect_off --session=a
+	ask 'step 10'
+	expect_hits app:step 30 --session=c
+	expect_hits app:step 10 --session=d
+	mark on 'app:weigh' --session=c
+	ask 'step 10'
+	expect_hits app:weigh 20 --session=c
+	expect_off --session=d
+	mark off --session=c app:step
+	expect_status 0
+	ask 'step 10'
+	expect_hits app:step 40 --session=c
+	expect_hits app:weigh 40 --session=c
+	expect_off --session=c
+	expect_clean
+}
+
+@test "switched on and off while threads run through" {
+	start -O2
+	local i
+	send 'threads 20000'
+	for ((i = 0; i < 15; i++)); do
+		mark on --session=$((i % 3))
+		expect_status 0
+		mark off --session=$((i * 7 % 3))
+	done
+	receive
+	ASKED=$((ASKED + 1))
+	for i in 0 1 2; do
+		mark off --session=$i
+	done
+	expect_clean
+}
+
+@test "signals in marked code, with marked handlers" {
+	start -O2
+	mark on --buffer=65536
+	ask 'storm 300'
+	expect_hits app:alarm "$REPLY"
+	expect_off
+	expect_clean
+}
+
+@test "functions and markers together, in any order" {
+	start -O2
+	trace start -F step
+	mark on app:step
+	ask 'step 3'
+	trace cat
+	expect_output 'step\(\);'
+	expect_output '/\* app:step: i=2 '
+	trace stop
+	expect_status 0
+	ask 'step 2'
+	expect_hits app:step 5
+	trace start -F step
+	mark off
+	expect_status 0
+	ask 'step 1'
+	trace report
+	expect_status 0
+	[ "$(awk '$NF == "step" { print $1 }' <<< "$output")" = 1 ] || fail 'calls of step'
+	trace stop
+	ask 'step 1'
+	trace stop
+	expect_clean
+}
+
+@test "a marker at the entry of a function that is traced" {
+	start -O2
+	trace start -m 'libgauge*' -F gauge
+	expect_status 0
+	mark on 'gauge:*'
+	expect_output "left out: 1 sites; marker 'gauge:read': the function that begins with it is traced"
+	expect_answer 'gauge 7' 8
+	expect_off
+	trace stop
+	ask 'gauge 1'
+	trace stop
+	mark on 'gauge:*'
+	expect_status 0
+	trace start -m 'libgauge*' -F gauge
+	expect_status 1
+	expect_message 'no function of pid [0-9]+ is to be traced'
+	expect_answer 'gauge 7' 8
+	expect_hits gauge:read 1
+	expect_off
+	expect_clean
+}
+
+@test "a child of fork records nothing and goes on" {
+	start -O2
+	mark on
+	expect_answer 'child 10' 7
+	ask 'step 1'
+	expect_hits app:step 1
+	expect_off
+	expect_clean
+}
+
+@test "a ring that is too small says how much is gone" {
+	start -O2
+	mark on app:weigh --buffer=4
+	ask 'step 1000'
+	trace cat
+	expect_output '# [0-9]+ older records were overwritten'
+	local kept gone
+	kept=$(grep -c 'app:weigh:' <<< "$output")
+	gone=$(sed -n 's/^# \([0-9]*\) older.*/\1/p' <<< "$output")
+	[ $((kept + gone)) = 2000 ] || fail "$kept kept, $gone gone, of 2000"
+	expect_off
+	expect_clean
+}
+
+@test "a tool that is killed leaves a target that goes on" {
+	start -O2
+	local delay
+	for delay in 0.002 0.005 0.01 0.02 0.03 0.05; do
+		timeout -s KILL "$delay" "$USPL_BIN/uspl-trace" mark "$TARGET" on > /dev/null 2>&1 || :
+		ask 'step 10'
+		timeout -s KILL "$delay" "$USPL_BIN/uspl-trace" mark "$TARGET" off > /dev/null 2>&1 || :
+		ask 'step 10'
+	done
+	mark off
+	mark on
+	expect_status 0
+	ask 'step 10'
+	trace cat
+	[ "$(grep -c 'app:step:' <<< "$output")" -ge 10 ] || fail 'hits are missing'
+	expect_off
+	expect_clean
+}
+
+@test "followed" {
+	start -O2
+	mark on app:step
+	"$USPL_BIN/uspl-trace" cat --follow "$TARGET" > "$BATS_TEST_TMPDIR/followed" 3>&- &
+	local follower=$!
+	ask 'step 3'
+	until_true 10 grep -q 'app:step: i=2' "$BATS_TEST_TMPDIR/followed"
+	mark on app:weigh
+	ask 'step 1'
+	until_true 10 grep -q 'app:weigh: x=0' "$BATS_TEST_TMPDIR/followed"
+	expect_off
+	kill -INT "$follower"
+	wait "$follower" || :
+	[ "$(grep -c app:step: "$BATS_TEST_TMPDIR/followed")" = 4 ] || fail 'records are missing, or twice there'
+	expect_clean
+}
+
+@test "what can't be" {
+	start -O2
+	tool uspl-trace mark "$TARGET"
+	expect_status 2
+	mark up
+	expect_status 2
+	expect_message "is none of list, on and off"
+	mark on 'nosuch:*'
+	expect_status 1
+	expect_message "there is no marker 'nosuch:\*'"
+	mark off
+	expect_status 1
+	mark on app:step --filter 'nosuch > 5'
+	expect_status 2
+	expect_message "'app:step' has no argument 'nosuch'"
+	mark on app:step --filter 'i > '
+	expect_status 2
+	mark on app:step --filter 'who > "x"'
+	expect_status 2
+	mark on app:step --filter 'i == "x"'
+	expect_status 2
+	mark on app:step --filter '(i == 1'
+	expect_status 2
+	expect_message "a '\)' is missing"
+	mark on gauge:read --filter 'half > 1'
+	expect_status 1
+	expect_message 'floating-point'
+	mark on --session=0123456789012345678901234567890123456789
+	expect_status 2
+	expect_clean
+}
