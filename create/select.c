@@ -97,6 +97,12 @@ static int follow_references(struct selection *sel, const struct objsec *sec)
 	const struct part *part = part_of(sec);
 	const struct objrel *rel;
 
+	for (struct objsec *note = part->marks; note; note = part_of(note)->next_mark) {
+		int rc = carry(sel, note);
+
+		if (rc)
+			return rc;
+	}
 	if (part->lsda) {
 		int rc = carry(sel, part->lsda);
 

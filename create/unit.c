@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "create/dbginfo.h"
+#include "create/markers.h"
 
 static bool starts(const char *str, const char *prefix)
 {
@@ -276,6 +277,7 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		sort_symbol(obj->syms.items[i]);
 	}
 	find_initialisers(side);
+	markers_tie(obj);
 	return join_cold_parts(side, err);
 }
 
@@ -291,6 +293,8 @@ static int open_side(struct side *side, const char *path, struct unit *unit, str
 		side->obj = objfile_new(unit->source);
 	if (!rc && !side->obj)
 		rc = uspl_fail_nomem(err);
+	if (!rc)
+		rc = markers_split(side->obj, err);
 	return rc ? rc : sort_side(side, unit, err);
 }
 

@@ -46,6 +46,8 @@ struct part {
 	/* Of code, for exceptions: what to do in it (unwind_index), and the function that reads that. */
 	struct objsec *lsda;
 	struct objsym *personality;
+	/* Of code: the notes of its markers, a chain (markers.h). */
+	struct objsec *marks, *next_mark;
 	/* For code, by relocation: from its place to the end of its instruction. Else NULL. */
 	uint8_t *bias;
 	VEC(struct literal_use) uses; /* of a literal: sorted by offset */
