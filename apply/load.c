@@ -167,7 +167,7 @@ int load_discard(struct proc *proc, const module_vec *modules, struct region *re
 	if (!rc && region->frames)
 		rc = region_write_frames(proc, region, false, err);
 	if (!rc)
-		rc = gates_discard(proc, region, err);
+		rc = pads_discard(proc, region, err);
 	if (!rc)
 		rc = threads_drop_key(proc, modules, region, err);
 	return rc ? rc : room_unmap(proc, region, err);

@@ -14,6 +14,7 @@
 #define USPL_LIVE_GATE_H
 
 #include "arch/gate.h"
+#include "live/pads.h"
 #include "live/region.h"
 #include "live/safety.h"
 #include "proc/module.h"
@@ -37,16 +38,13 @@ enum gate_entry {
 
 struct gate {
 	struct region_site *site;
-	uint8_t code[GATE_LEN], pad[PAD_MAX];
+	uint8_t code[GATE_LEN];
 };
 
 struct gates {
-	const struct proc *proc;
-	const module_vec *modules;
-	region_vec present; /* all regions of the process: whose pads lie where */
 	struct region *region;
 	VEC(struct gate) items;
-	VEC(taddr) pages; /* to be mapped for pads */
+	struct pads pads; /* of those that are led to by a pun */
 };
 
 /*
@@ -60,12 +58,6 @@ int gates_plan(struct gates *gates, const struct proc *proc, const module_vec *m
  * that a thread may be in.
  */
 int gates_load(struct gates *gates, struct uspl_err *err) uspl_must_check;
-/*
- * Unmaps pads that no other update needs. For a region that nothing has ever led to, or nothing can
- * lead to any more.
- */
-int gates_discard(const struct proc *proc, const struct region *region,
-		  struct uspl_err *err) uspl_must_check;
 /* What stands at the site's entry now. */
 enum gate_entry gates_entry(const struct proc *proc, const struct region *region,
 			    const struct region_site *site);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// pads.c - jumps in pages of their own, where entries want them
+/*
+ * Some places are free and still not taken: what the heap (brk) and the main thread's stack may
+ * grow into soon. An allocator finds other memory when brk has come to an end, but not all programs
+ * use an allocator.
+ */
+
+#include "live/pads.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/log.h"
+#include "proc/inject.h"
+
+#define PAGE 4096ull
+/* What the heap keeps free for growing, and the stack. */
+#define HEAP_ROOM (128ull << 20)
+#define STACK_ROOM (128ull << 20)
+/* How far behind the program the kernel may begin the heap (arch_randomize_brk). */
+#define HEAP_RANDOM (32ull << 20)
+
+static taddr page_of(taddr addr)
+{
+	return addr & ~(PAGE - 1);
+}
+
+int pads_open(struct pads *pads, const struct proc *proc, const module_vec *modules,
+	      struct uspl_err *err)
+{
+	*pads = (struct pads){ .proc = proc, .modules = modules };
+	return regions_read(proc, &pads->present, err);
+}
+
+void pads_release(struct pads *pads)
+{
+	regions_release(&pads->present);
+	vec_release(&pads->items);
+	vec_release(&pads->pages);
+}
+
+/* Where the heap ends; where it may begin if there is none yet. */
+static taddr heap_end(const struct pads *pads)
+{
+	const struct module *module;
+	const struct mapping *map;
+	taddr end = 0;
+
+	vec_for_each (pads->modules, module)
+		if (module->is_main)
+			end = module->end + HEAP_RANDOM;
+	vec_for_each (&pads->proc->maps, map)
+		if (!strcmp(map->path, "[heap]"))
+			end = map->end;
+	return end;
+}
+
+/* Why a free page is better left free; NULL if there is no reason. */
+static const char *why_not(const struct pads *pads, taddr page)
+{
+	const struct mapping *map;
+	taddr heap = heap_end(pads);
+
+	if (page >= heap - HEAP_RANDOM && page < heap + HEAP_ROOM)
+		return "where the heap grows";
+	vec_for_each (&pads->proc->maps, map)
+		if (!strcmp(map->path, "[stack]") && page < map->start &&
+		    page + STACK_ROOM > map->start)
+			return "where the stack grows";
+	return NULL;
+}
+
+/* True if the record of a region, other than one, names a pad on the page. */
+static bool is_pad_page(const region_vec *present, taddr page, const struct region *but)
+{
+	const struct region *region;
+	const struct region_site *site;
+
+	vec_for_each (present, region)
+		vec_for_each (&region->sites, site)
+			if (site->pad_len && site->pad + site->pad_len > page &&
+			    site->pad < page + PAGE && (!but || region->self != but->self))
+				return true;
+	return false;
+}
+
+static bool is_planned(const struct pads *pads, taddr page)
+{
+	const taddr *planned;
+
+	vec_for_each (&pads->pages, planned)
+		if (*planned == page)
+			return true;
+	return false;
+}
+
+static int fail_place(const struct region_site *site, taddr at, const char *why,
+		      struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "the pad of '%s' would have to lie at 0x%" PRIx64 ", %s", site->name, at,
+			 why);
+}
+
+/* No pad of ours, nor another's, may have a byte in common with this one. */
+static int check_overlap(const struct pads *pads, const struct region_site *site,
+			 const struct pad *pad, struct uspl_err *err)
+{
+	uint8_t have[PAD_MAX] = { 0 };
+	static const uint8_t empty[PAD_MAX];
+	const struct pad *other;
+
+	vec_for_each (&pads->items, other)
+		if (other->at < pad->at + pad->len && pad->at < other->at + other->len)
+			return fail_place(site, pad->at, "where another one is planned", err);
+	proc_read_some(pads->proc, pad->at, have, pad->len);
+	if (memcmp(have, empty, pad->len) && memcmp(have, pad->code, pad->len))
+		return fail_place(site, pad->at, "where another one is", err);
+	return 0;
+}
+
+static int check_page(const struct pads *pads, const struct region_site *site, taddr page,
+		      struct uspl_err *err)
+{
+	const struct mapping *map = proc_mapping_at(pads->proc, page);
+	const char *why = map ? NULL : why_not(pads, page);
+
+	if (map && !is_pad_page(&pads->present, page, NULL))
+		return fail_place(site, page, "which is taken", err);
+	return why ? fail_place(site, page, why, err) : 0;
+}
+
+static int plan_page(struct pads *pads, taddr page, struct uspl_err *err)
+{
+	taddr *item;
+
+	if (proc_mapping_at(pads->proc, page) || is_planned(pads, page))
+		return 0;
+	item = vec_push(&pads->pages);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = page;
+	return 0;
+}
+
+int pads_add(struct pads *pads, struct region_site *site, taddr at, taddr to, struct uspl_err *err)
+{
+	struct pad pad = { .at = at }, *item;
+	taddr first = page_of(at), last;
+	int rc;
+
+	pad.len = (uint8_t)pad_encode(at, to, pad.code);
+	last = page_of(at + pad.len - 1);
+	rc = check_overlap(pads, site, &pad, err);
+	for (taddr page = first; !rc && page <= last; page += PAGE)
+		rc = check_page(pads, site, page, err);
+	for (taddr page = first; !rc && page <= last; page += PAGE)
+		rc = plan_page(pads, page, err);
+	item = rc ? NULL : vec_push(&pads->items);
+	if (!item)
+		return rc ? rc : uspl_fail_nomem(err);
+	*item = pad;
+	site->pad = at;
+	site->pad_len = pad.len;
+	return 0;
+}
+
+static int unmap_page(const struct proc *proc, taddr page, struct uspl_err *err)
+{
+	struct inject_req req = inject_syscall(SYS_munmap, page, PAGE, 0);
+	size_t done;
+
+	return inject_run(proc, &req, 1, &done, err);
+}
+
+/*
+ * Some pages, at most INJECT_MAX. An old kernel that doesn't know MAP_FIXED_NOREPLACE (Linux 4.17)
+ * maps them elsewhere.
+ */
+static int map_some(const struct pads *pads, size_t first, size_t n, struct uspl_err *err)
+{
+	struct inject_req reqs[INJECT_MAX];
+	size_t done;
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		reqs[i] = inject_mmap(pads->pages.items[first + i], PAGE, PROT_READ | PROT_EXEC,
+				      MAP_PRIVATE | MAP_FIXED_NOREPLACE);
+	rc = inject_run(pads->proc, reqs, n, &done, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++) {
+		if (i < done && (taddr)reqs[i].result == pads->pages.items[first + i])
+			continue;
+		for (size_t mapped = 0; mapped < first + i; mapped++)
+			if (unmap_page(pads->proc, pads->pages.items[mapped], NULL) != 0)
+				log_info("gate", "a page for pads stays in pid %d",
+					 pads->proc->pid);
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "no page for a pad at 0x%" PRIx64,
+				 pads->pages.items[first + i]);
+	}
+	return 0;
+}
+
+int pads_map(const struct pads *pads, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t at = 0, n; !rc && at < pads->pages.n; at += n) {
+		n = pads->pages.n - at < INJECT_MAX ? pads->pages.n - at : INJECT_MAX;
+		rc = map_some(pads, at, n, err);
+	}
+	return rc;
+}
+
+int pads_write_once(const struct proc *proc, taddr at, const uint8_t *code, size_t len,
+		    struct uspl_err *err)
+{
+	static const uint8_t empty[GATE_LEN];
+	uint8_t have[GATE_LEN];
+	int rc = proc_read(proc, at, have, len, err);
+
+	if (rc || !memcmp(have, code, len))
+		return rc;
+	if (memcmp(have, empty, len))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "other code than this update's lies at 0x%" PRIx64, at);
+	return proc_write(proc, at, code, len, err);
+}
+
+int pads_write(const struct pads *pads, struct uspl_err *err)
+{
+	const struct pad *pad;
+	int rc = 0;
+
+	vec_for_each (&pads->items, pad)
+		rc = rc ? rc : pads_write_once(pads->proc, pad->at, pad->code, pad->len, err);
+	return rc;
+}
+
+int pads_discard(const struct proc *proc, const struct region *region, struct uspl_err *err)
+{
+	const struct region_site *site;
+	region_vec present = { 0 };
+	int rc = regions_read(proc, &present, err);
+
+	vec_for_each (&region->sites, site) {
+		taddr first = page_of(site->pad), last = page_of(site->pad + site->pad_len - 1u);
+
+		for (taddr page = first; !rc && site->pad_len && page <= last; page += PAGE)
+			if (!is_pad_page(&present, page, region))
+				rc = unmap_page(proc, page, err);
+	}
+	regions_release(&present);
+	return rc;
+}
