@@ -11,6 +11,7 @@
 #include "apply/sites.h"
 #include "apply/threads.h"
 #include "arch/arch.h"
+#include "live/entries.h"
 #include "live/frames.h"
 #include "live/gate.h"
 
@@ -116,9 +117,8 @@ static int aim_sites(const struct load *load, const struct link *link, struct re
 			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'",
 					 function->symbol);
 		site->new_addr = link_address(link, sym);
-		if (!arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes))
-			return uspl_fail(err, USPL_E_OUT_OF_REACH,
-					 "the new code of '%s' is out of reach", function->name);
+		/* Where this isn't all, entries_plan sees to it. */
+		arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes);
 		site++;
 	}
 	return 0;
@@ -221,6 +221,22 @@ static int link_in_room(const struct load *load, uint64_t info_len, struct regio
 	return rc ? rc : link_at(load, map, info_len, region, ret, err);
 }
 
+/* The entries that need more than a jump to the new code; plan: nothing is touched. */
+static int prepare_entries(const struct load *load, struct region *region, bool plan,
+			   struct uspl_err *err)
+{
+	struct gates gates;
+	int rc = entries_plan(&gates, load->proc, load->modules, region, err);
+
+	if (!rc && !plan && gates.pads.items.n) {
+		rc = gates_load(&gates, err);
+		if (!rc)
+			rc = proc_refresh_maps(load->proc, err);
+	}
+	gates_release(&gates);
+	return rc;
+}
+
 int load_plan(const struct load *load, struct region *ret_region, struct uspl_err *err)
 {
 	auto_region struct region region = { 0 };
@@ -230,6 +246,8 @@ int load_plan(const struct load *load, struct region *ret_region, struct uspl_er
 
 	if (!rc)
 		rc = link_in_room(load, ROOM_PAGE, &region, &link, err);
+	if (!rc)
+		rc = prepare_entries(load, &region, true, err);
 	if (rc)
 		return rc;
 	vec_for_each (&region.sites, site)
@@ -343,6 +361,16 @@ static int tell_program(const struct load *load, const struct link *link, struct
 	return rc;
 }
 
+/* Without its entries the code needn't stay mapped. */
+static int load_entries(const struct load *load, struct region *region, struct uspl_err *err)
+{
+	int rc = prepare_entries(load, region, false, err);
+
+	if (rc && region->state == USPL_REGION_LOADED)
+		room_give_back(load->proc, region);
+	return rc;
+}
+
 int load_update(const struct load *load, struct region *ret_region, struct uspl_err *err)
 {
 	auto_region struct region region = { 0 };
@@ -366,6 +394,8 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	} else {
 		rc = load_new(load, &region, info_len, &link, err);
 	}
+	if (!rc)
+		rc = load_entries(load, &region, err);
 	if (!rc)
 		rc = tell_program(load, link, &region, err);
 	if (rc)

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
+#include "live/entries.h"
 #include "live/overlay.h"
 
 /* The longest instruction, for looking at padding. */
@@ -30,32 +31,28 @@ static size_t padding_at(const struct image *image, taddr addr)
 	return insn.is_nop || insn.flow == INSN_TRAP ? insn.len : 0;
 }
 
-static int fail_no_room(const struct match_piece *piece, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' is only %zu bytes long: no room for a jump",
-			 piece->name, piece->len);
-}
-
-/* A jump may be longer than the function; then what follows must be padding up to the next one. */
-static int check_room(const struct image *image, const struct match_piece *piece,
-		      struct uspl_err *err)
+/*
+ * How many bytes may be written over the function's entry, at most the jump's: its own, and what
+ * follows if that is padding up to the next one.
+ */
+static uint8_t room_at(const struct image *image, const struct match_piece *piece)
 {
 	taddr at = piece->addr + piece->len, end = piece->addr + arch_native()->jump_len;
 	const struct image_sym *sym;
 
 	if (at >= end)
-		return 0;
+		return arch_native()->jump_len;
 	vec_for_each (&image->syms, sym)
 		if (sym->type == STT_FUNC && sym->addr > piece->addr && sym->addr < end)
-			return fail_no_room(piece, err);
+			end = sym->addr;
 	while (at < end) {
 		size_t len = padding_at(image, at);
 
 		if (!len)
-			return fail_no_room(piece, err);
+			return (uint8_t)(at - piece->addr);
 		at += len;
 	}
-	return 0;
+	return (uint8_t)(end - piece->addr);
 }
 
 static int add_range(struct region *region, const char *name, taddr addr, uint64_t size,
@@ -132,10 +129,8 @@ static int add_site(const struct sites_input *input, const struct update_functio
 
 	if (rc)
 		return rc;
-	entry = image_entry(input->image, piece->addr);
+	entry = entries_place(input->present, image_entry(input->image, piece->addr));
 	rc = check_unique(region, entry, function->name, err);
-	if (!rc)
-		rc = check_room(input->image, piece, err);
 	if (rc)
 		return rc;
 	site = vec_push(&region->sites);
@@ -143,7 +138,7 @@ static int add_site(const struct sites_input *input, const struct update_functio
 		return uspl_fail_nomem(err);
 	site->name = strdup(function->name);
 	site->addr = entry;
-	site->len = arch_native()->jump_len;
+	site->len = entry == piece->addr ? room_at(input->image, piece) : arch_native()->jump_len;
 	if (!site->name)
 		return uspl_fail_nomem(err);
 	rc = size_site(input, piece, region, site, err);
@@ -196,7 +191,8 @@ static int note_older(const struct sites_input *input, struct region *region, st
 	const struct region *older;
 
 	vec_for_each (input->present, older)
-		if (region_is_live(older) && builds_on(input, older))
+		if (region_is_live(older) &&
+		    (builds_on(input, older) || entries_lean_on(region, older)))
 			buf_addf(&ids, "%s%s", ids.len ? " " : "", older->id);
 	region->builds_on = strdup(buf_str(&ids));
 	return region->builds_on && !ids.oom ? 0 : uspl_fail_nomem(err);
@@ -205,16 +201,19 @@ static int note_older(const struct sites_input *input, struct region *region, st
 int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
 {
 	const struct update_function *function;
+	int rc;
 
 	vec_for_each (&input->target->functions, function) {
 		struct parts parts = { region, function, err, 0 };
-		int rc = add_site(input, function, region, err);
 
+		rc = add_site(input, function, region, err);
 		if (rc)
 			return rc;
 		match_pieces_of(input->match, function->symbol, add_part, &parts);
 		if (parts.rc)
 			return parts.rc;
 	}
-	return note_older(input, region, err);
+	entries_cut(region);
+	rc = entries_check(input->present, region, err);
+	return rc ? rc : note_older(input, region, err);
 }

@@ -41,6 +41,8 @@ static int list_module(const struct proc *proc, const struct module *module,
 		session_lay_under(session, image);
 	if (!rc)
 		rc = spots_find(image, &spots, err);
+	if (!rc)
+		rc = spots_spare(proc, &spots, err);
 	vec_for_each (&spots, spot)
 		print_spot(module, spot);
 	vec_release(&spots);

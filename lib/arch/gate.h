@@ -57,6 +57,28 @@ int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN],
  */
 bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pad);
 
+/*
+ * A jump of which only the first `len` bytes are ours to write: what stands behind them, the next
+ * function's code, is part of its distance. So it leads to places in [lowest, highest] only.
+ */
+struct tight_jump {
+	uint8_t len;
+	uint8_t size; /* with what stands behind, at most TIGHT_MAX */
+	uint8_t bytes[4];
+	taddr lowest, highest;
+};
+
+#define TIGHT_MAX 8
+/*
+ * The forms that a jump at the entry has, by number from 0 on: code is what stands there (TIGHT_MAX
+ * bytes), of which `own` (1 to 4) may be changed. Form 0 changes the first byte alone. False: there
+ * are no more forms. A form that leads to no address has lowest above highest.
+ */
+bool tight_jump_form(taddr entry, const uint8_t code[TIGHT_MAX], size_t own, unsigned int form,
+		     struct tight_jump *ret);
+/* Makes it lead to `to`, which is one of its places. */
+void tight_jump_aim(struct tight_jump *jump, taddr to);
+
 /* How many turns of a gate's waiting take about that long here. */
 uint32_t gate_turns(int64_t ns);
 

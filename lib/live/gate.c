@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "live/entries.h"
 
 #define PAGE 4096ull
 /* Each pad is held against all others. */
@@ -55,15 +56,18 @@ bool gates_jump(const struct region *region, const struct region_site *site,
 {
 	taddr pad;
 
+	if (entry_is_tight(site) && site->pad_len && region->gates) {
+		memcpy(bytes, site->new_bytes, site->len);
+		return true;
+	}
 	if (site->entry == USPL_ENTRY_PUN)
 		return gate_pun(site->addr, site->old_bytes, bytes, &pad);
 	return site->entry == USPL_ENTRY_STORE &&
 	       arch_native()->jump_encode(site->addr, gate_address(region, site), bytes);
 }
 
-static int plan_pun(struct gates *gates, struct gate *gate, struct uspl_err *err)
+static int plan_pun(struct gates *gates, struct region_site *site, struct uspl_err *err)
 {
-	struct region_site *site = gate->site;
 	uint8_t bytes[USPL_SITE_BYTES_MAX];
 	taddr pad;
 	int rc;
@@ -103,50 +107,79 @@ static int read_old(const struct gates *gates, const struct region_site *site,
 	return 0;
 }
 
-static int plan_gate(struct gates *gates, struct gate *gate, struct uspl_err *err)
+int gates_open(struct gates *gates, const struct proc *proc, const module_vec *modules,
+	       struct region *region, struct uspl_err *err)
 {
-	struct region_site *site = gate->site;
+	*gates = (struct gates){ .region = region };
+	return pads_open(&gates->pads, proc, modules, err);
+}
+
+int gates_add(struct gates *gates, struct region_site *site, struct uspl_err *err)
+{
+	struct gate *gate = vec_push(&gates->items);
 	uint8_t old[GATE_OLD_MAX];
 	struct gate_code code = { .at = gate_address(gates->region, site),
 				  .word = gates->region->word,
 				  .entry = site->addr,
 				  .new_addr = site->new_addr,
 				  .old = old };
-	int rc = read_old(gates, site, old, &code.old_len, err);
+	int rc;
 
+	if (!gate)
+		return uspl_fail_nomem(err);
+	gate->site = site;
+	rc = read_old(gates, site, old, &code.old_len, err);
 	if (rc)
 		return rc;
 	rc = gate_encode(&code, gate->code, err);
-	if (rc) {
+	if (rc)
 		uspl_context(err, "'%s' can't have a gate", site->name);
-		return rc;
-	}
-	rc = plan_pun(gates, gate, err);
-	if (rc == -USPL_E_UNSUPPORTED && plan_store(site, old, code.old_len))
-		rc = 0;
 	return rc;
+}
+
+/* One that was led by a pad from the beginning: that it changes a single byte was found then. */
+static int plan_tight(struct gates *gates, struct region_site *site, struct uspl_err *err)
+{
+	if (site->entry != USPL_ENTRY_PUN)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' is so short that several bytes have to change at a time",
+				 site->name);
+	return pads_add(&gates->pads, site, site->pad, gate_address(gates->region, site), err);
+}
+
+/* How the site's entry is led to its gate. */
+static int plan_entry(struct gates *gates, struct region_site *site, struct uspl_err *err)
+{
+	uint8_t old[GATE_OLD_MAX];
+	size_t old_len = 0;
+	int rc = read_old(gates, site, old, &old_len, err);
+
+	if (rc)
+		return rc;
+	if (entry_is_tight(site))
+		return plan_tight(gates, site, err);
+	rc = plan_pun(gates, site, err);
+	return rc == -USPL_E_UNSUPPORTED && plan_store(site, old, old_len) ? 0 : rc;
 }
 
 int gates_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
 	       struct region *region, struct uspl_err *err)
 {
 	struct region_site *site;
-	int rc;
+	int rc = gates_open(gates, proc, modules, region, err);
 
-	*gates = (struct gates){ .region = region };
+	if (rc)
+		return rc;
 	if (!region->gates)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update has no room for gates");
 	if (region->sites.n > SITES_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions change",
 				 SITES_MAX);
-	rc = pads_open(&gates->pads, proc, modules, err);
 	vec_for_each (&region->sites, site) {
-		struct gate *gate = rc ? NULL : vec_push(&gates->items);
-
-		if (!gate)
-			return rc ? rc : uspl_fail_nomem(err);
-		gate->site = site;
-		rc = plan_gate(gates, gate, err);
+		if (!rc)
+			rc = gates_add(gates, site, err);
+		if (!rc)
+			rc = plan_entry(gates, site, err);
 	}
 	return rc;
 }

@@ -6,6 +6,7 @@
  * gate_lead.c changes what stands at the entries, gate_guard.c says where in them nobody may be.
  *
  *     gates_plan     nothing is touched: can each entry be led to a gate, and how?
+ *                    (entries.h does it for some of them, while the update is loaded)
  *     gates_load     pads and gates lie in the target, the record says so; nothing leads there yet
  *     gates_lead     entries lead to their gates (GATE_ENTRY), or no longer do, one after another,
  *                    while the program runs; each step is of no consequence to it
@@ -47,6 +48,17 @@ struct gates {
 	struct pads pads; /* of those that are led to by a pun */
 };
 
+/*
+ * A plan of nothing yet. region and modules must outlive the gates. On failure gates_release is to be
+ * called all the same.
+ */
+int gates_open(struct gates *gates, const struct proc *proc, const module_vec *modules,
+	       struct region *region, struct uspl_err *err) uspl_must_check;
+/*
+ * Plans the gate of one of the region's sites, and nothing that leads to it. USPL_E_UNSUPPORTED or
+ * USPL_E_OUT_OF_REACH, saying why, if the function can't have one.
+ */
+int gates_add(struct gates *gates, struct region_site *site, struct uspl_err *err) uspl_must_check;
 /*
  * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if a function can't have a gate. region and
  * modules must outlive the gates. On failure gates_release is to be called all the same.

@@ -3,6 +3,15 @@
 
 #include "live/gate.h"
 
+/* Without gates a pad leads straight to the new code. */
+static int guard_pad(struct safety *safety, const struct region_site *site,
+		     const struct region_site *owner, struct uspl_err *err)
+{
+	return owner->pad_len
+		       ? safety_add(safety, site->name, owner->pad, owner->pad_len, false, err)
+		       : 0;
+}
+
 static int guard_own(struct safety *safety, const struct region *region,
 		     const struct region_site *site, bool to_old, struct uspl_err *err)
 {
@@ -11,13 +20,15 @@ static int guard_own(struct safety *safety, const struct region *region,
 	taddr at = gate_address(region, site);
 	int rc = 0;
 
+	if (!region->gates)
+		return to_old ? 0 : guard_pad(safety, site, site, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = safety_add(safety, site->name, at + parts[i].start,
 				(uint64_t)(parts[i].end - parts[i].start), false, err);
 	return rc;
 }
 
-/* Gates and pads of other regions at this site's entry. */
+/* Gates and pads of other regions at this site's entry, which may be such a pad itself. */
 static int guard_others(struct safety *safety, const struct region *region,
 			const struct region_site *site, const region_vec *present,
 			struct uspl_err *err)
@@ -27,16 +38,16 @@ static int guard_others(struct safety *safety, const struct region *region,
 	int rc = 0;
 
 	vec_for_each (present, other) {
-		if (other->self == region->self || !other->gates)
+		if (other->self == region->self)
 			continue;
 		vec_for_each (&other->sites, theirs) {
-			if (rc || theirs->addr != site->addr)
-				continue;
-			rc = safety_add(safety, site->name, gate_address(other, theirs), GATE_LEN,
-					false, err);
-			if (!rc && theirs->pad_len)
-				rc = safety_add(safety, site->name, theirs->pad, theirs->pad_len,
-						false, err);
+			bool same = theirs->addr == site->addr, over = theirs->pad == site->addr;
+
+			if (!rc && other->gates && (same || (over && theirs->pad_len)))
+				rc = safety_add(safety, site->name, gate_address(other, theirs),
+						GATE_LEN, false, err);
+			if (!rc && same)
+				rc = guard_pad(safety, site, theirs, err);
 		}
 	}
 	return rc;
@@ -48,8 +59,6 @@ int gates_guard(struct safety *safety, const struct region *region, const region
 	const struct region_site *site;
 	int rc = 0;
 
-	if (!region->gates)
-		return 0;
 	vec_for_each (&region->sites, site) {
 		rc = rc ? rc : guard_own(safety, region, site, to_old, err);
 		rc = rc ? rc : guard_others(safety, region, site, present, err);

@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "live/entries.h"
 #include "live/gate.h"
 #include "proc/inject.h"
 
@@ -171,7 +172,8 @@ static int lead_site(const struct proc *proc, const struct region *region,
 
 	if (now == GATE_ENTRY_ALIEN || !bytes_of(region, site, to, bytes))
 		return fail_alien(site, err);
-	if (now == to)
+	/* A tight entry always leads to its gate. */
+	if (now == to || (to == GATE_ENTRY_NEW && now == GATE_ENTRY_GATE && entry_is_tight(site)))
 		return 0;
 	/* A pun and the old bytes differ in their first byte. */
 	if (site->entry == USPL_ENTRY_PUN && now != GATE_ENTRY_NEW && to != GATE_ENTRY_NEW)

@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+#include "live/entries.h"
+
+#define PAGE 4096ull
+
 bool overlay_holds(const struct region *region, taddr addr)
 {
 	return addr >= region->map && addr - region->map < region->map_len;
@@ -33,14 +37,16 @@ static int add_part(struct image *image, const struct proc *proc, taddr start, t
 	return rc;
 }
 
-static int add_region(struct image *image, const struct proc *proc, const struct region *region,
-		      struct uspl_err *err)
+static int add_region(struct image *image, const struct proc *proc, const region_vec *regions,
+		      const struct region *region, struct uspl_err *err)
 {
 	static const struct image_seg code = { .exec = true }, constants = { .exec = false },
 				      data = { .write = true };
-	/* Before the data, or else before the gates, lie the constants: see abi.h. */
+	/* Before the data, or else before the gates or the guard, lie the constants: see abi.h. */
 	taddr text_end = region->text + region->text_len;
-	taddr data_start = region->data_len ? region->data : region->gates;
+	taddr data_start = region->data_len ? region->data
+			   : region->gates  ? region->gates
+					    : region->map + region->map_len - PAGE;
 	const struct region_site *site;
 	int rc = add_part(image, proc, region->text, text_end, &code, err);
 
@@ -52,7 +58,7 @@ static int add_region(struct image *image, const struct proc *proc, const struct
 	if (rc)
 		return rc;
 	vec_for_each (&region->sites, site)
-		if (!image_redirect(image, site->addr, site->new_addr))
+		if (!image_redirect(image, entries_origin(regions, site->addr), site->new_addr))
 			return uspl_fail_nomem(err);
 	return 0;
 }
@@ -66,7 +72,7 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 	vec_for_each (regions, region) {
 		if (!region_is_live(region) || region->module != module)
 			continue;
-		rc = add_region(image, proc, region, err);
+		rc = add_region(image, proc, regions, region, err);
 		if (rc)
 			return rc;
 	}

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "arch/arch.h"
 #include "base/log.h"
 #include "proc/inject.h"
 
@@ -22,6 +23,10 @@
 #define STACK_ROOM (128ull << 20)
 /* How far behind the program the kernel may begin the heap (arch_randomize_brk). */
 #define HEAP_RANDOM (32ull << 20)
+/* Lower addresses aren't for programs (vm.mmap_min_addr). */
+#define LOWEST 0x10000ull
+/* Pads that may lie anywhere lie at multiples of this. */
+#define PAD_STEP 16ull
 
 static taddr page_of(taddr addr)
 {
@@ -166,6 +171,77 @@ int pads_add(struct pads *pads, struct region_site *site, taddr at, taddr to, st
 	site->pad = at;
 	site->pad_len = pad.len;
 	return 0;
+}
+
+taddr pads_next(const struct pads *pads, taddr at)
+{
+	taddr page = page_of(at);
+
+	if (is_planned(pads, page) || is_pad_page(&pads->present, page, NULL))
+		return (at & ~(PAD_STEP - 1)) + PAD_STEP;
+	return page + PAGE;
+}
+
+static bool is_near(const struct region_site *site, taddr at)
+{
+	uint64_t reach = arch_native()->reach;
+
+	return at >= site->addr ? at - site->addr < reach : site->addr - at < reach;
+}
+
+/* In a page that has pads, or is to have some. */
+static bool add_in_page(struct pads *pads, struct region_site *site, taddr page, taddr to)
+{
+	for (taddr at = page; at < page + PAGE; at += PAD_STEP)
+		if (is_near(site, at) && pads_add(pads, site, at, to, NULL) == 0)
+			return true;
+	return false;
+}
+
+static bool add_beside(struct pads *pads, struct region_site *site, taddr to)
+{
+	const struct region_site *theirs;
+	const struct region *region;
+
+	if (site->pad_len && is_near(site, site->pad) &&
+	    pads_add(pads, site, site->pad, to, NULL) == 0)
+		return true;
+	for (size_t i = 0; i < pads->pages.n; i++)
+		if (add_in_page(pads, site, pads->pages.items[i], to))
+			return true;
+	vec_for_each (&pads->present, region)
+		vec_for_each (&region->sites, theirs)
+			if (theirs->pad_len && add_in_page(pads, site, page_of(theirs->pad), to))
+				return true;
+	return false;
+}
+
+/* The last page of a gap between mappings, as far as that is within reach. */
+static bool add_in_gap(struct pads *pads, struct region_site *site, taddr from, taddr end, taddr to)
+{
+	taddr most = page_of(site->addr + arch_native()->reach);
+
+	if (end > most)
+		end = most;
+	return end > from && is_near(site, end - PAGE) &&
+	       pads_add(pads, site, end - PAGE, to, NULL) == 0;
+}
+
+int pads_add_near(struct pads *pads, struct region_site *site, taddr to, struct uspl_err *err)
+{
+	const struct mapping *map;
+	taddr from = LOWEST;
+
+	if (add_beside(pads, site, to))
+		return 0;
+	vec_for_each (&pads->proc->maps, map) {
+		if (map->start > from && add_in_gap(pads, site, from, map->start, to))
+			return 0;
+		from = map->end;
+	}
+	return uspl_fail(err, USPL_E_OUT_OF_REACH,
+			 "no page within reach of '%s' is free for a jump to its new code",
+			 site->name);
 }
 
 static int unmap_page(const struct proc *proc, taddr page, struct uspl_err *err)

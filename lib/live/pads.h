@@ -41,6 +41,14 @@ int pads_open(struct pads *pads, const struct proc *proc, const module_vec *modu
 int pads_add(struct pads *pads, struct region_site *site, taddr at, taddr to,
 	     struct uspl_err *err) uspl_must_check;
 /*
+ * The same at any place within reach of the site; best where the site's pad lay before, or beside
+ * others. USPL_E_OUT_OF_REACH if there is none.
+ */
+int pads_add_near(struct pads *pads, struct region_site *site, taddr to,
+		  struct uspl_err *err) uspl_must_check;
+/* The next place after `at` that may do: in a page of pads a bit further on, else in the next page. */
+taddr pads_next(const struct pads *pads, taddr at);
+/*
  * Maps the pages that are missing. USPL_E_UNSUPPORTED, with none of them mapped, if one has been
  * taken meanwhile.
  */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Sites nearer to each other than this are written together: one system call for each page of code,
- * not for each site.
+ * Sites of one page are written together: one system call for each page of code, not for each site,
+ * and the kernel makes it as a whole.
  */
 #define PIECE_MAX 4096
 
@@ -99,7 +99,7 @@ int site_plan_check(struct site_plan *plan, struct uspl_err *err)
 		qsort(sites, plan->sites.n, sizeof(*sites), by_addr);
 	for (size_t i = 1; i <= plan->sites.n; i++) {
 		if (i < plan->sites.n &&
-		    sites[i].addr + sites[i].len <= sites[first].addr + PIECE_MAX)
+		    (sites[i].addr + sites[i].len - 1) / PIECE_MAX == sites[first].addr / PIECE_MAX)
 			continue;
 		rc = add_piece(plan, sites + first, i - first, err);
 		if (rc)

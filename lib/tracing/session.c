@@ -34,6 +34,8 @@ static int choose(const struct proc *proc, const struct module *module,
 		rc = marks_read(proc, &marks, err);
 	if (!rc)
 		rc = spots_find(image, &all, err);
+	if (!rc)
+		rc = spots_spare(proc, &all, err);
 	vec_for_each (&all, spot) {
 		struct spot *place;
 

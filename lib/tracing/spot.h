@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "match/image.h"
+#include "proc/proc.h"
 
 enum spot_kind { SPOT_NONE, SPOT_NOPS, SPOT_MOVED };
 
@@ -33,5 +34,11 @@ typedef VEC(struct spot) spot_vec;
 
 /* All functions of the image, by address; those of equal address once. */
 int spots_find(const struct image *image, spot_vec *ret, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Takes those out whose first bytes are part of the jump that an update has written over the short
+ * function before it (live/entries.h): they become SPOT_NONE.
+ */
+int spots_spare(const struct proc *proc, spot_vec *spots, struct uspl_err *err) uspl_must_check;
 
 #endif

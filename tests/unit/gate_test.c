@@ -338,6 +338,43 @@ static void test_pads(void)
 	ok(regs.rax == UINT64_MAX, "a long pad leads there");
 }
 
+/* The jump of that form, led to a pad at its highest place on the page, is run. */
+static bool run_tight(size_t own, unsigned int form)
+{
+	uint8_t *entry = stage->code + 16;
+	struct registers regs = some_registers(1, 0);
+	struct tight_jump jump;
+	taddr to, most = address(stage->code) + PAGE - PAD_MAX;
+
+	memset(stage->code, 0, PAGE);
+	if (!tight_jump_form(address(entry), entry, own, form, &jump) || jump.lowest > jump.highest)
+		return false;
+	to = jump.highest < most ? jump.highest : most;
+	tight_jump_aim(&jump, to);
+	memcpy(entry, jump.bytes, jump.len);
+	pad_encode(to, address(new_code), stage->code + (to - address(stage->code)));
+	gate_test_call(address(entry), &regs);
+	return regs.rax == UINT64_MAX && jump.len <= own;
+}
+
+static void test_tight(void)
+{
+	static const uint8_t far[TIGHT_MAX] = { 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff };
+	static const uint8_t taken[TIGHT_MAX] = { 0xe9 };
+	struct tight_jump jump;
+
+	for (size_t own = 1; own <= 4; own++)
+		for (unsigned int form = 0; form <= own; form++)
+			ok(run_tight(own, form), "form %u of a jump over %zu bytes", form, own);
+	ok(!tight_jump_form(0x400000, far, 3, 4, &jump), "there are no more forms");
+	ok(tight_jump_form(0x400000, far, 1, 0, &jump) && jump.lowest > jump.highest,
+	   "none that leads below the lowest address");
+	ok(tight_jump_form(0x400000, taken, 4, 0, &jump) && jump.lowest > jump.highest,
+	   "no pun where a jump stands already");
+	ok(tight_jump_form(0x70000000, far, 3, 1, &jump) && jump.highest - jump.lowest == 0xffff,
+	   "two bytes of three are free behind the opcode");
+}
+
 int main(void)
 {
 	stage = make_stage();
@@ -349,5 +386,6 @@ int main(void)
 	test_parts();
 	test_commit();
 	test_pads();
+	test_tight();
 	return tap_done();
 }

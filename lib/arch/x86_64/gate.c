@@ -112,10 +112,11 @@ int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN], struct usp
 _Static_assert(sizeof(template) <= AT_OLD, "the parts follow each other");
 _Static_assert(AT_OLD + INSN_MOVED_MAX <= GATE_LEN, "the moved instruction has room");
 
+/* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */
+static const taddr lowest_addr = 0x10000, highest_addr = 0x7fffffffe000;
+
 bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pad)
 {
-	/* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */
-	static const taddr lowest = 0x10000, highest = 0x7fffffffe000;
 	uint8_t bytes[X86_64_JUMP_LEN];
 	taddr pad;
 
@@ -123,11 +124,51 @@ bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pa
 		return false;
 	memcpy(bytes + 1, old + 1, sizeof(bytes) - 1);
 	pad = x86_64_jump_target(entry, bytes, sizeof(bytes));
-	if (pad < lowest || pad > highest)
+	if (pad < lowest_addr || pad > highest_addr)
 		return false;
 	memcpy(ret_bytes, bytes, sizeof(bytes));
 	*ret_pad = pad;
 	return true;
+}
+
+/*
+ * Form 0 is the pun. Each other form writes all bytes that it may: prefixes that mean nothing to a
+ * jump (of a segment; Intel SDM, volume 2, 2.1.1), one fewer than its number, the opcode, and the
+ * low bytes of the distance. The more prefixes, the more of the distance is what stands behind, and
+ * the more other bytes decide about its sign.
+ */
+bool tight_jump_form(taddr entry, const uint8_t code[TIGHT_MAX], size_t own, unsigned int form,
+		     struct tight_jump *ret)
+{
+	enum { OP_JMP = 0xe9, SEGMENT_CS = 0x2e };
+	size_t n_prefixes = form ? form - 1 : 0, len = form ? own : 1, free_bytes;
+	struct tight_jump jump = { .len = (uint8_t)len };
+	uint8_t all[TIGHT_MAX] = { 0 };
+
+	if (form > own || own > sizeof(jump.bytes))
+		return false;
+	free_bytes = len - n_prefixes - 1;
+	jump.size = (uint8_t)(n_prefixes + X86_64_JUMP_LEN);
+	memset(all, SEGMENT_CS, n_prefixes);
+	all[n_prefixes] = OP_JMP;
+	memcpy(all + len, code + len, jump.size - len);
+	memcpy(jump.bytes, all, len);
+	jump.lowest = x86_64_jump_target(entry + n_prefixes, all + n_prefixes, X86_64_JUMP_LEN);
+	jump.highest = jump.lowest + (1ull << 8 * free_bytes) - 1;
+	if (jump.lowest < lowest_addr || jump.highest > highest_addr ||
+	    (!form && code[0] == OP_JMP))
+		jump.lowest = jump.highest + 1;
+	*ret = jump;
+	return true;
+}
+
+void tight_jump_aim(struct tight_jump *jump, taddr to)
+{
+	size_t free_bytes = jump->len + X86_64_JUMP_LEN - 1u - jump->size;
+	uint64_t distance = to - jump->lowest;
+
+	/* The free bytes are the lowest of the distance, and 0 for the lowest place. */
+	memcpy(jump->bytes + jump->len - free_bytes, &distance, free_bytes);
 }
 
 uint32_t gate_turns(int64_t ns)

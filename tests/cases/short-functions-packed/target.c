@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - has functions of few bytes
+// target.c - has functions of few bytes, one behind the other
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "serve.h"
 
-static int touched;
-
 KEPT int nothing(void);
-KEPT void touch(void);
+KEPT int same(int n);
 
 int nothing(void)
 {
 	return 0;
 }
 
-void touch(void)
+int same(int n)
 {
+	return n;
 }
 
 void answer(const char *request, char *reply, size_t size)
 {
-	touched = 0;
-	touch();
-	snprintf(reply, size, "%d %d", atoi(request) == 5 ? nothing() : -1, touched);
+	int n = atoi(request);
+
+	snprintf(reply, size, "%d %d", nothing(), same(n));
 }
