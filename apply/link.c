@@ -306,7 +306,7 @@ static int link_prepare(struct link *link, struct uspl_err *err)
 	return 0;
 }
 
-int link_layout(const struct objfile *obj, const struct arch *arch, struct link **ret,
+int link_layout(const struct objfile *obj, const struct arch *arch, bool far, struct link **ret,
 		struct uspl_err *err)
 {
 	auto_link struct link *link = calloc(1, sizeof(*link));
@@ -316,6 +316,7 @@ int link_layout(const struct objfile *obj, const struct arch *arch, struct link 
 		return uspl_fail_nomem(err);
 	link->obj = obj;
 	link->arch = arch;
+	link->far = far;
 	rc = link_prepare(link, err);
 	if (!rc)
 		rc = place_sections(link, err);

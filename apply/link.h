@@ -25,6 +25,7 @@ struct link_seg {
 struct link {
 	const struct arch *arch;
 	const struct objfile *obj;
+	bool far; /* from the module that the code belongs to */
 	struct link_seg segs[LINK_N_SEGS];
 	uint64_t len; /* of all segments */
 	taddr base;   /* after link_relocate */
@@ -55,10 +56,11 @@ typedef int (*link_value_fn)(void *ctx, const struct objsym *sym, bool redirecte
 			     struct symbol_value *ret_value, struct uspl_err *err);
 
 /*
- * Lays out all SHF_ALLOC sections of obj. Refuses sections and relocations that it doesn't know
+ * Lays out all SHF_ALLOC sections of obj. far: they will lie out of reach of all that obj doesn't
+ * define, and there must be room for everything that helps. Refuses sections and relocations that it doesn't know
  * (USPL_E_UNSUPPORTED, naming both). obj must outlive the link.
  */
-int link_layout(const struct objfile *obj, const struct arch *arch, struct link **ret,
+int link_layout(const struct objfile *obj, const struct arch *arch, bool far, struct link **ret,
 		struct uspl_err *err) uspl_must_check;
 /*
  * Relocates everything for base (whole pages). May be called once. USPL_E_OUT_OF_REACH names the

@@ -41,15 +41,29 @@ static int add_detour(struct link *link, const struct link_detour *detour, struc
 	return 0;
 }
 
+/*
+ * May what the relocation refers to be out of its reach? Far from the module, also a function that
+ * the new code has, but whose address is the original's, and all that is referred to by an address
+ * of 32 bits.
+ */
+static bool may_be_far(const struct link *link, const struct objrel *rel,
+		       const struct reloc_info *info)
+{
+	bool outside = !rel->sym->sec && rel->sym->shndx == SHN_UNDEF;
+
+	if (info->kind == RELOC_ABS && info->size < sizeof(taddr))
+		return outside || link->far;
+	return info->kind == RELOC_PCREL &&
+	       (outside || (link->far && rel->sym->type != STT_SECTION));
+}
+
 int link_plan_detour(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		     struct uspl_err *err)
 {
 	struct link_detour detour = { .sec = sec, .rel = rel };
 	const struct reloc_info *info = link->arch->reloc(rel->type);
 
-	if (!objsec_is_code(sec) || rel->sym->sec || rel->sym->shndx != SHN_UNDEF ||
-	    !(info->kind == RELOC_PCREL ||
-	      (info->kind == RELOC_ABS && info->size < sizeof(taddr))) ||
+	if (!objsec_is_code(sec) || !may_be_far(link, rel, info) ||
 	    !find_insn(link, sec, rel->offset, &detour))
 		return 0;
 	detour.field = (uint8_t)(rel->offset - detour.insn);

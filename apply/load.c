@@ -77,10 +77,10 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	return rc ? rc : sites_find(&input, region, err);
 }
 
-/* With guards, info, linked segments and gates. */
+/* With guards, info, linked segments and, but for code out of the module's reach, gates. */
 static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
 {
-	return info_len + link->len + gates_room(region) + 2 * ROOM_PAGE;
+	return info_len + link->len + (link->far ? 0 : gates_room(region)) + 2 * ROOM_PAGE;
 }
 
 /* Fills in the addresses: guard, info, linked segments, gates, guard. */
@@ -101,7 +101,9 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 			? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame
 			: 0;
 	region->eh_frame_len = link->eh_frame_len;
-	gates_place(region, region->self + info_len + link->len);
+	region->gates = region->gates_len = region->word = 0;
+	if (!link->far)
+		gates_place(region, region->self + info_len + link->len);
 }
 
 static int aim_sites(const struct load *load, const struct link *link, struct region *region,
@@ -131,24 +133,18 @@ static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
 	return region_encode(region, &info, err) ? 0 : info.len;
 }
 
-/* Links for a place and sets the addresses of the region. */
-static int link_at(const struct load *load, taddr map, uint64_t info_len, struct region *region,
-		   struct link **ret, struct uspl_err *err)
+/* Relocates for a place and sets the addresses of the region. */
+static int link_at(const struct load *load, struct link *link, taddr map, uint64_t info_len,
+		   struct region *region, struct uspl_err *err)
 {
-	auto_link struct link *link = NULL;
-	int rc = link_layout(load->target->new_code, arch_native(), &link, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	link->threads.key_addr = map + ROOM_PAGE + offsetof(struct uspl_region, thread_key);
 	rc = link_relocate(link, map + ROOM_PAGE + info_len, value_of, (void *)load, err);
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
-	rc = aim_sites(load, link, region, err);
-	if (!rc)
-		*ret = take_ptr(link);
-	return rc;
+	return aim_sites(load, link, region, err);
 }
 
 int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
@@ -207,18 +203,44 @@ static int write_region(struct proc *proc, const struct link *link, const struct
 	return rc ? rc : region_write_record(proc, region, err);
 }
 
+/* A laid out link, and room for the region with it. */
+static int find_room(const struct load *load, uint64_t info_len, struct region *region,
+		     struct link **ret, taddr *ret_map, struct uspl_err *err)
+{
+	auto_link struct link *link = NULL;
+	bool far = false, near = false;
+	int rc = 0;
+
+	/* Where the module's neighbourhood is full, the code is laid out anew, for any place. */
+	for (int i = 0; !rc && !near && i < 2; i++) {
+		uint64_t len;
+
+		link_free(take_ptr(link));
+		rc = link_layout(load->target->new_code, arch_native(), far, &link, err);
+		len = rc ? 0 : region_len(region, link, info_len);
+		if (!rc)
+			rc = room_find(load->proc, load->module, len, ret_map, err);
+		near = !rc && room_is_near(load->module, *ret_map, len);
+		far = !near;
+	}
+	if (!rc)
+		*ret = take_ptr(link);
+	return rc;
+}
+
 /* Links for a place where there is room at the moment. */
 static int link_in_room(const struct load *load, uint64_t info_len, struct region *region,
 			struct link **ret, struct uspl_err *err)
 {
 	auto_link struct link *link = NULL;
 	taddr map;
-	int rc = link_layout(load->target->new_code, arch_native(), &link, err);
+	int rc = find_room(load, info_len, region, &link, &map, err);
 
 	if (!rc)
-		rc = room_find(load->proc, load->module, region_len(region, link, info_len), &map,
-			       err);
-	return rc ? rc : link_at(load, map, info_len, region, ret, err);
+		rc = link_at(load, link, map, info_len, region, err);
+	if (!rc)
+		*ret = take_ptr(link);
+	return rc;
 }
 
 /* The entries that need more than a jump to the new code; plan: nothing is touched. */
@@ -313,7 +335,9 @@ static const struct region *find_left_over(const struct load *load, struct regio
 		if (region_is_wanted(old) || !region_has_id(old, region->id) ||
 		    old->module != region->module || old->info_len != info_len)
 			continue;
-		if (link_at(load, old->map, info_len, region, &link, NULL) == 0 &&
+		if (link_layout(load->target->new_code, arch_native(), !old->gates, &link, NULL) ==
+			    0 &&
+		    link_at(load, link, old->map, info_len, region, NULL) == 0 &&
 		    region->map_len == old->map_len && same_code(load, link, old)) {
 			*ret = take_ptr(link);
 			return old;

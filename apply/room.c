@@ -12,6 +12,8 @@
 
 /* For page tables, mappings, and the process itself. */
 #define RESERVE (512u << 10)
+/* As far as addresses go. */
+#define ANYWHERE (1ull << 47)
 
 uint64_t room_need(const struct update *update, const struct update_target *target)
 {
@@ -31,11 +33,21 @@ int room_find(const struct proc *proc, const struct module *module, uint64_t len
 				       arch_native()->reach);
 
 	if (!map)
+		map = mappings_find_hole(&proc->maps, module->start, module->end, len, ANYWHERE);
+	if (!map)
 		return uspl_fail(err, USPL_E_OUT_OF_REACH,
-				 "there is no room for %" PRIu64 " bytes near '%s' in pid %d", len,
-				 module->name, proc->pid);
+				 "there is no room for %" PRIu64 " bytes in pid %d", len,
+				 proc->pid);
 	*ret = map;
 	return 0;
+}
+
+bool room_is_near(const struct module *module, taddr map, uint64_t len)
+{
+	taddr low = map < module->start ? map : module->start;
+	taddr high = map + len > module->end ? map + len : module->end;
+
+	return high - low <= arch_native()->reach;
 }
 
 static int fail_map(const struct proc *proc, const struct region *region, int error,

@@ -31,9 +31,14 @@ struct room_part {
  * may need meanwhile.
  */
 uint64_t room_need(const struct update *update, const struct update_target *target);
-/* A free place within reach of the module. USPL_E_OUT_OF_REACH if there is none. */
+/*
+ * A free place, best within reach of the module (room_is_near), else anywhere. USPL_E_OUT_OF_REACH
+ * if there is none.
+ */
 int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
 	      struct uspl_err *err) uspl_must_check;
+/* True if code at [map, + len) can refer to all of the module, and the other way round. */
+bool room_is_near(const struct module *module, taddr map, uint64_t len);
 /*
  * Reserves [region->map, + map_len) as a whole, then lays the parts into it, at most ROOM_PARTS.
  * *ret_taken: somebody else has mapped something there meanwhile, and nothing was done.

@@ -97,7 +97,7 @@ static int link_text(const char *command, const char *source, struct objfile **o
 	int rc;
 
 	*obj = object(command, source);
-	rc = link_layout(*obj, arch_native(), ret, err);
+	rc = link_layout(*obj, arch_native(), false, ret, err);
 	if (rc)
 		return rc;
 	(*ret)->threads.key_addr = (uintptr_t)key;
