@@ -115,6 +115,13 @@ static struct link_detour *find_detour(const struct link *link, const struct obj
 	return NULL;
 }
 
+uint64_t link_detour_end(const struct link *link, const struct objrel *rel)
+{
+	const struct link_detour *item = find_detour(link, rel);
+
+	return item && rel->offset >= item->insn ? item->insn + item->insn_len : 0;
+}
+
 /* All that the processor's part wants to know, but for where the operand is. */
 static struct detour describe(const struct link *link, const struct link_detour *item)
 {

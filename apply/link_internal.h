@@ -78,6 +78,11 @@ int link_plan_detour(struct link *link, const struct objsec *sec, const struct o
  */
 int link_plan_distance(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       const struct tls_form *form, struct uspl_err *err) uspl_must_check;
+/*
+ * Where in its section the instruction ends that the relocation stands in and that may go through a
+ * detour; 0 if it is none.
+ */
+uint64_t link_detour_end(const struct link *link, const struct objrel *rel);
 /* Makes room for all that were noted. */
 int link_place_detours(struct link *link, struct uspl_err *err) uspl_must_check;
 /* Sends the relocation's instruction through its detour to the symbol's value; false: it has none. */

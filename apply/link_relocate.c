@@ -128,6 +128,26 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 			 (unsigned long long)rel->offset, (unsigned long long)place, info->name);
 }
 
+/*
+ * An instruction that goes through a detour is copied there: what else of it is to be relocated, a
+ * constant behind its operand, must be in it by then. *swallow as in relocate.
+ */
+static int relocate_rest(const struct link *link, const struct objsec *sec,
+			 const struct objrel *rel, uint64_t *swallow, struct uspl_err *err)
+{
+	const struct objrel *last = sec->rels.items + sec->rels.n;
+	uint64_t end = link_detour_end(link, rel), ignored = 0;
+
+	for (const struct objrel *other = rel + 1; other < last && other->offset < end; other++) {
+		int rc = relocate(link, sec, other, &ignored, err);
+
+		if (rc)
+			return rc;
+		*swallow = end;
+	}
+	return 0;
+}
+
 static int relocate_section(const struct link *link, const struct objsec *sec, struct uspl_err *err)
 {
 	const struct objrel *rel;
@@ -136,8 +156,13 @@ static int relocate_section(const struct link *link, const struct objsec *sec, s
 	if (!link_is_loaded(sec))
 		return 0;
 	vec_for_each (&sec->rels, rel) {
-		int rc = rel->offset < swallow ? 0 : relocate(link, sec, rel, &swallow, err);
+		int rc;
 
+		if (rel->offset < swallow)
+			continue;
+		rc = relocate_rest(link, sec, rel, &swallow, err);
+		if (!rc)
+			rc = relocate(link, sec, rel, &swallow, err);
 		if (rc)
 			return rc;
 	}

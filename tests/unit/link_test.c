@@ -201,12 +201,86 @@ static void test_detours_of_addresses(void)
 	munmap((void *)(uintptr_t)FAR_BASE, link->len);
 }
 
+/* An instruction with two relocations, of which the first takes it through a detour. */
+static void test_detour_of_two(void)
+{
+	auto_objfile struct objfile *obj =
+		object("gcc",
+		       "char word[77]; __asm__(\".text; .globl set; .type set, @function; set: "
+		       "movl $word@SIZE, outside_value(%rip); ret; .size set, .-set\");");
+	auto_link struct link *link = NULL;
+	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_values };
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), false, &link, &err);
+
+	outside_values = 0;
+	if (!rc)
+		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
+	ok(rc == 0 && load(link), "an instruction with two relocations is linked (%s)", err.msg);
+	if (rc)
+		return;
+	call(link, "set", 0);
+	ok(outside_values == 77, "both have their values");
+	munmap((void *)(uintptr_t)FAR_BASE, link->len);
+}
+
+/* They say what they find: the carry flag, an argument, and what a caller that jumps had below its stack. */
+extern const char outside_landing[], outside_callee[];
+__asm__(".pushsection .text\n"
+	"outside_landing: setc %al; movzbl %al, %eax; add %rdi, %rax; add -16(%rsp), %rax; ret\n"
+	"outside_callee: setc %al; movzbl %al, %eax; add %rdi, %rax; ret\n"
+	".popsection");
+
+#define FAR_CODE(name, code)                                                                       \
+	"__asm__(\".globl " name "; .type " name ", @function; " name ": "                         \
+	"movq $100, -16(%rsp); stc; " code "; .size " name ", .-" name "\");\n"
+
+static const char branches[] = FAR_CODE("jump", "jmp *outside_value(%rip)") FAR_CODE(
+	"jump_table", "jmp *outside_value-24(,%rdi,8)")
+	FAR_CODE("calls", "call *outside_value(%rip); dec %rax; ret") FAR_CODE(
+		"call_table", "mov $1, %eax; call *outside_value-8(,%rax,8); dec %rax; ret")
+		FAR_CODE("pushes",
+			 "push outside_value(%rip); pop %rax; setc %dil; add -16(%rsp), %rdi;"
+			 "add %rdi, %rax; ret")
+			FAR_CODE("push_address", "push $outside_value; pop %rax; ret");
+
+static void run_branches(const struct link *link)
+{
+	int64_t (*push_address)(void) = function(link, "push_address");
+
+	outside_values = (int64_t)(uintptr_t)outside_landing;
+	ok(call(link, "jump", 3) == 104, "a jump; flags and red zone stay");
+	ok(call(link, "jump_table", 3) == 104, "one through a table");
+	outside_values = (int64_t)(uintptr_t)outside_callee;
+	ok(call(link, "calls", 3) == 3, "a call, and what follows it");
+	ok(call(link, "call_table", 3) == 3, "one through a table");
+	outside_values = 1000;
+	ok(call(link, "pushes", 0) == 1101, "a push; flags and red zone stay");
+	ok(push_address() == (int64_t)(uintptr_t)&outside_values, "a push of an address");
+}
+
+static void test_detours_that_branch(void)
+{
+	auto_objfile struct objfile *obj = object("gcc", branches);
+	auto_link struct link *link = NULL;
+	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_values };
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), false, &link, &err);
+
+	if (!rc)
+		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
+	ok(rc == 0 && load(link), "branches through a variable out of reach are linked (%s)",
+	   err.msg);
+	if (rc)
+		return;
+	run_branches(link);
+	munmap((void *)(uintptr_t)FAR_BASE, link->len);
+}
+
 static void test_out_of_reach(void)
 {
 	auto_objfile struct objfile *obj =
-		object("gcc -O2 -fPIE -fno-plt",
-		       "extern void (*outside_value)(void) __attribute__((visibility(\"hidden\")));"
-		       "int f(void) { outside_value(); return 1; }");
+		object("gcc", "__asm__(\"mov %rsp, outside_value(%rip)\");");
 	auto_link struct link *link = NULL;
 	struct uspl_err err = { 0 };
 
@@ -214,7 +288,7 @@ static void test_out_of_reach(void)
 		   link_relocate(link, FAR_BASE, value_of,
 				 &(struct values){ .outside_addr = 0x1000 },
 				 &err) == -USPL_E_OUT_OF_REACH,
-	   "a call through a variable out of reach is refused");
+	   "what has the stack pointer in it and is out of reach is refused");
 	ok(strstr(err.msg, "'outside_value'"), "by its name");
 	printf("# %s\n", err.msg);
 }
@@ -256,6 +330,8 @@ int main(void)
 	test_detours_of_c("gcc -O0 -fPIE");
 	test_detours_of_c("gcc -O2 -fPIE");
 	test_detours_of_addresses();
+	test_detours_that_branch();
+	test_detour_of_two();
 	test_out_of_reach();
 	test_refusals();
 	compile_rmdir();

@@ -18,8 +18,31 @@
  * flags, nor do push, pop and lea. A distance replaces the displacement of a memory operand (it is
  * added to the operand's base), an immediate, or the contents of a slot of the GOT.
  *
- * An instruction that uses the stack pointer, or doesn't go on to the next one, has no such form.
- * Nothing jumps into the middle of an instruction, so that its bytes are free.
+ * Those that jump, call or push have a form of their own. Their operand is put on the stack, behind
+ * the red zone, and taken from there with no register changed:
+ *
+ *     jmp *var(%rip)           becomes   jmp  detour; nop...
+ *                              detour:   lea  -128(%rsp), %rsp
+ *                                        push %s; push %s         room for the address; save
+ *                                        (look up)
+ *                                        mov  (%s), %s
+ *                                        mov  %s, 8(%rsp)
+ *                                        pop  %s
+ *                                        ret  $128                the red zone goes, too
+ *     call *var(%rip)          becomes   nop...; call detour      the same return address, and there:
+ *                                                                 as above
+ *     push var(%rip)           becomes   jmp  detour; nop...
+ *                              detour:   lea  -136(%rsp), %rsp    with room for what is pushed
+ *                                        push %s
+ *                                        (look up)
+ *                                        mov  (%s), %s
+ *                                        mov  %s, 136(%rsp)
+ *                                        pop  %s
+ *                                        lea  128(%rsp), %rsp
+ *                                        jmp  back
+ *
+ * Any other instruction that uses the stack pointer has no such form. Nothing jumps into the middle
+ * of an instruction, so that its bytes are free.
  */
 
 #include <Zydis/Zydis.h>
@@ -27,10 +50,14 @@
 
 #include "arch/x86_64/x86_64.h"
 
-enum { OP_NOP = 0x90 };
+enum { OP_NOP = 0x90, OP_PUSH = 0x50, OP_POP = 0x58, OP_CALL = 0xe8, RED_ZONE = 128 };
+
+/* What becomes of the operand. */
+enum use { USE_PLAIN, USE_JUMP, USE_CALL, USE_PUSH };
 
 /* An instruction taken apart, and how it is to be put together again. */
 struct form {
+	enum use use;
 	ZydisDecodedInstruction insn;
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisEncoderRequest request;
@@ -54,7 +81,10 @@ static uint32_t used_registers(const struct form *form, bool *ret_high_byte)
 {
 	uint32_t used = 0;
 
-	for (int i = 0; i < form->insn.operand_count; i++) {
+	int n = form->use == USE_PLAIN ? form->insn.operand_count
+				       : form->insn.operand_count_visible;
+
+	for (int i = 0; i < n; i++) {
 		const ZydisDecodedOperand *op = &form->ops[i];
 		ZydisRegister regs[3] = { ZYDIS_REGISTER_NONE };
 
@@ -124,7 +154,7 @@ static bool replace_memory(struct form *form, enum detour_kind kind, int i)
 	ZydisEncoderOperand *out = &form->request.operands[i];
 	bool relative = mem->base == ZYDIS_REGISTER_RIP;
 
-	if (relative != (kind != DETOUR_DISTANCE))
+	if (kind == DETOUR_DISTANCE ? relative : kind == DETOUR_SLOT_DISTANCE && !relative)
 		return false;
 	if (kind == DETOUR_SLOT_DISTANCE) {
 		*out = (ZydisEncoderOperand){ .type = ZYDIS_OPERAND_TYPE_REGISTER };
@@ -161,6 +191,42 @@ static bool replace_immediate(struct form *form, enum detour_kind kind, int i)
 	return true;
 }
 
+static enum use use_of(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_JMP:
+		return USE_JUMP;
+	case ZYDIS_MNEMONIC_CALL:
+		return USE_CALL;
+	case ZYDIS_MNEMONIC_PUSH:
+		return USE_PUSH;
+	default:
+		return USE_PLAIN;
+	}
+}
+
+/* Instead of what is done with it: the operand's value into the scratch register. */
+static bool replace_use(struct form *form, enum detour_kind kind)
+{
+	ZydisEncoderRequest load = { .machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
+				     .mnemonic = ZYDIS_MNEMONIC_MOV,
+				     .prefixes = form->request.prefixes & ZYDIS_ATTRIB_HAS_SEGMENT,
+				     .operand_count = 2 };
+
+	if (form->insn.operand_width != 64 || kind == DETOUR_SLOT_DISTANCE)
+		return false;
+	if (form->ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY && !replace_memory(form, kind, 0))
+		return false;
+	load.operands[0].type = ZYDIS_OPERAND_TYPE_REGISTER;
+	load.operands[0].reg.value = scratch_of(form, 64);
+	load.operands[1] = form->request.operands[0];
+	/* A constant that is pushed is what has been looked up. */
+	if (form->ops[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		load.operands[1] = load.operands[0];
+	form->request = load;
+	return true;
+}
+
 static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8_t field,
 		  struct form *form)
 {
@@ -173,11 +239,14 @@ static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8
 	    form->insn.length != len || form->insn.raw.imm[0].is_relative)
 		return false;
 	form->has_base = false;
+	form->use = use_of(&form->insn);
 	i = find_operand(form, field);
 	if (i < 0 || !choose_scratch(form) ||
 	    !ZYAN_SUCCESS(ZydisEncoderDecodedInstructionToEncoderRequest(
 		    &form->insn, form->ops, form->insn.operand_count_visible, &form->request)))
 		return false;
+	if (form->use != USE_PLAIN)
+		return replace_use(form, kind);
 	if (form->ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 		return replace_memory(form, kind, i);
 	return replace_immediate(form, kind, i);
@@ -234,12 +303,14 @@ static size_t put_look_up(uint8_t *code, const struct form *form, const struct d
 {
 	size_t n = 0;
 
-	if (detour->kind == DETOUR_ADDRESS)
-		return put_load(code, form, at, detour->slot);
-	code[n++] = 0x68;
-	n += put(code + n, &detour->offset, sizeof(detour->offset));
-	n += put_distance(code + n, 0xe8, at + n, detour->helper);
-	n += put_push_or_pop(code + n, 0x58, form->scratch);
+	if (detour->kind == DETOUR_ADDRESS) {
+		n += put_load(code, form, at, detour->slot);
+	} else {
+		code[n++] = 0x68;
+		n += put(code + n, &detour->offset, sizeof(detour->offset));
+		n += put_distance(code + n, OP_CALL, at + n, detour->helper);
+		n += put_push_or_pop(code + n, OP_POP, form->scratch);
+	}
 	return form->has_base ? n + put_add_base(code + n, form) : n;
 }
 
@@ -253,28 +324,82 @@ bool x86_64_detour_possible(enum detour_kind kind, const uint8_t *insn, uint8_t 
 	       ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&form.request, code, &code_len));
 }
 
+/* mov %scratch, off(%rsp) */
+static size_t put_store(uint8_t *code, const struct form *form, uint32_t off)
+{
+	uint8_t insn[] = { (uint8_t)(form->scratch >= 8 ? 0x4c : 0x48), 0x89,
+			   (uint8_t)(0x84 | (form->scratch & 7) << 3), 0x24 };
+	size_t n = put(code, insn, sizeof(insn));
+
+	return n + put(code + n, &off, sizeof(off));
+}
+
+/* lea off(%rsp), %rsp */
+static size_t put_move_stack(uint8_t *code, int32_t off)
+{
+	static const uint8_t insn[] = { 0x48, 0x8d, 0xa4, 0x24 };
+	size_t n = put(code, insn, sizeof(insn));
+
+	return n + put(code + n, &off, sizeof(off));
+}
+
+/* What begins a detour: up to the saved scratch register. */
+static size_t put_enter(uint8_t *code, const struct form *form)
+{
+	size_t n = put_move_stack(code, form->use == USE_PUSH ? -RED_ZONE - 8 : -RED_ZONE);
+
+	if (form->use == USE_JUMP || form->use == USE_CALL)
+		n += put_push_or_pop(code + n, OP_PUSH, form->scratch);
+	return n + put_push_or_pop(code + n, OP_PUSH, form->scratch);
+}
+
+/* What ends one, with everything as it was; back is where it goes on, unless it jumps. */
+static size_t put_leave(uint8_t *code, const struct form *form, taddr at, taddr back,
+			bool *ret_fits)
+{
+	static const uint8_t ret_red_zone[] = { 0xc2, RED_ZONE, 0 };
+	bool jumps = form->use == USE_JUMP || form->use == USE_CALL;
+	size_t n = 0;
+
+	if (form->use != USE_PLAIN)
+		n += put_store(code, form, jumps ? 8 : RED_ZONE + 8);
+	n += put_push_or_pop(code + n, OP_POP, form->scratch);
+	*ret_fits = true;
+	if (jumps)
+		return n + put(code + n, ret_red_zone, sizeof(ret_red_zone));
+	n += put_move_stack(code + n, RED_ZONE);
+	*ret_fits = x86_64_jump_encode(at + n, back, code + n);
+	return n + X86_64_JUMP_LEN;
+}
+
+/* In the instruction's place: a jump, or a call that returns to where the instruction would have. */
+static bool put_way_in(uint8_t *insn, const struct form *form, const struct detour *detour)
+{
+	size_t nops = detour->insn_len - X86_64_JUMP_LEN, at = form->use == USE_CALL ? nops : 0;
+
+	memset(insn, OP_NOP, detour->insn_len);
+	if (!x86_64_jump_encode(detour->insn_addr + at, detour->code_addr, insn + at))
+		return false;
+	if (form->use == USE_CALL)
+		insn[at] = OP_CALL;
+	return true;
+}
+
 bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *code)
 {
-	static const uint8_t enter[] = { 0x48, 0x8d, 0x64, 0x24, 0x80 };
-	static const uint8_t leave[] = { 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0 };
 	ZyanUSize len = ZYDIS_MAX_INSTRUCTION_LENGTH;
 	struct form form;
-	size_t n = 0;
+	bool fits;
+	size_t n;
 
 	if (!parse(detour->kind, insn, detour->insn_len, detour->field, &form))
 		return false;
-	n += put(code, enter, sizeof(enter));
-	n += put_push_or_pop(code + n, 0x50, form.scratch);
+	n = put_enter(code, &form);
 	n += put_look_up(code + n, &form, detour, detour->code_addr + n);
 	if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&form.request, code + n, &len)))
 		return false;
 	n += len;
-	n += put_push_or_pop(code + n, 0x58, form.scratch);
-	n += put(code + n, leave, sizeof(leave));
-	if (!x86_64_jump_encode(detour->code_addr + n, detour->insn_addr + detour->insn_len,
-				code + n) ||
-	    !x86_64_jump_encode(detour->insn_addr, detour->code_addr, insn))
-		return false;
-	memset(insn + X86_64_JUMP_LEN, OP_NOP, detour->insn_len - X86_64_JUMP_LEN);
-	return true;
+	n += put_leave(code + n, &form, detour->code_addr + n, detour->insn_addr + detour->insn_len,
+		       &fits);
+	return fits && put_way_in(insn, &form, detour);
 }
