@@ -37,13 +37,15 @@ static bool is_eh_frame(const struct objsec *sec)
 	return !strcmp(sec->name, ".eh_frame");
 }
 
-bool link_may_use_stub(const struct objsec *sec, const struct objrel *rel,
+bool link_may_use_stub(const struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       const struct reloc_info *info)
 {
 	if (rel->sym->type == STT_SECTION)
 		return false;
 	if (info->kind == RELOC_PLT)
 		return true;
+	if (info->kind == RELOC_PCREL && link->far)
+		return link_is_branch(link, sec, rel);
 	return is_eh_frame(sec) && info->kind == RELOC_ABS && info->size < sizeof(taddr) &&
 	       rel->sym->shndx == SHN_UNDEF && !rel->sym->sec;
 }
@@ -74,7 +76,7 @@ static int plan_symbol(struct link *link, const struct objsec *sec, const struct
 		sym->used_by_tls = true;
 	else if (!link_is_tls_base(rel->sym))
 		sym->used = true;
-	sym->needs_stub |= link_may_use_stub(sec, rel, info);
+	sym->needs_stub |= link_may_use_stub(link, sec, rel, info);
 	sym->needs_got |= info->kind == RELOC_GOTPCREL || info->kind == RELOC_GOT;
 	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF && !link_is_fresh(rel->sym);
 	if (link_is_tls_call(info->kind))

@@ -31,6 +31,17 @@ static bool find_insn(const struct link *link, const struct objsec *sec, uint64_
 	return false;
 }
 
+bool link_is_branch(const struct link *link, const struct objsec *sec, const struct objrel *rel)
+{
+	struct link_detour at = { 0 };
+	struct insn insn;
+
+	return objsec_is_code(sec) && find_insn(link, sec, rel->offset, &at) &&
+	       link->arch->insn_decode(sec->data + at.insn, at.insn_len, &insn) &&
+	       insn.rel_size == link->arch->reloc(rel->type)->size &&
+	       at.insn + insn.rel_off == rel->offset;
+}
+
 static int add_detour(struct link *link, const struct link_detour *detour, struct uspl_err *err)
 {
 	struct link_detour *item = vec_push(&((struct link_private *)link->priv)->detours);

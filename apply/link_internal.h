@@ -61,10 +61,13 @@ bool link_is_loaded(const struct objsec *sec);
 /*
  * May a stub stand for what the relocation means, if it is out of reach? A function to be called;
  * and in call frame information of programs that aren't position independent the personality, a
- * 32-bit address.
+ * 32-bit address. A static function is called like any place of the module; its stub is for code
+ * that lies far from it.
  */
-bool link_may_use_stub(const struct objsec *sec, const struct objrel *rel,
+bool link_may_use_stub(const struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       const struct reloc_info *info);
+/* True if the relocation is the distance in a direct call or jump. */
+bool link_is_branch(const struct link *link, const struct objsec *sec, const struct objrel *rel);
 /* Makes room at the segment's end; *ret_offset counts from the segment's start. */
 int link_reserve(struct link_seg *seg, uint64_t size, uint64_t align, uint64_t *ret_offset,
 		 struct uspl_err *err) uspl_must_check;

@@ -113,10 +113,10 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 		return link_relocate_tls(link, sec, rel, err);
 	sym = link_symbol_of(link, rel->sym);
 	rc = link->arch->reloc_write(info, field, field_value(link, rel, info, place), NULL);
-	if (rc && link_may_use_stub(sec, rel, info)) {
+	if (rc && link_may_use_stub(link, sec, rel, info)) {
 		taddr stub = link_in_segment(link, LINK_TEXT, sym->stub);
 
-		if (info->kind == RELOC_PLT)
+		if (info->kind != RELOC_ABS)
 			stub -= place;
 		rc = link->arch->reloc_write(info, field, stub + (uint64_t)rel->addend, NULL);
 	}

@@ -5,7 +5,7 @@
  *
  * The truth about what is applied lies in the target itself, so that no state file can go stale and
  * fork children inherit a true copy. Each (update, module) pair has one region, mapped privately
- * within reach of the module:
+ * within reach of the module, if there is room:
  *
  *     guard | info, r-- | text, r-x | read-only data and GOT, r-- | data, rw- | gates, r-x |
  *     word, rw- | guard
@@ -96,11 +96,12 @@ struct uspl_site {
 	 * range for it, since the function has a loop that begins there
 	 */
 	uint64_t old_size;
-	uint32_t name;                          /* offset of the function's name, NUL-terminated */
-	uint32_t len;                           /* how many bytes the jump takes */
+	uint32_t name; /* offset of the function's name, NUL-terminated */
+	/* How many bytes are written. Fewer than a jump has: what stands behind them belongs to it. */
+	uint32_t len;
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX]; /* what stood there before */
 	uint8_t new_bytes[USPL_SITE_BYTES_MAX]; /* what we wrote */
-	uint64_t pad;     /* PUN: where the pad is, in pages that were mapped for pads */
+	uint64_t pad;     /* where the pad is, in pages that were mapped for pads or behind code */
 	uint32_t pad_len; /* of the pad, 0 if there is none */
 	uint32_t entry;   /* enum uspl_entry */
 };

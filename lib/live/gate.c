@@ -171,7 +171,8 @@ int gates_plan(struct gates *gates, const struct proc *proc, const module_vec *m
 	if (rc)
 		return rc;
 	if (!region->gates)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update has no room for gates");
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the new code lies out of reach of gates");
 	if (region->sites.n > SITES_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions change",
 				 SITES_MAX);

@@ -110,6 +110,12 @@ static int fail_place(const struct region_site *site, taddr at, const char *why,
 			 why);
 }
 
+/* True for memory that was mapped for pads, and not a program's own code with a pad behind it. */
+static bool is_ours(const struct pads *pads, const struct mapping *map, taddr page)
+{
+	return !map->inode && is_pad_page(&pads->present, page, NULL);
+}
+
 /* No pad of ours, nor another's, may have a byte in common with this one. */
 static int check_overlap(const struct pads *pads, const struct region_site *site,
 			 const struct pad *pad, struct uspl_err *err)
@@ -133,7 +139,7 @@ static int check_page(const struct pads *pads, const struct region_site *site, t
 	const struct mapping *map = proc_mapping_at(pads->proc, page);
 	const char *why = map ? NULL : why_not(pads, page);
 
-	if (map && !is_pad_page(&pads->present, page, NULL))
+	if (map && !is_ours(pads, map, page))
 		return fail_place(site, page, "which is taken", err);
 	return why ? fail_place(site, page, why, err) : 0;
 }
@@ -151,9 +157,22 @@ static int plan_page(struct pads *pads, taddr page, struct uspl_err *err)
 	return 0;
 }
 
+static int add_item(struct pads *pads, struct region_site *site, const struct pad *pad,
+		    struct uspl_err *err)
+{
+	struct pad *item = vec_push(&pads->items);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *pad;
+	site->pad = pad->at;
+	site->pad_len = pad->len;
+	return 0;
+}
+
 int pads_add(struct pads *pads, struct region_site *site, taddr at, taddr to, struct uspl_err *err)
 {
-	struct pad pad = { .at = at }, *item;
+	struct pad pad = { .at = at };
 	taddr first = page_of(at), last;
 	int rc;
 
@@ -164,13 +183,7 @@ int pads_add(struct pads *pads, struct region_site *site, taddr at, taddr to, st
 		rc = check_page(pads, site, page, err);
 	for (taddr page = first; !rc && page <= last; page += PAGE)
 		rc = plan_page(pads, page, err);
-	item = rc ? NULL : vec_push(&pads->items);
-	if (!item)
-		return rc ? rc : uspl_fail_nomem(err);
-	*item = pad;
-	site->pad = at;
-	site->pad_len = pad.len;
-	return 0;
+	return rc ? rc : add_item(pads, site, &pad, err);
 }
 
 taddr pads_next(const struct pads *pads, taddr at)
@@ -227,6 +240,25 @@ static bool add_in_gap(struct pads *pads, struct region_site *site, taddr from, 
 	       pads_add(pads, site, end - PAGE, to, NULL) == 0;
 }
 
+/* Behind the code of the site's own module, where its last page isn't full. */
+static bool add_in_slack(struct pads *pads, struct region_site *site, taddr to)
+{
+	const struct module *module = module_at(pads->modules, site->addr);
+	taddr start, end;
+
+	if (!module || !inject_spare(pads->proc, module, &start, &end))
+		return false;
+	for (taddr at = start; at + PAD_STEP <= end; at += PAD_STEP) {
+		struct pad pad = { .at = at };
+
+		pad.len = (uint8_t)pad_encode(at, to, pad.code);
+		if (is_near(site, at) && check_overlap(pads, site, &pad, NULL) == 0 &&
+		    add_item(pads, site, &pad, NULL) == 0)
+			return true;
+	}
+	return false;
+}
+
 int pads_add_near(struct pads *pads, struct region_site *site, taddr to, struct uspl_err *err)
 {
 	const struct mapping *map;
@@ -239,9 +271,19 @@ int pads_add_near(struct pads *pads, struct region_site *site, taddr to, struct 
 			return 0;
 		from = map->end;
 	}
+	if (add_in_slack(pads, site, to))
+		return 0;
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
 			 "no page within reach of '%s' is free for a jump to its new code",
 			 site->name);
+}
+
+/* A pad behind a program's own code: the rest of the page is empty again. */
+static int clear_pad(const struct proc *proc, const struct region_site *site, struct uspl_err *err)
+{
+	static const uint8_t empty[PAD_MAX];
+
+	return proc_write(proc, site->pad, empty, site->pad_len, err);
 }
 
 static int unmap_page(const struct proc *proc, taddr page, struct uspl_err *err)
@@ -325,7 +367,12 @@ int pads_discard(const struct proc *proc, const struct region *region, struct us
 
 	vec_for_each (&region->sites, site) {
 		taddr first = page_of(site->pad), last = page_of(site->pad + site->pad_len - 1u);
+		const struct mapping *map = proc_mapping_at(proc, site->pad);
 
+		if (!rc && site->pad_len && map && map->inode) {
+			rc = clear_pad(proc, site, err);
+			continue;
+		}
 		for (taddr page = first; !rc && site->pad_len && page <= last; page += PAGE)
 			if (!is_pad_page(&present, page, region))
 				rc = unmap_page(proc, page, err);

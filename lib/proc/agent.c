@@ -62,6 +62,18 @@ static taddr slack_of(const struct proc *proc, const struct module *module)
 	return 0;
 }
 
+bool inject_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
+		  taddr *ret_end)
+{
+	taddr slack = slack_of(proc, module);
+
+	if (!slack || slack % PAGE + AGENT_MAX >= PAGE)
+		return false;
+	*ret_start = slack + AGENT_MAX;
+	*ret_end = (slack | (PAGE - 1)) + 1;
+	return true;
+}
+
 static int place_agent(const struct proc *proc, struct inject_agent *ret, struct uspl_err *err)
 {
 	module_vec modules = { 0 };

@@ -79,6 +79,13 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done,
 		  struct uspl_err *err) uspl_must_check;
 
+/*
+ * Bytes behind a module's code, up to the end of its last page, that nobody uses, the agent neither:
+ * [*ret_start, *ret_end). False if there are none.
+ */
+bool inject_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
+		  taddr *ret_end);
+
 /* The agent's code in its place in the target, for runs that must be quick. */
 struct inject_agent;
 

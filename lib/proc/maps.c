@@ -83,6 +83,9 @@ static void hole_at(const mapping_vec *maps, size_t i, taddr *ret_start, taddr *
 	*ret_start = i ? maps->items[i - 1].end + DISTANCE : LOWEST;
 	*ret_end = i < maps->n ? maps->items[i].start : HIGHEST;
 	*ret_end = *ret_end > DISTANCE ? *ret_end - DISTANCE : 0;
+	/* The last mapping may be the kernel's own, above all that a process can have. */
+	if (*ret_end > HIGHEST)
+		*ret_end = HIGHEST;
 }
 
 taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len,
