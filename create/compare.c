@@ -60,6 +60,10 @@ static bool reference_equal(const struct range *pre, const struct objrel *a,
 		return false;
 	if (x && y)
 		return a->addend == b->addend && !strcmp(x, y);
+	if (literal_is_anchor(a->sym) && literal_is_anchor(b->sym))
+		return a->addend == b->addend &&
+		       literal_equal(a->sym->sec, (int64_t)a->sym->value, b->sym->sec,
+				     (int64_t)b->sym->value, depth);
 	return is_section(a->sym) && is_section(b->sym) && place_equal(pre, a, post, b, depth);
 }
 

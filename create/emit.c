@@ -206,6 +206,22 @@ static int map_symbol(struct emitter *em, const struct unit *unit, const struct 
 	return *ret ? 0 : uspl_fail_nomem(em->err);
 }
 
+/*
+ * The match has to know which literal a reference is counted from. In new.o the section lies in one
+ * piece, and a place in it is enough.
+ */
+static int add_anchor(struct emitter *em, const struct objsym *sym, struct objrel *rel)
+{
+	struct objsym *anchor = objfile_add_symbol(em->out, "", STT_NOTYPE, STB_LOCAL);
+
+	if (!anchor)
+		return uspl_fail_nomem(em->err);
+	anchor->sec = part_of(sym->sec)->copy;
+	anchor->value = sym->value;
+	rel->sym = anchor;
+	return 0;
+}
+
 static int add_relocation(struct emitter *em, const struct unit *unit, struct objsec *copy,
 			  const struct objrel *rel, uint64_t offset)
 {
@@ -220,6 +236,8 @@ static int add_relocation(struct emitter *em, const struct unit *unit, struct ob
 		return uspl_fail_nomem(em->err);
 	*out = *rel;
 	out->offset = offset;
+	if (em->pre && literal_is_anchor(rel->sym) && part_of(rel->sym->sec)->copy)
+		return add_anchor(em, rel->sym, out);
 	out->sym = sym;
 	if (!ident_of(rel->sym)->refname)
 		out->addend += (int64_t)rel->sym->value;

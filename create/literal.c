@@ -7,6 +7,9 @@
  * question is how far a literal reaches.
  *
  *  - In a section of strings (SHF_STRINGS) to its end; in one of mergeable constants one entry.
+ *    Code may count from a place before or behind the one that it means (a loop that adds 1 before it
+ *    reads, an end pointer): such a reference keeps its symbol, the anchor, for the place it leads to
+ *    belongs to another literal, or to none.
  *  - Elsewhere (gcc -O0 keeps strings in plain .rodata; jump tables; constants too large to
  *    merge) nothing in the file says so. It reaches to the next place that something refers to,
  *    unless that place may lie within the same object: if the bytes before it aren't a whole
@@ -124,6 +127,40 @@ static bool is_strings(const struct objsec *sec)
 static bool is_entries(const struct objsec *sec)
 {
 	return (sec->flags & SHF_MERGE) && !(sec->flags & SHF_STRINGS) && sec->entsize;
+}
+
+/* Where the string or entry at `at` ends. */
+static uint64_t merged_end(const struct objsec *sec, uint64_t at)
+{
+	uint64_t step = sec->entsize ? sec->entsize : 1;
+	bool end = false;
+
+	if (!is_strings(sec))
+		return at - at % step + step;
+	for (; at + step <= sec->size && !end; at += step) {
+		end = true;
+		for (uint64_t i = 0; i < step; i++)
+			end &= !sec->data[at + i];
+	}
+	return at;
+}
+
+bool literal_is_left(const struct objsec *from, const struct objrel *rel)
+{
+	const struct objsym *sym = rel->sym;
+	int64_t at = reference_target(from, rel);
+
+	if (sym->type == STT_SECTION || !sym->sec || !sym->sec->data ||
+	    part_of(sym->sec)->kind != PART_LITERAL || !(sym->sec->flags & SHF_MERGE) ||
+	    sym->value >= sym->sec->size)
+		return false;
+	return at < (int64_t)sym->value || at >= (int64_t)merged_end(sym->sec, sym->value);
+}
+
+bool literal_is_anchor(const struct objsym *sym)
+{
+	return sym->type != STT_SECTION && sym->bind == STB_LOCAL && sym->sec &&
+	       part_of(sym->sec)->kind == PART_LITERAL && (sym->sec->flags & SHF_MERGE);
 }
 
 bool literal_equal(const struct objsec *pre, int64_t pre_at, const struct objsec *post,

@@ -228,7 +228,7 @@ static void normalise_reference(const struct side *side, const struct objsec *fr
 
 	/* A global symbol keeps its name. A GOT slot belongs to the symbol as it is. */
 	if (!rel->sym->sec || rel->sym->bind != STB_LOCAL || kind == RELOC_GOTPCREL ||
-	    kind == RELOC_GOTTPOFF)
+	    kind == RELOC_GOTTPOFF || literal_is_left(from, rel))
 		return;
 	sym = meant(side, from, rel);
 	if (!sym)

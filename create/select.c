@@ -114,7 +114,7 @@ static int follow_references(struct selection *sel, const struct objsec *sec)
 	vec_for_each (&sec->rels, rel) {
 		int rc;
 
-		if (rel->sym->type == STT_SECTION && rel->sym->sec)
+		if ((rel->sym->type == STT_SECTION && rel->sym->sec) || literal_is_anchor(rel->sym))
 			rc = follow_section(sel, sec, rel->sym->sec);
 		else
 			rc = follow_symbol(sel, rel->sym);
