@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A string that is only referred to by the byte before it, where another one ends.
+// string_backwards.c - a string changes that is only referred to by the byte before it, where another one ends
 // ways: gcc -O2, gcc -O1, gcc -O2 -fno-pie, gcc -Os -fPIC
 // redirects: is_scheme
 
