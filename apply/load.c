@@ -177,14 +177,13 @@ static int map_region(struct proc *proc, const struct link *link, const struct r
 					       [LINK_RODATA] = PROT_READ,
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
 	struct room_part parts[ROOM_PARTS] = {
-		{ region->self, region->info_len, PROT_READ },
 		{ region->gates, region->gates_len, PROT_READ | PROT_EXEC },
 		{ region->word, GATES_WORD_LEN, PROT_READ | PROT_WRITE },
 	};
 	taddr base = region->self + region->info_len;
 
 	for (int i = 0; i < LINK_N_SEGS; i++)
-		parts[3 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
+		parts[2 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
 						   prot[i] };
 	return room_map(proc, region, parts, ARRAY_SIZE(parts), ret_taken, err);
 }

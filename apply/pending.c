@@ -48,17 +48,16 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 		       struct uspl_err *err)
 {
 	auto_buf struct buf info = { 0 };
-	struct room_part part = { .prot = PROT_READ };
 	bool taken = true;
 	int rc = region_encode(region, &info, err);
 
-	region->info_len = part.len = info.len;
+	region->info_len = info.len;
 	region->map_len = info.len + 2 * ROOM_PAGE;
 	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
 		rc = room_find(proc, near, region->map_len, &region->map, err);
-		region->self = part.addr = region->map + ROOM_PAGE;
+		region->self = region->map + ROOM_PAGE;
 		if (!rc)
-			rc = room_map(proc, region, &part, 1, &taken, err);
+			rc = room_map(proc, region, NULL, 0, &taken, err);
 		if (!rc)
 			rc = proc_refresh_maps(proc, err);
 	}

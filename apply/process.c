@@ -12,6 +12,7 @@
 #include "base/demangle.h"
 #include "base/log.h"
 #include "live/survey.h"
+#include "live/unfinished.h"
 #include "proc/lock.h"
 #include "proc/memcg.h"
 #include "tracing/marks.h"
@@ -117,6 +118,7 @@ static void unload(struct session *session)
 	vec_for_each (&session->loaded, region)
 		if (load_remove(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
+	unfinished_sweep(session->proc);
 }
 
 /* Switches on what isn't yet; with --check, looks whether that could be done. */
@@ -191,6 +193,8 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 
 	if (!rc)
 		rc = session_refuse(session->proc, err);
+	if (!rc && !session->opts->check)
+		unfinished_sweep(session->proc);
 	if (!rc)
 		rc = marks_refuse(session->proc, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "live/unfinished.h"
 #include "proc/inject.h"
 
 /* For page tables, mappings, and the process itself. */
@@ -69,15 +70,14 @@ static int fail_map(const struct proc *proc, const struct region *region, int er
 int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
 	     size_t n, bool *ret_taken, struct uspl_err *err)
 {
-	struct inject_req reqs[1 + ROOM_PARTS];
-	size_t n_reqs = 0, done = 0;
+	struct inject_req reqs[UNFINISHED_REQS + ROOM_PARTS];
+	size_t n_reqs = UNFINISHED_REQS, done = 0;
 	int64_t result;
 	int rc;
 
 	if (n > ROOM_PARTS)
 		return uspl_fail(err, USPL_E_BUG, "a region has no %zu parts", n);
-	reqs[n_reqs++] = inject_mmap(region->map, region->map_len, PROT_NONE,
-				     MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE);
+	unfinished_begin(region->map, region->map_len, region->self, region->info_len, reqs);
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].len)
 			reqs[n_reqs++] = inject_mmap(parts[i].addr, parts[i].len, parts[i].prot,

@@ -16,7 +16,7 @@
 #define ROOM_PAGE 4096ull
 /* How often a place may be taken under our hands. */
 #define ROOM_TRIES 5
-#define ROOM_PARTS 6
+#define ROOM_PARTS 5
 
 /* A piece of a region with a protection of its own. */
 struct room_part {
@@ -40,7 +40,8 @@ int room_find(const struct proc *proc, const struct module *module, uint64_t len
 /* True if code at [map, + len) can refer to all of the module, and the other way round. */
 bool room_is_near(const struct module *module, taddr map, uint64_t len);
 /*
- * Reserves [region->map, + map_len) as a whole, then lays the parts into it, at most ROOM_PARTS.
+ * Reserves [region->map, + map_len) as a whole, then lays the info part and the others into it, at
+ * most ROOM_PARTS. Until the record is written over it, the info part is marked (unfinished.h).
  * *ret_taken: somebody else has mapped something there meanwhile, and nothing was done.
  */
 int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,

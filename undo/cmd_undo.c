@@ -10,6 +10,7 @@
 #include "live/options.h"
 #include "live/report.h"
 #include "live/survey.h"
+#include "live/unfinished.h"
 #include "tracing/marks.h"
 #include "tracing/session.h"
 #include "proc/lock.h"
@@ -140,6 +141,8 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 
 	if (!rc)
 		rc = marks_refuse(proc, err);
+	if (!rc && !opts->live.check)
+		unfinished_sweep(proc);
 	if (!rc)
 		rc = regions_read(proc, regions, err);
 	if (!rc)

@@ -146,6 +146,18 @@ struct uspl_region {
 };
 
 /*
+ * What the info part holds from its mapping on until the record is written over it. The thread of the
+ * target that maps it writes this as well, and does so even if the tool dies meanwhile: so the next
+ * tool knows what is of no use, and unmaps it.
+ */
+#define USPL_UNFINISHED_MAGIC 0x314d4f4f524c5053ull /* "SPLROOM1", little endian */
+
+struct uspl_unfinished {
+	uint64_t magic;
+	uint64_t map, map_len; /* of the region with its guards */
+};
+
+/*
  * What runtime/threads.S needs to find the block of new thread-local variables of the thread that it
  * runs in, and to make it.
  */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// unfinished.c - memory that a tool has mapped in a process, and not come to use
+
+#include "live/unfinished.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "base/log.h"
+#include "uspl/abi.h"
+
+/* No region is larger. */
+#define LEN_MAX (1ull << 32)
+
+static struct inject_req store(taddr addr, uint64_t value)
+{
+	return (struct inject_req){ .kind = INJECT_STORE, .what = addr, .args = { value } };
+}
+
+void unfinished_begin(taddr map, uint64_t map_len, taddr self, uint64_t info_len,
+		      struct inject_req *reqs)
+{
+	reqs[0] = inject_mmap(map, map_len, PROT_NONE,
+			      MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE);
+	reqs[1] = inject_mmap(self, info_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED);
+	reqs[2] = store(self + offsetof(struct uspl_unfinished, map), map);
+	reqs[3] = store(self + offsetof(struct uspl_unfinished, map_len), map_len);
+	reqs[4] = store(self + offsetof(struct uspl_unfinished, magic), USPL_UNFINISHED_MAGIC);
+	reqs[5] = inject_syscall(SYS_mprotect, self, info_len, PROT_READ);
+}
+
+static bool is_nameless(const struct mapping *map)
+{
+	return !map->inode && !map->path[0] && !map->shared;
+}
+
+/* True if all of that is memory of the kind that a region is made of. */
+static bool may_be_region(const struct proc *proc, taddr start, taddr end)
+{
+	while (start < end) {
+		const struct mapping *map = proc_mapping_at(proc, start);
+
+		if (!map || !is_nameless(map))
+			return false;
+		start = map->end;
+	}
+	return true;
+}
+
+static bool read_mark(const struct proc *proc, const struct mapping *map,
+		      struct uspl_unfinished *ret)
+{
+	return is_nameless(map) && map->read && !map->exec &&
+	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
+	       ret->magic == USPL_UNFINISHED_MAGIC && ret->map < map->start &&
+	       ret->map_len <= LEN_MAX && ret->map + ret->map_len > map->start &&
+	       may_be_region(proc, ret->map, ret->map + ret->map_len);
+}
+
+void unfinished_sweep(struct proc *proc)
+{
+	struct uspl_unfinished mark;
+	const struct mapping *map;
+	VEC(struct inject_req) reqs = { 0 };
+	struct inject_req *req;
+	size_t done;
+
+	vec_for_each (&proc->maps, map)
+		if (read_mark(proc, map, &mark) && (req = vec_push(&reqs)))
+			*req = inject_syscall(SYS_munmap, mark.map, mark.map_len, 0);
+	vec_for_each (&reqs, req)
+		if (inject_run(proc, req, 1, &done, NULL) != 0 || req->result < 0)
+			log_info("load", "an unfinished mapping stays at 0x%" PRIx64, req->args[0]);
+	if (reqs.n && proc_refresh_maps(proc, NULL) != 0)
+		log_info("load", "the mappings of pid %d can't be read again", proc->pid);
+	vec_release(&reqs);
+}
