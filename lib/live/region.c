@@ -129,11 +129,14 @@ static int read_region(const struct proc *proc, const struct uspl_region *head,
 static int probe(const struct proc *proc, const struct mapping *map, struct uspl_region *ret,
 		 struct uspl_err *err)
 {
+	bool there = false;
+	int rc;
+
 	if (map->inode || map->path[0] || map->shared || map->write || map->exec || !map->read)
 		return 0;
-	if (proc_read_some(proc, map->start, ret, sizeof(*ret)) != sizeof(*ret) ||
-	    ret->magic != USPL_REGION_MAGIC)
-		return 0;
+	rc = proc_read_if_mapped(proc, map->start, ret, sizeof(*ret), &there, err);
+	if (rc || !there || ret->magic != USPL_REGION_MAGIC)
+		return rc;
 	if (ret->version != USPL_ABI_VERSION) {
 		uspl_fail(err, USPL_E_FORMAT,
 			  "pid %d holds an update of ABI version %u, this program knows %d",

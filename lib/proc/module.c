@@ -65,23 +65,52 @@ const struct module *module_main(const module_vec *modules)
 	return NULL;
 }
 
-static bool read_headers(const struct proc *proc, taddr start, Elf64_Ehdr *ehdr,
-			 struct module *module)
+/*
+ * True if code of that file is mapped, too. A header of it that can't be read must not be taken for
+ * that of a file that is no module; other files may be cut short and unreadable.
+ */
+static bool is_file_with_code(const struct proc *proc, const struct mapping *map)
 {
-	if (proc_read_some(proc, start, ehdr, sizeof(*ehdr)) != sizeof(*ehdr) ||
-	    memcmp(ehdr->e_ident, ELFMAG, SELFMAG) || ehdr->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN) ||
-	    ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phnum == 0 ||
-	    ehdr->e_phnum > PHDRS_MAX)
-		return false;
-	for (unsigned int i = 0; i < ehdr->e_phnum; i++) {
-		Elf64_Phdr *phdr = vec_push(&module->phdrs);
-		taddr at = start + ehdr->e_phoff + i * sizeof(*phdr);
+	const struct mapping *other;
 
-		if (!phdr || proc_read_some(proc, at, phdr, sizeof(*phdr)) != sizeof(*phdr))
-			return false;
+	vec_for_each (&proc->maps, other)
+		if (map->inode && other->exec && other->inode == map->inode &&
+		    other->dev == map->dev)
+			return true;
+	return false;
+}
+
+static int read_header(const struct proc *proc, const struct mapping *map, Elf64_Ehdr *ehdr,
+		       bool *ret_found, struct uspl_err *err)
+{
+	bool there = false;
+	int rc = proc_read_if_mapped(proc, map->start, ehdr, sizeof(*ehdr), &there, err);
+
+	if (rc && is_file_with_code(proc, map))
+		return rc;
+	*ret_found = !rc && there && !memcmp(ehdr->e_ident, ELFMAG, SELFMAG) &&
+		     ehdr->e_ident[EI_CLASS] == ELFCLASS64 &&
+		     (ehdr->e_type == ET_EXEC || ehdr->e_type == ET_DYN) &&
+		     ehdr->e_phentsize == sizeof(Elf64_Phdr) && ehdr->e_phnum != 0 &&
+		     ehdr->e_phnum <= PHDRS_MAX;
+	return 0;
+}
+
+/* *ret_found is false if no module begins with that mapping. */
+static int read_headers(const struct proc *proc, const struct mapping *map, Elf64_Ehdr *ehdr,
+			struct module *module, bool *ret_found, struct uspl_err *err)
+{
+	int rc = read_header(proc, map, ehdr, ret_found, err);
+
+	for (unsigned int i = 0; !rc && *ret_found && i < ehdr->e_phnum; i++) {
+		Elf64_Phdr *phdr = vec_push(&module->phdrs);
+
+		rc = phdr ? proc_read_if_mapped(proc,
+						map->start + ehdr->e_phoff + i * sizeof(*phdr),
+						phdr, sizeof(*phdr), ret_found, err)
+			  : uspl_fail_nomem(err);
 	}
-	return true;
+	return rc;
 }
 
 /*
@@ -123,32 +152,43 @@ static bool place(const struct proc *proc, taddr start, struct module *module)
 	return has_bias && has_code && end > start;
 }
 
-static void read_build_id(const struct proc *proc, struct module *module)
+static int read_build_id(const struct proc *proc, struct module *module, struct uspl_err *err)
 {
 	const Elf64_Phdr *phdr;
 
 	vec_for_each (&module->phdrs, phdr) {
 		uint8_t notes[4096];
 		size_t len = phdr->p_filesz < sizeof(notes) ? phdr->p_filesz : sizeof(notes);
+		bool there = false;
+		int rc;
 
 		if (phdr->p_type != PT_NOTE || module->build_id)
 			continue;
-		len = proc_read_some(proc, phdr->p_vaddr + (uint64_t)module->bias, notes, len);
-		module->build_id = note_build_id(notes, len, phdr->p_align);
+		rc = proc_read_if_mapped(proc, phdr->p_vaddr + (uint64_t)module->bias, notes, len,
+					 &there, err);
+		if (rc)
+			return rc;
+		if (there)
+			module->build_id = note_build_id(notes, len, phdr->p_align);
 	}
+	return 0;
 }
 
-static void read_soname(const struct proc *proc, struct module *module)
+static int read_soname(const struct proc *proc, struct module *module, struct uspl_err *err)
 {
 	taddr strtab = 0;
 	uint64_t soname = 0;
+	int rc;
 
 	for (size_t i = 0; module->dynamic && i < DYNAMIC_MAX; i++) {
+		bool there = false;
 		Elf64_Dyn dyn;
 
-		if (proc_read_some(proc, module->dynamic + i * sizeof(dyn), &dyn, sizeof(dyn)) !=
-			    sizeof(dyn) ||
-		    dyn.d_tag == DT_NULL)
+		rc = proc_read_if_mapped(proc, module->dynamic + i * sizeof(dyn), &dyn, sizeof(dyn),
+					 &there, err);
+		if (rc)
+			return rc;
+		if (!there || dyn.d_tag == DT_NULL)
 			break;
 		if (dyn.d_tag == DT_STRTAB)
 			strtab = dyn.d_un.d_ptr;
@@ -156,15 +196,17 @@ static void read_soname(const struct proc *proc, struct module *module)
 			soname = dyn.d_un.d_val;
 	}
 	if (!strtab || !soname)
-		return;
+		return 0;
 	/*
 	 * glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in
 	 * the file.
 	 */
 	if (strtab < module->start)
 		strtab += (uint64_t)module->bias;
+	/* Without a name of its own it is still known by its file's. */
 	if (proc_read_string(proc, strtab + soname, 4096, &module->soname, NULL) != 0)
 		module->soname = NULL;
+	return 0;
 }
 
 /*
@@ -202,15 +244,23 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 		      module_vec *modules, struct uspl_err *err)
 {
 	struct module found = { 0 }, *module;
+	bool is_module = false;
 	Elf64_Ehdr ehdr;
+	int rc = read_headers(proc, map, &ehdr, &found, &is_module, err);
 
-	if (!read_headers(proc, map->start, &ehdr, &found) || !place(proc, map->start, &found)) {
+	if (!rc && (!is_module || !place(proc, map->start, &found))) {
 		module_release(&found);
 		return 0;
 	}
+	if (!rc)
+		rc = read_build_id(proc, &found, err);
+	if (!rc)
+		rc = read_soname(proc, &found, err);
+	if (rc) {
+		module_release(&found);
+		return rc;
+	}
 	found.is_main = main_phdr == map->start + ehdr.e_phoff;
-	read_build_id(proc, &found);
-	read_soname(proc, &found);
 	found.path = path_of(proc, map, &found);
 	module = found.path ? vec_push(modules) : NULL;
 	if (!module) {

@@ -351,6 +351,31 @@ int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct
 			       proc->pid);
 }
 
+/* True if the process maps all of that, readable, as of the last refresh. */
+static bool is_mapped(const struct proc *proc, taddr addr, size_t len)
+{
+	taddr end = addr + len;
+
+	while (addr < end) {
+		const struct mapping *map = proc_mapping_at(proc, addr);
+
+		if (!map || !map->read)
+			return false;
+		addr = map->end;
+	}
+	return true;
+}
+
+int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
+			struct uspl_err *err)
+{
+	int rc = is_mapped(proc, addr, len) ? proc_read(proc, addr, buf, len, err) : 1;
+
+	if (rc >= 0)
+		*ret_there = !rc;
+	return rc < 0 ? rc : 0;
+}
+
 int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
 	       struct uspl_err *err)
 {

@@ -52,6 +52,12 @@ int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,
 /* Up to len bytes; returns how many could be read, 0 if none. Sets no error. */
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len);
 /*
+ * The same where nothing may be mapped: then *ret_there is false. A failure if the process maps it
+ * (proc->maps) and it can't be read all the same: nothing must be concluded from that.
+ */
+int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
+			struct uspl_err *err) uspl_must_check;
+/*
  * Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of
  * the page.
  */
