@@ -27,6 +27,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/place.h"
 
 /* A thread that can't be caught asleep in so many readings runs. */
 #define TRIES 3
@@ -35,38 +36,11 @@
 /* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
 #define OTHER_LINKS 2
 
-/* Takes the one line of a syscall file apart; false for "running". */
-static bool parse_place(const char *text, struct blocked_place *ret)
-{
-	char *end;
-	size_t n_args;
-
-	ret->nr = strtol(text, &end, 10);
-	if (end == text)
-		return false;
-	n_args = ret->nr < 0 ? 0 : ARRAY_SIZE(ret->args);
-	for (size_t i = 0; i < n_args; i++)
-		ret->args[i] = strtoull(end, &end, 16);
-	ret->sp = strtoull(end, &end, 16);
-	ret->pc = strtoull(end, &end, 16);
-	return *end == '\n';
-}
-
 /* What /proc/PID/task/TID/syscall says now. */
 static enum asleep_class read_place(const struct proc *proc, pid_t tid, struct blocked_place *ret)
 {
-	char path[64], text[256];
-	auto_close int fd = -1;
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (got <= 0)
-		return ASLEEP_RUNS;
-	text[got] = '\0';
 	/* Who waits for a child in vfork isn't alone: the child runs on the same stack and memory. */
-	if (!parse_place(text, ret) || ret->nr == SYS_vfork || ret->nr == SYS_clone ||
+	if (!place_read(proc, tid, ret) || ret->nr == SYS_vfork || ret->nr == SYS_clone ||
 	    ret->nr == SYS_clone3)
 		return ASLEEP_RUNS;
 	/* Nothing of the program is below such a thread: a zombie, or the kernel's own. */
