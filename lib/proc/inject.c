@@ -19,6 +19,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/timeout.h"
 
 #define XSTATE_MAX 16384
 /* What must be left of the stack: for the agent itself, and if it calls a function. */
@@ -339,7 +340,9 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
 	const struct inject_choice *choice = errand->choice;
-	struct host host = { .thread = { .tid = tid }, .room = room_for(errand->reqs, errand->n) };
+	struct timeouts timeouts = { .proc = proc };
+	struct host host = { .thread = { .tid = tid, .timeouts = &timeouts },
+			     .room = room_for(errand->reqs, errand->n) };
 	struct thread *thread = &host.thread;
 	int rc = thread_seize(proc, thread, err);
 
@@ -347,10 +350,11 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 		return rc;
 	if (thread->state == THREAD_GONE)
 		return UNFIT;
+	timeouts_note(&timeouts, &tid, 1);
 	thread_interrupt(thread);
 	rc = thread_wait(proc, thread, clock_now_ns() + STOP_NS, err);
-	if (rc && err && err->code == USPL_E_UNSTOPPABLE)
-		return UNFIT;
+	if (rc == -USPL_E_UNSTOPPABLE)
+		rc = UNFIT;
 	if (!rc)
 		rc = thread->state == THREAD_GONE || thread->signal ? UNFIT : 0;
 	if (!rc)
@@ -360,7 +364,8 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 	if (!rc)
 		rc = run_stopped(&host, errand->agent, errand->reqs, errand->n, errand->ret_done,
 				 err);
-	thread_release(thread);
+	thread_release(proc, thread);
+	timeouts_release(&timeouts);
 	host_release(&host);
 	return rc;
 }

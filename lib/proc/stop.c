@@ -32,6 +32,7 @@ static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
 	if (!thread)
 		return uspl_fail_nomem(err);
 	thread->tid = tid;
+	thread->timeouts = &stop->timeouts;
 	return thread_seize(stop->proc, thread, err);
 }
 
@@ -72,11 +73,12 @@ static void abandon(struct stop *stop)
 		thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread) {
 		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0)
-			thread_release(thread);
+			thread_release(stop->proc, thread);
 		else
 			stop->stuck = thread->tid;
 	}
 	vec_release(&stop->threads);
+	timeouts_release(&stop->timeouts);
 }
 
 /*
@@ -102,8 +104,22 @@ static void relax(const struct stop *stop)
 
 void stop_begin(struct stop *stop, const struct proc *proc)
 {
-	*stop = (struct stop){ .proc = proc };
+	*stop = (struct stop){ .proc = proc, .timeouts.proc = proc };
 	hurry(stop);
+}
+
+static void note_timeouts(struct stop *stop)
+{
+	const struct thread *thread;
+	tid_vec tids = { 0 };
+	pid_t *tid;
+
+	/* Out of memory: then less is known. */
+	vec_for_each (&stop->threads, thread)
+		if (thread->state == THREAD_SEIZED && (tid = vec_push(&tids)))
+			*tid = thread->tid;
+	timeouts_note(&stop->timeouts, tids.items, tids.n);
+	vec_release(&tids);
 }
 
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
@@ -115,6 +131,8 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	do {
 		rc = seize_new(stop, &found, err);
 	} while (!rc && found);
+	if (!rc)
+		note_timeouts(stop);
 	if (rc) {
 		abandon(stop);
 		relax(stop);
@@ -168,6 +186,9 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct u
 {
 	const pid_t *tid;
 
+	/* While others stand still there is no time for it. */
+	if (!stop->entered_ns)
+		timeouts_note(&stop->timeouts, tids->items, tids->n);
 	vec_for_each (tids, tid) {
 		int rc = add_thread(stop, *tid, err);
 
@@ -183,7 +204,7 @@ void stop_leave(struct stop *stop)
 
 	vec_for_each (&stop->threads, thread) {
 		stop->n_threads += thread->state == THREAD_STOPPED;
-		thread_release(thread);
+		thread_release(stop->proc, thread);
 	}
 	stop->left_ns = clock_now_ns();
 	abandon(stop);

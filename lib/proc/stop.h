@@ -16,14 +16,16 @@
 #include <signal.h>
 
 #include "proc/thread.h"
+#include "proc/timeout.h"
 
 struct stop {
 	const struct proc *proc;
 	thread_vec threads;
-	sigset_t old_mask; /* our own signal mask, from before */
-	int old_nice;      /* and our priority */
-	size_t n_threads;  /* that stood still */
-	pid_t stuck;       /* a thread that has not stopped by the end, 0 if there is none */
+	struct timeouts timeouts; /* of calls that threads are in; they point to it */
+	sigset_t old_mask;        /* our own signal mask, from before */
+	int old_nice;             /* and our priority */
+	size_t n_threads;         /* that stood still */
+	pid_t stuck;              /* a thread that has not stopped by the end, 0 if there is none */
 	/* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go. */
 	int64_t entered_ns, left_ns;
 };

@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/log.h"
+#include "proc/timeout.h"
 
 int64_t clock_now_ns(void)
 {
@@ -188,17 +190,29 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 	return 0;
 }
 
+/* Makes the call that the stop has interrupted one that goes on, with the time that it has left. */
+static bool hide_interruption(struct thread *thread)
+{
+	bool shortened =
+		thread->timeouts && timeouts_shorten(thread->timeouts, thread->tid, &thread->regs);
+
+	return regs_hide_interruption(&thread->regs) || shortened;
+}
+
 int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl_err *err)
 {
-	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs.user) != 0) {
-		if (errno == ESRCH) {
-			thread->state = THREAD_GONE;
-			return 0;
-		}
-		return uspl_fail_errno(err, "cannot read the registers of thread %d of pid %d",
-				       thread->tid, proc->pid);
+	pid_t tid = thread->tid;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &thread->regs.user) == 0 &&
+	    (!hide_interruption(thread) ||
+	     ptrace(PTRACE_SETREGS, tid, NULL, &thread->regs.user) == 0)) {
+		thread->regs_valid = true;
+		return 0;
 	}
-	thread->regs_valid = true;
+	if (errno != ESRCH)
+		return uspl_fail_errno(err, "cannot read the registers of thread %d of pid %d", tid,
+				       proc->pid);
+	thread->state = THREAD_GONE;
 	return 0;
 }
 
@@ -210,15 +224,13 @@ taddr thread_rseq(const struct thread *thread)
 	return len == (long)sizeof(conf) ? conf.rseq_abi_pointer : 0;
 }
 
-void thread_release(struct thread *thread)
+void thread_release(const struct proc *proc, struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)
 		return;
-	if (!thread->regs_valid &&
-	    ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs.user) == 0)
-		thread->regs_valid = true;
-	if (thread->regs_valid && regs_hide_interruption(&thread->regs))
-		ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs.user);
+	/* For what it does to an interrupted call; without it the call ends with EINTR. */
+	if (!thread->regs_valid && thread_read_regs(proc, thread, NULL) != 0)
+		log_info("stop", "a call of thread %d may be interrupted", thread->tid);
 	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->signal);
 	thread->state = THREAD_FREE;
 }

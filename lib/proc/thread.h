@@ -28,7 +28,8 @@ struct thread {
 	/* STOPPED while the whole process is (SIGSTOP); it stays so after the release. */
 	bool group_stopped;
 	bool regs_valid;
-	struct arch_regs regs; /* of a STOPPED thread, after thread_read_regs */
+	struct arch_regs regs;     /* of a STOPPED thread, after thread_read_regs */
+	struct timeouts *timeouts; /* what is known of its call's time-out (timeout.h), or NULL */
 };
 
 typedef VEC(struct thread) thread_vec;
@@ -49,7 +50,11 @@ void thread_interrupt(struct thread *thread);
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
-/* Reads a STOPPED thread's registers into thread->regs. */
+/*
+ * Reads a STOPPED thread's registers into thread->regs. If the stop has interrupted a system call that
+ * the kernel wouldn't restart, they are changed so that it does, with the time that is left: from
+ * here on the call goes on as if nothing had been whenever the thread is let go, even by our death.
+ */
 int thread_read_regs(const struct proc *proc, struct thread *thread,
 		     struct uspl_err *err) uspl_must_check;
 /*
@@ -57,11 +62,8 @@ int thread_read_regs(const struct proc *proc, struct thread *thread,
  * (struct rseq of linux/rseq.h); 0 if it has none, or the kernel is older than 5.13 and can't tell.
  */
 taddr thread_rseq(const struct thread *thread);
-/*
- * Lets a thread go on by itself and detaches; an interrupted system call is restarted where the
- * kernel wouldn't.
- */
-void thread_release(struct thread *thread);
+/* Lets a thread go on by itself and detaches. */
+void thread_release(const struct proc *proc, struct thread *thread);
 
 /* The thread's name, "?" if it can't be read. */
 void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);

@@ -343,7 +343,7 @@ static void test_held(void)
 		   asleep_unchanged(&asleep),
 	   "a look leaves a held thread alone");
 	asleep_find(&asleep, thread.tid)->held = false;
-	thread_release(&thread);
+	thread_release(proc, &thread);
 	ok(!asleep_unchanged(&asleep), "let go, it runs");
 	asleep_release(&asleep);
 	finish(pid);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// napping.c - for how long threads have been asleep
+/*
+ * A thread of ours goes from processor to processor and reads there when it ran last itself, which is
+ * now. On a processor that real-time threads keep for themselves it would wait for ever. So it is
+ * another thread than the one that works, and is called back after some time.
+ */
+
+#include "proc/napping.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "proc/thread.h"
+
+#define PATIENCE_NS 20000000ll
+/* By how much such a clock may be faster than CLOCK_MONOTONIC: a part of the time measured. */
+#define SLEW 1000
+
+/* The moment at which the thread with that sched file last ran, in ns; -1 if it isn't told. */
+static int64_t read_exec_start(const char *path)
+{
+	auto_buf struct buf text = { 0 };
+	const char *line;
+	long long ms, part;
+
+	if (file_read(path, &text, NULL) != 0)
+		return -1;
+	line = strstr(buf_str(&text), "se.exec_start");
+	line = line ? strchr(line, ':') : NULL;
+	/* Milliseconds with six decimals (SPLIT_NS in kernel/sched/debug.c). */
+	return line && sscanf(line, ": %lld.%6lld", &ms, &part) == 2 ? ms * 1000000 + part : -1;
+}
+
+/* Field 39 of the thread's stat. */
+static int read_cpu(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
+	p = file_read(path, &text, NULL) == 0 ? strrchr(text.data, ')') : NULL;
+	for (int field = 2; p && field < 39; field++)
+		p = strchr(p + 1, ' ');
+	return p ? atoi(p + 1) : -1;
+}
+
+bool nap_read(const struct proc *proc, struct nap *nap)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/sched", proc->pid, nap->tid);
+	nap->began_ns = read_exec_start(path);
+	nap->cpu = read_cpu(proc, nap->tid);
+	nap->slept_ns = -1;
+	/* 0: the thread has been moved to another processor and not run there yet. */
+	return nap->began_ns > 0 && nap->cpu >= 0 && nap->cpu < CPU_SETSIZE;
+}
+
+/* The thread that goes round. */
+struct round {
+	struct nap *naps;
+	size_t n;
+	sem_t done;
+	pid_t tid; /* its id, once it runs */
+	bool seen[CPU_SETSIZE];
+	volatile bool stop; /* it is called back */
+};
+
+static bool go_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+static void measure_on(struct round *round, int cpu)
+{
+	int64_t now = go_to(cpu) ? read_exec_start("/proc/thread-self/sched") : -1,
+		as_of = clock_now_ns();
+
+	for (size_t i = 0; i < round->n && !round->stop && now >= 0; i++) {
+		struct nap *nap = &round->naps[i];
+
+		if (nap->cpu != cpu || now < nap->began_ns)
+			continue;
+		nap->slept_ns = now - nap->began_ns;
+		nap->slept_ns -= nap->slept_ns / SLEW;
+		nap->as_of_ns = as_of;
+	}
+}
+
+static void *go_round(void *arg)
+{
+	struct round *round = arg;
+
+	__atomic_store_n(&round->tid, gettid(), __ATOMIC_RELEASE);
+	for (size_t i = 0; i < round->n && !round->stop; i++) {
+		int cpu = round->naps[i].cpu;
+
+		if (!round->seen[cpu])
+			measure_on(round, cpu);
+		round->seen[cpu] = true;
+	}
+	sem_post(&round->done);
+	return NULL;
+}
+
+static void call_back(struct round *round)
+{
+	pid_t tid = __atomic_load_n(&round->tid, __ATOMIC_ACQUIRE);
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	round->stop = true;
+	if (tid)
+		sched_setaffinity(tid, sizeof(all), &all);
+}
+
+void naps_measure(struct nap *naps, size_t n)
+{
+	struct round round = { .naps = naps, .n = n };
+	int64_t until = clock_now_ns() + PATIENCE_NS;
+	struct timespec deadline = { until / 1000000000, until % 1000000000 };
+	pthread_t thread;
+
+	if (!n)
+		return;
+	sem_init(&round.done, 0, 0);
+	if (pthread_create(&thread, NULL, go_round, &round) == 0) {
+		if (sem_clockwait(&round.done, CLOCK_MONOTONIC, &deadline) != 0)
+			call_back(&round);
+		pthread_join(thread, NULL);
+	}
+	sem_destroy(&round.done);
+}
