@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # killed-pending.bats - the tool dies, or is failed, while an update is for a library that comes and goes
 #
-# As in killed.bats, every EVERYth system call is tried, or with `make crash` every single one.
+# As in killed.bats, those system calls are tried at which something may change, or with `make crash` every single one.
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -10,10 +10,8 @@ setup_file() {
 }
 
 setup() {
-	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
-	source "$BATS_TEST_DIRNAME/../lib/inject.bash"
-	command -v strace > /dev/null || skip 'strace is not installed'
-	fixture_start
+	source "$BATS_TEST_DIRNAME/../lib/crash.bash"
+	crash_setup
 }
 
 teardown() {
@@ -53,47 +51,52 @@ expect_completed_and_undone() {
 	expect_answer unload unloaded
 }
 
-@test "apply is killed while it notes a library" {
-	local call maps
-	count_calls uspl-apply "$UPDATE" "$TARGET"
-	undo
-	maps=$(wc -l < "/proc/$TARGET/maps")
-	for ((call = FIRST; call <= LAST; call += ${EVERY:-23})); do
-		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
-		expect_word old new && expect_noted_and_forgotten || fail "call $call"
-	done
-	[ "$(wc -l < "/proc/$TARGET/maps")" -le $((maps + 8)) ] || fail 'mappings are left behind'
+# start_loaded - the update is pending, and then the library is loaded
+start_loaded() {
+	start_fresh && apply && expect_status 0 && expect_answer 'load ./libplugin.so' loaded
+}
+
+# kill_noting CALL - apply dies there while it notes the library
+kill_noting() {
+	start_fresh || return
+	inject signal=KILL "$1" uspl-apply "$UPDATE" "$TARGET"
+	expect_word old new && expect_noted_and_forgotten || return
+	[ "$(wc -l < "/proc/$TARGET/maps")" -le $((MAPS + 12)) ] || fail 'mappings are left behind' || return
 	expect_fine
+}
+
+# fail_noting CALL - the same, where the call fails
+fail_noting() {
+	start_fresh || return
+	inject "error=${ERRORS[$(($1 % ${#ERRORS[@]}))]}" "$1" uspl-apply "$UPDATE" "$TARGET"
+	if [ "$status" = 0 ]; then
+		expect_word new
+	else
+		expect_word old
+	fi && expect_noted_and_forgotten && expect_fine
+}
+
+# kill_completing CALL - apply dies there while it patches the library that was pending
+kill_completing() {
+	start_loaded || return
+	inject signal=KILL "$1" uspl-apply "$UPDATE" "$TARGET"
+	expect_word new && expect_completed_and_undone && expect_fine
+}
+
+@test "apply is killed while it notes a library" {
+	start_fresh
+	choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	for_each_call 'killed' kill_noting
 }
 
 @test "a system call fails while apply notes a library" {
-	local call
-	count_calls uspl-apply "$UPDATE" "$TARGET"
-	undo
-	for ((call = FIRST; call <= LAST; call += ${EVERY:-23})); do
-		inject error=ENOMEM "$call" uspl-apply "$UPDATE" "$TARGET"
-		if [ "$status" = 0 ]; then
-			expect_word new || fail "call $call"
-		else
-			expect_word old || fail "call $call"
-		fi
-		expect_noted_and_forgotten || fail "call $call"
-	done
-	expect_fine
+	start_fresh
+	SAMPLE=4 choose_calls fail uspl-apply "$UPDATE" "$TARGET"
+	for_each_call 'failed' fail_noting
 }
 
 @test "apply is killed while it completes" {
-	local call
-	apply
-	expect_answer 'load ./libplugin.so' loaded
-	count_calls uspl-apply "$UPDATE" "$TARGET"
-	undo
-	expect_answer unload unloaded
-	for ((call = FIRST; call <= LAST; call += ${EVERY:-23})); do
-		apply
-		expect_answer 'load ./libplugin.so' loaded
-		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
-		expect_word new && expect_completed_and_undone || fail "call $call"
-	done
-	expect_fine
+	start_loaded
+	choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	for_each_call 'killed' kill_completing
 }

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# killed-stop.bats - killed.bats once more, with every thread stopped (--stop)
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	fixture_make
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/crash.bash"
+	crash_setup
+	export SWITCH=--stop
+}
+
+teardown() {
+	target_stop
+}
+
+@test "apply --stop is killed" {
+	crash kill apply start_fresh
+}
+
+@test "apply --stop is killed where the update was before" {
+	crash kill apply start_undone
+}
+
+@test "undo --stop is killed" {
+	crash kill undo start_applied
+}
+
+@test "a system call of apply --stop fails" {
+	SAMPLE=4 crash fail apply start_fresh
+}
+
+@test "a system call of undo --stop fails" {
+	SAMPLE=4 crash fail undo start_applied
+}
