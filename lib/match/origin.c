@@ -134,9 +134,17 @@ static bool explain_options(const struct match *match, const struct origin *upda
 	origin_options(program->producer, update->producer, &theirs, &ours);
 	if (!theirs.len && !ours.len)
 		return false;
-	uspl_hint(err, "other options: only '%s' was compiled with '%s', only the update with '%s'",
-		  match->image->name, theirs.len ? buf_str(&theirs) : "nothing",
-		  ours.len ? buf_str(&ours) : "nothing");
+	if (theirs.len && ours.len)
+		uspl_hint(err,
+			  "other options: only '%s' was compiled with '%s', only the update with "
+			  "'%s'",
+			  match->image->name, buf_str(&theirs), buf_str(&ours));
+	else if (theirs.len)
+		uspl_hint(err, "other options: only '%s' was compiled with '%s'",
+			  match->image->name, buf_str(&theirs));
+	else
+		uspl_hint(err, "other options: only the update was compiled with '%s'",
+			  buf_str(&ours));
 	return true;
 }
 

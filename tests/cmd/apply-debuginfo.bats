@@ -54,3 +54,30 @@ expect_busy() {
 @test "kept nowhere: the code is found all the same, and calls have addresses" {
 	expect_busy 'target\+0x[0-9a-f]+ < target\+0x[0-9a-f]+ < target\+0x[0-9a-f]+ < '
 }
+
+# expect_other OPTION HINT - builds the program with another option, stripped, its debugging information apart; apply says so
+expect_other() {
+	cp -r "$FIXTURE/tree" other
+	rm other/target other/*.o
+	sed -i "s/^CFLAGS = .*/CFLAGS = -O2 -g $1/" other/config.mk
+	make -s -C other
+	objcopy --only-keep-debug other/target target.debug
+	strip -o target other/target
+	objcopy --add-gnu-debuglink=target.debug target
+	target_start .
+	apply
+	expect_status 1 || return
+	expect_one_message || return
+	expect_message "isn't the code that the update was made from: .* the update has '.*', the running program at 0x[0-9a-f]+ \([a-z.]+:[0-9]+\) has '" ||
+		return
+	expect_message "hint: other options: only '[^']*/target' was compiled with '$2'$" || return
+	expect_fine
+}
+
+@test "another build that isn't what the update was made from: by which options they differ" {
+	expect_other -O0 -O0
+}
+
+@test "another build for other processors" {
+	expect_other '-march=skylake -fstack-protector-all' "-march=skylake -fstack-protector-all', only the update with '-mtune=generic -march=x86-64"
+}
