@@ -4,19 +4,14 @@
 #include "proc/watch.h"
 
 #include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <poll.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "arch/regs.h"
 
-#define PAGE 4096u
-/* The kernel's own page in front, and one page of notes: a pass takes 32 bytes. */
-#define RING_LEN (2 * PAGE)
+/* One page of notes: a pass takes 32 bytes. */
+#define RING_LEN 4096
 
 /* What the kernel notes at each pass, as struct perf_event_attr asks for it below. */
 struct pass {
@@ -43,72 +38,61 @@ int watch_open(struct watch *watch, pid_t tid, taddr pc, taddr sp, struct uspl_e
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int rc;
 
-	*watch = (struct watch){ .tid = tid, .pc = pc, .sp = sp, .fd = (int)fd };
-	if (fd < 0)
+	*watch = (struct watch){ .tid = tid, .pc = pc, .sp = sp };
+	watch->fd = perf_event_fd(&attr, tid, -1);
+	if (watch->fd < 0)
 		return uspl_fail_errno(err, "cannot watch thread %d", tid);
 	/* Without a ring poll() says POLLHUP. */
-	watch->ring = mmap(NULL, RING_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, watch->fd, 0);
-	if (watch->ring == MAP_FAILED) {
-		uspl_fail_errno(err, "cannot map the notes on thread %d", tid);
-		watch->ring = NULL;
+	rc = perf_ring_map(&watch->ring, watch->fd, RING_LEN, err);
+	if (rc)
 		watch_close(watch);
-		return -(int)(err ? err->code : USPL_E_SYSTEM);
-	}
-	return 0;
+	return rc;
 }
 
 void watch_close(struct watch *watch)
 {
-	if (watch->ring)
-		munmap(watch->ring, RING_LEN);
+	perf_ring_unmap(&watch->ring);
 	if (watch->fd >= 0)
 		close(watch->fd);
-	watch->ring = NULL;
 	watch->fd = -1;
 }
 
-/* Copies out of the ring, whose end goes on at its beginning. */
-static void copy_out(const uint8_t *notes, uint64_t at, void *to, size_t len)
+static bool is_pass(const struct watch *watch, const struct perf_event_header *note,
+		    int64_t since_ns)
 {
-	size_t first = PAGE - at % PAGE < len ? PAGE - at % PAGE : len;
+	const struct pass *pass = (const struct pass *)note;
 
-	memcpy(to, notes + at % PAGE, first);
-	memcpy((uint8_t *)to + first, notes, len - first);
+	/* Passes that had no room: one of them may be ours. */
+	if (note->type == PERF_RECORD_LOST)
+		return true;
+	return note->type == PERF_RECORD_SAMPLE && note->size == sizeof(*pass) &&
+	       pass->sp == watch->sp && (int64_t)pass->time >= since_ns;
 }
 
-static bool is_pass(const struct watch *watch, const struct pass *pass, int64_t since_ns)
+/* The question of watch_passed, and its answer. */
+struct asked {
+	const struct watch *watch;
+	int64_t since_ns;
+	bool passed;
+};
+
+static int ask_note(void *ctx, const struct perf_event_header *note)
 {
-	/* Passes that had no room: one of them may be ours. */
-	if (pass->header.type == PERF_RECORD_LOST)
-		return true;
-	return pass->header.type == PERF_RECORD_SAMPLE && pass->header.size == sizeof(*pass) &&
-	       pass->sp == watch->sp && (int64_t)pass->time >= since_ns;
+	struct asked *asked = ctx;
+
+	asked->passed |= is_pass(asked->watch, note, asked->since_ns);
+	return 0;
 }
 
 bool watch_passed(struct watch *watch, int64_t since_ns)
 {
-	struct perf_event_mmap_page *page = watch->ring;
+	struct asked asked = { watch, since_ns, false };
 	struct pollfd ended = { .fd = watch->fd, .events = 0 };
-	bool passed = false;
-	uint64_t at, head;
 
-	if (!page)
+	if (!watch->ring.map)
 		return false;
-	/* Partner of the kernel's barriers: linux/perf_event.h on data_head and data_tail. */
-	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	for (at = page->data_tail; at + sizeof(struct perf_event_header) <= head;) {
-		struct pass pass = { 0 };
-
-		copy_out((uint8_t *)watch->ring + PAGE, at, &pass.header, sizeof(pass.header));
-		if (!pass.header.size || pass.header.size > head - at)
-			break;
-		if (pass.header.size <= sizeof(pass))
-			copy_out((uint8_t *)watch->ring + PAGE, at, &pass, pass.header.size);
-		passed |= is_pass(watch, &pass, since_ns);
-		at += pass.header.size;
-	}
-	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
-	return passed || (poll(&ended, 1, 0) > 0 && (ended.revents & POLLHUP));
+	perf_ring_read(&watch->ring, ask_note, &asked);
+	return asked.passed || (poll(&ended, 1, 0) > 0 && (ended.revents & POLLHUP));
 }

@@ -9,14 +9,14 @@
 #ifndef USPL_PROC_WATCH_H
 #define USPL_PROC_WATCH_H
 
-#include "base/error.h"
+#include "proc/perf_ring.h"
 
 struct watch {
 	pid_t tid;
 	/* A pass counts only with this stack pointer: a recursive function's inner calls don't. */
 	taddr pc, sp;
-	int fd;     /* readable when there is news; -1: not open */
-	void *ring; /* what the kernel has noted */
+	int fd; /* readable when there is news; -1: not open */
+	struct perf_ring ring;
 };
 
 /*
