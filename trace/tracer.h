@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/cli.h"
 #include "proc/module.h"
+#include "proc/perf.h"
 #include "tracing/timeline.h"
 
 struct format;
@@ -90,6 +91,7 @@ struct tracer {
 extern const struct tracer tracer_function, tracer_graph;
 /* Where no functions are traced, and markers are on. */
 extern const struct tracer tracer_none;
+extern const struct tracer tracer_sample;
 
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
@@ -123,6 +125,9 @@ struct watch_options {
 /* Appends these options to a command's table. */
 int watch_add_options(struct watch_options *opts, cli_option_vec *table,
 		      struct uspl_err *err) uspl_must_check;
+/* For a tracer's `open`: its notes are news. */
+int watch_add_perf(struct watch *watch, const struct perf *perf,
+		   struct uspl_err *err) uspl_must_check;
 /*
  * Observes a process, and prints. Returns 0 when the time is over, ^C came, or the process has
  * ended. state: of the tracer's size, with its options in place.

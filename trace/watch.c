@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "proc/thread.h"
 #include "trace/trace.h"
 
@@ -75,6 +76,20 @@ static void close_process(struct watch *watch)
 	proc_free(watch->proc);
 }
 
+int watch_add_perf(struct watch *watch, const struct perf *perf, struct uspl_err *err)
+{
+	const int *leader;
+
+	vec_for_each (&perf->leaders, leader) {
+		struct pollfd *news = vec_push(&watch->news);
+
+		if (!news)
+			return uspl_fail_nomem(err);
+		*news = (struct pollfd){ .fd = *leader, .events = POLLIN };
+	}
+	return 0;
+}
+
 static bool has_ended(const struct watch *watch)
 {
 	return watch->news.items[0].revents != 0;
@@ -132,6 +147,8 @@ int watch_run(const struct tracer *tracer, void *state, const struct watch_optio
 	if (!rc) {
 		rc = ops->open(&watch, err);
 		watch.start_ns = clock_now_ns();
+		if (!rc)
+			log_info("trace", "observing pid %d", pid);
 		if (!rc)
 			rc = observe(ops, &watch, opts->seconds, err);
 		if (!rc)

@@ -35,6 +35,8 @@ taddr regs_sp(const struct arch_regs *regs);
 taddr regs_tcb(const struct arch_regs *regs);
 /* The stack pointer as the only register in perf's sets (asm/perf_regs.h). */
 uint64_t regs_perf_sp(void);
+/* All that an unwinder needs, as one of perf's sets. */
+uint64_t regs_perf_all(void);
 /* Those registers of a thread that are known, by DWARF number. */
 struct some_regs {
 	uint64_t value[DWARF_REGS];
@@ -45,6 +47,9 @@ static inline bool some_regs_know(const struct some_regs *regs, int reg)
 {
 	return regs->known >> reg & 1;
 }
+
+/* What perf tells of a set of registers: a value for each bit of the set, lowest bit first. */
+void regs_from_perf(const uint64_t *values, uint64_t set, struct some_regs *ret);
 
 /* All registers of a stopped thread. */
 void regs_to_dwarf(const struct arch_regs *regs, struct some_regs *ret);

@@ -22,6 +22,8 @@
 #define CACHE_SLOTS 4096 /* a power of two; rules by address */
 #define PAGE 4096ull
 #define STACK_CHUNK (2 * PAGE)
+/* What lies so far above a stack pointer belongs to the same stack, if it belongs to one. */
+#define STACK_SPAN (64ull << 20)
 /* No sane stack is deeper; a corrupt one must not keep us busy while the target stands still. */
 #define FRAMES_MAX 100000
 
@@ -61,6 +63,10 @@ struct unwinder {
 	taddr low, high; /* all cfis lie between these: most words of a stack don't */
 	struct rule *cache[CACHE_SLOTS];
 	struct window window;
+	/* What is read instead of the process's memory: unwinder_lend_stack. */
+	taddr lent_start;
+	const uint8_t *lent;
+	size_t lent_len;
 };
 
 static void widen(struct unwinder *unwinder, const struct cfi *cfi)
@@ -224,6 +230,12 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 	struct unwinder *unwinder = ctx;
 	struct window *window = &unwinder->window;
 
+	if (unwinder->lent && addr - unwinder->lent_start < STACK_SPAN) {
+		if (addr - unwinder->lent_start + sizeof(*ret) > unwinder->lent_len)
+			return false;
+		memcpy(ret, unwinder->lent + (addr - unwinder->lent_start), sizeof(*ret));
+		return true;
+	}
 	if (addr < window->start || addr - window->start + sizeof(*ret) > window->len) {
 		window->start = addr & ~(PAGE - 1);
 		window->len = proc_read_some(unwinder->proc, window->start, window->bytes,
@@ -324,6 +336,13 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		frame.is_call = !rule->signal_frame;
 	}
 	return UNWIND_LOST;
+}
+
+void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *bytes, size_t len)
+{
+	unwinder->lent_start = start;
+	unwinder->lent = bytes;
+	unwinder->lent_len = len;
 }
 
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)

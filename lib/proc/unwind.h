@@ -57,6 +57,13 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *regs,
 		       taddr *ret_sp);
 
 /*
+ * From now on what lies in the stack from start on is read from bytes, a copy of its first len bytes
+ * that stays the caller's, and not from the process; behind the copy the unwind is lost. For a
+ * thread that goes on after its stack was copied. NULL ends it.
+ */
+void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *bytes, size_t len);
+
+/*
  * True if pc is where a signal handler returns to (by CFI), so that the frame behind it has all
  * registers of what the signal interrupted.
  */

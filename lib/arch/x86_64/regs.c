@@ -5,6 +5,7 @@
 
 #include <asm/perf_regs.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 /*
@@ -36,6 +37,38 @@ taddr regs_tcb(const struct arch_regs *regs)
 uint64_t regs_perf_sp(void)
 {
 	return 1ull << PERF_REG_X86_SP;
+}
+
+/* perf's numbers of the registers, by their DWARF numbers. */
+static const uint8_t perf_numbers[DWARF_REGS] = {
+	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,
+	PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,
+	PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14,
+	PERF_REG_X86_R15, PERF_REG_X86_IP,
+};
+
+uint64_t regs_perf_all(void)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < DWARF_REGS; i++)
+		set |= 1ull << perf_numbers[i];
+	return set;
+}
+
+void regs_from_perf(const uint64_t *values, uint64_t set, struct some_regs *ret)
+{
+	*ret = (struct some_regs){ 0 };
+	for (size_t i = 0; i < DWARF_REGS; i++) {
+		uint64_t bit = 1ull << perf_numbers[i];
+
+		if (!(set & bit))
+			continue;
+		/* As many values stand before it as the set has lower bits. */
+		memcpy(&ret->value[i], values + __builtin_popcountll(set & (bit - 1)),
+		       sizeof(ret->value[i]));
+		ret->known |= 1u << i;
+	}
 }
 
 void regs_to_dwarf(const struct arch_regs *regs, struct some_regs *ret)

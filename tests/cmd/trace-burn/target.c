@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// target.c - burns processor time in functions that say themselves how much, and makes system calls that it counts
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve.h"
+
+#define THREADS 4
+#define DEPTH 20
+
+void burn(int units), often(void), seldom(void), deeper(int depth), ask_kernel(long n);
+
+static volatile unsigned long sink;
+
+static long cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+KEPT void burn(int units)
+{
+	for (int i = 0; i < units * 100000; i++)
+		sink += i;
+}
+
+KEPT void often(void)
+{
+	burn(3);
+	sink++;
+}
+
+KEPT void seldom(void)
+{
+	burn(1);
+	sink++;
+}
+
+KEPT void deeper(int depth)
+{
+	if (depth)
+		deeper(depth - 1);
+	else
+		burn(1);
+	sink++;
+}
+
+/* For so many milliseconds of this thread's time; what share of it `often` took, in percent. */
+static long shares(long ms)
+{
+	long start = cpu_ns(), in_often = 0, in_seldom = 0;
+
+	while (cpu_ns() - start < ms * 1000000) {
+		long from = cpu_ns(), between;
+
+		often();
+		between = cpu_ns();
+		seldom();
+		in_often += between - from;
+		in_seldom += cpu_ns() - between;
+	}
+	return 100 * in_often / (in_often + in_seldom);
+}
+
+static void *shares_in_thread(void *arg)
+{
+	*(long *)arg = shares(*(long *)arg);
+	return NULL;
+}
+
+static long shares_in_threads(long ms)
+{
+	pthread_t threads[THREADS];
+	long values[THREADS], sum = 0;
+
+	for (int i = 0; i < THREADS; i++) {
+		values[i] = ms;
+		pthread_create(&threads[i], NULL, shares_in_thread, &values[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += values[i];
+	}
+	return sum / THREADS;
+}
+
+static long descend(long ms)
+{
+	long start = cpu_ns();
+
+	while (cpu_ns() - start < ms * 1000000)
+		deeper(DEPTH);
+	return ms;
+}
+
+/* System calls with numbers that nothing else in this program makes. */
+KEPT void ask_kernel(long n)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	struct timespec nap = { 0, 2000000 };
+
+	for (long i = 0; i < n; i++) {
+		sink += (unsigned long)getppid();
+		lseek(fd, i, SEEK_SET);
+	}
+	nanosleep(&nap, NULL);
+	close(fd);
+}
+
+void answer(const char *request, char *reply, size_t size)
+{
+	long n = 0;
+
+	sscanf(request, "%*s %ld", &n);
+	if (!strncmp(request, "burn ", 5))
+		n = shares(n);
+	else if (!strncmp(request, "threads ", 8))
+		n = shares_in_threads(n);
+	else if (!strncmp(request, "deep ", 5))
+		n = descend(n);
+	else if (!strncmp(request, "kernel ", 7))
+		ask_kernel(n);
+	snprintf(reply, size, "%ld", n);
+}

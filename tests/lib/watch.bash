@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# watch.bash - helpers: tracers that run while they are attached to the target
+
+# shellcheck source=fixture.bash
+source "${BASH_SOURCE[0]%/*}/fixture.bash"
+
+# watch_build - for setup_file: makes the program of tests/cmd/trace-burn
+watch_build() {
+	WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cmd/trace-burn
+	tree_build -O2
+}
+
+# watch_target - for a test: starts it
+watch_target() {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cp "$BATS_FILE_TMPDIR/tree/target" "$BATS_TEST_TMPDIR/run"
+	target_start "$BATS_TEST_TMPDIR/run"
+	SUM=$(text_sum)
+}
+
+# watch_begin TRACER [OPTION]... - attaches a tracer, and comes back when it is attached
+watch_begin() {
+	timeout --kill-after=5 60 "$USPL_BIN/uspl-trace" start -v --tracer "$@" "$TARGET" \
+		> "$BATS_TEST_TMPDIR/seen" 2> "$BATS_TEST_TMPDIR/said" 3>&- &
+	WATCHER=$!
+	until_true 20 grep -q 'observing pid' "$BATS_TEST_TMPDIR/said" ||
+		fail "the tracer does not begin: $(cat "$BATS_TEST_TMPDIR/said")"
+}
+
+# watch_end - ends it as ^C would; what it printed is in $output
+watch_end() {
+	# timeout passes the signal on.
+	kill -TERM "$WATCHER"
+	wait "$WATCHER" && status=0 || status=$?
+	output=$(< "$BATS_TEST_TMPDIR/seen") stderr=$(< "$BATS_TEST_TMPDIR/said")
+	[ -n "$output" ] || fail 'the tracer has printed nothing'
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// stacks.c - the call chains of threads that run on, from what the kernel has copied of them
+
+#include "trace/stacks.h"
+
+#include <inttypes.h>
+
+#include "live/stack.h"
+
+/* How often at most we look for new libraries when addresses can't be explained. */
+#define REFRESH_NS 200000000ll
+/* Where the rules for a module's thunks lie: one page (lib/tracing/part.c). */
+#define THUNK_FRAMES_LEN 4096
+#define TASK_NAME_LEN 32
+
+/* Everything but the symbols, which stay. */
+static void forget(struct stacks *stacks)
+{
+	unwinder_free(stacks->unwinder);
+	stacks->unwinder = NULL;
+	session_release(&stacks->session);
+}
+
+static int know_all_code(struct stacks *stacks, struct uspl_err *err)
+{
+	const struct trace_region *region;
+	int rc = stack_unwinder_new(stacks->proc, symbols_modules(stacks->symbols),
+				    &stacks->unwinder, err);
+
+	if (!rc)
+		rc = session_read(stacks->proc, &stacks->session, err);
+	vec_for_each (&stacks->session.regions, region) {
+		const struct unwind_code code = { region->head.thunks,
+						  region->head.thunks + region->head.text_len,
+						  region->head.eh_frame, THUNK_FRAMES_LEN };
+		if (!rc)
+			rc = unwinder_add_code(stacks->unwinder, &code, err);
+	}
+	stacks->refreshed_ns = clock_now_ns();
+	return rc;
+}
+
+int stacks_open(struct stacks *stacks, struct proc *proc, size_t copied, struct uspl_err *err)
+{
+	int rc;
+
+	*stacks = (struct stacks){ .proc = proc, .copied = copied };
+	rc = symbols_new(proc, &stacks->symbols, err);
+	if (rc)
+		return rc;
+	stacks->cut_mark = symbols_mark(stacks->symbols, "[cut]");
+	stacks->lost_mark = symbols_mark(stacks->symbols, "[lost]");
+	stacks->kernel_mark = symbols_mark(stacks->symbols, "[kernel]");
+	if (!stacks->cut_mark || !stacks->lost_mark || !stacks->kernel_mark)
+		return uspl_fail_nomem(err);
+	return know_all_code(stacks, err);
+}
+
+void stacks_close(struct stacks *stacks)
+{
+	forget(stacks);
+	vec_release(&stacks->chain);
+	vec_release(&stacks->threads);
+	symbols_free(stacks->symbols);
+	stacks->symbols = NULL;
+}
+
+static void push(struct stacks *stacks, const struct symbol *symbol)
+{
+	const struct symbol **place = symbol ? vec_push(&stacks->chain) : NULL;
+
+	if (place)
+		*place = symbol;
+	else
+		stacks->oom = true;
+}
+
+/* The tracer's own code between a traced function and its caller. */
+static bool is_thunk(const struct stacks *stacks, taddr pc)
+{
+	const struct trace_region *region;
+
+	vec_for_each (&stacks->session.regions, region)
+		if (pc >= region->head.code && pc < region->head.thunks + region->head.text_len)
+			return true;
+	return false;
+}
+
+static bool add_frame(void *ctx, const struct unwind_frame *frame)
+{
+	struct stacks *stacks = ctx;
+
+	if (!is_thunk(stacks, frame->pc))
+		push(stacks, symbols_at(stacks->symbols, frame->pc - frame->is_call));
+	return !stacks->oom;
+}
+
+/* A library may have been loaded since we looked: that is found out by code that we don't know. */
+static int refresh_for(struct stacks *stacks, taddr pc, struct uspl_err *err)
+{
+	int rc;
+
+	if (!symbols_is_strange(stacks->symbols, pc) || is_thunk(stacks, pc) ||
+	    clock_now_ns() - stacks->refreshed_ns < REFRESH_NS)
+		return 0;
+	forget(stacks);
+	rc = symbols_refresh(stacks->symbols, err);
+	return rc ? rc : know_all_code(stacks, err);
+}
+
+int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct uspl_err *err)
+{
+	bool is_kernel = (note->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	enum unwind_end end;
+	taddr sp;
+	int rc;
+
+	stacks->chain.n = 0;
+	if (is_kernel)
+		push(stacks, stacks->kernel_mark);
+	if (!note->has_regs)
+		return stacks->oom ? uspl_fail_nomem(err) : 0;
+	rc = refresh_for(stacks, note->regs.value[DWARF_PC], err);
+	if (rc)
+		return rc;
+	unwinder_lend_stack(stacks->unwinder, note->regs.value[DWARF_SP], note->stack,
+			    note->stack_len);
+	end = unwind(stacks->unwinder, &note->regs, add_frame, stacks, &sp);
+	unwinder_lend_stack(stacks->unwinder, 0, NULL, 0);
+	if (end != UNWIND_COMPLETE) {
+		bool cut = note->stack_len >= stacks->copied;
+
+		stacks->cut += cut;
+		stacks->lost += !cut;
+		push(stacks, cut ? stacks->cut_mark : stacks->lost_mark);
+	}
+	return stacks->oom ? uspl_fail_nomem(err) : 0;
+}
+
+/* A thread keeps the name that it had when it was first seen. */
+const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid)
+{
+	char name[TASK_NAME_LEN], label[2 * TASK_NAME_LEN];
+	struct stacks_thread *thread;
+
+	vec_for_each (&stacks->threads, thread)
+		if (thread->tid == tid)
+			return thread->label;
+	thread = vec_push(&stacks->threads);
+	if (!thread)
+		return NULL;
+	thread_name(stacks->proc, tid, name, sizeof(name));
+	snprintf(label, sizeof(label), "%s-%d", name, tid);
+	*thread = (struct stacks_thread){ tid, symbols_mark(stacks->symbols, label) };
+	return thread->label;
+}
+
+void stacks_ask(struct perf_event_attr *kind, size_t copied)
+{
+	kind->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	kind->sample_regs_user = regs_perf_all();
+	kind->sample_stack_user = (uint32_t)copied;
+}
+
+void stacks_add_losses(const struct stacks *stacks, struct buf *out)
+{
+	if (stacks->cut)
+		buf_addf(out, "# %" PRIu64 " stacks were deeper than %zu KB (--stack): [cut]\n",
+			 stacks->cut, stacks->copied >> 10);
+	if (stacks->lost)
+		buf_addf(out,
+			 "# %" PRIu64 " stacks lead through code without call frame information: "
+			 "[lost]\n",
+			 stacks->lost);
+}

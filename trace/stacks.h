@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stacks.h - the call chains of threads that run on, from what the kernel has copied of them
+ *
+ * A sample of perf holds the registers and a copy of the top of the stack. Frames are followed by
+ * call frame information within that copy, so that a chain is never put together from two moments.
+ */
+#ifndef USPL_TRACE_STACKS_H
+#define USPL_TRACE_STACKS_H
+
+#include "proc/perf.h"
+#include "proc/unwind.h"
+#include "trace/symbols.h"
+#include "tracing/session.h"
+
+struct stacks_thread {
+	pid_t tid;
+	const struct symbol *label;
+};
+
+struct stacks {
+	struct proc *proc;
+	struct symbols *symbols;
+	struct unwinder *unwinder;
+	struct trace_session
+		session; /* functions may be traced meanwhile: thunks among the frames */
+	int64_t refreshed_ns;
+	size_t copied;                     /* how much of a stack each sample has */
+	VEC(const struct symbol *) chain;  /* of the last stacks_follow, innermost first */
+	VEC(struct stacks_thread) threads; /* that were asked for */
+	uint64_t cut, lost; /* chains whose beginning isn't known, see stacks_follow */
+	const struct symbol *cut_mark, *lost_mark, *kernel_mark;
+	bool oom;
+};
+
+/* copied: what sample_stack_user asks for. proc must outlive it; stacks_close must follow. */
+int stacks_open(struct stacks *stacks, struct proc *proc, size_t copied,
+		struct uspl_err *err) uspl_must_check;
+void stacks_close(struct stacks *stacks);
+/*
+ * Finds the chain of a sample. In the kernel, "[kernel]" is its innermost part. If the chain's
+ * beginning isn't known, "[cut]" takes its place where the stack is deeper than the copy, else
+ * "[lost]" (code without call frame information).
+ */
+int stacks_follow(struct stacks *stacks, const struct perf_note *note,
+		  struct uspl_err *err) uspl_must_check;
+/* The name of a thread, as the root of its chains: "server-4711". NULL when out of memory. */
+const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid);
+/* What is asked of perf so that stacks_follow can work: adds to a kind. */
+void stacks_ask(struct perf_event_attr *kind, size_t copied);
+/* Says how many chains lack their beginning, as lines that begin with "# ". */
+void stacks_add_losses(const struct stacks *stacks, struct buf *out);
+
+#endif
