@@ -4,6 +4,7 @@
 #include "trace/stacks.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "live/stack.h"
 
@@ -110,13 +111,13 @@ static int refresh_for(struct stacks *stacks, taddr pc, struct uspl_err *err)
 
 int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct uspl_err *err)
 {
-	bool is_kernel = (note->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	enum unwind_end end;
 	taddr sp;
 	int rc;
 
 	stacks->chain.n = 0;
-	if (is_kernel)
+	stacks->in_kernel = (note->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	if (stacks->in_kernel)
 		push(stacks, stacks->kernel_mark);
 	if (!note->has_regs)
 		return stacks->oom ? uspl_fail_nomem(err) : 0;
@@ -135,6 +136,20 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct us
 		push(stacks, cut ? stacks->cut_mark : stacks->lost_mark);
 	}
 	return stacks->oom ? uspl_fail_nomem(err) : 0;
+}
+
+/* A static program is one module with its C library: there it is who called the innermost function. */
+const struct symbol *stacks_caller(const struct stacks *stacks)
+{
+	size_t inner = stacks->in_kernel, at = inner;
+
+	while (at < stacks->chain.n &&
+	       !strcmp(stacks->chain.items[at]->module, stacks->chain.items[inner]->module))
+		at++;
+	if (at < stacks->chain.n && stacks->chain.items[at] != stacks->cut_mark &&
+	    stacks->chain.items[at] != stacks->lost_mark)
+		return stacks->chain.items[at];
+	return inner + 1 < at ? stacks->chain.items[inner + 1] : NULL;
 }
 
 /* A thread keeps the name that it had when it was first seen. */

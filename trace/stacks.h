@@ -30,6 +30,7 @@ struct stacks {
 	VEC(struct stacks_thread) threads; /* that were asked for */
 	uint64_t cut, lost; /* chains whose beginning isn't known, see stacks_follow */
 	const struct symbol *cut_mark, *lost_mark, *kernel_mark;
+	bool in_kernel; /* the last chain ends there */
 	bool oom;
 };
 
@@ -46,6 +47,11 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note,
 		  struct uspl_err *err) uspl_must_check;
 /* The name of a thread, as the root of its chains: "server-4711". NULL when out of memory. */
 const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid);
+/*
+ * Of the last chain: the innermost function that isn't in the library whose code is innermost (the
+ * C library's wrapper of a system call, and what it is called by in there); NULL if there is none.
+ */
+const struct symbol *stacks_caller(const struct stacks *stacks);
 /* What is asked of perf so that stacks_follow can work: adds to a kind. */
 void stacks_ask(struct perf_event_attr *kind, size_t copied);
 /* Says how many chains lack their beginning, as lines that begin with "# ". */

@@ -9,6 +9,7 @@ static const struct tracer *const tracers[] = {
 	&tracer_graph,
 	&tracer_function,
 	&tracer_sample,
+	&tracer_syscall,
 };
 
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err)

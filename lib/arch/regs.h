@@ -78,6 +78,8 @@ bool regs_hide_interruption(struct arch_regs *regs);
  */
 bool syscall_restarts_unseen(long nr);
 
+/* The name of a system call, never freed; NULL for a number that isn't known. */
+const char *syscall_name(long nr);
 /* The system call that the thread is in, or -1. */
 long regs_syscall(const struct arch_regs *regs);
 /*

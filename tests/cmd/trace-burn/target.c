@@ -14,7 +14,8 @@
 #define THREADS 4
 #define DEPTH 20
 
-void burn(int units), often(void), seldom(void), deeper(int depth), ask_kernel(long n);
+void burn(int units), often(void), seldom(void), deeper(int depth), ask_kernel(long n),
+	look_in_vain(long n);
 
 static volatile unsigned long sink;
 
@@ -101,6 +102,12 @@ static long descend(long ms)
 	return ms;
 }
 
+KEPT void look_in_vain(long n)
+{
+	for (long i = 0; i < n; i++)
+		sink += (unsigned long)open("/nonexistent", O_RDONLY);
+}
+
 /* System calls with numbers that nothing else in this program makes. */
 KEPT void ask_kernel(long n)
 {
@@ -113,6 +120,23 @@ KEPT void ask_kernel(long n)
 	}
 	nanosleep(&nap, NULL);
 	close(fd);
+}
+
+static void *ask_in_thread(void *arg)
+{
+	ask_kernel(*(long *)arg);
+	return NULL;
+}
+
+static long ask_in_threads(long n)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, ask_in_thread, &n);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return THREADS * n;
 }
 
 void answer(const char *request, char *reply, size_t size)
@@ -128,5 +152,9 @@ void answer(const char *request, char *reply, size_t size)
 		n = descend(n);
 	else if (!strncmp(request, "kernel ", 7))
 		ask_kernel(n);
+	else if (!strncmp(request, "askers ", 7))
+		n = ask_in_threads(n);
+	else if (!strncmp(request, "missing ", 8))
+		look_in_vain(n);
 	snprintf(reply, size, "%ld", n);
 }

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# trace-syscall.bats - the tracer 'syscall': calls, results and durations are those that the program makes, and strace sees
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/watch.bash"
+	watch_build
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/watch.bash"
+	watch_target
+}
+
+teardown() {
+	target_stop
+}
+
+# count FILTER - how many lines of json meet it
+count() {
+	jq -s "map(select($1)) | length" <<< "$output"
+}
+
+@test "every call, its result and its caller" {
+	watch_begin syscall --format=json
+	expect_answer 'kernel 200' 200
+	watch_end
+	[ "$(count '.syscall == "getppid" and .caller == "ask_kernel" and .result > 0')" = 200 ] || fail getppid
+	[ "$(count '.syscall == "lseek" and .caller == "ask_kernel" and .result == 0')" = 200 ] || fail lseek
+	[ "$(count '.syscall == "openat" and .caller == "ask_kernel" and .result >= 0')" = 1 ] || fail openat
+	[ "$(count '.syscall == "clock_nanosleep" and .duration_us >= 2000 and .result == 0')" = 1 ] || fail nanosleep
+	# It waits for the next request.
+	[ "$(count '.syscall == "read" and .result == null')" = 1 ] || fail read
+	[[ $stderr != *'could not be kept'* ]] || fail lost
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
+@test "threads that are made meanwhile, and processors that they change" {
+	watch_begin syscall --summary
+	expect_answer 'askers 100' 400
+	watch_end
+	[ "$(awk '/getppid <- ask_kernel/ { print $1, $2 }' <<< "$output")" = '400 0' ] || fail getppid
+	[ "$(awk '/ close <- ask_kernel/ { print $1, $2 }' <<< "$output")" = '4 0' ] || fail close
+	[[ $output != *'could not be kept'* ]] || fail lost
+	expect_fine
+}
+
+@test "errors, and a threshold" {
+	watch_begin syscall --threshold=1ms
+	expect_answer 'kernel 50' 50
+	watch_end
+	expect_output ' us  clock_nanosleep = 0 <- ask_kernel'
+	[[ $output != *getppid* ]] || fail 'short calls are printed'
+	watch_begin syscall
+	expect_answer 'missing 3' 3
+	watch_end
+	[ "$(grep -c 'openat = ENOENT <- look_in_vain' <<< "$output")" = 3 ] || fail openat
+}
+
+@test "folded chains" {
+	watch_begin syscall --format=folded
+	expect_answer 'kernel 10' 10
+	watch_end
+	expect_output 'target-[0-9]+;_start;.*;main;serve;answer;ask_kernel;.*nanosleep;clock_nanosleep 2[0-9]{6}'
+}
+
+@test "no call is changed by it: what strace counts is what the program makes" {
+	local counted=$BATS_TEST_TMPDIR/counted
+	watch_begin syscall --summary
+	timeout 60 strace -f -c -e trace=getppid,lseek -o "$counted" -p "$TARGET" 3>&- 2> "$BATS_TEST_TMPDIR/strace" &
+	local strace=$!
+	until_true 20 grep -q attached "$BATS_TEST_TMPDIR/strace"
+	expect_answer 'askers 50' 200
+	kill -INT "$(pgrep -P "$strace")"
+	wait "$strace" || :
+	watch_end
+	[ "$(awk '$NF == "getppid" { print $4 }' "$counted")" = 200 ] || fail 'strace has counted otherwise'
+	[ "$(awk '/getppid <- ask_kernel/ { print $1 }' <<< "$output")" = 200 ] || fail getppid
+	expect_fine
+}
+
+@test "what can't be" {
+	tool uspl-trace start --tracer=syscall --summary --format=json "$TARGET"
+	expect_status 2
+	tool uspl-trace start --tracer=syscall --stack=61 "$TARGET"
+	expect_status 2
+	expect_one_message
+}
