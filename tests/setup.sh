@@ -5,6 +5,7 @@
 #     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small server
 #     sh tests/setup.sh check     installs what is missing, builds, runs all tests
 #     sh tests/setup.sh stock     the same for make stock: Debian's own redis and nginx
+#     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is measured beside
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
 # Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is missing.
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/.."
 build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev libjson-c-dev'
 test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace'
 stock_packages='wrk pkg-config openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
+bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
 	echo "setup.sh: $*" >&2
@@ -62,9 +64,13 @@ stock)
 	install_packages $build_packages $test_packages $stock_packages
 	build
 	exec make -s stock ;;
+bench)
+	install_packages $build_packages $test_packages $bench_packages
+	build
+	exec make -s bench-trace ;;
 deps)
 	install_packages $build_packages $test_packages ;;
 *)
-	echo 'usage: sh tests/setup.sh demo|check|stock|deps' >&2
+	echo 'usage: sh tests/setup.sh demo|check|stock|bench|deps' >&2
 	exit 2 ;;
 esac
