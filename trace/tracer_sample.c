@@ -47,18 +47,18 @@ static const struct tracer_option options[] = {
  */
 static int open_perf(struct sample *sample, bool processors, bool kernel, struct uspl_err *err)
 {
-	struct perf_event_attr kind = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = (uint64_t)(1000000000 / sample->freq),
-		.exclude_kernel = !kernel,
-		.exclude_idle = 1,
+	struct perf_kind kind = {
+		.attr = { .type = PERF_TYPE_SOFTWARE,
+			  .config = PERF_COUNT_SW_CPU_CLOCK,
+			  .sample_period = (uint64_t)(1000000000 / sample->freq),
+			  .exclude_kernel = !kernel,
+			  .exclude_idle = 1 },
+		.everybody = processors,
 	};
 	int rc;
 
-	stacks_ask(&kind, (size_t)sample->stack_kb << 10);
-	rc = processors ? perf_open_processors(&sample->perf, &kind, 1, RING_LEN, err)
-			: perf_open(&sample->perf, sample->watch->proc, &kind, 1, RING_LEN, err);
+	stacks_ask(&kind.attr, (size_t)sample->stack_kb << 10);
+	rc = perf_open(&sample->perf, sample->watch->proc, &kind, 1, RING_LEN, err);
 	if (rc)
 		perf_close(&sample->perf);
 	sample->kernel = kernel;

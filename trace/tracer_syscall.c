@@ -75,18 +75,15 @@ static const struct tracer_option options[] = {
 
 static int open_perf(struct syscalls *sys, struct uspl_err *err)
 {
-	struct perf_event_attr kinds[N_KINDS];
+	struct perf_kind kinds[N_KINDS];
 	int rc;
 
 	for (size_t i = 0; i < N_KINDS; i++)
-		kinds[i] = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
-						     .sample_period = 1,
-						     .sample_type = PERF_SAMPLE_RAW };
-	rc = perf_tracepoint("raw_syscalls", "sys_enter", (uint64_t *)&kinds[ENTER].config, err);
+		kinds[i] = (struct perf_kind){ 0 };
+	rc = perf_tracepoint("raw_syscalls", "sys_enter", &kinds[ENTER].attr, err);
 	if (!rc)
-		rc = perf_tracepoint("raw_syscalls", "sys_exit", (uint64_t *)&kinds[EXIT].config,
-				     err);
-	stacks_ask(&kinds[ENTER], (size_t)sys->stack_kb << 10);
+		rc = perf_tracepoint("raw_syscalls", "sys_exit", &kinds[EXIT].attr, err);
+	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
 	if (!rc)
 		rc = perf_open(&sys->perf, sys->watch->proc, kinds, N_KINDS, RING_LEN, err);
 	return rc;

@@ -21,11 +21,12 @@
 #include "base/file.h"
 
 #define PAGE 4096u
+#define EVERYBODY (-1)
 #define ROUNDS 50 /* of looking for new threads */
 
 static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-static struct perf_event_attr complete(const struct perf_event_attr *kind)
+static struct perf_event_attr complete(const struct perf_event_attr *kind, bool inherit)
 {
 	struct perf_event_attr attr = *kind;
 
@@ -34,8 +35,8 @@ static struct perf_event_attr complete(const struct perf_event_attr *kind)
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	attr.sample_id_all = 1;
 	attr.disabled = 1;
-	attr.inherit = 1;
-	attr.inherit_thread = 1;
+	attr.inherit = inherit;
+	attr.inherit_thread = inherit;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.exclude_hv = 1;
@@ -59,8 +60,8 @@ static int fail_open(pid_t tid, struct uspl_err *err)
 		uspl_hint(err, "a higher limit on open files (ulimit -n) allows more");
 		return rc;
 	}
-	rc = tid < 0 ? uspl_fail_errno(err, "cannot open a perf event for all processes")
-		     : uspl_fail_errno(err, "cannot open a perf event for thread %d", tid);
+	rc = tid == EVERYBODY ? uspl_fail_errno(err, "cannot open a perf event for all processes")
+			      : uspl_fail_errno(err, "cannot open a perf event for thread %d", tid);
 	if (cause == EACCES || cause == EPERM)
 		uspl_hint(err,
 			  "it takes CAP_PERFMON, or a lower kernel.perf_event_paranoid (it is %d)",
@@ -71,12 +72,14 @@ static int fail_open(pid_t tid, struct uspl_err *err)
 /* The ring of one processor; one that is not online has none. */
 static int open_leader(struct perf *perf, int cpu, size_t room, struct uspl_err *err)
 {
-	struct perf_event_attr attr = complete(&(const struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.watermark = 1,
-	});
+	struct perf_event_attr attr = complete(
+		&(const struct perf_event_attr){
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_DUMMY,
+			.exclude_kernel = 1,
+			.watermark = 1,
+		},
+		false);
 	int *leader = vec_push(&perf->leaders), rc;
 	struct perf_ring *ring = vec_push(&perf->rings);
 
@@ -84,7 +87,6 @@ static int open_leader(struct perf *perf, int cpu, size_t room, struct uspl_err 
 		*leader = -1;
 	if (!leader || !ring)
 		return uspl_fail_nomem(err);
-	attr.inherit = attr.inherit_thread = 0;
 	for (;; room /= 2) {
 		attr.wakeup_watermark = (uint32_t)(room / 2);
 		*leader = perf_event_fd(&attr, 0, cpu);
@@ -106,7 +108,7 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 		return uspl_fail_nomem(err);
 	event->kind = kind;
 	event->tid = tid;
-	event->fd = perf_event_fd(&perf->kinds[kind], tid, (int)cpu);
+	event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
 	if (event->fd < 0 && errno == ESRCH) {
 		perf->events.n--;
 		return 0;
@@ -119,13 +121,15 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 	return 0;
 }
 
-static int open_thread(struct perf *perf, pid_t tid, struct uspl_err *err)
+/* The kinds that are for this thread, or for everybody. */
+static int open_for(struct perf *perf, pid_t tid, struct uspl_err *err)
 {
 	int rc = 0;
 
 	for (size_t cpu = 0; !rc && cpu < perf->leaders.n; cpu++)
 		for (uint32_t kind = 0; !rc && kind < perf->n_kinds; kind++)
-			if (perf->leaders.items[cpu] >= 0)
+			if (perf->leaders.items[cpu] >= 0 &&
+			    perf->kinds[kind].everybody == (tid == EVERYBODY))
 				rc = open_one(perf, kind, tid, cpu, err);
 	return rc;
 }
@@ -160,7 +164,7 @@ static int open_threads(struct perf *perf, const struct proc *proc, struct uspl_
 				continue;
 			*place = *tid;
 			more = true;
-			rc = open_thread(perf, *tid, err);
+			rc = open_for(perf, *tid, err);
 		}
 		vec_release(&now);
 	}
@@ -186,8 +190,8 @@ static void raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int open_rings(struct perf *perf, const struct perf_event_attr *kinds, size_t n_kinds,
-		      size_t room, struct uspl_err *err)
+int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind *kinds,
+	      size_t n_kinds, size_t room, struct uspl_err *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int rc = 0;
@@ -196,43 +200,21 @@ static int open_rings(struct perf *perf, const struct perf_event_attr *kinds, si
 	if (!perf->kinds)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < n_kinds; i++)
-		perf->kinds[i] = complete(&kinds[i]);
+		perf->kinds[i] = (struct perf_kind){
+			.attr = complete(&kinds[i].attr, !kinds[i].everybody),
+			.everybody = kinds[i].everybody,
+		};
 	raise_limit();
 	for (int cpu = 0; !rc && cpu < cpus; cpu++)
 		rc = open_leader(perf, cpu, room, err);
-	return rc;
-}
-
-static void sort_events(struct perf *perf)
-{
-	qsort(perf->events.items, perf->events.n, sizeof(*perf->events.items), by_id);
-}
-
-int perf_open(struct perf *perf, const struct proc *proc, const struct perf_event_attr *kinds,
-	      size_t n_kinds, size_t room, struct uspl_err *err)
-{
-	int rc = open_rings(perf, kinds, n_kinds, room, err);
-
+	if (!rc)
+		rc = open_for(perf, EVERYBODY, err);
 	if (!rc)
 		rc = open_threads(perf, proc, err);
 	if (!rc && !perf->events.n)
 		rc = uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no threads", proc->pid);
 	if (!rc)
-		sort_events(perf);
-	return rc;
-}
-
-int perf_open_processors(struct perf *perf, const struct perf_event_attr *kinds, size_t n_kinds,
-			 size_t room, struct uspl_err *err)
-{
-	int rc = open_rings(perf, kinds, n_kinds, room, err);
-
-	for (size_t i = 0; !rc && i < n_kinds; i++)
-		perf->kinds[i].inherit = perf->kinds[i].inherit_thread = 0;
-	if (!rc)
-		rc = open_thread(perf, -1, err);
-	if (!rc)
-		sort_events(perf);
+		qsort(perf->events.items, perf->events.n, sizeof(*perf->events.items), by_id);
 	return rc;
 }
 
@@ -265,7 +247,8 @@ int perf_enable(struct perf *perf, struct uspl_err *err)
 	return 0;
 }
 
-int perf_tracepoint(const char *system, const char *name, uint64_t *ret, struct uspl_err *err)
+int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
+		    struct uspl_err *err)
 {
 	int rc = -USPL_E_FILE;
 
@@ -276,7 +259,10 @@ int perf_tracepoint(const char *system, const char *name, uint64_t *ret, struct 
 		rc = file_read(buf_str(&path), &text, err);
 		if (rc)
 			continue;
-		*ret = strtoull(buf_str(&text), NULL, 10);
+		*ret = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
+						 .config = strtoull(buf_str(&text), NULL, 10),
+						 .sample_period = 1,
+						 .sample_type = PERF_SAMPLE_RAW };
 		return 0;
 	}
 	uspl_context(err, "the tracepoint %s:%s", system, name);

@@ -19,12 +19,23 @@
 #include "proc/proc.h"
 #include "proc/thread.h"
 
+/* A kind of event. */
+struct perf_kind {
+	struct perf_event_attr attr;
+	/*
+	 * One for each processor, whoever runs there, instead of one for each thread on each: for
+	 * what costs too much if it is switched with the threads, and for what others do to the
+	 * process. Notes of all processes come; take those whose pid is right. Needs CAP_PERFMON.
+	 */
+	bool everybody;
+};
+
 /* An event as it was opened for one thread on one processor. */
 struct perf_event {
 	uint64_t id;
 	uint32_t kind;
 	int fd;
-	pid_t tid;
+	pid_t tid; /* -1: everybody */
 };
 
 typedef VEC(struct perf_event) perf_event_vec;
@@ -36,7 +47,7 @@ struct perf {
 	perf_event_vec events;       /* by id */
 	struct perf_source *sources; /* whose event tells of a thread: perf_note.c */
 	size_t n_sources, cap_sources;
-	struct perf_event_attr *kinds;
+	struct perf_kind *kinds;
 	size_t n_kinds;
 	uint64_t lost; /* notes for which there was no room, as far as they have been read */
 };
@@ -65,15 +76,8 @@ struct perf_note {
  * ring; less is fine where the kernel doesn't allow more. USPL_E_PERMISSION with a hint if the kernel
  * doesn't let us. perf_close must follow in any case.
  */
-int perf_open(struct perf *perf, const struct proc *proc, const struct perf_event_attr *kinds,
+int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind *kinds,
 	      size_t n_kinds, size_t room, struct uspl_err *err) uspl_must_check;
-/*
- * The same with an event of each kind for each processor, whoever runs there: for what costs too much
- * if it is switched with the threads, and for what others do to the process. Notes of all processes
- * come; take those whose pid is right. Needs CAP_PERFMON.
- */
-int perf_open_processors(struct perf *perf, const struct perf_event_attr *kinds, size_t n_kinds,
-			 size_t room, struct uspl_err *err) uspl_must_check;
 /* Zero-initialised ones are fine. */
 void perf_close(struct perf *perf);
 /* The notes begin. */
@@ -85,8 +89,11 @@ int perf_enable(struct perf *perf, struct uspl_err *err) uspl_must_check;
  */
 int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note *note), void *ctx);
 
-/* The number by which tracefs knows a tracepoint ("raw_syscalls", "sys_enter"), as perf's config. */
-int perf_tracepoint(const char *system, const char *name, uint64_t *ret,
+/*
+ * What asks for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with its fields. It takes
+ * tracefs, which only root reads as a rule.
+ */
+int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -109,7 +109,7 @@ static bool take_sample(const struct perf *perf, struct rest *rest, struct perf_
 	if (!event)
 		return false;
 	*ret_event = event;
-	kind = &perf->kinds[event->kind];
+	kind = &perf->kinds[event->kind].attr;
 	take_who(rest, note);
 	note->cpu = take32(rest);
 	take32(rest);
@@ -184,8 +184,8 @@ static bool counts(struct perf *perf, const struct perf_event *event, const stru
 {
 	struct perf_source *source;
 
-	/* Of a processor's event there is nobody else who tells. */
-	if (event->tid < 0)
+	/* Nobody else tells the same. */
+	if (perf->kinds[event->kind].everybody)
 		return true;
 	/* A thread that has just ended has no id any more. */
 	if (note->tid <= 0 || !grow_sources(perf))
