@@ -91,7 +91,7 @@ struct tracer {
 extern const struct tracer tracer_function, tracer_graph;
 /* Where no functions are traced, and markers are on. */
 extern const struct tracer tracer_none;
-extern const struct tracer tracer_sample, tracer_syscall;
+extern const struct tracer tracer_sample, tracer_sched, tracer_syscall, tracer_wakeup;
 
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
@@ -128,6 +128,8 @@ int watch_add_options(struct watch_options *opts, cli_option_vec *table,
 /* For a tracer's `open`: its notes are news. */
 int watch_add_perf(struct watch *watch, const struct perf *perf,
 		   struct uspl_err *err) uspl_must_check;
+/* For a tracer's `end`: what isn't in the output goes among text for people, else to messages. */
+void watch_print_losses(struct watch *watch, const struct buf *losses);
 /*
  * Observes a process, and prints. Returns 0 when the time is over, ^C came, or the process has
  * ended. state: of the tracer's size, with its options in place.

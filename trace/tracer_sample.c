@@ -158,7 +158,7 @@ static int end_sample(struct watch *watch, struct uspl_err *err)
 	else
 		calltree_add_folded(&sample->tree, &watch->out);
 	add_losses(sample, &losses);
-	fputs(buf_str(&losses), stderr);
+	watch_print_losses(watch, &losses);
 	return 0;
 }
 

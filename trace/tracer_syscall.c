@@ -326,7 +326,6 @@ static void print_totals(struct syscalls *sys)
 			 total->caller ? total->caller->name : "?");
 }
 
-/* What isn't in the output, if anything: among the lines for people, else among the messages. */
 static void print_losses(struct syscalls *sys)
 {
 	auto_buf struct buf losses = { 0 };
@@ -334,10 +333,7 @@ static void print_losses(struct syscalls *sys)
 	if (sys->perf.lost)
 		buf_addf(&losses, "# %" PRIu64 " entries or exits could not be kept\n",
 			 sys->perf.lost);
-	if (sys->watch->format == &format_text)
-		buf_addstr(&sys->watch->out, buf_str(&losses));
-	else
-		fputs(buf_str(&losses), stderr);
+	watch_print_losses(sys->watch, &losses);
 }
 
 static int end_syscalls(struct watch *watch, struct uspl_err *err)

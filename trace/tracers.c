@@ -6,10 +6,8 @@
 #include "trace/trace.h"
 
 static const struct tracer *const tracers[] = {
-	&tracer_graph,
-	&tracer_function,
-	&tracer_sample,
-	&tracer_syscall,
+	&tracer_graph, &tracer_function, &tracer_sample,
+	&tracer_sched, &tracer_syscall,  &tracer_wakeup,
 };
 
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err)

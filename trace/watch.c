@@ -90,6 +90,14 @@ int watch_add_perf(struct watch *watch, const struct perf *perf, struct uspl_err
 	return 0;
 }
 
+void watch_print_losses(struct watch *watch, const struct buf *losses)
+{
+	if (watch->format == &format_text)
+		buf_addstr(&watch->out, buf_str(losses));
+	else
+		fputs(buf_str(losses), stderr);
+}
+
 static bool has_ended(const struct watch *watch)
 {
 	return watch->news.items[0].revents != 0;

@@ -15,7 +15,7 @@
 #define DEPTH 20
 
 void burn(int units), often(void), seldom(void), deeper(int depth), ask_kernel(long n),
-	look_in_vain(long n);
+	look_in_vain(long n), napper(long n);
 
 static volatile unsigned long sink;
 
@@ -122,6 +122,16 @@ KEPT void ask_kernel(long n)
 	close(fd);
 }
 
+KEPT void napper(long n)
+{
+	struct timespec nap = { 0, 2000000 };
+
+	for (long i = 0; i < n; i++) {
+		nanosleep(&nap, NULL);
+		sink++;
+	}
+}
+
 static void *ask_in_thread(void *arg)
 {
 	ask_kernel(*(long *)arg);
@@ -154,6 +164,8 @@ void answer(const char *request, char *reply, size_t size)
 		ask_kernel(n);
 	else if (!strncmp(request, "askers ", 7))
 		n = ask_in_threads(n);
+	else if (!strncmp(request, "naps ", 5))
+		napper(n);
 	else if (!strncmp(request, "missing ", 8))
 		look_in_vain(n);
 	snprintf(reply, size, "%ld", n);

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# trace-sched.bats - the tracers 'sched' and 'wakeup': as many switches, and as long waits, as the scheduler counts itself
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/watch.bash"
+	watch_build
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/watch.bash"
+	watch_target
+}
+
+teardown() {
+	target_stop
+	[ -z "${RIVAL:-}" ] || kill "$RIVAL"
+}
+
+# count FILTER - how many lines of json meet it
+count() {
+	jq -s "map(select($1)) | length" <<< "$output"
+}
+
+# switches WORD - voluntary or nonvoluntary switches of the target so far, when it waits for a request
+switches() {
+	until_true 10 grep -q '^State:[[:space:]]*S' "/proc/$TARGET/status"
+	status_of "$1_ctxt_switches"
+}
+
+# delay_us - how long the target has waited for a processor so far, in microseconds
+delay_us() {
+	awk '{ print int($2 / 1000) }' "/proc/$TARGET/schedstat"
+}
+
+# rival_start - the target shares one processor with a program that never sleeps
+rival_start() {
+	taskset -cp 0 "$TARGET" > /dev/null
+	taskset -c 0 bash -c 'while :; do :; done' 3>&- &
+	RIVAL=$!
+}
+
+@test "blocked: in which system call, by which function, as often as the scheduler counts" {
+	local before after
+	before=$(switches voluntary)
+	watch_begin sched --format=json
+	expect_answer 'naps 20' 20
+	after=$(switches voluntary)
+	watch_end
+	[ "$(count '.why == "blocked"')" = $((after - before)) ] || fail "the scheduler says $((after - before))"
+	[ "$(count '.why == "blocked" and .syscall == "clock_nanosleep" and .function == "napper" and .off_us >= 2000')" = 20 ] ||
+		fail naps
+	# It waits for the next request.
+	[ "$(count '.back == false and .syscall == "read"')" = 1 ] || fail read
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
+@test "preempted, and how long it waited, as the scheduler counts" {
+	local before after delay waits
+	rival_start
+	before=$(switches nonvoluntary)
+	watch_begin sched --format=json
+	delay=$(delay_us)
+	ask 'burn 200'
+	after=$(switches nonvoluntary)
+	delay=$(($(delay_us) - delay))
+	watch_end
+	[ "$after" -gt "$before" ] || skip 'it was not preempted'
+	[ "$(count '.why == "preempted"')" = $((after - before)) ] || fail "the scheduler says $((after - before))"
+	[ "$(count '.why == "preempted" and .function == "burn"')" -gt 0 ] || fail 'not in burn'
+	waits=$(jq -s 'map(.waking_us // (if .why == "preempted" then .off_us else 0 end)) | add | floor' <<< "$output")
+	[ "$waits" -ge $((delay * 9 / 10 - 1000)) ] && [ "$waits" -le $((delay * 11 / 10 + 1000)) ] ||
+		fail "$waits us, and the scheduler says $delay"
+	expect_fine
+}
+
+@test "sums, and lines" {
+	watch_begin sched --summary
+	expect_answer 'naps 10' 10
+	watch_end
+	expect_output ' BLOCKED +us +PREEMPTED'
+	[ "$(awk -v tid="$TARGET" '$1 == tid { print ($2 >= 11 && $3 >= 20000) }' <<< "$output")" = 1 ] || fail sums
+	watch_begin sched --threshold=1ms
+	expect_answer 'naps 3' 3
+	watch_end
+	[ "$(grep -cE ' us  blocked in clock_nanosleep <- napper$' <<< "$output")" = 3 ] || fail lines
+}
+
+@test "wake-ups, and the longest" {
+	rival_start
+	watch_begin wakeup --format=json
+	expect_answer 'naps 20' 20
+	watch_end
+	# What it waited for when the tracer came isn't among them.
+	[ "$(count ".tid == $TARGET and .wakeups == 20 and .max_us >= .avg_us")" = 1 ] || fail wakeups
+	watch_begin wakeup
+	expect_answer 'naps 5' 5
+	watch_end
+	expect_output "$TARGET target +5 +[0-9.]+ +[0-9.]+ +[0-9.]+ +0  in clock_nanosleep <- napper"
+}
+
+@test "threads that are made meanwhile" {
+	watch_begin sched --format=json
+	expect_answer 'askers 10' 40
+	watch_end
+	[ "$(count '.syscall == "clock_nanosleep" and .function == "ask_kernel"')" = 4 ] || fail naps
+	[ "$(jq -rs 'map(select(.syscall == "clock_nanosleep") | .tid) | unique | length' <<< "$output")" = 4 ] || fail threads
+}
+
+@test "what can't be" {
+	tool uspl-trace start --tracer=sched --summary --format=json "$TARGET"
+	expect_status 2
+	tool uspl-trace start --tracer=wakeup --format=folded "$TARGET"
+	expect_status 1
+	expect_message "hint: it has 'text', 'json'"
+}

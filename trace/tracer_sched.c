@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tracer_sched.c - when threads go off the processors, for how long, and why
+
+#include <inttypes.h>
+
+#include "base/json.h"
+#include "trace/switches.h"
+#include "trace/trace.h"
+
+#define READ_NS 50000000
+
+/* A thread's times. */
+struct total {
+	pid_t tid;
+	uint64_t blocked, preempted; /* times */
+	uint64_t blocked_ns, preempted_ns, waking_ns;
+};
+
+struct sched {
+	/* Options. */
+	bool summary;
+	double threshold_s;
+	/* Work. */
+	struct switches switches;
+	VEC(struct total) totals;
+	struct watch *watch;
+	struct uspl_err *err;
+};
+
+static const struct tracer_option options[] = {
+	{ "summary", NULL, CLI_FLAG, offsetof(struct sched, summary),
+	  "print sums by thread in the end, not each time" },
+	{ "threshold", "TIME", CLI_SECONDS, offsetof(struct sched, threshold_s),
+	  "print times that are as long or longer only ('5us')" },
+};
+
+static int open_sched(struct watch *watch, struct uspl_err *err)
+{
+	struct sched *sched = watch->state;
+	int rc;
+
+	sched->watch = watch;
+	watch->interval_ns = READ_NS;
+	if (sched->summary && watch->format != &format_text)
+		return uspl_fail(err, USPL_E_USAGE, "'--summary' is for the format 'text' only");
+	rc = switches_open(&sched->switches, watch->proc, err);
+	if (!rc)
+		rc = watch_add_perf(watch, &sched->switches.perf, err);
+	if (!rc && watch->format == &format_text && !sched->summary)
+		buf_addf(&watch->out,
+			 "# tracer: sched, pid %d\n"
+			 "#         TIME       TID          OFF         WAKING  WHY\n",
+			 watch->proc->pid);
+	return rc;
+}
+
+static const char *why(const struct off_time *off)
+{
+	return off->preempted ? "preempted" : "blocked";
+}
+
+/* For one that hasn't come back: until now. */
+static uint64_t off_ns(const struct off_time *off)
+{
+	uint64_t end = off->to ? off->to : (uint64_t)clock_now_ns();
+
+	return end > off->from ? end - off->from : 0;
+}
+
+static uint64_t waking_ns(const struct off_time *off)
+{
+	return off->woken && off->to > off->woken ? off->to - off->woken : 0;
+}
+
+static void print_text(struct sched *sched, const struct off_time *off)
+{
+	struct buf *out = &sched->watch->out;
+
+	buf_addf(out, "%14.6f %9d %9.3f us",
+		 (double)((int64_t)off->from - sched->watch->start_ns) / 1e9, off->tid,
+		 (double)off_ns(off) / 1e3);
+	if (off->woken && off->to)
+		buf_addf(out, " %11.3f us", (double)waking_ns(off) / 1e3);
+	else
+		buf_addf(out, " %14s", "-");
+	buf_addf(out, "  %s%s ", why(off), off->to ? "" : " until now");
+	switches_add_place(off, out);
+	buf_addstr(out, "\n");
+}
+
+static void print_json(struct sched *sched, const struct off_time *off)
+{
+	const char *name = syscall_name(off->nr);
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", off->tid);
+	json_decimal(&json, "time_us", (double)((int64_t)off->from - sched->watch->start_ns) / 1e3,
+		     3);
+	json_decimal(&json, "off_us", (double)off_ns(off) / 1e3, 3);
+	if (off->woken && off->to)
+		json_decimal(&json, "waking_us", (double)waking_ns(off) / 1e3, 3);
+	json_truth(&json, "back", off->to);
+	json_string(&json, "why", why(off));
+	json_string(&json, "syscall", off->preempted ? NULL : name);
+	json_string(&json, "function", off->caller ? off->caller->name : NULL);
+	json_close(&json, '}');
+	buf_addf(&sched->watch->out, "%s\n", json_text(&json));
+}
+
+static int add_total(struct sched *sched, const struct off_time *off)
+{
+	struct total *total, *found = NULL;
+
+	vec_for_each (&sched->totals, total)
+		if (total->tid == off->tid)
+			found = total;
+	if (!found)
+		found = vec_push(&sched->totals);
+	if (!found)
+		return uspl_fail_nomem(sched->err);
+	found->tid = off->tid;
+	found->waking_ns += waking_ns(off);
+	*(off->preempted ? &found->preempted : &found->blocked) += 1;
+	*(off->preempted ? &found->preempted_ns : &found->blocked_ns) += off_ns(off);
+	return 0;
+}
+
+static int tell(void *ctx, const struct off_time *off)
+{
+	struct sched *sched = ctx;
+
+	if ((double)off_ns(off) < sched->threshold_s * 1e9)
+		return 0;
+	if (sched->summary)
+		return add_total(sched, off);
+	if (sched->watch->format == &format_json)
+		print_json(sched, off);
+	else
+		print_text(sched, off);
+	return 0;
+}
+
+static int read_sched(struct watch *watch, struct uspl_err *err)
+{
+	struct sched *sched = watch->state;
+
+	sched->err = err;
+	return switches_read(&sched->switches, false, tell, sched, err);
+}
+
+static void print_totals(struct sched *sched)
+{
+	struct buf *out = &sched->watch->out;
+	const struct total *total;
+	char name[32];
+
+	buf_addf(out, "# tracer: sched, pid %d\n%9s %10s %14s %10s %14s %14s  %s\n",
+		 sched->watch->proc->pid, "TID", "BLOCKED", "us", "PREEMPTED", "us", "WAKING us",
+		 "THREAD");
+	vec_for_each (&sched->totals, total) {
+		thread_name(sched->watch->proc, total->tid, name, sizeof(name));
+		buf_addf(out, "%9d %10" PRIu64 " %14.3f %10" PRIu64 " %14.3f %14.3f  %s\n",
+			 total->tid, total->blocked, (double)total->blocked_ns / 1e3,
+			 total->preempted, (double)total->preempted_ns / 1e3,
+			 (double)total->waking_ns / 1e3, name);
+	}
+}
+
+static int end_sched(struct watch *watch, struct uspl_err *err)
+{
+	struct sched *sched = watch->state;
+	auto_buf struct buf limits = { 0 };
+	int rc;
+
+	sched->err = err;
+	rc = switches_read(&sched->switches, true, tell, sched, err);
+	if (rc)
+		return rc;
+	if (sched->summary)
+		print_totals(sched);
+	switches_add_limits(&sched->switches, &limits);
+	watch_print_losses(watch, &limits);
+	return 0;
+}
+
+static void close_sched(struct watch *watch)
+{
+	struct sched *sched = watch->state;
+
+	vec_release(&sched->totals);
+	switches_close(&sched->switches);
+}
+
+static const struct tracer_watch watching = {
+	.formats = { &format_text, &format_json },
+	.open = open_sched,
+	.read = read_sched,
+	.end = end_sched,
+	.close = close_sched,
+};
+
+const struct tracer tracer_sched = {
+	.name = "sched",
+	.help = "when threads go off the processors, for how long, and why",
+	.options = options,
+	.n_options = ARRAY_SIZE(options),
+	.state_size = sizeof(struct sched),
+	.watch = &watching,
+};
