@@ -4,6 +4,7 @@
  *
  *     build_tree     the private copy of the source
  *     build_folders  where the copy is, and all that belongs to it
+ *     build_result   what it all gives
  *     build_work     the folder for that of one run, and those that killed runs left
  *     build_recipe   how a tree is built
  *     build_mirror   one folder made like another
@@ -65,11 +66,14 @@ void paths_release(struct build_paths *paths);
  */
 int work_make(char **ret, int *ret_lock, struct uspl_err *err) uspl_must_check;
 
-/* ---- build ---- */
+/* ---- build_result ---- */
 
 /* Appends to build->notes. */
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
 	uspl_printf(3, 4) uspl_must_check;
+
+/* Frees what a link holds. */
+void build_link_release(struct build_link *link);
 
 /* ---- build_tree ---- */
 
@@ -294,9 +298,6 @@ DEFINE_AUTO_FREE(arfile, struct arfile, arfile_free)
 #define auto_arfile __attribute__((cleanup(cleanup_arfile_)))
 
 /* ---- build_elf ---- */
-
-/* Frees what a link holds. */
-void build_link_release(struct build_link *link);
 
 /*
  * Appends the build-id (hex) of an ELF file to link->build_ids, unless it is there already; sets

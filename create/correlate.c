@@ -45,18 +45,6 @@ static bool is_cold(const struct objsym *sym)
 	return sym_is_function(sym) && part_of(sym->sec)->is_cold;
 }
 
-bool sym_same_sort(const struct objsym *a, const struct objsym *b)
-{
-	return sym_is_function(a) == sym_is_function(b) &&
-	       (a->type == STT_TLS) == (b->type == STT_TLS);
-}
-
-void sym_pair(struct objsym *pre, struct objsym *post)
-{
-	ident_of(pre)->twin = post;
-	ident_of(post)->twin = pre;
-}
-
 /* The same for one that may have a twin already, which then keeps it. */
 static void pair_copy(struct objsym *pre, struct objsym *post)
 {

@@ -24,10 +24,6 @@ int pair_statics(struct unit *unit, struct uspl_err *err) uspl_must_check;
  */
 int pair_counted_functions(struct unit *unit, struct uspl_err *err) uspl_must_check;
 int pair_counted_variables(struct unit *unit, struct uspl_err *err) uspl_must_check;
-/* Makes two symbols twins. */
-void sym_pair(struct objsym *pre, struct objsym *post);
-/* Both functions, both variables, or both thread-local variables? */
-bool sym_same_sort(const struct objsym *a, const struct objsym *b);
 
 /*
  * Sets part.reason of all functions that differ and of the constant tables that changed with

@@ -339,3 +339,15 @@ const char *side_compiler(const struct side *side)
 			return text + i;
 	return NULL;
 }
+
+bool sym_same_sort(const struct objsym *a, const struct objsym *b)
+{
+	return sym_is_function(a) == sym_is_function(b) &&
+	       (a->type == STT_TLS) == (b->type == STT_TLS);
+}
+
+void sym_pair(struct objsym *pre, struct objsym *post)
+{
+	ident_of(pre)->twin = post;
+	ident_of(post)->twin = pre;
+}

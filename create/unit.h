@@ -137,4 +137,9 @@ size_t name_base_len(const char *name);
 /* The compiler's own words about itself (the first string of .comment), or NULL. */
 const char *side_compiler(const struct side *side);
 
+/* Makes two symbols twins. */
+void sym_pair(struct objsym *pre, struct objsym *post);
+/* Both functions, both variables, or both thread-local variables? */
+bool sym_same_sort(const struct objsym *a, const struct objsym *b);
+
 #endif

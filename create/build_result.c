@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// build_result.c - what a build gives: units, programs, and what is to be said of it
+
+#include <stdarg.h>
+
+#include "create/build_parts.h"
+
+int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
+{
+	char **slot = vec_push(&build->notes);
+	va_list args;
+	int len = -1;
+
+	va_start(args, fmt);
+	if (slot)
+		len = vasprintf(slot, fmt, args);
+	va_end(args);
+	if (slot && len < 0)
+		build->notes.n--;
+	return len < 0 ? uspl_fail_nomem(err) : 0;
+}
+
+void build_link_release(struct build_link *link)
+{
+	char **id;
+
+	vec_for_each (&link->build_ids, id)
+		free(*id);
+	vec_release(&link->build_ids);
+	vec_release(&link->units);
+	free(link->soname);
+	free(link->path);
+}
+
+void build_free(struct build *build)
+{
+	struct build_unit *unit;
+	struct build_link *link;
+	char **note;
+
+	if (!build)
+		return;
+	vec_for_each (&build->units, unit) {
+		free(unit->source);
+		free(unit->object);
+		free(unit->pre_obj);
+		free(unit->post_obj);
+	}
+	vec_release(&build->units);
+	vec_for_each (&build->links, link)
+		build_link_release(link);
+	vec_release(&build->links);
+	vec_for_each (&build->notes, note)
+		free(*note);
+	vec_release(&build->notes);
+	free(build->patch);
+	free(build);
+}
