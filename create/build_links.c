@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "create/build_units.h"
 
 /* Fills a new unit. pre, post: its compilation, NULL if the unit isn't there in that build. */
@@ -252,7 +253,8 @@ static void sort(struct build *build)
 	}
 }
 
-int units_finish(struct units *units, struct uspl_err *err)
+/* Fills build->units and build->links, when both builds are taken in. */
+static int finish(struct units *units, struct uspl_err *err)
 {
 	struct program *program;
 	int rc = 0;
@@ -266,4 +268,27 @@ int units_finish(struct units *units, struct uspl_err *err)
 	if (!rc)
 		sort(units->build);
 	return rc;
+}
+
+/* A file that isn't a source may be a makefile, or what one is made of. */
+static bool has_build_file(const tree_files *patched)
+{
+	char **file;
+
+	vec_for_each (patched, file) {
+		if (!tree_is_source(file_basename(*file)))
+			return true;
+	}
+	return false;
+}
+
+int units_add_post(struct units *units, const tree_files *patched, struct build *build,
+		   struct uspl_err *err)
+{
+	int rc = units_read_post(units, build, err);
+
+	units->new_options = has_build_file(patched);
+	if (!rc)
+		rc = units_check(units, patched, err);
+	return rc ? rc : finish(units, err);
 }

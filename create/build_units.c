@@ -248,32 +248,14 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
 	return 0;
 }
 
-/* A file that isn't a source may be a makefile, or what one is made of. */
-static bool has_build_file(const tree_files *patched)
-{
-	char **file;
-
-	vec_for_each (patched, file) {
-		if (!tree_is_source(file_basename(*file)))
-			return true;
-	}
-	return false;
-}
-
-int units_add_post(struct units *units, const tree_files *patched, struct build *build,
-		   struct uspl_err *err)
+int units_read_post(struct units *units, struct build *build, struct uspl_err *err)
 {
 	int rc = record_read(units->paths->work, "post", &units->post, err);
 
 	units->build = build;
 	units->step++;
-	units->new_options = has_build_file(patched);
 	units->makers.post = &units->post;
-	if (!rc)
-		rc = add_records(units, &units->post, true, err);
-	if (!rc)
-		rc = units_check(units, patched, err);
-	return rc ? rc : units_finish(units, err);
+	return rc ? rc : add_records(units, &units->post, true, err);
 }
 
 /* ---- the next step ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build_units.h - what build_units.c collects and build_links.c makes units of
+ * build_units.h - what build_units.c collects, build_checks.c checks, build_links.c makes units of
  */
 #ifndef USPL_CREATE_BUILD_UNITS_H
 #define USPL_CREATE_BUILD_UNITS_H
@@ -35,6 +35,8 @@ const struct record *units_post_record(const struct units *units, const char *ob
 /* The input with that name, NULL if it isn't there. */
 const struct input *input_find(const input_list *inputs, const char *name);
 
+/* Takes in the records of the build after the patch; `build` is what will be filled. */
+int units_read_post(struct units *units, struct build *build, struct uspl_err *err) uspl_must_check;
 /* True if one of the records is of a compilation. */
 bool units_compiled(const record_list *records);
 
@@ -44,8 +46,5 @@ bool units_compiled(const record_list *records);
  */
 int units_check(const struct units *units, const tree_files *patched,
 		struct uspl_err *err) uspl_must_check;
-
-/* Fills build->units and build->links, when both builds are taken in. */
-int units_finish(struct units *units, struct uspl_err *err) uspl_must_check;
 
 #endif
