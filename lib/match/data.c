@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// data.c - fields, strings, constants and tables
+// data.c - fields and tables
 //
 // What a field with a relocation holds in the running program, and what follows from it; and the
 // contents of read-only data that the code refers to. A changed string or table entry is a changed
@@ -160,51 +160,6 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 	}
 }
 
-static bool differs(struct trial *trial, const struct objsec *sec, taddr addr)
-{
-	const char *name = sec->flags & SHF_STRINGS ? "a string" : "read-only data";
-
-	return trial_fail(trial, "%s that it refers to, at 0x%llx in the running program, differs",
-			  name, (unsigned long long)addr);
-}
-
-bool data_compare_merged(struct trial *trial, const struct reference *ref)
-{
-	const struct objsec *sec = ref->sym->sec;
-	uint64_t start = ref->sym->value, len, unit = sec->entsize ? sec->entsize : 1;
-	taddr addr = ref->addr - ref->off;
-	const uint8_t *run;
-
-	/*
-	 * By a symbol of its own the string is known even if the reference is to its middle; by the
-	 * section it isn't.
-	 */
-	if (ref->sym->type == STT_SECTION) {
-		start += ref->off;
-		addr = ref->addr;
-	}
-	if (start >= sec->size)
-		return trial_fail(trial, "a reference leads outside section '%s'", sec->name);
-	if (!(sec->flags & SHF_STRINGS)) {
-		len = unit - start % unit;
-	} else if (unit == 1) {
-		len = strnlen((const char *)sec->data + start, sec->size - start) + 1;
-	} else {
-		/* Wide strings end with a wide zero. */
-		static const uint8_t zero[8];
-
-		if (unit > sizeof(zero))
-			return trial_fail(trial, "section '%s' has unknown strings", sec->name);
-		for (len = unit; start + len <= sec->size; len += unit)
-			if (!memcmp(sec->data + start + len - unit, zero, unit))
-				break;
-	}
-	if (len > sec->size - start)
-		len = sec->size - start;
-	run = image_bytes(trial->match->image, addr, len);
-	return (run && !memcmp(run, sec->data + start, len)) || differs(trial, sec, addr);
-}
-
 static size_t first_rel_from(const struct objsec *sec, uint64_t off)
 {
 	size_t low = 0, high = sec->rels.n;
@@ -271,7 +226,7 @@ static bool compare_item(struct trial *trial, const struct item *item)
 	const uint8_t *pre = sec->data;
 
 	if (!run)
-		return differs(trial, sec, item->place.addr);
+		return trial_fail_data(trial, sec, item->place.addr);
 	for (size_t i = first_rel_from(sec, at); i < sec->rels.n; i++) {
 		const struct objrel *rel = &sec->rels.items[i];
 		uint8_t size = trial->match->arch->reloc(rel->type)->size;
@@ -280,13 +235,13 @@ static bool compare_item(struct trial *trial, const struct item *item)
 			break;
 		if (rel->offset < at || rel->offset + size > end ||
 		    memcmp(run + (at - item->start), pre + at, rel->offset - at))
-			return differs(trial, sec, item->place.addr + (at - item->start));
+			return trial_fail_data(trial, sec, item->place.addr + (at - item->start));
 		if (!compare_entry(trial, item, rel, run + (rel->offset - item->start)))
 			return false;
 		at = rel->offset + size;
 	}
 	return !memcmp(run + (at - item->start), pre + at, end - at) ||
-	       differs(trial, sec, item->place.addr + (at - item->start));
+	       trial_fail_data(trial, sec, item->place.addr + (at - item->start));
 }
 
 /*

@@ -7,7 +7,10 @@
  *     index.c   what is known of the pre object before anything is compared: pieces, items, sites
  *     trial.c   one attempt to find a piece at an address: notes that are taken back if it fails
  *     code.c    instructions against instructions
- *     data.c    strings, constants and tables
+ *     data.c    fields and tables
+ *     refer.c   what a reference teaches
+ *     merged.c  strings and constants
+ *     failure.c why a trial fails
  *     explain.c why not
  */
 #ifndef USPL_MATCH_INTERNAL_H
@@ -149,24 +152,28 @@ void trial_undo(struct trial *trial);
 void trial_commit(struct trial *trial);
 /* Frees the trial's own memory. */
 void trial_release(struct trial *trial);
-/* Notes a reference, or finds that it contradicts what is known. */
+
+/* refer.c: notes a reference, or finds that it contradicts what is known. */
 bool trial_refer(struct trial *trial, const struct reference *ref);
-/* Records why the trial fails where it stands, in words; returns false. */
+/* refer.c: true if the code at an offset of a piece lies at addr, by the piece's map. */
+bool match_lands(const struct match *match, const struct match_piece *piece, const uint32_t *map,
+		 const struct landing *landing);
+
+/* failure.c: records why the trial fails where it stands, in words; returns false. */
 bool trial_fail(struct trial *trial, const char *fmt, ...) uspl_printf(2, 3);
 /* The same when the instructions differ; they are shown when the message is made. */
 bool trial_fail_code(struct trial *trial);
+/* The same when data of that section, at addr in the running program, differ. */
+bool trial_fail_data(struct trial *trial, const struct objsec *sec, taddr addr);
 /* Records that memory ran out; returns false. */
 bool trial_fail_oom(struct trial *trial);
-/* True if the code at an offset of a piece lies at addr, by the piece's map. */
-bool match_lands(const struct match *match, const struct match_piece *piece, const uint32_t *map,
-		 const struct landing *landing);
 
 /* code.c: the instructions of trial->piece against those at trial->addr. */
 bool code_compare(struct trial *trial);
 /* code.c: how many places where a function begins hold the piece's code, but for its relocations. */
 size_t code_count_places(const struct match *match, const struct piece *piece);
-/* data.c: the string or constant at sym + off against the bytes at addr. */
-bool data_compare_merged(struct trial *trial, const struct reference *ref);
+/* merged.c: the string or constant at sym + off against the bytes at addr. */
+bool merged_compare(struct trial *trial, const struct reference *ref);
 /* data.c: the contents of trial->pending, and of what these refer to. */
 bool data_compare_pending(struct trial *trial);
 /*
