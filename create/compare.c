@@ -2,9 +2,7 @@
 /*
  * compare.c - which functions and variables differ between the two builds
  *
- * Two pieces of code are equal if their bytes are and each reference of one means what the
- * other's does: a named symbol with the same refname and distance, a place at the same distance
- * in code that is paired, or a literal with the same contents. That a callee changed doesn't
+ * When two pieces of code are equal, equal.c says. That a callee changed doesn't
  * change its callers: they call it by name. If an inlined function changed, or what a caller may
  * assume of its callee's registers, then the callers' own bytes differ, and they count like any
  * other: nothing that differs is left out as harmless.
@@ -20,118 +18,6 @@
 #include "base/buf.h"
 #include "base/demangle.h"
 #include "create/differ.h"
-
-static bool is_section(const struct objsym *sym)
-{
-	return sym->type == STT_SECTION && sym->sec;
-}
-
-/* Are two sections with code each other's twins? */
-static bool same_code(const struct objsec *pre, const struct objsec *post)
-{
-	const struct objsym *owner = part_of(pre)->owner;
-
-	if (!owner || !part_of(post)->owner)
-		return !owner && !part_of(post)->owner && !strcmp(pre->name, post->name);
-	return ident_of(part_of(post)->owner)->twin == owner;
-}
-
-static bool place_equal(const struct range *pre, const struct objrel *a, const struct range *post,
-			const struct objrel *b, int depth)
-{
-	const struct objsec *x = a->sym->sec, *y = b->sym->sec;
-
-	if (part_of(x)->kind != part_of(y)->kind)
-		return false;
-	if (part_of(x)->kind == PART_LITERAL)
-		return literal_equal(x, reference_target(pre->sec, a), y,
-				     reference_target(post->sec, b), depth);
-	if (part_of(x)->kind == PART_CODE)
-		return a->addend == b->addend && same_code(x, y);
-	return a->addend == b->addend && !strcmp(x->name, y->name);
-}
-
-static bool reference_equal(const struct range *pre, const struct objrel *a,
-			    const struct range *post, const struct objrel *b, int depth)
-{
-	const char *x = ident_of(a->sym)->refname, *y = ident_of(b->sym)->refname;
-
-	if (a->offset - pre->at != b->offset - post->at || a->type != b->type)
-		return false;
-	if (x && y)
-		return a->addend == b->addend && !strcmp(x, y);
-	if (literal_is_anchor(a->sym) && literal_is_anchor(b->sym))
-		return a->addend == b->addend &&
-		       literal_equal(a->sym->sec, (int64_t)a->sym->value, b->sym->sec,
-				     (int64_t)b->sym->value, depth);
-	return is_section(a->sym) && is_section(b->sym) && place_equal(pre, a, post, b, depth);
-}
-
-static size_t first_reference(const struct range *range)
-{
-	size_t low = 0, high = range->sec->rels.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (range->sec->rels.items[mid].offset < range->at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* The relocation of that index if it lies in the range, else NULL. */
-static const struct objrel *reference_in(const struct range *range, size_t i)
-{
-	if (i >= range->sec->rels.n || range->sec->rels.items[i].offset >= range->at + range->len)
-		return NULL;
-	return &range->sec->rels.items[i];
-}
-
-bool range_equal(const struct range *pre, const struct range *post, int depth)
-{
-	size_t i = first_reference(pre), j = first_reference(post);
-
-	if (pre->len != post->len || pre->at + pre->len > pre->sec->size ||
-	    post->at + post->len > post->sec->size || !pre->sec->data != !post->sec->data)
-		return false;
-	/* The fields that relocations fill are zero in an object with addends. */
-	if (pre->sec->data &&
-	    memcmp(pre->sec->data + pre->at, post->sec->data + post->at, pre->len))
-		return false;
-	for (;; i++, j++) {
-		const struct objrel *a = reference_in(pre, i), *b = reference_in(post, j);
-
-		if (!a || !b)
-			return !a && !b;
-		if (!reference_equal(pre, a, post, b, depth))
-			return false;
-	}
-}
-
-uint64_t range_first_difference(const struct range *pre, const struct range *post)
-{
-	size_t i = first_reference(pre), j = first_reference(post);
-	uint64_t at = 0, len = pre->len < post->len ? pre->len : post->len;
-
-	while (at < len && pre->sec->data && post->sec->data &&
-	       pre->sec->data[pre->at + at] == post->sec->data[post->at + at])
-		at++;
-	for (;; i++, j++) {
-		const struct objrel *a = reference_in(pre, i), *b = reference_in(post, j);
-		uint64_t first = at;
-
-		if (a && b && reference_equal(pre, a, post, b, 0))
-			continue;
-		if (a && a->offset - pre->at < first)
-			first = a->offset - pre->at;
-		if (b && b->offset - post->at < first)
-			first = b->offset - post->at;
-		return first;
-	}
-}
 
 static bool sections_equal(const struct objsec *pre, const struct objsec *post)
 {
@@ -215,7 +101,8 @@ static bool leads_to_change(const struct objsec *table)
 		const struct part *part = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
 
 		if (part && part->reason &&
-		    (part->kind == PART_CONST || (part->kind == PART_CODE && is_section(rel->sym))))
+		    (part->kind == PART_CONST ||
+		     (part->kind == PART_CODE && rel->sym->type == STT_SECTION)))
 			return true;
 	}
 	return false;
@@ -262,8 +149,7 @@ static bool spread_to_literal_users(struct unit *unit)
 		    part_of(sec)->reason)
 			continue;
 		vec_for_each (&sec->rels, rel) {
-			const struct part *literal =
-				is_section(rel->sym) ? part_of(rel->sym->sec) : NULL;
+			const struct part *literal = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
 
 			if (literal && literal->kind == PART_LITERAL && literal->reason)
 				more |= mark(sec, literal->reason);

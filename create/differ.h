@@ -47,6 +47,8 @@ uint64_t range_first_difference(const struct range *pre, const struct range *pos
 /* True if what lies at the two places of two literal sections is the same, as far as it reaches. */
 bool literal_equal(const struct objsec *pre, int64_t pre_at, const struct objsec *post,
 		   int64_t post_at, int depth);
+/* True if a section holds strings that linkers merge. */
+bool literal_is_string(const struct objsec *sec);
 /* True if a reference to a merged literal, by the literal's own symbol, leads to a place outside it. */
 bool literal_is_left(const struct objsec *from, const struct objrel *rel);
 /* True, after normalise, for the symbol of such a reference. It has no name that means anything. */
