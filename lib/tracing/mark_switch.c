@@ -8,6 +8,7 @@
 #include "live/safety.h"
 #include "live/site.h"
 #include "live/stack.h"
+#include "proc/inject.h"
 #include "proc/sharers.h"
 #include "proc/stop.h"
 #include "tracing/marks_internal.h"
@@ -21,12 +22,29 @@ struct standstill {
 	struct proc *proc;
 	struct unwinder *unwinder;
 	struct safety empty;
+	inject_left_vec left; /* agents of tools that have died */
+	struct safety agents;
+	bool agents_idle; /* no thread was in one of them */
 	struct stop stop;
 	struct site_plan plan;
 	const mark_counts *counts;
 	size_t inside;
 	struct safety_finding finding;
 };
+
+/* What a dead tool has left behind the code goes with this one, if no thread is in it. */
+static int find_agents(struct standstill *still, const module_vec *modules, struct uspl_err *err)
+{
+	const struct inject_left *left;
+	int rc = inject_left_find(still->proc, modules, &still->left, err);
+
+	vec_for_each (&still->left, left)
+		if (!rc)
+			rc = safety_add(&still->agents, "the agent of an earlier command",
+					left->addr, left->len, false, err);
+	safety_seal(&still->agents);
+	return rc;
+}
 
 static int set_up(struct standstill *still, struct proc *proc, const module_vec *modules,
 		  struct uspl_err *err)
@@ -35,26 +53,32 @@ static int set_up(struct standstill *still, struct proc *proc, const module_vec 
 
 	*still = (struct standstill){ .proc = proc };
 	rc = stack_unwinder_new(proc, modules, &still->unwinder, err);
-	still->plan.proc = still->empty.proc = proc;
-	still->empty.unwinder = still->unwinder;
-	return rc ? rc : sharers_refuse(proc, err);
+	still->plan.proc = still->empty.proc = still->agents.proc = proc;
+	still->empty.unwinder = still->agents.unwinder = still->unwinder;
+	if (!rc)
+		rc = sharers_refuse(proc, err);
+	return rc ? rc : find_agents(still, modules, err);
 }
 
 static void tear_down(struct standstill *still)
 {
 	unwinder_free(still->unwinder);
+	if (still->agents_idle)
+		inject_left_clear(still->proc, &still->left);
 	safety_release(&still->empty);
+	safety_release(&still->agents);
+	vec_release(&still->left);
 	site_plan_release(&still->plan);
 }
 
-static size_t count_inside(struct standstill *still)
+static size_t count_inside(struct standstill *still, struct safety *empty)
 {
 	const struct thread *thread;
 	size_t n = 0;
 
 	vec_for_each (&still->stop.threads, thread)
-		n += thread->state == THREAD_STOPPED && still->empty.ranges.n &&
-		     !safety_check(&still->empty, thread, &still->finding);
+		n += thread->state == THREAD_STOPPED && empty->ranges.n &&
+		     !safety_check(empty, thread, &still->finding);
 	return n;
 }
 
@@ -85,8 +109,10 @@ static int attempt(struct standstill *still, bool change, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = stop_enter(&still->stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	if (!rc)
-		still->inside = count_inside(still);
+	if (!rc) {
+		still->agents_idle = !count_inside(still, &still->agents);
+		still->inside = count_inside(still, &still->empty);
+	}
 	if (!rc && !still->inside && change)
 		rc = site_plan_switch(&still->plan, err);
 	if (!rc && !still->inside && change)

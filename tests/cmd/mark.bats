@@ -190,18 +190,20 @@ counted_run() {
 
 @test "switched on and off while threads run through" {
 	start -O2
-	local i
-	send 'threads 20000'
-	for ((i = 0; i < 15; i++)); do
-		mark on --session=$((i % 3))
+	local session
+	send 'threads 100000'
+	for session in a b c b a c c b a; do
+		mark on --session="$session"
 		expect_status 0
-		mark off --session=$((i * 7 % 3))
+		mark on 'app:step' --session="${session}2"
+		expect_status 0
+		mark off --session="$session"
+		expect_status 0
+		mark off --session="${session}2"
+		expect_status 0
 	done
 	receive
 	ASKED=$((ASKED + 1))
-	for i in 0 1 2; do
-		mark off --session=$i
-	done
 	expect_clean
 }
 
