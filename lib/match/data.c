@@ -280,3 +280,14 @@ bool data_compare_pending(struct trial *trial)
 	}
 	return true;
 }
+
+bool data_lies_at(struct trial *trial, struct item *item, taddr addr)
+{
+	struct place **noted = vec_push(&trial->noted);
+
+	if (!noted)
+		return trial_fail_oom(trial);
+	*noted = &item->place;
+	item->place = (struct place){ addr, true };
+	return compare_item(trial, item) && data_compare_pending(trial);
+}

@@ -11,6 +11,7 @@
  *     refer.c   what a reference teaches
  *     merged.c  strings and constants
  *     failure.c why a trial fails
+ *     held.c    variables that no code refers to
  *     explain.c why not
  */
 #ifndef USPL_MATCH_INTERNAL_H
@@ -176,6 +177,8 @@ size_t code_count_places(const struct match *match, const struct piece *piece);
 bool merged_compare(struct trial *trial, const struct reference *ref);
 /* data.c: the contents of trial->pending, and of what these refer to. */
 bool data_compare_pending(struct trial *trial);
+/* data.c: true if all contents of an item whose place isn't known are at addr; then it is noted. */
+bool data_lies_at(struct trial *trial, struct item *item, taddr addr);
 /*
  * data.c: reads what the relocation's field holds in the running program and notes what follows
  * from it. field lies at place; trail: see struct site; branch: in a call or jump.
@@ -188,6 +191,12 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
  */
 bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
 		    uint64_t value, taddr place);
+
+/*
+ * held.c: finds variables by what they hold, in a program that hasn't run yet. *ret_progress is set
+ * if there are any.
+ */
+int held_find(struct match *match, bool *ret_progress, struct uspl_err *err) uspl_must_check;
 
 /* query.c: the function of that name, NULL if pre has none. */
 struct piece *match_piece_named(const struct match *match, const char *refname);

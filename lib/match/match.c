@@ -23,6 +23,8 @@
 // A stripped program has no such table: there a function is looked for wherever one begins. Small
 // functions then are often found in several places; who refers to them tells which is meant.
 //
+// A file tells more than a process: variables hold what they began with (held.c).
+//
 // Not handled: functions that no symbol names and nobody refers to, in a program with symbols.
 
 #include "match/match.h"
@@ -197,24 +199,32 @@ static int look_where_expected(struct match *match, struct uspl_err *err)
 	return 0;
 }
 
+/* One look at all that isn't matched yet. */
+static int match_round(struct match *match, bool *ret_progress, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < match->pre->secs.n && !rc; i++) {
+		struct piece *piece = match->pieces[i];
+
+		if (piece && worth_trying(piece))
+			rc = match_piece(match, piece, ret_progress, err);
+	}
+	return rc;
+}
+
 static int match_all(struct match *match, struct uspl_err *err)
 {
 	bool progress = true;
+	int rc = 0;
 
-	while (progress) {
+	while (progress && !rc) {
 		progress = false;
-		for (size_t i = 0; i < match->pre->secs.n; i++) {
-			struct piece *piece = match->pieces[i];
-			int rc;
-
-			if (!piece || !worth_trying(piece))
-				continue;
-			rc = match_piece(match, piece, &progress, err);
-			if (rc)
-				return rc;
-		}
+		rc = match_round(match, &progress, err);
+		if (!rc && !progress && match->image->pristine)
+			rc = held_find(match, &progress, err);
 	}
-	return look_where_expected(match, err);
+	return rc ? rc : look_where_expected(match, err);
 }
 
 /* A hint is what a reference from elsewhere would say. */
