@@ -61,19 +61,31 @@ void stacks_close(struct stacks *stacks)
 {
 	forget(stacks);
 	vec_release(&stacks->chain);
+	vec_release(&stacks->sps);
 	vec_release(&stacks->threads);
 	symbols_free(stacks->symbols);
 	stacks->symbols = NULL;
 }
 
-static void push(struct stacks *stacks, const struct symbol *symbol)
+static void push(struct stacks *stacks, const struct symbol *symbol, taddr sp)
 {
 	const struct symbol **place = symbol ? vec_push(&stacks->chain) : NULL;
+	taddr *sp_place = place ? vec_push(&stacks->sps) : NULL;
 
-	if (place)
-		*place = symbol;
-	else
+	if (!sp_place) {
 		stacks->oom = true;
+		return;
+	}
+	*place = symbol;
+	*sp_place = sp;
+}
+
+/* In place of the chain's beginning, which isn't known. */
+static void push_mark(struct stacks *stacks, bool cut)
+{
+	stacks->cut += cut;
+	stacks->lost += !cut;
+	push(stacks, cut ? stacks->cut_mark : stacks->lost_mark, stacks->end_sp);
 }
 
 /* The tracer's own code between a traced function and its caller. */
@@ -92,8 +104,13 @@ static bool add_frame(void *ctx, const struct unwind_frame *frame)
 	struct stacks *stacks = ctx;
 
 	if (!is_thunk(stacks, frame->pc))
-		push(stacks, symbols_at(stacks->symbols, frame->pc - frame->is_call));
+		push(stacks, symbols_at(stacks->symbols, frame->pc - frame->is_call), frame->sp);
 	return !stacks->oom;
+}
+
+static enum unwind_end follow(struct stacks *stacks, const struct some_regs *regs)
+{
+	return unwind(stacks->unwinder, regs, add_frame, stacks, &stacks->end_sp);
 }
 
 /* A library may have been loaded since we looked: that is found out by code that we don't know. */
@@ -112,13 +129,12 @@ static int refresh_for(struct stacks *stacks, taddr pc, struct uspl_err *err)
 int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct uspl_err *err)
 {
 	enum unwind_end end;
-	taddr sp;
 	int rc;
 
-	stacks->chain.n = 0;
+	stacks->chain.n = stacks->sps.n = 0;
 	stacks->in_kernel = (note->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (stacks->in_kernel)
-		push(stacks, stacks->kernel_mark);
+		push(stacks, stacks->kernel_mark, note->regs.value[DWARF_SP]);
 	if (!note->has_regs)
 		return stacks->oom ? uspl_fail_nomem(err) : 0;
 	rc = refresh_for(stacks, note->regs.value[DWARF_PC], err);
@@ -126,15 +142,23 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct us
 		return rc;
 	unwinder_lend_stack(stacks->unwinder, note->regs.value[DWARF_SP], note->stack,
 			    note->stack_len);
-	end = unwind(stacks->unwinder, &note->regs, add_frame, stacks, &sp);
+	end = follow(stacks, &note->regs);
+	if (end != UNWIND_COMPLETE)
+		push_mark(stacks, unwinder_ran_out(stacks->unwinder));
 	unwinder_lend_stack(stacks->unwinder, 0, NULL, 0);
-	if (end != UNWIND_COMPLETE) {
-		bool cut = note->stack_len >= stacks->copied;
+	return stacks->oom ? uspl_fail_nomem(err) : 0;
+}
 
-		stacks->cut += cut;
-		stacks->lost += !cut;
-		push(stacks, cut ? stacks->cut_mark : stacks->lost_mark);
-	}
+int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs, struct uspl_err *err)
+{
+	int rc = refresh_for(stacks, regs->value[DWARF_PC], err);
+
+	if (rc)
+		return rc;
+	stacks->chain.n = stacks->sps.n = 0;
+	stacks->in_kernel = false;
+	if (follow(stacks, regs) != UNWIND_COMPLETE)
+		push_mark(stacks, false);
 	return stacks->oom ? uspl_fail_nomem(err) : 0;
 }
 
@@ -180,7 +204,9 @@ void stacks_ask(struct perf_event_attr *kind, size_t copied)
 void stacks_add_losses(const struct stacks *stacks, struct buf *out)
 {
 	if (stacks->cut)
-		buf_addf(out, "# %" PRIu64 " stacks were deeper than %zu KB (--stack): [cut]\n",
+		buf_addf(out,
+			 "# %" PRIu64
+			 " stacks were deeper than what is copied (%zu KB, --stack): [cut]\n",
 			 stacks->cut, stacks->copied >> 10);
 	if (stacks->lost)
 		buf_addf(out,

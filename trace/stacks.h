@@ -27,6 +27,8 @@ struct stacks {
 	int64_t refreshed_ns;
 	size_t copied;                     /* how much of a stack each sample has */
 	VEC(const struct symbol *) chain;  /* of the last stacks_follow, innermost first */
+	VEC(taddr) sps;                    /* where each of them begins: its stack pointer */
+	taddr end_sp;                      /* behind the last of them nothing was followed */
 	VEC(struct stacks_thread) threads; /* that were asked for */
 	uint64_t cut, lost; /* chains whose beginning isn't known, see stacks_follow */
 	const struct symbol *cut_mark, *lost_mark, *kernel_mark;
@@ -45,6 +47,9 @@ void stacks_close(struct stacks *stacks);
  */
 int stacks_follow(struct stacks *stacks, const struct perf_note *note,
 		  struct uspl_err *err) uspl_must_check;
+/* The same for a thread that sleeps; the caller sees to it that it has not run meanwhile. */
+int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs,
+			 struct uspl_err *err) uspl_must_check;
 /* The name of a thread, as the root of its chains: "server-4711". NULL when out of memory. */
 const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid);
 /*

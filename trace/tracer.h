@@ -91,7 +91,8 @@ struct tracer {
 extern const struct tracer tracer_function, tracer_graph;
 /* Where no functions are traced, and markers are on. */
 extern const struct tracer tracer_none;
-extern const struct tracer tracer_sample, tracer_sched, tracer_syscall, tracer_wakeup;
+extern const struct tracer tracer_sample, tracer_stack;
+extern const struct tracer tracer_sched, tracer_syscall, tracer_wakeup;
 
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;

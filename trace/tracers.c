@@ -5,10 +5,17 @@
 
 #include "trace/trace.h"
 
+/* clang-format off */
 static const struct tracer *const tracers[] = {
-	&tracer_graph, &tracer_function, &tracer_sample,
-	&tracer_sched, &tracer_syscall,  &tracer_wakeup,
+	&tracer_graph,
+	&tracer_function,
+	&tracer_sample,
+	&tracer_sched,
+	&tracer_stack,
+	&tracer_syscall,
+	&tracer_wakeup,
 };
+/* clang-format on */
 
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err)
 {

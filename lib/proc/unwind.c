@@ -67,6 +67,7 @@ struct unwinder {
 	taddr lent_start;
 	const uint8_t *lent;
 	size_t lent_len;
+	bool ran_out;
 };
 
 static void widen(struct unwinder *unwinder, const struct cfi *cfi)
@@ -231,7 +232,9 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 	struct window *window = &unwinder->window;
 
 	if (unwinder->lent && addr - unwinder->lent_start < STACK_SPAN) {
-		if (addr - unwinder->lent_start + sizeof(*ret) > unwinder->lent_len)
+		unwinder->ran_out |=
+			addr - unwinder->lent_start + sizeof(*ret) > unwinder->lent_len;
+		if (unwinder->ran_out)
 			return false;
 		memcpy(ret, unwinder->lent + (addr - unwinder->lent_start), sizeof(*ret));
 		return true;
@@ -343,6 +346,12 @@ void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *
 	unwinder->lent_start = start;
 	unwinder->lent = bytes;
 	unwinder->lent_len = len;
+	unwinder->ran_out = false;
+}
+
+bool unwinder_ran_out(const struct unwinder *unwinder)
+{
+	return unwinder->ran_out;
 }
 
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)

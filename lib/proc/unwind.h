@@ -63,6 +63,9 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *regs,
  */
 void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *bytes, size_t len);
 
+/* True if something was asked for that lies behind the copy, since it was lent. */
+bool unwinder_ran_out(const struct unwinder *unwinder);
+
 /*
  * True if pc is where a signal handler returns to (by CFI), so that the frame behind it has all
  * registers of what the signal interrupted.

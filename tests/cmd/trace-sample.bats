@@ -97,7 +97,7 @@ expect_share() {
 	ask 'deep 300'
 	watch_end
 	[ "$(seen '^target-[0-9]+;\[cut\];.*(deeper;)+')" -gt 0 ] || fail 'no chain is cut'
-	expect_message 'stacks were deeper than 1 KB'
+	expect_message 'stacks were deeper than what is copied .1 KB'
 }
 
 @test "what can't be" {

@@ -16,6 +16,7 @@
 
 void burn(int units), often(void), seldom(void), deeper(int depth), ask_kernel(long n),
 	look_in_vain(long n), napper(long n);
+long heap_up(long levels, int units);
 
 static volatile unsigned long sink;
 
@@ -108,6 +109,46 @@ KEPT void look_in_vain(long n)
 		sink += (unsigned long)open("/nonexistent", O_RDONLY);
 }
 
+/* So many levels of at least 4 KB, then `burn`, or a moment's sleep. */
+KEPT long heap_up(long levels, int units)
+{
+	volatile char room[4096];
+	struct timespec nap = { 0, 400000000 };
+
+	room[0] = room[sizeof(room) - 1] = (char)levels;
+	if (levels > 1)
+		return heap_up(levels - 1, units) + room[0];
+	if (units)
+		burn(units);
+	else
+		nanosleep(&nap, NULL);
+	return room[sizeof(room) - 1];
+}
+
+static long heap_ms(long levels)
+{
+	long start = cpu_ns();
+
+	while (cpu_ns() - start < 200000000)
+		heap_up(levels, 1);
+	return levels;
+}
+
+static void *heap_in_thread(void *arg)
+{
+	*(long *)arg = heap_ms(*(long *)arg);
+	return NULL;
+}
+
+static long heap_in_thread_of(long levels)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, heap_in_thread, &levels);
+	pthread_join(thread, NULL);
+	return levels;
+}
+
 /* System calls with numbers that nothing else in this program makes. */
 KEPT void ask_kernel(long n)
 {
@@ -166,6 +207,14 @@ void answer(const char *request, char *reply, size_t size)
 		n = ask_in_threads(n);
 	else if (!strncmp(request, "naps ", 5))
 		napper(n);
+	else if (!strncmp(request, "heap ", 5))
+		n = heap_ms(n);
+	else if (!strncmp(request, "thread-heap ", 12))
+		n = heap_in_thread_of(n);
+	else if (!strncmp(request, "sleep-heap ", 11))
+		n = heap_up(n, 0) != 0;
+	else if (!strncmp(request, "once-heap ", 10))
+		n = heap_up(n, 1) != 0;
 	else if (!strncmp(request, "missing ", 8))
 		look_in_vain(n);
 	snprintf(reply, size, "%ld", n);
