@@ -8,8 +8,8 @@
 
 #include "live/stack.h"
 
-/* How often at most we look for new libraries when addresses can't be explained. */
-#define REFRESH_NS 200000000ll
+/* How often at most we look for new code when addresses can't be explained. */
+#define REFRESH_NS 10000000ll
 /* Where the rules for a module's thunks lie: one page (lib/tracing/part.c). */
 #define THUNK_FRAMES_LEN 4096
 #define TASK_NAME_LEN 32
@@ -108,28 +108,62 @@ static bool add_frame(void *ctx, const struct unwind_frame *frame)
 	return !stacks->oom;
 }
 
+/* Without an unwinder (the process ended while one was made) only the innermost function is known. */
 static enum unwind_end follow(struct stacks *stacks, const struct some_regs *regs)
 {
+	const struct unwind_frame inner = { regs->value[DWARF_PC], regs->value[DWARF_SP], false };
+
+	if (!stacks->unwinder) {
+		stacks->end_sp = inner.sp;
+		add_frame(stacks, &inner);
+		return UNWIND_LOST;
+	}
 	return unwind(stacks->unwinder, regs, add_frame, stacks, &stacks->end_sp);
 }
 
-/* A library may have been loaded since we looked: that is found out by code that we don't know. */
-static int refresh_for(struct stacks *stacks, taddr pc, struct uspl_err *err)
+/* Which code is mapped, as one number; 0 if the process has ended. */
+static uint64_t code_sum(const struct proc *proc)
 {
-	int rc;
+	mapping_vec maps = { 0 };
+	const struct mapping *map;
+	uint64_t sum = 0;
+
+	if (proc_read_maps(proc, &maps, NULL) != 0)
+		return 0;
+	vec_for_each (&maps, map)
+		if (map->exec)
+			sum = (sum ^ map->start ^ map->end << 7 ^ map->inode) *
+			      0x9e3779b97f4a7c15ull;
+	mappings_release(&maps);
+	return sum;
+}
+
+/*
+ * A library may have been loaded since we looked: that is found out by code that we don't know, and
+ * then by another look at the mappings, since code made at run time is never known. Of a process that
+ * has ended we go on with what we knew.
+ */
+static void refresh_for(struct stacks *stacks, taddr pc)
+{
+	uint64_t sum;
 
 	if (!symbols_is_strange(stacks->symbols, pc) || is_thunk(stacks, pc) ||
 	    clock_now_ns() - stacks->refreshed_ns < REFRESH_NS)
-		return 0;
+		return;
+	sum = code_sum(stacks->proc);
+	stacks->refreshed_ns = clock_now_ns();
+	if (!sum || sum == stacks->code_sum || symbols_refresh(stacks->symbols, NULL) != 0)
+		return;
+	stacks->code_sum = sum;
 	forget(stacks);
-	rc = symbols_refresh(stacks->symbols, err);
-	return rc ? rc : know_all_code(stacks, err);
+	if (know_all_code(stacks, NULL) != 0)
+		forget(stacks);
 }
 
 int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct uspl_err *err)
 {
 	enum unwind_end end;
-	int rc;
+	bool cut = false;
 
 	stacks->chain.n = stacks->sps.n = 0;
 	stacks->in_kernel = (note->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
@@ -137,24 +171,23 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct us
 		push(stacks, stacks->kernel_mark, note->regs.value[DWARF_SP]);
 	if (!note->has_regs)
 		return stacks->oom ? uspl_fail_nomem(err) : 0;
-	rc = refresh_for(stacks, note->regs.value[DWARF_PC], err);
-	if (rc)
-		return rc;
-	unwinder_lend_stack(stacks->unwinder, note->regs.value[DWARF_SP], note->stack,
-			    note->stack_len);
+	refresh_for(stacks, note->regs.value[DWARF_PC]);
+	if (stacks->unwinder)
+		unwinder_lend_stack(stacks->unwinder, note->regs.value[DWARF_SP], note->stack,
+				    note->stack_len);
 	end = follow(stacks, &note->regs);
+	if (stacks->unwinder) {
+		cut = unwinder_ran_out(stacks->unwinder);
+		unwinder_lend_stack(stacks->unwinder, 0, NULL, 0);
+	}
 	if (end != UNWIND_COMPLETE)
-		push_mark(stacks, unwinder_ran_out(stacks->unwinder));
-	unwinder_lend_stack(stacks->unwinder, 0, NULL, 0);
+		push_mark(stacks, cut);
 	return stacks->oom ? uspl_fail_nomem(err) : 0;
 }
 
 int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs, struct uspl_err *err)
 {
-	int rc = refresh_for(stacks, regs->value[DWARF_PC], err);
-
-	if (rc)
-		return rc;
+	refresh_for(stacks, regs->value[DWARF_PC]);
 	stacks->chain.n = stacks->sps.n = 0;
 	stacks->in_kernel = false;
 	if (follow(stacks, regs) != UNWIND_COMPLETE)
@@ -189,6 +222,9 @@ const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid)
 	if (!thread)
 		return NULL;
 	thread_name(stacks->proc, tid, name, sizeof(name));
+	/* It has ended already: by default a thread has the name of its maker. */
+	if (!strcmp(name, "?"))
+		snprintf(name, sizeof(name), "%s", stacks->proc->comm);
 	snprintf(label, sizeof(label), "%s-%d", name, tid);
 	*thread = (struct stacks_thread){ tid, symbols_mark(stacks->symbols, label) };
 	return thread->label;

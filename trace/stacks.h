@@ -25,6 +25,7 @@ struct stacks {
 	struct trace_session
 		session; /* functions may be traced meanwhile: thunks among the frames */
 	int64_t refreshed_ns;
+	uint64_t code_sum;                 /* which code was mapped then; 0: not asked yet */
 	size_t copied;                     /* how much of a stack each sample has */
 	VEC(const struct symbol *) chain;  /* of the last stacks_follow, innermost first */
 	VEC(taddr) sps;                    /* where each of them begins: its stack pointer */

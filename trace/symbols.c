@@ -16,16 +16,19 @@ struct cached {
 	const struct symbol *symbol; /* NULL: the slot is free */
 };
 
+typedef VEC(struct image *) image_list;
+
 struct symbols {
 	struct proc *proc;
 	module_vec modules;
-	VEC(struct image *) images; /* by module, NULL until asked for */
+	image_list images;  /* by module, NULL until asked for */
 	region_vec regions; /* of updates: their functions have the names of those they replace */
 	struct strmap by_name; /* "MODULE NAME" -> struct symbol */
 	VEC(struct symbol *) all;
 	struct cached *cache;
 };
 
+/* What the process has mapped, as of one moment. */
 static void forget(struct symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->images.n; i++)
@@ -33,21 +36,30 @@ static void forget(struct symbols *symbols)
 	vec_release(&symbols->images);
 	modules_release(&symbols->modules);
 	regions_release(&symbols->regions);
-	memset(symbols->cache, 0, CACHE_SLOTS * sizeof(*symbols->cache));
 }
 
 int symbols_refresh(struct symbols *symbols, struct uspl_err *err)
 {
-	int rc;
+	struct symbols now = { 0 };
+	int rc = proc_refresh_maps(symbols->proc, err);
 
-	forget(symbols);
-	rc = proc_refresh_maps(symbols->proc, err);
 	if (!rc)
-		rc = modules_read(symbols->proc, &symbols->modules, err);
-	for (size_t i = 0; !rc && i < symbols->modules.n; i++)
-		if (!vec_push(&symbols->images))
+		rc = modules_read(symbols->proc, &now.modules, err);
+	for (size_t i = 0; !rc && i < now.modules.n; i++)
+		if (!vec_push(&now.images))
 			rc = uspl_fail_nomem(err);
-	return rc ? rc : regions_read(symbols->proc, &symbols->regions, err);
+	if (!rc)
+		rc = regions_read(symbols->proc, &now.regions, err);
+	if (rc) {
+		forget(&now);
+		return rc;
+	}
+	forget(symbols);
+	symbols->modules = now.modules;
+	symbols->images = now.images;
+	symbols->regions = now.regions;
+	memset(symbols->cache, 0, CACHE_SLOTS * sizeof(*symbols->cache));
+	return 0;
 }
 
 int symbols_new(struct proc *proc, struct symbols **ret, struct uspl_err *err)
@@ -71,8 +83,7 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	if (symbols->cache)
-		forget(symbols);
+	forget(symbols);
 	for (size_t i = 0; i < symbols->all.n; i++) {
 		free(symbols->all.items[i]->name);
 		free(symbols->all.items[i]->module);

@@ -25,7 +25,10 @@ int symbols_new(struct proc *proc, struct symbols **ret, struct uspl_err *err) u
 void symbols_free(struct symbols *symbols);
 /* The modules by which it answers, to be used until the next symbols_refresh. */
 const module_vec *symbols_modules(const struct symbols *symbols);
-/* Looks again at what the process has mapped: libraries come and go. */
+/*
+ * Looks again at what the process has mapped: libraries come and go. On failure (the process has
+ * ended) all stays as it was.
+ */
 int symbols_refresh(struct symbols *symbols, struct uspl_err *err) uspl_must_check;
 /*
  * The function that the instruction at pc belongs to (of a return address: ask for the byte before

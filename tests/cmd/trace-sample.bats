@@ -92,6 +92,29 @@ expect_share() {
 	wait "$WATCHER" || fail "status $?"
 }
 
+@test "code of a library that is loaded meanwhile; and the process ends with it" {
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libburn.so" - <<- 'C'
+		volatile unsigned long burned;
+		void burn_in_library(void) { for (int i = 0; i < 800000000; i++) burned += i; }
+	C
+	watch_begin sample --format=folded
+	expect_answer 'library 1' 1
+	watch_end
+	[ "$(seen ';answer;burn_in_library( |;)')" -gt 50 ] || fail 'the library is not seen'
+	target_stop
+	rm -r "$TARGET_DIR"
+	watch_target
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libburn.so" - <<- 'C'
+		volatile unsigned long burned;
+		void burn_in_library(void) { for (int i = 0; i < 20000000; i++) burned += i; __builtin_trap(); }
+	C
+	watch_begin sample --format=folded
+	send 'library 1'
+	wait "$WATCHER" || fail "status $?: $(cat "$BATS_TEST_TMPDIR/said")"
+	output=$(< "$BATS_TEST_TMPDIR/seen")
+	[ "$(seen .)" -gt 0 ] || fail 'nothing is seen'
+}
+
 @test "a stack deeper than what is copied is said to be cut" {
 	watch_begin sample --format=folded --stack=1
 	ask 'deep 300'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target.c - burns processor time in functions that say themselves how much, and makes system calls that it counts
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -173,6 +174,20 @@ KEPT void napper(long n)
 	}
 }
 
+/* Runs code that has just been loaded. */
+static long burn_in_library(void)
+{
+	void *library = dlopen("./libburn.so", RTLD_NOW);
+	void (*run)(void) = NULL;
+
+	if (library)
+		*(void **)&run = dlsym(library, "burn_in_library");
+	if (!run)
+		return 0;
+	run();
+	return 1;
+}
+
 static void *ask_in_thread(void *arg)
 {
 	ask_kernel(*(long *)arg);
@@ -215,6 +230,8 @@ void answer(const char *request, char *reply, size_t size)
 		n = heap_up(n, 0) != 0;
 	else if (!strncmp(request, "once-heap ", 10))
 		n = heap_up(n, 1) != 0;
+	else if (!strncmp(request, "library ", 8))
+		n = burn_in_library();
 	else if (!strncmp(request, "missing ", 8))
 		look_in_vain(n);
 	snprintf(reply, size, "%ld", n);
