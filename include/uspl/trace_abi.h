@@ -23,6 +23,7 @@
  * cleared: in the address space's free middle for stacks at its top.
  */
 #define USPL_TRACE_SHADOW_BIT 47
+#define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
 
 #define USPL_TRACE_THREADS 4096  /* entries in the table of threads */
 #define USPL_TRACE_CHUNKS 4096   /* entries in the table of chunks */
@@ -38,6 +39,7 @@
 	0x80000000 /* or'ed to the id: a record with the time of the return follows */
 #define USPL_TRACE_ID_THREAD 0x7fffffff /* from here on the ring is another thread's */
 
+#define USPL_TRACE_FRAMES 4096 /* room for eh_frame */
 #define USPL_TRACE_RECORD 16
 #define USPL_TRACE_RING_HEADER 64
 

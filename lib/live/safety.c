@@ -8,6 +8,8 @@
 #define SCAN_CHUNK 16384
 /* Signal frames one within the other, more than which no thread has. */
 #define SIGNALS_MAX 8
+/* The runtime of the tracer pushes no more than that above the return address of a traced call. */
+#define SHADOW_WORDS 32
 
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err)
@@ -61,6 +63,7 @@ struct check {
 	struct safety *safety;
 	struct safety_finding *finding;
 	bool in_way; /* the frame visited last is */
+	taddr pc;    /* of that frame */
 	int depth;   /* how many signal frames were found by their words */
 };
 
@@ -89,6 +92,7 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 		finding->return_sp = frame->sp;
 	}
 	check->in_way = range;
+	check->pc = frame->pc;
 	if (!finding->function && finding->n_chain == SAFETY_CHAIN_MAX)
 		forget_inner(finding);
 	if (finding->n_chain < SAFETY_CHAIN_MAX)
@@ -134,8 +138,13 @@ static bool follow_signal(struct check *check, taddr pc, taddr sp)
 /* A word of the stack, taken for a return address. */
 static bool check_word(struct check *check, taddr at, uint64_t word)
 {
+	taddr hidden = unwinder_shadowed(check->safety->unwinder, at, word);
 	const struct safety_range *range = safety_range_at(check->safety, word - 1);
 
+	if (!range && hidden) {
+		word = hidden;
+		range = safety_range_at(check->safety, word - 1);
+	}
 	if (range) {
 		note_word(check->finding, range, word - 1);
 		return false;
@@ -171,6 +180,24 @@ static bool scan_words(struct check *check, taddr sp)
 	return true;
 }
 
+/* A thread that is in the tracer's own code may return to what only the shadow has. */
+static bool check_shadow(struct check *check, taddr sp)
+{
+	taddr pcs[SHADOW_WORDS];
+	size_t n =
+		unwinder_shadow_near(check->safety->unwinder, check->pc, sp, pcs, ARRAY_SIZE(pcs));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct safety_range *range = safety_range_at(check->safety, pcs[i] - 1);
+
+		if (range) {
+			note_word(check->finding, range, pcs[i] - 1);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* From these registers outwards: by unwinding, and where that is lost, by the words that remain. */
 static bool follow(struct check *check, const struct some_regs *regs)
 {
@@ -181,7 +208,7 @@ static bool follow(struct check *check, const struct some_regs *regs)
 		end == UNWIND_COMPLETE && check->finding->n_chain < SAFETY_CHAIN_MAX;
 	if (check->finding->function)
 		return false;
-	return end == UNWIND_COMPLETE || scan_words(check, sp);
+	return end == UNWIND_COMPLETE || (check_shadow(check, sp) && scan_words(check, sp));
 }
 
 static bool check_thread(struct safety *safety, pid_t tid, const struct some_regs *regs,

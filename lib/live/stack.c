@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stack.c - an unwinder that knows the code of updates, too
+// stack.c - an unwinder that knows the code of updates and of the tracer, too
 
 #include "live/stack.h"
 
 #include "live/region.h"
+#include "live/traced.h"
 
 static int add_regions(struct unwinder *unwinder, const region_vec *regions, struct uspl_err *err)
 {
@@ -20,10 +21,33 @@ static int add_regions(struct unwinder *unwinder, const region_vec *regions, str
 	return 0;
 }
 
+static int add_tracers(struct unwinder *unwinder, const struct trace_session *session,
+		       struct uspl_err *err)
+{
+	const struct trace_region *region;
+	int rc = 0;
+
+	vec_for_each (&session->regions, region) {
+		const struct uspl_trace_region *head = &region->head;
+		struct unwind_tracer tracer = {
+			.thunks = head->thunks,
+			.thunks_end = head->thunks + head->thunks_len,
+			.code = head->code,
+			.code_end = head->thunks + head->text_len,
+			.eh_frame = head->entries ? 0 : head->eh_frame,
+			.eh_frame_len = USPL_TRACE_FRAMES,
+		};
+
+		rc = rc ? rc : unwinder_add_tracer(unwinder, &tracer, err);
+	}
+	return rc;
+}
+
 int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		       struct uspl_err *err)
 {
 	auto_unwinder struct unwinder *unwinder = NULL;
+	auto_session struct trace_session session = { 0 };
 	region_vec regions = { 0 };
 	int rc = unwinder_new(proc, modules, &unwinder, err);
 
@@ -31,6 +55,10 @@ int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struc
 		rc = regions_read(proc, &regions, err);
 	if (!rc)
 		rc = add_regions(unwinder, &regions, err);
+	if (!rc)
+		rc = session_read(proc, &session, err);
+	if (!rc)
+		rc = add_tracers(unwinder, &session, err);
 	regions_release(&regions);
 	if (!rc)
 		*ret = take_ptr(unwinder);

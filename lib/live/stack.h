@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stack.h - an unwinder that knows the code of updates, too */
+/* stack.h - an unwinder that knows the code of updates and of the tracer, too */
 #ifndef USPL_LIVE_STACK_H
 #define USPL_LIVE_STACK_H
 
@@ -7,7 +7,8 @@
 #include "proc/unwind.h"
 
 /*
- * An unwinder for all code of the process: its modules, and every update that is in it. modules
+ * An unwinder for all code of the process: its modules, every update that is in it, and
+ * the tracer. modules
  * must outlive it, and proc->maps must be current.
  */
 int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,

@@ -109,6 +109,15 @@ static bool operate(const Dwarf_Op *op, const struct expr_state *state, struct s
 		return top && push(stack, *top);
 	case DW_OP_drop:
 		return top && stack->n--;
+	case DW_OP_over:
+		return stack->n > 1 && push(stack, top[-1]);
+	case DW_OP_swap:
+		if (stack->n < 2)
+			return false;
+		value = top[-1];
+		top[-1] = *top;
+		*top = value;
+		return true;
 	}
 	if (!top)
 		return false;

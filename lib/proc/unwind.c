@@ -18,6 +18,7 @@
 
 #include "proc/cfi.h"
 #include "proc/expr.h"
+#include "uspl/trace_abi.h"
 
 #define CACHE_SLOTS 4096 /* a power of two; rules by address */
 #define PAGE 4096ull
@@ -60,6 +61,7 @@ struct window {
 struct unwinder {
 	const struct proc *proc;
 	VEC(struct cfi) cfis;
+	VEC(struct unwind_tracer) tracers;
 	taddr low, high; /* all cfis lie between these: most words of a stack don't */
 	struct rule *cache[CACHE_SLOTS];
 	struct window window;
@@ -113,6 +115,22 @@ int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 	return rc;
 }
 
+int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,
+			struct uspl_err *err)
+{
+	struct unwind_code thunks = { tracer->thunks, tracer->thunks_end, tracer->eh_frame,
+				      tracer->eh_frame_len };
+	struct unwind_tracer *item;
+
+	if (!tracer->eh_frame)
+		return 0;
+	item = vec_push(&unwinder->tracers);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *tracer;
+	return unwinder_add_code(unwinder, &thunks, err);
+}
+
 void unwinder_free(struct unwinder *unwinder)
 {
 	struct cfi *cfi;
@@ -127,6 +145,7 @@ void unwinder_free(struct unwinder *unwinder)
 	vec_for_each (&unwinder->cfis, cfi)
 		cfi_close(cfi);
 	vec_release(&unwinder->cfis);
+	vec_release(&unwinder->tracers);
 	free(unwinder);
 }
 
@@ -359,4 +378,40 @@ bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)
 	const struct rule *rule = cfi_at(unwinder, pc) ? rule_at(unwinder, pc) : NULL;
 
 	return rule && rule->known && rule->signal_frame;
+}
+
+/* What the shadow has of a return address at stack address `at`; 0 if there is no shadow. */
+static taddr shadow_at(const struct unwinder *unwinder, taddr at)
+{
+	taddr pc;
+
+	return proc_read_some(unwinder->proc, USPL_TRACE_SHADOW(at), &pc, sizeof(pc)) == sizeof(pc)
+		       ? pc
+		       : 0;
+}
+
+taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word)
+{
+	const struct unwind_tracer *tracer;
+
+	vec_for_each (&unwinder->tracers, tracer)
+		if (word >= tracer->thunks && word < tracer->thunks_end &&
+		    (word - tracer->thunks) % USPL_TRACE_THUNK == USPL_TRACE_THUNK_RETURN)
+			return shadow_at(unwinder, at);
+	return 0;
+}
+
+size_t unwinder_shadow_near(const struct unwinder *unwinder, taddr pc, taddr sp, taddr *ret,
+			    size_t max)
+{
+	const struct unwind_tracer *tracer;
+	size_t n = 0;
+
+	vec_for_each (&unwinder->tracers, tracer)
+		if (pc >= tracer->code && pc < tracer->code_end)
+			while (n < max) {
+				ret[n] = shadow_at(unwinder, (sp & ~7ull) + 8 * n);
+				n++;
+			}
+	return n;
 }

@@ -42,6 +42,19 @@ struct unwind_code {
 /* Makes the unwinder know it. The call frame information is read at once. */
 int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 		      struct uspl_err *err) uspl_must_check;
+/*
+ * The tracer's code in one module. It keeps return addresses in the shadow of the stack
+ * (include/uspl/trace_abi.h), so that words of the stack don't tell all.
+ */
+struct unwind_tracer {
+	taddr thunks, thunks_end;
+	taddr code, code_end; /* what has no call frame information: runtime, bodies */
+	taddr eh_frame;       /* of the thunks; 0: they keep nothing in the shadow */
+	uint64_t eh_frame_len;
+};
+/* Makes the unwinder know it. */
+int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,
+			struct uspl_err *err) uspl_must_check;
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_AUTO_FREE(unwinder, struct unwinder, unwinder_free)
 #define auto_unwinder __attribute__((cleanup(cleanup_unwinder_)))
@@ -71,5 +84,17 @@ bool unwinder_ran_out(const struct unwinder *unwinder);
  * registers of what the signal interrupted.
  */
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc);
+/*
+ * The return address that the word at stack address `at` stands for, if the word is one of a thunk
+ * that keeps another one in the shadow; else 0.
+ */
+taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word);
+/*
+ * Where an unwind is lost at pc because that is the tracer's own code: return addresses of the words
+ * from sp on may be in the shadow alone. Appends what the shadow has of them, stale ones included,
+ * at most max; returns how many. 0 for other code.
+ */
+size_t unwinder_shadow_near(const struct unwinder *unwinder, taddr pc, taddr sp, taddr *ret,
+			    size_t max);
 
 #endif

@@ -16,12 +16,6 @@
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))
 #define TABLES_LEN (THREADS_LEN + CHUNKS_LEN + TRACE_PAGE)
 
-/* Where the shadow of what lies at a stack address begins. */
-static taddr shadow_of(taddr addr)
-{
-	return 2 * addr & ~(1ull << USPL_TRACE_SHADOW_BIT);
-}
-
 /* An address may have its highest bit set; an error is one of the last 4095. */
 static bool is_failure(int64_t result)
 {
@@ -67,7 +61,7 @@ static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head
 	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
 		/* Bit 0: a chunk that has none. */
 		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] & 1))
-			reqs[n++] = inject_syscall(SYS_munmap, shadow_of(chunks[i]),
+			reqs[n++] = inject_syscall(SYS_munmap, USPL_TRACE_SHADOW(chunks[i]),
 						   2 * USPL_TRACE_CHUNK, 0);
 		if (n == INJECT_MAX || (n && i == USPL_TRACE_CHUNKS)) {
 			rc = inject_run(proc, reqs, n, &done, err);
