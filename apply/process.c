@@ -16,7 +16,6 @@
 #include "proc/lock.h"
 #include "proc/memcg.h"
 #include "tracing/marks.h"
-#include "tracing/session.h"
 
 /* All that belongs to one process while we work on it. */
 struct session {
@@ -191,8 +190,6 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
 	int rc = proc_open_locked(pid, deadline, &session->proc, err);
 
-	if (!rc)
-		rc = session_refuse(session->proc, err);
 	if (!rc && !session->opts->check)
 		unfinished_sweep(session->proc);
 	if (!rc)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "live/entries.h"
 #include "live/overlay.h"
+#include "live/slot.h"
 
 /* The longest instruction, for looking at padding. */
 #define INSN_MAX 15
@@ -74,7 +75,7 @@ static int check_unique(const struct region *region, taddr addr, const char *nam
 	const struct region_site *site;
 
 	vec_for_each (&region->sites, site)
-		if (site->addr == addr)
+		if (region_site_entry(site) == addr)
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "'%s' and '%s' are one function in the running program",
 					 site->name, name);
@@ -119,8 +120,9 @@ static int size_site(const struct sites_input *input, const struct match_piece *
 	return add_range(region, site->name, piece->addr, size, err);
 }
 
-static int add_site(const struct sites_input *input, const struct update_function *function,
-		    struct region *region, struct uspl_err *err)
+static int add_site(const struct sites_input *input, const struct trace_session *traced,
+		    const struct update_function *function, struct region *region,
+		    struct uspl_err *err)
 {
 	const struct match_piece *piece;
 	struct region_site *site;
@@ -144,7 +146,8 @@ static int add_site(const struct sites_input *input, const struct update_functio
 	rc = size_site(input, piece, region, site, err);
 	if (rc)
 		return rc;
-	return proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
+	rc = proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
+	return rc ? rc : slot_adopt(input->proc, traced, site, err);
 }
 
 /* What match_pieces_of hands to add_part. */
@@ -200,13 +203,16 @@ static int note_older(const struct sites_input *input, struct region *region, st
 
 int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
 {
+	auto_session struct trace_session traced = { 0 };
 	const struct update_function *function;
-	int rc;
+	int rc = session_read(input->proc, &traced, err);
 
+	if (rc)
+		return rc;
 	vec_for_each (&input->target->functions, function) {
 		struct parts parts = { region, function, err, 0 };
 
-		rc = add_site(input, function, region, err);
+		rc = add_site(input, &traced, function, region, err);
 		if (rc)
 			return rc;
 		match_pieces_of(input->match, function->symbol, add_part, &parts);

@@ -12,7 +12,6 @@
 #include "live/survey.h"
 #include "live/unfinished.h"
 #include "tracing/marks.h"
-#include "tracing/session.h"
 #include "proc/lock.h"
 #include "uspl/commands.h"
 
@@ -137,14 +136,12 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .max_pause_s = opts->live.max_pause_s,
 					 .scan_bytes = (uint64_t)opts->live.scan_mib << 20,
 					 .stop_all = opts->live.stop };
-	int rc = session_refuse(proc, err);
+	int rc = regions_read(proc, regions, err);
 
 	if (!rc)
 		rc = marks_refuse(proc, err);
 	if (!rc && !opts->live.check)
 		unfinished_sweep(proc);
-	if (!rc)
-		rc = regions_read(proc, regions, err);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
 	if (rc)

@@ -102,7 +102,7 @@ static void add_functions(struct buf *out, const struct survey *survey)
 	vec_for_each (&survey->regions, region) {
 		vec_for_each (&(*region)->sites, site) {
 			table_add(&table, site->name);
-			table_addf(&table, "0x%" PRIx64, site->addr);
+			table_addf(&table, "0x%" PRIx64, region_site_entry(site));
 			table_addf(&table, "0x%" PRIx64, site->new_addr);
 			table_add(&table, (*region)->module_name);
 		}

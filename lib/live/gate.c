@@ -38,6 +38,8 @@ void gates_take_over(struct region *region, const struct region *old)
 		to->entry = from->entry;
 		to->pad = from->pad;
 		to->pad_len = from->pad_len;
+		if (to->home.addr && from->home.addr == to->home.addr)
+			to->home = from->home;
 	}
 }
 
@@ -158,6 +160,9 @@ static int plan_entry(struct gates *gates, struct region_site *site, struct uspl
 		return rc;
 	if (entry_is_tight(site))
 		return plan_tight(gates, site, err);
+	/* A traced function's slot is made for it. */
+	if (site->home.addr && plan_store(site, old, old_len))
+		return 0;
 	rc = plan_pun(gates, site, err);
 	return rc == -USPL_E_UNSUPPORTED && plan_store(site, old, old_len) ? 0 : rc;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// overlay.c - a module as it runs now: its image with the applied updates laid over it
+// overlay.c - a module as it runs now: its image with the applied updates laid over it, without the tracer
 
 #include "live/overlay.h"
 
 #include <stdlib.h>
 
 #include "live/entries.h"
+#include "live/traced.h"
 
 #define PAGE 4096ull
 
@@ -58,7 +59,8 @@ static int add_region(struct image *image, const struct proc *proc, const region
 	if (rc)
 		return rc;
 	vec_for_each (&region->sites, site)
-		if (!image_redirect(image, entries_origin(regions, site->addr), site->new_addr))
+		if (!image_redirect(image, entries_origin(regions, region_site_entry(site)),
+				    site->new_addr))
 			return uspl_fail_nomem(err);
 	return 0;
 }
@@ -66,15 +68,14 @@ static int add_region(struct image *image, const struct proc *proc, const region
 int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,
 		taddr module, struct uspl_err *err)
 {
+	auto_session struct trace_session session = { 0 };
 	const struct region *region;
-	int rc;
+	int rc = session_read(proc, &session, err);
 
-	vec_for_each (regions, region) {
-		if (!region_is_live(region) || region->module != module)
-			continue;
-		rc = add_region(image, proc, regions, region, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	if (!rc)
+		session_lay_under(&session, image);
+	vec_for_each (regions, region)
+		if (!rc && region_is_live(region) && region->module == module)
+			rc = add_region(image, proc, regions, region, err);
+	return rc;
 }

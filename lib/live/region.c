@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "live/region_record.h"
+#include "live/slot.h"
 
 /* How many updates a process can hold, undone ones included. */
 #define REGIONS_MAX 1024u
@@ -66,6 +67,11 @@ bool region_builds_on(const struct region *region, const char *id)
 bool region_has_id(const struct region *region, const char *id)
 {
 	return !strcmp(region->id, id);
+}
+
+taddr region_site_entry(const struct region_site *site)
+{
+	return site->home.addr ? site->home.addr : site->addr;
 }
 
 void region_release(struct region *region)
@@ -183,6 +189,8 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 		if (rc)
 			break;
 	}
+	if (!rc)
+		rc = slots_place(proc, &regions, err);
 	if (rc) {
 		regions_release(&regions);
 		return rc;

@@ -14,10 +14,25 @@
 #include "proc/proc.h"
 #include "uspl/abi.h"
 
+/* How the record has a site whose jump lies elsewhere at the moment. */
+struct region_home {
+	taddr addr; /* 0: it lies where the record says */
+	uint8_t old_bytes[USPL_SITE_BYTES_MAX];
+	enum uspl_entry entry;
+	taddr pad;
+	uint8_t pad_len;
+	uint8_t body_len; /* of the code that the jump stands in front of, there */
+};
+
 /* A redirected function. */
 struct region_site {
 	char *name;
+	/*
+	 * Where the jump lies, and its bytes: the function's entry or, as long as the function is
+	 * traced, the slot of its body (live/slot.h), and the record's words for it are in home.
+	 */
 	taddr addr, new_addr;
+	struct region_home home;
 	/* Bytes of code at addr that must have no thread in them; 0: they are among the ranges. */
 	uint64_t old_size;
 	uint8_t len; /* of the jump */
@@ -63,8 +78,9 @@ typedef VEC(struct region) region_vec;
 typedef VEC(const struct region *) region_list;
 
 /*
- * Finds and reads all regions of a process, oldest first. proc->maps must be current. A region of a
- * newer ABI version is USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
+ * Finds and reads all regions of a process, oldest first. proc->maps must be current. Sites of functions
+ * that are traced are where their jumps are now (live/slot.h). A region of a newer ABI version is
+ * USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);
@@ -72,6 +88,8 @@ void regions_release(region_vec *regions);
 int region_list_add(region_list *list, const struct region *region,
 		    struct uspl_err *err) uspl_must_check;
 
+/* The function's entry, wherever the jump lies. */
+taddr region_site_entry(const struct region_site *site);
 /* True while any entry holds its jump: APPLIED, or interrupted in between, and not gone. */
 bool region_is_live(const struct region *region);
 /* True if a tool has died while it switched the region, and nobody has completed that. */

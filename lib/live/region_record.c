@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/gate.h"
+#include "live/slot.h"
 
 #define PAGE 4096u
 #define COUNT_MAX 100000u
@@ -147,17 +148,20 @@ static void put_sites(struct buf *buf, size_t start, const struct region *region
 	auto_buf struct buf raws = { 0 };
 
 	vec_for_each (&region->sites, site) {
-		struct uspl_site raw = { .addr = site->addr,
-					 .new_addr = site->new_addr,
-					 .old_size = site->old_size,
-					 .len = site->len,
-					 .pad = site->pad,
-					 .pad_len = site->pad_len,
-					 .entry = site->entry };
+		struct region_site at_home;
+		struct uspl_site raw;
 
+		slot_take_home(site, &at_home);
+		raw = (struct uspl_site){ .addr = at_home.addr,
+					  .new_addr = at_home.new_addr,
+					  .old_size = at_home.old_size,
+					  .len = at_home.len,
+					  .pad = at_home.pad,
+					  .pad_len = at_home.pad_len,
+					  .entry = at_home.entry };
 		raw.name = put_string(buf, start, site->name);
-		memcpy(raw.old_bytes, site->old_bytes, sizeof(raw.old_bytes));
-		memcpy(raw.new_bytes, site->new_bytes, sizeof(raw.new_bytes));
+		memcpy(raw.old_bytes, at_home.old_bytes, sizeof(raw.old_bytes));
+		memcpy(raw.new_bytes, at_home.new_bytes, sizeof(raw.new_bytes));
 		buf_add(&raws, &raw, sizeof(raw));
 	}
 	buf_align(buf, 8);

@@ -37,7 +37,7 @@ void report_functions(struct json *json, const region_list *regions)
 		vec_for_each (&(*region)->sites, site) {
 			json_open(json, NULL, '{');
 			json_string(json, "name", site->name);
-			json_address(json, "old", site->addr);
+			json_address(json, "old", region_site_entry(site));
 			if (site->new_addr)
 				json_address(json, "new", site->new_addr);
 			json_string(json, "module", (*region)->module_name);

@@ -36,6 +36,8 @@ DEFINE_AUTO_RELEASE(session, struct trace_session, session_release)
 void session_lay_under(const struct trace_session *session, struct image *image);
 /* True while sites may hold jumps. */
 bool session_is_on(const struct trace_session *session);
+/* The site of the function at that entry, NULL if there is none. */
+const struct uspl_trace_site *trace_region_site(const struct trace_region *region, taddr entry);
 /* The site with that id, and its region; NULL if there is none. */
 const struct uspl_trace_site *session_site(const struct trace_session *session, uint32_t id,
 					   const struct trace_region **ret_region);

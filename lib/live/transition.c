@@ -50,8 +50,12 @@ static int add_old_code(struct run *run, const struct region *region, struct usp
 
 	vec_for_each (&region->sites, site) {
 		if (site->old_size)
-			rc = safety_add(&run->safety, site->name, site->addr, site->old_size, true,
-					err);
+			rc = safety_add(&run->safety, site->name, region_site_entry(site),
+					site->old_size, true, err);
+		/* Of a traced function the first instructions are in its body. */
+		if (!rc && site->home.addr)
+			rc = safety_add(&run->safety, site->name, site->addr, site->home.body_len,
+					site->old_size, err);
 		if (rc)
 			return rc;
 	}

@@ -3,6 +3,7 @@
 #ifndef USPL_TRACING_INTERNAL_H
 #define USPL_TRACING_INTERNAL_H
 
+#include "live/region.h"
 #include "tracing/session.h"
 #include "tracing/spot.h"
 
@@ -13,6 +14,14 @@ static inline uint64_t trace_pages(uint64_t len)
 {
 	return (len + TRACE_PAGE - 1) & ~(TRACE_PAGE - 1);
 }
+
+/*
+ * The functions of a module that are wanted, and can be traced as wanted. updates: those that are in
+ * the process, which isn't traced yet. Names are the image's and not to be used.
+ */
+int choose_spots(const struct proc *proc, const struct module *module, const region_vec *updates,
+		 const struct trace_request *request, spot_vec *ret,
+		 struct uspl_err *err) uspl_must_check;
 
 /*
  * Maps the tables and rings that all modules share, and notes them in head. The tables are wiped in

@@ -18,7 +18,6 @@
 
 #define TRIES 5
 #define WORD 8
-#define CODE_READ 64 /* bytes at an entry that are looked at to move its first instructions */
 
 /* A part while it is made. */
 struct part {
@@ -42,12 +41,12 @@ static uint64_t info_len(const struct part *part)
 static int move(struct part *part, const struct spot *spot, struct uspl_err *err)
 {
 	taddr base = part->region.head.thunks;
-	uint8_t code[CODE_READ], out[INSN_MOVED_MAX];
-	size_t have = proc_read_some(part->proc, spot->entry, code, sizeof(code)), at = 0, len;
+	uint8_t out[INSN_MOVED_MAX];
+	size_t at = 0, len;
 
 	while (at < spot->len) {
-		int n = insn_move(spot->entry + at, code + at, have - at, base + part->text.len,
-				  out, &len, err);
+		int n = insn_move(spot->entry + at, spot->code + at, sizeof(spot->code) - at,
+				  base + part->text.len, out, &len, err);
 
 		if (n < 0)
 			return n;
@@ -57,29 +56,46 @@ static int move(struct part *part, const struct spot *spot, struct uspl_err *err
 	return 0;
 }
 
+static int add_jump(struct part *part, taddr to, struct uspl_err *err)
+{
+	uint8_t out[USPL_TRACE_SITE_BYTES];
+
+	if (!arch_native()->jump_encode(part->region.head.thunks + part->text.len, to, out))
+		return uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%" PRIx64 " is out of reach", to);
+	buf_add(&part->text, out, sizeof(out));
+	return 0;
+}
+
 /*
- * Appends what site i's thunk runs. The slot is a NOP for now: an update of the function makes it a
- * jump to its new code, with one store.
+ * The slot that a body begins with: a NOP, or the jump of an update of the function (live/slot.h).
  */
+static int add_slot(struct part *part, const struct spot *spot, struct uspl_err *err)
+{
+	uint8_t nop[USPL_TRACE_SITE_BYTES];
+
+	if (spot->patched)
+		return add_jump(part, spot->patched, err);
+	if (!arch_native()->nop_encode(nop, sizeof(nop)))
+		return uspl_fail(err, USPL_E_BUG, "no NOP of %zu bytes", sizeof(nop));
+	buf_add(&part->text, nop, sizeof(nop));
+	return 0;
+}
+
+/* Appends what site i's thunk runs. */
 static int add_body(struct part *part, size_t i, struct uspl_err *err)
 {
 	const struct spot *spot = &part->spots->items[i];
 	struct uspl_trace_site *site = &part->region.sites.items[i];
 	taddr base = part->region.head.thunks;
-	uint8_t out[USPL_TRACE_SITE_BYTES];
-	int rc = 0;
+	int rc;
 
 	buf_align(&part->text, WORD);
 	site->body = base + part->text.len;
-	if (!arch_native()->nop_encode(out, sizeof(out)))
-		return uspl_fail(err, USPL_E_BUG, "no NOP of %zu bytes", sizeof(out));
-	buf_add(&part->text, out, sizeof(out));
-	if (spot->kind == SPOT_MOVED)
+	rc = add_slot(part, spot, err);
+	if (!rc && spot->kind == SPOT_MOVED)
 		rc = move(part, spot, err);
-	if (!rc && !arch_native()->jump_encode(base + part->text.len, spot->entry + spot->len, out))
-		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%" PRIx64 " is out of reach",
-			       spot->entry);
-	buf_add(&part->text, out, sizeof(out));
+	if (!rc)
+		rc = add_jump(part, spot->entry + spot->len, err);
 	site->body_len = (uint8_t)(base + part->text.len - site->body);
 	return rc;
 }
@@ -140,7 +156,7 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 	head->code = head->self + head->info_len;
 	head->thunks = head->code + USPL_TRACE_CONTROL + TRACE_PAGE;
 	head->eh_frame = head->thunks + trace_pages(text_len);
-	head->map_len = head->eh_frame + 2 * TRACE_PAGE - map;
+	head->map_len = head->eh_frame + USPL_TRACE_FRAMES + TRACE_PAGE - map;
 }
 
 static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
@@ -156,7 +172,7 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->thunks, head->eh_frame - head->thunks, PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->eh_frame, TRACE_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->eh_frame, USPL_TRACE_FRAMES, PROT_READ, MAP_PRIVATE | MAP_FIXED),
 	};
 	size_t done;
 	int rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);
@@ -187,9 +203,7 @@ static int fill_sites(struct part *part, struct uspl_err *err)
 		*site = (struct uspl_trace_site){ .entry = spot->entry,
 						  .guard = spot->guard,
 						  .moved = spot->kind == SPOT_MOVED };
-		if (proc_read(part->proc, spot->entry, site->old_bytes, sizeof(site->old_bytes),
-			      err))
-			return -(int)USPL_E_SYSTEM;
+		memcpy(site->old_bytes, spot->code, sizeof(site->old_bytes));
 	}
 	return 0;
 }

@@ -4,64 +4,30 @@
 #include "tracing/session.h"
 
 #include "live/frames.h"
+#include "live/survey.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
-#include "tracing/marks.h"
 
-int session_refuse(const struct proc *proc, struct uspl_err *err)
-{
-	auto_session struct trace_session session = { 0 };
-	int rc = session_read(proc, &session, err);
-
-	if (rc || !session_is_on(&session))
-		return rc;
-	uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced", proc->pid);
-	uspl_hint(err, "'uspl-trace stop %d' ends it; start it again afterwards", proc->pid);
-	return -USPL_E_CONFLICT;
-}
-
-/* The spots of a module that are wanted and possible. */
-static int choose(const struct proc *proc, const struct module *module,
-		  const struct trace_request *request, spot_vec *ret, struct uspl_err *err)
-{
-	auto_marks struct marks marks = { 0 };
-	struct image *image = NULL;
-	spot_vec all = { 0 };
-	const struct spot *spot;
-	int rc = module_image(proc, module, &image, err);
-
-	if (!rc)
-		rc = marks_read(proc, &marks, err);
-	if (!rc)
-		rc = spots_find(image, &all, err);
-	if (!rc)
-		rc = spots_spare(proc, &all, err);
-	vec_for_each (&all, spot) {
-		struct spot *place;
-
-		if (rc || spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
-		    marks_cover(&marks, spot->entry, spot->len) ||
-		    !request->choice.function(request->choice.ctx, spot->name, spot->entry))
-			continue;
-		place = vec_push(ret);
-		if (!place)
-			rc = uspl_fail_nomem(err);
-		else
-			*place = *spot;
-	}
-	vec_release(&all);
-	image_free(image);
-	return rc;
-}
+/* A session while it is started. */
+struct starting {
+	struct proc *proc;
+	const module_vec *modules;
+	const struct trace_request *request;
+	region_vec updates; /* that are in the process */
+	struct uspl_trace_region shared;
+	struct trace_session session;
+};
 
 /* Loads one module's part if it has functions that are wanted. */
-static int load_module(struct proc *proc, const struct module *module,
-		       const struct trace_request *request, struct uspl_trace_region *shared,
-		       struct trace_session *session, struct uspl_err *err)
+static int load_module(struct starting *starting, const struct module *module, struct uspl_err *err)
 {
+	const struct trace_request *request = starting->request;
+	struct trace_session *session = &starting->session;
+	struct uspl_trace_region *shared = &starting->shared;
+	struct proc *proc = starting->proc;
 	spot_vec spots = { 0 };
 	struct trace_region *region;
-	int rc = choose(proc, module, request, &spots, err);
+	int rc = choose_spots(proc, module, &starting->updates, request, &spots, err);
 
 	if (!rc && spots.n && session->regions.n == USPL_TRACE_ARENAS)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -157,60 +123,133 @@ static void unload(struct proc *proc, const module_vec *modules, struct trace_se
 		share_unmap(proc, shared);
 }
 
+/*
+ * Of an update that is half switched nobody can say what its functions' entries are without the
+ * tracer. traced: only if a function of it is traced now.
+ */
+static int refuse_interrupted(const region_vec *updates, bool traced, struct uspl_err *err)
+{
+	const struct region *region;
+	const struct region_site *site;
+
+	vec_for_each (updates, region)
+		vec_for_each (&region->sites, site) {
+			if (!region_is_interrupted(region) || region->gone ||
+			    (traced && !site->home.addr))
+				continue;
+			uspl_fail(err, USPL_E_CONFLICT,
+				  "the update '%s' has been left in the middle of its switch",
+				  region->id);
+			uspl_hint(err, "apply or undo '%s' first", region->id);
+			return -USPL_E_CONFLICT;
+		}
+	return 0;
+}
+
+static int read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
+			struct uspl_err *err)
+{
+	int rc = regions_read(proc, ret, err);
+
+	if (!rc)
+		survey_modules(proc, modules, ret);
+	return rc;
+}
+
+static int refuse_traced(const struct proc *proc, struct uspl_err *err)
+{
+	auto_session struct trace_session session = { 0 };
+	int rc = session_read(proc, &session, err);
+
+	if (rc || !session.regions.n)
+		return rc;
+	uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced already", proc->pid);
+	uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
+	return -USPL_E_CONFLICT;
+}
+
+static int load_modules(struct starting *starting, size_t *ret_hooks, struct uspl_err *err)
+{
+	const struct trace_choice *choice = &starting->request->choice;
+	const struct module *module;
+	int rc = 0;
+
+	*ret_hooks = 0;
+	vec_for_each (starting->modules, module) {
+		size_t n = 0;
+
+		if (rc || module->is_vdso || !choice->module(choice->ctx, module))
+			continue;
+		if (!starting->request->keep_hooks)
+			rc = quieten(starting->proc, module, &n, err);
+		*ret_hooks += n;
+		if (!rc)
+			rc = load_module(starting, module, err);
+	}
+	return rc;
+}
+
+/* What is loaded becomes a session that is on. */
+static int set_going(struct starting *starting, struct trace_switch *ret, struct uspl_err *err)
+{
+	struct trace_session *session = &starting->session;
+	int rc = finish_controls(starting->proc, starting->request, session, err);
+
+	if (!rc)
+		rc = tell_unwinder(starting->proc, starting->modules, session, err);
+	if (!rc)
+		rc = switch_sites(starting->proc, starting->modules, session, true, ret, err);
+	return rc;
+}
+
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err)
 {
-	auto_session struct trace_session session = { 0 };
-	struct uspl_trace_region shared = { .first_id = 1 };
+	struct starting starting = { .proc = proc, .modules = modules, .request = request };
 	struct trace_clocks clocks;
-	const struct module *module;
-	int rc = session_read(proc, &session, err);
+	int rc = refuse_traced(proc, err);
 
-	if (!rc && session.regions.n) {
-		uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced already", proc->pid);
-		uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
-		return -USPL_E_CONFLICT;
+	if (!rc)
+		rc = read_updates(proc, modules, &starting.updates, err);
+	if (!rc)
+		rc = refuse_interrupted(&starting.updates, false, err);
+	if (rc) {
+		regions_release(&starting.updates);
+		return rc;
 	}
 	clocks_read(&clocks);
-	shared.start_ticks = clocks.ticks;
-	shared.start_ns = clocks.ns;
-	shared.session = (uint64_t)shared.start_ns;
-	ret->hooks = 0;
-	vec_for_each (modules, module) {
-		size_t n = 0;
-
-		if (rc || module->is_vdso || !request->choice.module(request->choice.ctx, module))
-			continue;
-		if (!request->keep_hooks)
-			rc = quieten(proc, module, &n, err);
-		ret->hooks += n;
-		if (!rc)
-			rc = load_module(proc, module, request, &shared, &session, err);
-	}
-	if (!rc && request->entries && shared.first_id > USPL_TRACE_ENTRY_IDS)
+	starting.shared = (struct uspl_trace_region){ .first_id = 1,
+						      .start_ticks = clocks.ticks,
+						      .start_ns = clocks.ns,
+						      .session = (uint64_t)clocks.ns };
+	rc = load_modules(&starting, &ret->hooks, err);
+	if (!rc && request->entries && starting.shared.first_id > USPL_TRACE_ENTRY_IDS)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
 			       USPL_TRACE_ENTRY_IDS - 1);
-	if (!rc && !session.regions.n)
-		return uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
-				 proc->pid);
+	if (!rc && !starting.session.regions.n)
+		rc = uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
+			       proc->pid);
 	if (!rc)
-		rc = finish_controls(proc, request, &session, err);
-	if (!rc)
-		rc = tell_unwinder(proc, modules, &session, err);
-	if (!rc)
-		rc = switch_sites(proc, modules, &session, true, ret, err);
+		rc = set_going(&starting, ret, err);
 	if (rc && rc != -USPL_E_STRANDED)
-		unload(proc, modules, &session, &shared);
+		unload(proc, modules, &starting.session, &starting.shared);
+	session_release(&starting.session);
+	regions_release(&starting.updates);
 	return rc;
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 struct trace_switch *ret, struct uspl_err *err)
 {
-	int rc = 0;
+	region_vec updates = { 0 };
+	int rc = read_updates(proc, modules, &updates, err);
 
 	*ret = (struct trace_switch){ 0 };
-	rc = switch_sites(proc, modules, session, false, ret, err);
+	if (!rc)
+		rc = refuse_interrupted(&updates, true, err);
+	regions_release(&updates);
+	if (!rc)
+		rc = switch_sites(proc, modules, session, false, ret, err);
 	if (!rc && !ret->inside && session->regions.n)
 		unload(proc, modules, session, &session->regions.items[0].head);
 	return rc;

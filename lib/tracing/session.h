@@ -48,10 +48,8 @@ struct trace_switch {
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
-/* Stops it. */
+/* Stops it. Both: USPL_E_CONFLICT if an update has been left in the middle of its switch. */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
-/* USPL_E_CONFLICT if functions of the process are being traced: its code isn't all its own then. */
-int session_refuse(const struct proc *proc, struct uspl_err *err) uspl_must_check;
 
 #endif

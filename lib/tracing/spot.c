@@ -280,6 +280,7 @@ static void judge(const struct image *image, struct spot *spot)
 		spot->why = code ? "it is too large" : "its code can't be read";
 		return;
 	}
+	memcpy(spot->code, code, spot->size < SPOT_CODE ? spot->size : SPOT_CODE);
 	/*
 	 * The jump goes over the mark, which nothing checks while shadow stacks and the like are off: an
 	 * update's jump goes to the very entry as well.

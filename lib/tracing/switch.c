@@ -5,8 +5,11 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "arch/arch.h"
+#include "live/region.h"
 #include "live/safety.h"
 #include "live/site.h"
+#include "live/slot.h"
 #include "live/stack.h"
 #include "proc/inject.h"
 #include "proc/sharers.h"
@@ -31,8 +34,19 @@ struct run {
 	size_t in_agents; /* threads */
 	struct safety_finding finding;
 	struct stop stop;
+	region_vec updates; /* owns names in text */
 	size_t inside;
 };
+
+/* A site with a jump that isn't ours has been left to an update already, or was never ours. */
+static bool is_others(const struct trace_region *region, const uint8_t *have, size_t i)
+{
+	const struct uspl_trace_site *site = &region->sites.items[i];
+	taddr target = arch_native()->jump_target(site->entry, have, USPL_TRACE_SITE_BYTES);
+
+	return !memcmp(have, site->old_bytes, USPL_TRACE_SITE_BYTES) ||
+	       (target && target != region->head.thunks + i * USPL_TRACE_THUNK);
+}
 
 static int add_site(struct run *run, const struct trace_region *region, size_t i,
 		    struct uspl_err *err)
@@ -41,12 +55,17 @@ static int add_site(struct run *run, const struct trace_region *region, size_t i
 	struct site site = { .name = region->module_name,
 			     .addr = from->entry,
 			     .len = USPL_TRACE_SITE_BYTES };
-	uint8_t jump[SITE_BYTES_MAX];
-	int rc;
+	uint8_t jump[SITE_BYTES_MAX], under[USPL_TRACE_SITE_BYTES], have[USPL_TRACE_SITE_BYTES];
+	int rc = proc_read(run->proc, from->entry, have, sizeof(have), err);
 
+	if (rc || (!run->on && is_others(region, have, i)))
+		return rc;
+	rc = slot_entry_bytes(run->proc, from, under, err);
+	if (rc)
+		return rc;
 	part_site_jump(region, i, jump);
-	memcpy(site.from, run->on ? from->old_bytes : jump, site.len);
-	memcpy(site.to, run->on ? jump : from->old_bytes, site.len);
+	memcpy(site.from, run->on ? under : jump, site.len);
+	memcpy(site.to, run->on ? jump : under, site.len);
 	rc = site_plan_add(&run->plan, &site, err);
 	if (!rc && run->on)
 		rc = safety_add(&run->bytes, region->module_name, from->entry + 1, from->guard - 1u,
@@ -69,16 +88,27 @@ static int add_region(struct run *run, const module_vec *modules, const struct t
 	const struct uspl_trace_region *head = &region->head;
 	int rc = 0;
 
-	/*
-	 * A site that is to be taken out may have gone by itself: a tool died, or the library was
-	 * unloaded and loaded again.
-	 */
-	run->plan.either |= !run->on;
 	for (size_t i = 0; !rc && i < region->sites.n && is_there(modules, region); i++)
 		rc = add_site(run, region, i, err);
 	if (!rc)
 		rc = safety_add(&run->text, "traced calls", head->code,
 				head->thunks + head->text_len - head->code, false, err);
+	return rc;
+}
+
+/*
+ * An update that came while its functions were traced has gates that lead to the slots. A thread may
+ * be on its way through one, although no entry leads there any more.
+ */
+static int add_gates(struct run *run, struct uspl_err *err)
+{
+	const struct region *region;
+	int rc = regions_read(run->proc, &run->updates, err);
+
+	vec_for_each (&run->updates, region)
+		if (!rc && region->gates)
+			rc = safety_add(&run->text, "gates", region->gates, region->gates_len,
+					false, err);
 	return rc;
 }
 
@@ -110,6 +140,8 @@ static int prepare(struct run *run, const module_vec *modules, struct uspl_err *
 	vec_for_each (&run->session->regions, region)
 		if (!rc)
 			rc = add_region(run, modules, region, err);
+	if (!rc)
+		rc = add_gates(run, err);
 	if (!rc)
 		rc = site_plan_check(&run->plan, err);
 	if (!rc)
@@ -216,6 +248,7 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 	safety_release(&run.text);
 	safety_release(&run.agents);
 	vec_release(&run.left);
+	regions_release(&run.updates);
 	site_plan_release(&run.plan);
 	return rc;
 }

@@ -656,27 +656,3 @@ expect_saved() {
 	expect_status 0
 	expect_fine
 }
-
-@test "patching and tracing" {
-	fixture_start
-	trace start -F greet
-	expect_status 0
-	expect_refused 1 'pid [0-9]+ is traced'
-	trace stop
-	apply
-	expect_status 0
-	trace start -F greet
-	expect_status 0
-	expect_answer hello 'goodbye, world'
-	trace report
-	expect_calls greet 1
-	undo
-	expect_status 1
-	expect_message 'is traced'
-	trace stop
-	expect_answer hello 'goodbye, world'
-	undo
-	expect_status 0
-	expect_answer hello 'hello, world'
-	expect_fine
-}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// choose.c - which functions of a module are traced, and what they are without updates
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "live/slot.h"
+#include "tracing/internal.h"
+#include "tracing/marks.h"
+
+static int by_entry(const void *key, const void *item)
+{
+	const taddr *entry = key;
+	const struct spot *spot = item;
+
+	return *entry < spot->entry ? -1 : *entry > spot->entry;
+}
+
+/* Notes where the jumps lead that updates have at entries. Spots are sorted by entry. */
+static int note_updates(const struct proc *proc, const region_vec *updates, spot_vec *spots,
+			struct uspl_err *err)
+{
+	const struct region *region;
+	const struct region_site *site;
+	uint8_t have[USPL_TRACE_SITE_BYTES];
+	int rc = 0;
+
+	vec_for_each (updates, region)
+		vec_for_each (&region->sites, site) {
+			struct spot *spot = rc || !spots->n || !region_is_live(region)
+						    ? NULL
+						    : bsearch(&site->addr, spots->items, spots->n,
+							      sizeof(*spot), by_entry);
+
+			if (!spot)
+				continue;
+			rc = proc_read(proc, site->addr, have, sizeof(have), err);
+			if (!rc && memcmp(have, spot->code, sizeof(have)))
+				spot->patched =
+					arch_native()->jump_target(site->addr, have, sizeof(have));
+		}
+	return rc;
+}
+
+static int keep_wanted(const spot_vec *all, const struct trace_request *request,
+		       const struct marks *marks, spot_vec *ret, struct uspl_err *err)
+{
+	const struct trace_choice *choice = &request->choice;
+	const struct spot *spot;
+
+	vec_for_each (all, spot) {
+		struct spot *place;
+
+		if (spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
+		    marks_cover(marks, spot->entry, spot->len) ||
+		    !choice->function(choice->ctx, spot->name, spot->entry))
+			continue;
+		place = vec_push(ret);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = *spot;
+	}
+	return 0;
+}
+
+int choose_spots(const struct proc *proc, const struct module *module, const region_vec *updates,
+		 const struct trace_request *request, spot_vec *ret, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	struct image *image = NULL;
+	spot_vec all = { 0 };
+	int rc = module_image(proc, module, &image, err);
+
+	if (!rc) {
+		slots_lay_under(updates, image);
+		rc = spots_find(image, &all, err);
+	}
+	if (!rc)
+		rc = spots_spare(proc, &all, err);
+	if (!rc)
+		rc = marks_read(proc, &marks, err);
+	if (!rc)
+		rc = keep_wanted(&all, request, &marks, ret, err);
+	if (!rc)
+		rc = note_updates(proc, updates, ret, err);
+	vec_release(&all);
+	image_free(image);
+	return rc;
+}
