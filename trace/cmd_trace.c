@@ -19,6 +19,7 @@ static const struct {
 	{ "stop",   trace_stop,   "stop tracing" },
 	{ "list",   trace_list,   "list functions, and how each can be traced" },
 	{ "mark",   trace_mark,   "list markers, and switch them on and off" },
+	{ "probe",  trace_probe,  "call a function of your own at markers" },
 	{ "status", trace_status, "show what is traced where" },
 	{ "tracers", trace_tracers, "list the tracers" },
 };

@@ -20,20 +20,19 @@ struct options {
 	const char *verb;
 };
 
-static int check(struct options *opts, struct uspl_err *err)
+int mark_sizes(struct marks_request *request, int buffer_kb, int text_bytes, struct uspl_err *err)
 {
-	int text = opts->text_bytes ? opts->text_bytes : TEXT_DEFAULT;
+	int text = text_bytes ? text_bytes : TEXT_DEFAULT;
 
-	if (strlen(opts->request.session) >= USPL_MARK_SESSION_MAX)
+	if (strlen(request->session) >= USPL_MARK_SESSION_MAX)
 		return uspl_fail(err, USPL_E_USAGE,
 				 "the name of a session has at most %d characters",
 				 USPL_MARK_SESSION_MAX - 1);
 	if (text > TEXT_MAX)
 		return uspl_fail(err, USPL_E_USAGE, "strings of at most %d bytes can be recorded",
 				 TEXT_MAX);
-	opts->request.text_slots =
-		(uint16_t)((text + USPL_MARK_SLOT_ROOM - 1) / USPL_MARK_SLOT_ROOM);
-	opts->request.ring_bytes = trace_ring_bytes(opts->buffer_kb);
+	request->text_slots = (uint16_t)((text + USPL_MARK_SLOT_ROOM - 1) / USPL_MARK_SLOT_ROOM);
+	request->ring_bytes = trace_ring_bytes(buffer_kb);
 	return 0;
 }
 
@@ -49,7 +48,7 @@ static int operands(struct options *opts, int argc, char **argv, struct uspl_err
 	rc = cli_pid(argv[0], &opts->pid, err);
 	opts->verb = argv[1];
 	opts->request.glob = argc == 3 ? argv[2] : NULL;
-	return rc ? rc : check(opts, err);
+	return rc ? rc : mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
 }
 
 static int parse(struct options *opts, int argc, char **argv, struct uspl_err *err)

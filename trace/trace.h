@@ -27,6 +27,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err);
 int trace_list(int argc, char **argv, struct uspl_err *err);
 int trace_status(int argc, char **argv, struct uspl_err *err);
 int trace_mark(int argc, char **argv, struct uspl_err *err);
+int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
 
 /*
@@ -143,6 +144,9 @@ void reader_release(struct reader *reader);
  */
 int uftrace_write(struct reader *reader, const char *dir, struct uspl_err *err) uspl_must_check;
 
+/* Fills in what --buffer and --string say, 0 if they aren't given; looks at the session's name. */
+int mark_sizes(struct marks_request *request, int buffer_kb, int text_bytes,
+	       struct uspl_err *err) uspl_must_check;
 /* Appends one marker's record in some form. */
 typedef void (*mark_printer)(const struct reader *reader, const struct mark_record *record,
 			     struct buf *out);

@@ -28,7 +28,7 @@
 
 #include "uspl/mark.h"
 
-#define USPL_MARK_VERSION 2
+#define USPL_MARK_VERSION 3
 #define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
 #define USPL_MARK_SESSION_MAX 32
 #define USPL_MARK_OLD_MAX 24 /* a site's bytes: five, up to the end of an instruction */
@@ -80,6 +80,8 @@ struct uspl_mark_region {
 	uint64_t module;         /* where it begins */
 	uint64_t code;           /* the runtime's copy; its control page follows */
 	uint64_t text, text_len; /* the probes' code */
+	uint64_t data,
+		data_len; /* of a user's program, which lies at the text's beginning; 0: there is none */
 	uint32_t first_id, n_probes, n_switches;
 	uint32_t probes, switches, module_name, filter; /* offsets */
 	uint32_t pad2;
@@ -89,7 +91,7 @@ struct uspl_mark_region {
 
 _Static_assert(sizeof(struct uspl_probe_arg) == 8, "the layout is a contract");
 _Static_assert(sizeof(struct uspl_probe) == 184, "the layout is a contract");
-_Static_assert(sizeof(struct uspl_mark_region) == 352, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_mark_region) == 368, "the layout is a contract");
 
 #endif
 #endif

@@ -75,8 +75,10 @@ struct probe_code {
 	const struct probe_arg *args;
 	const struct probe_test *tests;
 	size_t n_args, n_tests;
-	bool keep_flags; /* they may be in use at the site */
-	taddr site;      /* what stood there, */
+	taddr program;    /* uspl_probe of a user's (uspl/probe.h), 0 if there is none; */
+	const char *name; /* and the marker's name for it */
+	bool keep_flags;  /* they may be in use at the site */
+	taddr site;       /* what stood there, */
 	const uint8_t *old;
 	size_t old_len; /* is moved; the instructions within must be movable */
 	size_t before;  /* bytes of it are done before the probe; */
@@ -96,5 +98,13 @@ struct probe_parts {
  */
 int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_parts *ret,
 		 struct uspl_err *err) uspl_must_check;
+
+/*
+ * Looks at code that is to be a probe's program: len bytes of whole instructions. USPL_E_UNSUPPORTED
+ * if it uses other registers than general ones, asks the kernel, goes where nobody can tell, or
+ * takes stack without bounds; *ret_stack: bytes of it, without what its callees take.
+ */
+int confined_check(const uint8_t *code, size_t len, uint64_t *ret_stack,
+		   struct uspl_err *err) uspl_must_check;
 
 #endif

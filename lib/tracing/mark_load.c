@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mark_load.c - the probes of one command in one module, brought into the target
 /*
- *     guard | record, r-- | runtime, r-x | control, rw- | probes, r-x | guard
+ *     guard | record, r-- | runtime, r-x | control, rw- | program and probes, r-x | data, rw- | guard
  *
  * The record is written last: what has none doesn't exist.
  */
@@ -24,6 +24,7 @@ struct load {
 	const struct mark_plan *plan;
 	struct uspl_mark_region head;
 	struct buf text;
+	uint8_t *data;             /* of the user's program */
 	struct uspl_probe *probes; /* one for each site */
 };
 
@@ -74,6 +75,7 @@ static int add_code(struct load *load, size_t i, const struct filter *filter, st
 	const struct marker *marker = load->plan->sites.items[i];
 	struct uspl_probe *probe = &load->probes[i];
 	struct probe_arg args[USPL_PROBE_ARGS_MAX];
+	const struct mark_program *program = load->plan->request->program;
 	struct probe_parts parts;
 	struct probe_code code = {
 		.runtime = load->head.code,
@@ -83,6 +85,8 @@ static int add_code(struct load *load, size_t i, const struct filter *filter, st
 		.tests = filter->tests.items,
 		.n_args = marker->n_args,
 		.n_tests = filter->tests.n,
+		.program = program ? load->head.text + program->entry : 0,
+		.name = marker->name,
 		.keep_flags = marker->usdt,
 		.site = marker->site,
 		.old = marker->old,
@@ -130,12 +134,27 @@ static int add_probe(struct load *load, size_t i, struct uspl_err *err)
 	return rc;
 }
 
+/* The user's program comes first. */
+static int add_program(struct load *load, struct uspl_err *err)
+{
+	const struct mark_program *program = load->plan->request->program;
+
+	if (!program)
+		return 0;
+	buf_addzero(&load->text, program->text_len);
+	memset(load->data, 0, program->data_len);
+	return load->text.oom ? uspl_fail_nomem(err)
+			      : program->link(program, load->head.text, load->head.data,
+					      (uint8_t *)load->text.data, load->data, err);
+}
+
 /* Makes the code for the addresses in the head. */
 static int make_text(struct load *load, struct uspl_err *err)
 {
-	int rc = 0;
+	int rc;
 
 	buf_release(&load->text);
+	rc = add_program(load, err);
 	for (size_t i = 0; !rc && i < load->plan->sites.n; i++)
 		rc = add_probe(load, i, err);
 	if (!rc && load->text.oom)
@@ -194,7 +213,10 @@ static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text
 	head->self = map + TRACE_PAGE;
 	head->code = head->self + info_len;
 	head->text = head->code + USPL_TRACE_CONTROL + TRACE_PAGE;
-	head->map_len = head->text + trace_pages(text_len) + TRACE_PAGE - map;
+	head->data = head->text + trace_pages(text_len);
+	if (load->plan->request->program)
+		head->data_len = trace_pages(load->plan->request->program->data_len);
+	head->map_len = head->data + head->data_len + TRACE_PAGE - map;
 }
 
 static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
@@ -210,15 +232,18 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->text, trace_pages(head->text_len), PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->data, head->data_len, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_FIXED),
 	};
 	struct inject_req take_back = inject_syscall(SYS_munmap, head->map, head->map_len, 0);
-	size_t done;
-	int rc = inject_run(load->proc, reqs, ARRAY_SIZE(reqs), &done, err);
+	size_t done, n = ARRAY_SIZE(reqs) - !head->data_len;
+	int rc = inject_run(load->proc, reqs, n, &done, err);
 
 	if (rc)
 		return rc;
 	*ret_taken = reqs[0].result == -EEXIST;
-	if (*ret_taken || (done == ARRAY_SIZE(reqs) && (taddr)reqs[done - 1].result == head->text))
+	if (*ret_taken ||
+	    (done == n && (taddr)reqs[n - 1].result == (head->data_len ? head->data : head->text)))
 		return 0;
 	errno = (int)-reqs[done - 1].result;
 	rc = uspl_fail_errno(err, "cannot map the code of probes in pid %d", load->proc->pid);
@@ -288,6 +313,9 @@ static int write_all(struct load *load, const struct buf *info, struct uspl_err 
 				sizeof(control), err);
 	if (!rc)
 		rc = proc_write(load->proc, head->text, load->text.data, load->text.len, err);
+	if (!rc && head->data_len)
+		rc = proc_write(load->proc, head->data, load->data,
+				load->plan->request->program->data_len, err);
 	return rc ? rc : proc_write(load->proc, head->self, info->data, info->len, err);
 }
 
@@ -295,12 +323,14 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 	      const struct uspl_trace_region *shared, struct mark_region *ret, struct uspl_err *err)
 {
 	auto_free struct uspl_probe *probes = calloc(plan->sites.n, sizeof(*probes));
-	struct load load = { .proc = proc, .plan = plan, .probes = probes };
+	const struct mark_program *program = plan->request->program;
+	auto_free uint8_t *data = calloc(1, program ? program->data_len + 1 : 1);
+	struct load load = { .proc = proc, .plan = plan, .probes = probes, .data = data };
 	auto_buf struct buf info = { 0 };
 	struct mark_region region = { 0 };
 	int rc;
 
-	if (!probes)
+	if (!probes || !data)
 		return uspl_fail_nomem(err);
 	load.head.magic = USPL_MARK_MAGIC;
 	load.head.version = USPL_MARK_VERSION;

@@ -50,13 +50,23 @@ const struct uspl_probe *marks_probe(const struct marks *marks, const char *sess
 /* The session's first region, NULL if it has none. */
 const struct mark_region *marks_session(const struct marks *marks, const char *session);
 
+/* A user's program (uspl/probe.h), ready to be linked. */
+struct mark_program {
+	size_t text_len, data_len;
+	size_t entry; /* of uspl_probe, in the text */
+	/* Writes both as they are at these addresses: text_len and data_len bytes. */
+	int (*link)(const struct mark_program *program, taddr text, taddr data, uint8_t *ret_text,
+		    uint8_t *ret_data, struct uspl_err *err);
+};
+
 /* Which markers, and how. */
 struct marks_request {
 	const char *session;
-	const char *glob;    /* of names; NULL: all */
-	const char *module;  /* of modules' file names; NULL: all */
-	const char *filter;  /* NULL: none */
-	uint16_t text_slots; /* of a record, for each string */
+	const char *glob;                   /* of names; NULL: all */
+	const char *module;                 /* of modules' file names; NULL: all */
+	const char *filter;                 /* NULL: none */
+	const struct mark_program *program; /* called at each hit; NULL: there is none */
+	uint16_t text_slots;                /* of a record, for each string */
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
 };
 

@@ -323,6 +323,70 @@ counted_run() {
 	expect_clean
 }
 
+# probe FILE [OPTION]... - puts a program of tests/cmd/probe to markers of the target
+probe() {
+	tool uspl-trace probe "${@:2}" "$TARGET" "$1"
+}
+
+# expect_every - the program every.c decides what is recorded, and what of it
+expect_every() {
+	expect_status 0 || return
+	mark on 'app:*' || return
+	ask 'step 45' || return
+	expect_hits app:step 4 --session=every || return
+	expect_output 'app:step: i=10 who=main small=-9 u=30' || return
+	expect_output 'app:step: i=40 who=main small=-39 u=150' || return
+	expect_hits app:step 45 || return
+	expect_off --session=every || return
+	expect_off
+}
+
+@test "a program of the user's own decides: from C" {
+	start -O2
+	probe "$BATS_TEST_DIRNAME/probe/every.c" --at='app:step'
+	expect_every
+	expect_clean
+}
+
+@test "a program of the user's own decides: from an object, in all threads" {
+	start -O2
+	"$TARGET_CC" -O2 -I"$USPL_TESTS/../include" -c -o "$BATS_TEST_TMPDIR/every.o" "$BATS_TEST_DIRNAME/probe/every.c"
+	probe "$BATS_TEST_TMPDIR/every.o" --at='app:step'
+	expect_every
+	probe "$BATS_TEST_TMPDIR/every.o" --at='app:step' --session=all --filter 'i < 500'
+	ask 'threads 1000'
+	expect_hits app:step 400 --session=all
+	expect_off --session=all
+	expect_clean
+}
+
+@test "a program that may not run within another is refused, and nothing has changed" {
+	start -O2
+	local program
+	declare -A messages=(
+		[libc]="it uses 'printf', which it doesn't define"
+		[recursion]='calls itself'
+		[stack]='bytes of stack, more than 1024'
+		[unbounded]="how much stack it takes can't be told"
+		[kernel]='asks the kernel'
+		[pointer]="calls or jumps to what can't be known"
+		[nothing]="it has no function 'uspl_probe'"
+	)
+	for program in "${!messages[@]}"; do
+		probe "$BATS_TEST_DIRNAME/probe/$program.c" --at='app:*'
+		expect_status 1
+		expect_message "${messages[$program]}"
+	done
+	probe "$BATS_TEST_DIRNAME/probe/wrong.c" --at='app:*'
+	expect_status 3
+	expect_message 'no member named .nosuch.'
+	probe "$BATS_TEST_DIRNAME/probe/nosuch.o" --at='app:*'
+	expect_status 3
+	probe "$BATS_TEST_DIRNAME/probe/every.c"
+	expect_status 2
+	expect_clean
+}
+
 @test "what can't be" {
 	start -O2
 	tool uspl-trace mark "$TARGET"

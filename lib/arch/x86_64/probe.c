@@ -6,6 +6,7 @@
  *            push  %rax, %rcx, %rdx, %rsi, %rdi
  *            (lahf; seto %al; push %rax)   ; the flags, where they may be in use
  *            tests                     ; each: the argument into %rsi, compare, jump
+ *            (the user's program is called with the arguments on the stack, and may say no)
  *            mov   $bytes, %ecx
  *            call  uspl_mark_take      ; %rax: the ring's records, %rcx: the record's place; or %rax is 0
  *            arguments                 ; each: its slot into %rdx, its value by way of %rsi
@@ -14,7 +15,7 @@
  *     link:  jmp end
  *     end:   what stood at the site behind its NOP; jmp back
  *
- * The probe uses these five registers only, so an argument is in its own register, or, if that is one of the five, on the stack.
+ * The probe changes no register but these five (and what a program may change, which is saved as well), so an argument is in its own register, or on the stack.
  */
 
 #include "arch/probe.h"
@@ -24,6 +25,7 @@
 #include "arch/gate.h"
 #include "arch/x86_64/x86_64.h"
 #include "uspl/mark_abi.h"
+#include "uspl/probe.h"
 #include "uspl/trace_abi.h"
 
 enum {
@@ -35,14 +37,23 @@ enum {
 	RBP,
 	RSI,
 	RDI,
+	R8,
+	R9,
+	R10,
+	R11,
 	RED_ZONE = 128,
 	JUMP_LEN = 5,
 	WORD = 8,
+	HIT_ARGS = 16,       /* where in a struct uspl_hit the arguments are */
 	CODE_MAX = 16 << 10, /* of a probe: all its arguments and tests are far less */
 };
 
-/* In the order in which they are pushed. */
-static const uint8_t saved[] = { RAX, RCX, RDX, RSI, RDI };
+_Static_assert(offsetof(struct uspl_hit, args) == HIT_ARGS, "the hit is made by pushes");
+
+/* In the order in which they are pushed: what the probe uses; what a program may use, too. */
+static const uint8_t saved[] = { RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, RBX };
+
+enum { N_SAVED = 5, N_SAVED_ALL = 10 };
 
 /* A probe on its way. */
 struct emit {
@@ -50,6 +61,7 @@ struct emit {
 	struct buf out;
 	size_t *test_at;   /* where each test begins */
 	size_t pass, skip; /* and what follows them */
+	size_t hit;        /* bytes of the struct uspl_hit that is on the stack */
 	bool failed;       /* something is out of reach */
 };
 
@@ -91,15 +103,20 @@ static void put_call(struct emit *emit, const uint8_t *symbol)
 	put_distance(emit, runtime_part(emit, symbol));
 }
 
+static size_t n_saved(const struct emit *emit)
+{
+	return emit->code->program ? N_SAVED_ALL : N_SAVED;
+}
+
 static size_t pushed(const struct emit *emit)
 {
-	return ARRAY_SIZE(saved) * WORD + (emit->code->keep_flags ? WORD : 0);
+	return n_saved(emit) * WORD + (emit->code->keep_flags ? WORD : 0) + emit->hit;
 }
 
 /* Where on the stack a saved register is; -1 if it isn't saved. */
 static int saved_at(const struct emit *emit, uint8_t reg)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(saved); i++)
+	for (size_t i = 0; i < n_saved(emit); i++)
 		if (saved[i] == reg)
 			return (int)(pushed(emit) - (i + 1) * WORD);
 	return -1;
@@ -111,7 +128,8 @@ static void load_register(struct emit *emit, uint8_t reg, uint8_t to)
 	int at = saved_at(emit, reg);
 
 	if (at >= 0) { /* mov at(%rsp), %to */
-		PUT(emit, 0x48, 0x8b, (uint8_t)(0x44 | to << 3), 0x24, (uint8_t)at);
+		PUT(emit, 0x48, 0x8b, (uint8_t)(0x84 | to << 3), 0x24);
+		put_32(emit, (uint32_t)at);
 	} else if (reg == RSP) { /* lea what we have pushed(%rsp), %to */
 		PUT(emit, 0x48, 0x8d, (uint8_t)(0x84 | to << 3), 0x24);
 		put_32(emit, (uint32_t)(pushed(emit) + RED_ZONE));
@@ -225,8 +243,8 @@ static uint8_t condition_of(const struct probe_test *test, bool is_signed)
 	return CC_E;
 }
 
-/* The string that the argument is compared with lies in the code, and is jumped over. */
-static void compare_text(struct emit *emit, const char *text)
+/* A text's address into rdi. It lies in the code, and is jumped over. */
+static void put_text_address(struct emit *emit, const char *text)
 {
 	size_t len = strlen(text) + 1;
 
@@ -234,6 +252,11 @@ static void compare_text(struct emit *emit, const char *text)
 	PUT(emit, 0xe9);
 	put_32(emit, (uint32_t)len);
 	put(emit, text, len);
+}
+
+static void compare_text(struct emit *emit, const char *text)
+{
+	put_text_address(emit, text);
 	put_call(emit, uspl_mark_same);
 }
 
@@ -307,9 +330,30 @@ static void put_sign(struct emit *emit, uint32_t sign)
 	put_32(emit, sign);
 }
 
-static void put_text(struct emit *emit, const struct probe_arg *arg)
+/* push or pop */
+static void put_stack(struct emit *emit, uint8_t op, uint8_t reg)
 {
-	load(emit, &arg->place);
+	if (reg >= R8)
+		PUT(emit, 0x41);
+	PUT(emit, (uint8_t)(op | (reg & 7)));
+}
+
+/* An argument's value into rsi: from the program's hit, or from where it was. */
+static void load_arg(struct emit *emit, size_t i)
+{
+	if (!emit->hit) {
+		load(emit, &emit->code->args[i].place);
+		return;
+	}
+	PUT(emit, 0x48, 0x8b, 0xb4, 0x24); /* mov args[i](%rsp), %rsi */
+	put_32(emit, (uint32_t)(HIT_ARGS + i * WORD));
+}
+
+static void put_text(struct emit *emit, size_t i)
+{
+	const struct probe_arg *arg = &emit->code->args[i];
+
+	load_arg(emit, i);
 	PUT(emit, 0x48, 0x8d, 0x91); /* lea 16 * slot(%rcx), %rdx */
 	put_32(emit, arg->slot * (uint32_t)USPL_TRACE_RECORD);
 	PUT(emit, 0xbf); /* mov $slots, %edi */
@@ -317,9 +361,11 @@ static void put_text(struct emit *emit, const struct probe_arg *arg)
 	put_call(emit, uspl_mark_text);
 }
 
-static void put_value(struct emit *emit, const struct probe_arg *arg)
+static void put_value(struct emit *emit, size_t i)
 {
-	load(emit, &arg->place);
+	const struct probe_arg *arg = &emit->code->args[i];
+
+	load_arg(emit, i);
 	if (arg->width == 8)
 		PUT(emit, 0x48, 0x89, 0x72, arg->offset); /* mov %rsi, offset(%rdx) */
 	else
@@ -335,43 +381,86 @@ static void put_slot_values(struct emit *emit, uint16_t slot)
 		if (code->args[i].slot != slot)
 			continue;
 		if (!code->args[i].width) {
-			put_text(emit, &code->args[i]);
+			put_text(emit, i);
 			continue;
 		}
 		if (!began)
 			put_slot(emit, slot);
 		began = true;
-		put_value(emit, &code->args[i]);
+		put_value(emit, i);
 	}
 	if (began && slot)
 		put_sign(emit, USPL_MARK_MORE);
 }
 
+/* A forward jump, to be filled in by land(). Returns where its distance is. */
+static size_t put_forward_jcc(struct emit *emit, uint8_t condition)
+{
+	put_jcc(emit, condition, 0);
+	return emit->out.len - sizeof(int32_t);
+}
+
+static void land(struct emit *emit, size_t at)
+{
+	int32_t distance = (int32_t)(emit->out.len - (at + sizeof(distance)));
+
+	if (!emit->out.oom)
+		memcpy(emit->out.data + at, &distance, sizeof(distance));
+}
+
+/* Calls the user's program with a struct uspl_hit on the stack. Returns the jump that is taken if it says no. */
+static size_t put_program(struct emit *emit)
+{
+	const struct probe_code *code = emit->code;
+
+	for (size_t i = code->n_args; i > 0; i--) {
+		load(emit, &code->args[i - 1].place);
+		put_stack(emit, 0x50, RSI);
+		emit->hit += WORD;
+	}
+	put_text_address(emit, code->name);
+	put_stack(emit, 0x50, RDI);
+	PUT(emit, 0x6a, (uint8_t)code->n_args); /* push $n_args */
+	emit->hit += HIT_ARGS;
+	PUT(emit, 0x48, 0x89, 0xe7);       /* mov %rsp, %rdi */
+	PUT(emit, 0x48, 0x89, 0xe3);       /* mov %rsp, %rbx */
+	PUT(emit, 0x48, 0x83, 0xe4, 0xf0); /* and $-16, %rsp */
+	PUT(emit, 0xe8);
+	put_distance(emit, code->program);
+	PUT(emit, 0x48, 0x89, 0xdc); /* mov %rbx, %rsp */
+	PUT(emit, 0x85, 0xc0);       /* test %eax, %eax */
+	return put_forward_jcc(emit, CC_E);
+}
+
 static void put_record(struct emit *emit)
 {
 	const struct probe_code *code = emit->code;
-	size_t jump;
+	size_t refused = code->program ? put_program(emit) : 0, nowhere;
 
 	PUT(emit, 0xb9); /* mov $bytes, %ecx */
 	put_32(emit, code->slots * (uint32_t)USPL_TRACE_RECORD);
 	put_call(emit, uspl_mark_take);
 	PUT(emit, 0x48, 0x85, 0xc0); /* test %rax, %rax */
-	put_jcc(emit, CC_E, PROBE_SKIP);
-	jump = emit->out.len - 4;
+	nowhere = put_forward_jcc(emit, CC_E);
 	for (uint16_t slot = 0; slot < code->slots; slot++)
 		put_slot_values(emit, slot);
 	put_slot(emit, 0);
 	put_sign(emit, code->id);
+	land(emit, nowhere);
+	if (code->program) {
+		land(emit, refused);
+		PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea hit(%rsp), %rsp */
+		put_32(emit, (uint32_t)emit->hit);
+		emit->hit = 0;
+	}
 	emit->skip = emit->out.len;
-	if (!emit->out.oom)
-		resolve(emit, jump);
 }
 
 static void put_begin(struct emit *emit)
 {
 	PUT(emit, 0x48, 0x8d, 0x64, 0x24, (uint8_t)-RED_ZONE); /* lea -128(%rsp), %rsp */
-	for (size_t i = 0; i < ARRAY_SIZE(saved); i++)
-		PUT(emit, (uint8_t)(0x50 | saved[i]));
+	for (size_t i = 0; i < n_saved(emit); i++)
+		put_stack(emit, 0x50, saved[i]);
 	if (emit->code->keep_flags)
 		PUT(emit, 0x9f, 0x0f, 0x90, 0xc0, 0x50); /* lahf; seto %al; push %rax */
 }
@@ -380,8 +469,8 @@ static void put_end(struct emit *emit)
 {
 	if (emit->code->keep_flags)
 		PUT(emit, 0x58, 0x04, 0x7f, 0x9e); /* pop %rax; add $127, %al; sahf */
-	for (size_t i = ARRAY_SIZE(saved); i > 0; i--)
-		PUT(emit, (uint8_t)(0x58 | saved[i - 1]));
+	for (size_t i = n_saved(emit); i > 0; i--)
+		put_stack(emit, 0x58, saved[i - 1]);
 	PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea 128(%rsp), %rsp */
 	put_32(emit, RED_ZONE);
 }

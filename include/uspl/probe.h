@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.h - a probe of one's own: a function in C that is called when a marker is hit
+ *
+ *     #include <uspl/probe.h>
+ *
+ *     static unsigned long largest;
+ *
+ *     int uspl_probe(struct uspl_hit *hit)
+ *     {
+ *             if (hit->args[0] <= largest)
+ *                     return 0;
+ *             largest = hit->args[0];
+ *             return 1;
+ *     }
+ *
+ * `uspl-trace probe PID --at='net:*' largest.c` compiles it, loads it into the process and calls it
+ * at each hit. It decides whether the hit is recorded, and may change what. It runs in the thread
+ * that came to the marker, in the middle of the program's code, perhaps in several threads at once
+ * and within a signal handler: it must be short, must not wait, and has no C library. What else it
+ * must not do is checked before it is loaded (docs/markers.md).
+ */
+#ifndef USPL_PROBE_H
+#define USPL_PROBE_H
+
+struct uspl_hit {
+	unsigned long n_args;
+	const char *marker; /* "subsystem:name" */
+	/*
+	 * n_args of them, as 8 bytes each: integers extended by their sign or with zeros, the bits of
+	 * a double, pointers. What is here afterwards is recorded.
+	 */
+	unsigned long args[];
+};
+
+/* Returns 0 if the hit isn't to be recorded. */
+int uspl_probe(struct uspl_hit *hit);
+
+#endif
