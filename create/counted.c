@@ -96,7 +96,10 @@ static int find_lists(struct unit *unit, home_list *pre, home_list *post, struct
 	return rc || !pre->n ? rc : homes_find(&unit->post, may_be_counted, post, err);
 }
 
-int pair_counted_functions(struct unit *unit, struct uspl_err *err)
+typedef void (*home_visit)(const home_list *pre, const home_list *post, const struct home *home);
+
+/* Calls visit for each of the build after the patch. */
+static int for_each(struct unit *unit, home_visit visit, struct uspl_err *err)
 {
 	auto_homes home_list pre = { 0 }, post = { 0 };
 	int rc = find_lists(unit, &pre, &post, err);
@@ -104,15 +107,24 @@ int pair_counted_functions(struct unit *unit, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	vec_for_each (&post, home) {
-		struct objsym *old = sym_is_function(home->sym) ? only_on_line(&pre, home) : NULL;
-
-		/* A new one before an old one may have been given the line of the old one. */
-		if (old && !ident_of(old)->twin &&
-		    (only_on_line(&post, home) || sec_same_bytes(old->sec, home->sym->sec)))
-			sym_pair(old, home->sym);
-	}
+	vec_for_each (&post, home)
+		visit(&pre, &post, home);
 	return 0;
+}
+
+static void pair_function(const home_list *pre, const home_list *post, const struct home *home)
+{
+	struct objsym *old = sym_is_function(home->sym) ? only_on_line(pre, home) : NULL;
+
+	/* A new one before an old one may have been given the line of the old one. */
+	if (old && !ident_of(old)->twin &&
+	    (only_on_line(post, home) || sec_same_bytes(old->sec, home->sym->sec)))
+		sym_pair(old, home->sym);
+}
+
+int pair_counted_functions(struct unit *unit, struct uspl_err *err)
+{
+	return for_each(unit, pair_function, err);
 }
 
 /* Do the same functions use the two, some of them with the same bytes as before? */
@@ -180,20 +192,16 @@ static void pair_again(const home_list *pre, const home_list *post, const struct
 	}
 }
 
+static void pair_variable(const home_list *pre, const home_list *post, const struct home *home)
+{
+	const struct objsym *old =
+		ident_of(home->sym)->counted ? NULL : confirmed_twin(pre, post, home);
+
+	if (old && !same_name(old, home->sym))
+		pair_again(pre, post, home->sym);
+}
+
 int pair_counted_variables(struct unit *unit, struct uspl_err *err)
 {
-	auto_homes home_list pre = { 0 }, post = { 0 };
-	int rc = find_lists(unit, &pre, &post, err);
-	const struct home *home;
-
-	if (rc)
-		return rc;
-	vec_for_each (&post, home) {
-		const struct objsym *old =
-			ident_of(home->sym)->counted ? NULL : confirmed_twin(&pre, &post, home);
-
-		if (old && !same_name(old, home->sym))
-			pair_again(&pre, &post, home->sym);
-	}
-	return 0;
+	return for_each(unit, pair_variable, err);
 }

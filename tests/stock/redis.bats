@@ -30,10 +30,15 @@ teardown() {
 	all_stop
 }
 
+# redis_start NAME - starts the server by this name in the folder of the test file
+redis_start() {
+	server_start "$BATS_FILE_TMPDIR/$1" --port 0 --unixsocket "$BATS_FILE_TMPDIR/socket" --save '' --appendonly no
+}
+
 @test "stock redis-server: a fix from the package's history, no request fails, no connection drops, no key is lost" {
 	local round program=$STOCK/bin/usr/bin/redis-check-rdb
 	ln -s "$program" "$BATS_FILE_TMPDIR/redis-server"
-	server_start "$BATS_FILE_TMPDIR/redis-server" --port 0 --unixsocket "$BATS_FILE_TMPDIR/socket" --save '' --appendonly no
+	redis_start redis-server
 
 	TARGET_NAME=src/redis-server ID=stockfix
 	create_stock --against="$program" --patch="$BATS_FILE_TMPDIR/$fix" --patch="$BATS_TEST_DIRNAME/redis.patch"
@@ -48,4 +53,26 @@ teardown() {
 	keeper_stop
 	benchmark_stop
 	kill -0 "$TARGET"
+}
+
+# apply_noted NOTE - applies, which says what told that this is the program, and undoes
+apply_noted() {
+	apply --wait=60
+	expect_status 0 || return
+	expect_message "note: $1" || return
+	expect_reply 'ECHO hello' "\$7" || return
+	undo --wait=60
+	expect_status 0 || return
+	expect_reply 'ECHO hello' "\$5"
+}
+
+@test "stock redis-server without --against: known by the link that it was started by, or by its code alone" {
+	TARGET_NAME=src/redis-server ID=stocklink
+	create_stock --patch="$BATS_TEST_DIRNAME/redis.patch"
+	redis_start redis-server
+	apply_noted "'.*/redis-check-rdb' in pid $TARGET was started as 'redis-server', and is another build"
+	all_stop
+	cp "$STOCK/bin/usr/bin/redis-check-rdb" "$BATS_FILE_TMPDIR/cache"
+	redis_start cache
+	apply_noted "'.*/cache' in pid $TARGET has neither the name nor a build-id of 'redis-server', but its code: [0-9]+ of the"
 }
