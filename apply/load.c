@@ -362,7 +362,9 @@ static int tell_unwinder(const struct load *load, struct region *region, struct 
 	if (region->frames || !region->eh_frame)
 		return 0;
 	rc = frames_register(load->proc, load->modules, region->eh_frame,
-			     handles_exceptions(load->target->new_code), &told, err);
+			     handles_exceptions(load->target->new_code) ? FRAMES_NEEDED
+									: FRAMES_OPTIONAL,
+			     &told, err);
 	return told ? region_write_frames(load->proc, region, true, err) : rc;
 }
 

@@ -205,6 +205,14 @@ struct arch {
 	 */
 	bool (*keeps_vectors)(const uint8_t *code, size_t len);
 	/*
+	 * True if the function that code (len bytes) begins with reads its return address before it
+	 * does anything else with the stack: it wants to know its caller, or to return there twice.
+	 * Or if it changes to another stack: then it has none.
+	 */
+	bool (*minds_return)(const uint8_t *code, size_t len);
+	/* True if the code that begins there sets all flags before it reads one. */
+	bool (*ignores_flags)(const uint8_t *code, size_t len);
+	/*
 	 * Writes a thunk (USPL_TRACE_THUNK bytes) that records entry and return, or the entry only.
 	 * False if the runtime or the body is out of reach.
 	 */

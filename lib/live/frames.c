@@ -16,6 +16,7 @@
 /* The functions by which an unwinder of libgcc's kind is told of frames; 0 if there are none. */
 struct unwinder_api {
 	taddr enter, leave; /* __register_frame and __deregister_frame */
+	bool other;         /* there is an unwinder that can't be told */
 };
 
 static bool defines(struct dynsyms *dyn, const char *name, taddr *ret)
@@ -33,11 +34,31 @@ static void look_into_library(struct dynsyms *dyn, struct unwinder_api *api)
 	taddr enter, leave, unused;
 
 	/* LLVM's has them too, but takes a single record, not a section. */
-	if (defines(dyn, "__unw_getcontext", &unused) ||
-	    !defines(dyn, "__register_frame", &enter) ||
+	if (defines(dyn, "__unw_getcontext", &unused)) {
+		api->other = true;
+		return;
+	}
+	if (!defines(dyn, "__register_frame", &enter) ||
 	    !defines(dyn, "__deregister_frame", &leave))
 		return;
-	*api = (struct unwinder_api){ enter, leave };
+	api->enter = enter;
+	api->leave = leave;
+}
+
+/*
+ * True if the program throws exceptions: the languages' runtimes mark theirs by these eight bytes
+ * (Itanium C++ ABI, "Exception Handling", 2.2.1), which are constants of their code.
+ */
+static bool throws(const struct image *image)
+{
+	static const char classes[][9] = { "\0++CCUNG", "TSUR\0ZOM" };
+	const struct image_seg *seg;
+
+	vec_for_each (&image->segs, seg)
+		for (size_t i = 0; seg->exec && seg->bytes && i < ARRAY_SIZE(classes); i++)
+			if (memmem(seg->bytes, seg->len, classes[i], sizeof(classes[i]) - 1))
+				return true;
+	return false;
 }
 
 /* A static program has libgcc inside; then only its symbol table knows where. */
@@ -56,6 +77,7 @@ static int look_into_program(const struct proc *proc, const struct module *modul
 		if (!strcmp(sym->name, "__deregister_frame"))
 			api->leave = sym->addr;
 	}
+	api->other |= !api->enter && throws(image);
 	image_free(image);
 	return 0;
 }
@@ -92,20 +114,33 @@ static int call(struct proc *proc, const module_vec *modules, taddr function, ta
 	return rc;
 }
 
-int frames_register(struct proc *proc, const module_vec *modules, taddr section, bool needed,
-		    bool *ret_told, struct uspl_err *err)
+static int refuse(const struct proc *proc, const struct unwinder_api *api, enum frames_need need,
+		  struct uspl_err *err)
 {
-	struct unwinder_api api;
-	int rc = find_api(proc, modules, &api, err);
-
-	if (rc)
-		return rc;
-	if (!api.enter && needed)
+	if (api->enter || need == FRAMES_OPTIONAL)
+		return 0;
+	if (need == FRAMES_NEEDED)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "the new code handles exceptions, but pid %d has no "
 				 "__register_frame to make it known with",
 				 proc->pid);
-	if (api.enter)
+	if (!api->other)
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "exceptions could not pass through traced functions: the unwinder of pid "
+			 "%d can't be told of them",
+			 proc->pid);
+}
+
+int frames_register(struct proc *proc, const module_vec *modules, taddr section,
+		    enum frames_need need, bool *ret_told, struct uspl_err *err)
+{
+	struct unwinder_api api;
+	int rc = find_api(proc, modules, &api, err);
+
+	if (!rc)
+		rc = refuse(proc, &api, need, err);
+	if (!rc && api.enter)
 		rc = call(proc, modules, api.enter, section, err);
 	if (!rc)
 		*ret_told = api.enter != 0;

@@ -11,13 +11,20 @@
 
 #include "proc/module.h"
 
+/* Which process without an unwinder that can be told is refused. */
+enum frames_need {
+	FRAMES_OPTIONAL,   /* none */
+	FRAMES_IF_UNWOUND, /* one that has another unwinder: exceptions pass through this code */
+	FRAMES_NEEDED,     /* any: this code handles exceptions */
+};
+
 /*
  * Registers the .eh_frame section at `section`, if the process has an unwinder; *ret_told says so.
- * `needed`: what it describes handles exceptions, so that a process without an unwinder is refused.
- * USPL_E_BUSY: for some seconds no thread was at a place where it can be called.
+ * USPL_E_UNSUPPORTED: it has none that can be told, but needs one. USPL_E_BUSY: for some seconds no
+ * thread was at a place where it can be called.
  */
-int frames_register(struct proc *proc, const module_vec *modules, taddr section, bool needed,
-		    bool *ret_told, struct uspl_err *err) uspl_must_check;
+int frames_register(struct proc *proc, const module_vec *modules, taddr section,
+		    enum frames_need need, bool *ret_told, struct uspl_err *err) uspl_must_check;
 /* Takes a registered section back, before it is unmapped. */
 int frames_forget(struct proc *proc, const module_vec *modules, taddr section,
 		  struct uspl_err *err) uspl_must_check;

@@ -164,6 +164,7 @@ void image_free(struct image *image)
 	vec_release(&image->syms);
 	vec_release(&image->redirects);
 	vec_release(&image->starts);
+	vec_release(&image->parts);
 	if (image->release_backing)
 		image->release_backing(image->backing);
 	free(image->name);

@@ -56,6 +56,11 @@ struct image {
 	 * call frame information. Sorted; empty for a program with symbols.
 	 */
 	VEC(taddr) starts;
+	/*
+	 * Of these the beginnings of parts, sorted: what lies on the stack there isn't what a call
+	 * leaves. (A part of a function that keeps nothing on the stack isn't told from a function.)
+	 */
+	VEC(taddr) parts;
 	/* By the updates that are applied, the newest for each entry. Their code is among segs. */
 	VEC(struct image_redirect) redirects;
 	void *backing; /* owns the names; private to whoever made the image */

@@ -30,9 +30,9 @@ Elf *image_elf(const struct image *image);
 int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_complete,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Adds to image->starts, sorted, where the functions and the parts of functions that lie apart
- * (.cold) begin, by the .eh_frame_hdr at that address, which lies in the image. One that is encoded
- * in another way than linkers do adds none: that is no failure.
+ * Adds to image->starts and ->parts, sorted, where the functions and the parts of functions that
+ * lie apart (.cold) begin, by the .eh_frame_hdr at that address, which lies in the image. One that
+ * is encoded in another way than linkers do adds none: that is no failure.
  */
 int image_add_starts(struct image *image, taddr header, struct uspl_err *err) uspl_must_check;
 /*
@@ -41,7 +41,19 @@ int image_add_starts(struct image *image, taddr header, struct uspl_err *err) us
  */
 int image_add_frame_starts(struct image *image, Elf *elf, int64_t bias,
 			   struct uspl_err *err) uspl_must_check;
-/* Sorts image->starts, for the two. */
+/* A frame description and its common record, as far as the two look at it. */
+struct frame_rules {
+	const uint8_t *common, *common_end; /* the common record's instructions */
+	const uint8_t *own, *own_end;       /* and its own */
+	bool signal;                        /* a signal handler's return: the kernel enters it */
+};
+
+/*
+ * For the two: adds one, as a part if its rules (NULL: not known) say so; image_sort_starts must
+ * follow. False: out of memory.
+ */
+bool image_add_start(struct image *image, taddr start,
+		     const struct frame_rules *rules) uspl_must_check;
 void image_sort_starts(struct image *image);
 
 /*

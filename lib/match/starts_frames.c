@@ -89,18 +89,26 @@ static bool next_record(const struct frames *frames, Dwarf_Off at, Dwarf_Off *re
 	return dwarf_next_cfi(ident, (Elf_Data *)&frames->data, true, at, ret_next, ret) == 0;
 }
 
-/* Where the function of a frame description begins; 0 if that isn't known. */
-static taddr start_of(const struct frames *frames, const Dwarf_FDE *fde)
+/* Where the function of a frame description begins, and its rules; 0 if that isn't known. */
+static taddr start_of(const struct frames *frames, const Dwarf_FDE *fde,
+		      struct frame_rules *ret_rules)
 {
 	size_t offset = (size_t)(fde->start - frames->bytes);
+	/* Behind the start and the size: the augmentation. */
+	const uint8_t *rest = fde->start + 2 * sizeof(int32_t);
 	Dwarf_CFI_Entry common;
 	Dwarf_Off next;
 	int32_t distance;
 
-	if (fde->start + sizeof(distance) > fde->end || fde->CIE_pointer >= frames->len ||
+	if (rest >= fde->end || rest + 1 + *rest > fde->end || fde->CIE_pointer >= frames->len ||
 	    !next_record(frames, fde->CIE_pointer, &next, &common) || !dwarf_cfi_cie_p(&common) ||
 	    !is_usual(&common.cie))
 		return 0;
+	*ret_rules = (struct frame_rules){ .common = common.cie.initial_instructions,
+					   .common_end = common.cie.initial_instructions_end,
+					   .own = rest + 1 + *rest,
+					   .own_end = fde->end,
+					   .signal = strchr(common.cie.augmentation, 'S') };
 	memcpy(&distance, fde->start, sizeof(distance));
 	return frames->addr + offset + (uint64_t)(int64_t)distance;
 }
@@ -114,14 +122,11 @@ int image_add_frame_starts(struct image *image, Elf *elf, int64_t bias, struct u
 	if (!find_frames(image, elf, bias, &frames))
 		return 0;
 	for (; next_record(&frames, at, &next, &record); at = next) {
-		taddr start = dwarf_cfi_cie_p(&record) ? 0 : start_of(&frames, &record.fde), *item;
+		struct frame_rules rules;
+		taddr start = dwarf_cfi_cie_p(&record) ? 0 : start_of(&frames, &record.fde, &rules);
 
-		if (!start)
-			continue;
-		item = vec_push(&image->starts);
-		if (!item)
+		if (start && !image_add_start(image, start, &rules))
 			return uspl_fail_nomem(err);
-		*item = start;
 	}
 	image_sort_starts(image);
 	return 0;

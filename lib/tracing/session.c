@@ -94,8 +94,10 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 		bool told = false;
 
 		if (!rc && !region->head.entries)
-			rc = frames_register(proc, modules, region->head.eh_frame, false, &told,
-					     err);
+			rc = frames_register(proc, modules, region->head.eh_frame,
+					     FRAMES_IF_UNWOUND, &told, err);
+		if (rc == -USPL_E_UNSUPPORTED)
+			uspl_hint(err, "'--tracer=function' leaves return addresses alone");
 		if (!rc && told) {
 			region->head.frames = 1;
 			rc = proc_write(proc,

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // spot.c - the functions of a module, and how each can be traced
 /*
- * A function whose first instructions are to be moved has to be looked at as a whole: a branch from inside that leads into the
- * moved bytes, behind the first one, would lead into the middle of the jump. All its instructions are decoded, one behind the other; a
- * function that can't be decoded to its end isn't touched. Jumps through tables lead to the cases of a switch, which don't lie in a function's
- * first five bytes: in front of them stand the bounds check and the jump itself.
+ * A branch that leads into the moved bytes, behind the first one, would lead into the middle of the jump. So all of the module's code is
+ * decoded (refs.h), and a function that can't be decoded to its end isn't touched. Jumps through tables lead to the cases of a switch, which
+ * don't lie in a function's first five bytes: in front of them stand the bounds check and the jump itself.
+ *
+ * In a stripped program a beginning may be a function's or that of a part (.cold) to which others jump, with the stack and the flags as they
+ * are there. A function is what is called. What lies on the stack of most parts isn't what a call leaves (image->parts). A part of a function that keeps
+ * nothing on the stack isn't told from a function by this, and needn't be: it returns as that function does, so all that the tracer could spoil
+ * are the flags. So it is traced if it is jumped to (without a condition: as a function that others end with) and reads no flags, or if it is
+ * entered by indirect jumps, which no compiler carries flags over: then its address is held somewhere, or it has a mark for them.
  */
 
 #include "tracing/spot.h"
@@ -13,6 +18,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "tracing/refs.h"
 
 /* Functions larger than this are not looked through. */
 #define SIZE_MAX_MOVED (4u << 20)
@@ -35,6 +41,7 @@ static const char *const not_called[] = {
 	"__clone",
 	"clone3",
 	"__clone3",
+	"__start_context",
 	"_dl_runtime_resolve",
 	"_dl_runtime_resolve_fxsave",
 	"_dl_runtime_resolve_xsave",
@@ -65,6 +72,8 @@ static const char *const looks_at_caller[] = {
 	"_Unwind_Resume",
 	"_Unwind_ForcedUnwind",
 	"_Unwind_Backtrace",
+	"uw_init_context_1",
+	"uw_install_context_1",
 	"__cxa_throw",
 	"__cxa_rethrow",
 };
@@ -96,6 +105,13 @@ static int by_entry(const void *a, const void *b)
 	return x->name && y->name ? strcmp(x->name, y->name) : 0;
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
 /* A part that the compiler has put elsewhere: it is jumped to. */
 static bool is_part(const char *name)
 {
@@ -112,80 +128,20 @@ static int add(spot_vec *spots, const char *name, taddr entry, uint64_t size, st
 	return 0;
 }
 
-typedef VEC(taddr) addr_vec;
-
-static int by_value(const void *a, const void *b)
-{
-	const taddr *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Adds what the code in [from, to) calls. */
-static int add_callees(const struct image *image, taddr from, taddr to, addr_vec *callees,
-		       struct uspl_err *err)
-{
-	const uint8_t *code = image_bytes(image, from, to - from);
-	struct insn insn;
-	size_t at = 0;
-
-	while (code && at < to - from &&
-	       arch_native()->insn_decode(code + at, to - from - at, &insn)) {
-		taddr *place;
-
-		at += insn.len;
-		if (insn.flow != INSN_CALL)
-			continue;
-		place = vec_push(callees);
-		if (!place)
-			return uspl_fail_nomem(err);
-		*place = from + at + (taddr)insn.rel;
-	}
-	return 0;
-}
-
-/*
- * In a stripped program a start may be that of a function or of a part of one, to which others jump. What is called is a
- * function.
- */
-static int collect_starts(const struct image *image, spot_vec *spots, struct uspl_err *err)
-{
-	addr_vec callees = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < image->starts.n; i++) {
-		taddr start = image->starts.items[i];
-		const struct image_seg *seg = image_seg_at(image, start);
-		taddr end = seg ? seg->start + seg->len : start;
-
-		if (i + 1 < image->starts.n && image->starts.items[i + 1] < end)
-			end = image->starts.items[i + 1];
-		if (is_code(image, start))
-			rc = add_callees(image, start, end, &callees, err);
-	}
-	if (callees.n)
-		qsort(callees.items, callees.n, sizeof(*callees.items), by_value);
-	for (size_t i = 0; !rc && i < image->starts.n; i++)
-		if (callees.n && bsearch(&image->starts.items[i], callees.items, callees.n,
-					 sizeof(*callees.items), by_value))
-			rc = add(spots, NULL, image->starts.items[i], 0, err);
-	vec_release(&callees);
-	return rc;
-}
-
 static int collect(const struct image *image, spot_vec *spots, struct uspl_err *err)
 {
 	const struct image_sym *sym;
+	const taddr *start;
 	int rc = 0;
 
 	vec_for_each (&image->syms, sym)
-		if ((sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
-		    is_code(image, sym->addr)) {
+		if (!rc && (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
+		    is_code(image, sym->addr))
 			rc = add(spots, sym->name, sym->addr, sym->size, err);
-			if (rc)
-				return rc;
-		}
-	return collect_starts(image, spots, err);
+	vec_for_each (&image->starts, start)
+		if (!rc && is_code(image, *start))
+			rc = add(spots, NULL, *start, 0, err);
+	return rc;
 }
 
 /* Sorts, keeps one of each place, and gives those without a size the room up to the next. */
@@ -223,6 +179,19 @@ static size_t nops(const uint8_t *code, size_t len)
 	return n;
 }
 
+/* How many bytes of room a compiler has left: NOPs, or a jump over NOPs (clang -fxray-instrument). */
+static size_t room(const uint8_t *code, size_t len)
+{
+	struct insn insn;
+	size_t n = nops(code, len);
+
+	if (n || !arch_native()->insn_decode(code, len, &insn) || insn.flow != INSN_JUMP ||
+	    insn.rel <= 0 || (uint64_t)insn.rel > len - insn.len ||
+	    nops(code + insn.len, (size_t)insn.rel) != (size_t)insn.rel)
+		return n;
+	return insn.len + (size_t)insn.rel;
+}
+
 /*
  * Makes room for a jump of `want` bytes at the entry: spot->len and ->guard. Returns why it can't be done, NULL if it can.
  */
@@ -249,29 +218,7 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want, struc
 	return NULL;
 }
 
-/* Why nothing but the first byte may be jumped to in the first `len` bytes, or NULL if nothing does. */
-static const char *branches_into(const uint8_t *code, size_t size, size_t len)
-{
-	size_t at = 0;
-
-	while (at < size) {
-		struct insn insn;
-		int64_t to;
-
-		/* What lies behind the last instruction is padding or data: nothing runs into it. */
-		if (!arch_native()->insn_decode(code + at, size - at, &insn))
-			return "its code can't be decoded";
-		at += insn.len;
-		if (insn.flow != INSN_JUMP && insn.flow != INSN_COND_JUMP && insn.flow != INSN_CALL)
-			continue;
-		to = (int64_t)at + insn.rel;
-		if (to > 0 && to < (int64_t)len)
-			return "a branch leads into its first bytes";
-	}
-	return NULL;
-}
-
-static void judge(const struct image *image, struct spot *spot)
+static void judge(const struct image *image, const struct refs *refs, struct spot *spot)
 {
 	const uint8_t *code = image_bytes(image, spot->entry, spot->size);
 	size_t want = arch_native()->jump_len, mark, free;
@@ -286,7 +233,7 @@ static void judge(const struct image *image, struct spot *spot)
 	 * update's jump goes to the very entry as well.
 	 */
 	mark = arch_native()->landing_mark(code, spot->size);
-	free = nops(code + mark, spot->size - mark);
+	free = room(code + mark, spot->size - mark);
 	if (free >= want && free < spot->size - mark) {
 		spot->kind = SPOT_NOPS;
 		spot->len = (uint8_t)(mark + free > 255 ? 255 : mark + free);
@@ -294,33 +241,155 @@ static void judge(const struct image *image, struct spot *spot)
 		return;
 	}
 	spot->why = make_room(code, spot->size, want, spot);
-	if (!spot->why)
-		spot->why = branches_into(code, spot->size, spot->len);
+	if (!spot->why && addrs_hold(&refs->unknown, spot->entry))
+		spot->why = "its code can't be decoded";
+	if (!spot->why && addrs_meet(&refs->branches, spot->entry + 1, spot->entry + spot->len))
+		spot->why = "a branch leads into its first bytes";
 	if (!spot->why)
 		spot->kind = SPOT_MOVED;
+}
+
+/* Of a beginning without a name: true if it can be traced as if it were called. */
+static bool is_like_function(const struct image *image, const struct refs *refs,
+			     const struct spot *spot)
+{
+	const uint8_t *code = image_bytes(image, spot->entry, spot->size);
+
+	return addrs_hold(&refs->taken, spot->entry) ||
+	       (code && (arch_native()->landing_mark(code, spot->size) ||
+			 (addrs_hold(&refs->jumps, spot->entry) &&
+			  arch_native()->ignores_flags(code, spot->size))));
+}
+
+/* A library that unwinds stacks: some of its functions look at their callers, and have no names. */
+static bool is_unwinder(const struct image *image)
+{
+	const struct image_sym *sym;
+
+	vec_for_each (&image->syms, sym)
+		if (!strcmp(sym->name, "_Unwind_RaiseException"))
+			return true;
+	return false;
+}
+
+/* It returns twice, or looks at its caller: by its name, or by what it does. */
+static bool is_entry_only(const struct image *image, const struct spot *spot, bool in_unwinder)
+{
+	const uint8_t *code = image_bytes(image, spot->entry, spot->size);
+
+	return (in_unwinder && !spot->name) ||
+	       listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
+	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name) ||
+	       (code && arch_native()->minds_return(code, spot->size));
+}
+
+/* The spot that the code at the entry jumps on to, before it does anything but compute; or NULL. */
+static const struct spot *goes_on_to(const struct image *image, const spot_vec *spots,
+				     const struct spot *spot)
+{
+	const uint8_t *code = image_bytes(image, spot->entry, spot->size);
+	struct spot key = { 0 };
+	struct insn insn = { 0 };
+	uint64_t at = 0;
+
+	while (code && at < spot->size && insn.flow == INSN_PLAIN) {
+		if (!arch_native()->insn_decode(code + at, spot->size - at, &insn))
+			return NULL;
+		at += insn.len;
+	}
+	key.entry = spot->entry + at + (taddr)insn.rel;
+	return code && insn.flow == INSN_JUMP
+		       ? bsearch(&key, spots->items, spots->n, sizeof(key), by_place)
+		       : NULL;
+}
+
+/* What jumps on to a function of which the entry only can be traced (_setjmp does), is one as well. */
+static void judge_jumps(const struct image *image, spot_vec *spots)
+{
+	struct spot *spot;
+
+	vec_for_each (spots, spot) {
+		const struct spot *next = goes_on_to(image, spots, spot);
+
+		spot->entry_only |= next && next->entry_only;
+	}
+}
+
+/* Leaves out the parts. */
+static void drop_parts(const struct image *image, const struct refs *refs, spot_vec *spots)
+{
+	const addr_vec parts = { .items = image->parts.items, .n = image->parts.n };
+	size_t n = 0;
+
+	for (size_t i = 0; i < spots->n; i++) {
+		const struct spot *spot = &spots->items[i];
+
+		if (spot->name || addrs_hold(&refs->calls, spot->entry) ||
+		    !addrs_hold(&parts, spot->entry))
+			spots->items[n++] = *spot;
+	}
+	spots->n = n;
+}
+
+static int find_refs(const struct image *image, const spot_vec *spots, struct refs *ret,
+		     struct uspl_err *err)
+{
+	code_pieces pieces = { 0 };
+	const struct spot *spot;
+	int rc = 0;
+
+	vec_for_each (spots, spot) {
+		struct code_piece *piece = vec_push(&pieces);
+
+		if (!piece) {
+			rc = uspl_fail_nomem(err);
+			break;
+		}
+		*piece = (struct code_piece){ spot->entry, spot->size };
+	}
+	if (!rc)
+		rc = refs_find(image, &pieces, ret, err);
+	vec_release(&pieces);
+	return rc;
+}
+
+static void judge_all(const struct image *image, const struct refs *refs, spot_vec *spots)
+{
+	bool in_unwinder = is_unwinder(image);
+	struct spot *spot;
+
+	vec_for_each (spots, spot) {
+		if (listed(not_called, ARRAY_SIZE(not_called), spot->name))
+			spot->why = "it isn't entered by a call";
+		else if (is_part(spot->name))
+			spot->why = "it is a part of another function";
+		else if (!spot->name && !addrs_hold(&refs->calls, spot->entry) &&
+			 !is_like_function(image, refs, spot))
+			spot->why = "it may be a part of another function";
+		else
+			judge(image, refs, spot);
+		spot->entry_only = is_entry_only(image, spot, in_unwinder);
+	}
 }
 
 int spots_find(const struct image *image, spot_vec *ret, struct uspl_err *err)
 {
 	spot_vec spots = { 0 };
-	struct spot *spot;
+	struct refs refs = { 0 };
 	int rc = collect(image, &spots, err);
 
+	if (!rc) {
+		settle(image, &spots);
+		rc = find_refs(image, &spots, &refs, err);
+	}
 	if (rc) {
 		vec_release(&spots);
 		return rc;
 	}
-	settle(image, &spots);
-	vec_for_each (&spots, spot) {
-		if (listed(not_called, ARRAY_SIZE(not_called), spot->name))
-			spot->why = "it isn't entered by a call";
-		else if (is_part(spot->name))
-			spot->why = "it is a part of another function";
-		else
-			judge(image, spot);
-		spot->entry_only = listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
-				   listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name);
-	}
+	drop_parts(image, &refs, &spots);
+	judge_all(image, &refs, &spots);
+	judge_jumps(image, &spots);
+	refs_release(&refs);
 	*ret = spots;
 	return 0;
 }

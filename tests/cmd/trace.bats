@@ -36,6 +36,14 @@ start() {
 	SUM=$(text_sum)
 }
 
+# start_stripped PROGRAM FLAG... - the same, without its symbols
+start_stripped() {
+	mkdir "$BATS_TEST_TMPDIR/run"
+	strip -o "$BATS_TEST_TMPDIR/run/target" "$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}")/tree/target"
+	target_start "$BATS_TEST_TMPDIR/run"
+	SUM=$(text_sum)
+}
+
 # trace SUBCOMMAND [OPTION]... - on the target
 trace() {
 	tool uspl-trace "$@" "$TARGET"
@@ -121,6 +129,34 @@ expect_saved() {
 	tool uspl-trace cat "$@" "$BATS_TEST_TMPDIR/saved"
 	expect_status 0 || return
 	[ "${output//[0-9.]/}" = "$live" ] || fail 'the file says something else than the process'
+}
+
+# stripped_run FLAG... - a stripped program: functions that are called, pointed to, and only jumped to are traced
+stripped_run() {
+	local original base name addr
+	local -A at=()
+	original=$BATS_FILE_TMPDIR/trace/$(tr -d ' ' <<< "$*")/tree/target
+	base=$(readelf -Wl "$original" | awk '$1 == "LOAD" { print $3; exit }')
+	while read -r addr _ name; do
+		at[$name]=$(printf 'target+0x%x' $((16#$addr - base)))
+	done < <(nm --defined-only "$original")
+	start_stripped trace "$@"
+	trace start
+	expect_status 0 || return
+	expect_answer 'work 10' 70 || return
+	expect_answer 'threads 20' 1120 || return
+	expect_answer 'storm 5' 1 || return
+	expect_answer 'jump 5' 5 || return
+	expect_answer coroutine 147 || return
+	expect_answer 'child 3' 7 || return
+	trace report
+	expect_calls "${at[work_in_thread]}" 8 || return
+	expect_calls "${at[switcher]}" 1 || return
+	expect_calls "${at[outer]}" 191 || return
+	expect_calls "${at[answer]}" 6 || return
+	[ "$(calls "${at[on_alarm]}")" -ge 5 ] || fail 'the signal handler was not seen' || return
+	expect_nothing_lost || return
+	expect_trace_stops
 }
 
 @test "every call is counted: -O2" {
@@ -306,6 +342,48 @@ expect_saved() {
 	expect_answer throw -10
 	trace stop
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
+# exceptions_run - with what is traced now exceptions are caught as before
+exceptions_run() {
+	expect_status 0 || return
+	expect_answer throw -10 || return
+	expect_answer throw -10 || return
+	trace report
+	expect_status 0 || return
+	trace stop
+	expect_answer throw -10 || return
+	trace stop
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
+	expect_fine
+}
+
+@test "C++ exceptions with every module traced, the unwinder too" {
+	start_stripped trace-cxx -O2
+	trace start --module='*'
+	exceptions_run
+}
+
+@test "C++ exceptions in a static program" {
+	build trace-cxx -O2 -static
+	start trace-cxx -O2 -static
+	trace start
+	exceptions_run
+}
+
+@test "C++ exceptions in a static program that is stripped: refused" {
+	build trace-cxx -O2 -static
+	start_stripped trace-cxx -O2 -static
+	trace start
+	expect_status 1
+	expect_message "exceptions could not pass through traced functions"
+	expect_message "hint: '--tracer=function' leaves return addresses alone"
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	trace start --tracer=function
+	expect_status 0
+	expect_answer throw -10
+	trace stop
 	expect_fine
 }
 
@@ -585,6 +663,59 @@ expect_saved() {
 	target_stop
 	wait "$follower" || fail "cat --follow ends with status $?"
 	[ "$(grep -c 'leaf()' "$BATS_TEST_TMPDIR/out")" -ge 40 ] || fail 'records are missing'
+}
+
+@test "a stripped program: PIE" {
+	stripped_run -O2
+}
+
+@test "a stripped program: at fixed addresses" {
+	stripped_run -O3 -fno-pie -no-pie
+}
+
+@test "a stripped program: static" {
+	build trace -O2 -static
+	stripped_run -O2 -static
+}
+
+@test "room before the entry, too" {
+	build trace -O2 -fpatchable-function-entry=7,2
+	counted_run -O2 -fpatchable-function-entry=7,2
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
+	build trace -O2 -fpatchable-function-entry=6,5 -fno-pie -no-pie
+	counted_run -O2 -fpatchable-function-entry=6,5 -fno-pie -no-pie
+}
+
+@test "an endbr64 first, and room behind it" {
+	build trace -O2 -fcf-protection=full -fpatchable-function-entry=5
+	counted_run -O2 -fcf-protection=full -fpatchable-function-entry=5
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+}
+
+@test "clang: room left by -fpatchable-function-entry, and by XRay" {
+	command -v clang > /dev/null || skip 'no clang'
+	TARGET_CC=clang build trace -O2 -fpatchable-function-entry=5
+	counted_run -O2 -fpatchable-function-entry=5
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
+	TARGET_CC=clang build trace -O2 -fxray-instrument -fxray-instruction-threshold=1
+	counted_run -O2 -fxray-instrument -fxray-instruction-threshold=1
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+}
+
+@test "room that a table lists: -mfentry -mnop-mcount -mrecord-mcount" {
+	[[ $TARGET_CC = *gcc* ]] || skip 'gcc only'
+	build trace -O2 -pg -mfentry -mnop-mcount -mrecord-mcount -fno-pie -no-pie
+	counted_run -O2 -pg -mfentry -mnop-mcount -mrecord-mcount -fno-pie -no-pie
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
 }
 
 @test "built with -pg: PIE" {

@@ -390,6 +390,42 @@ static void test_general(void)
 	ok(!arch->keeps_vectors(open, 0), "no code");
 }
 
+struct entry_sample {
+	const char *name;
+	uint8_t code[16];
+	size_t len;
+	bool minds, ignores; /* its return address; the flags */
+};
+
+/* clang-format off */
+static const struct entry_sample entries[] = {
+	{ "push %rbx; sub $16,%rsp; ret", { 0x53, 0x48, 0x83, 0xec, 0x10, 0xc3 }, 6, false, true },
+	{ "mov (%rsp),%rcx; ret", { 0x48, 0x8b, 0x0c, 0x24, 0xc3 }, 5, true, true },
+	{ "pop %rdi; mov $58,%eax; syscall", { 0x5f, 0xb8, 58, 0, 0, 0, 0x0f, 0x05 }, 8, true, true },
+	{ "push %rax; mov (%rsp),%rcx; ret", { 0x50, 0x48, 0x8b, 0x0c, 0x24, 0xc3 }, 6, false, true },
+	{ "mov %rbx,%rsp; call .", { 0x48, 0x89, 0xdc, 0xe8, 0, 0, 0, 0 }, 8, true, true },
+	{ "mov 8(%rsp),%rax; ret", { 0x48, 0x8b, 0x44, 0x24, 0x08, 0xc3 }, 6, false, true },
+	{ "mov %edi,%eax; je .", { 0x89, 0xf8, 0x74, 0x00 }, 4, false, false },
+	{ "adc %eax,%eax; ret", { 0x11, 0xc0, 0xc3 }, 3, false, false },
+	{ "test %edi,%edi; je .", { 0x85, 0xff, 0x74, 0x00 }, 4, false, true },
+	{ "inc %eax; jb .", { 0xff, 0xc0, 0x72, 0x00 }, 4, false, false },
+	{ "mov %edi,%eax; jmp .", { 0x89, 0xf8, 0xeb, 0x00 }, 4, false, false },
+	{ "no code", { 0 }, 0, false, false },
+};
+/* clang-format on */
+
+static void test_entries(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		const struct entry_sample *s = &entries[i];
+
+		ok(arch_native()->minds_return(s->code, s->len) == s->minds,
+		   "%s: minds its return address or not", s->name);
+		ok(arch_native()->ignores_flags(s->code, s->len) == s->ignores,
+		   "%s: ignores the flags or not", s->name);
+	}
+}
+
 int main(void)
 {
 	arch = arch_native();
@@ -399,6 +435,7 @@ int main(void)
 	test_reloc();
 	test_jump();
 	test_general();
+	test_entries();
 	test_tls();
 	return tap_done();
 }

@@ -38,6 +38,8 @@ const struct arch arch_x86_64 = {
 	.thunk_frames = x86_64_thunk_frames,
 	.has_threads = x86_64_has_threads,
 	.keeps_vectors = x86_64_keeps_vectors,
+	.minds_return = x86_64_minds_return,
+	.ignores_flags = x86_64_ignores_flags,
 	.nop_encode = x86_64_nop_encode,
 	.fill = x86_64_fill,
 };

@@ -65,6 +65,10 @@ void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t le
 bool x86_64_has_threads(void);
 /* arch.keeps_vectors */
 bool x86_64_keeps_vectors(const uint8_t *code, size_t len);
+/* arch.minds_return */
+bool x86_64_minds_return(const uint8_t *code, size_t len);
+/* arch.ignores_flags */
+bool x86_64_ignores_flags(const uint8_t *code, size_t len);
 /* arch.nop_encode */
 bool x86_64_nop_encode(uint8_t *code, size_t len);
 /* arch.fill */
