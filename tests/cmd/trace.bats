@@ -3,7 +3,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	source "$BATS_TEST_DIRNAME/../lib/trace.bash"
 	build trace -O2
 	build trace -O2 -fpatchable-function-entry=5
 	build trace -O0
@@ -13,72 +13,12 @@ setup_file() {
 	fixture_make
 }
 
-# build PROGRAM FLAG... - makes BATS_FILE_TMPDIR/PROGRAM/FLAGS/tree/target
-build() {
-	WORK=$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}") CASE=$BATS_TEST_DIRNAME/$1
-	mkdir -p "$WORK"
-	tree_build "${*:2}"
-}
-
 setup() {
-	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	source "$BATS_TEST_DIRNAME/../lib/trace.bash"
 }
 
 teardown() {
 	target_stop
-}
-
-# start PROGRAM FLAG... - starts one of them
-start() {
-	mkdir "$BATS_TEST_TMPDIR/run"
-	cp "$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}")/tree/target" "$BATS_TEST_TMPDIR/run"
-	target_start "$BATS_TEST_TMPDIR/run"
-	SUM=$(text_sum)
-}
-
-# start_stripped PROGRAM FLAG... - the same, without its symbols
-start_stripped() {
-	mkdir "$BATS_TEST_TMPDIR/run"
-	strip -o "$BATS_TEST_TMPDIR/run/target" "$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}")/tree/target"
-	target_start "$BATS_TEST_TMPDIR/run"
-	SUM=$(text_sum)
-}
-
-# trace SUBCOMMAND [OPTION]... - on the target
-trace() {
-	tool uspl-trace "$@" "$TARGET"
-}
-
-# expect_trace_stops - stops; as soon as nobody is in traced calls, nothing of it is left
-expect_trace_stops() {
-	trace stop
-	expect_status 0 || return
-	if [[ $output == *'still in calls'* ]]; then
-		ask "work 1"
-		trace stop
-		expect_status 0 || return
-	fi
-	[[ $output != *'still in calls'* ]] || fail 'somebody stays in traced calls' || return
-	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
-	trace stop
-	expect_status 1 || return
-	expect_message 'is not traced' || return
-	expect_fine
-}
-
-# calls FUNCTION - how many calls of it the report has
-calls() {
-	awk -v name="$1" '$NF == name { print $1 }' <<< "$output"
-}
-
-# expect_calls FUNCTION NUMBER
-expect_calls() {
-	[ "$(calls "$1")" = "$2" ] || fail "$1 was called '$(calls "$1")' times, not $2"
-}
-
-# expect_nothing_lost - fails if cat or report said that calls weren't recorded, or records overwritten
-expect_nothing_lost() {
-	[[ $output != *'could not be recorded'* && $output != *overwritten* ]] || fail 'records are lost'
 }
 
 # counted_run FLAG... - every call that is made is in the report, once; then all is as before
@@ -283,6 +223,23 @@ stripped_run() {
 	expect_calls outer 1600
 	expect_calls leaf 6400
 	expect_nothing_lost
+	expect_trace_stops
+}
+
+@test "one thread after the other" {
+	start trace -O2
+	trace start -F outer -F leaf
+	expect_answer 'threads 30' 1680
+	trace cat --per-thread
+	expect_status 0
+	[ "$(grep -c '^# thread ' <<< "$output")" = 8 ] || fail 'threads'
+	awk '/^# thread/ { thread = $3 } !/^#/ && $2 != thread ")" { exit 1 }' <<< "$output" || fail 'threads are mixed'
+	[ "$(grep -c 'leaf();' <<< "$output")" = 960 ] || fail 'leaves'
+	trace cat --per-thread --format=json
+	expect_status 2
+	trace cat --per-thread --follow
+	expect_status 2
+	expect_message "'--per-thread' is for text"
 	expect_trace_stops
 }
 
