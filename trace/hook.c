@@ -48,12 +48,16 @@ static bool matches(const cli_strings *globs, const char *name)
 	return false;
 }
 
-/* Both the name that the linker knows and the one that people write count. */
-static bool matches_either(const cli_strings *globs, const char *name)
+/* Of each name both the one that the linker knows and the one that people write count. */
+static bool matches_any(const cli_strings *globs, const char *const *names, size_t n)
 {
-	auto_free char *plain = globs->n && name ? demangle_name(name) : NULL;
+	for (size_t i = 0; globs->n && i < n; i++) {
+		auto_free char *plain = demangle_name(names[i]);
 
-	return name && (matches(globs, name) || (plain && matches(globs, plain)));
+		if (matches(globs, names[i]) || (plain && matches(globs, plain)))
+			return true;
+	}
+	return false;
 }
 
 static bool is_module_wanted(void *ctx, const struct module *module)
@@ -64,13 +68,12 @@ static bool is_module_wanted(void *ctx, const struct module *module)
 }
 
 /* A function without a name is wanted unless names are asked for. */
-static bool is_function_wanted(void *ctx, const char *name, taddr entry)
+static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
 {
 	const struct hook_options *opts = ctx;
 
-	(void)entry;
-	return (!opts->only.n || matches_either(&opts->only, name)) &&
-	       !matches_either(&opts->not, name);
+	return (!opts->only.n || matches_any(&opts->only, names, n)) &&
+	       !matches_any(&opts->not, names, n);
 }
 
 uint64_t trace_ring_bytes(int kb)

@@ -45,6 +45,21 @@ static bool sym_covers(const struct image_sym *sym, taddr addr)
 	}
 }
 
+size_t image_first_sym(const struct image *image, taddr addr)
+{
+	size_t low = 0, high = image->syms.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (image->syms.items[mid].addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 const struct image_sym *image_sym_at(const struct image *image, taddr addr)
 {
 	/*
@@ -52,16 +67,8 @@ const struct image_sym *image_sym_at(const struct image *image, taddr addr)
 	 * and aliases.
 	 */
 	enum { LOOK_BACK = 64 };
-	size_t low = 0, high = image->syms.n;
+	size_t low = image_first_sym(image, addr + 1);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->syms.items[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t back = 0; low > 0 && back < LOOK_BACK; back++) {
 		const struct image_sym *sym = &image->syms.items[--low];
 

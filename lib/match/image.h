@@ -74,6 +74,8 @@ struct image {
 const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
 /* The segment that addr lies in, or NULL. */
 const struct image_seg *image_seg_at(const struct image *image, taddr addr);
+/* The place among syms of the first one at addr or above; their number if there is none. */
+size_t image_first_sym(const struct image *image, taddr addr);
 /* The function or object symbol that covers addr (or starts at it, if it has no size), or NULL. */
 const struct image_sym *image_sym_at(const struct image *image, taddr addr);
 

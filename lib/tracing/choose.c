@@ -42,18 +42,45 @@ static int note_updates(const struct proc *proc, const region_vec *updates, spot
 	return rc;
 }
 
-static int keep_wanted(const spot_vec *all, const struct trace_request *request,
-		       const struct marks *marks, spot_vec *ret, struct uspl_err *err)
+/* Asks for a function, with the names of all symbols at its entry, which are neighbours. */
+static int is_wanted(const struct image *image, const struct spot *spot,
+		     const struct trace_choice *choice, bool *ret, struct uspl_err *err)
 {
-	const struct trace_choice *choice = &request->choice;
+	VEC(const char *) names = { 0 };
+	int rc = 0;
+
+	for (size_t i = image_first_sym(image, spot->entry);
+	     !rc && i < image->syms.n && image->syms.items[i].addr == spot->entry; i++) {
+		const char **place = vec_push(&names);
+
+		if (place)
+			*place = image->syms.items[i].name;
+		else
+			rc = uspl_fail_nomem(err);
+	}
+	*ret = !rc && choice->function(choice->ctx, names.items, names.n);
+	vec_release(&names);
+	return rc;
+}
+
+static int keep_wanted(const struct image *image, const spot_vec *all,
+		       const struct trace_request *request, const struct marks *marks,
+		       spot_vec *ret, struct uspl_err *err)
+{
 	const struct spot *spot;
 
 	vec_for_each (all, spot) {
 		struct spot *place;
+		bool wanted;
+		int rc;
 
 		if (spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
-		    marks_cover(marks, spot->entry, spot->len) ||
-		    !choice->function(choice->ctx, spot->name, spot->entry))
+		    marks_cover(marks, spot->entry, spot->len))
+			continue;
+		rc = is_wanted(image, spot, &request->choice, &wanted, err);
+		if (rc)
+			return rc;
+		if (!wanted)
 			continue;
 		place = vec_push(ret);
 		if (!place)
@@ -80,7 +107,7 @@ int choose_spots(const struct proc *proc, const struct module *module, const reg
 	if (!rc)
 		rc = marks_read(proc, &marks, err);
 	if (!rc)
-		rc = keep_wanted(&all, request, &marks, ret, err);
+		rc = keep_wanted(image, &all, request, &marks, ret, err);
 	if (!rc)
 		rc = note_updates(proc, updates, ret, err);
 	vec_release(&all);

@@ -20,8 +20,8 @@
 /* What is to be traced. */
 struct trace_choice {
 	bool (*module)(void *ctx, const struct module *module);
-	/* Of a module that is chosen. name is NULL where none is known. */
-	bool (*function)(void *ctx, const char *name, taddr entry);
+	/* Of a module that is chosen, a function with all its names; n is 0 where none is known. */
+	bool (*function)(void *ctx, const char *const *names, size_t n);
 	void *ctx;
 };
 

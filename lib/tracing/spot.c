@@ -99,10 +99,13 @@ static int by_entry(const void *a, const void *b)
 
 	if (x->entry != y->entry)
 		return x->entry < y->entry ? -1 : 1;
-	/* Of several names for one place the one with a size, then the first of the alphabet. */
+	/*
+	 * Of several names for one place the one with a size, then the last of the alphabet, which
+	 * begins with no underscore (as image_sym_at has it).
+	 */
 	if (!x->size != !y->size)
 		return x->size ? -1 : 1;
-	return x->name && y->name ? strcmp(x->name, y->name) : 0;
+	return x->name && y->name ? strcmp(y->name, x->name) : 0;
 }
 
 static int by_place(const void *a, const void *b)
