@@ -9,6 +9,9 @@
 
 #define TRACE_PAGE 4096ull
 
+/* Of the table of threads; the table of chunks follows it. */
+#define TRACE_THREADS_LEN (USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread))
+
 /* A whole number of pages. */
 static inline uint64_t trace_pages(uint64_t len)
 {
@@ -34,6 +37,12 @@ void share_control(const struct proc *proc, const struct uspl_trace_region *head
 		   struct uspl_trace_control *ret);
 /* Unmaps them; a failure is noted in the log. */
 void share_unmap(struct proc *proc, const struct uspl_trace_region *head);
+/*
+ * Gives the stacks that are known by now their shadows, for a process that may not map memory
+ * itself; head has the tables. As far as there is room: what is left out is counted when it is used.
+ */
+int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
+		       struct uspl_err *err) uspl_must_check;
 /*
  * Fills in where the runtime finds a thread's id and its processor, as far as that can be told, and
  * which threads it records: those, or all if there are none. USPL_E_NO_PROCESS: one isn't there.

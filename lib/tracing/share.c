@@ -12,9 +12,8 @@
 #include "tracing/internal.h"
 
 #define N_RINGS 1024
-#define THREADS_LEN (USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread))
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))
-#define TABLES_LEN (THREADS_LEN + CHUNKS_LEN + TRACE_PAGE)
+#define TABLES_LEN (TRACE_THREADS_LEN + CHUNKS_LEN + TRACE_PAGE)
 
 /* An address may have its highest bit set; an error is one of the last 4095. */
 static bool is_failure(int64_t result)
@@ -26,7 +25,7 @@ static void note(struct uspl_trace_region *head, taddr tables, taddr rings, uint
 {
 	head->tables = tables;
 	head->tables_len = TABLES_LEN;
-	head->counters = tables + THREADS_LEN + CHUNKS_LEN;
+	head->counters = tables + TRACE_THREADS_LEN + CHUNKS_LEN;
 	head->rings = rings;
 	head->ring_mask = ring_bytes - 1;
 	head->ring_bytes = trace_pages(ring_bytes + USPL_TRACE_RING_HEADER);
@@ -39,7 +38,7 @@ void share_control(const struct proc *proc, const struct uspl_trace_region *head
 {
 	*ret = (struct uspl_trace_control){
 		.threads = head->tables,
-		.chunks = head->tables + THREADS_LEN,
+		.chunks = head->tables + TRACE_THREADS_LEN,
 		.rings = head->rings,
 		.ring_bytes = head->ring_bytes,
 		.ring_mask = head->ring_mask,
@@ -56,7 +55,7 @@ static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head
 	uint64_t chunks[USPL_TRACE_CHUNKS];
 	struct inject_req reqs[INJECT_MAX];
 	size_t n = 0, done;
-	int rc = proc_read(proc, head->tables + THREADS_LEN, chunks, sizeof(chunks), err);
+	int rc = proc_read(proc, head->tables + TRACE_THREADS_LEN, chunks, sizeof(chunks), err);
 
 	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
 		/* Bit 0: a chunk that has none. */
@@ -131,10 +130,13 @@ int share_map(struct proc *proc, const struct trace_request *request,
 	}
 	note(head, (taddr)reqs[0].result, (taddr)reqs[1].result, request->ring_bytes);
 	rc = mark(proc, head, err);
+	if (!rc)
+		rc = proc_refresh_maps(proc, err);
+	if (!rc && proc->seccomp)
+		rc = stacks_map_shadows(proc, head, err);
 	if (rc) {
 		share_unmap(proc, head);
 		head->tables = 0;
-		return rc;
 	}
-	return proc_refresh_maps(proc, err);
+	return rc;
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// stacks.c - shadows for the stacks of a process that may not map memory itself
+/*
+ * Under a filter on system calls the runtime makes none, so a stack without a shadow is one whose calls can't be recorded. What is known to be a
+ * stack, or looks like one, gets its shadow from outside before tracing starts: the main thread's, and memory with an inaccessible guard
+ * below it, which thread stacks have, those that wait for a next thread, and many coroutines'. Only the upper part of each: few go deeper.
+ */
+
+#include <string.h>
+
+#include "base/log.h"
+#include "proc/inject.h"
+#include "tracing/internal.h"
+
+#define UPPER (2ull << 20)
+#define N_MAX (USPL_TRACE_CHUNKS / 4 * 3) /* the rest is for those that turn up later */
+#define CHUNK_SHIFT 18
+
+_Static_assert(1 << CHUNK_SHIFT == USPL_TRACE_CHUNK, "as trace.S has it");
+
+/* Neighbouring chunks, mapped by one request. */
+struct run {
+	taddr chunk;
+	uint64_t n;
+};
+
+struct shadows {
+	uint64_t table[USPL_TRACE_CHUNKS]; /* as the target has it */
+	size_t n;
+	VEC(struct run) runs;
+};
+
+static bool is_guard(const struct mapping *map)
+{
+	return !map->read && !map->write && !map->exec && !map->inode;
+}
+
+static bool is_stack(const mapping_vec *maps, size_t i)
+{
+	const struct mapping *map = &maps->items[i];
+
+	if (!map->read || !map->write || map->exec || map->shared || map->inode)
+		return false;
+	return !strcmp(map->path, "[stack]") ||
+	       (i && map[-1].end == map->start && is_guard(&map[-1]));
+}
+
+/* The chunk's place in the table; NULL if it has none, or is there already. */
+static uint64_t *place_of(struct shadows *shadows, taddr chunk)
+{
+	size_t at = (size_t)(chunk >> CHUNK_SHIFT);
+
+	for (size_t i = 0; i < USPL_TRACE_PROBES; i++) {
+		uint64_t *place = &shadows->table[(at + i) % USPL_TRACE_CHUNKS];
+
+		if (*place == chunk)
+			return NULL;
+		if (!*place)
+			return place;
+	}
+	return NULL;
+}
+
+static int add_chunk(struct shadows *shadows, taddr chunk, struct uspl_err *err)
+{
+	uint64_t *place = shadows->n < N_MAX ? place_of(shadows, chunk) : NULL;
+	struct run *run = shadows->runs.items + shadows->runs.n;
+
+	if (!place)
+		return 0;
+	*place = chunk;
+	shadows->n++;
+	if (shadows->runs.n && run[-1].chunk + run[-1].n * USPL_TRACE_CHUNK == chunk) {
+		run[-1].n++;
+		return 0;
+	}
+	run = vec_push(&shadows->runs);
+	if (!run)
+		return uspl_fail_nomem(err);
+	*run = (struct run){ chunk, 1 };
+	return 0;
+}
+
+static int add_stack(struct shadows *shadows, const struct mapping *map, struct uspl_err *err)
+{
+	bool grows = !strcmp(map->path, "[stack]");
+	taddr from = map->end - UPPER;
+	int rc = 0;
+
+	if (!grows && from < map->start)
+		from = map->start;
+	for (from &= -(taddr)USPL_TRACE_CHUNK; !rc && from < map->end; from += USPL_TRACE_CHUNK)
+		rc = add_chunk(shadows, from, err);
+	return rc;
+}
+
+/* Says in the table that a run has no shadow: something else lies there. */
+static void give_up(struct shadows *shadows, const struct run *run)
+{
+	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
+		if (shadows->table[i] - run->chunk < run->n * USPL_TRACE_CHUNK)
+			shadows->table[i]++;
+}
+
+/* Maps the shadows of up to n runs; *ret_done counts them. */
+static int map_some(struct proc *proc, struct shadows *shadows, const struct run *runs, size_t n,
+		    size_t *ret_done, struct uspl_err *err)
+{
+	struct inject_req reqs[INJECT_MAX];
+	int rc;
+
+	n = n < INJECT_MAX ? n : INJECT_MAX;
+	for (size_t i = 0; i < n; i++)
+		reqs[i] = inject_mmap(USPL_TRACE_SHADOW(runs[i].chunk),
+				      2 * runs[i].n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
+	rc = inject_run(proc, reqs, n, ret_done, err);
+	if (!rc && (taddr)reqs[*ret_done - 1].result != reqs[*ret_done - 1].args[0])
+		give_up(shadows, &runs[*ret_done - 1]);
+	return rc;
+}
+
+int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
+		       struct uspl_err *err)
+{
+	auto_free struct shadows *shadows = calloc(1, sizeof(*shadows));
+	int rc = shadows ? 0 : uspl_fail_nomem(err);
+
+	for (size_t i = 0; !rc && i < proc->maps.n; i++)
+		if (is_stack(&proc->maps, i))
+			rc = add_stack(shadows, &proc->maps.items[i], err);
+	for (size_t i = 0, done; !rc && i < shadows->runs.n; i += done)
+		rc = map_some(proc, shadows, shadows->runs.items + i, shadows->runs.n - i, &done,
+			      err);
+	if (!rc)
+		rc = proc_write(proc, head->tables + TRACE_THREADS_LEN, shadows->table,
+				sizeof(shadows->table), err);
+	if (shadows) {
+		log_info("trace", "%zu chunks of stacks have shadows", shadows->n);
+		vec_release(&shadows->runs);
+	}
+	return rc;
+}
