@@ -10,7 +10,7 @@
 #define FOLLOW_NS 100000000
 
 struct options {
-	bool follow;
+	bool follow, per_thread;
 	int depth;
 	const char *format, *session;
 };
@@ -47,6 +47,9 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 			       reader->view.session.regions.n
 				       ? "the tracer 'function' doesn't record"
 				       : "markers don't have");
+	if (!rc && opts->per_thread && (opts->follow || format != &format_text))
+		rc = uspl_fail(err, USPL_E_USAGE,
+			       "'--per-thread' is for text, and for what is there already");
 	if (!rc && opts->follow && reader_is_file(reader))
 		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
 	if (rc)
@@ -71,6 +74,8 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 	const struct cli_option table[] = {
 		{ 'f', "follow", NULL, CLI_FLAG, &opts.follow,
 		  "go on printing what comes, until ^C" },
+		{ 0, "per-thread", NULL, CLI_FLAG, &opts.per_thread,
+		  "as text: one thread after the other, not all merged by time" },
 		{ 0, "depth", "N", CLI_INT, &opts.depth, "leave out calls that are nested deeper" },
 		{ 0, "format", "NAME", CLI_STRING, &opts.format,
 		  "'text' (default), 'json', 'chrome' (for Perfetto), 'folded' (for flame "
@@ -91,6 +96,7 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 	if (rc == CLI_GO_ON) {
 		cancel_catch();
 		reader.log.depth = (uint32_t)opts.depth;
+		reader.log.per_thread = opts.per_thread;
 		rc = print(&reader, &opts, err);
 	}
 	reader_release(&reader);

@@ -80,7 +80,8 @@ struct trace_log {
 	uint64_t start_ticks; /* printed times count from here */
 	const struct timeline *timeline;
 	uint64_t overwritten, unseen;
-	uint32_t depth; /* calls deeper than this are left out; 0: none are */
+	uint32_t depth;  /* calls deeper than this are left out; 0: none are */
+	bool per_thread; /* text: one thread after the other, not all by time */
 };
 
 /* Ticks in microseconds. */
