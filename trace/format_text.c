@@ -64,7 +64,9 @@ static int print_by_thread(const struct reader *reader, struct buf *out, struct 
 		};
 	qsort(turns, n, sizeof(*turns), by_thread);
 	for (size_t i = 0; i < n; i++) {
-		if (!i || turns[i].tid != turns[i - 1].tid)
+		if (!i && !turns[i].tid)
+			buf_addstr(out, "# threads that have ended\n");
+		else if (!i || turns[i].tid != turns[i - 1].tid)
 			buf_addf(out, "# thread %d\n", turns[i].tid);
 		print_event(reader, &timeline->events.items[turns[i].event], out);
 	}
