@@ -19,72 +19,10 @@
 
 #include "arch/arch.h"
 #include "tracing/refs.h"
+#include "tracing/special.h"
 
 /* Functions larger than this are not looked through. */
 #define SIZE_MAX_MOVED (4u << 20)
-
-/* They return more than once, or again after their frame is gone. */
-static const char *const returns_twice[] = {
-	"setjmp",  "_setjmp",    "__setjmp",     "sigsetjmp",   "__sigsetjmp",   "vfork",
-	"__vfork", "getcontext", "__getcontext", "swapcontext", "__swapcontext", "savectx",
-};
-
-/*
- * They are entered by the kernel, by a stub, or on a new stack: what lies at their stack pointer isn't a return address.
- */
-static const char *const not_called[] = {
-	"_start",
-	"_dl_start_user",
-	"__restore_rt",
-	"__restore",
-	"clone",
-	"__clone",
-	"clone3",
-	"__clone3",
-	"__start_context",
-	"_dl_runtime_resolve",
-	"_dl_runtime_resolve_fxsave",
-	"_dl_runtime_resolve_xsave",
-	"_dl_runtime_resolve_xsavec",
-	"_dl_runtime_profile_avx",
-	"_dl_runtime_profile_avx512",
-	"_dl_runtime_profile_sse",
-	"_dl_tlsdesc_return",
-	"_dl_tlsdesc_undefweak",
-	"_dl_tlsdesc_dynamic",
-	"__morestack",
-};
-
-/* They look at the address that they return to, to know who asks. */
-static const char *const looks_at_caller[] = {
-	"dlopen",
-	"dlsym",
-	"dlvsym",
-	"dlmopen",
-	"dlclose",
-	"dladdr",
-	"__libc_dlopen_mode",
-	"_dl_open",
-	"mcount",
-	"_mcount",
-	"__fentry__",
-	"_Unwind_RaiseException",
-	"_Unwind_Resume",
-	"_Unwind_ForcedUnwind",
-	"_Unwind_Backtrace",
-	"uw_init_context_1",
-	"uw_install_context_1",
-	"__cxa_throw",
-	"__cxa_rethrow",
-};
-
-static bool listed(const char *const *names, size_t n, const char *name)
-{
-	for (size_t i = 0; name && i < n; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
 
 static bool is_code(const struct image *image, taddr addr)
 {
@@ -113,12 +51,6 @@ static int by_place(const void *a, const void *b)
 	const struct spot *x = a, *y = b;
 
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
-}
-
-/* A part that the compiler has put elsewhere: it is jumped to. */
-static bool is_part(const char *name)
-{
-	return name && strstr(name, ".cold");
 }
 
 static int add(spot_vec *spots, const char *name, taddr entry, uint64_t size, struct uspl_err *err)
@@ -264,28 +196,6 @@ static bool is_like_function(const struct image *image, const struct refs *refs,
 			  arch_native()->ignores_flags(code, spot->size))));
 }
 
-/* A library that unwinds stacks: some of its functions look at their callers, and have no names. */
-static bool is_unwinder(const struct image *image)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&image->syms, sym)
-		if (!strcmp(sym->name, "_Unwind_RaiseException"))
-			return true;
-	return false;
-}
-
-/* It returns twice, or looks at its caller: by its name, or by what it does. */
-static bool is_entry_only(const struct image *image, const struct spot *spot, bool in_unwinder)
-{
-	const uint8_t *code = image_bytes(image, spot->entry, spot->size);
-
-	return (in_unwinder && !spot->name) ||
-	       listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
-	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name) ||
-	       (code && arch_native()->minds_return(code, spot->size));
-}
-
 /* The spot that the code at the entry jumps on to, before it does anything but compute; or NULL. */
 static const struct spot *goes_on_to(const struct image *image, const spot_vec *spots,
 				     const struct spot *spot)
@@ -358,20 +268,20 @@ static int find_refs(const struct image *image, const spot_vec *spots, struct re
 
 static void judge_all(const struct image *image, const struct refs *refs, spot_vec *spots)
 {
-	bool in_unwinder = is_unwinder(image);
+	struct special special;
 	struct spot *spot;
 
+	special_init(&special, image);
 	vec_for_each (spots, spot) {
-		if (listed(not_called, ARRAY_SIZE(not_called), spot->name))
-			spot->why = "it isn't entered by a call";
-		else if (is_part(spot->name))
-			spot->why = "it is a part of another function";
-		else if (!spot->name && !addrs_hold(&refs->calls, spot->entry) &&
-			 !is_like_function(image, refs, spot))
+		spot->why = special_why(&special, spot->name);
+		if (spot->why)
+			continue;
+		if (!spot->name && !addrs_hold(&refs->calls, spot->entry) &&
+		    !is_like_function(image, refs, spot))
 			spot->why = "it may be a part of another function";
 		else
 			judge(image, refs, spot);
-		spot->entry_only = is_entry_only(image, spot, in_unwinder);
+		spot->entry_only = special_entry_only(&special, spot);
 	}
 }
 

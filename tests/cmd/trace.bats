@@ -464,6 +464,17 @@ exceptions_run() {
 	expect_trace_stops
 }
 
+@test "a program that Go has built" {
+	build trace -O2 -DGO
+	start trace -O2 -DGO
+	trace start
+	expect_status 1
+	expect_message 'no function of pid [0-9]+ is to be traced'
+	trace list
+	expect_output "none .* outer: it is Go's, whose stacks move"
+	expect_fine
+}
+
 @test "the table of tracers, and their options" {
 	tool uspl-trace tracers
 	expect_status 0

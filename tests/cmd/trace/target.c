@@ -19,6 +19,11 @@
 long leaf(long x), middle(long x), outer(long x), fib(long n);
 void jumper(int depth), switcher(int n), on_alarm(int sig);
 
+#ifdef GO
+/* What Go's linker puts into a program's data. */
+__attribute__((aligned(16), used)) static char mark[] = "\xff Go buildinf:";
+#endif
+
 static volatile long sink;
 
 KEPT long leaf(long x)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* special.h - functions that can't be traced as others are */
+#ifndef USPL_TRACING_SPECIAL_H
+#define USPL_TRACING_SPECIAL_H
+
+#include "tracing/spot.h"
+
+/* What a module is. */
+struct special {
+	const struct image *image;
+	bool go;       /* built by Go */
+	bool unwinder; /* unwinds stacks */
+};
+
+/* Looks at the image, which must outlive it. */
+void special_init(struct special *special, const struct image *image);
+/* Why a function of that name (NULL: not known) can't be traced at all; NULL if nothing is known. */
+const char *special_why(const struct special *special, const char *name);
+/* True if only the function's entry can be: it returns twice, or looks at its caller. */
+bool special_entry_only(const struct special *special, const struct spot *spot);
+
+#endif
