@@ -15,6 +15,7 @@ prepare() {
 	[ -e "$newest/debian/patches/$fix" ] || give_up "the archive's newest redis has no $fix" || return
 	[ ! -e "$STOCK/src/debian/patches/$fix" ] || give_up "the archive's oldest redis has $fix already" || return
 	cp "$newest/debian/patches/$fix" "$BATS_FILE_TMPDIR/"
+	ln -s "$STOCK/bin/usr/bin/redis-check-rdb" "$BATS_FILE_TMPDIR/redis-server"
 }
 
 setup_file() {
@@ -37,7 +38,6 @@ redis_start() {
 
 @test "stock redis-server: a fix from the package's history, no request fails, no connection drops, no key is lost" {
 	local round program=$STOCK/bin/usr/bin/redis-check-rdb
-	ln -s "$program" "$BATS_FILE_TMPDIR/redis-server"
 	redis_start redis-server
 
 	TARGET_NAME=src/redis-server ID=stockfix
