@@ -333,9 +333,10 @@ struct errand {
 	const struct inject_choice *choice; /* NULL: any thread will do */
 	struct inject_req *reqs;
 	size_t n, *ret_done;
+	int64_t deadline; /* for threads that can't be stopped at the moment */
 };
 
-/* UNFIT when this thread can't do it and nothing has happened. */
+/* UNFIT when this thread can't do it and nothing has happened; err may say why. */
 static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
@@ -344,8 +345,11 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 	struct host host = { .thread = { .tid = tid, .timeouts = &timeouts },
 			     .room = room_for(errand->reqs, errand->n) };
 	struct thread *thread = &host.thread;
-	int rc = thread_seize(proc, thread, err);
+	int rc = thread_require_stoppable(proc, tid, errand->deadline, err);
 
+	if (rc)
+		return UNFIT;
+	rc = thread_seize(proc, thread, err);
 	if (rc)
 		return rc;
 	if (thread->state == THREAD_GONE)
@@ -386,18 +390,25 @@ int inject_rank(const struct proc *proc, pid_t tid)
 static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
+	struct uspl_err why = { 0 };
 
 	for (int wanted = 0; wanted <= INJECT_RANK_WORST; wanted++) {
 		const pid_t *tid;
 
 		vec_for_each (tids, tid) {
-			int rc = inject_rank(proc, *tid) == wanted ? run_on(errand, *tid, err)
+			int rc = inject_rank(proc, *tid) == wanted ? run_on(errand, *tid, &why)
 								   : UNFIT;
 
+			if (rc < 0 && err)
+				*err = why;
 			if (rc != UNFIT)
 				return rc;
 		}
 	}
+	if (!errand->choice && why.code == USPL_E_UNSTOPPABLE && err)
+		*err = why;
+	if (!errand->choice && why.code == USPL_E_UNSTOPPABLE)
+		return -USPL_E_UNSTOPPABLE;
 	return uspl_fail(err, errand->choice ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
@@ -405,7 +416,11 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
-	struct errand errand = { .choice = choice, .reqs = reqs, .n = n, .ret_done = ret_done };
+	struct errand errand = { .choice = choice,
+				 .reqs = reqs,
+				 .n = n,
+				 .ret_done = ret_done,
+				 .deadline = clock_now_ns() + STOP_NS };
 	struct inject_agent *agent = NULL;
 	tid_vec tids = { 0 };
 	sigset_t all, old;

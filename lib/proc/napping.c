@@ -36,26 +36,16 @@ static int64_t read_exec_start(const char *path)
 	return line && sscanf(line, ": %lld.%6lld", &ms, &part) == 2 ? ms * 1000000 + part : -1;
 }
 
-/* Field 39 of the thread's stat. */
-static int read_cpu(const struct proc *proc, pid_t tid)
-{
-	auto_buf struct buf text = { 0 };
-	char path[64], *p;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
-	p = file_read(path, &text, NULL) == 0 ? strrchr(text.data, ')') : NULL;
-	for (int field = 2; p && field < 39; field++)
-		p = strchr(p + 1, ' ');
-	return p ? atoi(p + 1) : -1;
-}
-
 bool nap_read(const struct proc *proc, struct nap *nap)
 {
+	enum { STAT_PROCESSOR = 39 }; /* proc(5) */
+	auto_buf struct buf text = { 0 };
+	const char *cpu = thread_stat(proc, nap->tid, STAT_PROCESSOR, &text);
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/sched", proc->pid, nap->tid);
 	nap->began_ns = read_exec_start(path);
-	nap->cpu = read_cpu(proc, nap->tid);
+	nap->cpu = cpu ? atoi(cpu) : -1;
 	nap->slept_ns = -1;
 	/* 0: the thread has been moved to another processor and not run there yet. */
 	return nap->began_ns > 0 && nap->cpu >= 0 && nap->cpu < CPU_SETSIZE;

@@ -7,6 +7,8 @@
 
 /* How long a thread is waited for that was asked to stop and may go on at once. */
 #define LAST_WAIT_NS 1000000000ll
+/* And one in uninterruptible sleep, before anybody is stopped. */
+#define UNSTOPPABLE_NS 1000000000ll
 
 /*
  * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each
@@ -122,12 +124,31 @@ static void note_timeouts(struct stop *stop)
 	vec_release(&tids);
 }
 
+/* Nobody should have to stand still for one that can't be stopped. */
+static int require_stoppable(const struct proc *proc, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + UNSTOPPABLE_NS;
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	int rc = threads_list(proc, &tids, err);
+
+	vec_for_each (&tids, tid)
+		rc = rc ? rc : thread_require_stoppable(proc, *tid, deadline, err);
+	vec_release(&tids);
+	return rc;
+}
+
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
 {
 	size_t found;
 	int rc;
 
 	stop_begin(stop, proc);
+	rc = require_stoppable(proc, err);
+	if (rc) {
+		relax(stop);
+		return rc;
+	}
 	do {
 		rc = seize_new(stop, &found, err);
 	} while (!rc && found);

@@ -72,6 +72,17 @@ static long status_field(const struct proc *proc, pid_t tid, const char *field, 
 	return line ? atol(line + strlen(field)) : -1;
 }
 
+const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
+{
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
+	p = file_read(path, text, NULL) == 0 ? strrchr(text->data, ')') : NULL;
+	for (int at = 2; p && at < field; at++)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : NULL;
+}
+
 /*
  * io_uring's and vhost's workers are listed as threads, but never run the program's code and can't
  * be traced.
@@ -80,13 +91,17 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 {
 	enum { PF_IO_WORKER = 0x10, PF_USER_WORKER = 0x4000 }; /* include/linux/sched.h */
 	auto_buf struct buf text = { 0 };
-	char path[64], *p;
+	const char *flags = thread_stat(proc, tid, 9, &text);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
-	p = file_read(path, &text, NULL) == 0 ? strrchr(text.data, ')') : NULL;
-	for (int field = 2; p && field < 9; field++)
-		p = strchr(p + 1, ' ');
-	return p && (strtoul(p + 1, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
+	return flags && (strtoul(flags, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
+}
+
+static bool is_uninterruptible(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	const char *state = thread_stat(proc, tid, 3, &text);
+
+	return state && *state == 'D';
 }
 
 /* Why a thread can't be seized: it exits, somebody else traces it, or we may not. */
@@ -158,9 +173,24 @@ static int fail_unstoppable(const struct proc *proc, const struct thread *thread
 	uspl_fail(err, USPL_E_UNSTOPPABLE,
 		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
 		  name, proc->pid, state, buf_str(&wchan));
-	uspl_hint(err, "a thread in uninterruptible sleep or in vfork() can't be stopped; try "
-		       "again later");
+	uspl_hint(err, "a thread in uninterruptible sleep, of a frozen control group, or in "
+		       "vfork() can't be stopped; try again later");
 	return -USPL_E_UNSTOPPABLE;
+}
+
+int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
+			     struct uspl_err *err)
+{
+	static const struct timespec pause = { 0, 1000000 };
+	const struct thread thread = { .tid = tid };
+
+	/* The kernel tells nobody when such a sleep ends. */
+	while (is_uninterruptible(proc, tid)) {
+		if (clock_now_ns() > deadline)
+			return fail_unstoppable(proc, &thread, err);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,

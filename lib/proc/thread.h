@@ -36,6 +36,12 @@ typedef VEC(struct thread) thread_vec;
 typedef VEC(pid_t) tid_vec;
 
 /*
+ * Waits, until the deadline, for a thread in uninterruptible sleep: it can't be stopped, nor, once it
+ * has been asked to, be let go before it stops. USPL_E_UNSTOPPABLE, saying where it sleeps.
+ */
+int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
+			     struct uspl_err *err) uspl_must_check;
+/*
  * Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which
  * is no failure.
  */
@@ -65,6 +71,11 @@ taddr thread_rseq(const struct thread *thread);
 /* Lets a thread go on by itself and detaches. */
 void thread_release(const struct proc *proc, struct thread *thread);
 
+/*
+ * A field of /proc/PID/task/TID/stat and what follows it; fields count from 1 as in proc(5), and are
+ * behind the name in parentheses, which may hold anything. NULL if it can't be read; points into text.
+ */
+const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
 /* The thread's name, "?" if it can't be read. */
 void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */
