@@ -15,7 +15,8 @@ local loads = {
 	-- Numbers and tables.
 	function()
 		local t, sum = {}, 0
-		for i = 1, 200000 do t[i % 1000 + 1] = i * 2; sum = sum + t[(i * 7) % 1000 + 1 > #t and 1 or (i * 7) % 1000 + 1] end
+		for i = 1, 1000 do t[i] = i end
+		for i = 1, 200000 do t[i % 1000 + 1] = i * 2; sum = sum + t[(i * 7) % 1000 + 1] end
 		return sum
 	end,
 	-- Strings, and patterns in them.
