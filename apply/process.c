@@ -133,6 +133,7 @@ static int switch_on(const struct session *session, struct report *report, struc
 		.max_pause_s = session->opts->max_pause_s,
 		.scan_bytes = (uint64_t)session->opts->scan_mib << 20,
 		.stop_all = session->opts->stop,
+		.planned = session->opts->check,
 	};
 	struct region *region;
 

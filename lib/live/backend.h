@@ -70,7 +70,16 @@ int64_t run_limit_ns(const struct run *run);
 struct safety_finding *run_next_finding(struct run *run);
 /* Keeps it. */
 void run_add_finding(struct run *run);
-/* Stops everybody and looks, as an attempt of the full stop does, and changes nothing. */
-int full_stop_look(struct run *run, bool *ret_blocked, struct uspl_err *err) uspl_must_check;
+/*
+ * Stops everybody and looks, as an attempt of the full stop does, and changes nothing. *ret_late: it
+ * was broken off, since it took too long.
+ */
+int full_stop_look(struct run *run, bool *ret_late, struct uspl_err *err) uspl_must_check;
+/*
+ * The same for the quiet way, with the same failures as the back end: only those that run are stopped.
+ * *ret_threads: how many there are.
+ */
+int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads,
+	       struct uspl_err *err) uspl_must_check;
 
 #endif

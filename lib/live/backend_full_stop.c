@@ -137,9 +137,14 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 	return rc;
 }
 
-int full_stop_look(struct run *run, bool *ret_blocked, struct uspl_err *err)
+int full_stop_look(struct run *run, bool *ret_late, struct uspl_err *err)
 {
-	return stand_still(run, NULL, ret_blocked, err);
+	bool blocked = false;
+	int rc = stand_still(run, NULL, &blocked, err);
+
+	if (!rc)
+		*ret_late = blocked && !run->n_findings;
+	return rc;
 }
 
 static int full_stop_attempt(struct run *run, struct uspl_err *err)

@@ -90,22 +90,6 @@ static int check_word(struct quiet *quiet, struct uspl_err *err)
 			 "an interrupted switch has left entries of both kinds");
 }
 
-static int prepare(struct quiet *quiet, struct uspl_err *err)
-{
-	const struct transition *t = quiet->t;
-	int rc;
-
-	if (t->n_regions != 1)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update changes several modules");
-	rc = gates_plan(&quiet->gates, t->proc, t->modules, quiet->region, err);
-	if (!rc)
-		rc = check_word(quiet, err);
-	if (!rc)
-		rc = asleep_open(&quiet->asleep, t->proc, err);
-	quiet->open = !rc;
-	return rc || quiet->run->switched ? rc : gates_load(&quiet->gates, err);
-}
-
 /*
  * Where a loop begins at an entry, a thread that comes to the gate may be in the middle of the
  * function, with its flags and its red zone in use.
@@ -121,10 +105,27 @@ static int refuse_loops(const struct region *region, struct uspl_err *err)
 	return 0;
 }
 
-static int quiet_open(struct run *run, struct uspl_err *err)
+/* All that can be found out without changing anything. */
+static int plan(struct quiet *quiet, struct uspl_err *err)
+{
+	const struct transition *t = quiet->t;
+	int rc = refuse_loops(quiet->region, err);
+
+	if (!rc && t->n_regions != 1)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the update changes several modules");
+	if (!rc)
+		rc = gates_plan(&quiet->gates, t->proc, t->modules, quiet->region, err);
+	if (!rc && !t->planned)
+		rc = check_word(quiet, err);
+	if (!rc)
+		rc = asleep_open(&quiet->asleep, t->proc, err);
+	quiet->open = !rc;
+	return rc;
+}
+
+static int open_plan(struct run *run, struct uspl_err *err)
 {
 	struct quiet *quiet = calloc(1, sizeof(*quiet));
-	int rc;
 
 	run->quiet = quiet;
 	if (!quiet)
@@ -133,8 +134,14 @@ static int quiet_open(struct run *run, struct uspl_err *err)
 	quiet->t = run->t;
 	quiet->region = run->t->regions[0];
 	quiet->before = quiet->region->state;
-	rc = refuse_loops(quiet->region, err);
-	return rc ? rc : prepare(quiet, err);
+	return plan(quiet, err);
+}
+
+static int quiet_open(struct run *run, struct uspl_err *err)
+{
+	int rc = open_plan(run, err);
+
+	return rc || run->switched ? rc : gates_load(&run->quiet->gates, err);
 }
 
 static void quiet_close(struct run *run)
@@ -427,6 +434,14 @@ static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
 	return rc;
 }
 
+static int refuse_parked(const struct run *run, struct uspl_err *err)
+{
+	if (!parked_found(&run->parked))
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "functions seem to wait on stacks that no thread is on");
+}
+
 static int quiet_attempt(struct run *run, struct uspl_err *err)
 {
 	struct quiet *quiet = run->quiet;
@@ -436,10 +451,9 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	run->stop = (struct stop){ 0 };
 	if (run->switched)
 		return 0;
-	if (parked_found(&run->parked))
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "functions seem to wait on stacks that no thread is on");
-	rc = look(quiet, err);
+	rc = refuse_parked(run, err);
+	if (!rc)
+		rc = look(quiet, err);
 	if (rc || run->n_findings)
 		return rc;
 	rc = lead(quiet, err);
@@ -455,6 +469,37 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 		rc = stop_and_switch(quiet, err);
 	inject_agent_free(quiet->agent);
 	quiet->agent = NULL;
+	return rc;
+}
+
+/* Those that run are stopped even if a sleeper is in the way: all who are should be named. */
+static int look_at_all(struct quiet *quiet, bool *ret_late, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + run_limit_ns(quiet->run);
+	bool limited = quiet->t->max_pause_s > 0;
+	int rc;
+
+	stop_begin(&quiet->run->stop, quiet->t->proc);
+	rc = stop_running(quiet, deadline, err);
+	*ret_late = limited && (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > deadline);
+	stop_leave(&quiet->run->stop);
+	return *ret_late ? 0 : rc;
+}
+
+int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl_err *err)
+{
+	int rc = open_plan(run, err);
+
+	run->n_findings = 0;
+	if (!rc)
+		rc = refuse_parked(run, err);
+	if (!rc)
+		rc = look(run->quiet, err);
+	if (!rc)
+		rc = look_at_all(run->quiet, ret_late, err);
+	if (!rc)
+		*ret_threads = run->quiet->asleep.threads.n;
+	quiet_close(run);
 	return rc;
 }
 

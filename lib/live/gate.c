@@ -120,10 +120,12 @@ int gates_add(struct gates *gates, struct region_site *site, struct uspl_err *er
 {
 	struct gate *gate = vec_push(&gates->items);
 	uint8_t old[GATE_OLD_MAX];
+	/* Of an update that is only planned nobody knows yet where the functions will lie in it. */
+	taddr new_addr = site->new_addr ? site->new_addr : gates->region->text;
 	struct gate_code code = { .at = gate_address(gates->region, site),
 				  .word = gates->region->word,
 				  .entry = site->addr,
-				  .new_addr = site->new_addr,
+				  .new_addr = new_addr,
 				  .old = old };
 	int rc;
 

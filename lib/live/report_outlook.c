@@ -57,6 +57,8 @@ static void outlook_json(const struct report *report, struct buf *out)
 	vec_for_each (&outlook->blockers, blocker)
 		blocker_json(&json, blocker);
 	json_close(&json, ']');
+	json_number(&json, "stopped_threads", (int64_t)outlook->n_stopped);
+	json_string(&json, "way", outlook->backend);
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
 }
@@ -90,12 +92,14 @@ static void outlook_lines(const struct report *report, struct buf *out)
 	size_t n = outlook->blockers.n, functions = report_count(&report->regions);
 
 	if (!n) {
-		buf_addf(out,
-			 "%s can%s be %s %s pid %d: %zu function%s, %zu thread%s stood still for "
-			 "%.0f us\n",
-			 report->id, outlook->too_long ? "'t" : "", words[report->direction].done,
+		buf_addf(out, "%s can%s be %s %s pid %d: %zu function%s, %zu ", report->id,
+			 outlook->too_long ? "'t" : "", words[report->direction].done,
 			 words[report->direction].to, report->pid, functions, plural(functions),
-			 outlook->n_threads, plural(outlook->n_threads), outlook->stop_us);
+			 outlook->n_stopped);
+		if (outlook->n_stopped != outlook->n_threads)
+			buf_addf(out, "of %zu ", outlook->n_threads);
+		buf_addf(out, "thread%s stood still for %.0f us\n", plural(outlook->n_threads),
+			 outlook->stop_us);
 		return;
 	}
 	buf_addf(out, "%s can't be %s %s pid %d now: ", report->id, words[report->direction].done,

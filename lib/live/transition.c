@@ -375,12 +375,32 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	return rc;
 }
 
+/* Looks by the way that a run would take first. */
+static int look_once(struct run *run, struct transition_outlook *outlook, struct uspl_err *err)
+{
+	struct uspl_err why = { 0 };
+	int rc = -USPL_E_UNSUPPORTED;
+
+	outlook->backend = backend_quiet.name;
+	if (!run->t->stop_all)
+		rc = quiet_look(run, &outlook->too_long, &outlook->n_threads, &why);
+	if (rc && !is_unable(rc) && err)
+		*err = why;
+	if (!is_unable(rc))
+		return rc;
+	if (why.msg[0])
+		log_info("stop", "all threads have to be stopped: %s", why.msg);
+	outlook->backend = backend_full_stop.name;
+	rc = full_stop_look(run, &outlook->too_long, err);
+	outlook->n_threads = run->stop.n_threads;
+	return rc;
+}
+
 int transition_look(const struct transition *t, struct transition_outlook *ret,
 		    struct uspl_err *err)
 {
 	struct transition_outlook outlook = { 0 };
 	struct run run;
-	bool blocked = false;
 	int rc = run_prepare(&run, t, err);
 
 	if (!rc)
@@ -388,13 +408,13 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 	if (!rc)
 		rc = parked_scan(&run.parked, err);
 	if (!rc)
-		rc = full_stop_look(&run, &blocked, err);
+		rc = look_once(&run, &outlook, err);
 	if (!rc) {
-		outlook.n_threads = run.stop.n_threads;
+		outlook.n_stopped = run.stop.n_threads;
 		outlook.stop_us = stop_us(&run);
 		outlook.left_out = run.parked.left_out;
 		outlook.more = run.n_findings == WAITER_MAX;
-		outlook.too_long = blocked && !run.n_findings;
+		outlook.too_long &= !run.n_findings;
 		rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings,
 				       &outlook.blockers, err);
 	}

@@ -41,6 +41,7 @@ struct transition {
 	double max_pause_s;
 	uint64_t scan_bytes; /* how much memory may be searched for parked stacks (parked.h) */
 	bool stop_all;       /* stop every thread, even if the quiet way is possible */
+	bool planned;        /* for transition_look: the regions aren't in the process */
 };
 
 struct transition_result {
@@ -54,18 +55,20 @@ struct transition_result {
 
 /* What the transition would meet at this moment. */
 struct transition_outlook {
-	size_t n_threads;
-	double stop_us;    /* how long they stood still to be looked at */
-	uint64_t left_out; /* as in transition_result */
+	size_t n_threads;    /* of the process */
+	size_t n_stopped;    /* of these stood still to be looked at, */
+	double stop_us;      /* for so long */
+	const char *backend; /* "quiet" or "full stop": what the transition would begin with */
+	uint64_t left_out;   /* as in transition_result */
 	blocker_vec blockers;
 	bool more;     /* there may be more of them */
 	bool too_long; /* the look was broken off: it would have taken more than max_pause_s */
 };
 
 /*
- * Stops the process once, looks at all stacks, and lets it go; nothing changes. Busy threads are no
- * failure; everything else that the transition would refuse is one. The regions may be ones that
- * are only planned. ret is to be released.
+ * Looks at all stacks once, in the way that transition_run would take, with those threads at a
+ * standstill that it would stop; nothing changes. Busy threads are no failure; everything else that the transition would refuse is one. The regions may be ones that
+ * are only planned (transition.planned). ret is to be released.
  */
 int transition_look(const struct transition *transition, struct transition_outlook *ret,
 		    struct uspl_err *err) uspl_must_check;

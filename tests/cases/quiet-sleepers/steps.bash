@@ -30,10 +30,18 @@ steps() {
 	expect_answer start '0 say old, 0 say new'
 	until_true 10 all_asleep || fail "not all threads sleep"
 	counts=$(run_counts)
+	apply --check --json
+	expect_status 0
+	expect_output '"threads":102,.*"stopped_threads":[12],"way":"quiet"'
+	[ "$(run_counts)" = "$counts" ] || fail "the check has woken a thread"
 	apply --json
 	expect_status 0
 	expect_output '"stopped_threads": *[12],.*"way": *"quiet"'
 	[ "$(run_counts)" = "$counts" ] || fail "apply has woken a thread"
+	undo --check
+	expect_status 0
+	expect_output ': 1 function, [12] of 102 threads stood still for [0-9]+ us$'
+	[ "$(run_counts)" = "$counts" ] || fail "the check has woken a thread"
 	undo --json
 	expect_status 0
 	expect_output '"way": *"quiet"'
@@ -41,6 +49,9 @@ steps() {
 	apply
 	expect_status 0
 	[ "$(run_counts)" = "$counts" ] || fail "the second apply has woken a thread"
+	undo --check --stop --json
+	expect_status 0
+	expect_output '"stopped_threads":102,"way":"full stop"'
 	expect_answer wake '0 say old, 100 say new'
 	until_true 10 all_asleep || fail "not all threads sleep again"
 	undo
