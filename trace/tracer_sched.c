@@ -4,10 +4,13 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "trace/sched_proc.h"
 #include "trace/switches.h"
 #include "trace/trace.h"
 
 #define READ_NS 50000000
+/* How often threads are looked at by /proc. */
+#define LOOK_NS 20000000
 
 /* A thread's times. */
 struct total {
@@ -22,6 +25,9 @@ struct sched {
 	double threshold_s;
 	/* Work. */
 	struct switches switches;
+	struct sched_proc by_proc;
+	bool is_by_proc;
+	struct uspl_err refused; /* why */
 	VEC(struct total) totals;
 	struct watch *watch;
 	struct uspl_err *err;
@@ -43,7 +49,14 @@ static int open_sched(struct watch *watch, struct uspl_err *err)
 	watch->interval_ns = READ_NS;
 	if (sched->summary && watch->format != &format_text)
 		return uspl_fail(err, USPL_E_USAGE, "'--summary' is for the format 'text' only");
-	rc = switches_open(&sched->switches, watch->proc, err);
+	rc = switches_open(&sched->switches, watch->proc, &sched->refused);
+	if (rc == -USPL_E_PERMISSION || rc == -USPL_E_SYSTEM) {
+		sched->is_by_proc = true;
+		watch->interval_ns = LOOK_NS;
+		return sched_proc_open(&sched->by_proc, watch->proc, err);
+	}
+	if (rc && err)
+		*err = sched->refused;
 	if (!rc)
 		rc = watch_add_perf(watch, &sched->switches.perf, err);
 	if (!rc && watch->format == &format_text && !sched->summary)
@@ -146,6 +159,8 @@ static int read_sched(struct watch *watch, struct uspl_err *err)
 	struct sched *sched = watch->state;
 
 	sched->err = err;
+	if (sched->is_by_proc)
+		return sched_proc_look(&sched->by_proc, err);
 	return switches_read(&sched->switches, false, tell, sched, err);
 }
 
@@ -167,6 +182,75 @@ static void print_totals(struct sched *sched)
 	}
 }
 
+static void print_thread_text(const struct sched *sched, const struct sched_thread *thread)
+{
+	struct buf *out = &sched->watch->out;
+	const struct sched_place *place;
+
+	buf_addf(out, "%9d %10" PRIu64 " %10" PRIu64 " %14.3f %14.3f  %s\n", thread->tid,
+		 thread->last.blocked - thread->first.blocked,
+		 thread->last.preempted - thread->first.preempted,
+		 (double)(thread->last.waited_ns - thread->first.waited_ns) / 1e3,
+		 (double)(thread->last.ran_ns - thread->first.ran_ns) / 1e3, thread->name);
+	vec_for_each (&thread->places, place)
+		buf_addf(out, "#%9s asleep at %" PRIu64 " of %" PRIu64 " looks: in %s <- %s\n", "",
+			 place->looks, sched->by_proc.looks, place->inner->name,
+			 place->caller ? place->caller->name : "?");
+}
+
+static void print_thread_json(const struct sched *sched, const struct sched_thread *thread)
+{
+	const struct sched_place *place;
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", thread->tid);
+	json_string(&json, "thread", thread->name);
+	json_number(&json, "blocked", (int64_t)(thread->last.blocked - thread->first.blocked));
+	json_number(&json, "preempted",
+		    (int64_t)(thread->last.preempted - thread->first.preempted));
+	json_decimal(&json, "waited_us",
+		     (double)(thread->last.waited_ns - thread->first.waited_ns) / 1e3, 3);
+	json_decimal(&json, "ran_us", (double)(thread->last.ran_ns - thread->first.ran_ns) / 1e3,
+		     3);
+	json_number(&json, "looks", (int64_t)sched->by_proc.looks);
+	json_open(&json, "asleep", '[');
+	vec_for_each (&thread->places, place) {
+		json_open(&json, NULL, '{');
+		json_string(&json, "function", place->inner->name);
+		json_string(&json, "caller", place->caller ? place->caller->name : NULL);
+		json_number(&json, "looks", (int64_t)place->looks);
+		json_close(&json, '}');
+	}
+	json_close(&json, ']');
+	json_close(&json, '}');
+	buf_addf(&sched->watch->out, "%s\n", json_text(&json));
+}
+
+static int end_by_proc(struct sched *sched, struct uspl_err *err)
+{
+	auto_buf struct buf limits = { 0 };
+	const struct sched_thread *thread;
+	int rc = sched_proc_look(&sched->by_proc, err);
+
+	if (rc)
+		return rc;
+	if (sched->watch->format == &format_text)
+		buf_addf(&sched->watch->out,
+			 "# tracer: sched, pid %d, by /proc\n%9s %10s %10s %14s %14s  %s\n",
+			 sched->watch->proc->pid, "TID", "BLOCKED", "PREEMPTED", "WAITED us",
+			 "RAN us", "THREAD");
+	vec_for_each (&sched->by_proc.threads, thread)
+		if (sched->watch->format == &format_text)
+			print_thread_text(sched, thread);
+		else
+			print_thread_json(sched, thread);
+	buf_addf(&limits, "# sums only, by /proc: perf events are refused: %s\n",
+		 sched->refused.msg);
+	watch_print_losses(sched->watch, &limits);
+	return 0;
+}
+
 static int end_sched(struct watch *watch, struct uspl_err *err)
 {
 	struct sched *sched = watch->state;
@@ -174,6 +258,8 @@ static int end_sched(struct watch *watch, struct uspl_err *err)
 	int rc;
 
 	sched->err = err;
+	if (sched->is_by_proc)
+		return end_by_proc(sched, err);
 	rc = switches_read(&sched->switches, true, tell, sched, err);
 	if (rc)
 		return rc;
@@ -189,6 +275,7 @@ static void close_sched(struct watch *watch)
 	struct sched *sched = watch->state;
 
 	vec_release(&sched->totals);
+	sched_proc_close(&sched->by_proc);
 	switches_close(&sched->switches);
 }
 

@@ -22,6 +22,7 @@
 
 #define PAGE 4096u
 #define EVERYBODY (-1)
+#define OURSELVES 0
 #define ROUNDS 50 /* of looking for new threads */
 
 static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
@@ -60,11 +61,16 @@ static int fail_open(pid_t tid, struct uspl_err *err)
 		uspl_hint(err, "a higher limit on open files (ulimit -n) allows more");
 		return rc;
 	}
-	rc = tid == EVERYBODY ? uspl_fail_errno(err, "cannot open a perf event for all processes")
-			      : uspl_fail_errno(err, "cannot open a perf event for thread %d", tid);
+	if (tid == EVERYBODY)
+		rc = uspl_fail_errno(err, "cannot open a perf event for all processes");
+	else if (tid == OURSELVES)
+		rc = uspl_fail_errno(err, "cannot open a perf event");
+	else
+		rc = uspl_fail_errno(err, "cannot open a perf event for thread %d", tid);
 	if (cause == EACCES || cause == EPERM)
 		uspl_hint(err,
-			  "it takes CAP_PERFMON, or a lower kernel.perf_event_paranoid (it is %d)",
+			  "it takes CAP_PERFMON, or a lower kernel.perf_event_paranoid (it is %d); "
+			  "containers often forbid it altogether",
 			  read_setting("/proc/sys/kernel/perf_event_paranoid"));
 	return rc;
 }
@@ -89,9 +95,9 @@ static int open_leader(struct perf *perf, int cpu, size_t room, struct uspl_err 
 		return uspl_fail_nomem(err);
 	for (;; room /= 2) {
 		attr.wakeup_watermark = (uint32_t)(room / 2);
-		*leader = perf_event_fd(&attr, 0, cpu);
+		*leader = perf_event_fd(&attr, OURSELVES, cpu);
 		if (*leader < 0)
-			return errno == ENODEV ? 0 : fail_open(getpid(), err);
+			return errno == ENODEV ? 0 : fail_open(OURSELVES, err);
 		rc = perf_ring_map(ring, *leader, room, err);
 		/* EPERM: more than kernel.perf_event_mlock_kb. */
 		if (rc != -USPL_E_PERMISSION || room <= PAGE)

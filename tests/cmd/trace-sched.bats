@@ -108,6 +108,55 @@ rival_start() {
 	[ "$(jq -rs 'map(select(.syscall == "clock_nanosleep") | .tid) | unique | length' <<< "$output")" = 4 ] || fail threads
 }
 
+@test "where perf events are refused: sums by /proc, and it says so" {
+	local before after
+	WATCH_BY=$(helper_build noperf)
+	before=$(switches voluntary)
+	watch_begin sched --format=json
+	expect_answer 'naps 200' 200
+	after=$(switches voluntary)
+	watch_end
+	expect_message '# sums only, by /proc: perf events are refused: cannot open a perf event: Operation not permitted'
+	[ "$(count ".tid == $TARGET and .blocked == $((after - before)) and .ran_us > 0")" = 1 ] || fail blocked
+	[ "$(count '.asleep | map(.function == "clock_nanosleep" and .caller == "napper" and .looks > 0) | any')" = 1 ] || fail places
+	watch_begin sched
+	expect_answer 'askers 10' 40
+	watch_end
+	expect_output '# tracer: sched, pid [0-9]+, by /proc'
+	expect_output "$TARGET +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+  target"
+	run --separate-stderr "$WATCH_BY" "$USPL_BIN/uspl-trace" start --tracer=wakeup "$TARGET"
+	expect_status 3
+	expect_one_message
+	expect_fine
+}
+
+@test "without the rights of root: what isn't known is said, or it is refused" {
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
+	watch_target_without_rights
+	WATCH_BY=$WITHOUT_RIGHTS
+	watch_begin sched
+	expect_answer 'naps 5' 5
+	watch_end
+	[ "$(grep -c ' us  .* blocked in ' <<< "$output")" -ge 5 ] || fail naps
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]; then
+		expect_output '# where in the program is not known'
+	fi
+	expect_output '# system calls and wake-ups are not known'
+	for tracer in wakeup syscall; do
+		# shellcheck disable=SC2086
+		run --separate-stderr timeout 60 $WATCH_BY "$USPL_BIN/uspl-trace" start --tracer="$tracer" --time=1 "$TARGET"
+		expect_status 3
+		expect_one_message
+		expect_message 'hint: it takes '
+	done
+	watch_begin sample --format=folded
+	expect_answer 'deep 200' 200
+	watch_end
+	expect_output 'target-[0-9]+;_start;.*;answer;deeper;.*;burn [0-9]+'
+	expect_fine
+}
+
 @test "what can't be" {
 	tool uspl-trace start --tracer=sched --summary --format=json "$TARGET"
 	expect_status 2

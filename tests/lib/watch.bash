@@ -18,9 +18,19 @@ watch_target() {
 	SUM=$(text_sum)
 }
 
-# watch_begin TRACER [OPTION]... - attaches a tracer, and comes back when it is attached
+# watch_target_without_rights - the same without any capability; the tools that observe it are to be run by $WITHOUT_RIGHTS
+watch_target_without_rights() {
+	WITHOUT_RIGHTS='setpriv --inh-caps=-all --bounding-set=-all'
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cp "$BATS_FILE_TMPDIR/tree/target" "$BATS_TEST_TMPDIR/run"
+	# shellcheck disable=SC2086
+	target_start_by "$BATS_TEST_TMPDIR/run" $WITHOUT_RIGHTS ./target
+}
+
+# watch_begin TRACER [OPTION]... - attaches a tracer, and comes back when it is attached; WATCH_BY is a command to run it by
 watch_begin() {
-	timeout --kill-after=5 60 "$USPL_BIN/uspl-trace" start -v --tracer "$@" "$TARGET" \
+	# shellcheck disable=SC2086
+	timeout --kill-after=5 60 ${WATCH_BY:-} "$USPL_BIN/uspl-trace" start -v --tracer "$@" "$TARGET" \
 		> "$BATS_TEST_TMPDIR/seen" 2> "$BATS_TEST_TMPDIR/said" 3>&- &
 	WATCHER=$!
 	until_true 20 grep -q 'observing pid' "$BATS_TEST_TMPDIR/said" ||
