@@ -13,6 +13,7 @@ static const struct {
 	const char *summary;
 } subcommands[] = {
 	{ "start",  trace_start,  "start tracing a process" },
+	{ "exec",   trace_exec,   "run a program that is observed from its first instruction" },
 	{ "cat",    trace_cat,    "print what was recorded" },
 	{ "report", trace_report, "print calls and times by function" },
 	{ "record", trace_record, "save what was recorded in a file" },

@@ -9,7 +9,7 @@
 #include "live/stack.h"
 
 /* How often at most we look for new code when addresses can't be explained. */
-#define REFRESH_NS 10000000ll
+#define REFRESH_NS 2000000ll
 /* Where the rules for a module's thunks lie: one page (lib/tracing/part.c). */
 #define THUNK_FRAMES_LEN 4096
 #define TASK_NAME_LEN 32
@@ -195,6 +195,11 @@ int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs, st
 	return stacks->oom ? uspl_fail_nomem(err) : 0;
 }
 
+static bool is_mark(const struct stacks *stacks, const struct symbol *symbol)
+{
+	return symbol == stacks->cut_mark || symbol == stacks->lost_mark;
+}
+
 /* A static program is one module with its C library: there it is who called the innermost function. */
 const struct symbol *stacks_caller(const struct stacks *stacks)
 {
@@ -203,10 +208,11 @@ const struct symbol *stacks_caller(const struct stacks *stacks)
 	while (at < stacks->chain.n &&
 	       !strcmp(stacks->chain.items[at]->module, stacks->chain.items[inner]->module))
 		at++;
-	if (at < stacks->chain.n && stacks->chain.items[at] != stacks->cut_mark &&
-	    stacks->chain.items[at] != stacks->lost_mark)
-		return stacks->chain.items[at];
-	return inner + 1 < at ? stacks->chain.items[inner + 1] : NULL;
+	if (at >= stacks->chain.n || is_mark(stacks, stacks->chain.items[at]))
+		at = inner + 1;
+	if (at >= stacks->chain.n || is_mark(stacks, stacks->chain.items[at]))
+		return NULL;
+	return stacks->chain.items[at];
 }
 
 /* A thread keeps the name that it had when it was first seen. */

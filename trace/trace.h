@@ -20,6 +20,7 @@
 
 /* Subcommands. Like commands: an exit status, or a negative code with err filled in. */
 int trace_start(int argc, char **argv, struct uspl_err *err);
+int trace_exec(int argc, char **argv, struct uspl_err *err);
 int trace_stop(int argc, char **argv, struct uspl_err *err);
 int trace_cat(int argc, char **argv, struct uspl_err *err);
 int trace_report(int argc, char **argv, struct uspl_err *err);

@@ -121,6 +121,9 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 struct watch_options {
 	double seconds; /* how long; 0: until ^C or the end of the process */
 	const char *format;
+	/* Not an option: called when the tracer has begun; NULL for none. */
+	void (*begun)(void *ctx);
+	void *ctx;
 };
 
 /* Appends these options to a command's table. */

@@ -13,6 +13,9 @@
 #define NS_PER_MS 1000000
 /* ^C may come between the question whether it has come and the wait: that is asked this often. */
 #define ASK_NS (100ll * NS_PER_MS)
+/* A program that has just begun loads its libraries, and may end at once: we look while they are there. */
+#define YOUNG_NS (300ll * NS_PER_MS)
+#define YOUNG_LOOK_NS (2ll * NS_PER_MS)
 
 int watch_add_options(struct watch_options *opts, cli_option_vec *table, struct uspl_err *err)
 {
@@ -126,14 +129,18 @@ static int print(struct watch *watch, struct uspl_err *err)
 	return fflush(stdout) ? uspl_fail_errno(err, "cannot print") : 0;
 }
 
-static int observe(const struct tracer_watch *ops, struct watch *watch, double seconds,
-		   struct uspl_err *err)
+static int observe(const struct tracer_watch *ops, struct watch *watch,
+		   const struct watch_options *opts, struct uspl_err *err)
 {
-	int64_t deadline = seconds > 0 ? watch->start_ns + (int64_t)(seconds * 1e9) : 0;
+	int64_t deadline = opts->seconds > 0 ? watch->start_ns + (int64_t)(opts->seconds * 1e9) : 0;
+	int64_t interval_ns = watch->interval_ns;
 	int rc = 0;
 
 	while (!rc && !watch->over && !cancel_requested() && !has_ended(watch) &&
 	       (!deadline || clock_now_ns() < deadline)) {
+		bool young = opts->begun && clock_now_ns() - watch->start_ns < YOUNG_NS;
+
+		watch->interval_ns = young ? YOUNG_LOOK_NS : interval_ns;
 		rc = wait_for_news(watch, deadline, err);
 		if (!rc)
 			rc = ops->read(watch, err);
@@ -141,6 +148,13 @@ static int observe(const struct tracer_watch *ops, struct watch *watch, double s
 			rc = print(watch, err);
 	}
 	return rc;
+}
+
+static void begin(const struct watch_options *opts, pid_t pid)
+{
+	log_info("trace", "observing pid %d", pid);
+	if (opts->begun)
+		opts->begun(opts->ctx);
 }
 
 int watch_run(const struct tracer *tracer, void *state, const struct watch_options *opts, pid_t pid,
@@ -156,9 +170,9 @@ int watch_run(const struct tracer *tracer, void *state, const struct watch_optio
 		rc = ops->open(&watch, err);
 		watch.start_ns = clock_now_ns();
 		if (!rc)
-			log_info("trace", "observing pid %d", pid);
+			begin(opts, pid);
 		if (!rc)
-			rc = observe(ops, &watch, opts->seconds, err);
+			rc = observe(ops, &watch, opts, err);
 		if (!rc)
 			rc = ops->end(&watch, err);
 		if (!rc)
