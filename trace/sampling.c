@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define FREQ_DEFAULT 1000
+#define FREQ_MAX 10000
 #define STACK_KB_DEFAULT 16
 /* The kernel's records are below 64 KB, with all that is in them. */
 #define STACK_KB_MAX 60
@@ -17,6 +18,11 @@
 /* How often we read at least: a ring is read earlier when it is half full. */
 #define READ_NS 100000000
 #define PROCESSORS_MAX 32
+/*
+ * In step with the scheduler's own clock, which also counts in milliseconds, we would see the same
+ * moment of each tick only. So we are a little faster, and come through all of them once a second.
+ */
+#define DRIFT 1024
 
 /*
  * A timer that goes with a thread is set and taken back at each switch to it and from it (4 to 8 us
@@ -25,10 +31,11 @@
  */
 static int open_perf(struct sampling *sampling, bool processors, bool kernel, struct uspl_err *err)
 {
+	int period = 1000000000 / sampling->freq;
 	struct perf_kind kind = {
 		.attr = { .type = PERF_TYPE_SOFTWARE,
 			  .config = PERF_COUNT_SW_CPU_CLOCK,
-			  .sample_period = (uint64_t)(1000000000 / sampling->freq),
+			  .sample_period = (uint64_t)(period - period / DRIFT),
 			  .exclude_kernel = !kernel,
 			  .exclude_idle = 1 },
 		.everybody = processors,
@@ -64,6 +71,9 @@ int sampling_open(struct sampling *sampling, struct watch *watch, struct uspl_er
 	sampling->freq = sampling->freq ? sampling->freq : FREQ_DEFAULT;
 	sampling->stack_kb = sampling->stack_kb ? sampling->stack_kb : STACK_KB_DEFAULT;
 	watch->interval_ns = READ_NS;
+	if (sampling->freq > FREQ_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'--freq=%d' is more than %d", sampling->freq,
+				 FREQ_MAX);
 	if (sampling->stack_kb > STACK_KB_MAX)
 		return uspl_fail(err, USPL_E_USAGE, "'--stack=%d' is more than %d",
 				 sampling->stack_kb, STACK_KB_MAX);

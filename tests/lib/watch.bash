@@ -29,11 +29,13 @@ watch_target_without_rights() {
 
 # watch_begin TRACER [OPTION]... - attaches a tracer, and comes back when it is attached; WATCH_BY is a command to run it by
 watch_begin() {
+	# What an earlier one has said must not count for this one.
+	rm -f "$BATS_TEST_TMPDIR/seen" "$BATS_TEST_TMPDIR/said"
 	# shellcheck disable=SC2086
 	timeout --kill-after=5 60 ${WATCH_BY:-} "$USPL_BIN/uspl-trace" start -v --tracer "$@" "$TARGET" \
 		> "$BATS_TEST_TMPDIR/seen" 2> "$BATS_TEST_TMPDIR/said" 3>&- &
 	WATCHER=$!
-	until_true 20 grep -q 'observing pid' "$BATS_TEST_TMPDIR/said" ||
+	until_true 20 grep -qs 'observing pid' "$BATS_TEST_TMPDIR/said" ||
 		fail "the tracer does not begin: $(cat "$BATS_TEST_TMPDIR/said")"
 }
 
