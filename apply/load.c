@@ -14,6 +14,7 @@
 #include "live/entries.h"
 #include "live/frames.h"
 #include "live/gate.h"
+#include "update/refname.h"
 
 /* The function of the target with that refname, or NULL. */
 static const struct update_function *find_function(const struct update_target *target,
@@ -64,6 +65,36 @@ int load_describe(const struct update *update, const char *module_name, const ch
 	return 0;
 }
 
+/* What lies at the symbol is a function of the new code. */
+static bool is_function(const struct objsym *sym)
+{
+	return sym->type == STT_FUNC && sym->sec && objsec_is_code(sym->sec) && sym->name[0];
+}
+
+/* The functions of the new code; where they lie is set when that is known. */
+static int name_functions(const struct load *load, struct region *region, struct uspl_err *err)
+{
+	const struct objfile *code = load->target->new_code;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < code->syms.n; i++)
+		if (is_function(code->syms.items[i]))
+			rc = region_range_add(&region->names,
+					      refname_symbol(code->syms.items[i]->name), 0,
+					      code->syms.items[i]->size, err);
+	return rc;
+}
+
+static void aim_names(const struct load *load, const struct link *link, struct region *region)
+{
+	const struct objfile *code = load->target->new_code;
+	struct region_range *name = region->names.items;
+
+	for (size_t i = 0; i < code->syms.n; i++)
+		if (is_function(code->syms.items[i]))
+			(name++)->addr = link_address(link, code->syms.items[i]);
+}
+
 /* All of the region that doesn't depend on where it will lie. */
 static int describe(const struct load *load, struct region *region, struct uspl_err *err)
 {
@@ -74,6 +105,8 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 
 	region->module = load->module->start;
 	region->state = USPL_REGION_LOADED;
+	if (!rc)
+		rc = name_functions(load, region, err);
 	return rc ? rc : sites_find(&input, region, err);
 }
 
@@ -144,6 +177,7 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
+	aim_names(load, link, region);
 	return aim_sites(load, link, region, err);
 }
 

@@ -56,19 +56,6 @@ static uint8_t room_at(const struct image *image, const struct match_piece *piec
 	return (uint8_t)(end - piece->addr);
 }
 
-static int add_range(struct region *region, const char *name, taddr addr, uint64_t size,
-		     struct uspl_err *err)
-{
-	struct region_range *range = vec_push(&region->ranges);
-
-	if (!range)
-		return uspl_fail_nomem(err);
-	range->addr = addr;
-	range->size = size;
-	range->name = strdup(name);
-	return range->name ? 0 : uspl_fail_nomem(err);
-}
-
 static int check_unique(const struct region *region, taddr addr, const char *name,
 			struct uspl_err *err)
 {
@@ -110,14 +97,14 @@ static int size_site(const struct sites_input *input, const struct match_piece *
 	if (site->addr != piece->addr) {
 		/* An earlier update's jump; its code is a range. */
 		site->old_size = site->len;
-		return add_range(region, site->name, piece->addr, piece->len, err);
+		return region_range_add(&region->ranges, site->name, piece->addr, piece->len, err);
 	}
 	if (!loops_to_entry(input->image, piece)) {
 		site->old_size = size;
 		return 0;
 	}
 	site->old_size = 0;
-	return add_range(region, site->name, piece->addr, size, err);
+	return region_range_add(&region->ranges, site->name, piece->addr, size, err);
 }
 
 static int add_site(const struct sites_input *input, const struct trace_session *traced,
@@ -164,8 +151,8 @@ static void add_part(const struct match_piece *piece, void *ctx)
 	struct parts *parts = ctx;
 
 	if (!parts->rc && strcmp(piece->name, parts->function->symbol))
-		parts->rc = add_range(parts->region, parts->function->name, piece->addr, piece->len,
-				      parts->err);
+		parts->rc = region_range_add(&parts->region->ranges, parts->function->name,
+					     piece->addr, piece->len, parts->err);
 }
 
 /* True if something that the new code needs lies in the older update's code or data. */

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // symbols.c - the names of new code, for debuggers and profilers
 /*
- * A record knows where the functions begin that an update replaces, not what else it has brought:
- * a function is taken to reach to the next one, or to the end of the update's code.
- *
  * The ELF file is as plain as can be: a section of code for each update, at its address in the
  * process; .eh_frame; and the tables of symbols and names. Offsets are known only when everything is
  * in place, so that the headers are written last.
@@ -16,63 +13,18 @@
 
 #include "arch/arch.h"
 
-struct symbol {
-	taddr addr;
-	uint64_t size;
-	const struct region_site *site;
-};
-
-typedef VEC(struct symbol) symbol_vec;
-
-static int by_addr(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-/* A region's functions, sorted; false when out of memory. */
-static bool collect(const struct region *region, symbol_vec *ret)
-{
-	const struct region_site *site;
-
-	vec_for_each (&region->sites, site) {
-		struct symbol *sym = vec_push(ret);
-
-		if (!sym)
-			return false;
-		*sym = (struct symbol){ .addr = site->new_addr, .site = site };
-	}
-	if (ret->n)
-		qsort(ret->items, ret->n, sizeof(*ret->items), by_addr);
-	for (size_t i = 0; i < ret->n; i++) {
-		taddr end = region->text + region->text_len;
-
-		if (i + 1 < ret->n)
-			end = ret->items[i + 1].addr;
-		ret->items[i].size = end > ret->items[i].addr ? end - ret->items[i].addr : 0;
-	}
-	return true;
-}
-
 void symbols_perf(const struct scan *scan, struct buf *out)
 {
 	const struct scan_process *process;
 	const struct region *region;
-	const struct symbol *sym;
+	const struct region_range *name;
 
 	vec_for_each (&scan->processes, process)
-		vec_for_each (&process->regions, region) {
-			symbol_vec syms = { 0 };
-
-			out->oom |= !collect(region, &syms);
-			vec_for_each (&syms, sym)
+		vec_for_each (&process->regions, region)
+			vec_for_each (&region->names, name)
 				buf_addf(out, "%llx %llx %s [uspl %s]\n",
-					 (unsigned long long)sym->addr,
-					 (unsigned long long)sym->size, sym->site->name,
-					 region->id);
-			vec_release(&syms);
-		}
+					 (unsigned long long)name->addr,
+					 (unsigned long long)name->size, name->name, region->id);
 }
 
 /* The file while it is put together. */
@@ -134,17 +86,17 @@ static int add_memory(struct file *file, const struct proc *proc, const char *na
 	return 0;
 }
 
-static void add_symbols(struct file *file, const symbol_vec *syms)
+static void add_symbols(struct file *file, const struct region *region)
 {
-	const struct symbol *sym;
+	const struct region_range *name;
 
-	vec_for_each (syms, sym) {
+	vec_for_each (&region->names, name) {
 		Elf64_Sym elf = {
-			.st_name = add_name(file, sym->site->name),
+			.st_name = add_name(file, name->name),
 			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 			.st_shndx = (uint16_t)(file->sections.n - 1),
-			.st_value = sym->addr,
-			.st_size = sym->size,
+			.st_value = name->addr,
+			.st_size = name->size,
 		};
 
 		buf_add(&file->symbols, &elf, sizeof(elf));
@@ -155,7 +107,6 @@ static int add_region(struct file *file, const struct proc *proc, const struct r
 		      struct uspl_err *err)
 {
 	char name[sizeof(".text.uspl-") + USPL_ID_MAX];
-	symbol_vec syms = { 0 };
 	int rc;
 
 	if (!region->text_len)
@@ -165,9 +116,7 @@ static int add_region(struct file *file, const struct proc *proc, const struct r
 	if (rc)
 		return rc;
 	file->sections.items[file->sections.n - 1].sh_flags |= SHF_EXECINSTR;
-	file->symbols.oom |= !collect(region, &syms);
-	add_symbols(file, &syms);
-	vec_release(&syms);
+	add_symbols(file, region);
 	/* Debuggers know one section of frames only. */
 	if (!region->eh_frame_len || file->has_frames)
 		return 0;

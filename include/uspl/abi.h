@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 3
+#define USPL_ABI_VERSION 4
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -107,7 +107,8 @@ struct uspl_site {
 };
 
 /*
- * More code that belongs to replaced functions (.cold parts): no thread may be in it at the switch.
+ * A named piece of code: more that belongs to replaced functions (.cold parts), where no thread may
+ * be at the switch; or a function of the new code.
  */
 struct uspl_range {
 	uint64_t addr, size;
@@ -134,7 +135,7 @@ struct uspl_region {
 	uint32_t module_name;      /* of its file */
 	uint32_t patch, patch_len; /* the source diff */
 	uint32_t sites, n_sites;   /* offset of the struct uspl_site array */
-	uint32_t ranges, n_ranges; /* offset of the struct uspl_range array */
+	uint32_t ranges, n_ranges; /* offset of the struct uspl_range array of old code */
 	uint32_t build_id;         /* offset of a string: the module's, in hex; may be empty */
 	uint32_t frames;           /* 1: the program's own unwinder knows eh_frame */
 	uint32_t builds_on;        /* offset: ids of older updates whose code or data it uses */
@@ -143,6 +144,7 @@ struct uspl_region {
 	 * USPL_THREADS_PLAIN; 0: none
 	 */
 	uint32_t thread_key;
+	uint32_t names, n_names; /* offset of a struct uspl_range array: all functions in text */
 };
 
 /*
@@ -185,7 +187,7 @@ struct uspl_threads {
 USPL_ABI_ASSERT(struct uspl_word, 68);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
-USPL_ABI_ASSERT(struct uspl_region, 256);
+USPL_ABI_ASSERT(struct uspl_region, 264);
 USPL_ABI_ASSERT(struct uspl_threads, 48);
 
 #endif

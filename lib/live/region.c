@@ -74,17 +74,37 @@ taddr region_site_entry(const struct region_site *site)
 	return site->home.addr ? site->home.addr : site->addr;
 }
 
-void region_release(struct region *region)
+int region_range_add(region_range_vec *ranges, const char *name, taddr addr, uint64_t size,
+		     struct uspl_err *err)
+{
+	struct region_range *range = vec_push(ranges);
+
+	if (!range)
+		return uspl_fail_nomem(err);
+	range->addr = addr;
+	range->size = size;
+	range->name = strdup(name);
+	return range->name ? 0 : uspl_fail_nomem(err);
+}
+
+static void release_ranges(region_range_vec *ranges)
 {
 	struct region_range *range;
+
+	vec_for_each (ranges, range)
+		free(range->name);
+	vec_release(ranges);
+}
+
+void region_release(struct region *region)
+{
 	struct region_site *site;
 
 	vec_for_each (&region->sites, site)
 		free(site->name);
 	vec_release(&region->sites);
-	vec_for_each (&region->ranges, range)
-		free(range->name);
-	vec_release(&region->ranges);
+	release_ranges(&region->ranges);
+	release_ranges(&region->names);
 	free(region->description);
 	free(region->module_name);
 	free(region->patch);

@@ -42,12 +42,14 @@ struct region_site {
 	uint8_t pad_len;
 };
 
-/* Other code of replaced functions. */
+/* A named piece of code. */
 struct region_range {
 	char *name;
 	taddr addr;
 	uint64_t size;
 };
+
+typedef VEC(struct region_range) region_range_vec;
 
 struct region {
 	taddr self, map;
@@ -70,7 +72,8 @@ struct region {
 	bool frames;         /* eh_frame is registered with the target's own unwinder */
 	uint32_t thread_key; /* uspl/abi.h */
 	VEC(struct region_site) sites;
-	VEC(struct region_range) ranges;
+	region_range_vec ranges; /* other code of replaced functions */
+	region_range_vec names;  /* all functions of the new code */
 };
 
 typedef VEC(struct region) region_vec;
@@ -136,6 +139,10 @@ int region_write_frames(const struct proc *proc, struct region *region, bool fra
 /* The same for the key of its thread-local variables. */
 int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
 			    struct uspl_err *err) uspl_must_check;
+
+/* Appends a piece; name is copied. */
+int region_range_add(region_range_vec *ranges, const char *name, taddr addr, uint64_t size,
+		     struct uspl_err *err) uspl_must_check;
 
 /* Frees what the structure owns; nothing in the target. */
 void region_release(struct region *region);

@@ -60,16 +60,15 @@ static bool read_sites(const struct buf *info, const struct uspl_region *head,
 	return true;
 }
 
-static bool read_ranges(const struct buf *info, const struct uspl_region *head,
-			struct region *region)
+static bool read_ranges(const struct buf *info, uint32_t offset, uint32_t n, region_range_vec *ret)
 {
-	if (!info_holds(info, head->ranges, head->n_ranges, sizeof(struct uspl_range)))
+	if (!info_holds(info, offset, n, sizeof(struct uspl_range)))
 		return false;
-	for (uint32_t i = 0; i < head->n_ranges; i++) {
-		struct region_range *range = vec_push(&region->ranges);
+	for (uint32_t i = 0; i < n; i++) {
+		struct region_range *range = vec_push(ret);
 		struct uspl_range raw;
 
-		memcpy(&raw, info->data + head->ranges + i * sizeof(raw), sizeof(raw));
+		memcpy(&raw, info->data + offset + i * sizeof(raw), sizeof(raw));
 		if (!range)
 			return false;
 		range->addr = raw.addr;
@@ -129,7 +128,9 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->patch_len = region->patch ? strlen(region->patch) : 0;
 	return region->description && region->module_name && region->build_id && region->patch &&
 	       region->builds_on && read_sites(info, head, region) &&
-	       read_ranges(info, head, region) && gates_are_inside(region);
+	       read_ranges(info, head->ranges, head->n_ranges, &region->ranges) &&
+	       read_ranges(info, head->names, head->n_names, &region->names) &&
+	       gates_are_inside(region);
 }
 
 /* Appends a string and returns its offset. */
@@ -171,21 +172,21 @@ static void put_sites(struct buf *buf, size_t start, const struct region *region
 	buf->oom |= raws.oom;
 }
 
-static void put_ranges(struct buf *buf, size_t start, const struct region *region,
-		       struct uspl_region *head)
+static void put_ranges(struct buf *buf, size_t start, const region_range_vec *ranges,
+		       uint32_t *ret_offset, uint32_t *ret_n)
 {
 	const struct region_range *range;
 	auto_buf struct buf raws = { 0 };
 
-	vec_for_each (&region->ranges, range) {
+	vec_for_each (ranges, range) {
 		struct uspl_range raw = { .addr = range->addr, .size = range->size };
 
 		raw.name = put_string(buf, start, range->name);
 		buf_add(&raws, &raw, sizeof(raw));
 	}
 	buf_align(buf, 8);
-	head->ranges = (uint32_t)(buf->len - start);
-	head->n_ranges = (uint32_t)region->ranges.n;
+	*ret_offset = (uint32_t)(buf->len - start);
+	*ret_n = (uint32_t)ranges->n;
 	buf_add(buf, raws.data, raws.len);
 	buf->oom |= raws.oom;
 }
@@ -201,6 +202,8 @@ static bool names_fit(const struct region *region)
 	vec_for_each (&region->sites, site)
 		fit &= strlen(site->name) <= NAME_MAX_LEN;
 	vec_for_each (&region->ranges, range)
+		fit &= strlen(range->name) <= NAME_MAX_LEN;
+	vec_for_each (&region->names, range)
 		fit &= strlen(range->name) <= NAME_MAX_LEN;
 	return fit;
 }
@@ -236,7 +239,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
 				 region->id);
 	if (region->patch_len > REGION_INFO_MAX / 2 || region->sites.n > COUNT_MAX ||
-	    region->ranges.n > COUNT_MAX)
+	    region->ranges.n > COUNT_MAX || region->names.n > COUNT_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
 				 region->id);
 	memcpy(head.id, region->id, sizeof(head.id));
@@ -249,7 +252,8 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	buf_add(buf, region->patch, region->patch_len);
 	buf_addzero(buf, 1);
 	put_sites(buf, start, region, &head);
-	put_ranges(buf, start, region, &head);
+	put_ranges(buf, start, &region->ranges, &head.ranges, &head.n_ranges);
+	put_ranges(buf, start, &region->names, &head.names, &head.n_names);
 	/* One byte more, so that the last one is NUL whatever the arrays end with. */
 	buf_addzero(buf, 1);
 	buf_addzero(buf, (PAGE - (buf->len - start) % PAGE) % PAGE);
