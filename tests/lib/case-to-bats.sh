@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each `cflags:` line
+# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each `cflags:` line,
+# and for each `clang:` line one with that compiler
 #
 # Bats finds tests by reading its files, so a test for each folder and variant needs a file that says so.
 
@@ -16,4 +17,7 @@ EOF
 
 sed -n 's/^cflags: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
 	printf '@test "%s (%s)" { run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
+done
+sed -n 's/^clang: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
+	printf '@test "%s (clang %s)" { TARGET_CC=clang; run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
 done

@@ -149,6 +149,7 @@ skip_unfit() {
 	local compiler needs
 	compiler=$(expect_lines compiler)
 	[[ $TARGET_CC = *"$compiler"* ]] || skip "made for $compiler"
+	command -v "$TARGET_CC" > /dev/null || skip "$TARGET_CC is not installed"
 	while read -r needs; do
 		command -v "${needs%% *}" > /dev/null || skip "${needs%% *} is not installed (package ${needs##* })"
 	done < <(expect_lines needs)
