@@ -167,6 +167,19 @@ static int own_thread_local(const struct resolver *resolver, const struct objsym
 	return 0;
 }
 
+static int fail_nowhere(const struct resolver *resolver, const struct objsym *sym,
+			struct uspl_err *err)
+{
+	uspl_fail(
+		err, USPL_E_UNRESOLVED,
+		"'%s' isn't found: no code that matches refers to it, and none of the %zu modules "
+		"that '%s' sees defines it",
+		sym->name, resolver->scope.order.n, resolver->module->name);
+	uspl_hint(err, "let the new code use what the program has used before, or bring a function "
+		       "of its own; a program that keeps its symbol table knows all of its names");
+	return -USPL_E_UNRESOLVED;
+}
+
 static int resolve_local(struct resolver *resolver, const struct objsym *sym,
 			 struct symbol_value *ret_value, struct uspl_err *err)
 {
@@ -263,10 +276,7 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 		ret_value->addr = resolver->module->start;
 		return 0;
 	}
-	return uspl_fail(err, USPL_E_UNRESOLVED,
-			 "'%s' isn't found: no code that matches refers to it, and none of the %zu "
-			 "modules that '%s' sees defines it",
-			 sym->name, resolver->scope.order.n, resolver->module->name);
+	return fail_nowhere(resolver, sym, err);
 }
 
 /* The running code and the symbol table must not contradict each other. */

@@ -85,6 +85,48 @@ static bool carries_code(const struct diff *diff)
 	return false;
 }
 
+/* The units are opened as if the other build had none of them: nothing is compared. */
+static int open_pre(struct diff *diff, const struct diff_unit *units, size_t n,
+		    struct uspl_err *err)
+{
+	diff->units = calloc(n + 1, sizeof(*diff->units));
+	if (!diff->units)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct diff_unit pre = { .source = units[i].source,
+					       .pre_obj = units[i].pre_obj };
+		int rc = pre.pre_obj ? unit_open(&diff->units[diff->n++], &pre, err) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_pre(struct diff *diff, const struct diff_unit *units, size_t n,
+		    struct uspl_err *err)
+{
+	int rc = open_pre(diff, units, n, err);
+
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = normalise(&diff->units[i].pre, err);
+	return rc ? rc : correlate(diff, err);
+}
+
+/* pre.o, once it is known what new.o refers to. */
+static int finish(struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	auto_free struct diff_unit *chosen = calloc(diff->n_inputs + 1, sizeof(*chosen));
+	auto_diff struct diff helpers = { 0 };
+	size_t n = 0;
+	int rc = chosen ? helpers_choose(diff, target->new_code, chosen, &n, err)
+			: uspl_fail_nomem(err);
+
+	if (!rc)
+		rc = read_pre(&helpers, chosen, n, err);
+	return rc ? rc : emit_pre(diff, &helpers, target, err);
+}
+
 static int run(struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
 	int rc = vet_objects(diff, err);
@@ -105,7 +147,9 @@ static int run(struct diff *diff, struct update_target *target, struct uspl_err 
 		rc = give_reasons(diff, err);
 	if (!rc && diff->report->explain)
 		rc = explain(diff, err);
-	return rc ? rc : emit(diff, target, err);
+	if (!rc)
+		rc = emit_new(diff, target, err);
+	return rc ? rc : finish(diff, target, err);
 }
 
 int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
@@ -124,32 +168,10 @@ int diff_target(const struct diff_unit *units, size_t n, struct update_target *t
 	return rc;
 }
 
-/* The units are opened as if the other build had none of them: nothing is compared. */
-static int open_pre(struct diff *diff, const struct diff_unit *units, size_t n,
-		    struct uspl_err *err)
-{
-	diff->units = calloc(n + 1, sizeof(*diff->units));
-	if (!diff->units)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct diff_unit pre = { .source = units[i].source,
-					       .pre_obj = units[i].pre_obj };
-		int rc = pre.pre_obj ? unit_open(&diff->units[diff->n++], &pre, err) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int diff_whole(const struct diff_unit *units, size_t n, struct objfile **ret, struct uspl_err *err)
 {
 	auto_diff struct diff diff = { 0 };
-	int rc = open_pre(&diff, units, n, err);
+	int rc = read_pre(&diff, units, n, err);
 
-	for (size_t i = 0; !rc && i < diff.n; i++)
-		rc = normalise(&diff.units[i].pre, err);
-	if (!rc)
-		rc = correlate(&diff, err);
 	return rc ? rc : emit_whole(&diff, ret, err);
 }

@@ -8,7 +8,7 @@
  *     select      what the new code must carry: changed and new functions, and what they need
  *     vet         reasons to refuse
  *     reason      why each function is in; explain: the same at length
- *     emit        new.o and pre.o
+ *     emit        new.o; helpers: other units that the process has to be compared with; pre.o
  */
 #ifndef USPL_CREATE_DIFF_H
 #define USPL_CREATE_DIFF_H

@@ -77,8 +77,17 @@ int give_reasons(struct diff *diff, struct uspl_err *err) uspl_must_check;
  */
 int explain(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 
-/* Makes new.o and pre.o and the list of redirected functions. */
-int emit(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
+/* Makes new.o. */
+int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
+/*
+ * Chooses units that are the same in both builds and tell where things are that new.o refers to and
+ * the units of pre.o know nothing of. ret has room for diff->n_inputs; after emit_new.
+ */
+int helpers_choose(const struct diff *diff, const struct objfile *new_code, struct diff_unit *ret,
+		   size_t *ret_n, struct uspl_err *err) uspl_must_check;
+/* Makes pre.o, with all code of the helpers in it, and the list of redirected functions. */
+int emit_pre(struct diff *diff, struct diff *helpers, struct update_target *target,
+	     struct uspl_err *err) uspl_must_check;
 /*
  * All pre code of all units, the literals that it refers to, and the variables that begin with
  * pointers, as one object.

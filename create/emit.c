@@ -3,7 +3,7 @@
  * emit.c - the two objects of an update, out of those of all changed units
  *
  * new.o gets the carried sections of the post builds, pre.o all code of the pre builds with the
- * literals it refers to. In both each symbol has its refname, so that units find each other's: a
+ * literals it refers to, and that of units that help (helpers.c). In both each symbol has its refname, so that units find each other's: a
  * symbol that one unit defines and another one uses is one symbol. First all sections are copied
  * and their symbols defined, then the relocations are carried over, which makes undefined symbols
  * of the rest.
@@ -394,21 +394,45 @@ static void mark_pre(struct unit *unit)
 	}
 }
 
-static int emit_object(struct diff *diff, bool pre, struct objfile **ret, struct uspl_err *err)
+static int copy_units(struct emitter *em, struct diff *diff)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		if (em->pre && diff->units[i].takes_part)
+			mark_pre(&diff->units[i]);
+		rc = copy_sections(em, &diff->units[i]);
+		if (!rc && !em->pre)
+			rc = define_common(em, &diff->units[i]);
+	}
+	return rc;
+}
+
+static int connect_units(struct emitter *em, const struct diff *diff)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = copy_references(em, &diff->units[i]);
+	return rc;
+}
+
+/* helpers: more units, for pre.o; NULL if there are none. */
+static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct objfile **ret,
+		       struct uspl_err *err)
 {
 	auto_objfile struct objfile *out = objfile_new(pre ? "pre.o" : "new.o");
 	struct emitter em = { .out = out, .pre = pre, .err = err };
 	int rc = out ? 0 : uspl_fail_nomem(err);
 
-	for (size_t i = 0; !rc && i < diff->n; i++) {
-		if (pre && diff->units[i].takes_part)
-			mark_pre(&diff->units[i]);
-		rc = copy_sections(&em, &diff->units[i]);
-		if (!rc && !pre)
-			rc = define_common(&em, &diff->units[i]);
-	}
-	for (size_t i = 0; !rc && i < diff->n; i++)
-		rc = copy_references(&em, &diff->units[i]);
+	if (!rc)
+		rc = copy_units(&em, diff);
+	if (!rc && helpers)
+		rc = copy_units(&em, helpers);
+	if (!rc)
+		rc = connect_units(&em, diff);
+	if (!rc && helpers)
+		rc = connect_units(&em, helpers);
 	if (!rc && !pre)
 		rc = add_unwind(&em, diff);
 	strmap_release(&em.symbols);
@@ -418,14 +442,20 @@ static int emit_object(struct diff *diff, bool pre, struct objfile **ret, struct
 	return rc;
 }
 
-int emit(struct diff *diff, struct update_target *target, struct uspl_err *err)
+int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	mark_units(diff);
+	return emit_object(diff, NULL, false, &target->new_code, err);
+}
+
+int emit_pre(struct diff *diff, struct diff *helpers, struct update_target *target,
+	     struct uspl_err *err)
 {
 	int rc;
 
-	mark_units(diff);
-	rc = emit_object(diff, false, &target->new_code, err);
-	if (!rc)
-		rc = emit_object(diff, true, &target->pre_code, err);
+	for (size_t i = 0; i < helpers->n; i++)
+		helpers->units[i].takes_part = true;
+	rc = emit_object(diff, helpers, true, &target->pre_code, err);
 	return rc ? rc : list_functions(diff, target, err);
 }
 
@@ -433,5 +463,5 @@ int emit_whole(struct diff *diff, struct objfile **ret, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->n; i++)
 		diff->units[i].takes_part = diff->units[i].whole = true;
-	return emit_object(diff, true, ret, err);
+	return emit_object(diff, NULL, true, ret, err);
 }
