@@ -8,6 +8,7 @@
  */
 
 #include "create/dbginfo.h"
+#include "create/unit.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -178,7 +179,8 @@ bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t off
 
 	if (!scn || !gelf_getshdr(scn, &header))
 		return false;
-	*ret = header.sh_addr + offset;
+	/* The file still has what was cut off. */
+	*ret = header.sh_addr + part_of(sec)->front + offset;
 	return true;
 }
 

@@ -270,6 +270,9 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		side->parts[i] = (struct part){ .unit = unit, .side = side, .kind = kind_of(sec) };
 		drop_empty_relocations(sec);
 	}
+	rc = front_cut(side, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		obj->syms.items[i]->priv = &side->idents[i];
 		side->idents[i].unit = unit;

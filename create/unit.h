@@ -39,9 +39,10 @@ struct part {
 	struct side *side; /* which of the unit's two objects it lies in */
 	enum part_kind kind;
 	struct objsym *owner; /* the function or variable that begins the section; NULL if none */
-	bool shared;          /* more than one function or variable lies in it (aliases aside) */
-	bool opaque;          /* code that isn't all instructions */
-	bool is_cold;         /* the .cold part of a function */
+	uint64_t front; /* how many bytes of room before the function were cut off (front.c) */
+	bool shared;    /* more than one function or variable lies in it (aliases aside) */
+	bool opaque;    /* code that isn't all instructions */
+	bool is_cold;   /* the .cold part of a function */
 	struct objsec *other; /* the .cold part's function, the function's .cold part; NULL */
 	/* Of code, for exceptions: what to do in it (unwind_index), and the function that reads that. */
 	struct objsec *lsda;
@@ -110,6 +111,8 @@ static inline struct ident *ident_of(const struct objsym *sym)
  * and must be released, also after a failure. in must outlive it.
  */
 int unit_open(struct unit *unit, const struct diff_unit *in, struct uspl_err *err) uspl_must_check;
+/* A part of it: leaves out the room that the compiler has left in front of functions. */
+int front_cut(struct side *side, struct uspl_err *err) uspl_must_check;
 /* Frees what unit_open made. */
 void unit_release(struct unit *unit);
 

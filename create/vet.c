@@ -165,8 +165,7 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"'%s' changes, but its section '%s' begins with something else",
 				name, sec->name);
-		uspl_hint(err, "build without room in front of functions "
-			       "(-fpatchable-function-entry=N,M), and without assembler here");
+		uspl_hint(err, "build without assembler here");
 		return rc;
 	}
 	if (part->shared) {
