@@ -28,16 +28,33 @@ static void name_session(struct options *opts)
 	opts->request.session = opts->session;
 }
 
+/* What --at names: markers have one ':' in their names, functions have none, or pairs of them. */
+static int find_out(struct options *opts, struct uspl_err *err)
+{
+	const char *glob = opts->request.glob, *colon = strchr(glob, ':');
+	size_t len = strlen(glob);
+
+	if (len > 5 && !strcmp(glob + len - 5, ":exit"))
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"a program can be called at a function's entry, not at its return");
+	while (colon && colon[1] == ':')
+		colon = strchr(colon + 2, ':');
+	opts->request.functions = !colon;
+	return 0;
+}
+
 static int parse(struct options *opts, int argc, char **argv, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 0, "at", "GLOB", CLI_STRING, &opts->request.glob, "markers of these names" },
+		{ 0, "at", "GLOB", CLI_STRING, &opts->request.glob,
+		  "markers of these names, or functions: their entries" },
 		{ 'f', "filter", "CONDITION", CLI_STRING, &opts->request.filter,
 		  "call it only at hits of which this is true" },
 		{ 's', "session", "NAME", CLI_STRING, &opts->request.session,
 		  "the session of its records (default: the file's name)" },
 		{ 'm', "module", "GLOB", CLI_STRING, &opts->request.module,
-		  "markers of these modules only" },
+		  "in these modules only (default: functions of the program itself)" },
 		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
 		  "memory for each thread's records (default 1024)" },
 		{ 0, "string", "BYTES", CLI_INT, &opts->text_bytes,
@@ -45,8 +62,8 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace probe",
-		.synopsis = "[OPTION]... --at=GLOB PID FILE.c|FILE.o",
-		.summary = "Calls a function of your own when markers are hit",
+		.synopsis = "[OPTION]... --at=MARKER|FUNCTION PID FILE.c|FILE.o",
+		.summary = "Calls a function of your own at markers, or when functions are called",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
@@ -59,6 +76,9 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 		uspl_hint(err, "try 'uspl-trace probe --help'");
 		return -USPL_E_USAGE;
 	}
+	rc = find_out(opts, err);
+	if (rc)
+		return rc;
 	opts->file = argv[first + 1];
 	name_session(opts);
 	rc = cli_pid(argv[first], &opts->pid, err);
@@ -75,9 +95,9 @@ static int load(struct options *opts, struct uspl_err *err)
 		return rc;
 	rc = marks_on(view.proc, &view.modules, &opts->request, &result, err);
 	if (rc)
-		uspl_context(err, "cannot put '%s' to markers of pid %d", opts->file, opts->pid);
+		uspl_context(err, "cannot put '%s' into pid %d", opts->file, opts->pid);
 	else if (!cli_quiet())
-		printf("'%s' is called at %zu sites of markers of pid %d, stopped %.0f us; "
+		printf("'%s' is called at %zu sites of pid %d, stopped %.0f us; "
 		       "'uspl-trace mark %d off --session=%s' ends it\n",
 		       opts->file, result.probes, opts->pid, result.stop_us, opts->pid,
 		       opts->request.session);

@@ -92,7 +92,7 @@ static int add_code(struct load *load, size_t i, const struct filter *filter, st
 		.old = marker->old,
 		.old_len = marker->old_len,
 		.before = marker->before,
-		.skip = marker->usdt ? 1 : marker->old_len,
+		.skip = marker->skip,
 	};
 	int rc;
 

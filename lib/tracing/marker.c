@@ -122,7 +122,10 @@ static int add_site(const struct image *image, const struct note *note, taddr ad
 		    struct markers *markers, struct uspl_err *err)
 {
 	struct uspl_mark_call from;
-	struct marker marker = { .old_len = USPL_TRACE_SITE_BYTES, .guard = 1 }, *item;
+	struct marker marker = { .old_len = USPL_TRACE_SITE_BYTES,
+				 .skip = USPL_TRACE_SITE_BYTES,
+				 .guard = 1 },
+		      *item;
 
 	if (note->desc_len <= sizeof(from) || note->desc[note->desc_len - 1])
 		return 0;

@@ -31,6 +31,7 @@ struct marker {
 	uint8_t old[USPL_MARK_OLD_MAX]; /* what the program has there, */
 	uint8_t old_len;                /* up to the end of an instruction */
 	uint8_t before;                 /* bytes of these that run before the probe */
+	uint8_t skip;                   /* bytes behind them that need not be done: a NOP */
 	uint8_t guard; /* bytes at the site in which no thread may stand, but at the first */
 	char why[160]; /* why no probe can be put there; "" if one can */
 };
@@ -51,6 +52,12 @@ struct markers {
  */
 int markers_find(const struct proc *proc, const struct module *module, const struct image *image,
 		 struct markers *markers, struct uspl_err *err) uspl_must_check;
+/*
+ * Appends the entries of functions whose names match, as markers of these names: their arguments are
+ * the six registers that a function's first whole-number arguments are in.
+ */
+int markers_add_functions(const struct image *image, const char *glob, struct markers *markers,
+			  struct uspl_err *err) uspl_must_check;
 void markers_release(struct markers *markers);
 DEFINE_AUTO_RELEASE(markers, struct markers, markers_release)
 #define auto_markers __attribute__((cleanup(cleanup_markers_)))

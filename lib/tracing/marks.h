@@ -62,9 +62,10 @@ struct mark_program {
 /* Which markers, and how. */
 struct marks_request {
 	const char *session;
-	const char *glob;                   /* of names; NULL: all */
-	const char *module;                 /* of modules' file names; NULL: all */
-	const char *filter;                 /* NULL: none */
+	const char *glob;   /* of names; NULL: all */
+	bool functions;     /* it is of functions, whose entries are taken for markers */
+	const char *module; /* of modules' file names; NULL: all */
+	const char *filter; /* NULL: none */
 	const struct mark_program *program; /* called at each hit; NULL: there is none */
 	uint16_t text_slots;                /* of a record, for each string */
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */

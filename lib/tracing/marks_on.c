@@ -36,13 +36,21 @@ static bool is_wanted(const struct marks_request *request, const char *name)
 	return !request->glob || !fnmatch(request->glob, name, 0);
 }
 
+/* Functions are looked for in the program itself, unless modules are named. */
+static bool is_module_wanted(const struct marks_request *request, const struct module *module)
+{
+	return request->module ? !fnmatch(request->module, module->name, 0)
+			       : !request->functions || module->is_main;
+}
+
 static bool is_ours(const struct work *work, const struct mark_region *region)
 {
 	return !strcmp(region->head.session, work->request->session);
 }
 
-int marks_find(const struct proc *proc, const struct module *module, const struct marks *marks,
-	       struct markers *ret, struct uspl_err *err)
+/* The module's markers, or the functions of that name. */
+static int find(const struct proc *proc, const struct module *module, const struct marks *marks,
+		const char *functions, struct markers *ret, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
 	region_vec updates = { 0 };
@@ -58,11 +66,18 @@ int marks_find(const struct proc *proc, const struct module *module, const struc
 	if (!rc) {
 		session_lay_under(&session, image);
 		marks_lay_under(marks, image);
-		rc = markers_find(proc, module, image, ret, err);
+		rc = functions ? markers_add_functions(image, functions, ret, err)
+			       : markers_find(proc, module, image, ret, err);
 	}
 	regions_release(&updates);
 	image_free(image);
 	return rc;
+}
+
+int marks_find(const struct proc *proc, const struct module *module, const struct marks *marks,
+	       struct markers *ret, struct uspl_err *err)
+{
+	return find(proc, module, marks, NULL, ret, err);
 }
 
 /* What the session has so far: where its rings are, which ids are taken. */
@@ -114,13 +129,15 @@ static bool has_probe(const struct work *work, taddr site)
 static bool is_free(const struct work *work, taddr addr, const uint8_t *own, taddr on)
 {
 	const struct mark_region *region;
+	const struct uspl_probe *first;
 	uint8_t now[USPL_TRACE_SITE_BYTES];
 	taddr to = mark_target(work->proc, addr);
 
 	if (proc_read_some(work->proc, addr, now, sizeof(now)) != sizeof(now))
 		return false;
+	first = to ? marks_at(&work->marks, to, &region) : NULL;
 	return !memcmp(now, own, sizeof(now)) || (to && to == on) ||
-	       (to && marks_at(&work->marks, to, &region));
+	       (!on && first && first->site == addr);
 }
 
 /* A site that no probe can be put to; the first one's reason is told. */
@@ -193,7 +210,9 @@ static int choose_switches(struct work *work, const struct markers *markers, str
 		if (!has_name(plan, item->name))
 			continue;
 		if (!is_free(work, item->site, nop, item->on)) {
-			leave_out(work, item->name, "the function that begins with it is traced");
+			leave_out(work, item->name,
+				  "the function that begins with it is traced, or has a "
+				  "probe");
 			continue;
 		}
 		place = vec_push(&plan->switches);
@@ -287,7 +306,8 @@ static int load_module(struct work *work, const struct module *module, struct us
 	auto_markers struct markers markers = { 0 };
 	struct mark_plan plan = { .request = work->request, .module = module };
 	struct mark_region *region = NULL;
-	int rc = marks_find(work->proc, module, &work->marks, &markers, err);
+	int rc = find(work->proc, module, &work->marks,
+		      work->request->functions ? work->request->glob : NULL, &markers, err);
 
 	if (!rc)
 		rc = choose_sites(work, &markers, &plan, err);
@@ -329,8 +349,10 @@ static int fail_none(const struct work *work, struct uspl_err *err)
 	if (work->result.impossible)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "no probe can be put to marker %s",
 				 work->result.why);
-	uspl_fail(err, USPL_E_NO_MODULE, "there is no marker '%s' in pid %d", glob,
-		  work->proc->pid);
+	uspl_fail(err, USPL_E_NO_MODULE, "there is no %s '%s' in pid %d",
+		  work->request->functions ? "function" : "marker", glob, work->proc->pid);
+	if (work->request->functions)
+		return -USPL_E_NO_MODULE;
 	uspl_hint(err, "'uspl-trace mark %d list' shows them", work->proc->pid);
 	return -USPL_E_NO_MODULE;
 }
@@ -345,8 +367,7 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 	work.n_old = work.marks.regions.n;
 	find_session(&work);
 	vec_for_each (modules, module)
-		if (!rc && !module->is_vdso &&
-		    (!request->module || !fnmatch(request->module, module->name, 0)))
+		if (!rc && !module->is_vdso && is_module_wanted(request, module))
 			rc = load_module(&work, module, err);
 	if (!rc && work.marks.regions.n == work.n_old && !work.result.already)
 		rc = fail_none(&work, err);

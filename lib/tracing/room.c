@@ -304,6 +304,7 @@ static void settle(const struct search *search, struct nearby *near, const struc
 
 	marker->site = room->start;
 	marker->before = (uint8_t)(near->nop - room->start);
+	marker->skip = 1;
 	marker->old_len = (uint8_t)room->len;
 	marker->guard = (uint8_t)room->guard;
 	memcpy(marker->old, image_bytes(search->image, room->start, room->len), room->len);

@@ -360,6 +360,46 @@ expect_every() {
 	expect_clean
 }
 
+@test "a program at the entry of a function" {
+	start -O2
+	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=step
+	expect_status 0
+	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=gauge --module='libgauge*' --session=gauge
+	expect_status 0
+	mark on 'gauge:*'
+	expect_output "left out: 1 sites; marker 'gauge:read': the function that begins with it is traced"
+	mark on 'app:step'
+	ask 'step 2'
+	ask 'step 3'
+	expect_answer 'gauge 7' 8
+	expect_hits step 1 --session=large
+	expect_output 'step: arg1=3 arg2=.* arg6=115'
+	expect_hits gauge 1 --session=gauge
+	expect_hits app:step 5
+	trace start -F step
+	expect_status 1
+	expect_message 'no function of pid [0-9]+ is to be traced'
+	expect_off --session=large
+	expect_off --session=gauge
+	expect_off
+	trace start -F step
+	expect_status 0
+	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=step
+	expect_status 1
+	expect_message 'is traced, or changed'
+	ask 'step 3'
+	trace stop
+	ask 'step 1'
+	trace stop
+	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=step:exit
+	expect_status 1
+	expect_message 'not at its return'
+	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=nosuch
+	expect_status 1
+	expect_message "there is no function 'nosuch'"
+	expect_clean
+}
+
 @test "a program that may not run within another is refused, and nothing has changed" {
 	start -O2
 	local program
