@@ -492,6 +492,18 @@ static int lead_all_out(struct work *work, size_t *ret_left, struct uspl_err *er
 	return rc;
 }
 
+/* True if the session has switches in the module. */
+static bool has_switches(const struct work *work, const struct module *module)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&work->marks.regions, region)
+		if (is_ours(work, region) && region->switches.n &&
+		    region->head.module == module->start)
+			return true;
+	return false;
+}
+
 /*
  * A switch goes back when no probe needs it. Its region doesn't say of which marker it is: where it leads lies in the same function as that
  * marker's site, but the names are what ties them together, so they are looked up.
@@ -505,7 +517,7 @@ static int lead_all_back(struct work *work, struct uspl_err *err)
 		auto_markers struct markers markers = { 0 };
 		const struct marker_switch *item;
 
-		if (rc || module->is_vdso)
+		if (rc || !has_switches(work, module))
 			continue;
 		rc = marks_find(work->proc, module, &work->marks, &markers, err);
 		vec_for_each (&markers.switches, item) {
