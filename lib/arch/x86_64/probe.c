@@ -23,199 +23,19 @@
 #include <string.h>
 
 #include "arch/gate.h"
+#include "arch/x86_64/emit.h"
 #include "arch/x86_64/x86_64.h"
 #include "uspl/mark_abi.h"
 #include "uspl/probe.h"
 #include "uspl/trace_abi.h"
 
-enum {
-	RAX,
-	RCX,
-	RDX,
-	RBX,
-	RSP,
-	RBP,
-	RSI,
-	RDI,
-	R8,
-	R9,
-	R10,
-	R11,
-	RED_ZONE = 128,
-	JUMP_LEN = 5,
-	WORD = 8,
-	HIT_ARGS = 16,       /* where in a struct uspl_hit the arguments are */
-	CODE_MAX = 16 << 10, /* of a probe: all its arguments and tests are far less */
-};
-
 _Static_assert(offsetof(struct uspl_hit, args) == HIT_ARGS, "the hit is made by pushes");
-
-/* In the order in which they are pushed: what the probe uses; what a program may use, too. */
-static const uint8_t saved[] = { RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, RBX };
-
-enum { N_SAVED = 5, N_SAVED_ALL = 10 };
-
-/* A probe on its way. */
-struct emit {
-	const struct probe_code *code;
-	struct buf out;
-	size_t *test_at;   /* where each test begins */
-	size_t pass, skip; /* and what follows them */
-	size_t hit;        /* bytes of the struct uspl_hit that is on the stack */
-	bool failed;       /* something is out of reach */
-};
-
-static void put(struct emit *emit, const void *bytes, size_t len)
-{
-	buf_add(&emit->out, bytes, len);
-}
-
-#define PUT(emit, ...)                                                                             \
-	put(emit, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
-
-static void put_32(struct emit *emit, uint32_t value)
-{
-	put(emit, &value, sizeof(value));
-}
-
-static void put_64(struct emit *emit, uint64_t value)
-{
-	put(emit, &value, sizeof(value));
-}
-
-/* The distance to an address from behind these four bytes. */
-static void put_distance(struct emit *emit, taddr to)
-{
-	int64_t distance = (int64_t)(to - (emit->code->at + emit->out.len + 4));
-
-	emit->failed |= distance != (int32_t)distance;
-	put_32(emit, (uint32_t)distance);
-}
-
-static taddr runtime_part(const struct emit *emit, const uint8_t *symbol)
-{
-	return emit->code->runtime + (taddr)(symbol - uspl_trace_begin);
-}
-
-static void put_call(struct emit *emit, const uint8_t *symbol)
-{
-	PUT(emit, 0xe8);
-	put_distance(emit, runtime_part(emit, symbol));
-}
-
-static size_t n_saved(const struct emit *emit)
-{
-	return emit->code->program ? N_SAVED_ALL : N_SAVED;
-}
-
-static size_t pushed(const struct emit *emit)
-{
-	return n_saved(emit) * WORD + (emit->code->keep_flags ? WORD : 0) + emit->hit;
-}
-
-/* Where on the stack a saved register is; -1 if it isn't saved. */
-static int saved_at(const struct emit *emit, uint8_t reg)
-{
-	for (size_t i = 0; i < n_saved(emit); i++)
-		if (saved[i] == reg)
-			return (int)(pushed(emit) - (i + 1) * WORD);
-	return -1;
-}
-
-/* The program's value of a register into rsi or rdi. */
-static void load_register(struct emit *emit, uint8_t reg, uint8_t to)
-{
-	int at = saved_at(emit, reg);
-
-	if (at >= 0) { /* mov at(%rsp), %to */
-		PUT(emit, 0x48, 0x8b, (uint8_t)(0x84 | to << 3), 0x24);
-		put_32(emit, (uint32_t)at);
-	} else if (reg == RSP) { /* lea what we have pushed(%rsp), %to */
-		PUT(emit, 0x48, 0x8d, (uint8_t)(0x84 | to << 3), 0x24);
-		put_32(emit, (uint32_t)(pushed(emit) + RED_ZONE));
-	} else { /* mov %reg, %to */
-		PUT(emit, (uint8_t)(0x48 | (reg >> 3) << 2), 0x89,
-		    (uint8_t)(0xc0 | (reg & 7) << 3 | to));
-	}
-}
-
-/* Extends the value in rsi from its size to 8 bytes. */
-static void extend(struct emit *emit, const struct place *place)
-{
-	bool sign = place->is_signed;
-
-	if (place->size == 1)
-		PUT(emit, 0x48, 0x0f, sign ? 0xbe : 0xb6, 0xf6);
-	else if (place->size == 2)
-		PUT(emit, 0x48, 0x0f, sign ? 0xbf : 0xb7, 0xf6);
-	else if (place->size == 4 && sign)
-		PUT(emit, 0x48, 0x63, 0xf6);
-	else if (place->size == 4)
-		PUT(emit, 0x89, 0xf6);
-}
-
-/* The address of a memory operand without its displacement into rdi. Changes rsi. */
-static void load_address(struct emit *emit, const struct place *place)
-{
-	if (place->has_base)
-		load_register(emit, place->reg, RDI);
-	else
-		PUT(emit, 0x31, 0xff); /* xor %edi, %edi */
-	if (!place->scale)
-		return;
-	load_register(emit, place->index, RSI);
-	/* lea (%rdi,%rsi,scale), %rdi */
-	PUT(emit, 0x48, 0x8d, 0x3c, (uint8_t)(__builtin_ctz(place->scale) << 6 | RSI << 3 | RDI));
-}
-
-static void load_memory(struct emit *emit, const struct place *place)
-{
-	if (place->symbol) {
-		PUT(emit, 0x48, 0xbe); /* mov $address, %rsi */
-		put_64(emit, (uint64_t)place->number);
-	} else {
-		load_address(emit, place);
-		PUT(emit, 0x48, 0x8d, 0xb7); /* lea displacement(%rdi), %rsi */
-		put_32(emit, (uint32_t)place->number);
-	}
-	/* No wider than the operand is. */
-	if (place->size == 8)
-		PUT(emit, 0x48, 0x8b, 0x36); /* mov (%rsi), %rsi */
-	else if (place->size == 4)
-		PUT(emit, 0x8b, 0x36);
-	else
-		PUT(emit, 0x0f, place->size == 2 ? 0xb7 : 0xb6, 0x36); /* movzx */
-}
-
-/* The argument's value into rsi. Changes rdi. */
-static void load(struct emit *emit, const struct place *place)
-{
-	switch (place->kind) {
-	case PLACE_REGISTER:
-		load_register(emit, place->reg, RSI);
-		if (place->shift)
-			PUT(emit, 0x48, 0xc1, 0xee, place->shift); /* shr */
-		break;
-	case PLACE_VECTOR: /* movq %xmmN, %rsi */
-		PUT(emit, 0x66, (uint8_t)(0x48 | (place->reg >> 3) << 2), 0x0f, 0x7e,
-		    (uint8_t)(0xc0 | (place->reg & 7) << 3 | RSI));
-		break;
-	case PLACE_NUMBER: /* mov $number, %rsi */
-		PUT(emit, 0x48, 0xbe);
-		put_64(emit, (uint64_t)place->number);
-		break;
-	case PLACE_MEMORY:
-		load_memory(emit, place);
-		break;
-	}
-	extend(emit, place);
-}
 
 /* jcc to a test, or to what follows them; filled in at the end. */
 static void put_jcc(struct emit *emit, uint8_t condition, int target)
 {
 	PUT(emit, 0x0f, (uint8_t)(0x80 | condition));
-	put_32(emit, (uint32_t)target);
+	emit_32(emit, (uint32_t)target);
 }
 
 enum { CC_B = 2, CC_E = 4, CC_NE = 5, CC_BE = 6, CC_L = 12, CC_LE = 14 };
@@ -250,26 +70,26 @@ static void put_text_address(struct emit *emit, const char *text)
 
 	PUT(emit, 0x48, 0x8d, 0x3d, JUMP_LEN, 0, 0, 0); /* lea text(%rip), %rdi */
 	PUT(emit, 0xe9);
-	put_32(emit, (uint32_t)len);
-	put(emit, text, len);
+	emit_32(emit, (uint32_t)len);
+	emit_bytes(emit, text, len);
 }
 
 static void compare_text(struct emit *emit, const char *text)
 {
 	put_text_address(emit, text);
-	put_call(emit, uspl_mark_same);
+	emit_call(emit, uspl_mark_same);
 }
 
 static void put_test(struct emit *emit, const struct probe_test *test)
 {
 	const struct place *place = &emit->code->args[test->arg].place;
 
-	load(emit, place);
+	emit_load(emit, place);
 	if (test->text) {
 		compare_text(emit, test->text);
 	} else {
 		PUT(emit, 0x48, 0xbf); /* mov $value, %rdi */
-		put_64(emit, test->value);
+		emit_64(emit, test->value);
 		if (test->relation == PROBE_BITS)
 			PUT(emit, 0x48, 0x85, 0xfe); /* test %rdi, %rsi */
 		else
@@ -277,7 +97,7 @@ static void put_test(struct emit *emit, const struct probe_test *test)
 	}
 	put_jcc(emit, condition_of(test, place->is_signed), test->if_true);
 	PUT(emit, 0xe9);
-	put_32(emit, (uint32_t)test->if_false);
+	emit_32(emit, (uint32_t)test->if_false);
 }
 
 static void put_tests(struct emit *emit)
@@ -317,9 +137,9 @@ static void resolve_tests(struct emit *emit)
 static void put_slot(struct emit *emit, uint16_t slot)
 {
 	PUT(emit, 0x48, 0x8d, 0x91); /* lea 16 * slot(%rcx), %rdx */
-	put_32(emit, slot * (uint32_t)USPL_TRACE_RECORD);
+	emit_32(emit, slot * (uint32_t)USPL_TRACE_RECORD);
 	PUT(emit, 0x48, 0x23, 0x15); /* and ring_mask(%rip), %rdx */
-	put_distance(emit, emit->code->runtime + USPL_TRACE_CONTROL + TC_RING_MASK);
+	emit_distance(emit, emit->code->runtime + USPL_TRACE_CONTROL + TC_RING_MASK);
 	PUT(emit, 0x48, 0x01, 0xc2); /* add %rax, %rdx */
 }
 
@@ -327,7 +147,7 @@ static void put_slot(struct emit *emit, uint16_t slot)
 static void put_sign(struct emit *emit, uint32_t sign)
 {
 	PUT(emit, 0xc7, 0x42, USPL_TRACE_RECORD - 4);
-	put_32(emit, sign);
+	emit_32(emit, sign);
 }
 
 /* push or pop */
@@ -342,11 +162,11 @@ static void put_stack(struct emit *emit, uint8_t op, uint8_t reg)
 static void load_arg(struct emit *emit, size_t i)
 {
 	if (!emit->hit) {
-		load(emit, &emit->code->args[i].place);
+		emit_load(emit, &emit->code->args[i].place);
 		return;
 	}
 	PUT(emit, 0x48, 0x8b, 0xb4, 0x24); /* mov args[i](%rsp), %rsi */
-	put_32(emit, (uint32_t)(HIT_ARGS + i * WORD));
+	emit_32(emit, (uint32_t)(HIT_ARGS + i * WORD));
 }
 
 static void put_text(struct emit *emit, size_t i)
@@ -355,10 +175,10 @@ static void put_text(struct emit *emit, size_t i)
 
 	load_arg(emit, i);
 	PUT(emit, 0x48, 0x8d, 0x91); /* lea 16 * slot(%rcx), %rdx */
-	put_32(emit, arg->slot * (uint32_t)USPL_TRACE_RECORD);
+	emit_32(emit, arg->slot * (uint32_t)USPL_TRACE_RECORD);
 	PUT(emit, 0xbf); /* mov $slots, %edi */
-	put_32(emit, arg->slots);
-	put_call(emit, uspl_mark_text);
+	emit_32(emit, arg->slots);
+	emit_call(emit, uspl_mark_text);
 }
 
 static void put_value(struct emit *emit, size_t i)
@@ -414,7 +234,7 @@ static size_t put_program(struct emit *emit)
 	const struct probe_code *code = emit->code;
 
 	for (size_t i = code->n_args; i > 0; i--) {
-		load(emit, &code->args[i - 1].place);
+		emit_load(emit, &code->args[i - 1].place);
 		put_stack(emit, 0x50, RSI);
 		emit->hit += WORD;
 	}
@@ -426,7 +246,7 @@ static size_t put_program(struct emit *emit)
 	PUT(emit, 0x48, 0x89, 0xe3);       /* mov %rsp, %rbx */
 	PUT(emit, 0x48, 0x83, 0xe4, 0xf0); /* and $-16, %rsp */
 	PUT(emit, 0xe8);
-	put_distance(emit, code->program);
+	emit_distance(emit, code->program);
 	PUT(emit, 0x48, 0x89, 0xdc); /* mov %rbx, %rsp */
 	PUT(emit, 0x85, 0xc0);       /* test %eax, %eax */
 	return put_forward_jcc(emit, CC_E);
@@ -438,8 +258,8 @@ static void put_record(struct emit *emit)
 	size_t refused = code->program ? put_program(emit) : 0, nowhere;
 
 	PUT(emit, 0xb9); /* mov $bytes, %ecx */
-	put_32(emit, code->slots * (uint32_t)USPL_TRACE_RECORD);
-	put_call(emit, uspl_mark_take);
+	emit_32(emit, code->slots * (uint32_t)USPL_TRACE_RECORD);
+	emit_call(emit, uspl_mark_take);
 	PUT(emit, 0x48, 0x85, 0xc0); /* test %rax, %rax */
 	nowhere = put_forward_jcc(emit, CC_E);
 	for (uint16_t slot = 0; slot < code->slots; slot++)
@@ -450,7 +270,7 @@ static void put_record(struct emit *emit)
 	if (code->program) {
 		land(emit, refused);
 		PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea hit(%rsp), %rsp */
-		put_32(emit, (uint32_t)emit->hit);
+		emit_32(emit, (uint32_t)emit->hit);
 		emit->hit = 0;
 	}
 	emit->skip = emit->out.len;
@@ -459,8 +279,8 @@ static void put_record(struct emit *emit)
 static void put_begin(struct emit *emit)
 {
 	PUT(emit, 0x48, 0x8d, 0x64, 0x24, (uint8_t)-RED_ZONE); /* lea -128(%rsp), %rsp */
-	for (size_t i = 0; i < n_saved(emit); i++)
-		put_stack(emit, 0x50, saved[i]);
+	for (size_t i = 0; i < emit_n_saved(emit); i++)
+		put_stack(emit, 0x50, emit_saved[i]);
 	if (emit->code->keep_flags)
 		PUT(emit, 0x9f, 0x0f, 0x90, 0xc0, 0x50); /* lahf; seto %al; push %rax */
 }
@@ -469,10 +289,10 @@ static void put_end(struct emit *emit)
 {
 	if (emit->code->keep_flags)
 		PUT(emit, 0x58, 0x04, 0x7f, 0x9e); /* pop %rax; add $127, %al; sahf */
-	for (size_t i = n_saved(emit); i > 0; i--)
-		put_stack(emit, 0x58, saved[i - 1]);
+	for (size_t i = emit_n_saved(emit); i > 0; i--)
+		put_stack(emit, 0x58, emit_saved[i - 1]);
 	PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea 128(%rsp), %rsp */
-	put_32(emit, RED_ZONE);
+	emit_32(emit, RED_ZONE);
 }
 
 /* The instructions [at, end) of what stood at the site, moved. */
@@ -488,7 +308,7 @@ static int put_old(struct emit *emit, size_t at, size_t end, struct uspl_err *er
 
 		if (n < 0)
 			return n;
-		put(emit, moved, len);
+		emit_bytes(emit, moved, len);
 		at += (size_t)n;
 	}
 	return 0;
@@ -516,11 +336,11 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 		PUT(&emit, 0x90);
 	link = emit.out.len;
 	PUT(&emit, 0xe9);
-	put_32(&emit, 0);
+	emit_32(&emit, 0);
 	if (!rc)
 		rc = put_old(&emit, code->before + code->skip, code->old_len, err);
 	PUT(&emit, 0xe9);
-	put_distance(&emit, code->site + code->old_len);
+	emit_distance(&emit, code->site + code->old_len);
 	if (!rc && emit.out.oom)
 		rc = uspl_fail_nomem(err);
 	if (!rc && (emit.failed || emit.out.len > CODE_MAX))

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// marks_off.c - markers switched off
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "tracing/marks_work.h"
+
+/* The jump that leads to a probe: its site's, or the link of the one before. 0: none does. */
+static taddr find_before(const struct work *work, const struct uspl_probe *probe)
+{
+	taddr at = probe->site;
+
+	for (size_t i = 0; i < 1024; i++) {
+		const struct mark_region *region;
+		taddr to = mark_target(work->proc, at);
+		const struct uspl_probe *other = to ? marks_at(&work->marks, to, &region) : NULL;
+
+		if (other == probe || !other)
+			return other ? at : 0;
+		at = other->link;
+	}
+	return 0;
+}
+
+/* The end of the probe whose link is at `link`. */
+static taddr end_of(const struct work *work, taddr link)
+{
+	const struct mark_region *region;
+	const struct uspl_probe *probe;
+
+	vec_for_each (&work->marks.regions, region)
+		vec_for_each (&region->probes, probe)
+			if (probe->link == link)
+				return probe->end;
+	return 0;
+}
+
+/* Takes a probe out of its chain. */
+static int lead_out(struct work *work, const struct uspl_probe *probe, struct uspl_err *err)
+{
+	taddr before = find_before(work, probe), next = mark_target(work->proc, probe->link);
+	const struct mark_region *region;
+	const struct uspl_probe *other = next ? marks_at(&work->marks, next, &region) : NULL;
+	uint8_t now[USPL_TRACE_SITE_BYTES];
+	struct mark_change *change;
+
+	if (!before || (!other && next != probe->end))
+		return 0;
+	work_jump(before, before == probe->site ? probe->thunk : probe->inner, now);
+	change = work_add_change(work, before, now);
+	if (!change)
+		return uspl_fail_nomem(err);
+	if (other)
+		work_jump(before, before == probe->site ? other->thunk : other->inner, change->to);
+	else if (before == probe->site)
+		memcpy(change->to, probe->old_bytes, sizeof(change->to));
+	else
+		work_jump(before, end_of(work, before), change->to);
+	return work_add_count(work, probe, -1, err);
+}
+
+/* True if a probe of that marker stays on, in this or another session. */
+static bool is_used(const struct work *work, const char *name)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&work->marks.regions, region)
+		for (size_t i = 0; i < region->on.n; i++)
+			if (region->on.items[i] &&
+			    !strcmp(mark_text(region, region->probes.items[i].name), name))
+				return true;
+	return false;
+}
+
+static int lead_back(struct work *work, const struct uspl_mark_switch *item, struct uspl_err *err)
+{
+	uint8_t now[USPL_TRACE_SITE_BYTES];
+	struct mark_change *change;
+
+	if (mark_target(work->proc, item->site) != item->on)
+		return 0;
+	for (size_t i = 0; i < work->changes.n; i++)
+		if (work->changes.items[i].addr == item->site)
+			return 0;
+	work_jump(item->site, item->on, now);
+	change = work_add_change(work, item->site, now);
+	if (!change)
+		return uspl_fail_nomem(err);
+	(void)arch_native()->nop_encode(change->to, sizeof(change->to));
+	return 0;
+}
+
+/* The session's probes that are wanted off; *ret_left counts those that stay on. */
+static int lead_all_out(struct work *work, size_t *ret_left, struct uspl_err *err)
+{
+	struct mark_region *region;
+	int rc = 0;
+
+	*ret_left = 0;
+	vec_for_each (&work->marks.regions, region)
+		for (size_t i = 0; !rc && work_is_ours(work, region) && i < region->probes.n; i++) {
+			const struct uspl_probe *probe = &region->probes.items[i];
+
+			if (!region->on.items[i])
+				continue;
+			if (!work_is_wanted(work->request, mark_text(region, probe->name))) {
+				++*ret_left;
+				continue;
+			}
+			rc = lead_out(work, probe, err);
+			region->on.items[i] = false;
+			work->result.probes++;
+		}
+	return rc;
+}
+
+/* True if the session has switches in the module. */
+static bool has_switches(const struct work *work, const struct module *module)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&work->marks.regions, region)
+		if (work_is_ours(work, region) && region->switches.n &&
+		    region->head.module == module->start)
+			return true;
+	return false;
+}
+
+/*
+ * A switch goes back when no probe needs it. Its region doesn't say of which marker it is: where it leads lies in the same function as that
+ * marker's site, but the names are what ties them together, so they are looked up.
+ */
+static int lead_all_back(struct work *work, struct uspl_err *err)
+{
+	const struct module *module;
+	int rc = 0;
+
+	vec_for_each (work->modules, module) {
+		auto_markers struct markers markers = { 0 };
+		const struct marker_switch *item;
+
+		if (rc || !has_switches(work, module))
+			continue;
+		rc = marks_find(work->proc, module, &work->marks, &markers, err);
+		vec_for_each (&markers.switches, item) {
+			struct uspl_mark_switch found = { item->site, item->on };
+
+			if (!rc && !is_used(work, item->name))
+				rc = lead_back(work, &found, err);
+		}
+	}
+	return rc;
+}
+
+/* The last one takes the session's memory with it. */
+static void unload_session(struct work *work)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&work->marks.regions, region)
+		if (work_is_ours(work, region))
+			mark_unload(work->proc, region);
+	share_unmap(work->proc, &work->shared);
+}
+
+int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
+	      struct marks_switched *ret, struct uspl_err *err)
+{
+	struct work work = { .proc = proc, .modules = modules, .request = request };
+	size_t left = 0;
+	int rc = marks_read(proc, &work.marks, err);
+
+	work_find_session(&work);
+	if (!rc && !work.shared.tables)
+		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker of pid %d is on", proc->pid);
+	if (!rc)
+		rc = lead_all_out(&work, &left, err);
+	if (!rc && left && !work.result.probes)
+		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker '%s' of pid %d is on",
+			       request->glob, proc->pid);
+	if (!rc)
+		rc = lead_all_back(&work, err);
+	if (!rc && work.changes.n)
+		rc = mark_switch(proc, modules, &work.changes, &work.counts, &work.result, err);
+	if (!rc && !left)
+		rc = mark_drain(proc, modules, &work.marks, request->session, &work.result, err);
+	if (!rc && !left && !work.result.inside)
+		unload_session(&work);
+	if (!rc)
+		*ret = work.result;
+	work_release(&work);
+	return rc;
+}

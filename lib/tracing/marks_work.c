@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// marks_work.c - what switching markers on and off have in common
+
+#include "tracing/marks_work.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "arch/arch.h"
+
+void work_release(struct work *work)
+{
+	marks_release(&work->marks);
+	vec_release(&work->changes);
+	vec_release(&work->counts);
+}
+
+bool work_is_wanted(const struct marks_request *request, const char *name)
+{
+	return !request->glob || !fnmatch(request->glob, name, 0);
+}
+
+bool work_is_ours(const struct work *work, const struct mark_region *region)
+{
+	return !strcmp(region->head.session, work->request->session);
+}
+
+void work_find_session(struct work *work)
+{
+	const struct mark_region *region;
+
+	work->next_id = 1;
+	vec_for_each (&work->marks.regions, region)
+		if (work_is_ours(work, region)) {
+			work->shared = region->head.shared;
+			if (region->head.first_id + region->head.n_probes > work->next_id)
+				work->next_id = region->head.first_id + region->head.n_probes;
+		}
+}
+
+struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from)
+{
+	struct mark_change *change = vec_push(&work->changes);
+
+	if (!change)
+		return NULL;
+	change->addr = addr;
+	memcpy(change->from, from, sizeof(change->from));
+	memcpy(change->to, from, sizeof(change->to));
+	return change;
+}
+
+void work_jump(taddr from, taddr to, uint8_t *code)
+{
+	/* All of it lies within reach of the module: checked when the code was made. */
+	(void)arch_native()->jump_encode(from, to, code);
+}
+
+int work_add_count(struct work *work, const struct uspl_probe *probe, int16_t add,
+		   struct uspl_err *err)
+{
+	struct mark_count *count;
+
+	if (!probe->semaphore)
+		return 0;
+	count = vec_push(&work->counts);
+	if (!count)
+		return uspl_fail_nomem(err);
+	*count = (struct mark_count){ probe->semaphore, add };
+	return 0;
+}

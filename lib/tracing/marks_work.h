@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* marks_work.h - a command that switches markers, for marks_on.c and marks_off.c */
+#ifndef USPL_TRACING_MARKS_WORK_H
+#define USPL_TRACING_MARKS_WORK_H
+
+#include "tracing/marks_internal.h"
+
+/* A command while it works. */
+struct work {
+	struct proc *proc;
+	const module_vec *modules;
+	const struct marks_request *request;
+	struct marks marks;
+	struct uspl_trace_region shared; /* of the session */
+	uint32_t next_id;
+	bool fresh;   /* the session's memory was made by this command */
+	size_t n_old; /* regions that were there before it */
+	mark_changes changes;
+	mark_counts counts;
+	struct marks_switched result;
+};
+
+/* Frees what it holds. */
+void work_release(struct work *work);
+/* True if the request is about markers of that name. */
+bool work_is_wanted(const struct marks_request *request, const char *name);
+/* True if the region is one of the request's session. */
+bool work_is_ours(const struct work *work, const struct mark_region *region);
+/* Finds out what the session has so far: where its rings are, which ids are taken. */
+void work_find_session(struct work *work);
+/* A change at addr, where `from` is now; `to` is the same, and the caller's to fill in. NULL: no memory. */
+struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from);
+/* Writes a jump within the module's reach, which was checked when the code was made. */
+void work_jump(taddr from, taddr to, uint8_t *code);
+/* Counts at the probe's semaphore, if it has one. */
+int work_add_count(struct work *work, const struct uspl_probe *probe, int16_t add,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif
