@@ -54,6 +54,8 @@ $(BUILD)/obj/%.o: %.S Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -g -MMD -MP -c -o $@ $<
 
+$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h
+
 $(LIBUSPL): $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^

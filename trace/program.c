@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libgen.h>
-#include <limits.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,7 +16,8 @@
 
 #include "arch/arch.h"
 #include "arch/probe.h"
-#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
 
 #define ENTRY "uspl_probe"
 #define STACK_MAX 1024
@@ -26,6 +25,9 @@
 /* Where it is linked to be looked at. */
 #define TRIAL_TEXT 0x10000000ull
 #define TRIAL_DATA 0x20000000ull
+
+/* include/uspl/probe.h: runtime/headers.S */
+extern const uint8_t uspl_probe_header_begin[], uspl_probe_header_end[];
 
 /* Where a section goes. */
 struct program_piece {
@@ -268,19 +270,6 @@ static int check(struct program *program, struct uspl_err *err)
 	return rc;
 }
 
-/* Where uspl/probe.h is: beside the folder of this program, installed or not. */
-static char *include_option(const char *from)
-{
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *option = NULL;
-
-	if (n <= 0)
-		return NULL;
-	exe[n] = '\0';
-	return asprintf(&option, "-I%s/%s", dirname(exe), from) < 0 ? NULL : option;
-}
-
 static int run(const char *const *argv, struct uspl_err *err)
 {
 	pid_t pid;
@@ -296,46 +285,51 @@ static int run(const char *const *argv, struct uspl_err *err)
 	return status ? uspl_fail(err, USPL_E_BUILD, "'%s' fails", argv[0]) : 0;
 }
 
-static int compile(const char *path, const char *object, struct uspl_err *err)
+static int compile(const char *path, const char *folder, const char *object, struct uspl_err *err)
 {
-	auto_free char *near = include_option("../include"), *far = include_option("../../include");
+	auto_free char *include = NULL;
 	const char *cc = getenv("CC");
-	const char *argv[] = { cc && *cc ? cc : "cc",
-			       "-std=gnu11",
-			       "-O2",
-			       "-Wall",
-			       "-fPIE",
-			       "-fvisibility=hidden",
-			       "-ffreestanding",
-			       "-fno-stack-protector",
-			       "-fno-jump-tables",
-			       "-fcf-protection=none",
-			       "-fno-asynchronous-unwind-tables",
-			       "-mgeneral-regs-only",
-			       near,
-			       far,
-			       "-c",
-			       "-o",
-			       object,
-			       path,
-			       NULL };
 
-	return near && far ? run(argv, err) : uspl_fail_nomem(err);
+	if (asprintf(&include, "-I%s", folder) < 0)
+		return uspl_fail_nomem(err);
+	return run((const char *const[]){ cc && *cc ? cc : "cc", "-std=gnu11", "-O2", "-Wall",
+					  "-fPIE", "-fvisibility=hidden", "-ffreestanding",
+					  "-fno-stack-protector", "-fno-jump-tables",
+					  "-fcf-protection=none", "-fno-asynchronous-unwind-tables",
+					  "-mgeneral-regs-only", include, "-c", "-o", object, path,
+					  NULL },
+		   err);
+}
+
+/* The header in a folder of its own, and the object beside it. */
+static int compile_in(const char *path, const char *folder, struct objfile **ret,
+		      struct uspl_err *err)
+{
+	auto_free char *headers = file_join(folder, "uspl"), *object = file_join(folder, "probe.o");
+	auto_free char *header = headers ? file_join(headers, "probe.h") : NULL;
+	int rc;
+
+	if (!header || !object)
+		return uspl_fail_nomem(err);
+	rc = file_mkdirs(headers, err);
+	if (!rc)
+		rc = file_write(header, uspl_probe_header_begin,
+				(size_t)(uspl_probe_header_end - uspl_probe_header_begin), err);
+	if (!rc)
+		rc = compile(path, folder, object, err);
+	return rc ? rc : objfile_read(object, ret, err);
 }
 
 static int compile_and_read(const char *path, struct objfile **ret, struct uspl_err *err)
 {
-	char folder[] = "/tmp/uspl-probe-XXXXXX", object[sizeof(folder) + 16];
+	char folder[] = "/tmp/uspl-probe-XXXXXX";
 	int rc;
 
 	if (!mkdtemp(folder))
 		return uspl_fail_errno(err, "cannot create a folder in '/tmp'");
-	snprintf(object, sizeof(object), "%s/probe.o", folder);
-	rc = compile(path, object, err);
-	if (!rc)
-		rc = objfile_read(object, ret, err);
-	unlink(object);
-	rmdir(folder);
+	rc = compile_in(path, folder, ret, err);
+	if (file_remove_tree(folder, NULL))
+		log_info("probe", "'%s' stays", folder);
 	return rc;
 }
 
