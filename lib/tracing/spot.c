@@ -141,8 +141,9 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want, struc
 		if (!arch_native()->insn_decode(code + n, len - n, &insn))
 			return "its first instructions can't be decoded";
 		n += insn.len;
-		if (n < want && insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP &&
-		    insn.flow != INSN_CALL && insn.flow != INSN_CALL_INDIRECT)
+		if (n < want && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))
+			return "a call returns into its first bytes";
+		if (n < want && insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP)
 			return "it ends within its first bytes";
 	}
 	spot->len = (uint8_t)n;

@@ -256,6 +256,15 @@ stripped_run() {
 	expect_trace_stops
 }
 
+@test "a call that returns into a function's first bytes: the function isn't traced" {
+	start trace -O2
+	trace list
+	expect_output 'none +target +0x[0-9a-f]+ +through: a call returns into its first bytes'
+	trace start
+	expect_answer through 7
+	expect_trace_stops
+}
+
 @test "longjmp out of traced calls" {
 	start trace -O2
 	trace start
