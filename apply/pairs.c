@@ -180,6 +180,38 @@ bool pairs_done(const pair_vec *pairs)
 	return true;
 }
 
+int pair_remark(const struct pair *pair, pid_t pid, struct report *report, struct uspl_err *err)
+{
+	const char *path = pair->module->path, *name = pair->target->name;
+	struct match_tally tally;
+
+	if (!pair->match)
+		return 0;
+	switch (pair->by) {
+	case PAIR_BY_NAME:
+		return report_add_remark(
+			report, err, "note",
+			"'%s' in pid %d is another build than the update was made for: its code "
+			"is the same",
+			path, pid);
+	case PAIR_BY_ALIAS:
+		return report_add_remark(
+			report, err, "note",
+			"'%s' in pid %d was started as '%s', and is another build than the update "
+			"was made for: its code is the same",
+			path, pid, name);
+	case PAIR_BY_CODE:
+		match_count(pair->match, &tally);
+		return report_add_remark(
+			report, err, "note",
+			"'%s' in pid %d has neither the name nor a build-id of '%s', but its code: "
+			"%zu of the %zu functions that were compared",
+			path, pid, name, tally.matched, tally.pieces);
+	default:
+		return 0;
+	}
+}
+
 void pair_release(struct pair *pair)
 {
 	match_free(pair->match);

@@ -11,6 +11,7 @@
 #define USPL_APPLY_PAIRS_H
 
 #include "live/region.h"
+#include "live/report.h"
 #include "match/match.h"
 #include "proc/module.h"
 #include "update/update.h"
@@ -71,6 +72,12 @@ int pairs_match(const struct pairs_scope *scope, pair_vec *pairs, module_list *r
 		struct uspl_err *err) uspl_must_check;
 /* Adds a copy of the pair, which then owns what it points to. */
 int pairs_add(pair_vec *pairs, const struct pair *pair, struct uspl_err *err) uspl_must_check;
+/*
+ * Adds to the report what has decided that the module is one that the update is for, where that
+ * wasn't its build-id.
+ */
+int pair_remark(const struct pair *pair, pid_t pid, struct report *report,
+		struct uspl_err *err) uspl_must_check;
 /* Frees the pair's match and image. */
 void pair_release(struct pair *pair);
 void pairs_release(pair_vec *pairs);

@@ -309,41 +309,6 @@ static int run_session(struct session *session, struct report *report, struct us
 	return rc;
 }
 
-/* What has decided that a module is one that the update is for, where that wasn't its build-id. */
-static int report_build(const struct session *session, const struct pair *pair,
-			struct report *report, struct uspl_err *err)
-{
-	const char *path = pair->module->path, *name = pair->target->name;
-	pid_t pid = session->proc->pid;
-	struct match_tally tally;
-
-	if (!pair->match)
-		return 0;
-	switch (pair->by) {
-	case PAIR_BY_NAME:
-		return report_add_remark(
-			report, err, "note",
-			"'%s' in pid %d is another build than the update was made for: its code "
-			"is the same",
-			path, pid);
-	case PAIR_BY_ALIAS:
-		return report_add_remark(
-			report, err, "note",
-			"'%s' in pid %d was started as '%s', and is another build than the update "
-			"was made for: its code is the same",
-			path, pid, name);
-	case PAIR_BY_CODE:
-		match_count(pair->match, &tally);
-		return report_add_remark(
-			report, err, "note",
-			"'%s' in pid %d has neither the name nor a build-id of '%s', but its code: "
-			"%zu of the %zu functions that were compared",
-			path, pid, name, tally.matched, tally.pieces);
-	default:
-		return 0;
-	}
-}
-
 /* What is said of it: the functions that are in effect now, and what isn't. */
 static int fill_report(const struct session *session, const region_vec *regions,
 		       struct report *report, struct uspl_err *err)
@@ -360,7 +325,7 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	vec_for_each (&session->noted, pending)
 		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
 	vec_for_each (&session->pairs, pair)
-		rc = rc ? rc : report_build(session, pair, report, err);
+		rc = rc ? rc : pair_remark(pair, session->proc->pid, report, err);
 	vec_for_each (&session->others, other)
 		rc = rc ? rc
 			: report_add_remark(
