@@ -188,6 +188,26 @@ static int check_class(const struct proc *proc, struct uspl_err *err)
 	return 0;
 }
 
+/* Who may, by Yama's setting if there is one (Documentation/admin-guide/LSM/Yama.rst). */
+static void hint_permission(struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	int scope = file_read("/proc/sys/kernel/yama/ptrace_scope", &text, NULL) == 0
+			    ? atoi(buf_str(&text))
+			    : 0;
+
+	if (scope <= 0)
+		uspl_hint(err, "run as the process's user or as root; a process that has changed "
+			       "its user, or may not be dumped, is for root only");
+	else if (scope <= 2)
+		uspl_hint(err, "run as root: kernel.yama.ptrace_scope is %d", scope);
+	else
+		uspl_hint(err,
+			  "kernel.yama.ptrace_scope is %d: until the machine is started anew "
+			  "nobody may change a process",
+			  scope);
+}
+
 static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 {
 	char path[64];
@@ -198,8 +218,7 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 		return 0;
 	uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
 	if (err && err->code == USPL_E_PERMISSION)
-		uspl_hint(err, "run as the process's user or as root; "
-			       "/proc/sys/kernel/yama/ptrace_scope may restrict it further");
+		hint_permission(err);
 	return -(err ? (int)err->code : USPL_E_PERMISSION);
 }
 

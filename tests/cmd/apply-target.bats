@@ -72,6 +72,7 @@ teardown() {
 	helper_stop
 	until_true 10 untraced
 	expect_untouched
+	expect_update_works
 }
 
 @test "a 32-bit process" {
