@@ -172,16 +172,22 @@ static size_t adopt_live(struct session *session)
 }
 
 /*
- * Unmaps what is of no use any more: the code for libraries that were unloaded, and the notes of
- * those that were pending and are patched now.
+ * Of this update the code for libraries that were unloaded, and the notes of those that were pending
+ * and are patched now; of others what a tool has loaded and not come to switch to.
  */
+static bool is_useless(const struct session *session, const struct region *region)
+{
+	return region_has_id(region, session->update->id) ? region->gone || !region->module
+							  : region->state == USPL_REGION_LOADED;
+}
+
+/* Unmaps what is of no use any more. */
 static void sweep(struct session *session)
 {
 	struct region *region;
 
 	vec_for_each (&session->regions, region)
-		if (region_has_id(region, session->update->id) &&
-		    (region->gone || !region->module) &&
+		if (is_useless(session, region) &&
 		    load_discard(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }

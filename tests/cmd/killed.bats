@@ -93,3 +93,30 @@ expect_interrupted() {
 	UPDATE=$update ID=$id
 	expect_mended
 }
+
+# is_loaded - true if view says that the update is there, and no more
+is_loaded() {
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output = *'"loaded"'* ]]
+}
+
+@test "what was loaded and never used is unmapped when another update comes" {
+	local call id=$ID
+	start_fresh
+	choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	for call in "${CALLS[@]}"; do
+		start_fresh
+		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
+		! is_loaded || break
+	done
+	is_loaded || fail "it was never only loaded"
+	create "$FIXTURE/tree" "$BATS_TEST_DIRNAME/../cases/body/fix.patch"
+	apply
+	expect_status 0
+	expect_answer hello 'goodbye, world'
+	tool uspl-view --json "$TARGET"
+	[[ $output != *"$id"* ]] || fail "it is still there"
+	undo
+	expect_status 0
+	expect_fine
+}
