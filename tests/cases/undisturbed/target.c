@@ -18,8 +18,8 @@ const char *text(void)
 /* Waits until each of the watchers has been round twice more. */
 static void wait_for_all(void)
 {
-	atomic_long *const rounds[] = { &signal_rounds, &tick_rounds, &register_rounds,
-					&birth_rounds };
+	atomic_long *const rounds[] = { &signal_rounds,   &blocked_rounds, &tick_rounds,
+					&register_rounds, &vector_rounds,  &birth_rounds };
 
 	for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); i++) {
 		long from = *rounds[i];

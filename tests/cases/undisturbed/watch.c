@@ -20,7 +20,7 @@
 #define TICK (SIGRTMIN + 1)
 
 _Atomic(const char *) amiss;
-atomic_long signal_rounds, tick_rounds, register_rounds, birth_rounds;
+atomic_long signal_rounds, blocked_rounds, tick_rounds, register_rounds, birth_rounds;
 
 static atomic_int received;
 static atomic_long ticks;
@@ -80,6 +80,30 @@ static void *queue_signals(void *arg)
 		signal_rounds++;
 	}
 	return NULL;
+}
+
+/* Signals that are blocked stay pending, with their values, until the thread asks for them. */
+static void *keep_signals(void *arg)
+{
+	const struct timespec none = { 0, 0 };
+	siginfo_t info;
+	sigset_t ours;
+
+	block_all();
+	sigemptyset(&ours);
+	sigaddset(&ours, QUEUED);
+	for (;; blocked_rounds++) {
+		for (int i = 0; i < IN_FLIGHT; i++)
+			pthread_sigqueue(pthread_self(), QUEUED, (union sigval){ .sival_int = i });
+		usleep(2000);
+		for (int i = 0; i < IN_FLIGHT; i++)
+			if (sigtimedwait(&ours, &info, &none) != QUEUED ||
+			    info.si_value.sival_int != i)
+				amiss = "a blocked signal was lost, doubled, or out of its order";
+		if (sigtimedwait(&ours, &info, &none) != -1)
+			amiss = "there is a signal that nobody has sent";
+	}
+	return arg;
 }
 
 /* A timer of a millisecond ticks as often as the clock says, but for what is on its way. */
@@ -192,7 +216,9 @@ void watch_start(void)
 	pthread_sigmask(SIG_BLOCK, &ours, &before);
 	pthread_create(&receiver, NULL, receive, NULL);
 	pthread_create(&thread, NULL, queue_signals, &receiver);
+	pthread_create(&thread, NULL, keep_signals, NULL);
 	pthread_create(&thread, NULL, watch_timer, NULL);
 	pthread_create(&thread, NULL, watch_registers, NULL);
 	pthread_create(&thread, NULL, breed, NULL);
+	vectors_start();
 }
