@@ -30,8 +30,10 @@ choose_calls() {
 			file = match($0, /<[^>]*>/) ? substr($0, RSTART, RLENGTH) : ""
 			gsub(/[0-9]+/, "N", file)
 			request = match($0, /PTRACE_[A-Z]+/) ? substr($0, RSTART, RLENGTH) : ""
+			bytes = match($0, /, [0-9]+, [0-9]+\) += /) ? substr($0, RSTART + 2) : ""
+			sub(/,.*/, "", bytes)
 			changes = name ~ /^(pwrite64|ptrace|flock|kill|tgkill|sched_setaffinity)$/
-			alike = name " " file " " request " " phase
+			alike = name " " file " " request " " bytes " " phase
 			if (every || (kind == "kill" && (changes || after)) ||
 			    (kind == "fail" && !(alike in seen) && n++ % sample == 0))
 				print NR
