@@ -21,32 +21,54 @@
 /* By how much such a clock may be faster than CLOCK_MONOTONIC: a part of the time measured. */
 #define SLEW 1000
 
-/* The moment at which the thread with that sched file last ran, in ns; -1 if it isn't told. */
-static int64_t read_exec_start(const char *path)
+/* What follows the colon behind a field's name in the text of a sched file; NULL if it isn't there. */
+static const char *sched_field(const struct buf *text, const char *name)
 {
-	auto_buf struct buf text = { 0 };
-	const char *line;
+	const char *line = strstr(buf_str(text), name), *colon = line ? strchr(line, ':') : NULL;
+
+	return colon ? colon + 1 : NULL;
+}
+
+/* The moment at which the thread last ran, in ns; -1 if it isn't told. */
+static int64_t exec_start(const struct buf *text)
+{
+	const char *value = sched_field(text, "se.exec_start");
 	long long ms, part;
 
-	if (file_read(path, &text, NULL) != 0)
-		return -1;
-	line = strstr(buf_str(&text), "se.exec_start");
-	line = line ? strchr(line, ':') : NULL;
 	/* Milliseconds with six decimals (SPLIT_NS in kernel/sched/debug.c). */
-	return line && sscanf(line, ": %lld.%6lld", &ms, &part) == 2 ? ms * 1000000 + part : -1;
+	return value && sscanf(value, "%lld.%6lld", &ms, &part) == 2 ? ms * 1000000 + part : -1;
+}
+
+static bool read_sched(const struct proc *proc, pid_t tid, struct buf *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/sched", proc->pid, tid);
+	return file_read(path, text, NULL) == 0;
+}
+
+bool nap_preempted(const struct proc *proc, pid_t tid, uint64_t *ret)
+{
+	auto_buf struct buf text = { 0 };
+	const char *value =
+		read_sched(proc, tid, &text) ? sched_field(&text, "nr_involuntary_switches") : NULL;
+
+	if (value)
+		*ret = strtoull(value, NULL, 10);
+	return value;
 }
 
 bool nap_read(const struct proc *proc, struct nap *nap)
 {
 	enum { STAT_PROCESSOR = 39 }; /* proc(5) */
-	auto_buf struct buf text = { 0 };
-	const char *cpu = thread_stat(proc, nap->tid, STAT_PROCESSOR, &text);
-	char path[64];
+	auto_buf struct buf stat = { 0 }, sched = { 0 };
+	const char *cpu = thread_stat(proc, nap->tid, STAT_PROCESSOR, &stat);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/sched", proc->pid, nap->tid);
-	nap->began_ns = read_exec_start(path);
-	nap->cpu = cpu ? atoi(cpu) : -1;
 	nap->slept_ns = -1;
+	if (!cpu || !read_sched(proc, nap->tid, &sched))
+		return false;
+	nap->cpu = atoi(cpu);
+	nap->began_ns = exec_start(&sched);
 	/* 0: the thread has been moved to another processor and not run there yet. */
 	return nap->began_ns > 0 && nap->cpu >= 0 && nap->cpu < CPU_SETSIZE;
 }
@@ -72,9 +94,12 @@ static bool go_to(int cpu)
 
 static void measure_on(struct round *round, int cpu)
 {
-	int64_t now = go_to(cpu) ? read_exec_start("/proc/thread-self/sched") : -1,
-		as_of = clock_now_ns();
+	auto_buf struct buf text = { 0 };
+	int64_t now = -1, as_of;
 
+	if (go_to(cpu) && file_read("/proc/thread-self/sched", &text, NULL) == 0)
+		now = exec_start(&text);
+	as_of = clock_now_ns();
 	for (size_t i = 0; i < round->n && !round->stop && now >= 0; i++) {
 		struct nap *nap = &round->naps[i];
 

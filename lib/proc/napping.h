@@ -24,6 +24,8 @@ struct nap {
 
 /* Reads cpu and began_ns of nap->tid. False if the kernel doesn't tell. */
 bool nap_read(const struct proc *proc, struct nap *nap);
+/* How often the thread had to make way for another. False if the kernel doesn't tell. */
+bool nap_preempted(const struct proc *proc, pid_t tid, uint64_t *ret);
 /*
  * Finds slept_ns of each of them: never more than the truth, since these clocks may stand still
  * (interrupts, time stolen by a hypervisor) but don't run ahead by more than a thousandth, which is

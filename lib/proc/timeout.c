@@ -4,7 +4,9 @@
  * A thread that is found asleep in a call has been in it since it last ran, or longer (it may have
  * woken inside the call, and gone to sleep again). What is left is so reckoned too long, if at all,
  * never too short. All of it is true only if the thread hasn't run between the note and the stop: it
- * may be in the same call anew. Its run count tells: one more for the stop itself.
+ * may be in the same call anew. Its run count tells: one more for the stop itself, and one for each
+ * time that it had to make way for another on the way to it. (Every time that it slept again would be
+ * one more than that.)
  */
 
 #include "proc/timeout.h"
@@ -70,7 +72,8 @@ static bool look_at(const struct timeouts *timeouts, pid_t tid, struct timeout *
 	runcount_open(&timeout->count, proc, tid);
 	timeout->runs = runcount_read(&timeout->count, proc);
 	*nap = (struct nap){ .tid = tid };
-	if (timeout->runs != RUNCOUNT_NONE && nap_read(proc, nap)) {
+	if (timeout->runs != RUNCOUNT_NONE && nap_read(proc, nap) &&
+	    nap_preempted(proc, tid, &timeout->preempted)) {
 		struct blocked_place again;
 
 		/* All of it at one instant: the count has not changed in between. */
@@ -187,6 +190,16 @@ static bool write_left(const struct proc *proc, const struct timeout *timeout, i
 	return true;
 }
 
+static bool was_only_stopped(const struct proc *proc, const struct timeout *timeout)
+{
+	uint64_t runs = runcount_read(&timeout->count, proc), preempted;
+
+	if (runs == timeout->runs + 1)
+		return true;
+	return runs > timeout->runs && nap_preempted(proc, timeout->tid, &preempted) &&
+	       runs - timeout->runs - 1 == preempted - timeout->preempted;
+}
+
 bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *regs)
 {
 	struct syscall_timeout call;
@@ -196,7 +209,7 @@ bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *re
 	int64_t left;
 
 	if (!timeout || !regs_are_interrupted_at(regs, &timeout->place) ||
-	    runcount_read(&timeout->count, timeouts->proc) != timeout->runs + 1)
+	    !was_only_stopped(timeouts->proc, timeout))
 		return false;
 	left = timeout->left_ns - (clock_now_ns() - timeout->as_of_ns);
 	if (!write_left(timeouts->proc, timeout, left > 0 ? left : 0, &value))

@@ -24,7 +24,7 @@ struct timeout {
 	struct blocked_place place;
 	struct syscall_timeout call;
 	struct runcount count;
-	uint64_t runs;             /* its run count then */
+	uint64_t runs, preempted;  /* its run count then, and how often it had made way */
 	int64_t left_ns, as_of_ns; /* when (CLOCK_MONOTONIC) how much was left, at least */
 	taddr room;                /* for the new struct timespec, 0: none is needed */
 };
