@@ -14,6 +14,9 @@
 #include "base/log.h"
 #include "proc/timeout.h"
 
+/* How long the end of a thread that is killed may take. */
+#define LAST_NEWS_NS 1000000000ll
+
 int64_t clock_now_ns(void)
 {
 	struct timespec now;
@@ -229,6 +232,19 @@ static bool hide_interruption(struct thread *thread)
 	return regs_hide_interruption(&thread->regs) || shortened;
 }
 
+/*
+ * A thread that has been killed while it stood still (another one has called exec, or exit) stays a
+ * zombie until we have asked for it, and who calls exec waits for that, with a lock that the next
+ * PTRACE_SEIZE wants.
+ */
+static void take_leave(const struct proc *proc, struct thread *thread)
+{
+	thread->state = THREAD_ASKED;
+	if (thread_wait(proc, thread, clock_now_ns() + LAST_NEWS_NS, NULL) != 0)
+		log_info("stop", "nothing is heard of thread %d any more", thread->tid);
+	thread->state = THREAD_GONE;
+}
+
 int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl_err *err)
 {
 	pid_t tid = thread->tid;
@@ -242,7 +258,7 @@ int thread_read_regs(const struct proc *proc, struct thread *thread, struct uspl
 	if (errno != ESRCH)
 		return uspl_fail_errno(err, "cannot read the registers of thread %d of pid %d", tid,
 				       proc->pid);
-	thread->state = THREAD_GONE;
+	take_leave(proc, thread);
 	return 0;
 }
 
@@ -261,6 +277,10 @@ void thread_release(const struct proc *proc, struct thread *thread)
 	/* For what it does to an interrupted call; without it the call ends with EINTR. */
 	if (!thread->regs_valid && thread_read_regs(proc, thread, NULL) != 0)
 		log_info("stop", "a call of thread %d may be interrupted", thread->tid);
-	ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->signal);
-	thread->state = THREAD_FREE;
+	if (thread->state == THREAD_STOPPED &&
+	    ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->signal) != 0 &&
+	    errno == ESRCH)
+		take_leave(proc, thread);
+	else
+		thread->state = THREAD_FREE;
 }
