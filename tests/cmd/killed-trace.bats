@@ -69,14 +69,6 @@ crash_trace() {
 	crash_trace kill start start_fresh
 }
 
-@test "uspl-trace stop is killed" {
-	crash_trace kill stop start_traced
-}
-
-@test "a system call of uspl-trace start fails" {
-	SAMPLE=4 crash_trace fail start start_fresh
-}
-
 @test "a system call of uspl-trace stop fails" {
 	SAMPLE=4 crash_trace fail stop start_traced
 }
