@@ -307,25 +307,6 @@ static int close_gates(const struct quiet *quiet, struct uspl_err *err)
 	return rc;
 }
 
-/*
- * The stopped thread to make the swap: best one that was in no system call, which leaves nothing to
- * restart.
- */
-static struct thread *choose_host(struct quiet *quiet)
-{
-	struct thread *thread, *host = NULL;
-
-	vec_for_each (&quiet->run->stop.threads, thread) {
-		if (thread->state != THREAD_STOPPED || thread->signal)
-			continue;
-		if (regs_syscall(&thread->regs) < 0)
-			return thread;
-		if (!host)
-			host = thread;
-	}
-	return host;
-}
-
 /* Swaps the word from its hold; *ret_done is false if it doesn't hold any more. */
 static int swap(struct quiet *quiet, enum uspl_word_value to, bool *ret_done, struct uspl_err *err)
 {
@@ -333,7 +314,7 @@ static int swap(struct quiet *quiet, enum uspl_word_value to, bool *ret_done, st
 	struct inject_req req = { .kind = INJECT_SWAP,
 				  .what = quiet->region->word + offsetof(struct uspl_word, value),
 				  .args = { hold, to } };
-	struct thread *host = choose_host(quiet);
+	struct thread *host = stop_host(&quiet->run->stop);
 	int rc = host ? inject_run_stopped(quiet->agent, host, &req, 1, err)
 		      : uspl_fail(err, USPL_E_UNSTOPPABLE,
 				  "no thread of pid %d can make the switch", quiet->t->proc->pid);
@@ -403,7 +384,7 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 	if (!rc)
 		rc = recount(quiet, deadline < limit ? deadline : limit, &empty, err);
 	/* Those that were stopped for it may all have ended meanwhile. */
-	if (!rc && empty && choose_host(quiet))
+	if (!rc && empty && stop_host(&quiet->run->stop))
 		return swap(quiet, word_to(quiet), &quiet->run->switched, err);
 	/* One that doesn't stop at once: another time. */
 	if (rc == -USPL_E_UNSTOPPABLE)

@@ -55,7 +55,7 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 			rc = add_thread(stop, *tid, err);
 			if (rc)
 				break;
-			found += stop->threads.items[stop->threads.n - 1].state == THREAD_SEIZED;
+			found += stop->threads.items[stop->threads.n - 1].state != THREAD_GONE;
 		}
 	vec_release(&tids);
 	if (!rc)
@@ -161,6 +161,39 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	return rc;
 }
 
+/* Waits for one that was asked, and reads its registers. */
+static int await_thread(struct stop *stop, struct thread *thread, int64_t deadline,
+			struct uspl_err *err)
+{
+	int rc = 0;
+
+	if (thread->state == THREAD_ASKED)
+		rc = thread_wait(stop->proc, thread, deadline, err);
+	if (!rc && thread->state == THREAD_STOPPED && !thread->regs_valid)
+		rc = thread_read_regs(stop->proc, thread, err);
+	return rc;
+}
+
+int stop_first(struct stop *stop, const tid_vec *tids, int64_t deadline, struct uspl_err *err)
+{
+	size_t asked = 0, cursor = 0;
+	struct thread *thread;
+	const pid_t *tid;
+	int rc = 0;
+
+	vec_for_each (tids, tid) {
+		thread = find_thread(stop, *tid, &asked);
+		if (thread)
+			thread_interrupt(thread);
+	}
+	vec_for_each (tids, tid) {
+		thread = rc ? NULL : find_thread(stop, *tid, &cursor);
+		if (thread)
+			rc = await_thread(stop, thread, deadline, err);
+	}
+	return rc;
+}
+
 /*
  * Asks every seized thread to stop, and waits for each by its own id (waiting for any of them would
  * be quadratic).
@@ -174,16 +207,9 @@ static int halt(struct stop *stop, int64_t deadline, struct uspl_err *err)
 		stop->entered_ns = clock_now_ns();
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
-	vec_for_each (&stop->threads, thread) {
-		if (thread->state != THREAD_ASKED)
-			continue;
-		rc = thread_wait(stop->proc, thread, deadline, err);
-		if (!rc && thread->state == THREAD_STOPPED)
-			rc = thread_read_regs(stop->proc, thread, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	vec_for_each (&stop->threads, thread)
+		rc = rc ? rc : await_thread(stop, thread, deadline, err);
+	return rc;
 }
 
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
@@ -219,13 +245,27 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct u
 	return halt(stop, deadline, err);
 }
 
-void stop_leave(struct stop *stop)
+struct thread *stop_host(struct stop *stop)
 {
-	struct thread *thread;
+	struct thread *thread, *host = NULL;
 
 	vec_for_each (&stop->threads, thread) {
-		stop->n_threads += thread->state == THREAD_STOPPED;
-		thread_release(stop->proc, thread);
+		if (thread->state != THREAD_STOPPED || thread->signal)
+			continue;
+		if (regs_syscall(&thread->regs) < 0)
+			return thread;
+		if (!host)
+			host = thread;
+	}
+	return host;
+}
+
+void stop_leave(struct stop *stop)
+{
+	/* Those that were stopped last are the ones that ran. */
+	for (size_t i = stop->threads.n; i--;) {
+		stop->n_threads += stop->threads.items[i].state == THREAD_STOPPED;
+		thread_release(stop->proc, &stop->threads.items[i]);
 	}
 	stop->left_ns = clock_now_ns();
 	abandon(stop);

@@ -40,6 +40,12 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
  * nanoseconds. On failure the caller still calls stop_leave.
  */
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
+/*
+ * Between the two: brings these to a standstill before all others. What counts as the standstill
+ * begins with the others, so these should be threads that sleep. On failure as stop_enter.
+ */
+int stop_first(struct stop *stop, const tid_vec *tids, int64_t deadline,
+	       struct uspl_err *err) uspl_must_check;
 /* Blocks our own signals until stop_leave; nobody is attached to. */
 void stop_begin(struct stop *stop, const struct proc *proc);
 /*
@@ -48,6 +54,11 @@ void stop_begin(struct stop *stop, const struct proc *proc);
  */
 int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 	      struct uspl_err *err) uspl_must_check;
+/*
+ * A stopped thread that can make requests for us: best one that was in no system call, which leaves
+ * nothing to restart. NULL if there is none.
+ */
+struct thread *stop_host(struct stop *stop);
 /*
  * Lets all threads go on and detaches from them. One that was asked to stop and hasn't is waited for
  * then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.

@@ -119,6 +119,11 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		thread->state = THREAD_GONE;
 		return 0;
 	}
+	/* We have asked it before, and given up on it when it didn't stop in time. */
+	if (tracer == getpid()) {
+		thread->state = THREAD_ASKED;
+		return 0;
+	}
 	if (tracer > 0) {
 		uspl_fail(err, USPL_E_TRACED, "thread %d of pid %d is traced by pid %ld already",
 			  thread->tid, proc->pid, tracer);

@@ -43,7 +43,7 @@ int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadlin
 			     struct uspl_err *err) uspl_must_check;
 /*
  * Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which
- * is no failure.
+ * is no failure; one that we are attached to, since it didn't stop in time once, is ASKED.
  */
 int thread_seize(const struct proc *proc, struct thread *thread,
 		 struct uspl_err *err) uspl_must_check;
