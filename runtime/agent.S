@@ -3,7 +3,7 @@
  * agent.S - runs in a thread of the target: makes the requests, then gives the thread back to itself
  *
  * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 swap of a byte, 3 store of
- *           eight), what, six arguments, result
+ *           eight, 4 a table of words), what, six arguments, result
  *      r12  how many
  *      rsp  a struct ucontext that holds the thread's own state, 16-aligned
  *
@@ -44,7 +44,23 @@ uspl_agent:
 	movzbl	%al, %eax
 	mov	%rax, 64(%rbx)
 	jmp	3b
-6:	mov	%rdi, (%rax)
+6:	cmpq	$3, (%rbx)
+	jne	7f
+	mov	%rdi, (%rax)
+	jmp	3b
+7:	mov	%rax, %rdx		/* rdx an entry: where, from, to; rdi how many */
+	xor	%ecx, %ecx		/* that were exchanged */
+8:	cmp	%rdi, %rcx
+	je	9f
+	mov	(%rdx), %rsi
+	mov	8(%rdx), %rax
+	mov	16(%rdx), %r8
+	cmpxchg	%r8, (%rsi)
+	jne	9f
+	add	$24, %rdx
+	inc	%rcx
+	jmp	8b
+9:	mov	%rcx, 64(%rbx)
 	jmp	3b
 4:	mov	$15, %eax		/* rt_sigreturn */
 	syscall

@@ -12,19 +12,11 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "arch/arch.h"
-#include "base/log.h"
 #include "live/entries.h"
 #include "live/gate.h"
-#include "proc/inject.h"
-
-#define PAGE 4096ull
-#define WORD 8ull
-/* Stores in one run, beside the two calls of mprotect. */
-#define STORES_MAX (INJECT_MAX - 2)
+#include "live/words.h"
 
 /* What the entry would hold; false if there is no such form of it. */
 static bool bytes_of(const struct region *region, const struct region_site *site,
@@ -49,110 +41,40 @@ enum gate_entry gates_entry(const struct proc *proc, const struct region *region
 	return GATE_ENTRY_ALIEN;
 }
 
-/* A store to be made. */
-struct store {
-	taddr addr;
-	uint64_t value;
-};
-
-typedef VEC(struct store) store_vec;
-
 static int by_addr(const void *a, const void *b)
 {
-	const struct store *x = a, *y = b;
+	const struct inject_word *x = a, *y = b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static struct inject_req protect(taddr from, taddr to, int prot)
+static int make_stores(struct words *words, struct uspl_err *err)
 {
-	return inject_syscall(SYS_mprotect, from, to - from, (uint64_t)prot);
-}
+	const struct words_maker anyone = { NULL, NULL };
 
-static int protection_of(const struct mapping *map)
-{
-	return (map->read ? PROT_READ : 0) | (map->write ? PROT_WRITE : 0) |
-	       (map->exec ? PROT_EXEC : 0);
-}
-
-/* After a run of which it isn't known how far it came. */
-static void protect_again(const struct proc *proc, taddr from, taddr to, int prot)
-{
-	struct inject_req req = protect(from, to, prot);
-	size_t done;
-
-	if (inject_run(proc, &req, 1, &done, NULL) != 0)
-		log_info("gate", "code at 0x%" PRIx64 " of pid %d may have stayed writable", from,
-			 proc->pid);
-}
-
-/* Stores in one mapping, sorted by address. */
-static int run_stores(const struct proc *proc, const struct store *stores, size_t n,
-		      struct uspl_err *err)
-{
-	const struct mapping *map = proc_mapping_at(proc, stores[0].addr);
-	taddr from = stores[0].addr & ~(PAGE - 1);
-	taddr to = (stores[n - 1].addr + PAGE) & ~(PAGE - 1);
-	struct inject_req reqs[INJECT_MAX];
-	size_t n_reqs = 0, done;
-	int rc;
-
-	if (!map)
-		return uspl_fail(err, USPL_E_OVERWRITTEN, "nothing is mapped at 0x%" PRIx64 " now",
-				 stores[0].addr);
-	reqs[n_reqs++] = protect(from, to, protection_of(map) | PROT_WRITE);
-	for (size_t i = 0; i < n; i++)
-		reqs[n_reqs++] = (struct inject_req){ .kind = INJECT_STORE,
-						      .what = stores[i].addr,
-						      .args = { stores[i].value } };
-	reqs[n_reqs++] = protect(from, to, protection_of(map));
-	rc = inject_run(proc, reqs, n_reqs, &done, err);
-	if (rc)
-		protect_again(proc, from, to, protection_of(map));
-	if (!rc && (done < n_reqs || reqs[n_reqs - 1].result < 0))
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "code at 0x%" PRIx64 " can't be made writable in pid %d", from,
-			       proc->pid);
-	return rc;
-}
-
-static int make_stores(const struct proc *proc, store_vec *stores, struct uspl_err *err)
-{
-	size_t first = 0;
-	int rc = 0;
-
-	if (!stores->n)
-		return 0;
-	qsort(stores->items, stores->n, sizeof(*stores->items), by_addr);
-	for (size_t i = 1; !rc && i <= stores->n; i++) {
-		const struct mapping *map = proc_mapping_at(proc, stores->items[first].addr);
-
-		if (i < stores->n && i - first < STORES_MAX && map &&
-		    stores->items[i].addr < map->end)
-			continue;
-		rc = run_stores(proc, stores->items + first, i - first, err);
-		first = i;
-	}
-	return rc;
+	if (words->items.n)
+		qsort(words->items.items, words->items.n, sizeof(*words->items.items), by_addr);
+	return words_exchange(words, 0, words->items.n, &anyone, err);
 }
 
 /* The aligned word around the entry, with the entry's new bytes. */
-static int add_store(const struct proc *proc, const struct region_site *site, const uint8_t *bytes,
-		     store_vec *stores, struct uspl_err *err)
+static int add_store(const struct region_site *site, const uint8_t *bytes, struct words *words,
+		     struct uspl_err *err)
 {
-	taddr at = site->addr & ~(WORD - 1);
-	struct store *store = vec_push(stores);
-	uint8_t word[WORD];
+	taddr at = site->addr & ~(WORD_LEN - 1);
+	struct inject_word *word = vec_push(&words->items);
+	uint8_t to[WORD_LEN];
 	int rc;
 
-	if (!store)
+	if (!word)
 		return uspl_fail_nomem(err);
-	store->addr = at;
-	rc = proc_read(proc, at, word, sizeof(word), err);
+	word->addr = at;
+	rc = proc_read(words->proc, at, &word->from, sizeof(word->from), err);
 	if (rc)
 		return rc;
-	memcpy(word + (site->addr - at), bytes, site->len);
-	memcpy(&store->value, word, sizeof(word));
+	memcpy(to, &word->from, sizeof(to));
+	memcpy(to + (site->addr - at), bytes, site->len);
+	memcpy(&word->to, to, sizeof(to));
 	return 0;
 }
 
@@ -164,7 +86,7 @@ static int fail_alien(const struct region_site *site, struct uspl_err *err)
 }
 
 static int lead_site(const struct proc *proc, const struct region *region,
-		     const struct region_site *site, enum gate_entry to, store_vec *stores,
+		     const struct region_site *site, enum gate_entry to, struct words *words,
 		     struct uspl_err *err)
 {
 	enum gate_entry now = gates_entry(proc, region, site);
@@ -178,8 +100,8 @@ static int lead_site(const struct proc *proc, const struct region *region,
 	/* A pun and the old bytes differ in their first byte. */
 	if (site->entry == USPL_ENTRY_PUN && now != GATE_ENTRY_NEW && to != GATE_ENTRY_NEW)
 		return proc_write(proc, site->addr, bytes, 1, err);
-	if (site->addr % WORD + site->len <= WORD)
-		return add_store(proc, site, bytes, stores, err);
+	if (site->addr % WORD_LEN + site->len <= WORD_LEN)
+		return add_store(site, bytes, words, err);
 	if (to == GATE_ENTRY_NEW && now == GATE_ENTRY_GATE)
 		return 0;
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -200,13 +122,13 @@ int gates_lead(const struct proc *proc, struct region *region, enum gate_entry t
 	       struct uspl_err *err)
 {
 	const struct region_site *site;
-	store_vec stores = { 0 };
+	struct words words = { .proc = proc };
 	int rc = 0;
 
 	vec_for_each (&region->sites, site)
-		rc = rc ? rc : lead_site(proc, region, site, to, &stores, err);
+		rc = rc ? rc : lead_site(proc, region, site, to, &words, err);
 	if (!rc)
-		rc = make_stores(proc, &stores, err);
-	vec_release(&stores);
+		rc = make_stores(&words, err);
+	words_release(&words);
 	return rc;
 }

@@ -74,8 +74,10 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 
 	if (!piece)
 		return uspl_fail_nomem(err);
-	piece->addr = sites[0].addr;
-	piece->len = (size_t)(sites[n - 1].addr + sites[n - 1].len - piece->addr);
+	piece->addr = sites[0].addr & ~(WORD_LEN - 1);
+	piece->len =
+		(size_t)(((sites[n - 1].addr + sites[n - 1].len + WORD_LEN - 1) & ~(WORD_LEN - 1)) -
+			 piece->addr);
 	piece->before = malloc(piece->len);
 	piece->after = malloc(piece->len);
 	if (!piece->before || !piece->after)

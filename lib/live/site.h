@@ -18,18 +18,25 @@
 #include "proc/proc.h"
 
 #define SITE_BYTES_MAX 16
+/* What the processor writes in one piece, if it is aligned. */
+#define WORD_LEN 8ull
 
 struct site {
 	const char *name; /* of the function; owned by the caller */
 	taddr addr;
 	uint8_t len;
 	uint8_t from[SITE_BYTES_MAX], to[SITE_BYTES_MAX];
+	/*
+	 * How many of its bytes have several instructions: no thread may stand in these, but at the
+	 * first one, when they are replaced by a single one. 0 or 1: that doesn't matter.
+	 */
+	uint8_t guard;
 	/* What it may hold as well, where it leads to a gate (lib/live/gate.h). */
 	bool has_gate;
 	uint8_t gate[SITE_BYTES_MAX];
 };
 
-/* A piece of code memory that is written in one go; it covers one or more sites. */
+/* A piece of code memory, of whole words, that is written in one go; it covers one or more sites. */
 struct site_piece {
 	taddr addr;
 	size_t len;

@@ -25,6 +25,12 @@ enum inject_kind {
 	 */
 	INJECT_SWAP = 2,
 	INJECT_STORE = 3, /* args[0] into the 8 aligned bytes at an address, in one piece */
+	/*
+	 * args[0] entries of a table (struct inject_word) at an address: each word that has `from` gets
+	 * `to`, in one piece for everybody who reads it. The result is how many there were before the
+	 * first one that has something else.
+	 */
+	INJECT_TABLE = 4,
 };
 
 struct inject_req {
@@ -32,6 +38,11 @@ struct inject_req {
 	uint64_t what;
 	uint64_t args[6];
 	int64_t result; /* out: the return value; a system call's is -errno if it failed */
+};
+
+/* An aligned word of 8 bytes, and what becomes of it. */
+struct inject_word {
+	uint64_t addr, from, to;
 };
 
 #define INJECT_MAX 32 /* requests in one run */

@@ -141,6 +141,37 @@ static void test_requests(void)
 	ok(finish(pid) == 0, "no register, signal mask or signal stack was changed");
 }
 
+/* Words that are in the target's own memory; the third one isn't what it should be. */
+static uint64_t words[4] = { 10, 20, 30, 40 };
+static struct inject_word table[4] = {
+	{ (uintptr_t)&words[0], 10, 11 },
+	{ (uintptr_t)&words[1], 20, 21 },
+	{ (uintptr_t)&words[2], 31, 32 },
+	{ (uintptr_t)&words[3], 40, 41 },
+};
+
+static void test_table(void)
+{
+	pid_t pid = start(spin);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	uint64_t now[4] = { 0 };
+	size_t done = 0;
+	struct inject_req req = { .kind = INJECT_TABLE,
+				  .what = (uintptr_t)table,
+				  .args = { ARRAY_SIZE(table) } };
+	struct inject_req none = { .kind = INJECT_TABLE, .what = (uintptr_t)table };
+
+	ok(proc_open(pid, &proc, &err) == 0 && inject_run(proc, &req, 1, &done, &err) == 0 &&
+		   req.result == 2,
+	   "a table is gone through up to the first word that is another one (%s)", err.msg);
+	ok(proc_read(proc, (uintptr_t)words, now, sizeof(now), &err) == 0 && now[0] == 11 &&
+		   now[1] == 21 && now[2] == 30 && now[3] == 40,
+	   "those before it are exchanged, and no other one");
+	ok(inject_run(proc, &none, 1, &done, &err) == 0 && none.result == 0, "an empty table");
+	ok(goes_on() && finish(pid) == 0, "the target goes on, with all its registers");
+}
+
 static void test_sleeper(void)
 {
 	pid_t pid = start(sleeper);
@@ -274,6 +305,7 @@ int main(void)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	test_requests();
+	test_table();
 	test_sleeper();
 	test_abandoned();
 	test_left();

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// words.c - words of code that a thread of the target exchanges
+
+#include "live/words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define PAGE 4096ull
+
+void words_release(struct words *words)
+{
+	vec_release(&words->items);
+}
+
+/* True if the site can't be written while somebody runs through it. */
+static bool needs_still(const struct site *site)
+{
+	return site->guard > 1 || site->addr % WORD_LEN + site->len > WORD_LEN;
+}
+
+/*
+ * True if a site that does is, in part, in the word at addr. *cursor: the first site that doesn't end
+ * before; sites are sorted.
+ */
+static bool is_still(const struct site_plan *plan, taddr addr, size_t *cursor)
+{
+	const struct site *sites = plan->sites.items;
+
+	while (*cursor < plan->sites.n && sites[*cursor].addr + sites[*cursor].len <= addr)
+		++*cursor;
+	for (size_t i = *cursor; i < plan->sites.n && sites[i].addr < addr + WORD_LEN; i++)
+		if (needs_still(&sites[i]))
+			return true;
+	return false;
+}
+
+static int take_piece(struct words *quiet, struct words *still, const struct site_plan *plan,
+		      const struct site_piece *piece, size_t *cursor, struct uspl_err *err)
+{
+	for (size_t at = 0; at < piece->len; at += WORD_LEN) {
+		struct inject_word word = { .addr = piece->addr + at }, *item;
+
+		memcpy(&word.from, piece->before + at, sizeof(word.from));
+		memcpy(&word.to, piece->after + at, sizeof(word.to));
+		if (word.from == word.to)
+			continue;
+		item = vec_push(is_still(plan, word.addr, cursor) ? &still->items : &quiet->items);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = word;
+	}
+	return 0;
+}
+
+int words_take(struct words *quiet, struct words *still, const struct site_plan *plan,
+	       struct uspl_err *err)
+{
+	const struct site_piece *piece;
+	size_t cursor = 0;
+	int rc = 0;
+
+	vec_for_each (&plan->pieces, piece)
+		rc = rc ? rc : take_piece(quiet, still, plan, piece, &cursor, err);
+	return rc;
+}
+
+int words_write(const struct words *words, struct uspl_err *err)
+{
+	return words->items.n ? proc_write(words->proc, words->table, words->items.items,
+					   words->items.n * sizeof(struct inject_word), err)
+			      : 0;
+}
+
+static struct inject_req protect(taddr from, taddr to, int prot)
+{
+	return inject_syscall(SYS_mprotect, from, to - from, (uint64_t)prot);
+}
+
+static int protection_of(const struct mapping *map)
+{
+	return (map->read ? PROT_READ : 0) | (map->write ? PROT_WRITE : 0) |
+	       (map->exec ? PROT_EXEC : 0);
+}
+
+static int make(const struct words *words, const struct words_maker *maker, struct inject_req *reqs,
+		size_t n, struct uspl_err *err)
+{
+	size_t done;
+
+	return maker->thread ? inject_run_stopped(maker->agent, maker->thread, reqs, n, err)
+			     : inject_run(words->proc, reqs, n, &done, err);
+}
+
+/* Words in one mapping. */
+struct stretch {
+	size_t first, n;
+	taddr from, to; /* whole pages */
+	int prot;
+};
+
+/* After a run of which it isn't known how far it came. */
+static void protect_again(const struct words *words, const struct words_maker *maker,
+			  const struct stretch *stretch)
+{
+	struct inject_req req = protect(stretch->from, stretch->to, stretch->prot);
+
+	if (make(words, maker, &req, 1, NULL) != 0)
+		log_info("words", "code at 0x%" PRIx64 " of pid %d may have stayed writable",
+			 stretch->from, words->proc->pid);
+}
+
+/* The requests that make the exchange: each word by itself, or all by the table. */
+static size_t exchanges(const struct words *words, const struct stretch *stretch,
+			struct inject_req *reqs)
+{
+	size_t n = 0;
+
+	if (words->table) {
+		reqs[n++] =
+			(struct inject_req){ .kind = INJECT_TABLE,
+					     .what = words->table +
+						     stretch->first * sizeof(struct inject_word),
+					     .args = { stretch->n } };
+		return n;
+	}
+	for (; n < stretch->n; n++) {
+		const struct inject_word *word = &words->items.items[stretch->first + n];
+
+		reqs[n] = (struct inject_req){ .kind = INJECT_STORE,
+					       .what = word->addr,
+					       .args = { word->to } };
+	}
+	return n;
+}
+
+static int exchange_stretch(const struct words *words, const struct words_maker *maker,
+			    const struct stretch *stretch, struct uspl_err *err)
+{
+	struct inject_req reqs[INJECT_MAX];
+	size_t n = 1;
+	int rc;
+
+	reqs[0] = protect(stretch->from, stretch->to, stretch->prot | PROT_WRITE);
+	n += exchanges(words, stretch, reqs + n);
+	reqs[n++] = protect(stretch->from, stretch->to, stretch->prot);
+	rc = make(words, maker, reqs, n, err);
+	if (rc) {
+		protect_again(words, maker, stretch);
+		return rc;
+	}
+	if (reqs[0].result < 0)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "code at 0x%" PRIx64 " can't be made writable in pid %d",
+				 stretch->from, words->proc->pid);
+	if (reqs[n - 1].result < 0)
+		protect_again(words, maker, stretch);
+	if (words->table && (uint64_t)reqs[1].result != stretch->n)
+		return uspl_fail(err, USPL_E_OVERWRITTEN,
+				 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
+				 words->items.items[stretch->first + (size_t)reqs[1].result].addr,
+				 words->proc->pid);
+	return 0;
+}
+
+/* Of n words from `first` on those that lie in one mapping, and fit into one run. */
+static int find_stretch(const struct words *words, size_t first, size_t n, struct stretch *ret,
+			struct uspl_err *err)
+{
+	const struct inject_word *items = words->items.items;
+	const struct mapping *map = proc_mapping_at(words->proc, items[first].addr);
+	size_t most = words->table || n < WORDS_FEW ? n : WORDS_FEW, fit = 0;
+
+	if (!map)
+		return uspl_fail(err, USPL_E_OVERWRITTEN, "nothing is mapped at 0x%" PRIx64 " now",
+				 items[first].addr);
+	while (fit < most && items[first + fit].addr < map->end)
+		fit++;
+	*ret = (struct stretch){ .first = first,
+				 .n = fit,
+				 .from = items[first].addr & ~(PAGE - 1),
+				 .to = (items[first + fit - 1].addr + PAGE) & ~(PAGE - 1),
+				 .prot = protection_of(map) };
+	return 0;
+}
+
+int words_exchange(const struct words *words, size_t first, size_t n,
+		   const struct words_maker *maker, struct uspl_err *err)
+{
+	int rc = 0;
+
+	while (!rc && n) {
+		struct stretch stretch;
+
+		rc = find_stretch(words, first, n, &stretch, err);
+		if (!rc)
+			rc = exchange_stretch(words, maker, &stretch, err);
+		first += rc ? 0 : stretch.n;
+		n -= rc ? 0 : stretch.n;
+	}
+	return rc;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * words.h - words of code that a thread of the target exchanges
+ *
+ * A store of an aligned word is one piece for everybody who runs through the code, but only a thread
+ * of the target itself can be trusted to make it so, and only there it costs a nanosecond or two.
+ * The code is made writable for it and back in the same run of the agent: a tool that dies leaves
+ * code as it was protected, with any number of words exchanged.
+ */
+#ifndef USPL_LIVE_WORDS_H
+#define USPL_LIVE_WORDS_H
+
+#include "live/site.h"
+#include "proc/inject.h"
+
+typedef VEC(struct inject_word) word_vec;
+
+/* Without a table no more words than that are exchanged in one run. */
+#define WORDS_FEW (INJECT_MAX - 2)
+
+struct words {
+	const struct proc *proc;
+	word_vec items; /* to be exchanged, by address */
+	/* In the target, where their table is: room for all of them; 0: none. */
+	taddr table;
+};
+
+/*
+ * Takes the words in which what a checked plan's sites have and are to have differ: to `quiet` those
+ * that can be exchanged while everybody runs, to `still` the others. That is a word with a part of a
+ * site that has a guard, or that doesn't lie in one word.
+ */
+int words_take(struct words *quiet, struct words *still, const struct site_plan *plan,
+	       struct uspl_err *err) uspl_must_check;
+/* Frees the words. */
+void words_release(struct words *words);
+/* Writes the table: for words that are exchanged by one. */
+int words_write(const struct words *words, struct uspl_err *err) uspl_must_check;
+
+/* Who makes an exchange. */
+struct words_maker {
+	/* Both NULL: any thread, for which nobody else has to stand still. */
+	struct inject_agent *agent;
+	struct thread *thread; /* a stopped one */
+};
+
+/*
+ * Exchanges n words from the one with index `first` on. USPL_E_UNSUPPORTED: the code can't be made
+ * writable, and none is exchanged. USPL_E_OVERWRITTEN: those before one that has changed are.
+ */
+int words_exchange(const struct words *words, size_t first, size_t n,
+		   const struct words_maker *maker, struct uspl_err *err) uspl_must_check;
+
+#endif
