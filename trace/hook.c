@@ -148,7 +148,7 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 	else if (!cli_quiet() && result.hooks)
 		printf("quietened %zu calls of mcount in pid %d\n", result.hooks, pid);
 	if (!rc && !cli_quiet())
-		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
-		       result.stop_us);
+		printf("tracing pid %d: %zu functions, stopped %.0f us, switched in %.0f us\n", pid,
+		       result.sites, result.stop_us, result.switch_us);
 	return rc;
 }

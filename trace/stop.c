@@ -17,8 +17,9 @@ static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 	if (rc)
 		uspl_context(err, "cannot stop tracing pid %d", pid);
 	else if (!cli_quiet())
-		printf("stopped tracing pid %d: %zu functions, stopped %.0f us\n", pid,
-		       result.sites, result.stop_us);
+		printf("stopped tracing pid %d: %zu functions, stopped %.0f us, switched in %.0f "
+		       "us\n",
+		       pid, result.sites, result.stop_us, result.switch_us);
 	if (!rc && result.inside && !cli_quiet())
 		printf("%zu threads are still in calls that were traced: the memory stays until "
 		       "they have returned; 'uspl-trace stop %d' then takes it\n",

@@ -28,7 +28,7 @@
 
 #include "uspl/mark.h"
 
-#define USPL_MARK_VERSION 3
+#define USPL_MARK_VERSION 4
 #define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
 #define USPL_MARK_SESSION_MAX 32
 #define USPL_MARK_OLD_MAX 24 /* a site's bytes: five, up to the end of an instruction */
@@ -91,7 +91,7 @@ struct uspl_mark_region {
 
 _Static_assert(sizeof(struct uspl_probe_arg) == 8, "the layout is a contract");
 _Static_assert(sizeof(struct uspl_probe) == 184, "the layout is a contract");
-_Static_assert(sizeof(struct uspl_mark_region) == 368, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_mark_region) == 384, "the layout is a contract");
 
 #endif
 #endif

@@ -222,13 +222,15 @@ struct uspl_trace_region {
 	/* What all modules share. */
 	uint64_t tables, tables_len, counters;
 	uint64_t rings, rings_len, ring_bytes, ring_mask, n_rings;
+	/* Where the tool lays what a thread of the target is to exchange (struct inject_word). */
+	uint64_t words, words_len;
 	/* The same moment by both clocks: time stamp counter, and CLOCK_MONOTONIC in ns. */
 	uint64_t start_ticks;
 	int64_t start_ns;
 };
 
 _Static_assert(sizeof(struct uspl_trace_site) == 24, "the layout is a contract");
-_Static_assert(sizeof(struct uspl_trace_region) == 208, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_trace_region) == 224, "the layout is a contract");
 
 #define USPL_TRACE_AT(type, member, offset)                                                        \
 	_Static_assert(offsetof(struct type, member) == (offset), "trace.S knows this")

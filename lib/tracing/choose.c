@@ -38,6 +38,8 @@ static int note_updates(const struct proc *proc, const region_vec *updates, spot
 			if (!rc && memcmp(have, spot->code, sizeof(have)))
 				spot->patched =
 					arch_native()->jump_target(site->addr, have, sizeof(have));
+			if (spot->patched)
+				spot->guard = 1;
 		}
 	return rc;
 }

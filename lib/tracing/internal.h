@@ -4,6 +4,8 @@
 #define USPL_TRACING_INTERNAL_H
 
 #include "live/region.h"
+#include "live/safety.h"
+#include "tracing/refs.h"
 #include "tracing/session.h"
 #include "tracing/spot.h"
 
@@ -83,8 +85,43 @@ struct ring_part {
 int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 	      struct uspl_err *err) uspl_must_check;
 
-/* Switches all sites of the session. */
+/*
+ * Switches all sites of the session, on or off. On failure some may have been switched: off again
+ * takes them back. ret->inside is known only of a switch off.
+ */
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 bool on, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+
+/* What all batches of a switch have in common. */
+struct batch_input {
+	const struct proc *proc;
+	bool on;
+	struct unwinder *unwinder;
+	struct asleep *asleep;   /* NULL: the kernel doesn't tell who sleeps */
+	const addr_vec *updated; /* entries of functions that have updates, sorted */
+};
+
+struct batch_result {
+	size_t sites;     /* that were exchanged */
+	double stop_us;   /* the longest standstill of those that run */
+	double switch_us; /* from before the first site to behind the last one */
+};
+
+/*
+ * Exchanges the sites of a region whose module is there; adds to the result. Sites that are off
+ * already are passed over when they are to be off.
+ */
+int batch_exchange(const struct batch_input *in, const struct trace_region *region,
+		   struct batch_result *result, struct uspl_err *err) uspl_must_check;
+
+/* Code that nobody enters any more, and how many threads are in it. */
+struct clear {
+	struct safety text, agents;
+	size_t in_text, in_agents;
+	double stop_us; /* how long those stood still that had to be stopped to be looked at */
+};
+
+/* Looks at all threads; sleepers aren't woken unless there is doubt about them. */
+int clear_look(struct clear *clear, struct uspl_err *err) uspl_must_check;
 
 #endif

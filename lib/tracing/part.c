@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // part.c - a session's part in one module: thunks, the runtime's copy, the record
 /*
- *     guard | record, r-- | runtime, r-x | control, rw- | thunks and moved instructions, r-x | frames, r-- | guard
+ *     guard | record, r-- | runtime, r-x | control, rw- | thunks and moved instructions, r-x | frames, words, r-- | guard
  *
  * The record is written last: what has none doesn't exist.
  */
@@ -156,7 +156,10 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 	head->code = head->self + head->info_len;
 	head->thunks = head->code + USPL_TRACE_CONTROL + TRACE_PAGE;
 	head->eh_frame = head->thunks + trace_pages(text_len);
-	head->map_len = head->eh_frame + USPL_TRACE_FRAMES + TRACE_PAGE - map;
+	head->words = head->eh_frame + USPL_TRACE_FRAMES;
+	/* A site that isn't aligned takes two. */
+	head->words_len = trace_pages(2 * part->spots->n * sizeof(struct inject_word));
+	head->map_len = head->words + head->words_len + TRACE_PAGE - map;
 }
 
 static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
@@ -172,7 +175,8 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->thunks, head->eh_frame - head->thunks, PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->eh_frame, USPL_TRACE_FRAMES, PROT_READ, MAP_PRIVATE | MAP_FIXED),
+		inject_mmap(head->eh_frame, USPL_TRACE_FRAMES + head->words_len, PROT_READ,
+			    MAP_PRIVATE | MAP_FIXED),
 	};
 	size_t done;
 	int rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);

@@ -16,6 +16,7 @@ struct starting {
 	region_vec updates; /* that are in the process */
 	struct uspl_trace_region shared;
 	struct trace_session session;
+	bool stays; /* the memory, although it failed */
 };
 
 /* Loads one module's part if it has functions that are wanted. */
@@ -191,6 +192,21 @@ static int load_modules(struct starting *starting, size_t *ret_hooks, struct usp
 	return rc;
 }
 
+/*
+ * After a failure some sites may be on, and threads inside. Then the memory has to stay, for a later
+ * stop to take.
+ */
+static int take_back(struct starting *starting, int rc)
+{
+	struct trace_switch off = { 0 };
+
+	if (switch_sites(starting->proc, starting->modules, &starting->session, false, &off,
+			 NULL) != 0 ||
+	    off.inside)
+		starting->stays = true;
+	return rc;
+}
+
 /* What is loaded becomes a session that is on. */
 static int set_going(struct starting *starting, struct trace_switch *ret, struct uspl_err *err)
 {
@@ -201,7 +217,7 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 		rc = tell_unwinder(starting->proc, starting->modules, session, err);
 	if (!rc)
 		rc = switch_sites(starting->proc, starting->modules, session, true, ret, err);
-	return rc;
+	return rc ? take_back(starting, rc) : 0;
 }
 
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
@@ -233,7 +249,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 			       proc->pid);
 	if (!rc)
 		rc = set_going(&starting, ret, err);
-	if (rc && rc != -USPL_E_STRANDED)
+	if (rc && rc != -USPL_E_STRANDED && !starting.stays)
 		unload(proc, modules, &starting.session, &starting.shared);
 	session_release(&starting.session);
 	regions_release(&starting.updates);

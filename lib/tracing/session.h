@@ -36,10 +36,11 @@ struct trace_request {
 };
 
 struct trace_switch {
-	size_t sites;   /* that were switched */
-	size_t hooks;   /* calls of a profiler that were turned into NOPs */
-	double stop_us; /* how long the threads stood still */
-	size_t inside;  /* threads that are still inside traced calls; the memory stays for them */
+	size_t sites;     /* that were switched */
+	size_t hooks;     /* calls of a profiler that were turned into NOPs */
+	double stop_us;   /* the longest standstill of threads that run; 0: there was none */
+	double switch_us; /* from before the first site to behind the last one */
+	size_t inside; /* threads that are still inside traced calls; the memory stays for them */
 };
 
 /*

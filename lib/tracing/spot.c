@@ -127,13 +127,20 @@ static size_t room(const uint8_t *code, size_t len)
 	return insn.len + (size_t)insn.rel;
 }
 
+static size_t first_len(const uint8_t *code, size_t len)
+{
+	struct insn insn;
+
+	return arch_native()->insn_decode(code, len, &insn) ? insn.len : 0;
+}
+
 /*
  * Makes room for a jump of `want` bytes at the entry: spot->len and ->guard. Returns why it can't be done, NULL if it can.
  */
 static const char *make_room(const uint8_t *code, size_t len, size_t want, struct spot *spot)
 {
 	struct insn insn = { 0 };
-	size_t n = 0;
+	size_t n = 0, n_insns = 0;
 
 	while (n < want) {
 		if (n >= len)
@@ -141,15 +148,16 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want, struc
 		if (!arch_native()->insn_decode(code + n, len - n, &insn))
 			return "its first instructions can't be decoded";
 		n += insn.len;
+		n_insns++;
 		if (n < want && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))
 			return "a call returns into its first bytes";
 		if (n < want && insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP)
 			return "it ends within its first bytes";
 	}
 	spot->len = (uint8_t)n;
-	spot->guard = (uint8_t)n;
+	spot->guard = n_insns > 1 ? (uint8_t)n : 1;
 	/* What returns to the end of the moved bytes finds there what it expects. */
-	if (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT)
+	if (n_insns > 1 && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))
 		spot->guard--;
 	return NULL;
 }
@@ -173,7 +181,7 @@ static void judge(const struct image *image, const struct refs *refs, struct spo
 	if (free >= want && free < spot->size - mark) {
 		spot->kind = SPOT_NOPS;
 		spot->len = (uint8_t)(mark + free > 255 ? 255 : mark + free);
-		spot->guard = (uint8_t)want;
+		spot->guard = !mark && first_len(code, spot->size) >= want ? 1 : (uint8_t)want;
 		return;
 	}
 	spot->why = make_room(code, spot->size, want, spot);

@@ -27,11 +27,12 @@ struct spot {
 	taddr entry;      /* the function */
 	uint64_t size;    /* of its code, up to the next function if nothing else is known */
 	enum spot_kind kind;
-	uint8_t len;   /* bytes from the entry to where the body goes on */
-	uint8_t guard; /* no thread may stand in these bytes of it, but at the first one */
-	uint8_t code
-		[SPOT_CODE]; /* what the program itself has at the entry; zeros behind its end */
-	taddr patched;       /* where an update's jump at the entry leads; 0: there is none */
+	uint8_t len; /* bytes from the entry to where the body goes on */
+	/* No thread may stand in so many bytes, but at the first; 1: they are one instruction. */
+	uint8_t guard;
+	/* What the program itself has at the entry; zeros behind its end. */
+	uint8_t code[SPOT_CODE];
+	taddr patched;   /* where an update's jump at the entry leads; 0: there is none */
 	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 	const char *why; /* SPOT_NONE: a text that is never freed */
 };

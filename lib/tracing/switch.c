@@ -1,77 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// switch.c - all sites of a session, on or off, while everybody stands still
+// switch.c - all sites of a session, on or off
+/*
+ * The state says SWITCHING from before the first site to behind the last one. A tool that dies in between leaves some sites on and some off;
+ * each is sound by itself, and the next stop takes out those that are there.
+ */
 
 #include <string.h>
 #include <time.h>
 
 #include "base/cancel.h"
-#include "arch/arch.h"
-#include "live/region.h"
-#include "live/safety.h"
-#include "live/site.h"
-#include "live/slot.h"
 #include "live/stack.h"
+#include "proc/asleep.h"
 #include "proc/inject.h"
 #include "proc/sharers.h"
-#include "proc/stop.h"
 #include "tracing/internal.h"
 
-#define STOP_LIMIT_NS 1000000000ll
-#define TRY_NS 3000000000ll
+#define AGENTS_NS 3000000000ll
 #define PAUSE_NS 2000000
 
 /* A switch while it is made. */
 struct run {
 	struct proc *proc;
+	const module_vec *modules;
 	struct trace_session *session;
 	bool on;
 	struct unwinder *unwinder;
-	struct site_plan plan;
-	struct safety bytes;  /* that no thread may stand in: behind the first one of a site */
-	struct safety text;   /* thunks, moved instructions and the runtime */
+	struct asleep asleep;
+	bool has_asleep;
 	inject_left_vec left; /* agents of tools that have died, and their code */
-	struct safety agents;
-	size_t in_agents; /* threads */
-	struct safety_finding finding;
-	struct stop stop;
-	region_vec updates; /* owns names in text */
-	size_t inside;
+	region_vec updates;   /* owns names in clear */
+	addr_vec updated;     /* entries of functions that have updates, sorted */
+	struct clear clear;
 };
-
-/* A site with a jump that isn't ours has been left to an update already, or was never ours. */
-static bool is_others(const struct trace_region *region, const uint8_t *have, size_t i)
-{
-	const struct uspl_trace_site *site = &region->sites.items[i];
-	taddr target = arch_native()->jump_target(site->entry, have, USPL_TRACE_SITE_BYTES);
-
-	return !memcmp(have, site->old_bytes, USPL_TRACE_SITE_BYTES) ||
-	       (target && target != region->head.thunks + i * USPL_TRACE_THUNK);
-}
-
-static int add_site(struct run *run, const struct trace_region *region, size_t i,
-		    struct uspl_err *err)
-{
-	const struct uspl_trace_site *from = &region->sites.items[i];
-	struct site site = { .name = region->module_name,
-			     .addr = from->entry,
-			     .len = USPL_TRACE_SITE_BYTES };
-	uint8_t jump[SITE_BYTES_MAX], under[USPL_TRACE_SITE_BYTES], have[USPL_TRACE_SITE_BYTES];
-	int rc = proc_read(run->proc, from->entry, have, sizeof(have), err);
-
-	if (rc || (!run->on && is_others(region, have, i)))
-		return rc;
-	rc = slot_entry_bytes(run->proc, from, under, err);
-	if (rc)
-		return rc;
-	part_site_jump(region, i, jump);
-	memcpy(site.from, run->on ? under : jump, site.len);
-	memcpy(site.to, run->on ? jump : under, site.len);
-	rc = site_plan_add(&run->plan, &site, err);
-	if (!rc && run->on)
-		rc = safety_add(&run->bytes, region->module_name, from->entry + 1, from->guard - 1u,
-				false, err);
-	return rc;
-}
 
 /* False if the module was unloaded; what lies in its place now isn't ours. */
 static bool is_there(const module_vec *modules, const struct trace_region *region)
@@ -82,73 +42,128 @@ static bool is_there(const module_vec *modules, const struct trace_region *regio
 	       !strcmp(module->name, region->module_name);
 }
 
-static int add_region(struct run *run, const module_vec *modules, const struct trace_region *region,
-		      struct uspl_err *err)
+/* What must be empty before the session's memory can go. */
+static int add_text(struct run *run, struct uspl_err *err)
 {
-	const struct uspl_trace_region *head = &region->head;
+	const struct trace_region *traced;
+	const struct region *region;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < region->sites.n && is_there(modules, region); i++)
-		rc = add_site(run, region, i, err);
-	if (!rc)
-		rc = safety_add(&run->text, "traced calls", head->code,
-				head->thunks + head->text_len - head->code, false, err);
-	return rc;
-}
-
-/*
- * An update that came while its functions were traced has gates that lead to the slots. A thread may
- * be on its way through one, although no entry leads there any more.
- */
-static int add_gates(struct run *run, struct uspl_err *err)
-{
-	const struct region *region;
-	int rc = regions_read(run->proc, &run->updates, err);
-
+	vec_for_each (&run->session->regions, traced)
+		if (!rc)
+			rc = safety_add(&run->clear.text, "traced calls", traced->head.code,
+					traced->head.thunks + traced->head.text_len -
+						traced->head.code,
+					false, err);
+	/*
+	 * An update that came while its functions were traced has gates that lead to their bodies. A
+	 * thread may be on its way through one, although no entry leads there any more.
+	 */
 	vec_for_each (&run->updates, region)
 		if (!rc && region->gates)
-			rc = safety_add(&run->text, "gates", region->gates, region->gates_len,
+			rc = safety_add(&run->clear.text, "gates", region->gates, region->gates_len,
 					false, err);
+	safety_seal(&run->clear.text);
 	return rc;
 }
 
-/* What a dead tool has left behind the code goes with this switch, if no thread is in it. */
-static int find_agents(struct run *run, const module_vec *modules, struct uspl_err *err)
+static int add_agents(struct run *run, struct uspl_err *err)
 {
 	const struct inject_left *left;
-	int rc = inject_left_find(run->proc, modules, &run->left, err);
+	int rc = inject_left_find(run->proc, run->modules, &run->left, err);
 
 	vec_for_each (&run->left, left)
 		if (!rc)
-			rc = safety_add(&run->agents, "the agent of an earlier command", left->addr,
-					left->len, false, err);
-	safety_seal(&run->agents);
+			rc = safety_add(&run->clear.agents, "the agent of an earlier command",
+					left->addr, left->len, false, err);
+	safety_seal(&run->clear.agents);
 	return rc;
 }
 
-static int prepare(struct run *run, const module_vec *modules, struct uspl_err *err)
+static int by_value(const void *a, const void *b)
 {
-	const struct trace_region *region;
-	int rc = stack_unwinder_new(run->proc, modules, &run->unwinder, err);
+	const taddr *x = a, *y = b;
 
-	run->plan.proc = run->bytes.proc = run->text.proc = run->agents.proc = run->proc;
-	run->bytes.unwinder = run->text.unwinder = run->agents.unwinder = run->unwinder;
-	if (!rc)
-		rc = find_agents(run, modules, err);
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int list_updated(struct run *run, struct uspl_err *err)
+{
+	const struct region *region;
+	const struct region_site *site;
+
+	vec_for_each (&run->updates, region)
+		vec_for_each (&region->sites, site) {
+			taddr *entry = vec_push(&run->updated);
+
+			if (!entry)
+				return uspl_fail_nomem(err);
+			*entry = region_site_entry(site);
+		}
+	if (run->updated.n)
+		qsort(run->updated.items, run->updated.n, sizeof(taddr), by_value);
+	return 0;
+}
+
+static int prepare(struct run *run, struct uspl_err *err)
+{
+	struct clear *clear = &run->clear;
+	int rc = stack_unwinder_new(run->proc, run->modules, &run->unwinder, err);
+
+	clear->text.proc = clear->agents.proc = run->proc;
+	clear->text.unwinder = clear->agents.unwinder = run->unwinder;
+	run->has_asleep = !asleep_open(&run->asleep, run->proc, NULL);
 	if (!rc)
 		rc = sharers_refuse(run->proc, err);
-	vec_for_each (&run->session->regions, region)
-		if (!rc)
-			rc = add_region(run, modules, region, err);
 	if (!rc)
-		rc = add_gates(run, err);
+		rc = regions_read(run->proc, &run->updates, err);
 	if (!rc)
-		rc = site_plan_check(&run->plan, err);
+		rc = list_updated(run, err);
 	if (!rc)
-		rc = site_plan_prepare(&run->plan, err);
-	safety_seal(&run->bytes);
-	safety_seal(&run->text);
-	return rc;
+		rc = add_text(run, err);
+	return rc ? rc : add_agents(run, err);
+}
+
+static void release(struct run *run)
+{
+	if (run->has_asleep)
+		asleep_release(&run->asleep);
+	safety_release(&run->clear.text);
+	safety_release(&run->clear.agents);
+	unwinder_free(run->unwinder);
+	vec_release(&run->left);
+	vec_release(&run->updated);
+	regions_release(&run->updates);
+}
+
+/*
+ * What a dead tool has sent a thread to do may come at any later time: words that it would exchange
+ * after we have. So that thread comes first.
+ */
+static int outlive_agents(struct run *run, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int64_t deadline = clock_now_ns() + AGENTS_NS;
+
+	while (run->left.n) {
+		int rc = clear_look(&run->clear, err);
+
+		if (rc)
+			return rc;
+		if (!run->clear.in_agents) {
+			inject_left_clear(run->proc, &run->left);
+			return 0;
+		}
+		if (cancel_requested())
+			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		if (clock_now_ns() >= deadline)
+			return uspl_fail(
+				err, USPL_E_BUSY,
+				"a thread of pid %d stays in the agent of an earlier command",
+				run->proc->pid);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 static int write_states(struct run *run, enum uspl_trace_state state, struct uspl_err *err)
@@ -162,93 +177,43 @@ static int write_states(struct run *run, enum uspl_trace_state state, struct usp
 	return rc;
 }
 
-static bool clear_of(struct run *run, struct safety *safety, size_t *ret_blocked)
+static int exchange_all(struct run *run, struct batch_result *result, struct uspl_err *err)
 {
-	const struct thread *thread;
-
-	*ret_blocked = 0;
-	vec_for_each (&run->stop.threads, thread)
-		if (thread->state == THREAD_STOPPED && !safety_check(safety, thread, &run->finding))
-			++*ret_blocked;
-	return !*ret_blocked;
-}
-
-/* With everybody at a standstill. Whatever fails, each site is as it was or as it is to be. */
-static int switch_now(struct run *run, struct uspl_err *err)
-{
+	const struct batch_input input = { .proc = run->proc,
+					   .on = run->on,
+					   .unwinder = run->unwinder,
+					   .asleep = run->has_asleep ? &run->asleep : NULL,
+					   .updated = &run->updated };
+	const struct trace_region *region;
 	int rc = write_states(run, USPL_TRACE_SWITCHING, err);
 
-	if (!rc)
-		rc = site_plan_switch(&run->plan, err);
-	if (!rc)
-		rc = write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
-	if (!rc && !run->on)
-		(void)clear_of(run, &run->text, &run->inside);
-	if (!rc)
-		(void)clear_of(run, &run->agents, &run->in_agents);
-	return rc;
-}
-
-static int attempt(struct run *run, bool *ret_blocked, struct uspl_err *err)
-{
-	size_t blocked;
-	int rc = stop_prepare(&run->stop, run->proc, err);
-
-	if (rc)
-		return rc;
-	*ret_blocked = false;
-	rc = stop_enter(&run->stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	if (!rc) {
-		*ret_blocked = run->on && !clear_of(run, &run->bytes, &blocked);
-		rc = *ret_blocked ? 0 : switch_now(run, err);
-	}
-	stop_leave(&run->stop);
-	return rc;
-}
-
-static int try_until(struct run *run, int64_t deadline, struct uspl_err *err)
-{
-	const struct timespec pause = { 0, PAUSE_NS };
-
-	for (;;) {
-		bool blocked;
-		int rc = attempt(run, &blocked, err);
-
-		if (rc || !blocked)
-			return rc;
-		if (cancel_requested())
-			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
-		if (clock_now_ns() >= deadline)
-			return uspl_fail(err, USPL_E_BUSY,
-					 "thread %d of pid %d stays within the first bytes of a "
-					 "function of '%s'",
-					 run->finding.tid, run->proc->pid,
-					 run->finding.function ? run->finding.function : "?");
-		nanosleep(&pause, NULL);
-	}
+	vec_for_each (&run->session->regions, region)
+		if (!rc && is_there(run->modules, region))
+			rc = batch_exchange(&input, region, result, err);
+	return rc ? rc : write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 }
 
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 bool on, struct trace_switch *ret, struct uspl_err *err)
 {
-	struct run run = { .proc = proc, .session = session, .on = on };
-	int rc = prepare(&run, modules, err);
+	struct run run = { .proc = proc, .modules = modules, .session = session, .on = on };
+	struct batch_result result = { 0 };
+	int rc = prepare(&run, err);
 
 	if (!rc)
-		rc = try_until(&run, clock_now_ns() + TRY_NS, err);
+		rc = outlive_agents(&run, err);
+	if (!rc)
+		rc = exchange_all(&run, &result, err);
+	if (!rc && !on)
+		rc = clear_look(&run.clear, err);
 	if (!rc) {
-		ret->sites = run.plan.sites.n;
-		ret->stop_us = (double)(run.stop.left_ns - run.stop.entered_ns) / 1000;
-		ret->inside = run.inside;
-		if (!run.in_agents)
-			inject_left_clear(proc, &run.left);
+		ret->sites = result.sites;
+		ret->stop_us = result.stop_us;
+		ret->switch_us = result.switch_us;
+		ret->inside = on ? 0 : run.clear.in_text;
+		if (!on && run.clear.stop_us > ret->stop_us)
+			ret->stop_us = run.clear.stop_us;
 	}
-	unwinder_free(run.unwinder);
-	safety_release(&run.bytes);
-	safety_release(&run.text);
-	safety_release(&run.agents);
-	vec_release(&run.left);
-	regions_release(&run.updates);
-	site_plan_release(&run.plan);
+	release(&run);
 	return rc;
 }

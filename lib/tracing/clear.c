@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// clear.c - which threads are still in code that nobody enters any more
+/*
+ * Nothing leads into the code, so a thread that was seen outside stays outside, and each can be looked at in its own time: sleepers
+ * where they sleep, the others in a short stop. A thread that is born later has never been in.
+ */
+
+#include "proc/asleep.h"
+#include "proc/stop.h"
+#include "tracing/internal.h"
+
+#define STOP_LIMIT_NS 1000000000ll
+
+/* True if it is known of the sleeper whether it is inside, without all its registers. */
+static bool is_known(struct clear *clear, const struct asleep_thread *thread)
+{
+	struct safety_finding finding;
+
+	return (safety_check_asleep(&clear->text, thread, &finding) || finding.proven) &&
+	       (safety_check_asleep(&clear->agents, thread, &finding) || finding.proven);
+}
+
+static int list_others(const struct asleep *asleep, tid_vec *ret, struct uspl_err *err)
+{
+	const struct asleep_thread *thread;
+
+	vec_for_each (&asleep->threads, thread) {
+		pid_t *item;
+
+		if (thread->class == ASLEEP_NO_CODE ||
+		    (thread->class == ASLEEP_SLEEPS && thread->clean))
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = thread->tid;
+	}
+	return 0;
+}
+
+/* What was found of a sleeper is true if it hasn't run since: then a second look leaves it clean. */
+static int look_at_sleepers(struct clear *clear, struct asleep *asleep, tid_vec *ret_others,
+			    struct uspl_err *err)
+{
+	struct safety_finding finding;
+	struct asleep_thread *thread;
+	int rc = asleep_look(asleep, err);
+
+	vec_for_each (&asleep->threads, thread)
+		if (!rc && thread->class == ASLEEP_SLEEPS)
+			thread->clean = is_known(clear, thread);
+	if (!rc)
+		rc = asleep_look_again(asleep, err);
+	vec_for_each (&asleep->threads, thread)
+		if (!rc && thread->class == ASLEEP_SLEEPS && thread->clean) {
+			clear->in_text += !safety_check_asleep(&clear->text, thread, &finding);
+			clear->in_agents += !safety_check_asleep(&clear->agents, thread, &finding);
+		}
+	return rc ? rc : list_others(asleep, ret_others, err);
+}
+
+/* In a stop that may have failed: counts, and lets everybody go. */
+static void count_stopped(struct clear *clear, struct stop *stop, bool stands)
+{
+	struct safety_finding finding;
+	const struct thread *thread;
+
+	vec_for_each (&stop->threads, thread) {
+		if (!stands || thread->state != THREAD_STOPPED)
+			continue;
+		clear->in_text += !safety_check(&clear->text, thread, &finding);
+		clear->in_agents += !safety_check(&clear->agents, thread, &finding);
+	}
+	stop_leave(stop);
+	clear->stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
+}
+
+/* Where the kernel doesn't tell who sleeps. */
+static int look_at_all(struct clear *clear, struct uspl_err *err)
+{
+	struct stop stop;
+	int rc = stop_prepare(&stop, clear->text.proc, err);
+
+	if (rc)
+		return rc;
+	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	count_stopped(clear, &stop, !rc);
+	return rc;
+}
+
+static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_err *err)
+{
+	tid_vec others = { 0 };
+	struct stop stop;
+	int rc = look_at_sleepers(clear, asleep, &others, err);
+
+	if (!rc && others.n) {
+		stop_begin(&stop, clear->text.proc);
+		rc = stop_some(&stop, &others, clock_now_ns() + STOP_LIMIT_NS, err);
+		count_stopped(clear, &stop, !rc);
+	}
+	vec_release(&others);
+	return rc;
+}
+
+int clear_look(struct clear *clear, struct uspl_err *err)
+{
+	struct asleep asleep;
+	int rc;
+
+	clear->in_text = clear->in_agents = 0;
+	clear->stop_us = 0;
+	if (asleep_open(&asleep, clear->text.proc, NULL) != 0)
+		return look_at_all(clear, err);
+	rc = look_at_each(clear, &asleep, err);
+	asleep_release(&asleep);
+	return rc;
+}
