@@ -25,7 +25,6 @@ take() {
 
 setup() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
-	source "$BATS_TEST_DIRNAME/../lib/inject.bash"
 }
 
 teardown() {
@@ -215,27 +214,4 @@ trace_is_gone() {
 	expect_status 0
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 	expect_fine
-}
-
-@test "apply is killed while its function is traced" {
-	command -v strace > /dev/null || skip 'strace is not installed'
-	fixture_start
-	local call
-	start_trace
-	count_calls uspl-apply "$UPDATE" "$TARGET"
-	unpatch
-	for ((call = FIRST; call <= LAST; call += ${EVERY:-29})); do
-		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
-		expect_untraced
-		ask hello
-		[[ $REPLY == 'hello, world' || $REPLY == 'goodbye, world' ]] || fail "call $call: it says '$REPLY'"
-		# Whatever is half done stays the update's to finish.
-		if ((call % 2)); then
-			trace stop
-			[ "$status" = 0 ] || expect_message "'$ID' has been left in the middle of its switch"
-			[ "$status" = 0 ] && start_trace
-		fi
-		patch && say goodbye && unpatch && say hello || fail "call $call"
-	done
-	stop_trace && expect_as_before
 }
