@@ -238,8 +238,7 @@ void switches_add_limits(const struct switches *switches, struct buf *out)
 		buf_addstr(out, "# where in the program is not known: the kernel doesn't tell "
 				"(CAP_PERFMON, kernel.perf_event_paranoid)\n");
 	if (!switches->known.syscalls || !switches->known.wakeups)
-		buf_addstr(out, "# system calls and wake-ups are not known: they take root and "
-				"tracefs\n");
+		buf_addstr(out, "# system calls and wake-ups are not known: they take root\n");
 	if (switches->perf.lost)
 		buf_addf(out, "# %" PRIu64 " notes could not be kept\n", switches->perf.lost);
 }

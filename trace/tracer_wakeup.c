@@ -32,8 +32,7 @@ static int open_wakeups(struct watch *watch, struct uspl_err *err)
 		return rc;
 	if (!wakeups->switches.known.wakeups) {
 		uspl_fail(err, USPL_E_PERMISSION, "the kernel doesn't tell when threads are woken");
-		uspl_hint(err, "it takes root, and tracefs: mount -t tracefs none "
-			       "/sys/kernel/tracing");
+		uspl_hint(err, "it takes root");
 		return -USPL_E_PERMISSION;
 	}
 	return watch_add_perf(watch, &wakeups->switches.perf, err);

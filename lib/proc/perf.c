@@ -19,13 +19,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "proc/tracefs.h"
 
 #define PAGE 4096u
 #define EVERYBODY (-1)
 #define OURSELVES 0
 #define ROUNDS 50 /* of looking for new threads */
-
-static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 static struct perf_event_attr complete(const struct perf_event_attr *kind, bool inherit)
 {
@@ -256,22 +255,13 @@ int perf_enable(struct perf *perf, struct uspl_err *err)
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err)
 {
-	int rc = -USPL_E_FILE;
+	uint64_t id;
+	int rc = tracefs_id(system, name, &id, err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(tracefs); i++) {
-		auto_buf struct buf path = { 0 }, text = { 0 };
-
-		buf_addf(&path, "%s/events/%s/%s/id", tracefs[i], system, name);
-		rc = file_read(buf_str(&path), &text, err);
-		if (rc)
-			continue;
+	if (!rc)
 		*ret = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
-						 .config = strtoull(buf_str(&text), NULL, 10),
+						 .config = id,
 						 .sample_period = 1,
 						 .sample_type = PERF_SAMPLE_RAW };
-		return 0;
-	}
-	uspl_context(err, "the tracepoint %s:%s", system, name);
-	uspl_hint(err, "it takes root, and tracefs: mount -t tracefs none /sys/kernel/tracing");
 	return rc;
 }

@@ -91,7 +91,7 @@ int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note 
 
 /*
  * What asks for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with its fields. It takes
- * tracefs, which only root reads as a rule.
+ * tracefs (proc/tracefs.h), which only root reads as a rule.
  */
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err) uspl_must_check;

@@ -87,3 +87,17 @@ count() {
 	expect_status 2
 	expect_one_message
 }
+
+@test "tracefs is mounted nowhere" {
+	WATCH_BY=$BATS_TEST_TMPDIR/without-tracefs
+	cat > "$WATCH_BY" <<- 'EOF'
+		#!/bin/sh
+		exec unshare --mount sh -c 'umount --all-targets --lazy /sys/kernel/tracing 2> /dev/null
+			! mountpoint -q /sys/kernel/tracing && [ ! -e /sys/kernel/tracing/events ] && exec "$@"' sh "$@"
+	EOF
+	chmod +x "$WATCH_BY"
+	watch_begin syscall --format=json
+	expect_answer 'kernel 20' 20
+	watch_end
+	[ "$(count '.syscall == "getppid" and .caller == "ask_kernel" and .result > 0')" = 20 ] || fail getppid
+}
