@@ -40,12 +40,6 @@ static bool is_pc_relative(const struct objrel *rel)
 	return kind == RELOC_PCREL || kind == RELOC_PLT;
 }
 
-/* clang's tables of 32-bit distances from the table's start. */
-static bool is_relative_table(const struct objsec *sec)
-{
-	return part_of(sec)->kind == PART_LITERAL && strstr(sec->name, "reltable.");
-}
-
 int64_t reference_target(const struct objsec *from, const struct objrel *rel)
 {
 	const struct part *part = part_of(from);
@@ -53,7 +47,7 @@ int64_t reference_target(const struct objsec *from, const struct objrel *rel)
 
 	if (is_pc_relative(rel) && part->bias)
 		bias = part->bias[rel - from->rels.items];
-	else if (is_pc_relative(rel) && is_relative_table(from))
+	else if (is_pc_relative(rel) && part->kind == PART_LITERAL && objsec_is_distances(from))
 		bias = -(int64_t)rel->offset;
 	return (int64_t)rel->sym->value + rel->addend + bias;
 }

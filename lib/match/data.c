@@ -197,22 +197,30 @@ static uint64_t content_end(const struct trial *trial, const struct item *item)
 }
 
 /*
- * An entry of a read-only table. Position-independent tables of a switch hold distances from the
- * table's start, so the relocation's addend counts the entry's own distance from there, too.
+ * True if an entry holds a distance from the table's start, as in position-independent tables of a
+ * switch: the relocation's addend counts the entry's own distance from there, too.
  */
+static bool is_from_start(const struct item *item, const struct objrel *rel)
+{
+	if (!rel->sym)
+		return false;
+	return objsec_is_distances(item->sec) ||
+	       (match_sym_is_code(rel->sym) &&
+		(int64_t)rel->sym->value + rel->addend >= (int64_t)(rel->offset - item->start));
+}
+
+/* An entry of a read-only table. */
 static bool compare_entry(struct trial *trial, const struct item *item, const struct objrel *rel,
 			  const uint8_t *field)
 {
 	static const struct site data_site = { 0, INSN_PLAIN };
 	const struct reloc_info *info = trial->match->arch->reloc(rel->type);
 	uint64_t in_item = rel->offset - item->start;
-	uint64_t addend = (uint64_t)rel->addend;
 	struct objrel adjusted = *rel;
 	taddr place = item->place.addr + in_item;
 
-	if (info->kind == RELOC_PCREL && rel->sym && match_sym_is_code(rel->sym) &&
-	    (int64_t)(rel->sym->value + addend) >= (int64_t)in_item) {
-		adjusted.addend = (int64_t)(addend - in_item);
+	if (info->kind == RELOC_PCREL && is_from_start(item, rel)) {
+		adjusted.addend -= (int64_t)in_item;
 		place -= in_item;
 	}
 	return data_read_field(trial, &adjusted, field, place, &data_site);

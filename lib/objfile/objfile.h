@@ -15,6 +15,7 @@
 #define USPL_OBJFILE_OBJFILE_H
 
 #include <elf.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -101,6 +102,15 @@ struct objsym *objfile_symbol(const struct objfile *obj, const char *name);
  */
 struct buf;
 int objfile_write(struct objfile *obj, struct buf *buf, struct uspl_err *err) uspl_must_check;
+
+/*
+ * True for one of clang's tables of 32-bit distances from the table's start (LLVM's pass
+ * "relative lookup table converter"): the addend of an entry counts the entry's own distance, too.
+ */
+static inline bool objsec_is_distances(const struct objsec *sec)
+{
+	return strstr(sec->name, "reltable.") != NULL;
+}
 
 /* True for a section with code. */
 static inline bool objsec_is_code(const struct objsec *sec)
