@@ -18,21 +18,21 @@ teardown() {
 }
 
 @test "apply --stop is killed" {
-	crash kill apply start_fresh
+	SAMPLE=3 crash kill apply start_fresh
 }
 
 @test "apply --stop is killed where the update was before" {
-	crash kill apply start_undone
+	SAMPLE=3 crash kill apply start_undone
 }
 
 @test "undo --stop is killed" {
-	crash kill undo start_applied
+	SAMPLE=3 crash kill undo start_applied
 }
 
 @test "a system call of apply --stop fails" {
-	SAMPLE=4 crash fail apply start_fresh
+	SAMPLE=7 crash fail apply start_fresh
 }
 
 @test "a system call of undo --stop fails" {
-	SAMPLE=4 crash fail undo start_applied
+	SAMPLE=7 crash fail undo start_applied
 }

@@ -66,11 +66,11 @@ crash_trace() {
 }
 
 @test "uspl-trace start is killed" {
-	crash_trace kill start start_fresh
+	SAMPLE=3 crash_trace kill start start_fresh
 }
 
 @test "a system call of uspl-trace stop fails" {
-	SAMPLE=4 crash_trace fail stop start_traced
+	SAMPLE=7 crash_trace fail stop start_traced
 }
 
 # view_at CALL - uspl-view dies there

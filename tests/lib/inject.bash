@@ -13,7 +13,7 @@ trace_calls() {
 # choose_calls KIND TOOL ARG... - runs the tool and leaves in CALLS the numbers of the calls to try, from the first that touches the
 # process on. With EVERY=1 these are all of them. Else, for KIND "kill", those that may change the process, and the next one after
 # each: between two of them a tool only looks, and the process is the same whenever it dies. For KIND "fail", one of those that look
-# alike between two changes (the same call, of the same file or with the same request); SAMPLE=N takes every Nth of these.
+# alike between two changes (the same call, of the same file or with the same request). SAMPLE=N takes every Nth of either.
 #
 # Left out is brk, which the kernel never answers with an error number, and what a tool says in the end, when all is done.
 choose_calls() {
@@ -34,8 +34,8 @@ choose_calls() {
 			sub(/,.*/, "", bytes)
 			changes = name ~ /^(pwrite64|ptrace|flock|kill|tgkill|sched_setaffinity)$/
 			alike = name " " file " " request " " bytes " " phase
-			if (every || (kind == "kill" && (changes || after)) ||
-			    (kind == "fail" && !(alike in seen) && n++ % sample == 0))
+			telling = kind == "kill" ? changes || after : !(alike in seen)
+			if (every || (telling && n++ % sample == 0))
 				print NR
 			seen[alike]
 			after = changes
