@@ -204,17 +204,7 @@ static bool reference_equal(const struct range *pre, const struct objrel *a,
 
 static size_t first_reference(const struct range *range)
 {
-	size_t low = 0, high = range->sec->rels.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (range->sec->rels.items[mid].offset < range->at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vec_lower_bound(&range->sec->rels, it, it->offset < range->at);
 }
 
 /* The relocation of that index if it lies in the range, else NULL. */

@@ -261,16 +261,8 @@ static int by_parent_and_total(const void *a, const void *b)
 static void add_branches(const struct drawing *drawing, const branch_vec *branches, uint32_t parent,
 			 int depth, struct buf *out)
 {
-	size_t low = 0, high = branches->n;
+	size_t low = vec_lower_bound(branches, it, it->parent < parent);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (branches->items[mid].parent < parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (; low < branches->n && branches->items[low].parent == parent; low++) {
 		const struct branch *branch = &branches->items[low];
 		const struct calltree_node *node = &drawing->merged.nodes.items[branch->node];

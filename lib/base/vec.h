@@ -5,6 +5,7 @@
  *     VEC(struct site) sites = { 0 };
  *     struct site *site = vec_push(&sites);     // zeroed; NULL when out of memory
  *     vec_for_each(&sites, site) ...
+ *     i = vec_lower_bound(&sites, it, it->addr < addr);
  *     vec_release(&sites);
  *
  * Pointers to items are good only until the next push.
@@ -32,6 +33,26 @@ void *vec_push_(void **items, size_t *n, size_t *cap, size_t size);
 					   sizeof(*(v)->items)))
 
 #define vec_for_each(v, it) for (it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
+
+/*
+ * The index of the first item, called `it`, of which `before` isn't true; n if there is none. Those
+ * of which it is true come first.
+ */
+#define vec_lower_bound(v, it, before)                                                             \
+	({                                                                                         \
+		size_t low_ = 0, high_ = (v)->n;                                                   \
+                                                                                                   \
+		while (low_ < high_) {                                                             \
+			size_t mid_ = low_ + (high_ - low_) / 2;                                   \
+			__typeof__((v)->items) it = &(v)->items[mid_];                             \
+                                                                                                   \
+			if (before)                                                                \
+				low_ = mid_ + 1;                                                   \
+			else                                                                       \
+				high_ = mid_;                                                      \
+		}                                                                                  \
+		low_;                                                                              \
+	})
 
 /*
  * Frees the array. What the items point to is the caller's. The vec is empty and usable afterwards.

@@ -44,16 +44,8 @@ bool parked_follows_call(const struct proc *proc, taddr pc)
 
 const struct mapping *parked_mapping_at(const struct parked_scan *scan, taddr addr)
 {
-	size_t low = 0, high = scan->maps.n;
+	size_t low = vec_lower_bound(&scan->maps, it, it->end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (scan->maps.items[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < scan->maps.n && scan->maps.items[low].start <= addr ? &scan->maps.items[low]
 									 : NULL;
 }

@@ -42,16 +42,8 @@ struct search {
 /* The first word at addr or above. */
 static struct parked_word *word_from(const struct parked *parked, taddr addr)
 {
-	size_t low = 0, high = parked->words.n;
+	size_t low = vec_lower_bound(&parked->words, it, it->at < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (parked->words.items[mid].at < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < parked->words.n ? &parked->words.items[low] : NULL;
 }
 

@@ -43,16 +43,8 @@ void safety_release(struct safety *safety)
 
 const struct safety_range *safety_range_at(const struct safety *safety, taddr addr)
 {
-	size_t low = 0, high = safety->ranges.n;
+	size_t low = vec_lower_bound(&safety->ranges, it, it->end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (safety->ranges.items[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == safety->ranges.n || safety->ranges.items[low].start > addr)
 		return NULL;
 	return &safety->ranges.items[low];

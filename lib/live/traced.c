@@ -143,16 +143,8 @@ const struct uspl_trace_site *session_site(const struct trace_session *session, 
 
 const struct uspl_trace_site *trace_region_site(const struct trace_region *region, taddr entry)
 {
-	size_t low = 0, high = region->sites.n;
+	size_t low = vec_lower_bound(&region->sites, it, it->entry < entry);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (region->sites.items[mid].entry < entry)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < region->sites.n && region->sites.items[low].entry == entry
 		       ? &region->sites.items[low]
 		       : NULL;

@@ -162,17 +162,7 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 
 static size_t first_rel_from(const struct objsec *sec, uint64_t off)
 {
-	size_t low = 0, high = sec->rels.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (sec->rels.items[mid].offset < off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vec_lower_bound(&sec->rels, it, it->offset < off);
 }
 
 /*

@@ -53,16 +53,8 @@ static bool add_words(const struct image *image, const struct image_seg *seg, wo
 /* The words with this value: *ret_n of them, from the returned one on. */
 static const struct word *words_of(const word_vec *words, uint64_t value, size_t *ret_n)
 {
-	size_t low = 0, high = words->n, end;
+	size_t low = vec_lower_bound(words, it, it->value < value), end;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (words->items[mid].value < value)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (end = low; end < words->n && words->items[end].value == value; end++)
 		;
 	*ret_n = end - low;

@@ -47,17 +47,7 @@ static bool sym_covers(const struct image_sym *sym, taddr addr)
 
 size_t image_first_sym(const struct image *image, taddr addr)
 {
-	size_t low = 0, high = image->syms.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->syms.items[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vec_lower_bound(&image->syms, it, it->addr < addr);
 }
 
 const struct image_sym *image_sym_at(const struct image *image, taddr addr)

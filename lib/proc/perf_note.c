@@ -47,19 +47,9 @@ static uint32_t take32(struct rest *rest)
 
 static const struct perf_event *find_event(const struct perf *perf, uint64_t id)
 {
-	size_t low = 0, high = perf->events.n;
+	size_t i = vec_lower_bound(&perf->events, it, it->id < id);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (perf->events.items[mid].id == id)
-			return &perf->events.items[mid];
-		if (perf->events.items[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	return i < perf->events.n && perf->events.items[i].id == id ? &perf->events.items[i] : NULL;
 }
 
 static void take_who(struct rest *rest, struct perf_note *note)

@@ -328,16 +328,8 @@ int proc_refresh_maps(struct proc *proc, struct uspl_err *err)
 
 const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr)
 {
-	size_t low = 0, high = proc->maps.n;
+	size_t low = vec_lower_bound(&proc->maps, it, it->end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (proc->maps.items[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < proc->maps.n && proc->maps.items[low].start <= addr ? &proc->maps.items[low]
 									 : NULL;
 }

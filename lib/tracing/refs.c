@@ -30,17 +30,7 @@ static void sort(addr_vec *addrs)
 /* The first one at `from` or above; n if there is none. */
 static size_t lower_bound(const addr_vec *addrs, taddr from)
 {
-	size_t low = 0, high = addrs->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (addrs->items[mid] < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vec_lower_bound(addrs, it, *it < from);
 }
 
 bool addrs_meet(const addr_vec *addrs, taddr from, taddr to)
@@ -74,16 +64,8 @@ struct search {
 
 static bool is_beginning(const struct search *search, taddr addr)
 {
-	size_t low = 0, high = search->pieces->n;
+	size_t low = vec_lower_bound(search->pieces, it, it->start < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (search->pieces->items[mid].start < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < search->pieces->n && search->pieces->items[low].start == addr;
 }
 

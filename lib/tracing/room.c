@@ -55,16 +55,8 @@ static int by_value(const void *a, const void *b)
 /* The first place whose neighbourhood ends behind addr. */
 static struct nearby *first_near(struct search *search, taddr addr)
 {
-	size_t low = 0, high = search->places.n;
+	size_t low = vec_lower_bound(&search->places, it, it->from + 2 * NEAR <= addr);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (search->places.items[mid].from + 2 * NEAR <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return search->places.items + low;
 }
 
