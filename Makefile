@@ -56,6 +56,23 @@ $(BUILD)/obj/%.o: %.S Makefile
 
 $(BUILD)/obj/runtime/headers.o: include/uspl/probe.h
 
+# The listeners run in the target, copied as they are: on their own, at any address, with general registers only.
+LISTEN_SRC := $(wildcard runtime/listen/*.c runtime/listen/*.S)
+LISTEN_OBJ := $(call obj,$(LISTEN_SRC)) $(BUILD)/obj/runtime/trace.o
+LISTEN_FLAGS = -std=gnu11 -O2 $(WARN) $(WERROR) -ffreestanding -fno-builtin -fPIE -fvisibility=hidden -fno-stack-protector \
+	-fno-jump-tables -fcf-protection=none -fno-asynchronous-unwind-tables -fomit-frame-pointer -mgeneral-regs-only
+
+$(BUILD)/obj/runtime/listen/%.o: runtime/listen/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(LISTEN_FLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/runtime/listen.bin: $(LISTEN_OBJ) runtime/listen/listen.ld
+	$(LD) -static --build-id=none -T runtime/listen/listen.ld -o $(@:.bin=.elf) $(LISTEN_OBJ)
+	objcopy -O binary -j .listen $(@:.bin=.elf) $@
+
+$(BUILD)/obj/runtime/listen.o: $(BUILD)/obj/runtime/listen.bin
+$(BUILD)/obj/runtime/listen.o: CPPFLAGS += -Wa,-I$(BUILD)/obj/runtime
+
 $(LIBUSPL): $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// link_detour.c - instructions that can't have their operand as they are, and go through a detour
+// link_detour.c - references that can't be as they are: they go through a stub or a detour
 /*
- * Two sorts: an instruction refers to another module's variable as if it were its own (the linker
+ * A call that may be out of reach goes through a stub. Other instructions go through detours. Two
+ * sorts: an instruction refers to another module's variable as if it were its own (the linker
  * would have made a copy in the program), and that may be out of reach; and one refers to a
  * thread-local variable that the new code brings, whose distance is another in each thread.
  *
@@ -31,7 +32,8 @@ static bool find_insn(const struct link *link, const struct objsec *sec, uint64_
 	return false;
 }
 
-bool link_is_branch(const struct link *link, const struct objsec *sec, const struct objrel *rel)
+/* True if the relocation is the distance in a direct call or jump. */
+static bool is_branch(const struct link *link, const struct objsec *sec, const struct objrel *rel)
 {
 	struct link_detour at = { 0 };
 	struct insn insn;
@@ -40,6 +42,19 @@ bool link_is_branch(const struct link *link, const struct objsec *sec, const str
 	       link->arch->insn_decode(sec->data + at.insn, at.insn_len, &insn) &&
 	       insn.rel_size == link->arch->reloc(rel->type)->size &&
 	       at.insn + insn.rel_off == rel->offset;
+}
+
+bool link_may_use_stub(const struct link *link, const struct objsec *sec, const struct objrel *rel,
+		       const struct reloc_info *info)
+{
+	if (rel->sym->type == STT_SECTION)
+		return false;
+	if (info->kind == RELOC_PLT)
+		return true;
+	if (info->kind == RELOC_PCREL && link->far)
+		return is_branch(link, sec, rel);
+	return !strcmp(sec->name, ".eh_frame") && info->kind == RELOC_ABS &&
+	       info->size < sizeof(taddr) && rel->sym->shndx == SHN_UNDEF && !rel->sym->sec;
 }
 
 static int add_detour(struct link *link, const struct link_detour *detour, struct uspl_err *err)
@@ -178,7 +193,9 @@ int link_take_distance(const struct link *link, const struct objrel *rel, uint64
 
 	if (item) {
 		detour = describe(link, item);
-		detour.helper = link_threads_helper(link);
+		detour.helper = link_threads_helper(link, link->arch->reloc(rel->type)->kind ==
+									  RELOC_DTPOFF &&
+								  link_counts_from_block(link));
 		detour.offset = (uint32_t)offset;
 	}
 	if (item && offset <= INT32_MAX && encode(link, item, &detour))

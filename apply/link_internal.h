@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* link_internal.h - what link.c (layout) and link_relocate.c share */
+/*
+ * link_internal.h - what the parts of the linker share
+ *
+ * link_layout.c and link_relocate.c are its two steps; both use link_tls.c, which uses
+ * link_detour.c, which uses link_threads.c, which uses link_descriptor.c; all use link.c.
+ */
 #ifndef USPL_APPLY_LINK_INTERNAL_H
 #define USPL_APPLY_LINK_INTERNAL_H
 
@@ -12,12 +17,15 @@
 struct link_symbol {
 	bool used; /* by more than the calls that go with accesses to thread-local variables */
 	bool used_by_tls;
-	bool needs_stub, needs_got, needs_tls_got, needs_tls_pair;
-	uint64_t stub;     /* in text */
-	uint64_t got;      /* in read-only data: its address; the stub jumps through it */
-	uint64_t tls_got;  /* in read-only data: its offset from the thread pointer */
-	uint64_t tls_pair; /* in read-only data: its module and offset, for __tls_get_addr */
-	uint64_t common;   /* in data: the storage of a common symbol */
+	bool needs_stub, needs_got, needs_tls_got, needs_tls_pair, needs_descriptor;
+	bool from_block;       /* counted from the beginning of the own module's block */
+	bool keeps_descriptor; /* an access by it is of a form that can't be rewritten */
+	uint64_t stub;         /* in text */
+	uint64_t got;          /* in read-only data: its address; the stub jumps through it */
+	uint64_t tls_got;      /* in read-only data: its offset from the thread pointer */
+	uint64_t tls_pair;     /* in read-only data: its module and offset, for __tls_get_addr */
+	uint64_t descriptor;   /* in read-only data: struct uspl_descriptor */
+	uint64_t common;       /* in data: the storage of a common symbol */
 	struct symbol_value value; /* what references to it mean, once asked for */
 };
 
@@ -43,21 +51,59 @@ struct link_threads {
 	uint64_t key;      /* in data: room for a pthread_key_t */
 };
 
+/* What finds variables of modules without a fixed place (link_descriptor.c). */
+struct link_descriptors {
+	bool needed;            /* perhaps: there must be room */
+	uint64_t code;          /* in text: runtime/descriptor.S */
+	uint64_t own;           /* in read-only data: the descriptor of the own module's block */
+	bool counts_from_block; /* the block stands for itself, not the thread pointer for it */
+	uint64_t block_id;      /* the own module's number, if anything asks for it */
+};
+
 struct link_private {
 	/* By the section's mark: its place in its segment; a thread-local one's in the block. */
 	uint64_t *sec_offset;
 	struct link_symbol *syms; /* by the symbol's mark */
 	VEC(struct link_detour) detours;
 	struct link_threads threads;
-	bool moves_tls_base;  /* the thread pointer stands for the own module's block */
+	struct link_descriptors descriptors;
 	bool keeps_tls_calls; /* some accesses by a call are of a form that can't be rewritten */
 };
+
+/* ---- link.c ---- */
 
 /*
  * True for a section whose bytes go into the target. Notes describe the object file; nobody looks
  * for them in memory that isn't a program.
  */
 bool link_is_loaded(const struct objsec *sec);
+/* The segment that it goes to. */
+enum link_seg_kind link_kind_of(const struct objsec *sec);
+/* What the link knows of a symbol. */
+struct link_symbol *link_symbol_of(const struct link *link, const struct objsym *sym);
+/* A symbol as messages call it. */
+const char *link_label(const struct objsym *sym);
+/* True for the symbol that means the own module's block. */
+bool link_is_tls_base(const struct objsym *sym);
+/* True for a thread-local variable that the new code brings. */
+bool link_is_fresh(const struct objsym *sym);
+/* Rounds up to a multiple of align, a power of two. */
+uint64_t link_align_up(uint64_t value, uint64_t align);
+/* Makes room at the segment's end; *ret_offset counts from the segment's start. */
+int link_reserve(struct link_seg *seg, uint64_t size, uint64_t align, uint64_t *ret_offset,
+		 struct uspl_err *err) uspl_must_check;
+/* A function of the C library that code in the target calls. USPL_E_UNRESOLVED: there is none. */
+int link_find_function(const char *name, link_value_fn value, void *ctx, uint64_t *ret,
+		       struct uspl_err *err) uspl_must_check;
+/* An offset of a segment as an address, after link_relocate has set the base. */
+taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t offset);
+/* Where a loaded section lies, after link_relocate has set the base. */
+taddr link_section_address(const struct link *link, const struct objsec *sec);
+/* A loaded section's bytes in its segment. */
+uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec);
+
+/* ---- link_detour.c ---- */
+
 /*
  * May a stub stand for what the relocation means, if it is out of reach? A function to be called;
  * and in call frame information of programs that aren't position independent the personality, a
@@ -66,11 +112,6 @@ bool link_is_loaded(const struct objsec *sec);
  */
 bool link_may_use_stub(const struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       const struct reloc_info *info);
-/* True if the relocation is the distance in a direct call or jump. */
-bool link_is_branch(const struct link *link, const struct objsec *sec, const struct objrel *rel);
-/* Makes room at the segment's end; *ret_offset counts from the segment's start. */
-int link_reserve(struct link_seg *seg, uint64_t size, uint64_t align, uint64_t *ret_offset,
-		 struct uspl_err *err) uspl_must_check;
 
 /* Notes the relocation if it may need a detour; its room is made afterwards. */
 int link_plan_detour(struct link *link, const struct objsec *sec, const struct objrel *rel,
@@ -90,23 +131,41 @@ uint64_t link_detour_end(const struct link *link, const struct objrel *rel);
 int link_place_detours(struct link *link, struct uspl_err *err) uspl_must_check;
 /* Sends the relocation's instruction through its detour to the symbol's value; false: it has none. */
 bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value);
-/* Sends it to the place at this offset of the thread's block. */
+/* Sends it to the place at this offset of the thread's block of new variables. */
 int link_take_distance(const struct link *link, const struct objrel *rel, uint64_t offset,
 		       struct uspl_err *err) uspl_must_check;
 
-/* True for the symbol that means the own module's block. */
-bool link_is_tls_base(const struct objsym *sym);
-/* True for a thread-local variable that the new code brings. */
-bool link_is_fresh(const struct objsym *sym);
-/* Lays out such variables, and makes room for what finds them. */
+/* ---- link_threads.c ---- */
+
+/* Lays out the thread-local variables that the new code brings, and makes room for what finds them. */
 int link_place_threads(struct link *link, struct uspl_err *err) uspl_must_check;
 /* Their code and its data, once the base is set. */
 int link_fill_threads(struct link *link, link_value_fn value, void *ctx,
 		      struct uspl_err *err) uspl_must_check;
-/* A thread-local section's initial contents. */
-uint8_t *link_threads_bytes(const struct link *link, const struct objsec *sec);
-/* The function that tells a distance. */
-taddr link_threads_helper(const struct link *link);
+/* The function that tells a distance: from the thread pointer, or from the own module's block. */
+taddr link_threads_helper(const struct link *link, bool from_block);
+
+/* ---- link_descriptor.c ---- */
+
+/* Notes what an access to a thread-local variable may need. */
+void link_plan_descriptor(struct link *link, const struct objrel *rel);
+/* Makes room for all that was noted. */
+int link_place_descriptors(struct link *link, struct uspl_err *err) uspl_must_check;
+/* Fills it, once the base is set and values have been asked for; what follows holds after it. */
+int link_fill_descriptors(struct link *link, link_value_fn value, void *ctx,
+			  struct uspl_err *err) uspl_must_check;
+/* True if a thread-local variable, or the block, lies at one distance from all thread pointers. */
+bool link_has_place(const struct link *link, const struct objsym *sym);
+/* True if local variables are counted from the own module's block, not from the thread pointer. */
+bool link_counts_from_block(const struct link *link);
+/* The own module's number; 0 if it isn't known. */
+uint64_t link_block_id(const struct link *link);
+/* The address of a symbol's descriptor. */
+taddr link_descriptor(const struct link *link, const struct objsym *sym);
+/* That of the own module's block; 0 if nothing may need it. */
+taddr link_block_descriptor(const struct link *link);
+
+/* ---- link_tls.c ---- */
 
 /* True for a relocation that stands in an access to a thread-local variable by a call. */
 bool link_is_tls_call(enum reloc_kind kind);
@@ -128,15 +187,5 @@ int link_relocate_tls_call(const struct link *link, const struct objsec *sec,
 /* Relocates what counts from the thread pointer or from the beginning of a module's block. */
 int link_relocate_tls(const struct link *link, const struct objsec *sec, const struct objrel *rel,
 		      struct uspl_err *err) uspl_must_check;
-/* An offset of a segment as an address, after link_relocate has set the base. */
-taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t offset);
-/* What the link knows of a symbol. */
-struct link_symbol *link_symbol_of(const struct link *link, const struct objsym *sym);
-/* A symbol as messages call it. */
-const char *link_label(const struct objsym *sym);
-/* A loaded section's bytes in its segment. */
-uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec);
-/* Where a loaded section lies, after link_relocate has set the base. */
-taddr link_section_address(const struct link *link, const struct objsec *sec);
 
 #endif

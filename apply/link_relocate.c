@@ -5,11 +5,6 @@
 
 #include "apply/link_internal.h"
 
-struct link_symbol *link_symbol_of(const struct link *link, const struct objsym *sym)
-{
-	return &((struct link_private *)link->priv)->syms[sym->mark];
-}
-
 static bool is_defined(const struct objsym *sym)
 {
 	return sym->sec || sym->shndx == SHN_COMMON || sym->shndx == SHN_ABS;
@@ -36,11 +31,6 @@ static int ask_values(struct link *link, link_value_fn value, void *ctx, struct 
 			return rc;
 	}
 	return 0;
-}
-
-taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t offset)
-{
-	return link->base + link->segs[kind].offset + offset;
 }
 
 static void fill_slots(struct link *link)
@@ -88,11 +78,6 @@ static uint64_t field_value(const struct link *link, const struct objrel *rel,
 	default:
 		return value;
 	}
-}
-
-const char *link_label(const struct objsym *sym)
-{
-	return sym->name[0] || !sym->sec ? sym->name : sym->sec->name;
 }
 
 /* Whether the field's number fits decides whether a call needs its stub. */
@@ -179,7 +164,9 @@ int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 	if (rc)
 		return rc;
 	fill_slots(link);
-	rc = link_fill_threads(link, value, ctx, err);
+	rc = link_fill_descriptors(link, value, ctx, err);
+	if (!rc)
+		rc = link_fill_threads(link, value, ctx, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < link->obj->secs.n; i++) {

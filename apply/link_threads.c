@@ -19,8 +19,8 @@
 #include "apply/link_internal.h"
 #include "uspl/abi.h"
 
-extern const uint8_t uspl_threads[], uspl_threads_distance[], uspl_threads_leave[],
-	uspl_threads_end[];
+extern const uint8_t uspl_threads[], uspl_threads_distance[], uspl_threads_from_block[],
+	uspl_threads_leave[], uspl_threads_end[];
 
 /* Round as much as anything in it may be aligned. */
 enum { SLOT = sizeof(taddr), CODE_ALIGN = 16, BLOCK_MAX = 1 << 26 };
@@ -88,33 +88,11 @@ int link_place_threads(struct link *link, struct uspl_err *err)
 	return rc;
 }
 
-uint8_t *link_threads_bytes(const struct link *link, const struct objsec *sec)
-{
-	const struct link_private *priv = link->priv;
-
-	return link->segs[LINK_RODATA].bytes + priv->threads.init + priv->sec_offset[sec->mark];
-}
-
-taddr link_threads_helper(const struct link *link)
+taddr link_threads_helper(const struct link *link, bool from_block)
 {
 	return link_in_segment(link, LINK_TEXT, threads_of(link)->code) +
-	       (taddr)(uspl_threads_distance - uspl_threads);
-}
-
-/* A function of the C library that the code in the target calls. */
-static int find_function(const char *name, link_value_fn value, void *ctx, uint64_t *ret,
-			 struct uspl_err *err)
-{
-	const struct objsym sym = { .name = name, .type = STT_FUNC, .bind = STB_GLOBAL };
-	struct symbol_value found = { 0 };
-	int rc = value(ctx, &sym, false, &found, err);
-
-	if (rc) {
-		uspl_context(err, "the new thread-local variables need the threads' own data");
-		return rc;
-	}
-	*ret = found.addr;
-	return 0;
+	       (taddr)((from_block ? uspl_threads_from_block : uspl_threads_distance) -
+		       uspl_threads);
 }
 
 int link_fill_threads(struct link *link, link_value_fn value, void *ctx, struct uspl_err *err)
@@ -127,13 +105,17 @@ int link_fill_threads(struct link *link, link_value_fn value, void *ctx, struct 
 
 	if (!link->has_threads)
 		return 0;
-	rc = find_function("pthread_getspecific", value, ctx, &control.get, err);
+	rc = link_find_function("pthread_getspecific", value, ctx, &control.get, err);
 	if (!rc)
-		rc = find_function("pthread_setspecific", value, ctx, &control.set, err);
+		rc = link_find_function("pthread_setspecific", value, ctx, &control.set, err);
 	if (!rc)
-		rc = find_function("pthread_key_create", value, ctx, &link->threads.create, err);
-	if (rc)
+		rc = link_find_function("pthread_key_create", value, ctx, &link->threads.create,
+					err);
+	if (rc) {
+		uspl_context(err, "the new thread-local variables need the threads' own data");
 		return rc;
+	}
+	control.block = link_block_descriptor(link);
 	control.init = link_in_segment(link, LINK_RODATA, threads->init);
 	control.key = link->threads.key_addr;
 	memcpy(link->segs[LINK_RODATA].bytes + threads->control, &control, sizeof(control));

@@ -9,9 +9,7 @@
  * If the variable's module has a fixed place, such a call is rewritten to count from the thread
  * pointer, as any linker does. So nothing need be known of the module but that place. Else the call
  * stays, with a pair of slots of our own: the module's number and the offset in its block, which
- * __tls_get_addr takes. A descriptor is never made: what it consists of is private to the dynamic
- * linker. Where descriptors are used to find the own module's block (_TLS_MODULE_BASE_), the thread
- * pointer takes the block's place.
+ * __tls_get_addr takes; or with a descriptor of our own (link_descriptor.c).
  *
  * A variable that the new code brings is none of the dynamic linker's, and has no place at a fixed
  * distance. Its accesses are rewritten in the same way first, and then go through a detour each,
@@ -28,11 +26,6 @@ enum { FORM_MAX = 32, FIELD_MAX = 8 };
 /* Relative to the pc the addend counts from the field, 4 bytes before the instruction's end. */
 enum { PC_ADDEND = -4 };
 
-bool link_is_tls_base(const struct objsym *sym)
-{
-	return !sym->sec && !strcmp(sym->name, "_TLS_MODULE_BASE_");
-}
-
 static struct link_private *private_of(const struct link *link)
 {
 	return link->priv;
@@ -47,11 +40,6 @@ bool link_is_tls_call(enum reloc_kind kind)
 bool link_is_tls(enum reloc_kind kind)
 {
 	return kind == RELOC_TPOFF || kind == RELOC_GOTTPOFF || kind == RELOC_DTPOFF;
-}
-
-bool link_is_fresh(const struct objsym *sym)
-{
-	return sym->sec && (sym->sec->flags & SHF_TLS);
 }
 
 /* What the access would be rewritten to; false if it is of another form. */
@@ -76,11 +64,11 @@ int link_plan_tls(struct link *link, const struct objsec *sec, const struct objr
 	struct link_symbol *sym = link_symbol_of(link, rel->sym);
 	struct tls_form form;
 
-	if (kind == RELOC_TLSGD || kind == RELOC_TLSLD)
-		sym->needs_tls_pair = true;
-	private_of(link)->moves_tls_base |= link_is_tls_base(rel->sym);
+	sym->needs_tls_pair |= kind == RELOC_TLSGD || kind == RELOC_TLSLD;
 	if (!form_of(link, sec, rel, &form)) {
-		private_of(link)->keeps_tls_calls |= kind == RELOC_TLSLD;
+		sym->keeps_descriptor |= kind != RELOC_TLSGD && kind != RELOC_TLSLD;
+		private_of(link)->keeps_tls_calls |=
+			kind == RELOC_TLSLD || link_is_tls_base(rel->sym);
 		return 0;
 	}
 	*swallow = form.start + form.len;
@@ -116,59 +104,81 @@ static int write_distance(const struct link *link, const struct objsec *sec,
 	return 0;
 }
 
-/* The access stays as it is: it gets a pair of slots for __tls_get_addr. */
+static int fail_call(const struct link *link, const struct objsec *sec, const struct objrel *rel,
+		     struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "%s+0x%llx: the access to the thread-local variable '%s' by %s can't be "
+			 "linked",
+			 sec->name, (unsigned long long)rel->offset, link_label(rel->sym),
+			 link->arch->reloc(rel->type)->name);
+}
+
+/* The access stays as it is; its field leads to what it takes. */
+static int write_lead(const struct link *link, const struct objsec *sec, const struct objrel *rel,
+		      taddr to, struct uspl_err *err)
+{
+	taddr place = link_section_address(link, sec) + rel->offset;
+
+	if (rel->addend != PC_ADDEND)
+		return fail_call(link, sec, rel, err);
+	return link->arch->reloc_write(link->arch->reloc(rel->type),
+				       link_section_bytes(link, sec) + rel->offset,
+				       to + (uint64_t)rel->addend - place, err);
+}
+
+/* A pair of slots for __tls_get_addr. */
 static int write_pair(const struct link *link, const struct objsec *sec, const struct objrel *rel,
 		      struct uspl_err *err)
 {
-	const struct reloc_info *info = link->arch->reloc(rel->type);
 	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
-	uint64_t pair[2] = { sym->value.tls_id, 0 };
-	taddr place = link_section_address(link, sec) + rel->offset;
+	bool own_block = link->arch->reloc(rel->type)->kind == RELOC_TLSLD;
+	uint64_t pair[2] = { own_block ? link_block_id(link) : sym->value.tls_id,
+			     own_block ? 0 : sym->value.addr - (uint64_t)sym->value.tls_offset };
 
-	if (!sym->value.tls_id || link_is_fresh(rel->sym) || rel->addend != PC_ADDEND ||
-	    (info->kind != RELOC_TLSGD && info->kind != RELOC_TLSLD))
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "%s+0x%llx: the access to the thread-local variable '%s' by %s "
-				 "can't be linked",
-				 sec->name, (unsigned long long)rel->offset, link_label(rel->sym),
-				 info->name);
-	if (info->kind == RELOC_TLSGD)
-		pair[1] = sym->value.addr - (uint64_t)sym->value.tls_offset;
+	if (!pair[0] || (!own_block && link_is_fresh(rel->sym)))
+		return fail_call(link, sec, rel, err);
 	memcpy(link->segs[LINK_RODATA].bytes + sym->tls_pair, pair, sizeof(pair));
-	return link->arch->reloc_write(info, link_section_bytes(link, sec) + rel->offset,
-				       link_in_segment(link, LINK_RODATA, sym->tls_pair) +
-					       (uint64_t)rel->addend - place,
-				       err);
+	return write_lead(link, sec, rel, link_in_segment(link, LINK_RODATA, sym->tls_pair), err);
 }
 
-static bool has_place(const struct link *link, const struct objrel *rel)
+/* The two halves of an access by a descriptor: an instruction that has its address, and the call. */
+static int keep_descriptor(const struct link *link, const struct objsec *sec,
+			   const struct objrel *rel, struct uspl_err *err)
 {
-	return link_is_fresh(rel->sym) || link_is_tls_base(rel->sym) ||
-	       link_symbol_of(link, rel->sym)->value.tls_offset;
+	uint64_t id = link_is_tls_base(rel->sym) ? link_block_id(link)
+						 : link_symbol_of(link, rel->sym)->value.tls_id;
+
+	if (!id || link_is_fresh(rel->sym))
+		return fail_call(link, sec, rel, err);
+	if (link->arch->reloc(rel->type)->kind == RELOC_TLSDESC_CALL)
+		return 0;
+	return write_lead(link, sec, rel, link_descriptor(link, rel->sym), err);
+}
+
+/* Must the access stay, since what it is for has no fixed place or it can't be rewritten? */
+static bool stays(const struct link *link, const struct objrel *rel)
+{
+	if (link->arch->reloc(rel->type)->kind == RELOC_TLSLD)
+		return link_counts_from_block(link);
+	return !link_has_place(link, rel->sym) || link_symbol_of(link, rel->sym)->keeps_descriptor;
 }
 
 int link_relocate_tls_call(const struct link *link, const struct objsec *sec,
 			   const struct objrel *rel, uint64_t *swallow, struct uspl_err *err)
 {
-	bool keep = link->arch->reloc(rel->type)->kind == RELOC_TLSLD &&
-		    private_of(link)->keeps_tls_calls;
+	enum reloc_kind kind = link->arch->reloc(rel->type)->kind;
 	struct tls_form form;
 
-	if (!has_place(link, rel) || keep ||
-	    !link->arch->tls_relax(rel->type, link_section_bytes(link, sec), rel->offset, sec->size,
-				   &form))
-		return write_pair(link, sec, rel, err);
+	if (stays(link, rel) || !link->arch->tls_relax(rel->type, link_section_bytes(link, sec),
+						       rel->offset, sec->size, &form))
+		return kind == RELOC_TLSDESC || kind == RELOC_TLSDESC_CALL
+			       ? keep_descriptor(link, sec, rel, err)
+			       : write_pair(link, sec, rel, err);
 	*swallow = form.start + form.len;
 	if (!form.off)
 		return 0;
 	return write_distance(link, sec, rel, form.start + form.off, rel->addend - PC_ADDEND, err);
-}
-
-/* True if the offset stays one in its module's block, as what it is added to stays the block. */
-static bool counts_from_block(const struct link *link, const struct objrel *rel)
-{
-	return private_of(link)->keeps_tls_calls ||
-	       (!has_place(link, rel) && !private_of(link)->moves_tls_base);
 }
 
 int link_relocate_tls(const struct link *link, const struct objsec *sec, const struct objrel *rel,
@@ -179,15 +189,15 @@ int link_relocate_tls(const struct link *link, const struct objsec *sec, const s
 	uint8_t *field = link_section_bytes(link, sec) + rel->offset;
 	taddr value = sym->value.addr + (uint64_t)rel->addend;
 	taddr place = link_section_address(link, sec) + rel->offset;
-	bool from_block = info->kind == RELOC_DTPOFF && counts_from_block(link, rel);
+	bool from_block = info->kind == RELOC_DTPOFF && link_counts_from_block(link);
 
-	if (from_block ? link_is_fresh(rel->sym) : !has_place(link, rel))
+	if (!from_block && !link_has_place(link, rel->sym))
 		return fail_no_place(sec, rel, info, err);
-	if (from_block)
-		value -= (uint64_t)sym->value.tls_offset;
-	else if (link_is_fresh(rel->sym))
+	if (link_is_fresh(rel->sym))
 		return link_take_distance(
 			link, rel, info->kind == RELOC_GOTTPOFF ? value - PC_ADDEND : value, err);
+	if (from_block)
+		value -= (uint64_t)sym->value.tls_offset;
 	else if (info->kind == RELOC_GOTTPOFF)
 		value = link_in_segment(link, LINK_RODATA, sym->tls_got) + (uint64_t)rel->addend -
 			place;

@@ -181,6 +181,12 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 	return aim_sites(load, link, region, err);
 }
 
+static struct frames frames_of(const struct region *region)
+{
+	return (struct frames){ region->eh_frame,
+				region->self + offsetof(struct uspl_region, frames) };
+}
+
 int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
 		struct uspl_err *err)
 {
@@ -190,12 +196,11 @@ int load_remove(struct proc *proc, const module_vec *modules, struct region *reg
 int load_discard(struct proc *proc, const module_vec *modules, struct region *region,
 		 struct uspl_err *err)
 {
-	int rc = 0;
+	const struct frames frames = frames_of(region);
+	int rc = frames_forget(proc, modules, &frames, err);
 
-	if (region->frames)
-		rc = frames_forget(proc, modules, region->eh_frame, err);
-	if (!rc && region->frames)
-		rc = region_write_frames(proc, region, false, err);
+	if (!rc)
+		region->frames = false;
 	if (!rc)
 		rc = pads_discard(proc, region, err);
 	if (!rc)
@@ -212,7 +217,7 @@ static int map_region(struct proc *proc, const struct link *link, const struct r
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
 	struct room_part parts[ROOM_PARTS] = {
 		{ region->gates, region->gates_len, PROT_READ | PROT_EXEC },
-		{ region->word, GATES_WORD_LEN, PROT_READ | PROT_WRITE },
+		{ region->word, USPL_WORD_LEN, PROT_READ | PROT_WRITE },
 	};
 	taddr base = region->self + region->info_len;
 
@@ -390,16 +395,13 @@ static bool handles_exceptions(const struct objfile *code)
 /* Makes new code known to the program's unwinder. */
 static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
 {
-	bool told = false;
-	int rc;
+	const struct frames frames = frames_of(region);
+	enum frames_need need =
+		handles_exceptions(load->target->new_code) ? FRAMES_NEEDED : FRAMES_OPTIONAL;
 
 	if (region->frames || !region->eh_frame)
 		return 0;
-	rc = frames_register(load->proc, load->modules, region->eh_frame,
-			     handles_exceptions(load->target->new_code) ? FRAMES_NEEDED
-									: FRAMES_OPTIONAL,
-			     &told, err);
-	return told ? region_write_frames(load->proc, region, true, err) : rc;
+	return frames_register(load->proc, load->modules, &frames, need, &region->frames, err);
 }
 
 /*

@@ -26,15 +26,17 @@ static void explain_build(const struct pair *pair, const char *unit, struct uspl
 	const char *running = pair->module->build_id ? pair->module->build_id : "none";
 	const struct origin update = { pair->target->compiler, pair->target->producer };
 	auto_origin struct origin program = { 0 };
+	auto_free char *likely = NULL;
 
 	origin_of_image(pair->image, unit, &program);
 	if (origin_explain(pair->match, &update, &program, err) || pair->by == PAIR_BY_BUILD_ID ||
 	    !err)
 		return;
+	likely = strdup(err->hint);
 	uspl_hint(err,
-		  "'%s' is another build than the update was made for: its build-id is %s, the "
+		  "%s; '%s' is another build than the update was made for: its build-id is %s, the "
 		  "update's %s%s",
-		  pair->module->name, running,
+		  likely ? likely : "", pair->module->name, running,
 		  pair->target->build_ids.n ? pair->target->build_ids.items[0] : "none",
 		  pair->target->build_ids.n > 1 ? " or others" : "");
 }

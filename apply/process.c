@@ -197,8 +197,6 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
 	int rc = proc_open_locked(pid, deadline, &session->proc, err);
 
-	if (!rc)
-		rc = marks_refuse(session->proc, err);
 	if (!rc && !session->opts->check)
 		unfinished_sweep(session->proc);
 	if (!rc)

@@ -102,16 +102,7 @@ int room_fail_taken(const struct proc *proc, struct uspl_err *err)
 
 int room_unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
 {
-	struct inject_req req = inject_syscall(SYS_munmap, region->map, region->map_len, 0);
-	size_t done;
-	int rc;
-
-	rc = inject_run(proc, &req, 1, &done, err);
-	if (!rc && req.result < 0) {
-		errno = (int)-req.result;
-		rc = uspl_fail_errno(err, "cannot unmap the update from pid %d", proc->pid);
-	}
-	return rc;
+	return inject_unmap(proc, region->map, region->map_len, err);
 }
 
 void room_give_back(struct proc *proc, const struct region *region)

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "base/buf.h"
 #include "live/entries.h"
+#include "live/marked.h"
 #include "live/overlay.h"
 #include "live/slot.h"
 
@@ -191,9 +192,13 @@ static int note_older(const struct sites_input *input, struct region *region, st
 int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
 {
 	auto_session struct trace_session traced = { 0 };
+	auto_marks struct marks marks = { 0 };
 	const struct update_function *function;
+	const struct region_site *site;
 	int rc = session_read(input->proc, &traced, err);
 
+	if (!rc)
+		rc = marks_read(input->proc, &marks, err);
 	if (rc)
 		return rc;
 	vec_for_each (&input->target->functions, function) {
@@ -207,6 +212,12 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 			return parts.rc;
 	}
 	entries_cut(region);
+	vec_for_each (&region->sites, site)
+		rc = rc ? rc
+			: marks_refuse_at(input->proc, &marks, site->name, site->addr, site->len,
+					  err);
+	if (rc)
+		return rc;
 	rc = entries_check(input->present, region, err);
 	return rc ? rc : note_older(input, region, err);
 }

@@ -53,7 +53,7 @@ static bool waits(void *ctx, const struct thread *thread)
 static int create_key(struct proc *proc, const module_vec *modules, struct inject_req *req,
 		      struct uspl_err *err)
 {
-	const struct inject_choice choice = { waits, NULL };
+	const struct inject_choice choice = { .fit = waits };
 	size_t done;
 	int rc = inject_run_in(proc, &choice, req, 1, &done, err);
 
@@ -114,10 +114,21 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 int threads_drop_key(struct proc *proc, const module_vec *modules, struct region *region,
 		     struct uspl_err *err)
 {
+	struct inject_req req = { .kind = INJECT_CALL,
+				  .args = { (region->thread_key & ~USPL_THREADS_PLAIN) - 1 } };
+	const struct calm_note note = { region->self + offsetof(struct uspl_region, thread_key),
+					0 };
 	int rc;
 
 	if (!region->thread_key)
 		return 0;
-	rc = delete_key(proc, modules, (region->thread_key & ~USPL_THREADS_PLAIN) - 1, err);
-	return rc ? rc : region_write_thread_key(proc, region, 0, err);
+	rc = find_delete(proc, modules, &req.what, err);
+	if (!rc && !req.what)
+		return region_write_thread_key(proc, region, 0, err);
+	/* A key that is free may become the program's own: nobody may find it in the record. */
+	if (!rc)
+		rc = calm_call_noted(proc, modules, &req, &note, err);
+	if (!rc)
+		region->thread_key = 0;
+	return rc;
 }

@@ -135,7 +135,7 @@ static int run_setup(const struct builder *builder, struct phase *phase, struct 
 
 static int build_before(struct builder *builder, struct uspl_err *err)
 {
-	struct phase phase = { "pre", NULL, "building before the patch", false };
+	struct phase phase = { "pre", NULL, "building before the patch", false, false };
 	int rc = wrapper_prepare(&builder->paths, err);
 
 	if (rc || builder->prebuild.usable)
@@ -232,7 +232,8 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 static int build_after(struct step *step, const char *what, struct uspl_err *err)
 {
 	struct builder *builder = step->builder;
-	struct phase phase = { "post", builder->recipe.build, what, builder->plain.n > 0 };
+	struct phase phase = { "post", builder->recipe.build, what, builder->plain.n > 0,
+			       builder->recipe.twice };
 	bool retry = phase.quiet;
 	int rc = phase_run(&builder->paths, builder->options, &phase, err);
 

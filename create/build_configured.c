@@ -26,7 +26,7 @@ static void add_folder(struct buf *commands, const char *path)
 	auto_free char *folder = strndup(path, (size_t)(file_basename(path) - path) - 1);
 
 	if (folder)
-		recipe_add_word(commands, folder);
+		buf_add_shell_word(commands, folder);
 	else
 		commands->oom = true;
 }
@@ -145,7 +145,7 @@ static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_
 	if (rc)
 		return rc;
 	buf_addstr(adaption->commands, "cmake -S ");
-	recipe_add_word(adaption->commands, home);
+	buf_add_shell_word(adaption->commands, home);
 	buf_addstr(adaption->commands, "-B ");
 	add_folder(adaption->commands, path);
 	buf_addstr(adaption->commands, "&& ");

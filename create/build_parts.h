@@ -129,6 +129,7 @@ DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
 struct recipe {
 	char *setup; /* once, before the first build; NULL: nothing */
 	char *build; /* in each build */
+	bool twice;  /* build goes through everything again, which not every package's rules can */
 };
 
 /*
@@ -137,8 +138,6 @@ struct recipe {
  */
 int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
 		struct uspl_err *err) uspl_must_check;
-/* Appends a word as the shell wants it, with a blank after it. */
-void recipe_add_word(struct buf *command, const char *word);
 void recipe_release(struct recipe *recipe);
 DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
 #define auto_recipe __attribute__((cleanup(cleanup_recipe_)))
@@ -179,6 +178,7 @@ struct phase {
 	const char *command;
 	const char *what; /* "building before the patch" */
 	bool quiet;       /* failures aren't shown */
+	bool twice;       /* as in struct recipe */
 };
 
 /*

@@ -140,13 +140,15 @@ static void show_end(const char *log)
 
 static int build_failed(const struct phase *phase, struct uspl_err *err)
 {
-	bool pre = !strcmp(phase->name, "pre");
+	bool pre = !strcmp(phase->name, "pre"), twice = phase->twice && !pre;
 
 	uspl_fail(err, USPL_E_BUILD, "%s: '%s' failed",
-		  pre ? "the build before the patch failed" : "the patch breaks the build",
+		  pre     ? "the build before the patch failed"
+		  : twice ? "the patch breaks the build, or this package can't be built twice"
+			  : "the patch breaks the build",
 		  phase->command);
 	uspl_hint(err, "--keep=FOLDER keeps the tree and the whole output (build-%s.log)%s",
-		  phase->name, pre ? "; --build=COMMAND says how to build" : "");
+		  phase->name, pre || twice ? "; --build=COMMAND says how to build" : "");
 	return -USPL_E_BUILD;
 }
 

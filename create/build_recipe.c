@@ -34,7 +34,7 @@
 /* clang-format on */
 #define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
 
-static const char cmake_lists[] = "CMakeLists.txt";
+static const char cmake_lists[] = "CMakeLists.txt", rules[] = "debian/rules";
 
 /* clang-format off */
 static const struct {
@@ -43,7 +43,7 @@ static const struct {
 } recipes[] = {
 	{ "config.status",  NULL, MAKE },
 	{ "CMakeCache.txt", NULL, "cmake --build . -j %d" },
-	{ "debian/rules",   NULL, RULES },
+	{ rules,            NULL, RULES },
 	{ "GNUmakefile",    NULL, MAKE },
 	{ "Makefile",       NULL, MAKE },
 	{ "makefile",       NULL, MAKE },
@@ -82,17 +82,6 @@ static int set(struct recipe *ret, const char *setup, const char *build, int job
 	return 0;
 }
 
-void recipe_add_word(struct buf *command, const char *word)
-{
-	buf_addstr(command, "'");
-	for (; *word; word++) {
-		if (*word == '\'')
-			buf_addstr(command, "'\\'");
-		buf_add(command, word, 1);
-	}
-	buf_addstr(command, "' ");
-}
-
 /* The user's own configuration, if there is one, is that of the program. */
 static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *ret,
 		      struct uspl_err *err)
@@ -104,7 +93,7 @@ static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *re
 	if (rc || !folder)
 		return rc ? rc : set(ret, recipes[line].setup, recipes[line].build, jobs, err);
 	buf_addstr(&build, "cmake --build ");
-	recipe_add_word(&build, folder);
+	buf_add_shell_word(&build, folder);
 	buf_addf(&build, "-j %d", jobs);
 	if (build.oom)
 		return uspl_fail_nomem(err);
@@ -122,11 +111,16 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 		return ret->build ? 0 : uspl_fail_nomem(err);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
+		int rc;
+
 		if (!exists(tree, recipes[i].file))
 			continue;
-		return recipes[i].file == cmake_lists
-			       ? find_cmake(tree, i, jobs, ret, err)
-			       : set(ret, recipes[i].setup, recipes[i].build, jobs, err);
+		rc = recipes[i].file == cmake_lists
+			     ? find_cmake(tree, i, jobs, ret, err)
+			     : set(ret, recipes[i].setup, recipes[i].build, jobs, err);
+		if (!rc)
+			ret->twice = recipes[i].file == rules;
+		return rc;
 	}
 	uspl_fail(err, USPL_E_UNSUPPORTED,
 		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "

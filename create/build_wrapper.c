@@ -46,6 +46,28 @@ static int link_name(const char *folder, const char *name, const char *target, s
 	return 0;
 }
 
+/*
+ * A kept work folder has the links to the wrapper of the uspl-create that made it. That may be gone
+ * by now, and a link that leads nowhere would be passed over for the compiler itself.
+ */
+static int drop_old_links(const char *bin, const char *wrapper, struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir(bin);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		char was[PATH_MAX];
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, was, sizeof(was));
+
+		if (len < 0 ||
+		    ((size_t)len == strlen(wrapper) && !memcmp(was, wrapper, (size_t)len)))
+			continue;
+		if (unlinkat(dirfd(dir), entry->d_name, 0) < 0)
+			return uspl_fail_errno(err, "cannot remove '%s/%s'", bin, entry->d_name);
+	}
+	return 0;
+}
+
 static int link_tools_of(const char *folder, const char *bin, const char *wrapper,
 			 struct uspl_err *err)
 {
@@ -144,6 +166,8 @@ int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 
 		rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
 	}
+	if (!rc)
+		rc = drop_old_links(bin, wrapper, err);
 	if (!rc)
 		rc = link_variables(bin, real, wrapper, err);
 	return rc ? rc : link_tools(bin, wrapper, err);

@@ -53,6 +53,8 @@ bool literal_is_string(const struct objsec *sec);
 bool literal_is_left(const struct objsec *from, const struct objrel *rel);
 /* True, after normalise, for the symbol of such a reference. It has no name that means anything. */
 bool literal_is_anchor(const struct objsym *sym);
+/* True for a distance from the place of the reference (PC32, PLT32). */
+bool reference_is_relative(const struct objrel *rel);
 /*
  * Where in its section a reference to a symbol of a section points; `from` is the section that
  * rel lies in.

@@ -28,30 +28,6 @@
 #include "arch/arch.h"
 #include "create/differ.h"
 
-static enum reloc_kind kind_of(const struct objrel *rel)
-{
-	return arch_native()->reloc(rel->type)->kind;
-}
-
-static bool is_pc_relative(const struct objrel *rel)
-{
-	enum reloc_kind kind = kind_of(rel);
-
-	return kind == RELOC_PCREL || kind == RELOC_PLT;
-}
-
-int64_t reference_target(const struct objsec *from, const struct objrel *rel)
-{
-	const struct part *part = part_of(from);
-	int64_t bias = 0;
-
-	if (is_pc_relative(rel) && part->bias)
-		bias = part->bias[rel - from->rels.items];
-	else if (is_pc_relative(rel) && part->kind == PART_LITERAL && objsec_is_distances(from))
-		bias = -(int64_t)rel->offset;
-	return (int64_t)rel->sym->value + rel->addend + bias;
-}
-
 /* Does the instruction at `at` take the address of the section's function, without a relocation? */
 static bool takes_own_address(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
@@ -201,7 +177,7 @@ static struct objsym *meant(const struct side *side, const struct objsec *from,
 	switch (part_of(sec)->kind) {
 	case PART_CODE:
 		if (!objsec_is_code(from) &&
-		    (is_pc_relative(rel) || is_jump_table(side, from, sec)))
+		    (reference_is_relative(rel) || is_jump_table(side, from, sec)))
 			return NULL;
 		return function_at(side, sec, at);
 	case PART_DATA:
@@ -218,7 +194,7 @@ static void normalise_reference(const struct side *side, const struct objsec *fr
 				struct objrel *rel)
 {
 	struct objsym *sym;
-	enum reloc_kind kind = kind_of(rel);
+	enum reloc_kind kind = arch_native()->reloc(rel->type)->kind;
 
 	/* A global symbol keeps its name. A GOT slot belongs to the symbol as it is. */
 	if (!rel->sym->sec || rel->sym->bind != STB_LOCAL || kind == RELOC_GOTPCREL ||

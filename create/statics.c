@@ -22,56 +22,10 @@
  * Constants are never refused: of those that are alike any will do, and others are new ones.
  */
 
-#include <ctype.h>
 #include <string.h>
 
 #include "create/differ.h"
-#include "create/place.h"
 #include "create/statics.h"
-
-/* The name in the source: "x.3" and "f.x" -> "x". Returns its length. */
-static size_t source_name(const struct objsym *sym, const char **ret_start)
-{
-	size_t len = name_base_len(sym->name), start = len;
-
-	while (start && sym->name[start - 1] != '.')
-		start--;
-	/* "hits_1": somebody counted. */
-	while (ident_of(sym)->counted && isdigit((unsigned char)sym->name[len - 1]))
-		len--;
-	*ret_start = sym->name + start;
-	return len - start;
-}
-
-void static_add_name(const struct objsym *sym, struct buf *buf)
-{
-	const char *name;
-	size_t len = source_name(sym, &name);
-
-	buf_add(buf, name, len);
-}
-
-bool static_same_name(const struct objsym *a, const struct objsym *b)
-{
-	const char *x, *y;
-	size_t len = source_name(a, &x);
-
-	return source_name(b, &y) == len && !memcmp(x, y, len);
-}
-
-bool static_is_loose(const struct objsym *sym)
-{
-	return sym->bind == STB_LOCAL && sym_is_variable(sym) && !ident_of(sym)->twin;
-}
-
-struct objsym *static_user(const struct objsec *sec)
-{
-	const struct part *part = part_of(sec);
-
-	if (part->kind != PART_CODE)
-		return NULL;
-	return part->is_cold && part->other ? part_of(part->other)->owner : part->owner;
-}
 
 static bool used_by_code(const struct side *side, const struct objsym *sym)
 {
@@ -113,102 +67,6 @@ static bool collect_loose(const struct objsec *code, const struct objsym *like, 
 			    (!like || static_same_name(rel->sym, like)) && !add_once(ret, rel->sym))
 				return false;
 	}
-	return true;
-}
-
-int statics_refuse(const struct objsym *var, const char *why, const char *function,
-		   struct uspl_err *err)
-{
-	const char *name;
-	int len = (int)source_name(var, &name);
-	int rc = sym_refuse(var, err, USPL_E_UNSUPPORTED,
-			    "cannot tell which static variable '%.*s' is which: %s '%s'", len, name,
-			    why, function);
-
-	uspl_hint(err, "give the variables different names, one of them a new one");
-	return rc;
-}
-
-bool static_alike(const struct objsym *pre, const struct objsym *post)
-{
-	struct range a = { pre->sec, pre->value, pre->size },
-		     b = { post->sec, post->value, post->size };
-
-	return sym_same_sort(pre, post) && pre->sec && post->sec && range_equal(&a, &b, 0);
-}
-
-bool static_is_constant(const struct objsym *sym)
-{
-	return sym->sec && part_of(sym->sec)->kind == PART_CONST;
-}
-
-static bool alike_in_use(const struct objsym *pre, const struct objsym *post)
-{
-	return static_alike(pre, post) && static_same_use(pre, post);
-}
-
-typedef bool (*same_fn)(const struct objsym *pre, const struct objsym *post);
-
-/* Pairs what only one of the other build is the same as. */
-static void pair_unique(const sym_vec *pre, const sym_vec *post, same_fn same)
-{
-	for (size_t i = 0; i < post->n; i++) {
-		struct objsym *sym = post->items[i], *old = NULL;
-		size_t n = 0, back = 0;
-
-		for (size_t j = 0; static_is_loose(sym) && j < pre->n; j++) {
-			if (!static_is_loose(pre->items[j]) || !same(pre->items[j], sym))
-				continue;
-			old = pre->items[j];
-			n++;
-		}
-		for (size_t j = 0; n == 1 && j < post->n; j++)
-			back += static_is_loose(post->items[j]) && same(old, post->items[j]);
-		if (n == 1 && back == 1)
-			sym_pair(old, sym);
-	}
-}
-
-/* Pairs constants that are alike, in their order. */
-static void pair_constants(const sym_vec *pre, const sym_vec *post)
-{
-	for (size_t i = 0; i < post->n; i++)
-		for (size_t j = 0; j < pre->n && static_is_loose(post->items[i]); j++)
-			if (static_is_constant(post->items[i]) && static_is_loose(pre->items[j]) &&
-			    static_alike(pre->items[j], post->items[i]))
-				sym_pair(pre->items[j], post->items[i]);
-}
-
-/* How many have no twin, and how many of these may be written; *ret_last is the last of them. */
-static size_t count_loose(const sym_vec *syms, size_t *ret_writable, struct objsym **ret_last)
-{
-	size_t n = 0;
-
-	*ret_writable = 0;
-	for (size_t i = 0; i < syms->n; i++) {
-		if (!static_is_loose(syms->items[i]))
-			continue;
-		*ret_last = syms->items[i];
-		*ret_writable += !static_is_constant(syms->items[i]);
-		n++;
-	}
-	return n;
-}
-
-bool statics_settle(const sym_vec *pre, const sym_vec *post)
-{
-	struct objsym *old, *sym;
-	size_t n_pre, n_post, writable_pre, writable_post;
-
-	pair_unique(pre, post, static_alike);
-	pair_unique(pre, post, alike_in_use);
-	pair_constants(pre, post);
-	n_pre = count_loose(pre, &writable_pre, &old);
-	n_post = count_loose(post, &writable_post, &sym);
-	if (n_pre == 1 && n_post == 1 && sym_same_sort(old, sym))
-		sym_pair(old, sym);
-	else if (n_pre && n_post && writable_pre + writable_post)
-		return false;
 	return true;
 }
 

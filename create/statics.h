@@ -9,7 +9,7 @@ typedef VEC(struct objsym *) sym_vec;
 DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
 #define auto_syms __attribute__((cleanup(cleanup_syms_)))
 
-/* Is it a local variable that has no twin yet? */
+/* Is it a local variable that has no twin yet? This and the next: static_var.c. */
 bool static_is_loose(const struct objsym *sym);
 /* Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see ident.counted, too. */
 bool static_same_name(const struct objsym *a, const struct objsym *b);
@@ -31,6 +31,7 @@ bool static_same_use(const struct objsym *pre, const struct objsym *post);
  * other, more or fewer: by size and initial contents where these are of one variable only; then by
  * how they are used; constants that are alike in their order, since no reader could tell them apart;
  * then the last of one with the last of the other. False if it stays open which is which.
+ * (static_pairs.c)
  */
 bool statics_settle(const sym_vec *pre, const sym_vec *post);
 /* Records the refusal of what stays open; function: the name of the one that `why` ends with. */

@@ -113,6 +113,8 @@ static inline struct ident *ident_of(const struct objsym *sym)
 int unit_open(struct unit *unit, const struct diff_unit *in, struct uspl_err *err) uspl_must_check;
 /* A part of it: leaves out the room that the compiler has left in front of functions. */
 int front_cut(struct side *side, struct uspl_err *err) uspl_must_check;
+/* Another: leaves out what the address sanitizer tells its library of the unit's variables. */
+void sanitizer_leave_out(const struct objfile *obj);
 /* Frees what unit_open made. */
 void unit_release(struct unit *unit);
 
@@ -134,6 +136,8 @@ bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
 /* Are the bytes of two sections that have some equal, whatever they refer to? */
 bool sec_same_bytes(const struct objsec *a, const struct objsec *b);
 
+/* Does the name begin so? */
+bool name_starts(const char *name, const char *prefix);
 /* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
 size_t name_base_len(const char *name);
 

@@ -17,11 +17,6 @@
 #include "create/statics.h"
 #include "create/vet.h"
 
-static bool starts(const char *str, const char *prefix)
-{
-	return !strncmp(str, prefix, strlen(prefix));
-}
-
 int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
@@ -29,7 +24,8 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		int rc;
 
-		if (!starts(sym->name, "_ZTV") || !ident_of(sym)->twin || !ident_of(sym)->changed)
+		if (!name_starts(sym->name, "_ZTV") || !ident_of(sym)->twin ||
+		    !ident_of(sym)->changed)
 			continue;
 		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
 				"the virtual functions of a class change: '%s'", sym->name);
@@ -44,8 +40,8 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 static bool runs_at_start(const struct objsym *sym)
 {
 	return sym_is_function(sym) &&
-	       (starts(sym->name, "_GLOBAL__sub_I_") ||
-		starts(sym->name, "__cxx_global_var_init") ||
+	       (name_starts(sym->name, "_GLOBAL__sub_I_") ||
+		name_starts(sym->name, "__cxx_global_var_init") ||
 		strstr(sym->name, "__static_initialization_and_destruction_"));
 }
 
@@ -152,7 +148,7 @@ static bool same_family(const struct objsym *a, const struct objsym *b)
 
 static bool is_static_local(const struct objsym *sym)
 {
-	return starts(sym->name, "_ZZ") && sym_is_variable(sym);
+	return name_starts(sym->name, "_ZZ") && sym_is_variable(sym);
 }
 
 static size_t count_namesakes(const struct side *side, const struct objsym *like)

@@ -5,6 +5,7 @@
  * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 swap of a byte, 3 store of
  *           eight, 4 a table of words), what, six arguments, result
  *      r12  how many
+ *      r13  where to say that it is done: 1 + the number of requests from the failed one on, 1 if none failed
  *      rsp  a struct ucontext that holds the thread's own state, 16-aligned
  *
  * Uses nothing but its registers and the requests; needs no relocation. It never returns: rt_sigreturn loads the thread's own state. If a
@@ -54,15 +55,18 @@ uspl_agent:
 	je	9f
 	mov	(%rdx), %rsi
 	mov	8(%rdx), %rax
-	mov	16(%rdx), %r8
-	cmpxchg	%r8, (%rsi)
+	cmp	%rax, (%rsi)		/* nobody else writes these words; cmpxchg takes eight times as long */
 	jne	9f
+	mov	16(%rdx), %r8
+	mov	%r8, (%rsi)
 	add	$24, %rdx
 	inc	%rcx
 	jmp	8b
 9:	mov	%rcx, 64(%rbx)
 	jmp	3b
-4:	mov	$15, %eax		/* rt_sigreturn */
+4:	lea	1(%r12), %rax
+	mov	%rax, (%r13)
+	mov	$15, %eax		/* rt_sigreturn */
 	syscall
 	jmp	4b
 uspl_agent_end:

@@ -7,6 +7,8 @@
  *                         the vector registers too: the caller is in the middle of a function and knows of no call.
  *                         These need to be saved only if pthread_getspecific isn't known to leave them alone, and
  *                         for a thread's first access.
+ * uspl_threads_from_block the same, but replaces it by the distance from the module's own block, for code that has that
+ *                         block's address: of a library that dlopen has opened.
  * uspl_threads_leave      the key's destructor: frees the block, but only in the last of the rounds that the C
  *                         library makes, so that other destructors still find their variables.
  *
@@ -15,17 +17,17 @@
  *
  * The code is copied into each update that needs it; its first word is then the address of a struct uspl_threads.
  */
+#include "runtime/keep.inc"
+
 	.set	GET, 0
 	.set	SET, 8
 	.set	KEY, 16
 	.set	INIT, 24
 	.set	INIT_LEN, 32
 	.set	SIZE, 40
+	.set	BLOCK, 48
 	.set	KEY_MASK, 0x7fffffff	/* without USPL_THREADS_PLAIN */
 
-	.set	VECTORS, 2688		/* what XSAVE writes of x87, SSE, AVX and AVX-512, laid out as standard */
-	.set	VECTORS_MASK, 0xe7
-	.set	HEADER, 512		/* where in it the XSAVE header begins */
 	.set	ROUNDS, 3		/* destructor rounds to wait; POSIX has at least 4 */
 
 	.set	SYS_mmap, 9
@@ -33,7 +35,7 @@
 	.set	SYS_rt_sigprocmask, 14
 
 	.section .rodata.uspl_threads, "a"
-	.global uspl_threads, uspl_threads_distance, uspl_threads_leave, uspl_threads_end
+	.global uspl_threads, uspl_threads_distance, uspl_threads_from_block, uspl_threads_leave, uspl_threads_end
 	.balign 16
 uspl_threads:
 	.quad	0
@@ -41,16 +43,7 @@ uspl_threads:
 uspl_threads_distance:
 	pushf
 	push	%rax
-	push	%rbx
-	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rbp
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
+	push_general
 	push	%r12
 	cld
 	mov	%rsp, %rbp
@@ -62,40 +55,37 @@ uspl_threads_distance:
 	call	3f
 	test	%rax, %rax
 	jnz	9f
-1:	sub	$VECTORS, %rsp
-	lea	HEADER(%rsp), %rdi	/* XSAVE leaves most of its header as it is */
-	xor	%eax, %eax
-	mov	$8, %ecx
-	rep stosq
-	mov	$VECTORS_MASK, %eax
-	xor	%edx, %edx
-	xsave64	(%rsp)
+1:	save_vectors
 	call	3f
 	test	%rax, %rax
 	jnz	8f
 	call	4f
-8:	mov	%rax, %r11
-	mov	$VECTORS_MASK, %eax
-	xor	%edx, %edx
-	xrstor64 (%rsp)
-	mov	%r11, %rax
+8:	restore_vectors
 9:	add	14*8(%rbp), %rax
 	sub	%fs:0, %rax
 	mov	%rax, 14*8(%rbp)
 	mov	%rbp, %rsp
 	pop	%r12
-	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rbp
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
-	pop	%rbx
+	pop_general
 	pop	%rax
 	popf
+	ret
+
+uspl_threads_from_block:
+	push	8(%rsp)
+	call	uspl_threads_distance
+	pop	8(%rsp)			/* counts from where the stack is then */
+	push	%rax
+	push	%rcx
+	mov	uspl_threads(%rip), %rax
+	mov	BLOCK(%rax), %rax
+	call	*(%rax)
+	mov	24(%rsp), %rcx
+	not	%rax			/* subtracts without a change of flags */
+	lea	1(%rax, %rcx), %rax
+	mov	%rax, 24(%rsp)
+	pop	%rcx
+	pop	%rax
 	ret
 
 	/* The key, in edi. */

@@ -20,12 +20,17 @@
 #define PROT_RW 3
 #define MAP_SHADOW 0x104022		/* private, anonymous, noreserve, fixed_noreplace */
 #define SPINS 2000
+#define OP_CALL 0xe8
+#define OP_JMP 0xe9
+#define OP_PUSH 0x68
 
 	.section .rodata.uspl_trace, "a"
 	.global uspl_trace_begin, uspl_trace_end
 	.global uspl_trace_call, uspl_trace_return, uspl_trace_entry
 	.global uspl_trace_call_limited, uspl_trace_return_limited
 	.global uspl_mark_take, uspl_mark_text, uspl_mark_same
+	.global uspl_mark_call, uspl_mark_return
+	.global uspl_trace_meet
 	.balign 4096
 uspl_trace_begin:
 	.set	control, uspl_trace_begin + USPL_TRACE_CONTROL
@@ -103,8 +108,9 @@ call_note:				/* rcx: E; rdx: the return address */
 	mov	%rdx, (%rcx)
 call_time:				/* rcx: the slot */
 	rdtsc
-	mov	%eax, 8(%rcx)
-	mov	%edx, 12(%rcx)
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, 8(%rcx)		/* one store: the return may load it at once */
 	pop	%rdx
 	pop	%rcx
 	pop	%rax
@@ -117,15 +123,21 @@ call_time:				/* rcx: the slot */
 call_tail:
 	push	%rsi
 	push	%rdi
-	lea	control + TC_ARENAS(%rip), %rsi
-	lea	16 * USPL_TRACE_ARENAS(%rsi), %rdi
-1:	mov	%rdx, %rax
-	sub	(%rsi), %rax
-	cmp	8(%rsi), %rax
-	jb	2f
-	add	$16, %rsi
-	cmp	%rdi, %rsi
-	jb	1b
+	call	in_arenas
+	jc	2f
+	/* Or it is the end of one that a probe waits for the return of, which may hide one of ours in turn. */
+	push	%rdx
+1:	call	thunk_under
+	jnc	3f
+	call	in_arenas
+	jnc	1b
+	/* Its slot is in use, and it can't end here: then this one isn't seen. */
+	pop	%rdx
+	pop	%rdi
+	pop	%rsi
+	NOWHERE
+	jmp	call_skip
+3:	pop	%rdx
 	pop	%rdi
 	pop	%rsi
 	jmp	call_note
@@ -140,6 +152,51 @@ call_tail:
 	pop	%rdi
 	pop	%rsi
 	jmp	call_time
+
+/* CF: the return address in rdx is one of our thunks. Changes rax, rsi, rdi. */
+in_arenas:
+	lea	control + TC_ARENAS(%rip), %rsi
+	lea	16 * USPL_TRACE_ARENAS(%rsi), %rdi
+1:	mov	%rdx, %rax
+	sub	(%rsi), %rax
+	cmp	8(%rsi), %rax
+	jb	2f
+	add	$16, %rsi
+	cmp	%rdi, %rsi
+	jb	1b
+2:	ret
+
+/*
+ * CF: the return address in rdx is a thunk, of whatever session. Then eax is what it pushes, and rdx becomes the return address that it keeps for
+ * E, which is in rcx. Changes rax, rsi.
+ */
+thunk_under:
+	mov	%edx, %eax
+	and	$(USPL_TRACE_THUNK - 1), %eax
+	cmp	$USPL_TRACE_THUNK_RETURN, %eax
+	jne	9f
+	cmpb	$OP_CALL, -5(%rdx)
+	jne	9f
+	cmpb	$OP_PUSH, (%rdx)
+	jne	9f
+	cmpb	$OP_JMP, 5(%rdx)
+	jne	9f
+	mov	1(%rdx), %eax
+	mov	%rcx, %rdx
+	SLOT	%rdx
+	mov	%eax, %esi
+	and	$~USPL_MARK_SHADOW_MASK, %esi
+	cmp	$USPL_MARK_EXIT, %esi
+	jne	1f
+	mov	%eax, %esi
+	and	$USPL_MARK_SHADOW_MASK, %esi
+	shl	$USPL_MARK_SHADOW_SHIFT, %rsi
+	xor	%rsi, %rdx
+1:	mov	(%rdx), %rdx
+	stc
+	ret
+9:	clc
+	ret
 
 /*
  * Writes the record of a call that ends now. rsi: the slot; edi: the id. Changes rax, rcx, rdx, rdi.
@@ -380,25 +437,9 @@ call_slow:
 	cmpq	$0, TT_RING(%rax)
 	je	call_nowhere
 	lea	32(%rsp), %rcx		/* E */
-	test	$7, %cl
-	jnz	call_unseen
-	mov	%rcx, %rdx
-	and	$-USPL_TRACE_CHUNK, %rdx
-	cmp	%rdx, TT_CHUNK(%rax)
-	je	call_known
-	push	%rdx
-	push	%rcx
-	push	%rax
-	mov	%rdx, %rcx
-	call	chunk_meet
-	mov	%rax, %rdx
-	pop	%rax
-	pop	%rcx
-	test	%edx, %edx
-	pop	%rdx
-	jz	call_unseen
-	mov	%rdx, TT_CHUNK(%rax)
-	jmp	call_known
+	call	chunk_enter
+	test	%rdx, %rdx
+	jnz	call_known
 call_unseen:
 	mov	TT_RING(%rax), %rax
 	incq	TR_UNSEEN(%rax)
@@ -413,6 +454,100 @@ call_skip:				/* to the body, as if the thunk weren't there */
 	lea	10(%rcx, %rdx), %rdx
 	mov	%rdx, 24(%rsp)
 	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+
+/*
+ * A call of a function whose return a probe waits for, by a thunk like those above; uspl_mark_return puts the return address back, and its
+ * slot lies in a shadow of the session's own. Its second word is another thunk of the session that ends with this one: of a function whose end
+ * (tail call) this one is.
+ */
+	.balign	64
+uspl_mark_call:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	ENTRY	mark_slow
+	lea	32(%rsp), %rcx		/* E */
+	mov	%rcx, %rdx
+	sub	TT_CHUNK(%rax), %rdx
+	ror	$3, %rdx
+	cmp	$(USPL_TRACE_CHUNK / 8), %rdx
+	jae	mark_slow
+mark_known:				/* rcx: E */
+	mov	32(%rsp), %rdx
+	mov	%rdx, %rax
+	and	$(USPL_TRACE_THUNK - 1), %eax
+	cmp	$USPL_TRACE_THUNK_RETURN, %eax
+	je	mark_tail
+mark_note:				/* rcx: E; rdx: the return address */
+	SLOT	%rcx
+	xor	control + TC_SHADOW(%rip), %rcx
+	mov	%rdx, (%rcx)
+	movq	$0, 8(%rcx)
+mark_back:
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+
+/* Is one of this session's thunks under the return address already? */
+mark_tail:
+	push	%rsi
+	push	%rdi
+	push	%rdx
+	xor	%edi, %edi
+1:	inc	%edi
+	call	thunk_under
+	jnc	2f
+	cmp	control + TC_EXIT(%rip), %eax
+	jne	1b
+	SLOT	%rcx
+	xor	control + TC_SHADOW(%rip), %rcx
+	cmp	$1, %edi		/* not right here: others must return first */
+	jne	3f
+	cmpq	$0, 8(%rcx)
+	jne	3f
+	pop	%rdx
+	mov	%rdx, 8(%rcx)
+	pop	%rdi
+	pop	%rsi
+	jmp	mark_back
+2:	pop	%rdx
+	pop	%rdi
+	pop	%rsi
+	jmp	mark_note
+3:	pop	%rdx
+	pop	%rdi
+	pop	%rsi
+mark_unseen:
+	NOWHERE
+	jmp	call_skip
+
+mark_slow:
+	call	thread_meet
+	test	%rax, %rax
+	jz	call_skip
+	lea	32(%rsp), %rcx		/* E */
+	call	chunk_enter
+	test	%rdx, %rdx
+	jnz	mark_known
+	jmp	mark_unseen
+
+/* The thunk has pushed its number where the return address was, (%rsp), and the probe has been made. */
+uspl_mark_return:
+	push	%rax
+	push	%rcx
+	lea	16(%rsp), %rcx
+	SLOT	%rcx
+	xor	control + TC_SHADOW(%rip), %rcx
+	mov	8(%rcx), %rax
+	movq	$0, 8(%rcx)
+	test	%rax, %rax
+	jnz	1f
+	mov	(%rcx), %rax
+1:	mov	%rax, 16(%rsp)
 	pop	%rcx
 	pop	%rax
 	ret
@@ -523,8 +658,9 @@ thread_find:
 
 /*
  * The same; a thread without an entry gets one, and a ring, and an entry whose thread has ended (its thread pointer is used again) becomes
- * this one's. Changes rcx, rdx.
+ * this one's. Changes rcx, rdx. Listeners call it by its other name.
  */
+uspl_trace_meet:
 thread_meet:
 	push	%rsi
 	push	%rdi
@@ -638,6 +774,32 @@ thread_id:
 2:	ret
 
 /*
+ * Sees to it that E (rcx) has a shadow, and that the entry (rax) has its chunk. rdx is 0 if it has none.
+ */
+chunk_enter:
+	test	$7, %cl
+	jnz	2f
+	mov	%rcx, %rdx
+	and	$-USPL_TRACE_CHUNK, %rdx
+	cmp	%rdx, TT_CHUNK(%rax)
+	je	1f
+	push	%rdx
+	push	%rcx
+	push	%rax
+	mov	%rdx, %rcx
+	call	chunk_meet
+	mov	%eax, %edx
+	pop	%rax
+	pop	%rcx
+	test	%edx, %edx
+	pop	%rdx
+	jz	2f
+	mov	%rdx, TT_CHUNK(%rax)
+1:	ret
+2:	xor	%edx, %edx
+	ret
+
+/*
  * Sees to it that the chunk of stack at rcx has a shadow: 1 in rax if so. Changes rcx, rdx.
  */
 chunk_meet:
@@ -678,6 +840,7 @@ chunk_look:
 	jne	chunk_none
 	push	%rdi
 	SLOT	%rdi
+	xor	control + TC_SHADOW(%rip), %rdi
 	mov	$(2 * USPL_TRACE_CHUNK), %esi
 	mov	$PROT_RW, %edx
 	mov	$MAP_SHADOW, %r10d

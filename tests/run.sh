@@ -38,7 +38,10 @@ jobs_of() {
 	model)
 		echo "model/transition tests/model/run" ;;
 	cases)
-		for path in tests/cases/$CASES/desc; do
+		read -ra patterns <<< "$CASES"
+		for name in "${patterns[@]}"; do
+			compgen -G "tests/cases/$name/desc" || die "no case matches '$name'"
+		done | sort -u | while read -r path; do
 			name=$(basename "$(dirname "$path")")
 			tests/lib/case-to-bats.sh "$name" > "$USPL_BUILD/tests/cases/$name.bats"
 			echo "cases/$name bats --tap $USPL_BUILD/tests/cases/$name.bats"

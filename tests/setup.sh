@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev libjson-c-dev'
 test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace dwz gcc-11 libdebuginfod1 xz-utils'
-stock_packages='wrk pkg-config openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
+stock_packages='postgresql wrk pkg-config openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {

@@ -5,12 +5,13 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "trace/tally.h"
 #include "trace/trace.h"
 
 #define FOLLOW_NS 100000000
 
 struct options {
-	bool follow, per_thread;
+	bool follow, per_thread, snapshot;
 	int depth;
 	const char *format, *session;
 };
@@ -41,7 +42,10 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	auto_buf struct buf out = { 0 };
 	int rc = format_find(opts->format, &format, err);
 
-	if (!rc && format->durations && tracer_of(&reader->view.session)->hook->entries)
+	reader->tracer = tracer_of(&reader->view.session);
+	if (!rc)
+		rc = tally_refuse(reader->tracer, err);
+	if (!rc && format->durations && reader->tracer->hook->entries)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the format '%s' needs durations, which %s",
 			       format->name,
 			       reader->view.session.regions.n
@@ -52,6 +56,8 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 			       "'--per-thread' is for text, and for what is there already");
 	if (!rc && opts->follow && reader_is_file(reader))
 		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
+	if (!rc && opts->snapshot && !reader->desk.head.snapped)
+		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no trigger has taken a snapshot");
 	if (rc)
 		return rc;
 	if (format->begin)
@@ -80,6 +86,8 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		{ 0, "format", "NAME", CLI_STRING, &opts.format,
 		  "'text' (default), 'json', 'chrome' (for Perfetto), 'folded' (for flame "
 		  "graphs)" },
+		{ 0, "snapshot", NULL, CLI_FLAG, &opts.snapshot,
+		  "what a trigger has kept ('start --trigger=snapshot:...'), and nothing later" },
 		{ 0, "session", "NAME", CLI_STRING, &opts.session,
 		  "the markers of this session (uspl-trace mark)" },
 	};
@@ -97,6 +105,7 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		cancel_catch();
 		reader.log.depth = (uint32_t)opts.depth;
 		reader.log.per_thread = opts.per_thread;
+		reader.only_snapshot = opts.snapshot;
 		rc = print(&reader, &opts, err);
 	}
 	reader_release(&reader);

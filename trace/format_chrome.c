@@ -40,6 +40,12 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		json_decimal(&json, "dur", trace_us(log, record->end - record->start), 3);
 	else
 		json_string(&json, "s", "t");
+	if (record->args || record->result) {
+		json_open(&json, "args", '{');
+		values_add_json(log, record->args, "?", &json);
+		values_add_json(log, record->result, "result", &json);
+		json_close(&json, '}');
+	}
 	json_close(&json, '}');
 	buf_addf(out, ",\n%s", json_text(&json));
 }

@@ -27,6 +27,12 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 	if (!record->end)
 		json_string(&json, "caller",
 			    names_of_caller(log->names, record->caller, buf, sizeof(buf)));
+	if (record->args) {
+		json_open(&json, "args", '{');
+		values_add_json(log, record->args, "?", &json);
+		json_close(&json, '}');
+	}
+	values_add_json(log, record->result, "result", &json);
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
 }

@@ -5,7 +5,7 @@
 
 static void begin(const struct reader *reader, struct buf *out)
 {
-	const struct tracer *tracer = tracer_of(&reader->view.session);
+	const struct tracer *tracer = reader->tracer;
 
 	buf_addf(out, "# tracer: %s, pid %d\n", tracer->name, reader->log.pid);
 	tracer->hook->head(out);
@@ -30,7 +30,7 @@ static void print_event(const struct reader *reader, const struct trace_event *e
 	struct trace_event shown = *event;
 
 	if (cut(&reader->log, &shown))
-		tracer_of(&reader->view.session)->hook->line(&reader->log, &shown, out);
+		reader->tracer->hook->line(&reader->log, &shown, out);
 	format_flush(out, false);
 }
 
@@ -75,7 +75,7 @@ static int print_by_thread(const struct reader *reader, struct buf *out, struct 
 
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
 {
-	const struct tracer *tracer = tracer_of(&reader->view.session);
+	const struct tracer *tracer = reader->tracer;
 	const struct trace_event *event;
 	size_t mark = 0;
 	int rc = 0;

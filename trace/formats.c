@@ -5,8 +5,6 @@
 
 #include "trace/trace.h"
 
-#define FLUSH_LEN (64 << 10)
-
 static const struct format *const formats[] = {
 	&format_text,
 	&format_json,
@@ -28,12 +26,4 @@ int format_find(const char *name, const struct format **ret, struct uspl_err *er
 	uspl_fail(err, USPL_E_USAGE, "there is no format '%s'", name);
 	uspl_hint(err, "there are %s", buf_str(&all));
 	return -USPL_E_USAGE;
-}
-
-void format_flush(struct buf *out, bool all)
-{
-	if (!all && out->len < FLUSH_LEN)
-		return;
-	fputs(buf_str(out), stdout);
-	buf_release(out);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions, and starting
 
-#include <fnmatch.h>
-#include <string.h>
-
-#include "base/demangle.h"
+#include "trace/glob.h"
+#include "trace/listening.h"
 #include "trace/trace.h"
 
 #define RING_DEFAULT (1 << 20)
@@ -27,6 +25,15 @@ int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct us
 		  "record calls that take as long or longer only ('5us')" },
 		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
 		  "memory for each thread's records (default 1024)" },
+		{ 'A', "args", "FUNCTION[@ARG,...]", CLI_STRINGS, &opts->args,
+		  "record these arguments ('arg1', by name, 'arg2/s'), or all of them" },
+		{ 'R', "result", "FUNCTION", CLI_STRINGS, &opts->results,
+		  "record what it returns ('FUNCTION/s': a string)" },
+		{ 0, "string", "BYTES", CLI_INT, &opts->text_bytes,
+		  "how much of each string is recorded (default 48)" },
+		{ 0, "trigger", "ACTION:FUNCTION[>TIME]", CLI_STRINGS, &opts->triggers,
+		  "start, stop or snapshot when it is called, or takes as long" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print the result as JSON" },
 	};
 
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
@@ -38,25 +45,16 @@ void hook_options_release(struct hook_options *opts)
 	vec_release(&opts->not );
 	vec_release(&opts->modules);
 	vec_release(&opts->tids);
+	vec_release(&opts->args);
+	vec_release(&opts->results);
+	vec_release(&opts->triggers);
 }
 
-static bool matches(const cli_strings *globs, const char *name)
-{
-	for (size_t i = 0; i < globs->n; i++)
-		if (!fnmatch(globs->items[i], name, 0))
-			return true;
-	return false;
-}
-
-/* Of each name both the one that the linker knows and the one that people write count. */
 static bool matches_any(const cli_strings *globs, const char *const *names, size_t n)
 {
-	for (size_t i = 0; globs->n && i < n; i++) {
-		auto_free char *plain = demangle_name(names[i]);
-
-		if (matches(globs, names[i]) || (plain && matches(globs, plain)))
+	for (size_t i = 0; i < globs->n; i++)
+		if (glob_matches_any(globs->items[i], names, n))
 			return true;
-	}
 	return false;
 }
 
@@ -64,16 +62,20 @@ static bool is_module_wanted(void *ctx, const struct module *module)
 {
 	const struct hook_options *opts = ctx;
 
-	return opts->modules.n ? matches(&opts->modules, module->name) : module->is_main;
+	return opts->modules.n ? matches_any(&opts->modules, &module->name, 1) : module->is_main;
 }
 
-/* A function without a name is wanted unless names are asked for. */
+/*
+ * A function without a name is wanted unless names are asked for. What is listened to is wanted in any
+ * case.
+ */
 static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
 {
 	const struct hook_options *opts = ctx;
 
-	return (!opts->only.n || matches_any(&opts->only, names, n)) &&
-	       !matches_any(&opts->not, names, n);
+	return ((!opts->only.n || matches_any(&opts->only, names, n)) &&
+		!matches_any(&opts->not, names, n)) ||
+	       listening_wants(opts->listening, names, n);
 }
 
 uint64_t trace_ring_bytes(int kb)
@@ -98,6 +100,10 @@ static int check(const struct tracer *tracer, const struct hook_options *opts, s
 	if (opts->depth > USPL_TRACE_DEPTH_MAX)
 		return uspl_fail(err, USPL_E_USAGE, "'--depth=%d' is above %d", opts->depth,
 				 USPL_TRACE_DEPTH_MAX);
+	if (opts->results.n && tracer->hook->entries)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' sees no returns: '--result' is for 'graph'",
+				 tracer->name);
 	return 0;
 }
 
@@ -120,6 +126,7 @@ static int read_tids(const cli_strings *words, tid_vec *tids, struct uspl_err *e
 int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
 	       struct uspl_err *err)
 {
+	auto_listening struct listening listening = { .entries = tracer->hook->entries };
 	struct trace_request request = {
 		.entries = tracer->hook->entries,
 		.ring_bytes = trace_ring_bytes(opts->buffer_kb),
@@ -128,27 +135,26 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 		.choice = { is_module_wanted, is_function_wanted, opts },
 		.keep_hooks = opts->keep_mcount,
 	};
+	struct trace_switch result = { 0 };
 	auto_proc struct proc *proc = NULL;
-	module_vec modules = { 0 };
-	struct trace_switch result;
 	int rc = check(tracer, opts, err);
 
+	opts->listening = &listening;
+	if (!rc)
+		rc = listening_open(&listening, opts, err);
 	if (!rc)
 		rc = read_tids(&opts->tids, &request.tids, err);
 	if (!rc)
 		rc = view_lock(pid, &proc, err);
-	if (!rc)
-		rc = modules_read(proc, &modules, err);
-	if (!rc)
-		rc = session_start(proc, &modules, &request, &result, err);
-	modules_release(&modules);
+	if (!rc) {
+		request.listen = listening_plan(&listening);
+		rc = view_start(proc, &request, &result, err);
+	}
+	opts->listening = NULL;
 	vec_release(&request.tids);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);
-	else if (!cli_quiet() && result.hooks)
-		printf("quietened %zu calls of mcount in pid %d\n", result.hooks, pid);
-	if (!rc && !cli_quiet())
-		printf("tracing pid %d: %zu functions, stopped %.0f us, switched in %.0f us\n", pid,
-		       result.sites, result.stop_us, result.switch_us);
+	else
+		switched_print(pid, tracer, &result, opts->json);
 	return rc;
 }

@@ -61,8 +61,9 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 	if (!rc)
 		rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (!rc)
-		rc = tracer->hook ? hook_add_options(&line->hook, &table, err)
-				  : watch_add_options(&line->watch, &table, err);
+		rc = tracer->hook    ? hook_add_options(&line->hook, &table, err)
+		     : tracer->tally ? tally_add_options(&line->tally, &table, err)
+				     : watch_add_options(&line->watch, &table, err);
 	if (!rc)
 		rc = tracer_add_options(tracer, line->state, &table, err);
 	if (!rc) {
@@ -87,5 +88,7 @@ int line_parse(const struct cli_command *about, int argc, char **argv, struct li
 void line_release(struct line *line)
 {
 	hook_options_release(&line->hook);
+	tally_options_release(&line->tally);
+	vec_release(&line->watch.triggers);
 	free(line->state);
 }

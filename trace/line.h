@@ -11,6 +11,7 @@ struct line {
 	void *state; /* the tracer's, with its options */
 	struct hook_options hook;
 	struct watch_options watch;
+	struct tally_options tally;
 	int first; /* index of the first operand */
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// list.c - uspl-trace list: functions, and how each can be traced; and status: what is traced where
+// list.c - uspl-trace list: functions, and how each can be traced
 
-#include <dirent.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/demangle.h"
+#include "base/json.h"
 #include "trace/trace.h"
 #include "tracing/spot.h"
 
@@ -16,7 +16,27 @@ static const char *const kinds[] = {
 	[SPOT_MOVED] = "moved",
 };
 
-static void print_spot(const struct module *module, const struct spot *spot)
+/* What is printed of one. */
+typedef void (*spot_printer)(const struct module *module, const struct spot *spot);
+
+static void print_json(const struct module *module, const struct spot *spot)
+{
+	auto_free char *plain = spot->name ? demangle_name(spot->name) : NULL;
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", plain);
+	json_string(&json, "module", module->name);
+	json_address(&json, "address", spot->entry);
+	json_string(&json, "kind", kinds[spot->kind]);
+	json_truth(&json, "traceable", spot->kind != SPOT_NONE);
+	json_truth(&json, "entry_only", spot->entry_only);
+	json_string(&json, "reason", spot->kind == SPOT_NONE ? spot->why : NULL);
+	json_close(&json, '}');
+	printf("%s\n", json_text(&json));
+}
+
+static void print_text(const struct module *module, const struct spot *spot)
 {
 	auto_free char *plain = spot->name ? demangle_name(spot->name) : NULL;
 
@@ -30,7 +50,8 @@ static void print_spot(const struct module *module, const struct spot *spot)
 }
 
 static int list_module(const struct proc *proc, const struct module *module,
-		       const struct trace_session *session, struct uspl_err *err)
+		       const struct trace_session *session, spot_printer print,
+		       struct uspl_err *err)
 {
 	struct image *image = NULL;
 	spot_vec spots = { 0 };
@@ -44,7 +65,7 @@ static int list_module(const struct proc *proc, const struct module *module,
 	if (!rc)
 		rc = spots_spare(proc, &spots, err);
 	vec_for_each (&spots, spot)
-		print_spot(module, spot);
+		print(module, spot);
 	vec_release(&spots);
 	image_free(image);
 	return rc;
@@ -61,9 +82,11 @@ static bool is_wanted(const cli_strings *globs, const struct module *module)
 int trace_list(int argc, char **argv, struct uspl_err *err)
 {
 	cli_strings globs = { 0 };
+	bool json = false;
 	const struct cli_option table[] = {
 		{ 'm', "module", "GLOB", CLI_STRINGS, &globs,
 		  "of these modules (default: of the program itself)" },
+		{ 0, "json", NULL, CLI_FLAG, &json, "print a JSON object for each function" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace list",
@@ -91,61 +114,9 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 		rc = session_read(proc, &session, err);
 	vec_for_each (&modules, module)
 		if (!rc && !module->is_vdso && is_wanted(&globs, module))
-			rc = list_module(proc, module, &session, err);
+			rc = list_module(proc, module, &session, json ? print_json : print_text,
+					 err);
 	modules_release(&modules);
 	vec_release(&globs);
 	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-}
-
-static void print_status(const struct proc *proc, const struct trace_session *session)
-{
-	const struct trace_region *region;
-	size_t sites = 0;
-
-	vec_for_each (&session->regions, region)
-		sites += region->sites.n;
-	printf("%-8d %-16s %-10s %-10s %zu\n", proc->pid, proc->comm, tracer_of(session)->name,
-	       session_is_on(session) ? "on" : "draining", sites);
-}
-
-/* One process; none of what is wrong with it matters to the others. */
-static bool show(pid_t pid, bool *ret_any)
-{
-	auto_proc struct proc *proc = NULL;
-	auto_session struct trace_session session = { 0 };
-
-	if (proc_open_readonly(pid, &proc, NULL) || session_read(proc, &session, NULL))
-		return false;
-	if (session.regions.n && !*ret_any)
-		printf("%-8s %-16s %-10s %-10s %s\n", "PID", "COMMAND", "TRACER", "STATE",
-		       "FUNCTIONS");
-	if (session.regions.n)
-		print_status(proc, &session);
-	*ret_any |= session.regions.n > 0;
-	return true;
-}
-
-int trace_status(int argc, char **argv, struct uspl_err *err)
-{
-	const struct cli_command cmd = {
-		.name = "uspl-trace status",
-		.synopsis = "",
-		.summary = "Shows which processes are traced",
-	};
-	auto_closedir DIR *dir = NULL;
-	struct dirent *entry;
-	bool any = false;
-	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
-
-	if (rc)
-		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	if (first < argc)
-		return uspl_fail(err, USPL_E_USAGE, "unexpected operand '%s'", argv[first]);
-	dir = opendir("/proc");
-	if (!dir)
-		return uspl_fail_errno(err, "cannot open '/proc'");
-	while ((entry = readdir(dir)))
-		if (atol(entry->d_name) > 0)
-			show((pid_t)atol(entry->d_name), &any);
-	return USPL_STATUS_DONE;
 }

@@ -212,7 +212,7 @@ static int list(const struct options *opts, struct uspl_err *err)
 		if (rc || module->is_vdso ||
 		    (opts->request.module && fnmatch(opts->request.module, module->name, 0) != 0))
 			continue;
-		rc = marks_find(view.proc, module, &marks, &markers, err);
+		rc = marks_find(view.proc, module, &markers, err);
 		if (!rc)
 			print_markers(opts, module, &markers, &marks);
 	}
@@ -263,9 +263,9 @@ static int off(const struct options *opts, struct uspl_err *err)
 		printf("switched off in pid %d: %zu sites of markers, stopped %.0f us\n", opts->pid,
 		       result.probes, result.stop_us);
 	if (!rc && result.inside && !cli_quiet())
-		printf("%zu threads are still inside of probes: the memory stays until they have "
+		printf("%zu thread%s still inside of probes: the memory stays until they have "
 		       "left; 'uspl-trace mark %d off' then takes it\n",
-		       result.inside, opts->pid);
+		       result.inside, result.inside == 1 ? " is" : "s are", opts->pid);
 	view_release(&view);
 	return rc;
 }

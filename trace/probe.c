@@ -8,6 +8,9 @@
 #include "trace/program.h"
 #include "trace/trace.h"
 
+/* Behind a function's name: its return. */
+#define EXIT ":exit"
+
 struct options {
 	struct marks_request request;
 	char session[USPL_MARK_SESSION_MAX];
@@ -28,27 +31,26 @@ static void name_session(struct options *opts)
 	opts->request.session = opts->session;
 }
 
-/* What --at names: markers have one ':' in their names, functions have none, or pairs of them. */
-static int find_out(struct options *opts, struct uspl_err *err)
+/*
+ * What --at names: markers have one ':' in their names, functions have none, or pairs of them, but for
+ * that of their return.
+ */
+static void find_out(struct options *opts)
 {
 	const char *glob = opts->request.glob, *colon = strchr(glob, ':');
 	size_t len = strlen(glob);
 
-	if (len > 5 && !strcmp(glob + len - 5, ":exit"))
-		return uspl_fail(
-			err, USPL_E_UNSUPPORTED,
-			"a program can be called at a function's entry, not at its return");
+	opts->request.returns = len > strlen(EXIT) && !strcmp(glob + len - strlen(EXIT), EXIT);
 	while (colon && colon[1] == ':')
 		colon = strchr(colon + 2, ':');
-	opts->request.functions = !colon;
-	return 0;
+	opts->request.functions = !colon || opts->request.returns;
 }
 
 static int parse(struct options *opts, int argc, char **argv, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
 		{ 0, "at", "GLOB", CLI_STRING, &opts->request.glob,
-		  "markers of these names, or functions: their entries" },
+		  "markers of these names, or functions: their entries, or 'FUNCTION:exit'" },
 		{ 'f', "filter", "CONDITION", CLI_STRING, &opts->request.filter,
 		  "call it only at hits of which this is true" },
 		{ 's', "session", "NAME", CLI_STRING, &opts->request.session,
@@ -62,8 +64,9 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace probe",
-		.synopsis = "[OPTION]... --at=MARKER|FUNCTION PID FILE.c|FILE.o",
-		.summary = "Calls a function of your own at markers, or when functions are called",
+		.synopsis = "[OPTION]... --at=MARKER|FUNCTION[:exit] PID FILE.c|FILE.o",
+		.summary = "Calls a function of your own at markers, or when functions are called "
+			   "or return",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
@@ -76,9 +79,7 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 		uspl_hint(err, "try 'uspl-trace probe --help'");
 		return -USPL_E_USAGE;
 	}
-	rc = find_out(opts, err);
-	if (rc)
-		return rc;
+	find_out(opts);
 	opts->file = argv[first + 1];
 	name_session(opts);
 	rc = cli_pid(argv[first], &opts->pid, err);

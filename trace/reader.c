@@ -10,6 +10,8 @@ void reader_release(struct reader *reader)
 {
 	timeline_release(&reader->timeline);
 	vec_release(&reader->records);
+	values_release(&reader->values);
+	listen_desk_release(&reader->desk);
 	vec_release(&reader->rings);
 	mark_reader_release(&reader->marks);
 	names_release(&reader->names);
@@ -47,11 +49,14 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 	if (!rc)
 		rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
 				&reader->names, err);
+	if (!rc)
+		rc = listen_desk_read(reader->view.proc, &reader->view.session, &reader->desk, err);
 	reader->log = (struct trace_log){ .pid = pid,
 					  .session = &reader->view.session,
 					  .names = &reader->names,
 					  .start_ticks = start_of(reader).ticks,
-					  .timeline = &reader->timeline };
+					  .timeline = &reader->timeline,
+					  .values = &reader->values.texts };
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
 	return rc;
 }
@@ -73,7 +78,9 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 	reader->records = saved.records;
 	saved.modules = (module_vec){ 0 };
 	saved.session = (struct trace_session){ 0 };
+	reader->values.texts = saved.values;
 	saved.records = (trace_records){ 0 };
+	saved.values = (struct buf){ 0 };
 	rc = names_take(&saved, &reader->view.modules, &reader->view.session, &reader->names, err);
 	reader->log = (struct trace_log){
 		.pid = saved.pid,
@@ -82,11 +89,26 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 		.ns_per_tick = saved.ns_per_tick,
 		.start_ticks = reader->view.session.regions.items[0].head.start_ticks,
 		.timeline = &reader->timeline,
+		.values = &reader->values.texts,
 		.overwritten = saved.overwritten,
 		.unseen = saved.unseen,
 	};
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", saved.comm);
 	return rc;
+}
+
+static int add_ring(struct reader *reader, const struct uspl_trace_region *head, uint64_t number,
+		    struct uspl_err *err)
+{
+	struct trace_ring *ring = vec_push(&reader->rings);
+
+	if (!ring)
+		return uspl_fail_nomem(err);
+	*ring = (struct trace_ring){ .addr = head->rings + number * head->ring_bytes,
+				     .mask = head->ring_mask,
+				     .entries = head->entries,
+				     .values = reader->desk.head.magic ? &reader->values : NULL };
+	return 0;
 }
 
 /* Rings that threads have taken since the last look. */
@@ -100,18 +122,27 @@ static int find_rings(struct reader *reader, const struct uspl_trace_region *hea
 	if (rc)
 		return rc;
 	n = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
-	while (reader->rings.n < n) {
-		struct trace_ring *ring = vec_push(&reader->rings);
-
-		if (!ring)
-			return uspl_fail_nomem(err);
-		*ring = (struct trace_ring){ .addr = head->rings +
-						     (reader->rings.n - 1) * head->ring_bytes,
-					     .mask = head->ring_mask,
-					     .entries = head->entries };
+	for (uint64_t i = reader->n_threads; !rc && i < n; i++) {
+		rc = add_ring(reader, head, i, err);
+		/* What was written since a snapshot was taken is in another one. */
+		if (!rc && head->rings_len >= 2 * head->n_rings * head->ring_bytes)
+			rc = add_ring(reader, head, head->n_rings + i, err);
 	}
+	reader->n_threads = n;
 	reader->log.unseen = counters.nowhere;
-	return 0;
+	return rc;
+}
+
+/* Of a trace with a snapshot: what had been recorded when it was taken. */
+static void keep_snapshot(struct reader *reader)
+{
+	const struct trace_record *record;
+	size_t n = 0;
+
+	vec_for_each (&reader->records, record)
+		if ((record->end ? record->end : record->start) <= reader->desk.head.snap_at)
+			reader->records.items[n++] = *record;
+	reader->records.n = n;
 }
 
 /* Calls of functions. */
@@ -131,6 +162,10 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 		reader->log.unseen += ring->unseen;
 	}
 	timeline_release(&reader->timeline);
+	if (!rc)
+		rc = values_attach(&reader->values, &reader->desk, &reader->records, err);
+	if (reader->only_snapshot)
+		keep_snapshot(reader);
 	return rc ? rc : timeline_make(&reader->records, &reader->timeline, err);
 }
 

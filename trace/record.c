@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "trace/tally.h"
 #include "trace/trace.h"
 
 #define NAME_MAX_LEN 512
@@ -39,6 +40,7 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.session = reader->view.session,
 		.names = reader->names.by_id,
 		.records = reader->records,
+		.values = reader->values.texts,
 	};
 	struct trace_caller *caller;
 	int rc = name_callers(reader, &saved.callers, err);
@@ -62,8 +64,13 @@ static const struct {
 
 static int save(struct reader *reader, const char *form, const char *path, struct uspl_err *err)
 {
-	int rc = reader_read(reader, err);
+	int rc = tally_refuse(tracer_of(&reader->view.session), err);
 	size_t i = 0;
+
+	if (!rc)
+		rc = reader_read(reader, err);
+	if (rc)
+		return rc;
 
 	while (i < ARRAY_SIZE(forms) && strcmp(forms[i].name, form) != 0)
 		i++;

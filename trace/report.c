@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/json.h"
+#include "trace/tally.h"
 #include "trace/trace.h"
 
 #define NAME_MAX_LEN 512
@@ -93,17 +95,56 @@ static void print_totals(const struct reader *reader, const totals_vec *all)
 		       names_of(&reader->names, totals->id, buf, sizeof(buf)));
 }
 
+static void print_json(const struct reader *reader, const totals_vec *all)
+{
+	double us = reader->log.ns_per_tick / 1e3;
+	const struct totals *totals;
+	char buf[NAME_MAX_LEN];
+
+	vec_for_each (all, totals) {
+		auto_json struct json json = { 0 };
+
+		json_open(&json, NULL, '{');
+		json_string(&json, "name", names_of(&reader->names, totals->id, buf, sizeof(buf)));
+		json_string(&json, "module", names_module(&reader->names, totals->id));
+		json_number(&json, "calls", (int64_t)totals->calls);
+		json_decimal(&json, "total_us", (double)totals->total * us, 3);
+		json_decimal(&json, "self_us", (double)totals->self * us, 3);
+		json_decimal(&json, "min_us", (double)totals->min * us, 3);
+		json_decimal(&json, "avg_us", (double)totals->total * us / (double)totals->calls,
+			     3);
+		json_decimal(&json, "p99_us", (double)totals->p99 * us, 3);
+		json_decimal(&json, "max_us", (double)totals->max * us, 3);
+		json_close(&json, '}');
+		printf("%s\n", json_text(&json));
+	}
+}
+
 int trace_report(int argc, char **argv, struct uspl_err *err)
 {
+	bool json = false;
+	const struct cli_option table[] = {
+		{ 0, "json", NULL, CLI_FLAG, &json, "print a JSON object for each function" },
+	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace report",
-		.synopsis = "PID|FILE",
+		.synopsis = "[OPTION]... PID|FILE",
 		.summary = "Prints calls and times of each function, by what was recorded",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
 	};
 	struct reader reader = { 0 };
 	totals_vec all = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
 
+	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->tally) {
+		rc = json ? uspl_fail(err, USPL_E_UNSUPPORTED,
+				      "the tracer '%s' reports as text only",
+				      tracer_of(&reader.view.session)->name)
+			  : tally_report(tracer_of(&reader.view.session), reader.log.pid, err);
+		reader_release(&reader);
+		return rc;
+	}
 	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "the tracer 'function' records no durations to report on");
@@ -112,8 +153,8 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	if (rc == CLI_GO_ON)
 		rc = sum_all(&reader.timeline, &all, err);
 	if (rc == CLI_GO_ON) {
-		print_totals(&reader, &all);
-		reader_print_losses(&reader, stdout);
+		(json ? print_json : print_totals)(&reader, &all);
+		reader_print_losses(&reader, json ? stderr : stdout);
 	}
 	vec_release(&all);
 	reader_release(&reader);

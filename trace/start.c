@@ -24,8 +24,11 @@ static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	struct line *line = ctx;
 
-	return line->tracer->hook ? hook_start(line->tracer, &line->hook, pid, err)
-				  : watch_run(line->tracer, line->state, &line->watch, pid, err);
+	if (line->tracer->hook)
+		return hook_start(line->tracer, &line->hook, pid, err);
+	if (line->tracer->tally)
+		return tally_start(line->tracer, line->state, &line->tally, pid, err);
+	return watch_run(line->tracer, line->state, &line->watch, pid, err);
 }
 
 int trace_start(int argc, char **argv, struct uspl_err *err)

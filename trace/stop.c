@@ -4,36 +4,43 @@
 #include "base/cancel.h"
 #include "trace/trace.h"
 
+struct options {
+	bool force, json;
+};
+
 static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 {
-	struct trace_switch result;
+	const struct options *opts = ctx;
+	struct trace_switch result = { 0 };
 	struct view view;
 	int rc = view_open(pid, true, &view, err);
 
-	(void)ctx;
 	if (rc)
 		return rc;
-	rc = session_stop(view.proc, &view.modules, &view.session, &result, err);
+	rc = session_stop(view.proc, &view.modules, &view.session,
+			  opts->force ? 0 : TRACE_SCAN_BYTES, &result, err);
 	if (rc)
 		uspl_context(err, "cannot stop tracing pid %d", pid);
-	else if (!cli_quiet())
-		printf("stopped tracing pid %d: %zu functions, stopped %.0f us, switched in %.0f "
-		       "us\n",
-		       pid, result.sites, result.stop_us, result.switch_us);
-	if (!rc && result.inside && !cli_quiet())
-		printf("%zu threads are still in calls that were traced: the memory stays until "
-		       "they have returned; 'uspl-trace stop %d' then takes it\n",
-		       result.inside, pid);
+	else
+		switched_print(pid, NULL, &result, opts->json);
 	view_release(&view);
 	return rc;
 }
 
 int trace_stop(int argc, char **argv, struct uspl_err *err)
 {
+	struct options opts = { 0 };
+	const struct cli_option table[] = {
+		{ 0, "force", NULL, CLI_FLAG, &opts.force,
+		  "don't ask whether a stack that no thread is on leads into traced calls" },
+		{ 0, "json", NULL, CLI_FLAG, &opts.json, "print the result as JSON" },
+	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace stop",
-		.synopsis = "PID...",
+		.synopsis = "[OPTION]... PID...",
 		.summary = "Stops tracing; calls that are open return as they would have",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
 	};
 	pid_vec pids = { 0 };
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err), worst = USPL_STATUS_DONE;
@@ -44,7 +51,7 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		rc = cli_pids(argv + first, argc - first, &pids, err);
 	if (rc == CLI_GO_ON) {
 		cancel_catch();
-		worst = pids_for_each(&pids, stop_one, NULL);
+		worst = pids_for_each(&pids, stop_one, &opts);
 	}
 	vec_release(&pids);
 	return rc < 0 ? rc : worst;

@@ -11,11 +11,13 @@
 
 #include "base/buf.h"
 #include "base/cli.h"
+#include "base/json.h"
 #include "tracing/clocks.h"
 #include "tracing/mark_record.h"
 #include "tracing/saved.h"
 #include "tracing/session.h"
 #include "tracing/timeline.h"
+#include "tracing/values.h"
 #include "trace/tracer.h"
 
 /* Subcommands. Like commands: an exit status, or a negative code with err filled in. */
@@ -80,6 +82,7 @@ struct trace_log {
 	double ns_per_tick;
 	uint64_t start_ticks; /* printed times count from here */
 	const struct timeline *timeline;
+	const struct buf *values; /* texts of arguments and results (tracing/values.h) */
 	uint64_t overwritten, unseen;
 	uint32_t depth;  /* calls deeper than this are left out; 0: none are */
 	bool per_thread; /* text: one thread after the other, not all by time */
@@ -100,18 +103,33 @@ struct view {
 
 /* Opens a process that is to be changed; one tool at a time (proc/lock.h). */
 int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
+/* session_start in all modules that the process has now. */
+int view_start(struct proc *proc, const struct trace_request *request, struct trace_switch *ret,
+	       struct uspl_err *err) uspl_must_check;
 /* write: the process is to be changed, too. */
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 /* The same; USPL_E_NOT_APPLIED if no functions are traced there. */
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 void view_release(struct view *view);
 
+/*
+ * Says on stdout what start, with this tracer, or stop (NULL) has done in a process; as an object of JSON
+ * even if nothing but errors is to be printed.
+ */
+void switched_print(pid_t pid, const struct tracer *tracer, const struct trace_switch *result,
+		    bool json);
+
 /* A reader of all rings of a session. Zero-initialise it. */
 struct reader {
-	struct view view; /* of a file: its proc is NULL */
+	struct view view;            /* of a file: its proc is NULL */
+	const struct tracer *tracer; /* whose lines are printed; who asks for format_text sets it */
 	struct trace_names names;
 	VEC(struct trace_ring) rings;
-	trace_records records;    /* of the last reading */
+	uint64_t n_threads;    /* that have taken rings */
+	bool only_snapshot;    /* what a trigger has kept, and nothing that came later */
+	trace_records records; /* of the last reading */
+	struct trace_values values;
+	struct listen_desk desk;  /* of a process */
 	struct timeline timeline; /* the same, in order */
 	bool has_marks;           /* markers are read, too */
 	struct mark_reader marks;
@@ -167,6 +185,12 @@ void mark_line_graph(const struct reader *reader, const struct mark_record *reco
 void mark_line_event(const struct reader *reader, const struct mark_record *record,
 		     struct buf *out);
 
+/* Appends values as "fd=7, name="x""; nothing if there are none. */
+void values_add_text(const struct trace_log *log, uint32_t offset, struct buf *out);
+/* Adds them to an open object, each by its name; what has none gets the name given. */
+void values_add_json(const struct trace_log *log, uint32_t offset, const char *name,
+		     struct json *json);
+
 /* A form in which records are printed. */
 struct format {
 	const char *name;
@@ -181,7 +205,7 @@ extern const struct format format_text, format_json, format_chrome, format_folde
 
 /* The format of that name; USPL_E_USAGE, naming all, if there is none. */
 int format_find(const char *name, const struct format **ret, struct uspl_err *err) uspl_must_check;
-/* Prints `out` and empties it if it has grown large, or in any case if `all`. */
+/* Prints `out` and empties it if it has grown large, or in any case if `all` (flush.c). */
 void format_flush(struct buf *out, bool all);
 
 /* The one that a session runs. */

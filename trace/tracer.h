@@ -3,12 +3,14 @@
  * tracer.h - what a tracer is: the family's plug-in
  *
  * A tracer is a file tracer_NAME.c with its struct tracer, and a line in the table of tracers.c.
- * There are two sorts, and each tracer is of one of them:
+ * There are three sorts, and each tracer is of one of them:
  *
  *     hook     functions of the target are turned into calls of the tracer at `start`; records pile
  *              up in the target until `stop`; `cat`, `report` and `record` read them any time
  *     watch    runs while it is attached: `start` observes the target until --time is over, ^C, or
  *              the end of the process, and prints what it sees, or at the end what it has seen
+ *     tally    functions are turned into calls, too; sums are made in the target until `stop`, and
+ *              `report` prints them any time
  *
  * docs/trace.md, "The family", has the rules; watch.c the loop of the second sort.
  */
@@ -24,7 +26,9 @@
 #include "tracing/timeline.h"
 
 struct format;
+struct listening;
 struct mark_record;
+struct tracer_tally;
 struct reader;
 struct trace_log;
 
@@ -83,15 +87,17 @@ struct tracer {
 	const struct tracer_option *options;
 	size_t n_options;
 	size_t state_size; /* of what its options, and its work, are kept in; begins zeroed */
-	/* One of the two. */
+	/* One of the three. */
 	const struct tracer_hook *hook;
 	const struct tracer_watch *watch;
+	const struct tracer_tally *tally; /* tally.h */
 };
 
 extern const struct tracer tracer_function, tracer_graph;
 /* Where no functions are traced, and markers are on. */
 extern const struct tracer tracer_none;
-extern const struct tracer tracer_sample, tracer_stack;
+extern const struct tracer tracer_alloc, tracer_lock, tracer_pool, tracer_sigoff;
+extern const struct tracer tracer_branch, tracer_sample, tracer_stack;
 extern const struct tracer tracer_sched, tracer_syscall, tracer_wakeup;
 
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
@@ -103,10 +109,12 @@ int tracer_add_options(const struct tracer *tracer, void *state, cli_option_vec 
 
 /* What a user has chosen for a tracer of the first sort. Zero-initialise it. */
 struct hook_options {
-	cli_strings only, not, modules, tids;
+	cli_strings only, not, modules, tids, args, results, triggers;
 	double threshold_s;
-	int depth, buffer_kb;
-	bool keep_mcount;
+	int depth, buffer_kb, text_bytes;
+	bool keep_mcount, json;
+	/* Not an option: what is listened to, while a tracer is started. */
+	const struct listening *listening;
 };
 
 /* Appends these options to a command's table. */
@@ -117,10 +125,24 @@ void hook_options_release(struct hook_options *opts);
 int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
 	       struct uspl_err *err) uspl_must_check;
 
+/* What a user has chosen for a tracer of the third sort. Zero-initialise it. */
+struct tally_options {
+	cli_strings triggers;
+};
+
+/* Appends these options to a command's table. */
+int tally_add_options(struct tally_options *opts, cli_option_vec *table,
+		      struct uspl_err *err) uspl_must_check;
+void tally_options_release(struct tally_options *opts);
+/* Starts the tracer in a process, and says so. state: of the tracer's size, with its options in place. */
+int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
+		struct uspl_err *err) uspl_must_check;
+
 /* What a user has chosen for a tracer of the second sort. */
 struct watch_options {
 	double seconds; /* how long; 0: until ^C or the end of the process */
 	const char *format;
+	cli_strings triggers;
 	/* Not an option: called when the tracer has begun; NULL for none. */
 	void (*begun)(void *ctx);
 	void *ctx;

@@ -19,9 +19,15 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 
 	if (record->cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "%03d", record->cpu);
-	buf_addf(out, "%16s-%-8d [%s] %18.6f: %s <- %s\n", log->comm, record->tid, cpu,
+	buf_addf(out, "%16s-%-8d [%s] %18.6f: %s", log->comm, record->tid, cpu,
 		 trace_us(log, record->start - log->start_ticks) / 1e6,
-		 names_of(log->names, record->id, callee, sizeof(callee)),
+		 names_of(log->names, record->id, callee, sizeof(callee)));
+	if (record->args) {
+		buf_addstr(out, "(");
+		values_add_text(log, record->args, out);
+		buf_addstr(out, ")");
+	}
+	buf_addf(out, " <- %s\n",
 		 names_of_caller(log->names, record->caller, caller, sizeof(caller)));
 }
 

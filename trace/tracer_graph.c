@@ -23,6 +23,15 @@ static char mark_of(double us)
 			   : ' ';
 }
 
+static void print_result(const struct trace_log *log, const struct trace_record *record,
+			 struct buf *out)
+{
+	if (!record->result)
+		return;
+	buf_addstr(out, " = ");
+	values_add_text(log, record->result, out);
+}
+
 static void print_line(const struct trace_log *log, const struct trace_event *event,
 		       struct buf *out)
 {
@@ -39,12 +48,18 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	else
 		buf_addf(out, "%c %12.3f us", mark_of(us), us);
 	buf_addf(out, " |  %*s", (int)(2 * span->depth), "");
-	if (event->kind == TRACE_ENTER)
-		buf_addf(out, "%s() {\n", name);
-	else if (event->kind == TRACE_LEAF)
-		buf_addf(out, "%s();\n", name);
-	else
-		buf_addf(out, "} /* %s */\n", name);
+	if (event->kind == TRACE_LEAVE) {
+		buf_addstr(out, "}");
+		print_result(log, record, out);
+		buf_addf(out, "%s /* %s */\n", record->result ? ";" : "", name);
+		return;
+	}
+	buf_addf(out, "%s(", name);
+	values_add_text(log, record->args, out);
+	buf_addstr(out, ")");
+	if (event->kind == TRACE_LEAF)
+		print_result(log, record, out);
+	buf_addstr(out, event->kind == TRACE_LEAF ? ";\n" : " {\n");
 }
 
 static const struct tracer_hook hook = {

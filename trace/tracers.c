@@ -3,17 +3,23 @@
 
 #include <string.h>
 
+#include "trace/tally.h"
 #include "trace/trace.h"
 
 /* clang-format off */
 static const struct tracer *const tracers[] = {
 	&tracer_graph,
 	&tracer_function,
+	&tracer_alloc,
+	&tracer_lock,
+	&tracer_pool,
 	&tracer_sample,
 	&tracer_sched,
+	&tracer_sigoff,
 	&tracer_stack,
 	&tracer_syscall,
 	&tracer_wakeup,
+	&tracer_branch,
 };
 /* clang-format on */
 
@@ -37,6 +43,10 @@ const struct tracer *tracer_of(const struct trace_session *session)
 {
 	if (!session->regions.n)
 		return &tracer_none;
+	for (size_t i = 0; i < ARRAY_SIZE(tracers); i++)
+		if (tracers[i]->tally &&
+		    tracers[i]->tally->job == session->regions.items[0].head.job)
+			return tracers[i];
 	return session->regions.items[0].head.entries ? &tracer_function : &tracer_graph;
 }
 

@@ -13,6 +13,18 @@ int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err)
 	return proc_open_locked(pid, clock_now_ns() + LOCK_NS, ret, err);
 }
 
+int view_start(struct proc *proc, const struct trace_request *request, struct trace_switch *ret,
+	       struct uspl_err *err)
+{
+	module_vec modules = { 0 };
+	int rc = modules_read(proc, &modules, err);
+
+	if (!rc)
+		rc = session_start(proc, &modules, request, ret, err);
+	modules_release(&modules);
+	return rc;
+}
+
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
 	struct view view = { 0 };

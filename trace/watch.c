@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "proc/thread.h"
 #include "trace/trace.h"
+#include "trace/watch_trigger.h"
 
 #define NS_PER_MS 1000000
 /* ^C may come between the question whether it has come and the wait: that is asked this often. */
@@ -25,6 +26,8 @@ int watch_add_options(struct watch_options *opts, cli_option_vec *table, struct 
 		{ 0, "format", "NAME", CLI_STRING, &opts->format,
 		  "'text' (default), 'json', 'folded' (for flame graphs); not all tracers have "
 		  "all" },
+		{ 0, "trigger", "ACTION:FUNCTION[>TIME]", CLI_STRINGS, &opts->triggers,
+		  "start or stop when it is called, or takes as long" },
 	};
 
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
@@ -129,15 +132,29 @@ static int print(struct watch *watch, struct uspl_err *err)
 	return fflush(stdout) ? uspl_fail_errno(err, "cannot print") : 0;
 }
 
+/* Until a trigger starts it, if there is one; false if it is over before. */
+static bool await_trigger(struct watch *watch, const struct watch_trigger *trigger)
+{
+	if (!watch_trigger_started(trigger))
+		log_info("trace", "waiting for a trigger in pid %d", watch->proc->pid);
+	watch->interval_ns = WATCH_TRIGGER_NS;
+	while (!watch_trigger_started(trigger))
+		if (cancel_requested() || wait_for_news(watch, 0, NULL) || has_ended(watch))
+			return false;
+	watch->interval_ns = 0;
+	return true;
+}
+
 static int observe(const struct tracer_watch *ops, struct watch *watch,
-		   const struct watch_options *opts, struct uspl_err *err)
+		   const struct watch_options *opts, const struct watch_trigger *trigger,
+		   struct uspl_err *err)
 {
 	int64_t deadline = opts->seconds > 0 ? watch->start_ns + (int64_t)(opts->seconds * 1e9) : 0;
-	int64_t interval_ns = watch->interval_ns;
+	int64_t interval_ns = trigger->ends ? WATCH_TRIGGER_NS : watch->interval_ns;
 	int rc = 0;
 
 	while (!rc && !watch->over && !cancel_requested() && !has_ended(watch) &&
-	       (!deadline || clock_now_ns() < deadline)) {
+	       !watch_trigger_stopped(trigger) && (!deadline || clock_now_ns() < deadline)) {
 		bool young = opts->begun && clock_now_ns() - watch->start_ns < YOUNG_NS;
 
 		watch->interval_ns = young ? YOUNG_LOOK_NS : interval_ns;
@@ -157,28 +174,40 @@ static void begin(const struct watch_options *opts, pid_t pid)
 		opts->begun(opts->ctx);
 }
 
+/* From where the tracer begins to where it has said all. */
+static int run(const struct tracer_watch *ops, struct watch *watch,
+	       const struct watch_options *opts, const struct watch_trigger *trigger,
+	       struct uspl_err *err)
+{
+	int rc = ops->open(watch, err);
+
+	watch->start_ns = clock_now_ns();
+	if (!rc)
+		begin(opts, watch->proc->pid);
+	if (!rc)
+		rc = observe(ops, watch, opts, trigger, err);
+	if (!rc)
+		rc = ops->end(watch, err);
+	if (!rc)
+		rc = print(watch, err);
+	ops->close(watch);
+	return rc;
+}
+
 int watch_run(const struct tracer *tracer, void *state, const struct watch_options *opts, pid_t pid,
 	      struct uspl_err *err)
 {
-	const struct tracer_watch *ops = tracer->watch;
+	struct watch_trigger trigger = { 0 };
 	struct watch watch = { .state = state };
 	int rc = choose_format(tracer, opts->format, &watch, err);
 
 	if (!rc)
 		rc = open_process(&watch, pid, err);
-	if (!rc) {
-		rc = ops->open(&watch, err);
-		watch.start_ns = clock_now_ns();
-		if (!rc)
-			begin(opts, pid);
-		if (!rc)
-			rc = observe(ops, &watch, opts, err);
-		if (!rc)
-			rc = ops->end(&watch, err);
-		if (!rc)
-			rc = print(&watch, err);
-		ops->close(&watch);
-	}
+	if (!rc)
+		rc = watch_trigger_begin(&trigger, &opts->triggers, watch.proc, err);
+	if (!rc && await_trigger(&watch, &trigger))
+		rc = run(tracer->watch, &watch, opts, &trigger, err);
+	watch_trigger_end(&trigger);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);
 	close_process(&watch);

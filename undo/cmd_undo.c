@@ -138,8 +138,6 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 					 .stop_all = opts->live.stop };
 	int rc = regions_read(proc, regions, err);
 
-	if (!rc)
-		rc = marks_refuse(proc, err);
 	if (!rc && !opts->live.check)
 		unfinished_sweep(proc);
 	if (!rc)

@@ -79,6 +79,9 @@ struct uspl_word {
 	int32_t all_turns;
 };
 
+/* The word with the rest of its page. */
+#define USPL_WORD_LEN 4096ull
+
 /* How an entry can be led to its gate while the program runs. */
 enum uspl_entry {
 	USPL_ENTRY_PLAIN, /* it can't, or that has not been tried */
@@ -126,7 +129,8 @@ struct uspl_region {
 	uint64_t eh_frame, eh_frame_len; /* call frame information of text, 0 if none */
 	uint64_t data, data_len;         /* the writable part, 0 if none */
 	uint64_t gates, gates_len;       /* one gate for each site, in their order; 0: none */
-	uint64_t word;                   /* struct uspl_word, in a page of its own behind them */
+	/* struct uspl_word, in a page of its own behind them; the tools use the rest of the page */
+	uint64_t word;
 	uint64_t module;    /* where the changed module begins; 0: it isn't there (any more) */
 	int64_t applied_at; /* seconds since the epoch */
 	uint64_t order;     /* counts up in a process with every apply: who is newer */
@@ -168,6 +172,15 @@ struct uspl_threads {
 	uint64_t key;            /* the address of a region's thread_key */
 	uint64_t init, init_len; /* what a new block begins with; the rest is zero */
 	uint64_t size;           /* of a block */
+	uint64_t
+		block; /* the address of a descriptor of the module's own block, if code counts from there */
+};
+
+/* A descriptor of thread-local variables of a module without a fixed place (runtime/descriptor.S). */
+struct uspl_descriptor {
+	uint64_t code;       /* uspl_descriptor */
+	uint64_t id, offset; /* the module's number, and where in its block */
+	uint64_t get;        /* __tls_get_addr */
 };
 
 /* In thread_key: pthread_getspecific is known to change no vector register. */
@@ -188,6 +201,7 @@ USPL_ABI_ASSERT(struct uspl_word, 68);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 264);
-USPL_ABI_ASSERT(struct uspl_threads, 48);
+USPL_ABI_ASSERT(struct uspl_threads, 56);
+USPL_ABI_ASSERT(struct uspl_descriptor, 32);
 
 #endif

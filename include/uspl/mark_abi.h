@@ -24,11 +24,22 @@
 #define USPL_MARK_SLOT_ROOM 12    /* bytes of arguments in a slot behind the first one */
 #define USPL_MARK_FIRST_ROOM 8    /* where in the first slot its four bytes are */
 
+/*
+ * A session that waits for returns has a shadow of its own for them (trace_abi.h): one return address
+ * may be hidden by several. Its number, from 1 on, is in the address's bits from
+ * USPL_MARK_SHADOW_SHIFT on, in what its thunks push, USPL_MARK_EXIT + number, and in the CFA that
+ * unwinders are told (lib/arch/x86_64/thunk.c), where numbers below 7 have room.
+ */
+#define USPL_MARK_SHADOWS 7
+#define USPL_MARK_SHADOW_MASK 7
+#define USPL_MARK_SHADOW_SHIFT 42
+#define USPL_MARK_EXIT 0x70737550
+
 #ifndef __ASSEMBLER__
 
 #include "uspl/mark.h"
 
-#define USPL_MARK_VERSION 4
+#define USPL_MARK_VERSION 6
 #define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
 #define USPL_MARK_SESSION_MAX 32
 #define USPL_MARK_OLD_MAX 24 /* a site's bytes: five, up to the end of an instruction */
@@ -51,9 +62,11 @@ struct uspl_probe_arg {
 
 /* A probe at one site. Its id is first_id plus its place in the array. */
 struct uspl_probe {
-	uint64_t site;      /* where the jump is, 5 bytes */
-	uint64_t thunk;     /* its code, */
-	uint64_t inner;     /* and where the link of another one leads */
+	uint64_t site;  /* where the jump is, 5 bytes */
+	uint64_t thunk; /* where that leads: its code, or to the thunk before a function, */
+	uint64_t inner; /* and where the link of another one leads */
+	uint64_t code;  /* its code, all of it */
+	uint64_t code_len;
 	uint64_t link;      /* the jump that leads on, 5 bytes */
 	uint64_t end;       /* where that leads if no other probe follows */
 	uint64_t semaphore; /* of a USDT probe: two bytes, more than 0 while it is used; 0: none */
@@ -84,14 +97,15 @@ struct uspl_mark_region {
 		data_len; /* of a user's program, which lies at the text's beginning; 0: there is none */
 	uint32_t first_id, n_probes, n_switches;
 	uint32_t probes, switches, module_name, filter; /* offsets */
-	uint32_t pad2;
+	uint32_t frames;                       /* 1: the program's own unwinder knows eh_frame */
+	uint64_t thunks, thunks_len, eh_frame; /* of returns that are waited for; 0: none are */
 	/* What all regions of a session share: of it the fields are used that tell where it is. */
 	struct uspl_trace_region shared;
 };
 
 _Static_assert(sizeof(struct uspl_probe_arg) == 8, "the layout is a contract");
-_Static_assert(sizeof(struct uspl_probe) == 184, "the layout is a contract");
-_Static_assert(sizeof(struct uspl_mark_region) == 384, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_probe) == 200, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_mark_region) == 440, "the layout is a contract");
 
 #endif
 #endif

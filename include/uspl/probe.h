@@ -19,6 +19,9 @@
  * that came to the marker, in the middle of the program's code, perhaps in several threads at once
  * and within a signal handler: it must be short, must not wait, and has no C library. What else it
  * must not do is checked before it is loaded (docs/markers.md).
+ *
+ * At a function's entry (--at=FUNCTION) the arguments are the six registers of whole-number arguments; at its
+ * return (--at=FUNCTION:exit) there is one, the register that it returns a value in.
  */
 #ifndef USPL_PROBE_H
 #define USPL_PROBE_H

@@ -58,6 +58,8 @@
 #define TC_CPU_MASK 88
 #define TC_DEPTH 96
 #define TC_N_TIDS 104
+#define TC_SHADOW 112
+#define TC_EXIT 120
 #define TC_ARENAS 128
 #define TC_TIDS 384
 
@@ -85,7 +87,8 @@
 #define USPL_TRACE_CPU_SHIFT 22
 #define USPL_TRACE_CPU_MASK 0x3ff
 #define USPL_TRACE_CPU_MAX 1021
-#define USPL_TRACE_ENTRY_IDS 0x3fffff /* ids of entries are below */
+#define USPL_TRACE_ENTRY_IDS 0x3fffff     /* where the id is */
+#define USPL_TRACE_ENTRY_IDS_MAX 0x3ffff0 /* ids of entries are below: the others are signs */
 
 #ifndef __ASSEMBLER__
 
@@ -125,9 +128,12 @@ struct uspl_trace_control {
 	uint64_t cpu_mask;
 	uint64_t depth;  /* how many calls in each other are recorded; for thunks with a limit */
 	uint64_t n_tids; /* 0: all threads are recorded */
-	uint64_t pad[2];
+	uint64_t shadow; /* as in struct uspl_trace_region */
+	uint32_t exit;   /* what thunks of markers push: include/uspl/mark_abi.h */
+	uint32_t pad;
 	struct uspl_trace_arena arenas[USPL_TRACE_ARENAS];
 	uint32_t tids[USPL_TRACE_TIDS]; /* as the target knows them */
+	uint64_t desk;                  /* where the listeners' is (listen_abi.h); 0: none */
 };
 
 /* A thread that the runtime has seen. */
@@ -168,7 +174,7 @@ struct uspl_trace_entry {
 	uint32_t id;     /* and the processor, see USPL_TRACE_CPU_SHIFT */
 };
 
-#define USPL_TRACE_ABI_VERSION 4
+#define USPL_TRACE_ABI_VERSION 6
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 
@@ -227,10 +233,15 @@ struct uspl_trace_region {
 	/* The same moment by both clocks: time stamp counter, and CLOCK_MONOTONIC in ns. */
 	uint64_t start_ticks;
 	int64_t start_ns;
+	/* Bits in which addresses in the session's shadow differ from USPL_TRACE_SHADOW. */
+	uint64_t shadow;
+	/* What listeners have (listen_abi.h); 0: there are none. */
+	uint64_t desk, desk_len;
+	uint32_t job, pad; /* enum uspl_listen_job */
 };
 
 _Static_assert(sizeof(struct uspl_trace_site) == 24, "the layout is a contract");
-_Static_assert(sizeof(struct uspl_trace_region) == 224, "the layout is a contract");
+_Static_assert(sizeof(struct uspl_trace_region) == 256, "the layout is a contract");
 
 #define USPL_TRACE_AT(type, member, offset)                                                        \
 	_Static_assert(offsetof(struct type, member) == (offset), "trace.S knows this")
@@ -248,6 +259,8 @@ USPL_TRACE_AT(uspl_trace_control, cpu_offset, TC_CPU_OFFSET);
 USPL_TRACE_AT(uspl_trace_control, cpu_mask, TC_CPU_MASK);
 USPL_TRACE_AT(uspl_trace_control, depth, TC_DEPTH);
 USPL_TRACE_AT(uspl_trace_control, n_tids, TC_N_TIDS);
+USPL_TRACE_AT(uspl_trace_control, shadow, TC_SHADOW);
+USPL_TRACE_AT(uspl_trace_control, exit, TC_EXIT);
 USPL_TRACE_AT(uspl_trace_control, arenas, TC_ARENAS);
 USPL_TRACE_AT(uspl_trace_control, tids, TC_TIDS);
 USPL_TRACE_AT(uspl_trace_thread, key, TT_KEY);

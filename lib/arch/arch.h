@@ -9,6 +9,7 @@
 #ifndef USPL_ARCH_ARCH_H
 #define USPL_ARCH_ARCH_H
 
+#include "arch/callconv.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -116,7 +117,9 @@ struct thunk {
 	taddr body;    /* what it runs: the function without its site */
 	taddr runtime; /* the copy of runtime/trace.S within reach */
 	uint32_t id;   /* of its records, 1 or more */
-	bool limited;  /* no more than so many calls in each other are recorded */
+	taddr leave;  /* a probe that waits for the return and makes the record; 0: there is none */
+	bool limited; /* no more than so many calls in each other are recorded */
+	bool heard;   /* its return is told to a listener (include/uspl/listen_abi.h) */
 };
 
 struct arch_regs; /* a thread's registers: proc/thread.h */
@@ -218,16 +221,36 @@ struct arch {
 	 */
 	bool (*thunk_call)(const struct thunk *thunk, uint8_t *code);
 	bool (*thunk_entry)(const struct thunk *thunk, uint8_t *code);
+	/* The same for one that records nothing and only goes to the body. */
+	bool (*thunk_bare)(const struct thunk *thunk, uint8_t *code);
+	/*
+	 * Writes what tells a listener of a call, and goes on to thunk->body: USPL_LISTEN_STUB bytes
+	 * for a place `at`. False if something is out of reach.
+	 */
+	bool (*thunk_stub)(const struct thunk *thunk, taddr at, uint8_t *code);
+	/* The listeners, to be copied behind the runtime and its control page; *ret_len bytes. */
+	const uint8_t *(*listen_code)(size_t *ret_len);
+	/*
+	 * Where n arguments are when a function that returns `result` (NULL: nothing is known of it) is
+	 * entered, and where the result is when it has returned.
+	 */
+	void (*call_places)(const struct call_type *result, const struct call_type *args, size_t n,
+			    struct call_place *ret);
+	struct call_place (*call_result)(const struct call_type *type);
+	/* The place that DWARF calls by this number. */
+	struct call_place (*call_register)(unsigned dwarf);
 	/* The clock that the runtime reads; it goes at the same rate on all processors. */
 	uint64_t (*ticks)(void);
 	/* The runtime that thunks call, to be copied into the target; *ret_len bytes. */
 	const uint8_t *(*trace_runtime)(size_t *ret_len);
 	/*
 	 * Appends an .eh_frame section with one record that tells unwinders how to pass through
-	 * thunks of calls at [start, start + len); `at` is where the section will lie. Sets
-	 * buf->oom when out of memory.
+	 * thunks of calls at [start, start + len); `at` is where the section will lie. number:
+	 * of the session of markers whose thunks they are (include/uspl/mark_abi.h), 0 for the
+	 * tracer's. Sets buf->oom when out of memory.
 	 */
-	void (*thunk_frames)(struct buf *section, taddr at, taddr start, uint64_t len);
+	void (*thunk_frames)(struct buf *section, taddr at, taddr start, uint64_t len,
+			     unsigned number);
 
 	/* Writes one instruction of len bytes, at most 9, that does nothing; false if there is none. */
 	bool (*nop_encode)(uint8_t *code, size_t len);

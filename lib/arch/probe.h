@@ -82,6 +82,7 @@ struct probe_code {
 	const uint8_t *old;
 	size_t old_len; /* is moved; the instructions within must be movable */
 	size_t before;  /* bytes of it are done before the probe; */
+	bool at_return; /* it is run when the function returns, by a thunk, whose body is the link */
 	size_t skip; /* so many behind need not be done: the NOP; the others are done at the end */
 };
 

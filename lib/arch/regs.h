@@ -8,6 +8,7 @@
 #ifndef USPL_ARCH_REGS_H
 #define USPL_ARCH_REGS_H
 
+#include <stddef.h>
 #include <sys/user.h>
 
 #include "base/buf.h"
@@ -48,6 +49,11 @@ static inline bool some_regs_know(const struct some_regs *regs, int reg)
 	return regs->known >> reg & 1;
 }
 
+/*
+ * What a listener has kept of a call's caller: the registers that calls keep (struct uspl_lock_chain), the
+ * program counter and the stack pointer behind the call.
+ */
+void regs_from_kept(const uint64_t kept[6], taddr pc, taddr sp, struct some_regs *ret);
 /* What perf tells of a set of registers: a value for each bit of the set, lowest bit first. */
 void regs_from_perf(const uint64_t *values, uint64_t set, struct some_regs *ret);
 
@@ -73,6 +79,12 @@ void regs_of_blocked(const struct blocked_place *place, struct some_regs *ret);
 bool regs_hide_interruption(struct arch_regs *regs);
 
 /*
+ * True if a system call that the stop interrupted will be made again when the thread goes on. The
+ * kernel does that only for a thread that goes on from the stop itself.
+ */
+bool regs_will_restart(const struct arch_regs *regs);
+
+/*
  * True for a blocking system call that a stop interrupts and the kernel restarts without the
  * program or its time-outs noticing.
  */
@@ -96,23 +108,50 @@ struct agent_request {
 	int64_t result;
 };
 
+#define AGENT_REQUESTS_MAX 33
+
+/* What the agent is to do, and has done. */
+struct agent_slate {
+	/* Once it is done: 1 and the number of requests from the one on that failed. 0 before. */
+	uint64_t done;
+	struct agent_request reqs[AGENT_REQUESTS_MAX];
+};
+
+/* A run of the agent. */
+struct agent_run {
+	taddr agent; /* its code */
+	const struct agent_slate *slate;
+	size_t n; /* requests */
+	/*
+	 * Where the slate lies, if it is to be read when the thread has gone its way: on the stack other
+	 * things are then, or nothing any more. 0: in the frame.
+	 */
+	taddr slate_addr;
+};
+
 /* Everything that is put on a thread's stack for the agent, and the registers to start it with. */
 struct agent_frame {
 	struct buf bytes;
-	taddr addr;     /* where bytes belong */
-	taddr requests; /* where the requests are among them */
+	taddr addr;  /* where bytes belong */
+	taddr slate; /* where the slate is: among them, or where it was to be */
 	struct arch_regs regs;
 };
 
+/* How much of a slate n requests take. */
+static inline size_t agent_slate_len(size_t n)
+{
+	return offsetof(struct agent_slate, reqs) + n * sizeof(struct agent_request);
+}
+
 /*
- * Builds the frame below the thread's stack pointer (and its red zone): the requests, and a signal
- * frame that holds the registers, the extended state and the signal mask, so that the agent ends by
+ * Builds the frame below the thread's stack pointer (and its red zone): the slate, if it has no other
+ * place, and a signal frame that holds the registers, the extended state and the signal mask, so that the agent ends by
  * giving them all back (rt_sigreturn). A system call that was interrupted is made again from its
  * start. xstate is the thread's NT_X86_XSTATE.
  */
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
-		      taddr agent, const struct agent_request *reqs, size_t n,
-		      struct agent_frame *ret, struct uspl_err *err) uspl_must_check;
+		      const struct agent_run *run, struct agent_frame *ret,
+		      struct uspl_err *err) uspl_must_check;
 /* Frees the frame's bytes; nothing in the target. */
 void agent_frame_release(struct agent_frame *frame);
 

@@ -76,6 +76,17 @@ void buf_align(struct buf *buf, size_t align)
 		buf_addzero(buf, align - rest);
 }
 
+void buf_add_shell_word(struct buf *buf, const char *word)
+{
+	buf_addstr(buf, "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_addstr(buf, "'\\'");
+		buf_add(buf, word, 1);
+	}
+	buf_addstr(buf, "' ");
+}
+
 const char *buf_str(const struct buf *buf)
 {
 	return buf->data ? buf->data : "";

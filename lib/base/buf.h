@@ -28,6 +28,8 @@ void buf_addf(struct buf *buf, const char *fmt, ...) uspl_printf(2, 3);
 void buf_align(struct buf *buf, size_t align);
 /* Appends len zero bytes. */
 void buf_addzero(struct buf *buf, size_t len);
+/* Appends a word, quoted so that a shell (POSIX 2.2.2) takes it as it is, and a blank. */
+void buf_add_shell_word(struct buf *buf, const char *word);
 /* The text so far, "" while empty. Owned by buf. */
 const char *buf_str(const struct buf *buf);
 /*

@@ -46,7 +46,7 @@ static void print_help(const struct cli_command *cmd)
 		print_option(common[i].letter, common[i].name, NULL, common[i].help);
 }
 
-static int parse_seconds(const char *name, const char *text, double *ret, struct uspl_err *err)
+int cli_seconds(const char *name, const char *text, double *ret, struct uspl_err *err)
 {
 	char *end;
 	double value;
@@ -100,7 +100,7 @@ static int store(const struct cli_option *opt, char *arg, struct uspl_err *err)
 		*item = arg;
 		return 0;
 	case CLI_SECONDS:
-		return parse_seconds(opt->name, arg, opt->value, err);
+		return cli_seconds(opt->name, arg, opt->value, err);
 	case CLI_INT:
 		return parse_int(opt->name, arg, opt->value, err);
 	}

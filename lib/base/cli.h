@@ -68,6 +68,12 @@ const char *cli_peek(const struct cli_command *cmd, int argc, char **argv, const
 bool cli_quiet(void);
 
 /*
+ * Reads a time ("2.5", "10s", "5ms", "20us"), the value of the option of that name. USPL_E_USAGE.
+ */
+int cli_seconds(const char *name, const char *text, double *ret,
+		struct uspl_err *err) uspl_must_check;
+
+/*
  * Reads a pid operand. Accepts only a whole decimal number above 0; anything else is USPL_E_USAGE.
  */
 int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err) uspl_must_check;

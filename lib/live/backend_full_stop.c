@@ -44,15 +44,22 @@ static void full_stop_close(struct run *run)
 	site_plan_release(&run->plan);
 }
 
-/* Looks at all stacks, even after a hit: the next attempt is for when all these have left. */
-static bool check(struct run *run)
+/* Looks at all their stacks, even after a hit: the next attempt is for when all these have left. */
+static void check_stacks(struct run *run, bool slept)
 {
 	const struct thread *thread;
 
 	vec_for_each (&run->stop.threads, thread)
-		if (thread->state == THREAD_STOPPED && run->n_findings < WAITER_MAX &&
+		if (thread->slept == slept && thread->state == THREAD_STOPPED &&
+		    run->n_findings < WAITER_MAX &&
 		    !safety_check(&run->safety, thread, run_next_finding(run)))
 			run_add_finding(run);
+}
+
+/* With all at a standstill, and the stacks of those looked at that slept. */
+static bool check_rest(struct run *run)
+{
+	check_stacks(run, false);
 	if (!run->n_findings &&
 	    !parked_check(&run->parked, &run->stop.threads, run_next_finding(run)))
 		run_add_finding(run);
@@ -112,6 +119,19 @@ static int switch_all(struct run *run, struct uspl_err *err)
 	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
 }
 
+/*
+ * The stacks of those that slept are looked at while the others still run, since nobody but the
+ * thread itself changes what is looked for there.
+ */
+static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err)
+{
+	int rc = stop_sleepers(&run->stop, deadline, err);
+
+	if (!rc)
+		check_stacks(run, true);
+	return rc ? rc : stop_enter(&run->stop, deadline, err);
+}
+
 /* One standstill; `act`, where given, is what is done in it if the code is empty. */
 static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
 		       bool *ret_blocked, struct uspl_err *err)
@@ -125,12 +145,12 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 	run->n_findings = 0;
 	*ret_blocked = false;
 	deadline = clock_now_ns() + run_limit_ns(run);
-	rc = stop_enter(&run->stop, deadline, err);
+	rc = stop_and_look(run, deadline, err);
 	if (rc == -USPL_E_UNSTOPPABLE && limited) {
 		*ret_blocked = true;
 		rc = 0;
 	} else if (!rc) {
-		*ret_blocked = !check(run) || (limited && clock_now_ns() > deadline);
+		*ret_blocked = !check_rest(run) || (limited && clock_now_ns() > deadline);
 		rc = *ret_blocked || !act ? 0 : act(run, err);
 	}
 	stop_leave(&run->stop);

@@ -20,6 +20,7 @@
 
 #include "live/calm.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -211,7 +212,7 @@ int calm_run(struct proc *proc, const module_vec *modules, struct inject_req *re
 	     struct uspl_err *err)
 {
 	auto_calm struct calm calm = { 0 };
-	const struct inject_choice choice = { is_fit, &calm };
+	const struct inject_choice choice = { .fit = is_fit, .ctx = &calm };
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + WAIT_NS;
 	struct uspl_err last = { 0 };
@@ -233,5 +234,34 @@ int calm_run(struct proc *proc, const module_vec *modules, struct inject_req *re
 				 proc->pid);
 	if (rc && err)
 		*err = last;
+	return rc;
+}
+
+int calm_call_noted(struct proc *proc, const module_vec *modules, const struct inject_req *call,
+		    const struct calm_note *note, struct uspl_err *err)
+{
+	const struct mapping *map = proc_mapping_at(proc, note->at);
+	taddr word_at = note->at & ~7ull;
+	struct inject_req reqs[4];
+	uint64_t word;
+	int rc;
+
+	if (!map)
+		return uspl_fail(err, USPL_E_BUG, "a note is where nothing is mapped");
+	rc = proc_read(proc, word_at, &word, sizeof(word), err);
+	if (rc)
+		return rc;
+	memcpy((uint8_t *)&word + (note->at - word_at), &note->value, sizeof(note->value));
+	/* All of the mapping: nothing is split, so that it can't fail for want of memory. */
+	reqs[0] = inject_syscall(SYS_mprotect, map->start, map->end - map->start,
+				 PROT_READ | PROT_WRITE);
+	reqs[1] = *call;
+	reqs[2] = (struct inject_req){ .kind = INJECT_STORE, .what = word_at, .args = { word } };
+	reqs[3] = inject_syscall(SYS_mprotect, map->start, map->end - map->start, PROT_READ);
+	rc = calm_run(proc, modules, reqs, ARRAY_SIZE(reqs), err);
+	if (!rc && reqs[0].result < 0)
+		rc = uspl_fail(err, USPL_E_SYSTEM,
+			       "pid %d can't make a note in the record at 0x%" PRIx64, proc->pid,
+			       note->at);
 	return rc;
 }

@@ -22,17 +22,12 @@
 
 #define PAGE 4096ull
 
-bool entry_is_tight(const struct region_site *site)
-{
-	return site->len < arch_native()->jump_len;
-}
-
 /* Is any of [addr, addr + len) behind the site's own bytes, and yet part of its jump? */
 static bool leans_on(const struct region_site *site, taddr addr, uint64_t len)
 {
 	taddr from = site->addr + site->len, to = from + arch_native()->jump_len - 1;
 
-	return entry_is_tight(site) && addr < to && addr + len > from;
+	return region_site_is_tight(site) && addr < to && addr + len > from;
 }
 
 taddr entries_place(const region_vec *present, taddr entry)
@@ -43,7 +38,7 @@ taddr entries_place(const region_vec *present, taddr entry)
 	vec_for_each (present, region)
 		if (region_is_live(region))
 			vec_for_each (&region->sites, site)
-				if (site->addr == entry && entry_is_tight(site))
+				if (site->addr == entry && region_site_is_tight(site))
 					return site->pad;
 	return entry;
 }
@@ -56,7 +51,7 @@ taddr entries_origin(const region_vec *present, taddr addr)
 	vec_for_each (present, region)
 		if (region_is_live(region))
 			vec_for_each (&region->sites, site)
-				if (site->pad == addr && entry_is_tight(site))
+				if (site->pad == addr && region_site_is_tight(site))
 					return site->addr;
 	return addr;
 }
@@ -277,7 +272,7 @@ static struct region_site *next_site(const struct region *region, taddr below)
 	struct region_site *site, *best = NULL;
 
 	vec_for_each (&region->sites, site)
-		if (site->addr < below && (entry_is_tight(site) || is_far(site)) &&
+		if (site->addr < below && (region_site_is_tight(site) || is_far(site)) &&
 		    (!best || site->addr > best->addr))
 			best = site;
 	return best;
@@ -290,7 +285,7 @@ int entries_plan(struct gates *gates, const struct proc *proc, const module_vec 
 	int rc = gates_open(gates, proc, modules, region, err);
 
 	for (; !rc && site; site = next_site(region, site->addr))
-		rc = entry_is_tight(site) ? plan_tight(gates, site, err)
-					  : plan_far(gates, site, err);
+		rc = region_site_is_tight(site) ? plan_tight(gates, site, err)
+						: plan_far(gates, site, err);
 	return rc;
 }

@@ -15,8 +15,6 @@
 
 #include "live/gate.h"
 
-/* True if fewer bytes are written there than the jump has. */
-bool entry_is_tight(const struct region_site *site);
 /*
  * Where to write what redirects the function at `entry` once more: there, or, if an update in
  * effect has a tight entry there, at its pad.

@@ -103,11 +103,14 @@ static int find_api(const struct proc *proc, const module_vec *modules, struct u
 	return rc;
 }
 
-static int call(struct proc *proc, const module_vec *modules, taddr function, taddr section,
-		struct uspl_err *err)
+static int call(struct proc *proc, const module_vec *modules, taddr function,
+		const struct frames *frames, bool known, struct uspl_err *err)
 {
-	struct inject_req req = { .kind = INJECT_CALL, .what = function, .args = { section } };
-	int rc = calm_run(proc, modules, &req, 1, err);
+	const struct inject_req req = { .kind = INJECT_CALL,
+					.what = function,
+					.args = { frames->section } };
+	const struct calm_note note = { frames->noted, known };
+	int rc = calm_call_noted(proc, modules, &req, &note, err);
 
 	if (rc == -USPL_E_BUSY)
 		uspl_context(err, "cannot tell the unwinder of the new code");
@@ -132,7 +135,7 @@ static int refuse(const struct proc *proc, const struct unwinder_api *api, enum 
 			 proc->pid);
 }
 
-int frames_register(struct proc *proc, const module_vec *modules, taddr section,
+int frames_register(struct proc *proc, const module_vec *modules, const struct frames *frames,
 		    enum frames_need need, bool *ret_told, struct uspl_err *err)
 {
 	struct unwinder_api api;
@@ -141,19 +144,24 @@ int frames_register(struct proc *proc, const module_vec *modules, taddr section,
 	if (!rc)
 		rc = refuse(proc, &api, need, err);
 	if (!rc && api.enter)
-		rc = call(proc, modules, api.enter, section, err);
+		rc = call(proc, modules, api.enter, frames, true, err);
 	if (!rc)
 		*ret_told = api.enter != 0;
 	return rc;
 }
 
-int frames_forget(struct proc *proc, const module_vec *modules, taddr section, struct uspl_err *err)
+int frames_forget(struct proc *proc, const module_vec *modules, const struct frames *frames,
+		  struct uspl_err *err)
 {
 	struct unwinder_api api;
-	int rc = find_api(proc, modules, &api, err);
+	uint32_t known;
+	int rc = proc_read(proc, frames->noted, &known, sizeof(known), err);
 
+	if (rc || !known)
+		return rc;
+	rc = find_api(proc, modules, &api, err);
 	if (!rc && !api.leave)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no __deregister_frame any more",
 			       proc->pid);
-	return rc ? rc : call(proc, modules, api.leave, section, err);
+	return rc ? rc : call(proc, modules, api.leave, frames, false, err);
 }

@@ -19,14 +19,23 @@ enum frames_need {
 };
 
 /*
- * Registers the .eh_frame section at `section`, if the process has an unwinder; *ret_told says so.
- * USPL_E_UNSUPPORTED: it has none that can be told, but needs one. USPL_E_BUSY: for some seconds no
- * thread was at a place where it can be called.
+ * A section of call frame information, and the member `frames` of the record that it belongs to. The
+ * thread that tells the unwinder writes it: 1 while the section is known. libgcc ends a program that
+ * takes back what it doesn't know, so that this must be true whenever a tool dies.
  */
-int frames_register(struct proc *proc, const module_vec *modules, taddr section,
+struct frames {
+	taddr section, noted;
+};
+
+/*
+ * Registers the section, if the process has an unwinder; *ret_told says so. USPL_E_UNSUPPORTED: it
+ * has none that can be told, but needs one. USPL_E_BUSY: for some seconds no thread was at a place
+ * where it can be called.
+ */
+int frames_register(struct proc *proc, const module_vec *modules, const struct frames *frames,
 		    enum frames_need need, bool *ret_told, struct uspl_err *err) uspl_must_check;
-/* Takes a registered section back, before it is unmapped. */
-int frames_forget(struct proc *proc, const module_vec *modules, taddr section,
+/* Takes the section back before it is unmapped, if it is noted as known. */
+int frames_forget(struct proc *proc, const module_vec *modules, const struct frames *frames,
 		  struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "live/entries.h"
+#include "proc/inject.h"
 
 #define PAGE 4096ull
 /* Each pad is held against all others. */
@@ -19,14 +19,23 @@
 
 uint64_t gates_room(const struct region *region)
 {
-	return (region->sites.n * GATE_LEN + PAGE - 1) / PAGE * PAGE + GATES_WORD_LEN;
+	return (region->sites.n * GATE_LEN + PAGE - 1) / PAGE * PAGE + USPL_WORD_LEN;
 }
 
 void gates_place(struct region *region, taddr at)
 {
 	region->gates = at;
-	region->gates_len = gates_room(region) - GATES_WORD_LEN;
+	region->gates_len = gates_room(region) - USPL_WORD_LEN;
 	region->word = at + region->gates_len;
+}
+
+taddr gates_slate(const struct region *region)
+{
+	_Static_assert(GATES_SLATE_AT >= sizeof(struct uspl_word) &&
+			       GATES_SLATE_AT + INJECT_SLATE_LEN <= USPL_WORD_LEN,
+		       "both have room in the page");
+
+	return region->word ? region->word + GATES_SLATE_AT : 0;
 }
 
 void gates_take_over(struct region *region, const struct region *old)
@@ -48,6 +57,23 @@ taddr gate_address(const struct region *region, const struct region_site *site)
 	return region->gates + (taddr)(site - region->sites.items) * GATE_LEN;
 }
 
+void gates_straighten(const region_vec *regions, taddr entry, uint8_t *bytes)
+{
+	const struct arch *arch = arch_native();
+	taddr from = arch->jump_target(entry, bytes, arch->jump_len);
+	const struct region_site *site;
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		vec_for_each (&region->sites, site) {
+			taddr to = arch->jump_target(site->addr, site->new_bytes, site->len);
+
+			if (from && to && region->state == USPL_REGION_APPLIED && region->gates &&
+			    region_site_entry(site) == entry && from == gate_address(region, site))
+				(void)arch->jump_encode(entry, to, bytes);
+		}
+}
+
 static bool in_one_word(const struct region_site *site)
 {
 	return site->addr % 8 + site->len <= 8;
@@ -58,7 +84,7 @@ bool gates_jump(const struct region *region, const struct region_site *site,
 {
 	taddr pad;
 
-	if (entry_is_tight(site) && site->pad_len && region->gates) {
+	if (region_site_is_tight(site) && site->pad_len && region->gates) {
 		memcpy(bytes, site->new_bytes, site->len);
 		return true;
 	}
@@ -160,7 +186,7 @@ static int plan_entry(struct gates *gates, struct region_site *site, struct uspl
 
 	if (rc)
 		return rc;
-	if (entry_is_tight(site))
+	if (region_site_is_tight(site))
 		return plan_tight(gates, site, err);
 	/* A traced function's slot is made for it. */
 	if (site->home.addr && plan_store(site, old, old_len))

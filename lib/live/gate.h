@@ -20,12 +20,14 @@
 #include "live/safety.h"
 #include "proc/module.h"
 
-#define GATES_WORD_LEN 4096ull /* the word's page */
+#define GATES_SLATE_AT 1024ull /* in it, behind struct uspl_word: a slate for the agent */
 
 /* How many bytes the gates of a region take, with the word's page. */
 uint64_t gates_room(const struct region *region);
 /* Says that they lie at that address. */
 void gates_place(struct region *region, taddr at);
+/* Where a thread that works for us can leave its answers (inject.h); 0 if the region has no gates. */
+taddr gates_slate(const struct region *region);
 /* Takes over how entries were led to gates from the region whose place this one takes. */
 void gates_take_over(struct region *region, const struct region *old);
 
@@ -84,6 +86,11 @@ void gates_release(struct gates *gates);
 
 /* Where the site's gate lies. */
 taddr gate_address(const struct region *region, const struct region_site *site);
+/*
+ * A jump to a gate, in the bytes of a function's entry, becomes the jump to where the gate leads. For
+ * an entry that is moved, while nobody switches: its gate would not be known in the new place.
+ */
+void gates_straighten(const region_vec *regions, taddr entry, uint8_t *bytes);
 /* The bytes that lead the site's entry to its gate; false if the site has none. */
 bool gates_jump(const struct region *region, const struct region_site *site,
 		uint8_t bytes[USPL_SITE_BYTES_MAX]);
@@ -97,5 +104,11 @@ int gates_write_word(const struct proc *proc, const struct region *region,
  */
 int gates_guard(struct safety *safety, const struct region *region, const region_vec *present,
 		bool to_old, struct uspl_err *err) uspl_must_check;
+/*
+ * Where nothing leads to a region's gates and pads any more: true if no thread is on its way through
+ * one. Stops those that run for a moment. False too if that can't be told.
+ */
+bool gates_are_left(const struct proc *proc, const struct region *region,
+		    struct unwinder *unwinder);
 
 #endif

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gate_guard.c - where in gates and pads a thread is on its way to code that must be empty
 
+#include "live/clear.h"
 #include "live/gate.h"
+
+/* Gates are left within nanoseconds, unless a thread is preempted there. */
+#define CLEAR_TRIES 3
 
 /* Without gates a pad leads straight to the new code. */
 static int guard_pad(struct safety *safety, const struct region_site *site,
@@ -64,4 +68,29 @@ int gates_guard(struct safety *safety, const struct region *region, const region
 		rc = rc ? rc : guard_others(safety, region, site, present, err);
 	}
 	return rc;
+}
+
+static int add_ways(const struct region *region, struct safety *ret, struct uspl_err *err)
+{
+	const struct region_site *site;
+	int rc = safety_add(ret, "gates", region->gates, region->gates_len, false, err);
+
+	vec_for_each (&region->sites, site)
+		if (!rc && site->pad_len)
+			rc = safety_add(ret, "pads", site->pad, site->pad_len, false, err);
+	safety_seal(ret);
+	return rc;
+}
+
+bool gates_are_left(const struct proc *proc, const struct region *region, struct unwinder *unwinder)
+{
+	struct clear clear = { .text.proc = proc, .agents.proc = proc };
+	bool left = false;
+
+	clear.text.unwinder = clear.agents.unwinder = unwinder;
+	if (add_ways(region, &clear.text, NULL) == 0)
+		for (int i = 0; i < CLEAR_TRIES && !left; i++)
+			left = clear_look(&clear, NULL) == 0 && !clear.in_text;
+	safety_release(&clear.text);
+	return left;
 }

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "live/entries.h"
 #include "live/gate.h"
 #include "live/words.h"
 
@@ -50,11 +49,9 @@ static int by_addr(const void *a, const void *b)
 
 static int make_stores(struct words *words, struct uspl_err *err)
 {
-	const struct words_maker anyone = { NULL, NULL };
-
 	if (words->items.n)
 		qsort(words->items.items, words->items.n, sizeof(*words->items.items), by_addr);
-	return words_exchange(words, 0, words->items.n, &anyone, err);
+	return words_exchange(words, 0, words->items.n, err);
 }
 
 /* The aligned word around the entry, with the entry's new bytes. */
@@ -95,7 +92,8 @@ static int lead_site(const struct proc *proc, const struct region *region,
 	if (now == GATE_ENTRY_ALIEN || !bytes_of(region, site, to, bytes))
 		return fail_alien(site, err);
 	/* A tight entry always leads to its gate. */
-	if (now == to || (to == GATE_ENTRY_NEW && now == GATE_ENTRY_GATE && entry_is_tight(site)))
+	if (now == to ||
+	    (to == GATE_ENTRY_NEW && now == GATE_ENTRY_GATE && region_site_is_tight(site)))
 		return 0;
 	/* A pun and the old bytes differ in their first byte. */
 	if (site->entry == USPL_ENTRY_PUN && now != GATE_ENTRY_NEW && to != GATE_ENTRY_NEW)
@@ -122,7 +120,7 @@ int gates_lead(const struct proc *proc, struct region *region, enum gate_entry t
 	       struct uspl_err *err)
 {
 	const struct region_site *site;
-	struct words words = { .proc = proc };
+	struct words words = { .proc = proc, .slate = gates_slate(region) };
 	int rc = 0;
 
 	vec_for_each (&region->sites, site)

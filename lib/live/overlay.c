@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// overlay.c - a module as it runs now: its image with the applied updates laid over it, without the tracer
+// overlay.c - a module as it runs now: its image with the applied updates laid over it, without the tracer and markers
 
 #include "live/overlay.h"
 
 #include <stdlib.h>
 
 #include "live/entries.h"
+#include "live/marked.h"
 #include "live/traced.h"
 
 #define PAGE 4096ull
@@ -69,6 +70,7 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 		taddr module, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
+	auto_marks struct marks marks = { 0 };
 	const struct region *region;
 	int rc = session_read(proc, &session, err);
 
@@ -77,5 +79,28 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 	vec_for_each (regions, region)
 		if (!rc && region_is_live(region) && region->module == module)
 			rc = add_region(image, proc, regions, region, err);
+	if (!rc)
+		rc = marks_read(proc, &marks, err);
+	if (!rc)
+		marks_lay_under(proc, &marks, image);
+	return rc;
+}
+
+int overlay_image(const struct proc *proc, const struct module *module, struct image **ret,
+		  struct uspl_err *err)
+{
+	region_vec updates = { 0 };
+	struct image *image = NULL;
+	int rc = module_image(proc, module, &image, err);
+
+	if (!rc)
+		rc = regions_read(proc, &updates, err);
+	if (!rc)
+		rc = overlay_add(image, proc, &updates, module->start, err);
+	regions_release(&updates);
+	if (rc)
+		image_free(image);
+	else
+		*ret = image;
 	return rc;
 }

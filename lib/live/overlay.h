@@ -11,6 +11,7 @@
 
 #include "live/region.h"
 #include "match/image.h"
+#include "proc/module.h"
 
 /*
  * Adds the code, the constants and the redirections of all live regions of the module that begins
@@ -18,6 +19,13 @@
  */
 int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,
 		taddr module, struct uspl_err *err) uspl_must_check;
+
+/*
+ * A module's image with all that updates have added, and without the jumps of the tracer and of
+ * markers; image_free frees it.
+ */
+int overlay_image(const struct proc *proc, const struct module *module, struct image **ret,
+		  struct uspl_err *err) uspl_must_check;
 
 /* True if addr lies in the region's new code or data. */
 bool overlay_holds(const struct region *region, taddr addr);

@@ -286,14 +286,6 @@ static int clear_pad(const struct proc *proc, const struct region_site *site, st
 	return proc_write(proc, site->pad, empty, site->pad_len, err);
 }
 
-static int unmap_page(const struct proc *proc, taddr page, struct uspl_err *err)
-{
-	struct inject_req req = inject_syscall(SYS_munmap, page, PAGE, 0);
-	size_t done;
-
-	return inject_run(proc, &req, 1, &done, err);
-}
-
 /*
  * Some pages, at most INJECT_MAX. An old kernel that doesn't know MAP_FIXED_NOREPLACE (Linux 4.17)
  * maps them elsewhere.
@@ -314,7 +306,7 @@ static int map_some(const struct pads *pads, size_t first, size_t n, struct uspl
 		if (i < done && (taddr)reqs[i].result == pads->pages.items[first + i])
 			continue;
 		for (size_t mapped = 0; mapped < first + i; mapped++)
-			if (unmap_page(pads->proc, pads->pages.items[mapped], NULL) != 0)
+			if (inject_unmap(pads->proc, pads->pages.items[mapped], PAGE, NULL) != 0)
 				log_info("gate", "a page for pads stays in pid %d",
 					 pads->proc->pid);
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "no page for a pad at 0x%" PRIx64,
@@ -375,7 +367,7 @@ int pads_discard(const struct proc *proc, const struct region *region, struct us
 		}
 		for (taddr page = first; !rc && site->pad_len && page <= last; page += PAGE)
 			if (!is_pad_page(&present, page, region))
-				rc = unmap_page(proc, page, err);
+				rc = inject_unmap(proc, page, PAGE, err);
 	}
 	regions_release(&present);
 	return rc;

@@ -34,25 +34,9 @@
 /* The x86-64 ABI of thread-local storage: a block begins with its own address; glibc's again. */
 #define TCB_SELF 2
 
-bool parked_follows_call(const struct proc *proc, taddr pc)
-{
-	uint8_t bytes[CONTEXT_CALL_MAX];
-
-	return proc_read_some(proc, pc - sizeof(bytes), bytes, sizeof(bytes)) == sizeof(bytes) &&
-	       context_ends_call(bytes, sizeof(bytes));
-}
-
-const struct mapping *parked_mapping_at(const struct parked_scan *scan, taddr addr)
-{
-	size_t low = vec_lower_bound(&scan->maps, it, it->end <= addr);
-
-	return low < scan->maps.n && scan->maps.items[low].start <= addr ? &scan->maps.items[low]
-									 : NULL;
-}
-
 static bool is_writable(const struct parked_scan *scan, taddr addr)
 {
-	const struct mapping *map = parked_mapping_at(scan, addr);
+	const struct mapping *map = mappings_at(&scan->maps, addr);
 
 	return map && map->write;
 }
@@ -101,10 +85,11 @@ static int note_word(struct parked_scan *scan, taddr at, taddr pc, bool mangled,
 	struct parked_word word = { .at = at, .pc = pc }, *item;
 	const struct mapping *map;
 
-	if (!safety_range_at(parked->safety, pc - 1) || !parked_follows_call(scan->proc, pc))
+	if (!safety_range_at(parked->safety, pc - 1) || parked_is_tracers(scan, at) ||
+	    !parked_follows_call(scan->proc, pc))
 		return 0;
 	look_around(scan, &word, mangled);
-	map = parked_mapping_at(scan, word.sp ? word.sp : at);
+	map = mappings_at(&scan->maps, word.sp ? word.sp : at);
 	if ((mangled && !word.sp) || !map)
 		return 0;
 	word.start = map->start;
@@ -188,10 +173,13 @@ int parked_scan(struct parked *parked, struct uspl_err *err)
 	int rc = proc_read_maps(proc, &scan.maps, err);
 
 	vec_release(&parked->words);
+	if (!rc)
+		rc = session_read(proc, &scan.session, err);
 	if (!rc && parked->safety->ranges.n)
 		rc = find_words(&scan, err);
 	if (!rc)
 		rc = parked_walk_stacks(&scan, err);
+	session_release(&scan.session);
 	mappings_release(&scan.maps);
 	return rc;
 }

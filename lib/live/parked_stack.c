@@ -39,6 +39,25 @@ struct search {
 	size_t frames;
 };
 
+bool parked_is_tracers(const struct parked_scan *scan, taddr addr)
+{
+	const struct trace_region *region;
+
+	vec_for_each (&scan->session.regions, region)
+		if (addr - region->head.desk < region->head.desk_len ||
+		    addr - region->head.tables < region->head.tables_len)
+			return true;
+	return false;
+}
+
+bool parked_follows_call(const struct proc *proc, taddr pc)
+{
+	uint8_t bytes[CONTEXT_CALL_MAX];
+
+	return proc_read_some(proc, pc - sizeof(bytes), bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       context_ends_call(bytes, sizeof(bytes));
+}
+
 /* The first word at addr or above. */
 static struct parked_word *word_from(const struct parked *parked, taddr addr)
 {
@@ -93,7 +112,7 @@ static struct some_regs regs_at(taddr sp, taddr pc)
 
 static bool is_code(const struct parked_scan *scan, taddr pc)
 {
-	const struct mapping *map = parked_mapping_at(scan, pc);
+	const struct mapping *map = mappings_at(&scan->maps, pc);
 
 	return map && map->exec && parked_follows_call(scan->proc, pc);
 }
@@ -210,7 +229,8 @@ static void try_key(struct search *search, const struct present *piece, size_t i
 
 	if (mangled)
 		sp = context_demangle(sp, search->scan->guard);
-	if (!is_worth(search->scan->parked, sp) || follow_context(search, at, mangled) || mangled)
+	if (!is_worth(search->scan->parked, sp) || parked_is_tracers(search->scan, at) ||
+	    follow_context(search, at, mangled) || mangled)
 		return;
 	if (!is_frames_own(search->scan, piece, at, sp) && is_new(search, sp))
 		follow_pushed(search, sp);

@@ -93,6 +93,8 @@ int region_list_add(region_list *list, const struct region *region,
 
 /* The function's entry, wherever the jump lies. */
 taddr region_site_entry(const struct region_site *site);
+/* True if fewer bytes are written there than a jump has: see entries.h. */
+bool region_site_is_tight(const struct region_site *site);
 /* True while any entry holds its jump: APPLIED, or interrupted in between, and not gone. */
 bool region_is_live(const struct region *region);
 /* True if a tool has died while it switched the region, and nobody has completed that. */
@@ -133,10 +135,7 @@ int region_write_applied(const struct proc *proc, struct region *region, int64_t
 int region_write_record(const struct proc *proc, const struct region *region,
 			struct uspl_err *err) uspl_must_check;
 
-/* Notes in the target and in the structure whether its unwinder knows eh_frame. */
-int region_write_frames(const struct proc *proc, struct region *region, bool frames,
-			struct uspl_err *err) uspl_must_check;
-/* The same for the key of its thread-local variables. */
+/* Notes in the target and in the structure the key of its thread-local variables. */
 int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
 			    struct uspl_err *err) uspl_must_check;
 

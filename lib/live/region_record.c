@@ -89,7 +89,7 @@ static bool gates_are_inside(const struct region *region)
 		return !region->word;
 	return at < region->map_len && region->gates_len <= region->map_len - at &&
 	       region->gates_len >= region->sites.n * GATE_LEN && word < region->map_len &&
-	       region->map_len - word >= sizeof(struct uspl_word);
+	       region->map_len - word >= USPL_WORD_LEN;
 }
 
 bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)

@@ -5,11 +5,15 @@
 
 #include <string.h>
 
+#include "uspl/mark_abi.h"
+
 #define SCAN_CHUNK 16384
 /* Signal frames one within the other, more than which no thread has. */
 #define SIGNALS_MAX 8
 /* The runtime of the tracer pushes no more than that above the return address of a traced call. */
 #define SHADOW_WORDS 32
+/* One return address may be hidden by the tracer, and by each session of markers. */
+#define HIDDEN_MAX (USPL_MARK_SHADOWS + 1)
 
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err)
@@ -127,20 +131,26 @@ static bool follow_signal(struct check *check, taddr pc, taddr sp)
 	return !check->finding->unreadable && follow(check, &regs);
 }
 
+/* What may be a return address at `at`, and what hides behind it. */
+static bool check_return(struct check *check, taddr at, uint64_t word)
+{
+	for (int i = 0; word && i < HIDDEN_MAX; i++) {
+		const struct safety_range *range = safety_range_at(check->safety, word - 1);
+
+		if (range) {
+			note_word(check->finding, range, word - 1);
+			return false;
+		}
+		word = unwinder_shadowed(check->safety->unwinder, at, word);
+	}
+	return true;
+}
+
 /* A word of the stack, taken for a return address. */
 static bool check_word(struct check *check, taddr at, uint64_t word)
 {
-	taddr hidden = unwinder_shadowed(check->safety->unwinder, at, word);
-	const struct safety_range *range = safety_range_at(check->safety, word - 1);
-
-	if (!range && hidden) {
-		word = hidden;
-		range = safety_range_at(check->safety, word - 1);
-	}
-	if (range) {
-		note_word(check->finding, range, word - 1);
+	if (!check_return(check, at, word))
 		return false;
-	}
 	return !unwinder_leaves_signal(check->safety->unwinder, word) ||
 	       follow_signal(check, word, at + sizeof(word));
 }
@@ -179,14 +189,9 @@ static bool check_shadow(struct check *check, taddr sp)
 	size_t n =
 		unwinder_shadow_near(check->safety->unwinder, check->pc, sp, pcs, ARRAY_SIZE(pcs));
 
-	for (size_t i = 0; i < n; i++) {
-		const struct safety_range *range = safety_range_at(check->safety, pcs[i] - 1);
-
-		if (range) {
-			note_word(check->finding, range, pcs[i] - 1);
+	for (size_t i = 0; i < n; i++)
+		if (!check_return(check, (sp & ~7ull) + 8 * i, pcs[i]))
 			return false;
-		}
-	}
 	return true;
 }
 

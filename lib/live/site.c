@@ -6,11 +6,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "proc/own.h"
+
 /*
  * Sites of one page are written together: one system call for each page of code, not for each site,
  * and the kernel makes it as a whole.
  */
 #define PIECE_MAX 4096
+/* Pages that are asked about at once. */
+#define OWNED_MAX 256
+
+bool site_needs_stop(const struct site *site)
+{
+	return site->guard > 1 || site->addr % WORD_LEN + site->len > WORD_LEN;
+}
 
 int site_plan_add(struct site_plan *plan, const struct site *site, struct uspl_err *err)
 {
@@ -80,12 +89,14 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 			 piece->addr);
 	piece->before = malloc(piece->len);
 	piece->after = malloc(piece->len);
-	if (!piece->before || !piece->after)
+	piece->now = malloc(piece->len);
+	if (!piece->before || !piece->after || !piece->now)
 		return uspl_fail_nomem(err);
 	rc = proc_read(plan->proc, piece->addr, piece->before, piece->len, err);
 	if (rc)
 		return rc;
 	memcpy(piece->after, piece->before, piece->len);
+	memcpy(piece->now, piece->before, piece->len); /* so that its pages are there in the stop */
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = place_site(plan, &sites[i], piece, err);
 	return rc;
@@ -111,21 +122,43 @@ int site_plan_check(struct site_plan *plan, struct uspl_err *err)
 	return 0;
 }
 
+/* What is known of some pages. */
+struct owned {
+	taddr from;
+	size_t n;
+	bool own[OWNED_MAX];
+};
+
+static int make_own(const struct site_plan *plan, struct owned *owned, taddr addr, uint8_t byte,
+		    struct uspl_err *err)
+{
+	taddr page = addr / PIECE_MAX * PIECE_MAX;
+
+	if (page < owned->from || page >= owned->from + owned->n * PIECE_MAX) {
+		owned->from = page;
+		owned->n = OWNED_MAX;
+		own_pages(plan->proc, page, OWNED_MAX, owned->own);
+	}
+	if (owned->own[(page - owned->from) / PIECE_MAX])
+		return 0;
+	return proc_write(plan->proc, addr, &byte, 1, err);
+}
+
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
+	struct owned owned = { 0 };
+	int rc = 0;
 
 	vec_for_each (&plan->pieces, piece) {
 		size_t last = piece->len - 1;
-		int rc = proc_write(plan->proc, piece->addr, piece->before, 1, err);
 
+		if (!rc)
+			rc = make_own(plan, &owned, piece->addr, piece->before[0], err);
 		if (!rc && piece->addr / PIECE_MAX != (piece->addr + last) / PIECE_MAX)
-			rc = proc_write(plan->proc, piece->addr + last, piece->before + last, 1,
-					err);
-		if (rc)
-			return rc;
+			rc = make_own(plan, &owned, piece->addr + last, piece->before[last], err);
 	}
-	return 0;
+	return rc;
 }
 
 /* True if memory holds exactly these bytes. */
@@ -135,6 +168,31 @@ static bool holds(const struct proc *proc, const struct site_piece *piece, const
 
 	return proc_read_some(proc, piece->addr, have, piece->len) == piece->len &&
 	       !memcmp(have, bytes, piece->len);
+}
+
+/* The first piece of which memory doesn't hold what it had, or is to have; NULL if there is none. */
+static const struct site_piece *find_other(const struct site_plan *plan, bool after)
+{
+	struct proc_piece reads[PROC_PIECES_MAX];
+	const struct site_piece *pieces = plan->pieces.items;
+	size_t n;
+
+	for (size_t at = 0; at < plan->pieces.n; at += n) {
+		bool all_read;
+
+		for (n = 0; n < PROC_PIECES_MAX && at + n < plan->pieces.n; n++)
+			reads[n] = (struct proc_piece){ pieces[at + n].addr, pieces[at + n].len,
+							pieces[at + n].now };
+		all_read = proc_read_pieces(plan->proc, reads, n);
+		for (size_t i = at; i < at + n; i++) {
+			const uint8_t *bytes = after ? pieces[i].after : pieces[i].before;
+
+			if (all_read ? memcmp(pieces[i].now, bytes, pieces[i].len)
+				     : !holds(plan->proc, &pieces[i], bytes))
+				return &pieces[i];
+		}
+	}
+	return NULL;
 }
 
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
@@ -156,32 +214,43 @@ int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
 	return 0;
 }
 
-int site_plan_switch(struct site_plan *plan, struct uspl_err *err)
+int site_plan_write(struct site_plan *plan, struct uspl_err *err)
 {
-	const struct site_piece *piece;
+	const struct site_piece *piece = find_other(plan, false);
 	int rc = 0, restored;
 
 	plan->written = 0;
-	vec_for_each (&plan->pieces, piece) {
-		if (!holds(plan->proc, piece, piece->before))
-			rc = uspl_fail(err, USPL_E_OVERWRITTEN,
-				       "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
-				       piece->addr, plan->proc->pid);
-		if (rc)
-			break;
+	if (piece)
+		return uspl_fail(err, USPL_E_OVERWRITTEN,
+				 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
+				 piece->addr, plan->proc->pid);
+	for (size_t i = 0; !rc && i < plan->pieces.n; i++) {
+		piece = &plan->pieces.items[i];
 		plan->written++;
 		rc = proc_write(plan->proc, piece->addr, piece->after, piece->len, err);
-		if (!rc && !holds(plan->proc, piece, piece->after))
-			rc = uspl_fail(err, USPL_E_SYSTEM,
-				       "the code at 0x%" PRIx64
-				       " of pid %d doesn't stay as written",
-				       piece->addr, plan->proc->pid);
-		if (rc)
-			break;
 	}
-	if (!rc)
-		return 0;
-	restored = site_plan_restore(plan, err);
+	restored = rc ? site_plan_restore(plan, err) : 0;
+	return restored ? restored : rc;
+}
+
+int site_plan_confirm(const struct site_plan *plan, struct uspl_err *err)
+{
+	const struct site_piece *piece = find_other(plan, true);
+
+	return piece ? uspl_fail(err, USPL_E_SYSTEM,
+				 "the code at 0x%" PRIx64 " of pid %d doesn't stay as written",
+				 piece->addr, plan->proc->pid)
+		     : 0;
+}
+
+int site_plan_switch(struct site_plan *plan, struct uspl_err *err)
+{
+	int rc = site_plan_write(plan, err), restored;
+
+	if (rc)
+		return rc;
+	rc = site_plan_confirm(plan, err);
+	restored = rc ? site_plan_restore(plan, err) : 0;
 	return restored ? restored : rc;
 }
 
@@ -192,6 +261,7 @@ void site_plan_release(struct site_plan *plan)
 	vec_for_each (&plan->pieces, piece) {
 		free(piece->before);
 		free(piece->after);
+		free(piece->now);
 	}
 	vec_release(&plan->pieces);
 	vec_release(&plan->sites);

@@ -9,7 +9,7 @@
  *     site_plan_add      name the sites
  *     site_plan_check    before the stop: read what is there and check it
  *     site_plan_prepare  before the stop: make the pages private
- *     site_plan_switch   in the stop: check again, write, read back
+ *     site_plan_switch   in the stop: check again, write, read back (or _write, and _confirm later)
  *     site_plan_restore  in the stop: put back what site_plan_switch found
  */
 #ifndef USPL_LIVE_SITE_H
@@ -36,17 +36,26 @@ struct site {
 	uint8_t gate[SITE_BYTES_MAX];
 };
 
+typedef VEC(struct site) site_vec;
+
+/*
+ * True if it can't be written while somebody runs: several instructions become one, or it doesn't lie
+ * in one word.
+ */
+bool site_needs_stop(const struct site *site);
+
 /* A piece of code memory, of whole words, that is written in one go; it covers one or more sites. */
 struct site_piece {
 	taddr addr;
 	size_t len;
 	uint8_t *before, *after; /* len bytes each */
+	uint8_t *now;            /* room for as many, for what is read in the stop */
 };
 
 struct site_plan {
 	const struct proc *proc;
 	bool either; /* after an interrupted switch: a site may have its new bytes already */
-	VEC(struct site) sites;
+	site_vec sites;
 	VEC(struct site_piece) pieces;
 	size_t written; /* pieces that site_plan_switch has begun to write */
 };
@@ -57,12 +66,17 @@ int site_plan_add(struct site_plan *plan, const struct site *site,
 /* USPL_E_OVERWRITTEN, with the function and the bytes, if a site doesn't have its `from` bytes. */
 int site_plan_check(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
- * Writes one byte of each page with the value that it has: the kernel makes the page private now
- * (some microseconds), and not while everybody waits. Threads that run through it don't notice.
+ * Writes one byte of each page that isn't the process's own yet, with the value that it has: the kernel
+ * makes the page private now (some microseconds), and not while everybody waits. Threads that run
+ * through it don't notice.
  */
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* On failure nothing is kept: what was written is put back, or the code is USPL_E_STRANDED. */
 int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/* The same without reading back, for which there is site_plan_confirm when nobody waits any more. */
+int site_plan_write(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/* USPL_E_SYSTEM if a site doesn't have what was written to it. */
+int site_plan_confirm(const struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* USPL_E_STRANDED if a byte can't be put back. */
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* Frees the plan; nothing in the target. */

@@ -3,6 +3,7 @@
 
 #include "live/stack.h"
 
+#include "live/marked.h"
 #include "live/region.h"
 #include "live/traced.h"
 
@@ -43,11 +44,35 @@ static int add_tracers(struct unwinder *unwinder, const struct trace_session *se
 	return rc;
 }
 
+/* Returns that probes of markers wait for. */
+static int add_marks(struct unwinder *unwinder, const struct marks *marks, struct uspl_err *err)
+{
+	const struct mark_region *region;
+	int rc = 0;
+
+	vec_for_each (&marks->regions, region) {
+		const struct uspl_mark_region *head = &region->head;
+		struct unwind_tracer tracer = {
+			.thunks = head->thunks,
+			.thunks_end = head->thunks + head->thunks_len,
+			.code = head->code,
+			.code_end = head->text + head->text_len,
+			.eh_frame = head->eh_frame,
+			.eh_frame_len = USPL_TRACE_FRAMES,
+			.shadow = head->shared.shadow,
+		};
+
+		rc = rc ? rc : unwinder_add_tracer(unwinder, &tracer, err);
+	}
+	return rc;
+}
+
 int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		       struct uspl_err *err)
 {
 	auto_unwinder struct unwinder *unwinder = NULL;
 	auto_session struct trace_session session = { 0 };
+	auto_marks struct marks marks = { 0 };
 	region_vec regions = { 0 };
 	int rc = unwinder_new(proc, modules, &unwinder, err);
 
@@ -59,6 +84,10 @@ int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struc
 		rc = session_read(proc, &session, err);
 	if (!rc)
 		rc = add_tracers(unwinder, &session, err);
+	if (!rc)
+		rc = marks_read(proc, &marks, err);
+	if (!rc)
+		rc = add_marks(unwinder, &marks, err);
 	regions_release(&regions);
 	if (!rc)
 		*ret = take_ptr(unwinder);

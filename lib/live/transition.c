@@ -12,6 +12,7 @@
 #include "live/backend.h"
 #include "live/blockers.h"
 #include "live/gate.h"
+#include "live/marked.h"
 #include "live/parked.h"
 #include "live/stack.h"
 #include "proc/memcg.h"
@@ -19,24 +20,6 @@
 
 /* How often the quiet way may come to nothing, without anybody being in the way. */
 #define HURRIED_MAX 10
-
-int64_t run_limit_ns(const struct run *run)
-{
-	double limit_s = run->t->max_pause_s;
-
-	return limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
-}
-
-struct safety_finding *run_next_finding(struct run *run)
-{
-	return &run->findings[run->n_findings < WAITER_MAX ? run->n_findings : WAITER_MAX - 1];
-}
-
-void run_add_finding(struct run *run)
-{
-	if (run->n_findings < WAITER_MAX)
-		run->n_findings++;
-}
 
 /*
  * The code that the sites' entries lead to now must be empty; for the old code that is what the
@@ -142,6 +125,22 @@ static int require_memory(const struct transition *t, struct uspl_err *err)
 	return memcg_require(t->proc, pages * 4096, err);
 }
 
+/* Markers come and go while an update is there, but not where its own jumps are. */
+static int add_marks(struct run *run, const struct transition *t, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	const struct region_site *site;
+	int rc = marks_read(t->proc, &marks, err);
+
+	for (size_t i = 0; !rc && i < t->n_regions; i++)
+		vec_for_each (&t->regions[i]->sites, site)
+			rc = rc ? rc
+				: marks_refuse_at(t->proc, &marks, site->name, site->addr,
+						  site->len, err);
+	safety_seal(&run->safety);
+	return rc ? rc : marks_guard(&marks, &run->safety, err);
+}
+
 /* What a run needs to look at the threads. */
 static int run_prepare(struct run *run, const struct transition *t, struct uspl_err *err)
 {
@@ -154,6 +153,8 @@ static int run_prepare(struct run *run, const struct transition *t, struct uspl_
 	for (size_t i = 0; !rc && i < t->n_regions; i++)
 		rc = add_region(run, t->regions[i], &present, err);
 	regions_release(&present);
+	if (!rc)
+		rc = add_marks(run, t, err);
 	if (!rc)
 		rc = add_left_agents(run, err);
 	if (!rc)

@@ -15,30 +15,7 @@ void words_release(struct words *words)
 	vec_release(&words->items);
 }
 
-/* True if the site can't be written while somebody runs through it. */
-static bool needs_still(const struct site *site)
-{
-	return site->guard > 1 || site->addr % WORD_LEN + site->len > WORD_LEN;
-}
-
-/*
- * True if a site that does is, in part, in the word at addr. *cursor: the first site that doesn't end
- * before; sites are sorted.
- */
-static bool is_still(const struct site_plan *plan, taddr addr, size_t *cursor)
-{
-	const struct site *sites = plan->sites.items;
-
-	while (*cursor < plan->sites.n && sites[*cursor].addr + sites[*cursor].len <= addr)
-		++*cursor;
-	for (size_t i = *cursor; i < plan->sites.n && sites[i].addr < addr + WORD_LEN; i++)
-		if (needs_still(&sites[i]))
-			return true;
-	return false;
-}
-
-static int take_piece(struct words *quiet, struct words *still, const struct site_plan *plan,
-		      const struct site_piece *piece, size_t *cursor, struct uspl_err *err)
+static int take_piece(struct words *words, const struct site_piece *piece, struct uspl_err *err)
 {
 	for (size_t at = 0; at < piece->len; at += WORD_LEN) {
 		struct inject_word word = { .addr = piece->addr + at }, *item;
@@ -47,7 +24,7 @@ static int take_piece(struct words *quiet, struct words *still, const struct sit
 		memcpy(&word.to, piece->after + at, sizeof(word.to));
 		if (word.from == word.to)
 			continue;
-		item = vec_push(is_still(plan, word.addr, cursor) ? &still->items : &quiet->items);
+		item = vec_push(&words->items);
 		if (!item)
 			return uspl_fail_nomem(err);
 		*item = word;
@@ -55,15 +32,13 @@ static int take_piece(struct words *quiet, struct words *still, const struct sit
 	return 0;
 }
 
-int words_take(struct words *quiet, struct words *still, const struct site_plan *plan,
-	       struct uspl_err *err)
+int words_take(struct words *words, const struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
-	size_t cursor = 0;
 	int rc = 0;
 
 	vec_for_each (&plan->pieces, piece)
-		rc = rc ? rc : take_piece(quiet, still, plan, piece, &cursor, err);
+		rc = rc ? rc : take_piece(words, piece, err);
 	return rc;
 }
 
@@ -85,15 +60,6 @@ static int protection_of(const struct mapping *map)
 	       (map->exec ? PROT_EXEC : 0);
 }
 
-static int make(const struct words *words, const struct words_maker *maker, struct inject_req *reqs,
-		size_t n, struct uspl_err *err)
-{
-	size_t done;
-
-	return maker->thread ? inject_run_stopped(maker->agent, maker->thread, reqs, n, err)
-			     : inject_run(words->proc, reqs, n, &done, err);
-}
-
 /* Words in one mapping. */
 struct stretch {
 	size_t first, n;
@@ -102,12 +68,12 @@ struct stretch {
 };
 
 /* After a run of which it isn't known how far it came. */
-static void protect_again(const struct words *words, const struct words_maker *maker,
-			  const struct stretch *stretch)
+static void protect_again(const struct words *words, const struct stretch *stretch)
 {
 	struct inject_req req = protect(stretch->from, stretch->to, stretch->prot);
+	size_t done;
 
-	if (make(words, maker, &req, 1, NULL) != 0)
+	if (inject_run(words->proc, &req, 1, &done, NULL) != 0)
 		log_info("words", "code at 0x%" PRIx64 " of pid %d may have stayed writable",
 			 stretch->from, words->proc->pid);
 }
@@ -136,19 +102,20 @@ static size_t exchanges(const struct words *words, const struct stretch *stretch
 	return n;
 }
 
-static int exchange_stretch(const struct words *words, const struct words_maker *maker,
-			    const struct stretch *stretch, struct uspl_err *err)
+static int exchange_stretch(const struct words *words, const struct stretch *stretch,
+			    struct uspl_err *err)
 {
+	const struct inject_choice choice = { .slate = words->slate };
 	struct inject_req reqs[INJECT_MAX];
-	size_t n = 1;
+	size_t n = 1, done;
 	int rc;
 
 	reqs[0] = protect(stretch->from, stretch->to, stretch->prot | PROT_WRITE);
 	n += exchanges(words, stretch, reqs + n);
 	reqs[n++] = protect(stretch->from, stretch->to, stretch->prot);
-	rc = make(words, maker, reqs, n, err);
+	rc = inject_run_in(words->proc, &choice, reqs, n, &done, err);
 	if (rc) {
-		protect_again(words, maker, stretch);
+		protect_again(words, stretch);
 		return rc;
 	}
 	if (reqs[0].result < 0)
@@ -156,7 +123,7 @@ static int exchange_stretch(const struct words *words, const struct words_maker 
 				 "code at 0x%" PRIx64 " can't be made writable in pid %d",
 				 stretch->from, words->proc->pid);
 	if (reqs[n - 1].result < 0)
-		protect_again(words, maker, stretch);
+		protect_again(words, stretch);
 	if (words->table && (uint64_t)reqs[1].result != stretch->n)
 		return uspl_fail(err, USPL_E_OVERWRITTEN,
 				 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
@@ -186,8 +153,7 @@ static int find_stretch(const struct words *words, size_t first, size_t n, struc
 	return 0;
 }
 
-int words_exchange(const struct words *words, size_t first, size_t n,
-		   const struct words_maker *maker, struct uspl_err *err)
+int words_exchange(const struct words *words, size_t first, size_t n, struct uspl_err *err)
 {
 	int rc = 0;
 
@@ -196,7 +162,7 @@ int words_exchange(const struct words *words, size_t first, size_t n,
 
 		rc = find_stretch(words, first, n, &stretch, err);
 		if (!rc)
-			rc = exchange_stretch(words, maker, &stretch, err);
+			rc = exchange_stretch(words, &stretch, err);
 		first += rc ? 0 : stretch.n;
 		n -= rc ? 0 : stretch.n;
 	}

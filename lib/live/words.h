@@ -23,32 +23,26 @@ struct words {
 	word_vec items; /* to be exchanged, by address */
 	/* In the target, where their table is: room for all of them; 0: none. */
 	taddr table;
+	taddr slate; /* as in struct inject_choice */
 };
 
 /*
- * Takes the words in which what a checked plan's sites have and are to have differ: to `quiet` those
- * that can be exchanged while everybody runs, to `still` the others. That is a word with a part of a
- * site that has a guard, or that doesn't lie in one word.
+ * Takes the words in which what a checked plan's sites have and are to have differ. None of them is a
+ * site that needs a stop (site_needs_stop).
  */
-int words_take(struct words *quiet, struct words *still, const struct site_plan *plan,
+int words_take(struct words *words, const struct site_plan *plan,
 	       struct uspl_err *err) uspl_must_check;
 /* Frees the words. */
 void words_release(struct words *words);
 /* Writes the table: for words that are exchanged by one. */
 int words_write(const struct words *words, struct uspl_err *err) uspl_must_check;
 
-/* Who makes an exchange. */
-struct words_maker {
-	/* Both NULL: any thread, for which nobody else has to stand still. */
-	struct inject_agent *agent;
-	struct thread *thread; /* a stopped one */
-};
-
 /*
- * Exchanges n words from the one with index `first` on. USPL_E_UNSUPPORTED: the code can't be made
- * writable, and none is exchanged. USPL_E_OVERWRITTEN: those before one that has changed are.
+ * Exchanges n words from the one with index `first` on, while everybody runs but the thread that does
+ * it. USPL_E_UNSUPPORTED: the code can't be made writable, and none is exchanged.
+ * USPL_E_OVERWRITTEN: those before one that has changed are.
  */
 int words_exchange(const struct words *words, size_t first, size_t n,
-		   const struct words_maker *maker, struct uspl_err *err) uspl_must_check;
+		   struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -11,7 +11,8 @@
 //	  code has a section for each function, so that the assembler could not know how far a tail
 //	  jump goes; the running code may come from one section, where it could;
 //	- an access through the GOT became a direct one (arch: insn_relaxed), one to a thread-local
-//	  variable by a call became one that counts from the thread pointer (tls_relaxed).
+//	  variable by a call became one that counts from the thread pointer (tls_relaxed);
+//	- a profiler's call became a nop, by uspl-trace.
 //
 // Since all of these move what follows, a map tells where each instruction of the pre code went. A
 // jump within the function must lead to the instruction that its counterpart leads to; this is
@@ -19,6 +20,7 @@
 
 #include <string.h>
 
+#include "arch/hook_name.h"
 #include "match/internal.h"
 
 /* One side's current instruction. */
@@ -225,6 +227,23 @@ static bool is_tls_relaxed(const struct trial *trial, struct cursor *pre, struct
 	return true;
 }
 
+/*
+ * A profiler's call that uspl-trace has turned into one nop (lib/tracing/quieten.c), which was skipped:
+ * the function does the same but for the profiler.
+ */
+static bool is_quietened(const struct trial *trial, const struct cursor *pre,
+			 const struct cursor *run, const struct objrel *rels, size_t n)
+{
+	struct insn nop;
+
+	return n == 1 && rels->sym && rels->sym->name && is_hook_name(rels->sym->name) &&
+	       (pre->insn.flow == INSN_CALL || pre->insn.flow == INSN_CALL_INDIRECT) &&
+	       run->at >= pre->insn.len &&
+	       trial->match->arch->insn_decode(run->code + run->at - pre->insn.len, pre->insn.len,
+					       &nop) &&
+	       nop.is_nop && nop.len == pre->insn.len;
+}
+
 static bool compare_tls(struct trial *trial, const struct cursor *run, const struct objrel *rel,
 			const struct tls_form *form)
 {
@@ -289,10 +308,15 @@ static bool lockstep(struct trial *trial)
 		trial->run_at = trial->addr + run.at;
 		if (!run_ok)
 			return trial_fail_code(trial);
+		rels = rels_of(sec, &next_rel, pre.at, pre.at + pre.insn.len, &n);
+		if (is_quietened(trial, &pre, &run, rels, n)) {
+			trial->map[pre.at] = (uint32_t)(run.at - pre.insn.len);
+			pre.at += pre.insn.len;
+			continue;
+		}
 		if (pre.at == 0 && !check_entry(trial, &pre, &run))
 			return false;
 		trial->map[pre.at] = (uint32_t)run.at;
-		rels = rels_of(sec, &next_rel, pre.at, pre.at + pre.insn.len, &n);
 		if (n && rels->sym && is_tls_relaxed(trial, &pre, &run, rels, &form))
 			same = compare_tls(trial, &run, rels, &form);
 		else

@@ -98,8 +98,7 @@ static Dwfl_Module *report(struct image_backing *backing)
 	return mod;
 }
 
-/* The same, once for all questions. */
-static Dwfl_Module *module_of(const struct image *image)
+Dwfl_Module *image_dwfl_module(const struct image *image)
 {
 	struct image_backing *backing = image_backing(image);
 
@@ -140,7 +139,7 @@ int image_set_debug_place(struct image *image, const char *path, int64_t bias, c
 
 int image_add_debug_symbols(struct image *image, struct uspl_err *err)
 {
-	Dwfl_Module *mod = module_of(image);
+	Dwfl_Module *mod = image_dwfl_module(image);
 	int n = mod ? dwfl_module_getsymtab(mod) : 0;
 
 	return n > 1 && tells_more(image, mod, n) ? take_symbols(image, mod, n, err) : 0;
@@ -155,7 +154,7 @@ static bool is_unit(Dwarf_Die *die, const char *unit)
 
 char *image_producer(const struct image *image, const char *unit)
 {
-	Dwfl_Module *mod = module_of(image);
+	Dwfl_Module *mod = image_dwfl_module(image);
 	Dwarf_Addr bias;
 	Dwarf *dwarf = mod ? dwfl_module_getdwarf(mod, &bias) : NULL;
 	Dwarf_CU *cu = NULL;
@@ -173,7 +172,7 @@ char *image_producer(const struct image *image, const char *unit)
 
 char *image_line(const struct image *image, taddr addr)
 {
-	Dwfl_Module *mod = module_of(image);
+	Dwfl_Module *mod = image_dwfl_module(image);
 	Dwfl_Line *line = mod ? dwfl_module_getsrc(mod, addr) : NULL;
 	int number = 0;
 	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;

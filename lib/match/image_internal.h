@@ -23,6 +23,8 @@ struct image_backing {
 
 /* The file of an image that image_open_elf opened, NULL if it has none. */
 struct image_backing *image_backing(const struct image *image);
+/* The program as libdwfl sees it, made once for all questions; NULL if it doesn't. */
+Dwfl_Module *image_dwfl_module(const struct image *image);
 /* True for a symbol that stands for a place in the program. */
 bool image_wants_symbol(const GElf_Sym *sym);
 /* Puts the symbols in the order of their addresses. */

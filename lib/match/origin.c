@@ -31,7 +31,8 @@ static char *join_strings(const Elf_Data *data)
 	return all.len ? buf_take(&all) : NULL;
 }
 
-static char *read_compiler(Elf *elf)
+/* A section's contents; NULL if there is none of the name. */
+static const Elf_Data *find_section(Elf *elf, const char *wanted)
 {
 	size_t names = 0;
 	Elf_Scn *scn = NULL;
@@ -39,19 +40,40 @@ static char *read_compiler(Elf *elf)
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return NULL;
 	while ((scn = elf_nextscn(elf, scn))) {
-		Elf_Data *data;
+		const Elf_Data *data;
 		const char *name;
 		GElf_Shdr shdr;
 
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_PROGBITS)
 			continue;
 		name = elf_strptr(elf, names, shdr.sh_name);
-		if (!name || strcmp(name, ".comment"))
+		if (!name || strcmp(name, wanted))
 			continue;
 		data = elf_getdata(scn, NULL);
-		return data && data->d_buf ? join_strings(data) : NULL;
+		return data && data->d_buf ? data : NULL;
 	}
 	return NULL;
+}
+
+static char *read_compiler(Elf *elf)
+{
+	const Elf_Data *data = find_section(elf, ".comment");
+
+	return data ? join_strings(data) : NULL;
+}
+
+/*
+ * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all units that
+ * were compiled alike. Of several nothing tells which is whose.
+ */
+static char *read_options(Elf *elf)
+{
+	const Elf_Data *data = find_section(elf, ".GCC.command.line");
+	size_t len = data ? strnlen(data->d_buf, data->d_size) : 0;
+
+	if (!len || len + 1 != data->d_size || strncmp(data->d_buf, "GNU ", 4) != 0)
+		return NULL;
+	return strndup(data->d_buf, len);
 }
 
 void origin_of_image(const struct image *image, const char *unit, struct origin *ret)
@@ -63,6 +85,8 @@ void origin_of_image(const struct image *image, const char *unit, struct origin 
 		return;
 	ret->compiler = read_compiler(elf);
 	ret->producer = image_producer(image, unit);
+	if (!ret->producer)
+		ret->producer = read_options(elf);
 }
 
 /* True for options that leave the code as it is, or that uspl-create adds. */
@@ -75,6 +99,7 @@ static bool is_silent(const char *word, size_t len)
 		"-ffile-prefix-map",
 		"-fdebug-prefix-map",
 		"-frandom-seed",
+		"-frecord-gcc-switches",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)

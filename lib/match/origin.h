@@ -3,7 +3,8 @@
  * origin.h - what a program was made with, and why code made from its source may differ
  *
  * A program's file tells its compiler (.comment) and the options of each of its units
- * (DW_AT_producer), if neither was stripped. The update knows both of its own code.
+ * (DW_AT_producer), if neither was stripped, or of all (.GCC.command.line), if it was built so. The
+ * update knows both of its own code.
  */
 #ifndef USPL_MATCH_ORIGIN_H
 #define USPL_MATCH_ORIGIN_H

@@ -14,13 +14,20 @@
 #include "proc/agent.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 
 extern const uint8_t uspl_agent[], uspl_agent_end[];
 
 #define PAGE 4096ull
+/* How a thread that was sent is looked for outside: by its signals, then stopped. */
+#define GUEST_LOOKS 50
+#define GUEST_PAUSE_NS 20000
+#define GUEST_STOPS 5
+#define GUEST_STOP_NS 1000000000ll
 
 static size_t agent_len(void)
 {
@@ -86,11 +93,13 @@ static int place_agent(const struct proc *proc, struct inject_agent *ret, struct
 		return rc;
 	/* Slack that is all zeros is best: then what belongs there is known whatever happened before. */
 	vec_for_each (&modules, module) {
-		taddr slack = module->is_vdso || clear ? 0 : slack_of(proc, module);
+		taddr slack = module->is_vdso ? 0 : slack_of(proc, module);
+		enum slack_state state = slack ? slack_state(proc, slack) : SLACK_OTHER;
 
-		clear |= slack && slack_state(proc, slack) != SLACK_OTHER;
-		if (slack && (clear || !addr))
+		ret->haunted |= state == SLACK_AGENT;
+		if (slack && !clear && (state != SLACK_OTHER || !addr))
 			addr = slack;
+		clear |= state != SLACK_OTHER;
 	}
 	modules_release(&modules);
 	if (!addr)
@@ -118,11 +127,91 @@ int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct 
 	return rc;
 }
 
-void inject_agent_free(struct inject_agent *agent)
+bool inject_agent_is_stuck(const struct inject_agent *agent)
 {
-	if (agent && !agent->kept &&
+	return agent->kept;
+}
+
+int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err)
+{
+	pid_t *item = vec_push(&agent->guests);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = tid;
+	return 0;
+}
+
+static bool is_inside(const struct inject_agent *agent, taddr pc)
+{
+	return pc >= agent->addr && pc < agent->addr + agent->len;
+}
+
+/*
+ * In the agent a thread blocks all signals that can be blocked, up to the call that is its way out. One
+ * that does so of its own can't be told by that.
+ */
+static bool shows_outside(const struct inject_agent *agent, pid_t tid)
+{
+	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
+
+	return thread_blocked_signals(agent->proc, tid) != ~never;
+}
+
+/* True if the thread, stopped for that, stands somewhere else, or has ended. */
+static bool stops_outside(const struct inject_agent *agent, pid_t tid)
+{
+	struct thread thread = { .tid = tid };
+	int rc = thread_seize(agent->proc, &thread, NULL);
+
+	if (!rc) {
+		thread_interrupt(&thread);
+		rc = thread_wait(agent->proc, &thread, clock_now_ns() + GUEST_STOP_NS, NULL);
+	}
+	if (!rc && thread.state == THREAD_STOPPED)
+		rc = thread_read_regs(agent->proc, &thread, NULL);
+	thread_release(agent->proc, &thread);
+	return !rc && (thread.state == THREAD_GONE || !is_inside(agent, regs_pc(&thread.regs)));
+}
+
+/*
+ * A thread that was sent says that it is done a few instructions before it leaves. It never comes
+ * back, so it is enough to see it outside once.
+ */
+static bool has_left(const struct inject_agent *agent, pid_t tid)
+{
+	for (int look = 0; look < GUEST_LOOKS; look++) {
+		const struct timespec pause = { .tv_nsec = GUEST_PAUSE_NS * look };
+
+		if (shows_outside(agent, tid))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	for (int stop = 0; stop < GUEST_STOPS; stop++)
+		if (stops_outside(agent, tid))
+			return true;
+	return false;
+}
+
+static void agent_release(struct inject_agent *agent)
+{
+	const pid_t *tid;
+	sigset_t old;
+
+	thread_guard(&old);
+	vec_for_each (&agent->guests, tid)
+		agent->kept = agent->kept || !has_left(agent, *tid);
+	thread_unguard(&old);
+	if (!agent->kept &&
 	    proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
 		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
+	vec_release(&agent->guests);
+}
+
+void inject_agent_free(struct inject_agent *agent)
+{
+	if (agent)
+		agent_release(agent);
 	free(agent);
 }
 

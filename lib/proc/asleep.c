@@ -4,7 +4,7 @@
  * The sum of all run counts (taskstats) is one number for a question about all threads: has any
  * sleeper run since the look? Counts only grow. So if
  *
- *     sum = dead + the sleepers' counts as looked at + the held threads' counts
+ *     sum = dead + the sleepers' counts as looked at + the cleared threads' counts
  *
  * none of them has grown. `dead` is what threads that are no more have left in the sum. It grows
  * only, and is at least 0, which is all that needs to be known of a process whose threads live on.
@@ -14,7 +14,7 @@
  * an unlisted thread were in the sum; so no thread may have been born between counting the threads
  * and the sum, which the last process id given out tells (/proc/loadavg).
  *
- * A thread in its exit is in the sum twice for a moment. It is not asleep then, nor can it be held,
+ * A thread in its exit is in the sum twice for a moment. It is not asleep then, nor can it be stopped,
  * so that asleep_unchanged says no as long as it is there; and when it is gone, the bound holds.
  */
 
@@ -264,8 +264,9 @@ static void look_at_moved(struct asleep *asleep)
 	struct asleep_thread *thread;
 
 	vec_for_each (&asleep->threads, thread)
-		if (!thread->held && (thread->class == ASLEEP_RUNS ||
-				      runcount_read(&thread->count, asleep->proc) != thread->runs))
+		if (!thread->cleared &&
+		    (thread->class == ASLEEP_RUNS ||
+		     runcount_read(&thread->count, asleep->proc) != thread->runs))
 			look_at(asleep, thread);
 }
 
@@ -284,8 +285,9 @@ int asleep_look_again(struct asleep *asleep, struct uspl_err *err)
 {
 	int rc = 0;
 
-	if (count_threads(asleep) != asleep->threads.n) {
+	if (asleep->stale || count_threads(asleep) != asleep->threads.n) {
 		asleep->dead_known = false;
+		asleep->stale = false;
 		rc = list_threads(asleep, err);
 	}
 	if (!rc)
@@ -293,15 +295,40 @@ int asleep_look_again(struct asleep *asleep, struct uspl_err *err)
 	return rc;
 }
 
-/* One by one: no sleeper has run. */
+bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *thread)
+{
+	return thread->class == ASLEEP_SLEEPS &&
+	       runcount_read(&thread->count, asleep->proc) == thread->runs;
+}
+
+/*
+ * If each of those that we know is there after they were counted, it was there when they were, and
+ * if they were as many, there was no other.
+ */
+bool asleep_is_complete(struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+
+	asleep->stale = count_threads(asleep) != asleep->threads.n;
+	vec_for_each (&asleep->threads, thread)
+		asleep->stale = asleep->stale ||
+				runcount_read(&thread->count, asleep->proc) == RUNCOUNT_NONE;
+	return !asleep->stale;
+}
+
+/* One by one: no sleeper has run, and no other thread has taken the place of one without code. */
 static bool counts_unchanged(const struct asleep *asleep)
 {
 	const struct asleep_thread *thread;
 
-	vec_for_each (&asleep->threads, thread)
-		if (thread->class == ASLEEP_SLEEPS && !thread->held &&
-		    runcount_read(&thread->count, asleep->proc) != thread->runs)
+	vec_for_each (&asleep->threads, thread) {
+		if (thread->cleared)
+			continue;
+		if (thread->class == ASLEEP_NO_CODE
+			    ? runcount_read(&thread->count, asleep->proc) == RUNCOUNT_NONE
+			    : !asleep_sleeps_on(asleep, thread))
 			return false;
+	}
 	return true;
 }
 
@@ -309,6 +336,7 @@ bool asleep_unchanged(struct asleep *asleep)
 {
 	const struct asleep_thread *thread;
 	uint64_t want = asleep->dead, sum;
+	size_t n_cleared = 0;
 
 	/*
 	 * First of all: a thread that we don't know can make up for one that is gone, but the one
@@ -316,12 +344,17 @@ bool asleep_unchanged(struct asleep *asleep)
 	 */
 	if (count_threads(asleep) != asleep->threads.n)
 		return false;
-	/* The held ones' counts stand still; read before the sum, they can't hide another's run. */
+	/* The stopped ones' counts stand still; read before the sum, they can't hide another's run. */
 	vec_for_each (&asleep->threads, thread) {
-		if (thread->class == ASLEEP_RUNS && !thread->held)
+		if (thread->class == ASLEEP_RUNS && !thread->cleared)
 			return false;
-		want += thread->held ? runcount_read(&thread->count, asleep->proc) : thread->runs;
+		n_cleared += thread->cleared;
+		want += thread->cleared ? runcount_read(&thread->count, asleep->proc)
+					: thread->runs;
 	}
+	/* Nobody bears a thread then. */
+	if (n_cleared == asleep->threads.n)
+		return true;
 	if (!sum_is_ours(asleep) || !runsum_read(&asleep->sum, &sum))
 		return counts_unchanged(asleep);
 	return sum == want || (!asleep->dead_known && counts_unchanged(asleep));

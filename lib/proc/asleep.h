@@ -5,7 +5,7 @@
  *     asleep_open       once for a process: what its kernel can tell
  *     asleep_look       each thread: it runs, or it sleeps, and then where
  *     (the caller checks the stacks of those that sleep, in the process's memory as it is)
- *     (the caller stops those that run, and marks them as held)
+ *     (the caller stops those that run, and marks them as cleared)
  *     asleep_unchanged  has none of the sleepers run since the look? Then all that was found is true
  *                       at this instant
  *     asleep_release
@@ -47,8 +47,11 @@ struct asleep_thread {
 	 * stack was checked and found free.
 	 */
 	bool clean;
-	/* The caller's: it stands still in a stop of ours. It isn't looked at while it does. */
-	bool held;
+	/*
+	 * The caller's: it stands still in a stop of ours, or whatever it does from now on is of no
+	 * account. It isn't looked at as long as that is set.
+	 */
+	bool cleared;
 };
 
 typedef VEC(struct asleep_thread) asleep_thread_vec;
@@ -63,6 +66,7 @@ struct asleep {
 	 */
 	uint64_t dead;
 	bool dead_known;
+	bool stale;  /* threads are to be listed again */
 	int task_fd; /* /proc/PID/task, whose links count the threads */
 };
 
@@ -78,23 +82,27 @@ void asleep_release(struct asleep *asleep);
 
 /*
  * Looks at every thread that is new, or has run since it was last looked at, or has no class yet;
- * threads that are gone are dropped. A thread that is held is left as it is. Pointers to threads are
+ * threads that are gone are dropped. A thread that is cleared is left as it is. Pointers to threads are
  * good until the next look.
  */
 int asleep_look(struct asleep *asleep, struct uspl_err *err) uspl_must_check;
 /*
- * The same in a hurry, while some are held: the threads are listed again only if their number has
- * changed, and nothing is prepared for a later asleep_unchanged. About 1 us a thread, and what a look
+ * The same in a hurry, while some are cleared: the threads are listed again only if their number has
+ * changed or one has gone, and nothing is prepared for a later asleep_unchanged. About 1 us a thread, and what a look
  * costs for those that have run.
  */
 int asleep_look_again(struct asleep *asleep, struct uspl_err *err) uspl_must_check;
 
 /*
- * True if there is no thread but those of the last look, and each of them is either held, or has no
+ * True if there is no thread but those of the last look, and each of them is either cleared, or has no
  * code to run, or sleeps and has not run since. Doubt is "no". A thread may begin to run at the very
  * moment; what it can do then is the caller's to have seen to before it asked.
  */
 bool asleep_unchanged(struct asleep *asleep);
+/* True if that thread sleeps, and has not run since it was looked at. */
+bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *thread);
+/* True if at some instant of this call there is no thread but those of the last look. */
+bool asleep_is_complete(struct asleep *asleep);
 
 /* The thread of that id as of the last look, or NULL. */
 struct asleep_thread *asleep_find(struct asleep *asleep, pid_t tid);

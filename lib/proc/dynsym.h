@@ -2,9 +2,9 @@
 /*
  * dynsym.h - what a module tells the dynamic linker: its dynamic symbols, versions, slots and needs
  *
- * Read from the process's memory, since the file may be gone. The tables are read when the first
- * question needs them. Everything in them is taken as hostile: a table that lies about its size has
- * no symbols.
+ * Read from the process's memory, since the file may be gone. Everything in the tables is
+ * taken as hostile: one that lies about its size has no symbols. But one that the process maps and
+ * that can't be read is a failure: a symbol that isn't found here is looked for elsewhere.
  */
 #ifndef USPL_PROC_DYNSYM_H
 #define USPL_PROC_DYNSYM_H
@@ -16,21 +16,22 @@ struct dynsyms {
 	const struct module *module;
 	VEC(const char *) needed; /* DT_NEEDED, in order; point into strtab */
 	taddr debug;              /* DT_DEBUG: the dynamic linker's struct r_debug, 0 if none */
+	bool symbolic;            /* -Bsymbolic: its references mean its own definitions */
 	char *strtab;
 	size_t strtab_len;
-	bool loaded; /* the tables below were read, or tried to */
 	Elf64_Sym *syms;
 	size_t n_syms;
 	uint16_t *versyms;          /* n_syms of them, NULL without versions */
 	VEC(const char *) versions; /* by version index; NULL for one that isn't named */
 	VEC(Elf64_Rela) relocs;     /* .rela.dyn and .rela.plt */
-	uint32_t *by_name;          /* indexes of syms, sorted by name */
-	Elf64_Dyn *dynamic;         /* the dynamic section */
+	uint32_t *by_name;          /* indexes of syms; by name once sorted */
+	bool sorted;
+	Elf64_Dyn *dynamic; /* the dynamic section */
 	size_t n_dynamic;
 };
 
 /*
- * Opens a module's dynamic section. One that has none (a static program) is no failure: it has no
+ * Reads a module's dynamic section and its tables. One that has none (a static program) is no failure: it has no
  * symbols.
  */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
@@ -72,6 +73,8 @@ bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value);
 bool dynsyms_prefers_own(struct dynsyms *dyn, const char *name);
 /* The module's dynamic relocations, but those that only add its place; *ret_n of them. */
 const Elf64_Rela *dynsyms_relocs(struct dynsyms *dyn, size_t *ret_n);
+/* A string of the string table; "" for an offset beyond it. */
+const char *dynsyms_string(const struct dynsyms *dyn, uint64_t offset);
 /* An address in the file as an address in memory. */
 taddr dynsyms_address(const struct dynsyms *dyn, uint64_t value);
 

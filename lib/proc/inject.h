@@ -2,9 +2,10 @@
 /*
  * inject.h - system calls and function calls made by the target on our behalf
  *
- * One thread is held for some 100 microseconds; the others run on. The code that it executes
+ * One thread is held for some 50 microseconds; the others run on. The code that it executes
  * (runtime/agent.S) ends in rt_sigreturn of a frame that holds all its registers: were the tool
- * killed at any instant, the thread would finish the requests and go on where it was.
+ * killed at any instant, the thread would finish the requests and go on where it was. host.h has
+ * the two ways for it.
  */
 #ifndef USPL_PROC_INJECT_H
 #define USPL_PROC_INJECT_H
@@ -45,7 +46,7 @@ struct inject_word {
 	uint64_t addr, from, to;
 };
 
-#define INJECT_MAX 32 /* requests in one run */
+#define INJECT_MAX (AGENT_REQUESTS_MAX - 1) /* requests in one run */
 
 /* A system call with up to three arguments. */
 static inline struct inject_req inject_syscall(long nr, uint64_t a, uint64_t b, uint64_t c)
@@ -74,12 +75,27 @@ static inline struct inject_req inject_mmap(taddr addr, uint64_t len, int prot, 
 int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err) uspl_must_check;
 
-/* Which threads may make the requests. */
+/*
+ * Unmaps whole pages of the target. Fails also when the system call itself fails; then the pages
+ * stay, and nothing else has changed.
+ */
+int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
+		 struct uspl_err *err) uspl_must_check;
+
+/* Which threads may make the requests, and how. */
 struct inject_choice {
-	/* Asked with the thread stopped and its registers read. */
+	/* Asked with the thread stopped and its registers read. NULL: all of them. */
 	bool (*fit)(void *ctx, const struct thread *thread);
 	void *ctx;
+	/*
+	 * INJECT_SLATE_LEN bytes that the target may write, and that stay where they are whatever
+	 * thread ends: then a thread that runs stands still once only, for a short time. 0: it
+	 * stands still until all is made.
+	 */
+	taddr slate;
 };
+
+#define INJECT_SLATE_LEN sizeof(struct agent_slate)
 
 /*
  * The same in a thread that is fit. A function that takes locks must not be called in a thread that
@@ -103,6 +119,11 @@ struct inject_agent;
 /* Puts the code there. proc must outlive it. */
 int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
 		     struct uspl_err *err) uspl_must_check;
+/*
+ * True if a thread that was to make requests could not be brought out of the code: it may make them
+ * at any later time.
+ */
+bool inject_agent_is_stuck(const struct inject_agent *agent);
 /*
  * Puts back what was there: nothing, or the agent that another tool has left behind. Where a thread
  * could not be brought out of the code in time, the code stays: it is needed.
@@ -128,11 +149,27 @@ int inject_left_find(const struct proc *proc, const module_vec *modules, inject_
 void inject_left_clear(const struct proc *proc, const inject_left_vec *left);
 
 /*
- * Runs the requests in a thread that stands still already, with its registers read; it stands where
- * it was afterwards. Fails if the requests weren't made, as far as that is known.
+ * Makes the requests in a thread that stands still already, with its registers read, while all that
+ * stand still go on doing so; it stands where it was afterwards. Fails if the requests weren't made,
+ * as far as that is known.
  */
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
 		       size_t n, struct uspl_err *err) uspl_must_check;
+/*
+ * The same with more haste: it need not stand still while they are made. Where the thread can
+ * find back by itself it makes them when it is let go (thread_release), else at once; then it stands
+ * where it was. slate as in struct inject_choice. inject_end follows; reqs must stay until then. On
+ * failure nothing was made, as far as that is known.
+ */
+int inject_begin(struct inject_agent *agent, struct thread *thread, taddr slate,
+		 struct inject_req *reqs, size_t n, struct uspl_err *err) uspl_must_check;
+/* Waits until they are made, or the deadline (CLOCK_MONOTONIC) passes; inject_end follows. */
+void inject_await(const struct inject_agent *agent, int64_t deadline);
+/*
+ * With that thread let go: the results are in reqs. Fails if the requests weren't made, as far as
+ * that is known; is no failure, and nothing else either, if none have been begun.
+ */
+int inject_end(struct inject_agent *agent, struct uspl_err *err) uspl_must_check;
 
 /*
  * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing
@@ -140,6 +177,7 @@ int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct
  * short.
  */
 int inject_rank(const struct proc *proc, pid_t tid);
+#define INJECT_RANK_ASLEEP 0
 #define INJECT_RANK_WORST 3
 
 #endif

@@ -31,12 +31,15 @@ static int read_list(const struct proc *proc, taddr at, linkmap_vec *maps, struc
 		struct linkmap *item;
 		struct map_head map;
 
-		if (proc_read_some(proc, at, &map, sizeof(map)) != sizeof(map))
+		bool there = false;
+		int rc = proc_read_if_mapped(proc, at, &map, sizeof(map), &there, err);
+
+		if (!rc && !there)
 			break;
-		item = vec_push(maps);
+		item = rc ? NULL : vec_push(maps);
 		if (!item) {
 			vec_release(maps);
-			return uspl_fail_nomem(err);
+			return rc ? rc : uspl_fail_nomem(err);
 		}
 		*item = (struct linkmap){ at, map.dynamic };
 		at = map.next;
@@ -54,6 +57,22 @@ static bool holds(const linkmap_vec *maps, taddr dynamic)
 	return false;
 }
 
+/* *ret_there is false where no list is. */
+static int read_debug(const struct proc *proc, taddr at, struct debug_head *ret, bool *ret_there,
+		      struct uspl_err *err)
+{
+	/* Of version 1, the rest isn't there. */
+	const size_t first = offsetof(struct debug_head, brk);
+	bool more = false;
+	int rc = proc_read_if_mapped(proc, at, ret, first, ret_there, err);
+
+	if (!rc && *ret_there && ret->version >= 2)
+		rc = proc_read_if_mapped(proc, at, ret, sizeof(*ret), &more, err);
+	if (!more)
+		ret->next = 0;
+	return rc;
+}
+
 int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_vec *ret,
 		  struct uspl_err *err)
 {
@@ -61,12 +80,12 @@ int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_v
 	int rc = 0;
 
 	for (int i = 0; debug && !rc && i < LISTS_MAX; i++) {
-		/* Of version 1, the rest isn't there. */
-		const size_t least = offsetof(struct debug_head, brk);
 		struct debug_head head = { 0 };
 		linkmap_vec maps = { 0 };
+		bool there = false;
 
-		if (proc_read_some(proc, debug, &head, sizeof(head)) < least)
+		rc = read_debug(proc, debug, &head, &there, err);
+		if (rc || !there)
 			break;
 		rc = read_list(proc, head.map, &maps, err);
 		if (!rc && holds(&maps, dynamic)) {
@@ -78,9 +97,11 @@ int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_v
 			first = maps;
 		else
 			vec_release(&maps);
-		debug = head.version >= 2 ? head.next : 0;
+		debug = head.next;
 	}
-	if (!rc)
+	if (rc)
+		vec_release(&first);
+	else
 		*ret = first;
 	return rc;
 }

@@ -113,3 +113,10 @@ taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64
 	}
 	return 0;
 }
+
+const struct mapping *mappings_at(const mapping_vec *maps, taddr addr)
+{
+	size_t low = vec_lower_bound(maps, it, it->end <= addr);
+
+	return low < maps->n && maps->items[low].start <= addr ? &maps->items[low] : NULL;
+}

@@ -21,6 +21,8 @@ typedef VEC(struct mapping) mapping_vec;
 /* Parses the text of a maps file. */
 int mappings_parse(const char *text, mapping_vec *ret, struct uspl_err *err) uspl_must_check;
 void mappings_release(mapping_vec *maps);
+/* The mapping that addr lies in, or NULL. */
+const struct mapping *mappings_at(const mapping_vec *maps, taddr addr);
 
 /*
  * A free place of len bytes (whole pages) all of which lies within reach of both ends of [start,

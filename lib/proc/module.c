@@ -15,8 +15,8 @@
 
 #define PAGE 4096ull
 #define PHDRS_MAX 128
-/* No dynamic section is near this long; a lying one must not make us read on. */
-#define DYNAMIC_MAX 512
+/* No dynamic section is near this long. */
+#define DYNAMIC_MAX (512 * sizeof(Elf64_Dyn))
 
 static taddr page_down(taddr addr)
 {
@@ -174,26 +174,53 @@ static int read_build_id(const struct proc *proc, struct module *module, struct 
 	return 0;
 }
 
+/* How long the dynamic section is in memory; a lying one must not make us read on. */
+static size_t dynamic_len(const struct module *module)
+{
+	const Elf64_Phdr *phdr;
+
+	vec_for_each (&module->phdrs, phdr)
+		if (phdr->p_type == PT_DYNAMIC)
+			return phdr->p_memsz < DYNAMIC_MAX ? phdr->p_memsz : DYNAMIC_MAX;
+	return 0;
+}
+
+int module_dynamic(const struct proc *proc, const struct module *module, Elf64_Dyn **ret,
+		   size_t *ret_n, struct uspl_err *err)
+{
+	size_t len = dynamic_len(module), n = 0;
+	auto_free Elf64_Dyn *items = malloc(len + 1);
+	bool there = false;
+	int rc = 0;
+
+	if (!items)
+		return uspl_fail_nomem(err);
+	if (len)
+		rc = proc_read_if_mapped(proc, module->dynamic, items, len, &there, err);
+	if (rc)
+		return rc;
+	while (there && n < len / sizeof(*items) && items[n].d_tag != DT_NULL)
+		n++;
+	*ret = take_ptr(items);
+	*ret_n = n;
+	return 0;
+}
+
 static int read_soname(const struct proc *proc, struct module *module, struct uspl_err *err)
 {
+	auto_free Elf64_Dyn *dynamic = NULL;
 	taddr strtab = 0;
 	uint64_t soname = 0;
-	int rc;
+	size_t n;
+	int rc = module_dynamic(proc, module, &dynamic, &n, err);
 
-	for (size_t i = 0; module->dynamic && i < DYNAMIC_MAX; i++) {
-		bool there = false;
-		Elf64_Dyn dyn;
-
-		rc = proc_read_if_mapped(proc, module->dynamic + i * sizeof(dyn), &dyn, sizeof(dyn),
-					 &there, err);
-		if (rc)
-			return rc;
-		if (!there || dyn.d_tag == DT_NULL)
-			break;
-		if (dyn.d_tag == DT_STRTAB)
-			strtab = dyn.d_un.d_ptr;
-		if (dyn.d_tag == DT_SONAME)
-			soname = dyn.d_un.d_val;
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++) {
+		if (dynamic[i].d_tag == DT_STRTAB)
+			strtab = dynamic[i].d_un.d_ptr;
+		if (dynamic[i].d_tag == DT_SONAME)
+			soname = dynamic[i].d_un.d_val;
 	}
 	if (!strtab || !soname)
 		return 0;
@@ -203,10 +230,9 @@ static int read_soname(const struct proc *proc, struct module *module, struct us
 	 */
 	if (strtab < module->start)
 		strtab += (uint64_t)module->bias;
+	rc = proc_read_string(proc, strtab + soname, 4096, &module->soname, err);
 	/* Without a name of its own it is still known by its file's. */
-	if (proc_read_string(proc, strtab + soname, 4096, &module->soname, NULL) != 0)
-		module->soname = NULL;
-	return 0;
+	return rc == -USPL_E_HOSTILE ? 0 : rc;
 }
 
 /*

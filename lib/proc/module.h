@@ -35,6 +35,12 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 void modules_release(module_vec *modules);
 /* The module that addr lies in, or NULL. */
 const struct module *module_at(const module_vec *modules, taddr addr);
+/*
+ * The entries of the module's dynamic section in front of DT_NULL; *ret_n is 0 if it has none. The
+ * caller frees them.
+ */
+int module_dynamic(const struct proc *proc, const struct module *module, Elf64_Dyn **ret,
+		   size_t *ret_n, struct uspl_err *err) uspl_must_check;
 /* The executable, or NULL if it isn't among them. */
 const struct module *module_main(const module_vec *modules);
 

@@ -14,8 +14,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
-#include "proc/thread.h"
+#include "proc/task.h"
 
 #define PATIENCE_NS 1000000000ll
 /* By how much such a clock may be faster than CLOCK_MONOTONIC: a part of the time measured. */

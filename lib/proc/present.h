@@ -3,14 +3,15 @@
  * present.h - the memory that a process has written and keeps for itself
  *
  * Reading memory that the program has reserved and never touched would make the kernel map it, and
- * there may be terabytes of it. /proc/PID/pagemap tells what is there.
+ * there may be terabytes of it, as in programs that sanitizers check. /proc/PID/pagemap tells what is
+ * there; where the kernel can't look for it (before Linux 6.7), an entry for each page has to be read.
  */
 #ifndef USPL_PROC_PRESENT_H
 #define USPL_PROC_PRESENT_H
 
 #include "proc/proc.h"
 
-/* A walk over it. Zero-initialise but for the first three. */
+/* A walk over it. Zero-initialise but for the first three and by_entries. */
 struct present {
 	const struct proc *proc;
 	const mapping_vec *maps; /* as of the moment; kept by the caller */
@@ -21,6 +22,7 @@ struct present {
 	taddr at;
 	size_t n; /* words */
 	uint64_t *words;
+	bool by_entries; /* the kernel can't look for pages itself; a test may say so */
 	/* Its own. */
 	size_t next_mapping;
 	taddr next;

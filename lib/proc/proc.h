@@ -57,13 +57,26 @@ size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len
  */
 int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
 			struct uspl_err *err) uspl_must_check;
+/* A piece of the process's memory, to be read to a place of ours. */
+struct proc_piece {
+	taddr addr;
+	size_t len;
+	void *to;
+};
+
+#define PROC_PIECES_MAX 64
+/*
+ * Reads up to PROC_PIECES_MAX pieces by one system call (process_vm_readv): half the time that one
+ * for each page takes. False if not all could be read; it doesn't read through protections.
+ */
+bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*
  * Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of
  * the page.
  */
 int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
 	       struct uspl_err *err) uspl_must_check;
-/* A NUL-terminated string of at most max bytes, allocated. */
+/* A NUL-terminated string of at most max bytes, allocated. USPL_E_HOSTILE: there is none. */
 int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret,
 		     struct uspl_err *err) uspl_must_check;
 

@@ -30,12 +30,16 @@ static struct thread *find_thread(struct stop *stop, pid_t tid, size_t *cursor)
 static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
 {
 	struct thread *thread = vec_push(&stop->threads);
+	int rc;
 
 	if (!thread)
 		return uspl_fail_nomem(err);
 	thread->tid = tid;
 	thread->timeouts = &stop->timeouts;
-	return thread_seize(stop->proc, thread, err);
+	departed_admit(true);
+	rc = thread_seize(stop->proc, thread, err);
+	departed_admit(false);
+	return rc;
 }
 
 /* Attaches to the threads that we don't know yet. *ret_new counts them. */
@@ -90,24 +94,23 @@ static void abandon(struct stop *stop)
  */
 static void hurry(struct stop *stop)
 {
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &stop->old_mask);
+	thread_guard(&stop->old_mask);
 	stop->old_nice = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, -20);
 }
 
-static void relax(const struct stop *stop)
+static void relax(struct stop *stop)
 {
+	departed_end(&stop->departed);
 	setpriority(PRIO_PROCESS, 0, stop->old_nice);
-	sigprocmask(SIG_SETMASK, &stop->old_mask, NULL);
+	thread_unguard(&stop->old_mask);
 }
 
 void stop_begin(struct stop *stop, const struct proc *proc)
 {
 	*stop = (struct stop){ .proc = proc, .timeouts.proc = proc };
 	hurry(stop);
+	departed_begin(&stop->departed, &stop->threads, proc->pid);
 }
 
 static void note_timeouts(struct stop *stop)
@@ -122,6 +125,15 @@ static void note_timeouts(struct stop *stop)
 			*tid = thread->tid;
 	timeouts_note(&stop->timeouts, tids.items, tids.n);
 	vec_release(&tids);
+}
+
+/* Last, so that it is still true as a rule; if it isn't, somebody stands still for longer. */
+static void note_sleepers(struct stop *stop)
+{
+	struct thread *thread;
+
+	vec_for_each (&stop->threads, thread)
+		thread->slept = thread_sleeps(stop->proc, thread->tid);
 }
 
 /* Nobody should have to stand still for one that can't be stopped. */
@@ -152,8 +164,10 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	do {
 		rc = seize_new(stop, &found, err);
 	} while (!rc && found);
-	if (!rc)
+	if (!rc) {
 		note_timeouts(stop);
+		note_sleepers(stop);
+	}
 	if (rc) {
 		abandon(stop);
 		relax(stop);
@@ -174,31 +188,11 @@ static int await_thread(struct stop *stop, struct thread *thread, int64_t deadli
 	return rc;
 }
 
-int stop_first(struct stop *stop, const tid_vec *tids, int64_t deadline, struct uspl_err *err)
-{
-	size_t asked = 0, cursor = 0;
-	struct thread *thread;
-	const pid_t *tid;
-	int rc = 0;
-
-	vec_for_each (tids, tid) {
-		thread = find_thread(stop, *tid, &asked);
-		if (thread)
-			thread_interrupt(thread);
-	}
-	vec_for_each (tids, tid) {
-		thread = rc ? NULL : find_thread(stop, *tid, &cursor);
-		if (thread)
-			rc = await_thread(stop, thread, deadline, err);
-	}
-	return rc;
-}
-
 /*
- * Asks every seized thread to stop, and waits for each by its own id (waiting for any of them would
- * be quadratic).
+ * Asks the seized threads to stop, all or only those that slept, and waits for each by its own id
+ * (waiting for any of them would be quadratic).
  */
-static int halt(struct stop *stop, int64_t deadline, struct uspl_err *err)
+static int halt(struct stop *stop, bool only_slept, int64_t deadline, struct uspl_err *err)
 {
 	struct thread *thread;
 	int rc = 0;
@@ -206,19 +200,28 @@ static int halt(struct stop *stop, int64_t deadline, struct uspl_err *err)
 	if (!stop->entered_ns)
 		stop->entered_ns = clock_now_ns();
 	vec_for_each (&stop->threads, thread)
-		thread_interrupt(thread);
+		if (!only_slept || thread->slept)
+			thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread)
-		rc = rc ? rc : await_thread(stop, thread, deadline, err);
+		if (!rc && (!only_slept || thread->slept))
+			rc = await_thread(stop, thread, deadline, err);
 	return rc;
+}
+
+int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err)
+{
+	return halt(stop, true, deadline, err);
 }
 
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 {
 	size_t found;
-	int rc;
+	int rc = stop_sleepers(stop, deadline, err);
 
+	stop->halted_ns = clock_now_ns();
 	do {
-		rc = halt(stop, deadline, err);
+		if (!rc)
+			rc = halt(stop, false, deadline, err);
 		if (!rc)
 			rc = seize_new(stop, &found, err);
 		if (!rc && found && clock_now_ns() > deadline)
@@ -232,17 +235,14 @@ int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct uspl_err *err)
 {
 	const pid_t *tid;
+	int rc = 0;
 
 	/* While others stand still there is no time for it. */
 	if (!stop->entered_ns)
 		timeouts_note(&stop->timeouts, tids->items, tids->n);
-	vec_for_each (tids, tid) {
-		int rc = add_thread(stop, *tid, err);
-
-		if (rc)
-			return rc;
-	}
-	return halt(stop, deadline, err);
+	vec_for_each (tids, tid)
+		rc = rc ? rc : add_thread(stop, *tid, err);
+	return rc ? rc : halt(stop, false, deadline, err);
 }
 
 struct thread *stop_host(struct stop *stop)
@@ -252,7 +252,7 @@ struct thread *stop_host(struct stop *stop)
 	vec_for_each (&stop->threads, thread) {
 		if (thread->state != THREAD_STOPPED || thread->signal)
 			continue;
-		if (regs_syscall(&thread->regs) < 0)
+		if (!regs_will_restart(&thread->regs))
 			return thread;
 		if (!host)
 			host = thread;
@@ -260,13 +260,23 @@ struct thread *stop_host(struct stop *stop)
 	return host;
 }
 
+void stop_let_go(struct stop *stop, struct thread *thread)
+{
+	stop->n_threads += thread->state == THREAD_STOPPED;
+	thread_release(stop->proc, thread);
+}
+
+static void let_all_go(struct stop *stop, bool slept)
+{
+	for (size_t i = stop->threads.n; i--;)
+		if (stop->threads.items[i].slept == slept)
+			stop_let_go(stop, &stop->threads.items[i]);
+}
+
 void stop_leave(struct stop *stop)
 {
-	/* Those that were stopped last are the ones that ran. */
-	for (size_t i = stop->threads.n; i--;) {
-		stop->n_threads += stop->threads.items[i].state == THREAD_STOPPED;
-		thread_release(stop->proc, &stop->threads.items[i]);
-	}
+	let_all_go(stop, false);
+	let_all_go(stop, true);
 	stop->left_ns = clock_now_ns();
 	abandon(stop);
 	relax(stop);

@@ -3,31 +3,35 @@
  * stop.h - all threads of a process at a standstill, for as short as can be
  *
  *     stop_prepare   attach to every thread; nobody stands still yet
+ *     stop_sleepers  those that sleep stand still
  *     stop_enter     ask all to stop, wait for each, look for new ones, until there are none
  *     stop_leave     let all go on and detach
  *
  * Or only some of them: stop_begin, stop_some once or more, stop_leave.
  *
- * What is expensive (listing, attaching) lies before the standstill.
+ * What is expensive (listing, attaching) lies before the standstill. Threads that sleep are stopped
+ * first and go on last: they notice nothing of it, unless somebody wakes them just then, and those
+ * that run stand still only for each other.
  */
 #ifndef USPL_PROC_STOP_H
 #define USPL_PROC_STOP_H
 
-#include <signal.h>
-
+#include "proc/departed.h"
 #include "proc/thread.h"
 #include "proc/timeout.h"
 
 struct stop {
 	const struct proc *proc;
 	thread_vec threads;
+	struct departed departed;
 	struct timeouts timeouts; /* of calls that threads are in; they point to it */
 	sigset_t old_mask;        /* our own signal mask, from before */
 	int old_nice;             /* and our priority */
 	size_t n_threads;         /* that stood still */
 	pid_t stuck;              /* a thread that has not stopped by the end, 0 if there is none */
-	/* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go. */
+	/* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go, */
 	int64_t entered_ns, left_ns;
+	int64_t halted_ns; /* and, in stop_enter, when those were asked that ran */
 };
 
 /*
@@ -36,16 +40,16 @@ struct stop {
  */
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err) uspl_must_check;
 /*
+ * The first part of stop_enter, for those who have something to do before the threads that run stand
+ * still: brings those to a standstill that slept in stop_prepare (thread->slept), and reads their
+ * registers. On failure as stop_enter.
+ */
+int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
+/*
  * Brings all threads to a standstill and reads their registers. deadline: CLOCK_MONOTONIC, in
  * nanoseconds. On failure the caller still calls stop_leave.
  */
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
-/*
- * Between the two: brings these to a standstill before all others. What counts as the standstill
- * begins with the others, so these should be threads that sleep. On failure as stop_enter.
- */
-int stop_first(struct stop *stop, const tid_vec *tids, int64_t deadline,
-	       struct uspl_err *err) uspl_must_check;
 /* Blocks our own signals until stop_leave; nobody is attached to. */
 void stop_begin(struct stop *stop, const struct proc *proc);
 /*
@@ -55,10 +59,12 @@ void stop_begin(struct stop *stop, const struct proc *proc);
 int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 	      struct uspl_err *err) uspl_must_check;
 /*
- * A stopped thread that can make requests for us: best one that was in no system call, which leaves
- * nothing to restart. NULL if there is none.
+ * A stopped thread that can make requests for us: best one with no system call to be restarted, since
+ * it can go on by itself then. NULL if there is none.
  */
 struct thread *stop_host(struct stop *stop);
+/* Lets one of them go on before the others. */
+void stop_let_go(struct stop *stop, struct thread *thread);
 /*
  * Lets all threads go on and detaches from them. One that was asked to stop and hasn't is waited for
  * then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.

@@ -12,51 +12,25 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/departed.h"
 #include "proc/timeout.h"
 
 /* How long the end of a thread that is killed may take. */
 #define LAST_NEWS_NS 1000000000ll
+/* After that long without news of a thread: it may wait for others that have died. */
+#define SLOW_NS 20000000ll
 
-int64_t clock_now_ns(void)
+void thread_guard(sigset_t *ret_old)
 {
-	struct timespec now;
+	sigset_t all;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, ret_old);
 }
 
-void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
+void thread_unguard(const sigset_t *old)
 {
-	auto_buf struct buf text = { 0 };
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0)
-		buf_addstr(&text, "?");
-	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
-}
-
-int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
-{
-	char path[64];
-	auto_closedir DIR *dir = NULL;
-	struct dirent *entry;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", proc->pid);
-	dir = opendir(path);
-	if (!dir)
-		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
-	while ((entry = readdir(dir))) {
-		pid_t tid = (pid_t)atol(entry->d_name), *item;
-
-		if (tid <= 0)
-			continue;
-		item = vec_push(ret);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = tid;
-	}
-	return 0;
+	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
 /* A field of /proc/PID/task/TID/status as a number; -1 if it isn't there. */
@@ -75,17 +49,6 @@ static long status_field(const struct proc *proc, pid_t tid, const char *field, 
 	return line ? atol(line + strlen(field)) : -1;
 }
 
-const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
-{
-	char path[64], *p;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
-	p = file_read(path, text, NULL) == 0 ? strrchr(text->data, ')') : NULL;
-	for (int at = 2; p && at < field; at++)
-		p = strchr(p + 1, ' ');
-	return p ? p + 1 : NULL;
-}
-
 /*
  * io_uring's and vhost's workers are listed as threads, but never run the program's code and can't
  * be traced.
@@ -97,14 +60,6 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 	const char *flags = thread_stat(proc, tid, 9, &text);
 
 	return flags && (strtoul(flags, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
-}
-
-static bool is_uninterruptible(const struct proc *proc, pid_t tid)
-{
-	auto_buf struct buf text = { 0 };
-	const char *state = thread_stat(proc, tid, 3, &text);
-
-	return state && *state == 'D';
 }
 
 /* Why a thread can't be seized: it exits, somebody else traces it, or we may not. */
@@ -193,7 +148,7 @@ int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadlin
 	const struct thread thread = { .tid = tid };
 
 	/* The kernel tells nobody when such a sleep ends. */
-	while (is_uninterruptible(proc, tid)) {
+	while (task_state(proc, tid) == 'D') {
 		if (clock_now_ns() > deadline)
 			return fail_unstoppable(proc, &thread, err);
 		nanosleep(&pause, NULL);
@@ -212,7 +167,7 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 		int status;
 		pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
 		int64_t left = deadline - clock_now_ns();
-		struct timespec timeout = { left / 1000000000, left % 1000000000 };
+		struct timespec timeout = { 0, left < SLOW_NS ? left : SLOW_NS };
 
 		if (got == thread->tid)
 			note_stop(thread, status);
@@ -222,8 +177,8 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 			return uspl_fail_errno(err, "cannot wait for thread %d", thread->tid);
 		else if (got == 0 && left <= 0)
 			return fail_unstoppable(proc, thread, err);
-		else if (got == 0)
-			sigtimedwait(&child, NULL, &timeout);
+		else if (got == 0 && sigtimedwait(&child, NULL, &timeout) < 0)
+			departed_reap();
 	}
 	return 0;
 }

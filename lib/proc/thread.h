@@ -15,8 +15,11 @@
 #ifndef USPL_PROC_THREAD_H
 #define USPL_PROC_THREAD_H
 
+#include <signal.h>
+
 #include "arch/regs.h"
-#include "proc/proc.h"
+#include "base/clock.h"
+#include "proc/task.h"
 
 enum thread_state { THREAD_FREE, THREAD_SEIZED, THREAD_ASKED, THREAD_STOPPED, THREAD_GONE };
 
@@ -30,10 +33,10 @@ struct thread {
 	bool regs_valid;
 	struct arch_regs regs;     /* of a STOPPED thread, after thread_read_regs */
 	struct timeouts *timeouts; /* what is known of its call's time-out (timeout.h), or NULL */
+	bool slept;                /* when a stop was prepared (stop.h) */
 };
 
 typedef VEC(struct thread) thread_vec;
-typedef VEC(pid_t) tid_vec;
 
 /*
  * Waits, until the deadline, for a thread in uninterruptible sleep: it can't be stopped, nor, once it
@@ -41,6 +44,13 @@ typedef VEC(pid_t) tid_vec;
  */
 int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
 			     struct uspl_err *err) uspl_must_check;
+/*
+ * Blocks all our signals, so that ^C can't end us in between, and SIGCHLD can be waited for. *ret_old
+ * is what thread_unguard puts back.
+ */
+void thread_guard(sigset_t *ret_old);
+void thread_unguard(const sigset_t *old);
+
 /*
  * Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which
  * is no failure; one that we are attached to, since it didn't stop in time once, is ASKED.
@@ -52,7 +62,7 @@ void thread_interrupt(struct thread *thread);
 /*
  * Waits until an ASKED thread is STOPPED or GONE; deadline is on CLOCK_MONOTONIC, in nanoseconds.
  * USPL_E_UNSTOPPABLE if it passes first: the thread stays ASKED. SIGCHLD must be blocked by the
- * caller (stop_guard), it is what is waited for.
+ * caller (thread_guard), it is what is waited for.
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
@@ -70,18 +80,5 @@ int thread_read_regs(const struct proc *proc, struct thread *thread,
 taddr thread_rseq(const struct thread *thread);
 /* Lets a thread go on by itself and detaches. */
 void thread_release(const struct proc *proc, struct thread *thread);
-
-/*
- * A field of /proc/PID/task/TID/stat and what follows it; fields count from 1 as in proc(5), and are
- * behind the name in parentheses, which may hold anything. NULL if it can't be read; points into text.
- */
-const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
-/* The thread's name, "?" if it can't be read. */
-void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
-/* All thread ids of the process at this moment. */
-int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-int64_t clock_now_ns(void);
 
 #endif

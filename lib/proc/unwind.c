@@ -380,12 +380,14 @@ bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)
 	return rule && rule->known && rule->signal_frame;
 }
 
-/* What the shadow has of a return address at stack address `at`; 0 if there is no shadow. */
-static taddr shadow_at(const struct unwinder *unwinder, taddr at)
+/* What a shadow has of a return address at stack address `at`; 0 if there is no shadow. */
+static taddr shadow_at(const struct unwinder *unwinder, const struct unwind_tracer *tracer,
+		       taddr at)
 {
 	taddr pc;
 
-	return proc_read_some(unwinder->proc, USPL_TRACE_SHADOW(at), &pc, sizeof(pc)) == sizeof(pc)
+	return proc_read_some(unwinder->proc, USPL_TRACE_SHADOW(at) ^ tracer->shadow, &pc,
+			      sizeof(pc)) == sizeof(pc)
 		       ? pc
 		       : 0;
 }
@@ -397,7 +399,7 @@ taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word
 	vec_for_each (&unwinder->tracers, tracer)
 		if (word >= tracer->thunks && word < tracer->thunks_end &&
 		    (word - tracer->thunks) % USPL_TRACE_THUNK == USPL_TRACE_THUNK_RETURN)
-			return shadow_at(unwinder, at);
+			return shadow_at(unwinder, tracer, at);
 	return 0;
 }
 
@@ -410,7 +412,7 @@ size_t unwinder_shadow_near(const struct unwinder *unwinder, taddr pc, taddr sp,
 	vec_for_each (&unwinder->tracers, tracer)
 		if (pc >= tracer->code && pc < tracer->code_end)
 			while (n < max) {
-				ret[n] = shadow_at(unwinder, (sp & ~7ull) + 8 * n);
+				ret[n] = shadow_at(unwinder, tracer, (sp & ~7ull) + 8 * n);
 				n++;
 			}
 	return n;

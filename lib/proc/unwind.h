@@ -51,6 +51,7 @@ struct unwind_tracer {
 	taddr code, code_end; /* what has no call frame information: runtime, bodies */
 	taddr eh_frame;       /* of the thunks; 0: they keep nothing in the shadow */
 	uint64_t eh_frame_len;
+	uint64_t shadow; /* bits in which its shadow's addresses differ from USPL_TRACE_SHADOW */
 };
 /* Makes the unwinder know it. */
 int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,
@@ -86,7 +87,7 @@ bool unwinder_ran_out(const struct unwinder *unwinder);
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc);
 /*
  * The return address that the word at stack address `at` stands for, if the word is one of a thunk
- * that keeps another one in the shadow; else 0.
+ * that keeps another one in the shadow; else 0. That may be one of another thunk in turn.
  */
 taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word);
 /*

@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 #include "live/slot.h"
 #include "tracing/internal.h"
+#include "tracing/listen.h"
 #include "tracing/marks.h"
 
 static int by_entry(const void *key, const void *item)
@@ -44,42 +45,76 @@ static int note_updates(const struct proc *proc, const region_vec *updates, spot
 	return rc;
 }
 
-/* Asks for a function, with the names of all symbols at its entry, which are neighbours. */
-static int is_wanted(const struct image *image, const struct spot *spot,
-		     const struct trace_choice *choice, bool *ret, struct uspl_err *err)
+typedef VEC(const char *) name_vec;
+
+/* The names of all symbols at a function's entry, which are neighbours. */
+static int find_names(const struct image *image, taddr entry, name_vec *names, struct uspl_err *err)
 {
-	VEC(const char *) names = { 0 };
-	int rc = 0;
+	for (size_t i = image_first_sym(image, entry);
+	     i < image->syms.n && image->syms.items[i].addr == entry; i++) {
+		const char **place = vec_push(names);
 
-	for (size_t i = image_first_sym(image, spot->entry);
-	     !rc && i < image->syms.n && image->syms.items[i].addr == spot->entry; i++) {
-		const char **place = vec_push(&names);
-
-		if (place)
-			*place = image->syms.items[i].name;
-		else
-			rc = uspl_fail_nomem(err);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = image->syms.items[i].name;
 	}
-	*ret = !rc && choice->function(choice->ctx, names.items, names.n);
+	return 0;
+}
+
+/* Who listens to the function: the spot refers to its site in the plan. */
+static int listen_to(struct listen_plan *plan, const struct listen_function *function,
+		     struct spot *spot, struct uspl_err *err)
+{
+	struct uspl_listen_site site = { 0 }, *place;
+	bool wanted = false;
+	int rc = plan->choose(plan->ctx, plan, function, &site, &wanted, err);
+
+	if (rc || !wanted)
+		return rc;
+	if (plan->sites.n == USPL_LISTEN_SITES_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "more than %d functions can't be listened to at once",
+				 USPL_LISTEN_SITES_MAX);
+	place = vec_push(&plan->sites);
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = site;
+	spot->listen = (uint32_t)plan->sites.n;
+	return 0;
+}
+
+/* Asks for a function, and who listens to it. */
+static int ask(const struct trace_request *request, struct listen_function *function,
+	       struct spot *spot, bool *ret, struct uspl_err *err)
+{
+	name_vec names = { 0 };
+	int rc = find_names(function->image, spot->entry, &names, err);
+
+	*ret = !rc && request->choice.function(request->choice.ctx, names.items, names.n);
+	function->spot = spot;
+	function->names = names.items;
+	function->n_names = names.n;
+	if (*ret && request->listen)
+		rc = listen_to(request->listen, function, spot, err);
 	vec_release(&names);
 	return rc;
 }
 
-static int keep_wanted(const struct image *image, const spot_vec *all,
+static int keep_wanted(struct listen_function *function, const spot_vec *all,
 		       const struct trace_request *request, const struct marks *marks,
 		       spot_vec *ret, struct uspl_err *err)
 {
 	const struct spot *spot;
 
 	vec_for_each (all, spot) {
-		struct spot *place;
+		struct spot *place, found = *spot;
 		bool wanted;
 		int rc;
 
 		if (spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
 		    marks_cover(marks, spot->entry, spot->len))
 			continue;
-		rc = is_wanted(image, spot, &request->choice, &wanted, err);
+		rc = ask(request, function, &found, &wanted, err);
 		if (rc)
 			return rc;
 		if (!wanted)
@@ -87,7 +122,7 @@ static int keep_wanted(const struct image *image, const spot_vec *all,
 		place = vec_push(ret);
 		if (!place)
 			return uspl_fail_nomem(err);
-		*place = *spot;
+		*place = found;
 	}
 	return 0;
 }
@@ -108,8 +143,11 @@ int choose_spots(const struct proc *proc, const struct module *module, const reg
 		rc = spots_spare(proc, &all, err);
 	if (!rc)
 		rc = marks_read(proc, &marks, err);
-	if (!rc)
-		rc = keep_wanted(image, &all, request, &marks, ret, err);
+	if (!rc) {
+		struct listen_function function = { .module = module, .image = image };
+
+		rc = keep_wanted(&function, &all, request, &marks, ret, err);
+	}
 	if (!rc)
 		rc = note_updates(proc, updates, ret, err);
 	vec_release(&all);

@@ -10,31 +10,22 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/hook_name.h"
 
 /* The prologue in front of the call: a frame, saved registers, room for locals. */
 #define LOOK_BYTES 64
 #define STUB_BYTES 16
-
-static const char *const names[] = { "mcount", "_mcount", "__fentry__" };
-
-static bool is_name(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
 
 static int add_functions(const struct image *image, struct hooks *hooks, struct uspl_err *err)
 {
 	const struct image_sym *sym;
 
 	vec_for_each (&image->syms, sym) {
-		taddr *place = is_name(sym->name) ? vec_push(&hooks->functions) : NULL;
+		taddr *place = is_hook_name(sym->name) ? vec_push(&hooks->functions) : NULL;
 
 		if (place)
 			*place = sym->addr;
-		else if (is_name(sym->name))
+		else if (is_hook_name(sym->name))
 			return uspl_fail_nomem(err);
 	}
 	return 0;
@@ -47,8 +38,8 @@ int hooks_find(const struct proc *proc, const struct module *module, const struc
 	auto_dynsyms struct dynsyms *dyn = NULL;
 	int rc = dynsyms_open(proc, module, &dyn, err);
 
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(names); i++)
-		if (!dynsyms_slots(dyn, names[i], &hooks.slots))
+	for (size_t i = 0; !rc && i < HOOK_NAMES; i++)
+		if (!dynsyms_slots(dyn, hook_name(i), &hooks.slots))
 			rc = uspl_fail_nomem(err);
 	if (!rc)
 		rc = add_functions(image, &hooks, err);

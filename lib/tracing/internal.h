@@ -3,8 +3,10 @@
 #ifndef USPL_TRACING_INTERNAL_H
 #define USPL_TRACING_INTERNAL_H
 
+#include "live/clear.h"
 #include "live/region.h"
 #include "live/safety.h"
+#include "live/site.h"
 #include "tracing/refs.h"
 #include "tracing/session.h"
 #include "tracing/spot.h"
@@ -54,26 +56,28 @@ int places_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_contro
 		struct uspl_err *err) uspl_must_check;
 
 /*
+ * Maps the desk of a session whose parts are loaded, and lays on it what the request's plan says; notes it in
+ * the parts' records. On failure it may be mapped: desk_close.
+ */
+int desk_open(struct proc *proc, const struct trace_request *request, struct trace_session *session,
+	      struct uspl_err *err) uspl_must_check;
+/* Unmaps it, if there is one; a failure is noted in the log. */
+void desk_close(struct proc *proc, const struct uspl_trace_region *head);
+
+/*
  * Loads thunks for the spots of one module: maps, links, writes, the record last. `shared` has what
  * share_map noted. The region is LOADED then.
  */
 int part_load(struct proc *proc, const struct module *module, const spot_vec *spots,
 	      const struct trace_request *request, const struct uspl_trace_region *shared,
 	      struct trace_region *ret, struct uspl_err *err) uspl_must_check;
-/* Unmaps a part's memory; a failure is noted in the log. */
-void part_unmap(struct proc *proc, const struct trace_region *region);
+/* Unmaps what was loaded for a module; of a failure the log says that `what` stays mapped. */
+void part_unmap(const struct proc *proc, taddr map, uint64_t len, const char *what);
 /* Writes the state into the target. */
 int part_write_state(const struct proc *proc, struct trace_region *region,
 		     enum uspl_trace_state state, struct uspl_err *err) uspl_must_check;
 /* The jump of a site. */
 void part_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_bytes);
-
-/*
- * Turns the calls of a profiler in one module into NOPs, for good; *ret_n counts them. Threads
- * stand still for it if there are any.
- */
-int quieten(struct proc *proc, const struct module *module, size_t *ret_n,
-	    struct uspl_err *err) uspl_must_check;
 
 /* Slots [first, end), in slots ever taken, of a ring whose records take mask + 1 bytes. */
 struct ring_part {
@@ -85,27 +89,42 @@ struct ring_part {
 int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 	      struct uspl_err *err) uspl_must_check;
 
+struct switch_way {
+	bool on;
+	/* Off: how much memory is looked through for stacks that no thread is on. */
+	uint64_t scan_bytes;
+};
+
 /*
  * Switches all sites of the session, on or off. On failure some may have been switched: off again
  * takes them back. ret->inside is known only of a switch off.
  */
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 bool on, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+		 const struct switch_way *way, struct trace_switch *ret,
+		 struct uspl_err *err) uspl_must_check;
 
 /* What all batches of a switch have in common. */
 struct batch_input {
 	const struct proc *proc;
 	bool on;
 	struct unwinder *unwinder;
-	struct asleep *asleep;   /* NULL: the kernel doesn't tell who sleeps */
+	const region_vec *updates;
 	const addr_vec *updated; /* entries of functions that have updates, sorted */
 };
 
 struct batch_result {
 	size_t sites;     /* that were exchanged */
 	double stop_us;   /* the longest standstill of those that run */
-	double switch_us; /* from before the first site to behind the last one */
+	double switch_us; /* from before the first page is made ready to behind the last site */
 };
+
+/*
+ * Exchanges sites that can't be exchanged while somebody runs, in as many stops as nobody has to wait
+ * long in; sites are sorted by address. Adds to result->stop_us. USPL_E_BUSY: a thread stays between two
+ * of a site's instructions.
+ */
+int still_exchange(const struct batch_input *in, const site_vec *sites, struct batch_result *result,
+		   struct uspl_err *err) uspl_must_check;
 
 /*
  * Exchanges the sites of a region whose module is there; adds to the result. Sites that are off
@@ -114,14 +133,11 @@ struct batch_result {
 int batch_exchange(const struct batch_input *in, const struct trace_region *region,
 		   struct batch_result *result, struct uspl_err *err) uspl_must_check;
 
-/* Code that nobody enters any more, and how many threads are in it. */
-struct clear {
-	struct safety text, agents;
-	size_t in_text, in_agents;
-	double stop_us; /* how long those stood still that had to be stopped to be looked at */
-};
-
-/* Looks at all threads; sleepers aren't woken unless there is doubt about them. */
-int clear_look(struct clear *clear, struct uspl_err *err) uspl_must_check;
+/*
+ * Turns the calls of a profiler in one module into NOPs, for good; adds to the result. Threads stand
+ * still for it if there are any.
+ */
+int quieten(struct proc *proc, const struct module *module, struct batch_result *result,
+	    struct uspl_err *err) uspl_must_check;
 
 #endif

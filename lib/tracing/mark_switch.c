@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mark_switch.c - the jumps of markers, put in and taken out while everybody stands still
+// mark_switch.c - the jumps of markers, put in and taken out
+/*
+ * A marker's NOP and the jump that takes its place are one instruction in one word each, and so is a link: these are exchanged by a thread of the target
+ * while everybody runs (live/words.h), in any order, since each leads to code that is there. Where several instructions make room for a jump, a semaphore is
+ * to be counted, or the program's threads may not write code, all is switched while everybody stands still.
+ */
 
 #include <string.h>
 #include <time.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "live/safety.h"
 #include "live/site.h"
 #include "live/stack.h"
+#include "live/words.h"
 #include "proc/inject.h"
 #include "proc/sharers.h"
 #include "proc/stop.h"
@@ -28,7 +35,7 @@ struct standstill {
 	struct stop stop;
 	struct site_plan plan;
 	const mark_counts *counts;
-	size_t inside;
+	bool inside;
 	struct safety_finding finding;
 };
 
@@ -71,15 +78,18 @@ static void tear_down(struct standstill *still)
 	site_plan_release(&still->plan);
 }
 
-static size_t count_inside(struct standstill *still, struct safety *empty)
+/* The first thread that is in the way. */
+static bool find_inside(struct standstill *still, struct safety *empty)
 {
 	const struct thread *thread;
-	size_t n = 0;
 
+	if (!empty->ranges.n)
+		return false;
 	vec_for_each (&still->stop.threads, thread)
-		n += thread->state == THREAD_STOPPED && empty->ranges.n &&
-		     !safety_check(empty, thread, &still->finding);
-	return n;
+		if (thread->state == THREAD_STOPPED &&
+		    !safety_check(empty, thread, &still->finding))
+			return true;
+	return false;
 }
 
 /* Adds to the semaphores. Others count with them too, so it is done in the standstill. */
@@ -102,33 +112,34 @@ static int add_counts(const struct standstill *still, struct uspl_err *err)
 }
 
 /* Everybody stands still: looks, and switches if the bytes are empty. */
-static int attempt(struct standstill *still, bool change, struct uspl_err *err)
+static int attempt(struct standstill *still, struct uspl_err *err)
 {
 	int rc = stop_prepare(&still->stop, still->proc, err);
 
 	if (rc)
 		return rc;
 	rc = stop_enter(&still->stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	/* What a dead tool's agent has begun may come at any later time: so it comes first. */
 	if (!rc) {
-		still->agents_idle = !count_inside(still, &still->agents);
-		still->inside = count_inside(still, &still->empty);
+		still->agents_idle = !find_inside(still, &still->agents);
+		still->inside = !still->agents_idle || find_inside(still, &still->empty);
 	}
-	if (!rc && !still->inside && change)
+	if (!rc && !still->inside)
 		rc = site_plan_switch(&still->plan, err);
-	if (!rc && !still->inside && change)
+	if (!rc && !still->inside)
 		rc = add_counts(still, err);
 	stop_leave(&still->stop);
 	return rc;
 }
 
 /* Until nobody is in the way, or the time is over. */
-static int attempts(struct standstill *still, bool change, struct uspl_err *err)
+static int attempts(struct standstill *still, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + TRY_NS;
 
 	for (;;) {
-		int rc = attempt(still, change, err);
+		int rc = attempt(still, err);
 
 		if (rc || !still->inside || clock_now_ns() >= deadline)
 			return rc;
@@ -143,15 +154,85 @@ static int add_change(struct standstill *still, const struct mark_change *change
 {
 	struct site site = { .name = "a marker",
 			     .addr = change->addr,
-			     .len = USPL_TRACE_SITE_BYTES };
+			     .len = USPL_TRACE_SITE_BYTES,
+			     .guard = change->guard };
 	int rc;
 
 	memcpy(site.from, change->from, site.len);
 	memcpy(site.to, change->to, site.len);
 	rc = site_plan_add(&still->plan, &site, err);
 	if (!rc && change->guard > 1)
-		rc = safety_add(&still->empty, "a marker", change->addr + 1, change->guard - 1u,
-				false, err);
+		rc = safety_add(&still->empty, "the bytes of a marker", change->addr + 1,
+				change->guard - 1u, false, err);
+	return rc;
+}
+
+/*
+ * What was exchanged, if anything, is exchanged back. Code that can't be made writable now could not be
+ * before.
+ */
+static int take_back(struct words *words, int rc, struct uspl_err *err)
+{
+	struct inject_word *word;
+	int back;
+
+	vec_for_each (&words->items, word) {
+		uint64_t from = word->from;
+
+		word->from = word->to;
+		word->to = from;
+	}
+	back = words_exchange(words, 0, words->items.n, NULL);
+	if (back && !(rc == -USPL_E_UNSUPPORTED && back == rc))
+		return uspl_fail(err, USPL_E_STRANDED, "markers of pid %d may be half switched",
+				 words->proc->pid);
+	return rc;
+}
+
+/* True if all that is planned can be exchanged while everybody runs. */
+static bool is_quiet(const struct standstill *still)
+{
+	const struct site *site;
+
+	vec_for_each (&still->plan.sites, site)
+		if (site_needs_stop(site))
+			return false;
+	return !still->counts->n && !still->left.n;
+}
+
+/* True in *ret_done if it was. */
+static int exchange(const struct standstill *still, bool *ret_done, struct uspl_err *err)
+{
+	struct words words = { .proc = still->proc };
+	struct uspl_err why = { 0 };
+	int rc = is_quiet(still) ? words_take(&words, &still->plan, err) : 0;
+
+	if (!rc && is_quiet(still)) {
+		rc = words_exchange(&words, 0, words.items.n, &why);
+		*ret_done = !rc;
+		log_info("mark", "%zu words are exchanged by a thread%s%s", words.items.n,
+			 rc ? ", which fails: " : "", rc ? why.msg : "");
+		if (rc)
+			rc = take_back(&words, rc, &why);
+		if (rc == -USPL_E_UNSUPPORTED)
+			rc = 0;
+		else if (rc && err)
+			*err = why;
+	}
+	words_release(&words);
+	return rc;
+}
+
+/* All at once. */
+static int switch_still(struct standstill *still, struct uspl_err *err)
+{
+	int rc = attempts(still, err);
+
+	if (!rc && still->inside)
+		rc = uspl_fail(err, USPL_E_BUSY, "thread %d of pid %d stays in %s",
+			       still->finding.tid, still->proc->pid,
+			       still->finding.function ? still->finding.function
+						       : "code that can't be told");
 	return rc;
 }
 
@@ -160,6 +241,7 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 {
 	struct standstill still;
 	const struct mark_change *change;
+	bool done = false;
 	int rc = set_up(&still, proc, modules, err);
 
 	still.counts = counts;
@@ -172,34 +254,52 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 		rc = site_plan_prepare(&still.plan, err);
 	safety_seal(&still.empty);
 	if (!rc)
-		rc = attempts(&still, true, err);
-	if (!rc && still.inside)
-		rc = uspl_fail(err, USPL_E_BUSY,
-			       "thread %d of pid %d stays within the bytes of a marker",
-			       still.finding.tid, proc->pid);
-	ret->stop_us = (double)(still.stop.left_ns - still.stop.entered_ns) / 1000;
+		rc = exchange(&still, &done, err);
+	if (!rc && !done)
+		rc = switch_still(&still, err);
+	if (!rc && !done)
+		ret->stop_us = (double)(still.stop.left_ns - still.stop.entered_ns) / 1000;
 	tear_down(&still);
+	return rc;
+}
+
+static int add_probes(struct clear *clear, const struct marks *marks, const char *session,
+		      struct uspl_err *err)
+{
+	const struct mark_region *region;
+	int rc = 0;
+
+	vec_for_each (&marks->regions, region)
+		if (!rc && !strcmp(region->head.session, session))
+			rc = safety_add(&clear->text, "a probe", region->head.code,
+					region->head.text + region->head.text_len -
+						region->head.code,
+					false, err);
+	safety_seal(&clear->text);
 	return rc;
 }
 
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
 	       const char *session, struct marks_switched *ret, struct uspl_err *err)
 {
-	const struct mark_region *region;
-	struct standstill still;
-	int rc = set_up(&still, proc, modules, err);
+	const struct timespec pause = { 0, PAUSE_NS };
+	int64_t deadline = clock_now_ns() + TRY_NS;
+	struct unwinder *unwinder = NULL;
+	struct clear clear = { .text.proc = proc, .agents.proc = proc };
+	int rc = stack_unwinder_new(proc, modules, &unwinder, err);
 
-	vec_for_each (&marks->regions, region)
-		if (!rc && !strcmp(region->head.session, session))
-			rc = safety_add(&still.empty, "a probe", region->head.code,
-					region->head.text + region->head.text_len -
-						region->head.code,
-					false, err);
-	safety_seal(&still.empty);
+	clear.text.unwinder = clear.agents.unwinder = unwinder;
 	if (!rc)
-		rc = attempts(&still, false, err);
+		rc = add_probes(&clear, marks, session, err);
 	if (!rc)
-		ret->inside = still.inside;
-	tear_down(&still);
+		rc = clear_look(&clear, err);
+	while (!rc && clear.in_text && clock_now_ns() < deadline && !cancel_requested()) {
+		nanosleep(&pause, NULL);
+		rc = clear_look(&clear, err);
+	}
+	if (!rc)
+		ret->inside = clear.in_text;
+	safety_release(&clear.text);
+	unwinder_free(unwinder);
 	return rc;
 }

@@ -6,26 +6,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "arch/arch.h"
-#include "base/note.h"
+#include "tracing/mark_notes.h"
 #include "tracing/message.h"
 #include "tracing/usdt.h"
-
-#define TEXT_MAX 4096
-#define NOTE_ALIGN 4
-
-/* A NUL-terminated text of the module, allocated; NULL if there is none at addr. */
-static char *text_at(const struct image *image, taddr addr)
-{
-	const struct image_seg *seg = image_seg_at(image, addr);
-	size_t room = seg && seg->bytes ? seg->len - (addr - seg->start) : 0, len;
-	const char *text = room ? (const char *)seg->bytes + (addr - seg->start) : NULL;
-
-	if (room > TEXT_MAX)
-		room = TEXT_MAX;
-	len = text ? strnlen(text, room) : 0;
-	return text && len < room ? strdup(text) : NULL;
-}
 
 static bool is_name(const char *name)
 {
@@ -33,24 +16,6 @@ static bool is_name(const char *name)
 		if (!isprint((unsigned char)*at) || *at == ' ')
 			return false;
 	return name && *name;
-}
-
-/* What the word at `at` of the note, which lies at `note`, refers to. */
-static taddr target(taddr note, long long distance, size_t at)
-{
-	return note + at + (taddr)distance;
-}
-
-/* The program's bytes at a site: a NOP that a jump takes the place of. */
-static bool is_nop(const struct image *image, taddr site)
-{
-	const struct image_seg *seg = image_seg_at(image, site);
-	const uint8_t *code = image_bytes(image, site, USPL_TRACE_SITE_BYTES);
-	struct insn insn;
-
-	return seg && seg->exec && code &&
-	       arch_native()->insn_decode(code, USPL_TRACE_SITE_BYTES, &insn) && insn.is_nop &&
-	       insn.len == USPL_TRACE_SITE_BYTES;
 }
 
 static int add_switch(const struct image *image, const struct note *note, taddr addr,
@@ -63,8 +28,9 @@ static int add_switch(const struct image *image, const struct note *note, taddr 
 	if (note->desc_len < sizeof(from))
 		return 0;
 	memcpy(&from, note->desc, sizeof(from));
-	name = text_at(image, target(addr, from.name, offsetof(struct uspl_mark_site, name)));
-	if (!is_name(name) || !is_nop(image, target(addr, from.site, 0))) {
+	name = mark_note_text(image, mark_note_target(addr, from.name,
+						      offsetof(struct uspl_mark_site, name)));
+	if (!is_name(name) || !mark_note_nop(image, mark_note_target(addr, from.site, 0))) {
 		free(name);
 		return 0;
 	}
@@ -74,8 +40,8 @@ static int add_switch(const struct image *image, const struct note *note, taddr 
 		return uspl_fail_nomem(err);
 	}
 	item->name = name;
-	item->site = target(addr, from.site, 0);
-	item->on = target(addr, from.on, offsetof(struct uspl_mark_site, on));
+	item->site = mark_note_target(addr, from.site, 0);
+	item->on = mark_note_target(addr, from.on, offsetof(struct uspl_mark_site, on));
 	return 0;
 }
 
@@ -130,12 +96,13 @@ static int add_site(const struct image *image, const struct note *note, taddr ad
 	if (note->desc_len <= sizeof(from) || note->desc[note->desc_len - 1])
 		return 0;
 	memcpy(&from, note->desc, sizeof(from));
-	marker.site = target(addr, from.site, 0);
-	marker.name =
-		text_at(image, target(addr, from.name, offsetof(struct uspl_mark_call, name)));
+	marker.site = mark_note_target(addr, from.site, 0);
+	marker.name = mark_note_text(
+		image, mark_note_target(addr, from.name, offsetof(struct uspl_mark_call, name)));
 	marker.format =
-		text_at(image, target(addr, from.format, offsetof(struct uspl_mark_call, format)));
-	if (!is_name(marker.name) || !marker.format || !is_nop(image, marker.site) ||
+		mark_note_text(image, mark_note_target(addr, from.format,
+						       offsetof(struct uspl_mark_call, format)));
+	if (!is_name(marker.name) || !marker.format || !mark_note_nop(image, marker.site) ||
 	    !add_args(&marker, &from, (const char *)note->desc + sizeof(from))) {
 		marker_release(&marker);
 		return 0;
@@ -151,9 +118,11 @@ static int add_site(const struct image *image, const struct note *note, taddr ad
 }
 
 /* A note whose description lies at addr. */
-static int add_note(const struct image *image, const struct note *note, taddr addr,
-		    struct markers *markers, struct uspl_err *err)
+static int add_note(void *ctx, const struct image *image, const struct note *note, taddr addr,
+		    struct uspl_err *err)
 {
+	struct markers *markers = ctx;
+
 	if (note_is(note, USPL_MARK_OWNER, USPL_MARK_NOTE_SITE))
 		return add_switch(image, note, addr, markers, err);
 	if (note_is(note, USPL_MARK_OWNER, USPL_MARK_NOTE_CALL))
@@ -161,55 +130,11 @@ static int add_note(const struct image *image, const struct note *note, taddr ad
 	return 0;
 }
 
-/* A segment of notes. */
-static int add_notes(const struct image *image, taddr notes, uint64_t len, struct markers *markers,
-		     struct uspl_err *err)
-{
-	const uint8_t *bytes = image_bytes(image, notes, len);
-	struct note note;
-	size_t at = 0;
-	int rc = 0;
-
-	while (!rc && bytes && note_next(bytes, len, NOTE_ALIGN, &at, &note))
-		rc = add_note(image, &note, notes + (taddr)(note.desc - bytes), markers, err);
-	return rc;
-}
-
-/*
- * The constants of an update, the notes of new code among them: nothing says where, and each is
- * known by its owner. What is one by chance only doesn't lead to a NOP.
- */
-static int search_notes(const struct image *image, const struct image_seg *seg,
-			struct markers *markers, struct uspl_err *err)
-{
-	int rc = 0;
-
-	for (size_t at = 0; !rc && at < seg->len; at += NOTE_ALIGN) {
-		struct note note;
-		size_t end = at;
-
-		if (note_next(seg->bytes, seg->len, NOTE_ALIGN, &end, &note))
-			rc = add_note(image, &note, seg->start + (taddr)(note.desc - seg->bytes),
-				      markers, err);
-	}
-	return rc;
-}
-
 int markers_find(const struct proc *proc, const struct module *module, const struct image *image,
 		 struct markers *markers, struct uspl_err *err)
 {
-	const struct image_seg *seg;
-	const Elf64_Phdr *phdr;
-	int rc = 0;
+	int rc = mark_notes_each(module, image, add_note, markers, err);
 
-	vec_for_each (&module->phdrs, phdr)
-		if (!rc && phdr->p_type == PT_NOTE && phdr->p_align != 8)
-			rc = add_notes(image, phdr->p_vaddr + (taddr)module->bias, phdr->p_filesz,
-				       markers, err);
-	vec_for_each (&image->segs, seg)
-		if (!rc && seg->bytes && !seg->exec &&
-		    (seg->start < image->start || seg->start >= image->end))
-			rc = search_notes(image, seg, markers, err);
 	return rc ? rc : usdt_find(proc, module, image, markers, err);
 }
 

@@ -24,6 +24,7 @@ struct marker {
 	char *name;   /* "subsystem:name" */
 	char *format; /* NULL: it has none (USDT) */
 	bool usdt;
+	bool at_return;  /* the site is a function's entry, and the hit is its return */
 	taddr site;      /* where the jump goes */
 	taddr semaphore; /* of a USDT probe, 0 if it has none */
 	size_t n_args;
@@ -54,10 +55,11 @@ int markers_find(const struct proc *proc, const struct module *module, const str
 		 struct markers *markers, struct uspl_err *err) uspl_must_check;
 /*
  * Appends the entries of functions whose names match, as markers of these names: their arguments are
- * the six registers that a function's first whole-number arguments are in.
+ * the six registers that a function's first whole-number arguments are in. Or their returns, as
+ * "NAME:exit", whose argument is what they return.
  */
-int markers_add_functions(const struct image *image, const char *glob, struct markers *markers,
-			  struct uspl_err *err) uspl_must_check;
+int markers_add_functions(const struct image *image, const char *glob, bool returns,
+			  struct markers *markers, struct uspl_err *err) uspl_must_check;
 void markers_release(struct markers *markers);
 DEFINE_AUTO_RELEASE(markers, struct markers, markers_release)
 #define auto_markers __attribute__((cleanup(cleanup_markers_)))

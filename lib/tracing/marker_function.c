@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// marker_function.c - the entries of functions, taken for markers
+// marker_function.c - the entries of functions, or their returns, taken for markers
 
 #include <fnmatch.h>
 #include <string.h>
@@ -10,18 +10,21 @@
 
 /* Where a function's first whole-number arguments are: System V ABI for x86-64, 3.2.3. */
 static const char *const places[] = { "%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9" };
+/* And the one that it returns. */
+static const char *const place_returned[] = { "%rax" };
+#define FORMAT_RETURNED "ret=%#lx"
 
-static int add_args(struct marker *marker, struct uspl_err *err)
+static int add_args(struct marker *marker, const char *const *from, size_t n, struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(places); i++) {
-		const char *text = places[i];
+	for (size_t i = 0; !rc && i < n; i++) {
+		const char *text = from[i];
 
 		rc = place_parse(&text, &marker->args[i].place, err);
 		marker->args[i].kind = USPL_PROBE_UNSIGNED;
 	}
-	marker->n_args = ARRAY_SIZE(places);
+	marker->n_args = n;
 	return rc;
 }
 
@@ -45,34 +48,62 @@ static bool measure(const struct image *image, const struct spot *spot, struct m
 	return true;
 }
 
-static int add(const struct image *image, const struct spot *spot, struct markers *markers,
-	       struct uspl_err *err)
+/* What it is at the return. */
+static int set_returned(const struct spot *spot, struct marker *marker, struct uspl_err *err)
+{
+	marker->at_return = true;
+	marker->format = strdup(FORMAT_RETURNED);
+	if (!marker->format)
+		return uspl_fail_nomem(err);
+	if (spot->entry_only)
+		snprintf(marker->why, sizeof(marker->why),
+			 "it returns twice, or looks at its caller");
+	return add_args(marker, place_returned, ARRAY_SIZE(place_returned), err);
+}
+
+static int add(const struct image *image, const struct spot *spot, const char *name, bool returns,
+	       struct markers *markers, struct uspl_err *err)
 {
 	struct marker *marker = vec_push(&markers->sites);
 
 	if (!marker)
 		return uspl_fail_nomem(err);
 	marker->site = spot->entry;
-	marker->name = strdup(spot->name);
+	marker->name = strdup(name);
 	if (!marker->name)
 		return uspl_fail_nomem(err);
 	if (spot->kind == SPOT_NONE)
 		snprintf(marker->why, sizeof(marker->why), "%s", spot->why);
 	else if (!measure(image, spot, marker))
 		snprintf(marker->why, sizeof(marker->why), "its first instructions can't be moved");
-	return add_args(marker, err);
+	return returns ? set_returned(spot, marker, err)
+		       : add_args(marker, places, ARRAY_SIZE(places), err);
 }
 
-int markers_add_functions(const struct image *image, const char *glob, struct markers *markers,
-			  struct uspl_err *err)
+/* Adds the function if the glob is of its name, with what a return is told by. */
+static int add_wanted(const struct image *image, const struct spot *spot, const char *glob,
+		      bool returns, struct markers *markers, struct uspl_err *err)
+{
+	auto_buf struct buf name = { 0 };
+
+	buf_addf(&name, "%s%s", spot->name, returns ? ":exit" : "");
+	if (name.oom)
+		return uspl_fail_nomem(err);
+	return fnmatch(glob, buf_str(&name), 0)
+		       ? 0
+		       : add(image, spot, buf_str(&name), returns, markers, err);
+}
+
+int markers_add_functions(const struct image *image, const char *glob, bool returns,
+			  struct markers *markers, struct uspl_err *err)
 {
 	const struct spot *spot;
 	spot_vec spots = { 0 };
 	int rc = spots_find(image, &spots, err);
 
 	vec_for_each (&spots, spot)
-		if (!rc && spot->name && !fnmatch(glob, spot->name, 0))
-			rc = add(image, spot, markers, err);
+		if (!rc && spot->name)
+			rc = add_wanted(image, spot, glob, returns, markers, err);
 	vec_release(&spots);
 	return rc;
 }

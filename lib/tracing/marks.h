@@ -3,7 +3,7 @@
  * marks.h - markers that are on in a process: what of it is in the target, and switching them
  *
  *     marks_on     loads probes for markers, and leads their sites to them
- *     marks_read   finds what there is, of all sessions
+ *     marks_read   finds what there is, of all sessions (live/marked.h)
  *     marks_off    takes probes out; the last one of a session takes the session's memory with it
  *
  * A session has a name, rings of its own, and at most one probe at a site. Several sessions at one
@@ -13,42 +13,8 @@
 #ifndef USPL_TRACING_MARKS_H
 #define USPL_TRACING_MARKS_H
 
+#include "live/marked.h"
 #include "tracing/marker.h"
-
-/* The probes of one session in one module, made by one command. */
-struct mark_region {
-	struct uspl_mark_region head;
-	VEC(struct uspl_probe) probes;
-	VEC(struct uspl_mark_switch) switches;
-	char *info; /* head.info_len bytes and a NUL: what the offsets lead to */
-	VEC(bool) on;
-};
-
-struct marks {
-	VEC(struct mark_region) regions;
-};
-
-/* Reads all that there are. */
-int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err) uspl_must_check;
-void marks_release(struct marks *marks);
-DEFINE_AUTO_RELEASE(marks, struct marks, marks_release)
-#define auto_marks __attribute__((cleanup(cleanup_marks_)))
-
-/* True if a probe of any session is on. */
-bool marks_are_on(const struct marks *marks);
-/* Gives the image of a module the bytes that the program itself has at markers. */
-void marks_lay_under(const struct marks *marks, struct image *image);
-/* True if a probe is on, or a switch leads to one, within len bytes at addr: they hold its jump. */
-bool marks_cover(const struct marks *marks, taddr addr, uint64_t len);
-/* USPL_E_CONFLICT if markers of the process are on: its code isn't all its own then. */
-int marks_refuse(const struct proc *proc, struct uspl_err *err) uspl_must_check;
-/* A text of a region's record, "" if the offset is damaged. */
-const char *mark_text(const struct mark_region *region, uint32_t offset);
-/* The session's probe of that id, and its region; NULL if there is none. */
-const struct uspl_probe *marks_probe(const struct marks *marks, const char *session, uint32_t id,
-				     const struct mark_region **ret_region);
-/* The session's first region, NULL if it has none. */
-const struct mark_region *marks_session(const struct marks *marks, const char *session);
 
 /* A user's program (uspl/probe.h), ready to be linked. */
 struct mark_program {
@@ -63,7 +29,8 @@ struct mark_program {
 struct marks_request {
 	const char *session;
 	const char *glob;   /* of names; NULL: all */
-	bool functions;     /* it is of functions, whose entries are taken for markers */
+	bool functions;     /* it is of functions, whose entries are taken for markers, */
+	bool returns;       /* or else their returns */
 	const char *module; /* of modules' file names; NULL: all */
 	const char *filter; /* NULL: none */
 	const struct mark_program *program; /* called at each hit; NULL: there is none */
@@ -76,7 +43,7 @@ struct marks_switched {
 	size_t already;    /* sites that were as they were to be */
 	size_t impossible; /* sites that no probe can be put to, */
 	char why[256];     /* and why that isn't possible at the first of them */
-	double stop_us;    /* how long the threads stood still */
+	double stop_us;    /* how long the threads stood still; 0: they didn't */
 	size_t inside;     /* threads that are still inside of probes that were taken out */
 };
 
@@ -90,7 +57,7 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	      struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
 /* All markers of a module, with nobody's jumps in their way. */
-int marks_find(const struct proc *proc, const struct module *module, const struct marks *marks,
-	       struct markers *ret, struct uspl_err *err) uspl_must_check;
+int marks_find(const struct proc *proc, const struct module *module, struct markers *ret,
+	       struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -22,18 +22,17 @@ struct mark_plan {
 int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id,
 	      const struct uspl_trace_region *shared, struct mark_region *ret,
 	      struct uspl_err *err) uspl_must_check;
-/* Unmaps a region; a failure is noted in the log. */
-void mark_unload(struct proc *proc, const struct mark_region *region);
-/* Frees what the structure owns; nothing in the target. */
-void mark_region_release(struct mark_region *region);
-
-/* The probe that a jump to `to` leads to, with its region; NULL if there is none. */
-const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
-				  const struct mark_region **ret_region);
-/* Where a jump of five bytes at addr leads; 0 if there is none. */
-taddr mark_target(const struct proc *proc, taddr addr);
-/* Finds out which probes are on. */
-void marks_walk(const struct proc *proc, struct marks *marks);
+/*
+ * Tells the program's unwinder of the thunks that a region has, if any: what returns through them
+ * must be found. USPL_E_UNSUPPORTED: that is needed, and can't be done.
+ */
+int mark_tell_unwinder(struct proc *proc, const module_vec *modules,
+		       const struct mark_region *region, struct uspl_err *err) uspl_must_check;
+/*
+ * Unmaps a region; a failure is noted in the log. It stays if the program's unwinder can't be told
+ * to forget it, and would ask for it.
+ */
+void mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region);
 
 /* One change of code. */
 struct mark_change {
@@ -53,13 +52,17 @@ struct mark_count {
 typedef VEC(struct mark_count) mark_counts;
 
 /*
- * Makes the changes while all threads stand still. *ret: stop_us. USPL_E_BUSY if a thread stands in
- * the bytes of a site for longer than a moment.
+ * Makes the changes: while everybody runs, if each is within one word, else while all threads stand
+ * still. *ret: stop_us, if they did. USPL_E_BUSY if a thread stands in the bytes of a site for longer
+ * than a moment. USPL_E_STRANDED: some may be made.
  */
 int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes *changes,
 		const mark_counts *counts, struct marks_switched *ret,
 		struct uspl_err *err) uspl_must_check;
-/* Waits until no thread is in the probes of the regions given; ret->inside: those that stay. */
+/*
+ * Waits until no thread is in the session's probes; ret->inside: those that stay. Who sleeps isn't
+ * woken for it.
+ */
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
 	       const char *session, struct marks_switched *ret,
 	       struct uspl_err *err) uspl_must_check;

@@ -142,7 +142,7 @@ static int lead_all_back(struct work *work, struct uspl_err *err)
 
 		if (rc || !has_switches(work, module))
 			continue;
-		rc = marks_find(work->proc, module, &work->marks, &markers, err);
+		rc = marks_find(work->proc, module, &markers, err);
 		vec_for_each (&markers.switches, item) {
 			struct uspl_mark_switch found = { item->site, item->on };
 
@@ -160,7 +160,7 @@ static void unload_session(struct work *work)
 
 	vec_for_each (&work->marks.regions, region)
 		if (work_is_ours(work, region))
-			mark_unload(work->proc, region);
+			mark_unload(work->proc, work->modules, region);
 	share_unmap(work->proc, &work->shared);
 }
 

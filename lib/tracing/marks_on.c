@@ -16,45 +16,35 @@ static bool is_module_wanted(const struct marks_request *request, const struct m
 			       : !request->functions || module->is_main;
 }
 
-/* The module's markers, or the functions of that name. */
-static int find(const struct proc *proc, const struct module *module, const struct marks *marks,
-		const char *functions, struct markers *ret, struct uspl_err *err)
+/* The module's markers, or, if they are requested, functions. */
+static int find(const struct proc *proc, const struct module *module,
+		const struct marks_request *request, struct markers *ret, struct uspl_err *err)
 {
-	auto_session struct trace_session session = { 0 };
-	region_vec updates = { 0 };
-	struct image *image = NULL;
-	int rc = module_image(proc, module, &image, err);
+	struct image *image;
+	int rc = overlay_image(proc, module, &image, err);
 
-	if (!rc)
-		rc = regions_read(proc, &updates, err);
-	if (!rc)
-		rc = overlay_add(image, proc, &updates, module->start, err);
-	if (!rc)
-		rc = session_read(proc, &session, err);
-	if (!rc) {
-		session_lay_under(&session, image);
-		marks_lay_under(marks, image);
-		rc = functions ? markers_add_functions(image, functions, ret, err)
-			       : markers_find(proc, module, image, ret, err);
-	}
-	regions_release(&updates);
+	if (rc)
+		return rc;
+	rc = request && request->functions
+		     ? markers_add_functions(image, request->glob, request->returns, ret, err)
+		     : markers_find(proc, module, image, ret, err);
 	image_free(image);
 	return rc;
 }
 
-int marks_find(const struct proc *proc, const struct module *module, const struct marks *marks,
-	       struct markers *ret, struct uspl_err *err)
+int marks_find(const struct proc *proc, const struct module *module, struct markers *ret,
+	       struct uspl_err *err)
 {
-	return find(proc, module, marks, NULL, ret, err);
+	return find(proc, module, NULL, ret, err);
 }
 
 static int make_session(struct work *work, struct uspl_err *err)
 {
-	const struct trace_request request = { .ring_bytes = work->request->ring_bytes };
+	const struct trace_request request = { .ring_bytes = work->request->ring_bytes,
+					       .entries = true };
 	struct uspl_trace_counters counters = { .enabled = 1 };
 	struct trace_clocks clocks;
 	int rc = share_map(work->proc, &request, &work->shared, err);
-
 	if (rc)
 		return rc;
 	work->fresh = true;
@@ -62,6 +52,35 @@ static int make_session(struct work *work, struct uspl_err *err)
 	work->shared.start_ticks = clocks.ticks;
 	work->shared.start_ns = clocks.ns;
 	return proc_write(work->proc, work->shared.counters, &counters, sizeof(counters), err);
+}
+
+/* A shadow that no session has; 0 if there is none left. */
+static uint64_t free_shadow(const struct marks *marks)
+{
+	for (uint64_t number = 1; number < USPL_MARK_SHADOWS; number++) {
+		uint64_t shadow = number << USPL_MARK_SHADOW_SHIFT;
+		const struct mark_region *region;
+		bool is_free = true;
+
+		vec_for_each (&marks->regions, region)
+			is_free &= region->head.shared.shadow != shadow;
+		if (is_free)
+			return shadow;
+	}
+	return 0;
+}
+
+/* The session gets a shadow, with the first return that it waits for. */
+static int prepare_returns(struct work *work, struct uspl_err *err)
+{
+	if (work->shared.shadow)
+		return 0;
+	work->shared.shadow = free_shadow(&work->marks);
+	if (!work->shared.shadow)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "at most %d sessions of a process can wait for returns at once",
+				 USPL_MARK_SHADOWS - 1);
+	return work->proc->seccomp ? stacks_map_shadows(work->proc, &work->shared, err) : 0;
 }
 
 /* The session's probe at that site, if it is on. */
@@ -228,8 +247,7 @@ static int load_module(struct work *work, const struct module *module, struct us
 	auto_markers struct markers markers = { 0 };
 	struct mark_plan plan = { .request = work->request, .module = module };
 	struct mark_region *region = NULL;
-	int rc = find(work->proc, module, &work->marks,
-		      work->request->functions ? work->request->glob : NULL, &markers, err);
+	int rc = find(work->proc, module, work->request, &markers, err);
 
 	if (!rc)
 		rc = choose_sites(work, &markers, &plan, err);
@@ -237,6 +255,8 @@ static int load_module(struct work *work, const struct module *module, struct us
 		rc = choose_switches(work, &markers, &plan, err);
 	if (!rc && plan.sites.n && !work->shared.tables)
 		rc = make_session(work, err);
+	if (!rc && plan.sites.n && work->request->returns)
+		rc = prepare_returns(work, err);
 	if (!rc && plan.sites.n) {
 		region = vec_push(&work->marks.regions);
 		rc = region ? mark_load(work->proc, &plan, work->next_id, &work->shared, region,
@@ -246,6 +266,8 @@ static int load_module(struct work *work, const struct module *module, struct us
 			work->marks.regions.n--;
 		work->next_id += (uint32_t)plan.sites.n;
 	}
+	if (!rc && region)
+		rc = mark_tell_unwinder(work->proc, work->modules, region, err);
 	for (size_t i = 0; !rc && region && i < region->probes.n; i++)
 		rc = lead_in(work, &region->probes.items[i], err);
 	for (size_t i = 0; !rc && i < plan.switches.n; i++)
@@ -259,7 +281,7 @@ static int load_module(struct work *work, const struct module *module, struct us
 static void unload_new(struct work *work)
 {
 	for (size_t i = work->n_old; i < work->marks.regions.n; i++)
-		mark_unload(work->proc, &work->marks.regions.items[i]);
+		mark_unload(work->proc, work->modules, &work->marks.regions.items[i]);
 	if (work->fresh)
 		share_unmap(work->proc, &work->shared);
 }

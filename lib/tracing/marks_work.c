@@ -32,7 +32,8 @@ void work_find_session(struct work *work)
 	work->next_id = 1;
 	vec_for_each (&work->marks.regions, region)
 		if (work_is_ours(work, region)) {
-			work->shared = region->head.shared;
+			if (!work->shared.shadow)
+				work->shared = region->head.shared;
 			if (region->head.first_id + region->head.n_probes > work->next_id)
 				work->next_id = region->head.first_id + region->head.n_probes;
 		}

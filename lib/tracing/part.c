@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // part.c - a session's part in one module: thunks, the runtime's copy, the record
 /*
- *     guard | record, r-- | runtime, r-x | control, rw- | thunks and moved instructions, r-x | frames, words, r-- | guard
+ *     guard | record, r-- | runtime, r-x | control, rw- | listeners, thunks and moved instructions, r-x | frames, words, r-- | guard
  *
  * The record is written last: what has none doesn't exist.
  */
@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "proc/inject.h"
 #include "tracing/internal.h"
+#include "tracing/listen.h"
 
 #define TRIES 5
 #define WORD 8
@@ -100,20 +101,51 @@ static int add_body(struct part *part, size_t i, struct uspl_err *err)
 	return rc;
 }
 
+/* The site in the plan of a spot that is listened to, else NULL. */
+static struct uspl_listen_site *listen_site(const struct part *part, const struct spot *spot)
+{
+	return spot->listen ? &part->request->listen->sites.items[spot->listen - 1] : NULL;
+}
+
+/* Puts in front of what the thunk runs what tells a listener. */
+static int add_stub(struct part *part, struct uspl_listen_site *site, struct thunk *thunk,
+		    struct uspl_err *err)
+{
+	uint8_t stub[USPL_LISTEN_STUB];
+	taddr at;
+
+	buf_align(&part->text, WORD);
+	at = part->region.head.thunks + part->text.len;
+	if (!arch_native()->thunk_stub(thunk, at, stub))
+		return uspl_fail(err, USPL_E_OUT_OF_REACH, "listeners are out of reach");
+	buf_add(&part->text, stub, sizeof(stub));
+	thunk->body = at;
+	thunk->heard = true;
+	site->id = thunk->id;
+	site->back = part->request->entries || site->bare ? 0 : thunk->at + USPL_TRACE_THUNK_RETURN;
+	return 0;
+}
+
 static int add_thunk(struct part *part, size_t i, uint8_t *thunks, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &part->region.head;
+	const struct arch *arch = arch_native();
+	struct uspl_listen_site *listen = listen_site(part, &part->spots->items[i]);
 	uint64_t at = i * USPL_TRACE_THUNK;
 	struct thunk thunk = { .at = head->thunks + at,
 			       .runtime = head->code,
 			       .id = head->first_id + (uint32_t)i,
 			       .limited = part->request->depth != 0 };
-	bool entry = part->request->entries;
+	bool (*write)(const struct thunk *thunk, uint8_t *code);
 	int rc = add_body(part, i, err);
 
 	thunk.body = part->region.sites.items[i].body;
-	if (!rc &&
-	    !(entry ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, thunks + at))
+	if (!rc && listen)
+		rc = add_stub(part, listen, &thunk, err);
+	write = listen && listen->bare   ? arch->thunk_bare
+		: part->request->entries ? arch->thunk_entry
+					 : arch->thunk_call;
+	if (!rc && !write(&thunk, thunks + at))
 		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "a thunk at 0x%" PRIx64 " is out of reach",
 			       thunk.at);
 	return rc;
@@ -138,11 +170,21 @@ static int make_text(struct part *part, struct uspl_err *err)
 		return rc;
 	part->region.head.text_len = part->text.len;
 	arch_native()->thunk_frames(&part->frames, part->region.head.eh_frame,
-				    part->region.head.thunks, len);
+				    part->region.head.thunks, len, 0);
 	if (part->text.oom || part->frames.oom)
 		return uspl_fail_nomem(err);
 	memcpy(part->text.data, thunks, len);
 	return 0;
+}
+
+/* Of the listeners' code, behind the control page; 0 if nobody listens. */
+static uint64_t listeners_len(const struct part *part)
+{
+	size_t len = 0;
+
+	if (part->request->listen)
+		(void)arch_native()->listen_code(&len);
+	return trace_pages(len);
 }
 
 /* Lays the parts out from `map` on. */
@@ -154,11 +196,10 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 	head->self = map + TRACE_PAGE;
 	head->info_len = info_len(part);
 	head->code = head->self + head->info_len;
-	head->thunks = head->code + USPL_TRACE_CONTROL + TRACE_PAGE;
+	head->thunks = head->code + USPL_LISTEN_CODE + listeners_len(part);
 	head->eh_frame = head->thunks + trace_pages(text_len);
 	head->words = head->eh_frame + USPL_TRACE_FRAMES;
-	/* A site that isn't aligned takes two. */
-	head->words_len = trace_pages(2 * part->spots->n * sizeof(struct inject_word));
+	head->words_len = trace_pages(part->spots->n * sizeof(struct inject_word));
 	head->map_len = head->words + head->words_len + TRACE_PAGE - map;
 }
 
@@ -173,7 +214,8 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code + USPL_TRACE_CONTROL, TRACE_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->thunks, head->eh_frame - head->thunks, PROT_READ | PROT_EXEC,
+		inject_mmap(head->code + USPL_LISTEN_CODE,
+			    head->eh_frame - (head->code + USPL_LISTEN_CODE), PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->eh_frame, USPL_TRACE_FRAMES + head->words_len, PROT_READ,
 			    MAP_PRIVATE | MAP_FIXED),
@@ -190,7 +232,7 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 	errno = (int)-reqs[done - 1].result;
 	rc = uspl_fail_errno(err, "cannot map the tracer's code in pid %d", part->proc->pid);
 	if (done > 1)
-		part_unmap(part->proc, &part->region);
+		part_unmap(part->proc, head->map, head->map_len, "thunks");
 	return rc;
 }
 
@@ -237,6 +279,9 @@ static int write_all(struct part *part, struct uspl_err *err)
 	if (!rc)
 		rc = proc_write(part->proc, head->code + USPL_TRACE_CONTROL, &control,
 				sizeof(control), err);
+	code = arch_native()->listen_code(&code_len);
+	if (!rc && part->request->listen)
+		rc = proc_write(part->proc, head->code + USPL_LISTEN_CODE, code, code_len, err);
 	if (!rc)
 		rc = proc_write(part->proc, head->thunks, part->text.data, part->text.len, err);
 	if (!rc)
@@ -304,7 +349,7 @@ int part_load(struct proc *proc, const struct module *module, const spot_vec *sp
 	if (!rc) {
 		rc = write_all(&part, err);
 		if (rc)
-			part_unmap(proc, &part.region);
+			part_unmap(proc, part.region.head.map, part.region.head.map_len, "thunks");
 	}
 	buf_release(&part.text);
 	buf_release(&part.frames);
@@ -317,15 +362,12 @@ int part_load(struct proc *proc, const struct module *module, const spot_vec *sp
 	return rc;
 }
 
-void part_unmap(struct proc *proc, const struct trace_region *region)
+void part_unmap(const struct proc *proc, taddr map, uint64_t len, const char *what)
 {
-	struct inject_req req =
-		inject_syscall(SYS_munmap, region->head.map, region->head.map_len, 0);
 	struct uspl_err err = { 0 };
-	size_t done;
 
-	if (inject_run(proc, &req, 1, &done, &err))
-		log_info("trace", "the thunks of pid %d stay mapped: %s", proc->pid, err.msg);
+	if (inject_unmap(proc, map, len, &err))
+		log_info("trace", "%s of pid %d stay mapped: %s", what, proc->pid, err.msg);
 }
 
 int part_write_state(const struct proc *proc, struct trace_region *region,

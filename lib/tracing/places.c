@@ -70,7 +70,7 @@ static void find_places(struct proc *proc, struct places *ret)
 {
 	struct inject_req req = inject_syscall(SYS_gettid, 0, 0, 0);
 	struct sight sight = { 0 };
-	const struct inject_choice choice = { look, &sight };
+	const struct inject_choice choice = { .fit = look, .ctx = &sight };
 	size_t done;
 
 	*ret = (struct places){ 0 };

@@ -8,28 +8,29 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "live/site.h"
 #include "proc/sharers.h"
-#include "proc/stop.h"
 #include "tracing/hook.h"
 #include "tracing/internal.h"
 
-#define STOP_LIMIT_NS 1000000000ll
-
-static int add_call(struct site_plan *plan, const struct module *module, const struct image *image,
+static int add_call(site_vec *sites, const struct module *module, const struct image *image,
 		    struct site *site, struct uspl_err *err)
 {
 	const uint8_t *code = image_bytes(image, site->addr, site->len);
+	struct site *item;
 
 	/* A call has at most 7 bytes, and the image holds it: it was decoded there. */
 	if (!code || !arch_native()->nop_encode(site->to, site->len))
 		return uspl_fail(err, USPL_E_BUG, "a call of %u bytes", site->len);
 	site->name = module->name;
 	memcpy(site->from, code, site->len);
-	return site_plan_add(plan, site, err);
+	item = vec_push(sites);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *site;
+	return 0;
 }
 
-static int find_calls(const struct proc *proc, const struct module *module, struct site_plan *plan,
+static int find_calls(const struct proc *proc, const struct module *module, site_vec *ret,
 		      struct uspl_err *err)
 {
 	struct image *image = NULL;
@@ -49,7 +50,7 @@ static int find_calls(const struct proc *proc, const struct module *module, stru
 			site.addr =
 				hooks_call_in(&hooks, image, spot->entry, spot->size, &site.len);
 		if (site.addr)
-			rc = add_call(plan, module, image, &site, err);
+			rc = add_call(ret, module, image, &site, err);
 	}
 	vec_release(&spots);
 	hooks_release(&hooks);
@@ -57,34 +58,33 @@ static int find_calls(const struct proc *proc, const struct module *module, stru
 	return rc;
 }
 
-static int switch_all(struct proc *proc, struct site_plan *plan, struct uspl_err *err)
+static int by_addr(const void *a, const void *b)
 {
-	struct stop stop = { 0 };
-	int rc = sharers_refuse(proc, err);
+	const struct site *x = a, *y = b;
 
-	if (!rc)
-		rc = site_plan_check(plan, err);
-	if (!rc)
-		rc = site_plan_prepare(plan, err);
-	if (!rc)
-		rc = stop_prepare(&stop, proc, err);
-	if (rc)
-		return rc;
-	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	if (!rc)
-		rc = site_plan_switch(plan, err);
-	stop_leave(&stop);
-	return rc;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-int quieten(struct proc *proc, const struct module *module, size_t *ret_n, struct uspl_err *err)
+static int switch_all(struct proc *proc, const site_vec *sites, struct batch_result *result,
+		      struct uspl_err *err)
 {
-	struct site_plan plan = { .proc = proc };
-	int rc = find_calls(proc, module, &plan, err);
+	const struct batch_input in = { .proc = proc, .on = true };
+	int rc = sharers_refuse(proc, err);
 
-	*ret_n = plan.sites.n;
-	if (!rc && plan.sites.n)
-		rc = switch_all(proc, &plan, err);
-	site_plan_release(&plan);
+	return rc ? rc : still_exchange(&in, sites, result, err);
+}
+
+int quieten(struct proc *proc, const struct module *module, struct batch_result *result,
+	    struct uspl_err *err)
+{
+	site_vec sites = { 0 };
+	int rc = find_calls(proc, module, &sites, err);
+
+	if (!rc && sites.n) {
+		qsort(sites.items, sites.n, sizeof(*sites.items), by_addr);
+		rc = switch_all(proc, &sites, result, err);
+	}
+	result->sites += rc ? 0 : sites.n;
+	vec_release(&sites);
 	return rc;
 }

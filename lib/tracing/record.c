@@ -12,9 +12,10 @@
 #include <string.h>
 
 #include "tracing/internal.h"
+#include "uspl/listen_abi.h"
 
-/* As many records at the end of a ring as may be in the course of being written. */
-#define UNSURE 64
+/* As many slots at the end of a ring as may be in the course of being written. */
+#define UNSURE 512
 
 union slot {
 	struct uspl_trace_call call;
@@ -66,13 +67,25 @@ static bool is_long(const union slot *slot)
 	return (slot->call.id & USPL_TRACE_ID_LONG) && slot->call.id != USPL_TRACE_ID_LONG;
 }
 
+/* The first slot of a record of values; those behind it are no records. */
+static bool is_values(uint32_t id)
+{
+	return id == USPL_TRACE_ID_ARGS || id == USPL_TRACE_ID_RESULT;
+}
+
+/* True if the slot has the time when it was written. */
+static bool has_own_time(uint32_t id)
+{
+	return id == USPL_TRACE_ID_THREAD || id == USPL_TRACE_ID_LONG || is_values(id);
+}
+
 /* When the record was written; 0 for the first half of one whose second half isn't in the window. */
 static uint64_t written_at(const struct trace_ring *ring, const struct window *window, uint64_t i)
 {
 	const union slot *slot = &window->slots[i - window->first];
 	uint32_t id = slot->call.id;
 
-	if (ring->entries || id == USPL_TRACE_ID_THREAD || id == USPL_TRACE_ID_LONG)
+	if (ring->entries || has_own_time(id))
 		return slot->call.start;
 	if (is_long(slot))
 		return i + 1 < window->end ? slot[1].call.start : 0;
@@ -83,16 +96,24 @@ static uint64_t written_at(const struct trace_ring *ring, const struct window *w
 static bool is_stale(const struct trace_ring *ring, const struct window *window, uint64_t i,
 		     uint64_t oldest)
 {
-	return !window->slots[i - window->first].call.id ||
-	       (window->first && written_at(ring, window, i) <= oldest);
+	uint32_t id = window->slots[i - window->first].call.id;
+
+	/* What goes on is as good as what it belongs to, which was written after it. */
+	if (id == USPL_MARK_MORE)
+		return false;
+	return !id || (window->first && written_at(ring, window, i) <= oldest);
 }
 
 /* The end of what is written for sure. */
 static uint64_t sure_end(const struct trace_ring *ring, const struct window *window)
 {
-	uint64_t oldest = written_at(ring, window, window->first);
-	uint64_t i =
-		window->end - window->first > UNSURE ? window->end - UNSURE : window->first + 1;
+	uint64_t first = window->first, oldest, i;
+
+	while (first + 1 < window->end &&
+	       window->slots[first - window->first].call.id == USPL_MARK_MORE)
+		first++;
+	oldest = written_at(ring, window, first);
+	i = window->end - first > UNSURE ? window->end - UNSURE : first + 1;
 
 	for (; i < window->end; i++)
 		if (is_stale(ring, window, i, oldest))
@@ -112,6 +133,44 @@ static void fill_entry(struct trace_record *record, const struct uspl_trace_entr
 		record->cpu = -1;
 }
 
+/* Keeps a record of values, which begins at i and goes on in n - 1 slots. */
+static void keep_values(struct trace_ring *ring, const union slot *slot, uint64_t n, bool *ret_oom)
+{
+	struct trace_value_record *record = vec_push(&ring->values->records);
+	struct buf *bytes = &ring->values->bytes;
+	uint64_t start;
+
+	*ret_oom = !record;
+	if (!record)
+		return;
+	*record = (struct trace_value_record){ .id = slot->call.duration,
+					       .tid = ring->tid,
+					       .at = (uint32_t)(bytes->len + sizeof(start)),
+					       .result = slot->call.id == USPL_TRACE_ID_RESULT };
+	for (uint64_t i = 1; i < n; i++)
+		buf_add(bytes, &slot[i], USPL_MARK_SLOT_ROOM);
+	record->len = (uint32_t)((n - 1) * USPL_MARK_SLOT_ROOM - sizeof(start));
+	if (!bytes->oom)
+		memcpy(&record->start, bytes->data + record->at - sizeof(start), sizeof(start));
+}
+
+/* The same for a record of values. Returns how many places it takes, 0 if not all is there. */
+static uint64_t take_values(struct trace_ring *ring, const struct window *window, uint64_t i,
+			    uint64_t end, bool *ret_oom)
+{
+	const union slot *slot = &window->slots[i - window->first];
+	uint64_t n = 1;
+
+	while (i + n < end && slot[n].call.id == USPL_MARK_MORE)
+		n++;
+	/* It might go on behind the end. */
+	if (i + n == end && end < window->end)
+		return 0;
+	if (n > 1 && ring->values)
+		keep_values(ring, slot, n, ret_oom);
+	return n;
+}
+
 /* The record at i, and the second half of a long one. Returns how many places it takes, 0 if not all is there. */
 static uint64_t take(struct trace_ring *ring, const struct window *window, uint64_t i, uint64_t end,
 		     trace_records *records, bool *ret_oom)
@@ -125,8 +184,10 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 		ring->tid = (pid_t)slot->call.duration;
 		return 1;
 	}
-	/* A second half whose first one was overwritten. */
-	if (id == USPL_TRACE_ID_LONG && !ring->entries)
+	if (is_values(id))
+		return take_values(ring, window, i, end, ret_oom);
+	/* A second half whose first one was overwritten, or the rest of such a record. */
+	if ((id == USPL_TRACE_ID_LONG && !ring->entries) || id == USPL_MARK_MORE)
 		return 1;
 	if (is_long(slot) && !ring->entries)
 		n = 2;
@@ -136,8 +197,7 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	*ret_oom = !record;
 	if (!record)
 		return n;
-	record->tid = ring->tid;
-	record->cpu = -1;
+	*record = (struct trace_record){ .tid = ring->tid, .cpu = -1 };
 	record->id = id & ~USPL_TRACE_ID_LONG;
 	record->start = slot->call.start;
 	if (ring->entries)

@@ -9,6 +9,7 @@
 #ifndef USPL_TRACING_RECORD_H
 #define USPL_TRACING_RECORD_H
 
+#include "base/buf.h"
 #include "proc/proc.h"
 #include "uspl/trace_abi.h"
 
@@ -20,19 +21,37 @@ struct trace_record {
 	uint32_t caller; /* the low half of the return address; entries only */
 	pid_t tid;       /* 0: not known */
 	int32_t cpu;     /* that the call began on; -1: not known */
+	uint32_t args, result; /* where their values are (values.h); 0: none are known */
 };
 
 typedef VEC(struct trace_record) trace_records;
 
+/* Values that a listener has recorded of a call. */
+struct trace_value_record {
+	uint64_t start; /* of the call */
+	uint32_t id;    /* of the function */
+	pid_t tid;
+	uint32_t at, len; /* of their bytes */
+	bool result;      /* of its return, not of its arguments */
+	bool taken;       /* the call is known */
+};
+
+struct trace_values {
+	VEC(struct trace_value_record) records;
+	struct buf bytes;
+	struct buf texts; /* values.h */
+};
+
 /* A ring in the target, and how far it was read. */
 struct trace_ring {
 	taddr addr;
-	uint64_t mask;        /* bytes of records - 1 */
-	bool entries;         /* its records are entries (struct uspl_trace_entry) */
-	uint64_t pos;         /* everything before was read, or is counted as overwritten */
-	pid_t tid;            /* whose records begin at pos; 0: not known yet */
-	uint64_t overwritten; /* records */
-	uint64_t unseen;      /* calls that the thread could not record */
+	uint64_t mask;               /* bytes of records - 1 */
+	bool entries;                /* its records are entries (struct uspl_trace_entry) */
+	uint64_t pos;                /* everything before was read, or is counted as overwritten */
+	pid_t tid;                   /* whose records begin at pos; 0: not known yet */
+	uint64_t overwritten;        /* records */
+	uint64_t unseen;             /* calls that the thread could not record */
+	struct trace_values *values; /* where its values go; NULL: nowhere */
 };
 
 /*

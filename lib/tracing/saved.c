@@ -12,11 +12,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tracing/internal.h"
+#include "tracing/values.h"
 
 #define MAGIC "uspltrc\n"
-#define VERSION 1u
+#define VERSION 2u
 #define TEXT_MAX 65536u
-#define RECORD_LEN 32u
+#define RECORD_LEN 40u
 
 static void put_u32(struct buf *out, uint32_t value)
 {
@@ -105,7 +106,15 @@ static void put_records(struct buf *out, const trace_records *records)
 		put_u32(out, record->caller);
 		put_u32(out, (uint32_t)record->tid);
 		put_u32(out, (uint32_t)record->cpu);
+		put_u32(out, record->args);
+		put_u32(out, record->result);
 	}
+}
+
+static void put_values(struct buf *out, const struct buf *values)
+{
+	put_u64(out, values->len);
+	buf_add(out, values->data, values->len);
 }
 
 int saved_write(const char *path, const struct trace_saved *saved, struct uspl_err *err)
@@ -116,6 +125,7 @@ int saved_write(const char *path, const struct trace_saved *saved, struct uspl_e
 	put_modules(&out, &saved->modules);
 	put_regions(&out, &saved->session);
 	put_names(&out, saved);
+	put_values(&out, &saved->values);
 	put_records(&out, &saved->records);
 	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
 }
@@ -291,6 +301,18 @@ static void get_names(struct cursor *in, struct trace_saved *saved)
 	}
 }
 
+static void get_values(struct cursor *in, struct buf *values)
+{
+	uint64_t len = get_u64(in);
+	const uint8_t *bytes = get(in, len);
+
+	if (!bytes)
+		return;
+	buf_add(values, bytes, len);
+	if (values->oom)
+		in->rc = uspl_fail_nomem(in->err);
+}
+
 static void get_records(struct cursor *in, struct trace_saved *saved)
 {
 	uint64_t n = get_u64(in);
@@ -308,8 +330,12 @@ static void get_records(struct cursor *in, struct trace_saved *saved)
 		record->caller = get_u32(in);
 		record->tid = (pid_t)get_u32(in);
 		record->cpu = (int32_t)get_u32(in);
+		record->args = get_u32(in);
+		record->result = get_u32(in);
 		if (!record->id || record->id > saved->names.n ||
-		    (record->end && record->end < record->start))
+		    (record->end && record->end < record->start) ||
+		    !values_are_sound(&saved->values, record->args) ||
+		    !values_are_sound(&saved->values, record->result))
 			fail(in, USPL_E_HOSTILE, "is damaged");
 	}
 	if (!in->rc && in->at != in->end)
@@ -350,6 +376,7 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 		get_region(&in, &saved.session);
 	get_names(&in, &saved);
 	check_ids(&in, &saved);
+	get_values(&in, &saved.values);
 	get_records(&in, &saved);
 	if (in.rc)
 		return in.rc;
@@ -380,4 +407,5 @@ void saved_release(struct trace_saved *saved)
 	vec_release(&saved->names);
 	vec_release(&saved->callers);
 	vec_release(&saved->records);
+	buf_release(&saved->values);
 }

@@ -22,6 +22,7 @@ struct trace_saved {
 	trace_strings names;   /* of the functions, by id - 1; NULL: not known */
 	trace_callers callers; /* by low half */
 	trace_records records;
+	struct buf values; /* that the records refer to (values.h) */
 };
 
 /* Writes the file, replacing an older one only when everything is written. */

@@ -3,10 +3,12 @@
 
 #include "tracing/session.h"
 
+#include "base/log.h"
 #include "live/frames.h"
 #include "live/survey.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
+#include "tracing/listen.h"
 
 /* A session while it is started. */
 struct starting {
@@ -47,6 +49,16 @@ static int load_module(struct starting *starting, const struct module *module, s
 	return rc;
 }
 
+/* Where no calls are recorded, or not yet: one that none takes as long as. */
+static uint64_t threshold_of(const struct trace_request *request)
+{
+	const struct listen_plan *plan = request->listen;
+
+	if (plan && !request->entries && (plan->no_calls || plan->halted))
+		return UINT64_MAX;
+	return request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
+}
+
 /* What is known only when all parts are loaded. */
 static int complete_control(struct proc *proc, const struct trace_request *request,
 			    const struct trace_session *session, struct uspl_trace_control *control,
@@ -55,8 +67,9 @@ static int complete_control(struct proc *proc, const struct trace_request *reque
 	const struct trace_region *region;
 	size_t n = 0;
 
-	control->threshold = request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
+	control->threshold = threshold_of(request);
 	control->depth = request->depth;
+	control->desk = session->regions.items[0].head.desk;
 	vec_for_each (&session->regions, region)
 		control->arenas[n++] =
 			(struct uspl_trace_arena){ region->head.thunks, region->head.thunks_len };
@@ -68,7 +81,9 @@ static int finish_controls(struct proc *proc, const struct trace_request *reques
 			   const struct trace_session *session, struct uspl_err *err)
 {
 	const struct trace_region *region = session->regions.items;
-	const struct uspl_trace_counters counters = { .enabled = 1 };
+	const struct uspl_trace_counters counters = {
+		.enabled = !(request->entries && request->listen && request->listen->halted)
+	};
 	struct uspl_trace_control control;
 	int rc = proc_read(proc, region->head.code + USPL_TRACE_CONTROL, &control, sizeof(control),
 			   err);
@@ -83,45 +98,50 @@ static int finish_controls(struct proc *proc, const struct trace_request *reques
 	return rc ? rc : proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
 }
 
+static struct frames frames_of(const struct trace_region *region)
+{
+	return (struct frames){ region->head.eh_frame,
+				region->head.self + offsetof(struct uspl_trace_region, frames) };
+}
+
 /* Tells the program's unwinder of the thunks: what returns through them must be found. */
 static int tell_unwinder(struct proc *proc, const module_vec *modules,
-			 struct trace_session *session, struct uspl_err *err)
+			 const struct trace_session *session, struct uspl_err *err)
 {
-	struct trace_region *region;
+	const struct trace_region *region;
 	int rc = 0;
 
 	vec_for_each (&session->regions, region) {
-		uint32_t yes = 1;
-		bool told = false;
+		const struct frames frames = frames_of(region);
+		bool told;
 
 		if (!rc && !region->head.entries)
-			rc = frames_register(proc, modules, region->head.eh_frame,
-					     FRAMES_IF_UNWOUND, &told, err);
+			rc = frames_register(proc, modules, &frames, FRAMES_IF_UNWOUND, &told, err);
 		if (rc == -USPL_E_UNSUPPORTED)
 			uspl_hint(err, "'--tracer=function' leaves return addresses alone");
-		if (!rc && told) {
-			region->head.frames = 1;
-			rc = proc_write(proc,
-					region->head.self +
-						offsetof(struct uspl_trace_region, frames),
-					&yes, sizeof(yes), err);
-		}
 	}
 	return rc;
 }
 
 /* A part whose unwinder can't be told to forget it stays mapped: it would ask for it. */
-static void unload(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		   const struct uspl_trace_region *shared)
+static void unload(struct proc *proc, const module_vec *modules,
+		   const struct trace_session *session, const struct uspl_trace_region *shared)
 {
-	struct trace_region *region;
+	const struct trace_region *region;
 
 	vec_for_each (&session->regions, region) {
-		if (region->head.frames &&
-		    frames_forget(proc, modules, region->head.eh_frame, NULL) != 0)
-			continue;
-		part_unmap(proc, region);
+		const struct frames frames = frames_of(region);
+		struct uspl_err err = { 0 };
+
+		/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
+		if (!proc_refresh_maps(proc, &err) && !frames_forget(proc, modules, &frames, &err))
+			part_unmap(proc, region->head.map, region->head.map_len, "thunks");
+		else
+			log_info("trace", "what is traced in '%s' stays mapped: %s",
+				 region->module_name, err.msg);
 	}
+	if (session->regions.n)
+		desk_close(proc, &session->regions.items[0].head);
 	if (shared->tables)
 		share_unmap(proc, shared);
 }
@@ -171,21 +191,19 @@ static int refuse_traced(const struct proc *proc, struct uspl_err *err)
 	return -USPL_E_CONFLICT;
 }
 
-static int load_modules(struct starting *starting, size_t *ret_hooks, struct uspl_err *err)
+/* *ret_hooks: the calls of a profiler that were turned into NOPs. */
+static int load_modules(struct starting *starting, struct batch_result *ret_hooks,
+			struct uspl_err *err)
 {
 	const struct trace_choice *choice = &starting->request->choice;
 	const struct module *module;
 	int rc = 0;
 
-	*ret_hooks = 0;
 	vec_for_each (starting->modules, module) {
-		size_t n = 0;
-
 		if (rc || module->is_vdso || !choice->module(choice->ctx, module))
 			continue;
 		if (!starting->request->keep_hooks)
-			rc = quieten(starting->proc, module, &n, err);
-		*ret_hooks += n;
+			rc = quieten(starting->proc, module, ret_hooks, err);
 		if (!rc)
 			rc = load_module(starting, module, err);
 	}
@@ -198,10 +216,11 @@ static int load_modules(struct starting *starting, size_t *ret_hooks, struct usp
  */
 static int take_back(struct starting *starting, int rc)
 {
+	const struct switch_way way = { .scan_bytes = TRACE_SCAN_BYTES };
 	struct trace_switch off = { 0 };
 
-	if (switch_sites(starting->proc, starting->modules, &starting->session, false, &off,
-			 NULL) != 0 ||
+	if (switch_sites(starting->proc, starting->modules, &starting->session, &way, &off, NULL) !=
+		    0 ||
 	    off.inside)
 		starting->stays = true;
 	return rc;
@@ -210,13 +229,17 @@ static int take_back(struct starting *starting, int rc)
 /* What is loaded becomes a session that is on. */
 static int set_going(struct starting *starting, struct trace_switch *ret, struct uspl_err *err)
 {
+	const struct switch_way way = { .on = true };
 	struct trace_session *session = &starting->session;
-	int rc = finish_controls(starting->proc, starting->request, session, err);
+	const struct listen_plan *plan = starting->request->listen;
+	int rc = plan ? desk_open(starting->proc, starting->request, session, err) : 0;
 
+	if (!rc)
+		rc = finish_controls(starting->proc, starting->request, session, err);
 	if (!rc)
 		rc = tell_unwinder(starting->proc, starting->modules, session, err);
 	if (!rc)
-		rc = switch_sites(starting->proc, starting->modules, session, true, ret, err);
+		rc = switch_sites(starting->proc, starting->modules, session, &way, ret, err);
 	return rc ? take_back(starting, rc) : 0;
 }
 
@@ -224,6 +247,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 		  struct trace_switch *ret, struct uspl_err *err)
 {
 	struct starting starting = { .proc = proc, .modules = modules, .request = request };
+	struct batch_result hooks = { 0 };
 	struct trace_clocks clocks;
 	int rc = refuse_traced(proc, err);
 
@@ -240,10 +264,12 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 						      .start_ticks = clocks.ticks,
 						      .start_ns = clocks.ns,
 						      .session = (uint64_t)clocks.ns };
-	rc = load_modules(&starting, &ret->hooks, err);
-	if (!rc && request->entries && starting.shared.first_id > USPL_TRACE_ENTRY_IDS)
+	rc = load_modules(&starting, &hooks, err);
+	if (!rc && request->entries && starting.shared.first_id > USPL_TRACE_ENTRY_IDS_MAX)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
-			       USPL_TRACE_ENTRY_IDS - 1);
+			       USPL_TRACE_ENTRY_IDS_MAX - 1);
+	if (!rc && request->listen && request->listen->check)
+		rc = request->listen->check(request->listen->ctx, err);
 	if (!rc && !starting.session.regions.n)
 		rc = uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
 			       proc->pid);
@@ -253,12 +279,18 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 		unload(proc, modules, &starting.session, &starting.shared);
 	session_release(&starting.session);
 	regions_release(&starting.updates);
-	return rc;
+	if (rc)
+		return rc;
+	ret->hooks = hooks.sites;
+	if (hooks.stop_us > ret->stop_us)
+		ret->stop_us = hooks.stop_us;
+	return 0;
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 struct trace_switch *ret, struct uspl_err *err)
+		 uint64_t scan_bytes, struct trace_switch *ret, struct uspl_err *err)
 {
+	const struct switch_way way = { .scan_bytes = scan_bytes };
 	region_vec updates = { 0 };
 	int rc = read_updates(proc, modules, &updates, err);
 
@@ -267,7 +299,7 @@ int session_stop(struct proc *proc, const module_vec *modules, struct trace_sess
 		rc = refuse_interrupted(&updates, true, err);
 	regions_release(&updates);
 	if (!rc)
-		rc = switch_sites(proc, modules, session, false, ret, err);
+		rc = switch_sites(proc, modules, session, &way, ret, err);
 	if (!rc && !ret->inside && session->regions.n)
 		unload(proc, modules, session, &session->regions.items[0].head);
 	return rc;

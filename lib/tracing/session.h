@@ -25,6 +25,8 @@ struct trace_choice {
 	void *ctx;
 };
 
+struct listen_plan;
+
 struct trace_request {
 	bool entries;        /* entries only, not returns */
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
@@ -33,14 +35,24 @@ struct trace_request {
 	unsigned depth; /* of calls in each other that are recorded; 0: any; not with entries */
 	tid_vec tids;   /* these threads only; empty: all. The caller's */
 	struct trace_choice choice;
+	struct listen_plan *listen; /* NULL: nobody listens (listen.h) */
 };
+
+/* As much memory is looked through unless something else is asked for. */
+#define TRACE_SCAN_BYTES (4ull << 30)
 
 struct trace_switch {
 	size_t sites;     /* that were switched */
 	size_t hooks;     /* calls of a profiler that were turned into NOPs */
 	double stop_us;   /* the longest standstill of threads that run; 0: there was none */
-	double switch_us; /* from before the first site to behind the last one */
-	size_t inside; /* threads that are still inside traced calls; the memory stays for them */
+	double switch_us; /* from before the first page is made ready to behind the last site */
+	/*
+	 * Threads that are inside traced calls, and 1 if a stack is that no thread is on: the memory stays
+	 * for them.
+	 */
+	size_t inside;
+	bool parked;       /* that stack is what there is */
+	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };
 
 /*
@@ -49,8 +61,13 @@ struct trace_switch {
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
-/* Stops it. Both: USPL_E_CONFLICT if an update has been left in the middle of its switch. */
+/*
+ * Stops it. scan_bytes: how much memory is looked through for stacks that no thread is on; 0: it isn't
+ * asked whether there are any. Both: USPL_E_CONFLICT if an update has been left in the middle of its
+ * switch.
+ */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+		 uint64_t scan_bytes, struct trace_switch *ret,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

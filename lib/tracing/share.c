@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "proc/inject.h"
 #include "tracing/internal.h"
+#include "tracing/listen.h"
 
 #define N_RINGS 1024
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))
@@ -21,16 +22,34 @@ static bool is_failure(int64_t result)
 	return result < 0 && result >= -4095;
 }
 
-static void note(struct uspl_trace_region *head, taddr tables, taddr rings, uint64_t ring_bytes)
+/* Of one ring with all that a thread has. */
+static uint64_t ring_len(const struct trace_request *request)
+{
+	const struct listen_plan *plan = request->listen;
+
+	return trace_pages(request->ring_bytes + USPL_TRACE_RING_HEADER) +
+	       (plan ? trace_pages(plan->thread_len) : 0);
+}
+
+/* A snapshot leaves each thread's ring to what it holds; then there are others. */
+static uint64_t rings_len(const struct trace_request *request)
+{
+	bool twice = request->listen && request->listen->snapshots;
+
+	return ring_len(request) * N_RINGS * (twice ? 2 : 1);
+}
+
+static void note(struct uspl_trace_region *head, taddr tables, taddr rings,
+		 const struct trace_request *request)
 {
 	head->tables = tables;
 	head->tables_len = TABLES_LEN;
 	head->counters = tables + TRACE_THREADS_LEN + CHUNKS_LEN;
 	head->rings = rings;
-	head->ring_mask = ring_bytes - 1;
-	head->ring_bytes = trace_pages(ring_bytes + USPL_TRACE_RING_HEADER);
+	head->ring_mask = request->ring_bytes - 1;
+	head->ring_bytes = ring_len(request);
 	head->n_rings = N_RINGS;
-	head->rings_len = head->ring_bytes * N_RINGS;
+	head->rings_len = rings_len(request);
 }
 
 void share_control(const struct proc *proc, const struct uspl_trace_region *head,
@@ -45,6 +64,7 @@ void share_control(const struct proc *proc, const struct uspl_trace_region *head
 		.counters = head->counters,
 		.n_rings = head->n_rings,
 		.no_syscalls = proc->seccomp != 0,
+		.shadow = head->shadow,
 	};
 }
 
@@ -60,7 +80,8 @@ static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head
 	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
 		/* Bit 0: a chunk that has none. */
 		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] & 1))
-			reqs[n++] = inject_syscall(SYS_munmap, USPL_TRACE_SHADOW(chunks[i]),
+			reqs[n++] = inject_syscall(SYS_munmap,
+						   USPL_TRACE_SHADOW(chunks[i]) ^ head->shadow,
 						   2 * USPL_TRACE_CHUNK, 0);
 		if (n == INJECT_MAX || (n && i == USPL_TRACE_CHUNKS)) {
 			rc = inject_run(proc, reqs, n, &done, err);
@@ -110,29 +131,28 @@ static int mark(struct proc *proc, const struct uspl_trace_region *head, struct 
 int share_map(struct proc *proc, const struct trace_request *request,
 	      struct uspl_trace_region *head, struct uspl_err *err)
 {
-	uint64_t ring = trace_pages(request->ring_bytes + USPL_TRACE_RING_HEADER);
 	struct inject_req reqs[] = {
 		inject_mmap(0, TABLES_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE),
-		inject_mmap(0, ring * N_RINGS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE),
+		inject_mmap(0, rings_len(request), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_NORESERVE),
 	};
-	struct inject_req take_back;
 	size_t done;
 	int rc = inject_run(proc, reqs, ARRAY_SIZE(reqs), &done, err);
 
 	if (rc)
 		return rc;
 	if (done < ARRAY_SIZE(reqs) || is_failure(reqs[1].result)) {
-		take_back = inject_syscall(SYS_munmap, (taddr)reqs[0].result, TABLES_LEN, 0);
 		rc = fail_map(proc, reqs[done - 1].result, err);
-		if (done == ARRAY_SIZE(reqs) && inject_run(proc, &take_back, 1, &done, NULL) != 0)
+		if (done == ARRAY_SIZE(reqs) &&
+		    inject_unmap(proc, (taddr)reqs[0].result, TABLES_LEN, NULL) != 0)
 			log_info("trace", "tables stay mapped in pid %d", proc->pid);
 		return rc;
 	}
-	note(head, (taddr)reqs[0].result, (taddr)reqs[1].result, request->ring_bytes);
+	note(head, (taddr)reqs[0].result, (taddr)reqs[1].result, request);
 	rc = mark(proc, head, err);
 	if (!rc)
 		rc = proc_refresh_maps(proc, err);
-	if (!rc && proc->seccomp)
+	if (!rc && proc->seccomp && !request->entries)
 		rc = stacks_map_shadows(proc, head, err);
 	if (rc) {
 		share_unmap(proc, head);

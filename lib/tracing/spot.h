@@ -35,6 +35,7 @@ struct spot {
 	taddr patched;   /* where an update's jump at the entry leads; 0: there is none */
 	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 	const char *why; /* SPOT_NONE: a text that is never freed */
+	uint32_t listen; /* where it is in a plan (listen.h), + 1; 0: nobody listens to it */
 };
 
 typedef VEC(struct spot) spot_vec;

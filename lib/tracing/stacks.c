@@ -25,6 +25,7 @@ struct run {
 };
 
 struct shadows {
+	uint64_t differs;                  /* as `shadow` of the session */
 	uint64_t table[USPL_TRACE_CHUNKS]; /* as the target has it */
 	size_t n;
 	VEC(struct run) runs;
@@ -111,7 +112,7 @@ static int map_some(struct proc *proc, struct shadows *shadows, const struct run
 
 	n = n < INJECT_MAX ? n : INJECT_MAX;
 	for (size_t i = 0; i < n; i++)
-		reqs[i] = inject_mmap(USPL_TRACE_SHADOW(runs[i].chunk),
+		reqs[i] = inject_mmap(USPL_TRACE_SHADOW(runs[i].chunk) ^ shadows->differs,
 				      2 * runs[i].n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
 	rc = inject_run(proc, reqs, n, ret_done, err);
@@ -126,6 +127,8 @@ int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
 	auto_free struct shadows *shadows = calloc(1, sizeof(*shadows));
 	int rc = shadows ? 0 : uspl_fail_nomem(err);
 
+	if (!rc)
+		shadows->differs = head->shadow;
 	for (size_t i = 0; !rc && i < proc->maps.n; i++)
 		if (is_stack(&proc->maps, i))
 			rc = add_stack(shadows, &proc->maps.items[i], err);

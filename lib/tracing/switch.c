@@ -10,7 +10,6 @@
 
 #include "base/cancel.h"
 #include "live/stack.h"
-#include "proc/asleep.h"
 #include "proc/inject.h"
 #include "proc/sharers.h"
 #include "tracing/internal.h"
@@ -25,8 +24,6 @@ struct run {
 	struct trace_session *session;
 	bool on;
 	struct unwinder *unwinder;
-	struct asleep asleep;
-	bool has_asleep;
 	inject_left_vec left; /* agents of tools that have died, and their code */
 	region_vec updates;   /* owns names in clear */
 	addr_vec updated;     /* entries of functions that have updates, sorted */
@@ -112,7 +109,6 @@ static int prepare(struct run *run, struct uspl_err *err)
 
 	clear->text.proc = clear->agents.proc = run->proc;
 	clear->text.unwinder = clear->agents.unwinder = run->unwinder;
-	run->has_asleep = !asleep_open(&run->asleep, run->proc, NULL);
 	if (!rc)
 		rc = sharers_refuse(run->proc, err);
 	if (!rc)
@@ -126,8 +122,6 @@ static int prepare(struct run *run, struct uspl_err *err)
 
 static void release(struct run *run)
 {
-	if (run->has_asleep)
-		asleep_release(&run->asleep);
 	safety_release(&run->clear.text);
 	safety_release(&run->clear.agents);
 	unwinder_free(run->unwinder);
@@ -182,7 +176,7 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 	const struct batch_input input = { .proc = run->proc,
 					   .on = run->on,
 					   .unwinder = run->unwinder,
-					   .asleep = run->has_asleep ? &run->asleep : NULL,
+					   .updates = &run->updates,
 					   .updated = &run->updated };
 	const struct trace_region *region;
 	int rc = write_states(run, USPL_TRACE_SWITCHING, err);
@@ -194,8 +188,9 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 }
 
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 bool on, struct trace_switch *ret, struct uspl_err *err)
+		 const struct switch_way *way, struct trace_switch *ret, struct uspl_err *err)
 {
+	bool on = way->on;
 	struct run run = { .proc = proc, .modules = modules, .session = session, .on = on };
 	struct batch_result result = { 0 };
 	int rc = prepare(&run, err);
@@ -206,7 +201,11 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 		rc = exchange_all(&run, &result, err);
 	if (!rc && !on)
 		rc = clear_look(&run.clear, err);
+	if (!rc && !on && !run.clear.in_text && way->scan_bytes)
+		rc = clear_look_parked(&run.clear, way->scan_bytes, err);
 	if (!rc) {
+		ret->parked = run.clear.parked;
+		ret->left_out = run.clear.left_out;
 		ret->sites = result.sites;
 		ret->stop_us = result.stop_us;
 		ret->switch_us = result.switch_us;

@@ -3,7 +3,7 @@
  * manifest.h - manifest.json: all of an update but its patch and its code
  *
  * docs/update-format.md says what it holds. The patch and the ELF files are the caller's
- * (update.c).
+ * (update_file.c).
  */
 #ifndef USPL_UPDATE_MANIFEST_H
 #define USPL_UPDATE_MANIFEST_H

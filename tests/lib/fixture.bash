@@ -6,10 +6,10 @@
 # shellcheck source=case.bash
 source "${BASH_SOURCE[0]%/*}/case.bash"
 
-# fixture_of CASE PATCH - for setup_file: builds a case's program and the update in the file's own folder
+# fixture_of CASE PATCH [CFLAGS] - for setup_file: builds a case's program and the update in the file's own folder
 fixture_of() {
 	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cases/$1
-	tree_build -O2 || return
+	tree_build "${3:--O2}" || return
 	create "$FIXTURE/tree" "$CASE/$2"
 	expect_status 0 || return
 	export FIXTURE UPDATE ID

@@ -42,6 +42,11 @@ expect_trace_stops() {
 		expect_status 0 || return
 	fi
 	[[ $output != *'still in calls'* ]] || fail 'somebody stays in traced calls' || return
+	expect_trace_ended
+}
+
+# expect_trace_ended - nothing of a session that was stopped is left
+expect_trace_ended() {
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
 	trace stop
 	expect_status 1 || return

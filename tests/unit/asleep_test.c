@@ -82,6 +82,28 @@ static void body_spinner(void)
 	sleep_in_poll(NULL);
 }
 
+static void *wait_for_byte(void *arg)
+{
+	char byte;
+
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	while (read(shared->wake[0], &byte, 1) != 1)
+		;
+	return arg;
+}
+
+/* A thread that ends when it is told to, and one that takes its place then. */
+static void body_successor(void)
+{
+	pthread_t thread;
+
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	pthread_create(&thread, NULL, wait_for_byte, NULL);
+	pthread_join(thread, NULL);
+	pthread_create(&thread, NULL, sleep_in_poll, NULL);
+	pthread_join(thread, NULL);
+}
+
 static void body_orphans(void)
 {
 	pthread_t thread;
@@ -155,6 +177,18 @@ static void finish(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+/* False if the process can't be looked at; then it is gone. */
+static bool get_ready(pid_t pid, struct proc **proc, struct asleep *asleep)
+{
+	struct uspl_err err = { 0 };
+
+	if (proc_open(pid, proc, &err) == 0 && asleep_open(asleep, *proc, &err) == 0)
+		return true;
+	ok(false, "%s", err.msg);
+	finish(pid);
+	return false;
+}
+
 /* The first number in /proc/PID/task/TID/syscall: the call that the thread sleeps in. */
 static long call_of(pid_t pid, pid_t tid)
 {
@@ -182,11 +216,21 @@ static void settle(const struct proc *proc, size_t threads)
 		vec_for_each (&tids, tid) {
 			long nr = call_of(proc->pid, *tid);
 
-			asleep += nr == SYS_poll || nr == SYS_read;
+			asleep += nr == SYS_poll || nr == SYS_read || nr == SYS_futex;
 		}
 		asleep = tids.n == threads ? asleep : 0;
 		vec_release(&tids);
 	} while (asleep != threads);
+}
+
+static size_t count_sleeping_on(const struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&asleep->threads, thread)
+		n += asleep_sleeps_on(asleep, thread);
+	return n;
 }
 
 static size_t count_class(const struct asleep *asleep, enum asleep_class class)
@@ -234,11 +278,8 @@ static void test_sleepers(bool with_sum)
 	struct asleep asleep;
 	bool has_sum;
 
-	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
-		ok(false, "%s", err.msg);
-		finish(pid);
+	if (!get_ready(pid, &proc, &asleep))
 		return;
-	}
 	has_sum = asleep.sum.link.fd >= 0;
 	if (!with_sum)
 		runsum_close(&asleep.sum);
@@ -262,6 +303,8 @@ static void test_sleepers(bool with_sum)
 	ok(!asleep_unchanged(&asleep), "%s: that is noticed", how);
 	settle(proc, SLEEPERS);
 	ok(!asleep_unchanged(&asleep), "%s: and so when it sleeps at its place again", how);
+	ok(count_sleeping_on(&asleep) == SLEEPERS - 1, "%s: all but that one sleep on", how);
+	ok(asleep_is_complete(&asleep), "%s: and there are no others", how);
 	for (size_t i = 0; i < asleep.threads.n; i++)
 		asleep.threads.items[i].clean = true;
 	ok(asleep_look_again(&asleep, &err) == 0 && asleep_unchanged(&asleep),
@@ -284,11 +327,8 @@ static void test_spinner(void)
 	struct asleep asleep;
 	struct asleep_thread *spinner;
 
-	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
-		ok(false, "%s", err.msg);
-		finish(pid);
+	if (!get_ready(pid, &proc, &asleep))
 		return;
-	}
 	while (call_of(pid, pid) != SYS_poll)
 		sched_yield();
 	ok(asleep_look(&asleep, &err) == 0 && count_class(&asleep, ASLEEP_RUNS) == 1,
@@ -307,6 +347,38 @@ static void test_spinner(void)
 	finish(pid);
 }
 
+static size_t threads_of(const struct proc *proc)
+{
+	tid_vec tids = { 0 };
+	size_t n = threads_list(proc, &tids, NULL) == 0 ? tids.n : 0;
+
+	vec_release(&tids);
+	return n;
+}
+
+/* As many threads as before aren't the same ones. */
+static void test_successor(void)
+{
+	pid_t pid = start(body_successor, 2);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct asleep asleep;
+
+	if (!get_ready(pid, &proc, &asleep))
+		return;
+	settle(proc, 2);
+	ok(asleep_look(&asleep, &err) == 0 && asleep_is_complete(&asleep), "two threads are known");
+	ok(write(shared->wake[1], "x", 1) == 1, "one of them ends, another one begins");
+	while (shared->ready < 3 || threads_of(proc) != 2)
+		sched_yield();
+	settle(proc, 2);
+	ok(!asleep_is_complete(&asleep), "that is noticed");
+	ok(asleep_look_again(&asleep, &err) == 0 && asleep_is_complete(&asleep),
+	   "after another look the new one is known");
+	asleep_release(&asleep);
+	finish(pid);
+}
+
 /* Held by a stop of ours, a running thread is no obstacle; its count may be any. */
 static void test_held(void)
 {
@@ -321,11 +393,8 @@ static void test_held(void)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
-		ok(false, "%s", err.msg);
-		finish(pid);
+	if (!get_ready(pid, &proc, &asleep))
 		return;
-	}
 	while (call_of(pid, pid) != SYS_poll)
 		sched_yield();
 	thread.tid = shared->spinner;
@@ -336,13 +405,13 @@ static void test_held(void)
 		   thread.state == THREAD_STOPPED,
 	   "the running thread is stopped");
 	spinner = asleep_find(&asleep, thread.tid);
-	spinner->held = true;
+	spinner->cleared = true;
 	ok(asleep_unchanged(&asleep), "with all others asleep, and it held, nothing can run");
 	ok(asleep_look(&asleep, &err) == 0 &&
 		   asleep_find(&asleep, thread.tid)->class == ASLEEP_RUNS &&
 		   asleep_unchanged(&asleep),
 	   "a look leaves a held thread alone");
-	asleep_find(&asleep, thread.tid)->held = false;
+	asleep_find(&asleep, thread.tid)->cleared = false;
 	thread_release(proc, &thread);
 	ok(!asleep_unchanged(&asleep), "let go, it runs");
 	asleep_release(&asleep);
@@ -369,11 +438,8 @@ static void test_orphans(void)
 
 	while (!is_zombie(pid))
 		sched_yield();
-	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
-		ok(false, "%s", err.msg);
-		finish(pid);
+	if (!get_ready(pid, &proc, &asleep))
 		return;
-	}
 	while (call_of(pid, proc->tid) != SYS_poll)
 		sched_yield();
 	ok(asleep_look(&asleep, &err) == 0 && asleep.threads.n == 2,
@@ -392,11 +458,8 @@ static void test_vfork(void)
 	auto_proc struct proc *proc = NULL;
 	struct asleep asleep;
 
-	if (proc_open(pid, &proc, &err) != 0 || asleep_open(&asleep, proc, &err) != 0) {
-		ok(false, "%s", err.msg);
-		finish(pid);
+	if (!get_ready(pid, &proc, &asleep))
 		return;
-	}
 	while (call_of(pid, pid) < 0)
 		sched_yield();
 	ok(asleep_look(&asleep, &err) == 0 && count_class(&asleep, ASLEEP_RUNS) == 1 &&
@@ -461,19 +524,13 @@ static void test_restless(int threads, long pause_ns)
 	struct asleep asleep;
 	struct tally tally = { 0 };
 	int64_t end = clock_now_ns() + STRESS_NS;
-	int rc;
+	int rc = 0;
 
 	shared->n_restless = threads;
 	shared->pause_ns = pause_ns;
 	pid = start(body_restless, threads);
-	rc = proc_open(pid, &proc, &err);
-	if (!rc)
-		rc = asleep_open(&asleep, proc, &err);
-	if (rc) {
-		ok(false, "%s", err.msg);
-		finish(pid);
+	if (!get_ready(pid, &proc, &asleep))
 		return;
-	}
 	while (!rc && (clock_now_ns() < end || !tally.accepted)) {
 		const struct asleep_thread *thread;
 
@@ -503,6 +560,7 @@ int main(void)
 	test_sleepers(false);
 	test_spinner();
 	test_held();
+	test_successor();
 	test_orphans();
 	test_vfork();
 	test_restless(6, 20000);

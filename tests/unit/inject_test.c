@@ -25,9 +25,12 @@ struct shared {
 	volatile long slept_ns;
 	volatile int sleep_result;
 	taddr function;
+	struct agent_slate slate; /* for threads that find back by themselves */
 };
 
 static struct shared *shared;
+
+#define SLATE (taddr)(uintptr_t) & shared->slate
 
 static long add(long a, long b)
 {
@@ -77,6 +80,32 @@ static void sleeper(void)
 	_exit(0);
 }
 
+/* Waits to be told to stop by the agent itself, and ends with its stack. */
+static void *end_when_told(void *arg)
+{
+	shared->ready = 1;
+	while (!shared->stop)
+		;
+	return arg;
+}
+
+/* The first thread sleeps. */
+static void short_lived(void)
+{
+	size_t len = 1 << 16;
+	void *stack = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, len);
+	pthread_create(&thread, &attr, end_when_told, NULL);
+	pthread_join(thread, NULL);
+	munmap(stack, len);
+	shared->wrong = 1;
+	pause();
+}
+
 static pid_t start(void (*body)(void))
 {
 	pid_t pid;
@@ -84,7 +113,7 @@ static pid_t start(void (*body)(void))
 	memset((void *)shared, 0, sizeof(*shared));
 	pid = fork();
 	if (!pid) {
-		alarm(20);
+		alarm(60);
 		body();
 	}
 	while (!shared->ready)
@@ -139,6 +168,98 @@ static void test_requests(void)
 			break;
 	ok(goes_on(), "the target goes on");
 	ok(finish(pid) == 0, "no register, signal mask or signal stack was changed");
+}
+
+/* The same in a thread that is let go with them, and answers on a slate. */
+static void test_sent(void)
+{
+	const struct inject_choice choice = { .slate = SLATE };
+	pid_t pid = start(spin);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	size_t done = 0;
+	struct inject_req reqs[3] = {
+		{ .kind = INJECT_SYSCALL, .what = SYS_getpid },
+		{ .kind = INJECT_SYSCALL, .what = SYS_close, .args = { 9999 } },
+		{ .kind = INJECT_SYSCALL, .what = SYS_getpid },
+	};
+	int good = 0;
+
+	ok(proc_open(pid, &proc, &err) == 0 &&
+		   inject_run_in(proc, &choice, reqs, 1, &done, &err) == 0 && done == 1 &&
+		   reqs[0].result == pid,
+	   "a thread makes a call and finds back (%s)", err.msg);
+	ok(shared->slate.done == 1, "it has said so where it was to");
+	ok(inject_run_in(proc, &choice, reqs, 3, &done, &err) == 0 && done == 2 &&
+		   reqs[1].result == -EBADF && reqs[2].result == 0,
+	   "a failed call ends the run (%s)", err.msg);
+	for (int i = 0; i < 20; i++) {
+		reqs[0].result = 0;
+		good += inject_run_in(proc, &choice, reqs, 1, &done, &err) == 0 &&
+			reqs[0].result == pid;
+	}
+	ok(good == 20, "again and again");
+	ok(goes_on() && finish(pid) == 0, "the thread has its own state");
+}
+
+/* The thread other than the first. */
+static pid_t second_thread(const struct proc *proc)
+{
+	tid_vec tids = { 0 };
+	pid_t tid = 0, *item;
+
+	if (threads_list(proc, &tids, NULL) == 0)
+		vec_for_each (&tids, item)
+			tid = *item == proc->pid ? tid : *item;
+	vec_release(&tids);
+	return tid;
+}
+
+/* Lets a stopped thread make the request, and collects the answer when it has ended. */
+static int send_and_bury(const struct proc *proc, struct thread *thread, struct inject_req *req,
+			 struct uspl_err *err)
+{
+	struct inject_agent *agent = NULL;
+	int rc = inject_agent_new(proc, &agent, err), ended;
+
+	if (rc)
+		return rc;
+	rc = inject_begin(agent, thread, SLATE, req, 1, err);
+	thread_release(proc, thread);
+	while (!rc && !shared->wrong)
+		sched_yield();
+	ended = inject_end(agent, rc ? NULL : err);
+	inject_agent_free(agent);
+	return rc ? rc : ended;
+}
+
+/* What a thread has done is known even if the thread and its stack are gone by then. */
+static void test_ended(void)
+{
+	pid_t pid = start(short_lived);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct thread thread = { 0 };
+	uint8_t *stop = (uint8_t *)(uintptr_t)&shared->stop;
+	struct inject_req req = {
+		.kind = INJECT_SWAP, .what = (taddr)(uintptr_t)stop, .args = { 0, 1 }, .result = -1
+	};
+	int rc = proc_open(pid, &proc, &err);
+
+	thread.tid = rc ? 0 : second_thread(proc);
+	if (!rc)
+		rc = thread_seize(proc, &thread, &err);
+	thread_interrupt(&thread);
+	if (!rc)
+		rc = thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err);
+	if (!rc)
+		rc = thread_read_regs(proc, &thread, &err);
+	if (!rc)
+		rc = send_and_bury(proc, &thread, &req, &err);
+	ok(rc == 0 && req.result == 0 && *stop == 1,
+	   "a thread that has ended since has left its answer (%s)", err.msg);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 /* Words that are in the target's own memory; the third one isn't what it should be. */
@@ -198,21 +319,21 @@ static void test_abandoned(void)
 	struct thread thread = { 0 };
 	static uint8_t xstate[16384];
 	struct iovec iov = { xstate, sizeof(xstate) };
-	struct agent_request req = { .kind = 0, .what = SYS_getpid };
+	static const struct agent_slate slate = { .reqs = { { .kind = 0, .what = SYS_getpid } } };
+	struct agent_run run = { .slate = &slate, .n = 1 };
 	struct agent_frame frame = { 0 };
 	uint64_t mask = 0, all = ~0ull;
 	struct buf state = { 0 };
-	taddr agent;
 	bool good;
 
-	agent = (taddr)(uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	run.agent = (taddr)(uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	finish(pid);
 	pid = start(spin); /* inherits the page for the agent */
 	thread.tid = pid;
 	good = proc_open(pid, &proc, &err) == 0 &&
-	       proc_write(proc, agent, uspl_agent, (size_t)(uspl_agent_end - uspl_agent), &err) ==
-		       0 &&
+	       proc_write(proc, run.agent, uspl_agent, (size_t)(uspl_agent_end - uspl_agent),
+			  &err) == 0 &&
 	       thread_seize(proc, &thread, &err) == 0;
 	thread_interrupt(&thread);
 	good = good && thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err) == 0 &&
@@ -220,8 +341,7 @@ static void test_abandoned(void)
 	ptrace(PTRACE_GETREGSET, pid, (void *)NT_X86_XSTATE, &iov);
 	ptrace(PTRACE_GETSIGMASK, pid, sizeof(mask), &mask);
 	buf_add(&state, xstate, iov.iov_len);
-	good = good &&
-	       agent_frame_build(&thread.regs, &state, mask, agent, &req, 1, &frame, &err) == 0 &&
+	good = good && agent_frame_build(&thread.regs, &state, mask, &run, &frame, &err) == 0 &&
 	       proc_write(proc, frame.addr, frame.bytes.data, frame.bytes.len, &err) == 0;
 	ok(good, "the agent's frame is in place (%s)", err.msg);
 	ptrace(PTRACE_SETREGS, pid, NULL, &frame.regs.user);
@@ -243,6 +363,7 @@ static void test_left(void)
 	inject_left_vec none = { 0 }, left = { 0 }, still = { 0 }, cleared = { 0 };
 	struct inject_agent *agent = NULL;
 	struct inject_req req = { .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	const struct inject_choice choice = { .slate = SLATE };
 	size_t done;
 	int rc = proc_open(pid, &proc, &err);
 
@@ -256,8 +377,10 @@ static void test_left(void)
 	if (!rc)
 		rc = inject_left_find(proc, &modules, &left, &err);
 	ok(rc == 0 && left.n == 1, "one that was not taken away is found");
-	ok(inject_run(proc, &req, 1, &done, &err) == 0 && req.result == pid,
+	shared->slate.done = 7;
+	ok(inject_run_in(proc, &choice, &req, 1, &done, &err) == 0 && req.result == pid,
 	   "another tool's requests are run all the same");
+	ok(shared->slate.done == 7, "without the slate, to which the dead one's thread may write");
 	ok(inject_left_find(proc, &modules, &still, &err) == 0 && still.n == 1,
 	   "and leave the agent where it is");
 	inject_left_clear(proc, &left);
@@ -270,10 +393,9 @@ static void test_left(void)
 	ok(finish(pid) == 0, "the target has noticed nothing");
 }
 
-/* A call that takes longer than we wait for: the thread is still in the agent when we give up. */
-static void test_slow(void)
+/* Makes a call in the target that takes longer than we wait for; *ret_left: agents that stay. */
+static int run_slow_call(pid_t pid, bool asleep, size_t *ret_left)
 {
-	pid_t pid = start(spin);
 	struct uspl_err err = { 0 };
 	auto_proc struct proc *proc = NULL;
 	module_vec modules = { 0 };
@@ -281,19 +403,38 @@ static void test_slow(void)
 	struct inject_req req = { .kind = INJECT_SYSCALL,
 				  .what = SYS_poll,
 				  .args = { 0, 0, 12000 } };
+	const struct inject_choice choice = { .slate = SLATE };
 	size_t done = 0;
 	int rc = proc_open(pid, &proc, &err);
 
 	if (!rc)
 		rc = modules_read(proc, &modules, &err);
-	ok(rc == 0 && inject_run(proc, &req, 1, &done, &err) == -USPL_E_UNSTOPPABLE,
-	   "a call that doesn't end is given up (%s)", err.msg);
-	ok(inject_left_find(proc, &modules, &left, &err) == 0 && left.n == 1,
-	   "the code that the thread is in stays");
+	while (!rc && asleep && inject_rank(proc, pid) != 0)
+		sched_yield();
+	if (!rc)
+		rc = inject_run_in(proc, &choice, &req, 1, &done, &err);
+	if (proc && inject_left_find(proc, &modules, &left, NULL) == 0)
+		*ret_left = left.n;
 	vec_release(&left);
 	modules_release(&modules);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	return rc;
+}
+
+/* A thread that takes too long for it gets its own state back, in either way. */
+static void test_slow(void)
+{
+	pid_t sent = start(spin), led;
+	size_t left = 9;
+
+	ok(run_slow_call(sent, false, &left) == -USPL_E_UNSTOPPABLE,
+	   "a call that doesn't end is given up");
+	ok(left == 0 && goes_on(), "the thread is back where it was, and the code gone");
+	ok(finish(sent) == 0, "with all that is its own");
+	left = 9;
+	led = start(sleeper);
+	ok(run_slow_call(led, true, &left) == -USPL_E_UNSTOPPABLE,
+	   "so is one in a thread that was asleep");
+	ok(left == 0 && finish(led) == 0, "it goes on, too, and the code is gone");
 }
 
 int main(void)
@@ -305,6 +446,8 @@ int main(void)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	test_requests();
+	test_sent();
+	test_ended();
 	test_table();
 	test_sleeper();
 	test_abandoned();

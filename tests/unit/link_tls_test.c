@@ -214,24 +214,27 @@ static void run_fresh(const struct link *link, const char *how)
 	ok(*counter == 43, "%s: the first thread's is as it was", how);
 }
 
-static void test_fresh(const char *command, uint32_t plain)
+static void test_fresh(const char *command, uint32_t plain, bool place)
 {
 	auto_objfile struct objfile *obj = NULL;
 	auto_link struct link *link = NULL;
 	struct uspl_err err = { 0 };
 	pthread_key_t key;
 	uint32_t key_word;
+	char how[128];
 	int rc;
 
-	has_place = true;
+	snprintf(how, sizeof(how), "new ones, %s, beside %s", command,
+		 place ? "a fixed place" : "some by number");
+	has_place = place;
 	rc = link_text(command, fresh_text, &obj, &link, &key_word, &err);
-	ok(rc == 0 && load(link), "new ones, %s: linked (%s)", command, err.msg);
+	ok(rc == 0 && load(link), "%s: linked (%s)", how, err.msg);
 	if (rc)
 		return;
 	if (pthread_key_create(&key, (void (*)(void *))(uintptr_t)link->threads.leave))
 		exit(1);
 	key_word = (key + 1) | plain;
-	run_fresh(link, command);
+	run_fresh(link, how);
 	pthread_key_delete(key);
 	unload(link);
 }
@@ -242,28 +245,32 @@ int main(void)
 		"gcc -O2 -fPIE", "gcc -O0 -fPIE", "gcc -O2 -fno-pic", "clang -O2 -fPIE", "gcc -Os",
 	};
 	static const char *const by_call[] = {
-		"gcc -O2 -fPIC",   "gcc -O0 -fPIC",   "gcc -O2 -fPIC -fno-plt",
-		"gcc -Os -fPIC",   "clang -O2 -fPIC", "clang -O2 -fPIC -fno-plt",
+		"gcc -O2 -fPIC",
+		"gcc -O0 -fPIC",
+		"gcc -O2 -fPIC -fno-plt",
+		"gcc -Os -fPIC",
+		"clang -O2 -fPIC",
+		"clang -O2 -fPIC -fno-plt",
 		"clang -O0 -fPIC",
+		"gcc -O2 -fPIC -mtls-dialect=gnu2",
+		"gcc -O0 -fPIC -mtls-dialect=gnu2",
+		"gcc -Os -fPIC -mtls-dialect=gnu2",
 	};
-	static const char gnu2[] = "gcc -O2 -fPIC -mtls-dialect=gnu2";
 	static const char large[] = "gcc -O2 -fPIC -mcmodel=large";
 
 	for (size_t i = 0; i < ARRAY_SIZE(by_place); i++) {
 		test_outside(by_place[i], true);
-		test_fresh(by_place[i], i & 1 ? USPL_THREADS_PLAIN : 0);
+		test_fresh(by_place[i], i & 1 ? USPL_THREADS_PLAIN : 0, true);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(by_call); i++) {
 		test_outside(by_call[i], true);
 		test_outside(by_call[i], false);
-		test_fresh(by_call[i], 0);
+		test_fresh(by_call[i], 0, true);
+		test_fresh(by_call[i], i & 1 ? USPL_THREADS_PLAIN : 0, false);
 	}
-	test_outside(gnu2, true);
-	test_fresh(gnu2, USPL_THREADS_PLAIN);
 	test_outside(large, false);
 	has_place = false;
 	refuses("gcc -O2 -fPIE", text, "no fixed place");
-	refuses(gnu2, text, "R_X86_64_GOTPC32_TLSDESC");
 	refuses(large, fresh_text, "can't be linked");
 	compile_rmdir();
 	return tap_done();

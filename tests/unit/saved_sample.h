@@ -14,10 +14,12 @@ static struct uspl_trace_site sample_sites[SAMPLE_SITES] = { { .entry = 0x1100 }
 							     { .entry = 0x1200 },
 							     { .entry = 0x1300 } };
 static struct trace_record sample_records[] = {
-	{ .start = 1000, .end = 2000, .id = 1, .tid = 7, .cpu = 1 },
+	{ .start = 1000, .end = 2000, .id = 1, .tid = 7, .cpu = 1, .args = 1, .result = 18 },
 	{ .start = 1100, .end = 1200, .id = 2, .tid = 7, .cpu = -1 },
 	{ .start = 1300, .id = 3, .tid = 8, .caller = 0x1105 },
 };
+/* fd=7, name="abc"; and what was returned. */
+static char sample_values[] = "\0dfd\0007\0sname\0abc\0\0w\0RED\0";
 static struct trace_caller sample_callers[] = { { 0x1105, sample_alpha } };
 static struct module sample_modules[] = { { .path = sample_path,
 					    .name = sample_name,
@@ -51,6 +53,7 @@ static inline struct trace_saved sample_saved(void)
 		.names = { .items = sample_words, .n = SAMPLE_SITES },
 		.callers = { .items = sample_callers, .n = 1 },
 		.records = { .items = sample_records, .n = ARRAY_SIZE(sample_records) },
+		.values = { .data = sample_values, .len = sizeof(sample_values) },
 	};
 
 	return saved;

@@ -7,6 +7,21 @@
 #include "base/file.h"
 #include "tap.h"
 #include "tests/unit/saved_sample.h"
+#include "tracing/values.h"
+
+/* How many arguments record i has; SIZE_MAX if one of them lies outside the texts. */
+static size_t count_args(const struct trace_saved *saved, size_t i)
+{
+	uint32_t offset = saved->records.items[i].args;
+	const char *at = offset ? saved->values.data + offset : "";
+	struct value value;
+	size_t n = 0;
+
+	for (; value_next(&at, &value); n++)
+		if (at >= saved->values.data + saved->values.len)
+			return SIZE_MAX;
+	return n;
+}
 
 static void test_round(const char *path, struct buf *bytes)
 {
@@ -32,6 +47,9 @@ static void test_round(const char *path, struct buf *bytes)
 	ok(back.records.n == 3 &&
 		   !memcmp(back.records.items, sample_records, sizeof(sample_records)),
 	   "records");
+	ok(back.values.len == sizeof(sample_values) && count_args(&back, 0) == 2 &&
+		   count_args(&back, 1) == 0,
+	   "values of the first call, and none of the second");
 	ok(callers_find(&back.callers, 0x1105) && !callers_find(&back.callers, 0x1106), "callers");
 	ok(file_read(path, bytes, &err) == 0, "the bytes");
 }
@@ -70,7 +88,8 @@ static void test_changed(struct buf *bytes)
 			refused++;
 		vec_for_each (&back.records, record)
 			bad += !record->id || record->id > back.names.n ||
-			       (record->end && record->end < record->start);
+			       (record->end && record->end < record->start) ||
+			       count_args(&back, (size_t)(record - back.records.items)) == SIZE_MAX;
 		bytes->data[i / 8] ^= (char)(1 << i % 8);
 	}
 	ok(!bad, "what is read can be relied on");

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "proc/stop.h"
 #include "tap.h"
 
@@ -99,6 +100,33 @@ static void body_spin(void)
 	shared->ready = 1;
 	for (;;)
 		shared->rounds++;
+}
+
+/* Calls exec when it is told to, with another thread. */
+static void body_exec(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sleep_forever, NULL) == 0)
+		shared->ready = 1;
+	while (!shared->rounds)
+		sched_yield();
+	execl("/bin/sleep", "sleep", "60", NULL);
+}
+
+static void *spin(void *arg)
+{
+	body_spin();
+	return arg;
+}
+
+/* The first thread sleeps. */
+static void body_both(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin, NULL);
+	pause();
 }
 
 static pid_t start(void (*body)(void))
@@ -219,6 +247,111 @@ static void test_uninterruptible(void)
 	end(pid);
 }
 
+/* True once the main thread waits in the kernel until the others are gone. */
+static bool waits_in_exec(const struct proc *proc)
+{
+	int64_t deadline = clock_now_ns() + 5000 * MS;
+	bool waits = false;
+
+	while (!waits && clock_now_ns() < deadline) {
+		auto_buf struct buf text = { 0 };
+		const char *state = thread_stat(proc, proc->pid, 3, &text);
+
+		waits = state && *state == 'D';
+	}
+	return waits;
+}
+
+/* A tool that holds the other thread while the main one calls exec; then it attaches to that, too. */
+static int hold_and_attach(pid_t pid)
+{
+	auto_proc struct proc *proc = NULL;
+	tid_vec tids = { 0 }, one = { 0 };
+	struct stop stop;
+	int rc = proc_open(pid, &proc, NULL);
+
+	if (rc || threads_list(proc, &tids, NULL) != 0 || tids.n != 2)
+		return 100;
+	*vec_push(&one) = tids.items[tids.items[0] == pid];
+	stop_begin(&stop, proc);
+	rc = stop_some(&stop, &one, clock_now_ns() + 5000 * MS, NULL);
+	shared->rounds = 1;
+	if (!rc && !waits_in_exec(proc))
+		rc = -101;
+	one.items[0] = pid;
+	if (!rc)
+		rc = stop_some(&stop, &one, clock_now_ns() + 5000 * MS, NULL);
+	stop_leave(&stop);
+	vec_release(&one);
+	vec_release(&tids);
+	return -rc;
+}
+
+/* True if it is the other program by now, and sleeps. */
+static bool is_asleep(pid_t pid)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return file_read(path, &text, NULL) == 0 && strstr(buf_str(&text), "(sleep) S");
+}
+
+static void test_exec(void)
+{
+	pid_t pid = start(body_exec), tool = fork();
+	int64_t deadline = clock_now_ns() + 10000 * MS;
+	int status = 0;
+
+	if (!tool)
+		_exit(hold_and_attach(pid));
+	while (waitpid(tool, &status, WNOHANG) != tool && clock_now_ns() < deadline)
+		usleep(1000);
+	ok(WIFEXITED(status) && !WEXITSTATUS(status) && clock_now_ns() < deadline,
+	   "exec, and who attaches meanwhile, don't wait for each other (%x)", (unsigned)status);
+	kill(tool, SIGKILL);
+	while (!is_asleep(pid) && clock_now_ns() < deadline + 5000 * MS)
+		usleep(1000);
+	ok(is_asleep(pid), "the new program runs, and nobody holds it");
+	end(pid);
+}
+
+static bool is_traced_stop(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	const char *state = thread_stat(proc, tid, 3, &text);
+
+	return state && *state == 't';
+}
+
+/* A thread has stopped, and nobody has waited for it yet, when the dead are asked for. */
+static void test_stops_stay(void)
+{
+	pid_t pid = start(body_exec);
+	auto_proc struct proc *proc = NULL;
+	int64_t deadline = clock_now_ns() + 5000 * MS;
+	struct thread *thread;
+	struct stop stop;
+	int rc = proc_open(pid, &proc, NULL), waited = 0;
+
+	if (!rc)
+		rc = stop_prepare(&stop, proc, NULL);
+	ok(!rc && stop.threads.n == 2, "two threads are attached to");
+	if (rc)
+		return;
+	vec_for_each (&stop.threads, thread) {
+		thread_interrupt(thread);
+		while (!is_traced_stop(proc, thread->tid) && clock_now_ns() < deadline)
+			sched_yield();
+	}
+	departed_reap();
+	vec_for_each (&stop.threads, thread)
+		waited += thread_wait(proc, thread, deadline, NULL) == 0;
+	ok(waited == 2, "asking for the dead leaves the news of a stop alone");
+	stop_leave(&stop);
+	end(pid);
+}
+
 static void test_signals(void)
 {
 	pid_t pid = start(body_signals);
@@ -256,13 +389,63 @@ static void test_parent(void)
 	end(pid);
 }
 
+/* True once the spinning thread has gone round again, within ten seconds. */
+static bool goes_round(void)
+{
+	int from = shared->rounds;
+	int64_t deadline = clock_now_ns() + 10000 * MS;
+
+	while (shared->rounds == from)
+		if (clock_now_ns() > deadline)
+			return false;
+	return true;
+}
+
+/* Sleepers are stopped first, and go on last. */
+static void test_order(void)
+{
+	pid_t pid = start(body_both);
+	struct uspl_err err = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct thread *sleeper, *spinner;
+	struct stop stop;
+	int rc;
+
+	while (!thread_sleeps(&(struct proc){ .pid = pid }, pid))
+		sched_yield();
+	rc = proc_open(pid, &proc, &err);
+	if (!rc)
+		rc = stop_prepare(&stop, proc, &err);
+	ok(rc == 0 && stop.threads.n == 2, "two threads are attached to (%s)", err.msg);
+	if (rc) {
+		end(pid);
+		return;
+	}
+	sleeper = &stop.threads.items[0];
+	spinner = &stop.threads.items[1];
+	rc = stop_sleepers(&stop, clock_now_ns() + 5000 * MS, &err);
+	ok(rc == 0 && sleeper->state == THREAD_STOPPED && sleeper->regs_valid &&
+		   spinner->state == THREAD_SEIZED && goes_round(),
+	   "the one that sleeps is stopped, the other one runs (%s)", err.msg);
+	rc = stop_enter(&stop, clock_now_ns() + 5000 * MS, &err);
+	ok(rc == 0 && spinner->state == THREAD_STOPPED, "then both are (%s)", err.msg);
+	stop_let_go(&stop, spinner);
+	ok(sleeper->state == THREAD_STOPPED && goes_round(), "one of them goes on by itself");
+	stop_leave(&stop);
+	ok(stop.n_threads == 2 && !stop.stuck, "both are counted");
+	end(pid);
+}
+
 int main(void)
 {
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	test_many();
 	test_storm();
 	test_uninterruptible();
+	test_exec();
+	test_stops_stay();
 	test_signals();
 	test_parent();
+	test_order();
 	return tap_done();
 }

@@ -112,7 +112,7 @@ static void set_up(void)
 		.arenas = { { (uintptr_t)tracer.thunks, thunks } },
 	};
 	arch_native()->thunk_frames(&frames, (uintptr_t)tracer.code + 3 * PAGE,
-				    (uintptr_t)tracer.thunks, thunks);
+				    (uintptr_t)tracer.thunks, thunks, 0);
 	memcpy(tracer.code + 3 * PAGE, frames.data, frames.len);
 	__register_frame(tracer.code + 3 * PAGE);
 }
@@ -122,8 +122,11 @@ static uint32_t trace(void *function, bool entry_only)
 {
 	uintptr_t at = (uintptr_t)function, page = at & ~(uintptr_t)(PAGE - 1);
 	uint8_t *code = tracer.thunks + tracer.n * USPL_TRACE_THUNK;
-	struct thunk thunk = { (uintptr_t)code, at + 5, (uintptr_t)tracer.code, ++tracer.n,
-			       tracer.control->depth != 0 };
+	struct thunk thunk = { .at = (uintptr_t)code,
+			       .body = at + 5,
+			       .runtime = (uintptr_t)tracer.code,
+			       .id = ++tracer.n,
+			       .limited = tracer.control->depth != 0 };
 
 	if (!(entry_only ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, code) ||
 	    mprotect((void *)page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) ||

@@ -6,7 +6,7 @@
  *     the thread's own stack
  *     red zone, 128 bytes            (System V ABI for x86-64, 3.2.2)
  *     extended state, 64-aligned     as XSAVE writes it, with the kernel's magic numbers
- *     requests
+ *     slate, with the requests       unless it lies elsewhere
  *     struct ucontext, 16-aligned    <- the agent's stack pointer
  *
  * rt_sigreturn takes the ucontext at the stack pointer (arch/x86/kernel/signal_64.c), so that the
@@ -124,33 +124,33 @@ static void fill_context(struct frame *frame, const struct arch_regs *regs)
 }
 
 /*
- * The agent's registers: its requests in rbx, their number in r12; a clear direction flag, as calls
- * expect it.
+ * The agent's registers: its requests in rbx, their number in r12, in r13 where it says that it is
+ * done; a clear direction flag, as calls expect it.
  */
-static void start_registers(const struct arch_regs *regs, taddr agent, size_t n,
+static void start_registers(const struct arch_regs *regs, const struct agent_run *run,
 			    struct agent_frame *frame)
 {
 	struct user_regs_struct *u = &frame->regs.user;
 
 	frame->regs = *regs;
-	u->rip = agent;
+	u->rip = run->agent;
 	u->rsp = frame->addr;
-	u->rbx = frame->requests;
-	u->r12 = n;
+	u->rbx = frame->slate + offsetof(struct agent_slate, reqs);
+	u->r12 = run->n;
+	u->r13 = frame->slate + offsetof(struct agent_slate, done);
 	u->rbp = 0;
 	u->eflags &= ~0x400ull;
 	u->orig_rax = (uint64_t)-1; /* nothing to restart */
 }
 
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
-		      taddr agent, const struct agent_request *reqs, size_t n,
-		      struct agent_frame *ret, struct uspl_err *err)
+		      const struct agent_run *run, struct agent_frame *ret, struct uspl_err *err)
 {
 	struct arch_regs resumed = *regs;
 	struct frame context = { .sigmask = sigmask };
 	static const uint32_t magic2 = FP_XSTATE_MAGIC2;
 	auto_buf struct buf area = { 0 };
-	size_t reqs_len = n * sizeof(*reqs), gap;
+	size_t slate_len = run->slate_addr ? 0 : agent_slate_len(run->n), gap;
 	taddr fpstate;
 
 	if (xstate->len < LEGACY_XSTATE)
@@ -163,22 +163,22 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	buf_add(&area, &magic2, sizeof(magic2));
 
 	fpstate = (regs_sp(regs) - RED_ZONE - area.len) & ~63ull;
-	ret->addr = (fpstate - reqs_len - sizeof(context)) & ~15ull;
-	ret->requests = ret->addr + sizeof(context);
-	gap = fpstate - ret->requests - reqs_len;
+	ret->addr = (fpstate - slate_len - sizeof(context)) & ~15ull;
+	ret->slate = run->slate_addr ? run->slate_addr : ret->addr + sizeof(context);
+	gap = fpstate - ret->addr - sizeof(context) - slate_len;
 	regs_restart_by_hand(&resumed);
 	fill_context(&context, &resumed);
 	context.mc.fpstate = fpstate;
 	ret->bytes = (struct buf){ 0 };
 	buf_add(&ret->bytes, &context, sizeof(context));
-	buf_add(&ret->bytes, reqs, reqs_len);
+	buf_add(&ret->bytes, run->slate, slate_len);
 	buf_addzero(&ret->bytes, gap);
 	buf_add(&ret->bytes, area.data, area.len);
 	if (ret->bytes.oom || area.oom) {
 		buf_release(&ret->bytes);
 		return uspl_fail_nomem(err);
 	}
-	start_registers(regs, agent, n, ret);
+	start_registers(regs, run, ret);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ void emit_distance(struct emit *emit, taddr to)
 	emit_32(emit, (uint32_t)distance);
 }
 
-static taddr emit_runtime_part(const struct emit *emit, const uint8_t *symbol)
+taddr emit_runtime_part(const struct emit *emit, const uint8_t *symbol)
 {
 	return emit->code->runtime + (taddr)(symbol - uspl_trace_begin);
 }

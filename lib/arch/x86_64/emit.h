@@ -50,6 +50,8 @@ void emit_64(struct emit *emit, uint64_t value);
 
 /* Appends the distance to an address from behind these four bytes. */
 void emit_distance(struct emit *emit, taddr to);
+/* Where a part of the runtime is in its copy. */
+taddr emit_runtime_part(const struct emit *emit, const uint8_t *symbol);
 /* Appends a call of a part of the runtime. */
 void emit_call(struct emit *emit, const uint8_t *symbol);
 /* How many registers are pushed. */

@@ -15,6 +15,9 @@
  *     link:  jmp end
  *     end:   what stood at the site behind its NOP; jmp back
  *
+ * At a function's return all up to `link` is run by a thunk (thunk.c) that the site leads to. The thunk's body is the link; what comes before it ends with
+ * a jump to uspl_mark_return.
+ *
  * The probe changes no register but these five (and what a program may change, which is saved as well), so an argument is in its own register, or on the stack.
  */
 
@@ -332,6 +335,10 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 	if (!emit.out.oom)
 		resolve_tests(&emit);
 	put_end(&emit);
+	if (code->at_return) {
+		PUT(&emit, 0xe9);
+		emit_distance(&emit, emit_runtime_part(&emit, uspl_mark_return));
+	}
 	while (!emit.out.oom && (code->at + emit.out.len) % WORD > WORD - JUMP_LEN)
 		PUT(&emit, 0x90);
 	link = emit.out.len;

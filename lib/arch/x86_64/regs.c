@@ -71,6 +71,20 @@ void regs_from_perf(const uint64_t *values, uint64_t set, struct some_regs *ret)
 	}
 }
 
+void regs_from_kept(const uint64_t kept[6], taddr pc, taddr sp, struct some_regs *ret)
+{
+	/* rbx, rbp, r12 to r15 */
+	static const uint8_t numbers[] = { 3, DWARF_FP, 12, 13, 14, 15 };
+
+	*ret = (struct some_regs){ .known = 1u << DWARF_SP | 1u << DWARF_PC };
+	ret->value[DWARF_SP] = sp;
+	ret->value[DWARF_PC] = pc;
+	for (size_t i = 0; i < sizeof(numbers); i++) {
+		ret->value[numbers[i]] = kept[i];
+		ret->known |= 1u << numbers[i];
+	}
+}
+
 void regs_to_dwarf(const struct arch_regs *regs, struct some_regs *ret)
 {
 	const struct user_regs_struct *u = &regs->user;
@@ -183,20 +197,31 @@ bool regs_hide_interruption(struct arch_regs *regs)
 	return true;
 }
 
-void regs_restart_by_hand(struct arch_regs *regs)
+bool regs_will_restart(const struct arch_regs *regs)
 {
-	struct user_regs_struct *u = &regs->user;
+	struct arch_regs seen = *regs;
 
-	regs_hide_interruption(regs);
-	if ((int64_t)u->orig_rax < 0)
-		return;
-	switch (-(int64_t)u->rax) {
+	regs_hide_interruption(&seen);
+	if ((int64_t)seen.user.orig_rax < 0)
+		return false;
+	switch (-(int64_t)seen.user.rax) {
 	case KERNEL_ERESTARTSYS:
 	case KERNEL_ERESTARTNOINTR:
 	case KERNEL_ERESTARTNOHAND:
 	case KERNEL_ERESTART_RESTARTBLOCK:
-		u->rax = u->orig_rax;
-		u->rip -= 2; /* the syscall instruction */
-		u->orig_rax = (uint64_t)-1;
+		return true;
+	default:
+		return false;
 	}
+}
+
+void regs_restart_by_hand(struct arch_regs *regs)
+{
+	struct user_regs_struct *u = &regs->user;
+
+	if (!regs_will_restart(regs))
+		return;
+	u->rax = u->orig_rax;
+	u->rip -= 2; /* the syscall instruction */
+	u->orig_rax = (uint64_t)-1;
 }

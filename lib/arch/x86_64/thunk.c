@@ -7,19 +7,23 @@
  *    15   push  $id
  *    20   jmp   uspl_trace_return
  *
+ * A function that a listener is told of has a stub between the call of the body and the body (`call` the listeners, `jmp body`, its id), and its
+ * thunk goes back by way of them.
+ *
  * The call of the body takes the stack slot of the return address that it replaces (E), so the body finds its stack arguments
  * where it expects them. The address itself is in the shadow: at 2 * E without bit USPL_TRACE_SHADOW_BIT.
  *
  * Unwinding. One record with a rule that depends on the program counter serves all thunks, as the linker does it for a PLT. With
  * o the offset in the thunk, the stack pointer is E at 0 <= o < 10 and o >= 20, and E + 8 in between. The CFA is given as E + 9 and the
  * caller's stack pointer as CFA - 1: libgcc knows a frame by its CFA, and the body's frame ends at E + 8 as well. With equal ones a
- * search for a handler would stop at the thunk.
+ * search for a handler would stop at the thunk. Where several thunks stand before one function, each has a number of its own, which is
+ * added to the CFA.
  */
 
 #include <string.h>
 
 #include "arch/x86_64/x86_64.h"
-#include "uspl/trace_abi.h"
+#include "uspl/listen_abi.h"
 
 enum {
 	OP_CALL_REL32 = 0xe8,
@@ -34,15 +38,21 @@ enum {
 
 _Static_assert(PUSH_AT == USPL_TRACE_THUNK_RETURN, "the runtime knows thunks by it");
 
-/* Writes a call or a jump at code + off; false if out of reach. */
-static bool branch(uint8_t op, const struct thunk *thunk, size_t off, taddr to, uint8_t *code)
+/* Writes a call or a jump at code, which will lie at `at`; false if out of reach. */
+static bool branch_at(uint8_t op, taddr at, taddr to, uint8_t *code)
 {
-	int64_t distance = (int64_t)(to - (thunk->at + off + BRANCH_LEN));
+	int64_t distance = (int64_t)(to - (at + BRANCH_LEN));
 	int32_t rel = (int32_t)distance;
 
-	code[off] = op;
-	memcpy(code + off + 1, &rel, sizeof(rel));
+	code[0] = op;
+	memcpy(code + 1, &rel, sizeof(rel));
 	return rel == distance;
+}
+
+/* The same at an offset of a thunk. */
+static bool branch(uint8_t op, const struct thunk *thunk, size_t off, taddr to, uint8_t *code)
+{
+	return branch_at(op, thunk->at + off, to, code + off);
 }
 
 /* Where a part of the runtime is in its copy. */
@@ -62,11 +72,24 @@ const uint8_t *x86_64_trace_runtime(size_t *ret_len)
 	return uspl_trace_begin;
 }
 
+/* Where the thunk goes when the body has returned. */
+static taddr way_back(const struct thunk *thunk)
+{
+	taddr listen = thunk->runtime + USPL_LISTEN_CODE;
+
+	if (thunk->leave)
+		return thunk->leave;
+	if (thunk->heard)
+		return listen + (thunk->limited ? USPL_LISTEN_LEAVE_LIMITED : USPL_LISTEN_LEAVE);
+	return part(thunk, thunk->limited ? uspl_trace_return_limited : uspl_trace_return);
+}
+
 bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code)
 {
 	static const uint8_t lea_8_rsp[] = { 0x48, 0x8d, 0x64, 0x24, 0x08 };
-	const uint8_t *enter = thunk->limited ? uspl_trace_call_limited : uspl_trace_call;
-	const uint8_t *leave = thunk->limited ? uspl_trace_return_limited : uspl_trace_return;
+	const uint8_t *enter = thunk->leave     ? uspl_mark_call
+			       : thunk->limited ? uspl_trace_call_limited
+						: uspl_trace_call;
 
 	memset(code, OP_INT3, USPL_TRACE_THUNK);
 	memcpy(code + BRANCH_LEN, lea_8_rsp, sizeof(lea_8_rsp));
@@ -74,7 +97,28 @@ bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code)
 	memcpy(code + PUSH_AT + 1, &thunk->id, sizeof(thunk->id));
 	return branch(OP_CALL_REL32, thunk, 0, part(thunk, enter), code) &&
 	       branch(OP_CALL_REL32, thunk, NOTED_AT, thunk->body, code) &&
-	       branch(OP_JMP_REL32, thunk, PUSHED_AT, part(thunk, leave), code);
+	       branch(OP_JMP_REL32, thunk, PUSHED_AT, way_back(thunk), code);
+}
+
+bool x86_64_thunk_bare(const struct thunk *thunk, uint8_t *code)
+{
+	memset(code, OP_INT3, USPL_TRACE_THUNK);
+	return branch(OP_JMP_REL32, thunk, 0, thunk->body, code);
+}
+
+bool x86_64_thunk_stub(const struct thunk *thunk, taddr at, uint8_t *code)
+{
+	taddr enter = thunk->runtime + USPL_LISTEN_CODE + USPL_LISTEN_ENTER;
+
+	memcpy(code + BRANCH_LEN + USPL_LISTEN_STUB_ID, &thunk->id, sizeof(thunk->id));
+	return branch_at(OP_CALL_REL32, at, enter, code) &&
+	       branch_at(OP_JMP_REL32, at + BRANCH_LEN, thunk->body, code + BRANCH_LEN);
+}
+
+const uint8_t *x86_64_listen_code(size_t *ret_len)
+{
+	*ret_len = (size_t)(uspl_listen_code_end - uspl_listen_code_begin);
+	return uspl_listen_code_begin;
 }
 
 bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code)
@@ -101,6 +145,7 @@ enum {
 	DW_OP_or = 0x21,
 	DW_OP_plus = 0x22,
 	DW_OP_shl = 0x24,
+	DW_OP_xor = 0x27,
 	DW_OP_ge = 0x2a,
 	DW_OP_lt = 0x2d,
 	DW_OP_lit0 = 0x30,
@@ -113,8 +158,8 @@ enum {
 
 #define OFFSET_IN_THUNK DW_OP_breg16, 0, DW_OP_lit0 + 31, DW_OP_and
 
-/* rsp + 1, and 8 more while the stack pointer is E: o < 10 or o >= 20. */
-static const uint8_t cfa_rule[] = {
+/* rsp, and 8 more while the stack pointer is E: o < 10 or o >= 20. 1 + number is to be added. */
+static const uint8_t cfa_rule_head[] = {
 	DW_OP_breg7,
 	0,
 	OFFSET_IN_THUNK,
@@ -128,20 +173,17 @@ static const uint8_t cfa_rule[] = {
 	DW_OP_lit0 + 3,
 	DW_OP_shl,
 	DW_OP_plus,
-	DW_OP_lit0 + 1,
-	DW_OP_plus,
 };
 
-/* From the CFA on the stack: CFA - 1. */
-static const uint8_t rsp_rule[] = { DW_OP_lit0 + 1, DW_OP_minus };
-
 /*
- * CFA - 9 is E; from o >= 10 on the address is in the shadow: E + (o >= 10) * (shadow - E). The mask follows DW_OP_const8u.
+ * CFA - 9 - number is E; from o >= 10 on the address is in the shadow: E + (o >= 10) * (shadow - E). The mask follows DW_OP_const8u, and
+ * what the session's shadow differs by comes in between.
  */
-static const uint8_t ra_rule_head[] = { DW_OP_lit0 + 9, DW_OP_minus, DW_OP_dup,
-					DW_OP_dup,      DW_OP_plus,  DW_OP_const8u };
+static const uint8_t ra_rule_head[] = { DW_OP_minus, DW_OP_dup, DW_OP_dup, DW_OP_plus,
+					DW_OP_const8u };
+static const uint8_t ra_rule_middle[] = { DW_OP_and, DW_OP_const8u };
 static const uint8_t ra_rule_tail[] = {
-	DW_OP_and, DW_OP_over, DW_OP_minus, OFFSET_IN_THUNK, DW_OP_lit0 + NOTED_AT,
+	DW_OP_xor, DW_OP_over, DW_OP_minus, OFFSET_IN_THUNK, DW_OP_lit0 + NOTED_AT,
 	DW_OP_ge,  DW_OP_mul,  DW_OP_plus
 };
 
@@ -157,18 +199,42 @@ static void add_rule(struct buf *buf, uint8_t op, int reg, const uint8_t *expr, 
 	buf_add(buf, expr, len);
 }
 
-static void add_rules(struct buf *buf)
+static void add_cfa_rule(struct buf *buf, unsigned number)
 {
-	auto_buf struct buf ra = { 0 };
-	uint64_t mask = ~(1ull << USPL_TRACE_SHADOW_BIT);
+	const uint8_t tail[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_plus };
+	auto_buf struct buf cfa = { 0 };
 
+	buf_add(&cfa, cfa_rule_head, sizeof(cfa_rule_head));
+	buf_add(&cfa, tail, sizeof(tail));
+	add_rule(buf, DW_CFA_def_cfa_expression, -1, (const uint8_t *)cfa.data, cfa.len);
+	buf->oom |= cfa.oom;
+}
+
+static void add_ra_rule(struct buf *buf, unsigned number)
+{
+	const uint8_t from_cfa = (uint8_t)(DW_OP_lit0 + 9 + number);
+	uint64_t mask = ~(1ull << USPL_TRACE_SHADOW_BIT);
+	uint64_t shadow = (uint64_t)number << USPL_MARK_SHADOW_SHIFT;
+	auto_buf struct buf ra = { 0 };
+
+	buf_add(&ra, &from_cfa, 1);
 	buf_add(&ra, ra_rule_head, sizeof(ra_rule_head));
 	buf_add(&ra, &mask, sizeof(mask));
+	buf_add(&ra, ra_rule_middle, sizeof(ra_rule_middle));
+	buf_add(&ra, &shadow, sizeof(shadow));
 	buf_add(&ra, ra_rule_tail, sizeof(ra_rule_tail));
-	add_rule(buf, DW_CFA_def_cfa_expression, -1, cfa_rule, sizeof(cfa_rule));
-	add_rule(buf, DW_CFA_val_expression, REG_RSP, rsp_rule, sizeof(rsp_rule));
 	add_rule(buf, DW_CFA_expression, REG_RA, (const uint8_t *)ra.data, ra.len);
 	buf->oom |= ra.oom;
+}
+
+static void add_rules(struct buf *buf, unsigned number)
+{
+	/* From the CFA on the stack. */
+	const uint8_t rsp_rule[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_minus };
+
+	add_cfa_rule(buf, number);
+	add_rule(buf, DW_CFA_val_expression, REG_RSP, rsp_rule, sizeof(rsp_rule));
+	add_ra_rule(buf, number);
 }
 
 /* Fills in the length of the entry that begins at `start`, padded to 8 bytes. */
@@ -183,7 +249,7 @@ static void end_entry(struct buf *buf, size_t start)
 	memcpy(buf->data + start, &len, sizeof(len));
 }
 
-void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len)
+void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number)
 {
 	/* Length, CIE id, version 1, "zR", code alignment 1, data alignment -8, RA, augmentation. */
 	static const uint8_t cie[] = { 0,   0,   0, 0, 0,    0,      0, 0,           1,
@@ -194,7 +260,7 @@ void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t le
 	uint8_t no_augmentation = 0;
 
 	buf_add(section, cie, sizeof(cie));
-	add_rules(section);
+	add_rules(section, number);
 	end_entry(section, cie_at);
 	fde_at = section->len;
 	back = (uint32_t)(fde_at + 4 - cie_at);

@@ -19,7 +19,10 @@ enum {
 extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], uspl_trace_return[],
 	uspl_trace_entry[], uspl_trace_call_limited[], uspl_trace_return_limited[];
 /* And those that probes of markers call. */
-extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[];
+extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[], uspl_mark_call[],
+	uspl_mark_return[];
+/* runtime/listen.S: what lies behind it. */
+extern const uint8_t uspl_listen_code_begin[], uspl_listen_code_end[];
 
 /* arch.reloc */
 const struct reloc_info *x86_64_reloc(uint32_t type);
@@ -57,10 +60,19 @@ bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code);
 bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code);
 /* arch.ticks */
 uint64_t x86_64_ticks(void);
+/* arch.call_places, .call_result, .call_register */
+void x86_64_call_places(const struct call_type *result, const struct call_type *args, size_t n,
+			struct call_place *ret);
+struct call_place x86_64_call_result(const struct call_type *type);
+struct call_place x86_64_call_register(unsigned dwarf);
+/* arch.thunk_bare, .thunk_stub, .listen_code */
+bool x86_64_thunk_bare(const struct thunk *thunk, uint8_t *code);
+bool x86_64_thunk_stub(const struct thunk *thunk, taddr at, uint8_t *code);
+const uint8_t *x86_64_listen_code(size_t *ret_len);
 /* arch.trace_runtime */
 const uint8_t *x86_64_trace_runtime(size_t *ret_len);
 /* arch.thunk_frames */
-void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len);
+void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number);
 /* arch.has_threads */
 bool x86_64_has_threads(void);
 /* arch.keeps_vectors */

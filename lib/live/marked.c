@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// marks.c - markers that are on in a process, read from its memory
+// marked.c - which markers are on in a process, as its own memory says
 
-#include "tracing/marks.h"
+#include "live/marked.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "arch/arch.h"
-#include "tracing/marks_internal.h"
 
 #define INFO_MAX (64u << 20)
 #define CHAIN_MAX 1024
@@ -221,17 +220,36 @@ bool marks_cover(const struct marks *marks, taddr addr, uint64_t len)
 	return false;
 }
 
-int marks_refuse(const struct proc *proc, struct uspl_err *err)
+/* True if a jump of a marker that is on is in those bytes. */
+static bool jumps_in(const struct proc *proc, const struct mark_region *region, taddr addr,
+		     uint64_t len)
 {
-	auto_marks struct marks marks = { 0 };
-	int rc = marks_read(proc, &marks, err);
+	const struct uspl_mark_switch *item;
 
-	if (rc || !marks_are_on(&marks))
-		return rc;
-	uspl_fail(err, USPL_E_CONFLICT, "markers of pid %d are on", proc->pid);
-	uspl_hint(err, "'uspl-trace mark %d list' shows them and their sessions, 'off' ends each",
-		  proc->pid);
-	return -USPL_E_CONFLICT;
+	for (size_t i = 0; i < region->on.n; i++)
+		if (region->on.items[i] && overlaps(region->probes.items[i].site, addr, len))
+			return true;
+	vec_for_each (&region->switches, item)
+		if (overlaps(item->site, addr, len) && mark_target(proc, item->site) == item->on)
+			return true;
+	return false;
+}
+
+int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
+		    taddr addr, uint64_t len, struct uspl_err *err)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&marks->regions, region) {
+		if (!jumps_in(proc, region, addr, len))
+			continue;
+		uspl_fail(err, USPL_E_CONFLICT, "'%s' begins with a marker or probe that is on",
+			  function);
+		uspl_hint(err, "'uspl-trace mark %d off%s%s' ends its session", proc->pid,
+			  region->head.session[0] ? " --session=" : "", region->head.session);
+		return -USPL_E_CONFLICT;
+	}
+	return 0;
 }
 
 /* The image is ours, and so are its bytes. */
@@ -243,19 +261,21 @@ static void lay(struct image *image, taddr addr, const uint8_t *bytes, size_t le
 		memcpy(at, bytes, len);
 }
 
-void marks_lay_under(const struct marks *marks, struct image *image)
+void marks_lay_under(const struct proc *proc, const struct marks *marks, struct image *image)
 {
 	const struct mark_region *region;
 	const struct uspl_mark_switch *item;
-	const struct uspl_probe *probe;
 	uint8_t nop[USPL_TRACE_SITE_BYTES];
 
 	(void)arch_native()->nop_encode(nop, sizeof(nop));
 	vec_for_each (&marks->regions, region) {
-		vec_for_each (&region->probes, probe)
-			lay(image, probe->site, probe->old_bytes, USPL_TRACE_SITE_BYTES);
+		for (size_t i = 0; i < region->on.n; i++)
+			if (region->on.items[i])
+				lay(image, region->probes.items[i].site,
+				    region->probes.items[i].old_bytes, USPL_TRACE_SITE_BYTES);
 		vec_for_each (&region->switches, item)
-			lay(image, item->site, nop, sizeof(nop));
+			if (mark_target(proc, item->site) == item->on)
+				lay(image, item->site, nop, sizeof(nop));
 	}
 }
 

@@ -5,11 +5,18 @@
  * where they sleep, the others in a short stop. A thread that is born later has never been in.
  */
 
+#include "live/clear.h"
+
+#include <time.h>
+
+#include "live/parked.h"
 #include "proc/asleep.h"
 #include "proc/stop.h"
-#include "tracing/internal.h"
 
 #define STOP_LIMIT_NS 1000000000ll
+/* How often memory is looked through for stacks that nobody is on, and how long between. */
+#define SCANS 3
+#define SCAN_PAUSE_NS 2000000
 
 /* True if it is known of the sleeper whether it is inside, without all its registers. */
 static bool is_known(struct clear *clear, const struct asleep_thread *thread)
@@ -64,6 +71,7 @@ static void count_stopped(struct clear *clear, struct stop *stop, bool stands)
 {
 	struct safety_finding finding;
 	const struct thread *thread;
+	double stop_us;
 
 	vec_for_each (&stop->threads, thread) {
 		if (!stands || thread->state != THREAD_STOPPED)
@@ -72,7 +80,9 @@ static void count_stopped(struct clear *clear, struct stop *stop, bool stands)
 		clear->in_agents += !safety_check(&clear->agents, thread, &finding);
 	}
 	stop_leave(stop);
-	clear->stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
+	stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
+	if (stop_us > clear->stop_us)
+		clear->stop_us = stop_us;
 }
 
 /* Where the kernel doesn't tell who sleeps. */
@@ -109,10 +119,52 @@ int clear_look(struct clear *clear, struct uspl_err *err)
 	int rc;
 
 	clear->in_text = clear->in_agents = 0;
-	clear->stop_us = 0;
 	if (asleep_open(&asleep, clear->text.proc, NULL) != 0)
 		return look_at_all(clear, err);
 	rc = look_at_each(clear, &asleep, err);
 	asleep_release(&asleep);
+	return rc;
+}
+
+/*
+ * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one was
+ * looked at before. A stop tells.
+ */
+static int check_parked(struct clear *clear, const struct parked *parked, struct uspl_err *err)
+{
+	struct safety_finding finding;
+	struct stop stop;
+	int rc = stop_prepare(&stop, clear->text.proc, err);
+
+	if (rc)
+		return rc;
+	clear->in_text = 0;
+	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	clear->parked = !rc && !parked_check(parked, &stop.threads, &finding);
+	clear->in_text += clear->parked;
+	count_stopped(clear, &stop, !rc);
+	return rc;
+}
+
+int clear_look_parked(struct clear *clear, uint64_t scan_bytes, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, SCAN_PAUSE_NS };
+	struct parked parked = { .safety = &clear->text, .budget = scan_bytes };
+	int rc = 0;
+
+	/* A stack that somebody runs on while it is looked at may be missed, so it is done again. */
+	for (int i = 0; !rc && i < SCANS && !parked_found(&parked); i++) {
+		if (i && !parked.words.n)
+			break;
+		if (i)
+			nanosleep(&pause, NULL);
+		rc = parked_scan(&parked, err);
+	}
+	clear->left_out = parked.left_out;
+	if (!rc && parked_found(&parked))
+		rc = check_parked(clear, &parked, err);
+	else if (!rc && parked.words.n)
+		rc = clear_look(clear, err);
+	parked_release(&parked);
 	return rc;
 }

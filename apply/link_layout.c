@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// link_layout.c - the place of each section, and room for all that the code may need beside
+
+#include <string.h>
+
+#include "apply/link_internal.h"
+
+#define PAGE 4096ull
+
+static bool is_eh_frame(const struct objsec *sec)
+{
+	return !strcmp(sec->name, ".eh_frame");
+}
+
+static int check_symbol(const struct objsym *sym, struct uspl_err *err)
+{
+	if (sym->sec && !link_is_loaded(sym->sec))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' lies in section '%s', which isn't loaded", sym->name,
+				 sym->sec->name);
+	if (sym->sec && sym->value > sym->sec->size)
+		return uspl_fail(err, USPL_E_FILE, "'%s' lies outside its section '%s'", sym->name,
+				 sym->sec->name);
+	return 0;
+}
+
+/* What the relocation's symbol needs. */
+static int plan_symbol(struct link *link, const struct objsec *sec, const struct objrel *rel,
+		       uint64_t *swallow, struct uspl_err *err)
+{
+	const struct reloc_info *info = link->arch->reloc(rel->type);
+	struct link_symbol *sym = link_symbol_of(link, rel->sym);
+
+	/* The table is our own. */
+	if (info->kind == RELOC_GOTPC)
+		return 0;
+	if (rel->offset < *swallow)
+		sym->used_by_tls = true;
+	else if (!link_is_tls_base(rel->sym))
+		sym->used = true;
+	sym->needs_stub |= link_may_use_stub(link, sec, rel, info);
+	sym->needs_got |= info->kind == RELOC_GOTPCREL || info->kind == RELOC_GOT;
+	link_plan_descriptor(link, rel);
+	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF && !link_is_fresh(rel->sym);
+	if (link_is_tls_call(info->kind))
+		return link_plan_tls(link, sec, rel, swallow, err);
+	if (link_is_fresh(rel->sym) && link_is_tls(info->kind))
+		return link_plan_distance(link, sec, rel, NULL, err);
+	return link_plan_detour(link, sec, rel, err);
+}
+
+/* What one relocation needs beside its field. *swallow: see link_plan_tls. */
+static int plan_relocation(struct link *link, const struct objsec *sec, const struct objrel *rel,
+			   uint64_t *swallow, struct uspl_err *err)
+{
+	const struct reloc_info *info = link->arch->reloc(rel->type);
+	int rc;
+
+	if (info->kind == RELOC_NONE)
+		return 0;
+	if (info->kind == RELOC_UNSUPPORTED)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "%s of '%s' at %s+0x%llx can't be linked",
+				 info->name, rel->sym ? rel->sym->name : "", sec->name,
+				 (unsigned long long)rel->offset);
+	if (!rel->sym || !sec->data || sec->size < info->size ||
+	    rel->offset > sec->size - info->size)
+		return uspl_fail(err, USPL_E_FILE, "a relocation of '%s' lies outside it",
+				 sec->name);
+	rc = check_symbol(rel->sym, err);
+	if (rc)
+		return rc;
+	return plan_symbol(link, sec, rel, swallow, err);
+}
+
+static const struct {
+	uint32_t type;
+	const char *what;
+} refused_types[] = {
+	{ SHT_INIT_ARRAY, "a constructor" },
+	{ SHT_FINI_ARRAY, "a destructor" },
+	{ SHT_PREINIT_ARRAY, "a constructor" },
+};
+
+static int check_section(const struct objsec *sec, struct uspl_err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refused_types); i++)
+		if (sec->type == refused_types[i].type)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "section '%s': the new code has %s, which would never run",
+					 sec->name, refused_types[i].what);
+	if (sec->align & (sec->align - 1) || sec->align > PAGE)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "section '%s' wants an alignment of %llu bytes", sec->name,
+				 (unsigned long long)sec->align);
+	if (!sec->data && sec->type != SHT_NOBITS && sec->size)
+		return uspl_fail(err, USPL_E_FILE, "section '%s' has no contents", sec->name);
+	return 0;
+}
+
+static int place_sections(struct link *link, struct uspl_err *err)
+{
+	struct link_private *priv = link->priv;
+
+	for (size_t i = 0; i < link->obj->secs.n; i++) {
+		const struct objsec *sec = link->obj->secs.items[i];
+		int rc;
+
+		if (!link_is_loaded(sec) || is_eh_frame(sec))
+			continue;
+		rc = check_section(sec, err);
+		if (!rc && !(sec->flags & SHF_TLS))
+			rc = link_reserve(&link->segs[link_kind_of(sec)], sec->size, sec->align,
+					  &priv->sec_offset[i], err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/*
+ * Unwinders read call frame information up to a length of zero: it must be in one piece, with that
+ * at its end.
+ */
+static int place_eh_frame(struct link *link, struct uspl_err *err)
+{
+	struct link_private *priv = link->priv;
+	struct link_seg *seg = &link->segs[LINK_RODATA];
+	uint64_t terminator, start = link_align_up(seg->len, 8);
+
+	seg->len = start;
+	for (size_t i = 0; i < link->obj->secs.n; i++) {
+		const struct objsec *sec = link->obj->secs.items[i];
+		int rc;
+
+		if (!link_is_loaded(sec) || !is_eh_frame(sec))
+			continue;
+		rc = check_section(sec, err);
+		if (!rc)
+			rc = link_reserve(seg, sec->size, 1, &priv->sec_offset[i], err);
+		if (rc)
+			return rc;
+	}
+	if (seg->len == start)
+		return 0;
+	link->eh_frame = start;
+	link->eh_frame_len = seg->len - start + sizeof(uint32_t);
+	return link_reserve(seg, sizeof(uint32_t), 1, &terminator, err);
+}
+
+static int plan_relocations(struct link *link, struct uspl_err *err)
+{
+	for (size_t i = 0; i < link->obj->secs.n; i++) {
+		const struct objsec *sec = link->obj->secs.items[i];
+		const struct objrel *rel;
+		uint64_t swallow = 0;
+
+		if (!link_is_loaded(sec))
+			continue;
+		vec_for_each (&sec->rels, rel) {
+			int rc = plan_relocation(link, sec, rel, &swallow, err);
+
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* The room that a symbol needs: stubs, slots, and storage if it is common. */
+static int place_symbol(struct link *link, const struct objsym *sym, struct uspl_err *err)
+{
+	struct link_symbol *item = &((struct link_private *)link->priv)->syms[sym->mark];
+	struct link_seg *rodata = &link->segs[LINK_RODATA];
+	int rc = 0;
+
+	if (!item->used && !item->used_by_tls)
+		return 0;
+	if (sym->shndx == SHN_COMMON) {
+		if (!sym->value || sym->value & (sym->value - 1) || sym->value > PAGE)
+			return uspl_fail(err, USPL_E_FILE, "'%s' has no proper alignment",
+					 sym->name);
+		rc = link_reserve(&link->segs[LINK_DATA], sym->size, sym->value, &item->common,
+				  err);
+	}
+	if (!rc && item->needs_stub)
+		rc = link_reserve(&link->segs[LINK_TEXT], link->arch->stub_len,
+				  link->arch->stub_len, &item->stub, err);
+	if (!rc && (item->needs_got || item->needs_stub))
+		rc = link_reserve(rodata, sizeof(taddr), sizeof(taddr), &item->got, err);
+	if (!rc && item->needs_tls_got)
+		rc = link_reserve(rodata, sizeof(taddr), sizeof(taddr), &item->tls_got, err);
+	if (!rc && item->needs_tls_pair)
+		rc = link_reserve(rodata, 2 * sizeof(taddr), sizeof(taddr), &item->tls_pair, err);
+	return rc;
+}
+
+static int place_symbols(struct link *link, struct uspl_err *err)
+{
+	for (size_t i = 0; i < link->obj->syms.n; i++) {
+		int rc = place_symbol(link, link->obj->syms.items[i], err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Whole pages for each segment, one behind the other, and the sections' bytes. */
+static int fill_segments(struct link *link, struct uspl_err *err)
+{
+	for (int kind = 0; kind < LINK_N_SEGS; kind++) {
+		struct link_seg *seg = &link->segs[kind];
+
+		seg->offset = link->len;
+		seg->len = link_align_up(seg->len, PAGE);
+		link->len += seg->len;
+		if (!seg->len)
+			continue;
+		seg->bytes = calloc(1, seg->len);
+		if (!seg->bytes)
+			return uspl_fail_nomem(err);
+	}
+	/* Between functions lies what nobody runs by mistake. */
+	if (link->segs[LINK_TEXT].len)
+		link->arch->fill(link->segs[LINK_TEXT].bytes, link->segs[LINK_TEXT].len);
+	for (size_t i = 0; i < link->obj->secs.n; i++) {
+		const struct objsec *sec = link->obj->secs.items[i];
+
+		if (link_is_loaded(sec) && sec->data && sec->size)
+			memcpy(link_section_bytes(link, sec), sec->data, sec->size);
+	}
+	return 0;
+}
+
+static int link_prepare(struct link *link, struct uspl_err *err)
+{
+	const struct objfile *obj = link->obj;
+	struct link_private *priv = calloc(1, sizeof(*priv));
+
+	link->priv = priv;
+	if (!priv)
+		return uspl_fail_nomem(err);
+	priv->sec_offset = calloc(obj->secs.n + 1, sizeof(*priv->sec_offset));
+	priv->syms = calloc(obj->syms.n + 1, sizeof(*priv->syms));
+	if (!priv->sec_offset || !priv->syms)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < obj->secs.n; i++)
+		obj->secs.items[i]->mark = (uint32_t)i;
+	for (size_t i = 0; i < obj->syms.n; i++)
+		obj->syms.items[i]->mark = (uint32_t)i;
+	return 0;
+}
+
+int link_layout(const struct objfile *obj, const struct arch *arch, bool far, struct link **ret,
+		struct uspl_err *err)
+{
+	auto_link struct link *link = calloc(1, sizeof(*link));
+	int rc;
+
+	if (!link)
+		return uspl_fail_nomem(err);
+	link->obj = obj;
+	link->arch = arch;
+	link->far = far;
+	rc = link_prepare(link, err);
+	if (!rc)
+		rc = place_sections(link, err);
+	if (!rc)
+		rc = link_place_threads(link, err);
+	if (!rc)
+		rc = place_eh_frame(link, err);
+	if (!rc)
+		rc = plan_relocations(link, err);
+	if (!rc)
+		rc = place_symbols(link, err);
+	if (!rc)
+		rc = link_place_descriptors(link, err);
+	if (!rc)
+		rc = link_place_detours(link, err);
+	if (!rc)
+		rc = fill_segments(link, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(link);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* clear.h - which threads are still in code that nobody enters any more */
+#ifndef USPL_LIVE_CLEAR_H
+#define USPL_LIVE_CLEAR_H
+
+#include "live/safety.h"
+
+/* Code that nobody enters any more, and how many threads are in it. */
+struct clear {
+	struct safety text, agents;
+	size_t in_text, in_agents;
+	/* The longest time that those stood still that had to be stopped to be looked at. */
+	double stop_us;
+	bool parked;       /* what is in the text is a stack that no thread is on */
+	uint64_t left_out; /* bytes of memory that clear_look_parked didn't look at */
+};
+
+/* Looks at all threads; sleepers aren't woken unless there is doubt about them. */
+int clear_look(struct clear *clear, struct uspl_err *err) uspl_must_check;
+/*
+ * Where clear_look has found no thread in the text: looks for stacks that nobody is on, and that
+ * somebody will go back to (live/parked.h), in so much memory. One or more that lead into the text
+ * count as one thread.
+ */
+int clear_look_parked(struct clear *clear, uint64_t scan_bytes,
+		      struct uspl_err *err) uspl_must_check;
+
+#endif

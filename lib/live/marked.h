@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * marked.h - which markers are on in a process, as its own memory says
+ *
+ * include/uspl/mark_abi.h has the records. This is the reading half, which apply and undo need as
+ * well: the code of probes belongs to the functions that their sites are in. lib/tracing switches
+ * markers on and off.
+ */
+#ifndef USPL_LIVE_MARKED_H
+#define USPL_LIVE_MARKED_H
+
+#include "base/vec.h"
+#include "match/image.h"
+#include "proc/proc.h"
+#include "uspl/mark_abi.h"
+
+struct safety;
+
+/* The probes of one session in one module, made by one command. */
+struct mark_region {
+	struct uspl_mark_region head;
+	VEC(struct uspl_probe) probes;
+	VEC(struct uspl_mark_switch) switches;
+	char *info; /* head.info_len bytes and a NUL: what the offsets lead to */
+	VEC(bool) on;
+};
+
+struct marks {
+	VEC(struct mark_region) regions;
+};
+
+/* Reads all that there are. */
+int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err) uspl_must_check;
+void marks_release(struct marks *marks);
+DEFINE_AUTO_RELEASE(marks, struct marks, marks_release)
+#define auto_marks __attribute__((cleanup(cleanup_marks_)))
+
+/* True if a probe of any session is on. */
+bool marks_are_on(const struct marks *marks);
+/* Gives the image of a module the bytes that the program itself has at markers that are on. */
+void marks_lay_under(const struct proc *proc, const struct marks *marks, struct image *image);
+/* True if a probe is on, or a switch leads to one, within len bytes at addr: they hold its jump. */
+bool marks_cover(const struct marks *marks, taddr addr, uint64_t len);
+/*
+ * USPL_E_CONFLICT if a marker's jump is in the first bytes of a function, len bytes at addr, which an
+ * update changes.
+ */
+int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
+		    taddr addr, uint64_t len, struct uspl_err *err) uspl_must_check;
+/*
+ * Adds to sealed ranges that must be empty the code of all probes, on or off, at sites in one of them;
+ * seals them again.
+ */
+int marks_guard(const struct marks *marks, struct safety *safety,
+		struct uspl_err *err) uspl_must_check;
+/* A text of a region's record, "" if the offset is damaged. */
+const char *mark_text(const struct mark_region *region, uint32_t offset);
+/* The session's probe of that id, and its region; NULL if there is none. */
+const struct uspl_probe *marks_probe(const struct marks *marks, const char *session, uint32_t id,
+				     const struct mark_region **ret_region);
+/* The session's first region, NULL if it has none. */
+const struct mark_region *marks_session(const struct marks *marks, const char *session);
+/* Frees what the structure owns; nothing in the target. */
+void mark_region_release(struct mark_region *region);
+
+/* The probe that a jump to `to` leads to, with its region; NULL if there is none. */
+const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
+				  const struct mark_region **ret_region);
+/* Where a jump of five bytes at addr leads; 0 if there is none. */
+taddr mark_target(const struct proc *proc, taddr addr);
+/* Finds out which probes are on. */
+void marks_walk(const struct proc *proc, struct marks *marks);
+
+#endif

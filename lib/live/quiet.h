@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * quiet.h - the quiet way while it is gone: what the files of this back end share
+ *
+ *     backend_quiet.c   the steps of an attempt; entries, states
+ *     quiet_examine.c   who is in the way, asleep or stopped
+ *     quiet_word.c      the word: held with a lease, and swapped by a thread of the target
+ */
+#ifndef USPL_LIVE_QUIET_H
+#define USPL_LIVE_QUIET_H
+
+#include "live/backend.h"
+#include "live/gate.h"
+#include "proc/asleep.h"
+
+struct quiet {
+	struct run *run;
+	const struct transition *t;
+	struct region *region;
+	struct gates gates;
+	struct asleep asleep;
+	struct inject_agent *agent;
+	enum uspl_region_state before; /* the region's state at first */
+	bool open;                     /* asleep is */
+	bool looks;             /* only: there is time to see who is in the way from end to end */
+	bool led;               /* entries lead to gates, or did */
+	bool lead_again;        /* not all of them do any more */
+	bool undecided;         /* a thread may still make the swap, nobody knows when */
+	bool stuck;             /* or write to its slate: the region is needed */
+	struct uspl_word lease; /* how long gates will hold */
+	struct inject_req swap; /* of the word, by a thread of the target */
+	bool commits;           /* that swap, which has been begun, is the switch itself */
+};
+
+/* What the word says before the switch. */
+enum uspl_word_value quiet_word_from(const struct quiet *quiet);
+/* And after it. */
+enum uspl_word_value quiet_word_to(const struct quiet *quiet);
+
+/*
+ * Looks where the threads are, and checks the stacks of those that sleep. Who is in the way becomes a
+ * finding of the run; who is to be stopped for it is of class ASLEEP_RUNS afterwards.
+ */
+int quiet_examine(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/* Those that have run since, in a hurry: as little as can be is to be found out of date later. */
+int quiet_examine_again(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/*
+ * The same before the gates are closed, until few enough have run meanwhile. USPL_E_UNSUPPORTED if
+ * that doesn't come about: on their way to the gates they would take the processors from each other,
+ * and from those that are to be stopped.
+ */
+int quiet_calm_down(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/*
+ * Stops those that run and don't stand still yet, and looks at their stacks; if there is nobody who
+ * stands still then, a sleeper, for the swap. deadline: CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if
+ * it passes first.
+ */
+int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *err) uspl_must_check;
+/*
+ * With the gates closed: true in *ret_empty once all code is known to be empty. Nobody has run
+ * since the look, as a rule. Otherwise a thread that has is looked at again. False if one is in
+ * the way, or the deadline passes.
+ */
+int quiet_recount(struct quiet *quiet, int64_t deadline, bool *ret_empty,
+		  struct uspl_err *err) uspl_must_check;
+
+/* How long gates hold at most. */
+int64_t quiet_lease_ns(const struct quiet *quiet);
+/* Finds out how many turns that is on this machine now; quiet_close_gates follows. */
+void quiet_measure_lease(struct quiet *quiet);
+/* Makes the word hold, before anything that is read afterwards. */
+int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/*
+ * Has a stopped thread swap the word from its hold, and lets that one go for it; the others stand
+ * still until it is done, but no longer than the lease. quiet_end_swap tells what came of it.
+ */
+int quiet_begin_swap(struct quiet *quiet, enum uspl_word_value to,
+		     struct uspl_err *err) uspl_must_check;
+/*
+ * With everybody let go; rc is what came of the attempt, quiet_begin_swap included. If the swap was
+ * the switch, and was made, that is noted in the run, and is a success whatever has failed. It wasn't
+ * if a waiter has let the lease lapse before: no failure. rc itself if no swap was begun.
+ */
+int quiet_end_swap(struct quiet *quiet, int rc, struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// quiet_examine.c - who is in the way of a quiet switch: sleepers where they sleep, those that run in a stop
+
+#include "live/quiet.h"
+
+/* So many may run between a look and the next step; how often to look for such a moment. */
+#define RESTLESS_MAX 12
+#define RESTLESS_LOOKS 4
+
+/*
+ * Checks the sleepers that have not been found free yet. One about which there is doubt is counted
+ * among those that run: stopped, its stack can be followed with all registers. So is one who is in
+ * the way and whose whole chain of calls is wanted.
+ */
+static void check_sleepers(struct quiet *quiet)
+{
+	struct asleep_thread *thread;
+
+	vec_for_each (&quiet->asleep.threads, thread) {
+		struct safety_finding *finding = run_next_finding(quiet->run);
+
+		if (thread->class != ASLEEP_SLEEPS || thread->clean || thread->cleared)
+			continue;
+		thread->clean = safety_check_asleep(&quiet->run->safety, thread, finding);
+		if (!thread->clean && finding->proven && (finding->whole || !quiet->looks))
+			run_add_finding(quiet->run);
+		else if (!thread->clean)
+			thread->class = ASLEEP_RUNS;
+	}
+	quiet->run->checked_ns = clock_now_ns();
+}
+
+int quiet_examine(struct quiet *quiet, struct uspl_err *err)
+{
+	int rc = asleep_look(&quiet->asleep, err);
+
+	if (!rc)
+		check_sleepers(quiet);
+	return rc;
+}
+
+int quiet_examine_again(struct quiet *quiet, struct uspl_err *err)
+{
+	int rc = asleep_look_again(&quiet->asleep, err);
+
+	if (!rc)
+		check_sleepers(quiet);
+	return rc;
+}
+
+/* How many sleepers have run since they were looked at. */
+static size_t count_restless(const struct quiet *quiet)
+{
+	const struct asleep_thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&quiet->asleep.threads, thread)
+		n += thread->class == ASLEEP_SLEEPS && !asleep_sleeps_on(&quiet->asleep, thread);
+	return n;
+}
+
+int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
+{
+	for (int look = 0; look < RESTLESS_LOOKS; look++) {
+		int rc = quiet_examine_again(quiet, err);
+
+		if (rc || quiet->run->n_findings || count_restless(quiet) <= RESTLESS_MAX)
+			return rc;
+	}
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "too many threads of pid %d wake up all the time",
+			 quiet->t->proc->pid);
+}
+
+/* Where nobody runs, the sleeper that notices least, for the switch. */
+static int choose_sleeper(const struct quiet *quiet, pid_t *ret)
+{
+	int best = INJECT_RANK_WORST + 1;
+	const struct asleep_thread *thread;
+
+	vec_for_each (&quiet->asleep.threads, thread) {
+		int rank = thread->class == ASLEEP_SLEEPS && best
+				   ? inject_rank(quiet->t->proc, thread->tid)
+				   : best;
+
+		if (rank >= best)
+			continue;
+		best = rank;
+		*ret = thread->tid;
+	}
+	return best;
+}
+
+static int list_running(const struct quiet *quiet, tid_vec *ret, struct uspl_err *err)
+{
+	const struct asleep_thread *thread;
+	pid_t *item, tid = 0;
+
+	vec_for_each (&quiet->asleep.threads, thread) {
+		if (thread->class != ASLEEP_RUNS || thread->cleared)
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = thread->tid;
+	}
+	/* Where somebody is in the way nothing will be switched now. */
+	if (ret->n || quiet->run->stop.threads.n || quiet->run->n_findings ||
+	    choose_sleeper(quiet, &tid) > INJECT_RANK_WORST)
+		return 0;
+	item = vec_push(ret);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = tid;
+	return 0;
+}
+
+int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *err)
+{
+	size_t first = quiet->run->stop.threads.n;
+	tid_vec tids = { 0 };
+	int rc = list_running(quiet, &tids, err);
+
+	if (!rc)
+		rc = stop_some(&quiet->run->stop, &tids, deadline, err);
+	vec_release(&tids);
+	for (size_t i = first; !rc && i < quiet->run->stop.threads.n; i++) {
+		const struct thread *thread = &quiet->run->stop.threads.items[i];
+		struct asleep_thread *known = asleep_find(&quiet->asleep, thread->tid);
+
+		if (thread->state != THREAD_STOPPED)
+			continue;
+		if (known)
+			known->cleared = true;
+		if (!safety_check(&quiet->run->safety, thread, run_next_finding(quiet->run)))
+			run_add_finding(quiet->run);
+	}
+	quiet->run->checked_ns = clock_now_ns();
+	return rc;
+}
+
+/*
+ * With the gates closed, a thread that is outside the code stays outside, whatever it does. So it is
+ * enough to know it of each thread at one moment since: a sleeper that was found free before and has
+ * not run by now is. True if no other is left.
+ */
+static bool clear_sleepers(struct quiet *quiet)
+{
+	struct asleep_thread *thread;
+	bool all = true;
+
+	vec_for_each (&quiet->asleep.threads, thread) {
+		if (!thread->cleared && thread->clean)
+			thread->cleared = asleep_sleeps_on(&quiet->asleep, thread);
+		all &= thread->cleared || thread->class == ASLEEP_NO_CODE;
+	}
+	return all;
+}
+
+int quiet_recount(struct quiet *quiet, int64_t deadline, bool *ret_empty, struct uspl_err *err)
+{
+	bool empty = asleep_unchanged(&quiet->asleep);
+	int rc = 0;
+
+	while (!rc && !empty && !quiet->run->n_findings && clock_now_ns() < deadline) {
+		empty = clear_sleepers(quiet) && asleep_is_complete(&quiet->asleep);
+		if (empty)
+			break;
+		rc = quiet_examine_again(quiet, err);
+		if (!rc && !quiet->run->n_findings)
+			rc = quiet_stop_running(quiet, deadline, err);
+	}
+	*ret_empty = !rc && empty;
+	return rc;
+}

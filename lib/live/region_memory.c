@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// region_memory.c - what is applied in a process, read from its own memory and written there
+
+#include "live/region.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "live/region_record.h"
+#include "live/slot.h"
+
+/* How many updates a process can hold, undone ones included. */
+#define REGIONS_MAX 1024u
+
+static int fail_damaged(const struct proc *proc, taddr at, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_HOSTILE,
+			 "the record of an update at 0x%" PRIx64 " of pid %d is damaged", at,
+			 proc->pid);
+}
+
+static int read_region(const struct proc *proc, const struct uspl_region *head,
+		       struct region *region, struct uspl_err *err)
+{
+	auto_buf struct buf info = { 0 };
+	int rc;
+
+	buf_addzero(&info, head->info_len);
+	if (info.oom)
+		return uspl_fail_nomem(err);
+	rc = proc_read(proc, head->self, info.data, head->info_len, err);
+	if (rc)
+		return rc;
+	if (!region_decode(&info, head, region))
+		return fail_damaged(proc, head->self, err);
+	return 0;
+}
+
+/* Looks whether a mapping is a region's info part. Returns 1 and the header if it is, 0 if not. */
+static int probe(const struct proc *proc, const struct mapping *map, struct uspl_region *ret,
+		 struct uspl_err *err)
+{
+	bool there = false;
+	int rc;
+
+	if (map->inode || map->path[0] || map->shared || map->write || map->exec || !map->read)
+		return 0;
+	rc = proc_read_if_mapped(proc, map->start, ret, sizeof(*ret), &there, err);
+	if (rc || !there || ret->magic != USPL_REGION_MAGIC)
+		return rc;
+	if (ret->version != USPL_ABI_VERSION) {
+		uspl_fail(err, USPL_E_FORMAT,
+			  "pid %d holds an update of ABI version %u, this program knows %d",
+			  proc->pid, ret->version, USPL_ABI_VERSION);
+		uspl_hint(err, "use the version of uspl that applied it");
+		return -USPL_E_FORMAT;
+	}
+	if (ret->self != map->start || ret->info_len > map->end - map->start ||
+	    ret->info_len > REGION_INFO_MAX || ret->info_len < sizeof(*ret))
+		return fail_damaged(proc, map->start, err);
+	return 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct region *x = a, *y = b;
+
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
+{
+	region_vec regions = { 0 };
+	struct mapping *map;
+	int rc = 0;
+
+	vec_for_each (&proc->maps, map) {
+		struct uspl_region head;
+		struct region *region;
+
+		rc = probe(proc, map, &head, err);
+		if (!rc)
+			continue;
+		if (rc > 0) {
+			region = vec_push(&regions);
+			rc = region ? read_region(proc, &head, region, err) : uspl_fail_nomem(err);
+			if (!rc && regions.n > REGIONS_MAX)
+				rc = uspl_fail(err, USPL_E_HOSTILE,
+					       "pid %d holds more than %u records of updates",
+					       proc->pid, REGIONS_MAX);
+		}
+		if (rc)
+			break;
+	}
+	if (!rc)
+		rc = slots_place(proc, &regions, err);
+	if (rc) {
+		regions_release(&regions);
+		return rc;
+	}
+	if (regions.n)
+		qsort(regions.items, regions.n, sizeof(*regions.items), by_order);
+	*ret = regions;
+	return 0;
+}
+
+int region_write_record(const struct proc *proc, const struct region *region, struct uspl_err *err)
+{
+	auto_buf struct buf info = { 0 };
+	int rc = region_encode(region, &info, err);
+
+	if (!rc && info.len != region->info_len)
+		rc = fail_damaged(proc, region->self, err);
+	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
+}
+
+int region_write_state(const struct proc *proc, struct region *region, enum uspl_region_state state,
+		       struct uspl_err *err)
+{
+	uint32_t raw = state;
+	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, state), &raw,
+			    sizeof(raw), err);
+
+	if (!rc)
+		region->state = state;
+	return rc;
+}
+
+int region_write_retired(const struct proc *proc, struct region *region, struct uspl_err *err)
+{
+	static const taddr nowhere = 0;
+	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, module), &nowhere,
+			    sizeof(nowhere), err);
+
+	if (rc)
+		return rc;
+	region->module = nowhere;
+	return region_write_state(proc, region, USPL_REGION_UNDONE, err);
+}
+
+void region_now(int64_t *ret_applied_at, uint64_t *ret_order)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	*ret_applied_at = now.tv_sec;
+	*ret_order = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,
+			 uint64_t order, struct uspl_err *err)
+{
+	struct {
+		int64_t applied_at;
+		uint64_t order;
+	} raw = { applied_at, order };
+	int rc;
+
+	_Static_assert(offsetof(struct uspl_region, order) ==
+			       offsetof(struct uspl_region, applied_at) + 8,
+		       "both are written at once");
+	rc = proc_write(proc, region->self + offsetof(struct uspl_region, applied_at), &raw,
+			sizeof(raw), err);
+	if (!rc) {
+		region->applied_at = applied_at;
+		region->order = order;
+	}
+	return rc;
+}
+
+int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
+			    struct uspl_err *err)
+{
+	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, thread_key),
+			    &thread_key, sizeof(thread_key), err);
+
+	if (!rc)
+		region->thread_key = thread_key;
+	return rc;
+}

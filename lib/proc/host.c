@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// host.c - a stopped thread of the target gets the agent's frame and registers, or its own back
+/*
+ * Order matters, since the tool may die between any two steps: first the frame and the code, then
+ * the registers (from now on the thread restores itself), then the signal mask (which the frame
+ * restores too).
+ */
+
+#include "proc/host.h"
+
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "base/log.h"
+#include "proc/agent.h"
+
+#define XSTATE_MAX 16384
+/* What must be left of the stack: for the agent itself, and if it calls a function. */
+#define AGENT_ROOM 4096
+#define CALL_ROOM 32768
+
+static int read_state(struct host *host, struct uspl_err *err)
+{
+	struct iovec iov = { .iov_len = XSTATE_MAX };
+
+	buf_addzero(&host->xstate, XSTATE_MAX);
+	if (host->xstate.oom)
+		return uspl_fail_nomem(err);
+	iov.iov_base = host->xstate.data;
+	if (ptrace(PTRACE_GETREGSET, host->thread.tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
+	    ptrace(PTRACE_GETSIGMASK, host->thread.tid, sizeof(host->sigmask), &host->sigmask) != 0)
+		return uspl_fail_errno(err, "cannot read the state of thread %d", host->thread.tid);
+	host->xstate.len = iov.iov_len;
+	return 0;
+}
+
+static bool calls_functions(const struct host *host)
+{
+	for (size_t i = 0; i < host->n; i++)
+		if (host->reqs[i].kind == INJECT_CALL)
+			return true;
+	return false;
+}
+
+/* The frame must fit between the stack pointer and the stack's lower end, with room for calls. */
+static bool stack_has_room(const struct host *host)
+{
+	const struct mapping *map = proc_mapping_at(host->agent->proc, regs_sp(&host->thread.regs));
+
+	return map && map->write &&
+	       host->frame.addr >= map->start + (calls_functions(host) ? CALL_ROOM : AGENT_ROOM);
+}
+
+/*
+ * The requests in the agent's form. The last one can't fail, so that a run that is led ends with a
+ * system call.
+ */
+static void encode(const struct host *host, struct agent_slate *slate)
+{
+	struct agent_request *raw = slate->reqs;
+
+	slate->done = 0;
+	for (size_t i = 0; i < host->n; i++) {
+		raw[i] = (struct agent_request){ .kind = host->reqs[i].kind,
+						 .what = host->reqs[i].what };
+		memcpy(raw[i].args, host->reqs[i].args, sizeof(raw[i].args));
+	}
+	raw[host->n] = (struct agent_request){ .kind = INJECT_SYSCALL, .what = SYS_getpid };
+}
+
+/*
+ * With a shadow stack (Linux 6.6), rt_sigreturn wants to find what a signal's delivery leaves on
+ * it; the kernel has a regset for it only then.
+ */
+static bool has_shadow_stack(pid_t tid)
+{
+	enum { NT_SHADOW_STACK = 0x204 };
+	uint64_t ssp;
+	struct iovec iov = { &ssp, sizeof(ssp) };
+
+	return ptrace(PTRACE_GETREGSET, tid, (void *)NT_SHADOW_STACK, &iov) == 0;
+}
+
+static bool can_be_sent(const struct host *host)
+{
+	const struct thread *thread = &host->thread;
+
+	return host->slate && !host->agent->haunted && !host->agent->proc->seccomp &&
+	       !thread->signal && !thread->group_stopped && !calls_functions(host) &&
+	       !regs_will_restart(&thread->regs) && !has_shadow_stack(thread->tid);
+}
+
+/*
+ * A filter might kill the target for a system call made for us; it is suspended while we trace
+ * (Linux 4.3, needs CAP_SYS_ADMIN).
+ */
+static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
+{
+	long options = PTRACE_O_TRACESYSGOOD | (proc->seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
+
+	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options) == 0)
+		return 0;
+	if (!proc->seccomp)
+		return uspl_fail_errno(err, "cannot trace the system calls of thread %d", tid);
+	uspl_fail(err, USPL_E_SECCOMP,
+		  "pid %d runs under seccomp, which may kill it for a system call made for us",
+		  proc->pid);
+	uspl_hint(err, "run as root: then the filter is suspended for the moment");
+	return -USPL_E_SECCOMP;
+}
+
+/* Only for the look of it: nothing of the thread's own is live there. */
+static int save_stack(struct host *host, struct uspl_err *err)
+{
+	buf_addzero(&host->stack, host->frame.bytes.len);
+	if (host->stack.oom)
+		return uspl_fail_nomem(err);
+	return proc_read(host->agent->proc, host->frame.addr, host->stack.data, host->stack.len,
+			 err);
+}
+
+static int write_frame(const struct host *host, const struct agent_run *run, struct uspl_err *err)
+{
+	const struct proc *proc = host->agent->proc;
+	int rc = run->slate_addr ? proc_write(proc, run->slate_addr, run->slate,
+					      agent_slate_len(run->n), err)
+				 : 0;
+
+	return rc ? rc
+		  : proc_write(proc, host->frame.addr, host->frame.bytes.data,
+			       host->frame.bytes.len, err);
+}
+
+int host_load(struct host *host, struct uspl_err *err)
+{
+	struct agent_slate slate;
+	struct agent_run run = { .agent = host->agent->addr, .slate = &slate, .n = host->n };
+	int rc;
+
+	host->alone = !host->held && can_be_sent(host);
+	encode(host, &slate);
+	run.n += !host->alone;
+	run.slate_addr = host->alone ? host->slate : 0;
+	rc = host->alone ? 0 : set_options(host->agent->proc, host->thread.tid, err);
+	if (!rc)
+		rc = read_state(host, err);
+	if (!rc)
+		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, &run,
+				       &host->frame, err);
+	if (rc)
+		return rc;
+	if (!stack_has_room(host))
+		return HOST_UNFIT;
+	rc = host->alone ? 0 : save_stack(host, err);
+	return rc ? rc : write_frame(host, &run, err);
+}
+
+void host_release(struct host *host)
+{
+	buf_release(&host->xstate);
+	buf_release(&host->stack);
+	agent_frame_release(&host->frame);
+}
+
+int host_start(struct host *host, struct uspl_err *err)
+{
+	static const uint64_t all = ~0ull;
+	pid_t tid = host->thread.tid;
+
+	host->own = host->thread.regs;
+	if (ptrace(PTRACE_SETREGS, tid, NULL, &host->frame.regs.user) != 0 ||
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) != 0)
+		return uspl_fail_errno(err, "cannot set the registers of thread %d", tid);
+	host->thread.regs = host->frame.regs;
+	return 0;
+}
+
+/*
+ * The registers come last: until then the thread, left alone, would go back by the frame, which
+ * must be there as long.
+ */
+int host_restore(struct host *host, struct uspl_err *err)
+{
+	struct iovec iov = { host->xstate.data, host->xstate.len };
+	pid_t tid = host->thread.tid;
+
+	if (ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(host->sigmask), &host->sigmask) != 0 ||
+	    ptrace(PTRACE_SETREGS, tid, NULL, &host->own.user) != 0)
+		return uspl_fail_errno(err, "cannot restore thread %d", tid);
+	host->thread.regs = host->own;
+	if (host->stack.len && proc_write(host->agent->proc, host->frame.addr, host->stack.data,
+					  host->stack.len, NULL) != 0)
+		log_info("inject", "the stack of thread %d keeps the agent's frame", tid);
+	return 0;
+}

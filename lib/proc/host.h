@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * host.h - a stopped thread of the target that the agent runs in: for inject.c
+ *
+ * There are two ways for it. A thread that was stopped in its own code is *sent*: let go, it makes
+ * the requests and finds back by itself (rt_sigreturn). That is one stop, and all of it. What it has
+ * done is read on its slate, which must not lie on its stack: by then that is in use again, or
+ * unmapped with a thread that has ended. A thread whose system call the kernel is to restart is
+ * *led*: its own state is put back by us, in a stop, since there the kernel still restarts the call,
+ * with the time that remains.
+ *
+ *     host_load     the frame lies on the thread's stack; nothing depends on it yet
+ *     host_lead     all of it, the thread stands where it stood; or
+ *     host_send     the thread has the agent's registers; when it is let go it runs
+ *     host_await    the results, after that
+ *     host_release
+ */
+#ifndef USPL_PROC_HOST_H
+#define USPL_PROC_HOST_H
+
+#include "proc/inject.h"
+
+/* A thread was not fit to run the agent; another one may be. Not an enum uspl_code. */
+#define HOST_UNFIT 1
+
+struct host {
+	struct inject_agent *agent;
+	struct thread thread; /* STOPPED; with its own registers until it is sent */
+	struct buf xstate;
+	uint64_t sigmask;
+	struct agent_frame frame;
+	taddr slate;          /* room for a slate that outlives the thread; 0: it must be led */
+	struct buf stack;     /* what was where the frame lies, if it is to be led */
+	struct arch_regs own; /* of the thread, while thread has the agent's */
+	struct inject_req *reqs;
+	size_t n;
+	bool held;  /* it stands still until all is made: it must be led */
+	bool alone; /* it can be sent: left to itself it goes on as if nothing had been */
+};
+
+/*
+ * Finds out which way it can go, and writes the frame. HOST_UNFIT, and nothing has happened, if the
+ * thread's stack has no room. host has agent, thread, slate, reqs, n and held; host_release is to
+ * be called in any case.
+ */
+int host_load(struct host *host, struct uspl_err *err) uspl_must_check;
+/* Frees what it holds; nothing in the target. */
+void host_release(struct host *host);
+
+/* For one that can be sent. thread_release then lets it go. On failure it stands as before. */
+int host_send(struct host *host, struct uspl_err *err) uspl_must_check;
+/* Waits until it is done, or the deadline (CLOCK_MONOTONIC) passes. */
+void host_watch(const struct host *host, int64_t deadline);
+/*
+ * Waits for what it was sent for; the results are in reqs, *ret_done counts them. A thread that
+ * takes too long is stopped once more and given its own state back.
+ */
+int host_await(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Runs all requests, from stop to stop; the thread is STOPPED again, or GONE, with its own
+ * registers. The results are in reqs, *ret_done counts them.
+ */
+int host_lead(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_must_check;
+
+/* Gives the agent's registers to the thread, from the first of its calls on it restores itself. */
+int host_start(struct host *host, struct uspl_err *err) uspl_must_check;
+/* Gives the thread its own state back, in a stop. */
+int host_restore(struct host *host, struct uspl_err *err) uspl_must_check;
+
+/* How long a run may take. */
+#define HOST_RUN_NS 10000000000ll
+/* How long a thread may take to stop. */
+#define HOST_STOP_NS 1000000000ll
+
+#endif

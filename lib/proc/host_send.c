@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// host_send.c - a thread makes the requests by itself and is back where it was
+/*
+ * The thread is let go and not traced any more; what happens then is what would happen if we died.
+ * The agent writes on its slate how it ended, and that is looked for in the target's memory. It is a
+ * matter of microseconds, unless the thread has to wait for a processor. Once it is done the thread
+ * may do what it likes, and end: the slate stays.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proc/agent.h"
+#include "proc/host.h"
+
+/* How often the word is read at once; how long to sleep then, at first and at most. */
+#define QUICK_LOOKS 50
+#define PAUSE_NS 50000
+#define PAUSE_MAX_NS 1000000
+
+int host_send(struct host *host, struct uspl_err *err)
+{
+	int rc = agent_note_guest(host->agent, host->thread.tid, err);
+
+	if (!rc)
+		rc = host_start(host, err);
+	if (rc && host_restore(host, NULL) != 0)
+		host->agent->kept = true;
+	return rc;
+}
+
+/* What the agent has said: 0 as long as it isn't done. */
+static int read_done(const struct host *host, uint64_t *ret, struct uspl_err *err)
+{
+	return proc_read(host->agent->proc, host->slate + offsetof(struct agent_slate, done), ret,
+			 sizeof(*ret), err);
+}
+
+static int collect(const struct host *host, uint64_t done, size_t *ret_done, struct uspl_err *err)
+{
+	struct agent_slate slate;
+	uint64_t left = done - 1; /* from the one that failed on */
+	int rc = proc_read(host->agent->proc, host->slate, &slate, agent_slate_len(host->n), err);
+
+	if (rc)
+		return rc;
+	if (left > host->n)
+		return uspl_fail(err, USPL_E_HOSTILE, "thread %d has changed the agent's results",
+				 host->thread.tid);
+	*ret_done = left ? host->n - left + 1 : host->n;
+	for (size_t i = 0; i < *ret_done; i++)
+		host->reqs[i].result = slate.reqs[i].result;
+	return 0;
+}
+
+/* Before it was done: something has killed it. */
+static int fail_gone(const struct host *host, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited", host->thread.tid,
+			 host->agent->proc->pid);
+}
+
+/*
+ * A thread that hasn't finished in time stands still again: it gets its own state back. Or it has
+ * ended, as a rule when it was done.
+ */
+static int take_back(struct host *host, size_t *ret_done, struct uspl_err *err)
+{
+	uint64_t done = 0;
+	int rc = read_done(host, &done, err);
+
+	if (rc)
+		return rc;
+	if (done)
+		return collect(host, done, ret_done, err);
+	if (host->thread.state == THREAD_GONE)
+		return fail_gone(host, err);
+	rc = host_restore(host, err);
+	return rc ? rc
+		  : uspl_fail(err, USPL_E_UNSTOPPABLE,
+			      "thread %d of pid %d did not do in time what it was sent for",
+			      host->thread.tid, host->agent->proc->pid);
+}
+
+static int recall(struct host *host, size_t *ret_done, struct uspl_err *err)
+{
+	const struct proc *proc = host->agent->proc;
+	struct thread *thread = &host->thread;
+	int rc;
+
+	thread->timeouts = NULL; /* they were of the first stop */
+	rc = thread_seize(proc, thread, err);
+	if (!rc) {
+		thread_interrupt(thread);
+		rc = thread_wait(proc, thread, clock_now_ns() + HOST_STOP_NS, err);
+	}
+	if (rc) {
+		host->agent->kept = true;
+		return rc;
+	}
+	rc = take_back(host, ret_done, err);
+	thread_release(proc, thread);
+	return rc;
+}
+
+/* True if one of the requests is a system call. */
+static bool makes_calls(const struct host *host)
+{
+	for (size_t i = 0; i < host->n; i++)
+		if (host->reqs[i].kind == INJECT_SYSCALL)
+			return true;
+	return false;
+}
+
+/*
+ * Waits a little before the next look. Each takes the lock of the target's mappings, and whoever
+ * maps something there waits for it; so a thread that was sent to do that is not looked at all the
+ * time.
+ */
+static void pause_before(int look, bool quick)
+{
+	int64_t ns = PAUSE_NS * (look + 1ll);
+	const struct timespec pause = { .tv_nsec = ns < PAUSE_MAX_NS ? ns : PAUSE_MAX_NS };
+
+	if (quick && look < QUICK_LOOKS)
+		sched_yield();
+	else
+		nanosleep(&pause, NULL);
+}
+
+static bool is_there(const struct host *host)
+{
+	return syscall(SYS_tgkill, host->agent->proc->pid, host->thread.tid, 0) == 0 ||
+	       errno != ESRCH;
+}
+
+/*
+ * Looks again and again until it is done, or nothing more is to be expected: *ret_gone. 0 in
+ * *ret_done if it isn't done.
+ */
+static int watch(const struct host *host, int64_t deadline, uint64_t *ret_done, bool *ret_gone,
+		 struct uspl_err *err)
+{
+	bool quick = !makes_calls(host), gone = false;
+	uint64_t done = 0;
+	int rc = 0;
+
+	for (int look = 0; !rc && !done && !gone && clock_now_ns() < deadline; look++) {
+		pause_before(look, quick);
+		gone = !is_there(host);
+		rc = read_done(host, &done, err);
+	}
+	*ret_done = done;
+	*ret_gone = gone;
+	return rc;
+}
+
+void host_watch(const struct host *host, int64_t deadline)
+{
+	uint64_t done;
+	bool gone;
+
+	/* What goes wrong is seen by host_await, too. */
+	if (watch(host, deadline, &done, &gone, NULL) != 0)
+		return;
+}
+
+int host_await(struct host *host, size_t *ret_done, struct uspl_err *err)
+{
+	uint64_t done;
+	bool gone;
+	int rc = watch(host, clock_now_ns() + HOST_RUN_NS, &done, &gone, err);
+
+	if (rc)
+		return rc;
+	if (done)
+		return collect(host, done, ret_done, err);
+	return gone ? fail_gone(host, err) : recall(host, ret_done, err);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// proc_memory.c - a process's memory, read and written
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "proc/proc.h"
+
+size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t got =
+			pread(proc->mem_fd, (char *)buf + done, len - done, (off_t)(addr + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct uspl_err *err)
+{
+	errno = 0;
+	if (proc_read_some(proc, addr, buf, len) == len)
+		return 0;
+	if (!errno)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited, or called exec",
+				 proc->pid);
+	return uspl_fail_errno(err, "cannot read %zu bytes at 0x%" PRIx64 " of pid %d", len, addr,
+			       proc->pid);
+}
+
+/* How many of the len bytes at addr are mapped, readable, from the first one on. */
+static size_t mapped_len(const mapping_vec *maps, taddr addr, size_t len)
+{
+	const struct mapping *map = mappings_at(maps, addr);
+	taddr at = addr;
+
+	while (map && map->read && at - addr < len) {
+		at = map->end;
+		map = mappings_at(maps, at);
+	}
+	return at - addr < len ? at - addr : len;
+}
+
+/* The program may have unmapped it since the last refresh, a library by dlclose() for example. */
+static bool is_still_mapped(const struct proc *proc, taddr addr, size_t len)
+{
+	mapping_vec maps = { 0 };
+	bool mapped = proc_read_maps(proc, &maps, NULL) != 0 || mapped_len(&maps, addr, len) == len;
+
+	mappings_release(&maps);
+	return mapped;
+}
+
+int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
+			struct uspl_err *err)
+{
+	struct uspl_err why = { 0 };
+	int rc = 0;
+
+	if (mapped_len(&proc->maps, addr, len) != len) {
+		*ret_there = false;
+		return 0;
+	}
+	rc = proc_read(proc, addr, buf, len, &why);
+	if (rc && is_still_mapped(proc, addr, len)) {
+		if (err)
+			*err = why;
+		return rc;
+	}
+	*ret_there = !rc;
+	return 0;
+}
+
+bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n)
+{
+	struct iovec ours[PROC_PIECES_MAX], theirs[PROC_PIECES_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ours[i] = (struct iovec){ pieces[i].to, pieces[i].len };
+		/* An address of the target's in the kernel's type for one of ours. */
+		theirs[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].addr, pieces[i].len };
+		len += pieces[i].len;
+	}
+	return process_vm_readv(proc->tid, ours, n, theirs, n, 0) == (ssize_t)len;
+}
+
+int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
+	       struct uspl_err *err)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t put = pwrite(proc->mem_fd, (const char *)buf + done, len - done,
+				     (off_t)(addr + done));
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put == 0)
+			return uspl_fail(err, USPL_E_NO_PROCESS,
+					 "pid %d has exited, or called exec", proc->pid);
+		if (put < 0)
+			return uspl_fail_errno(err,
+					       "cannot write %zu bytes at 0x%" PRIx64 " of pid %d",
+					       len, addr, proc->pid);
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret,
+		     struct uspl_err *err)
+{
+	auto_free char *text = malloc(max + 1);
+	size_t got;
+
+	if (!text)
+		return uspl_fail_nomem(err);
+	errno = 0;
+	got = proc_read_some(proc, addr, text, max);
+	if (!memchr(text, '\0', got) && got < mapped_len(&proc->maps, addr, max))
+		return uspl_fail_errno(err, "cannot read a string at 0x%" PRIx64 " of pid %d", addr,
+				       proc->pid);
+	if (!memchr(text, '\0', got))
+		return uspl_fail(err, USPL_E_HOSTILE,
+				 "there is no string at 0x%" PRIx64 " of pid %d", addr, proc->pid);
+	*ret = take_ptr(text);
+	return 0;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// task.c - what /proc tells of the threads of a process
+
+#include "proc/task.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+
+void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", proc->pid, tid);
+	if (file_read(path, &text, NULL) != 0)
+		buf_addstr(&text, "?");
+	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+}
+
+int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
+{
+	char path[64];
+	auto_closedir DIR *dir = NULL;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", proc->pid);
+	dir = opendir(path);
+	if (!dir)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)atol(entry->d_name), *item;
+
+		if (tid <= 0)
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = tid;
+	}
+	return 0;
+}
+
+uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
+{
+	static const char field[] = "\nSigBlk:";
+	auto_buf struct buf text = { 0 };
+	const char *line;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", proc->pid, tid);
+	line = file_read(path, &text, NULL) == 0 ? strstr(buf_str(&text), field) : NULL;
+	return line ? strtoull(line + strlen(field), NULL, 16) : 0;
+}
+
+const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
+{
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
+	p = file_read(path, text, NULL) == 0 ? strrchr(text->data, ')') : NULL;
+	for (int at = 2; p && at < field; at++)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : NULL;
+}
+
+char task_state(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	const char *state = thread_stat(proc, tid, 3, &text);
+
+	return state ? *state : '?';
+}
+
+bool thread_sleeps(const struct proc *proc, pid_t tid)
+{
+	return task_state(proc, tid) != 'R';
+}

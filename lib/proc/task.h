@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* task.h - what /proc tells of the threads of a process, while they run */
+#ifndef USPL_PROC_TASK_H
+#define USPL_PROC_TASK_H
+
+#include "base/buf.h"
+#include "proc/proc.h"
+
+typedef VEC(pid_t) tid_vec;
+
+/*
+ * A field of /proc/PID/task/TID/stat and what follows it; fields count from 1 as in proc(5), and are
+ * behind the name in parentheses, which may hold anything. NULL if it can't be read; points into text.
+ */
+const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
+/* The thread's name, "?" if it can't be read. */
+void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
+/* All thread ids of the process at this moment. */
+int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
+/* The letter of its state (proc(5)); '?' if it is gone. */
+char task_state(const struct proc *proc, pid_t tid);
+/* True if it isn't running at the moment, nor wants to. */
+bool thread_sleeps(const struct proc *proc, pid_t tid);
+/* The signals that it blocks, a bit for each; 0 for a thread that is gone. */
+uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid);
+
+#endif

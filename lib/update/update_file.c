@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// update_file.c - an update as a file: reads and writes the tarball
+
+#include "update/update.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/strmap.h"
+#include "update/folder.h"
+#include "update/manifest.h"
+#include "update/parts.h"
+#include "update/tarball.h"
+
+static const char manifest_part[] = "manifest.json";
+static const char patch_part[] = "patch";
+
+/* The name of a target's ELF file: "targets/0/new.o". Numbers are written in one way only. */
+static char *code_part(size_t target, const char *file)
+{
+	struct buf name = { 0 };
+
+	buf_addf(&name, "targets/%zu/%s", target, file);
+	return buf_take(&name);
+}
+
+/* Reading */
+
+static int take_part(struct parts *parts, const char *name, struct part **ret, struct uspl_err *err)
+{
+	struct part *part = parts_find(parts, name);
+
+	if (!part)
+		return uspl_fail(err, USPL_E_FILE, "it has no '%s'", name);
+	part->used = true;
+	*ret = part;
+	return 0;
+}
+
+static int read_code(struct parts *parts, size_t target, const char *file, struct objfile **ret,
+		     struct uspl_err *err)
+{
+	auto_free char *name = code_part(target, file);
+	struct part *part = NULL;
+	int rc = name ? take_part(parts, name, &part, err) : uspl_fail_nomem(err);
+
+	if (!rc && !part->len)
+		return uspl_fail(err, USPL_E_FILE, "'%s' is empty", name);
+	return rc ? rc : objfile_read_memory(name, part->data, part->len, ret, err);
+}
+
+/* Every function that the manifest lists must be code in the object. */
+static int check_defined(const struct objfile *obj, const struct update_target *target,
+			 struct uspl_err *err)
+{
+	const struct update_function *function;
+	struct strmap defined = { 0 };
+	struct objsym **sym;
+	int rc = 0;
+
+	vec_for_each (&obj->syms, sym)
+		if ((*sym)->sec && objsec_is_code((*sym)->sec) &&
+		    !strmap_set(&defined, (*sym)->name, *sym))
+			rc = uspl_fail_nomem(err);
+	vec_for_each (&target->functions, function)
+		if (!rc && !strmap_get(&defined, function->symbol))
+			rc = uspl_fail(err, USPL_E_FILE, "the function '%s' is not in '%s'",
+				       function->symbol, obj->name);
+	strmap_release(&defined);
+	return rc;
+}
+
+static int read_target_code(struct parts *parts, size_t i, struct update_target *target,
+			    struct uspl_err *err)
+{
+	int rc = read_code(parts, i, "new.o", &target->new_code, err);
+
+	if (!rc)
+		rc = read_code(parts, i, "pre.o", &target->pre_code, err);
+	if (!rc)
+		rc = check_defined(target->new_code, target, err);
+	return rc ? rc : check_defined(target->pre_code, target, err);
+}
+
+static int check_folder(const struct parts *parts, const struct update *update,
+			struct uspl_err *err)
+{
+	const char *folder = parts->folder;
+
+	/* An unpacked update's folder may have been given another name. */
+	if (folder && (strncmp(folder, "uspl-", 5) || strcmp(folder + 5, update->id)))
+		return uspl_fail(err, USPL_E_FILE, "its folder is '%s', but its id is '%s'", folder,
+				 update->id);
+	return 0;
+}
+
+/* A part that we don't know may say something that we would have to heed. */
+static int check_all_used(const struct parts *parts, struct uspl_err *err)
+{
+	const struct part *part;
+
+	vec_for_each (&parts->items, part)
+		if (!part->used)
+			return uspl_fail(err, USPL_E_FORMAT, "format %d has no part '%s'",
+					 UPDATE_FORMAT, part->name);
+	return 0;
+}
+
+static int read_manifest(struct parts *parts, struct update **ret, struct uspl_err *err)
+{
+	struct part *part = NULL;
+	int rc = take_part(parts, manifest_part, &part, err);
+
+	if (rc)
+		return rc;
+	rc = manifest_read(part->data ? part->data : "", part->len, ret, err);
+	if (rc)
+		uspl_context(err, "%s", manifest_part);
+	return rc;
+}
+
+static int read_patch(struct parts *parts, struct update *update, struct uspl_err *err)
+{
+	struct part *part = NULL;
+	int rc = take_part(parts, patch_part, &part, err);
+
+	if (rc)
+		return rc;
+	update->patch_len = part->len;
+	update->patch = part->data ? take_ptr(part->data) : strdup("");
+	return update->patch ? 0 : uspl_fail_nomem(err);
+}
+
+/* From parts to an update. */
+static int assemble(struct parts *parts, struct update **ret, struct uspl_err *err)
+{
+	auto_update struct update *update = NULL;
+	int rc = read_manifest(parts, &update, err);
+
+	if (!rc)
+		rc = check_folder(parts, update, err);
+	if (!rc)
+		rc = read_patch(parts, update, err);
+	for (size_t i = 0; !rc && i < update->targets.n; i++)
+		rc = read_target_code(parts, i, &update->targets.items[i], err);
+	if (!rc)
+		rc = check_all_used(parts, err);
+	if (!rc)
+		*ret = take_ptr(update);
+	return rc;
+}
+
+int update_read_memory(const void *data, size_t len, struct update **ret, struct uspl_err *err)
+{
+	auto_parts struct parts parts = { 0 };
+	int rc = tarball_read(data, len, &parts, err);
+
+	return rc ? rc : assemble(&parts, ret, err);
+}
+
+static int read_open(int fd, struct update **ret, struct uspl_err *err)
+{
+	auto_parts struct parts parts = { 0 };
+	auto_buf struct buf data = { 0 };
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st) < 0)
+		return uspl_fail_errno(err, "cannot look at it");
+	if (S_ISDIR(st.st_mode)) {
+		rc = folder_read(fd, &parts, err);
+		return rc ? rc : assemble(&parts, ret, err);
+	}
+	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+		return uspl_fail(err, USPL_E_FILE, "it is neither a file nor a folder");
+	rc = folder_read_file(fd, PARTS_MAX_BYTES, &data, err);
+	if (!rc && !data.len)
+		return uspl_fail(err, USPL_E_FILE, "it is empty");
+	return rc ? rc : update_read_memory(data.data, data.len, ret, err);
+}
+
+int update_read(const char *path, struct update **ret, struct uspl_err *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int rc;
+
+	if (fd < 0 && errno == ENOENT)
+		return uspl_fail(err, USPL_E_FILE, "there is no file '%s'", path);
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot open '%s'", path);
+	rc = read_open(fd, ret, err);
+	if (rc)
+		uspl_context(err, "cannot read the update '%s'", path);
+	return rc;
+}
+
+/* Writing */
+
+static int add_code(struct parts *parts, size_t target, const char *file, struct objfile *obj,
+		    struct uspl_err *err)
+{
+	auto_free char *name = code_part(target, file);
+	auto_buf struct buf data = { 0 };
+	int rc = name ? objfile_write(obj, &data, err) : uspl_fail_nomem(err);
+
+	return rc ? rc : parts_add(parts, name, &data, err);
+}
+
+static int take_apart(const struct update *update, struct parts *parts, struct uspl_err *err)
+{
+	auto_buf struct buf folder = { 0 }, manifest = { 0 }, patch = { 0 };
+	int rc = manifest_write(update, &manifest, err);
+
+	if (rc)
+		return rc;
+	buf_addf(&folder, "uspl-%s", update->id);
+	parts->folder = buf_take(&folder);
+	buf_add(&patch, update->patch, update->patch_len);
+	if (!parts->folder)
+		return uspl_fail_nomem(err);
+	rc = parts_add(parts, manifest_part, &manifest, err);
+	if (!rc)
+		rc = parts_add(parts, patch_part, &patch, err);
+	for (size_t i = 0; !rc && i < update->targets.n; i++) {
+		rc = add_code(parts, i, "new.o", update->targets.items[i].new_code, err);
+		if (!rc)
+			rc = add_code(parts, i, "pre.o", update->targets.items[i].pre_code, err);
+	}
+	return rc;
+}
+
+int update_write(struct update *update, const char *path, struct uspl_err *err)
+{
+	auto_parts struct parts parts = { 0 };
+	auto_buf struct buf tarball = { 0 };
+	time_t created;
+	int rc = take_apart(update, &parts, err);
+
+	if (rc)
+		return rc;
+	if (!manifest_time(update->created, &created))
+		return uspl_fail(err, USPL_E_BUG, "an update cannot be created at '%s'",
+				 update->created);
+	parts_sort(&parts);
+	rc = tarball_write(&parts, created, &tarball, err);
+	return rc ? rc : file_write(path, tarball.data, tarball.len, err);
+}

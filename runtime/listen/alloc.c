@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// alloc.c - the listener that keeps account of memory: which blocks are live, and who asked for them
+/*
+ * Of nested calls (operator new calls malloc, calloc may call malloc, malloc calls mmap) the outermost counts. It is open as long as its
+ * slot in the shadow has its time; one that ended by an exception is forgotten when its place on the stack is used again.
+ *
+ * A live block is a word in a leaf: a leaf stands for 2 MiB of memory, 8 bytes for 8 bytes, so that nothing is searched and only the owner of a
+ * block writes its word. Leaves are never given back; they are memory only where there are blocks. A mapping's word is the one behind that of its
+ * first byte, so that a block which begins a mapping has its own.
+ *
+ * A block is taken out before it is freed and put in after it was allocated: in between it may be another thread's already.
+ */
+
+#include "listen.h"
+
+#define PAGE 4096ull
+#define TRIES 32
+#define SIZE_MASK ((1ull << USPL_ALLOC_SIZE_BITS) - 1)
+#define AGE_MAX ((1ull << USPL_ALLOC_AGE_BITS) - 1)
+#define NEAR (1ull << 20) /* calls within a call are no deeper than this */
+#define MAP_FAILED_VALUE UINT64_MAX
+
+/* The word of a block; NULL where there is no room for it. */
+static uint64_t *word_of(struct uspl_alloc *own, uint64_t addr, bool make)
+{
+	uint64_t chunk = (addr >> USPL_ALLOC_CHUNK_SHIFT) + 1;
+	uint64_t at = chunk & (USPL_ALLOC_CHUNKS - 1);
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t have = __atomic_load_n(&own->chunks[at], __ATOMIC_RELAXED);
+
+		if (!have && make && swap(&own->chunks[at], 0, chunk))
+			have = chunk;
+		else if (!have && make)
+			have = own->chunks[at];
+		if (have == chunk)
+			return (uint64_t *)(own->leaves + at * USPL_ALLOC_LEAF +
+					    (addr & (USPL_ALLOC_LEAF - 8)));
+		if (!have)
+			return NULL;
+		at = (at + 1) & (USPL_ALLOC_CHUNKS - 1);
+	}
+	return NULL;
+}
+
+/* The number of a call site; the last one is everybody's for whom there is no room. */
+static uint32_t site_of(struct uspl_alloc *own, uint64_t caller)
+{
+	uint64_t at = (caller ^ caller >> 13) & (USPL_ALLOC_SITES - 1);
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t have = __atomic_load_n(&own->sites[at], __ATOMIC_RELAXED);
+
+		if (have == caller || (!have && swap(&own->sites[at], 0, caller)) ||
+		    own->sites[at] == caller)
+			return (uint32_t)at;
+		at = (at + 1) & (USPL_ALLOC_SITES - 1);
+	}
+	return USPL_ALLOC_SITES - 1;
+}
+
+static void count_size(struct uspl_alloc_thread *thread, uint64_t size)
+{
+	unsigned bits = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
+
+	add_own(&thread->sizes[bits < USPL_ALLOC_SIZES ? bits : USPL_ALLOC_SIZES - 1], 1);
+}
+
+/* What is live, for all threads; each tells of its own when it has come to a few KB. */
+static void add_live(const struct heard *heard, uint64_t size)
+{
+	struct uspl_alloc *own = desk_own(heard->desk);
+	struct uspl_alloc_thread *thread = heard->thread;
+	int64_t pending = (int64_t)(thread->pending += size);
+
+	if (pending < USPL_ALLOC_PENDING && pending > -USPL_ALLOC_PENDING)
+		return;
+	thread->pending -= (uint64_t)pending;
+	raise_to(&own->peak, __atomic_add_fetch(&own->live, (uint64_t)pending, __ATOMIC_RELAXED));
+}
+
+/* Notes a block that is there from now on. */
+static void put(const struct heard *heard, uint64_t addr, uint64_t size, bool mapping)
+{
+	struct uspl_alloc *own = desk_own(heard->desk);
+	struct uspl_alloc_thread *thread = heard->thread;
+	uint64_t *word = word_of(own, mapping ? addr + 8 : addr, true);
+	uint32_t site = site_of(own, heard->caller);
+	uint64_t age = (heard->start - heard->desk->start_ticks) >> USPL_ALLOC_AGE_SHIFT;
+	uint64_t field = (mapping ? size >> USPL_ALLOC_PAGE_SHIFT : size) + 1, now;
+
+	if (!word || field > SIZE_MASK) {
+		add_atomic(&heard->desk->missed, 1);
+		return;
+	}
+	if (age > AGE_MAX)
+		age = AGE_MAX;
+	add_own(&thread->cells[site].blocks, 1);
+	add_own(&thread->cells[site].bytes, size);
+	*word = field | age << USPL_ALLOC_SIZE_BITS | (uint64_t)mapping << USPL_ALLOC_MAP_BIT |
+		(uint64_t)site << USPL_ALLOC_SITE_SHIFT;
+	if (mapping) {
+		now = __atomic_add_fetch(&own->mapped, size, __ATOMIC_RELAXED);
+		raise_to(&own->mapped_peak, now);
+		return;
+	}
+	count_size(thread, size);
+	add_live(heard, size);
+}
+
+/* Takes the account of a block's word back, which has left the leaf. */
+static void settle(const struct heard *heard, uint64_t word)
+{
+	struct uspl_alloc *own = desk_own(heard->desk);
+	struct uspl_alloc_thread *thread = heard->thread;
+	struct uspl_alloc_cell *cell = &thread->cells[word >> USPL_ALLOC_SITE_SHIFT];
+	uint64_t size = uspl_alloc_size(word);
+
+	add_own(&cell->freed_blocks, 1);
+	add_own(&cell->freed_bytes, size);
+	if (word >> USPL_ALLOC_MAP_BIT & 1)
+		add_atomic(&own->mapped, -size);
+	else
+		add_live(heard, -size);
+}
+
+/* Takes a block's word out of its leaf; 0 if it isn't known. */
+static uint64_t take(const struct heard *heard, uint64_t addr)
+{
+	uint64_t *place = addr ? word_of(desk_own(heard->desk), addr, false) : NULL;
+
+	uint64_t word = place ? *place : 0;
+
+	/* Nobody else has the block's address. */
+	if (word)
+		*place = 0;
+	return word;
+}
+
+/* delete calls free with the same block: it counts once. */
+static void release(const struct heard *heard, uint64_t addr)
+{
+	struct uspl_alloc_thread *thread = heard->thread;
+	uint64_t word = take(heard, addr);
+
+	if (word)
+		settle(heard, word);
+	else if (addr && addr != thread->released)
+		add_own(&thread->strangers, 1);
+	thread->released = addr;
+}
+
+/* From its beginning on, or all of it; what is cut out of the middle of one isn't followed. */
+static void unmap(const struct heard *heard, uint64_t addr, uint64_t len)
+{
+	struct uspl_alloc *own = desk_own(heard->desk);
+	uint64_t word = take(heard, addr + 8), size = uspl_alloc_size(word), *rest;
+
+	if (!word)
+		return;
+	len = (len + PAGE - 1) & -PAGE;
+	if (len >= size) {
+		settle(heard, word);
+		return;
+	}
+	add_atomic(&own->mapped, -len);
+	add_own(&((struct uspl_alloc_thread *)heard->thread)
+			 ->cells[word >> USPL_ALLOC_SITE_SHIFT]
+			 .freed_bytes,
+		len);
+	rest = word_of(own, addr + len + 8, true);
+	if (rest)
+		*rest = word - (len >> USPL_ALLOC_PAGE_SHIFT);
+}
+
+static bool is_nested(const struct heard *heard)
+{
+	const struct uspl_alloc_thread *thread = heard->thread;
+
+	return thread->outer > heard->at && thread->outer - heard->at < NEAR &&
+	       ((const uint64_t *)USPL_TRACE_SHADOW(thread->outer))[1] == thread->began;
+}
+
+/* What an allocation asks for. */
+static uint64_t size_asked(const struct heard *heard)
+{
+	const struct call *call = heard->call;
+
+	switch (heard->site->role) {
+	case USPL_ALLOC_CALLOC:
+		return call->rdi * call->rsi;
+	case USPL_ALLOC_REALLOCARRAY:
+		return call->rsi * call->rdx;
+	case USPL_ALLOC_REALLOC:
+	case USPL_ALLOC_MEMALIGN:
+		return call->rsi;
+	case USPL_ALLOC_POSIX_MEMALIGN:
+	case USPL_ALLOC_MREMAP:
+		return call->rdx;
+	case USPL_ALLOC_MMAP:
+		return (call->rsi + PAGE - 1) & -PAGE;
+	default:
+		return call->rdi;
+	}
+}
+
+void alloc_enter(const struct heard *heard)
+{
+	struct uspl_alloc_thread *thread = heard->thread;
+	const struct call *call = heard->call;
+	unsigned role = heard->site->role;
+
+	if (is_nested(heard))
+		return;
+	if (role == USPL_ALLOC_FREE || role == USPL_ALLOC_MUNMAP) {
+		thread->outer = 0;
+		if (role == USPL_ALLOC_FREE)
+			release(heard, call->rdi);
+		else
+			unmap(heard, call->rdi, call->rsi);
+		return;
+	}
+	if (heard->desk->halted)
+		return;
+	thread->began = heard->start;
+	thread->arg = call->rdi;
+	thread->size = size_asked(heard);
+	thread->old = 0;
+	if (role == USPL_ALLOC_REALLOC || role == USPL_ALLOC_REALLOCARRAY)
+		thread->old = take(heard, call->rdi);
+	else if (role == USPL_ALLOC_MREMAP)
+		thread->old = take(heard, call->rdi + 8);
+	thread->outer = heard->at;
+}
+
+/* The old block is gone if there is a new one, or if none was asked for; else it has stayed. */
+static void leave_moved(const struct heard *heard, uint64_t addr, bool mapping)
+{
+	struct uspl_alloc_thread *thread = heard->thread;
+	uint64_t *place;
+
+	if (thread->old && (addr || !thread->size)) {
+		settle(heard, thread->old);
+	} else if (thread->old) {
+		place = word_of(desk_own(heard->desk), mapping ? thread->arg + 8 : thread->arg,
+				true);
+		if (place)
+			*place = thread->old;
+	}
+	if (addr)
+		put(heard, addr, mapping ? (thread->size + PAGE - 1) & -PAGE : thread->size,
+		    mapping);
+}
+
+void alloc_leave(const struct heard *heard)
+{
+	struct uspl_alloc_thread *thread = heard->thread;
+	uint64_t result = heard->call->rax;
+
+	if (thread->outer != heard->at)
+		return;
+	thread->outer = 0;
+	thread->released = 0;
+	switch (heard->site->role) {
+	case USPL_ALLOC_POSIX_MEMALIGN:
+		if (!(uint32_t)result)
+			put(heard, *(const uint64_t *)thread->arg, thread->size, false);
+		break;
+	case USPL_ALLOC_MMAP:
+		if (result != MAP_FAILED_VALUE)
+			put(heard, result, thread->size, true);
+		break;
+	case USPL_ALLOC_MREMAP:
+		leave_moved(heard, result == MAP_FAILED_VALUE ? 0 : result, true);
+		break;
+	case USPL_ALLOC_REALLOC:
+	case USPL_ALLOC_REALLOCARRAY:
+		leave_moved(heard, result, false);
+		break;
+	default:
+		if (result)
+			put(heard, result, thread->size, false);
+	}
+}

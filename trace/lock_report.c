@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// lock_report.c - what the tracers lock and sigoff have in common: a table of spans with their maxima
+
+#include "trace/lock_report.h"
+
+#include <stdlib.h>
+
+#include "trace/chains.h"
+
+static int by_maximum(const void *a, const void *b)
+{
+	const struct uspl_lock *x = a, *y = b;
+
+	if (x->hold_max != y->hold_max)
+		return x->hold_max > y->hold_max ? -1 : 1;
+	return x->wait_max > y->wait_max ? -1 : x->wait_max < y->wait_max;
+}
+
+int lock_table_read(const struct tally *tally, struct lock_table *ret, struct uspl_err *err)
+{
+	struct uspl_lock *locks = calloc(USPL_LOCKS, sizeof(*locks));
+	size_t n = 0;
+	int rc = locks ? 0 : uspl_fail_nomem(err);
+
+	if (!rc)
+		rc = proc_read(tally->view.proc, tally->own, locks, USPL_LOCKS * sizeof(*locks),
+			       err);
+	if (rc) {
+		free(locks);
+		return rc;
+	}
+	for (size_t i = 0; i < USPL_LOCKS; i++)
+		if (locks[i].addr && locks[i].taken)
+			locks[n++] = locks[i];
+	qsort(locks, n, sizeof(*locks), by_maximum);
+	*ret = (struct lock_table){ locks, n };
+	return 0;
+}
+
+void lock_table_release(struct lock_table *table)
+{
+	free(table->items);
+	table->items = NULL;
+}
+
+double lock_us(const struct tally *tally, uint64_t ticks)
+{
+	return (double)ticks * tally->ns_per_tick / 1e3;
+}
+
+int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const char *what,
+		     struct buf *out, struct uspl_err *err)
+{
+	if (!lock->hold_max)
+		return 0;
+	buf_addf(out, "    %s for %.3f us by thread %d, from ", what,
+		 lock_us(tally, lock->hold_max), (int)lock->hold_tid);
+	places_add_caller(&tally->places, lock->hold_site, out);
+	buf_addstr(out, " to\n");
+	return chains_add(tally, &lock->chain, "        ", out, err);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lock_report.h - what the tracers lock and sigoff have in common: a table of spans with their maxima */
+#ifndef USPL_TRACE_LOCK_REPORT_H
+#define USPL_TRACE_LOCK_REPORT_H
+
+#include "trace/tally.h"
+
+/* The table of a session, those that were held longest first. */
+struct lock_table {
+	struct uspl_lock *items;
+	size_t n;
+};
+
+/* Reads it. lock_table_release must follow. */
+int lock_table_read(const struct tally *tally, struct lock_table *ret,
+		    struct uspl_err *err) uspl_must_check;
+void lock_table_release(struct lock_table *table);
+/* Appends who held it longest, from where to where, and the chain of calls at its end. */
+int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const char *what,
+		     struct buf *out, struct uspl_err *err) uspl_must_check;
+/* Ticks as microseconds. */
+double lock_us(const struct tally *tally, uint64_t ticks);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tally.h - tracers of the third sort: what is summed up in the target by listeners, between `start`
+ * and `stop`, and printed by `report`
+ */
+#ifndef USPL_TRACE_TALLY_H
+#define USPL_TRACE_TALLY_H
+
+#include "trace/places.h"
+#include "trace/tracer.h"
+#include "trace/trace.h"
+
+/* A process with the sums of its session, for a tracer's report. */
+struct tally {
+	struct view view;
+	struct listen_desk desk;
+	taddr own;        /* where the job's own is */
+	size_t n_threads; /* that have something of their own */
+	double ns_per_tick, seconds;
+	struct places places; /* names of addresses */
+};
+
+struct tracer_tally {
+	enum uspl_listen_job job;
+	uint64_t own_len, thread_len, leaves_len; /* as in struct listen_plan */
+	/*
+	 * Says of a function whether it is one of the tracer's, and fills in how it is listened to: role,
+	 * bare, param.
+	 */
+	bool (*choose)(void *state, const char *const *names, size_t n,
+		       struct uspl_listen_site *site);
+	/* Asked when all functions were: a failure ends the start. NULL: nothing to ask. */
+	int (*check)(void *state, struct uspl_err *err);
+	/* Appends what there is to say. */
+	int (*report)(struct tally *tally, struct buf *out, struct uspl_err *err);
+};
+
+/* USPL_E_UNSUPPORTED if a session's tracer has sums instead of records. */
+int tally_refuse(const struct tracer *tracer, struct uspl_err *err) uspl_must_check;
+/* Prints the report of a process whose session has this tracer, of the third sort. */
+int tally_report(const struct tracer *tracer, pid_t pid, struct uspl_err *err) uspl_must_check;
+/* Reads what the job has of its own for one thread. */
+int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len,
+		      struct uspl_err *err) uspl_must_check;
+
+#endif
