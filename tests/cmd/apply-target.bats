@@ -153,8 +153,40 @@ patch_own_process() {
 	apply
 	expect_status 1
 	expect_one_message
+	expect_message "isn't the code .*: at .*0x0 the update has '[^']+', the running program at 0x[0-9a-f]+ has '[^']+'"
+	expect_message "hint: other options or another compiler, probably: only 0 of the .*'GCC: .*'GCC: "
+	expect_message "another build than the update was made for: its build-id is"
 	[ "$(text_sum)" = "$SUM" ]
 	expect_answer hello 'another world'
+	expect_fine
+}
+
+@test "another build of the program, of another source" {
+	local other=$BATS_TEST_TMPDIR/other
+	target_stop
+	cp -r "$FIXTURE/tree" "$other"
+	sed -i 's/hello, %s/another %s and more/' "$other/target.c"
+	make -C "$other"
+	target_start "$other"
+	apply
+	expect_status 1
+	expect_one_message
+	expect_message "hint: another source, probably: [0-9]+ of the [0-9]+ functions"
+	expect_fine
+}
+
+@test "another build of the program, by another compiler: both versions" {
+	local other=$BATS_TEST_TMPDIR/other
+	command -v gcc-11 > /dev/null || skip 'gcc-11 is not installed (package gcc-11)'
+	target_stop
+	cp -r "$FIXTURE/tree" "$other"
+	sed -i 's/-O2/-O1/; s/^CC = .*/CC = gcc-11/' "$other/config.mk"
+	make -C "$other"
+	target_start "$other"
+	apply
+	expect_status 1
+	expect_one_message
+	expect_message "made with '[^']*GCC: [^']* 11\\.[^']*'.* update .*'GCC: [^']* 12\\."
 	expect_fine
 }
 

@@ -131,6 +131,13 @@ listens() {
 	(exec 4<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null
 }
 
+@test "other options of a stripped program that has recorded them" {
+	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
+	gcc -O0 -frecord-gcc-switches -s -o ../server limit.c main.c
+	against ../server
+	expect_refused 1 "'limit' isn't" "hint: other options: only '../server' was compiled with '.*-O0.*', only the update with '.*-O2"
+}
+
 @test "other options, and nothing tells which" {
 	sed -i 's/n + 1/n * 21 + n % 5/' limit.c ../fix.diff
 	gcc -O0 -s -o ../server limit.c main.c

@@ -102,6 +102,25 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "a Debian source package whose rules can't be run twice" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build:' '	mkdir made' '	$(MAKE)' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_status 3
+	expect_message "the patch breaks the build, or this package can't be built twice: .*debian/rules"
+	expect_message 'hint: .*--build=COMMAND says how to build'
+	TOOL_SECONDS=180 create_in --build='make'
+	expect_update server limit
+}
+
+@test "a Debian source package whose rules have built all before they are run again" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build:' '	test -e made || $(MAKE)' '	touch made' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_refused 1 'compiled nothing after it'
+	expect_message 'hint: .*--build=COMMAND says how to build'
+}
+
 @test "ccache in PATH and in CC" {
 	need ccache
 	export CCACHE_DIR=$BATS_TEST_TMPDIR/cache

@@ -55,6 +55,14 @@ expect_create() {
 	expect_create 1 limit limit
 }
 
+@test "another uspl-create, after the one that made the build is gone" {
+	mkdir ../old
+	cp -a "$USPL_BUILD/bin" "$USPL_BUILD/libexec" ../old
+	USPL_BIN=$BATS_TEST_TMPDIR/old/bin expect_create 4 limit limit
+	rm -r ../old
+	expect_create 1 other other
+}
+
 @test "a patch that brings files, and one that removes some, leave nothing behind" {
 	printf -- '--- /dev/null\n+++ b/limit.h\n@@ -0,0 +1 @@\n+#define NEW 7\n' > ../new.diff
 	sed 's/return 1/return NEW/; 1i #include "limit.h"' limit.c > limit.new

@@ -18,7 +18,7 @@ teardown() {
 }
 
 @test "apply --stop is killed" {
-	SAMPLE=3 crash kill apply start_fresh
+	SAMPLE=5 crash kill apply start_fresh
 }
 
 @test "apply --stop is killed where the update was before" {
@@ -30,9 +30,9 @@ teardown() {
 }
 
 @test "a system call of apply --stop fails" {
-	SAMPLE=7 crash fail apply start_fresh
+	SAMPLE=11 crash fail apply start_fresh
 }
 
 @test "a system call of undo --stop fails" {
-	SAMPLE=7 crash fail undo start_applied
+	SAMPLE=11 crash fail undo start_applied
 }

@@ -67,6 +67,12 @@ expect_clean() {
 	expect_fine
 }
 
+# take_answer - to what was sent
+take_answer() {
+	receive
+	ASKED=$((ASKED + 1))
+}
+
 # counted_run FLAG... - every hit is recorded, once, in all threads, inlined copies, C++ and the library
 counted_run() {
 	start "$@"
@@ -196,14 +202,57 @@ counted_run() {
 		mark on --session="$session"
 		expect_status 0
 		mark on 'app:step' --session="${session}2"
-		expect_status 0
+		expect_output 'stopped 0 us'
 		mark off --session="$session"
 		expect_status 0
 		mark off --session="${session}2"
 		expect_status 0
 	done
-	receive
-	ASKED=$((ASKED + 1))
+	take_answer
+	expect_clean
+}
+
+@test "patched, and taken back, with markers on, while threads run through them" {
+	start -O2
+	local WORK="$BATS_FILE_TMPDIR/-O2" old round
+	create "$WORK/tree" "$BATS_TEST_DIRNAME/mark/step.patch"
+	expect_status 0
+	ask 'step 4'
+	old=$REPLY
+	for round in 1 2; do
+		mark on
+		expect_status 0
+		send 'threads 20000'
+		apply
+		expect_status 0
+		take_answer
+		expect_answer 'step 4' $((old + 1))
+		mark on app:step --session=new --filter 'who == "main"'
+		expect_answer 'step 4' $((old + 1))
+		expect_hits app:step 4 --session=new
+		[ "$round" = 1 ] || expect_off
+		send 'threads 20000'
+		undo
+		expect_status 0
+		take_answer
+		expect_answer 'step 4' "$old"
+		expect_hits app:step 8 --session=new
+		expect_off --session=new
+		[ "$round" = 2 ] || expect_off
+	done
+	expect_clean
+}
+
+@test "a program that may not write code" {
+	start -O2
+	ask deny
+	[ "$REPLY" = 0 ] || skip 'this kernel has no PR_SET_MDWE'
+	mark on
+	expect_status 0
+	[[ $output != *'stopped 0 us'* ]] || fail 'nobody was stopped'
+	ask 'threads 100'
+	expect_hits app:step 800
+	expect_off
 	expect_clean
 }
 
@@ -391,9 +440,6 @@ expect_every() {
 	trace stop
 	ask 'step 1'
 	trace stop
-	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=step:exit
-	expect_status 1
-	expect_message 'not at its return'
 	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=nosuch
 	expect_status 1
 	expect_message "there is no function 'nosuch'"
@@ -457,4 +503,43 @@ expect_every() {
 	mark on --session=0123456789012345678901234567890123456789
 	expect_status 2
 	expect_clean
+}
+
+# off_path COMPILER LANGUAGE FLAG... - of the code that runs while no marker is on: NOPs of markers, jumps with a condition, accesses to memory
+off_path() {
+	"$1" -x "$2" -O2 -Wall -Wextra -Werror -I"$USPL_TESTS/../include" "${@:3}" -c -o "$BATS_TEST_TMPDIR/shape.o" "$BATS_TEST_DIRNAME/mark-shape/shape.c"
+	objdump -d --no-show-raw-insn --section=.text "$BATS_TEST_TMPDIR/shape.o" | awk '
+		/>:$/ { entry[++n_entries] = "0x" $1; sub(/^0x0+/, "", entry[n_entries]); if (entry[n_entries] == "") entry[n_entries] = "0" }
+		/^ *[0-9a-f]+:\t/ {
+			at = $1; sub(":", "", at); order[++n] = at; place[at] = n
+			op[n] = $2; args[n] = $0; to[n] = $2 ~ /^j/ ? $3 : ""
+		}
+		function go(at) { if (at in place && !(place[at] in seen)) { seen[place[at]] = 1; todo[++last] = place[at] } }
+		END {
+			for (i = 1; i <= n_entries; i++) go(entry[i])
+			for (first = 1; first <= last; first++) {
+				i = todo[first]
+				if (to[i] != "") go(to[i])
+				if (op[i] != "jmp" && op[i] !~ /^ret/) go(order[i + 1])
+				if (args[i] ~ /nopl +0x0\(%rax,%rax,1\)/) nops++
+				else if (op[i] ~ /^j/ && op[i] != "jmp") jumps++
+				else if (op[i] !~ /^(nop|lea|xchg|cs|data16)/ && args[i] ~ /\(/) loads++
+			}
+			print nops + 0, jumps + 0, loads + 0
+		}'
+}
+
+@test "off a marker is a NOP, and nothing else on the way: gcc and clang, C and C++" {
+	local compiler language with without
+	for compiler in gcc clang; do
+		command -v "$compiler" > /dev/null || continue
+		for language in c c++; do
+			read -ra with <<< "$(off_path "$compiler" "$language")"
+			read -ra without <<< "$(off_path "$compiler" "$language" -DPLAIN)"
+			echo "$compiler, $language: ${with[*]}, without ${without[*]} NOPs, jumps, accesses"
+			[ "${without[1]}" -ge 2 ] && [ "${without[2]}" -ge 2 ] || fail 'the code was not found'
+			[ "${with[0]}" -ge 3 ] || fail 'the markers were not found'
+			[[ ${with[1]} -le ${without[1]} && ${with[2]} -le ${without[2]} ]] || fail 'it costs more'
+		done
+	done
 }

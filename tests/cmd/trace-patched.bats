@@ -215,3 +215,24 @@ trace_is_gone() {
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 	expect_fine
 }
+
+@test "functions of programs built with -pg, whose profiler's calls are gone" {
+	local flags
+	for flags in '-O2 -pg' '-O2 -pg -mfentry' '-O2 -pg -fno-pie -no-pie'; do
+		WORK=$BATS_TEST_TMPDIR/${flags// /} CASE=$USPL_TESTS/cases/body
+		mkdir "$WORK"
+		tree_build "$flags"
+		create "$WORK/tree" "$CASE/fix.patch"
+		expect_status 0
+		target_start "$WORK/tree"
+		start_trace
+		expect_output 'quietened [0-9]+ calls of mcount'
+		SUM=$(text_sum)
+		patch && say goodbye traced
+		stop_trace && say goodbye
+		unpatch && say hello
+		patch && say goodbye
+		unpatch && say hello && expect_fine
+		target_stop
+	done
+}

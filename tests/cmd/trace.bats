@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # trace.bats - uspl-trace on processes that weren't prepared for it: what is recorded is what happened, and nothing else changes
+#
+# shellcheck disable=SC2030,SC2031 # SUM is used in the test that sets it
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -275,6 +277,23 @@ stripped_run() {
 	expect_trace_stops
 }
 
+@test "backtrace() through traced calls, and what returns twice" {
+	start trace -O2
+	# The first backtrace() loads the unwinder.
+	expect_answer odd 71010
+	SUM=$(text_sum)
+	trace start
+	expect_answer odd 71010
+	trace report
+	expect_calls frames 10
+	expect_calls odd 1
+	expect_trace_stops
+	trace start --module='*'
+	expect_status 0
+	expect_answer odd 71010
+	expect_trace_stops
+}
+
 @test "coroutines" {
 	start trace -O2
 	trace start
@@ -283,6 +302,24 @@ stripped_run() {
 	expect_calls outer 21
 	expect_calls switcher 1
 	expect_trace_stops
+}
+
+@test "stopped while a coroutine waits in a traced call" {
+	start trace -O2
+	trace start -F switcher -F leaf
+	expect_answer park 1
+	trace stop
+	expect_status 0
+	expect_output "a stack that no thread is on .* may lead back into calls that were traced"
+	tool uspl-trace status --json
+	[ "$(jq -c "select(.pid == $TARGET) | [.tracer, .state, .functions]" <<< "$output")" = '["graph","draining",2]' ] || fail status
+	trace stop --json
+	[ "$(jq -c '[.state, .inside]' <<< "$output")" = '["draining",1]' ] || fail stop
+	expect_answer 'work 1' 7
+	expect_answer unpark 2
+	# What it was left with before its end can't be told from what waits.
+	trace stop --force
+	expect_trace_ended
 }
 
 @test "a child of fork is not traced, and goes on" {
@@ -360,7 +397,7 @@ exceptions_run() {
 	until_true 5 grep -q . "/proc/$TARGET/wchan"
 	trace stop
 	expect_status 0
-	expect_output '1 threads are still in calls that were traced'
+	expect_output '1 thread is still in calls that were traced'
 	tool uspl-trace status
 	expect_output "$TARGET +target +graph +draining +3"
 	send go
@@ -503,8 +540,14 @@ exceptions_run() {
 
 @test "formats for other programs" {
 	start trace -O2
-	trace start -F outer -F middle -F leaf
+	trace start --json -F outer -F middle -F leaf
+	[ "$(jq -c '[.pid, .tracer, .state, .functions, .quietened, .stop_us >= 0]' <<< "$output")" = "[$TARGET,\"graph\",\"on\",3,0,true]" ] || fail start
 	expect_answer 'work 2' 14
+	trace report --json
+	[ "$(jq -c 'select(.name == "leaf") | [.calls, .module, .max_us >= .p99_us]' <<< "$output")" = '[8,"target",true]' ] || fail report
+	trace list --json
+	[ "$(jq -c 'select(.name == "leaf") | [.kind, .traceable, .reason]' <<< "$output")" = '["moved",true,null]' ] || fail list
+	[ "$(jq -r 'select(.name == "_start").traceable' <<< "$output")" = false ] || fail 'what cannot be'
 	trace cat --format=json
 	expect_status 0
 	[ "$(jq -s 'map(select(.function == "leaf")) | length' <<< "$output")" = 8 ] || fail json
@@ -763,4 +806,17 @@ exceptions_run() {
 	trace stop
 	expect_status 0
 	expect_fine
+}
+
+@test "a process that may not make code writable" {
+	start trace -O2 -fpatchable-function-entry=5
+	ask confine
+	[[ $REPLY = 1 ]] || skip 'the kernel forbids no such thing'
+	trace start -v
+	expect_status 0
+	expect_message 'all sites are written in stops'
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls leaf 40
+	expect_trace_stops
 }

@@ -246,27 +246,42 @@ inline close_gates()
 	fi
 }
 
+/* One after another, each in its own time. Who has run is stopped, and looked at again. */
 inline recount()
 {
 #ifndef WITHOUT_RECOUNT
 	i = 0;
 	do
-	:: d_step { i < THREADS -> blocked = blocked || (asleep[i] && runs[i] != count[i]); i++ }
+	:: d_step { i < THREADS && !(asleep[i] && runs[i] != count[i]) -> i++ }
+	:: i < THREADS && asleep[i] && runs[i] != count[i] ->
+		stop(i);
+		d_step { asleep[i] = false; blocked = blocked || in_way(i); i++ }
 	:: i == THREADS -> break
 	od
 #endif
 	skip
 }
 
-/* The runner is always among the stopped. */
-inline send_runner(what)
+/* The runner is always among the stopped. In its stop, the others stopped, too: */
+inline lead_runner(what)
 {
 	d_step { work[RUNNER] = what; work_goal = goal; sent = RUNNER };
 	sent == NOBODY
 }
 
+/* Or it is let go with all others, and does it when it comes to it. */
+inline send_runner(what)
+{
+	d_step { work[RUNNER] = what; work_goal = goal };
+	release_all();
+	work[RUNNER] == NO_WORK
+}
+
 inline commit()
 {
+#ifdef NEVER_DONE
+	assert(!(asleep[1] && sleep[1] == ASLEEP && asleep[2] && sleep[2] == ASLEEP));
+#endif
 #ifdef WITH_PLAIN_COMMIT
 	d_step { become(goal) }
 #else
@@ -295,9 +310,6 @@ inline attempt_once()
 		fi
 	fi;
 	done = !blocked && side(word) == goal;
-#ifdef NEVER_DONE
-	assert(!(done && asleep[1] && sleep[1] == ASLEEP && asleep[2] && sleep[2] == ASLEEP));
-#endif
 	release_all()
 }
 
@@ -308,7 +320,7 @@ inline settle()
 	i = 0;
 	do
 	:: d_step { i < FUNCTIONS && goal == OLD -> entry[i] = ORIGINAL; i++ }
-	:: i < FUNCTIONS && goal == NEW -> work_entry = i; send_runner(SETTLE); i++
+	:: i < FUNCTIONS && goal == NEW -> work_entry = i; lead_runner(SETTLE); i++
 	:: i == FUNCTIONS -> break
 	od;
 	stopped[RUNNER] = false

@@ -18,7 +18,8 @@ teardown() {
 # compile_one SUBDIR NAME - has the configured glibc compile one source for its shared library; leaves the command in COMMAND
 compile_one() {
 	local object=$BUILT/$1/$2.os
-	make -r PARALLELMFLAGS= -C "$SRC/$1" subdir="$1" ..=../ objdir="$BUILT" "$object" > "$DIR/make.log" 2>&1 ||
+	# Commands are wanted, also under a make that is told to be silent.
+	env -u MAKEFLAGS make -r PARALLELMFLAGS= -C "$SRC/$1" subdir="$1" ..=../ objdir="$BUILT" "$object" > "$DIR/make.log" 2>&1 ||
 		fail "glibc doesn't compile: $(tail -n 5 "$DIR/make.log")" || return
 	COMMAND=$(grep -- " $2.c -c " "$DIR/make.log")
 }

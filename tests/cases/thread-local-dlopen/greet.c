@@ -7,7 +7,7 @@ void greet(const char *who, char *reply, size_t size);
 
 __thread int exported = 10;
 static __thread int greeted;
-static __thread char filler[9999];
+static __thread volatile char filler[9999];
 
 void greet(const char *who, char *reply, size_t size)
 {

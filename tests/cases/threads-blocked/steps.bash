@@ -33,7 +33,8 @@ steps() {
 	expect_undisturbed new
 	undo_all "$sum"
 	expect_undisturbed old
-	expect_answer partial '0 returned'
+	# A full stop can't hide that they had done a part: docs/limitations.md.
+	[ -n "${SWITCH:-}" ] || expect_answer partial '0 returned'
 
 	apply --stop
 	expect_status 0

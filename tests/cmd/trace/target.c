@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target.c - calls of all kinds, each as often as it is asked to, so that a trace can be counted
 
+#include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -16,7 +19,13 @@
 
 #define THREADS 8
 
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
 long leaf(long x), middle(long x), outer(long x), fib(long n);
+long frames(int depth), odd(void);
 void jumper(int depth), switcher(int n), on_alarm(int sig);
 
 #ifdef GO
@@ -75,20 +84,76 @@ static void coroutine(void)
 	switcher(20);
 }
 
-static long run_coroutine(void)
+static void make_coroutine(void)
 {
-	long sum = 0;
-
 	getcontext(&other_context);
 	other_context.uc_stack.ss_sp = stack;
 	other_context.uc_stack.ss_size = sizeof(stack);
 	other_context.uc_link = &main_context;
 	makecontext(&other_context, coroutine, 0);
+}
+
+static long run_coroutine(void)
+{
+	long sum = 0;
+
+	make_coroutine();
 	for (int i = 0; i < 21; i++) {
 		swapcontext(&main_context, &other_context);
 		sum += outer(i);
 	}
+	/* Nobody will go back to it, and so that shows. */
+	memset(&other_context, 0, sizeof(other_context));
+	memset(stack, 0, sizeof(stack));
 	return sum;
+}
+
+/* How many return addresses into itself, or what stands right behind it, backtrace() finds. */
+KEPT long frames(int depth)
+{
+	void *found[64];
+	long n = 0;
+
+	if (depth) {
+		n = frames(depth - 1);
+	} else {
+		for (int i = backtrace(found, 64); i--;)
+			n += (size_t)((char *)found[i] - (char *)frames) < 256;
+	}
+	sink++;
+	return n;
+}
+
+/* What looks at its callers, and what returns twice. */
+KEPT long odd(void)
+{
+	volatile long sum = frames(9);
+	int status = 0;
+	pid_t pid;
+
+	if (!setjmp(way_out))
+		jumper(3);
+	sum += 1000;
+	pid = vfork();
+	if (!pid)
+		_exit(7);
+	waitpid(pid, &status, 0);
+	return sum + 10000 * WEXITSTATUS(status);
+}
+
+/* Leaves a coroutine in the middle of a call, or goes on with it to the end. */
+static long park(void)
+{
+	make_coroutine();
+	swapcontext(&main_context, &other_context);
+	return 1;
+}
+
+static long unpark(void)
+{
+	for (int i = 0; i < 20; i++)
+		swapcontext(&main_context, &other_context);
+	return 2;
 }
 
 static volatile sig_atomic_t alarms;
@@ -176,6 +241,18 @@ static long jump_out(long n)
 	return n;
 }
 
+/* Forbids itself code that is writable, where the kernel can (Linux 6.3); 1 if it is forbidden. */
+static long confine(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *code =
+		mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
+	return code != MAP_FAILED &&
+	       mprotect(code, (size_t)page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0;
+}
+
 void answer(const char *request, char *reply, size_t size)
 {
 	char line[LINE_SIZE];
@@ -194,8 +271,16 @@ void answer(const char *request, char *reply, size_t size)
 		n = jump_out(n);
 	else if (!strncmp(request, "coroutine", 9))
 		n = run_coroutine();
+	else if (!strncmp(request, "odd", 3))
+		n = odd();
+	else if (!strncmp(request, "park", 4))
+		n = park();
+	else if (!strncmp(request, "unpark", 6))
+		n = unpark();
 	else if (!strncmp(request, "storm ", 6))
 		n = storm(n) >= n;
+	else if (!strncmp(request, "confine", 7))
+		n = confine();
 	else if (!strncmp(request, "wait", 4))
 		next_line(line);
 	snprintf(reply, size, "%ld", n);
