@@ -5,8 +5,6 @@
 
 #include "apply/link_internal.h"
 
-#define PAGE 4096ull
-
 static bool is_eh_frame(const struct objsec *sec)
 {
 	return !strcmp(sec->name, ".eh_frame");

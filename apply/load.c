@@ -113,7 +113,7 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 /* With guards, info, linked segments and, but for code out of the module's reach, gates. */
 static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
 {
-	return info_len + link->len + (link->far ? 0 : gates_room(region)) + 2 * ROOM_PAGE;
+	return info_len + link->len + (link->far ? 0 : gates_room(region)) + 2 * PAGE;
 }
 
 /* Fills in the addresses: guard, info, linked segments, gates, guard. */
@@ -121,7 +121,7 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 {
 	region->map = map;
 	region->map_len = region_len(region, link, info_len);
-	region->self = map + ROOM_PAGE;
+	region->self = map + PAGE;
 	region->info_len = info_len;
 	region->text = region->self + info_len + link->segs[LINK_TEXT].offset;
 	region->text_len = link->segs[LINK_TEXT].len;
@@ -172,8 +172,8 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 {
 	int rc;
 
-	link->threads.key_addr = map + ROOM_PAGE + offsetof(struct uspl_region, thread_key);
-	rc = link_relocate(link, map + ROOM_PAGE + info_len, value_of, (void *)load, err);
+	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
+	rc = link_relocate(link, map + PAGE + info_len, value_of, (void *)load, err);
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
@@ -305,7 +305,7 @@ int load_plan(const struct load *load, struct region *ret_region, struct uspl_er
 	int rc = describe(load, &region, err);
 
 	if (!rc)
-		rc = link_in_room(load, ROOM_PAGE, &region, &link, err);
+		rc = link_in_room(load, PAGE, &region, &link, err);
 	if (!rc)
 		rc = prepare_entries(load, &region, true, err);
 	if (rc)

@@ -52,10 +52,10 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 	int rc = region_encode(region, &info, err);
 
 	region->info_len = info.len;
-	region->map_len = info.len + 2 * ROOM_PAGE;
+	region->map_len = info.len + 2 * PAGE;
 	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
 		rc = room_find(proc, near, region->map_len, &region->map, err);
-		region->self = region->map + ROOM_PAGE;
+		region->self = region->map + PAGE;
 		if (!rc)
 			rc = room_map(proc, region, NULL, 0, &taken, err);
 		if (!rc)

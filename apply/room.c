@@ -24,7 +24,7 @@ uint64_t room_need(const struct update *update, const struct update_target *targ
 	vec_for_each (&target->new_code->secs, sec)
 		need += (*sec)->flags & SHF_ALLOC ? (*sec)->size : 0;
 	/* A site may lie across two pages. */
-	return need + target->functions.n * 2 * ROOM_PAGE;
+	return need + target->functions.n * 2 * PAGE;
 }
 
 int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,

@@ -13,7 +13,6 @@
 #include "proc/module.h"
 #include "update/update.h"
 
-#define ROOM_PAGE 4096ull
 /* How often a place may be taken under our hands. */
 #define ROOM_TRIES 5
 #define ROOM_PARTS 5

@@ -18,7 +18,6 @@
 #include "trace/sampling.h"
 #include "trace/trace.h"
 
-#define PAGE 4096ull
 #define ALARM_MAX 100
 /* How far down a stack without a limit is looked at. */
 #define UNLIMITED_LOOK (256ull << 20)

@@ -13,6 +13,9 @@
  */
 typedef uint64_t taddr;
 
+/* What mappings are made of, in bytes (x86-64: AMD64 Architecture Programmer's Manual, volume 2, 5.3). */
+#define PAGE 4096ull
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Every function that can fail is marked with this. */

@@ -20,8 +20,6 @@
 #include "arch/arch.h"
 #include "live/traced.h"
 
-#define PAGE 4096ull
-
 /* Is any of [addr, addr + len) behind the site's own bytes, and yet part of its jump? */
 static bool leans_on(const struct region_site *site, taddr addr, uint64_t len)
 {

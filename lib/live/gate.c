@@ -13,7 +13,6 @@
 #include "arch/arch.h"
 #include "proc/inject.h"
 
-#define PAGE 4096ull
 /* Each pad is held against all others. */
 #define SITES_MAX 4096
 

@@ -9,8 +9,6 @@
 #include "live/marked.h"
 #include "live/traced.h"
 
-#define PAGE 4096ull
-
 bool overlay_holds(const struct region *region, taddr addr)
 {
 	return addr >= region->map && addr - region->map < region->map_len;

@@ -17,7 +17,6 @@
 #include "base/log.h"
 #include "proc/inject.h"
 
-#define PAGE 4096ull
 /* What the heap keeps free for growing, and the stack. */
 #define HEAP_ROOM (128ull << 20)
 #define STACK_ROOM (128ull << 20)

@@ -12,7 +12,6 @@
 #include "arch/gate.h"
 #include "live/slot.h"
 
-#define PAGE 4096u
 #define COUNT_MAX 100000u
 /* Longer than any function's name or file name that a compiler makes. */
 #define NAME_MAX_LEN 4096u

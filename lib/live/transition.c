@@ -122,7 +122,7 @@ static int require_memory(const struct transition *t, struct uspl_err *err)
 
 	for (size_t i = 0; i < t->n_regions; i++)
 		pages += 1 + 2 * t->regions[i]->sites.n;
-	return memcg_require(t->proc, pages * 4096, err);
+	return memcg_require(t->proc, pages * PAGE, err);
 }
 
 /* Markers come and go while an update is there, but not where its own jumps are. */

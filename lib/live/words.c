@@ -8,8 +8,6 @@
 
 #include "base/log.h"
 
-#define PAGE 4096ull
-
 void words_release(struct words *words)
 {
 	vec_release(&words->items);

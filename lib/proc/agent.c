@@ -22,7 +22,6 @@
 
 extern const uint8_t uspl_agent[], uspl_agent_end[];
 
-#define PAGE 4096ull
 /* How a thread that was sent is looked for outside: by its signals, then stopped. */
 #define GUEST_LOOKS 50
 #define GUEST_PAUSE_NS 20000

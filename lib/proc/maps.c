@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAGE 4096ull
 /*
  * Linux refuses mappings below vm.mmap_min_addr (64 KiB by default), and x86-64 user space ends at
  * 2^47.

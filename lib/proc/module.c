@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/note.h"
 
-#define PAGE 4096ull
 #define PHDRS_MAX 128
 /* No dynamic section is near this long. */
 #define DYNAMIC_MAX (512 * sizeof(Elf64_Dyn))

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAGE 4096ull
 #define ENTRIES 256
 
 /* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */

@@ -21,7 +21,6 @@
 #include "base/file.h"
 #include "proc/tracefs.h"
 
-#define PAGE 4096u
 #define EVERYBODY (-1)
 #define OURSELVES 0
 #define ROUNDS 50 /* of looking for new threads */

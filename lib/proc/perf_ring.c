@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE 4096u
-
 int perf_event_fd(const struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);

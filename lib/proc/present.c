@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define PAGE 4096ull
 #define PIECE_PAGES 256
 #define PIECE_LEN (PIECE_PAGES * PAGE)
 

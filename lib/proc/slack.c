@@ -7,7 +7,6 @@
 
 #include "proc/module.h"
 
-#define PAGE 4096ull
 #define MARK "uspl's own place"
 #define MARK_LEN 16ull
 /* With less it isn't worth while. */

@@ -21,7 +21,6 @@
 #include "uspl/trace_abi.h"
 
 #define CACHE_SLOTS 4096 /* a power of two; rules by address */
-#define PAGE 4096ull
 #define STACK_CHUNK (2 * PAGE)
 /* What lies so far above a stack pointer belongs to the same stack, if it belongs to one. */
 #define STACK_SPAN (64ull << 20)

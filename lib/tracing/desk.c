@@ -68,7 +68,7 @@ static int lay_out(const struct trace_request *request, const struct trace_sessi
 	desk.texts = (uint32_t)out->len;
 	desk.texts_len = (uint32_t)plan->texts.len;
 	buf_add(out, plan->texts.data, plan->texts.len);
-	buf_align(out, TRACE_PAGE);
+	buf_align(out, PAGE);
 	if (out->oom || plan->texts.oom)
 		return uspl_fail_nomem(err);
 	desk.own = out->len;
@@ -106,7 +106,7 @@ static int map(struct proc *proc, struct trace_session *session, uint64_t len, s
 	size_t done;
 	int rc = inject_run(proc, &req, 1, &done, err);
 
-	if (!rc && (uint64_t)req.result > -TRACE_PAGE) {
+	if (!rc && (uint64_t)req.result > -PAGE) {
 		errno = (int)-req.result;
 		return uspl_fail_errno(err, "cannot map %" PRIu64 " MB of addresses in pid %d",
 				       len >> 20, proc->pid);

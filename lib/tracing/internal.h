@@ -11,15 +11,13 @@
 #include "tracing/session.h"
 #include "tracing/spot.h"
 
-#define TRACE_PAGE 4096ull
-
 /* Of the table of threads; the table of chunks follows it. */
 #define TRACE_THREADS_LEN (USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread))
 
 /* A whole number of pages. */
 static inline uint64_t trace_pages(uint64_t len)
 {
-	return (len + TRACE_PAGE - 1) & ~(TRACE_PAGE - 1);
+	return (len + PAGE - 1) & ~(PAGE - 1);
 }
 
 /*

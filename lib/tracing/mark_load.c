@@ -59,7 +59,7 @@ static int make_info(struct load *load, struct buf *info, struct uspl_err *err)
 		load->made.probes[i].name = add_text(info, load->plan->sites.items[i]->name);
 		load->made.probes[i].format = add_text(info, load->plan->sites.items[i]->format);
 	}
-	buf_align(info, TRACE_PAGE);
+	buf_align(info, PAGE);
 	if (info->oom)
 		return uspl_fail_nomem(err);
 	head->info_len = info->len;
@@ -79,14 +79,14 @@ static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text
 	struct uspl_mark_region *head = &load->head;
 
 	head->map = map;
-	head->self = map + TRACE_PAGE;
+	head->self = map + PAGE;
 	head->code = head->self + info_len;
-	head->text = head->code + USPL_TRACE_CONTROL + TRACE_PAGE;
+	head->text = head->code + USPL_TRACE_CONTROL + PAGE;
 	head->eh_frame = load->plan->request->returns ? head->text + trace_pages(text_len) : 0;
 	head->data = head->text + trace_pages(text_len) + frames_len(head);
 	if (load->plan->request->program)
 		head->data_len = trace_pages(load->plan->request->program->data_len);
-	head->map_len = head->data + head->data_len + TRACE_PAGE - map;
+	head->map_len = head->data + head->data_len + PAGE - map;
 }
 
 static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
@@ -98,7 +98,7 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 		inject_mmap(head->self, head->info_len, PROT_READ, MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->code + USPL_TRACE_CONTROL, TRACE_PAGE, PROT_READ | PROT_WRITE,
+		inject_mmap(head->code + USPL_TRACE_CONTROL, PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->text, trace_pages(head->text_len), PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),

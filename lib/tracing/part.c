@@ -193,14 +193,14 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 	struct uspl_trace_region *head = &part->region.head;
 
 	head->map = map;
-	head->self = map + TRACE_PAGE;
+	head->self = map + PAGE;
 	head->info_len = info_len(part);
 	head->code = head->self + head->info_len;
 	head->thunks = head->code + USPL_LISTEN_CODE + listeners_len(part);
 	head->eh_frame = head->thunks + trace_pages(text_len);
 	head->words = head->eh_frame + USPL_TRACE_FRAMES;
 	head->words_len = trace_pages(part->spots->n * sizeof(struct inject_word));
-	head->map_len = head->words + head->words_len + TRACE_PAGE - map;
+	head->map_len = head->words + head->words_len + PAGE - map;
 }
 
 static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
@@ -212,7 +212,7 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 		inject_mmap(head->self, head->info_len, PROT_READ, MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->code + USPL_TRACE_CONTROL, TRACE_PAGE, PROT_READ | PROT_WRITE,
+		inject_mmap(head->code + USPL_TRACE_CONTROL, PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code + USPL_LISTEN_CODE,
 			    head->eh_frame - (head->code + USPL_LISTEN_CODE), PROT_READ | PROT_EXEC,

@@ -14,7 +14,7 @@
 
 #define N_RINGS 1024
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))
-#define TABLES_LEN (TRACE_THREADS_LEN + CHUNKS_LEN + TRACE_PAGE)
+#define TABLES_LEN (TRACE_THREADS_LEN + CHUNKS_LEN + PAGE)
 
 /* An address may have its highest bit set; an error is one of the last 4095. */
 static bool is_failure(int64_t result)

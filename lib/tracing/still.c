@@ -58,8 +58,8 @@ static int portion_take(struct portion *portion, const site_vec *sites, size_t f
 	for (; !rc && i < sites->n; i++) {
 		const struct site *site = &sites->items[i];
 
-		pages += site->addr / TRACE_PAGE != page;
-		page = site->addr / TRACE_PAGE;
+		pages += site->addr / PAGE != page;
+		page = site->addr / PAGE;
 		if (pages > PAGES_MAX)
 			break;
 		rc = portion_add(portion, site, err);
