@@ -28,7 +28,7 @@ teardown() {
 # start_as COMMAND... - starts the program in the background; its file is $RUN/target-check
 start_as() {
 	start_in "$RUN" "$@"
-	until_true 10 runs || fail 'the target did not start'
+	until_true 60 runs || fail 'the target did not start'
 	SUM=$(text_sum)
 }
 

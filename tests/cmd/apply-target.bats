@@ -35,7 +35,7 @@ teardown() {
 @test "a pid that does not exist" {
 	target_stop
 	read -r gone < <(exec sh -c 'echo $$')
-	until_true 10 test ! -e "/proc/$gone"
+	until_true 60 test ! -e "/proc/$gone"
 	tool uspl-apply "$UPDATE" "$gone"
 	expect_status 3
 	expect_one_message
@@ -64,13 +64,13 @@ teardown() {
 @test "a process that gdb is attached to" {
 	command -v gdb > /dev/null || skip "gdb is not installed"
 	helper_start gdb -q -nx -p "$TARGET" -ex 'echo ready\n'
-	until_true 20 traced
+	until_true 60 traced
 	apply
 	expect_status 1
 	expect_one_message
 	expect_message "'gdb'"
 	helper_stop
-	until_true 10 untraced
+	until_true 60 untraced
 	expect_untouched
 	expect_update_works
 }

@@ -119,7 +119,7 @@ keep_apart() {
 	port=$((20000 + RANDOM % 12000))
 	python3 -m http.server -b 127.0.0.1 -d ../debug "$port" > ../served 2>&1 3>&- &
 	server=$!
-	until_true 10 listens "$port"
+	until_true 60 listens "$port"
 	DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$PWD/../cache against ../server
 	kill "$server"
 	grep -q '"GET /buildid/' ../served || skip 'the client of debuginfod is not installed (package libdebuginfod1)'

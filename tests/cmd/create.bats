@@ -354,7 +354,7 @@ run_slowly() {
 	rm -f ../started
 	STARTED=$PWD/../started "$USPL_BIN/uspl-create" --patch=../fix.diff > /dev/null 2>&1 3>&- &
 	RUN=$!
-	until_true 10 [ -s ../started ] || return
+	until_true 60 [ -s ../started ] || return
 	read -r SLEEPER < ../started
 	FOLDER=$TMPDIR/$(comm -13 <(echo "$before") <(ls -A "$TMPDIR"))
 }

@@ -17,7 +17,7 @@ setup() {
 
 teardown() {
 	target_stop
-	[ -z "${GROUP:-}" ] || until_true 10 rmdir "$GROUP"
+	[ -z "${GROUP:-}" ] || until_true 60 rmdir "$GROUP"
 }
 
 # set_limit NAME VALUE - sets a limit of the target; the hard one stays, so that it can be raised again

@@ -361,10 +361,10 @@ counted_run() {
 	"$USPL_BIN/uspl-trace" cat --follow "$TARGET" > "$BATS_TEST_TMPDIR/followed" 3>&- &
 	local follower=$!
 	ask 'step 3'
-	until_true 10 grep -q 'app:step: i=2' "$BATS_TEST_TMPDIR/followed"
+	until_true 60 grep -q 'app:step: i=2' "$BATS_TEST_TMPDIR/followed"
 	mark on app:weigh
 	ask 'step 1'
-	until_true 10 grep -q 'app:weigh: x=0' "$BATS_TEST_TMPDIR/followed"
+	until_true 60 grep -q 'app:weigh: x=0' "$BATS_TEST_TMPDIR/followed"
 	expect_off
 	kill -INT "$follower"
 	wait "$follower" || :

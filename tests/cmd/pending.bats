@@ -211,7 +211,7 @@ build_other() {
 		"$TARGET_CC" -include unistd.h -static -xc -o "$BATS_TEST_TMPDIR/static" -
 	"$BATS_TEST_TMPDIR/static" 3>&- &
 	STATIC=$!
-	until_true 10 grep -q /static "/proc/$STATIC/maps"
+	until_true 60 grep -q /static "/proc/$STATIC/maps"
 	tool uspl-apply "$UPDATE" "$STATIC"
 	expect_status 1
 	expect_one_message

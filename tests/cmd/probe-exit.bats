@@ -149,8 +149,7 @@ expect_clean() {
 @test "taken out while a function is inside" {
 	start probe-exit -O2
 	probe waiter a
-	send 'wait 4'
-	until_true 10 test "$(sed 's/ .*//' "/proc/$TARGET/syscall")" = 0
+	send_and_block 'wait 4'
 	tool uspl-trace mark "$TARGET" off --session=a
 	expect_output '1 thread is still inside of probes'
 	send on

@@ -16,14 +16,14 @@ teardown() {
 	[ -z "${GROUP:-}" ] || echo THAWED > "$GROUP/freezer.state" 2> /dev/null || echo 0 > "$GROUP/cgroup.freeze"
 	tracer_stop
 	target_stop
-	[ -z "${GROUP:-}" ] || until_true 10 rmdir "$GROUP"
+	[ -z "${GROUP:-}" ] || until_true 60 rmdir "$GROUP"
 }
 
 # tracer_start COMMAND... - starts a program that attaches to the target, and waits until it has
 tracer_start() {
 	"$@" > "$BATS_TEST_TMPDIR/tracer" 2>&1 3>&- < /dev/null &
 	TRACER=$!
-	until_true 20 is_traced || fail "$1 does not attach"
+	until_true 60 is_traced || fail "$1 does not attach"
 }
 
 # tracer_stop - ends it
@@ -49,7 +49,7 @@ expect_refused_while_traced() {
 	expect_one_message || return
 	expect_message "traced by pid [0-9]+ \('$1'\).*hint: detach" || return
 	tracer_stop
-	until_true 10 is_untraced || fail "$1 does not go" || return
+	until_true 60 is_untraced || fail "$1 does not go" || return
 	expect_update_works
 }
 
@@ -69,7 +69,7 @@ expect_refused_while_traced() {
 	expect_message "traced by pid [0-9]+ \('strace'\)"
 	expect_answer hello 'goodbye, world'
 	tracer_stop
-	until_true 10 is_untraced
+	until_true 60 is_untraced
 	undo
 	expect_status 0
 	expect_untouched
@@ -85,7 +85,7 @@ freeze() {
 	[ -e "$GROUP/freezer.state" ] || skip 'this kernel freezes groups so that their threads can be stopped'
 	echo "$TARGET" > "$GROUP/cgroup.procs"
 	echo FROZEN > "$GROUP/freezer.state"
-	until_true 10 is_frozen
+	until_true 60 is_frozen
 }
 
 is_frozen() {

@@ -225,11 +225,11 @@ typed_run() {
 	timeout --kill-after=5 60 "$USPL_BIN/uspl-trace" start -v --tracer=stack --trigger=start:colors --trigger='stop:slow>20ms' "$TARGET" \
 		> "$seen" 2> "$said" 3>&- &
 	watcher=$!
-	until_true 20 grep -qs 'waiting for a trigger' "$said" || fail 'it does not wait'
+	until_true 60 grep -qs 'waiting for a trigger' "$said" || fail 'it does not wait'
 	ask 'quiet 1' > /dev/null
 	! grep -q observing "$said" || fail 'it has begun'
 	ask 'colors 0' > /dev/null
-	until_true 20 grep -q observing "$said" || fail 'it does not begin'
+	until_true 60 grep -q observing "$said" || fail 'it does not begin'
 	ask 'slow 10' > /dev/null
 	kill -0 "$watcher" || fail 'a short call has ended it'
 	ask 'slow 30000' > /dev/null

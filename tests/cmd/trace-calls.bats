@@ -184,7 +184,7 @@ cycle() {
 	timeout 60 "$USPL_BIN/uspl-trace" cat --follow "$TARGET" > "$BATS_TEST_TMPDIR/out" &
 	local follower=$!
 	expect_answer 'tiny 2' 40
-	until_true 10 grep -q tiny "$BATS_TEST_TMPDIR/out"
+	until_true 60 grep -q tiny "$BATS_TEST_TMPDIR/out"
 	send exec
 	wait "$follower" || fail "cat --follow ends with status $?"
 	[ "$(grep -c 'tiny()' "$BATS_TEST_TMPDIR/out")" -ge 2 ] || fail 'records are missing'

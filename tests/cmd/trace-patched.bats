@@ -161,7 +161,7 @@ eight() {
 		((++n))
 		expect_answer x "$(eight 1/$n)"
 		((i % 2)) && { trace stop && expect_status 0; }
-		until_true 30 trace_is_gone
+		until_true 60 trace_is_gone
 	done
 	expect_fine
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"

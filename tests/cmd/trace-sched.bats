@@ -24,7 +24,7 @@ count() {
 
 # switches WORD - voluntary or nonvoluntary switches of the target so far, when it waits for a request
 switches() {
-	until_true 10 grep -q '^State:[[:space:]]*S' "/proc/$TARGET/status"
+	until_true 60 grep -q '^State:[[:space:]]*S' "/proc/$TARGET/status"
 	status_of "$1_ctxt_switches"
 }
 

@@ -92,7 +92,7 @@ gdb_depth() {
 	expect_answer 'heap 3' 3
 	! grep -q alarm "$BATS_TEST_TMPDIR/said" || fail 'too early'
 	expect_answer 'once-heap 300' 1
-	until_true 10 grep -qE '^alarm: thread [0-9]+ \(target-[0-9]+\) has used 1[45]\.[0-9]+ % of its stack' "$BATS_TEST_TMPDIR/said" ||
+	until_true 60 grep -qE '^alarm: thread [0-9]+ \(target-[0-9]+\) has used 1[45]\.[0-9]+ % of its stack' "$BATS_TEST_TMPDIR/said" ||
 		fail "no alarm: $(cat "$BATS_TEST_TMPDIR/said")"
 	watch_end
 	[ "$(grep -c '^alarm' <<< "$stderr")" = 1 ] || fail 'more than one alarm'

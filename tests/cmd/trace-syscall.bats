@@ -70,7 +70,7 @@ count() {
 	watch_begin syscall --summary
 	timeout 60 strace -f -c -e trace=getppid,lseek -o "$counted" -p "$TARGET" 3>&- 2> "$BATS_TEST_TMPDIR/strace" &
 	local strace=$!
-	until_true 20 grep -q attached "$BATS_TEST_TMPDIR/strace"
+	until_true 60 grep -q attached "$BATS_TEST_TMPDIR/strace"
 	expect_answer 'askers 50' 200
 	kill -INT "$(pgrep -P "$strace")"
 	wait "$strace" || :

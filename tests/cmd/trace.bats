@@ -393,8 +393,7 @@ exceptions_run() {
 @test "stopped while calls are open: they return, then the memory goes" {
 	start trace -O2
 	trace start -F answer -F next_line -F leaf
-	send wait
-	until_true 5 grep -q . "/proc/$TARGET/wchan"
+	send_and_block wait
 	trace stop
 	expect_status 0
 	expect_output '1 thread is still in calls that were traced'
@@ -678,7 +677,7 @@ exceptions_run() {
 	timeout 60 "$USPL_BIN/uspl-trace" cat --follow "$TARGET" > "$BATS_TEST_TMPDIR/out" &
 	local follower=$!
 	expect_answer 'work 10' 70
-	until_true 10 grep -q leaf "$BATS_TEST_TMPDIR/out"
+	until_true 60 grep -q leaf "$BATS_TEST_TMPDIR/out"
 	expect_answer 'work 10' 70
 	target_stop
 	wait "$follower" || fail "cat --follow ends with status $?"

@@ -24,14 +24,14 @@ until_true() {
 # target_start DIR [ARG...] - starts DIR/target there, with its requests and answers on two FIFOs
 target_start() {
 	start_in "$1" ./target "${@:2}"
-	until_true 10 target_runs || fail "the target did not start"
+	until_true 60 target_runs || fail "the target did not start"
 }
 
 # target_start_by DIR COMMAND... - the same by a command that makes surroundings for it (unshare, chroot, a shell) and starts
 # a program called target in them; TARGET is its pid as it is seen from here
 target_start_by() {
 	start_in "$@"
-	until_true 10 find_target || fail "the target did not start"
+	until_true 60 find_target || fail "the target did not start"
 }
 
 # start_in DIR COMMAND... - runs a command there, with two FIFOs; TARGET is its pid
@@ -79,9 +79,25 @@ send() {
 	echo "$1" >&"$requests"
 }
 
+# send_and_block REQUEST - the same, for one whose answer needs another line: returns when the target reads that, in a function
+# of its own (the stack pointer in what /proc shows tells it from the read of requests)
+send_and_block() {
+	local idle
+	until_true 60 target_reads || fail 'the target does not wait for requests' || return
+	idle=$(< "/proc/$TARGET/syscall")
+	send "$1"
+	until_true 60 target_reads "$idle" || fail "the target does not wait after '$1'"
+}
+
+# target_reads [CALL] - true if its main thread sleeps in read, in another one than that which /proc has shown as CALL
+target_reads() {
+	local call
+	call=$(< "/proc/$TARGET/syscall") && [[ $call == '0 '* && $call != "${1:-}" ]]
+}
+
 # receive - waits for the next answer and leaves it in REPLY
 receive() {
-	read -r -t "${ANSWER_SECONDS:-20}" REPLY <&"$answers" || fail "the target does not answer"
+	read -r -t "${ANSWER_SECONDS:-60}" REPLY <&"$answers" || fail "the target does not answer"
 }
 
 # ask REQUEST - sends a request and leaves the answer in REPLY

@@ -59,7 +59,7 @@ manifest_edit() {
 sleeper_start() {
 	sleep 600 3>&- &
 	TARGET=$!
-	until_true 10 sleeper_sleeps
+	until_true 60 sleeper_sleeps
 	SLEEPER_MAPS=$(< "/proc/$TARGET/maps")
 	SLEEPER_SUM=$(text_sum)
 }

@@ -35,7 +35,7 @@ watch_begin() {
 	timeout --kill-after=5 60 ${WATCH_BY:-} "$USPL_BIN/uspl-trace" start -v --tracer "$@" "$TARGET" \
 		> "$BATS_TEST_TMPDIR/seen" 2> "$BATS_TEST_TMPDIR/said" 3>&- &
 	WATCHER=$!
-	until_true 20 grep -qs 'observing pid' "$BATS_TEST_TMPDIR/said" ||
+	until_true 60 grep -qs 'observing pid' "$BATS_TEST_TMPDIR/said" ||
 		fail "the tracer does not begin: $(cat "$BATS_TEST_TMPDIR/said")"
 }
 

@@ -70,7 +70,7 @@ server_start() {
 	rm -f "$SOCKET"
 	(cd "$BATS_FILE_TMPDIR" && exec "$program" "$@") > "$BATS_FILE_TMPDIR/server.log" 2>&1 3>&- &
 	TARGET=$!
-	until_true 20 [ -S "$SOCKET" ] || fail "the server does not listen: $(cat "$BATS_FILE_TMPDIR/server.log")"
+	until_true 60 [ -S "$SOCKET" ] || fail "the server does not listen: $(cat "$BATS_FILE_TMPDIR/server.log")"
 }
 
 # keeper_start PROTOCOL CONNECTIONS - sets the clients that remember upon the server

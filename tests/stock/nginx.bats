@@ -34,7 +34,7 @@ nginx_start() {
 		sed "s/PORT/$PORT/; s/^USER$/$user/" "$BATS_TEST_DIRNAME/nginx.conf" > "$dir/nginx.conf"
 		"$STOCK/bin/usr/sbin/nginx" -p "$dir" -c "$dir/nginx.conf" 2> "$dir/nginx.log" 3>&- &
 		TARGET=$!
-		if until_true 10 workers_run; then
+		if until_true 60 workers_run; then
 			PIDS=$(all_pids)
 			return
 		fi

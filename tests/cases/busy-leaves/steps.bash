@@ -41,6 +41,6 @@ steps() {
 	undo --json --wait=50
 	expect_status 0
 	expect_answer stop ok
-	until_true 10 alone || fail "the threads do not end"
+	until_true 60 alone || fail "the threads do not end"
 	expect_fine
 }

@@ -81,7 +81,7 @@ steps() {
 	expect_message 'first of its thread'
 	expect_unchanged
 	expect_answer stop ok
-	until_true 10 alone || fail "the thread does not end"
+	until_true 60 alone || fail "the thread does not end"
 
 	apply_fresh
 	SUM=$(text_sum) MAPS=$(mappings)

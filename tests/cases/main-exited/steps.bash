@@ -8,7 +8,7 @@ leader_ended() {
 
 steps() {
 	target_start "$WORK/tree"
-	until_true 10 leader_ended || fail "the main thread does not end"
+	until_true 60 leader_ended || fail "the main thread does not end"
 	target_stop
 	rm "$WORK/tree/requests" "$WORK/tree/answers"
 	walk

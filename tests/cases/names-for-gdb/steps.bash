@@ -19,7 +19,7 @@ steps() {
 	tool uspl-view --symbols="$WORK/symbols" "$TARGET"
 	expect_status 0
 	send wait
-	until_true 20 gdb_names_all || fail "gdb does not name the new code"
+	until_true 60 gdb_names_all || fail "gdb does not name the new code"
 	send "go on"
 	receive
 	[ "$REPLY" = "done go on" ]

@@ -28,7 +28,7 @@ steps() {
 	target_start "$WORK/tree"
 	create "$WORK/tree" "$CASE/fix.patch"
 	expect_answer start '0 say old, 0 say new'
-	until_true 10 all_asleep || fail "not all threads sleep"
+	until_true 60 all_asleep || fail "not all threads sleep"
 	counts=$(run_counts)
 	apply --check --json
 	expect_status 0
@@ -53,7 +53,7 @@ steps() {
 	expect_status 0
 	expect_output '"stopped_threads":102,"way":"full stop"'
 	expect_answer wake '0 say old, 100 say new'
-	until_true 10 all_asleep || fail "not all threads sleep again"
+	until_true 60 all_asleep || fail "not all threads sleep again"
 	undo
 	expect_status 0
 	expect_answer wake '100 say old, 0 say new'

@@ -4,7 +4,7 @@
 # hold_target - stops the target as a user would, and waits until it stands
 hold_target() {
 	kill -STOP "$TARGET"
-	until_true 10 stands || fail "the target does not stop"
+	until_true 60 stands || fail "the target does not stop"
 }
 
 # stands - true while the target is stopped

@@ -17,7 +17,7 @@ cleanup() {
 # expect_undisturbed TEXT - fails if a call has returned, or if the target answers with another text
 expect_undisturbed() {
 	expect_answer x "0 returned, text $1"
-	until_true 20 all_asleep || fail "not all threads are back in their calls"
+	until_true 60 all_asleep || fail "not all threads are back in their calls"
 	expect_answer x "0 returned, text $1"
 }
 
@@ -25,7 +25,7 @@ steps() {
 	local sum
 	target_start "$WORK/tree"
 	expect_answer start "74 calls, text old"
-	until_true 20 all_asleep || fail "not all threads block"
+	until_true 60 all_asleep || fail "not all threads block"
 	expect_undisturbed old
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"

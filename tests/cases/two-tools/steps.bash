@@ -36,7 +36,7 @@ steps() {
 	begin old
 	aside first
 	first=$ASIDE
-	until_true 20 at_work || fail "the first does not come to work"
+	until_true 60 at_work || fail "the first does not come to work"
 	apply --wait=0.3
 	expect_status 1
 	expect_message "another uspl is at work on pid $TARGET"
@@ -54,7 +54,7 @@ steps() {
 
 	begin old
 	aside first
-	until_true 20 at_work || fail "it does not come to work"
+	until_true 60 at_work || fail "it does not come to work"
 	pkill -KILL -P "$ASIDE"
 	wait "$ASIDE" || :
 	finish old
