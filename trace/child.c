@@ -84,3 +84,11 @@ int child_wait(const struct child *child)
 			return USPL_STATUS_DONE;
 	return WIFSIGNALED(status) ? SIGNAL_STATUS + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+void child_say_gone(pid_t pid)
+{
+	fprintf(stderr,
+		"uspl-trace: pid %d has run another program in its place (exec), and what "
+		"was recorded went with the first\n",
+		pid);
+}

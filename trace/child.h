@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/types.h"
 
 /* Zero-initialise it. */
 struct child {
@@ -30,17 +31,34 @@ void child_free(struct child *child);
 /* The program's own exit status, 128 + N if signal N ended it; 0 after ^C. */
 int child_wait(const struct child *child);
 
+/* The program stands at a system call. */
+struct child_stop {
+	bool returned; /* from the call; else it is about to make it */
+	uint64_t nr, args[6];
+	int64_t result; /* if it has returned */
+	int64_t ran_ns; /* since it was let go at the stop before */
+};
+
+/* Who is told of all such stops of child_ready. */
+struct child_listener {
+	void (*stop)(void *ctx, const struct child_stop *stop);
+	void *ctx;
+};
+
 /*
  * Lets it run until the C library has set up the first thread and the dynamic linker has brought all
  * libraries, but for their constructors. It stands still then as one that was stopped by a signal, and
- * is held by nobody. USPL_E_UNSUPPORTED: a static program, or its end comes first.
+ * is held by nobody. listener: NULL for none. USPL_E_UNSUPPORTED: a static program, or its end comes first.
  */
-int child_ready(struct child *child, struct uspl_err *err) uspl_must_check;
+int child_ready(struct child *child, const struct child_listener *listener,
+		struct uspl_err *err) uspl_must_check;
 /*
  * Lets a child go that child_ready has left, and waits for its end. at_end is called while all its
  * memory is still there; not if it was killed (SIGKILL). Returns as child_wait does, or a negative code.
  */
 int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err),
 		 void *ctx, struct uspl_err *err);
+/* Says on standard error that its records are lost, since it has run another program in its place. */
+void child_say_gone(pid_t pid);
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "base/cancel.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "trace/child.h"
 
@@ -42,12 +43,31 @@ static bool has_glibc(pid_t pid)
 }
 
 /* A system call that has returned: true if it is the one behind which all is in place. */
-static bool is_ready(const struct __ptrace_syscall_info *call, bool *settled)
+static bool is_ready(const struct child_stop *stop, bool *settled)
 {
-	if (call->entry.nr == SYS_set_tid_address)
+	if (stop->nr == SYS_set_tid_address)
 		*settled = true;
-	return *settled && (call->entry.nr == SYS_munmap || (call->entry.nr == SYS_prlimit64 &&
-							     call->entry.args[1] == RLIMIT_STACK));
+	return *settled && (stop->nr == SYS_munmap ||
+			    (stop->nr == SYS_prlimit64 && stop->args[1] == RLIMIT_STACK));
+}
+
+/* What the kernel says of the call at which the child stands; of a return it says less. */
+static bool read_stop(pid_t pid, struct child_stop *stop)
+{
+	struct __ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) <= 0)
+		return false;
+	stop->returned = info.op == PTRACE_SYSCALL_INFO_EXIT;
+	if (stop->returned)
+		stop->result = info.exit.rval;
+	else if (info.op != PTRACE_SYSCALL_INFO_ENTRY)
+		return false;
+	else
+		stop->nr = info.entry.nr;
+	for (size_t i = 0; !stop->returned && i < ARRAY_SIZE(stop->args); i++)
+		stop->args[i] = info.entry.args[i];
+	return true;
 }
 
 static int fail_ended(struct child *child, struct uspl_err *err)
@@ -57,29 +77,33 @@ static int fail_ended(struct child *child, struct uspl_err *err)
 }
 
 /* From call to call. */
-static int run_until_ready(struct child *child, struct uspl_err *err)
+static int run_until_ready(struct child *child, const struct child_listener *listener,
+			   struct uspl_err *err)
 {
-	struct __ptrace_syscall_info now, call = { 0 };
+	struct child_stop stop = { 0 };
 	bool settled = false;
 	int status, sig = 0;
 
 	for (;;) {
+		int64_t start_ns = clock_now_ns();
+
 		if (ptrace(PTRACE_SYSCALL, child->pid, NULL, sig) != 0 ||
 		    waitpid(child->pid, &status, 0) < 0)
 			return uspl_fail_errno(err, "cannot run pid %d", child->pid);
+		stop.ran_ns = clock_now_ns() - start_ns;
 		if (!WIFSTOPPED(status))
 			return fail_ended(child, err);
 		sig = WSTOPSIG(status) == SYSCALL_STOP ? 0 : WSTOPSIG(status);
-		if (sig || ptrace(PTRACE_GET_SYSCALL_INFO, child->pid, sizeof(now), &now) <= 0)
+		if (sig || !read_stop(child->pid, &stop))
 			continue;
-		if (now.op == PTRACE_SYSCALL_INFO_ENTRY)
-			call = now;
-		else if (now.op == PTRACE_SYSCALL_INFO_EXIT && is_ready(&call, &settled))
+		if (listener)
+			listener->stop(listener->ctx, &stop);
+		if (stop.returned && is_ready(&stop, &settled))
 			return 0;
 	}
 }
 
-int child_ready(struct child *child, struct uspl_err *err)
+int child_ready(struct child *child, const struct child_listener *listener, struct uspl_err *err)
 {
 	int rc, status;
 
@@ -91,7 +115,7 @@ int child_ready(struct child *child, struct uspl_err *err)
 	if (ptrace(PTRACE_SETOPTIONS, child->pid, NULL,
 		   PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0)
 		return uspl_fail_errno(err, "cannot hold pid %d", child->pid);
-	rc = run_until_ready(child, err);
+	rc = run_until_ready(child, listener, err);
 	if (rc)
 		return rc;
 	if (ptrace(PTRACE_DETACH, child->pid, NULL, SIGSTOP) != 0 ||

@@ -22,17 +22,14 @@ static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 	rc = (line->tracer->tally ? trace_report : trace_cat)(2, argv, err);
 	if (rc != -USPL_E_NOT_APPLIED)
 		return rc;
-	fprintf(stderr,
-		"uspl-trace: pid %d has run another program in its place (exec), and what "
-		"was recorded went with the first\n",
-		pid);
+	child_say_gone(pid);
 	return 0;
 }
 
 /* A tracer that stands in the program's functions: it begins when they are there. */
 static int run_hooked(struct line *line, struct child *child, struct uspl_err *err)
 {
-	int rc = child_ready(child, err);
+	int rc = child_ready(child, NULL, err);
 
 	if (!rc)
 		rc = line->tracer->tally
@@ -57,6 +54,11 @@ static int run_watched(struct line *line, struct child *child, struct uspl_err *
 	return rc ? rc : child_wait(child);
 }
 
+static int run_launched(struct line *line, struct child *child, struct uspl_err *err)
+{
+	return line->tracer->launch->run(line->state, child, err);
+}
+
 static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
 {
 	struct child child = { 0 };
@@ -71,7 +73,9 @@ static int run(struct line *line, const char *output, char **command, struct usp
 	if (!rc && output && !freopen(output, "we", stdout))
 		rc = uspl_fail_errno(err, "cannot write '%s'", output);
 	if (!rc)
-		rc = (line->tracer->watch ? run_watched : run_hooked)(line, &child, err);
+		rc = (line->tracer->watch    ? run_watched
+		      : line->tracer->launch ? run_launched
+					     : run_hooked)(line, &child, err);
 	if (rc < 0)
 		child_discard(&child);
 	return rc;

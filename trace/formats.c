@@ -27,3 +27,25 @@ int format_find(const char *name, const struct format **ret, struct uspl_err *er
 	uspl_hint(err, "there are %s", buf_str(&all));
 	return -USPL_E_USAGE;
 }
+
+int format_choose(const struct tracer *tracer, const struct format *const formats_of[FORMATS_MAX],
+		  const char *name, const struct format **ret, struct uspl_err *err)
+{
+	auto_buf struct buf all = { 0 };
+	const struct format *format = formats_of[0];
+	int rc = name ? format_find(name, &format, err) : 0;
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < FORMATS_MAX && formats_of[i]; i++) {
+		if (formats_of[i] == format) {
+			*ret = format;
+			return 0;
+		}
+		buf_addf(&all, "%s'%s'", i ? ", " : "", formats_of[i]->name);
+	}
+	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' has no format '%s'", tracer->name,
+		  format->name);
+	uspl_hint(err, "it has %s", buf_str(&all));
+	return -USPL_E_UNSUPPORTED;
+}

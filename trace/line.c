@@ -63,7 +63,8 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 	if (!rc)
 		rc = tracer->hook    ? hook_add_options(&line->hook, &table, err)
 		     : tracer->tally ? tally_add_options(&line->tally, &table, err)
-				     : watch_add_options(&line->watch, &table, err);
+		     : tracer->watch ? watch_add_options(&line->watch, &table, err)
+				     : 0;
 	if (!rc)
 		rc = tracer_add_options(tracer, line->state, &table, err);
 	if (!rc) {

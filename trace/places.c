@@ -45,25 +45,37 @@ static void add_name(const char *name, struct buf *out)
 		text_add_printable(out, plain, strlen(plain), false);
 }
 
-void places_add_caller(struct places *places, taddr addr, struct buf *out)
+/* Where addr is, by the name and the line of what lies at `known`. */
+static void add_place(struct places *places, taddr addr, taddr known, struct buf *out)
 {
 	const struct module *module = module_at(places->modules, addr);
 	const struct image *image = module ? image_of(places, module) : NULL;
-	/* The call stands before its return address. */
-	const struct image_sym *sym = image ? image_sym_at(image, addr - 1) : NULL;
-	auto_free char *line = image ? image_line(image, addr - 1) : NULL;
+	const struct image_sym *sym = image ? image_sym_at(image, known) : NULL;
+	auto_free char *line = image ? image_line(image, known) : NULL;
 
 	if (sym && line) {
 		add_name(sym->name, out);
 		buf_addf(out, " (%s)", line);
 	} else if (sym) {
 		add_name(sym->name, out);
-		buf_addf(out, "+0x%" PRIx64, addr - sym->addr);
+		if (addr != sym->addr)
+			buf_addf(out, "+0x%" PRIx64, addr - sym->addr);
 	} else if (module) {
 		buf_addf(out, "%s+0x%" PRIx64, module->name, addr - module->start);
 	} else {
 		buf_addf(out, "0x%" PRIx64, addr);
 	}
+}
+
+void places_add_caller(struct places *places, taddr addr, struct buf *out)
+{
+	/* The call stands before its return address. */
+	add_place(places, addr, addr - 1, out);
+}
+
+void places_add_function(struct places *places, taddr addr, struct buf *out)
+{
+	add_place(places, addr, addr, out);
 }
 
 void places_add_object(struct places *places, taddr addr, struct buf *out)

@@ -20,6 +20,14 @@ static int parse_pids(const struct line *line, int argc, char **argv, pid_vec *p
 	return cli_pids(argv + line->first, argc - line->first, pids, err);
 }
 
+static int refuse_launch(const struct tracer *tracer, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' sees how a program begins",
+		  tracer->name);
+	uspl_hint(err, "'uspl-trace exec --tracer=%s -- COMMAND' runs one", tracer->name);
+	return -USPL_E_UNSUPPORTED;
+}
+
 static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	struct line *line = ctx;
@@ -43,6 +51,8 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 	pid_vec pids = { 0 };
 	int rc = line_parse(&about, argc, argv, &line, err), worst = USPL_STATUS_DONE;
 
+	if (rc == CLI_GO_ON && line.tracer->launch)
+		rc = refuse_launch(line.tracer, err);
 	if (rc == CLI_GO_ON)
 		rc = parse_pids(&line, argc, argv, &pids, err);
 	if (rc == CLI_GO_ON) {

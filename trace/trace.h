@@ -205,6 +205,13 @@ extern const struct format format_text, format_json, format_chrome, format_folde
 
 /* The format of that name; USPL_E_USAGE, naming all, if there is none. */
 int format_find(const char *name, const struct format **ret, struct uspl_err *err) uspl_must_check;
+/*
+ * The same among those that a tracer has, up to the first NULL; the first one if name is NULL. USPL_E_UNSUPPORTED, naming them,
+ * if there is one that it doesn't have.
+ */
+int format_choose(const struct tracer *tracer, const struct format *const formats[FORMATS_MAX],
+		  const char *name, const struct format **ret,
+		  struct uspl_err *err) uspl_must_check;
 /* Prints `out` and empties it if it has grown large, or in any case if `all` (flush.c). */
 void format_flush(struct buf *out, bool all);
 

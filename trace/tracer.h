@@ -3,7 +3,7 @@
  * tracer.h - what a tracer is: the family's plug-in
  *
  * A tracer is a file tracer_NAME.c with its struct tracer, and a line in the table of tracers.c.
- * There are three sorts, and each tracer is of one of them:
+ * There are four sorts, and each tracer is of one of them:
  *
  *     hook     functions of the target are turned into calls of the tracer at `start`; records pile
  *              up in the target until `stop`; `cat`, `report` and `record` read them any time
@@ -11,6 +11,7 @@
  *              the end of the process, and prints what it sees, or at the end what it has seen
  *     tally    functions are turned into calls, too; sums are made in the target until `stop`, and
  *              `report` prints them any time
+ *     launch   what it sees is over before a process could be observed: only `exec` runs it
  *
  * docs/trace.md, "The family", has the rules; watch.c the loop of the second sort.
  */
@@ -25,6 +26,7 @@
 #include "proc/perf.h"
 #include "tracing/timeline.h"
 
+struct child;
 struct format;
 struct listening;
 struct mark_record;
@@ -52,6 +54,9 @@ struct tracer_hook {
 		     struct buf *out);
 };
 
+/* How many forms of output a tracer may have. */
+#define FORMATS_MAX 4
+
 /* A process that is being observed. */
 struct watch {
 	struct proc *proc; /* open for reading */
@@ -66,11 +71,9 @@ struct watch {
 	struct buf out;      /* what is to be printed; watch.c prints it after each call */
 };
 
-#define TRACER_FORMATS 4
-
 /* A tracer of the second sort. On failure of `open`, `close` is called all the same. */
 struct tracer_watch {
-	const struct format *formats[TRACER_FORMATS]; /* that it has, up to the first NULL */
+	const struct format *formats[FORMATS_MAX]; /* that it has, up to the first NULL */
 	/* Begins to observe. */
 	int (*open)(struct watch *watch, struct uspl_err *err);
 	/* Takes in what is new. */
@@ -81,23 +84,33 @@ struct tracer_watch {
 	void (*close)(struct watch *watch);
 };
 
+/* A tracer of the fourth sort. */
+struct tracer_launch {
+	/*
+	 * Runs the child, which stands at its first instruction, to its end, and prints. Returns as
+	 * child_follow does.
+	 */
+	int (*run)(void *state, struct child *child, struct uspl_err *err);
+};
+
 struct tracer {
 	const char *name;
 	const char *help; /* what it shows, for `uspl-trace tracers`; no full stop */
 	const struct tracer_option *options;
 	size_t n_options;
 	size_t state_size; /* of what its options, and its work, are kept in; begins zeroed */
-	/* One of the three. */
+	/* One of the four. */
 	const struct tracer_hook *hook;
 	const struct tracer_watch *watch;
 	const struct tracer_tally *tally; /* tally.h */
+	const struct tracer_launch *launch;
 };
 
 extern const struct tracer tracer_function, tracer_graph;
 /* Where no functions are traced, and markers are on. */
 extern const struct tracer tracer_none;
 extern const struct tracer tracer_alloc, tracer_lock, tracer_pool, tracer_sigoff;
-extern const struct tracer tracer_branch, tracer_sample, tracer_stack;
+extern const struct tracer tracer_branch, tracer_init, tracer_sample, tracer_stack;
 extern const struct tracer tracer_sched, tracer_syscall, tracer_wakeup;
 
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */

@@ -20,6 +20,7 @@ static const struct tracer *const tracers[] = {
 	&tracer_syscall,
 	&tracer_wakeup,
 	&tracer_branch,
+	&tracer_init,
 };
 /* clang-format on */
 

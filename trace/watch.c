@@ -33,28 +33,6 @@ int watch_add_options(struct watch_options *opts, cli_option_vec *table, struct 
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
 }
 
-static int choose_format(const struct tracer *tracer, const char *name, struct watch *watch,
-			 struct uspl_err *err)
-{
-	auto_buf struct buf all = { 0 };
-	const struct format *format;
-	int rc = format_find(name ? name : "text", &format, err);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < TRACER_FORMATS && tracer->watch->formats[i]; i++) {
-		if (tracer->watch->formats[i] == format)
-			watch->format = format;
-		buf_addf(&all, "%s'%s'", i ? ", " : "", tracer->watch->formats[i]->name);
-	}
-	if (watch->format)
-		return 0;
-	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' has no format '%s'", tracer->name,
-		  format->name);
-	uspl_hint(err, "it has %s", buf_str(&all));
-	return -USPL_E_UNSUPPORTED;
-}
-
 /* The end of the process is always waited for; it is the first of what poll() gets. */
 static int open_process(struct watch *watch, pid_t pid, struct uspl_err *err)
 {
@@ -199,7 +177,7 @@ int watch_run(const struct tracer *tracer, void *state, const struct watch_optio
 {
 	struct watch_trigger trigger = { 0 };
 	struct watch watch = { .state = state };
-	int rc = choose_format(tracer, opts->format, &watch, err);
+	int rc = format_choose(tracer, tracer->watch->formats, opts->format, &watch.format, err);
 
 	if (!rc)
 		rc = open_process(&watch, pid, err);

@@ -244,6 +244,11 @@ struct arch {
 	/* The runtime that thunks call, to be copied into the target; *ret_len bytes. */
 	const uint8_t *(*trace_runtime)(size_t *ret_len);
 	/*
+	 * What times constructors (include/uspl/constructor_abi.h), to be copied into the target;
+	 * *ret_len bytes.
+	 */
+	const uint8_t *(*constructor_code)(size_t *ret_len);
+	/*
 	 * Appends an .eh_frame section with one record that tells unwinders how to pass through
 	 * thunks of calls at [start, start + len); `at` is where the section will lie. number:
 	 * of the session of markers whose thunks they are (include/uspl/mark_abi.h), 0 for the

@@ -121,6 +121,12 @@ const uint8_t *x86_64_listen_code(size_t *ret_len)
 	return uspl_listen_code_begin;
 }
 
+const uint8_t *x86_64_constructor_code(size_t *ret_len)
+{
+	*ret_len = (size_t)(uspl_constructors_end - uspl_constructors_begin);
+	return uspl_constructors_begin;
+}
+
 bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code)
 {
 	memset(code, OP_INT3, USPL_TRACE_THUNK);

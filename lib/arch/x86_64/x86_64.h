@@ -21,6 +21,8 @@ extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], us
 /* And those that probes of markers call. */
 extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[], uspl_mark_call[],
 	uspl_mark_return[];
+/* runtime/constructors.S */
+extern const uint8_t uspl_constructors_begin[], uspl_constructors_end[];
 /* runtime/listen.S: what lies behind it. */
 extern const uint8_t uspl_listen_code_begin[], uspl_listen_code_end[];
 
@@ -71,6 +73,8 @@ bool x86_64_thunk_stub(const struct thunk *thunk, taddr at, uint8_t *code);
 const uint8_t *x86_64_listen_code(size_t *ret_len);
 /* arch.trace_runtime */
 const uint8_t *x86_64_trace_runtime(size_t *ret_len);
+/* arch.constructor_code */
+const uint8_t *x86_64_constructor_code(size_t *ret_len);
 /* arch.thunk_frames */
 void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number);
 /* arch.has_threads */
