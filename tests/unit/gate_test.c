@@ -9,8 +9,6 @@
 #include "tests/unit/tap.h"
 #include "uspl/abi.h"
 
-#define PAGE 4096ul
-
 /* What is mapped within reach of this program's code. */
 static struct stage {
 	_Alignas(4096) uint8_t code[PAGE];

@@ -11,7 +11,6 @@
 
 #include "tap.h"
 
-#define PAGE 4096
 #define PAGES 300 /* more than are asked about at once */
 
 /* Which of the pages are ours, as many letters. */

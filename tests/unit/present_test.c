@@ -10,7 +10,6 @@
 #include "proc/present.h"
 #include "tap.h"
 
-#define PAGE 4096ull
 #define MIB (1ull << 20)
 
 /* What the reserved memory has in it, from its beginning. */

@@ -8,8 +8,6 @@
 #include "proc/proc.h"
 #include "tap.h"
 
-#define PAGE 4096
-
 /* Two pages, of which the second one is mapped behind the end of its file: reading it fails. */
 static char *map_short_file(void)
 {

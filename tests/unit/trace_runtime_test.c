@@ -29,7 +29,6 @@
 #define NOCLONE
 #endif
 #define TRACED __attribute__((NOCLONE noinline, patchable_function_entry(5, 0)))
-#define PAGE 4096
 #define N_RINGS 64
 #define RING_BYTES (1 << 20)
 #define RING_DATA (RING_BYTES / 2)

@@ -10,7 +10,7 @@
 #include "view/show.h"
 #include "view/table.h"
 
-enum { PAGE = 4096, PAGES = 4 };
+enum { PAGES = 4 };
 
 /* Puts a record into this process, as apply would: between guards, read-only. */
 static char *place_record(struct region *region)
