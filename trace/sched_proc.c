@@ -9,11 +9,11 @@
 #include "base/file.h"
 
 /* A number behind a name in /proc/PID/task/TID/status. */
-static uint64_t field(const char *text, const char *name)
+static uint64_t field(const struct buf *text, const char *name)
 {
-	const char *line = strstr(text, name);
+	const char *number = task_status_field(text, name);
 
-	return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+	return number ? strtoull(number, NULL, 10) : 0;
 }
 
 /* False if the thread has ended. */
@@ -22,15 +22,14 @@ static bool read_counts(const struct proc *proc, pid_t tid, struct sched_counts 
 	auto_buf struct buf status = { 0 }, stat = { 0 };
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", proc->pid, tid);
-	if (file_read(path, &status, NULL) != 0)
+	if (!task_status(proc, tid, &status))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
 	if (file_read(path, &stat, NULL) != 0 ||
 	    sscanf(buf_str(&stat), "%" SCNu64 " %" SCNu64, &ret->ran_ns, &ret->waited_ns) != 2)
 		return false;
-	ret->blocked = field(buf_str(&status), "\nvoluntary_ctxt_switches:");
-	ret->preempted = field(buf_str(&status), "\nnonvoluntary_ctxt_switches:");
+	ret->blocked = field(&status, "voluntary_ctxt_switches");
+	ret->preempted = field(&status, "nonvoluntary_ctxt_switches");
 	return true;
 }
 

@@ -16,9 +16,6 @@
 #include "proc/inject.h"
 #include "proc/stop.h"
 
-/* How long a single thread may take to stop before everybody is let go again. */
-#define STOP_LIMIT_NS 1000000000ll
-
 struct run {
 	const struct transition *t;
 	struct safety safety;                       /* what must be empty */

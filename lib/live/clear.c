@@ -13,7 +13,6 @@
 #include "proc/asleep.h"
 #include "proc/stop.h"
 
-#define STOP_LIMIT_NS 1000000000ll
 /* How often memory is looked through for stacks that nobody is on, and how long between. */
 #define SCANS 3
 #define SCAN_PAUSE_NS 2000000

@@ -26,7 +26,6 @@ extern const uint8_t uspl_agent[], uspl_agent_end[];
 #define GUEST_LOOKS 50
 #define GUEST_PAUSE_NS 20000
 #define GUEST_STOPS 5
-#define GUEST_STOP_NS 1000000000ll
 
 static size_t agent_len(void)
 {
@@ -161,12 +160,8 @@ static bool shows_outside(const struct inject_agent *agent, pid_t tid)
 static bool stops_outside(const struct inject_agent *agent, pid_t tid)
 {
 	struct thread thread = { .tid = tid };
-	int rc = thread_seize(agent->proc, &thread, NULL);
+	int rc = thread_stop(agent->proc, &thread, clock_now_ns() + STOP_LIMIT_NS, NULL);
 
-	if (!rc) {
-		thread_interrupt(&thread);
-		rc = thread_wait(agent->proc, &thread, clock_now_ns() + GUEST_STOP_NS, NULL);
-	}
 	if (!rc && thread.state == THREAD_STOPPED)
 		rc = thread_read_regs(agent->proc, &thread, NULL);
 	thread_release(agent->proc, &thread);

@@ -35,10 +35,10 @@ static int read_state(struct host *host, struct uspl_err *err)
 	return 0;
 }
 
-static bool calls_functions(const struct host *host)
+bool host_requests(const struct host *host, enum inject_kind kind)
 {
 	for (size_t i = 0; i < host->n; i++)
-		if (host->reqs[i].kind == INJECT_CALL)
+		if (host->reqs[i].kind == kind)
 			return true;
 	return false;
 }
@@ -49,7 +49,8 @@ static bool stack_has_room(const struct host *host)
 	const struct mapping *map = proc_mapping_at(host->agent->proc, regs_sp(&host->thread.regs));
 
 	return map && map->write &&
-	       host->frame.addr >= map->start + (calls_functions(host) ? CALL_ROOM : AGENT_ROOM);
+	       host->frame.addr >=
+		       map->start + (host_requests(host, INJECT_CALL) ? CALL_ROOM : AGENT_ROOM);
 }
 
 /*
@@ -87,7 +88,7 @@ static bool can_be_sent(const struct host *host)
 	const struct thread *thread = &host->thread;
 
 	return host->slate && !host->agent->haunted && !host->agent->proc->seccomp &&
-	       !thread->signal && !thread->group_stopped && !calls_functions(host) &&
+	       !thread->signal && !thread->group_stopped && !host_requests(host, INJECT_CALL) &&
 	       !regs_will_restart(&thread->regs) && !has_shadow_stack(thread->tid);
 }
 

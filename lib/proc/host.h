@@ -63,6 +63,9 @@ int host_await(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_m
  */
 int host_lead(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_must_check;
 
+/* True if one of the requests is of this kind. */
+bool host_requests(const struct host *host, enum inject_kind kind);
+
 /* Gives the agent's registers to the thread, from the first of its calls on it restores itself. */
 int host_start(struct host *host, struct uspl_err *err) uspl_must_check;
 /* Gives the thread its own state back, in a stop. */
@@ -70,7 +73,5 @@ int host_restore(struct host *host, struct uspl_err *err) uspl_must_check;
 
 /* How long a run may take. */
 #define HOST_RUN_NS 10000000000ll
-/* How long a thread may take to stop. */
-#define HOST_STOP_NS 1000000000ll
 
 #endif

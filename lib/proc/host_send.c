@@ -94,11 +94,7 @@ static int recall(struct host *host, size_t *ret_done, struct uspl_err *err)
 	int rc;
 
 	thread->timeouts = NULL; /* they were of the first stop */
-	rc = thread_seize(proc, thread, err);
-	if (!rc) {
-		thread_interrupt(thread);
-		rc = thread_wait(proc, thread, clock_now_ns() + HOST_STOP_NS, err);
-	}
+	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
 	if (rc) {
 		host->agent->kept = true;
 		return rc;
@@ -106,15 +102,6 @@ static int recall(struct host *host, size_t *ret_done, struct uspl_err *err)
 	rc = take_back(host, ret_done, err);
 	thread_release(proc, thread);
 	return rc;
-}
-
-/* True if one of the requests is a system call. */
-static bool makes_calls(const struct host *host)
-{
-	for (size_t i = 0; i < host->n; i++)
-		if (host->reqs[i].kind == INJECT_SYSCALL)
-			return true;
-	return false;
 }
 
 /*
@@ -146,7 +133,7 @@ static bool is_there(const struct host *host)
 static int watch(const struct host *host, int64_t deadline, uint64_t *ret_done, bool *ret_gone,
 		 struct uspl_err *err)
 {
-	bool quick = !makes_calls(host), gone = false;
+	bool quick = !host_requests(host, INJECT_SYSCALL), gone = false;
 	uint64_t done = 0;
 	int rc = 0;
 

@@ -114,12 +114,8 @@ static int halt_host(struct host *host, const struct errand *errand, struct uspl
 
 	if (rc)
 		return HOST_UNFIT;
-	rc = thread_seize(proc, thread, err);
-	if (rc)
-		return rc;
 	timeouts_note(thread->timeouts, &thread->tid, 1);
-	thread_interrupt(thread);
-	rc = thread_wait(proc, thread, clock_now_ns() + HOST_STOP_NS, err);
+	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
 	if (rc)
 		return rc == -USPL_E_UNSTOPPABLE ? HOST_UNFIT : rc;
 	if (thread->state == THREAD_GONE || thread->signal)
@@ -200,7 +196,7 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 				 .reqs = reqs,
 				 .n = n,
 				 .ret_done = ret_done,
-				 .deadline = clock_now_ns() + HOST_STOP_NS };
+				 .deadline = clock_now_ns() + STOP_LIMIT_NS };
 	struct inject_agent *agent = NULL;
 	tid_vec tids = { 0 };
 	sigset_t old;

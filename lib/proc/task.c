@@ -42,16 +42,33 @@ int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
 	return 0;
 }
 
-uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
+bool task_status(const struct proc *proc, pid_t tid, struct buf *text)
 {
-	static const char field[] = "\nSigBlk:";
-	auto_buf struct buf text = { 0 };
-	const char *line;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", proc->pid, tid);
-	line = file_read(path, &text, NULL) == 0 ? strstr(buf_str(&text), field) : NULL;
-	return line ? strtoull(line + strlen(field), NULL, 16) : 0;
+	return file_read(path, text, NULL) == 0;
+}
+
+const char *task_status_field(const struct buf *text, const char *name)
+{
+	size_t len = strlen(name);
+	const char *line = buf_str(text);
+
+	while (line && (strncmp(line, name, len) != 0 || line[len] != ':')) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return line ? line + len + 1 : NULL;
+}
+
+uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	const char *mask =
+		task_status(proc, tid, &text) ? task_status_field(&text, "SigBlk") : NULL;
+
+	return mask ? strtoull(mask, NULL, 16) : 0;
 }
 
 const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)

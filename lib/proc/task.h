@@ -13,6 +13,12 @@ typedef VEC(pid_t) tid_vec;
  * behind the name in parentheses, which may hold anything. NULL if it can't be read; points into text.
  */
 const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
+/*
+ * Reads /proc/PID/task/TID/status (proc(5)); false if the thread is gone. task_status_field gives
+ * what follows a field's name and colon there, as "\t0\n...", NULL if this kernel hasn't the field.
+ */
+bool task_status(const struct proc *proc, pid_t tid, struct buf *text) uspl_must_check;
+const char *task_status_field(const struct buf *text, const char *name);
 /* The thread's name, "?" if it can't be read. */
 void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */

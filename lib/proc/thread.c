@@ -33,20 +33,17 @@ void thread_unguard(const sigset_t *old)
 	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-/* A field of /proc/PID/task/TID/status as a number; -1 if it isn't there. */
-static long status_field(const struct proc *proc, pid_t tid, const char *field, char *ret_state)
+/* Who traces the thread, 0: nobody; -1 if it is gone or a zombie. */
+static long find_tracer(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
-	char path[64];
-	const char *line, *state;
+	const char *tracer, *state;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0)
+	if (!task_status(proc, tid, &text))
 		return -1;
-	line = strstr(buf_str(&text), field);
-	state = strstr(buf_str(&text), "\nState:\t");
-	*ret_state = state ? state[8] : '?';
-	return line ? atol(line + strlen(field)) : -1;
+	tracer = task_status_field(&text, "TracerPid");
+	state = task_status_field(&text, "State");
+	return tracer && state && !strchr("ZX", state[1]) ? atol(tracer) : -1;
 }
 
 /*
@@ -66,11 +63,9 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 static int explain_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err)
 {
 	int errnum = errno;
-	char state = '?';
-	long tracer = status_field(proc, thread->tid, "\nTracerPid:", &state);
+	long tracer = find_tracer(proc, thread->tid);
 
-	if (errnum == ESRCH || tracer < 0 || state == 'Z' || state == 'X' ||
-	    is_kernel_worker(proc, thread->tid)) {
+	if (errnum == ESRCH || tracer < 0 || is_kernel_worker(proc, thread->tid)) {
 		thread->state = THREAD_GONE;
 		return 0;
 	}
@@ -126,16 +121,15 @@ static int fail_unstoppable(const struct proc *proc, const struct thread *thread
 			    struct uspl_err *err)
 {
 	auto_buf struct buf wchan = { 0 };
-	char path[64], name[32], state = '?';
+	char path[64], name[32];
 
 	thread_name(proc, thread->tid, name, sizeof(name));
-	status_field(proc, thread->tid, "\nPid:", &state);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
 	if (file_read(path, &wchan, NULL) != 0 || !wchan.len)
 		buf_addstr(&wchan, "?");
 	uspl_fail(err, USPL_E_UNSTOPPABLE,
 		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
-		  name, proc->pid, state, buf_str(&wchan));
+		  name, proc->pid, task_state(proc, thread->tid), buf_str(&wchan));
 	uspl_hint(err, "a thread in uninterruptible sleep, of a frozen control group, or in "
 		       "vfork() can't be stopped; try again later");
 	return -USPL_E_UNSTOPPABLE;
@@ -181,6 +175,17 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 			departed_reap();
 	}
 	return 0;
+}
+
+int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,
+		struct uspl_err *err)
+{
+	int rc = thread_seize(proc, thread, err);
+
+	if (rc)
+		return rc;
+	thread_interrupt(thread);
+	return thread_wait(proc, thread, deadline, err);
 }
 
 /* Makes the call that the stop has interrupted one that goes on, with the time that it has left. */

@@ -23,6 +23,9 @@
 
 enum thread_state { THREAD_FREE, THREAD_SEIZED, THREAD_ASKED, THREAD_STOPPED, THREAD_GONE };
 
+/* How long a thread that was asked to stop may take, unless somebody has said otherwise. */
+#define STOP_LIMIT_NS 1000000000ll
+
 struct thread {
 	pid_t tid;
 	enum thread_state state;
@@ -65,6 +68,9 @@ void thread_interrupt(struct thread *thread);
  * caller (thread_guard), it is what is waited for.
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
+		struct uspl_err *err) uspl_must_check;
+/* All three: attaches, asks, and waits. What fails leaves the thread in the state that it has come to. */
+int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
 /*
  * Reads a STOPPED thread's registers into thread->regs. If the stop has interrupted a system call that

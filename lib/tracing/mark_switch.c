@@ -20,7 +20,6 @@
 #include "proc/stop.h"
 #include "tracing/marks_internal.h"
 
-#define STOP_LIMIT_NS 1000000000ll
 #define TRY_NS 3000000000ll
 #define PAUSE_NS 2000000
 

@@ -10,7 +10,6 @@
 #include <linux/rseq.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "proc/inject.h"
 #include "tracing/internal.h"
 
@@ -88,15 +87,13 @@ static void find_places(struct proc *proc, struct places *ret)
 static int translate(const struct proc *proc, pid_t tid, uint32_t *ret, struct uspl_err *err)
 {
 	auto_buf struct buf status = { 0 };
-	char path[64];
 	const char *line, *end;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", proc->pid, tid);
-	if (file_read(path, &status, NULL))
+	if (!task_status(proc, tid, &status))
 		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no thread %d", proc->pid, tid);
 	*ret = (uint32_t)tid;
-	line = strstr(buf_str(&status), "\nNSpid:");
-	end = line ? strchr(line + 1, '\n') : NULL;
+	line = task_status_field(&status, "NSpid");
+	end = line ? strchr(line, '\n') : NULL;
 	while (end && end > line && end[-1] != '\t')
 		end--;
 	if (end)

@@ -15,7 +15,6 @@
 #include "proc/stop.h"
 #include "tracing/internal.h"
 
-#define STOP_LIMIT_NS 1000000000ll
 #define TRY_NS 3000000000ll
 #define PAUSE_NS 2000000
 /* Pages that are written in one stop: 2 us each. */
