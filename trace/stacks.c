@@ -61,23 +61,24 @@ void stacks_close(struct stacks *stacks)
 {
 	forget(stacks);
 	vec_release(&stacks->chain);
-	vec_release(&stacks->sps);
+	vec_release(&stacks->frames);
 	vec_release(&stacks->threads);
 	symbols_free(stacks->symbols);
 	stacks->symbols = NULL;
 }
 
-static void push(struct stacks *stacks, const struct symbol *symbol, taddr sp)
+static void push(struct stacks *stacks, const struct symbol *symbol,
+		 const struct unwind_frame *frame)
 {
 	const struct symbol **place = symbol ? vec_push(&stacks->chain) : NULL;
-	taddr *sp_place = place ? vec_push(&stacks->sps) : NULL;
+	struct unwind_frame *frame_place = place ? vec_push(&stacks->frames) : NULL;
 
-	if (!sp_place) {
+	if (!frame_place) {
 		stacks->oom = true;
 		return;
 	}
 	*place = symbol;
-	*sp_place = sp;
+	*frame_place = *frame;
 }
 
 /* In place of the chain's beginning, which isn't known. */
@@ -85,7 +86,8 @@ static void push_mark(struct stacks *stacks, bool cut)
 {
 	stacks->cut += cut;
 	stacks->lost += !cut;
-	push(stacks, cut ? stacks->cut_mark : stacks->lost_mark, stacks->end_sp);
+	push(stacks, cut ? stacks->cut_mark : stacks->lost_mark,
+	     &(struct unwind_frame){ .sp = stacks->end_sp });
 }
 
 /* The tracer's own code between a traced function and its caller. */
@@ -104,7 +106,7 @@ static bool add_frame(void *ctx, const struct unwind_frame *frame)
 	struct stacks *stacks = ctx;
 
 	if (!is_thunk(stacks, frame->pc))
-		push(stacks, symbols_at(stacks->symbols, frame->pc - frame->is_call), frame->sp);
+		push(stacks, symbols_at(stacks->symbols, frame->pc - frame->is_call), frame);
 	return !stacks->oom;
 }
 
@@ -165,10 +167,11 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct us
 	enum unwind_end end;
 	bool cut = false;
 
-	stacks->chain.n = stacks->sps.n = 0;
+	stacks->chain.n = stacks->frames.n = 0;
 	stacks->in_kernel = (note->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (stacks->in_kernel)
-		push(stacks, stacks->kernel_mark, note->regs.value[DWARF_SP]);
+		push(stacks, stacks->kernel_mark,
+		     &(struct unwind_frame){ .sp = note->regs.value[DWARF_SP] });
 	if (!note->has_regs)
 		return stacks->oom ? uspl_fail_nomem(err) : 0;
 	refresh_for(stacks, note->regs.value[DWARF_PC]);
@@ -188,7 +191,7 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct us
 int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs, struct uspl_err *err)
 {
 	refresh_for(stacks, regs->value[DWARF_PC]);
-	stacks->chain.n = stacks->sps.n = 0;
+	stacks->chain.n = stacks->frames.n = 0;
 	stacks->in_kernel = false;
 	if (follow(stacks, regs) != UNWIND_COMPLETE)
 		push_mark(stacks, false);

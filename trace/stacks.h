@@ -28,7 +28,7 @@ struct stacks {
 	uint64_t code_sum;                 /* which code was mapped then; 0: not asked yet */
 	size_t copied;                     /* how much of a stack each sample has */
 	VEC(const struct symbol *) chain;  /* of the last stacks_follow, innermost first */
-	VEC(taddr) sps;                    /* where each of them begins: its stack pointer */
+	VEC(struct unwind_frame) frames;   /* the same as addresses: pc is 0 where it isn't known */
 	taddr end_sp;                      /* behind the last of them nothing was followed */
 	VEC(struct stacks_thread) threads; /* that were asked for */
 	uint64_t cut, lost; /* chains whose beginning isn't known, see stacks_follow */

@@ -136,17 +136,24 @@ static void cut_version(char *name)
 		*at = '\0';
 }
 
+/* NULL if the module's symbols say nothing of pc. */
+static const struct image_sym *find_sym(struct symbols *symbols, const struct module *module,
+					taddr pc)
+{
+	struct image **image = &symbols->images.items[module - symbols->modules.items];
+
+	if (!*image && module_image(symbols->proc, module, image, NULL) != 0)
+		return NULL;
+	return image_sym_at(*image, pc);
+}
+
 static const struct symbol *of_module(struct symbols *symbols, const struct module *module,
 				      taddr pc)
 {
-	size_t i = (size_t)(module - symbols->modules.items);
-	struct image **image = &symbols->images.items[i];
-	const struct image_sym *sym = NULL;
+	const struct image_sym *sym = find_sym(symbols, module, pc);
 	auto_free char *plain = NULL;
 	auto_buf struct buf unnamed = { 0 };
 
-	if (*image || module_image(symbols->proc, module, image, NULL) == 0)
-		sym = image_sym_at(*image, pc);
 	if (sym) {
 		plain = demangle_name(sym->name);
 		if (plain)
@@ -198,6 +205,18 @@ const struct symbol *symbols_at(struct symbols *symbols, taddr pc)
 	if (!cached->symbol || cached->pc != pc)
 		*cached = (struct cached){ pc, look_up(symbols, pc) };
 	return cached->symbol;
+}
+
+bool symbols_function(struct symbols *symbols, taddr pc, taddr *ret_start, uint64_t *ret_size)
+{
+	const struct module *module = module_at(&symbols->modules, pc);
+	const struct image_sym *sym = module ? find_sym(symbols, module, pc) : NULL;
+
+	if (!sym)
+		return false;
+	*ret_start = sym->addr;
+	*ret_size = sym->size;
+	return true;
 }
 
 const struct symbol *symbols_mark(struct symbols *symbols, const char *name)

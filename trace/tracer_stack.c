@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "proc/asleep.h"
 #include "trace/sampling.h"
+#include "trace/stack_lines.h"
 #include "trace/trace.h"
 
 #define ALARM_MAX 100
@@ -24,22 +24,6 @@
 /* Of an entry of pagemap: the page is in memory, or was and is swapped out (proc(5)). */
 #define PAGE_PRESENT (1ull << 63)
 #define PAGE_SWAPPED (1ull << 62)
-
-struct frame {
-	const struct symbol *symbol;
-	taddr sp;
-};
-
-struct stack {
-	pid_t tid;
-	const struct symbol *thread;
-	taddr bottom, top; /* how far it may go, and where it begins */
-	taddr sp;          /* the deepest that was seen */
-	taddr touched;     /* the lowest word that was used, seen or not */
-	bool unlimited;    /* `bottom` is only how far we look */
-	bool alarmed;
-	VEC(struct frame) frames; /* innermost first */
-};
 
 struct stack_tracer {
 	/* Options. */
@@ -136,6 +120,18 @@ static struct stack *stack_of(struct stack_tracer *tracer, pid_t tid, taddr sp)
 	return NULL;
 }
 
+static struct frame frame_of(const struct stacks *stacks, size_t i)
+{
+	const struct unwind_frame *at = &stacks->frames.items[i];
+	struct frame frame = { .symbol = stacks->chain.items[i], .sp = at->sp };
+	taddr start;
+
+	frame.known = symbols_function(stacks->symbols, at->pc - at->is_call, &start, &frame.size);
+	if (frame.known)
+		frame.offset = at->pc - start;
+	return frame;
+}
+
 /* The chain that was just followed is the deepest of the thread. */
 static int keep_frames(struct stack_tracer *tracer, struct stack *stack, taddr sp)
 {
@@ -150,7 +146,7 @@ static int keep_frames(struct stack_tracer *tracer, struct stack *stack, taddr s
 
 		if (!frame)
 			return uspl_fail_nomem(tracer->err);
-		*frame = (struct frame){ stacks->chain.items[i], stacks->sps.items[i] };
+		*frame = frame_of(stacks, i);
 	}
 	return 0;
 }
@@ -255,60 +251,6 @@ static void find_all_touched(struct stack_tracer *tracer)
 		find_touched(tracer->watch->proc, pagemap, stack);
 }
 
-/* Of a stack without a limit nothing is ever a share. */
-static double percent(const struct stack *stack)
-{
-	if (stack->unlimited)
-		return 0;
-	return 100.0 * (double)(stack->top - stack->touched) / (double)(stack->top - stack->bottom);
-}
-
-static void print_text(struct buf *out, const struct stack *stack)
-{
-	buf_addf(out,
-		 "# thread %d (%s): %" PRIu64 " bytes deep, %" PRIu64 " touched, of %" PRIu64
-		 " KB (%.2f %%)\n"
-		 "#        Depth    Size   Location    (%zu entries)\n"
-		 "#        -----    ----   --------\n",
-		 stack->tid, stack->thread->name, stack->top - stack->sp,
-		 stack->top - stack->touched, (stack->top - stack->bottom) / 1024, percent(stack),
-		 stack->frames.n);
-	for (size_t i = 0; i < stack->frames.n; i++) {
-		const struct frame *frame = &stack->frames.items[i];
-		taddr next = i + 1 < stack->frames.n ? frame[1].sp : stack->top;
-
-		buf_addf(out, "%4zu) %9" PRIu64 " %7" PRIu64 "   %s\n", i, stack->top - frame->sp,
-			 next - frame->sp, frame->symbol->name);
-	}
-}
-
-static void print_json(struct buf *out, const struct stack *stack)
-{
-	auto_json struct json json = { 0 };
-
-	json_open(&json, NULL, '{');
-	json_number(&json, "tid", stack->tid);
-	json_string(&json, "thread", stack->thread->name);
-	json_number(&json, "depth", (int64_t)(stack->top - stack->sp));
-	json_number(&json, "touched", (int64_t)(stack->top - stack->touched));
-	json_number(&json, "limit", (int64_t)(stack->top - stack->bottom));
-	json_open(&json, "frames", '[');
-	for (size_t i = 0; i < stack->frames.n; i++) {
-		const struct frame *frame = &stack->frames.items[i];
-		taddr next = i + 1 < stack->frames.n ? frame[1].sp : stack->top;
-
-		json_open(&json, NULL, '{');
-		json_string(&json, "function", frame->symbol->name);
-		json_string(&json, "module", frame->symbol->module);
-		json_number(&json, "depth", (int64_t)(stack->top - frame->sp));
-		json_number(&json, "size", (int64_t)(next - frame->sp));
-		json_close(&json, '}');
-	}
-	json_close(&json, ']');
-	json_close(&json, '}');
-	buf_addf(out, "%s\n", json_text(&json));
-}
-
 /* An alarm is for people, whatever the output is: it goes to the messages. */
 static void sound_alarms(struct stack_tracer *tracer)
 {
@@ -317,12 +259,12 @@ static void sound_alarms(struct stack_tracer *tracer)
 	vec_for_each (&tracer->stacks, stack) {
 		auto_buf struct buf text = { 0 };
 
-		if (stack->alarmed || percent(stack) < tracer->alarm)
+		if (stack->alarmed || stack_percent(stack) < tracer->alarm)
 			continue;
 		stack->alarmed = true;
 		buf_addf(&text, "alarm: thread %d (%s) has used %.2f %% of its stack\n", stack->tid,
-			 stack->thread->name, percent(stack));
-		print_text(&text, stack);
+			 stack->thread->name, stack_percent(stack));
+		stack_add_text(&text, stack);
 		fputs(buf_str(&text), stderr);
 	}
 }
@@ -370,9 +312,9 @@ static int end_stacks(struct watch *watch, struct uspl_err *err)
 		if (!stack->frames.n)
 			continue;
 		if (watch->format == &format_text)
-			print_text(&watch->out, stack);
+			stack_add_text(&watch->out, stack);
 		else
-			print_json(&watch->out, stack);
+			stack_add_json(&watch->out, stack);
 	}
 	sampling_add_losses(&tracer->sampling, &losses);
 	watch_print_losses(watch, &losses);

@@ -71,6 +71,21 @@ gdb_depth() {
 	[ "$(value .depth)" = "$(gdb_depth)" ] || fail "gdb says $(gdb_depth)"
 }
 
+@test "where in each function, as gdb says it" {
+	tool uspl-trace start --tracer=stack --time=0.3 "$TARGET"
+	# gdb has "function + offset", in decimal, for each return address.
+	gdb -nx -batch -p "$TARGET" -ex 'set print symbol-filename off' \
+		-ex 'python
+f = gdb.newest_frame()
+while f:
+    print("frame", gdb.execute("info symbol %d" % f.pc(), to_string=True).split(" in section")[0])
+    f = f.older()' 2> /dev/null | sed -nE 's/^frame ((serve|main) .*)/\1/p' > "$BATS_TEST_TMPDIR/by_gdb"
+	sed -nE 's/^ +[0-9]+\) +[0-9]+ +[0-9]+   (serve|main)\+0x([0-9a-f]+)\/0x[0-9a-f]+$/\1 \2/p' <<< "$output" |
+		while read -r name offset; do echo "$name + $((16#$offset))"; done > "$BATS_TEST_TMPDIR/by_us"
+	[ "$(wc -l < "$BATS_TEST_TMPDIR/by_us")" = 2 ] || fail 'not both' || return
+	diff "$BATS_TEST_TMPDIR/by_gdb" "$BATS_TEST_TMPDIR/by_us" || fail 'gdb sees others'
+}
+
 @test "too short to be seen, it has touched the stack" {
 	watch_begin stack --freq=1 --format=json
 	expect_answer 'once-heap 50' 1
@@ -82,9 +97,9 @@ gdb_depth() {
 	watch_begin stack
 	expect_answer 'thread-heap 3' 3
 	watch_end
-	[ "$(grep -cE '^ +[0-9]+\) +[0-9]+ +4[0-9]{3}   heap_up$' <<< "$output")" = 3 ] || fail levels
+	[ "$(grep -cE '^ +[0-9]+\) +[0-9]+ +4[0-9]{3}   heap_up\+0x[0-9a-f]+/0x[0-9a-f]+$' <<< "$output")" = 3 ] || fail levels
 	expect_output '# thread [0-9]+ \(target-[0-9]+\): [0-9]+ bytes deep, [0-9]+ touched, of 8192 KB \([0-9.]+ %\)'
-	expect_output ' clone3?$|   clone3?'
+	expect_output ' clone3?\+0x'
 }
 
 @test "an alarm at a share of the limit, at once" {
