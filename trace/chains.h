@@ -11,5 +11,8 @@
  */
 int chains_add(struct tally *tally, const struct uspl_lock_chain *chain, const char *indent,
 	       struct buf *out, struct uspl_err *err) uspl_must_check;
+/* The same as an array of strings in an open object; nothing where none was kept. */
+int chains_add_json(struct tally *tally, const struct uspl_lock_chain *chain, const char *key,
+		    struct json *json, struct uspl_err *err) uspl_must_check;
 
 #endif

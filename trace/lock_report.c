@@ -43,9 +43,19 @@ void lock_table_release(struct lock_table *table)
 	table->items = NULL;
 }
 
-double lock_us(const struct tally *tally, uint64_t ticks)
+int lock_table_json(struct tally *tally, const struct lock_table *table,
+		    int (*add)(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+			       struct uspl_err *err),
+		    struct buf *out, struct uspl_err *err)
 {
-	return (double)ticks * tally->ns_per_tick / 1e3;
+	auto_json struct json json = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < table->n; i++) {
+		rc = add(tally, &table->items[i], &json, err);
+		tally_take_json(&json, out);
+	}
+	return rc;
 }
 
 int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const char *what,
@@ -54,8 +64,21 @@ int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const ch
 	if (!lock->hold_max)
 		return 0;
 	buf_addf(out, "    %s for %.3f us by thread %d, from ", what,
-		 lock_us(tally, lock->hold_max), (int)lock->hold_tid);
+		 tally_us(tally, lock->hold_max), (int)lock->hold_tid);
 	places_add_caller(&tally->places, lock->hold_site, out);
 	buf_addstr(out, " to\n");
 	return chains_add(tally, &lock->chain, "        ", out, err);
+}
+
+int lock_json_longest(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+		      struct uspl_err *err)
+{
+	auto_buf struct buf from = { 0 };
+
+	if (!lock->hold_max)
+		return 0;
+	places_add_caller(&tally->places, lock->hold_site, &from);
+	json_number(json, "longest_tid", (int64_t)lock->hold_tid);
+	json_string(json, "longest_from", buf_str(&from));
+	return chains_add_json(tally, &lock->chain, "longest_to", json, err);
 }

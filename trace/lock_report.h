@@ -15,10 +15,16 @@ struct lock_table {
 int lock_table_read(const struct tally *tally, struct lock_table *ret,
 		    struct uspl_err *err) uspl_must_check;
 void lock_table_release(struct lock_table *table);
+/* Appends a line of JSON for each of the table. */
+int lock_table_json(struct tally *tally, const struct lock_table *table,
+		    int (*add)(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+			       struct uspl_err *err),
+		    struct buf *out, struct uspl_err *err) uspl_must_check;
 /* Appends who held it longest, from where to where, and the chain of calls at its end. */
 int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const char *what,
 		     struct buf *out, struct uspl_err *err) uspl_must_check;
-/* Ticks as microseconds. */
-double lock_us(const struct tally *tally, uint64_t ticks);
+/* Adds the same to an open object. */
+int lock_json_longest(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+		      struct uspl_err *err) uspl_must_check;
 
 #endif

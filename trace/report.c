@@ -120,11 +120,26 @@ static void print_json(const struct reader *reader, const totals_vec *all)
 	}
 }
 
+static int choose_form(const struct tracer *tracer, const char *name, bool *json,
+		       struct uspl_err *err)
+{
+	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json };
+	const struct format *format;
+	int rc = format_choose(tracer, formats, name, &format, err);
+
+	if (!rc)
+		*json = format == &format_json;
+	return rc;
+}
+
 int trace_report(int argc, char **argv, struct uspl_err *err)
 {
 	bool json = false;
+	const char *form = NULL;
 	const struct cli_option table[] = {
-		{ 0, "json", NULL, CLI_FLAG, &json, "print a JSON object for each function" },
+		{ 0, "json", NULL, CLI_FLAG, &json,
+		  "print JSON: an object for each function, or each line" },
+		{ 0, "format", "NAME", CLI_STRING, &form, "'text' (default) or 'json', the same" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace report",
@@ -137,11 +152,10 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	totals_vec all = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
 
+	if (rc == CLI_GO_ON && form)
+		rc = choose_form(tracer_of(&reader.view.session), form, &json, err);
 	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->tally) {
-		rc = json ? uspl_fail(err, USPL_E_UNSUPPORTED,
-				      "the tracer '%s' reports as text only",
-				      tracer_of(&reader.view.session)->name)
-			  : tally_report(tracer_of(&reader.view.session), reader.log.pid, err);
+		rc = tally_report(tracer_of(&reader.view.session), reader.log.pid, json, err);
 		reader_release(&reader);
 		return rc;
 	}

@@ -23,8 +23,8 @@ void stack_add_text(struct buf *out, const struct stack *stack)
 		 "#        Depth    Size   Location    (%zu entries)\n"
 		 "#        -----    ----   --------\n",
 		 stack->tid, stack->thread->name, stack->top - stack->sp,
-		 stack->top - stack->touched, (stack->top - stack->bottom) / 1024, stack_percent(stack),
-		 stack->frames.n);
+		 stack->top - stack->touched, (stack->top - stack->bottom) / 1024,
+		 stack_percent(stack), stack->frames.n);
 	for (size_t i = 0; i < stack->frames.n; i++) {
 		const struct frame *frame = &stack->frames.items[i];
 		taddr next = i + 1 < stack->frames.n ? frame[1].sp : stack->top;

@@ -169,6 +169,19 @@ static void close_tally(struct tally *tally)
 	view_release(&tally->view);
 }
 
+double tally_us(const struct tally *tally, uint64_t ticks)
+{
+	return (double)ticks * tally->ns_per_tick / 1e3;
+}
+
+void tally_take_json(struct json *json, struct buf *out)
+{
+	buf_addf(out, "%s\n", json_text(json));
+	out->oom |= json->buf.oom;
+	json_release(json);
+	*json = (struct json){ 0 };
+}
+
 /* What a listener couldn't follow is said, and whether it is halted. */
 static void add_state(const struct tally *tally, struct buf *out)
 {
@@ -182,23 +195,26 @@ static void add_state(const struct tally *tally, struct buf *out)
 			 (unsigned long long)desk->missed);
 }
 
-int tally_report(const struct tracer *tracer, pid_t pid, struct uspl_err *err)
+int tally_report(const struct tracer *tracer, pid_t pid, bool json, struct uspl_err *err)
 {
 	struct tally tally = { 0 };
-	auto_buf struct buf out = { 0 };
+	auto_buf struct buf out = { 0 }, state = { 0 };
 	int rc = open_tally(pid, &tally, err);
 
 	if (!rc && tally.desk.head.job != tracer->tally->job)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
-	if (!rc) {
+	if (!rc && !json)
 		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally.seconds);
-		rc = tracer->tally->report(&tally, &out, err);
-		add_state(&tally, &out);
+	if (!rc) {
+		rc = tracer->tally->report(&tally, json, &out, err);
+		add_state(&tally, &state);
 	}
 	if (!rc && out.oom)
 		rc = uspl_fail_nomem(err);
-	if (!rc)
+	if (!rc) {
 		fputs(buf_str(&out), stdout);
+		fputs(buf_str(&state), json ? stderr : stdout);
+	}
 	close_tally(&tally);
 	return rc;
 }

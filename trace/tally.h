@@ -6,6 +6,7 @@
 #ifndef USPL_TRACE_TALLY_H
 #define USPL_TRACE_TALLY_H
 
+#include "base/json.h"
 #include "trace/places.h"
 #include "trace/tracer.h"
 #include "trace/trace.h"
@@ -31,14 +32,19 @@ struct tracer_tally {
 		       struct uspl_listen_site *site);
 	/* Asked when all functions were: a failure ends the start. NULL: nothing to ask. */
 	int (*check)(void *state, struct uspl_err *err);
-	/* Appends what there is to say. */
-	int (*report)(struct tally *tally, struct buf *out, struct uspl_err *err);
+	/* Appends what there is to say, for people or as JSON objects, one to a line. */
+	int (*report)(struct tally *tally, bool json, struct buf *out, struct uspl_err *err);
 };
 
 /* USPL_E_UNSUPPORTED if a session's tracer has sums instead of records. */
 int tally_refuse(const struct tracer *tracer, struct uspl_err *err) uspl_must_check;
 /* Prints the report of a process whose session has this tracer, of the third sort. */
-int tally_report(const struct tracer *tracer, pid_t pid, struct uspl_err *err) uspl_must_check;
+int tally_report(const struct tracer *tracer, pid_t pid, bool json,
+		 struct uspl_err *err) uspl_must_check;
+/* Ticks as microseconds. */
+double tally_us(const struct tally *tally, uint64_t ticks);
+/* Ends a line of JSON: appends it to out, and empties it for the next. */
+void tally_take_json(struct json *json, struct buf *out);
 /* Reads what the job has of its own for one thread. */
 int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len,
 		      struct uspl_err *err) uspl_must_check;

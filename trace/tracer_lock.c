@@ -85,13 +85,16 @@ static int check(void *ctx, struct uspl_err *err)
 	return 0;
 }
 
+static const char *kind_of(const struct uspl_lock *lock)
+{
+	return lock->kind < ARRAY_SIZE(kinds) ? kinds[lock->kind] : kinds[0];
+}
+
 static void add_line(struct tally *tally, const struct uspl_lock *lock, struct buf *out)
 {
-	const char *kind = lock->kind < ARRAY_SIZE(kinds) ? kinds[lock->kind] : kinds[0];
-
 	buf_addf(out, "%10llu %13.3f %13.3f %13.3f %13.3f  %-6s  ", (unsigned long long)lock->taken,
-		 lock_us(tally, lock->held), lock_us(tally, lock->hold_max),
-		 lock_us(tally, lock->waited), lock_us(tally, lock->wait_max), kind);
+		 tally_us(tally, lock->held), tally_us(tally, lock->hold_max),
+		 tally_us(tally, lock->waited), tally_us(tally, lock->wait_max), kind_of(lock));
 	places_add_object(&tally->places, lock->addr, out);
 	buf_addstr(out, "\n");
 }
@@ -100,17 +103,48 @@ static void add_longest_wait(struct tally *tally, const struct uspl_lock *lock, 
 {
 	if (!lock->wait_max)
 		return;
-	buf_addf(out, "    waited for %.3f us by thread %d, in ", lock_us(tally, lock->wait_max),
+	buf_addf(out, "    waited for %.3f us by thread %d, in ", tally_us(tally, lock->wait_max),
 		 (int)lock->wait_tid);
 	places_add_caller(&tally->places, lock->wait_site, out);
 	buf_addstr(out, "\n");
 }
 
-static int report(struct tally *tally, struct buf *out, struct uspl_err *err)
+static int json_add_lock(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+			 struct uspl_err *err)
+{
+	auto_buf struct buf name = { 0 }, waiter = { 0 };
+	int rc;
+
+	places_add_object(&tally->places, lock->addr, &name);
+	json_open(json, NULL, '{');
+	json_string(json, "lock", buf_str(&name));
+	json_address(json, "address", lock->addr);
+	json_string(json, "kind", kind_of(lock));
+	json_number(json, "taken", (int64_t)lock->taken);
+	json_decimal(json, "held_us", tally_us(tally, lock->held), 3);
+	json_decimal(json, "longest_us", tally_us(tally, lock->hold_max), 3);
+	rc = lock_json_longest(tally, lock, json, err);
+	json_decimal(json, "waited_us", tally_us(tally, lock->waited), 3);
+	json_decimal(json, "longest_wait_us", tally_us(tally, lock->wait_max), 3);
+	if (lock->wait_max) {
+		places_add_caller(&tally->places, lock->wait_site, &waiter);
+		json_number(json, "longest_wait_tid", (int64_t)lock->wait_tid);
+		json_string(json, "longest_wait_in", buf_str(&waiter));
+	}
+	json_close(json, '}');
+	return rc;
+}
+
+static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
 {
 	struct lock_table table = { 0 };
 	int rc = lock_table_read(tally, &table, err);
 
+	if (json) {
+		rc = rc ? rc : lock_table_json(tally, &table, json_add_lock, out, err);
+		lock_table_release(&table);
+		return rc;
+	}
 	buf_addf(out, "%10s %13s %13s %13s %13s  %-6s  %s\n", "TAKEN", "HELD us", "LONGEST us",
 		 "WAITED us", "LONGEST us", "KIND", "LOCK");
 	for (size_t i = 0; !rc && i < table.n && i < SHOWN; i++) {

@@ -78,54 +78,115 @@ static int check(void *ctx, struct uspl_err *err)
 	return 0;
 }
 
-static double us(const struct tally *tally, uint64_t ticks)
+/* A thread that has queued or run items. */
+struct worker {
+	char label[80];
+	struct uspl_pool_thread own;
+};
+
+/* A mean, of those whose queueing was seen. */
+static double late_us(const struct tally *tally, const struct uspl_pool_thread *own)
 {
-	return (double)ticks * tally->ns_per_tick / 1e3;
+	return own->timed ? tally_us(tally, own->late) / (double)own->timed : 0;
 }
 
-static void add_worker(const struct tally *tally, pid_t tid, const struct uspl_pool_thread *worker,
-		       struct buf *out)
+static void add_worker(const struct tally *tally, const struct worker *worker, struct buf *out)
 {
-	char name[64], label[80];
+	const struct uspl_pool_thread *own = &worker->own;
 
-	thread_name(tally->view.proc, tid, name, sizeof(name));
-	snprintf(label, sizeof(label), "%s-%d", name, (int)tid);
-	buf_addf(out, "%24s %9llu %9llu %13.3f %13.3f %13.3f %13.3f\n", label,
-		 (unsigned long long)worker->queued, (unsigned long long)worker->run,
-		 us(tally, worker->ran), us(tally, worker->ran_max),
-		 worker->timed ? us(tally, worker->late) / (double)worker->timed : 0,
-		 us(tally, worker->late_max));
+	buf_addf(out, "%24s %9llu %9llu %13.3f %13.3f %13.3f %13.3f\n", worker->label,
+		 (unsigned long long)own->queued, (unsigned long long)own->run,
+		 tally_us(tally, own->ran), tally_us(tally, own->ran_max), late_us(tally, own),
+		 tally_us(tally, own->late_max));
 }
 
-static int report(struct tally *tally, struct buf *out, struct uspl_err *err)
+static void json_add_worker(const struct tally *tally, const struct worker *worker, struct buf *out)
+{
+	const struct uspl_pool_thread *own = &worker->own;
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "thread", worker->label);
+	json_number(&json, "queued", (int64_t)own->queued);
+	json_number(&json, "run", (int64_t)own->run);
+	json_decimal(&json, "run_us", tally_us(tally, own->ran), 3);
+	json_decimal(&json, "longest_us", tally_us(tally, own->ran_max), 3);
+	json_decimal(&json, "latency_us", late_us(tally, own), 3);
+	json_decimal(&json, "longest_latency_us", tally_us(tally, own->late_max), 3);
+	json_close(&json, '}');
+	tally_take_json(&json, out);
+}
+
+/* *ret_any is false for a thread that has to do with no items. */
+static int read_worker(const struct tally *tally, size_t i, struct worker *ret, bool *ret_any,
+		       struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &tally->view.session.regions.items[0].head;
+	struct uspl_trace_ring ring;
+	char name[64];
+	int rc = tally_read_thread(tally, i, &ret->own, sizeof(ret->own), err);
+
+	if (!rc)
+		rc = proc_read(tally->view.proc, head->rings + i * head->ring_bytes, &ring,
+			       sizeof(ring), err);
+	if (rc)
+		return rc;
+	thread_name(tally->view.proc, (pid_t)ring.tid, name, sizeof(name));
+	snprintf(ret->label, sizeof(ret->label), "%s-%d", name, (int)ring.tid);
+	*ret_any = ret->own.queued || ret->own.run;
+	return 0;
+}
+
+/* Items that nobody has begun yet. */
+static uint64_t waiting(const struct uspl_pool *own)
+{
+	return own->queued > own->begun ? own->queued - own->begun : 0;
+}
+
+static void add_head(const struct uspl_pool *own, struct buf *out)
+{
+	buf_addf(out, "# items: %llu queued, %llu begun, %llu done; %llu waiting, at most %llu\n",
+		 (unsigned long long)own->queued, (unsigned long long)own->begun,
+		 (unsigned long long)own->done, (unsigned long long)waiting(own),
+		 (unsigned long long)own->waiting_max);
+	if (own->unmatched)
+		buf_addf(out, "# %llu items were run that weren't seen queued\n",
+			 (unsigned long long)own->unmatched);
+	buf_addf(out, "%24s %9s %9s %13s %13s %13s %13s\n", "THREAD", "QUEUED", "RUN", "RUN us",
+		 "LONGEST us", "LATENCY us", "LONGEST us");
+}
+
+static void json_add_head(const struct uspl_pool *own, struct buf *out)
+{
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "queued", (int64_t)own->queued);
+	json_number(&json, "begun", (int64_t)own->begun);
+	json_number(&json, "done", (int64_t)own->done);
+	json_number(&json, "waiting", (int64_t)waiting(own));
+	json_number(&json, "waiting_max", (int64_t)own->waiting_max);
+	json_number(&json, "unmatched", (int64_t)own->unmatched);
+	json_close(&json, '}');
+	tally_take_json(&json, out);
+}
+
+static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
+{
 	struct uspl_pool own;
 	int rc = proc_read(tally->view.proc, tally->own, &own, offsetof(struct uspl_pool, items),
 			   err);
 
 	if (rc)
 		return rc;
-	buf_addf(out, "# items: %llu queued, %llu begun, %llu done; %llu waiting, at most %llu\n",
-		 (unsigned long long)own.queued, (unsigned long long)own.begun,
-		 (unsigned long long)own.done,
-		 (unsigned long long)(own.queued > own.begun ? own.queued - own.begun : 0),
-		 (unsigned long long)own.waiting_max);
-	if (own.unmatched)
-		buf_addf(out, "# %llu items were run that weren't seen queued\n",
-			 (unsigned long long)own.unmatched);
-	buf_addf(out, "%24s %9s %9s %13s %13s %13s %13s\n", "THREAD", "QUEUED", "RUN", "RUN us",
-		 "LONGEST us", "LATENCY us", "LONGEST us");
+	(json ? json_add_head : add_head)(&own, out);
 	for (size_t i = 0; !rc && i < tally->n_threads; i++) {
-		struct uspl_trace_ring ring;
-		struct uspl_pool_thread worker;
+		struct worker worker;
+		bool any = false;
 
-		rc = tally_read_thread(tally, i, &worker, sizeof(worker), err);
-		if (!rc)
-			rc = proc_read(tally->view.proc, head->rings + i * head->ring_bytes, &ring,
-				       sizeof(ring), err);
-		if (!rc && (worker.queued || worker.run))
-			add_worker(tally, (pid_t)ring.tid, &worker, out);
+		rc = read_worker(tally, i, &worker, &any, err);
+		if (!rc && any)
+			(json ? json_add_worker : add_worker)(tally, &worker, out);
 	}
 	return rc;
 }

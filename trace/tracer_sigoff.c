@@ -45,17 +45,39 @@ static void add_signals(uint64_t mask, struct buf *out)
 	}
 }
 
-static int report(struct tally *tally, struct buf *out, struct uspl_err *err)
+static int json_add_span(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+			 struct uspl_err *err)
+{
+	auto_buf struct buf signals = { 0 };
+	int rc;
+
+	add_signals(lock->signals, &signals);
+	json_open(json, NULL, '{');
+	json_string(json, "signals", buf_str(&signals));
+	json_number(json, "spans", (int64_t)lock->taken);
+	json_decimal(json, "total_us", tally_us(tally, lock->held), 3);
+	json_decimal(json, "longest_us", tally_us(tally, lock->hold_max), 3);
+	rc = lock_json_longest(tally, lock, json, err);
+	json_close(json, '}');
+	return rc;
+}
+
+static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
 {
 	struct lock_table table = { 0 };
 	int rc = lock_table_read(tally, &table, err);
 
+	if (json) {
+		rc = rc ? rc : lock_table_json(tally, &table, json_add_span, out, err);
+		lock_table_release(&table);
+		return rc;
+	}
 	buf_addf(out, "%10s %13s %13s  %s\n", "SPANS", "TOTAL us", "LONGEST us", "SIGNALS");
 	for (size_t i = 0; !rc && i < table.n && i < SHOWN; i++) {
 		const struct uspl_lock *lock = &table.items[i];
 
 		buf_addf(out, "%10llu %13.3f %13.3f  ", (unsigned long long)lock->taken,
-			 lock_us(tally, lock->held), lock_us(tally, lock->hold_max));
+			 tally_us(tally, lock->held), tally_us(tally, lock->hold_max));
 		add_signals(lock->signals, out);
 		buf_addstr(out, "\n");
 		rc = lock_add_longest(tally, lock, "blocked", out, err);

@@ -46,6 +46,24 @@ expect_site() {
 	expect_trace_stops
 }
 
+@test "the same as JSON, not cut short" {
+	trace start --tracer=alloc
+	ask 'malloc 300' > /dev/null
+	ask 'free 200' > /dev/null
+	trace report --format=json
+	expect_status 0
+	[ "$(jq -rs 'map(select(.site and (.site | startswith("by_malloc"))))[0] | "\(.live_bytes) \(.live_blocks) \(.bytes) \(.calls)"' <<< "$output")" = '100000 100 300000 300' ] ||
+		fail 'the site' || return
+	[ "$(jq -rs '.[0] | .live_bytes >= 100000 and .peak_bytes > 290000 and .peak_bytes < 310000' <<< "$output")" = true ] || fail 'sums' || return
+	# All that sites have is what there is.
+	[ "$(jq -rs '.[0].bytes == (map(select(.site) | .bytes) | add) and .[0].calls == (map(select(.site) | .calls) | add)' <<< "$output")" = true ] || fail 'sites' || return
+	[ "$(jq -rs 'map(select(.size_below == 1024))[0].blocks' <<< "$output")" = 300 ] || fail 'sizes' || return
+	trace report --format=chrome
+	expect_status 1
+	expect_message "has no format 'chrome'"
+	expect_trace_stops
+}
+
 @test "each function that allocates; operator new isn't its malloc" {
 	trace start --tracer=alloc
 	ask 'calloc 50' > /dev/null
