@@ -6,7 +6,7 @@
  * uspl_trace_control) at a fixed distance. docs/trace.md explains the parts; include/uspl/trace_abi.h has the layouts.
  *
  * E is the address of the return address of the traced call; what belongs to it (its slot, 16 bytes) lies at 2 * E without bit
- * USPL_TRACE_SHADOW_BIT: the return address, and the time of the call. Compilers align the stack to 16 bytes only for calls of functions that
+ * USPL_TRACE_SHADOW_BIT, but for the bits in which the session's shadow differs: the return address, and the time of the call. Compilers align the stack to 16 bytes only for calls of functions that
  * need it: return addresses may lie 8 bytes apart, their slots then lie 16 apart.
  *
  * Every register but the flags is kept. What interrupts us (a signal handler that makes traced calls) may use the same thread's entry:
@@ -16,13 +16,17 @@
 #include "uspl/trace_abi.h"
 
 #define SYS_MMAP 9
+#define SYS_RT_SIGPROCMASK 14
+#define SYS_NANOSLEEP 35
 #define SYS_GETTID 186
+#define SIG_SETMASK 2
 #define PROT_RW 3
 #define MAP_SHADOW 0x104022		/* private, anonymous, noreserve, fixed_noreplace */
-#define SPINS 2000
+#define CLAIM_NS 50000			/* between two looks whether another thread is done */
 #define OP_CALL 0xe8
 #define OP_JMP 0xe9
 #define OP_PUSH 0x68
+#define LEA_8_RSP 0x24648d48		/* the first four bytes of lea 8(%rsp), %rsp */
 
 	.section .rodata.uspl_trace, "a"
 	.global uspl_trace_begin, uspl_trace_end
@@ -47,6 +51,7 @@ uspl_trace_begin:
 .macro SLOT reg
 	add	\reg, \reg
 	btr	$USPL_TRACE_SHADOW_BIT, \reg
+	xor	control + TC_SHADOW(%rip), \reg
 .endm
 
 /* The address of the entry at the thread pointer's home place; \thread holds the thread pointer. */
@@ -175,24 +180,26 @@ thunk_under:
 	and	$(USPL_TRACE_THUNK - 1), %eax
 	cmp	$USPL_TRACE_THUNK_RETURN, %eax
 	jne	9f
+	cmpb	$OP_CALL, -15(%rdx)
+	jne	9f
+	cmpl	$LEA_8_RSP, -10(%rdx)
+	jne	9f
 	cmpb	$OP_CALL, -5(%rdx)
 	jne	9f
 	cmpb	$OP_PUSH, (%rdx)
 	jne	9f
 	cmpb	$OP_JMP, 5(%rdx)
 	jne	9f
+	/* Its session's shadow is told by the control page of the runtime that it calls first. */
+	movslq	-14(%rdx), %rax
+	lea	-10(%rdx, %rax), %rsi
+	and	$-USPL_TRACE_CONTROL, %rsi
 	mov	1(%rdx), %eax
 	mov	%rcx, %rdx
-	SLOT	%rdx
-	mov	%eax, %esi
-	and	$~USPL_MARK_SHADOW_MASK, %esi
-	cmp	$USPL_MARK_EXIT, %esi
-	jne	1f
-	mov	%eax, %esi
-	and	$USPL_MARK_SHADOW_MASK, %esi
-	shl	$USPL_MARK_SHADOW_SHIFT, %rsi
-	xor	%rsi, %rdx
-1:	mov	(%rdx), %rdx
+	add	%rdx, %rdx
+	btr	$USPL_TRACE_SHADOW_BIT, %rdx
+	xor	USPL_TRACE_CONTROL + TC_SHADOW(%rsi), %rdx
+	mov	(%rdx), %rdx
 	stc
 	ret
 9:	clc
@@ -483,7 +490,6 @@ mark_known:				/* rcx: E */
 	je	mark_tail
 mark_note:				/* rcx: E; rdx: the return address */
 	SLOT	%rcx
-	xor	control + TC_SHADOW(%rip), %rcx
 	mov	%rdx, (%rcx)
 	movq	$0, 8(%rcx)
 mark_back:
@@ -504,7 +510,6 @@ mark_tail:
 	cmp	control + TC_EXIT(%rip), %eax
 	jne	1b
 	SLOT	%rcx
-	xor	control + TC_SHADOW(%rip), %rcx
 	cmp	$1, %edi		/* not right here: others must return first */
 	jne	3f
 	cmpq	$0, 8(%rcx)
@@ -541,7 +546,6 @@ uspl_mark_return:
 	push	%rcx
 	lea	16(%rsp), %rcx
 	SLOT	%rcx
-	xor	control + TC_SHADOW(%rip), %rcx
 	mov	8(%rcx), %rax
 	movq	$0, 8(%rcx)
 	test	%rax, %rax
@@ -689,17 +693,18 @@ thread_meet:
 	sub	$(USPL_TRACE_THREADS * TT_SIZE), %rdx
 2:	dec	%esi
 	jnz	1b
+	NOWHERE
 	jmp	9f
+	/* The key comes last: a signal handler that interrupts us finds an entry that isn't its thread's yet, and settles it itself. */
 3:	mov	%rdx, %r8
-	mov	%edi, TT_KEY(%r8)
 	call	thread_id
 	call	thread_settle
+	mov	%edi, TT_KEY(%r8)
 	mov	%r8, %rax
 	jmp	8f
 5:	cmp	%edi, TT_KEY(%rax)
 	je	8f
 	/* Another thread than before: its records are told apart by one that says so. */
-	mov	%edi, TT_KEY(%rax)
 	movq	$0, TT_CHUNK(%rax)
 	mov	%rax, %r8
 	push	TT_RING(%rax)
@@ -712,7 +717,7 @@ thread_meet:
 	jne	7f
 	mov	%rax, TR_TID(%rsi)
 	movq	$0, TR_OPEN(%rsi)
-	mov	%eax, %edi
+	mov	%eax, %r11d
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
@@ -720,9 +725,10 @@ thread_meet:
 	xadd	%rcx, TR_POS(%rsi)
 	RECORD	%rsi, %rcx
 	mov	%rdx, (%rcx)
-	mov	%edi, 8(%rcx)
+	mov	%r11d, 8(%rcx)
 	movl	$USPL_TRACE_ID_THREAD, 12(%rcx)
-7:	mov	%r8, %rax
+7:	mov	%edi, TT_KEY(%r8)
+	mov	%r8, %rax
 8:	pop	%r11
 	pop	%r8
 	pop	%rdi
@@ -801,6 +807,9 @@ chunk_enter:
 
 /*
  * Sees to it that the chunk of stack at rcx has a shadow: 1 in rax if so. Changes rcx, rdx.
+ *
+ * Who finds no word of the table for the chunk claims one, maps the shadow, and says in the word how that went. Meanwhile others wait, who could not
+ * tell this mapping from one that is none of ours. A signal handler would wait for what it interrupts, so all signals are blocked.
  */
 chunk_meet:
 	push	%rsi
@@ -810,8 +819,6 @@ chunk_meet:
 	push	%r10
 	push	%r11
 	mov	%rcx, %rdi		/* the chunk */
-	mov	$SPINS, %r9d
-	xor	%r8d, %r8d		/* 1: we have mapped it */
 chunk_look:
 	mov	%rdi, %rdx
 	shr	$18, %rdx
@@ -820,27 +827,56 @@ chunk_look:
 	mov	control + TC_CHUNKS(%rip), %rcx
 	lea	(%rcx, %rdx, 8), %rcx
 	mov	(%rcx), %rax
-	cmp	%rdi, %rax
-	je	chunk_there
 	test	%rax, %rax
-	jz	2f
-	dec	%rax			/* chunk + 1: it can't have one */
-	cmp	%rdi, %rax
+	jz	chunk_claim
+	sub	%rdi, %rax
+	jz	chunk_there
+	cmp	$USPL_TRACE_CHUNK_NONE, %rax
 	je	chunk_none
+	cmp	$USPL_TRACE_CHUNK_CLAIMED, %rax
+	je	chunk_wait
 	inc	%edx
 	dec	%esi
 	jnz	1b
-	jmp	chunk_none
-2:	/* Not in the table, and here is its place. */
-	test	%r8d, %r8d
-	jnz	3f
-	cmp	$SPINS, %r9d
-	jne	4f
+chunk_none:
+	xor	%eax, %eax
+	jmp	2f
+chunk_there:
+	mov	$1, %eax
+2:	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rdi
+	pop	%rsi
+	ret
+chunk_wait:
+	push	%rdi
+	push	$CLAIM_NS
+	push	$0
+	mov	%rsp, %rdi
+	xor	%esi, %esi
+	mov	$SYS_NANOSLEEP, %eax
+	syscall
+	pop	%rdi
+	pop	%rdi
+	pop	%rdi
+	jmp	chunk_look
+chunk_claim:				/* rcx: the word */
 	cmpq	$0, control + TC_NO_SYSCALLS(%rip)
 	jne	chunk_none
 	push	%rdi
+	push	%rcx
+	push	$-1			/* all signals; becomes what was blocked before */
+	mov	%rsp, %rdx
+	call	signals_mask
+	mov	8(%rsp), %rcx
+	mov	16(%rsp), %rdi
+	lea	USPL_TRACE_CHUNK_CLAIMED(%rdi), %rdx
+	xor	%eax, %eax
+	lock cmpxchg %rdx, (%rcx)
+	jne	2f			/* another one was quicker */
 	SLOT	%rdi
-	xor	control + TC_SHADOW(%rip), %rdi
 	mov	$(2 * USPL_TRACE_CHUNK), %esi
 	mov	$PROT_RW, %edx
 	mov	$MAP_SHADOW, %r10d
@@ -848,35 +884,26 @@ chunk_look:
 	xor	%r9d, %r9d
 	mov	$SYS_MMAP, %eax
 	syscall
+	mov	8(%rsp), %rcx
+	mov	16(%rsp), %rdx
+	cmp	%rax, %rdi
+	je	1f
+	add	$USPL_TRACE_CHUNK_NONE, %rdx
+1:	mov	%rdx, (%rcx)
+2:	xor	%edx, %edx
+	call	signals_mask
 	pop	%rdi
-	mov	$SPINS, %r9d
-	xor	%r8d, %r8d
-	cmp	$-4095, %rax
-	jae	4f
-	mov	$1, %r8d
+	pop	%rcx
+	pop	%rdi
 	jmp	chunk_look
-3:	xor	%eax, %eax
-	lock cmpxchg %rdi, (%rcx)
-	jne	chunk_look
-	jmp	chunk_there
-4:	/* Somebody has mapped it and will enter it soon; or it is used for something else. */
-	pause
-	dec	%r9d
-	jnz	chunk_look
-	lea	1(%rdi), %rdx
-	xor	%eax, %eax
-	lock cmpxchg %rdx, (%rcx)
-chunk_none:
-	xor	%eax, %eax
-	jmp	5f
-chunk_there:
-	mov	$1, %eax
-5:	pop	%r11
-	pop	%r10
-	pop	%r9
-	pop	%r8
-	pop	%rdi
-	pop	%rsi
+
+/* Blocks the signals at 8(%rsp), and no others; those before go to rdx, if it isn't 0. Changes what system calls do, rsi, rdi, r10. */
+signals_mask:
+	mov	$SIG_SETMASK, %edi
+	lea	8(%rsp), %rsi
+	mov	$8, %r10d
+	mov	$SYS_RT_SIGPROCMASK, %eax
+	syscall
 	ret
 	.org	uspl_trace_begin + USPL_TRACE_CONTROL	/* refused by the assembler if there is more */
 uspl_trace_end:

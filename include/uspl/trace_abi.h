@@ -20,7 +20,8 @@
 
 /*
  * What belongs to the return address at stack address A (16 bytes) is kept at 2 * A with this bit
- * cleared: in the address space's free middle for stacks at its top.
+ * cleared, but for the bits in which the session's shadow differs (`shadow` below): the tool chooses
+ * them so that the stacks' shadows lie where nothing is mapped.
  */
 #define USPL_TRACE_SHADOW_BIT 47
 #define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
@@ -29,6 +30,10 @@
 #define USPL_TRACE_CHUNKS 4096   /* entries in the table of chunks */
 #define USPL_TRACE_CHUNK 0x40000 /* bytes of stack that have their shadow in one mapping */
 #define USPL_TRACE_PROBES 16     /* how many entries are tried, one behind the other */
+
+/* Added to a chunk's address in the table. */
+#define USPL_TRACE_CHUNK_NONE 1    /* it can't have a shadow: something else lies there */
+#define USPL_TRACE_CHUNK_CLAIMED 2 /* a thread is about to map its shadow */
 
 /* A site's code. The body returns to the byte USPL_TRACE_THUNK_RETURN of it. */
 #define USPL_TRACE_THUNK 32
@@ -174,7 +179,7 @@ struct uspl_trace_entry {
 	uint32_t id;     /* and the processor, see USPL_TRACE_CPU_SHIFT */
 };
 
-#define USPL_TRACE_ABI_VERSION 6
+#define USPL_TRACE_ABI_VERSION 7
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 

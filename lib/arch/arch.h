@@ -252,10 +252,10 @@ struct arch {
 	 * Appends an .eh_frame section with one record that tells unwinders how to pass through
 	 * thunks of calls at [start, start + len); `at` is where the section will lie. number:
 	 * of the session of markers whose thunks they are (include/uspl/mark_abi.h), 0 for the
-	 * tracer's. Sets buf->oom when out of memory.
+	 * tracer's. shadow: as in struct uspl_trace_region. Sets buf->oom when out of memory.
 	 */
 	void (*thunk_frames)(struct buf *section, taddr at, taddr start, uint64_t len,
-			     unsigned number);
+			     unsigned number, uint64_t shadow);
 
 	/* Writes one instruction of len bytes, at most 9, that does nothing; false if there is none. */
 	bool (*nop_encode)(uint8_t *code, size_t len);

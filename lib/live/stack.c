@@ -37,6 +37,7 @@ static int add_tracers(struct unwinder *unwinder, const struct trace_session *se
 			.code_end = head->thunks + head->text_len,
 			.eh_frame = head->entries ? 0 : head->eh_frame,
 			.eh_frame_len = USPL_TRACE_FRAMES,
+			.shadow = head->shadow,
 		};
 
 		rc = rc ? rc : unwinder_add_tracer(unwinder, &tracer, err);

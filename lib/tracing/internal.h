@@ -40,6 +40,11 @@ void share_control(const struct proc *proc, const struct uspl_trace_region *head
 /* Unmaps them; a failure is noted in the log. */
 void share_unmap(struct proc *proc, const struct uspl_trace_region *head);
 /*
+ * Of n choices of bits in which a session's shadow may differ (struct uspl_trace_region), the one with which the shadows of
+ * the fewest stacks would lie where something is mapped; the first of several.
+ */
+uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, size_t n);
+/*
  * Gives the stacks that are known by now their shadows, for a process that may not map memory
  * itself; head has the tables. As far as there is room: what is left out is counted when it is used.
  */

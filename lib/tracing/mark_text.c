@@ -170,7 +170,7 @@ static void add_thunks(struct mark_text *made)
 	head->thunks_len = made->plan->sites.n * USPL_TRACE_THUNK;
 	buf_addzero(&made->text, head->thunks_len);
 	arch_native()->thunk_frames(&made->frames, head->eh_frame, head->thunks, head->thunks_len,
-				    mark_shadow_number(head));
+				    mark_shadow_number(head), head->shared.shadow);
 }
 
 int mark_text_make(struct mark_text *made, struct uspl_err *err)

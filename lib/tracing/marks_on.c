@@ -55,8 +55,11 @@ static int make_session(struct work *work, struct uspl_err *err)
 }
 
 /* A shadow that no session has; 0 if there is none left. */
-static uint64_t free_shadow(const struct marks *marks)
+static uint64_t free_shadow(const struct proc *proc, const struct marks *marks)
 {
+	uint64_t choices[USPL_MARK_SHADOWS];
+	size_t n = 0;
+
 	for (uint64_t number = 1; number < USPL_MARK_SHADOWS; number++) {
 		uint64_t shadow = number << USPL_MARK_SHADOW_SHIFT;
 		const struct mark_region *region;
@@ -65,9 +68,9 @@ static uint64_t free_shadow(const struct marks *marks)
 		vec_for_each (&marks->regions, region)
 			is_free &= region->head.shared.shadow != shadow;
 		if (is_free)
-			return shadow;
+			choices[n++] = shadow;
 	}
-	return 0;
+	return stacks_choose_shadow(proc, choices, n);
 }
 
 /* The session gets a shadow, with the first return that it waits for. */
@@ -75,7 +78,7 @@ static int prepare_returns(struct work *work, struct uspl_err *err)
 {
 	if (work->shared.shadow)
 		return 0;
-	work->shared.shadow = free_shadow(&work->marks);
+	work->shared.shadow = free_shadow(work->proc, &work->marks);
 	if (!work->shared.shadow)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "at most %d sessions of a process can wait for returns at once",

@@ -170,7 +170,7 @@ static int make_text(struct part *part, struct uspl_err *err)
 		return rc;
 	part->region.head.text_len = part->text.len;
 	arch_native()->thunk_frames(&part->frames, part->region.head.eh_frame,
-				    part->region.head.thunks, len, 0);
+				    part->region.head.thunks, len, 0, part->region.head.shadow);
 	if (part->text.oom || part->frames.oom)
 		return uspl_fail_nomem(err);
 	memcpy(part->text.data, thunks, len);

@@ -243,6 +243,17 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 	return rc ? take_back(starting, rc) : 0;
 }
 
+/*
+ * The first choice lies far below where the kernel maps anything of its own accord, and stacks at the top of the address space have their shadows
+ * there; the last one lies among the program's libraries. No session of markers has one of these (include/uspl/mark_abi.h).
+ */
+static uint64_t choose_shadow(const struct proc *proc)
+{
+	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45, 1ull << 41, 0 };
+
+	return stacks_choose_shadow(proc, choices, ARRAY_SIZE(choices));
+}
+
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err)
 {
@@ -261,6 +272,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 	}
 	clocks_read(&clocks);
 	starting.shared = (struct uspl_trace_region){ .first_id = 1,
+						      .shadow = choose_shadow(proc),
 						      .start_ticks = clocks.ticks,
 						      .start_ns = clocks.ns,
 						      .session = (uint64_t)clocks.ns };

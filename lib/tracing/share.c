@@ -78,8 +78,7 @@ static int unmap_shadows(struct proc *proc, const struct uspl_trace_region *head
 	int rc = proc_read(proc, head->tables + TRACE_THREADS_LEN, chunks, sizeof(chunks), err);
 
 	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
-		/* Bit 0: a chunk that has none. */
-		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] & 1))
+		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] % USPL_TRACE_CHUNK))
 			reqs[n++] = inject_syscall(SYS_munmap,
 						   USPL_TRACE_SHADOW(chunks[i]) ^ head->shadow,
 						   2 * USPL_TRACE_CHUNK, 0);

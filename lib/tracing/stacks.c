@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stacks.c - shadows for the stacks of a process that may not map memory itself
+// stacks.c - where the shadows of a process' stacks may lie; and shadows for a process that may not map memory itself
 /*
+ * Calls on a stack whose shadow can't be mapped, since something else lies there, can't be recorded. So a session's shadow is laid where nothing
+ * is, as far as the process' stacks can be known.
+ *
  * Under a filter on system calls the runtime makes none, so a stack without a shadow is one whose calls can't be recorded. What is known to be a
  * stack, or looks like one, gets its shadow from outside before tracing starts: the main thread's, and memory with an inaccessible guard
  * below it, which thread stacks have, those that wait for a next thread, and many coroutines'. Only the upper part of each: few go deeper.
@@ -13,6 +16,7 @@
 #include "tracing/internal.h"
 
 #define UPPER (2ull << 20)
+#define GROWN (8ull << 20)                /* the usual limit of a stack */
 #define N_MAX (USPL_TRACE_CHUNKS / 4 * 3) /* the rest is for those that turn up later */
 #define CHUNK_SHIFT 18
 
@@ -44,6 +48,44 @@ static bool is_stack(const mapping_vec *maps, size_t i)
 		return false;
 	return !strcmp(map->path, "[stack]") ||
 	       (i && map[-1].end == map->start && is_guard(&map[-1]));
+}
+
+/* True if something is mapped where a stack's shadow would be. */
+static bool clashes(const mapping_vec *maps, const struct mapping *stack, uint64_t shadow)
+{
+	taddr end = stack->end, start = end > GROWN ? end - GROWN : 0;
+	size_t at;
+
+	if (strcmp(stack->path, "[stack]") != 0 && start < stack->start)
+		start = stack->start;
+	start &= -(taddr)USPL_TRACE_CHUNK;
+	/* No shadow wraps around: the bits that differ are far above. */
+	end = USPL_TRACE_SHADOW(start) + 2 * (end - start);
+	start = USPL_TRACE_SHADOW(start) ^ shadow;
+	end ^= shadow;
+	at = vec_lower_bound(maps, it, it->end <= start);
+	return at < maps->n && maps->items[at].start < end;
+}
+
+uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, size_t n)
+{
+	size_t fewest = SIZE_MAX;
+	uint64_t best = 0;
+
+	for (size_t i = 0; i < n && fewest; i++) {
+		size_t clashing = 0;
+
+		for (size_t j = 0; j < proc->maps.n; j++)
+			clashing += is_stack(&proc->maps, j) &&
+				    clashes(&proc->maps, &proc->maps.items[j], choices[i]);
+		if (clashing >= fewest)
+			continue;
+		fewest = clashing;
+		best = choices[i];
+	}
+	log_info("trace", "the shadow differs by 0x%llx: %zu stacks can't have theirs",
+		 (unsigned long long)best, fewest);
+	return best;
 }
 
 /* The chunk's place in the table; NULL if it has none, or is there already. */
@@ -100,7 +142,7 @@ static void give_up(struct shadows *shadows, const struct run *run)
 {
 	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
 		if (shadows->table[i] - run->chunk < run->n * USPL_TRACE_CHUNK)
-			shadows->table[i]++;
+			shadows->table[i] += USPL_TRACE_CHUNK_NONE;
 }
 
 /* Maps the shadows of up to n runs; *ret_done counts them. */

@@ -178,7 +178,7 @@ static bool is_nested(const struct heard *heard)
 	const struct uspl_alloc_thread *thread = heard->thread;
 
 	return thread->outer > heard->at && thread->outer - heard->at < NEAR &&
-	       ((const uint64_t *)USPL_TRACE_SHADOW(thread->outer))[1] == thread->began;
+	       listen_slot(thread->outer)[1] == thread->began;
 }
 
 /* What an allocation asks for. */

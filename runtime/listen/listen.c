@@ -115,7 +115,7 @@ void listen_enter(const struct call *call)
 
 	if (!find(&heard, call, id))
 		return;
-	slot = (const uint64_t *)USPL_TRACE_SHADOW(heard.at);
+	slot = listen_slot(heard.at);
 	if (heard.site->on_entry)
 		trigger_fire(heard.desk, heard.site->on_entry);
 	if (!heard.site->bare && !heard.desk->entries) {
@@ -151,7 +151,7 @@ bool listen_leave(struct call *call)
 
 	if (!find(&heard, call, (uint32_t)call->back))
 		return false;
-	slot = (const uint64_t *)USPL_TRACE_SHADOW(heard.at);
+	slot = listen_slot(heard.at);
 	heard.caller = slot[0];
 	heard.start = slot[1];
 	if (heard.ring)

@@ -164,6 +164,19 @@ cycle() {
 	expect_trace_stops
 }
 
+@test "a process that has taken most addresses" {
+	expect_answer take 2
+	trace start
+	expect_status 0
+	expect_answer 'heap 1' 1
+	expect_answer 'tiny 50' 1000
+	trace report
+	expect_calls answer 2
+	expect_calls tiny 1050
+	expect_nothing_lost
+	expect_trace_stops
+}
+
 @test "before main" {
 	target_stop
 	rm "$TARGET_DIR"/requests "$TARGET_DIR"/answers

@@ -1,185 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// trace_runtime_test.c - the tracer's hot path, run in this very process: registers, threads, signals, jumps, other stacks
-//
-// The functions below are compiled with five bytes of NOPs at their entry; here these become jumps to thunks.
+// trace_runtime_test.c - the tracer's hot path, run in this very process: registers, threads, jumps, other stacks
 
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
-#include "arch/arch.h"
-#include "arch/x86_64/x86_64.h"
-#include "tap.h"
-#include "uspl/trace_abi.h"
+#include "trace_run.h"
 
-#if __has_attribute(noclone)
-#define NOCLONE noclone,
-#else
-#define NOCLONE
-#endif
-#define TRACED __attribute__((NOCLONE noinline, patchable_function_entry(5, 0)))
-#define N_RINGS 64
-#define RING_BYTES (1 << 20)
-#define RING_DATA (RING_BYTES / 2)
 #define THREADS 8
-
-extern void __register_frame(void *section);
-
-enum { SITES_MAX = 64 };
-
-static struct tracer {
-	uint8_t *code; /* the runtime, its control page, the thunks, their frames */
-	struct uspl_trace_control *control;
-	struct uspl_trace_counters *counters;
-	uint8_t *thunks, *rings;
-	uint32_t n;
-	void *sites[SITES_MAX];
-} tracer;
-
-static void *near_code(size_t len)
-{
-	uintptr_t at = ((uintptr_t)near_code & ~(uintptr_t)(PAGE - 1)) + (64 << 20);
-
-	for (int i = 0; i < 64; i++, at += 16 << 20) {
-		void *map = mmap((void *)at, len, PROT_READ | PROT_WRITE | PROT_EXEC,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-		if (map != MAP_FAILED)
-			return map;
-	}
-	abort();
-}
-
-static void *pages(size_t len, int flags)
-{
-	void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
-
-	if (map == MAP_FAILED)
-		abort();
-	return map;
-}
-
-/* Where the libc keeps the thread's id, found as a tool would: by looking for it. */
-static int64_t tid_offset(void)
-{
-	const char *self = __builtin_thread_pointer();
-	int32_t tid = (int32_t)syscall(SYS_gettid);
-
-	for (int64_t off = 0; off < 2048; off += 4)
-		if (!memcmp(self + off, &tid, sizeof(tid)))
-			return off;
-	return 0;
-}
-
-static void set_up(void)
-{
-	size_t thunks = SITES_MAX * USPL_TRACE_THUNK;
-	auto_buf struct buf frames = { 0 };
-	uint8_t *tables;
-
-	tracer.code = near_code(4 * PAGE);
-	memcpy(tracer.code, uspl_trace_begin, (size_t)(uspl_trace_end - uspl_trace_begin));
-	tracer.control = (void *)(tracer.code + USPL_TRACE_CONTROL);
-	tracer.thunks = tracer.code + 2 * PAGE;
-	tracer.rings = pages((size_t)N_RINGS * RING_BYTES, MAP_SHARED);
-	tables = pages(USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread) +
-			       USPL_TRACE_CHUNKS * sizeof(uint64_t) + PAGE,
-		       MAP_PRIVATE);
-	tracer.counters = (void *)(tables + USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread) +
-				   USPL_TRACE_CHUNKS * sizeof(uint64_t));
-	tracer.counters->enabled = 1;
-	*tracer.control = (struct uspl_trace_control){
-		.threads = (uintptr_t)tables,
-		.chunks = (uintptr_t)tables + USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread),
-		.rings = (uintptr_t)tracer.rings,
-		.ring_bytes = RING_BYTES,
-		.ring_mask = RING_DATA - 1,
-		.counters = (uintptr_t)tracer.counters,
-		.n_rings = N_RINGS,
-		.tid_offset = tid_offset(),
-		.arenas = { { (uintptr_t)tracer.thunks, thunks } },
-	};
-	arch_native()->thunk_frames(&frames, (uintptr_t)tracer.code + 3 * PAGE,
-				    (uintptr_t)tracer.thunks, thunks, 0);
-	memcpy(tracer.code + 3 * PAGE, frames.data, frames.len);
-	__register_frame(tracer.code + 3 * PAGE);
-}
-
-/* Makes the function's NOPs a jump to a thunk; returns the id of its records. */
-static uint32_t trace(void *function, bool entry_only)
-{
-	uintptr_t at = (uintptr_t)function, page = at & ~(uintptr_t)(PAGE - 1);
-	uint8_t *code = tracer.thunks + tracer.n * USPL_TRACE_THUNK;
-	struct thunk thunk = { .at = (uintptr_t)code,
-			       .body = at + 5,
-			       .runtime = (uintptr_t)tracer.code,
-			       .id = ++tracer.n,
-			       .limited = tracer.control->depth != 0 };
-
-	if (!(entry_only ? arch_native()->thunk_entry : arch_native()->thunk_call)(&thunk, code) ||
-	    mprotect((void *)page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) ||
-	    !arch_native()->jump_encode(at, thunk.at, function))
-		abort();
-	tracer.sites[thunk.id] = function;
-	return thunk.id;
-}
-
-static void untrace(uint32_t id)
-{
-	static const uint8_t nops[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
-
-	memcpy(tracer.sites[id], nops, sizeof(nops));
-}
-
-static struct uspl_trace_ring *ring_of(uint64_t tid)
-{
-	for (uint64_t i = 0; i < tracer.counters->next_ring && i < N_RINGS; i++) {
-		struct uspl_trace_ring *ring = (void *)(tracer.rings + i * RING_BYTES);
-
-		if (ring->tid == tid)
-			return ring;
-	}
-	return NULL;
-}
-
-static struct uspl_trace_ring *my_ring(void)
-{
-	return ring_of((uint64_t)syscall(SYS_gettid));
-}
-
-static const struct uspl_trace_call *record_at(const struct uspl_trace_ring *ring, uint64_t pos)
-{
-	return (const void *)((const char *)ring + USPL_TRACE_RING_HEADER +
-			      (pos & (RING_DATA - 1)));
-}
-
-/* How many records with that id lie in the ring from `from` on. */
-static uint64_t count(const struct uspl_trace_ring *ring, uint64_t from, uint32_t id)
-{
-	uint64_t n = 0;
-
-	for (; ring && from < ring->pos; from += USPL_TRACE_RECORD)
-		n += record_at(ring, from)->id == id;
-	return n;
-}
-
-static uint64_t position(void)
-{
-	const struct uspl_trace_ring *ring = my_ring();
-
-	return ring ? ring->pos : 0;
-}
 
 /* What the compiler may expect of a call: arguments in registers and on the stack, %al, vectors, structs. */
 struct big {
@@ -214,19 +51,6 @@ TRACED static int variadic(const char *fmt, ...)
 TRACED static __int128 wide(__int128 x)
 {
 	return x * 3;
-}
-
-TRACED static long fib(long n)
-{
-	long a, b;
-
-	if (n < 2)
-		return n;
-	a = fib(n - 1);
-	b = fib(n - 2);
-	/* Keeps the compiler from making a loop of the second call. */
-	__asm__ volatile("" : "+r"(b));
-	return a + b;
 }
 
 static void test_values(void)
@@ -446,39 +270,6 @@ static void test_threads(void)
 		full += taken[i] >= 20 * 465 * USPL_TRACE_RECORD;
 	ok(full == THREADS, "every new thread finds a ring and loses nothing");
 	untrace(id);
-}
-
-static volatile sig_atomic_t handled;
-static uint32_t storm_id;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	fib(3);
-	handled++;
-}
-
-/* Signals in the middle of everything: records of the handler and of what it interrupts are all there. */
-static void test_signals(void)
-{
-	struct sigaction act = { .sa_handler = on_signal }, old;
-	struct itimerval every = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
-	uint64_t from, calls = 0, before, seen;
-
-	storm_id = trace(fib, false);
-	sigaction(SIGALRM, &act, &old);
-	from = position();
-	before = my_ring()->unseen;
-	setitimer(ITIMER_REAL, &every, NULL);
-	for (int i = 0; i < 200000; i++, calls += 15)
-		fib(5);
-	setitimer(ITIMER_REAL, &never, NULL);
-	seen = (position() - from) / USPL_TRACE_RECORD + my_ring()->unseen - before;
-	ok(handled > 100, "%d signals were handled", (int)handled);
-	ok(seen == calls + 5 * (uint64_t)handled, "no record is lost by signals (%llu, %llu)",
-	   (unsigned long long)seen, (unsigned long long)(calls + 5 * (uint64_t)handled));
-	sigaction(SIGALRM, &old, NULL);
-	untrace(storm_id);
 }
 
 static jmp_buf out;
@@ -709,33 +500,6 @@ static void test_fork(void)
 	untrace(id);
 }
 
-/* With no ring left, calls are counted, not lost silently. */
-static void *without_ring(void *arg)
-{
-	*(long *)arg = fib(5);
-	return NULL;
-}
-
-static void test_no_ring(void)
-{
-	uint32_t id = trace(fib, false);
-	uint64_t n_rings = tracer.control->n_rings, before = tracer.counters->nowhere;
-	pthread_t thread;
-	long result = 0;
-	pthread_attr_t attr;
-
-	tracer.control->n_rings = 0;
-	pthread_attr_init(&attr);
-	/* A stack of its own size, so that its thread pointer is a new one. */
-	pthread_attr_setstacksize(&attr, 64 << 20);
-	pthread_create(&thread, &attr, without_ring, &result);
-	pthread_join(thread, NULL);
-	tracer.control->n_rings = n_rings;
-	ok(result == 5 && tracer.counters->nowhere - before == 15,
-	   "a call that finds no ring is counted");
-	untrace(id);
-}
-
 int main(void)
 {
 	set_up();
@@ -746,7 +510,6 @@ int main(void)
 	test_depth();
 	test_chosen();
 	test_threads();
-	test_signals();
 	test_longjmp();
 	test_tail_call();
 	test_unaligned();
@@ -756,6 +519,5 @@ int main(void)
 	test_cancel();
 	test_threshold();
 	test_fork();
-	test_no_ring();
 	return tap_done();
 }

@@ -11,7 +11,8 @@
  * thunk goes back by way of them.
  *
  * The call of the body takes the stack slot of the return address that it replaces (E), so the body finds its stack arguments
- * where it expects them. The address itself is in the shadow: at 2 * E without bit USPL_TRACE_SHADOW_BIT.
+ * where it expects them. The address itself is in the shadow: at 2 * E without bit USPL_TRACE_SHADOW_BIT, but for the bits in which the
+ * session's shadow differs.
  *
  * Unwinding. One record with a rule that depends on the program counter serves all thunks, as the linker does it for a PLT. With
  * o the offset in the thunk, the stack pointer is E at 0 <= o < 10 and o >= 20, and E + 8 in between. The CFA is given as E + 9 and the
@@ -216,11 +217,10 @@ static void add_cfa_rule(struct buf *buf, unsigned number)
 	buf->oom |= cfa.oom;
 }
 
-static void add_ra_rule(struct buf *buf, unsigned number)
+static void add_ra_rule(struct buf *buf, unsigned number, uint64_t shadow)
 {
 	const uint8_t from_cfa = (uint8_t)(DW_OP_lit0 + 9 + number);
 	uint64_t mask = ~(1ull << USPL_TRACE_SHADOW_BIT);
-	uint64_t shadow = (uint64_t)number << USPL_MARK_SHADOW_SHIFT;
 	auto_buf struct buf ra = { 0 };
 
 	buf_add(&ra, &from_cfa, 1);
@@ -233,14 +233,14 @@ static void add_ra_rule(struct buf *buf, unsigned number)
 	buf->oom |= ra.oom;
 }
 
-static void add_rules(struct buf *buf, unsigned number)
+static void add_rules(struct buf *buf, unsigned number, uint64_t shadow)
 {
 	/* From the CFA on the stack. */
 	const uint8_t rsp_rule[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_minus };
 
 	add_cfa_rule(buf, number);
 	add_rule(buf, DW_CFA_val_expression, REG_RSP, rsp_rule, sizeof(rsp_rule));
-	add_ra_rule(buf, number);
+	add_ra_rule(buf, number, shadow);
 }
 
 /* Fills in the length of the entry that begins at `start`, padded to 8 bytes. */
@@ -255,7 +255,8 @@ static void end_entry(struct buf *buf, size_t start)
 	memcpy(buf->data + start, &len, sizeof(len));
 }
 
-void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number)
+void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number,
+			 uint64_t shadow)
 {
 	/* Length, CIE id, version 1, "zR", code alignment 1, data alignment -8, RA, augmentation. */
 	static const uint8_t cie[] = { 0,   0,   0, 0, 0,    0,      0, 0,           1,
@@ -266,7 +267,7 @@ void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t le
 	uint8_t no_augmentation = 0;
 
 	buf_add(section, cie, sizeof(cie));
-	add_rules(section, number);
+	add_rules(section, number, shadow);
 	end_entry(section, cie_at);
 	fde_at = section->len;
 	back = (uint32_t)(fde_at + 4 - cie_at);

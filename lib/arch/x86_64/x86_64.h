@@ -76,7 +76,8 @@ const uint8_t *x86_64_trace_runtime(size_t *ret_len);
 /* arch.constructor_code */
 const uint8_t *x86_64_constructor_code(size_t *ret_len);
 /* arch.thunk_frames */
-void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number);
+void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number,
+			 uint64_t shadow);
 /* arch.has_threads */
 bool x86_64_has_threads(void);
 /* arch.keeps_vectors */

@@ -10,9 +10,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -267,6 +269,23 @@ static long use_heap(long n)
 	return n;
 }
 
+static long reserve(uintptr_t from, uintptr_t to)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+
+	return mmap((void *)from, to - from, PROT_NONE, flags, -1, 0) == (void *)from;
+}
+
+/* Takes most of the addresses below the libraries, but for where programs lie, and where a shadow of this stack would lie by itself. */
+static long take_addresses(void)
+{
+	uintptr_t at = 2 * (uintptr_t)__builtin_frame_address(0) & 0x7fffff000000;
+
+	/* If there is something else already, all the better. */
+	(void)reserve(at - 0x1000000, at + 0x1000000);
+	return reserve(0x100000000000, 0x550000000000) + reserve(0x570000000000, 0x7b0000000000);
+}
+
 void answer(const char *request, char *reply, size_t size)
 {
 	char verb[32] = "";
@@ -299,6 +318,8 @@ void answer(const char *request, char *reply, size_t size)
 		n = use_heap(n);
 	else if (!strcmp(verb, "early"))
 		n = early_sum;
+	else if (!strcmp(verb, "take"))
+		n = take_addresses();
 	else if (!strcmp(verb, "exec"))
 		execl("./target", "./target", (char *)NULL);
 	snprintf(reply, size, "%ld", n);
