@@ -78,6 +78,27 @@ uspl_trace_begin:
 .endm
 
 /*
+ * Behind the three pushes of a thunk's call, rax: the thread's entry. E to rcx; on to \slow if it isn't in the chunk in use. Changes rdx.
+ */
+.macro IN_CHUNK slow
+	lea	32(%rsp), %rcx
+	mov	%rcx, %rdx
+	sub	TT_CHUNK(%rax), %rdx
+	ror	$3, %rdx		/* what isn't a multiple of 8 becomes large */
+	cmp	$(USPL_TRACE_CHUNK / 8), %rdx
+	jae	\slow
+.endm
+
+/* The return address to rdx; on to \tail if it may be another thunk. Changes rax. */
+.macro CALLER tail
+	mov	32(%rsp), %rdx
+	mov	%rdx, %rax
+	and	$(USPL_TRACE_THUNK - 1), %eax
+	cmp	$USPL_TRACE_THUNK_RETURN, %eax
+	je	\tail
+.endm
+
+/*
  * \pos: a position in \ring; becomes the address of the record there. The record has no id until it is whole, so that a reader doesn't take
  * a part of it for all.
  */
@@ -96,18 +117,9 @@ uspl_trace_call:
 	push	%rcx
 	push	%rdx
 	ENTRY	call_slow
-	lea	32(%rsp), %rcx		/* E */
-	mov	%rcx, %rdx
-	sub	TT_CHUNK(%rax), %rdx
-	ror	$3, %rdx		/* what isn't a multiple of 8 becomes large */
-	cmp	$(USPL_TRACE_CHUNK / 8), %rdx
-	jae	call_slow
+	IN_CHUNK call_slow
 call_known:				/* rax: the entry; rcx: E */
-	mov	32(%rsp), %rdx
-	mov	%rdx, %rax
-	and	$(USPL_TRACE_THUNK - 1), %eax
-	cmp	$USPL_TRACE_THUNK_RETURN, %eax
-	je	call_tail
+	CALLER	call_tail
 call_note:				/* rcx: E; rdx: the return address */
 	SLOT	%rcx
 	mov	%rdx, (%rcx)
@@ -476,18 +488,9 @@ uspl_mark_call:
 	push	%rcx
 	push	%rdx
 	ENTRY	mark_slow
-	lea	32(%rsp), %rcx		/* E */
-	mov	%rcx, %rdx
-	sub	TT_CHUNK(%rax), %rdx
-	ror	$3, %rdx
-	cmp	$(USPL_TRACE_CHUNK / 8), %rdx
-	jae	mark_slow
+	IN_CHUNK mark_slow
 mark_known:				/* rcx: E */
-	mov	32(%rsp), %rdx
-	mov	%rdx, %rax
-	and	$(USPL_TRACE_THUNK - 1), %eax
-	cmp	$USPL_TRACE_THUNK_RETURN, %eax
-	je	mark_tail
+	CALLER	mark_tail
 mark_note:				/* rcx: E; rdx: the return address */
 	SLOT	%rcx
 	mov	%rdx, (%rcx)
