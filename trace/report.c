@@ -41,6 +41,7 @@ static int add_up(const struct trace_span *const *spans, size_t n, totals_vec *a
 		  struct uspl_err *err)
 {
 	struct totals *totals = vec_push(all);
+	size_t at = (99 * n + 99) / 100 - 1;
 
 	if (!totals)
 		return uspl_fail_nomem(err);
@@ -51,8 +52,8 @@ static int add_up(const struct trace_span *const *spans, size_t n, totals_vec *a
 	}
 	totals->min = spans[0]->record.end - spans[0]->record.start;
 	totals->max = spans[n - 1]->record.end - spans[n - 1]->record.start;
-	totals->p99 =
-		spans[(n - 1) * 99 / 100]->record.end - spans[(n - 1) * 99 / 100]->record.start;
+	/* The least that all but one in a hundred take no longer than. */
+	totals->p99 = spans[at]->record.end - spans[at]->record.start;
 	return 0;
 }
 
