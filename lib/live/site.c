@@ -10,9 +10,11 @@
 
 /*
  * Sites of one page are written together: one system call for each page of code, not for each site,
- * and the kernel makes it as a whole.
+ * and the kernel makes it as a whole. Where there are sites on page after page, these pages are written by
+ * one call, from the first one's beginning to the last one's end: 0.8 us a page. One by one they take 1.8 us each,
+ * and twice that if they aren't whole.
  */
-#define PIECE_MAX 4096
+#define PIECE_PAGES 64
 /* Pages that are asked about at once. */
 #define OWNED_MAX 256
 
@@ -74,6 +76,16 @@ static int place_site(const struct site_plan *plan, const struct site *site,
 	return 0;
 }
 
+/* Where the piece of n sites lies: whole words, or, if it is of several pages, whole pages. */
+static void place_piece(const struct site *sites, size_t n, struct site_piece *piece)
+{
+	taddr end = sites[n - 1].addr + sites[n - 1].len;
+	uint64_t unit = n > 1 && (end - 1) / PAGE != sites[0].addr / PAGE ? PAGE : WORD_LEN;
+
+	piece->addr = sites[0].addr & ~(unit - 1);
+	piece->len = (size_t)(((end + unit - 1) & ~(unit - 1)) - piece->addr);
+}
+
 /* Makes a piece of n sites, sorted by address. */
 static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 		     struct uspl_err *err)
@@ -83,10 +95,7 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 
 	if (!piece)
 		return uspl_fail_nomem(err);
-	piece->addr = sites[0].addr & ~(WORD_LEN - 1);
-	piece->len =
-		(size_t)(((sites[n - 1].addr + sites[n - 1].len + WORD_LEN - 1) & ~(WORD_LEN - 1)) -
-			 piece->addr);
+	place_piece(sites, n, piece);
 	piece->before = malloc(piece->len);
 	piece->after = malloc(piece->len);
 	piece->now = malloc(piece->len);
@@ -102,17 +111,36 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 	return rc;
 }
 
-int site_plan_check(struct site_plan *plan, struct uspl_err *err)
+/* As a rule they are by address already. */
+static void sort(struct site_plan *plan)
 {
 	struct site *sites = plan->sites.items;
+
+	for (size_t i = 1; i < plan->sites.n; i++)
+		if (sites[i - 1].addr > sites[i].addr) {
+			qsort(sites, plan->sites.n, sizeof(*sites), by_addr);
+			return;
+		}
+}
+
+/* True if a site goes into the piece from the first one to `last`: pieces have no page in common. */
+static bool goes_on(const struct site *first, const struct site *last, const struct site *site)
+{
+	taddr page = site->addr / PAGE;
+
+	return page == (last->addr + last->len - 1) / PAGE ||
+	       (site->addr - last->addr < PAGE && page - first->addr / PAGE < PIECE_PAGES);
+}
+
+int site_plan_check(struct site_plan *plan, struct uspl_err *err)
+{
+	const struct site *sites = plan->sites.items;
 	size_t first = 0;
 	int rc;
 
-	if (plan->sites.n)
-		qsort(sites, plan->sites.n, sizeof(*sites), by_addr);
+	sort(plan);
 	for (size_t i = 1; i <= plan->sites.n; i++) {
-		if (i < plan->sites.n &&
-		    (sites[i].addr + sites[i].len - 1) / PIECE_MAX == sites[first].addr / PIECE_MAX)
+		if (i < plan->sites.n && goes_on(&sites[first], &sites[i - 1], &sites[i]))
 			continue;
 		rc = add_piece(plan, sites + first, i - first, err);
 		if (rc)
@@ -132,14 +160,14 @@ struct owned {
 static int make_own(const struct site_plan *plan, struct owned *owned, taddr addr, uint8_t byte,
 		    struct uspl_err *err)
 {
-	taddr page = addr / PIECE_MAX * PIECE_MAX;
+	taddr page = addr & ~(PAGE - 1);
 
-	if (page < owned->from || page >= owned->from + owned->n * PIECE_MAX) {
+	if (page < owned->from || page >= owned->from + owned->n * PAGE) {
 		owned->from = page;
 		owned->n = OWNED_MAX;
 		own_pages(plan->proc, page, OWNED_MAX, owned->own);
 	}
-	if (owned->own[(page - owned->from) / PIECE_MAX])
+	if (owned->own[(page - owned->from) / PAGE])
 		return 0;
 	return proc_write(plan->proc, addr, &byte, 1, err);
 }
@@ -151,12 +179,10 @@ int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
 	int rc = 0;
 
 	vec_for_each (&plan->pieces, piece) {
-		size_t last = piece->len - 1;
+		taddr at = piece->addr, end = piece->addr + piece->len;
 
-		if (!rc)
-			rc = make_own(plan, &owned, piece->addr, piece->before[0], err);
-		if (!rc && piece->addr / PIECE_MAX != (piece->addr + last) / PIECE_MAX)
-			rc = make_own(plan, &owned, piece->addr + last, piece->before[last], err);
+		for (; !rc && at < end; at = (at & ~(PAGE - 1)) + PAGE)
+			rc = make_own(plan, &owned, at, piece->before[at - piece->addr], err);
 	}
 	return rc;
 }
@@ -164,10 +190,8 @@ int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
 /* True if memory holds exactly these bytes. */
 static bool holds(const struct proc *proc, const struct site_piece *piece, const uint8_t *bytes)
 {
-	uint8_t have[PIECE_MAX];
-
-	return proc_read_some(proc, piece->addr, have, piece->len) == piece->len &&
-	       !memcmp(have, bytes, piece->len);
+	return proc_read_some(proc, piece->addr, piece->now, piece->len) == piece->len &&
+	       !memcmp(piece->now, bytes, piece->len);
 }
 
 /* The first piece of which memory doesn't hold what it had, or is to have; NULL if there is none. */

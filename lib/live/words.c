@@ -8,6 +8,9 @@
 
 #include "base/log.h"
 
+/* Slices in one run: with what is between them, and the two that change the protection. */
+#define SLICES_MAX ((INJECT_MAX - 2) / 2)
+
 void words_release(struct words *words)
 {
 	vec_release(&words->items);
@@ -76,20 +79,37 @@ static void protect_again(const struct words *words, const struct stretch *stret
 			 stretch->from, words->proc->pid);
 }
 
-/* The requests that make the exchange: each word by itself, or all by the table. */
+/*
+ * The requests that make the exchange by the table. The thread that was woken for it may have taken the
+ * processor from another one of the program: between two slices it offers it back.
+ */
+static size_t slices(const struct words *words, const struct stretch *stretch,
+		     struct inject_req *reqs)
+{
+	size_t n = 0;
+
+	for (size_t at = 0; at < stretch->n; at += WORDS_SLICE) {
+		size_t left = stretch->n - at;
+
+		if (at)
+			reqs[n++] = inject_syscall(SYS_sched_yield, 0, 0, 0);
+		reqs[n++] = (struct inject_req){
+			.kind = INJECT_TABLE,
+			.what = words->table + (stretch->first + at) * sizeof(struct inject_word),
+			.args = { left < WORDS_SLICE ? left : WORDS_SLICE }
+		};
+	}
+	return n;
+}
+
+/* Each word by itself, or all by the table. */
 static size_t exchanges(const struct words *words, const struct stretch *stretch,
 			struct inject_req *reqs)
 {
 	size_t n = 0;
 
-	if (words->table) {
-		reqs[n++] =
-			(struct inject_req){ .kind = INJECT_TABLE,
-					     .what = words->table +
-						     stretch->first * sizeof(struct inject_word),
-					     .args = { stretch->n } };
-		return n;
-	}
+	if (words->table)
+		return slices(words, stretch, reqs);
 	for (; n < stretch->n; n++) {
 		const struct inject_word *word = &words->items.items[stretch->first + n];
 
@@ -98,6 +118,25 @@ static size_t exchanges(const struct words *words, const struct stretch *stretch
 					       .args = { word->to } };
 	}
 	return n;
+}
+
+/* USPL_E_OVERWRITTEN if a slice has come to a word that isn't what the table says. */
+static int check_slices(const struct words *words, const struct stretch *stretch,
+			const struct inject_req *reqs, size_t n, struct uspl_err *err)
+{
+	size_t at = stretch->first;
+
+	for (size_t i = 0; i < n; i++) {
+		if (reqs[i].kind != INJECT_TABLE)
+			continue;
+		if ((uint64_t)reqs[i].result != reqs[i].args[0])
+			return uspl_fail(err, USPL_E_OVERWRITTEN,
+					 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
+					 words->items.items[at + (size_t)reqs[i].result].addr,
+					 words->proc->pid);
+		at += (size_t)reqs[i].args[0];
+	}
+	return 0;
 }
 
 static int exchange_stretch(const struct words *words, const struct stretch *stretch,
@@ -122,12 +161,7 @@ static int exchange_stretch(const struct words *words, const struct stretch *str
 				 stretch->from, words->proc->pid);
 	if (reqs[n - 1].result < 0)
 		protect_again(words, stretch);
-	if (words->table && (uint64_t)reqs[1].result != stretch->n)
-		return uspl_fail(err, USPL_E_OVERWRITTEN,
-				 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
-				 words->items.items[stretch->first + (size_t)reqs[1].result].addr,
-				 words->proc->pid);
-	return 0;
+	return check_slices(words, stretch, reqs, n, err);
 }
 
 /* Of n words from `first` on those that lie in one mapping, and fit into one run. */
@@ -136,12 +170,12 @@ static int find_stretch(const struct words *words, size_t first, size_t n, struc
 {
 	const struct inject_word *items = words->items.items;
 	const struct mapping *map = proc_mapping_at(words->proc, items[first].addr);
-	size_t most = words->table || n < WORDS_FEW ? n : WORDS_FEW, fit = 0;
+	size_t most = words->table ? SLICES_MAX * WORDS_SLICE : WORDS_FEW, fit = 0;
 
 	if (!map)
 		return uspl_fail(err, USPL_E_OVERWRITTEN, "nothing is mapped at 0x%" PRIx64 " now",
 				 items[first].addr);
-	while (fit < most && items[first + fit].addr < map->end)
+	while (fit < most && fit < n && items[first + fit].addr < map->end)
 		fit++;
 	*ret = (struct stretch){ .first = first,
 				 .n = fit,

@@ -17,6 +17,11 @@ typedef VEC(struct inject_word) word_vec;
 
 /* Without a table no more words than that are exchanged in one run. */
 #define WORDS_FEW (INJECT_MAX - 2)
+/*
+ * With one, the thread that exchanges them keeps its processor for so many at a time: 25 to 150 us,
+ * as they are in its caches or not. A thread that runs stands still for all of a run, so it should get no more.
+ */
+#define WORDS_SLICE 16384
 
 struct words {
 	const struct proc *proc;
@@ -40,7 +45,7 @@ int words_write(const struct words *words, struct uspl_err *err) uspl_must_check
 /*
  * Exchanges n words from the one with index `first` on, while everybody runs but the thread that does
  * it. USPL_E_UNSUPPORTED: the code can't be made writable, and none is exchanged.
- * USPL_E_OVERWRITTEN: those before one that has changed are.
+ * USPL_E_OVERWRITTEN: one has changed meanwhile, and any number of the others are.
  */
 int words_exchange(const struct words *words, size_t first, size_t n,
 		   struct uspl_err *err) uspl_must_check;

@@ -20,7 +20,7 @@
 
 /* Words in one run of the agent: with its thread asleep, or running. */
 #define ASLEEP_MAX 131072
-#define RUNNING_MAX 32768
+#define RUNNING_MAX WORDS_SLICE
 #define CODE_CHUNK 65536
 
 /* The sites of a region while they are exchanged. */

@@ -17,8 +17,8 @@
 
 #define TRY_NS 3000000000ll
 #define PAUSE_NS 2000000
-/* Pages that are written in one stop: 2 us each. */
-#define PAGES_MAX 48
+/* Pages that are written in one stop: a bit more than 1 us each. */
+#define PAGES_MAX 32
 
 /* Sites that are exchanged in one stop. */
 struct portion {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// words_test.c - which words of a plan can be exchanged while everybody runs
+// words_test.c - which words of a plan can be exchanged while everybody runs, and many exchanged in a child
+
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "live/words.h"
 #include "tap.h"
@@ -60,6 +63,116 @@ static void test(const struct proc *proc, const struct sample *sample)
 	site_plan_release(&plan);
 }
 
+/* More than one slice, and not a whole number of them. */
+#define MANY (WORDS_SLICE * 2 + WORDS_SLICE / 2)
+#define MANY_LEN (MANY * WORD_LEN)
+#define TABLE_LEN (MANY * sizeof(struct inject_word))
+
+/* Where a child has its code, and the table. */
+struct child {
+	pid_t pid;
+	uint64_t *code;
+	struct inject_word *table;
+	struct proc *proc;
+	struct words words;
+};
+
+static void *map(size_t len, int prot)
+{
+	void *place = mmap(NULL, len, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (place == MAP_FAILED)
+		exit(1);
+	return place;
+}
+
+/* A child that sleeps; all words of its code are 0 and are to be 1, 2, 3, ... */
+static bool child_start(struct child *child, struct uspl_err *err)
+{
+	*child = (struct child){ .code = map(MANY_LEN, PROT_READ | PROT_EXEC),
+				 .table = map(TABLE_LEN, PROT_READ) };
+	child->pid = fork();
+	if (child->pid == 0) {
+		alarm(60);
+		for (;;)
+			pause();
+	}
+	for (size_t i = 0; i < MANY; i++) {
+		struct inject_word *word = vec_push(&child->words.items);
+
+		if (word)
+			*word = (struct inject_word){ (uintptr_t)(child->code + i), 0, i + 1 };
+	}
+	if (child->pid < 0 || proc_open(child->pid, &child->proc, err) != 0)
+		return false;
+	child->words.proc = child->proc;
+	child->words.table = (uintptr_t)child->table;
+	return words_write(&child->words, err) == 0;
+}
+
+static void child_end(struct child *child)
+{
+	words_release(&child->words);
+	proc_free(child->proc);
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	munmap(child->code, MANY_LEN);
+	munmap(child->table, TABLE_LEN);
+}
+
+/* How many of the child's words have what they are to have; *ret_locked: and can't be written. */
+static size_t count_exchanged(struct child *child, bool *ret_locked)
+{
+	auto_free uint64_t *have = calloc(MANY, sizeof(*have));
+	const struct mapping *map;
+	size_t n = 0;
+
+	if (!have || proc_read(child->proc, (uintptr_t)child->code, have, MANY_LEN, NULL) != 0 ||
+	    proc_refresh_maps(child->proc, NULL) != 0)
+		return 0;
+	for (size_t i = 0; i < MANY; i++)
+		n += have[i] == i + 1;
+	map = proc_mapping_at(child->proc, (uintptr_t)child->code);
+	*ret_locked = map && !map->write && map->exec;
+	return n;
+}
+
+static void test_many(void)
+{
+	struct child child;
+	struct uspl_err err = { 0 };
+	bool locked = false;
+	size_t n;
+
+	ok(child_start(&child, &err) && words_exchange(&child.words, 0, MANY, &err) == 0,
+	   "%d words are exchanged in one run (%s)", (int)MANY, err.msg);
+	n = count_exchanged(&child, &locked);
+	ok(n == MANY && locked, "%zu of %d are, and the code is protected again", n, (int)MANY);
+	child_end(&child);
+}
+
+/* Somebody else has written over a word of the second slice. */
+static void test_overwritten(void)
+{
+	const uint64_t alien = 0x1234567;
+	struct child child;
+	struct uspl_err err = { 0 };
+	bool locked = false;
+	char where[32];
+	int rc = -1;
+
+	if (child_start(&child, &err) &&
+	    proc_write(child.proc, (uintptr_t)(child.code + WORDS_SLICE + 7), &alien, sizeof(alien),
+		       &err) == 0)
+		rc = words_exchange(&child.words, 0, MANY, &err);
+	snprintf(where, sizeof(where), "0x%llx",
+		 (unsigned long long)(uintptr_t)(child.code + WORDS_SLICE + 7));
+	ok(rc == -USPL_E_OVERWRITTEN && strstr(err.msg, where),
+	   "a word that was changed meanwhile is named (%s)", err.msg);
+	ok(count_exchanged(&child, &locked) < MANY && locked, "the code is protected again");
+	child_end(&child);
+}
+
 int main(void)
 {
 	struct uspl_err err = { 0 };
@@ -69,5 +182,7 @@ int main(void)
 	for (size_t i = 0; proc && i < ARRAY_SIZE(samples); i++)
 		test(proc, &samples[i]);
 	proc_free(proc);
+	test_many();
+	test_overwritten();
 	return tap_done();
 }
