@@ -11,6 +11,13 @@
 #include "proc/host.h"
 #include "proc/timeout.h"
 
+/*
+ * Memory that is given back by one system call: 256 pages take some 80 us. What is much larger is mostly addresses with nothing behind
+ * them, and shouldn't take thousands of calls.
+ */
+#define UNMAP_SLICE (1ull << 20)
+#define UNMAP_SLICES_MAX 32
+
 /* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
 static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
 {
@@ -229,13 +236,21 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
 {
-	struct inject_req req = inject_syscall(SYS_munmap, addr, len, 0);
-	size_t done;
-	int rc = inject_run(proc, &req, 1, &done, err);
+	uint64_t slice = len / UNMAP_SLICES_MAX / PAGE * PAGE + UNMAP_SLICE;
+	int rc = 0;
 
-	if (!rc && req.result < 0) {
-		errno = (int)-req.result;
-		rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr, proc->pid);
+	for (uint64_t at = 0, n; !rc && at < len; at += n) {
+		struct inject_req req;
+		size_t done;
+
+		n = len - at < slice ? len - at : slice;
+		req = inject_syscall(SYS_munmap, addr + at, n, 0);
+		rc = inject_run(proc, &req, 1, &done, err);
+		if (!rc && req.result < 0) {
+			errno = (int)-req.result;
+			rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr + at,
+					     proc->pid);
+		}
 	}
 	return rc;
 }

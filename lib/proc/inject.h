@@ -76,8 +76,8 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	       struct uspl_err *err) uspl_must_check;
 
 /*
- * Unmaps whole pages of the target. Fails also when the system call itself fails; then the pages
- * stay, and nothing else has changed.
+ * Unmaps whole pages of the target, from the first one on, a megabyte at a time or in some 30 pieces, so that no
+ * thread is held for long. Fails also when the system call itself fails; then the pages from there on stay.
  */
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
 		 struct uspl_err *err) uspl_must_check;

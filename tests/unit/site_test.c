@@ -9,7 +9,6 @@
 #include "live/site.h"
 #include "tap.h"
 
-
 #define PAGES 200
 #define LEN (PAGES * PAGE)
 #define SITE 5
