@@ -11,6 +11,7 @@
 #include "apply/room.h"
 #include "base/demangle.h"
 #include "base/log.h"
+#include "live/gate.h"
 #include "live/survey.h"
 #include "live/unfinished.h"
 #include "proc/lock.h"
@@ -156,6 +157,7 @@ static size_t adopt_live(struct session *session)
 {
 	size_t kept = 0, applied = 0;
 
+	survey_rest(session->proc, &session->regions, session->update->id, !session->opts->check);
 	for (size_t i = 0; i < session->regions.n; i++) {
 		struct region *region = &session->regions.items[i], *item;
 
@@ -181,13 +183,20 @@ static bool is_useless(const struct session *session, const struct region *regio
 							  : region->state == USPL_REGION_LOADED;
 }
 
+/* True if gates of another module may still read its word. */
+static bool is_read(const struct session *session, const struct region *region)
+{
+	return gates_go_by(session->proc, &session->modules, &session->loaded, region) ||
+	       gates_go_by(session->proc, &session->modules, &session->regions, region);
+}
+
 /* Unmaps what is of no use any more. */
 static void sweep(struct session *session)
 {
 	struct region *region;
 
 	vec_for_each (&session->regions, region)
-		if (is_useless(session, region) &&
+		if (is_useless(session, region) && !is_read(session, region) &&
 		    load_discard(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }

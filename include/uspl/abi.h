@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 4
+#define USPL_ABI_VERSION 5
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -64,6 +64,12 @@ enum uspl_word_value {
 	USPL_WORD_HOLD = 2, /* added to what it falls back to */
 	USPL_WORD_HOLD_OLD = USPL_WORD_OLD + USPL_WORD_HOLD,
 	USPL_WORD_HOLD_NEW = USPL_WORD_NEW + USPL_WORD_HOLD,
+	/*
+	 * Where an update changes several modules: the region's gates do what another region's word
+	 * says, its decider's. A tool writes it, and writes OLD or NEW again, while that makes no
+	 * difference.
+	 */
+	USPL_WORD_FOLLOW = 4,
 };
 
 struct uspl_word {
@@ -71,12 +77,18 @@ struct uspl_word {
 	uint8_t pad[3];
 	/* How many turns a thread waits at most; written before a HOLD, as is all_turns. */
 	uint32_t turns;
-	uint8_t apart[56]; /* to another line of the cache: gates read the word all the time */
+	/*
+	 * The address of the word that decides: this one or another region's. Written before this
+	 * word is made anything else than OLD and NEW, and only while no gate can be reading it.
+	 */
+	uint64_t decider;
+	uint8_t apart[48]; /* to another line of the cache: gates read the word all the time */
 	/*
 	 * How many turns all together wait at most; counted down. Threads that share processors are
 	 * late with their own turns, the later the more of them wait.
 	 */
 	int32_t all_turns;
+	uint32_t pad2;
 };
 
 /* The word with the rest of its page. */
@@ -197,7 +209,7 @@ struct uspl_descriptor {
 #define USPL_ABI_ASSERT(name, size)                                                                \
 	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
-USPL_ABI_ASSERT(struct uspl_word, 68);
+USPL_ABI_ASSERT(struct uspl_word, 72);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 264);

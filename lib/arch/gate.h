@@ -6,8 +6,10 @@
  *
  *     read the word: OLD    -> the function's first instruction, moved here; then to its second one
  *                    NEW    -> the new function
- *                    HOLD_* -> wait until it is neither, or until `turns` turns of waiting are
- *                              over; then swap it back to what it was; read again
+ *                    else   -> read the word that decides, which may be the same one:
+ *                    OLD, NEW -> as above
+ *                    HOLD_* -> wait until it is neither, or until its `turns` turns of waiting are
+ *                              over; then swap it back to what it was; begin anew
  *
  * It changes no register and no flag that is live at a function's entry, and nothing on the stack.
  */
@@ -17,15 +19,16 @@
 #include "base/error.h"
 
 enum {
-	GATE_LEN = 128,    /* bytes of one gate, with room */
+	GATE_LEN = 192,    /* bytes of one gate, with room */
 	GATE_OLD_MAX = 15, /* how many bytes of old code are wanted, at most: one instruction */
 	PAD_MAX = 14,      /* the longest pad */
+	GATE_N_PARTS = 3,  /* of a gate, that lead to old code, or to new code */
 };
 
 /* What a gate is made of. */
 struct gate_code {
 	taddr at;           /* where it will lie */
-	taddr word;         /* struct uspl_word, include/uspl/abi.h */
+	taddr word;         /* struct uspl_word of its region, include/uspl/abi.h */
 	taddr entry;        /* the function */
 	taddr new_addr;     /* its replacement */
 	const uint8_t *old; /* the bytes at entry */
@@ -38,10 +41,10 @@ struct gate_part {
 };
 
 /*
- * Where a thread is that has read OLD and isn't in the old function yet (two parts), or has read
- * NEW and isn't in the new one yet. A thread at any other place in a gate reads the word again.
+ * Where a thread is that has read OLD and isn't in the old function yet, or has read NEW and isn't in
+ * the new one yet. A thread at any other place in a gate reads the word again.
  */
-extern const struct gate_part gate_old_parts[2], gate_new_part;
+extern const struct gate_part gate_old_parts[GATE_N_PARTS], gate_new_parts[GATE_N_PARTS];
 
 /*
  * Writes the gate. USPL_E_UNSUPPORTED, saying why, if the first instruction can't be moved;

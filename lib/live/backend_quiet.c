@@ -17,51 +17,10 @@
  * we write the word before we read the counts, so that one of the two sees the other.
  */
 
-#include <stddef.h>
-
 #include "base/log.h"
 #include "live/quiet.h"
 
 #define SETTLE_TRIES 3
-
-static enum gate_entry entry_of(enum uspl_word_value word)
-{
-	return word == USPL_WORD_OLD ? GATE_ENTRY_OLD : GATE_ENTRY_NEW;
-}
-
-/* True if some entry is so. */
-static bool any_entry(const struct quiet *quiet, enum gate_entry entry)
-{
-	const struct region_site *site;
-
-	vec_for_each (&quiet->region->sites, site)
-		if (gates_entry(quiet->t->proc, quiet->region, site) == entry)
-			return true;
-	return false;
-}
-
-/*
- * The word and the entries must agree. Where a tool died they may say that the switch has been
- * made.
- */
-static int check_word(struct quiet *quiet, struct uspl_err *err)
-{
-	struct uspl_word word;
-	int rc = proc_read(quiet->t->proc, quiet->region->word, &word, sizeof(word), err);
-
-	if (rc)
-		return rc;
-	if (word.value == quiet_word_from(quiet) &&
-	    !any_entry(quiet, entry_of(quiet_word_to(quiet))))
-		return 0;
-	quiet->run->switched = word.value == quiet_word_to(quiet) &&
-			       !any_entry(quiet, entry_of(quiet_word_from(quiet))) &&
-			       !any_entry(quiet, GATE_ENTRY_ALIEN);
-	if (quiet->run->switched)
-		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "an interrupted switch has left entries of both kinds");
-}
 
 /*
  * Where a loop begins at an entry, a thread that comes to the gate may be in the middle of the
@@ -78,18 +37,28 @@ static int refuse_loops(const struct region *region, struct uspl_err *err)
 	return 0;
 }
 
+/* The entries of one module. */
+static int plan_part(const struct quiet *quiet, struct quiet_part *part, struct uspl_err *err)
+{
+	int rc = refuse_loops(part->region, err);
+
+	return rc ? rc
+		  : gates_plan(&part->gates, quiet->t->proc, quiet->t->modules, part->region, err);
+}
+
 /* All that can be found out without changing anything. */
 static int plan(struct quiet *quiet, struct uspl_err *err)
 {
 	const struct transition *t = quiet->t;
-	int rc = refuse_loops(quiet->region, err);
+	struct quiet_part *part;
+	int rc = 0;
 
-	if (!rc && t->n_regions != 1)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the update changes several modules");
+	vec_for_each (&quiet->parts, part)
+		rc = rc ? rc : plan_part(quiet, part, err);
 	if (!rc)
-		rc = gates_plan(&quiet->gates, t->proc, t->modules, quiet->region, err);
+		quiet_choose_decider(quiet);
 	if (!rc && !t->planned)
-		rc = check_word(quiet, err);
+		rc = quiet_check_words(quiet, err);
 	if (!rc)
 		rc = asleep_open(&quiet->asleep, t->proc, err);
 	quiet->open = !rc;
@@ -105,65 +74,43 @@ static int open_plan(struct run *run, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	quiet->run = run;
 	quiet->t = run->t;
-	quiet->region = run->t->regions[0];
-	quiet->before = quiet->region->state;
+	for (size_t i = 0; i < run->t->n_regions; i++) {
+		struct quiet_part *part = vec_push(&quiet->parts);
+
+		if (!part)
+			return uspl_fail_nomem(err);
+		part->region = run->t->regions[i];
+		part->before = part->region->state;
+	}
 	return plan(quiet, err);
 }
 
 static int quiet_open(struct run *run, struct uspl_err *err)
 {
+	struct quiet_part *part;
 	int rc = open_plan(run, err);
 
-	return rc || run->switched ? rc : gates_load(&run->quiet->gates, err);
+	if (rc || run->switched)
+		return rc;
+	vec_for_each (&run->quiet->parts, part)
+		rc = rc ? rc : gates_load(&part->gates, err);
+	return rc;
 }
 
 static void quiet_close(struct run *run)
 {
 	struct quiet *quiet = run->quiet;
+	struct quiet_part *part;
 
 	if (!quiet)
 		return;
 	if (quiet->open)
 		asleep_release(&quiet->asleep);
-	gates_release(&quiet->gates);
+	vec_for_each (&quiet->parts, part)
+		gates_release(&part->gates);
+	vec_release(&quiet->parts);
 	free(quiet);
 	run->quiet = NULL;
-}
-
-static int lead(struct quiet *quiet, struct uspl_err *err)
-{
-	bool on = quiet->t->direction == TRANSITION_ON;
-	int rc;
-
-	if (quiet->led && !quiet->lead_again)
-		return 0;
-	quiet->lead_again = false;
-	rc = region_write_state(quiet->t->proc, quiet->region,
-				on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err);
-	if (rc)
-		return rc;
-	quiet->led = true;
-	return gates_lead(quiet->t->proc, quiet->region, GATE_ENTRY_GATE, err);
-}
-
-/*
- * After a tool that died: its agent may have made its swap or its store since the entries were led.
- * It can't any more, with nobody in it. If it has, all is to be begun anew.
- */
-static bool is_still_led(struct quiet *quiet)
-{
-	const struct proc *proc = quiet->t->proc;
-	const struct region_site *site;
-	uint8_t word;
-
-	if (quiet->before != USPL_REGION_SWITCHING_ON && quiet->before != USPL_REGION_SWITCHING_OFF)
-		return true;
-	vec_for_each (&quiet->region->sites, site)
-		quiet->lead_again |= gates_entry(proc, quiet->region, site) != GATE_ENTRY_GATE;
-	return !quiet->lead_again &&
-	       proc_read(proc, quiet->region->word + offsetof(struct uspl_word, value), &word,
-			 sizeof(word), NULL) == 0 &&
-	       (word & ~USPL_WORD_HOLD) == (int)quiet_word_from(quiet);
 }
 
 /* limit: when the threads will have stood still for too long already. */
@@ -173,7 +120,7 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 	bool empty = false;
 	int rc;
 
-	if (!is_still_led(quiet))
+	if (!quiet_is_still_led(quiet))
 		return 0;
 	rc = quiet_close_gates(quiet, err);
 	if (!rc)
@@ -233,7 +180,7 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 		rc = quiet_examine(quiet, err);
 	if (rc || run->n_findings)
 		return rc;
-	rc = lead(quiet, err);
+	rc = quiet_lead(quiet, err);
 	if (!rc)
 		rc = quiet_examine(quiet, err);
 	if (rc || run->n_findings)
@@ -283,40 +230,6 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 	return rc;
 }
 
-/*
- * Where it was decided not to switch. As long as a thread is in a gate the region has to stay: it is
- * as if it had been undone.
- */
-static int take_back(struct quiet *quiet, struct uspl_err *err)
-{
-	enum uspl_region_state state = quiet->before;
-	int rc = gates_lead(quiet->t->proc, quiet->region, entry_of(quiet_word_from(quiet)), err);
-
-	if (!rc && state == USPL_REGION_LOADED &&
-	    (quiet->stuck ||
-	     !gates_are_left(quiet->t->proc, quiet->region, quiet->run->safety.unwinder)))
-		state = USPL_REGION_UNDONE;
-	return rc ? rc : region_write_state(quiet->t->proc, quiet->region, state, err);
-}
-
-/* After the switch: straight entries, and the record. */
-static int settle(struct quiet *quiet, struct uspl_err *err)
-{
-	bool on = quiet->t->direction == TRANSITION_ON;
-	struct uspl_err why = { 0 };
-	int rc = gates_lead(quiet->t->proc, quiet->region, entry_of(quiet_word_to(quiet)), &why);
-
-	/* The way through the gates leads to the new code, too. Old code has to be itself again. */
-	if (rc && on)
-		log_info("quiet", "entries keep the way through the gates: %s", why.msg);
-	else if (rc)
-		*err = why;
-	if (rc && !on)
-		return rc;
-	return region_write_state(quiet->t->proc, quiet->region,
-				  on ? USPL_REGION_APPLIED : USPL_REGION_UNDONE, err);
-}
-
 static int quiet_finish(struct run *run, struct uspl_err *err)
 {
 	struct quiet *quiet = run->quiet;
@@ -327,9 +240,9 @@ static int quiet_finish(struct run *run, struct uspl_err *err)
 	if (quiet->undecided)
 		return 0;
 	if (!run->switched)
-		return quiet->led ? take_back(quiet, err) : 0;
+		return quiet->led ? quiet_take_back(quiet, err) : 0;
 	for (int i = 0; i < SETTLE_TRIES; i++) {
-		rc = settle(quiet, &why);
+		rc = quiet_settle(quiet, &why);
 		if (!rc)
 			return 0;
 	}

@@ -2,8 +2,9 @@
 /*
  * gate.h - the gates of an update: planned, brought into the process, and led to
  *
- * docs/transition.md says what they are for. One update, one region. gate.c plans and loads them,
- * gate_lead.c changes what stands at the entries, gate_guard.c says where in them nobody may be.
+ * docs/transition.md says what they are for. Those of one region. gate.c plans and loads them,
+ * gate_lead.c changes what stands at the entries, gate_word.c reads and writes the word that they
+ * read, gate_guard.c says where in them nobody may be.
  *
  *     gates_plan     nothing is touched: can each entry be led to a gate, and how?
  *                    (entries.h does it for some of them, while the update is loaded)
@@ -94,9 +95,33 @@ void gates_straighten(const region_vec *regions, taddr entry, uint8_t *bytes);
 /* The bytes that lead the site's entry to its gate; false if the site has none. */
 bool gates_jump(const struct region *region, const struct region_site *site,
 		uint8_t bytes[USPL_SITE_BYTES_MAX]);
+/* What a region's word says. */
+struct gate_word {
+	uint8_t value; /* enum uspl_word_value, never FOLLOW: what the one says that decides */
+	bool follows;  /* that is another region's */
+	taddr decider; /* which one decides where it isn't OLD or NEW; 0: that never was so */
+};
+
+/* Reads the word, and the one that it follows. */
+int gates_read_word(const struct proc *proc, const struct region *region, struct gate_word *ret,
+		    struct uspl_err *err) uspl_must_check;
 /* Writes the word from outside: only where nobody can be reading it for a switch of its own. */
 int gates_write_word(const struct proc *proc, const struct region *region,
 		     enum uspl_word_value value, struct uspl_err *err) uspl_must_check;
+/*
+ * Says which word decides where the region's own doesn't. USPL_E_UNSUPPORTED if it was another one
+ * and a thread may still go by that.
+ */
+int gates_set_decider(const struct proc *proc, const struct region *region, taddr decider,
+		      struct unwinder *unwinder, struct uspl_err *err) uspl_must_check;
+/*
+ * True if a thread in gates of one of these regions may be about to read the word of `decider`, which
+ * has to stay then. Stops those that run for a moment, if these gates ever went by that word.
+ */
+bool gates_go_by(const struct proc *proc, const module_vec *modules, const region_vec *regions,
+		 const struct region *decider);
+/* True if nothing leads to the gates and the new code, whatever the region's state says. */
+bool gates_rest(const struct proc *proc, const struct region *region);
 /*
  * Adds to `safety` where a thread is in a region's gates on its way to old code (or new code), and
  * where it is in the gates and pads that other updates have left behind at the same entries: what

@@ -19,14 +19,13 @@ static int guard_pad(struct safety *safety, const struct region_site *site,
 static int guard_own(struct safety *safety, const struct region *region,
 		     const struct region_site *site, bool to_old, struct uspl_err *err)
 {
-	const struct gate_part *parts = to_old ? gate_old_parts : &gate_new_part;
-	size_t n = to_old ? ARRAY_SIZE(gate_old_parts) : 1;
+	const struct gate_part *parts = to_old ? gate_old_parts : gate_new_parts;
 	taddr at = gate_address(region, site);
 	int rc = 0;
 
 	if (!region->gates)
 		return to_old ? 0 : guard_pad(safety, site, site, err);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < GATE_N_PARTS; i++)
 		rc = safety_add(safety, site->name, at + parts[i].start,
 				(uint64_t)(parts[i].end - parts[i].start), false, err);
 	return rc;

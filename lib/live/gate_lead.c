@@ -10,7 +10,6 @@
  */
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "arch/arch.h"
@@ -104,16 +103,6 @@ static int lead_site(const struct proc *proc, const struct region *region,
 		return 0;
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
 			 "the entry of '%s' doesn't lie in one aligned word", site->name);
-}
-
-int gates_write_word(const struct proc *proc, const struct region *region,
-		     enum uspl_word_value value, struct uspl_err *err)
-{
-	uint8_t byte = (uint8_t)value;
-
-	return region->word ? proc_write(proc, region->word + offsetof(struct uspl_word, value),
-					 &byte, sizeof(byte), err)
-			    : 0;
 }
 
 int gates_lead(const struct proc *proc, struct region *region, enum gate_entry to,

@@ -2,9 +2,11 @@
 /*
  * quiet.h - the quiet way while it is gone: what the files of this back end share
  *
- *     backend_quiet.c   the steps of an attempt; entries, states
+ *     backend_quiet.c   the steps of an attempt
+ *     quiet_entries.c   entries, records, and the words of those modules that don't decide
  *     quiet_examine.c   who is in the way, asleep or stopped
- *     quiet_word.c      the word: held with a lease, and swapped by a thread of the target
+ *     quiet_word.c      the word that decides: held with a lease, and swapped by a thread of the
+ *                       target
  */
 #ifndef USPL_LIVE_QUIET_H
 #define USPL_LIVE_QUIET_H
@@ -13,15 +15,21 @@
 #include "live/gate.h"
 #include "proc/asleep.h"
 
+/* What the update changes in one module. */
+struct quiet_part {
+	struct region *region;
+	struct gates gates;
+	enum uspl_region_state before; /* the region's state at first */
+};
+
 struct quiet {
 	struct run *run;
 	const struct transition *t;
-	struct region *region;
-	struct gates gates;
+	VEC(struct quiet_part) parts;
+	const struct region *decider; /* the one whose word switches all of them */
 	struct asleep asleep;
 	struct inject_agent *agent;
-	enum uspl_region_state before; /* the region's state at first */
-	bool open;                     /* asleep is */
+	bool open;              /* asleep is */
 	bool looks;             /* only: there is time to see who is in the way from end to end */
 	bool led;               /* entries lead to gates, or did */
 	bool lead_again;        /* not all of them do any more */
@@ -63,6 +71,28 @@ int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *e
  */
 int quiet_recount(struct quiet *quiet, int64_t deadline, bool *ret_empty,
 		  struct uspl_err *err) uspl_must_check;
+
+/* Chooses the region whose word decides. */
+void quiet_choose_decider(struct quiet *quiet);
+/*
+ * The words and the entries must agree. Where a tool died they may say that the switch has been made:
+ * that is noted in the run.
+ */
+int quiet_check_words(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/* Leads all entries to gates, and all gates to the deciding word, once. */
+int quiet_lead(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/*
+ * After a tool that died: its agent may have made its swap or its store since the entries were led.
+ * It can't any more, with nobody in it. False if it has: all is to be begun anew.
+ */
+bool quiet_is_still_led(struct quiet *quiet);
+/*
+ * Where it was decided not to switch. As long as a thread is in a gate the regions have to stay: it is
+ * as if they had been undone.
+ */
+int quiet_take_back(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/* After the switch: words that say it by themselves, straight entries, and the record. */
+int quiet_settle(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 
 /* How long gates hold at most. */
 int64_t quiet_lease_ns(const struct quiet *quiet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// quiet_word.c - the word of a quiet switch: held with a lease, and swapped by a thread of the target
+// quiet_word.c - the deciding word of a quiet switch: held with a lease, and swapped by a thread of the target
 
 #include <stddef.h>
 
@@ -30,6 +30,7 @@ void quiet_measure_lease(struct quiet *quiet)
 	struct uspl_word *lease = &quiet->lease;
 	int64_t all;
 
+	lease->decider = quiet->decider->word;
 	lease->turns = gate_turns(quiet_lease_ns(quiet));
 	all = (int64_t)lease->turns * sysconf(_SC_NPROCESSORS_ONLN);
 	lease->all_turns = all > 0 && all < INT32_MAX ? (int32_t)all : INT32_MAX;
@@ -40,7 +41,7 @@ int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err)
 {
 	const size_t turns = offsetof(struct uspl_word, turns);
 	const struct proc *proc = quiet->t->proc;
-	taddr word = quiet->region->word;
+	taddr word = quiet->decider->word;
 	uint8_t hold = (uint8_t)(quiet_word_from(quiet) | USPL_WORD_HOLD);
 	int rc = proc_write(proc, word + turns, &quiet->lease.turns, sizeof(quiet->lease) - turns,
 			    err);
@@ -62,12 +63,12 @@ int quiet_begin_swap(struct quiet *quiet, enum uspl_word_value to, struct uspl_e
 		return uspl_fail(err, USPL_E_UNSTOPPABLE, "no thread of pid %d can make the switch",
 				 quiet->t->proc->pid);
 	quiet->swap = (struct inject_req){ .kind = INJECT_SWAP,
-					   .what = quiet->region->word +
+					   .what = quiet->decider->word +
 						   offsetof(struct uspl_word, value),
 					   .args = { quiet_word_from(quiet) | USPL_WORD_HOLD, to },
 					   .result = -1 };
 	quiet->commits = to == quiet_word_to(quiet);
-	rc = inject_begin(quiet->agent, host, gates_slate(quiet->region), &quiet->swap, 1, err);
+	rc = inject_begin(quiet->agent, host, gates_slate(quiet->decider), &quiet->swap, 1, err);
 	if (rc)
 		return rc;
 	/* Where there are more threads than processors it would otherwise have to wait for the others. */

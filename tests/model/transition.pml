@@ -39,6 +39,18 @@
 #define holding(w) ((w) >= HOLD)
 byte word = OLD;
 
+/*
+ * SEVERAL: the second function is another module's, whose gates have a word of their own. That says
+ * what is the case, or that the first one decides.
+ */
+#define FOLLOW 4
+#ifdef SEVERAL
+byte word_beside = OLD;
+#define own_word(f) ((f) == 0 -> word : word_beside)
+#else
+#define own_word(f) word
+#endif
+
 /* What stands at an entry. */
 #define ORIGINAL 0
 #define GATED 1
@@ -47,15 +59,18 @@ byte entry[FUNCTIONS];
 
 /* Where a thread is. */
 #define OUTSIDE 0
-#define IN_GATE 1 /* will read the word */
+#define IN_GATE 1 /* will read its gate's own word */
 #define NOT_OLD 2 /* has read it: not OLD; will read it again */
-#define WAITING 3
-#define LAPSING 4 /* has waited long enough; will end the lease */
-#define GOES_OLD 5 /* has read OLD, is still in the gate */
-#define GOES_NEW 6
-#define IN_OLD 7
-#define IN_NEW 8
+#define ASKS 3 /* nor NEW: will read the word that decides */
+#define ASKED 4 /* has read it: not OLD; will read it again */
+#define WAITING 5
+#define LAPSING 6 /* has waited long enough; will end the lease */
+#define GOES_OLD 7 /* has read OLD, is still in the gate */
+#define GOES_NEW 8
+#define IN_OLD 9
+#define IN_NEW 10
 byte place[THREADS];
+byte gate[THREADS]; /* which one, where it reads words */
 
 #define AWAKE 0
 #define ASLEEP 1
@@ -107,7 +122,7 @@ inline call(i, f)
 	if
 	:: entry[f] == ORIGINAL -> enter(i, OLD)
 	:: entry[f] == DIRECT -> enter(i, NEW)
-	:: entry[f] == GATED -> place[i] = IN_GATE
+	:: entry[f] == GATED -> place[i] = IN_GATE; gate[i] = f
 	fi
 }
 
@@ -140,15 +155,17 @@ proctype Thread(byte i)
 end:	do
 	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 0) }
 	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 1) }
-	:: d_step { is_free(i) && place[i] == IN_GATE -> place[i] = (word == OLD -> GOES_OLD : NOT_OLD) }
-	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (word == NEW -> GOES_NEW : WAITING) }
+	:: d_step { is_free(i) && place[i] == IN_GATE -> place[i] = (own_word(gate[i]) == OLD -> GOES_OLD : NOT_OLD) }
+	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (own_word(gate[i]) == NEW -> GOES_NEW : ASKS) }
+	:: d_step { is_free(i) && place[i] == ASKS -> place[i] = (word == OLD -> GOES_OLD : ASKED) }
+	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (word == NEW -> GOES_NEW : WAITING) }
 	:: d_step { is_free(i) && place[i] == WAITING && !holding(word) -> place[i] = IN_GATE }
 #ifndef WITHOUT_LEASE
 	:: d_step { is_free(i) && place[i] == WAITING && holding(word) -> seen = word; place[i] = LAPSING }
 #endif
 	:: d_step { is_free(i) && place[i] == LAPSING -> lapse(i) }
-	:: d_step { is_free(i) && place[i] == GOES_OLD -> enter(i, OLD) }
-	:: d_step { is_free(i) && place[i] == GOES_NEW -> enter(i, NEW) }
+	:: d_step { is_free(i) && place[i] == GOES_OLD -> gate[i] = 0; enter(i, OLD) }
+	:: d_step { is_free(i) && place[i] == GOES_NEW -> gate[i] = 0; enter(i, NEW) }
 	:: d_step { is_free(i) && place[i] >= IN_OLD -> place[i] = OUTSIDE }
 	:: d_step { work[i] != NO_WORK && (sent == i || (!stopped[i] && sleep[i] == AWAKE)) -> do_work(i) }
 	:: d_step { i != RUNNER && !stopped[i] && sleep[i] == AWAKE && runs[i] < WAKES -> sleep[i] = ASLEEP }
@@ -170,8 +187,20 @@ end:	do
 #define in_way(i) (is_inside(i) || work[i] != NO_WORK)
 #endif
 
+inline say_beside(w)
+{
+#ifdef SEVERAL
+	word_beside = w
+#else
+	skip
+#endif
+}
+
 inline gate_entries()
 {
+#ifndef WITHOUT_FOLLOWING
+	say_beside(FOLLOW);
+#endif
 	i = 0;
 	do
 	:: d_step { i < FUNCTIONS -> entry[i] = GATED; i++ }
@@ -316,6 +345,7 @@ inline attempt_once()
 /* Entries become direct by the agent's store, original by the tool's one byte. */
 inline settle()
 {
+	say_beside(goal);
 	stop(RUNNER);
 	i = 0;
 	do

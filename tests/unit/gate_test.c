@@ -162,6 +162,13 @@ static struct stage *make_stage(void)
 	return NULL;
 }
 
+/* Of an update that changes one module: the word decides itself. */
+static void set_word(struct uspl_word word)
+{
+	word.decider = address(&stage->word);
+	stage->word = word;
+}
+
 static int encode(const uint8_t *old, struct uspl_err *err)
 {
 	const struct gate_code gate = { .at = address(stage->code),
@@ -239,21 +246,20 @@ static bool leads_to_new(void)
 static void test_states(void)
 {
 	ok(encode(old_push, NULL) == 0, "a gate");
-	stage->word = (struct uspl_word){ .value = USPL_WORD_NEW };
+	set_word((struct uspl_word){ .value = USPL_WORD_NEW });
 	ok(leads_to_new(), "NEW leads to the new code, registers untouched");
-	stage->word =
-		(struct uspl_word){ .value = USPL_WORD_HOLD_NEW, .turns = 1000, .all_turns = 5000 };
+	set_word((struct uspl_word){
+		.value = USPL_WORD_HOLD_NEW, .turns = 1000, .all_turns = 5000 });
 	ok(leads_to_new() && stage->word.value == USPL_WORD_NEW,
 	   "HOLD_NEW waits, falls back to NEW, and leads there");
-	stage->word =
-		(struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 1000, .all_turns = 5000 };
+	set_word((struct uspl_word){
+		.value = USPL_WORD_HOLD_OLD, .turns = 1000, .all_turns = 5000 });
 	ok(same_by_stage(old_push, 1, 0) && stage->word.value == USPL_WORD_OLD,
 	   "HOLD_OLD waits, falls back to OLD, and leads there");
-	stage->word =
-		(struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 0, .all_turns = 5000 };
+	set_word((struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = 0, .all_turns = 5000 });
 	ok(same_by_stage(old_push, 1, 0) && stage->word.value == USPL_WORD_OLD,
 	   "with no turns at all, too");
-	stage->word = (struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = UINT32_MAX };
+	set_word((struct uspl_word){ .value = USPL_WORD_HOLD_OLD, .turns = UINT32_MAX });
 	ok(same_by_stage(old_push, 1, 0) && stage->word.value == USPL_WORD_OLD,
 	   "and when all together have waited long enough");
 }
@@ -271,47 +277,90 @@ static void *goes_through(void *olds)
 	return NULL;
 }
 
-/* Between HOLD and the commit nobody passes; after it nobody enters old code. */
-static void test_commit(void)
+/* A gate whose word says that another one decides, which is anywhere. */
+static void test_follow(void)
 {
+	struct uspl_word decider = { .value = USPL_WORD_OLD, .turns = 1000, .all_turns = 5000 };
+
+	stage->word = (struct uspl_word){ .value = USPL_WORD_FOLLOW, .decider = address(&decider) };
+	ok(same_by_stage(old_push, 1, 0), "FOLLOW leads to the old code where the other word does");
+	decider.value = USPL_WORD_NEW;
+	ok(leads_to_new(), "and to the new code, registers untouched");
+	decider.value = USPL_WORD_HOLD_NEW;
+	ok(leads_to_new() && decider.value == USPL_WORD_NEW,
+	   "it waits while the other word holds, and lets that fall back");
+	decider.value = USPL_WORD_HOLD_OLD;
+	ok(same_by_stage(old_push, 1, 0) && decider.value == USPL_WORD_OLD, "to OLD, too");
+	ok(stage->word.value == USPL_WORD_FOLLOW, "its own word is left alone");
+}
+
+/* Between HOLD and the commit nobody passes; after it nobody enters old code. */
+static void test_commit(bool follow)
+{
+	struct uspl_word other, *decider = follow ? &other : &stage->word;
 	pthread_t threads[3];
 	uint64_t olds = 0, held;
 	uint8_t want = USPL_WORD_HOLD_OLD;
 	const struct timespec pause = { .tv_nsec = 2000000 };
+	const char *which = follow ? "that follows another's word" : "of its own word";
 
-	stage->word = (struct uspl_word){ .value = USPL_WORD_OLD,
-					  .turns = UINT32_MAX,
-					  .all_turns = INT32_MAX };
+	stage->word = (struct uspl_word){ .value = USPL_WORD_FOLLOW, .decider = address(decider) };
+	*decider = (struct uspl_word){ .value = USPL_WORD_OLD,
+				       .turns = UINT32_MAX,
+				       .all_turns = INT32_MAX,
+				       .decider = address(decider) };
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_create(&threads[i], NULL, goes_through, &olds);
 	while (__atomic_load_n(&olds, __ATOMIC_SEQ_CST) < 1000)
 		nanosleep(&pause, NULL);
-	__atomic_store_n(&stage->word.value, USPL_WORD_HOLD_OLD, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&decider->value, USPL_WORD_HOLD_OLD, __ATOMIC_SEQ_CST);
 	nanosleep(&pause, NULL); /* for those who had read OLD */
 	held = __atomic_load_n(&olds, __ATOMIC_SEQ_CST);
 	nanosleep(&pause, NULL);
 	ok(__atomic_load_n(&olds, __ATOMIC_SEQ_CST) <= held + ARRAY_SIZE(threads),
-	   "nobody passes a gate that holds");
-	ok(__atomic_compare_exchange_n(&stage->word.value, &want, USPL_WORD_NEW, false,
+	   "nobody passes a gate %s while that holds", which);
+	ok(__atomic_compare_exchange_n(&decider->value, &want, USPL_WORD_NEW, false,
 				       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST),
 	   "the word still held");
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		pthread_join(threads[i], NULL);
-	ok(stage->word.value == USPL_WORD_NEW, "all threads came to the new code");
+	ok(decider->value == USPL_WORD_NEW, "all threads came to the new code");
+}
+
+/* The parts of a kind in order, and each with a jump that acts on what was read, or behind one. */
+static bool in_order(const struct gate_part *parts)
+{
+	for (size_t i = 0; i < GATE_N_PARTS; i++)
+		if (parts[i].start >= parts[i].end || (i && parts[i].start < parts[i - 1].end))
+			return false;
+	return true;
+}
+
+static bool are_apart(const struct gate_part *one, const struct gate_part *other)
+{
+	return one->end <= other->start || other->end <= one->start;
 }
 
 static void test_parts(void)
 {
-	const struct gate_part *old = gate_old_parts, *new = &gate_new_part;
+	const struct gate_part *old = gate_old_parts, *new = gate_new_parts;
+	bool apart = true;
 
-	ok(old[0].start < old[0].end && old[0].end <= new->start &&new->start <
-							new->end &&new->end <=
-							old[1].start &&old[1].end ==
-						GATE_LEN,
+	for (size_t i = 0; i < GATE_N_PARTS; i++)
+		for (size_t j = 0; j < GATE_N_PARTS; j++)
+			apart &= are_apart(&old[i], &new[j]);
+	ok(in_order(old) && in_order(new) && apart && old[GATE_N_PARTS - 1].end == GATE_LEN,
 	   "the parts lie in order and apart");
-	ok(stage->code[old[0].start] == 0x74 && stage->code[new->start] == 0x0f &&
-		   stage->code[new->start + 1] == 0x84,
+	ok(stage->code[old[0].start] == 0x74 && stage->code[new[0].start] == 0x0f &&
+		   stage->code[new[0].start + 1] == 0x84 && stage->code[old[1].start] == 0x74 &&
+		   stage->code[new[1].start] == 0x74,
 	   "each begins with the jump that acts on what was read");
+	for (size_t i = 0; i < 2; i++) {
+		const struct gate_part *part = i ? &new[1] : &old[1], *to = i ? &new[2] : &old[2];
+
+		ok(part->start + 2 + stage->code[part->start + 1] == to->start,
+		   "or where such a jump leads");
+	}
 }
 
 static void test_pads(void)
@@ -382,7 +431,9 @@ int main(void)
 	test_unmovable();
 	test_states();
 	test_parts();
-	test_commit();
+	test_follow();
+	test_commit(false);
+	test_commit(true);
 	test_pads();
 	test_tight();
 	return tap_done();

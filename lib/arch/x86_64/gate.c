@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gate.c - x86-64: gates and pads
 /*
- * The template, with the places of its parts. Before the reading of the word nothing has been
- * decided; from each `je` on it has, by the flags, until the old or the new function is entered.
+ * The template, with the places of its parts. Before the reading of a word nothing has been decided;
+ * from each `je` on it has, by the flags, until the old or the new function is entered. Which word
+ * decides stands beside the gate's own one; where that is neither OLD nor NEW it is asked.
  *
  * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
  * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
@@ -11,6 +12,7 @@
  * are left alone: an entry may be a loop's head, too, in a function that keeps something there.
  */
 
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,53 +20,81 @@
 #include "arch/x86_64/x86_64.h"
 #include "uspl/abi.h"
 
-/* Where the template's variable fields are, each with the end of its instruction. */
+/* The template's parts, and where some of its instructions end. */
 enum {
-	AT_OLD = 96, /* the moved instruction, and the jump back */
 	AT_JE_OLD = 7,
 	AT_JE_NEW = 16,
-	AT_HOLD = 22,
+	AT_ASK = 22,
+	AT_JE_FOLLOW_OLD = 38,
+	AT_JE_FOLLOW_NEW = 43,
+	AT_WAIT = 45,
+	AT_FOLLOW_NEW = 96,
+	AT_FOLLOW_OLD = 110, /* and on into AT_OLD */
+	AT_OLD = 119,        /* the moved instruction, and the jump back */
+	/* Of what the gate asks, from the word on. */
+	VALUE = offsetof(struct uspl_word, value),
+	TURNS = offsetof(struct uspl_word, turns),
+	ALL_TURNS = offsetof(struct uspl_word, all_turns),
 };
 
 /* clang-format off */
 static const uint8_t template[] = {
-	/*  0 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_OLD,       /* cmpb $OLD, word(%rip) */
-	/*  7 */ 0x74, AT_OLD - 9,                            /* je old */
-	/*  9 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_NEW,       /* cmpb $NEW, word(%rip) */
-	/* 16 */ 0x0f, 0x84, 0, 0, 0, 0,                      /* je new */
-	/* 22 */ 0x48, 0x8d, 0x64, 0x24, 0x80,                /* lea -128(%rsp), %rsp */
-	/* 27 */ 0x50, 0x52,                                  /* push %rax; push %rdx */
-	/* 29 */ 0x8b, 0x05, 0, 0, 0, 0,                      /* mov turns(%rip), %eax */
-	/* 35 */ 0xf3, 0x90,                                  /* pause */
-	/* 37 */ 0xf6, 0x05, 0, 0, 0, 0, USPL_WORD_HOLD,      /* testb $HOLD, word(%rip) */
-	/* 44 */ 0x74, 83 - 46,                               /* jz done */
-	/* 46 */ 0x83, 0x2d, 0, 0, 0, 0, 1,                   /* subl $1, all_turns(%rip) */
-	/* 53 */ 0x78, 60 - 55,                               /* js lapse */
-	/* 55 */ 0x83, 0xe8, 1,                               /* sub $1, %eax */
-	/* 58 */ 0x73, (uint8_t)(35 - 60),                    /* jae pause */
-	/* 60 */ 0x8a, 0x05, 0, 0, 0, 0,                      /* lapse: mov word(%rip), %al */
-	/* 66 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
-	/* 68 */ 0x74, 83 - 70,                               /* jz done */
-	/* 70 */ 0x88, 0xc2,                                  /* mov %al, %dl */
-	/* 72 */ 0x80, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %dl */
-	/* 75 */ 0xf0, 0x0f, 0xb0, 0x15, 0, 0, 0, 0,          /* lock cmpxchg %dl, word(%rip) */
-	/* 83 */ 0x5a, 0x58,                                  /* done: pop %rdx; pop %rax */
-	/* 85 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/* 93 */ 0xeb, (uint8_t)(0 - 95),                     /* jmp gate */
+	/*   0 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_OLD,       /* cmpb $OLD, word(%rip) */
+	/*   7 */ 0x74, AT_OLD - 9,                            /* je old */
+	/*   9 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_NEW,       /* cmpb $NEW, word(%rip) */
+	/*  16 */ 0x0f, 0x84, 0, 0, 0, 0,                      /* je new */
+	/*  22 */ 0x48, 0x8d, 0x64, 0x24, 0x80,                /* lea -128(%rsp), %rsp */
+	/*  27 */ 0x51,                                        /* push %rcx */
+	/*  28 */ 0x48, 0x8b, 0x0d, 0, 0, 0, 0,                /* mov decider(%rip), %rcx */
+	/*  35 */ 0x80, 0x39, USPL_WORD_OLD,                   /* cmpb $OLD, (%rcx) */
+	/*  38 */ 0x74, AT_FOLLOW_OLD - 40,                    /* je follow_old */
+	/*  40 */ 0x80, 0x39, USPL_WORD_NEW,                   /* cmpb $NEW, (%rcx) */
+	/*  43 */ 0x74, AT_FOLLOW_NEW - 45,                    /* je follow_new */
+	/*  45 */ 0x50, 0x52,                                  /* push %rax; push %rdx */
+	/*  47 */ 0x8b, 0x41, TURNS,                           /* mov turns(%rcx), %eax */
+	/*  50 */ 0xf3, 0x90,                                  /* pause */
+	/*  52 */ 0xf6, 0x01, USPL_WORD_HOLD,                  /* testb $HOLD, (%rcx) */
+	/*  55 */ 0x74, 83 - 57,                               /* jz done */
+	/*  57 */ 0x83, 0x69, ALL_TURNS, 1,                    /* subl $1, all_turns(%rcx) */
+	/*  61 */ 0x78, 68 - 63,                               /* js lapse */
+	/*  63 */ 0x83, 0xe8, 1,                               /* sub $1, %eax */
+	/*  66 */ 0x73, (uint8_t)(50 - 68),                    /* jae pause */
+	/*  68 */ 0x8a, 0x01,                                  /* lapse: mov (%rcx), %al */
+	/*  70 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
+	/*  72 */ 0x74, 83 - 74,                               /* jz done */
+	/*  74 */ 0x88, 0xc2,                                  /* mov %al, %dl */
+	/*  76 */ 0x80, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %dl */
+	/*  79 */ 0xf0, 0x0f, 0xb0, 0x11,                      /* lock cmpxchg %dl, (%rcx) */
+	/*  83 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx; pop %rax; pop %rcx */
+	/*  86 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/*  94 */ 0xeb, (uint8_t)(0 - 96),                     /* jmp gate */
+	/*  96 */ 0x59,                                        /* follow_new: pop %rcx */
+	/*  97 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 105 */ 0xe9, 0, 0, 0, 0,                            /* jmp new */
+	/* 110 */ 0x59,                                        /* follow_old: pop %rcx */
+	/* 111 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
 };
 /* clang-format on */
 
 /* The template's 32-bit fields: where each is, where its instruction ends, what it refers to. */
 static const struct {
 	uint8_t field, end;
-	enum { TO_WORD, TO_TURNS, TO_ALL_TURNS, TO_NEW } to;
+	enum { TO_WORD, TO_DECIDER, TO_NEW } to;
 } fields[] = {
-	{ 2, 7, TO_WORD },   { 11, 16, TO_WORD },      { 18, 22, TO_NEW },  { 31, 35, TO_TURNS },
-	{ 39, 44, TO_WORD }, { 48, 53, TO_ALL_TURNS }, { 62, 66, TO_WORD }, { 79, 83, TO_WORD },
+	{ 2, 7, TO_WORD },      { 11, 16, TO_WORD },  { 18, 22, TO_NEW },
+	{ 31, 35, TO_DECIDER }, { 106, 110, TO_NEW },
 };
 
-const struct gate_part gate_old_parts[2] = { { AT_JE_OLD, 9 }, { AT_OLD, GATE_LEN } };
-const struct gate_part gate_new_part = { AT_JE_NEW, AT_HOLD };
+const struct gate_part gate_old_parts[GATE_N_PARTS] = {
+	{ AT_JE_OLD, 9 },
+	{ AT_JE_FOLLOW_OLD, 40 },
+	{ AT_FOLLOW_OLD, GATE_LEN },
+};
+const struct gate_part gate_new_parts[GATE_N_PARTS] = {
+	{ AT_JE_NEW, AT_ASK },
+	{ AT_JE_FOLLOW_NEW, AT_WAIT },
+	{ AT_FOLLOW_NEW, AT_FOLLOW_OLD },
+};
 
 static int fail_far(const struct gate_code *gate, taddr to, struct uspl_err *err)
 {
@@ -74,9 +104,8 @@ static int fail_far(const struct gate_code *gate, taddr to, struct uspl_err *err
 
 static int fill_fields(const struct gate_code *gate, uint8_t *code, struct uspl_err *err)
 {
-	const taddr to[] = { [TO_WORD] = gate->word + offsetof(struct uspl_word, value),
-			     [TO_TURNS] = gate->word + offsetof(struct uspl_word, turns),
-			     [TO_ALL_TURNS] = gate->word + offsetof(struct uspl_word, all_turns),
+	const taddr to[] = { [TO_WORD] = gate->word + VALUE,
+			     [TO_DECIDER] = gate->word + offsetof(struct uspl_word, decider),
 			     [TO_NEW] = gate->new_addr };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
@@ -109,7 +138,8 @@ int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN], struct usp
 	return fill_fields(gate, code, err);
 }
 
-_Static_assert(sizeof(template) <= AT_OLD, "the parts follow each other");
+_Static_assert(sizeof(template) == AT_OLD, "the parts follow each other");
+_Static_assert(VALUE == 0 && ALL_TURNS < 128, "one byte says where they are");
 _Static_assert(AT_OLD + INSN_MOVED_MAX <= GATE_LEN, "the moved instruction has room");
 
 /* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */
