@@ -43,6 +43,11 @@ bool link_is_fresh(const struct objsym *sym)
 	return sym->sec && (sym->sec->flags & SHF_TLS);
 }
 
+bool link_is_asked_for(const struct link *link, const struct objsym *sym)
+{
+	return link_is_fresh(sym) || link_symbol_of(link, sym)->lent;
+}
+
 struct link_symbol *link_symbol_of(const struct link *link, const struct objsym *sym)
 {
 	return &((struct link_private *)link->priv)->syms[sym->mark];

@@ -31,6 +31,7 @@ struct link {
 	taddr base;   /* after link_relocate */
 	/* Offset of the call frame information in the rodata segment; length 0 if there is none. */
 	uint64_t eh_frame, eh_frame_len;
+	taddr detours; /* struct uspl_detours in the read-only data; 0: no code goes through any */
 	/*
 	 * The new code brings thread-local variables: it finds each thread's by a key of
 	 * pthread_setspecific, which the caller makes.
@@ -55,13 +56,24 @@ struct link {
 typedef int (*link_value_fn)(void *ctx, const struct objsym *sym, bool redirected,
 			     struct symbol_value *ret_value, struct uspl_err *err);
 
+/* What the caller knows before there are addresses. */
+struct link_wish {
+	bool far; /* the code will lie out of reach of all that obj doesn't define */
+	/*
+	 * True for a thread-local variable that an earlier update has brought: its place is asked
+	 * for by that update's functions. NULL: there are none.
+	 */
+	bool (*lent)(void *ctx, const struct objsym *sym);
+	void *ctx;
+};
+
 /*
- * Lays out all SHF_ALLOC sections of obj. far: they will lie out of reach of all that obj doesn't
- * define, and there must be room for everything that helps. Refuses sections and relocations that it doesn't know
+ * Lays out all SHF_ALLOC sections of obj, with room for everything that helps to reach what it
+ * refers to. wish: NULL: near, and nothing is lent. Refuses sections and relocations that it doesn't know
  * (USPL_E_UNSUPPORTED, naming both). obj must outlive the link.
  */
-int link_layout(const struct objfile *obj, const struct arch *arch, bool far, struct link **ret,
-		struct uspl_err *err) uspl_must_check;
+int link_layout(const struct objfile *obj, const struct arch *arch, const struct link_wish *wish,
+		struct link **ret, struct uspl_err *err) uspl_must_check;
 /*
  * Relocates everything for base (whole pages). May be called once. USPL_E_OUT_OF_REACH names the
  * symbol that is too far.

@@ -64,7 +64,7 @@ bool link_has_place(const struct link *link, const struct objsym *sym)
 {
 	if (link_is_tls_base(sym))
 		return !descriptors_of(link)->counts_from_block;
-	return link_is_fresh(sym) || link_symbol_of(link, sym)->value.tls_offset;
+	return link_is_asked_for(link, sym) || link_symbol_of(link, sym)->value.tls_offset;
 }
 
 /* What is counted from the block tells whose it is, and whether it has a fixed place. */
@@ -77,7 +77,7 @@ static void find_block(struct link *link)
 		const struct objsym *sym = link->obj->syms.items[i];
 		const struct symbol_value *value = &link_symbol_of(link, sym)->value;
 
-		if (!link_symbol_of(link, sym)->from_block || link_is_fresh(sym))
+		if (!link_symbol_of(link, sym)->from_block || link_is_asked_for(link, sym))
 			continue;
 		all->block_id = value->tls_id;
 		all->counts_from_block |= !value->tls_offset;

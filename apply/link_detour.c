@@ -4,7 +4,8 @@
  * A call that may be out of reach goes through a stub. Other instructions go through detours. Two
  * sorts: an instruction refers to another module's variable as if it were its own (the linker
  * would have made a copy in the program), and that may be out of reach; and one refers to a
- * thread-local variable that the new code brings, whose distance is another in each thread.
+ * thread-local variable that this update brings, or an earlier one has brought, whose distance is
+ * another in each thread.
  *
  * For every such place room is made for a detour (arch.h) and, if need be, a slot. Whether the
  * first sort uses it shows when the addresses are known.
@@ -160,11 +161,30 @@ static struct detour describe(const struct link *link, const struct link_detour 
 	};
 }
 
+/* value: what the instruction's field stands for. */
 static bool encode(const struct link *link, const struct link_detour *item,
-		   const struct detour *detour)
+		   const struct detour *detour, uint64_t value)
 {
-	return link->arch->detour_encode(detour, link_section_bytes(link, item->sec) + item->insn,
-					 link->segs[LINK_TEXT].bytes + item->code);
+	uint8_t *insn = link_section_bytes(link, item->sec) + item->insn;
+	uint8_t compiled[UINT8_MAX];
+
+	memcpy(compiled, insn, item->insn_len);
+	if (!link->arch->detour_encode(detour, insn, link->segs[LINK_TEXT].bytes + item->code))
+		return false;
+	link_note_compiled(link, detour, compiled, value);
+	return true;
+}
+
+/* The function that tells the distance of what the relocation refers to; 0: there is none. */
+static taddr helper_for(const struct link *link, const struct objrel *rel)
+{
+	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
+	bool from_block =
+		link->arch->reloc(rel->type)->kind == RELOC_DTPOFF && link_counts_from_block(link);
+
+	if (!sym->lent)
+		return link_threads_helper(link, from_block);
+	return from_block ? sym->value.lent_from_block : sym->value.lent_distance;
 }
 
 bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value)
@@ -182,7 +202,7 @@ bool link_take_detour(const struct link *link, const struct objrel *rel, taddr v
 	memcpy(link->segs[LINK_RODATA].bytes + item->slot, &target, sizeof(target));
 	detour = describe(link, item);
 	detour.slot = link_in_segment(link, LINK_RODATA, item->slot);
-	return encode(link, item, &detour);
+	return encode(link, item, &detour, target);
 }
 
 int link_take_distance(const struct link *link, const struct objrel *rel, uint64_t offset,
@@ -193,12 +213,10 @@ int link_take_distance(const struct link *link, const struct objrel *rel, uint64
 
 	if (item) {
 		detour = describe(link, item);
-		detour.helper = link_threads_helper(link, link->arch->reloc(rel->type)->kind ==
-									  RELOC_DTPOFF &&
-								  link_counts_from_block(link));
+		detour.helper = helper_for(link, rel);
 		detour.offset = (uint32_t)offset;
 	}
-	if (item && offset <= INT32_MAX && encode(link, item, &detour))
+	if (item && detour.helper && offset <= INT32_MAX && encode(link, item, &detour, offset))
 		return 0;
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
 			 "the access to the new thread-local variable '%s' can't be linked",

@@ -3,7 +3,8 @@
  * link_internal.h - what the parts of the linker share
  *
  * link_layout.c and link_relocate.c are its two steps; both use link_tls.c, which uses
- * link_detour.c, which uses link_threads.c, which uses link_descriptor.c; all use link.c.
+ * link_detour.c, which uses link_compiled.c, which uses link_threads.c, which uses
+ * link_descriptor.c; all use link.c.
  */
 #ifndef USPL_APPLY_LINK_INTERNAL_H
 #define USPL_APPLY_LINK_INTERNAL_H
@@ -18,6 +19,7 @@ struct link_symbol {
 	bool used; /* by more than the calls that go with accesses to thread-local variables */
 	bool used_by_tls;
 	bool needs_stub, needs_got, needs_tls_got, needs_tls_pair, needs_descriptor;
+	bool lent;             /* an earlier update has brought it */
 	bool from_block;       /* counted from the beginning of the own module's block */
 	bool keeps_descriptor; /* an access by it is of a form that can't be rewritten */
 	uint64_t stub;         /* in text */
@@ -60,6 +62,12 @@ struct link_descriptors {
 	uint64_t block_id;      /* the own module's number, if anything asks for it */
 };
 
+/* What was compiled where an instruction goes through a detour (link_compiled.c). */
+struct link_compiled {
+	bool needed;
+	uint64_t notes; /* in read-only data: struct uspl_detours, and room for all */
+};
+
 struct link_private {
 	/* By the section's mark: its place in its segment; a thread-local one's in the block. */
 	uint64_t *sec_offset;
@@ -67,6 +75,7 @@ struct link_private {
 	VEC(struct link_detour) detours;
 	struct link_threads threads;
 	struct link_descriptors descriptors;
+	struct link_compiled compiled;
 	bool keeps_tls_calls; /* some accesses by a call are of a form that can't be rewritten */
 };
 
@@ -87,6 +96,11 @@ const char *link_label(const struct objsym *sym);
 bool link_is_tls_base(const struct objsym *sym);
 /* True for a thread-local variable that the new code brings. */
 bool link_is_fresh(const struct objsym *sym);
+/*
+ * True for one whose distance from the thread pointer must be asked for each time: the new code
+ * brings it, or an earlier update has.
+ */
+bool link_is_asked_for(const struct link *link, const struct objsym *sym);
 /* Rounds up to a multiple of align, a power of two. */
 uint64_t link_align_up(uint64_t value, uint64_t align);
 /* Makes room at the segment's end; *ret_offset counts from the segment's start. */
@@ -117,7 +131,7 @@ bool link_may_use_stub(const struct link *link, const struct objsec *sec, const 
 int link_plan_detour(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		     struct uspl_err *err) uspl_must_check;
 /*
- * The same for an access to a new thread-local variable, which must go through one. form: what it is
+ * The same for an access to a variable that is asked for, which must go through one. form: what it is
  * rewritten to, NULL for a single instruction.
  */
 int link_plan_distance(struct link *link, const struct objsec *sec, const struct objrel *rel,
@@ -131,9 +145,19 @@ uint64_t link_detour_end(const struct link *link, const struct objrel *rel);
 int link_place_detours(struct link *link, struct uspl_err *err) uspl_must_check;
 /* Sends the relocation's instruction through its detour to the symbol's value; false: it has none. */
 bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value);
-/* Sends it to the place at this offset of the thread's block of new variables. */
+/* Sends it to the place at this offset of the thread's block, of this update or the one that brought it. */
 int link_take_distance(const struct link *link, const struct objrel *rel, uint64_t offset,
 		       struct uspl_err *err) uspl_must_check;
+
+/* ---- link_compiled.c ---- */
+
+/* Makes room for notes of all instructions that may go through a detour. */
+int link_place_compiled(struct link *link, struct uspl_err *err) uspl_must_check;
+/* Begins the notes, once the base is set and descriptors are filled. */
+void link_fill_compiled(struct link *link);
+/* Notes one: its bytes as they were compiled, and what its field stands for (uspl/abi.h). */
+void link_note_compiled(const struct link *link, const struct detour *detour, const uint8_t *insn,
+			uint64_t value);
 
 /* ---- link_threads.c ---- */
 

@@ -39,10 +39,10 @@ static int plan_symbol(struct link *link, const struct objsec *sec, const struct
 	sym->needs_stub |= link_may_use_stub(link, sec, rel, info);
 	sym->needs_got |= info->kind == RELOC_GOTPCREL || info->kind == RELOC_GOT;
 	link_plan_descriptor(link, rel);
-	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF && !link_is_fresh(rel->sym);
+	sym->needs_tls_got |= info->kind == RELOC_GOTTPOFF && !link_is_asked_for(link, rel->sym);
 	if (link_is_tls_call(info->kind))
 		return link_plan_tls(link, sec, rel, swallow, err);
-	if (link_is_fresh(rel->sym) && link_is_tls(info->kind))
+	if (link_is_asked_for(link, rel->sym) && link_is_tls(info->kind))
 		return link_plan_distance(link, sec, rel, NULL, err);
 	return link_plan_detour(link, sec, rel, err);
 }
@@ -230,7 +230,7 @@ static int fill_segments(struct link *link, struct uspl_err *err)
 	return 0;
 }
 
-static int link_prepare(struct link *link, struct uspl_err *err)
+static int link_prepare(struct link *link, const struct link_wish *wish, struct uspl_err *err)
 {
 	const struct objfile *obj = link->obj;
 	struct link_private *priv = calloc(1, sizeof(*priv));
@@ -246,11 +246,14 @@ static int link_prepare(struct link *link, struct uspl_err *err)
 		obj->secs.items[i]->mark = (uint32_t)i;
 	for (size_t i = 0; i < obj->syms.n; i++)
 		obj->syms.items[i]->mark = (uint32_t)i;
+	for (size_t i = 0; wish && wish->lent && i < obj->syms.n; i++)
+		priv->syms[i].lent =
+			!obj->syms.items[i]->sec && wish->lent(wish->ctx, obj->syms.items[i]);
 	return 0;
 }
 
-int link_layout(const struct objfile *obj, const struct arch *arch, bool far, struct link **ret,
-		struct uspl_err *err)
+int link_layout(const struct objfile *obj, const struct arch *arch, const struct link_wish *wish,
+		struct link **ret, struct uspl_err *err)
 {
 	auto_link struct link *link = calloc(1, sizeof(*link));
 	int rc;
@@ -259,8 +262,8 @@ int link_layout(const struct objfile *obj, const struct arch *arch, bool far, st
 		return uspl_fail_nomem(err);
 	link->obj = obj;
 	link->arch = arch;
-	link->far = far;
-	rc = link_prepare(link, err);
+	link->far = wish && wish->far;
+	rc = link_prepare(link, wish, err);
 	if (!rc)
 		rc = place_sections(link, err);
 	if (!rc)
@@ -275,6 +278,8 @@ int link_layout(const struct objfile *obj, const struct arch *arch, bool far, st
 		rc = link_place_descriptors(link, err);
 	if (!rc)
 		rc = link_place_detours(link, err);
+	if (!rc)
+		rc = link_place_compiled(link, err);
 	if (!rc)
 		rc = fill_segments(link, err);
 	if (rc)

@@ -169,6 +169,7 @@ int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 		rc = link_fill_threads(link, value, ctx, err);
 	if (rc)
 		return rc;
+	link_fill_compiled(link);
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		rc = relocate_section(link, link->obj->secs.items[i], err);
 		if (rc)

@@ -11,8 +11,8 @@
  * stays, with a pair of slots of our own: the module's number and the offset in its block, which
  * __tls_get_addr takes; or with a descriptor of our own (link_descriptor.c).
  *
- * A variable that the new code brings is none of the dynamic linker's, and has no place at a fixed
- * distance. Its accesses are rewritten in the same way first, and then go through a detour each,
+ * A variable that the new code brings, or that an earlier update has brought, is none of the dynamic
+ * linker's, and has no place at a fixed distance. Its accesses are rewritten in the same way first, and then go through a detour each,
  * where the distance is asked for (link_threads.c).
  */
 
@@ -72,7 +72,7 @@ int link_plan_tls(struct link *link, const struct objsec *sec, const struct objr
 		return 0;
 	}
 	*swallow = form.start + form.len;
-	if (!link_is_fresh(rel->sym) || !form.off)
+	if (!link_is_asked_for(link, rel->sym) || !form.off)
 		return 0;
 	return link_plan_distance(link, sec, rel, &form, err);
 }
@@ -96,7 +96,7 @@ static int write_distance(const struct link *link, const struct objsec *sec,
 	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
 	int32_t value = (int32_t)(sym->value.addr + (uint64_t)addend);
 
-	if (link_is_fresh(rel->sym))
+	if (link_is_asked_for(link, rel->sym))
 		return link_take_distance(link, rel, sym->value.addr + (uint64_t)addend, err);
 	if (value != (int64_t)(sym->value.addr + (uint64_t)addend))
 		return fail_no_place(sec, rel, info, err);
@@ -136,7 +136,7 @@ static int write_pair(const struct link *link, const struct objsec *sec, const s
 	uint64_t pair[2] = { own_block ? link_block_id(link) : sym->value.tls_id,
 			     own_block ? 0 : sym->value.addr - (uint64_t)sym->value.tls_offset };
 
-	if (!pair[0] || (!own_block && link_is_fresh(rel->sym)))
+	if (!pair[0] || (!own_block && link_is_asked_for(link, rel->sym)))
 		return fail_call(link, sec, rel, err);
 	memcpy(link->segs[LINK_RODATA].bytes + sym->tls_pair, pair, sizeof(pair));
 	return write_lead(link, sec, rel, link_in_segment(link, LINK_RODATA, sym->tls_pair), err);
@@ -149,7 +149,7 @@ static int keep_descriptor(const struct link *link, const struct objsec *sec,
 	uint64_t id = link_is_tls_base(rel->sym) ? link_block_id(link)
 						 : link_symbol_of(link, rel->sym)->value.tls_id;
 
-	if (!id || link_is_fresh(rel->sym))
+	if (!id || link_is_asked_for(link, rel->sym))
 		return fail_call(link, sec, rel, err);
 	if (link->arch->reloc(rel->type)->kind == RELOC_TLSDESC_CALL)
 		return 0;
@@ -193,7 +193,7 @@ int link_relocate_tls(const struct link *link, const struct objsec *sec, const s
 
 	if (!from_block && !link_has_place(link, rel->sym))
 		return fail_no_place(sec, rel, info, err);
-	if (link_is_fresh(rel->sym))
+	if (link_is_asked_for(link, rel->sym))
 		return link_take_distance(
 			link, rel, info->kind == RELOC_GOTTPOFF ? value - PC_ADDEND : value, err);
 	if (from_block)

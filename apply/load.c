@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "apply/link.h"
+#include "apply/load_values.h"
 #include "apply/room.h"
 #include "apply/sites.h"
 #include "apply/threads.h"
@@ -16,38 +17,11 @@
 #include "live/gate.h"
 #include "update/refname.h"
 
-/* The function of the target with that refname, or NULL. */
-static const struct update_function *find_function(const struct update_target *target,
-						   const char *symbol)
+static int lay_out(const struct load *load, bool far, struct link **ret, struct uspl_err *err)
 {
-	const struct update_function *function;
+	const struct link_wish wish = { .far = far, .lent = load_is_lent, .ctx = (void *)load };
 
-	vec_for_each (&target->functions, function)
-		if (!strcmp(function->symbol, symbol))
-			return function;
-	return NULL;
-}
-
-/*
- * link_value_fn: a redirected function means its original, everything else that isn't new is looked
- * up in the process.
- */
-static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct symbol_value *ret,
-		    struct uspl_err *err)
-{
-	const struct load *load = ctx;
-	const struct match_piece *piece;
-	int rc;
-
-	if (find_function(load->target, sym->name)) {
-		if (resolve_interposed(load->resolver, sym, &ret->addr))
-			return 0;
-		rc = match_require(load->match, sym->name, &piece, err);
-		if (!rc)
-			ret->addr = image_entry(load->image, piece->addr);
-		return rc;
-	}
-	return redirected ? 0 : resolve(load->resolver, sym, ret, err);
+	return link_layout(load->target->new_code, arch_native(), &wish, ret, err);
 }
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
@@ -134,6 +108,7 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 			? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame
 			: 0;
 	region->eh_frame_len = link->eh_frame_len;
+	region->detours = link->detours;
 	region->gates = region->gates_len = region->word = 0;
 	if (!link->far)
 		gates_place(region, region->self + info_len + link->len);
@@ -173,7 +148,7 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 	int rc;
 
 	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
-	rc = link_relocate(link, map + PAGE + info_len, value_of, (void *)load, err);
+	rc = link_relocate(link, map + PAGE + info_len, load_value, (void *)load, err);
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
@@ -254,7 +229,7 @@ static int find_room(const struct load *load, uint64_t info_len, struct region *
 		uint64_t len;
 
 		link_free(take_ptr(link));
-		rc = link_layout(load->target->new_code, arch_native(), far, &link, err);
+		rc = lay_out(load, far, &link, err);
 		len = rc ? 0 : region_len(region, link, info_len);
 		if (!rc)
 			rc = room_find(load->proc, load->module, len, ret_map, err);
@@ -373,8 +348,7 @@ static const struct region *find_left_over(const struct load *load, struct regio
 		if (region_is_wanted(old) || !region_has_id(old, region->id) ||
 		    old->module != region->module || old->info_len != info_len)
 			continue;
-		if (link_layout(load->target->new_code, arch_native(), !old->gates, &link, NULL) ==
-			    0 &&
+		if (lay_out(load, !old->gates, &link, NULL) == 0 &&
 		    link_at(load, link, old->map, info_len, region, NULL) == 0 &&
 		    region->map_len == old->map_len && same_code(load, link, old)) {
 			*ret = take_ptr(link);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "live/detours.h"
 #include "live/overlay.h"
 #include "match/origin.h"
 #include "proc/tls.h"
@@ -98,6 +99,8 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 		rc = module_tls_note(proc, pair->modules, pair->module, pair->image, err);
 	if (!rc)
 		rc = overlay_add(pair->image, proc, scope->others, pair->module->start, err);
+	if (!rc)
+		rc = detours_lay_under(pair->image, scope->others, pair->module->start, err);
 	if (!rc)
 		rc = match_module(pair, err);
 	return rc ? rc : require_all(pair, err);

@@ -161,7 +161,9 @@ static int own_thread_local(const struct resolver *resolver, const struct objsym
 			"'%s' isn't found: the dynamic linker of pid %d doesn't tell where "
 			"it keeps the thread-local variables of '%s'",
 			sym->name, resolver->proc->pid, resolver->module->name);
-	*ret_value = (struct symbol_value){ addr, image->tls_offset, image->tls_id };
+	*ret_value = (struct symbol_value){ .addr = addr,
+					    .tls_offset = image->tls_offset,
+					    .tls_id = image->tls_id };
 	if (resolver->module->is_main)
 		ret_value->tls_id = 1;
 	return 0;

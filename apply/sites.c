@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
+#include "live/detours.h"
 #include "live/entries.h"
 #include "live/marked.h"
 #include "live/overlay.h"
@@ -89,6 +90,17 @@ static bool loops_to_entry(const struct image *image, const struct match_piece *
 	return false;
 }
 
+/* Code that must be empty, with the detours that it goes through. */
+static int add_range(const struct sites_input *input, struct region *region, const char *name,
+		     const struct match_piece *piece, struct uspl_err *err)
+{
+	int rc = region_range_add(&region->ranges, name, piece->addr, piece->len, err);
+
+	return rc ? rc
+		  : detours_add_ranges(input->image, input->present, name, piece->addr, piece->len,
+				       &region->ranges, err);
+}
+
 /* The code at a site that must be empty: without its first byte's privilege if that is in a loop. */
 static int size_site(const struct sites_input *input, const struct match_piece *piece,
 		     struct region *region, struct region_site *site, struct uspl_err *err)
@@ -98,7 +110,7 @@ static int size_site(const struct sites_input *input, const struct match_piece *
 	if (site->addr != piece->addr) {
 		/* An earlier update's jump; its code is a range. */
 		site->old_size = site->len;
-		return region_range_add(&region->ranges, site->name, piece->addr, piece->len, err);
+		return add_range(input, region, site->name, piece, err);
 	}
 	if (!loops_to_entry(input->image, piece)) {
 		site->old_size = size;
@@ -140,6 +152,7 @@ static int add_site(const struct sites_input *input, const struct trace_session 
 
 /* What match_pieces_of hands to add_part. */
 struct parts {
+	const struct sites_input *input;
 	struct region *region;
 	const struct update_function *function;
 	struct uspl_err *err;
@@ -152,8 +165,8 @@ static void add_part(const struct match_piece *piece, void *ctx)
 	struct parts *parts = ctx;
 
 	if (!parts->rc && strcmp(piece->name, parts->function->symbol))
-		parts->rc = region_range_add(&parts->region->ranges, parts->function->name,
-					     piece->addr, piece->len, parts->err);
+		parts->rc = add_range(parts->input, parts->region, parts->function->name, piece,
+				      parts->err);
 }
 
 /* True if something that the new code needs lies in the older update's code or data. */
@@ -161,6 +174,7 @@ static bool builds_on(const struct sites_input *input, const struct region *olde
 {
 	const struct update_function *function;
 	const struct match_piece *piece;
+	struct detours_variable variable;
 	taddr value;
 
 	vec_for_each (&input->target->functions, function)
@@ -170,7 +184,10 @@ static bool builds_on(const struct sites_input *input, const struct region *olde
 	for (size_t i = 0; i < input->target->new_code->syms.n; i++) {
 		const struct objsym *sym = input->target->new_code->syms.items[i];
 
-		if (match_value(input->match, sym->name, &value) && overlay_holds(older, value))
+		if (match_value(input->match, sym->name, &value) &&
+		    (overlay_holds(older, value) ||
+		     (detours_variable(input->image, input->present, value, &variable) &&
+		      variable.region == older)))
 			return true;
 	}
 	return false;
@@ -202,7 +219,7 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 	if (rc)
 		return rc;
 	vec_for_each (&input->target->functions, function) {
-		struct parts parts = { region, function, err, 0 };
+		struct parts parts = { input, region, function, err, 0 };
 
 		rc = add_site(input, &traced, function, region, err);
 		if (rc)

@@ -143,6 +143,7 @@ struct uspl_region {
 	uint64_t gates, gates_len;       /* one gate for each site, in their order; 0: none */
 	/* struct uspl_word, in a page of its own behind them; the tools use the rest of the page */
 	uint64_t word;
+	uint64_t detours;   /* struct uspl_detours, in the read-only data; 0: text has none */
 	uint64_t module;    /* where the changed module begins; 0: it isn't there (any more) */
 	int64_t applied_at; /* seconds since the epoch */
 	uint64_t order;     /* counts up in a process with every apply: who is newer */
@@ -195,6 +196,31 @@ struct uspl_descriptor {
 	uint64_t get;        /* __tls_get_addr */
 };
 
+/*
+ * An instruction of text that isn't as it was compiled, but a jump to a detour: its operand is out of
+ * its reach, or its place must be asked for. A later update is compared with what was compiled.
+ */
+struct uspl_detour {
+	uint64_t addr; /* where the instruction would be */
+	uint64_t code; /* the detour */
+	/* What the field stands for: an address, or the offset in a block of thread-local variables. */
+	uint64_t value;
+	/*
+	 * The function that tells the place of that offset: of this update, or of an older one that
+	 * has brought the variable; 0: value is an address.
+	 */
+	uint64_t helper;
+	uint32_t code_len;
+	uint8_t insn_len, field, pad[2];
+	uint8_t insn[16]; /* as it was compiled; what its field holds means nothing */
+};
+
+struct uspl_detours {
+	/* uspl_threads_distance and uspl_threads_from_block; 0: no thread-local variables are new */
+	uint64_t distance, from_block;
+	uint64_t n; /* so many struct uspl_detour follow */
+};
+
 /* In thread_key: pthread_getspecific is known to change no vector register. */
 #define USPL_THREADS_PLAIN 0x80000000u
 /* The first bytes of a block, the runtime's own. */
@@ -212,8 +238,10 @@ struct uspl_descriptor {
 USPL_ABI_ASSERT(struct uspl_word, 72);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
-USPL_ABI_ASSERT(struct uspl_region, 264);
+USPL_ABI_ASSERT(struct uspl_region, 272);
 USPL_ABI_ASSERT(struct uspl_threads, 56);
 USPL_ABI_ASSERT(struct uspl_descriptor, 32);
+USPL_ABI_ASSERT(struct uspl_detour, 56);
+USPL_ABI_ASSERT(struct uspl_detours, 24);
 
 #endif

@@ -107,8 +107,12 @@ struct detour {
 	uint8_t field;   /* where in it its relocation's field is */
 	taddr code_addr; /* room for arch.detour_len bytes within reach */
 	taddr slot;      /* of an address: a slot within reach that holds it */
-	taddr helper;    /* of a distance: uspl_threads_distance of runtime/threads.S, */
-	uint32_t offset; /* and what it is asked for */
+	/*
+	 * Of a distance: a function that tells it, as those of runtime/threads.S do, and the offset
+	 * that it is asked for.
+	 */
+	taddr helper;
+	uint32_t offset;
 };
 
 /* What the tracer puts in front of a traced function (include/uspl/trace_abi.h). */

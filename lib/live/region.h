@@ -69,6 +69,7 @@ struct region {
 	uint64_t text_len, eh_frame_len, data_len;
 	taddr gates, word; /* 0: there are none */
 	uint64_t gates_len;
+	taddr detours;       /* struct uspl_detours; 0: there are none */
 	bool frames;         /* eh_frame is registered with the target's own unwinder */
 	uint32_t thread_key; /* uspl/abi.h */
 	VEC(struct region_site) sites;

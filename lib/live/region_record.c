@@ -112,6 +112,7 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->gates = head->gates;
 	region->gates_len = head->gates_len;
 	region->word = head->word;
+	region->detours = head->detours;
 	if (!head->id[0] || !memchr(head->id, '\0', sizeof(head->id)) || !head->state ||
 	    head->state > USPL_REGION_STATE_LAST || info->data[info->len - 1])
 		return false;
@@ -225,6 +226,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.gates = region->gates,
 		.gates_len = region->gates_len,
 		.word = region->word,
+		.detours = region->detours,
 		.module = region->module,
 		.applied_at = region->applied_at,
 		.order = region->order,

@@ -123,8 +123,11 @@ static bool compare_relaxed(struct trial *trial, const struct cursor *run, const
 			    const struct relaxed_insn *relaxed)
 {
 	struct reference ref = { .sym = rel->sym, .branch = run->insn.flow != INSN_PLAIN };
+	taddr place = trial->addr + run->at + relaxed->off;
 	int32_t value;
 
+	if (image_meaning(trial->match->image, place, &ref.addr))
+		return trial_refer(trial, &ref);
 	memcpy(&value, run->code + run->at + relaxed->off, sizeof(value));
 	ref.addr = (taddr)(int64_t)value;
 	if (relaxed->kind == RELOC_PCREL)
@@ -157,7 +160,12 @@ static bool same_bytes(const struct trial *trial, const struct cursor *pre,
 static bool compare_own_operand(struct trial *trial, const struct cursor *pre,
 				const struct cursor *run)
 {
+	taddr place = trial->addr + run->at + run->insn.disp_off;
 	int32_t pre_disp, run_disp;
+	uint64_t meaning;
+
+	if (image_meaning(trial->match->image, place, &meaning))
+		return trial_fail_code(trial);
 
 	memcpy(&pre_disp, pre->code + pre->at + pre->insn.disp_off, sizeof(pre_disp));
 	memcpy(&run_disp, run->code + run->at + run->insn.disp_off, sizeof(run_disp));
@@ -249,12 +257,15 @@ static bool compare_tls(struct trial *trial, const struct cursor *run, const str
 {
 	struct objrel whole = *rel;
 	taddr end = trial->addr + run->at + run->insn.len;
+	uint64_t meaning;
 	int32_t value;
 
 	if (!form->off)
 		return true;
 	/* The addend was for the distance of what is no longer there. */
 	whole.addend = 0;
+	if (image_meaning(trial->match->image, trial->addr + run->at + form->off, &meaning))
+		return data_refer_meant(trial, &whole, form->kind, NULL, meaning);
 	memcpy(&value, run->code + run->at + form->off, sizeof(value));
 	return data_refer_tls(trial, &whole, form->kind, (uint64_t)(int64_t)value, end);
 }

@@ -81,6 +81,11 @@ bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_ki
 	}
 }
 
+static bool is_branch(const struct site *site)
+{
+	return site->flow == INSN_CALL || site->flow == INSN_JUMP || site->flow == INSN_COND_JUMP;
+}
+
 /* Where the running program's global offset table begins, if that is known yet. */
 static bool find_got(const struct trial *trial, taddr *ret)
 {
@@ -115,6 +120,29 @@ static bool check_size(struct trial *trial, const struct objrel *rel, uint64_t v
 	return trial_fail(trial, "the size of '%s' is another", refname_symbol(rel->sym->name));
 }
 
+bool data_refer_meant(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
+		      const struct site *site, uint64_t value)
+{
+	struct reference ref = { .sym = rel->sym, .addr = value, .off = (uint64_t)rel->addend };
+
+	switch (kind) {
+	case RELOC_ABS:
+	case RELOC_TPOFF:
+	case RELOC_DTPOFF:
+		return trial_refer(trial, &ref);
+	case RELOC_GOTTPOFF:
+		ref.off = 0;
+		return trial_refer(trial, &ref);
+	case RELOC_PCREL:
+	case RELOC_PLT:
+		ref.off += site->trail;
+		ref.branch = is_branch(site);
+		return trial_refer(trial, &ref);
+	default:
+		return trial_fail_code(trial);
+	}
+}
+
 bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_t *field,
 		     taddr place, const struct site *site)
 {
@@ -126,6 +154,8 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 		return true;
 	if (info->kind == RELOC_UNSUPPORTED || !rel->sym)
 		return trial_fail(trial, "%s can't be matched", info->name);
+	if (image_meaning(trial->match->image, place, &value))
+		return data_refer_meant(trial, rel, info->kind, site, value);
 	value = field_value(info, field);
 	ref.addr = value;
 	switch (info->kind) {
@@ -133,8 +163,7 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 	case RELOC_PLT:
 		ref.addr += place + site->trail;
 		ref.off += site->trail;
-		ref.branch = site->flow == INSN_CALL || site->flow == INSN_JUMP ||
-			     site->flow == INSN_COND_JUMP;
+		ref.branch = is_branch(site);
 		return trial_refer(trial, &ref);
 	case RELOC_GOTPC:
 		ref.addr += place;

@@ -144,6 +144,39 @@ taddr image_entry(const struct image *image, taddr addr)
 	return addr;
 }
 
+bool image_mean(struct image *image, taddr field, uint64_t value)
+{
+	struct image_meaning *meaning = vec_push(&image->meanings);
+
+	if (meaning)
+		*meaning = (struct image_meaning){ field, value };
+	return meaning;
+}
+
+static int by_field(const void *a, const void *b)
+{
+	const struct image_meaning *x = a, *y = b;
+
+	return x->field < y->field ? -1 : x->field > y->field;
+}
+
+void image_sort_meanings(struct image *image)
+{
+	if (image->meanings.n)
+		qsort(image->meanings.items, image->meanings.n, sizeof(*image->meanings.items),
+		      by_field);
+}
+
+bool image_meaning(const struct image *image, taddr field, uint64_t *ret_value)
+{
+	size_t i = vec_lower_bound(&image->meanings, it, it->field < field);
+
+	if (i == image->meanings.n || image->meanings.items[i].field != field)
+		return false;
+	*ret_value = image->meanings.items[i].value;
+	return true;
+}
+
 bool image_holds(const struct image *image, taddr addr)
 {
 	return (addr >= image->start && addr < image->end) || image_seg_at(image, addr);
@@ -160,6 +193,7 @@ void image_free(struct image *image)
 	vec_release(&image->segs);
 	vec_release(&image->syms);
 	vec_release(&image->redirects);
+	vec_release(&image->meanings);
 	vec_release(&image->starts);
 	vec_release(&image->parts);
 	if (image->release_backing)

@@ -37,6 +37,16 @@ struct image_redirect {
 	taddr from, to;
 };
 
+/*
+ * A field of an instruction that isn't there, since a detour does its work; the image's bytes are as
+ * it was compiled.
+ */
+struct image_meaning {
+	taddr field;
+	/* What it would lead to, or be: an address, or an offset of thread-local data. */
+	uint64_t value;
+};
+
 struct image {
 	char *name; /* for messages */
 	taddr start,
@@ -63,6 +73,8 @@ struct image {
 	VEC(taddr) parts;
 	/* By the updates that are applied, the newest for each entry. Their code is among segs. */
 	VEC(struct image_redirect) redirects;
+	/* In the code of these updates, sorted by their fields. */
+	VEC(struct image_meaning) meanings;
 	void *backing; /* owns the names; private to whoever made the image */
 	void (*release_backing)(void *);
 };
@@ -93,6 +105,11 @@ taddr image_follow(const struct image *image, taddr addr);
  * redirections end there, or addr itself.
  */
 taddr image_entry(const struct image *image, taddr addr);
+/* Adds what a field means; image_sort_meanings makes it count. False: out of memory. */
+bool image_mean(struct image *image, taddr field, uint64_t value) uspl_must_check;
+void image_sort_meanings(struct image *image);
+/* True if the field at that place isn't to be read, since it means *ret_value. */
+bool image_meaning(const struct image *image, taddr field, uint64_t *ret_value);
 /* True if addr lies in the program, or in the code or data of an update of it. */
 bool image_holds(const struct image *image, taddr addr);
 

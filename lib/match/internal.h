@@ -186,6 +186,12 @@ bool data_lies_at(struct trial *trial, struct item *item, taddr addr);
 bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_t *field,
 		     taddr place, const struct site *site);
 /*
+ * data.c: the same for a field that isn't there: it would mean value, an address or an offset of
+ * thread-local data. site: NULL for one that can't be relative to the pc.
+ */
+bool data_refer_meant(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
+		      const struct site *site, uint64_t value);
+/*
  * data.c: the same for a field of this kind that means a thread-local variable. value: the field's;
  * place: where a distance counts from.
  */

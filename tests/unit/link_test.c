@@ -90,7 +90,7 @@ static void test_run(const char *command, const char *how, taddr base)
 	struct values values = { .redirect = true,
 				 .outside_addr = (taddr)(uintptr_t)&outside_value };
 
-	ok(link_layout(obj, arch_native(), false, &link, &err) == 0, "%s: laid out", how);
+	ok(link_layout(obj, arch_native(), NULL, &link, &err) == 0, "%s: laid out", how);
 	if (!link) {
 		printf("# %s\n", err.msg);
 		return;
@@ -132,7 +132,7 @@ static void test_detours(void)
 	auto_link struct link *link = NULL;
 	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_values };
 	struct uspl_err err = { 0 };
-	int rc = link_layout(obj, arch_native(), false, &link, &err);
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
 
 	outside_values = 0x1122334455667788;
 	if (!rc)
@@ -160,7 +160,7 @@ static void test_detours_of_c(const char *command)
 	auto_link struct link *link = NULL;
 	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_value };
 	struct uspl_err err = { 0 };
-	int rc = link_layout(obj, arch_native(), false, &link, &err);
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
 
 	outside_value = 41;
 	if (!rc)
@@ -187,7 +187,7 @@ static void test_detours_of_addresses(void)
 	auto_link struct link *link = NULL;
 	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_value };
 	struct uspl_err err = { 0 };
-	int rc = link_layout(obj, arch_native(), false, &link, &err);
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
 
 	if (!rc)
 		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
@@ -211,7 +211,7 @@ static void test_detour_of_two(void)
 	auto_link struct link *link = NULL;
 	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_values };
 	struct uspl_err err = { 0 };
-	int rc = link_layout(obj, arch_native(), false, &link, &err);
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
 
 	outside_values = 0;
 	if (!rc)
@@ -265,7 +265,7 @@ static void test_detours_that_branch(void)
 	auto_link struct link *link = NULL;
 	struct values values = { .outside_addr = (taddr)(uintptr_t)&outside_values };
 	struct uspl_err err = { 0 };
-	int rc = link_layout(obj, arch_native(), false, &link, &err);
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
 
 	if (!rc)
 		rc = link_relocate(link, FAR_BASE, value_of, &values, &err);
@@ -284,7 +284,7 @@ static void test_out_of_reach(void)
 	auto_link struct link *link = NULL;
 	struct uspl_err err = { 0 };
 
-	ok(link_layout(obj, arch_native(), false, &link, &err) == 0 &&
+	ok(link_layout(obj, arch_native(), NULL, &link, &err) == 0 &&
 		   link_relocate(link, FAR_BASE, value_of,
 				 &(struct values){ .outside_addr = 0x1000 },
 				 &err) == -USPL_E_OUT_OF_REACH,
@@ -298,7 +298,7 @@ static void refuses(const char *command, const char *text, enum uspl_code code, 
 	auto_objfile struct objfile *obj = object(command, text);
 	auto_link struct link *link = NULL;
 	struct uspl_err err = { 0 };
-	int rc = link_layout(obj, arch_native(), false, &link, &err);
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
 
 	if (!rc)
 		rc = link_relocate(link, FAR_BASE, value_of, &(struct values){ 0 }, &err);

@@ -47,6 +47,13 @@ static const char fresh_text[] =
 	"void fill(int n) { for (int i = 0; i < n; i++) numbers[i] = i + 10; }\n";
 
 static bool has_place; /* a fixed one, for value_of */
+static taddr lent;     /* who tells where an earlier update's variable is; 0: there is none */
+
+static bool is_lent(void *ctx, const struct objsym *sym)
+{
+	(void)ctx;
+	return lent && !strcmp(sym->name, "outside");
+}
 
 static struct symbol_value thread_value(const void *variable)
 {
@@ -55,8 +62,9 @@ static struct symbol_value thread_value(const void *variable)
 	uint64_t pair[2] = { 1, 0 };
 
 	if (has_place)
-		return (struct symbol_value){ distance, block, 0 };
-	return (struct symbol_value){ (uintptr_t)variable - (uintptr_t)__tls_get_addr(pair), 0, 1 };
+		return (struct symbol_value){ .addr = distance, .tls_offset = block };
+	return (struct symbol_value){ .addr = (uintptr_t)variable - (uintptr_t)__tls_get_addr(pair),
+				      .tls_id = 1 };
 }
 
 static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct symbol_value *ret,
@@ -75,6 +83,10 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct
 	(void)ctx;
 	if (redirected)
 		return 0;
+	if (lent && !strcmp(sym->name, "outside")) {
+		*ret = (struct symbol_value){ .addr = USPL_THREADS_HEAD, .lent_distance = lent };
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (!strcmp(sym->name, functions[i].name)) {
 			ret->addr = functions[i].addr;
@@ -97,7 +109,7 @@ static int link_text(const char *command, const char *source, struct objfile **o
 	int rc;
 
 	*obj = object(command, source);
-	rc = link_layout(*obj, arch_native(), false, ret, err);
+	rc = link_layout(*obj, arch_native(), &(struct link_wish){ .lent = is_lent }, ret, err);
 	if (rc)
 		return rc;
 	(*ret)->threads.key_addr = (uintptr_t)key;
@@ -272,6 +284,10 @@ int main(void)
 	has_place = false;
 	refuses("gcc -O2 -fPIE", text, "no fixed place");
 	refuses(large, fresh_text, "can't be linked");
+	has_place = true;
+	lent = FAR_BASE + (1ull << 32);
+	refuses("gcc -O2 -fPIC", text, "'outside' can't be linked");
+	lent = 0;
 	compile_rmdir();
 	return tap_done();
 }

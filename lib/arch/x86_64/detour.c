@@ -268,12 +268,10 @@ static size_t put_push_or_pop(uint8_t *code, uint8_t op, unsigned int reg)
 	return n;
 }
 
-static size_t put_distance(uint8_t *code, uint8_t opcode, taddr at, taddr to)
+static size_t put_call(uint8_t *code, taddr at, taddr to, bool *ret_fits)
 {
-	int32_t rel = (int32_t)(to - (at + X86_64_JUMP_LEN));
-
-	code[0] = opcode;
-	memcpy(code + 1, &rel, sizeof(rel));
+	*ret_fits = x86_64_jump_encode(at, to, code);
+	code[0] = OP_CALL;
 	return X86_64_JUMP_LEN;
 }
 
@@ -299,16 +297,17 @@ static size_t put_add_base(uint8_t *code, const struct form *form)
 }
 
 static size_t put_look_up(uint8_t *code, const struct form *form, const struct detour *detour,
-			  taddr at)
+			  taddr at, bool *ret_fits)
 {
 	size_t n = 0;
 
+	*ret_fits = true;
 	if (detour->kind == DETOUR_ADDRESS) {
 		n += put_load(code, form, at, detour->slot);
 	} else {
 		code[n++] = 0x68;
 		n += put(code + n, &detour->offset, sizeof(detour->offset));
-		n += put_distance(code + n, OP_CALL, at + n, detour->helper);
+		n += put_call(code + n, at + n, detour->helper, ret_fits);
 		n += put_push_or_pop(code + n, OP_POP, form->scratch);
 	}
 	return form->has_base ? n + put_add_base(code + n, form) : n;
@@ -389,17 +388,17 @@ bool x86_64_detour_encode(const struct detour *detour, uint8_t *insn, uint8_t *c
 {
 	ZyanUSize len = ZYDIS_MAX_INSTRUCTION_LENGTH;
 	struct form form;
-	bool fits;
+	bool finds, fits;
 	size_t n;
 
 	if (!parse(detour->kind, insn, detour->insn_len, detour->field, &form))
 		return false;
 	n = put_enter(code, &form);
-	n += put_look_up(code + n, &form, detour, detour->code_addr + n);
+	n += put_look_up(code + n, &form, detour, detour->code_addr + n, &finds);
 	if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&form.request, code + n, &len)))
 		return false;
 	n += len;
 	n += put_leave(code + n, &form, detour->code_addr + n, detour->insn_addr + detour->insn_len,
 		       &fits);
-	return fits && put_way_in(insn, &form, detour);
+	return finds && fits && put_way_in(insn, &form, detour);
 }

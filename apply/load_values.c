@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// load_values.c - what the symbols of new code mean in the process that it is brought into
+
+#include "apply/load_values.h"
+
+#include <string.h>
+
+#include "live/detours.h"
+
+/* The function of the target with that refname, or NULL. */
+static const struct update_function *find_function(const struct update_target *target,
+						   const char *symbol)
+{
+	const struct update_function *function;
+
+	vec_for_each (&target->functions, function)
+		if (!strcmp(function->symbol, symbol))
+			return function;
+	return NULL;
+}
+
+/* True for a thread-local variable that an earlier update has brought; *ret is where it is. */
+static bool find_lent(const struct load *load, const struct objsym *sym, struct symbol_value *ret)
+{
+	struct detours_variable variable;
+	uint64_t value;
+
+	if (!match_value(load->match, sym->name, &value) ||
+	    !detours_variable(load->image, load->present, value, &variable))
+		return false;
+	*ret = (struct symbol_value){ .addr = variable.offset,
+				      .lent_distance = variable.distance,
+				      .lent_from_block = variable.from_block };
+	return true;
+}
+
+bool load_is_lent(void *ctx, const struct objsym *sym)
+{
+	struct symbol_value value;
+
+	return find_lent(ctx, sym, &value);
+}
+
+int load_value(void *ctx, const struct objsym *sym, bool redirected, struct symbol_value *ret,
+	       struct uspl_err *err)
+{
+	const struct load *load = ctx;
+	const struct match_piece *piece;
+	int rc;
+
+	if (find_function(load->target, sym->name)) {
+		if (resolve_interposed(load->resolver, sym, &ret->addr))
+			return 0;
+		rc = match_require(load->match, sym->name, &piece, err);
+		if (!rc)
+			ret->addr = image_entry(load->image, piece->addr);
+		return rc;
+	}
+	return redirected || find_lent(load, sym, ret) ? 0 : resolve(load->resolver, sym, ret, err);
+}
