@@ -59,9 +59,34 @@ static void add_sizes(const struct alloc_sums *sums, struct buf *out)
 			buf_addf(out, "%14llu %10" PRIu64 "\n", 1ull << i, sums->sizes[i]);
 }
 
+/* What was found; of each site behind its line, if there is any. */
+static void add_leaks(struct tally *tally, const struct alloc_sums *sums, struct buf *out)
+{
+	buf_addf(out,
+		 "# leaks: %" PRIu64 " bytes in %" PRIu64
+		 " blocks that nothing points to; looked twice, stopped %.0f us at most\n",
+		 sums->leaks.bytes, sums->leaks.blocks, sums->leaks_stop_us);
+	buf_addf(out, "%14s %10s %16s %12s  %s\n", "LEAKED BYTES", "BLOCKS", "OF LIVE BYTES",
+		 "BLOCKS", "CALL SITE");
+	for (size_t i = 0; i < sums->n_sites && i < SITES_SHOWN; i++) {
+		const struct alloc_site *site = &sums->sites[i];
+
+		if (!site->leaked.blocks)
+			continue;
+		buf_addf(out, "%14" PRIu64 " %10" PRIu64 " %16" PRIu64 " %12" PRIu64 "  ",
+			 site->leaked.bytes, site->leaked.blocks, alloc_site_live(site),
+			 site->sum.blocks - site->sum.freed_blocks);
+		if (site->caller)
+			places_add_caller(&tally->places, site->caller, out);
+		buf_addstr(out, "\n");
+	}
+}
+
 void alloc_add_text(struct tally *tally, const struct alloc_sums *sums, struct buf *out)
 {
 	add_sums(tally, sums, out);
+	if (tally->leaks)
+		add_leaks(tally, sums, out);
 	buf_addf(out, "%14s %10s %16s %12s %10s %9s  %s\n", "LIVE BYTES", "BLOCKS", "BYTES",
 		 "CALLS", "CALLS/s", "OLDEST", "CALL SITE");
 	for (size_t i = 0; i < sums->n_sites && i < SITES_SHOWN; i++)
@@ -71,7 +96,14 @@ void alloc_add_text(struct tally *tally, const struct alloc_sums *sums, struct b
 	add_sizes(sums, out);
 }
 
-static void json_add_sums(const struct alloc_sums *sums, struct json *json)
+static void json_add_leaked(const struct leak_sum *leaked, struct json *json)
+{
+	json_number(json, "leaked_bytes", (int64_t)leaked->bytes);
+	json_number(json, "leaked_blocks", (int64_t)leaked->blocks);
+}
+
+static void json_add_sums(const struct tally *tally, const struct alloc_sums *sums,
+			  struct json *json)
 {
 	const struct uspl_alloc *own = &sums->own;
 
@@ -87,6 +119,8 @@ static void json_add_sums(const struct alloc_sums *sums, struct json *json)
 	json_number(json, "heap_bytes", (int64_t)sums->heap);
 	json_number(json, "heap_live_bytes", (int64_t)sums->heap_live);
 	json_decimal(json, "fragmentation_percent", alloc_fragmentation(sums), 1);
+	if (tally->leaks)
+		json_add_leaked(&sums->leaks, json);
 	json_close(json, '}');
 }
 
@@ -107,6 +141,8 @@ static void json_add_site(struct tally *tally, const struct alloc_sums *sums,
 	json_decimal(json, "calls_per_second", (double)site->sum.blocks / seconds(tally), 1);
 	if (age >= 0)
 		json_decimal(json, "oldest_s", age, 1);
+	if (tally->leaks)
+		json_add_leaked(&site->leaked, json);
 	json_close(json, '}');
 }
 
@@ -114,7 +150,7 @@ void alloc_add_json(struct tally *tally, const struct alloc_sums *sums, struct b
 {
 	auto_json struct json json = { 0 };
 
-	json_add_sums(sums, &json);
+	json_add_sums(tally, sums, &json);
 	tally_take_json(&json, out);
 	for (size_t i = 0; i < sums->n_sites; i++) {
 		json_add_site(tally, sums, &sums->sites[i], &json);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "proc/present.h"
+#include "trace/alloc_blocks.h"
 
 static void add_thread(struct alloc_sums *sums)
 {
@@ -31,8 +31,9 @@ static void add_thread(struct alloc_sums *sums)
 }
 
 /* A block that is live: how old it is, and which mapping of the heap it lies in. */
-static void see_block(struct alloc_sums *sums, taddr addr, uint64_t word)
+static bool see_block(void *ctx, taddr addr, uint64_t word)
 {
+	struct alloc_sums *sums = ctx;
 	uint64_t age = uspl_alloc_age(word);
 	struct alloc_site *site = &sums->sites[word >> USPL_ALLOC_SITE_SHIFT];
 	struct smap *map;
@@ -40,44 +41,15 @@ static void see_block(struct alloc_sums *sums, taddr addr, uint64_t word)
 	if (age < site->oldest)
 		site->oldest = age;
 	if (word >> USPL_ALLOC_MAP_BIT & 1)
-		return;
+		return true;
 	map = smaps_at(&sums->smaps, addr);
 	if (!map)
-		return;
+		return true;
 	sums->heap_live += uspl_alloc_size(word);
 	if (!map->seen)
 		sums->heap += map->resident;
 	map->seen = true;
-}
-
-/* Goes through the words of all leaves that are there. */
-static int see_blocks(struct alloc_sums *sums, struct uspl_err *err)
-{
-	char no_path[] = "";
-	struct mapping leaves = { .start = sums->own.leaves,
-				  .end = sums->own.leaves + USPL_ALLOC_CHUNKS * USPL_ALLOC_LEAF,
-				  .read = true,
-				  .write = true,
-				  .path = no_path };
-	const mapping_vec maps = { .items = &leaves, .n = 1 };
-	struct present walk = { .proc = sums->tally->view.proc,
-				.maps = &maps,
-				.budget = UINT64_MAX };
-	int rc = present_open(&walk, err);
-
-	while (!rc && present_next(&walk))
-		for (size_t i = 0; i < walk.n; i++) {
-			uint64_t at = walk.at + i * sizeof(uint64_t) - sums->own.leaves;
-			uint64_t chunk = sums->own.chunks[at / USPL_ALLOC_LEAF % USPL_ALLOC_CHUNKS];
-
-			if (walk.words[i] && chunk)
-				see_block(sums,
-					  ((chunk - 1) << USPL_ALLOC_CHUNK_SHIFT) +
-						  at % USPL_ALLOC_LEAF,
-					  walk.words[i]);
-		}
-	present_close(&walk);
-	return rc;
+	return true;
 }
 
 static int read_all(struct alloc_sums *sums, struct uspl_err *err)
@@ -99,7 +71,7 @@ static int read_all(struct alloc_sums *sums, struct uspl_err *err)
 	if (sums->own.peak < sums->own.live)
 		sums->own.peak = sums->own.live;
 	if (!rc)
-		rc = see_blocks(sums, err);
+		rc = alloc_blocks(tally->view.proc, &sums->own, see_block, sums, err);
 	return rc;
 }
 
@@ -108,6 +80,8 @@ static int by_live(const void *a, const void *b)
 	const struct alloc_site *x = a, *y = b;
 	uint64_t lx = alloc_site_live(x), ly = alloc_site_live(y);
 
+	if (x->leaked.bytes != y->leaked.bytes)
+		return x->leaked.bytes > y->leaked.bytes ? -1 : 1;
 	if (lx != ly)
 		return lx > ly ? -1 : 1;
 	return x->sum.bytes > y->sum.bytes ? -1 : x->sum.bytes < y->sum.bytes;
@@ -125,6 +99,21 @@ static void sort_sites(struct alloc_sums *sums)
 	sums->n_sites = n;
 }
 
+static int find_leaks(struct alloc_sums *sums, struct uspl_err *err)
+{
+	auto_free struct leaks *leaks = calloc(1, sizeof(*leaks));
+	int rc = leaks ? leaks_find(sums->tally->view.proc->pid, &sums->own, leaks, err)
+		       : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	sums->leaks = leaks->sum;
+	sums->leaks_stop_us = leaks->stop_us;
+	for (size_t i = 0; i < USPL_ALLOC_SITES; i++)
+		sums->sites[i].leaked = leaks->sites[i];
+	return 0;
+}
+
 int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret, struct uspl_err *err)
 {
 	struct alloc_sums *sums = calloc(1, sizeof(*sums));
@@ -134,6 +123,8 @@ int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret, struct u
 		return uspl_fail_nomem(err);
 	sums->tally = tally;
 	rc = read_all(sums, err);
+	if (!rc && tally->leaks)
+		rc = find_leaks(sums, err);
 	if (rc) {
 		alloc_sums_free(sums);
 		return rc;

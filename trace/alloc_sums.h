@@ -3,6 +3,7 @@
 #ifndef USPL_TRACE_ALLOC_SUMS_H
 #define USPL_TRACE_ALLOC_SUMS_H
 
+#include "trace/leaks.h"
 #include "trace/smaps.h"
 #include "trace/tally.h"
 
@@ -13,17 +14,21 @@ struct alloc_site {
 	taddr caller;
 	struct uspl_alloc_cell sum;
 	uint64_t oldest; /* age of the oldest block that is live, in units since the start */
+	struct leak_sum leaked;
 };
 
 struct alloc_sums {
 	const struct tally *tally;
 	struct uspl_alloc own;
 	struct uspl_alloc_thread thread; /* the one that was read last */
-	/* With blocks, those with the most live bytes first; the rest is empty. */
+	/* That were called, those that have leaked most, or with the most live bytes, first. */
 	struct alloc_site sites[USPL_ALLOC_SITES];
 	size_t n_sites;
 	struct uspl_alloc_cell sum;
 	uint64_t sizes[USPL_ALLOC_SIZES], strangers;
+	/* If the report is to say them (tally->leaks). */
+	struct leak_sum leaks;
+	double leaks_stop_us;     /* the longest that threads stood still for it */
 	uint64_t heap, heap_live; /* resident in mappings that hold live blocks; live there */
 	struct smaps smaps;
 };

@@ -133,14 +133,24 @@ static int choose_form(const struct tracer *tracer, const char *name, bool *json
 	return rc;
 }
 
+static int require_leaks(const struct tracer *tracer, struct uspl_err *err)
+{
+	if (tracer->tally && tracer->tally->finds_leaks)
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' knows nothing of leaks",
+			 tracer->name);
+}
+
 int trace_report(int argc, char **argv, struct uspl_err *err)
 {
-	bool json = false;
+	struct tally_report_options opts = { 0 };
 	const char *form = NULL;
 	const struct cli_option table[] = {
-		{ 0, "json", NULL, CLI_FLAG, &json,
+		{ 0, "json", NULL, CLI_FLAG, &opts.json,
 		  "print JSON: an object for each function, or each line" },
 		{ 0, "format", "NAME", CLI_STRING, &form, "'text' (default) or 'json', the same" },
+		{ 0, "leaks", NULL, CLI_FLAG, &opts.leaks,
+		  "of the tracer 'alloc': find the blocks that nothing points to any more" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace report",
@@ -154,9 +164,11 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
 
 	if (rc == CLI_GO_ON && form)
-		rc = choose_form(tracer_of(&reader.view.session), form, &json, err);
+		rc = choose_form(tracer_of(&reader.view.session), form, &opts.json, err);
+	if (rc == CLI_GO_ON && opts.leaks)
+		rc = require_leaks(tracer_of(&reader.view.session), err);
 	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->tally) {
-		rc = tally_report(tracer_of(&reader.view.session), reader.log.pid, json, err);
+		rc = tally_report(tracer_of(&reader.view.session), reader.log.pid, &opts, err);
 		reader_release(&reader);
 		return rc;
 	}
@@ -168,8 +180,8 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	if (rc == CLI_GO_ON)
 		rc = sum_all(&reader.timeline, &all, err);
 	if (rc == CLI_GO_ON) {
-		(json ? print_json : print_totals)(&reader, &all);
-		reader_print_losses(&reader, json ? stderr : stdout);
+		(opts.json ? print_json : print_totals)(&reader, &all);
+		reader_print_losses(&reader, opts.json ? stderr : stdout);
 	}
 	vec_release(&all);
 	reader_release(&reader);

@@ -195,25 +195,26 @@ static void add_state(const struct tally *tally, struct buf *out)
 			 (unsigned long long)desk->missed);
 }
 
-int tally_report(const struct tracer *tracer, pid_t pid, bool json, struct uspl_err *err)
+int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
+		 struct uspl_err *err)
 {
-	struct tally tally = { 0 };
+	struct tally tally = { .leaks = opts->leaks };
 	auto_buf struct buf out = { 0 }, state = { 0 };
 	int rc = open_tally(pid, &tally, err);
 
 	if (!rc && tally.desk.head.job != tracer->tally->job)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
-	if (!rc && !json)
+	if (!rc && !opts->json)
 		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally.seconds);
 	if (!rc) {
-		rc = tracer->tally->report(&tally, json, &out, err);
+		rc = tracer->tally->report(&tally, opts->json, &out, err);
 		add_state(&tally, &state);
 	}
 	if (!rc && out.oom)
 		rc = uspl_fail_nomem(err);
 	if (!rc) {
 		fputs(buf_str(&out), stdout);
-		fputs(buf_str(&state), json ? stderr : stdout);
+		fputs(buf_str(&state), opts->json ? stderr : stdout);
 	}
 	close_tally(&tally);
 	return rc;

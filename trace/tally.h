@@ -18,6 +18,7 @@ struct tally {
 	taddr own;        /* where the job's own is */
 	size_t n_threads; /* that have something of their own */
 	double ns_per_tick, seconds;
+	bool leaks;           /* the report is to say what nothing points to any more */
 	struct places places; /* names of addresses */
 };
 
@@ -32,14 +33,20 @@ struct tracer_tally {
 		       struct uspl_listen_site *site);
 	/* Asked when all functions were: a failure ends the start. NULL: nothing to ask. */
 	int (*check)(void *state, struct uspl_err *err);
+	bool finds_leaks; /* its report can say them */
 	/* Appends what there is to say, for people or as JSON objects, one to a line. */
 	int (*report)(struct tally *tally, bool json, struct buf *out, struct uspl_err *err);
 };
 
 /* USPL_E_UNSUPPORTED if a session's tracer has sums instead of records. */
 int tally_refuse(const struct tracer *tracer, struct uspl_err *err) uspl_must_check;
+/* What a user wants of a report. */
+struct tally_report_options {
+	bool json, leaks;
+};
+
 /* Prints the report of a process whose session has this tracer, of the third sort. */
-int tally_report(const struct tracer *tracer, pid_t pid, bool json,
+int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
 		 struct uspl_err *err) uspl_must_check;
 /* Ticks as microseconds. */
 double tally_us(const struct tally *tally, uint64_t ticks);

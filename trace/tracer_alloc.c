@@ -138,6 +138,7 @@ static const struct tracer_tally tally = {
 	.leaves_len = USPL_ALLOC_CHUNKS * USPL_ALLOC_LEAF,
 	.choose = choose,
 	.check = check,
+	.finds_leaks = true,
 	.report = add_report,
 };
 

@@ -30,6 +30,11 @@ expect_site() {
 		fail "of $1: not $2 $3 $4 $5"
 }
 
+# leaked FUNCTION - bytes and blocks of that call site that nothing points to, by the last report as JSON
+leaked() {
+	jq -rs "map(select(.site and (.site | test(\"^$1[+ ]\"))))[0] | \"\\(.leaked_bytes) \\(.leaked_blocks)\"" <<< "$output"
+}
+
 @test "blocks and bytes by call site, live and freed; sizes; strangers" {
 	ask 'malloc 100' > /dev/null
 	trace start --tracer=alloc
@@ -95,6 +100,38 @@ expect_site() {
 	expect_site by_malloc 77 1 100077 1001
 	[ -z "$(site by_new 1)" ] || fail 'what failed counts'
 	[[ $output != *'could not be followed'* ]] || fail 'calls were missed'
+	expect_trace_stops
+}
+
+@test "blocks that nothing points to; what is pointed to from wherever isn't one" {
+	trace start --tracer=alloc
+	ask 'malloc 100' > /dev/null
+	ask 'ring 500' > /dev/null
+	ask 'middle 1000' > /dev/null
+	ask hide > /dev/null
+	trace report --leaks --format=json
+	expect_status 0
+	for site in by_malloc linked held; do
+		[ "$(leaked "$site")" = '0 0' ] || fail "$site: $(leaked "$site")" || return
+	done
+	ask 'lose 500' > /dev/null
+	ask unring > /dev/null
+	trace report --leaks --format=json
+	for site in by_malloc held; do
+		[ "$(leaked "$site")" = '0 0' ] || fail "$site: $(leaked "$site")" || return
+	done
+	# All of the ring point to each other. A word that happens to be left over keeps one of the others, or all of the ring.
+	[ "$(leaked linked)" = '28000 500' ] || fail "of the ring: $(leaked linked)" || return
+	lost=$(leaked lost)
+	((${lost#* } >= 490 && ${lost#* } <= 500 && ${lost% *} == 100 * ${lost#* })) || fail "lost: $lost" || return
+	trace report --leaks
+	expect_output '# leaks: [0-9]+ bytes in (99[0-9]|1000) blocks that nothing points to'
+	grep -qE '^ +28000 +500 +28000 +500  linked' <<< "$output" || fail 'the line of the ring'
+	expect_trace_stops
+	trace start --tracer=lock
+	trace report --leaks
+	expect_status 1
+	expect_message "the tracer 'lock' knows nothing of leaks"
 	expect_trace_stops
 }
 

@@ -99,6 +99,85 @@ KEPT void mark(int n)
 }
 }
 
+/* Blocks that nothing points to when their callers have returned, and others that something does. */
+struct node {
+	node *next;
+	long room[6];
+};
+
+static node *volatile ring;
+static char *volatile middle;
+static thread_local void *volatile of_thread;
+static volatile bool hiding;
+
+extern "C" {
+KEPT void *lost(size_t size)
+{
+	void *block = malloc(size);
+
+	memset(block, 1, size);
+	return block;
+}
+
+KEPT void *held(size_t size)
+{
+	void *block = malloc(size);
+
+	memset(block, 1, size);
+	return block;
+}
+
+KEPT node *linked()
+{
+	node *block = (node *)calloc(1, sizeof(*block));
+
+	asm volatile("" ::"r"(block) : "memory");
+	return block;
+}
+
+/* Where calls have left their values there are none then. */
+KEPT void scrub()
+{
+	volatile char room[65536];
+
+	memset((void *)room, 0, sizeof(room));
+}
+
+KEPT void make_ring(long n)
+{
+	ring = linked();
+	ring->next = ring;
+	for (long i = 1; i < n; i++) {
+		node *more = linked();
+
+		more->next = ring->next;
+		ring->next = more;
+	}
+}
+}
+
+/* Its only pointers are in its own variable, on its stack, and in a register that calls keep. */
+static void *hide(void *)
+{
+	void *volatile on_stack = held(201);
+
+	of_thread = held(202);
+	hiding = true;
+	asm volatile("mov %0, %%rbx\n\txor %%eax, %%eax\n"
+		     "1:\tmov $34, %%eax\n\txor %%edi, %%edi\n\tsyscall\n\txor %%ecx, %%ecx\n\tjmp 1b"
+		     :
+		     : "D"(held(203))
+		     : "rax", "rbx", "rcx", "r11", "memory");
+	return on_stack;
+}
+
+static void hide_in_thread()
+{
+	std::thread(hide, nullptr).detach();
+	while (!hiding)
+		std::this_thread::yield();
+}
+
 /* Threads that free what others have allocated. */
 static void many_threads()
 {
@@ -157,6 +236,17 @@ extern "C" void answer(const char *request, char *reply, size_t size)
 		kept[0] = by_mmap(n);
 	else if (!strcmp(word, "munmap"))
 		munmap(kept[0], n);
+	else if (!strcmp(word, "lose"))
+		for (long i = 0; i < n; i++)
+			lost(100);
+	else if (!strcmp(word, "ring"))
+		make_ring(n);
+	else if (!strcmp(word, "unring"))
+		ring = nullptr;
+	else if (!strcmp(word, "middle"))
+		middle = (char *)held(n) + n / 2;
+	else if (!strcmp(word, "hide"))
+		hide_in_thread();
 	else if (!strcmp(word, "threads"))
 		many_threads();
 	else if (!strcmp(word, "throw"))
@@ -167,5 +257,6 @@ extern "C" void answer(const char *request, char *reply, size_t size)
 		pool_put(kept[0]);
 	else if (!strcmp(word, "mark"))
 		mark((int)n);
+	scrub();
 	snprintf(reply, size, "%ld", n);
 }
