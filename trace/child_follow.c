@@ -54,7 +54,7 @@ static bool is_ready(const struct child_stop *stop, bool *settled)
 /* What the kernel says of the call at which the child stands; of a return it says less. */
 static bool read_stop(pid_t pid, struct child_stop *stop)
 {
-	struct __ptrace_syscall_info info;
+	struct __ptrace_syscall_info info = { 0 };
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) <= 0)
 		return false;
