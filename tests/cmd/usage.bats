@@ -128,6 +128,21 @@ options_of() {
 	done
 }
 
+@test "the manual has an example of every tracer, and explains its options; each has a test" {
+	local name option options=0
+	for name in $("$USPL_BIN/uspl-trace" tracers | awk '{ print $1 }'); do
+		grep -q "# tracer: $name," "$MAN/uspl-trace.1.md" || fail "no example of $name" || return
+		# The two without a section are what the page begins with; graph is what tests mean that name none.
+		[[ $name =~ ^(graph|function)$ ]] || grep -q "^## $name$" "$MAN/uspl-trace.1.md" || fail "no section of $name" || return
+		[ "$name" = graph ] || grep -qE "(tracer=|watch_begin )$name( |$|\")" "$BATS_TEST_DIRNAME"/*.bats || fail "no test of $name" || return
+		for option in $("$USPL_BIN/uspl-trace" start --tracer="$name" --help | grep -oE -- ' --[a-z-]+' | tr -d ' ' | sort -u); do
+			grep -qF -- "\\$option" "$MAN/uspl-trace.1.md" "$MAN/common-options.md" || fail "$name has $option, and the manual doesn't" || return
+			options=$((options + 1))
+		done
+	done
+	((options > 50)) || fail 'no options seen'
+}
+
 @test "a full standard output is an error" {
 	[ -w /dev/full ] || skip "there is no /dev/full"
 	run bash -c '"$1" --help > /dev/full' _ "$USPL_BIN/uspl-view"
