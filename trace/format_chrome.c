@@ -51,23 +51,20 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 }
 
 /* A marker is an instant event of its thread. */
-static void add_mark(const struct reader *reader, const struct mark_record *record, struct buf *out)
+static void add_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
 {
-	auto_buf struct buf message = { 0 };
 	auto_json struct json json = { 0 };
 
-	mark_add_message(reader, record, &message);
 	json_open(&json, NULL, '{');
-	json_string(&json, "name", mark_text(record->region, record->probe->name));
+	json_string(&json, "name", line->name);
 	json_string(&json, "cat", "marker");
 	json_string(&json, "ph", "i");
 	json_number(&json, "pid", reader->log.pid);
-	json_number(&json, "tid", record->tid);
-	json_decimal(&json, "ts", trace_us(&reader->log, record->time - reader->log.start_ticks),
-		     3);
+	json_number(&json, "tid", line->tid);
+	json_decimal(&json, "ts", trace_us(&reader->log, line->time - reader->log.start_ticks), 3);
 	json_string(&json, "s", "t");
 	json_open(&json, "args", '{');
-	json_string(&json, "message", buf_str(&message));
+	json_string(&json, "message", line->message);
 	json_close(&json, '}');
 	json_close(&json, '}');
 	buf_addf(out, ",\n%s", json_text(&json));

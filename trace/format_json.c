@@ -49,29 +49,23 @@ static void add_value(struct json *json, const struct message_value *value)
 		json_address(json, NULL, value->word);
 }
 
-static void add_mark(const struct reader *reader, const struct mark_record *record, struct buf *out)
+static void add_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
 {
-	struct message_value values[USPL_PROBE_ARGS_MAX];
-	auto_buf struct buf message = { 0 };
 	auto_json struct json json = { 0 };
 
-	if (mark_values(&reader->marks, record, values, NULL))
-		out->oom = true;
-	mark_add_message(reader, record, &message);
 	json_open(&json, NULL, '{');
-	json_number(&json, "tid", record->tid);
-	json_decimal(&json, "time_us",
-		     trace_us(&reader->log, record->time - reader->log.start_ticks), 3);
-	json_string(&json, "marker", mark_text(record->region, record->probe->name));
-	json_string(&json, "module", mark_text(record->region, record->region->head.module_name));
-	json_string(&json, "message", buf_str(&message));
+	json_number(&json, "tid", line->tid);
+	json_decimal(&json, "time_us", trace_us(&reader->log, line->time - reader->log.start_ticks),
+		     3);
+	json_string(&json, "marker", line->name);
+	json_string(&json, "module", line->module);
+	json_string(&json, "message", line->message);
 	json_open(&json, "args", '[');
-	for (size_t i = 0; i < record->probe->n_args; i++)
-		add_value(&json, &values[i]);
+	for (size_t i = 0; i < line->n_values; i++)
+		add_value(&json, &line->values[i]);
 	json_close(&json, ']');
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
-	mark_values_release(values);
 }
 
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)

@@ -3,55 +3,78 @@
 
 #include "trace/trace.h"
 
+/* The hit numbered i: a file's own, or what is made in `made` of a record. NULL: out of memory. */
+static const struct mark_line *line_at(const struct reader *reader, size_t i,
+				       struct mark_line *made)
+{
+	if (reader_is_file(reader))
+		return &reader->mark_lines.items[i];
+	return mark_line_make(&reader->marks, &reader->marks.records.items[i], made, NULL) ? NULL
+											   : made;
+}
+
+size_t marks_count(const struct reader *reader)
+{
+	return reader_is_file(reader) ? reader->mark_lines.n : reader->marks.records.n;
+}
+
+static uint64_t time_at(const struct reader *reader, size_t i)
+{
+	return reader_is_file(reader) ? reader->mark_lines.items[i].time
+				      : reader->marks.records.items[i].time;
+}
+
 size_t marks_print(const struct reader *reader, size_t from, uint64_t time, mark_printer print,
 		   struct buf *out)
 {
-	const struct mark_reader *marks = &reader->marks;
+	for (; from < marks_count(reader) && time_at(reader, from) <= time; from++) {
+		auto_mark_line struct mark_line made = { 0 };
+		const struct mark_line *line = line_at(reader, from, &made);
 
-	for (; from < marks->records.n && marks->records.items[from].time <= time; from++) {
-		print(reader, &marks->records.items[from], out);
+		if (line)
+			print(reader, line, out);
+		else
+			out->oom = true;
 		format_flush(out, false);
 	}
 	return from;
 }
 
-void mark_add_message(const struct reader *reader, const struct mark_record *record,
-		      struct buf *out)
+int marks_collect(const struct reader *reader, mark_line_vec *ret, struct uspl_err *err)
 {
-	struct message_value values[USPL_PROBE_ARGS_MAX];
-	const struct uspl_probe *probe = record->probe;
+	const struct mark_record *record;
+	int rc = 0;
 
-	if (mark_values(&reader->marks, record, values, NULL))
-		out->oom = true;
-	else
-		message_add(out, probe->format ? mark_text(record->region, probe->format) : NULL,
-			    values, probe->n_args);
-	mark_values_release(values);
+	vec_for_each (&reader->marks.records, record) {
+		struct mark_line *line = rc ? NULL : vec_push(ret);
+
+		if (line)
+			rc = mark_line_make(&reader->marks, record, line, err);
+		else if (!rc)
+			rc = uspl_fail_nomem(err);
+	}
+	return rc;
 }
 
-static void add_text(const struct reader *reader, const struct mark_record *record, struct buf *out)
+/* "subsystem:name: message" */
+static void add_text(const struct mark_line *line, struct buf *out)
 {
-	auto_buf struct buf message = { 0 };
-
-	mark_add_message(reader, record, &message);
-	buf_addf(out, "%s%s%s", mark_text(record->region, record->probe->name),
-		 message.len ? ": " : "", buf_str(&message));
+	buf_addf(out, "%s%s%s", line->name, line->message[0] ? ": " : "", line->message);
 }
 
-void mark_line_graph(const struct reader *reader, const struct mark_record *record, struct buf *out)
+void mark_line_graph(const struct reader *reader, const struct mark_line *line, struct buf *out)
 {
 	buf_addf(out, "%14.6f %9d) %17s |  /* ",
-		 trace_us(&reader->log, record->time - reader->log.start_ticks) / 1e6, record->tid,
-		 "");
-	add_text(reader, record, out);
+		 trace_us(&reader->log, line->time - reader->log.start_ticks) / 1e6, line->tid, "");
+	add_text(line, out);
 	buf_addstr(out, " */\n");
 }
 
-void mark_line_event(const struct reader *reader, const struct mark_record *record, struct buf *out)
+void mark_line_event(const struct reader *reader, const struct mark_line *line, struct buf *out)
 {
-	buf_addf(out, "%16s-%-8d %18.6f: ", reader->log.comm, record->tid,
-		 trace_us(&reader->log, record->time - reader->log.start_ticks) / 1e6);
-	add_text(reader, record, out);
+	buf_addf(out, "%16s-%-8d %18.6f: ", reader->log.comm, line->tid,
+		 trace_us(&reader->log, line->time - reader->log.start_ticks) / 1e6);
+	add_text(line, out);
 	buf_addstr(out, "\n");
 }
 

@@ -14,6 +14,7 @@ void reader_release(struct reader *reader)
 	listen_desk_release(&reader->desk);
 	vec_release(&reader->rings);
 	mark_reader_release(&reader->marks);
+	mark_lines_release(&reader->mark_lines);
 	names_release(&reader->names);
 	view_release(&reader->view);
 }
@@ -79,6 +80,8 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 	saved.modules = (module_vec){ 0 };
 	saved.session = (struct trace_session){ 0 };
 	reader->values.texts = saved.values;
+	reader->mark_lines = saved.marks;
+	saved.marks = (mark_line_vec){ 0 };
 	saved.records = (trace_records){ 0 };
 	saved.values = (struct buf){ 0 };
 	rc = names_take(&saved, &reader->view.modules, &reader->view.session, &reader->names, err);
@@ -87,7 +90,7 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 		.session = &reader->view.session,
 		.names = &reader->names,
 		.ns_per_tick = saved.ns_per_tick,
-		.start_ticks = reader->view.session.regions.items[0].head.start_ticks,
+		.start_ticks = saved.start_ticks,
 		.timeline = &reader->timeline,
 		.values = &reader->values.texts,
 		.overwritten = saved.overwritten,

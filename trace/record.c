@@ -34,6 +34,7 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 	struct trace_saved saved = {
 		.pid = reader->log.pid,
 		.ns_per_tick = reader->log.ns_per_tick,
+		.start_ticks = reader->log.start_ticks,
 		.overwritten = reader->log.overwritten,
 		.unseen = reader->log.unseen,
 		.modules = reader->view.modules,
@@ -42,15 +43,20 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.records = reader->records,
 		.values = reader->values.texts,
 	};
+	mark_line_vec made = { 0 };
 	struct trace_caller *caller;
 	int rc = name_callers(reader, &saved.callers, err);
 
 	snprintf(saved.comm, sizeof(saved.comm), "%s", reader->log.comm);
 	if (!rc)
+		rc = marks_collect(reader, &made, err);
+	saved.marks = reader_is_file(reader) ? reader->mark_lines : made;
+	if (!rc)
 		rc = saved_write(path, &saved, err);
 	vec_for_each (&saved.callers, caller)
 		free(caller->name);
 	vec_release(&saved.callers);
+	mark_lines_release(&made);
 	return rc;
 }
 
@@ -61,6 +67,16 @@ static const struct {
 	{ "uspl", file_save },
 	{ "uftrace", uftrace_write },
 };
+
+static void print_saved(const struct reader *reader, const char *path)
+{
+	size_t marks = marks_count(reader);
+
+	printf("%s: %zu calls", path, reader->timeline.calls.n);
+	if (marks)
+		printf(", %zu hits of markers", marks);
+	printf("\n");
+}
 
 static int save(struct reader *reader, const char *form, const char *path, struct uspl_err *err)
 {
@@ -82,19 +98,21 @@ static int save(struct reader *reader, const char *form, const char *path, struc
 	if (!rc)
 		rc = forms[i].save(reader, path, err);
 	if (!rc && !cli_quiet())
-		printf("%s: %zu calls\n", path, reader->timeline.calls.n);
+		print_saved(reader, path);
 	return rc;
 }
 
 int trace_record(int argc, char **argv, struct uspl_err *err)
 {
-	const char *path = NULL, *form = "uspl";
+	const char *path = NULL, *form = "uspl", *session = "";
 	const struct cli_option table[] = {
 		{ 'o', "output", "PATH", CLI_STRING, &path,
 		  "the file to write, or the folder to make" },
 		{ 0, "format", "NAME", CLI_STRING, &form,
 		  "'uspl' (default): a file for cat, report and record; 'uftrace': a folder that "
 		  "uftrace reads" },
+		{ 0, "session", "NAME", CLI_STRING, &session,
+		  "the markers of this session, too (uspl-trace mark)" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace record",
@@ -104,7 +122,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	struct reader reader = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, &session, &reader, err);
 
 	if (rc == CLI_GO_ON && !path)
 		rc = uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");

@@ -173,8 +173,9 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 		return rc;
 	}
 	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "the tracer 'function' records no durations to report on");
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "%s no durations to report on",
+			       reader.view.session.regions.n ? "the tracer 'function' records"
+							     : "markers have");
 	if (rc == CLI_GO_ON)
 		rc = reader_read(&reader, err);
 	if (rc == CLI_GO_ON)

@@ -133,6 +133,7 @@ struct reader {
 	struct timeline timeline; /* the same, in order */
 	bool has_marks;           /* markers are read, too */
 	struct mark_reader marks;
+	mark_line_vec mark_lines; /* of a file */
 	struct trace_log log;
 };
 
@@ -167,23 +168,23 @@ int uftrace_write(struct reader *reader, const char *dir, struct uspl_err *err) 
 /* Fills in what --buffer and --string say, 0 if they aren't given; looks at the session's name. */
 int mark_sizes(struct marks_request *request, int buffer_kb, int text_bytes,
 	       struct uspl_err *err) uspl_must_check;
-/* Appends one marker's record in some form. */
-typedef void (*mark_printer)(const struct reader *reader, const struct mark_record *record,
+/* Appends one hit of a marker in some form. */
+typedef void (*mark_printer)(const struct reader *reader, const struct mark_line *line,
 			     struct buf *out);
+/* How many hits of markers there are to print. */
+size_t marks_count(const struct reader *reader);
+/* All of them as they are saved, to be released. */
+int marks_collect(const struct reader *reader, mark_line_vec *ret,
+		  struct uspl_err *err) uspl_must_check;
 /*
  * Appends the records of markers from the one numbered `from` on that are not younger than `time`.
  * Returns the number of the next.
  */
 size_t marks_print(const struct reader *reader, size_t from, uint64_t time, mark_printer print,
 		   struct buf *out);
-/* Appends "subsystem:name: message". */
-void mark_add_message(const struct reader *reader, const struct mark_record *record,
-		      struct buf *out);
 /* The line of a marker: for a graph, and for a list of events. */
-void mark_line_graph(const struct reader *reader, const struct mark_record *record,
-		     struct buf *out);
-void mark_line_event(const struct reader *reader, const struct mark_record *record,
-		     struct buf *out);
+void mark_line_graph(const struct reader *reader, const struct mark_line *line, struct buf *out);
+void mark_line_event(const struct reader *reader, const struct mark_line *line, struct buf *out);
 
 /* Appends values as "fd=7, name="x""; nothing if there are none. */
 void values_add_text(const struct trace_log *log, uint32_t offset, struct buf *out);

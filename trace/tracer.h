@@ -29,7 +29,7 @@
 struct child;
 struct format;
 struct listening;
-struct mark_record;
+struct mark_line;
 struct tracer_tally;
 struct reader;
 struct trace_log;
@@ -50,8 +50,7 @@ struct tracer_hook {
 	/* One event as a line. */
 	void (*line)(const struct trace_log *log, const struct trace_event *event, struct buf *out);
 	/* The record of a marker among them. */
-	void (*mark)(const struct reader *reader, const struct mark_record *record,
-		     struct buf *out);
+	void (*mark)(const struct reader *reader, const struct mark_line *line, struct buf *out);
 };
 
 /* How many forms of output a tracer may have. */

@@ -11,11 +11,11 @@
 
 #include "base/file.h"
 #include "tracing/internal.h"
-#include "tracing/saved_io.h"
+#include "tracing/saved_marks.h"
 #include "tracing/values.h"
 
 #define MAGIC "uspltrc\n"
-#define VERSION 2u
+#define VERSION 3u
 #define RECORD_LEN 40u
 
 static void put_head(struct buf *out, const struct trace_saved *saved)
@@ -29,6 +29,7 @@ static void put_head(struct buf *out, const struct trace_saved *saved)
 	saved_put_u32(out, (uint32_t)saved->pid);
 	saved_put_text(out, saved->comm);
 	saved_put_u64(out, rate);
+	saved_put_u64(out, saved->start_ticks);
 	saved_put_u64(out, saved->overwritten);
 	saved_put_u64(out, saved->unseen);
 }
@@ -107,6 +108,7 @@ int saved_write(const char *path, const struct trace_saved *saved, struct uspl_e
 	put_names(&out, saved);
 	put_values(&out, &saved->values);
 	put_records(&out, &saved->records);
+	saved_put_marks(&out, &saved->marks);
 	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
 }
 
@@ -127,6 +129,7 @@ static void get_head(struct saved_cursor *in, struct trace_saved *saved)
 	snprintf(saved->comm, sizeof(saved->comm), "%s", comm ? comm : "");
 	rate = saved_get_u64(in);
 	memcpy(&saved->ns_per_tick, &rate, sizeof(rate));
+	saved->start_ticks = saved_get_u64(in);
 	saved->overwritten = saved_get_u64(in);
 	saved->unseen = saved_get_u64(in);
 	if (!(saved->ns_per_tick >= 0 && saved->ns_per_tick < 1e6))
@@ -234,8 +237,15 @@ static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 		    !values_are_sound(&saved->values, record->result))
 			saved_fail(in, USPL_E_HOSTILE, "is damaged");
 	}
+}
+
+/* Nothing is left, and there was something: functions, or markers. */
+static void check_end(struct saved_cursor *in, const struct trace_saved *saved)
+{
 	if (!in->rc && in->at != in->end)
 		saved_fail(in, USPL_E_HOSTILE, "goes on behind its end");
+	if (!in->rc && !saved->session.regions.n && !saved->marks.n)
+		saved_fail(in, USPL_E_HOSTILE, "is damaged");
 }
 
 /* The parts of a trace have one id after the other, and there are names for all. */
@@ -244,8 +254,7 @@ static void check_ids(struct saved_cursor *in, const struct trace_saved *saved)
 	const struct trace_region *region;
 	uint64_t next = 1;
 
-	if (!in->rc && (!saved->session.regions.n || !saved->modules.n ||
-			saved->session.regions.n > USPL_TRACE_ARENAS))
+	if (!in->rc && (!saved->modules.n || saved->session.regions.n > USPL_TRACE_ARENAS))
 		saved_fail(in, USPL_E_HOSTILE, "is damaged");
 	vec_for_each (&saved->session.regions, region) {
 		if (region->head.first_id != next)
@@ -274,6 +283,8 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 	check_ids(&in, &saved);
 	get_values(&in, &saved.values);
 	get_records(&in, &saved);
+	saved_get_marks(&in, &saved.marks);
+	check_end(&in, &saved);
 	if (in.rc)
 		return in.rc;
 	*ret = saved;
@@ -303,5 +314,6 @@ void saved_release(struct trace_saved *saved)
 	vec_release(&saved->names);
 	vec_release(&saved->callers);
 	vec_release(&saved->records);
+	mark_lines_release(&saved->marks);
 	buf_release(&saved->values);
 }

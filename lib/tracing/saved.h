@@ -8,6 +8,7 @@
 #define USPL_TRACING_SAVED_H
 
 #include "tracing/callers.h"
+#include "tracing/mark_line.h"
 #include "tracing/session.h"
 
 typedef VEC(char *) trace_strings;
@@ -16,13 +17,15 @@ struct trace_saved {
 	pid_t pid;
 	char comm[32];
 	double ns_per_tick;
+	uint64_t start_ticks;         /* printed times count from here */
 	uint64_t overwritten, unseen; /* records, calls: as for struct trace_ring */
 	module_vec modules;           /* where they lay, names and build-ids; nothing else */
-	struct trace_session session;
-	trace_strings names;   /* of the functions, by id - 1; NULL: not known */
-	trace_callers callers; /* by low half */
+	struct trace_session session; /* without functions: of markers only */
+	trace_strings names;          /* of the functions, by id - 1; NULL: not known */
+	trace_callers callers;        /* by low half */
 	trace_records records;
-	struct buf values; /* that the records refer to (values.h) */
+	struct buf values;   /* that the records refer to (values.h) */
+	mark_line_vec marks; /* in order of time */
 };
 
 /* Writes the file, replacing an older one only when everything is written. */
@@ -31,7 +34,7 @@ int saved_write(const char *path, const struct trace_saved *saved,
 /*
  * Reads it. USPL_E_FILE: not such a file, or cut short; USPL_E_FORMAT: of another version;
  * USPL_E_HOSTILE: it contradicts itself. What comes out can be relied on: every record's id is that
- * of a function and it ends after it began; texts are UTF-8.
+ * of a function and it ends after it began; texts are UTF-8, but for strings among the values of markers.
  */
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err) uspl_must_check;
 /* The same from bytes. name is for messages. */

@@ -51,6 +51,16 @@ expect_hits() {
 	[[ $output != *'could not be recorded'* && $output != *overwritten* ]] || fail 'records are lost'
 }
 
+# expect_saved OPTION... - what cat says of the process, and what it says of a file of the same records; times differ in their last digit
+expect_saved() {
+	trace cat "$@"
+	expect_status 0 || return
+	local live=${output//[0-9.]/}
+	tool uspl-trace cat "$@" "$BATS_TEST_TMPDIR/saved"
+	expect_status 0 || return
+	[ "${output//[0-9.]/}" = "$live" ] || fail 'the file says something else than the process'
+}
+
 # expect_off - switches all off; nothing is left
 expect_off() {
 	mark off "$@"
@@ -352,6 +362,40 @@ counted_run() {
 	trace cat
 	[ "$(grep -c 'app:step:' <<< "$output")" -ge 10 ] || fail 'hits are missing'
 	expect_off
+	expect_clean
+}
+
+@test "saved in a file, with functions and without" {
+	start -O2
+	mark on 'app:*'
+	ask 'step 45'
+	trace record -o "$BATS_TEST_TMPDIR/saved"
+	expect_status 0
+	expect_output ': 0 calls, [0-9]+ hits of markers'
+	expect_saved
+	expect_saved --format=json
+	expect_saved --format=chrome
+	tool uspl-trace report "$BATS_TEST_TMPDIR/saved"
+	expect_status 1
+	expect_message 'markers have no durations'
+	tool uspl-trace record --format=uftrace -o "$BATS_TEST_TMPDIR/data" "$BATS_TEST_TMPDIR/saved"
+	expect_status 1
+	trace start
+	expect_status 0
+	ask 'step 3'
+	trace record -o "$BATS_TEST_TMPDIR/saved"
+	expect_output ': [1-9][0-9]* calls, [0-9]+ hits of markers'
+	expect_saved
+	expect_output '/\* app:step: i=2 who=main'
+	expect_saved --format=json
+	tool uspl-trace record -o "$BATS_TEST_TMPDIR/again" "$BATS_TEST_TMPDIR/saved"
+	cmp "$BATS_TEST_TMPDIR/saved" "$BATS_TEST_TMPDIR/again" || fail 'saved again it is another one'
+	trace record --session=nosuch -o "$BATS_TEST_TMPDIR/calls"
+	expect_status 0
+	[[ $output != *markers* ]] || fail 'markers that nobody asked for'
+	expect_off
+	trace stop
+	[[ $output != *'still in calls'* ]] || { ask 'step 1'; trace stop; }
 	expect_clean
 }
 

@@ -21,6 +21,24 @@ static struct trace_record sample_records[] = {
 /* fd=7, name="abc"; and what was returned. */
 static char sample_values[] = "\0dfd\0007\0sname\0abc\0\0w\0RED\0";
 static struct trace_caller sample_callers[] = { { 0x1105, sample_alpha } };
+static char sample_mark[] = "app:step", sample_message[] = "i=5 who=main",
+	    sample_string[] = "main\xff\x1b", sample_none[] = "";
+static struct mark_line sample_marks[] = {
+	{ .time = 950,
+	  .tid = 7,
+	  .name = sample_mark,
+	  .module = sample_name,
+	  .message = sample_none },
+	{ .time = 1250,
+	  .tid = 8,
+	  .name = sample_mark,
+	  .module = sample_name,
+	  .message = sample_message,
+	  .n_values = 3,
+	  .values = { { .kind = USPL_PROBE_SIGNED, .word = (uint64_t)-5 },
+		      { .kind = USPL_PROBE_TEXT, .text = sample_string },
+		      { .kind = USPL_PROBE_FLOAT, .real = 2.5 } } },
+};
 static struct module sample_modules[] = { { .path = sample_path,
 					    .name = sample_name,
 					    .build_id = sample_id,
@@ -46,6 +64,7 @@ static inline struct trace_saved sample_saved(void)
 		.pid = 7,
 		.comm = "app",
 		.ns_per_tick = 0.25,
+		.start_ticks = 800,
 		.overwritten = 5,
 		.unseen = 6,
 		.modules = { .items = sample_modules, .n = 1 },
@@ -54,6 +73,7 @@ static inline struct trace_saved sample_saved(void)
 		.callers = { .items = sample_callers, .n = 1 },
 		.records = { .items = sample_records, .n = ARRAY_SIZE(sample_records) },
 		.values = { .data = sample_values, .len = sizeof(sample_values) },
+		.marks = { .items = sample_marks, .n = ARRAY_SIZE(sample_marks) },
 	};
 
 	return saved;

@@ -23,6 +23,16 @@ static size_t count_args(const struct trace_saved *saved, size_t i)
 	return n;
 }
 
+/* What the sample's second hit of a marker has become. */
+static bool is_second_mark(const struct mark_line *line)
+{
+	return line->time == 1250 && line->tid == 8 && !strcmp(line->name, sample_mark) &&
+	       !strcmp(line->module, sample_name) && !strcmp(line->message, sample_message) &&
+	       line->n_values == 3 && (int64_t)line->values[0].word == -5 &&
+	       !strcmp(line->values[1].text, sample_string) && line->values[2].real > 2.4 &&
+	       line->values[2].real < 2.6;
+}
+
 static void test_round(const char *path, struct buf *bytes)
 {
 	const struct trace_saved saved = sample_saved();
@@ -50,6 +60,9 @@ static void test_round(const char *path, struct buf *bytes)
 	ok(back.values.len == sizeof(sample_values) && count_args(&back, 0) == 2 &&
 		   count_args(&back, 1) == 0,
 	   "values of the first call, and none of the second");
+	ok(back.marks.n == 2 && !back.marks.items[0].message[0] &&
+		   is_second_mark(&back.marks.items[1]) && back.start_ticks == 800,
+	   "hits of markers");
 	ok(callers_find(&back.callers, 0x1105) && !callers_find(&back.callers, 0x1106), "callers");
 	ok(file_read(path, bytes, &err) == 0, "the bytes");
 }
@@ -82,6 +95,7 @@ static void test_changed(struct buf *bytes)
 		auto_saved struct trace_saved back = { 0 };
 		struct uspl_err err = { 0 };
 		const struct trace_record *record;
+		const struct mark_line *line;
 
 		bytes->data[i / 8] ^= (char)(1 << i % 8);
 		if (saved_parse(bytes->data, bytes->len, "changed", &back, &err))
@@ -90,10 +104,33 @@ static void test_changed(struct buf *bytes)
 			bad += !record->id || record->id > back.names.n ||
 			       (record->end && record->end < record->start) ||
 			       count_args(&back, (size_t)(record - back.records.items)) == SIZE_MAX;
+		vec_for_each (&back.marks, line)
+			bad += !line->name || !line->module || !line->message ||
+			       line->n_values > USPL_PROBE_ARGS_MAX ||
+			       (line != back.marks.items && line->time < line[-1].time);
 		bytes->data[i / 8] ^= (char)(1 << i % 8);
 	}
 	ok(!bad, "what is read can be relied on");
 	ok(refused > bytes->len, "%zu of %zu changes are noticed", refused, bytes->len * 8);
+}
+
+/* A trace of markers has no functions; one of nothing is none. */
+static void test_marks_only(const char *path)
+{
+	struct trace_saved saved = sample_saved();
+	auto_saved struct trace_saved back = { 0 };
+	struct uspl_err err = { 0 };
+
+	saved.session.regions.n = saved.names.n = saved.records.n = saved.callers.n = 0;
+	ok(saved_write(path, &saved, &err) == 0 && saved_read(path, &back, &err) == 0 &&
+		   back.marks.n == 2,
+	   "markers only %s", err.msg);
+	saved.marks.n = 0;
+	saved_release(&back);
+	back = (struct trace_saved){ 0 };
+	ok(saved_write(path, &saved, &err) == 0 &&
+		   saved_read(path, &back, &err) == -(int)USPL_E_HOSTILE,
+	   "nothing: %s", err.msg);
 }
 
 static void test_refusals(const struct buf *bytes)
@@ -128,6 +165,7 @@ int main(void)
 	test_cut(&bytes);
 	test_changed(&bytes);
 	test_refusals(&bytes);
+	test_marks_only(path);
 	unlink(path);
 	return tap_done();
 }
