@@ -18,17 +18,18 @@ typedef VEC(struct inject_word) word_vec;
 /* Without a table no more words than that are exchanged in one run. */
 #define WORDS_FEW (INJECT_MAX - 2)
 /*
- * With one, the thread that exchanges them keeps its processor for so many at a time: 25 to 150 us,
+ * With one, the thread that exchanges them keeps its processor for so many at a time: 12 to 120 us,
  * as they are in its caches or not. A thread that runs stands still for all of a run, so it should get no more.
  */
-#define WORDS_SLICE 16384
+#define WORDS_SLICE 8192
 
 struct words {
 	const struct proc *proc;
 	word_vec items; /* to be exchanged, by address */
 	/* In the target, where their table is: room for all of them; 0: none. */
 	taddr table;
-	taddr slate; /* as in struct inject_choice */
+	taddr slate;                /* as in struct inject_choice */
+	struct inject_agent *agent; /* the same */
 };
 
 /*

@@ -212,11 +212,11 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 	if (n > INJECT_MAX)
 		return uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n);
 	thread_guard(&old);
-	rc = inject_agent_new(proc, &agent, err);
+	rc = choice->agent ? 0 : inject_agent_new(proc, &agent, err);
 	if (!rc)
 		rc = threads_list(proc, &tids, err);
 	if (!rc) {
-		errand.agent = agent;
+		errand.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
 		rc = try_threads(&errand, &tids, err);
 	}

@@ -82,6 +82,9 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
 		 struct uspl_err *err) uspl_must_check;
 
+/* The agent's code in its place in the target, for runs that must be quick. */
+struct inject_agent;
+
 /* Which threads may make the requests, and how. */
 struct inject_choice {
 	/* Asked with the thread stopped and its registers read. NULL: all of them. */
@@ -93,6 +96,8 @@ struct inject_choice {
 	 * stands still until all is made.
 	 */
 	taddr slate;
+	/* One that is in its place already, for several runs in a row; NULL: there is one for each run. */
+	struct inject_agent *agent;
 };
 
 #define INJECT_SLATE_LEN sizeof(struct agent_slate)
@@ -113,10 +118,7 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 bool inject_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
 		  taddr *ret_end);
 
-/* The agent's code in its place in the target, for runs that must be quick. */
-struct inject_agent;
-
-/* Puts the code there. proc must outlive it. */
+/* Puts the code there, in 0.1 to 0.2 ms. proc must outlive it. */
 int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
 		     struct uspl_err *err) uspl_must_check;
 /*

@@ -19,7 +19,7 @@
 #include "tracing/internal.h"
 
 /* Words in one run of the agent: with its thread asleep, or running. */
-#define ASLEEP_MAX 131072
+#define ASLEEP_MAX 122880
 #define RUNNING_MAX WORDS_SLICE
 #define CODE_CHUNK 65536
 
@@ -119,7 +119,11 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 	if (!rc)
 		rc = words_take(&batch->words, &batch->plan, err);
 	batch->words.table = batch->region->head.words;
-	return rc ? rc : words_write(&batch->words, err);
+	if (!rc)
+		rc = words_write(&batch->words, err);
+	return rc || !batch->words.items.n
+		       ? rc
+		       : inject_agent_new(batch->in->proc, &batch->words.agent, err);
 }
 
 /* True if a thread sleeps: it is the one that is chosen, and misses nothing. */
@@ -146,6 +150,9 @@ static int exchange_quiet(struct batch *batch, struct uspl_err *err)
 		n = words->items.n - at < most ? words->items.n - at : most;
 		rc = words_exchange(words, at, n, err);
 	}
+	/* Where code is written in stops the slack holds what it should. */
+	inject_agent_free(batch->words.agent);
+	batch->words.agent = NULL;
 	return rc;
 }
 
@@ -185,6 +192,7 @@ int batch_exchange(const struct batch_input *in, const struct trace_region *regi
 	result->switch_us += (double)(clock_now_ns() - start) / 1000;
 	if (!rc)
 		result->sites += batch->plan.sites.n + batch->still.n;
+	inject_agent_free(batch->words.agent);
 	site_plan_release(&batch->plan);
 	words_release(&batch->words);
 	vec_release(&batch->still);

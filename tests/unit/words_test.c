@@ -63,8 +63,8 @@ static void test(const struct proc *proc, const struct sample *sample)
 	site_plan_release(&plan);
 }
 
-/* More than one slice, and not a whole number of them. */
-#define MANY (WORDS_SLICE * 2 + WORDS_SLICE / 2)
+/* Two runs of more than one slice each, and not of a whole number of them. */
+#define MANY (WORDS_SLICE * 5)
 #define MANY_LEN (MANY * WORD_LEN)
 #define TABLE_LEN (MANY * sizeof(struct inject_word))
 
@@ -137,15 +137,21 @@ static size_t count_exchanged(struct child *child, bool *ret_locked)
 	return n;
 }
 
-static void test_many(void)
+/* The agent's code is put there for each run, or once for two. */
+static void test_many(bool once)
 {
 	struct child child;
 	struct uspl_err err = { 0 };
 	bool locked = false;
 	size_t n;
+	int rc = child_start(&child, &err) ? 0 : -1;
 
-	ok(child_start(&child, &err) && words_exchange(&child.words, 0, MANY, &err) == 0,
-	   "%d words are exchanged in one run (%s)", (int)MANY, err.msg);
+	if (!rc && once)
+		rc = inject_agent_new(child.proc, &child.words.agent, &err);
+	for (size_t at = 0; !rc && at < MANY; at += MANY / 2)
+		rc = words_exchange(&child.words, at, MANY / 2, &err);
+	inject_agent_free(child.words.agent);
+	ok(!rc, "%d words are exchanged in two runs (%s)", (int)MANY, err.msg);
 	n = count_exchanged(&child, &locked);
 	ok(n == MANY && locked, "%zu of %d are, and the code is protected again", n, (int)MANY);
 	child_end(&child);
@@ -182,7 +188,8 @@ int main(void)
 	for (size_t i = 0; proc && i < ARRAY_SIZE(samples); i++)
 		test(proc, &samples[i]);
 	proc_free(proc);
-	test_many();
+	test_many(false);
+	test_many(true);
 	test_overwritten();
 	return tap_done();
 }
