@@ -238,6 +238,18 @@ int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
 	return 0;
 }
 
+/* Or the process has ended, and there is nothing to be read. */
+static int fail_changed(const struct site_plan *plan, const struct site_piece *piece,
+			struct uspl_err *err)
+{
+	int rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
+
+	return rc ? rc
+		  : uspl_fail(err, USPL_E_OVERWRITTEN,
+			      "the code at 0x%" PRIx64 " of pid %d changed meanwhile", piece->addr,
+			      plan->proc->pid);
+}
+
 int site_plan_write(struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece = find_other(plan, false);
@@ -245,9 +257,7 @@ int site_plan_write(struct site_plan *plan, struct uspl_err *err)
 
 	plan->written = 0;
 	if (piece)
-		return uspl_fail(err, USPL_E_OVERWRITTEN,
-				 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
-				 piece->addr, plan->proc->pid);
+		return fail_changed(plan, piece, err);
 	for (size_t i = 0; !rc && i < plan->pieces.n; i++) {
 		piece = &plan->pieces.items[i];
 		plan->written++;
