@@ -8,6 +8,7 @@
 #include "base/demangle.h"
 #include "base/json.h"
 #include "trace/trace.h"
+#include "tracing/hook.h"
 #include "tracing/spot.h"
 
 static const char *const kinds[] = {
@@ -16,10 +17,10 @@ static const char *const kinds[] = {
 	[SPOT_MOVED] = "moved",
 };
 
-/* What is printed of one. */
-typedef void (*spot_printer)(const struct module *module, const struct spot *spot);
+/* What is printed of one. profiled: it calls mcount. */
+typedef void (*spot_printer)(const struct module *module, const struct spot *spot, bool profiled);
 
-static void print_json(const struct module *module, const struct spot *spot)
+static void print_json(const struct module *module, const struct spot *spot, bool profiled)
 {
 	auto_free char *plain = spot->name ? demangle_name(spot->name) : NULL;
 	auto_json struct json json = { 0 };
@@ -31,12 +32,13 @@ static void print_json(const struct module *module, const struct spot *spot)
 	json_string(&json, "kind", kinds[spot->kind]);
 	json_truth(&json, "traceable", spot->kind != SPOT_NONE);
 	json_truth(&json, "entry_only", spot->entry_only);
+	json_truth(&json, "profiled", profiled);
 	json_string(&json, "reason", spot->kind == SPOT_NONE ? spot->why : NULL);
 	json_close(&json, '}');
 	printf("%s\n", json_text(&json));
 }
 
-static void print_text(const struct module *module, const struct spot *spot)
+static void print_text(const struct module *module, const struct spot *spot, bool profiled)
 {
 	auto_free char *plain = spot->name ? demangle_name(spot->name) : NULL;
 
@@ -46,6 +48,8 @@ static void print_text(const struct module *module, const struct spot *spot)
 		printf(": %s", spot->why);
 	else if (spot->entry_only)
 		printf(": its entry only");
+	if (profiled)
+		printf(" (calls mcount, until it is traced)");
 	printf("\n");
 }
 
@@ -54,6 +58,7 @@ static int list_module(const struct proc *proc, const struct module *module,
 		       struct uspl_err *err)
 {
 	struct image *image = NULL;
+	struct hooks hooks = { 0 };
 	spot_vec spots = { 0 };
 	const struct spot *spot;
 	int rc = module_image(proc, module, &image, err);
@@ -61,12 +66,19 @@ static int list_module(const struct proc *proc, const struct module *module,
 	if (!rc)
 		session_lay_under(session, image);
 	if (!rc)
+		rc = hooks_find(proc, module, image, &hooks, err);
+	if (!rc)
 		rc = spots_find(image, &spots, err);
 	if (!rc)
 		rc = spots_spare(proc, &spots, err);
-	vec_for_each (&spots, spot)
-		print(module, spot);
+	vec_for_each (&spots, spot) {
+		uint8_t len;
+
+		print(module, spot,
+		      hooks_call_in(&hooks, image, spot->entry, spot->size, &len) != 0);
+	}
 	vec_release(&spots);
+	hooks_release(&hooks);
 	image_free(image);
 	return rc;
 }

@@ -42,6 +42,10 @@ counted_run() {
 expect_quiet() {
 	build trace "$@"
 	start trace "$@"
+	trace list
+	expect_output ' outer .calls mcount, until it is traced'
+	trace list --json
+	[ "$(jq -c 'select(.name == "outer") | [.profiled, .traceable]' <<< "$output")" = '[true,true]' ] || fail list
 	trace start -N '*mcount*'
 	expect_status 0
 	expect_output 'quietened [0-9]+ calls of mcount'
@@ -54,6 +58,8 @@ expect_quiet() {
 	expect_status 0
 	ask 'work 1'
 	trace stop
+	trace list
+	[[ $output = *' outer'* && $output != *'calls mcount'* ]] || fail 'what is quietened stays so'
 	trace start -N '*mcount*'
 	expect_status 0
 	[[ $output != *quietened* ]] || fail 'there was something left to quieten'
@@ -723,6 +729,12 @@ exceptions_run() {
 	expect_output 'nops +target +0x[0-9a-f]+ +outer'
 	target_stop
 	rm -r "$BATS_TEST_TMPDIR/run"
+	TARGET_CC=clang build trace -O2 -fpatchable-function-entry=7,2
+	counted_run -O2 -fpatchable-function-entry=7,2
+	trace list
+	expect_output 'nops +target +0x[0-9a-f]+ +outer'
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
 	TARGET_CC=clang build trace -O2 -fxray-instrument -fxray-instruction-threshold=1
 	counted_run -O2 -fxray-instrument -fxray-instruction-threshold=1
 	trace list
@@ -789,6 +801,28 @@ exceptions_run() {
 	trace stop
 	expect_status 0
 	expect_answer use 42
+	expect_fine
+}
+
+@test "a library that is opened while tracing goes on is traced by the next start" {
+	start trace-dlopen -O2
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
+	trace start -m '*' -F once -F answer
+	expect_status 0
+	expect_answer open open
+	expect_answer use 42
+	trace report
+	expect_calls once ''
+	expect_calls answer 2
+	trace stop
+	expect_status 0
+	trace start -m '*' -F once -F answer
+	expect_answer use 42
+	trace report
+	expect_calls once 2
+	expect_calls answer 1
+	trace stop
+	expect_status 0
 	expect_fine
 }
 
