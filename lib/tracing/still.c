@@ -18,7 +18,7 @@
 #define TRY_NS 3000000000ll
 #define PAUSE_NS 2000000
 /* Pages that are written in one stop: a bit more than 1 us each. */
-#define PAGES_MAX 32
+#define PAGES_MAX 40
 
 /* Sites that are exchanged in one stop. */
 struct portion {
