@@ -42,7 +42,7 @@ static pid_t child_start(struct proc **ret)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		alarm(60);
+		alarm(300);
 		for (;;)
 			pause();
 	}

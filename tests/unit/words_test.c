@@ -93,7 +93,7 @@ static bool child_start(struct child *child, struct uspl_err *err)
 				 .table = map(TABLE_LEN, PROT_READ) };
 	child->pid = fork();
 	if (child->pid == 0) {
-		alarm(60);
+		alarm(300);
 		for (;;)
 			pause();
 	}
