@@ -46,11 +46,20 @@ bool host_requests(const struct host *host, enum inject_kind kind)
 /* The frame must fit between the stack pointer and the stack's lower end, with room for calls. */
 static bool stack_has_room(const struct host *host)
 {
-	const struct mapping *map = proc_mapping_at(host->agent->proc, regs_sp(&host->thread.regs));
+	const struct proc *proc = host->agent->proc;
+	taddr sp = regs_sp(&host->thread.regs);
+	const struct mapping *map = proc_mapping_at(proc, sp);
+	mapping_vec now = { 0 };
+	bool has_room;
 
-	return map && map->write &&
-	       host->frame.addr >=
-		       map->start + (host_requests(host, INJECT_CALL) ? CALL_ROOM : AGENT_ROOM);
+	/* A thread that was born since the mappings were read has another stack. */
+	if (!map || !map->write)
+		map = proc_read_maps(proc, &now, NULL) ? NULL : mappings_at(&now, sp);
+	has_room = map && map->write &&
+		   host->frame.addr >=
+			   map->start + (host_requests(host, INJECT_CALL) ? CALL_ROOM : AGENT_ROOM);
+	mappings_release(&now);
+	return has_room;
 }
 
 /*
