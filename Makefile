@@ -13,7 +13,8 @@ SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omi
 endif
 CPPFLAGS += -D_GNU_SOURCE -DPACKAGE=\"uspl\" -Iinclude -Ilib -I.
 CFLAGS += -std=gnu11 -g $(O) $(WARN) $(WERROR) $(SANFLAGS)
-LDFLAGS += $(SANFLAGS)
+# Nothing is to be bound while a thread stands still.
+LDFLAGS += $(SANFLAGS) -Wl,-z,now
 LDLIBS = -ldw -lelf -lZydis -larchive -ljson-c -lopcodes -lbfd -lm
 
 COMMANDS = create apply undo view trace

@@ -143,6 +143,8 @@ static inline size_t agent_slate_len(size_t n)
 	return offsetof(struct agent_slate, reqs) + n * sizeof(struct agent_request);
 }
 
+/* Asks the processor what agent_frame_build needs to know: it takes its time, once. */
+void agent_frame_prepare(void);
 /*
  * Builds the frame below the thread's stack pointer (and its red zone): the slate, if it has no other
  * place, and a signal frame that holds the registers, the extended state and the signal mask, so that the agent ends by

@@ -119,6 +119,7 @@ int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct 
 	if (!agent)
 		return uspl_fail_nomem(err);
 	agent->proc = proc;
+	agent_frame_prepare();
 	rc = place_agent(proc, agent, err);
 	if (!rc)
 		*ret = take_ptr(agent);

@@ -17,6 +17,11 @@
 
 /* How long the end of a thread that is killed may take. */
 #define LAST_NEWS_NS 1000000000ll
+/*
+ * How long to ask again and again for a thread that runs: it stops within that, and to be woken up
+ * takes as long.
+ */
+#define SPIN_NS 50000ll
 /* After that long without news of a thread: it may wait for others that have died. */
 #define SLOW_NS 20000000ll
 
@@ -153,6 +158,7 @@ int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadlin
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err)
 {
+	int64_t spin_until = clock_now_ns() + SPIN_NS;
 	sigset_t child;
 
 	sigemptyset(&child);
@@ -160,7 +166,7 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 	while (thread->state == THREAD_ASKED) {
 		int status;
 		pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
-		int64_t left = deadline - clock_now_ns();
+		int64_t now = clock_now_ns(), left = deadline - now;
 		struct timespec timeout = { 0, left < SLOW_NS ? left : SLOW_NS };
 
 		if (got == thread->tid)
@@ -171,7 +177,7 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 			return uspl_fail_errno(err, "cannot wait for thread %d", thread->tid);
 		else if (got == 0 && left <= 0)
 			return fail_unstoppable(proc, thread, err);
-		else if (got == 0 && sigtimedwait(&child, NULL, &timeout) < 0)
+		else if (got == 0 && now >= spin_until && sigtimedwait(&child, NULL, &timeout) < 0)
 			departed_reap();
 	}
 	return 0;

@@ -28,6 +28,7 @@
 #define LEGACY_XSTATE 576 /* FXSAVE area and XSAVE header */
 /* AMX tile state: only there, and only large, in processes that asked for it. */
 #define XFEATURES_AMX (3ull << 17)
+#define LEAF_XSTATE 0xd /* of CPUID */
 
 /* The kernel's struct ucontext as rt_sigreturn reads it; glibc's has another signal mask. */
 struct frame {
@@ -58,18 +59,43 @@ _Static_assert(offsetof(struct frame, mc) == 40 && sizeof(struct frame) == 304,
  */
 enum { FRAME_FP_XSTATE = 1, FRAME_SIGCONTEXT_SS = 2, FRAME_STRICT_RESTORE_SS = 4 };
 
+/*
+ * Where each feature's part of the extended state ends; 0: there is none. In a virtual machine each
+ * question to the processor is an exit from it, so that they are asked once, beforehand.
+ */
+static struct {
+	uint32_t end[64];
+	bool known;
+} features_known;
+
+void agent_frame_prepare(void)
+{
+	uint32_t eax, ebx, ecx, edx;
+	uint64_t features;
+
+	if (features_known.known || !__get_cpuid_count(LEAF_XSTATE, 0, &eax, &ebx, &ecx, &edx))
+		return;
+	features = (uint64_t)edx << 32 | eax;
+	for (unsigned int bit = 2; bit < 63; bit++) {
+		if (!(features >> bit & 1))
+			continue;
+		__cpuid_count(LEAF_XSTATE, bit, eax, ebx, ecx, edx);
+		features_known.end[bit] = ebx + eax;
+	}
+	features_known.known = true;
+}
+
 /* How many bytes of the extended state the given features take (CPUID leaf 0xd). */
 static uint32_t xstate_size(uint64_t features, size_t available)
 {
 	uint32_t size = LEGACY_XSTATE;
 
+	agent_frame_prepare();
 	for (unsigned int bit = 2; bit < 63; bit++) {
-		uint32_t eax, ebx, ecx, edx;
+		uint32_t end = features >> bit & 1 ? features_known.end[bit] : 0;
 
-		if (!(features >> bit & 1) || !__get_cpuid_count(0xd, bit, &eax, &ebx, &ecx, &edx))
-			continue;
-		if (ebx + eax > size && ebx + eax <= available)
-			size = ebx + eax;
+		if (end > size && end <= available)
+			size = end;
 	}
 	return size;
 }
