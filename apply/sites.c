@@ -120,7 +120,7 @@ static int size_site(const struct sites_input *input, const struct match_piece *
 	return region_range_add(&region->ranges, site->name, piece->addr, size, err);
 }
 
-static int add_site(const struct sites_input *input, const struct trace_session *traced,
+static int add_site(const struct sites_input *input, const struct marks *marks,
 		    const struct update_function *function, struct region *region,
 		    struct uspl_err *err)
 {
@@ -147,7 +147,7 @@ static int add_site(const struct sites_input *input, const struct trace_session 
 	if (rc)
 		return rc;
 	rc = proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
-	return rc ? rc : slot_adopt(input->proc, traced, site, err);
+	return rc ? rc : slot_adopt(input->proc, marks, site, err);
 }
 
 /* What match_pieces_of hands to add_part. */
@@ -208,20 +208,17 @@ static int note_older(const struct sites_input *input, struct region *region, st
 
 int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
 {
-	auto_session struct trace_session traced = { 0 };
 	auto_marks struct marks marks = { 0 };
 	const struct update_function *function;
 	const struct region_site *site;
-	int rc = session_read(input->proc, &traced, err);
+	int rc = marks_read(input->proc, &marks, err);
 
-	if (!rc)
-		rc = marks_read(input->proc, &marks, err);
 	if (rc)
 		return rc;
 	vec_for_each (&input->target->functions, function) {
 		struct parts parts = { input, region, function, err, 0 };
 
-		rc = add_site(input, &traced, function, region, err);
+		rc = add_site(input, &marks, function, region, err);
 		if (rc)
 			return rc;
 		match_pieces_of(input->match, function->symbol, add_part, &parts);
@@ -231,8 +228,8 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 	entries_cut(region);
 	vec_for_each (&region->sites, site)
 		rc = rc ? rc
-			: marks_refuse_at(input->proc, &marks, site->name, site->addr, site->len,
-					  err);
+			: marks_refuse_at(input->proc, &marks, site->name, region_site_entry(site),
+					  site->len, err);
 	if (rc)
 		return rc;
 	rc = entries_check(input->present, region, err);

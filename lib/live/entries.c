@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "live/traced.h"
+#include "live/marked.h"
 
 /* Is any of [addr, addr + len) behind the site's own bytes, and yet part of its jump? */
 static bool leans_on(const struct region_site *site, taddr addr, uint64_t len)
@@ -166,18 +166,24 @@ static int read_around(const struct proc *proc, const struct region *region,
 	return rc;
 }
 
-/* The tracer's jumps come and go. */
+/* The jumps of the tracer and of markers come and go. */
 static int refuse_traced(const struct proc *proc, const struct region_site *site,
 			 struct uspl_err *err)
 {
-	auto_session struct trace_session session = { 0 };
+	auto_marks struct marks marks = { 0 };
 	const struct uspl_trace_site *traced;
 	const struct trace_region *region;
-	int rc = session_read(proc, &session, err);
+	int rc = marks_read(proc, &marks, err);
 
-	if (rc || !session_is_on(&session))
+	if (!rc && marks_jump_in(proc, &marks, site->addr + site->len, arch_native()->jump_len - 1))
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"'%s' is so short that the next function's first bytes are needed, "
+			"and a marker or probe that is on has its jump there",
+			site->name);
+	if (rc || !session_is_on(&marks.traced))
 		return rc;
-	vec_for_each (&session.regions, region)
+	vec_for_each (&marks.traced.regions, region)
 		vec_for_each (&region->sites, traced)
 			if (traced->entry != site->addr &&
 			    leans_on(site, traced->entry, arch_native()->jump_len))

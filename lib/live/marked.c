@@ -91,10 +91,10 @@ int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
 	const struct mapping *map;
+	int rc;
 
 	vec_for_each (&proc->maps, map) {
 		struct uspl_mark_region head;
-		int rc;
 
 		if (!is_record(proc, map, &head))
 			continue;
@@ -109,6 +109,9 @@ int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	rc = session_read(proc, &marks.traced, err);
+	if (rc)
+		return rc;
 	marks_walk(proc, &marks);
 	*ret = marks;
 	marks = (struct marks){ 0 };
@@ -130,6 +133,7 @@ void marks_release(struct marks *marks)
 	vec_for_each (&marks->regions, region)
 		mark_region_release(region);
 	vec_release(&marks->regions);
+	session_release(&marks->traced);
 }
 
 const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
@@ -156,20 +160,52 @@ taddr mark_target(const struct proc *proc, taddr addr)
 	return arch_native()->jump_target(addr, bytes, sizeof(bytes));
 }
 
+taddr marks_head(const struct proc *proc, const struct marks *marks, taddr site)
+{
+	const struct uspl_trace_site *traced = session_site_on(proc, &marks->traced, site);
+
+	return traced ? traced->body : site;
+}
+
+const struct uspl_probe *marks_step(const struct proc *proc, const struct marks *marks, taddr site,
+				    taddr *at, const struct mark_region **ret_region)
+{
+	taddr to = mark_target(proc, *at);
+	const struct uspl_probe *probe = to ? marks_at(marks, to, ret_region) : NULL;
+
+	if (!probe || probe->site != site)
+		return NULL;
+	*at = probe->link;
+	return probe;
+}
+
+const struct uspl_probe *marks_last(const struct proc *proc, const struct marks *marks, taddr site)
+{
+	const struct uspl_probe *probe, *last = NULL;
+	const struct mark_region *region;
+	taddr at = marks_head(proc, marks, site);
+
+	for (int i = 0; i < CHAIN_MAX; i++) {
+		probe = marks_step(proc, marks, site, &at, &region);
+		if (!probe)
+			break;
+		last = probe;
+	}
+	return last;
+}
+
 /* Follows the chain from a site on, and notes whom it meets. */
 static void walk(const struct proc *proc, struct marks *marks, taddr site)
 {
-	taddr at = site;
+	taddr at = marks_head(proc, marks, site);
 
 	for (int i = 0; i < CHAIN_MAX; i++) {
 		const struct mark_region *region;
-		taddr to = mark_target(proc, at);
-		const struct uspl_probe *probe = to ? marks_at(marks, to, &region) : NULL;
+		const struct uspl_probe *probe = marks_step(proc, marks, site, &at, &region);
 
-		if (!probe || probe->site != site)
+		if (!probe)
 			return;
 		region->on.items[probe - region->probes.items] = true;
-		at = probe->link;
 	}
 }
 
@@ -203,31 +239,32 @@ static bool overlaps(taddr jump, taddr addr, uint64_t len)
 	return jump < addr + len && jump + USPL_TRACE_SITE_BYTES > addr;
 }
 
-bool marks_cover(const struct marks *marks, taddr addr, uint64_t len)
+bool marks_cover(const struct marks *marks, taddr entry, uint64_t len)
 {
 	const struct mark_region *region;
 	const struct uspl_mark_switch *item;
 
 	vec_for_each (&marks->regions, region) {
 		for (size_t i = 0; i < region->on.n; i++)
-			if (region->on.items[i] &&
-			    overlaps(region->probes.items[i].site, addr, len))
+			if (region->on.items[i] && region->probes.items[i].site != entry &&
+			    overlaps(region->probes.items[i].site, entry, len))
 				return true;
 		vec_for_each (&region->switches, item)
-			if (overlaps(item->site, addr, len))
+			if (overlaps(item->site, entry, len))
 				return true;
 	}
 	return false;
 }
 
-/* True if a jump of a marker that is on is in those bytes. */
+/* But for the probes that begin at `but`. */
 static bool jumps_in(const struct proc *proc, const struct mark_region *region, taddr addr,
-		     uint64_t len)
+		     uint64_t len, taddr but)
 {
 	const struct uspl_mark_switch *item;
 
 	for (size_t i = 0; i < region->on.n; i++)
-		if (region->on.items[i] && overlaps(region->probes.items[i].site, addr, len))
+		if (region->on.items[i] && region->probes.items[i].site != but &&
+		    overlaps(region->probes.items[i].site, addr, len))
 			return true;
 	vec_for_each (&region->switches, item)
 		if (overlaps(item->site, addr, len) && mark_target(proc, item->site) == item->on)
@@ -235,16 +272,26 @@ static bool jumps_in(const struct proc *proc, const struct mark_region *region, 
 	return false;
 }
 
-int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
-		    taddr addr, uint64_t len, struct uspl_err *err)
+bool marks_jump_in(const struct proc *proc, const struct marks *marks, taddr addr, uint64_t len)
 {
 	const struct mark_region *region;
 
+	vec_for_each (&marks->regions, region)
+		if (jumps_in(proc, region, addr, len, 0))
+			return true;
+	return false;
+}
+
+int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
+		    taddr entry, uint64_t len, struct uspl_err *err)
+{
+	const struct mark_region *region;
+	taddr but = len < USPL_TRACE_SITE_BYTES ? 0 : entry;
+
 	vec_for_each (&marks->regions, region) {
-		if (!jumps_in(proc, region, addr, len))
+		if (!jumps_in(proc, region, entry, len, but))
 			continue;
-		uspl_fail(err, USPL_E_CONFLICT, "'%s' begins with a marker or probe that is on",
-			  function);
+		uspl_fail(err, USPL_E_CONFLICT, "'%s' begins with a marker that is on", function);
 		uspl_hint(err, "'uspl-trace mark %d off%s%s' ends its session", proc->pid,
 			  region->head.session[0] ? " --session=" : "", region->head.session);
 		return -USPL_E_CONFLICT;

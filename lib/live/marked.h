@@ -10,8 +10,7 @@
 #define USPL_LIVE_MARKED_H
 
 #include "base/vec.h"
-#include "match/image.h"
-#include "proc/proc.h"
+#include "live/traced.h"
 #include "uspl/mark_abi.h"
 
 struct safety;
@@ -27,6 +26,7 @@ struct mark_region {
 
 struct marks {
 	VEC(struct mark_region) regions;
+	struct trace_session traced; /* what is traced beside: its jumps may stand before theirs */
 };
 
 /* Reads all that there are. */
@@ -39,17 +39,24 @@ DEFINE_AUTO_RELEASE(marks, struct marks, marks_release)
 bool marks_are_on(const struct marks *marks);
 /* Gives the image of a module the bytes that the program itself has at markers that are on. */
 void marks_lay_under(const struct proc *proc, const struct marks *marks, struct image *image);
-/* True if a probe is on, or a switch leads to one, within len bytes at addr: they hold its jump. */
-bool marks_cover(const struct marks *marks, taddr addr, uint64_t len);
 /*
- * USPL_E_CONFLICT if a marker's jump is in the first bytes of a function, len bytes at addr, which an
- * update changes.
+ * True if a probe is on, or a switch leads to one, within the len bytes at the beginning of a function
+ * that are moved for the tracer: they hold its jump. Not those that begin with the function; their
+ * jump can be where the tracer's leads.
+ */
+bool marks_cover(const struct marks *marks, taddr entry, uint64_t len);
+/* True if a jump of a marker that is on is in those bytes. */
+bool marks_jump_in(const struct proc *proc, const struct marks *marks, taddr addr, uint64_t len);
+/*
+ * USPL_E_CONFLICT if a marker's jump is in the first bytes of a function, len bytes at `entry`, which an
+ * update changes, and can't stand before the update's (live/slot.h).
  */
 int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
-		    taddr addr, uint64_t len, struct uspl_err *err) uspl_must_check;
+		    taddr entry, uint64_t len, struct uspl_err *err) uspl_must_check;
 /*
- * Adds to sealed ranges that must be empty the code of all probes, on or off, at sites in one of them;
- * seals them again.
+ * Adds to sealed ranges that must be empty what of their functions is out of line: the code of all probes, on
+ * or off, at sites in one of them, and the bodies of those that are traced, or were and have somebody
+ * inside; seals them again.
  */
 int marks_guard(const struct marks *marks, struct safety *safety,
 		struct uspl_err *err) uspl_must_check;
@@ -68,6 +75,19 @@ const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
 				  const struct mark_region **ret_region);
 /* Where a jump of five bytes at addr leads; 0 if there is none. */
 taddr mark_target(const struct proc *proc, taddr addr);
+/*
+ * Where the chain of a site begins: there, or, if a function begins there that is traced, in the slot
+ * of its body (live/slot.h).
+ */
+taddr marks_head(const struct proc *proc, const struct marks *marks, taddr site);
+/*
+ * One step along a site's chain, from the jump at *at: the probe that it leads to, with its region,
+ * and *at becomes that one's link. NULL: the chain ends at *at.
+ */
+const struct uspl_probe *marks_step(const struct proc *proc, const struct marks *marks, taddr site,
+				    taddr *at, const struct mark_region **ret_region);
+/* The last probe of a site's chain, NULL if there is none. */
+const struct uspl_probe *marks_last(const struct proc *proc, const struct marks *marks, taddr site);
 /* Finds out which probes are on. */
 void marks_walk(const struct proc *proc, struct marks *marks);
 

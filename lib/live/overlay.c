@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "live/entries.h"
-#include "live/marked.h"
-#include "live/traced.h"
+#include "live/slot.h"
 
 bool overlay_holds(const struct region *region, taddr addr)
 {
@@ -67,18 +66,15 @@ static int add_region(struct image *image, const struct proc *proc, const region
 int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,
 		taddr module, struct uspl_err *err)
 {
-	auto_session struct trace_session session = { 0 };
 	auto_marks struct marks marks = { 0 };
 	const struct region *region;
-	int rc = session_read(proc, &session, err);
+	int rc = marks_read(proc, &marks, err);
 
 	if (!rc)
-		session_lay_under(&session, image);
+		session_lay_under(&marks.traced, image);
 	vec_for_each (regions, region)
 		if (!rc && region_is_live(region) && region->module == module)
 			rc = add_region(image, proc, regions, region, err);
-	if (!rc)
-		rc = marks_read(proc, &marks, err);
 	if (!rc)
 		marks_lay_under(proc, &marks, image);
 	return rc;
@@ -101,4 +97,19 @@ int overlay_image(const struct proc *proc, const struct module *module, struct i
 	else
 		*ret = image;
 	return rc;
+}
+
+int overlay_bare_image(const struct proc *proc, const struct module *module,
+		       const region_vec *updates, const struct marks *marks, struct image **ret,
+		       struct uspl_err *err)
+{
+	int rc = module_image(proc, module, ret, err);
+
+	if (rc)
+		return rc;
+	/* One of them has its jump at an entry, the others' are elsewhere. */
+	slots_lay_under(updates, *ret);
+	session_lay_under(&marks->traced, *ret);
+	marks_lay_under(proc, marks, *ret);
+	return 0;
 }

@@ -9,6 +9,7 @@
 #ifndef USPL_LIVE_OVERLAY_H
 #define USPL_LIVE_OVERLAY_H
 
+#include "live/marked.h"
 #include "live/region.h"
 #include "match/image.h"
 #include "proc/module.h"
@@ -26,6 +27,14 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
  */
 int overlay_image(const struct proc *proc, const struct module *module, struct image **ret,
 		  struct uspl_err *err) uspl_must_check;
+
+/*
+ * A module's image as its program has it: without the jumps of anybody, and without what updates have
+ * added; image_free frees it.
+ */
+int overlay_bare_image(const struct proc *proc, const struct module *module,
+		       const region_vec *updates, const struct marks *marks, struct image **ret,
+		       struct uspl_err *err) uspl_must_check;
 
 /* True if addr lies in the region's new code or data. */
 bool overlay_holds(const struct region *region, taddr addr);

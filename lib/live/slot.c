@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// slot.c - where an update's jump lies while its function is traced
+// slot.c - where an update's jump lies while its function is traced, or has probes
 /*
  * Bytes are carried over from the entry to the slot, and back, by what they mean: the program's own
- * bytes at the entry are the NOP in the slot; a jump is the jump to the same target.
+ * bytes at the entry are the NOP in the slot, or the jump to the last probe's end; another jump is the
+ * jump to the same target.
  */
 
 #include "live/slot.h"
@@ -14,32 +15,13 @@
 
 enum { BYTES = USPL_TRACE_SITE_BYTES };
 
-/* True if the site's entry holds the tracer's jump. */
-static bool is_on(const struct proc *proc, const struct trace_region *region,
-		  const struct uspl_trace_site *site)
-{
-	size_t i = (size_t)(site - region->sites.items);
-	uint8_t have[BYTES];
-
-	return proc_read_some(proc, site->entry, have, BYTES) == BYTES &&
-	       arch_native()->jump_target(site->entry, have, BYTES) ==
-		       region->head.thunks + i * USPL_TRACE_THUNK;
-}
-
-/* The traced function at an entry, NULL if there is none. */
-static const struct uspl_trace_site *find_site(const struct proc *proc,
-					       const struct trace_session *session, taddr entry)
-{
-	const struct trace_region *region;
-
-	vec_for_each (&session->regions, region) {
-		const struct uspl_trace_site *site = trace_region_site(region, entry);
-
-		if (site && is_on(proc, region, site))
-			return site;
-	}
-	return NULL;
-}
+/* The innermost place behind an entry's owners. */
+struct seat {
+	taddr entry, addr;
+	uint8_t own[BYTES];  /* what the program itself has at the entry, */
+	uint8_t none[BYTES]; /* and what stands for that at addr */
+	uint8_t body_len;    /* of the code from addr on, in which the function goes on */
+};
 
 /* The jump at `from`, carried to `to`; false if it is none, or out of reach there. */
 static bool carry_jump(taddr from, const uint8_t *bytes, taddr to, uint8_t *ret)
@@ -49,61 +31,87 @@ static bool carry_jump(taddr from, const uint8_t *bytes, taddr to, uint8_t *ret)
 	return target && arch_native()->jump_encode(to, target, ret);
 }
 
-/* What entry bytes mean in the slot. */
-static bool into_slot(const struct uspl_trace_site *slot, const uint8_t *bytes, uint8_t *ret)
+/* False if nobody but updates stands at the entry. */
+static bool find_seat(const struct proc *proc, const struct marks *marks, taddr entry,
+		      struct seat *ret)
 {
-	if (!memcmp(bytes, slot->old_bytes, BYTES))
-		return arch_native()->nop_encode(ret, BYTES);
-	return carry_jump(slot->entry, bytes, slot->body, ret);
+	const struct uspl_trace_site *traced = session_site_on(proc, &marks->traced, entry);
+	const struct uspl_probe *last = marks_last(proc, marks, entry);
+	const struct arch *arch = arch_native();
+
+	ret->entry = entry;
+	if (last) {
+		ret->addr = last->link;
+		ret->body_len = (uint8_t)(last->code + last->code_len - last->link);
+		memcpy(ret->own, last->old_bytes, BYTES);
+		(void)arch->jump_encode(ret->addr, last->end, ret->none);
+	} else if (traced) {
+		ret->addr = traced->body;
+		ret->body_len = traced->body_len;
+		memcpy(ret->own, traced->old_bytes, BYTES);
+		(void)arch->nop_encode(ret->none, BYTES);
+	}
+	return last || traced;
+}
+
+/* What entry bytes mean there. */
+static bool into_seat(const struct seat *seat, const uint8_t *bytes, uint8_t *ret)
+{
+	if (!memcmp(bytes, seat->own, BYTES)) {
+		memcpy(ret, seat->none, BYTES);
+		return true;
+	}
+	return carry_jump(seat->entry, bytes, seat->addr, ret);
 }
 
 static int fail_reach(const struct region_site *site, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
-			 "the new code of '%s' is out of reach of the tracer's", site->name);
+			 "the new code of '%s' is out of reach of what stands before it",
+			 site->name);
 }
 
 /* The site says what its record has; makes it say where its jump is. */
-static int place(const struct uspl_trace_site *slot, struct region_site *site, struct uspl_err *err)
+static int place(const struct seat *seat, struct region_site *site, struct uspl_err *err)
 {
 	struct region_home home = { .addr = site->addr,
 				    .entry = site->entry,
 				    .pad = site->pad,
 				    .pad_len = site->pad_len,
-				    .body_len = slot->body_len };
+				    .body_len = seat->body_len };
 	uint8_t old_bytes[BYTES];
 
 	memcpy(home.old_bytes, site->old_bytes, sizeof(home.old_bytes));
-	if (!into_slot(slot, site->old_bytes, old_bytes))
+	if (!into_seat(seat, site->old_bytes, old_bytes))
 		return fail_reach(site, err);
 	/* Where the new code is out of reach it leads to a pad. A site that is being made has none yet. */
 	if (arch_native()->jump_target(site->addr, site->new_bytes, BYTES) &&
-	    !carry_jump(site->addr, site->new_bytes, slot->body, site->new_bytes))
+	    !carry_jump(site->addr, site->new_bytes, seat->addr, site->new_bytes))
 		return fail_reach(site, err);
 	memcpy(site->old_bytes, old_bytes, BYTES);
 	site->home = home;
-	site->addr = slot->body;
-	/* The slot lies in one word and is one instruction. */
+	site->addr = seat->addr;
+	/* A slot lies in one word and is one instruction, and so does a link. */
 	site->entry = USPL_ENTRY_STORE;
 	return 0;
 }
 
 int slots_place(const struct proc *proc, region_vec *regions, struct uspl_err *err)
 {
-	auto_session struct trace_session session = { 0 };
+	auto_marks struct marks marks = { 0 };
 	struct region *region;
-	int rc = regions->n ? session_read(proc, &session, err) : 0;
+	int rc = regions->n ? marks_read(proc, &marks, err) : 0;
 
 	vec_for_each (regions, region) {
 		struct region_site *site;
 
 		vec_for_each (&region->sites, site) {
-			const struct uspl_trace_site *slot =
-				rc || site->len != BYTES ? NULL
-							 : find_site(proc, &session, site->addr);
+			struct seat seat;
 
 			/* What isn't in effect may be out of reach by now. */
-			if (slot && place(slot, site, err) && region_is_live(region))
+			if (!rc && site->len == BYTES &&
+			    find_seat(proc, &marks, site->addr, &seat) && place(&seat, site, err) &&
+			    region_is_live(region))
 				rc = -USPL_E_OUT_OF_REACH;
 		}
 	}
@@ -127,16 +135,23 @@ int slot_entry_bytes(const struct proc *proc, const struct uspl_trace_site *site
 	return 0;
 }
 
-int slot_adopt(const struct proc *proc, const struct trace_session *session,
-	       struct region_site *site, struct uspl_err *err)
+int slot_adopt(const struct proc *proc, const struct marks *marks, struct region_site *site,
+	       struct uspl_err *err)
 {
-	const struct uspl_trace_site *slot = find_site(proc, session, site->addr);
+	struct seat seat;
+	uint8_t have[BYTES];
 	int rc;
 
-	if (!slot || site->len != BYTES)
+	if (site->len != BYTES || !find_seat(proc, marks, site->addr, &seat))
 		return 0;
-	rc = slot_entry_bytes(proc, slot, site->old_bytes, err);
-	return rc ? rc : place(slot, site, err);
+	rc = proc_read(proc, seat.addr, have, BYTES, err);
+	if (rc)
+		return rc;
+	if (!memcmp(have, seat.none, BYTES))
+		memcpy(site->old_bytes, seat.own, BYTES);
+	else if (!carry_jump(seat.addr, have, site->addr, site->old_bytes))
+		return fail_reach(site, err);
+	return place(&seat, site, err);
 }
 
 void slot_take_home(const struct region_site *site, struct region_site *ret)

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/arch.h"
+
 #define INFO_MAX (256u << 20)
 
 static bool is_record(const struct proc *proc, const struct mapping *map,
@@ -148,4 +150,42 @@ const struct uspl_trace_site *trace_region_site(const struct trace_region *regio
 	return low < region->sites.n && region->sites.items[low].entry == entry
 		       ? &region->sites.items[low]
 		       : NULL;
+}
+
+/* As trace_region_site, in all regions. */
+static const struct uspl_trace_site *find_site(const struct trace_session *session, taddr entry,
+					       const struct trace_region **ret_region)
+{
+	const struct trace_region *region;
+
+	vec_for_each (&session->regions, region) {
+		const struct uspl_trace_site *site = trace_region_site(region, entry);
+
+		if (!site)
+			continue;
+		*ret_region = region;
+		return site;
+	}
+	return NULL;
+}
+
+const struct uspl_trace_site *session_site_at(const struct trace_session *session, taddr entry)
+{
+	const struct trace_region *region;
+
+	return find_site(session, entry, &region);
+}
+
+const struct uspl_trace_site *session_site_on(const struct proc *proc,
+					      const struct trace_session *session, taddr entry)
+{
+	const struct trace_region *region;
+	const struct uspl_trace_site *site = find_site(session, entry, &region);
+	uint8_t have[USPL_TRACE_SITE_BYTES];
+	taddr thunk;
+
+	if (!site || proc_read_some(proc, entry, have, sizeof(have)) != sizeof(have))
+		return NULL;
+	thunk = region->head.thunks + (taddr)(site - region->sites.items) * USPL_TRACE_THUNK;
+	return arch_native()->jump_target(entry, have, sizeof(have)) == thunk ? site : NULL;
 }

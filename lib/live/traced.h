@@ -42,4 +42,10 @@ const struct uspl_trace_site *trace_region_site(const struct trace_region *regio
 const struct uspl_trace_site *session_site(const struct trace_session *session, uint32_t id,
 					   const struct trace_region **ret_region);
 
+/* The site of the function at that entry, whether on or not; NULL if there is none. */
+const struct uspl_trace_site *session_site_at(const struct trace_session *session, taddr entry);
+/* The same, if the tracer's jump is at the entry now. */
+const struct uspl_trace_site *session_site_on(const struct proc *proc,
+					      const struct trace_session *session, taddr entry);
+
 #endif

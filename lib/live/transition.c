@@ -135,8 +135,8 @@ static int add_marks(struct run *run, const struct transition *t, struct uspl_er
 	for (size_t i = 0; !rc && i < t->n_regions; i++)
 		vec_for_each (&t->regions[i]->sites, site)
 			rc = rc ? rc
-				: marks_refuse_at(t->proc, &marks, site->name, site->addr,
-						  site->len, err);
+				: marks_refuse_at(t->proc, &marks, site->name,
+						  region_site_entry(site), site->len, err);
 	safety_seal(&run->safety);
 	return rc ? rc : marks_guard(&marks, &run->safety, err);
 }

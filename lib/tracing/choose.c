@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "live/slot.h"
+#include "live/overlay.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
 #include "tracing/marks.h"
@@ -17,31 +17,41 @@ static int by_entry(const void *key, const void *item)
 	return *entry < spot->entry ? -1 : *entry > spot->entry;
 }
 
-/* Notes where the jumps lead that updates have at entries. Spots are sorted by entry. */
-static int note_updates(const struct proc *proc, const region_vec *updates, spot_vec *spots,
-			struct uspl_err *err)
+/* Notes where the jump leads that somebody has at a function's entry. Spots are sorted by entry. */
+static int note_jump(const struct proc *proc, taddr entry, spot_vec *spots, struct uspl_err *err)
+{
+	struct spot *spot =
+		spots->n ? bsearch(&entry, spots->items, spots->n, sizeof(*spot), by_entry) : NULL;
+	uint8_t have[USPL_TRACE_SITE_BYTES];
+	int rc = spot ? proc_read(proc, entry, have, sizeof(have), err) : 0;
+
+	if (!spot || rc)
+		return rc;
+	if (memcmp(have, spot->code, sizeof(have)))
+		spot->patched = arch_native()->jump_target(entry, have, sizeof(have));
+	if (spot->patched)
+		spot->guard = 1;
+	return 0;
+}
+
+/* Of updates, and of probes, whose jumps stand before theirs. */
+static int note_jumps(const struct proc *proc, const region_vec *updates, const struct marks *marks,
+		      spot_vec *spots, struct uspl_err *err)
 {
 	const struct region *region;
 	const struct region_site *site;
-	uint8_t have[USPL_TRACE_SITE_BYTES];
+	const struct mark_region *marked;
+	const struct uspl_probe *probe;
 	int rc = 0;
 
 	vec_for_each (updates, region)
-		vec_for_each (&region->sites, site) {
-			struct spot *spot = rc || !spots->n || !region_is_live(region)
-						    ? NULL
-						    : bsearch(&site->addr, spots->items, spots->n,
-							      sizeof(*spot), by_entry);
-
-			if (!spot)
-				continue;
-			rc = proc_read(proc, site->addr, have, sizeof(have), err);
-			if (!rc && memcmp(have, spot->code, sizeof(have)))
-				spot->patched =
-					arch_native()->jump_target(site->addr, have, sizeof(have));
-			if (spot->patched)
-				spot->guard = 1;
-		}
+		vec_for_each (&region->sites, site)
+			if (!rc && region_is_live(region))
+				rc = note_jump(proc, region_site_entry(site), spots, err);
+	vec_for_each (&marks->regions, marked)
+		vec_for_each (&marked->probes, probe)
+			if (!rc && marked->on.items[probe - marked->probes.items])
+				rc = note_jump(proc, probe->site, spots, err);
 	return rc;
 }
 
@@ -133,23 +143,21 @@ int choose_spots(const struct proc *proc, const struct module *module, const reg
 	auto_marks struct marks marks = { 0 };
 	struct image *image = NULL;
 	spot_vec all = { 0 };
-	int rc = module_image(proc, module, &image, err);
+	int rc = marks_read(proc, &marks, err);
 
-	if (!rc) {
-		slots_lay_under(updates, image);
+	if (!rc)
+		rc = overlay_bare_image(proc, module, updates, &marks, &image, err);
+	if (!rc)
 		rc = spots_find(image, &all, err);
-	}
 	if (!rc)
 		rc = spots_spare(proc, &all, err);
-	if (!rc)
-		rc = marks_read(proc, &marks, err);
 	if (!rc) {
 		struct listen_function function = { .module = module, .image = image };
 
 		rc = keep_wanted(&function, &all, request, &marks, ret, err);
 	}
 	if (!rc)
-		rc = note_updates(proc, updates, ret, err);
+		rc = note_jumps(proc, updates, &marks, ret, err);
 	vec_release(&all);
 	image_free(image);
 	return rc;

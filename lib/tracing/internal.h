@@ -112,7 +112,7 @@ struct batch_input {
 	bool on;
 	struct unwinder *unwinder;
 	const region_vec *updates;
-	const addr_vec *updated; /* entries of functions that have updates, sorted */
+	const addr_vec *updated; /* entries of functions that have updates or probes, sorted */
 };
 
 struct batch_result {

@@ -262,10 +262,15 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 	return rc;
 }
 
-static int add_probes(struct clear *clear, const struct marks *marks, const char *session,
-		      struct uspl_err *err)
+/*
+ * The session's probes, and the gates of updates: an update that came while its function had a probe has a
+ * gate that leads to the probe's end.
+ */
+static int add_probes(struct clear *clear, const struct marks *marks, const region_vec *updates,
+		      const char *session, struct uspl_err *err)
 {
 	const struct mark_region *region;
+	const struct region *update;
 	int rc = 0;
 
 	vec_for_each (&marks->regions, region)
@@ -273,6 +278,10 @@ static int add_probes(struct clear *clear, const struct marks *marks, const char
 			rc = safety_add(&clear->text, "a probe", region->head.code,
 					region->head.text + region->head.text_len -
 						region->head.code,
+					false, err);
+	vec_for_each (updates, update)
+		if (!rc && update->gates)
+			rc = safety_add(&clear->text, "gates", update->gates, update->gates_len,
 					false, err);
 	safety_seal(&clear->text);
 	return rc;
@@ -285,11 +294,14 @@ int mark_drain(struct proc *proc, const module_vec *modules, const struct marks 
 	int64_t deadline = clock_now_ns() + TRY_NS;
 	struct unwinder *unwinder = NULL;
 	struct clear clear = { .text.proc = proc, .agents.proc = proc };
+	region_vec updates = { 0 };
 	int rc = stack_unwinder_new(proc, modules, &unwinder, err);
 
 	clear.text.unwinder = clear.agents.unwinder = unwinder;
 	if (!rc)
-		rc = add_probes(&clear, marks, session, err);
+		rc = regions_read(proc, &updates, err);
+	if (!rc)
+		rc = add_probes(&clear, marks, &updates, session, err);
 	if (!rc)
 		rc = clear_look(&clear, err);
 	while (!rc && clear.in_text && clock_now_ns() < deadline && !cancel_requested()) {
@@ -299,6 +311,7 @@ int mark_drain(struct proc *proc, const module_vec *modules, const struct marks 
 	if (!rc)
 		ret->inside = clear.in_text;
 	safety_release(&clear.text);
+	regions_release(&updates);
 	unwinder_free(unwinder);
 	return rc;
 }

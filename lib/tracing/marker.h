@@ -54,12 +54,13 @@ struct markers {
 int markers_find(const struct proc *proc, const struct module *module, const struct image *image,
 		 struct markers *markers, struct uspl_err *err) uspl_must_check;
 /*
- * Appends the entries of functions whose names match, as markers of these names: their arguments are
+ * From the image of a module without anybody's jumps appends the entries of functions whose names match, as markers of these names: their arguments are
  * the six registers that a function's first whole-number arguments are in. Or their returns, as
  * "NAME:exit", whose argument is what they return.
  */
-int markers_add_functions(const struct image *image, const char *glob, bool returns,
-			  struct markers *markers, struct uspl_err *err) uspl_must_check;
+int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
+			  bool returns, struct markers *markers,
+			  struct uspl_err *err) uspl_must_check;
 void markers_release(struct markers *markers);
 DEFINE_AUTO_RELEASE(markers, struct markers, markers_release)
 #define auto_markers __attribute__((cleanup(cleanup_markers_)))

@@ -94,13 +94,15 @@ static int add_wanted(const struct image *image, const struct spot *spot, const 
 		       : add(image, spot, buf_str(&name), returns, markers, err);
 }
 
-int markers_add_functions(const struct image *image, const char *glob, bool returns,
-			  struct markers *markers, struct uspl_err *err)
+int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
+			  bool returns, struct markers *markers, struct uspl_err *err)
 {
 	const struct spot *spot;
 	spot_vec spots = { 0 };
 	int rc = spots_find(image, &spots, err);
 
+	if (!rc)
+		rc = spots_spare(proc, &spots, err);
 	vec_for_each (&spots, spot)
 		if (!rc && spot->name)
 			rc = add_wanted(image, spot, glob, returns, markers, err);

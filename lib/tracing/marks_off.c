@@ -6,19 +6,21 @@
 #include "arch/arch.h"
 #include "tracing/marks_work.h"
 
-/* The jump that leads to a probe: its site's, or the link of the one before. 0: none does. */
-static taddr find_before(const struct work *work, const struct uspl_probe *probe)
-{
-	taddr at = probe->site;
+#define CHAIN_MAX 1024
 
-	for (size_t i = 0; i < 1024; i++) {
+/* The jump that leads to a probe: at the head of its site's chain, or the link of the one before. 0: none does. */
+static taddr find_before(const struct work *work, const struct uspl_probe *probe, taddr head)
+{
+	taddr at = head;
+
+	for (size_t i = 0; i < CHAIN_MAX; i++) {
 		const struct mark_region *region;
-		taddr to = mark_target(work->proc, at);
-		const struct uspl_probe *other = to ? marks_at(&work->marks, to, &region) : NULL;
+		taddr before = at;
+		const struct uspl_probe *other =
+			marks_step(work->proc, &work->marks, probe->site, &at, &region);
 
 		if (other == probe || !other)
-			return other ? at : 0;
-		at = other->link;
+			return other ? before : 0;
 	}
 	return 0;
 }
@@ -36,28 +38,60 @@ static taddr end_of(const struct work *work, taddr link)
 	return 0;
 }
 
-/* Takes a probe out of its chain. */
-static int lead_out(struct work *work, const struct uspl_probe *probe, struct uspl_err *err)
+/* The jump at `before` leads where the probe's link leads; `head`: it is the one that the chain begins with. */
+static int lead_past(struct work *work, const struct uspl_probe *probe, taddr before, bool head,
+		     struct uspl_err *err)
 {
-	taddr before = find_before(work, probe), next = mark_target(work->proc, probe->link);
+	taddr next = mark_target(work->proc, probe->link), at = probe->link;
 	const struct mark_region *region;
-	const struct uspl_probe *other = next ? marks_at(&work->marks, next, &region) : NULL;
+	const struct uspl_probe *other =
+		marks_step(work->proc, &work->marks, probe->site, &at, &region);
 	uint8_t now[USPL_TRACE_SITE_BYTES];
 	struct mark_change *change;
 
-	if (!before || (!other && next != probe->end))
-		return 0;
-	work_jump(before, before == probe->site ? probe->thunk : probe->inner, now);
+	work_jump(before, head ? probe->thunk : probe->inner, now);
 	change = work_add_change(work, before, now);
 	if (!change)
 		return uspl_fail_nomem(err);
 	if (other)
-		work_jump(before, before == probe->site ? other->thunk : other->inner, change->to);
-	else if (before == probe->site)
-		memcpy(change->to, probe->old_bytes, sizeof(change->to));
+		work_jump(before, head ? other->thunk : other->inner, change->to);
+	else if (next != probe->end)
+		work_jump(before, next, change->to);
+	else if (head)
+		work_none(probe->site, before, probe->old_bytes, change->to);
 	else
 		work_jump(before, end_of(work, before), change->to);
-	return work_add_count(work, probe, -1, err);
+	return 0;
+}
+
+/*
+ * A thread may still be on its way into the body of a function that was traced when the probe came, and whose slot
+ * leads to it.
+ */
+static int lead_past_left(struct work *work, const struct uspl_probe *probe, taddr head,
+			  struct uspl_err *err)
+{
+	const struct uspl_trace_site *traced = session_site_at(&work->marks.traced, probe->site);
+
+	return traced && traced->body != head &&
+			       mark_target(work->proc, traced->body) == probe->thunk
+		       ? lead_past(work, probe, traced->body, true, err)
+		       : 0;
+}
+
+/* Takes a probe out of its chain. */
+static int lead_out(struct work *work, const struct uspl_probe *probe, struct uspl_err *err)
+{
+	taddr head = marks_head(work->proc, &work->marks, probe->site),
+	      before = find_before(work, probe, head);
+	int rc = before ? work_refuse_interrupted(work, probe->site, err) : 0;
+
+	if (!before || rc)
+		return rc;
+	rc = lead_past(work, probe, before, before == head, err);
+	if (!rc)
+		rc = lead_past_left(work, probe, head, err);
+	return rc ? rc : work_add_count(work, probe, -1, err);
 }
 
 /* True if a probe of that marker stays on, in this or another session. */
@@ -169,9 +203,8 @@ int marks_off(struct proc *proc, const module_vec *modules, const struct marks_r
 {
 	struct work work = { .proc = proc, .modules = modules, .request = request };
 	size_t left = 0;
-	int rc = marks_read(proc, &work.marks, err);
+	int rc = work_open(&work, err);
 
-	work_find_session(&work);
 	if (!rc && !work.shared.tables)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker of pid %d is on", proc->pid);
 	if (!rc)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "live/gate.h"
 #include "live/overlay.h"
 #include "tracing/clocks.h"
 #include "tracing/marks_work.h"
@@ -16,26 +17,32 @@ static bool is_module_wanted(const struct marks_request *request, const struct m
 			       : !request->functions || module->is_main;
 }
 
-/* The module's markers, or, if they are requested, functions. */
-static int find(const struct proc *proc, const struct module *module,
-		const struct marks_request *request, struct markers *ret, struct uspl_err *err)
+int marks_find(const struct proc *proc, const struct module *module, struct markers *ret,
+	       struct uspl_err *err)
 {
 	struct image *image;
 	int rc = overlay_image(proc, module, &image, err);
 
 	if (rc)
 		return rc;
-	rc = request && request->functions
-		     ? markers_add_functions(image, request->glob, request->returns, ret, err)
-		     : markers_find(proc, module, image, ret, err);
+	rc = markers_find(proc, module, image, ret, err);
 	image_free(image);
 	return rc;
 }
 
-int marks_find(const struct proc *proc, const struct module *module, struct markers *ret,
-	       struct uspl_err *err)
+/* The functions that are requested: what they are without their updates. */
+static int find_functions(const struct work *work, const struct module *module, struct markers *ret,
+			  struct uspl_err *err)
 {
-	return find(proc, module, NULL, ret, err);
+	const struct marks_request *request = work->request;
+	struct image *image;
+	int rc = overlay_bare_image(work->proc, module, &work->updates, &work->marks, &image, err);
+
+	if (rc)
+		return rc;
+	rc = markers_add_functions(work->proc, image, request->glob, request->returns, ret, err);
+	image_free(image);
+	return rc;
 }
 
 static int make_session(struct work *work, struct uspl_err *err)
@@ -98,22 +105,32 @@ static bool has_probe(const struct work *work, taddr site)
 	return false;
 }
 
+/* True if the program's own bytes are at the switch, or it is on. */
+static bool is_free_switch(const struct work *work, taddr addr, taddr on)
+{
+	uint8_t now[USPL_TRACE_SITE_BYTES], nop[USPL_TRACE_SITE_BYTES];
+
+	(void)arch_native()->nop_encode(nop, sizeof(nop));
+	return proc_read_some(work->proc, addr, now, sizeof(now)) == sizeof(now) &&
+	       (!memcmp(now, nop, sizeof(now)) || mark_target(work->proc, addr) == on);
+}
+
 /*
- * True if the program's own bytes, or a probe's jump, are at the place: a function that begins there may be traced, with a jump of
- * the tracer's.
+ * True if what is at the site's place is known: nothing of anybody, a probe's jump, or that of an
+ * update of the function that begins there.
  */
-static bool is_free(const struct work *work, taddr addr, const uint8_t *own, taddr on)
+static bool is_free(const struct work *work, const struct marker *marker)
 {
 	const struct mark_region *region;
-	const struct uspl_probe *first;
-	uint8_t now[USPL_TRACE_SITE_BYTES];
-	taddr to = mark_target(work->proc, addr);
+	uint8_t now[USPL_TRACE_SITE_BYTES], none[USPL_TRACE_SITE_BYTES];
+	taddr head = marks_head(work->proc, &work->marks, marker->site), at = head;
 
-	if (proc_read_some(work->proc, addr, now, sizeof(now)) != sizeof(now))
+	if (proc_read_some(work->proc, head, now, sizeof(now)) != sizeof(now))
 		return false;
-	first = to ? marks_at(&work->marks, to, &region) : NULL;
-	return !memcmp(now, own, sizeof(now)) || (to && to == on) ||
-	       (!on && first && first->site == addr);
+	work_none(marker->site, head, marker->old, none);
+	return !memcmp(now, none, sizeof(now)) ||
+	       marks_step(work->proc, &work->marks, marker->site, &at, &region) ||
+	       (mark_target(work->proc, head) && work_is_updated(work, marker->site));
 }
 
 /* A site that no probe can be put to; the first one's reason is told. */
@@ -145,9 +162,8 @@ static int choose_sites(struct work *work, const struct markers *markers, struct
 			leave_out(work, marker->name, marker->why);
 			continue;
 		}
-		if (!is_free(work, marker->site, marker->old, 0)) {
-			leave_out(work, marker->name,
-				  "the code at its place is traced, or changed");
+		if (!is_free(work, marker)) {
+			leave_out(work, marker->name, "the code at its place is changed");
 			continue;
 		}
 		if (has_probe(work, marker->site)) {
@@ -177,15 +193,13 @@ static int choose_switches(struct work *work, const struct markers *markers, str
 			   struct uspl_err *err)
 {
 	const struct marker_switch *item;
-	uint8_t nop[USPL_TRACE_SITE_BYTES];
 
-	(void)arch_native()->nop_encode(nop, sizeof(nop));
 	vec_for_each (&markers->switches, item) {
 		const struct marker_switch **place;
 
 		if (!has_name(plan, item->name))
 			continue;
-		if (!is_free(work, item->site, nop, item->on)) {
+		if (!is_free_switch(work, item->site, item->on)) {
 			leave_out(work, item->name,
 				  "the function that begins with it is traced, or has a "
 				  "probe");
@@ -199,33 +213,58 @@ static int choose_switches(struct work *work, const struct markers *markers, str
 	return 0;
 }
 
+/*
+ * What a new probe that takes the place of `now` at `head` leads on to: the first probe that there is, an
+ * update's new code, or else its own end.
+ */
+static taddr next_of(const struct work *work, const struct uspl_probe *probe, taddr head,
+		     const uint8_t *now, const uint8_t *none)
+{
+	uint8_t entry[USPL_TRACE_SITE_BYTES];
+	const struct mark_region *region;
+	const struct uspl_probe *first;
+	taddr to = mark_target(work->proc, head), at = head;
+
+	if (!memcmp(now, none, sizeof(entry)))
+		return probe->end;
+	first = marks_step(work->proc, &work->marks, probe->site, &at, &region);
+	if (first)
+		return first->inner;
+	/* It may lead to the update's gate still. */
+	if (!work_is_updated(work, probe->site) ||
+	    !arch_native()->jump_encode(probe->site, to, entry))
+		return 0;
+	gates_straighten(&work->updates, probe->site, entry);
+	return arch_native()->jump_target(probe->site, entry, sizeof(entry));
+}
+
 /* A new probe becomes the first one of its site's chain. */
 static int lead_in(struct work *work, const struct uspl_probe *probe, struct uspl_err *err)
 {
-	const struct mark_region *region;
-	taddr to = mark_target(work->proc, probe->site), next = probe->end;
-	const struct uspl_probe *first = to ? marks_at(&work->marks, to, &region) : NULL;
-	uint8_t now[USPL_TRACE_SITE_BYTES], link[USPL_TRACE_SITE_BYTES];
+	uint8_t now[USPL_TRACE_SITE_BYTES], none[USPL_TRACE_SITE_BYTES],
+		link[USPL_TRACE_SITE_BYTES];
+	taddr head = marks_head(work->proc, &work->marks, probe->site), next;
 	struct mark_change *change;
-	int rc = proc_read(work->proc, probe->site, now, sizeof(now), err);
+	int rc = proc_read(work->proc, head, now, sizeof(now), err);
 
-	if (!rc && memcmp(now, probe->old_bytes, sizeof(now)) != 0) {
-		if (!first)
-			return uspl_fail(err, USPL_E_OVERWRITTEN,
-					 "the marker at 0x%llx holds other bytes than expected",
-					 (unsigned long long)probe->site);
-		next = first->inner;
-	}
-	work_jump(probe->link, next, link);
 	if (!rc)
-		rc = proc_write(work->proc, probe->link, link, sizeof(link), err);
-	change = rc ? NULL : work_add_change(work, probe->site, now);
+		rc = work_refuse_interrupted(work, probe->site, err);
+	if (rc)
+		return rc;
+	work_none(probe->site, head, probe->old_bytes, none);
+	next = next_of(work, probe, head, now, none);
+	if (!next || !arch_native()->jump_encode(probe->link, next, link))
+		return uspl_fail(err, USPL_E_OVERWRITTEN,
+				 "the marker at 0x%llx holds other bytes than expected",
+				 (unsigned long long)probe->site);
+	rc = proc_write(work->proc, probe->link, link, sizeof(link), err);
+	change = rc ? NULL : work_add_change(work, head, now);
 	if (!rc && !change)
 		rc = uspl_fail_nomem(err);
 	if (rc)
 		return rc;
-	work_jump(probe->site, probe->thunk, change->to);
-	change->guard = next == probe->end ? probe->guard : 0;
+	work_jump(head, probe->thunk, change->to);
+	change->guard = head == probe->site && next == probe->end ? probe->guard : 0;
 	return work_add_count(work, probe, 1, err);
 }
 
@@ -250,7 +289,8 @@ static int load_module(struct work *work, const struct module *module, struct us
 	auto_markers struct markers markers = { 0 };
 	struct mark_plan plan = { .request = work->request, .module = module };
 	struct mark_region *region = NULL;
-	int rc = find(work->proc, module, work->request, &markers, err);
+	int rc = work->request->functions ? find_functions(work, module, &markers, err)
+					  : marks_find(work->proc, module, &markers, err);
 
 	if (!rc)
 		rc = choose_sites(work, &markers, &plan, err);
@@ -309,10 +349,8 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 {
 	struct work work = { .proc = proc, .modules = modules, .request = request };
 	const struct module *module;
-	int rc = marks_read(proc, &work.marks, err);
+	int rc = work_open(&work, err);
 
-	work.n_old = work.marks.regions.n;
-	work_find_session(&work);
 	vec_for_each (modules, module)
 		if (!rc && !module->is_vdso && is_module_wanted(request, module))
 			rc = load_module(&work, module, err);

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "live/survey.h"
 
 void work_release(struct work *work)
 {
 	marks_release(&work->marks);
+	regions_release(&work->updates);
 	vec_release(&work->changes);
 	vec_release(&work->counts);
 }
@@ -25,7 +27,7 @@ bool work_is_ours(const struct work *work, const struct mark_region *region)
 	return !strcmp(region->head.session, work->request->session);
 }
 
-void work_find_session(struct work *work)
+static void find_session(struct work *work)
 {
 	const struct mark_region *region;
 
@@ -37,6 +39,51 @@ void work_find_session(struct work *work)
 			if (region->head.first_id + region->head.n_probes > work->next_id)
 				work->next_id = region->head.first_id + region->head.n_probes;
 		}
+}
+
+int work_open(struct work *work, struct uspl_err *err)
+{
+	int rc = marks_read(work->proc, &work->marks, err);
+
+	if (!rc)
+		rc = regions_read(work->proc, &work->updates, err);
+	if (!rc)
+		survey_modules(work->proc, work->modules, &work->updates);
+	work->n_old = work->marks.regions.n;
+	find_session(work);
+	return rc;
+}
+
+bool work_is_updated(const struct work *work, taddr entry)
+{
+	const struct region *region;
+	const struct region_site *site;
+
+	vec_for_each (&work->updates, region)
+		vec_for_each (&region->sites, site)
+			if (region_is_live(region) && region_site_entry(site) == entry)
+				return true;
+	return false;
+}
+
+int work_refuse_interrupted(const struct work *work, taddr entry, struct uspl_err *err)
+{
+	const struct region *region;
+	const struct region_site *site;
+
+	vec_for_each (&work->updates, region)
+		vec_for_each (&region->sites, site) {
+			if (!region_is_interrupted(region) || region->gone ||
+			    region_site_entry(site) != entry)
+				continue;
+			uspl_fail(err, USPL_E_CONFLICT,
+				  "the update '%s', which changes '%s', has been left in the "
+				  "middle of its switch",
+				  region->id, site->name);
+			uspl_hint(err, "apply or undo '%s' first", region->id);
+			return -USPL_E_CONFLICT;
+		}
+	return 0;
 }
 
 struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from)
@@ -55,6 +102,14 @@ void work_jump(taddr from, taddr to, uint8_t *code)
 {
 	/* All of it lies within reach of the module: checked when the code was made. */
 	(void)arch_native()->jump_encode(from, to, code);
+}
+
+void work_none(taddr site, taddr place, const uint8_t *own, uint8_t *ret)
+{
+	if (place == site)
+		memcpy(ret, own, USPL_TRACE_SITE_BYTES);
+	else
+		(void)arch_native()->nop_encode(ret, USPL_TRACE_SITE_BYTES);
 }
 
 int work_add_count(struct work *work, const struct uspl_probe *probe, int16_t add,

@@ -3,6 +3,7 @@
 #ifndef USPL_TRACING_MARKS_WORK_H
 #define USPL_TRACING_MARKS_WORK_H
 
+#include "live/region.h"
 #include "tracing/marks_internal.h"
 
 /* A command while it works. */
@@ -11,6 +12,7 @@ struct work {
 	const module_vec *modules;
 	const struct marks_request *request;
 	struct marks marks;
+	region_vec updates;
 	struct uspl_trace_region shared; /* of the session */
 	uint32_t next_id;
 	bool fresh;   /* the session's memory was made by this command */
@@ -26,12 +28,28 @@ void work_release(struct work *work);
 bool work_is_wanted(const struct marks_request *request, const char *name);
 /* True if the region is one of the request's session. */
 bool work_is_ours(const struct work *work, const struct mark_region *region);
-/* Finds out what the session has so far: where its rings are, which ids are taken. */
-void work_find_session(struct work *work);
+/*
+ * Reads what there is in the process, and finds out what the session has so far: where its rings are,
+ * which ids are taken. To be released on failure, too.
+ */
+int work_open(struct work *work, struct uspl_err *err) uspl_must_check;
+/* True if an update of the function that begins there is there. */
+bool work_is_updated(const struct work *work, taddr entry);
+/*
+ * USPL_E_CONFLICT if an update of the function that begins there has been left in the middle of its
+ * switch: then nobody can say where its jump is without probes.
+ */
+int work_refuse_interrupted(const struct work *work, taddr entry,
+			    struct uspl_err *err) uspl_must_check;
 /* A change at addr, where `from` is now; `to` is the same, and the caller's to fill in. NULL: no memory. */
 struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from);
 /* Writes a jump within the module's reach, which was checked when the code was made. */
 void work_jump(taddr from, taddr to, uint8_t *code);
+/*
+ * What `place` holds where no probe is at the site, and nobody behind probes: the bytes of the
+ * program, given as `own`, or the NOP of a traced function's slot.
+ */
+void work_none(taddr site, taddr place, const uint8_t *own, uint8_t *ret);
 /* Counts at the probe's semaphore, if it has one. */
 int work_add_count(struct work *work, const struct uspl_probe *probe, int16_t add,
 		   struct uspl_err *err) uspl_must_check;

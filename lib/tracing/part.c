@@ -68,7 +68,7 @@ static int add_jump(struct part *part, taddr to, struct uspl_err *err)
 }
 
 /*
- * The slot that a body begins with: a NOP, or the jump of an update of the function (live/slot.h).
+ * The slot that a body begins with: a NOP, or the jump of a probe or update of the function (live/slot.h).
  */
 static int add_slot(struct part *part, const struct spot *spot, struct uspl_err *err)
 {

@@ -32,7 +32,7 @@ struct spot {
 	uint8_t guard;
 	/* What the program itself has at the entry; zeros behind its end. */
 	uint8_t code[SPOT_CODE];
-	taddr patched;   /* where an update's jump at the entry leads; 0: there is none */
+	taddr patched;   /* where the jump of an update or a probe at the entry leads; 0: none */
 	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 	const char *why; /* SPOT_NONE: a text that is never freed */
 	uint32_t listen; /* where it is in a plan (listen.h), + 1; 0: nobody listens to it */

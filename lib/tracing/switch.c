@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "live/marked.h"
 #include "live/stack.h"
 #include "proc/inject.h"
 #include "proc/sharers.h"
@@ -26,7 +27,7 @@ struct run {
 	struct unwinder *unwinder;
 	inject_left_vec left; /* agents of tools that have died, and their code */
 	region_vec updates;   /* owns names in clear */
-	addr_vec updated;     /* entries of functions that have updates, sorted */
+	addr_vec updated;     /* entries of functions that have updates or probes, sorted */
 	struct clear clear;
 };
 
@@ -84,19 +85,33 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+static int list_entry(struct run *run, taddr entry, struct uspl_err *err)
+{
+	taddr *place = vec_push(&run->updated);
+
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = entry;
+	return 0;
+}
+
 static int list_updated(struct run *run, struct uspl_err *err)
 {
+	auto_marks struct marks marks = { 0 };
 	const struct region *region;
 	const struct region_site *site;
+	const struct mark_region *marked;
+	const struct uspl_probe *probe;
+	int rc = marks_read(run->proc, &marks, err);
 
 	vec_for_each (&run->updates, region)
-		vec_for_each (&region->sites, site) {
-			taddr *entry = vec_push(&run->updated);
-
-			if (!entry)
-				return uspl_fail_nomem(err);
-			*entry = region_site_entry(site);
-		}
+		vec_for_each (&region->sites, site)
+			rc = rc ? rc : list_entry(run, region_site_entry(site), err);
+	vec_for_each (&marks.regions, marked)
+		vec_for_each (&marked->probes, probe)
+			rc = rc ? rc : list_entry(run, probe->site, err);
+	if (rc)
+		return rc;
 	if (run->updated.n)
 		qsort(run->updated.items, run->updated.n, sizeof(taddr), by_value);
 	return 0;

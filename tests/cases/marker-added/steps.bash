@@ -29,7 +29,7 @@ expect_marked_apply() {
 	apply
 	if [ "$status" = 1 ]; then
 		grep -q -- -O2 "$WORK/tree/config.mk" || fail 'it does not begin with its marker' || return
-		expect_message "'twice' begins with a marker or probe that is on" || return
+		expect_message "'twice' begins with a marker that is on" || return
 		expect_message "hint: 'uspl-trace mark [0-9]+ off' ends its session" || return
 		mark off
 		apply
