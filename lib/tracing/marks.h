@@ -4,7 +4,7 @@
  *
  *     marks_on     loads probes for markers, and leads their sites to them
  *     marks_read   finds what there is, of all sessions (live/marked.h)
- *     marks_off    takes probes out; the last one of a session takes the session's memory with it
+ *     marks_off    takes probes out, by their names; or all, and the session's memory with them
  *
  * A session has a name, rings of its own, and at most one probe at a site. Several sessions at one
  * marker know nothing of each other: their probes form a chain (include/uspl/mark_abi.h). They come
@@ -53,7 +53,10 @@ struct marks_switched {
  */
 int marks_on(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	     struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
-/* USPL_E_NOT_APPLIED if the session has none of them. */
+/*
+ * Without a glob the session ends: its records go with its memory. Else they stay until then, even if
+ * no probe is on any more. USPL_E_NOT_APPLIED if the session has none of them, or there is no session.
+ */
 int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	      struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
 /* All markers of a module, with nobody's jumps in their way. */

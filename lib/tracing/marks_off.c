@@ -125,23 +125,19 @@ static int lead_back(struct work *work, const struct uspl_mark_switch *item, str
 	return 0;
 }
 
-/* The session's probes that are wanted off; *ret_left counts those that stay on. */
-static int lead_all_out(struct work *work, size_t *ret_left, struct uspl_err *err)
+/* The session's probes that are wanted off. */
+static int lead_all_out(struct work *work, struct uspl_err *err)
 {
 	struct mark_region *region;
 	int rc = 0;
 
-	*ret_left = 0;
 	vec_for_each (&work->marks.regions, region)
 		for (size_t i = 0; !rc && work_is_ours(work, region) && i < region->probes.n; i++) {
 			const struct uspl_probe *probe = &region->probes.items[i];
 
-			if (!region->on.items[i])
+			if (!region->on.items[i] ||
+			    !work_is_wanted(work->request, mark_text(region, probe->name)))
 				continue;
-			if (!work_is_wanted(work->request, mark_text(region, probe->name))) {
-				++*ret_left;
-				continue;
-			}
 			rc = lead_out(work, probe, err);
 			region->on.items[i] = false;
 			work->result.probes++;
@@ -187,7 +183,7 @@ static int lead_all_back(struct work *work, struct uspl_err *err)
 	return rc;
 }
 
-/* The last one takes the session's memory with it. */
+/* Of a session that ends. */
 static void unload_session(struct work *work)
 {
 	const struct mark_region *region;
@@ -202,23 +198,23 @@ int marks_off(struct proc *proc, const module_vec *modules, const struct marks_r
 	      struct marks_switched *ret, struct uspl_err *err)
 {
 	struct work work = { .proc = proc, .modules = modules, .request = request };
-	size_t left = 0;
+	bool ends = !request->glob;
 	int rc = work_open(&work, err);
 
 	if (!rc && !work.shared.tables)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker of pid %d is on", proc->pid);
 	if (!rc)
-		rc = lead_all_out(&work, &left, err);
-	if (!rc && left && !work.result.probes)
+		rc = lead_all_out(&work, err);
+	if (!rc && !ends && !work.result.probes)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker '%s' of pid %d is on",
 			       request->glob, proc->pid);
 	if (!rc)
 		rc = lead_all_back(&work, err);
 	if (!rc && work.changes.n)
 		rc = mark_switch(proc, modules, &work.changes, &work.counts, &work.result, err);
-	if (!rc && !left)
+	if (!rc && ends)
 		rc = mark_drain(proc, modules, &work.marks, request->session, &work.result, err);
-	if (!rc && !left && !work.result.inside)
+	if (!rc && ends && !work.result.inside)
 		unload_session(&work);
 	if (!rc)
 		*ret = work.result;

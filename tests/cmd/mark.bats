@@ -399,6 +399,29 @@ counted_run() {
 	expect_clean
 }
 
+@test "what was recorded stays when the last marker is off, until the session ends" {
+	start -O2
+	local maps
+	maps=$(wc -l < "/proc/$TARGET/maps")
+	mark on app:step
+	ask 'step 3'
+	mark off app:step
+	expect_status 0
+	[ "$(text_sum)" = "$SUM" ] || fail 'it is still on'
+	ask 'step 4'
+	expect_hits app:step 3
+	mark off app:step
+	expect_status 1
+	expect_message "no marker 'app:step' of pid [0-9]+ is on"
+	mark on app:step
+	ask 'step 5'
+	expect_hits app:step 8
+	mark off app:step
+	expect_off
+	[ "$(wc -l < "/proc/$TARGET/maps")" -le $((maps + 1)) ] || fail 'memory of the session stays'
+	expect_clean
+}
+
 @test "followed" {
 	start -O2
 	mark on app:step
