@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct uspl_err err = { 0 };
 	int rc = saved_parse(data, size, "fuzz", &saved, &err);
 
-	if (rc ? !err.msg[0] || err.code != (enum uspl_code) - rc : !saved.session.regions.n && !saved.marks.n)
+	if (rc ? !err.msg[0] || err.code != (enum uspl_code) - rc
+	       : !saved.session.regions.n && !saved.marks.n)
 		abort();
 	if (!rc && timeline_make(&saved.records, &timeline, &err) &&
 	    err.code != USPL_E_UNSUPPORTED && err.code != USPL_E_NOMEM)
