@@ -15,7 +15,8 @@
 #include "proc/stop.h"
 #include "tracing/internal.h"
 
-#define TRY_NS 3000000000ll
+/* Where many want the same processor a thread may stay where it is for a while. */
+#define TRY_NS 30000000000ll
 #define PAUSE_NS 2000000
 /* Pages that are written in one stop: a bit more than 1 us each. */
 #define PAGES_MAX 40
