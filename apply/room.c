@@ -77,7 +77,8 @@ int room_map(struct proc *proc, const struct region *region, const struct room_p
 
 	if (n > ROOM_PARTS)
 		return uspl_fail(err, USPL_E_BUG, "a region has no %zu parts", n);
-	unfinished_begin(region->map, region->map_len, region->self, region->info_len, reqs);
+	unfinished_begin(USPL_UNFINISHED_MAGIC, region->map, region->map_len, region->self,
+			 region->info_len, reqs);
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].len)
 			reqs[n_reqs++] = inject_mmap(parts[i].addr, parts[i].len, parts[i].prot,

@@ -3,14 +3,32 @@
 
 #include "proc/lock.h"
 #include "proc/thread.h"
+#include "tracing/block.h"
 #include "trace/trace.h"
 
 /* How long another tool that is at work in the process is waited for. */
 #define LOCK_NS 10000000000ll
 
+static int lock_and_sweep(pid_t pid, struct proc **ret, size_t *ret_swept, struct uspl_err *err)
+{
+	struct proc *proc;
+	int rc = proc_open_locked(pid, clock_now_ns() + LOCK_NS, &proc, err);
+
+	if (rc)
+		return rc;
+	rc = blocks_sweep(proc, ret_swept, err);
+	if (rc)
+		proc_free(proc);
+	else
+		*ret = proc;
+	return rc;
+}
+
 int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err)
 {
-	return proc_open_locked(pid, clock_now_ns() + LOCK_NS, ret, err);
+	size_t swept;
+
+	return lock_and_sweep(pid, ret, &swept, err);
 }
 
 int view_start(struct proc *proc, const struct trace_request *request, struct trace_switch *ret,
@@ -28,7 +46,8 @@ int view_start(struct proc *proc, const struct trace_request *request, struct tr
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
 	struct view view = { 0 };
-	int rc = write ? view_lock(pid, &view.proc, err) : proc_open_readonly(pid, &view.proc, err);
+	int rc = write ? lock_and_sweep(pid, &view.proc, &view.swept, err)
+		       : proc_open_readonly(pid, &view.proc, err);
 
 	if (!rc)
 		rc = modules_read(view.proc, &view.modules, err);
@@ -46,7 +65,7 @@ int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
 	int rc = view_open_any(pid, write, ret, err);
 
-	if (rc || ret->session.regions.n)
+	if (rc || ret->session.regions.n || ret->swept)
 		return rc;
 	view_release(ret);
 	uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is not traced", pid);

@@ -39,7 +39,7 @@
 
 #include "uspl/mark.h"
 
-#define USPL_MARK_VERSION 7
+#define USPL_MARK_VERSION 8
 #define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
 #define USPL_MARK_SESSION_MAX 32
 #define USPL_MARK_OLD_MAX 24 /* a site's bytes: five, up to the end of an instruction */

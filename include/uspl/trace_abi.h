@@ -179,7 +179,26 @@ struct uspl_trace_entry {
 	uint32_t id;     /* and the processor, see USPL_TRACE_CPU_SHIFT */
 };
 
-#define USPL_TRACE_ABI_VERSION 7
+/*
+ * Memory that no single module's part of a session owns lies in blocks, so that whoever finds one that
+ * no record speaks of any more can unmap it. A block begins with a guard and this mark, r-- and
+ * anonymous, in a page of its own; then comes memory that is wiped in children of fork, then memory
+ * that they don't get at all, if there is any, and a guard.
+ */
+#define USPL_TRACE_BLOCK_MAGIC 0x314b4c4254504c53ull /* "SLPTBLK1", little endian */
+
+struct uspl_trace_block {
+	uint64_t magic, map, map_len; /* as in struct uspl_unfinished: all of it, with its guards */
+	/*
+	 * What children don't get begins at `absent`; 0: there is nothing. They know that they are
+	 * children by the word at `alive`, which is 0 there and 1 else.
+	 */
+	uint64_t absent, alive;
+	uint64_t chunks; /* the table of chunks, 0: there is none here; and its session's shadow */
+	uint64_t shadow;
+};
+
+#define USPL_TRACE_ABI_VERSION 8
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "uspl/abi.h"
 
 /* No region is larger. */
 #define LEN_MAX (1ull << 32)
@@ -17,7 +16,7 @@ static struct inject_req store(taddr addr, uint64_t value)
 	return (struct inject_req){ .kind = INJECT_STORE, .what = addr, .args = { value } };
 }
 
-void unfinished_begin(taddr map, uint64_t map_len, taddr self, uint64_t info_len,
+void unfinished_begin(uint64_t magic, taddr map, uint64_t map_len, taddr self, uint64_t info_len,
 		      struct inject_req *reqs)
 {
 	reqs[0] = inject_mmap(map, map_len, PROT_NONE,
@@ -25,7 +24,7 @@ void unfinished_begin(taddr map, uint64_t map_len, taddr self, uint64_t info_len
 	reqs[1] = inject_mmap(self, info_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED);
 	reqs[2] = store(self + offsetof(struct uspl_unfinished, map), map);
 	reqs[3] = store(self + offsetof(struct uspl_unfinished, map_len), map_len);
-	reqs[4] = store(self + offsetof(struct uspl_unfinished, magic), USPL_UNFINISHED_MAGIC);
+	reqs[4] = store(self + offsetof(struct uspl_unfinished, magic), magic);
 	reqs[5] = inject_syscall(SYS_mprotect, self, info_len, PROT_READ);
 }
 
@@ -47,13 +46,18 @@ static bool may_be_region(const struct proc *proc, taddr start, taddr end)
 	return true;
 }
 
-static bool read_mark(const struct proc *proc, const struct mapping *map,
-		      struct uspl_unfinished *ret)
+bool unfinished_read(const struct proc *proc, const struct mapping *map, uint64_t magic,
+		     struct uspl_unfinished *ret)
 {
 	return is_nameless(map) && map->read && !map->exec &&
 	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
-	       ret->magic == USPL_UNFINISHED_MAGIC && ret->map < map->start &&
-	       ret->map_len <= LEN_MAX && ret->map + ret->map_len > map->start &&
+	       ret->magic == magic && ret->map < map->start && ret->map + ret->map_len > map->start;
+}
+
+static bool is_unfinished(const struct proc *proc, const struct mapping *map,
+			  struct uspl_unfinished *ret)
+{
+	return unfinished_read(proc, map, USPL_UNFINISHED_MAGIC, ret) && ret->map_len <= LEN_MAX &&
 	       may_be_region(proc, ret->map, ret->map + ret->map_len);
 }
 
@@ -66,7 +70,7 @@ void unfinished_sweep(struct proc *proc)
 	size_t done;
 
 	vec_for_each (&proc->maps, map)
-		if (read_mark(proc, map, &mark) && (req = vec_push(&reqs)))
+		if (is_unfinished(proc, map, &mark) && (req = vec_push(&reqs)))
 			*req = inject_syscall(SYS_munmap, mark.map, mark.map_len, 0);
 	vec_for_each (&reqs, req)
 		if (inject_run(proc, req, 1, &done, NULL) != 0 || req->result < 0)

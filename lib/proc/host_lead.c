@@ -22,6 +22,15 @@ struct lead {
 	int64_t last; /* the result of the last of them, which the agent may not have noted yet */
 };
 
+/*
+ * A request that fails is made once more: a run that is cut short may have mapped memory that it
+ * hasn't marked yet. A thread that is gone fails twice.
+ */
+static bool trace_twice(int request, pid_t tid, void *data)
+{
+	return ptrace(request, tid, NULL, data) == 0 || ptrace(request, tid, NULL, data) == 0;
+}
+
 /* Instead of a request of ptrace: the thread runs already. */
 #define LET_RUN (-1)
 
@@ -36,8 +45,7 @@ static int step(struct host *host, int request, int signal, int64_t deadline, st
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	if (request != LET_RUN &&
-	    ptrace(request, host->thread.tid, NULL, (void *)(long)signal) != 0)
+	if (request != LET_RUN && !trace_twice(request, host->thread.tid, (void *)(long)signal))
 		return uspl_fail_errno(err, "cannot resume thread %d", host->thread.tid);
 	for (;;) {
 		int status;
@@ -96,7 +104,7 @@ static int run_agent(struct lead *lead, struct uspl_err *err)
 					 thread->tid, agent->proc->pid, status & 0x7f);
 		if (status != (SIGTRAP | 0x80))
 			continue;
-		if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0)
+		if (!trace_twice(PTRACE_GETREGS, thread->tid, &regs))
 			return uspl_fail_errno(err, "cannot read the registers of thread %d",
 					       thread->tid);
 		if (regs.rip < agent->addr || regs.rip > agent->addr + agent->len || ++stops % 2)

@@ -18,6 +18,8 @@
  * place it expects.
  */
 #define DISTANCE (16 * PAGE)
+/* The same where there is plenty of room. */
+#define APART (4ull << 30)
 
 static int parse_line(const char *line, size_t len, struct mapping *map, struct uspl_err *err)
 {
@@ -111,6 +113,25 @@ taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64
 			return to - len;
 	}
 	return 0;
+}
+
+taddr mappings_find_wide(const mapping_vec *maps, uint64_t len)
+{
+	taddr from = 0, to = 0, apart;
+
+	for (size_t i = 0; i <= maps->n; i++) {
+		taddr start, end;
+
+		hole_at(maps, i, &start, &end);
+		if (end > start && end - start > to - from) {
+			from = start;
+			to = end;
+		}
+	}
+	if (to - from < len)
+		return 0;
+	apart = (to - from - len) / 2;
+	return ((apart > APART ? to - APART : to - apart) - len) & ~(PAGE - 1);
 }
 
 const struct mapping *mappings_at(const mapping_vec *maps, taddr addr)

@@ -31,5 +31,11 @@ const struct mapping *mappings_at(const mapping_vec *maps, taddr addr);
  */
 taddr mappings_find_hole(const mapping_vec *maps, taddr start, taddr end, uint64_t len,
 			 uint64_t reach);
+/*
+ * A free place of len bytes (whole pages) in the widest hole there is: at its upper end, where the
+ * kernel itself would look, but far from what may grow down into it (the stack, the next mappings).
+ * Returns 0 if there is none.
+ */
+taddr mappings_find_wide(const mapping_vec *maps, uint64_t len);
 
 #endif

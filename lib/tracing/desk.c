@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // desk.c - what listeners are to do, brought into the target; and read from there
 
-#include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
-#include "base/log.h"
-#include "proc/inject.h"
+#include "tracing/block.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
@@ -99,27 +94,17 @@ static int note(struct proc *proc, const struct listen_plan *plan, struct trace_
 
 static int map(struct proc *proc, struct trace_session *session, uint64_t len, struct uspl_err *err)
 {
-	struct inject_req req =
-		inject_mmap(0, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE);
-	struct inject_req wipe;
+	struct block block = { .own_len = trace_pages(len) };
 	struct trace_region *region;
-	size_t done;
-	int rc = inject_run(proc, &req, 1, &done, err);
+	int rc = block_map(proc, &block, err);
 
-	if (!rc && (uint64_t)req.result > -PAGE) {
-		errno = (int)-req.result;
-		return uspl_fail_errno(err, "cannot map %" PRIu64 " MB of addresses in pid %d",
-				       len >> 20, proc->pid);
-	}
 	if (rc)
 		return rc;
 	vec_for_each (&session->regions, region) {
-		region->head.desk = (taddr)req.result;
+		region->head.desk = block.own;
 		region->head.desk_len = len;
 	}
-	wipe = inject_syscall(SYS_madvise, (taddr)req.result, len, MADV_WIPEONFORK);
-	rc = inject_run(proc, &wipe, 1, &done, err);
-	return rc ? rc : proc_refresh_maps(proc, err);
+	return 0;
 }
 
 int desk_open(struct proc *proc, const struct trace_request *request, struct trace_session *session,
@@ -147,13 +132,9 @@ int desk_open(struct proc *proc, const struct trace_request *request, struct tra
 	return rc ? rc : note(proc, plan, session, err);
 }
 
-void desk_close(struct proc *proc, const struct uspl_trace_region *head)
+int desk_close(struct proc *proc, const struct uspl_trace_region *head, struct uspl_err *err)
 {
-	struct uspl_err err = { 0 };
-
-	if (head->desk && inject_unmap(proc, head->desk, head->desk_len, &err))
-		log_info("trace", "the desk of listeners stays mapped in pid %d: %s", proc->pid,
-			 err.msg);
+	return head->desk ? block_unmap(proc, head->desk, err) : 0;
 }
 
 /* Everything that the desk refers to lies on it. */

@@ -37,8 +37,15 @@ int share_map(struct proc *proc, const struct trace_request *request,
 /* What a copy of the runtime is told about them; all else in *ret is 0. */
 void share_control(const struct proc *proc, const struct uspl_trace_region *head,
 		   struct uspl_trace_control *ret);
-/* Unmaps them; a failure is noted in the log. */
-void share_unmap(struct proc *proc, const struct uspl_trace_region *head);
+/* Unmaps them, and the shadows of stacks; what is left on failure is found by blocks_sweep (block.h). */
+int share_unmap(struct proc *proc, const struct uspl_trace_region *head,
+		struct uspl_err *err) uspl_must_check;
+/*
+ * Notes the session's shadow (head->shadow), before a thread needs one. In a process that may not map
+ * memory itself the stacks get theirs now.
+ */
+int share_note_shadow(struct proc *proc, const struct uspl_trace_region *head,
+		      struct uspl_err *err) uspl_must_check;
 /*
  * Of n choices of bits in which a session's shadow may differ (struct uspl_trace_region), the one with which the shadows of
  * the fewest stacks would lie where something is mapped; the first of several.
@@ -64,8 +71,9 @@ int places_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_contro
  */
 int desk_open(struct proc *proc, const struct trace_request *request, struct trace_session *session,
 	      struct uspl_err *err) uspl_must_check;
-/* Unmaps it, if there is one; a failure is noted in the log. */
-void desk_close(struct proc *proc, const struct uspl_trace_region *head);
+/* Unmaps it, if there is one; what is left on failure is found by blocks_sweep (block.h). */
+int desk_close(struct proc *proc, const struct uspl_trace_region *head,
+	       struct uspl_err *err) uspl_must_check;
 
 /*
  * Loads thunks for the spots of one module: maps, links, writes, the record last. `shared` has what
@@ -74,8 +82,11 @@ void desk_close(struct proc *proc, const struct uspl_trace_region *head);
 int part_load(struct proc *proc, const struct module *module, const spot_vec *spots,
 	      const struct trace_request *request, const struct uspl_trace_region *shared,
 	      struct trace_region *ret, struct uspl_err *err) uspl_must_check;
-/* Unmaps what was loaded for a module; of a failure the log says that `what` stays mapped. */
-void part_unmap(const struct proc *proc, taddr map, uint64_t len, const char *what);
+/*
+ * Unmaps what has got no record; of a failure the log says that `what` stays mapped. blocks_sweep finds
+ * it then.
+ */
+void part_give_back(const struct proc *proc, taddr map, uint64_t len, const char *what);
 /* Writes the state into the target. */
 int part_write_state(const struct proc *proc, struct trace_region *region,
 		     enum uspl_trace_state state, struct uspl_err *err) uspl_must_check;

@@ -13,6 +13,7 @@
 #include "arch/arch.h"
 #include "base/log.h"
 #include "live/frames.h"
+#include "live/unfinished.h"
 #include "proc/inject.h"
 #include "tracing/mark_text.h"
 
@@ -92,12 +93,9 @@ static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text
 static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 {
 	const struct uspl_mark_region *head = &load->head;
-	struct inject_req reqs[7] = {
-		inject_mmap(head->map, head->map_len, PROT_NONE,
-			    MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE),
-		inject_mmap(head->self, head->info_len, PROT_READ, MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC,
-			    MAP_PRIVATE | MAP_FIXED),
+	struct inject_req reqs[UNFINISHED_REQS + 5] = {
+		[UNFINISHED_REQS] = inject_mmap(head->code, USPL_TRACE_CONTROL,
+						PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code + USPL_TRACE_CONTROL, PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->text, trace_pages(head->text_len), PROT_READ | PROT_EXEC,
@@ -106,6 +104,8 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 	size_t done, n = ARRAY_SIZE(reqs) - 2;
 	int rc;
 
+	unfinished_begin(USPL_UNFINISHED_MAGIC, head->map, head->map_len, head->self,
+			 head->info_len, reqs);
 	if (head->eh_frame)
 		reqs[n++] = inject_mmap(head->eh_frame, USPL_TRACE_FRAMES, PROT_READ,
 					MAP_PRIVATE | MAP_FIXED);
@@ -121,7 +121,7 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 	errno = (int)-reqs[done - 1].result;
 	rc = uspl_fail_errno(err, "cannot map the code of probes in pid %d", load->proc->pid);
 	if (done > 1)
-		part_unmap(load->proc, head->map, head->map_len, "probes");
+		part_give_back(load->proc, head->map, head->map_len, "probes");
 	return rc;
 }
 
@@ -225,7 +225,7 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 		region.head = load.head;
 		rc = write_all(&load, &info, err);
 		if (rc)
-			part_unmap(proc, region.head.map, region.head.map_len, "probes");
+			part_give_back(proc, region.head.map, region.head.map_len, "probes");
 	}
 	for (size_t i = 0; !rc && i < plan->sites.n; i++) {
 		struct uspl_probe *probe = vec_push(&region.probes);
@@ -260,10 +260,11 @@ int mark_tell_unwinder(struct proc *proc, const module_vec *modules,
 		       : 0;
 }
 
-void mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region)
+int mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region,
+		struct uspl_err *err)
 {
 	const struct frames frames = frames_of(region);
+	int rc = frames.section ? frames_forget(proc, modules, &frames, err) : 0;
 
-	if (!frames.section || frames_forget(proc, modules, &frames, NULL) == 0)
-		part_unmap(proc, region->head.map, region->head.map_len, "probes");
+	return rc ? rc : inject_unmap(proc, region->head.map, region->head.map_len, err);
 }

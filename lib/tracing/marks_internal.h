@@ -29,10 +29,11 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 int mark_tell_unwinder(struct proc *proc, const module_vec *modules,
 		       const struct mark_region *region, struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps a region; a failure is noted in the log. It stays if the program's unwinder can't be told
- * to forget it, and would ask for it.
+ * Unmaps a region. On failure it stays, with its record: so it does if the program's unwinder can't be
+ * told to forget it, and would ask for it.
  */
-void mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region);
+int mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region,
+		struct uspl_err *err) uspl_must_check;
 
 /* One change of code. */
 struct mark_change {

@@ -183,15 +183,21 @@ static int lead_all_back(struct work *work, struct uspl_err *err)
 	return rc;
 }
 
-/* Of a session that ends. */
-static void unload_session(struct work *work)
+/* The last one takes the session's memory with it. */
+static int unload_session(struct work *work, struct uspl_err *err)
 {
 	const struct mark_region *region;
+	int rc = 0;
 
 	vec_for_each (&work->marks.regions, region)
-		if (work_is_ours(work, region))
-			mark_unload(work->proc, work->modules, region);
-	share_unmap(work->proc, &work->shared);
+		if (!rc && work_is_ours(work, region))
+			rc = mark_unload(work->proc, work->modules, region, err);
+	if (!rc)
+		rc = share_unmap(work->proc, &work->shared, err);
+	if (rc)
+		uspl_context(err, "no marker is on any more, but memory stays mapped in pid %d",
+			     work->proc->pid);
+	return rc;
 }
 
 int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
@@ -215,7 +221,7 @@ int marks_off(struct proc *proc, const module_vec *modules, const struct marks_r
 	if (!rc && ends)
 		rc = mark_drain(proc, modules, &work.marks, request->session, &work.result, err);
 	if (!rc && ends && !work.result.inside)
-		unload_session(&work);
+		rc = unload_session(&work, err);
 	if (!rc)
 		*ret = work.result;
 	work_release(&work);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/log.h"
 #include "live/gate.h"
 #include "live/overlay.h"
 #include "tracing/clocks.h"
@@ -90,7 +91,7 @@ static int prepare_returns(struct work *work, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "at most %d sessions of a process can wait for returns at once",
 				 USPL_MARK_SHADOWS - 1);
-	return work->proc->seccomp ? stacks_map_shadows(work->proc, &work->shared, err) : 0;
+	return share_note_shadow(work->proc, &work->shared, err);
 }
 
 /* The session's probe at that site, if it is on. */
@@ -323,10 +324,16 @@ static int load_module(struct work *work, const struct module *module, struct us
 /* Takes back what was loaded and led to by nobody. */
 static void unload_new(struct work *work)
 {
-	for (size_t i = work->n_old; i < work->marks.regions.n; i++)
-		mark_unload(work->proc, work->modules, &work->marks.regions.items[i]);
-	if (work->fresh)
-		share_unmap(work->proc, &work->shared);
+	struct uspl_err err = { 0 };
+	int rc = 0;
+
+	for (size_t i = work->n_old; !rc && i < work->marks.regions.n; i++)
+		rc = mark_unload(work->proc, work->modules, &work->marks.regions.items[i], &err);
+	if (!rc && work->fresh)
+		rc = share_unmap(work->proc, &work->shared, &err);
+	if (rc)
+		log_info("mark", "what was loaded stays mapped in pid %d: %s", work->proc->pid,
+			 err.msg);
 }
 
 static int fail_none(const struct work *work, struct uspl_err *err)

@@ -13,6 +13,7 @@
 #include "arch/arch.h"
 #include "arch/gate.h"
 #include "base/log.h"
+#include "live/unfinished.h"
 #include "proc/inject.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
@@ -206,12 +207,9 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &part->region.head;
-	struct inject_req reqs[] = {
-		inject_mmap(head->map, head->map_len, PROT_NONE,
-			    MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE),
-		inject_mmap(head->self, head->info_len, PROT_READ, MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC,
-			    MAP_PRIVATE | MAP_FIXED),
+	struct inject_req reqs[UNFINISHED_REQS + 4] = {
+		[UNFINISHED_REQS] = inject_mmap(head->code, USPL_TRACE_CONTROL,
+						PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code + USPL_TRACE_CONTROL, PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code + USPL_LISTEN_CODE,
@@ -221,8 +219,11 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 			    MAP_PRIVATE | MAP_FIXED),
 	};
 	size_t done;
-	int rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);
+	int rc;
 
+	unfinished_begin(USPL_UNFINISHED_MAGIC, head->map, head->map_len, head->self,
+			 head->info_len, reqs);
+	rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);
 	if (rc)
 		return rc;
 	*ret_taken = reqs[0].result == -EEXIST;
@@ -232,7 +233,7 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 	errno = (int)-reqs[done - 1].result;
 	rc = uspl_fail_errno(err, "cannot map the tracer's code in pid %d", part->proc->pid);
 	if (done > 1)
-		part_unmap(part->proc, head->map, head->map_len, "thunks");
+		part_give_back(part->proc, head->map, head->map_len, "thunks");
 	return rc;
 }
 
@@ -349,7 +350,8 @@ int part_load(struct proc *proc, const struct module *module, const spot_vec *sp
 	if (!rc) {
 		rc = write_all(&part, err);
 		if (rc)
-			part_unmap(proc, part.region.head.map, part.region.head.map_len, "thunks");
+			part_give_back(proc, part.region.head.map, part.region.head.map_len,
+				       "thunks");
 	}
 	buf_release(&part.text);
 	buf_release(&part.frames);
@@ -362,12 +364,13 @@ int part_load(struct proc *proc, const struct module *module, const spot_vec *sp
 	return rc;
 }
 
-void part_unmap(const struct proc *proc, taddr map, uint64_t len, const char *what)
+void part_give_back(const struct proc *proc, taddr map, uint64_t len, const char *what)
 {
 	struct uspl_err err = { 0 };
 
 	if (inject_unmap(proc, map, len, &err))
-		log_info("trace", "%s of pid %d stay mapped: %s", what, proc->pid, err.msg);
+		log_info("trace", "%s of pid %d stay mapped until the next start: %s", what,
+			 proc->pid, err.msg);
 }
 
 int part_write_state(const struct proc *proc, struct trace_region *region,

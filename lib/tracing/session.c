@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "live/frames.h"
 #include "live/survey.h"
+#include "proc/inject.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
@@ -124,26 +125,45 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 }
 
 /* A part whose unwinder can't be told to forget it stays mapped: it would ask for it. */
-static void unload(struct proc *proc, const module_vec *modules,
-		   const struct trace_session *session, const struct uspl_trace_region *shared)
+static int unload_part(struct proc *proc, const module_vec *modules,
+		       const struct trace_region *region, struct uspl_err *err)
+{
+	const struct frames frames = frames_of(region);
+	/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
+	int rc = proc_refresh_maps(proc, err);
+
+	if (!rc)
+		rc = frames_forget(proc, modules, &frames, err);
+	return rc ? rc : inject_unmap(proc, region->head.map, region->head.map_len, err);
+}
+
+/*
+ * The parts go first, each with its record: so a later stop finds those that had to stay, and when no
+ * record is left blocks_sweep finds the rest.
+ */
+static int unload(struct proc *proc, const module_vec *modules, const struct trace_session *session,
+		  const struct uspl_trace_region *shared, struct uspl_err *err)
 {
 	const struct trace_region *region;
+	int rc = 0;
 
-	vec_for_each (&session->regions, region) {
-		const struct frames frames = frames_of(region);
-		struct uspl_err err = { 0 };
+	vec_for_each (&session->regions, region)
+		if (!rc)
+			rc = unload_part(proc, modules, region, err);
+	if (!rc && session->regions.n)
+		rc = desk_close(proc, &session->regions.items[0].head, err);
+	if (!rc && shared->tables)
+		rc = share_unmap(proc, shared, err);
+	return rc;
+}
 
-		/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
-		if (!proc_refresh_maps(proc, &err) && !frames_forget(proc, modules, &frames, &err))
-			part_unmap(proc, region->head.map, region->head.map_len, "thunks");
-		else
-			log_info("trace", "what is traced in '%s' stays mapped: %s",
-				 region->module_name, err.msg);
-	}
-	if (session->regions.n)
-		desk_close(proc, &session->regions.items[0].head);
-	if (shared->tables)
-		share_unmap(proc, shared);
+static void unload_quietly(const struct starting *starting)
+{
+	struct uspl_err err = { 0 };
+
+	if (unload(starting->proc, starting->modules, &starting->session, &starting->shared, &err))
+		log_info("trace", "what was loaded stays mapped in pid %d: %s", starting->proc->pid,
+			 err.msg);
 }
 
 /*
@@ -288,7 +308,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 	if (!rc)
 		rc = set_going(&starting, ret, err);
 	if (rc && rc != -USPL_E_STRANDED && !starting.stays)
-		unload(proc, modules, &starting.session, &starting.shared);
+		unload_quietly(&starting);
 	session_release(&starting.session);
 	regions_release(&starting.updates);
 	if (rc)
@@ -304,15 +324,23 @@ int session_stop(struct proc *proc, const module_vec *modules, struct trace_sess
 {
 	const struct switch_way way = { .scan_bytes = scan_bytes };
 	region_vec updates = { 0 };
-	int rc = read_updates(proc, modules, &updates, err);
+	int rc;
 
 	*ret = (struct trace_switch){ 0 };
+	if (!session->regions.n)
+		return 0;
+	rc = read_updates(proc, modules, &updates, err);
 	if (!rc)
 		rc = refuse_interrupted(&updates, true, err);
 	regions_release(&updates);
 	if (!rc)
 		rc = switch_sites(proc, modules, session, &way, ret, err);
-	if (!rc && !ret->inside && session->regions.n)
-		unload(proc, modules, session, &session->regions.items[0].head);
+	if (rc || ret->inside)
+		return rc;
+	rc = unload(proc, modules, session, &session->regions.items[0].head, err);
+	if (rc) {
+		uspl_context(err, "nothing is traced any more, but memory stays mapped");
+		uspl_hint(err, "'uspl-trace stop %d' once more unmaps it", proc->pid);
+	}
 	return rc;
 }

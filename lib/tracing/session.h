@@ -64,7 +64,8 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 /*
  * Stops it. scan_bytes: how much memory is looked through for stacks that no thread is on; 0: it isn't
  * asked whether there are any. Both: USPL_E_CONFLICT if an update has been left in the middle of its
- * switch.
+ * switch. If the switch is made and memory has to stay mapped, for want of a system call, that is a
+ * failure, too: once more takes it.
  */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 uint64_t scan_bytes, struct trace_switch *ret,

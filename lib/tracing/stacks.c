@@ -19,6 +19,7 @@
 #define GROWN (8ull << 20)                /* the usual limit of a stack */
 #define N_MAX (USPL_TRACE_CHUNKS / 4 * 3) /* the rest is for those that turn up later */
 #define CHUNK_SHIFT 18
+#define RUN_MAX (INJECT_MAX - 1) /* chunks: each is noted by a request of its own */
 
 _Static_assert(1 << CHUNK_SHIFT == USPL_TRACE_CHUNK, "as trace.S has it");
 
@@ -113,7 +114,8 @@ static int add_chunk(struct shadows *shadows, taddr chunk, struct uspl_err *err)
 		return 0;
 	*place = chunk;
 	shadows->n++;
-	if (shadows->runs.n && run[-1].chunk + run[-1].n * USPL_TRACE_CHUNK == chunk) {
+	if (shadows->runs.n && run[-1].n < RUN_MAX &&
+	    run[-1].chunk + run[-1].n * USPL_TRACE_CHUNK == chunk) {
 		run[-1].n++;
 		return 0;
 	}
@@ -137,29 +139,41 @@ static int add_stack(struct shadows *shadows, const struct mapping *map, struct 
 	return rc;
 }
 
+static bool is_in_run(const struct run *run, taddr chunk)
+{
+	return chunk - run->chunk < run->n * USPL_TRACE_CHUNK;
+}
+
 /* Says in the table that a run has no shadow: something else lies there. */
 static void give_up(struct shadows *shadows, const struct run *run)
 {
 	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
-		if (shadows->table[i] - run->chunk < run->n * USPL_TRACE_CHUNK)
+		if (is_in_run(run, shadows->table[i]))
 			shadows->table[i] += USPL_TRACE_CHUNK_NONE;
 }
 
-/* Maps the shadows of up to n runs; *ret_done counts them. */
-static int map_some(struct proc *proc, struct shadows *shadows, const struct run *runs, size_t n,
-		    size_t *ret_done, struct uspl_err *err)
+/*
+ * Maps the shadow of a run. The table in the target says so in the same run: whoever finds it there,
+ * after us, can unmap it.
+ */
+static int map_run(struct proc *proc, struct shadows *shadows, taddr table, const struct run *run,
+		   struct uspl_err *err)
 {
 	struct inject_req reqs[INJECT_MAX];
+	size_t n = 0, done;
 	int rc;
 
-	n = n < INJECT_MAX ? n : INJECT_MAX;
-	for (size_t i = 0; i < n; i++)
-		reqs[i] = inject_mmap(USPL_TRACE_SHADOW(runs[i].chunk) ^ shadows->differs,
-				      2 * runs[i].n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
-	rc = inject_run(proc, reqs, n, ret_done, err);
-	if (!rc && (taddr)reqs[*ret_done - 1].result != reqs[*ret_done - 1].args[0])
-		give_up(shadows, &runs[*ret_done - 1]);
+	reqs[n++] = inject_mmap(USPL_TRACE_SHADOW(run->chunk) ^ shadows->differs,
+				2 * run->n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
+	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
+		if (is_in_run(run, shadows->table[i]))
+			reqs[n++] = (struct inject_req){ .kind = INJECT_STORE,
+							 .what = table + i * sizeof(uint64_t),
+							 .args = { shadows->table[i] } };
+	rc = inject_run(proc, reqs, n, &done, err);
+	if (!rc && (taddr)reqs[0].result != reqs[0].args[0])
+		give_up(shadows, run);
 	return rc;
 }
 
@@ -174,9 +188,9 @@ int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
 	for (size_t i = 0; !rc && i < proc->maps.n; i++)
 		if (is_stack(&proc->maps, i))
 			rc = add_stack(shadows, &proc->maps.items[i], err);
-	for (size_t i = 0, done; !rc && i < shadows->runs.n; i += done)
-		rc = map_some(proc, shadows, shadows->runs.items + i, shadows->runs.n - i, &done,
-			      err);
+	for (size_t i = 0; !rc && i < shadows->runs.n; i++)
+		rc = map_run(proc, shadows, head->tables + TRACE_THREADS_LEN,
+			     &shadows->runs.items[i], err);
 	if (!rc)
 		rc = proc_write(proc, head->tables + TRACE_THREADS_LEN, shadows->table,
 				sizeof(shadows->table), err);

@@ -338,6 +338,28 @@ stripped_run() {
 	expect_trace_stops
 }
 
+# waits_in CALL PID - true if the process sleeps in that system call
+waits_in() {
+	[ "$(cut -d ' ' -f 1 "/proc/$2/syscall")" = "$1" ]
+}
+
+@test "stop in a child of fork takes nothing that the child has mapped where there were rings" {
+	local child
+	start trace -O2
+	trace start -F leaf
+	ask linger
+	child=$REPLY
+	until_true 60 waits_in 128 "$child" || fail 'the child does not come to its wait'
+	tool uspl-trace stop "$child"
+	expect_status 0
+	tool uspl-trace stop "$child"
+	expect_status 1
+	expect_answer "end $child" 7
+	trace report
+	expect_status 0
+	expect_trace_stops
+}
+
 @test "C++ exceptions pass through traced functions" {
 	start trace-cxx -O2
 	trace start

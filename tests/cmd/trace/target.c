@@ -222,6 +222,47 @@ static long work_in_child(long n)
 	return WEXITSTATUS(status);
 }
 
+/*
+ * A child that maps memory of its own, where there was memory that it didn't get, and stays until it is
+ * asked for. Returns its pid.
+ */
+static long linger(void)
+{
+	sigset_t end, old;
+	pid_t pid;
+	int sig;
+
+	sigemptyset(&end);
+	sigaddset(&end, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &end, &old);
+	pid = fork();
+	if (!pid) {
+		char *own[32];
+		int wrong = 0;
+
+		for (int i = 0; i < 32; i++) {
+			own[i] = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			own[i][0] = 5;
+		}
+		sigwait(&end, &sig);
+		for (int i = 0; i < 32; i++)
+			wrong += own[i][0] != 5;
+		_exit(wrong || work(1) != 7 ? 1 : 7);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return pid;
+}
+
+static long ask_child(long pid)
+{
+	int status = 0;
+
+	kill((pid_t)pid, SIGUSR1);
+	waitpid((pid_t)pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
 /* Its call returns into the bytes that a jump at the entry would take. */
 long through(long (*function)(void));
 __asm__(".pushsection .text\n.globl through\n.type through, @function\n"
@@ -265,6 +306,10 @@ void answer(const char *request, char *reply, size_t size)
 		n = work_in_threads(n);
 	else if (!strncmp(request, "child ", 6))
 		n = work_in_child(n);
+	else if (!strncmp(request, "linger", 6))
+		n = linger();
+	else if (!strncmp(request, "end ", 4))
+		n = ask_child(n);
 	else if (!strncmp(request, "through", 7))
 		n = through(seven);
 	else if (!strncmp(request, "jump ", 5))
