@@ -11,16 +11,17 @@ trace_calls() {
 }
 
 # choose_calls KIND TOOL ARG... - runs the tool and leaves in CALLS the numbers of the calls to try, from the first that touches the
-# process on. With EVERY=1 these are all of them. Else, for KIND "kill", those that may change the process, and the next one after
-# each: between two of them a tool only looks, and the process is the same whenever it dies. For KIND "fail", one of those that look
-# alike between two changes (the same call, of the same file or with the same request). SAMPLE=N takes every Nth of either.
+# process on. With EVERY=1 these are all of them, with EVERY=N one in N, from a random one on. Else, for KIND "kill", those that may
+# change the process, and the next one after each: between two of them a tool only looks, and the process is the same whenever it
+# dies. For KIND "fail", one of those that look alike between two changes (the same call, of the same file or with the same request).
+# SAMPLE=N takes every Nth of either.
 #
 # Left out is brk, which the kernel never answers with an error number, and what a tool says in the end, when all is done.
 choose_calls() {
 	local kind=$1
 	shift
 	trace_calls "$@"
-	mapfile -t CALLS < <(awk -v kind="$kind" -v every="${EVERY:-}" -v sample="${SAMPLE:-1}" '
+	mapfile -t CALLS < <(awk -v kind="$kind" -v every="${EVERY:-}" -v first=$((RANDOM % ${EVERY:-1})) -v sample="${SAMPLE:-1}" '
 		/\/mem>?", O_RD/ { on = 1 }
 		{
 			name = $0
@@ -35,13 +36,13 @@ choose_calls() {
 			changes = name ~ /^(pwrite64|ptrace|flock|kill|tgkill|sched_setaffinity)$/
 			alike = name " " file " " request " " bytes " " phase
 			telling = kind == "kill" ? changes || after : !(alike in seen)
-			if (every || (telling && n++ % sample == 0))
+			if (every ? n++ % every == first : telling && n++ % sample == 0)
 				print NR
 			seen[alike]
 			after = changes
 			phase += name == "pwrite64"
 		}' "$TRACE")
-	[ "${#CALLS[@]}" -gt 5 ] || fail "only ${#CALLS[@]} calls of $1 touch the process"
+	[ "${#CALLS[@]}" -gt $((EVERY > 1 ? 0 : 5)) ] || fail "only ${#CALLS[@]} calls of $1 touch the process"
 }
 
 # inject WHAT NUMBER TOOL ARG... - runs the tool; WHAT befalls its NUMBERth system call, as TRACE has them: strace counts
