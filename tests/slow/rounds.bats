@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# rounds.bats - a server of 16 threads that are all busy is patched and unpatched again and again: no request fails, no thread gets
+# stuck, and the process has as much memory and as many mappings after the last round as after the tenth
+#
+# The server and its clients are the demonstration's: each client has a thread of the server for itself, asks without a pause, checks
+# every answer, and counts one that takes ten seconds as failed. Every eighth round stops all threads (--stop).
+# shellcheck disable=SC2030,SC2031 # bats runs each test in a shell of its own
+bats_require_minimum_version 1.5.0
+
+CLIENTS=16
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	DEMO=$BATS_TEST_DIRNAME/../demo
+	cp -r "$DEMO/thermo" "$BATS_TEST_TMPDIR"
+	cp "$DEMO/client.c" "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+	# They end by themselves, in the demonstration after minutes.
+	sed -i 's/^#define LIFETIME_SECONDS .*/#define LIFETIME_SECONDS 14400/' client.c thermo/server.c
+	gcc -O2 -pthread -o client client.c
+	make -s -C thermo
+	thermo/thermo "$BATS_TEST_TMPDIR/socket" 3>&- &
+	SERVER=$!
+	until_true 30 ./client socket ask count > /dev/null || fail 'the server does not answer'
+	tool uspl-create --source=thermo --patch="$DEMO/fix.patch" --id=rounds
+	expect_status 0
+}
+
+teardown() {
+	local pid
+	for pid in ${LOAD:-} ${SERVER:-}; do
+		kill "$pid" 2> /dev/null || true
+		wait "$pid" 2> /dev/null || true
+	done
+}
+
+# threads_are N - true if the server has so many
+threads_are() {
+	[ "$(find "/proc/$SERVER/task" -mindepth 1 -maxdepth 1 | wc -l)" = "$1" ]
+}
+
+# memory - leaves in MEMORY the server's mappings, and KiB of address space; in OWN the KiB of memory of its own
+memory() {
+	MEMORY="$(wc -l < "/proc/$SERVER/maps") mappings, $(awk '/^VmSize:/ { print $2 }' "/proc/$SERVER/status") KiB"
+	OWN=$(awk '/^RssAnon:/ { print $2 }' "/proc/$SERVER/status")
+}
+
+# expect_round SWITCH... - applied and undone, and both can be seen
+expect_round() {
+	tool uspl-apply --quiet "$@" uspl-rounds.tar.gz "$SERVER"
+	expect_status 0 || return
+	[ "$(./client socket ask get boiler)" = 'boiler is 100 C' ] || fail 'not patched' || return
+	tool uspl-undo --quiet "$@" rounds "$SERVER"
+	expect_status 0 || return
+	[ "$(./client socket ask get boiler)" = 'boiler is 0 C' ] || fail 'still patched'
+}
+
+@test "a thousand rounds on a busy server of 16 threads" {
+	local round way early early_own
+	./client socket ask put boiler 212
+	./client socket load "$CLIENTS" > load 3>&- &
+	LOAD=$!
+	until_true 30 threads_are $((CLIENTS + 1)) || fail 'the clients are not there'
+	for ((round = 1; round <= ${ROUNDS:-1000}; round++)); do
+		way=()
+		((round % 8)) || way=(--stop)
+		expect_round "${way[@]}" || fail "round $round"
+		kill -0 "$LOAD" || fail "a request failed by round $round: $(cat load)"
+		((round != 10)) || { until_true 30 threads_are $((CLIENTS + 1)); memory; early=$MEMORY early_own=$OWN; }
+	done
+	# Those that asked for the boiler have gone, and no client's thread has.
+	until_true 30 threads_are $((CLIENTS + 1)) || fail "not all threads are there"
+	memory
+	echo "# after 10 rounds: $early, $early_own KiB of its own; after $((round - 1)): $MEMORY, $OWN KiB" >&3
+	kill "$LOAD"
+	wait "$LOAD" || fail "requests failed: $(cat load)"
+	LOAD=''
+	echo "# $(cat load)" >&3
+	[ "$MEMORY" = "$early" ] || fail "$MEMORY, after 10 rounds $early"
+	# A stack may have been gone down deeper once: less than a page a round by far.
+	[ "$OWN" -le $((early_own + 256)) ] || fail "$OWN KiB of its own, after 10 rounds $early_own"
+	[ "$(sed -n 's/^TracerPid:\t//p' "/proc/$SERVER/status")" = 0 ] || fail 'it is still held'
+}
