@@ -234,23 +234,37 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	return inject_run_in(proc, &anyone, reqs, n, ret_done, err);
 }
 
-int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
+/* The pages behind the first slice, of which the last ones go first. What can't be given back so goes when all is unmapped. */
+static int give_back(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
 {
 	uint64_t slice = len / UNMAP_SLICES_MAX / PAGE * PAGE + UNMAP_SLICE;
 	int rc = 0;
 
-	for (uint64_t at = 0, n; !rc && at < len; at += n) {
+	for (uint64_t at = len, n; !rc && at > INJECT_UNMAP_FIRST; at -= n) {
+		const struct mapping *map;
 		struct inject_req req;
 		size_t done;
 
-		n = len - at < slice ? len - at : slice;
-		req = inject_syscall(SYS_munmap, addr + at, n, 0);
+		n = at - INJECT_UNMAP_FIRST < slice ? at - INJECT_UNMAP_FIRST : slice;
+		map = proc_mapping_at(proc, addr + at - n);
+		req = inject_syscall(SYS_madvise, addr + at - n, n,
+				     map && map->shared ? MADV_REMOVE : MADV_DONTNEED);
 		rc = inject_run(proc, &req, 1, &done, err);
-		if (!rc && req.result < 0) {
-			errno = (int)-req.result;
-			rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr + at,
-					     proc->pid);
-		}
+	}
+	return rc;
+}
+
+int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
+{
+	struct inject_req req = inject_syscall(SYS_munmap, addr, len, 0);
+	size_t done;
+	int rc = give_back(proc, addr, len, err);
+
+	if (!rc)
+		rc = inject_run(proc, &req, 1, &done, err);
+	if (!rc && req.result < 0) {
+		errno = (int)-req.result;
+		rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr, proc->pid);
 	}
 	return rc;
 }

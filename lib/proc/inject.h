@@ -76,9 +76,12 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	       struct uspl_err *err) uspl_must_check;
 
 /*
- * Unmaps whole pages of the target, from the first one on, a megabyte at a time or in some 30 pieces, so that no
- * thread is held for long. Fails also when the system call itself fails; then the pages from there on stay.
+ * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can be
+ * left without it. What they hold is given back before, but for the first megabyte, from behind and in
+ * at most some 30 pieces, so that no thread is held for long. Fails also when a system call itself
+ * fails; then the pages stay, maybe empty.
  */
+#define INJECT_UNMAP_FIRST (1ull << 20) /* which keeps what it holds until all is unmapped */
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
 		 struct uspl_err *err) uspl_must_check;
 

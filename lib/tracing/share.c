@@ -2,6 +2,7 @@
 // share.c - the tables and rings of a session, which all traced modules share
 
 #include "base/log.h"
+#include "proc/inject.h"
 #include "tracing/block.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
@@ -9,6 +10,9 @@
 #define N_RINGS 1024
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))
 #define TABLES_LEN (TRACE_THREADS_LEN + CHUNKS_LEN + PAGE)
+
+_Static_assert(TABLES_LEN + 2 * PAGE <= INJECT_UNMAP_FIRST,
+	       "a block of which only the rings have been given back isn't taken for a child's");
 
 /* Of one ring with all that a thread has. */
 static uint64_t ring_len(const struct trace_request *request)

@@ -14,7 +14,7 @@ setup() {
 	DEMO=$BATS_TEST_DIRNAME/../demo
 	cp -r "$DEMO/thermo" "$BATS_TEST_TMPDIR"
 	cp "$DEMO/client.c" "$BATS_TEST_TMPDIR"
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	# They end by themselves, in the demonstration after minutes.
 	sed -i 's/^#define LIFETIME_SECONDS .*/#define LIFETIME_SECONDS 14400/' client.c thermo/server.c
 	gcc -O2 -pthread -o client client.c
@@ -58,14 +58,14 @@ expect_round() {
 @test "a thousand rounds on a busy server of 16 threads" {
 	local round way early early_own
 	./client socket ask put boiler 212
-	./client socket load "$CLIENTS" > load 3>&- &
+	./client socket load "$CLIENTS" > counted 3>&- &
 	LOAD=$!
 	until_true 30 threads_are $((CLIENTS + 1)) || fail 'the clients are not there'
 	for ((round = 1; round <= ${ROUNDS:-1000}; round++)); do
 		way=()
 		((round % 8)) || way=(--stop)
 		expect_round "${way[@]}" || fail "round $round"
-		kill -0 "$LOAD" || fail "a request failed by round $round: $(cat load)"
+		kill -0 "$LOAD" || fail "a request failed by round $round: $(cat counted)"
 		((round != 10)) || { until_true 30 threads_are $((CLIENTS + 1)); memory; early=$MEMORY early_own=$OWN; }
 	done
 	# Those that asked for the boiler have gone, and no client's thread has.
@@ -73,9 +73,9 @@ expect_round() {
 	memory
 	echo "# after 10 rounds: $early, $early_own KiB of its own; after $((round - 1)): $MEMORY, $OWN KiB" >&3
 	kill "$LOAD"
-	wait "$LOAD" || fail "requests failed: $(cat load)"
+	wait "$LOAD" || fail "requests failed: $(cat counted)"
 	LOAD=''
-	echo "# $(cat load)" >&3
+	echo "# $(cat counted)" >&3
 	[ "$MEMORY" = "$early" ] || fail "$MEMORY, after 10 rounds $early"
 	# A stack may have been gone down deeper once: less than a page a round by far.
 	[ "$OWN" -le $((early_own + 256)) ] || fail "$OWN KiB of its own, after 10 rounds $early_own"
