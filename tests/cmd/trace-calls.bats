@@ -32,7 +32,7 @@ kept() {
 storm_run() {
 	trace start -F pulse -F on_blast "${@:2}"
 	expect_status 0 || return
-	ask "storm $1"
+	ask_for_work "storm $1" || return
 	trace cat
 	expect_status 0 || return
 	[[ $output != *'could not be recorded'* ]] || fail 'calls could not be recorded' || return

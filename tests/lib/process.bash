@@ -107,6 +107,18 @@ ask() {
 	ASKED=$((ASKED + 1))
 }
 
+# ask_for_work REQUEST - the same for one that takes a time that nobody knows: waits as long as the target works at it
+ask_for_work() {
+	local used='' before
+	send "$1"
+	until read -r -t 30 REPLY <&"$answers"; do
+		before=$used
+		used=$(cut -d ' ' -f 14,15 "/proc/$TARGET/stat") || fail 'the target has ended' || return
+		[ "$used" != "$before" ] || fail 'the target neither works nor answers' || return
+	done
+	ASKED=$((ASKED + 1))
+}
+
 # expect_answer REQUEST ANSWER - asks, and fails if the answer is another one
 expect_answer() {
 	ask "$1" || return
