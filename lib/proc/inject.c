@@ -16,7 +16,7 @@
  * them, and shouldn't take thousands of calls.
  */
 #define UNMAP_SLICE (1ull << 20)
-#define UNMAP_SLICES_MAX 32
+#define UNMAP_SLICES_MAX (INJECT_MAX - 2)
 
 /* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
 static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
@@ -234,36 +234,37 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	return inject_run_in(proc, &anyone, reqs, n, ret_done, err);
 }
 
-/* The pages behind the first slice, of which the last ones go first. What can't be given back so goes when all is unmapped. */
-static int give_back(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
+/*
+ * Requests for the pages behind the first slice, of which the last ones go first, and one to unmap all. Those of rings are left to
+ * that: they are addresses for the most part.
+ */
+static size_t unmap_requests(const struct proc *proc, taddr addr, uint64_t len,
+			     struct inject_req *reqs)
 {
 	uint64_t slice = len / UNMAP_SLICES_MAX / PAGE * PAGE + UNMAP_SLICE;
-	int rc = 0;
+	size_t count = 0;
 
-	for (uint64_t at = len, n; !rc && at > INJECT_UNMAP_FIRST; at -= n) {
+	for (uint64_t at = len, n; at > INJECT_UNMAP_FIRST; at -= n) {
 		const struct mapping *map;
-		struct inject_req req;
-		size_t done;
 
 		n = at - INJECT_UNMAP_FIRST < slice ? at - INJECT_UNMAP_FIRST : slice;
 		map = proc_mapping_at(proc, addr + at - n);
-		req = inject_syscall(SYS_madvise, addr + at - n, n,
-				     map && map->shared ? MADV_REMOVE : MADV_DONTNEED);
-		rc = inject_run(proc, &req, 1, &done, err);
+		if (map && !map->shared)
+			reqs[count++] =
+				inject_syscall(SYS_madvise, addr + at - n, n, MADV_DONTNEED);
 	}
-	return rc;
+	reqs[count++] = inject_syscall(SYS_munmap, addr, len, 0);
+	return count;
 }
 
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
 {
-	struct inject_req req = inject_syscall(SYS_munmap, addr, len, 0);
-	size_t done;
-	int rc = give_back(proc, addr, len, err);
+	struct inject_req reqs[INJECT_MAX];
+	size_t n = unmap_requests(proc, addr, len, reqs), done;
+	int rc = inject_run(proc, reqs, n, &done, err);
 
-	if (!rc)
-		rc = inject_run(proc, &req, 1, &done, err);
-	if (!rc && req.result < 0) {
-		errno = (int)-req.result;
+	if (!rc && reqs[done - 1].result < 0) {
+		errno = (int)-reqs[done - 1].result;
 		rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr, proc->pid);
 	}
 	return rc;

@@ -77,8 +77,8 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 
 /*
  * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can be
- * left without it. What they hold is given back before, but for the first megabyte, from behind and in
- * at most some 30 pieces, so that no thread is held for long. Fails also when a system call itself
+ * left without it. What private ones hold is given back before, but for the first megabyte, from behind and
+ * in at most some 30 pieces, so that no thread is held for long. Fails also when a system call itself
  * fails; then the pages stay, maybe empty.
  */
 #define INJECT_UNMAP_FIRST (1ull << 20) /* which keeps what it holds until all is unmapped */
