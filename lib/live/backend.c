@@ -10,6 +10,11 @@ int64_t run_limit_ns(const struct run *run)
 	return limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
 }
 
+bool run_may_try_again(const struct run *run)
+{
+	return run->t->max_pause_s > 0 || !run->stop.stuck;
+}
+
 struct safety_finding *run_next_finding(struct run *run)
 {
 	return &run->findings[run->n_findings < WAITER_MAX ? run->n_findings : WAITER_MAX - 1];

@@ -63,6 +63,11 @@ extern const struct transition_backend backend_quiet;
 
 /* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
 int64_t run_limit_ns(const struct run *run);
+/*
+ * After stop_leave, where threads did not stop in time: true if another attempt may end otherwise. On a busy machine they stop when they
+ * get their turn. One that is stuck (frozen, say) does not.
+ */
+bool run_may_try_again(const struct run *run);
 /* Where the next finding belongs: WAITER_MAX of them are kept, the last one is overwritten then. */
 struct safety_finding *run_next_finding(struct run *run);
 /* Keeps it. */

@@ -136,7 +136,7 @@ static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err
 static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
 		       bool *ret_blocked, struct uspl_err *err)
 {
-	bool limited = run->t->max_pause_s > 0;
+	bool limited = run->t->max_pause_s > 0, late = false;
 	int rc = stop_prepare(&run->stop, run->t->proc, err);
 	int64_t deadline;
 
@@ -146,15 +146,16 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 	*ret_blocked = false;
 	deadline = clock_now_ns() + run_limit_ns(run);
 	rc = stop_and_look(run, deadline, err);
-	if (rc == -USPL_E_UNSTOPPABLE && limited) {
-		*ret_blocked = true;
-		rc = 0;
-	} else if (!rc) {
-		*ret_blocked = !check_rest(run) || (limited && clock_now_ns() > deadline);
-		rc = *ret_blocked || !act ? 0 : act(run, err);
-	}
+	*ret_blocked = !rc && (!check_rest(run) || (limited && clock_now_ns() > deadline));
+	if (!rc && !*ret_blocked && act)
+		rc = act(run, err);
+	else
+		late = rc == -USPL_E_UNSTOPPABLE;
 	stop_leave(&run->stop);
-	return rc;
+	if (!late || !run_may_try_again(run))
+		return rc;
+	*ret_blocked = true;
+	return 0;
 }
 
 int full_stop_look(struct run *run, bool *ret_late, struct uspl_err *err)

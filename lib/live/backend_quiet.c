@@ -149,12 +149,12 @@ static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
 	rc = quiet_stop_running(quiet, deadline, err);
 	if (!rc && !quiet->run->n_findings && clock_now_ns() <= deadline)
 		rc = close_and_commit(quiet, deadline, err);
-	/* In the time that it has; another attempt may be faster. */
-	if (rc == -USPL_E_UNSTOPPABLE && quiet->t->max_pause_s > 0)
-		rc = 0;
 	vec_for_each (&quiet->asleep.threads, thread)
 		thread->cleared = false;
 	stop_leave(&quiet->run->stop);
+	/* In the time that it has; another attempt may be faster. */
+	if (rc == -USPL_E_UNSTOPPABLE && run_may_try_again(quiet->run))
+		rc = 0;
 	return quiet_end_swap(quiet, rc, err);
 }
 

@@ -196,12 +196,23 @@ int transition_fail_pause(pid_t pid, struct uspl_err *err)
 	return -USPL_E_PAUSE;
 }
 
+/* None of them is stuck. */
+static int fail_late(pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSTOPPABLE, "the threads of pid %d don't all stop within a second",
+		  pid);
+	uspl_hint(err, "try again when the machine is less busy, or with a longer --wait");
+	return -USPL_E_UNSTOPPABLE;
+}
+
 static int fail_blocked(const struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	blocker_vec blockers = { 0 };
 	int rc;
 
+	if (!run->n_findings && !(t->max_pause_s > 0))
+		return fail_late(t->proc->pid, err);
 	if (!run->n_findings)
 		return transition_fail_pause(t->proc->pid, err);
 	rc = blockers_describe(t->proc, t->modules, run->findings, 1, &blockers, err);

@@ -164,9 +164,10 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	while (thread->state == THREAD_ASKED) {
+		/* Before the look: on a busy machine it may be our turn again only after the deadline. */
+		int64_t now = clock_now_ns(), left = deadline - now;
 		int status;
 		pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
-		int64_t now = clock_now_ns(), left = deadline - now;
 		struct timespec timeout = { 0, left < SLOW_NS ? left : SLOW_NS };
 
 		if (got == thread->tid)
