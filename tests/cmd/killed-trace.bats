@@ -66,19 +66,19 @@ crash_trace() {
 }
 
 @test "uspl-trace start is killed" {
-	SAMPLE=8 crash_trace kill start start_fresh
+	SAMPLE=16 crash_trace kill start start_fresh
 }
 
 @test "uspl-trace stop is killed" {
-	SAMPLE=8 crash_trace kill stop start_traced
+	SAMPLE=16 crash_trace kill stop start_traced
 }
 
 @test "a system call of uspl-trace start fails" {
-	SAMPLE=17 crash_trace fail start start_fresh
+	SAMPLE=29 crash_trace fail start start_fresh
 }
 
 @test "a system call of uspl-trace stop fails" {
-	SAMPLE=9 crash_trace fail stop start_traced
+	SAMPLE=17 crash_trace fail stop start_traced
 }
 
 # expect_stop_goes_on N - from the last but Nth time on that it holds a thread, uspl-trace stop can't hold any: it says what stays, and
