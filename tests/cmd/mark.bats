@@ -17,7 +17,7 @@ build() {
 }
 
 setup() {
-	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
+	source "$BATS_TEST_DIRNAME/../lib/trace_tool.bash"
 }
 
 teardown() {
@@ -37,11 +37,6 @@ mark() {
 	tool uspl-trace mark "$TARGET" "$@"
 }
 
-# trace SUBCOMMAND [OPTION]... - on the target
-trace() {
-	tool uspl-trace "$@" "$TARGET"
-}
-
 # expect_hits NAME NUMBER [OPTION]... - so many records of the marker are there
 expect_hits() {
 	local hits
@@ -49,16 +44,6 @@ expect_hits() {
 	hits=$(grep -c " $1\(:\|\$\)" <<< "$output")
 	[ "$hits" = "$2" ] || fail "$1 was hit $hits times, not $2"
 	[[ $output != *'could not be recorded'* && $output != *overwritten* ]] || fail 'records are lost'
-}
-
-# expect_saved OPTION... - what cat says of the process, and what it says of a file of the same records; times differ in their last digit
-expect_saved() {
-	trace cat "$@"
-	expect_status 0 || return
-	local live=${output//[0-9.]/}
-	tool uspl-trace cat "$@" "$BATS_TEST_TMPDIR/saved"
-	expect_status 0 || return
-	[ "${output//[0-9.]/}" = "$live" ] || fail 'the file says something else than the process'
 }
 
 # expect_off - switches all off; nothing is left

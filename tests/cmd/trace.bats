@@ -68,17 +68,6 @@ expect_quiet() {
 	expect_calls leaf 40
 }
 
-# expect_saved OPTION... - what cat says of the process, and what it says of a file of the same records; times differ in their
-# last digit, since the clock's rate is known the better the longer it goes
-expect_saved() {
-	trace cat "$@"
-	expect_status 0 || return
-	local live=${output//[0-9.]/}
-	tool uspl-trace cat "$@" "$BATS_TEST_TMPDIR/saved"
-	expect_status 0 || return
-	[ "${output//[0-9.]/}" = "$live" ] || fail 'the file says something else than the process'
-}
-
 # stripped_run FLAG... - a stripped program: functions that are called, pointed to, and only jumped to are traced
 stripped_run() {
 	local original base name addr

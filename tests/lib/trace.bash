@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # trace.bash - helpers: a program that is traced, and what is expected of what was recorded
 
-# shellcheck source=fixture.bash
-source "${BASH_SOURCE[0]%/*}/fixture.bash"
+# shellcheck source=trace_tool.bash
+source "${BASH_SOURCE[0]%/*}/trace_tool.bash"
 
 # build PROGRAM FLAG... - makes BATS_FILE_TMPDIR/PROGRAM/FLAGS/tree/target
 build() {
@@ -25,11 +25,6 @@ start_stripped() {
 	strip -o "$BATS_TEST_TMPDIR/run/target" "$BATS_FILE_TMPDIR/$1/$(tr -d ' ' <<< "${*:2}")/tree/target"
 	target_start "$BATS_TEST_TMPDIR/run"
 	SUM=$(text_sum)
-}
-
-# trace SUBCOMMAND [OPTION]... - on the target
-trace() {
-	tool uspl-trace "$@" "$TARGET"
 }
 
 # expect_trace_stops - stops; as soon as nobody is in traced calls, nothing of it is left
