@@ -16,7 +16,8 @@ static int by_maximum(const void *a, const void *b)
 	return x->wait_max > y->wait_max ? -1 : x->wait_max < y->wait_max;
 }
 
-int lock_table_read(const struct tally *tally, struct lock_table *ret, struct uspl_err *err)
+/* ret->items is to be freed. */
+static int read_table(const struct tally *tally, struct lock_table *ret, struct uspl_err *err)
 {
 	struct uspl_lock *locks = calloc(USPL_LOCKS, sizeof(*locks));
 	size_t n = 0;
@@ -37,24 +38,29 @@ int lock_table_read(const struct tally *tally, struct lock_table *ret, struct us
 	return 0;
 }
 
-void lock_table_release(struct lock_table *table)
-{
-	free(table->items);
-	table->items = NULL;
-}
-
-int lock_table_json(struct tally *tally, const struct lock_table *table,
-		    int (*add)(struct tally *tally, const struct uspl_lock *lock, struct json *json,
-			       struct uspl_err *err),
-		    struct buf *out, struct uspl_err *err)
+static int add_lines(struct tally *tally, const struct lock_table *table,
+		     const struct lock_form *form, struct buf *out, struct uspl_err *err)
 {
 	auto_json struct json json = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < table->n; i++) {
-		rc = add(tally, &table->items[i], &json, err);
+		rc = form->json(tally, &table->items[i], &json, err);
 		tally_take_json(&json, out);
 	}
+	return rc;
+}
+
+int lock_report(struct tally *tally, const struct lock_form *form, bool json, struct buf *out,
+		struct uspl_err *err)
+{
+	struct lock_table table = { 0 };
+	int rc = read_table(tally, &table, err);
+
+	if (!rc)
+		rc = json ? add_lines(tally, &table, form, out, err)
+			  : form->text(tally, &table, out, err);
+	free(table.items);
 	return rc;
 }
 

@@ -11,15 +11,17 @@ struct lock_table {
 	size_t n;
 };
 
-/* Reads it. lock_table_release must follow. */
-int lock_table_read(const struct tally *tally, struct lock_table *ret,
-		    struct uspl_err *err) uspl_must_check;
-void lock_table_release(struct lock_table *table);
-/* Appends a line of JSON for each of the table. */
-int lock_table_json(struct tally *tally, const struct lock_table *table,
-		    int (*add)(struct tally *tally, const struct uspl_lock *lock, struct json *json,
-			       struct uspl_err *err),
-		    struct buf *out, struct uspl_err *err) uspl_must_check;
+/* How a tracer shows it: the whole table as text, or one of it as an object of JSON. */
+struct lock_form {
+	int (*text)(struct tally *tally, const struct lock_table *table, struct buf *out,
+		    struct uspl_err *err);
+	int (*json)(struct tally *tally, const struct uspl_lock *lock, struct json *json,
+		    struct uspl_err *err);
+};
+
+/* Reads the table, and appends the text, or a line of JSON for each of it. */
+int lock_report(struct tally *tally, const struct lock_form *form, bool json, struct buf *out,
+		struct uspl_err *err) uspl_must_check;
 /* Appends who held it longest, from where to where, and the chain of calls at its end. */
 int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const char *what,
 		     struct buf *out, struct uspl_err *err) uspl_must_check;

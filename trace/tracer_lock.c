@@ -135,27 +135,28 @@ static int json_add_lock(struct tally *tally, const struct uspl_lock *lock, stru
 	return rc;
 }
 
-static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
+static int add_text(struct tally *tally, const struct lock_table *table, struct buf *out,
+		    struct uspl_err *err)
 {
-	struct lock_table table = { 0 };
-	int rc = lock_table_read(tally, &table, err);
+	int rc = 0;
 
-	if (json) {
-		rc = rc ? rc : lock_table_json(tally, &table, json_add_lock, out, err);
-		lock_table_release(&table);
-		return rc;
-	}
 	buf_addf(out, "%10s %13s %13s %13s %13s  %-6s  %s\n", "TAKEN", "HELD us", "LONGEST us",
 		 "WAITED us", "LONGEST us", "KIND", "LOCK");
-	for (size_t i = 0; !rc && i < table.n && i < SHOWN; i++) {
-		add_line(tally, &table.items[i], out);
-		rc = lock_add_longest(tally, &table.items[i], "held", out, err);
-		add_longest_wait(tally, &table.items[i], out);
+	for (size_t i = 0; !rc && i < table->n && i < SHOWN; i++) {
+		add_line(tally, &table->items[i], out);
+		rc = lock_add_longest(tally, &table->items[i], "held", out, err);
+		add_longest_wait(tally, &table->items[i], out);
 	}
-	if (table.n > SHOWN)
-		buf_addf(out, "# and %zu locks that were held for less\n", table.n - SHOWN);
-	lock_table_release(&table);
+	if (table->n > SHOWN)
+		buf_addf(out, "# and %zu locks that were held for less\n", table->n - SHOWN);
 	return rc;
+}
+
+static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
+{
+	static const struct lock_form form = { .text = add_text, .json = json_add_lock };
+
+	return lock_report(tally, &form, json, out, err);
 }
 
 static const struct tracer_option options[] = {

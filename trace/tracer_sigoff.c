@@ -62,19 +62,14 @@ static int json_add_span(struct tally *tally, const struct uspl_lock *lock, stru
 	return rc;
 }
 
-static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
+static int add_text(struct tally *tally, const struct lock_table *table, struct buf *out,
+		    struct uspl_err *err)
 {
-	struct lock_table table = { 0 };
-	int rc = lock_table_read(tally, &table, err);
+	int rc = 0;
 
-	if (json) {
-		rc = rc ? rc : lock_table_json(tally, &table, json_add_span, out, err);
-		lock_table_release(&table);
-		return rc;
-	}
 	buf_addf(out, "%10s %13s %13s  %s\n", "SPANS", "TOTAL us", "LONGEST us", "SIGNALS");
-	for (size_t i = 0; !rc && i < table.n && i < SHOWN; i++) {
-		const struct uspl_lock *lock = &table.items[i];
+	for (size_t i = 0; !rc && i < table->n && i < SHOWN; i++) {
+		const struct uspl_lock *lock = &table->items[i];
 
 		buf_addf(out, "%10llu %13.3f %13.3f  ", (unsigned long long)lock->taken,
 			 tally_us(tally, lock->held), tally_us(tally, lock->hold_max));
@@ -82,8 +77,14 @@ static int report(struct tally *tally, bool json, struct buf *out, struct uspl_e
 		buf_addstr(out, "\n");
 		rc = lock_add_longest(tally, lock, "blocked", out, err);
 	}
-	lock_table_release(&table);
 	return rc;
+}
+
+static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
+{
+	static const struct lock_form form = { .text = add_text, .json = json_add_span };
+
+	return lock_report(tally, &form, json, out, err);
 }
 
 static const struct tracer_tally tally = {
