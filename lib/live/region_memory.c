@@ -45,7 +45,7 @@ static int probe(const struct proc *proc, const struct mapping *map, struct uspl
 	bool there = false;
 	int rc;
 
-	if (map->inode || map->path[0] || map->shared || map->write || map->exec || !map->read)
+	if (!mapping_may_hold_record(map))
 		return 0;
 	rc = proc_read_if_mapped(proc, map->start, ret, sizeof(*ret), &there, err);
 	if (rc || !there || ret->magic != USPL_REGION_MAGIC)

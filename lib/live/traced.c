@@ -13,8 +13,8 @@
 static bool is_record(const struct proc *proc, const struct mapping *map,
 		      struct uspl_trace_region *ret)
 {
-	return !map->inode && !map->path[0] && !map->shared && !map->write && !map->exec &&
-	       map->read && proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
+	return mapping_may_hold_record(map) &&
+	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
 	       ret->magic == USPL_TRACE_MAGIC && ret->self == map->start;
 }
 

@@ -28,18 +28,13 @@ void unfinished_begin(uint64_t magic, taddr map, uint64_t map_len, taddr self, u
 	reqs[5] = inject_syscall(SYS_mprotect, self, info_len, PROT_READ);
 }
 
-static bool is_nameless(const struct mapping *map)
-{
-	return !map->inode && !map->path[0] && !map->shared;
-}
-
 /* True if all of that is memory of the kind that a region is made of. */
 static bool may_be_region(const struct proc *proc, taddr start, taddr end)
 {
 	while (start < end) {
 		const struct mapping *map = proc_mapping_at(proc, start);
 
-		if (!map || !is_nameless(map))
+		if (!map || !mapping_is_nameless(map))
 			return false;
 		start = map->end;
 	}
@@ -49,7 +44,7 @@ static bool may_be_region(const struct proc *proc, taddr start, taddr end)
 bool unfinished_read(const struct proc *proc, const struct mapping *map, uint64_t magic,
 		     struct uspl_unfinished *ret)
 {
-	return is_nameless(map) && map->read && !map->exec &&
+	return mapping_may_hold_record(map) &&
 	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
 	       ret->magic == magic && ret->map < map->start && ret->map + ret->map_len > map->start;
 }

@@ -36,6 +36,7 @@ struct host {
 	size_t n;
 	bool held;  /* it stands still until all is made: it must be led */
 	bool alone; /* it can be sent: left to itself it goes on as if nothing had been */
+	bool runs;  /* while it is led: it was let go, and its next stop hasn't been seen */
 };
 
 /*

@@ -31,12 +31,16 @@ static bool trace_twice(int request, pid_t tid, void *data)
 	return ptrace(request, tid, NULL, data) == 0 || ptrace(request, tid, NULL, data) == 0;
 }
 
-/* Instead of a request of ptrace: the thread runs already. */
-#define LET_RUN (-1)
+static pid_t wait_twice(pid_t tid, int *status)
+{
+	pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+
+	return got < 0 ? waitpid(tid, status, __WALL | WNOHANG) : got;
+}
 
 /*
- * Lets the thread run to its next stop and returns the wait status; -code when it died or took too
- * long: then it runs still.
+ * Lets the thread run to its next stop, if it doesn't already, and returns the wait status; -code
+ * when it died, or its stop wasn't seen: it runs still, for all that is known.
  */
 static int step(struct host *host, int request, int signal, int64_t deadline, struct uspl_err *err)
 {
@@ -45,16 +49,19 @@ static int step(struct host *host, int request, int signal, int64_t deadline, st
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	if (request != LET_RUN && !trace_twice(request, host->thread.tid, (void *)(long)signal))
+	if (!host->runs && !trace_twice(request, host->thread.tid, (void *)(long)signal))
 		return uspl_fail_errno(err, "cannot resume thread %d", host->thread.tid);
+	host->runs = true;
 	for (;;) {
 		int status;
-		pid_t got = waitpid(host->thread.tid, &status, __WALL | WNOHANG);
+		pid_t got = wait_twice(host->thread.tid, &status);
 		int64_t left = deadline - clock_now_ns();
 		struct timespec timeout = { left / 1000000000, left % 1000000000 };
 
-		if (got > 0 && WIFSTOPPED(status))
+		if (got > 0 && WIFSTOPPED(status)) {
+			host->runs = false;
 			return status >> 8;
+		}
 		if (got > 0 || (got < 0 && errno == ECHILD)) {
 			host->thread.state = THREAD_GONE;
 			return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited",
@@ -119,21 +126,19 @@ static int run_agent(struct lead *lead, struct uspl_err *err)
 
 /*
  * Brings the thread to a stop in which the kernel still looks for a system call to restart: that is
- * one that PTRACE_INTERRUPT makes, not the end of a system call. running: nobody waits for its next
- * stop any more.
+ * one that PTRACE_INTERRUPT makes, not the end of a system call.
  */
-static int bring_back(struct host *host, bool running, struct uspl_err *err)
+static int bring_back(struct host *host, struct uspl_err *err)
 {
-	int request = running ? LET_RUN : PTRACE_CONT, status;
+	int status;
 
 	do {
 		/* Every other stop that comes first takes the place of the one asked for. */
 		if (ptrace(PTRACE_INTERRUPT, host->thread.tid, NULL, NULL) != 0)
 			return uspl_fail_errno(err, "cannot stop thread %d", host->thread.tid);
-		status = step(host, request, 0, clock_now_ns() + HOST_RUN_NS, err);
+		status = step(host, PTRACE_CONT, 0, clock_now_ns() + HOST_RUN_NS, err);
 		if (status < 0)
 			return status;
-		request = PTRACE_CONT;
 		if (status >> 8 != PTRACE_EVENT_STOP && status != (SIGTRAP | 0x80))
 			host->thread.signal = status & 0x7f;
 	} while (status >> 8 != PTRACE_EVENT_STOP);
@@ -174,7 +179,7 @@ int host_lead(struct host *host, size_t *ret_done, struct uspl_err *err)
 		rc = collect(&lead, ret_done, err);
 	restored = host->thread.state == THREAD_GONE
 			   ? 0
-			   : bring_back(host, rc == -USPL_E_UNSTOPPABLE, rc ? NULL : err);
+			   : bring_back(host, rc ? NULL : err);
 	host->agent->kept |= restored != 0;
 	return rc ? rc : restored;
 }

@@ -140,3 +140,13 @@ const struct mapping *mappings_at(const mapping_vec *maps, taddr addr)
 
 	return low < maps->n && maps->items[low].start <= addr ? &maps->items[low] : NULL;
 }
+
+bool mapping_is_nameless(const struct mapping *map)
+{
+	return !map->inode && !map->path[0] && !map->shared;
+}
+
+bool mapping_may_hold_record(const struct mapping *map)
+{
+	return mapping_is_nameless(map) && map->read && !map->exec;
+}

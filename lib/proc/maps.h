@@ -23,6 +23,13 @@ int mappings_parse(const char *text, mapping_vec *ret, struct uspl_err *err) usp
 void mappings_release(mapping_vec *maps);
 /* The mapping that addr lies in, or NULL. */
 const struct mapping *mappings_at(const mapping_vec *maps, taddr addr);
+/* True for private memory of no file and without a name. */
+bool mapping_is_nameless(const struct mapping *map);
+/*
+ * True if a record of ours may lie there: nameless memory that can be read and not run. It is
+ * read-only, unless a thread was called back while it made a note in it (live/calm.h).
+ */
+bool mapping_may_hold_record(const struct mapping *map);
 
 /*
  * A free place of len bytes (whole pages) all of which lies within reach of both ends of [start,

@@ -107,6 +107,30 @@ expect_stop_goes_on() {
 	expect_stop_goes_on 2
 }
 
+# A thread that is called back in the middle of what it does for us leaves a part's record as it was then: to be written to. The thread
+# that takes part in telling the unwinder is the one whose stack is looked at first.
+@test "uspl-trace stop loses a thread that forgets the thunks: it says so, and the next one finds the part" {
+	local count now
+	start_traced && trace_calls uspl-trace stop "$TARGET"
+	# The registers at the end of the first system call that it makes.
+	count=$(awk '/^ptrace\(/ { n++ }
+		/^ptrace\(PTRACE_SETOPTIONS/ && before ~ /^pread64\(/ { found = n }
+		{ before = $0 }
+		END { print found + 8 }' "$TRACE")
+	start_traced
+	run --separate-stderr strace -qq -o /dev/null -e "inject=ptrace:error=EIO:when=$count..$((count + 1))" \
+		"$USPL_BIN/uspl-trace" stop "$TARGET"
+	expect_status 3
+	expect_message 'nothing is traced any more, but memory stays mapped'
+	expect_untraced
+	tool uspl-trace stop "$TARGET"
+	expect_status 0
+	now=$(wc -l < "/proc/$TARGET/maps")
+	[ "$now" -le $((MAPS + 4)) ] || fail "the process has $now mappings, it had $MAPS"
+	expect_answer hello 'hello, world'
+	expect_fine
+}
+
 # view_at CALL - uspl-view dies there
 view_at() {
 	inject signal=KILL "$1" uspl-view "$TARGET"
