@@ -340,13 +340,13 @@ entry_known:				/* rax: the entry */
 	mov	TT_RING(%rax), %rcx
 	test	%rcx, %rcx
 	jz	entry_nowhere
-	rdtsc
-	shl	$32, %rdx
-	or	%rax, %rdx
 	mov	$USPL_TRACE_RECORD, %eax
 	xadd	%rax, TR_POS(%rcx)
 	RECORD	%rcx, %rax
 	mov	%rax, %rcx
+	rdtsc				/* now that it has its place: a handler's record that comes between takes a later one */
+	shl	$32, %rdx
+	or	%rax, %rdx
 	mov	%rdx, (%rcx)
 	mov	32(%rsp), %eax		/* the caller */
 	mov	%eax, 8(%rcx)
@@ -573,17 +573,18 @@ take_known:				/* rax: the entry */
 	mov	TT_RING(%rax), %rsi
 	test	%rsi, %rsi
 	jz	take_nowhere
-	rdtsc
-	shl	$32, %rdx
-	or	%rax, %rdx
 	mov	%rdi, %rcx
 	incq	TR_RECORDS(%rsi)
 	xadd	%rcx, TR_POS(%rsi)
-	lea	USPL_TRACE_RING_HEADER(%rsi), %rax
+	lea	USPL_TRACE_RING_HEADER(%rsi), %rdi
 	mov	%rcx, %rsi
 	and	control + TC_RING_MASK(%rip), %rsi
-	movl	$0, 12(%rax, %rsi)
-	mov	%rdx, (%rax, %rsi)
+	movl	$0, 12(%rdi, %rsi)
+	rdtsc				/* as for an entry: now that it has its place */
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, (%rdi, %rsi)
+	mov	%rdi, %rax
 	ret
 take_slow:
 	call	thread_meet
@@ -721,12 +722,12 @@ thread_meet:
 	mov	%rax, TR_TID(%rsi)
 	movq	$0, TR_OPEN(%rsi)
 	mov	%eax, %r11d
-	rdtsc
-	shl	$32, %rdx
-	or	%rax, %rdx
 	mov	$USPL_TRACE_RECORD, %ecx
 	xadd	%rcx, TR_POS(%rsi)
 	RECORD	%rsi, %rcx
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
 	mov	%rdx, (%rcx)
 	mov	%r11d, 8(%rcx)
 	movl	$USPL_TRACE_ID_THREAD, 12(%rcx)

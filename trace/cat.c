@@ -23,14 +23,16 @@ static int follow(struct reader *reader, const struct format *format, struct buf
 	const struct timespec pause = { 0, FOLLOW_NS };
 	int rc = 0;
 
-	while (!rc && !cancel_requested()) {
+	while (!rc && reader->follows) {
+		/* Once more after ^C: what is counted then isn't read any more. */
+		reader->follows = !cancel_requested();
 		rc = reader_read(reader, err);
 		if (!rc)
 			rc = format->body(reader, out, err);
 		format_flush(out, true);
 		if (fflush(stdout))
 			break;
-		if (!rc)
+		if (!rc && reader->follows)
 			nanosleep(&pause, NULL);
 	}
 	return rc == -USPL_E_NO_PROCESS || rc == -USPL_E_SYSTEM ? 0 : rc;
@@ -62,6 +64,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 		return rc;
 	if (format->begin)
 		format->begin(reader, &out);
+	reader->follows = opts->follow;
 	if (opts->follow) {
 		rc = follow(reader, format, &out, err);
 	} else {

@@ -95,6 +95,7 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 		.values = &reader->values.texts,
 		.overwritten = saved.overwritten,
 		.unseen = saved.unseen,
+		.unsure = saved.unsure,
 	};
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", saved.comm);
 	return rc;
@@ -155,14 +156,16 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 	int rc = 0;
 
 	reader->records.n = 0;
-	reader->log.overwritten = reader->log.unseen = 0;
+	reader->log.overwritten = reader->log.unseen = reader->log.unsure = 0;
 	if (reader->view.session.regions.n)
 		rc = find_rings(reader, &reader->view.session.regions.items[0].head, err);
 	vec_for_each (&reader->rings, ring) {
+		ring->last = !reader->follows;
 		if (!rc)
 			rc = trace_ring_read(reader->view.proc, ring, &reader->records, err);
 		reader->log.overwritten += ring->overwritten;
 		reader->log.unseen += ring->unseen;
+		reader->log.unsure += ring->unsure;
 	}
 	timeline_release(&reader->timeline);
 	if (!rc)
@@ -203,6 +206,9 @@ void reader_print_losses(const struct reader *reader, FILE *to)
 	if (reader->log.unseen)
 		fprintf(to, "# %llu calls could not be recorded\n",
 			(unsigned long long)reader->log.unseen);
+	if (reader->log.unsure)
+		fprintf(to, "# %llu calls were being recorded when this was read\n",
+			(unsigned long long)reader->log.unsure);
 }
 
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,

@@ -37,6 +37,7 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.start_ticks = reader->log.start_ticks,
 		.overwritten = reader->log.overwritten,
 		.unseen = reader->log.unseen,
+		.unsure = reader->log.unsure,
 		.modules = reader->view.modules,
 		.session = reader->view.session,
 		.names = reader->names.by_id,

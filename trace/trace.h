@@ -83,7 +83,7 @@ struct trace_log {
 	uint64_t start_ticks; /* printed times count from here */
 	const struct timeline *timeline;
 	const struct buf *values; /* texts of arguments and results (tracing/values.h) */
-	uint64_t overwritten, unseen;
+	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
 	uint32_t depth;  /* calls deeper than this are left out; 0: none are */
 	bool per_thread; /* text: one thread after the other, not all by time */
 };
@@ -134,6 +134,7 @@ struct reader {
 	VEC(struct trace_ring) rings;
 	uint64_t n_threads;    /* that have taken rings */
 	bool only_snapshot;    /* what a trigger has kept, and nothing that came later */
+	bool follows;          /* it will be read again */
 	trace_records records; /* of the last reading */
 	struct trace_values values;
 	struct listen_desk desk;  /* of a process */

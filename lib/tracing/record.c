@@ -5,6 +5,9 @@
  * the last few may not be there yet: as many as signal handlers are nested in each other. Such a place holds what was there a round before,
  * or zeros in the first round; a site's id is never 0. In a later round it holds the record that was the last one before the oldest of
  * this round, so it ends no later than that one does, while what was written in this round ends after it.
+ *
+ * There is one exception: a call that signal handlers have interrupted while it was recorded, for so long that the ring was written anew. It
+ * may be the oldest one then, wherever it stands, and can't be told from what isn't written. Whoever reads on finds out; whoever doesn't counts it.
  */
 
 #include "tracing/record.h"
@@ -104,22 +107,45 @@ static bool is_stale(const struct trace_ring *ring, const struct window *window,
 	return !id || (window->first && written_at(ring, window, i) <= oldest);
 }
 
-/* The end of what is written for sure. */
-static uint64_t sure_end(const struct trace_ring *ring, const struct window *window)
+/* Where a place is behind which not all is written for sure, and how old the oldest record is. */
+struct doubt {
+	uint64_t from, oldest;
+};
+
+static struct doubt doubt_of(const struct trace_ring *ring, const struct window *window)
 {
-	uint64_t first = window->first, oldest, i;
+	uint64_t first = window->first;
 
 	while (first + 1 < window->end &&
 	       window->slots[first - window->first].call.id == USPL_MARK_MORE)
 		first++;
-	oldest = written_at(ring, window, first);
-	i = window->end - first > UNSURE ? window->end - UNSURE : first + 1;
+	return (struct doubt){
+		.from = window->end - first > UNSURE ? window->end - UNSURE : first + 1,
+		.oldest = written_at(ring, window, first),
+	};
+}
 
-	for (; i < window->end; i++)
-		if (is_stale(ring, window, i, oldest))
-			return i;
-	return window->first < window->end && !window->slots[0].call.id ? window->first
-									: window->end;
+/* True if the place isn't written for sure. */
+static bool is_doubtful(const struct trace_ring *ring, const struct window *window,
+			const struct doubt *doubt, uint64_t i)
+{
+	if (i == window->first)
+		return !window->slots[0].call.id;
+	return i >= doubt->from && is_stale(ring, window, i, doubt->oldest);
+}
+
+/* The end of what is written for sure. */
+static uint64_t sure_end(const struct trace_ring *ring, const struct window *window,
+			 const struct doubt *doubt)
+{
+	uint64_t i = window->first;
+
+	if (i < window->end && is_doubtful(ring, window, doubt, i))
+		return i;
+	for (i = doubt->from; i < window->end; i++)
+		if (is_doubtful(ring, window, doubt, i))
+			break;
+	return i < window->end ? i : window->end;
 }
 
 /* What an entry has besides its time. */
@@ -220,20 +246,32 @@ static void find_thread(struct trace_ring *ring, const struct window *window, ui
 			ring->tid = 0;
 }
 
+/* The second half of a record is counted with its first one. */
+static void leave_out(struct trace_ring *ring, const struct window *window, uint64_t i)
+{
+	uint32_t id = window->slots[i - window->first].call.id;
+
+	ring->unsure += id != USPL_MARK_MORE && (id != USPL_TRACE_ID_LONG || ring->entries);
+}
+
 static int take_all(struct trace_ring *ring, const struct window *window, uint64_t first, pid_t now,
 		    trace_records *records, struct uspl_err *err)
 {
-	uint64_t end = sure_end(ring, window), i = first;
+	const struct doubt doubt = doubt_of(ring, window);
+	uint64_t end = ring->last ? window->end : sure_end(ring, window, &doubt), i = first;
 	bool oom = false;
 
 	if (!ring->tid || first > ring->pos / USPL_TRACE_RECORD)
 		find_thread(ring, window, first, end, now);
 	while (i < end && !oom) {
-		uint64_t n = take(ring, window, i, end, records, &oom);
+		bool doubtful = ring->last && is_doubtful(ring, window, &doubt, i);
+		uint64_t n = doubtful ? 0 : take(ring, window, i, end, records, &oom);
 
-		if (!n)
+		if (!n && !ring->last)
 			break;
-		i += n;
+		if (!n)
+			leave_out(ring, window, i);
+		i += n ? n : 1;
 	}
 	ring->pos = i * USPL_TRACE_RECORD;
 	return oom ? uspl_fail_nomem(err) : 0;

@@ -4,7 +4,7 @@
  *
  * A ring is read while its thread goes on writing. What was overwritten before or while it was read
  * is left out and counted; a record that is being written at this moment ends the reading, and is
- * the first one of the next.
+ * the first one of the next. If there is no next one, it is left out and counted, too.
  */
 #ifndef USPL_TRACING_RECORD_H
 #define USPL_TRACING_RECORD_H
@@ -51,6 +51,8 @@ struct trace_ring {
 	pid_t tid;                   /* whose records begin at pos; 0: not known yet */
 	uint64_t overwritten;        /* records */
 	uint64_t unseen;             /* calls that the thread could not record */
+	bool last;                   /* it isn't read again */
+	uint64_t unsure;             /* records that may not have been written, if it is the last */
 	struct trace_values *values; /* where its values go; NULL: nowhere */
 };
 

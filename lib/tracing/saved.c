@@ -15,7 +15,7 @@
 #include "tracing/values.h"
 
 #define MAGIC "uspltrc\n"
-#define VERSION 3u
+#define VERSION 4u
 #define RECORD_LEN 40u
 
 static void put_head(struct buf *out, const struct trace_saved *saved)
@@ -32,6 +32,7 @@ static void put_head(struct buf *out, const struct trace_saved *saved)
 	saved_put_u64(out, saved->start_ticks);
 	saved_put_u64(out, saved->overwritten);
 	saved_put_u64(out, saved->unseen);
+	saved_put_u64(out, saved->unsure);
 }
 
 static void put_modules(struct buf *out, const module_vec *modules)
@@ -132,6 +133,7 @@ static void get_head(struct saved_cursor *in, struct trace_saved *saved)
 	saved->start_ticks = saved_get_u64(in);
 	saved->overwritten = saved_get_u64(in);
 	saved->unseen = saved_get_u64(in);
+	saved->unsure = saved_get_u64(in);
 	if (!(saved->ns_per_tick >= 0 && saved->ns_per_tick < 1e6))
 		saved_fail(in, USPL_E_HOSTILE, "has a clock that doesn't go");
 }

@@ -18,7 +18,7 @@ struct trace_saved {
 	char comm[32];
 	double ns_per_tick;
 	uint64_t start_ticks;         /* printed times count from here */
-	uint64_t overwritten, unseen; /* records, calls: as for struct trace_ring */
+	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
 	module_vec modules;           /* where they lay, names and build-ids; nothing else */
 	struct trace_session session; /* without functions: of markers only */
 	trace_strings names;          /* of the functions, by id - 1; NULL: not known */

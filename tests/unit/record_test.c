@@ -114,6 +114,34 @@ static void test_unwritten(void)
 	vec_release(&records);
 }
 
+/* Whoever doesn't read on leaves out, and counts, what isn't written, and what may be older than the whole ring. */
+static void test_last(void)
+{
+	struct trace_ring from = reader();
+	trace_records records = { 0 };
+
+	for (uint32_t round = 0; round < 2; round++) {
+		clear();
+		from = reader();
+		for (uint32_t i = 0; i < PLACES * round + 5; i++)
+			write_call(100 + 10 * i, 5, i + 1);
+		read_all(&from, &records);
+		reserve();
+		write_call(20000, 5, 90001);
+		write_call(1, 5, 90002);
+		write_call(20010, 5, 90003);
+		from.last = true;
+		/* In the first round nothing that is written can be anything else. */
+		ok(read_all(&from, &records) == 3 - round && from.unsure == 1 + round &&
+			   records.items[0].id == 90001 &&
+			   records.items[2 - round].id == 90003,
+		   "the last reading goes on behind them: %zu read, %llu not", records.n,
+		   (unsigned long long)from.unsure);
+		ok(read_all(&from, &records) == 0 && from.unsure == 1 + round, "once");
+	}
+	vec_release(&records);
+}
+
 /* A record whose thread was interrupted while it wrote. */
 static void test_partly_written(void)
 {
@@ -229,6 +257,7 @@ int main(void)
 	test_plain();
 	test_overwritten();
 	test_unwritten();
+	test_last();
 	test_partly_written();
 	test_long();
 	test_threads();

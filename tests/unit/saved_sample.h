@@ -67,6 +67,7 @@ static inline struct trace_saved sample_saved(void)
 		.start_ticks = 800,
 		.overwritten = 5,
 		.unseen = 6,
+		.unsure = 4,
 		.modules = { .items = sample_modules, .n = 1 },
 		.session = { .regions = { .items = &sample_region, .n = 1 } },
 		.names = { .items = sample_words, .n = SAMPLE_SITES },

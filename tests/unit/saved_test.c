@@ -41,7 +41,8 @@ static void test_round(const char *path, struct buf *bytes)
 
 	ok(saved_write(path, &saved, &err) == 0, "written %s", err.msg);
 	ok(saved_read(path, &back, &err) == 0, "read %s", err.msg);
-	ok(back.pid == 7 && back.ns_per_tick == 0.25 && back.overwritten == 5 && back.unseen == 6,
+	ok(back.pid == 7 && back.ns_per_tick == 0.25 && back.overwritten == 5 && back.unseen == 6 &&
+		   back.unsure == 4,
 	   "the head");
 	ok_str(back.comm, "app", "the command");
 	ok(back.modules.n == 1 && !strcmp(back.modules.items[0].path, "/srv/app") &&
