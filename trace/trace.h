@@ -84,7 +84,7 @@ struct trace_log {
 	const struct timeline *timeline;
 	const struct buf *values; /* texts of arguments and results (tracing/values.h) */
 	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
-	uint32_t depth;  /* calls deeper than this are left out; 0: none are */
+	uint32_t depth;                       /* calls deeper than this are left out; 0: none are */
 	bool per_thread; /* text: one thread after the other, not all by time */
 };
 

@@ -177,9 +177,7 @@ int host_lead(struct host *host, size_t *ret_done, struct uspl_err *err)
 		rc = run_agent(&lead, err);
 	if (!rc)
 		rc = collect(&lead, ret_done, err);
-	restored = host->thread.state == THREAD_GONE
-			   ? 0
-			   : bring_back(host, rc ? NULL : err);
+	restored = host->thread.state == THREAD_GONE ? 0 : bring_back(host, rc ? NULL : err);
 	host->agent->kept |= restored != 0;
 	return rc ? rc : restored;
 }

@@ -17,7 +17,7 @@ struct trace_saved {
 	pid_t pid;
 	char comm[32];
 	double ns_per_tick;
-	uint64_t start_ticks;         /* printed times count from here */
+	uint64_t start_ticks;                 /* printed times count from here */
 	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
 	module_vec modules;           /* where they lay, names and build-ids; nothing else */
 	struct trace_session session; /* without functions: of markers only */

@@ -133,8 +133,7 @@ static void test_last(void)
 		from.last = true;
 		/* In the first round nothing that is written can be anything else. */
 		ok(read_all(&from, &records) == 3 - round && from.unsure == 1 + round &&
-			   records.items[0].id == 90001 &&
-			   records.items[2 - round].id == 90003,
+			   records.items[0].id == 90001 && records.items[2 - round].id == 90003,
 		   "the last reading goes on behind them: %zu read, %llu not", records.n,
 		   (unsigned long long)from.unsure);
 		ok(read_all(&from, &records) == 0 && from.unsure == 1 + round, "once");
