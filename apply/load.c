@@ -4,25 +4,14 @@
 #include "apply/load.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
-#include "apply/link.h"
-#include "apply/load_values.h"
+#include "apply/load_place.h"
 #include "apply/room.h"
 #include "apply/sites.h"
 #include "apply/threads.h"
-#include "arch/arch.h"
 #include "live/entries.h"
 #include "live/frames.h"
 #include "live/gate.h"
-#include "update/refname.h"
-
-static int lay_out(const struct load *load, bool far, struct link **ret, struct uspl_err *err)
-{
-	const struct link_wish wish = { .far = far, .lent = load_is_lent, .ctx = (void *)load };
-
-	return link_layout(load->target->new_code, arch_native(), &wish, ret, err);
-}
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
 		  struct region *region, struct uspl_err *err)
@@ -39,36 +28,6 @@ int load_describe(const struct update *update, const char *module_name, const ch
 	return 0;
 }
 
-/* What lies at the symbol is a function of the new code. */
-static bool is_function(const struct objsym *sym)
-{
-	return sym->type == STT_FUNC && sym->sec && objsec_is_code(sym->sec) && sym->name[0];
-}
-
-/* The functions of the new code; where they lie is set when that is known. */
-static int name_functions(const struct load *load, struct region *region, struct uspl_err *err)
-{
-	const struct objfile *code = load->target->new_code;
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < code->syms.n; i++)
-		if (is_function(code->syms.items[i]))
-			rc = region_range_add(&region->names,
-					      refname_symbol(code->syms.items[i]->name), 0,
-					      code->syms.items[i]->size, err);
-	return rc;
-}
-
-static void aim_names(const struct load *load, const struct link *link, struct region *region)
-{
-	const struct objfile *code = load->target->new_code;
-	struct region_range *name = region->names.items;
-
-	for (size_t i = 0; i < code->syms.n; i++)
-		if (is_function(code->syms.items[i]))
-			(name++)->addr = link_address(link, code->syms.items[i]);
-}
-
 /* All of the region that doesn't depend on where it will lie. */
 static int describe(const struct load *load, struct region *region, struct uspl_err *err)
 {
@@ -80,58 +39,8 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	region->module = load->module->start;
 	region->state = USPL_REGION_LOADED;
 	if (!rc)
-		rc = name_functions(load, region, err);
+		rc = load_name_functions(load, region, err);
 	return rc ? rc : sites_find(&input, region, err);
-}
-
-/* With guards, info, linked segments and, but for code out of the module's reach, gates. */
-static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
-{
-	return info_len + link->len + (link->far ? 0 : gates_room(region)) + 2 * PAGE;
-}
-
-/* Fills in the addresses: guard, info, linked segments, gates, guard. */
-static void place(const struct link *link, taddr map, uint64_t info_len, struct region *region)
-{
-	region->map = map;
-	region->map_len = region_len(region, link, info_len);
-	region->self = map + PAGE;
-	region->info_len = info_len;
-	region->text = region->self + info_len + link->segs[LINK_TEXT].offset;
-	region->text_len = link->segs[LINK_TEXT].len;
-	region->data = link->segs[LINK_DATA].len
-			       ? region->self + info_len + link->segs[LINK_DATA].offset
-			       : 0;
-	region->data_len = link->segs[LINK_DATA].len;
-	region->eh_frame =
-		link->eh_frame_len
-			? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame
-			: 0;
-	region->eh_frame_len = link->eh_frame_len;
-	region->detours = link->detours;
-	region->gates = region->gates_len = region->word = 0;
-	if (!link->far)
-		gates_place(region, region->self + info_len + link->len);
-}
-
-static int aim_sites(const struct load *load, const struct link *link, struct region *region,
-		     struct uspl_err *err)
-{
-	struct region_site *site = region->sites.items;
-	const struct update_function *function;
-
-	vec_for_each (&load->target->functions, function) {
-		const struct objsym *sym = objfile_symbol(load->target->new_code, function->symbol);
-
-		if (!sym || !sym->sec)
-			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'",
-					 function->symbol);
-		site->new_addr = link_address(link, sym);
-		/* Where this isn't all, entries_plan sees to it. */
-		arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes);
-		site++;
-	}
-	return 0;
 }
 
 static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
@@ -139,21 +48,6 @@ static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
 	auto_buf struct buf info = { 0 };
 
 	return region_encode(region, &info, err) ? 0 : info.len;
-}
-
-/* Relocates for a place and sets the addresses of the region. */
-static int link_at(const struct load *load, struct link *link, taddr map, uint64_t info_len,
-		   struct region *region, struct uspl_err *err)
-{
-	int rc;
-
-	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
-	rc = link_relocate(link, map + PAGE + info_len, load_value, (void *)load, err);
-	if (rc)
-		return rc;
-	place(link, map, info_len, region);
-	aim_names(load, link, region);
-	return aim_sites(load, link, region, err);
 }
 
 static struct frames frames_of(const struct region *region)
@@ -183,79 +77,6 @@ int load_discard(struct proc *proc, const module_vec *modules, struct region *re
 	return rc ? rc : room_unmap(proc, region, err);
 }
 
-/* The info part, and the link's segments behind it. */
-static int map_region(struct proc *proc, const struct link *link, const struct region *region,
-		      bool *ret_taken, struct uspl_err *err)
-{
-	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC,
-					       [LINK_RODATA] = PROT_READ,
-					       [LINK_DATA] = PROT_READ | PROT_WRITE };
-	struct room_part parts[ROOM_PARTS] = {
-		{ region->gates, region->gates_len, PROT_READ | PROT_EXEC },
-		{ region->word, USPL_WORD_LEN, PROT_READ | PROT_WRITE },
-	};
-	taddr base = region->self + region->info_len;
-
-	for (int i = 0; i < LINK_N_SEGS; i++)
-		parts[2 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
-						   prot[i] };
-	return room_map(proc, region, parts, ARRAY_SIZE(parts), ret_taken, err);
-}
-
-static int write_region(struct proc *proc, const struct link *link, const struct region *region,
-			struct uspl_err *err)
-{
-	int rc = 0;
-
-	for (int i = 0; !rc && i < LINK_N_SEGS; i++)
-		if (link->segs[i].len)
-			rc = proc_write(proc,
-					region->self + region->info_len + link->segs[i].offset,
-					link->segs[i].bytes, link->segs[i].len, err);
-	/* The record last: what has no record doesn't exist. */
-	return rc ? rc : region_write_record(proc, region, err);
-}
-
-/* A laid out link, and room for the region with it. */
-static int find_room(const struct load *load, uint64_t info_len, struct region *region,
-		     struct link **ret, taddr *ret_map, struct uspl_err *err)
-{
-	auto_link struct link *link = NULL;
-	bool far = false, near = false;
-	int rc = 0;
-
-	/* Where the module's neighbourhood is full, the code is laid out anew, for any place. */
-	for (int i = 0; !rc && !near && i < 2; i++) {
-		uint64_t len;
-
-		link_free(take_ptr(link));
-		rc = lay_out(load, far, &link, err);
-		len = rc ? 0 : region_len(region, link, info_len);
-		if (!rc)
-			rc = room_find(load->proc, load->module, len, ret_map, err);
-		near = !rc && room_is_near(load->module, *ret_map, len);
-		far = !near;
-	}
-	if (!rc)
-		*ret = take_ptr(link);
-	return rc;
-}
-
-/* Links for a place where there is room at the moment. */
-static int link_in_room(const struct load *load, uint64_t info_len, struct region *region,
-			struct link **ret, struct uspl_err *err)
-{
-	auto_link struct link *link = NULL;
-	taddr map;
-	int rc = find_room(load, info_len, region, &link, &map, err);
-
-	if (!rc)
-		rc = link_at(load, link, map, info_len, region, err);
-	if (!rc)
-		*ret = take_ptr(link);
-	return rc;
-}
-
 /* The entries that need more than a jump to the new code; plan: nothing is touched. */
 static int prepare_entries(const struct load *load, struct region *region, bool plan,
 			   struct uspl_err *err)
@@ -280,7 +101,7 @@ int load_plan(const struct load *load, struct region *ret_region, struct uspl_er
 	int rc = describe(load, &region, err);
 
 	if (!rc)
-		rc = link_in_room(load, PAGE, &region, &link, err);
+		rc = load_link_in_room(load, PAGE, &region, &link, err);
 	if (!rc)
 		rc = prepare_entries(load, &region, true, err);
 	if (rc)
@@ -301,11 +122,11 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
 		auto_link struct link *link = NULL;
 
-		rc = link_in_room(load, info_len, region, &link, err);
+		rc = load_link_in_room(load, info_len, region, &link, err);
 		if (!rc)
-			rc = map_region(load->proc, link, region, &taken, err);
+			rc = load_map_region(load->proc, link, region, &taken, err);
 		if (!rc && !taken) {
-			rc = write_region(load->proc, link, region, err);
+			rc = load_write_region(load->proc, link, region, err);
 			if (rc)
 				room_give_back(load->proc, region);
 		}
@@ -348,8 +169,7 @@ static const struct region *find_left_over(const struct load *load, struct regio
 		if (region_is_wanted(old) || !region_has_id(old, region->id) ||
 		    old->module != region->module || old->info_len != info_len)
 			continue;
-		if (lay_out(load, !old->gates, &link, NULL) == 0 &&
-		    link_at(load, link, old->map, info_len, region, NULL) == 0 &&
+		if (load_link_there(load, old, info_len, region, &link, NULL) == 0 &&
 		    region->map_len == old->map_len && same_code(load, link, old)) {
 			*ret = take_ptr(link);
 			return old;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// load_place.c - the place of new code: where there is room for it, linked for that, mapped and written
+
+#include "apply/load_place.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "apply/load_values.h"
+#include "apply/room.h"
+#include "arch/arch.h"
+#include "live/gate.h"
+#include "update/refname.h"
+
+/* What lies at the symbol is a function of the new code. */
+static bool is_function(const struct objsym *sym)
+{
+	return sym->type == STT_FUNC && sym->sec && objsec_is_code(sym->sec) && sym->name[0];
+}
+
+int load_name_functions(const struct load *load, struct region *region, struct uspl_err *err)
+{
+	const struct objfile *code = load->target->new_code;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < code->syms.n; i++)
+		if (is_function(code->syms.items[i]))
+			rc = region_range_add(&region->names,
+					      refname_symbol(code->syms.items[i]->name), 0,
+					      code->syms.items[i]->size, err);
+	return rc;
+}
+
+static void aim_names(const struct load *load, const struct link *link, struct region *region)
+{
+	const struct objfile *code = load->target->new_code;
+	struct region_range *name = region->names.items;
+
+	for (size_t i = 0; i < code->syms.n; i++)
+		if (is_function(code->syms.items[i]))
+			(name++)->addr = link_address(link, code->syms.items[i]);
+}
+
+/* With guards, info, linked segments and, but for code out of the module's reach, gates. */
+static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
+{
+	return info_len + link->len + (link->far ? 0 : gates_room(region)) + 2 * PAGE;
+}
+
+/* Fills in the addresses: guard, info, linked segments, gates, guard. */
+static void place(const struct link *link, taddr map, uint64_t info_len, struct region *region)
+{
+	region->map = map;
+	region->map_len = region_len(region, link, info_len);
+	region->self = map + PAGE;
+	region->info_len = info_len;
+	region->text = region->self + info_len + link->segs[LINK_TEXT].offset;
+	region->text_len = link->segs[LINK_TEXT].len;
+	region->data = link->segs[LINK_DATA].len
+			       ? region->self + info_len + link->segs[LINK_DATA].offset
+			       : 0;
+	region->data_len = link->segs[LINK_DATA].len;
+	region->eh_frame =
+		link->eh_frame_len
+			? region->self + info_len + link->segs[LINK_RODATA].offset + link->eh_frame
+			: 0;
+	region->eh_frame_len = link->eh_frame_len;
+	region->detours = link->detours;
+	region->gates = region->gates_len = region->word = 0;
+	if (!link->far)
+		gates_place(region, region->self + info_len + link->len);
+}
+
+static int aim_sites(const struct load *load, const struct link *link, struct region *region,
+		     struct uspl_err *err)
+{
+	struct region_site *site = region->sites.items;
+	const struct update_function *function;
+
+	vec_for_each (&load->target->functions, function) {
+		const struct objsym *sym = objfile_symbol(load->target->new_code, function->symbol);
+
+		if (!sym || !sym->sec)
+			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'",
+					 function->symbol);
+		site->new_addr = link_address(link, sym);
+		/* Where this isn't all, entries_plan sees to it. */
+		arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes);
+		site++;
+	}
+	return 0;
+}
+
+static int lay_out(const struct load *load, bool far, struct link **ret, struct uspl_err *err)
+{
+	const struct link_wish wish = { .far = far, .lent = load_is_lent, .ctx = (void *)load };
+
+	return link_layout(load->target->new_code, arch_native(), &wish, ret, err);
+}
+
+/* Relocates for a place and sets the addresses of the region. */
+static int link_at(const struct load *load, struct link *link, taddr map, uint64_t info_len,
+		   struct region *region, struct uspl_err *err)
+{
+	int rc;
+
+	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
+	rc = link_relocate(link, map + PAGE + info_len, load_value, (void *)load, err);
+	if (rc)
+		return rc;
+	place(link, map, info_len, region);
+	aim_names(load, link, region);
+	return aim_sites(load, link, region, err);
+}
+
+/* The info part, and the link's segments behind it. */
+int load_map_region(struct proc *proc, const struct link *link, const struct region *region,
+		    bool *ret_taken, struct uspl_err *err)
+{
+	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC,
+					       [LINK_RODATA] = PROT_READ,
+					       [LINK_DATA] = PROT_READ | PROT_WRITE };
+	struct room_part parts[ROOM_PARTS] = {
+		{ region->gates, region->gates_len, PROT_READ | PROT_EXEC },
+		{ region->word, USPL_WORD_LEN, PROT_READ | PROT_WRITE },
+	};
+	taddr base = region->self + region->info_len;
+
+	for (int i = 0; i < LINK_N_SEGS; i++)
+		parts[2 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
+						   prot[i] };
+	return room_map(proc, region, parts, ARRAY_SIZE(parts), ret_taken, err);
+}
+
+int load_write_region(struct proc *proc, const struct link *link, const struct region *region,
+		      struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < LINK_N_SEGS; i++)
+		if (link->segs[i].len)
+			rc = proc_write(proc,
+					region->self + region->info_len + link->segs[i].offset,
+					link->segs[i].bytes, link->segs[i].len, err);
+	/* The record last: what has no record doesn't exist. */
+	return rc ? rc : region_write_record(proc, region, err);
+}
+
+/* A laid out link, and room for the region with it. */
+static int find_room(const struct load *load, uint64_t info_len, struct region *region,
+		     struct link **ret, taddr *ret_map, struct uspl_err *err)
+{
+	auto_link struct link *link = NULL;
+	bool far = false, near = false;
+	int rc = 0;
+
+	/* Where the module's neighbourhood is full, the code is laid out anew, for any place. */
+	for (int i = 0; !rc && !near && i < 2; i++) {
+		uint64_t len;
+
+		link_free(take_ptr(link));
+		rc = lay_out(load, far, &link, err);
+		len = rc ? 0 : region_len(region, link, info_len);
+		if (!rc)
+			rc = room_find(load->proc, load->module, len, ret_map, err);
+		near = !rc && room_is_near(load->module, *ret_map, len);
+		far = !near;
+	}
+	if (!rc)
+		*ret = take_ptr(link);
+	return rc;
+}
+
+int load_link_in_room(const struct load *load, uint64_t info_len, struct region *region,
+		      struct link **ret, struct uspl_err *err)
+{
+	auto_link struct link *link = NULL;
+	taddr map;
+	int rc = find_room(load, info_len, region, &link, &map, err);
+
+	if (!rc)
+		rc = link_at(load, link, map, info_len, region, err);
+	if (!rc)
+		*ret = take_ptr(link);
+	return rc;
+}
+
+int load_link_there(const struct load *load, const struct region *there, uint64_t info_len,
+		    struct region *region, struct link **ret, struct uspl_err *err)
+{
+	auto_link struct link *link = NULL;
+	int rc = lay_out(load, !there->gates, &link, err);
+
+	if (!rc)
+		rc = link_at(load, link, there->map, info_len, region, err);
+	if (!rc)
+		*ret = take_ptr(link);
+	return rc;
+}
