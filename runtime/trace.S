@@ -18,7 +18,10 @@
 #define SYS_MMAP 9
 #define SYS_RT_SIGPROCMASK 14
 #define SYS_NANOSLEEP 35
+#define SYS_GETPID 39
 #define SYS_GETTID 186
+#define SYS_PROCESS_VM_READV 310
+#define PAGE 4096
 #define SIG_SETMASK 2
 #define PROT_RW 3
 #define MAP_SHADOW 0x104022		/* private, anonymous, noreserve, fixed_noreplace */
@@ -32,7 +35,7 @@
 	.global uspl_trace_begin, uspl_trace_end
 	.global uspl_trace_call, uspl_trace_return, uspl_trace_entry
 	.global uspl_trace_call_limited, uspl_trace_return_limited
-	.global uspl_mark_take, uspl_mark_text, uspl_mark_same
+	.global uspl_mark_take, uspl_mark_text, uspl_mark_fetch, uspl_mark_same
 	.global uspl_mark_call, uspl_mark_return
 	.global uspl_trace_meet
 	.balign 4096
@@ -626,6 +629,65 @@ uspl_mark_text:
 	ret
 text_null:
 	.asciz	"(null)"
+text_unread:
+	.asciz	"(not read)"
+
+/*
+ * Copies edi bytes of the string at rsi, at most a page, with a NUL behind them, to the stack above the return address; rsi becomes the copy's address. NULL stays
+ * NULL. What isn't there the kernel doesn't read: then it is another text, that says so. Changes rdx, rdi.
+ */
+uspl_mark_fetch:
+	test	%rsi, %rsi
+	jz	3f
+	push	%rax
+	push	%rcx
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	cmpq	$0, control + TC_NO_SYSCALLS(%rip)
+	jne	1f
+	/* Two pieces, with a page's end between them: it reads pieces whole, or not at all. */
+	mov	%edi, %edi
+	mov	%esi, %eax
+	or	$-PAGE, %eax
+	neg	%eax
+	cmp	%edi, %eax
+	cmova	%edi, %eax
+	lea	56(%rsp), %r9
+	mov	%rdi, %rcx
+	sub	%rax, %rcx
+	push	%rcx
+	lea	(%rsi, %rax), %rcx
+	push	%rcx
+	push	%rax
+	push	%rsi
+	mov	%rsp, %r10
+	push	%rdi
+	push	%r9
+	mov	$SYS_GETPID, %eax
+	syscall
+	mov	%eax, %edi
+	mov	%rsp, %rsi
+	mov	$1, %edx
+	mov	$2, %r8d
+	xor	%r9d, %r9d
+	mov	$SYS_PROCESS_VM_READV, %eax
+	syscall
+	add	$48, %rsp
+	test	%rax, %rax
+	jle	1f
+	lea	56(%rsp), %rsi
+	movb	$0, (%rsi, %rax)
+	jmp	2f
+1:	lea	text_unread(%rip), %rsi
+2:	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rcx
+	pop	%rax
+3:	ret
 
 /* ZF is set if the strings at rsi and rdi are equal; NULL is equal to none. Changes rax, rsi, rdi. */
 uspl_mark_same:

@@ -42,8 +42,8 @@
 #define USPL_MARK_VERSION 8
 #define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
 #define USPL_MARK_SESSION_MAX 32
-#define USPL_MARK_OLD_MAX 24 /* a site's bytes: five, up to the end of an instruction */
-#define USPL_PROBE_ARGS_MAX 12
+#define USPL_MARK_OLD_MAX 24   /* a site's bytes: five, up to the end of an instruction */
+#define USPL_PROBE_ARGS_MAX 12 /* as many as a struct uspl_hit has (probe.h) */
 
 enum uspl_probe_arg_kind {
 	USPL_PROBE_SIGNED = 1,

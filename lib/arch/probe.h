@@ -10,6 +10,7 @@
 #ifndef USPL_ARCH_PROBE_H
 #define USPL_ARCH_PROBE_H
 
+#include "arch/callconv.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -36,6 +37,11 @@ struct place {
  * understood. The symbol is the caller's to free.
  */
 int place_parse(const char **text, struct place *ret, struct uspl_err *err) uspl_must_check;
+/*
+ * Where a value of `size` bytes of a call is (arch/callconv.h), at the function's first instruction, or
+ * behind its return. false: nowhere.
+ */
+bool place_of_value(const struct call_place *from, uint8_t size, struct place *ret);
 
 enum probe_relation {
 	PROBE_EQUAL,
@@ -49,12 +55,15 @@ enum probe_relation {
 
 enum { PROBE_PASS = -1, PROBE_SKIP = -2 };
 
-/* A comparison of an argument. Tests begin with the first one. */
+/*
+ * A comparison of an argument. Tests begin with the first one. Floating-point numbers are compared as C
+ * compares them: nothing is true of what is no number but PROBE_UNEQUAL.
+ */
 struct probe_test {
 	uint8_t arg;
 	enum probe_relation relation;
-	uint64_t value;
-	const char *text;      /* not NULL: the argument is a string, and compared with this one */
+	uint64_t value;   /* if the argument's place is_float: the bits of a number of its size */
+	const char *text; /* not NULL: the argument is a string, and compared with this one */
 	int if_true, if_false; /* the next test, always a later one, or PROBE_PASS, PROBE_SKIP */
 };
 
@@ -75,10 +84,12 @@ struct probe_code {
 	const struct probe_arg *args;
 	const struct probe_test *tests;
 	size_t n_args, n_tests;
-	taddr program;    /* uspl_probe of a user's (uspl/probe.h), 0 if there is none; */
-	const char *name; /* and the marker's name for it */
-	bool keep_flags;  /* they may be in use at the site */
-	taddr site;       /* what stood there, */
+	taddr program;     /* uspl_probe of a user's (uspl/probe.h), 0 if there is none; */
+	const char *name;  /* and the marker's name for it, */
+	const char *types; /* and a letter for each argument (uspl/probe.h) */
+	bool careful; /* strings may lead to where nothing is: the kernel is asked to copy them */
+	bool keep_flags; /* they may be in use at the site */
+	taddr site;      /* what stood there, */
 	const uint8_t *old;
 	size_t old_len; /* is moved; the instructions within must be movable */
 	size_t before;  /* bytes of it are done before the probe; */

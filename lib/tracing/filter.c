@@ -10,6 +10,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH_MAX 32
@@ -87,16 +90,25 @@ static int read_argument(struct parser *parser, struct probe_test *test)
 	if (arg < 0 || (size_t)arg >= parser->marker->n_args) {
 		uspl_fail(parser->err, USPL_E_USAGE, "'%s' has no argument '%.*s'",
 			  parser->marker->name, (int)(parser->at - from), from);
+		if (parser->marker->untyped)
+			uspl_hint(
+				parser->err,
+				"there is no debugging information of the function: its arguments "
+				"are words, arg1 to arg%zu",
+				parser->marker->n_args);
 		return -USPL_E_USAGE;
 	}
-	if (parser->marker->args[arg].kind == USPL_PROBE_FLOAT)
-		return uspl_fail(
-			parser->err, USPL_E_UNSUPPORTED,
-			"argument %d of '%s' is a floating-point number, which a filter can't "
-			"compare",
-			arg + 1, parser->marker->name);
+	if (parser->marker->args[arg].gone)
+		return uspl_fail(parser->err, USPL_E_UNSUPPORTED,
+				 "the compiler has removed the argument '%.*s' of '%s'",
+				 (int)(parser->at - from), from, parser->marker->name);
 	test->arg = (uint8_t)arg;
 	return 0;
+}
+
+static bool is_real(const struct parser *parser, const struct probe_test *test)
+{
+	return parser->marker->args[test->arg].kind == USPL_PROBE_FLOAT;
 }
 
 static bool read_relation(struct parser *parser, struct probe_test *test)
@@ -117,6 +129,8 @@ static bool read_relation(struct parser *parser, struct probe_test *test)
 		}
 	skip_blanks(parser);
 	if (parser->at[0] == '&' && parser->at[1] != '&') {
+		if (is_real(parser, test))
+			return false;
 		parser->at++;
 		test->relation = PROBE_BITS;
 		return true;
@@ -145,6 +159,57 @@ static int read_text(struct parser *parser, struct probe_test *test)
 	return 0;
 }
 
+static uint64_t bits_of(float number)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
+/*
+ * A float is compared with a double: the same is true of it and the largest float that isn't above that. What
+ * lies between two floats is equal to none.
+ */
+static void compare_with_double(struct probe_test *test, double number)
+{
+	float below = number > (double)FLT_MAX && !isinf(number) ? FLT_MAX : (float)number;
+
+	if ((double)below > number)
+		below = nextafterf(below, -INFINITY);
+	test->value = bits_of(below);
+	if ((double)below == number)
+		return;
+	if (test->relation == PROBE_EQUAL || test->relation == PROBE_UNEQUAL)
+		test->value = bits_of(NAN);
+	else if (test->relation == PROBE_LESS)
+		test->relation = PROBE_LESS_EQUAL;
+	else if (test->relation == PROBE_GREATER_EQUAL)
+		test->relation = PROBE_GREATER;
+}
+
+/* "-1.5", "2e9", "0.1f" */
+static int read_real(struct parser *parser, struct probe_test *test)
+{
+	const char *from = parser->at;
+	char *end;
+	double number = strtod(from, &end);
+	float rounded = strtof(from, NULL);
+	bool is_float = *end == 'f' || *end == 'F';
+
+	if (end == from || isnan(number) || isalnum((unsigned char)end[is_float]) ||
+	    end[is_float] == '.')
+		return fail(parser, "no number");
+	parser->at = end + is_float;
+	if (is_float)
+		number = (double)rounded;
+	if (parser->marker->args[test->arg].place.size == sizeof(float))
+		compare_with_double(test, number);
+	else
+		memcpy(&test->value, &number, sizeof(number));
+	return 0;
+}
+
 static int read_value(struct parser *parser, struct probe_test *test)
 {
 	char *end;
@@ -154,6 +219,8 @@ static int read_value(struct parser *parser, struct probe_test *test)
 		return read_text(parser, test);
 	if (parser->marker->args[test->arg].kind == USPL_PROBE_TEXT)
 		return fail(parser, "a comparison of a string with what is none");
+	if (is_real(parser, test))
+		return read_real(parser, test);
 	errno = 0;
 	test->value = *parser->at == '-' ? (uint64_t)strtoll(parser->at, &end, 0)
 					 : strtoull(parser->at, &end, 0);

@@ -84,6 +84,7 @@ static int add_code(struct mark_text *made, size_t i, const struct filter *filte
 	struct uspl_probe *probe = &made->probes[i];
 	struct probe_arg args[USPL_PROBE_ARGS_MAX];
 	const struct mark_program *program = made->plan->request->program;
+	char types[USPL_PROBE_ARGS_MAX + 1] = "";
 	struct probe_parts parts;
 	struct probe_code code = {
 		.runtime = made->head->code,
@@ -95,6 +96,8 @@ static int add_code(struct mark_text *made, size_t i, const struct filter *filte
 		.n_tests = filter->tests.n,
 		.program = program ? made->head->text + program->entry : 0,
 		.name = marker->name,
+		.types = types,
+		.careful = marker->function,
 		.keep_flags = marker->usdt,
 		.site = marker->site,
 		.old = marker->old,
@@ -105,10 +108,12 @@ static int add_code(struct mark_text *made, size_t i, const struct filter *filte
 	};
 	int rc;
 
-	for (size_t k = 0; k < marker->n_args; k++)
+	for (size_t k = 0; k < marker->n_args; k++) {
 		args[k] = (struct probe_arg){ marker->args[k].place, probe->args[k].slot,
 					      probe->args[k].offset, probe->args[k].width,
 					      probe->args[k].slots };
+		types[k] = marker_arg_letter(&marker->args[k]);
+	}
 	buf_align(&made->text, CODE_ALIGN);
 	probe->thunk = probe->code = code.at = made->head->text + made->text.len;
 	rc = probe_encode(&code, &made->text, &parts, err);

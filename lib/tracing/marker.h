@@ -17,6 +17,8 @@
 struct marker_arg {
 	struct place place;
 	enum uspl_probe_arg_kind kind;
+	bool untyped; /* a word whose type isn't known, or no single value */
+	bool gone;    /* the compiler doesn't hand it over: the place is the number 0 */
 };
 
 /* One site of a marker. */
@@ -24,7 +26,9 @@ struct marker {
 	char *name;   /* "subsystem:name" */
 	char *format; /* NULL: it has none (USDT) */
 	bool usdt;
-	bool at_return;  /* the site is a function's entry, and the hit is its return */
+	bool function;   /* a function's entry, */
+	bool at_return;  /* and the hit is its return */
+	bool untyped;    /* a function of whose arguments nothing is known */
 	taddr site;      /* where the jump goes */
 	taddr semaphore; /* of a USDT probe, 0 if it has none */
 	size_t n_args;
@@ -54,17 +58,25 @@ struct markers {
 int markers_find(const struct proc *proc, const struct module *module, const struct image *image,
 		 struct markers *markers, struct uspl_err *err) uspl_must_check;
 /*
- * From the image of a module without anybody's jumps appends the entries of functions whose names match, as markers of these names: their arguments are
- * the six registers that a function's first whole-number arguments are in. Or their returns, as
- * "NAME:exit", whose argument is what they return.
+ * From the image of a module without anybody's jumps appends the entries of functions whose names match, as markers of these names. Or their returns, as
+ * "NAME:exit", whose argument is what they return (marker_set_args).
  */
 int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
 			  bool returns, struct markers *markers,
 			  struct uspl_err *err) uspl_must_check;
+/*
+ * Fills in the arguments of a function's entry, or of its return, and a format with their names: as the
+ * debugging information has them, the first USPL_PROBE_ARGS_MAX. Without it they are the six
+ * registers that a function's first whole-number arguments are in, or the one that it returns one in.
+ */
+int marker_set_args(const struct image *image, struct marker *marker,
+		    struct uspl_err *err) uspl_must_check;
 void markers_release(struct markers *markers);
 DEFINE_AUTO_RELEASE(markers, struct markers, markers_release)
 #define auto_markers __attribute__((cleanup(cleanup_markers_)))
 
+/* The letter of uspl/probe.h for an argument's type. */
+char marker_arg_letter(const struct marker_arg *arg);
 /* The number of the argument with that name, by the words in front of "%" in the format, or as
  * "arg1"; -1 if there is none. */
 int marker_arg_named(const struct marker *marker, const char *name, size_t len);

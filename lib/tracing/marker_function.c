@@ -8,26 +8,6 @@
 #include "tracing/marker.h"
 #include "tracing/spot.h"
 
-/* Where a function's first whole-number arguments are: System V ABI for x86-64, 3.2.3. */
-static const char *const places[] = { "%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9" };
-/* And the one that it returns. */
-static const char *const place_returned[] = { "%rax" };
-#define FORMAT_RETURNED "ret=%#lx"
-
-static int add_args(struct marker *marker, const char *const *from, size_t n, struct uspl_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		const char *text = from[i];
-
-		rc = place_parse(&text, &marker->args[i].place, err);
-		marker->args[i].kind = USPL_PROBE_UNSIGNED;
-	}
-	marker->n_args = n;
-	return rc;
-}
-
 /* The whole instructions that the jump takes the place of: as many as the tracer would move. */
 static bool measure(const struct image *image, const struct spot *spot, struct marker *marker)
 {
@@ -48,19 +28,6 @@ static bool measure(const struct image *image, const struct spot *spot, struct m
 	return true;
 }
 
-/* What it is at the return. */
-static int set_returned(const struct spot *spot, struct marker *marker, struct uspl_err *err)
-{
-	marker->at_return = true;
-	marker->format = strdup(FORMAT_RETURNED);
-	if (!marker->format)
-		return uspl_fail_nomem(err);
-	if (spot->entry_only)
-		snprintf(marker->why, sizeof(marker->why),
-			 "it returns twice, or looks at its caller");
-	return add_args(marker, place_returned, ARRAY_SIZE(place_returned), err);
-}
-
 static int add(const struct image *image, const struct spot *spot, const char *name, bool returns,
 	       struct markers *markers, struct uspl_err *err)
 {
@@ -69,6 +36,8 @@ static int add(const struct image *image, const struct spot *spot, const char *n
 	if (!marker)
 		return uspl_fail_nomem(err);
 	marker->site = spot->entry;
+	marker->function = true;
+	marker->at_return = returns;
 	marker->name = strdup(name);
 	if (!marker->name)
 		return uspl_fail_nomem(err);
@@ -76,8 +45,10 @@ static int add(const struct image *image, const struct spot *spot, const char *n
 		snprintf(marker->why, sizeof(marker->why), "%s", spot->why);
 	else if (!measure(image, spot, marker))
 		snprintf(marker->why, sizeof(marker->why), "its first instructions can't be moved");
-	return returns ? set_returned(spot, marker, err)
-		       : add_args(marker, places, ARRAY_SIZE(places), err);
+	else if (returns && spot->entry_only)
+		snprintf(marker->why, sizeof(marker->why),
+			 "it returns twice, or looks at its caller");
+	return marker_set_args(image, marker, err);
 }
 
 /* Adds the function if the glob is of its name, with what a return is told by. */

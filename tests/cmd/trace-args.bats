@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # trace-args.bats - arguments and results of calls: they are those that the program has passed and returned, and nothing crashes for them
+#
+# shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -244,4 +246,99 @@ typed_run() {
 	expect_status 1
 	expect_message 'only for a process that runs already'
 	expect_fine
+}
+
+# session FUNCTION - of a program at it: that of entries, or of returns
+session() {
+	[[ $1 == *:exit ]] && echo exit || echo entry
+}
+
+# probe FUNCTION [OPTION]... - puts a program to it that records all
+probe() {
+	tool uspl-trace probe --at="$1" --session="$(session "$1")" "${@:2}" "$TARGET" "$BATS_TEST_DIRNAME/probe/letters.c"
+}
+
+# expect_probes_off SESSION... - ends them; nothing is left
+expect_probes_off() {
+	local session
+	for session; do
+		tool uspl-trace mark "$TARGET" off --session="$session"
+		expect_status 0 || return
+		[[ $output != *'still inside'* ]] || fail 'somebody is inside' || return
+	done
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
+	expect_fine
+}
+
+# expect_hit TEXT - a record of the program's ends in it
+expect_hit() {
+	grep -qF -- ": $1" <<< "$output" || fail "not seen: $1"
+}
+
+@test "a user's program gets them typed, and what is returned" {
+	start trace-args -O2 -g
+	local name
+	for name in numbers reals texts colors structures numbers:exit reals:exit texts:exit colors:exit quiet:exit; do
+		probe "$name"
+		expect_status 0
+	done
+	ask_each
+	ask 'quiet 10'
+	trace cat --session=entry
+	expect_hit "numbers: tiny=-1 byte=200 small=-300 whole=4000000000 wide=-5000000000 word=$((0x$(printf iuiuiuii | rev | xxd -p))) seventh=7 eighth=65"
+	expect_hit 'reals: x=0.1 y=0.1 n=3 z=1e+100'
+	expect_hit 'texts: first="some "words"" second="edge"'
+	expect_hit 'texts: first="(not read)" second="(null)"'
+	expect_hit 'colors: color=0 is_on=0'
+	expect_hit 'colors: color=5 is_on=1'
+	expect_hit 'structures: pair={0x200000001} mixed={0x3ff8000000000000} large={0x9} behind=40 last=41'
+	trace cat --session=exit
+	expect_hit 'numbers:exit: ret=-1000000230'
+	expect_hit 'reals:exit: ret=1e+100'
+	expect_hit 'texts:exit: ret="some "words""'
+	expect_hit 'colors:exit: ret=6'
+	grep -q ': quiet:exit$' <<< "$output" || fail 'what returns nothing has a value'
+	expect_probes_off entry exit
+}
+
+# expect_passed FUNCTION FILTER NUMBER - so many calls of ask_each pass the filter
+expect_passed() {
+	probe "$1" --filter="$2"
+	expect_status 0 || return
+	ask_each || return
+	trace cat --session="$(session "$1")"
+	[ "$(grep -c " $1: " <<< "$output")" = "$3" ] || fail "not $3 calls of $1 pass '$2'" || return
+	expect_probes_off "$(session "$1")"
+}
+
+@test "filters by names and types" {
+	start trace-args -O2 -g
+	expect_passed reals 'x == 0.1 && y == 0.1f && y > 0.1 && z > 9e99' 1
+	expect_passed reals 'x > 0.1 || y == 0.1' 0
+	expect_passed numbers 'tiny < 0 && byte == 200 && wide < -4999999999 && eighth == 65' 1
+	expect_passed texts 'second == "edge"' 1
+	expect_passed texts 'second != "edg" && first != "nothing"' 2
+	expect_passed reals:exit 'ret > 1e99 && ret < 1e101' 1
+	probe numbers --filter='nosuch == 1'
+	expect_status 2
+	expect_message "'numbers' has no argument 'nosuch'"
+	expect_fine
+}
+
+@test "without debugging information a user's program gets words, which have no names" {
+	start trace-args -O2
+	probe numbers --filter='byte == 200'
+	expect_status 2
+	expect_message "'numbers' has no argument 'byte'"
+	expect_message 'there is no debugging information of the function: its arguments are words, arg1 to arg6'
+	probe numbers --filter='arg2 == 200'
+	expect_status 0
+	probe numbers:exit
+	expect_status 0
+	ask 'numbers 7'
+	trace cat --session=entry
+	expect_hit 'numbers: arg1=4294967295 arg2=200 arg3='
+	trace cat --session=exit
+	expect_hit 'numbers:exit: ret=0xffffffffc465351a'
+	expect_probes_off entry exit
 }

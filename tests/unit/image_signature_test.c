@@ -4,6 +4,7 @@
 #include "match/image_signature.h"
 #include "tests/unit/match_sample.h"
 #include "tests/unit/tap.h"
+#include "tracing/filter.h"
 
 static const char source[] =
 	"typedef enum { RED, GREEN = 5, BLUE = -1 } color;\n"
@@ -27,17 +28,25 @@ static const char source[] =
 
 static struct image *image;
 
-/* What is known of a function; its name may have something behind it (".isra.0"). */
-static struct image_signature signature_of(const char *name)
+/* The function; its name may have something behind it (".isra.0"). */
+static const struct image_sym *find(const char *name)
 {
-	struct image_signature signature = { 0 };
-	struct uspl_err err = { 0 };
 	const struct image_sym *sym, *found = NULL;
 
 	vec_for_each (&image->syms, sym)
 		if (!strncmp(sym->name, name, strlen(name)) &&
 		    (!sym->name[strlen(name)] || sym->name[strlen(name)] == '.'))
 			found = sym;
+	return found;
+}
+
+/* What is known of a function. */
+static struct image_signature signature_of(const char *name)
+{
+	struct image_signature signature = { 0 };
+	struct uspl_err err = { 0 };
+	const struct image_sym *found = find(name);
+
 	if (!found || image_signature_read(image, found->addr, &signature, &err) != 0)
 		printf("# nothing is known of '%s': %s\n", name, err.msg);
 	return signature;
@@ -81,6 +90,52 @@ static void test_enumeration(void)
 	image_signature_release(&signature);
 }
 
+/* The function taken for a marker: the letters of its arguments' types, and how they are printed. */
+static void expect_marker(const char *name, bool at_return, const char *letters, const char *format)
+{
+	struct marker marker = { .at_return = at_return, .function = true };
+	const struct image_sym *sym = find(name);
+	char have[USPL_PROBE_ARGS_MAX + 1] = "";
+
+	marker.site = sym ? sym->addr : 0;
+	ok(sym && marker_set_args(image, &marker, NULL) == 0, "%s as a marker", name);
+	for (size_t i = 0; i < marker.n_args; i++)
+		have[i] = marker_arg_letter(&marker.args[i]);
+	ok_str(have, letters, "types");
+	ok_str(marker.format ? marker.format : "none", format, "format");
+	free(marker.format);
+}
+
+static void test_gone(void)
+{
+	struct marker marker = { .name = (char *)"partly", .function = true };
+	struct uspl_err err = { 0 };
+	struct filter filter = { 0 };
+
+	marker.site = find("partly")->addr;
+	ok(marker_set_args(image, &marker, NULL) == 0 &&
+		   !filter_parse("used > 1", &marker, &filter, NULL),
+	   "a filter on what is used");
+	filter_release(&filter);
+	ok(filter_parse("unused > 1", &marker, &filter, &err) == -USPL_E_UNSUPPORTED &&
+		   !strcmp(err.msg, "the compiler has removed the argument 'unused' of 'partly'"),
+	   "and none on what the compiler has removed");
+	free(marker.format);
+}
+
+static void test_markers(void)
+{
+	expect_marker("numbers", false, "iuiu", "c=%ld s=%lu i=%ld u=%lu");
+	expect_marker("reals", false, "fd", "f=%g d=%g");
+	expect_marker("texts", false, "sps", "name=\"%s\" block=%p out=\"%s\"");
+	expect_marker("pairs", false, "?i", "p={%#lx} i=%ld");
+	expect_marker("partly", false, "i-", "used=%ld unused=?%.0s");
+	expect_marker("nothing", false, "", "");
+	expect_marker("nothing", true, "", "");
+	expect_marker("reals", true, "d", "ret=%g");
+	test_gone();
+}
+
 int main(void)
 {
 	char *object = compile_object("gcc -O2 -g", "signatures", source);
@@ -104,12 +159,15 @@ int main(void)
 	/* The compiler's copy of it isn't given what isn't used. */
 	expect("partly", "used:1/4@r0 unused:1/4@-0 -> :1/4@r6");
 	test_enumeration();
+	test_markers();
 	image_free(image);
 	run("strip -g '%s'", path);
 	image = image_of_file(path);
 	signature = signature_of("numbers");
 	ok(!signature.known, "without debugging information nothing is known");
 	image_signature_release(&signature);
+	expect_marker("numbers", false, "??????", "none");
+	expect_marker("numbers", true, "?", "ret=%#lx");
 	image_free(image);
 	compile_rmdir();
 	return tap_done();

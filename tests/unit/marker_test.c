@@ -137,7 +137,7 @@ static void test_filters(void)
 		"x == \"a\"",
 		"name > \"a\"",
 		"name==1",
-		"f > 1",
+		"f & 1",
 		"(x > 1",
 		"x > 1)",
 		"x > 1 &&",

@@ -21,8 +21,9 @@ enum {
 	RED_ZONE = 128,
 	JUMP_LEN = 5,
 	WORD = 8,
-	HIT_ARGS = 16,       /* where in a struct uspl_hit the arguments are */
+	HIT_ARGS = 24,       /* where in a struct uspl_hit the arguments are */
 	CODE_MAX = 16 << 10, /* of a probe: all its arguments and tests are far less */
+	TEST_JUMPS = 3,      /* of a test, at most */
 };
 
 /* In the order in which they are pushed: what the probe uses; what a program may use, too. */
@@ -36,8 +37,10 @@ struct emit {
 	struct buf out;
 	size_t *test_at;   /* where each test begins */
 	size_t pass, skip; /* and what follows them */
-	size_t hit;        /* bytes of the struct uspl_hit that is on the stack */
-	bool failed;       /* something is out of reach */
+	size_t *jumps;     /* where distances are that lead to these */
+	size_t n_jumps;
+	size_t hit;  /* bytes of the struct uspl_hit that is on the stack */
+	bool failed; /* something is out of reach */
 };
 
 /* Appends bytes. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "arch/probe.h"
+#include "arch/x86_64/emit.h"
+#include "uspl/listen_abi.h"
 
 /* By number; a name of several sizes is looked for by its size. */
 static const char *const names_64[] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi" };
@@ -214,4 +216,34 @@ int place_parse(const char **text, struct place *ret, struct uspl_err *err)
 	*text = at;
 	*ret = place;
 	return 0;
+}
+
+bool place_of_value(const struct call_place *from, uint8_t size, struct place *ret)
+{
+	/* In the order of enum uspl_listen_from's registers. */
+	static const uint8_t general_regs[] = { RDI, RSI, RDX, RCX, R8, R9, RAX, RDX };
+	struct place place = { .size = size };
+
+	switch (from->from) {
+	case USPL_LISTEN_REG:
+		if (from->index >= ARRAY_SIZE(general_regs))
+			return false;
+		place.kind = PLACE_REGISTER;
+		place.reg = general_regs[from->index];
+		break;
+	case USPL_LISTEN_XMM:
+		place.kind = PLACE_VECTOR;
+		place.reg = (uint8_t)from->index;
+		break;
+	case USPL_LISTEN_STACK: /* behind the return address */
+		place.kind = PLACE_MEMORY;
+		place.has_base = true;
+		place.reg = RSP;
+		place.number = (1 + from->index) * WORD;
+		break;
+	default:
+		return false;
+	}
+	*ret = place;
+	return true;
 }

@@ -32,16 +32,24 @@
 #include "uspl/probe.h"
 #include "uspl/trace_abi.h"
 
-_Static_assert(offsetof(struct uspl_hit, args) == HIT_ARGS, "the hit is made by pushes");
+_Static_assert(offsetof(struct uspl_hit, args) == HIT_ARGS &&
+		       USPL_HIT_ARGS_MAX == USPL_PROBE_ARGS_MAX,
+	       "the hit is made by pushes");
 
-/* jcc to a test, or to what follows them; filled in at the end. */
-static void put_jcc(struct emit *emit, uint8_t condition, int target)
+/* A jump's distance: a test, or what follows them; filled in at the end. */
+static void put_target(struct emit *emit, int target)
 {
-	PUT(emit, 0x0f, (uint8_t)(0x80 | condition));
+	emit->jumps[emit->n_jumps++] = emit->out.len;
 	emit_32(emit, (uint32_t)target);
 }
 
-enum { CC_B = 2, CC_E = 4, CC_NE = 5, CC_BE = 6, CC_L = 12, CC_LE = 14 };
+static void put_jcc(struct emit *emit, uint8_t condition, int target)
+{
+	PUT(emit, 0x0f, (uint8_t)(0x80 | condition));
+	put_target(emit, target);
+}
+
+enum { CC_B = 2, CC_E = 4, CC_NE = 5, CC_BE = 6, CC_A = 7, CC_L = 12, CC_LE = 14 };
 
 /* The condition under which the relation holds. */
 static uint8_t condition_of(const struct probe_test *test, bool is_signed)
@@ -77,10 +85,75 @@ static void put_text_address(struct emit *emit, const char *text)
 	emit_bytes(emit, text, len);
 }
 
+/* lea by(%rsp), %rsp: keeps flags. */
+static void put_lea_stack(struct emit *emit, int32_t by)
+{
+	PUT(emit, 0x48, 0x8d, 0xa4, 0x24);
+	emit_32(emit, (uint32_t)by);
+}
+
+/*
+ * The string at rsi, which may lead to where nothing is, copied onto the stack: the first len bytes with a NUL behind; rsi
+ * leads to the copy. What it takes of the stack is returned, and to be given back. Changes rdx, rdi.
+ */
+static int32_t put_fetch(struct emit *emit, size_t len)
+{
+	int32_t room = emit->code->careful ? (int32_t)((len + 1 + 15) & ~15ul) : 0;
+
+	if (!room)
+		return 0;
+	put_lea_stack(emit, -room);
+	PUT(emit, 0xbf); /* mov $len, %edi */
+	emit_32(emit, (uint32_t)len);
+	emit_call(emit, uspl_mark_fetch);
+	return room;
+}
+
 static void compare_text(struct emit *emit, const char *text)
 {
+	/* One byte more than is equal, which tells longer ones. */
+	int32_t room = put_fetch(emit, strlen(text) + 1);
+
 	put_text_address(emit, text);
 	emit_call(emit, uspl_mark_same);
+	if (room)
+		put_lea_stack(emit, room);
+}
+
+/* A number's bits as a whole number with a sign that is in the same order. Both zeros are 0. */
+static int64_t order_of(uint64_t bits)
+{
+	if (!(bits << 1))
+		return 0;
+	return (int64_t)(bits ^ (uint64_t)((int64_t)bits >> 63) >> 1);
+}
+
+/*
+ * Compares the floating-point number in rsi, without the registers and flags of such numbers, which the program may be using. For what is no
+ * number it jumps to where the test is not true.
+ */
+static void compare_real(struct emit *emit, const struct probe_test *test)
+{
+	bool is_float = emit->code->args[test->arg].place.size == sizeof(float);
+	/* The infinities without their sign, shifted by one; what isn't a number is above. */
+	uint64_t infinity = is_float ? 0xffull << 56 : 0x7ffull << 53;
+
+	if (is_float)
+		PUT(emit, 0x48, 0xc1, 0xe6, 32); /* shl $32, %rsi */
+	PUT(emit, 0x48, 0xbf);                   /* mov $infinity, %rdi */
+	emit_64(emit, infinity);
+	PUT(emit, 0x48, 0x8d, 0x14, 0x36); /* lea (%rsi,%rsi), %rdx */
+	PUT(emit, 0x48, 0x39, 0xfa);       /* cmp %rdi, %rdx */
+	put_jcc(emit, CC_A, test->relation == PROBE_UNEQUAL ? test->if_true : test->if_false);
+	PUT(emit, 0x48, 0x85, 0xd2);       /* test %rdx, %rdx */
+	PUT(emit, 0x48, 0x0f, 0x44, 0xf2); /* cmovz %rdx, %rsi */
+	PUT(emit, 0x48, 0x89, 0xf2);       /* mov %rsi, %rdx */
+	PUT(emit, 0x48, 0xc1, 0xfa, 63);   /* sar $63, %rdx */
+	PUT(emit, 0x48, 0xd1, 0xea);       /* shr %rdx */
+	PUT(emit, 0x48, 0x31, 0xd6);       /* xor %rdx, %rsi */
+	PUT(emit, 0x48, 0xbf);             /* mov $order, %rdi */
+	emit_64(emit, (uint64_t)order_of(is_float ? test->value << 32 : test->value));
+	PUT(emit, 0x48, 0x39, 0xfe); /* cmp %rdi, %rsi */
 }
 
 static void put_test(struct emit *emit, const struct probe_test *test)
@@ -90,6 +163,8 @@ static void put_test(struct emit *emit, const struct probe_test *test)
 	emit_load(emit, place);
 	if (test->text) {
 		compare_text(emit, test->text);
+	} else if (place->is_float) {
+		compare_real(emit, test);
 	} else {
 		PUT(emit, 0x48, 0xbf); /* mov $value, %rdi */
 		emit_64(emit, test->value);
@@ -98,9 +173,9 @@ static void put_test(struct emit *emit, const struct probe_test *test)
 		else
 			PUT(emit, 0x48, 0x39, 0xfe); /* cmp %rdi, %rsi */
 	}
-	put_jcc(emit, condition_of(test, place->is_signed), test->if_true);
+	put_jcc(emit, condition_of(test, place->is_signed || place->is_float), test->if_true);
 	PUT(emit, 0xe9);
-	emit_32(emit, (uint32_t)test->if_false);
+	put_target(emit, test->if_false);
 }
 
 static void put_tests(struct emit *emit)
@@ -128,12 +203,8 @@ static void resolve(struct emit *emit, size_t at)
 
 static void resolve_tests(struct emit *emit)
 {
-	for (size_t i = 0; i < emit->code->n_tests; i++) {
-		size_t end = i + 1 < emit->code->n_tests ? emit->test_at[i + 1] : emit->pass;
-
-		resolve(emit, end - JUMP_LEN + 1);
-		resolve(emit, end - JUMP_LEN - 4);
-	}
+	for (size_t i = 0; i < emit->n_jumps; i++)
+		resolve(emit, emit->jumps[i]);
 }
 
 /* The address of a slot of the record into rdx. */
@@ -175,13 +246,17 @@ static void load_arg(struct emit *emit, size_t i)
 static void put_text(struct emit *emit, size_t i)
 {
 	const struct probe_arg *arg = &emit->code->args[i];
+	int32_t room;
 
 	load_arg(emit, i);
+	room = put_fetch(emit, arg->slots * (size_t)USPL_MARK_SLOT_ROOM);
 	PUT(emit, 0x48, 0x8d, 0x91); /* lea 16 * slot(%rcx), %rdx */
 	emit_32(emit, arg->slot * (uint32_t)USPL_TRACE_RECORD);
 	PUT(emit, 0xbf); /* mov $slots, %edi */
 	emit_32(emit, arg->slots);
 	emit_call(emit, uspl_mark_text);
+	if (room)
+		put_lea_stack(emit, room);
 }
 
 static void put_value(struct emit *emit, size_t i)
@@ -219,7 +294,8 @@ static void put_slot_values(struct emit *emit, uint16_t slot)
 /* A forward jump, to be filled in by land(). Returns where its distance is. */
 static size_t put_forward_jcc(struct emit *emit, uint8_t condition)
 {
-	put_jcc(emit, condition, 0);
+	PUT(emit, 0x0f, (uint8_t)(0x80 | condition));
+	emit_32(emit, 0);
 	return emit->out.len - sizeof(int32_t);
 }
 
@@ -236,11 +312,16 @@ static size_t put_program(struct emit *emit)
 {
 	const struct probe_code *code = emit->code;
 
+	/* All that it has room for: a program may write what isn't recorded. */
+	emit->hit = (USPL_HIT_ARGS_MAX - code->n_args) * WORD;
+	put_lea_stack(emit, -(int32_t)emit->hit);
 	for (size_t i = code->n_args; i > 0; i--) {
 		emit_load(emit, &code->args[i - 1].place);
 		put_stack(emit, 0x50, RSI);
 		emit->hit += WORD;
 	}
+	put_text_address(emit, code->types);
+	put_stack(emit, 0x50, RDI);
 	put_text_address(emit, code->name);
 	put_stack(emit, 0x50, RDI);
 	PUT(emit, 0x6a, (uint8_t)code->n_args); /* push $n_args */
@@ -272,8 +353,7 @@ static void put_record(struct emit *emit)
 	land(emit, nowhere);
 	if (code->program) {
 		land(emit, refused);
-		PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea hit(%rsp), %rsp */
-		emit_32(emit, (uint32_t)emit->hit);
+		put_lea_stack(emit, (int32_t)emit->hit);
 		emit->hit = 0;
 	}
 	emit->skip = emit->out.len;
@@ -281,7 +361,7 @@ static void put_record(struct emit *emit)
 
 static void put_begin(struct emit *emit)
 {
-	PUT(emit, 0x48, 0x8d, 0x64, 0x24, (uint8_t)-RED_ZONE); /* lea -128(%rsp), %rsp */
+	put_lea_stack(emit, -RED_ZONE);
 	for (size_t i = 0; i < emit_n_saved(emit); i++)
 		put_stack(emit, 0x50, emit_saved[i]);
 	if (emit->code->keep_flags)
@@ -294,8 +374,7 @@ static void put_end(struct emit *emit)
 		PUT(emit, 0x58, 0x04, 0x7f, 0x9e); /* pop %rax; add $127, %al; sahf */
 	for (size_t i = emit_n_saved(emit); i > 0; i--)
 		put_stack(emit, 0x58, emit_saved[i - 1]);
-	PUT(emit, 0x48, 0x8d, 0xa4, 0x24); /* lea 128(%rsp), %rsp */
-	emit_32(emit, RED_ZONE);
+	put_lea_stack(emit, RED_ZONE);
 }
 
 /* The instructions [at, end) of what stood at the site, moved. */
@@ -321,11 +400,12 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 		 struct uspl_err *err)
 {
 	auto_free size_t *test_at = calloc(code->n_tests + 1, sizeof(*test_at));
-	struct emit emit = { .code = code, .test_at = test_at };
+	auto_free size_t *jumps = calloc(code->n_tests + 1, TEST_JUMPS * sizeof(*jumps));
+	struct emit emit = { .code = code, .test_at = test_at, .jumps = jumps };
 	size_t inner, link;
 	int rc;
 
-	if (!test_at)
+	if (!test_at || !jumps)
 		return uspl_fail_nomem(err);
 	rc = put_old(&emit, 0, code->before, err);
 	inner = emit.out.len;

@@ -19,8 +19,8 @@ enum {
 extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], uspl_trace_return[],
 	uspl_trace_entry[], uspl_trace_call_limited[], uspl_trace_return_limited[];
 /* And those that probes of markers call. */
-extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[], uspl_mark_call[],
-	uspl_mark_return[];
+extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[], uspl_mark_fetch[],
+	uspl_mark_call[], uspl_mark_return[];
 /* runtime/constructors.S */
 extern const uint8_t uspl_constructors_begin[], uspl_constructors_end[];
 /* runtime/listen.S: what lies behind it. */
