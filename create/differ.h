@@ -79,6 +79,13 @@ int give_reasons(struct diff *diff, struct uspl_err *err) uspl_must_check;
  */
 int explain(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 
+/*
+ * Which units have pre code that is to be matched: those that carry something, and those that a carried
+ * function came from (emit_mark.c).
+ */
+void emit_mark_units(struct diff *diff);
+/* What of a unit's pre build is carried: all its code, and the literals that it refers to. */
+void emit_mark_pre(struct unit *unit);
 /* Makes new.o. */
 int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err) uspl_must_check;
 /*

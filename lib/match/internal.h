@@ -127,6 +127,8 @@ struct reference {
 
 /* index.c: fills everything that doesn't depend on comparing. */
 int match_index(struct match *match, struct uspl_err *err) uspl_must_check;
+/* Cuts the data into items, when the code and the names are known (items.c). */
+int match_cut_items(struct match *match, struct uspl_err *err) uspl_must_check;
 /* The item that an offset of a data section belongs to, NULL if the section has none. */
 struct item *match_item_at(const struct match *match, const struct objsec *sec, int64_t off);
 /* The pre object's symbol of that name, NULL if none. */
