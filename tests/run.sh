@@ -57,7 +57,7 @@ run_job() {
 	log=$logs/$(tr / . <<< "$1").tap
 	shift
 	timeout --kill-after=10 "${JOB_SECONDS:-900}" "$@" < /dev/null > "$log" 2>&1
-	echo "# exit $?" >> "$log"
+	echo "# exit $? after $SECONDS s" >> "$log"
 	sed -n "s|^\(not \)\?ok [0-9]*|& $name:|p; /^\(not \)\?ok/!{/^#/p; /^#/!s/^/# /p;}" "$log" |
 		grep -vE '^# (exit|(# )?1\.\.)' || true
 }
@@ -117,8 +117,10 @@ rm -rf "$logs"
 mkdir -p "$logs" "$USPL_BUILD/tests/cases"
 for suite in "$@"; do
 	# Servers under load want the machine for themselves.
-	jobs=$JOBS
-	[[ $suite = real || $suite = stock ]] && jobs=1
-	jobs_of "$suite" | xargs -r -L 1 -P "$jobs" bash -c 'run_job "$@"' _ || exit 3
+	list=$logs/shared.jobs
+	[[ $suite = real || $suite = stock ]] && list=$logs/alone.jobs
+	jobs_of "$suite" >> "$list" || exit 3
 done
+[ ! -e "$logs/shared.jobs" ] || xargs -r -L 1 -P "$JOBS" -a "$logs/shared.jobs" bash -c 'run_job "$@"' _ || exit 3
+[ ! -e "$logs/alone.jobs" ] || xargs -r -L 1 -a "$logs/alone.jobs" bash -c 'run_job "$@"' _ || exit 3
 tally
