@@ -138,44 +138,71 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 	return !rc && taken ? room_fail_taken(load->proc, err) : rc;
 }
 
-/* True if the code in the region is what would be loaded there now. */
-static bool same_code(const struct load *load, const struct link *link, const struct region *region)
+/* Whether the code in the region is what would be loaded there now. */
+static int compare_code(const struct load *load, const struct link *link,
+			const struct region *region, bool *ret_same, struct uspl_err *err)
 {
-	for (int i = 0; i < LINK_DATA; i++) {
+	bool same = true;
+	int rc = 0;
+
+	for (int i = 0; !rc && same && i < LINK_DATA; i++) {
 		const struct link_seg *seg = &link->segs[i];
-		auto_free uint8_t *have = seg->len ? malloc(seg->len) : NULL;
+		auto_free uint8_t *have = malloc(seg->len + 1);
 		taddr at = region->self + region->info_len + seg->offset;
 
-		if (seg->len &&
-		    (!have || proc_read_some(load->proc, at, have, seg->len) != seg->len ||
-		     memcmp(have, seg->bytes, seg->len)))
-			return false;
+		if (!have)
+			return uspl_fail_nomem(err);
+		rc = proc_read_if_mapped(load->proc, at, have, seg->len, &same, err);
+		same = !rc && same && !memcmp(have, seg->bytes, seg->len);
 	}
-	return true;
+	*ret_same = same;
+	return rc;
+}
+
+/*
+ * Whether the old region can be used again: then `region` is filled in and linked for it. What can't
+ * be linked there isn't used; what fails for another reason fails here, too, or the process would get
+ * one region more.
+ */
+static int try_left_over(const struct load *load, const struct region *old, struct region *region,
+			 struct link **ret, struct uspl_err *err)
+{
+	auto_link struct link *link = NULL;
+	struct uspl_err why = { 0 };
+	bool same = false;
+	int rc = load_link_there(load, old, old->info_len, region, &link, &why);
+
+	if (!rc && region->map_len == old->map_len)
+		rc = compare_code(load, link, old, &same, &why);
+	if (rc && uspl_code_status(rc) == USPL_STATUS_REFUSED)
+		return 0;
+	if (rc && err)
+		*err = why;
+	if (!rc && same)
+		*ret = take_ptr(link);
+	return rc;
 }
 
 /*
  * Looks for a region that can be used again: one that was undone, or that a tool loaded which then
- * died. Returns it, with `region` filled in and linked for, or NULL.
+ * died. If there is one, `region` is filled in and *ret linked for it; else *ret stays NULL.
  */
-static const struct region *find_left_over(const struct load *load, struct region *region,
-					   uint64_t info_len, struct link **ret)
+static int find_left_over(const struct load *load, struct region *region, uint64_t info_len,
+			  const struct region **ret_old, struct link **ret, struct uspl_err *err)
 {
 	const struct region *old;
+	int rc = 0;
 
 	vec_for_each (load->present, old) {
-		auto_link struct link *link = NULL;
-
 		if (region_is_wanted(old) || !region_has_id(old, region->id) ||
 		    old->module != region->module || old->info_len != info_len)
 			continue;
-		if (load_link_there(load, old, info_len, region, &link, NULL) == 0 &&
-		    region->map_len == old->map_len && same_code(load, link, old)) {
-			*ret = take_ptr(link);
-			return old;
-		}
+		rc = try_left_over(load, old, region, ret, err);
+		*ret_old = old;
+		if (rc || *ret)
+			break;
 	}
-	return NULL;
+	return rc;
 }
 
 static bool handles_exceptions(const struct objfile *code)
@@ -230,7 +257,7 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 {
 	auto_region struct region region = { 0 };
 	auto_link struct link *link = NULL;
-	const struct region *left_over;
+	const struct region *left_over = NULL;
 	uint64_t info_len;
 	int rc = describe(load, &region, err);
 
@@ -239,8 +266,10 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	info_len = encoded_len(&region, err);
 	if (!info_len)
 		return err ? -(int)err->code : -USPL_E_NOMEM;
-	left_over = find_left_over(load, &region, info_len, &link);
-	if (left_over) {
+	rc = find_left_over(load, &region, info_len, &left_over, &link, err);
+	if (rc)
+		return rc;
+	if (link) {
 		region.state = left_over->state;
 		region.frames = left_over->frames;
 		region.thread_key = left_over->thread_key;

@@ -94,6 +94,20 @@ expect_interrupted() {
 	expect_mended
 }
 
+@test "an update that was there before isn't loaded a second time because it could not be read" {
+	local read
+	start_undone
+	trace_calls uspl-apply "$UPDATE" "$TARGET"
+	read=$(sed '/^pwrite64(/q' "$TRACE" | grep -n '^pread64(.*goodbye, %s.*, 4096, ' | tail -1 | cut -d: -f1)
+	[ -n "$read" ] || fail 'it was not compared'
+	undo
+	inject error=EIO "$read" uspl-apply "$UPDATE" "$TARGET"
+	expect_status 3
+	expect_message 'cannot read 4096 bytes'
+	expect_answer hello 'hello, world'
+	expect_mended
+}
+
 # is_loaded - true if view says that the update is there, and no more
 is_loaded() {
 	tool uspl-view --json --id="$ID" "$TARGET"
