@@ -9,6 +9,7 @@
 #include "apply/pairs.h"
 #include "apply/pending.h"
 #include "apply/room.h"
+#include "base/cancel.h"
 #include "base/demangle.h"
 #include "base/log.h"
 #include "live/gate.h"
@@ -204,8 +205,10 @@ static void sweep(struct session *session)
 static int open_session(struct session *session, pid_t pid, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
-	int rc = proc_open_locked(pid, deadline, &session->proc, err);
+	int rc = cancel_check(err);
 
+	if (!rc)
+		rc = proc_open_locked(pid, deadline, &session->proc, err);
 	if (!rc && !session->opts->check)
 		unfinished_sweep(session->proc);
 	if (!rc)

@@ -34,8 +34,8 @@ int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
 
 /*
- * Runs `one` for every pid, and prints what goes wrong. Returns an exit status: the worst one
- * counts.
+ * Runs `one` for every pid, until ^C, and prints what goes wrong. Returns an exit status: the worst
+ * one counts.
  */
 int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
 		  void *ctx);

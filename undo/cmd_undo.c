@@ -176,8 +176,10 @@ static int undo_one(const struct options *opts, pid_t pid)
 	auto_proc struct proc *proc = NULL;
 	char *const *remark;
 	int64_t deadline = clock_now_ns() + (int64_t)(opts->live.wait_s * 1e9);
-	int failed = proc_open_locked(pid, deadline, &proc, &err), rc;
+	int failed = cancel_check(&err), rc;
 
+	if (!failed)
+		failed = proc_open_locked(pid, deadline, &proc, &err);
 	if (!failed)
 		failed = undo_process(opts, proc, &regions, &report, &err);
 	rc = failed ? failed : report_verdict(&report, &err);

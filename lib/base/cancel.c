@@ -26,3 +26,8 @@ bool cancel_requested(void)
 {
 	return requested;
 }
+
+int cancel_check(struct uspl_err *err)
+{
+	return requested ? uspl_fail(err, USPL_E_CANCELLED, "interrupted") : 0;
+}

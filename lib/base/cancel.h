@@ -8,11 +8,13 @@
 #ifndef USPL_BASE_CANCEL_H
 #define USPL_BASE_CANCEL_H
 
-#include "base/types.h"
+#include "base/error.h"
 
 /* From now on the signals are noted. For a command's beginning. */
 void cancel_catch(void);
 /* True once one of them has come. */
 bool cancel_requested(void);
+/* 0, or once one of them has come -USPL_E_CANCELLED: for where a step would begin. */
+uspl_must_check int cancel_check(struct uspl_err *err);
 
 #endif

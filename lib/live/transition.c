@@ -180,7 +180,7 @@ static int fail_cancelled(const struct run *run, struct uspl_err *err)
 	const struct safety_finding *finding = run->findings;
 
 	if (!run->n_findings)
-		return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		return cancel_check(err);
 	return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy",
 			 finding->function ? finding->function : "?");
 }
@@ -373,6 +373,8 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 
 	if (!rc)
 		rc = check_entries(&run, err);
+	if (!rc)
+		rc = cancel_check(err);
 	/* Before the switch, so that it can still fail without harm. */
 	if (!rc && t->direction == TRANSITION_ON)
 		rc = note_applied(t, err);

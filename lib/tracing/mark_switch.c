@@ -142,8 +142,9 @@ static int attempts(struct standstill *still, struct uspl_err *err)
 
 		if (rc || !still->inside || clock_now_ns() >= deadline)
 			return rc;
-		if (cancel_requested())
-			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
 		nanosleep(&pause, NULL);
 	}
 }

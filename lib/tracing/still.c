@@ -169,8 +169,9 @@ static int portion_exchange(struct portion *portion, struct uspl_err *err)
 		/* On a busy machine a thread that wants to run isn't stopped before its turn comes. */
 		if (done || (rc && (late || portion->stuck || rc != -USPL_E_UNSTOPPABLE)))
 			return rc;
-		if (cancel_requested())
-			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
 		if (late)
 			return fail_busy(portion, err);
 		nanosleep(&pause, NULL);

@@ -163,8 +163,9 @@ static int outlive_agents(struct run *run, struct uspl_err *err)
 			inject_left_clear(run->proc, &run->left);
 			return 0;
 		}
-		if (cancel_requested())
-			return uspl_fail(err, USPL_E_CANCELLED, "interrupted");
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
 		if (clock_now_ns() >= deadline)
 			return uspl_fail(
 				err, USPL_E_BUSY,
