@@ -39,10 +39,21 @@ threads_are() {
 	[ "$(find "/proc/$SERVER/task" -mindepth 1 -maxdepth 1 | wc -l)" = "$1" ]
 }
 
-# memory - leaves in MEMORY the server's mappings, and KiB of address space; in OWN the KiB of memory of its own
+# memory - leaves in MEMORY the server's mappings, KiB of address space, and KiB of memory of its own that are neither on a thread's
+# stack nor malloc's: what an update can have brought, to the last page; in STACKS and MALLOC the KiB of these. A thread's stack has
+# been made with 8 MiB, and an arena of malloc begins at a multiple of 64 MiB.
 memory() {
-	MEMORY="$(wc -l < "/proc/$SERVER/maps") mappings, $(awk '/^VmSize:/ { print $2 }' "/proc/$SERVER/status") KiB"
-	OWN=$(awk '/^RssAnon:/ { print $2 }' "/proc/$SERVER/status")
+	local kib
+	kib=$(LC_ALL=C awk '
+		/^[0-9a-f]+-/ {
+			arena = $1 ~ /^[0-9a-f]*[048c]000000-/ && NF == 5
+			name = $6
+		}
+		/^Size:/ { kind = name == "[heap]" || arena ? "malloc" : $2 == 8192 || name == "[stack]" ? "stack" : "rest" }
+		/^Anonymous:/ { sum[kind] += $2 }
+		END { print sum["rest"] + 0, sum["stack"] + 0, sum["malloc"] + 0 }' "/proc/$SERVER/smaps")
+	read -r kib STACKS MALLOC <<< "$kib"
+	MEMORY="$(wc -l < "/proc/$SERVER/maps") mappings, $(awk '/^VmSize:/ { print $2 }' "/proc/$SERVER/status") KiB of addresses, $kib KiB"
 }
 
 # expect_round SWITCH... - applied and undone, and both can be seen
@@ -56,7 +67,7 @@ expect_round() {
 }
 
 @test "a thousand rounds on a busy server of 16 threads" {
-	local round way early early_own
+	local round way early early_stacks early_malloc
 	./client socket ask put boiler 212
 	./client socket load "$CLIENTS" > counted 3>&- &
 	LOAD=$!
@@ -66,18 +77,21 @@ expect_round() {
 		((round % 8)) || way=(--stop)
 		expect_round "${way[@]}" || fail "round $round"
 		kill -0 "$LOAD" || fail "a request failed by round $round: $(cat counted)"
-		((round != 10)) || { until_true 30 threads_are $((CLIENTS + 1)); memory; early=$MEMORY early_own=$OWN; }
+		((round != 10)) || { until_true 30 threads_are $((CLIENTS + 1)); memory; early=$MEMORY early_stacks=$STACKS early_malloc=$MALLOC; }
 	done
 	# Those that asked for the boiler have gone, and no client's thread has.
 	until_true 30 threads_are $((CLIENTS + 1)) || fail "not all threads are there"
 	memory
-	echo "# after 10 rounds: $early, $early_own KiB of its own; after $((round - 1)): $MEMORY, $OWN KiB" >&3
+	echo "# after 10 rounds: $early, of stacks $early_stacks, of malloc $early_malloc" >&3
+	echo "# after $((round - 1)): $MEMORY, of stacks $STACKS, of malloc $MALLOC" >&3
 	kill "$LOAD"
 	wait "$LOAD" || fail "requests failed: $(cat counted)"
 	LOAD=''
 	echo "# $(cat counted)" >&3
 	[ "$MEMORY" = "$early" ] || fail "$MEMORY, after 10 rounds $early"
-	# A stack may have been gone down deeper once: less than a page a round by far.
-	[ "$OWN" -le $((early_own + 256)) ] || fail "$OWN KiB of its own, after 10 rounds $early_own"
+	# Each stack may have been gone down a page or two deeper, once; and whoever asks has a thread, and may get an arena that had
+	# none yet. Neither grows with the rounds.
+	[ "$STACKS" -le $((early_stacks + 8 * (CLIENTS + 2))) ] || fail "$STACKS KiB of stacks, after 10 rounds $early_stacks"
+	[ "$MALLOC" -le $((early_malloc + 8 * (CLIENTS + 2))) ] || fail "$MALLOC KiB of malloc's, after 10 rounds $early_malloc"
 	[ "$(sed -n 's/^TracerPid:\t//p' "/proc/$SERVER/status")" = 0 ] || fail 'it is still held'
 }
