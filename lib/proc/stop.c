@@ -273,11 +273,24 @@ static void let_all_go(struct stop *stop, bool slept)
 			stop_let_go(stop, &stop->threads.items[i]);
 }
 
-void stop_leave(struct stop *stop)
+static void go_all(struct stop *stop)
 {
 	let_all_go(stop, false);
 	let_all_go(stop, true);
 	stop->left_ns = clock_now_ns();
+}
+
+void stop_leave(struct stop *stop)
+{
+	go_all(stop);
 	abandon(stop);
+	relax(stop);
+}
+
+void stop_end(struct stop *stop)
+{
+	go_all(stop);
+	vec_release(&stop->threads);
+	timeouts_release(&stop->timeouts);
 	relax(stop);
 }

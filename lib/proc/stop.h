@@ -70,5 +70,10 @@ void stop_let_go(struct stop *stop, struct thread *thread);
  * then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.
  */
 void stop_leave(struct stop *stop);
+/*
+ * The same for a thread of ours that ends now: those that stand still go on, and whom else it is attached to goes on
+ * as it does when the kernel detaches it from the dead, without a stop.
+ */
+void stop_end(struct stop *stop);
 
 #endif

@@ -22,6 +22,8 @@
  * takes as long.
  */
 #define SPIN_NS 50000ll
+/* What PTRACE_O_TRACESYSGOOD makes of a stop at a system call. */
+#define CALL_STOP (SIGTRAP | 0x80)
 /* After that long without news of a thread: it may wait for others that have died. */
 #define SLOW_NS 20000000ll
 
@@ -117,7 +119,8 @@ static void note_stop(struct thread *thread, int status)
 		return;
 	}
 	thread->state = THREAD_STOPPED;
-	thread->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	thread->at_call = status >> 16 == 0 && WSTOPSIG(status) == CALL_STOP;
+	thread->signal = status >> 16 || thread->at_call ? 0 : WSTOPSIG(status);
 	thread->group_stopped = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
 	thread->regs_valid = false;
 }
@@ -241,17 +244,65 @@ taddr thread_rseq(const struct thread *thread)
 	return len == (long)sizeof(conf) ? conf.rseq_abi_pointer : 0;
 }
 
+/*
+ * For what it does to an interrupted call; without it the call ends with EINTR. A call that has ended by itself keeps its
+ * result.
+ */
+static void mend_call(const struct proc *proc, struct thread *thread)
+{
+	if (!thread->regs_valid && !thread->at_call && thread_read_regs(proc, thread, NULL) != 0)
+		log_info("stop", "a call of thread %d may be interrupted", thread->tid);
+}
+
+/* Lets a STOPPED thread go on; false if it is GONE. */
+static bool go_on(const struct proc *proc, struct thread *thread, enum __ptrace_request how)
+{
+	mend_call(proc, thread);
+	if (thread->state != THREAD_STOPPED)
+		return false;
+	if (ptrace(how, thread->tid, NULL, (void *)(long)thread->signal) == 0 || errno != ESRCH)
+		return true;
+	take_leave(proc, thread);
+	return false;
+}
+
 void thread_release(const struct proc *proc, struct thread *thread)
 {
-	if (thread->state != THREAD_STOPPED)
-		return;
-	/* For what it does to an interrupted call; without it the call ends with EINTR. */
-	if (!thread->regs_valid && thread_read_regs(proc, thread, NULL) != 0)
-		log_info("stop", "a call of thread %d may be interrupted", thread->tid);
-	if (thread->state == THREAD_STOPPED &&
-	    ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->signal) != 0 &&
-	    errno == ESRCH)
-		take_leave(proc, thread);
-	else
+	if (thread->state == THREAD_STOPPED && go_on(proc, thread, PTRACE_DETACH))
 		thread->state = THREAD_FREE;
+}
+
+void thread_resume(const struct proc *proc, struct thread *thread)
+{
+	if (thread->state == THREAD_STOPPED &&
+	    go_on(proc, thread, thread->group_stopped ? PTRACE_LISTEN : PTRACE_CONT))
+		thread->state = THREAD_SEIZED;
+}
+
+int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
+		 struct uspl_err *err)
+{
+	int rc;
+
+	if (thread->state != THREAD_STOPPED || thread->signal || thread->group_stopped ||
+	    !regs_will_restart(&thread->regs) ||
+	    ptrace(PTRACE_SETOPTIONS, thread->tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0 ||
+	    !go_on(proc, thread, PTRACE_SYSCALL))
+		return 0;
+	thread->state = THREAD_ASKED;
+	rc = thread_wait(proc, thread, deadline, err);
+	/* Before the call. If it isn't that, it may be anywhere. */
+	if (!rc && thread->state == THREAD_STOPPED && thread->at_call &&
+	    go_on(proc, thread, PTRACE_SYSCALL))
+		thread->state = THREAD_CAUGHT;
+	return rc;
+}
+
+void thread_poll(struct thread *thread)
+{
+	int status;
+
+	if ((thread->state == THREAD_SEIZED || thread->state == THREAD_CAUGHT) &&
+	    waitpid(thread->tid, &status, __WALL | WNOHANG) == thread->tid)
+		note_stop(thread, status);
 }

@@ -9,7 +9,8 @@
  *     FREE      runs            thread_release                    thread_seize
  *     SEIZED    runs            thread_seize                      thread_interrupt
  *     ASKED     runs, will stop thread_interrupt                  thread_wait
- *     STOPPED   stands still    thread_wait                       thread_release
+ *     STOPPED   stands still    thread_wait, thread_poll          thread_release, thread_resume
+ *     CAUGHT    is in a call    thread_catch                      thread_poll
  *     GONE      has exited      any of them
  */
 #ifndef USPL_PROC_THREAD_H
@@ -21,7 +22,14 @@
 #include "base/clock.h"
 #include "proc/task.h"
 
-enum thread_state { THREAD_FREE, THREAD_SEIZED, THREAD_ASKED, THREAD_STOPPED, THREAD_GONE };
+enum thread_state {
+	THREAD_FREE,
+	THREAD_SEIZED,
+	THREAD_ASKED,
+	THREAD_STOPPED,
+	THREAD_CAUGHT,
+	THREAD_GONE
+};
 
 /* How long a thread that was asked to stop may take, unless somebody has said otherwise. */
 #define STOP_LIMIT_NS 1000000000ll
@@ -33,6 +41,7 @@ struct thread {
 	int signal;
 	/* STOPPED while the whole process is (SIGSTOP); it stays so after the release. */
 	bool group_stopped;
+	bool at_call; /* STOPPED before or behind a system call, which thread_catch asks for */
 	bool regs_valid;
 	struct arch_regs regs;     /* of a STOPPED thread, after thread_read_regs */
 	struct timeouts *timeouts; /* what is known of its call's time-out (timeout.h), or NULL */
@@ -86,5 +95,17 @@ int thread_read_regs(const struct proc *proc, struct thread *thread,
 taddr thread_rseq(const struct thread *thread);
 /* Lets a thread go on by itself and detaches. */
 void thread_release(const struct proc *proc, struct thread *thread);
+/* Lets it go on, and stays attached: SEIZED. */
+void thread_resume(const struct proc *proc, struct thread *thread);
+/*
+ * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop has interrupted:
+ * CAUGHT. From then on it does nothing but that call, and stops before it comes back from it, or before it
+ * takes a signal. It stays STOPPED if something comes in between, a signal for example, or if it was in no such
+ * call. Fails as thread_wait, and is ASKED then.
+ */
+int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
+		 struct uspl_err *err) uspl_must_check;
+/* A SEIZED or CAUGHT thread that has stopped by itself becomes STOPPED, and one that has died GONE. */
+void thread_poll(struct thread *thread);
 
 #endif
