@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // still.c - sites that are exchanged in stops, as many at a time as nobody has to wait long for
 /*
- * Those that sleep are stopped, too: one of them might wake in that moment. They are stopped and looked at first, and let go last, so that
- * those that run stand still for the writing alone.
+ * Those that run are stopped for each portion, and look at nothing but their own place. Those that sleep are looked at once, before the first
+ * portion, and can't come back to the program's code unseen (lull.h): so they sleep on, and are nobody's concern.
  *
  * We write from outside, and not an agent within: were we killed, the kernel would finish the page, and only then let the threads go. An
  * agent would go on by itself, among threads that run again.
@@ -12,189 +12,205 @@
 
 #include "base/cancel.h"
 #include "base/log.h"
-#include "proc/stop.h"
+#include "proc/lull.h"
 #include "tracing/internal.h"
 
 /* Where many want the same processor a thread may stay where it is for a while. */
 #define TRY_NS 30000000000ll
 #define PAUSE_NS 2000000
+/* So often a portion is tried, with that between, before our signals are heard again. */
+#define TRIES 20
+/* And after so long they are in any case, though sleepers are woken once more then. */
+#define LULL_NS 1000000000ll
 /* Pages that are written in one stop: a bit more than 1 us each. */
 #define PAGES_MAX 40
 
-/* Sites that are exchanged in one stop. */
-struct portion {
+struct run {
 	const struct batch_input *in;
-	struct site_plan plan;
-	struct safety bytes; /* that no thread may stand in */
+	const site_vec *sites; /* by address */
+	size_t done;           /* so many of them are exchanged, */
+	size_t n;              /* and so many more are planned for the next stop */
+	struct site_plan plan; /* of these */
+	struct safety bytes;   /* of all sites: that no thread may stand in */
 	struct safety_finding finding;
 	double stop_us;
-	bool stuck; /* a thread could not even be let go again */
 };
 
-static void portion_release(struct portion *portion)
+static void drop_plan(struct run *run)
 {
-	site_plan_release(&portion->plan);
-	safety_release(&portion->bytes);
+	site_plan_release(&run->plan);
+	run->plan = (struct site_plan){ .proc = run->in->proc };
+	run->n = 0;
 }
 
-static int portion_add(struct portion *portion, const struct site *site, struct uspl_err *err)
+static int add_bytes(struct run *run, struct uspl_err *err)
 {
-	int rc = site_plan_add(&portion->plan, site, err);
-
-	if (!rc && site->guard > 1)
-		rc = safety_add(&portion->bytes, site->name, site->addr + 1, site->guard - 1u,
-				false, err);
-	return rc;
-}
-
-/* Takes as many sites from `first` on as one stop may have; *ret_n: how many. */
-static int portion_take(struct portion *portion, const site_vec *sites, size_t first, size_t *ret_n,
-			struct uspl_err *err)
-{
-	taddr page = UINT64_MAX;
-	size_t i = first, pages = 0;
+	const struct site *site;
 	int rc = 0;
 
-	for (; !rc && i < sites->n; i++) {
-		const struct site *site = &sites->items[i];
-
-		pages += site->addr / PAGE != page;
-		page = site->addr / PAGE;
-		if (pages > PAGES_MAX)
-			break;
-		rc = portion_add(portion, site, err);
-	}
-	safety_seal(&portion->bytes);
-	if (!rc)
-		rc = site_plan_check(&portion->plan, err);
-	if (!rc)
-		rc = site_plan_prepare(&portion->plan, err);
-	if (!rc)
-		*ret_n = i - first;
+	vec_for_each (run->sites, site)
+		if (!rc && site->guard > 1)
+			rc = safety_add(&run->bytes, site->name, site->addr + 1, site->guard - 1u,
+					false, err);
+	safety_seal(&run->bytes);
 	return rc;
 }
 
-/* Which of a stop's threads have been looked at, by their places. */
-typedef VEC(bool) seen_vec;
+/* As many sites as one stop may have. */
+static int add_sites(struct run *run, struct uspl_err *err)
+{
+	const struct site *sites = run->sites->items;
+	taddr page = UINT64_MAX;
+	size_t i = run->done, pages = 0;
+	int rc = 0;
 
-/* Looks at those that stand still and haven't been looked at yet: *ret_clear is false if one is in the way. */
-static int look(struct portion *portion, const struct stop *stop, seen_vec *seen, bool *ret_clear,
-		struct uspl_err *err)
+	for (; !rc && i < run->sites->n; i++) {
+		pages += sites[i].addr / PAGE != page;
+		page = sites[i].addr / PAGE;
+		if (pages > PAGES_MAX)
+			break;
+		rc = site_plan_add(&run->plan, &sites[i], err);
+	}
+	run->n = i - run->done;
+	return rc;
+}
+
+/* Who comes out of its call meanwhile shouldn't wait for all of it. lull may be NULL. */
+static int make_plan(struct run *run, struct lull *lull, struct uspl_err *err)
+{
+	int rc = add_sites(run, err);
+
+	if (lull)
+		lull_serve(lull);
+	if (!rc)
+		rc = site_plan_check(&run->plan, err);
+	if (lull)
+		lull_serve(lull);
+	if (!rc)
+		rc = site_plan_prepare(&run->plan, err);
+	if (rc)
+		drop_plan(run);
+	return rc;
+}
+
+static bool may_stay(void *ctx, const struct thread *thread)
+{
+	struct run *run = ctx;
+
+	return !run->bytes.ranges.n || safety_check(&run->bytes, thread, &run->finding);
+}
+
+static bool is_clear(struct run *run, const struct lull *lull)
 {
 	const struct thread *thread;
 
-	*ret_clear = true;
-	if (!portion->bytes.ranges.n)
-		return 0;
-	while (seen->n < stop->threads.n)
-		if (!vec_push(seen))
-			return uspl_fail_nomem(err);
-	vec_for_each (&stop->threads, thread) {
-		bool *it = &seen->items[thread - stop->threads.items];
-
-		if (*it || thread->state != THREAD_STOPPED)
-			continue;
-		if (!safety_check(&portion->bytes, thread, &portion->finding)) {
-			*ret_clear = false;
-			break;
-		}
-		*it = true;
-	}
-	return 0;
+	vec_for_each (&lull->stop.threads, thread)
+		if (thread->state == THREAD_STOPPED && !may_stay(run, thread))
+			return false;
+	return true;
 }
 
-/* Between stop_prepare and stop_leave. */
-static int write_stopped(struct portion *portion, struct stop *stop, bool *ret_done,
-			 struct uspl_err *err)
+static int write_stopped(struct run *run, struct lull *lull, bool *ret_clear, struct uspl_err *err)
 {
-	int64_t deadline = clock_now_ns() + STOP_LIMIT_NS;
-	seen_vec seen = { 0 };
-	bool clear = false;
-	int rc = stop_sleepers(stop, deadline, err);
+	int rc = lull_enter(lull, clock_now_ns() + STOP_LIMIT_NS, err);
 
-	if (!rc)
-		rc = look(portion, stop, &seen, &clear, err);
-	if (!rc && clear)
-		rc = stop_enter(stop, deadline, err);
-	if (!rc && clear)
-		rc = look(portion, stop, &seen, &clear, err);
-	if (!rc && clear)
-		rc = site_plan_write(&portion->plan, err);
-	vec_release(&seen);
-	if (!rc)
-		*ret_done = clear;
+	*ret_clear = !rc && is_clear(run, lull);
+	if (*ret_clear)
+		rc = site_plan_write(&run->plan, err);
+	lull_leave(lull);
 	return rc;
 }
 
-static int attempt(struct portion *portion, bool *ret_done, struct uspl_err *err)
+static int attempt(struct run *run, struct lull *lull, bool *ret_clear, struct uspl_err *err)
 {
-	struct stop stop;
-	double stop_us;
-	int rc = stop_prepare(&stop, portion->in->proc, err);
+	int rc = write_stopped(run, lull, ret_clear, err);
+	double stop_us = (double)(lull->left_ns - lull->entered_ns) / 1000;
 
-	if (rc)
+	if (stop_us > run->stop_us)
+		run->stop_us = stop_us;
+	log_info("stop", "%zu sites, %zu threads: %.0f us", run->n, lull->stop.threads.n, stop_us);
+	if (rc || !*ret_clear)
 		return rc;
-	rc = write_stopped(portion, &stop, ret_done, err);
-	stop_leave(&stop);
-	portion->stuck = stop.stuck;
-	if (!rc && *ret_done)
-		rc = site_plan_confirm(&portion->plan, err);
-	stop_us = stop.halted_ns ? (double)(stop.left_ns - stop.halted_ns) / 1000 : 0;
-	if (stop_us > portion->stop_us)
-		portion->stop_us = stop_us;
-	log_info("stop", "%zu sites, %zu threads: %.0f us", portion->plan.sites.n, stop.n_threads,
-		 stop_us);
+	rc = site_plan_confirm(&run->plan, err);
+	if (!rc)
+		run->done += run->n;
+	drop_plan(run);
 	return rc;
 }
 
-static int fail_busy(const struct portion *portion, struct uspl_err *err)
+/* What is left, or as far as it goes. The next stop is planned while everybody runs, which gives them time to. */
+static int exchange_rest(struct lull *lull, void *ctx, struct uspl_err *err)
 {
-	const struct safety_finding *finding = &portion->finding;
+	struct run *run = ctx;
+	int64_t until = clock_now_ns() + LULL_NS;
+	int rc = lull_catch(lull, may_stay, run, clock_now_ns() + STOP_LIMIT_NS, err);
+
+	for (int tries = 0; !rc && tries < TRIES && clock_now_ns() < until;) {
+		bool clear;
+
+		rc = attempt(run, lull, &clear, err);
+		if (rc || run->done == run->sites->n)
+			break;
+		tries = clear ? 0 : tries + 1;
+		if (clear)
+			rc = make_plan(run, lull, err);
+		else
+			lull_rest(lull, PAUSE_NS);
+	}
+	return rc;
+}
+
+static int fail_busy(const struct run *run, struct uspl_err *err)
+{
+	const struct safety_finding *finding = &run->finding;
 
 	return uspl_fail(err, USPL_E_BUSY,
 			 "thread %d of pid %d stays within the first bytes of a function of '%s'",
-			 finding->tid, portion->in->proc->pid,
-			 finding->function ? finding->function : portion->plan.sites.items->name);
+			 finding->tid, run->in->proc->pid,
+			 finding->function ? finding->function : run->sites->items[run->done].name);
 }
 
-static int portion_exchange(struct portion *portion, struct uspl_err *err)
+static int exchange_all(struct run *run, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + TRY_NS;
 
-	for (;;) {
-		bool done = false, late = clock_now_ns() >= deadline;
-		int rc = attempt(portion, &done, err);
+	while (run->done < run->sites->n) {
+		size_t from = run->done;
+		bool late = clock_now_ns() >= deadline;
+		int rc = run->n ? 0 : make_plan(run, NULL, err);
 
+		if (!rc)
+			rc = lull_run(run->in->proc, exchange_rest, run, err);
 		/* On a busy machine a thread that wants to run isn't stopped before its turn comes. */
-		if (done || (rc && (late || portion->stuck || rc != -USPL_E_UNSTOPPABLE)))
+		if (run->done == run->sites->n || (rc && (late || rc != -USPL_E_UNSTOPPABLE)))
 			return rc;
 		rc = cancel_check(err);
 		if (rc)
 			return rc;
-		if (late)
-			return fail_busy(portion, err);
+		if (run->done > from)
+			deadline = clock_now_ns() + TRY_NS;
+		else if (late)
+			return fail_busy(run, err);
 		nanosleep(&pause, NULL);
 	}
+	return 0;
 }
 
 int still_exchange(const struct batch_input *in, const site_vec *sites, struct batch_result *result,
 		   struct uspl_err *err)
 {
-	int rc = 0;
+	struct run run = { .in = in,
+			   .sites = sites,
+			   .plan.proc = in->proc,
+			   .bytes = { .proc = in->proc, .unwinder = in->unwinder } };
+	int rc = add_bytes(&run, err);
 
-	for (size_t at = 0, n = 0; !rc && at < sites->n; at += n) {
-		struct portion portion = { .in = in,
-					   .plan.proc = in->proc,
-					   .bytes = { .proc = in->proc,
-						      .unwinder = in->unwinder } };
-
-		rc = portion_take(&portion, sites, at, &n, err);
-		if (!rc)
-			rc = portion_exchange(&portion, err);
-		if (portion.stop_us > result->stop_us)
-			result->stop_us = portion.stop_us;
-		portion_release(&portion);
-	}
+	if (!rc)
+		rc = exchange_all(&run, err);
+	if (run.stop_us > result->stop_us)
+		result->stop_us = run.stop_us;
+	drop_plan(&run);
+	safety_release(&run.bytes);
 	return rc;
 }
