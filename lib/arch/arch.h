@@ -61,6 +61,11 @@ struct insn {
 	enum insn_flow flow;
 	uint16_t op; /* the same for the same operation: a short and a near `je` have one op */
 	bool is_nop; /* does nothing: nop in all its lengths, xchg %ax,%ax; endbr64 is no nop */
+	/*
+	 * Asks the kernel: a thread that waits there is behind it, and goes back to its beginning when a stop or a signal
+	 * has interrupted the call.
+	 */
+	bool is_syscall;
 	int64_t rel; /* for a constant target: its distance from the instruction's end */
 	uint8_t rel_off, rel_size; /* where in the instruction that distance lies; size 0 if none */
 	uint8_t disp_off, disp_size; /* the displacement of a memory operand; size 0 if none */

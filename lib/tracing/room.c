@@ -239,6 +239,9 @@ static const char *extend(const struct nearby *near, const uint8_t *code, size_t
 	    (!is_nop &&
 	     insn_move(room->start + n, code + n, have - n, room->start, moved, &len, NULL) < 0))
 		return "an instruction beside it can't be moved";
+	/* Who waits there comes back to its beginning. */
+	if (insn.is_syscall)
+		return "a system call is beside it";
 	if (*ended && !insn.is_nop)
 		return "the code ends behind it";
 	if (n && near->led[room->start + n - near->from])

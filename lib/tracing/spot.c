@@ -147,6 +147,9 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want, struc
 			return "it is too short";
 		if (!arch_native()->insn_decode(code + n, len - n, &insn))
 			return "its first instructions can't be decoded";
+		/* Who waits there is behind it, and may come back to where the jump would be by then. */
+		if (insn.is_syscall)
+			return "a system call is among its first bytes";
 		n += insn.len;
 		n_insns++;
 		if (n < want && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))

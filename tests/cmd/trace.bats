@@ -262,6 +262,16 @@ stripped_run() {
 	expect_trace_stops
 }
 
+@test "a thread waits in a system call among a function's first bytes: the function isn't traced" {
+	start trace -O2
+	expect_answer rest 1
+	trace list
+	expect_output 'none +target +0x[0-9a-f]+ +ask_kernel: a system call is among its first bytes'
+	trace start
+	expect_answer 'work 10' 70
+	expect_trace_stops
+}
+
 @test "longjmp out of traced calls" {
 	start trace -O2
 	trace start

@@ -28,6 +28,10 @@ static const struct sample samples[] = {
 	/* 2: dec; jnz 2 */
 	{ "a loop into the third byte", { 0x89, 0xf8, 0xff, 0xc8, 0x75, 0xfc, 0xc3 }, 7, SPOT_NONE, 0, "a branch leads into its first bytes" },
 	{ "a loop to the entry", { 0xff, 0xcf, 0x90, 0x90, 0x75, 0xfa, 0xc3 }, 7, SPOT_MOVED, 6, NULL },
+	/* mov, syscall, ret: who waits there comes back to the fourth byte */
+	{ "a system call in the fourth byte", { 0x48, 0x89, 0xf8, 0x0f, 0x05, 0xc3 }, 6, SPOT_NONE, 0, "a system call is among its first bytes" },
+	{ "a system call first", { 0x0f, 0x05, 0x48, 0x89, 0xc7, 0xc3 }, 6, SPOT_NONE, 0, "a system call is among its first bytes" },
+	{ "a system call behind the fifth byte", { 0xb8, 0x22, 0, 0, 0, 0x0f, 0x05, 0xc3 }, 8, SPOT_MOVED, 5, NULL },
 	{ "no instructions", { 0x55, 0x06, 0x06, 0x06, 0x06, 0x06 }, 6, SPOT_NONE, 0, "its first instructions can't be decoded" },
 };
 /* clang-format on */

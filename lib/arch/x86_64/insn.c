@@ -42,6 +42,12 @@ static bool is_nop(const ZydisDecodedInstruction *zydis, const uint8_t *code)
 	return zydis->mnemonic == ZYDIS_MNEMONIC_NOP;
 }
 
+static bool is_syscall(const ZydisDecodedInstruction *zydis)
+{
+	return zydis->mnemonic == ZYDIS_MNEMONIC_SYSCALL ||
+	       zydis->mnemonic == ZYDIS_MNEMONIC_SYSENTER || zydis->mnemonic == ZYDIS_MNEMONIC_INT;
+}
+
 static void find_fields(const ZydisDecodedInstruction *zydis, struct insn *insn)
 {
 	/*
@@ -79,6 +85,7 @@ bool x86_64_insn_decode(const uint8_t *code, size_t len, struct insn *ret)
 	insn.flow = flow_of(&zydis);
 	insn.op = (uint16_t)zydis.mnemonic;
 	insn.is_nop = is_nop(&zydis, code);
+	insn.is_syscall = is_syscall(&zydis);
 	find_fields(&zydis, &insn);
 	*ret = insn;
 	return true;

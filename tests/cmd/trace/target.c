@@ -5,11 +5,13 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -269,6 +271,42 @@ __asm__(".pushsection .text\n.globl through\n.type through, @function\n"
 	"through: push %rbx\n call *%rdi\n pop %rbx\n ret\n .size through, . - through\n"
 	".balign 16\n.popsection\n");
 
+/* Makes a system call in its fourth byte: who waits there goes back to that byte when the call is interrupted. */
+long ask_kernel(long number);
+__asm__(".pushsection .text\n.globl ask_kernel\n.type ask_kernel, @function\n"
+	"ask_kernel: mov %rdi, %rax\n syscall\n ret\n .size ask_kernel, . - ask_kernel\n"
+	".balign 16\n.popsection\n");
+
+static void *rest(void *tid)
+{
+	*(volatile pid_t *)tid = gettid();
+	for (;;)
+		ask_kernel(SYS_pause);
+	return NULL;
+}
+
+/* A thread that waits there; 1 when it does. */
+static long begin_rest(void)
+{
+	static volatile pid_t tid;
+	pthread_t thread;
+	char path[64], where[16] = "";
+
+	if (pthread_create(&thread, NULL, rest, (void *)(uintptr_t)&tid) != 0)
+		return 0;
+	while (atoi(where) != SYS_pause) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)tid);
+		file = fopen(path, "r");
+		if (file && !fgets(where, sizeof(where), file))
+			where[0] = '\0';
+		if (file)
+			fclose(file);
+	}
+	return 1;
+}
+
 static long seven(void)
 {
 	return 7;
@@ -312,6 +350,8 @@ void answer(const char *request, char *reply, size_t size)
 		n = ask_child(n);
 	else if (!strncmp(request, "through", 7))
 		n = through(seven);
+	else if (!strncmp(request, "rest", 4))
+		n = begin_rest();
 	else if (!strncmp(request, "jump ", 5))
 		n = jump_out(n);
 	else if (!strncmp(request, "coroutine", 9))
