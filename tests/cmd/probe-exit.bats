@@ -160,6 +160,31 @@ expect_clean() {
 	expect_clean
 }
 
+@test "switched off while a user's program is at work: it is waited for" {
+	start probe-exit -O2
+	local off
+	tool uspl-trace probe --at=held --session=a "$TARGET" "$BATS_TEST_DIRNAME/probe/held.c"
+	expect_status 0
+	ask hold
+	"$USPL_BIN/uspl-trace" mark "$TARGET" off --session=a > "$BATS_TEST_TMPDIR/off" 2>&1 3>&- &
+	off=$!
+	# Nobody enters any more, and the thread is inside: until it leaves, nobody says that all is gone.
+	until_true 60 code_is_back
+	kill -0 "$off" 2> /dev/null || grep -q '1 thread still inside' "$BATS_TEST_TMPDIR/off" || fail "it wasn't waited for"
+	ask release
+	wait "$off" || fail 'off fails'
+	# A machine with much else to do may have let it give up before.
+	! grep -q 'still inside' "$BATS_TEST_TMPDIR/off" || off a
+	tool uspl-trace mark "$TARGET" off --session=a
+	expect_status 1
+	expect_clean
+}
+
+# code_is_back - nothing leads to a probe
+code_is_back() {
+	[ "$(text_sum)" = "$SUM" ]
+}
+
 @test "threads that end, small stacks, other stacks, signals" {
 	start trace-calls -O2
 	expect_answer 'cancel 1' 1 # its first time loads a library

@@ -6,13 +6,19 @@
 #include <cstring>
 #include <stdexcept>
 
+#include <pthread.h>
+#include <sched.h>
+
 extern "C" {
 #include "serve.h"
 
-long leaf(long x), middle(long x), outer(long x), leaver(long x), catcher(long x), waiter(long x);
+long leaf(long x), middle(long x), outer(long x), leaver(long x), catcher(long x), waiter(long x),
+	held(volatile int *words);
 }
 
 static std::jmp_buf back;
+static volatile int words[2];
+static pthread_t holder;
 
 /* The odd ones throw. */
 extern "C" KEPT long leaf(long x)
@@ -61,6 +67,19 @@ extern "C" KEPT long waiter(long x)
 	return x + 1;
 }
 
+/* A user's program may stay at its entry until the first word is set, and set the second one itself. */
+extern "C" KEPT long held(volatile int *which)
+{
+	asm volatile("" ::: "memory");
+	return 7l * which[0] + which[1];
+}
+
+static void *hold(void *)
+{
+	held(words);
+	return nullptr;
+}
+
 static long leave(long n)
 {
 	volatile long left = 0;
@@ -85,5 +104,13 @@ extern "C" void answer(const char *request, char *reply, size_t size)
 		sum = leave(n);
 	else if (!std::strncmp(request, "wait ", 5))
 		sum = waiter(n);
+	else if (!std::strncmp(request, "hold", 4)) {
+		pthread_create(&holder, nullptr, hold, nullptr);
+		while (!words[1])
+			sched_yield();
+	} else if (!std::strncmp(request, "release", 7)) {
+		words[0] = 1;
+		pthread_join(holder, nullptr);
+	}
 	std::snprintf(reply, size, "%ld", sum);
 }
