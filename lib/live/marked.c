@@ -194,6 +194,19 @@ const struct uspl_probe *marks_last(const struct proc *proc, const struct marks 
 	return last;
 }
 
+taddr marks_innermost(const struct proc *proc, const struct marks *marks, taddr site,
+		      uint8_t ret_none[USPL_TRACE_SITE_BYTES])
+{
+	const struct uspl_probe *last = marks_last(proc, marks, site);
+
+	if (last) {
+		(void)arch_native()->jump_encode(last->link, last->end, ret_none);
+		return last->link;
+	}
+	(void)arch_native()->nop_encode(ret_none, USPL_TRACE_SITE_BYTES);
+	return marks_head(proc, marks, site);
+}
+
 /* Follows the chain from a site on, and notes whom it meets. */
 static void walk(const struct proc *proc, struct marks *marks, taddr site)
 {
@@ -250,15 +263,23 @@ bool marks_cover(const struct marks *marks, taddr entry, uint64_t len)
 			    overlaps(region->probes.items[i].site, entry, len))
 				return true;
 		vec_for_each (&region->switches, item)
-			if (overlaps(item->site, entry, len))
+			if (item->site != entry && overlaps(item->site, entry, len))
 				return true;
 	}
 	return false;
 }
 
+static bool is_switched(const struct proc *proc, const struct marks *marks,
+			const struct uspl_mark_switch *item)
+{
+	uint8_t none[USPL_TRACE_SITE_BYTES];
+
+	return mark_target(proc, marks_innermost(proc, marks, item->site, none)) == item->on;
+}
+
 /* But for the probes that begin at `but`. */
-static bool jumps_in(const struct proc *proc, const struct mark_region *region, taddr addr,
-		     uint64_t len, taddr but)
+static bool jumps_in(const struct proc *proc, const struct marks *marks,
+		     const struct mark_region *region, taddr addr, uint64_t len, taddr but)
 {
 	const struct uspl_mark_switch *item;
 
@@ -267,7 +288,7 @@ static bool jumps_in(const struct proc *proc, const struct mark_region *region, 
 		    overlaps(region->probes.items[i].site, addr, len))
 			return true;
 	vec_for_each (&region->switches, item)
-		if (overlaps(item->site, addr, len) && mark_target(proc, item->site) == item->on)
+		if (overlaps(item->site, addr, len) && is_switched(proc, marks, item))
 			return true;
 	return false;
 }
@@ -277,7 +298,7 @@ bool marks_jump_in(const struct proc *proc, const struct marks *marks, taddr add
 	const struct mark_region *region;
 
 	vec_for_each (&marks->regions, region)
-		if (jumps_in(proc, region, addr, len, 0))
+		if (jumps_in(proc, marks, region, addr, len, 0))
 			return true;
 	return false;
 }
@@ -289,7 +310,7 @@ int marks_refuse_at(const struct proc *proc, const struct marks *marks, const ch
 	taddr but = len < USPL_TRACE_SITE_BYTES ? 0 : entry;
 
 	vec_for_each (&marks->regions, region) {
-		if (!jumps_in(proc, region, entry, len, but))
+		if (!jumps_in(proc, marks, region, entry, len, but))
 			continue;
 		uspl_fail(err, USPL_E_CONFLICT, "'%s' begins with a marker that is on", function);
 		uspl_hint(err, "'uspl-trace mark %d off%s%s' ends its session", proc->pid,

@@ -42,7 +42,7 @@ void marks_lay_under(const struct proc *proc, const struct marks *marks, struct 
 /*
  * True if a probe is on, or a switch leads to one, within the len bytes at the beginning of a function
  * that are moved for the tracer: they hold its jump. Not those that begin with the function; their
- * jump can be where the tracer's leads.
+ * jump can be where the tracer's leads (marks_innermost).
  */
 bool marks_cover(const struct marks *marks, taddr entry, uint64_t len);
 /* True if a jump of a marker that is on is in those bytes. */
@@ -88,6 +88,13 @@ const struct uspl_probe *marks_step(const struct proc *proc, const struct marks 
 				    taddr *at, const struct mark_region **ret_region);
 /* The last probe of a site's chain, NULL if there is none. */
 const struct uspl_probe *marks_last(const struct proc *proc, const struct marks *marks, taddr site);
+/*
+ * Where the innermost jump of a site is: the last probe's link, the slot of a traced function's body, or the
+ * site itself; there a marker's switch has its jump with which the function begins. ret_none: what is there
+ * without it, if the site is a NOP.
+ */
+taddr marks_innermost(const struct proc *proc, const struct marks *marks, taddr site,
+		      uint8_t ret_none[USPL_TRACE_SITE_BYTES]);
 /* Finds out which probes are on. */
 void marks_walk(const struct proc *proc, struct marks *marks);
 

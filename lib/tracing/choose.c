@@ -34,7 +34,7 @@ static int note_jump(const struct proc *proc, taddr entry, spot_vec *spots, stru
 	return 0;
 }
 
-/* Of updates, and of probes, whose jumps stand before theirs. */
+/* Of updates, of probes, whose jumps stand before theirs, and of markers with which functions begin. */
 static int note_jumps(const struct proc *proc, const region_vec *updates, const struct marks *marks,
 		      spot_vec *spots, struct uspl_err *err)
 {
@@ -42,16 +42,21 @@ static int note_jumps(const struct proc *proc, const region_vec *updates, const 
 	const struct region_site *site;
 	const struct mark_region *marked;
 	const struct uspl_probe *probe;
+	const struct uspl_mark_switch *item;
 	int rc = 0;
 
 	vec_for_each (updates, region)
 		vec_for_each (&region->sites, site)
 			if (!rc && region_is_live(region))
 				rc = note_jump(proc, region_site_entry(site), spots, err);
-	vec_for_each (&marks->regions, marked)
+	vec_for_each (&marks->regions, marked) {
 		vec_for_each (&marked->probes, probe)
 			if (!rc && marked->on.items[probe - marked->probes.items])
 				rc = note_jump(proc, probe->site, spots, err);
+		vec_for_each (&marked->switches, item)
+			if (!rc)
+				rc = note_jump(proc, item->site, spots, err);
+	}
 	return rc;
 }
 

@@ -107,21 +107,42 @@ static bool is_used(const struct work *work, const char *name)
 	return false;
 }
 
-static int lead_back(struct work *work, const struct uspl_mark_switch *item, struct uspl_err *err)
+/* A probe that goes would hand over where its link leads: what leads there now is to do without. */
+static bool lead_past_switch(struct work *work, const struct uspl_mark_switch *item)
 {
-	uint8_t now[USPL_TRACE_SITE_BYTES];
 	struct mark_change *change;
 
-	if (mark_target(work->proc, item->site) != item->on)
+	vec_for_each (&work->changes, change) {
+		taddr end = end_of(work, change->addr);
+
+		if (arch_native()->jump_target(change->addr, change->to, sizeof(change->to)) !=
+		    item->on)
+			continue;
+		if (end)
+			work_jump(change->addr, end, change->to);
+		else
+			(void)arch_native()->nop_encode(change->to, sizeof(change->to));
+		return true;
+	}
+	return false;
+}
+
+static int lead_back(struct work *work, const struct uspl_mark_switch *item, struct uspl_err *err)
+{
+	uint8_t now[USPL_TRACE_SITE_BYTES], none[USPL_TRACE_SITE_BYTES];
+	taddr addr = marks_innermost(work->proc, &work->marks, item->site, none);
+	struct mark_change *change;
+
+	if (mark_target(work->proc, addr) != item->on || lead_past_switch(work, item))
 		return 0;
 	for (size_t i = 0; i < work->changes.n; i++)
-		if (work->changes.items[i].addr == item->site)
+		if (work->changes.items[i].addr == addr)
 			return 0;
-	work_jump(item->site, item->on, now);
-	change = work_add_change(work, item->site, now);
+	work_jump(addr, item->on, now);
+	change = work_add_change(work, addr, now);
 	if (!change)
 		return uspl_fail_nomem(err);
-	(void)arch_native()->nop_encode(change->to, sizeof(change->to));
+	memcpy(change->to, none, sizeof(none));
 	return 0;
 }
 

@@ -106,19 +106,35 @@ static bool has_probe(const struct work *work, taddr site)
 	return false;
 }
 
-/* True if the program's own bytes are at the switch, or it is on. */
-static bool is_free_switch(const struct work *work, taddr addr, taddr on)
+/*
+ * True if nobody is at the switch, or it is on. A function may begin with it, and be traced, or have probes: then it
+ * is behind these.
+ */
+static bool is_free_switch(const struct work *work, taddr site, taddr on)
 {
-	uint8_t now[USPL_TRACE_SITE_BYTES], nop[USPL_TRACE_SITE_BYTES];
+	uint8_t now[USPL_TRACE_SITE_BYTES], none[USPL_TRACE_SITE_BYTES];
+	taddr addr = marks_innermost(work->proc, &work->marks, site, none);
 
-	(void)arch_native()->nop_encode(nop, sizeof(nop));
 	return proc_read_some(work->proc, addr, now, sizeof(now)) == sizeof(now) &&
-	       (!memcmp(now, nop, sizeof(now)) || mark_target(work->proc, addr) == on);
+	       (!memcmp(now, none, sizeof(now)) || mark_target(work->proc, addr) == on);
+}
+
+/* True if a marker with which the function begins is switched on by a jump to `to`. */
+static bool is_switch(const struct work *work, taddr site, taddr to)
+{
+	const struct mark_region *region;
+	const struct uspl_mark_switch *item;
+
+	vec_for_each (&work->marks.regions, region)
+		vec_for_each (&region->switches, item)
+			if (item->site == site && item->on == to)
+				return true;
+	return false;
 }
 
 /*
  * True if what is at the site's place is known: nothing of anybody, a probe's jump, or that of an
- * update of the function that begins there.
+ * update of the function that begins there, or of a marker's switch with which it does.
  */
 static bool is_free(const struct work *work, const struct marker *marker)
 {
@@ -131,7 +147,8 @@ static bool is_free(const struct work *work, const struct marker *marker)
 	work_none(marker->site, head, marker->old, none);
 	return !memcmp(now, none, sizeof(now)) ||
 	       marks_step(work->proc, &work->marks, marker->site, &at, &region) ||
-	       (mark_target(work->proc, head) && work_is_updated(work, marker->site));
+	       (mark_target(work->proc, head) && work_is_updated(work, marker->site)) ||
+	       is_switch(work, marker->site, mark_target(work->proc, head));
 }
 
 /* A site that no probe can be put to; the first one's reason is told. */
@@ -201,9 +218,7 @@ static int choose_switches(struct work *work, const struct markers *markers, str
 		if (!has_name(plan, item->name))
 			continue;
 		if (!is_free_switch(work, item->site, item->on)) {
-			leave_out(work, item->name,
-				  "the function that begins with it is traced, or has a "
-				  "probe");
+			leave_out(work, item->name, "the function that begins with it is patched");
 			continue;
 		}
 		place = vec_push(&plan->switches);
@@ -216,7 +231,7 @@ static int choose_switches(struct work *work, const struct markers *markers, str
 
 /*
  * What a new probe that takes the place of `now` at `head` leads on to: the first probe that there is, an
- * update's new code, or else its own end.
+ * update's new code, the arguments of a marker with which the function begins, or else its own end.
  */
 static taddr next_of(const struct work *work, const struct uspl_probe *probe, taddr head,
 		     const uint8_t *now, const uint8_t *none)
@@ -231,6 +246,8 @@ static taddr next_of(const struct work *work, const struct uspl_probe *probe, ta
 	first = marks_step(work->proc, &work->marks, probe->site, &at, &region);
 	if (first)
 		return first->inner;
+	if (is_switch(work, probe->site, to))
+		return to;
 	/* It may lead to the update's gate still. */
 	if (!work_is_updated(work, probe->site) ||
 	    !arch_native()->jump_encode(probe->site, to, entry))
@@ -272,16 +289,16 @@ static int lead_in(struct work *work, const struct uspl_probe *probe, struct usp
 /* The program's way leads to the arguments. */
 static int lead_on(struct work *work, taddr site, taddr on, struct uspl_err *err)
 {
-	uint8_t nop[USPL_TRACE_SITE_BYTES];
+	uint8_t none[USPL_TRACE_SITE_BYTES];
+	taddr addr = marks_innermost(work->proc, &work->marks, site, none);
 	struct mark_change *change;
 
-	if (mark_target(work->proc, site) == on)
+	if (mark_target(work->proc, addr) == on)
 		return 0;
-	(void)arch_native()->nop_encode(nop, sizeof(nop));
-	change = work_add_change(work, site, nop);
+	change = work_add_change(work, addr, none);
 	if (!change)
 		return uspl_fail_nomem(err);
-	work_jump(site, on, change->to);
+	work_jump(addr, on, change->to);
 	return 0;
 }
 

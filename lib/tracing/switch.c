@@ -102,14 +102,18 @@ static int list_updated(struct run *run, struct uspl_err *err)
 	const struct region_site *site;
 	const struct mark_region *marked;
 	const struct uspl_probe *probe;
+	const struct uspl_mark_switch *item;
 	int rc = marks_read(run->proc, &marks, err);
 
 	vec_for_each (&run->updates, region)
 		vec_for_each (&region->sites, site)
 			rc = rc ? rc : list_entry(run, region_site_entry(site), err);
-	vec_for_each (&marks.regions, marked)
+	vec_for_each (&marks.regions, marked) {
 		vec_for_each (&marked->probes, probe)
 			rc = rc ? rc : list_entry(run, probe->site, err);
+		vec_for_each (&marked->switches, item)
+			rc = rc ? rc : list_entry(run, item->site, err);
+	}
 	if (rc)
 		return rc;
 	if (run->updated.n)

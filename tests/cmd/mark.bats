@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # mark.bats - uspl-trace mark: what markers record is what happened; several sessions come and go in any order
+#
+# shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -165,6 +167,27 @@ counted_run() {
 	expect_clean
 }
 
+@test "three sessions at one marker, each with its own filter, in any order of leaving" {
+	start -O2
+	local -A filters=([small]='i < 3' [large]='i >= 7' [odd]='i & 1') hits=([small]=3 [large]=3 [odd]=5)
+	local order session
+	for order in 'small large odd' 'odd large small' 'large odd small'; do
+		for session in small large odd; do
+			mark on app:step --session="$session" --filter "${filters[$session]}"
+			expect_status 0
+		done
+		for session in $order; do
+			ask 'step 10' # 0 to 9
+			expect_hits app:step "${hits[$session]}" --session="$session"
+			expect_off --session="$session"
+			hits[small]=$((hits[small] + 3)) hits[large]=$((hits[large] + 3)) hits[odd]=$((hits[odd] + 5))
+		done
+		hits=([small]=3 [large]=3 [odd]=5)
+		[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	done
+	expect_clean
+}
+
 @test "several sessions, in any order" {
 	start -O2
 	mark on app:step --session=a
@@ -286,28 +309,6 @@ counted_run() {
 	trace stop
 	ask 'step 1'
 	trace stop
-	expect_clean
-}
-
-@test "a marker at the entry of a function that is traced" {
-	start -O2
-	trace start -m 'libgauge*' -F gauge
-	expect_status 0
-	mark on 'gauge:*'
-	expect_output "left out: 1 sites; marker 'gauge:read': the function that begins with it is traced"
-	expect_answer 'gauge 7' 8
-	expect_off
-	trace stop
-	ask 'gauge 1'
-	trace stop
-	mark on 'gauge:*'
-	expect_status 0
-	trace start -m 'libgauge*' -F gauge
-	expect_status 1
-	expect_message 'no function of pid [0-9]+ is to be traced'
-	expect_answer 'gauge 7' 8
-	expect_hits gauge:read 1
-	expect_off
 	expect_clean
 }
 
@@ -470,8 +471,6 @@ expect_every() {
 	expect_status 0
 	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=gauge --module='libgauge*' --session=gauge
 	expect_status 0
-	mark on 'gauge:*'
-	expect_output "left out: 1 sites; marker 'gauge:read': the function that begins with it is traced"
 	mark on 'app:step'
 	ask 'step 2'
 	ask 'step 3'
@@ -486,6 +485,69 @@ expect_every() {
 	probe "$BATS_TEST_DIRNAME/probe/large.c" --at=nosuch
 	expect_status 1
 	expect_message "there is no function 'nosuch'"
+	expect_clean
+}
+
+# come WHO, leave WHO - of those that stand at the entry of gauge, which begins with its marker: trace, probe, mark
+come() {
+	case $1 in
+	trace) trace start -F gauge --module='libgauge*' ;;
+	probe) probe "$GAUGE_PROBE" --at=gauge --module='libgauge*' --session=probe ;;
+	mark) mark on gauge:read ;;
+	esac
+	expect_status 0 || return
+	[[ $output != *'left out'* ]] || fail "$1 is left out" || return
+	HITS[$1]=0
+}
+
+leave() {
+	case $1 in
+	trace)
+		trace report
+		[ "$(awk '$NF == "gauge" { print $1 }' <<< "$output")" = "${HITS[trace]}" ] || fail 'calls are missing' || return
+		trace stop
+		[[ $output != *'still in calls'* ]] || fail 'somebody is inside'
+		;;
+	probe) expect_hits gauge "${HITS[probe]}" --session=probe && expect_off --session=probe ;;
+	mark) expect_hits gauge:read "${HITS[mark]}" && expect_off ;;
+	esac || return
+	unset "HITS[$1]"
+}
+
+# gauge_once - a call that all who are there see
+gauge_once() {
+	local who
+	expect_answer 'gauge 7' 8
+	for who in "${!HITS[@]}"; do HITS[$who]=$((HITS[$who] + 1)); done
+}
+
+@test "a marker with which a function begins, the tracer and a probe of that function, in any order" {
+	start -O2
+	local order names who
+	declare -gA HITS=()
+	GAUGE_PROBE=$BATS_TEST_TMPDIR/all.o
+	"$TARGET_CC" -O2 -I"$USPL_TESTS/../include" -c -o "$GAUGE_PROBE" "$BATS_TEST_DIRNAME/probe/all.c"
+	for order in 'trace probe mark mark probe trace' 'trace mark probe trace mark probe' 'probe trace mark probe trace mark' \
+		'probe mark trace mark trace probe' 'mark trace probe trace probe mark' 'mark probe trace probe mark trace'; do
+		read -ra names <<< "$order"
+		for who in "${names[@]:0:3}"; do
+			come "$who"
+			gauge_once
+		done
+		for who in "${names[@]:3}"; do
+			leave "$who"
+			gauge_once
+		done
+	done
+	# One session has both, and is ended at once.
+	mark on gauge:read
+	probe "$GAUGE_PROBE" --at=gauge --module='libgauge*' --session=
+	expect_status 0
+	expect_answer 'gauge 7' 8
+	expect_hits gauge:read 1
+	expect_output "gauge: arg1=7 "
+	expect_off
+	expect_answer 'gauge 7' 8
 	expect_clean
 }
 

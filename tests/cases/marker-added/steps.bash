@@ -31,6 +31,13 @@ expect_marked_apply() {
 		grep -q -- -O2 "$WORK/tree/config.mk" || fail 'it does not begin with its marker' || return
 		expect_message "'twice' begins with a marker that is on" || return
 		expect_message "hint: 'uspl-trace mark [0-9]+ off' ends its session" || return
+		# Wherever its jump is.
+		tool uspl-trace start -F twice "$TARGET"
+		expect_status 0 || return
+		apply
+		expect_status 1 || return
+		expect_message "'twice' begins with a marker that is on" || return
+		tool uspl-trace stop "$TARGET"
 		mark off
 		apply
 	fi
