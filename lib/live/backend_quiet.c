@@ -189,6 +189,7 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	rc = inject_agent_new(quiet->t->proc, &quiet->agent, err);
 	if (rc)
 		return rc;
+	quiet_rehearse(quiet);
 	rc = quiet_calm_down(quiet, err);
 	if (!rc && !run->n_findings)
 		rc = stop_and_switch(quiet, err);
@@ -222,6 +223,8 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 		run->quiet->looks = true;
 		rc = quiet_examine(run->quiet, err);
 	}
+	if (!rc)
+		quiet_rehearse(run->quiet);
 	if (!rc)
 		rc = look_at_all(run->quiet, ret_late, err);
 	if (!rc)

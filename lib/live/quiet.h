@@ -5,6 +5,7 @@
  *     backend_quiet.c   the steps of an attempt
  *     quiet_entries.c   entries, records, and the words of those modules that don't decide
  *     quiet_examine.c   who is in the way, asleep or stopped
+ *     quiet_rehearse.c  what is slow the first time, before anybody is stopped
  *     quiet_word.c      the word that decides: held with a lease, and swapped by a thread of the
  *                       target
  */
@@ -58,6 +59,11 @@ int quiet_examine_again(struct quiet *quiet, struct uspl_err *err) uspl_must_che
  * and from those that are to be stopped.
  */
 int quiet_calm_down(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/*
+ * Follows the stacks of those that run as they were a moment ago, without stopping them, as far as
+ * the kernel lets us: the code that is met there is known by the time they stand still.
+ */
+void quiet_rehearse(struct quiet *quiet);
 /*
  * Stops those that run and don't stand still yet, and looks at their stacks; if there is nobody who
  * stands still then, a sleeper, for the swap. deadline: CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if

@@ -45,6 +45,7 @@ static pid_t wait_twice(pid_t tid, int *status)
 static int step(struct host *host, int request, int signal, int64_t deadline, struct uspl_err *err)
 {
 	const struct proc *proc = host->agent->proc;
+	int64_t spin_until;
 	sigset_t child;
 
 	sigemptyset(&child);
@@ -52,10 +53,11 @@ static int step(struct host *host, int request, int signal, int64_t deadline, st
 	if (!host->runs && !trace_twice(request, host->thread.tid, (void *)(long)signal))
 		return uspl_fail_errno(err, "cannot resume thread %d", host->thread.tid);
 	host->runs = true;
+	spin_until = clock_now_ns() + THREAD_SPIN_NS;
 	for (;;) {
 		int status;
 		pid_t got = wait_twice(host->thread.tid, &status);
-		int64_t left = deadline - clock_now_ns();
+		int64_t now = clock_now_ns(), left = deadline - now;
 		struct timespec timeout = { left / 1000000000, left % 1000000000 };
 
 		if (got > 0 && WIFSTOPPED(status)) {
@@ -73,7 +75,7 @@ static int step(struct host *host, int request, int signal, int64_t deadline, st
 			return uspl_fail(err, USPL_E_UNSTOPPABLE,
 					 "thread %d of pid %d did not finish a system call in time",
 					 host->thread.tid, proc->pid);
-		if (got == 0)
+		if (got == 0 && now >= spin_until)
 			sigtimedwait(&child, NULL, &timeout);
 	}
 }

@@ -17,11 +17,6 @@
 
 /* How long the end of a thread that is killed may take. */
 #define LAST_NEWS_NS 1000000000ll
-/*
- * How long to ask again and again for a thread that runs: it stops within that, and to be woken up
- * takes as long.
- */
-#define SPIN_NS 50000ll
 /* What PTRACE_O_TRACESYSGOOD makes of a stop at a system call. */
 #define CALL_STOP (SIGTRAP | 0x80)
 /* After that long without news of a thread: it may wait for others that have died. */
@@ -161,7 +156,7 @@ int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadlin
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err)
 {
-	int64_t spin_until = clock_now_ns() + SPIN_NS;
+	int64_t spin_until = clock_now_ns() + THREAD_SPIN_NS;
 	sigset_t child;
 
 	sigemptyset(&child);

@@ -33,6 +33,11 @@ enum thread_state {
 
 /* How long a thread that was asked to stop may take, unless somebody has said otherwise. */
 #define STOP_LIMIT_NS 1000000000ll
+/*
+ * How long to ask again and again for a thread that runs, before we sleep until we are told: it stops within
+ * that, and to be woken up takes as long as a stop.
+ */
+#define THREAD_SPIN_NS 50000ll
 
 struct thread {
 	pid_t tid;
