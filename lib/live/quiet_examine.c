@@ -6,6 +6,8 @@
 /* So many may run between a look and the next step; how often to look for such a moment. */
 #define RESTLESS_MAX 12
 #define RESTLESS_LOOKS 4
+/* How often to look for a moment at which nobody has run since. */
+#define CALM_LOOKS 10
 
 /*
  * Checks the sleepers that have not been found free yet. One about which there is doubt is counted
@@ -48,15 +50,51 @@ int quiet_examine_again(struct quiet *quiet, struct uspl_err *err)
 	return rc;
 }
 
-/* How many sleepers have run since they were looked at. */
-static size_t count_restless(const struct quiet *quiet)
+/* Of the sleepers, by asleep_find_ran. */
+static size_t count_ran(const struct quiet *quiet)
 {
 	const struct asleep_thread *thread;
 	size_t n = 0;
 
 	vec_for_each (&quiet->asleep.threads, thread)
+		n += thread->class == ASLEEP_SLEEPS && thread->ran;
+	return n;
+}
+
+/* How many sleepers have run since they were looked at. */
+static size_t count_restless(struct quiet *quiet)
+{
+	const struct asleep_thread *thread;
+	size_t n = 0;
+
+	if (asleep_find_ran(&quiet->asleep))
+		return count_ran(quiet);
+	vec_for_each (&quiet->asleep.threads, thread)
 		n += thread->class == ASLEEP_SLEEPS && !asleep_sleeps_on(&quiet->asleep, thread);
 	return n;
+}
+
+/*
+ * Until there is a moment at which no sleeper has run since it was looked at: as a rule that holds
+ * for a little longer. The kernel's data of all threads is in our processor's cache then.
+ */
+static int await_calm(struct quiet *quiet, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (int look = 0; look < CALM_LOOKS && !rc && !quiet->run->n_findings; look++) {
+		bool known = asleep_find_ran(&quiet->asleep);
+
+		if (known && !count_ran(quiet))
+			break;
+		if (known)
+			asleep_look_at_ran(&quiet->asleep);
+		else
+			rc = asleep_look_again(&quiet->asleep, err);
+		if (!rc)
+			check_sleepers(quiet);
+	}
+	return rc;
 }
 
 int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
@@ -64,8 +102,10 @@ int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
 	for (int look = 0; look < RESTLESS_LOOKS; look++) {
 		int rc = quiet_examine_again(quiet, err);
 
-		if (rc || quiet->run->n_findings || count_restless(quiet) <= RESTLESS_MAX)
+		if (rc || quiet->run->n_findings)
 			return rc;
+		if (count_restless(quiet) <= RESTLESS_MAX)
+			return asleep_has_sum(&quiet->asleep) ? await_calm(quiet, err) : 0;
 	}
 	return uspl_fail(err, USPL_E_UNSUPPORTED, "too many threads of pid %d wake up all the time",
 			 quiet->t->proc->pid);
@@ -156,11 +196,24 @@ static bool clear_sleepers(struct quiet *quiet)
 	return all;
 }
 
+/* The same for all who have not run, as long as only few have. */
+static void clear_by_sum(struct quiet *quiet)
+{
+	struct asleep_thread *thread;
+
+	if (!asleep_find_ran(&quiet->asleep))
+		return;
+	vec_for_each (&quiet->asleep.threads, thread)
+		thread->cleared |= thread->class == ASLEEP_SLEEPS && thread->clean && !thread->ran;
+}
+
 int quiet_recount(struct quiet *quiet, int64_t deadline, bool *ret_empty, struct uspl_err *err)
 {
 	bool empty = asleep_unchanged(&quiet->asleep);
 	int rc = 0;
 
+	if (!empty)
+		clear_by_sum(quiet);
 	while (!rc && !empty && !quiet->run->n_findings && clock_now_ns() < deadline) {
 		empty = clear_sleepers(quiet) && asleep_is_complete(&quiet->asleep);
 		if (empty)

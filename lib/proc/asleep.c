@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // asleep.c - where the threads of a process sleep, found out without waking them
-/*
- * The sum of all run counts (taskstats) is one number for a question about all threads: has any
- * sleeper run since the look? Counts only grow. So if
- *
- *     sum = dead + the sleepers' counts as looked at + the cleared threads' counts
- *
- * none of them has grown. `dead` is what threads that are no more have left in the sum. It grows
- * only, and is at least 0, which is all that needs to be known of a process whose threads live on.
- * Otherwise it is found at the look: sum minus the counts of all living threads, read one by one
- * before the sum (at most that much), and after it (at least that much). The lower bound is kept:
- * a `dead` that is too small makes the equation fail, never hold. The figure would be too large if
- * an unlisted thread were in the sum; so no thread may have been born between counting the threads
- * and the sum, which the last process id given out tells (/proc/loadavg).
- *
- * A thread in its exit is in the sum twice for a moment. It is not asleep then, nor can it be stopped,
- * so that asleep_unchanged says no as long as it is there; and when it is gone, the bound holds.
- */
 
 #include "proc/asleep.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/asleep_count.h"
 #include "proc/place.h"
 
 /* A thread that can't be caught asleep in so many readings runs. */
 #define TRIES 3
-/* How often the threads' counts are read to find `dead` exactly. */
-#define ROUNDS 3
-/* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
-#define OTHER_LINKS 2
 
 /* What /proc/PID/task/TID/syscall says now. */
 static enum asleep_class read_place(const struct proc *proc, pid_t tid, struct blocked_place *ret)
@@ -49,9 +28,32 @@ static enum asleep_class read_place(const struct proc *proc, pid_t tid, struct b
 	return ASLEEP_SLEEPS;
 }
 
+/* True if the call it waits in has a time-out: an argument that points to one, or is one. */
+static bool waits_for_time(const struct blocked_place *place)
+{
+	static const struct {
+		long nr;
+		uint8_t arg;
+		bool is_ms; /* an int, negative: without end */
+	} calls[] = {
+		{ SYS_nanosleep, 0, false },  { SYS_clock_nanosleep, 2, false },
+		{ SYS_poll, 2, true },        { SYS_ppoll, 2, false },
+		{ SYS_select, 4, false },     { SYS_pselect6, 4, false },
+		{ SYS_epoll_wait, 3, true },  { SYS_epoll_pwait, 3, true },
+		{ SYS_futex, 3, false },      { SYS_epoll_pwait2, 3, false },
+		{ SYS_semtimedop, 3, false }, { SYS_rt_sigtimedwait, 2, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].nr == place->nr)
+			return calls[i].is_ms ? (int32_t)place->args[calls[i].arg] >= 0
+					      : place->args[calls[i].arg] != 0;
+	return false;
+}
+
 static void look_at(const struct asleep *asleep, struct asleep_thread *thread)
 {
-	thread->clean = false;
+	thread->clean = thread->ran = false;
 	for (int i = 0; i < TRIES; i++) {
 		struct blocked_place place;
 
@@ -60,6 +62,7 @@ static void look_at(const struct asleep *asleep, struct asleep_thread *thread)
 		if (thread->class != ASLEEP_SLEEPS)
 			return;
 		regs_of_blocked(&place, &thread->regs);
+		thread->restless |= waits_for_time(&place);
 		if (thread->runs != RUNCOUNT_NONE &&
 		    runcount_read(&thread->count, asleep->proc) == thread->runs)
 			return;
@@ -172,78 +175,8 @@ static int take_list(struct asleep *asleep, const tid_vec *tids, struct uspl_err
 		runcount_close(&thread->count);
 	vec_release(&asleep->threads);
 	asleep->threads = fresh;
+	asleep->last_id = 0;
 	return 0;
-}
-
-/* The number of threads, without reading the folder. */
-static size_t count_threads(const struct asleep *asleep)
-{
-	struct stat st;
-
-	return fstat(asleep->task_fd, &st) == 0 && st.st_nlink > OTHER_LINKS
-		       ? (size_t)st.st_nlink - OTHER_LINKS
-		       : 0;
-}
-
-/* The last process or thread id that was given out, in our namespace; 0 if it can't be read. */
-static long last_id(void)
-{
-	auto_buf struct buf text = { 0 };
-	const char *blank;
-
-	if (file_read("/proc/loadavg", &text, NULL) != 0)
-		return 0;
-	blank = strrchr(buf_str(&text), ' ');
-	return blank ? atol(blank) : 0;
-}
-
-/* The sum of the threads' counts, read one by one. False if one is gone. */
-static bool add_counts(const struct asleep *asleep, uint64_t *ret)
-{
-	const struct asleep_thread *thread;
-	uint64_t total = 0;
-
-	vec_for_each (&asleep->threads, thread) {
-		uint64_t runs = runcount_read(&thread->count, asleep->proc);
-
-		if (runs == RUNCOUNT_NONE)
-			return false;
-		total += runs;
-	}
-	*ret = total;
-	return true;
-}
-
-/* A kernel's worker runs when it likes, and a zombie isn't in the sum. */
-static bool sum_is_ours(const struct asleep *asleep)
-{
-	const struct asleep_thread *thread;
-
-	vec_for_each (&asleep->threads, thread)
-		if (thread->class == ASLEEP_NO_CODE)
-			return false;
-	return asleep->sum.link.fd >= 0;
-}
-
-/* Finds bounds for `dead`; see the top. */
-static void find_dead(struct asleep *asleep)
-{
-	asleep->dead_known = false;
-	for (int i = 0; i < ROUNDS && !asleep->dead_known && sum_is_ours(asleep); i++) {
-		uint64_t before, sum, after;
-		long id;
-
-		if (!add_counts(asleep, &before))
-			return;
-		id = last_id();
-		if (!id || count_threads(asleep) != asleep->threads.n ||
-		    !runsum_read(&asleep->sum, &sum) || last_id() != id ||
-		    !add_counts(asleep, &after))
-			continue;
-		if (sum >= after && sum - after > asleep->dead)
-			asleep->dead = sum - after;
-		asleep->dead_known = sum - before == asleep->dead;
-	}
 }
 
 static int list_threads(struct asleep *asleep, struct uspl_err *err)
@@ -266,7 +199,18 @@ static void look_at_moved(struct asleep *asleep)
 	vec_for_each (&asleep->threads, thread)
 		if (!thread->cleared &&
 		    (thread->class == ASLEEP_RUNS ||
-		     runcount_read(&thread->count, asleep->proc) != thread->runs))
+		     runcount_read(&thread->count, asleep->proc) != thread->runs)) {
+			thread->restless |= thread->class == ASLEEP_SLEEPS;
+			look_at(asleep, thread);
+		}
+}
+
+void asleep_look_at_ran(struct asleep *asleep)
+{
+	struct asleep_thread *thread;
+
+	vec_for_each (&asleep->threads, thread)
+		if (!thread->cleared && (thread->class == ASLEEP_RUNS || thread->ran))
 			look_at(asleep, thread);
 }
 
@@ -277,7 +221,7 @@ int asleep_look(struct asleep *asleep, struct uspl_err *err)
 	if (rc)
 		return rc;
 	look_at_moved(asleep);
-	find_dead(asleep);
+	asleep_find_dead(asleep);
 	return 0;
 }
 
@@ -285,7 +229,7 @@ int asleep_look_again(struct asleep *asleep, struct uspl_err *err)
 {
 	int rc = 0;
 
-	if (asleep->stale || count_threads(asleep) != asleep->threads.n) {
+	if (asleep->stale || asleep_count_threads(asleep) != asleep->threads.n) {
 		asleep->dead_known = false;
 		asleep->stale = false;
 		rc = list_threads(asleep, err);
@@ -293,69 +237,4 @@ int asleep_look_again(struct asleep *asleep, struct uspl_err *err)
 	if (!rc)
 		look_at_moved(asleep);
 	return rc;
-}
-
-bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *thread)
-{
-	return thread->class == ASLEEP_SLEEPS &&
-	       runcount_read(&thread->count, asleep->proc) == thread->runs;
-}
-
-/*
- * If each of those that we know is there after they were counted, it was there when they were, and
- * if they were as many, there was no other.
- */
-bool asleep_is_complete(struct asleep *asleep)
-{
-	const struct asleep_thread *thread;
-
-	asleep->stale = count_threads(asleep) != asleep->threads.n;
-	vec_for_each (&asleep->threads, thread)
-		asleep->stale = asleep->stale ||
-				runcount_read(&thread->count, asleep->proc) == RUNCOUNT_NONE;
-	return !asleep->stale;
-}
-
-/* One by one: no sleeper has run, and no other thread has taken the place of one without code. */
-static bool counts_unchanged(const struct asleep *asleep)
-{
-	const struct asleep_thread *thread;
-
-	vec_for_each (&asleep->threads, thread) {
-		if (thread->cleared)
-			continue;
-		if (thread->class == ASLEEP_NO_CODE
-			    ? runcount_read(&thread->count, asleep->proc) == RUNCOUNT_NONE
-			    : !asleep_sleeps_on(asleep, thread))
-			return false;
-	}
-	return true;
-}
-
-bool asleep_unchanged(struct asleep *asleep)
-{
-	const struct asleep_thread *thread;
-	uint64_t want = asleep->dead, sum;
-	size_t n_cleared = 0;
-
-	/*
-	 * First of all: a thread that we don't know can make up for one that is gone, but the one
-	 * that is gone is missed below.
-	 */
-	if (count_threads(asleep) != asleep->threads.n)
-		return false;
-	/* The stopped ones' counts stand still; read before the sum, they can't hide another's run. */
-	vec_for_each (&asleep->threads, thread) {
-		if (thread->class == ASLEEP_RUNS && !thread->cleared)
-			return false;
-		n_cleared += thread->cleared;
-		want += thread->cleared ? runcount_read(&thread->count, asleep->proc)
-					: thread->runs;
-	}
-	/* Nobody bears a thread then. */
-	if (n_cleared == asleep->threads.n)
-		return true;
-	if (!sum_is_ours(asleep) || !runsum_read(&asleep->sum, &sum))
-		return counts_unchanged(asleep);
-	return sum == want || (!asleep->dead_known && counts_unchanged(asleep));
 }

@@ -41,6 +41,12 @@ struct asleep_thread {
 	enum asleep_class class;
 	struct some_regs regs;
 	uint64_t runs; /* its run count at the look */
+	/*
+	 * Likely to run soon: it has been seen to have run between two looks, or waits with a
+	 * time-out. Only a hint.
+	 */
+	bool restless;
+	bool ran; /* since it was looked at, by asleep_find_ran */
 	struct runcount count;
 	/*
 	 * The caller's, false again after a look has found the thread at another place: that its
@@ -66,7 +72,12 @@ struct asleep {
 	 */
 	uint64_t dead;
 	bool dead_known;
-	bool stale;  /* threads are to be listed again */
+	bool stale; /* threads are to be listed again */
+	/*
+	 * The last id that the kernel had given out at a moment when there was no thread but those
+	 * that we know; 0: there is no such moment.
+	 */
+	long last_id;
 	int task_fd; /* /proc/PID/task, whose links count the threads */
 };
 
@@ -99,6 +110,16 @@ int asleep_look_again(struct asleep *asleep, struct uspl_err *err) uspl_must_che
  * moment; what it can do then is the caller's to have seen to before it asked.
  */
 bool asleep_unchanged(struct asleep *asleep);
+/* True if the counts of all threads can be asked for at once. */
+bool asleep_has_sum(const struct asleep *asleep);
+/*
+ * Finds out which of the sleepers have run, where only the restless have, by their counts and the
+ * sum: `ran` of each is true of some instant of this call. False, and nothing is known, if another one
+ * has run, too, there are other threads, or there is no sum. 0.7 us for each that is restless, and the sum (runcount.h).
+ */
+bool asleep_find_ran(struct asleep *asleep);
+/* Looks again at those that run, and those that have run by asleep_find_ran; not at those that are cleared. */
+void asleep_look_at_ran(struct asleep *asleep);
 /* True if that thread sleeps, and has not run since it was looked at. */
 bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *thread);
 /* True if at some instant of this call there is no thread but those of the last look. */

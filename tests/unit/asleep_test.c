@@ -18,6 +18,8 @@
 
 #define SLEEPERS 3
 #define STRESS_NS 1000000000ll
+/* No test has more threads. */
+#define MANY 16
 
 /* What the targets and the test share. */
 struct shared {
@@ -269,6 +271,61 @@ static bool same_registers(const struct proc *proc, struct asleep *asleep)
 	return same;
 }
 
+/* One of those that have run, by asleep_find_ran, if it is the only one. */
+static struct asleep_thread *ran(struct asleep *asleep)
+{
+	struct asleep_thread *thread, *found = NULL;
+	size_t n = 0;
+
+	vec_for_each (&asleep->threads, thread) {
+		found = thread->ran ? thread : found;
+		n += thread->ran;
+	}
+	return n == 1 ? found : NULL;
+}
+
+static pid_t reader_of(const struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+
+	vec_for_each (&asleep->threads, thread)
+		if (call_of(asleep->proc->pid, thread->tid) == SYS_read)
+			return thread->tid;
+	return 0;
+}
+
+static size_t count_clean(const struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&asleep->threads, thread)
+		n += thread->clean;
+	return n;
+}
+
+/* The one that reads has run. */
+static void test_ran(struct asleep *asleep)
+{
+	struct asleep_thread *reader = asleep_find(asleep, reader_of(asleep)), *thread;
+	uint64_t runs;
+
+	ok(reader && !reader->restless && !asleep_find_ran(asleep),
+	   "that one of which it was not expected has run isn't overlooked");
+	if (!reader)
+		return;
+	reader->restless = true;
+	ok(asleep_find_ran(asleep) && ran(asleep) == reader, "where it was, it is told which one");
+	runs = reader->runs;
+	vec_for_each (&asleep->threads, thread)
+		thread->clean = true;
+	asleep_look_at_ran(asleep);
+	ok(!reader->clean && count_clean(asleep) == SLEEPERS - 1 && asleep_find_ran(asleep) &&
+		   !ran(asleep),
+	   "and that one alone is looked at again");
+	reader->runs = runs;
+}
+
 static void test_sleepers(bool with_sum)
 {
 	pid_t pid = start(body_sleepers, SLEEPERS);
@@ -293,6 +350,8 @@ static void test_sleepers(bool with_sum)
 		   (unsigned long long)asleep.dead);
 	for (int i = 0; i < 3; i++)
 		ok(asleep_unchanged(&asleep), "%s: none of them has run since", how);
+	ok(asleep_find_ran(&asleep) == (with_sum && has_sum) && !ran(&asleep),
+	   "%s: which is said of each if the sum is known", how);
 	asleep.threads.items[0].clean = true;
 	ok(asleep_look(&asleep, &err) == 0 && asleep.threads.items[0].clean &&
 		   asleep_unchanged(&asleep),
@@ -303,15 +362,17 @@ static void test_sleepers(bool with_sum)
 	ok(!asleep_unchanged(&asleep), "%s: that is noticed", how);
 	settle(proc, SLEEPERS);
 	ok(!asleep_unchanged(&asleep), "%s: and so when it sleeps at its place again", how);
+	if (with_sum && has_sum)
+		test_ran(&asleep);
 	ok(count_sleeping_on(&asleep) == SLEEPERS - 1, "%s: all but that one sleep on", how);
 	ok(asleep_is_complete(&asleep), "%s: and there are no others", how);
 	for (size_t i = 0; i < asleep.threads.n; i++)
 		asleep.threads.items[i].clean = true;
 	ok(asleep_look_again(&asleep, &err) == 0 && asleep_unchanged(&asleep),
 	   "%s: after another look all is true again", how);
-	ok(asleep.threads.items[0].clean + asleep.threads.items[1].clean +
-			   asleep.threads.items[2].clean ==
-		   SLEEPERS - 1,
+	if (with_sum && has_sum)
+		ok(asleep_find_ran(&asleep) && !ran(&asleep), "and nobody has run since");
+	ok(count_clean(&asleep) == SLEEPERS - 1,
 	   "%s: only the one that has run is to be checked again", how);
 	ok(same_registers(proc, &asleep), "%s: the registers are those that a stop shows", how);
 	ok(!asleep_unchanged(&asleep), "%s: a stop is noticed", how);
@@ -367,7 +428,9 @@ static void test_successor(void)
 	if (!get_ready(pid, &proc, &asleep))
 		return;
 	settle(proc, 2);
-	ok(asleep_look(&asleep, &err) == 0 && asleep_is_complete(&asleep), "two threads are known");
+	ok(asleep_look(&asleep, &err) == 0 && asleep_find_ran(&asleep) == asleep_has_sum(&asleep) &&
+		   asleep_is_complete(&asleep),
+	   "two threads are known");
 	ok(write(shared->wake[1], "x", 1) == 1, "one of them ends, another one begins");
 	while (shared->ready < 3 || threads_of(proc) != 2)
 		sched_yield();
@@ -471,7 +534,7 @@ static void test_vfork(void)
 
 /* What the stress test has seen. */
 struct tally {
-	size_t looks, torn, accepted, wrong, whole, lies;
+	size_t looks, torn, accepted, wrong, whole, lies, told, missed;
 };
 
 /* True if all words of the pattern above that stack pointer are equal; false, too, if none is there. */
@@ -516,6 +579,35 @@ static void check_process(const struct proc *proc, struct asleep *asleep, struct
 	tally->lies += unchanged && moved;
 }
 
+/* Every other one passes for one that doesn't wake: then it is the sum that has to tell. */
+static void check_ran(const struct proc *proc, struct asleep *asleep, struct tally *tally)
+{
+	bool moved[MANY] = { false };
+	size_t missed = 0;
+
+	for (size_t i = 0; i < asleep->threads.n && i < MANY; i++) {
+		struct asleep_thread *thread = &asleep->threads.items[i];
+
+		thread->restless = i % 2;
+		moved[i] = thread->class == ASLEEP_SLEEPS &&
+			   runcount_read(&thread->count, proc) != thread->runs;
+	}
+	if (!asleep_find_ran(asleep))
+		return;
+	for (size_t i = 0; i < asleep->threads.n && i < MANY; i++)
+		missed += moved[i] && !asleep->threads.items[i].ran;
+	tally->told++;
+	tally->missed += missed;
+}
+
+/* On the only processor that is left to them, others are ready to run by the time we look. */
+static bool alone(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) == 1;
+}
+
 static void test_restless(int threads, long pause_ns)
 {
 	pid_t pid;
@@ -531,7 +623,7 @@ static void test_restless(int threads, long pause_ns)
 	pid = start(body_restless, threads);
 	if (!get_ready(pid, &proc, &asleep))
 		return;
-	while (!rc && (clock_now_ns() < end || !tally.accepted)) {
+	while (!rc && (clock_now_ns() < end || (!tally.accepted && !alone()))) {
 		const struct asleep_thread *thread;
 
 		rc = asleep_look(&asleep, &err);
@@ -539,13 +631,16 @@ static void test_restless(int threads, long pause_ns)
 			if (thread->class == ASLEEP_SLEEPS)
 				check_sleeper(proc, thread, &tally);
 		check_process(proc, &asleep, &tally);
+		check_ran(proc, &asleep, &tally);
 		tally.looks++;
 	}
-	ok(rc == 0 && tally.accepted, "%d threads that sleep for %ld us are caught asleep (%zu)",
-	   threads, pause_ns / 1000, tally.accepted);
+	ok(rc == 0 && (tally.accepted || alone()),
+	   "%d threads that sleep for %ld us are caught asleep (%zu)", threads, pause_ns / 1000,
+	   tally.accepted);
 	ok(!tally.wrong, "what is accepted is never torn (%zu have moved meanwhile)", tally.torn);
 	ok(!tally.lies, "no process is called unchanged that isn't (%zu of %zu looks were)",
 	   tally.whole, tally.looks);
+	ok(!tally.missed, "who has run is told where that can be told (%zu times)", tally.told);
 	asleep_release(&asleep);
 	finish(pid);
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// asleep_count.c - which of the sleepers have run since they were looked at
+/*
+ * The sum of all run counts (taskstats) is one number for a question about all threads: has any
+ * sleeper run since the look? Counts only grow. So if
+ *
+ *     sum = dead + the sleepers' counts as looked at + the cleared threads' counts
+ *
+ * none of them has grown. `dead` is what threads that are no more have left in the sum. It grows
+ * only, and is at least 0, which is all that needs to be known of a process whose threads live on.
+ * Otherwise it is found at the look: sum minus the counts of all living threads, read one by one
+ * before the sum (at most that much), and after it (at least that much). The lower bound is kept:
+ * a `dead` that is too small makes the equation fail, never hold. The figure would be too large if
+ * an unlisted thread were in the sum; so no thread may have been born between counting the threads
+ * and the sum, which the last process id given out tells (/proc/loadavg).
+ *
+ * A thread in its exit is in the sum twice for a moment. It is not asleep then, nor can it be stopped,
+ * so that asleep_unchanged says no as long as it is there; and when it is gone, the bound holds.
+ */
+
+#include "proc/asleep_count.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+/* How often the threads' counts are read to find `dead` exactly. */
+#define ROUNDS 3
+/* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
+#define OTHER_LINKS 2
+
+size_t asleep_count_threads(const struct asleep *asleep)
+{
+	struct stat st;
+
+	return fstat(asleep->task_fd, &st) == 0 && st.st_nlink > OTHER_LINKS
+		       ? (size_t)st.st_nlink - OTHER_LINKS
+		       : 0;
+}
+
+/* The last process or thread id that was given out, in our namespace; 0 if it can't be read. */
+static long last_id(void)
+{
+	auto_buf struct buf text = { 0 };
+	const char *blank;
+
+	if (file_read("/proc/loadavg", &text, NULL) != 0)
+		return 0;
+	blank = strrchr(buf_str(&text), ' ');
+	return blank ? atol(blank) : 0;
+}
+
+/* The sum of the threads' counts, read one by one. False if one is gone. */
+static bool add_counts(const struct asleep *asleep, uint64_t *ret)
+{
+	const struct asleep_thread *thread;
+	uint64_t total = 0;
+
+	vec_for_each (&asleep->threads, thread) {
+		uint64_t runs = runcount_read(&thread->count, asleep->proc);
+
+		if (runs == RUNCOUNT_NONE)
+			return false;
+		total += runs;
+	}
+	*ret = total;
+	return true;
+}
+
+bool asleep_has_sum(const struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+
+	/* A kernel's worker runs when it likes, and a zombie isn't in the sum. */
+	vec_for_each (&asleep->threads, thread)
+		if (thread->class == ASLEEP_NO_CODE)
+			return false;
+	return asleep->sum.link.fd >= 0;
+}
+
+void asleep_find_dead(struct asleep *asleep)
+{
+	asleep->dead_known = false;
+	for (int i = 0; i < ROUNDS && !asleep->dead_known && asleep_has_sum(asleep); i++) {
+		uint64_t before, sum, after;
+		long id;
+
+		if (!add_counts(asleep, &before))
+			return;
+		id = last_id();
+		if (!id || asleep_count_threads(asleep) != asleep->threads.n ||
+		    !runsum_read(&asleep->sum, &sum) || last_id() != id ||
+		    !add_counts(asleep, &after))
+			continue;
+		if (sum >= after && sum - after > asleep->dead)
+			asleep->dead = sum - after;
+		asleep->dead_known = sum - before == asleep->dead;
+	}
+}
+
+bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *thread)
+{
+	return thread->class == ASLEEP_SLEEPS &&
+	       runcount_read(&thread->count, asleep->proc) == thread->runs;
+}
+
+/*
+ * If each of those that we know is there after they were counted, it was there when they were, and
+ * if they were as many, there was no other.
+ */
+bool asleep_is_complete(struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+
+	asleep->stale = asleep_count_threads(asleep) != asleep->threads.n;
+	/* There was no other, and none has been born anywhere since. */
+	if (!asleep->stale && asleep->last_id && last_id() == asleep->last_id)
+		return true;
+	vec_for_each (&asleep->threads, thread)
+		asleep->stale = asleep->stale ||
+				runcount_read(&thread->count, asleep->proc) == RUNCOUNT_NONE;
+	return !asleep->stale;
+}
+
+/* One by one: no sleeper has run, and no other thread has taken the place of one without code. */
+static bool counts_unchanged(const struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+
+	vec_for_each (&asleep->threads, thread) {
+		if (thread->cleared)
+			continue;
+		if (thread->class == ASLEEP_NO_CODE
+			    ? runcount_read(&thread->count, asleep->proc) == RUNCOUNT_NONE
+			    : !asleep_sleeps_on(asleep, thread))
+			return false;
+	}
+	return true;
+}
+
+bool asleep_unchanged(struct asleep *asleep)
+{
+	const struct asleep_thread *thread;
+	uint64_t want = asleep->dead, sum;
+	size_t n_cleared = 0;
+
+	/*
+	 * First of all: a thread that we don't know can make up for one that is gone, but the one
+	 * that is gone is missed below.
+	 */
+	if (asleep_count_threads(asleep) != asleep->threads.n)
+		return false;
+	/* The stopped ones' counts stand still; read before the sum, they can't hide another's run. */
+	vec_for_each (&asleep->threads, thread) {
+		if (thread->class == ASLEEP_RUNS && !thread->cleared)
+			return false;
+		n_cleared += thread->cleared;
+		want += thread->cleared ? runcount_read(&thread->count, asleep->proc)
+					: thread->runs;
+	}
+	/* Nobody bears a thread then. */
+	if (n_cleared == asleep->threads.n)
+		return true;
+	if (!asleep_has_sum(asleep) || !runsum_read(&asleep->sum, &sum))
+		return counts_unchanged(asleep);
+	return sum == want || (!asleep->dead_known && counts_unchanged(asleep));
+}
+
+/*
+ * As in asleep_unchanged, with counts that are read now for those whose count may have grown. They are
+ * read before the sum, so that what one of them does in between makes the sum too large, and can't
+ * hide another's run. A thread that was born makes it too large as well, or is one more of them.
+ */
+bool asleep_find_ran(struct asleep *asleep)
+{
+	struct asleep_thread *thread;
+	uint64_t want = asleep->dead, sum;
+	long id = last_id();
+
+	asleep->last_id = 0;
+	if (!asleep_has_sum(asleep) || asleep_count_threads(asleep) != asleep->threads.n)
+		return false;
+	vec_for_each (&asleep->threads, thread) {
+		bool still =
+			thread->class == ASLEEP_SLEEPS && !thread->cleared && !thread->restless;
+		uint64_t runs = still ? thread->runs : runcount_read(&thread->count, asleep->proc);
+
+		if (runs == RUNCOUNT_NONE)
+			return false;
+		thread->ran = runs != thread->runs;
+		want += runs;
+	}
+	if (!runsum_read(&asleep->sum, &sum) || sum != want)
+		return false;
+	asleep->last_id = id;
+	return true;
+}
