@@ -113,11 +113,12 @@ static bool lead_past_switch(struct work *work, const struct uspl_mark_switch *i
 	struct mark_change *change;
 
 	vec_for_each (&work->changes, change) {
-		taddr end = end_of(work, change->addr);
+		taddr end;
 
 		if (arch_native()->jump_target(change->addr, change->to, sizeof(change->to)) !=
 		    item->on)
 			continue;
+		end = end_of(work, change->addr);
 		if (end)
 			work_jump(change->addr, end, change->to);
 		else
