@@ -173,14 +173,20 @@ int inject_rank(const struct proc *proc, pid_t tid)
 static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
+	/* Asked once: one that sleeps and runs by turns would have another rank each time, and never its turn. */
+	auto_free int *ranks = calloc(tids->n + 1, sizeof(*ranks));
 	struct uspl_err why = { 0 };
 
+	if (!ranks)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < tids->n; i++)
+		ranks[i] = inject_rank(proc, tids->items[i]);
 	for (int wanted = 0; wanted <= INJECT_RANK_WORST; wanted++) {
 		const pid_t *tid;
 
 		vec_for_each (tids, tid) {
-			int rc = inject_rank(proc, *tid) == wanted ? run_on(errand, *tid, &why)
-								   : HOST_UNFIT;
+			int rc = ranks[tid - tids->items] == wanted ? run_on(errand, *tid, &why)
+								    : HOST_UNFIT;
 
 			if (rc < 0 && err)
 				*err = why;
