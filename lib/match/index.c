@@ -61,12 +61,6 @@ const struct image_sym *const *match_run_symbols(const struct match *match, cons
 	return syms + low;
 }
 
-bool match_sec_is_merged(const struct objsec *sec)
-{
-	/* Constants that are addresses stay apart: no linker merges what is to be relocated. */
-	return (sec->flags & SHF_MERGE) && !(sec->flags & SHF_WRITE) && sec->data && !sec->rels.n;
-}
-
 bool match_sym_is_code(const struct objsym *sym)
 {
 	/*

@@ -8,6 +8,12 @@
 
 #include "match/internal.h"
 
+bool match_sec_is_merged(const struct objsec *sec)
+{
+	/* Constants that are addresses stay apart: no linker merges what is to be relocated. */
+	return (sec->flags & SHF_MERGE) && !(sec->flags & SHF_WRITE) && sec->data && !sec->rels.n;
+}
+
 static bool is_data(const struct objsec *sec)
 {
 	return (sec->flags & SHF_ALLOC) && !objsec_is_code(sec);
