@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "live/parked_priv.h"
+#include "proc/gmon.h"
 #include "proc/present.h"
 
 /* More than that many are no stacks: a profiler's samples, for example. */
@@ -155,6 +156,23 @@ static int find_words(struct parked_scan *scan, struct uspl_err *err)
 	return rc;
 }
 
+/* What a profiler has counted are return addresses, and no stack. */
+static void drop_profile(struct parked_scan *scan)
+{
+	struct parked *parked = scan->parked;
+	const struct parked_word *word;
+	taddr start, end;
+	size_t n = 0;
+
+	if (!parked->words.n)
+		return;
+	gmon_find(scan->proc, &scan->maps, &start, &end);
+	vec_for_each (&parked->words, word)
+		if (word->at < start || word->at >= end)
+			parked->words.items[n++] = *word;
+	parked->words.n = n;
+}
+
 /* glibc takes its pointer guard from the second half of what the kernel gives it (dl-osinfo.h). */
 static uint64_t read_guard(const struct proc *proc)
 {
@@ -177,6 +195,8 @@ int parked_scan(struct parked *parked, struct uspl_err *err)
 		rc = session_read(proc, &scan.session, err);
 	if (!rc && parked->safety->ranges.n)
 		rc = find_words(&scan, err);
+	if (!rc)
+		drop_profile(&scan);
 	if (!rc)
 		rc = parked_walk_stacks(&scan, err);
 	session_release(&scan.session);

@@ -92,34 +92,50 @@ expect_as_before() {
 
 @test "traced, patched; the update leaves first" {
 	fixture_start
-	start_trace && say hello traced
-	patch && say goodbye traced
-	unpatch && say hello traced
-	stop_trace && expect_as_before
+	start_trace
+	say hello traced
+	patch
+	say goodbye traced
+	unpatch
+	say hello traced
+	stop_trace
+	expect_as_before
 }
 
 @test "traced, patched; the trace leaves first" {
 	fixture_start
-	start_trace && say hello traced
-	patch && say goodbye traced
-	stop_trace && say goodbye
-	unpatch && expect_as_before
+	start_trace
+	say hello traced
+	patch
+	say goodbye traced
+	stop_trace
+	say goodbye
+	unpatch
+	expect_as_before
 }
 
 @test "patched, traced; the update leaves first" {
 	fixture_start
-	patch && say goodbye
-	start_trace && say goodbye traced
-	unpatch && say hello traced
-	stop_trace && expect_as_before
+	patch
+	say goodbye
+	start_trace
+	say goodbye traced
+	unpatch
+	say hello traced
+	stop_trace
+	expect_as_before
 }
 
 @test "patched, traced; the trace leaves first" {
 	fixture_start
-	patch && say goodbye
-	start_trace && say goodbye traced
-	stop_trace && say goodbye
-	unpatch && expect_as_before
+	patch
+	say goodbye
+	start_trace
+	say goodbye traced
+	stop_trace
+	say goodbye
+	unpatch
+	expect_as_before
 }
 
 @test "both come and go again and again, with every thread stopped or not" {
@@ -129,10 +145,20 @@ expect_as_before() {
 		for stop in '' --stop; do
 			# shellcheck disable=SC2086 # no argument if it is empty
 			{
-				start_trace --tracer="$tracer" && patch $stop && unpatch $stop && patch $stop
-				stop_trace && say goodbye && start_trace --tracer="$tracer"
-				unpatch $stop && say hello && patch $stop && say goodbye
-				stop_trace && unpatch $stop && expect_as_before
+				start_trace --tracer="$tracer"
+				patch $stop
+				unpatch $stop
+				patch $stop
+				stop_trace
+				say goodbye
+				start_trace --tracer="$tracer"
+				unpatch $stop
+				say hello
+				patch $stop
+				say goodbye
+				stop_trace
+				unpatch $stop
+				expect_as_before
 			}
 		done
 	done
@@ -228,11 +254,17 @@ trace_is_gone() {
 		start_trace
 		expect_output 'quietened [0-9]+ calls of mcount'
 		SUM=$(text_sum)
-		patch && say goodbye traced
-		stop_trace && say goodbye
-		unpatch && say hello
-		patch && say goodbye
-		unpatch && say hello && expect_fine
+		patch
+		say goodbye traced
+		stop_trace
+		say goodbye
+		unpatch
+		say hello
+		patch
+		say goodbye
+		unpatch
+		say hello
+		expect_fine
 		target_stop
 	done
 }
