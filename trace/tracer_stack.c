@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "proc/asleep.h"
@@ -19,6 +20,9 @@
 #include "trace/trace.h"
 
 #define ALARM_MAX 100
+/* When nobody was seen. */
+#define LAST_LOOKS 200
+#define LAST_PAUSE_NS 1000000
 /* How far down a stack without a limit is looked at. */
 #define UNLIMITED_LOOK (256ull << 20)
 /* Of an entry of pagemap: the page is in memory, or was and is swapped out (proc(5)). */
@@ -269,15 +273,45 @@ static void sound_alarms(struct stack_tracer *tracer)
 	}
 }
 
+static int look(struct stack_tracer *tracer)
+{
+	int rc = sampling_read(&tracer->sampling, take_sample, tracer, tracer->err);
+
+	return rc ? rc : look_at_sleepers(tracer);
+}
+
+static bool has_seen_any(const struct stack_tracer *tracer)
+{
+	const struct stack *stack;
+
+	vec_for_each (&tracer->stacks, stack)
+		if (stack->frames.n)
+			return true;
+	return false;
+}
+
+/* Whoever looks for so short a time that nobody was seen, asleep or running, looks a little longer. */
+static int look_at_last(struct stack_tracer *tracer)
+{
+	const struct timespec pause = { 0, LAST_PAUSE_NS };
+	int rc = 0;
+
+	for (int i = 0; !rc && i < LAST_LOOKS && !has_seen_any(tracer); i++) {
+		nanosleep(&pause, NULL);
+		rc = look(tracer);
+	}
+	if (!rc)
+		find_all_touched(tracer);
+	return rc;
+}
+
 static int read_stacks(struct watch *watch, struct uspl_err *err)
 {
 	struct stack_tracer *tracer = watch->state;
 	int rc;
 
 	tracer->err = err;
-	rc = sampling_read(&tracer->sampling, take_sample, tracer, err);
-	if (!rc)
-		rc = look_at_sleepers(tracer);
+	rc = look(tracer);
 	if (rc)
 		return rc;
 	find_all_touched(tracer);
@@ -299,8 +333,12 @@ static int end_stacks(struct watch *watch, struct uspl_err *err)
 	struct stack_tracer *tracer = watch->state;
 	auto_buf struct buf losses = { 0 };
 	const struct stack *stack;
+	int rc;
 
-	(void)err;
+	tracer->err = err;
+	rc = look_at_last(tracer);
+	if (rc)
+		return rc;
 	if (tracer->stacks.n)
 		qsort(tracer->stacks.items, tracer->stacks.n, sizeof(*tracer->stacks.items),
 		      by_depth);

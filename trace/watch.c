@@ -142,6 +142,9 @@ static int observe(const struct tracer_watch *ops, struct watch *watch,
 		if (!rc)
 			rc = print(watch, err);
 	}
+	/* What came between the last look and ^C counts. */
+	if (!rc && cancel_requested() && !has_ended(watch))
+		rc = ops->read(watch, err);
 	return rc;
 }
 
