@@ -125,7 +125,8 @@ debian_package() {
 	need ccache
 	export CCACHE_DIR=$BATS_TEST_TMPDIR/cache
 	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^'
-	CC='ccache gcc' make -s && rm -f ./*.o server
+	CC='ccache gcc' make -s
+	rm -f ./*.o server
 	CC='ccache gcc' create_in
 	expect_update server limit
 	rm ../out
@@ -158,7 +159,8 @@ debian_package() {
 
 @test "recursive makes, in parallel, with a static archive" {
 	mkdir lib server
-	mv limit.c limit.h lib && mv main.c server
+	mv limit.c limit.h lib
+	mv main.c server
 	diff_of lib/limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
 	makefile 'server/server: lib ; $(MAKE) -C server' '.PHONY: server/server lib' 'lib: ; $(MAKE) -C lib'
 	printf 'liblimit.a: limit.o extra.o\n\trm -f $@\n\tar crs $@ $^\n' > lib/Makefile

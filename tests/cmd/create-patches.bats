@@ -103,7 +103,8 @@ expect_no_build() {
 }
 
 @test "no newline at the end: before, after, and in the middle of the change" {
-	printf '%s' "$(< limit.c)" > limit.new && mv limit.new limit.c
+	printf '%s' "$(< limit.c)" > limit.new
+	mv limit.new limit.c
 	diff_of limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
 	grep -q 'No newline' ../fix.diff
 	create_in

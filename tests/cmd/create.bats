@@ -310,7 +310,8 @@ expect_functions() {
 @test "--dry-run writes nothing, and ends as if it did" {
 	create_in --dry-run
 	expect_status 0
-	[ -z "$output" ] && [ ! -e ../out ]
+	[ -z "$output" ]
+	[ ! -e ../out ]
 	create_in --dry-run --explain
 	expect_status 0
 	expect_output "'limit' at limit\.c:3: changed"
@@ -328,7 +329,9 @@ expect_functions() {
 @test "--keep keeps the tree and the output of the builds" {
 	create_in --keep=../kept
 	expect_status 0
-	[ -f ../kept/tree/server ] && [ -s ../kept/build-pre.log ] && [ -s ../kept/build-post.log ]
+	[ -f ../kept/tree/server ]
+	[ -s ../kept/build-pre.log ]
+	[ -s ../kept/build-post.log ]
 	create_in --keep=../kept
 	expect_status 3
 	expect_message kept
@@ -372,7 +375,8 @@ run_slowly() {
 	[ ! -e "$left" ]
 	create_in --build=false
 	expect_status 3
-	[ -d "$FOLDER/tree" ] && [ -d "$TMPDIR/uspl-create.mine" ]
+	[ -d "$FOLDER/tree" ]
+	[ -d "$TMPDIR/uspl-create.mine" ]
 	rmdir "$TMPDIR/uspl-create.mine"
 	kill -TERM "$RUN"
 	wait "$RUN" || :

@@ -92,33 +92,33 @@ crash_both() {
 }
 
 @test "apply to a traced function is killed" {
-	SAMPLE=17 crash_both kill apply start_traced
+	SAMPLE=29 crash_both kill apply start_traced
 }
 
 @test "undo of a traced function is killed" {
-	SAMPLE=11 crash_both kill undo start_traced_then_applied
+	SAMPLE=19 crash_both kill undo start_traced_then_applied
 }
 
 @test "undo of a function that was patched first and traced then is killed" {
-	SAMPLE=3 crash_both kill undo start_applied_then_traced
+	SAMPLE=5 crash_both kill undo start_applied_then_traced
 }
 
 @test "uspl-trace start on a patched function is killed" {
-	SAMPLE=19 crash_both kill start start_applied
+	SAMPLE=31 crash_both kill start start_applied
 }
 
 @test "uspl-trace stop on a function that was patched while it was traced is killed" {
-	SAMPLE=11 crash_both kill stop start_traced_then_applied
+	SAMPLE=19 crash_both kill stop start_traced_then_applied
 }
 
 @test "uspl-trace stop on a function that was patched first is killed" {
-	SAMPLE=11 crash_both kill stop start_applied_then_traced
+	SAMPLE=19 crash_both kill stop start_applied_then_traced
 }
 
 @test "a system call of apply to a traced function fails" {
-	SAMPLE=11 crash_both fail apply start_traced
+	SAMPLE=19 crash_both fail apply start_traced
 }
 
 @test "a system call of uspl-trace stop on a patched function fails" {
-	SAMPLE=23 crash_both fail stop start_applied_then_traced
+	SAMPLE=41 crash_both fail stop start_applied_then_traced
 }

@@ -85,18 +85,18 @@ kill_completing() {
 
 @test "apply is killed while it notes a library" {
 	start_fresh
-	SAMPLE=5 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	SAMPLE=11 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
 	for_each_call 'killed' kill_noting
 }
 
 @test "a system call fails while apply notes a library" {
 	start_fresh
-	SAMPLE=11 choose_calls fail uspl-apply "$UPDATE" "$TARGET"
+	SAMPLE=23 choose_calls fail uspl-apply "$UPDATE" "$TARGET"
 	for_each_call 'failed' fail_noting
 }
 
 @test "apply is killed while it completes" {
 	start_loaded
-	SAMPLE=5 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	SAMPLE=11 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
 	for_each_call 'killed' kill_completing
 }

@@ -18,21 +18,21 @@ teardown() {
 }
 
 @test "apply --stop is killed" {
-	SAMPLE=5 crash kill apply start_fresh
+	SAMPLE=9 crash kill apply start_fresh
 }
 
 @test "apply --stop is killed where the update was before" {
-	SAMPLE=3 crash kill apply start_undone
+	SAMPLE=5 crash kill apply start_undone
 }
 
 @test "undo --stop is killed" {
-	SAMPLE=3 crash kill undo start_applied
+	SAMPLE=5 crash kill undo start_applied
 }
 
 @test "a system call of apply --stop fails" {
-	SAMPLE=11 crash fail apply start_fresh
+	SAMPLE=19 crash fail apply start_fresh
 }
 
 @test "a system call of undo --stop fails" {
-	SAMPLE=11 crash fail undo start_applied
+	SAMPLE=19 crash fail undo start_applied
 }

@@ -20,27 +20,27 @@ teardown() {
 }
 
 @test "apply is killed" {
-	SAMPLE=9 crash kill apply start_fresh
+	SAMPLE=17 crash kill apply start_fresh
 }
 
 @test "apply is killed where the update was before" {
-	SAMPLE=9 crash kill apply start_undone
+	SAMPLE=17 crash kill apply start_undone
 }
 
 @test "undo is killed" {
-	SAMPLE=9 crash kill undo start_applied
+	SAMPLE=17 crash kill undo start_applied
 }
 
 @test "a system call of apply fails" {
-	SAMPLE=19 crash fail apply start_fresh
+	SAMPLE=37 crash fail apply start_fresh
 }
 
 @test "a system call of apply fails where the update was before" {
-	SAMPLE=19 crash fail apply start_undone
+	SAMPLE=37 crash fail apply start_undone
 }
 
 @test "a system call of undo fails" {
-	SAMPLE=19 crash fail undo start_applied
+	SAMPLE=37 crash fail undo start_applied
 }
 
 # count_held TOOL ARG... - leaves in HELD the numbers of calls from the one on by which the tool makes the gates hold
@@ -121,7 +121,7 @@ is_loaded() {
 @test "what was loaded and never used is unmapped when another update comes" {
 	local call id=$ID
 	start_fresh
-	SAMPLE=9 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	SAMPLE=17 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
 	for call in "${CALLS[@]}"; do
 		start_fresh
 		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"

@@ -127,16 +127,20 @@ in_orders() {
 	fixture_start
 	local owner
 	for owner in entry trace exit update entry2; do
-		come "$owner" && call
+		come "$owner"
+		call
 	done
 	for owner in exit trace update entry2 entry; do
-		go "$owner" && call
+		go "$owner"
+		call
 	done
 	for owner in update entry2 entry exit trace; do
-		come "$owner" && call
+		come "$owner"
+		call
 	done
 	for owner in entry2 update entry trace exit; do
-		go "$owner" && call
+		go "$owner"
+		call
 	done
 	expect_as_before
 }
@@ -193,7 +197,8 @@ leave_half_done() {
 	source "$BATS_TEST_DIRNAME/../lib/crash.bash"
 	crash_setup
 	fixture_start
-	come entry && leave_half_done
+	come entry
+	leave_half_done
 	tool uspl-trace mark "$TARGET" off --session=entry
 	expect_status 1
 	expect_message "the update '$ID', which changes 'greet', has been left in the middle of its switch"
@@ -207,7 +212,8 @@ leave_half_done() {
 	expect_answer hello 'goodbye, world'
 	come entry2
 	expect_answer hello 'goodbye, world'
-	go entry && go entry2
+	go entry
+	go entry2
 	expect_answer hello 'goodbye, world'
 	undo
 	expect_status 0

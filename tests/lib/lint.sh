@@ -175,6 +175,23 @@ check_scripts() {
 	shellcheck --shell=bash --external-sources --format=gcc "${scripts[@]}" >> "$breaches"
 }
 
+# A test ends where a command fails, but not where one does that has && behind it.
+check_test_steps() {
+	local all
+	mapfile -t all < <(files '*.bats' tests)
+	awk '
+	/^@test/ { test = 1 }
+	/^}/ { test = 0 }
+	test {
+		line = $0
+		gsub(/\047[^\047]*\047|"[^"]*"/, "", line)
+	}
+	test && line ~ / && / && line !~ /\|\|/ && line !~ /^[ \t]*(#|\(|\[\[|if |elif |while |until |!|\/)/ &&
+		line !~ /&& break$/ && line !~ / && [a-z]+ [<>!]/ && line !~ /[a-z] ~ / {
+		print FILENAME ":" FNR ": a step of a test has no && in it: what fails before it ends nothing"
+	}' "${all[@]}" >> "$breaches"
+}
+
 check_words() {
 	local all
 	mapfile -t all < <(files '*.[chS]'; files '*.sh' tests; files '*.bats' tests)
@@ -189,6 +206,7 @@ check_prototypes
 check_heads
 check_lengths
 check_scripts
+check_test_steps
 check_words
 
 # This file names what it looks for.
