@@ -3,7 +3,7 @@
 #
 # After tool() the test finds $status, $output and $stderr, as bats' run leaves them.
 
-: "${USPL_BUILD:=${BASH_SOURCE[0]%/tests/lib/*}/build}"
+: "${USPL_BUILD:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/build}"
 : "${USPL_BIN:=$USPL_BUILD/bin}" "${TARGET_CC:=gcc}"
 
 # tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default
