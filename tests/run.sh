@@ -7,7 +7,7 @@
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
-: "${USPL_BUILD:=$PWD/build}" "${JOBS:=$(nproc)}" "${CASES:=*}"
+: "${USPL_BUILD:=$PWD/build}" "${JOBS:=$(($(nproc) + 1))}" "${CASES:=*}"
 export USPL_BUILD USPL_BIN=$USPL_BUILD/bin
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-180}
 logs=$USPL_BUILD/tests/log
