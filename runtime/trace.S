@@ -576,18 +576,17 @@ take_known:				/* rax: the entry */
 	mov	TT_RING(%rax), %rsi
 	test	%rsi, %rsi
 	jz	take_nowhere
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
 	mov	%rdi, %rcx
 	incq	TR_RECORDS(%rsi)
 	xadd	%rcx, TR_POS(%rsi)
-	lea	USPL_TRACE_RING_HEADER(%rsi), %rdi
+	lea	USPL_TRACE_RING_HEADER(%rsi), %rax
 	mov	%rcx, %rsi
 	and	control + TC_RING_MASK(%rip), %rsi
-	movl	$0, 12(%rdi, %rsi)
-	rdtsc				/* as for an entry: now that it has its place */
-	shl	$32, %rdx
-	or	%rax, %rdx
-	mov	%rdx, (%rdi, %rsi)
-	mov	%rdi, %rax
+	movl	$0, 12(%rax, %rsi)
+	mov	%rdx, (%rax, %rsi)
 	ret
 take_slow:
 	call	thread_meet
