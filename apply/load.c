@@ -153,7 +153,7 @@ static int compare_code(const struct load *load, const struct link *link,
 		if (!have)
 			return uspl_fail_nomem(err);
 		rc = proc_read_if_mapped(load->proc, at, have, seg->len, &same, err);
-		same = !rc && same && !memcmp(have, seg->bytes, seg->len);
+		same = !rc && same && (!seg->len || !memcmp(have, seg->bytes, seg->len));
 	}
 	*ret_same = same;
 	return rc;
