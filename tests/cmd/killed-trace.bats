@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# killed-trace.bats - uspl-trace and uspl-view die, or are failed by the kernel, at any of their system calls: the process goes on,
-# and the next stop cleans up
+# killed-trace.bats - uspl-trace and uspl-view die, are failed by the kernel, or get a signal, at any of their system calls: the process
+# goes on, and the next stop cleans up
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -58,6 +58,18 @@ fail_trace() {
 	esac
 }
 
+# signal_trace CALL - uspl-trace SUBCOMMAND gets ^C or SIGTERM there: it has done all, or says that it was interrupted
+signal_trace() {
+	local signals=(INT TERM)
+	"$STATE" || return
+	inject "signal=${signals[$(($1 % 2))]}" "$1" uspl-trace "$SUBCOMMAND" "$TARGET"
+	case $status in
+	0) expect_stopped ;;
+	1) expect_message 'interrupted' && expect_stopped ;;
+	*) fail "status $status" ;;
+	esac
+}
+
 # crash_trace HOW SUBCOMMAND STATE - as crash() does for apply and undo
 crash_trace() {
 	SUBCOMMAND=$2 STATE=$3
@@ -66,7 +78,7 @@ crash_trace() {
 }
 
 @test "uspl-trace start is killed" {
-	SAMPLE=29 crash_trace kill start start_fresh
+	SAMPLE=37 crash_trace kill start start_fresh
 }
 
 @test "uspl-trace stop is killed" {
@@ -74,23 +86,55 @@ crash_trace() {
 }
 
 @test "a system call of uspl-trace start fails" {
-	SAMPLE=47 crash_trace fail start start_fresh
+	SAMPLE=61 crash_trace fail start start_fresh
 }
 
 @test "a system call of uspl-trace stop fails" {
-	SAMPLE=29 crash_trace fail stop start_traced
+	SAMPLE=43 crash_trace fail stop start_traced
+}
+
+@test "uspl-trace start gets a signal" {
+	SAMPLE=149 crash_trace signal start start_fresh
+}
+
+@test "uspl-trace stop gets a signal" {
+	SAMPLE=127 crash_trace signal stop start_traced
+}
+
+# expect_threadless SUBCOMMAND MESSAGE - it can't make the thread of ours that holds others for short, and says so
+expect_threadless() {
+	local call
+	trace_calls uspl-trace "$1" "$TARGET"
+	call=$(grep -n '^clone3\?(' "$TRACE" | cut -d: -f1)
+	[ -n "$call" ] || fail 'no thread was made' || return
+	"$STATE" && inject error=EAGAIN "$call" uspl-trace "$1" "$TARGET"
+	expect_status 3 && expect_one_message || return
+	expect_message "$2: cannot make a thread: Resource temporarily unavailable" && expect_untraced
+}
+
+@test "uspl-trace start and stop can't make a thread: they say so, and the next one can" {
+	STATE=start_fresh
+	start_fresh
+	expect_threadless start "cannot trace pid [0-9]+"
+	[ "$(text_sum)" = "$SUM" ] || fail 'the code is not as it was'
+	expect_stopped
+	STATE=start_traced
+	start_traced
+	expect_threadless stop "cannot stop tracing pid [0-9]+"
+	expect_answer hello 'hello, world'
+	tool uspl-trace stop "$TARGET"
+	expect_status 0
+	expect_stopped
 }
 
 # expect_stop_goes_on N - from the last but Nth time on that it holds a thread, uspl-trace stop can't hold any: it says what stays, and
 # the next one takes that
 expect_stop_goes_on() {
-	local seize count now
+	local seize now
 	start_traced && trace_calls uspl-trace stop "$TARGET" || return
 	seize=$(grep -n '^ptrace(PTRACE_SEIZE' "$TRACE" | tail -n "$1" | head -n 1 | cut -d: -f1)
-	count=$(head -n "$seize" "$TRACE" | grep -c '^ptrace(')
 	start_traced || return
-	run --separate-stderr strace -qq -o /dev/null -e "inject=ptrace:error=EPERM:when=$count+" \
-		"$USPL_BIN/uspl-trace" stop "$TARGET"
+	TIMES=1000000 inject error=EPERM "$seize" uspl-trace stop "$TARGET"
 	expect_status 3 && expect_message 'nothing is traced any more, but memory stays mapped' || return
 	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was" || return
 	tool uspl-trace stop "$TARGET"
@@ -110,17 +154,16 @@ expect_stop_goes_on() {
 # A thread that is called back in the middle of what it does for us leaves a part's record as it was then: to be written to. The thread
 # that takes part in telling the unwinder is the one whose stack is looked at first.
 @test "uspl-trace stop loses a thread that forgets the thunks: it says so, and the next one finds the part" {
-	local count now
+	local read now
 	start_traced
 	trace_calls uspl-trace stop "$TARGET"
 	# The registers at the end of the first system call that it makes.
-	count=$(awk '/^ptrace\(/ { n++ }
+	read=$(awk '/^ptrace\(/ { line[++n] = NR }
 		/^ptrace\(PTRACE_SETOPTIONS/ && before ~ /^pread64\(/ { found = n }
 		{ before = $0 }
-		END { print found + 8 }' "$TRACE")
+		END { print line[found + 8] }' "$TRACE")
 	start_traced
-	run --separate-stderr strace -qq -o /dev/null -e "inject=ptrace:error=EIO:when=$count..$((count + 1))" \
-		"$USPL_BIN/uspl-trace" stop "$TARGET"
+	TIMES=2 inject error=EIO "$read" uspl-trace stop "$TARGET"
 	expect_status 3
 	expect_message 'nothing is traced any more, but memory stays mapped'
 	expect_untraced
