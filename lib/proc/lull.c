@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@
 /* While one is waited for that runs, others that were caught may come out. */
 #define SLICE_NS 1000000ll
 #define PAUSE_NS 20000
+/* By so much our thread may sleep longer than it wants to; by 50 us if it doesn't say. */
+#define SLACK_NS 1000ul
 
 struct lull_run {
 	const struct proc *proc;
@@ -41,6 +44,7 @@ static void *run_in_thread(void *arg)
 	struct lull lull = { 0 };
 
 	run->tid = (pid_t)syscall(SYS_gettid);
+	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	run->rc = stop_prepare(&lull.stop, run->proc, run->err);
 	if (!run->rc) {
 		run->rc = run->work(&lull, run->ctx, run->err);
@@ -103,29 +107,80 @@ static int await_regs(struct lull *lull, struct thread *thread, int64_t deadline
 		       : thread_read_regs(lull->stop.proc, thread, err);
 }
 
+static void serve_in_time(struct lull *lull)
+{
+	if (clock_now_ns() > lull->served_ns + SLICE_NS)
+		lull_serve(lull);
+}
+
+/* Some that slept, while they are caught. */
+struct group {
+	struct lull *lull;
+	struct thread *threads;
+	size_t n;
+	int64_t deadline;
+};
+
+/* Each stands still only until it has been looked at. */
+static int look_at(const struct group *group,
+		   bool (*may_stay)(void *ctx, const struct thread *thread), void *ctx,
+		   struct uspl_err *err)
+{
+	const struct proc *proc = group->lull->stop.proc;
+	int rc = 0;
+
+	for (size_t i = 0; i < group->n; i++)
+		if (group->threads[i].slept)
+			thread_interrupt(&group->threads[i]);
+	for (size_t i = 0; !rc && i < group->n; i++) {
+		struct thread *thread = &group->threads[i];
+
+		if (!thread->slept || thread->state != THREAD_ASKED)
+			continue;
+		rc = await_regs(group->lull, thread, group->deadline, err);
+		thread->slept = !rc && thread->state == THREAD_STOPPED && may_stay(ctx, thread) &&
+				thread_send_back(proc, thread);
+		thread_resume(proc, thread);
+		serve_in_time(group->lull);
+	}
+	return rc;
+}
+
+/* By the time that the last one has been looked at the first one is back at its call. */
+static int let_in(const struct group *group, struct uspl_err *err)
+{
+	const struct proc *proc = group->lull->stop.proc;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < group->n; i++) {
+		struct thread *thread = &group->threads[i];
+
+		if (!thread->slept || thread->state != THREAD_ASKED)
+			continue;
+		rc = thread_catch(proc, thread, group->deadline, err);
+		thread->slept = thread->state == THREAD_CAUGHT;
+		thread_resume(proc, thread);
+		serve_in_time(group->lull);
+	}
+	return rc;
+}
+
 int lull_catch(struct lull *lull, bool (*may_stay)(void *ctx, const struct thread *thread),
 	       void *ctx, int64_t deadline, struct uspl_err *err)
 {
-	const struct proc *proc = lull->stop.proc;
 	struct thread *threads = lull->stop.threads.items;
-	size_t n = lull->stop.threads.n, asked = 0;
+	size_t n = lull->stop.threads.n;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		struct thread *thread = &threads[i];
+	for (size_t at = 0; !rc && at < n; at += GROUP) {
+		const struct group group = { .lull = lull,
+					     .threads = threads + at,
+					     .n = n - at < GROUP ? n - at : GROUP,
+					     .deadline = deadline };
 
-		for (; asked < n && asked < i + GROUP; asked++)
-			if (threads[asked].slept)
-				thread_interrupt(&threads[asked]);
-		if (!thread->slept || thread->state != THREAD_ASKED)
-			continue;
-		rc = await_regs(lull, thread, deadline, err);
-		if (!rc && thread->state == THREAD_STOPPED && may_stay(ctx, thread))
-			rc = thread_catch(proc, thread, deadline, err);
-		thread->slept = thread->state == THREAD_CAUGHT;
-		thread_resume(proc, thread);
-		if (clock_now_ns() > lull->served_ns + SLICE_NS)
-			lull_serve(lull);
+		rc = look_at(&group, may_stay, ctx, err);
+		if (!rc)
+			rc = let_in(&group, err);
 	}
 	return rc;
 }

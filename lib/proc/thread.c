@@ -274,18 +274,22 @@ void thread_resume(const struct proc *proc, struct thread *thread)
 		thread->state = THREAD_SEIZED;
 }
 
-int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
-		 struct uspl_err *err)
+bool thread_send_back(const struct proc *proc, struct thread *thread)
 {
-	int rc;
-
 	if (thread->state != THREAD_STOPPED || thread->signal || thread->group_stopped ||
 	    !regs_will_restart(&thread->regs) ||
 	    ptrace(PTRACE_SETOPTIONS, thread->tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0 ||
 	    !go_on(proc, thread, PTRACE_SYSCALL))
-		return 0;
+		return false;
 	thread->state = THREAD_ASKED;
-	rc = thread_wait(proc, thread, deadline, err);
+	return true;
+}
+
+int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
+		 struct uspl_err *err)
+{
+	int rc = thread_wait(proc, thread, deadline, err);
+
 	/* Before the call. If it isn't that, it may be anywhere. */
 	if (!rc && thread->state == THREAD_STOPPED && thread->at_call &&
 	    go_on(proc, thread, PTRACE_SYSCALL))

@@ -8,7 +8,7 @@
  *     state     the thread      entered by                        left by
  *     FREE      runs            thread_release                    thread_seize
  *     SEIZED    runs            thread_seize                      thread_interrupt
- *     ASKED     runs, will stop thread_interrupt                  thread_wait
+ *     ASKED     runs, will stop thread_interrupt, ..._send_back   thread_wait, thread_catch
  *     STOPPED   stands still    thread_wait, thread_poll          thread_release, thread_resume
  *     CAUGHT    is in a call    thread_catch                      thread_poll
  *     GONE      has exited      any of them
@@ -103,10 +103,15 @@ void thread_release(const struct proc *proc, struct thread *thread);
 /* Lets it go on, and stays attached: SEIZED. */
 void thread_resume(const struct proc *proc, struct thread *thread);
 /*
- * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop has interrupted:
- * CAUGHT. From then on it does nothing but that call, and stops before it comes back from it, or before it
- * takes a signal. It stays STOPPED if something comes in between, a signal for example, or if it was in no such
- * call. Fails as thread_wait, and is ASKED then.
+ * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop has interrupted: it
+ * is ASKED, and stops once more, right before the call. thread_catch is next. False if it was in no such call, or has
+ * a signal to take: then it stays as it is.
+ */
+bool thread_send_back(const struct proc *proc, struct thread *thread) uspl_must_check;
+/*
+ * Waits for one that was sent back, and lets it into the call: CAUGHT. From then on it does nothing but that call, and
+ * stops before it comes back from it, or before it takes a signal. It is STOPPED if something has come in between, a
+ * signal for example. Fails as thread_wait, and is ASKED then.
  */
 int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
 		 struct uspl_err *err) uspl_must_check;
