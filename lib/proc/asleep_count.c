@@ -27,16 +27,12 @@
 
 /* How often the threads' counts are read to find `dead` exactly. */
 #define ROUNDS 3
-/* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
-#define OTHER_LINKS 2
 
 size_t asleep_count_threads(const struct asleep *asleep)
 {
 	struct stat st;
 
-	return fstat(asleep->task_fd, &st) == 0 && st.st_nlink > OTHER_LINKS
-		       ? (size_t)st.st_nlink - OTHER_LINKS
-		       : 0;
+	return fstat(asleep->task_fd, &st) == 0 ? threads_linked(&st) : 0;
 }
 
 /* The last process or thread id that was given out, in our namespace; 0 if it can't be read. */

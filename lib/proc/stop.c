@@ -213,6 +213,21 @@ int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err)
 	return halt(stop, true, deadline, err);
 }
 
+/*
+ * True if those that we know are all that there are: each of them is listed, as one that dies is until we have waited
+ * for it, and the list is no longer. (Who stands still dies without our notice only with the whole process, or by exec.)
+ * To read the list takes ten times as long as to ask for its length.
+ */
+static bool knows_all(const struct stop *stop)
+{
+	const struct thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&stop->threads, thread)
+		n += thread->state != THREAD_GONE;
+	return n && n == threads_count(stop->proc);
+}
+
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 {
 	size_t found;
@@ -222,7 +237,8 @@ int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 	do {
 		if (!rc)
 			rc = halt(stop, false, deadline, err);
-		if (!rc)
+		found = 0;
+		if (!rc && !knows_all(stop))
 			rc = seize_new(stop, &found, err);
 		if (!rc && found && clock_now_ns() > deadline)
 			rc = uspl_fail(err, USPL_E_UNSTOPPABLE,

@@ -8,6 +8,9 @@
 
 #include "base/file.h"
 
+/* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
+#define OTHER_LINKS 2
+
 void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
 {
 	auto_buf struct buf text = { 0 };
@@ -40,6 +43,20 @@ int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
 		*item = tid;
 	}
 	return 0;
+}
+
+size_t threads_linked(const struct stat *task)
+{
+	return task->st_nlink > OTHER_LINKS ? (size_t)task->st_nlink - OTHER_LINKS : 0;
+}
+
+size_t threads_count(const struct proc *proc)
+{
+	struct stat task;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", proc->pid);
+	return stat(path, &task) == 0 ? threads_linked(&task) : 0;
 }
 
 bool task_status(const struct proc *proc, pid_t tid, struct buf *text)

@@ -3,6 +3,8 @@
 #ifndef USPL_PROC_TASK_H
 #define USPL_PROC_TASK_H
 
+#include <sys/stat.h>
+
 #include "base/buf.h"
 #include "proc/proc.h"
 
@@ -23,6 +25,13 @@ const char *task_status_field(const struct buf *text, const char *name);
 void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */
 int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
+/*
+ * How many there are, those included that have died and that nobody has waited for: what the kernel counts as links of
+ * /proc/PID/task. 0 if that isn't known. A thousand are counted as quickly as one, in a microsecond or two.
+ */
+size_t threads_count(const struct proc *proc);
+/* The same by what stat(2) says of the folder. */
+size_t threads_linked(const struct stat *task);
 /* The letter of its state (proc(5)); '?' if it is gone. */
 char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
