@@ -42,9 +42,9 @@ static int by_addr(const void *a, const void *b)
 
 static void hex(char *out, const uint8_t *bytes, size_t len)
 {
+	*out = '\0';
 	for (size_t i = 0; i < len; i++)
-		snprintf(out + 3 * i, 4, "%02x ", bytes[i]);
-	out[3 * len - 1] = '\0';
+		snprintf(out + 3 * i, 4, i + 1 < len ? "%02x " : "%02x", bytes[i]);
 }
 
 static int fail_overwritten(const struct site *site, const uint8_t *have, struct uspl_err *err)
@@ -86,21 +86,46 @@ static void place_piece(const struct site *sites, size_t n, struct site_piece *p
 	piece->len = (size_t)(((end + unit - 1) & ~(unit - 1)) - piece->addr);
 }
 
+/* One more, with the memory of an earlier one if there was one. NULL: out of memory. */
+static struct site_piece *new_piece(struct site_plan *plan)
+{
+	struct site_piece *piece;
+
+	if (plan->pieces.n < plan->kept)
+		return &plan->pieces.items[plan->pieces.n++];
+	piece = vec_push(&plan->pieces);
+	if (piece)
+		plan->kept = plan->pieces.n;
+	return piece;
+}
+
+static int make_room(struct site_piece *piece, struct uspl_err *err)
+{
+	if (piece->room < piece->len) {
+		free(piece->before);
+		piece->before = malloc(3 * piece->len);
+		piece->room = piece->before ? piece->len : 0;
+	}
+	if (!piece->before)
+		return uspl_fail_nomem(err);
+	piece->after = piece->before + piece->len;
+	piece->now = piece->after + piece->len;
+	return 0;
+}
+
 /* Makes a piece of n sites, sorted by address. */
 static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 		     struct uspl_err *err)
 {
-	struct site_piece *piece = vec_push(&plan->pieces);
+	struct site_piece *piece = new_piece(plan);
 	int rc;
 
 	if (!piece)
 		return uspl_fail_nomem(err);
 	place_piece(sites, n, piece);
-	piece->before = malloc(piece->len);
-	piece->after = malloc(piece->len);
-	piece->now = malloc(piece->len);
-	if (!piece->before || !piece->after || !piece->now)
-		return uspl_fail_nomem(err);
+	rc = make_room(piece, err);
+	if (rc)
+		return rc;
 	rc = proc_read(plan->proc, piece->addr, piece->before, piece->len, err);
 	if (rc)
 		return rc;
@@ -132,15 +157,14 @@ static bool goes_on(const struct site *first, const struct site *last, const str
 	       (site->addr - last->addr < PAGE && page - first->addr / PAGE < PIECE_PAGES);
 }
 
-int site_plan_check(struct site_plan *plan, struct uspl_err *err)
+int site_plan_check_these(struct site_plan *plan, const struct site *sites, size_t n,
+			  struct uspl_err *err)
 {
-	const struct site *sites = plan->sites.items;
 	size_t first = 0;
 	int rc;
 
-	sort(plan);
-	for (size_t i = 1; i <= plan->sites.n; i++) {
-		if (i < plan->sites.n && goes_on(&sites[first], &sites[i - 1], &sites[i]))
+	for (size_t i = 1; i <= n; i++) {
+		if (i < n && goes_on(&sites[first], &sites[i - 1], &sites[i]))
 			continue;
 		rc = add_piece(plan, sites + first, i - first, err);
 		if (rc)
@@ -148,6 +172,12 @@ int site_plan_check(struct site_plan *plan, struct uspl_err *err)
 		first = i;
 	}
 	return 0;
+}
+
+int site_plan_check(struct site_plan *plan, struct uspl_err *err)
+{
+	sort(plan);
+	return site_plan_check_these(plan, plan->sites.items, plan->sites.n, err);
 }
 
 /* What is known of some pages. */
@@ -160,12 +190,15 @@ struct owned {
 static int make_own(const struct site_plan *plan, struct owned *owned, taddr addr, uint8_t byte,
 		    struct uspl_err *err)
 {
-	taddr page = addr & ~(PAGE - 1);
+	const struct site_piece *last = &plan->pieces.items[plan->pieces.n - 1];
+	taddr page = addr & ~(PAGE - 1), end = last->addr + last->len;
 
 	if (page < owned->from || page >= owned->from + owned->n * PAGE) {
 		owned->from = page;
-		owned->n = OWNED_MAX;
-		own_pages(plan->proc, page, OWNED_MAX, owned->own);
+		owned->n = (end - page + PAGE - 1) / PAGE;
+		if (owned->n > OWNED_MAX)
+			owned->n = OWNED_MAX;
+		own_pages(plan->proc, page, owned->n, owned->own);
 	}
 	if (owned->own[(page - owned->from) / PAGE])
 		return 0;
@@ -288,15 +321,18 @@ int site_plan_switch(struct site_plan *plan, struct uspl_err *err)
 	return restored ? restored : rc;
 }
 
+void site_plan_clear(struct site_plan *plan)
+{
+	plan->sites.n = 0;
+	plan->pieces.n = 0;
+	plan->written = 0;
+}
+
 void site_plan_release(struct site_plan *plan)
 {
-	struct site_piece *piece;
-
-	vec_for_each (&plan->pieces, piece) {
-		free(piece->before);
-		free(piece->after);
-		free(piece->now);
-	}
+	for (size_t i = 0; i < plan->kept; i++)
+		free(plan->pieces.items[i].before);
+	plan->kept = 0;
 	vec_release(&plan->pieces);
 	vec_release(&plan->sites);
 }

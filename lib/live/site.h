@@ -50,6 +50,7 @@ struct site_piece {
 	size_t len;
 	uint8_t *before, *after; /* len bytes each */
 	uint8_t *now;            /* room for as many, for what is read in the stop */
+	size_t room;             /* for so many there is memory, at before */
 };
 
 struct site_plan {
@@ -58,6 +59,7 @@ struct site_plan {
 	site_vec sites;
 	VEC(struct site_piece) pieces;
 	size_t written; /* pieces that site_plan_switch has begun to write */
+	size_t kept;    /* pieces that have memory: those that there are, and of site_plan_clear */
 };
 
 /* Copies the site into the plan. */
@@ -65,6 +67,12 @@ int site_plan_add(struct site_plan *plan, const struct site *site,
 		  struct uspl_err *err) uspl_must_check;
 /* USPL_E_OVERWRITTEN, with the function and the bytes, if a site doesn't have its `from` bytes. */
 int site_plan_check(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/*
+ * The same for sites that are sorted by address, and that the plan doesn't copy: they are its only ones, and nothing of
+ * them is asked for later.
+ */
+int site_plan_check_these(struct site_plan *plan, const struct site *sites, size_t n,
+			  struct uspl_err *err) uspl_must_check;
 /*
  * Writes one byte of each page that isn't the process's own yet, with the value that it has: the kernel
  * makes the page private now (some microseconds), and not while everybody waits. Threads that run
@@ -79,6 +87,8 @@ int site_plan_write(struct site_plan *plan, struct uspl_err *err) uspl_must_chec
 int site_plan_confirm(const struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* USPL_E_STRANDED if a byte can't be put back. */
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
+/* Takes all sites out, and keeps the memory for others: new memory costs more than what is done with it. */
+void site_plan_clear(struct site_plan *plan);
 /* Frees the plan; nothing in the target. */
 void site_plan_release(struct site_plan *plan);
 

@@ -30,7 +30,8 @@ struct batch {
 	struct batch_result *result;
 	struct site_plan plan; /* of the quiet ones */
 	struct words words;
-	site_vec still; /* as they come: by address */
+	site_vec still_sites; /* as they come: by address */
+	struct still still;
 	/* A copy of the code around the site that was looked at last. */
 	taddr chunk;
 	size_t chunk_len;
@@ -101,7 +102,7 @@ static int add_site(struct batch *batch, size_t i, struct uspl_err *err)
 	site.guard = on ? from->guard : 0;
 	if (rc || !site_needs_stop(&site))
 		return rc ? rc : site_plan_add(&batch->plan, &site, err);
-	still = vec_push(&batch->still);
+	still = vec_push(&batch->still_sites);
 	if (!still)
 		return uspl_fail_nomem(err);
 	*still = site;
@@ -114,6 +115,8 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 
 	for (size_t i = 0; !rc && i < batch->region->sites.n; i++)
 		rc = add_site(batch, i, err);
+	if (!rc)
+		rc = still_init(&batch->still, batch->in, &batch->still_sites, err);
 	if (!rc)
 		rc = site_plan_check(&batch->plan, err);
 	if (!rc)
@@ -163,11 +166,11 @@ static int exchange(struct batch *batch, struct uspl_err *err)
 
 	if (rc == -USPL_E_UNSUPPORTED) {
 		log_info("stop", "all sites are written in stops: %s", why.msg);
-		rc = still_exchange(batch->in, &batch->plan.sites, batch->result, err);
+		rc = still_exchange_once(batch->in, &batch->plan.sites, batch->result, err);
 	} else if (rc && err) {
 		*err = why;
 	}
-	return rc ? rc : still_exchange(batch->in, &batch->still, batch->result, err);
+	return rc ? rc : still_exchange(&batch->still, batch->result, err);
 }
 
 int batch_exchange(const struct batch_input *in, const struct trace_region *region,
@@ -191,11 +194,12 @@ int batch_exchange(const struct batch_input *in, const struct trace_region *regi
 		rc = exchange(batch, err);
 	result->switch_us += (double)(clock_now_ns() - start) / 1000;
 	if (!rc)
-		result->sites += batch->plan.sites.n + batch->still.n;
+		result->sites += batch->plan.sites.n + batch->still_sites.n;
 	inject_agent_free(batch->words.agent);
 	site_plan_release(&batch->plan);
 	words_release(&batch->words);
-	vec_release(&batch->still);
+	still_release(&batch->still);
+	vec_release(&batch->still_sites);
 	free(batch);
 	return rc;
 }

@@ -132,13 +132,26 @@ struct batch_result {
 	double switch_us; /* from before the first page is made ready to behind the last site */
 };
 
+/* Sites that can't be exchanged while somebody runs. */
+struct still {
+	const struct batch_input *in;
+	const site_vec *sites; /* sorted by address */
+	struct safety bytes;   /* in which no thread may stand then */
+};
+
+/* The input and the sites must outlive it. The target isn't looked at. */
+int still_init(struct still *still, const struct batch_input *in, const site_vec *sites,
+	       struct uspl_err *err) uspl_must_check;
+void still_release(struct still *still);
 /*
- * Exchanges sites that can't be exchanged while somebody runs, in as many stops as nobody has to wait
- * long in; sites are sorted by address. Adds to result->stop_us. USPL_E_BUSY: a thread stays between two
- * of a site's instructions.
+ * Exchanges them in as many stops as nobody has to wait long in. Adds to result->stop_us. USPL_E_BUSY: a thread stays
+ * between two of a site's instructions.
  */
-int still_exchange(const struct batch_input *in, const site_vec *sites, struct batch_result *result,
+int still_exchange(struct still *still, struct batch_result *result,
 		   struct uspl_err *err) uspl_must_check;
+/* All three. */
+int still_exchange_once(const struct batch_input *in, const site_vec *sites,
+			struct batch_result *result, struct uspl_err *err) uspl_must_check;
 
 /*
  * Exchanges the sites of a region whose module is there; adds to the result. Sites that are off

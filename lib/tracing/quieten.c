@@ -71,7 +71,7 @@ static int switch_all(struct proc *proc, const site_vec *sites, struct batch_res
 	const struct batch_input in = { .proc = proc, .on = true };
 	int rc = sharers_refuse(proc, err);
 
-	return rc ? rc : still_exchange(&in, sites, result, err);
+	return rc ? rc : still_exchange_once(&in, sites, result, err);
 }
 
 int quieten(struct proc *proc, const struct module *module, struct batch_result *result,

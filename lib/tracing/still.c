@@ -22,68 +22,77 @@
 #define TRIES 20
 /* And after so long they are in any case, though sleepers are woken once more then. */
 #define LULL_NS 1000000000ll
-/* Pages that are written in one stop: a bit more than 1 us each. */
-#define PAGES_MAX 40
+/*
+ * Pages that are written in one stop, some 1.3 us each; what a stop takes besides is about as long. The first one is a
+ * rehearsal: much is slow when it is done for the first time. Where processors are scarce a stop takes milliseconds,
+ * until everybody has had the turn in which to stop: then it is better to have fewer, and they are hardly longer for it.
+ */
+#define PAGES_FIRST 4
+#define PAGES_LEAST 24
+#define PAGES_MOST 64
+#define NS_A_PAGE 10000
 
 struct run {
-	const struct batch_input *in;
-	const site_vec *sites; /* by address */
-	size_t done;           /* so many of them are exchanged, */
-	size_t n;              /* and so many more are planned for the next stop */
+	struct still *still;
+	size_t done;           /* so many of its sites are exchanged, */
+	size_t n;              /* and so many more are planned for the next stop, */
+	size_t pages;          /* on so many pages at most */
 	struct site_plan plan; /* of these */
-	struct safety bytes;   /* of all sites: that no thread may stand in */
 	struct safety_finding finding;
 	double stop_us;
 };
 
-static void drop_plan(struct run *run)
-{
-	site_plan_release(&run->plan);
-	run->plan = (struct site_plan){ .proc = run->in->proc };
-	run->n = 0;
-}
-
-static int add_bytes(struct run *run, struct uspl_err *err)
+int still_init(struct still *still, const struct batch_input *in, const site_vec *sites,
+	       struct uspl_err *err)
 {
 	const struct site *site;
 	int rc = 0;
 
-	vec_for_each (run->sites, site)
+	*still = (struct still){ .in = in,
+				 .sites = sites,
+				 .bytes = { .proc = in->proc, .unwinder = in->unwinder } };
+	vec_for_each (sites, site)
 		if (!rc && site->guard > 1)
-			rc = safety_add(&run->bytes, site->name, site->addr + 1, site->guard - 1u,
+			rc = safety_add(&still->bytes, site->name, site->addr + 1, site->guard - 1u,
 					false, err);
-	safety_seal(&run->bytes);
+	safety_seal(&still->bytes);
 	return rc;
 }
 
-/* As many sites as one stop may have. */
-static int add_sites(struct run *run, struct uspl_err *err)
+void still_release(struct still *still)
 {
-	const struct site *sites = run->sites->items;
+	safety_release(&still->bytes);
+}
+
+static void drop_plan(struct run *run)
+{
+	site_plan_clear(&run->plan);
+	run->n = 0;
+}
+
+/* As many sites as one stop may have. */
+static size_t count_sites(const struct run *run)
+{
+	const struct site *sites = run->still->sites->items;
 	taddr page = UINT64_MAX;
 	size_t i = run->done, pages = 0;
-	int rc = 0;
 
-	for (; !rc && i < run->sites->n; i++) {
+	for (; i < run->still->sites->n; i++) {
 		pages += sites[i].addr / PAGE != page;
 		page = sites[i].addr / PAGE;
-		if (pages > PAGES_MAX)
+		if (pages > run->pages)
 			break;
-		rc = site_plan_add(&run->plan, &sites[i], err);
 	}
-	run->n = i - run->done;
-	return rc;
+	return i - run->done;
 }
 
 /* Who comes out of its call meanwhile shouldn't wait for all of it. lull may be NULL. */
 static int make_plan(struct run *run, struct lull *lull, struct uspl_err *err)
 {
-	int rc = add_sites(run, err);
+	int rc;
 
-	if (lull)
-		lull_serve(lull);
-	if (!rc)
-		rc = site_plan_check(&run->plan, err);
+	run->n = count_sites(run);
+	rc = site_plan_check_these(&run->plan, run->still->sites->items + run->done, run->n, err);
 	if (lull)
 		lull_serve(lull);
 	if (!rc)
@@ -96,8 +105,9 @@ static int make_plan(struct run *run, struct lull *lull, struct uspl_err *err)
 static bool may_stay(void *ctx, const struct thread *thread)
 {
 	struct run *run = ctx;
+	struct safety *bytes = &run->still->bytes;
 
-	return !run->bytes.ranges.n || safety_check(&run->bytes, thread, &run->finding);
+	return !bytes->ranges.n || safety_check(bytes, thread, &run->finding);
 }
 
 static bool is_clear(struct run *run, const struct lull *lull)
@@ -124,8 +134,11 @@ static int write_stopped(struct run *run, struct lull *lull, bool *ret_clear, st
 static int attempt(struct run *run, struct lull *lull, bool *ret_clear, struct uspl_err *err)
 {
 	int rc = write_stopped(run, lull, ret_clear, err);
-	double stop_us = (double)(lull->left_ns - lull->entered_ns) / 1000;
+	int64_t stop_ns = lull->left_ns - lull->entered_ns;
+	double stop_us = (double)stop_ns / 1000;
+	size_t pages = (size_t)stop_ns / NS_A_PAGE;
 
+	run->pages = pages < PAGES_LEAST ? PAGES_LEAST : pages > PAGES_MOST ? PAGES_MOST : pages;
 	if (stop_us > run->stop_us)
 		run->stop_us = stop_us;
 	log_info("stop", "%zu sites, %zu threads: %.0f us", run->n, lull->stop.threads.n, stop_us);
@@ -138,7 +151,16 @@ static int attempt(struct run *run, struct lull *lull, bool *ret_clear, struct u
 	return rc;
 }
 
-/* What is left, or as far as it goes. The next stop is planned while everybody runs, which gives them time to. */
+/* Who was stopped runs for as long as that took, before it is again. The next stop is planned meanwhile. */
+static void rest(struct lull *lull)
+{
+	int64_t until = lull->left_ns + (lull->left_ns - lull->entered_ns), now = clock_now_ns();
+
+	if (until > now)
+		lull_rest(lull, until - now);
+}
+
+/* What is left, or as far as it goes. */
 static int exchange_rest(struct lull *lull, void *ctx, struct uspl_err *err)
 {
 	struct run *run = ctx;
@@ -149,13 +171,14 @@ static int exchange_rest(struct lull *lull, void *ctx, struct uspl_err *err)
 		bool clear;
 
 		rc = attempt(run, lull, &clear, err);
-		if (rc || run->done == run->sites->n)
+		if (rc || run->done == run->still->sites->n)
 			break;
 		tries = clear ? 0 : tries + 1;
 		if (clear)
 			rc = make_plan(run, lull, err);
 		else
 			lull_rest(lull, PAUSE_NS);
+		rest(lull);
 	}
 	return rc;
 }
@@ -163,11 +186,13 @@ static int exchange_rest(struct lull *lull, void *ctx, struct uspl_err *err)
 static int fail_busy(const struct run *run, struct uspl_err *err)
 {
 	const struct safety_finding *finding = &run->finding;
+	const struct still *still = run->still;
 
 	return uspl_fail(err, USPL_E_BUSY,
 			 "thread %d of pid %d stays within the first bytes of a function of '%s'",
-			 finding->tid, run->in->proc->pid,
-			 finding->function ? finding->function : run->sites->items[run->done].name);
+			 finding->tid, still->in->proc->pid,
+			 finding->function ? finding->function
+					   : still->sites->items[run->done].name);
 }
 
 static int exchange_all(struct run *run, struct uspl_err *err)
@@ -175,15 +200,16 @@ static int exchange_all(struct run *run, struct uspl_err *err)
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + TRY_NS;
 
-	while (run->done < run->sites->n) {
+	while (run->done < run->still->sites->n) {
 		size_t from = run->done;
 		bool late = clock_now_ns() >= deadline;
 		int rc = run->n ? 0 : make_plan(run, NULL, err);
 
 		if (!rc)
-			rc = lull_run(run->in->proc, exchange_rest, run, err);
+			rc = lull_run(run->still->in->proc, exchange_rest, run, err);
 		/* On a busy machine a thread that wants to run isn't stopped before its turn comes. */
-		if (run->done == run->sites->n || (rc && (late || rc != -USPL_E_UNSTOPPABLE)))
+		if (run->done == run->still->sites->n ||
+		    (rc && (late || rc != -USPL_E_UNSTOPPABLE)))
 			return rc;
 		rc = cancel_check(err);
 		if (rc)
@@ -197,20 +223,25 @@ static int exchange_all(struct run *run, struct uspl_err *err)
 	return 0;
 }
 
-int still_exchange(const struct batch_input *in, const site_vec *sites, struct batch_result *result,
-		   struct uspl_err *err)
+int still_exchange(struct still *still, struct batch_result *result, struct uspl_err *err)
 {
-	struct run run = { .in = in,
-			   .sites = sites,
-			   .plan.proc = in->proc,
-			   .bytes = { .proc = in->proc, .unwinder = in->unwinder } };
-	int rc = add_bytes(&run, err);
+	struct run run = { .still = still, .plan.proc = still->in->proc, .pages = PAGES_FIRST };
+	int rc = exchange_all(&run, err);
 
-	if (!rc)
-		rc = exchange_all(&run, err);
 	if (run.stop_us > result->stop_us)
 		result->stop_us = run.stop_us;
-	drop_plan(&run);
-	safety_release(&run.bytes);
+	site_plan_release(&run.plan);
+	return rc;
+}
+
+int still_exchange_once(const struct batch_input *in, const site_vec *sites,
+			struct batch_result *result, struct uspl_err *err)
+{
+	struct still still;
+	int rc = still_init(&still, in, sites, err);
+
+	if (!rc)
+		rc = still_exchange(&still, result, err);
+	still_release(&still);
 	return rc;
 }

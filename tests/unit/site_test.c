@@ -141,6 +141,36 @@ static void test_changed(void)
 	child_end(pid, proc);
 }
 
+/* The sites of one layout, a portion after the other by one plan: small ones, large ones, and small ones again. */
+static void test_portions(const struct layout *layout)
+{
+	static const size_t portions[] = { 1, 3000, 2, 700, 1500, 1 };
+	struct proc *proc = NULL;
+	pid_t pid = child_start(&proc);
+	struct site_plan all = { .proc = proc }, plan = { .proc = proc };
+	struct uspl_err err = { 0 };
+	int rc = make_plan(layout, &all);
+
+	for (size_t at = 0, i = 0, n; !rc && at < all.sites.n; at += n) {
+		n = portions[i++ % (sizeof(portions) / sizeof(portions[0]))];
+		n = n < all.sites.n - at ? n : all.sites.n - at;
+		rc = site_plan_check_these(&plan, all.sites.items + at, n, &err);
+		if (!rc)
+			rc = site_plan_prepare(&plan, &err);
+		if (!rc)
+			rc = site_plan_write(&plan, &err);
+		if (!rc)
+			rc = site_plan_confirm(&plan, &err);
+		site_plan_clear(&plan);
+	}
+	ok(rc == 0 && child_has(proc, want), "%s: written in portions (%s)", layout->name, err.msg);
+	ok(site_plan_check_these(&plan, all.sites.items, all.sites.n, &err) == -USPL_E_OVERWRITTEN,
+	   "and can't be once more (%s)", err.msg);
+	site_plan_release(&plan);
+	site_plan_release(&all);
+	child_end(pid, proc);
+}
+
 int main(void)
 {
 	code = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -153,5 +183,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
 		test(&layouts[i]);
 	test_changed();
+	test_portions(&layouts[0]);
+	test_portions(&layouts[1]);
+	test_portions(&layouts[2]);
 	return tap_done();
 }
