@@ -887,7 +887,9 @@ chunk_meet:
 chunk_look:
 	mov	%rdi, %rdx
 	shr	$18, %rdx
-	mov	$USPL_TRACE_PROBES, %esi
+	imul	$USPL_TRACE_CHUNK_MIX, %edx, %edx
+	shr	$USPL_TRACE_CHUNK_MIX_SHIFT, %edx
+	mov	$USPL_TRACE_CHUNK_PROBES, %esi
 1:	and	$(USPL_TRACE_CHUNKS - 1), %edx
 	mov	control + TC_CHUNKS(%rip), %rcx
 	lea	(%rcx, %rdx, 8), %rcx

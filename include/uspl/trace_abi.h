@@ -26,10 +26,17 @@
 #define USPL_TRACE_SHADOW_BIT 47
 #define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
 
-#define USPL_TRACE_THREADS 4096  /* entries in the table of threads */
-#define USPL_TRACE_CHUNKS 4096   /* entries in the table of chunks */
-#define USPL_TRACE_CHUNK 0x40000 /* bytes of stack that have their shadow in one mapping */
-#define USPL_TRACE_PROBES 16     /* how many entries are tried, one behind the other */
+#define USPL_TRACE_THREADS 4096    /* entries in the table of threads */
+#define USPL_TRACE_CHUNKS 4096     /* entries in the table of chunks */
+#define USPL_TRACE_CHUNK 0x40000   /* bytes of stack that have their shadow in one mapping */
+#define USPL_TRACE_PROBES 16       /* how many entries are tried, one behind the other, */
+#define USPL_TRACE_CHUNK_PROBES 64 /* and in the table of chunks */
+/*
+ * A chunk's number times this, the upper bits of its 32: where it is looked for first. Stacks are many chunks in a row, and threads' stacks lie
+ * at even distances: by the number itself a stack would fill entries in a row, and all of them would meet at the same ones.
+ */
+#define USPL_TRACE_CHUNK_MIX 0x9e3779b1
+#define USPL_TRACE_CHUNK_MIX_SHIFT 20 /* leaves as many bits as the table has */
 
 /* Added to a chunk's address in the table. */
 #define USPL_TRACE_CHUNK_NONE 1    /* it can't have a shadow: something else lies there */

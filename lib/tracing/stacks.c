@@ -22,6 +22,7 @@
 #define RUN_MAX (INJECT_MAX - 1) /* chunks: each is noted by a request of its own */
 
 _Static_assert(1 << CHUNK_SHIFT == USPL_TRACE_CHUNK, "as trace.S has it");
+_Static_assert(1ull << (32 - USPL_TRACE_CHUNK_MIX_SHIFT) == USPL_TRACE_CHUNKS, "all of the table");
 
 /* Neighbouring chunks, mapped by one request. */
 struct run {
@@ -89,12 +90,13 @@ uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, 
 	return best;
 }
 
-/* The chunk's place in the table; NULL if it has none, or is there already. */
+/* The chunk's place in the table, as chunk_meet of trace.S looks for it; NULL if it has none, or is there already. */
 static uint64_t *place_of(struct shadows *shadows, taddr chunk)
 {
-	size_t at = (size_t)(chunk >> CHUNK_SHIFT);
+	uint32_t number = (uint32_t)(chunk >> CHUNK_SHIFT);
+	size_t at = (number * USPL_TRACE_CHUNK_MIX) >> USPL_TRACE_CHUNK_MIX_SHIFT;
 
-	for (size_t i = 0; i < USPL_TRACE_PROBES; i++) {
+	for (size_t i = 0; i < USPL_TRACE_CHUNK_PROBES; i++) {
 		uint64_t *place = &shadows->table[(at + i) % USPL_TRACE_CHUNKS];
 
 		if (*place == chunk)
