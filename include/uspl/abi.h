@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 5
+#define USPL_ABI_VERSION 6
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -55,8 +55,10 @@ enum uspl_region_state {
 
 /*
  * The word that says where the gates of an update lead (docs/transition.md). From OLD the tool sets
- * HOLD_OLD, from NEW HOLD_NEW; all other changes are compare-and-swaps made by threads of the
- * target.
+ * HOLD_OLD, from NEW HOLD_NEW. From a HOLD on, threads of the target swap the word together with the
+ * verdict beside it: (HOLD_x, no verdict) for (x, none) when its lease is over, (HOLD_x, a verdict)
+ * for (what that says, none). The tool writes nothing then but the verdict: from that on it is as if
+ * the word said so already, unless the lease was over before, which the tool sees when it reads both.
  */
 enum uspl_word_value {
 	USPL_WORD_OLD = 0,
@@ -72,9 +74,17 @@ enum uspl_word_value {
 	USPL_WORD_FOLLOW = 4,
 };
 
+/* What the tool writes beside a word that holds. */
+enum uspl_word_verdict {
+	USPL_VERDICT_NONE = 0,
+	USPL_VERDICT_OLD = 2 + USPL_WORD_OLD,
+	USPL_VERDICT_NEW = 2 + USPL_WORD_NEW,
+};
+
 struct uspl_word {
-	uint8_t value; /* enum uspl_word_value */
-	uint8_t pad[3];
+	uint8_t value;   /* enum uspl_word_value */
+	uint8_t verdict; /* enum uspl_word_verdict; of no account unless the value is a HOLD */
+	uint8_t pad[2];
 	/* How many turns a thread waits at most; written before a HOLD, as is all_turns. */
 	uint32_t turns;
 	/*

@@ -8,8 +8,9 @@
  *                    NEW    -> the new function
  *                    else   -> read the word that decides, which may be the same one:
  *                    OLD, NEW -> as above
- *                    HOLD_* -> wait until it is neither, or until its `turns` turns of waiting are
- *                              over; then swap it back to what it was; begin anew
+ *                    HOLD_* -> wait until it is neither; if a verdict stands beside it, swap both
+ *                              for what that says; if its `turns` turns of waiting are over, swap
+ *                              it back to what it was; begin anew
  *
  * It changes no register and no flag that is live at a function's entry, and nothing on the stack.
  */
@@ -45,6 +46,12 @@ struct gate_part {
  * the new one yet. A thread at any other place in a gate reads the word again.
  */
 extern const struct gate_part gate_old_parts[GATE_N_PARTS], gate_new_parts[GATE_N_PARTS];
+
+/*
+ * How many bytes the stack pointer is below where it was at the function's entry, for a thread at that
+ * place in a gate; -1: that isn't known, the function's first instruction has been executed.
+ */
+int gate_depth(size_t offset);
 
 /*
  * Writes the gate. USPL_E_UNSUPPORTED, saying why, if the first instruction can't be moved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// backend_quiet.c - the transition's back end that wakes nobody: only threads that run are stopped
+// backend_quiet.c - the transition's back end that wakes nobody: threads are looked at where they are
 /*
  * One attempt, with what must be true after each step:
  *
@@ -7,11 +7,16 @@
  *     lead     (once) entries lead to gates: from here on old frames only drain. Threads that run
  *              get through an interrupt before the switch (the stop), so that none has an old entry
  *              in its pipeline
- *     stop     those that run stand still, outside the code
  *     close    the word holds: who comes to an entry waits there
- *     recount  no sleeper has run since it was looked at; one that has is looked at again
- *     commit   compare-and-swap by one of the stopped threads, when it is let go, before the others:
- *              by then the gates are what keeps the code empty
+ *     recount  each thread has been seen outside the code since: no sleeper has run since it was
+ *              looked at (one that has is looked at again), and those that run are seen in an
+ *              interrupt of the clock (quiet_posts.c)
+ *     decide   the verdict is written beside the word: by now the gates are what keeps the code empty
+ *
+ * Where those that run can't be seen so, they are stopped, looked at, and stand still until the
+ * decision is made:
+ *
+ *     stop, close, recount, decide
  *
  * Closing comes before the recount: a thread that wakes is counted before it can read the word, and
  * we write the word before we read the counts, so that one of the two sees the other.
@@ -21,6 +26,12 @@
 #include "live/quiet.h"
 
 #define SETTLE_TRIES 3
+/*
+ * How long gates hold, at most, while those that run are looked at. It is done in a quarter of that, or
+ * else somebody doesn't run who was to be seen: he has to be stopped.
+ */
+#define WATCH_NS 100000ll
+#define WATCH_PER_THREAD_NS 100ll
 
 /*
  * Where a loop begins at an entry, a thread that comes to the gate may be in the middle of the
@@ -113,8 +124,16 @@ static void quiet_close(struct run *run)
 	run->quiet = NULL;
 }
 
+static int decide(struct quiet *quiet, bool empty, struct uspl_err *err)
+{
+	if (empty)
+		return quiet_decide(quiet, quiet_word_to(quiet), err);
+	/* If this fails the first who waits opens the gates, when the lease is over. */
+	return quiet_decide(quiet, quiet_word_from(quiet), err);
+}
+
 /* limit: when the threads will have stood still for too long already. */
-static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err *err)
+static int close_and_decide(struct quiet *quiet, int64_t limit, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + quiet_lease_ns(quiet) / 2;
 	bool empty = false;
@@ -125,15 +144,48 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 	rc = quiet_close_gates(quiet, err);
 	if (!rc)
 		rc = quiet_recount(quiet, deadline < limit ? deadline : limit, &empty, err);
-	/* Those that were stopped for it may all have ended meanwhile. */
-	if (!rc && empty && stop_host(&quiet->run->stop))
-		return quiet_begin_swap(quiet, quiet_word_to(quiet), err);
 	/* One that doesn't stop at once: another time. */
 	if (rc == -USPL_E_UNSTOPPABLE)
 		rc = 0;
-	/* If this fails the first who waits does it, when the lease is over. */
-	if (quiet_begin_swap(quiet, quiet_word_from(quiet), NULL) != 0)
+	if (!rc)
+		return decide(quiet, empty, err);
+	if (quiet_decide(quiet, quiet_word_from(quiet), NULL) != 0)
 		log_info("quiet", "the gates open when their lease is over");
+	return rc;
+}
+
+static void forget_cleared(struct quiet *quiet)
+{
+	struct asleep_thread *thread;
+
+	vec_for_each (&quiet->asleep.threads, thread)
+		thread->cleared = false;
+}
+
+static int64_t watch_ns(const struct quiet *quiet)
+{
+	int64_t own = WATCH_NS + WATCH_PER_THREAD_NS * (int64_t)quiet->asleep.threads.n;
+	int64_t limit = run_limit_ns(quiet->run);
+
+	return own < limit ? own : limit;
+}
+
+/* Nobody is stopped: who comes to a gate waits there for as long as it takes. */
+static int watch_and_switch(struct quiet *quiet, struct uspl_err *err)
+{
+	bool empty = false;
+	int rc;
+
+	if (!quiet_alert_posts(quiet))
+		return 0;
+	stop_begin(&quiet->run->stop, quiet->t->proc);
+	rc = quiet_close_gates(quiet, err);
+	if (!rc) {
+		empty = quiet_watch(quiet, clock_now_ns() + watch_ns(quiet));
+		rc = decide(quiet, empty, err);
+	}
+	stop_leave(&quiet->run->stop);
+	forget_cleared(quiet);
 	return rc;
 }
 
@@ -141,21 +193,36 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + run_limit_ns(quiet->run);
-	struct asleep_thread *thread;
 	int rc;
 
-	quiet->commits = false;
 	stop_begin(&quiet->run->stop, quiet->t->proc);
 	rc = quiet_stop_running(quiet, deadline, err);
 	if (!rc && !quiet->run->n_findings && clock_now_ns() <= deadline)
-		rc = close_and_commit(quiet, deadline, err);
-	vec_for_each (&quiet->asleep.threads, thread)
-		thread->cleared = false;
+		rc = close_and_decide(quiet, deadline, err);
 	stop_leave(&quiet->run->stop);
+	forget_cleared(quiet);
 	/* In the time that it has; another attempt may be faster. */
 	if (rc == -USPL_E_UNSTOPPABLE && run_may_try_again(quiet->run))
 		rc = 0;
-	return quiet_end_swap(quiet, rc, err);
+	return rc;
+}
+
+static bool is_open(const struct quiet *quiet, int rc)
+{
+	return !rc && !quiet->run->switched && !quiet->run->n_findings;
+}
+
+/* First without a stop; the sleepers are to be looked at anew if that comes to nothing. */
+static int switch_somehow(struct quiet *quiet, struct uspl_err *err)
+{
+	int rc = quiet_calm_down(quiet, err);
+
+	if (is_open(quiet, rc) && quiet_can_watch(quiet)) {
+		rc = watch_and_switch(quiet, err);
+		if (is_open(quiet, rc))
+			rc = quiet_calm_down(quiet, err);
+	}
+	return is_open(quiet, rc) ? stop_and_switch(quiet, err) : rc;
 }
 
 static int refuse_parked(const struct run *run, struct uspl_err *err)
@@ -186,15 +253,9 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	if (rc || run->n_findings)
 		return rc;
 	quiet_measure_lease(quiet);
-	rc = inject_agent_new(quiet->t->proc, &quiet->agent, err);
-	if (rc)
-		return rc;
-	quiet_rehearse(quiet);
-	rc = quiet_calm_down(quiet, err);
-	if (!rc && !run->n_findings)
-		rc = stop_and_switch(quiet, err);
-	inject_agent_free(quiet->agent);
-	quiet->agent = NULL;
+	quiet_post(quiet);
+	rc = switch_somehow(quiet, err);
+	quiet_drop_posts(quiet);
 	return rc;
 }
 
@@ -212,6 +273,24 @@ static int look_at_all(struct quiet *quiet, bool *ret_late, struct uspl_err *err
 	return *ret_late ? 0 : rc;
 }
 
+/* As in a switch, with the gates open. True if nobody is in the way. */
+static bool look_unstopped(struct quiet *quiet)
+{
+	struct stop *stop = &quiet->run->stop;
+	bool empty = false;
+
+	if (!quiet_can_watch(quiet) || !quiet_alert_posts(quiet))
+		return false;
+	stop_begin(stop, quiet->t->proc);
+	stop->entered_ns = clock_now_ns();
+	empty = quiet_watch(quiet, stop->entered_ns + watch_ns(quiet));
+	stop_leave(stop);
+	forget_cleared(quiet);
+	if (!empty)
+		*stop = (struct stop){ 0 };
+	return empty;
+}
+
 int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl_err *err)
 {
 	int rc = open_plan(run, err);
@@ -223,10 +302,12 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 		run->quiet->looks = true;
 		rc = quiet_examine(run->quiet, err);
 	}
-	if (!rc)
-		quiet_rehearse(run->quiet);
-	if (!rc)
-		rc = look_at_all(run->quiet, ret_late, err);
+	if (!rc) {
+		quiet_post(run->quiet);
+		if (!look_unstopped(run->quiet))
+			rc = look_at_all(run->quiet, ret_late, err);
+		quiet_drop_posts(run->quiet);
+	}
 	if (!rc)
 		*ret_threads = run->quiet->asleep.threads.n;
 	quiet_close(run);

@@ -97,7 +97,11 @@ bool gates_jump(const struct region *region, const struct region_site *site,
 		uint8_t bytes[USPL_SITE_BYTES_MAX]);
 /* What a region's word says. */
 struct gate_word {
-	uint8_t value; /* enum uspl_word_value, never FOLLOW: what the one says that decides */
+	/*
+	 * enum uspl_word_value, never FOLLOW: what the one says that decides; with a verdict beside a
+	 * hold, what that says.
+	 */
+	uint8_t value;
 	bool follows;  /* that is another region's */
 	taddr decider; /* which one decides where it isn't OLD or NEW; 0: that never was so */
 };
@@ -105,6 +109,12 @@ struct gate_word {
 /* Reads the word, and the one that it follows. */
 int gates_read_word(const struct proc *proc, const struct region *region, struct gate_word *ret,
 		    struct uspl_err *err) uspl_must_check;
+/*
+ * A word that holds, with the verdict of a tool that has died beside it, says by itself what it is as
+ * good as: before the verdict is forgotten.
+ */
+int gates_end_verdict(const struct proc *proc, const struct region *region,
+		      struct uspl_err *err) uspl_must_check;
 /* Writes the word from outside: only where nobody can be reading it for a switch of its own. */
 int gates_write_word(const struct proc *proc, const struct region *region,
 		     enum uspl_word_value value, struct uspl_err *err) uspl_must_check;

@@ -24,23 +24,45 @@ int gates_write_word(const struct proc *proc, const struct region *region,
 	return region->word ? proc_write(proc, region->word + VALUE, &byte, sizeof(byte), err) : 0;
 }
 
+/* Where a verdict stands beside a hold, the word is as good as what that says: who waits makes it so. */
+static uint8_t word_says(const uint8_t both[2])
+{
+	bool said = both[0] & USPL_WORD_HOLD && both[1] & USPL_VERDICT_OLD;
+
+	return said ? both[1] & USPL_WORD_NEW : both[0];
+}
+
 int gates_read_word(const struct proc *proc, const struct region *region, struct gate_word *ret,
 		    struct uspl_err *err)
 {
 	struct uspl_word word;
-	struct gate_word said;
+	uint8_t both[2];
+	bool follows;
 	int rc = proc_read(proc, region->word, &word, sizeof(word), err);
 
 	if (rc)
 		return rc;
-	said = (struct gate_word){ .value = word.value,
-				   .decider = word.decider,
-				   .follows = word.value == USPL_WORD_FOLLOW };
-	if (said.follows)
-		rc = proc_read(proc, said.decider + VALUE, &said.value, sizeof(said.value), err);
+	both[0] = word.value;
+	both[1] = word.verdict;
+	follows = word.value == USPL_WORD_FOLLOW;
+	if (follows)
+		rc = proc_read(proc, word.decider + VALUE, both, sizeof(both), err);
 	if (!rc)
-		*ret = said;
+		*ret = (struct gate_word){ word_says(both), follows, word.decider };
 	return rc;
+}
+
+int gates_end_verdict(const struct proc *proc, const struct region *region, struct uspl_err *err)
+{
+	struct gate_word now;
+	uint8_t raw;
+	int rc = proc_read(proc, region->word + VALUE, &raw, sizeof(raw), err);
+
+	if (!rc)
+		rc = gates_read_word(proc, region, &now, err);
+	return rc || !(raw & USPL_WORD_HOLD) || now.value & USPL_WORD_HOLD
+		       ? rc
+		       : gates_write_word(proc, region, now.value, err);
 }
 
 /*

@@ -5,9 +5,8 @@
  *     backend_quiet.c   the steps of an attempt
  *     quiet_entries.c   entries, records, and the words of those modules that don't decide
  *     quiet_examine.c   who is in the way, asleep or stopped
- *     quiet_rehearse.c  what is slow the first time, before anybody is stopped
- *     quiet_word.c      the word that decides: held with a lease, and swapped by a thread of the
- *                       target
+ *     quiet_posts.c     those that run, looked at while they do
+ *     quiet_word.c      the word that decides: held with a lease, and what it is to be
  */
 #ifndef USPL_LIVE_QUIET_H
 #define USPL_LIVE_QUIET_H
@@ -15,6 +14,7 @@
 #include "live/backend.h"
 #include "live/gate.h"
 #include "proc/asleep.h"
+#include "proc/glimpse.h"
 
 /* What the update changes in one module. */
 struct quiet_part {
@@ -29,16 +29,13 @@ struct quiet {
 	VEC(struct quiet_part) parts;
 	const struct region *decider; /* the one whose word switches all of them */
 	struct asleep asleep;
-	struct inject_agent *agent;
+	glimpse_post_vec posts; /* from which those that run are looked at without a stop */
 	bool open;              /* asleep is */
 	bool looks;             /* only: there is time to see who is in the way from end to end */
 	bool led;               /* entries lead to gates, or did */
 	bool lead_again;        /* not all of them do any more */
-	bool undecided;         /* a thread may still make the swap, nobody knows when */
-	bool stuck;             /* or write to its slate: the region is needed */
+	bool undecided;         /* a decision was begun, and nobody knows whether it was made */
 	struct uspl_word lease; /* how long gates will hold */
-	struct inject_req swap; /* of the word, by a thread of the target */
-	bool commits;           /* that swap, which has been begun, is the switch itself */
 };
 
 /* What the word says before the switch. */
@@ -60,16 +57,33 @@ int quiet_examine_again(struct quiet *quiet, struct uspl_err *err) uspl_must_che
  */
 int quiet_calm_down(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /*
- * Follows the stacks of those that run as they were a moment ago, without stopping them, as far as
- * the kernel lets us: the code that is met there is known by the time they stand still.
+ * Makes posts for those that run, as far as the kernel lets us, and follows their stacks as they are
+ * a moment later: the code that is met there is known by the time it has to be found out in a hurry.
+ * quiet_drop_posts follows.
  */
-void quiet_rehearse(struct quiet *quiet);
+void quiet_post(struct quiet *quiet);
+void quiet_drop_posts(struct quiet *quiet);
+/* True if quiet_watch can come to something: nobody runs, or all who do can be seen while they do. */
+bool quiet_can_watch(struct quiet *quiet);
+/* Has the posts begin to look, right before the gates are closed. False if they can't. */
+bool quiet_alert_posts(struct quiet *quiet);
 /*
- * Stops those that run and don't stand still yet, and looks at their stacks; if there is nobody who
- * stands still then, a sleeper, for the swap. deadline: CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if
- * it passes first.
+ * With the gates closed, and nobody stopped: true once all code is known to be empty. Those that run
+ * are seen from their posts. False if somebody is in the way, which is a finding then, or if it
+ * isn't known by the deadline (CLOCK_MONOTONIC, ns).
+ */
+bool quiet_watch(struct quiet *quiet, int64_t deadline);
+/*
+ * Stops those that run and don't stand still yet, and looks at their stacks. deadline:
+ * CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if it passes first.
  */
 int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *err) uspl_must_check;
+/*
+ * With the gates closed: those sleepers that were found free and have not run since are `cleared`. False if that can't be told now.
+ */
+bool quiet_clear_sleepers(struct quiet *quiet);
+/* Of a thread that has been looked at again, whoever it is. */
+void quiet_check_sleepers(struct quiet *quiet);
 /*
  * With the gates closed: true in *ret_empty once all code is known to be empty. Nobody has run
  * since the look, as a rule. Otherwise a thread that has is looked at again. False if one is in
@@ -107,16 +121,11 @@ void quiet_measure_lease(struct quiet *quiet);
 /* Makes the word hold, before anything that is read afterwards. */
 int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /*
- * Has a stopped thread swap the word from its hold, and lets that one go for it; the others stand
- * still until it is done, but no longer than the lease. quiet_end_swap tells what came of it.
+ * Ends the hold with that value, at once for all gates, unless the lease was over before: no failure.
+ * If it is the switch itself, whether it was made is noted in the run. On failure nobody may know:
+ * quiet->undecided.
  */
-int quiet_begin_swap(struct quiet *quiet, enum uspl_word_value to,
-		     struct uspl_err *err) uspl_must_check;
-/*
- * With everybody let go; rc is what came of the attempt, quiet_begin_swap included. If the swap was
- * the switch, and was made, that is noted in the run, and is a success whatever has failed. It wasn't
- * if a waiter has let the lease lapse before: no failure. rc itself if no swap was begun.
- */
-int quiet_end_swap(struct quiet *quiet, int rc, struct uspl_err *err) uspl_must_check;
+int quiet_decide(struct quiet *quiet, enum uspl_word_value value,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

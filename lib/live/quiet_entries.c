@@ -140,7 +140,9 @@ int quiet_lead(struct quiet *quiet, struct uspl_err *err)
 	if (quiet->led && !quiet->lead_again)
 		return 0;
 	quiet->lead_again = false;
-	rc = set_deciders(quiet, err);
+	rc = gates_end_verdict(quiet->t->proc, quiet->decider, err);
+	if (!rc)
+		rc = set_deciders(quiet, err);
 	if (rc)
 		return rc;
 	quiet->led = true;
@@ -204,7 +206,7 @@ int quiet_take_back(struct quiet *quiet, struct uspl_err *err)
 
 	if (!rc)
 		rc = lead_entries(quiet, entry_of(from), err);
-	stay = !rc && was_loaded(quiet) && (quiet->stuck || !are_left(quiet));
+	stay = !rc && was_loaded(quiet) && !are_left(quiet);
 	vec_for_each (&quiet->parts, part) {
 		enum uspl_region_state state = part->before;
 
@@ -219,8 +221,10 @@ int quiet_settle(struct quiet *quiet, struct uspl_err *err)
 {
 	bool on = quiet->t->direction == TRANSITION_ON;
 	struct uspl_err why = { 0 };
-	int rc = write_words(quiet, quiet_word_to(quiet), err);
+	int rc = gates_end_verdict(quiet->t->proc, quiet->decider, err);
 
+	if (!rc)
+		rc = write_words(quiet, quiet_word_to(quiet), err);
 	if (rc)
 		return rc;
 	rc = lead_entries(quiet, entry_of(quiet_word_to(quiet)), &why);

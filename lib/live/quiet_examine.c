@@ -14,7 +14,7 @@
  * among those that run: stopped, its stack can be followed with all registers. So is one who is in
  * the way and whose whole chain of calls is wanted.
  */
-static void check_sleepers(struct quiet *quiet)
+void quiet_check_sleepers(struct quiet *quiet)
 {
 	struct asleep_thread *thread;
 
@@ -37,7 +37,7 @@ int quiet_examine(struct quiet *quiet, struct uspl_err *err)
 	int rc = asleep_look(&quiet->asleep, err);
 
 	if (!rc)
-		check_sleepers(quiet);
+		quiet_check_sleepers(quiet);
 	return rc;
 }
 
@@ -46,7 +46,7 @@ int quiet_examine_again(struct quiet *quiet, struct uspl_err *err)
 	int rc = asleep_look_again(&quiet->asleep, err);
 
 	if (!rc)
-		check_sleepers(quiet);
+		quiet_check_sleepers(quiet);
 	return rc;
 }
 
@@ -92,7 +92,7 @@ static int await_calm(struct quiet *quiet, struct uspl_err *err)
 		else
 			rc = asleep_look_again(&quiet->asleep, err);
 		if (!rc)
-			check_sleepers(quiet);
+			quiet_check_sleepers(quiet);
 	}
 	return rc;
 }
@@ -111,29 +111,10 @@ int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
 			 quiet->t->proc->pid);
 }
 
-/* Where nobody runs, the sleeper that notices least, for the switch. */
-static int choose_sleeper(const struct quiet *quiet, pid_t *ret)
-{
-	int best = INJECT_RANK_WORST + 1;
-	const struct asleep_thread *thread;
-
-	vec_for_each (&quiet->asleep.threads, thread) {
-		int rank = thread->class == ASLEEP_SLEEPS && best
-				   ? inject_rank(quiet->t->proc, thread->tid)
-				   : best;
-
-		if (rank >= best)
-			continue;
-		best = rank;
-		*ret = thread->tid;
-	}
-	return best;
-}
-
 static int list_running(const struct quiet *quiet, tid_vec *ret, struct uspl_err *err)
 {
 	const struct asleep_thread *thread;
-	pid_t *item, tid = 0;
+	pid_t *item;
 
 	vec_for_each (&quiet->asleep.threads, thread) {
 		if (thread->class != ASLEEP_RUNS || thread->cleared)
@@ -143,14 +124,6 @@ static int list_running(const struct quiet *quiet, tid_vec *ret, struct uspl_err
 			return uspl_fail_nomem(err);
 		*item = thread->tid;
 	}
-	/* Where somebody is in the way nothing will be switched now. */
-	if (ret->n || quiet->run->stop.threads.n || quiet->run->n_findings ||
-	    choose_sleeper(quiet, &tid) > INJECT_RANK_WORST)
-		return 0;
-	item = vec_push(ret);
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = tid;
 	return 0;
 }
 
@@ -197,14 +170,23 @@ static bool clear_sleepers(struct quiet *quiet)
 }
 
 /* The same for all who have not run, as long as only few have. */
-static void clear_by_sum(struct quiet *quiet)
+static bool clear_by_sum(struct quiet *quiet)
 {
 	struct asleep_thread *thread;
 
 	if (!asleep_find_ran(&quiet->asleep))
-		return;
+		return false;
 	vec_for_each (&quiet->asleep.threads, thread)
 		thread->cleared |= thread->class == ASLEEP_SLEEPS && thread->clean && !thread->ran;
+	return true;
+}
+
+bool quiet_clear_sleepers(struct quiet *quiet)
+{
+	if (asleep_has_sum(&quiet->asleep))
+		return clear_by_sum(quiet);
+	clear_sleepers(quiet);
+	return true;
 }
 
 int quiet_recount(struct quiet *quiet, int64_t deadline, bool *ret_empty, struct uspl_err *err)

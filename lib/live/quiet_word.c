@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// quiet_word.c - the deciding word of a quiet switch: held with a lease, and swapped by a thread of the target
+// quiet_word.c - the word that decides in a quiet switch: held with a lease, and what it is to be
 
 #include <stddef.h>
 
+#include "base/log.h"
 #include "live/quiet.h"
 
 /* How long a gate holds at most: whoever waits then goes on as before. */
@@ -36,16 +37,23 @@ void quiet_measure_lease(struct quiet *quiet)
 	lease->all_turns = all > 0 && all < INT32_MAX ? (int32_t)all : INT32_MAX;
 }
 
-/* The lease first: who finds the word holding must find a lease to wait for. */
+/*
+ * The lease first, and no verdict: who finds the word holding must find a lease to wait for, and
+ * nothing that an earlier switch has left.
+ */
 int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err)
 {
-	const size_t turns = offsetof(struct uspl_word, turns);
+	const size_t rest = offsetof(struct uspl_word, verdict);
 	const struct proc *proc = quiet->t->proc;
 	taddr word = quiet->decider->word;
 	uint8_t hold = (uint8_t)(quiet_word_from(quiet) | USPL_WORD_HOLD);
-	int rc = proc_write(proc, word + turns, &quiet->lease.turns, sizeof(quiet->lease) - turns,
-			    err);
+	struct stop *stop = &quiet->run->stop;
+	int rc = proc_write(proc, word + rest, (const uint8_t *)&quiet->lease + rest,
+			    sizeof(quiet->lease) - rest, err);
 
+	/* From here on somebody may be waiting. */
+	if (!stop->entered_ns)
+		stop->entered_ns = clock_now_ns();
 	if (!rc)
 		rc = proc_write(proc, word + offsetof(struct uspl_word, value), &hold, sizeof(hold),
 				err);
@@ -54,47 +62,44 @@ int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err)
 	return rc;
 }
 
-int quiet_begin_swap(struct quiet *quiet, enum uspl_word_value to, struct uspl_err *err)
+/*
+ * True in *ret_holds if the word is `value`, or will be, whoever goes on from here: the lease was not
+ * over before the verdict came. Whoever waits swaps both bytes in one piece, but we may read one
+ * before that and the other one after it: a hold without the verdict, which can't be. Then again.
+ */
+static int read_decision(const struct quiet *quiet, enum uspl_word_value value, bool *ret_holds,
+			 struct uspl_err *err)
 {
-	struct thread *host = stop_host(&quiet->run->stop);
+	uint8_t both[2];
 	int rc;
 
-	if (!host)
-		return uspl_fail(err, USPL_E_UNSTOPPABLE, "no thread of pid %d can make the switch",
-				 quiet->t->proc->pid);
-	quiet->swap = (struct inject_req){ .kind = INJECT_SWAP,
-					   .what = quiet->decider->word +
-						   offsetof(struct uspl_word, value),
-					   .args = { quiet_word_from(quiet) | USPL_WORD_HOLD, to },
-					   .result = -1 };
-	quiet->commits = to == quiet_word_to(quiet);
-	rc = inject_begin(quiet->agent, host, gates_slate(quiet->decider), &quiet->swap, 1, err);
-	if (rc)
-		return rc;
-	/* Where there are more threads than processors it would otherwise have to wait for the others. */
-	stop_let_go(&quiet->run->stop, host);
-	inject_await(quiet->agent, clock_now_ns() + quiet_lease_ns(quiet));
-	return 0;
+	do {
+		rc = proc_read(quiet->t->proc,
+			       quiet->decider->word + offsetof(struct uspl_word, value), both,
+			       sizeof(both), err);
+	} while (!rc && both[0] & USPL_WORD_HOLD && !both[1]);
+	*ret_holds = !rc && (both[0] == value || both[0] & USPL_WORD_HOLD);
+	return rc;
 }
 
-int quiet_end_swap(struct quiet *quiet, int rc, struct uspl_err *err)
+int quiet_decide(struct quiet *quiet, enum uspl_word_value value, struct uspl_err *err)
 {
-	int ended = inject_end(quiet->agent, rc ? NULL : err);
-	uint8_t now;
+	const struct proc *proc = quiet->t->proc;
+	uint8_t verdict = (uint8_t)(USPL_VERDICT_OLD | value), said = (uint8_t)value;
+	taddr word = quiet->decider->word;
+	bool holds = false;
+	int rc = proc_write(proc, word + offsetof(struct uspl_word, verdict), &verdict,
+			    sizeof(verdict), err);
 
 	if (!rc)
-		rc = ended;
-	quiet->stuck |= inject_agent_is_stuck(quiet->agent);
-	if (!quiet->commits)
-		return rc;
-	if (!rc)
-		quiet->run->switched = quiet->swap.result == (int64_t)quiet->swap.args[0];
-	/* It may have been made before the failure. Nobody but the thread writes that value. */
-	if (rc && proc_read(quiet->t->proc, quiet->swap.what, &now, 1, NULL) == 0 &&
-	    now == quiet_word_to(quiet)) {
-		quiet->run->switched = true;
-		return 0;
-	}
-	quiet->undecided = rc && inject_agent_is_stuck(quiet->agent);
+		rc = read_decision(quiet, value, &holds, err);
+	/* The verdict may be there: what it decides, nobody knows. */
+	quiet->undecided = rc != 0;
+	/* So that gates need not look further. What fails here the next command finds, and reads as this. */
+	if (holds && proc_write(proc, word + offsetof(struct uspl_word, value), &said, sizeof(said),
+				NULL) != 0)
+		log_info("quiet", "the word keeps its verdict beside it");
+	if (value == quiet_word_to(quiet))
+		quiet->run->switched = holds;
 	return rc;
 }

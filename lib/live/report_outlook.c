@@ -92,10 +92,15 @@ static void outlook_lines(const struct report *report, struct buf *out)
 	size_t n = outlook->blockers.n, functions = report_count(&report->regions);
 
 	if (!n) {
-		buf_addf(out, "%s can%s be %s %s pid %d: %zu function%s, %zu ", report->id,
+		buf_addf(out, "%s can%s be %s %s pid %d: %zu function%s, ", report->id,
 			 outlook->too_long ? "'t" : "", words[report->direction].done,
-			 words[report->direction].to, report->pid, functions, plural(functions),
-			 outlook->n_stopped);
+			 words[report->direction].to, report->pid, functions, plural(functions));
+		if (!outlook->n_stopped) {
+			buf_addf(out, "no thread has to be stopped, calls would wait %.0f us\n",
+				 outlook->stop_us);
+			return;
+		}
+		buf_addf(out, "%zu ", outlook->n_stopped);
 		if (outlook->n_stopped != outlook->n_threads)
 			buf_addf(out, "of %zu ", outlook->n_threads);
 		buf_addf(out, "thread%s stood still for %.0f us\n", plural(outlook->n_threads),

@@ -236,3 +236,23 @@ bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thre
 {
 	return check_thread(safety, thread->tid, &thread->regs, finding);
 }
+
+bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
+			  struct safety_finding *finding)
+{
+	struct check check = { .safety = safety, .finding = finding };
+	struct unwinder *unwinder = safety->unwinder;
+	enum unwind_end end;
+	bool kept;
+	taddr sp;
+
+	*finding = (struct safety_finding){ .tid = tid };
+	unwinder_lend_stack(unwinder, glimpse->regs.value[DWARF_SP], glimpse->stack,
+			    glimpse->stack_len);
+	end = unwind(unwinder, &glimpse->regs, visit_frame, &check, &sp);
+	kept = unwinder_kept_to_copy(unwinder);
+	unwinder_lend_stack(unwinder, 0, NULL, 0);
+	finding->whole = end == UNWIND_COMPLETE && finding->n_chain < SAFETY_CHAIN_MAX;
+	finding->proven &= kept;
+	return end == UNWIND_COMPLETE && kept && !finding->function;
+}

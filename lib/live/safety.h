@@ -10,6 +10,7 @@
 #define USPL_LIVE_SAFETY_H
 
 #include "proc/asleep.h"
+#include "proc/glimpse.h"
 #include "proc/thread.h"
 #include "proc/unwind.h"
 
@@ -68,6 +69,13 @@ bool safety_check(struct safety *safety, const struct thread *thread,
  */
 bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
 			 struct safety_finding *ret_finding);
+/*
+ * The same for a thread that runs, as it was at the instant of the glimpse. Only what the unwind finds
+ * in the copy of its stack counts: where it needs more, nothing is known, and the answer is "no" with a
+ * finding that isn't `proven`.
+ */
+bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
+			  struct safety_finding *ret_finding);
 /* Frees the ranges. */
 void safety_release(struct safety *safety);
 

@@ -3,6 +3,7 @@
 
 #include "live/stack.h"
 
+#include "arch/gate.h"
 #include "live/marked.h"
 #include "live/region.h"
 #include "live/traced.h"
@@ -14,8 +15,12 @@ static int add_regions(struct unwinder *unwinder, const region_vec *regions, str
 	vec_for_each (regions, region) {
 		struct unwind_code code = { region->text, region->text + region->text_len,
 					    region->eh_frame, region->eh_frame_len };
+		struct unwind_mould gates = { region->gates, region->gates + region->gates_len,
+					      GATE_LEN, gate_depth };
 		int rc = code.eh_frame ? unwinder_add_code(unwinder, &code, err) : 0;
 
+		if (!rc && region->gates)
+			rc = unwinder_add_mould(unwinder, &gates, err);
 		if (rc)
 			return rc;
 	}

@@ -95,6 +95,7 @@ int asleep_open(struct asleep *asleep, const struct proc *proc, struct uspl_err 
 	asleep->task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (asleep->task_fd < 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
+	asleep->loadavg_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	if (runsum_open(&asleep->sum, proc, &no_sum) != 0)
 		log_info("asleep", "run counts are read one by one: %s", no_sum.msg);
 	return 0;
@@ -108,6 +109,8 @@ void asleep_release(struct asleep *asleep)
 		runcount_close(&thread->count);
 	vec_release(&asleep->threads);
 	runsum_close(&asleep->sum);
+	if (asleep->loadavg_fd >= 0)
+		close(asleep->loadavg_fd);
 	close(asleep->task_fd);
 }
 

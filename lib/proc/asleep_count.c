@@ -20,10 +20,11 @@
 
 #include "proc/asleep_count.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/file.h"
 
 /* How often the threads' counts are read to find `dead` exactly. */
 #define ROUNDS 3
@@ -36,14 +37,16 @@ size_t asleep_count_threads(const struct asleep *asleep)
 }
 
 /* The last process or thread id that was given out, in our namespace; 0 if it can't be read. */
-static long last_id(void)
+static long last_id(const struct asleep *asleep)
 {
-	auto_buf struct buf text = { 0 };
+	char text[128];
+	ssize_t n = pread(asleep->loadavg_fd, text, sizeof(text) - 1, 0);
 	const char *blank;
 
-	if (file_read("/proc/loadavg", &text, NULL) != 0)
+	if (n <= 0)
 		return 0;
-	blank = strrchr(buf_str(&text), ' ');
+	text[n] = '\0';
+	blank = strrchr(text, ' ');
 	return blank ? atol(blank) : 0;
 }
 
@@ -84,9 +87,9 @@ void asleep_find_dead(struct asleep *asleep)
 
 		if (!add_counts(asleep, &before))
 			return;
-		id = last_id();
+		id = last_id(asleep);
 		if (!id || asleep_count_threads(asleep) != asleep->threads.n ||
-		    !runsum_read(&asleep->sum, &sum) || last_id() != id ||
+		    !runsum_read(&asleep->sum, &sum) || last_id(asleep) != id ||
 		    !add_counts(asleep, &after))
 			continue;
 		if (sum >= after && sum - after > asleep->dead)
@@ -101,6 +104,11 @@ bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *t
 	       runcount_read(&thread->count, asleep->proc) == thread->runs;
 }
 
+bool asleep_nobody_born(const struct asleep *asleep)
+{
+	return asleep->last_id && last_id(asleep) == asleep->last_id;
+}
+
 /*
  * If each of those that we know is there after they were counted, it was there when they were, and
  * if they were as many, there was no other.
@@ -111,7 +119,7 @@ bool asleep_is_complete(struct asleep *asleep)
 
 	asleep->stale = asleep_count_threads(asleep) != asleep->threads.n;
 	/* There was no other, and none has been born anywhere since. */
-	if (!asleep->stale && asleep->last_id && last_id() == asleep->last_id)
+	if (!asleep->stale && asleep_nobody_born(asleep))
 		return true;
 	vec_for_each (&asleep->threads, thread)
 		asleep->stale = asleep->stale ||
@@ -172,7 +180,7 @@ bool asleep_find_ran(struct asleep *asleep)
 {
 	struct asleep_thread *thread;
 	uint64_t want = asleep->dead, sum;
-	long id = last_id();
+	long id = last_id(asleep);
 
 	asleep->last_id = 0;
 	if (!asleep_has_sum(asleep) || asleep_count_threads(asleep) != asleep->threads.n)

@@ -6,25 +6,29 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "proc/perf_ring.h"
 
-/* The kernel's clock for this is no finer than 10 us. */
-#define PERIOD_NS 20000
-/* One note of a stack, and what is around it: a power of two. */
-#define RING_LEN (2 * GLIMPSE_STACK)
+/* The kernel's clock for this is no finer. */
+#define PERIOD_NS 10000
+/* How often a thread is noted, once it was asked for. */
+#define NOTES 6
+/* Room for as many notes of a stack, with what is around it: a power of two. */
+#define RING_LEN (8 * GLIMPSE_STACK)
 
 /* What comes before the registers, and behind them. */
 struct note_head {
 	struct perf_event_header header;
+	uint64_t time;
 	uint64_t abi;
 	uint64_t regs[];
 };
 
 struct glance {
 	struct glimpse *glimpse;
+	int64_t since;
 	bool taken;
 };
 
@@ -41,7 +45,8 @@ static int take_note(void *ctx, const struct perf_event_header *note)
 
 	if (glance->taken || note->type != PERF_RECORD_SAMPLE ||
 	    note->size < len + 2 * sizeof(uint64_t) + GLIMPSE_STACK ||
-	    head->abi != PERF_SAMPLE_REGS_ABI_64 || *stack != GLIMPSE_STACK)
+	    (int64_t)head->time < glance->since || head->abi != PERF_SAMPLE_REGS_ABI_64 ||
+	    *stack != GLIMPSE_STACK)
 		return 0;
 	memcpy(&filled, (const uint8_t *)(stack + 1) + GLIMPSE_STACK, sizeof(filled));
 	glimpse->stack_len = filled < GLIMPSE_STACK ? filled : GLIMPSE_STACK;
@@ -51,18 +56,7 @@ static int take_note(void *ctx, const struct perf_event_header *note)
 	return 0;
 }
 
-/* Until the kernel has noted something. */
-static void await_note(int fd, int64_t deadline)
-{
-	struct pollfd noted = { .fd = fd, .events = POLLIN };
-	int64_t left;
-
-	do {
-		left = deadline - clock_now_ns();
-	} while (left > 0 && poll(&noted, 1, (int)(left / 1000000) + 1) == 0);
-}
-
-bool glimpse_take(pid_t tid, int64_t deadline, struct glimpse *ret)
+bool glimpse_open(struct glimpse_post *post, pid_t tid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -73,23 +67,50 @@ bool glimpse_take(pid_t tid, int64_t deadline, struct glimpse *ret)
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-		.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = regs_perf_all(),
 		.sample_stack_user = GLIMPSE_STACK,
 	};
-	struct glance glance = { .glimpse = ret };
-	struct perf_ring ring = { 0 };
-	int fd = perf_event_fd(&attr, tid, -1);
 
-	if (fd < 0)
+	*post = (struct glimpse_post){ .tid = tid, .fd = perf_event_fd(&attr, tid, -1) };
+	if (post->fd < 0)
 		return false;
-	/* One note, and no more. */
-	if (perf_ring_map(&ring, fd, RING_LEN, NULL) == 0 &&
-	    ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0) {
-		await_note(fd, deadline);
-		perf_ring_read(&ring, take_note, &glance);
-	}
-	perf_ring_unmap(&ring);
-	close(fd);
+	if (perf_ring_map(&post->ring, post->fd, RING_LEN, NULL) == 0)
+		return true;
+	close(post->fd);
+	return false;
+}
+
+void glimpse_close(struct glimpse_post *post)
+{
+	perf_ring_unmap(&post->ring);
+	close(post->fd);
+}
+
+bool glimpse_ask(struct glimpse_post *post)
+{
+	return ioctl(post->fd, PERF_EVENT_IOC_REFRESH, NOTES) == 0;
+}
+
+bool glimpse_take(struct glimpse_post *post, int64_t since, struct glimpse *ret)
+{
+	struct glance glance = { .glimpse = ret, .since = since };
+
+	perf_ring_read(&post->ring, take_note, &glance);
 	return glance.taken;
+}
+
+bool glimpse_await(struct glimpse_post *post, int64_t deadline, struct glimpse *ret)
+{
+	struct pollfd noted = { .fd = post->fd, .events = POLLIN };
+	int64_t since = clock_now_ns(), left;
+	bool taken;
+
+	do {
+		taken = glimpse_take(post, since, ret);
+		left = deadline - clock_now_ns();
+	} while (!taken && left > 0 && poll(&noted, 1, (int)(left / 1000000) + 1) >= 0);
+	return taken;
 }

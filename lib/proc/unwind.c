@@ -61,6 +61,7 @@ struct unwinder {
 	const struct proc *proc;
 	VEC(struct cfi) cfis;
 	VEC(struct unwind_tracer) tracers;
+	VEC(struct unwind_mould) moulds;
 	taddr low, high; /* all cfis lie between these: most words of a stack don't */
 	struct rule *cache[CACHE_SLOTS];
 	struct window window;
@@ -68,7 +69,7 @@ struct unwinder {
 	taddr lent_start;
 	const uint8_t *lent;
 	size_t lent_len;
-	bool ran_out;
+	bool ran_out, strayed;
 };
 
 static void widen(struct unwinder *unwinder, const struct cfi *cfi)
@@ -130,6 +131,17 @@ int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *t
 	return unwinder_add_code(unwinder, &thunks, err);
 }
 
+int unwinder_add_mould(struct unwinder *unwinder, const struct unwind_mould *mould,
+		       struct uspl_err *err)
+{
+	struct unwind_mould *item = vec_push(&unwinder->moulds);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *mould;
+	return 0;
+}
+
 void unwinder_free(struct unwinder *unwinder)
 {
 	struct cfi *cfi;
@@ -145,6 +157,7 @@ void unwinder_free(struct unwinder *unwinder)
 		cfi_close(cfi);
 	vec_release(&unwinder->cfis);
 	vec_release(&unwinder->tracers);
+	vec_release(&unwinder->moulds);
 	free(unwinder);
 }
 
@@ -214,13 +227,35 @@ static const struct cfi *cfi_at(const struct unwinder *unwinder, taddr pc)
 	return NULL;
 }
 
+/* Code of a mould: the return address lies above what was pushed, and all that matters is unchanged. */
+static bool mould_rule(const struct unwinder *unwinder, taddr pc, struct rule *rule)
+{
+	const struct unwind_mould *mould;
+
+	vec_for_each (&unwinder->moulds, mould) {
+		int depth = pc >= mould->start && pc < mould->end
+				    ? mould->depth((pc - mould->start) % mould->unit)
+				    : -1;
+
+		if (depth < 0)
+			continue;
+		rule->cfa_reg = DWARF_SP;
+		rule->cfa_offset = depth + 8;
+		rule->ra_reg = DWARF_PC;
+		rule->regs[DWARF_PC] = (struct reg_rule){ .where = WHERE_AT_CFA, .offset = -8 };
+		return true;
+	}
+	return false;
+}
+
 static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
 {
 	const struct cfi *cfi = cfi_at(unwinder, pc);
 	Dwarf_Frame *frame;
 
-	return cfi && dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
-	       compile(frame, rule);
+	if (!cfi)
+		return mould_rule(unwinder, pc, rule);
+	return dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 && compile(frame, rule);
 }
 
 /*
@@ -257,6 +292,7 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 		memcpy(ret, unwinder->lent + (addr - unwinder->lent_start), sizeof(*ret));
 		return true;
 	}
+	unwinder->strayed = true;
 	if (addr < window->start || addr - window->start + sizeof(*ret) > window->len) {
 		window->start = addr & ~(PAGE - 1);
 		window->len = proc_read_some(unwinder->proc, window->start, window->bytes,
@@ -364,12 +400,17 @@ void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *
 	unwinder->lent_start = start;
 	unwinder->lent = bytes;
 	unwinder->lent_len = len;
-	unwinder->ran_out = false;
+	unwinder->ran_out = unwinder->strayed = false;
 }
 
 bool unwinder_ran_out(const struct unwinder *unwinder)
 {
 	return unwinder->ran_out;
+}
+
+bool unwinder_kept_to_copy(const struct unwinder *unwinder)
+{
+	return unwinder->lent && !unwinder->ran_out && !unwinder->strayed;
 }
 
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)

@@ -43,6 +43,20 @@ struct unwind_code {
 int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 		      struct uspl_err *err) uspl_must_check;
 /*
+ * Pieces of code without call frame information, each `unit` bytes long, as of one mould: they change no
+ * register that a function has to keep, and at each place in them it is known by how many bytes the
+ * stack pointer is below where it was at the beginning, where a return address lies at it (-1: it
+ * isn't known there).
+ */
+struct unwind_mould {
+	taddr start, end;
+	size_t unit;
+	int (*depth)(size_t offset);
+};
+/* Makes the unwinder know them. */
+int unwinder_add_mould(struct unwinder *unwinder, const struct unwind_mould *mould,
+		       struct uspl_err *err) uspl_must_check;
+/*
  * The tracer's code in one module. It keeps return addresses in the shadow of the stack
  * (include/uspl/trace_abi.h), so that words of the stack don't tell all.
  */
@@ -79,6 +93,11 @@ void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *
 
 /* True if something was asked for that lies behind the copy, since it was lent. */
 bool unwinder_ran_out(const struct unwinder *unwinder);
+/*
+ * True if nothing was asked for but what the copy has, since it was lent: neither what lies behind it,
+ * nor memory elsewhere, which may have changed since the copy was made.
+ */
+bool unwinder_kept_to_copy(const struct unwinder *unwinder);
 
 /*
  * True if pc is where a signal handler returns to (by CFI), so that the frame behind it has all

@@ -39,6 +39,12 @@
 #define holding(w) ((w) >= HOLD)
 byte word = OLD;
 
+/* Beside it, what a tool has decided while the word held: none, or a side. Threads read both at once. */
+#define NONE 0
+#define verdict_of(s) (2 + (s))
+byte verdict = NONE;
+#define said (holding(word) && verdict != NONE -> side(verdict) : word)
+
 /*
  * SEVERAL: the second function is another module's, whose gates have a word of their own. That says
  * what is the case, or that the first one decides.
@@ -64,7 +70,7 @@ byte entry[FUNCTIONS];
 #define ASKS 3 /* nor NEW: will read the word that decides */
 #define ASKED 4 /* has read it: not OLD; will read it again */
 #define WAITING 5
-#define LAPSING 6 /* has waited long enough; will end the lease */
+#define LAPSING 6 /* has waited long enough, or read a verdict; will end the hold */
 #define GOES_OLD 7 /* has read OLD, is still in the gate */
 #define GOES_NEW 8
 #define IN_OLD 9
@@ -82,33 +88,23 @@ bool stopped[THREADS];
 
 /* What a thread has been given to do for a tool. The agent finishes it even if the tool is gone. */
 #define NO_WORK 0
-#define COMMIT 1 /* compare-and-swap of the word: held to new */
-#define UNHOLD 2 /* the same: held to old */
-#define SETTLE 3 /* the store that makes an entry direct */
+#define SETTLE 1 /* the store that makes an entry direct */
 byte work[THREADS];
-byte work_goal, work_entry;
+byte work_entry;
 byte sent = NOBODY; /* the stopped thread that may execute its work, and nothing else */
 
 bool killed;
 byte tools_ended;
 
+#define nobody_in(s) (!is_in(0, s) && !is_in(THREADS - 1, s) && !is_in(THREADS / 2, s))
 #define is_in(i, s) \
 	((s) == OLD && (place[i] == GOES_OLD || place[i] == IN_OLD) || \
 	 (s) == NEW && (place[i] == GOES_NEW || place[i] == IN_NEW))
 
 inline become(w)
 {
-	assert(side(word) == side(w) || (!is_in(0, side(word)) && !is_in(THREADS - 1, side(word)) &&
-					 !is_in(THREADS / 2, side(word))));
+	assert(side(word) == side(w) || nobody_in(side(word)));
 	word = w
-}
-
-inline swap(from, to)
-{
-	if
-	:: word == from -> become(to)
-	:: else
-	fi
 }
 
 inline enter(i, s)
@@ -126,31 +122,35 @@ inline call(i, f)
 	fi
 }
 
-inline lapse(i)
+/* Whoever waits ends the hold, by the verdict or by the lease, if both bytes are still as read. */
+inline end_hold(i)
 {
+	if
 #ifdef WITH_PLAIN_LAPSE
-	become(seen - HOLD);
-#else
-	swap(seen, seen - HOLD);
+	:: seen_verdict == NONE -> become(seen - HOLD)
 #endif
+#ifdef WITH_NARROW_LAPSE
+	:: seen_verdict == NONE && word == seen -> become(seen - HOLD)
+#endif
+	:: word == seen && verdict == seen_verdict && verdict == NONE -> become(seen - HOLD)
+	:: word == seen && verdict == seen_verdict && verdict != NONE -> become(side(verdict)); verdict = NONE
+	:: else
+	fi;
 	seen = 0;
+	seen_verdict = NONE;
 	place[i] = IN_GATE
 }
 
 inline do_work(i)
 {
-	if
-	:: work[i] == COMMIT -> swap(other(work_goal) + HOLD, work_goal)
-	:: work[i] == UNHOLD -> swap(other(work_goal) + HOLD, other(work_goal))
-	:: work[i] == SETTLE -> entry[work_entry] = DIRECT
-	fi;
+	entry[work_entry] = DIRECT;
 	work[i] = NO_WORK;
 	sent = NOBODY
 }
 
 proctype Thread(byte i)
 {
-	byte seen; /* the word as read by whoever is about to end the lease */
+	byte seen, seen_verdict; /* as read by whoever is about to end the hold */
 
 end:	do
 	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 0) }
@@ -160,10 +160,12 @@ end:	do
 	:: d_step { is_free(i) && place[i] == ASKS -> place[i] = (word == OLD -> GOES_OLD : ASKED) }
 	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (word == NEW -> GOES_NEW : WAITING) }
 	:: d_step { is_free(i) && place[i] == WAITING && !holding(word) -> place[i] = IN_GATE }
+	:: d_step { is_free(i) && place[i] == WAITING && holding(word) && verdict != NONE ->
+			seen = word; seen_verdict = verdict; place[i] = LAPSING }
 #ifndef WITHOUT_LEASE
-	:: d_step { is_free(i) && place[i] == WAITING && holding(word) -> seen = word; place[i] = LAPSING }
+	:: d_step { is_free(i) && place[i] == WAITING && holding(word) && verdict == NONE -> seen = word; place[i] = LAPSING }
 #endif
-	:: d_step { is_free(i) && place[i] == LAPSING -> lapse(i) }
+	:: d_step { is_free(i) && place[i] == LAPSING -> end_hold(i) }
 	:: d_step { is_free(i) && place[i] == GOES_OLD -> gate[i] = 0; enter(i, OLD) }
 	:: d_step { is_free(i) && place[i] == GOES_NEW -> gate[i] = 0; enter(i, NEW) }
 	:: d_step { is_free(i) && place[i] >= IN_OLD -> place[i] = OUTSIDE }
@@ -266,8 +268,25 @@ inline verify_entries()
 	skip
 }
 
+/* What a dead tool has decided becomes the word, before its verdict is forgotten. */
+inline end_verdict()
+{
+#ifndef WITHOUT_END
+	d_step {
+		if
+		:: holding(word) && verdict != NONE -> become(side(verdict))
+		:: else
+		fi
+	}
+#endif
+	skip
+}
+
 inline close_gates()
 {
+#ifndef WITH_STALE_VERDICT
+	verdict = NONE;
+#endif
 	if
 	:: word == from -> word = from + HOLD
 	:: word == from + HOLD -> word = from + HOLD /* left by a dead tool: a new lease */
@@ -275,58 +294,75 @@ inline close_gates()
 	fi
 }
 
-/* One after another, each in its own time. Who has run is stopped, and looked at again. */
+/*
+ * One after another, each in its own time. Who has run is stopped, and looked at again; or, where
+ * nobody is stopped, seen at one instant, as those are that run.
+ */
 inline recount()
 {
 #ifndef WITHOUT_RECOUNT
 	i = 0;
 	do
-	:: d_step { i < THREADS && !(asleep[i] && runs[i] != count[i]) -> i++ }
-	:: i < THREADS && asleep[i] && runs[i] != count[i] ->
+	:: d_step { i < THREADS && !watches && !(asleep[i] && runs[i] != count[i]) -> i++ }
+	:: i < THREADS && !watches && asleep[i] && runs[i] != count[i] ->
 		stop(i);
 		d_step { asleep[i] = false; blocked = blocked || in_way(i); i++ }
+	:: d_step { i < THREADS && watches && asleep[i] && runs[i] == count[i] -> i++ }
+	:: d_step { i < THREADS && watches && !(asleep[i] && runs[i] == count[i]) -> blocked = blocked || in_way(i); i++ }
 	:: i == THREADS -> break
 	od
 #endif
 	skip
 }
 
-/* The runner is always among the stopped. In its stop, the others stopped, too: */
+/* The runner, in its stop, the others stopped, too. */
 inline lead_runner(what)
 {
-	d_step { work[RUNNER] = what; work_goal = goal; sent = RUNNER };
+	d_step { work[RUNNER] = what; sent = RUNNER };
 	sent == NOBODY
 }
 
-/* Or it is let go with all others, and does it when it comes to it. */
-inline send_runner(what)
-{
-	d_step { work[RUNNER] = what; work_goal = goal };
-	release_all();
-	work[RUNNER] == NO_WORK
-}
-
-inline commit()
+/*
+ * The verdict is there, whoever dies, or the lease was over before. Then the word says it by itself.
+ */
+inline decide(to)
 {
 #ifdef NEVER_DONE
-	assert(!(asleep[1] && sleep[1] == ASLEEP && asleep[2] && sleep[2] == ASLEEP));
+	assert(to != goal || !(asleep[1] && sleep[1] == ASLEEP));
 #endif
 #ifdef WITH_PLAIN_COMMIT
-	d_step { become(goal) }
+	d_step { become(to) }
 #else
-	send_runner(COMMIT)
+	d_step {
+		assert(to == from || word != from + HOLD || nobody_in(from));
+		verdict = verdict_of(to)
+	};
+	decided = (word == to || holding(word));
+	if
+	/* The verdict may stay: nobody reads it beside such a word. It goes for the sake of fewer states. */
+	:: decided -> d_step { become(to); verdict = NONE }
+	:: else
+	fi;
+	decided = false
 #endif
 }
 
 inline attempt_once()
 {
 	look();
+	watches = false;
 	if
+#ifndef ONLY_WATCH
 	:: !blocked -> stop_others(); verify_entries()
+#endif
+	:: !blocked && no_agent -> watches = true
+#ifdef ONLY_WATCH
+	:: !blocked && !no_agent -> blocked = true
+#endif
 	:: else
 	fi;
 	if
-	:: blocked || side(word) == goal -> skip
+	:: blocked || side(said) == goal -> skip
 	:: else ->
 #ifdef WITH_LATE_CLOSE
 		recount(); close_gates();
@@ -334,11 +370,11 @@ inline attempt_once()
 		close_gates(); recount();
 #endif
 		if
-		:: blocked -> send_runner(UNHOLD)
-		:: else -> commit()
+		:: blocked -> decide(from)
+		:: else -> decide(goal)
 		fi
 	fi;
-	done = !blocked && side(word) == goal;
+	done = !blocked && side(said) == goal;
 	release_all()
 }
 
@@ -360,13 +396,17 @@ proctype Tool(byte goal)
 {
 	byte from = other(goal);
 	byte i, attempts;
-	bool blocked, done;
+	bool blocked, done, decided;
+	bool watches;  /* nobody is stopped */
+	bool no_agent; /* of a tool that has died */
 	byte count[THREADS];
 	bool asleep[THREADS];
 
 	{
+		no_agent = (work[RUNNER] == NO_WORK);
 		do
 		:: !done && attempts < ATTEMPTS ->
+			end_verdict();
 			gate_entries();
 #ifdef WITH_EARLY_SETTLE
 			settle();
@@ -384,6 +424,7 @@ proctype Tool(byte goal)
 	d_step {
 		killed = false;
 		from = 0; goal = 0; i = 0; attempts = 0; blocked = false; done = false;
+		decided = false; watches = false; no_agent = false;
 		sent = NOBODY;
 		for (i : 0 .. THREADS - 1) { stopped[i] = false; count[i] = 0; asleep[i] = false }
 		i = 0;

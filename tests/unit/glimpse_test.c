@@ -83,11 +83,48 @@ static void finish(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+static bool see(pid_t tid, int64_t deadline, struct glimpse *ret)
+{
+	struct glimpse_post post;
+	bool taken;
+
+	if (!glimpse_open(&post, tid))
+		return false;
+	taken = glimpse_ask(&post) && glimpse_await(&post, deadline, ret);
+	glimpse_close(&post);
+	return taken;
+}
+
+/* What is seen was so at the time that was asked for, or later. */
+static void test_since(void)
+{
+	pid_t pid = start(spin);
+	static struct glimpse glimpse;
+	struct glimpse_post post;
+	bool early = false;
+
+	ok(glimpse_open(&post, pid), "a post");
+	for (int i = 0; i < 50; i++) {
+		int64_t since;
+
+		if (!glimpse_ask(&post) ||
+		    !glimpse_await(&post, clock_now_ns() + PATIENCE_NS, &glimpse))
+			break;
+		since = clock_now_ns() + 1000000000;
+		early |= glimpse_take(&post, since, &glimpse);
+	}
+	ok(!early, "notes from before the time that is asked for aren't taken");
+	ok(glimpse_ask(&post) && glimpse_await(&post, clock_now_ns() + PATIENCE_NS, &glimpse),
+	   "later ones are");
+	glimpse_close(&post);
+	finish(pid);
+}
+
 static void test_runs(void)
 {
 	pid_t pid = start(spin);
 	static struct glimpse glimpse;
-	bool taken = glimpse_take(pid, clock_now_ns() + PATIENCE_NS, &glimpse);
+	bool taken = see(pid, clock_now_ns() + PATIENCE_NS, &glimpse);
 	uint64_t sp = glimpse.regs.value[DWARF_SP], turns, word = 0;
 	size_t at = shared->mark_at - sp;
 	int status;
@@ -131,9 +168,9 @@ static void test_sleeps(void)
 	static struct glimpse glimpse;
 
 	await_sleep(pid);
-	ok(!glimpse_take(pid, clock_now_ns() + 5000000, &glimpse), "one that sleeps isn't");
+	ok(!see(pid, clock_now_ns() + 5000000, &glimpse), "one that sleeps isn't");
 	finish(pid);
-	ok(!glimpse_take(pid, clock_now_ns() + PATIENCE_NS, &glimpse), "nor one that is gone");
+	ok(!see(pid, clock_now_ns() + PATIENCE_NS, &glimpse), "nor one that is gone");
 }
 
 /* A container may forbid it. */
@@ -162,6 +199,7 @@ int main(void)
 	if (shared == MAP_FAILED)
 		return 1;
 	test_runs();
+	test_since();
 	test_sleeps();
 	return tap_done();
 }

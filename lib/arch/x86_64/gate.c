@@ -5,6 +5,9 @@
  * from each `je` on it has, by the flags, until the old or the new function is entered. Which word
  * decides stands beside the gate's own one; where that is neither OLD nor NEW it is asked.
  *
+ * Who waits reads the word's value and its verdict in one piece, and ends the hold, by its lease or
+ * by the verdict, with a compare-and-swap of both: what it has read is still so, or it reads again.
+ *
  * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
  * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
  * threads wait on two processors, each would be late with its own by seconds. The count of all may
@@ -28,9 +31,9 @@ enum {
 	AT_JE_FOLLOW_OLD = 38,
 	AT_JE_FOLLOW_NEW = 43,
 	AT_WAIT = 45,
-	AT_FOLLOW_NEW = 96,
-	AT_FOLLOW_OLD = 110, /* and on into AT_OLD */
-	AT_OLD = 119,        /* the moved instruction, and the jump back */
+	AT_FOLLOW_NEW = 105,
+	AT_FOLLOW_OLD = 119, /* and on into AT_OLD */
+	AT_OLD = 128,        /* the moved instruction, and the jump back */
 	/* Of what the gate asks, from the word on. */
 	VALUE = offsetof(struct uspl_word, value),
 	TURNS = offsetof(struct uspl_word, turns),
@@ -51,28 +54,31 @@ static const uint8_t template[] = {
 	/*  40 */ 0x80, 0x39, USPL_WORD_NEW,                   /* cmpb $NEW, (%rcx) */
 	/*  43 */ 0x74, AT_FOLLOW_NEW - 45,                    /* je follow_new */
 	/*  45 */ 0x50, 0x52,                                  /* push %rax; push %rdx */
-	/*  47 */ 0x8b, 0x41, TURNS,                           /* mov turns(%rcx), %eax */
+	/*  47 */ 0x8b, 0x51, TURNS,                           /* mov turns(%rcx), %edx */
 	/*  50 */ 0xf3, 0x90,                                  /* pause */
-	/*  52 */ 0xf6, 0x01, USPL_WORD_HOLD,                  /* testb $HOLD, (%rcx) */
-	/*  55 */ 0x74, 83 - 57,                               /* jz done */
-	/*  57 */ 0x83, 0x69, ALL_TURNS, 1,                    /* subl $1, all_turns(%rcx) */
-	/*  61 */ 0x78, 68 - 63,                               /* js lapse */
-	/*  63 */ 0x83, 0xe8, 1,                               /* sub $1, %eax */
-	/*  66 */ 0x73, (uint8_t)(50 - 68),                    /* jae pause */
-	/*  68 */ 0x8a, 0x01,                                  /* lapse: mov (%rcx), %al */
-	/*  70 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
-	/*  72 */ 0x74, 83 - 74,                               /* jz done */
-	/*  74 */ 0x88, 0xc2,                                  /* mov %al, %dl */
-	/*  76 */ 0x80, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %dl */
-	/*  79 */ 0xf0, 0x0f, 0xb0, 0x11,                      /* lock cmpxchg %dl, (%rcx) */
-	/*  83 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx; pop %rax; pop %rcx */
-	/*  86 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/*  94 */ 0xeb, (uint8_t)(0 - 96),                     /* jmp gate */
-	/*  96 */ 0x59,                                        /* follow_new: pop %rcx */
-	/*  97 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/* 105 */ 0xe9, 0, 0, 0, 0,                            /* jmp new */
-	/* 110 */ 0x59,                                        /* follow_old: pop %rcx */
-	/* 111 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/*  52 */ 0x0f, 0xb7, 0x01,                            /* movzwl (%rcx), %eax */
+	/*  55 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
+	/*  57 */ 0x74, 92 - 59,                               /* jz done */
+	/*  59 */ 0x84, 0xe4,                                  /* test %ah, %ah */
+	/*  61 */ 0x75, 81 - 63,                               /* jnz said */
+	/*  63 */ 0x83, 0x69, ALL_TURNS, 1,                    /* subl $1, all_turns(%rcx) */
+	/*  67 */ 0x78, 74 - 69,                               /* js lapse */
+	/*  69 */ 0x83, 0xea, 1,                               /* sub $1, %edx */
+	/*  72 */ 0x73, (uint8_t)(50 - 74),                    /* jae pause */
+	/*  74 */ 0x89, 0xc2,                                  /* lapse: mov %eax, %edx */
+	/*  76 */ 0x83, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %edx */
+	/*  79 */ 0xeb, 87 - 81,                               /* jmp swap */
+	/*  81 */ 0x0f, 0xb6, 0xd4,                            /* said: movzbl %ah, %edx */
+	/*  84 */ 0x83, 0xe2, USPL_WORD_NEW,                   /* and $NEW, %edx */
+	/*  87 */ 0x66, 0xf0, 0x0f, 0xb1, 0x11,                /* swap: lock cmpxchg %dx, (%rcx) */
+	/*  92 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx; pop %rax; pop %rcx */
+	/*  95 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 103 */ 0xeb, (uint8_t)(0 - 105),                    /* jmp gate */
+	/* 105 */ 0x59,                                        /* follow_new: pop %rcx */
+	/* 106 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 114 */ 0xe9, 0, 0, 0, 0,                            /* jmp new */
+	/* 119 */ 0x59,                                        /* follow_old: pop %rcx */
+	/* 120 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
 };
 /* clang-format on */
 
@@ -82,7 +88,7 @@ static const struct {
 	enum { TO_WORD, TO_DECIDER, TO_NEW } to;
 } fields[] = {
 	{ 2, 7, TO_WORD },      { 11, 16, TO_WORD },  { 18, 22, TO_NEW },
-	{ 31, 35, TO_DECIDER }, { 106, 110, TO_NEW },
+	{ 31, 35, TO_DECIDER }, { 115, 119, TO_NEW },
 };
 
 const struct gate_part gate_old_parts[GATE_N_PARTS] = {
@@ -95,6 +101,29 @@ const struct gate_part gate_new_parts[GATE_N_PARTS] = {
 	{ AT_JE_FOLLOW_NEW, AT_WAIT },
 	{ AT_FOLLOW_NEW, AT_FOLLOW_OLD },
 };
+
+/* By how much the stack pointer is below what it was at the entry, from each of these places on. */
+static const struct {
+	uint8_t from;
+	int16_t depth;
+} depths[] = {
+	{ 0, 0 },    { 27, 128 },          { 28, 136 },            { 46, 144 },
+	{ 47, 152 }, { 93, 144 },          { 94, 136 },            { 95, 128 },
+	{ 103, 0 },  { AT_FOLLOW_NEW, 136 }, { AT_FOLLOW_NEW + 1, 128 }, { 114, 0 },
+	{ AT_FOLLOW_OLD, 136 }, { AT_FOLLOW_OLD + 1, 128 }, { AT_OLD, 0 },
+};
+
+int gate_depth(size_t offset)
+{
+	size_t i = 0;
+
+	/* Whatever the moved instruction does to it has been done behind that. */
+	if (offset > AT_OLD)
+		return -1;
+	while (i + 1 < ARRAY_SIZE(depths) && depths[i + 1].from <= offset)
+		i++;
+	return depths[i].depth;
+}
 
 static int fail_far(const struct gate_code *gate, taddr to, struct uspl_err *err)
 {
@@ -139,7 +168,9 @@ int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN], struct usp
 }
 
 _Static_assert(sizeof(template) == AT_OLD, "the parts follow each other");
-_Static_assert(VALUE == 0 && ALL_TURNS < 128, "one byte says where they are");
+_Static_assert(VALUE == 0 && offsetof(struct uspl_word, verdict) == 1, "both are read at once");
+_Static_assert(ALL_TURNS < 128, "one byte says where they are");
+_Static_assert(USPL_WORD_NEW == 1 && USPL_WORD_OLD == 0, "a verdict's low bit says which");
 _Static_assert(AT_OLD + INSN_MOVED_MAX <= GATE_LEN, "the moved instruction has room");
 
 /* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// quiet_posts.c - those that run, looked at while they do
+/*
+ * A thread that runs is seen as it is at one instant: the kernel copies its registers and its stack
+ * in a clock's interrupt. With the gates closed that is enough. Whoever is outside the code then
+ * stays outside, for he can't get past a gate; so it need not be known where he is now.
+ *
+ * The copy is short. Where the unwind leaves it (a deep stack, another stack behind a signal handler,
+ * a shadow of the tracer's), or is lost, nothing is concluded, and the thread has to be stopped.
+ *
+ * It is done once before the gates are closed, too. A frame of code that hasn't been met before costs
+ * some 8 us: libdw looks for its call frame information, and reads that from a file which isn't mapped
+ * yet. The outer frames of a thread are the same for most of its life.
+ */
+
+#include "live/quiet.h"
+
+/* How many of those that run are looked at, and how long that may take the first time. */
+#define POSTS_MAX 16
+#define REHEARSAL_NS 4000000ll
+/* Who hasn't been seen to run for so long may have fallen asleep. */
+#define PATIENCE_NS 60000
+
+/* The tool looks at one after the other. */
+static struct glimpse seen;
+
+static bool go_on(void *ctx, const struct unwind_frame *frame)
+{
+	(void)ctx;
+	(void)frame;
+	return true;
+}
+
+/* Follows the stack of one that runs, as it was a moment ago. */
+static bool rehearse(struct unwinder *unwinder, struct glimpse_post *post, int64_t deadline)
+{
+	taddr sp;
+
+	if (!glimpse_ask(post) || !glimpse_await(post, deadline, &seen))
+		return false;
+	unwinder_lend_stack(unwinder, seen.regs.value[DWARF_SP], seen.stack, seen.stack_len);
+	unwind(unwinder, &seen.regs, go_on, NULL, &sp);
+	unwinder_lend_stack(unwinder, 0, NULL, 0);
+	return true;
+}
+
+/* A post from which the thread has been seen once. */
+static bool add_post(struct quiet *quiet, pid_t tid, int64_t deadline)
+{
+	struct glimpse_post *post = vec_push(&quiet->posts);
+
+	if (!post)
+		return false;
+	if (glimpse_open(post, tid)) {
+		if (rehearse(quiet->run->safety.unwinder, post, deadline))
+			return true;
+		glimpse_close(post);
+	}
+	quiet->posts.n--;
+	return false;
+}
+
+void quiet_post(struct quiet *quiet)
+{
+	int64_t deadline = clock_now_ns() + REHEARSAL_NS;
+	const struct asleep_thread *thread;
+
+	vec_for_each (&quiet->asleep.threads, thread)
+		if (thread->class == ASLEEP_RUNS &&
+		    (quiet->posts.n == POSTS_MAX || !add_post(quiet, thread->tid, deadline)))
+			return;
+}
+
+void quiet_drop_posts(struct quiet *quiet)
+{
+	struct glimpse_post *post;
+
+	vec_for_each (&quiet->posts, post)
+		glimpse_close(post);
+	vec_release(&quiet->posts);
+}
+
+/*
+ * Who waits for a processor isn't seen, so there must be one for each of them, and one for us. An
+ * agent of a dead tool can only be ruled out by a stop.
+ */
+bool quiet_can_watch(struct quiet *quiet)
+{
+	const struct asleep_thread *thread;
+	const struct glimpse_post *post;
+	size_t n_run = 0, n_posted = 0;
+
+	vec_for_each (&quiet->asleep.threads, thread)
+		n_run += thread->class == ASLEEP_RUNS;
+	vec_for_each (&quiet->posts, post) {
+		thread = asleep_find(&quiet->asleep, post->tid);
+		n_posted += thread && thread->class == ASLEEP_RUNS;
+	}
+	return n_posted == n_run && !quiet->run->left.n &&
+	       (long)n_run < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* True if it is outside the code as it was seen. Where nothing is known it may be elsewhere next time. */
+static bool view(struct quiet *quiet, struct glimpse_post *post, int64_t since)
+{
+	struct safety_finding *finding = run_next_finding(quiet->run);
+
+	if (!glimpse_take(post, since, &seen))
+		return false;
+	if (safety_check_glimpse(&quiet->run->safety, post->tid, &seen, finding))
+		return true;
+	if (finding->proven)
+		run_add_finding(quiet->run);
+	return false;
+}
+
+/* True if all who run have been seen outside the code by now. */
+static bool view_all(struct quiet *quiet, int64_t since)
+{
+	struct glimpse_post *post;
+	bool all = true;
+
+	vec_for_each (&quiet->posts, post) {
+		struct asleep_thread *thread = asleep_find(&quiet->asleep, post->tid);
+
+		/* One that is gone is missed by the recount. */
+		if (!thread || thread->class != ASLEEP_RUNS)
+			continue;
+		if (!thread->cleared)
+			thread->cleared = view(quiet, post, since);
+		all &= thread->cleared;
+	}
+	return all;
+}
+
+bool quiet_alert_posts(struct quiet *quiet)
+{
+	struct glimpse_post *post;
+	bool all = true;
+
+	vec_for_each (&quiet->posts, post)
+		all = all && glimpse_ask(post);
+	return all;
+}
+
+/* Nobody but those that are known, each of whom is outside the code or has none to run. */
+static bool all_cleared(const struct quiet *quiet)
+{
+	const struct asleep_thread *thread;
+
+	vec_for_each (&quiet->asleep.threads, thread)
+		if (!thread->cleared && thread->class != ASLEEP_NO_CODE)
+			return false;
+	return true;
+}
+
+bool quiet_watch(struct quiet *quiet, int64_t deadline)
+{
+	int64_t since = clock_now_ns(), look_at = since + PATIENCE_NS;
+	bool swept = false, late = false;
+
+	while (!quiet->run->n_findings && clock_now_ns() < deadline) {
+		bool viewed = view_all(quiet, since);
+
+		/* Those that sleep are asked for while the others are looked at, if they can't be yet. */
+		if (!swept) {
+			swept = quiet_clear_sleepers(quiet);
+			late = viewed;
+		}
+		if (swept && viewed && all_cleared(quiet)) {
+			/* Nobody has been born since, or only after all the others were seen. */
+			if (asleep_has_sum(&quiet->asleep)
+				    ? late || asleep_nobody_born(&quiet->asleep)
+				    : asleep_is_complete(&quiet->asleep))
+				return clock_now_ns() < deadline;
+			swept = false;
+		}
+		if (clock_now_ns() < look_at)
+			continue;
+		asleep_look_at_ran(&quiet->asleep);
+		quiet_check_sleepers(quiet);
+		swept = false;
+	}
+	return false;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// gate_verdict_test.c - a hold that ends by a verdict, and where a gate has the stack pointer meanwhile
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arch/gate.h"
+#include "tap.h"
+#include "uspl/abi.h"
+
+#define CODE(name, text)                                                                           \
+	extern const uint8_t name[];                                                               \
+	__asm__(".pushsection .text\n.balign 16\n.globl " #name "\n" #name ":\n" text              \
+		"\nret\n.balign 16\n.popsection")
+
+CODE(verdict_old, "mov $1, %eax");
+CODE(verdict_new, "mov $2, %eax");
+
+/* What is mapped within reach of this program's code. */
+static struct stage {
+	_Alignas(4096) uint8_t code[PAGE];
+	_Alignas(4096) struct uspl_word word;
+	struct uspl_word decider;
+} * stage;
+
+static taddr address(const void *place)
+{
+	return (uintptr_t)place;
+}
+
+static struct stage *make_stage(void)
+{
+	for (uint64_t at = (address(verdict_old) & -PAGE) - (64ul << 20); at; at -= 64ul << 20) {
+		void *map =
+			mmap((void *)at, sizeof(struct stage), PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (map != MAP_FAILED)
+			return map;
+	}
+	return NULL;
+}
+
+static int encode(void)
+{
+	const struct gate_code gate = { .at = address(stage->code),
+					.word = address(&stage->word),
+					.entry = address(verdict_old),
+					.new_addr = address(verdict_new),
+					.old = verdict_old,
+					.old_len = GATE_OLD_MAX };
+
+	return gate_encode(&gate, stage->code, NULL);
+}
+
+static void set_word(uint8_t value, uint8_t verdict)
+{
+	stage->word = (struct uspl_word){ .value = value,
+					  .verdict = verdict,
+					  .turns = 1000,
+					  .all_turns = 5000,
+					  .decider = address(&stage->word) };
+}
+
+#define RACES 200
+
+/* 1: by the old code; 2: by the new one. */
+static int call(void)
+{
+	return ((int (*)(void))(uintptr_t)stage->code)();
+}
+
+static bool word_is(const struct uspl_word *word, uint8_t value, uint8_t verdict)
+{
+	return word->value == value && word->verdict == verdict;
+}
+
+static void test_verdicts(void)
+{
+	set_word(USPL_WORD_HOLD_OLD, USPL_VERDICT_NEW);
+	ok(call() == 2 && word_is(&stage->word, USPL_WORD_NEW, USPL_VERDICT_NONE),
+	   "a hold with the verdict NEW becomes NEW, whose verdict is none");
+	set_word(USPL_WORD_HOLD_OLD, USPL_VERDICT_OLD);
+	ok(call() == 1 && word_is(&stage->word, USPL_WORD_OLD, USPL_VERDICT_NONE),
+	   "with the verdict OLD it becomes OLD");
+	set_word(USPL_WORD_HOLD_NEW, USPL_VERDICT_OLD);
+	ok(call() == 1 && word_is(&stage->word, USPL_WORD_OLD, USPL_VERDICT_NONE),
+	   "so does the hold of an undo");
+	set_word(USPL_WORD_HOLD_NEW, USPL_VERDICT_NEW);
+	ok(call() == 2 && word_is(&stage->word, USPL_WORD_NEW, USPL_VERDICT_NONE),
+	   "which may become NEW again");
+	set_word(USPL_WORD_OLD, USPL_VERDICT_NEW);
+	ok(call() == 1 && word_is(&stage->word, USPL_WORD_OLD, USPL_VERDICT_NEW),
+	   "beside a word that doesn't hold, a verdict is of no account");
+	set_word(USPL_WORD_NEW, USPL_VERDICT_OLD);
+	ok(call() == 2 && word_is(&stage->word, USPL_WORD_NEW, USPL_VERDICT_OLD),
+	   "whichever it is");
+	set_word(USPL_WORD_FOLLOW, USPL_VERDICT_NONE);
+	stage->word.decider = address(&stage->decider);
+	stage->decider = (struct uspl_word){ .value = USPL_WORD_HOLD_OLD,
+					     .verdict = USPL_VERDICT_NEW,
+					     .turns = 1000,
+					     .all_turns = 5000 };
+	ok(call() == 2 && word_is(&stage->decider, USPL_WORD_NEW, USPL_VERDICT_NONE) &&
+		   stage->word.value == USPL_WORD_FOLLOW,
+	   "a gate that follows ends the hold of the word that decides");
+}
+
+static void *call_until_new(void *olds)
+{
+	while (call() == 1)
+		__atomic_add_fetch((uint64_t *)olds, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/*
+ * A writer of one byte against waiters whose leases end all the time: whenever the word was held when
+ * the verdict had been written, nobody comes to the old code any more.
+ */
+static void test_race(void)
+{
+	int lapsed = 0, made = 0;
+	bool sound = true;
+
+	for (int i = 0; i < RACES; i++) {
+		pthread_t thread;
+		uint64_t olds = 0;
+		uint16_t both;
+
+		set_word(USPL_WORD_OLD, USPL_VERDICT_NONE);
+		stage->word.turns = (uint32_t)(i % 40);
+		pthread_create(&thread, NULL, call_until_new, &olds);
+		while (!__atomic_load_n(&olds, __ATOMIC_SEQ_CST))
+			sched_yield();
+		__atomic_store_n(&stage->word.value, USPL_WORD_HOLD_OLD, __ATOMIC_SEQ_CST);
+		for (volatile int j = 0; j < i % 50 * 40; j++)
+			;
+		__atomic_store_n(&stage->word.verdict, USPL_VERDICT_NEW, __ATOMIC_SEQ_CST);
+		both = __atomic_load_n((uint16_t *)(void *)&stage->word, __ATOMIC_SEQ_CST);
+		if ((both & 0xff) == USPL_WORD_OLD) {
+			lapsed++;
+			__atomic_store_n(&stage->word.value, USPL_WORD_NEW, __ATOMIC_SEQ_CST);
+		} else {
+			made++;
+		}
+		pthread_join(thread, NULL);
+		sound &= stage->word.value == USPL_WORD_NEW;
+	}
+	ok(sound, "what was decided in time stays so: %d times, and %d leases were over before", made,
+	   lapsed);
+}
+
+/* Steps through one call of the gate in a child; true if gate_depth is right at each instruction. */
+static bool depth_is_right(size_t *ret_steps)
+{
+	struct user_regs_struct regs = { 0 };
+	uint64_t top = 0;
+	bool right = true;
+	int status;
+	pid_t pid = fork();
+
+	*ret_steps = 0;
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		_exit(call() != 1 && call() != 2);
+	}
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+		size_t offset;
+		int depth;
+
+		ptrace(PTRACE_GETREGS, pid, 0, &regs);
+		ptrace(PTRACE_SINGLESTEP, pid, 0, 0);
+		offset = regs.rip - address(stage->code);
+		if (offset >= GATE_LEN)
+			continue;
+		if (!offset)
+			top = regs.rsp;
+		depth = gate_depth(offset);
+		/* Behind the moved instruction it isn't known. */
+		right &= depth < 0 ? regs.rsp == top : regs.rsp == top - (uint64_t)depth;
+		++*ret_steps;
+	}
+	return right && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_depth(const char *what)
+{
+	size_t steps;
+	bool right = depth_is_right(&steps);
+
+	ok(right && steps > 2, "the stack pointer in a gate, %s: %zu steps", what, steps);
+}
+
+static void test_depths(void)
+{
+	set_word(USPL_WORD_OLD, USPL_VERDICT_NONE);
+	test_depth("to the old code");
+	set_word(USPL_WORD_NEW, USPL_VERDICT_NONE);
+	test_depth("to the new code");
+	set_word(USPL_WORD_HOLD_OLD, USPL_VERDICT_NEW);
+	test_depth("with a verdict");
+	set_word(USPL_WORD_HOLD_NEW, USPL_VERDICT_NONE);
+	stage->word.turns = 3;
+	test_depth("until its turns are over");
+	set_word(USPL_WORD_HOLD_NEW, USPL_VERDICT_NONE);
+	stage->word.all_turns = 2;
+	test_depth("until all turns are over");
+	set_word(USPL_WORD_FOLLOW, USPL_VERDICT_NONE);
+	stage->word.decider = address(&stage->decider);
+	stage->decider.value = USPL_WORD_OLD;
+	test_depth("by another word to the old code");
+	stage->decider.value = USPL_WORD_NEW;
+	test_depth("by another word to the new code");
+}
+
+int main(void)
+{
+	stage = make_stage();
+	if (!stage)
+		tap_skip_all("no memory near the code");
+	ok(encode() == 0, "a gate");
+	test_verdicts();
+	test_race();
+	test_depths();
+	return tap_done();
+}
