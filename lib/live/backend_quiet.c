@@ -303,6 +303,7 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 		rc = quiet_examine(run->quiet, err);
 	}
 	if (!rc) {
+		quiet_ask_stuck(run->quiet);
 		quiet_post(run->quiet);
 		if (!look_unstopped(run->quiet))
 			rc = look_at_all(run->quiet, ret_late, err);

@@ -74,6 +74,11 @@ bool quiet_alert_posts(struct quiet *quiet);
  */
 bool quiet_watch(struct quiet *quiet, int64_t deadline);
 /*
+ * Where all threads are in uninterruptible sleep (frozen, say) none can map memory for the update, or
+ * settle an entry: one counts as running from now on, so that it is asked to stop, and seen not to.
+ */
+void quiet_ask_stuck(struct quiet *quiet);
+/*
  * Stops those that run and don't stand still yet, and looks at their stacks. deadline:
  * CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if it passes first.
  */

@@ -221,7 +221,8 @@ int quiet_settle(struct quiet *quiet, struct uspl_err *err)
 {
 	bool on = quiet->t->direction == TRANSITION_ON;
 	struct uspl_err why = { 0 };
-	int rc = gates_end_verdict(quiet->t->proc, quiet->decider, err);
+	/* Where the full stop has taken over at once there is none. */
+	int rc = quiet->decider ? gates_end_verdict(quiet->t->proc, quiet->decider, err) : 0;
 
 	if (!rc)
 		rc = write_words(quiet, quiet_word_to(quiet), err);

@@ -2,6 +2,7 @@
 // quiet_examine.c - who is in the way of a quiet switch: sleepers where they sleep, those that run in a stop
 
 #include "live/quiet.h"
+#include "proc/task.h"
 
 /* So many may run between a look and the next step; how often to look for such a moment. */
 #define RESTLESS_MAX 12
@@ -109,6 +110,21 @@ int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
 	}
 	return uspl_fail(err, USPL_E_UNSUPPORTED, "too many threads of pid %d wake up all the time",
 			 quiet->t->proc->pid);
+}
+
+void quiet_ask_stuck(struct quiet *quiet)
+{
+	struct asleep_thread *thread, *stuck = NULL;
+
+	vec_for_each (&quiet->asleep.threads, thread) {
+		if (thread->class == ASLEEP_NO_CODE)
+			continue;
+		if (task_state(quiet->t->proc, thread->tid) != 'D')
+			return;
+		stuck = thread;
+	}
+	if (stuck)
+		stuck->class = ASLEEP_RUNS;
 }
 
 static int list_running(const struct quiet *quiet, tid_vec *ret, struct uspl_err *err)

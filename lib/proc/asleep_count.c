@@ -25,7 +25,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 /* How often the threads' counts are read to find `dead` exactly. */
 #define ROUNDS 3
 

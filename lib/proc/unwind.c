@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // unwind.c - the frames of a thread that doesn't run, from call frame information
 /*
- * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule: how
- * to compute the CFA (the stack pointer in the caller), and for each register where its value in
- * the caller is. Nearly all rules are "register plus offset" and "at CFA plus offset"; the rest
- * (signal frames, PLT stubs) keep their DWARF expressions and are evaluated.
+ * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule
+ * (unwind_rule.h), and kept.
  *
  * Of a thread that sleeps only some registers are known. What a frame has saved becomes known on the
  * way outwards; a frame whose place depends on a register that isn't known is where the unwind is
@@ -13,11 +11,11 @@
 
 #include "proc/unwind.h"
 
-#include <dwarf.h>
 #include <string.h>
 
 #include "proc/cfi.h"
 #include "proc/expr.h"
+#include "proc/unwind_rule.h"
 #include "uspl/trace_abi.h"
 
 #define CACHE_SLOTS 4096 /* a power of two; rules by address */
@@ -26,29 +24,6 @@
 #define STACK_SPAN (64ull << 20)
 /* No sane stack is deeper; a corrupt one must not keep us busy while the target stands still. */
 #define FRAMES_MAX 100000
-
-enum where { WHERE_SAME, WHERE_UNDEFINED, WHERE_AT_CFA, WHERE_CFA_PLUS, WHERE_EXPR };
-
-struct reg_rule {
-	enum where where;
-	int64_t offset;
-	Dwarf_Op ops_mem[3];
-	Dwarf_Op *ops;
-	size_t n_ops;
-};
-
-struct rule {
-	taddr pc;   /* 0: the slot is free */
-	bool known; /* false: there is no CFI for pc */
-	bool signal_frame;
-	Dwarf_Frame *frame; /* owns the expressions */
-	int cfa_reg;        /* -1: by expression */
-	int64_t cfa_offset;
-	Dwarf_Op *cfa_ops;
-	size_t n_cfa_ops;
-	int ra_reg;
-	struct reg_rule regs[DWARF_REGS];
-};
 
 /* A copy of a stretch of the stack, read in large pieces. */
 struct window {
@@ -63,7 +38,7 @@ struct unwinder {
 	VEC(struct unwind_tracer) tracers;
 	VEC(struct unwind_mould) moulds;
 	taddr low, high; /* all cfis lie between these: most words of a stack don't */
-	struct rule *cache[CACHE_SLOTS];
+	struct unwind_rule *cache[CACHE_SLOTS];
 	struct window window;
 	/* What is read instead of the process's memory: unwinder_lend_stack. */
 	taddr lent_start;
@@ -161,59 +136,6 @@ void unwinder_free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-/* The form that nearly every location has: memory at CFA + offset, or the value CFA + offset. */
-static void simplify(struct reg_rule *rule)
-{
-	const Dwarf_Op *op = rule->ops;
-	bool has_offset = rule->n_ops > 1 && op[1].atom == DW_OP_plus_uconst;
-	size_t n = has_offset ? 2 : 1;
-
-	rule->where = WHERE_EXPR;
-	if (op[0].atom != DW_OP_call_frame_cfa)
-		return;
-	rule->offset = has_offset ? (int64_t)op[1].number : 0;
-	if (rule->n_ops == n)
-		rule->where = WHERE_AT_CFA;
-	else if (rule->n_ops == n + 1 && op[n].atom == DW_OP_stack_value)
-		rule->where = WHERE_CFA_PLUS;
-}
-
-static bool compile_register(Dwarf_Frame *frame, int reg, struct reg_rule *rule)
-{
-	if (dwarf_frame_register(frame, reg, rule->ops_mem, &rule->ops, &rule->n_ops) != 0)
-		return false;
-	if (rule->n_ops)
-		simplify(rule);
-	else
-		rule->where = rule->ops ? WHERE_UNDEFINED : WHERE_SAME;
-	return true;
-}
-
-static bool compile(Dwarf_Frame *frame, struct rule *rule)
-{
-	Dwarf_Op *op;
-
-	rule->frame = frame;
-	rule->ra_reg = dwarf_frame_info(frame, NULL, NULL, &rule->signal_frame);
-	if (rule->ra_reg < 0 || rule->ra_reg >= DWARF_REGS ||
-	    dwarf_frame_cfa(frame, &rule->cfa_ops, &rule->n_cfa_ops) != 0 || !rule->n_cfa_ops)
-		return false;
-	op = rule->cfa_ops;
-	rule->cfa_reg = -1;
-	if (rule->n_cfa_ops == 1 && op->atom == DW_OP_bregx && op->number < DWARF_REGS) {
-		rule->cfa_reg = (int)op->number;
-		rule->cfa_offset = (int64_t)op->number2;
-	} else if (rule->n_cfa_ops == 1 && op->atom >= DW_OP_breg0 &&
-		   op->atom < DW_OP_breg0 + DWARF_REGS) {
-		rule->cfa_reg = op->atom - DW_OP_breg0;
-		rule->cfa_offset = (int64_t)op->number;
-	}
-	for (int reg = 0; reg < DWARF_REGS; reg++)
-		if (!compile_register(frame, reg, &rule->regs[reg]))
-			return false;
-	return true;
-}
-
 /* What describes the code at pc, or NULL. */
 static const struct cfi *cfi_at(const struct unwinder *unwinder, taddr pc)
 {
@@ -227,8 +149,7 @@ static const struct cfi *cfi_at(const struct unwinder *unwinder, taddr pc)
 	return NULL;
 }
 
-/* Code of a mould: the return address lies above what was pushed, and all that matters is unchanged. */
-static bool mould_rule(const struct unwinder *unwinder, taddr pc, struct rule *rule)
+static bool mould_rule(const struct unwinder *unwinder, taddr pc, struct unwind_rule *rule)
 {
 	const struct unwind_mould *mould;
 
@@ -239,31 +160,29 @@ static bool mould_rule(const struct unwinder *unwinder, taddr pc, struct rule *r
 
 		if (depth < 0)
 			continue;
-		rule->cfa_reg = DWARF_SP;
-		rule->cfa_offset = depth + 8;
-		rule->ra_reg = DWARF_PC;
-		rule->regs[DWARF_PC] = (struct reg_rule){ .where = WHERE_AT_CFA, .offset = -8 };
+		unwind_rule_plain(rule, depth);
 		return true;
 	}
 	return false;
 }
 
-static bool find_rule(struct unwinder *unwinder, taddr pc, struct rule *rule)
+static bool find_rule(struct unwinder *unwinder, taddr pc, struct unwind_rule *rule)
 {
 	const struct cfi *cfi = cfi_at(unwinder, pc);
 	Dwarf_Frame *frame;
 
 	if (!cfi)
 		return mould_rule(unwinder, pc, rule);
-	return dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 && compile(frame, rule);
+	return dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
+	       unwind_rule_compile(rule, frame);
 }
 
 /*
  * The rule for an address; NULL only when out of memory. A rule that isn't known is cached as well.
  */
-static const struct rule *rule_at(struct unwinder *unwinder, taddr pc)
+static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 {
-	struct rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (CACHE_SLOTS - 1)];
+	struct unwind_rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (CACHE_SLOTS - 1)];
 
 	if (*slot && (*slot)->pc == pc)
 		return *slot;
@@ -308,7 +227,7 @@ static bool read_word(void *ctx, taddr addr, uint64_t *ret)
  * The value in the caller of a register whose place the rule tells. False if it can't be found out,
  * as in a frame whose place needs a register that isn't known.
  */
-static bool caller_register(struct unwinder *unwinder, const struct reg_rule *rule,
+static bool caller_register(struct unwinder *unwinder, const struct unwind_reg_rule *rule,
 			    const struct expr_state *state, uint64_t *value)
 {
 	switch (rule->where) {
@@ -327,13 +246,13 @@ static bool caller_register(struct unwinder *unwinder, const struct reg_rule *ru
 }
 
 /* The caller's registers, all that can be known of them. */
-static void caller_registers(struct unwinder *unwinder, const struct rule *rule,
+static void caller_registers(struct unwinder *unwinder, const struct unwind_rule *rule,
 			     const struct expr_state *state, struct some_regs *caller)
 {
 	*caller = *state->regs;
 	caller->value[DWARF_SP] = state->cfa;
 	for (int reg = 0; reg < DWARF_REGS; reg++) {
-		const struct reg_rule *how = &rule->regs[reg];
+		const struct unwind_reg_rule *how = &rule->regs[reg];
 
 		if (how->where == WHERE_SAME)
 			continue;
@@ -345,7 +264,7 @@ static void caller_registers(struct unwinder *unwinder, const struct rule *rule,
 }
 
 /* One frame outwards: regs become the caller's. */
-static bool step(struct unwinder *unwinder, const struct rule *rule, struct some_regs *regs)
+static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, struct some_regs *regs)
 {
 	struct expr_state state = { .regs = regs, .read_word = read_word, .ctx = unwinder };
 	struct some_regs caller;
@@ -376,7 +295,7 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 
 	unwinder->window.len = 0;
 	for (size_t i = 0; i < FRAMES_MAX; i++) {
-		const struct rule *rule;
+		const struct unwind_rule *rule;
 
 		*ret_sp = regs.value[DWARF_SP];
 		if (!visit(ctx, &frame))
@@ -415,7 +334,7 @@ bool unwinder_kept_to_copy(const struct unwinder *unwinder)
 
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)
 {
-	const struct rule *rule = cfi_at(unwinder, pc) ? rule_at(unwinder, pc) : NULL;
+	const struct unwind_rule *rule = cfi_at(unwinder, pc) ? rule_at(unwinder, pc) : NULL;
 
 	return rule && rule->known && rule->signal_frame;
 }

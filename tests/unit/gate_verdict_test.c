@@ -153,8 +153,8 @@ static void test_race(void)
 		pthread_join(thread, NULL);
 		sound &= stage->word.value == USPL_WORD_NEW;
 	}
-	ok(sound, "what was decided in time stays so: %d times, and %d leases were over before", made,
-	   lapsed);
+	ok(sound, "what was decided in time stays so: %d times, and %d leases were over before",
+	   made, lapsed);
 }
 
 /* Steps through one call of the gate in a child; true if gate_depth is right at each instruction. */

@@ -107,10 +107,21 @@ static const struct {
 	uint8_t from;
 	int16_t depth;
 } depths[] = {
-	{ 0, 0 },    { 27, 128 },          { 28, 136 },            { 46, 144 },
-	{ 47, 152 }, { 93, 144 },          { 94, 136 },            { 95, 128 },
-	{ 103, 0 },  { AT_FOLLOW_NEW, 136 }, { AT_FOLLOW_NEW + 1, 128 }, { 114, 0 },
-	{ AT_FOLLOW_OLD, 136 }, { AT_FOLLOW_OLD + 1, 128 }, { AT_OLD, 0 },
+	{ 0, 0 },
+	{ 27, 128 },
+	{ 28, 136 },
+	{ 46, 144 },
+	{ 47, 152 },
+	{ 93, 144 },
+	{ 94, 136 },
+	{ 95, 128 },
+	{ 103, 0 },
+	{ AT_FOLLOW_NEW, 136 },
+	{ AT_FOLLOW_NEW + 1, 128 },
+	{ 114, 0 },
+	{ AT_FOLLOW_OLD, 136 },
+	{ AT_FOLLOW_OLD + 1, 128 },
+	{ AT_OLD, 0 },
 };
 
 int gate_depth(size_t offset)
