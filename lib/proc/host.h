@@ -37,6 +37,7 @@ struct host {
 	bool held;  /* it stands still until all is made: it must be led */
 	bool alone; /* it can be sent: left to itself it goes on as if nothing had been */
 	bool runs;  /* while it is led: it was let go, and its next stop hasn't been seen */
+	bool beside; /* and it has been seen on our processor, where it comes to nothing while we look for it */
 };
 
 /*

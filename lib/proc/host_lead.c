@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -38,6 +39,16 @@ static pid_t wait_twice(pid_t tid, int *status)
 	return got < 0 ? waitpid(tid, status, __WALL | WNOHANG) : got;
 }
 
+/* The scheduler likes to wake a thread where the one runs that wakes it, and seldom moves it while that is asleep. */
+static bool is_beside(const struct host *host)
+{
+	enum { PROCESSOR = 39 }; /* proc(5) */
+	auto_buf struct buf text = { 0 };
+	const char *processor = thread_stat(host->agent->proc, host->thread.tid, PROCESSOR, &text);
+
+	return processor && atoi(processor) == sched_getcpu();
+}
+
 /*
  * Lets the thread run to its next stop, if it doesn't already, and returns the wait status; -code
  * when it died, or its stop wasn't seen: it runs still, for all that is known.
@@ -53,7 +64,7 @@ static int step(struct host *host, int request, int signal, int64_t deadline, st
 	if (!host->runs && !trace_twice(request, host->thread.tid, (void *)(long)signal))
 		return uspl_fail_errno(err, "cannot resume thread %d", host->thread.tid);
 	host->runs = true;
-	spin_until = clock_now_ns() + THREAD_SPIN_NS;
+	spin_until = clock_now_ns() + (host->beside ? 0 : THREAD_SPIN_NS);
 	for (;;) {
 		int status;
 		pid_t got = wait_twice(host->thread.tid, &status);
@@ -75,8 +86,10 @@ static int step(struct host *host, int request, int signal, int64_t deadline, st
 			return uspl_fail(err, USPL_E_UNSTOPPABLE,
 					 "thread %d of pid %d did not finish a system call in time",
 					 host->thread.tid, proc->pid);
-		if (got == 0 && now >= spin_until)
-			sigtimedwait(&child, NULL, &timeout);
+		if (got || now < spin_until)
+			continue;
+		host->beside = host->beside || is_beside(host);
+		sigtimedwait(&child, NULL, &timeout);
 	}
 }
 

@@ -12,10 +12,10 @@
 #include "proc/timeout.h"
 
 /*
- * Memory that is given back by one system call: 256 pages take some 80 us. What is much larger is mostly addresses with nothing behind
+ * Memory that is given back by one system call: 64 pages take some 25 us. What is much larger is mostly addresses with nothing behind
  * them, and shouldn't take thousands of calls.
  */
-#define UNMAP_SLICE (1ull << 20)
+#define UNMAP_SLICE (1ull << 18)
 #define UNMAP_SLICES_MAX (INJECT_MAX - 2)
 
 /* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
