@@ -29,8 +29,10 @@
  */
 #define PAGES_FIRST 4
 #define PAGES_LEAST 24
-#define PAGES_MOST 64
+#define PAGES_MOST 40
 #define NS_A_PAGE 10000
+/* Between two stops everybody runs for as long as they were stopped, but for no longer than that. */
+#define REST_MAX_NS 200000
 
 struct run {
 	struct still *still;
@@ -151,13 +153,14 @@ static int attempt(struct run *run, struct lull *lull, bool *ret_clear, struct u
 	return rc;
 }
 
-/* Who was stopped runs for as long as that took, before it is again. The next stop is planned meanwhile. */
+/* The next stop is planned meanwhile, which may be enough. */
 static void rest(struct lull *lull)
 {
-	int64_t until = lull->left_ns + (lull->left_ns - lull->entered_ns), now = clock_now_ns();
+	int64_t stopped = lull->left_ns - lull->entered_ns, since = clock_now_ns() - lull->left_ns;
+	int64_t wanted = stopped < REST_MAX_NS ? stopped : REST_MAX_NS;
 
-	if (until > now)
-		lull_rest(lull, until - now);
+	if (since < wanted)
+		lull_rest(lull, wanted - since);
 }
 
 /* What is left, or as far as it goes. */
