@@ -3,9 +3,10 @@
  * agent.S - runs in a thread of the target: makes the requests, then gives the thread back to itself
  *
  * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 swap of a byte, 3 store of
- *           eight, 4 a table of words), what, six arguments, result
+ *           eight, 4 a table of words, 5 a move), what, six arguments, result
  *      r12  how many
- *      r13  where to say that it is done: 1 + the number of requests from the failed one on, 1 if none failed
+ *      r13  where to say that it is done: 1 + the number of requests from the failed one on, 1 if none failed. 0: nowhere, until a
+ *           move has said where
  *      rsp  a struct ucontext that holds the thread's own state, 16-aligned
  *
  * Uses nothing but its registers and the requests; needs no relocation. It never returns: rt_sigreturn loads the thread's own state. If a
@@ -49,7 +50,9 @@ uspl_agent:
 	jne	7f
 	mov	%rdi, (%rax)
 	jmp	3b
-7:	mov	%rax, %rdx		/* rdx an entry: where, from, to; rdi how many */
+7:	cmpq	$4, (%rbx)
+	jne	10f
+	mov	%rax, %rdx		/* rdx an entry: where, from, to; rdi how many */
 	xor	%ecx, %ecx		/* that were exchanged */
 8:	cmp	%rdi, %rcx
 	je	9f
@@ -64,10 +67,22 @@ uspl_agent:
 	jmp	8b
 9:	mov	%rcx, 64(%rbx)
 	jmp	3b
-4:	lea	1(%r12), %rax
+10:	cmp	%rdi, -8(%rbx)		/* the result of the request before it, an address that all depends on */
+	jne	4f
+	mov	%rax, %r13		/* from here on all is said there, and read there, this request first */
+	mov	%rbx, %rsi
+	lea	8(%rax), %rdi
+	lea	80(%rax), %rbx
+	imul	$9, %r12, %rcx
+	rep movsq
+	dec	%r12
+	jmp	1b
+4:	test	%r13, %r13
+	jz	11f
+	lea	1(%r12), %rax
 	mov	%rax, (%r13)
-	mov	$15, %eax		/* rt_sigreturn */
+11:	mov	$15, %eax		/* rt_sigreturn */
 	syscall
-	jmp	4b
+	jmp	11b
 uspl_agent_end:
 	.section .note.GNU-stack, "", @progbits

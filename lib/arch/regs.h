@@ -127,6 +127,7 @@ struct agent_run {
 	 * things are then, or nothing any more. 0: in the frame.
 	 */
 	taddr slate_addr;
+	bool moves; /* nothing is said in the frame: one of the requests says where */
 };
 
 /* Everything that is put on a thread's stack for the agent, and the registers to start it with. */

@@ -87,14 +87,17 @@ static int place_agent(const struct proc *proc, struct inject_agent *ret, struct
 	bool clear = false;
 	int rc = modules_read(proc, &modules, err);
 
-	if (rc)
+	if (!rc)
+		rc = inject_left_find(proc, &modules, &ret->left, err);
+	if (rc) {
+		modules_release(&modules);
 		return rc;
+	}
 	/* Slack that is all zeros is best: then what belongs there is known whatever happened before. */
 	vec_for_each (&modules, module) {
 		taddr slack = module->is_vdso ? 0 : slack_of(proc, module);
 		enum slack_state state = slack ? slack_state(proc, slack) : SLACK_OTHER;
 
-		ret->haunted |= state == SLACK_AGENT;
 		if (slack && !clear && (state != SLACK_OTHER || !addr))
 			addr = slack;
 		clear |= state != SLACK_OTHER;
@@ -123,6 +126,8 @@ int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct 
 	rc = place_agent(proc, agent, err);
 	if (!rc)
 		*ret = take_ptr(agent);
+	else
+		vec_release(&agent->left);
 	return rc;
 }
 
@@ -141,20 +146,30 @@ int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err
 	return 0;
 }
 
-static bool is_inside(const struct inject_agent *agent, taddr pc)
+bool agent_has(const struct inject_agent *agent, taddr pc)
 {
-	return pc >= agent->addr && pc < agent->addr + agent->len;
+	const struct inject_left *left;
+
+	vec_for_each (&agent->left, left)
+		if (pc - left->addr < left->len)
+			return true;
+	return pc - agent->addr < agent->len;
 }
 
 /*
  * In the agent a thread blocks all signals that can be blocked, up to the call that is its way out. One
  * that does so of its own can't be told by that.
  */
-static bool shows_outside(const struct inject_agent *agent, pid_t tid)
+bool agent_hides(uint64_t sigmask)
 {
 	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
 
-	return thread_blocked_signals(agent->proc, tid) != ~never;
+	return (sigmask | never) == ~0ull;
+}
+
+bool agent_shows_outside(const struct inject_agent *agent, pid_t tid)
+{
+	return !agent_hides(thread_blocked_signals(agent->proc, tid));
 }
 
 /* True if the thread, stopped for that, stands somewhere else, or has ended. */
@@ -166,7 +181,7 @@ static bool stops_outside(const struct inject_agent *agent, pid_t tid)
 	if (!rc && thread.state == THREAD_STOPPED)
 		rc = thread_read_regs(agent->proc, &thread, NULL);
 	thread_release(agent->proc, &thread);
-	return !rc && (thread.state == THREAD_GONE || !is_inside(agent, regs_pc(&thread.regs)));
+	return !rc && (thread.state == THREAD_GONE || !agent_has(agent, regs_pc(&thread.regs)));
 }
 
 /*
@@ -178,7 +193,7 @@ static bool has_left(const struct inject_agent *agent, pid_t tid)
 	for (int look = 0; look < GUEST_LOOKS; look++) {
 		const struct timespec pause = { .tv_nsec = GUEST_PAUSE_NS * look };
 
-		if (shows_outside(agent, tid))
+		if (agent_shows_outside(agent, tid))
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -186,6 +201,26 @@ static bool has_left(const struct inject_agent *agent, pid_t tid)
 		if (stops_outside(agent, tid))
 			return true;
 	return false;
+}
+
+int agent_require_alone(const struct inject_agent *agent, struct uspl_err *err)
+{
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	sigset_t old;
+	int rc = agent->left.n ? threads_list(agent->proc, &tids, err) : 0;
+
+	thread_guard(&old);
+	vec_for_each (&tids, tid)
+		if (!rc && !has_left(agent, *tid))
+			rc = uspl_fail(
+				err, USPL_E_BUSY,
+				"thread %d of pid %d is still at work for a command that has "
+				"died",
+				*tid, agent->proc->pid);
+	thread_unguard(&old);
+	vec_release(&tids);
+	return rc;
 }
 
 static void agent_release(struct inject_agent *agent)
@@ -201,6 +236,7 @@ static void agent_release(struct inject_agent *agent)
 	    proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
 		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
 	vec_release(&agent->guests);
+	vec_release(&agent->left);
 }
 
 void inject_agent_free(struct inject_agent *agent)

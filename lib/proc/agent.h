@@ -14,15 +14,23 @@ struct inject_agent {
 	uint8_t saved[AGENT_MAX]; /* what was in the slack */
 	bool kept;                /* a thread could not be brought out of it */
 	/*
-	 * Another tool has left an agent, in this place or another one, and there may be a thread in
-	 * it that writes to its slate: ours might be the same.
+	 * Those that other tools have left, in this place or another one: there may be a thread in it
+	 * that writes to its slate, and ours might be the same.
 	 */
-	bool haunted;
+	inject_left_vec left;
 	tid_vec guests;    /* threads that were sent into it and have not been seen outside */
 	struct host *sent; /* the one that inject_end is to wait for */
 };
 
 /* Before a thread is sent into it. */
 int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err) uspl_must_check;
+/* True if a thread that blocks these signals can't be told, by that, from one in the agent. */
+bool agent_hides(uint64_t sigmask);
+/* True if a thread that doesn't hide has been seen outside, by the signals that it blocks; or has ended. */
+bool agent_shows_outside(const struct inject_agent *agent, pid_t tid);
+/* True if pc is in the agent's code, or in one that another tool has left. */
+bool agent_has(const struct inject_agent *agent, taddr pc);
+/* USPL_E_BUSY as long as a thread is in the agent of another tool that has died. */
+int agent_require_alone(const struct inject_agent *agent, struct uspl_err *err) uspl_must_check;
 
 #endif

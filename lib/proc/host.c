@@ -62,21 +62,38 @@ static bool stack_has_room(const struct host *host)
 	return has_room;
 }
 
-/*
- * The requests in the agent's form. The last one can't fail, so that a run that is led ends with a
- * system call.
- */
-static void encode(const struct host *host, struct agent_slate *slate)
+bool host_maps_slate(const struct host *host)
 {
+	return host->alone && host->maps_slate;
+}
+
+static void encode_one(const struct inject_req *req, struct agent_request *raw)
+{
+	*raw = (struct agent_request){ .kind = req->kind, .what = req->what };
+	memcpy(raw->args, req->args, sizeof(raw->args));
+}
+
+/*
+ * The requests in the agent's form; returns how many. A run that is led ends with a system call, which
+ * can't fail; in one that maps its slate, the others follow it there when it is mapped.
+ */
+static size_t encode(const struct host *host, struct agent_slate *slate)
+{
+	static const struct inject_req end = { .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	const struct inject_req move = { .kind = INJECT_MOVE,
+					 .what = host->slate,
+					 .args = { host->reqs[0].args[0], host->token } };
 	struct agent_request *raw = slate->reqs;
 
 	slate->done = 0;
 	for (size_t i = 0; i < host->n; i++) {
-		raw[i] = (struct agent_request){ .kind = host->reqs[i].kind,
-						 .what = host->reqs[i].what };
-		memcpy(raw[i].args, host->reqs[i].args, sizeof(raw[i].args));
+		encode_one(&host->reqs[i], raw++);
+		if (!i && host_maps_slate(host))
+			encode_one(&move, raw++);
 	}
-	raw[host->n] = (struct agent_request){ .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	if (!host->alone)
+		encode_one(&end, raw++);
+	return (size_t)(raw - slate->reqs);
 }
 
 /*
@@ -96,7 +113,7 @@ static bool can_be_sent(const struct host *host)
 {
 	const struct thread *thread = &host->thread;
 
-	return host->slate && !host->agent->haunted && !host->agent->proc->seccomp &&
+	return host->slate && !host->agent->left.n && !host->agent->proc->seccomp &&
 	       !thread->signal && !thread->group_stopped && !host_requests(host, INJECT_CALL) &&
 	       !regs_will_restart(&thread->regs) && !has_shadow_stack(thread->tid);
 }
@@ -118,6 +135,24 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 		  proc->pid);
 	uspl_hint(err, "run as root: then the filter is suspended for the moment");
 	return -USPL_E_SECCOMP;
+}
+
+/* Whether it is sent, with its state read. One that maps its slate is seen to leave by its signals. */
+static int choose_way(struct host *host, struct uspl_err *err)
+{
+	const struct proc *proc = host->agent->proc;
+	int rc = 0;
+
+	host->alone = !host->held && can_be_sent(host);
+	if (!host->alone)
+		rc = set_options(proc, host->thread.tid, err);
+	if (!rc)
+		rc = read_state(host, err);
+	if (!rc && host_maps_slate(host) && agent_hides(host->sigmask)) {
+		host->alone = false;
+		rc = set_options(proc, host->thread.tid, err);
+	}
+	return rc;
 }
 
 /* Only for the look of it: nothing of the thread's own is live there. */
@@ -145,19 +180,17 @@ static int write_frame(const struct host *host, const struct agent_run *run, str
 int host_load(struct host *host, struct uspl_err *err)
 {
 	struct agent_slate slate;
-	struct agent_run run = { .agent = host->agent->addr, .slate = &slate, .n = host->n };
-	int rc;
+	struct agent_run run = { .agent = host->agent->addr, .slate = &slate };
+	int rc = choose_way(host, err);
 
-	host->alone = !host->held && can_be_sent(host);
-	encode(host, &slate);
-	run.n += !host->alone;
-	run.slate_addr = host->alone ? host->slate : 0;
-	rc = host->alone ? 0 : set_options(host->agent->proc, host->thread.tid, err);
-	if (!rc)
-		rc = read_state(host, err);
-	if (!rc)
-		rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, &run,
-				       &host->frame, err);
+	if (rc)
+		return rc;
+	host->token = (uint64_t)clock_now_ns();
+	run.n = encode(host, &slate);
+	run.moves = host_maps_slate(host);
+	run.slate_addr = host->alone && !run.moves ? host->slate : 0;
+	rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, &run, &host->frame,
+			       err);
 	if (rc)
 		return rc;
 	if (!stack_has_room(host))

@@ -9,6 +9,10 @@
  * *led*: its own state is put back by us, in a stop, since there the kernel still restarts the call,
  * with the time that remains.
  *
+ * Where the slate's memory is mapped by the run itself, a thread that is sent says nothing before it
+ * has it. If its first request fails it goes its way without an answer: HOST_SILENT, and the requests
+ * are made once more by a thread that is led.
+ *
  *     host_load     the frame lies on the thread's stack; nothing depends on it yet
  *     host_lead     all of it, the thread stands where it stood; or
  *     host_send     the thread has the agent's registers; when it is let go it runs
@@ -22,6 +26,8 @@
 
 /* A thread was not fit to run the agent; another one may be. Not an enum uspl_code. */
 #define HOST_UNFIT 1
+/* It was sent, has left the agent, and has done nothing. */
+#define HOST_SILENT 2
 
 struct host {
 	struct inject_agent *agent;
@@ -29,8 +35,10 @@ struct host {
 	struct buf xstate;
 	uint64_t sigmask;
 	struct agent_frame frame;
-	taddr slate;          /* room for a slate that outlives the thread; 0: it must be led */
-	struct buf stack;     /* what was where the frame lies, if it is to be led */
+	taddr slate;      /* room for a slate that outlives the thread; 0: it must be led */
+	bool maps_slate;  /* the first request maps it */
+	uint64_t token;   /* by which it is told then from what somebody else has mapped there */
+	struct buf stack; /* what was where the frame lies, if it is to be led */
 	struct arch_regs own; /* of the thread, while thread has the agent's */
 	struct inject_req *reqs;
 	size_t n;
@@ -42,8 +50,8 @@ struct host {
 
 /*
  * Finds out which way it can go, and writes the frame. HOST_UNFIT, and nothing has happened, if the
- * thread's stack has no room. host has agent, thread, slate, reqs, n and held; host_release is to
- * be called in any case.
+ * thread's stack has no room. host has agent, thread, slate, maps_slate, reqs, n and held;
+ * host_release is to be called in any case.
  */
 int host_load(struct host *host, struct uspl_err *err) uspl_must_check;
 /* Frees what it holds; nothing in the target. */
@@ -55,7 +63,7 @@ int host_send(struct host *host, struct uspl_err *err) uspl_must_check;
 void host_watch(const struct host *host, int64_t deadline);
 /*
  * Waits for what it was sent for; the results are in reqs, *ret_done counts them. A thread that
- * takes too long is stopped once more and given its own state back.
+ * takes too long is stopped once more and given its own state back. May be HOST_SILENT.
  */
 int host_await(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_must_check;
 
@@ -64,6 +72,9 @@ int host_await(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_m
  * registers. The results are in reqs, *ret_done counts them.
  */
 int host_lead(struct host *host, size_t *ret_done, struct uspl_err *err) uspl_must_check;
+
+/* True if it says nothing before it has made its slate. */
+bool host_maps_slate(const struct host *host);
 
 /* True if one of the requests is of this kind. */
 bool host_requests(const struct host *host, enum inject_kind kind);

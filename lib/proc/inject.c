@@ -143,6 +143,7 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 	struct host host = { .agent = errand->agent,
 			     .thread = { .tid = tid, .timeouts = &timeouts },
 			     .slate = errand->choice.slate,
+			     .maps_slate = errand->choice.maps_slate,
 			     .reqs = errand->reqs,
 			     .n = errand->n };
 	int rc = halt_host(&host, errand, err);
@@ -202,6 +203,17 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
 
+/* One that was sent may have had nothing to say: who is led tells what has failed. */
+static int try_ways(struct errand *errand, const tid_vec *tids, struct uspl_err *err)
+{
+	int rc = try_threads(errand, tids, err);
+
+	if (rc != HOST_SILENT)
+		return rc;
+	errand->choice.slate = 0;
+	return try_threads(errand, tids, err);
+}
+
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
@@ -224,7 +236,7 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 	if (!rc) {
 		errand.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
-		rc = try_threads(&errand, &tids, err);
+		rc = try_ways(&errand, &tids, err);
 	}
 	inject_agent_free(agent);
 	vec_release(&tids);
@@ -238,6 +250,14 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	const struct inject_choice anyone = { 0 };
 
 	return inject_run_in(proc, &anyone, reqs, n, ret_done, err);
+}
+
+int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *reqs, size_t n,
+		       size_t *ret_done, struct uspl_err *err)
+{
+	const struct inject_choice choice = { .slate = slate, .maps_slate = true };
+
+	return inject_run_in(proc, &choice, reqs, n, ret_done, err);
 }
 
 /*
@@ -267,8 +287,14 @@ int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_
 {
 	struct inject_req reqs[INJECT_MAX];
 	size_t n = unmap_requests(proc, addr, len, reqs), done;
-	int rc = inject_run(proc, reqs, n, &done, err);
+	struct inject_choice choice = { 0 };
+	int rc = inject_agent_new(proc, &choice.agent, err);
 
+	if (!rc)
+		rc = agent_require_alone(choice.agent, err);
+	if (!rc)
+		rc = inject_run_in(proc, &choice, reqs, n, &done, err);
+	inject_agent_free(choice.agent);
 	if (!rc && reqs[done - 1].result < 0) {
 		errno = (int)-reqs[done - 1].result;
 		rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr, proc->pid);

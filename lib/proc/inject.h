@@ -32,6 +32,12 @@ enum inject_kind {
 	 * first one that has something else.
 	 */
 	INJECT_TABLE = 4,
+	/*
+	 * From here on the slate is at an address, and on it this request and those behind it, if the
+	 * result of the one before it is args[0]; else the run ends. args[1] is to be known again there.
+	 * Not for callers: see struct inject_choice.
+	 */
+	INJECT_MOVE = 5,
 };
 
 struct inject_req {
@@ -75,9 +81,14 @@ static inline struct inject_req inject_mmap(taddr addr, uint64_t len, int prot, 
 int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err) uspl_must_check;
 
+/* The same with a slate in what the first request maps (struct inject_choice); 0: there is no room for one. */
+int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *reqs, size_t n,
+		       size_t *ret_done, struct uspl_err *err) uspl_must_check;
+
 /*
  * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can be
- * left without it. What private ones hold is given back before, but for the first megabyte, from behind and
+ * left without it. USPL_E_BUSY, and nothing is done, as long as a thread is in the agent of a tool that
+ * has died, since it may still write there. What private ones hold is given back before, but for the first megabyte, from behind and
  * in at most some 30 pieces, so that no thread is held for long. Fails also when a system call itself
  * fails; then the pages stay, maybe empty.
  */
@@ -99,6 +110,11 @@ struct inject_choice {
 	 * stands still until all is made.
 	 */
 	taddr slate;
+	/*
+	 * The slate lies in what the first request maps, an mmap at an address of which nothing may be
+	 * mapped (MAP_FIXED_NOREPLACE): it comes into being with the run.
+	 */
+	bool maps_slate;
 	/* One that is in its place already, for several runs in a row; NULL: there is one for each run. */
 	struct inject_agent *agent;
 };

@@ -49,6 +49,8 @@ const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
 /* Exactly len bytes, or a failure. */
 int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,
 	      struct uspl_err *err) uspl_must_check;
+/* True if all of it is mapped at this moment, and can be read; and if that can't be told. */
+bool proc_maps_now(const struct proc *proc, taddr addr, size_t len);
 /* Up to len bytes; returns how many could be read, 0 if none. Sets no error. */
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len);
 /*

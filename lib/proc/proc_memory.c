@@ -51,8 +51,7 @@ static size_t mapped_len(const mapping_vec *maps, taddr addr, size_t len)
 	return at - addr < len ? at - addr : len;
 }
 
-/* The program may have unmapped it since the last refresh, a library by dlclose() for example. */
-static bool is_still_mapped(const struct proc *proc, taddr addr, size_t len)
+bool proc_maps_now(const struct proc *proc, taddr addr, size_t len)
 {
 	mapping_vec maps = { 0 };
 	bool mapped = proc_read_maps(proc, &maps, NULL) != 0 || mapped_len(&maps, addr, len) == len;
@@ -72,7 +71,8 @@ int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t l
 		return 0;
 	}
 	rc = proc_read(proc, addr, buf, len, &why);
-	if (rc && is_still_mapped(proc, addr, len)) {
+	/* The program may have unmapped it since the last refresh, a library by dlclose() for example. */
+	if (rc && proc_maps_now(proc, addr, len)) {
 		if (err)
 			*err = why;
 		return rc;

@@ -85,7 +85,7 @@ uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
 	const char *mask =
 		task_status(proc, tid, &text) ? task_status_field(&text, "SigBlk") : NULL;
 
-	return mask ? strtoull(mask, NULL, 16) : 0;
+	return mask ? strtoull(mask, NULL, 16) : ~0ull;
 }
 
 const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)

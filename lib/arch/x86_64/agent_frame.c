@@ -151,7 +151,7 @@ static void fill_context(struct frame *frame, const struct arch_regs *regs)
 
 /*
  * The agent's registers: its requests in rbx, their number in r12, in r13 where it says that it is
- * done; a clear direction flag, as calls expect it.
+ * done, if it is to; a clear direction flag, as calls expect it.
  */
 static void start_registers(const struct arch_regs *regs, const struct agent_run *run,
 			    struct agent_frame *frame)
@@ -163,7 +163,7 @@ static void start_registers(const struct arch_regs *regs, const struct agent_run
 	u->rsp = frame->addr;
 	u->rbx = frame->slate + offsetof(struct agent_slate, reqs);
 	u->r12 = run->n;
-	u->r13 = frame->slate + offsetof(struct agent_slate, done);
+	u->r13 = run->moves ? 0 : frame->slate + offsetof(struct agent_slate, done);
 	u->rbp = 0;
 	u->eflags &= ~0x400ull;
 	u->orig_rax = (uint64_t)-1; /* nothing to restart */
