@@ -129,7 +129,8 @@ int load_map_region(struct proc *proc, const struct link *link, const struct reg
 	for (int i = 0; i < LINK_N_SEGS; i++)
 		parts[2 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
 						   prot[i] };
-	return room_map(proc, region, parts, ARRAY_SIZE(parts), ret_taken, err);
+	return room_map(proc, region, parts, ARRAY_SIZE(parts), gates_slate(region), ret_taken,
+			err);
 }
 
 int load_write_region(struct proc *proc, const struct link *link, const struct region *region,

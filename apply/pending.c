@@ -57,7 +57,7 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 		rc = room_find(proc, near, region->map_len, &region->map, err);
 		region->self = region->map + PAGE;
 		if (!rc)
-			rc = room_map(proc, region, NULL, 0, &taken, err);
+			rc = room_map(proc, region, NULL, 0, 0, &taken, err);
 		if (!rc)
 			rc = proc_refresh_maps(proc, err);
 	}

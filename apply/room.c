@@ -68,7 +68,7 @@ static int fail_map(const struct proc *proc, const struct region *region, int er
 }
 
 int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
-	     size_t n, bool *ret_taken, struct uspl_err *err)
+	     size_t n, taddr slate, bool *ret_taken, struct uspl_err *err)
 {
 	struct inject_req reqs[UNFINISHED_REQS + ROOM_PARTS];
 	size_t n_reqs = UNFINISHED_REQS, done = 0;
@@ -80,10 +80,10 @@ int room_map(struct proc *proc, const struct region *region, const struct room_p
 	unfinished_begin(USPL_UNFINISHED_MAGIC, region->map, region->map_len, region->self,
 			 region->info_len, reqs);
 	for (size_t i = 0; i < n; i++)
-		if (parts[i].len)
+		if (parts[i].len && parts[i].prot != (PROT_READ | PROT_WRITE))
 			reqs[n_reqs++] = inject_mmap(parts[i].addr, parts[i].len, parts[i].prot,
 						     MAP_PRIVATE | MAP_FIXED);
-	rc = inject_run(proc, reqs, n_reqs, &done, err);
+	rc = inject_run_mapping(proc, slate, reqs, n_reqs, &done, err);
 	if (rc)
 		return rc;
 	result = reqs[done - 1].result;

@@ -227,7 +227,7 @@ int gates_load(struct gates *gates, struct uspl_err *err)
 {
 	const struct proc *proc = gates->pads.proc;
 	const struct gate *gate;
-	int rc = pads_map(&gates->pads, err);
+	int rc = pads_map(&gates->pads, gates_slate(gates->region), err);
 
 	/* From now on the pages are known to be pads'. A tool that dies before leaves a free page. */
 	if (!rc)

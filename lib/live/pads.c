@@ -289,8 +289,10 @@ static int clear_pad(const struct proc *proc, const struct region_site *site, st
  * Some pages, at most INJECT_MAX. An old kernel that doesn't know MAP_FIXED_NOREPLACE (Linux 4.17)
  * maps them elsewhere.
  */
-static int map_some(const struct pads *pads, size_t first, size_t n, struct uspl_err *err)
+static int map_some(const struct pads *pads, taddr slate, size_t first, size_t n,
+		    struct uspl_err *err)
 {
+	const struct inject_choice choice = { .slate = slate };
 	struct inject_req reqs[INJECT_MAX];
 	size_t done;
 	int rc;
@@ -298,7 +300,7 @@ static int map_some(const struct pads *pads, size_t first, size_t n, struct uspl
 	for (size_t i = 0; i < n; i++)
 		reqs[i] = inject_mmap(pads->pages.items[first + i], PAGE, PROT_READ | PROT_EXEC,
 				      MAP_PRIVATE | MAP_FIXED_NOREPLACE);
-	rc = inject_run(pads->proc, reqs, n, &done, err);
+	rc = inject_run_in(pads->proc, &choice, reqs, n, &done, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < n; i++) {
@@ -314,13 +316,13 @@ static int map_some(const struct pads *pads, size_t first, size_t n, struct uspl
 	return 0;
 }
 
-int pads_map(const struct pads *pads, struct uspl_err *err)
+int pads_map(const struct pads *pads, taddr slate, struct uspl_err *err)
 {
 	int rc = 0;
 
 	for (size_t at = 0, n; !rc && at < pads->pages.n; at += n) {
 		n = pads->pages.n - at < INJECT_MAX ? pads->pages.n - at : INJECT_MAX;
-		rc = map_some(pads, at, n, err);
+		rc = map_some(pads, slate, at, n, err);
 	}
 	return rc;
 }

@@ -49,10 +49,10 @@ int pads_add_near(struct pads *pads, struct region_site *site, taddr to,
 /* The next place after `at` that may do: in a page of pads a bit further on, else in the next page. */
 taddr pads_next(const struct pads *pads, taddr at);
 /*
- * Maps the pages that are missing. USPL_E_UNSUPPORTED, with none of them mapped, if one has been
+ * Maps the pages that are missing; slate as in struct inject_choice. USPL_E_UNSUPPORTED, with none of them mapped, if one has been
  * taken meanwhile.
  */
-int pads_map(const struct pads *pads, struct uspl_err *err) uspl_must_check;
+int pads_map(const struct pads *pads, taddr slate, struct uspl_err *err) uspl_must_check;
 /*
  * Writes the pads. The record that names them must have been written after pads_map: a page that no
  * record names is taken for the program's own.

@@ -19,13 +19,16 @@ static struct inject_req store(taddr addr, uint64_t value)
 void unfinished_begin(uint64_t magic, taddr map, uint64_t map_len, taddr self, uint64_t info_len,
 		      struct inject_req *reqs)
 {
-	reqs[0] = inject_mmap(map, map_len, PROT_NONE,
+	taddr last = map + map_len - PAGE;
+
+	reqs[0] = inject_mmap(map, map_len, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE);
-	reqs[1] = inject_mmap(self, info_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED);
-	reqs[2] = store(self + offsetof(struct uspl_unfinished, map), map);
-	reqs[3] = store(self + offsetof(struct uspl_unfinished, map_len), map_len);
-	reqs[4] = store(self + offsetof(struct uspl_unfinished, magic), magic);
-	reqs[5] = inject_syscall(SYS_mprotect, self, info_len, PROT_READ);
+	reqs[1] = store(self + offsetof(struct uspl_unfinished, map), map);
+	reqs[2] = store(self + offsetof(struct uspl_unfinished, map_len), map_len);
+	reqs[3] = store(self + offsetof(struct uspl_unfinished, magic), magic);
+	reqs[4] = inject_syscall(SYS_mprotect, self, info_len, PROT_READ);
+	reqs[5] = inject_syscall(SYS_mprotect, map, self - map, PROT_NONE);
+	reqs[6] = inject_syscall(SYS_mprotect, last, PAGE, PROT_NONE);
 }
 
 /* True if all of that is memory of the kind that a region is made of. */
@@ -60,17 +63,16 @@ void unfinished_sweep(struct proc *proc)
 {
 	struct uspl_unfinished mark;
 	const struct mapping *map;
-	VEC(struct inject_req) reqs = { 0 };
-	struct inject_req *req;
-	size_t done;
+	VEC(struct uspl_unfinished) found = { 0 };
+	struct uspl_unfinished *item;
 
 	vec_for_each (&proc->maps, map)
-		if (is_unfinished(proc, map, &mark) && (req = vec_push(&reqs)))
-			*req = inject_syscall(SYS_munmap, mark.map, mark.map_len, 0);
-	vec_for_each (&reqs, req)
-		if (inject_run(proc, req, 1, &done, NULL) != 0 || req->result < 0)
-			log_info("load", "an unfinished mapping stays at 0x%" PRIx64, req->args[0]);
-	if (reqs.n && proc_refresh_maps(proc, NULL) != 0)
+		if (is_unfinished(proc, map, &mark) && (item = vec_push(&found)))
+			*item = mark;
+	vec_for_each (&found, item)
+		if (inject_unmap(proc, item->map, item->map_len, NULL) != 0)
+			log_info("load", "an unfinished mapping stays at 0x%" PRIx64, item->map);
+	if (found.n && proc_refresh_maps(proc, NULL) != 0)
 		log_info("load", "the mappings of pid %d can't be read again", proc->pid);
-	vec_release(&reqs);
+	vec_release(&found);
 }

@@ -48,29 +48,36 @@ static int fail_map(const struct proc *proc, const struct block *block, int64_t 
 			       map_len_of(block) >> 20, proc->pid);
 }
 
+/* The answers of the thread that has mapped it lie where zeros are expected. */
+static int clear_slate(const struct proc *proc, const struct block *block, struct uspl_err *err)
+{
+	static const uint8_t zeros[INJECT_SLATE_LEN];
+
+	return proc_write(proc, block->own, zeros, sizeof(zeros), err);
+}
+
 /* Maps it where block->own says, unless something is there (*ret_taken). */
 static int map_at(struct proc *proc, const struct block *block, bool *ret_taken,
 		  struct uspl_err *err)
 {
-	struct inject_req reqs[UNFINISHED_REQS + 3];
+	struct inject_req reqs[UNFINISHED_REQS + 2];
 	size_t n = UNFINISHED_REQS, done;
 	int rc;
 
 	unfinished_begin(USPL_TRACE_BLOCK_MAGIC, map_of(block->own), map_len_of(block),
 			 mark_of(block->own), PAGE, reqs);
-	reqs[n++] = inject_mmap(block->own, block->own_len, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE);
 	reqs[n++] = inject_syscall(SYS_madvise, block->own, block->own_len, MADV_WIPEONFORK);
 	if (block->absent_len)
 		reqs[n++] = inject_mmap(block->absent, block->absent_len, PROT_READ | PROT_WRITE,
 					MAP_SHARED | MAP_FIXED | MAP_NORESERVE);
-	rc = inject_run(proc, reqs, n, &done, err);
+	rc = inject_run_mapping(proc, block->own, reqs, n, &done, err);
 	if (rc)
 		return rc;
 	*ret_taken = reqs[0].result == -EEXIST;
-	if (*ret_taken ||
-	    (done == n && (!block->absent_len || (taddr)reqs[n - 1].result == block->absent)))
+	if (*ret_taken)
 		return 0;
+	if (done == n && (!block->absent_len || (taddr)reqs[n - 1].result == block->absent))
+		return clear_slate(proc, block, err);
 	rc = fail_map(proc, block, reqs[done - 1].result, err);
 	if (done > 1 && inject_unmap(proc, map_of(block->own), map_len_of(block), NULL) != 0)
 		uspl_context(err, "what is mapped stays until the next start");

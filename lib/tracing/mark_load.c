@@ -93,15 +93,13 @@ static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text
 static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 {
 	const struct uspl_mark_region *head = &load->head;
-	struct inject_req reqs[UNFINISHED_REQS + 5] = {
+	struct inject_req reqs[UNFINISHED_REQS + 3] = {
 		[UNFINISHED_REQS] = inject_mmap(head->code, USPL_TRACE_CONTROL,
 						PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->code + USPL_TRACE_CONTROL, PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->text, trace_pages(head->text_len), PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
 	};
-	size_t done, n = ARRAY_SIZE(reqs) - 2;
+	size_t done, n = ARRAY_SIZE(reqs) - 1;
 	int rc;
 
 	unfinished_begin(USPL_UNFINISHED_MAGIC, head->map, head->map_len, head->self,
@@ -109,10 +107,8 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 	if (head->eh_frame)
 		reqs[n++] = inject_mmap(head->eh_frame, USPL_TRACE_FRAMES, PROT_READ,
 					MAP_PRIVATE | MAP_FIXED);
-	if (head->data_len)
-		reqs[n++] = inject_mmap(head->data, head->data_len, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_FIXED);
-	rc = inject_run(load->proc, reqs, n, &done, err);
+	/* The control page is written to only when all is mapped. */
+	rc = inject_run_mapping(load->proc, head->code + USPL_TRACE_CONTROL, reqs, n, &done, err);
 	if (rc)
 		return rc;
 	*ret_taken = reqs[0].result == -EEXIST;

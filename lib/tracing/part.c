@@ -207,11 +207,9 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &part->region.head;
-	struct inject_req reqs[UNFINISHED_REQS + 4] = {
+	struct inject_req reqs[UNFINISHED_REQS + 3] = {
 		[UNFINISHED_REQS] = inject_mmap(head->code, USPL_TRACE_CONTROL,
 						PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED),
-		inject_mmap(head->code + USPL_TRACE_CONTROL, PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->code + USPL_LISTEN_CODE,
 			    head->eh_frame - (head->code + USPL_LISTEN_CODE), PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
@@ -223,7 +221,9 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 
 	unfinished_begin(USPL_UNFINISHED_MAGIC, head->map, head->map_len, head->self,
 			 head->info_len, reqs);
-	rc = inject_run(part->proc, reqs, ARRAY_SIZE(reqs), &done, err);
+	/* The control page is written to only when all is mapped. */
+	rc = inject_run_mapping(part->proc, head->code + USPL_TRACE_CONTROL, reqs, ARRAY_SIZE(reqs),
+				&done, err);
 	if (rc)
 		return rc;
 	*ret_taken = reqs[0].result == -EEXIST;
