@@ -2,8 +2,8 @@
 /*
  * agent.S - runs in a thread of the target: makes the requests, then gives the thread back to itself
  *
- * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 swap of a byte, 3 store of
- *           eight, 4 a table of words, 5 a move), what, six arguments, result
+ * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 store of eight bytes, 3 a
+ *           table of words, 4 a move), what, six arguments, result
  *      r12  how many
  *      r13  where to say that it is done: 1 + the number of requests from the failed one on, 1 if none failed. 0: nowhere, until a
  *           move has said where
@@ -41,16 +41,9 @@ uspl_agent:
 	jmp	1b
 5:	cmpq	$2, (%rbx)
 	jne	6f
-	xchg	%rax, %rdi		/* rax what is expected, rdi where */
-	lock cmpxchg %sil, (%rdi)
-	movzbl	%al, %eax
-	mov	%rax, 64(%rbx)
-	jmp	3b
-6:	cmpq	$3, (%rbx)
-	jne	7f
 	mov	%rdi, (%rax)
 	jmp	3b
-7:	cmpq	$4, (%rbx)
+6:	cmpq	$3, (%rbx)
 	jne	10f
 	mov	%rax, %rdx		/* rdx an entry: where, from, to; rdi how many */
 	xor	%ecx, %ecx		/* that were exchanged */

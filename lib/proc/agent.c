@@ -131,11 +131,6 @@ int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct 
 	return rc;
 }
 
-bool inject_agent_is_stuck(const struct inject_agent *agent)
-{
-	return agent->kept;
-}
-
 int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err)
 {
 	pid_t *item = vec_push(&agent->guests);

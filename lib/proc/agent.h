@@ -18,8 +18,7 @@ struct inject_agent {
 	 * that writes to its slate, and ours might be the same.
 	 */
 	inject_left_vec left;
-	tid_vec guests;    /* threads that were sent into it and have not been seen outside */
-	struct host *sent; /* the one that inject_end is to wait for */
+	tid_vec guests; /* threads that were sent into it and have not been seen outside */
 };
 
 /* Before a thread is sent into it. */

@@ -59,8 +59,6 @@ void host_release(struct host *host);
 
 /* For one that can be sent. thread_release then lets it go. On failure it stands as before. */
 int host_send(struct host *host, struct uspl_err *err) uspl_must_check;
-/* Waits until it is done, or the deadline (CLOCK_MONOTONIC) passes. */
-void host_watch(const struct host *host, int64_t deadline);
 /*
  * Waits for what it was sent for; the results are in reqs, *ret_done counts them. A thread that
  * takes too long is stopped once more and given its own state back. May be HOST_SILENT.

@@ -200,16 +200,6 @@ static int watch(const struct host *host, int64_t deadline, uint64_t *ret_done, 
 	return rc;
 }
 
-void host_watch(const struct host *host, int64_t deadline)
-{
-	uint64_t done;
-	bool over;
-
-	/* What goes wrong is seen by host_await, too. */
-	if (watch(host, deadline, &done, &over, NULL) != 0)
-		return;
-}
-
 int host_await(struct host *host, size_t *ret_done, struct uspl_err *err)
 {
 	uint64_t done;

@@ -52,56 +52,6 @@ int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct
 	return rc;
 }
 
-static void free_host(struct host *host)
-{
-	if (host)
-		host_release(host);
-	free(host);
-}
-
-int inject_begin(struct inject_agent *agent, struct thread *thread, taddr slate,
-		 struct inject_req *reqs, size_t n, struct uspl_err *err)
-{
-	struct host *host = calloc(1, sizeof(*host));
-	size_t done;
-	int rc;
-
-	if (!host)
-		return uspl_fail_nomem(err);
-	*host = (struct host){
-		.agent = agent, .thread = *thread, .slate = slate, .reqs = reqs, .n = n
-	};
-	rc = begin(host, &done, err);
-	*thread = host->thread;
-	if (rc == HOST_UNFIT)
-		rc = fail_unfit(host, err);
-	if (!rc && host->alone)
-		agent->sent = host;
-	else
-		free_host(host);
-	return rc;
-}
-
-void inject_await(const struct inject_agent *agent, int64_t deadline)
-{
-	if (agent->sent)
-		host_watch(agent->sent, deadline);
-}
-
-int inject_end(struct inject_agent *agent, struct uspl_err *err)
-{
-	sigset_t old;
-	size_t done;
-	int rc;
-
-	thread_guard(&old);
-	rc = agent->sent ? host_await(agent->sent, &done, err) : 0;
-	thread_unguard(&old);
-	free_host(agent->sent);
-	agent->sent = NULL;
-	return rc;
-}
-
 /* A set of requests on the way to a thread that can make them. */
 struct errand {
 	struct inject_agent *agent;

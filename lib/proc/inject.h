@@ -20,24 +20,19 @@
 enum inject_kind {
 	INJECT_SYSCALL = 0, /* number and up to 6 arguments */
 	INJECT_CALL = 1,    /* a function's address and up to 6 integer arguments (System V ABI) */
-	/*
-	 * Compare-and-swap of the byte at an address: from args[0] to args[1]; the result is what
-	 * was there.
-	 */
-	INJECT_SWAP = 2,
-	INJECT_STORE = 3, /* args[0] into the 8 aligned bytes at an address, in one piece */
+	INJECT_STORE = 2,   /* args[0] into the 8 aligned bytes at an address, in one piece */
 	/*
 	 * args[0] entries of a table (struct inject_word) at an address: each word that has `from` gets
 	 * `to`, in one piece for everybody who reads it. The result is how many there were before the
 	 * first one that has something else.
 	 */
-	INJECT_TABLE = 4,
+	INJECT_TABLE = 3,
 	/*
 	 * From here on the slate is at an address, and on it this request and those behind it, if the
 	 * result of the one before it is args[0]; else the run ends. args[1] is to be known again there.
 	 * Not for callers: see struct inject_choice.
 	 */
-	INJECT_MOVE = 5,
+	INJECT_MOVE = 4,
 };
 
 struct inject_req {
@@ -141,11 +136,6 @@ bool inject_spare(const struct proc *proc, const struct module *module, taddr *r
 int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
 		     struct uspl_err *err) uspl_must_check;
 /*
- * True if a thread that was to make requests could not be brought out of the code: it may make them
- * at any later time.
- */
-bool inject_agent_is_stuck(const struct inject_agent *agent);
-/*
  * Puts back what was there: nothing, or the agent that another tool has left behind. Where a thread
  * could not be brought out of the code in time, the code stays: it is needed.
  */
@@ -176,21 +166,6 @@ void inject_left_clear(const struct proc *proc, const inject_left_vec *left);
  */
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
 		       size_t n, struct uspl_err *err) uspl_must_check;
-/*
- * The same with more haste: it need not stand still while they are made. Where the thread can
- * find back by itself it makes them when it is let go (thread_release), else at once; then it stands
- * where it was. slate as in struct inject_choice. inject_end follows; reqs must stay until then. On
- * failure nothing was made, as far as that is known.
- */
-int inject_begin(struct inject_agent *agent, struct thread *thread, taddr slate,
-		 struct inject_req *reqs, size_t n, struct uspl_err *err) uspl_must_check;
-/* Waits until they are made, or the deadline (CLOCK_MONOTONIC) passes; inject_end follows. */
-void inject_await(const struct inject_agent *agent, int64_t deadline);
-/*
- * With that thread let go: the results are in reqs. Fails if the requests weren't made, as far as
- * that is known; is no failure, and nothing else either, if none have been begun.
- */
-int inject_end(struct inject_agent *agent, struct uspl_err *err) uspl_must_check;
 
 /*
  * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing

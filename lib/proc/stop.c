@@ -261,21 +261,6 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct u
 	return rc ? rc : halt(stop, false, deadline, err);
 }
 
-struct thread *stop_host(struct stop *stop)
-{
-	struct thread *thread, *host = NULL;
-
-	vec_for_each (&stop->threads, thread) {
-		if (thread->state != THREAD_STOPPED || thread->signal)
-			continue;
-		if (!regs_will_restart(&thread->regs))
-			return thread;
-		if (!host)
-			host = thread;
-	}
-	return host;
-}
-
 void stop_let_go(struct stop *stop, struct thread *thread)
 {
 	stop->n_threads += thread->state == THREAD_STOPPED;

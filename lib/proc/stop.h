@@ -58,11 +58,6 @@ void stop_begin(struct stop *stop, const struct proc *proc);
  */
 int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 	      struct uspl_err *err) uspl_must_check;
-/*
- * A stopped thread that can make requests for us: best one with no system call to be restarted, since
- * it can go on by itself then. NULL if there is none.
- */
-struct thread *stop_host(struct stop *stop);
 /* Lets one of them go on before the others. */
 void stop_let_go(struct stop *stop, struct thread *thread);
 /*

@@ -35,32 +35,6 @@ static void sleeper(void)
 	_exit(0);
 }
 
-/* Waits to be told to stop by the agent itself, and ends with its stack. */
-static void *end_when_told(void *arg)
-{
-	shared->ready = 1;
-	while (!shared->stop)
-		;
-	return arg;
-}
-
-/* The first thread sleeps. */
-static void short_lived(void)
-{
-	size_t len = 1 << 16;
-	void *stack = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstack(&attr, stack, len);
-	pthread_create(&thread, &attr, end_when_told, NULL);
-	pthread_join(thread, NULL);
-	munmap(stack, len);
-	shared->wrong = 1;
-	pause();
-}
-
 static void test_requests(void)
 {
 	pid_t pid = start(spin);
@@ -119,66 +93,6 @@ static void test_sent(void)
 	}
 	ok(good == 20, "again and again");
 	ok(goes_on() && finish(pid) == 0, "the thread has its own state");
-}
-
-/* The thread other than the first. */
-static pid_t second_thread(const struct proc *proc)
-{
-	tid_vec tids = { 0 };
-	pid_t tid = 0, *item;
-
-	if (threads_list(proc, &tids, NULL) == 0)
-		vec_for_each (&tids, item)
-			tid = *item == proc->pid ? tid : *item;
-	vec_release(&tids);
-	return tid;
-}
-
-/* Lets a stopped thread make the request, and collects the answer when it has ended. */
-static int send_and_bury(const struct proc *proc, struct thread *thread, struct inject_req *req,
-			 struct uspl_err *err)
-{
-	struct inject_agent *agent = NULL;
-	int rc = inject_agent_new(proc, &agent, err), ended;
-
-	if (rc)
-		return rc;
-	rc = inject_begin(agent, thread, SLATE, req, 1, err);
-	thread_release(proc, thread);
-	while (!rc && !shared->wrong)
-		sched_yield();
-	ended = inject_end(agent, rc ? NULL : err);
-	inject_agent_free(agent);
-	return rc ? rc : ended;
-}
-
-/* What a thread has done is known even if the thread and its stack are gone by then. */
-static void test_ended(void)
-{
-	pid_t pid = start(short_lived);
-	struct uspl_err err = { 0 };
-	auto_proc struct proc *proc = NULL;
-	struct thread thread = { 0 };
-	uint8_t *stop = (uint8_t *)(uintptr_t)&shared->stop;
-	struct inject_req req = {
-		.kind = INJECT_SWAP, .what = (taddr)(uintptr_t)stop, .args = { 0, 1 }, .result = -1
-	};
-	int rc = proc_open(pid, &proc, &err);
-
-	thread.tid = rc ? 0 : second_thread(proc);
-	if (!rc)
-		rc = thread_seize(proc, &thread, &err);
-	thread_interrupt(&thread);
-	if (!rc)
-		rc = thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err);
-	if (!rc)
-		rc = thread_read_regs(proc, &thread, &err);
-	if (!rc)
-		rc = send_and_bury(proc, &thread, &req, &err);
-	ok(rc == 0 && req.result == 0 && *stop == 1,
-	   "a thread that has ended since has left its answer (%s)", err.msg);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
 }
 
 /* Words that are in the target's own memory; the third one isn't what it should be. */
@@ -363,7 +277,6 @@ int main(void)
 	share();
 	test_requests();
 	test_sent();
-	test_ended();
 	test_table();
 	test_sleeper();
 	test_abandoned();
