@@ -11,12 +11,12 @@
  *     recount  each thread has been seen outside the code since: no sleeper has run since it was
  *              looked at (one that has is looked at again), and those that run are seen in an
  *              interrupt of the clock (quiet_posts.c)
- *     decide   the verdict is written beside the word: by now the gates are what keeps the code empty
+ *     commit   the verdict is written beside the word: by now the gates are what keeps the code empty
  *
  * Where those that run can't be seen so, they are stopped, looked at, and stand still until the
  * decision is made:
  *
- *     stop, close, recount, decide
+ *     stop, close, recount, commit
  *
  * Closing comes before the recount: a thread that wakes is counted before it can read the word, and
  * we write the word before we read the counts, so that one of the two sees the other.
@@ -30,6 +30,7 @@
  * How long gates hold, at most, while those that run are looked at. It is done in a quarter of that, or
  * else somebody doesn't run who was to be seen: he has to be stopped.
  */
+#define WATCH_TRIES 3
 #define WATCH_NS 100000ll
 #define WATCH_PER_THREAD_NS 100ll
 
@@ -124,16 +125,8 @@ static void quiet_close(struct run *run)
 	run->quiet = NULL;
 }
 
-static int decide(struct quiet *quiet, bool empty, struct uspl_err *err)
-{
-	if (empty)
-		return quiet_decide(quiet, quiet_word_to(quiet), err);
-	/* If this fails the first who waits opens the gates, when the lease is over. */
-	return quiet_decide(quiet, quiet_word_from(quiet), err);
-}
-
 /* limit: when the threads will have stood still for too long already. */
-static int close_and_decide(struct quiet *quiet, int64_t limit, struct uspl_err *err)
+static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + quiet_lease_ns(quiet) / 2;
 	bool empty = false;
@@ -147,10 +140,9 @@ static int close_and_decide(struct quiet *quiet, int64_t limit, struct uspl_err 
 	/* One that doesn't stop at once: another time. */
 	if (rc == -USPL_E_UNSTOPPABLE)
 		rc = 0;
-	if (!rc)
-		return decide(quiet, empty, err);
-	if (quiet_decide(quiet, quiet_word_from(quiet), NULL) != 0)
-		log_info("quiet", "the gates open when their lease is over");
+	if (!rc && empty)
+		return quiet_commit(quiet, err);
+	quiet_open_gates(quiet);
 	return rc;
 }
 
@@ -176,14 +168,18 @@ static int watch_and_switch(struct quiet *quiet, struct uspl_err *err)
 	bool empty = false;
 	int rc;
 
-	if (!quiet_alert_posts(quiet))
-		return 0;
 	stop_begin(&quiet->run->stop, quiet->t->proc);
-	rc = quiet_close_gates(quiet, err);
-	if (!rc) {
-		empty = quiet_watch(quiet, clock_now_ns() + watch_ns(quiet));
-		rc = decide(quiet, empty, err);
+	if (!quiet_alert_posts(quiet)) {
+		stop_leave(&quiet->run->stop);
+		return 0;
 	}
+	rc = quiet_close_gates(quiet, err);
+	if (!rc)
+		empty = quiet_watch(quiet, clock_now_ns() + watch_ns(quiet));
+	if (empty)
+		rc = quiet_commit(quiet, err);
+	else
+		quiet_open_gates(quiet);
 	stop_leave(&quiet->run->stop);
 	forget_cleared(quiet);
 	return rc;
@@ -198,7 +194,7 @@ static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
 	stop_begin(&quiet->run->stop, quiet->t->proc);
 	rc = quiet_stop_running(quiet, deadline, err);
 	if (!rc && !quiet->run->n_findings && clock_now_ns() <= deadline)
-		rc = close_and_decide(quiet, deadline, err);
+		rc = close_and_commit(quiet, deadline, err);
 	stop_leave(&quiet->run->stop);
 	forget_cleared(quiet);
 	/* In the time that it has; another attempt may be faster. */
@@ -217,7 +213,7 @@ static int switch_somehow(struct quiet *quiet, struct uspl_err *err)
 {
 	int rc = quiet_calm_down(quiet, err);
 
-	if (is_open(quiet, rc) && quiet_can_watch(quiet)) {
+	for (int i = 0; i < WATCH_TRIES && is_open(quiet, rc) && quiet_can_watch(quiet); i++) {
 		rc = watch_and_switch(quiet, err);
 		if (is_open(quiet, rc))
 			rc = quiet_calm_down(quiet, err);

@@ -125,12 +125,12 @@ int64_t quiet_lease_ns(const struct quiet *quiet);
 void quiet_measure_lease(struct quiet *quiet);
 /* Makes the word hold, before anything that is read afterwards. */
 int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+/* Ends the hold, and nothing has changed. */
+void quiet_open_gates(const struct quiet *quiet);
 /*
- * Ends the hold with that value, at once for all gates, unless the lease was over before: no failure.
- * If it is the switch itself, whether it was made is noted in the run. On failure nobody may know:
- * quiet->undecided.
+ * Ends the hold by the switch, at once for all gates, which is noted in the run, unless the lease was over
+ * before: no failure. On failure it wasn't made, or nobody knows: quiet->undecided.
  */
-int quiet_decide(struct quiet *quiet, enum uspl_word_value value,
-		 struct uspl_err *err) uspl_must_check;
+int quiet_commit(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 
 #endif

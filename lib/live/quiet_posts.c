@@ -18,8 +18,13 @@
 /* How many of those that run are looked at, and how long that may take the first time. */
 #define POSTS_MAX 16
 #define REHEARSAL_NS 4000000ll
-/* Who hasn't been seen to run for so long may have fallen asleep. */
+/*
+ * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen asleep.
+ */
 #define PATIENCE_NS 60000
+
+/* With more threads it takes longer to find out who has run than to wait for a better moment. */
+#define FEW 64
 
 /* The tool looks at one after the other. */
 static struct glimpse seen;
@@ -143,43 +148,48 @@ bool quiet_alert_posts(struct quiet *quiet)
 	return all;
 }
 
-/* Nobody but those that are known, each of whom is outside the code or has none to run. */
-static bool all_cleared(const struct quiet *quiet)
+/* True if each is outside the code or has none to run, and there is nobody else. */
+static bool all_cleared(struct quiet *quiet)
 {
 	const struct asleep_thread *thread;
 
 	vec_for_each (&quiet->asleep.threads, thread)
 		if (!thread->cleared && thread->class != ASLEEP_NO_CODE)
 			return false;
-	return true;
+	/* The sum has told it: those that ran had been seen before. */
+	return asleep_has_sum(&quiet->asleep) || asleep_is_complete(&quiet->asleep);
+}
+
+/* With all who run seen, and some others who have run: who these are, and where they are now. */
+static bool is_empty(struct quiet *quiet)
+{
+	if (quiet_clear_sleepers(quiet) && all_cleared(quiet))
+		return true;
+	asleep_look_at_ran(&quiet->asleep);
+	quiet_check_sleepers(quiet);
+	return false;
 }
 
 bool quiet_watch(struct quiet *quiet, int64_t deadline)
 {
 	int64_t since = clock_now_ns(), look_at = since + PATIENCE_NS;
-	bool swept = false, late = false;
 
 	while (!quiet->run->n_findings && clock_now_ns() < deadline) {
-		bool viewed = view_all(quiet, since);
-
-		/* Those that sleep are asked for while the others are looked at, if they can't be yet. */
-		if (!swept) {
-			swept = quiet_clear_sleepers(quiet);
-			late = viewed;
-		}
-		if (swept && viewed && all_cleared(quiet)) {
-			/* Nobody has been born since, or only after all the others were seen. */
-			if (asleep_has_sum(&quiet->asleep)
-				    ? late || asleep_nobody_born(&quiet->asleep)
-				    : asleep_is_complete(&quiet->asleep))
+		if (view_all(quiet, since)) {
+			if (asleep_unchanged(&quiet->asleep) ||
+			    (quiet->asleep.threads.n <= FEW && is_empty(quiet)))
 				return clock_now_ns() < deadline;
-			swept = false;
+			if (quiet->asleep.threads.n > FEW)
+				return false;
+			continue;
 		}
 		if (clock_now_ns() < look_at)
 			continue;
+		look_at += PATIENCE_NS;
+		if (!quiet_alert_posts(quiet))
+			return false;
 		asleep_look_at_ran(&quiet->asleep);
 		quiet_check_sleepers(quiet);
-		swept = false;
 	}
 	return false;
 }

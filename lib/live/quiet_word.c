@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "live/quiet.h"
 
+/* What the kernel had no memory for, say, is tried again: nobody else can do it. */
+#define TRIES 5
 /* How long a gate holds at most: whoever waits then goes on as before. */
 #define LEASE_NS 1000000ll
 #define LEASE_PER_THREAD_NS 5000ll
@@ -63,43 +65,66 @@ int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err)
 }
 
 /*
- * True in *ret_holds if the word is `value`, or will be, whoever goes on from here: the lease was not
- * over before the verdict came. Whoever waits swaps both bytes in one piece, but we may read one
- * before that and the other one after it: a hold without the verdict, which can't be. Then again.
+ * Both bytes, after the verdict has been written, or not. Whoever waits swaps both in one piece, but we
+ * may read one before that and the other one after it: a hold without the verdict, which can't be. Then
+ * again.
  */
-static int read_decision(const struct quiet *quiet, enum uspl_word_value value, bool *ret_holds,
-			 struct uspl_err *err)
+static int read_both(const struct quiet *quiet, bool written, uint8_t both[2], struct uspl_err *err)
 {
-	uint8_t both[2];
-	int rc;
+	taddr at = quiet->decider->word + offsetof(struct uspl_word, value);
+	int rc, failures = 0;
 
 	do {
-		rc = proc_read(quiet->t->proc,
-			       quiet->decider->word + offsetof(struct uspl_word, value), both,
-			       sizeof(both), err);
-	} while (!rc && both[0] & USPL_WORD_HOLD && !both[1]);
-	*ret_holds = !rc && (both[0] == value || both[0] & USPL_WORD_HOLD);
+		rc = proc_read(quiet->t->proc, at, both, 2, err);
+		failures += rc != 0;
+	} while (rc ? failures < TRIES : written && both[0] & USPL_WORD_HOLD && !both[1]);
 	return rc;
 }
 
-int quiet_decide(struct quiet *quiet, enum uspl_word_value value, struct uspl_err *err)
+static int write_byte(const struct quiet *quiet, size_t offset, uint8_t byte, struct uspl_err *err)
 {
-	const struct proc *proc = quiet->t->proc;
-	uint8_t verdict = (uint8_t)(USPL_VERDICT_OLD | value), said = (uint8_t)value;
-	taddr word = quiet->decider->word;
-	bool holds = false;
-	int rc = proc_write(proc, word + offsetof(struct uspl_word, verdict), &verdict,
-			    sizeof(verdict), err);
+	taddr at = quiet->decider->word + offset;
+	int rc;
 
-	if (!rc)
-		rc = read_decision(quiet, value, &holds, err);
-	/* The verdict may be there: what it decides, nobody knows. */
-	quiet->undecided = rc != 0;
-	/* So that gates need not look further. What fails here the next command finds, and reads as this. */
-	if (holds && proc_write(proc, word + offsetof(struct uspl_word, value), &said, sizeof(said),
-				NULL) != 0)
-		log_info("quiet", "the word keeps its verdict beside it");
-	if (value == quiet_word_to(quiet))
-		quiet->run->switched = holds;
+	for (int i = 0; i < TRIES; i++) {
+		rc = proc_write(quiet->t->proc, at, &byte, sizeof(byte), err);
+		if (!rc)
+			break;
+	}
 	return rc;
+}
+
+/* Whoever waits may do the same at the same time: it says the same afterwards. */
+void quiet_open_gates(const struct quiet *quiet)
+{
+	uint8_t from = (uint8_t)quiet_word_from(quiet);
+
+	if (write_byte(quiet, offsetof(struct uspl_word, value), from, NULL) != 0)
+		log_info("quiet", "the gates open when their lease is over");
+}
+
+int quiet_commit(struct quiet *quiet, struct uspl_err *err)
+{
+	uint8_t to = (uint8_t)quiet_word_to(quiet), both[2];
+	struct uspl_err why = { 0 };
+	int rc = write_byte(quiet, offsetof(struct uspl_word, verdict), USPL_VERDICT_OLD | to,
+			    &why),
+	    read = read_both(quiet, !rc, both, rc ? NULL : &why);
+
+	if ((rc || read) && err)
+		*err = why;
+	/* The verdict may be there: what it decides, nobody knows. */
+	quiet->undecided = read != 0;
+	if (read)
+		return read;
+	if (rc && !both[1]) {
+		quiet_open_gates(quiet);
+		return rc;
+	}
+	quiet->run->switched = both[0] == to || both[0] & USPL_WORD_HOLD;
+	/* So that gates need not look further. What fails here the next command finds, and reads as this. */
+	if (quiet->run->switched &&
+	    write_byte(quiet, offsetof(struct uspl_word, value), to, NULL) != 0)
+		log_info("quiet", "the word keeps its verdict beside it");
+	return 0;
 }

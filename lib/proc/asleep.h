@@ -119,8 +119,6 @@ bool asleep_has_sum(const struct asleep *asleep);
  * has run, too, there are other threads, or there is no sum. 0.7 us for each that is restless, and the sum (runcount.h).
  */
 bool asleep_find_ran(struct asleep *asleep);
-/* True if no thread has been born since the last asleep_find_ran, which told who had run; 3 us. */
-bool asleep_nobody_born(const struct asleep *asleep);
 /* Looks again at those that run, and those that have run by asleep_find_ran; not at those that are cleared. */
 void asleep_look_at_ran(struct asleep *asleep);
 /* True if that thread sleeps, and has not run since it was looked at. */

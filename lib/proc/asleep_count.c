@@ -103,11 +103,6 @@ bool asleep_sleeps_on(const struct asleep *asleep, const struct asleep_thread *t
 	       runcount_read(&thread->count, asleep->proc) == thread->runs;
 }
 
-bool asleep_nobody_born(const struct asleep *asleep)
-{
-	return asleep->last_id && last_id(asleep) == asleep->last_id;
-}
-
 /*
  * If each of those that we know is there after they were counted, it was there when they were, and
  * if they were as many, there was no other.
@@ -118,7 +113,7 @@ bool asleep_is_complete(struct asleep *asleep)
 
 	asleep->stale = asleep_count_threads(asleep) != asleep->threads.n;
 	/* There was no other, and none has been born anywhere since. */
-	if (!asleep->stale && asleep_nobody_born(asleep))
+	if (!asleep->stale && asleep->last_id && last_id(asleep) == asleep->last_id)
 		return true;
 	vec_for_each (&asleep->threads, thread)
 		asleep->stale = asleep->stale ||
@@ -145,7 +140,7 @@ static bool counts_unchanged(const struct asleep *asleep)
 bool asleep_unchanged(struct asleep *asleep)
 {
 	const struct asleep_thread *thread;
-	uint64_t want = asleep->dead, sum;
+	uint64_t want = asleep->dead, sum, runs;
 	size_t n_cleared = 0;
 
 	/*
@@ -154,15 +149,17 @@ bool asleep_unchanged(struct asleep *asleep)
 	 */
 	if (asleep_count_threads(asleep) != asleep->threads.n)
 		return false;
-	/* The stopped ones' counts stand still; read before the sum, they can't hide another's run. */
+	/* Read before the sum, the counts of the cleared ones can't hide another's run. */
 	vec_for_each (&asleep->threads, thread) {
 		if (thread->class == ASLEEP_RUNS && !thread->cleared)
 			return false;
+		runs = thread->cleared ? runcount_read(&thread->count, asleep->proc) : thread->runs;
+		/* One that is gone by now may have been so when they were counted, and another one there. */
+		if (runs == RUNCOUNT_NONE)
+			return false;
 		n_cleared += thread->cleared;
-		want += thread->cleared ? runcount_read(&thread->count, asleep->proc)
-					: thread->runs;
+		want += runs;
 	}
-	/* Nobody bears a thread then. */
 	if (n_cleared == asleep->threads.n)
 		return true;
 	if (!asleep_has_sum(asleep) || !runsum_read(&asleep->sum, &sum))

@@ -11,12 +11,13 @@
 
 #include "base/clock.h"
 
-/* The kernel's clock for this is no finer. */
-#define PERIOD_NS 10000
-/* How often a thread is noted, once it was asked for. */
-#define NOTES 6
-/* Room for as many notes of a stack, with what is around it: a power of two. */
-#define RING_LEN (8 * GLIMPSE_STACK)
+/*
+ * From the question to the note: long enough for what is to be done before, short since somebody may wait
+ * for it. The kernel's clock for this is no finer than 10 us.
+ */
+#define PERIOD_NS 25000
+/* Room for two notes of a stack, with what is around it: a power of two. */
+#define RING_LEN (4 * GLIMPSE_STACK)
 
 /* What comes before the registers, and behind them. */
 struct note_head {
@@ -91,7 +92,8 @@ void glimpse_close(struct glimpse_post *post)
 
 bool glimpse_ask(struct glimpse_post *post)
 {
-	return ioctl(post->fd, PERF_EVENT_IOC_REFRESH, NOTES) == 0;
+	/* One note, and no more: in a virtual machine each interrupt may take 40 us. */
+	return ioctl(post->fd, PERF_EVENT_IOC_REFRESH, 1) == 0;
 }
 
 bool glimpse_take(struct glimpse_post *post, int64_t since, struct glimpse *ret)

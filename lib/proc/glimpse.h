@@ -3,7 +3,7 @@
  * glimpse.h - where a thread runs at some moment, with its stack, without stopping it
  *
  *     glimpse_open    a post from which one thread can be seen
- *     glimpse_ask     from now on it is noted every 10 us, a few times, while it runs in user mode
+ *     glimpse_ask     it is noted once, when it has run for 25 us, in user mode
  *     glimpse_take    what has been noted; or glimpse_await, which waits for it
  *     glimpse_close
  *

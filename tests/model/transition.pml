@@ -322,25 +322,36 @@ inline lead_runner(what)
 	sent == NOBODY
 }
 
+/* Whoever waits may do the same at the same time. */
+inline open_gates()
+{
+	d_step {
+		if
+		:: word == from + HOLD -> become(from)
+		:: else
+		fi
+	}
+}
+
 /*
  * The verdict is there, whoever dies, or the lease was over before. Then the word says it by itself.
  */
-inline decide(to)
+inline commit()
 {
 #ifdef NEVER_DONE
-	assert(to != goal || !(asleep[1] && sleep[1] == ASLEEP));
+	assert(!(asleep[1] && sleep[1] == ASLEEP));
 #endif
 #ifdef WITH_PLAIN_COMMIT
-	d_step { become(to) }
+	d_step { become(goal) }
 #else
 	d_step {
-		assert(to == from || word != from + HOLD || nobody_in(from));
-		verdict = verdict_of(to)
+		assert(word != from + HOLD || nobody_in(from));
+		verdict = verdict_of(goal)
 	};
-	decided = (word == to || holding(word));
+	decided = (word == goal || holding(word));
 	if
 	/* The verdict may stay: nobody reads it beside such a word. It goes for the sake of fewer states. */
-	:: decided -> d_step { become(to); verdict = NONE }
+	:: decided -> d_step { become(goal); verdict = NONE }
 	:: else
 	fi;
 	decided = false
@@ -370,8 +381,8 @@ inline attempt_once()
 		close_gates(); recount();
 #endif
 		if
-		:: blocked -> decide(from)
-		:: else -> decide(goal)
+		:: blocked -> open_gates()
+		:: else -> commit()
 		fi
 	fi;
 	done = !blocked && side(said) == goal;
