@@ -169,6 +169,7 @@ static int watch_and_switch(struct quiet *quiet, struct uspl_err *err)
 	int rc;
 
 	stop_begin(&quiet->run->stop, quiet->t->proc);
+	asleep_add_up(&quiet->asleep);
 	if (!quiet_alert_posts(quiet)) {
 		stop_leave(&quiet->run->stop);
 		return 0;

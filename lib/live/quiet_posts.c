@@ -15,8 +15,9 @@
 
 #include "live/quiet.h"
 
-/* How many of those that run are looked at, and how long that may take the first time. */
+/* How many of those that run are looked at, and how long that may take the first time: one, and all. */
 #define POSTS_MAX 16
+#define A_REHEARSAL_NS 500000ll
 #define REHEARSAL_NS 4000000ll
 /*
  * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen asleep.
@@ -49,20 +50,19 @@ static bool rehearse(struct unwinder *unwinder, struct glimpse_post *post, int64
 	return true;
 }
 
-/* A post from which the thread has been seen once. */
-static bool add_post(struct quiet *quiet, pid_t tid, int64_t deadline)
+/* A post, if the thread is seen from it once. */
+static void add_post(struct quiet *quiet, pid_t tid)
 {
 	struct glimpse_post *post = vec_push(&quiet->posts);
 
 	if (!post)
-		return false;
+		return;
 	if (glimpse_open(post, tid)) {
-		if (rehearse(quiet->run->safety.unwinder, post, deadline))
-			return true;
+		if (rehearse(quiet->run->safety.unwinder, post, clock_now_ns() + A_REHEARSAL_NS))
+			return;
 		glimpse_close(post);
 	}
 	quiet->posts.n--;
-	return false;
 }
 
 void quiet_post(struct quiet *quiet)
@@ -70,10 +70,11 @@ void quiet_post(struct quiet *quiet)
 	int64_t deadline = clock_now_ns() + REHEARSAL_NS;
 	const struct asleep_thread *thread;
 
+	/* One that has only been up for a moment isn't seen, and need not be: it will be asleep. */
 	vec_for_each (&quiet->asleep.threads, thread)
-		if (thread->class == ASLEEP_RUNS &&
-		    (quiet->posts.n == POSTS_MAX || !add_post(quiet, thread->tid, deadline)))
-			return;
+		if (thread->class == ASLEEP_RUNS && quiet->posts.n < POSTS_MAX &&
+		    clock_now_ns() < deadline)
+			add_post(quiet, thread->tid);
 }
 
 void quiet_drop_posts(struct quiet *quiet)

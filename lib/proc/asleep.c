@@ -51,8 +51,9 @@ static bool waits_for_time(const struct blocked_place *place)
 	return false;
 }
 
-static void look_at(const struct asleep *asleep, struct asleep_thread *thread)
+static void look_at(struct asleep *asleep, struct asleep_thread *thread)
 {
+	asleep->added_up = false;
 	thread->clean = thread->ran = false;
 	for (int i = 0; i < TRIES; i++) {
 		struct blocked_place place;
@@ -108,6 +109,7 @@ void asleep_release(struct asleep *asleep)
 	vec_for_each (&asleep->threads, thread)
 		runcount_close(&thread->count);
 	vec_release(&asleep->threads);
+	vec_release(&asleep->others);
 	runsum_close(&asleep->sum);
 	if (asleep->loadavg_fd >= 0)
 		close(asleep->loadavg_fd);
@@ -179,6 +181,7 @@ static int take_list(struct asleep *asleep, const tid_vec *tids, struct uspl_err
 	vec_release(&asleep->threads);
 	asleep->threads = fresh;
 	asleep->last_id = 0;
+	asleep->added_up = false;
 	return 0;
 }
 

@@ -73,6 +73,10 @@ struct asleep {
 	uint64_t dead;
 	bool dead_known;
 	bool stale; /* threads are to be listed again */
+	/* asleep_add_up's, until the next look: what the sleepers have in the sum, and who else there is. */
+	bool added_up;
+	uint64_t asleep_runs;
+	VEC(size_t) others; /* places in threads */
 	/*
 	 * The last id that the kernel had given out at a moment when there was no thread but those
 	 * that we know; 0: there is no such moment.
@@ -111,6 +115,11 @@ int asleep_look_again(struct asleep *asleep, struct uspl_err *err) uspl_must_che
  * moment; what it can do then is the caller's to have seen to before it asked.
  */
 bool asleep_unchanged(struct asleep *asleep);
+/*
+ * To be called before an asleep_unchanged that is to be quick, while there is time: what doesn't depend on the
+ * moment is done now. Good until the next look.
+ */
+void asleep_add_up(struct asleep *asleep);
 /* True if the counts of all threads can be asked for at once. */
 bool asleep_has_sum(const struct asleep *asleep);
 /*

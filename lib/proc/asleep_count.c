@@ -137,32 +137,87 @@ static bool counts_unchanged(const struct asleep *asleep)
 	return true;
 }
 
-bool asleep_unchanged(struct asleep *asleep)
+void asleep_add_up(struct asleep *asleep)
 {
 	const struct asleep_thread *thread;
-	uint64_t want = asleep->dead, sum, runs;
-	size_t n_cleared = 0;
+
+	asleep->asleep_runs = 0;
+	asleep->others.n = 0;
+	asleep->added_up = asleep_has_sum(asleep);
+	for (size_t i = 0; asleep->added_up && i < asleep->threads.n; i++) {
+		size_t *other;
+
+		thread = &asleep->threads.items[i];
+		if (thread->class == ASLEEP_SLEEPS && !thread->cleared) {
+			asleep->asleep_runs += thread->runs;
+			continue;
+		}
+		other = vec_push(&asleep->others);
+		if (other)
+			*other = i;
+		else
+			asleep->added_up = false;
+	}
+}
+
+/*
+ * Adds the count of a thread that doesn't sleep. Read before the sum, it can't hide another's run. False
+ * if it isn't cleared, or is gone: it may have been so when the threads were counted, and another one
+ * there.
+ */
+static bool add_cleared(const struct asleep *asleep, const struct asleep_thread *thread,
+			uint64_t *want)
+{
+	uint64_t runs =
+		thread->cleared ? runcount_read(&thread->count, asleep->proc) : RUNCOUNT_NONE;
+
+	*want += runs;
+	return runs != RUNCOUNT_NONE;
+}
+
+/* What the sum is if no sleeper has run; false if that can't be so. *ret_cleared: how many don't sleep. */
+static bool expect_sum(const struct asleep *asleep, uint64_t *ret, size_t *ret_cleared)
+{
+	const struct asleep_thread *thread;
+	const size_t *other;
+
+	*ret_cleared = 0;
+	*ret = asleep->dead;
+	if (asleep->added_up) {
+		*ret += asleep->asleep_runs;
+		*ret_cleared = asleep->others.n;
+		vec_for_each (&asleep->others, other)
+			if (!add_cleared(asleep, &asleep->threads.items[*other], ret))
+				return false;
+		return true;
+	}
+	vec_for_each (&asleep->threads, thread) {
+		if (thread->cleared || thread->class == ASLEEP_RUNS) {
+			if (!add_cleared(asleep, thread, ret))
+				return false;
+			++*ret_cleared;
+		} else {
+			*ret += thread->runs;
+		}
+	}
+	return true;
+}
+
+bool asleep_unchanged(struct asleep *asleep)
+{
+	uint64_t want, sum;
+	size_t n_cleared;
 
 	/*
 	 * First of all: a thread that we don't know can make up for one that is gone, but the one
 	 * that is gone is missed below.
 	 */
-	if (asleep_count_threads(asleep) != asleep->threads.n)
+	if (asleep_count_threads(asleep) != asleep->threads.n ||
+	    !expect_sum(asleep, &want, &n_cleared))
 		return false;
-	/* Read before the sum, the counts of the cleared ones can't hide another's run. */
-	vec_for_each (&asleep->threads, thread) {
-		if (thread->class == ASLEEP_RUNS && !thread->cleared)
-			return false;
-		runs = thread->cleared ? runcount_read(&thread->count, asleep->proc) : thread->runs;
-		/* One that is gone by now may have been so when they were counted, and another one there. */
-		if (runs == RUNCOUNT_NONE)
-			return false;
-		n_cleared += thread->cleared;
-		want += runs;
-	}
 	if (n_cleared == asleep->threads.n)
 		return true;
-	if (!asleep_has_sum(asleep) || !runsum_read(&asleep->sum, &sum))
+	if ((!asleep->added_up && !asleep_has_sum(asleep)) || !runsum_read(&asleep->sum, &sum))
 		return counts_unchanged(asleep);
 	return sum == want || (!asleep->dead_known && counts_unchanged(asleep));
 }
