@@ -42,11 +42,7 @@ static pid_t wait_twice(pid_t tid, int *status)
 /* The scheduler likes to wake a thread where the one runs that wakes it, and seldom moves it while that is asleep. */
 static bool is_beside(const struct host *host)
 {
-	enum { PROCESSOR = 39 }; /* proc(5) */
-	auto_buf struct buf text = { 0 };
-	const char *processor = thread_stat(host->agent->proc, host->thread.tid, PROCESSOR, &text);
-
-	return processor && atoi(processor) == sched_getcpu();
+	return thread_processor(host->agent->proc, host->thread.tid) == sched_getcpu();
 }
 
 /*

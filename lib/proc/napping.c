@@ -61,17 +61,15 @@ bool nap_preempted(const struct proc *proc, pid_t tid, uint64_t *ret)
 
 bool nap_read(const struct proc *proc, struct nap *nap)
 {
-	enum { STAT_PROCESSOR = 39 }; /* proc(5) */
-	auto_buf struct buf stat = { 0 }, sched = { 0 };
-	const char *cpu = thread_stat(proc, nap->tid, STAT_PROCESSOR, &stat);
+	auto_buf struct buf sched = { 0 };
 
 	nap->slept_ns = -1;
-	if (!cpu || !read_sched(proc, nap->tid, &sched))
+	nap->cpu = thread_processor(proc, nap->tid);
+	if (nap->cpu < 0 || !read_sched(proc, nap->tid, &sched))
 		return false;
-	nap->cpu = atoi(cpu);
 	nap->began_ns = exec_start(&sched);
 	/* 0: the thread has been moved to another processor and not run there yet. */
-	return nap->began_ns > 0 && nap->cpu >= 0 && nap->cpu < CPU_SETSIZE;
+	return nap->began_ns > 0 && nap->cpu < CPU_SETSIZE;
 }
 
 /* The thread that goes round. */

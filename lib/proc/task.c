@@ -4,6 +4,7 @@
 #include "proc/task.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -97,6 +98,15 @@ const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct bu
 	for (int at = 2; p && at < field; at++)
 		p = strchr(p + 1, ' ');
 	return p ? p + 1 : NULL;
+}
+
+int thread_processor(const struct proc *proc, pid_t tid)
+{
+	enum { STAT_PROCESSOR = 39 }; /* proc(5) */
+	auto_buf struct buf text = { 0 };
+	const char *processor = thread_stat(proc, tid, STAT_PROCESSOR, &text);
+
+	return processor ? atoi(processor) : -1;
 }
 
 char task_state(const struct proc *proc, pid_t tid)

@@ -32,6 +32,8 @@ int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) us
 size_t threads_count(const struct proc *proc);
 /* The same by what stat(2) says of the folder. */
 size_t threads_linked(const struct stat *task);
+/* The processor that it runs on, or ran on last; -1 if it is gone. */
+int thread_processor(const struct proc *proc, pid_t tid);
 /* The letter of its state (proc(5)); '?' if it is gone. */
 char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
