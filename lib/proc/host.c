@@ -140,19 +140,13 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 /* Whether it is sent, with its state read. One that maps its slate is seen to leave by its signals. */
 static int choose_way(struct host *host, struct uspl_err *err)
 {
-	const struct proc *proc = host->agent->proc;
-	int rc = 0;
+	int rc = read_state(host, err);
 
-	host->alone = !host->held && can_be_sent(host);
-	if (!host->alone)
-		rc = set_options(proc, host->thread.tid, err);
-	if (!rc)
-		rc = read_state(host, err);
-	if (!rc && host_maps_slate(host) && agent_hides(host->sigmask)) {
-		host->alone = false;
-		rc = set_options(proc, host->thread.tid, err);
-	}
-	return rc;
+	if (rc)
+		return rc;
+	host->alone = !host->held && can_be_sent(host) &&
+		      !(host->maps_slate && agent_hides(host->sigmask));
+	return host->alone ? 0 : set_options(host->agent->proc, host->thread.tid, err);
 }
 
 /* Only for the look of it: nothing of the thread's own is live there. */
