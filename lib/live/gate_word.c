@@ -54,15 +54,12 @@ int gates_read_word(const struct proc *proc, const struct region *region, struct
 
 int gates_end_verdict(const struct proc *proc, const struct region *region, struct uspl_err *err)
 {
-	struct gate_word now;
-	uint8_t raw;
-	int rc = proc_read(proc, region->word + VALUE, &raw, sizeof(raw), err);
+	uint8_t both[2];
+	int rc = proc_read(proc, region->word + VALUE, both, sizeof(both), err);
 
-	if (!rc)
-		rc = gates_read_word(proc, region, &now, err);
-	return rc || !(raw & USPL_WORD_HOLD) || now.value & USPL_WORD_HOLD
+	return rc || word_says(both) == both[0]
 		       ? rc
-		       : gates_write_word(proc, region, now.value, err);
+		       : gates_write_word(proc, region, word_says(both), err);
 }
 
 /*

@@ -30,23 +30,14 @@
 /* The tool looks at one after the other. */
 static struct glimpse seen;
 
-static bool go_on(void *ctx, const struct unwind_frame *frame)
+/* Follows the stack of one that runs, as it was a moment ago. What it comes to is of no account yet. */
+static bool rehearse(struct quiet *quiet, struct glimpse_post *post)
 {
-	(void)ctx;
-	(void)frame;
-	return true;
-}
+	struct safety_finding unused;
 
-/* Follows the stack of one that runs, as it was a moment ago. */
-static bool rehearse(struct unwinder *unwinder, struct glimpse_post *post, int64_t deadline)
-{
-	taddr sp;
-
-	if (!glimpse_ask(post) || !glimpse_await(post, deadline, &seen))
+	if (!glimpse_ask(post) || !glimpse_await(post, clock_now_ns() + A_REHEARSAL_NS, &seen))
 		return false;
-	unwinder_lend_stack(unwinder, seen.regs.value[DWARF_SP], seen.stack, seen.stack_len);
-	unwind(unwinder, &seen.regs, go_on, NULL, &sp);
-	unwinder_lend_stack(unwinder, 0, NULL, 0);
+	safety_check_glimpse(&quiet->run->safety, post->tid, &seen, &unused);
 	return true;
 }
 
@@ -58,7 +49,7 @@ static void add_post(struct quiet *quiet, pid_t tid)
 	if (!post)
 		return;
 	if (glimpse_open(post, tid)) {
-		if (rehearse(quiet->run->safety.unwinder, post, clock_now_ns() + A_REHEARSAL_NS))
+		if (rehearse(quiet, post))
 			return;
 		glimpse_close(post);
 	}
