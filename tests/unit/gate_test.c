@@ -2,10 +2,10 @@
 // gate_test.c - gates, pads and moved instructions, executed
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "arch/arch.h"
 #include "arch/gate.h"
+#include "tests/unit/near_code.h"
 #include "tests/unit/tap.h"
 #include "uspl/abi.h"
 
@@ -23,11 +23,6 @@ extern uint64_t gate_test_value;
 extern void (*gate_test_pointer)(void);
 uint64_t gate_test_value = 1001;
 void (*gate_test_pointer)(void);
-
-#define CODE(name, text)                                                                           \
-	extern const uint8_t name[];                                                               \
-	__asm__(".pushsection .text\n.balign 16\n.globl " #name "\n" #name ":\n" text              \
-		"\nret\n.balign 16\n.popsection")
 
 CODE(callee, "lea 100(%rdi), %rax");
 CODE(new_code, "mov $-1, %rax");
@@ -123,11 +118,6 @@ __asm__(".pushsection .text\n"
 	"add $16, %rsp; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
 	".popsection");
 
-static uint64_t address(const void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
-
 static struct registers some_registers(uint64_t rcx, uint64_t flags)
 {
 	static uint64_t table[4];
@@ -146,20 +136,6 @@ static struct registers some_registers(uint64_t rcx, uint64_t flags)
 	regs.high[0] = address(table);
 	regs.high[1] = 0;
 	return regs;
-}
-
-/* The stage has room for one gate, and lies where a region would: near the code. */
-static struct stage *make_stage(void)
-{
-	for (uint64_t at = (address(callee) & -PAGE) - (64ul << 20); at; at -= 64ul << 20) {
-		void *map =
-			mmap((void *)at, sizeof(struct stage), PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-		if (map != MAP_FAILED)
-			return map;
-	}
-	return NULL;
 }
 
 /* Of an update that changes one module: the word decides itself. */
@@ -424,7 +400,7 @@ static void test_tight(void)
 
 int main(void)
 {
-	stage = make_stage();
+	stage = map_near(callee, sizeof(*stage));
 	if (!stage)
 		tap_skip_all("no memory near the code");
 	test_moved();

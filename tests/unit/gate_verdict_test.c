@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -12,13 +11,9 @@
 #include <unistd.h>
 
 #include "arch/gate.h"
+#include "near_code.h"
 #include "tap.h"
 #include "uspl/abi.h"
-
-#define CODE(name, text)                                                                           \
-	extern const uint8_t name[];                                                               \
-	__asm__(".pushsection .text\n.balign 16\n.globl " #name "\n" #name ":\n" text              \
-		"\nret\n.balign 16\n.popsection")
 
 CODE(verdict_old, "mov $1, %eax");
 CODE(verdict_new, "mov $2, %eax");
@@ -29,24 +24,6 @@ static struct stage {
 	_Alignas(4096) struct uspl_word word;
 	struct uspl_word decider;
 } * stage;
-
-static taddr address(const void *place)
-{
-	return (uintptr_t)place;
-}
-
-static struct stage *make_stage(void)
-{
-	for (uint64_t at = (address(verdict_old) & -PAGE) - (64ul << 20); at; at -= 64ul << 20) {
-		void *map =
-			mmap((void *)at, sizeof(struct stage), PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-		if (map != MAP_FAILED)
-			return map;
-	}
-	return NULL;
-}
 
 static int encode(void)
 {
@@ -224,7 +201,7 @@ static void test_depths(void)
 
 int main(void)
 {
-	stage = make_stage();
+	stage = map_near(verdict_old, sizeof(*stage));
 	if (!stage)
 		tap_skip_all("no memory near the code");
 	ok(encode() == 0, "a gate");

@@ -19,11 +19,40 @@ struct memory {
 	taddr map, slate;
 };
 
-static struct memory find_memory(const struct proc *proc)
-{
-	taddr map = mappings_find_wide(&proc->maps, PAGES * PAGE);
+/* What a test has to do with. */
+struct setting {
+	pid_t pid;
+	struct proc *proc;
+	struct memory memory;
+	struct uspl_err err;
+	size_t done;
+	int rc;
+};
 
-	return (struct memory){ map, map + (PAGES - 2) * PAGE };
+static struct setting begin(void (*body)(void))
+{
+	struct setting setting = { .pid = start(body) };
+	taddr map;
+
+	setting.rc = proc_open(setting.pid, &setting.proc, &setting.err);
+	if (setting.rc)
+		return setting;
+	map = mappings_find_wide(&setting.proc->maps, PAGES * PAGE);
+	setting.memory = (struct memory){ map, map + (PAGES - 2) * PAGE };
+	return setting;
+}
+
+static void run_mapping(struct setting *setting, struct inject_req *reqs, size_t n)
+{
+	if (!setting->rc)
+		setting->rc = inject_run_mapping(setting->proc, setting->memory.slate, reqs, n,
+						 &setting->done, &setting->err);
+}
+
+static void end(struct setting *setting, const char *what)
+{
+	ok(goes_on() && finish(setting->pid) == 0, "%s", what);
+	proc_free(setting->proc);
 }
 
 static struct inject_req mapping(const struct memory *memory)
@@ -41,83 +70,66 @@ static uint64_t read_word(const struct proc *proc, taddr addr)
 
 static void test_mapped(void)
 {
-	pid_t pid = start(spin);
-	struct uspl_err err = { 0 };
-	auto_proc struct proc *proc = NULL;
-	int rc = proc_open(pid, &proc, &err);
-	struct memory memory = find_memory(proc);
+	struct setting now = begin(spin);
 	struct inject_req reqs[] = {
-		mapping(&memory),
-		{ .kind = INJECT_STORE, .what = memory.map + PAGE, .args = { VALUE } },
-		inject_syscall(SYS_mprotect, memory.map + PAGE, PAGE, PROT_READ),
-		inject_syscall(SYS_mprotect, memory.map, PAGE, PROT_NONE),
+		mapping(&now.memory),
+		{ .kind = INJECT_STORE, .what = now.memory.map + PAGE, .args = { VALUE } },
+		inject_syscall(SYS_mprotect, now.memory.map + PAGE, PAGE, PROT_READ),
+		inject_syscall(SYS_mprotect, now.memory.map, PAGE, PROT_NONE),
 	};
-	size_t done = 0;
 
-	if (!rc)
-		rc = inject_run_mapping(proc, memory.slate, reqs, ARRAY_SIZE(reqs), &done, &err);
-	ok(rc == 0 && done == ARRAY_SIZE(reqs), "memory is mapped, written to, protected (%s)",
-	   err.msg);
-	ok((taddr)reqs[0].result == memory.map && reqs[2].result == 0 && reqs[3].result == 0,
+	run_mapping(&now, reqs, ARRAY_SIZE(reqs));
+	ok(now.rc == 0 && now.done == ARRAY_SIZE(reqs),
+	   "memory is mapped, written to, protected (%s)", now.err.msg);
+	ok((taddr)reqs[0].result == now.memory.map && reqs[2].result == 0 && reqs[3].result == 0,
 	   "each request has its result");
-	ok(read_word(proc, memory.map + PAGE) == VALUE, "what was stored is there");
-	ok(read_word(proc, memory.slate) == 1, "the thread has said so in the new memory");
-	ok(goes_on() && finish(pid) == 0, "and has its own state");
+	ok(read_word(now.proc, now.memory.map + PAGE) == VALUE, "what was stored is there");
+	ok(read_word(now.proc, now.memory.slate) == 1, "the thread has said so in the new memory");
+	end(&now, "and has its own state");
 }
 
 static void test_fails_later(void)
 {
-	pid_t pid = start(spin);
-	struct uspl_err err = { 0 };
-	auto_proc struct proc *proc = NULL;
-	int rc = proc_open(pid, &proc, &err);
-	struct memory memory = find_memory(proc);
+	struct setting now = begin(spin);
 	struct inject_req reqs[] = {
-		mapping(&memory),
+		mapping(&now.memory),
 		inject_syscall(SYS_getpid, 0, 0, 0),
 		inject_syscall(SYS_close, 9999, 0, 0),
 		inject_syscall(SYS_getpid, 0, 0, 0),
 	};
-	size_t done = 0;
 
-	if (!rc)
-		rc = inject_run_mapping(proc, memory.slate, reqs, ARRAY_SIZE(reqs), &done, &err);
-	ok(rc == 0 && done == 3 && reqs[1].result == pid && reqs[2].result == -EBADF &&
+	run_mapping(&now, reqs, ARRAY_SIZE(reqs));
+	ok(now.rc == 0 && now.done == 3 && reqs[1].result == now.pid && reqs[2].result == -EBADF &&
 		   reqs[3].result == 0,
-	   "a call that fails ends the run (%s; %zu done, %ld)", err.msg, done,
+	   "a call that fails ends the run (%s; %zu done, %ld)", now.err.msg, now.done,
 	   (long)reqs[2].result);
-	ok(read_word(proc, memory.slate) == 3, "and is told of in the new memory");
-	ok(goes_on() && finish(pid) == 0, "the thread has its own state");
+	ok(read_word(now.proc, now.memory.slate) == 3, "and is told of in the new memory");
+	end(&now, "the thread has its own state");
 }
 
 /* There is no new memory to tell it in. */
 static void test_fails_at_first(void)
 {
-	pid_t pid = start(spin);
-	struct uspl_err err = { 0 };
-	auto_proc struct proc *proc = NULL;
-	int rc = proc_open(pid, &proc, &err);
-	struct memory memory = find_memory(proc);
-	struct inject_req taken = mapping(&memory);
+	struct setting now = begin(spin);
+	struct inject_req taken = mapping(&now.memory);
 	struct inject_req reqs[] = {
-		mapping(&memory),
-		{ .kind = INJECT_STORE, .what = memory.map, .args = { 7 } },
+		mapping(&now.memory),
+		{ .kind = INJECT_STORE, .what = now.memory.map, .args = { 7 } },
 	};
 	const uint64_t value = VALUE;
-	size_t done = 0;
 
-	if (!rc)
-		rc = inject_run(proc, &taken, 1, &done, &err);
-	if (!rc)
-		rc = proc_write(proc, memory.slate, &value, sizeof(value), &err);
-	if (!rc)
-		rc = inject_run_mapping(proc, memory.slate, reqs, ARRAY_SIZE(reqs), &done, &err);
-	ok(rc == 0 && done == 1 && reqs[0].result == -EEXIST,
-	   "where something is mapped it is said (%s; %zu done, %ld)", err.msg, done,
+	if (!now.rc)
+		now.rc = inject_run(now.proc, &taken, 1, &now.done, &now.err);
+	if (!now.rc)
+		now.rc = proc_write(now.proc, now.memory.slate, &value, sizeof(value), &now.err);
+	run_mapping(&now, reqs, ARRAY_SIZE(reqs));
+	ok(now.rc == 0 && now.done == 1 && reqs[0].result == -EEXIST,
+	   "where something is mapped it is said (%s; %zu done, %ld)", now.err.msg, now.done,
 	   (long)reqs[0].result);
-	ok(read_word(proc, memory.slate) == VALUE && read_word(proc, memory.map) == 0,
+	ok(read_word(now.proc, now.memory.slate) == VALUE &&
+		   read_word(now.proc, now.memory.map) == 0,
 	   "and nothing is written there");
-	ok(goes_on() && finish(pid) == 0, "the thread has its own state");
+	end(&now, "the thread has its own state");
 }
 
 /* That it has left the agent can't be told by its signals. */
@@ -134,20 +146,15 @@ static void spin_deaf(void)
 
 static void test_deaf(void)
 {
-	pid_t pid = start(spin_deaf);
-	struct uspl_err err = { 0 };
-	auto_proc struct proc *proc = NULL;
-	int rc = proc_open(pid, &proc, &err);
-	struct memory memory = find_memory(proc);
-	struct inject_req reqs[] = { mapping(&memory), inject_syscall(SYS_getpid, 0, 0, 0) };
-	size_t done = 0;
+	struct setting now = begin(spin_deaf);
+	struct inject_req reqs[] = { mapping(&now.memory), inject_syscall(SYS_getpid, 0, 0, 0) };
 
-	if (!rc)
-		rc = inject_run_mapping(proc, memory.slate, reqs, ARRAY_SIZE(reqs), &done, &err);
-	ok(rc == 0 && done == 2 && (taddr)reqs[0].result == memory.map && reqs[1].result == pid,
-	   "a thread that blocks all signals does it, too (%s)", err.msg);
-	ok(read_word(proc, memory.slate) == 0, "it is led, and says nothing by itself");
-	ok(goes_on() && finish(pid) == 0, "it goes on");
+	run_mapping(&now, reqs, ARRAY_SIZE(reqs));
+	ok(now.rc == 0 && now.done == 2 && (taddr)reqs[0].result == now.memory.map &&
+		   reqs[1].result == now.pid,
+	   "a thread that blocks all signals does it, too (%s)", now.err.msg);
+	ok(read_word(now.proc, now.memory.slate) == 0, "it is led, and says nothing by itself");
+	end(&now, "it goes on");
 }
 
 /* Sends the target's thread to wait for shared->word, and waits for it; to be killed. */
@@ -190,34 +197,31 @@ static int unmap_in_time(const struct proc *proc, taddr map, struct uspl_err *er
 
 static void test_at_work(void)
 {
-	pid_t pid = start(spin), tool;
-	struct uspl_err err = { 0 };
-	auto_proc struct proc *proc = NULL;
-	int rc = proc_open(pid, &proc, &err);
-	struct memory memory = find_memory(proc);
-	struct inject_req req = mapping(&memory);
+	struct setting now = begin(spin);
+	pid_t tool;
+	struct inject_req req = mapping(&now.memory);
 	const uint64_t value = VALUE;
-	size_t done = 0;
 
-	if (!rc)
-		rc = inject_run(proc, &req, 1, &done, &err);
-	if (!rc)
-		rc = proc_write(proc, memory.map, &value, sizeof(value), &err);
+	if (!now.rc)
+		now.rc = inject_run(now.proc, &req, 1, &now.done, &now.err);
+	if (!now.rc)
+		now.rc = proc_write(now.proc, now.memory.map, &value, sizeof(value), &now.err);
 	tool = fork();
 	if (!tool)
-		send_to_wait(pid);
-	ok(rc == 0 && waits_for_word(proc), "a thread is at work for a tool (%s)", err.msg);
+		send_to_wait(now.pid);
+	ok(now.rc == 0 && waits_for_word(now.proc), "a thread is at work for a tool (%s)",
+	   now.err.msg);
 	kill(tool, SIGKILL);
 	waitpid(tool, NULL, 0);
-	ok(inject_unmap(proc, memory.map, PAGES * PAGE, &err) == -USPL_E_BUSY,
-	   "which dies: nothing is unmapped (%s)", err.msg);
-	ok(read_word(proc, memory.map) == VALUE, "the memory is there");
+	ok(inject_unmap(now.proc, now.memory.map, PAGES * PAGE, &now.err) == -USPL_E_BUSY,
+	   "which dies: nothing is unmapped (%s)", now.err.msg);
+	ok(read_word(now.proc, now.memory.map) == VALUE, "the memory is there");
 	shared->word = 1;
 	syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1, NULL, NULL, 0);
-	ok(unmap_in_time(proc, memory.map, &err) == 0,
+	ok(unmap_in_time(now.proc, now.memory.map, &now.err) == 0,
 	   "when the thread has come back it is unmapped");
-	ok(read_word(proc, memory.map) == 0, "and gone");
-	ok(goes_on() && finish(pid) == 0, "the thread has its own state");
+	ok(read_word(now.proc, now.memory.map) == 0, "and gone");
+	end(&now, "the thread has its own state");
 }
 
 int main(void)

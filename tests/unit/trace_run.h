@@ -15,6 +15,7 @@
 
 #include "arch/arch.h"
 #include "arch/x86_64/x86_64.h"
+#include "near_code.h"
 #include "tap.h"
 #include "uspl/trace_abi.h"
 
@@ -44,16 +45,11 @@ static struct tracer {
 
 static inline void *near_code(size_t len)
 {
-	uintptr_t at = ((uintptr_t)near_code & ~(uintptr_t)(PAGE - 1)) + (64 << 20);
+	void *map = map_near((const void *)(uintptr_t)near_code, len);
 
-	for (int i = 0; i < 64; i++, at += 16 << 20) {
-		void *map = mmap((void *)at, len, PROT_READ | PROT_WRITE | PROT_EXEC,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-		if (map != MAP_FAILED)
-			return map;
-	}
-	abort();
+	if (!map)
+		abort();
+	return map;
 }
 
 static inline void *pages(size_t len, int flags)
