@@ -144,7 +144,9 @@ static int check_slices(const struct words *words, const struct stretch *stretch
 static int exchange_stretch(const struct words *words, const struct stretch *stretch,
 			    struct uspl_err *err)
 {
-	const struct inject_choice choice = { .slate = words->slate, .agent = words->agent };
+	const struct inject_choice choice = { .slate = words->slate,
+					      .agent = words->agent,
+					      .sleeper = words->sleeper };
 	struct inject_req reqs[INJECT_MAX];
 	size_t n = 1, done;
 	int rc;

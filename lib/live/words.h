@@ -18,10 +18,11 @@ typedef VEC(struct inject_word) word_vec;
 /* Without a table no more words than that are exchanged in one run. */
 #define WORDS_FEW (INJECT_MAX - 2)
 /*
- * With one, the thread that exchanges them keeps its processor for so many at a time: 12 to 120 us,
- * as they are in its caches or not. A thread that runs stands still for all of a run, so it should get no more.
+ * With one, the thread that exchanges them keeps its processor for so many at a time: 50 us, up to ten times that if
+ * they are in no cache. A stop between two of them takes 30. A thread that runs stands still for all of a run, so it
+ * should get fewer.
  */
-#define WORDS_SLICE 8192
+#define WORDS_SLICE 32768
 
 struct words {
 	const struct proc *proc;
@@ -29,7 +30,8 @@ struct words {
 	/* In the target, where their table is: room for all of them; 0: none. */
 	taddr table;
 	taddr slate;                /* as in struct inject_choice */
-	struct inject_agent *agent; /* the same */
+	struct inject_agent *agent; /* the same, */
+	pid_t sleeper;              /* and this */
 };
 
 /*

@@ -108,37 +108,65 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 	return rc;
 }
 
-int inject_rank(const struct proc *proc, pid_t tid)
+/*
+ * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing had been; running;
+ * asleep in a call whose restart may lengthen a time-out or cut a transfer short; gone. 8 us.
+ */
+enum rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_WORST };
+
+static enum rank find_rank(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
 	if (file_read(path, &text, NULL) != 0)
-		return INJECT_RANK_WORST;
+		return RANK_WORST;
 	if (!strncmp(buf_str(&text), "running", 7))
-		return 1;
-	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? 0 : 2;
+		return RANK_RUNS;
+	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? RANK_ASLEEP : RANK_TIMED;
+}
+
+pid_t inject_sleeper(const struct proc *proc)
+{
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	pid_t found = 0;
+
+	if (threads_list(proc, &tids, NULL) == 0)
+		vec_for_each (&tids, tid)
+			if (!found && find_rank(proc, *tid) == RANK_ASLEEP)
+				found = *tid;
+	vec_release(&tids);
+	return found;
+}
+
+/* Who was named, if that still suits. */
+static int try_named(const struct errand *errand, struct uspl_err *err)
+{
+	pid_t tid = errand->choice.sleeper;
+
+	return tid && find_rank(errand->agent->proc, tid) == RANK_ASLEEP ? run_on(errand, tid, err)
+									 : HOST_UNFIT;
 }
 
 static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
 	/* Asked once: one that sleeps and runs by turns would have another rank each time, and never its turn. */
-	auto_free int *ranks = calloc(tids->n + 1, sizeof(*ranks));
+	auto_free enum rank *ranks = calloc(tids->n + 1, sizeof(*ranks));
 	struct uspl_err why = { 0 };
 
 	if (!ranks)
 		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < tids->n; i++)
-		ranks[i] = inject_rank(proc, tids->items[i]);
-	for (int wanted = 0; wanted <= INJECT_RANK_WORST; wanted++) {
-		const pid_t *tid;
+	for (enum rank wanted = RANK_ASLEEP; wanted <= RANK_WORST; wanted++) {
+		for (size_t i = 0; i < tids->n; i++) {
+			int rc;
 
-		vec_for_each (tids, tid) {
-			int rc = ranks[tid - tids->items] == wanted ? run_on(errand, *tid, &why)
-								    : HOST_UNFIT;
-
+			/* And no sooner than it matters. */
+			if (wanted == RANK_ASLEEP)
+				ranks[i] = find_rank(proc, tids->items[i]);
+			rc = ranks[i] == wanted ? run_on(errand, tids->items[i], &why) : HOST_UNFIT;
 			if (rc < 0 && err)
 				*err = why;
 			if (rc != HOST_UNFIT)
@@ -154,14 +182,22 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 }
 
 /* One that was sent may have had nothing to say: who is led tells what has failed. */
-static int try_ways(struct errand *errand, const tid_vec *tids, struct uspl_err *err)
+static int try_ways(struct errand *errand, struct uspl_err *err)
 {
-	int rc = try_threads(errand, tids, err);
+	tid_vec tids = { 0 };
+	int rc = try_named(errand, err);
 
-	if (rc != HOST_SILENT)
-		return rc;
-	errand->choice.slate = 0;
-	return try_threads(errand, tids, err);
+	if (rc == HOST_UNFIT || rc == HOST_SILENT) {
+		rc = threads_list(errand->agent->proc, &tids, err);
+		if (!rc)
+			rc = try_threads(errand, &tids, err);
+	}
+	if (rc == HOST_SILENT) {
+		errand->choice.slate = 0;
+		rc = try_threads(errand, &tids, err);
+	}
+	vec_release(&tids);
+	return rc;
 }
 
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
@@ -173,7 +209,6 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 				 .ret_done = ret_done,
 				 .deadline = clock_now_ns() + STOP_LIMIT_NS };
 	struct inject_agent *agent = NULL;
-	tid_vec tids = { 0 };
 	sigset_t old;
 	int rc;
 
@@ -181,15 +216,12 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		return uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n);
 	thread_guard(&old);
 	rc = choice->agent ? 0 : inject_agent_new(proc, &agent, err);
-	if (!rc)
-		rc = threads_list(proc, &tids, err);
 	if (!rc) {
 		errand.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
-		rc = try_ways(&errand, &tids, err);
+		rc = try_ways(&errand, err);
 	}
 	inject_agent_free(agent);
-	vec_release(&tids);
 	thread_unguard(&old);
 	return rc;
 }

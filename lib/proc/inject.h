@@ -112,6 +112,8 @@ struct inject_choice {
 	bool maps_slate;
 	/* One that is in its place already, for several runs in a row; NULL: there is one for each run. */
 	struct inject_agent *agent;
+	/* Asked before all others, and without a look at them, if it sleeps as inject_sleeper says; 0: nobody. */
+	pid_t sleeper;
 };
 
 #define INJECT_SLATE_LEN sizeof(struct agent_slate)
@@ -168,12 +170,9 @@ int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct
 		       size_t n, struct uspl_err *err) uspl_must_check;
 
 /*
- * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing
- * had been; running; asleep in a call whose restart may lengthen a time-out or cut a transfer
- * short.
+ * A thread that sleeps in a system call that restarts as if nothing had been, as far as can be seen without
+ * stopping it: the best one to make requests, it misses nothing. 0: there is none.
  */
-int inject_rank(const struct proc *proc, pid_t tid);
-#define INJECT_RANK_ASLEEP 0
-#define INJECT_RANK_WORST 3
+pid_t inject_sleeper(const struct proc *proc);
 
 #endif

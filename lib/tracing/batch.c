@@ -19,8 +19,8 @@
 #include "tracing/internal.h"
 
 /* Words in one run of the agent: with its thread asleep, or running. */
-#define ASLEEP_MAX 122880
-#define RUNNING_MAX WORDS_SLICE
+#define ASLEEP_MAX (4ul * WORDS_SLICE)
+#define RUNNING_MAX 8192
 #define CODE_CHUNK 65536
 
 /* The sites of a region while they are exchanged. */
@@ -122,6 +122,7 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 	if (!rc)
 		rc = words_take(&batch->words, &batch->plan, err);
 	batch->words.table = batch->region->head.words;
+	batch->words.sleeper = inject_sleeper(batch->in->proc);
 	if (!rc)
 		rc = words_write(&batch->words, err);
 	return rc || !batch->words.items.n
@@ -129,24 +130,10 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 		       : inject_agent_new(batch->in->proc, &batch->words.agent, err);
 }
 
-/* True if a thread sleeps: it is the one that is chosen, and misses nothing. */
-static bool has_sleeper(const struct proc *proc)
-{
-	tid_vec tids = { 0 };
-	const pid_t *tid;
-	bool found = false;
-
-	if (threads_list(proc, &tids, NULL) == 0)
-		vec_for_each (&tids, tid)
-			found = found || inject_rank(proc, *tid) == INJECT_RANK_ASLEEP;
-	vec_release(&tids);
-	return found;
-}
-
 static int exchange_quiet(struct batch *batch, struct uspl_err *err)
 {
 	const struct words *words = &batch->words;
-	size_t most = has_sleeper(batch->in->proc) ? ASLEEP_MAX : RUNNING_MAX;
+	size_t most = words->sleeper ? ASLEEP_MAX : RUNNING_MAX;
 	int rc = 0;
 
 	for (size_t at = 0, n; !rc && at < words->items.n; at += n) {

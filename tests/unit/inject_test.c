@@ -244,7 +244,7 @@ static int run_slow_call(pid_t pid, bool asleep, size_t *ret_left)
 
 	if (!rc)
 		rc = modules_read(proc, &modules, &err);
-	while (!rc && asleep && inject_rank(proc, pid) != 0)
+	while (!rc && asleep && inject_sleeper(proc) != pid)
 		sched_yield();
 	if (!rc)
 		rc = inject_run_in(proc, &choice, &req, 1, &done, &err);

@@ -137,7 +137,17 @@ static size_t count_exchanged(struct child *child, bool *ret_locked)
 	return n;
 }
 
-/* The agent's code is put there for each run, or once for two. */
+static bool await_sleeper(struct child *child)
+{
+	int64_t deadline = clock_now_ns() + 60000000000ll;
+
+	do
+		child->words.sleeper = inject_sleeper(child->proc);
+	while (child->words.sleeper != child->pid && clock_now_ns() < deadline);
+	return child->words.sleeper == child->pid;
+}
+
+/* The agent's code is put there for each run, or once for two; and who is to do it isn't there, or sleeps. */
 static void test_many(bool once)
 {
 	struct child child;
@@ -146,8 +156,11 @@ static void test_many(bool once)
 	size_t n;
 	int rc = child_start(&child, &err) ? 0 : -1;
 
-	if (!rc && once)
+	child.words.sleeper = getpid();
+	if (!rc && once) {
+		ok(await_sleeper(&child), "the child is seen to sleep");
 		rc = inject_agent_new(child.proc, &child.words.agent, &err);
+	}
 	for (size_t at = 0; !rc && at < MANY; at += MANY / 2)
 		rc = words_exchange(&child.words, at, MANY / 2, &err);
 	inject_agent_free(child.words.agent);
