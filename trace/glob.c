@@ -13,7 +13,7 @@
 bool glob_matches_any(const char *glob, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		auto_free char *plain = demangle_name(names[i]);
+		auto_free char *plain = demangle_symbol(names[i]);
 
 		if (!fnmatch(glob, names[i], 0) || (plain && !fnmatch(glob, plain, 0)))
 			return true;

@@ -22,7 +22,7 @@ typedef void (*spot_printer)(const struct module *module, const struct spot *spo
 
 static void print_json(const struct module *module, const struct spot *spot, bool profiled)
 {
-	auto_free char *plain = spot->name ? demangle_name(spot->name) : NULL;
+	auto_free char *plain = spot->name ? demangle_symbol(spot->name) : NULL;
 	auto_json struct json json = { 0 };
 
 	json_open(&json, NULL, '{');
@@ -40,7 +40,7 @@ static void print_json(const struct module *module, const struct spot *spot, boo
 
 static void print_text(const struct module *module, const struct spot *spot, bool profiled)
 {
-	auto_free char *plain = spot->name ? demangle_name(spot->name) : NULL;
+	auto_free char *plain = spot->name ? demangle_symbol(spot->name) : NULL;
 
 	printf("%-6s %-20s 0x%-12" PRIx64 " %s", kinds[spot->kind], module->name, spot->entry,
 	       plain ? plain : "?");

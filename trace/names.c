@@ -12,7 +12,7 @@
 static int add(struct trace_names *names, const char *name, struct uspl_err *err)
 {
 	char **place = vec_push(&names->by_id);
-	auto_free char *plain = name ? demangle_name(name) : NULL;
+	auto_free char *plain = name ? demangle_symbol(name) : NULL;
 	struct buf shown = { 0 };
 
 	if (!place || (name && !plain))
@@ -155,7 +155,7 @@ static bool find_caller(struct trace_names *names, uint32_t low, char *buf, size
 
 		if (!addr || (image && !image_seg_at(image, addr)))
 			continue;
-		plain = sym ? demangle_name(sym->name) : NULL;
+		plain = sym ? demangle_symbol(sym->name) : NULL;
 		if (plain)
 			text_add_printable(&shown, plain, strlen(plain), false);
 		if (plain)

@@ -39,7 +39,7 @@ static const struct image *image_of(struct places *places, const struct module *
 
 static void add_name(const char *name, struct buf *out)
 {
-	auto_free char *plain = demangle_name(name);
+	auto_free char *plain = demangle_symbol(name);
 
 	if (plain)
 		text_add_printable(out, plain, strlen(plain), false);

@@ -127,15 +127,6 @@ static struct symbol *intern(struct symbols *symbols, const char *name, const ch
 		       : NULL;
 }
 
-/* "nanosleep@GLIBC_2.2.5" is for linkers. */
-static void cut_version(char *name)
-{
-	char *at = strchr(name, '@');
-
-	if (at && at != name)
-		*at = '\0';
-}
-
 /* NULL if the module's symbols say nothing of pc. */
 static const struct image_sym *find_sym(struct symbols *symbols, const struct module *module,
 					taddr pc)
@@ -155,9 +146,7 @@ static const struct symbol *of_module(struct symbols *symbols, const struct modu
 	auto_buf struct buf unnamed = { 0 };
 
 	if (sym) {
-		plain = demangle_name(sym->name);
-		if (plain)
-			cut_version(plain);
+		plain = demangle_symbol(sym->name);
 		return plain ? intern(symbols, plain, module->name) : NULL;
 	}
 	if (module->is_vdso)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/demangle.h"
 #include "trace/alloc_lines.h"
 #include "trace/glob.h"
 
@@ -64,7 +65,7 @@ static const char *without_prefix(const char *name, size_t i)
 /* symbol: perhaps with a version behind it, "malloc@@GLIBC_2.2.5". */
 static bool find_role(const char *symbol, uint16_t *ret)
 {
-	auto_free char *name = strndup(symbol, strcspn(symbol, "@"));
+	auto_free char *name = strndup(symbol, demangle_stem_len(symbol));
 
 	for (size_t p = 0; name && p < ARRAY_SIZE(prefixes); p++) {
 		const char *rest = without_prefix(name, p);

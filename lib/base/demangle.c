@@ -24,6 +24,13 @@ char *demangle_name(const char *name)
 	return plain ? plain : strdup(name);
 }
 
+size_t demangle_stem_len(const char *name)
+{
+	size_t len = strcspn(name, "@");
+
+	return len ? len : strlen(name);
+}
+
 /* The next mangled name that stands in quotes; NULL: there is none. */
 static const char *next_name(const char *text, size_t *ret_len)
 {
@@ -45,6 +52,11 @@ static char *demangle_start(const char *name, size_t len)
 	auto_free char *copy = strndup(name, len);
 
 	return copy ? demangle_name(copy) : NULL;
+}
+
+char *demangle_symbol(const char *name)
+{
+	return demangle_start(name, demangle_stem_len(name));
 }
 
 char *demangle_text(const char *text)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/demangle.h"
 #include "tracing/marker.h"
 #include "tracing/spot.h"
 
@@ -57,7 +58,8 @@ static int add_wanted(const struct image *image, const struct spot *spot, const 
 {
 	auto_buf struct buf name = { 0 };
 
-	buf_addf(&name, "%s%s", spot->name, returns ? ":exit" : "");
+	buf_addf(&name, "%.*s%s", (int)demangle_stem_len(spot->name), spot->name,
+		 returns ? ":exit" : "");
 	if (name.oom)
 		return uspl_fail_nomem(err);
 	return fnmatch(glob, buf_str(&name), 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/demangle.h"
 
 #define GO_MARK_ALIGN 16
 
@@ -66,8 +67,10 @@ static const char *const looks_at_caller[] = {
 
 static bool listed(const char *const *names, size_t n, const char *name)
 {
+	size_t len = name ? demangle_stem_len(name) : 0;
+
 	for (size_t i = 0; name && i < n; i++)
-		if (!strcmp(names[i], name))
+		if (!strncmp(names[i], name, len) && !names[i][len])
 			return true;
 	return false;
 }

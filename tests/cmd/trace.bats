@@ -825,6 +825,23 @@ exceptions_run() {
 	expect_fine
 }
 
+@test "a library's functions have no version in their names" {
+	start trace-dlopen -O2
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
+	objcopy --redefine-sym twice=twice@@V1 "$TARGET_DIR/libtwice.so" # as in the C library's debugging information
+	expect_answer open open
+	trace start --module='libtwice*' -F twice
+	expect_status 0
+	expect_answer use 42
+	trace report
+	expect_calls twice 1
+	trace list --module='libtwice*'
+	[[ $output == *' twice'* && $output != *@* ]] || fail "a version in the list: $output"
+	trace stop
+	expect_status 0
+	expect_fine
+}
+
 @test "a library that is opened while tracing goes on is traced by the next start" {
 	start trace-dlopen -O2
 	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"

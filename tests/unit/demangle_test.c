@@ -25,8 +25,21 @@ static void reads_as(const char *message, size_t size, const char *plain)
 	ok(!strcmp(text, plain), "'%s' reads '%s'", message, text);
 }
 
+static void is_without_version(const char *symbol, const char *plain)
+{
+	auto_free char *got = demangle_symbol(symbol);
+
+	ok(got && !strcmp(got, plain), "%s -> %s", symbol, got ? got : "nothing");
+}
+
 int main(void)
 {
+	is_without_version("pthread_mutex_lock@@GLIBC_2.2.5", "pthread_mutex_lock");
+	is_without_version("dlsym@GLIBC_2.2.5", "dlsym");
+	is_without_version("_ZN3Foo3barEi@@FOO_1", "Foo::bar(int)");
+	is_without_version("main", "main");
+	is_without_version("@", "@");
+	is_without_version("", "");
 	is_shown_as("_ZN3Foo3barEi", "Foo::bar(int)");
 	is_shown_as("_ZTV3Foo", "vtable for Foo");
 	is_shown_as("main", "main");

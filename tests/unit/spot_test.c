@@ -5,6 +5,7 @@
 
 #include "proc/module.h"
 #include "tap.h"
+#include "tracing/special.h"
 #include "tracing/spot.h"
 
 struct sample {
@@ -61,6 +62,36 @@ static void test_samples(void)
 	}
 }
 
+/* Names are the same with the version that a library's own symbol table has behind them. */
+static void test_versions(void)
+{
+	static const struct {
+		const char *name;
+		bool entry_only;
+		const char *why;
+	} named[] = {
+		{ "dlsym", true, NULL },
+		{ "dlsym@GLIBC_2.2.5", true, NULL },
+		{ "vfork@@GLIBC_2.2.5", true, NULL },
+		{ "dlsymbol@@V1", false, NULL },
+		{ "dls@@V1", false, NULL },
+		{ "clone@@GLIBC_2.2.5", false, "it isn't entered by a call" },
+	};
+	const struct image image = { .start = 0x1000, .end = 0x2000 };
+	struct special special;
+
+	special_init(&special, &image);
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		const struct spot spot = { .entry = 0x1000, .name = named[i].name };
+		const char *why = special_why(&special, named[i].name);
+
+		ok(special_entry_only(&special, &spot) == named[i].entry_only, "%s: its entry only",
+		   named[i].name);
+		ok(!why == !named[i].why && (!why || !strcmp(why, named[i].why)), "%s: why not",
+		   named[i].name);
+	}
+}
+
 /* Everything that this process maps: no function may bring the finder down, most can be traced. */
 static void test_modules(void)
 {
@@ -98,6 +129,7 @@ static void test_modules(void)
 int main(void)
 {
 	test_samples();
+	test_versions();
 	test_modules();
 	return tap_done();
 }
