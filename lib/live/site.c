@@ -187,11 +187,13 @@ struct owned {
 	bool own[OWNED_MAX];
 };
 
-static int make_own(const struct site_plan *plan, struct owned *owned, taddr addr, uint8_t byte,
-		    struct uspl_err *err)
+/* Notes a byte of the code if its page isn't the process's own. */
+static int look_at(struct site_plan *plan, struct owned *owned, taddr addr, uint8_t byte,
+		   struct uspl_err *err)
 {
 	const struct site_piece *last = &plan->pieces.items[plan->pieces.n - 1];
 	taddr page = addr & ~(PAGE - 1), end = last->addr + last->len;
+	struct site_byte *item;
 
 	if (page < owned->from || page >= owned->from + owned->n * PAGE) {
 		owned->from = page;
@@ -202,21 +204,37 @@ static int make_own(const struct site_plan *plan, struct owned *owned, taddr add
 	}
 	if (owned->own[(page - owned->from) / PAGE])
 		return 0;
-	return proc_write(plan->proc, addr, &byte, 1, err);
+	item = vec_push(&plan->foreign);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = (struct site_byte){ addr, byte };
+	return 0;
 }
 
-int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
+int site_plan_look(struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
 	struct owned owned = { 0 };
 	int rc = 0;
 
+	plan->foreign.n = 0;
 	vec_for_each (&plan->pieces, piece) {
 		taddr at = piece->addr, end = piece->addr + piece->len;
 
 		for (; !rc && at < end; at = (at & ~(PAGE - 1)) + PAGE)
-			rc = make_own(plan, &owned, at, piece->before[at - piece->addr], err);
+			rc = look_at(plan, &owned, at, piece->before[at - piece->addr], err);
 	}
+	plan->looked = !rc;
+	return rc;
+}
+
+int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
+{
+	const struct site_byte *byte;
+	int rc = plan->looked ? 0 : site_plan_look(plan, err);
+
+	vec_for_each (&plan->foreign, byte)
+		rc = rc ? rc : proc_write(plan->proc, byte->addr, &byte->value, 1, err);
 	return rc;
 }
 
@@ -325,6 +343,8 @@ void site_plan_clear(struct site_plan *plan)
 {
 	plan->sites.n = 0;
 	plan->pieces.n = 0;
+	plan->foreign.n = 0;
+	plan->looked = false;
 	plan->written = 0;
 }
 
@@ -334,5 +354,6 @@ void site_plan_release(struct site_plan *plan)
 		free(plan->pieces.items[i].before);
 	plan->kept = 0;
 	vec_release(&plan->pieces);
+	vec_release(&plan->foreign);
 	vec_release(&plan->sites);
 }

@@ -53,6 +53,12 @@ struct site_piece {
 	size_t room;             /* for so many there is memory, at before */
 };
 
+/* A byte of code, and what it is. */
+struct site_byte {
+	taddr addr;
+	uint8_t value;
+};
+
 struct site_plan {
 	const struct proc *proc;
 	bool either; /* after an interrupted switch: a site may have its new bytes already */
@@ -60,6 +66,9 @@ struct site_plan {
 	VEC(struct site_piece) pieces;
 	size_t written; /* pieces that site_plan_switch has begun to write */
 	size_t kept;    /* pieces that have memory: those that there are, and of site_plan_clear */
+	VEC(struct site_byte)
+	foreign; /* one of each page that isn't the process's own, if looked */
+	bool looked;
 };
 
 /* Copies the site into the plan. */
@@ -73,6 +82,11 @@ int site_plan_check(struct site_plan *plan, struct uspl_err *err) uspl_must_chec
  */
 int site_plan_check_these(struct site_plan *plan, const struct site *sites, size_t n,
 			  struct uspl_err *err) uspl_must_check;
+/*
+ * Finds out which pages aren't the process's own, for a site_plan_prepare that is to be quick: 50 us for 400 pages. One that
+ * it shares with a child since is made private only when it is written.
+ */
+int site_plan_look(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
  * Writes one byte of each page that isn't the process's own yet, with the value that it has: the kernel
  * makes the page private now (some microseconds), and not while everybody waits. Threads that run

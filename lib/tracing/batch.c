@@ -120,6 +120,8 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 	if (!rc)
 		rc = site_plan_check(&batch->plan, err);
 	if (!rc)
+		rc = site_plan_look(&batch->plan, err);
+	if (!rc)
 		rc = words_take(&batch->words, &batch->plan, err);
 	batch->words.table = batch->region->head.words;
 	batch->words.sleeper = inject_sleeper(batch->in->proc);
