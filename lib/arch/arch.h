@@ -268,6 +268,13 @@ struct arch {
 
 	/* Writes one instruction of len bytes, at most 9, that does nothing; false if there is none. */
 	bool (*nop_encode)(uint8_t *code, size_t len);
+	/*
+	 * Where the instructions that begin in the first len bytes of code, two or more, do nothing (NOPs, behind a
+	 * landing mark perhaps): makes them one instruction that does nothing either, by other bytes before the last
+	 * one. Who stands where one of them began finds what does nothing up to the same end, before and after.
+	 * False, and nothing is changed, if they are something else, or the last one goes on behind `have`.
+	 */
+	bool (*nops_join)(uint8_t *code, size_t len, size_t have);
 	/* Fills len bytes with instructions that trap, for room that nobody should run. */
 	void (*fill)(uint8_t *code, size_t len);
 };

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "live/parked.h"
-#include "proc/asleep.h"
 #include "proc/stop.h"
 
 /* How often memory is looked through for stacks that nobody is on, and how long between. */
@@ -18,12 +17,27 @@
 #define SCAN_PAUSE_NS 2000000
 
 /* True if it is known of the sleeper whether it is inside, without all its registers. */
-static bool is_known(struct clear *clear, const struct asleep_thread *thread)
+static bool is_known(struct clear *clear, struct safety *safety, const struct asleep_thread *thread)
 {
 	struct safety_finding finding;
 
-	return (safety_check_asleep(&clear->text, thread, &finding) || finding.proven) &&
-	       (safety_check_asleep(&clear->agents, thread, &finding) || finding.proven);
+	if (!safety->ranges.n || safety_check_asleep(safety, thread, &finding))
+		return true;
+	clear->doubt = true;
+	return finding.proven;
+}
+
+/* Of those that have run since they were last looked at: finds out who sleeps, and what is known of them. */
+static int check_sleepers(struct clear *clear, struct asleep *asleep, struct uspl_err *err)
+{
+	struct asleep_thread *thread;
+	int rc = asleep->threads.n ? asleep_look_again(asleep, err) : asleep_look(asleep, err);
+
+	vec_for_each (&asleep->threads, thread)
+		if (!rc && thread->class == ASLEEP_SLEEPS && !thread->clean)
+			thread->clean = is_known(clear, &clear->text, thread) &&
+					is_known(clear, &clear->agents, thread);
+	return rc;
 }
 
 static int list_others(const struct asleep *asleep, tid_vec *ret, struct uspl_err *err)
@@ -50,15 +64,12 @@ static int look_at_sleepers(struct clear *clear, struct asleep *asleep, tid_vec 
 {
 	struct safety_finding finding;
 	struct asleep_thread *thread;
-	int rc = asleep_look(asleep, err);
+	int rc = check_sleepers(clear, asleep, err);
 
-	vec_for_each (&asleep->threads, thread)
-		if (!rc && thread->class == ASLEEP_SLEEPS)
-			thread->clean = is_known(clear, thread);
 	if (!rc)
 		rc = asleep_look_again(asleep, err);
 	vec_for_each (&asleep->threads, thread)
-		if (!rc && thread->class == ASLEEP_SLEEPS && thread->clean) {
+		if (!rc && clear->doubt && thread->class == ASLEEP_SLEEPS && thread->clean) {
 			clear->in_text += !safety_check_asleep(&clear->text, thread, &finding);
 			clear->in_agents += !safety_check_asleep(&clear->agents, thread, &finding);
 		}
@@ -118,11 +129,29 @@ int clear_look(struct clear *clear, struct uspl_err *err)
 	int rc;
 
 	clear->in_text = clear->in_agents = 0;
+	if (clear->ahead)
+		return look_at_each(clear, &clear->asleep, err);
 	if (asleep_open(&asleep, clear->text.proc, NULL) != 0)
 		return look_at_all(clear, err);
 	rc = look_at_each(clear, &asleep, err);
 	asleep_release(&asleep);
 	return rc;
+}
+
+int clear_look_ahead(struct clear *clear, struct uspl_err *err)
+{
+	/* Where the kernel doesn't tell who sleeps all are stopped in any case. */
+	if (clear->ahead || asleep_open(&clear->asleep, clear->text.proc, NULL) != 0)
+		return 0;
+	clear->ahead = true;
+	return check_sleepers(clear, &clear->asleep, err);
+}
+
+void clear_forget(struct clear *clear)
+{
+	if (clear->ahead)
+		asleep_release(&clear->asleep);
+	clear->ahead = false;
 }
 
 /*

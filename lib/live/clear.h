@@ -4,6 +4,7 @@
 #define USPL_LIVE_CLEAR_H
 
 #include "live/safety.h"
+#include "proc/asleep.h"
 
 /* Code that nobody enters any more, and how many threads are in it. */
 struct clear {
@@ -13,10 +14,21 @@ struct clear {
 	double stop_us;
 	bool parked;       /* what is in the text is a stack that no thread is on */
 	uint64_t left_out; /* bytes of memory that clear_look_parked didn't look at */
+	/* Its own: of clear_look_ahead, and whether a sleeper was found that isn't free of both. */
+	struct asleep asleep;
+	bool ahead, doubt;
 };
 
 /* Looks at all threads; sleepers aren't woken unless there is doubt about them. */
 int clear_look(struct clear *clear, struct uspl_err *err) uspl_must_check;
+/*
+ * For looks that are to be quick, to be called when the code is known (safety_seal), although it may still be entered:
+ * looks at those that sleep. What is found of them holds until they run, so that clear_look has but to see whether they
+ * have: 1 us each. clear_forget must follow.
+ */
+int clear_look_ahead(struct clear *clear, struct uspl_err *err) uspl_must_check;
+/* Frees what was found ahead, if anything was. */
+void clear_forget(struct clear *clear);
 /*
  * Where clear_look has found no thread in the text: looks for stacks that nobody is on, and that
  * somebody will go back to (live/parked.h), in so much memory. One or more that lead into the text

@@ -135,6 +135,23 @@ int slot_entry_bytes(const struct proc *proc, const struct uspl_trace_site *site
 	return 0;
 }
 
+static int refuse_joined(const struct proc *proc, const struct marks *marks,
+			 const struct region_site *site, struct uspl_err *err)
+{
+	const struct uspl_trace_site *traced = session_site_at(&marks->traced, site->addr);
+	uint8_t have[TRACE_NOPS_CODE];
+	size_t len = traced ? proc_read_some(proc, site->addr, have, sizeof(have)) : 0;
+
+	if (len < BYTES || !trace_site_is_joined(traced, have, len))
+		return 0;
+	uspl_fail(err, USPL_E_BUSY,
+		  "the first bytes of '%s' are as a 'uspl-trace start' that didn't come to its end "
+		  "has left them",
+		  site->name);
+	uspl_hint(err, "'uspl-trace stop %d' puts them back", proc->pid);
+	return -USPL_E_BUSY;
+}
+
 int slot_adopt(const struct proc *proc, const struct marks *marks, struct region_site *site,
 	       struct uspl_err *err)
 {
@@ -143,7 +160,7 @@ int slot_adopt(const struct proc *proc, const struct marks *marks, struct region
 	int rc;
 
 	if (site->len != BYTES || !find_seat(proc, marks, site->addr, &seat))
-		return 0;
+		return refuse_joined(proc, marks, site, err);
 	rc = proc_read(proc, seat.addr, have, BYTES, err);
 	if (rc)
 		return rc;

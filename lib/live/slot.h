@@ -23,7 +23,7 @@ int slots_place(const struct proc *proc, region_vec *regions, struct uspl_err *e
 /*
  * A new site that says what was read at the entry (addr, old_bytes): if the function is traced or has
  * probes, it says afterwards what the program or an older update has there, and where its own jump is
- * to go.
+ * to go. USPL_E_BUSY if a switch that didn't come to its end has left joined NOPs there (traced.h).
  */
 int slot_adopt(const struct proc *proc, const struct marks *marks, struct region_site *site,
 	       struct uspl_err *err) uspl_must_check;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "live/site.h"
 
 #define INFO_MAX (256u << 20)
 
@@ -188,4 +189,27 @@ const struct uspl_trace_site *session_site_on(const struct proc *proc,
 		return NULL;
 	thunk = region->head.thunks + (taddr)(site - region->sites.items) * USPL_TRACE_THUNK;
 	return arch_native()->jump_target(entry, have, sizeof(have)) == thunk ? site : NULL;
+}
+
+bool trace_join_nops(taddr entry, const uint8_t *code, size_t len,
+		     uint8_t ret[USPL_TRACE_SITE_BYTES])
+{
+	uint8_t bytes[TRACE_NOPS_CODE];
+
+	memcpy(bytes, code, len);
+	if (entry % WORD_LEN + USPL_TRACE_SITE_BYTES > WORD_LEN ||
+	    !arch_native()->nops_join(bytes, USPL_TRACE_SITE_BYTES, len))
+		return false;
+	memcpy(ret, bytes, USPL_TRACE_SITE_BYTES);
+	return true;
+}
+
+bool trace_site_is_joined(const struct uspl_trace_site *site, const uint8_t *have, size_t len)
+{
+	uint8_t code[TRACE_NOPS_CODE], joined[USPL_TRACE_SITE_BYTES];
+
+	memcpy(code, have, len);
+	memcpy(code, site->old_bytes, sizeof(site->old_bytes));
+	return !site->moved && trace_join_nops(site->entry, code, len, joined) &&
+	       !memcmp(have, joined, sizeof(joined));
 }

@@ -48,4 +48,20 @@ const struct uspl_trace_site *session_site_at(const struct trace_session *sessio
 const struct uspl_trace_site *session_site_on(const struct proc *proc,
 					      const struct trace_session *session, taddr entry);
 
+/* So many bytes at an entry may tell whether its NOPs can be one. */
+#define TRACE_NOPS_CODE 16
+
+/*
+ * What the bytes of a site become where they are several NOPs that can be one (tracing/nops.c says what for). code:
+ * TRACE_NOPS_CODE bytes at the entry, or as many as there are, at least a site's. False if they aren't, or don't lie in one
+ * word.
+ */
+bool trace_join_nops(taddr entry, const uint8_t *code, size_t len,
+		     uint8_t ret[USPL_TRACE_SITE_BYTES]);
+/*
+ * True if the site has that: a tool has died, or given up, before a jump took their place. have: as code, what is there
+ * now.
+ */
+bool trace_site_is_joined(const struct uspl_trace_site *site, const uint8_t *have, size_t len);
+
 #endif

@@ -5,6 +5,7 @@
  * two kinds of sites:
  *
  *     quiet   one instruction becomes another one, or several, and all of it lies in one word: exchanged while everybody runs
+ *             (NOPs of one byte each are made one instruction before: nops.c)
  *     still   the others: in stops (still.c)
  */
 
@@ -30,6 +31,7 @@ struct batch {
 	struct batch_result *result;
 	struct site_plan plan; /* of the quiet ones */
 	struct words words;
+	struct nops nops;     /* those of them that are to be one instruction first */
 	site_vec still_sites; /* as they come: by address */
 	struct still still;
 	/* A copy of the code around the site that was looked at last. */
@@ -38,19 +40,24 @@ struct batch {
 	uint8_t code[CODE_CHUNK];
 };
 
-/* What stands at an entry; entries are asked for in order. False if nothing is mapped there. */
-static bool read_entry(struct batch *batch, taddr entry, uint8_t *ret)
+/*
+ * What stands at an entry, TRACE_NOPS_CODE bytes or as many as there are; entries are asked for in order. 0 if nothing is mapped
+ * there, or less than a site.
+ */
+static size_t read_entry(struct batch *batch, taddr entry, uint8_t *ret)
 {
-	if (entry < batch->chunk ||
-	    entry + USPL_TRACE_SITE_BYTES > batch->chunk + batch->chunk_len) {
+	size_t len;
+
+	if (entry < batch->chunk || entry + TRACE_NOPS_CODE > batch->chunk + batch->chunk_len) {
 		batch->chunk = entry;
 		batch->chunk_len =
 			proc_read_some(batch->in->proc, entry, batch->code, sizeof(batch->code));
-		if (batch->chunk_len < USPL_TRACE_SITE_BYTES)
-			return false;
 	}
-	memcpy(ret, batch->code + (entry - batch->chunk), USPL_TRACE_SITE_BYTES);
-	return true;
+	len = (size_t)(batch->chunk + batch->chunk_len - entry);
+	if (len > TRACE_NOPS_CODE)
+		len = TRACE_NOPS_CODE;
+	memcpy(ret, batch->code + (entry - batch->chunk), len);
+	return len < USPL_TRACE_SITE_BYTES ? 0 : len;
 }
 
 /* What the entry holds without the tracer. */
@@ -80,6 +87,24 @@ static bool is_out(const struct uspl_trace_site *site, const uint8_t *have, tadd
 	return !memcmp(have, site->old_bytes, USPL_TRACE_SITE_BYTES) || (target && target != thunk);
 }
 
+/* True if the site is to take the place of several NOPs: what they are in between is told. */
+static bool is_nops(const struct site *site, bool moved, const uint8_t *have, size_t len,
+		    uint8_t *ret_joined)
+{
+	return site->guard > 1 && !moved && !memcmp(have, site->from, site->len) &&
+	       trace_join_nops(site->addr, have, len, ret_joined);
+}
+
+static int add_still(struct batch *batch, const struct site *site, struct uspl_err *err)
+{
+	struct site *still = vec_push(&batch->still_sites);
+
+	if (!still)
+		return uspl_fail_nomem(err);
+	*still = *site;
+	return 0;
+}
+
 static int add_site(struct batch *batch, size_t i, struct uspl_err *err)
 {
 	const struct uspl_trace_site *from = &batch->region->sites.items[i];
@@ -87,26 +112,28 @@ static int add_site(struct batch *batch, size_t i, struct uspl_err *err)
 	struct site site = { .name = batch->region->module_name,
 			     .addr = from->entry,
 			     .len = USPL_TRACE_SITE_BYTES };
-	uint8_t have[USPL_TRACE_SITE_BYTES], jump[SITE_BYTES_MAX];
+	uint8_t have[TRACE_NOPS_CODE], jump[SITE_BYTES_MAX], joined[USPL_TRACE_SITE_BYTES];
+	size_t len = read_entry(batch, from->entry, have);
 	bool on = batch->in->on;
-	struct site *still;
 	int rc;
 
-	if (!read_entry(batch, from->entry, have))
+	if (!len)
 		return uspl_fail(err, USPL_E_OVERWRITTEN, "'%s' isn't mapped any more", site.name);
 	if (!on && is_out(from, have, thunk))
 		return 0;
 	part_site_jump(batch->region, i, jump);
 	rc = read_under(batch, from, on ? site.from : site.to, err);
-	memcpy(on ? site.to : site.from, jump, site.len);
+	memcpy(on ? site.to : site.from, !on && trace_site_is_joined(from, have, len) ? have : jump,
+	       site.len);
 	site.guard = on ? from->guard : 0;
-	if (rc || !site_needs_stop(&site))
-		return rc ? rc : site_plan_add(&batch->plan, &site, err);
-	still = vec_push(&batch->still_sites);
-	if (!still)
-		return uspl_fail_nomem(err);
-	*still = site;
-	return 0;
+	if (rc)
+		return rc;
+	/* The plan is of what takes their place; what is in between is known to the words only. */
+	if (is_nops(&site, from->moved, have, len, joined))
+		rc = nops_add(&batch->nops, site.addr, joined, err);
+	else if (site_needs_stop(&site))
+		return add_still(batch, &site, err);
+	return rc ? rc : site_plan_add(&batch->plan, &site, err);
 }
 
 static int make_plan(struct batch *batch, struct uspl_err *err)
@@ -125,16 +152,15 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 		rc = words_take(&batch->words, &batch->plan, err);
 	batch->words.table = batch->region->head.words;
 	batch->words.sleeper = inject_sleeper(batch->in->proc);
+	if (!rc && batch->words.items.n)
+		rc = inject_agent_new(batch->in->proc, &batch->words.agent, err);
 	if (!rc)
-		rc = words_write(&batch->words, err);
-	return rc || !batch->words.items.n
-		       ? rc
-		       : inject_agent_new(batch->in->proc, &batch->words.agent, err);
+		rc = nops_take(&batch->nops, &batch->words, err);
+	return rc ? rc : words_write(&batch->words, err);
 }
 
-static int exchange_quiet(struct batch *batch, struct uspl_err *err)
+static int exchange_words(const struct words *words, struct uspl_err *err)
 {
-	const struct words *words = &batch->words;
 	size_t most = words->sleeper ? ASLEEP_MAX : RUNNING_MAX;
 	int rc = 0;
 
@@ -142,6 +168,30 @@ static int exchange_quiet(struct batch *batch, struct uspl_err *err)
 		n = words->items.n - at < most ? words->items.n - at : most;
 		rc = words_exchange(words, at, n, err);
 	}
+	return rc;
+}
+
+static int join_nops(struct batch *batch, struct uspl_err *err)
+{
+	struct nops *nops = &batch->nops;
+	struct batch_result *result = batch->result;
+	int rc = exchange_words(&nops->words, err);
+
+	if (rc || !nops->entries.n)
+		return rc;
+	log_info("stop", "the NOPs of %zu functions are one each now", nops->entries.n);
+	rc = nops_await_clear(nops, err);
+	if (nops->clear.stop_us > result->stop_us)
+		result->stop_us = nops->clear.stop_us;
+	return rc;
+}
+
+static int exchange_quiet(struct batch *batch, struct uspl_err *err)
+{
+	int rc = join_nops(batch, err);
+
+	if (!rc)
+		rc = exchange_words(&batch->words, err);
 	/* Where code is written in stops the slack holds what it should. */
 	inject_agent_free(batch->words.agent);
 	batch->words.agent = NULL;
@@ -175,6 +225,7 @@ int batch_exchange(const struct batch_input *in, const struct trace_region *regi
 	batch->region = region;
 	batch->result = result;
 	batch->plan.proc = batch->words.proc = in->proc;
+	nops_init(&batch->nops, in);
 	rc = make_plan(batch, err);
 	start = clock_now_ns();
 	if (!rc)
@@ -187,6 +238,7 @@ int batch_exchange(const struct batch_input *in, const struct trace_region *regi
 	inject_agent_free(batch->words.agent);
 	site_plan_release(&batch->plan);
 	words_release(&batch->words);
+	nops_release(&batch->nops);
 	still_release(&batch->still);
 	vec_release(&batch->still_sites);
 	free(batch);

@@ -200,7 +200,7 @@ static void place(struct part *part, taddr map, uint64_t text_len)
 	head->thunks = head->code + USPL_LISTEN_CODE + listeners_len(part);
 	head->eh_frame = head->thunks + trace_pages(text_len);
 	head->words = head->eh_frame + USPL_TRACE_FRAMES;
-	head->words_len = trace_pages(part->spots->n * sizeof(struct inject_word));
+	head->words_len = trace_pages(nops_count_words(part->spots) * sizeof(struct inject_word));
 	head->map_len = head->words + head->words_len + PAGE - map;
 }
 

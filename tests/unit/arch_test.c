@@ -426,9 +426,63 @@ static void test_entries(void)
 	}
 }
 
+struct nops_sample {
+	const char *name;
+	uint8_t code[16], joined[5];
+	size_t have; /* 0: they can't be joined */
+	uint8_t starts[5], end;
+};
+
+/* clang-format off */
+static const struct nops_sample nops_samples[] = {
+	{ "nop, five times", { 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3 }, { 0x66, 0x66, 0x66, 0x66, 0x90 }, 5,
+	  { 0, 1, 2, 3, 4 }, 5 },
+	{ "endbr64; nop", { 0xf3, 0x0f, 0x1e, 0xfa, 0x90, 0x90 }, { 0x66, 0x66, 0x66, 0x66, 0x90 }, 6,
+	  { 0, 4 }, 5 },
+	{ "endbr64; nopl 8(%rax,%rax)", { 0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0, 8 },
+	  { 0x66, 0x66, 0x66, 0x66, 0x0f }, 9, { 0, 4 }, 9 },
+	{ "nop; nop; nopl (%rax)", { 0x90, 0x90, 0x0f, 0x1f, 0 }, { 0x66, 0x66, 0x0f, 0x1f, 0 }, 5,
+	  { 0, 1, 2 }, 5 },
+	{ "xchg %ax,%ax; nopl 0(%rax)", { 0x66, 0x90, 0x0f, 0x1f, 0x40, 0 }, { 0x66, 0x66, 0x0f, 0x1f, 0x40 }, 6,
+	  { 0, 2 }, 6 },
+	{ "one of five bytes", { 0x0f, 0x1f, 0x44, 0, 0 }, { 0 }, 0, { 0 }, 0 },
+	{ "another instruction among them", { 0x90, 0x90, 0x66, 0x53, 0x90 }, { 0 }, 0, { 0 }, 0 },
+	{ "one that isn't whole", { 0x90, 0x90, 0x90, 0x0f, 0x1f }, { 0 }, 0, { 0 }, 0 },
+	{ "more bytes than an instruction may have",
+	  { 0xf3, 0x0f, 0x1e, 0xfa, 0x66, 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 }, { 0 }, 0, { 0 }, 0 },
+};
+/* clang-format on */
+
+static void test_nops(const struct nops_sample *s)
+{
+	uint8_t code[16];
+	bool fine = true;
+
+	memcpy(code, s->code, sizeof(code));
+	if (!s->have) {
+		ok(!arch->nops_join(code, 5, s->code[3] == 0x0f ? 5 : sizeof(code)) &&
+			   !memcmp(code, s->code, sizeof(code)),
+		   "%s: they stay as they are", s->name);
+		return;
+	}
+	ok(arch->nops_join(code, 5, s->have) && !memcmp(code, s->joined, sizeof(s->joined)) &&
+		   !memcmp(code + 5, s->code + 5, sizeof(code) - 5),
+	   "%s: are one", s->name);
+	for (size_t i = 0; i < ARRAY_SIZE(s->starts) && (!i || s->starts[i]); i++) {
+		struct insn insn;
+
+		fine &= arch->insn_decode(code + s->starts[i], 16u - s->starts[i], &insn) &&
+			insn.is_nop && insn.len == s->end - s->starts[i];
+	}
+	ok(fine, "%s: from where each began it is one NOP to the same end", s->name);
+	ok(!arch->nops_join(code, 5, s->have), "%s: once", s->name);
+}
+
 int main(void)
 {
 	arch = arch_native();
+	for (size_t i = 0; i < ARRAY_SIZE(nops_samples); i++)
+		test_nops(&nops_samples[i]);
 	test_decode();
 	test_fields();
 	test_relaxed();

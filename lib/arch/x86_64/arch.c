@@ -48,5 +48,6 @@ const struct arch arch_x86_64 = {
 	.minds_return = x86_64_minds_return,
 	.ignores_flags = x86_64_ignores_flags,
 	.nop_encode = x86_64_nop_encode,
+	.nops_join = x86_64_nops_join,
 	.fill = x86_64_fill,
 };

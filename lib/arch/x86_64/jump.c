@@ -5,7 +5,9 @@
 
 #include "arch/x86_64/x86_64.h"
 
-enum { OP_JMP_REL32 = 0xe9, OP_INT3 = 0xcc };
+enum { OP_JMP_REL32 = 0xe9, OP_INT3 = 0xcc, PREFIX_WORD = 0x66 };
+/* An instruction has so many bytes at most, prefixes that mean nothing among them (Intel SDM, volume 2, 2.3.11). */
+#define INSN_LONGEST 15
 
 size_t x86_64_landing_mark(const uint8_t *code, size_t len)
 {
@@ -66,6 +68,34 @@ bool x86_64_nop_encode(uint8_t *code, size_t len)
 	if (!len || len > ARRAY_SIZE(nops))
 		return false;
 	memcpy(code, nops[len - 1], len);
+	return true;
+}
+
+/* The last of the NOPs that begin in the first len bytes, and how many are before it. False: there is something else. */
+static bool find_last_nop(const uint8_t *code, size_t len, size_t have, size_t *ret_at,
+			  struct insn *ret)
+{
+	size_t at = x86_64_landing_mark(code, have);
+
+	*ret_at = 0;
+	while (at < len) {
+		if (!x86_64_insn_decode(code + at, have - at, ret) || !ret->is_nop)
+			return false;
+		*ret_at = at;
+		at += ret->len;
+	}
+	return *ret_at > 0;
+}
+
+/* What is before the last one becomes prefixes of it, which mean nothing there, whatever their number. */
+bool x86_64_nops_join(uint8_t *code, size_t len, size_t have)
+{
+	struct insn last;
+	size_t at;
+
+	if (!find_last_nop(code, len, have, &at, &last) || at + last.len > INSN_LONGEST)
+		return false;
+	memset(code, PREFIX_WORD, at);
 	return true;
 }
 

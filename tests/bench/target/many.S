@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * many.S - a hundred thousand functions; NOPS: their entries are one NOP of five bytes, else a usual prologue
+ * many.S - a hundred thousand functions; their entries are one NOP of five bytes (NOPS), five of one (PATCHABLE), or a usual prologue
  */
 	.text
 	.macro function
@@ -10,6 +10,8 @@
 function\@:
 #ifdef NOPS
 	.byte	0x0f, 0x1f, 0x44, 0, 0
+#elif defined(PATCHABLE)
+	.byte	0x90, 0x90, 0x90, 0x90, 0x90
 #else
 	push	%rbp
 	mov	%rsp, %rbp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - a hundred thousand functions, half of them with room for a jump, half with a usual prologue, and threads that call them all
+// target.c - a hundred thousand functions, half of them with room for a jump, in one NOP or in five, half with a usual prologue, and threads that call them all
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +23,11 @@ __asm__("	.text\n"
 	"	.endm\n"
 	"	.macro	pair n\n"
 	"	begin	room\\n\n"
+	"	.if	\\n & 1\n"
+	"	.byte	0x90, 0x90, 0x90, 0x90, 0x90\n"
+	"	.else\n"
 	"	.byte	0x0f, 0x1f, 0x44, 0, 0\n"
+	"	.endif\n"
 	"	lea	1(%rdi), %rax\n"
 	"	ret\n"
 	"	.size	room\\n, . - room\\n\n"
