@@ -159,7 +159,7 @@ expect_stop_goes_on() {
 	trace_calls uspl-trace stop "$TARGET"
 	# The registers at the end of the first system call that it makes.
 	read=$(awk '/^ptrace\(/ { line[++n] = NR }
-		/^ptrace\(PTRACE_SETOPTIONS/ && before ~ /^pread64\(/ { found = n }
+		/^ptrace\(PTRACE_GETREGSET, .*NT_X86_XSTATE/ && before ~ /^pread64\(/ { found = n }
 		{ before = $0 }
 		END { print line[found + 8] }' "$TRACE")
 	start_traced
