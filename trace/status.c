@@ -17,9 +17,11 @@ static size_t count_sites(const struct trace_session *session)
 	return sites;
 }
 
-static const char *state_of(const struct trace_session *session)
+static const char *state_of(const struct proc *proc, const struct trace_session *session)
 {
-	return session_is_on(session) ? "on" : "draining";
+	return session_is_copy(proc, session) ? "forked"
+	       : session_is_on(session)       ? "on"
+					      : "draining";
 }
 
 static void print_json(const struct proc *proc, const struct trace_session *session)
@@ -30,7 +32,7 @@ static void print_json(const struct proc *proc, const struct trace_session *sess
 	json_number(&json, "pid", proc->pid);
 	json_string(&json, "command", proc->comm);
 	json_string(&json, "tracer", tracer_of(session)->name);
-	json_string(&json, "state", state_of(session));
+	json_string(&json, "state", state_of(proc, session));
 	json_number(&json, "functions", (int64_t)count_sites(session));
 	json_close(&json, '}');
 	printf("%s\n", json_text(&json));
@@ -44,7 +46,7 @@ static void print_text(const struct proc *proc, const struct trace_session *sess
 		       "FUNCTIONS");
 	*any = true;
 	printf("%-8d %-16s %-10s %-10s %zu\n", proc->pid, proc->comm, tracer_of(session)->name,
-	       state_of(session), count_sites(session));
+	       state_of(proc, session), count_sites(session));
 }
 
 /* One process; none of what is wrong with it matters to the others. */

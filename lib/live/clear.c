@@ -16,6 +16,20 @@
 #define SCANS 3
 #define SCAN_PAUSE_NS 2000000
 
+/* Counts what was looked at, a thread that is in the text by its id. */
+static int count(struct clear *clear, bool in_text, bool in_agents, pid_t tid, struct uspl_err *err)
+{
+	pid_t *item = in_text && clear->inside ? vec_push(clear->inside) : NULL;
+
+	if (in_text && clear->inside && !item)
+		return uspl_fail_nomem(err);
+	if (item)
+		*item = tid;
+	clear->in_text += in_text;
+	clear->in_agents += in_agents;
+	return 0;
+}
+
 /* True if it is known of the sleeper whether it is inside, without all its registers. */
 static bool is_known(struct clear *clear, struct safety *safety, const struct asleep_thread *thread)
 {
@@ -69,30 +83,30 @@ static int look_at_sleepers(struct clear *clear, struct asleep *asleep, tid_vec 
 	if (!rc)
 		rc = asleep_look_again(asleep, err);
 	vec_for_each (&asleep->threads, thread)
-		if (!rc && clear->doubt && thread->class == ASLEEP_SLEEPS && thread->clean) {
-			clear->in_text += !safety_check_asleep(&clear->text, thread, &finding);
-			clear->in_agents += !safety_check_asleep(&clear->agents, thread, &finding);
-		}
+		if (!rc && clear->doubt && thread->class == ASLEEP_SLEEPS && thread->clean)
+			rc = count(clear, !safety_check_asleep(&clear->text, thread, &finding),
+				   !safety_check_asleep(&clear->agents, thread, &finding),
+				   thread->tid, err);
 	return rc ? rc : list_others(asleep, ret_others, err);
 }
 
-/* In a stop that may have failed: counts, and lets everybody go. */
-static void count_stopped(struct clear *clear, struct stop *stop, bool stands)
+/* In a stop that has come to that: counts, and lets everybody go. */
+static int count_stopped(struct clear *clear, struct stop *stop, int rc, struct uspl_err *err)
 {
 	struct safety_finding finding;
 	const struct thread *thread;
 	double stop_us;
 
-	vec_for_each (&stop->threads, thread) {
-		if (!stands || thread->state != THREAD_STOPPED)
-			continue;
-		clear->in_text += !safety_check(&clear->text, thread, &finding);
-		clear->in_agents += !safety_check(&clear->agents, thread, &finding);
-	}
+	vec_for_each (&stop->threads, thread)
+		if (!rc && thread->state == THREAD_STOPPED)
+			rc = count(clear, !safety_check(&clear->text, thread, &finding),
+				   !safety_check(&clear->agents, thread, &finding), thread->tid,
+				   err);
 	stop_leave(stop);
 	stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
 	if (stop_us > clear->stop_us)
 		clear->stop_us = stop_us;
+	return rc;
 }
 
 /* Where the kernel doesn't tell who sleeps. */
@@ -104,8 +118,7 @@ static int look_at_all(struct clear *clear, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	count_stopped(clear, &stop, !rc);
-	return rc;
+	return count_stopped(clear, &stop, rc, err);
 }
 
 static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_err *err)
@@ -117,7 +130,7 @@ static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_
 	if (!rc && others.n) {
 		stop_begin(&stop, clear->text.proc);
 		rc = stop_some(&stop, &others, clock_now_ns() + STOP_LIMIT_NS, err);
-		count_stopped(clear, &stop, !rc);
+		rc = count_stopped(clear, &stop, rc, err);
 	}
 	vec_release(&others);
 	return rc;
@@ -129,6 +142,8 @@ int clear_look(struct clear *clear, struct uspl_err *err)
 	int rc;
 
 	clear->in_text = clear->in_agents = 0;
+	if (clear->inside)
+		clear->inside->n = 0;
 	if (clear->ahead)
 		return look_at_each(clear, &clear->asleep, err);
 	if (asleep_open(&asleep, clear->text.proc, NULL) != 0)
@@ -170,8 +185,7 @@ static int check_parked(struct clear *clear, const struct parked *parked, struct
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
 	clear->parked = !rc && !parked_check(parked, &stop.threads, &finding);
 	clear->in_text += clear->parked;
-	count_stopped(clear, &stop, !rc);
-	return rc;
+	return count_stopped(clear, &stop, rc, err);
 }
 
 int clear_look_parked(struct clear *clear, uint64_t scan_bytes, struct uspl_err *err)

@@ -10,6 +10,7 @@
 struct clear {
 	struct safety text, agents;
 	size_t in_text, in_agents;
+	tid_vec *inside; /* the caller's, or NULL: clear_look lists those that are in the text */
 	/* The longest time that those stood still that had to be stopped to be looked at. */
 	double stop_us;
 	bool parked;       /* what is in the text is a stack that no thread is on */

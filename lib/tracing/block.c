@@ -199,6 +199,16 @@ static int unmap(const struct proc *proc, const struct uspl_trace_block *mark, s
 	return rc ? rc : inject_unmap(proc, mark->map, len, err);
 }
 
+bool block_is_copy(const struct proc *proc, taddr own)
+{
+	struct uspl_trace_block mark;
+	uint64_t here;
+
+	return proc_read_some(proc, mark_of(own), &mark, sizeof(mark)) == sizeof(mark) &&
+	       mark.magic == USPL_TRACE_BLOCK_MAGIC && mark.absent &&
+	       proc_read_some(proc, mark.alive, &here, sizeof(here)) == sizeof(here) && !here;
+}
+
 /* All that a mark speaks of lies in its block. */
 static bool is_mark(const struct proc *proc, const struct mapping *map,
 		    struct uspl_trace_block *ret)

@@ -31,6 +31,11 @@ int block_map(struct proc *proc, struct block *block, struct uspl_err *err) uspl
 int block_note_chunks(const struct proc *proc, taddr own, taddr chunks, uint64_t shadow,
 		      struct uspl_err *err) uspl_must_check;
 /*
+ * True if the process is a child of fork that has got a copy of the block whose memory begins at `own`, without what
+ * is absent there. False also where there is no block.
+ */
+bool block_is_copy(const struct proc *proc, taddr own);
+/*
  * Unmaps the block whose memory begins at `own`, with the shadows of its chunks. No failure if it
  * isn't there any more. On failure what is left is found by blocks_sweep.
  */

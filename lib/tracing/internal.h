@@ -104,6 +104,13 @@ struct ring_part {
 int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 	      struct uspl_err *err) uspl_must_check;
 
+/*
+ * Of the threads that clear_look has found in the text (clear->inside), those that are there by traced calls alone, and whose stacks can be followed:
+ * from now on these calls return to their callers. Stops them for it. *ret_ended counts them.
+ */
+int open_calls_end(struct clear *clear, const struct trace_session *session, size_t *ret_ended,
+		   struct uspl_err *err) uspl_must_check;
+
 struct switch_way {
 	bool on;
 	/* Off: how much memory is looked through for stacks that no thread is on. */

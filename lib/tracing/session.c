@@ -7,6 +7,7 @@
 #include "live/frames.h"
 #include "live/survey.h"
 #include "proc/inject.h"
+#include "tracing/block.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
@@ -199,16 +200,34 @@ static int read_updates(const struct proc *proc, const module_vec *modules, regi
 	return rc;
 }
 
-static int refuse_traced(const struct proc *proc, struct uspl_err *err)
+bool session_is_copy(const struct proc *proc, const struct trace_session *session)
+{
+	return session->regions.n && block_is_copy(proc, session->regions.items[0].head.tables);
+}
+
+/* A session that has ended, or that is a parent's, goes. */
+static int make_way(struct proc *proc, const module_vec *modules, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
+	struct trace_switch off;
 	int rc = session_read(proc, &session, err);
 
 	if (rc || !session.regions.n)
 		return rc;
-	uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced already", proc->pid);
-	uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
-	return -USPL_E_CONFLICT;
+	if (session_is_on(&session) && !session_is_copy(proc, &session)) {
+		uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced already", proc->pid);
+		uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
+		return -USPL_E_CONFLICT;
+	}
+	rc = session_stop(proc, modules, &session, TRACE_SCAN_BYTES, &off, err);
+	if (!rc && off.inside) {
+		uspl_fail(err, USPL_E_CONFLICT,
+			  "%s of pid %d may still be in calls that were traced before",
+			  off.parked ? "a stack" : "a thread", proc->pid);
+		uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
+		return -USPL_E_CONFLICT;
+	}
+	return rc ? rc : proc_refresh_maps(proc, err);
 }
 
 /* *ret_hooks: the calls of a profiler that were turned into NOPs. */
@@ -280,7 +299,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 	struct starting starting = { .proc = proc, .modules = modules, .request = request };
 	struct batch_result hooks = { 0 };
 	struct trace_clocks clocks;
-	int rc = refuse_traced(proc, err);
+	int rc = make_way(proc, modules, err);
 
 	if (!rc)
 		rc = read_updates(proc, modules, &starting.updates, err);

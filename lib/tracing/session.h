@@ -56,7 +56,13 @@ struct trace_switch {
 };
 
 /*
- * Starts tracing. USPL_E_CONFLICT: the process is traced already. USPL_E_NO_MODULE: no function is
+ * True if the process is a child of fork, and the session its parent's: nothing is recorded here, and start and stop take
+ * away what there is of it.
+ */
+bool session_is_copy(const struct proc *proc, const struct trace_session *session);
+/*
+ * Starts tracing. USPL_E_CONFLICT: the process is traced already, or threads are still in calls that were traced
+ * before. USPL_E_NO_MODULE: no function is
  * wanted. USPL_E_BUSY: a thread stands inside the bytes of a site for longer than a moment.
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,

@@ -17,6 +17,7 @@
 
 #define AGENTS_NS 3000000000ll
 #define PAUSE_NS 2000000
+#define OPEN_ROUNDS 4
 
 /* A switch while it is made. */
 struct run {
@@ -207,6 +208,29 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 	return rc ? rc : write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 }
 
+/* All sites are off: whoever is still inside needn't be for long. */
+static int empty_text(struct run *run, struct uspl_err *err)
+{
+	tid_vec inside = { 0 };
+	size_t ended = 1;
+	int rc = 0;
+
+	run->clear.inside = &inside;
+	/* A thread that is in the runtime at that moment is out of it the next time. */
+	for (int i = 0; !rc && ended && i < OPEN_ROUNDS; i++) {
+		rc = clear_look(&run->clear, err);
+		if (!rc && run->clear.in_text)
+			rc = open_calls_end(&run->clear, run->session, &ended, err);
+		else
+			ended = 0;
+	}
+	if (!rc && ended)
+		rc = clear_look(&run->clear, err);
+	run->clear.inside = NULL;
+	vec_release(&inside);
+	return rc;
+}
+
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 const struct switch_way *way, struct trace_switch *ret, struct uspl_err *err)
 {
@@ -220,7 +244,7 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 	if (!rc)
 		rc = exchange_all(&run, &result, err);
 	if (!rc && !on)
-		rc = clear_look(&run.clear, err);
+		rc = empty_text(&run, err);
 	if (!rc && !on && !run.clear.in_text && way->scan_bytes)
 		rc = clear_look_parked(&run.clear, way->scan_bytes, err);
 	if (!rc) {

@@ -227,7 +227,7 @@ trace_is_gone() {
 	expect_status 1
 	trace stop
 	expect_status 0
-	expect_output 'still in calls'
+	[[ $output != *'still in calls'* ]] || fail 'the memory stays'
 	undo --wait=0
 	expect_status 1
 	send go
@@ -235,8 +235,6 @@ trace_is_gone() {
 	[ "$REPLY" = 'done new' ]
 	ASKED=$((ASKED + 1))
 	undo
-	expect_status 0
-	trace stop
 	expect_status 0
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 	expect_fine

@@ -359,6 +359,28 @@ waits_in() {
 	expect_trace_stops
 }
 
+@test "a child that was forked in traced calls, which it never leaves, is traced like any process" {
+	local child
+	start trace -O2
+	trace start
+	ask linger
+	child=$REPLY
+	until_true 60 waits_in 128 "$child" || fail 'the child does not come to its wait'
+	tool uspl-trace status --json
+	[ "$(jq -r "select(.pid == $child) | .state" <<< "$output")" = forked ] || fail "the child: $output"
+	[ "$(jq -r "select(.pid == $TARGET) | .state" <<< "$output")" = on ] || fail "the target: $output"
+	tool uspl-trace start "$child"
+	expect_status 0
+	tool uspl-trace start "$child"
+	expect_status 1
+	expect_message 'is traced already'
+	tool uspl-trace stop "$child"
+	expect_status 0
+	[[ $output != *'still in calls'* ]] || fail 'the memory stays'
+	expect_answer "end $child" 7
+	expect_trace_stops
+}
+
 @test "C++ exceptions pass through traced functions" {
 	start trace-cxx -O2
 	trace start
@@ -417,8 +439,34 @@ exceptions_run() {
 	expect_fine
 }
 
-@test "stopped while calls are open: they return, then the memory goes" {
+@test "stopped while calls are open: they return where they were called, and it can be started again at once" {
+	local sum
 	start trace -O2
+	sum=$SUM
+	trace start -F answer -F next_line -F leaf
+	send_and_block wait
+	trace stop
+	expect_status 0
+	[[ $output != *'still in calls'* ]] || fail 'the memory stays'
+	[ "$(text_sum)" = "$sum" ] || fail "the target's code has changed"
+	tool uspl-trace status
+	[[ $output != *$TARGET* ]] || fail "of what has ended status says: $output"
+	trace start -F leaf -F next_line
+	expect_status 0
+	send go
+	receive
+	ASKED=$((ASKED + 1))
+	[ "$REPLY" = 0 ] || fail "the answer is '$REPLY'"
+	expect_answer 'work 1' 7
+	trace report
+	expect_calls leaf 4
+	expect_calls next_line ''
+	expect_trace_stops
+}
+
+@test "stopped while calls are open on a stack that can't be followed: they return, then the memory goes" {
+	build trace -O2 -fno-asynchronous-unwind-tables
+	start trace -O2 -fno-asynchronous-unwind-tables
 	trace start -F answer -F next_line -F leaf
 	send_and_block wait
 	trace stop
@@ -426,6 +474,9 @@ exceptions_run() {
 	expect_output '1 thread is still in calls that were traced'
 	tool uspl-trace status
 	expect_output "$TARGET +target +graph +draining +3"
+	trace start
+	expect_status 1
+	expect_message "a thread of pid $TARGET may still be in calls that were traced before"
 	send go
 	receive
 	ASKED=$((ASKED + 1))

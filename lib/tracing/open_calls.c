@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// open_calls.c - calls that are open when tracing has ended return to their callers, not by way of the tracer
+/*
+ * An open call has its thunk's address where its return address was, and that is in the shadow of the stack. As long as it is so the tracer's
+ * memory has to stay, and of main(), of a loop that waits for events, or of a child that was forked in one, it would be so for good. So, while the
+ * thread stands still, the return address is put back.
+ *
+ * That is done for a thread all of whose frames are known, if none is in the tracer's code but by such a return address. Not for stacks that no
+ * thread is on, nor where a probe of the function's return keeps our address in a shadow of its own: the word on the stack isn't ours then.
+ */
+
+#include "proc/stop.h"
+#include "tracing/internal.h"
+
+struct open_call {
+	taddr at; /* of the word on the stack */
+	taddr thunk, caller;
+};
+
+/* One thread while its frames are gone through. */
+struct walk {
+	struct safety *text;
+	const struct trace_session *session;
+	VEC(struct open_call) calls;
+	bool doubt; /* it is in the text by something else, or there is no memory for the list */
+};
+
+static bool is_thunk_return(const struct trace_session *session, taddr pc)
+{
+	const struct trace_region *region;
+
+	vec_for_each (&session->regions, region) {
+		const struct uspl_trace_region *head = &region->head;
+
+		if (!head->entries && pc >= head->thunks && pc - head->thunks < head->thunks_len)
+			return (pc - head->thunks) % USPL_TRACE_THUNK == USPL_TRACE_THUNK_RETURN;
+	}
+	return false;
+}
+
+static bool visit(void *ctx, const struct unwind_frame *frame)
+{
+	struct walk *walk = ctx;
+	struct open_call *call;
+
+	if (!safety_range_at(walk->text, frame->is_call ? frame->pc - 1 : frame->pc))
+		return true;
+	call = frame->is_call && is_thunk_return(walk->session, frame->pc) ? vec_push(&walk->calls)
+									   : NULL;
+	walk->doubt |= !call;
+	/* The stack pointer is as it will be when the word has been popped. */
+	if (call)
+		*call = (struct open_call){ .at = frame->sp - sizeof(taddr), .thunk = frame->pc };
+	return !walk->doubt;
+}
+
+/* False: the stack isn't what it has to be. */
+static bool find_caller(const struct walk *walk, struct open_call *call)
+{
+	taddr word;
+
+	if (proc_read_some(walk->text->proc, call->at, &word, sizeof(word)) != sizeof(word) ||
+	    word != call->thunk)
+		return false;
+	call->caller = unwinder_shadowed(walk->text->unwinder, call->at, word);
+	return call->caller && !safety_range_at(walk->text, call->caller - 1);
+}
+
+/* *ret_ended: the thread isn't in traced calls any more. */
+static int end_calls_of(struct walk *walk, const struct thread *thread, bool *ret_ended,
+			struct uspl_err *err)
+{
+	struct some_regs regs;
+	struct open_call *call;
+	taddr sp;
+	int rc = 0;
+
+	*ret_ended = false;
+	walk->calls.n = 0;
+	walk->doubt = false;
+	regs_to_dwarf(&thread->regs, &regs);
+	if (unwind(walk->text->unwinder, &regs, visit, walk, &sp) != UNWIND_COMPLETE || walk->doubt)
+		return 0;
+	vec_for_each (&walk->calls, call)
+		if (!find_caller(walk, call))
+			return 0;
+	vec_for_each (&walk->calls, call)
+		if (!rc)
+			rc = proc_write(walk->text->proc, call->at, &call->caller,
+					sizeof(call->caller), err);
+	*ret_ended = !rc;
+	return rc;
+}
+
+int open_calls_end(struct clear *clear, const struct trace_session *session, size_t *ret_ended,
+		   struct uspl_err *err)
+{
+	struct walk walk = { .text = &clear->text, .session = session };
+	const struct thread *thread;
+	struct stop stop;
+	double stop_us;
+	int rc;
+
+	*ret_ended = 0;
+	stop_begin(&stop, clear->text.proc);
+	rc = stop_some(&stop, clear->inside, clock_now_ns() + STOP_LIMIT_NS, err);
+	vec_for_each (&stop.threads, thread) {
+		bool ended = false;
+
+		if (!rc && thread->state == THREAD_STOPPED)
+			rc = end_calls_of(&walk, thread, &ended, err);
+		*ret_ended += ended;
+	}
+	stop_leave(&stop);
+	stop_us = (double)(stop.left_ns - stop.entered_ns) / 1000;
+	if (stop_us > clear->stop_us)
+		clear->stop_us = stop_us;
+	vec_release(&walk.calls);
+	return rc;
+}
