@@ -48,13 +48,26 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+/* A device or a pipe: nothing can be put in its place. */
+static int write_into(const char *path, const void *data, size_t len, struct uspl_err *err)
+{
+	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write_all(fd, data, len) < 0)
+		return uspl_fail_errno(err, "cannot write '%s'", path);
+	return 0;
+}
+
 int file_write(const char *path, const void *data, size_t len, struct uspl_err *err)
 {
 	auto_free char *aside = NULL;
 	mode_t mask = umask(0);
+	struct stat st;
 	int fd, rc = 0;
 
 	umask(mask);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return write_into(path, data, len, err);
 	if (asprintf(&aside, "%s.XXXXXX", path) < 0) {
 		aside = NULL;
 		return uspl_fail_nomem(err);

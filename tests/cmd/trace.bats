@@ -715,6 +715,31 @@ exceptions_run() {
 	expect_trace_stops
 }
 
+@test "what is saved into a pipe or a device doesn't take its place" {
+	local pipe=$BATS_TEST_TMPDIR/pipe
+	start trace -O2
+	trace start -F leaf
+	expect_answer 'work 10' 70
+	mkfifo "$pipe"
+	cat "$pipe" > "$BATS_TEST_TMPDIR/got" 3>&- &
+	tool uspl-trace record --quiet --output="$pipe" "$TARGET"
+	expect_status 0
+	wait $!
+	[ -p "$pipe" ] || fail 'the pipe was replaced'
+	tool uspl-trace report "$BATS_TEST_TMPDIR/got"
+	expect_calls leaf 40
+	ln -s /dev/full "$BATS_TEST_TMPDIR/full"
+	tool uspl-trace record --output="$BATS_TEST_TMPDIR/full" "$TARGET"
+	expect_status 3
+	expect_message 'cannot write'
+	[ -L "$BATS_TEST_TMPDIR/full" ] && [ -c /dev/full ] || fail 'the device was replaced'
+	tool uspl-trace record --output="$BATS_TEST_TMPDIR" "$TARGET"
+	expect_status 3
+	expect_message 'Is a directory'
+	trace stop
+	expect_status 0
+}
+
 @test "files that aren't saved traces, or not all of one" {
 	start trace -O2
 	local saved=$BATS_TEST_TMPDIR/saved
