@@ -101,3 +101,32 @@ expect_own() {
 	expect_own
 	expect_trace_ended
 }
+
+@test "where code can't be made writable they are written in stops" {
+	fixture_start
+	ask lock
+	[ "$REPLY" = 1 ] || skip 'the kernel has no memory-deny-write-execute'
+	trace start -v -F prepared
+	expect_status 0
+	expect_message 'all sites are written in stops'
+	expect_answer 6 7
+	trace report
+	expect_calls prepared 1
+	expect_trace_stops
+}
+
+@test "a child that is born while they are one has a stop of its own" {
+	local child sum
+	begin_start
+	ask fork
+	child=$REPLY
+	expect_answer leave 42
+	wait "$STARTER" || fail "start ends with $?: $(cat "$BATS_TEST_TMPDIR/said")"
+	tool uspl-trace stop "$child"
+	sum=$(TARGET=$child text_sum)
+	kill -KILL "$child"
+	expect_status 0
+	[ "$sum" = "$SUM" ] || fail "the child's code has changed"
+	expect_trace_stops
+	expect_own
+}

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -16,6 +18,11 @@
 
 #define JUMP_LEN 5
 #define TRAP_FLAG 0x100
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
 
 static atomic_int stands;
 static int way_out[2];
@@ -91,6 +98,34 @@ static long end_to_stand(void)
 	return (long)result;
 }
 
+/* From now on no code can be made writable; 1 if that is so. */
+static int lock(void)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *code = (void *)((uintptr_t)prepared & ~(page - 1));
+
+	prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
+	return mprotect(code, page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0;
+}
+
+/* In a child, which lives on. */
+static int fork_child(void)
+{
+	int ends[2];
+	long result = -1;
+	pid_t pid = pipe(ends) ? -1 : fork();
+
+	if (!pid) {
+		result = prepared(1);
+		if (write(ends[1], &result, sizeof(result)) == sizeof(result))
+			pause();
+		_exit(0);
+	}
+	return pid > 0 && read(ends[0], &result, sizeof(result)) == sizeof(result) && result == 2
+		       ? pid
+		       : -1;
+}
+
 static void show_bytes(char *reply, size_t size)
 {
 	for (size_t i = 0; i < JUMP_LEN; i++)
@@ -103,6 +138,10 @@ void answer(const char *request, char *reply, size_t size)
 		show_bytes(reply, size);
 	else if (!strcmp(request, "stand"))
 		snprintf(reply, size, "%d", begin_to_stand());
+	else if (!strcmp(request, "lock"))
+		snprintf(reply, size, "%d", lock());
+	else if (!strcmp(request, "fork"))
+		snprintf(reply, size, "%d", fork_child());
 	else if (!strcmp(request, "leave"))
 		snprintf(reply, size, "%ld", end_to_stand());
 	else
