@@ -127,14 +127,28 @@ expect_threadless() {
 	expect_stopped
 }
 
+# stop_failing REQUEST ERROR CHOICE - uspl-trace stop, of which the call of ptrace fails whose line in TRACE is what CHOICE prints, one with that
+# request. A thread that isn't back asleep yet is looked at in a stop, by more calls: if the call is another one then, all is done anew
+stop_failing() {
+	local tries=20
+	status=99
+	while [ "$status" = 99 ]; do
+		((tries-- > 0)) || fail 'it goes another way each time' || return
+		start_traced && trace_calls uspl-trace stop "$TARGET" && start_traced || return
+		BEFALL_REQUEST=$1 inject "error=$2" "$("${@:3}")" uspl-trace stop "$TARGET"
+	done
+}
+
+# seize_at N - the last but Nth time that it holds a thread
+seize_at() {
+	grep -n '^ptrace(PTRACE_SEIZE' "$TRACE" | tail -n "$1" | head -n 1 | cut -d: -f1
+}
+
 # expect_stop_goes_on N - from the last but Nth time on that it holds a thread, uspl-trace stop can't hold any: it says what stays, and
 # the next one takes that
 expect_stop_goes_on() {
-	local seize now
-	start_traced && trace_calls uspl-trace stop "$TARGET" || return
-	seize=$(grep -n '^ptrace(PTRACE_SEIZE' "$TRACE" | tail -n "$1" | head -n 1 | cut -d: -f1)
-	start_traced || return
-	TIMES=1000000 inject error=EPERM "$seize" uspl-trace stop "$TARGET"
+	local request=0x4206 now # PTRACE_SEIZE
+	TIMES=1000000 stop_failing "$request" EPERM seize_at "$1" || return
 	expect_status 3 && expect_message 'nothing is traced any more, but memory stays mapped' || return
 	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was" || return
 	tool uspl-trace stop "$TARGET"
@@ -151,19 +165,19 @@ expect_stop_goes_on() {
 	expect_stop_goes_on 2
 }
 
+# forgetting_at - the registers at the end of the first system call that it makes of the thread whose stack is looked at first
+forgetting_at() {
+	awk '/^ptrace\(/ { line[++n] = NR }
+		/^ptrace\(PTRACE_GETREGSET, .*NT_X86_XSTATE/ && before ~ /^pread64\(/ { found = n }
+		{ before = $0 }
+		END { print line[found + 8] }' "$TRACE"
+}
+
 # A thread that is called back in the middle of what it does for us leaves a part's record as it was then: to be written to. The thread
 # that takes part in telling the unwinder is the one whose stack is looked at first.
 @test "uspl-trace stop loses a thread that forgets the thunks: it says so, and the next one finds the part" {
-	local read now
-	start_traced
-	trace_calls uspl-trace stop "$TARGET"
-	# The registers at the end of the first system call that it makes.
-	read=$(awk '/^ptrace\(/ { line[++n] = NR }
-		/^ptrace\(PTRACE_GETREGSET, .*NT_X86_XSTATE/ && before ~ /^pread64\(/ { found = n }
-		{ before = $0 }
-		END { print line[found + 8] }' "$TRACE")
-	start_traced
-	TIMES=2 inject error=EIO "$read" uspl-trace stop "$TARGET"
+	local request=12 now # PTRACE_GETREGS
+	TIMES=2 stop_failing "$request" EIO forgetting_at
 	expect_status 3
 	expect_message 'nothing is traced any more, but memory stays mapped'
 	expect_untraced

@@ -6,7 +6,9 @@
  *
  * The THREADth thread of the command (1 is the one that it begins with) makes the system call of the number CALL for the FIRSTth time:
  * there, and the TIMES - 1 next times that it makes it, it gets the error -WHAT in place of the call, or the whole process gets
- * the signal WHAT, before the call. Ends as the command does; 128 + N if that is ended by signal N.
+ * the signal WHAT, before the call. Ends as the command does; 128 + N if that is ended by signal N. With BEFALL_REQUEST=R in the environment
+ * the first of these calls has to have R as its first argument; if not, the command goes another way than it was expected to: it is killed,
+ * and the status is 99.
  *
  * strace --inject does this with one thread. With several each counts for itself, and what is meant for one befalls all.
  */
@@ -25,7 +27,10 @@
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL)
 #define THREADS 64
 
-static long wanted_thread, wanted_call, first, times, what;
+#define OTHER_WAY 99
+
+static long wanted_thread, wanted_call, first, times, what, request = -1;
+static int other_way;
 static pid_t command;
 
 static struct {
@@ -48,11 +53,16 @@ static void poke(pid_t tid, size_t offset, long value)
 	ptrace(PTRACE_POKEUSER, tid, (void *)offset, (void *)value);
 }
 
-static void befall(int thread, pid_t tid)
+static void befall(int thread, pid_t tid, long argument)
 {
 	static long count;
 
 	count++;
+	if (count == first && request >= 0 && argument != request) {
+		other_way = 1;
+		kill(command, SIGKILL);
+		return;
+	}
 	if (count < first || count >= first + times)
 		return;
 	if (what > 0) {
@@ -71,7 +81,7 @@ static void at_call(pid_t tid)
 	ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info);
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY && thread + 1 == wanted_thread &&
 	    (long)info.entry.nr == wanted_call)
-		befall(thread, tid);
+		befall(thread, tid, (long)info.entry.args[0]);
 	if (info.op == PTRACE_SYSCALL_INFO_EXIT && threads[thread].failing) {
 		threads[thread].failing = 0;
 		poke(tid, offsetof(struct user_regs_struct, rax), what);
@@ -100,7 +110,9 @@ static int follow(void)
 		if (WIFSTOPPED(status))
 			ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(long)note_stop(tid, status));
 		else if (tid == command)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+			return other_way           ? OTHER_WAY
+			       : WIFEXITED(status) ? WEXITSTATUS(status)
+						   : 128 + WTERMSIG(status);
 	}
 }
 
@@ -116,6 +128,8 @@ int main(int argc, char **argv)
 	first = atol(argv[3]);
 	times = atol(argv[4]);
 	what = atol(argv[5]);
+	if (getenv("BEFALL_REQUEST"))
+		request = strtol(getenv("BEFALL_REQUEST"), NULL, 0);
 	command = fork();
 	if (!command) {
 		close(ready[1]);
