@@ -15,9 +15,8 @@
 
 #include "live/quiet.h"
 
-/* How many of those that run are looked at, and how long that may take the first time: one, and all. */
+/* How many of those that run are looked at, and how long that may take the first time. */
 #define POSTS_MAX 16
-#define A_REHEARSAL_NS 500000ll
 #define REHEARSAL_NS 4000000ll
 /*
  * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen asleep.
@@ -30,17 +29,6 @@
 /* The tool looks at one after the other. */
 static struct glimpse seen;
 
-/* Follows the stack of one that runs, as it was a moment ago. What it comes to is of no account yet. */
-static bool rehearse(struct quiet *quiet, struct glimpse_post *post)
-{
-	struct safety_finding unused;
-
-	if (!glimpse_ask(post) || !glimpse_await(post, clock_now_ns() + A_REHEARSAL_NS, &seen))
-		return false;
-	safety_check_glimpse(&quiet->run->safety, post->tid, &seen, &unused);
-	return true;
-}
-
 /* A post, if the thread is seen from it once. */
 static void add_post(struct quiet *quiet, pid_t tid)
 {
@@ -49,7 +37,7 @@ static void add_post(struct quiet *quiet, pid_t tid)
 	if (!post)
 		return;
 	if (glimpse_open(post, tid)) {
-		if (rehearse(quiet, post))
+		if (safety_rehearse(&quiet->run->safety, post))
 			return;
 		glimpse_close(post);
 	}

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "uspl/mark_abi.h"
 
 #define SCAN_CHUNK 16384
@@ -12,6 +13,8 @@
 #define SIGNALS_MAX 8
 /* The runtime of the tracer pushes no more than that above the return address of a traced call. */
 #define SHADOW_WORDS 32
+/* How long a thread that runs is waited for to be seen. */
+#define REHEARSAL_NS 500000ll
 /* One return address may be hidden by the tracer, and by each session of markers. */
 #define HIDDEN_MAX (USPL_MARK_SHADOWS + 1)
 
@@ -255,4 +258,15 @@ bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse
 	finding->whole = end == UNWIND_COMPLETE && finding->n_chain < SAFETY_CHAIN_MAX;
 	finding->proven &= kept;
 	return end == UNWIND_COMPLETE && kept && !finding->function;
+}
+
+bool safety_rehearse(struct safety *safety, struct glimpse_post *post)
+{
+	struct safety_finding unused;
+	struct glimpse seen;
+
+	if (!glimpse_ask(post) || !glimpse_await(post, clock_now_ns() + REHEARSAL_NS, &seen))
+		return false;
+	safety_check_glimpse(safety, post->tid, &seen, &unused);
+	return true;
 }

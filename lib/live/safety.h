@@ -76,6 +76,12 @@ bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thre
  */
 bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
 			  struct safety_finding *ret_finding);
+/*
+ * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets what that comes to. What takes long
+ * for code that hasn't been met before, some 8 us a frame, is then done before somebody waits for it. False if the
+ * thread isn't seen for half a millisecond, since it sleeps or waits for a processor.
+ */
+bool safety_rehearse(struct safety *safety, struct glimpse_post *post);
 /* Frees the ranges. */
 void safety_release(struct safety *safety);
 

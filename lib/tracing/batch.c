@@ -145,6 +145,8 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 	if (!rc)
 		rc = still_init(&batch->still, batch->in, &batch->still_sites, err);
 	if (!rc)
+		still_rehearse(&batch->still, batch->result);
+	if (!rc)
 		rc = site_plan_check(&batch->plan, err);
 	if (!rc)
 		rc = site_plan_look(&batch->plan, err);

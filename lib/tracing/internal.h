@@ -137,6 +137,7 @@ struct batch_input {
 struct batch_result {
 	size_t sites;     /* that were exchanged */
 	double stop_us;   /* the longest standstill of those that run */
+	bool rehearsed;   /* the stacks of those that run have been followed once */
 	double switch_us; /* from before the first page is made ready to behind the last site */
 };
 
@@ -151,6 +152,11 @@ struct still {
 int still_init(struct still *still, const struct batch_input *in, const site_vec *sites,
 	       struct uspl_err *err) uspl_must_check;
 void still_release(struct still *still);
+/*
+ * Follows the stacks of those that run, without stopping them, unless that has been done in this switch: else it would be
+ * done for the first time in the first stop, which would be twice as long for it. Some milliseconds.
+ */
+void still_rehearse(struct still *still, struct batch_result *result);
 /*
  * Exchanges them in as many stops as nobody has to wait long in. Adds to result->stop_us. USPL_E_BUSY: a thread stays
  * between two of a site's instructions.

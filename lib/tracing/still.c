@@ -4,6 +4,8 @@
  * Those that run are stopped for each portion, and look at nothing but their own place. Those that sleep are looked at once, before the first
  * portion, and can't come back to the program's code unseen (lull.h): so they sleep on, and are nobody's concern.
  *
+ * What is done for the first time is slow, above all following a stack: so those of threads that run are followed once before.
+ *
  * We write from outside, and not an agent within: were we killed, the kernel would finish the page, and only then let the threads go. An
  * agent would go on by itself, among threads that run again.
  */
@@ -15,6 +17,8 @@
 #include "proc/lull.h"
 #include "tracing/internal.h"
 
+/* How long those that run may be looked at before the first stop. */
+#define REHEARSAL_NS 4000000ll
 /* Where many want the same processor a thread may stay where it is for a while. */
 #define TRY_NS 30000000000ll
 #define PAUSE_NS 2000000
@@ -64,6 +68,30 @@ int still_init(struct still *still, const struct batch_input *in, const site_vec
 void still_release(struct still *still)
 {
 	safety_release(&still->bytes);
+}
+
+/* Those that sleep are followed when they are caught. */
+void still_rehearse(struct still *still, struct batch_result *result)
+{
+	const struct proc *proc = still->in->proc;
+	int64_t until = clock_now_ns() + REHEARSAL_NS;
+	struct glimpse_post post;
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+
+	if (result->rehearsed || !still->bytes.ranges.n)
+		return;
+	result->rehearsed = true;
+	if (threads_list(proc, &tids, NULL) == 0)
+		vec_for_each (&tids, tid) {
+			if (clock_now_ns() >= until)
+				break;
+			if (thread_sleeps(proc, *tid) || !glimpse_open(&post, *tid))
+				continue;
+			safety_rehearse(&still->bytes, &post);
+			glimpse_close(&post);
+		}
+	vec_release(&tids);
 }
 
 static void drop_plan(struct run *run)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "proc/glimpse.h"
+#include "live/safety.h"
 #include "tap.h"
 
 #define PATIENCE_NS 60000000000ll
@@ -173,6 +173,47 @@ static void test_sleeps(void)
 	ok(!see(pid, clock_now_ns() + PATIENCE_NS, &glimpse), "nor one that is gone");
 }
 
+/* True if the thread was seen, and its stack followed. */
+static bool rehearse(struct safety *safety, pid_t tid)
+{
+	struct glimpse_post post;
+	bool seen;
+
+	if (!glimpse_open(&post, tid))
+		return false;
+	seen = safety_rehearse(safety, &post);
+	glimpse_close(&post);
+	return seen;
+}
+
+/* The stack of one that runs is followed for the first time before it is stopped for it. */
+static void test_rehearsal(void)
+{
+	pid_t runs = start(spin), sleeps = start(sleep_on);
+	int64_t deadline = clock_now_ns() + PATIENCE_NS;
+	auto_unwinder struct unwinder *unwinder = NULL;
+	auto_proc struct proc *proc = NULL;
+	struct safety safety = { 0 };
+	module_vec modules = { 0 };
+	bool seen = false;
+
+	await_sleep(sleeps);
+	ok(proc_open(runs, &proc, NULL) == 0 && modules_read(proc, &modules, NULL) == 0 &&
+		   unwinder_new(proc, &modules, &unwinder, NULL) == 0,
+	   "an unwinder");
+	safety.proc = proc;
+	safety.unwinder = unwinder;
+	/* It may have to wait for a processor. */
+	while (!seen && clock_now_ns() < deadline)
+		seen = rehearse(&safety, runs);
+	ok(seen, "the stack of one that runs is followed");
+	ok(!rehearse(&safety, sleeps), "that of one that sleeps isn't");
+	finish(sleeps);
+	ok(!rehearse(&safety, sleeps), "nor that of one that is gone");
+	modules_release(&modules);
+	finish(runs);
+}
+
 /* A container may forbid it. */
 static bool is_allowed(void)
 {
@@ -201,5 +242,6 @@ int main(void)
 	test_runs();
 	test_since();
 	test_sleeps();
+	test_rehearsal();
 	return tap_done();
 }
