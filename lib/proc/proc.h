@@ -59,7 +59,7 @@ size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len
  */
 int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
 			struct uspl_err *err) uspl_must_check;
-/* A piece of the process's memory, to be read to a place of ours. */
+/* A piece of the process's memory, to be read to a place of ours, or written from there. */
 struct proc_piece {
 	taddr addr;
 	size_t len;
@@ -72,6 +72,11 @@ struct proc_piece {
  * for each page takes. False if not all could be read; it doesn't read through protections.
  */
 bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
+/*
+ * Writes up to PROC_PIECES_MAX pieces by one system call (process_vm_writev), not through protections. False
+ * if not all could be written; some may be then.
+ */
+bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*
  * Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of
  * the page.

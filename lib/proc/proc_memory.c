@@ -81,7 +81,11 @@ int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t l
 	return 0;
 }
 
-bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n)
+typedef ssize_t (*move_fn)(pid_t pid, const struct iovec *ours, unsigned long n_ours,
+			   const struct iovec *theirs, unsigned long n_theirs, unsigned long flags);
+
+static bool move_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n,
+			move_fn move)
 {
 	struct iovec ours[PROC_PIECES_MAX], theirs[PROC_PIECES_MAX];
 	size_t len = 0;
@@ -92,7 +96,17 @@ bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, 
 		theirs[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].addr, pieces[i].len };
 		len += pieces[i].len;
 	}
-	return process_vm_readv(proc->tid, ours, n, theirs, n, 0) == (ssize_t)len;
+	return move(proc->tid, ours, n, theirs, n, 0) == (ssize_t)len;
+}
+
+bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n)
+{
+	return move_pieces(proc, pieces, n, process_vm_readv);
+}
+
+bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n)
+{
+	return move_pieces(proc, pieces, n, process_vm_writev);
 }
 
 int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,

@@ -13,39 +13,14 @@
 
 #include <string.h>
 
-#include "proc/cfi.h"
+#include "arch/context.h"
 #include "proc/expr.h"
-#include "proc/unwind_rule.h"
-#include "uspl/trace_abi.h"
+#include "proc/unwind_priv.h"
 
-#define CACHE_SLOTS 4096 /* a power of two; rules by address */
-#define STACK_CHUNK (2 * PAGE)
 /* What lies so far above a stack pointer belongs to the same stack, if it belongs to one. */
 #define STACK_SPAN (64ull << 20)
 /* No sane stack is deeper; a corrupt one must not keep us busy while the target stands still. */
 #define FRAMES_MAX 100000
-
-/* A copy of a stretch of the stack, read in large pieces. */
-struct window {
-	taddr start;
-	size_t len;
-	uint8_t bytes[STACK_CHUNK];
-};
-
-struct unwinder {
-	const struct proc *proc;
-	VEC(struct cfi) cfis;
-	VEC(struct unwind_tracer) tracers;
-	VEC(struct unwind_mould) moulds;
-	taddr low, high; /* all cfis lie between these: most words of a stack don't */
-	struct unwind_rule *cache[CACHE_SLOTS];
-	struct window window;
-	/* What is read instead of the process's memory: unwinder_lend_stack. */
-	taddr lent_start;
-	const uint8_t *lent;
-	size_t lent_len;
-	bool ran_out, strayed;
-};
 
 static void widen(struct unwinder *unwinder, const struct cfi *cfi)
 {
@@ -123,7 +98,7 @@ void unwinder_free(struct unwinder *unwinder)
 
 	if (!unwinder)
 		return;
-	for (size_t i = 0; i < CACHE_SLOTS; i++) {
+	for (size_t i = 0; i < UNWIND_CACHE_SLOTS; i++) {
 		if (unwinder->cache[i])
 			free(unwinder->cache[i]->frame);
 		free(unwinder->cache[i]);
@@ -182,7 +157,7 @@ static bool find_rule(struct unwinder *unwinder, taddr pc, struct unwind_rule *r
  */
 static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 {
-	struct unwind_rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (CACHE_SLOTS - 1)];
+	struct unwind_rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (UNWIND_CACHE_SLOTS - 1)];
 
 	if (*slot && (*slot)->pc == pc)
 		return *slot;
@@ -201,7 +176,7 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 static bool read_word(void *ctx, taddr addr, uint64_t *ret)
 {
 	struct unwinder *unwinder = ctx;
-	struct window *window = &unwinder->window;
+	struct unwind_window *window = &unwinder->window;
 
 	if (unwinder->lent && addr - unwinder->lent_start < STACK_SPAN) {
 		unwinder->ran_out |=
@@ -286,6 +261,15 @@ static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, stru
 	return true;
 }
 
+/* True if a stack begins there that makecontext has made: who returns there has no caller. */
+static bool is_base(const struct unwinder *unwinder, const struct unwind_frame *frame)
+{
+	uint8_t bytes[CONTEXT_BASE_LEN];
+
+	return frame->is_call && context_is_base(bytes, proc_read_some(unwinder->proc, frame->pc,
+								       bytes, sizeof(bytes)));
+}
+
 enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
 		       taddr *ret_sp)
@@ -302,7 +286,7 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 			return UNWIND_ENOUGH;
 		rule = rule_at(unwinder, frame.is_call ? frame.pc - 1 : frame.pc);
 		if (!rule || !rule->known)
-			return UNWIND_LOST;
+			return is_base(unwinder, &frame) ? UNWIND_COMPLETE : UNWIND_LOST;
 		if (rule->regs[rule->ra_reg].where == WHERE_UNDEFINED)
 			return UNWIND_COMPLETE;
 		if (!step(unwinder, rule, &regs))
@@ -337,42 +321,4 @@ bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc)
 	const struct unwind_rule *rule = cfi_at(unwinder, pc) ? rule_at(unwinder, pc) : NULL;
 
 	return rule && rule->known && rule->signal_frame;
-}
-
-/* What a shadow has of a return address at stack address `at`; 0 if there is no shadow. */
-static taddr shadow_at(const struct unwinder *unwinder, const struct unwind_tracer *tracer,
-		       taddr at)
-{
-	taddr pc;
-
-	return proc_read_some(unwinder->proc, USPL_TRACE_SHADOW(at) ^ tracer->shadow, &pc,
-			      sizeof(pc)) == sizeof(pc)
-		       ? pc
-		       : 0;
-}
-
-taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word)
-{
-	const struct unwind_tracer *tracer;
-
-	vec_for_each (&unwinder->tracers, tracer)
-		if (word >= tracer->thunks && word < tracer->thunks_end &&
-		    (word - tracer->thunks) % USPL_TRACE_THUNK == USPL_TRACE_THUNK_RETURN)
-			return shadow_at(unwinder, tracer, at);
-	return 0;
-}
-
-size_t unwinder_shadow_near(const struct unwinder *unwinder, taddr pc, taddr sp, taddr *ret,
-			    size_t max)
-{
-	const struct unwind_tracer *tracer;
-	size_t n = 0;
-
-	vec_for_each (&unwinder->tracers, tracer)
-		if (pc >= tracer->code && pc < tracer->code_end)
-			while (n < max) {
-				ret[n] = shadow_at(unwinder, tracer, (sp & ~7ull) + 8 * n);
-				n++;
-			}
-	return n;
 }

@@ -7,7 +7,7 @@
  * by address, so that a frame costs a table look-up when its code has been seen before.
  *
  * An unwind either reaches a frame that CFI marks as the outermost one (undefined return address,
- * as in _start and clone), and then the list of frames is complete and proven; or it is lost, and
+ * as in _start and clone) or where a stack of makecontext begins, and then the list of frames is complete and proven; or it is lost, and
  * then says up to which stack address it is good. Nobody may take a lost unwind for a complete one.
  */
 #ifndef USPL_PROC_UNWIND_H
@@ -109,6 +109,19 @@ bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc);
  * that keeps another one in the shadow; else 0. That may be one of another thunk in turn.
  */
 taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word);
+/*
+ * Where that return address is kept: two words of a shadow, of which the first is the return address
+ * and the other not 0 or another one's; both are 0 as long as no call has kept anything there. 0 if
+ * the word is none of such a thunk.
+ */
+taddr unwinder_kept_at(const struct unwinder *unwinder, taddr at, uint64_t word);
+/*
+ * True for a return address in the tracer's code that isn't such a thunk's: it is on a stack only as long as the
+ * thread is in the tracer's runtime, which calls nothing of the program's.
+ */
+bool unwinder_is_runtime(const struct unwinder *unwinder, taddr pc);
+/* False if there are no such thunks; else all their words lie in [*ret_start, *ret_end). */
+bool unwinder_thunks(const struct unwinder *unwinder, taddr *ret_start, taddr *ret_end);
 /*
  * Where an unwind is lost at pc because that is the tracer's own code: return addresses of the words
  * from sp on may be in the shadow alone. Appends what the shadow has of them, stale ones included,

@@ -103,8 +103,31 @@ static void test_calls(void)
 	ok(context_return_slot(0x1000) == 0xff8, "a return address lies below the stack pointer");
 }
 
+static void nothing(void)
+{
+}
+
+/* What a function that was begun by makecontext returns to. */
+static void test_base(void)
+{
+	static char stack[4096];
+	ucontext_t context;
+	const uint8_t *base;
+
+	getcontext(&context);
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = sizeof(stack);
+	context.uc_link = NULL;
+	makecontext(&context, nothing, 0);
+	memcpy(&base, (const void *)context.uc_mcontext.gregs[REG_RSP], sizeof(base));
+	ok(context_is_base(base, CONTEXT_BASE_LEN), "makecontext: where its stacks begin is known");
+	ok(!context_is_base(base, CONTEXT_BASE_LEN - 1), "makecontext: not by a part of the code");
+	ok(!context_is_base(base + 1, CONTEXT_BASE_LEN), "makecontext: nor by the code behind it");
+}
+
 int main(void)
 {
+	test_base();
 	test_setjmp();
 	test_getcontext();
 	test_calls();

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include "live/safety.h"
 #include "proc/stop.h"
@@ -74,6 +75,19 @@ static __attribute__((noinline, no_sanitize_address)) void body_altstack(void)
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void body_context(void)
+{
+	static char stack[65536];
+	ucontext_t context, end;
+
+	getcontext(&context);
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = sizeof(stack);
+	context.uc_link = &end;
+	makecontext(&context, body_plain, 0);
+	swapcontext(&end, &context);
 }
 
 static void *thread_main(void *arg)
@@ -235,6 +249,7 @@ int main(void)
 	test("running", body_spin, body_spin);
 	test("in a signal handler", body_signal, body_signal);
 	test("in a handler with its own stack", body_altstack, body_altstack);
+	test("on a stack of makecontext", body_context, body_plain);
 	test("in a thread", body_thread, thread_main);
 	return tap_done();
 }

@@ -3,6 +3,8 @@
 
 #include "arch/context.h"
 
+#include <string.h>
+
 #include "arch/x86_64/x86_64.h"
 
 #define MANGLE_ROTATION 17 /* 2 * sizeof(long) + 1 */
@@ -35,6 +37,15 @@ bool context_ends_call(const uint8_t *bytes, size_t len)
 			return true;
 	}
 	return false;
+}
+
+bool context_is_base(const uint8_t *bytes, size_t len)
+{
+	/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi: glibc's __start_context. */
+	static const uint8_t start[CONTEXT_BASE_LEN] = { 0x48, 0x89, 0xdc, 0x48, 0x8b,
+							 0x3c, 0x24, 0x48, 0x85, 0xff };
+
+	return len >= sizeof(start) && !memcmp(bytes, start, sizeof(start));
 }
 
 taddr context_return_slot(taddr sp)
