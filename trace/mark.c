@@ -64,6 +64,8 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 		  "on: memory for each thread's records (default 1024)" },
 		{ 0, "string", "BYTES", CLI_INT, &opts->text_bytes,
 		  "on: how much of each string is recorded (default 48)" },
+		{ 0, "force", NULL, CLI_FLAG, &opts->request.force,
+		  "off: don't wait for a stack that no thread is on" },
 		{ 0, "json", NULL, CLI_FLAG, &opts->json, "list: one JSON object for each marker" },
 	};
 	const struct cli_command cmd = {
@@ -248,6 +250,27 @@ static int on(const struct options *opts, struct uspl_err *err)
 	return rc;
 }
 
+static void print_off(const struct options *opts, const struct marks_switched *result)
+{
+	printf("switched off in pid %d: %zu sites of markers, stopped %.0f us\n", opts->pid,
+	       result->probes, result->stop_us);
+	if (result->put_back)
+		printf("%zu call%s on stacks that no thread is on (coroutines, setjmp): made to "
+		       "return without "
+		       "probes\n",
+		       result->put_back, result->put_back == 1 ? "" : "s");
+	if (result->parked)
+		printf("a stack that no thread is on may lead back into probes, and isn't "
+		       "understood: the memory "
+		       "stays; 'uspl-trace mark %d off' looks again, with --force it takes it in "
+		       "any case\n",
+		       opts->pid);
+	else if (result->inside)
+		printf("%zu thread%s still inside of probes: the memory stays until they have "
+		       "left; 'uspl-trace mark %d off' then takes it\n",
+		       result->inside, result->inside == 1 ? " is" : "s are", opts->pid);
+}
+
 static int off(const struct options *opts, struct uspl_err *err)
 {
 	struct marks_switched result;
@@ -260,12 +283,9 @@ static int off(const struct options *opts, struct uspl_err *err)
 	if (rc)
 		uspl_context(err, "cannot switch markers of pid %d off", opts->pid);
 	else if (!cli_quiet())
-		printf("switched off in pid %d: %zu sites of markers, stopped %.0f us\n", opts->pid,
-		       result.probes, result.stop_us);
-	if (!rc && result.inside && !cli_quiet())
-		printf("%zu thread%s still inside of probes: the memory stays until they have "
-		       "left; 'uspl-trace mark %d off' then takes it\n",
-		       result.inside, result.inside == 1 ? " is" : "s are", opts->pid);
+		print_off(opts, &result);
+	if (!rc)
+		switched_warn_left_out(opts->pid, result.left_out);
 	view_release(&view);
 	return rc;
 }

@@ -17,8 +17,7 @@ static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	rc = session_stop(view.proc, &view.modules, &view.session,
-			  opts->force ? 0 : TRACE_SCAN_BYTES, &result, err);
+	rc = session_stop(view.proc, &view.modules, &view.session, opts->force, &result, err);
 	if (rc)
 		uspl_context(err, "cannot stop tracing pid %d", pid);
 	else
@@ -32,7 +31,7 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 	struct options opts = { 0 };
 	const struct cli_option table[] = {
 		{ 0, "force", NULL, CLI_FLAG, &opts.force,
-		  "don't ask whether a stack that no thread is on leads into traced calls" },
+		  "don't wait for a stack that no thread is on" },
 		{ 0, "json", NULL, CLI_FLAG, &opts.json, "print the result as JSON" },
 	};
 	const struct cli_command cmd = {

@@ -18,8 +18,10 @@ static void print_json(pid_t pid, const struct tracer *tracer, const struct trac
 		json_number(&json, "quietened", (int64_t)result->hooks);
 	else
 		json_number(&json, "inside", (int64_t)result->inside);
-	if (!tracer)
+	if (!tracer) {
 		json_truth(&json, "parked", result->parked);
+		json_number(&json, "put_back", (int64_t)result->put_back);
+	}
 	json_decimal(&json, "stop_us", result->stop_us, 0);
 	json_decimal(&json, "switch_us", result->switch_us, 0);
 	json_close(&json, '}');
@@ -33,17 +35,31 @@ static void print_text(pid_t pid, const struct tracer *tracer, const struct trac
 	printf("%s pid %d: %zu functions, stopped %.0f us, switched in %.0f us\n",
 	       tracer ? "tracing" : "stopped tracing", pid, result->sites, result->stop_us,
 	       result->switch_us);
+	if (result->put_back)
+		printf("%zu call%s on stacks that no thread is on (coroutines, setjmp): made to "
+		       "return without "
+		       "the tracer\n",
+		       result->put_back, result->put_back == 1 ? "" : "s");
 	if (result->parked)
-		printf("a stack that no thread is on (a coroutine's, or one that setjmp remembers) "
-		       "may lead "
-		       "back into calls that were traced: the memory stays; 'uspl-trace stop %d' "
-		       "looks "
-		       "again, with --force it takes it in any case\n",
+		printf("a stack that no thread is on may lead back into calls that were traced, "
+		       "and isn't understood: "
+		       "the memory stays; 'uspl-trace stop %d' looks again, with --force it takes "
+		       "it in any case\n",
 		       pid);
 	else if (result->inside)
 		printf("%zu thread%s still in calls that were traced: the memory stays until "
 		       "they have returned; 'uspl-trace stop %d' then takes it\n",
 		       result->inside, result->inside == 1 ? " is" : "s are", pid);
+}
+
+void switched_warn_left_out(pid_t pid, uint64_t left_out)
+{
+	if (left_out)
+		fprintf(stderr,
+			"uspl-trace: warning: %llu MiB of pid %d were not searched for stacks that "
+			"no thread "
+			"is on (coroutines, setjmp)\n",
+			(unsigned long long)(left_out >> 20), pid);
 }
 
 void switched_print(pid_t pid, const struct tracer *tracer, const struct trace_switch *result,
@@ -53,10 +69,5 @@ void switched_print(pid_t pid, const struct tracer *tracer, const struct trace_s
 		print_json(pid, tracer, result);
 	else if (!cli_quiet())
 		print_text(pid, tracer, result);
-	if (result->left_out)
-		fprintf(stderr,
-			"uspl-trace: warning: %llu MiB of pid %d were not searched for stacks that "
-			"no thread "
-			"is on (coroutines, setjmp)\n",
-			(unsigned long long)(result->left_out >> 20), pid);
+	switched_warn_left_out(pid, result->left_out);
 }

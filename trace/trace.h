@@ -119,6 +119,8 @@ int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 void view_release(struct view *view);
 
+/* Warns that so many bytes of a process weren't searched for stacks that no thread is on; of 0 it says nothing. */
+void switched_warn_left_out(pid_t pid, uint64_t left_out);
 /*
  * Says on stdout what start, with this tracer, or stop (NULL) has done in a process; as an object of JSON
  * even if nothing but errors is to be printed.

@@ -90,23 +90,29 @@ static int look_at_sleepers(struct clear *clear, struct asleep *asleep, tid_vec 
 	return rc ? rc : list_others(asleep, ret_others, err);
 }
 
-/* In a stop that has come to that: counts, and lets everybody go. */
-static int count_stopped(struct clear *clear, struct stop *stop, int rc, struct uspl_err *err)
+/* With everybody at a standstill. */
+static int count_stopped(struct clear *clear, const struct stop *stop, struct uspl_err *err)
 {
 	struct safety_finding finding;
 	const struct thread *thread;
-	double stop_us;
+	int rc = 0;
 
 	vec_for_each (&stop->threads, thread)
 		if (!rc && thread->state == THREAD_STOPPED)
 			rc = count(clear, !safety_check(&clear->text, thread, &finding),
 				   !safety_check(&clear->agents, thread, &finding), thread->tid,
 				   err);
+	return rc;
+}
+
+static void let_go(struct clear *clear, struct stop *stop)
+{
+	double stop_us;
+
 	stop_leave(stop);
 	stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
 	if (stop_us > clear->stop_us)
 		clear->stop_us = stop_us;
-	return rc;
 }
 
 /* Where the kernel doesn't tell who sleeps. */
@@ -118,7 +124,10 @@ static int look_at_all(struct clear *clear, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	return count_stopped(clear, &stop, rc, err);
+	if (!rc)
+		rc = count_stopped(clear, &stop, err);
+	let_go(clear, &stop);
+	return rc;
 }
 
 static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_err *err)
@@ -130,7 +139,9 @@ static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_
 	if (!rc && others.n) {
 		stop_begin(&stop, clear->text.proc);
 		rc = stop_some(&stop, &others, clock_now_ns() + STOP_LIMIT_NS, err);
-		rc = count_stopped(clear, &stop, rc, err);
+		if (!rc)
+			rc = count_stopped(clear, &stop, err);
+		let_go(clear, &stop);
 	}
 	vec_release(&others);
 	return rc;
@@ -169,43 +180,92 @@ void clear_forget(struct clear *clear)
 	clear->ahead = false;
 }
 
+/* In the stop: what can't be put back leads into the text for good, or was gone on with since the scan. */
+static int settle_parked(struct clear *clear, struct parked *parked, const struct clear_way *way,
+			 const thread_vec *threads, struct uspl_err *err)
+{
+	struct safety_finding finding;
+	size_t n;
+	int rc = parked_put_back(parked, threads, &n, err);
+
+	clear->put_back += n;
+	if (!rc && !way->force && !parked_is_left(parked))
+		clear->parked = !parked_check(parked, threads, &finding);
+	clear->in_text += clear->parked;
+	return rc;
+}
+
 /*
  * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one was
  * looked at before. A stop tells.
  */
-static int check_parked(struct clear *clear, const struct parked *parked, struct uspl_err *err)
+static int stop_for_parked(struct clear *clear, struct parked *parked, const struct clear_way *way,
+			   struct uspl_err *err)
 {
-	struct safety_finding finding;
 	struct stop stop;
 	int rc = stop_prepare(&stop, clear->text.proc, err);
 
 	if (rc)
 		return rc;
-	clear->in_text = 0;
+	clear->in_text = clear->in_agents = 0;
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	clear->parked = !rc && !parked_check(parked, &stop.threads, &finding);
-	clear->in_text += clear->parked;
-	return count_stopped(clear, &stop, rc, err);
+	if (!rc)
+		rc = count_stopped(clear, &stop, err);
+	if (!rc && !clear->in_text)
+		rc = settle_parked(clear, parked, way, &stop.threads, err);
+	let_go(clear, &stop);
+	return rc;
 }
 
-int clear_look_parked(struct clear *clear, uint64_t scan_bytes, struct uspl_err *err)
+/* Deals with what a scan has found, in as many stops as nobody has to wait long in. */
+static int settle_all(struct clear *clear, struct parked *parked, const struct clear_way *way,
+		      struct uspl_err *err)
+{
+	size_t before = clear->put_back;
+	bool first = true;
+	int rc = parked_plan_back(parked, way->force, err);
+
+	while (!rc && !clear->in_text &&
+	       (parked_is_left(parked) || (first && parked_found(parked)))) {
+		rc = stop_for_parked(clear, parked, way, err);
+		first = false;
+	}
+	/* What there was no room for may be what matters. */
+	if (!rc && !clear->in_text && parked->full && clear->put_back == before && !way->force) {
+		clear->parked = true;
+		clear->in_text = 1;
+	}
+	return rc;
+}
+
+int clear_look_parked(struct clear *clear, const struct clear_way *way, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, SCAN_PAUSE_NS };
-	struct parked parked = { .safety = &clear->text, .budget = scan_bytes };
+	struct parked parked = { .safety = &clear->text, .budget = way->scan_bytes };
 	int rc = 0;
 
-	/* A stack that somebody runs on while it is looked at may be missed, so it is done again. */
-	for (int i = 0; !rc && i < SCANS && !parked_found(&parked); i++) {
-		if (i && !parked.words.n)
-			break;
-		if (i)
+	/*
+	 * A stack that somebody runs on while it is looked at may be missed, so it is done again. What was put back
+	 * is done with.
+	 */
+	for (int left = SCANS; !rc && left; left--) {
+		size_t before = clear->put_back;
+
+		if (left < SCANS)
 			nanosleep(&pause, NULL);
+		clear->parked = false;
+		clear->in_text = 0;
 		rc = parked_scan(&parked, err);
+		if (rc || !parked.words.n)
+			break;
+		rc = settle_all(clear, &parked, way, err);
+		if ((clear->in_text && !clear->parked) || (way->force && clear->put_back == before))
+			break;
+		if (clear->put_back > before)
+			left = SCANS + 1;
 	}
 	clear->left_out = parked.left_out;
-	if (!rc && parked_found(&parked))
-		rc = check_parked(clear, &parked, err);
-	else if (!rc && parked.words.n)
+	if (!rc && !clear->in_text && parked.words.n)
 		rc = clear_look(clear, err);
 	parked_release(&parked);
 	return rc;

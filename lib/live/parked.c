@@ -14,6 +14,9 @@
  *   - or it lies on a stack, and an unwind from a stack pointer found in memory comes to it as to a
  *     return address (parked_stack.c).
  *
+ * A thunk of the tracer hides the return address of the call that it waits for in the shadow of the stack,
+ * and maybe behind another thunk: what lies there counts as if it lay on the stack (note_hidden).
+ *
  * In the stop, a word on the stack of a thread that runs there is left to the unwinding of that
  * thread, and one on the stack of a thread that has ended is nobody's.
  */
@@ -29,6 +32,7 @@
 
 /* More than that many are no stacks: a profiler's samples, for example. */
 #define WORDS_MAX 65536
+#define NEAR (1u << 19)
 /* A thread control block lies this near to the end of a thread's stack, at most. */
 #define TCB_ROOM 65536
 #define TCB_ALIGN 64
@@ -56,11 +60,19 @@ static taddr find_tcb(const struct proc *proc, const struct mapping *map)
 	return 0;
 }
 
+static taddr tcb_of(struct parked_scan *scan, const struct mapping *map)
+{
+	if (map != scan->tcb_map)
+		scan->tcb = find_tcb(scan->proc, map);
+	scan->tcb_map = map;
+	return scan->tcb;
+}
+
 /*
  * Fills in word->sp if the words around are a context whose stack is still as it was when the
  * context was made.
  */
-static void look_around(const struct parked_scan *scan, struct parked_word *word, bool mangled)
+static void look_around(struct parked_scan *scan, struct parked_word *word, bool mangled)
 {
 	uint64_t before[-CONTEXT_SP], slot;
 	taddr sp;
@@ -75,36 +87,100 @@ static void look_around(const struct parked_scan *scan, struct parked_word *word
 		return;
 	/* Who has set a jmp_buf has called other functions since, as longjmp. */
 	if (slot == word->pc || (mangled && safety_range_at(scan->parked->safety, slot - 1) &&
-				 parked_follows_call(scan->proc, slot)))
+				 parked_follows_call(scan, slot)))
 		word->sp = sp;
+}
+
+static bool is_wanted(struct parked_scan *scan, taddr pc)
+{
+	return safety_range_at(scan->parked->safety, pc - 1) && parked_follows_call(scan, pc);
+}
+
+/* Fills in the mapping that the word's stack is in; false if there is none. */
+static bool find_stack(struct parked_scan *scan, struct parked_word *word)
+{
+	const struct mapping *map = mappings_at(&scan->maps, word->sp ? word->sp : word->place);
+
+	if (!map)
+		return false;
+	word->start = map->start;
+	word->end = map->end;
+	word->is_main_stack = !strcmp(map->path, "[stack]");
+	word->tcb = word->is_main_stack ? 0 : tcb_of(scan, map);
+	return true;
+}
+
+/*
+ * The last word of the list if it is of the tracer's runtime, and the new one lies near: there are many, for all calls that were
+ * traced. They say no more than that there is a stack (parked_stack.c), and one does for all.
+ */
+static struct parked_word *last_if_same(const struct parked_scan *scan,
+					const struct parked_word *word)
+{
+	const struct parked *parked = scan->parked;
+	struct parked_word *last = parked->words.items + parked->words.n;
+
+	if (!parked->words.n || last[-1].place / NEAR != word->place / NEAR ||
+	    last[-1].start != word->start ||
+	    !unwinder_is_runtime(parked->safety->unwinder, last[-1].pc))
+		return NULL;
+	return last - 1;
+}
+
+static int add_word(struct parked_scan *scan, struct parked_word *word, struct uspl_err *err)
+{
+	struct parked *parked = scan->parked;
+	struct parked_word *item;
+
+	if (!find_stack(scan, word))
+		return 0;
+	word->live = word->sp;
+	item = last_if_same(scan, word);
+	parked->full |= !item && parked->words.n == WORDS_MAX;
+	if (parked->full)
+		return 0;
+	if (!item)
+		item = vec_push(&parked->words);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *word;
+	return 0;
+}
+
+/* What thunks keep in shadows for the place on a stack where the word lies, if it is one's. */
+static int note_hidden(struct parked_scan *scan, taddr place, uint64_t word, struct uspl_err *err)
+{
+	const struct unwinder *unwinder = scan->parked->safety->unwinder;
+	int rc = 0;
+
+	for (int i = 0; !rc && i < SAFETY_HIDDEN_MAX; i++) {
+		taddr kept_at = unwinder_kept_at(unwinder, place, word);
+		struct parked_word item = { .at = kept_at, .place = place };
+
+		if (!kept_at ||
+		    proc_read_some(scan->proc, kept_at, &word, sizeof(word)) != sizeof(word))
+			return 0;
+		item.pc = word;
+		if (is_wanted(scan, word))
+			rc = add_word(scan, &item, err);
+	}
+	return rc;
 }
 
 static int note_word(struct parked_scan *scan, taddr at, taddr pc, bool mangled,
 		     struct uspl_err *err)
 {
-	struct parked *parked = scan->parked;
-	struct parked_word word = { .at = at, .pc = pc }, *item;
-	const struct mapping *map;
+	struct parked_word word = { .at = at, .pc = pc, .place = at };
+	int rc = 0;
 
-	if (!safety_range_at(parked->safety, pc - 1) || parked_is_tracers(scan, at) ||
-	    !parked_follows_call(scan->proc, pc))
+	if (parked_is_tracers(scan, at))
 		return 0;
-	look_around(scan, &word, mangled);
-	map = mappings_at(&scan->maps, word.sp ? word.sp : at);
-	if ((mangled && !word.sp) || !map)
-		return 0;
-	word.start = map->start;
-	word.end = map->end;
-	word.is_main_stack = !strcmp(map->path, "[stack]");
-	word.tcb = word.is_main_stack ? 0 : find_tcb(scan->proc, map);
-	word.live = word.sp;
-	if (parked->words.n == WORDS_MAX)
-		return 0;
-	item = vec_push(&parked->words);
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = word;
-	return 0;
+	if (is_wanted(scan, pc)) {
+		look_around(scan, &word, mangled);
+		if (!mangled || word.sp)
+			rc = add_word(scan, &word, err);
+	}
+	return rc || mangled || word.sp ? rc : note_hidden(scan, at, pc, err);
 }
 
 static int note_words(struct parked_scan *scan, const struct present *piece,
@@ -123,14 +199,19 @@ static int note_words(struct parked_scan *scan, const struct present *piece,
 	return rc;
 }
 
-/* From the first old function to the last. */
+/* From the first old function to the last, and all thunks that may hide a return address into one. */
 static struct context_query make_query(const struct parked_scan *scan)
 {
 	struct context_query query = { .start = UINT64_MAX,
 				       .guard = scan->guard,
 				       .mangled = scan->guard };
 	const struct safety_range *range;
+	taddr start, end;
 
+	if (unwinder_thunks(scan->parked->safety->unwinder, &start, &end)) {
+		query.start = start;
+		query.end = end;
+	}
 	vec_for_each (&scan->parked->safety->ranges, range) {
 		if (range->start < query.start)
 			query.start = range->start;
@@ -190,7 +271,9 @@ int parked_scan(struct parked *parked, struct uspl_err *err)
 	struct parked_scan scan = { .parked = parked, .proc = proc, .guard = read_guard(proc) };
 	int rc = proc_read_maps(proc, &scan.maps, err);
 
-	vec_release(&parked->words);
+	parked_release(parked);
+	parked->interrupted = (struct parked_word){ 0 };
+	parked->full = false;
 	if (!rc)
 		rc = session_read(proc, &scan.session, err);
 	if (!rc && parked->safety->ranges.n)
@@ -199,6 +282,8 @@ int parked_scan(struct parked *parked, struct uspl_err *err)
 		drop_profile(&scan);
 	if (!rc)
 		rc = parked_walk_stacks(&scan, err);
+	if (!rc && parked->interrupted.live)
+		parked->interrupted.live = find_stack(&scan, &parked->interrupted);
 	session_release(&scan.session);
 	mappings_release(&scan.maps);
 	return rc;
@@ -211,21 +296,22 @@ bool parked_found(const struct parked *parked)
 	vec_for_each (&parked->words, word)
 		if (word->live)
 			return true;
-	return false;
+	return parked->interrupted.live;
 }
 
-/* True if the word lies on the stack of a thread that runs there, or of one that has ended. */
-static bool is_threads_own(const struct parked_word *word, const thread_vec *threads)
+bool parked_is_threads_own(const struct parked_word *word, const thread_vec *threads)
 {
 	bool owned = false;
 	const struct thread *thread;
 
+	if (!word->tcb && !word->is_main_stack)
+		return false;
 	vec_for_each (threads, thread) {
 		taddr sp = regs_sp(&thread->regs);
 
 		if (thread->state != THREAD_STOPPED)
 			continue;
-		if (sp >= word->start && sp < word->end && (word->tcb || word->is_main_stack))
+		if (sp >= word->start && sp < word->end)
 			return true;
 		owned |= word->tcb && regs_tcb(&thread->regs) == word->tcb;
 	}
@@ -235,23 +321,28 @@ static bool is_threads_own(const struct parked_word *word, const thread_vec *thr
 bool parked_check(const struct parked *parked, const thread_vec *threads,
 		  struct safety_finding *finding)
 {
-	const struct parked_word *word;
+	const struct parked_word *word, *found = NULL;
+	taddr pc;
 
-	vec_for_each (&parked->words, word) {
-		if (!word->live || is_threads_own(word, threads))
-			continue;
-		*finding = (struct safety_finding){
-			.function = safety_range_at(parked->safety, word->pc - 1)->name,
-			.proven = true,
-			.chain = { word->pc - 1 },
-			.n_chain = 1,
-		};
-		return false;
-	}
-	return true;
+	if (parked->interrupted.live && !parked_is_threads_own(&parked->interrupted, threads))
+		found = &parked->interrupted;
+	vec_for_each (&parked->words, word)
+		if (!found && word->live && !parked_is_threads_own(word, threads))
+			found = word;
+	if (!found)
+		return true;
+	pc = found == &parked->interrupted ? found->pc : found->pc - 1;
+	*finding = (struct safety_finding){
+		.function = safety_range_at(parked->safety, pc)->name,
+		.proven = true,
+		.chain = { pc },
+		.n_chain = 1,
+	};
+	return false;
 }
 
 void parked_release(struct parked *parked)
 {
 	vec_release(&parked->words);
+	vec_release(&parked->backs);
 }

@@ -35,8 +35,9 @@ struct search {
 	struct parked_scan *scan;
 	size_t keys;              /* stack pointers that were followed */
 	taddr tried[TRIED_SLOTS]; /* by hash: many words point to one place */
-	/* Of the unwind that is going on. */
+	/* Of the unwind that is going on: how many frames, and the last one's program counter. */
 	size_t frames;
+	taddr pc;
 };
 
 bool parked_is_tracers(const struct parked_scan *scan, taddr addr)
@@ -50,41 +51,98 @@ bool parked_is_tracers(const struct parked_scan *scan, taddr addr)
 	return false;
 }
 
-bool parked_follows_call(const struct proc *proc, taddr pc)
+bool parked_follows_call(struct parked_scan *scan, taddr pc)
 {
+	struct parked_pc *seen = &scan->seen[(pc ^ pc >> 12) % PARKED_SEEN];
 	uint8_t bytes[CONTEXT_CALL_MAX];
 
-	return proc_read_some(proc, pc - sizeof(bytes), bytes, sizeof(bytes)) == sizeof(bytes) &&
-	       context_ends_call(bytes, sizeof(bytes));
+	if (seen->pc != pc)
+		*seen = (struct parked_pc){
+			.pc = pc,
+			.follows_call = proc_read_some(scan->proc, pc - sizeof(bytes), bytes,
+						       sizeof(bytes)) == sizeof(bytes) &&
+					context_ends_call(bytes, sizeof(bytes)),
+		};
+	return seen->follows_call;
 }
 
-/* The first word at addr or above. */
+/* The first word on a stack at addr or above. */
 static struct parked_word *word_from(const struct parked *parked, taddr addr)
 {
-	size_t low = vec_lower_bound(&parked->words, it, it->at < addr);
+	size_t low = vec_lower_bound(&parked->words, it, it->place < addr);
 
 	return low < parked->words.n ? &parked->words.items[low] : NULL;
+}
+
+/* Somebody will return to pc from that place on a stack. */
+static void mark(const struct parked *parked, taddr slot, taddr pc)
+{
+	struct parked_word *word = word_from(parked, slot),
+			   *end = parked->words.items + parked->words.n;
+
+	for (; word && word < end && word->place == slot; word++)
+		if (word->pc == pc) {
+			word->live = true;
+			word->doubted = false;
+		}
+}
+
+/* Nobody has called from there: a signal came. */
+static void note_interrupted(struct parked *parked, const struct unwind_frame *frame)
+{
+	const struct safety_range *range = safety_range_at(parked->safety, frame->pc);
+
+	if (range && !(range->entry_ok && frame->pc == range->start))
+		parked->interrupted =
+			(struct parked_word){ .place = frame->sp, .pc = frame->pc, .live = true };
 }
 
 static bool visit(void *ctx, const struct unwind_frame *frame)
 {
 	struct search *search = ctx;
-	taddr slot = context_return_slot(frame->sp);
-	struct parked_word *word = word_from(search->scan->parked, slot);
 
+	search->pc = frame->pc;
+	if (frame->is_call)
+		mark(search->scan->parked, context_return_slot(frame->sp), frame->pc);
+	else if (search->frames)
+		note_interrupted(search->scan->parked, frame);
 	search->frames++;
-	if (frame->is_call && word && word->at == slot && word->pc == frame->pc)
-		word->live = true;
 	return true;
 }
 
+/* As far as the stack may go that an unwind was lost on: no further than its mapping. */
+static taddr end_of_stack(const struct parked_scan *scan, taddr sp)
+{
+	const struct mapping *map = mappings_at(&scan->maps, context_return_slot(sp));
+
+	return map && map->end < sp + LOST_REACH ? map->end : sp + LOST_REACH;
+}
+
+/*
+ * Whatever lies there may be returned to, for all that is known; but who is in the tracer's runtime was
+ * interrupted there by a signal, and hasn't left the stack by a call.
+ */
 static void mark_all(const struct parked *parked, taddr from, taddr to)
 {
 	struct parked_word *word = word_from(parked, from),
 			   *end = parked->words.items + parked->words.n;
 
-	for (; word && word < end && word->at < to; word++)
-		word->live = true;
+	for (; word && word < end && word->place < to; word++)
+		if (!word->live && !unwinder_is_runtime(parked->safety->unwinder, word->pc)) {
+			word->live = true;
+			word->doubted = true;
+		}
+}
+
+/*
+ * True if the unwind, from registers that are known, has come to a return address that leads to no code: the first function
+ * of a stack that its program has made by hand.
+ */
+static bool is_first(const struct search *search, bool guessed)
+{
+	const struct mapping *map = mappings_at(&search->scan->maps, search->pc);
+
+	return !guessed && !(map && map->exec);
 }
 
 static void follow(struct search *search, const struct some_regs *regs, bool guessed)
@@ -95,8 +153,8 @@ static void follow(struct search *search, const struct some_regs *regs, bool gue
 	search->keys++;
 	search->frames = 0;
 	if (unwind(parked->safety->unwinder, regs, visit, search, &sp) == UNWIND_LOST &&
-	    (!guessed || search->frames >= FRAMES_BELIEVED))
-		mark_all(parked, sp, sp + LOST_REACH);
+	    (!guessed || search->frames >= FRAMES_BELIEVED) && !is_first(search, guessed))
+		mark_all(parked, sp, end_of_stack(search->scan, sp));
 }
 
 /* The registers behind a call that returns to pc. */
@@ -110,11 +168,13 @@ static struct some_regs regs_at(taddr sp, taddr pc)
 	return regs;
 }
 
-static bool is_code(const struct parked_scan *scan, taddr pc)
+/* True for a return address of somebody who may leave the stack: the tracer's runtime doesn't. */
+static bool is_code(struct parked_scan *scan, taddr pc)
 {
 	const struct mapping *map = mappings_at(&scan->maps, pc);
 
-	return map && map->exec && parked_follows_call(scan->proc, pc);
+	return map && map->exec && parked_follows_call(scan, pc) &&
+	       !unwinder_is_runtime(scan->parked->safety->unwinder, pc);
 }
 
 /*
@@ -123,7 +183,7 @@ static bool is_code(const struct parked_scan *scan, taddr pc)
  */
 static bool follow_context(struct search *search, taddr sp_at, bool mangled)
 {
-	const struct parked_scan *scan = search->scan;
+	struct parked_scan *scan = search->scan;
 	taddr pc_at = sp_at - 8 * CONTEXT_SP;
 	uint64_t words[CONTEXT_WORDS], slot;
 	const uint64_t *pc = &words[-CONTEXT_FP];
@@ -142,6 +202,9 @@ static bool follow_context(struct search *search, taddr sp_at, bool mangled)
 	regs = regs_at(pc[CONTEXT_SP], *pc);
 	regs.value[DWARF_FP] = pc[CONTEXT_FP];
 	regs.known |= 1u << DWARF_FP;
+	/* Who goes on with the context finds there what the context says. */
+	if (slot == *pc)
+		mark(scan->parked, context_return_slot(pc[CONTEXT_SP]), *pc);
 	follow(search, &regs, false);
 	return true;
 }
@@ -167,7 +230,6 @@ static void follow_pushed(struct search *search, taddr sp)
 {
 	uint64_t words[PUSHED_MAX];
 	size_t n = proc_read_some(search->scan->proc, sp, words, sizeof(words)) / 8, i = 0;
-	struct parked_word *word;
 	struct some_regs regs;
 
 	while (i < n && !is_code(search->scan, words[i]))
@@ -175,9 +237,7 @@ static void follow_pushed(struct search *search, taddr sp)
 	if (i == n)
 		return;
 	/* The function that has called the switch may itself be the one in question. */
-	word = word_from(search->scan->parked, sp + 8 * i);
-	if (word && word->at == sp + 8 * i)
-		word->live = true;
+	mark(search->scan->parked, sp + 8 * i, words[i]);
 	regs = regs_at(sp + 8 * (i + 1), words[i]);
 	find_frame_pointer(words, i, &regs);
 	follow(search, &regs, true);
@@ -188,7 +248,7 @@ static bool is_worth(const struct parked *parked, taddr sp)
 {
 	const struct parked_word *word = word_from(parked, sp);
 
-	return sp % 8 == 0 && word && word->at - sp <= REACH && sp >= word->start;
+	return sp % 8 == 0 && word && word->place - sp <= REACH && sp >= word->start;
 }
 
 static bool is_new(struct search *search, taddr sp)
@@ -201,7 +261,7 @@ static bool is_new(struct search *search, taddr sp)
 }
 
 /* True if there is a return address so many words behind. */
-static bool has_code(const struct parked_scan *scan, taddr at, int words)
+static bool has_code(struct parked_scan *scan, taddr at, int words)
 {
 	uint64_t word;
 
@@ -214,8 +274,7 @@ static bool has_code(const struct parked_scan *scan, taddr at, int words)
  * function has saved, beside its own return address; a context's frame pointer; an address of
  * something on a stack that is kept a little below that, on the stack itself.
  */
-static bool is_frames_own(const struct parked_scan *scan, const struct present *piece, taddr at,
-			  taddr sp)
+static bool is_frames_own(struct parked_scan *scan, const struct present *piece, taddr at, taddr sp)
 {
 	if (has_code(scan, at, 1) || has_code(scan, at, -CONTEXT_FP))
 		return true;
@@ -240,11 +299,11 @@ static void try_key(struct search *search, const struct present *piece, size_t i
 static struct context_query make_query(const struct parked_scan *scan)
 {
 	const struct parked *parked = scan->parked;
-	taddr first = parked->words.items[0].at;
+	taddr first = parked->words.items[0].place;
 
 	return (struct context_query){
 		.start = first > REACH ? first - REACH : 0,
-		.end = parked->words.items[parked->words.n - 1].at + 1,
+		.end = parked->words.items[parked->words.n - 1].place + 1,
 		.guard = scan->guard,
 		.mangled = scan->guard,
 	};

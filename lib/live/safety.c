@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "uspl/mark_abi.h"
 
 #define SCAN_CHUNK 16384
 /* Signal frames one within the other, more than which no thread has. */
@@ -15,8 +14,6 @@
 #define SHADOW_WORDS 32
 /* How long a thread that runs is waited for to be seen. */
 #define REHEARSAL_NS 500000ll
-/* One return address may be hidden by the tracer, and by each session of markers. */
-#define HIDDEN_MAX (USPL_MARK_SHADOWS + 1)
 
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err)
@@ -142,7 +139,7 @@ static bool follow_signal(struct check *check, taddr pc, taddr sp)
 /* What may be a return address at `at`, and what hides behind it. */
 static bool check_return(struct check *check, taddr at, uint64_t word)
 {
-	for (int i = 0; word && i < HIDDEN_MAX; i++) {
+	for (int i = 0; word && i < SAFETY_HIDDEN_MAX; i++) {
 		const struct safety_range *range = safety_range_at(check->safety, word - 1);
 
 		if (range) {

@@ -13,6 +13,7 @@
 #include "proc/glimpse.h"
 #include "proc/thread.h"
 #include "proc/unwind.h"
+#include "uspl/mark_abi.h"
 
 /* Code that must be empty. */
 struct safety_range {
@@ -29,6 +30,8 @@ struct safety {
 };
 
 #define SAFETY_CHAIN_MAX 32
+/* One return address may be hidden by the tracer, and by each session of markers. */
+#define SAFETY_HIDDEN_MAX (USPL_MARK_SHADOWS + 1)
 
 /* Who is in the way. */
 struct safety_finding {

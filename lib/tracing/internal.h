@@ -113,8 +113,7 @@ int open_calls_end(struct clear *clear, const struct trace_session *session, siz
 
 struct switch_way {
 	bool on;
-	/* Off: how much memory is looked through for stacks that no thread is on. */
-	uint64_t scan_bytes;
+	struct clear_way clear; /* off: what is done about stacks that no thread is on */
 };
 
 /*

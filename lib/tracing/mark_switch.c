@@ -289,8 +289,10 @@ static int add_probes(struct clear *clear, const struct marks *marks, const regi
 }
 
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
-	       const char *session, struct marks_switched *ret, struct uspl_err *err)
+	       const struct marks_request *request, struct marks_switched *ret,
+	       struct uspl_err *err)
 {
+	const struct clear_way way = { CLEAR_SCAN_BYTES, request->force };
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + TRY_NS;
 	struct unwinder *unwinder = NULL;
@@ -302,15 +304,21 @@ int mark_drain(struct proc *proc, const module_vec *modules, const struct marks 
 	if (!rc)
 		rc = regions_read(proc, &updates, err);
 	if (!rc)
-		rc = add_probes(&clear, marks, &updates, session, err);
+		rc = add_probes(&clear, marks, &updates, request->session, err);
 	if (!rc)
 		rc = clear_look(&clear, err);
 	while (!rc && clear.in_text && clock_now_ns() < deadline && !cancel_requested()) {
 		nanosleep(&pause, NULL);
 		rc = clear_look(&clear, err);
 	}
-	if (!rc)
+	if (!rc && !clear.in_text)
+		rc = clear_look_parked(&clear, &way, err);
+	if (!rc) {
 		ret->inside = clear.in_text;
+		ret->parked = clear.parked;
+		ret->put_back = clear.put_back;
+		ret->left_out = clear.left_out;
+	}
 	safety_release(&clear.text);
 	regions_release(&updates);
 	unwinder_free(unwinder);

@@ -36,6 +36,7 @@ struct marks_request {
 	const struct mark_program *program; /* called at each hit; NULL: there is none */
 	uint16_t text_slots;                /* of a record, for each string */
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
+	bool force; /* off: a stack that no thread is on doesn't keep the session's memory */
 };
 
 struct marks_switched {
@@ -44,7 +45,14 @@ struct marks_switched {
 	size_t impossible; /* sites that no probe can be put to, */
 	char why[256];     /* and why that isn't possible at the first of them */
 	double stop_us;    /* how long the threads stood still; 0: they didn't */
-	size_t inside;     /* threads that are still inside of probes that were taken out */
+	/*
+	 * Threads that are still inside of probes that were taken out, and 1 if a stack is that no thread is
+	 * on: the session's memory stays for them.
+	 */
+	size_t inside;
+	bool parked;       /* that stack is what there is */
+	size_t put_back;   /* calls on such stacks that were made to return without their probe */
+	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };
 
 /*

@@ -61,11 +61,11 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 		const mark_counts *counts, struct marks_switched *ret,
 		struct uspl_err *err) uspl_must_check;
 /*
- * Waits until no thread is in the session's probes; ret->inside: those that stay. Who sleeps isn't
- * woken for it.
+ * Waits until no thread is in the probes of the request's session; ret->inside: those that stay. Who sleeps isn't
+ * woken for it. Returns that probes wait for on stacks that no thread is on go without them.
  */
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
-	       const char *session, struct marks_switched *ret,
+	       const struct marks_request *request, struct marks_switched *ret,
 	       struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -241,7 +241,7 @@ int marks_off(struct proc *proc, const module_vec *modules, const struct marks_r
 	if (!rc && work.changes.n)
 		rc = mark_switch(proc, modules, &work.changes, &work.counts, &work.result, err);
 	if (!rc && ends)
-		rc = mark_drain(proc, modules, &work.marks, request->session, &work.result, err);
+		rc = mark_drain(proc, modules, &work.marks, request, &work.result, err);
 	if (!rc && ends && !work.result.inside)
 		rc = unload_session(&work, err);
 	if (!rc)

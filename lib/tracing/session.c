@@ -219,7 +219,7 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 		uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
 		return -USPL_E_CONFLICT;
 	}
-	rc = session_stop(proc, modules, &session, TRACE_SCAN_BYTES, &off, err);
+	rc = session_stop(proc, modules, &session, false, &off, err);
 	if (!rc && off.inside) {
 		uspl_fail(err, USPL_E_CONFLICT,
 			  "%s of pid %d may still be in calls that were traced before",
@@ -255,7 +255,7 @@ static int load_modules(struct starting *starting, struct batch_result *ret_hook
  */
 static int take_back(struct starting *starting, int rc)
 {
-	const struct switch_way way = { .scan_bytes = TRACE_SCAN_BYTES };
+	const struct switch_way way = { .clear = { .scan_bytes = CLEAR_SCAN_BYTES } };
 	struct trace_switch off = { 0 };
 
 	if (switch_sites(starting->proc, starting->modules, &starting->session, &way, &off, NULL) !=
@@ -339,9 +339,9 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 uint64_t scan_bytes, struct trace_switch *ret, struct uspl_err *err)
+		 bool force, struct trace_switch *ret, struct uspl_err *err)
 {
-	const struct switch_way way = { .scan_bytes = scan_bytes };
+	const struct switch_way way = { .clear = { CLEAR_SCAN_BYTES, force } };
 	region_vec updates = { 0 };
 	int rc;
 

@@ -38,9 +38,6 @@ struct trace_request {
 	struct listen_plan *listen; /* NULL: nobody listens (listen.h) */
 };
 
-/* As much memory is looked through unless something else is asked for. */
-#define TRACE_SCAN_BYTES (4ull << 30)
-
 struct trace_switch {
 	size_t sites;     /* that were switched */
 	size_t hooks;     /* calls of a profiler that were turned into NOPs */
@@ -52,6 +49,7 @@ struct trace_switch {
 	 */
 	size_t inside;
 	bool parked;       /* that stack is what there is */
+	size_t put_back;   /* calls on such stacks that were made to return without the tracer */
 	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };
 
@@ -68,13 +66,12 @@ bool session_is_copy(const struct proc *proc, const struct trace_session *sessio
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Stops it. scan_bytes: how much memory is looked through for stacks that no thread is on; 0: it isn't
- * asked whether there are any. Both: USPL_E_CONFLICT if an update has been left in the middle of its
+ * Stops it. Calls that are open on stacks that no thread is on return without the tracer then. force: what may lead into traced calls
+ * from such a stack all the same doesn't count. Both: USPL_E_CONFLICT if an update has been left in the middle of its
  * switch. If the switch is made and memory has to stay mapped, for want of a system call, that is a
  * failure, too: once more takes it.
  */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 uint64_t scan_bytes, struct trace_switch *ret,
-		 struct uspl_err *err) uspl_must_check;
+		 bool force, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -209,7 +209,7 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 }
 
 /* All sites are off: whoever is still inside needn't be for long. */
-static int empty_text(struct run *run, struct uspl_err *err)
+static int empty_threads(struct run *run, struct uspl_err *err)
 {
 	tid_vec inside = { 0 };
 	size_t ended = 1;
@@ -231,6 +231,23 @@ static int empty_text(struct run *run, struct uspl_err *err)
 	return rc;
 }
 
+/* A thread may have gone on with a stack that nobody was on when the threads were looked at. */
+static int empty_text(struct run *run, const struct clear_way *way, struct uspl_err *err)
+{
+	struct clear *clear = &run->clear;
+	int rc = 0;
+
+	for (int i = 0; !rc && i < OPEN_ROUNDS; i++) {
+		rc = empty_threads(run, err);
+		if (rc || clear->in_text)
+			return rc;
+		rc = clear_look_parked(clear, way, err);
+		if (!clear->in_text || clear->parked)
+			return rc;
+	}
+	return rc;
+}
+
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 const struct switch_way *way, struct trace_switch *ret, struct uspl_err *err)
 {
@@ -244,11 +261,10 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 	if (!rc)
 		rc = exchange_all(&run, &result, err);
 	if (!rc && !on)
-		rc = empty_text(&run, err);
-	if (!rc && !on && !run.clear.in_text && way->scan_bytes)
-		rc = clear_look_parked(&run.clear, way->scan_bytes, err);
+		rc = empty_text(&run, &way->clear, err);
 	if (!rc) {
 		ret->parked = run.clear.parked;
+		ret->put_back = run.clear.put_back;
 		ret->left_out = run.clear.left_out;
 		ret->sites = result.sites;
 		ret->stop_us = result.stop_us;

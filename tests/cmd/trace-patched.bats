@@ -7,9 +7,10 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
 	fixture_make
-	mkdir "$BATS_FILE_TMPDIR/busy" "$BATS_FILE_TMPDIR/spin"
+	mkdir "$BATS_FILE_TMPDIR/busy" "$BATS_FILE_TMPDIR/spin" "$BATS_FILE_TMPDIR/parked"
 	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/busy && fixture_of busy-middle fix.patch && keep)
 	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/spin && fixture_of threads-spinning fix.patch && keep)
+	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/parked && fixture_of parked fix.patch && keep)
 }
 
 # keep - notes the fixture for take
@@ -265,4 +266,53 @@ trace_is_gone() {
 		expect_fine
 		target_stop
 	done
+}
+
+@test "the old function waits on a stack that no thread is on, behind a call that is traced" {
+	take parked
+	fixture_start
+	local way
+	for way in mapped own; do
+		trace start -F deeper -F leave
+		expect_status 0
+		expect_answer "$way" 'old parked'
+		apply --wait=0
+		expect_status 1
+		expect_message "'part'"
+		expect_message 'no thread is on'
+		trace stop
+		expect_status 0
+		expect_output 'calls? on stacks that no thread is on .*: made to return without the tracer'
+		apply --wait=0
+		expect_status 1
+		expect_message "'part'"
+		expect_answer end 'old finished'
+		apply
+		expect_status 0
+		undo
+		expect_status 0
+	done
+	expect_fine
+}
+
+@test "the main stack waits in a traced call, and a coroutine answers meanwhile" {
+	take parked
+	fixture_start
+	trace start -F part_main -F answer
+	expect_status 0
+	send main
+	receive
+	[ "$REPLY" = aside ] || fail "the target says '$REPLY'"
+	trace stop
+	expect_status 0
+	expect_output 'calls on stacks that no thread is on .*: made to return without the tracer'
+	[[ $output != *'memory stays'* ]] || fail 'the memory stays'
+	send go
+	receive
+	[ "$REPLY" = 'old finished' ] || fail "the answer is '$REPLY'"
+	ASKED=$((ASKED + 1))
+	trace stop
+	expect_status 1
+	expect_message 'is not traced'
+	expect_fine
 }

@@ -315,15 +315,11 @@ stripped_run() {
 	expect_answer park 1
 	trace stop
 	expect_status 0
-	expect_output "a stack that no thread is on .* may lead back into calls that were traced"
-	tool uspl-trace status --json
-	[ "$(jq -c "select(.pid == $TARGET) | [.tracer, .state, .functions]" <<< "$output")" = '["graph","draining",2]' ] || fail status
-	trace stop --json
-	[ "$(jq -c '[.state, .inside]' <<< "$output")" = '["draining",1]' ] || fail stop
+	expect_output "1 call on stacks that no thread is on .*: made to return without the tracer"
+	tool uspl-trace status
+	[[ $output != *"$TARGET "* ]] || fail 'something is left'
 	expect_answer 'work 1' 7
 	expect_answer unpark 2
-	# What it was left with before its end can't be told from what waits.
-	trace stop --force
 	expect_trace_ended
 }
 
