@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // cat.c - uspl-trace cat: what was recorded, once or as it comes
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -16,17 +17,28 @@ struct options {
 	const char *format, *session;
 };
 
+/* What was overwritten since the last look stood before what this one has found. */
+static void note_loss(const struct reader *reader, uint64_t *said, struct buf *out)
+{
+	if (reader->log.overwritten > *said)
+		buf_addf(out, "# LOST %" PRIu64 " RECORDS\n", reader->log.overwritten - *said);
+	*said = reader->log.overwritten;
+}
+
 /* Until ^C, or until the process or its tracing has ended. */
 static int follow(struct reader *reader, const struct format *format, struct buf *out,
 		  struct uspl_err *err)
 {
 	const struct timespec pause = { 0, FOLLOW_NS };
+	uint64_t said = 0;
 	int rc = 0;
 
 	while (!rc && reader->follows) {
 		/* Once more after ^C: what is counted then isn't read any more. */
 		reader->follows = !cancel_requested();
 		rc = reader_read(reader, err);
+		if (!rc && format == &format_text)
+			note_loss(reader, &said, out);
 		if (!rc)
 			rc = format->body(reader, out, err);
 		format_flush(out, true);

@@ -10,12 +10,18 @@
 #include "base/cleanup.h"
 #include "base/demangle.h"
 
+static bool matches(const char *glob, const char *name)
+{
+	return name && !fnmatch(glob, name, 0);
+}
+
 bool glob_matches_any(const char *glob, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		auto_free char *plain = demangle_symbol(names[i]);
+		auto_free char *bare = demangle_bare(names[i]);
 
-		if (!fnmatch(glob, names[i], 0) || (plain && !fnmatch(glob, plain, 0)))
+		if (matches(glob, names[i]) || matches(glob, plain) || matches(glob, bare))
 			return true;
 	}
 	return false;

@@ -111,6 +111,7 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 	auto_session struct trace_session session = { 0 };
 	module_vec modules = { 0 };
 	const struct module *module;
+	size_t listed = 0;
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 	pid_t pid;
 
@@ -125,9 +126,14 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 	if (!rc)
 		rc = session_read(proc, &session, err);
 	vec_for_each (&modules, module)
-		if (!rc && !module->is_vdso && is_wanted(&globs, module))
+		if (!rc && !module->is_vdso && is_wanted(&globs, module)) {
+			listed++;
 			rc = list_module(proc, module, &session, json ? print_json : print_text,
 					 err);
+		}
+	if (!rc && !listed)
+		rc = uspl_fail(err, USPL_E_NO_MODULE, "no module of pid %d is to be listed",
+			       proc->pid);
 	modules_release(&modules);
 	vec_release(&globs);
 	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;

@@ -15,13 +15,18 @@
 #define WITH_PARAMETERS 3
 #define NAME_MAX_LEN 4096
 
-char *demangle_name(const char *name)
+static char *demangle(const char *name, int options)
 {
 	char *plain = NULL;
 
 	if (!strncmp(name, "_Z", 2) && strlen(name) < NAME_MAX_LEN)
-		plain = bfd_demangle(NULL, name, WITH_PARAMETERS);
+		plain = bfd_demangle(NULL, name, options);
 	return plain ? plain : strdup(name);
+}
+
+char *demangle_name(const char *name)
+{
+	return demangle(name, WITH_PARAMETERS);
 }
 
 size_t demangle_stem_len(const char *name)
@@ -57,6 +62,13 @@ static char *demangle_start(const char *name, size_t len)
 char *demangle_symbol(const char *name)
 {
 	return demangle_start(name, demangle_stem_len(name));
+}
+
+char *demangle_bare(const char *name)
+{
+	auto_free char *copy = strndup(name, demangle_stem_len(name));
+
+	return copy ? demangle(copy, 0) : NULL;
 }
 
 char *demangle_text(const char *text)

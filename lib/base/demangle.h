@@ -12,6 +12,8 @@ char *demangle_name(const char *name);
  * "dlsym@GLIBC_2.2.5" -> "dlsym".
  */
 char *demangle_symbol(const char *name);
+/* And without parameters: "_ZN3Foo3barEi" -> "Foo::bar". */
+char *demangle_bare(const char *name);
 /* How long the name is without its version. */
 size_t demangle_stem_len(const char *name);
 /*

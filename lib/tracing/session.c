@@ -321,9 +321,14 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 			       USPL_TRACE_ENTRY_IDS_MAX - 1);
 	if (!rc && request->listen && request->listen->check)
 		rc = request->listen->check(request->listen->ctx, err);
-	if (!rc && !starting.session.regions.n)
+	if (!rc && !starting.session.regions.n) {
 		rc = uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
 			       proc->pid);
+		uspl_hint(err,
+			  "'uspl-trace list %d' says why a function can't be; libraries take "
+			  "'--module'",
+			  proc->pid);
+	}
 	if (!rc)
 		rc = set_going(&starting, ret, err);
 	if (rc && rc != -USPL_E_STRANDED && !starting.stays)

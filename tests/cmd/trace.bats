@@ -390,6 +390,11 @@ waits_in() {
 	expect_answer throw -10
 	trace stop
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	trace start -F shop::catcher
+	expect_status 0
+	expect_output ': 1 functions'
+	trace stop
+	expect_status 0
 	expect_fine
 }
 
@@ -563,6 +568,10 @@ exceptions_run() {
 	trace start -F 'nosuch*'
 	expect_status 1
 	expect_message 'no function of pid [0-9]+ is to be traced'
+	expect_message "hint: 'uspl-trace list $TARGET' says why"
+	trace list -m 'nosuch*'
+	expect_status 1
+	expect_message 'no module of pid [0-9]+ is to be listed'
 	trace cat
 	expect_status 1
 	expect_message 'is not traced'
@@ -781,6 +790,25 @@ exceptions_run() {
 	target_stop
 	wait "$follower" || fail "cat --follow ends with status $?"
 	[ "$(grep -c 'leaf()' "$BATS_TEST_TMPDIR/out")" -ge 40 ] || fail 'records are missing'
+}
+
+@test "who follows is told where records were lost" {
+	local out=$BATS_TEST_TMPDIR/out lost all seen
+	start trace -O2
+	trace start -F leaf --buffer=4
+	expect_answer 'work 1000' 7000
+	timeout 60 "$USPL_BIN/uspl-trace" cat --follow "$TARGET" > "$out" &
+	local follower=$!
+	until_true 60 grep -q '^# LOST [0-9]* RECORDS' "$out"
+	expect_answer 'work 1000' 7000
+	kill -INT "$follower"
+	wait "$follower" || fail "cat --follow ends with status $?"
+	lost=$(awk '/^# LOST/ { sum += $3 } END { print sum }' "$out")
+	all=$(awk '/older records were overwritten/ { print $2 }' "$out")
+	seen=$(grep -c 'leaf()' "$out")
+	[ "$lost" = "$all" ] || fail "lost here and there: $lost, in all: $all"
+	[ $((lost + seen)) = 8000 ] || fail "$lost lost and $seen seen of 8000"
+	expect_trace_stops
 }
 
 @test "a stripped program: PIE" {

@@ -32,11 +32,22 @@ static void is_without_version(const char *symbol, const char *plain)
 	ok(got && !strcmp(got, plain), "%s -> %s", symbol, got ? got : "nothing");
 }
 
+static void is_bare(const char *symbol, const char *bare)
+{
+	auto_free char *got = demangle_bare(symbol);
+
+	ok(got && !strcmp(got, bare), "%s -> %s", symbol, got ? got : "nothing");
+}
+
 int main(void)
 {
 	is_without_version("pthread_mutex_lock@@GLIBC_2.2.5", "pthread_mutex_lock");
 	is_without_version("dlsym@GLIBC_2.2.5", "dlsym");
 	is_without_version("_ZN3Foo3barEi@@FOO_1", "Foo::bar(int)");
+	is_bare("_ZN3Foo3barEi@@FOO_1", "Foo::bar");
+	is_bare("_ZL3addii", "add");
+	is_bare("_ZN1AclEv", "A::operator()");
+	is_bare("main", "main");
 	is_without_version("main", "main");
 	is_without_version("@", "@");
 	is_without_version("", "");
