@@ -111,15 +111,17 @@ int nops_await_clear(struct nops *nops, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + CLEAR_NS;
+	bool told = false;
 
-	for (bool first = true;; first = false) {
+	for (;;) {
 		bool late = clock_now_ns() >= deadline;
 		int rc = clear_look(&nops->clear, err);
 
 		if (!rc && !nops->clear.in_text)
 			return 0;
-		if (!rc && first)
+		if (!rc && !told)
 			log_info("stop", "%zu threads stand among NOPs", nops->clear.in_text);
+		told = told || !rc;
 		/* On a busy machine a thread that wants to run isn't stopped before its turn comes. */
 		if (rc && (late || rc != -USPL_E_UNSTOPPABLE))
 			return rc;
