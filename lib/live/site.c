@@ -270,21 +270,30 @@ static const struct site_piece *find_other(const struct site_plan *plan, bool af
 	return NULL;
 }
 
+/* In a process that has ended there is nothing to put back. */
+static int put_back(const struct site_plan *plan, const struct site_piece *piece,
+		    struct uspl_err *err)
+{
+	int rc = proc_write(plan->proc, piece->addr, piece->before, piece->len, err);
+
+	if (!rc)
+		rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
+	if (rc == -USPL_E_NO_PROCESS || (!rc && !memcmp(piece->now, piece->before, piece->len)))
+		return rc;
+	uspl_fail(err, USPL_E_STRANDED, "cannot put back the code at 0x%" PRIx64 " of pid %d",
+		  piece->addr, plan->proc->pid);
+	uspl_hint(err, "some functions are the old ones, some the new ones: "
+		       "restart the process when you can");
+	return -USPL_E_STRANDED;
+}
+
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
 {
-	while (plan->written) {
-		const struct site_piece *piece = &plan->pieces.items[plan->written - 1];
+	for (; plan->written; plan->written--) {
+		int rc = put_back(plan, &plan->pieces.items[plan->written - 1], err);
 
-		if (proc_write(plan->proc, piece->addr, piece->before, piece->len, err) != 0 ||
-		    !holds(plan->proc, piece, piece->before)) {
-			uspl_fail(err, USPL_E_STRANDED,
-				  "cannot put back the code at 0x%" PRIx64 " of pid %d",
-				  piece->addr, plan->proc->pid);
-			uspl_hint(err, "some functions are the old ones, some the new ones: "
-				       "restart the process when you can");
-			return -USPL_E_STRANDED;
-		}
-		plan->written--;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

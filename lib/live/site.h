@@ -99,7 +99,7 @@ int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_che
 int site_plan_write(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* USPL_E_SYSTEM if a site doesn't have what was written to it. */
 int site_plan_confirm(const struct site_plan *plan, struct uspl_err *err) uspl_must_check;
-/* USPL_E_STRANDED if a byte can't be put back. */
+/* USPL_E_STRANDED if a byte can't be put back. USPL_E_NO_PROCESS: there is nothing any more that it could be put back in. */
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* Takes all sites out, and keeps the memory for others: new memory costs more than what is done with it. */
 void site_plan_clear(struct site_plan *plan);

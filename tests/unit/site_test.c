@@ -141,6 +141,24 @@ static void test_changed(void)
 	child_end(pid, proc);
 }
 
+/* The process ends before what was written is put back. */
+static void test_ended(void)
+{
+	struct proc *proc = NULL;
+	pid_t pid = child_start(&proc);
+	struct site_plan plan = { .proc = proc };
+	struct uspl_err err = { 0 };
+	siginfo_t info;
+	bool written = make_plan(&layouts[0], &plan) == 0 && site_plan_switch(&plan, &err) == 0;
+
+	kill(pid, SIGKILL);
+	ok(written && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0 &&
+		   site_plan_restore(&plan, &err) == -USPL_E_NO_PROCESS,
+	   "what has ended isn't said to be half switched (%s)", err.msg);
+	site_plan_release(&plan);
+	child_end(pid, proc);
+}
+
 /* The sites of one layout, a portion after the other by one plan: small ones, large ones, and small ones again. */
 static void test_portions(const struct layout *layout)
 {
@@ -183,6 +201,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
 		test(&layouts[i]);
 	test_changed();
+	test_ended();
 	test_portions(&layouts[0]);
 	test_portions(&layouts[1]);
 	test_portions(&layouts[2]);
