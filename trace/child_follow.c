@@ -133,7 +133,11 @@ struct follow {
 	void *ctx;
 };
 
-/* True if the process ends with this thread, which stands at its exit. */
+/*
+ * True if the process ends with this thread, which stands at its exit: by a signal, or since it is the last one, or since it hasn't asked to end by
+ * itself alone. Whom another thread's exit_group takes along may come here before that one does, and the first thread
+ * had better not go on then: the process's memory is looked at by way of it.
+ */
 static bool takes_all(const struct follow *follow, pid_t tid)
 {
 	auto_buf struct buf call = { 0 };
@@ -144,7 +148,7 @@ static bool takes_all(const struct follow *follow, pid_t tid)
 	    (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &code) == 0 && (code & SIGNAL_MASK)))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", follow->pid, tid);
-	return file_read(path, &call, NULL) == 0 && atol(buf_str(&call)) == SYS_exit_group;
+	return file_read(path, &call, NULL) == 0 && atol(buf_str(&call)) != SYS_exit;
 }
 
 static bool is_group_stop(int sig)
