@@ -30,6 +30,14 @@ static int count(struct clear *clear, bool in_text, bool in_agents, pid_t tid, s
 	return 0;
 }
 
+void clear_note_stop(struct clear *clear, const struct stop *stop)
+{
+	double stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
+
+	if (stop->entered_ns && stop_us > clear->stop_us)
+		clear->stop_us = stop_us;
+}
+
 /* True if it is known of the sleeper whether it is inside, without all its registers. */
 static bool is_known(struct clear *clear, struct safety *safety, const struct asleep_thread *thread)
 {
@@ -107,12 +115,8 @@ static int count_stopped(struct clear *clear, const struct stop *stop, struct us
 
 static void let_go(struct clear *clear, struct stop *stop)
 {
-	double stop_us;
-
 	stop_leave(stop);
-	stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
-	if (stop_us > clear->stop_us)
-		clear->stop_us = stop_us;
+	clear_note_stop(clear, stop);
 }
 
 /* Where the kernel doesn't tell who sleeps. */

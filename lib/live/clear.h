@@ -4,6 +4,7 @@
 #define USPL_LIVE_CLEAR_H
 
 #include "live/safety.h"
+#include "proc/stop.h"
 #include "proc/asleep.h"
 
 /* Code that nobody enters any more, and how many threads are in it. */
@@ -51,5 +52,7 @@ void clear_forget(struct clear *clear);
  */
 int clear_look_parked(struct clear *clear, const struct clear_way *way,
 		      struct uspl_err *err) uspl_must_check;
+/* Counts a stop that is over for clear->stop_us, if there was one. */
+void clear_note_stop(struct clear *clear, const struct stop *stop);
 
 #endif

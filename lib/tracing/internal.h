@@ -106,9 +106,10 @@ int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 
 /*
  * Of the threads that clear_look has found in the text (clear->inside), those that are there by traced calls alone, and whose stacks can be followed:
- * from now on these calls return to their callers. Stops them for it. *ret_ended counts them.
+ * from now on these calls return to their callers. Stops them for it, one by one; not one that unwinds its stack. *ret_ended counts them.
  */
-int open_calls_end(struct clear *clear, const struct trace_session *session, size_t *ret_ended,
+int open_calls_end(struct clear *clear, const module_vec *modules,
+		   const struct trace_session *session, size_t *ret_ended,
 		   struct uspl_err *err) uspl_must_check;
 
 struct switch_way {

@@ -7,8 +7,14 @@
  *
  * That is done for a thread all of whose frames are known, if none is in the tracer's code but by such a return address. Not for stacks that no
  * thread is on, nor where a probe of the function's return keeps our address in a shadow of its own: the word on the stack isn't ours then.
+ *
+ * Nor may anybody have the thunk's address elsewhere, to go there when the thunk is gone. Functions don't look at where they return to, but for those
+ * whose returns aren't traced (special.c), and for the unwinder, which keeps return addresses in variables. And a register may have one that was just popped.
+ *
+ * Each word is right by itself, the thunk would have led to the same place: a tool that dies in between has done no harm.
  */
 
+#include "live/unwinders.h"
 #include "proc/stop.h"
 #include "tracing/internal.h"
 
@@ -21,8 +27,10 @@ struct open_call {
 struct walk {
 	struct safety *text;
 	const struct trace_session *session;
+	unwinder_code_vec unwinders;
 	VEC(struct open_call) calls;
-	bool doubt; /* it is in the text by something else, or there is no memory for the list */
+	/* It is in the text by something else, or unwinds its stack, or there is no memory for the list. */
+	bool doubt;
 };
 
 static bool is_thunk_return(const struct trace_session *session, taddr pc)
@@ -41,13 +49,16 @@ static bool is_thunk_return(const struct trace_session *session, taddr pc)
 static bool visit(void *ctx, const struct unwind_frame *frame)
 {
 	struct walk *walk = ctx;
+	taddr pc = frame->is_call ? frame->pc - 1 : frame->pc;
 	struct open_call *call;
 
-	if (!safety_range_at(walk->text, frame->is_call ? frame->pc - 1 : frame->pc))
-		return true;
+	if (!safety_range_at(walk->text, pc)) {
+		walk->doubt = unwinders_have(&walk->unwinders, pc);
+		return !walk->doubt;
+	}
 	call = frame->is_call && is_thunk_return(walk->session, frame->pc) ? vec_push(&walk->calls)
 									   : NULL;
-	walk->doubt |= !call;
+	walk->doubt = !call;
 	/* The stack pointer is as it will be when the word has been popped. */
 	if (call)
 		*call = (struct open_call){ .at = frame->sp - sizeof(taddr), .thunk = frame->pc };
@@ -66,6 +77,14 @@ static bool find_caller(const struct walk *walk, struct open_call *call)
 	return call->caller && !safety_range_at(walk->text, call->caller - 1);
 }
 
+static bool registers_lead_in(const struct walk *walk, const struct some_regs *regs)
+{
+	for (int i = 0; i < DWARF_REGS; i++)
+		if (safety_range_at(walk->text, regs->value[i]))
+			return true;
+	return false;
+}
+
 /* *ret_ended: the thread isn't in traced calls any more. */
 static int end_calls_of(struct walk *walk, const struct thread *thread, bool *ret_ended,
 			struct uspl_err *err)
@@ -79,7 +98,8 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	walk->calls.n = 0;
 	walk->doubt = false;
 	regs_to_dwarf(&thread->regs, &regs);
-	if (unwind(walk->text->unwinder, &regs, visit, walk, &sp) != UNWIND_COMPLETE || walk->doubt)
+	if (registers_lead_in(walk, &regs) ||
+	    unwind(walk->text->unwinder, &regs, visit, walk, &sp) != UNWIND_COMPLETE || walk->doubt)
 		return 0;
 	vec_for_each (&walk->calls, call)
 		if (!find_caller(walk, call))
@@ -92,29 +112,39 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	return rc;
 }
 
-int open_calls_end(struct clear *clear, const struct trace_session *session, size_t *ret_ended,
-		   struct uspl_err *err)
+/* By itself: nobody has to stand still for another one's. */
+static int visit_thread(struct walk *walk, struct clear *clear, pid_t tid, size_t *ret_ended,
+			struct uspl_err *err)
 {
-	struct walk walk = { .text = &clear->text, .session = session };
+	tid_vec one = { .items = &tid, .n = 1 };
 	const struct thread *thread;
 	struct stop stop;
-	double stop_us;
+	bool ended = false;
 	int rc;
 
-	*ret_ended = 0;
 	stop_begin(&stop, clear->text.proc);
-	rc = stop_some(&stop, clear->inside, clock_now_ns() + STOP_LIMIT_NS, err);
-	vec_for_each (&stop.threads, thread) {
-		bool ended = false;
-
+	rc = stop_some(&stop, &one, clock_now_ns() + STOP_LIMIT_NS, err);
+	vec_for_each (&stop.threads, thread)
 		if (!rc && thread->state == THREAD_STOPPED)
-			rc = end_calls_of(&walk, thread, &ended, err);
-		*ret_ended += ended;
-	}
+			rc = end_calls_of(walk, thread, &ended, err);
+	*ret_ended += ended;
 	stop_leave(&stop);
-	stop_us = (double)(stop.left_ns - stop.entered_ns) / 1000;
-	if (stop_us > clear->stop_us)
-		clear->stop_us = stop_us;
+	clear_note_stop(clear, &stop);
+	return rc;
+}
+
+int open_calls_end(struct clear *clear, const module_vec *modules,
+		   const struct trace_session *session, size_t *ret_ended, struct uspl_err *err)
+{
+	struct walk walk = { .text = &clear->text, .session = session };
+	const pid_t *tid;
+	int rc = unwinders_find(clear->text.proc, modules, &walk.unwinders, err);
+
+	*ret_ended = 0;
+	vec_for_each (clear->inside, tid)
+		if (!rc)
+			rc = visit_thread(&walk, clear, *tid, ret_ended, err);
 	vec_release(&walk.calls);
+	vec_release(&walk.unwinders);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "live/marked.h"
 #include "live/stack.h"
 #include "proc/inject.h"
@@ -208,24 +209,29 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 	return rc ? rc : write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 }
 
-/* All sites are off: whoever is still inside needn't be for long. */
+/*
+ * All sites are off: whoever is still inside needn't be for long. A thread that is on its way through the runtime is out
+ * of it a moment later; one that can't be stopped stays.
+ */
 static int empty_threads(struct run *run, struct uspl_err *err)
 {
+	const struct timespec pause = { 0, PAUSE_NS };
+	struct uspl_err why = { 0 };
 	tid_vec inside = { 0 };
-	size_t ended = 1;
-	int rc = 0;
+	size_t ended = 0;
+	int rc;
 
 	run->clear.inside = &inside;
-	/* A thread that is in the runtime at that moment is out of it the next time. */
-	for (int i = 0; !rc && ended && i < OPEN_ROUNDS; i++) {
+	rc = clear_look(&run->clear, err);
+	for (int i = 0; !rc && run->clear.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		if (open_calls_end(&run->clear, run->modules, run->session, &ended, &why)) {
+			log_info("trace", "open calls: %s", why.msg);
+			break;
+		}
 		rc = clear_look(&run->clear, err);
-		if (!rc && run->clear.in_text)
-			rc = open_calls_end(&run->clear, run->session, &ended, err);
-		else
-			ended = 0;
 	}
-	if (!rc && ended)
-		rc = clear_look(&run->clear, err);
 	run->clear.inside = NULL;
 	vec_release(&inside);
 	return rc;

@@ -465,6 +465,43 @@ exceptions_run() {
 	expect_trace_stops
 }
 
+# answered WORD - the target, which waits for a line, gets one, and answers with that
+answered() {
+	send go
+	receive
+	ASKED=$((ASKED + 1))
+	[ "$REPLY" = "$1" ] || fail "the answer is '$REPLY'"
+}
+
+@test "stopped while a call is open that an exception will leave" {
+	start trace-cxx -O2
+	trace start --module='*'
+	expect_status 0
+	send_and_block 'wait and throw'
+	trace stop
+	expect_status 0
+	expect_trace_gone
+	answered -1
+	expect_answer throw -10
+	expect_fine
+}
+
+@test "stopped while a thread unwinds its stack: its calls return through the tracer, then the memory goes" {
+	start trace-cxx -O2
+	trace start -F answer -F 'shop::*'
+	send_and_block unwind
+	trace stop
+	expect_status 0
+	expect_output '1 thread is still in calls that were traced'
+	answered 1
+	trace start -F 'shop::catcher*'
+	expect_status 0
+	expect_answer throw -10
+	trace report
+	expect_output '10 .* shop::catcher'
+	expect_trace_stops
+}
+
 @test "stopped while calls are open on a stack that can't be followed: they return, then the memory goes" {
 	build trace -O2 -fno-asynchronous-unwind-tables
 	start trace -O2 -fno-asynchronous-unwind-tables
