@@ -177,7 +177,9 @@ call_tail:
 in_arenas:
 	lea	control + TC_ARENAS(%rip), %rsi
 	lea	16 * USPL_TRACE_ARENAS(%rsi), %rdi
-1:	mov	%rdx, %rax
+1:	cmpq	$0, 8(%rsi)		/* unused, as all behind it; no CF */
+	je	2f
+	mov	%rdx, %rax
 	sub	(%rsi), %rax
 	cmp	8(%rsi), %rax
 	jb	2f

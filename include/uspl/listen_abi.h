@@ -113,7 +113,7 @@ struct uspl_desk {
 	uint64_t n_controls, controls[USPL_TRACE_ARENAS]; /* all control pages */
 };
 
-#define USPL_DESK_VERSION 1
+#define USPL_DESK_VERSION 2
 
 /*
  * alloc. Of each block that is live: a word in a leaf, at 8 bytes a word like the memory it stands

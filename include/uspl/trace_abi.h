@@ -73,7 +73,7 @@
 #define TC_SHADOW 112
 #define TC_EXIT 120
 #define TC_ARENAS 128
-#define TC_TIDS 384
+#define TC_TIDS 1152
 
 #define TT_THREAD 0
 #define TT_KEY 8
@@ -88,7 +88,7 @@
 #define TR_OPEN 24
 #define TR_RECORDS 32
 
-#define USPL_TRACE_ARENAS 16
+#define USPL_TRACE_ARENAS 64     /* modules that can be traced at once */
 #define USPL_TRACE_TIDS 64       /* threads that can be chosen */
 #define USPL_TRACE_DEPTH_MAX 500 /* of nested calls, if their depth is limited */
 
@@ -205,7 +205,7 @@ struct uspl_trace_block {
 	uint64_t shadow;
 };
 
-#define USPL_TRACE_ABI_VERSION 8
+#define USPL_TRACE_ABI_VERSION 9
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 

@@ -1001,6 +1001,23 @@ answered() {
 	expect_fine
 }
 
+@test "twenty libraries are traced at once" {
+	local i libraries=
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$BATS_TEST_TMPDIR/lib1.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
+	for i in {1..20}; do
+		[ "$i" = 1 ] || cp "$BATS_TEST_TMPDIR/lib1.so" "$BATS_TEST_TMPDIR/lib$i.so"
+		libraries+=$BATS_TEST_TMPDIR/lib$i.so:
+	done
+	LD_PRELOAD=$libraries start trace -O2
+	trace start -m '*' -F once -F leaf
+	expect_status 0
+	expect_output ': 21 functions'
+	expect_answer 'work 10' 70
+	trace report
+	expect_calls leaf 40
+	expect_trace_stops
+}
+
 @test "a process that may not write large files" {
 	local dir=$BATS_TEST_TMPDIR/run
 	mkdir "$dir"
