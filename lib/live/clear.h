@@ -4,8 +4,8 @@
 #define USPL_LIVE_CLEAR_H
 
 #include "live/safety.h"
-#include "proc/stop.h"
 #include "proc/asleep.h"
+#include "proc/stop.h"
 
 /* Code that nobody enters any more, and how many threads are in it. */
 struct clear {

@@ -440,6 +440,14 @@ exceptions_run() {
 	expect_fine
 }
 
+# answered WORD - the target, which waits for a line, gets one, and answers with that
+answered() {
+	send go
+	receive
+	ASKED=$((ASKED + 1))
+	[ "$REPLY" = "$1" ] || fail "the answer is '$REPLY'"
+}
+
 @test "stopped while calls are open: they return where they were called, and it can be started again at once" {
 	local sum
 	start trace -O2
@@ -454,23 +462,12 @@ exceptions_run() {
 	[[ $output != *$TARGET* ]] || fail "of what has ended status says: $output"
 	trace start -F leaf -F next_line
 	expect_status 0
-	send go
-	receive
-	ASKED=$((ASKED + 1))
-	[ "$REPLY" = 0 ] || fail "the answer is '$REPLY'"
+	answered 0
 	expect_answer 'work 1' 7
 	trace report
 	expect_calls leaf 4
 	expect_calls next_line ''
 	expect_trace_stops
-}
-
-# answered WORD - the target, which waits for a line, gets one, and answers with that
-answered() {
-	send go
-	receive
-	ASKED=$((ASKED + 1))
-	[ "$REPLY" = "$1" ] || fail "the answer is '$REPLY'"
 }
 
 @test "stopped while a call is open that an exception will leave" {
@@ -515,10 +512,7 @@ answered() {
 	trace start
 	expect_status 1
 	expect_message "a thread of pid $TARGET may still be in calls that were traced before"
-	send go
-	receive
-	ASKED=$((ASKED + 1))
-	[ "$REPLY" = 0 ] || fail "the answer is '$REPLY'"
+	answered 0
 	expect_answer 'work 1' 7
 	trace stop
 	expect_status 0
