@@ -7,6 +7,7 @@
 #include "live/region.h"
 #include "live/safety.h"
 #include "live/site.h"
+#include "live/unwinders.h"
 #include "live/words.h"
 #include "tracing/refs.h"
 #include "tracing/session.h"
@@ -106,9 +107,9 @@ int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 
 /*
  * Of the threads that clear_look has found in the text (clear->inside), those that are there by traced calls alone, and whose stacks can be followed:
- * from now on these calls return to their callers. Stops them for it, one by one; not one that unwinds its stack. *ret_ended counts them.
+ * from now on these calls return to their callers. Stops them for it, one by one; not one that stands in an unwinder. *ret_ended counts them.
  */
-int open_calls_end(struct clear *clear, const module_vec *modules,
+int open_calls_end(struct clear *clear, const unwinder_code_vec *unwinders,
 		   const struct trace_session *session, size_t *ret_ended,
 		   struct uspl_err *err) uspl_must_check;
 

@@ -14,7 +14,7 @@
  * Each word is right by itself, the thunk would have led to the same place: a tool that dies in between has done no harm.
  */
 
-#include "live/unwinders.h"
+#include "arch/context.h"
 #include "proc/stop.h"
 #include "tracing/internal.h"
 
@@ -27,7 +27,7 @@ struct open_call {
 struct walk {
 	struct safety *text;
 	const struct trace_session *session;
-	unwinder_code_vec unwinders;
+	const unwinder_code_vec *unwinders;
 	VEC(struct open_call) calls;
 	/* It is in the text by something else, or unwinds its stack, or there is no memory for the list. */
 	bool doubt;
@@ -53,15 +53,15 @@ static bool visit(void *ctx, const struct unwind_frame *frame)
 	struct open_call *call;
 
 	if (!safety_range_at(walk->text, pc)) {
-		walk->doubt = unwinders_have(&walk->unwinders, pc);
+		walk->doubt = unwinders_have(walk->unwinders, pc);
 		return !walk->doubt;
 	}
 	call = frame->is_call && is_thunk_return(walk->session, frame->pc) ? vec_push(&walk->calls)
 									   : NULL;
 	walk->doubt = !call;
-	/* The stack pointer is as it will be when the word has been popped. */
 	if (call)
-		*call = (struct open_call){ .at = frame->sp - sizeof(taddr), .thunk = frame->pc };
+		*call = (struct open_call){ .at = context_return_slot(frame->sp),
+					    .thunk = frame->pc };
 	return !walk->doubt;
 }
 
@@ -133,18 +133,17 @@ static int visit_thread(struct walk *walk, struct clear *clear, pid_t tid, size_
 	return rc;
 }
 
-int open_calls_end(struct clear *clear, const module_vec *modules,
+int open_calls_end(struct clear *clear, const unwinder_code_vec *unwinders,
 		   const struct trace_session *session, size_t *ret_ended, struct uspl_err *err)
 {
-	struct walk walk = { .text = &clear->text, .session = session };
+	struct walk walk = { .text = &clear->text, .session = session, .unwinders = unwinders };
 	const pid_t *tid;
-	int rc = unwinders_find(clear->text.proc, modules, &walk.unwinders, err);
+	int rc = 0;
 
 	*ret_ended = 0;
 	vec_for_each (clear->inside, tid)
 		if (!rc)
 			rc = visit_thread(&walk, clear, *tid, ret_ended, err);
 	vec_release(&walk.calls);
-	vec_release(&walk.unwinders);
 	return rc;
 }

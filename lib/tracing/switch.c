@@ -210,29 +210,44 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 }
 
 /*
- * All sites are off: whoever is still inside needn't be for long. A thread that is on its way through the runtime is out
- * of it a moment later; one that can't be stopped stays.
+ * A thread that is on its way through the runtime is out of it a moment later; one that can't be stopped stays.
  */
-static int empty_threads(struct run *run, struct uspl_err *err)
+static int end_open_calls(struct run *run, const unwinder_code_vec *unwinders, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	struct uspl_err why = { 0 };
-	tid_vec inside = { 0 };
 	size_t ended = 0;
-	int rc;
+	int rc = 0;
 
-	run->clear.inside = &inside;
-	rc = clear_look(&run->clear, err);
 	for (int i = 0; !rc && run->clear.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
 		if (i)
 			nanosleep(&pause, NULL);
-		if (open_calls_end(&run->clear, run->modules, run->session, &ended, &why)) {
+		if (open_calls_end(&run->clear, unwinders, run->session, &ended, &why)) {
 			log_info("trace", "open calls: %s", why.msg);
 			break;
 		}
 		rc = clear_look(&run->clear, err);
 	}
+	return rc;
+}
+
+/* All sites are off: whoever is still inside needn't be for long. */
+static int empty_threads(struct run *run, struct uspl_err *err)
+{
+	unwinder_code_vec unwinders = { 0 };
+	struct uspl_err why = { 0 };
+	tid_vec inside = { 0 };
+	int rc;
+
+	run->clear.inside = &inside;
+	rc = clear_look(&run->clear, err);
+	if (!rc && run->clear.in_text &&
+	    unwinders_find(run->proc, run->modules, &unwinders, &why) != 0)
+		log_info("trace", "open calls: %s", why.msg);
+	else if (!rc)
+		rc = end_open_calls(run, &unwinders, err);
 	run->clear.inside = NULL;
+	vec_release(&unwinders);
 	vec_release(&inside);
 	return rc;
 }
