@@ -66,21 +66,35 @@ static void add_chain(struct names *names, const struct safety_finding *finding,
 		buf_addstr(out, " < ...");
 }
 
+/* Where threads and programs are started from: glibc's and musl's names, older glibc's of threads. */
+static bool is_c_library(const struct module *module)
+{
+	static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl-",
+					     "libc.musl" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(module->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /*
- * True if nothing of the program called the function: what is further out on the stack is the start
- * of a program (_start, which may be linked into it) or of a thread, in libc.
+ * True if nothing called the function but what starts a program or a thread, in the C library; the
+ * very last frame may be the program's (_start), or be linked into it. A function that another module
+ * calls, of a library or of the program, returns to that.
  */
 static bool is_outermost(const struct names *names, const struct safety_finding *finding)
 {
-	const struct module *home;
+	const struct module *home, *caller;
 
 	if (!finding->whole || finding->outermost != finding->at)
 		return false;
 	home = module_at(names->modules, finding->chain[finding->outermost]);
-	for (size_t i = finding->outermost + 1; i < finding->n_chain; i++)
-		if (module_at(names->modules, finding->chain[i]) == home &&
-		    i + 1 < finding->n_chain)
+	for (size_t i = finding->outermost + 1; i + 1 < finding->n_chain; i++) {
+		caller = module_at(names->modules, finding->chain[i]);
+		if (!caller || caller == home || !is_c_library(caller))
 			return false;
+	}
 	return home;
 }
 
