@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 6
+#define USPL_ABI_VERSION 7
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -72,6 +72,12 @@ enum uspl_word_value {
 	 * difference.
 	 */
 	USPL_WORD_FOLLOW = 4,
+	/*
+	 * Added to a HOLD: gates let those threads pass whose stack pointer lies in one of the word's
+	 * struct uspl_inside, to where a lapse would lead them, and hold all others. So those that
+	 * are in the functions can leave them, whatever they call on their way.
+	 */
+	USPL_WORD_DRAIN = 8,
 };
 
 /* What the tool writes beside a word that holds. */
@@ -100,6 +106,18 @@ struct uspl_word {
 	int32_t all_turns;
 	uint32_t pad2;
 };
+
+/*
+ * A part of the stack of a thread that is in a function which is to be switched: what it calls from
+ * there has a stack pointer in [low, high). An array of them lies USPL_INSIDE_AT bytes behind the
+ * word's beginning, and ends with one whose `high` is 0. The tool writes it, before a DRAIN.
+ */
+struct uspl_inside {
+	uint64_t low, high;
+};
+
+#define USPL_INSIDE_AT 128
+#define USPL_INSIDE_MAX 32
 
 /* The word with the rest of its page. */
 #define USPL_WORD_LEN 4096ull
@@ -246,6 +264,7 @@ struct uspl_detours {
 	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
 USPL_ABI_ASSERT(struct uspl_word, 72);
+USPL_ABI_ASSERT(struct uspl_inside, 16);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 272);

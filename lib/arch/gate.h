@@ -8,6 +8,8 @@
  *                    NEW    -> the new function
  *                    else   -> read the word that decides, which may be the same one:
  *                    OLD, NEW -> as above
+ *                    HOLD_* with DRAIN -> what a lapse would lead to, if the stack pointer lies
+ *                              in one of the ranges behind that word; else
  *                    HOLD_* -> wait until it is neither; if a verdict stands beside it, swap both
  *                              for what that says; if its `turns` turns of waiting are over, swap
  *                              it back to what it was; begin anew
@@ -20,10 +22,11 @@
 #include "base/error.h"
 
 enum {
-	GATE_LEN = 192,    /* bytes of one gate, with room */
+	GATE_LEN = 256,    /* bytes of one gate, with room */
 	GATE_OLD_MAX = 15, /* how many bytes of old code are wanted, at most: one instruction */
 	PAD_MAX = 14,      /* the longest pad */
 	GATE_N_PARTS = 3,  /* of a gate, that lead to old code, or to new code */
+	GATE_N_EITHER = 2, /* of a gate, that lead to the one or to the other */
 };
 
 /* What a gate is made of. */
@@ -38,7 +41,7 @@ struct gate_code {
 
 /* A part of a gate, from its beginning. */
 struct gate_part {
-	uint8_t start, end;
+	uint16_t start, end;
 };
 
 /*
@@ -46,6 +49,11 @@ struct gate_part {
  * the new one yet. A thread at any other place in a gate reads the word again.
  */
 extern const struct gate_part gate_old_parts[GATE_N_PARTS], gate_new_parts[GATE_N_PARTS];
+/*
+ * Where a thread is that has read DRAIN and finds out whether it may pass: it is on its way to the
+ * code that the word led to when it read it, whichever that was.
+ */
+extern const struct gate_part gate_either_parts[GATE_N_EITHER];
 
 /*
  * How many bytes the stack pointer is below where it was at the function's entry, for a thread at that

@@ -43,6 +43,14 @@ struct transition_backend {
 	 * or it took too long, and there are none. The failures of open are possible here, too.
 	 */
 	int (*attempt)(struct run *run, struct uspl_err *err);
+	/*
+	 * Holds callers of the functions, so that the threads that are inside, and return now and
+	 * then, are all outside at one moment: sp are the stack pointers at their outermost entries.
+	 * *ret_held: they are held now, or will be, for HOLD_MAX_NS at most; not while the threads
+	 * still have to be given time after the last hold. NULL: this back end has no such thing.
+	 */
+	int (*hold)(struct run *run, const taddr *sp, size_t n, bool *ret_held,
+		    struct uspl_err *err);
 	/* After the last attempt, with everybody running: what is left to be done, or to be undone. */
 	int (*finish)(struct run *run, struct uspl_err *err);
 	/* Frees what open has made; nothing in the target. */

@@ -121,8 +121,31 @@ static void quiet_close(struct run *run)
 	vec_for_each (&quiet->parts, part)
 		gates_release(&part->gates);
 	vec_release(&quiet->parts);
+	vec_release(&quiet->stacks);
 	free(quiet);
 	run->quiet = NULL;
+}
+
+static int fail_parked(struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "functions seem to wait on stacks that no thread is on");
+}
+
+/* On the stack of a thread that runs there is found what that thread itself is in, or was. */
+static int refuse_parked(struct quiet *quiet, struct uspl_err *err)
+{
+	vec_release(&quiet->stacks);
+	return parked_on_threads(&quiet->run->parked, &quiet->stacks) ? 0 : fail_parked(err);
+}
+
+/* With the gates closed and the code empty, but for what no thread's unwind has seen. */
+static int commit(struct quiet *quiet, struct uspl_err *err)
+{
+	if (quiet_stacks_are_own(quiet))
+		return quiet_commit(quiet, err);
+	quiet_open_gates(quiet);
+	return fail_parked(err);
 }
 
 /* limit: when the threads will have stood still for too long already. */
@@ -141,7 +164,7 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 	if (rc == -USPL_E_UNSTOPPABLE)
 		rc = 0;
 	if (!rc && empty)
-		return quiet_commit(quiet, err);
+		return commit(quiet, err);
 	quiet_open_gates(quiet);
 	return rc;
 }
@@ -178,7 +201,7 @@ static int watch_and_switch(struct quiet *quiet, struct uspl_err *err)
 	if (!rc)
 		empty = quiet_watch(quiet, clock_now_ns() + watch_ns(quiet));
 	if (empty)
-		rc = quiet_commit(quiet, err);
+		rc = commit(quiet, err);
 	else
 		quiet_open_gates(quiet);
 	stop_leave(&quiet->run->stop);
@@ -222,14 +245,6 @@ static int switch_somehow(struct quiet *quiet, struct uspl_err *err)
 	return is_open(quiet, rc) ? stop_and_switch(quiet, err) : rc;
 }
 
-static int refuse_parked(const struct run *run, struct uspl_err *err)
-{
-	if (!parked_found(&run->parked))
-		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "functions seem to wait on stacks that no thread is on");
-}
-
 static int quiet_attempt(struct run *run, struct uspl_err *err)
 {
 	struct quiet *quiet = run->quiet;
@@ -239,7 +254,7 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	run->stop = (struct stop){ 0 };
 	if (run->switched)
 		return 0;
-	rc = refuse_parked(run, err);
+	rc = refuse_parked(quiet, err);
 	if (!rc)
 		rc = quiet_examine(quiet, err);
 	if (rc || run->n_findings)
@@ -294,7 +309,7 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 
 	run->n_findings = 0;
 	if (!rc)
-		rc = refuse_parked(run, err);
+		rc = refuse_parked(run->quiet, err);
 	if (!rc) {
 		run->quiet->looks = true;
 		rc = quiet_examine(run->quiet, err);
@@ -306,10 +321,21 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 			rc = look_at_all(run->quiet, ret_late, err);
 		quiet_drop_posts(run->quiet);
 	}
+	if (!rc && !run->n_findings && !*ret_late && !quiet_stacks_are_own(run->quiet))
+		rc = fail_parked(err);
 	if (!rc)
 		*ret_threads = run->quiet->asleep.threads.n;
 	quiet_close(run);
 	return rc;
+}
+
+/* Entries have to lead to gates for it, though a function is busy. */
+static int quiet_hold(struct run *run, const taddr *sp, size_t n, bool *ret_held,
+		      struct uspl_err *err)
+{
+	int rc = quiet_lead(run->quiet, err);
+
+	return rc ? rc : quiet_drain(run->quiet, sp, n, ret_held, err);
 }
 
 static int quiet_finish(struct run *run, struct uspl_err *err)
@@ -321,6 +347,8 @@ static int quiet_finish(struct run *run, struct uspl_err *err)
 	/* As after a tool that has died: the gates stay, the word says what is the case. */
 	if (quiet->undecided)
 		return 0;
+	if (quiet->draining && !run->switched)
+		quiet_open_gates(quiet);
 	if (!run->switched)
 		return quiet->led ? quiet_take_back(quiet, err) : 0;
 	for (int i = 0; i < SETTLE_TRIES; i++) {
@@ -337,6 +365,7 @@ const struct transition_backend backend_quiet = {
 	.name = "quiet",
 	.open = quiet_open,
 	.attempt = quiet_attempt,
+	.hold = quiet_hold,
 	.finish = quiet_finish,
 	.close = quiet_close,
 };

@@ -28,6 +28,10 @@ static int guard_own(struct safety *safety, const struct region *region,
 	for (size_t i = 0; !rc && i < GATE_N_PARTS; i++)
 		rc = safety_add(safety, site->name, at + parts[i].start,
 				(uint64_t)(parts[i].end - parts[i].start), false, err);
+	for (size_t i = 0; !rc && i < GATE_N_EITHER; i++)
+		rc = safety_add(safety, site->name, at + gate_either_parts[i].start,
+				(uint64_t)(gate_either_parts[i].end - gate_either_parts[i].start),
+				false, err);
 	return rc;
 }
 

@@ -29,7 +29,7 @@ static uint8_t word_says(const uint8_t both[2])
 {
 	bool said = both[0] & USPL_WORD_HOLD && both[1] & USPL_VERDICT_OLD;
 
-	return said ? both[1] & USPL_WORD_NEW : both[0];
+	return said ? both[1] & USPL_WORD_NEW : both[0] & ~USPL_WORD_DRAIN;
 }
 
 int gates_read_word(const struct proc *proc, const struct region *region, struct gate_word *ret,

@@ -299,6 +299,35 @@ bool parked_found(const struct parked *parked)
 	return parked->interrupted.live;
 }
 
+static bool add_stack(parked_stack_vec *stacks, const struct parked_word *word)
+{
+	struct parked_stack *stack;
+
+	if (!word->live)
+		return true;
+	if (!word->tcb && !word->is_main_stack)
+		return false;
+	vec_for_each (stacks, stack)
+		if (stack->start == word->start && stack->end == word->end)
+			return true;
+	stack = vec_push(stacks);
+	if (stack)
+		*stack = (struct parked_stack){ word->start, word->end };
+	return stack;
+}
+
+bool parked_on_threads(const struct parked *parked, parked_stack_vec *ret)
+{
+	const struct parked_word *word;
+
+	if (!add_stack(ret, &parked->interrupted))
+		return false;
+	vec_for_each (&parked->words, word)
+		if (!add_stack(ret, word))
+			return false;
+	return true;
+}
+
 bool parked_is_threads_own(const struct parked_word *word, const thread_vec *threads)
 {
 	bool owned = false;

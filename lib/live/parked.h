@@ -58,6 +58,18 @@ struct parked {
 int parked_scan(struct parked *parked, struct uspl_err *err) uspl_must_check;
 /* True if the last scan has found something that may be in the way. */
 bool parked_found(const struct parked *parked);
+/* A mapping in which a thread's stack is, or was. */
+struct parked_stack {
+	taddr start, end;
+};
+
+typedef VEC(struct parked_stack) parked_stack_vec;
+
+/*
+ * True if all that the last scan has found lies on stacks of threads, living or dead: then it is in
+ * the way only if no thread runs there. ret: these stacks, each once; to be released.
+ */
+bool parked_on_threads(const struct parked *parked, parked_stack_vec *ret);
 /*
  * True if nothing that the last scan found is still there. Otherwise *ret_finding tells of it; its
  * tid is 0. The threads are those of the stop, with their registers.

@@ -36,6 +36,10 @@ struct quiet {
 	bool lead_again;        /* not all of them do any more */
 	bool undecided;         /* a decision was begun, and nobody knows whether it was made */
 	struct uspl_word lease; /* how long gates will hold */
+	/* Where old functions seem to wait. They don't where a thread runs, whose stack that is. */
+	parked_stack_vec stacks;
+	bool draining; /* the word was made a DRAIN, and not yet anything else by the tool */
+	int64_t drain_again_ns; /* CLOCK_MONOTONIC: not before that */
 };
 
 /* What the word says before the switch. */
@@ -90,6 +94,11 @@ bool quiet_clear_sleepers(struct quiet *quiet);
 /* Of a thread that has been looked at again, whoever it is. */
 void quiet_check_sleepers(struct quiet *quiet);
 /*
+ * With all threads known to be outside the code: true if one of them is on each of quiet->stacks.
+ * What lies there was its own unwind's to find, and isn't left for another one to come back to.
+ */
+bool quiet_stacks_are_own(const struct quiet *quiet);
+/*
  * With the gates closed: true in *ret_empty once all code is known to be empty. Nobody has run
  * since the look, as a rule. Otherwise a thread that has is looked at again. False if one is in
  * the way, or the deadline passes.
@@ -123,10 +132,18 @@ int quiet_settle(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 int64_t quiet_lease_ns(const struct quiet *quiet);
 /* Finds out how many turns that is on this machine now; quiet_close_gates follows. */
 void quiet_measure_lease(struct quiet *quiet);
+/*
+ * Makes gates let those threads through that are inside, whose outermost entries had these stack
+ * pointers, and hold all others until the gates are closed or opened, or one of them has waited for
+ * 40 ms (or half of transition.max_pause_s, if that is less). *ret_held: that is so now. It isn't
+ * for nine times as long after one that came to nothing.
+ */
+int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
+		struct uspl_err *err) uspl_must_check;
 /* Makes the word hold, before anything that is read afterwards. */
-int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err) uspl_must_check;
+int quiet_close_gates(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /* Ends the hold, and nothing has changed. */
-void quiet_open_gates(const struct quiet *quiet);
+void quiet_open_gates(struct quiet *quiet);
 /*
  * Ends the hold by the switch, at once for all gates, which is noted in the run, unless the lease was over
  * before: no failure. On failure it wasn't made, or nobody knows: quiet->undecided.

@@ -158,8 +158,10 @@ int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *e
 
 		if (thread->state != THREAD_STOPPED)
 			continue;
-		if (known)
+		if (known) {
 			known->cleared = true;
+			known->regs.value[DWARF_SP] = regs_sp(&thread->regs);
+		}
 		if (!safety_check(&quiet->run->safety, thread, run_next_finding(quiet->run)))
 			run_add_finding(quiet->run);
 	}
@@ -202,6 +204,26 @@ bool quiet_clear_sleepers(struct quiet *quiet)
 	if (asleep_has_sum(&quiet->asleep))
 		return clear_by_sum(quiet);
 	clear_sleepers(quiet);
+	return true;
+}
+
+bool quiet_stacks_are_own(const struct quiet *quiet)
+{
+	const struct asleep_thread *thread;
+	const struct parked_stack *stack;
+
+	vec_for_each (&quiet->stacks, stack) {
+		bool own = false;
+
+		vec_for_each (&quiet->asleep.threads, thread) {
+			taddr sp = thread->regs.value[DWARF_SP];
+
+			own |= thread->class != ASLEEP_NO_CODE && sp >= stack->start &&
+			       sp < stack->end;
+		}
+		if (!own)
+			return false;
+	}
 	return true;
 }
 

@@ -111,8 +111,10 @@ static bool view_all(struct quiet *quiet, int64_t since)
 		/* One that is gone is missed by the recount. */
 		if (!thread || thread->class != ASLEEP_RUNS)
 			continue;
-		if (!thread->cleared)
-			thread->cleared = view(quiet, post, since);
+		if (!thread->cleared && view(quiet, post, since)) {
+			thread->cleared = true;
+			thread->regs.value[DWARF_SP] = seen.regs.value[DWARF_SP];
+		}
 		all &= thread->cleared;
 	}
 	return all;

@@ -11,6 +11,17 @@
 /* How long a gate holds at most: whoever waits then goes on as before. */
 #define LEASE_NS 1000000ll
 #define LEASE_PER_THREAD_NS 5000ll
+/*
+ * How long a caller waits at most for those that are inside to leave, and how much longer it is left
+ * alone then.
+ */
+#define DRAIN_NS 40000000ll
+#define DRAIN_REST 9
+/*
+ * How far below its entry a busy function's stack pointer may be. What is taken for inside by mistake
+ * isn't held, and what isn't taken for it is held for a while: nothing else depends on it.
+ */
+#define INSIDE_LEN (1ull << 20)
 
 enum uspl_word_value quiet_word_from(const struct quiet *quiet)
 {
@@ -27,41 +38,105 @@ int64_t quiet_lease_ns(const struct quiet *quiet)
 	return LEASE_NS + LEASE_PER_THREAD_NS * (int64_t)quiet->asleep.threads.n;
 }
 
-/* So many threads can wait at a time, and no longer than the lease. */
+/* So many threads can wait at a time, and no longer than that. */
+static struct uspl_word lease_of(const struct quiet *quiet, int64_t ns)
+{
+	uint32_t turns = gate_turns(ns);
+	int64_t all = (int64_t)turns * sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (struct uspl_word){ .decider = quiet->decider->word,
+				   .turns = turns,
+				   .all_turns =
+					   all > 0 && all < INT32_MAX ? (int32_t)all : INT32_MAX };
+}
+
 void quiet_measure_lease(struct quiet *quiet)
 {
-	struct uspl_word *lease = &quiet->lease;
-	int64_t all;
-
-	lease->decider = quiet->decider->word;
-	lease->turns = gate_turns(quiet_lease_ns(quiet));
-	all = (int64_t)lease->turns * sysconf(_SC_NPROCESSORS_ONLN);
-	lease->all_turns = all > 0 && all < INT32_MAX ? (int32_t)all : INT32_MAX;
+	quiet->lease = lease_of(quiet, quiet_lease_ns(quiet));
 }
 
 /*
  * The lease first, and no verdict: who finds the word holding must find a lease to wait for, and
  * nothing that an earlier switch has left.
  */
-int quiet_close_gates(const struct quiet *quiet, struct uspl_err *err)
+static int write_hold(const struct quiet *quiet, const struct uspl_word *lease, uint8_t hold,
+		      struct uspl_err *err)
 {
 	const size_t rest = offsetof(struct uspl_word, verdict);
-	const struct proc *proc = quiet->t->proc;
 	taddr word = quiet->decider->word;
+	int rc = proc_write(quiet->t->proc, word + rest, (const uint8_t *)lease + rest,
+			    sizeof(*lease) - rest, err);
+
+	return rc ? rc
+		  : proc_write(quiet->t->proc, word + offsetof(struct uspl_word, value), &hold,
+			       sizeof(hold), err);
+}
+
+/*
+ * Over a DRAIN, too: a waiter may make that OLD at the same moment, which is what the gates are closed
+ * from anyway.
+ */
+int quiet_close_gates(struct quiet *quiet, struct uspl_err *err)
+{
 	uint8_t hold = (uint8_t)(quiet_word_from(quiet) | USPL_WORD_HOLD);
 	struct stop *stop = &quiet->run->stop;
-	int rc = proc_write(proc, word + rest, (const uint8_t *)&quiet->lease + rest,
-			    sizeof(quiet->lease) - rest, err);
+	int rc;
 
-	/* From here on somebody may be waiting. */
+	/* From here on threads may be waiting. */
 	if (!stop->entered_ns)
 		stop->entered_ns = clock_now_ns();
-	if (!rc)
-		rc = proc_write(proc, word + offsetof(struct uspl_word, value), &hold, sizeof(hold),
-				err);
+	quiet->draining = false;
+	rc = write_hold(quiet, &quiet->lease, hold, err);
 	/* Before the counts are read. The other side's barrier is the scheduler's. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return rc;
+}
+
+static int64_t drain_ns(const struct quiet *quiet)
+{
+	double limit = quiet->t->max_pause_s * 1e9 / 2;
+
+	return limit > 0 && limit < DRAIN_NS ? (int64_t)limit : DRAIN_NS;
+}
+
+static int write_inside(const struct quiet *quiet, const taddr *sp, size_t n, struct uspl_err *err)
+{
+	struct uspl_inside inside[USPL_INSIDE_MAX + 1] = { 0 };
+
+	_Static_assert(USPL_INSIDE_AT >= sizeof(struct uspl_word) &&
+			       USPL_INSIDE_AT + sizeof(inside) <= GATES_SLATE_AT,
+		       "between the word and the slate");
+	if (n > USPL_INSIDE_MAX)
+		n = USPL_INSIDE_MAX;
+	for (size_t i = 0; i < n; i++)
+		inside[i] =
+			(struct uspl_inside){ sp[i] > INSIDE_LEN ? sp[i] - INSIDE_LEN : 0, sp[i] };
+	return proc_write(quiet->t->proc, quiet->decider->word + USPL_INSIDE_AT, inside,
+			  (n + 1) * sizeof(*inside), err);
+}
+
+int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
+		struct uspl_err *err)
+{
+	uint8_t from = (uint8_t)quiet_word_from(quiet);
+	int64_t now = clock_now_ns();
+	struct uspl_word word, lease;
+	int rc = proc_read(quiet->t->proc, quiet->decider->word, &word, sizeof(word), err);
+
+	*ret_held = !rc && quiet->draining && word.value & USPL_WORD_DRAIN;
+	if (rc || *ret_held)
+		return rc;
+	if (quiet->draining)
+		quiet->drain_again_ns = now + DRAIN_REST * drain_ns(quiet);
+	quiet->draining = false;
+	if (now < quiet->drain_again_ns || word.value != from)
+		return 0;
+	rc = write_inside(quiet, sp, n, err);
+	if (rc)
+		return rc;
+	lease = lease_of(quiet, drain_ns(quiet));
+	*ret_held = quiet->draining = true;
+	return write_hold(quiet, &lease, from | USPL_WORD_HOLD | USPL_WORD_DRAIN, err);
 }
 
 /*
@@ -95,10 +170,11 @@ static int write_byte(const struct quiet *quiet, size_t offset, uint8_t byte, st
 }
 
 /* Whoever waits may do the same at the same time: it says the same afterwards. */
-void quiet_open_gates(const struct quiet *quiet)
+void quiet_open_gates(struct quiet *quiet)
 {
 	uint8_t from = (uint8_t)quiet_word_from(quiet);
 
+	quiet->draining = false;
 	if (write_byte(quiet, offsetof(struct uspl_word, value), from, NULL) != 0)
 		log_info("quiet", "the gates open when their lease is over");
 }

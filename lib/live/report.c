@@ -49,6 +49,7 @@ static void success_json(const struct report *report, struct buf *out)
 	if (report->direction == TRANSITION_ON)
 		report_pending(&json, report->pending.items, report->pending.n);
 	json_number(&json, "stop_us", (int64_t)(report->result.stop_us + 0.5));
+	json_number(&json, "held_us", (int64_t)(report->result.held_us + 0.5));
 	json_number(&json, "attempts", report->result.attempts);
 	if (report->result.backend) {
 		json_number(&json, "stopped_threads", (int64_t)report->result.n_stopped);
@@ -96,6 +97,8 @@ static void success_line(const struct report *report, struct buf *out)
 	if (!report->already)
 		buf_addf(out, ": %zu function%s, stopped %.0f us", n, n == 1 ? "" : "s",
 			 report->result.stop_us);
+	if (!report->already && report->result.held_us > 0)
+		buf_addf(out, ", callers held %.0f us", report->result.held_us);
 	if (report->pending.n && report->direction == TRANSITION_ON) {
 		buf_addstr(out, report->already ? ": pending for " : "; pending for ");
 		add_names(report, out);

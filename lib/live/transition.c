@@ -251,17 +251,27 @@ static void note_attempt(const struct run *run, const struct transition_backend 
 }
 
 /*
- * Waits until another attempt makes sense. True if what was found by the last scan is still all: what
- * was seen to return has not been parked since.
+ * Threads that return from the functions, and are back in them before the others have left, would
+ * keep them busy for ever: they wait at the entries for a while.
  */
-static bool wait_for_more(struct run *run, struct waiter *waiter, int64_t deadline)
+static int hold_callers(struct run *run, const struct transition_backend *backend,
+			struct waiter *waiter, const struct waiter_stop *stop, struct uspl_err *err)
 {
-	struct waiter_stop stop = { .findings = run->findings,
-				    .n = run->n_findings,
-				    .checked = run->checked_ns,
-				    .length = run->stop.left_ns - run->stop.entered_ns };
+	taddr sp[WAITER_RETURNS_MAX];
+	bool before = waiter->held;
+	int rc;
 
-	return waiter_wait(waiter, &stop, deadline) && !parked_found(&run->parked);
+	waiter->held = false;
+	if (!backend->hold || !waiter_are_back(waiter, stop))
+		return 0;
+	for (size_t i = 0; i < waiter->returns.n; i++)
+		sp[i] = waiter->returns.items[i].sp;
+	rc = backend->hold(run, sp, waiter->returns.n, &waiter->held, err);
+	if (!before || !waiter->held)
+		waiter->held_since = 0;
+	if (waiter->held && !before)
+		log_info("stop", "callers are held until %zu threads have left", stop->n);
+	return rc;
 }
 
 static int try_until(struct run *run, const struct transition_backend *backend, int64_t deadline,
@@ -272,6 +282,8 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 	int rc, hurried = 0;
 
 	for (;;) {
+		struct waiter_stop stop = { .findings = run->findings };
+
 		rc = scanned ? 0 : parked_scan(&run->parked, err);
 		if (!rc)
 			rc = backend->attempt(run, err);
@@ -290,10 +302,21 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 			 ++hurried > HURRIED_MAX)
 			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 				       "the threads of pid %d run too often", run->t->proc->pid);
+		stop.n = run->n_findings;
+		stop.checked = run->checked_ns;
+		stop.length = run->stop.left_ns - run->stop.entered_ns;
+		if (!rc)
+			rc = hold_callers(run, backend, &waiter, &stop, err);
 		if (rc)
 			break;
-		scanned = wait_for_more(run, &waiter, deadline);
+		/*
+		 * What the last scan has found is still all if what was seen to return has not been
+		 * parked since.
+		 */
+		scanned = waiter_wait(&waiter, &stop, deadline) && !parked_found(&run->parked);
 	}
+	if (run->switched && waiter.held_since)
+		result->held_us = (double)(clock_now_ns() - waiter.held_since) / 1000;
 	waiter_release(&waiter);
 	return rc;
 }

@@ -47,6 +47,8 @@ struct transition {
 struct transition_result {
 	/* From asking the first thread to stop to the last one let go, in the last attempt. */
 	double stop_us;
+	/* For how long callers of the functions were held before it, so that all could leave them. */
+	double held_us;
 	int attempts;
 	uint64_t left_out;   /* bytes that scan_bytes was not enough for: they were not searched */
 	size_t n_stopped;    /* threads that were stopped in it */

@@ -176,13 +176,33 @@ static bool all_left(const struct waiter *waiter)
 	return true;
 }
 
+/* Where the thread was called from last; a caller has pushed the return address at its entry. */
+static void remember_return(struct waiter *waiter, const struct watch *watch)
+{
+	const taddr sp = watch->sp - sizeof(taddr);
+	struct waiter_return *known;
+
+	vec_for_each (&waiter->returns, known)
+		if (known->tid == watch->tid) {
+			known->sp = sp;
+			return;
+		}
+	known = waiter->returns.n < WAITER_RETURNS_MAX ? vec_push(&waiter->returns) : NULL;
+	if (known)
+		*known = (struct waiter_return){ watch->tid, sp };
+}
+
 static void note_passes(struct waiter *waiter, int64_t since)
 {
 	struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item) {
-		item->returned |= watch_passed(&item->watch, since);
-		item->left |= item->returned;
+		if (!watch_passed(&item->watch, since))
+			continue;
+		item->returned = item->left = true;
+		remember_return(waiter, &item->watch);
+		if (waiter->held && !waiter->held_since)
+			waiter->held_since = clock_now_ns();
 	}
 }
 
@@ -302,8 +322,24 @@ bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t 
 	look_first(waiter);
 	wait_for_all(waiter, stop->checked, deadline);
 	returned = all_returned(waiter);
-	rest(waiter, began + RUN_SHARE * stop->length, deadline);
+	/* Those that are held go on by themselves soon. */
+	if (!waiter->held)
+		rest(waiter, began + RUN_SHARE * stop->length, deadline);
 	return returned;
+}
+
+bool waiter_are_back(const struct waiter *waiter, const struct waiter_stop *stop)
+{
+	for (size_t i = 0; i < stop->n; i++) {
+		const struct waiter_return *known;
+		bool back = false;
+
+		vec_for_each (&waiter->returns, known)
+			back |= known->tid == stop->findings[i].tid;
+		if (!back)
+			return false;
+	}
+	return stop->n > 0;
 }
 
 void waiter_release(struct waiter *waiter)
@@ -313,4 +349,5 @@ void waiter_release(struct waiter *waiter)
 	vec_for_each (&waiter->items, item)
 		watch_close(&item->watch);
 	vec_release(&waiter->items);
+	vec_release(&waiter->returns);
 }

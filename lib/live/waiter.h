@@ -13,6 +13,9 @@
 #include "live/safety.h"
 #include "proc/watch.h"
 
+/* How many threads are remembered that have returned from a busy function. */
+#define WAITER_RETURNS_MAX 32
+
 /* How many threads are waited for at once; others that are in the way are met in a later stop. */
 #define WAITER_MAX 16
 
@@ -26,11 +29,21 @@ struct waiter_item {
 	uint64_t last_count; /* how often it had run when it was seen asleep; else NOT_ASLEEP */
 };
 
+/* A thread that has returned from a busy function: the stack pointer that it had at its entry. */
+struct waiter_return {
+	pid_t tid;
+	taddr sp;
+};
+
 /* Lives as long as attempts are made, since a watch is exact only if it is older than the stop. */
 struct waiter {
 	const struct proc *proc;
 	VEC(struct waiter_item) items;
 	int64_t patience; /* how long nobody tries without news, in nanoseconds; 0 at first */
+	VEC(struct waiter_return) returns;
+	bool held; /* callers are held meanwhile: each attempt is to come at once */
+	/* CLOCK_MONOTONIC: when a thread returned while they are, so that it may be held; 0: none */
+	int64_t held_since;
 };
 
 /* The stop that failed. Times are CLOCK_MONOTONIC in nanoseconds. */
@@ -48,6 +61,11 @@ struct waiter_stop {
  * returning, so that no function can have been parked instead.
  */
 bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
+/*
+ * True if all threads that were found in the way have returned before, and are back: what they are in
+ * ends, and begins again before all the others have ended.
+ */
+bool waiter_are_back(const struct waiter *waiter, const struct waiter_stop *stop);
 /* Ends all watches. */
 void waiter_release(struct waiter *waiter);
 

@@ -37,6 +37,8 @@
 #define side(w) ((w) & 1)
 #define other(s) (1 - (s))
 #define holding(w) ((w) >= HOLD)
+/* DRAINS: before it closes the gates a tool may have them let pass whom they take to be inside. */
+#define DRAIN 8
 byte word = OLD;
 
 /* Beside it, what a tool has decided while the word held: none, or a side. Threads read both at once. */
@@ -75,6 +77,7 @@ byte entry[FUNCTIONS];
 #define GOES_NEW 8
 #define IN_OLD 9
 #define IN_NEW 10
+#define DRAINED 11 /* has read a DRAIN: finds out whether it may pass */
 byte place[THREADS];
 byte gate[THREADS]; /* which one, where it reads words */
 
@@ -99,7 +102,13 @@ byte tools_ended;
 #define nobody_in(s) (!is_in(0, s) && !is_in(THREADS - 1, s) && !is_in(THREADS / 2, s))
 #define is_in(i, s) \
 	((s) == OLD && (place[i] == GOES_OLD || place[i] == IN_OLD) || \
-	 (s) == NEW && (place[i] == GOES_NEW || place[i] == IN_NEW))
+	 (s) == NEW && (place[i] == GOES_NEW || place[i] == IN_NEW) || \
+	 in_drain(i))
+#ifdef WITH_DRAINED_CLEAN
+#define in_drain(i) false
+#else
+#define in_drain(i) (place[i] == DRAINED)
+#endif
 
 inline become(w)
 {
@@ -127,12 +136,12 @@ inline end_hold(i)
 {
 	if
 #ifdef WITH_PLAIN_LAPSE
-	:: seen_verdict == NONE -> become(seen - HOLD)
+	:: seen_verdict == NONE -> become(side(seen))
 #endif
 #ifdef WITH_NARROW_LAPSE
-	:: seen_verdict == NONE && word == seen -> become(seen - HOLD)
+	:: seen_verdict == NONE && word == seen -> become(side(seen))
 #endif
-	:: word == seen && verdict == seen_verdict && verdict == NONE -> become(seen - HOLD)
+	:: word == seen && verdict == seen_verdict && verdict == NONE -> become(side(seen))
 	:: word == seen && verdict == seen_verdict && verdict != NONE -> become(side(verdict)); verdict = NONE
 	:: else
 	fi;
@@ -158,7 +167,9 @@ end:	do
 	:: d_step { is_free(i) && place[i] == IN_GATE -> place[i] = (own_word(gate[i]) == OLD -> GOES_OLD : NOT_OLD) }
 	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (own_word(gate[i]) == NEW -> GOES_NEW : ASKS) }
 	:: d_step { is_free(i) && place[i] == ASKS -> place[i] = (word == OLD -> GOES_OLD : ASKED) }
-	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (word == NEW -> GOES_NEW : WAITING) }
+	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (word == NEW -> GOES_NEW : (word < DRAIN -> WAITING : DRAINED)) }
+	:: d_step { is_free(i) && place[i] == DRAINED -> place[i] = WAITING }
+	:: d_step { is_free(i) && place[i] == DRAINED -> gate[i] = 0; place[i] = IN_OLD + side(word) }
 	:: d_step { is_free(i) && place[i] == WAITING && !holding(word) -> place[i] = IN_GATE }
 	:: d_step { is_free(i) && place[i] == WAITING && holding(word) && verdict != NONE ->
 			seen = word; seen_verdict = verdict; place[i] = LAPSING }
@@ -168,7 +179,7 @@ end:	do
 	:: d_step { is_free(i) && place[i] == LAPSING -> end_hold(i) }
 	:: d_step { is_free(i) && place[i] == GOES_OLD -> gate[i] = 0; enter(i, OLD) }
 	:: d_step { is_free(i) && place[i] == GOES_NEW -> gate[i] = 0; enter(i, NEW) }
-	:: d_step { is_free(i) && place[i] >= IN_OLD -> place[i] = OUTSIDE }
+	:: d_step { is_free(i) && (place[i] == IN_OLD || place[i] == IN_NEW) -> place[i] = OUTSIDE }
 	:: d_step { work[i] != NO_WORK && (sent == i || (!stopped[i] && sleep[i] == AWAKE)) -> do_work(i) }
 	:: d_step { i != RUNNER && !stopped[i] && sleep[i] == AWAKE && runs[i] < WAKES -> sleep[i] = ASLEEP }
 	:: d_step { sleep[i] == ASLEEP -> sleep[i] = WOKEN }
@@ -282,6 +293,22 @@ inline end_verdict()
 	skip
 }
 
+/* Any thread may be taken to be inside, or not. */
+inline drain()
+{
+#ifdef DRAINS
+#ifndef WITH_STALE_VERDICT
+	verdict = NONE;
+#endif
+	if
+	:: d_step { word == from -> word = from + HOLD + DRAIN }
+	:: skip
+	fi
+#else
+	skip
+#endif
+}
+
 inline close_gates()
 {
 #ifndef WITH_STALE_VERDICT
@@ -290,6 +317,7 @@ inline close_gates()
 	if
 	:: word == from -> word = from + HOLD
 	:: word == from + HOLD -> word = from + HOLD /* left by a dead tool: a new lease */
+	:: word == from + HOLD + DRAIN -> word = from + HOLD
 	:: else -> skip
 	fi
 }
@@ -327,7 +355,7 @@ inline open_gates()
 {
 	d_step {
 		if
-		:: word == from + HOLD -> become(from)
+		:: word == from + HOLD || word == from + HOLD + DRAIN -> become(from)
 		:: else
 		fi
 	}
@@ -419,6 +447,7 @@ proctype Tool(byte goal)
 		:: !done && attempts < ATTEMPTS ->
 			end_verdict();
 			gate_entries();
+			drain();
 #ifdef WITH_EARLY_SETTLE
 			settle();
 #endif
@@ -428,7 +457,7 @@ proctype Tool(byte goal)
 		od;
 		if
 		:: done -> settle()
-		:: else
+		:: else -> open_gates()
 		fi;
 		assert(!stopped[0] && !stopped[THREADS - 1] && !stopped[THREADS / 2])
 	} unless { killed };
@@ -466,6 +495,6 @@ init
 }
 
 #ifdef GOES_ON
-#define in_gate (place[RUNNER] >= IN_GATE && place[RUNNER] <= LAPSING)
+#define in_gate (place[RUNNER] >= IN_GATE && place[RUNNER] <= LAPSING || place[RUNNER] == DRAINED)
 ltl goes_on { [] (in_gate -> <> !in_gate) }
 #endif

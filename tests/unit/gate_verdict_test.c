@@ -21,8 +21,14 @@ CODE(verdict_new, "mov $2, %eax");
 /* What is mapped within reach of this program's code. */
 static struct stage {
 	_Alignas(4096) uint8_t code[PAGE];
-	_Alignas(4096) struct uspl_word word;
-	struct uspl_word decider;
+	union {
+		_Alignas(4096) struct uspl_word word;
+		uint8_t page[PAGE];
+	};
+	union {
+		struct uspl_word decider;
+		uint8_t other_page[PAGE];
+	};
 } * stage;
 
 static int encode(void)
@@ -88,6 +94,79 @@ static void test_verdicts(void)
 	ok(call() == 2 && word_is(&stage->decider, USPL_WORD_NEW, USPL_VERDICT_NONE) &&
 		   stage->word.value == USPL_WORD_FOLLOW,
 	   "a gate that follows ends the hold of the word that decides");
+}
+
+static struct uspl_inside *inside_of(struct uspl_word *word)
+{
+	return (struct uspl_inside *)(void *)((uint8_t *)word + USPL_INSIDE_AT);
+}
+
+/* The stack pointer at the entry of what is called from here is within some bytes of this. */
+static uint64_t stack_here(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
+}
+
+static void set_drain(struct uspl_word *word, uint8_t value, uint64_t low, uint64_t high)
+{
+	*word = (struct uspl_word){ .value = value | USPL_WORD_DRAIN,
+				    .turns = 1000,
+				    .all_turns = 5000,
+				    .decider = address(word) };
+	/* The range is the second one: another thread's comes first. */
+	inside_of(word)[0] = (struct uspl_inside){ 16, 32 };
+	inside_of(word)[1] = (struct uspl_inside){ low, high };
+	inside_of(word)[2] = (struct uspl_inside){ 0, 0 };
+}
+
+static void test_drain(void)
+{
+	const uint8_t hold_old = USPL_WORD_HOLD_OLD, hold_new = USPL_WORD_HOLD_NEW;
+	uint64_t here = stack_here();
+
+	set_drain(&stage->word, hold_old, here - PAGE, here + PAGE);
+	ok(call() == 1 && stage->word.value == (hold_old | USPL_WORD_DRAIN) &&
+		   stage->word.all_turns == 5000,
+	   "a thread that is inside passes a drain, to OLD, without a turn of waiting");
+	set_drain(&stage->word, hold_new, here - PAGE, here + PAGE);
+	ok(call() == 2 && stage->word.value == (hold_new | USPL_WORD_DRAIN), "or to NEW");
+	set_drain(&stage->word, hold_old, here - 3 * PAGE, here - 2 * PAGE);
+	ok(call() == 1 && word_is(&stage->word, USPL_WORD_OLD, USPL_VERDICT_NONE) &&
+		   stage->word.all_turns < 4100,
+	   "one above all ranges waits until its turns are over");
+	set_drain(&stage->word, hold_new, here + PAGE, here + 2 * PAGE);
+	ok(call() == 2 && word_is(&stage->word, USPL_WORD_NEW, USPL_VERDICT_NONE) &&
+		   stage->word.all_turns < 4100,
+	   "and one below");
+	set_drain(&stage->word, hold_old, here - PAGE, here + PAGE);
+	stage->word.verdict = USPL_VERDICT_NEW;
+	inside_of(&stage->word)[0].high = 0;
+	ok(call() == 2 && word_is(&stage->word, USPL_WORD_NEW, USPL_VERDICT_NONE),
+	   "what is behind the end of the ranges is of no account; a verdict ends the wait");
+	set_word(USPL_WORD_FOLLOW, USPL_VERDICT_NONE);
+	stage->word.decider = address(&stage->decider);
+	set_drain(&stage->decider, hold_old, here - PAGE, here + PAGE);
+	ok(call() == 1 && stage->decider.value == (hold_old | USPL_WORD_DRAIN),
+	   "a gate that follows goes by the ranges of the word that decides");
+}
+
+/* Exactly which stack pointers are inside: low is, high isn't. */
+static void test_bounds(void)
+{
+	uint64_t at = 0;
+	bool right = true;
+
+	/* The entry's stack pointer is the only value for which the range [at, at + 1) lets it pass. */
+	for (uint64_t sp = stack_here() - 512; sp < stack_here() + 64 && !at; sp += 8) {
+		set_drain(&stage->word, USPL_WORD_HOLD_OLD, sp, sp + 1);
+		if (call() == 1 && stage->word.value != USPL_WORD_OLD)
+			at = sp;
+	}
+	set_drain(&stage->word, USPL_WORD_HOLD_OLD, at - 64, at);
+	right &= call() == 1 && stage->word.value == USPL_WORD_OLD;
+	set_drain(&stage->word, USPL_WORD_HOLD_OLD, at + 1, at + 64);
+	right &= call() == 1 && stage->word.value == USPL_WORD_OLD;
+	ok(at && right, "a range holds its low end and not its high one");
 }
 
 static void *call_until_new(void *olds)
@@ -197,6 +276,13 @@ static void test_depths(void)
 	test_depth("by another word to the old code");
 	stage->decider.value = USPL_WORD_NEW;
 	test_depth("by another word to the new code");
+	set_drain(&stage->word, USPL_WORD_HOLD_OLD, 0, UINT64_MAX);
+	test_depth("through a drain to the old code");
+	set_drain(&stage->word, USPL_WORD_HOLD_NEW, 0, UINT64_MAX);
+	test_depth("through a drain to the new code");
+	set_drain(&stage->word, USPL_WORD_HOLD_OLD, 64, 65);
+	stage->word.turns = 3;
+	test_depth("held by a drain");
 }
 
 int main(void)
@@ -206,6 +292,8 @@ int main(void)
 		tap_skip_all("no memory near the code");
 	ok(encode() == 0, "a gate");
 	test_verdicts();
+	test_drain();
+	test_bounds();
 	test_race();
 	test_depths();
 	return tap_done();

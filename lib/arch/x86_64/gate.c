@@ -8,6 +8,10 @@
  * Who waits reads the word's value and its verdict in one piece, and ends the hold, by its lease or
  * by the verdict, with a compare-and-swap of both: what it has read is still so, or it reads again.
  *
+ * Behind the moved instruction lies the part for DRAIN. A thread comes there before it begins to wait.
+ * Those that are let through have their stack pointer in one of the ranges behind the word. What the
+ * word leads to can't change meanwhile, since a thread in this part keeps it from being switched.
+ *
  * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
  * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
  * threads wait on two processors, each would be late with its own by seconds. The count of all may
@@ -31,13 +35,19 @@ enum {
 	AT_JE_FOLLOW_OLD = 38,
 	AT_JE_FOLLOW_NEW = 43,
 	AT_WAIT = 45,
-	AT_FOLLOW_NEW = 105,
-	AT_FOLLOW_OLD = 119, /* and on into AT_OLD */
-	AT_OLD = 128,        /* the moved instruction, and the jump back */
+	AT_JNZ_DRAIN = 53,
+	AT_PAUSE = 55,
+	AT_FOLLOW_NEW = 110,
+	AT_FOLLOW_OLD = 124, /* and on into AT_OLD */
+	AT_OLD = 133,        /* the moved instruction, and the jump back */
+	AT_DRAIN = 176,
+	AT_DRAIN_END = 237,
 	/* Of what the gate asks, from the word on. */
 	VALUE = offsetof(struct uspl_word, value),
 	TURNS = offsetof(struct uspl_word, turns),
 	ALL_TURNS = offsetof(struct uspl_word, all_turns),
+	/* What makes a word hold. */
+	WAITS = USPL_WORD_HOLD | USPL_WORD_DRAIN,
 };
 
 /* clang-format off */
@@ -55,30 +65,54 @@ static const uint8_t template[] = {
 	/*  43 */ 0x74, AT_FOLLOW_NEW - 45,                    /* je follow_new */
 	/*  45 */ 0x50, 0x52,                                  /* push %rax; push %rdx */
 	/*  47 */ 0x8b, 0x51, TURNS,                           /* mov turns(%rcx), %edx */
-	/*  50 */ 0xf3, 0x90,                                  /* pause */
-	/*  52 */ 0x0f, 0xb7, 0x01,                            /* movzwl (%rcx), %eax */
-	/*  55 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
-	/*  57 */ 0x74, 92 - 59,                               /* jz done */
-	/*  59 */ 0x84, 0xe4,                                  /* test %ah, %ah */
-	/*  61 */ 0x75, 81 - 63,                               /* jnz said */
-	/*  63 */ 0x83, 0x69, ALL_TURNS, 1,                    /* subl $1, all_turns(%rcx) */
-	/*  67 */ 0x78, 74 - 69,                               /* js lapse */
-	/*  69 */ 0x83, 0xea, 1,                               /* sub $1, %edx */
-	/*  72 */ 0x73, (uint8_t)(50 - 74),                    /* jae pause */
-	/*  74 */ 0x89, 0xc2,                                  /* lapse: mov %eax, %edx */
-	/*  76 */ 0x83, 0xe2, (uint8_t)~USPL_WORD_HOLD,        /* and $~HOLD, %edx */
-	/*  79 */ 0xeb, 87 - 81,                               /* jmp swap */
-	/*  81 */ 0x0f, 0xb6, 0xd4,                            /* said: movzbl %ah, %edx */
-	/*  84 */ 0x83, 0xe2, USPL_WORD_NEW,                   /* and $NEW, %edx */
-	/*  87 */ 0x66, 0xf0, 0x0f, 0xb1, 0x11,                /* swap: lock cmpxchg %dx, (%rcx) */
-	/*  92 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx; pop %rax; pop %rcx */
-	/*  95 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/* 103 */ 0xeb, (uint8_t)(0 - 105),                    /* jmp gate */
-	/* 105 */ 0x59,                                        /* follow_new: pop %rcx */
-	/* 106 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/* 114 */ 0xe9, 0, 0, 0, 0,                            /* jmp new */
-	/* 119 */ 0x59,                                        /* follow_old: pop %rcx */
-	/* 120 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/*  50 */ 0xf6, 0x01, USPL_WORD_DRAIN,                 /* testb $DRAIN, (%rcx) */
+	/*  53 */ 0x75, AT_DRAIN - AT_PAUSE,                   /* jnz drain */
+	/*  55 */ 0xf3, 0x90,                                  /* pause */
+	/*  57 */ 0x0f, 0xb7, 0x01,                            /* movzwl (%rcx), %eax */
+	/*  60 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
+	/*  62 */ 0x74, 97 - 64,                               /* jz done */
+	/*  64 */ 0x84, 0xe4,                                  /* test %ah, %ah */
+	/*  66 */ 0x75, 86 - 68,                               /* jnz said */
+	/*  68 */ 0x83, 0x69, ALL_TURNS, 1,                    /* subl $1, all_turns(%rcx) */
+	/*  72 */ 0x78, 79 - 74,                               /* js lapse */
+	/*  74 */ 0x83, 0xea, 1,                               /* sub $1, %edx */
+	/*  77 */ 0x73, (uint8_t)(AT_PAUSE - 79),              /* jae pause */
+	/*  79 */ 0x89, 0xc2,                                  /* lapse: mov %eax, %edx */
+	/*  81 */ 0x83, 0xe2, (uint8_t)~WAITS,                 /* and $~WAITS, %edx */
+	/*  84 */ 0xeb, 92 - 86,                               /* jmp swap */
+	/*  86 */ 0x0f, 0xb6, 0xd4,                            /* said: movzbl %ah, %edx */
+	/*  89 */ 0x83, 0xe2, USPL_WORD_NEW,                   /* and $NEW, %edx */
+	/*  92 */ 0x66, 0xf0, 0x0f, 0xb1, 0x11,                /* swap: lock cmpxchg %dx, (%rcx) */
+	/*  97 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx; pop %rax; pop %rcx */
+	/* 100 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 108 */ 0xeb, (uint8_t)(0 - 110),                    /* jmp gate */
+	/* 110 */ 0x59,                                        /* follow_new: pop %rcx */
+	/* 111 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+	/* 119 */ 0xe9, 0, 0, 0, 0,                            /* jmp new */
+	/* 124 */ 0x59,                                        /* follow_old: pop %rcx */
+	/* 125 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
+};
+
+static const uint8_t drain[] = {
+	/* 176 */ 0x56,                                        /* push %rsi */
+	/* 177 */ 0x48, 0x8d, 0xb4, 0x24, 160, 0, 0, 0,        /* lea 160(%rsp), %rsi */
+	/* 185 */ 0x48, 0x8d, 0x81, USPL_INSIDE_AT, 0, 0, 0,   /* lea INSIDE_AT(%rcx), %rax */
+	/* 192 */ 0x48, 0x83, 0x78, 8, 0,                      /* next: cmpq $0, high(%rax) */
+	/* 197 */ 0x74, 217 - 199,                             /* je outside */
+	/* 199 */ 0x48, 0x39, 0x70, 8,                         /* cmp %rsi, high(%rax) */
+	/* 203 */ 0x76, 210 - 205,                             /* jbe other */
+	/* 205 */ 0x48, 0x39, 0x30,                            /* cmp %rsi, low(%rax) */
+	/* 208 */ 0x76, 223 - 210,                             /* jbe inside */
+	/* 210 */ 0x48, 0x83, 0xc0, 16, 0x90,                  /* other: add $16, %rax; nop */
+	/* 215 */ 0xeb, (uint8_t)(192 - 217),                  /* jmp next */
+	/* 217 */ 0x5e,                                        /* outside: pop %rsi */
+	/* 218 */ 0xe9, (uint8_t)(AT_PAUSE - 223), 0xff, 0xff, 0xff, /* jmp pause */
+	/* 223 */ 0x5e,                                        /* inside: pop %rsi */
+	/* 224 */ 0xf6, 0x01, USPL_WORD_NEW,                   /* testb $NEW, (%rcx) */
+	/* 227 */ 0x5a, 0x58,                                  /* pop %rdx; pop %rax */
+	/* 229 */ 0x75, (uint8_t)(AT_FOLLOW_NEW - 231),        /* jnz follow_new */
+	/* 231 */ 0xe9, (uint8_t)(AT_FOLLOW_OLD - 236), 0xff, 0xff, 0xff, /* jmp follow_old */
+	/* 236 */ 0xcc,
 };
 /* clang-format on */
 
@@ -88,40 +122,51 @@ static const struct {
 	enum { TO_WORD, TO_DECIDER, TO_NEW } to;
 } fields[] = {
 	{ 2, 7, TO_WORD },      { 11, 16, TO_WORD },  { 18, 22, TO_NEW },
-	{ 31, 35, TO_DECIDER }, { 115, 119, TO_NEW },
+	{ 31, 35, TO_DECIDER }, { 120, 124, TO_NEW },
 };
 
 const struct gate_part gate_old_parts[GATE_N_PARTS] = {
 	{ AT_JE_OLD, 9 },
 	{ AT_JE_FOLLOW_OLD, 40 },
-	{ AT_FOLLOW_OLD, GATE_LEN },
+	{ AT_FOLLOW_OLD, AT_DRAIN },
 };
 const struct gate_part gate_new_parts[GATE_N_PARTS] = {
 	{ AT_JE_NEW, AT_ASK },
 	{ AT_JE_FOLLOW_NEW, AT_WAIT },
 	{ AT_FOLLOW_NEW, AT_FOLLOW_OLD },
 };
+const struct gate_part gate_either_parts[GATE_N_EITHER] = {
+	{ AT_JNZ_DRAIN, AT_PAUSE },
+	{ AT_DRAIN, AT_DRAIN_END },
+};
 
 /* By how much the stack pointer is below what it was at the entry, from each of these places on. */
 static const struct {
 	uint8_t from;
-	int16_t depth;
+	uint8_t depth;
 } depths[] = {
 	{ 0, 0 },
 	{ 27, 128 },
 	{ 28, 136 },
 	{ 46, 144 },
 	{ 47, 152 },
-	{ 93, 144 },
-	{ 94, 136 },
-	{ 95, 128 },
-	{ 103, 0 },
+	{ 98, 144 },
+	{ 99, 136 },
+	{ 100, 128 },
+	{ 108, 0 },
 	{ AT_FOLLOW_NEW, 136 },
 	{ AT_FOLLOW_NEW + 1, 128 },
-	{ 114, 0 },
+	{ 119, 0 },
 	{ AT_FOLLOW_OLD, 136 },
 	{ AT_FOLLOW_OLD + 1, 128 },
 	{ AT_OLD, 0 },
+	{ AT_DRAIN, 152 },
+	{ AT_DRAIN + 1, 160 },
+	{ 218, 152 },
+	{ 223, 160 },
+	{ 224, 152 },
+	{ 228, 144 },
+	{ 229, 136 },
 };
 
 int gate_depth(size_t offset)
@@ -129,7 +174,7 @@ int gate_depth(size_t offset)
 	size_t i = 0;
 
 	/* Whatever the moved instruction does to it has been done behind that. */
-	if (offset > AT_OLD)
+	if (offset > AT_OLD && offset < AT_DRAIN)
 		return -1;
 	while (i + 1 < ARRAY_SIZE(depths) && depths[i + 1].from <= offset)
 		i++;
@@ -172,6 +217,7 @@ int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN], struct usp
 	x86_64_fill(code, GATE_LEN);
 	memcpy(code, template, sizeof(template));
 	memcpy(code + AT_OLD, moved, moved_len);
+	memcpy(code + AT_DRAIN, drain, sizeof(drain));
 	back = gate->entry + (taddr)len;
 	if (!x86_64_jump_encode(gate->at + AT_OLD + moved_len, back, code + AT_OLD + moved_len))
 		return fail_far(gate, back, err);
@@ -182,7 +228,12 @@ _Static_assert(sizeof(template) == AT_OLD, "the parts follow each other");
 _Static_assert(VALUE == 0 && offsetof(struct uspl_word, verdict) == 1, "both are read at once");
 _Static_assert(ALL_TURNS < 128, "one byte says where they are");
 _Static_assert(USPL_WORD_NEW == 1 && USPL_WORD_OLD == 0, "a verdict's low bit says which");
-_Static_assert(AT_OLD + INSN_MOVED_MAX <= GATE_LEN, "the moved instruction has room");
+_Static_assert(AT_OLD + INSN_MOVED_MAX + X86_64_JUMP_LEN <= AT_DRAIN, "it has room");
+_Static_assert(AT_DRAIN + sizeof(drain) == AT_DRAIN_END && (int)AT_DRAIN_END <= (int)GATE_LEN,
+	       "so has this");
+_Static_assert(offsetof(struct uspl_inside, low) == 0 && offsetof(struct uspl_inside, high) == 8 &&
+		       sizeof(struct uspl_inside) == 16,
+	       "as the part for DRAIN reads them");
 
 /* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */
 static const taddr lowest_addr = 0x10000, highest_addr = 0x7fffffffe000;

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# steps.bash - the steps of this case (see desc)
+
+# round REQUEST WAIT SUM - applies and undoes while the threads are busy as that request says; nothing is mixed
+round() {
+	expect_answer "$1" 0
+	expect_answer which 3
+	apply --json --wait="$2"
+	expect_status 0
+	expect_output '"functions":'
+	expect_answer which 30
+	undo --json --wait="$2"
+	expect_status 0
+	expect_answer which 3
+	expect_answer end 0
+	[ "$(text_sum)" = "$3" ] || fail "$1: the code is not what it was"
+}
+
+# target_gone - ends the target, so that it can be started anew
+target_gone() {
+	target_stop
+	rm -f "$WORK/tree/requests" "$WORK/tree/answers"
+}
+
+# start_quietly - starts the target where its functions can have gates: where the heap or another mapping lies in the
+# way of one, as chance will have it, every thread has to be stopped, and there is no hold
+start_quietly() {
+	for _ in {1..20}; do
+		target_start "$WORK/tree"
+		apply --check --json
+		expect_status 0
+		! grep -q '"way":"quiet"' <<< "$output" || return 0
+		target_gone
+	done
+	fail 'no target has room for gates'
+}
+
+steps() {
+	local sum
+	create "$WORK/tree" "$CASE/fix.patch"
+	expect_status 0
+	start_quietly
+	sum=$(text_sum)
+	# The waits are limits: a few calls are enough, however slow the machine is.
+	round 'run 1 1500000' 30 "$sum"
+	round 'run 2 4000' 30 "$sum"
+	round 'run 8 3000' 60 "$sum"
+	round lock 30 "$sum"
+	expect_fine
+}
