@@ -11,36 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-
-/* The lines of /proc/PID/status that decide whether we can work with a process. */
-struct status {
-	char state;
-	pid_t tracer;
-	int seccomp;
-	bool shadow_stack;
-	bool has_memory; /* kernel threads and exiting ones have none */
-};
-
-static void parse_status(const char *text, struct status *st)
-{
-	const char *line = text;
-
-	*st = (struct status){ 0 };
-	while (line && *line) {
-		if (!strncmp(line, "State:\t", 7))
-			st->state = line[7];
-		else if (!strncmp(line, "TracerPid:", 10))
-			st->tracer = (pid_t)atol(line + 10);
-		else if (!strncmp(line, "Seccomp:", 8))
-			st->seccomp = atoi(line + 8);
-		else if (!strncmp(line, "VmSize:", 7))
-			st->has_memory = true;
-		else if (!strncmp(line, "x86_Thread_features:", 20))
-			st->shadow_stack = strcspn(line, "\n") > strcspn(line, "s");
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-}
+#include "proc/status.h"
 
 /* The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
@@ -81,7 +52,7 @@ static int check_proc_is_ours(struct uspl_err *err)
 	return -USPL_E_UNSUPPORTED;
 }
 
-static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err *err)
+static int read_status(pid_t pid, pid_t tid, struct proc_status *ret, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
@@ -91,7 +62,7 @@ static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err
 	rc = file_read(path, &text, err);
 	if (rc)
 		return fail_no_process(pid, err);
-	parse_status(buf_str(&text), ret);
+	proc_status_parse(buf_str(&text), ret);
 	return 0;
 }
 
@@ -99,7 +70,7 @@ static int read_status(pid_t pid, pid_t tid, struct status *ret, struct uspl_err
  * A thread that isn't a zombie: the main one, or another if the main one has exited. 0 if there is
  * none.
  */
-static pid_t living_thread(pid_t pid, struct status *ret)
+static pid_t living_thread(pid_t pid, struct proc_status *ret)
 {
 	char path[64];
 	auto_closedir DIR *dir = NULL;
@@ -153,7 +124,7 @@ static int read_starttime(struct proc *proc, struct uspl_err *err)
 	return 0;
 }
 
-static int check_not_traced(pid_t pid, const struct status *st, struct uspl_err *err)
+static int check_not_traced(pid_t pid, const struct proc_status *st, struct uspl_err *err)
 {
 	auto_buf struct buf comm = { 0 };
 	char path[64];
@@ -225,7 +196,7 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = calloc(1, sizeof(*proc));
-	struct status st;
+	struct proc_status st;
 	int rc;
 
 	if (!proc)
