@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# setup.sh - from a fresh Debian 12 to the demonstration or the tests in one command
+# setup.sh - from a fresh Debian (12 or newer) to the demonstration or the tests in one command
 #
 #     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small server
 #     sh tests/setup.sh check     installs what is missing, builds, runs all tests
@@ -9,12 +9,15 @@
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
 # Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is missing.
+# `make fresh` tries it where nothing is installed (tests/fresh.sh).
 set -eu
 cd "$(dirname "$0")/.."
 
+# Of one|other the first one that this Debian has; one that is installed already will do.
+
 build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev libjson-c-dev'
-test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace dwz gcc-11 libdebuginfod1 xz-utils'
-stock_packages='postgresql wrk pkg-config openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
+test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace dwz gcc-11|gcc-12|gcc-13|gcc-14 libdebuginfod1|libdebuginfod1t64 xz-utils libclang-rt-dev pkg-config|pkgconf libc6-dbg'
+stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
@@ -22,14 +25,33 @@ die() {
 	exit 3
 }
 
-# missing PACKAGE... - those that are not installed
+# is_installed PACKAGE
+is_installed() {
+	dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null | grep -q '^ii'
+}
+
+# missing WORD... - those of which no package is installed
 missing() {
-	for package in "$@"; do
-		dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || printf '%s ' "$package"
+	for word in "$@"; do
+		found=
+		for package in $(echo "$word" | tr '|' ' '); do
+			! is_installed "$package" || found=yes
+		done
+		[ -n "$found" ] || printf '%s ' "$word"
 	done
 }
 
-# install_packages PACKAGE... - installs those that are missing
+# choose WORD... - the package of each word that apt knows; the last one where it knows none, to be named in the message
+choose() {
+	for word in "$@"; do
+		for package in $(echo "$word" | tr '|' ' '); do
+			! apt-cache show "$package" >/dev/null 2>&1 || break
+		done
+		printf '%s ' "$package"
+	done
+}
+
+# install_packages WORD... - installs what is missing
 install_packages() {
 	wanted=$(missing "$@")
 	[ -n "$wanted" ] || return 0
@@ -39,8 +61,10 @@ install_packages() {
 		command -v sudo >/dev/null || die "as root, please: apt-get install $wanted"
 		sudo=sudo
 	fi
-	echo "installing: $wanted"
 	$sudo apt-get update -qq || die 'apt-get update failed'
+	# shellcheck disable=SC2086 # a list of words
+	wanted=$(choose $wanted)
+	echo "installing: $wanted"
 	# shellcheck disable=SC2086 # a list of words
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $wanted >/dev/null ||
 		die "cannot install: $wanted"

@@ -177,16 +177,16 @@ patch_own_process() {
 
 @test "another build of the program, by another compiler: both versions" {
 	local other=$BATS_TEST_TMPDIR/other
-	command -v gcc-11 > /dev/null || skip 'gcc-11 is not installed (package gcc-11)'
+	other_gcc
 	target_stop
 	cp -r "$FIXTURE/tree" "$other"
-	sed -i 's/-O2/-O1/; s/^CC = .*/CC = gcc-11/' "$other/config.mk"
+	sed -i "s/-O2/-O1/; s/^CC = .*/CC = $OTHER_GCC/" "$other/config.mk"
 	make -C "$other"
 	target_start "$other"
 	apply
 	expect_status 1
 	expect_one_message
-	expect_message "made with '[^']*GCC: [^']* 11\\.[^']*'.* update .*'GCC: [^']* 12\\."
+	expect_message "made with '[^']*GCC: [^']* $OTHER_VERSION\\.[^']*'.* update .*'GCC: [^']* $GCC_VERSION\\."
 	expect_fine
 }
 

@@ -285,7 +285,7 @@ expect_hit() {
 	ask_each
 	ask 'quiet 10'
 	trace cat --session=entry
-	expect_hit "numbers: tiny=-1 byte=200 small=-300 whole=4000000000 wide=-5000000000 word=$((0x$(printf iuiuiuii | rev | xxd -p))) seventh=7 eighth=65"
+	expect_hit "numbers: tiny=-1 byte=200 small=-300 whole=4000000000 wide=-5000000000 word=$((0x$(printf iuiuiuii | rev | od -An -tx1 | tr -d ' '))) seventh=7 eighth=65"
 	expect_hit 'reals: x=0.1 y=0.1 n=3 z=1e+100'
 	expect_hit 'texts: first="some "words"" second="edge"'
 	expect_hit 'texts: first="(not read)" second="(null)"'

@@ -6,6 +6,15 @@
 : "${USPL_BUILD:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/build}"
 : "${USPL_BIN:=$USPL_BUILD/bin}" "${TARGET_CC:=gcc}"
 
+# other_gcc - finds a gcc of another version than gcc's: OTHER_GCC, OTHER_VERSION and GCC_VERSION; skips without one
+other_gcc() {
+	GCC_VERSION=$(gcc -dumpversion)
+	GCC_VERSION=${GCC_VERSION%%.*}
+	OTHER_GCC=$(compgen -c gcc- | grep -x 'gcc-[0-9]\+' | grep -vx "gcc-$GCC_VERSION" | sort -u | head -n 1)
+	OTHER_VERSION=${OTHER_GCC#gcc-}
+	[ -n "$OTHER_GCC" ] || skip 'there is no gcc of another version (package gcc-11, or another)'
+}
+
 # tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default
 tool() {
 	run --separate-stderr timeout --kill-after=5 "${TOOL_SECONDS:-60}" "$USPL_BIN/$1" "${@:2}"
