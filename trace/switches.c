@@ -8,6 +8,11 @@
  *     raw_syscalls           which system call it is in
  *     sched_wakeup           somebody has woken it: noted on the processor of whoever did
  *
+ * What a tracepoint itself holds names threads as the first pid namespace does, which in a container
+ * aren't the ids that we see; what perf adds to it (note->tid) is in our namespace. So which thread
+ * is meant by a wake-up is learnt from the thread's own system calls: these say both. That comes in
+ * time, since a thread that waits to be woken has entered a system call before.
+ *
  * The first is for everybody who may observe the process at all. The others are asked for together,
  * then without those that take the rights of root.
  */
@@ -22,15 +27,22 @@
 
 enum { SWITCH, PLACE, WAKEUP, ENTER, EXIT, N_KINDS };
 
-/* Fields of tracepoints, behind struct trace_entry of 8 bytes. */
+/* What each tracepoint's record begins with (struct trace_entry of the kernel). */
+struct common {
+	uint16_t type;
+	uint8_t flags, preempted;
+	int32_t kernel_tid; /* of the thread that ran there */
+};
+
 struct wakeup_record {
-	uint64_t common;
+	struct common common;
 	char comm[16];
-	int32_t pid;
+	int32_t kernel_tid; /* of the thread that was woken */
 };
 
 struct syscall_record {
-	uint64_t common, nr;
+	struct common common;
+	uint64_t nr;
 };
 
 /* The first n of the kinds. */
@@ -110,7 +122,11 @@ static struct switches_thread *meet_thread(struct switches *switches, pid_t tid)
 		return thread;
 	thread = vec_push(&switches->threads);
 	if (thread)
-		*thread = (struct switches_thread){ .tid = tid, .nr = -1 };
+		*thread = (struct switches_thread){
+			.tid = tid,
+			.kernel_tid = proc_in_first_pid_namespace() ? tid : 0,
+			.nr = -1,
+		};
 	return thread;
 }
 
@@ -164,19 +180,23 @@ static void note_wakeup(struct switches *switches, const struct perf_note *note)
 	if (note->raw_len < sizeof(record))
 		return;
 	memcpy(&record, note->raw, sizeof(record));
-	thread = find_thread(switches, record.pid);
-	if (thread && thread->is_off && !thread->off.preempted && !thread->off.woken)
-		thread->off.woken = note->time;
+	vec_for_each (&switches->threads, thread)
+		if (thread->kernel_tid == record.kernel_tid && thread->is_off &&
+		    !thread->off.preempted && !thread->off.woken)
+			thread->off.woken = note->time;
 }
 
-static long entered(const struct perf_note *note)
+static void note_syscall(struct switches_thread *thread, const struct perf_note *note)
 {
 	struct syscall_record record;
 
+	thread->nr = -1;
 	if (note->raw_len < sizeof(record))
-		return -1;
+		return;
 	memcpy(&record, note->raw, sizeof(record));
-	return (long)record.nr;
+	thread->kernel_tid = record.common.kernel_tid;
+	if (note->kind == ENTER)
+		thread->nr = (long)record.nr;
 }
 
 static int take_note(void *ctx, const struct perf_note *note)
@@ -197,7 +217,7 @@ static int take_note(void *ctx, const struct perf_note *note)
 		return 0;
 	if (note->kind == PLACE)
 		return note_place(switches, thread, note);
-	thread->nr = note->kind == ENTER ? entered(note) : -1;
+	note_syscall(thread, note);
 	return 0;
 }
 

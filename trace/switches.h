@@ -26,6 +26,7 @@ struct off_time {
 /* What of a thread is known while we read. */
 struct switches_thread {
 	pid_t tid;
+	pid_t kernel_tid; /* in the first pid namespace; 0: not learnt yet */
 	bool is_off;
 	long nr; /* the system call that it is in, -1 */
 	/* Where it was at its last switch: the function, and who made the call if it was in one. */

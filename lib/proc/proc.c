@@ -24,13 +24,18 @@ static void read_link(const char *path, char *buf, size_t size)
 	buf[len < 0 ? 0 : len] = '\0';
 }
 
-static int fail_no_process(pid_t pid, struct uspl_err *err)
+bool proc_in_first_pid_namespace(void)
 {
 	char namespace[64];
 
-	uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
 	read_link("/proc/self/ns/pid", namespace, sizeof(namespace));
-	if (namespace[0] && strcmp(namespace, FIRST_PID_NAMESPACE) != 0)
+	return !namespace[0] || strcmp(namespace, FIRST_PID_NAMESPACE) == 0;
+}
+
+static int fail_no_process(pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
+	if (!proc_in_first_pid_namespace())
 		uspl_hint(err, "this program runs in a pid namespace (a container), and sees no "
 			       "processes outside of it");
 	return -USPL_E_NO_PROCESS;
@@ -202,7 +207,9 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 	if (!proc)
 		return uspl_fail_nomem(err);
 	proc->pid = pid;
-	proc->mem_fd = proc->lock_fd = -1;
+	proc->mem_fd = -1;
+	for (size_t i = 0; i < PROC_LOCKS; i++)
+		proc->lock_fds[i] = -1;
 	rc = readonly ? 0 : check_proc_is_ours(err);
 	if (!rc)
 		rc = read_status(pid, pid, &st, err);
@@ -248,8 +255,9 @@ void proc_free(struct proc *proc)
 		return;
 	if (proc->mem_fd >= 0)
 		close(proc->mem_fd);
-	if (proc->lock_fd >= 0)
-		close(proc->lock_fd);
+	for (size_t i = 0; i < PROC_LOCKS; i++)
+		if (proc->lock_fds[i] >= 0)
+			close(proc->lock_fds[i]);
 	mappings_release(&proc->maps);
 	free(proc);
 }

@@ -13,15 +13,17 @@
 #include "base/error.h"
 #include "proc/maps.h"
 
+#define PROC_LOCKS 2
+
 struct proc {
 	pid_t pid;
 	pid_t tid; /* a living thread, for /proc/PID/task/TID */
 	char comm[32];
-	int mem_fd;         /* /proc/PID/task/TID/mem, read and write */
-	int lock_fd;        /* the same file, with the lock of lock.h; -1: not locked */
-	uint64_t starttime; /* clock ticks since boot: tells a pid from its reuse */
-	int seccomp;        /* 0 none, 1 strict, 2 filter */
-	mapping_vec maps;   /* as of the last proc_refresh_maps, sorted by address */
+	int mem_fd;               /* /proc/PID/task/TID/mem, read and write */
+	int lock_fds[PROC_LOCKS]; /* that the locks of lock.h lie on; -1: none */
+	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
+	int seccomp;              /* 0 none, 1 strict, 2 filter */
+	mapping_vec maps;         /* as of the last proc_refresh_maps, sorted by address */
 };
 
 /*
@@ -36,6 +38,12 @@ int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_
 void proc_free(struct proc *proc);
 DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))
+
+/*
+ * True if this program is in the kernel's first pid namespace, whose ids the kernel's tracepoints
+ * name (what perf adds to a note is in our own); true, too, where that can't be told.
+ */
+bool proc_in_first_pid_namespace(void);
 
 /* What the process maps at this moment; the caller's to release. */
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err) uspl_must_check;

@@ -23,6 +23,22 @@ void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
 	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
 }
 
+pid_t thread_inner_id(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf status = { 0 };
+	const char *ids, *end;
+
+	if (!task_status(proc, tid, &status))
+		return 0;
+	ids = task_status_field(&status, "NSpid");
+	if (!ids)
+		return tid;
+	end = ids + strcspn(ids, "\n");
+	while (end > ids && end[-1] != '\t')
+		end--;
+	return (pid_t)atol(end);
+}
+
 int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
 {
 	char path[64];

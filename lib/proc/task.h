@@ -21,6 +21,11 @@ const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct bu
  */
 bool task_status(const struct proc *proc, pid_t tid, struct buf *text) uspl_must_check;
 const char *task_status_field(const struct buf *text, const char *name);
+/*
+ * The thread's id as the process itself knows it, in its own pid namespace (NSpid, proc(5)). The same
+ * number where the kernel doesn't tell; 0 if the thread is gone.
+ */
+pid_t thread_inner_id(const struct proc *proc, pid_t tid);
 /* The thread's name, "?" if it can't be read. */
 void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */

@@ -83,24 +83,6 @@ static void find_places(struct proc *proc, struct places *ret)
 	}
 }
 
-/* The thread's id as the process itself knows it: the last one of the line NSpid. */
-static int translate(const struct proc *proc, pid_t tid, uint32_t *ret, struct uspl_err *err)
-{
-	auto_buf struct buf status = { 0 };
-	const char *line, *end;
-
-	if (!task_status(proc, tid, &status))
-		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no thread %d", proc->pid, tid);
-	*ret = (uint32_t)tid;
-	line = task_status_field(&status, "NSpid");
-	end = line ? strchr(line, '\n') : NULL;
-	while (end && end > line && end[-1] != '\t')
-		end--;
-	if (end)
-		*ret = (uint32_t)atol(end);
-	return 0;
-}
-
 static int choose_tids(const struct proc *proc, const tid_vec *tids,
 		       struct uspl_trace_control *control, struct uspl_err *err)
 {
@@ -114,10 +96,12 @@ static int choose_tids(const struct proc *proc, const tid_vec *tids,
 				 "system calls, and its libc is unknown",
 				 proc->pid);
 	for (size_t i = 0; i < tids->n; i++) {
-		int rc = translate(proc, tids->items[i], &control->tids[i], err);
+		pid_t inner = thread_inner_id(proc, tids->items[i]);
 
-		if (rc)
-			return rc;
+		if (!inner)
+			return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no thread %d",
+					 proc->pid, tids->items[i]);
+		control->tids[i] = (uint32_t)inner;
 	}
 	control->n_tids = tids->n;
 	return 0;

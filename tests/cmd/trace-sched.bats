@@ -101,6 +101,28 @@ rival_start() {
 	expect_output "$TARGET target +5 +[0-9.]+ +[0-9.]+ +[0-9.]+ +0  in clock_nanosleep <- napper"
 }
 
+@test "wake-ups in a container, where the kernel's tracepoints have other ids" {
+	local inner
+	unshare --mount --pid --fork true || skip 'no namespace can be made here'
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
+	mkdir "$BATS_TEST_TMPDIR/run"
+	cp "$BATS_FILE_TMPDIR/tree/target" "$BATS_TEST_TMPDIR/run"
+	target_start_by "$BATS_TEST_TMPDIR/run" unshare --mount --pid --fork --mount-proc sh -c './target; true'
+	inner=$(awk '/NSpid/ { print $NF }' "/proc/$TARGET/status")
+	nsenter --target "$TARGET" --pid --mount timeout --kill-after=5 60 "$USPL_BIN/uspl-trace" start -v \
+		--tracer wakeup --format=json "$inner" > "$BATS_TEST_TMPDIR/seen" 2> "$BATS_TEST_TMPDIR/said" 3>&- &
+	WATCHER=$!
+	until_true 60 grep -qs 'observing pid' "$BATS_TEST_TMPDIR/said" || fail 'the tracer does not begin'
+	expect_answer 'naps 20' 20
+	# nsenter passes no signal on: the tool is its grandchild, below timeout.
+	kill -TERM "$(pgrep -P "$(pgrep -P "$WATCHER")")"
+	wait "$WATCHER" && status=0 || status=$?
+	output=$(< "$BATS_TEST_TMPDIR/seen") stderr=$(< "$BATS_TEST_TMPDIR/said")
+	expect_status 0
+	[ "$(count ".tid == $inner and .wakeups == 20")" = 1 ] || fail wakeups
+}
+
 @test "threads that are made meanwhile" {
 	watch_begin sched --format=json
 	expect_answer 'askers 10' 40
@@ -111,7 +133,7 @@ rival_start() {
 
 @test "where perf events are refused: sums by /proc, and it says so" {
 	local before after
-	WATCH_BY=$(helper_build noperf)
+	WATCH_BY="$(helper_build refuse) perf_event_open"
 	before=$(switches voluntary)
 	watch_begin sched --format=json
 	expect_answer 'naps 200' 200
@@ -125,7 +147,8 @@ rival_start() {
 	watch_end
 	expect_output '# tracer: sched, pid [0-9]+, by /proc'
 	expect_output "$TARGET +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+  target"
-	run --separate-stderr "$WATCH_BY" "$USPL_BIN/uspl-trace" start --tracer=wakeup "$TARGET"
+	# shellcheck disable=SC2086
+	run --separate-stderr $WATCH_BY "$USPL_BIN/uspl-trace" start --tracer=wakeup "$TARGET"
 	expect_status 3
 	expect_one_message
 	expect_fine

@@ -16,15 +16,29 @@ finish() {
 	ASKED=$((ASKED + 1))
 }
 
-# aside RESULT - applies in the background; the result goes to that file, the process is ASIDE
+# aside RESULT [COMMAND...] - applies in the background, run by that command; the result goes to that file, the process is ASIDE
 aside() {
-	timeout 60 "$USPL_BIN/uspl-apply" --wait=50 "$UPDATE" "$TARGET" > "$WORK/$1" 2>&1 3>&- &
+	timeout 60 "${@:2}" "$USPL_BIN/uspl-apply" --wait=50 "$UPDATE" "$TARGET" > "$WORK/$1" 2>&1 3>&- &
 	ASIDE=$!
 }
 
-# at_work - true once another tool holds the target's lock
+# apart COMMAND... - two tools that are run so, one of them with a /proc of its own, as in a container: one waits for the other
+apart() {
+	local first
+	begin old
+	# shellcheck disable=SC2016 # for the shell in there, which goes on to be the tool
+	aside first "$@" unshare --mount --propagation private sh -c 'mount -t proc proc /proc && exec "$0" "$@"'
+	first=$ASIDE
+	until_true 60 at_work "$@" || fail "a tool with another /proc isn't seen at work"
+	finish old
+	wait "$first" || fail "the first: $(cat "$WORK/first")"
+	undo
+	expect_status 0
+}
+
+# at_work [COMMAND...] - true once another tool holds the target's lock
 at_work() {
-	apply --check --wait=0
+	run --separate-stderr timeout 60 "$@" "$USPL_BIN/uspl-apply" --check --wait=0 "$UPDATE" "$TARGET"
 	[[ $stderr =~ 'another uspl' ]]
 }
 
@@ -33,6 +47,8 @@ steps() {
 	target_start "$WORK/tree"
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"
+	REFUSE=$WORK/refuse
+	"$TARGET_CC" -o "$REFUSE" "$USPL_TESTS/lib/refuse.c"
 	begin old
 	aside first
 	first=$ASIDE
@@ -62,5 +78,12 @@ steps() {
 	begin new
 	finish new
 	undo_all "$sum"
+
+	if unshare --mount true 2> /dev/null; then
+		apart env
+		# Linux before 6.9
+		apart "$REFUSE" pidfd_open
+		[ "$(text_sum)" = "$sum" ] || fail "the code has changed"
+	fi
 	expect_fine
 }
