@@ -28,9 +28,9 @@ struct builder {
 	struct recipe recipe;
 	struct prebuild prebuild;
 	struct units *units;
-	struct strmap originals; /* sources as they were at first */
-	plain_files plain;       /* sources that were given line directives */
-	struct build *notes;     /* those of the time before the first step */
+	struct strmap originals;    /* sources as they were at first */
+	struct numbering numbering; /* of the lines of patched sources */
+	struct build *notes;        /* those of the time before the first step */
 };
 
 /* One step: some patches and the build after them. */
@@ -208,7 +208,7 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 	struct builder *builder = step->builder;
 	const struct build_paths *paths = &builder->paths;
 	struct strmap inodes = { 0 };
-	int rc = patched_take_out(&builder->plain, err);
+	int rc = patched_take_out(&builder->numbering.plain, err);
 
 	if (!rc)
 		rc = tree_snapshot(paths, &inodes, &builder->originals, err);
@@ -217,10 +217,10 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 	if (!rc)
 		rc = tree_changed(paths->tree, &inodes, &step->patched, err);
 	if (!rc)
-		rc = patched_put_back(&builder->plain, &step->patched, err);
+		rc = patched_put_back(&builder->numbering.plain, &step->patched, err);
 	if (!rc)
-		rc = patched_renumber(paths, &builder->originals, &step->patched, &builder->plain,
-				      err);
+		rc = patched_renumber(paths, &builder->originals, &step->patched,
+				      &builder->numbering, err);
 	strmap_release(&inodes);
 	return rc ? rc : renew_patched(step, err);
 }
@@ -232,7 +232,7 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 static int build_after(struct step *step, const char *what, struct uspl_err *err)
 {
 	struct builder *builder = step->builder;
-	struct phase phase = { "post", builder->recipe.build, what, builder->plain.n > 0,
+	struct phase phase = { "post", builder->recipe.build, what, builder->numbering.plain.n > 0,
 			       builder->recipe.twice };
 	bool retry = phase.quiet;
 	int rc = phase_run(&builder->paths, builder->options, &phase, err);
@@ -240,13 +240,15 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 	if (rc == -USPL_E_BUILD && retry) {
 		log_info("build", "once more, with the line numbers of the patched files");
 		phase.quiet = false;
-		rc = patched_restore(&builder->plain, err);
+		rc = numbering_give_up(&builder->numbering, err);
 		if (!rc)
 			rc = renew_patched(step, err);
 		if (!rc)
 			rc = phase_run(&builder->paths, builder->options, &phase, err);
 	}
-	return rc ? rc : units_add_post(builder->units, &step->patched, step->build, err);
+	if (!rc)
+		rc = units_add_post(builder->units, &step->patched, step->build, err);
+	return rc ? rc : states_check(builder->units, &builder->numbering, err);
 }
 
 static int run_step(struct step *step, struct uspl_err *err)
@@ -330,7 +332,7 @@ void builder_free(struct builder *builder)
 	remove_work(builder);
 	units_free(builder->units);
 	build_free(builder->notes);
-	patched_release(&builder->plain);
+	numbering_release(&builder->numbering);
 	strmap_release(&builder->originals);
 	vec_for_each (&builder->patches, patch)
 		free(patch->path);

@@ -180,6 +180,8 @@ static void scan_line(struct scanner *scanner, struct line *line)
 		scanner->directive = first < end && *first == '#';
 	if (fresh && scanner->directive)
 		begin_directive(scanner, line, first);
+	line->code = first < end && !scanner->directive && !scanner->block_comment &&
+		     !scanner->line_comment && strncmp(first, "//", 2) != 0;
 	for (const char *p = line->text; p < end;)
 		p = scan_step(scanner, line, p);
 	scanner->joined = ends_joined(line);

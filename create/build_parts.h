@@ -270,6 +270,13 @@ void record_release(record_list *records);
 DEFINE_AUTO_RELEASE(record, record_list, record_release)
 #define auto_record __attribute__((cleanup(cleanup_record_)))
 
+typedef int (*record_visit)(const char *path, void *ctx, struct uspl_err *err);
+/*
+ * Calls visit for the source of a compilation and for what its list of dependencies names, until it
+ * fails.
+ */
+int record_each_file(const struct record *record, record_visit visit, void *ctx,
+		     struct uspl_err *err) uspl_must_check;
 /* True if the list of dependencies of a compilation names one of the files (absolute paths). */
 int record_depends(const struct record *record, const tree_files *files, bool *ret,
 		   struct uspl_err *err) uspl_must_check;

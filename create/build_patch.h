@@ -6,10 +6,12 @@
  *     build_patch    applying diffs
  *     build_try      do they all apply?
  *     build_patched  patched sources whose unchanged lines have their old numbers
+ *     build_states   are line numbers states of a program, where they can't be kept?
  */
 #ifndef USPL_CREATE_BUILD_PATCH_H
 #define USPL_CREATE_BUILD_PATCH_H
 
+#include "create/build_lines.h"
 #include "create/build_parts.h"
 
 /* ---- build_diff ---- */
@@ -65,16 +67,31 @@ struct plain_file {
 
 typedef VEC(struct plain_file) plain_files;
 
+/* A patched source as it was compiled after the last patch that touched it. */
+struct compiled_file {
+	char *path;
+	struct buf text;
+	struct lines_kept kept; /* what that patch did to its line numbers */
+};
+
+typedef VEC(struct compiled_file) compiled_files;
+
+/* What is known of the line numbers of patched sources. */
+struct numbering {
+	plain_files plain;
+	compiled_files compiled;
+};
+
 /*
  * Writes those of the patched files that are C or C++ anew, with directives by which unchanged
- * lines keep the numbers that they have in the originals (build_lines.h). Appends these to ret.
+ * lines keep the numbers that they have had until now (build_lines.h). Takes these into ret.
  */
 int patched_renumber(const struct build_paths *paths, const struct strmap *originals,
-		     const tree_files *patched, plain_files *ret,
+		     const tree_files *patched, struct numbering *ret,
 		     struct uspl_err *err) uspl_must_check;
-/* Writes the files as the diffs left them. */
-int patched_restore(const plain_files *plain, struct uspl_err *err) uspl_must_check;
-/* The same, for patched_put_back. */
+/* Writes the files as the diffs left them: the directives are in the way of the compiler. */
+int numbering_give_up(struct numbering *numbering, struct uspl_err *err) uspl_must_check;
+/* The same for a while, until patched_put_back. */
 int patched_take_out(plain_files *plain, struct uspl_err *err) uspl_must_check;
 /*
  * After the next diff: files that it touched are no longer ours, all others become what they were,
@@ -83,5 +100,16 @@ int patched_take_out(plain_files *plain, struct uspl_err *err) uspl_must_check;
 int patched_put_back(plain_files *plain, const tree_files *patched,
 		     struct uspl_err *err) uspl_must_check;
 void patched_release(plain_files *plain);
+void numbering_release(struct numbering *numbering);
+
+/* ---- build_states ---- */
+
+/*
+ * Refuses a patched source in which unchanged lines have got other numbers, if one of the files that
+ * it is compiled from says `case __LINE__`: the process has such numbers as states. Where nothing
+ * says so, what is known is a note. After the build after the patch has been taken in.
+ */
+int states_check(struct units *units, const struct numbering *numbering,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -9,43 +9,87 @@
 #include "create/build_lines.h"
 #include "create/build_patch.h"
 
-static int renumber(const char *path, const struct buf *pre, plain_files *ret, struct uspl_err *err)
+/* The text of a patched source that was compiled last, if an earlier patch of a series touched it. */
+static struct compiled_file *find_compiled(const compiled_files *compiled, const char *path)
+{
+	struct compiled_file *file;
+
+	vec_for_each (compiled, file)
+		if (!strcmp(file->path, path))
+			return file;
+	return NULL;
+}
+
+static int keep_compiled(compiled_files *compiled, const char *path, struct buf *text,
+			 const struct lines_kept *kept, struct uspl_err *err)
+{
+	struct compiled_file *file = find_compiled(compiled, path);
+
+	if (!file) {
+		file = vec_push(compiled);
+		if (!file || !(file->path = strdup(path)))
+			return uspl_fail_nomem(err);
+	}
+	buf_release(&file->text);
+	file->text = *text;
+	*text = (struct buf){ 0 };
+	file->kept = *kept;
+	return 0;
+}
+
+static int renumber(const char *path, const struct buf *pre, bool numbered, struct numbering *ret,
+		    struct uspl_err *err)
 {
 	auto_buf struct buf plain = { 0 };
 	auto_buf struct buf text = { 0 };
+	struct lines_kept kept;
 	struct plain_file *file;
+	bool differs;
 	int rc = file_read(path, &plain, err);
 
 	if (!rc)
-		rc = lines_renumber(pre, &plain, &text, err);
-	if (rc || text.len == plain.len)
+		rc = lines_renumber(pre, numbered, &plain, &text, &kept, err);
+	if (rc)
 		return rc;
-	file = vec_push(ret);
+	differs = text.len != plain.len;
+	if (differs)
+		rc = tree_rewrite(path, &text, err);
+	if (!rc)
+		rc = keep_compiled(&ret->compiled, path, &text, &kept, err);
+	if (rc || !differs)
+		return rc;
+	file = vec_push(&ret->plain);
 	if (!file || !(file->path = strdup(path)))
 		return uspl_fail_nomem(err);
 	file->text = plain;
 	plain = (struct buf){ 0 };
-	return tree_rewrite(path, &text, err);
+	return 0;
 }
 
 int patched_renumber(const struct build_paths *paths, const struct strmap *originals,
-		     const tree_files *patched, plain_files *ret, struct uspl_err *err)
+		     const tree_files *patched, struct numbering *ret, struct uspl_err *err)
 {
 	char **path;
 
 	vec_for_each (patched, path) {
+		const struct compiled_file *last = find_compiled(&ret->compiled, *path);
 		auto_buf struct buf pre = { 0 };
-		int rc = tree_is_c(*path) ? tree_original(paths, originals, *path, &pre, err) : 0;
+		int rc = 0;
 
+		if (last)
+			buf_add(&pre, buf_str(&last->text), last->text.len);
+		else if (tree_is_c(*path))
+			rc = tree_original(paths, originals, *path, &pre, err);
 		if (!rc && pre.len)
-			rc = renumber(*path, &pre, ret, err);
+			rc = renumber(*path, &pre, last && !last->kept.foreign, ret, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-int patched_restore(const plain_files *plain, struct uspl_err *err)
+/* Writes the files as the diffs left them. */
+static int patched_restore(const plain_files *plain, struct uspl_err *err)
 {
 	const struct plain_file *file;
 
@@ -123,4 +167,28 @@ void patched_release(plain_files *plain)
 	vec_for_each (plain, file)
 		plain_file_release(file);
 	vec_release(plain);
+}
+
+int numbering_give_up(struct numbering *numbering, struct uspl_err *err)
+{
+	struct compiled_file *file;
+	int rc = patched_restore(&numbering->plain, err);
+
+	vec_for_each (&numbering->compiled, file) {
+		file->kept.lost = file->kept.moved;
+		file->kept.foreign = true;
+	}
+	return rc;
+}
+
+void numbering_release(struct numbering *numbering)
+{
+	struct compiled_file *file;
+
+	patched_release(&numbering->plain);
+	vec_for_each (&numbering->compiled, file) {
+		free(file->path);
+		buf_release(&file->text);
+	}
+	vec_release(&numbering->compiled);
 }

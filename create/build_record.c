@@ -231,42 +231,67 @@ static bool has_basename(const tree_files *files, const char *name)
 	return false;
 }
 
-/* True if the name, seen from the folder that the compiler ran in, is one of the files. */
-static bool is_one_of(const char *name, const char *cwd, const tree_files *files)
+/* True if the path, however it is written, is that of one of the files. */
+static bool is_one_of(const char *path, const tree_files *files)
 {
-	auto_free char *joined = NULL;
-	auto_free char *path = NULL;
+	auto_free char *real = NULL;
 
 	/*
 	 * Most names are of headers that have nothing to do with the patch: those are not looked
 	 * up.
 	 */
-	if (!has_basename(files, file_basename(name)))
+	if (!has_basename(files, file_basename(path)))
 		return false;
-	joined = name[0] == '/' ? strdup(name) : file_join(cwd, name);
-	path = joined ? realpath(joined, NULL) : NULL;
-	return path && tree_files_has(files, path);
+	real = realpath(path, NULL);
+	return real && tree_files_has(files, real);
+}
+
+int record_each_file(const struct record *record, record_visit visit, void *ctx,
+		     struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	int rc = record->deps ? file_read(record->deps, &text, err) : 0;
+
+	if (!rc)
+		rc = visit(record->source, ctx, err);
+	/* The list begins with "OBJECT:", which names no file of the tree. */
+	for (const char *p = buf_str(&text); !rc && *p;) {
+		auto_buf struct buf name = { 0 };
+		auto_free char *joined = NULL;
+
+		p = next_dep(p, &name);
+		if (name.oom)
+			return uspl_fail_nomem(err);
+		if (!name.len)
+			continue;
+		if (*buf_str(&name) != '/')
+			joined = file_join(record->cwd, buf_str(&name));
+		rc = visit(joined ? joined : buf_str(&name), ctx, err);
+	}
+	return rc;
+}
+
+struct dependence {
+	const tree_files *files;
+	bool found;
+};
+
+static int note_dependence(const char *path, void *ctx, struct uspl_err *err)
+{
+	struct dependence *dependence = ctx;
+
+	(void)err;
+	dependence->found = dependence->found || is_one_of(path, dependence->files);
+	return 0;
 }
 
 int record_depends(const struct record *record, const tree_files *files, bool *ret,
 		   struct uspl_err *err)
 {
-	auto_buf struct buf text = { 0 };
-	bool found = false;
-	const char *p;
-	int rc = 0;
+	struct dependence dependence = { files, false };
+	int rc = record_each_file(record, note_dependence, &dependence, err);
 
-	if (record->deps)
-		rc = file_read(record->deps, &text, err);
-	/* The list begins with "OBJECT:", which names no file of the tree. */
-	for (p = buf_str(&text); !rc && !found && *p;) {
-		auto_buf struct buf name = { 0 };
-
-		p = next_dep(p, &name);
-		found = name.len && is_one_of(buf_str(&name), record->cwd, files);
-		rc = name.oom ? uspl_fail_nomem(err) : 0;
-	}
 	if (!rc)
-		*ret = found || tree_files_has(files, record->source);
+		*ret = dependence.found || tree_files_has(files, record->source);
 	return rc;
 }

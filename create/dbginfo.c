@@ -8,6 +8,7 @@
  */
 
 #include "create/dbginfo.h"
+#include "create/build_lines.h"
 #include "create/unit.h"
 
 #include <dwarf.h>
@@ -284,7 +285,7 @@ bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
 	if (!path || dwarf_decl_line(die, &line))
 		return false;
 	add_path(dbg, path, buf);
-	buf_addf(buf, ":%d", line);
+	buf_addf(buf, ":%d", line % LINES_OWN);
 	return true;
 }
 
@@ -305,7 +306,7 @@ bool dbginfo_add_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t of
 		if (!path || dwarf_lineno(line, &number))
 			continue;
 		add_path(dbg, path, buf);
-		buf_addf(buf, ":%d", number);
+		buf_addf(buf, ":%d", number % LINES_OWN);
 		return true;
 	}
 	return false;

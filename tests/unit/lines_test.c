@@ -8,11 +8,12 @@
 static char *renumber(const char *pre, const char *post)
 {
 	auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
+	struct lines_kept kept;
 	struct uspl_err err = { 0 };
 
 	buf_addstr(&a, pre);
 	buf_addstr(&b, post);
-	if (lines_renumber(&a, &b, &out, &err))
+	if (lines_renumber(&a, false, &b, &out, &kept, &err))
 		return NULL;
 	buf_add(&out, "", 0);
 	return buf_take(&out);
@@ -22,48 +23,48 @@ static char *renumber(const char *pre, const char *post)
 static const struct { const char *what, *pre, *post, *want; } texts[] = {
 	{ "nothing changed", "a\nb\n", "a\nb\n", "a\nb\n" },
 	{ "a replaced line moves nothing", "a\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n" },
-	{ "an added line", "a\nb\n", "a\nn\nb\n", "a\nn\n#line 2\nb\n" },
+	{ "an added line", "a\nb\n", "a\nn\nb\n", "a\n#line 1000002\nn\n#line 2\nb\n" },
 	{ "a removed line", "a\nb\nc\n", "a\nc\n", "a\n#line 3\nc\n" },
-	{ "two places", "a\nb\nc\nd\n", "n\na\nb\nm\nc\nd\n", "n\n#line 1\na\nb\nm\n#line 3\nc\nd\n" },
-	{ "added at the end", "a\n", "a\nn\n", "a\nn\n" },
-	{ "no line end", "a\nb", "n\na\nb", "n\n#line 1\na\nb" },
-	{ "one more line and one less", "a\nb\nc\nd\n", "a\nn\nb\nd\n", "a\nn\n#line 2\nb\n#line 4\nd\n" },
-	{ "a blank line is not worth it", "a\n\nb\n", "n\na\n\nb\n", "n\n#line 1\na\n\nb\n" },
-	{ "between blank lines", "\nb\n", "n\n\nb\n", "n\n\n#line 2\nb\n" },
+	{ "two places", "a\nb\nc\nd\n", "n\na\nb\nm\nc\nd\n", "#line 1000001\nn\n#line 1\na\nb\n#line 1000004\nm\n#line 3\nc\nd\n" },
+	{ "added at the end", "a\n", "a\nn\n", "a\n#line 1000002\nn\n" },
+	{ "no line end", "a\nb", "n\na\nb", "#line 1000001\nn\n#line 1\na\nb" },
+	{ "one more line and one less", "a\nb\nc\nd\n", "a\nn\nb\nd\n", "a\n#line 1000002\nn\n#line 2\nb\n#line 4\nd\n" },
+	{ "a blank line is not worth it", "a\n\nb\n", "n\na\n\nb\n", "#line 1000001\nn\n#line 1\na\n\nb\n" },
+	{ "between blank lines", "\nb\n", "n\n\nb\n", "#line 1000001\nn\n\n#line 2\nb\n" },
 	{ "in a comment", "/*\nb\n*/\nc\n", "/*\nn\nb\n*/\nc\n", "/*\nn\nb\n*/\n#line 4\nc\n" },
 	{ "in a macro", "#define A \\\n b \\\n c\nd\n", "#define A \\\n n \\\n b \\\n c\nd\n",
 	  "#define A \\\n n \\\n b \\\n c\n#line 4\nd\n" },
 	{ "in a call", "f(\nb,\nc);\nd\n", "f(\nn,\nb,\nc);\nd\n", "f(\nn,\nb,\nc);\n#line 4\nd\n" },
 	{ "before the parenthesis of a call", "f\n(b);\nc\n", "n\nn\nf\n(b);\nc\n",
-	  "n\nn\n#line 1\nf\n(b);\nc\n" },
-	{ "a parenthesis in front", "(b);\nc\n", "n\n(b);\nc\n", "n\n(b);\n#line 2\nc\n" },
+	  "#line 1000001\nn\nn\n#line 1\nf\n(b);\nc\n" },
+	{ "a parenthesis in front", "(b);\nc\n", "n\n(b);\nc\n", "#line 1000001\nn\n(b);\n#line 2\nc\n" },
 	{ "in a raw string", "s = R\"x(\nb\n)x\";\nc\n", "s = R\"x(\nn\nb\n)x\";\nc\n",
 	  "s = R\"x(\nn\nb\n)x\";\n#line 4\nc\n" },
 	{ "in a joined string", "s = \"a\\\n\";\nc\n", "s = \"n\\\na\\\n\";\nc\n",
-	  "s = \"n\\\na\\\n\";\n#line 3\nc\n" },
+	  "#line 1000001\ns = \"n\\\na\\\n\";\n#line 3\nc\n" },
 	{ "parentheses in strings", "f(')', \")\", /*)*/\nb);\nc\n", "f(')', \")\", /*)*/\nn\nb);\nc\n",
 	  "f(')', \")\", /*)*/\nn\nb);\n#line 3\nc\n" },
 	{ "escapes", "f('\\'', \"\\\")\",\nb);\nc\n", "f('\\'', \"\\\")\",\nn\nb);\nc\n",
 	  "f('\\'', \"\\\")\",\nn\nb);\n#line 3\nc\n" },
-	{ "digits apart", "a = 1'000;\nb\n", "n\na = 1'000;\nb\n", "n\n#line 1\na = 1'000;\nb\n" },
+	{ "digits apart", "a = 1'000;\nb\n", "n\na = 1'000;\nb\n", "#line 1000001\nn\n#line 1\na = 1'000;\nb\n" },
 	{ "a comment that is joined", "// a \\\nb\nc\n", "// a \\\nn \\\nb\nc\n",
 	  "// a \\\nn \\\nb\n#line 3\nc\n" },
 	{ "after a group", "#if X\nb\n#endif\nc\n", "#if X\nn\nb\n#endif\nc\n",
-	  "#if X\nn\n#line 2\nb\n#endif\n#line 4\nc\n" },
+	  "#if X\n#line 1000002\nn\n#line 2\nb\n#endif\n#line 4\nc\n" },
 	{ "in the other branch", "n\n#if X\na\n#else\nb\n#endif\n", "m\nn\n#if X\na\n#else\nb\n#endif\n",
-	  "m\n#line 1\nn\n#if X\na\n#else\n#line 5\nb\n#endif\n" },
+	  "#line 1000001\nm\n#line 1\nn\n#if X\na\n#else\n#line 5\nb\n#endif\n" },
 	{ "branches with one parenthesis each", "#if X\nif (a &&\n#else\nif (\n#endif\nb)\nc\n",
 	  "n\n#if X\nif (a &&\n#else\nif (\n#endif\nb)\nc\n",
-	  "n\n#line 1\n#if X\nif (a &&\n#else\n#line 4\nif (\n#endif\nb)\n#line 7\nc\n" },
+	  "#line 1000001\nn\n#line 1\n#if X\nif (a &&\n#else\n#line 4\nif (\n#endif\nb)\n#line 7\nc\n" },
 	{ "a lost parenthesis ends with the function", "f(\n}\nb\n", "f(\nn\n}\nb\n",
 	  "f(\nn\n}\n#line 3\nb\n" },
 	{ "macros need not be balanced", "#define A (\nb\n", "n\n#define A (\nb\n",
-	  "n\n#line 1\n#define A (\nb\n" },
+	  "#line 1000001\nn\n#line 1\n#define A (\nb\n" },
 	{ "numbers of its own", "a\n#line 7 \"x.y\"\nb\n", "n\na\n#line 7 \"x.y\"\nb\n",
 	  "n\na\n#line 7 \"x.y\"\nb\n" },
 	{ "markers of its own", "# 1 \"x.c\"\nb\n", "# 1 \"x.c\"\nn\nb\n", "# 1 \"x.c\"\nn\nb\n" },
 	{ "open to the end", "/* \"\nb\n", "/* \"\nn\nb", "/* \"\nn\nb" },
-	{ "a backslash at the end", "\"\\", "n\n\"\\", "n\n#line 1\n\"\\" },
+	{ "a backslash at the end", "\"\\", "n\n\"\\", "#line 1000001\nn\n#line 1\n\"\\" },
 };
 /* clang-format on */
 
@@ -120,6 +121,48 @@ static void test_pairs(void)
 	}
 }
 
+/* A line that one patch added keeps its number when the next one of a series adds others. */
+static void test_series(void)
+{
+	auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
+	struct lines_kept kept;
+	struct uspl_err err = { 0 };
+
+	buf_addstr(&a, "a\n#line 1000002\nn\n#line 2\nb\n");
+	buf_addstr(&b, "m\na\nn\nb\n");
+	ok(!lines_renumber(&a, true, &b, &out, &kept, &err) && !kept.lost, "numbered again");
+	ok_str(buf_str(&out), "#line 2000001\nm\n#line 1\na\n#line 1000002\nn\n#line 2\nb\n",
+	       "the numbers of an earlier patch stay");
+}
+
+/* Where no directive may stand, or none is to, the first line with another number is told. */
+static void test_lost(void)
+{
+	static const struct {
+		const char *what, *pre, *post;
+		size_t lost;
+		bool foreign;
+	} lost[] = {
+		{ "none", "a\nb\n", "a\nn\nb\n", 0, false },
+		{ "in a call", "f(\nb,\nc);\nd\n", "f(\nn,\nb,\nc);\nd\n", 3, false },
+		{ "in a comment", "/*\nb\n*/\nc\n", "/*\nn\nb\n*/\nc\n", 0, false },
+		{ "in a macro", "#define A \\\n b\nc\n", "#define A \\\n n \\\n b\nc\n", 0, false },
+		{ "in a generated text", "#line 7 \"x\"\nb\n", "#line 7 \"x\"\nn\nb\n", 3, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lost); i++) {
+		auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
+		struct lines_kept kept = { 0 };
+		struct uspl_err err = { 0 };
+
+		buf_addstr(&a, lost[i].pre);
+		buf_addstr(&b, lost[i].post);
+		ok(!lines_renumber(&a, false, &b, &out, &kept, &err) && kept.lost == lost[i].lost &&
+			   kept.foreign == lost[i].foreign,
+		   "lost %s: line %zu", lost[i].what, kept.lost);
+	}
+}
+
 static void test_rewritten(void)
 {
 	auto_buf struct buf a = { 0 }, b = { 0 };
@@ -142,6 +185,8 @@ int main(void)
 {
 	test_texts();
 	test_pairs();
+	test_series();
+	test_lost();
 	test_rewritten();
 	return tap_done();
 }
