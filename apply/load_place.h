@@ -7,7 +7,7 @@
 #ifndef USPL_APPLY_LOAD_PLACE_H
 #define USPL_APPLY_LOAD_PLACE_H
 
-#include "apply/link.h"
+#include "link/link.h"
 #include "apply/load.h"
 
 /* Adds the functions of the new code to the region; where they lie is set by linking. */

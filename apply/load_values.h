@@ -7,7 +7,7 @@
 #ifndef USPL_APPLY_LOAD_VALUES_H
 #define USPL_APPLY_LOAD_VALUES_H
 
-#include "apply/link.h"
+#include "link/link.h"
 #include "apply/load.h"
 
 /*

@@ -12,6 +12,7 @@
 
 #include "apply/resolve_scope.h"
 #include "live/calm.h"
+#include "match/own_names.h"
 #include "proc/tls.h"
 #include "update/refname.h"
 
@@ -22,12 +23,6 @@ struct resolver {
 	const struct image *image;
 	const struct match *match;
 	struct scope scope;
-};
-
-/* The symbols of the module's own table that a reference may mean. */
-struct own_symbols {
-	size_t n;
-	const struct image_sym *first;
 };
 
 int resolver_new(struct proc *proc, const module_vec *modules, const struct module *module,
@@ -57,54 +52,6 @@ void resolver_free(struct resolver *resolver)
 		return;
 	scope_release(&resolver->scope);
 	free(resolver);
-}
-
-static bool is_in_image(const struct resolver *resolver, taddr addr)
-{
-	return addr >= resolver->image->start && addr < resolver->image->end;
-}
-
-static taddr own_address(const struct resolver *resolver, const struct image_sym *sym)
-{
-	return sym->type == STT_TLS ? sym->addr + (uint64_t)resolver->image->tls_offset : sym->addr;
-}
-
-static bool may_mean(const char *ref, const struct image_sym *sym)
-{
-	if (strcmp(sym->name, refname_symbol(ref)))
-		return false;
-	/* A hidden global became local when it was linked. */
-	if (!refname_is_local(ref) || !sym->file || !sym->file[0])
-		return true;
-	return sym->bind == STB_LOCAL && refname_in_file(ref, sym->file);
-}
-
-/*
- * Distinct places only: an alias of the same name is no doubt. A global definition rules out
- * statics of its name.
- */
-static struct own_symbols own_symbols(const struct resolver *resolver, const char *ref)
-{
-	struct own_symbols own = { 0 };
-	const struct image_sym *sym;
-
-	vec_for_each (&resolver->image->syms, sym) {
-		bool is_global = sym->bind != STB_LOCAL;
-
-		if (!may_mean(ref, sym))
-			continue;
-		if (own.n && own.first->addr == sym->addr)
-			continue;
-		if (!refname_is_local(ref) && own.n &&
-		    is_global != (own.first->bind != STB_LOCAL)) {
-			if (!is_global)
-				continue;
-			own.n = 0;
-		}
-		if (!own.n++)
-			own.first = sym;
-	}
-	return own;
 }
 
 /* What a slot of any module was bound to for that name, if it is this definition. */
@@ -169,41 +116,21 @@ static int own_thread_local(const struct resolver *resolver, const struct objsym
 	return 0;
 }
 
-static int fail_nowhere(const struct resolver *resolver, const struct objsym *sym,
-			struct uspl_err *err)
-{
-	uspl_fail(
-		err, USPL_E_UNRESOLVED,
-		"'%s' isn't found: no code that matches refers to it, and none of the %zu modules "
-		"that '%s' sees defines it",
-		sym->name, resolver->scope.order.n, resolver->module->name);
-	uspl_hint(err, "let the new code use what the program has used before, or bring a function "
-		       "of its own; a program that keeps its symbol table knows all of its names");
-	return -USPL_E_UNRESOLVED;
-}
-
 static int resolve_local(struct resolver *resolver, const struct objsym *sym,
 			 struct symbol_value *ret_value, struct uspl_err *err)
 {
-	struct own_symbols own = own_symbols(resolver, sym->name);
+	struct own_names own = own_names_find(resolver->image, sym->name);
+	int rc = own_names_require_one(&own, sym->name, resolver->module->name, err);
 
-	if (own.n > 1)
-		return uspl_fail(err, USPL_E_UNRESOLVED,
-				 "'%s' can't be told apart: %zu symbols of '%s' have its name and "
-				 "file, and no code that matches refers to it",
-				 sym->name, own.n, resolver->module->name);
-	if (!own.n)
-		return uspl_fail(err, USPL_E_UNRESOLVED,
-				 "'%s' isn't found: no code that matches refers to it, and the "
-				 "symbol table of '%s' doesn't have it",
-				 sym->name, resolver->module->name);
+	if (rc)
+		return rc;
 	if (own.first->type == STT_GNU_IFUNC)
 		return resolve_indirect(resolver, sym, resolver->scope.own, own.first->addr,
 					&ret_value->addr, err);
 	if (own.first->type == STT_TLS)
-		return own_thread_local(resolver, sym, own_address(resolver, own.first), ret_value,
-					err);
-	ret_value->addr = own_address(resolver, own.first);
+		return own_thread_local(resolver, sym, own_names_value(resolver->image, own.first),
+					ret_value, err);
+	ret_value->addr = own_names_value(resolver->image, own.first);
 	return 0;
 }
 
@@ -249,7 +176,7 @@ static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
  * True if nobody but the module itself decides: a program's own definition, or a library's that
  * isn't exported.
  */
-static bool own_definition_counts(const struct resolver *resolver, const struct own_symbols *own,
+static bool own_definition_counts(const struct resolver *resolver, const struct own_names *own,
 				  const char *name)
 {
 	if (own->n != 1)
@@ -260,7 +187,7 @@ static bool own_definition_counts(const struct resolver *resolver, const struct 
 static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 			  struct symbol_value *ret_value, struct uspl_err *err)
 {
-	struct own_symbols own = own_symbols(resolver, sym->name);
+	struct own_names own = own_names_find(resolver->image, sym->name);
 	struct scope_def def;
 
 	if (own_definition_counts(resolver, &own, sym->name))
@@ -278,28 +205,8 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 		ret_value->addr = resolver->module->start;
 		return 0;
 	}
-	return fail_nowhere(resolver, sym, err);
-}
-
-/* The running code and the symbol table must not contradict each other. */
-static int check_inferred(const struct resolver *resolver, const struct objsym *sym, taddr value,
-			  struct uspl_err *err)
-{
-	struct own_symbols own = own_symbols(resolver, sym->name);
-
-	if (own.n != 1 || own.first->type == STT_GNU_IFUNC)
-		return 0;
-	if (own_address(resolver, own.first) == value)
-		return 0;
-	/* Interposed by another module, or reached through a stub. */
-	if (own.first->type != STT_TLS &&
-	    (!is_in_image(resolver, value) || own.first->bind != STB_LOCAL))
-		return 0;
-	return uspl_fail(err, USPL_E_UNRESOLVED,
-			 "'%s' is at 0x%" PRIx64 " by the running code, but at 0x%" PRIx64
-			 " by the symbol table of '%s'",
-			 sym->name, value, own_address(resolver, own.first),
-			 resolver->module->name);
+	return own_names_fail_nowhere(sym->name, resolver->scope.order.n, resolver->module->name,
+				      err);
 }
 
 /*
@@ -309,7 +216,7 @@ static int check_inferred(const struct resolver *resolver, const struct objsym *
 static int inferred_thread_local(const struct resolver *resolver, const struct objsym *sym,
 				 taddr addr, struct symbol_value *ret_value, struct uspl_err *err)
 {
-	bool is_own = refname_is_local(sym->name) || own_symbols(resolver, sym->name).n;
+	bool is_own = refname_is_local(sym->name) || own_names_find(resolver->image, sym->name).n;
 	int rc = own_thread_local(resolver, sym, addr, ret_value, err);
 
 	if (!rc && resolver->image->tls_offset && !is_own)
@@ -343,7 +250,8 @@ int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_v
 
 	if (match_value(resolver->match, sym->name, &value.addr) &&
 	    !resolve_interposed(resolver, sym, &other)) {
-		rc = check_inferred(resolver, sym, value.addr, err);
+		rc = own_names_check(resolver->image, sym->name, value.addr, resolver->module->name,
+				     err);
 		if (!rc && sym->type == STT_TLS)
 			rc = inferred_thread_local(resolver, sym, value.addr, &value, err);
 	} else if (refname_is_local(sym->name)) {

@@ -13,7 +13,7 @@
 #ifndef USPL_APPLY_RESOLVE_H
 #define USPL_APPLY_RESOLVE_H
 
-#include "apply/value.h"
+#include "link/value.h"
 #include "base/cleanup.h"
 #include "match/match.h"
 #include "proc/module.h"

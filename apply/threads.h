@@ -3,7 +3,7 @@
 #ifndef USPL_APPLY_THREADS_H
 #define USPL_APPLY_THREADS_H
 
-#include "apply/link.h"
+#include "link/link.h"
 #include "live/region.h"
 #include "proc/module.h"
 

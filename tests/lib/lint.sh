@@ -44,17 +44,18 @@ forbid_include() {
 check_include_direction() {
 	local commands='apply/|create/|undo/|view/|trace/|uspl/commands' room other
 	forbid_include lib "$commands"
-	forbid_include lib/base '(arch|live|match|objfile|proc|tracing|update)/'
-	forbid_include lib/objfile '(arch|live|match|proc|tracing|update)/'
-	forbid_include lib/arch '(live|match|objfile|proc|tracing|update)/'
-	forbid_include lib/update '(arch|live|match|proc|tracing)/'
-	forbid_include lib/match '(live|proc|tracing)/|update/(update|manifest|archive)'
-	forbid_include lib/proc '(live|objfile|tracing|update)/'
-	forbid_include lib/live '(match/[^i]|objfile/|tracing/|update/)'
-	forbid_include lib/tracing '(match/[^i]|objfile/|update/)'
+	forbid_include lib/base '(arch|link|live|match|objfile|proc|tracing|update)/'
+	forbid_include lib/objfile '(arch|link|live|match|proc|tracing|update)/'
+	forbid_include lib/arch '(link|live|match|objfile|proc|tracing|update)/'
+	forbid_include lib/update '(arch|link|live|match|proc|tracing)/'
+	forbid_include lib/link '(live|match|proc|tracing|update)/'
+	forbid_include lib/match '(link|live|proc|tracing)/|update/(update|manifest|archive)'
+	forbid_include lib/proc '(link|live|objfile|tracing|update)/'
+	forbid_include lib/live '(link/|match/[^i]|objfile/|tracing/|update/)'
+	forbid_include lib/tracing '(link/|match/[^i]|objfile/|update/)'
 	forbid_include create '(live|proc|tracing)/'
-	forbid_include create/wrapper '(arch|live|match|objfile|proc|update)/'
-	forbid_include runtime '(arch|base|live|match|objfile|proc|update)/'
+	forbid_include create/wrapper '(arch|link|live|match|objfile|proc|update)/'
+	forbid_include runtime '(arch|base|link|live|match|objfile|proc|update)/'
 	for room in apply create trace undo view; do
 		for other in apply create trace undo view; do
 			[ "$room" = "$other" ] || forbid_include "$room" "$other/[a-z_]*\.h"

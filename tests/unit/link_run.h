@@ -5,7 +5,7 @@
 
 #include <sys/mman.h>
 
-#include "apply/link.h"
+#include "link/link.h"
 #include "tests/unit/compile.h"
 
 /* Far from the libraries and the program: every call to them needs a stub. */

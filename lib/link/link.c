@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 
 /* No update comes near this; a section that claims more is lying. */
 #define LINK_MAX (512ull << 20)

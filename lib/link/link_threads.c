@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 #include "uspl/abi.h"
 
 extern const uint8_t uspl_threads[], uspl_threads_distance[], uspl_threads_from_block[],

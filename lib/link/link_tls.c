@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 
 /* An access is no longer than this, and its field no further from its beginning. */
 enum { FORM_MAX = 32, FIELD_MAX = 8 };

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 
 /* The instruction of the section that the offset lies in; false if the code can't be decoded. */
 static bool find_insn(const struct link *link, const struct objsec *sec, uint64_t offset,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 
 static bool is_eh_frame(const struct objsec *sec)
 {

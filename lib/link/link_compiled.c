@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 #include "uspl/abi.h"
 
 static struct link_compiled *compiled_of(const struct link *link)

@@ -9,7 +9,7 @@
 #ifndef USPL_APPLY_LINK_H
 #define USPL_APPLY_LINK_H
 
-#include "apply/value.h"
+#include "link/value.h"
 #include "arch/arch.h"
 #include "base/cleanup.h"
 #include "objfile/objfile.h"

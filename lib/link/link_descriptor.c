@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "apply/link_internal.h"
+#include "link/link_internal.h"
 #include "uspl/abi.h"
 
 extern const uint8_t uspl_descriptor[], uspl_descriptor_end[];

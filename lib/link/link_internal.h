@@ -9,7 +9,7 @@
 #ifndef USPL_APPLY_LINK_INTERNAL_H
 #define USPL_APPLY_LINK_INTERNAL_H
 
-#include "apply/link.h"
+#include "link/link.h"
 
 /*
  * What the link knows of a symbol that a relocation refers to. Offsets count from the start of
