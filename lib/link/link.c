@@ -18,19 +18,17 @@
 
 #include "link/link_internal.h"
 
-/* No update comes near this; a section that claims more is lying. */
-#define LINK_MAX (512ull << 20)
+/* No segment of an update comes near this; a section that claims more is lying. */
+#define LINK_MAX (128ull << 20)
 
-bool link_is_loaded(const struct objsec *sec)
+bool link_is_loaded(const struct link *link, const struct objsec *sec)
 {
-	return (sec->flags & SHF_ALLOC) && sec->type != SHT_NOTE;
+	return link_section_of(link, sec)->loaded;
 }
 
-enum link_seg_kind link_kind_of(const struct objsec *sec)
+struct link_section *link_section_of(const struct link *link, const struct objsec *sec)
 {
-	if (objsec_is_code(sec))
-		return LINK_TEXT;
-	return sec->flags & SHF_WRITE ? LINK_DATA : LINK_RODATA;
+	return &((struct link_private *)link->priv)->secs[sec->mark];
 }
 
 bool link_is_tls_base(const struct objsym *sym)
@@ -95,27 +93,20 @@ taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t
 
 taddr link_section_address(const struct link *link, const struct objsec *sec)
 {
-	const struct link_private *priv = link->priv;
+	const struct link_section *place = link_section_of(link, sec);
 
-	return link->base + link->segs[link_kind_of(sec)].offset + priv->sec_offset[sec->mark];
-}
-
-/* A thread-local section has its initial contents in the block that new threads begin with. */
-static uint8_t *threads_bytes(const struct link *link, const struct objsec *sec)
-{
-	const struct link_private *priv = link->priv;
-
-	return link->segs[LINK_RODATA].bytes + priv->threads.init + priv->sec_offset[sec->mark];
+	return link_in_segment(link, place->kind, place->offset);
 }
 
 uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec)
 {
+	const struct link_section *place = link_section_of(link, sec);
 	const struct link_private *priv = link->priv;
-	const struct link_seg *seg = &link->segs[link_kind_of(sec)];
 
-	if (sec->flags & SHF_TLS)
-		return threads_bytes(link, sec);
-	return seg->bytes ? seg->bytes + priv->sec_offset[sec->mark] : NULL;
+	/* Its initial contents are in the block that new threads begin with. */
+	if (place->threads)
+		return link->segs[LINK_RODATA].bytes + priv->threads.init + place->offset;
+	return link->segs[place->kind].bytes + place->offset;
 }
 
 taddr link_address(const struct link *link, const struct objsym *sym)
@@ -127,7 +118,7 @@ taddr link_address(const struct link *link, const struct objsym *sym)
 	if (sym->shndx == SHN_ABS || !sym->sec)
 		return sym->value;
 	if (link_is_fresh(sym))
-		return priv->sec_offset[sym->sec->mark] + sym->value;
+		return link_section_of(link, sym->sec)->offset + sym->value;
 	return link_section_address(link, sym->sec) + sym->value;
 }
 
@@ -140,7 +131,7 @@ void link_free(struct link *link)
 	for (int kind = 0; kind < LINK_N_SEGS; kind++)
 		free(link->segs[kind].bytes);
 	if (priv) {
-		free(priv->sec_offset);
+		free(priv->secs);
 		free(priv->syms);
 		vec_release(&priv->detours);
 	}

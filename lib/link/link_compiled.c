@@ -44,9 +44,10 @@ void link_fill_compiled(struct link *link)
 	link->detours = link_in_segment(link, LINK_RODATA, compiled->notes);
 }
 
-void link_note_compiled(const struct link *link, const struct detour *detour, const uint8_t *insn,
+bool link_note_compiled(const struct link *link, const struct detour *detour, const uint8_t *insn,
 			uint64_t value)
 {
+	const size_t room = ((struct link_private *)link->priv)->detours.n;
 	uint8_t *notes = link->segs[LINK_RODATA].bytes + compiled_of(link)->notes;
 	struct uspl_detour note = {
 		.addr = detour->insn_addr,
@@ -61,7 +62,10 @@ void link_note_compiled(const struct link *link, const struct detour *detour, co
 
 	memcpy(note.insn, insn, detour->insn_len);
 	memcpy(&head, notes, sizeof(head));
+	if (head.n >= room)
+		return false;
 	memcpy(notes + sizeof(head) + head.n * sizeof(note), &note, sizeof(note));
 	head.n++;
 	memcpy(notes, &head, sizeof(head));
+	return true;
 }

@@ -15,13 +15,21 @@
 
 #include "link/link_internal.h"
 
-/* The instruction of the section that the offset lies in; false if the code can't be decoded. */
+/*
+ * The instruction of the section that the offset lies in; false if the code can't be decoded. Most
+ * ask in the order of the offsets: it goes on where the one before was found, so that all together
+ * decode a section once.
+ */
 static bool find_insn(const struct link *link, const struct objsec *sec, uint64_t offset,
 		      struct link_detour *detour)
 {
+	struct link_cursor *cursor = &((struct link_private *)link->priv)->cursor;
 	struct insn insn;
 
-	for (uint64_t at = 0; at < sec->size; at += insn.len) {
+	if (cursor->sec != sec || cursor->insn > offset)
+		*cursor = (struct link_cursor){ .sec = sec };
+	for (uint64_t at = cursor->insn; at < sec->size; at += insn.len) {
+		cursor->insn = at;
 		if (!link->arch->insn_decode(sec->data + at, sec->size - at, &insn))
 			return false;
 		if (offset < at + insn.len) {
@@ -134,12 +142,10 @@ int link_plan_distance(struct link *link, const struct objsec *sec, const struct
 static struct link_detour *find_detour(const struct link *link, const struct objrel *rel)
 {
 	struct link_private *priv = link->priv;
-	struct link_detour *detour;
+	size_t i = vec_lower_bound(&priv->detours, it, it->rel < rel);
 
-	vec_for_each (&priv->detours, detour)
-		if (detour->rel == rel)
-			return detour;
-	return NULL;
+	return i < priv->detours.n && priv->detours.items[i].rel == rel ? &priv->detours.items[i]
+									: NULL;
 }
 
 uint64_t link_detour_end(const struct link *link, const struct objrel *rel)
@@ -169,10 +175,8 @@ static bool encode(const struct link *link, const struct link_detour *item,
 	uint8_t compiled[UINT8_MAX];
 
 	memcpy(compiled, insn, item->insn_len);
-	if (!link->arch->detour_encode(detour, insn, link->segs[LINK_TEXT].bytes + item->code))
-		return false;
-	link_note_compiled(link, detour, compiled, value);
-	return true;
+	return link->arch->detour_encode(detour, insn, link->segs[LINK_TEXT].bytes + item->code) &&
+	       link_note_compiled(link, detour, compiled, value);
 }
 
 /* The function that tells the distance of what the relocation refers to; 0: there is none. */
@@ -223,6 +227,13 @@ int link_take_distance(const struct link *link, const struct objrel *rel, uint64
 			 link_label(rel->sym));
 }
 
+static int by_rel(const void *a, const void *b)
+{
+	const struct link_detour *x = a, *y = b;
+
+	return x->rel < y->rel ? -1 : x->rel > y->rel;
+}
+
 int link_place_detours(struct link *link, struct uspl_err *err)
 {
 	struct link_private *priv = link->priv;
@@ -238,5 +249,8 @@ int link_place_detours(struct link *link, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	/* From here on they are looked up; their places don't depend on that order. */
+	if (priv->detours.n)
+		qsort(priv->detours.items, priv->detours.n, sizeof(*priv->detours.items), by_rel);
 	return 0;
 }

@@ -68,11 +68,29 @@ struct link_compiled {
 	uint64_t notes; /* in read-only data: struct uspl_detours, and room for all */
 };
 
+/*
+ * Where a section goes. Decided once, before any room is made (link_decide): the room and the bytes
+ * of a section must mean the same place, whatever name and flags an update gives it.
+ */
+struct link_section {
+	bool loaded;             /* its bytes go into the target */
+	bool eh_frame;           /* call frame information, which lies in one piece */
+	bool threads;            /* thread-local: in each thread's block */
+	enum link_seg_kind kind; /* the segment of what isn't thread-local */
+	uint64_t offset;         /* in that segment, or in the block */
+};
+
+/* A place in code where an instruction begins: what was decoded last. */
+struct link_cursor {
+	const struct objsec *sec;
+	uint64_t insn;
+};
+
 struct link_private {
-	/* By the section's mark: its place in its segment; a thread-local one's in the block. */
-	uint64_t *sec_offset;
-	struct link_symbol *syms; /* by the symbol's mark */
-	VEC(struct link_detour) detours;
+	struct link_section *secs; /* by the section's mark */
+	struct link_cursor cursor;
+	struct link_symbol *syms;        /* by the symbol's mark */
+	VEC(struct link_detour) detours; /* once they have room: by the address of their rel */
 	struct link_threads threads;
 	struct link_descriptors descriptors;
 	struct link_compiled compiled;
@@ -82,12 +100,14 @@ struct link_private {
 /* ---- link.c ---- */
 
 /*
- * True for a section whose bytes go into the target. Notes describe the object file; nobody looks
- * for them in memory that isn't a program.
+ * Decides what becomes of each section. Refuses those that couldn't be loaded, or whose flags
+ * contradict each other or their name (USPL_E_HOSTILE: no compiler makes them).
  */
-bool link_is_loaded(const struct objsec *sec);
-/* The segment that it goes to. */
-enum link_seg_kind link_kind_of(const struct objsec *sec);
+int link_decide(struct link *link, struct uspl_err *err) uspl_must_check;
+/* What was decided for a section. */
+struct link_section *link_section_of(const struct link *link, const struct objsec *sec);
+/* True for a section whose bytes go into the target. */
+bool link_is_loaded(const struct link *link, const struct objsec *sec);
 /* What the link knows of a symbol. */
 struct link_symbol *link_symbol_of(const struct link *link, const struct objsym *sym);
 /* A symbol as messages call it. */
@@ -155,8 +175,11 @@ int link_take_distance(const struct link *link, const struct objrel *rel, uint64
 int link_place_compiled(struct link *link, struct uspl_err *err) uspl_must_check;
 /* Begins the notes, once the base is set and descriptors are filled. */
 void link_fill_compiled(struct link *link);
-/* Notes one: its bytes as they were compiled, and what its field stands for (uspl/abi.h). */
-void link_note_compiled(const struct link *link, const struct detour *detour, const uint8_t *insn,
+/*
+ * Notes one: its bytes as they were compiled, and what its field stands for (uspl/abi.h). False:
+ * there is no room for one more, as relocations lie across each other.
+ */
+bool link_note_compiled(const struct link *link, const struct detour *detour, const uint8_t *insn,
 			uint64_t value);
 
 /* ---- link_threads.c ---- */

@@ -5,14 +5,9 @@
 
 #include "link/link_internal.h"
 
-static bool is_eh_frame(const struct objsec *sec)
+static int check_symbol(const struct link *link, const struct objsym *sym, struct uspl_err *err)
 {
-	return !strcmp(sec->name, ".eh_frame");
-}
-
-static int check_symbol(const struct objsym *sym, struct uspl_err *err)
-{
-	if (sym->sec && !link_is_loaded(sym->sec))
+	if (sym->sec && !link_is_loaded(link, sym->sec))
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "'%s' lies in section '%s', which isn't loaded", sym->name,
 				 sym->sec->name);
@@ -52,6 +47,7 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 			   uint64_t *swallow, struct uspl_err *err)
 {
 	const struct reloc_info *info = link->arch->reloc(rel->type);
+	uint64_t len;
 	int rc;
 
 	if (info->kind == RELOC_NONE)
@@ -60,55 +56,28 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "%s of '%s' at %s+0x%llx can't be linked",
 				 info->name, rel->sym ? rel->sym->name : "", sec->name,
 				 (unsigned long long)rel->offset);
-	if (!rel->sym || !sec->data || sec->size < info->size ||
-	    rel->offset > sec->size - info->size)
+	/* One without a field, which marks an instruction, has that in the section. */
+	len = info->size ? info->size : 1;
+	if (!rel->sym || !sec->data || sec->size < len || rel->offset > sec->size - len)
 		return uspl_fail(err, USPL_E_FILE, "a relocation of '%s' lies outside it",
 				 sec->name);
-	rc = check_symbol(rel->sym, err);
+	rc = check_symbol(link, rel->sym, err);
 	if (rc)
 		return rc;
 	return plan_symbol(link, sec, rel, swallow, err);
 }
 
-static const struct {
-	uint32_t type;
-	const char *what;
-} refused_types[] = {
-	{ SHT_INIT_ARRAY, "a constructor" },
-	{ SHT_FINI_ARRAY, "a destructor" },
-	{ SHT_PREINIT_ARRAY, "a constructor" },
-};
-
-static int check_section(const struct objsec *sec, struct uspl_err *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(refused_types); i++)
-		if (sec->type == refused_types[i].type)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "section '%s': the new code has %s, which would never run",
-					 sec->name, refused_types[i].what);
-	if (sec->align & (sec->align - 1) || sec->align > PAGE)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "section '%s' wants an alignment of %llu bytes", sec->name,
-				 (unsigned long long)sec->align);
-	if (!sec->data && sec->type != SHT_NOBITS && sec->size)
-		return uspl_fail(err, USPL_E_FILE, "section '%s' has no contents", sec->name);
-	return 0;
-}
-
 static int place_sections(struct link *link, struct uspl_err *err)
 {
-	struct link_private *priv = link->priv;
-
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		const struct objsec *sec = link->obj->secs.items[i];
+		struct link_section *place = link_section_of(link, sec);
 		int rc;
 
-		if (!link_is_loaded(sec) || is_eh_frame(sec))
+		if (!place->loaded || place->eh_frame || place->threads)
 			continue;
-		rc = check_section(sec, err);
-		if (!rc && !(sec->flags & SHF_TLS))
-			rc = link_reserve(&link->segs[link_kind_of(sec)], sec->size, sec->align,
-					  &priv->sec_offset[i], err);
+		rc = link_reserve(&link->segs[place->kind], sec->size, sec->align, &place->offset,
+				  err);
 		if (rc)
 			return rc;
 	}
@@ -121,20 +90,18 @@ static int place_sections(struct link *link, struct uspl_err *err)
  */
 static int place_eh_frame(struct link *link, struct uspl_err *err)
 {
-	struct link_private *priv = link->priv;
 	struct link_seg *seg = &link->segs[LINK_RODATA];
 	uint64_t terminator, start = link_align_up(seg->len, 8);
 
 	seg->len = start;
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		const struct objsec *sec = link->obj->secs.items[i];
+		struct link_section *place = link_section_of(link, sec);
 		int rc;
 
-		if (!link_is_loaded(sec) || !is_eh_frame(sec))
+		if (!place->eh_frame)
 			continue;
-		rc = check_section(sec, err);
-		if (!rc)
-			rc = link_reserve(seg, sec->size, 1, &priv->sec_offset[i], err);
+		rc = link_reserve(seg, sec->size, 1, &place->offset, err);
 		if (rc)
 			return rc;
 	}
@@ -152,7 +119,7 @@ static int plan_relocations(struct link *link, struct uspl_err *err)
 		const struct objrel *rel;
 		uint64_t swallow = 0;
 
-		if (!link_is_loaded(sec))
+		if (!link_is_loaded(link, sec))
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			int rc = plan_relocation(link, sec, rel, &swallow, err);
@@ -171,9 +138,7 @@ static int place_symbol(struct link *link, const struct objsym *sym, struct uspl
 	struct link_seg *rodata = &link->segs[LINK_RODATA];
 	int rc = 0;
 
-	if (!item->used && !item->used_by_tls)
-		return 0;
-	if (sym->shndx == SHN_COMMON) {
+	if (sym->shndx == SHN_COMMON && (item->used || item->used_by_tls)) {
 		if (!sym->value || sym->value & (sym->value - 1) || sym->value > PAGE)
 			return uspl_fail(err, USPL_E_FILE, "'%s' has no proper alignment",
 					 sym->name);
@@ -224,7 +189,7 @@ static int fill_segments(struct link *link, struct uspl_err *err)
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		const struct objsec *sec = link->obj->secs.items[i];
 
-		if (link_is_loaded(sec) && sec->data && sec->size)
+		if (link_is_loaded(link, sec) && sec->data && sec->size)
 			memcpy(link_section_bytes(link, sec), sec->data, sec->size);
 	}
 	return 0;
@@ -238,9 +203,9 @@ static int link_prepare(struct link *link, const struct link_wish *wish, struct 
 	link->priv = priv;
 	if (!priv)
 		return uspl_fail_nomem(err);
-	priv->sec_offset = calloc(obj->secs.n + 1, sizeof(*priv->sec_offset));
+	priv->secs = calloc(obj->secs.n + 1, sizeof(*priv->secs));
 	priv->syms = calloc(obj->syms.n + 1, sizeof(*priv->syms));
-	if (!priv->sec_offset || !priv->syms)
+	if (!priv->secs || !priv->syms)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < obj->secs.n; i++)
 		obj->secs.items[i]->mark = (uint32_t)i;
@@ -264,6 +229,8 @@ int link_layout(const struct objfile *obj, const struct arch *arch, const struct
 	link->arch = arch;
 	link->far = wish && wish->far;
 	rc = link_prepare(link, wish, err);
+	if (!rc)
+		rc = link_decide(link, err);
 	if (!rc)
 		rc = place_sections(link, err);
 	if (!rc)

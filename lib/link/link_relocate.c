@@ -138,7 +138,7 @@ static int relocate_section(const struct link *link, const struct objsec *sec, s
 	const struct objrel *rel;
 	uint64_t swallow = 0;
 
-	if (!link_is_loaded(sec))
+	if (!link_is_loaded(link, sec))
 		return 0;
 	vec_for_each (&sec->rels, rel) {
 		int rc;

@@ -31,9 +31,8 @@ static struct link_threads *threads_of(const struct link *link)
 }
 
 /* A section's place in the block. */
-static int place_in_block(struct link *link, size_t i, struct uspl_err *err)
+static int place_in_block(struct link *link, const struct objsec *sec, struct uspl_err *err)
 {
-	const struct objsec *sec = link->obj->secs.items[i];
 	struct link_threads *threads = threads_of(link);
 	uint64_t align = sec->align ? sec->align : 1;
 
@@ -42,7 +41,7 @@ static int place_in_block(struct link *link, size_t i, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_HOSTILE,
 				 "the new thread-local variables claim to need more than %d MB",
 				 BLOCK_MAX >> 20);
-	((struct link_private *)link->priv)->sec_offset[i] = threads->size;
+	link_section_of(link, sec)->offset = threads->size;
 	threads->size += sec->size;
 	if (sec->data)
 		threads->init_len = threads->size;
@@ -55,8 +54,8 @@ static int place_all(struct link *link, bool initialised, struct uspl_err *err)
 		const struct objsec *sec = link->obj->secs.items[i];
 		int rc = 0;
 
-		if (link_is_loaded(sec) && (sec->flags & SHF_TLS) && !!sec->data == initialised)
-			rc = place_in_block(link, i, err);
+		if (link_section_of(link, sec)->threads && !!sec->data == initialised)
+			rc = place_in_block(link, sec, err);
 		if (rc)
 			return rc;
 	}
@@ -99,7 +98,7 @@ int link_fill_threads(struct link *link, link_value_fn value, void *ctx, struct 
 {
 	const struct link_threads *threads = threads_of(link);
 	struct uspl_threads control = { .size = threads->size, .init_len = threads->init_len };
-	uint8_t *code = link->segs[LINK_TEXT].bytes + threads->code;
+	uint8_t *code;
 	taddr at = link_in_segment(link, LINK_RODATA, threads->control);
 	int rc;
 
@@ -120,6 +119,7 @@ int link_fill_threads(struct link *link, link_value_fn value, void *ctx, struct 
 	control.key = link->threads.key_addr;
 	memcpy(link->segs[LINK_RODATA].bytes + threads->control, &control, sizeof(control));
 	/* Its first word leads to the rest. */
+	code = link->segs[LINK_TEXT].bytes + threads->code;
 	memcpy(code, uspl_threads, (size_t)(uspl_threads_end - uspl_threads));
 	memcpy(code, &at, sizeof(at));
 	link->threads.get = control.get;
