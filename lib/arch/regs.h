@@ -32,6 +32,8 @@ struct arch_regs {
 taddr regs_pc(const struct arch_regs *regs);
 /* The stack pointer. */
 taddr regs_sp(const struct arch_regs *regs);
+/* Below it, on the stack that it is on, the thread keeps nothing: the stack pointer, less the red zone. */
+taddr regs_unused_below(const struct arch_regs *regs);
 /* The thread pointer, which is the address of the thread control block. */
 taddr regs_tcb(const struct arch_regs *regs);
 /* The stack pointer as the only register in perf's sets (asm/perf_regs.h). */
@@ -121,7 +123,8 @@ struct agent_slate {
 struct agent_run {
 	taddr agent; /* its code */
 	const struct agent_slate *slate;
-	size_t n; /* requests */
+	size_t n;  /* requests */
+	taddr top; /* the frame lies below it; 0: where the thread's stack is unused */
 	/*
 	 * Where the slate lies, if it is to be read when the thread has gone its way: on the stack other
 	 * things are then, or nothing any more. 0: in the frame.
@@ -147,7 +150,7 @@ static inline size_t agent_slate_len(size_t n)
 /* Asks the processor what agent_frame_build needs to know: it takes its time, once. */
 void agent_frame_prepare(void);
 /*
- * Builds the frame below the thread's stack pointer (and its red zone): the slate, if it has no other
+ * Builds the frame, to lie where the run says: the slate, if it has no other
  * place, and a signal frame that holds the registers, the extended state and the signal mask, so that the agent ends by
  * giving them all back (rt_sigreturn). A system call that was interrupted is made again from its
  * start. xstate is the thread's NT_X86_XSTATE.
@@ -155,6 +158,8 @@ void agent_frame_prepare(void);
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
 		      const struct agent_run *run, struct agent_frame *ret,
 		      struct uspl_err *err) uspl_must_check;
+/* As many bytes the frame takes at most, wherever it lies. */
+uint64_t agent_frame_max(const struct buf *xstate, const struct agent_run *run);
 /* Frees the frame's bytes; nothing in the target. */
 void agent_frame_release(struct agent_frame *frame);
 

@@ -14,10 +14,10 @@
 
 #include "base/log.h"
 #include "proc/agent.h"
+#include "proc/stack_room.h"
 
 #define XSTATE_MAX 16384
-/* What must be left of the stack: for the agent itself, and if it calls a function. */
-#define AGENT_ROOM 4096
+/* What a function that the agent calls has for itself. The agent needs nothing but its frame. */
 #define CALL_ROOM 32768
 
 static int read_state(struct host *host, struct uspl_err *err)
@@ -43,23 +43,23 @@ bool host_requests(const struct host *host, enum inject_kind kind)
 	return false;
 }
 
-/* The frame must fit between the stack pointer and the stack's lower end, with room for calls. */
-static bool stack_has_room(const struct host *host)
+static int fail_no_room(const struct host *host, struct uspl_err *err)
 {
-	const struct proc *proc = host->agent->proc;
-	taddr sp = regs_sp(&host->thread.regs);
-	const struct mapping *map = proc_mapping_at(proc, sp);
-	mapping_vec now = { 0 };
-	bool has_room;
+	uspl_fail(err, USPL_E_UNSTOPPABLE,
+		  "thread %d of pid %d has no room of its own on the stack that it was made with",
+		  host->thread.tid, host->agent->proc->pid);
+	return HOST_UNFIT;
+}
 
-	/* A thread that was born since the mappings were read has another stack. */
-	if (!map || !map->write)
-		map = proc_read_maps(proc, &now, NULL) ? NULL : mappings_at(&now, sp);
-	has_room = map && map->write &&
-		   host->frame.addr >=
-			   map->start + (host_requests(host, INJECT_CALL) ? CALL_ROOM : AGENT_ROOM);
-	mappings_release(&now);
-	return has_room;
+/* The frame needs room, and so does a function that is called. */
+static int choose_room(struct host *host, struct agent_run *run, struct uspl_err *err)
+{
+	uint64_t len = agent_frame_max(&host->xstate, run) +
+		       (host_requests(host, INJECT_CALL) ? CALL_ROOM : 0);
+
+	return stack_room_find(host->agent->proc, &host->thread, len, &run->top)
+		       ? 0
+		       : fail_no_room(host, err);
 }
 
 bool host_maps_slate(const struct host *host)
@@ -149,7 +149,7 @@ static int choose_way(struct host *host, struct uspl_err *err)
 	return host->alone ? 0 : set_options(host->agent->proc, host->thread.tid, err);
 }
 
-/* Only for the look of it: nothing of the thread's own is live there. */
+/* Only for the look of it: nothing of the thread's own is there. */
 static int save_stack(struct host *host, struct uspl_err *err)
 {
 	buf_addzero(&host->stack, host->frame.bytes.len);
@@ -183,12 +183,13 @@ int host_load(struct host *host, struct uspl_err *err)
 	run.n = encode(host, &slate);
 	run.moves = host_maps_slate(host);
 	run.slate_addr = host->alone && !run.moves ? host->slate : 0;
+	rc = choose_room(host, &run, err);
+	if (rc)
+		return rc;
 	rc = agent_frame_build(&host->thread.regs, &host->xstate, host->sigmask, &run, &host->frame,
 			       err);
 	if (rc)
 		return rc;
-	if (!stack_has_room(host))
-		return HOST_UNFIT;
 	rc = host->alone ? 0 : save_stack(host, err);
 	return rc ? rc : write_frame(host, &run, err);
 }

@@ -13,7 +13,7 @@
  * has it. If its first request fails it goes its way without an answer: HOST_SILENT, and the requests
  * are made once more by a thread that is led.
  *
- *     host_load     the frame lies on the thread's stack; nothing depends on it yet
+ *     host_load     the frame lies in unused pages of its stack; nothing depends on it yet
  *     host_lead     all of it, the thread stands where it stood; or
  *     host_send     the thread has the agent's registers; when it is let go it runs
  *     host_await    the results, after that
@@ -49,8 +49,9 @@ struct host {
 };
 
 /*
- * Finds out which way it can go, and writes the frame. HOST_UNFIT, and nothing has happened, if the
- * thread's stack has no room. host has agent, thread, slate, maps_slate, reqs, n and held;
+ * Finds out which way it can go, and writes the frame. HOST_UNFIT, with the reason in err, and nothing
+ * has happened, if the stack that the thread was made with has no room for it (stack_room.h). host has
+ * agent, thread, slate, maps_slate, reqs, n and held;
  * host_release is to be called in any case.
  */
 int host_load(struct host *host, struct uspl_err *err) uspl_must_check;

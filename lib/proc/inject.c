@@ -30,12 +30,6 @@ static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
 	return host->alone ? host_send(host, err) : host_lead(host, ret_done, err);
 }
 
-static int fail_unfit(const struct host *host, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d of pid %d has no room on its stack",
-			 host->thread.tid, host->agent->proc->pid);
-}
-
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
 		       size_t n, struct uspl_err *err)
 {
@@ -47,7 +41,7 @@ int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct
 
 	*thread = host.thread;
 	if (rc == HOST_UNFIT)
-		rc = fail_unfit(&host, err);
+		rc = -USPL_E_UNSTOPPABLE;
 	host_release(&host);
 	return rc;
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // agent_frame.c - the stack of a thread that runs the agent
 /*
- * Below the thread's stack pointer, from high to low addresses:
+ * In memory that the thread doesn't use, from high to low addresses:
  *
- *     the thread's own stack
- *     red zone, 128 bytes            (System V ABI for x86-64, 3.2.2)
  *     extended state, 64-aligned     as XSAVE writes it, with the kernel's magic numbers
  *     slate, with the requests       unless it lies elsewhere
  *     struct ucontext, 16-aligned    <- the agent's stack pointer
@@ -21,7 +19,6 @@
 
 #include "arch/x86_64/regs_priv.h"
 
-#define RED_ZONE 128
 #define SW_RESERVED 464 /* offset of the software-reserved bytes in the FXSAVE area */
 #define XSAVE_HEADER                                                                               \
 	512 /* offset of the XSAVE header, which begins with the set of features in use */
@@ -169,6 +166,13 @@ static void start_registers(const struct arch_regs *regs, const struct agent_run
 	u->orig_rax = (uint64_t)-1; /* nothing to restart */
 }
 
+uint64_t agent_frame_max(const struct buf *xstate, const struct agent_run *run)
+{
+	uint64_t slate_len = run->slate_addr ? 0 : agent_slate_len(run->n);
+
+	return xstate->len + FP_XSTATE_MAGIC2_SIZE + 63 + slate_len + sizeof(struct frame) + 15;
+}
+
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
 		      const struct agent_run *run, struct agent_frame *ret, struct uspl_err *err)
 {
@@ -188,7 +192,7 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	area.len = finish_xstate((uint8_t *)area.data, area.len);
 	buf_add(&area, &magic2, sizeof(magic2));
 
-	fpstate = (regs_sp(regs) - RED_ZONE - area.len) & ~63ull;
+	fpstate = ((run->top ? run->top : regs_unused_below(regs)) - area.len) & ~63ull;
 	ret->addr = (fpstate - slate_len - sizeof(context)) & ~15ull;
 	ret->slate = run->slate_addr ? run->slate_addr : ret->addr + sizeof(context);
 	gap = fpstate - ret->addr - sizeof(context) - slate_len;

@@ -29,6 +29,13 @@ taddr regs_sp(const struct arch_regs *regs)
 	return regs->user.rsp;
 }
 
+taddr regs_unused_below(const struct arch_regs *regs)
+{
+	enum { RED_ZONE = 128 }; /* System V ABI for x86-64, 3.2.2 */
+
+	return regs->user.rsp - RED_ZONE;
+}
+
 taddr regs_tcb(const struct arch_regs *regs)
 {
 	return regs->user.fs_base;
