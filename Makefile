@@ -17,7 +17,7 @@ CFLAGS += -std=gnu11 -g $(O) $(WARN) $(WERROR) $(SANFLAGS)
 LDFLAGS += $(SANFLAGS) -Wl,-z,now
 LDLIBS = -ldw -lelf -lZydis -larchive -ljson-c -lopcodes -lbfd -lm
 
-COMMANDS = create apply undo view trace
+COMMANDS = create apply undo view trace check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c)
 CMD_SRC := $(wildcard $(COMMANDS:%=%/*.c))
 ASM_SRC := $(wildcard runtime/*.S)

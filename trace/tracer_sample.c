@@ -78,6 +78,9 @@ static int end_sample(struct watch *watch, struct uspl_err *err)
 		calltree_add_json(&sample->tree, "samples", &watch->out);
 	else
 		calltree_add_folded(&sample->tree, &watch->out);
+	if (!sample->sampling.kernel)
+		buf_addstr(&losses, "# not seen: what runs in the kernel (CAP_PERFMON, "
+				    "kernel.perf_event_paranoid)\n");
 	sampling_add_losses(&sample->sampling, &losses);
 	watch_print_losses(watch, &losses);
 	return 0;

@@ -25,5 +25,7 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err);
 int cmd_trace(int argc, char **argv, struct uspl_err *err);
 /* What is applied where; what is in a file. */
 int cmd_view(int argc, char **argv, struct uspl_err *err);
+/* What this machine allows; what would stop an update of a process. */
+int cmd_check_machine(int argc, char **argv, struct uspl_err *err);
 
 #endif

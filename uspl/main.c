@@ -19,6 +19,7 @@ static const struct {
 	{ "undo",   cmd_undo,   "take an update back" },
 	{ "trace",  cmd_trace,  "trace the functions of running processes" },
 	{ "view",   cmd_view,   "show what is applied where, or what is in an update" },
+	{ "check-machine", cmd_check_machine, "tell what this machine allows" },
 };
 /* clang-format on */
 
@@ -26,7 +27,7 @@ static void print_help(FILE *out)
 {
 	fprintf(out, "usage: uspl COMMAND [OPTION]...\n\nLive patching for running processes\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].summary);
 	fprintf(out, "\n'uspl COMMAND --help' explains a command; 'uspl COMMAND' is the same as "
 		     "'uspl-COMMAND'\n");
 }

@@ -9,6 +9,7 @@
 #include "proc/host.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
@@ -133,7 +134,12 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 	uspl_fail(err, USPL_E_SECCOMP,
 		  "pid %d runs under seccomp, which may kill it for a system call made for us",
 		  proc->pid);
-	uspl_hint(err, "run as root: then the filter is suspended for the moment");
+	/* The kernel lets no confined process suspend another one's filter. */
+	if (prctl(PR_GET_SECCOMP) != 0)
+		uspl_hint(err, "this program runs under seccomp itself: run it outside of the "
+			       "container");
+	else
+		uspl_hint(err, "run as root: then the filter is suspended for the moment");
 	return -USPL_E_SECCOMP;
 }
 

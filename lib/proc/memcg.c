@@ -143,34 +143,58 @@ static bool has_room(const char *dir, const struct interface *interface, uint64_
 	return *ret_left >= bytes;
 }
 
-static int require(const char *cgroup, const char *mounts, const struct interface *interface,
-		   uint64_t bytes, struct uspl_err *err)
+/* A group of the process with its room. */
+struct group {
+	char *dir;        /* allocated, NULL if none was found */
+	const char *name; /* as the hierarchy has it; in dir */
+	uint64_t left;
+};
+
+/*
+ * Finds the first group, from the process's own one upwards, that has less than `bytes` left. False
+ * if the hierarchy can't be seen.
+ */
+static bool find_group(const char *cgroup, const char *mounts, const struct interface *interface,
+		       uint64_t bytes, struct group *ret)
 {
 	auto_free char *path = group_path(cgroup, interface), *dir = NULL;
 	struct mount mount;
 	size_t root;
-	uint64_t left;
 
+	*ret = (struct group){ 0 };
 	if (!path || !find_mount(mounts, interface, &mount))
-		return 0;
+		return false;
 	root = strcmp(mount.root, "/") ? strlen(mount.root) : 0;
 	/* Outside of what we see: "/..", or another part of the tree. */
 	if (strstr(path, "/..") || strncmp(path, mount.root, root) != 0)
-		return 0;
+		return false;
 	dir = file_join(mount.point, path + root + (path[root] == '/'));
 	while (dir && strlen(dir) > strlen(mount.point)) {
-		if (!has_room(dir, interface, bytes, &left)) {
-			uspl_fail(err, USPL_E_MEMORY_LIMIT,
-				  "the memory control group '%s' has %" PRIu64
-				  " KiB left, and the update may need %" PRIu64,
-				  dir + strlen(mount.point), left / 1024, bytes / 1024);
-			uspl_hint(err, "raise its limit; at the limit the kernel would kill a "
-				       "process of the group");
-			return -USPL_E_MEMORY_LIMIT;
+		if (!has_room(dir, interface, bytes, &ret->left)) {
+			ret->dir = take_ptr(dir);
+			ret->name = ret->dir + strlen(mount.point);
+			return true;
 		}
 		*strrchr(dir, '/') = '\0';
 	}
-	return 0;
+	return true;
+}
+
+static int require(const char *cgroup, const char *mounts, const struct interface *interface,
+		   uint64_t bytes, struct uspl_err *err)
+{
+	struct group group;
+
+	if (!find_group(cgroup, mounts, interface, bytes, &group) || !group.dir)
+		return 0;
+	uspl_fail(err, USPL_E_MEMORY_LIMIT,
+		  "the memory control group '%s' has %" PRIu64
+		  " KiB left, and the update may need %" PRIu64,
+		  group.name, group.left / 1024, bytes / 1024);
+	uspl_hint(err,
+		  "raise its limit; at the limit the kernel would kill a process of the group");
+	free(group.dir);
+	return -USPL_E_MEMORY_LIMIT;
 }
 
 int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes, struct uspl_err *err)
@@ -180,14 +204,47 @@ int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes, str
 	return rc ? rc : require(cgroup, mounts, &version_2, bytes, err);
 }
 
-int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err)
+/* Of the groups of one hierarchy. False if it can't be seen. */
+static bool least_left(const char *cgroup, const char *mounts, const struct interface *interface,
+		       uint64_t *least)
 {
-	auto_buf struct buf cgroup = { 0 }, mounts = { 0 };
+	struct group group;
+	bool seen = find_group(cgroup, mounts, interface, *least, &group);
+
+	while (group.dir) {
+		*least = group.left;
+		free(group.dir);
+		find_group(cgroup, mounts, interface, *least, &group);
+	}
+	return seen;
+}
+
+static bool read_texts(const struct proc *proc, struct buf *cgroup, struct buf *mounts)
+{
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/cgroup", proc->pid, proc->tid);
-	if (file_read(path, &cgroup, NULL) != 0 ||
-	    file_read("/proc/self/mountinfo", &mounts, NULL) != 0)
+	return file_read(path, cgroup, NULL) == 0 &&
+	       file_read("/proc/self/mountinfo", mounts, NULL) == 0;
+}
+
+bool memcg_left(const struct proc *proc, uint64_t *ret)
+{
+	auto_buf struct buf cgroup = { 0 }, mounts = { 0 };
+	bool seen;
+
+	*ret = MEMCG_NO_LIMIT;
+	if (!read_texts(proc, &cgroup, &mounts))
+		return false;
+	seen = least_left(buf_str(&cgroup), buf_str(&mounts), &version_1, ret);
+	return least_left(buf_str(&cgroup), buf_str(&mounts), &version_2, ret) || seen;
+}
+
+int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err)
+{
+	auto_buf struct buf cgroup = { 0 }, mounts = { 0 };
+
+	if (!read_texts(proc, &cgroup, &mounts))
 		return 0;
 	return memcg_require_in(buf_str(&cgroup), buf_str(&mounts), bytes, err);
 }

@@ -24,4 +24,13 @@ int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err)
 int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes,
 		     struct uspl_err *err) uspl_must_check;
 
+/* More than any machine has; version 1 shows a group without a limit so, too. */
+#define MEMCG_NO_LIMIT (1ull << 60)
+
+/*
+ * How many bytes the groups of the process have left: *ret is of the one with the least, or
+ * MEMCG_NO_LIMIT. False if no group can be seen: then memcg_require refuses nothing.
+ */
+bool memcg_left(const struct proc *proc, uint64_t *ret);
+
 #endif

@@ -3,7 +3,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export COMMANDS='uspl-create uspl-apply uspl-undo uspl-view'
+	export COMMANDS='uspl-create uspl-apply uspl-undo uspl-view uspl-check-machine'
 }
 
 setup() {

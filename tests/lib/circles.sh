@@ -11,9 +11,9 @@ cd "$USPL_BUILD/obj" || exit 3
 
 # pairs - prints "USER DEFINER" for each pair of files
 pairs() {
-	find apply create lib runtime trace undo uspl view -name '*.o' -exec nm -A --defined-only --extern-only {} + |
+	find apply check-machine create lib runtime trace undo uspl view -name '*.o' -exec nm -A --defined-only --extern-only {} + |
 		sed -E 's/^([^:]*):[^ ]* [A-Z] (.*)$/\2 \1/' | sort -k1,1 > "$1"
-	find apply create lib runtime trace undo uspl view -name '*.o' -exec nm -A --undefined-only {} + |
+	find apply check-machine create lib runtime trace undo uspl view -name '*.o' -exec nm -A --undefined-only {} + |
 		sed -E 's/^([^:]*): *U (.*)$/\2 \1/' | sort -k1,1 |
 		join -o 1.2,2.2 - "$1" | sort -u
 }

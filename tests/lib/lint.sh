@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 3
 shopt -s nullglob
 
-code_dirs=(apply create include lib runtime trace undo uspl view)
+code_dirs=(apply check-machine create include lib runtime trace undo uspl view)
 breaches=$(mktemp) || exit 3
 trap 'rm -f "$breaches"' EXIT
 
@@ -42,7 +42,7 @@ forbid_include() {
 
 # The rooms of docs/design.md: each includes only what stands before it.
 check_include_direction() {
-	local commands='apply/|create/|undo/|view/|trace/|uspl/commands' room other
+	local commands='apply/|check-machine/|create/|undo/|view/|trace/|uspl/commands' room other
 	forbid_include lib "$commands"
 	forbid_include lib/base '(arch|link|live|match|objfile|proc|tracing|update)/'
 	forbid_include lib/objfile '(arch|link|live|match|proc|tracing|update)/'
@@ -56,8 +56,8 @@ check_include_direction() {
 	forbid_include create '(live|proc|tracing)/'
 	forbid_include create/wrapper '(arch|link|live|match|objfile|proc|update)/'
 	forbid_include runtime '(arch|base|link|live|match|objfile|proc|update)/'
-	for room in apply create trace undo view; do
-		for other in apply create trace undo view; do
+	for room in apply check-machine create trace undo view; do
+		for other in apply check-machine create trace undo view; do
 			[ "$room" = "$other" ] || forbid_include "$room" "$other/[a-z_]*\.h"
 		done
 	done
@@ -139,7 +139,7 @@ heads() {
 check_heads() {
 	local ours mit
 	mapfile -t mit < <(files '*.[chS]' include runtime)
-	mapfile -t ours < <(files '*.[chS]' apply create lib undo uspl view tests/unit tests/fuzz \
+	mapfile -t ours < <(files '*.[chS]' apply check-machine create lib undo uspl view tests/unit tests/fuzz \
 		tests/lib tests/bench tests/demo tests/real; files '*.sh' tests; files '*.bash' tests)
 	heads MIT "${mit[@]}"
 	heads GPL-3.0-or-later "${ours[@]}"

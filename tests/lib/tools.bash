@@ -39,7 +39,7 @@ expect_output() {
 expect_one_message() {
 	# shellcheck disable=SC2154
 	local message=${stderr_lines[0]:-} hint=${stderr_lines[1]:-} end='([^.]|\.\.\.)$'
-	[[ $message =~ ^uspl(-[a-z]+)?:\ [^A-Z].*$end ]] || fail "not in the form of a message" || return
+	[[ $message =~ ^uspl(-[a-z-]+)?:\ [^A-Z].*$end ]] || fail "not in the form of a message" || return
 	[ -z "$hint" ] || [[ $hint =~ ^hint:\ [^A-Z].*$end ]] || fail "not in the form of a hint" || return
 	[ "${#stderr_lines[@]}" -le 2 ] || fail "more than a message and a hint"
 }

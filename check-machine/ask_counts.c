@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ask_counts.c - what the kernel counts and tells of threads
+
+#include "check-machine/ask.h"
+#include "proc/napping.h"
+#include "proc/runcount.h"
+
+static void ask_runs(struct ask *ask)
+{
+	if (runcount_is_kept()) {
+		answers_add(&ask->answers, "run-counts", VERDICT_OK,
+			    "the kernel counts how often each thread runs");
+		return;
+	}
+	answers_add(&ask->answers, "run-counts", VERDICT_LIMITED,
+		    "the kernel doesn't count how often a thread runs: no thread can be left "
+		    "alone, and a busy function is tried again at intervals");
+	answers_way_out(&ask->answers, "a kernel with CONFIG_SCHED_INFO");
+}
+
+/* Why the sum can't be had, as far as there is something that a user can do. */
+static const char *sum_hint(void)
+{
+	char setting[16];
+
+	if (geteuid() != 0)
+		return "run as root (CAP_NET_ADMIN)";
+	ask_read_line("/proc/sys/kernel/task_delayacct", setting, sizeof(setting));
+	if (setting[0] == '0')
+		return "sysctl kernel.task_delayacct=1, for processes that are started after it";
+	return "a kernel with CONFIG_TASKSTATS and CONFIG_TASK_DELAY_ACCT (Linux 5.14 and "
+	       "later: started with 'delayacct'); in containers it is often out of reach";
+}
+
+static void ask_sum(struct ask *ask)
+{
+	struct uspl_err why = { 0 };
+	struct runsum sum;
+
+	if (runsum_open(&sum, ask->proc, &why) == 0) {
+		runsum_close(&sum);
+		answers_add(&ask->answers, "taskstats", VERDICT_OK,
+			    "whether any of a process's threads has run is told by one figure");
+		return;
+	}
+	if (!why.hint[0])
+		uspl_hint(&why, "%s", sum_hint());
+	answers_add_err(&ask->answers, "taskstats", VERDICT_LIMITED,
+			"counts are read one by one, which takes longer with hundreds of threads",
+			&why);
+}
+
+static void ask_sleep(struct ask *ask)
+{
+	struct nap nap = { .tid = ask->plain.pid };
+
+	if (nap_read(ask->proc, &nap)) {
+		answers_add(&ask->answers, "sleep-times", VERDICT_OK,
+			    "a call with a time-out that a stop interrupts goes on with what is "
+			    "left of it");
+		return;
+	}
+	answers_add(&ask->answers, "sleep-times", VERDICT_LIMITED,
+		    "some calls with a time-out that a stop interrupts begin anew with all of it");
+	answers_way_out(&ask->answers, "a kernel with CONFIG_SCHED_DEBUG");
+}
+
+void ask_counts(struct ask *ask)
+{
+	ask_runs(ask);
+	if (!ask->proc)
+		return;
+	ask_sum(ask);
+	ask_sleep(ask);
+}

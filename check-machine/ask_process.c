@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ask_process.c - what would stop an update or a trace of one process
+/*
+ * The process is only looked at: what can be seen from outside. Whether it has given up memory that
+ * is writable and executable (PR_SET_MDWE) can't: the kernel tells that to the process alone.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "check-machine/ask.h"
+#include "live/region.h"
+#include "proc/asleep.h"
+#include "proc/lock.h"
+#include "proc/memcg.h"
+#include "proc/sharers.h"
+#include "proc/task.h"
+
+/* What an update may take at least, and as many mappings as one module's. */
+#define NEED_BYTES (512ull << 10)
+#define NEED_MAPPINGS 6
+
+/* Whether the other commands would open it. True if it is open. */
+static bool ask_open(struct answers *answers, pid_t pid, struct proc **ret)
+{
+	struct uspl_err why = { 0 };
+	int rc = proc_open_locked(pid, clock_now_ns(), ret, &why);
+
+	if (rc)
+		answers_add_err(answers, "process", VERDICT_NO, "", &why);
+	else
+		answers_add(answers, "process", VERDICT_OK, "pid %d ('%s') can be opened", pid,
+			    (*ret)->comm);
+	answers_mark_vital(answers);
+	return !rc;
+}
+
+/* Under a filter it goes as with the trial that is under one. */
+static void ask_filter(struct ask *ask, const struct proc *proc, struct answers *answers)
+{
+	const struct answer *confined = answers_find(&ask->answers, "seccomp");
+
+	if (!proc->seccomp)
+		answers_add(answers, "process-seccomp", VERDICT_OK, "it runs under no filter");
+	else if (proc->seccomp == 1 || !confined || confined->verdict == VERDICT_OK)
+		answers_add(answers, "process-seccomp", VERDICT_OK,
+			    "it runs under seccomp, which is suspended while a thread works");
+	else {
+		answers_add(answers, "process-seccomp", VERDICT_NO, "it runs under seccomp: %s",
+			    confined->text);
+		answers_way_out(answers, "%s", confined->way_out);
+	}
+	answers_mark_vital(answers);
+}
+
+static void ask_memory_sharing(const struct proc *proc, struct answers *answers)
+{
+	struct uspl_err why = { 0 };
+
+	if (sharers_refuse(proc, &why) != 0)
+		answers_add_err(answers, "process-sharing", VERDICT_NO, "", &why);
+	else
+		answers_add(answers, "process-sharing", VERDICT_OK,
+			    "no other process runs in its memory");
+	answers_mark_vital(answers);
+}
+
+static void ask_group(const struct proc *proc, struct answers *answers)
+{
+	struct uspl_err why = { 0 };
+	uint64_t left;
+
+	if (memcg_require(proc, NEED_BYTES, &why) != 0)
+		answers_add_err(answers, "process-memory", VERDICT_NO, "", &why);
+	else if (!memcg_left(proc, &left))
+		answers_add(answers, "process-memory", VERDICT_LIMITED,
+			    "what its control groups have left can't be seen");
+	else
+		answers_add(answers, "process-memory", VERDICT_OK,
+			    left < MEMCG_NO_LIMIT ? "its control groups have %" PRIu64 " KiB left"
+						  : "its control groups have no limit",
+			    left / 1024);
+	answers_mark_vital(answers);
+}
+
+/* A number of KiB in its status, in bytes. */
+static uint64_t status_bytes(const struct buf *status, const char *name)
+{
+	const char *value = task_status_field(status, name);
+
+	return value ? strtoull(value, NULL, 10) << 10 : 0;
+}
+
+/* Of the limit and what is used of it: whether an update has room. */
+static void ask_limit(const struct proc *proc, int resource, uint64_t used, const char *what,
+		      struct answers *answers)
+{
+	struct rlimit limit;
+
+	if (prlimit(proc->pid, (enum __rlimit_resource)resource, NULL, &limit) != 0 ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return;
+	if (limit.rlim_cur >= used && limit.rlim_cur - used >= NEED_BYTES)
+		return;
+	answers_add(answers, "process-limits", VERDICT_LIMITED,
+		    "its limit of %s leaves %" PRIu64 " KiB: an update may not fit", what,
+		    limit.rlim_cur > used ? ((uint64_t)limit.rlim_cur - used) / 1024 : 0);
+	answers_way_out(answers, "prlimit --pid=%d", proc->pid);
+}
+
+static void ask_limits(const struct proc *proc, struct answers *answers)
+{
+	size_t before = answers->items.n;
+	auto_buf struct buf status = { 0 };
+	char most[32];
+
+	if (task_status(proc, proc->tid, &status)) {
+		ask_limit(proc, RLIMIT_AS, status_bytes(&status, "VmSize"), "address space",
+			  answers);
+		ask_limit(proc, RLIMIT_DATA, status_bytes(&status, "VmData"), "data", answers);
+	}
+	ask_read_line("/proc/sys/vm/max_map_count", most, sizeof(most));
+	if (most[0] && proc->maps.n + NEED_MAPPINGS > strtoul(most, NULL, 10)) {
+		answers_add(answers, "process-limits", VERDICT_LIMITED,
+			    "it has %zu mappings of %s: an update may not fit", proc->maps.n, most);
+		answers_way_out(answers, "a higher vm.max_map_count");
+	}
+	if (answers->items.n == before)
+		answers_add(answers, "process-limits", VERDICT_OK,
+			    "address space, data and mappings: an update has room");
+}
+
+/* Each thread; those that don't sleep for good are left out, they are asked again when it matters. */
+static void ask_threads(const struct proc *proc, struct answers *answers)
+{
+	struct uspl_err why = { 0 };
+	tid_vec tids = { 0 };
+	size_t stuck = 0;
+	const pid_t *tid;
+	int rc = threads_list(proc, &tids, &why);
+
+	vec_for_each (&tids, tid)
+		if (task_state(proc, *tid) == 'D' &&
+		    thread_require_stoppable(proc, *tid, clock_now_ns() + STOP_LIMIT_NS / 4,
+					     &why) != 0 &&
+		    ++stuck == 4)
+			break;
+	if (rc || stuck)
+		answers_add_err(answers, "process-threads",
+				stuck < tids.n ? VERDICT_LIMITED : VERDICT_NO,
+				"not all threads can be stopped", &why);
+	else
+		answers_add(answers, "process-threads", VERDICT_OK, "%zu: each can be stopped",
+			    tids.n);
+	vec_release(&tids);
+}
+
+/* Whether its threads can be looked at in their sleep. */
+static void ask_sleepers(const struct proc *proc, struct answers *answers)
+{
+	struct uspl_err why = { 0 };
+	struct asleep asleep;
+	int rc = asleep_open(&asleep, proc, &why);
+
+	if (rc) {
+		answers_add_err(answers, "process-quiet", VERDICT_LIMITED,
+				"all its threads are stopped for a switch", &why);
+		return;
+	}
+	asleep_release(&asleep);
+	answers_add(answers, "process-quiet", VERDICT_OK,
+		    "its threads can be looked at where they sleep");
+}
+
+/* Of the pids that it has, one for each namespace, the last is its own. */
+static void ask_its_namespace(const struct proc *proc, struct answers *answers)
+{
+	auto_buf struct buf status = { 0 };
+	const char *pids, *own;
+
+	if (!task_status(proc, proc->tid, &status))
+		return;
+	pids = task_status_field(&status, "NStgid");
+	own = pids ? strpbrk(pids + 1, "\t\n") : NULL;
+	if (own && *own == '\t')
+		answers_add(answers, "process-container", VERDICT_OK,
+			    "it runs in a pid namespace of its own: there it is pid %.*s",
+			    (int)strcspn(own + 1, "\t\n"), own + 1);
+	else
+		answers_add(answers, "process-container", VERDICT_OK,
+			    "it runs in this program's pid namespace");
+}
+
+/* What another command has left behind. */
+static void ask_left(const struct proc *proc, struct answers *answers)
+{
+	region_vec regions = { 0 };
+	const struct region *region;
+	struct uspl_err why = { 0 };
+	size_t interrupted = 0, live = 0;
+
+	if (regions_read(proc, &regions, &why) != 0) {
+		answers_add_err(answers, "process-updates", VERDICT_NO, "", &why);
+		answers_mark_vital(answers);
+		return;
+	}
+	vec_for_each (&regions, region) {
+		interrupted += region_is_interrupted(region);
+		live += region_is_live(region);
+	}
+	if (interrupted)
+		answers_add(answers, "process-updates", VERDICT_LIMITED,
+			    "an update was left in the middle of its switch");
+	else
+		answers_add(answers, "process-updates", VERDICT_OK, "applied by now: %zu", live);
+	if (interrupted)
+		answers_way_out(answers, "apply or undo it again ('uspl-view' names it)");
+	regions_release(&regions);
+}
+
+int ask_exists(pid_t pid, struct uspl_err *err)
+{
+	struct proc *none;
+
+	return kill(pid, 0) != 0 && errno == ESRCH ? proc_open_readonly(pid, &none, err) : 0;
+}
+
+int ask_process(struct ask *ask, pid_t pid, struct uspl_err *err)
+{
+	struct answers *answers = &ask->process;
+	auto_proc struct proc *proc = NULL;
+
+	if (ask_exists(pid, err) != 0)
+		return -USPL_E_NO_PROCESS;
+	if (!ask_open(answers, pid, &proc))
+		return 0;
+	ask_filter(ask, proc, answers);
+	ask_memory_sharing(proc, answers);
+	ask_group(proc, answers);
+	ask_limits(proc, answers);
+	ask_threads(proc, answers);
+	ask_sleepers(proc, answers);
+	ask_its_namespace(proc, answers);
+	ask_left(proc, answers);
+	return 0;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ask_quiet.c - whether threads can be left alone while an update is switched on (docs/transition.md)
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "check-machine/ask.h"
+#include "live/words.h"
+#include "proc/asleep.h"
+#include "proc/glimpse.h"
+#include "proc/watch.h"
+
+#define GLIMPSE_NS 500000000ll
+
+/* A clock's interrupt shows where the second thread runs. */
+static bool try_glimpse(struct ask *ask, struct uspl_err *err)
+{
+	static struct glimpse seen;
+	struct glimpse_post post;
+	bool noted;
+
+	if (!glimpse_open(&post, ask->plain.page->tid)) {
+		uspl_fail_errno(err, "cannot open a perf event for a thread");
+		return false;
+	}
+	noted = trial_do(&ask->plain, TRIAL_RUN, err) == 0 && glimpse_ask(&post) &&
+		glimpse_await(&post, clock_now_ns() + GLIMPSE_NS, &seen);
+	if (!noted && !err->code)
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "the kernel notes nothing of a thread that runs");
+	glimpse_close(&post);
+	return trial_do(&ask->plain, TRIAL_SLEEP, err) == 0 && noted;
+}
+
+/* As at an entry: the eight bytes that are there are stored once more, by a thread of the trial. */
+static bool try_exchange(struct ask *ask, struct uspl_err *err)
+{
+	struct words words = { .proc = ask->proc };
+	struct inject_word *word = vec_push(&words.items);
+	bool done = false;
+
+	if (!word)
+		return uspl_fail_nomem(err) == 0;
+	word->addr = (taddr)(uintptr_t)trial_pass & ~7ull;
+	done = proc_read(ask->proc, word->addr, &word->from, sizeof(word->from), err) == 0;
+	word->to = word->from;
+	done = done && words_exchange(&words, 0, 1, err) == 0;
+	words_release(&words);
+	return done;
+}
+
+static bool try_asleep(struct ask *ask, struct uspl_err *err)
+{
+	const struct asleep_thread *thread;
+	struct asleep asleep;
+	bool sleeps = false;
+
+	if (asleep_open(&asleep, ask->proc, err) != 0)
+		return false;
+	if (asleep_look(&asleep, err) == 0)
+		vec_for_each (&asleep.threads, thread)
+			sleeps |= thread->tid == ask->plain.pid && thread->class == ASLEEP_SLEEPS;
+	if (!sleeps && !err->code)
+		uspl_fail(err, USPL_E_UNSUPPORTED, "the kernel doesn't tell where a thread sleeps");
+	asleep_release(&asleep);
+	return sleeps;
+}
+
+static void ask_way(struct ask *ask, bool noted)
+{
+	struct uspl_err why = { 0 };
+
+	if (!try_asleep(ask, &why) || !try_exchange(ask, &why))
+		answers_add_err(&ask->answers, "quiet-way", VERDICT_NO,
+				"all threads of a process are stopped for a switch", &why);
+	else if (!noted)
+		answers_add(&ask->answers, "quiet-way", VERDICT_LIMITED,
+			    "threads that sleep are left alone; those that run are stopped for a "
+			    "switch (clock-samples)");
+	else
+		answers_add(&ask->answers, "quiet-way", VERDICT_OK,
+			    "no thread is stopped for a switch");
+}
+
+static bool await_pass(struct ask *ask, struct watch *watch, int64_t since, struct uspl_err *err)
+{
+	if (trial_do(&ask->plain, TRIAL_PASS, err) != 0)
+		return false;
+	if (watch_passed(watch, since))
+		return true;
+	uspl_fail(err, USPL_E_UNSUPPORTED, "a hardware breakpoint notes nothing");
+	return false;
+}
+
+/* The second thread passes once to tell its stack pointer, and once to be seen. */
+static bool try_watch(struct ask *ask, struct uspl_err *err)
+{
+	const struct trial_page *page = ask->plain.page;
+	int64_t since = clock_now_ns();
+	struct watch watch;
+	bool seen;
+
+	if (trial_do(&ask->plain, TRIAL_PASS, err) != 0 ||
+	    trial_do(&ask->plain, TRIAL_SLEEP, err) != 0 ||
+	    watch_open(&watch, page->tid, (taddr)(uintptr_t)trial_pass, page->sp, err) != 0)
+		return false;
+	seen = await_pass(ask, &watch, since, err);
+	watch_close(&watch);
+	return trial_do(&ask->plain, TRIAL_SLEEP, err) == 0 && seen;
+}
+
+/* Perf events say what they take only where many of them are opened (perf.c). */
+static void hint_perf(struct uspl_err *why)
+{
+	char paranoid[16];
+
+	ask_read_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+	if (why->code == USPL_E_PERMISSION && !why->hint[0])
+		uspl_hint(why,
+			  "CAP_PERFMON (Linux 5.8), or a lower kernel.perf_event_paranoid: it is "
+			  "%s",
+			  paranoid[0] ? paranoid : "not known");
+}
+
+void ask_quiet(struct ask *ask)
+{
+	struct uspl_err no_glimpse = { 0 }, no_watch = { 0 };
+	bool noted;
+
+	if (!ask->proc)
+		return;
+	noted = try_glimpse(ask, &no_glimpse);
+	ask_way(ask, noted);
+	hint_perf(&no_glimpse);
+	if (noted)
+		answers_add(&ask->answers, "clock-samples", VERDICT_OK,
+			    "where a thread runs is noted in a clock's interrupt");
+	else
+		answers_add_err(&ask->answers, "clock-samples", VERDICT_LIMITED,
+				"a thread that runs can't be looked at without a stop",
+				&no_glimpse);
+	if (try_watch(ask, &no_watch)) {
+		answers_add(&ask->answers, "breakpoints", VERDICT_OK,
+			    "the moment in which a busy function returns is seen");
+		return;
+	}
+	hint_perf(&no_watch);
+	answers_add_err(&ask->answers, "breakpoints", VERDICT_LIMITED,
+			"a busy function is tried again whenever its thread has run", &no_watch);
+}
