@@ -153,7 +153,7 @@ void agent_frame_prepare(void);
  * Builds the frame, to lie where the run says: the slate, if it has no other
  * place, and a signal frame that holds the registers, the extended state and the signal mask, so that the agent ends by
  * giving them all back (rt_sigreturn). A system call that was interrupted is made again from its
- * start. xstate is the thread's NT_X86_XSTATE.
+ * start. xstate is the thread's NT_X86_XSTATE, or, of a processor without XSAVE, its NT_PRFPREG.
  */
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
 		      const struct agent_run *run, struct agent_frame *ret,

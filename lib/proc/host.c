@@ -8,6 +8,7 @@
 
 #include "proc/host.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -21,18 +22,45 @@
 /* What a function that the agent calls has for itself. The agent needs nothing but its frame. */
 #define CALL_ROOM 32768
 
+/*
+ * The registers of the floating point unit and of vectors: all that there are, or, of a processor without
+ * XSAVE, what FXSAVE writes. The kernel has no NT_X86_XSTATE there (arch/x86/kernel/fpu/regset.c: ENODEV).
+ */
+static int read_extended(struct host *host, struct uspl_err *err)
+{
+	static const int notes[] = { NT_X86_XSTATE, NT_PRFPREG };
+	pid_t tid = host->thread.tid;
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
+		struct iovec iov = { host->xstate.data, XSTATE_MAX };
+
+		host->xstate_note = notes[i];
+		host->xstate.len = 0;
+		if (ptrace(PTRACE_GETREGSET, tid, (void *)(long)notes[i], &iov) == 0) {
+			host->xstate.len = iov.iov_len;
+			return 0;
+		}
+		if (errno != ENODEV && errno != EINVAL)
+			return uspl_fail_errno(err, "cannot read the state of thread %d", tid);
+	}
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "neither XSAVE nor FXSAVE: the kernel doesn't give the extended state of "
+			 "thread %d",
+			 tid);
+}
+
 static int read_state(struct host *host, struct uspl_err *err)
 {
-	struct iovec iov = { .iov_len = XSTATE_MAX };
+	int rc;
 
 	buf_addzero(&host->xstate, XSTATE_MAX);
 	if (host->xstate.oom)
 		return uspl_fail_nomem(err);
-	iov.iov_base = host->xstate.data;
-	if (ptrace(PTRACE_GETREGSET, host->thread.tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
-	    ptrace(PTRACE_GETSIGMASK, host->thread.tid, sizeof(host->sigmask), &host->sigmask) != 0)
+	rc = read_extended(host, err);
+	if (rc)
+		return rc;
+	if (ptrace(PTRACE_GETSIGMASK, host->thread.tid, sizeof(host->sigmask), &host->sigmask) != 0)
 		return uspl_fail_errno(err, "cannot read the state of thread %d", host->thread.tid);
-	host->xstate.len = iov.iov_len;
 	return 0;
 }
 
@@ -229,7 +257,7 @@ int host_restore(struct host *host, struct uspl_err *err)
 	struct iovec iov = { host->xstate.data, host->xstate.len };
 	pid_t tid = host->thread.tid;
 
-	if (ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &iov) != 0 ||
+	if (ptrace(PTRACE_SETREGSET, tid, (void *)(long)host->xstate_note, &iov) != 0 ||
 	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(host->sigmask), &host->sigmask) != 0 ||
 	    ptrace(PTRACE_SETREGS, tid, NULL, &host->own.user) != 0)
 		return uspl_fail_errno(err, "cannot restore thread %d", tid);

@@ -33,6 +33,7 @@ struct host {
 	struct inject_agent *agent;
 	struct thread thread; /* STOPPED; with its own registers until it is sent */
 	struct buf xstate;
+	int xstate_note; /* which of the kernel's sets of registers that is */
 	uint64_t sigmask;
 	struct agent_frame frame;
 	taddr slate;      /* room for a slate that outlives the thread; 0: it must be led */

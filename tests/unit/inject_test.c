@@ -145,8 +145,11 @@ static void test_sleeper(void)
 	   "for the time that it wanted: %ld ns", shared->slept_ns);
 }
 
-/* The tool sets the registers and is gone: the thread must find its way back by itself. */
-static void test_abandoned(void)
+/*
+ * The tool sets the registers and is gone: the thread must find its way back by itself, with the state that
+ * the kernel gives as `note`.
+ */
+static void test_abandoned(int note)
 {
 	pid_t pid = start(spin);
 	struct uspl_err err = { 0 };
@@ -173,7 +176,7 @@ static void test_abandoned(void)
 	thread_interrupt(&thread);
 	good = good && thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err) == 0 &&
 	       thread_read_regs(proc, &thread, &err) == 0;
-	ptrace(PTRACE_GETREGSET, pid, (void *)NT_X86_XSTATE, &iov);
+	ptrace(PTRACE_GETREGSET, pid, (void *)(long)note, &iov);
 	ptrace(PTRACE_GETSIGMASK, pid, sizeof(mask), &mask);
 	buf_add(&state, xstate, iov.iov_len);
 	good = good && agent_frame_build(&thread.regs, &state, mask, &run, &frame, &err) == 0 &&
@@ -279,7 +282,8 @@ int main(void)
 	test_sent();
 	test_table();
 	test_sleeper();
-	test_abandoned();
+	test_abandoned(NT_X86_XSTATE);
+	test_abandoned(NT_PRFPREG);
 	test_left();
 	test_slow();
 	return tap_done();

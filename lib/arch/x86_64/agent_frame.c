@@ -3,7 +3,8 @@
 /*
  * In memory that the thread doesn't use, from high to low addresses:
  *
- *     extended state, 64-aligned     as XSAVE writes it, with the kernel's magic numbers
+ *     extended state, 64-aligned     as XSAVE writes it, with the kernel's magic numbers;
+ *                                    as FXSAVE does where the processor has no XSAVE
  *     slate, with the requests       unless it lies elsewhere
  *     struct ucontext, 16-aligned    <- the agent's stack pointer
  *
@@ -23,6 +24,7 @@
 #define XSAVE_HEADER                                                                               \
 	512 /* offset of the XSAVE header, which begins with the set of features in use */
 #define LEGACY_XSTATE 576 /* FXSAVE area and XSAVE header */
+#define FXSAVE_AREA 512   /* all that there is without XSAVE */
 /* AMX tile state: only there, and only large, in processes that asked for it. */
 #define XFEATURES_AMX (3ull << 17)
 #define LEAF_XSTATE 0xd /* of CPUID */
@@ -116,6 +118,29 @@ static uint32_t finish_xstate(uint8_t *area, size_t len)
 	return sw.xstate_size;
 }
 
+/*
+ * The extended state as a signal frame holds it. Without the magic numbers the kernel takes it for an FXSAVE
+ * area alone (arch/x86/kernel/fpu/signal.c, check_xstate_in_sigframe).
+ */
+static int add_xstate(struct buf *area, const struct buf *xstate, struct uspl_err *err)
+{
+	static const uint32_t magic2 = FP_XSTATE_MAGIC2;
+
+	if (xstate->len != FXSAVE_AREA && xstate->len < LEGACY_XSTATE)
+		return uspl_fail(err, USPL_E_SYSTEM,
+				 "the kernel gives only %zu bytes of extended state", xstate->len);
+	buf_add(area, xstate->data, xstate->len);
+	if (area->oom)
+		return uspl_fail_nomem(err);
+	if (xstate->len == FXSAVE_AREA) {
+		memset(area->data + SW_RESERVED, 0, FXSAVE_AREA - SW_RESERVED);
+		return 0;
+	}
+	area->len = finish_xstate((uint8_t *)area->data, area->len);
+	buf_add(area, &magic2, sizeof(magic2));
+	return area->oom ? uspl_fail_nomem(err) : 0;
+}
+
 static void fill_context(struct frame *frame, const struct arch_regs *regs)
 {
 	const struct user_regs_struct *u = &regs->user;
@@ -178,20 +203,13 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 {
 	struct arch_regs resumed = *regs;
 	struct frame context = { .sigmask = sigmask };
-	static const uint32_t magic2 = FP_XSTATE_MAGIC2;
 	auto_buf struct buf area = { 0 };
 	size_t slate_len = run->slate_addr ? 0 : agent_slate_len(run->n), gap;
 	taddr fpstate;
+	int rc = add_xstate(&area, xstate, err);
 
-	if (xstate->len < LEGACY_XSTATE)
-		return uspl_fail(err, USPL_E_SYSTEM,
-				 "the kernel gives only %zu bytes of extended state", xstate->len);
-	buf_add(&area, xstate->data, xstate->len);
-	if (area.oom)
-		return uspl_fail_nomem(err);
-	area.len = finish_xstate((uint8_t *)area.data, area.len);
-	buf_add(&area, &magic2, sizeof(magic2));
-
+	if (rc)
+		return rc;
 	fpstate = ((run->top ? run->top : regs_unused_below(regs)) - area.len) & ~63ull;
 	ret->addr = (fpstate - slate_len - sizeof(context)) & ~15ull;
 	ret->slate = run->slate_addr ? run->slate_addr : ret->addr + sizeof(context);
@@ -204,7 +222,7 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	buf_add(&ret->bytes, run->slate, slate_len);
 	buf_addzero(&ret->bytes, gap);
 	buf_add(&ret->bytes, area.data, area.len);
-	if (ret->bytes.oom || area.oom) {
+	if (ret->bytes.oom) {
 		buf_release(&ret->bytes);
 		return uspl_fail_nomem(err);
 	}
