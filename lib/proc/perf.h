@@ -3,6 +3,7 @@
  * perf.h - what the kernel tells of all threads of a process, without stopping any
  *
  *     perf_open      an event of each kind for each thread on each processor; new threads inherit
+ *                    (children do, too, before Linux 5.13: what is noted of them is passed over)
  *     perf_enable    from now on there are notes
  *     perf_read      what has been noted since
  *     perf_close
@@ -42,6 +43,7 @@ typedef VEC(struct perf_event) perf_event_vec;
 struct perf_source;
 
 struct perf {
+	pid_t pid;                   /* of the process */
 	VEC(struct perf_ring) rings; /* by processor, as leaders */
 	VEC(int) leaders;            /* to wait for: readable when a ring is half full */
 	perf_event_vec events;       /* by id */

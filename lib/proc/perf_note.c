@@ -169,6 +169,16 @@ static bool grow_sources(struct perf *perf)
 	return true;
 }
 
+/*
+ * True for a note of a process that the kernel lets inherit though only threads should (perf.c). One that is
+ * just ending has no pid any more: -1.
+ */
+static bool is_of_child(const struct perf *perf, const struct perf_event *event,
+			const struct perf_note *note)
+{
+	return !perf->kinds[event->kind].everybody && note->pid > 0 && note->pid != perf->pid;
+}
+
 /* False for a note that tells what another one tells, too. */
 static bool counts(struct perf *perf, const struct perf_event *event, const struct perf_note *note)
 {
@@ -210,7 +220,8 @@ static int visit_note(void *ctx, const struct perf_event_header *header)
 	whole = header->type == PERF_RECORD_SAMPLE
 			? take_sample(reading->perf, &rest, &note, &event)
 			: take_trailer(reading->perf, &rest, &note, &event);
-	if (!whole || !counts(reading->perf, event, &note))
+	if (!whole || is_of_child(reading->perf, event, &note) ||
+	    !counts(reading->perf, event, &note))
 		return 0;
 	note.kind = event->kind;
 	return reading->visit(reading->ctx, &note);
