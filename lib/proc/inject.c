@@ -102,25 +102,6 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 	return rc;
 }
 
-/*
- * How well a thread is suited, lower is better: asleep in a system call that restarts as if nothing had been; running;
- * asleep in a call whose restart may lengthen a time-out or cut a transfer short; gone. 8 us.
- */
-enum rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_WORST };
-
-static enum rank find_rank(const struct proc *proc, pid_t tid)
-{
-	auto_buf struct buf text = { 0 };
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0)
-		return RANK_WORST;
-	if (!strncmp(buf_str(&text), "running", 7))
-		return RANK_RUNS;
-	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? RANK_ASLEEP : RANK_TIMED;
-}
-
 pid_t inject_sleeper(const struct proc *proc)
 {
 	tid_vec tids = { 0 };
@@ -129,7 +110,7 @@ pid_t inject_sleeper(const struct proc *proc)
 
 	if (threads_list(proc, &tids, NULL) == 0)
 		vec_for_each (&tids, tid)
-			if (!found && find_rank(proc, *tid) == RANK_ASLEEP)
+			if (!found && thread_rank(proc, *tid) == RANK_ASLEEP)
 				found = *tid;
 	vec_release(&tids);
 	return found;
@@ -140,26 +121,27 @@ static int try_named(const struct errand *errand, struct uspl_err *err)
 {
 	pid_t tid = errand->choice.sleeper;
 
-	return tid && find_rank(errand->agent->proc, tid) == RANK_ASLEEP ? run_on(errand, tid, err)
-									 : HOST_UNFIT;
+	return tid && thread_rank(errand->agent->proc, tid) == RANK_ASLEEP
+		       ? run_on(errand, tid, err)
+		       : HOST_UNFIT;
 }
 
 static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
 	/* Asked once: one that sleeps and runs by turns would have another rank each time, and never its turn. */
-	auto_free enum rank *ranks = calloc(tids->n + 1, sizeof(*ranks));
+	auto_free enum thread_rank *ranks = calloc(tids->n + 1, sizeof(*ranks));
 	struct uspl_err why = { 0 };
 
 	if (!ranks)
 		return uspl_fail_nomem(err);
-	for (enum rank wanted = RANK_ASLEEP; wanted <= RANK_WORST; wanted++) {
+	for (enum thread_rank wanted = RANK_ASLEEP; wanted < THREAD_RANKS; wanted++) {
 		for (size_t i = 0; i < tids->n; i++) {
 			int rc;
 
 			/* And no sooner than it matters. */
 			if (wanted == RANK_ASLEEP)
-				ranks[i] = find_rank(proc, tids->items[i]);
+				ranks[i] = thread_rank(proc, tids->items[i]);
 			rc = ranks[i] == wanted ? run_on(errand, tids->items[i], &why) : HOST_UNFIT;
 			if (rc < 0 && err)
 				*err = why;

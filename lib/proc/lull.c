@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proc/force.h"
+
 /* So many sleepers stand still at once while they are looked at. */
 #define GROUP 8
 /* While one is waited for that runs, others that were caught may come out. */
@@ -172,6 +174,12 @@ int lull_catch(struct lull *lull, bool (*may_stay)(void *ctx, const struct threa
 	size_t n = lull->stop.threads.n;
 	int rc = 0;
 
+	/* Where code is written by way of a thread that stands still, none may be held that can't. */
+	if (!force_is_free()) {
+		for (size_t i = 0; i < n; i++)
+			threads[i].slept = false;
+		return 0;
+	}
 	for (size_t at = 0; !rc && at < n; at += GROUP) {
 		const struct group group = { .lull = lull,
 					     .threads = threads + at,

@@ -38,7 +38,8 @@ int lull_run(const struct proc *proc, lull_work *work, void *ctx,
 	     struct uspl_err *err) uspl_must_check;
 /*
  * Stops those that sleep, a few at a time, and catches those about whom may_stay, which sees them STOPPED with their
- * registers, says yes. The others go on, and count as running. deadline: CLOCK_MONOTONIC, in nanoseconds.
+ * registers, says yes. The others go on, and count as running; all do where writing takes a thread that can be
+ * stopped (force_is_free). deadline: CLOCK_MONOTONIC, in nanoseconds.
  */
 int lull_catch(struct lull *lull, bool (*may_stay)(void *ctx, const struct thread *thread),
 	       void *ctx, int64_t deadline, struct uspl_err *err) uspl_must_check;

@@ -87,7 +87,8 @@ bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, 
 bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*
  * Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of
- * the page.
+ * the page. Where the kernel lets only tracers do that, or only ptrace (proc_mem.force_override, 6.12),
+ * a thread of the process is attached to for the moment, and may be stopped (force.h).
  */
 int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
 	       struct uspl_err *err) uspl_must_check;

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "proc/force.h"
 #include "proc/proc.h"
 
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len)
@@ -109,20 +110,43 @@ bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces,
 	return move_pieces(proc, pieces, n, process_vm_writev);
 }
 
+/*
+ * What /proc/PID/mem refuses: memory that isn't there, or, by a setting of the kernel's, writes through its
+ * protection.
+ */
+static int write_refused(const struct proc *proc, taddr addr, const void *buf, size_t len,
+			 struct uspl_err *err)
+{
+	bool mapped = errno == EIO && proc_maps_now(proc, addr, len);
+	int rc;
+
+	if (mapped && force_write(proc, addr, buf, len))
+		return 0;
+	errno = EIO;
+	rc = uspl_fail_errno(err, "cannot write %zu bytes at 0x%" PRIx64 " of pid %d", len, addr,
+			     proc->pid);
+	if (mapped)
+		uspl_hint(err, "this kernel doesn't let programs write through protections: see "
+			       "proc_mem.force_override among its parameters");
+	return rc;
+}
+
 int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
 	       struct uspl_err *err)
 {
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t put = pwrite(proc->mem_fd, (const char *)buf + done, len - done,
-				     (off_t)(addr + done));
+		const char *rest = (const char *)buf + done;
+		ssize_t put = pwrite(proc->mem_fd, rest, len - done, (off_t)(addr + done));
 
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put == 0)
 			return uspl_fail(err, USPL_E_NO_PROCESS,
 					 "pid %d has exited, or called exec", proc->pid);
+		if (put < 0 && errno == EIO)
+			return write_refused(proc, addr + done, rest, len - done, err);
 		if (put < 0)
 			return uspl_fail_errno(err,
 					       "cannot write %zu bytes at 0x%" PRIx64 " of pid %d",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/regs.h"
 #include "base/file.h"
 
 /* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
@@ -136,4 +137,17 @@ char task_state(const struct proc *proc, pid_t tid)
 bool thread_sleeps(const struct proc *proc, pid_t tid)
 {
 	return task_state(proc, tid) != 'R';
+}
+
+enum thread_rank thread_rank(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
+	if (file_read(path, &text, NULL) != 0)
+		return RANK_WORST;
+	if (!strncmp(buf_str(&text), "running", 7))
+		return RANK_RUNS;
+	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? RANK_ASLEEP : RANK_TIMED;
 }

@@ -43,6 +43,13 @@ int thread_processor(const struct proc *proc, pid_t tid);
 char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
 bool thread_sleeps(const struct proc *proc, pid_t tid);
+/*
+ * How well a thread is suited to be stopped for an errand, lower is better: asleep in a system call that
+ * restarts as if nothing had been; running; asleep in a call whose restart may lengthen a time-out or cut a
+ * transfer short; gone. 8 us.
+ */
+enum thread_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_WORST, THREAD_RANKS };
+enum thread_rank thread_rank(const struct proc *proc, pid_t tid);
 /* The signals that it blocks, a bit for each; 0 for a thread that is gone. */
 uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid);
 

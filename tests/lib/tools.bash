@@ -15,9 +15,10 @@ other_gcc() {
 	[ -n "$OTHER_GCC" ] || skip 'there is no gcc of another version (package gcc-11, or another)'
 }
 
-# tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default
+# tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default. TOOL_BY is a command to run it by
 tool() {
-	run --separate-stderr timeout --kill-after=5 "${TOOL_SECONDS:-60}" "$USPL_BIN/$1" "${@:2}"
+	# shellcheck disable=SC2086 # a list of words
+	run --separate-stderr timeout --kill-after=5 "${TOOL_SECONDS:-60}" ${TOOL_BY:-} "$USPL_BIN/$1" "${@:2}"
 }
 
 # expect_status STATUS - fails if the last tool ended otherwise

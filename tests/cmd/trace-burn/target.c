@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -188,6 +189,20 @@ static long burn_in_library(void)
 	return 1;
 }
 
+/* A child that makes the calls, and isn't the process that is observed. */
+static long ask_in_child(long n)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (!child) {
+		ask_kernel(n);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	return status ? 0 : n;
+}
+
 static void *ask_in_thread(void *arg)
 {
 	ask_kernel(*(long *)arg);
@@ -220,6 +235,8 @@ void answer(const char *request, char *reply, size_t size)
 		ask_kernel(n);
 	else if (!strncmp(request, "askers ", 7))
 		n = ask_in_threads(n);
+	else if (!strncmp(request, "child ", 6))
+		n = ask_in_child(n);
 	else if (!strncmp(request, "naps ", 5))
 		napper(n);
 	else if (!strncmp(request, "heap ", 5))
