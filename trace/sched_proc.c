@@ -105,7 +105,7 @@ void sched_proc_close(struct sched_proc *sched)
 
 static int add_place(struct sched_proc *sched, struct sched_thread *thread, struct uspl_err *err)
 {
-	const struct symbol *inner = sched->stacks.chain.items[0];
+	const struct symbol *inner = stacks_called(&sched->stacks);
 	const struct symbol *caller = stacks_caller(&sched->stacks);
 	struct sched_place *place, *found = NULL;
 

@@ -16,7 +16,7 @@ struct sched_counts {
 	uint64_t ran_ns, waited_ns;  /* on a processor, and for one */
 };
 
-/* Where a thread was seen asleep: the innermost function, and who called its library. */
+/* Where a thread was seen asleep: the function by which a library was entered, and its caller. */
 struct sched_place {
 	const struct symbol *inner, *caller;
 	uint64_t looks;

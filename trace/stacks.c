@@ -203,8 +203,11 @@ static bool is_mark(const struct stacks *stacks, const struct symbol *symbol)
 	return symbol == stacks->cut_mark || symbol == stacks->lost_mark;
 }
 
-/* A static program is one module with its C library: there it is who called the innermost function. */
-const struct symbol *stacks_caller(const struct stacks *stacks)
+/*
+ * The place of the caller in the chain; beyond its end if there is none. A static program is one
+ * module with its C library: there it is the function that called the innermost one.
+ */
+static size_t caller_at(const struct stacks *stacks)
 {
 	size_t inner = stacks->in_kernel, at = inner;
 
@@ -213,9 +216,24 @@ const struct symbol *stacks_caller(const struct stacks *stacks)
 		at++;
 	if (at >= stacks->chain.n || is_mark(stacks, stacks->chain.items[at]))
 		at = inner + 1;
+	return at;
+}
+
+const struct symbol *stacks_caller(const struct stacks *stacks)
+{
+	size_t at = caller_at(stacks);
+
 	if (at >= stacks->chain.n || is_mark(stacks, stacks->chain.items[at]))
 		return NULL;
 	return stacks->chain.items[at];
+}
+
+const struct symbol *stacks_called(const struct stacks *stacks)
+{
+	size_t at = caller_at(stacks);
+
+	return stacks_caller(stacks) ? stacks->chain.items[at - 1]
+				     : stacks->chain.items[stacks->in_kernel];
 }
 
 /* A thread keeps the name that it had when it was first seen. */

@@ -58,6 +58,11 @@ const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid);
  * C library's wrapper of a system call, and what it is called by in there); NULL if there is none.
  */
 const struct symbol *stacks_caller(const struct stacks *stacks);
+/*
+ * The function that the caller has called, by which the library was entered: nanosleep, not what
+ * the library does it by. The innermost function if there is no caller.
+ */
+const struct symbol *stacks_called(const struct stacks *stacks);
 /* What is asked of perf so that stacks_follow can work: adds to a kind. */
 void stacks_ask(struct perf_event_attr *kind, size_t copied);
 /* Says how many chains lack their beginning, as lines that begin with "# ". */

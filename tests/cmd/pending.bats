@@ -80,14 +80,15 @@ build_other() {
 }
 
 @test "loaded, patched and unloaded again and again: no mapping more" {
-	local before
-	for i in {1..5}; do
+	local i before=()
+	for i in {1..8}; do
 		expect_answer 'load ./libplugin.so' loaded
 		apply
 		expect_status 0
 		expect_answer 'call x' 'new x 1 1'
-		[ "$i" != 2 ] || before=$(mappings)
-		[ "$i" = 1 ] || [ "$(mappings)" = "$before" ] || fail "$(mappings) mappings, not $before"
+		# Where the library lies depends on what the last round has left: there are two places, in turn.
+		before[i]=$(mappings)
+		[ "$i" -lt 4 ] || [ "${before[i]}" = "${before[i - 2]}" ] || fail "mappings: ${before[*]}"
 		expect_answer unload unloaded
 	done
 	undo

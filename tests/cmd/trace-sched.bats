@@ -141,7 +141,7 @@ rival_start() {
 	watch_end
 	expect_message '# sums only, by /proc: perf events are refused: cannot open a perf event: Operation not permitted'
 	[ "$(count ".tid == $TARGET and .blocked == $((after - before)) and .ran_us > 0")" = 1 ] || fail blocked
-	[ "$(count '.asleep | map(.function == "clock_nanosleep" and .caller == "napper" and .looks > 0) | any')" = 1 ] || fail places
+	[ "$(count '.asleep | map(.function == "nanosleep" and .caller == "napper" and .looks > 0) | any')" = 1 ] || fail places
 	watch_begin sched
 	expect_answer 'askers 10' 40
 	watch_end

@@ -99,7 +99,7 @@ while f:
 	watch_end
 	[ "$(grep -cE '^ +[0-9]+\) +[0-9]+ +4[0-9]{3}   heap_up\+0x[0-9a-f]+/0x[0-9a-f]+$' <<< "$output")" = 3 ] || fail levels
 	expect_output '# thread [0-9]+ \(target-[0-9]+\): [0-9]+ bytes deep, [0-9]+ touched, of 8192 KB \([0-9.]+ %\)'
-	expect_output ' clone3?\+0x'
+	expect_output ' (__)?clone3?\+0x'
 }
 
 @test "an alarm at a share of the limit, at once" {

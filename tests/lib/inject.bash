@@ -41,7 +41,7 @@ trace_calls() {
 # dies. For KIND "fail" and "signal", one of those that look alike between two changes (the same call, of the same file or with the same
 # request). SAMPLE=N takes every Nth of either.
 #
-# Left out is brk, which the kernel never answers with an error number, and what a tool says in the end, when all is done; for "fail"
+# Left out are brk and exit_group, which the kernel never answers with an error number, and what a tool says in the end, when all is done; for "fail"
 # also rseq and futex, by which the C library makes a thread and waits for it: it ends the process if they fail.
 choose_calls() {
 	local kind=$1
@@ -52,7 +52,7 @@ choose_calls() {
 		{
 			name = $0
 			sub(/\(.*/, "", name)
-			if (!on || name == "brk" || kind == "fail" && name ~ /^(rseq|futex)$/ || /^write\([12]</)
+			if (!on || name ~ /^(brk|exit_group)$/ || kind == "fail" && name ~ /^(rseq|futex)$/ || /^write\([12]</)
 				next
 			file = match($0, /<[^>]*>/) ? substr($0, RSTART, RLENGTH) : ""
 			gsub(/[0-9]+/, "N", file)

@@ -5,6 +5,10 @@
 // between two readings in FILE, which others map or read (struct gap). All other threads block, each kind of wait in turn,
 // as those of a server do. With THREADS = 1 the busy one is alone.
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <err.h>
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target.c - calls of all kinds, each as often as it is asked to, so that a trace can be counted
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
