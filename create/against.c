@@ -3,50 +3,15 @@
 
 #include "create/against.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/demangle.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/parallel.h"
+#include "create/fit.h"
+#include "create/linked.h"
 #include "create/targets.h"
 #include "match/image_elf.h"
-#include "match/match.h"
-#include "match/origin.h"
-
-/* What -v says of a file. */
-struct tally {
-	size_t functions, alike, missing;
-};
-
-static void count(const struct match_finding *finding, void *ctx)
-{
-	struct tally *tally = ctx;
-
-	tally->functions++;
-	tally->alike += finding->alike > 0;
-	tally->missing += !finding->piece;
-	if (!finding->piece)
-		log_debug("match", "%s: %s", finding->name, finding->why);
-	else
-		log_debug("match", "%s: at 0x%" PRIx64 ", %zu bytes, %zu others look alike",
-			  finding->name, finding->piece->addr, finding->piece->len, finding->alike);
-}
-
-static void log_findings(const char *path, const struct match *match)
-{
-	struct tally tally = { 0 };
-
-	if (!log_enabled(1))
-		return;
-	match_findings(match, count, &tally);
-	log_info("match",
-		 "'%s': %zu functions and parts of functions: %zu found, %zu of these told from "
-		 "others that look alike, %zu not found",
-		 path, tally.functions, tally.functions - tally.missing, tally.alike,
-		 tally.missing);
-}
 
 static struct update_target *find_target(struct update *update, const char *path,
 					 const struct image_file *file)
@@ -73,20 +38,21 @@ static int fail_no_target(const struct update *update, const char *path, struct 
 }
 
 /* All code of the target before the patch. */
-static int whole_code(const struct build *build, const struct update_target *target,
-		      struct objfile **ret, struct uspl_err *err)
+static int whole_code(const struct build *build, const struct earlier *earlier,
+		      const struct update_target *target, struct objfile **ret,
+		      struct uspl_err *err)
 {
-	const struct build_link *link;
+	const struct build_link *link = target_link(build, target);
+	auto_free struct diff_unit *units = link ? target_units(build, link) : NULL;
+	auto_linked struct linked *linked = NULL;
+	int rc;
 
-	vec_for_each (&build->links, link) {
-		auto_free struct diff_unit *units = NULL;
-
-		if (strcmp(link->path, target->path))
-			continue;
-		units = target_units(build, link);
-		return units ? diff_whole(units, link->units.n, ret, err) : uspl_fail_nomem(err);
-	}
-	return uspl_fail(err, USPL_E_BUG, "the build has no '%s'", target->path);
+	if (!link)
+		return uspl_fail(err, USPL_E_BUG, "the build has no '%s'", target->path);
+	if (!units)
+		return uspl_fail_nomem(err);
+	rc = linked_open(link, link->file, earlier, target, &linked, err);
+	return rc ? rc : diff_whole(units, link->units.n, linked, ret, err);
 }
 
 static int add_build_id(struct update_target *target, const char *build_id, struct uspl_err *err)
@@ -114,34 +80,25 @@ static int add_place(struct update_match *record, const char *symbol, taddr addr
 	return place->symbol ? 0 : uspl_fail_nomem(err);
 }
 
-/* A target of the update and a file that it is for. */
-struct shipped {
-	struct update_target *target;
-	const struct image_file *file;
-	const struct earlier *earlier;
-	struct match *match;
-};
-
 /* Where the code of that refname lies, if that is known. */
-static bool find_place(const struct shipped *shipped, const char *refname, taddr *ret)
+static bool find_place(const struct fit *fit, const char *refname, taddr *ret)
 {
 	const struct match_piece *piece;
 
-	if (earlier_has(shipped->earlier, shipped->target, refname))
-		return earlier_place(shipped->earlier, shipped->target, shipped->file->build_id,
-				     refname, ret);
-	if (match_require(shipped->match, refname, &piece, NULL) != 0)
+	if (earlier_has(fit->earlier, fit->target, refname))
+		return earlier_place(fit->earlier, fit->target, fit->file->build_id, refname, ret);
+	if (match_require(fit->match, refname, &piece, NULL) != 0)
 		return false;
 	*ret = piece->addr;
 	return true;
 }
 
 /* Where the code lies that apply will match: what of it was found. */
-static int add_record(const struct shipped *shipped, struct uspl_err *err)
+static int add_record(const struct fit *fit, struct uspl_err *err)
 {
-	const struct objfile *pre = shipped->target->pre_code;
-	const struct image_file *file = shipped->file;
-	struct update_match *record = vec_push(&shipped->target->matched);
+	const struct objfile *pre = fit->target->pre_code;
+	const struct image_file *file = fit->file;
+	struct update_match *record = vec_push(&fit->target->matched);
 	int rc = 0;
 
 	if (!record)
@@ -155,55 +112,22 @@ static int add_record(const struct shipped *shipped, struct uspl_err *err)
 		taddr addr;
 
 		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
-		    find_place(shipped, sym->name, &addr))
+		    find_place(fit, sym->name, &addr))
 			rc = add_place(record, sym->name, addr, err);
 	}
-	return rc ? rc : add_build_id(shipped->target, file->build_id, err);
+	return rc ? rc : add_build_id(fit->target, file->build_id, err);
 }
 
-static void explain_origin(const struct shipped *shipped, const char *unit, struct uspl_err *err)
+static int match_file(struct fit *fit, const struct objfile *whole, struct uspl_err *err)
 {
-	const struct origin update = { shipped->target->compiler, shipped->target->producer };
-	auto_origin struct origin program = { 0 };
+	int rc = fit_match(fit, whole, err);
 
-	origin_of_image(shipped->file->image, unit, &program);
-	origin_explain(shipped->match, &update, &program, err);
-}
-
-/* All that the update changes, and no earlier one did, must be in the file. */
-static int require_all(const struct shipped *shipped, struct uspl_err *err)
-{
-	const struct update_function *function;
-	const struct match_piece *piece;
-
-	vec_for_each (&shipped->target->functions, function) {
-		int rc = earlier_has(shipped->earlier, shipped->target, function->symbol)
-				 ? 0
-				 : match_require(shipped->match, function->symbol, &piece, err);
-
-		if (rc) {
-			explain_origin(shipped, function->unit, err);
-			return rc;
-		}
-	}
-	return 0;
-}
-
-static int match_file(const struct objfile *whole, struct shipped *shipped, struct uspl_err *err)
-{
-	const struct image_file *file = shipped->file;
-	auto_free struct match_hint *hints = NULL;
-	size_t n;
-	int rc = earlier_hints(shipped->earlier, shipped->target, file->build_id, whole, &hints, &n,
-			       err);
-
+	if (!rc && fit->file->build_id)
+		rc = add_record(fit, err);
+	/* What uspl-apply will know of the program is less than what is known here. */
 	if (!rc)
-		rc = match_run_hinted(file->image, whole, hints, n, &shipped->match, err);
-	if (rc)
-		return rc;
-	log_findings(file->image->name, shipped->match);
-	rc = require_all(shipped, err);
-	return rc || !file->build_id ? rc : add_record(shipped, err);
+		rc = fit_match(fit, fit->target->pre_code, err);
+	return rc ? rc : fit_link(fit, err);
 }
 
 /* A file and what came of reading it. */
@@ -225,7 +149,7 @@ static void read_one(size_t index, void *ctx)
 static int against_file(const struct build *build, const struct reading *reading,
 			const struct earlier *earlier, struct update *update, struct uspl_err *err)
 {
-	struct shipped shipped = { .file = &reading->file, .earlier = earlier };
+	struct fit fit = { .build = build, .file = &reading->file, .earlier = earlier };
 	auto_objfile struct objfile *whole = NULL;
 	int rc = reading->rc;
 
@@ -234,13 +158,13 @@ static int against_file(const struct build *build, const struct reading *reading
 			*err = reading->err;
 		return rc;
 	}
-	shipped.target = find_target(update, reading->path, &reading->file);
-	if (!shipped.target)
+	fit.target = find_target(update, reading->path, &reading->file);
+	if (!fit.target)
 		return fail_no_target(update, reading->path, err);
-	rc = whole_code(build, shipped.target, &whole, err);
+	rc = whole_code(build, earlier, fit.target, &whole, err);
 	if (!rc)
-		rc = match_file(whole, &shipped, err);
-	match_free(shipped.match);
+		rc = match_file(&fit, whole, err);
+	match_free(fit.match);
 	if (rc)
 		uspl_context(err, "'%s' doesn't match the source", reading->path);
 	return rc;

@@ -57,7 +57,14 @@ struct build_link {
 	char *soname; /* NULL if none */
 	/* In hex: of the pre build, and of what the user has at this path in the tree. */
 	VEC(char *) build_ids;
-	VEC(size_t) units; /* indexes */
+	/*
+	 * The program as it was linked before all patches, whatever later builds made of it; NULL if
+	 * it wasn't, or couldn't be kept.
+	 */
+	char *file;
+	/* In a series: as it was linked before this patch; else the same as `file`. */
+	char *before;
+	VEC(size_t) units; /* indexes, in the order in which the linker took them */
 };
 
 /* What was built before and after a diff, or several. */

@@ -177,6 +177,8 @@ static bool copy_facts(const struct build_link *from, struct build_link *to)
 	char **id;
 
 	to->soname = from->soname ? strdup(from->soname) : NULL;
+	to->file = from->file ? strdup(from->file) : NULL;
+	to->before = from->before ? strdup(from->before) : NULL;
 	vec_for_each (&from->build_ids, id) {
 		char **slot = vec_push(&to->build_ids);
 
@@ -185,7 +187,8 @@ static bool copy_facts(const struct build_link *from, struct build_link *to)
 		if (!slot || !*slot)
 			return false;
 	}
-	return to->soname || !from->soname;
+	return (to->soname || !from->soname) && (to->file || !from->file) &&
+	       (to->before || !from->before);
 }
 
 static int finish_program(struct units *units, struct program *program, struct uspl_err *err)
@@ -228,29 +231,15 @@ static int compare_links(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-static int compare_units(const void *a, const void *b, void *ctx)
-{
-	const struct build *build = ctx;
-	const size_t *one = a, *other = b;
-
-	return strcmp(build->units.items[*one].object, build->units.items[*other].object);
-}
-
 /*
  * Records come in the order in which parallel commands happened to end; what is made of them must
- * not depend on it.
+ * not depend on it. The units of each are in the linker's order, which does not.
  */
 static void sort(struct build *build)
 {
-	struct build_link *link;
-
 	if (build->links.n)
-		qsort(build->links.items, build->links.n, sizeof(*link), compare_links);
-	vec_for_each (&build->links, link) {
-		if (link->units.n)
-			qsort_r(link->units.items, link->units.n, sizeof(*link->units.items),
-				compare_units, build);
-	}
+		qsort(build->links.items, build->links.n, sizeof(*build->links.items),
+		      compare_links);
 }
 
 /* Fills build->units and build->links, when both builds are taken in. */

@@ -29,6 +29,8 @@ void build_link_release(struct build_link *link)
 	vec_release(&link->build_ids);
 	vec_release(&link->units);
 	free(link->soname);
+	free(link->file);
+	free(link->before);
 	free(link->path);
 }
 

@@ -93,6 +93,13 @@ static struct program *get_program(struct units *units, const char *path)
 	return program && program->path ? program : NULL;
 }
 
+static bool set_string(char **place, const char *text)
+{
+	free(*place);
+	*place = text ? strdup(text) : NULL;
+	return *place || !text;
+}
+
 /* The last link of an output is the one that counts. */
 static int add_link(struct units *units, const struct record *record, bool post,
 		    struct uspl_err *err)
@@ -110,6 +117,11 @@ static int add_link(struct units *units, const struct record *record, bool post,
 	inputs = post ? &program->post : &program->pre;
 	input_list_release(inputs);
 	program->in_post = post;
+	if (post)
+		program->linked = record->saved;
+	else if (!set_string(&program->link.file, record->saved) ||
+		 !set_string(&program->link.before, record->saved))
+		return uspl_fail_nomem(err);
 	return makers_resolve(&units->makers, record, inputs, err);
 }
 
@@ -261,16 +273,19 @@ int units_read_post(struct units *units, struct build *build, struct uspl_err *e
 /* ---- the next step ---- */
 
 /* A program that wasn't linked again has the objects that it had, as they are now. */
-static void program_start_over(const struct units *units, struct program *program)
+static int program_start_over(const struct units *units, struct program *program,
+			      struct uspl_err *err)
 {
 	struct input *input;
 
 	if (program->in_post) {
+		if (!set_string(&program->link.before, program->linked))
+			return uspl_fail_nomem(err);
 		input_list_release(&program->pre);
 		program->pre = program->post;
 		program->post = (input_list){ 0 };
 		program->in_post = false;
-		return;
+		return 0;
 	}
 	vec_for_each (&program->pre, input) {
 		const struct record *post = units_post_record(units, input->name);
@@ -278,6 +293,7 @@ static void program_start_over(const struct units *units, struct program *progra
 		if (post)
 			input->record = post;
 	}
+	return 0;
 }
 
 int units_start_over(struct units *units, struct uspl_err *err)
@@ -286,8 +302,12 @@ int units_start_over(struct units *units, struct uspl_err *err)
 	struct program *program;
 	struct record **post;
 
-	vec_for_each (&units->programs, program)
-		program_start_over(units, program);
+	vec_for_each (&units->programs, program) {
+		int rc = program_start_over(units, program, err);
+
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&units->post, post) {
 		struct record **slot = vec_push(&units->pre);
 

@@ -12,7 +12,8 @@ struct program {
 	char *path;
 	struct build_link link; /* what is known of the file, and its units */
 	input_list pre, post;
-	bool in_post; /* linked in the build after the patch too */
+	bool in_post;       /* linked in the build after the patch too */
+	const char *linked; /* then as what it was kept; NULL if it wasn't */
 };
 
 struct units {

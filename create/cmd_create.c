@@ -9,6 +9,7 @@
 #include "create/against.h"
 #include "create/build.h"
 #include "create/describe.h"
+#include "create/fit.h"
 #include "create/options.h"
 #include "create/progress.h"
 #include "create/targets.h"
@@ -102,9 +103,12 @@ static int make_one(const struct create_options *options, size_t index, struct b
 		rc = made->update ? describe(options, index, build, made->update, err)
 				  : uspl_fail_nomem(err);
 	if (!rc)
-		rc = targets_add(build, &options->targets, made->update, &made->report, err);
+		rc = targets_add(build, &options->targets, earlier, made->update, &made->report,
+				 err);
 	if (!rc)
 		rc = against_files(build, &options->against, earlier, made->update, err);
+	if (!rc)
+		rc = fit_update(build, made->update, err);
 	if (build)
 		print_notes(build);
 	/* What is refused for another reason needs no warnings. */

@@ -9,6 +9,7 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "create/differ.h"
+#include "update/refname.h"
 
 /* Most units of a target are the same in both builds, and needn't be understood. */
 static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
@@ -27,8 +28,9 @@ static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
 	return rc;
 }
 
+/* wanted: those that must be opened, though they are the same. */
 static int open_units(struct diff *diff, const struct diff_unit *units, size_t n,
-		      struct uspl_err *err)
+		      const bool *wanted, struct uspl_err *err)
 {
 	diff->inputs = units;
 	diff->n_inputs = n;
@@ -36,11 +38,12 @@ static int open_units(struct diff *diff, const struct diff_unit *units, size_t n
 	if (!diff->units)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
+		const struct unit_place place = { &diff->left_out, i };
 		bool same;
 		int rc = is_same(&units[i], &same, err);
 
-		if (!rc && !same)
-			rc = unit_open(&diff->units[diff->n++], &units[i], err);
+		if (!rc && (!same || wanted[i]))
+			rc = unit_open(&diff->units[diff->n++], &units[i], &place, err);
 		if (rc)
 			return rc;
 	}
@@ -54,6 +57,7 @@ static void diff_release(struct diff *diff)
 	free(diff->units);
 	strmap_release(&diff->pre_defs);
 	strmap_release(&diff->post_defs);
+	leave_out_release(&diff->left_out);
 }
 
 DEFINE_AUTO_RELEASE(diff, struct diff, diff_release)
@@ -85,6 +89,16 @@ static bool carries_code(const struct diff *diff)
 	return false;
 }
 
+/* The place of a unit among all of the target, of which it is a copy. */
+static size_t index_of(const struct leave_out *left_out, const struct diff_unit *unit)
+{
+	size_t i = 0;
+
+	while (i < left_out->n && left_out->units[i].pre_obj != unit->pre_obj)
+		i++;
+	return i;
+}
+
 /* The units are opened as if the other build had none of them: nothing is compared. */
 static int open_pre(struct diff *diff, const struct diff_unit *units, size_t n,
 		    struct uspl_err *err)
@@ -95,7 +109,9 @@ static int open_pre(struct diff *diff, const struct diff_unit *units, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct diff_unit pre = { .source = units[i].source,
 					       .pre_obj = units[i].pre_obj };
-		int rc = pre.pre_obj ? unit_open(&diff->units[diff->n++], &pre, err) : 0;
+		const struct unit_place place = { &diff->left_out,
+						  index_of(&diff->left_out, &units[i]) };
+		int rc = pre.pre_obj ? unit_open(&diff->units[diff->n++], &pre, &place, err) : 0;
 
 		if (rc)
 			return rc;
@@ -117,7 +133,9 @@ static int read_pre(struct diff *diff, const struct diff_unit *units, size_t n,
 static int finish(struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
 	auto_free struct diff_unit *chosen = calloc(diff->n_inputs + 1, sizeof(*chosen));
-	auto_diff struct diff helpers = { 0 };
+	auto_diff struct diff helpers = {
+		.left_out = { diff->inputs, diff->n_inputs, diff->left_out.linked, { { 0 } } },
+	};
 	size_t n = 0;
 	int rc = chosen ? helpers_choose(diff, target->new_code, chosen, &n, err)
 			: uspl_fail_nomem(err);
@@ -127,7 +145,32 @@ static int finish(struct diff *diff, struct update_target *target, struct uspl_e
 	return rc ? rc : emit_pre(diff, &helpers, target, err);
 }
 
-static int run(struct diff *diff, struct update_target *target, struct uspl_err *err)
+/*
+ * New code may refer to what the linker left out of the program (--gc-sections), and what only a
+ * unit has that is the same as before: *ret_more then tells that units are wanted which weren't.
+ */
+static int want_missing(struct diff *diff, const struct objfile *new_code, bool *wanted,
+			bool *ret_more, struct uspl_err *err)
+{
+	for (size_t i = 0; i < new_code->syms.n; i++) {
+		const struct objsym *sym = new_code->syms.items[i];
+		size_t index = diff->n_inputs;
+		int rc = 0;
+
+		if (!sym->sec && sym->shndx == SHN_UNDEF && sym->name[0] &&
+		    !refname_is_local(sym->name) &&
+		    linked_lacks_name(diff->left_out.linked, sym->name))
+			rc = leave_out_definer(&diff->left_out, sym->name, &index, err);
+		if (rc)
+			return rc;
+		if (index < diff->n_inputs && !wanted[index])
+			*ret_more = wanted[index] = true;
+	}
+	return 0;
+}
+
+static int run(struct diff *diff, struct update_target *target, bool *wanted, bool *ret_more,
+	       struct uspl_err *err)
 {
 	int rc = vet_objects(diff, err);
 
@@ -149,17 +192,46 @@ static int run(struct diff *diff, struct update_target *target, struct uspl_err 
 		rc = explain(diff, err);
 	if (!rc)
 		rc = emit_new(diff, target, err);
-	return rc ? rc : finish(diff, target, err);
+	if (!rc)
+		rc = want_missing(diff, target->new_code, wanted, ret_more, err);
+	return rc || *ret_more ? rc : finish(diff, target, err);
 }
 
-int diff_target(const struct diff_unit *units, size_t n, struct update_target *target,
-		struct report *report, struct uspl_err *err)
+/* *ret_more: it has to be done once more, since more units are wanted. */
+static int run_once(const struct leave_out *left_out, bool *wanted, bool *ret_more,
+		    struct update_target *target, struct report *report, struct uspl_err *err)
 {
-	auto_diff struct diff diff = { .target = target, .report = report };
-	int rc = open_units(&diff, units, n, err);
+	auto_diff struct diff diff = {
+		.target = target,
+		.report = report,
+		.left_out = { left_out->units, left_out->n, left_out->linked, { { 0 } } },
+	};
+	size_t told = report->explanation.len;
+	int rc = open_units(&diff, left_out->units, left_out->n, wanted, err);
 
+	*ret_more = false;
 	if (!rc)
-		rc = run(&diff, target, err);
+		rc = run(&diff, target, wanted, ret_more, err);
+	if (rc || !*ret_more)
+		return rc;
+	if (report->explanation.data)
+		report->explanation.data[told] = '\0';
+	report->explanation.len = told;
+	objfile_free(target->new_code);
+	target->new_code = NULL;
+	return 0;
+}
+
+int diff_target(const struct diff_unit *units, size_t n, const struct linked *linked,
+		struct update_target *target, struct report *report, struct uspl_err *err)
+{
+	const struct leave_out left_out = { units, n, linked, { { 0 } } };
+	auto_free bool *wanted = calloc(n + 1, sizeof(*wanted));
+	bool more = true;
+	int rc = wanted ? 0 : uspl_fail_nomem(err);
+
+	while (!rc && more)
+		rc = run_once(&left_out, wanted, &more, target, report, err);
 	/* The steps speak of symbols, people of what they wrote. */
 	if (rc && err) {
 		demangle_message(err->msg, sizeof(err->msg));
@@ -168,9 +240,10 @@ int diff_target(const struct diff_unit *units, size_t n, struct update_target *t
 	return rc;
 }
 
-int diff_whole(const struct diff_unit *units, size_t n, struct objfile **ret, struct uspl_err *err)
+int diff_whole(const struct diff_unit *units, size_t n, const struct linked *linked,
+	       struct objfile **ret, struct uspl_err *err)
 {
-	auto_diff struct diff diff = { 0 };
+	auto_diff struct diff diff = { .left_out = { units, n, linked, { { 0 } } } };
 	int rc = read_pre(&diff, units, n, err);
 
 	return rc ? rc : emit_whole(&diff, ret, err);

@@ -61,12 +61,26 @@ static const struct update_target *find_target(const struct update *update,
 	return NULL;
 }
 
-static bool defines_code(const struct objfile *obj, const char *refname)
+static bool defines(const struct objfile *obj, const char *refname, bool code)
 {
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		const struct objsym *sym = obj->syms.items[i];
 
-		if (sym->sec && objsec_is_code(sym->sec) && !strcmp(sym->name, refname))
+		if (sym->sec && (!code || objsec_is_code(sym->sec)) && !strcmp(sym->name, refname))
+			return true;
+	}
+	return false;
+}
+
+static bool is_brought(const struct earlier *earlier, const struct update_target *target,
+		       const char *refname, bool code)
+{
+	const struct update *const *update;
+
+	vec_for_each (&earlier->updates, update) {
+		const struct update_target *other = find_target(*update, target);
+
+		if (other && defines(other->new_code, refname, code))
 			return true;
 	}
 	return false;
@@ -75,15 +89,13 @@ static bool defines_code(const struct objfile *obj, const char *refname)
 bool earlier_has(const struct earlier *earlier, const struct update_target *target,
 		 const char *refname)
 {
-	const struct update *const *update;
+	return is_brought(earlier, target, refname, true);
+}
 
-	vec_for_each (&earlier->updates, update) {
-		const struct update_target *other = find_target(*update, target);
-
-		if (other && defines_code(other->new_code, refname))
-			return true;
-	}
-	return false;
+bool earlier_brings(const struct earlier *earlier, const struct update_target *target,
+		    const char *refname)
+{
+	return is_brought(earlier, target, refname, false);
 }
 
 static bool recorded_place(const struct update_target *target, const char *build_id,

@@ -32,6 +32,9 @@ DEFINE_AUTO_RELEASE(earlier, struct earlier, earlier_release)
 /* True if one of them brings code of that refname to the target: that of the program isn't it. */
 bool earlier_has(const struct earlier *earlier, const struct update_target *target,
 		 const char *refname);
+/* True if one of them brings code or data of that refname to the target. */
+bool earlier_brings(const struct earlier *earlier, const struct update_target *target,
+		    const char *refname);
 /* Where the old entry of such a function lies in the build. False: in no record, or it has none. */
 bool earlier_place(const struct earlier *earlier, const struct update_target *target,
 		   const char *build_id, const char *refname, taddr *ret);

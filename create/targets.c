@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "create/coverage.h"
 #include "create/diff.h"
+#include "create/linked.h"
 
 /* As in make: '%' stands for any text, once. */
 static bool matches(const char *pattern, const char *text)
@@ -92,6 +93,16 @@ static int link_changed(const struct build *build, const struct build_link *link
 	return 0;
 }
 
+const struct build_link *target_link(const struct build *build, const struct update_target *target)
+{
+	const struct build_link *link;
+
+	vec_for_each (&build->links, link)
+		if (!strcmp(link->path, target->path))
+			return link;
+	return NULL;
+}
+
 static bool fill_target(const struct build_link *link, struct update_target *target)
 {
 	char **id;
@@ -123,26 +134,37 @@ struct diff_unit *target_units(const struct build *build, const struct build_lin
 	return units;
 }
 
-static int diff_link(const struct build *build, const struct build_link *link,
-		     struct update_target *target, struct report *report, struct uspl_err *err)
+/* What all targets have in common. */
+struct adding {
+	const struct build *build;
+	const struct earlier *earlier;
+	struct update *update;
+	struct report *report;
+	const struct build_link *counting; /* one that counts what runs in it; NULL: none does */
+};
+
+static int diff_link(const struct adding *adding, const struct build_link *link,
+		     struct update_target *target, struct uspl_err *err)
 {
-	auto_free struct diff_unit *units = target_units(build, link);
+	auto_free struct diff_unit *units = target_units(adding->build, link);
+	auto_linked struct linked *linked = NULL;
+	int rc;
 
 	if (!units || !fill_target(link, target))
 		return uspl_fail_nomem(err);
 	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
-	return diff_target(units, link->units.n, target, report, err);
+	rc = linked_open(link, link->file, adding->earlier, target, &linked, err);
+	return rc ? rc : diff_target(units, link->units.n, linked, target, adding->report, err);
 }
 
 /* Compares one program and appends a target to the update if its code differs. */
-static int add_target(const struct build *build, const struct build_link *link,
-		      struct update *update, struct report *report, struct uspl_err *err)
+static int add_target(struct adding *adding, const struct build_link *link, struct uspl_err *err)
 {
 	/* The target grows in an update of its own, which frees it if it comes to nothing. */
 	auto_update struct update *scratch = update_new();
 	struct update_target *target = scratch ? vec_push(&scratch->targets) : NULL;
 	struct update_target *slot;
-	int rc = target ? diff_link(build, link, target, report, err) : uspl_fail_nomem(err);
+	int rc = target ? diff_link(adding, link, target, err) : uspl_fail_nomem(err);
 
 	if (rc == -USPL_E_NO_CHANGE) {
 		log_info("create", "no code of '%s' differs", link->path);
@@ -152,7 +174,7 @@ static int add_target(const struct build *build, const struct build_link *link,
 		uspl_context(err, "'%s'", link->path);
 		return rc;
 	}
-	slot = vec_push(&update->targets);
+	slot = vec_push(&adding->update->targets);
 	if (!slot)
 		return uspl_fail_nomem(err);
 	*slot = *target;
@@ -195,19 +217,17 @@ static int refuse_counting(const struct build_link *link, struct uspl_err *err)
 }
 
 /* A program that counts is left out; if nothing else is in the update, that is refused. */
-static int add_wanted(const struct build *build, const struct build_link *link,
-		      const struct build_link **ret_counting, struct update *update,
-		      struct report *report, struct uspl_err *err)
+static int add_wanted(struct adding *adding, const struct build_link *link, struct uspl_err *err)
 {
 	bool counting;
-	int rc = is_counting(build, link, &counting, err);
+	int rc = is_counting(adding->build, link, &counting, err);
 
 	if (rc)
 		return rc;
 	if (!counting)
-		return add_target(build, link, update, report, err);
-	*ret_counting = link;
-	report_warn(report,
+		return add_target(adding, link, err);
+	adding->counting = link;
+	report_warn(adding->report,
 		    "'%s' is left out: it is built to count what runs in it (--coverage, "
 		    "-fprofile-generate)",
 		    link->path);
@@ -249,10 +269,11 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 	return 0;
 }
 
-int targets_add(const struct build *build, const cli_strings *names, struct update *update,
-		struct report *report, struct uspl_err *err)
+int targets_add(const struct build *build, const cli_strings *names, const struct earlier *earlier,
+		struct update *update, struct report *report, struct uspl_err *err)
 {
-	const struct build_link *link, *counting = NULL;
+	struct adding adding = { build, earlier, update, report, NULL };
+	const struct build_link *link;
 	bool any = false;
 	int rc = check_names(build, names, err);
 
@@ -263,15 +284,15 @@ int targets_add(const struct build *build, const cli_strings *names, struct upda
 
 		rc = link_changed(build, link, &changed, err);
 		if (!rc && changed && is_wanted(names, link))
-			rc = add_wanted(build, link, &counting, update, report, err);
+			rc = add_wanted(&adding, link, err);
 		if (rc)
 			return rc;
 		any |= changed;
 	}
 	if (!any)
 		rc = check_unlinked(build, err);
-	if (!rc && counting && !update->targets.n)
-		rc = refuse_counting(counting, err);
+	if (!rc && adding.counting && !update->targets.n)
+		rc = refuse_counting(adding.counting, err);
 	if (rc || update->targets.n)
 		return rc;
 	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");

@@ -12,6 +12,7 @@
 
 #include "base/strmap.h"
 #include "create/diff.h"
+#include "create/leave_out.h"
 #include "objfile/objfile.h"
 
 struct unit;
@@ -91,6 +92,7 @@ struct diff {
 	size_t n;
 	const struct diff_unit *inputs; /* all of the target, those that are the same in both too */
 	size_t n_inputs;
+	struct leave_out left_out;          /* what of their objects isn't in the program */
 	struct strmap pre_defs, post_defs;  /* name -> struct objsym */
 	const struct update_target *target; /* what is compared: a program or a library */
 	struct report *report;              /* what the user is to know */
@@ -106,11 +108,19 @@ static inline struct ident *ident_of(const struct objsym *sym)
 	return sym->priv;
 }
 
+/* Which unit of its target it is. */
+struct unit_place {
+	struct leave_out *left_out;
+	size_t index; /* in left_out->units */
+};
+
 /*
- * Reads both objects and sorts their sections and symbols by kind. unit is zeroed by the caller
- * and must be released, also after a failure. in must outlive it.
+ * Reads both objects, without what the program doesn't have of them, and sorts their sections and
+ * symbols by kind. unit is zeroed by the caller and must be released, also after a failure. in must
+ * outlive it.
  */
-int unit_open(struct unit *unit, const struct diff_unit *in, struct uspl_err *err) uspl_must_check;
+int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
+	      struct uspl_err *err) uspl_must_check;
 /* A part of it: leaves out the room that the compiler has left in front of functions. */
 int front_cut(struct side *side, struct uspl_err *err) uspl_must_check;
 /* Another: leaves out what the address sanitizer tells its library of the unit's variables. */

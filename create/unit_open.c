@@ -197,7 +197,8 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 	return join_cold_parts(side, err);
 }
 
-static int open_side(struct side *side, const char *path, struct unit *unit, struct uspl_err *err)
+static int open_side(struct side *side, const char *path, struct unit *unit,
+		     const struct unit_place *place, struct uspl_err *err)
 {
 	int rc = 0;
 
@@ -209,18 +210,22 @@ static int open_side(struct side *side, const char *path, struct unit *unit, str
 		side->obj = objfile_new(unit->source);
 	if (!rc && !side->obj)
 		rc = uspl_fail_nomem(err);
+	if (!rc && path)
+		rc = leave_out_absent(place->left_out, place->index, side == &unit->post, side->obj,
+				      err);
 	if (!rc)
 		rc = markers_split(side->obj, err);
 	return rc ? rc : sort_side(side, unit, err);
 }
 
-int unit_open(struct unit *unit, const struct diff_unit *in, struct uspl_err *err)
+int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
+	      struct uspl_err *err)
 {
 	int rc;
 
 	unit->source = in->source;
-	rc = open_side(&unit->pre, in->pre_obj, unit, err);
-	return rc ? rc : open_side(&unit->post, in->post_obj, unit, err);
+	rc = open_side(&unit->pre, in->pre_obj, unit, place, err);
+	return rc ? rc : open_side(&unit->post, in->post_obj, unit, place, err);
 }
 
 static void side_release(struct side *side)

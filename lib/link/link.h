@@ -6,8 +6,8 @@
  * and the stubs that calls out of reach go through, and relocates. It touches no process; the
  * values of undefined symbols come from the caller.
  */
-#ifndef USPL_APPLY_LINK_H
-#define USPL_APPLY_LINK_H
+#ifndef USPL_LINK_LINK_H
+#define USPL_LINK_LINK_H
 
 #include "link/value.h"
 #include "arch/arch.h"

@@ -6,8 +6,8 @@
  * link_detour.c, which uses link_compiled.c, which uses link_threads.c, which uses
  * link_descriptor.c; all use link.c.
  */
-#ifndef USPL_APPLY_LINK_INTERNAL_H
-#define USPL_APPLY_LINK_INTERNAL_H
+#ifndef USPL_LINK_LINK_INTERNAL_H
+#define USPL_LINK_LINK_INTERNAL_H
 
 #include "link/link.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* value.h - what a symbol means in one process */
-#ifndef USPL_APPLY_VALUE_H
-#define USPL_APPLY_VALUE_H
+#ifndef USPL_LINK_VALUE_H
+#define USPL_LINK_VALUE_H
 
 #include "base/types.h"
 

@@ -256,7 +256,7 @@ static void run_case(const struct diff_case *c, const char *way)
 	post = compile_object(buf_str(&post_cmd), "post", c->text);
 	unit.pre_obj = pre;
 	unit.post_obj = post;
-	rc = diff_target(&unit, 1, &target, &report, &err);
+	rc = diff_target(&unit, 1, NULL, &target, &report, &err);
 	if (c->refuses) {
 		check_refused(c, rc, &err, buf_str(&what));
 		return;
@@ -335,7 +335,7 @@ static void test_two_units(void)
 	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
 
-	ok(diff_target(units, 2, &target, &report, &err) == 0, "two units change");
+	ok(diff_target(units, 2, NULL, &target, &report, &err) == 0, "two units change");
 	if (err.msg[0])
 		return;
 	names = names_of(&target);
@@ -361,11 +361,11 @@ static void test_exported(void)
 	auto_report struct report report = { 0 };
 	struct uspl_err err = { 0 };
 
-	ok(diff_target(&unit, 1, &library, &report, &err) == -USPL_E_UNSUPPORTED &&
+	ok(diff_target(&unit, 1, NULL, &library, &report, &err) == -USPL_E_UNSUPPORTED &&
 		   strstr(err.msg, "lib_post.c:8: the exported function 'part' changes from "
 				   "'int (int)' to 'int (int, long int)'"),
 	   "a library's function gets another parameter: %s", err.msg);
-	ok(diff_target(&unit, 1, &program, &report, &err) == 0, "a program's function may");
+	ok(diff_target(&unit, 1, NULL, &program, &report, &err) == 0, "a program's function may");
 }
 
 /* A function moves into a unit that didn't exist before, and changes. */
@@ -384,7 +384,8 @@ static void test_new_unit(void)
 	struct uspl_err err = { 0 };
 	auto_free char *names = NULL;
 
-	ok(diff_target(units, 2, &target, &report, &err) == 0, "a function moves into a new file");
+	ok(diff_target(units, 2, NULL, &target, &report, &err) == 0,
+	   "a function moves into a new file");
 	if (err.msg[0])
 		return;
 	names = names_of(&target);
@@ -416,7 +417,7 @@ static void test_damage(void)
 		}
 		err.msg[0] = '\0';
 		if (file_write(post, bad.data, bad.len, &err) ||
-		    diff_target(&unit, 1, &target, &report, &err)) {
+		    diff_target(&unit, 1, NULL, &target, &report, &err)) {
 			refused++;
 			silent += !err.msg[0];
 		}

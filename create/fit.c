@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// fit.c - an update is tried with a program's file, as uspl-apply tries it with a process
+//
+// A name that the file itself doesn't explain may be one of a library's. Which libraries a process
+// has is known from the file as far as it names them; a library that is a target itself is loaded by
+// programs that aren't known here, and may find names in them.
+
+#include "create/fit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/log.h"
+#include "create/libraries.h"
+#include "create/targets.h"
+#include "link/link.h"
+#include "match/match.h"
+#include "match/origin.h"
+#include "match/own_names.h"
+#include "update/refname.h"
+
+/* What -v says of a file. */
+struct tally {
+	size_t functions, alike, missing;
+};
+
+static void count(const struct match_finding *finding, void *ctx)
+{
+	struct tally *tally = ctx;
+
+	tally->functions++;
+	tally->alike += finding->alike > 0;
+	tally->missing += !finding->piece;
+	if (!finding->piece)
+		log_debug("match", "%s: %s", finding->name, finding->why);
+	else
+		log_debug("match", "%s: at 0x%" PRIx64 ", %zu bytes, %zu others look alike",
+			  finding->name, finding->piece->addr, finding->piece->len, finding->alike);
+}
+
+static void log_findings(const char *path, const struct match *match)
+{
+	struct tally tally = { 0 };
+
+	if (!log_enabled(1))
+		return;
+	match_findings(match, count, &tally);
+	log_info("match",
+		 "'%s': %zu functions and parts of functions: %zu found, %zu of these told from "
+		 "others that look alike, %zu not found",
+		 path, tally.functions, tally.functions - tally.missing, tally.alike,
+		 tally.missing);
+}
+
+static void explain_origin(const struct fit *fit, const char *unit, struct uspl_err *err)
+{
+	const struct origin update = { fit->target->compiler, fit->target->producer };
+	auto_origin struct origin program = { 0 };
+
+	origin_of_image(fit->file->image, unit, &program);
+	origin_explain(fit->match, &update, &program, err);
+}
+
+/* All that the update changes, and no earlier one did, must be in the file. */
+static int require_all(const struct fit *fit, struct uspl_err *err)
+{
+	const struct update_function *function;
+	const struct match_piece *piece;
+
+	vec_for_each (&fit->target->functions, function) {
+		int rc = earlier_has(fit->earlier, fit->target, function->symbol)
+				 ? 0
+				 : match_require(fit->match, function->symbol, &piece, err);
+
+		if (rc) {
+			explain_origin(fit, function->unit, err);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* Where this build was matched ahead; NULL if it wasn't. */
+static const struct update_match *find_record(const struct fit *fit)
+{
+	const struct update_match *record;
+
+	vec_for_each (&fit->target->matched, record)
+		if (fit->file->build_id && !strcmp(record->build_id, fit->file->build_id))
+			return record;
+	return NULL;
+}
+
+/* Appends what the update says of the places in this build, as uspl-apply would heed it. */
+static int add_recorded(const struct fit *fit, struct match_hint **hints, size_t *n,
+			struct uspl_err *err)
+{
+	const struct update_match *record = find_record(fit);
+	const struct update_place *place;
+	struct match_hint *more;
+
+	if (!record)
+		return 0;
+	more = reallocarray(*hints, *n + record->places.n + 1, sizeof(**hints));
+	if (!more)
+		return uspl_fail_nomem(err);
+	*hints = more;
+	vec_for_each (&record->places, place)
+		if (!earlier_has(fit->earlier, fit->target, place->symbol))
+			more[(*n)++] = (struct match_hint){ place->symbol, place->addr };
+	return 0;
+}
+
+int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
+{
+	const struct image_file *file = fit->file;
+	auto_free struct match_hint *hints = NULL;
+	size_t n;
+	int rc = earlier_hints(fit->earlier, fit->target, file->build_id, code, &hints, &n, err);
+
+	match_free(take_ptr(fit->match));
+	if (!rc)
+		rc = add_recorded(fit, &hints, &n, err);
+	if (!rc)
+		rc = match_run_hinted(file->image, code, hints, n, &fit->match, err);
+	if (rc)
+		return rc;
+	log_findings(file->image->name, fit->match);
+	return require_all(fit, err);
+}
+
+/* ---- what names mean ---- */
+
+/* Where something is that the file doesn't tell the place of: within reach, and nowhere. */
+static taddr elsewhere(const struct fit *fit)
+{
+	return fit->file->image->end;
+}
+
+static int local_value(const struct fit *fit, const struct objsym *sym, taddr *ret,
+		       struct uspl_err *err)
+{
+	const struct image *image = fit->file->image;
+	struct own_names own = own_names_find(image, sym->name);
+	int rc;
+
+	if (!own.n && earlier_brings(fit->earlier, fit->target, sym->name)) {
+		*ret = elsewhere(fit);
+		return 0;
+	}
+	rc = own_names_require_one(&own, sym->name, image->name, err);
+	if (!rc)
+		*ret = own_names_value(image, own.first);
+	return rc;
+}
+
+/* A global name that the file doesn't define, or in several places. */
+static int other_value(const struct fit *fit, const struct objsym *sym, bool ambiguous,
+		       struct uspl_err *err)
+{
+	const struct image *image = fit->file->image;
+	size_t n = 0;
+	enum library_answer answer;
+	taddr value;
+	int rc;
+
+	if (match_call(fit->match, sym->name, &value) ||
+	    earlier_brings(fit->earlier, fit->target, sym->name))
+		return 0;
+	rc = libraries_define(fit->build, fit->file, sym->name, &answer, &n, err);
+	if (rc || answer != LIBRARY_NONE)
+		return rc;
+	if (ambiguous) {
+		struct own_names own = own_names_find(image, sym->name);
+
+		return own_names_require_one(&own, sym->name, image->name, err);
+	}
+	if (sym->bind == STB_WEAK || !strcmp(sym->name, "__dso_handle"))
+		return 0;
+	return own_names_fail_nowhere(sym->name, n + 1, image->name, err);
+}
+
+static int global_value(const struct fit *fit, const struct objsym *sym, taddr *ret,
+			struct uspl_err *err)
+{
+	struct own_names own = own_names_find(fit->file->image, sym->name);
+
+	*ret = elsewhere(fit);
+	if (own.n != 1)
+		return other_value(fit, sym, own.n > 1, err);
+	*ret = own_names_value(fit->file->image, own.first);
+	return 0;
+}
+
+/* The order is that of apply/resolve.c. */
+static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct symbol_value *ret,
+		    struct uspl_err *err)
+{
+	const struct fit *fit = ctx;
+	const struct image *image = fit->file->image;
+	int rc;
+
+	if (redirected)
+		return 0;
+	*ret = (struct symbol_value){ .tls_offset = image->tls_offset, .tls_id = 1 };
+	if (match_value(fit->match, sym->name, &ret->addr))
+		return sym->type == STT_TLS && libraries_is_one(fit->file)
+			       ? 0 /* where a library's block will be, the file doesn't tell */
+			       : own_names_check(image, sym->name, ret->addr, image->name, err);
+	rc = refname_is_local(sym->name) ? local_value(fit, sym, &ret->addr, err)
+					 : global_value(fit, sym, &ret->addr, err);
+	/* A variable of another module's threads: any distance will do. */
+	if (!rc && sym->type == STT_TLS && ret->addr == elsewhere(fit))
+		ret->addr = (taddr)-PAGE;
+	return rc;
+}
+
+int fit_link(struct fit *fit, struct uspl_err *err)
+{
+	taddr base = (fit->file->image->end + 2 * PAGE) & ~(taddr)(PAGE - 1);
+	auto_link struct link *link = NULL;
+	int rc = link_layout(fit->target->new_code, arch_native(), NULL, &link, err);
+
+	if (rc)
+		return rc;
+	link->threads.key_addr = link->threads.get = link->threads.create = base;
+	link->threads.scratch = link->threads.leave = base;
+	return link_relocate(link, base, value_of, fit, err);
+}
+
+/* ---- all targets ---- */
+
+/* What earlier updates have changed is in this program, as in the source. */
+static int fit_linked(const struct build *build, const struct build_link *link,
+		      struct update_target *target, struct uspl_err *err)
+{
+	static const struct earlier none = { 0 };
+	struct fit fit = { .build = build, .target = target, .earlier = &none };
+	auto_linked struct linked *linked = NULL;
+	int rc = linked_open(link, link->before, &none, target, &linked, err);
+
+	if (rc || !linked)
+		return rc;
+	fit.file = &linked->file;
+	rc = fit_match(&fit, target->pre_code, err);
+	if (!rc)
+		rc = fit_link(&fit, err);
+	match_free(fit.match);
+	if (rc)
+		uspl_context(err, "'%s' as it is built before the patch could not be patched",
+			     link->path);
+	return rc;
+}
+
+int fit_update(const struct build *build, struct update *update, struct uspl_err *err)
+{
+	struct update_target *target;
+
+	vec_for_each (&update->targets, target) {
+		const struct build_link *link = target_link(build, target);
+		int rc = link && !target->matched.n ? fit_linked(build, link, target, err) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
