@@ -21,8 +21,10 @@ static int check_compiled(const struct units *units, const tree_files *patched,
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the patch changes '%s', but the build compiled nothing after it",
 			  units_relative(units, *file));
-		uspl_hint(err, "is it part of this program? the compiler must be called by its "
-			       "name, not by an absolute path; --build=COMMAND says how to build");
+		uspl_hint(err,
+			  "is it part of this program, and of what the build makes? a compiler "
+			  "that is called by its absolute path isn't seen; --build=COMMAND "
+			  "says how to build");
 		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;

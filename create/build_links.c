@@ -112,7 +112,8 @@ static int stranger_changed(const struct units *units, const struct program *pro
 		  "the patch changes '%s' in '%s', which was made by no compilation that "
 		  "uspl-create saw",
 		  units_relative(units, name), units_relative(units, program->path));
-	uspl_hint(err, "the compiler must be called by its name, not by an absolute path");
+	uspl_hint(err, "such objects come with the source, from another tool than a compiler, or "
+		       "from one that the build calls by its absolute path, past uspl-create");
 	return -USPL_E_UNSUPPORTED;
 }
 

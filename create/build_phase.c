@@ -121,35 +121,95 @@ static int wait_build(pid_t pid, struct meter *meter, const char *record, int *r
 	return end == END_DONE ? 0 : uspl_fail(err, USPL_E_BUILD, "interrupted");
 }
 
-/* The end of the build's output: what the compiler had to say. */
-static void show_end(const char *log)
-{
-	auto_buf struct buf text = { 0 };
-	int lines = 0;
-	size_t at;
+/* What tells the line in which a compiler, linker or make says why. */
+static const char *const complaints[] = {
+	": error:", ": fatal error:", ": Error:", "undefined reference", "cannot find -l", "*** ",
+};
 
-	if (file_read(log, &text, NULL) || !text.len)
-		return;
-	for (at = text.len; at > 0; at--)
-		if (text.data[at - 1] == '\n' && at < text.len && ++lines == SHOWN_LINES)
-			break;
-	fwrite(text.data + at, 1, text.len - at, stderr);
-	if (text.data[text.len - 1] != '\n')
-		fputc('\n', stderr);
+static bool is_complaint(const char *line, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(complaints); i++)
+		if (memmem(line, len, complaints[i], strlen(complaints[i])))
+			return true;
+	return false;
 }
 
-static int build_failed(const struct phase *phase, struct uspl_err *err)
+/* Up to `lines` lines from there. */
+static size_t lines_len(const char *text, int lines)
+{
+	const char *p = text;
+
+	for (; *p && lines; lines--) {
+		p += strcspn(p, "\n");
+		p += *p == '\n';
+	}
+	return (size_t)(p - text);
+}
+
+static const char *last_lines(const char *text, int lines)
+{
+	size_t at = strlen(text);
+
+	while (at > 0 && (text[at - 1] != '\n' || !text[at] || --lines))
+		at--;
+	return text + at;
+}
+
+/*
+ * Shows what the compiler had to say: from the line in front of the first complaint, which names
+ * the function; other compilations may have gone on behind it. Without any, the end of the output.
+ * The first complaint is the caller's to free, NULL if there is none.
+ */
+static char *show_reason(const char *text, bool quiet)
+{
+	const char *before = text, *shown = NULL;
+	char *complaint = NULL;
+	size_t len;
+
+	for (const char *line = text; *line && !complaint; line += len + (line[len] == '\n')) {
+		len = strcspn(line, "\n");
+		if (is_complaint(line, len)) {
+			complaint = strndup(line, len);
+			shown = before;
+		}
+		before = line;
+	}
+	if (!shown)
+		shown = last_lines(text, SHOWN_LINES);
+	len = lines_len(shown, SHOWN_LINES);
+	if (quiet || !len)
+		return complaint;
+	fwrite(shown, 1, len, stderr);
+	if (shown[len - 1] != '\n')
+		fputc('\n', stderr);
+	return complaint;
+}
+
+/* The command is our own mostly; -v shows it. */
+static int build_failed(const struct phase *phase, const char *complaint, struct uspl_err *err)
 {
 	bool pre = !strcmp(phase->name, "pre"), twice = phase->twice && !pre;
 
-	uspl_fail(err, USPL_E_BUILD, "%s: '%s' failed",
+	uspl_fail(err, USPL_E_BUILD, "%s%s%.200s",
 		  pre     ? "the build before the patch failed"
 		  : twice ? "the patch breaks the build, or this package can't be built twice"
 			  : "the patch breaks the build",
-		  phase->command);
+		  complaint ? ": " : "", complaint ? complaint : "");
 	uspl_hint(err, "--keep=FOLDER keeps the tree and the whole output (build-%s.log)%s",
 		  phase->name, pre || twice ? "; --build=COMMAND says how to build" : "");
 	return -USPL_E_BUILD;
+}
+
+/* start: where the output of this command begins in the log. */
+static int explain_failure(const struct phase *phase, const char *log, size_t start,
+			   struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	auto_free char *complaint = NULL;
+
+	if (!file_read(log, &text, NULL) && text.len > start)
+		complaint = show_reason(buf_str(&text) + start, phase->quiet);
+	return build_failed(phase, complaint, err);
 }
 
 static int run(const struct build_paths *paths, const struct build_options *options,
@@ -159,10 +219,12 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 	auto_free char *record = NULL;
 	struct meter meter;
 	int status, rc;
+	size_t start;
 	pid_t pid;
 
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot create '%s'", log);
+	start = (size_t)lseek(fd, 0, SEEK_END);
 	if (asprintf(&record, "%s/record-%s", paths->work, phase->name) < 0) {
 		record = NULL;
 		return uspl_fail_nomem(err);
@@ -177,9 +239,7 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 	meter_stop(&meter);
 	if (rc || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
 		return rc;
-	if (!phase->quiet)
-		show_end(log);
-	return build_failed(phase, err);
+	return explain_failure(phase, log, start, err);
 }
 
 int phase_run(const struct build_paths *paths, const struct build_options *options,

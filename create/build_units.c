@@ -36,6 +36,7 @@ void units_free(struct units *units)
 	vec_release(&units->programs);
 	makers_release(&units->makers);
 	strmap_release(&units->known);
+	strmap_release(&units->shared);
 	record_release(&units->pre);
 	record_release(&units->post);
 	free(units);
@@ -100,39 +101,114 @@ static bool set_string(char **place, const char *text)
 	return *place || !text;
 }
 
+/*
+ * A program that is gone, as is a source of it, was made to try something out (configure's, as
+ * objs/autotest of nginx): it is none that runs, and no later build makes it.
+ */
+static bool was_a_trial(const char *path, const input_list *inputs)
+{
+	const struct input *input;
+
+	if (access(path, F_OK) == 0)
+		return false;
+	vec_for_each (inputs, input)
+		if (input->gone || (input->record && access(input->record->source, F_OK) < 0))
+			return true;
+	return false;
+}
+
+static int note_linked(struct program *program, const struct record *record, bool post,
+		       struct uspl_err *err)
+{
+	program->in_post = post;
+	program->linked = record->saved;
+	if (!post && (!set_string(&program->link.file, record->saved) ||
+		      !set_string(&program->link.before, record->saved)))
+		return uspl_fail_nomem(err);
+	return 0;
+}
+
 /* The last link of an output is the one that counts. */
 static int add_link(struct units *units, const struct record *record, bool post,
 		    struct uspl_err *err)
 {
 	auto_free char *path = NULL;
 	struct program *program;
+	input_list found = { 0 };
 	input_list *inputs;
 	int rc = renamed_find(units->paths, record, &path, err);
 
-	if (rc)
+	if (!rc)
+		rc = makers_resolve(&units->makers, record, &found, err);
+	if (rc || was_a_trial(path, &found)) {
+		input_list_release(&found);
 		return rc;
+	}
 	program = get_program(units, path);
-	if (!program)
+	if (!program) {
+		input_list_release(&found);
 		return uspl_fail_nomem(err);
+	}
 	inputs = post ? &program->post : &program->pre;
 	input_list_release(inputs);
-	program->in_post = post;
-	if (post)
-		program->linked = record->saved;
-	else if (!set_string(&program->link.file, record->saved) ||
-		 !set_string(&program->link.before, record->saved))
+	*inputs = found;
+	return note_linked(program, record, post, err);
+}
+
+/*
+ * Some builds compile every source to one temporary name, and then rename what came of it. Such
+ * objects are known by their bytes (build_inputs.c); which is which in both builds, by their sources.
+ */
+static int find_shared(struct units *units, const record_list *records, struct uspl_err *err)
+{
+	struct strmap sources = { 0 };
+	struct record **slot;
+	int rc = 0;
+
+	vec_for_each (records, slot) {
+		const struct record *record = *slot, *other;
+
+		if (record->kind != RECORD_COMPILE || rc)
+			continue;
+		other = strmap_get(&sources, record->output);
+		if (!other && !strmap_set(&sources, record->output, *slot))
+			rc = uspl_fail_nomem(err);
+		else if (other && strcmp(other->source, record->source) &&
+			 !strmap_set(&units->shared, record->output, units))
+			rc = uspl_fail_nomem(err);
+	}
+	strmap_release(&sources);
+	return rc;
+}
+
+/* Gives an object that shares its name one of its own; by the old one it stays known, too. */
+static int name_apart(struct units *units, struct record *record, struct uspl_err *err)
+{
+	char *name = NULL;
+
+	if (record->kind != RECORD_COMPILE || !strmap_get(&units->shared, record->output))
+		return 0;
+	if (!strmap_set(&units->makers.by_path, record->output, record) ||
+	    asprintf(&name, "%s:%s", record->output, units_relative(units, record->source)) < 0)
 		return uspl_fail_nomem(err);
-	return makers_resolve(&units->makers, record, inputs, err);
+	free(record->output);
+	record->output = name;
+	return 0;
 }
 
 static int add_records(struct units *units, const record_list *records, bool post,
 		       struct uspl_err *err)
 {
 	struct record **record;
+	int first = post ? 0 : find_shared(units, records, err);
 
+	if (first)
+		return first;
 	vec_for_each (records, record) {
-		int rc = 0;
+		int rc = name_apart(units, *record, err);
 
+		if (rc)
+			return rc;
 		(*record)->step = units->step;
 		if ((*record)->kind == RECORD_LINK)
 			rc = add_link(units, *record, post, err);
@@ -221,8 +297,8 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 	if (!rc && !units_compiled(&units->pre)) {
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the build compiled nothing that uspl-create could see");
-		uspl_hint(err, "the compiler must be called by its name, not by an absolute path; "
-			       "--build=COMMAND says how to build");
+		uspl_hint(err, "it may compile in another step (when it installs), or call the "
+			       "compiler by its absolute path; --build=COMMAND says how to build");
 		return -USPL_E_UNSUPPORTED;
 	}
 	if (!rc)

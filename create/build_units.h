@@ -22,6 +22,8 @@ struct units {
 	record_list pre, post; /* of all builds up to the patch, and of the one after it */
 	unsigned step;         /* of the build after the patch */
 	struct makers makers;
+	/* Objects that the first build made of several sources, one after the other. */
+	struct strmap shared;
 	VEC(struct program) programs;
 	bool new_options;    /* the patch changes files that say how to build */
 	struct strmap known; /* "has-pre has-post OBJECT" -> index of the build_unit, plus 1 */

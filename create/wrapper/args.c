@@ -73,7 +73,7 @@ static const struct { const char *suffix; enum args_kind kind; } suffixes[] = {
  * component starts so.
  */
 static const char *const probes[] = {
-	"conftest", "CMakeTmp", "CMakeScratch", "CompilerIdC", "meson-private",
+	"conftest", "libconftest", "CMakeTmp", "CMakeScratch", "CompilerIdC", "meson-private",
 };
 /* clang-format on */
 
@@ -315,7 +315,7 @@ void args_release(struct args *args)
 	vec_release(&args->words);
 }
 
-static bool is_probe_path(const char *path)
+bool args_is_probe_path(const char *path)
 {
 	for (const char *part = path; part; part = strchr(part, '/')) {
 		part += *part == '/';
@@ -330,15 +330,19 @@ bool args_is_probe(const struct args *args, const char *cwd)
 {
 	struct args_word *word;
 
-	if (is_probe_path(cwd))
+	if (args_is_probe_path(cwd))
 		return true;
-	if (args->output && (!strcmp(args->output, "/dev/null") || is_probe_path(args->output)))
+	if (args->output &&
+	    (!strcmp(args->output, "/dev/null") || args_is_probe_path(args->output)))
 		return true;
 	vec_for_each (&args->words, word) {
+		/* libtool links an object of its own to see what the linker says. */
+		if (word->kind == ARGS_OBJECT && args_is_probe_path(word->text))
+			return true;
 		if (word->kind != ARGS_SOURCE && word->kind != ARGS_ASM)
 			continue;
 		if (!strcmp(word->text, "-") || !strcmp(word->text, "/dev/null") ||
-		    is_probe_path(word->text))
+		    args_is_probe_path(word->text))
 			return true;
 	}
 	return false;

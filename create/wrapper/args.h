@@ -70,6 +70,9 @@ DEFINE_AUTO_RELEASE(args, struct args, args_release)
  */
 bool args_is_probe(const struct args *args, const char *cwd);
 
+/* The same of a file's name alone. */
+bool args_is_probe_path(const char *path);
+
 /*
  * The object of a source if none is named: its last component with .o for the suffix. NULL when out
  * of memory.

@@ -102,7 +102,10 @@ static const char *mapped_name(const struct args *args, const char *folder)
 static int add_code_options(const struct tool *tool, const struct args *args, tool_argv *argv,
 			    char **ret_map, struct uspl_err *err)
 {
-	const char *words[] = { "-ffunction-sections", "-fdata-sections", "-g", NULL, NULL };
+	/* Compressed debugging information would be packed and unpacked for nothing. */
+	const char *words[] = {
+		"-ffunction-sections", "-fdata-sections", "-g", "-gz=none", NULL, NULL
+	};
 	const char *believed = getenv("DEB_BUILD_PATH");
 	const char *name = believed ? mapped_name(args, believed) : NULL;
 
@@ -113,7 +116,7 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 		*ret_map = NULL;
 		return uspl_fail_nomem(err);
 	}
-	words[3] = *ret_map;
+	words[4] = *ret_map;
 	return tool_add(argv, words, err);
 }
 

@@ -133,6 +133,15 @@ const char *link_output(int argc, const char *const *argv)
 	return output;
 }
 
+/* Is one of the files by which a program tries the linker out among the words? */
+static bool is_probe(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] != '-' && args_is_probe_path(argv[i]))
+			return true;
+	return false;
+}
+
 int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
 {
 	const char *trace[] = { "-t", "-t", NULL };
@@ -140,7 +149,7 @@ int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, s
 	auto_argv tool_argv words = { 0 };
 	int rc;
 
-	if (!output)
+	if (!output || is_probe(argc, argv))
 		return tool_exec(tool, argv, err);
 	rc = tool_add(&words, (const char *const *)argv + 1, err);
 	if (!rc)

@@ -70,7 +70,7 @@ struct objfile {
 /*
  * Reads an object. The graph owns copies of everything; the file may change afterwards. `name` is
  * for messages. Refuses (USPL_E_FORMAT) what isn't an ELF64 x86-64 relocatable file, and
- * (USPL_E_FILE) what is damaged.
+ * (USPL_E_FILE) what is damaged. Compressed debugging information keeps no relocations.
  */
 int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err) uspl_must_check;
 int objfile_read_memory(const char *name, const void *data, size_t len, struct objfile **ret,

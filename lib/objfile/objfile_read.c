@@ -249,6 +249,15 @@ static int read_relocation(struct reader *r, struct objsec *sec, const GElf_Rela
 	return 0;
 }
 
+/*
+ * Its bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), and places in it are counted as
+ * if they weren't. Only debugging information is, which nothing here looks at.
+ */
+static bool is_compressed(const struct objsec *sec)
+{
+	return (sec->flags & SHF_COMPRESSED) || !strncmp(sec->name, ".zdebug", 7);
+}
+
 static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -259,6 +268,8 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shd
 	if (!data || shdr->sh_entsize != sizeof(Elf64_Rela) || shdr->sh_link != r->symtab)
 		return damaged(r, "its relocations can't be read");
 	sec = r->secs[shdr->sh_info];
+	if (is_compressed(sec))
+		return 0;
 	for (size_t i = 0; i < data->d_size / sizeof(Elf64_Rela); i++) {
 		GElf_Rela rela;
 		int rc;

@@ -302,3 +302,45 @@ debian_package() {
 	expect_status 0
 	[ -z "$stderr" ]
 }
+
+@test "objects that are compiled under one temporary name and moved" {
+	makefile '.NOTPARALLEL:' 'OBJS = main.o limit.o' 'server: $(OBJS)' ';$(CC) -o $@ $^' '%.o: %.c limit.h' \
+		';$(CC) -O2 -c -o tmp.o $<' ';mv tmp.o $@'
+	create_in
+	expect_update server limit
+	makefile '.NOTPARALLEL:' 'server: libl.a main.o' ';$(CC) -o $@ main.o -L. -ll' 'libl.a: limit.o' ';ar rc $@ $^' '%.o: %.c limit.h' \
+		';$(CC) -O2 -c -o tmp.o $<' ';mv tmp.o $@'
+	rm ../out
+	create_in
+	expect_update server limit
+}
+
+@test "compressed debugging information" {
+	local how
+	for how in -gz '-g3 -gz=zlib-gnu' '-Wa,--compress-debug-sections'; do
+		makefile 'server: main.c limit.c limit.h' ";\$(CC) -O2 $how -o \$@ main.c limit.c"
+		sed -i '1i #include <stdio.h>' limit.c
+		diff_of limit.c 's/return LIMIT/return LIMIT + 41/' > ../fix.diff
+		create_in --explain
+		expect_status 0
+		expect_output "'limit' at limit.c:[0-9]+: changed"
+		rm ../out
+	done
+}
+
+@test "programs by which configure tries things out are none of the build" {
+	cat > build.sh <<- 'END'
+		set -e
+		mkdir -p objs
+		echo 'int main(void) { return 0; }' > objs/autotest.c
+		cc -o objs/autotest objs/autotest.c
+		rm objs/autotest*
+		echo 'int try(void) { return 0; }' > conftest.c
+		gcc -fPIC -c conftest.c
+		gcc -shared conftest.o
+		rm conftest.*
+		gcc -O2 -o server main.c limit.c
+	END
+	create_in --build='sh build.sh'
+	expect_update server limit
+}

@@ -237,7 +237,11 @@ expect_functions() {
 	create_in
 	expect_status 3
 	[[ $stderr =~ 'uspl-create: the patch breaks the build' ]]
-	[[ $stderr =~ NOSUCH.*undeclared ]]
+	[[ ${stderr_lines[0]} =~ 'In function' ]]
+	[[ $stderr =~ 'breaks the build: limit.c:5:'.*NOSUCH.*undeclared ]]
+	[[ ! $stderr =~ 'make -j' ]]
+	create_in --verbose
+	expect_message 'make -j'
 	sed -i 's/LIMIT;/LIMIT/' limit.c
 	diff_of main.c 's/limit();/limit() + 1;/' > ../fix.diff
 	create_in
