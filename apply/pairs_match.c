@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "apply/base.h"
 #include "base/log.h"
 #include "live/detours.h"
 #include "live/overlay.h"
@@ -42,7 +43,8 @@ static void explain_build(const struct pair *pair, const char *unit, struct uspl
 		  pair->target->build_ids.n > 1 ? " or others" : "");
 }
 
-static int require_all(const struct pair *pair, struct uspl_err *err)
+static int require_all(const struct pairs_scope *scope, const struct pair *pair,
+		       struct uspl_err *err)
 {
 	const struct update_function *function;
 	const struct match_piece *piece;
@@ -50,10 +52,11 @@ static int require_all(const struct pair *pair, struct uspl_err *err)
 	vec_for_each (&pair->target->functions, function) {
 		int rc = match_require(pair->match, function->symbol, &piece, err);
 
-		if (rc) {
+		if (rc && !base_explain(scope->update, pair->target, pair->module->start,
+					scope->others, function->name, err))
 			explain_build(pair, function->unit, err);
+		if (rc)
 			return rc;
-		}
 	}
 	return 0;
 }
@@ -103,7 +106,7 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 		rc = detours_lay_under(pair->image, scope->others, pair->module->start, err);
 	if (!rc)
 		rc = match_module(pair, err);
-	return rc ? rc : require_all(pair, err);
+	return rc ? rc : require_all(scope, pair, err);
 }
 
 /*

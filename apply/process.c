@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "apply/base.h"
 #include "apply/load.h"
 #include "apply/pairs.h"
 #include "apply/pending.h"
@@ -70,6 +71,9 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 	if (!rc)
 		rc = session->opts->check ? load_plan(&load, item, err)
 					  : load_update(&load, item, err);
+	if (rc == -USPL_E_UNRESOLVED)
+		base_explain(session->update, pair->target, pair->module->start, &session->regions,
+			     NULL, err);
 	if (rc)
 		session->loaded.n--;
 	return rc;

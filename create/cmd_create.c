@@ -90,6 +90,23 @@ static void print_warnings(const struct build *build, const struct report *repor
 	}
 }
 
+/* Names the earlier updates that change one of the targets. */
+static int name_earlier(const struct earlier *earlier, struct update *update, struct uspl_err *err)
+{
+	const struct update *const *older;
+
+	vec_for_each (&earlier->updates, older) {
+		char **id;
+
+		if (!earlier_changes(*older, update))
+			continue;
+		id = vec_push(&update->after);
+		if (!id || !(*id = strdup((*older)->id)))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 /* Makes the update of what the builder builds next. */
 static int make_one(const struct create_options *options, size_t index, struct builder *builder,
 		    const struct earlier *earlier, struct made *made, struct uspl_err *err)
@@ -105,6 +122,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = targets_add(build, &options->targets, earlier, made->update, &made->report,
 				 err);
+	if (!rc)
+		rc = name_earlier(earlier, made->update, err);
 	if (!rc)
 		rc = against_files(build, &options->against, earlier, made->update, err);
 	if (!rc)

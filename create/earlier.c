@@ -61,6 +61,16 @@ static const struct update_target *find_target(const struct update *update,
 	return NULL;
 }
 
+bool earlier_changes(const struct update *older, const struct update *update)
+{
+	const struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		if (find_target(older, target))
+			return true;
+	return false;
+}
+
 static bool defines(const struct objfile *obj, const char *refname, bool code)
 {
 	for (size_t i = 0; i < obj->syms.n; i++) {

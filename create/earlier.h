@@ -29,6 +29,8 @@ void earlier_release(struct earlier *earlier);
 DEFINE_AUTO_RELEASE(earlier, struct earlier, earlier_release)
 #define auto_earlier __attribute__((cleanup(cleanup_earlier_)))
 
+/* True if the older update changes a target of the other one. */
+bool earlier_changes(const struct update *older, const struct update *update);
 /* True if one of them brings code of that refname to the target: that of the program isn't it. */
 bool earlier_has(const struct earlier *earlier, const struct update_target *target,
 		 const char *refname);

@@ -72,7 +72,7 @@ static const struct field function_fields[] = {
 };
 
 /* The keys with other values than strings, or that aren't kept. */
-static const char *const update_others[] = { "format", "arch", "targets", NULL };
+static const char *const update_others[] = { "format", "arch", "after", "targets", NULL };
 static const char *const target_others[] = { "build_ids", "functions", "matched", NULL };
 static const char *const no_others[] = { NULL };
 /* clang-format on */
@@ -176,6 +176,26 @@ static int read_targets(json_object *array, struct update *update, struct uspl_e
 	return 0;
 }
 
+static int read_after(json_object *root, struct update *update, struct uspl_err *err)
+{
+	json_object *array;
+	int rc;
+
+	if (!json_object_object_get_ex(root, "after", NULL))
+		return 0;
+	rc = fields_get(root, "after", json_type_array, &array, err);
+	for (size_t i = 0; !rc && i < json_object_array_length(array); i++) {
+		char **id = vec_push(&update->after);
+
+		if (!id)
+			return uspl_fail_nomem(err);
+		rc = fields_copy_string(json_object_array_get_idx(array, i), id, err);
+		if (!rc && (!*id || !update_id_valid(*id)))
+			rc = uspl_fail(err, USPL_E_FILE, "'after' has a wrong value");
+	}
+	return rc;
+}
+
 /* What decides whether the rest can be understood. */
 static int check_format(json_object *root, int64_t *ret_format, struct uspl_err *err)
 {
@@ -205,13 +225,15 @@ static int check_format(json_object *root, int64_t *ret_format, struct uspl_err 
 	return 0;
 }
 
-/* What format 1 doesn't have. */
-static int check_matched(const struct update *update, struct uspl_err *err)
+/* What older formats don't have. */
+static int check_keys(const struct update *update, int64_t format, struct uspl_err *err)
 {
 	const struct update_target *target;
 
+	if (format < 3 && update->after.n)
+		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'after'", (int)format);
 	vec_for_each (&update->targets, target)
-		if (target->matched.n)
+		if (format < 2 && target->matched.n)
 			return uspl_fail(err, USPL_E_FORMAT, "format 1 has no key 'matched'");
 	return 0;
 }
@@ -230,10 +252,12 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	if (!rc)
 		rc = fields_read(root, update_fields, update, err);
 	if (!rc)
+		rc = read_after(root, update, err);
+	if (!rc)
 		rc = fields_get(root, "targets", json_type_array, &targets, err);
 	if (!rc)
 		rc = read_targets(targets, update, err);
-	return rc || format > 1 ? rc : check_matched(update, err);
+	return rc ? rc : check_keys(update, format, err);
 }
 
 int manifest_read(const char *text, size_t len, struct update **ret, struct uspl_err *err)
@@ -314,6 +338,7 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 {
 	auto_json struct json json = { .pretty = true };
 	const struct update_target *target;
+	char *const *id;
 	int rc;
 
 	json_open(&json, NULL, '{');
@@ -322,6 +347,12 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 	rc = fields_write(&json, update_fields, update, err);
 	if (rc)
 		return rc;
+	if (update->after.n)
+		json_open(&json, "after", '[');
+	vec_for_each (&update->after, id)
+		json_string(&json, NULL, *id);
+	if (update->after.n)
+		json_close(&json, ']');
 	json_open(&json, "targets", '[');
 	vec_for_each (&update->targets, target) {
 		rc = write_target(&json, target, err);

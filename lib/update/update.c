@@ -71,12 +71,16 @@ static void target_release(struct update_target *target)
 void update_free(struct update *update)
 {
 	struct update_target *target;
+	char **id;
 
 	if (!update)
 		return;
 	vec_for_each (&update->targets, target)
 		target_release(target);
 	vec_release(&update->targets);
+	vec_for_each (&update->after, id)
+		free(*id);
+	vec_release(&update->after);
 	free(update->id);
 	free(update->description);
 	free(update->created);

@@ -30,7 +30,8 @@
 #include "base/vec.h"
 #include "objfile/objfile.h"
 
-#define UPDATE_FORMAT 2 /* what is written; format 1, which has no `matched`, is read, too */
+/* What is written; format 1, which has no `matched`, and 2, without `after`, are read, too. */
+#define UPDATE_FORMAT 3
 
 /* A function that the update redirects. */
 struct update_function {
@@ -73,6 +74,8 @@ struct update {
 	char *tool;        /* "uspl 0.1.0" */
 	char *patch;       /* the source diff */
 	size_t patch_len;
+	VEC(char *)
+	after; /* ids of updates that the source has in it which this one was made from */
 	VEC(struct update_target) targets;
 };
 

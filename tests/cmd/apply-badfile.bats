@@ -129,9 +129,9 @@ expect_bad() {
 }
 
 @test "a newer format" {
-	manifest_edit 's/"format": 1/"format": 3/'
+	manifest_edit 's/"format": 1/"format": 4/'
 	update_pack
-	expect_bad 1 'format 3'
+	expect_bad 1 'format 4'
 	expect_message 'hint: '
 }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// base.c - whether a process has the updates that an update was made on top of
+
+#include "apply/base.h"
+
+#include <string.h>
+
+static bool is_applied(const region_vec *regions, taddr module, const char *id)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		if (region->module == module && region_has_id(region, id) && region_is_live(region))
+			return true;
+	return false;
+}
+
+static bool is_expected(const struct update *update, const char *id)
+{
+	char *const *after;
+
+	vec_for_each (&update->after, after)
+		if (!strcmp(*after, id))
+			return true;
+	return false;
+}
+
+static bool has_function(const struct update_target *target, const char *name)
+{
+	const struct update_function *function;
+
+	vec_for_each (&target->functions, function)
+		if (!strcmp(function->name, name))
+			return true;
+	return false;
+}
+
+/* The function of the target that the region has replaced; NULL if there is none. */
+static const char *changed_function(const struct region *region, const struct update_target *target,
+				    const char *function)
+{
+	const struct region_site *site;
+
+	vec_for_each (&region->sites, site)
+		if (function ? !strcmp(site->name, function) : has_function(target, site->name))
+			return site->name;
+	return NULL;
+}
+
+static bool explain_missing(const struct update *update, taddr module, const region_vec *others,
+			    struct uspl_err *err)
+{
+	char *const *id;
+
+	vec_for_each (&update->after, id) {
+		if (is_applied(others, module, *id))
+			continue;
+		uspl_context(err, "the update was made on top of '%s', which isn't applied", *id);
+		uspl_hint(err, "apply '%s' first", *id);
+		return true;
+	}
+	return false;
+}
+
+bool base_explain(const struct update *update, const struct update_target *target, taddr module,
+		  const region_vec *others, const char *function, struct uspl_err *err)
+{
+	const struct region *region;
+
+	if (explain_missing(update, module, others, err))
+		return true;
+	vec_for_each (others, region) {
+		const char *name = changed_function(region, target, function);
+
+		if (!name || region->module != module || !region_is_live(region) ||
+		    is_expected(update, region->id))
+			continue;
+		uspl_context(err,
+			     "the update '%s' has changed '%s', and this one was made without it",
+			     region->id, name);
+		uspl_hint(err,
+			  "undo '%s' first, or make the update again from the source that has it "
+			  "(uspl-create --after)",
+			  region->id);
+		return true;
+	}
+	return false;
+}
