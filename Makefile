@@ -11,11 +11,17 @@ WERROR ?=
 ifdef SAN
 SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-CPPFLAGS += -D_GNU_SOURCE -DPACKAGE=\"uspl\" -Iinclude -Ilib -I.
+CPPFLAGS += -D_GNU_SOURCE -DPACKAGE=\"uspl\" -Iinclude -Ilib -I. -I$(BUILD)/obj
 CFLAGS += -std=gnu11 -g $(O) $(WARN) $(WERROR) $(SANFLAGS)
 # Nothing is to be bound while a thread stands still.
 LDFLAGS += $(SANFLAGS) -Wl,-z,now
-LDLIBS = -ldw -lelf -lZydis -larchive -ljson-c -lopcodes -lbfd -lm
+# What reads archives is linked with the program where that can be: the shared library brings seven
+# others, and 3 ms at each start. lib/base/late.h has those that are loaded when they are needed.
+ARCHIVE := $(if $(filter /%,$(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a -lz,-larchive)
+LDLIBS = -ldw -lelf -lZydis $(ARCHIVE) -ljson-c -lm -ldl
+LATE = archive bfd opcodes
+# Tests write archives, too.
+TEST_LDLIBS = $(subst $(ARCHIVE),-larchive -lz,$(LDLIBS))
 
 COMMANDS = create apply undo view trace check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c)
@@ -55,6 +61,17 @@ $(BUILD)/obj/%.o: %.S Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -g -MMD -MP -c -o $@ $<
 
+# The names under which the linker would ask for these libraries.
+$(BUILD)/obj/late_names.h: Makefile
+	@mkdir -p $(@D)
+	@for l in $(LATE); do \
+		$(CC) -shared -nostdlib -Wl,--no-as-needed -o $@.so -x c /dev/null -l$$l && \
+		readelf -d $@.so | sed -n "s/.*(NEEDED).*\[\(lib$$l[^]]*\)\].*/$$l \1/p" | head -n 1; \
+	done | awk '{ printf "#define LATE_%s \"%s\"\n", toupper($$1), $$2 } \
+		END { if (NR != $(words $(LATE))) { print "no shared $(LATE)" > "/dev/stderr"; exit 1 } }' > $@
+
+$(LIB_OBJ): | $(BUILD)/obj/late_names.h
+
 $(BUILD)/obj/runtime/headers.o: include/uspl/probe.h
 
 # The listeners run in the target, copied as they are: on their own, at any address, with general registers only.
@@ -92,7 +109,7 @@ $(WRAPPER): $(CC_OBJ) $(LIBUSPL)
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/main.o,$(CC_OBJ)) $(LIBUSPL)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(TEST_LDLIBS)
 
 -include Makefile.tests
 

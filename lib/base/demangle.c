@@ -10,17 +10,29 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/late.h"
+#include "late_names.h"
 
 /* From include/demangle.h of libiberty, which not every libbfd comes with: with parameters. */
 #define WITH_PARAMETERS 3
 #define NAME_MAX_LEN 4096
 
+LATE(bfd_demangle);
+
+/* Without the library names stay as they are. */
+static bool has_library(void)
+{
+	static const struct late_function functions[] = { LATE_LINE(bfd_demangle) };
+
+	return late_load(LATE_BFD, functions, ARRAY_SIZE(functions));
+}
+
 static char *demangle(const char *name, int options)
 {
 	char *plain = NULL;
 
-	if (!strncmp(name, "_Z", 2) && strlen(name) < NAME_MAX_LEN)
-		plain = bfd_demangle(NULL, name, options);
+	if (!strncmp(name, "_Z", 2) && strlen(name) < NAME_MAX_LEN && has_library())
+		plain = late_bfd_demangle(NULL, name, options);
 	return plain ? plain : strdup(name);
 }
 

@@ -9,6 +9,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/late.h"
+#include "late_names.h"
+
+LATE(disassembler);
+LATE(init_disassemble_info);
+LATE(disassemble_init_for_target);
+LATE(disassemble_free_target);
+LATE(buffer_read_memory);
+
+static bool has_library(void)
+{
+	static const struct late_function functions[] = {
+		LATE_LINE(disassembler),
+		LATE_LINE(init_disassemble_info),
+		LATE_LINE(disassemble_init_for_target),
+		LATE_LINE(disassemble_free_target),
+		LATE_LINE(buffer_read_memory),
+	};
+
+	return late_load(LATE_OPCODES, functions, ARRAY_SIZE(functions));
+}
+
 /* libopcodes prints in pieces: where the next one goes. */
 struct sink {
 	char *text;
@@ -82,7 +104,7 @@ static void squeeze_blanks(const char *from, char *to, size_t size)
 
 size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size)
 {
-	disassembler_ftype print = disassembler(bfd_arch_i386, false, bfd_mach_x86_64, NULL);
+	disassembler_ftype print;
 	char raw[256] = "";
 	struct sink sink = { .text = raw, .size = sizeof(raw) };
 	struct disassemble_info info;
@@ -90,19 +112,24 @@ size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t
 
 	if (!size)
 		return 0;
-	init_disassemble_info(&info, &sink, sink_printf, sink_printf_styled);
+	if (!has_library()) {
+		snprintf(text, size, "(libopcodes is missing)");
+		return 0;
+	}
+	print = late_disassembler(bfd_arch_i386, false, bfd_mach_x86_64, NULL);
+	late_init_disassemble_info(&info, &sink, sink_printf, sink_printf_styled);
 	info.arch = bfd_arch_i386;
 	info.mach = bfd_mach_x86_64;
-	info.read_memory_func = buffer_read_memory;
+	info.read_memory_func = late_buffer_read_memory;
 	info.memory_error_func = ignore_memory_error;
 	info.print_address_func = print_address;
 	info.buffer = (bfd_byte *)code;
 	info.buffer_vma = pc;
 	info.buffer_length = len;
-	disassemble_init_for_target(&info);
+	late_disassemble_init_for_target(&info);
 	if (print)
 		n = print(pc, &info);
-	disassemble_free_target(&info);
+	late_disassemble_free_target(&info);
 	/* What it can't decode comes as "(bad)", what is cut short as ".byte 0x..". */
 	if (n <= 0 || (size_t)n > len || strstr(raw, "(bad)") || raw[0] == '.') {
 		snprintf(text, size, "(bad)");

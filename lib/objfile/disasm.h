@@ -8,7 +8,8 @@
 /*
  * Writes the instruction at code (of which len bytes may be read, and which runs at pc) to text, at
  * most size bytes with the NUL; longer text is cut. Runs of blanks become one. Returns the
- * instruction's length, or 0 with text "(bad)" if it is none.
+ * instruction's length, or 0 with text "(bad)" if it is none, or with one that says that libopcodes
+ * can't be loaded.
  */
 size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size);
 /* Is the last operand of an instruction, as it was written to text, a register? */

@@ -16,50 +16,52 @@ const char *dynsyms_string(const struct dynsyms *dyn, uint64_t offset)
 	return offset < dyn->strtab_len ? dyn->strtab + offset : "";
 }
 
-static int by_name(const void *a, const void *b, void *arg)
+static uint32_t hash_of(const char *name)
 {
-	const struct dynsyms *dyn = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = strcmp(dynsyms_string(dyn, dyn->syms[x].st_name),
-			   dynsyms_string(dyn, dyn->syms[y].st_name));
+	uint32_t hash = 5381; /* as in DT_GNU_HASH; any would do */
 
-	return order ? order : (x > y) - (x < y);
+	while (*name)
+		hash = hash * 33 + (unsigned char)*name++;
+	return hash;
 }
 
-/* Only once somebody asks for a name. */
-static void sort(struct dynsyms *dyn)
+/*
+ * Only once somebody asks for a name. Symbols of one name are found in their order: the last one is
+ * put in first.
+ */
+static void index_names(struct dynsyms *dyn)
 {
-	if (dyn->sorted)
+	if (dyn->indexed)
 		return;
-	dyn->sorted = true;
-	for (size_t i = 0; i < dyn->n_syms; i++)
-		dyn->by_name[i] = (uint32_t)i;
-	if (dyn->n_syms)
-		qsort_r(dyn->by_name, dyn->n_syms, sizeof(*dyn->by_name), by_name, dyn);
-}
+	dyn->indexed = true;
+	for (size_t i = dyn->n_syms; i-- > 0;) {
+		const char *name = dynsyms_string(dyn, dyn->syms[i].st_name);
+		uint32_t *first = &dyn->first[hash_of(name) & dyn->hash_mask];
 
-/* The position in by_name of the first symbol of that name; dyn->n_syms if there is none. */
-static size_t first_named(struct dynsyms *dyn, const char *name)
-{
-	size_t low = 0, high;
-
-	sort(dyn);
-	high = dyn->n_syms;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(dynsyms_string(dyn, dyn->syms[dyn->by_name[mid]].st_name), name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
+		dyn->next[i] = *first;
+		*first = (uint32_t)i + 1;
 	}
-	return low;
 }
 
-static bool is_named(const struct dynsyms *dyn, size_t at, const char *name)
+static bool is_named(const struct dynsyms *dyn, size_t i, const char *name)
 {
-	return at < dyn->n_syms &&
-	       !strcmp(dynsyms_string(dyn, dyn->syms[dyn->by_name[at]].st_name), name);
+	return !strcmp(dynsyms_string(dyn, dyn->syms[i].st_name), name);
+}
+
+/* The next symbol of that name from a link on, 0 if there is none: an index, plus 1. */
+static uint32_t next_named(const struct dynsyms *dyn, uint32_t link, const char *name)
+{
+	while (link && !is_named(dyn, link - 1, name))
+		link = dyn->next[link - 1];
+	return link;
+}
+
+static uint32_t first_named(struct dynsyms *dyn, const char *name)
+{
+	if (!dyn->n_syms)
+		return 0;
+	index_names(dyn);
+	return next_named(dyn, dyn->first[hash_of(name) & dyn->hash_mask], name);
 }
 
 static bool is_position_independent(const struct dynsyms *dyn)
@@ -93,8 +95,9 @@ static bool is_hidden_version(const struct dynsyms *dyn, uint32_t index)
 
 const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version)
 {
-	for (size_t at = first_named(dyn, name); is_named(dyn, at, name); at++) {
-		uint32_t index = dyn->by_name[at];
+	for (uint32_t link = first_named(dyn, name); link;
+	     link = next_named(dyn, dyn->next[link - 1], name)) {
+		uint32_t index = link - 1;
 		const char *have = version_of(dyn, index);
 
 		if (!is_definition(dyn, &dyn->syms[index]))
@@ -111,9 +114,10 @@ const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char 
 
 const char *dynsyms_wanted_version(struct dynsyms *dyn, const char *name)
 {
-	for (size_t at = first_named(dyn, name); is_named(dyn, at, name); at++)
-		if (dyn->syms[dyn->by_name[at]].st_shndx == SHN_UNDEF)
-			return version_of(dyn, dyn->by_name[at]);
+	for (uint32_t link = first_named(dyn, name); link;
+	     link = next_named(dyn, dyn->next[link - 1], name))
+		if (dyn->syms[link - 1].st_shndx == SHN_UNDEF)
+			return version_of(dyn, link - 1);
 	return NULL;
 }
 

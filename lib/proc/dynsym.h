@@ -24,8 +24,11 @@ struct dynsyms {
 	uint16_t *versyms;          /* n_syms of them, NULL without versions */
 	VEC(const char *) versions; /* by version index; NULL for one that isn't named */
 	VEC(Elf64_Rela) relocs;     /* .rela.dyn and .rela.plt */
-	uint32_t *by_name;          /* indexes of syms; by name once sorted */
-	bool sorted;
+	/* Names, by hash: an index of syms plus 1, 0 for none. Filled in once a name is asked for. */
+	uint32_t *first, *next;
+	uint32_t hash_mask;
+	bool indexed;
+	struct dynsyms_page *page; /* a piece of the module's constants, while they are read */
 	Elf64_Dyn *dynamic; /* the dynamic section */
 	size_t n_dynamic;
 };

@@ -7,6 +7,8 @@
 
 #include "proc/dynsym.h"
 
+#include <string.h>
+
 /* More than any library has; what claims more isn't one. */
 enum { SYMS_MAX = 1 << 20, STRTAB_MAX = 64 << 20, RELOCS_MAX = 1 << 22 };
 
@@ -40,6 +42,33 @@ static taddr pointer(const struct dynsyms *dyn, int64_t tag)
 	return item->d_un.d_ptr + (uint64_t)module->bias;
 }
 
+/* Versions are lists of small entries, one behind the other: they are read by the page. */
+#define SMALL 64
+struct dynsyms_page {
+	taddr addr; /* 0: nothing has been read */
+	uint8_t bytes[PAGE];
+};
+
+/* From the page that was read last, or is read now as a whole. False: not possible that way. */
+static bool read_small(const struct dynsyms *dyn, taddr addr, void *buf, uint64_t len)
+{
+	taddr page = addr & ~(PAGE - 1);
+
+	if (!dyn->page || len > SMALL || addr + len > page + PAGE)
+		return false;
+	if (dyn->page->addr != page) {
+		bool there = false;
+
+		dyn->page->addr = 0;
+		if (proc_read_if_mapped(dyn->proc, page, dyn->page->bytes, PAGE, &there, NULL) ||
+		    !there)
+			return false;
+		dyn->page->addr = page;
+	}
+	memcpy(buf, dyn->page->bytes + (addr - page), len);
+	return true;
+}
+
 /* len bytes of the module; *ret_there is false if they lie elsewhere. */
 static int read_part(const struct dynsyms *dyn, taddr addr, void *buf, uint64_t len,
 		     bool *ret_there, struct uspl_err *err)
@@ -49,7 +78,8 @@ static int read_part(const struct dynsyms *dyn, taddr addr, void *buf, uint64_t 
 	*ret_there = false;
 	if (addr < module->start || addr >= module->end || len > module->end - addr)
 		return 0;
-	return proc_read_if_mapped(dyn->proc, addr, buf, len, ret_there, err);
+	*ret_there = read_small(dyn, addr, buf, len);
+	return *ret_there ? 0 : proc_read_if_mapped(dyn->proc, addr, buf, len, ret_there, err);
 }
 
 /* The same, allocated: *ret is NULL if they lie elsewhere. The caller frees it. */
@@ -299,8 +329,11 @@ static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
 	dyn->n_syms = n;
 	rc = read_table(dyn, pointer(dyn, DT_VERSYM), n * sizeof(*dyn->versyms), &versyms, err);
 	dyn->versyms = versyms;
-	dyn->by_name = calloc(n + 1, sizeof(*dyn->by_name));
-	if (!rc && !dyn->by_name)
+	while (dyn->hash_mask < n)
+		dyn->hash_mask = dyn->hash_mask * 2 + 1;
+	dyn->first = calloc((size_t)dyn->hash_mask + 1, sizeof(*dyn->first));
+	dyn->next = calloc(n + 1, sizeof(*dyn->next));
+	if (!rc && (!dyn->first || !dyn->next))
 		rc = uspl_fail_nomem(err);
 	return rc;
 }
@@ -315,6 +348,9 @@ int dynsyms_open(const struct proc *proc, const struct module *module, struct dy
 		return uspl_fail_nomem(err);
 	dyn->proc = proc;
 	dyn->module = module;
+	dyn->page = calloc(1, sizeof(*dyn->page));
+	if (!dyn->page)
+		return uspl_fail_nomem(err);
 	rc = module_dynamic(proc, module, &dyn->dynamic, &dyn->n_dynamic, err);
 	if (!rc)
 		rc = read_needed(dyn, err);
@@ -330,6 +366,8 @@ int dynsyms_open(const struct proc *proc, const struct module *module, struct dy
 		rc = read_needed_versions(dyn, err);
 	if (rc)
 		return rc;
+	free(dyn->page);
+	dyn->page = NULL;
 	dyn->debug = number(dyn, DT_DEBUG);
 	dyn->symbolic = entry(dyn, DT_SYMBOLIC) || number(dyn, DT_FLAGS) & DF_SYMBOLIC;
 	*ret = take_ptr(dyn);
@@ -346,7 +384,9 @@ void dynsyms_free(struct dynsyms *dyn)
 	free(dyn->strtab);
 	free(dyn->syms);
 	free(dyn->versyms);
-	free(dyn->by_name);
+	free(dyn->first);
+	free(dyn->next);
+	free(dyn->page);
 	free(dyn->dynamic);
 	free(dyn);
 }

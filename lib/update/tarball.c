@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tarball.c - the parts of an update as a gzipped tar
+// tarball.c - the parts of an update, read from a gzipped tar
 
 #include "update/tarball.h"
 
@@ -15,16 +15,6 @@
 static void close_reader(struct archive **reader)
 {
 	archive_read_free(*reader);
-}
-
-static void close_writer(struct archive **writer)
-{
-	archive_write_free(*writer);
-}
-
-static void free_entry(struct archive_entry **entry)
-{
-	archive_entry_free(*entry);
 }
 
 static int bad_tar(struct uspl_err *err)
@@ -147,69 +137,4 @@ int tarball_read(const void *data, size_t len, struct parts *parts, struct uspl_
 		return read_tar(data, len, parts, err);
 	rc = gzip_unpack(data, len, TAR_MAX_BYTES, &tar, err);
 	return rc ? rc : read_tar(buf_str(&tar), tar.len, parts, err);
-}
-
-static la_ssize_t append(struct archive *writer, void *buf, const void *data, size_t len)
-{
-	(void)writer;
-	buf_add(buf, data, len);
-	return ((struct buf *)buf)->oom ? -1 : (la_ssize_t)len;
-}
-
-static int write_part(struct archive *writer, const struct parts *parts, const struct part *part,
-		      time_t mtime)
-{
-	__attribute__((cleanup(free_entry))) struct archive_entry *entry = archive_entry_new();
-	auto_buf struct buf path = { 0 };
-
-	buf_addf(&path, "%s/%s", parts->folder, part->name);
-	if (!entry || path.oom)
-		return ARCHIVE_FATAL;
-	archive_entry_set_pathname(entry, path.data);
-	archive_entry_set_filetype(entry, AE_IFREG);
-	archive_entry_set_perm(entry, 0644);
-	archive_entry_set_size(entry, (la_int64_t)part->len);
-	archive_entry_set_mtime(entry, mtime, 0);
-	if (archive_write_header(writer, entry) != ARCHIVE_OK)
-		return ARCHIVE_FATAL;
-	return archive_write_data(writer, part->data, part->len) == (la_ssize_t)part->len
-		       ? ARCHIVE_OK
-		       : ARCHIVE_FATAL;
-}
-
-static struct archive *open_writer(struct buf *buf)
-{
-	struct archive *writer = archive_write_new();
-
-	if (!writer)
-		return NULL;
-	/* Without a time in the gzip header the same update gives the same bytes. */
-	if (archive_write_set_format_ustar(writer) == ARCHIVE_OK &&
-	    archive_write_add_filter_gzip(writer) == ARCHIVE_OK &&
-	    archive_write_set_filter_option(writer, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
-	    archive_write_set_filter_option(writer, "gzip", "compression-level", "9") ==
-		    ARCHIVE_OK &&
-	    archive_write_set_bytes_in_last_block(writer, 1) == ARCHIVE_OK &&
-	    archive_write_open(writer, buf, NULL, append, NULL) == ARCHIVE_OK)
-		return writer;
-	archive_write_free(writer);
-	return NULL;
-}
-
-int tarball_write(const struct parts *parts, time_t mtime, struct buf *buf, struct uspl_err *err)
-{
-	__attribute__((cleanup(close_writer))) struct archive *writer = open_writer(buf);
-	const struct part *part;
-	int status = ARCHIVE_OK;
-
-	if (!writer)
-		return uspl_fail(err, USPL_E_SYSTEM, "cannot begin to write an archive");
-	vec_for_each (&parts->items, part)
-		if (status == ARCHIVE_OK)
-			status = write_part(writer, parts, part, mtime);
-	if (status != ARCHIVE_OK || archive_write_close(writer) != ARCHIVE_OK)
-		return uspl_fail(err, USPL_E_SYSTEM, "cannot write an archive: %s",
-				 archive_error_string(writer) ? archive_error_string(writer)
-							      : "out of memory");
-	return 0;
 }
