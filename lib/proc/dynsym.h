@@ -29,7 +29,7 @@ struct dynsyms {
 	uint32_t hash_mask;
 	bool indexed;
 	struct dynsyms_page *page; /* a piece of the module's constants, while they are read */
-	Elf64_Dyn *dynamic; /* the dynamic section */
+	Elf64_Dyn *dynamic;        /* the dynamic section */
 	size_t n_dynamic;
 };
 
