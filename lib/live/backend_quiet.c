@@ -24,6 +24,7 @@
 
 #include "base/log.h"
 #include "live/quiet.h"
+#include "proc/tracer.h"
 
 #define SETTLE_TRIES 3
 /*
@@ -210,8 +211,9 @@ static int watch_and_switch(struct quiet *quiet, struct uspl_err *err)
 }
 
 /* The part in which threads stand still. */
-static int stop_and_switch(struct quiet *quiet, struct uspl_err *err)
+static int stop_and_switch(void *ctx, struct uspl_err *err)
 {
+	struct quiet *quiet = ctx;
 	int64_t deadline = clock_now_ns() + run_limit_ns(quiet->run);
 	int rc;
 
@@ -242,7 +244,8 @@ static int switch_somehow(struct quiet *quiet, struct uspl_err *err)
 		if (is_open(quiet, rc))
 			rc = quiet_calm_down(quiet, err);
 	}
-	return is_open(quiet, rc) ? stop_and_switch(quiet, err) : rc;
+	return is_open(quiet, rc) ? tracer_run_beside(quiet->t->proc, stop_and_switch, quiet, err)
+				  : rc;
 }
 
 static int quiet_attempt(struct run *run, struct uspl_err *err)
@@ -271,18 +274,25 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	return rc;
 }
 
+struct look {
+	struct quiet *quiet;
+	bool late;
+};
+
 /* Those that run are stopped even if a sleeper is in the way: all who are should be named. */
-static int look_at_all(struct quiet *quiet, bool *ret_late, struct uspl_err *err)
+static int look_at_all(void *ctx, struct uspl_err *err)
 {
+	struct look *look = ctx;
+	struct quiet *quiet = look->quiet;
 	int64_t deadline = clock_now_ns() + run_limit_ns(quiet->run);
 	bool limited = quiet->t->max_pause_s > 0;
 	int rc;
 
 	stop_begin(&quiet->run->stop, quiet->t->proc);
 	rc = quiet_stop_running(quiet, deadline, err);
-	*ret_late = limited && (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > deadline);
+	look->late = limited && (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > deadline);
 	stop_leave(&quiet->run->stop);
-	return *ret_late ? 0 : rc;
+	return look->late ? 0 : rc;
 }
 
 /* As in a switch, with the gates open. True if nobody is in the way. */
@@ -305,6 +315,7 @@ static bool look_unstopped(struct quiet *quiet)
 
 int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl_err *err)
 {
+	struct look look = { 0 };
 	int rc = open_plan(run, err);
 
 	run->n_findings = 0;
@@ -317,8 +328,10 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 	if (!rc) {
 		quiet_ask_stuck(run->quiet);
 		quiet_post(run->quiet);
+		look.quiet = run->quiet;
 		if (!look_unstopped(run->quiet))
-			rc = look_at_all(run->quiet, ret_late, err);
+			rc = tracer_run_beside(run->t->proc, look_at_all, &look, err);
+		*ret_late = look.late;
 		quiet_drop_posts(run->quiet);
 	}
 	if (!rc && !run->n_findings && !*ret_late && !quiet_stacks_are_own(run->quiet))

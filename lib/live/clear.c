@@ -11,6 +11,7 @@
 
 #include "live/parked.h"
 #include "proc/stop.h"
+#include "proc/tracer.h"
 
 /* How often memory is looked through for stacks that nobody is on, and how long between. */
 #define SCANS 3
@@ -134,20 +135,35 @@ static int look_at_all(struct clear *clear, struct uspl_err *err)
 	return rc;
 }
 
+/* Those that don't sleep. */
+struct others {
+	struct clear *clear;
+	tid_vec tids;
+};
+
+static int look_at_others(void *ctx, struct uspl_err *err)
+{
+	const struct others *others = ctx;
+	struct clear *clear = others->clear;
+	struct stop stop;
+	int rc;
+
+	stop_begin(&stop, clear->text.proc);
+	rc = stop_some(&stop, &others->tids, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		rc = count_stopped(clear, &stop, err);
+	let_go(clear, &stop);
+	return rc;
+}
+
 static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_err *err)
 {
-	tid_vec others = { 0 };
-	struct stop stop;
-	int rc = look_at_sleepers(clear, asleep, &others, err);
+	struct others others = { .clear = clear };
+	int rc = look_at_sleepers(clear, asleep, &others.tids, err);
 
-	if (!rc && others.n) {
-		stop_begin(&stop, clear->text.proc);
-		rc = stop_some(&stop, &others, clock_now_ns() + STOP_LIMIT_NS, err);
-		if (!rc)
-			rc = count_stopped(clear, &stop, err);
-		let_go(clear, &stop);
-	}
-	vec_release(&others);
+	if (!rc && others.tids.n)
+		rc = tracer_run_beside(clear->text.proc, look_at_others, &others, err);
+	vec_release(&others.tids);
 	return rc;
 }
 

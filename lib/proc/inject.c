@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "proc/host.h"
 #include "proc/timeout.h"
+#include "proc/tracer.h"
 
 /*
  * Memory that is given back by one system call: 64 pages take some 25 us. What is much larger is mostly addresses with nothing behind
@@ -56,7 +57,8 @@ struct errand {
 };
 
 /* Stops the host's thread. HOST_UNFIT if it isn't to be had; err may say why. */
-static int halt_host(struct host *host, const struct errand *errand, struct uspl_err *err)
+static int halt_host(struct host *host, const struct errand *errand, enum thread_rank rank,
+		     struct uspl_err *err)
 {
 	const struct inject_choice *choice = &errand->choice;
 	const struct proc *proc = host->agent->proc;
@@ -71,6 +73,9 @@ static int halt_host(struct host *host, const struct errand *errand, struct uspl
 		return rc == -USPL_E_UNSTOPPABLE ? HOST_UNFIT : rc;
 	if (thread->state == THREAD_GONE || thread->signal)
 		return HOST_UNFIT;
+	/* It may have forked since its rank was found. */
+	if (rank != RANK_PARENT && thread_has_children(proc, thread->tid))
+		return HOST_UNFIT;
 	rc = thread_read_regs(proc, thread, err);
 	if (rc)
 		return rc;
@@ -80,7 +85,8 @@ static int halt_host(struct host *host, const struct errand *errand, struct uspl
 }
 
 /* HOST_UNFIT when this thread can't do it and nothing has happened; err may say why. */
-static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
+static int run_on(const struct errand *errand, pid_t tid, enum thread_rank rank,
+		  struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
 	struct timeouts timeouts = { .proc = proc };
@@ -90,10 +96,11 @@ static int run_on(const struct errand *errand, pid_t tid, struct uspl_err *err)
 			     .maps_slate = errand->choice.maps_slate,
 			     .reqs = errand->reqs,
 			     .n = errand->n };
-	int rc = halt_host(&host, errand, err);
+	int rc = halt_host(&host, errand, rank, err);
 
 	if (!rc)
 		rc = begin(&host, errand->ret_done, err);
+	tracer_shield_beside();
 	thread_release(proc, &host.thread);
 	timeouts_release(&timeouts);
 	if (!rc && host.alone)
@@ -122,8 +129,30 @@ static int try_named(const struct errand *errand, struct uspl_err *err)
 	pid_t tid = errand->choice.sleeper;
 
 	return tid && thread_rank(errand->agent->proc, tid) == RANK_ASLEEP
-		       ? run_on(errand, tid, err)
+		       ? run_on(errand, tid, RANK_ASLEEP, err)
 		       : HOST_UNFIT;
+}
+
+struct turn {
+	const struct errand *errand;
+	pid_t tid;
+	enum thread_rank rank;
+};
+
+static int take_turn(void *ctx, struct uspl_err *err)
+{
+	const struct turn *turn = ctx;
+
+	return run_on(turn->errand, turn->tid, turn->rank, err);
+}
+
+static int run_as(const struct errand *errand, pid_t tid, enum thread_rank rank,
+		  struct uspl_err *err)
+{
+	struct turn turn = { errand, tid, rank };
+
+	return rank == RANK_PARENT ? tracer_run_beside(errand->agent->proc, take_turn, &turn, err)
+				   : take_turn(&turn, err);
 }
 
 static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
@@ -142,11 +171,15 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 			/* And no sooner than it matters. */
 			if (wanted == RANK_ASLEEP)
 				ranks[i] = thread_rank(proc, tids->items[i]);
-			rc = ranks[i] == wanted ? run_on(errand, tids->items[i], &why) : HOST_UNFIT;
+			rc = ranks[i] == wanted ? run_as(errand, tids->items[i], wanted, &why)
+						: HOST_UNFIT;
 			if (rc < 0 && err)
 				*err = why;
 			if (rc != HOST_UNFIT)
 				return rc;
+			if (wanted < RANK_PARENT && ranks[i] == wanted &&
+			    thread_has_children(proc, tids->items[i]))
+				ranks[i] = RANK_PARENT;
 		}
 	}
 	if (!errand->choice.fit && why.code == USPL_E_UNSTOPPABLE && err)

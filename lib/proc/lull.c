@@ -6,20 +6,15 @@
  * there is no other way out of the kernel. So as long as we don't let it go on from there it executes nothing of the
  * program.
  *
- * It can be detached from only while it stands still, so it would have to be woken again for that. But the kernel
- * detaches whoever is traced from a thread that ends (exit_ptrace), and wakes nobody for it. So all of it is done in a
- * thread of our own. If the tool is killed the same happens.
+ * It can be detached from only while it stands still, so it would have to be woken again for that. So all of it is done
+ * in a thread of our own that detaches by ending (tracer.h). If the tool is killed the same happens.
  */
 
 #include "proc/lull.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "proc/tracer.h"
 
 #include "proc/force.h"
 
@@ -28,74 +23,38 @@
 /* While one is waited for that runs, others that were caught may come out. */
 #define SLICE_NS 1000000ll
 #define PAUSE_NS 20000
-/* By so much our thread may sleep longer than it wants to; by 50 us if it doesn't say. */
-#define SLACK_NS 1000ul
 
 struct lull_run {
 	const struct proc *proc;
 	lull_work *work;
 	void *ctx;
-	struct uspl_err *err;
-	pid_t tid; /* of our thread */
-	int rc;
 };
 
-static void *run_in_thread(void *arg)
+static int run_in_lull(void *ctx, struct uspl_err *err)
 {
-	struct lull_run *run = arg;
+	const struct lull_run *run = ctx;
 	struct lull lull = { 0 };
+	int rc = stop_prepare(&lull.stop, run->proc, err);
 
-	run->tid = (pid_t)syscall(SYS_gettid);
-	prctl(PR_SET_TIMERSLACK, SLACK_NS);
-	run->rc = stop_prepare(&lull.stop, run->proc, run->err);
-	if (!run->rc) {
-		run->rc = run->work(&lull, run->ctx, run->err);
-		stop_end(&lull.stop);
-	}
-	return NULL;
-}
-
-/* pthread_join comes back a little before the kernel has detached the thread from whom it has traced. */
-static void await_end(pid_t tid)
-{
-	while (tid && syscall(SYS_tgkill, getpid(), tid, 0) == 0)
-		sched_yield();
+	if (rc)
+		return rc;
+	rc = run->work(&lull, run->ctx, err);
+	if (lull.parents)
+		tracer_settle(run->proc, &lull.stop.threads);
+	stop_end(&lull.stop);
+	return rc;
 }
 
 int lull_run(const struct proc *proc, lull_work *work, void *ctx, struct uspl_err *err)
 {
-	struct lull_run run = { .proc = proc, .work = work, .ctx = ctx, .err = err };
-	pthread_t thread;
-	sigset_t old;
-	int errnum;
+	struct lull_run run = { .proc = proc, .work = work, .ctx = ctx };
 
-	/* The news of threads comes by SIGCHLD, which only the other one may take. */
-	thread_guard(&old);
-	errnum = pthread_create(&thread, NULL, run_in_thread, &run);
-	if (!errnum) {
-		pthread_join(thread, NULL);
-		await_end(run.tid);
-	}
-	thread_unguard(&old);
-	errno = errnum;
-	return errnum ? uspl_fail_errno(err, "cannot make a thread") : run.rc;
+	return tracer_run(run_in_lull, &run, err);
 }
 
-/* One that has come out of its call goes on, and from here on runs. So does one that takes a signal. */
 void lull_serve(struct lull *lull)
 {
-	struct thread *thread;
-
-	vec_for_each (&lull->stop.threads, thread) {
-		/* Those that stand still already do so for the caller. */
-		if (thread->state == THREAD_STOPPED)
-			continue;
-		thread_poll(thread);
-		if (thread->state != THREAD_STOPPED)
-			continue;
-		thread->slept = false;
-		thread_resume(lull->stop.proc, thread);
-	}
+	tracer_serve(lull->stop.proc, &lull->stop.threads);
 	lull->served_ns = clock_now_ns();
 }
 
@@ -113,6 +72,63 @@ static void serve_in_time(struct lull *lull)
 {
 	if (clock_now_ns() > lull->served_ns + SLICE_NS)
 		lull_serve(lull);
+}
+
+/*
+ * As long as we are attached to a thread with children, their ends wake others (thread_has_children). So
+ * it is let go whenever nothing is stopped.
+ */
+static void let_go_on(struct lull *lull, struct thread *thread)
+{
+	if (thread->has_children)
+		thread_release(lull->stop.proc, thread);
+	else
+		thread_resume(lull->stop.proc, thread);
+}
+
+static int let_parents_go(struct lull *lull, int64_t deadline, struct uspl_err *err)
+{
+	const struct proc *proc = lull->stop.proc;
+	struct thread *thread;
+
+	vec_for_each (&lull->stop.threads, thread) {
+		int rc;
+
+		thread->has_children = thread_has_children(proc, thread->tid);
+		lull->parents |= thread->has_children;
+		if (!thread->has_children || thread->state != THREAD_SEIZED)
+			continue;
+		thread->slept = false;
+		thread_interrupt(thread);
+		rc = await_regs(lull, thread, deadline, err);
+		if (rc)
+			return rc;
+		tracer_shield(proc, &lull->stop.threads);
+		thread_release(proc, thread);
+	}
+	return 0;
+}
+
+/* Those that were let go. */
+static int seize_parents(struct lull *lull, struct uspl_err *err)
+{
+	struct thread *thread;
+
+	vec_for_each (&lull->stop.threads, thread) {
+		int rc;
+
+		if (thread->state == THREAD_SEIZED)
+			thread->has_children = thread_has_children(lull->stop.proc, thread->tid);
+		lull->parents |= thread->has_children;
+		if (thread->state != THREAD_FREE)
+			continue;
+		departed_admit(true);
+		rc = thread_seize(lull->stop.proc, thread, err);
+		departed_admit(false);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Some that slept, while they are caught. */
@@ -172,7 +188,7 @@ int lull_catch(struct lull *lull, bool (*may_stay)(void *ctx, const struct threa
 {
 	struct thread *threads = lull->stop.threads.items;
 	size_t n = lull->stop.threads.n;
-	int rc = 0;
+	int rc = let_parents_go(lull, deadline, err);
 
 	/* Where code is written by way of a thread that stands still, none may be held that can't. */
 	if (!force_is_free()) {
@@ -226,7 +242,9 @@ int lull_enter(struct lull *lull, int64_t deadline, struct uspl_err *err)
 	int rc;
 
 	lull->entered_ns = clock_now_ns();
-	rc = await_all(lull, deadline, err);
+	rc = seize_parents(lull, err);
+	if (!rc)
+		rc = await_all(lull, deadline, err);
 	/* What is left to it are threads that have been born meanwhile. */
 	return rc ? rc : stop_enter(&lull->stop, deadline, err);
 }
@@ -236,7 +254,7 @@ void lull_leave(struct lull *lull)
 	struct thread *thread;
 
 	vec_for_each (&lull->stop.threads, thread)
-		thread_resume(lull->stop.proc, thread);
+		let_go_on(lull, thread);
 	lull->left_ns = clock_now_ns();
 	lull_serve(lull);
 }

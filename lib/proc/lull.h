@@ -25,6 +25,7 @@ struct lull {
 	/* Of the last stop, CLOCK_MONOTONIC: when those that ran were asked to stop, and when they went on. */
 	int64_t entered_ns, left_ns;
 	int64_t served_ns; /* when those that had come out were let go last */
+	bool parents;      /* a thread had children */
 };
 
 /* What is done in a lull; fails as it likes. */

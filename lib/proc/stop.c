@@ -2,6 +2,7 @@
 // stop.c - all threads of a process at a standstill, for as short as can be
 
 #include "proc/stop.h"
+#include "proc/tracer.h"
 
 #include <sys/resource.h>
 
@@ -42,25 +43,42 @@ static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
 	return rc;
 }
 
-/* Attaches to the threads that we don't know yet. *ret_new counts them. */
+/* Those of a list that we don't know yet, with children or without. */
+static int seize_listed(struct stop *stop, const tid_vec *tids, bool parents, size_t *found,
+			struct uspl_err *err)
+{
+	size_t cursor = 0;
+	const pid_t *tid;
+
+	vec_for_each (tids, tid) {
+		int rc;
+
+		if (find_thread(stop, *tid, &cursor) ||
+		    (!parents && thread_has_children(stop->proc, *tid)))
+			continue;
+		rc = add_thread(stop, *tid, err);
+		if (rc)
+			return rc;
+		stop->threads.items[stop->threads.n - 1].has_children = parents;
+		*found += stop->threads.items[stop->threads.n - 1].state != THREAD_GONE;
+	}
+	return 0;
+}
+
+/*
+ * Attaches to the threads that we don't know yet. *ret_new counts them. To those with children last: from then on
+ * the children's ends wake others (thread_has_children), which we notice only of those that we are attached to.
+ */
 static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 {
 	tid_vec tids = { 0 };
-	size_t found = 0, cursor = 0;
-	pid_t *tid;
+	size_t found = 0;
 	int rc = threads_list(stop->proc, &tids, err);
 
 	if (!rc)
-		vec_for_each (&tids, tid) {
-			struct thread *thread = find_thread(stop, *tid, &cursor);
-
-			if (thread)
-				continue;
-			rc = add_thread(stop, *tid, err);
-			if (rc)
-				break;
-			found += stop->threads.items[stop->threads.n - 1].state != THREAD_GONE;
-		}
+		rc = seize_listed(stop, &tids, false, &found, err);
+	if (!rc)
+		rc = seize_listed(stop, &tids, true, &found, err);
 	vec_release(&tids);
 	if (!rc)
 		*ret_new = found;
@@ -274,8 +292,15 @@ static void let_all_go(struct stop *stop, bool slept)
 			stop_let_go(stop, &stop->threads.items[i]);
 }
 
+/* Those with children first: a child's end wakes none of those that still stand. */
 static void go_all(struct stop *stop)
 {
+	struct thread *thread;
+
+	tracer_shield_beside();
+	vec_for_each (&stop->threads, thread)
+		if (thread->has_children)
+			stop_let_go(stop, thread);
 	let_all_go(stop, false);
 	let_all_go(stop, true);
 	stop->left_ns = clock_now_ns();

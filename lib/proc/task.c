@@ -4,8 +4,10 @@
 #include "proc/task.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arch/regs.h"
 #include "base/file.h"
@@ -97,13 +99,32 @@ const char *task_status_field(const struct buf *text, const char *name)
 	return line ? line + len + 1 : NULL;
 }
 
-uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
+bool thread_has_children(const struct proc *proc, pid_t tid)
+{
+	char path[64], first;
+	auto_close int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", proc->pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, &first, 1) == 1;
+}
+
+static uint64_t read_signals(const struct proc *proc, pid_t tid, const char *name, uint64_t unknown)
 {
 	auto_buf struct buf text = { 0 };
-	const char *mask =
-		task_status(proc, tid, &text) ? task_status_field(&text, "SigBlk") : NULL;
+	const char *mask = task_status(proc, tid, &text) ? task_status_field(&text, name) : NULL;
 
-	return mask ? strtoull(mask, NULL, 16) : ~0ull;
+	return mask ? strtoull(mask, NULL, 16) : unknown;
+}
+
+uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
+{
+	return read_signals(proc, tid, "SigBlk", ~0ull);
+}
+
+uint64_t process_pending_signals(const struct proc *proc)
+{
+	return read_signals(proc, proc->tid, "ShdPnd", 0);
 }
 
 const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
@@ -147,6 +168,8 @@ enum thread_rank thread_rank(const struct proc *proc, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
 	if (file_read(path, &text, NULL) != 0)
 		return RANK_WORST;
+	if (thread_has_children(proc, tid))
+		return RANK_PARENT;
 	if (!strncmp(buf_str(&text), "running", 7))
 		return RANK_RUNS;
 	return syscall_restarts_unseen(strtol(buf_str(&text), NULL, 0)) ? RANK_ASLEEP : RANK_TIMED;

@@ -46,11 +46,21 @@ bool thread_sleeps(const struct proc *proc, pid_t tid);
 /*
  * How well a thread is suited to be stopped for an errand, lower is better: asleep in a system call that
  * restarts as if nothing had been; running; asleep in a call whose restart may lengthen a time-out or cut a
- * transfer short; gone. 8 us.
+ * transfer short; one with children, whose ends may disturb other threads meanwhile
+ * (thread_has_children); gone. 12 us.
  */
-enum thread_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_WORST, THREAD_RANKS };
+enum thread_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_PARENT, RANK_WORST, THREAD_RANKS };
 enum thread_rank thread_rank(const struct proc *proc, pid_t tid);
+/*
+ * True if children of the process are waiting to die whose parent is this thread: those that it has forked, as a rule
+ * (/proc/PID/task/TID/children, CONFIG_PROC_CHILDREN). The kernel gives SIGCHLD to the parent, and drops it where it is
+ * ignored, which is the default; but not if that thread is traced (sig_ignored() in kernel/signal.c). Then any thread of
+ * the process that doesn't block SIGCHLD may be woken by it, and calls like epoll_wait end with EINTR.
+ */
+bool thread_has_children(const struct proc *proc, pid_t tid);
 /* The signals that it blocks, a bit for each; 0 for a thread that is gone. */
 uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid);
+/* Those that wait for any of its threads to take them. */
+uint64_t process_pending_signals(const struct proc *proc);
 
 #endif

@@ -71,9 +71,9 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		thread->state = THREAD_GONE;
 		return 0;
 	}
-	/* We have asked it before, and given up on it when it didn't stop in time. */
-	if (tracer == getpid()) {
-		thread->state = THREAD_ASKED;
+	/* We have asked it before, and given up on it when it didn't stop in time; or it is looked after (tracer.h). */
+	if (tracer == gettid()) {
+		thread->state = THREAD_SEIZED;
 		return 0;
 	}
 	if (tracer > 0) {
@@ -109,6 +109,7 @@ void thread_interrupt(struct thread *thread)
  */
 static void note_stop(struct thread *thread, int status)
 {
+	thread->leaving = false;
 	if (!WIFSTOPPED(status)) {
 		thread->state = THREAD_GONE;
 		return;
@@ -295,6 +296,21 @@ int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadlin
 	    go_on(proc, thread, PTRACE_SYSCALL))
 		thread->state = THREAD_CAUGHT;
 	return rc;
+}
+
+bool thread_leave_call(const struct proc *proc, struct thread *thread)
+{
+	struct arch_regs regs;
+
+	if (thread->state != THREAD_STOPPED || !thread->at_call ||
+	    ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs.user) != 0 ||
+	    !regs_hide_interruption(&regs) ||
+	    ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) != 0 ||
+	    !go_on(proc, thread, PTRACE_CONT))
+		return false;
+	thread->state = THREAD_SEIZED;
+	thread->leaving = true;
+	return true;
 }
 
 void thread_poll(struct thread *thread)

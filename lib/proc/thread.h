@@ -46,11 +46,13 @@ struct thread {
 	int signal;
 	/* STOPPED while the whole process is (SIGSTOP); it stays so after the release. */
 	bool group_stopped;
+	bool leaving; /* see thread_leave_call */
 	bool at_call; /* STOPPED before or behind a system call, which thread_catch asks for */
 	bool regs_valid;
 	struct arch_regs regs;     /* of a STOPPED thread, after thread_read_regs */
 	struct timeouts *timeouts; /* what is known of its call's time-out (timeout.h), or NULL */
 	bool slept;                /* when a stop was prepared (stop.h) */
+	bool has_children;         /* as was seen before it was asked to stop (task.h) */
 };
 
 typedef VEC(struct thread) thread_vec;
@@ -70,7 +72,7 @@ void thread_unguard(const sigset_t *old);
 
 /*
  * Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which
- * is no failure; one that we are attached to, since it didn't stop in time once, is ASKED.
+ * is no failure; one that this thread of ours is attached to already is SEIZED, too.
  */
 int thread_seize(const struct proc *proc, struct thread *thread,
 		 struct uspl_err *err) uspl_must_check;
@@ -102,6 +104,12 @@ taddr thread_rseq(const struct thread *thread);
 void thread_release(const struct proc *proc, struct thread *thread);
 /* Lets it go on, and stays attached: SEIZED. */
 void thread_resume(const struct proc *proc, struct thread *thread);
+/*
+ * For a thread that is STOPPED behind a system call (at_call) which a signal has ended with EINTR: lets it go on to
+ * where it takes the signal, and asks it to stop there, so that thread_read_regs can mend the call. It is SEIZED, and
+ * `leaving`, until that is seen. False if it is no such thread; then it stays as it is.
+ */
+bool thread_leave_call(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
  * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop has interrupted: it
  * is ASKED, and stops once more, right before the call. thread_catch is next. False if it was in no such call, or has

@@ -16,6 +16,7 @@
 
 #include "arch/context.h"
 #include "proc/stop.h"
+#include "proc/tracer.h"
 #include "tracing/internal.h"
 
 struct open_call {
@@ -133,17 +134,36 @@ static int visit_thread(struct walk *walk, struct clear *clear, pid_t tid, size_
 	return rc;
 }
 
+struct visits {
+	struct walk walk;
+	struct clear *clear;
+	size_t ended;
+};
+
+static int visit_threads(void *ctx, struct uspl_err *err)
+{
+	struct visits *visits = ctx;
+	const pid_t *tid;
+
+	vec_for_each (visits->clear->inside, tid) {
+		int rc = visit_thread(&visits->walk, visits->clear, *tid, &visits->ended, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int open_calls_end(struct clear *clear, const unwinder_code_vec *unwinders,
 		   const struct trace_session *session, size_t *ret_ended, struct uspl_err *err)
 {
-	struct walk walk = { .text = &clear->text, .session = session, .unwinders = unwinders };
-	const pid_t *tid;
-	int rc = 0;
+	struct visits visits = {
+		.walk = { .text = &clear->text, .session = session, .unwinders = unwinders },
+		.clear = clear,
+	};
+	int rc = tracer_run_beside(clear->text.proc, visit_threads, &visits, err);
 
-	*ret_ended = 0;
-	vec_for_each (clear->inside, tid)
-		if (!rc)
-			rc = visit_thread(&walk, clear, *tid, ret_ended, err);
-	vec_release(&walk.calls);
+	*ret_ended = visits.ended;
+	vec_release(&visits.walk.calls);
 	return rc;
 }
