@@ -189,7 +189,7 @@ static int require(const char *cgroup, const char *mounts, const struct interfac
 		return 0;
 	uspl_fail(err, USPL_E_MEMORY_LIMIT,
 		  "the memory control group '%s' has %" PRIu64
-		  " KiB left, and the update may need %" PRIu64,
+		  " KiB left, and %" PRIu64 " may be needed",
 		  group.name, group.left / 1024, bytes / 1024);
 	uspl_hint(err,
 		  "raise its limit; at the limit the kernel would kill a process of the group");

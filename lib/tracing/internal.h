@@ -30,9 +30,12 @@ int choose_spots(const struct proc *proc, const struct module *module, const reg
 		 const struct trace_request *request, spot_vec *ret,
 		 struct uspl_err *err) uspl_must_check;
 
+/* Bytes that the session may come to fill beside its parts: tables, and rings and shadows of the threads. */
+uint64_t share_may_fill(const struct proc *proc, const struct trace_request *request);
 /*
  * Maps the tables and rings that all modules share, and notes them in head. The tables are wiped in
- * children of fork, the rings aren't there at all.
+ * children of fork, the rings aren't there at all. USPL_E_MEMORY_LIMIT if a memory control group of the
+ * process has less room than may be filled.
  */
 int share_map(struct proc *proc, const struct trace_request *request,
 	      struct uspl_trace_region *head, struct uspl_err *err) uspl_must_check;

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "live/unfinished.h"
 #include "proc/inject.h"
+#include "proc/memcg.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
 
@@ -318,6 +319,9 @@ static int settle(struct part *part, struct uspl_err *err)
 		rc = make_text(part, err);
 		if (!rc && part->text.len != text_len)
 			rc = uspl_fail(err, USPL_E_BUG, "moved code changes its length");
+		/* All of it but the ends is written. */
+		if (!rc)
+			rc = memcg_require(part->proc, part->region.head.map_len, err);
 		if (!rc)
 			rc = map_all(part, &taken, err);
 		if (!rc)

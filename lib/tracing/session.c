@@ -7,6 +7,7 @@
 #include "live/frames.h"
 #include "live/survey.h"
 #include "proc/inject.h"
+#include "proc/memcg.h"
 #include "tracing/block.h"
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
@@ -265,14 +266,37 @@ static int take_back(struct starting *starting, int rc)
 	return rc;
 }
 
+/*
+ * Code that is changed becomes the process's own, a page for each that has a site; what has been loaded is there
+ * already.
+ */
+static int require_memory(const struct starting *starting, struct uspl_err *err)
+{
+	uint64_t need = share_may_fill(starting->proc, starting->request);
+	const struct trace_region *region;
+	const struct uspl_trace_site *site;
+
+	vec_for_each (&starting->session.regions, region) {
+		taddr page = 0;
+
+		vec_for_each (&region->sites, site) {
+			need += site->entry / PAGE != page ? PAGE : 0;
+			page = site->entry / PAGE;
+		}
+	}
+	return memcg_require(starting->proc, need, err);
+}
+
 /* What is loaded becomes a session that is on. */
 static int set_going(struct starting *starting, struct trace_switch *ret, struct uspl_err *err)
 {
 	const struct switch_way way = { .on = true };
 	struct trace_session *session = &starting->session;
 	const struct listen_plan *plan = starting->request->listen;
-	int rc = plan ? desk_open(starting->proc, starting->request, session, err) : 0;
+	int rc = require_memory(starting, err);
 
+	if (!rc && plan)
+		rc = desk_open(starting->proc, starting->request, session, err);
 	if (!rc)
 		rc = finish_controls(starting->proc, starting->request, session, err);
 	if (!rc)

@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "proc/inject.h"
+#include "proc/memcg.h"
+#include "proc/task.h"
 #include "tracing/block.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
@@ -29,6 +31,37 @@ static uint64_t rings_len(const struct trace_request *request)
 	bool twice = request->listen && request->listen->snapshots;
 
 	return ring_len(request) * N_RINGS * (twice ? 2 : 1);
+}
+
+/*
+ * Of the rings only what threads have written is there, and that grows as long as it is traced. So it must be clear
+ * before that the process's group of memory has room for the rings and the shadows of all its threads, and of some more.
+ */
+#define THREADS_MORE 4
+/* The shadow of 64 KB of stack, twice as long, and the kernel's tables for that and for a ring. */
+#define SHADOW_LEN (128 * 1024 + 6 * PAGE)
+
+uint64_t share_may_fill(const struct proc *proc, const struct trace_request *request)
+{
+	const struct listen_plan *plan = request->listen;
+	uint64_t threads = threads_count(proc) + THREADS_MORE;
+	uint64_t len = TABLES_LEN + (plan ? plan->own_len : 0);
+
+	threads = threads < N_RINGS ? threads : N_RINGS;
+	len += rings_len(request) / N_RINGS * threads;
+	return request->entries ? len : len + SHADOW_LEN * threads;
+}
+
+static int require_memory(const struct proc *proc, const struct trace_request *request,
+			  struct uspl_err *err)
+{
+	int rc = memcg_require(proc, share_may_fill(proc, request), err);
+
+	if (rc)
+		uspl_hint(err,
+			  "raise its limit, or take smaller rings (--buffer); at the limit the "
+			  "kernel would kill a process of the group");
+	return rc;
 }
 
 static void note(struct uspl_trace_region *head, const struct block *block,
@@ -77,8 +110,10 @@ int share_map(struct proc *proc, const struct trace_request *request,
 	      struct uspl_trace_region *head, struct uspl_err *err)
 {
 	struct block block = { .own_len = TABLES_LEN, .absent_len = rings_len(request) };
-	int rc = block_map(proc, &block, err);
+	int rc = require_memory(proc, request, err);
 
+	if (!rc)
+		rc = block_map(proc, &block, err);
 	if (rc)
 		return rc;
 	note(head, &block, request);

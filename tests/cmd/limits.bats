@@ -150,3 +150,24 @@ group_leave() {
 	expect_status 0
 	expect_untouched
 }
+
+@test "a memory control group with no room for rings: tracing is refused, before and after it is loaded" {
+	local left
+	group_make
+	for left in 300000 2500000; do
+		group_leave "$left"
+		run -1 "$USPL_BIN/uspl-trace" start "$TARGET"
+		[[ $output =~ 'memory control group '.*${GROUP##*/}.*' KiB left, and '[0-9]+' may be needed' ]] ||
+			fail "$output"
+		[[ $output == *'hint: '*--buffer* ]] || fail "$output"
+	done
+	group_leave 4000000
+	run -0 "$USPL_BIN/uspl-trace" start --buffer=64 "$TARGET"
+	expect_answer hello 'hello, world'
+	run -0 "$USPL_BIN/uspl-trace" stop "$TARGET"
+	group_leave 16000000
+	run -0 "$USPL_BIN/uspl-trace" start "$TARGET"
+	expect_answer hello 'hello, world'
+	run -0 "$USPL_BIN/uspl-trace" stop "$TARGET"
+	expect_untouched
+}
