@@ -14,6 +14,7 @@
 #include "base/demangle.h"
 #include "base/log.h"
 #include "live/gate.h"
+#include "live/journal.h"
 #include "live/survey.h"
 #include "live/unfinished.h"
 #include "proc/lock.h"
@@ -329,6 +330,21 @@ static int run_session(struct session *session, struct report *report, struct us
 	return rc;
 }
 
+/* It is applied, whether or not that can be noted: then others than root's processes have to be named. */
+static int note_applied(const struct session *session, struct report *report, struct uspl_err *err)
+{
+	const region_vec *regions = session->loaded.n ? &session->loaded : NULL;
+	struct uspl_err why = { 0 };
+
+	if (session->opts->check || !regions || journal_note(regions->items, &why) == 0)
+		return 0;
+	return report_add_remark(
+		report, err, "warning",
+		"%s: 'uspl-undo %s' without a pid will leave out processes of other "
+		"users than root",
+		why.msg, session->update->id);
+}
+
 /* What is said of it: the functions that are in effect now, and what isn't. */
 static int fill_report(const struct session *session, const region_vec *regions,
 		       struct report *report, struct uspl_err *err)
@@ -342,6 +358,7 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	vec_for_each (regions, region)
 		rc = rc ? rc : region_list_add(&report->regions, region, err);
 	rc = rc ? rc : report_note_left_out(report, err);
+	rc = rc ? rc : note_applied(session, report, err);
 	vec_for_each (&session->noted, pending)
 		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
 	vec_for_each (&session->pairs, pair)

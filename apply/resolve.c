@@ -119,7 +119,7 @@ static int own_thread_local(const struct resolver *resolver, const struct objsym
 static int resolve_local(struct resolver *resolver, const struct objsym *sym,
 			 struct symbol_value *ret_value, struct uspl_err *err)
 {
-	struct own_names own = own_names_find(resolver->image, sym->name);
+	struct own_names own = own_names_find(resolver->match, sym->name);
 	int rc = own_names_require_one(&own, sym->name, resolver->module->name, err);
 
 	if (rc)
@@ -187,7 +187,7 @@ static bool own_definition_counts(const struct resolver *resolver, const struct 
 static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 			  struct symbol_value *ret_value, struct uspl_err *err)
 {
-	struct own_names own = own_names_find(resolver->image, sym->name);
+	struct own_names own = own_names_find(resolver->match, sym->name);
 	struct scope_def def;
 
 	if (own_definition_counts(resolver, &own, sym->name))
@@ -216,7 +216,7 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 static int inferred_thread_local(const struct resolver *resolver, const struct objsym *sym,
 				 taddr addr, struct symbol_value *ret_value, struct uspl_err *err)
 {
-	bool is_own = refname_is_local(sym->name) || own_names_find(resolver->image, sym->name).n;
+	bool is_own = refname_is_local(sym->name) || own_names_find(resolver->match, sym->name).n;
 	int rc = own_thread_local(resolver, sym, addr, ret_value, err);
 
 	if (!rc && resolver->image->tls_offset && !is_own)
@@ -250,8 +250,8 @@ int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_v
 
 	if (match_value(resolver->match, sym->name, &value.addr) &&
 	    !resolve_interposed(resolver, sym, &other)) {
-		rc = own_names_check(resolver->image, sym->name, value.addr, resolver->module->name,
-				     err);
+		rc = own_names_check(resolver->match, resolver->image, sym->name, value.addr,
+				     resolver->module->name, err);
 		if (!rc && sym->type == STT_TLS)
 			rc = inferred_thread_local(resolver, sym, value.addr, &value, err);
 	} else if (refname_is_local(sym->name)) {

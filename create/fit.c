@@ -142,7 +142,7 @@ static int local_value(const struct fit *fit, const struct objsym *sym, taddr *r
 		       struct uspl_err *err)
 {
 	const struct image *image = fit->file->image;
-	struct own_names own = own_names_find(image, sym->name);
+	struct own_names own = own_names_find(fit->match, sym->name);
 	int rc;
 
 	if (!own.n && earlier_brings(fit->earlier, fit->target, sym->name)) {
@@ -172,7 +172,7 @@ static int other_value(const struct fit *fit, const struct objsym *sym, bool amb
 	if (rc || answer != LIBRARY_NONE)
 		return rc;
 	if (ambiguous) {
-		struct own_names own = own_names_find(image, sym->name);
+		struct own_names own = own_names_find(fit->match, sym->name);
 
 		return own_names_require_one(&own, sym->name, image->name, err);
 	}
@@ -184,7 +184,7 @@ static int other_value(const struct fit *fit, const struct objsym *sym, bool amb
 static int global_value(const struct fit *fit, const struct objsym *sym, taddr *ret,
 			struct uspl_err *err)
 {
-	struct own_names own = own_names_find(fit->file->image, sym->name);
+	struct own_names own = own_names_find(fit->match, sym->name);
 
 	*ret = elsewhere(fit);
 	if (own.n != 1)
@@ -207,7 +207,8 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct
 	if (match_value(fit->match, sym->name, &ret->addr))
 		return sym->type == STT_TLS && libraries_is_one(fit->file)
 			       ? 0 /* where a library's block will be, the file doesn't tell */
-			       : own_names_check(image, sym->name, ret->addr, image->name, err);
+			       : own_names_check(fit->match, image, sym->name, ret->addr,
+						 image->name, err);
 	rc = refname_is_local(sym->name) ? local_value(fit, sym, &ret->addr, err)
 					 : global_value(fit, sym, &ret->addr, err);
 	/* A variable of another module's threads: any distance will do. */

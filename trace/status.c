@@ -55,7 +55,7 @@ static void show(pid_t pid, bool json, bool *any)
 	auto_proc struct proc *proc = NULL;
 	auto_session struct trace_session session = { 0 };
 
-	if (proc_open_readonly(pid, &proc, NULL) || session_read(proc, &session, NULL) ||
+	if (proc_open_scan(pid, &proc, NULL) || session_read(proc, &session, NULL) ||
 	    !session.regions.n)
 		return;
 	if (json)

@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/log.h"
+#include "live/journal.h"
 #include "live/options.h"
 #include "live/report.h"
 #include "live/survey.h"
@@ -197,19 +198,47 @@ static int undo_one(const struct options *opts, pid_t pid)
 	return (int)uspl_code_status(rc);
 }
 
-/* True if the update is wanted in the process; false as well if we may not look. */
-static bool has_update(pid_t pid, const char *id)
+/* A process that says of itself what root doesn't know isn't touched. */
+static void leave_out(const struct proc *proc, const char *id)
+{
+	fprintf(stderr,
+		"note: pid %d (%s, of %s) is left out: it claims to have the update '%s', but root "
+		"hasn't applied what it says; name the pid to undo it there\n",
+		proc->pid, proc->comm, proc_owner(proc), id);
+}
+
+/*
+ * *ret_found: the update is wanted in the process. One that we may not look at, or that has gone,
+ * doesn't have it; and who has it must be believed (live/journal.h). A failure only for a signal.
+ */
+static int look_at(pid_t pid, const char *id, bool *ret_found, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
+	struct uspl_err why = { 0 };
 	region_vec regions = { 0 };
 	const struct region *region;
-	bool found = false;
+	bool agrees = true;
+	int rc = proc_open_scan(pid, &proc, &why);
 
-	if (proc_open_readonly(pid, &proc, NULL) == 0 && regions_read(proc, &regions, NULL) == 0)
-		vec_for_each (&regions, region)
-			found |= region_has_id(region, id) && region_is_wanted(region);
+	*ret_found = false;
+	if (!rc)
+		rc = regions_read(proc, &regions, &why);
+	vec_for_each (&regions, region) {
+		if (!region_has_id(region, id) || !region_is_wanted(region))
+			continue;
+		*ret_found = true;
+		agrees &= journal_agrees(region, proc->uid);
+	}
+	if (*ret_found && !agrees) {
+		leave_out(proc, id);
+		*ret_found = false;
+	}
 	regions_release(&regions);
-	return found;
+	if (rc == -USPL_E_HOSTILE || rc == -USPL_E_FORMAT)
+		uspl_err_note(stderr, &why);
+	if (rc == -USPL_E_CANCELLED && err)
+		*err = why;
+	return rc == -USPL_E_CANCELLED ? rc : 0;
 }
 
 static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
@@ -221,8 +250,12 @@ static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
 		return uspl_fail_errno(err, "cannot open '/proc'");
 	while ((entry = readdir(dir))) {
 		pid_t pid = (pid_t)atol(entry->d_name), *item;
+		bool found = false;
+		int rc = pid > 0 ? look_at(pid, id, &found, err) : 0;
 
-		if (pid <= 0 || !has_update(pid, id))
+		if (rc)
+			return rc;
+		if (!found)
 			continue;
 		item = vec_push(pids);
 		if (!item)
@@ -241,20 +274,24 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
+	bool everywhere;
 	pid_vec pids = { 0 };
 	const pid_t *pid;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
-	rc = argc > first ? cli_pids(argv + first, argc - first, &pids, err)
-			  : find_everywhere(opts.id, &pids, err);
+	everywhere = argc == first;
+	rc = everywhere ? find_everywhere(opts.id, &pids, err)
+			: cli_pids(argv + first, argc - first, &pids, err);
 	if (!rc)
 		vec_for_each (&pids, pid) {
 			int status = undo_one(&opts, *pid);
 
 			worst = status > worst ? status : worst;
 		}
+	if (!rc && everywhere && !worst && !opts.live.check)
+		journal_forget(opts.id);
 	vec_release(&pids);
 	return rc ? rc : worst;
 }

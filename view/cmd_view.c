@@ -94,8 +94,43 @@ static void show_ids(const struct scan *scan, struct buf *out)
 {
 	const struct scan_update *update;
 
+	const struct scan_update *other;
+
+	vec_for_each (&scan->updates, update) {
+		bool first = true;
+
+		for (other = scan->updates.items; other < update; other++)
+			first &= !region_has_id(other->region, update->region->id);
+		if (first)
+			buf_addf(out, "%s\n", update->region->id);
+	}
+}
+
+/* Records that differ: the process of the one or of the other doesn't hold what it says. */
+static void warn_different(const struct scan *scan)
+{
+	const struct scan_update *update, *other;
+
 	vec_for_each (&scan->updates, update)
-		buf_addf(out, "%s\n", update->region->id);
+		for (other = scan->updates.items; other < update; other++)
+			if (region_has_id(other->region, update->region->id)) {
+				fprintf(stderr,
+					"note: records of different updates have the id '%s': see "
+					"whose processes they are in\n",
+					update->region->id);
+				break;
+			}
+}
+
+static void show_all(const struct scan *scan, struct buf *out)
+{
+	const struct scan_update *update;
+
+	vec_for_each (&scan->updates, update) {
+		if (update != scan->updates.items)
+			buf_addstr(out, "\n");
+		show_update(update, out);
+	}
 }
 
 static int print_scan(const struct options *opts, const struct scan *scan, struct uspl_err *err)
@@ -111,7 +146,7 @@ static int print_scan(const struct options *opts, const struct scan *scan, struc
 	if (cli_quiet())
 		show_ids(scan, &out);
 	else if (opts->id)
-		show_update(scan->updates.items, &out);
+		show_all(scan, &out);
 	else if (scan->updates.n)
 		show_list(scan, &out);
 	else if (!scan->failures.n)
@@ -126,6 +161,8 @@ static int print_failures(const struct scan *scan)
 	const struct uspl_err *failure;
 	int worst = USPL_STATUS_DONE;
 
+	vec_for_each (&scan->notes, failure)
+		uspl_err_note(stderr, failure);
 	vec_for_each (&scan->failures, failure) {
 		int status = (int)uspl_code_status((int)failure->code);
 
@@ -156,6 +193,7 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 	if (scan.skipped)
 		log_info("view", "processes that this user may not read: %zu", scan.skipped);
 	worst = print_failures(&scan);
+	warn_different(&scan);
 	if (opts->id && !scan.updates.n)
 		return worst ? worst : fail_unknown(opts, &scan, err);
 	rc = print_scan(opts, &scan, err);

@@ -11,6 +11,7 @@ static void add_presence(struct json *json, const struct scan_presence *presence
 	json_open(json, NULL, '{');
 	json_number(json, "pid", presence->process->pid);
 	json_string(json, "comm", presence->process->comm);
+	json_string(json, "user", presence->process->user);
 	json_string(json, "state", survey->state);
 	json_number(json, "applied_at", survey->applied_at);
 	report_functions(json, &survey->regions);

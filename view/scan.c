@@ -17,13 +17,27 @@ static int add_failure(struct scan *scan, const struct uspl_err *failure, struct
 	return 0;
 }
 
+static int add_note(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
+{
+	struct uspl_err *place = vec_push(&scan->notes);
+
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = *failure;
+	return 0;
+}
+
 /* What went wrong with a process that nobody has named, and that may have gone in the meantime. */
 static int pass_over(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
 {
 	switch (failure->code) {
 	case USPL_E_HOSTILE:
 	case USPL_E_FORMAT:
-		return add_failure(scan, failure, err);
+		return add_note(scan, failure, err);
+	case USPL_E_CANCELLED:
+		if (err)
+			*err = *failure;
+		return -USPL_E_CANCELLED;
 	case USPL_E_NOMEM:
 		return uspl_fail_nomem(err);
 	case USPL_E_PERMISSION:
@@ -40,11 +54,11 @@ static void process_release(struct scan_process *process)
 	modules_release(&process->modules);
 }
 
-static int read_process(pid_t pid, struct scan *scan, struct uspl_err *err)
+static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
 	struct scan_process process = { .pid = pid }, *place = NULL;
-	int rc = proc_open_readonly(pid, &proc, err);
+	int rc = (all ? proc_open_scan : proc_open_readonly)(pid, &proc, err);
 
 	if (!rc)
 		rc = regions_read(proc, &process.regions, err);
@@ -59,6 +73,7 @@ static int read_process(pid_t pid, struct scan *scan, struct uspl_err *err)
 	}
 	survey_modules(proc, &process.modules, &process.regions);
 	memcpy(process.comm, proc->comm, sizeof(process.comm));
+	snprintf(process.user, sizeof(process.user), "%s", proc_owner(proc));
 	*place = process;
 	return 0;
 }
@@ -77,7 +92,7 @@ static int read_all(struct scan *scan, struct uspl_err *err)
 
 		if (cli_pid(entry->d_name, &pid, NULL))
 			continue;
-		if (read_process(pid, scan, &failure))
+		if (read_process(pid, true, scan, &failure))
 			rc = pass_over(scan, &failure, err);
 	}
 	return rc;
@@ -93,18 +108,24 @@ int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err)
 	vec_for_each (pids, pid) {
 		struct uspl_err failure = { 0 };
 
-		if (!rc && read_process(*pid, scan, &failure))
+		if (!rc && read_process(*pid, false, scan, &failure))
 			rc = add_failure(scan, &failure, err);
 	}
 	return rc;
 }
 
-static struct scan_update *find_update(struct scan *scan, const char *id)
+static bool is_same(const struct region *a, const struct region *b)
+{
+	return region_has_id(a, b->id) && !strcmp(a->description, b->description) &&
+	       a->patch_len == b->patch_len && !memcmp(a->patch, b->patch, a->patch_len);
+}
+
+static struct scan_update *find_update(struct scan *scan, const struct region *region)
 {
 	struct scan_update *update;
 
 	vec_for_each (&scan->updates, update)
-		if (region_has_id(update->region, id))
+		if (is_same(update->region, region))
 			return update;
 	return NULL;
 }
@@ -132,7 +153,7 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 		survey_release(&presence.survey);
 		return 0;
 	}
-	update = find_update(scan, first->id);
+	update = find_update(scan, first);
 	if (!update)
 		update = vec_push(&scan->updates);
 	place = update ? vec_push(&update->presences) : NULL;
@@ -190,4 +211,5 @@ void scan_release(struct scan *scan)
 		process_release(process);
 	vec_release(&scan->processes);
 	vec_release(&scan->failures);
+	vec_release(&scan->notes);
 }

@@ -14,6 +14,7 @@
 struct scan_process {
 	pid_t pid;
 	char comm[32];
+	char user[32];      /* its owner */
 	region_vec regions; /* oldest first */
 	module_vec modules;
 };
@@ -33,16 +34,20 @@ struct scan {
 	VEC(struct scan_process) processes; /* those with regions */
 	VEC(struct scan_update) updates;    /* after scan_group, pointing into processes */
 	VEC(struct uspl_err) failures; /* of single processes; the others are read all the same */
+	VEC(struct uspl_err) notes;    /* of processes that were not named, and are left out */
 	size_t skipped;                /* processes that we may not read */
 };
 
 /*
- * Reads these processes, or, if there are none in pids, every process. Of those a failure is one
- * that was named and can't be read, and a record that is damaged or of another version; of all
- * processes, those that can't be read are passed over.
+ * Reads these processes, or, if there are none in pids, every process. One that was named and can't
+ * be read, or whose record is damaged or of another version, is a failure. Of all processes such a
+ * record is a note, since anybody may have made it, and those that can't be read are passed over.
  */
 int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err) uspl_must_check;
-/* Fills scan->updates: those that are wanted, or all of them, or those of one id (NULL: of any). */
+/*
+ * Records that have an id in common and differ in their description or patch are two updates.
+ * Fills scan->updates: those that are wanted, or all of them, or those of one id (NULL: of any).
+ */
 int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err) uspl_must_check;
 /* Frees everything. */
 void scan_release(struct scan *scan);

@@ -49,8 +49,8 @@ static void add_headings(struct table *table, const char *const *headings)
 
 void show_list(const struct scan *scan, struct buf *out)
 {
-	static const char *const headings[] = { "ID",        "STATE",   "PID",        "COMMAND",
-						"FUNCTIONS", "APPLIED", "DESCRIPTION" };
+	static const char *const headings[] = { "ID",        "STATE",   "PID",  "COMMAND",
+						"FUNCTIONS", "APPLIED", "USER", "DESCRIPTION" };
 	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
 	const struct scan_presence *presence;
 	const struct scan_update *update;
@@ -64,6 +64,7 @@ void show_list(const struct scan *scan, struct buf *out)
 			table_add(&table, presence->process->comm);
 			table_addf(&table, "%zu", count_functions(&presence->survey));
 			add_time(&table, presence->survey.applied_at);
+			table_add(&table, presence->process->user);
 			table_add(&table, update->region->description);
 		}
 	}
@@ -123,7 +124,7 @@ static void add_pending(struct buf *out, const struct survey *survey)
 
 static void add_processes(struct buf *out, const struct scan_update *update)
 {
-	static const char *const headings[] = { "PID", "COMMAND", "STATE", "APPLIED" };
+	static const char *const headings[] = { "PID", "COMMAND", "STATE", "APPLIED", "USER" };
 	const struct scan_presence *presence;
 
 	vec_for_each (&update->presences, presence) {
@@ -135,6 +136,7 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		table_add(&table, presence->process->comm);
 		add_state(&table, &presence->survey);
 		add_time(&table, presence->survey.applied_at);
+		table_add(&table, presence->process->user);
 		table_render(&table, "", out);
 		add_functions(out, &presence->survey);
 		add_pending(out, &presence->survey);

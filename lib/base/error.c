@@ -121,6 +121,11 @@ static void print_line(FILE *out, const char *label, const char *text)
 	fprintf(out, "%s: %s\n", label, buf_str(&line));
 }
 
+void uspl_err_note(FILE *out, const struct uspl_err *err)
+{
+	print_line(out, "note", err->msg);
+}
+
 void uspl_err_print(FILE *out, const char *prog, const struct uspl_err *err)
 {
 	print_line(out, prog, err->msg);

@@ -111,6 +111,8 @@ enum uspl_status uspl_code_status(int code);
 /* The code's name as it stands in JSON output, e.g. "no-match". */
 const char *uspl_code_name(int code);
 
+/* Prints "note: MESSAGE\n": what went wrong is no failure of the command. */
+void uspl_err_note(FILE *out, const struct uspl_err *err);
 /* Prints "PROG: MESSAGE\n" and, where there is one, "hint: HINT\n". */
 void uspl_err_print(FILE *out, const char *prog, const struct uspl_err *err);
 

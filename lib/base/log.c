@@ -5,6 +5,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
 
 static int shown_level;
 
@@ -20,12 +23,14 @@ bool log_enabled(int level)
 
 static void log_line(int level, const char *domain, const char *fmt, va_list ap)
 {
+	auto_buf struct buf shown = { 0 };
 	char text[2048];
 
 	if (!log_enabled(level))
 		return;
 	vsnprintf(text, sizeof(text), fmt, ap);
-	fprintf(stderr, "%s: %s\n", domain, text);
+	text_add_printable(&shown, text, strlen(text), false);
+	fprintf(stderr, "%s: %s\n", domain, buf_str(&shown));
 }
 
 void log_info(const char *domain, const char *fmt, ...)

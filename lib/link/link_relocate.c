@@ -85,13 +85,15 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 		    uint64_t *swallow, struct uspl_err *err)
 {
 	const struct reloc_info *info = link->arch->reloc(rel->type);
-	uint8_t *field = link_section_bytes(link, sec) + rel->offset;
 	taddr place = link_section_address(link, sec) + rel->offset;
 	const struct link_symbol *sym;
+	uint8_t *field;
 	int rc;
 
+	/* Which a section without bytes may have, too. */
 	if (info->kind == RELOC_NONE)
 		return 0;
+	field = link_section_bytes(link, sec) + rel->offset;
 	if (link_is_tls_call(info->kind))
 		return link_relocate_tls_call(link, sec, rel, swallow, err);
 	if (link_is_tls(info->kind))

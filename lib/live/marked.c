@@ -14,23 +14,22 @@
 static bool is_record(const struct proc *proc, const struct mapping *map,
 		      struct uspl_mark_region *ret)
 {
-	return mapping_may_hold_record(map) &&
+	return mapping_may_hold_record(map) && !proc_charge(proc, 1, 0, NULL) &&
 	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
 	       ret->magic == USPL_MARK_MAGIC && ret->self == map->start;
 }
 
-static bool is_sound(const struct mapping *map, const struct uspl_mark_region *head)
+static bool is_sound(const struct proc *proc, const struct mapping *map,
+		     const struct uspl_mark_region *head)
 {
 	uint64_t probes = head->probes + (uint64_t)head->n_probes * sizeof(struct uspl_probe);
 	uint64_t switches =
 		head->switches + (uint64_t)head->n_switches * sizeof(struct uspl_mark_switch);
-	const struct uspl_trace_region *shared = &head->shared;
 
 	return head->info_len <= map->end - map->start && head->info_len <= INFO_MAX &&
 	       probes <= head->info_len && switches <= head->info_len && head->first_id &&
 	       memchr(head->session, '\0', sizeof(head->session)) &&
-	       !(shared->ring_mask & (shared->ring_mask + 1)) &&
-	       shared->ring_mask >= USPL_TRACE_RECORD && shared->ring_mask < shared->ring_bytes;
+	       trace_rings_are_sound(proc, &head->shared);
 }
 
 static bool are_sound(const struct mark_region *region)
@@ -61,10 +60,12 @@ static int read_region(const struct proc *proc, const struct uspl_mark_region *h
 		       struct marks *marks, struct uspl_err *err)
 {
 	struct mark_region *region = vec_push(&marks->regions);
-	int rc;
+	int rc = proc_charge(proc, 1 + head->info_len / PAGE, 4 * head->info_len, err);
 
 	if (!region)
 		return uspl_fail_nomem(err);
+	if (rc)
+		return rc;
 	region->head = *head;
 	region->info = calloc(1, head->info_len + 1);
 	for (uint32_t i = 0; i < head->n_probes; i++)
@@ -87,12 +88,56 @@ static int read_region(const struct proc *proc, const struct uspl_mark_region *h
 	return are_sound(region) ? 0 : fail_damaged(proc, head->self, err);
 }
 
+static int by_addr(const void *a, const void *b)
+{
+	const struct mark_place *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->region != y->region)
+		return x->region < y->region ? -1 : 1;
+	return x->probe < y->probe ? -1 : x->probe > y->probe;
+}
+
+static int add_place(struct marks *marks, taddr addr, size_t region, size_t probe,
+		     struct uspl_err *err)
+{
+	struct mark_place *place = vec_push(&marks->places);
+
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = (struct mark_place){ addr, region, probe };
+	return 0;
+}
+
+/* Where jumps to probes lead, for marks_at. */
+static int index_places(struct marks *marks, struct uspl_err *err)
+{
+	for (size_t i = 0; i < marks->regions.n; i++) {
+		const struct mark_region *region = &marks->regions.items[i];
+
+		for (size_t j = 0; j < region->probes.n; j++) {
+			const struct uspl_probe *probe = &region->probes.items[j];
+			int rc = add_place(marks, probe->thunk, i, j, err);
+
+			if (!rc && probe->inner)
+				rc = add_place(marks, probe->inner, i, j, err);
+			if (rc)
+				return rc;
+		}
+	}
+	if (marks->places.n)
+		qsort(marks->places.items, marks->places.n, sizeof(*marks->places.items), by_addr);
+	return 0;
+}
+
 int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
 	const struct mapping *map;
 	int rc;
 
+	proc_work_begin(proc);
 	vec_for_each (&proc->maps, map) {
 		struct uspl_mark_region head;
 
@@ -103,16 +148,24 @@ int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 					 "markers of pid %d were switched on by another version of "
 					 "uspl",
 					 proc->pid);
-		if (!is_sound(map, &head))
+		if (!is_sound(proc, map, &head))
 			return fail_damaged(proc, map->start, err);
 		rc = read_region(proc, &head, &marks, err);
 		if (rc)
 			return rc;
 	}
-	rc = session_read(proc, &marks.traced, err);
+	rc = proc_charge(proc, 0, 0, err);
+	if (!rc)
+		rc = session_read(proc, &marks.traced, err);
+	if (!rc)
+		rc = index_places(&marks, err);
 	if (rc)
 		return rc;
 	marks_walk(proc, &marks);
+	/* A walk that was broken off has left out what is on. */
+	rc = proc_charge(proc, 0, 0, err);
+	if (rc)
+		return rc;
 	*ret = marks;
 	marks = (struct marks){ 0 };
 	return 0;
@@ -133,29 +186,28 @@ void marks_release(struct marks *marks)
 	vec_for_each (&marks->regions, region)
 		mark_region_release(region);
 	vec_release(&marks->regions);
+	vec_release(&marks->places);
 	session_release(&marks->traced);
 }
 
 const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
 				  const struct mark_region **ret_region)
 {
-	const struct mark_region *region;
-	const struct uspl_probe *probe;
+	size_t i = vec_lower_bound(&marks->places, it, it->addr < to);
+	const struct mark_place *place = &marks->places.items[i];
 
-	vec_for_each (&marks->regions, region)
-		vec_for_each (&region->probes, probe)
-			if (probe->thunk == to || probe->inner == to) {
-				*ret_region = region;
-				return probe;
-			}
-	return NULL;
+	if (i == marks->places.n || place->addr != to)
+		return NULL;
+	*ret_region = &marks->regions.items[place->region];
+	return &(*ret_region)->probes.items[place->probe];
 }
 
 taddr mark_target(const struct proc *proc, taddr addr)
 {
 	uint8_t bytes[USPL_TRACE_SITE_BYTES];
 
-	if (proc_read_some(proc, addr, bytes, sizeof(bytes)) != sizeof(bytes))
+	if (proc_charge(proc, 1, 0, NULL) ||
+	    proc_read_some(proc, addr, bytes, sizeof(bytes)) != sizeof(bytes))
 		return 0;
 	return arch_native()->jump_target(addr, bytes, sizeof(bytes));
 }
@@ -181,14 +233,17 @@ const struct uspl_probe *marks_step(const struct proc *proc, const struct marks 
 
 const struct uspl_probe *marks_last(const struct proc *proc, const struct marks *marks, taddr site)
 {
-	const struct uspl_probe *probe, *last = NULL;
+	const struct uspl_probe *probe, *last = NULL, *met = NULL;
 	const struct mark_region *region;
 	taddr at = marks_head(proc, marks, site);
 
 	for (int i = 0; i < CHAIN_MAX; i++) {
 		probe = marks_step(proc, marks, site, &at, &region);
-		if (!probe)
+		/* One that is met again: a chain that leads back into itself has no last one. */
+		if (!probe || probe == met)
 			break;
+		if (!(i & (i - 1)))
+			met = probe;
 		last = probe;
 	}
 	return last;
@@ -216,7 +271,8 @@ static void walk(const struct proc *proc, struct marks *marks, taddr site)
 		const struct mark_region *region;
 		const struct uspl_probe *probe = marks_step(proc, marks, site, &at, &region);
 
-		if (!probe)
+		/* Where it has been, it need not go again. */
+		if (!probe || region->on.items[probe - region->probes.items])
 			return;
 		region->on.items[probe - region->probes.items] = true;
 	}
@@ -230,10 +286,16 @@ void marks_walk(const struct proc *proc, struct marks *marks)
 	vec_for_each (&marks->regions, region)
 		if (region->on.n)
 			memset(region->on.items, 0, region->on.n * sizeof(*region->on.items));
-	vec_for_each (&marks->regions, region)
-		vec_for_each (&region->probes, probe)
-			if (!region->on.items[probe - region->probes.items])
+	vec_for_each (&marks->regions, region) {
+		taddr last = 0;
+
+		vec_for_each (&region->probes, probe) {
+			/* Those of one site stand behind each other. */
+			if (!region->on.items[probe - region->probes.items] && probe->site != last)
 				walk(proc, marks, probe->site);
+			last = probe->site;
+		}
+	}
 }
 
 bool marks_are_on(const struct marks *marks)

@@ -24,8 +24,15 @@ struct mark_region {
 	VEC(bool) on;
 };
 
+/* Where a jump to a probe leads: probe number `probe` of region number `region`. */
+struct mark_place {
+	taddr addr;
+	size_t region, probe;
+};
+
 struct marks {
 	VEC(struct mark_region) regions;
+	VEC(struct mark_place) places; /* sorted */
 	struct trace_session traced; /* what is traced beside: its jumps may stand before theirs */
 };
 

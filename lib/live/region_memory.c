@@ -25,8 +25,11 @@ static int read_region(const struct proc *proc, const struct uspl_region *head,
 		       struct region *region, struct uspl_err *err)
 {
 	auto_buf struct buf info = { 0 };
-	int rc;
+	/* In our structures it takes up to three times what it does there. */
+	int rc = proc_charge(proc, 1 + head->info_len / PAGE, 4 * head->info_len, err);
 
+	if (rc)
+		return rc;
 	buf_addzero(&info, head->info_len);
 	if (info.oom)
 		return uspl_fail_nomem(err);
@@ -47,7 +50,9 @@ static int probe(const struct proc *proc, const struct mapping *map, struct uspl
 
 	if (!mapping_may_hold_record(map))
 		return 0;
-	rc = proc_read_if_mapped(proc, map->start, ret, sizeof(*ret), &there, err);
+	rc = proc_charge(proc, 1, 0, err);
+	if (!rc)
+		rc = proc_read_if_mapped(proc, map->start, ret, sizeof(*ret), &there, err);
 	if (rc || !there || ret->magic != USPL_REGION_MAGIC)
 		return rc;
 	if (ret->version != USPL_ABI_VERSION) {
@@ -76,6 +81,7 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 	struct mapping *map;
 	int rc = 0;
 
+	proc_work_begin(proc);
 	vec_for_each (&proc->maps, map) {
 		struct uspl_region head;
 		struct region *region;

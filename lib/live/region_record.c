@@ -16,11 +16,27 @@
 /* Longer than any function's name or file name that a compiler makes. */
 #define NAME_MAX_LEN 4096u
 
-/* A string of the info part; NULL if the offset lies. The part's last byte is checked to be NUL. */
-static char *info_string(const struct buf *info, uint32_t offset)
+/* The info part, and how many bytes its strings may still have. */
+struct part {
+	const struct buf *info;
+	size_t strings;
+};
+
+/*
+ * A string of the info part; NULL if the offset lies. The part's last byte is checked to be NUL. Each
+ * string has its own place in it: where their copies are longer than the part, some share theirs.
+ */
+static char *info_string(struct part *part, uint32_t offset)
 {
-	if (offset >= info->len || strlen(info->data + offset) > NAME_MAX_LEN)
+	const struct buf *info = part->info;
+	size_t len;
+
+	if (offset >= info->len)
 		return NULL;
+	len = strlen(info->data + offset) + 1;
+	if (len > NAME_MAX_LEN || len > part->strings)
+		return NULL;
+	part->strings -= len;
 	return strdup(info->data + offset);
 }
 
@@ -29,9 +45,10 @@ static bool info_holds(const struct buf *info, uint32_t offset, uint32_t n, size
 	return offset <= info->len && n <= COUNT_MAX && (uint64_t)n * size <= info->len - offset;
 }
 
-static bool read_sites(const struct buf *info, const struct uspl_region *head,
-		       struct region *region)
+static bool read_sites(struct part *part, const struct uspl_region *head, struct region *region)
 {
+	const struct buf *info = part->info;
+
 	if (!info_holds(info, head->sites, head->n_sites, sizeof(struct uspl_site)))
 		return false;
 	for (uint32_t i = 0; i < head->n_sites; i++) {
@@ -52,15 +69,17 @@ static bool read_sites(const struct buf *info, const struct uspl_region *head,
 		site->entry = (enum uspl_entry)raw.entry;
 		site->pad = raw.pad;
 		site->pad_len = (uint8_t)raw.pad_len;
-		site->name = info_string(info, raw.name);
+		site->name = info_string(part, raw.name);
 		if (!site->name)
 			return false;
 	}
 	return true;
 }
 
-static bool read_ranges(const struct buf *info, uint32_t offset, uint32_t n, region_range_vec *ret)
+static bool read_ranges(struct part *part, uint32_t offset, uint32_t n, region_range_vec *ret)
 {
+	const struct buf *info = part->info;
+
 	if (!info_holds(info, offset, n, sizeof(struct uspl_range)))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
@@ -72,7 +91,7 @@ static bool read_ranges(const struct buf *info, uint32_t offset, uint32_t n, reg
 			return false;
 		range->addr = raw.addr;
 		range->size = raw.size;
-		range->name = info_string(info, raw.name);
+		range->name = info_string(part, raw.name);
 		if (!range->name)
 			return false;
 	}
@@ -93,6 +112,8 @@ static bool gates_are_inside(const struct region *region)
 
 bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)
 {
+	struct part part = { info, info->len };
+
 	region->self = head->self;
 	region->map = head->map;
 	region->map_len = head->map_len;
@@ -117,19 +138,19 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	    head->state > USPL_REGION_STATE_LAST || info->data[info->len - 1])
 		return false;
 	memcpy(region->id, head->id, sizeof(region->id));
-	region->description = info_string(info, head->description);
-	region->module_name = info_string(info, head->module_name);
-	region->build_id = info_string(info, head->build_id);
-	region->builds_on = info_string(info, head->builds_on);
+	region->description = info_string(&part, head->description);
+	region->module_name = info_string(&part, head->module_name);
+	region->build_id = info_string(&part, head->build_id);
+	region->builds_on = info_string(&part, head->builds_on);
 	if (!info_holds(info, head->patch, 1, (size_t)head->patch_len + 1))
 		return false;
 	region->patch = strndup(info->data + head->patch, head->patch_len);
 	/* A patch is text: what the target put behind a NUL is not copied. */
 	region->patch_len = region->patch ? strlen(region->patch) : 0;
 	return region->description && region->module_name && region->build_id && region->patch &&
-	       region->builds_on && read_sites(info, head, region) &&
-	       read_ranges(info, head->ranges, head->n_ranges, &region->ranges) &&
-	       read_ranges(info, head->names, head->n_names, &region->names) &&
+	       region->builds_on && read_sites(&part, head, region) &&
+	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
+	       read_ranges(&part, head->names, head->n_names, &region->names) &&
 	       gates_are_inside(region);
 }
 

@@ -10,13 +10,27 @@
 #include "live/site.h"
 
 #define INFO_MAX (256u << 20)
+/* More and larger ones than a session of any version has made. */
+#define RINGS_MAX 65536u
+#define RING_MAX (4ull << 30)
 
 static bool is_record(const struct proc *proc, const struct mapping *map,
 		      struct uspl_trace_region *ret)
 {
-	return mapping_may_hold_record(map) &&
+	return mapping_may_hold_record(map) && !proc_charge(proc, 1, 0, NULL) &&
 	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
 	       ret->magic == USPL_TRACE_MAGIC && ret->self == map->start;
+}
+
+bool trace_rings_are_sound(const struct proc *proc, const struct uspl_trace_region *head)
+{
+	const struct mapping *map = proc_mapping_at(proc, head->rings);
+
+	if ((head->ring_mask & (head->ring_mask + 1)) || head->ring_mask < USPL_TRACE_RECORD ||
+	    head->ring_mask >= head->ring_bytes || head->ring_bytes > RING_MAX ||
+	    head->n_rings > RINGS_MAX)
+		return false;
+	return !map || head->n_rings * head->ring_bytes <= map->end - head->rings;
 }
 
 static int check_head(const struct proc *proc, const struct mapping *map,
@@ -33,8 +47,7 @@ static int check_head(const struct proc *proc, const struct mapping *map,
 	}
 	if (head->info_len > map->end - map->start || head->info_len > INFO_MAX ||
 	    sites_end > head->info_len || head->module_name >= head->info_len || !head->first_id ||
-	    (head->ring_mask & (head->ring_mask + 1)) || head->ring_mask < USPL_TRACE_RECORD ||
-	    head->ring_mask >= head->ring_bytes)
+	    !trace_rings_are_sound(proc, head))
 		return uspl_fail(err, USPL_E_HOSTILE,
 				 "the record of a trace at 0x%" PRIx64 " of pid %d is damaged",
 				 map->start, proc->pid);
@@ -50,6 +63,10 @@ static int read_region(const struct proc *proc, const struct uspl_trace_region *
 	if (!region)
 		return uspl_fail_nomem(err);
 	region->head = *head;
+	rc = proc_charge(proc, 1, 2 * (uint64_t)head->n_sites * sizeof(struct uspl_trace_site),
+			 err);
+	if (rc)
+		return rc;
 	for (uint32_t i = 0; i < head->n_sites; i++)
 		if (!vec_push(&region->sites))
 			return uspl_fail_nomem(err);
@@ -72,10 +89,11 @@ int session_read(const struct proc *proc, struct trace_session *ret, struct uspl
 {
 	auto_session struct trace_session session = { 0 };
 	const struct mapping *map;
+	int rc;
 
+	proc_work_begin(proc);
 	vec_for_each (&proc->maps, map) {
 		struct uspl_trace_region head;
-		int rc;
 
 		if (!is_record(proc, map, &head))
 			continue;
@@ -85,6 +103,10 @@ int session_read(const struct proc *proc, struct trace_session *ret, struct uspl
 		if (rc)
 			return rc;
 	}
+	/* Of one that took too much, not all mappings were looked at. */
+	rc = proc_charge(proc, 0, 0, err);
+	if (rc)
+		return rc;
 	if (session.regions.n)
 		qsort(session.regions.items, session.regions.n, sizeof(*session.regions.items),
 		      by_first_id);

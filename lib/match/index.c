@@ -20,7 +20,10 @@ static int by_run_name(const void *a, const void *b)
 	const struct image_sym *x = *(const struct image_sym *const *)a;
 	const struct image_sym *y = *(const struct image_sym *const *)b;
 
-	return strcmp(x->name, y->name);
+	int order = strcmp(x->name, y->name);
+
+	/* Those of one name in the order of their addresses, as in the image. */
+	return order ? order : x < y ? -1 : x > y;
 }
 
 const struct objsym *match_symbol(const struct match *match, const char *refname)

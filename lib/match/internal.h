@@ -95,6 +95,7 @@ struct match {
 	size_t n_by_name;
 	const struct image_sym **run_by_name; /* the symbols of image, sorted */
 	size_t n_run_by_name;
+	int64_t cpu_end; /* by this thread's CPU clock: it takes too long then */
 };
 
 /* One attempt to find a piece at an address. */
@@ -133,9 +134,6 @@ int match_cut_items(struct match *match, struct uspl_err *err) uspl_must_check;
 struct item *match_item_at(const struct match *match, const struct objsec *sec, int64_t off);
 /* The pre object's symbol of that name, NULL if none. */
 const struct objsym *match_symbol(const struct match *match, const char *refname);
-/* The running program's symbols of that name: *ret_n of them, from the returned one on. */
-const struct image_sym *const *match_run_symbols(const struct match *match, const char *name,
-						 size_t *ret_n);
 /* True if references to sym mean a place in code of the pre object. */
 bool match_sym_is_code(const struct objsym *sym);
 /*

@@ -30,6 +30,7 @@
 #include "match/match.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "match/internal.h"
 #include "update/refname.h"
@@ -114,6 +115,24 @@ static int try_at(struct match *match, struct piece *piece, taddr addr, bool kee
 	return rc;
 }
 
+static int64_t cpu_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* How long it takes is the update's and the program's doing: what was made to take hours ends. */
+static int check_time(const struct match *match, struct uspl_err *err)
+{
+	if (cpu_now_ns() < match->cpu_end)
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "comparing the code of '%s' with '%s' takes more than %d s",
+			 match->image->name, match->pre->name, MATCH_CPU_S);
+}
+
 /*
  * Tries all candidates; the piece is matched if exactly one of them is equal. *ret_progress is set
  * if it is.
@@ -129,6 +148,9 @@ static int match_piece(struct match *match, struct piece *piece, bool *ret_progr
 	if (!candidates(match, piece, &places))
 		rc = uspl_fail_nomem(err);
 	for (size_t i = 0; i < places.n && rc >= 0; i++) {
+		rc = check_time(match, err);
+		if (rc)
+			break;
 		rc = try_at(match, piece, places.items[i], places.n == 1, err);
 		if (rc == 1) {
 			if (piece->n_matched < ARRAY_SIZE(piece->equal))
@@ -189,6 +211,9 @@ static int look_where_expected(struct match *match, struct uspl_err *err)
 
 		if (!piece || piece->state != PIECE_OPEN)
 			continue;
+		rc = check_time(match, err);
+		if (rc)
+			return rc;
 		place = expected_place(match, i);
 		rc = place ? try_at(match, piece, place, false, err) : 0;
 		if (rc < 0)
@@ -258,6 +283,9 @@ int match_run_hinted(const struct image *image, const struct objfile *pre,
 	match->image = image;
 	match->pre = pre;
 	match->arch = arch_native();
+	/* A file of one's own may be as large as it is. */
+	match->cpu_end =
+		image->pristine ? INT64_MAX : cpu_now_ns() + (int64_t)MATCH_CPU_S * 1000000000;
 	rc = match_index(match, err);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = take_hint(match, &hints[i], err);

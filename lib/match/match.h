@@ -19,6 +19,9 @@
 
 struct match;
 
+/* So many seconds of CPU the match of one image may take. */
+#define MATCH_CPU_S 8
+
 /* Where a piece of pre code (a function, or its .cold part) was found. */
 struct match_piece {
 	const struct objsec *sec; /* in the pre object */
@@ -30,7 +33,8 @@ struct match_piece {
 /*
  * Matches every function of pre against the image. A function that doesn't match is no failure by
  * itself (it only yields no values): match_require says which ones must. Fails only with
- * USPL_E_NOMEM or on a pre object that is malformed. Image and pre must outlive the match; the
+ * USPL_E_NOMEM, on a pre object that is malformed, or, for a process, if it takes more than
+ * MATCH_CPU_S of CPU (USPL_E_UNSUPPORTED; real updates take a hundredth of that). Image and pre must outlive the match; the
  * `mark`s of pre's sections and symbols are their positions from here on.
  */
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
@@ -93,6 +97,10 @@ void match_pieces_of(const struct match *match, const char *refname,
  * offset from the thread pointer. Returns false if no matched code refers to it.
  */
 bool match_value(const struct match *match, const char *refname, taddr *ret_value);
+
+/* The image's symbols of that name: *ret_n of them, from the returned one on. */
+const struct image_sym *const *match_run_symbols(const struct match *match, const char *name,
+						 size_t *ret_n);
 
 /* True if matched code refers to the symbol, other than by being its definition. */
 bool match_refers(const struct match *match, const char *refname);

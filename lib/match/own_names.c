@@ -16,8 +16,6 @@ taddr own_names_value(const struct image *image, const struct image_sym *sym)
 
 static bool may_mean(const char *ref, const struct image_sym *sym)
 {
-	if (strcmp(sym->name, refname_symbol(ref)))
-		return false;
 	/* A hidden global became local when it was linked. */
 	if (!refname_is_local(ref) || !sym->file || !sym->file[0])
 		return true;
@@ -25,12 +23,15 @@ static bool may_mean(const char *ref, const struct image_sym *sym)
 }
 
 /* A global definition rules out statics of its name. */
-struct own_names own_names_find(const struct image *image, const char *refname)
+struct own_names own_names_find(const struct match *match, const char *refname)
 {
 	struct own_names own = { 0 };
-	const struct image_sym *sym;
+	size_t n;
+	const struct image_sym *const *named =
+		match_run_symbols(match, refname_symbol(refname), &n);
 
-	vec_for_each (&image->syms, sym) {
+	for (size_t i = 0; i < n; i++) {
+		const struct image_sym *sym = named[i];
 		bool is_global = sym->bind != STB_LOCAL;
 
 		if (!may_mean(refname, sym))
@@ -49,10 +50,10 @@ struct own_names own_names_find(const struct image *image, const char *refname)
 	return own;
 }
 
-int own_names_check(const struct image *image, const char *refname, taddr value, const char *module,
-		    struct uspl_err *err)
+int own_names_check(const struct match *match, const struct image *image, const char *refname,
+		    taddr value, const char *module, struct uspl_err *err)
 {
-	struct own_names own = own_names_find(image, refname);
+	struct own_names own = own_names_find(match, refname);
 	bool is_inside = value >= image->start && value < image->end;
 
 	if (own.n != 1 || own.first->type == STT_GNU_IFUNC)

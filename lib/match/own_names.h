@@ -9,7 +9,7 @@
 #define USPL_MATCH_OWN_NAMES_H
 
 #include "base/error.h"
-#include "match/image.h"
+#include "match/match.h"
 
 /* The symbols that a reference may mean. */
 struct own_names {
@@ -18,19 +18,19 @@ struct own_names {
 };
 
 /*
- * The symbols of the image that a refname may mean: of a local one those of its file, of a global
+ * The symbols of the match's image that a refname may mean: of a local one those of its file, of a global
  * one its definition, or else all local ones of that name, since the linker makes hidden ones
  * local.
  */
-struct own_names own_names_find(const struct image *image, const char *refname);
+struct own_names own_names_find(const struct match *match, const char *refname);
 /* The value of a symbol: its address, or its offset from the thread pointer. */
 taddr own_names_value(const struct image *image, const struct image_sym *sym);
 /*
  * Refuses (USPL_E_UNRESOLVED) a value that the running code has told where the table has another.
  * An address outside the image, or a global symbol's stub, is none: it is interposed.
  */
-int own_names_check(const struct image *image, const char *refname, taddr value, const char *module,
-		    struct uspl_err *err) uspl_must_check;
+int own_names_check(const struct match *match, const struct image *image, const char *refname,
+		    taddr value, const char *module, struct uspl_err *err) uspl_must_check;
 /* The same for a reference that no code tells anything of, if it means none or several. */
 int own_names_require_one(const struct own_names *own, const char *refname, const char *module,
 			  struct uspl_err *err) uspl_must_check;

@@ -29,6 +29,7 @@ struct reader {
 	struct objsym **syms; /* by the file's index */
 	size_t symtab;        /* section index, 0 if none */
 	size_t shstr;         /* section index of the sections' names */
+	uint64_t names;       /* how many bytes names may still have */
 	struct uspl_err *err;
 };
 
@@ -65,9 +66,19 @@ static const Elf_Data *raw(struct reader *r, size_t index)
 	return scn ? elf_rawdata(scn, NULL) : NULL;
 }
 
+/*
+ * Names may share their bytes, and each is copied: a file that lets 100,000 of them share one string
+ * would become a thousand times as large. NULL as if it lay outside the table.
+ */
 static const char *string(struct reader *r, size_t strtab, size_t offset)
 {
-	return elf_strptr(r->elf, strtab, offset);
+	const char *name = elf_strptr(r->elf, strtab, offset);
+	size_t len = name ? strlen(name) + 1 : 0;
+
+	if (len > r->names)
+		return NULL;
+	r->names -= len;
+	return name;
 }
 
 static bool is_table(uint32_t type)
@@ -83,7 +94,8 @@ static int read_section(struct reader *r, size_t index, const GElf_Shdr *shdr)
 	struct objsec *sec;
 
 	if (!name)
-		return damaged(r, "a section's name lies outside the string table");
+		return damaged(
+			r, "the sections' names don't lie in the string table, or are too long");
 	if (shdr->sh_addralign & (shdr->sh_addralign - 1))
 		return damaged(r, "a section's alignment is no power of two");
 	sec = objfile_add_section(r->obj, name, shdr->sh_type, shdr->sh_flags);
@@ -164,7 +176,8 @@ static int read_symbol(struct reader *r, const GElf_Sym *gsym, Elf32_Word xindex
 	struct objsym *sym;
 
 	if (!name)
-		return damaged(r, "a symbol's name lies outside the string table");
+		return damaged(r,
+			       "the symbols' names don't lie in the string table, or are too long");
 	sym = objfile_add_symbol(r->obj, name, GELF_ST_TYPE(gsym->st_info),
 				 GELF_ST_BIND(gsym->st_info));
 	if (!sym)
@@ -370,7 +383,7 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 			struct uspl_err *err)
 {
 	auto_objfile struct objfile *obj = objfile_new(name);
-	struct reader r = { .obj = obj, .err = err };
+	struct reader r = { .obj = obj, .names = 4 * (uint64_t)len + (1u << 20), .err = err };
 	auto_free char *bytes = malloc(len + 1);
 	int rc;
 

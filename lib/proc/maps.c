@@ -21,32 +21,61 @@
 /* The same where there is plenty of room. */
 #define APART (4ull << 30)
 
-static int parse_line(const char *line, size_t len, struct mapping *map, struct uspl_err *err)
+/*
+ * A number in front of `end`, which is passed; the rest of the text may be long, and isn't looked at
+ * (sscanf measures all of it for each line).
+ */
+static bool take_number(const char **at, int base, char end, uint64_t *ret)
 {
-	static const char deleted[] = " (deleted)";
-	char perms[5];
-	unsigned int major, minor;
-	int path_at = 0;
-	size_t path_len;
+	char *behind;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &map->start, &map->end, perms, &map->offset, &major, &minor, &map->inode,
-		   &path_at) != 7)
-		return uspl_fail(err, USPL_E_SYSTEM,
-				 "cannot understand the line '%.*s' of a maps file", (int)len,
-				 line);
+	*ret = strtoull(*at, &behind, base);
+	if (behind == *at || *behind != end)
+		return false;
+	*at = behind + 1;
+	return true;
+}
+
+static bool take_perms(const char **at, struct mapping *map)
+{
+	const char *perms = *at;
+
+	if (strnlen(perms, 5) < 5 || perms[4] != ' ')
+		return false;
 	map->read = perms[0] == 'r';
 	map->write = perms[1] == 'w';
 	map->exec = perms[2] == 'x';
 	map->shared = perms[3] == 's';
-	map->dev = (uint64_t)major << 32 | minor;
-	path_len = (size_t)path_at < len ? len - (size_t)path_at : 0;
+	*at += 5;
+	return true;
+}
+
+static int parse_line(const char *line, size_t len, struct mapping *map, struct uspl_err *err)
+{
+	static const char deleted[] = " (deleted)";
+	const char *at = line;
+	uint64_t major, minor;
+	size_t path_len;
+
+	/* The number of an inode may be the last thing in its line. */
+	if (!take_number(&at, 16, '-', &map->start) || !take_number(&at, 16, ' ', &map->end) ||
+	    !take_perms(&at, map) || !take_number(&at, 16, ' ', &map->offset) ||
+	    !take_number(&at, 16, ':', &major) || !take_number(&at, 16, ' ', &minor) ||
+	    (!take_number(&at, 10, ' ', &map->inode) && !take_number(&at, 10, '\n', &map->inode) &&
+	     !take_number(&at, 10, '\0', &map->inode)))
+		return uspl_fail(err, USPL_E_SYSTEM,
+				 "cannot understand the line '%.*s' of a maps file",
+				 len < 200 ? (int)len : 200, line);
+	map->dev = major << 32 | minor;
+	while (at < line + len && *at == ' ')
+		at++;
+	path_len = at < line + len ? len - (size_t)(at - line) : 0;
 	if (path_len > strlen(deleted) &&
 	    !memcmp(line + len - strlen(deleted), deleted, strlen(deleted))) {
 		map->deleted = true;
 		path_len -= strlen(deleted);
 	}
-	map->path = path_len ? strndup(line + path_at, path_len) : strdup("");
+	map->path = path_len ? strndup(at, path_len) : strdup("");
 	return map->path ? 0 : uspl_fail_nomem(err);
 }
 

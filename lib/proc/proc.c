@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "proc/status.h"
 
 /* The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it. */
@@ -100,10 +103,14 @@ static void read_comm(struct proc *proc)
 	auto_buf struct buf text = { 0 };
 	char path[64];
 
+	auto_buf struct buf shown = { 0 };
+
+	/* A program may call itself anything; a new line ends what the kernel says. */
 	snprintf(path, sizeof(path), "/proc/%d/comm", proc->pid);
-	if (file_read(path, &text, NULL) == 0)
-		snprintf(proc->comm, sizeof(proc->comm), "%.*s", (int)strcspn(buf_str(&text), "\n"),
-			 buf_str(&text));
+	if (file_read(path, &text, NULL) != 0)
+		return;
+	text_add_printable(&shown, buf_str(&text), text.len ? text.len - 1 : 0, false);
+	snprintf(proc->comm, sizeof(proc->comm), "%.31s", buf_str(&shown));
 }
 
 /*
@@ -198,7 +205,7 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 	return -(err ? (int)err->code : USPL_E_PERMISSION);
 }
 
-static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_err *err)
+static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = calloc(1, sizeof(*proc));
 	struct proc_status st;
@@ -210,6 +217,12 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 	proc->mem_fd = -1;
 	for (size_t i = 0; i < PROC_LOCKS; i++)
 		proc->lock_fds[i] = -1;
+	proc->work = calloc(1, sizeof(*proc->work));
+	if (!proc->work)
+		return uspl_fail_nomem(err);
+	*proc->work = (struct proc_work){ .steps = PROC_SCAN_STEPS,
+					  .bytes = PROC_SCAN_BYTES,
+					  .scan = scan };
 	rc = readonly ? 0 : check_proc_is_ours(err);
 	if (!rc)
 		rc = read_status(pid, pid, &st, err);
@@ -222,6 +235,7 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a kernel thread or is exiting",
 				 pid);
 	proc->seccomp = st.seccomp;
+	proc->uid = st.uid;
 	read_comm(proc);
 	rc = readonly ? 0 : check_not_traced(pid, &st, err);
 	if (!rc)
@@ -241,12 +255,17 @@ static int open_common(pid_t pid, bool readonly, struct proc **ret, struct uspl_
 
 int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err)
 {
-	return open_common(pid, false, ret, err);
+	return open_common(pid, false, false, ret, err);
 }
 
 int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err)
 {
-	return open_common(pid, true, ret, err);
+	return open_common(pid, true, false, ret, err);
+}
+
+int proc_open_scan(pid_t pid, struct proc **ret, struct uspl_err *err)
+{
+	return open_common(pid, true, true, ret, err);
 }
 
 void proc_free(struct proc *proc)
@@ -259,7 +278,50 @@ void proc_free(struct proc *proc)
 		if (proc->lock_fds[i] >= 0)
 			close(proc->lock_fds[i]);
 	mappings_release(&proc->maps);
+	free(proc->work);
 	free(proc);
+}
+
+void proc_work_begin(const struct proc *proc)
+{
+	if (proc->work && !proc->work->scan)
+		*proc->work =
+			(struct proc_work){ .steps = PROC_WORK_STEPS, .bytes = PROC_WORK_BYTES };
+}
+
+const char *proc_owner(const struct proc *proc)
+{
+	static _Thread_local char number[16];
+	const struct passwd *user = getpwuid(proc->uid);
+
+	if (user)
+		return user->pw_name;
+	snprintf(number, sizeof(number), "%u", (unsigned int)proc->uid);
+	return number;
+}
+
+int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct uspl_err *err)
+{
+	struct proc_work *work = proc->work;
+
+	if (!work)
+		return 0;
+	/* Nothing is being changed while all processes are looked at. */
+	if (work->scan && cancel_requested())
+		return cancel_check(err);
+	if (work->spent || steps > work->steps || bytes > work->bytes) {
+		work->spent = true;
+		uspl_fail(
+			err, USPL_E_HOSTILE,
+			"pid %d (%s, of %s) is left out: what is in its memory takes too much work",
+			proc->pid, proc->comm, proc_owner(proc));
+		if (work->scan)
+			uspl_hint(err, "name the pid to have more of it read");
+		return -USPL_E_HOSTILE;
+	}
+	work->steps -= steps;
+	work->bytes -= bytes;
+	return 0;
 }
 
 uint64_t proc_auxv(const struct proc *proc, uint64_t type)
@@ -280,6 +342,32 @@ uint64_t proc_auxv(const struct proc *proc, uint64_t type)
 	return 0;
 }
 
+/* Piece by piece: the kernel works for each line, and there may be 65,000. */
+static int read_some_maps(const struct proc *proc, const char *path, struct buf *text,
+			  struct uspl_err *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char chunk[4096];
+	ssize_t got;
+
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot open '%s'", path);
+	while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
+		int rc;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return uspl_fail_errno(err, "cannot read '%s'", path);
+		/* A line has some 80 bytes. It is kept as text and, a while, as a structure. */
+		rc = proc_charge(proc, (uint64_t)got / 64 + 1, 4 * (uint64_t)got, err);
+		if (rc)
+			return rc;
+		buf_add(text, chunk, (size_t)got);
+	}
+	return text->oom ? uspl_fail_nomem(err) : 0;
+}
+
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -287,7 +375,8 @@ int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *e
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", proc->pid, proc->tid);
-	rc = file_read(path, &text, err);
+	rc = proc->work && proc->work->scan ? read_some_maps(proc, path, &text, err)
+					    : file_read(path, &text, err);
 	return rc ? rc : mappings_parse(buf_str(&text), ret, err);
 }
 

@@ -15,10 +15,22 @@
 
 #define PROC_LOCKS 2
 
+/*
+ * How much work what a process has in its memory may still make us do: anybody can make a process with
+ * any records in it. A step is about a microsecond: a read of its memory, a line of its maps.
+ */
+struct proc_work {
+	uint64_t steps, bytes;
+	bool scan; /* it was looked at among all processes: nothing is granted anew */
+	bool spent;
+};
+
 struct proc {
 	pid_t pid;
-	pid_t tid; /* a living thread, for /proc/PID/task/TID */
-	char comm[32];
+	pid_t tid;                /* a living thread, for /proc/PID/task/TID */
+	uid_t uid;                /* its owner: the effective user */
+	char comm[32];            /* as it may be shown */
+	struct proc_work *work;   /* NULL: it isn't limited */
 	int mem_fd;               /* /proc/PID/task/TID/mem, read and write */
 	int lock_fds[PROC_LOCKS]; /* that the locks of lock.h lie on; -1: none */
 	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
@@ -35,6 +47,11 @@ struct proc {
 int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /* The same, for reading only: a traced process is fine, and no write access is asked for. */
 int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
+/*
+ * The same for one of all processes, which may be anybody's: reading it, its maps included, takes at
+ * most PROC_SCAN_STEPS and PROC_SCAN_BYTES, then it fails as proc_charge does.
+ */
+int proc_open_scan(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 void proc_free(struct proc *proc);
 DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))
@@ -44,6 +61,22 @@ DEFINE_AUTO_FREE(proc, struct proc, proc_free)
  * name (what perf adds to a note is in our own); true, too, where that can't be told.
  */
 bool proc_in_first_pid_namespace(void);
+#define PROC_SCAN_STEPS 12000ull
+#define PROC_SCAN_BYTES (4ull << 20)
+/* Of a process that was named: each time its records are read. */
+#define PROC_WORK_STEPS 2000000ull
+#define PROC_WORK_BYTES (256ull << 20)
+
+/* The beginning of a reading of records: a process that was named gets its full budget again. */
+void proc_work_begin(const struct proc *proc);
+/*
+ * Takes so much work from the process's budget, before it is done. USPL_E_HOSTILE if that is spent, with a
+ * message that names the process and its owner; in a scan also -USPL_E_CANCELLED after a signal.
+ */
+int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes,
+		struct uspl_err *err) uspl_must_check;
+/* The name of the process's owner, or the number of one without a name. */
+const char *proc_owner(const struct proc *proc);
 
 /* What the process maps at this moment; the caller's to release. */
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err) uspl_must_check;

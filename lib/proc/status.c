@@ -29,6 +29,15 @@ static bool has_word(const char *value, const char *word)
 	}
 }
 
+/* The second one of a line's numbers: real, effective, saved, of the file system. */
+static uid_t effective_of(const char *value)
+{
+	char *end = NULL;
+
+	(void)strtoul(value, &end, 10);
+	return (uid_t)strtoul(end, NULL, 10);
+}
+
 static void parse_line(const char *line, struct proc_status *ret)
 {
 	const char *value;
@@ -39,6 +48,8 @@ static void parse_line(const char *line, struct proc_status *ret)
 		ret->tracer = (pid_t)atol(value);
 	else if ((value = value_of(line, "Seccomp")))
 		ret->seccomp = atoi(value);
+	else if ((value = value_of(line, "Uid")))
+		ret->uid = effective_of(value);
 	else if (value_of(line, "VmSize"))
 		ret->has_memory = true;
 	else if ((value = value_of(line, "x86_Thread_features")))
@@ -47,7 +58,7 @@ static void parse_line(const char *line, struct proc_status *ret)
 
 void proc_status_parse(const char *text, struct proc_status *ret)
 {
-	*ret = (struct proc_status){ 0 };
+	*ret = (struct proc_status){ .uid = (uid_t)-1 };
 	for (const char *line = text; line && *line;) {
 		parse_line(line, ret);
 		line = strchr(line, '\n');

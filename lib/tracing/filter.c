@@ -51,10 +51,9 @@ static bool take(struct parser *parser, const char *sign)
 /* Lets what ends in `end` from the test `first` on go on with the next test to come. */
 static void link_to_next(struct parser *parser, size_t first, int end)
 {
-	struct probe_test *test;
+	for (size_t i = first; i < parser->filter.tests.n; i++) {
+		struct probe_test *test = &parser->filter.tests.items[i];
 
-	for (test = parser->filter.tests.items + first;
-	     test < parser->filter.tests.items + parser->filter.tests.n; test++) {
 		if (test->if_true == end)
 			test->if_true = (int)parser->filter.tests.n;
 		if (test->if_false == end)
@@ -254,8 +253,8 @@ static int read_operand(struct parser *parser)
 		return fail(parser, "too many parentheses");
 	if (take(parser, "!")) {
 		rc = read_operand(parser);
-		for (test = parser->filter.tests.items + first;
-		     !rc && test < parser->filter.tests.items + parser->filter.tests.n; test++) {
+		for (size_t i = first; !rc && i < parser->filter.tests.n; i++) {
+			test = &parser->filter.tests.items[i];
 			/* PASS is -1, SKIP is -2. */
 			test->if_true = test->if_true < 0 ? -3 - test->if_true : test->if_true;
 			test->if_false = test->if_false < 0 ? -3 - test->if_false : test->if_false;

@@ -20,6 +20,8 @@
 
 /* Nesting that a manifest needs: update, targets, target, functions, function, value. */
 enum { DEPTH_MAX = 8 };
+/* Of containers and of all values. */
+enum { CONTAINERS_MAX = 500000, VALUES_MAX = 1000000 };
 
 static bool is_any(const char *text)
 {
@@ -260,6 +262,23 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	return rc ? rc : check_keys(update, format, err);
 }
 
+/*
+ * As text a value takes two bytes, and in json-c's memory up to 400: how many there can be is counted
+ * before they are made, by what stands in front of each.
+ */
+static bool has_too_many(const char *text, size_t len)
+{
+	size_t containers = 0, values = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		bool opens = text[i] == '[' || text[i] == '{';
+
+		containers += opens;
+		values += opens || text[i] == ',';
+	}
+	return containers > CONTAINERS_MAX || values > VALUES_MAX;
+}
+
 int manifest_read(const char *text, size_t len, struct update **ret, struct uspl_err *err)
 {
 	auto_update struct update *update = update_new();
@@ -270,6 +289,8 @@ int manifest_read(const char *text, size_t len, struct update **ret, struct uspl
 	if (len > MANIFEST_MAX_BYTES)
 		return uspl_fail(err, USPL_E_HOSTILE, "it has more than %u MiB",
 				 MANIFEST_MAX_BYTES >> 20);
+	if (has_too_many(text, len))
+		return uspl_fail(err, USPL_E_HOSTILE, "it has more than %d values", VALUES_MAX);
 	tokener = json_tokener_new_ex(DEPTH_MAX);
 	if (!tokener || !update) {
 		json_tokener_free(tokener);

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 
 /* The limits of docs/update-format.md. */
-#define PARTS_MAX_BYTES (256u << 20) /* of all parts together, unpacked */
+#define PARTS_MAX_BYTES (64u << 20) /* of all parts together, unpacked */
 #define PARTS_MAX_ENTRIES 4096u
 
 struct part {

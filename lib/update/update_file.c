@@ -15,6 +15,9 @@
 #include "update/parts.h"
 #include "update/tarball.h"
 
+/* The limits of docs/update-format.md: what comes later may look at all pairs of these. */
+enum { OBJECT_MAX = 1 << 18, FUNCTIONS_MAX = 4096 };
+
 static const char manifest_part[] = "manifest.json";
 static const char patch_part[] = "patch";
 
@@ -49,7 +52,14 @@ static int read_code(struct parts *parts, size_t target, const char *file, struc
 
 	if (!rc && !part->len)
 		return uspl_fail(err, USPL_E_FILE, "'%s' is empty", name);
-	return rc ? rc : objfile_read_memory(name, part->data, part->len, ret, err);
+	if (!rc)
+		rc = objfile_read_memory(name, part->data, part->len, ret, err);
+	if (rc)
+		return rc;
+	if ((*ret)->syms.n > OBJECT_MAX || (*ret)->secs.n > OBJECT_MAX)
+		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %d symbols or sections",
+				 name, OBJECT_MAX);
+	return 0;
 }
 
 /* Every function that the manifest lists must be code in the object. */
@@ -76,8 +86,12 @@ static int check_defined(const struct objfile *obj, const struct update_target *
 static int read_target_code(struct parts *parts, size_t i, struct update_target *target,
 			    struct uspl_err *err)
 {
-	int rc = read_code(parts, i, "new.o", &target->new_code, err);
+	int rc;
 
+	if (target->functions.n > FUNCTIONS_MAX)
+		return uspl_fail(err, USPL_E_HOSTILE, "it changes more than %d functions of '%s'",
+				 FUNCTIONS_MAX, target->name);
+	rc = read_code(parts, i, "new.o", &target->new_code, err);
 	if (!rc)
 		rc = read_code(parts, i, "pre.o", &target->pre_code, err);
 	if (!rc)

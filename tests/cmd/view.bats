@@ -26,7 +26,7 @@ row() {
 @test "the table" {
 	tool uspl-view
 	expect_status 0
-	expect_output '^ID +STATE +PID +COMMAND +FUNCTIONS +APPLIED +DESCRIPTION'
+	expect_output '^ID +STATE +PID +COMMAND +FUNCTIONS +APPLIED +USER +DESCRIPTION'
 	expect_output "$(row applied)"
 	tool uspl-view "$TARGET"
 	expect_output "$(row applied)"

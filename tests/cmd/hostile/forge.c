@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * forge.c - a process that says of itself what isn't so: forge WHAT [ID [DESCRIPTION]]
+ *
+ * It makes records by the headers of include/uspl, prints "ready", and sleeps.
+ *
+ *     loop      probes of one site whose thunks lead to each other
+ *     names     functions whose names are one string of 4000 bytes
+ *     sparse    records of traces with as many sites as memory that is all zeros has room for
+ *     rings     a trace with 2^40 rings
+ *     version   an update of an ABI version to come
+ *     claim     an update with that id and description
+ *     maps      60,000 mappings
+ *     escape    a name that acts on a terminal
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "uspl/abi.h"
+#include "uspl/mark_abi.h"
+#include "uspl/trace_abi.h"
+
+enum { PAGE = 4096, PROBES = 20000, NAMES = 100000, MAPS = 60000 };
+
+/* Memory that a record may lie in: between pages that can't be read, so that nothing merges. */
+static void *room(size_t len)
+{
+	char *all = mmap(NULL, len + 2 * PAGE, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (all == MAP_FAILED || mprotect(all + PAGE, len, PROT_READ | PROT_WRITE))
+		exit(1);
+	return all + PAGE;
+}
+
+static size_t pages(size_t len)
+{
+	return (len + PAGE - 1) / PAGE * PAGE;
+}
+
+static void put_jump(unsigned char *at, const void *to)
+{
+	int distance = (int)((const unsigned char *)to - (at + 5));
+
+	at[0] = 0xe9;
+	memcpy(at + 1, &distance, sizeof(distance));
+}
+
+/* An update without sites: it is only claimed. */
+static struct uspl_region *claim(const char *id, const char *description, size_t more)
+{
+	size_t len = pages(sizeof(struct uspl_region) + 8192 + more);
+	struct uspl_region *head = room(len);
+	char *strings = (char *)(head + 1);
+
+	*head = (struct uspl_region){
+		.magic = USPL_REGION_MAGIC,
+		.version = USPL_ABI_VERSION,
+		.state = USPL_REGION_APPLIED,
+		.self = (uintptr_t)head,
+		.map = (uintptr_t)head,
+		.map_len = len,
+		.info_len = len,
+		.module = 0x1000,
+		.applied_at = 1,
+		.order = 1,
+	};
+	snprintf(head->id, sizeof(head->id), "%s", id);
+	strings[0] = '\0';
+	head->module_name = head->build_id = head->builds_on = sizeof(*head);
+	strcpy(strings + 1, description);
+	head->description = sizeof(*head) + 1;
+	head->patch = head->description;
+	head->patch_len = (uint32_t)strlen(description);
+	return head;
+}
+
+static void make_names(const char *id)
+{
+	struct uspl_region *head = claim(id, "names", NAMES * sizeof(struct uspl_range));
+	char *name = (char *)head + sizeof(*head) + 1024;
+	struct uspl_range *range = (struct uspl_range *)((char *)head + 8192);
+
+	memset(name, 'n', 4000);
+	head->names = 8192;
+	head->n_names = NAMES;
+	for (size_t i = 0; i < NAMES; i++)
+		range[i].name = (uint32_t)sizeof(*head) + 1024;
+}
+
+static struct uspl_trace_region *make_trace(uint64_t len, uint32_t sites)
+{
+	struct uspl_trace_region *head = room(len);
+
+	head->magic = USPL_TRACE_MAGIC;
+	head->version = USPL_TRACE_ABI_VERSION;
+	head->state = USPL_TRACE_ON;
+	head->self = (uintptr_t)head;
+	head->info_len = len;
+	head->sites = sizeof(*head);
+	head->n_sites = sites;
+	head->first_id = 1;
+	head->ring_mask = 4095;
+	head->ring_bytes = 4096 + USPL_TRACE_RING_HEADER;
+	head->module_name = offsetof(struct uspl_trace_region, rings_len) + 4;
+	return head;
+}
+
+static void make_sparse(void)
+{
+	const uint64_t len = 128 << 20;
+
+	for (int i = 0; i < 8; i++)
+		make_trace(len, (uint32_t)((len - PAGE) / sizeof(struct uspl_trace_site)));
+}
+
+static void make_rings(void)
+{
+	struct uspl_trace_region *head = make_trace(2 * PAGE, 1);
+	struct uspl_trace_counters *counters = (void *)((char *)head + PAGE);
+
+	head->counters = (uintptr_t)counters;
+	head->n_rings = 1ull << 40;
+	head->rings = (uintptr_t)head;
+	counters->next_ring = 1ull << 40;
+}
+
+/* Each thunk's link leads to another probe: as many steps as there are, again from each site. */
+static void make_loop(void)
+{
+	size_t len = pages(sizeof(struct uspl_mark_region) + PROBES * sizeof(struct uspl_probe));
+	struct uspl_mark_region *head = room(len);
+	struct uspl_probe *probe = (struct uspl_probe *)(head + 1);
+	unsigned char *code = room((PROBES + 2) * 16);
+
+	*head = (struct uspl_mark_region){ .magic = USPL_MARK_MAGIC,
+					   .version = USPL_MARK_VERSION,
+					   .self = (uintptr_t)head,
+					   .info_len = len,
+					   .probes = sizeof(*head),
+					   .n_probes = PROBES,
+					   .first_id = 1 };
+	head->shared.ring_mask = 4095;
+	head->shared.ring_bytes = 8192;
+	put_jump(code, code + 16);
+	for (size_t i = 0; i < PROBES; i++) {
+		unsigned char *link = code + 16 * (i + 1);
+		/* What it leads to lies in the second half, in a circle. */
+		size_t next =
+			i < PROBES / 2 ? PROBES / 2 + i : PROBES / 2 + (i * 7 + 1) % (PROBES / 2);
+
+		probe[i] = (struct uspl_probe){ .site = (uintptr_t)code,
+						.thunk = (uintptr_t)link,
+						.inner = (uintptr_t)link,
+						.link = (uintptr_t)link,
+						.slots = 1 };
+		put_jump(link, code + 16 * (next + 1));
+	}
+	/* And a claim, for which chains are looked at. */
+	claim("forged", "loop", 0);
+}
+
+/* The kernel joins what looks the same: every second one can be read. */
+static void make_maps(void)
+{
+	char *all = mmap(NULL, (size_t)MAPS * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (size_t i = 0; i < MAPS; i += 2)
+		if (mprotect(all + i * PAGE, PAGE, PROT_READ))
+			break;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *id = argc > 2 ? argv[2] : "forged";
+
+	if (!strcmp(what, "loop"))
+		make_loop();
+	else if (!strcmp(what, "names"))
+		make_names(id);
+	else if (!strcmp(what, "sparse"))
+		make_sparse(), claim("forged", "sparse", 0);
+	else if (!strcmp(what, "rings"))
+		make_rings();
+	else if (!strcmp(what, "version"))
+		claim(id, "version", 0)->version = USPL_ABI_VERSION + 93;
+	else if (!strcmp(what, "claim"))
+		claim(id, argc > 3 ? argv[3] : "it isn't so", 0);
+	else if (!strcmp(what, "maps"))
+		make_maps();
+	else if (!strcmp(what, "escape"))
+		claim(id, "\033[2J", 0), prctl(PR_SET_NAME, "\033[2J\nx");
+	else
+		return 2;
+	printf("ready\n");
+	fflush(stdout);
+	pause();
+	return 0;
+}

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# run.sh - runs fuzzers one after the other, each on the corpus that it has kept: run.sh FOLDER SECONDS FUZZER...
+#
+# FOLDER/corpus/NAME is kept from run to run, FOLDER/found/NAME-* is what a driver stopped at, FOLDER/log has a line a run:
+# date, name, seconds, executions, edges covered. Ends with status 1 if any driver found something.
+
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 3
+folder=$1 seconds=$2
+shift 2
+source tests/fuzz/seeds.sh
+mkdir -p "$folder/found" "$folder/corpus" || exit 3
+"$folder/seeds" "$folder/corpus" || exit 3
+seeds_make "$folder/corpus" || exit 3
+
+# What the target's objects are made with has nothing to do with leaks of libraries that are opened once.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=1024}
+bad=0
+for fuzzer in "$@"; do
+	name=${fuzzer##*/}
+	mkdir -p "$folder/corpus/$name"
+	"$fuzzer" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=1200 -max_len=65536 -print_final_stats=1 \
+		-artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" > "$folder/$name.out" 2>&1
+	status=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/$name.out")
+	edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$folder/$name.out" | tail -n 1)
+	echo "$(date -u +%FT%TZ) $name ${seconds} s, ${runs:-?} executions, ${edges:-?} edges, status $status" |
+		tee -a "$folder/log"
+	[ "$status" = 0 ] || {
+		bad=1
+		grep -m 3 -E 'ERROR|runtime error|SUMMARY' "$folder/$name.out"
+	}
+done
+exit "$bad"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# seeds.sh - what drivers begin with that a compiler has to make: objects, the ELF files of a program, and texts
+
+# seeds_make CORPUS - adds seeds to the folders of object_fuzz, types_fuzz, modules_fuzz and words_fuzz
+seeds_make() {
+	local corpus=$1 source name
+	mkdir -p "$corpus"/{object,types,modules,words}_fuzz
+	[ ! -e "$corpus/words_fuzz/maps" ] || return 0
+	for source in tests/unit/samples/*.c tests/unit/diff/{body,switch,strings_backwards,new_thread_local,table,cold}.c; do
+		[ -e "$source" ] || continue
+		name=$(basename "$source" .c)
+		cc -O2 -ffunction-sections -fdata-sections -fPIC -Iinclude -w -c -o "$corpus/object" "$source" 2> /dev/null || continue
+		for how in 0 1 2; do
+			# shellcheck disable=SC2059 # a byte by its number
+			{ printf "\\00$how" && cat "$corpus/object"; } > "$corpus/object_fuzz/$name-$how"
+		done
+		cc -g -O1 -Iinclude -w -shared -fPIC -nostdlib -Wl,--unresolved-symbols=ignore-all -o "$corpus/types_fuzz/$name" "$source" 2> /dev/null
+	done
+	rm -f "$corpus/object"
+	seeds_module "$corpus/modules_fuzz/library"
+	seeds_words "$corpus/words_fuzz"
+}
+
+# seeds_module FILE - a library's first pages, as modules_fuzz takes them: one mapping of a library's file
+seeds_module() {
+	local lib=$1.so len
+	echo 'int n; int f(void) { return ++n; } __thread int t; int g(void) { return ++t + f(); }' |
+		cc -O1 -shared -fPIC -xc -Wl,-z,noseparate-code -o "$lib" - && strip "$lib"
+	len=$(stat -c %s "$lib")
+	[ "$len" -lt 16000 ] || len=16000
+	# One mapping, readable code of a library, of four pages; its length in two bytes; its contents.
+	{
+		printf '\x00\x3c\x03'
+		# shellcheck disable=SC2059 # bytes by their numbers
+		printf "\\x$(printf %02x $((len % 256)))\\x$(printf %02x $((len / 256)))"
+		head -c "$len" "$lib"
+	} > "$1"
+	rm -f "$lib"
+}
+
+# seeds_words FOLDER - a text for each reader of words_fuzz
+seeds_words() {
+	{ printf '\x00' && cat /proc/self/maps; } > "$1/maps"
+	printf '\x01n == 5 && (s ~ "a*" || !(x > 1.5e3))' > "$1/filter"
+	printf '\x02n=%%5d %%-8s %%08.3f %%%% %%lx' > "$1/message"
+	printf '\x03--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n' > "$1/diff"
+	printf '\x04f@if=arg1>5:stop' > "$1/wish"
+	printf '\x05a\x1b[2J\xe2\x80\xae\xff' > "$1/text"
+	printf '\x06--flag\n-t5ms\n--number=3\n12\n--\n-x' > "$1/options"
+}
