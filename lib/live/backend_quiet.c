@@ -22,6 +22,7 @@
  * we write the word before we read the counts, so that one of the two sees the other.
  */
 
+#include "arch/arch.h"
 #include "base/log.h"
 #include "live/quiet.h"
 #include "proc/tracer.h"
@@ -105,6 +106,10 @@ static int quiet_open(struct run *run, struct uspl_err *err)
 
 	if (rc || run->switched)
 		return rc;
+	if (!arch_native()->fetches_whole())
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"this processor may fetch a part of what is stored: it is emulated");
 	vec_for_each (&run->quiet->parts, part)
 		rc = rc ? rc : gates_load(&part->gates, err);
 	return rc;

@@ -190,7 +190,10 @@ static int join_nops(struct batch *batch, struct uspl_err *err)
 
 static int exchange_quiet(struct batch *batch, struct uspl_err *err)
 {
-	int rc = join_nops(batch, err);
+	int rc = arch_native()->fetches_whole() ? join_nops(batch, err)
+						: uspl_fail(err, USPL_E_UNSUPPORTED,
+							    "this processor may fetch a part of "
+							    "what is stored: it is emulated");
 
 	if (!rc)
 		rc = exchange_words(&batch->words, err);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "arch/arch.h"
 #include "base/cancel.h"
 #include "base/log.h"
 #include "live/safety.h"
@@ -197,7 +198,7 @@ static bool is_quiet(const struct standstill *still)
 	vec_for_each (&still->plan.sites, site)
 		if (site_needs_stop(site))
 			return false;
-	return !still->counts->n && !still->left.n;
+	return !still->counts->n && !still->left.n && arch_native()->fetches_whole();
 }
 
 /* True in *ret_done if it was. */

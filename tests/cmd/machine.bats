@@ -123,6 +123,31 @@ expect_traced_as_ever() {
 	expect_traced_as_ever force=never
 }
 
+@test "a processor that fetches a part of what is stored: every thread stands still when code is written" {
+	fixture_start
+	ask start
+	SUM=$(text_sum)
+	export USPL_FETCH=pieces
+	apply -v --json
+	expect_status 0
+	expect_output '"way":"full stop"'
+	expect_message 'all threads have to be stopped: this processor may fetch a part of what is stored'
+	version_is 2
+	undo --json
+	expect_status 0
+	expect_output '"way":"full stop"'
+	version_is 1
+	tool uspl-trace start -v "$TARGET"
+	expect_status 0
+	expect_message 'all sites are written in stops: this processor may fetch a part of what is stored'
+	until_true 60 ran_traced version
+	tool uspl-trace stop -v "$TARGET"
+	expect_status 0
+	expect_message 'all sites are written in stops: this processor'
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
+}
+
 # burn_start - starts the program that makes system calls
 burn_start() {
 	mkdir "$BATS_TEST_TMPDIR/run"

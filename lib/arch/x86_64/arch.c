@@ -49,5 +49,6 @@ const struct arch arch_x86_64 = {
 	.ignores_flags = x86_64_ignores_flags,
 	.nop_encode = x86_64_nop_encode,
 	.nops_join = x86_64_nops_join,
+	.fetches_whole = x86_64_fetches_whole,
 	.fill = x86_64_fill,
 };
