@@ -115,7 +115,7 @@ static int pair_middle(struct grid *grid, struct uspl_err *err)
 	return 0;
 }
 
-int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
+static int pair_lines(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	size_t head = 0, tail = 0, least = pre->n < post->n ? pre->n : post->n;
 	auto_grid struct grid grid = { 0 };
@@ -134,4 +134,106 @@ int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
 	grid.n_post = post->n - head - tail;
 	grid.skipped = head;
 	return pair_middle(&grid, err);
+}
+
+/*
+ * How well a block begins at a line: the less it is indented the better, and not with what closes
+ * another one.
+ */
+static size_t badness(const line_list *lines, size_t at, size_t end)
+{
+	size_t indent = 0, blank = 0, i = 0;
+	const struct line *line;
+
+	while (at + 1 < end && lines->items[at].len <= 1) {
+		at++;
+		blank = 1;
+	}
+	line = &lines->items[at];
+	for (; i < line->len && (line->text[i] == ' ' || line->text[i] == '\t'); i++)
+		indent += line->text[i] == '\t' ? 8 : 1;
+	return 4 * indent + 2 * (i < line->len && strchr("})]", line->text[i]) != NULL) + blank;
+}
+
+/*
+ * How far up a block [first, end) that is only in one text is best moved. It may be moved by one if
+ * the line before it is the same as its last one: which of the two is the new one can't be told.
+ */
+static size_t best_move(const line_list *lines, size_t first, size_t end, size_t most)
+{
+	size_t best = 0, least = badness(lines, first, end);
+
+	for (size_t up = 1; up <= most && up <= first; up++) {
+		size_t now;
+
+		if (!is_equal(&lines->items[first - up], &lines->items[end - up]))
+			break;
+		now = badness(lines, first - up, end - up);
+		if (now < least) {
+			least = now;
+			best = up;
+		}
+	}
+	return best;
+}
+
+/* How many lines before `at` are paired with lines that follow each other in both texts. */
+static size_t kept_before(const line_list *post, size_t at)
+{
+	size_t n = 0;
+
+	while (n < at && post->items[at - n - 1].old &&
+	       (!n || post->items[at - n - 1].old + 1 == post->items[at - n].old))
+		n++;
+	return n;
+}
+
+/* Moves a block of new lines to where it begins as people begin blocks. */
+static void move_added(line_list *post, size_t first, size_t end)
+{
+	size_t up = best_move(post, first, end, kept_before(post, first));
+
+	for (size_t i = 1; i <= up; i++) {
+		post->items[end - i].old = post->items[first - i].old;
+		post->items[first - i].old = 0;
+	}
+}
+
+/* The same of removed lines, those of the old text before the one that `at` is paired with. */
+static void move_removed(const line_list *pre, line_list *post, size_t at)
+{
+	size_t first = at ? post->items[at - 1].old : 0;
+	size_t end = at < post->n ? post->items[at].old - 1 : pre->n;
+	size_t up = best_move(pre, first, end, kept_before(post, at));
+
+	for (size_t i = 1; i <= up; i++)
+		post->items[at - i].old += end - first;
+}
+
+/* A shortest script may cut a block anywhere among lines that are the same as others. */
+static void move_blocks(const line_list *pre, line_list *post)
+{
+	size_t last = 0; /* the old line that was paired last */
+
+	for (size_t i = 0; i <= post->n; i++) {
+		size_t end = i;
+
+		while (end < post->n && !post->items[end].old)
+			end++;
+		if (end == i && (i < post->n ? post->items[i].old - 1 : pre->n) > last)
+			move_removed(pre, post, i);
+		else if (end > i && (end < post->n ? post->items[end].old - 1 : pre->n) == last)
+			move_added(post, i, end);
+		i = end;
+		last = i < post->n ? post->items[i].old : pre->n;
+	}
+}
+
+int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
+{
+	int rc = pair_lines(pre, post, err);
+
+	if (!rc)
+		move_blocks(pre, post);
+	return rc;
 }

@@ -2,7 +2,9 @@
 // build_lines_scan.c - before which lines a directive may stand
 //
 // Not in a comment, a string or a line that goes on after a '\'; and not between parentheses, which
-// may be those of a macro's arguments. What is written in directives opens no parenthesis: macros
+// may be those of a macro's arguments. Between braces within parentheses, as the body of a lambda
+// that is an argument, they may, unless the name before the parentheses looks like a macro's: gcc and
+// clang understand a directive even there, but warn if they are asked to be pedantic. What is written in directives opens no parenthesis: macros
 // needn't be balanced. The branches of an #if are alternatives, so each begins with the parentheses
 // that were open before the first. Wrong guesses are cheap: a '}' at the beginning of a line closes
 // all, and a line that is wrongly held unsafe only has the number that it would have without us.
@@ -12,16 +14,19 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_GROUPS = 64, MAX_DELIMITER = 16 };
+enum { MAX_GROUPS = 64, MAX_BRACES = 64, MAX_DELIMITER = 16 };
 
 struct scanner {
 	bool joined; /* the last line ended in '\' */
 	bool directive, line_comment, block_comment;
 	char quote;                  /* of the string or character that we are in */
 	char raw[MAX_DELIMITER + 3]; /* what ends the raw string that we are in: ")DELIMITER\"" */
-	size_t depth;                /* open parentheses */
-	size_t groups;               /* open #if groups; of the first ones, the parentheses: */
-	size_t depths[MAX_GROUPS];
+	size_t depth;                /* open parentheses, since the last brace within some */
+	size_t macro;                /* which of them seems to be of a macro; 0: none */
+	size_t braces; /* open braces within parentheses; the parentheses before each: */
+	size_t outer[MAX_BRACES];
+	size_t groups; /* open #if groups; of the first ones, the parentheses and braces: */
+	size_t depths[MAX_GROUPS], group_braces[MAX_GROUPS];
 	bool own_numbers;
 };
 
@@ -43,8 +48,10 @@ static void note_group(struct scanner *scanner, struct line *line, const char *n
 	size_t top = scanner->groups - 1; /* of no group: beyond all bounds */
 
 	if (len >= 2 && !strncmp(name, "if", 2)) {
-		if (scanner->groups < MAX_GROUPS)
+		if (scanner->groups < MAX_GROUPS) {
 			scanner->depths[scanner->groups] = scanner->depth;
+			scanner->group_braces[scanner->groups] = scanner->braces;
+		}
 		scanner->groups++;
 		return;
 	}
@@ -52,10 +59,12 @@ static void note_group(struct scanner *scanner, struct line *line, const char *n
 		(len >= 2 && !strncmp(name, "el", 2)) || (len == 5 && !strncmp(name, "endif", 5));
 	if (!line->ends_group || !scanner->groups)
 		return;
-	if (name[1] == 'n')
+	if (name[1] == 'n') {
 		scanner->groups--;
-	else if (top < MAX_GROUPS)
+	} else if (top < MAX_GROUPS) {
 		scanner->depth = scanner->depths[top];
+		scanner->braces = scanner->group_braces[top];
+	}
 }
 
 static void begin_directive(struct scanner *scanner, struct line *line, const char *p)
@@ -118,6 +127,40 @@ static const char *skip_past(const char *p, const char *end, const char *text)
 	return found ? found + strlen(text) : NULL;
 }
 
+/* Is the word that ends before p one of capitals? */
+static bool is_capital(const struct line *line, const char *p)
+{
+	bool has = false;
+
+	for (const char *word = word_before(line, p); word < p; word++) {
+		if (islower((unsigned char)*word))
+			return false;
+		has |= isupper((unsigned char)*word);
+	}
+	return has;
+}
+
+static void scan_bracket(struct scanner *scanner, const struct line *line, const char *p)
+{
+	if (*p == '(') {
+		scanner->depth++;
+		if (!scanner->macro && is_capital(line, p))
+			scanner->macro = scanner->depth;
+	} else if (*p == ')' && scanner->depth) {
+		if (scanner->macro == scanner->depth)
+			scanner->macro = 0;
+		scanner->depth--;
+	} else if (*p == '{' && !scanner->macro && (scanner->depth || scanner->braces)) {
+		if (scanner->braces < MAX_BRACES)
+			scanner->outer[scanner->braces] = scanner->depth;
+		scanner->braces++;
+		scanner->depth = 0;
+	} else if (*p == '}' && !scanner->macro && scanner->braces) {
+		scanner->braces--;
+		scanner->depth = scanner->braces < MAX_BRACES ? scanner->outer[scanner->braces] : 1;
+	}
+}
+
 /* One character of code, or what it begins. */
 static void scan_char(struct scanner *scanner, const struct line *line, const char *p)
 {
@@ -130,12 +173,10 @@ static void scan_char(struct scanner *scanner, const struct line *line, const ch
 	/* 1'000'000 is a number. */
 	else if (*p == '\'' && !isdigit((unsigned char)*word_before(line, p)))
 		scanner->quote = '\'';
-	else if (*p == '(' && !scanner->directive)
-		scanner->depth++;
-	else if (*p == ')' && !scanner->directive && scanner->depth)
-		scanner->depth--;
 	else if (*p == '}' && p == line->text)
-		scanner->depth = 0;
+		scanner->depth = scanner->macro = scanner->braces = 0;
+	else if (!scanner->directive)
+		scan_bracket(scanner, line, p);
 }
 
 /* Goes on from p in the state that we are in; returns where it may have changed. */

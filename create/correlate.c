@@ -12,7 +12,8 @@
  * called before, and then the redirected twin is what the new caller calls. Static locals are
  * numbered too and own storage; statics.c pairs them.
  *
- * Names that the preprocessor counted are renumbered in the same way (counted.c).
+ * Lambdas and other types without a name are numbered, too, in all names that are made of them;
+ * nameless.c finds out what each was called before. Names that the preprocessor counted are renumbered in the same way (counted.c).
  *
  * An inline function or a template of C++ has a copy in every unit that uses it, of which the linker
  * keeps one. A copy that is new in its unit is paired with another unit's of the pre build, which
@@ -26,6 +27,7 @@
 
 #include "base/buf.h"
 #include "create/differ.h"
+#include "create/nameless.h"
 #include "update/refname.h"
 
 static bool is_defined(const struct objsym *sym)
@@ -70,7 +72,7 @@ static const char *own_name(const struct objsym *sym)
 	for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
 		if (!strncmp(sym->name, starters[i], strlen(starters[i])))
 			return starters[i];
-	return sym->name;
+	return sym_pair_name(sym);
 }
 
 /* All symbols that are defined here and aren't numbered, by name. */
@@ -115,9 +117,10 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 
 static bool same_base(const struct objsym *a, const struct objsym *b)
 {
-	size_t len = name_base_len(a->name);
+	const char *x = sym_pair_name(a), *y = sym_pair_name(b);
+	size_t len = name_base_len(x);
 
-	return name_base_len(b->name) == len && !memcmp(a->name, b->name, len);
+	return name_base_len(y) == len && !memcmp(x, y, len);
 }
 
 /* An unpaired clone of the pre build that may be the twin of post. */
@@ -192,7 +195,7 @@ static void pair_across(const struct diff *diff, const struct unit *unit)
 
 		if (sym->bind == STB_LOCAL || !is_defined(sym) || ident_of(sym)->twin)
 			continue;
-		old = strmap_get(&diff->pre_defs, sym->name);
+		old = strmap_get(&diff->pre_defs, sym_pair_name(sym));
 		if (old && sym_same_sort(old, sym))
 			pair_copy(old, sym);
 	}
@@ -213,8 +216,8 @@ static const char *make_refname(struct objfile *obj, const struct unit *unit,
 	auto_buf struct buf name = { 0 };
 
 	if (sym->bind != STB_LOCAL)
-		return sym->name;
-	local = refname_local(unit->source, sym->name);
+		return sym_pair_name(sym);
+	local = refname_local(unit->source, sym_pair_name(sym));
 	if (!local)
 		return NULL;
 	buf_addf(&name, "%s%s", local, suffix);
@@ -297,10 +300,14 @@ int correlate(struct diff *diff, struct uspl_err *err)
 {
 	int rc = 0;
 
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = nameless_pair(&diff->units[i], err);
 	for (size_t i = 0; !rc && i < diff->n; i++) {
 		rc = pair_counted_functions(&diff->units[i], err);
 		if (!rc)
 			rc = pair_names(&diff->units[i], err);
+		if (!rc)
+			rc = pair_nested(&diff->units[i], err);
 		pair_clones(&diff->units[i], true);
 		pair_clones(&diff->units[i], false);
 	}

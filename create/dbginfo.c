@@ -172,6 +172,11 @@ void dbginfo_walk(struct dbginfo *dbg, walk_fn fn, void *arg)
 			return;
 }
 
+bool dbginfo_next_unit(struct dbginfo *dbg, Dwarf_CU **cu, Dwarf_Die *ret)
+{
+	return !dwarf_get_units(dbg->dwarf, *cu, cu, NULL, NULL, ret, NULL);
+}
+
 bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset,
 		     Dwarf_Addr *ret)
 {
@@ -262,7 +267,7 @@ static void add_path(const struct dbginfo *dbg, const char *path, struct buf *bu
 }
 
 /* dwarf_decl_file() takes 0 for "unknown"; in DWARF 5 it is the first file, and clang uses it. */
-static const char *declaring_file(Dwarf_Die *die)
+const char *dbginfo_declaring_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word index;
@@ -279,7 +284,7 @@ static const char *declaring_file(Dwarf_Die *die)
 
 bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
 {
-	const char *path = declaring_file(die);
+	const char *path = dbginfo_declaring_file(die);
 	int line;
 
 	if (!path || dwarf_decl_line(die, &line))

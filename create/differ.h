@@ -16,6 +16,8 @@ int normalise(struct side *side, struct uspl_err *err) uspl_must_check;
  * apart.
  */
 int correlate(struct diff *diff, struct uspl_err *err) uspl_must_check;
+/* The part of it that pairs functions within functions. */
+int pair_nested(struct unit *unit, struct uspl_err *err) uspl_must_check;
 /* The part of it that pairs static locals; functions must be paired before. */
 int pair_statics(struct unit *unit, struct uspl_err *err) uspl_must_check;
 /*

@@ -4,7 +4,7 @@
  *
  * The types of both builds that have a name are put in a table each, by sort, scope and name, so
  * that order and place in the source don't matter; a nameless one counts under its typedef's name,
- * and as part of what it lies in if it has none. Then the pairs are compared (layout.c). Variables
+ * and as part of what it lies in if it has none. Lambdas are paired by nameless.h. Then the pairs are compared (layout.c). Variables
  * are in the same tables: one that keeps its size may still change its type.
  */
 
@@ -13,6 +13,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "create/nameless.h"
 #include "create/place.h"
 
 /* A type or variable of one build. */
@@ -23,6 +24,8 @@ struct entry {
 };
 
 struct table {
+	const struct unit *unit;
+	bool post;
 	VEC(struct entry *) entries;
 	struct strmap by_key;
 	bool oom;
@@ -44,16 +47,40 @@ static void table_release(struct table *table)
 DEFINE_AUTO_RELEASE(table, struct table, table_release)
 #define auto_table __attribute__((cleanup(cleanup_table_)))
 
+/*
+ * Appends the name of an entry. A template that a lambda was given to is called after it, by clang
+ * with the line and column, "(lambda at x.cc:7:9)", by gcc as all others of its kind.
+ */
+static void add_name(const struct table *table, Dwarf_Die *die, struct buf *buf)
+{
+	static const char lambda[] = "(lambda at ";
+	const char *name = dwarf_diename(die), *at;
+	const struct nameless *nameless = table->unit->nameless;
+
+	if (!name)
+		return;
+	while ((at = strstr(name, lambda))) {
+		buf_add(buf, name, (size_t)(at - name));
+		name = at + strcspn(at, ")");
+	}
+	buf_addstr(buf, name);
+	if (nameless && strchr(name, '>'))
+		nameless_add_arguments(table->post ? &nameless->post : &nameless->pre, table->post,
+				       die, buf);
+}
+
 /* "f::" for what lies in the function f. The unit itself is no scope. */
-static void add_scope(const struct die_path *at, struct buf *buf)
+static void add_scope(const struct table *table, const struct die_path *at, struct buf *buf)
 {
 	struct die_path *up = at->up;
 
 	if (!up || !up->up)
 		return;
-	add_scope(up, buf);
-	if (dwarf_diename(&up->die))
-		buf_addf(buf, "%s::", dwarf_diename(&up->die));
+	add_scope(table, up, buf);
+	if (!dwarf_diename(&up->die))
+		return;
+	add_name(table, &up->die, buf);
+	buf_addstr(buf, "::");
 }
 
 /* Takes an entry into the table; the n-th of the same name gets a number. sort: "struct ". */
@@ -71,8 +98,8 @@ static void add_entry(struct table *table, struct die_path *at, const char *sort
 	}
 	*slot = entry;
 	buf_addstr(&key, sort);
-	add_scope(at, &key);
-	buf_addstr(&key, name);
+	add_scope(table, at, &key);
+	add_name(table, &at->die, &key);
 	for (size_t end = key.len, n = 2; strmap_get(&table->by_key, buf_str(&key)); n++) {
 		key.len = end;
 		buf_addf(&key, "#%zu", n);
@@ -97,7 +124,8 @@ static void note_typedef(struct table *table, struct die_path *at)
 	Dwarf_Die die;
 	int tag;
 
-	if (!dbgtype_of(&at->die, &die) || dwarf_diename(&die))
+	/* Another name of a lambda, which is paired as one. */
+	if (!dbgtype_of(&at->die, &die) || dwarf_diename(&die) || nameless_is_lambda(&die))
 		return;
 	tag = dwarf_tag(&die);
 	if (dbgtype_is_aggregate(&die) || tag == DW_TAG_enumeration_type)
@@ -121,7 +149,8 @@ static bool in_cxx(const struct die_path *at)
 		top = top->up;
 	lang = dwarf_srclang(&top->die);
 	return lang == DW_LANG_C_plus_plus || lang == DW_LANG_C_plus_plus_03 ||
-	       lang == DW_LANG_C_plus_plus_11 || lang == DW_LANG_C_plus_plus_14;
+	       lang == DW_LANG_C_plus_plus_11 || lang == DW_LANG_C_plus_plus_14 || lang == 0x2a ||
+	       lang == 0x2b; /* C++17 and C++20, as newer compilers call them */
 }
 
 static enum walk note_die(struct die_path *at, void *arg)
@@ -203,48 +232,78 @@ static int compare_pair(struct type_change *change, struct uspl_err *err)
 	return types_compare_layout(change, err);
 }
 
+/* Compares a pair, and appends what is different, if something is. */
+static int add_change(struct unit *unit, const char *name, Dwarf_Die *pre, Dwarf_Die *post,
+		      type_changes *changes, struct uspl_err *err)
+{
+	struct type_change change = {
+		.pre_side = &unit->pre,
+		.post_side = &unit->post,
+		.pre = *pre,
+		.post = *post,
+	};
+	struct type_change *slot;
+	int rc = compare_pair(&change, err);
+
+	if (rc || !change.text) {
+		free(change.text);
+		return rc;
+	}
+	slot = vec_push(changes);
+	change.name = strdup(name);
+	if (!slot || !change.name) {
+		free(change.text);
+		free(change.name);
+		changes->n -= slot != NULL;
+		return uspl_fail_nomem(err);
+	}
+	*slot = change;
+	return 0;
+}
+
 static int compare_tables(struct unit *unit, const struct table *pre, const struct table *post,
 			  type_changes *changes, struct uspl_err *err)
 {
 	for (size_t i = 0; i < post->entries.n; i++) {
 		struct entry *new = post->entries.items[i];
 		struct entry *old = strmap_get(&pre->by_key, new->key);
-		struct type_change change = { .pre_side = &unit->pre, .post_side = &unit->post };
-		struct type_change *slot;
-		int rc;
+		int rc = old ? add_change(unit, new->name, &old->die, &new->die, changes, err) : 0;
 
-		if (!old)
-			continue;
-		change.pre = old->die;
-		change.post = new->die;
-		rc = compare_pair(&change, err);
-		if (rc || !change.text) {
-			free(change.text);
-			if (rc)
-				return rc;
-			continue;
-		}
-		slot = vec_push(changes);
-		change.name = strdup(new->name);
-		if (!slot || !change.name) {
-			free(change.text);
-			free(change.name);
-			return uspl_fail_nomem(err);
-		}
-		*slot = change;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
 
+/* What a lambda has captured lies in the objects that the process has of its type. */
+static int compare_lambdas(struct unit *unit, type_changes *changes, struct uspl_err *err)
+{
+	struct nameless_type **type;
+	int rc = 0;
+
+	if (!unit->nameless)
+		return 0;
+	vec_for_each (&unit->nameless->post.types, type) {
+		struct nameless_type *old = (*type)->twin;
+
+		if (!rc && old && old->found && (*type)->found)
+			rc = add_change(unit, (*type)->text, &old->die, &(*type)->die, changes,
+					err);
+	}
+	return rc;
+}
+
 int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err)
 {
-	auto_table struct table pre = { 0 }, post = { 0 };
+	auto_table struct table pre = { .unit = unit }, post = { .unit = unit, .post = true };
+	int rc;
 
 	dbginfo_walk(side_dbginfo(&unit->pre), note_die, &pre);
 	dbginfo_walk(side_dbginfo(&unit->post), note_die, &post);
 	if (pre.oom || post.oom)
 		return uspl_fail_nomem(err);
-	return compare_tables(unit, &pre, &post, changes, err);
+	rc = compare_tables(unit, &pre, &post, changes, err);
+	return rc ? rc : compare_lambdas(unit, changes, err);
 }
 
 void types_release(type_changes *changes)

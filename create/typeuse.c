@@ -156,6 +156,20 @@ static bool is_abstract(Dwarf_Die *function)
 	       !dwarf_hasattr(function, DW_AT_ranges);
 }
 
+/*
+ * A function that was made for the type may make objects that no variable shows. To use them again it
+ * takes another one, whose address is kept beside them.
+ */
+static bool template_is_local(const struct use_walk *walk, Dwarf_Die *function)
+{
+	const struct objsec *code;
+
+	if (is_abstract(function) || dwarf_hasattr(function, DW_AT_declaration))
+		return true;
+	code = code_of(walk, function);
+	return code && is_replaced(walk, function) && !address_taken(walk->side, code);
+}
+
 /* Can this use of the type hold an object, or lead to one, past the functions that are replaced? */
 static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum lead lead)
 {
@@ -165,8 +179,14 @@ static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum 
 
 	if (tag == DW_TAG_subprogram)
 		return lead == LEADS_BY_VALUE && is_replaced(walk, &at->die);
+	if (function && tag == DW_TAG_template_type_parameter)
+		return template_is_local(walk, &function->die);
 	if (!function || (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter))
 		return false;
+	/* A member's own object: the member is seen where it is defined. */
+	if (tag == DW_TAG_formal_parameter && dwarf_hasattr(&at->die, DW_AT_artificial) &&
+	    dwarf_hasattr(&function->die, DW_AT_declaration))
+		return true;
 	/* What an inlined function has is seen where it is inlined. */
 	if (is_abstract(&function->die))
 		return true;

@@ -108,6 +108,11 @@ bool sym_same_sort(const struct objsym *a, const struct objsym *b)
 	       (a->type == STT_TLS) == (b->type == STT_TLS);
 }
 
+const char *sym_pair_name(const struct objsym *sym)
+{
+	return ident_of(sym)->alias ? ident_of(sym)->alias : sym->name;
+}
+
 void sym_pair(struct objsym *pre, struct objsym *post)
 {
 	ident_of(pre)->twin = post;

@@ -62,6 +62,8 @@ struct ident {
 	struct unit *unit;
 	struct side *side;
 	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
+	const char *
+		alias; /* the name that it is paired by, if that isn't its own (nameless.h); NULL */
 	const char *refname; /* NULL for what has no name of its own: sections, literals */
 	bool changed;        /* of a variable: size or initial contents differ from the twin's */
 	bool counted; /* the number at the end of its name may be another one in the twin's */
@@ -82,8 +84,9 @@ struct side {
 struct unit {
 	const char *source;
 	struct side pre, post;
-	bool takes_part; /* emit: its pre code goes into pre.o */
-	bool whole;      /* emit: and its variables that begin with pointers */
+	struct nameless *nameless; /* correlate: its types without a name; NULL */
+	bool takes_part;           /* emit: its pre code goes into pre.o */
+	bool whole;                /* emit: and its variables that begin with pointers */
 };
 
 /* All changed units of a target, and the global symbols that they define. */
@@ -154,6 +157,8 @@ size_t name_base_len(const char *name);
 /* The compiler's own words about itself (the first string of .comment), or NULL. */
 const char *side_compiler(const struct side *side);
 
+/* The name that a symbol is paired by. */
+const char *sym_pair_name(const struct objsym *sym);
 /* Makes two symbols twins. */
 void sym_pair(struct objsym *pre, struct objsym *post);
 /* Both functions, both variables, or both thread-local variables? */

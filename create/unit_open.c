@@ -5,6 +5,7 @@
 
 #include "create/dbginfo.h"
 #include "create/markers.h"
+#include "create/nameless.h"
 #include "create/unit.h"
 
 static bool is_start_section(const struct objsec *sec)
@@ -242,6 +243,7 @@ static void side_release(struct side *side)
 
 void unit_release(struct unit *unit)
 {
+	nameless_free(unit->nameless);
 	side_release(&unit->pre);
 	side_release(&unit->post);
 	*unit = (struct unit){ 0 };

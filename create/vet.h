@@ -30,6 +30,8 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses another list of thread_local variables that are made for each thread. */
 int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_local.c: refuses classes of one name and function if it can't be told which is which. */
+int vet_local_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */
 int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a variable of an inline function that other units may have brought in. */

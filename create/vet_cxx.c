@@ -114,11 +114,8 @@ int vet_thread_start(const struct diff *diff, const struct unit *unit, struct us
 	return 0;
 }
 
-/*
- * Appends a static local's name without what tells it from its namesakes: the "_0" at its end, and
- * the numbers of lambdas, "UlvE0_".
- */
-static void add_family(const char *name, struct buf *out)
+/* How long a static local's name is without what tells it from its namesakes: the "_0" at its end. */
+static size_t family_len(const char *name)
 {
 	size_t len = strlen(name), i = len;
 
@@ -126,24 +123,16 @@ static void add_family(const char *name, struct buf *out)
 		i--;
 	while (i < len && i && name[i - 1] == '_')
 		i--;
-	if (i < len && i && !isdigit((unsigned char)name[i]))
-		len = i;
-	for (i = 0; i < len; i++) {
-		size_t digits = name[i] == 'E' ? strspn(name + i + 1, "0123456789") : 0;
-
-		buf_add(out, name + i, 1);
-		if (name[i + 1 + digits] == '_')
-			i += digits;
-	}
+	return i < len && i && !isdigit((unsigned char)name[i]) ? i : len;
 }
 
+/* Those of lambdas go by the names that the lambdas had before the patch (nameless.h). */
 static bool same_family(const struct objsym *a, const struct objsym *b)
 {
-	auto_buf struct buf x = { 0 }, y = { 0 };
+	const char *x = sym_pair_name(a), *y = sym_pair_name(b);
+	size_t len = family_len(x);
 
-	add_family(a->name, &x);
-	add_family(b->name, &y);
-	return !x.oom && !y.oom && !strcmp(buf_str(&x), buf_str(&y));
+	return family_len(y) == len && !memcmp(x, y, len);
 }
 
 static bool is_static_local(const struct objsym *sym)
