@@ -18,7 +18,7 @@ static bool has_build_id(const struct update_target *target, const char *build_i
 	return false;
 }
 
-static bool has_name(const struct update_target *target, const struct module *module)
+bool pair_has_name(const struct update_target *target, const struct module *module)
 {
 	return !strcmp(module->name, target->name) ||
 	       (target->soname && module->soname && !strcmp(module->soname, target->soname));
@@ -43,7 +43,7 @@ static bool is_target(const struct update_target *target, const struct module *m
 	case PAIR_BY_BUILD_ID:
 		return has_build_id(target, module->build_id);
 	case PAIR_BY_NAME:
-		return has_name(target, module);
+		return pair_has_name(target, module);
 	case PAIR_BY_ALIAS:
 		return is_alias(target, module, aliases);
 	default:

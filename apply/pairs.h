@@ -78,6 +78,8 @@ int pairs_add(pair_vec *pairs, const struct pair *pair, struct uspl_err *err) us
  */
 int pair_remark(const struct pair *pair, pid_t pid, struct report *report,
 		struct uspl_err *err) uspl_must_check;
+/* True if the module's file name or soname is the target's. */
+bool pair_has_name(const struct update_target *target, const struct module *module);
 /* Frees the pair's match and image. */
 void pair_release(struct pair *pair);
 void pairs_release(pair_vec *pairs);

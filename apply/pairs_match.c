@@ -110,6 +110,29 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 }
 
 /*
+ * Two targets of an update may have one name: two flavours of a program that a package builds. A
+ * module that has nothing but this name is what its code says.
+ */
+static int match_flavours(const struct pairs_scope *scope, struct pair *pair, struct uspl_err *err)
+{
+	const struct update_target *first = pair->target, *other;
+	int rc = match_pair(scope, pair, err);
+
+	vec_for_each (&scope->update->targets, other) {
+		if (rc != -USPL_E_NO_MATCH || pair->by != PAIR_BY_NAME)
+			return rc;
+		if (other == first || !pair_has_name(other, pair->module))
+			continue;
+		pair_release(pair);
+		pair->target = other;
+		if (!match_pair(scope, pair, NULL))
+			return 0;
+	}
+	pair->target = first;
+	return rc;
+}
+
+/*
  * Matches the target's pairs; those by build-id come first. One by name needn't match if another
  * one does.
  */
@@ -126,7 +149,7 @@ static int match_target(const struct pairs_scope *scope, const struct update_tar
 
 		if (pair->target != target)
 			continue;
-		rc = pair->done ? 0 : match_pair(scope, pair, &failure);
+		rc = pair->done || pair->match ? 0 : match_flavours(scope, pair, &failure);
 		any |= !rc;
 		if (!rc)
 			continue;

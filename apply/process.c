@@ -95,10 +95,21 @@ static int load_pairs(struct session *session, struct uspl_err *err)
 	return rc;
 }
 
+/* True if a library of that name is patched, as another target: another flavour of this one. */
+static bool has_flavour(const struct session *session, const struct update_target *target)
+{
+	const struct pair *pair;
+
+	vec_for_each (&session->pairs, pair)
+		if (pair_has_name(target, pair->module))
+			return true;
+	return false;
+}
+
 /* True for a library that the process doesn't have, and may get. */
 static bool is_missing(const struct session *session, const struct update_target *target)
 {
-	return !pairs_have(&session->pairs, target) &&
+	return !pairs_have(&session->pairs, target) && !has_flavour(session, target) &&
 	       pending_is_possible(target, &session->modules);
 }
 

@@ -13,16 +13,48 @@
 #include "create/targets.h"
 #include "match/image_elf.h"
 
-static struct update_target *find_target(struct update *update, const char *path,
-					 const struct image_file *file)
+/* The files of one update. */
+struct against {
+	struct build *build;
+	const struct earlier *earlier;
+	struct update *update;
+	size_t n_matched; /* files that are a target */
+	struct uspl_err
+		doubt; /* why a file that may be any program isn't one; code 0: there is none */
+};
+
+static bool has_name(const char *name, const char *soname, const char *path,
+		     const struct image_file *file)
 {
-	struct update_target *target;
+	return !strcmp(name, file_basename(path)) ||
+	       (soname && file->soname && !strcmp(soname, file->soname));
+}
+
+static bool is_named(const struct update_target *target, const char *path,
+		     const struct image_file *file)
+{
+	return has_name(target->name, target->soname, path, file);
+}
+
+static bool has_target(const struct update *update, const char *path, const struct image_file *file)
+{
+	const struct update_target *target;
 
 	vec_for_each (&update->targets, target)
-		if (!strcmp(target->name, file_basename(path)) ||
-		    (target->soname && file->soname && !strcmp(target->soname, file->soname)))
-			return target;
-	return update->targets.n == 1 ? update->targets.items : NULL;
+		if (is_named(target, path, file))
+			return true;
+	return false;
+}
+
+/* A program that the build links, and that the patch doesn't change, or it would be a target. */
+static bool is_unchanged(const struct build *build, const char *path, const struct image_file *file)
+{
+	const struct build_link *link;
+
+	vec_for_each (&build->links, link)
+		if (has_name(file_basename(link->path), link->soname, path, file))
+			return true;
+	return false;
 }
 
 static int fail_no_target(const struct update *update, const char *path, struct uspl_err *err)
@@ -146,37 +178,102 @@ static void read_one(size_t index, void *ctx)
 		image_file_read(reading->path, reading->folder, &reading->file, &reading->err);
 }
 
-static int against_file(const struct build *build, const struct reading *reading,
-			const struct earlier *earlier, struct update *update, struct uspl_err *err)
+static int try_target(struct against *against, const struct reading *reading,
+		      struct update_target *target, struct uspl_err *err)
 {
-	struct fit fit = { .build = build, .file = &reading->file, .earlier = earlier };
+	struct fit fit = { against->build, target, &reading->file, against->earlier, NULL };
 	auto_objfile struct objfile *whole = NULL;
-	int rc = reading->rc;
+	int rc = whole_code(against->build, against->earlier, target, &whole, err);
 
-	if (rc) {
-		if (err)
-			*err = reading->err;
-		return rc;
-	}
-	fit.target = find_target(update, reading->path, &reading->file);
-	if (!fit.target)
-		return fail_no_target(update, reading->path, err);
-	rc = whole_code(build, earlier, fit.target, &whole, err);
 	if (!rc)
 		rc = match_file(&fit, whole, err);
 	match_free(fit.match);
 	if (rc)
 		uspl_context(err, "'%s' doesn't match the source", reading->path);
+	else
+		against->n_matched++;
 	return rc;
+}
+
+/*
+ * Tries the targets that have the file's name (several: flavours of one program), or all, if none
+ * has. The failure is the first one's.
+ */
+static int try_targets(struct against *against, const struct reading *reading, bool named,
+		       struct uspl_err *err)
+{
+	struct uspl_err first = { 0 };
+	struct update_target *target;
+
+	vec_for_each (&against->update->targets, target) {
+		struct uspl_err failure = { 0 };
+		int rc;
+
+		if (named && !is_named(target, reading->path, &reading->file))
+			continue;
+		rc = try_target(against, reading, target, &failure);
+		if (!rc)
+			return 0;
+		if (!first.code)
+			first = failure;
+		if (rc != -USPL_E_NO_MATCH)
+			break;
+	}
+	if (err)
+		*err = first;
+	return -(int)first.code;
+}
+
+/*
+ * A file that has no target's name may be one all the same: distributions rename programs. If its
+ * code says no, it may be a program that the patch has nothing to do with; unless it is the only
+ * one, which was meant to be changed.
+ */
+static int against_unnamed(struct against *against, const struct reading *reading,
+			   struct uspl_err *err)
+{
+	const char *path = reading->path;
+	struct uspl_err failure = { 0 };
+	int rc;
+
+	if (is_unchanged(against->build, path, &reading->file))
+		return build_note(against->build, err, "'%s' isn't changed by this patch", path);
+	rc = try_targets(against, reading, false, &failure);
+	if (rc != -USPL_E_NO_MATCH) {
+		if (rc && err)
+			*err = failure;
+		return rc;
+	}
+	if (!against->doubt.code && against->update->targets.n == 1)
+		against->doubt = failure;
+	else if (!against->doubt.code)
+		fail_no_target(against->update, path, &against->doubt);
+	return build_note(against->build, err,
+			  "'%s' is none of the programs that this patch changes: neither its name "
+			  "nor its code is one of theirs",
+			  path);
+}
+
+static int against_file(struct against *against, const struct reading *reading,
+			struct uspl_err *err)
+{
+	if (reading->rc && err)
+		*err = reading->err;
+	if (reading->rc)
+		return reading->rc;
+	if (has_target(against->update, reading->path, &reading->file))
+		return try_targets(against, reading, true, err);
+	return against_unnamed(against, reading, err);
 }
 
 /*
  * Reading a file means finding its debugging information, unpacking it and sorting its symbols, for
  * each by itself.
  */
-int against_files(const struct build *build, const struct against_options *options,
+int against_files(struct build *build, const struct against_options *options,
 		  const struct earlier *earlier, struct update *update, struct uspl_err *err)
 {
+	struct against against = { .build = build, .earlier = earlier, .update = update };
 	size_t n = options->paths.n;
 	auto_free struct reading *readings = calloc(n + 1, sizeof(*readings));
 	int rc = 0;
@@ -188,9 +285,14 @@ int against_files(const struct build *build, const struct against_options *optio
 						.folder = options->folder };
 	parallel_run(n, read_one, readings);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = against_file(build, &readings[i], earlier, update, err);
+		rc = against_file(&against, &readings[i], err);
 	for (size_t i = 0; i < n; i++)
 		image_file_release(&readings[i].file);
+	if (!rc && !against.n_matched && against.doubt.code) {
+		if (err)
+			*err = against.doubt;
+		rc = -(int)against.doubt.code;
+	}
 	if (rc && err)
 		demangle_message(err->msg, sizeof(err->msg));
 	return rc;

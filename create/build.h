@@ -77,6 +77,9 @@ struct build {
 	VEC(char *) notes; /* what the user should know of the builds, a sentence each */
 };
 
+/* Appends to build->notes. */
+int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
+	uspl_printf(3, 4) uspl_must_check;
 /* Frees all of it, not the objects. */
 void build_free(struct build *build);
 DEFINE_AUTO_FREE(build, struct build, build_free)

@@ -68,10 +68,6 @@ int work_make(char **ret, int *ret_lock, struct uspl_err *err) uspl_must_check;
 
 /* ---- build_result ---- */
 
-/* Appends to build->notes. */
-int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
-	uspl_printf(3, 4) uspl_must_check;
-
 /* Frees what a link holds. */
 void build_link_release(struct build_link *link);
 

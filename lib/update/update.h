@@ -74,8 +74,7 @@ struct update {
 	char *tool;        /* "uspl 0.1.0" */
 	char *patch;       /* the source diff */
 	size_t patch_len;
-	VEC(char *)
-	after; /* ids of updates that the source has in it which this one was made from */
+	VEC(char *) after; /* ids of the updates that the source of this one has in it */
 	VEC(struct update_target) targets;
 };
 

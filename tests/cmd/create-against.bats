@@ -191,3 +191,41 @@ listens() {
 	tool uspl-create --patch=../fix.diff --against=../server --after=../nothing.tar.gz
 	expect_refused 3 'nothing.tar.gz' ''
 }
+
+@test "shipped files that the patch doesn't concern: a note each" {
+	printf 'int main(void) { return 7; }\n' > helper.c
+	printf 'all: server helper\nserver: limit.c main.c\n\t$(CC) -O2 -g -fno-ipa-icf -o $@ limit.c main.c\nhelper: helper.c\n\t$(CC) -O2 -o $@ helper.c\n' > Makefile
+	gcc -O2 -fno-ipa-icf -o ../server limit.c main.c
+	gcc -O2 -o ../helper helper.c
+	gcc -O2 -o ../unheard-of helper.c
+	mv ../server ../renamed-server
+	against ../helper ../unheard-of ../renamed-server
+	expect_status 0
+	expect_message "note: '../helper' isn't changed by this patch"
+	expect_message "note: '../unheard-of' is none of the programs that this patch changes"
+	tar -xzf ../out -O --wildcards '*/manifest.json' > ../manifest
+	grep -q "\"$(readelf -n ../renamed-server | awk '/Build ID/ { print $3 }')\"" ../manifest
+	rm ../out
+	against ../unheard-of
+	expect_status 1
+	expect_message "uspl-create: '../unheard-of' doesn't match the source"
+	[ ! -e ../out ]
+}
+
+@test "two flavours of one program: a shipped file is the one whose code it has, and so is a process" {
+	mkdir one two
+	printf 'all: one/server two/server\none/server: limit.c main.c\n\t$(CC) -O2 -fno-ipa-icf -o $@ limit.c main.c\n' > Makefile
+	printf 'two/server: limit.c main.c\n\t$(CC) -O1 -fno-ipa-icf -fno-inline -o $@ limit.c main.c\n' >> Makefile
+	printf '#include <unistd.h>\nint limit(int), other(int), third(int);\nint main(int n, char **v) { while (limit(n) + other(!v) + third(n)) pause(); return 0; }\n' > main.c
+	gcc -O1 -fno-ipa-icf -fno-inline -Wl,--build-id=sha1 -o ../server limit.c main.c
+	against
+	expect_status 0
+	../server 3>&- &
+	TARGET=$! UPDATE=../out
+	apply
+	kill "$TARGET"
+	expect_status 0
+	rm ../out
+	against ../server
+	expect_status 0
+}
