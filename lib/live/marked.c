@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "proc/heads.h"
 
 #define INFO_MAX (64u << 20)
 #define CHAIN_MAX 1024
@@ -134,11 +135,12 @@ static int index_places(struct marks *marks, struct uspl_err *err)
 int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
+	struct heads heads = { .proc = proc, .magic = USPL_MARK_MAGIC };
 	const struct mapping *map;
 	int rc;
 
 	proc_work_begin(proc);
-	vec_for_each (&proc->maps, map) {
+	while ((map = heads_next(&heads))) {
 		struct uspl_mark_region head;
 
 		if (!is_record(proc, map, &head))

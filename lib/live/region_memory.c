@@ -10,6 +10,7 @@
 
 #include "live/region_record.h"
 #include "live/slot.h"
+#include "proc/heads.h"
 
 /* How many updates a process can hold, undone ones included. */
 #define REGIONS_MAX 1024u
@@ -78,11 +79,12 @@ static int by_order(const void *a, const void *b)
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 {
 	region_vec regions = { 0 };
-	struct mapping *map;
+	struct heads heads = { .proc = proc, .magic = USPL_REGION_MAGIC };
+	const struct mapping *map;
 	int rc = 0;
 
 	proc_work_begin(proc);
-	vec_for_each (&proc->maps, map) {
+	while ((map = heads_next(&heads))) {
 		struct uspl_region head;
 		struct region *region;
 

@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "live/site.h"
+#include "proc/heads.h"
 
 #define INFO_MAX (256u << 20)
 /* More and larger ones than a session of any version has made. */
@@ -88,11 +89,12 @@ static int by_first_id(const void *a, const void *b)
 int session_read(const struct proc *proc, struct trace_session *ret, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
+	struct heads heads = { .proc = proc, .magic = USPL_TRACE_MAGIC };
 	const struct mapping *map;
 	int rc;
 
 	proc_work_begin(proc);
-	vec_for_each (&proc->maps, map) {
+	while ((map = heads_next(&heads))) {
 		struct uspl_trace_region head;
 
 		if (!is_record(proc, map, &head))

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "proc/heads.h"
 
 /* No region is larger. */
 #define LEN_MAX (1ull << 32)
@@ -62,11 +63,12 @@ static bool is_unfinished(const struct proc *proc, const struct mapping *map,
 void unfinished_sweep(struct proc *proc)
 {
 	struct uspl_unfinished mark;
+	struct heads heads = { .proc = proc, .magic = USPL_UNFINISHED_MAGIC };
 	const struct mapping *map;
 	VEC(struct uspl_unfinished) found = { 0 };
 	struct uspl_unfinished *item;
 
-	vec_for_each (&proc->maps, map)
+	while ((map = heads_next(&heads)))
 		if (is_unfinished(proc, map, &mark) && (item = vec_push(&found)))
 			*item = mark;
 	vec_for_each (&found, item)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * heads.h - the mappings that may hold a record of ours, by the eight bytes that records begin with
+ *
+ *     struct heads heads = { .proc = proc, .magic = USPL_REGION_MAGIC };
+ *
+ *     while ((map = heads_next(&heads)))
+ *             read it, and look whether it is one
+ *
+ * A process has some twenty mappings of the kind, and a command looks for four sorts of records,
+ * some of them several times. The first bytes of up to 64 mappings are read at once, anew each time.
+ */
+#ifndef USPL_PROC_HEADS_H
+#define USPL_PROC_HEADS_H
+
+#include "proc/proc.h"
+
+struct heads {
+	const struct proc *proc;
+	uint64_t magic; /* in the first eight bytes */
+	/* heads_next's: what has been read of the mappings before `next` of proc->maps. */
+	size_t next, at, n;
+	bool known; /* words are good; else each mapping may be one */
+	const struct mapping *maps[PROC_PIECES_MAX];
+	uint64_t words[PROC_PIECES_MAX];
+};
+
+/*
+ * The next mapping of proc->maps that may hold such a record (mapping_may_hold_record), and begins
+ * with these bytes, or may: where they can't be read together all are returned. NULL if there is no
+ * other. proc->maps must not change meanwhile.
+ */
+const struct mapping *heads_next(struct heads *heads);
+
+#endif
