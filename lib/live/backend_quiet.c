@@ -33,6 +33,15 @@
  * else somebody doesn't run who was to be seen: he has to be stopped.
  */
 #define WATCH_TRIES 3
+/*
+ * With many threads it takes some 100 us to find out that no sleeper has run, in which one may, as
+ * often as not. Another try costs those that run as much as a look at nothing: they stand in a gate
+ * that long only if they come to one. To stop them would take several times that.
+ */
+#define WATCH_MANY 64
+#define WATCH_MANY_TRIES 16
+/* How often to wait for a sight of those that run, where others have their processors for now. */
+#define POST_TRIES 2
 #define WATCH_NS 100000ll
 #define WATCH_PER_THREAD_NS 100ll
 
@@ -239,13 +248,20 @@ static bool is_open(const struct quiet *quiet, int rc)
 	return !rc && !quiet->run->switched && !quiet->run->n_findings;
 }
 
-/* First without a stop; the sleepers are to be looked at anew if that comes to nothing. */
+/*
+ * First without a stop; the sleepers are to be looked at anew if that comes to nothing. A thread that
+ * is seen to run, and has no post, is one that has woken up just now: it may sleep at the next look.
+ */
 static int switch_somehow(struct quiet *quiet, struct uspl_err *err)
 {
+	int tries = quiet->asleep.threads.n > WATCH_MANY ? WATCH_MANY_TRIES : WATCH_TRIES;
 	int rc = quiet_calm_down(quiet, err);
 
-	for (int i = 0; i < WATCH_TRIES && is_open(quiet, rc) && quiet_can_watch(quiet); i++) {
-		rc = watch_and_switch(quiet, err);
+	for (int i = 0; i < tries && is_open(quiet, rc); i++) {
+		if (quiet_can_watch(quiet))
+			rc = watch_and_switch(quiet, err);
+		else if (!quiet->posts.n && (i >= POST_TRIES || !quiet_post(quiet)))
+			break;
 		if (is_open(quiet, rc))
 			rc = quiet_calm_down(quiet, err);
 	}
@@ -273,7 +289,7 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	if (rc || run->n_findings)
 		return rc;
 	quiet_measure_lease(quiet);
-	quiet_post(quiet);
+	(void)quiet_post(quiet);
 	rc = switch_somehow(quiet, err);
 	quiet_drop_posts(quiet);
 	return rc;
@@ -332,7 +348,7 @@ int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads, struct uspl
 	}
 	if (!rc) {
 		quiet_ask_stuck(run->quiet);
-		quiet_post(run->quiet);
+		(void)quiet_post(run->quiet);
 		look.quiet = run->quiet;
 		if (!look_unstopped(run->quiet))
 			rc = tracer_run_beside(run->t->proc, look_at_all, &look, err);

@@ -63,9 +63,10 @@ int quiet_calm_down(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /*
  * Makes posts for those that run, as far as the kernel lets us, and follows their stacks as they are
  * a moment later: the code that is met there is known by the time it has to be found out in a hurry.
- * quiet_drop_posts follows.
+ * False if the kernel shows nothing of any of them. Else there may be no post all the same, where
+ * others have had the processors for the last milliseconds. quiet_drop_posts follows.
  */
-void quiet_post(struct quiet *quiet);
+bool quiet_post(struct quiet *quiet);
 void quiet_drop_posts(struct quiet *quiet);
 /* True if quiet_watch can come to something: nobody runs, or all who do can be seen while they do. */
 bool quiet_can_watch(struct quiet *quiet);

@@ -4,8 +4,12 @@
 #include "live/quiet.h"
 #include "proc/task.h"
 
-/* So many may run between a look and the next step; how often to look for such a moment. */
+/*
+ * So many may run between a look and the next step, and one in so many of all threads besides: to
+ * find out takes longer with more of them. How often to look for such a moment.
+ */
 #define RESTLESS_MAX 12
+#define RESTLESS_SHARE 64
 #define RESTLESS_LOOKS 4
 /* How often to look for a moment at which nobody has run since. */
 #define CALM_LOOKS 10
@@ -98,6 +102,24 @@ static int await_calm(struct quiet *quiet, struct uspl_err *err)
 	return rc;
 }
 
+/*
+ * A look at a thousand threads takes a millisecond and more, in which each thread that wakes up a
+ * thousand times a second has run. So those that have are looked at by themselves, which is quick,
+ * before they are counted once more.
+ */
+static bool are_few_restless(struct quiet *quiet)
+{
+	size_t most = RESTLESS_MAX + quiet->asleep.threads.n / RESTLESS_SHARE;
+
+	if (count_restless(quiet) <= most)
+		return true;
+	if (!asleep_has_sum(&quiet->asleep))
+		return false;
+	asleep_look_at_ran(&quiet->asleep);
+	quiet_check_sleepers(quiet);
+	return count_restless(quiet) <= most;
+}
+
 int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
 {
 	for (int look = 0; look < RESTLESS_LOOKS; look++) {
@@ -105,7 +127,7 @@ int quiet_calm_down(struct quiet *quiet, struct uspl_err *err)
 
 		if (rc || quiet->run->n_findings)
 			return rc;
-		if (count_restless(quiet) <= RESTLESS_MAX)
+		if (are_few_restless(quiet))
 			return asleep_has_sum(&quiet->asleep) ? await_calm(quiet, err) : 0;
 	}
 	return uspl_fail(err, USPL_E_UNSUPPORTED, "too many threads of pid %d wake up all the time",

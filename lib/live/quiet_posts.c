@@ -29,31 +29,36 @@
 /* The tool looks at one after the other. */
 static struct glimpse seen;
 
-/* A post, if the thread is seen from it once. */
-static void add_post(struct quiet *quiet, pid_t tid)
+/* A post, if the thread is seen from it once. False if the kernel doesn't show it at all. */
+static bool add_post(struct quiet *quiet, pid_t tid)
 {
 	struct glimpse_post *post = vec_push(&quiet->posts);
 
 	if (!post)
-		return;
-	if (glimpse_open(post, tid)) {
-		if (safety_rehearse(&quiet->run->safety, post))
-			return;
-		glimpse_close(post);
+		return false;
+	if (!glimpse_open(post, tid)) {
+		quiet->posts.n--;
+		return false;
 	}
-	quiet->posts.n--;
+	if (!safety_rehearse(&quiet->run->safety, post)) {
+		glimpse_close(post);
+		quiet->posts.n--;
+	}
+	return true;
 }
 
-void quiet_post(struct quiet *quiet)
+bool quiet_post(struct quiet *quiet)
 {
 	int64_t deadline = clock_now_ns() + REHEARSAL_NS;
 	const struct asleep_thread *thread;
+	bool shown = false;
 
 	/* One that has only been up for a moment isn't seen, and need not be: it will be asleep. */
 	vec_for_each (&quiet->asleep.threads, thread)
 		if (thread->class == ASLEEP_RUNS && quiet->posts.n < POSTS_MAX &&
 		    clock_now_ns() < deadline)
-			add_post(quiet, thread->tid);
+			shown |= add_post(quiet, thread->tid);
+	return shown;
 }
 
 void quiet_drop_posts(struct quiet *quiet)

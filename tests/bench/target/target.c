@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - the process whose standstill is measured: target THREADS FILE
+// target.c - the process whose standstill is measured: target THREADS FILE [WAKERS]
 //
 // One thread never rests: it calls the function that is going to be patched, reads the clock, and keeps the longest gap
 // between two readings in FILE, which others map or read (struct gap). All other threads block, each kind of wait in turn,
-// as those of a server do. With THREADS = 1 the busy one is alone.
+// as those of a server do. With THREADS = 1 the busy one is alone. WAKERS of them wake up each millisecond, and run a
+// little; the others sleep in more kinds of calls then.
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -15,11 +16,15 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +32,14 @@
 #include "work.h"
 
 #define LIFETIME_SECONDS 900
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static void wait_read(void)
 {
@@ -71,21 +84,76 @@ static void wait_epoll(void)
 		epoll_wait(fd, &event, 1, -1);
 }
 
+static void wait_select(void)
+{
+	for (;;)
+		select(0, NULL, NULL, NULL, NULL);
+}
+
+static void wait_condition(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+
+	pthread_mutex_lock(&lock);
+	for (;;)
+		pthread_cond_wait(&never, &lock);
+}
+
+static void wait_signal(void)
+{
+	sigset_t set;
+	int signal;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	for (;;)
+		sigwait(&set, &signal);
+}
+
+static void wait_accept(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&(struct sockaddr_un){ AF_UNIX, "" },
+		 sizeof(sa_family_t)) ||
+	    listen(fd, 1))
+		err(1, "cannot listen");
+	for (;;)
+		accept(fd, NULL, NULL);
+}
+
+/* As a worker with something to do a thousand times a second: 20 us of it. */
+static void wake_and_run(void)
+{
+	const struct timespec nap = { .tv_nsec = 1000 * 1000 };
+
+	for (;;) {
+		for (uint64_t until = now_ns() + 20000; now_ns() < until;)
+			;
+		nanosleep(&nap, NULL);
+	}
+}
+
 static void (*const waits[])(void) = { wait_read, wait_futex, wait_nanosleep, wait_poll,
 				       wait_epoll };
+/* With WAKERS: in more kinds of calls, none of which ends. */
+static void (*const more_waits[])(void) = { wait_read,   wait_futex,  wait_poll,   wait_epoll,
+					    wait_select, wait_signal, wait_accept, wait_condition };
+static uintptr_t wakers;
 
 static void *block(void *arg)
 {
-	waits[(uintptr_t)arg % (sizeof(waits) / sizeof(waits[0]))]();
+	uintptr_t number = (uintptr_t)arg;
+
+	if (number <= wakers)
+		wake_and_run();
+	else if (wakers)
+		more_waits[number % (sizeof(more_waits) / sizeof(more_waits[0]))]();
+	else
+		waits[number % (sizeof(waits) / sizeof(waits[0]))]();
 	return NULL;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* A processor of its own, the last one: what is measured is the stop, not who else wants to run. */
@@ -115,12 +183,13 @@ static void run_busy(struct gap *gap)
 
 int main(int argc, char **argv)
 {
-	int n = argc == 3 ? atoi(argv[1]) : 0;
+	int n = argc == 3 || argc == 4 ? atoi(argv[1]) : 0;
 	struct gap *gap;
 	int fd;
 
 	if (n < 1)
-		errx(2, "usage: target THREADS FILE");
+		errx(2, "usage: target THREADS FILE [WAKERS]");
+	wakers = argc == 4 ? (uintptr_t)atoi(argv[3]) : 0;
 	alarm(LIFETIME_SECONDS);
 	fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || ftruncate(fd, sizeof(*gap)))
