@@ -58,6 +58,7 @@ struct image {
 	int64_t tls_offset;
 	/* Nothing has run yet: what the program may write holds its initial values. */
 	bool pristine;
+	taddr frames;    /* where its .eh_frame_hdr is; 0 if it has none, or that isn't known */
 	uint64_t tls_id; /* of a library: by which __tls_get_addr knows it; 0 if that isn't known */
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
@@ -88,6 +89,11 @@ const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
 const struct image_seg *image_seg_at(const struct image *image, taddr addr);
 /* The place among syms of the first one at addr or above; their number if there is none. */
 size_t image_first_sym(const struct image *image, taddr addr);
+/*
+ * True if the image has a table of call frame information, and none for the code at addr: it was written in
+ * assembler, or by the program itself when it was built, and needn't keep to what compilers do with the stack.
+ */
+bool image_lacks_frame(const struct image *image, taddr addr);
 /* The function or object symbol that covers addr (or starts at it, if it has no size), or NULL. */
 const struct image_sym *image_sym_at(const struct image *image, taddr addr);
 

@@ -146,19 +146,30 @@ static bool read_rules(const struct image *image, taddr at, struct frame_rules *
 	       behind(common, common_len, LETTERS + letters + 4, &ret->common, &ret->common_end);
 }
 
-int image_add_starts(struct image *image, taddr at, struct uspl_err *err)
+/* Reads the table's header; false if there is none of the usual form. *ret_table: its entries, sorted by address. */
+static bool read_table(const struct image *image, taddr at, struct header *ret,
+		       const uint8_t **ret_table)
 {
-	const uint8_t *bytes = image_bytes(image, at, sizeof(struct header)), *table;
-	struct header head;
+	const uint8_t *bytes = at ? image_bytes(image, at, sizeof(*ret)) : NULL;
 
 	if (!bytes)
+		return false;
+	memcpy(ret, bytes, sizeof(*ret));
+	if (ret->version != 1 || ret->frame_enc != ENC_FRAME || ret->count_enc != ENC_COUNT ||
+	    ret->table_enc != ENC_TABLE || !ret->count || ret->count > COUNT_MAX)
+		return false;
+	*ret_table = image_bytes(image, at + sizeof(*ret), ret->count * sizeof(struct entry));
+	return *ret_table;
+}
+
+int image_add_starts(struct image *image, taddr at, struct uspl_err *err)
+{
+	const uint8_t *table;
+	struct header head;
+
+	if (!read_table(image, at, &head, &table))
 		return 0;
-	memcpy(&head, bytes, sizeof(head));
-	if (head.version != 1 || head.frame_enc != ENC_FRAME || head.count_enc != ENC_COUNT ||
-	    head.table_enc != ENC_TABLE || head.count > COUNT_MAX)
-		return 0;
-	table = image_bytes(image, at + sizeof(head), head.count * sizeof(struct entry));
-	for (uint32_t i = 0; table && i < head.count; i++) {
+	for (uint32_t i = 0; i < head.count; i++) {
 		struct frame_rules rules;
 		struct entry entry;
 		bool known;
@@ -171,4 +182,35 @@ int image_add_starts(struct image *image, taddr at, struct uspl_err *err)
 	}
 	image_sort_starts(image);
 	return 0;
+}
+
+bool image_lacks_frame(const struct image *image, taddr addr)
+{
+	enum { START = 8, SIZE = 12 }; /* of a frame description */
+	size_t low = 0, high;
+	const uint8_t *table, *record;
+	struct header head;
+	struct entry entry;
+	uint32_t size;
+
+	if (!read_table(image, image->frames, &head, &table))
+		return false;
+	/* The last one that begins at addr or before it is the one before `high`. */
+	for (high = head.count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		memcpy(&entry, table + middle * sizeof(entry), sizeof(entry));
+		if (image->frames + (uint64_t)(int64_t)entry.start > addr)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (!high)
+		return true;
+	memcpy(&entry, table + (high - 1) * sizeof(entry), sizeof(entry));
+	record = image_bytes(image, image->frames + (uint64_t)(int64_t)entry.frame, START + 8);
+	if (!record)
+		return false;
+	memcpy(&size, record + SIZE, sizeof(size));
+	return addr - (image->frames + (uint64_t)(int64_t)entry.start) >= size;
 }

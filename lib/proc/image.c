@@ -63,14 +63,13 @@ static bool same_build(Elf *elf, const struct module *module)
 	return !strcmp(build_id, module->build_id);
 }
 
-/* Of a program without a symbol table, by its call frame information. */
-static int add_starts(const struct module *module, struct image *image, struct uspl_err *err)
+static taddr find_frames(const struct module *module)
 {
 	const Elf64_Phdr *phdr;
 
 	vec_for_each (&module->phdrs, phdr)
 		if (phdr->p_type == PT_GNU_EH_FRAME)
-			return image_add_starts(image, phdr->p_vaddr + (uint64_t)module->bias, err);
+			return phdr->p_vaddr + (uint64_t)module->bias;
 	return 0;
 }
 
@@ -96,8 +95,8 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 		return rc;
 	if (elf)
 		rc = image_add_debug_symbols(image, err);
-	if (!rc)
-		rc = add_starts(module, image, err);
+	if (!rc && image->frames)
+		rc = image_add_starts(image, image->frames, err);
 	if (!rc && elf && !image->starts.n)
 		rc = image_add_frame_starts(image, elf, module->bias, err);
 	return rc;
@@ -123,6 +122,7 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 	image->start = module->start;
 	image->end = module->end;
 	image->tls_offset = static_tls_offset(module);
+	image->frames = find_frames(module);
 	rc = image->name ? read_segments(proc, module, image, err) : uspl_fail_nomem(err);
 	if (!rc)
 		rc = read_symbols(proc, module, image, err);

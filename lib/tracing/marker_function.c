@@ -48,7 +48,7 @@ static int add(const struct image *image, const struct spot *spot, const char *n
 		snprintf(marker->why, sizeof(marker->why), "its first instructions can't be moved");
 	else if (returns && spot->entry_only)
 		snprintf(marker->why, sizeof(marker->why),
-			 "it returns twice, or looks at its caller");
+			 "it returns twice, looks at its caller, or has no call frame information");
 	return marker_set_args(image, marker, err);
 }
 

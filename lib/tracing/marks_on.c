@@ -10,6 +10,7 @@
 #include "live/overlay.h"
 #include "tracing/clocks.h"
 #include "tracing/marks_work.h"
+#include "tracing/runtimes.h"
 
 /* Functions are looked for in the program itself, unless modules are named. */
 static bool is_module_wanted(const struct marks_request *request, const struct module *module)
@@ -375,6 +376,8 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 	const struct module *module;
 	int rc = work_open(&work, err);
 
+	if (!rc && request->returns && (rc = runtimes_refuse(proc, modules, err)) != 0)
+		uspl_hint(err, "a probe at the function's entry leaves return addresses alone");
 	vec_for_each (modules, module)
 		if (!rc && !module->is_vdso && is_module_wanted(request, module))
 			rc = load_module(&work, module, err);

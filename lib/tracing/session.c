@@ -12,6 +12,7 @@
 #include "tracing/clocks.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
+#include "tracing/runtimes.h"
 
 /* A session while it is started. */
 struct starting {
@@ -329,6 +330,8 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 		rc = read_updates(proc, modules, &starting.updates, err);
 	if (!rc)
 		rc = refuse_interrupted(&starting.updates, false, err);
+	if (!rc && !request->entries)
+		rc = runtimes_refuse(proc, modules, err);
 	if (rc) {
 		regions_release(&starting.updates);
 		return rc;

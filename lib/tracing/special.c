@@ -126,7 +126,8 @@ bool special_entry_only(const struct special *special, const struct spot *spot)
 {
 	const uint8_t *code = image_bytes(special->image, spot->entry, spot->size);
 
-	return (special->unwinder && !spot->name) ||
+	return image_lacks_frame(special->image, spot->entry) ||
+	       (special->unwinder && !spot->name) ||
 	       listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
 	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name) ||
 	       (code && arch_native()->minds_return(code, spot->size));

@@ -16,7 +16,10 @@ struct special {
 void special_init(struct special *special, const struct image *image);
 /* Why a function of that name (NULL: not known) can't be traced at all; NULL if nothing is known. */
 const char *special_why(const struct special *special, const char *name);
-/* True if only the function's entry can be: it returns twice, or looks at its caller. */
+/*
+ * True if only the function's entry can be: it returns twice, looks at its caller, or has no call frame information
+ * and may do anything with its stack (V8's builtins pop their return address with their arguments).
+ */
 bool special_entry_only(const struct special *special, const struct spot *spot);
 
 #endif
