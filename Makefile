@@ -11,10 +11,16 @@ WERROR ?=
 ifdef SAN
 SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+# What Debian builds its own packages with; FORTIFY needs optimization, and sanitizers look themselves.
+HARDEN = -fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE -Wformat-security
+ifeq ($(filter -O0,$(O))$(SANFLAGS),)
+HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+HARDEN_LD = -pie -Wl,-z,relro,-z,now,-z,ibt,-z,shstk
 CPPFLAGS += -D_GNU_SOURCE -DPACKAGE=\"uspl\" -Iinclude -Ilib -I. -I$(BUILD)/obj
-CFLAGS += -std=gnu11 -g $(O) $(WARN) $(WERROR) $(SANFLAGS)
+CFLAGS += -std=gnu11 -g $(O) $(HARDEN) $(WARN) $(WERROR) $(SANFLAGS)
 # Nothing is to be bound while a thread stands still.
-LDFLAGS += $(SANFLAGS) -Wl,-z,now
+LDFLAGS += $(SANFLAGS) $(HARDEN_LD)
 # What reads archives is linked with the program where that can be: the shared library brings seven
 # others, and 3 ms at each start. lib/base/late.h has those that are loaded when they are needed.
 ARCHIVE := $(if $(filter /%,$(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a -lz,-larchive)

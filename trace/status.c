@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 
+#include "base/confine.h"
 #include "base/json.h"
 #include "trace/trace.h"
 
@@ -85,6 +86,7 @@ int trace_status(int argc, char **argv, struct uspl_err *err)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	if (first < argc)
 		return uspl_fail(err, USPL_E_USAGE, "unexpected operand '%s'", argv[first]);
+	confine(CONFINE_LOOK);
 	dir = opendir("/proc");
 	if (!dir)
 		return uspl_fail_errno(err, "cannot open '/proc'");

@@ -201,10 +201,13 @@ static int undo_one(const struct options *opts, pid_t pid)
 /* A process that says of itself what root doesn't know isn't touched. */
 static void leave_out(const struct proc *proc, const char *id)
 {
-	fprintf(stderr,
-		"note: pid %d (%s, of %s) is left out: it claims to have the update '%s', but root "
-		"hasn't applied what it says; name the pid to undo it there\n",
-		proc->pid, proc->comm, proc_owner(proc), id);
+	struct uspl_err note;
+
+	uspl_fail(&note, USPL_E_HOSTILE,
+		  "pid %d (%s, of %s) is left out: it claims to have the update '%s', but root "
+		  "hasn't applied what it says; name the pid to undo it there",
+		  proc->pid, proc->comm, proc_owner(proc), id);
+	uspl_err_note(stderr, &note);
 }
 
 /*

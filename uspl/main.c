@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // main.c - the front command: `uspl CMD` and `uspl-CMD` are the same program
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cli.h"
 #include "base/file.h"
@@ -70,11 +72,29 @@ static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_er
 	return run(argv[1], argc - 1, argv + 1, ret_prog, err);
 }
 
+/*
+ * A file that was mapped has become shorter: files of processes are read, but libraries map what they
+ * find by themselves, such as separate debugging information. As after a kill, the next command mends
+ * what was begun.
+ */
+static void file_was_cut(int sig)
+{
+	static const char message[] = "uspl: a file was cut short while it was read\n";
+
+	(void)sig;
+	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
+	_exit(USPL_STATUS_FAILED);
+}
+
 int main(int argc, char **argv)
 {
+	const struct sigaction cut = { .sa_handler = file_was_cut };
 	const char *prog = "uspl";
 	struct uspl_err err = { 0 };
-	int rc = dispatch(argc, argv, &prog, &err);
+	int rc;
+
+	sigaction(SIGBUS, &cut, NULL);
+	rc = dispatch(argc, argv, &prog, &err);
 
 	if (rc < 0) {
 		uspl_err_print(stderr, prog, &err);

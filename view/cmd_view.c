@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/confine.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -74,7 +75,7 @@ static int view_file(const struct options *opts, struct uspl_err *err)
 	auto_update struct update *update = NULL;
 	auto_json struct json json = { 0 };
 	auto_buf struct buf out = { 0 };
-	int rc = update_read(opts->file, &update, err);
+	int rc = update_read_confined(opts->file, &update, err);
 
 	if (rc)
 		return rc;
@@ -101,8 +102,10 @@ static void show_ids(const struct scan *scan, struct buf *out)
 
 		for (other = scan->updates.items; other < update; other++)
 			first &= !region_has_id(other->region, update->region->id);
-		if (first)
-			buf_addf(out, "%s\n", update->region->id);
+		if (!first)
+			continue;
+		text_add_printable(out, update->region->id, strlen(update->region->id), false);
+		buf_addstr(out, "\n");
 	}
 }
 
@@ -114,10 +117,13 @@ static void warn_different(const struct scan *scan)
 	vec_for_each (&scan->updates, update)
 		for (other = scan->updates.items; other < update; other++)
 			if (region_has_id(other->region, update->region->id)) {
-				fprintf(stderr,
-					"note: records of different updates have the id '%s': see "
-					"whose processes they are in\n",
-					update->region->id);
+				struct uspl_err note;
+
+				uspl_fail(&note, USPL_E_HOSTILE,
+					  "records of different updates have the id '%s': see whose "
+					  "processes they are in",
+					  update->region->id);
+				uspl_err_note(stderr, &note);
 				break;
 			}
 }
@@ -184,8 +190,10 @@ static int fail_unknown(const struct options *opts, const struct scan *scan, str
 static int view_processes(const struct options *opts, struct uspl_err *err)
 {
 	auto_scan struct scan scan = { 0 };
-	int worst, rc = scan_processes(&opts->pids, &scan, err);
+	int worst, rc;
 
+	confine(CONFINE_LOOK);
+	rc = scan_processes(&opts->pids, &scan, err);
 	if (!rc)
 		rc = scan_group(&scan, opts->id, opts->all || opts->id, err);
 	if (rc)

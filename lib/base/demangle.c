@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/late.h"
+#include "base/text.h"
 #include "late_names.h"
 
 /* From include/demangle.h of libiberty, which not every libbfd comes with: with parameters. */
@@ -31,9 +32,14 @@ static char *demangle(const char *name, int options)
 {
 	char *plain = NULL;
 
+	struct buf shown = { 0 };
+
 	if (!strncmp(name, "_Z", 2) && strlen(name) < NAME_MAX_LEN && has_library())
 		plain = late_bfd_demangle(NULL, name, options);
-	return plain ? plain : strdup(name);
+	/* A symbol may be called anything, and this is what people see of it. */
+	text_add_printable(&shown, plain ? plain : name, strlen(plain ? plain : name), false);
+	free(plain);
+	return buf_take(&shown);
 }
 
 char *demangle_name(const char *name)

@@ -97,3 +97,11 @@ size_t text_width(const char *text)
 		width += (*text & 0xc0) != 0x80;
 	return width;
 }
+
+bool text_is_odd(const char *text)
+{
+	auto_buf struct buf shown = { 0 };
+
+	text_add_printable(&shown, text, strlen(text), false);
+	return strcmp(buf_str(&shown), text) != 0;
+}

@@ -144,6 +144,7 @@ int report_add_remark(struct report *report, struct uspl_err *err, const char *k
 		      const char *fmt, ...)
 {
 	char **item = vec_push(&report->remarks);
+	auto_buf struct buf shown = { 0 };
 	auto_free char *text = NULL;
 	va_list ap;
 
@@ -153,7 +154,8 @@ int report_add_remark(struct report *report, struct uspl_err *err, const char *k
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	if (!text || asprintf(item, "%s: %s", kind, text) < 0)
+	text_add_printable(&shown, text ? text : "", text ? strlen(text) : 0, false);
+	if (!text || asprintf(item, "%s: %s", kind, buf_str(&shown)) < 0)
 		*item = NULL;
 	return *item ? 0 : uspl_fail_nomem(err);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/text.h"
 #include "live/site.h"
 #include "proc/heads.h"
 
@@ -34,6 +35,13 @@ bool trace_rings_are_sound(const struct proc *proc, const struct uspl_trace_regi
 	return !map || head->n_rings * head->ring_bytes <= map->end - head->rings;
 }
 
+static int fail_damaged(const struct proc *proc, taddr at, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_HOSTILE,
+			 "the record of a trace at 0x%" PRIx64 " of pid %d is damaged", at,
+			 proc->pid);
+}
+
 static int check_head(const struct proc *proc, const struct mapping *map,
 		      const struct uspl_trace_region *head, struct uspl_err *err)
 {
@@ -49,9 +57,7 @@ static int check_head(const struct proc *proc, const struct mapping *map,
 	if (head->info_len > map->end - map->start || head->info_len > INFO_MAX ||
 	    sites_end > head->info_len || head->module_name >= head->info_len || !head->first_id ||
 	    !trace_rings_are_sound(proc, head))
-		return uspl_fail(err, USPL_E_HOSTILE,
-				 "the record of a trace at 0x%" PRIx64 " of pid %d is damaged",
-				 map->start, proc->pid);
+		return fail_damaged(proc, map->start, err);
 	return 0;
 }
 
@@ -74,9 +80,16 @@ static int read_region(const struct proc *proc, const struct uspl_trace_region *
 	if (head->n_sites)
 		rc = proc_read(proc, head->self + head->sites, region->sites.items,
 			       head->n_sites * sizeof(*region->sites.items), err);
-	return rc ? rc
-		  : proc_read_string(proc, head->self + head->module_name, 4096,
-				     &region->module_name, err);
+	if (!rc)
+		rc = proc_read_string(proc, head->self + head->module_name, 4096,
+				      &region->module_name, err);
+	if (rc)
+		return rc;
+	/* It is shown, and becomes the name of a file (trace/uftrace.c). */
+	if (strchr(region->module_name, '/') || region->module_name[0] == '.' ||
+	    text_is_odd(region->module_name))
+		return fail_damaged(proc, head->self, err);
+	return 0;
 }
 
 static int by_first_id(const void *a, const void *b)

@@ -13,10 +13,17 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "match/image_internal.h"
+
+/* A program that is larger isn't copied: nothing is looked for beside it. */
+#define COPY_MAX (1ll << 30)
+#define COPY_CHUNK (1 << 20)
 
 /* Adds one symbol if it is one that has a place; file: of a local one the source file. */
 static bool add_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
@@ -74,15 +81,35 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 	return 0;
 }
 
+/*
+ * libdwfl maps what it is given, and what a process has mapped may be cut short by others: it gets a
+ * copy in memory. -1: there is none, as of a file that is larger than any.
+ */
+static int copy_of(int fd)
+{
+	auto_close int copy = memfd_create("uspl", MFD_CLOEXEC);
+	auto_free char *chunk = malloc(COPY_CHUNK);
+	off_t at = 0;
+	ssize_t got;
+
+	if (copy < 0 || !chunk)
+		return -1;
+	while ((got = pread(fd, chunk, COPY_CHUNK, at)) > 0) {
+		if (write(copy, chunk, (size_t)got) != got || (at += got) > COPY_MAX)
+			return -1;
+	}
+	return got < 0 ? -1 : fcntl(copy, F_DUPFD_CLOEXEC, 0);
+}
+
 /* The program as libdwfl sees it; NULL if it doesn't. */
-static Dwfl_Module *report(struct image_backing *backing)
+static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 {
 	static const Dwfl_Callbacks standard = {
 		.find_elf = dwfl_linux_proc_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
 	const char *path = backing->path;
-	int fd = fcntl(backing->fd, F_DUPFD_CLOEXEC, 0);
+	int fd = pristine ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0) : copy_of(backing->fd);
 	Dwfl_Module *mod;
 
 	backing->callbacks = standard;
@@ -105,7 +132,7 @@ Dwfl_Module *image_dwfl_module(const struct image *image)
 	if (!backing || !backing->path)
 		return NULL;
 	if (!backing->dwfl)
-		backing->mod = report(backing);
+		backing->mod = report(backing, image->pristine);
 	return backing->mod;
 }
 

@@ -31,7 +31,11 @@ Elf *image_open_elf(struct image *image, int fd)
 	}
 	elf_version(EV_CURRENT);
 	backing->fd = fd;
-	backing->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/*
+	 * What a process has mapped others may change: cut short under our own mapping it would be
+	 * SIGBUS, and names that were looked at would become longer.
+	 */
+	backing->elf = elf_begin(fd, image->pristine ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
 	image->backing = backing;
 	image->release_backing = backing_free;
 	return backing->elf;

@@ -227,9 +227,9 @@ int image_file_read(const char *path, const char *folder, struct image_file *ret
 		close(fd);
 		return uspl_fail_nomem(err);
 	}
+	file.image->pristine = true;
 	elf = image_open_elf(file.image, fd);
 	file.image->name = strdup(path);
-	file.image->pristine = true;
 	rc = file.image->name ? check_kind(elf, path, err) : uspl_fail_nomem(err);
 	if (!rc)
 		rc = fill(&file, elf, folder, err);

@@ -106,7 +106,7 @@ int cfi_open_module(struct cfi *cfi, const struct proc *proc, const struct modul
 	} else {
 		cfi->fd = module_open_file(proc, module);
 		if (cfi->fd >= 0)
-			cfi->elf = elf_begin(cfi->fd, ELF_C_READ_MMAP, NULL);
+			cfi->elf = elf_begin(cfi->fd, ELF_C_READ, NULL);
 	}
 	if (cfi->elf)
 		cfi->cfi = dwarf_getcfi_elf(cfi->elf);

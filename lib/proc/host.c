@@ -209,8 +209,10 @@ int host_load(struct host *host, struct uspl_err *err)
 {
 	struct agent_slate slate;
 	struct agent_run run = { .agent = host->agent->addr, .slate = &slate };
-	int rc = choose_way(host, err);
+	int rc = proc_check_current(host->agent->proc, host->thread.tid, err);
 
+	if (!rc)
+		rc = choose_way(host, err);
 	if (rc)
 		return rc;
 	host->token = (uint64_t)clock_now_ns();

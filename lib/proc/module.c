@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/note.h"
+#include "base/text.h"
 
 #define PHDRS_MAX 128
 /* No dynamic section is near this long. */
@@ -238,6 +239,19 @@ static int read_soname(const struct proc *proc, struct module *module, struct us
  * The program's file, for a program that has moved its headers to anonymous memory: no mapping
  * names it any more. NULL if it can't be read.
  */
+/*
+ * A path that acts on a terminal is for nothing but to deceive: from here on it is what it may be shown
+ * as. Where the file can't be opened by its place in memory, it isn't found by that name.
+ */
+static void make_printable(char **path)
+{
+	struct buf shown = { 0 };
+
+	text_add_printable(&shown, *path, strlen(*path), false);
+	free(*path);
+	*path = buf_take(&shown);
+}
+
 static char *program_path(const struct proc *proc)
 {
 	static const char deleted[] = " (deleted)";
@@ -287,6 +301,8 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 	}
 	found.is_main = main_phdr == map->start + ehdr.e_phoff;
 	found.path = path_of(proc, map, &found);
+	if (found.path && text_is_odd(found.path))
+		make_printable(&found.path);
 	module = found.path ? vec_push(modules) : NULL;
 	if (!module) {
 		module_release(&found);
@@ -329,6 +345,19 @@ static bool same_file(int fd, const struct mapping *map)
 	       major(st.st_dev) == map->dev >> 32 && minor(st.st_dev) == (map->dev & 0xffffffff);
 }
 
+/* A FIFO may stand where a library was: nothing but a file is waited for. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 int module_open_file(const struct proc *proc, const struct module *module)
 {
 	const struct mapping *map = proc_mapping_at(proc, module->start);
@@ -343,15 +372,15 @@ int module_open_file(const struct proc *proc, const struct module *module)
 	 */
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->tid,
 		 map->start, map->end);
-	fd = map->inode ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	fd = map->inode ? open_file(path) : -1;
 	if (fd < 0 && module->is_main) {
 		snprintf(path, sizeof(path), "/proc/%d/exe", proc->tid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open_file(path);
 	}
 	if (fd >= 0 || !map->inode)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->tid, module->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_file(path);
 	/*
 	 * Overlay file systems show another device number: then the name has to do, the match
 	 * decides anyway.

@@ -10,6 +10,7 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "base/cancel.h"
 #include "base/file.h"
@@ -228,6 +229,12 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 		rc = read_status(pid, pid, &st, err);
 	if (rc)
 		return rc;
+	if (st.tgid && st.tgid != pid) {
+		uspl_fail(err, USPL_E_UNSUPPORTED, "%d is a thread of pid %d, not a process", pid,
+			  st.tgid);
+		uspl_hint(err, "name the process, %d: all of its threads are meant", st.tgid);
+		return -USPL_E_UNSUPPORTED;
+	}
 	proc->tid = living_thread(pid, &st);
 	if (!proc->tid)
 		return uspl_fail(err, USPL_E_ZOMBIE, "pid %d is a zombie: it has exited", pid);
@@ -291,13 +298,19 @@ void proc_work_begin(const struct proc *proc)
 
 const char *proc_owner(const struct proc *proc)
 {
-	static _Thread_local char number[16];
-	const struct passwd *user = getpwuid(proc->uid);
+	static _Thread_local char name[64], line[1024];
+	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd user, *found = NULL;
 
-	if (user)
-		return user->pw_name;
-	snprintf(number, sizeof(number), "%u", (unsigned int)proc->uid);
-	return number;
+	snprintf(name, sizeof(name), "%u", (unsigned int)proc->uid);
+	while (file && fgetpwent_r(file, &user, line, sizeof(line), &found) == 0)
+		if (user.pw_uid == proc->uid) {
+			snprintf(name, sizeof(name), "%.63s", user.pw_name);
+			break;
+		}
+	if (file)
+		fclose(file);
+	return name;
 }
 
 int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct uspl_err *err)
@@ -324,12 +337,12 @@ int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct 
 	return 0;
 }
 
-uint64_t proc_auxv(const struct proc *proc, uint64_t type)
+static uint64_t auxv_of(const struct proc *proc, pid_t tid, uint64_t type)
 {
 	auto_buf struct buf raw = { 0 };
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, tid);
 	if (file_read(path, &raw, NULL) != 0)
 		return 0;
 	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.len; at += sizeof(Elf64_auxv_t)) {
@@ -366,6 +379,31 @@ static int read_some_maps(const struct proc *proc, const char *path, struct buf 
 		buf_add(text, chunk, (size_t)got);
 	}
 	return text->oom ? uspl_fail_nomem(err) : 0;
+}
+
+uint64_t proc_auxv(const struct proc *proc, uint64_t type)
+{
+	return auxv_of(proc, proc->tid, type);
+}
+
+/*
+ * The kernel gives each program 16 random bytes, on its stack (getauxval(3), AT_RANDOM). They are read
+ * by both ways: by what we have open, and by the thread as it is now.
+ */
+int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
+{
+	uint8_t ours[16], now[16];
+	taddr at = auxv_of(proc, tid, AT_RANDOM);
+	struct iovec here = { now, sizeof(now) }, there = { (void *)(uintptr_t)at, sizeof(now) };
+
+	/* A program without it, or whose stack is gone by its own doing, can't be told from itself. */
+	if (!at || process_vm_readv(tid, &here, 1, &there, 1, 0) != sizeof(now))
+		return 0;
+	if (proc_read_some(proc, at, ours, sizeof(ours)) == sizeof(ours) &&
+	    !memcmp(ours, now, sizeof(ours)))
+		return 0;
+	return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has called exec: it is another program now",
+			 proc->pid);
 }
 
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)

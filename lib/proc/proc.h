@@ -40,7 +40,7 @@ struct proc {
 
 /*
  * Opens a process for reading and writing its memory, and finds out beforehand what would go wrong
- * later: it doesn't exist (USPL_E_NO_PROCESS), isn't ours (USPL_E_PERMISSION), is a zombie
+ * later: it doesn't exist (USPL_E_NO_PROCESS), is one of a process's threads, isn't ours (USPL_E_PERMISSION), is a zombie
  * (USPL_E_ZOMBIE), is traced by another process (USPL_E_TRACED, naming it), is a kernel thread, is
  * 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
  */
@@ -75,7 +75,10 @@ void proc_work_begin(const struct proc *proc);
  */
 int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes,
 		struct uspl_err *err) uspl_must_check;
-/* The name of the process's owner, or the number of one without a name. */
+/*
+ * The name of the process's owner in /etc/passwd, or its number: no service is asked, which might wait
+ * for others. Good until the thread's next call.
+ */
 const char *proc_owner(const struct proc *proc);
 
 /* What the process maps at this moment; the caller's to release. */
@@ -86,6 +89,14 @@ int proc_refresh_maps(struct proc *proc, struct uspl_err *err) uspl_must_check;
 uint64_t proc_auxv(const struct proc *proc, uint64_t type);
 /* The mapping that addr lies in, or NULL. */
 const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
+
+/*
+ * USPL_E_NO_PROCESS if the memory that we hold open isn't that of the thread any more: it has called exec.
+ * For a thread that stands, before its registers are set: what we know of the process doesn't hold for
+ * another program, which may also run with other rights. The old memory may live on, in a process that
+ * shares it; so it isn't enough that it can be read.
+ */
+int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err) uspl_must_check;
 
 /* Exactly len bytes, or a failure. */
 int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,

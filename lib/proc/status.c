@@ -44,6 +44,8 @@ static void parse_line(const char *line, struct proc_status *ret)
 
 	if ((value = value_of(line, "State")))
 		ret->state = value[strspn(value, " \t")];
+	else if ((value = value_of(line, "Tgid")))
+		ret->tgid = (pid_t)atol(value);
 	else if ((value = value_of(line, "TracerPid")))
 		ret->tracer = (pid_t)atol(value);
 	else if ((value = value_of(line, "Seccomp")))

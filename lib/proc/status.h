@@ -8,6 +8,7 @@
 
 struct proc_status {
 	char state;   /* the letter of the thread's state; 0 if the text has none */
+	pid_t tgid;   /* the process; 0 if the text has none */
 	pid_t tracer; /* 0: none */
 	int seccomp;  /* 0 none, 1 strict, 2 filter */
 	/*

@@ -162,7 +162,7 @@ int usdt_find(const struct proc *proc, const struct module *module, const struct
 	if (fd < 0)
 		return 0;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf)
 		rc = read_sections(&file, elf, err);
 	elf_end(elf);

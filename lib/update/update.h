@@ -85,6 +85,13 @@ struct update {
  * written to disk.
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
+/*
+ * The same for a command that does nothing else with files: when the tarball's bytes are there, and before
+ * they are looked at, it gives up all that it doesn't need any more (base/confine.h). An unpacked
+ * update's folder has more files to open: then it keeps the right to read.
+ */
+int update_read_confined(const char *path, struct update **ret,
+			 struct uspl_err *err) uspl_must_check;
 /* The same from a tarball's bytes. */
 int update_read_memory(const void *data, size_t len, struct update **ret,
 		       struct uspl_err *err) uspl_must_check;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/confine.h"
 #include "base/file.h"
 #include "base/strmap.h"
 #include "update/folder.h"
@@ -175,7 +176,7 @@ int update_read_memory(const void *data, size_t len, struct update **ret, struct
 	return rc ? rc : assemble(&parts, ret, err);
 }
 
-static int read_open(int fd, struct update **ret, struct uspl_err *err)
+static int read_open(int fd, bool confined, struct update **ret, struct uspl_err *err)
 {
 	auto_parts struct parts parts = { 0 };
 	auto_buf struct buf data = { 0 };
@@ -184,6 +185,8 @@ static int read_open(int fd, struct update **ret, struct uspl_err *err)
 
 	if (fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot look at it");
+	if (confined && S_ISDIR(st.st_mode))
+		confine(CONFINE_LOOK);
 	if (S_ISDIR(st.st_mode)) {
 		rc = folder_read(fd, &parts, err);
 		return rc ? rc : assemble(&parts, ret, err);
@@ -193,10 +196,14 @@ static int read_open(int fd, struct update **ret, struct uspl_err *err)
 	rc = folder_read_file(fd, PARTS_MAX_BYTES, &data, err);
 	if (!rc && !data.len)
 		return uspl_fail(err, USPL_E_FILE, "it is empty");
-	return rc ? rc : update_read_memory(data.data, data.len, ret, err);
+	if (rc)
+		return rc;
+	if (confined)
+		confine(CONFINE_FILE);
+	return update_read_memory(data.data, data.len, ret, err);
 }
 
-int update_read(const char *path, struct update **ret, struct uspl_err *err)
+static int read_path(const char *path, bool confined, struct update **ret, struct uspl_err *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	int rc;
@@ -205,10 +212,20 @@ int update_read(const char *path, struct update **ret, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_FILE, "there is no file '%s'", path);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
-	rc = read_open(fd, ret, err);
+	rc = read_open(fd, confined, ret, err);
 	if (rc)
 		uspl_context(err, "cannot read the update '%s'", path);
 	return rc;
+}
+
+int update_read(const char *path, struct update **ret, struct uspl_err *err)
+{
+	return read_path(path, false, ret, err);
+}
+
+int update_read_confined(const char *path, struct update **ret, struct uspl_err *err)
+{
+	return read_path(path, true, ret, err);
 }
 
 /* Writing */

@@ -157,3 +157,80 @@ expect_served() {
 		[[ $output$stderr != *$'\e'* ]] || fail "uspl $line writes an escape"
 	done
 }
+
+# started COMMAND... - starts a process of ours that says "ready"; FORGED is its pid
+started() {
+	"$@" > "$BATS_TEST_TMPDIR/forged" 3>&- &
+	FORGED=$!
+	until_true 30 grep -q ready "$BATS_TEST_TMPDIR/forged" || fail "the process isn't ready"
+}
+
+@test "a library that is cut short and written anew while it is read" {
+	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/cut" "$BATS_TEST_DIRNAME/hostile/cut.c"
+	{
+		for i in $(seq 3000); do echo "int a_function_with_a_name_of_its_own_$i(int n) { return n + $i; }"; done
+	} | "$TARGET_CC" -O1 -shared -fPIC -xc -o "$BATS_TEST_TMPDIR/libcut.so" -
+	started "$BATS_TEST_TMPDIR/cut" "$BATS_TEST_TMPDIR/libcut.so"
+	for _ in $(seq 20); do
+		tool uspl-trace list --module='libcut.so' "$FORGED"
+		[ "$status" = 0 ] || [ "$status" = 1 ] || [ "$status" = 3 ] || fail "status $status"
+		[[ $stderr != *'cut short while'* ]] || fail "the file was mapped"
+	done
+}
+
+@test "names of libraries and functions that act on a terminal" {
+	lib=$BATS_TEST_TMPDIR/$'lib\e[2J.so'
+	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/load" "$BATS_TEST_DIRNAME/hostile/load.c"
+	# No assembler takes such a name: it is put in afterwards.
+	echo 'int name_name_name(int n) { return n + 1; }' | "$TARGET_CC" -O1 -shared -fPIC -xc -o "$lib" -
+	sed -i $'s/name_name_name/\e[2Jx\001forged__/g' "$lib"
+	started "$BATS_TEST_TMPDIR/load" "$lib"
+	for options in "list --module=lib*" "-v list --module=lib*" "mark --list"; do
+		# shellcheck disable=SC2086 # words
+		tool uspl-trace $options "$FORGED"
+		[[ $output$stderr != *$'\e'* ]] || fail "uspl-trace $options writes an escape"
+		[[ $output$stderr != *$'\001'* ]] || fail "uspl-trace $options writes a control character"
+	done
+}
+
+@test "a process that calls exec again and again, and leaves its old memory with another" {
+	"$TARGET_CC" -O1 -o "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_DIRNAME/hostile/execs.c"
+	echo 0 > "$BATS_TEST_TMPDIR/count"
+	"$BATS_TEST_TMPDIR/execs" "$BATS_TEST_TMPDIR/count" 4 3>&- &
+	FORGED=$!
+	while kill -0 "$FORGED" 2> /dev/null && [ "$(cut -d ' ' -f 3 "/proc/$FORGED/stat")" != Z ]; do
+		tool uspl-trace start --module='libc*' -F 'mem*' --wait=200ms "$FORGED"
+		tool uspl-trace stop "$FORGED"
+	done
+	wait "$FORGED" || fail "the process ended with status $?"
+	FORGED=
+	[ "$(cat "$BATS_TEST_TMPDIR/count")" -gt 3 ]
+}
+
+@test "a thread's id given for a process's" {
+	tid=
+	"$TARGET_CC" -pthread -xc -o "$BATS_TEST_TMPDIR/threads" - <<- 'END'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		static void *run(void *arg) { printf("ready %d\n", gettid()); fflush(stdout); pause(); return arg; }
+		int main(void) { pthread_t t; pthread_create(&t, NULL, run, NULL); pthread_join(t, NULL); }
+	END
+	started "$BATS_TEST_TMPDIR/threads"
+	tid=$(cut -d ' ' -f 2 "$BATS_TEST_TMPDIR/forged")
+	for command in "uspl-apply $UPDATE" "uspl-undo $ID" uspl-view "uspl-trace start" "uspl-trace list"; do
+		# shellcheck disable=SC2086 # words
+		tool $command "$tid"
+		expect_status 1
+		expect_message "$tid is a thread of pid $FORGED"
+	done
+}
+
+@test "view has given up its powers before it looks" {
+	command -v strace > /dev/null || skip "needs strace"
+	run strace -f -o "$BATS_TEST_TMPDIR/calls" "$USPL_BIN/uspl-view"
+	awk '/PR_SET_SECCOMP|SECCOMP_SET/ { f = 1 } /"\/proc"/ { exit !f } END { exit !f }' "$BATS_TEST_TMPDIR/calls" ||
+		fail "it looks at /proc before"
+	! grep -E 'PR_SET_SECCOMP.*= -1' "$BATS_TEST_TMPDIR/calls" || fail "the kernel refused the filter"
+	[ "$(grep -c 'EPERM' "$BATS_TEST_TMPDIR/calls")" -lt 3 ]
+}
