@@ -10,6 +10,9 @@
 #include "proc/force.h"
 #include "proc/proc.h"
 
+/* How often memory that is unmapped and mapped again all the time is read before that is a failure. */
+#define READ_TRIES 8
+
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len)
 {
 	size_t done = 0;
@@ -71,9 +74,16 @@ int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t l
 		*ret_there = false;
 		return 0;
 	}
-	rc = proc_read(proc, addr, buf, len, &why);
-	/* The program may have unmapped it since the last refresh, a library by dlclose() for example. */
-	if (rc && proc_maps_now(proc, addr, len)) {
+	/*
+	 * The program may have unmapped it since the last refresh, a library by dlclose() for example;
+	 * and mapped something in the same place, by the time that we look. Then it is read again.
+	 */
+	for (int i = 0; i < READ_TRIES; i++) {
+		rc = proc_read(proc, addr, buf, len, &why);
+		if (!rc || !proc_maps_now(proc, addr, len))
+			break;
+		if (i + 1 < READ_TRIES)
+			continue;
 		if (err)
 			*err = why;
 		return rc;
