@@ -165,6 +165,23 @@ static uint64_t number(Dwarf_Die *die, unsigned int name, bool *ret_has)
 	return *ret_has ? value : 0;
 }
 
+/* Where a member begins: a number, or in DWARF 2 the expression that adds it to an address. */
+static uint64_t member_offset(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value = 0;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (!dwarf_attr_integrate(die, DW_AT_data_member_location, &attr))
+		return 0;
+	if (!dwarf_formudata(&attr, &value))
+		return value;
+	if (!dwarf_getlocation(&attr, &ops, &n) && n == 1 && ops[0].atom == DW_OP_plus_uconst)
+		return ops[0].number;
+	return 0;
+}
+
 /*
  * Where a member begins and how large it is. DWARF 5 counts a bit-field's place from the
  * structure's start; older versions count it from the upper end of the integer that holds it.
@@ -172,7 +189,7 @@ static uint64_t number(Dwarf_Die *die, unsigned int name, bool *ret_has)
 static void measure(struct type_member *member, uint64_t base)
 {
 	bool has_bits, has_place, has_old, has_holder;
-	uint64_t byte = number(&member->die, DW_AT_data_member_location, &has_place);
+	uint64_t byte = member_offset(&member->die);
 	uint64_t bits = number(&member->die, DW_AT_bit_size, &has_bits);
 	uint64_t place = number(&member->die, DW_AT_data_bit_offset, &has_place);
 	uint64_t old = number(&member->die, DW_AT_bit_offset, &has_old);

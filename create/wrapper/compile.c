@@ -95,6 +95,41 @@ static const char *mapped_name(const struct args *args, const char *folder)
 }
 
 /*
+ * Options by which an object's types are described elsewhere, packed, in a form of their own, or not
+ * at all. They change no code, so the saved objects do without: `-g` at the end asks for the rest,
+ * whatever -g0 or -g1 said before. What the build wants of them (a .dwo file) isn't made.
+ */
+static bool hides_types(const struct args_word *word)
+{
+	static const char *const starts[] = {
+		"-gsplit-dwarf",
+		"-gz",
+		"-gstabs",
+		"-fdebug-types-section",
+		"-femit-struct-debug-",
+		"-fno-standalone-debug",
+		"-flimit-debug-info",
+		"-Wa,--compress-debug-sections",
+	};
+
+	for (size_t i = 0; word->kind == ARGS_OPTION && i < ARRAY_SIZE(starts); i++)
+		if (!strncmp(word->text, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/*
+ * clang describes a class only where it takes it to be at home; other units, which the patch may
+ * change, then know nothing of its layout.
+ */
+static bool is_clang(const struct tool *tool)
+{
+	auto_free char *path = realpath(tool->path, NULL);
+
+	return strstr(tool->name, "clang") || (path && strstr(file_basename(path), "clang"));
+}
+
+/*
  * The options that make code comparable. Of contradicting options the last one wins, so they come
  * at the end. The tree has the name of the user's own; that of a package, the one that its build
  * gives to the folder in which it believes to be (build_recipe.c).
@@ -103,12 +138,13 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 			    char **ret_map, struct uspl_err *err)
 {
 	/* Compressed debugging information would be packed and unpacked for nothing. */
-	const char *words[] = {
-		"-ffunction-sections", "-fdata-sections", "-g", "-gz=none", NULL, NULL
-	};
+	const char *words[7] = { "-ffunction-sections", "-fdata-sections", "-g", "-gz=none" };
+	size_t n = 4;
 	const char *believed = getenv("DEB_BUILD_PATH");
 	const char *name = believed ? mapped_name(args, believed) : NULL;
 
+	if (is_clang(tool))
+		words[n++] = "-fstandalone-debug";
 	if (mapped_name(args, tool->tree))
 		return tool_add(argv, words, err);
 	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source) <
@@ -116,7 +152,7 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 		*ret_map = NULL;
 		return uspl_fail_nomem(err);
 	}
-	words[4] = *ret_map;
+	words[n] = *ret_map;
 	return tool_add(argv, words, err);
 }
 
@@ -128,7 +164,7 @@ static int add_options(tool_argv *argv, const struct args *args, struct uspl_err
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
 
-		if (word->kind == ARGS_OPTION && !rc)
+		if (word->kind == ARGS_OPTION && !hides_types(word) && !rc)
 			rc = tool_add(argv, one, err);
 	}
 	return rc;
@@ -254,7 +290,7 @@ int step_translate(const struct tool *tool, const struct args *args, int *ret_st
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
 
-		if (!rc)
+		if (!rc && !hides_types(word))
 			rc = tool_add(&argv, one, err);
 	}
 	if (!rc)

@@ -10,6 +10,7 @@
 static struct pt dialogue;
 static int steps;
 
+/* clang-format off */
 static KEPT int talk(struct pt *pt, const char *word)
 {
 	PT_BEGIN(pt);
@@ -22,6 +23,8 @@ static KEPT int talk(struct pt *pt, const char *word)
 	steps += 100;
 	PT_END(pt);
 }
+
+/* clang-format on */
 
 void answer(const char *request, char *reply, size_t size)
 {
