@@ -196,10 +196,15 @@ static int renew_files(const tree_files *files, const struct timespec *now, stru
 static int renew_patched(const struct step *step, struct uspl_err *err)
 {
 	struct timespec now;
-	int rc;
+	int rc = 0;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	rc = renew_files(&step->patched, &now, err);
+	if (flags_may_change(&step->patched))
+		rc = units_renew_all(step->builder->units, &now, err);
+	/* Newer than what is made of them, and was renewed. */
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!rc)
+		rc = renew_files(&step->patched, &now, err);
 	return rc ? rc : units_renew_dependents(step->builder->units, &step->patched, &now, err);
 }
 
@@ -248,6 +253,8 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 	}
 	if (!rc)
 		rc = units_add_post(builder->units, &step->patched, step->build, err);
+	if (!rc)
+		rc = flags_check(builder->units, &step->patched, err);
 	return rc ? rc : states_check(builder->units, &builder->numbering, err);
 }
 

@@ -371,6 +371,9 @@ DEFINE_AUTO_FREE(units, struct units, units_free)
  */
 int units_add_pre(struct units *units, struct uspl_err *err) uspl_must_check;
 
+/* Gives all sources that were compiled a new time: options that reach them may have changed. */
+int units_renew_all(const struct units *units, const struct timespec *now,
+		    struct uspl_err *err) uspl_must_check;
 /* Gives the sources of all units that include one of the files a new time. */
 int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err) uspl_must_check;

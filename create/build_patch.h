@@ -6,6 +6,7 @@
  *     build_patch    applying diffs
  *     build_try      do they all apply?
  *     build_patched  patched sources whose unchanged lines have their old numbers
+ *     build_flags    files that say how things are compiled and linked
  *     build_states   are line numbers states of a program, where they can't be kept?
  */
 #ifndef USPL_CREATE_BUILD_PATCH_H
@@ -101,6 +102,17 @@ int patched_put_back(plain_files *plain, const tree_files *patched,
 		     struct uspl_err *err) uspl_must_check;
 void patched_release(plain_files *plain);
 void numbering_release(struct numbering *numbering);
+
+/* ---- build_flags ---- */
+
+/* May one of the files change the options that sources are compiled with? */
+bool flags_may_change(const tree_files *patched);
+/*
+ * Refuses patched linker scripts, and configure scripts that the build hasn't run since; notes what
+ * else takes no effect in a process. After the build after the patch has been taken in.
+ */
+int flags_check(struct units *units, const tree_files *patched,
+		struct uspl_err *err) uspl_must_check;
 
 /* ---- build_states ---- */
 

@@ -311,6 +311,23 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 	return rc;
 }
 
+int units_renew_all(const struct units *units, const struct timespec *now, struct uspl_err *err)
+{
+	struct timespec times[2] = { *now, *now };
+	struct record **slot;
+
+	vec_for_each (&units->pre, slot) {
+		const struct record *record = *slot;
+
+		if (record->kind == RECORD_COMPILE &&
+		    units_relative(units, record->source) != record->source &&
+		    access(record->source, F_OK) == 0 &&
+		    utimensat(AT_FDCWD, record->source, times, 0) < 0)
+			return uspl_fail_errno(err, "cannot set the time of '%s'", record->source);
+	}
+	return 0;
+}
+
 int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err)
 {

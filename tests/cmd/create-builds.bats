@@ -315,6 +315,14 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "the patch changes only a makefile, on which no object depends: all is compiled with the new options" {
+	makefile 'CFLAGS = -O0' 'server: main.o limit.o' ';$(CC) -o $@ $^' 'main.o limit.o: limit.h'
+	diff_of Makefile 's/-O0/-O0 -DLIMIT=42/' > ../fix.diff
+	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
+	create_in
+	expect_update server limit
+}
+
 @test "compressed debugging information" {
 	local how
 	for how in -gz '-g3 -gz=zlib-gnu' '-Wa,--compress-debug-sections'; do
@@ -343,4 +351,46 @@ debian_package() {
 	END
 	create_in --build='sh build.sh'
 	expect_update server limit
+}
+
+@test "the patch changes a file that a makefile includes, and a source: both are in" {
+	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) -o $@ $^' 'main.o limit.o: limit.h'
+	echo 'CFLAGS = -O0' > flags.mk
+	{ diff_of flags.mk 's/-O0/-O0 -DLIMIT=42/' && diff_of main.c 's/return limit()/return limit() + 1/'; } > ../fix.diff
+	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
+	create_in
+	expect_update server 'limit main'
+}
+
+@test "the patch changes what a header is generated from, for other sources, too" {
+	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^' 'limit.h: limit.h.in' ';sed s/@L@/LIMIT/ $< > $@' \
+		'main.o limit.o: limit.h'
+	sed 's/define LIMIT/define @L@/' limit.h > limit.h.in
+	rm limit.h
+	diff_of limit.h.in 's/ 1$/ 7/' > ../fix.diff
+	create_in
+	expect_update server limit
+}
+
+@test "the patch changes a configure script that the build doesn't run again: refused" {
+	printf '#!/bin/sh\necho "CFLAGS = -DLIMIT=1" > flags.mk\n: > config.status\n' > configure
+	chmod +x configure
+	./configure
+	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
+	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) $(CFLAGS) -o $@ $^'
+	{ diff_of configure s/=1/=2/ && cat ../fix.diff; } > ../new.diff
+	mv ../new.diff ../fix.diff
+	create_in --build=make
+	expect_refused 1 "the patch changes 'configure', and the build didn't configure anew"
+	create_in --build='./configure && make'
+	expect_update server limit
+}
+
+@test "the patch changes a linker script: refused" {
+	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^'
+	echo 'SECTIONS { }' > server.ld
+	{ diff_of server.ld 's/ }/ . = ALIGN(8); }/' && cat ../fix.diff; } > ../new.diff
+	mv ../new.diff ../fix.diff
+	create_in
+	expect_refused 1 "the patch changes the linker script 'server.ld'"
 }
