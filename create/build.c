@@ -96,6 +96,37 @@ static int read_patches(struct builder *builder, struct uspl_err *err)
 	return 0;
 }
 
+/* What of them is for this tree takes the place of the text. */
+static int arrange_patches(struct builder *builder, struct uspl_err *err)
+{
+	auto_buf struct buf arranged = { 0 };
+	struct patch_file *patch;
+
+	vec_for_each (&builder->patches, patch) {
+		auto_free char *text = strndup(builder->text.data + patch->text, patch->len);
+		size_t start = arranged.len;
+		int rc = text ? diff_arrange(patch, builder->paths.source, text, &arranged,
+					     builder->notes, err)
+			      : uspl_fail_nomem(err);
+
+		if (!rc && arranged.len == start)
+			rc = uspl_fail(err, USPL_E_NO_CHANGE,
+				       "'%s' changes no file of this tree: the patch changes no "
+				       "code",
+				       patch->name);
+		if (!rc)
+			rc = diff_check(patch->name, buf_str(&arranged) + start, err);
+		if (rc)
+			return rc;
+		patch->text = start;
+		patch->len = arranged.len - start;
+	}
+	buf_release(&builder->text);
+	builder->text = arranged;
+	arranged = (struct buf){ 0 };
+	return 0;
+}
+
 /* Keeps each diff in a file of its own for patch(1). */
 static int write_patches(struct builder *builder, struct uspl_err *err)
 {
@@ -168,6 +199,8 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 	rc = read_patches(builder, err);
 	if (!rc)
 		rc = make_folders(builder, err);
+	if (!rc)
+		rc = arrange_patches(builder, err);
 	if (!rc)
 		rc = write_patches(builder, err);
 	if (!rc)

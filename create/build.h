@@ -77,6 +77,8 @@ struct build {
 	VEC(char *) notes; /* what the user should know of the builds, a sentence each */
 };
 
+/* A patch among the files that a diff changes or adds; the caller frees it. NULL: there is none. */
+char *diff_brings_patch(const char *text);
 /* Appends to build->notes. */
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
 	uspl_printf(3, 4) uspl_must_check;

@@ -92,11 +92,6 @@ static int add_names(const char *line, struct strmap *names, struct uspl_err *er
 
 /* ---- hunks ---- */
 
-/* The lines that are still to come in a hunk. */
-struct hunk {
-	unsigned long before, after;
-};
-
 /* One half of "@@ -A,B +C,D @@": ",B" may be missing and is 1 then. */
 static const char *parse_range(const char *p, char sign, unsigned long *ret_lines)
 {
@@ -111,7 +106,7 @@ static const char *parse_range(const char *p, char sign, unsigned long *ret_line
 	return *end == ' ' ? end + 1 : NULL;
 }
 
-static bool parse_hunk(const char *line, struct hunk *ret)
+static bool parse_hunk(const char *line, struct diff_hunk *ret)
 {
 	if (!starts_with(line, "@@ "))
 		return false;
@@ -119,12 +114,22 @@ static bool parse_hunk(const char *line, struct hunk *ret)
 	return line && parse_range(line, '+', &ret->after);
 }
 
-static void take_hunk_line(const char *line, struct hunk *hunk)
+static void take_hunk_line(const char *line, struct diff_hunk *hunk)
 {
 	if (*line != '+' && *line != '\\' && hunk->before)
 		hunk->before--;
 	if (*line != '-' && *line != '\\' && hunk->after)
 		hunk->after--;
+}
+
+bool diff_in_hunk(struct diff_hunk *hunk, const char *line)
+{
+	if (!hunk->before && !hunk->after) {
+		parse_hunk(line, hunk);
+		return false;
+	}
+	take_hunk_line(line, hunk);
+	return true;
 }
 
 /* Lines between hunks that change a file without one. */
@@ -141,7 +146,7 @@ static bool is_change(const char *line)
 }
 
 /* What a diff says of a file that isn't text, and doesn't hold, or not in a form that is of use. */
-static bool is_binary(const char *line)
+bool diff_is_binary(const char *line)
 {
 	const char *end = strchrnul(line, '\n');
 
@@ -161,7 +166,7 @@ struct contents {
 
 static int read_contents(const char *text, struct contents *ret, struct uspl_err *err)
 {
-	struct hunk hunk = { 0, 0 };
+	struct diff_hunk hunk = { 0, 0 };
 	const char *git = NULL;
 	int rc = 0;
 
@@ -175,7 +180,7 @@ static int read_contents(const char *text, struct contents *ret, struct uspl_err
 			ret->change |= is_change(text);
 			if (starts_with(text, "diff --git "))
 				git = text;
-			if (!ret->binary && is_binary(text))
+			if (!ret->binary && diff_is_binary(text))
 				ret->binary = git ? git : text;
 		}
 		text += strcspn(text, "\n");
@@ -193,7 +198,8 @@ int diff_names(const char *text, struct strmap *names, struct uspl_err *err)
 	return rc;
 }
 
-static int check(const char *patch, const struct contents *contents, struct uspl_err *err)
+static int check(const char *patch, const struct contents *contents, bool final,
+		 struct uspl_err *err)
 {
 	const struct strmap *names = &contents->names;
 
@@ -202,13 +208,13 @@ static int check(const char *patch, const struct contents *contents, struct uspl
 			return uspl_fail(err, USPL_E_HOSTILE,
 					 "'%s' changes '%s', which is not in the tree", patch,
 					 names->slots[i].key);
-	if (contents->binary) {
+	if (final && contents->binary) {
 		uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' changes a file that isn't text: '%.*s'",
 			  patch, (int)strcspn(contents->binary, "\r\n"), contents->binary);
 		uspl_hint(err, "if the program doesn't need it, take these lines out of the diff");
 		return -USPL_E_UNSUPPORTED;
 	}
-	if (!contents->change) {
+	if (!contents->change && !(contents->binary && !final)) {
 		uspl_fail(err, USPL_E_FILE, "'%s' holds no diff", patch);
 		uspl_hint(err, "it must be a unified diff, as 'diff -u' and 'git diff' write it");
 		return -USPL_E_FILE;
@@ -231,11 +237,22 @@ int diff_read(const char *path, struct buf *buf, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_FILE, "'%s' is not a text file", name);
 	rc = read_contents(buf_str(buf) + start, &contents, err);
 	if (!rc)
-		rc = check(name, &contents, err);
+		rc = check(name, &contents, false, err);
 	strmap_release(&contents.names);
 	if (rc)
 		return rc;
 	if (buf->data[buf->len - 1] != '\n')
 		buf_addstr(buf, "\n");
 	return buf->oom ? uspl_fail_nomem(err) : 0;
+}
+
+int diff_check(const char *name, const char *text, struct uspl_err *err)
+{
+	struct contents contents = { 0 };
+	int rc = read_contents(text, &contents, err);
+
+	if (!rc)
+		rc = check(name, &contents, true, err);
+	strmap_release(&contents.names);
+	return rc;
 }

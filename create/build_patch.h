@@ -3,6 +3,7 @@
  * build_patch.h - the diffs, and what they do to the copy of the tree
  *
  *     build_diff     reading and checking diffs
+ *     build_arrange  diffs as people send them, made into what can be applied
  *     build_patch    applying diffs
  *     build_try      do they all apply?
  *     build_patched  patched sources whose unchanged lines have their old numbers
@@ -19,12 +20,24 @@
 
 /*
  * Appends the text of a diff ("-": standard input) to buf, after a check: USPL_E_FILE if it holds
- * no unified diff, USPL_E_UNSUPPORTED if it changes a file that isn't text, USPL_E_HOSTILE if a name
- * in it leads out of the tree.
+ * no unified diff, USPL_E_HOSTILE if a name in it leads out of the tree.
  */
 int diff_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
 /* Adds the names of files that stand in a text of diffs, as keys; their values mean nothing. */
 int diff_names(const char *text, struct strmap *names, struct uspl_err *err) uspl_must_check;
+
+/* The same, of a text; USPL_E_UNSUPPORTED if it changes a file that isn't text. */
+int diff_check(const char *name, const char *text, struct uspl_err *err) uspl_must_check;
+
+/* The lines that are still to come in a hunk. Zero-initialise. */
+struct diff_hunk {
+	unsigned long before, after;
+};
+
+/* True if the line belongs to a hunk; one that begins a hunk doesn't. To be asked of each line. */
+bool diff_in_hunk(struct diff_hunk *hunk, const char *line);
+/* True for a line that says of a file that it isn't text. */
+bool diff_is_binary(const char *line);
 
 /* ---- build_patch ---- */
 
@@ -46,6 +59,16 @@ bool patch_sets_strip(const struct patch_file *patch);
 /* Applies a diff to the tree. On failure the message names file and hunk. */
 int patch_apply(const char *tree, const struct patch_file *patch,
 		struct uspl_err *err) uspl_must_check;
+
+/* ---- build_arrange ---- */
+
+/*
+ * Appends to ret what of a diff's text can be applied to the tree: without files other than sources
+ * that the tree lacks, which are noted; of a debdiff of a package with quilt's patches, those that
+ * it adds. USPL_E_UNSUPPORTED: it changes a patch that is applied already.
+ */
+int diff_arrange(const struct patch_file *patch, const char *tree, const char *text,
+		 struct buf *ret, struct build *notes, struct uspl_err *err) uspl_must_check;
 
 /* ---- build_try ---- */
 

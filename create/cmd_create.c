@@ -107,6 +107,23 @@ static int name_earlier(const struct earlier *earlier, struct update *update, st
 	return 0;
 }
 
+/*
+ * A diff of patches, which a package's build would apply, or a spec file names, changes no code if
+ * the build doesn't apply them: that must not read as "nothing to do".
+ */
+static int refuse_patches(const struct update *update, int rc, struct uspl_err *err)
+{
+	auto_free char *name =
+		rc == -USPL_E_NO_CHANGE && update->patch ? diff_brings_patch(update->patch) : NULL;
+
+	if (!name)
+		return rc;
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "the diff brings a patch, '%s', which the build doesn't apply", name);
+	uspl_hint(err, "give that patch itself with --patch, or several in a folder with --series");
+	return -USPL_E_UNSUPPORTED;
+}
+
 /* Makes the update of what the builder builds next. */
 static int make_one(const struct create_options *options, size_t index, struct builder *builder,
 		    const struct earlier *earlier, struct made *made, struct uspl_err *err)
@@ -122,6 +139,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = targets_add(build, &options->targets, earlier, made->update, &made->report,
 				 err);
+	rc = refuse_patches(made->update, rc, err);
 	if (!rc)
 		rc = name_earlier(earlier, made->update, err);
 	if (!rc)

@@ -39,34 +39,64 @@ static const char *strip_label(const char *line)
 	return NULL;
 }
 
-static char *copy_line(const char *line)
+/* A mail's header goes on in lines that begin with a blank. */
+static size_t folded_len(const char *line, bool header)
+{
+	size_t len = strcspn(line, "\n");
+
+	while (header && line[len] && (line[len + 1] == ' ' || line[len + 1] == '\t') &&
+	       strspn(line + len + 1, " \t\r") < strcspn(line + len + 1, "\n"))
+		len += 1 + strcspn(line + len + 1, "\n");
+	return len && line[len - 1] == '\r' ? len - 1 : len;
+}
+
+static char *copy_line(const char *line, bool header)
 {
 	struct buf copy = { 0 };
-	size_t len = strcspn(line, "\r\n");
+	size_t len = folded_len(line, header);
 
 	if (len > MAX_DESCRIPTION)
 		len = MAX_DESCRIPTION;
 	/* Control characters would play tricks on a terminal. */
-	for (size_t i = 0; i < len; i++)
-		buf_add(&copy, (unsigned char)line[i] < ' ' || line[i] == 0x7f ? " " : &line[i], 1);
+	for (size_t i = 0; i < len; i++) {
+		bool control = (unsigned char)line[i] < ' ' || line[i] == 0x7f;
+
+		/* Of a folded line's end and the blank behind it one is enough. */
+		if (header && strchr("\r\n", line[i]))
+			continue;
+		buf_add(&copy, control ? " " : &line[i], 1);
+	}
 	buf_add(&copy, "", 0);
 	return buf_take(&copy);
+}
+
+/* Behind what `git show` says of a commit before its words. */
+static const char *skip_commit(const char *text)
+{
+	if (!starts_with(text, "commit ") || strspn(text + 7, "0123456789abcdef") < 7)
+		return text;
+	while (*text && *text != '\n' && !is_diff(text)) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return text;
 }
 
 char *describe_patch(const char *text)
 {
 	const char *first = NULL;
 
+	text = skip_commit(text);
 	while (*text && !is_diff(text)) {
 		const char *labelled = strip_label(text);
 		size_t len = strcspn(text, "\r\n");
 
 		if (labelled)
-			return copy_line(labelled);
+			return copy_line(labelled, true);
 		if (!first && len > strspn(text, " \t"))
 			first = text;
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
-	return copy_line(first ? first : "");
+	return copy_line(first ? first + strspn(first, " \t") : "", false);
 }

@@ -188,3 +188,79 @@ expect_no_build() {
 	expect_refused 3 "doesn't apply: limit.c: Reversed \(or previously applied\)"
 	expect_no_build
 }
+
+# upstream_commit - a commit to limit.c, a change log, a picture and a page, of which the tree has only limit.c then
+upstream_commit() {
+	printf 'old\n' > ChangeLog
+	git_tree
+	mkdir docs
+	printf 'new\nold\n' > ChangeLog
+	printf 'a\0b' > docs/logo.png
+	printf 'a page\n' > docs/page.md
+	sed -i 's/return LIMIT/return LIMIT + 41/' limit.c
+	git add -A .
+	git -c user.name=a -c user.email=a@b commit -q -m "limit: a longer way to say that the limit of it all is higher by forty-one" -m "And why."
+}
+
+@test "an upstream commit as git show and as a mail: described by its subject; what the tree lacks is left out" {
+	local how
+	upstream_commit
+	git show --binary > ../show.diff
+	git format-patch --stdout -1 > ../mail.diff
+	git reset -q --hard HEAD~1
+	rm -r .git ChangeLog
+	for how in show mail; do
+		tool uspl-create --output="../$how.out" --patch="../$how.diff"
+		expect_status 0
+		expect_message "note: left out of '../$how.diff', since the tree has no such file: ChangeLog, docs/logo.png"
+		tool uspl-view --file="../$how.out"
+		expect_output 'limit: a longer way to say that the limit of it all is higher by forty-one'
+		[[ ! $output =~ 'diff --git a/docs/logo.png' ]]
+	done
+}
+
+@test "a commit that changes nothing of the tree but what it lacks: no code" {
+	upstream_commit
+	git show --binary -- ChangeLog docs/logo.png > ../fix.diff
+	git reset -q --hard HEAD~1
+	rm ChangeLog
+	create_in
+	expect_refused 5 'changes no file of this tree'
+	expect_no_build
+}
+
+# debdiff FORMAT - ../fix.diff adds itself to the patches of a package in this format, and a line to the changelog
+debdiff() {
+	mkdir -p debian/source debian/patches
+	echo "$1" > debian/source/format
+	printf 'a.patch\n' > debian/patches/series
+	echo a > debian/patches/a.patch
+	printf 'server (1-1)\n' > debian/changelog
+	cp -r . ../new
+	{ printf 'Description: more of it\n'; cat ../fix.diff; } > ../new/debian/patches/CVE-1.patch
+	diff_of main.c 's/return limit()/return limit() + 1/' > ../new/debian/patches/CVE-2.patch
+	printf 'a.patch\nCVE-1.patch\nCVE-2.patch\n' > ../new/debian/patches/series
+	printf 'server (1-2)\nserver (1-1)\n' > ../new/debian/changelog
+	(cd .. && diff -urN tree new) > ../fix.diff || true
+	rm -r ../new
+}
+
+@test "a debdiff: the patches count that it adds to those of quilt" {
+	debdiff '3.0 (quilt)'
+	create_in --build=make
+	expect_message "note: of '../fix.diff' the patches count that it adds to debian/patches/series"
+	expect_update server 'limit main'
+	tool uspl-view --file=../out
+	expect_output 'more of it'
+}
+
+@test "a debdiff that changes a patch which is applied already, and diffs of patches that the build doesn't apply: refused" {
+	debdiff '1.0'
+	create_in --build=make
+	expect_refused 1 "the diff brings a patch, '.*debian/patches/CVE-1.patch', which the build doesn't apply"
+	expect_message 'hint: give that patch itself with --patch'
+	echo '3.0 (quilt)' > debian/source/format
+	printf -- '--- a/debian/patches/a.patch\n+++ b/debian/patches/a.patch\n@@ -1 +1 @@\n-a\n+x\n' > ../fix.diff
+	create_in --build=make
+	expect_refused 1 "changes 'debian/patches/a.patch', a patch that the tree has applied already"
+}
