@@ -50,10 +50,10 @@ static int make_tree(struct builder *builder, struct uspl_err *err)
 	if (builder->prebuild.folder)
 		rc = prebuild_use(&builder->prebuild, &builder->paths, &builder->recipe, &why_not,
 				  err);
+	/* Said at once: what follows takes its time. */
 	if (!rc && why_not)
-		rc = build_note(builder->notes, err,
-				"the build in '%s' is made anew: '%s' isn't what it was",
-				builder->options->prebuild, why_not);
+		fprintf(stderr, "note: the build in '%s' is made anew: '%s' isn't what it was\n",
+			builder->options->prebuild, why_not);
 	if (rc || builder->prebuild.usable)
 		return rc;
 	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);

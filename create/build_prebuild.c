@@ -24,10 +24,14 @@
 
 /* What decides how compilers work, beside the tree. */
 static const char *const variables[] = {
-	"PATH",   "CC",      "CXX",      "LD",    "CFLAGS",       "CXXFLAGS",
-	"LDLIBS", "LDFLAGS", "CPPFLAGS", "CPATH", "LIBRARY_PATH", "DEB_BUILD_PATH",
+	"CC",      "CXX",      "LD",    "CFLAGS",       "CXXFLAGS",       "LDLIBS",
+	"LDFLAGS", "CPPFLAGS", "CPATH", "LIBRARY_PATH", "DEB_BUILD_PATH",
 };
-static const char *const compilers[] = { "cc", "gcc", "c++", "g++", "clang", "as", "ld" };
+/* What PATH finds under these names counts, not PATH itself: each shell has its own. */
+static const char *const compilers[] = {
+	"cc", "gcc", "c++", "g++",  "clang", "clang++",    "x86_64-linux-gnu-gcc",
+	"as", "ld",  "ar",  "make", "cmake", "pkg-config", "x86_64-linux-gnu-g++",
+};
 
 struct state {
 	const struct build_paths *paths;
@@ -90,6 +94,24 @@ static int add_compiler(struct state *state, const char *name, struct uspl_err *
 	return 0;
 }
 
+/* Those that CC and its like name. */
+static int add_named_compilers(struct state *state, struct uspl_err *err)
+{
+	static const char *const names[] = { "CC", "CXX", "LD" };
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !rc; i++) {
+		const char *value = getenv(names[i]);
+		auto_free char *word = value ? strndup(value, strcspn(value, " \t")) : NULL;
+
+		if (value && !word)
+			return uspl_fail_nomem(err);
+		if (word && *word && !strchr(word, '/'))
+			rc = add_compiler(state, word, err);
+	}
+	return rc;
+}
+
 static bool is_product(const char *path)
 {
 	static const char *const suffixes[] = { ".d", ".o", ".lo", ".la", ".P", ".log" };
@@ -142,6 +164,8 @@ static int add_state(struct prebuild *prebuild, const struct build_paths *paths,
 		rc = add_value(&state, variables[i], getenv(variables[i]), err);
 	for (size_t i = 0; i < ARRAY_SIZE(compilers) && !rc; i++)
 		rc = add_compiler(&state, compilers[i], err);
+	if (!rc)
+		rc = add_named_compilers(&state, err);
 	if (!rc)
 		rc = tree_walk(paths->source, add_source, &state, err);
 	if (!rc)

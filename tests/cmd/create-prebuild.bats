@@ -143,3 +143,13 @@ expect_create() {
 	expect_message "can't be used together"
 	[ ! -e ../kept ]
 }
+
+@test "another PATH: the build is kept as long as the same compilers are found" {
+	expect_create 4 limit limit
+	mkdir ../unrelated ../tools
+	PATH=$BATS_TEST_TMPDIR/unrelated:$PATH expect_create 1 other other
+	printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v ar)" > ../tools/ar
+	chmod +x ../tools/ar
+	PATH=$BATS_TEST_TMPDIR/tools:$PATH expect_create 4 limit limit
+	expect_message "note: the build in '../kept' is made anew: '.*/tools/ar' isn't what it was"
+}
