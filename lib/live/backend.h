@@ -14,6 +14,7 @@
 #include "live/transition.h"
 #include "live/waiter.h"
 #include "proc/inject.h"
+#include "proc/sharers.h"
 #include "proc/stop.h"
 
 struct run {
@@ -21,10 +22,12 @@ struct run {
 	struct safety safety;                       /* what must be empty */
 	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
 	size_t n_findings;
-	inject_left_vec left;  /* agents of tools that have died: must be empty, too */
-	int64_t checked_ns;    /* CLOCK_MONOTONIC: when that check was done */
-	struct parked parked;  /* functions on stacks that nobody is on */
-	struct stop stop;      /* of the last attempt */
+	inject_left_vec left; /* agents of tools that have died: must be empty, too */
+	int64_t checked_ns;   /* CLOCK_MONOTONIC: when that check was done */
+	struct parked parked; /* functions on stacks that nobody is on */
+	struct stop stop;     /* of the last attempt */
+	struct sharers
+		sharers;       /* processes in the same memory, before the last attempt and in it */
 	bool switched;         /* it is done */
 	struct site_plan plan; /* the full stop's, from open to close */
 	struct quiet *quiet;   /* the quiet way's */

@@ -137,16 +137,21 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 		       bool *ret_blocked, struct uspl_err *err)
 {
 	bool limited = run->t->max_pause_s > 0, late = false;
-	int rc = stop_prepare(&run->stop, run->t->proc, err);
 	int64_t deadline;
+	int rc;
 
+	run->n_findings = 0;
+	run->stop = (struct stop){ 0 };
+	*ret_blocked = !sharers_note(run->t->proc, &run->sharers);
+	if (*ret_blocked)
+		return 0;
+	rc = stop_prepare(&run->stop, run->t->proc, err);
 	if (rc)
 		return rc;
-	run->n_findings = 0;
-	*ret_blocked = false;
 	deadline = clock_now_ns() + run_limit_ns(run);
 	rc = stop_and_look(run, deadline, err);
-	*ret_blocked = !rc && (!check_rest(run) || (limited && clock_now_ns() > deadline));
+	*ret_blocked = !rc && (!check_rest(run) || (limited && clock_now_ns() > deadline) ||
+			       !sharers_none_since(run->t->proc, &run->sharers));
 	if (!rc && !*ret_blocked && act)
 		rc = act(run, err);
 	else

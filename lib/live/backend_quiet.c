@@ -175,6 +175,7 @@ static int close_and_commit(struct quiet *quiet, int64_t limit, struct uspl_err 
 	rc = quiet_close_gates(quiet, err);
 	if (!rc)
 		rc = quiet_recount(quiet, deadline < limit ? deadline : limit, &empty, err);
+	empty = empty && sharers_none_since(quiet->t->proc, &quiet->run->sharers);
 	/* One that doesn't stop at once: another time. */
 	if (rc == -USPL_E_UNSTOPPABLE)
 		rc = 0;
@@ -214,7 +215,8 @@ static int watch_and_switch(struct quiet *quiet, struct uspl_err *err)
 	}
 	rc = quiet_close_gates(quiet, err);
 	if (!rc)
-		empty = quiet_watch(quiet, clock_now_ns() + watch_ns(quiet));
+		empty = quiet_watch(quiet, clock_now_ns() + watch_ns(quiet)) &&
+			sharers_none_since(quiet->t->proc, &quiet->run->sharers);
 	if (empty)
 		rc = commit(quiet, err);
 	else
@@ -245,7 +247,8 @@ static int stop_and_switch(void *ctx, struct uspl_err *err)
 
 static bool is_open(const struct quiet *quiet, int rc)
 {
-	return !rc && !quiet->run->switched && !quiet->run->n_findings;
+	return !rc && !quiet->run->sharers.found && !quiet->run->switched &&
+	       !quiet->run->n_findings;
 }
 
 /*
@@ -286,7 +289,7 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	rc = quiet_lead(quiet, err);
 	if (!rc)
 		rc = quiet_examine(quiet, err);
-	if (rc || run->n_findings)
+	if (rc || run->n_findings || !sharers_note(quiet->t->proc, &run->sharers))
 		return rc;
 	quiet_measure_lease(quiet);
 	(void)quiet_post(quiet);

@@ -142,7 +142,8 @@ static int add_marks(struct run *run, const struct transition *t, struct uspl_er
 }
 
 /* What a run needs to look at the threads. */
-static int run_prepare(struct run *run, const struct transition *t, struct uspl_err *err)
+static int run_prepare(struct run *run, const struct transition *t, int64_t deadline,
+		       struct uspl_err *err)
 {
 	region_vec present = { 0 };
 	int rc;
@@ -158,7 +159,7 @@ static int run_prepare(struct run *run, const struct transition *t, struct uspl_
 	if (!rc)
 		rc = add_left_agents(run, err);
 	if (!rc)
-		rc = sharers_refuse(t->proc, err);
+		rc = sharers_await(t->proc, deadline, err);
 	if (!rc)
 		rc = require_memory(t, err);
 	if (!rc)
@@ -205,12 +206,26 @@ static int fail_late(pid_t pid, struct uspl_err *err)
 	return -USPL_E_UNSTOPPABLE;
 }
 
+/* One that comes and goes. */
+static int fail_shared(const struct run *run, struct uspl_err *err)
+{
+	int rc = sharers_await(run->t->proc, 0, err);
+
+	return rc ? rc
+		  : uspl_fail(err, USPL_E_UNSUPPORTED,
+			      "processes run in the memory of pid %d all the time, without being "
+			      "threads of it",
+			      run->t->proc->pid);
+}
+
 static int fail_blocked(const struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	blocker_vec blockers = { 0 };
 	int rc;
 
+	if (run->sharers.found)
+		return fail_shared(run, err);
 	if (!run->n_findings && !(t->max_pause_s > 0))
 		return fail_late(t->proc->pid, err);
 	if (!run->n_findings)
@@ -298,6 +313,8 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 			rc = fail_cancelled(run, err);
 		else if (clock_now_ns() >= deadline)
 			rc = fail_blocked(run, err);
+		else if (run->sharers.found)
+			rc = sharers_await(run->t->proc, deadline, err);
 		else if (backend != &backend_full_stop && !run->n_findings &&
 			 ++hurried > HURRIED_MAX)
 			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -392,7 +409,7 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
 	struct run run;
-	int rc = run_prepare(&run, t, err);
+	int rc = run_prepare(&run, t, deadline, err);
 
 	if (!rc)
 		rc = check_entries(&run, err);
@@ -438,7 +455,7 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 {
 	struct transition_outlook outlook = { 0 };
 	struct run run;
-	int rc = run_prepare(&run, t, err);
+	int rc = run_prepare(&run, t, 0, err);
 
 	if (!rc)
 		rc = check_entries(&run, err);

@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sharers.h - processes that share their memory with another one without being its threads */
+/*
+ * sharers.h - processes that share their memory with another one without being its threads
+ *
+ * A child of clone(CLONE_VM), or of vfork() that has not yet called exec. Stopping the threads of this process, or looking
+ * at them, says nothing of that one. Kernels without kcmp(2) (CONFIG_KCMP, Linux 3.5) can't tell; then there is
+ * none for all that is known.
+ */
 #ifndef USPL_PROC_SHARERS_H
 #define USPL_PROC_SHARERS_H
 
 #include "proc/proc.h"
 
 /*
- * Refuses (USPL_E_UNSUPPORTED, naming it) if another process runs in the same memory: a child of
- * clone(CLONE_VM), or of vfork() that has not yet called exec. Stopping the threads of this process
- * would not stop that one. Kernels without kcmp(2) (CONFIG_KCMP, Linux 3.5) can't tell; then
- * nothing is refused.
+ * Waits until there is none: a child of vfork() or posix_spawn() is one for a millisecond. At the deadline
+ * (CLOCK_MONOTONIC, in nanoseconds; 0: at once), or on ^C, refuses (USPL_E_UNSUPPORTED) and names it.
  */
-int sharers_refuse(const struct proc *proc, struct uspl_err *err) uspl_must_check;
+int sharers_await(const struct proc *proc, int64_t deadline, struct uspl_err *err) uspl_must_check;
+
+/* So long for commands whose users can't say. */
+#define SHARERS_WAIT_NS 5000000000ll
+
+/* What was known of them at a moment. */
+struct sharers {
+	long last_id; /* that the kernel had given out before they were looked for */
+	bool found;
+};
+
+/* Looks at leisure. True if there is none. */
+bool sharers_note(const struct proc *proc, struct sharers *sharers) uspl_must_check;
+/*
+ * True if there is none now either: 3 us if no process or thread of the machine was born since, else children are looked for
+ * again, 4 us for each thread.
+ */
+bool sharers_none_since(const struct proc *proc, struct sharers *sharers) uspl_must_check;
 
 #endif

@@ -63,7 +63,7 @@ static int set_up(struct standstill *still, struct proc *proc, const module_vec 
 	still->plan.proc = still->empty.proc = still->agents.proc = proc;
 	still->empty.unwinder = still->agents.unwinder = still->unwinder;
 	if (!rc)
-		rc = sharers_refuse(proc, err);
+		rc = sharers_await(proc, clock_now_ns() + SHARERS_WAIT_NS, err);
 	return rc ? rc : find_agents(still, modules, err);
 }
 

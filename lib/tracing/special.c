@@ -108,9 +108,21 @@ static bool is_go(const struct image *image)
 	return false;
 }
 
-void special_init(struct special *special, const struct image *image)
+/* A compiler that was told to make no call frame information makes none at all. */
+static bool has_frames(const struct image *image, const spot_vec *spots)
 {
-	*special = (struct special){ image, is_go(image), is_unwinder(image) };
+	const struct spot *spot;
+	size_t lacking = 0;
+
+	vec_for_each (spots, spot)
+		lacking += image_lacks_frame(image, spot->entry);
+	return lacking <= spots->n / 2;
+}
+
+void special_init(struct special *special, const struct image *image, const spot_vec *spots)
+{
+	*special = (struct special){ image, is_go(image), is_unwinder(image),
+				     has_frames(image, spots) };
 }
 
 const char *special_why(const struct special *special, const char *name)
@@ -126,7 +138,7 @@ bool special_entry_only(const struct special *special, const struct spot *spot)
 {
 	const uint8_t *code = image_bytes(special->image, spot->entry, spot->size);
 
-	return image_lacks_frame(special->image, spot->entry) ||
+	return (special->frames && image_lacks_frame(special->image, spot->entry)) ||
 	       (special->unwinder && !spot->name) ||
 	       listed(returns_twice, ARRAY_SIZE(returns_twice), spot->name) ||
 	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), spot->name) ||

@@ -283,7 +283,7 @@ static void judge_all(const struct image *image, const struct refs *refs, spot_v
 	struct special special;
 	struct spot *spot;
 
-	special_init(&special, image);
+	special_init(&special, image, spots);
 	vec_for_each (spots, spot) {
 		spot->why = special_why(&special, spot->name);
 		if (spot->why)

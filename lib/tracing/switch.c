@@ -131,7 +131,7 @@ static int prepare(struct run *run, struct uspl_err *err)
 	clear->text.proc = clear->agents.proc = run->proc;
 	clear->text.unwinder = clear->agents.unwinder = run->unwinder;
 	if (!rc)
-		rc = sharers_refuse(run->proc, err);
+		rc = sharers_await(run->proc, clock_now_ns() + SHARERS_WAIT_NS, err);
 	if (!rc)
 		rc = regions_read(run->proc, &run->updates, err);
 	if (!rc)

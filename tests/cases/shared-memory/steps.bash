@@ -8,7 +8,7 @@ steps() {
 	create "$WORK/tree" "$CASE/fix.patch"
 	expect_status 0
 	expect_answer join together
-	apply
+	apply --wait=0.2
 	expect_status 1
 	expect_one_message
 	expect_message "in the memory of pid $TARGET"

@@ -17,9 +17,9 @@ steps() {
 	expect_answer begin begun
 	child=$(pgrep -P "$TARGET")
 	sum=$(text_sum)
-	apply
+	apply --wait=0.2
 	expect_shared
-	tool uspl-apply "$UPDATE" "$child"
+	tool uspl-apply --wait=0.2 "$UPDATE" "$child"
 	expect_shared
 	[ "$(text_sum)" = "$sum" ] || fail "refused, but the code has changed"
 	expect_answer end ended
@@ -27,7 +27,7 @@ steps() {
 	apply_fresh
 	expect_answer hello 'goodbye, world'
 	expect_answer begin begun
-	undo
+	undo --wait=0.2
 	expect_shared
 	expect_answer hello 'goodbye, world'
 	expect_answer end ended

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// sharers_test.c - processes that share a process's memory are found wherever they are, and waited for
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "proc/sharers.h"
+#include "tap.h"
+
+#define PATIENCE_NS 20000000000ll
+
+struct talk {
+	volatile int ready, go, end, leave;
+	volatile pid_t child;
+};
+
+static struct talk *talk;
+static uint8_t stacks[2][65536];
+
+/* True once the condition holds. */
+#define until(cond)                                                                                \
+	({                                                                                         \
+		int64_t until_ = clock_now_ns() + PATIENCE_NS;                                     \
+		while (!(cond) && clock_now_ns() < until_)                                         \
+			sched_yield();                                                             \
+		(cond);                                                                            \
+	})
+
+static int stay(void *unused)
+{
+	(void)unused;
+	talk->child = (pid_t)syscall(SYS_getpid);
+	talk->ready = 1;
+	while (!talk->end)
+		sched_yield();
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+static int leave_child(void *unused)
+{
+	(void)unused;
+	clone(stay, stacks[1] + sizeof(stacks[1]), CLONE_VM | SIGCHLD, NULL);
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+static void a_child(void)
+{
+	clone(stay, stacks[0] + sizeof(stacks[0]), CLONE_VM | SIGCHLD, NULL);
+}
+
+/* Its parent had the same memory and has ended. */
+static void an_orphan(void)
+{
+	int status;
+
+	waitpid(clone(leave_child, stacks[0] + sizeof(stacks[0]), CLONE_VM | SIGCHLD, NULL),
+		&status, 0);
+	talk->go = 1;
+}
+
+static void a_sibling(void)
+{
+	clone(stay, stacks[0] + sizeof(stacks[0]), CLONE_VM | CLONE_PARENT | SIGCHLD, NULL);
+}
+
+static void in_vfork(void)
+{
+	if (!vfork())
+		stay(NULL);
+}
+
+static void nobody(void)
+{
+	talk->ready = 1;
+}
+
+static void nobody_and_then_a_child(void)
+{
+	talk->ready = 1;
+	while (!talk->go)
+		sched_yield();
+	a_child();
+}
+
+static pid_t start_target(void (*body)(void), struct proc **ret)
+{
+	pid_t pid;
+
+	memset(talk, 0, sizeof(*talk));
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		body();
+		while (!talk->leave)
+			sched_yield();
+		_exit(0);
+	}
+	return until(talk->ready && (talk->go || body != an_orphan)) &&
+			       proc_open(pid, ret, NULL) == 0
+		       ? pid
+		       : 0;
+}
+
+static void finish(pid_t pid)
+{
+	talk->end = talk->leave = 1;
+	waitpid(pid, NULL, 0);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
+static void test_found(const char *what, void (*body)(void))
+{
+	struct proc *proc = NULL, *other = NULL;
+	struct uspl_err err = { 0 };
+	pid_t pid = start_target(body, &proc);
+	char name[32];
+
+	ok(pid && sharers_await(proc, 0, &err) == -USPL_E_UNSUPPORTED, "%s is found", what);
+	snprintf(name, sizeof(name), "pid %d ", talk->child);
+	ok(strstr(err.msg, name), "and named: %s", err.msg);
+	ok(proc_open(talk->child, &other, NULL) == 0 &&
+		   sharers_await(other, 0, NULL) == -USPL_E_UNSUPPORTED,
+	   "from the other side, too");
+	talk->end = 1;
+	ok(sharers_await(proc, clock_now_ns() + PATIENCE_NS, &err) == 0, "it is waited for");
+	finish(pid);
+	proc_free(proc);
+	proc_free(other);
+}
+
+static void test_birth(void)
+{
+	struct proc *proc = NULL;
+	struct sharers sharers;
+	pid_t pid = start_target(nobody_and_then_a_child, &proc);
+
+	ok(pid && sharers_note(proc, &sharers) && sharers_none_since(proc, &sharers),
+	   "there is none at first");
+	talk->ready = 0;
+	talk->go = 1;
+	ok(until(talk->ready) && !sharers_none_since(proc, &sharers),
+	   "one that is born then is noticed");
+	finish(pid);
+	proc_free(proc);
+}
+
+int main(void)
+{
+	struct proc *proc = NULL;
+	pid_t pid;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = start_target(nobody, &proc);
+	ok(pid && sharers_await(proc, 0, NULL) == 0, "a child that was forked shares nothing");
+	finish(pid);
+	proc_free(proc);
+	test_found("a child", a_child);
+	test_found("a child whose parent has ended", an_orphan);
+	test_found("a sibling", a_sibling);
+	test_found("a child in vfork()", in_vfork);
+	test_birth();
+	return tap_done();
+}
