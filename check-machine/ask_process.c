@@ -62,7 +62,7 @@ static void ask_memory_sharing(const struct proc *proc, struct answers *answers)
 {
 	struct uspl_err why = { 0 };
 
-	if (sharers_refuse(proc, &why) != 0)
+	if (sharers_await(proc, 0, &why) != 0)
 		answers_add_err(answers, "process-sharing", VERDICT_NO, "", &why);
 	else
 		answers_add(answers, "process-sharing", VERDICT_OK,

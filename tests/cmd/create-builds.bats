@@ -356,7 +356,7 @@ debian_package() {
 @test "the patch changes a file that a makefile includes, and a source: both are in" {
 	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) -o $@ $^' 'main.o limit.o: limit.h'
 	echo 'CFLAGS = -O0' > flags.mk
-	{ diff_of flags.mk 's/-O0/-O0 -DLIMIT=42/' && diff_of main.c 's/return limit()/return limit() + 1/'; } > ../fix.diff
+	{ diff_of flags.mk 's/-O0/-O0 -DLIMIT=42/'; diff_of main.c 's/return limit()/return limit() + 1/'; } > ../fix.diff
 	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
 	create_in
 	expect_update server 'limit main'
@@ -378,7 +378,7 @@ debian_package() {
 	./configure
 	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
 	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) $(CFLAGS) -o $@ $^'
-	{ diff_of configure s/=1/=2/ && cat ../fix.diff; } > ../new.diff
+	{ diff_of configure s/=1/=2/; cat ../fix.diff; } > ../new.diff
 	mv ../new.diff ../fix.diff
 	create_in --build=make
 	expect_refused 1 "the patch changes 'configure', and the build didn't configure anew"
@@ -389,7 +389,7 @@ debian_package() {
 @test "the patch changes a linker script: refused" {
 	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^'
 	echo 'SECTIONS { }' > server.ld
-	{ diff_of server.ld 's/ }/ . = ALIGN(8); }/' && cat ../fix.diff; } > ../new.diff
+	{ diff_of server.ld 's/ }/ . = ALIGN(8); }/'; cat ../fix.diff; } > ../new.diff
 	mv ../new.diff ../fix.diff
 	create_in
 	expect_refused 1 "the patch changes the linker script 'server.ld'"
