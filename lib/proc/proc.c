@@ -10,7 +10,6 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 
 #include "base/cancel.h"
 #include "base/file.h"
@@ -337,12 +336,12 @@ int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct 
 	return 0;
 }
 
-static uint64_t auxv_of(const struct proc *proc, pid_t tid, uint64_t type)
+uint64_t proc_auxv(const struct proc *proc, uint64_t type)
 {
 	auto_buf struct buf raw = { 0 };
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
 	if (file_read(path, &raw, NULL) != 0)
 		return 0;
 	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.len; at += sizeof(Elf64_auxv_t)) {
@@ -379,31 +378,6 @@ static int read_some_maps(const struct proc *proc, const char *path, struct buf 
 		buf_add(text, chunk, (size_t)got);
 	}
 	return text->oom ? uspl_fail_nomem(err) : 0;
-}
-
-uint64_t proc_auxv(const struct proc *proc, uint64_t type)
-{
-	return auxv_of(proc, proc->tid, type);
-}
-
-/*
- * The kernel gives each program 16 random bytes, on its stack (getauxval(3), AT_RANDOM). They are read
- * by both ways: by what we have open, and by the thread as it is now.
- */
-int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
-{
-	uint8_t ours[16], now[16];
-	taddr at = auxv_of(proc, tid, AT_RANDOM);
-	struct iovec here = { now, sizeof(now) }, there = { (void *)(uintptr_t)at, sizeof(now) };
-
-	/* A program without it, or whose stack is gone by its own doing, can't be told from itself. */
-	if (!at || process_vm_readv(tid, &here, 1, &there, 1, 0) != sizeof(now))
-		return 0;
-	if (proc_read_some(proc, at, ours, sizeof(ours)) == sizeof(ours) &&
-	    !memcmp(ours, now, sizeof(ours)))
-		return 0;
-	return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has called exec: it is another program now",
-			 proc->pid);
 }
 
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)

@@ -165,6 +165,13 @@ started() {
 	until_true 30 grep -q ready "$BATS_TEST_TMPDIR/forged" || fail "the process isn't ready"
 }
 
+# ended - waits for the process that ends by itself; its status
+ended() {
+	local pid=$FORGED
+	FORGED=
+	wait "$pid"
+}
+
 @test "a library that is cut short and written anew while it is read" {
 	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/cut" "$BATS_TEST_DIRNAME/hostile/cut.c"
 	{
@@ -196,14 +203,12 @@ started() {
 @test "a process that calls exec again and again, and leaves its old memory with another" {
 	"$TARGET_CC" -O1 -o "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_DIRNAME/hostile/execs.c"
 	echo 0 > "$BATS_TEST_TMPDIR/count"
-	"$BATS_TEST_TMPDIR/execs" "$BATS_TEST_TMPDIR/count" 4 3>&- &
-	FORGED=$!
+	started "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_TMPDIR/count" 4
 	while kill -0 "$FORGED" 2> /dev/null && [ "$(cut -d ' ' -f 3 "/proc/$FORGED/stat")" != Z ]; do
 		tool uspl-trace start --module='libc*' -F 'mem*' --wait=200ms "$FORGED"
 		tool uspl-trace stop "$FORGED"
 	done
-	wait "$FORGED" || fail "the process ended with status $?"
-	FORGED=
+	ended || fail "the process ended with status $?"
 	[ "$(cat "$BATS_TEST_TMPDIR/count")" -gt 3 ]
 }
 

@@ -117,8 +117,11 @@ static void test_show(void)
 		return;
 	}
 	show_list(&scan, &list);
-	ok(strstr(buf_str(&list), "2023-11-14T22:13:20Z  fix\\nit\n"),
+	ok(strstr(buf_str(&list), "2023-11-14T22:13:20Z  ") &&
+		   strstr(buf_str(&list), "  fix\\nit\n"),
 	   "the list shows when, and what, in one line");
+	ok(strstr(buf_str(&list), scan.processes.items[0].user) && scan.processes.items[0].user[0],
+	   "and whose process it is");
 	show_update(&scan.updates.items[0], &detail);
 	ok(strstr(buf_str(&detail), "  par\\x1bse  0x401000  0x501000  server\n"),
 	   "a function, old and new");

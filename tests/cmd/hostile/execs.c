@@ -63,6 +63,8 @@ int main(int argc, char **argv)
 	rewind(file);
 	fprintf(file, "%ld\n", n + 1);
 	fclose(file);
+	if (!n)
+		printf("ready\n"), fflush(stdout);
 	if (time(NULL) >= end)
 		return 0;
 	snprintf(until, sizeof(until), "%ld", end);
