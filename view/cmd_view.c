@@ -119,10 +119,11 @@ static void warn_different(const struct scan *scan)
 			if (region_has_id(other->region, update->region->id)) {
 				struct uspl_err note;
 
-				uspl_fail(&note, USPL_E_HOSTILE,
-					  "records of different updates have the id '%s': see whose "
-					  "processes they are in",
-					  update->region->id);
+				uspl_fail(
+					&note, USPL_E_HOSTILE,
+					"records of different updates have the id '%s': see whose "
+					"processes they are in",
+					update->region->id);
 				uspl_err_note(stderr, &note);
 				break;
 			}

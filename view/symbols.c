@@ -17,8 +17,7 @@
 /* Names come from the process; a line of the map is one function. */
 static void add_perf(const struct region_range *name, const char *id, struct buf *out)
 {
-	buf_addf(out, "%llx %llx ", (unsigned long long)name->addr,
-		 (unsigned long long)name->size);
+	buf_addf(out, "%llx %llx ", (unsigned long long)name->addr, (unsigned long long)name->size);
 	text_add_printable(out, name->name, strlen(name->name), false);
 	buf_addstr(out, " [uspl ");
 	text_add_printable(out, id, strlen(id), false);

@@ -39,7 +39,8 @@ static char *demangle(const char *name, int options)
 	/* A symbol may be called anything, and this is what people see of it. */
 	text_add_printable(&shown, plain ? plain : name, strlen(plain ? plain : name), false);
 	free(plain);
-	return buf_take(&shown);
+	/* A name without a character is one, too. */
+	return shown.len || shown.oom ? buf_take(&shown) : strdup("");
 }
 
 char *demangle_name(const char *name)
