@@ -49,6 +49,9 @@ static uint64_t insn_start(const struct objsec *sec, uint64_t place)
 	return at;
 }
 
+/* What stands before the instruction, its sign too, is so long. */
+#define SIGN_LEN strlen("      - ")
+
 /* "  - mov 0x0(%rip),%eax    'limit'" */
 static void add_insn(struct buf *out, char sign, const struct objsec *sec, uint64_t at)
 {
@@ -71,18 +74,60 @@ static void add_insn(struct buf *out, char sign, const struct objsec *sec, uint6
 	buf_addstr(out, "\n");
 }
 
+static uint64_t insn_len(const struct objsec *sec, uint64_t at)
+{
+	struct insn insn;
+
+	return at < sec->size && arch_native()->insn_decode(sec->data + at, sec->size - at, &insn)
+		       ? insn.len
+		       : 0;
+}
+
+/*
+ * The two instructions at the first difference that can be seen: of those that differ only in what
+ * they refer to (a table with other contents, the distance of a jump) both may look the same.
+ */
+static uint64_t show_difference(struct buf *out, const struct objsec *old, const struct objsec *new)
+{
+	uint64_t first = 0, from = 0;
+
+	for (int n = 0; from < old->size && from < new->size; n++) {
+		struct range pre = { old, from, old->size - from };
+		struct range post = { new, from, new->size - from };
+		uint64_t at = insn_start(new, from + range_first_difference(&pre, &post));
+		auto_buf struct buf was = { 0 };
+		auto_buf struct buf is = { 0 };
+
+		first = n ? first : at;
+		add_insn(&was, '-', old, at);
+		add_insn(&is, '+', new, at);
+		if (strcmp(buf_str(&was) + SIGN_LEN, buf_str(&is) + SIGN_LEN) != 0) {
+			buf_addf(out, "%s%s", buf_str(&was), buf_str(&is));
+			return at;
+		}
+		/* From where the two are no longer side by side nothing can be compared. */
+		if (!insn_len(new, at) || insn_len(old, at) != insn_len(new, at))
+			break;
+		from = at + insn_len(new, at);
+	}
+	add_insn(out, '~', new, first);
+	buf_addstr(out, "        (what it refers to is different)\n");
+	return first;
+}
+
 /* False if there is none: another part of the function differs. */
 static bool add_first_difference(struct buf *out, const struct objsec *old,
 				 const struct objsec *new)
 {
 	struct range pre = { old, 0, old->size }, post = { new, 0, new->size };
 	struct dbginfo *dbg = side_dbginfo(part_of(new)->side);
+	auto_buf struct buf insns = { 0 };
 	const char *inlined;
 	uint64_t at;
 
 	if (!old->data || !new->data || range_equal(&pre, &post, 0))
 		return false;
-	at = insn_start(new, range_first_difference(&pre, &post));
+	at = show_difference(&insns, old, new);
 	buf_addstr(out, "      first difference at ");
 	add_plain_name(out, new);
 	buf_addf(out, "+0x%llx", (unsigned long long)at);
@@ -94,9 +139,7 @@ static bool add_first_difference(struct buf *out, const struct objsec *old,
 		if (inlined)
 			buf_addf(out, ", inlined from '%s'", inlined);
 	}
-	buf_addstr(out, ":\n");
-	add_insn(out, '-', old, at);
-	add_insn(out, '+', new, at);
+	buf_addf(out, ":\n%s", buf_str(&insns));
 	return true;
 }
 

@@ -141,6 +141,7 @@ struct adding {
 	struct update *update;
 	struct report *report;
 	const struct build_link *counting; /* one that counts what runs in it; NULL: none does */
+	bool compared;                     /* one that doesn't count was compared */
 };
 
 static int diff_link(const struct adding *adding, const struct build_link *link,
@@ -224,6 +225,7 @@ static int add_wanted(struct adding *adding, const struct build_link *link, stru
 
 	if (rc)
 		return rc;
+	adding->compared |= !counting;
 	if (!counting)
 		return add_target(adding, link, err);
 	adding->counting = link;
@@ -272,7 +274,9 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 int targets_add(const struct build *build, const cli_strings *names, const struct earlier *earlier,
 		struct update *update, struct report *report, struct uspl_err *err)
 {
-	struct adding adding = { build, earlier, update, report, NULL };
+	struct adding adding = {
+		.build = build, .earlier = earlier, .update = update, .report = report
+	};
 	const struct build_link *link;
 	bool any = false;
 	int rc = check_names(build, names, err);
@@ -291,7 +295,8 @@ int targets_add(const struct build *build, const cli_strings *names, const struc
 	}
 	if (!any)
 		rc = check_unlinked(build, err);
-	if (!rc && adding.counting && !update->targets.n)
+	/* Where the same change is no code elsewhere, the counters alone have changed. */
+	if (!rc && adding.counting && !adding.compared)
 		rc = refuse_counting(adding.counting, err);
 	if (rc || update->targets.n)
 		return rc;

@@ -402,3 +402,40 @@ run_slowly() {
 	tool uspl-create --source=../a:b/tree --output=../out --patch=../fix.diff
 	expect_functions limit
 }
+
+@test "--explain never shows two equal lines: a table that only has other contents is passed over" {
+	cat > limit.c <<- 'END'
+		#include <stdio.h>
+		int limit(void)
+		{
+			switch (getchar()) {
+			case 0: return puts("a");
+			case 1: return puts("b");
+			case 2: return puts("c") + 1;
+			case 3: return puts("d") + 2;
+			case 4: return puts("e") * 3;
+			case 5: return puts("f") * 5;
+			}
+			return 0;
+		}
+	END
+	diff_of limit.c 's/puts("d") + 2/puts("e") * 3/' > ../fix.diff
+	create_in --explain
+	expect_status 0
+	local old new
+	old=$(sed -n 's/^      - //p' <<< "$output")
+	new=$(sed -n 's/^      + //p' <<< "$output")
+	[ -n "$new" ]
+	[ "$old" != "$new" ]
+}
+
+@test "a program that counts what runs in it changes, and the same program without counters doesn't: no code" {
+	printf 'all: server counting\nserver: limit.c main.c\n\t$(CC) -O2 -o $@ limit.c main.c\n' > Makefile
+	printf 'counting: limit.c main.c\n\t$(CC) -O0 --coverage -o $@ limit.c main.c\n' >> Makefile
+	diff_of limit.c 's/^\treturn/\tif (LIMIT > 2)\n\t\treturn LIMIT;\n&/' > ../fix.diff
+	create_in
+	expect_status 5
+	expect_message 'uspl-create: the patch changes no code'
+	create_in --target=counting
+	expect_refused 1 "'counting' is built to count"
+}
