@@ -7,6 +7,7 @@
 #     sh tests/setup.sh stock     the same for make stock: Debian's own redis and nginx
 #     sh tests/setup.sh kernels   the same for make kernels: Debian's kernels in emulated machines
 #     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is measured beside
+#     sh tests/setup.sh runtimes  the same for make runtimes: node, java, mono, erlang, ...
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
 # Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is missing.
@@ -20,6 +21,7 @@ build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzy
 test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace dwz gcc-11|gcc-12|gcc-13 libdebuginfod1|libdebuginfod1t64 xz-utils libclang-rt-dev pkg-config|pkgconf libc6-dbg'
 stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 kernels_packages='qemu-system-x86 busybox-static cpio util-linux'
+runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-base guile-3.0 luajit pypy3 php-cli php8.2-opcache ocaml-nox'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
@@ -98,9 +100,13 @@ bench)
 	install_packages $build_packages $test_packages $bench_packages
 	build
 	exec make -s bench-trace ;;
+runtimes)
+	install_packages $build_packages $test_packages $runtime_packages
+	build
+	exec make -s runtimes ;;
 deps)
 	install_packages $build_packages $test_packages ;;
 *)
-	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|deps' >&2
+	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|runtimes|deps' >&2
 	exit 2 ;;
 esac

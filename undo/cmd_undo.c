@@ -19,6 +19,7 @@
 struct options {
 	struct live_options live;
 	const char *id;
+	bool everywhere; /* no process was named */
 };
 
 static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
@@ -163,6 +164,12 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 	return rc;
 }
 
+/* One that has ended since it was found has nothing to be undone, and nobody has named it: a server's children come and go. */
+static bool is_gone(const struct options *opts, int rc)
+{
+	return opts->everywhere && (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE);
+}
+
 /*
  * One process: undoes, prints its line or object, and returns the exit status that it stands for.
  */
@@ -183,6 +190,11 @@ static int undo_one(const struct options *opts, pid_t pid)
 		failed = proc_open_locked(pid, deadline, &proc, &err);
 	if (!failed)
 		failed = undo_process(opts, proc, &regions, &report, &err);
+	if (is_gone(opts, failed)) {
+		log_info("undo", "pid %d has ended meanwhile", pid);
+		regions_release(&regions);
+		return USPL_STATUS_DONE;
+	}
 	rc = failed ? failed : report_verdict(&report, &err);
 	if (rc) {
 		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, pid);
@@ -277,23 +289,22 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
-	bool everywhere;
 	pid_vec pids = { 0 };
 	const pid_t *pid;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
-	everywhere = argc == first;
-	rc = everywhere ? find_everywhere(opts.id, &pids, err)
-			: cli_pids(argv + first, argc - first, &pids, err);
+	opts.everywhere = argc == first;
+	rc = opts.everywhere ? find_everywhere(opts.id, &pids, err)
+			     : cli_pids(argv + first, argc - first, &pids, err);
 	if (!rc)
 		vec_for_each (&pids, pid) {
 			int status = undo_one(&opts, *pid);
 
 			worst = status > worst ? status : worst;
 		}
-	if (!rc && everywhere && !worst && !opts.live.check)
+	if (!rc && opts.everywhere && !worst && !opts.live.check)
 		journal_forget(opts.id);
 	vec_release(&pids);
 	return rc ? rc : worst;

@@ -12,6 +12,7 @@
  */
 
 #include "proc/lock.h"
+#include "proc/memcg.h"
 
 #include <errno.h>
 #include <linux/magic.h>
@@ -112,7 +113,15 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	/* Only now: while the other one is at work, it traces the process. */
 	if (!rc)
 		rc = proc_open(pid, ret, err);
-	for (int i = 0; !rc && i < PROC_LOCKS; i++)
+	if (rc)
+		return rc;
+	rc = memcg_refuse_frozen(*ret, err);
+	if (rc) {
+		proc_free(*ret);
+		*ret = NULL;
+		return rc;
+	}
+	for (int i = 0; i < PROC_LOCKS; i++)
 		(*ret)->lock_fds[i] = take_fd(locked->lock_fds[i]);
-	return rc;
+	return 0;
 }

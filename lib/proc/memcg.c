@@ -143,6 +143,22 @@ static bool has_room(const char *dir, const struct interface *interface, uint64_
 	return *ret_left >= bytes;
 }
 
+/* The folder of the process's group in a hierarchy, allocated; NULL if there is none that we see. */
+static char *group_folder(const char *cgroup, const char *mounts, const struct interface *interface,
+			  struct mount *mount)
+{
+	auto_free char *path = group_path(cgroup, interface);
+	size_t root;
+
+	if (!path || !find_mount(mounts, interface, mount))
+		return NULL;
+	root = strcmp(mount->root, "/") ? strlen(mount->root) : 0;
+	/* Outside of what we see: "/..", or another part of the tree. */
+	if (strstr(path, "/..") || strncmp(path, mount->root, root) != 0)
+		return NULL;
+	return file_join(mount->point, path + root + (path[root] == '/'));
+}
+
 /* A group of the process with its room. */
 struct group {
 	char *dir;        /* allocated, NULL if none was found */
@@ -157,18 +173,12 @@ struct group {
 static bool find_group(const char *cgroup, const char *mounts, const struct interface *interface,
 		       uint64_t bytes, struct group *ret)
 {
-	auto_free char *path = group_path(cgroup, interface), *dir = NULL;
 	struct mount mount;
-	size_t root;
+	auto_free char *dir = group_folder(cgroup, mounts, interface, &mount);
 
 	*ret = (struct group){ 0 };
-	if (!path || !find_mount(mounts, interface, &mount))
+	if (!dir)
 		return false;
-	root = strcmp(mount.root, "/") ? strlen(mount.root) : 0;
-	/* Outside of what we see: "/..", or another part of the tree. */
-	if (strstr(path, "/..") || strncmp(path, mount.root, root) != 0)
-		return false;
-	dir = file_join(mount.point, path + root + (path[root] == '/'));
 	while (dir && strlen(dir) > strlen(mount.point)) {
 		if (!has_room(dir, interface, bytes, &ret->left)) {
 			ret->dir = take_ptr(dir);
@@ -238,6 +248,24 @@ bool memcg_left(const struct proc *proc, uint64_t *ret)
 		return false;
 	seen = least_left(buf_str(&cgroup), buf_str(&mounts), &version_1, ret);
 	return least_left(buf_str(&cgroup), buf_str(&mounts), &version_2, ret) || seen;
+}
+
+int memcg_refuse_frozen(const struct proc *proc, struct uspl_err *err)
+{
+	auto_buf struct buf cgroup = { 0 }, mounts = { 0 }, events = { 0 };
+	auto_free char *dir = NULL, *file = NULL;
+	struct mount mount;
+
+	if (!read_texts(proc, &cgroup, &mounts))
+		return 0;
+	dir = group_folder(buf_str(&cgroup), buf_str(&mounts), &version_2, &mount);
+	file = dir ? file_join(dir, "cgroup.events") : NULL;
+	if (!file || file_read(file, &events, NULL) != 0 || !strstr(buf_str(&events), "frozen 1"))
+		return 0;
+	uspl_fail(err, USPL_E_UNSTOPPABLE, "pid %d is in the frozen control group '%s'", proc->pid,
+		  dir + strlen(mount.point));
+	uspl_hint(err, "no thread of it can do anything before the group is thawed");
+	return -USPL_E_UNSTOPPABLE;
 }
 
 int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err)

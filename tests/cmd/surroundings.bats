@@ -133,3 +133,28 @@ as_nobody_under_yama() {
 	rm -r "$public"
 	expect_answer hello 'hello, world'
 }
+
+@test "a process in a frozen control group of version 2 is refused at once, and named" {
+	local root
+	[ "$(id -u)" = 0 ] || skip 'only root can make a control group'
+	root=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
+	[ -n "$root" ] || skip 'no hierarchy of version 2 is mounted'
+	GROUP=$root/uspl-test-$$-$BATS_TEST_NUMBER
+	mkdir "$GROUP" 2> /dev/null || { GROUP= && skip 'no control group can be made here'; }
+	[ -e "$GROUP/cgroup.freeze" ] || skip 'this kernel freezes no groups of version 2'
+	echo "$TARGET" > "$GROUP/cgroup.procs"
+	echo 1 > "$GROUP/cgroup.freeze"
+	until_true 60 grep -q 'frozen 1' "$GROUP/cgroup.events"
+	apply
+	expect_status 1
+	expect_message "is in the frozen control group '/uspl-test-.*hint: .*thawed"
+	tool uspl-trace start "$TARGET"
+	expect_status 1
+	expect_message 'is in the frozen control group'
+	echo 0 > "$GROUP/cgroup.freeze"
+	apply
+	expect_status 0
+	expect_answer hello 'goodbye, world'
+	undo
+	expect_status 0
+}
