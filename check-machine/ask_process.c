@@ -135,9 +135,13 @@ static void ask_limits(const struct proc *proc, struct answers *answers)
 			    "address space, data and mappings: an update has room");
 }
 
-/* Each thread; those that don't sleep for good are left out, they are asked again when it matters. */
+/*
+ * Each thread: one in uninterruptible sleep is given a moment. An update needs one of them at least,
+ * to map memory.
+ */
 static void ask_threads(const struct proc *proc, struct answers *answers)
 {
+	int64_t deadline = clock_now_ns() + STOP_LIMIT_NS;
 	struct uspl_err why = { 0 };
 	tid_vec tids = { 0 };
 	size_t stuck = 0;
@@ -145,11 +149,7 @@ static void ask_threads(const struct proc *proc, struct answers *answers)
 	int rc = threads_list(proc, &tids, &why);
 
 	vec_for_each (&tids, tid)
-		if (task_state(proc, *tid) == 'D' &&
-		    thread_require_stoppable(proc, *tid, clock_now_ns() + STOP_LIMIT_NS / 4,
-					     &why) != 0 &&
-		    ++stuck == 4)
-			break;
+		stuck += thread_require_stoppable(proc, *tid, deadline, &why) != 0;
 	if (rc || stuck)
 		answers_add_err(answers, "process-threads",
 				stuck < tids.n ? VERDICT_LIMITED : VERDICT_NO,
@@ -157,6 +157,7 @@ static void ask_threads(const struct proc *proc, struct answers *answers)
 	else
 		answers_add(answers, "process-threads", VERDICT_OK, "%zu: each can be stopped",
 			    tids.n);
+	answers_mark_vital(answers);
 	vec_release(&tids);
 }
 

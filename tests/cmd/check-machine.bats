@@ -18,6 +18,7 @@ setup() {
 
 teardown() {
 	local pid
+	[ ! -e "${GROUP:-}/freezer.state" ] || echo THAWED > "$GROUP/freezer.state"
 	for pid in $STARTED; do
 		kill -KILL "$pid" 2> /dev/null || :
 		wait "$pid" 2> /dev/null || :
@@ -281,6 +282,22 @@ memory_group() {
 	[ -e "$GROUP/$limit" ] || skip 'the memory controller is not there'
 	echo "$1" > "$GROUP/cgroup.procs"
 	echo $(($(cat "$GROUP/$usage") + 102400)) > "$GROUP/$limit"
+}
+
+@test "a frozen process can't be stopped" {
+	local freezer=/sys/fs/cgroup/freezer
+	need_root 'only root can make a control group'
+	[ -d $freezer ] || skip 'this kernel freezes groups so that their threads can be stopped'
+	start_sleep
+	GROUP=$freezer/uspl-test-$$-$BATS_TEST_NUMBER
+	mkdir "$GROUP" 2> /dev/null || { GROUP= && skip 'no control group can be made here'; }
+	echo "$PROCESS" > "$GROUP/cgroup.procs"
+	echo FROZEN > "$GROUP/freezer.state"
+	until_true 60 grep -qx FROZEN "$GROUP/freezer.state"
+	check "$USPL_BIN/uspl" check-machine "$PROCESS"
+	expect_status 1
+	expect_line no process-threads 'frozen control group'
+	echo THAWED > "$GROUP/freezer.state"
 }
 
 @test "no such process, and wrong command lines" {
