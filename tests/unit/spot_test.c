@@ -78,9 +78,10 @@ static void test_versions(void)
 		{ "clone@@GLIBC_2.2.5", false, "it isn't entered by a call" },
 	};
 	const struct image image = { .start = 0x1000, .end = 0x2000 };
+	const spot_vec none = { 0 };
 	struct special special;
 
-	special_init(&special, &image);
+	special_init(&special, &image, &none);
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		const struct spot spot = { .entry = 0x1000, .name = named[i].name };
 		const char *why = special_why(&special, named[i].name);
