@@ -25,7 +25,7 @@ struct ask {
 
 /* Opens the plain trial and does what an apply does to a process: the vital answers. */
 void ask_job(struct ask *ask);
-/* Whether threads that sleep and threads that run can be left alone, and how busy ones are awaited. */
+/* Whether threads can be left alone in a switch, and how busy ones are awaited. */
 void ask_quiet(struct ask *ask);
 /* perf events, and what of the kernel they may show. */
 void ask_perf(struct ask *ask);

@@ -136,8 +136,8 @@ static void ask_limits(const struct proc *proc, struct answers *answers)
 }
 
 /*
- * Each thread: one in uninterruptible sleep is given a moment. An update needs one of them at least,
- * to map memory.
+ * Each thread: one in uninterruptible sleep is given a moment. An update needs one of them, to map
+ * memory.
  */
 static void ask_threads(const struct proc *proc, struct answers *answers)
 {

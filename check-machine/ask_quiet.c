@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ask_quiet.c - whether threads can be left alone while an update is switched on (docs/transition.md)
+// ask_quiet.c - whether threads can be left alone in a switch (docs/transition.md)
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  *             read it, and look whether it is one
  *
  * A process has some twenty mappings of the kind, and a command looks for four sorts of records,
- * some of them several times. The first bytes of up to 64 mappings are read at once, anew each time.
+ * some of them several times. The first bytes of up to 64 mappings are read at once, never kept.
  */
 #ifndef USPL_PROC_HEADS_H
 #define USPL_PROC_HEADS_H

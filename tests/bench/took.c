@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// took.c - runs a command and prints how long it took, and how much of a processor, in us: took COMMAND...
+// took.c - runs a command and prints how long it took, and how much of a processor, in us
 //
-// From before the fork to the end of the command; the time of a processor is what the kernel counts for it, exec and exit
-// included. The command's output goes to standard error; if it fails, so does took.
+//     took COMMAND...
+//
+// From before the fork to the end of the command; the time of a processor is what the kernel counts
+// for it, exec and exit included. The command's output goes to standard error; if it fails, so does
+// took.
 
 #include <err.h>
 #include <inttypes.h>

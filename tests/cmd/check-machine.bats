@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# check-machine.bats - what the machine allows: as it is, and where the answers are others; and what would stop an update of a process
+# check-machine.bats - what the machine allows, here and elsewhere; what would stop an update
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -69,7 +69,8 @@ expect_line() {
 	check "$USPL_BIN/uspl-check-machine"
 	expect_status 0
 	[ -z "$stderr" ]
-	! grep -vE '^(ok     |limited|no     )  [a-z-]+ +[^ ].*[^.]$' <<< "$output" || fail 'a line of another form'
+	! grep -vE '^(ok     |limited|no     )  [a-z-]+ +[^ ].*[^.]$' <<< "$output" ||
+		fail 'a line of another form'
 	expect_line ok update
 	for tracer in $("$USPL_BIN/uspl-trace" tracers | cut -d ' ' -f 1); do
 		expect_line '(ok|limited|no)' "trace-$tracer"
@@ -103,8 +104,10 @@ assert told["works"] is True and told["kernel"]
 answers = {a["name"]: a for a in told["machine"]}
 assert len(answers) == len(told["machine"])
 for a in told["machine"]:
-    assert set(a) == {"name", "answer", "text", "way_out"} and a["answer"] in ("ok", "limited", "no"), a
-for name, answer in (("update", "ok"), ("rights", "limited"), ("taskstats", "limited"), ("seccomp", "limited")):
+    assert set(a) == {"name", "answer", "text", "way_out"}, a
+    assert a["answer"] in ("ok", "limited", "no"), a
+for name, answer in (("update", "ok"), ("rights", "limited"), ("taskstats", "limited"),
+                     ("seccomp", "limited")):
     assert answers[name]["answer"] == answer, answers[name]
 assert "root" in answers["rights"]["way_out"]
 for name in ("syscall", "wakeup", "sched", "sample"):
@@ -176,7 +179,8 @@ for a in json.loads(sys.argv[1])["machine"]:
 
 @test "processes that are hidden, Yama's setting, and a filter that is our own" {
 	need_root 'only root can mount and become another user'
-	unshare --mount mount -t tmpfs none /proc/sys/kernel 2> /dev/null || skip 'nothing can be mounted here'
+	unshare --mount mount -t tmpfs none /proc/sys/kernel 2> /dev/null ||
+		skip 'nothing can be mounted here'
 	cat > "$BATS_TEST_TMPDIR/surroundings" << 'END'
 set -e
 mount -t proc -o hidepid=2 none /proc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// heads_test.c - mappings that begin with some bytes are found among many, whether or not they can be read together
+// heads_test.c - mappings that begin with some bytes are found among many
 
 #include <sys/mman.h>
 #include <unistd.h>
