@@ -354,12 +354,13 @@ static void test_manifest(void)
 		const char *from, *to;
 		enum uspl_code want;
 	} changes[] = {
-		{ "\"format\": 2", "\"format\": 3", USPL_E_FORMAT },
-		{ "\"format\": 2", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
-		{ "\"format\": 2", "\"format\": 0", USPL_E_FORMAT },
-		{ "\"format\": 2", "\"format\": 99999999999999999999", USPL_E_FORMAT },
-		{ "\"format\": 2", "\"format\": \"1\"", USPL_E_FILE },
-		{ "\"format\": 2,", "", USPL_E_FILE },
+		{ "\"format\": 3", "\"format\": 4", USPL_E_FORMAT },
+		{ "\"format\": 3", "\"format\": 2", USPL_E_FORMAT }, /* has no 'after' */
+		{ "\"format\": 3", "\"format\": 1", USPL_E_FORMAT }, /* nor 'matched' */
+		{ "\"format\": 3", "\"format\": 0", USPL_E_FORMAT },
+		{ "\"format\": 3", "\"format\": 99999999999999999999", USPL_E_FORMAT },
+		{ "\"format\": 3", "\"format\": \"1\"", USPL_E_FILE },
+		{ "\"format\": 3,", "", USPL_E_FILE },
 		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x1234 \"", USPL_E_FILE },
