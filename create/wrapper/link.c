@@ -95,7 +95,7 @@ static int run(const struct tool *tool, const tool_argv *argv, const char *outpu
 int link_words(const struct tool *tool, const struct args *args, int *ret_status,
 	       struct uspl_err *err)
 {
-	const char *trace[] = { "-Wl,-t,-t", NULL };
+	const char *trace[] = { "-Wl,--trace,--trace", NULL };
 	auto_argv tool_argv argv = { 0 };
 	struct args_word *word;
 	int rc = 0;
@@ -144,7 +144,7 @@ static bool is_probe(int argc, char **argv)
 
 int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
 {
-	const char *trace[] = { "-t", "-t", NULL };
+	const char *trace[] = { "--trace", "--trace", NULL };
 	const char *output = link_output(argc, (const char *const *)argv);
 	auto_argv tool_argv words = { 0 };
 	int rc;

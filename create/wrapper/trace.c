@@ -2,12 +2,13 @@
 // trace.c - what a linker took, by its own words
 //
 // Which members of an archive end up in a program is known to the linker alone, and so is where
-// -lfoo was found. All linkers tell with -t, a line a file:
+// -lfoo was found. All linkers tell with --trace, a line a file:
 //
 //     dir/a.o               an object, or a member of a thin archive (GNU ld)
 //     (dir/libx.a)a.o       a member (GNU ld)
 //     dir/libx.a(a.o)       a member (gold, lld)
 //     dir/libx.a, libc.so   an archive as such, a shared library, a linker script
+//     trace: any of these   mold, which names all members of an archive, those included that it leaves out
 
 #include "create/wrapper/trace.h"
 
@@ -17,6 +18,8 @@
 
 #include "base/file.h"
 #include "create/wrapper/record.h"
+
+#define MOLD "trace: "
 
 enum file_kind { FILE_NONE, FILE_OBJECT, FILE_ARCHIVE, FILE_THIN, FILE_OTHER };
 
@@ -112,9 +115,10 @@ static int parse_member(char *line, trace_inputs *inputs, bool *ret_found, struc
 	return *ret_found ? add_member(archive, member, kind == FILE_THIN, inputs, err) : 0;
 }
 
-static int parse_line(const char *line, trace_inputs *inputs, struct buf *rest,
+static int parse_line(const char *said, trace_inputs *inputs, struct buf *rest,
 		      struct uspl_err *err)
 {
+	const char *line = strncmp(said, MOLD, strlen(MOLD)) ? said : said + strlen(MOLD);
 	enum file_kind kind = *line ? kind_of(line) : FILE_NONE;
 	auto_free char *copy = NULL;
 	bool found;
@@ -129,7 +133,7 @@ static int parse_line(const char *line, trace_inputs *inputs, struct buf *rest,
 		return uspl_fail_nomem(err);
 	rc = parse_member(copy, inputs, &found, err);
 	if (!rc && !found)
-		buf_addf(rest, "%s\n", line);
+		buf_addf(rest, "%s\n", said);
 	return rc;
 }
 

@@ -314,6 +314,19 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 	return 0;
 }
 
+/*
+ * True if this mapping belongs to the module that was found last: linkers that pack segments closely
+ * (lld) let the file's first page be mapped again, under the code that begins in it.
+ */
+static bool is_inside(const struct proc *proc, const module_vec *modules, const struct mapping *map)
+{
+	const struct module *last = modules->n ? &modules->items[modules->n - 1] : NULL;
+	const struct mapping *first = last ? proc_mapping_at(proc, last->start) : NULL;
+
+	return first && map->start < last->end && map->inode == first->inode &&
+	       map->dev == first->dev;
+}
+
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 {
 	taddr main_phdr = proc_auxv(proc, AT_PHDR);
@@ -323,7 +336,7 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 	vec_for_each (&proc->maps, map) {
 		int rc;
 
-		if (!map->read || map->offset != 0 ||
+		if (!map->read || map->offset != 0 || is_inside(proc, &modules, map) ||
 		    (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
 			continue;
 		rc = add_module(proc, map, main_phdr, &modules, err);

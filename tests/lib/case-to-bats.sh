@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each `cflags:` line,
-# and for each `clang:` line one with that compiler
+# for each `clang:` line one with that compiler, and for each `linker:` line one with the linker that it begins with
 #
 # Bats finds tests by reading its files, so a test for each folder and variant needs a file that says so.
 
@@ -20,4 +20,8 @@ sed -n 's/^cflags: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags
 done
 sed -n 's/^clang: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
 	printf '@test "%s (clang %s)" { TARGET_CC=clang; run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
+done
+sed -n 's/^linker: *//p' "$tests/cases/$name/expect" | while read -r linker cflags; do
+	printf '@test "%s (%s %s)" { need_linker %s; run_case "%s" "%s -fuse-ld=%s"; }\n' "$name" "$linker" "$cflags" "$linker" \
+		"$name" "$cflags" "$linker"
 done

@@ -14,6 +14,11 @@ expect_lines() {
 	sed -n "s/^$1: *//p" "$CASE/expect"
 }
 
+# need_linker NAME - skips the test without that linker
+need_linker() {
+	command -v "ld.$1" > /dev/null || skip "$1 is not installed (package $1)"
+}
+
 # tree_build CFLAGS - copies the case's tree over the common one, and builds it
 tree_build() {
 	local tree=$WORK/tree

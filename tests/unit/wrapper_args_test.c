@@ -239,15 +239,18 @@ static void test_trace(void)
 	ok(file_write(archive, "!<arch>\n", 8, &err) == 0,
 	   "an archive with parentheses in its name");
 	snprintf(text, sizeof(text),
-		 "%s\n(%s)a.o\n%s(b.o)\n(nosuch.a)c.o\n/bin/sh\nsome text (x)\n", archive, archive,
-		 archive);
+		 "%s\n(%s)a.o\n%s(b.o)\n(nosuch.a)c.o\n/bin/sh\nsome text (x)\n"
+		 "trace: %s(c.o)\ntrace: nosuch\n",
+		 archive, archive, archive, archive);
 	ok(trace_parse(text, &inputs, &rest, &err) == 0, "a trace");
-	ok(inputs.n == 2, "two members, %zu", inputs.n);
+	ok(inputs.n == 3, "three members, %zu", inputs.n);
 	snprintf(want, sizeof(want), "(%s)a.o", archive);
 	ok_str(inputs.n ? inputs.items[0] : NULL, want, "GNU ld's form");
 	snprintf(want, sizeof(want), "(%s)b.o", archive);
 	ok_str(inputs.n > 1 ? inputs.items[1] : NULL, want, "gold's and lld's form");
-	ok_str(buf_str(&rest), "(nosuch.a)c.o\nsome text (x)\n", "all else goes on");
+	snprintf(want, sizeof(want), "(%s)c.o", archive);
+	ok_str(inputs.n > 2 ? inputs.items[2] : NULL, want, "mold's form");
+	ok_str(buf_str(&rest), "(nosuch.a)c.o\nsome text (x)\ntrace: nosuch\n", "all else goes on");
 	unlink(archive);
 }
 
