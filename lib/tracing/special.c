@@ -101,8 +101,8 @@ static bool is_go(const struct image *image)
 	const struct image_seg *seg;
 
 	vec_for_each (&image->segs, seg)
-		for (size_t at = 0; seg->write && seg->bytes && at + sizeof(mark) <= seg->len;
-		     at += GO_MARK_ALIGN)
+		for (size_t at = -seg->start % GO_MARK_ALIGN;
+		     seg->write && seg->bytes && at + sizeof(mark) <= seg->len; at += GO_MARK_ALIGN)
 			if (!memcmp(seg->bytes + at, mark, sizeof(mark) - 1))
 				return true;
 	return false;
