@@ -294,6 +294,24 @@ bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
 	return true;
 }
 
+int dbginfo_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Addr address;
+	Dwarf_Die die;
+	int number;
+
+	if (!dbginfo_address(dbg, sec, offset, &address))
+		return 0;
+	while (dbginfo_next_unit(dbg, &cu, &die)) {
+		Dwarf_Line *line = dwarf_getsrc_die(&die, address);
+
+		if (line && !dwarf_lineno(line, &number))
+			return number;
+	}
+	return 0;
+}
+
 bool dbginfo_add_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset,
 		      struct buf *buf)
 {

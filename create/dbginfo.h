@@ -40,6 +40,9 @@ bool dbginfo_next_unit(struct dbginfo *dbg, Dwarf_CU **cu, Dwarf_Die *ret);
 /* The file in which something is declared, as the compiler has it; NULL. Lives as long as dbg. */
 const char *dbginfo_declaring_file(Dwarf_Die *die);
 
+/* The source line of code as the compiler has counted it (build_lines.h); 0 if it isn't known. */
+int dbginfo_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset);
+
 /* The compiler and its options, as the unit has them (DW_AT_producer); NULL. Lives as long as dbg. */
 const char *dbginfo_producer(struct dbginfo *dbg);
 

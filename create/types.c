@@ -249,6 +249,8 @@ static int add_change(struct unit *unit, const char *name, Dwarf_Die *pre, Dwarf
 		free(change.text);
 		return rc;
 	}
+	/* gcc's name for the frame of a coroutine, in which nothing may be new. */
+	change.unsafe |= strlen(name) > 6 && !strcmp(name + strlen(name) - 6, ".Frame");
 	slot = vec_push(changes);
 	change.name = strdup(name);
 	if (!slot || !change.name) {

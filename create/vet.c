@@ -155,6 +155,31 @@ static int warn_of_past(const struct diff *diff, const struct unit *unit, struct
 	return 0;
 }
 
+/* Of the functions that share a section the first one that differs; NULL if none does by itself. */
+static const struct objsym *changed_function(const struct objsec *sec)
+{
+	const struct side *side = part_of(sec)->side;
+	const struct objsym *found = NULL;
+
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i], *twin;
+		struct range a, b;
+
+		if (sym->sec != sec || !sym_is_function(sym) ||
+		    (found && sym->value > found->value))
+			continue;
+		twin = ident_of(sym)->twin;
+		if (twin && twin->sec) {
+			a = (struct range){ twin->sec, twin->value, twin->size };
+			b = (struct range){ sec, sym->value, sym->size };
+			if (range_equal(&a, &b, 0))
+				continue;
+		}
+		found = sym;
+	}
+	return found;
+}
+
 static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 {
 	const struct part *part = part_of(sec);
@@ -169,7 +194,16 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 		return rc;
 	}
 	if (part->shared) {
-		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+		const struct objsym *changed = changed_function(sec);
+
+		if (changed)
+			rc = sym_refuse(changed, err, USPL_E_UNSUPPORTED,
+					"'%s' changes, but shares its section '%s' with other "
+					"functions",
+					changed->name, sec->name);
+		else
+			rc = sec_refuse(
+				sec, err, USPL_E_UNSUPPORTED,
 				"'%s' changes, but shares its section '%s' with other functions",
 				name, sec->name);
 		uspl_hint(err, "build with -ffunction-sections, and without a section attribute "
@@ -296,11 +330,11 @@ int vet_objects(const struct diff *diff, struct uspl_err *err)
 int vet_changes(const struct diff *diff, struct uspl_err *err)
 {
 	static const vet_fn checks[] = {
-		warn_of_past,         vet_exports,    vet_nameless_code,   vet_constructed_data,
-		vet_start_code,       vet_code,       vet_aliases,         vet_virtual_functions,
-		vet_numbered_statics, vet_data,       vet_replaced_tables, vet_new_data,
-		vet_local_classes,    vet_moved_data, vet_shared_data,     vet_relocations,
-		vet_renamed_data,     warn_of_seeds,  vet_thread_start,
+		warn_of_past,         vet_exports,      vet_nameless_code,   vet_constructed_data,
+		vet_start_code,       vet_code,         vet_aliases,         vet_virtual_functions,
+		vet_numbered_statics, vet_data,         vet_replaced_tables, vet_new_data,
+		vet_local_classes,    vet_coroutines,   vet_moved_data,      vet_shared_data,
+		vet_relocations,      vet_renamed_data, warn_of_seeds,       vet_thread_start,
 	};
 
 	int rc = vet_types(diff, err);

@@ -32,6 +32,8 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_local.c: refuses classes of one name and function if it can't be told which is which. */
 int vet_local_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_coroutine.c: refuses coroutines that may not go on where they were suspended. */
+int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */
 int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a variable of an inline function that other units may have brought in. */
