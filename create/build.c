@@ -57,7 +57,8 @@ static int make_tree(struct builder *builder, struct uspl_err *err)
 	if (rc || builder->prebuild.usable)
 		return rc;
 	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);
-	return tree_copy(&builder->paths, err);
+	rc = tree_copy(&builder->paths, err);
+	return rc ? rc : git_copy(&builder->paths, err);
 }
 
 static int make_folders(struct builder *builder, struct uspl_err *err)
@@ -260,6 +261,8 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 		rc = patched_renumber(paths, &builder->originals, &step->patched,
 				      &builder->numbering, err);
 	strmap_release(&inodes);
+	if (!rc)
+		git_hide_changes(paths, &step->patched);
 	return rc ? rc : renew_patched(step, err);
 }
 

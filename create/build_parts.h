@@ -3,6 +3,7 @@
  * build_parts.h - what the files behind build.h share; those about diffs are in build_patch.h
  *
  *     build_tree     the private copy of the source
+ *     build_git      what a build may ask git of the copy
  *     build_folders  where the copy is, and all that belongs to it
  *     build_result   what it all gives
  *     build_work     the folder for that of one run, and those that killed runs left
@@ -200,6 +201,16 @@ void meter_start(struct meter *meter, const struct build_options *options, const
 void meter_report(struct meter *meter, const char *record);
 /* Reports the end. */
 void meter_stop(struct meter *meter);
+
+/* ---- build_git ---- */
+
+/*
+ * Makes the copy a git repository of its own, if the tree is one, with all that the tree's knows. A
+ * tree below a repository's root, or a work tree that refers to one, stays without.
+ */
+int git_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
+/* Makes git take the files for unchanged; without git, or a repository, does nothing. */
+void git_hide_changes(const struct build_paths *paths, const tree_files *patched);
 
 /* ---- build_mirror ---- */
 

@@ -112,6 +112,16 @@ static int add_named_compilers(struct state *state, struct uspl_err *err)
 	return rc;
 }
 
+static int add_head(struct state *state, struct uspl_err *err)
+{
+	auto_free char *path = file_join(state->paths->source, ".git/logs/HEAD");
+	struct stat st;
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	return stat(path, &st) < 0 ? 0 : add_file(state, ".git/HEAD", &st, err);
+}
+
 static bool is_product(const char *path)
 {
 	static const char *const suffixes[] = { ".d", ".o", ".lo", ".la", ".P", ".log" };
@@ -166,6 +176,9 @@ static int add_state(struct prebuild *prebuild, const struct build_paths *paths,
 		rc = add_compiler(&state, compilers[i], err);
 	if (!rc)
 		rc = add_named_compilers(&state, err);
+	/* A commit, or another branch: the version by git describe is another one. */
+	if (!rc)
+		rc = add_head(&state, err);
 	if (!rc)
 		rc = tree_walk(paths->source, add_source, &state, err);
 	if (!rc)

@@ -394,3 +394,22 @@ debian_package() {
 	create_in
 	expect_refused 1 "the patch changes the linker script 'server.ld'"
 }
+
+@test "a version by git describe: the same as the program's, in both builds, and nothing is written to the repository" {
+	need git
+	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^' 'version.h: force' ';sh version.sh > $@' 'force:' \
+		'main.o: version.h'
+	cat > version.sh <<- 'END'
+		echo "#define VERSION \"$(git describe --always --dirty || echo unknown)\""
+	END
+	printf '#include <stdio.h>\n#include "limit.h"\n#include "version.h"\n\nint main(void)\n{\n\treturn puts(VERSION) + limit();\n}\n' > main.c
+	printf 'version.h\n*.o\nserver\n' > .gitignore
+	git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -q -m first && git -c user.name=a -c user.email=a@b tag -a -m one v1.0
+	make -s
+	cp server ../server
+	find .git -printf '%p %s %T@\n' | sort > ../before
+	create_in --against=../server --keep=../kept
+	expect_update server limit
+	grep -q 'v1.0"' ../kept/tree/version.h
+	find .git -printf '%p %s %T@\n' | sort | cmp - ../before
+}
