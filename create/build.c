@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "create/build_patch.h"
+#include "create/build_units.h"
 
 struct builder {
 	const struct build_options *options;
@@ -165,17 +166,67 @@ static int run_setup(const struct builder *builder, struct phase *phase, struct 
 			 : phase_run(&builder->paths, builder->options, phase, err);
 }
 
+/* Has the build before the patch compiled anything? */
+static int has_compiled(const struct builder *builder, bool *ret, struct uspl_err *err)
+{
+	auto_record record_list records = { 0 };
+	int rc = record_read(builder->paths.work, "pre", &records, err);
+
+	*ret = units_compiled(&records);
+	return rc;
+}
+
+/* A build that is kept must know, too, hence the file. */
+static int build_by_installing(struct builder *builder, struct uspl_err *err)
+{
+	struct recipe *recipe = &builder->recipe;
+	auto_free char *mark = file_join(builder->paths.work, "installs");
+
+	if (!mark)
+		return uspl_fail_nomem(err);
+	free(recipe->build);
+	recipe->build = take_ptr(recipe->install);
+	return file_write(mark, "", 0, err);
+}
+
+static bool was_built_by_installing(const struct builder *builder)
+{
+	auto_free char *mark = file_join(builder->paths.work, "installs");
+
+	return builder->recipe.install && mark && access(mark, F_OK) == 0;
+}
+
+/* The recipe's build; or what it has for one that leaves the compiling to a later step. */
+static int run_build(struct builder *builder, struct phase *phase, struct uspl_err *err)
+{
+	struct recipe *recipe = &builder->recipe;
+	bool compiled = true;
+	int rc;
+
+	phase->command = recipe->build;
+	rc = phase_run(&builder->paths, builder->options, phase, err);
+	if (!rc && recipe->install)
+		rc = has_compiled(builder, &compiled, err);
+	if (rc || compiled)
+		return rc;
+	log_info("build", "this package compiles when it installs");
+	rc = build_by_installing(builder, err);
+	phase->command = recipe->build;
+	return rc ? rc : phase_run(&builder->paths, builder->options, phase, err);
+}
+
 static int build_before(struct builder *builder, struct uspl_err *err)
 {
 	struct phase phase = { "pre", NULL, "building before the patch", false, false };
 	int rc = wrapper_prepare(&builder->paths, err);
 
+	if (!rc && builder->prebuild.usable && was_built_by_installing(builder))
+		rc = build_by_installing(builder, err);
 	if (rc || builder->prebuild.usable)
 		return rc ? rc : units_add_pre(builder->units, err);
 	rc = run_setup(builder, &phase, err);
-	phase.command = builder->recipe.build;
 	if (!rc)
-		rc = phase_run(&builder->paths, builder->options, &phase, err);
+		rc = run_build(builder, &phase, err);
 	if (!rc)
 		rc = units_add_pre(builder->units, err);
 	if (!rc && builder->prebuild.folder)

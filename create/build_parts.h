@@ -124,9 +124,10 @@ DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
 
 /* How to build a tree: shell commands, run in its root. */
 struct recipe {
-	char *setup; /* once, before the first build; NULL: nothing */
-	char *build; /* in each build */
-	bool twice;  /* build goes through everything again, which not every package's rules can */
+	char *setup;   /* once, before the first build; NULL: nothing */
+	char *build;   /* in each build */
+	char *install; /* in its place where build compiles nothing; NULL: there is none */
+	bool twice; /* build goes through everything again, which not every package's rules can */
 };
 
 /*

@@ -9,6 +9,9 @@
 // these everything is gone through again, the configuration too, but a file that comes out the same
 // keeps its time, and so only what the patch touched is compiled.
 //
+// Some packages compile when they install, and leave the build empty: where the build compiles
+// nothing, the install step is run instead, in both builds.
+//
 // What doesn't depend on the processor is documentation, mostly: it is left out where the rules can
 // tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in which the
 // archive builds packages, and not ours: some programs keep their flags as a string.
@@ -22,15 +25,18 @@
 
 #define MAKE "make -j%d"
 /* clang-format off */
-#define RULES \
+#define RULES_BEFORE \
 	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
 	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name 'build-stamp-*' " \
 		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
 	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/$(dpkg-parsechangelog -SSource)-" \
 		"$(dpkg-parsechangelog -SVersion | sed 's/^[0-9]*://; s/-[^-]*$//')} " \
 	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
-	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' debian/rules " \
+	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' "
+#define RULES RULES_BEFORE "debian/rules " \
 		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && echo build-arch || echo build)"
+/* What dpkg-buildpackage does next, as far as files are put where the packages are made of. */
+#define RULES_INSTALL RULES_BEFORE "$(command -v fakeroot) debian/rules install"
 /* clang-format on */
 #define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
 
@@ -118,9 +124,10 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 		rc = recipes[i].file == cmake_lists
 			     ? find_cmake(tree, i, jobs, ret, err)
 			     : set(ret, recipes[i].setup, recipes[i].build, jobs, err);
-		if (!rc)
-			ret->twice = recipes[i].file == rules;
-		return rc;
+		if (rc || recipes[i].file != rules)
+			return rc;
+		ret->twice = true;
+		return asprintf(&ret->install, RULES_INSTALL, jobs) < 0 ? uspl_fail_nomem(err) : 0;
 	}
 	uspl_fail(err, USPL_E_UNSUPPORTED,
 		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "
@@ -133,5 +140,6 @@ void recipe_release(struct recipe *recipe)
 {
 	free(recipe->setup);
 	free(recipe->build);
+	free(recipe->install);
 	*recipe = (struct recipe){ 0 };
 }

@@ -404,7 +404,10 @@ debian_package() {
 	END
 	printf '#include <stdio.h>\n#include "limit.h"\n#include "version.h"\n\nint main(void)\n{\n\treturn puts(VERSION) + limit();\n}\n' > main.c
 	printf 'version.h\n*.o\nserver\n' > .gitignore
-	git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -q -m first && git -c user.name=a -c user.email=a@b tag -a -m one v1.0
+	git init -q .
+	git add .
+	git -c user.name=a -c user.email=a@b commit -q -m first
+	git -c user.name=a -c user.email=a@b tag -a -m one v1.0
 	make -s
 	cp server ../server
 	find .git -printf '%p %s %T@\n' | sort > ../before
@@ -412,4 +415,15 @@ debian_package() {
 	expect_update server limit
 	grep -q 'v1.0"' ../kept/tree/version.h
 	find .git -printf '%p %s %T@\n' | sort | cmp - ../before
+}
+
+@test "a Debian source package that compiles when it installs" {
+	printf '#!/usr/bin/make -f\n%%%%:\n\tdh $@\noverride_dh_auto_build:\noverride_dh_auto_install:\n\t$(MAKE)\n' | debian_package
+	sed -i 's/%%/%/' debian/rules
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in --prebuild=../built
+	expect_update server limit
+	rm ../out
+	TOOL_SECONDS=180 create_in --prebuild=../built
+	expect_update server limit
 }
