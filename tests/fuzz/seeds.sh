@@ -17,8 +17,37 @@ seeds_make() {
 		cc -g -O1 -Iinclude -w -shared -fPIC -nostdlib -Wl,--unresolved-symbols=ignore-all -o "$corpus/types_fuzz/$name" "$source" 2> /dev/null
 	done
 	rm -f "$corpus/object"
+	seeds_updates "$corpus"
 	seeds_module "$corpus/modules_fuzz/library"
 	seeds_words "$corpus/words_fuzz"
+}
+
+# seeds_updates CORPUS - real updates, made from cases of tests/cases: as update_fuzz and object_fuzz take them
+seeds_updates() {
+	local corpus=$1 case tree part
+	mkdir -p "$corpus"/{object,update}_fuzz
+	for case in body thread-local-new new-variables switch-table relocations; do
+		tree=$corpus/tree
+		rm -rf "$tree"
+		mkdir -p "$tree"
+		cp tests/lib/target/* tests/cases/$case/*.[ch] "$tree" 2> /dev/null
+		echo 'CFLAGS = -O2 -fPIC' > "$tree/config.mk"
+		# shellcheck disable=SC2046,SC2015 # a list of options; one that can't be made is left out
+		make -s -C "$tree" > /dev/null 2>&1 &&
+			"${USPL_BIN:-build/bin}/uspl-create" -q --source="$tree" --output="$tree" $(printf -- '--patch=%s ' tests/cases/$case/*.patch) > /dev/null 2>&1 ||
+			continue
+		for part in "$tree"/uspl-*.tar.gz; do
+			gzip -dc "$part" > "$corpus/update_fuzz/$case"
+			tar -xzf "$part" -C "$tree"
+		done
+		for part in "$tree"/uspl-*/targets/0/*.o; do
+			for how in 0 1 2; do
+				# shellcheck disable=SC2059 # a byte by its number
+				{ printf "\\00$how" && cat "$part"; } > "$corpus/object_fuzz/$case-$(basename "$part" .o)-$how"
+			done
+		done
+	done
+	rm -rf "$corpus/tree"
 }
 
 # seeds_module FILE - a library's first pages, as modules_fuzz takes them: one mapping of a library's file
