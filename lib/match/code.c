@@ -282,7 +282,7 @@ static const struct objrel *rels_of(const struct objsec *sec, size_t *next, uint
 	while (*next < sec->rels.n && sec->rels.items[*next].offset < end)
 		(*next)++;
 	*ret_n = *next - first;
-	return sec->rels.items + first;
+	return *ret_n ? sec->rels.items + first : NULL;
 }
 
 /* Where the first byte tells more than the first difference would. */

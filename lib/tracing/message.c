@@ -116,12 +116,22 @@ static const struct message_value *take(struct values *values)
 static void make_spec(const struct spec *spec, struct values *values, const char *behind,
 		      struct buf *ret)
 {
+	bool star = false, digits = false;
+
 	buf_addstr(ret, "%");
 	for (const char *at = spec->flags; *at; at++) {
-		if (*at == '*')
-			buf_addf(ret, "%d", (int)take(values)->word % 1000);
-		else
+		int number = *at == '*' ? (int)take(values)->word % 1000 : 0;
+
+		/*
+		 * A number behind another would make it longer than DIGITS_MAX: the format comes from
+		 * the process, and so do the numbers.
+		 */
+		if (*at == '*' && !digits)
+			buf_addf(ret, "%d", number);
+		else if (!(isdigit((unsigned char)*at) ? star : *at == '*'))
 			buf_addf(ret, "%c", *at);
+		star = *at == '*' || (star && isdigit((unsigned char)*at));
+		digits = star || isdigit((unsigned char)*at);
 	}
 	buf_addf(ret, "%s%c", behind, spec->conversion);
 }

@@ -115,6 +115,17 @@ static void test_no_field(void)
 	ok(link_all(obj, false, &err) == -USPL_E_FILE, "a mark where no instruction is is refused");
 }
 
+/* What relocates nothing may stand where nothing is. */
+static void test_nothing(void)
+{
+	auto_objfile struct objfile *obj = objfile_new("bent");
+	struct objsec *text = add(obj, ".text", SHF_EXECINSTR, 0);
+	struct uspl_err err = { 0 };
+
+	refer(text, R_X86_64_NONE, 0, outside(obj, "variable"));
+	ok(link_all(obj, false, &err) == 0, "no relocation in no bytes: %s", err.msg);
+}
+
 /* Each relocation asks for its instruction, and for its detour. */
 static void test_many(void)
 {
@@ -142,6 +153,7 @@ int main(void)
 	test_flags();
 	test_block_symbol();
 	test_no_field();
+	test_nothing();
 	test_many();
 	return tap_done();
 }

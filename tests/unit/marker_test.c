@@ -225,10 +225,31 @@ static void test_messages(void)
 	   "names");
 }
 
+/* The format is the process's, and so are the numbers: together they don't make a line of gigabytes. */
+static void test_wide(void)
+{
+	const struct message_value values[] = {
+		{ .kind = USPL_PROBE_SIGNED, .word = 999 },
+		{ .kind = USPL_PROBE_SIGNED, .word = 999 },
+		{ .kind = USPL_PROBE_SIGNED, .word = 999 },
+		{ .kind = USPL_PROBE_SIGNED, .word = 5 },
+	};
+	static const char *const formats[] = { "%***d",  "%9999999999d", "%*9999999d",
+					       "%999*d", "%.***d",       "%.999999999d" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		auto_buf struct buf out = { 0 };
+
+		message_add(&out, formats[i], values, ARRAY_SIZE(values));
+		ok(out.len < 3000 && !out.oom, "'%s' is %zu bytes", formats[i], out.len);
+	}
+}
+
 int main(void)
 {
 	test_places();
 	test_filters();
 	test_messages();
+	test_wide();
 	return tap_done();
 }
