@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "proc/host.h"
+#include "proc/rlimits.h"
 #include "proc/timeout.h"
 #include "proc/tracer.h"
 
@@ -18,6 +19,11 @@
  */
 #define UNMAP_SLICE (1ull << 18)
 #define UNMAP_SLICES_MAX (INJECT_MAX - 2)
+/*
+ * For more the limits of the process aren't lifted: it counts as the process's own, which could map nothing more by
+ * itself.
+ */
+#define LIFT_MAX (16ull << 20)
 
 /* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
 static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
@@ -209,6 +215,30 @@ static int try_ways(struct errand *errand, struct uspl_err *err)
 	return rc;
 }
 
+/* Where nothing else could be done than to map a little, since the process may not have more. */
+static bool is_at_limit(const struct inject_req *reqs, size_t done)
+{
+	return done == 1 && reqs[0].kind == INJECT_SYSCALL && reqs[0].what == SYS_mmap &&
+	       reqs[0].args[1] <= LIFT_MAX &&
+	       (reqs[0].result == -ENOMEM || reqs[0].result == -EAGAIN);
+}
+
+/* The same once more, without the limits. */
+static int try_unlimited(struct errand *errand, const struct inject_choice *choice,
+			 struct uspl_err *err)
+{
+	struct rlimits limits;
+	int rc;
+
+	if (!rlimits_lift(errand->agent->proc, &limits))
+		return 0;
+	errand->choice = *choice;
+	*errand->ret_done = 0;
+	rc = try_ways(errand, err);
+	rlimits_restore(&limits);
+	return rc;
+}
+
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
@@ -229,6 +259,8 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		errand.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
 		rc = try_ways(&errand, err);
+		if (!rc && is_at_limit(reqs, *ret_done))
+			rc = try_unlimited(&errand, choice, err);
 	}
 	inject_agent_free(agent);
 	thread_unguard(&old);

@@ -25,6 +25,21 @@ set_limit() {
 	prlimit --pid "$TARGET" "--$1=$2:"
 }
 
+# set_hard_limit NAME VALUE - sets both limits, and runs the tools without the right to raise them, root or not
+set_hard_limit() {
+	prlimit --pid "$TARGET" "--$1=$2:$2"
+	[ "$(id -u)" != 0 ] || WEAK=(setpriv --bounding-set=-sys_resource)
+}
+
+tool() {
+	run --separate-stderr timeout --kill-after=5 "${TOOL_SECONDS:-60}" "${WEAK[@]}" "$USPL_BIN/$1" "${@:2}"
+}
+
+# limit_of NAME - the soft limit
+limit_of() {
+	prlimit --pid "$TARGET" "--$1" --noheadings --raw --output SOFT
+}
+
 # size_of FIELD - a size in the target's status, in bytes
 size_of() {
 	echo $(($(status_of "$1") * 1024))
@@ -54,31 +69,47 @@ group_leave() {
 }
 
 @test "the address space: not a byte more" {
-	set_limit as "$(size_of VmSize)"
+	set_hard_limit as "$(size_of VmSize)"
 	expect_refused 3 'cannot map .* Cannot allocate memory.*hint: .*/limits'
 }
 
-@test "the address space: a page more, and more, until it is enough" {
-	local size pages
+@test "the address space: a page more, and not enough" {
+	local size
 	size=$(size_of VmSize)
-	for pages in {1..20}; do
-		set_limit as $((size + pages * 4096))
-		apply
-		[ "$status" = 0 ] && break
-		expect_status 3
-		expect_one_message
-		[ "$(size_of VmSize)" = "$size" ] || fail "something stays mapped"
-	done
-	[ "$status" = 0 ] || fail "20 pages are not enough"
+	set_hard_limit as $((size + 4096))
+	expect_refused 3 'cannot map .* Cannot allocate memory'
+	[ "$(size_of VmSize)" = "$size" ] || fail 'something stays mapped'
+}
+
+@test "the size of its data" {
+	set_hard_limit data "$(size_of VmData)"
+	expect_refused 3 'cannot map .* Cannot allocate memory'
+}
+
+@test "limits that may be lifted for the moment are, and put back" {
+	local limit=$(($(size_of VmSize))) data=$(($(size_of VmData)))
+	set_limit as "$limit"
+	set_limit data "$data"
+	apply
+	expect_status 0
 	expect_answer hello 'goodbye, world 1'
+	[ "$(limit_of as) $(limit_of data)" = "$limit $data" ] || fail "limits are $(limit_of as) $(limit_of data)"
 	undo
 	expect_status 0
 	expect_untouched
 }
 
-@test "the size of its data" {
-	set_limit data "$(size_of VmData)"
-	expect_refused 3 'cannot map .* Cannot allocate memory'
+@test "a tool that is killed while limits are lifted: they are put back" {
+	local limit=$(($(size_of VmSize)))
+	set_limit as "$limit"
+	# Its child takes its time before it lifts them.
+	strace -f -o "$BATS_TEST_TMPDIR/calls" -e trace=setsid,prlimit64 -e inject=setsid:delay_exit=500000 \
+		"$USPL_BIN/uspl-apply" "$UPDATE" "$TARGET" > /dev/null 2>&1 &
+	until_true 60 grep -q 'setsid' "$BATS_TEST_TMPDIR/calls"
+	kill -9 "$(awk 'NR == 1 { print $1 }' "$BATS_TEST_TMPDIR/calls")"
+	wait $! || :
+	grep -q 'RLIMIT_AS, {rlim_cur=[A-Z]' "$BATS_TEST_TMPDIR/calls" || fail 'no limit was lifted'
+	[ "$(limit_of as)" = "$limit" ] || fail "the limit is $(limit_of as)"
 }
 
 @test "locked memory: it locks all that it maps" {
