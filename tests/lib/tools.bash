@@ -5,6 +5,8 @@
 
 : "${USPL_BUILD:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/build}"
 : "${USPL_BIN:=$USPL_BUILD/bin}" "${TARGET_CC:=gcc}"
+# What root applies in tests is none of the machine's business.
+export USPL_JOURNAL=${USPL_JOURNAL:-$USPL_BUILD/journal}
 
 # other_gcc - finds a gcc of another version than gcc's: OTHER_GCC, OTHER_VERSION and GCC_VERSION; skips without one
 other_gcc() {
