@@ -79,8 +79,7 @@ bool base_explain(const struct update *update, const struct update_target *targe
 			     "the update '%s' has changed '%s', and this one was made without it",
 			     region->id, name);
 		uspl_hint(err,
-			  "undo '%s' first, or make the update again from the source that has it "
-			  "(uspl-create --after)",
+			  "undo '%s' first, or make the update again from the source that has it",
 			  region->id);
 		return true;
 	}
