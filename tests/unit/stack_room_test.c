@@ -31,10 +31,23 @@ static void on_small_stack(void)
 	syscall(SYS_exit_group, 0);
 }
 
+/*
+ * The kernel makes the main thread's stack as large as was needed once. A child's has been used by the
+ * tests before it, to its end perhaps.
+ */
+static __attribute__((noinline)) void enlarge_stack(void)
+{
+	uint8_t far[32 * 4096];
+
+	far[0] = 0;
+	__asm__ volatile("" : : "r"(far) : "memory");
+}
+
 static void switch_over(void)
 {
 	static ucontext_t own, small;
 
+	enlarge_stack();
 	amid->tid = (int)syscall(SYS_gettid);
 	getcontext(&small);
 	small.uc_stack.ss_sp = amid->stack;
