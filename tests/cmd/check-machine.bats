@@ -198,9 +198,9 @@ END
 }
 
 @test "a filter of our own, as in a container: no process under one can be patched" {
-	"${TARGET_CC:-gcc}" -o "$BATS_TEST_TMPDIR/noperf" "$BATS_TEST_DIRNAME/../lib/noperf.c"
+	"${TARGET_CC:-gcc}" -o "$BATS_TEST_TMPDIR/refuse" "$BATS_TEST_DIRNAME/../lib/refuse.c"
 	start_sleep
-	check "$BATS_TEST_TMPDIR/noperf" "$USPL_BIN/uspl" check-machine "$PROCESS"
+	check "$BATS_TEST_TMPDIR/refuse" perf_event_open "$USPL_BIN/uspl" check-machine "$PROCESS"
 	expect_status 1
 	expect_line no map-memory 'run it outside of the container'
 	expect_line limited seccomp
@@ -252,8 +252,8 @@ is_traced() {
 
 @test "a process under seccomp: by root, and by its user" {
 	need_root 'only root can become another user'
-	"${TARGET_CC:-gcc}" -o "$PUBLIC/noperf" "$BATS_TEST_DIRNAME/../lib/noperf.c"
-	start_sleep "${as_nobody[@]}" "$PUBLIC/noperf"
+	"${TARGET_CC:-gcc}" -o "$PUBLIC/refuse" "$BATS_TEST_DIRNAME/../lib/refuse.c"
+	start_sleep "${as_nobody[@]}" "$PUBLIC/refuse" perf_event_open
 	check "$USPL_BIN/uspl" check-machine "$PROCESS"
 	expect_status 0
 	expect_line ok process-seccomp 'suspended'
