@@ -51,6 +51,17 @@ bool flags_may_change(const tree_files *patched)
 	return false;
 }
 
+/*
+ * A file that is written gets the time of the kernel's last tick (10 ms apart at most,
+ * CONFIG_HZ_100); what the patch touches got the exact time.
+ */
+#define CLOCK_TICK_NS 10000000ll
+
+static int64_t ns_of(const struct timespec *time)
+{
+	return time->tv_sec * 1000000000ll + time->tv_nsec;
+}
+
 /* Looks for a config.status that is older than the patch: configure hasn't been run since. */
 struct old_status {
 	struct timespec patched;
@@ -62,9 +73,7 @@ static int note_status(const char *path, const struct stat *st, void *ctx, struc
 	struct old_status *old = ctx;
 
 	if (old->path || strcmp(file_basename(path), "config.status") != 0 ||
-	    st->st_mtim.tv_sec > old->patched.tv_sec ||
-	    (st->st_mtim.tv_sec == old->patched.tv_sec &&
-	     st->st_mtim.tv_nsec >= old->patched.tv_nsec))
+	    ns_of(&st->st_mtim) + CLOCK_TICK_NS >= ns_of(&old->patched))
 		return 0;
 	old->path = strdup(path);
 	return old->path ? 0 : uspl_fail_nomem(err);
