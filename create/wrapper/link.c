@@ -6,6 +6,8 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "create/wrapper/record.h"
@@ -74,6 +76,18 @@ static int record_link(const struct tool *tool, const char *output, const trace_
 	return rc ? rc : record_write(tool->work, tool->phase, &line, err);
 }
 
+/*
+ * A program of an earlier build keeps its contents under its second name: mold writes into the file
+ * that is there. Other linkers begin with a new one by themselves.
+ */
+static void let_go(const char *output)
+{
+	struct stat st;
+
+	if (lstat(output, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
+		unlink(output);
+}
+
 /* Runs the link; what the linker prints beside its trace goes on to our standard output. */
 static int run(const struct tool *tool, const tool_argv *argv, const char *output, int *ret_status,
 	       struct uspl_err *err)
@@ -81,8 +95,10 @@ static int run(const struct tool *tool, const tool_argv *argv, const char *outpu
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf rest = { 0 };
 	auto_trace trace_inputs inputs = { 0 };
-	int rc = tool_run(tool, argv, &out, ret_status, err);
+	int rc;
 
+	let_go(output);
+	rc = tool_run(tool, argv, &out, ret_status, err);
 	if (!rc)
 		rc = trace_parse(buf_str(&out), &inputs, &rest, err);
 	if (!rc)

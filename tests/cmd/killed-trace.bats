@@ -121,14 +121,21 @@ expect_threadless() {
 	expect_message "$2: cannot make a thread: Resource temporarily unavailable" && expect_untraced
 }
 
+# start_entries - a fresh target of which the entries of all functions are traced: some of them take more than one store
+start_entries() {
+	start_fresh
+	tool uspl-trace start --tracer=function "$TARGET"
+	expect_status 0
+}
+
 @test "uspl-trace start and stop can't make a thread: they say so, and the next one can" {
 	STATE=start_fresh
 	start_fresh
 	expect_threadless start "cannot trace pid [0-9]+"
 	[ "$(text_sum)" = "$SUM" ] || fail 'the code is not as it was'
 	expect_stopped
-	STATE=start_traced
-	start_traced
+	STATE=start_entries
+	start_entries
 	expect_threadless stop "cannot stop tracing pid [0-9]+"
 	expect_answer hello 'hello, world'
 	tool uspl-trace stop "$TARGET"
