@@ -141,8 +141,11 @@ static bool has(const struct linked *linked, const struct objsym *sym)
 		return true;
 	if (!own)
 		return false;
-	/* What a version script or -Bsymbolic hides has become local; which one has no file. */
-	return has_local(linked, bare, sym->bind == STB_LOCAL ? sym->file : "");
+	/*
+	 * What a version script or -Bsymbolic hides has become local; and in mold's tables all that a
+	 * program doesn't export. It lies behind some file's name or none.
+	 */
+	return has_local(linked, bare, sym->bind == STB_LOCAL ? sym->file : NULL);
 }
 
 bool linked_lacks(const struct linked *linked, const struct objsym *sym, const char *refname)
