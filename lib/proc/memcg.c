@@ -201,8 +201,8 @@ static int require(const char *cgroup, const char *mounts, const struct interfac
 	if (!find_group(cgroup, mounts, interface, bytes, &group) || !group.dir)
 		return 0;
 	uspl_fail(err, USPL_E_MEMORY_LIMIT,
-		  "the memory control group '%s' has %" PRIu64
-		  " KiB left, and %" PRIu64 " may be needed",
+		  "the memory control group '%s' has %" PRIu64 " KiB left, and %" PRIu64
+		  " may be needed",
 		  group.name, group.left / 1024, bytes / 1024);
 	uspl_hint(err,
 		  "raise its limit; at the limit the kernel would kill a process of the group");

@@ -355,7 +355,7 @@ static void test_manifest(void)
 		enum uspl_code want;
 	} changes[] = {
 		{ "\"format\": 3", "\"format\": 4", USPL_E_FORMAT },
-		{ "\"format\": 3", "\"format\": 2", USPL_OK }, /* nothing in it is newer */
+		{ "\"format\": 3", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
 		{ "\"format\": 3", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
 		{ "\"format\": 3", "\"format\": 0", USPL_E_FORMAT },
 		{ "\"format\": 3", "\"format\": 99999999999999999999", USPL_E_FORMAT },
