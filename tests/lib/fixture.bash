@@ -25,6 +25,8 @@ fixture_start() {
 	mkdir "$BATS_TEST_TMPDIR/run"
 	find "$FIXTURE/tree" -maxdepth 1 \( -name target -o -name '*.so' \) -exec cp {} "$BATS_TEST_TMPDIR/run" \;
 	target_start "$BATS_TEST_TMPDIR/run"
+	# Once it answers, all of its libraries are there.
+	send count && receive || return
 	SUM=$(text_sum)
 }
 
