@@ -29,6 +29,7 @@ struct run {
 	struct sharers
 		sharers;       /* processes in the same memory, before the last attempt and in it */
 	bool switched;         /* it is done */
+	int64_t hold_began_ns; /* CLOCK_MONOTONIC: when callers began to be held, the last time */
 	struct site_plan plan; /* the full stop's, from open to close */
 	struct quiet *quiet;   /* the quiet way's */
 };

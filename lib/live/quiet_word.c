@@ -136,6 +136,7 @@ int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
 		return rc;
 	lease = lease_of(quiet, drain_ns(quiet));
 	*ret_held = quiet->draining = true;
+	quiet->run->hold_began_ns = now;
 	return write_hold(quiet, &lease, from | USPL_WORD_HOLD | USPL_WORD_DRAIN, err);
 }
 

@@ -274,6 +274,7 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 {
 	taddr sp[WAITER_RETURNS_MAX];
 	bool before = waiter->held;
+	int64_t began = run->hold_began_ns;
 	int rc;
 
 	waiter->held = false;
@@ -282,7 +283,7 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 	for (size_t i = 0; i < waiter->returns.n; i++)
 		sp[i] = waiter->returns.items[i].sp;
 	rc = backend->hold(run, sp, waiter->returns.n, &waiter->held, err);
-	if (!before || !waiter->held)
+	if (!waiter->held || run->hold_began_ns != began)
 		waiter->held_since = 0;
 	if (waiter->held && !before)
 		log_info("stop", "callers are held until %zu threads have left", stop->n);
@@ -332,7 +333,8 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		 */
 		scanned = waiter_wait(&waiter, &stop, deadline) && !parked_found(&run->parked);
 	}
-	if (run->switched && waiter.held_since)
+	/* What returned before the last hold began was let go in between. */
+	if (run->switched && waiter.held_since > run->hold_began_ns)
 		result->held_us = (double)(clock_now_ns() - waiter.held_since) / 1000;
 	waiter_release(&waiter);
 	return rc;

@@ -11,7 +11,7 @@
 
 #include "serve.h"
 
-#define THREADS_MAX 8
+#define THREADS_MAX 16
 
 KEPT int outer(int us);
 KEPT int middle(int us);
