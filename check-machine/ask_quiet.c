@@ -2,6 +2,7 @@
 // ask_quiet.c - whether threads can be left alone in a switch (docs/transition.md)
 
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "check-machine/ask.h"
@@ -11,6 +12,8 @@
 #include "proc/watch.h"
 
 #define GLIMPSE_NS 500000000ll
+#define SLEEP_NS 500000000ll
+#define PAUSE_NS 100000
 
 /* A clock's interrupt shows where the second thread runs. */
 static bool try_glimpse(struct ask *ask, struct uspl_err *err)
@@ -51,15 +54,22 @@ static bool try_exchange(struct ask *ask, struct uspl_err *err)
 
 static bool try_asleep(struct ask *ask, struct uspl_err *err)
 {
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int64_t deadline = clock_now_ns() + SLEEP_NS;
 	const struct asleep_thread *thread;
 	struct asleep asleep;
 	bool sleeps = false;
 
 	if (asleep_open(&asleep, ask->proc, err) != 0)
 		return false;
-	if (asleep_look(&asleep, err) == 0)
+	/* It has been told to sleep, and does so when its processor comes to it. */
+	while (!sleeps && asleep_look(&asleep, err) == 0) {
 		vec_for_each (&asleep.threads, thread)
 			sleeps |= thread->tid == ask->plain.pid && thread->class == ASLEEP_SLEEPS;
+		if (clock_now_ns() >= deadline)
+			break;
+		nanosleep(&pause, NULL);
+	}
 	if (!sleeps && !err->code)
 		uspl_fail(err, USPL_E_UNSUPPORTED, "the kernel doesn't tell where a thread sleeps");
 	asleep_release(&asleep);
