@@ -111,8 +111,11 @@ patch_own_process() {
 	mkfifo in
 	exec 5<> in
 	./target < in > out &
-	./uspl-apply update.tar.gz $! && echo hello >&5
+	# It runs when it answers; before, it may be the shell yet.
+	echo count >&5
 	until grep -q . out || [ "$((tries++))" = 500 ]; do sleep 0.02; done
+	./uspl-apply update.tar.gz $! && echo hello >&5
+	until grep -q hello out || grep -q bye out || [ "$((tries++))" = 500 ]; do sleep 0.02; done
 	cat out
 	./uspl-undo "$1" $!
 	kill $!
