@@ -126,7 +126,7 @@ is_loaded() {
 @test "what was loaded and never used is unmapped when another update comes" {
 	local call id=$ID
 	start_fresh
-	SAMPLE=17 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
+	SAMPLE=3 choose_calls kill uspl-apply "$UPDATE" "$TARGET"
 	for call in "${CALLS[@]}"; do
 		start_fresh
 		inject signal=KILL "$call" uspl-apply "$UPDATE" "$TARGET"
