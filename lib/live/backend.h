@@ -50,8 +50,8 @@ struct transition_backend {
 	/*
 	 * Holds callers of the functions, so that the threads that are inside, and return now and
 	 * then, are all outside at one moment: sp are the stack pointers at their outermost entries.
-	 * *ret_held: they are held now, or will be, for HOLD_MAX_NS at most; not while the threads
-	 * still have to be given time after the last hold. NULL: this back end has no such thing.
+	 * *ret_held: they are held now, or will be, for as long as quiet_drain says; not while the
+	 * threads still have to be given time after the last hold. NULL: this back end can't.
 	 */
 	int (*hold)(struct run *run, const taddr *sp, size_t n, bool *ret_held,
 		    struct uspl_err *err);

@@ -283,6 +283,7 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 	for (size_t i = 0; i < waiter->returns.n; i++)
 		sp[i] = waiter->returns.items[i].sp;
 	rc = backend->hold(run, sp, waiter->returns.n, &waiter->held, err);
+	/* What returned before the last hold began was let go in between. */
 	if (!waiter->held || run->hold_began_ns != began)
 		waiter->held_since = 0;
 	if (waiter->held && !before)
@@ -333,8 +334,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		 */
 		scanned = waiter_wait(&waiter, &stop, deadline) && !parked_found(&run->parked);
 	}
-	/* What returned before the last hold began was let go in between. */
-	if (run->switched && waiter.held_since > run->hold_began_ns)
+	if (run->switched && waiter.held_since)
 		result->held_us = (double)(clock_now_ns() - waiter.held_since) / 1000;
 	waiter_release(&waiter);
 	return rc;
