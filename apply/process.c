@@ -14,6 +14,7 @@
 #include "base/demangle.h"
 #include "base/log.h"
 #include "live/gate.h"
+#include "live/interrupted.h"
 #include "live/journal.h"
 #include "live/survey.h"
 #include "live/unfinished.h"
@@ -218,6 +219,18 @@ static void sweep(struct session *session)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 }
 
+/* Another update that was left in the middle of its switch; with --check it stays so. */
+static int complete_interrupted(struct session *session, struct uspl_err *err)
+{
+	struct uspl_err note = { 0 };
+	int rc = interrupted_complete(session->proc, &session->modules, &session->regions,
+				      session->update->id, session->opts, &note, err);
+
+	if (note.msg[0])
+		uspl_err_note(stderr, &note);
+	return rc;
+}
+
 static int open_session(struct session *session, pid_t pid, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
@@ -231,9 +244,10 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 		rc = modules_read(session->proc, &session->modules, err);
 	if (!rc)
 		rc = regions_read(session->proc, &session->regions, err);
-	if (!rc)
-		survey_modules(session->proc, &session->modules, &session->regions);
-	return rc;
+	if (rc)
+		return rc;
+	survey_modules(session->proc, &session->modules, &session->regions);
+	return complete_interrupted(session, err);
 }
 
 static struct pairs_scope pairs_scope(const struct session *session)
@@ -260,7 +274,7 @@ static int check_interrupted(const struct session *session, struct uspl_err *err
 			continue;
 		uspl_fail(err, USPL_E_CONFLICT,
 			  "the update '%s' has been left in the middle of its switch", region->id);
-		uspl_hint(err, "apply or undo '%s' first", region->id);
+		uspl_hint(err, "the next command that changes the process completes that first");
 		return -USPL_E_CONFLICT;
 	}
 	return 0;
@@ -384,8 +398,35 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	return rc;
 }
 
-int process_apply(const struct update *update, pid_t pid, const struct live_options *opts,
-		  region_vec *ret_regions, struct report *ret_report, struct uspl_err *err)
+/* Where the code of a library that comes and goes couldn't be had, it may be another time. */
+static bool is_worth_another(const struct session *session, int rc)
+{
+	const struct pair *pair;
+
+	if (rc != -USPL_E_SYSTEM && rc != -USPL_E_OVERWRITTEN)
+		return false;
+	vec_for_each (&session->pairs, pair)
+		if (!pair->module->lasting)
+			return true;
+	return false;
+}
+
+static void hint_at_passing(const struct session *session, struct uspl_err *err)
+{
+	const struct pair *pair;
+
+	vec_for_each (&session->pairs, pair)
+		if (!pair->module->lasting && module_is_gone(session->proc, pair->module))
+			uspl_hint(err,
+				  "'%s' was unloaded meanwhile; while it isn't there the update is "
+				  "noted as pending",
+				  pair->module->name);
+}
+
+/* *ret_again: it failed for a reason that may pass. */
+static int apply_once(const struct update *update, pid_t pid, const struct live_options *opts,
+		      region_vec *ret_regions, struct report *ret_report, bool *ret_again,
+		      struct uspl_err *err)
 {
 	struct session session = { .update = update, .opts = opts };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
@@ -397,6 +438,9 @@ int process_apply(const struct update *update, pid_t pid, const struct live_opti
 	/* It is applied, whether or not all can be said of it. */
 	if (!rc && fill_report(&session, &session.loaded, &report, NULL) != 0)
 		log_info("apply", "out of memory: what is said of pid %d isn't all", pid);
+	*ret_again = is_worth_another(&session, rc);
+	if (*ret_again)
+		hint_at_passing(&session, err);
 	if (rc && err)
 		demangle_message(err->msg, sizeof(err->msg));
 	if (rc) {
@@ -412,5 +456,18 @@ int process_apply(const struct update *update, pid_t pid, const struct live_opti
 	regions_release(&session.regions);
 	modules_release(&session.modules);
 	proc_free(session.proc);
+	return rc;
+}
+
+int process_apply(const struct update *update, pid_t pid, const struct live_options *opts,
+		  region_vec *ret_regions, struct report *ret_report, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + (int64_t)(opts->wait_s * 1e9);
+	bool again;
+	int rc;
+
+	do {
+		rc = apply_once(update, pid, opts, ret_regions, ret_report, &again, err);
+	} while (again && clock_now_ns() < deadline && !cancel_requested());
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "live/unfinished.h"
 #include "proc/inject.h"
+#include "proc/rlimits.h"
 
 /* For page tables, mappings, and the process itself. */
 #define RESERVE (512u << 10)
@@ -59,11 +60,7 @@ static int fail_map(const struct proc *proc, const struct region *region, int er
 	errno = error;
 	rc = uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
 			     proc->pid);
-	if (error == ENOMEM || error == EAGAIN)
-		uspl_hint(err,
-			  "the process is at one of its limits: address space, data size or locked "
-			  "memory (/proc/%d/limits), or vm.max_map_count",
-			  proc->pid);
+	rlimits_hint(proc, error, err);
 	return rc;
 }
 

@@ -60,9 +60,10 @@ static void ask_filter(struct ask *ask, const struct proc *proc, struct answers 
 
 static void ask_memory_sharing(const struct proc *proc, struct answers *answers)
 {
+	struct sharers sharers = { 0 };
 	struct uspl_err why = { 0 };
 
-	if (sharers_await(proc, 0, &why) != 0)
+	if (sharers_await(proc, &sharers, 0, &why) != 0)
 		answers_add_err(answers, "process-sharing", VERDICT_NO, "", &why);
 	else
 		answers_add(answers, "process-sharing", VERDICT_OK,

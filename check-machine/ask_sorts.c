@@ -96,7 +96,7 @@ static void ask_sharing(struct ask *ask)
 	int rc = trial_do(&ask->plain, TRIAL_SHARE, &why);
 
 	if (!rc)
-		rc = sharers_await(ask->proc, 0, &why);
+		rc = sharers_await(ask->proc, &(struct sharers){ 0 }, 0, &why);
 	if (rc == -USPL_E_UNSUPPORTED) {
 		answers_add(&ask->answers, "shared-memory", VERDICT_OK,
 			    "another process that runs in a process's memory is seen");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // view.c - a process with its session
 
+#include "live/interrupted.h"
+#include "live/survey.h"
 #include "proc/lock.h"
 #include "proc/thread.h"
 #include "tracing/block.h"
@@ -9,6 +11,28 @@
 /* How long another tool that is at work in the process is waited for. */
 #define LOCK_NS 10000000000ll
 
+/* An update that was left in the middle of its switch has to be decided before others can be at work. */
+static int complete_interrupted(struct proc *proc, struct uspl_err *err)
+{
+	const struct live_options opts = LIVE_OPTIONS_DEFAULT;
+	struct uspl_err note = { 0 };
+	module_vec modules = { 0 };
+	region_vec regions = { 0 };
+	int rc = regions_read(proc, &regions, err);
+
+	if (!rc && regions.n)
+		rc = modules_read(proc, &modules, err);
+	if (!rc && regions.n) {
+		survey_modules(proc, &modules, &regions);
+		rc = interrupted_complete(proc, &modules, &regions, NULL, &opts, &note, err);
+	}
+	if (note.msg[0])
+		uspl_err_note(stderr, &note);
+	regions_release(&regions);
+	modules_release(&modules);
+	return rc;
+}
+
 static int lock_and_sweep(pid_t pid, struct proc **ret, size_t *ret_swept, struct uspl_err *err)
 {
 	struct proc *proc;
@@ -16,7 +40,9 @@ static int lock_and_sweep(pid_t pid, struct proc **ret, size_t *ret_swept, struc
 
 	if (rc)
 		return rc;
-	rc = blocks_sweep(proc, ret_swept, err);
+	rc = complete_interrupted(proc, err);
+	if (!rc)
+		rc = blocks_sweep(proc, ret_swept, err);
 	if (rc)
 		proc_free(proc);
 	else

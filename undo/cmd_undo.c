@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/log.h"
+#include "live/interrupted.h"
 #include "live/journal.h"
 #include "live/options.h"
 #include "live/report.h"
@@ -126,6 +127,19 @@ static int switch_off(const struct options *opts, struct transition *transition,
 				: transition_run(transition, &report->result, err);
 }
 
+/* Another update that was left in the middle of its switch; with --check it stays so. */
+static int complete_interrupted(const struct options *opts, struct proc *proc,
+				const module_vec *modules, region_vec *regions,
+				struct uspl_err *err)
+{
+	struct uspl_err note = { 0 };
+	int rc = interrupted_complete(proc, modules, regions, opts->id, &opts->live, &note, err);
+
+	if (note.msg[0])
+		uspl_err_note(stderr, &note);
+	return rc;
+}
+
 static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions,
 			struct report *report, struct uspl_err *err)
 {
@@ -144,9 +158,14 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 		unfinished_sweep(proc);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
-	if (rc)
+	if (!rc)
+		survey_modules(proc, &modules, regions);
+	if (!rc && is_known(regions, opts->id))
+		rc = complete_interrupted(opts, proc, &modules, regions, err);
+	if (rc) {
+		modules_release(&modules);
 		return rc;
-	survey_modules(proc, &modules, regions);
+	}
 	list = transition.regions = live_regions(regions, opts->id, &transition.n_regions);
 	if (!list)
 		rc = uspl_fail_nomem(err);

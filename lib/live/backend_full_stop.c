@@ -132,6 +132,21 @@ static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err
 	return rc ? rc : stop_enter(&run->stop, deadline, err);
 }
 
+/* With all at a standstill: what lies where a library was that may be unloaded is still it. */
+static int check_modules(const struct run *run, struct uspl_err *err)
+{
+	for (size_t i = 0; i < run->t->n_regions; i++) {
+		const struct region *region = run->t->regions[i];
+		const struct module *module = module_at(run->t->modules, region->module);
+
+		if (module && !module->lasting && module_is_gone(run->t->proc, module))
+			return uspl_fail(err, USPL_E_OVERWRITTEN,
+					 "'%s' was unloaded meanwhile by pid %d",
+					 region->module_name, run->t->proc->pid);
+	}
+	return 0;
+}
+
 /* One standstill; `act`, where given, is what is done in it if the code is empty. */
 static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
 		       bool *ret_blocked, struct uspl_err *err)
@@ -142,7 +157,7 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 
 	run->n_findings = 0;
 	run->stop = (struct stop){ 0 };
-	*ret_blocked = !sharers_note(run->t->proc, &run->sharers);
+	*ret_blocked = !sharers_none_since(run->t->proc, &run->sharers);
 	if (*ret_blocked)
 		return 0;
 	rc = stop_prepare(&run->stop, run->t->proc, err);
@@ -152,6 +167,8 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 	rc = stop_and_look(run, deadline, err);
 	*ret_blocked = !rc && (!check_rest(run) || (limited && clock_now_ns() > deadline) ||
 			       !sharers_none_since(run->t->proc, &run->sharers));
+	if (!rc && !*ret_blocked && act)
+		rc = check_modules(run, err);
 	if (!rc && !*ret_blocked && act)
 		rc = act(run, err);
 	else

@@ -60,11 +60,28 @@ static int refuse_loops(const struct region *region, struct uspl_err *err)
 	return 0;
 }
 
+/*
+ * A thread of the target makes the code writable for a moment, and exchanges the entries: were the library
+ * unloaded in between, it would do that to what lies there then.
+ */
+static int refuse_passing(const struct quiet *quiet, const struct region *region,
+			  struct uspl_err *err)
+{
+	const struct module *module = module_at(quiet->t->modules, region->module);
+
+	return module && module->lasting
+		       ? 0
+		       : uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
+				   region->module_name);
+}
+
 /* The entries of one module. */
 static int plan_part(const struct quiet *quiet, struct quiet_part *part, struct uspl_err *err)
 {
-	int rc = refuse_loops(part->region, err);
+	int rc = refuse_passing(quiet, part->region, err);
 
+	if (!rc)
+		rc = refuse_loops(part->region, err);
 	return rc ? rc
 		  : gates_plan(&part->gates, quiet->t->proc, quiet->t->modules, part->region, err);
 }
@@ -289,7 +306,7 @@ static int quiet_attempt(struct run *run, struct uspl_err *err)
 	rc = quiet_lead(quiet, err);
 	if (!rc)
 		rc = quiet_examine(quiet, err);
-	if (rc || run->n_findings || !sharers_note(quiet->t->proc, &run->sharers))
+	if (rc || run->n_findings || !sharers_none_since(quiet->t->proc, &run->sharers))
 		return rc;
 	quiet_measure_lease(quiet);
 	(void)quiet_post(quiet);

@@ -128,7 +128,7 @@ static int read_old(const struct gates *gates, const struct region_site *site,
 	size_t len = proc_read_some(gates->pads.proc, site->addr, old, GATE_OLD_MAX);
 
 	if (len < site->len)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' can't be read", site->name);
+		return uspl_fail(err, USPL_E_SYSTEM, "'%s' can't be read", site->name);
 	memcpy(old, site->old_bytes, site->len);
 	*ret_len = len;
 	return 0;

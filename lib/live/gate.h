@@ -80,8 +80,8 @@ enum gate_entry gates_entry(const struct proc *proc, const struct region *region
  * Makes all entries so. Entries that can't be changed while the program runs stay as they are if
  * that means the same (GATE_ENTRY_NEW from GATE_ENTRY_GATE); otherwise it is a failure.
  */
-int gates_lead(const struct proc *proc, struct region *region, enum gate_entry to,
-	       struct uspl_err *err) uspl_must_check;
+int gates_lead(const struct proc *proc, const module_vec *modules, struct region *region,
+	       enum gate_entry to, struct uspl_err *err) uspl_must_check;
 /* Frees the plan; nothing in the target. */
 void gates_release(struct gates *gates);
 

@@ -105,11 +105,11 @@ static int lead_site(const struct proc *proc, const struct region *region,
 			 "the entry of '%s' doesn't lie in one aligned word", site->name);
 }
 
-int gates_lead(const struct proc *proc, struct region *region, enum gate_entry to,
-	       struct uspl_err *err)
+int gates_lead(const struct proc *proc, const module_vec *modules, struct region *region,
+	       enum gate_entry to, struct uspl_err *err)
 {
 	const struct region_site *site;
-	struct words words = { .proc = proc, .slate = gates_slate(region) };
+	struct words words = { .proc = proc, .slate = gates_slate(region), .modules = modules };
 	int rc = 0;
 
 	vec_for_each (&region->sites, site)

@@ -103,6 +103,8 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 			break;
 	}
 	if (!rc)
+		rc = proc_charge(proc, 0, 0, err);
+	if (!rc)
 		rc = slots_place(proc, &regions, err);
 	if (rc) {
 		regions_release(&regions);

@@ -159,7 +159,7 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 	if (!rc)
 		rc = add_left_agents(run, err);
 	if (!rc)
-		rc = sharers_await(t->proc, deadline, err);
+		rc = sharers_await(t->proc, &run->sharers, deadline, err);
 	if (!rc)
 		rc = require_memory(t, err);
 	if (!rc)
@@ -207,9 +207,9 @@ static int fail_late(pid_t pid, struct uspl_err *err)
 }
 
 /* One that comes and goes. */
-static int fail_shared(const struct run *run, struct uspl_err *err)
+static int fail_shared(struct run *run, struct uspl_err *err)
 {
-	int rc = sharers_await(run->t->proc, 0, err);
+	int rc = sharers_await(run->t->proc, &run->sharers, 0, err);
 
 	return rc ? rc
 		  : uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -218,7 +218,7 @@ static int fail_shared(const struct run *run, struct uspl_err *err)
 			      run->t->proc->pid);
 }
 
-static int fail_blocked(const struct run *run, struct uspl_err *err)
+static int fail_blocked(struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	blocker_vec blockers = { 0 };
@@ -316,7 +316,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		else if (clock_now_ns() >= deadline)
 			rc = fail_blocked(run, err);
 		else if (run->sharers.found)
-			rc = sharers_await(run->t->proc, deadline, err);
+			rc = sharers_await(run->t->proc, &run->sharers, deadline, err);
 		else if (backend != &backend_full_stop && !run->n_findings &&
 			 ++hurried > HURRIED_MAX)
 			rc = uspl_fail(err, USPL_E_UNSUPPORTED,

@@ -146,7 +146,8 @@ static int exchange_stretch(const struct words *words, const struct stretch *str
 {
 	const struct inject_choice choice = { .slate = words->slate,
 					      .agent = words->agent,
-					      .sleeper = words->sleeper };
+					      .sleeper = words->sleeper,
+					      .modules = words->modules };
 	struct inject_req reqs[INJECT_MAX];
 	size_t n = 1, done;
 	int rc;

@@ -31,7 +31,8 @@ struct words {
 	taddr table;
 	taddr slate;                /* as in struct inject_choice */
 	struct inject_agent *agent; /* the same, */
-	pid_t sleeper;              /* and this */
+	pid_t sleeper;              /* and this, */
+	const module_vec *modules;  /* and these */
 };
 
 /*

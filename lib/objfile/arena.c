@@ -6,8 +6,9 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-/* Large enough that the symbols of a usual object fill a handful of blocks. */
-#define BLOCK_SIZE ((size_t)64 << 10)
+/* A block is as large as all before it, within these bounds: the arenas of small objects are many. */
+#define MIN_BLOCK ((size_t)4 << 10)
+#define MAX_BLOCK ((size_t)64 << 10)
 
 struct block {
 	struct block *next;
@@ -17,6 +18,7 @@ struct block {
 
 struct arena {
 	struct block *blocks; /* the first one is being filled */
+	size_t size;          /* of all of them */
 };
 
 struct arena *arena_new(void)
@@ -39,14 +41,18 @@ void arena_free(struct arena *arena)
 
 static struct block *add_block(struct arena *arena, size_t size)
 {
+	size_t usual = arena->size < MAX_BLOCK ? arena->size : MAX_BLOCK;
 	struct block *block;
 
-	if (size < BLOCK_SIZE)
-		size = BLOCK_SIZE;
+	if (usual < MIN_BLOCK)
+		usual = MIN_BLOCK;
+	if (size < usual)
+		size = usual;
 	block = calloc(1, sizeof(*block) + size);
 	if (!block)
 		return NULL;
 	block->size = size;
+	arena->size += size;
 	block->next = arena->blocks;
 	arena->blocks = block;
 	return block;

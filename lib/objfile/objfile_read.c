@@ -30,6 +30,7 @@ struct reader {
 	size_t symtab;        /* section index, 0 if none */
 	size_t shstr;         /* section index of the sections' names */
 	uint64_t names;       /* how many bytes names may still have */
+	bool no_debug;        /* debugging information is left out */
 	struct uspl_err *err;
 };
 
@@ -87,6 +88,12 @@ static bool is_table(uint32_t type)
 	       type == SHT_SYMTAB_SHNDX || type == SHT_NULL;
 }
 
+bool objsec_is_debug(const struct objsec *sec)
+{
+	return !(sec->flags & SHF_ALLOC) &&
+	       (!strncmp(sec->name, ".debug_", 7) || !strncmp(sec->name, ".zdebug_", 8));
+}
+
 static int read_section(struct reader *r, size_t index, const GElf_Shdr *shdr)
 {
 	const char *name = string(r, r->shstr, shdr->sh_name);
@@ -106,7 +113,7 @@ static int read_section(struct reader *r, size_t index, const GElf_Shdr *shdr)
 	sec->size = shdr->sh_size;
 	sec->align = shdr->sh_addralign ? shdr->sh_addralign : 1;
 	sec->entsize = shdr->sh_entsize;
-	if (shdr->sh_type == SHT_NOBITS)
+	if (shdr->sh_type == SHT_NOBITS || (r->no_debug && objsec_is_debug(sec)))
 		return 0;
 	data = raw(r, index);
 	if (!data || data->d_size != shdr->sh_size || (data->d_size && !data->d_buf))
@@ -281,7 +288,7 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shd
 	if (!data || shdr->sh_entsize != sizeof(Elf64_Rela) || shdr->sh_link != r->symtab)
 		return damaged(r, "its relocations can't be read");
 	sec = r->secs[shdr->sh_info];
-	if (is_compressed(sec))
+	if (is_compressed(sec) || (r->no_debug && objsec_is_debug(sec)))
 		return 0;
 	for (size_t i = 0; i < data->d_size / sizeof(Elf64_Rela); i++) {
 		GElf_Rela rela;
@@ -379,11 +386,16 @@ static int read_all(struct reader *r)
 	return rc ? rc : check_relocations(r);
 }
 
-int objfile_read_memory(const char *name, const void *data, size_t len, struct objfile **ret,
-			struct uspl_err *err)
+static int read_memory(const char *name, const void *data, size_t len, bool no_debug,
+		       struct objfile **ret, struct uspl_err *err)
 {
 	auto_objfile struct objfile *obj = objfile_new(name);
-	struct reader r = { .obj = obj, .names = 4 * (uint64_t)len + (1u << 20), .err = err };
+	struct reader r = {
+		.obj = obj,
+		.names = 4 * (uint64_t)len + (1u << 20),
+		.no_debug = no_debug,
+		.err = err,
+	};
 	auto_free char *bytes = malloc(len + 1);
 	int rc;
 
@@ -402,10 +414,26 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 	return rc;
 }
 
-int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err)
+int objfile_read_memory(const char *name, const void *data, size_t len, struct objfile **ret,
+			struct uspl_err *err)
+{
+	return read_memory(name, data, len, false, ret, err);
+}
+
+static int read_file(const char *path, bool no_debug, struct objfile **ret, struct uspl_err *err)
 {
 	auto_buf struct buf buf = { 0 };
 	int rc = file_read(path, &buf, err);
 
-	return rc ? rc : objfile_read_memory(path, buf_str(&buf), buf.len, ret, err);
+	return rc ? rc : read_memory(path, buf_str(&buf), buf.len, no_debug, ret, err);
+}
+
+int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err)
+{
+	return read_file(path, false, ret, err);
+}
+
+int objfile_read_code(const char *path, struct objfile **ret, struct uspl_err *err)
+{
+	return read_file(path, true, ret, err);
 }

@@ -79,51 +79,65 @@ bool inject_spare(const struct proc *proc, const struct module *module, taddr *r
 	return true;
 }
 
-static int place_agent(const struct proc *proc, struct inject_agent *ret, struct uspl_err *err)
+/*
+ * Slack that is all zeros is best: then what belongs there is known whatever happened before. 0 if there
+ * is none.
+ */
+static taddr find_slack(const struct proc *proc, const module_vec *modules, bool lasting)
 {
-	module_vec modules = { 0 };
 	const struct module *module;
 	taddr addr = 0;
-	bool clear = false;
-	int rc = modules_read(proc, &modules, err);
 
-	if (!rc)
-		rc = inject_left_find(proc, &modules, &ret->left, err);
-	if (rc) {
-		modules_release(&modules);
+	vec_for_each (modules, module) {
+		taddr slack = module->is_vdso || module->lasting != lasting
+				      ? 0
+				      : slack_of(proc, module);
+
+		if (slack && slack_state(proc, slack) != SLACK_OTHER)
+			return slack;
+		addr = addr ? addr : slack;
+	}
+	return addr;
+}
+
+/* Not in a library that may be unloaded at any moment, if there is another one. */
+static int place_agent(const struct proc *proc, const module_vec *modules,
+		       struct inject_agent *agent, struct uspl_err *err)
+{
+	taddr addr;
+	int rc = inject_left_find(proc, modules, &agent->left, err);
+
+	if (rc)
 		return rc;
-	}
-	/* Slack that is all zeros is best: then what belongs there is known whatever happened before. */
-	vec_for_each (&modules, module) {
-		taddr slack = module->is_vdso ? 0 : slack_of(proc, module);
-		enum slack_state state = slack ? slack_state(proc, slack) : SLACK_OTHER;
-
-		if (slack && !clear && (state != SLACK_OTHER || !addr))
-			addr = slack;
-		clear |= state != SLACK_OTHER;
-	}
-	modules_release(&modules);
+	addr = find_slack(proc, modules, true);
+	if (!addr)
+		addr = find_slack(proc, modules, false);
 	if (!addr)
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"pid %d has no room for %zu bytes of code behind any program's code",
 			proc->pid, agent_len());
-	ret->addr = addr;
-	ret->len = agent_len();
-	rc = proc_read(proc, addr, ret->saved, ret->len, err);
-	return rc ? rc : proc_write(proc, addr, uspl_agent, ret->len, err);
+	agent->addr = addr;
+	agent->len = agent_len();
+	rc = proc_read(proc, addr, agent->saved, agent->len, err);
+	return rc ? rc : proc_write(proc, addr, uspl_agent, agent->len, err);
 }
 
-int inject_agent_new(const struct proc *proc, struct inject_agent **ret, struct uspl_err *err)
+int inject_agent_new(const struct proc *proc, const module_vec *modules, struct inject_agent **ret,
+		     struct uspl_err *err)
 {
 	auto_free struct inject_agent *agent = calloc(1, sizeof(*agent));
+	module_vec own = { 0 };
 	int rc;
 
 	if (!agent)
 		return uspl_fail_nomem(err);
 	agent->proc = proc;
 	agent_frame_prepare();
-	rc = place_agent(proc, agent, err);
+	rc = modules ? 0 : modules_read(proc, &own, err);
+	if (!rc)
+		rc = place_agent(proc, modules ? modules : &own, agent, err);
+	modules_release(&own);
 	if (!rc)
 		*ret = take_ptr(agent);
 	else

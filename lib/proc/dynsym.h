@@ -34,8 +34,8 @@ struct dynsyms {
 };
 
 /*
- * Reads a module's dynamic section and its tables. One that has none (a static program) is no failure: it has no
- * symbols.
+ * Reads a module's dynamic section and its tables. One that has none (a static program) is no failure:
+ * it has no symbols; nor has one that the program has unloaded meanwhile.
  */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err) uspl_must_check;

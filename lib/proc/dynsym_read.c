@@ -44,6 +44,7 @@ static taddr pointer(const struct dynsyms *dyn, int64_t tag)
 
 /* Versions are lists of small entries, one behind the other: they are read by the page. */
 #define SMALL 64
+#define OPEN_TRIES 4
 struct dynsyms_page {
 	taddr addr; /* 0: nothing has been read */
 	uint8_t bytes[PAGE];
@@ -338,20 +339,10 @@ static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
 	return rc;
 }
 
-int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
-		 struct uspl_err *err)
+static int read_all(struct dynsyms *dyn, struct uspl_err *err)
 {
-	auto_dynsyms struct dynsyms *dyn = calloc(1, sizeof(*dyn));
-	int rc;
+	int rc = module_dynamic(dyn->proc, dyn->module, &dyn->dynamic, &dyn->n_dynamic, err);
 
-	if (!dyn)
-		return uspl_fail_nomem(err);
-	dyn->proc = proc;
-	dyn->module = module;
-	dyn->page = calloc(1, sizeof(*dyn->page));
-	if (!dyn->page)
-		return uspl_fail_nomem(err);
-	rc = module_dynamic(proc, module, &dyn->dynamic, &dyn->n_dynamic, err);
 	if (!rc)
 		rc = read_needed(dyn, err);
 	if (!rc)
@@ -366,12 +357,51 @@ int dynsyms_open(const struct proc *proc, const struct module *module, struct dy
 		rc = read_needed_versions(dyn, err);
 	if (rc)
 		return rc;
-	free(dyn->page);
-	dyn->page = NULL;
 	dyn->debug = number(dyn, DT_DEBUG);
 	dyn->symbolic = entry(dyn, DT_SYMBOLIC) || number(dyn, DT_FLAGS) & DF_SYMBOLIC;
+	return 0;
+}
+
+/* there: false for a module without anything. */
+static int open_once(const struct proc *proc, const struct module *module, bool there,
+		     struct dynsyms **ret, struct uspl_err *err)
+{
+	auto_dynsyms struct dynsyms *dyn = calloc(1, sizeof(*dyn));
+	int rc;
+
+	if (!dyn)
+		return uspl_fail_nomem(err);
+	dyn->proc = proc;
+	dyn->module = module;
+	dyn->page = calloc(1, sizeof(*dyn->page));
+	if (!dyn->page)
+		return uspl_fail_nomem(err);
+	rc = there ? read_all(dyn, err) : 0;
+	if (rc)
+		return rc;
+	free(dyn->page);
+	dyn->page = NULL;
 	*ret = take_ptr(dyn);
 	return 0;
+}
+
+int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
+		 struct uspl_err *err)
+{
+	struct uspl_err why = { 0 };
+	int rc = 0;
+
+	/* One that is there again by the time that we look is read again, for a while. */
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		rc = open_once(proc, module, true, ret, &why);
+		if (rc != -USPL_E_SYSTEM || module_is_gone(proc, module))
+			break;
+	}
+	if (rc == -USPL_E_SYSTEM && !module->lasting)
+		return open_once(proc, module, false, ret, err);
+	if (rc && err)
+		*err = why;
+	return rc;
 }
 
 void dynsyms_free(struct dynsyms *dyn)

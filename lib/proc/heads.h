@@ -20,15 +20,15 @@ struct heads {
 	uint64_t magic; /* in the first eight bytes */
 	/* heads_next's: what has been read of the mappings before `next` of proc->maps. */
 	size_t next, at, n;
-	bool known; /* words are good; else each mapping may be one */
 	const struct mapping *maps[PROC_PIECES_MAX];
 	uint64_t words[PROC_PIECES_MAX];
 };
 
 /*
  * The next mapping of proc->maps that may hold such a record (mapping_may_hold_record), and begins
- * with these bytes, or may: where they can't be read together all are returned. NULL if there is no
- * other. proc->maps must not change meanwhile.
+ * with these bytes, or may: one that can't be read is returned, unless nothing was written there. NULL
+ * if there is no other, or the process's budget is spent (proc_charge): the next charge says so.
+ * proc->maps must not change meanwhile.
  */
 const struct mapping *heads_next(struct heads *heads);
 

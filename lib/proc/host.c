@@ -138,6 +138,43 @@ static bool has_shadow_stack(pid_t tid)
 	return ptrace(PTRACE_GETREGSET, tid, (void *)NT_SHADOW_STACK, &iov) == 0;
 }
 
+/* Whether a thread's system calls reach the kernel, or are sent back to the program by SIGSYS. */
+enum dispatched { DISPATCHED_NO, DISPATCHED_YES, DISPATCHED_UNKNOWN };
+
+/*
+ * Syscall user dispatch (Linux 5.11, admin-guide/syscall-user-dispatch.rst) sends each call back that
+ * isn't made in one range of addresses, as long as a byte of the program's says so. A tracer can ask
+ * for it since 6.4. Before, a program without a handler for SIGSYS can't be using it.
+ */
+static enum dispatched ask_dispatched(const struct host *host)
+{
+	enum { GET_CONFIG = 0x4211, ON = 1, ALLOW = 0 };
+	struct {
+		uint64_t mode, selector, offset, len;
+	} config;
+	uint8_t selector;
+
+	if (ptrace((enum __ptrace_request)GET_CONFIG, host->thread.tid, (void *)sizeof(config),
+		   &config) != 0)
+		return host->agent->proc->catches_sigsys ? DISPATCHED_UNKNOWN : DISPATCHED_NO;
+	if (config.mode != ON)
+		return DISPATCHED_NO;
+	return config.selector &&
+			       proc_read_some(host->agent->proc, config.selector, &selector, 1) &&
+			       selector == ALLOW
+		       ? DISPATCHED_NO
+		       : DISPATCHED_YES;
+}
+
+int host_fail_dispatched(const struct host *host, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "thread %d of pid %d has its system calls sent back to itself "
+		  "(PR_SET_SYSCALL_USER_DISPATCH), also one made for us",
+		  host->thread.tid, host->agent->proc->pid);
+	return HOST_UNFIT;
+}
+
 static bool can_be_sent(const struct host *host)
 {
 	const struct thread *thread = &host->thread;
@@ -174,11 +211,15 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 /* Whether it is sent, with its state read. One that maps its slate is seen to leave by its signals. */
 static int choose_way(struct host *host, struct uspl_err *err)
 {
-	int rc = read_state(host, err);
+	enum dispatched dispatched = ask_dispatched(host);
+	int rc;
 
+	if (dispatched == DISPATCHED_YES)
+		return host_fail_dispatched(host, err);
+	rc = read_state(host, err);
 	if (rc)
 		return rc;
-	host->alone = !host->held && can_be_sent(host) &&
+	host->alone = !host->held && dispatched == DISPATCHED_NO && can_be_sent(host) &&
 		      !(host->maps_slate && agent_hides(host->sigmask));
 	return host->alone ? 0 : set_options(host->agent->proc, host->thread.tid, err);
 }
@@ -237,9 +278,13 @@ void host_release(struct host *host)
 	agent_frame_release(&host->frame);
 }
 
+/*
+ * One that is led keeps SIGSYS open: the kernel takes the handler of one that is blocked away before the
+ * tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
+ */
 int host_start(struct host *host, struct uspl_err *err)
 {
-	static const uint64_t all = ~0ull;
+	const uint64_t all = host->alone ? ~0ull : ~(1ull << (SIGSYS - 1));
 	pid_t tid = host->thread.tid;
 
 	host->own = host->thread.regs;

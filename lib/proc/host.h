@@ -56,6 +56,8 @@ struct host {
  * host_release is to be called in any case.
  */
 int host_load(struct host *host, struct uspl_err *err) uspl_must_check;
+/* HOST_UNFIT, since the thread's system calls don't reach the kernel. */
+int host_fail_dispatched(const struct host *host, struct uspl_err *err) uspl_must_check;
 /* Frees what it holds; nothing in the target. */
 void host_release(struct host *host);
 

@@ -114,6 +114,8 @@ static int run_agent(struct lead *lead, struct uspl_err *err)
 		if (status < 0)
 			return status;
 		signal = 0;
+		if (status == SIGSYS && !lead->made)
+			return host_fail_dispatched(lead->host, err);
 		if (status == SIGSTOP)
 			signal = SIGSTOP; /* the process is being stopped as a whole */
 		else if (status != (SIGTRAP | 0x80) && status >> 8 != PTRACE_EVENT_STOP)

@@ -48,7 +48,7 @@ int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct
 
 	*thread = host.thread;
 	if (rc == HOST_UNFIT)
-		rc = -USPL_E_UNSTOPPABLE;
+		rc = err && err->code ? -(int)err->code : -USPL_E_UNSTOPPABLE;
 	host_release(&host);
 	return rc;
 }
@@ -188,10 +188,12 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 				ranks[i] = RANK_PARENT;
 		}
 	}
-	if (!errand->choice.fit && why.code == USPL_E_UNSTOPPABLE && err)
-		*err = why;
-	if (!errand->choice.fit && why.code == USPL_E_UNSTOPPABLE)
-		return -USPL_E_UNSTOPPABLE;
+	if (!errand->choice.fit &&
+	    (why.code == USPL_E_UNSTOPPABLE || why.code == USPL_E_UNSUPPORTED)) {
+		if (err)
+			*err = why;
+		return -(int)why.code;
+	}
 	return uspl_fail(err, errand->choice.fit ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
@@ -254,7 +256,7 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 	if (n > INJECT_MAX)
 		return uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n);
 	thread_guard(&old);
-	rc = choice->agent ? 0 : inject_agent_new(proc, &agent, err);
+	rc = choice->agent ? 0 : inject_agent_new(proc, choice->modules, &agent, err);
 	if (!rc) {
 		errand.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
@@ -311,7 +313,7 @@ int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_
 	struct inject_req reqs[INJECT_MAX];
 	size_t n = unmap_requests(proc, addr, len, reqs), done;
 	struct inject_choice choice = { 0 };
-	int rc = inject_agent_new(proc, &choice.agent, err);
+	int rc = inject_agent_new(proc, NULL, &choice.agent, err);
 
 	if (!rc)
 		rc = agent_require_alone(choice.agent, err);

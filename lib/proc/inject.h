@@ -112,6 +112,8 @@ struct inject_choice {
 	bool maps_slate;
 	/* One that is in its place already, for several runs in a row; NULL: there is one for each run. */
 	struct inject_agent *agent;
+	/* The process's modules, where the caller knows them; NULL: they are read for the agent's place. */
+	const module_vec *modules;
 	/* Asked before all others, and without a look at them, if it sleeps as inject_sleeper says; 0: nobody. */
 	pid_t sleeper;
 };
@@ -134,8 +136,10 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 bool inject_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
 		  taddr *ret_end);
 
-/* Puts the code there, in 0.1 to 0.2 ms. proc must outlive it. */
-int inject_agent_new(const struct proc *proc, struct inject_agent **ret,
+/*
+ * Puts the code there, in 0.1 to 0.2 ms. modules: as in struct inject_choice. proc must outlive it.
+ */
+int inject_agent_new(const struct proc *proc, const module_vec *modules, struct inject_agent **ret,
 		     struct uspl_err *err) uspl_must_check;
 /*
  * Puts back what was there: nothing, or the agent that another tool has left behind. Where a thread

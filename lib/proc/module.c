@@ -13,10 +13,15 @@
 #include "base/file.h"
 #include "base/note.h"
 #include "base/text.h"
+#include "proc/task.h"
 
 #define PHDRS_MAX 128
 /* No dynamic section is near this long. */
 #define DYNAMIC_MAX (512 * sizeof(Elf64_Dyn))
+/* Nor does a module need as many others, or have names as long. */
+#define NEEDED_MAX 256
+#define ADD_TRIES 16
+#define NAME_MAX_LEN 4096
 
 static taddr page_down(taddr addr)
 {
@@ -30,6 +35,11 @@ static taddr page_up(taddr addr)
 
 static void module_release(struct module *module)
 {
+	char **name;
+
+	vec_for_each (&module->needed, name)
+		free(*name);
+	vec_release(&module->needed);
 	free(module->path);
 	free(module->build_id);
 	free(module->soname);
@@ -206,7 +216,22 @@ int module_dynamic(const struct proc *proc, const struct module *module, Elf64_D
 	return 0;
 }
 
-static int read_soname(const struct proc *proc, struct module *module, struct uspl_err *err)
+static int add_needed(const struct proc *proc, taddr name, struct module *module,
+		      struct uspl_err *err)
+{
+	char **item = vec_push(&module->needed);
+	int rc;
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	rc = proc_read_string(proc, name, NAME_MAX_LEN, item, err);
+	if (rc)
+		module->needed.n--;
+	return rc == -USPL_E_HOSTILE ? 0 : rc;
+}
+
+/* What it is called by others, and what it calls them. */
+static int read_names(const struct proc *proc, struct module *module, struct uspl_err *err)
 {
 	auto_free Elf64_Dyn *dynamic = NULL;
 	taddr strtab = 0;
@@ -222,7 +247,7 @@ static int read_soname(const struct proc *proc, struct module *module, struct us
 		if (dynamic[i].d_tag == DT_SONAME)
 			soname = dynamic[i].d_un.d_val;
 	}
-	if (!strtab || !soname)
+	if (!strtab)
 		return 0;
 	/*
 	 * glibc relocates the pointers in the dynamic section, musl and the vdso leave them as in
@@ -230,7 +255,11 @@ static int read_soname(const struct proc *proc, struct module *module, struct us
 	 */
 	if (strtab < module->start)
 		strtab += (uint64_t)module->bias;
-	rc = proc_read_string(proc, strtab + soname, 4096, &module->soname, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		if (dynamic[i].d_tag == DT_NEEDED && module->needed.n < NEEDED_MAX)
+			rc = add_needed(proc, strtab + dynamic[i].d_un.d_val, module, err);
+	if (!rc && soname)
+		rc = proc_read_string(proc, strtab + soname, NAME_MAX_LEN, &module->soname, err);
 	/* Without a name of its own it is still known by its file's. */
 	return rc == -USPL_E_HOSTILE ? 0 : rc;
 }
@@ -294,7 +323,7 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 	if (!rc)
 		rc = read_build_id(proc, &found, err);
 	if (!rc)
-		rc = read_soname(proc, &found, err);
+		rc = read_names(proc, &found, err);
 	if (rc) {
 		module_release(&found);
 		return rc;
@@ -308,6 +337,8 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 		module_release(&found);
 		return uspl_fail_nomem(err);
 	}
+	found.dev = map->dev;
+	found.inode = map->inode;
 	found.name = file_basename(found.path);
 	found.is_vdso = !strcmp(found.path, "[vdso]");
 	*module = found;
@@ -327,6 +358,87 @@ static bool is_inside(const struct proc *proc, const module_vec *modules, const 
 	       map->dev == first->dev;
 }
 
+/* True if a file isn't mapped any more from its beginning on, where it was. */
+static bool is_unmapped(const struct proc *proc, taddr start, uint64_t dev, uint64_t inode)
+{
+	mapping_vec now = { 0 };
+	const struct mapping *map;
+	bool gone = false;
+
+	if (proc_read_maps(proc, &now, NULL) == 0) {
+		map = mappings_at(&now, start);
+		gone = !map || map->start != start || map->offset || map->dev != dev ||
+		       map->inode != inode;
+	}
+	mappings_release(&now);
+	return gone;
+}
+
+bool module_is_gone(const struct proc *proc, const struct module *module)
+{
+	return is_unmapped(proc, module->start, module->dev, module->inode);
+}
+
+bool module_explains(const struct proc *proc, const struct module *module, int rc)
+{
+	return !module->lasting && (rc == -USPL_E_SYSTEM || rc == -USPL_E_OVERWRITTEN ||
+				    module_is_gone(proc, module));
+}
+
+/* A library may be unloaded since the maps were read, and be there again when we look for it. */
+static int add_steady(const struct proc *proc, const struct mapping *map, taddr main_phdr,
+		      module_vec *modules, struct uspl_err *err)
+{
+	struct uspl_err why = { 0 };
+	int rc = 0;
+
+	for (int i = 0; i < ADD_TRIES; i++) {
+		rc = add_module(proc, map, main_phdr, modules, &why);
+		if (rc != -USPL_E_SYSTEM)
+			break;
+		if (is_unmapped(proc, map->start, map->dev, map->inode))
+			return 0;
+	}
+	if (rc && err)
+		*err = why;
+	return rc;
+}
+
+static bool is_called(const struct module *module, const char *name)
+{
+	return (module->soname && !strcmp(module->soname, name)) ||
+	       !strcmp(module->name, file_basename(name));
+}
+
+/* Those that a lasting one needs; false if there was none to be marked. */
+static bool mark_needed(module_vec *modules, const struct module *by)
+{
+	struct module *module;
+	char *const *name;
+	bool any = false;
+
+	vec_for_each (&by->needed, name)
+		vec_for_each (modules, module)
+			if (!module->lasting && is_called(module, *name))
+				any = module->lasting = true;
+	return any;
+}
+
+static void mark_lasting(const struct proc *proc, module_vec *modules)
+{
+	taddr linker = proc_auxv(proc, AT_BASE);
+	struct module *module;
+	bool more = true;
+
+	vec_for_each (modules, module)
+		module->lasting = module->is_main || module->is_vdso || module->start == linker;
+	while (more) {
+		more = false;
+		vec_for_each (modules, module)
+			more |= module->lasting && mark_needed(modules, module);
+	}
+}
+
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 {
 	taddr main_phdr = proc_auxv(proc, AT_PHDR);
@@ -339,12 +451,13 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 		if (!map->read || map->offset != 0 || is_inside(proc, &modules, map) ||
 		    (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
 			continue;
-		rc = add_module(proc, map, main_phdr, &modules, err);
+		rc = add_steady(proc, map, main_phdr, &modules, err);
 		if (rc) {
 			modules_release(&modules);
 			return rc;
 		}
 	}
+	mark_lasting(proc, &modules);
 	*ret = modules;
 	return 0;
 }
@@ -371,28 +484,23 @@ static int open_file(const char *path)
 	return fd;
 }
 
-int module_open_file(const struct proc *proc, const struct module *module)
+/* By what /proc shows of one thread; of one that has ended it is nothing. */
+static int open_by(pid_t tid, const struct module *module, const struct mapping *map)
 {
-	const struct mapping *map = proc_mapping_at(proc, module->start);
 	char path[4400];
 	int fd;
 
-	if (!map)
-		return -1;
-	/*
-	 * By the thread that lives: the main one may have exited, and then its links are empty.
-	 * map_files needs privileges, but shows deleted files and other mount namespaces.
-	 */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc->tid,
-		 map->start, map->end);
+	/* map_files needs privileges, but shows deleted files and other mount namespaces. */
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, map->start,
+		 map->end);
 	fd = map->inode ? open_file(path) : -1;
 	if (fd < 0 && module->is_main) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", proc->tid);
+		snprintf(path, sizeof(path), "/proc/%d/exe", tid);
 		fd = open_file(path);
 	}
 	if (fd >= 0 || !map->inode)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->tid, module->path);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", tid, module->path);
 	fd = open_file(path);
 	/*
 	 * Overlay file systems show another device number: then the name has to do, the match
@@ -402,5 +510,24 @@ int module_open_file(const struct proc *proc, const struct module *module)
 		close(fd);
 		fd = -1;
 	}
+	return fd;
+}
+
+int module_open_file(const struct proc *proc, const struct module *module)
+{
+	const struct mapping *map = proc_mapping_at(proc, module->start);
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	int fd;
+
+	if (!map)
+		return -1;
+	fd = open_by(proc->tid, module, map);
+	/* That thread, the main one as a rule, may have ended since the process was opened. */
+	if (fd < 0 && strchr("ZX?", task_state(proc, proc->tid)) && threads_list(proc, &tids, NULL) == 0)
+		vec_for_each (&tids, tid)
+			if (fd < 0 && *tid != proc->tid)
+				fd = open_by(*tid, module, map);
+	vec_release(&tids);
 	return fd;
 }

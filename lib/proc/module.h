@@ -19,12 +19,20 @@ struct module {
 	const char *name; /* the last part of path */
 	char *build_id;   /* in hex, NULL if it has none */
 	char *soname;     /* DT_SONAME, NULL if none */
+	uint64_t dev, inode; /* of the file, as in the maps */
 	taddr start, end; /* of all its segments, .bss included; whole pages */
 	int64_t bias;     /* address in memory = address in the file + bias */
 	bool is_main;     /* the executable */
 	bool is_vdso;
 	taddr dynamic;                /* its dynamic section, 0 if none */
 	uint64_t tls_size, tls_align; /* PT_TLS; size 0 if none */
+	/*
+	 * It stays as long as the process: it is the program, or what that needs (DT_NEEDED), and so on.
+	 * Another one may be unloaded at any moment, and something else mapped in its place: its code is
+	 * only changed while the threads stand still.
+	 */
+	bool lasting;
+	VEC(char *) needed; /* DT_NEEDED, in order */
 	VEC(Elf64_Phdr) phdrs;
 };
 
@@ -33,6 +41,16 @@ typedef VEC(struct module) module_vec;
 /* All modules of the process, by address; the executable is one of them. */
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err) uspl_must_check;
 void modules_release(module_vec *modules);
+/*
+ * True if its first page isn't mapped any more where it was: the program has unloaded it since the
+ * modules were read. Reads the process's maps.
+ */
+bool module_is_gone(const struct proc *proc, const struct module *module);
+/*
+ * True if a failure (-code) to read or write a module's code may be for that reason: it isn't lasting, and
+ * is gone, or its code wasn't there or was another one.
+ */
+bool module_explains(const struct proc *proc, const struct module *module, int rc);
 /* The module that addr lies in, or NULL. */
 const struct module *module_at(const module_vec *modules, taddr addr);
 /*

@@ -253,6 +253,7 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a kernel thread or is exiting",
 				 pid);
 	proc->seccomp = st.seccomp;
+	proc->catches_sigsys = st.catches_sigsys;
 	proc->uid = st.uid;
 	read_comm(proc);
 	rc = readonly ? 0 : check_not_traced(pid, &st, err);

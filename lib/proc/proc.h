@@ -34,6 +34,7 @@ struct proc {
 	int mem_fd;               /* /proc/PID/task/TID/mem, read and write */
 	int lock_fds[PROC_LOCKS]; /* that the locks of lock.h lie on; -1: none */
 	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
+	bool catches_sigsys;      /* it had a handler for that when it was opened */
 	int seccomp;              /* 0 none, 1 strict, 2 filter */
 	mapping_vec maps;         /* as of the last proc_refresh_maps, sorted by address */
 };

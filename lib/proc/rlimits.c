@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 static const int lifted[] = { RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK };
 
 struct old_limits {
@@ -114,4 +116,29 @@ void rlimits_restore(struct rlimits *limits)
 	close(limits->told);
 	if (limits->keeper > 0)
 		waitpid(limits->keeper, NULL, 0);
+}
+
+/* What one mapping of several parts takes, and those that it splits. */
+#define MAPPINGS_NEAR 16
+
+void rlimits_hint(const struct proc *proc, int64_t error, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	mapping_vec maps = { 0 };
+	size_t n, most = SIZE_MAX;
+
+	if (error != ENOMEM && error != EAGAIN)
+		return;
+	if (file_read("/proc/sys/vm/max_map_count", &text, NULL) == 0)
+		most = strtoul(buf_str(&text), NULL, 10);
+	n = proc_read_maps(proc, &maps, NULL) == 0 ? maps.n : 0;
+	mappings_release(&maps);
+	if (n + MAPPINGS_NEAR > most)
+		uspl_hint(err, "the process has %zu mappings, and vm.max_map_count allows %zu: raise it",
+			  n, most);
+	else
+		uspl_hint(err,
+			  "the process is at one of its limits: address space, data size or locked "
+			  "memory (/proc/%d/limits)",
+			  proc->pid);
 }

@@ -21,4 +21,10 @@ bool rlimits_lift(const struct proc *proc, struct rlimits *ret) uspl_must_check;
 /* Puts them back. */
 void rlimits_restore(struct rlimits *limits);
 
+/*
+ * To a message that something couldn't be mapped: which limit it may have been, as a hint. error: of
+ * mmap(2). vm.max_map_count holds for all processes, and is named only where the process is at it.
+ */
+void rlimits_hint(const struct proc *proc, int64_t error, struct uspl_err *err);
+
 #endif

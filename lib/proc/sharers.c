@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // sharers.c - processes that share their memory with another one without being its threads
 /*
- * kcmp(2) says of two processes whether they have the same memory. Asking it of every process of the machine would take
- * milliseconds on a large one, and needn't be: memory is shared with a child only, by clone(2), so that the other one is
- * a child of one of our threads; or our parent; or, by CLONE_PARENT, a child of our parent; or its parent, which had the
- * same memory, has ended, and an ancestor of ours, or init, has taken it over. Parents and children are in /proc
- * (CONFIG_PROC_CHILDREN). Where the kernel doesn't list children all processes are asked.
+ * kcmp(2) says of two processes whether they have the same memory. Asking it of every process of the
+ * machine would take milliseconds on a large one, and mostly needn't be: a process that has called exec
+ * got a memory of its own then, and shares it only with what clone(2) has made since. That is a child
+ * of one of its threads; or, by CLONE_PARENT, a child of its parent; or its parent has ended, and an
+ * ancestor of ours, or init, has taken it over. Parents and children are in /proc (CONFIG_PROC_CHILDREN).
+ * A process that has never called exec may have been born in its memory, and the process that made it
+ * may have ended: then all processes are asked, and so they are where the kernel lists no children.
+ *
+ * That is done once. From then on only what was born since comes into question, and the kernel gives
+ * out ids in rising order (alloc_pid in kernel/pid.c): each id between the last one of then and the
+ * last one of now is asked, whoever has become its parent.
  */
 
 #include "proc/sharers.h"
@@ -25,6 +31,10 @@
 
 #define ANCESTORS_MAX 1000
 #define PAUSE_NS 500000
+/* More births than that, and to look among the relatives is faster. */
+#define BORN_MAX 1000
+/* More than are born at the same moment. */
+#define BIRTHS 64
 
 /* What /proc/PID/statm has, which everybody may read: the sizes of all memory and of that which is there. */
 static bool has_equal_sizes(pid_t one, pid_t other)
@@ -106,18 +116,28 @@ static pid_t find_anywhere(const struct proc *proc)
 	return 0;
 }
 
-/* generations: how many of the ancestors' children are asked, too. */
-static pid_t find(const struct proc *proc, int generations)
+/*
+ * True if it has never called exec (PF_FORKNOEXEC, 0x40, among the flags in proc(5)'s stat): then it
+ * may have been born in a memory whose other users are no relatives of it any more.
+ */
+static bool is_born_in_memory(const struct proc *proc)
+{
+	auto_buf struct buf text = { 0 };
+	const char *flags = thread_stat(proc, proc->pid, 9, &text);
+
+	return !flags || strtoul(flags, NULL, 10) & 0x40;
+}
+
+static pid_t find(const struct proc *proc)
 {
 	bool known = false;
-	pid_t found = find_child(proc, proc->pid, &known), at;
+	pid_t found = find_child(proc, proc->pid, &known), at = parent_of(proc->pid);
 
-	if (!known)
+	if (found)
+		return found;
+	if (!known || is_born_in_memory(proc))
 		return find_anywhere(proc);
-	at = parent_of(proc->pid);
-	if (!found && at && shares_memory(proc, at))
-		found = at;
-	for (int i = 0; !found && at && i < generations; i++, at = parent_of(at))
+	for (int i = 0; !found && at && i < ANCESTORS_MAX; i++, at = parent_of(at))
 		found = find_child(proc, at, &known);
 	return found;
 }
@@ -129,19 +149,6 @@ static int refuse(const struct proc *proc, pid_t pid, struct uspl_err *err)
 		  proc->pid);
 	uspl_hint(err, "after vfork() this lasts until the child calls exec; try again");
 	return -USPL_E_UNSUPPORTED;
-}
-
-int sharers_await(const struct proc *proc, int64_t deadline, struct uspl_err *err)
-{
-	static const struct timespec pause = { 0, PAUSE_NS };
-	pid_t pid;
-
-	while ((pid = find(proc, ANCESTORS_MAX))) {
-		if (clock_now_ns() >= deadline || cancel_requested())
-			return refuse(proc, pid, err);
-		nanosleep(&pause, NULL);
-	}
-	return 0;
 }
 
 /* The last id that was given to a process or thread, in our pid namespace and those in it; -1 if it isn't known. */
@@ -159,18 +166,55 @@ static long last_id(void)
 	return id ? atol(id) : -1;
 }
 
-bool sharers_note(const struct proc *proc, struct sharers *sharers)
+/* Threads of the process itself are born, too. */
+static bool is_own(const struct proc *proc, long id)
 {
-	sharers->last_id = last_id();
-	sharers->found = find(proc, ANCESTORS_MAX) != 0;
-	return !sharers->found;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%ld", proc->pid, id);
+	return access(path, F_OK) == 0;
+}
+
+/* Among those with ids after `since`, up to `now`. */
+static pid_t find_born(const struct proc *proc, long since, long now)
+{
+	for (long id = since + 1; id <= now; id++)
+		if (shares_memory(proc, (pid_t)id) && !is_own(proc, id))
+			return (pid_t)id;
+	return 0;
+}
+
+static pid_t find_since(const struct proc *proc, struct sharers *sharers)
+{
+	long since = sharers->last_id, now = last_id();
+
+	/*
+	 * Before they are looked for: what is born meanwhile is asked the next time. So are, once,
+	 * those that had an id at the first look, but were not there yet.
+	 */
+	sharers->last_id = sharers->known || now < BIRTHS ? now : now - BIRTHS;
+	if (!sharers->known || sharers->found || since < 0 || now < since ||
+	    now - since > BORN_MAX)
+		return find(proc);
+	return find_born(proc, since, now);
 }
 
 bool sharers_none_since(const struct proc *proc, struct sharers *sharers)
 {
-	long id = last_id();
-
-	if (!sharers->found && (id < 0 || id != sharers->last_id))
-		sharers->found = find(proc, 1) != 0;
+	sharers->found = find_since(proc, sharers);
+	sharers->known = true;
 	return !sharers->found;
+}
+
+int sharers_await(const struct proc *proc, struct sharers *sharers, int64_t deadline,
+		  struct uspl_err *err)
+{
+	static const struct timespec pause = { 0, PAUSE_NS };
+
+	while (!sharers_none_since(proc, sharers)) {
+		if (clock_now_ns() >= deadline || cancel_requested())
+			return refuse(proc, sharers->found, err);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }

@@ -11,27 +11,28 @@
 
 #include "proc/proc.h"
 
+/* What is known of them; all zero to begin with. */
+struct sharers {
+	bool known;   /* they have been looked for */
+	long last_id; /* that the kernel had given to a process or thread before that; -1: not known */
+	pid_t found;  /* one of them, 0 if there was none */
+};
+
 /*
- * Waits until there is none: a child of vfork() or posix_spawn() is one for a millisecond. At the deadline
- * (CLOCK_MONOTONIC, in nanoseconds; 0: at once), or on ^C, refuses (USPL_E_UNSUPPORTED) and names it.
+ * True if there is none now. The first look takes 4 us for each thread and each child of an ancestor,
+ * a later one 3 us and 1 us for each process or thread of the machine that was born since.
  */
-int sharers_await(const struct proc *proc, int64_t deadline, struct uspl_err *err) uspl_must_check;
+bool sharers_none_since(const struct proc *proc, struct sharers *sharers) uspl_must_check;
+
+/*
+ * Waits until there is none: a child of vfork() or posix_spawn() is one for a millisecond. At the
+ * deadline (CLOCK_MONOTONIC, in nanoseconds; 0: at once), or on ^C, refuses (USPL_E_UNSUPPORTED) and
+ * names it.
+ */
+int sharers_await(const struct proc *proc, struct sharers *sharers, int64_t deadline,
+		  struct uspl_err *err) uspl_must_check;
 
 /* So long for commands whose users can't say. */
 #define SHARERS_WAIT_NS 5000000000ll
-
-/* What was known of them at a moment. */
-struct sharers {
-	long last_id; /* that the kernel had given out before they were looked for */
-	bool found;
-};
-
-/* Looks at leisure. True if there is none. */
-bool sharers_note(const struct proc *proc, struct sharers *sharers) uspl_must_check;
-/*
- * True if there is none now either: 3 us if no process or thread of the machine was born since, else children are looked for
- * again, 4 us for each thread.
- */
-bool sharers_none_since(const struct proc *proc, struct sharers *sharers) uspl_must_check;
 
 #endif

@@ -53,7 +53,7 @@ bool slack_find(const struct proc *proc, uint64_t len, struct slack *ret)
 
 		vec_for_each (&module->phdrs, phdr)
 			found = found ||
-				(!module->is_vdso && look_behind(proc, module, phdr, len, ret));
+				(!module->is_vdso && module->lasting && look_behind(proc, module, phdr, len, ret));
 	}
 	modules_release(&modules);
 	return found;

@@ -28,6 +28,8 @@
 #define ABOVE_MAX (2 * PAGE)
 /* How many pages are looked at. */
 #define WINDOW 64
+/* And how many of them are read at a time. */
+#define CHUNK 16
 
 /* /proc/PID/pagemap: a page that is there, or in swap, has one of these bits (pagemap.rst). */
 #define ENTRY_USED (3ull << 62)
@@ -115,11 +117,16 @@ static void find_untouched(const struct proc *proc, taddr from, size_t n, bool *
 static void find_zeros(const struct proc *proc, taddr from, size_t n, bool *ret)
 {
 	static const uint8_t zeros[PAGE];
-	uint8_t page[PAGE];
+	uint8_t pages[CHUNK * PAGE];
 
-	for (size_t i = 0; i < n; i++)
-		ret[i] = proc_read_some(proc, from + i * PAGE, page, PAGE) == PAGE &&
-			 !memcmp(page, zeros, PAGE);
+	for (size_t i = 0; i < n; i += CHUNK) {
+		size_t wanted = n - i < CHUNK ? n - i : CHUNK;
+		size_t got = proc_read_some(proc, from + i * PAGE, pages, wanted * PAGE);
+
+		for (size_t k = 0; k < wanted; k++)
+			ret[i + k] = (k + 1) * PAGE <= got &&
+				     !memcmp(pages + k * PAGE, zeros, PAGE);
+	}
 }
 
 /*

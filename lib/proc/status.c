@@ -3,6 +3,7 @@
 
 #include "proc/status.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ static void parse_line(const char *line, struct proc_status *ret)
 		ret->seccomp = atoi(value);
 	else if ((value = value_of(line, "Uid")))
 		ret->uid = effective_of(value);
+	else if ((value = value_of(line, "SigCgt")))
+		ret->catches_sigsys = strtoull(value, NULL, 16) >> (SIGSYS - 1) & 1;
 	else if (value_of(line, "VmSize"))
 		ret->has_memory = true;
 	else if ((value = value_of(line, "x86_Thread_features")))

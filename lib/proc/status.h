@@ -16,6 +16,7 @@ struct proc_status {
 	 * line since 6.6, with CONFIG_X86_USER_SHADOW_STACK; it is empty for most processes.
 	 */
 	bool shadow_stack;
+	bool catches_sigsys; /* it has a handler for SIGSYS ("SigCgt") */
 	uid_t uid;       /* the effective user; -1 if the text has none */
 	bool has_memory; /* kernel threads and exiting ones have none */
 };

@@ -128,6 +128,8 @@ static int add_site(struct batch *batch, size_t i, struct uspl_err *err)
 	site.guard = on ? from->guard : 0;
 	if (rc)
 		return rc;
+	if (batch->in->still)
+		return add_still(batch, &site, err);
 	/* The plan is of what takes their place; what is in between is known to the words only. */
 	if (is_nops(&site, from->moved, have, len, joined))
 		rc = nops_add(&batch->nops, site.addr, joined, err);
@@ -155,7 +157,7 @@ static int make_plan(struct batch *batch, struct uspl_err *err)
 	batch->words.table = batch->region->head.words;
 	batch->words.sleeper = inject_sleeper(batch->in->proc);
 	if (!rc && batch->words.items.n)
-		rc = inject_agent_new(batch->in->proc, &batch->words.agent, err);
+		rc = inject_agent_new(batch->in->proc, NULL, &batch->words.agent, err);
 	if (!rc)
 		rc = nops_take(&batch->nops, &batch->words, err);
 	return rc ? rc : words_write(&batch->words, err);

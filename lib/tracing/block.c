@@ -10,6 +10,7 @@
 #include "live/marked.h"
 #include "live/traced.h"
 #include "live/unfinished.h"
+#include "proc/rlimits.h"
 #include "tracing/internal.h"
 
 #define TRIES 5
@@ -43,9 +44,13 @@ static taddr alive_of(const struct block *block)
 static int fail_map(const struct proc *proc, const struct block *block, int64_t result,
 		    struct uspl_err *err)
 {
+	int rc;
+
 	errno = (int)-result;
-	return uspl_fail_errno(err, "cannot map %" PRIu64 " MB for the tracer in pid %d",
-			       map_len_of(block) >> 20, proc->pid);
+	rc = uspl_fail_errno(err, "cannot map %" PRIu64 " MB for the tracer in pid %d",
+			     map_len_of(block) >> 20, proc->pid);
+	rlimits_hint(proc, -result, err);
+	return rc;
 }
 
 /* The answers of the thread that has mapped it lie where zeros are expected. */

@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "base/cleanup.h"
 #include "proc/inject.h"
+#include "proc/rlimits.h"
 
 /* What is found, while it is looked for. */
 struct search {
@@ -114,8 +115,12 @@ int constructors_find(const struct proc *proc, const module_vec *modules, constr
 
 static int fail_map(const struct proc *proc, int64_t result, struct uspl_err *err)
 {
+	int rc;
+
 	errno = (int)-result;
-	return uspl_fail_errno(err, "cannot map memory in pid %d", proc->pid);
+	rc = uspl_fail_errno(err, "cannot map memory in pid %d", proc->pid);
+	rlimits_hint(proc, -result, err);
+	return rc;
 }
 
 /* Room for code, and behind it for the table: never for both at once, which some kernels refuse. */

@@ -133,6 +133,7 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 struct batch_input {
 	const struct proc *proc;
 	bool on;
+	bool still; /* all sites are exchanged in stops: the module isn't lasting (proc/module.h) */
 	struct unwinder *unwinder;
 	const region_vec *updates;
 	const addr_vec *updated; /* entries of functions that have updates or probes, sorted */

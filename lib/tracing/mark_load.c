@@ -15,6 +15,7 @@
 #include "live/frames.h"
 #include "live/unfinished.h"
 #include "proc/inject.h"
+#include "proc/rlimits.h"
 #include "tracing/mark_text.h"
 
 #define TRIES 5
@@ -116,6 +117,7 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 		return 0;
 	errno = (int)-reqs[done - 1].result;
 	rc = uspl_fail_errno(err, "cannot map the code of probes in pid %d", load->proc->pid);
+	rlimits_hint(load->proc, -reqs[done - 1].result, err);
 	if (done > 1)
 		part_give_back(load->proc, head->map, head->map_len, "probes");
 	return rc;

@@ -26,6 +26,7 @@
 
 /* A standstill, with what must be empty in it. */
 struct standstill {
+	const module_vec *modules;
 	struct proc *proc;
 	struct unwinder *unwinder;
 	struct safety empty;
@@ -56,14 +57,15 @@ static int find_agents(struct standstill *still, const module_vec *modules, stru
 static int set_up(struct standstill *still, struct proc *proc, const module_vec *modules,
 		  struct uspl_err *err)
 {
+	struct sharers sharers = { 0 };
 	int rc;
 
-	*still = (struct standstill){ .proc = proc };
+	*still = (struct standstill){ .proc = proc, .modules = modules };
 	rc = stack_unwinder_new(proc, modules, &still->unwinder, err);
 	still->plan.proc = still->empty.proc = still->agents.proc = proc;
 	still->empty.unwinder = still->agents.unwinder = still->unwinder;
 	if (!rc)
-		rc = sharers_await(proc, clock_now_ns() + SHARERS_WAIT_NS, err);
+		rc = sharers_await(proc, &sharers, clock_now_ns() + SHARERS_WAIT_NS, err);
 	return rc ? rc : find_agents(still, modules, err);
 }
 
@@ -195,9 +197,12 @@ static bool is_quiet(const struct standstill *still)
 {
 	const struct site *site;
 
-	vec_for_each (&still->plan.sites, site)
-		if (site_needs_stop(site))
+	vec_for_each (&still->plan.sites, site) {
+		const struct module *module = module_at(still->modules, site->addr);
+
+		if (site_needs_stop(site) || !module || !module->lasting)
 			return false;
+	}
 	return !still->counts->n && !still->left.n && arch_native()->fetches_whole();
 }
 

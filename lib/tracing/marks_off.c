@@ -84,10 +84,10 @@ static int lead_out(struct work *work, const struct uspl_probe *probe, struct us
 {
 	taddr head = marks_head(work->proc, &work->marks, probe->site),
 	      before = find_before(work, probe, head);
-	int rc = before ? work_refuse_interrupted(work, probe->site, err) : 0;
+	int rc;
 
-	if (!before || rc)
-		return rc;
+	if (!before)
+		return 0;
 	rc = lead_past(work, probe, before, before == head, err);
 	if (!rc)
 		rc = lead_past_left(work, probe, head, err);

@@ -266,8 +266,6 @@ static int lead_in(struct work *work, const struct uspl_probe *probe, struct usp
 	struct mark_change *change;
 	int rc = proc_read(work->proc, head, now, sizeof(now), err);
 
-	if (!rc)
-		rc = work_refuse_interrupted(work, probe->site, err);
 	if (rc)
 		return rc;
 	work_none(probe->site, head, probe->old_bytes, none);

@@ -66,26 +66,6 @@ bool work_is_updated(const struct work *work, taddr entry)
 	return false;
 }
 
-int work_refuse_interrupted(const struct work *work, taddr entry, struct uspl_err *err)
-{
-	const struct region *region;
-	const struct region_site *site;
-
-	vec_for_each (&work->updates, region)
-		vec_for_each (&region->sites, site) {
-			if (!region_is_interrupted(region) || region->gone ||
-			    region_site_entry(site) != entry)
-				continue;
-			uspl_fail(err, USPL_E_CONFLICT,
-				  "the update '%s', which changes '%s', has been left in the "
-				  "middle of its switch",
-				  region->id, site->name);
-			uspl_hint(err, "apply or undo '%s' first", region->id);
-			return -USPL_E_CONFLICT;
-		}
-	return 0;
-}
-
 struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from)
 {
 	struct mark_change *change = vec_push(&work->changes);

@@ -35,12 +35,6 @@ bool work_is_ours(const struct work *work, const struct mark_region *region);
 int work_open(struct work *work, struct uspl_err *err) uspl_must_check;
 /* True if an update of the function that begins there is there. */
 bool work_is_updated(const struct work *work, taddr entry);
-/*
- * USPL_E_CONFLICT if an update of the function that begins there has been left in the middle of its
- * switch: then nobody can say where its jump is without probes.
- */
-int work_refuse_interrupted(const struct work *work, taddr entry,
-			    struct uspl_err *err) uspl_must_check;
 /* A change at addr, where `from` is now; `to` is the same, and the caller's to fill in. NULL: no memory. */
 struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from);
 /* Writes a jump within the module's reach, which was checked when the code was made. */

@@ -16,6 +16,7 @@
 #include "live/unfinished.h"
 #include "proc/inject.h"
 #include "proc/memcg.h"
+#include "proc/rlimits.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
 
@@ -233,6 +234,7 @@ static int map_all(struct part *part, bool *ret_taken, struct uspl_err *err)
 		return 0;
 	errno = (int)-reqs[done - 1].result;
 	rc = uspl_fail_errno(err, "cannot map the tracer's code in pid %d", part->proc->pid);
+	rlimits_hint(part->proc, -reqs[done - 1].result, err);
 	if (done > 1)
 		part_give_back(part->proc, head->map, head->map_len, "thunks");
 	return rc;

@@ -69,7 +69,8 @@ static int switch_all(struct proc *proc, const site_vec *sites, struct batch_res
 		      struct uspl_err *err)
 {
 	const struct batch_input in = { .proc = proc, .on = true };
-	int rc = sharers_await(proc, clock_now_ns() + SHARERS_WAIT_NS, err);
+	struct sharers sharers = { 0 };
+	int rc = sharers_await(proc, &sharers, clock_now_ns() + SHARERS_WAIT_NS, err);
 
 	return rc ? rc : still_exchange_once(&in, sites, result, err);
 }

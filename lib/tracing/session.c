@@ -169,29 +169,6 @@ static void unload_quietly(const struct starting *starting)
 			 err.msg);
 }
 
-/*
- * Of an update that is half switched nobody can say what its functions' entries are without the
- * tracer. traced: only if a function of it is traced now.
- */
-static int refuse_interrupted(const region_vec *updates, bool traced, struct uspl_err *err)
-{
-	const struct region *region;
-	const struct region_site *site;
-
-	vec_for_each (updates, region)
-		vec_for_each (&region->sites, site) {
-			if (!region_is_interrupted(region) || region->gone ||
-			    (traced && !site->home.addr))
-				continue;
-			uspl_fail(err, USPL_E_CONFLICT,
-				  "the update '%s' has been left in the middle of its switch",
-				  region->id);
-			uspl_hint(err, "apply or undo '%s' first", region->id);
-			return -USPL_E_CONFLICT;
-		}
-	return 0;
-}
-
 static int read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
 			struct uspl_err *err)
 {
@@ -232,23 +209,42 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 	return rc ? rc : proc_refresh_maps(proc, err);
 }
 
-/* *ret_hooks: the calls of a profiler that were turned into NOPs. */
+/* *hooks: the calls of a profiler that were turned into NOPs. */
+static int try_module(struct starting *starting, const struct module *module,
+		      struct batch_result *hooks, struct uspl_err *err)
+{
+	int rc = starting->request->keep_hooks
+			 ? 0
+			 : quieten(starting->proc, module, hooks, err);
+
+	return rc ? rc : load_module(starting, module, err);
+}
+
+/* A library that comes and goes is left out if it can't be caught. */
 static int load_modules(struct starting *starting, struct batch_result *ret_hooks,
 			struct uspl_err *err)
 {
 	const struct trace_choice *choice = &starting->request->choice;
 	const struct module *module;
-	int rc = 0;
 
 	vec_for_each (starting->modules, module) {
-		if (rc || module->is_vdso || !choice->module(choice->ctx, module))
+		struct uspl_err why = { 0 };
+		int rc;
+
+		if (module->is_vdso || !choice->module(choice->ctx, module))
 			continue;
-		if (!starting->request->keep_hooks)
-			rc = quieten(starting->proc, module, ret_hooks, err);
-		if (!rc)
-			rc = load_module(starting, module, err);
+		rc = try_module(starting, module, ret_hooks, &why);
+		if (rc && module_explains(starting->proc, module, rc)) {
+			log_info("trace", "'%s' is left out, since it was unloaded: %s",
+				 module->path, why.msg);
+			continue;
+		}
+		if (rc && err)
+			*err = why;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /*
@@ -328,8 +324,6 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 
 	if (!rc)
 		rc = read_updates(proc, modules, &starting.updates, err);
-	if (!rc)
-		rc = refuse_interrupted(&starting.updates, false, err);
 	if (!rc && !request->entries)
 		rc = runtimes_refuse(proc, modules, err);
 	if (rc) {
@@ -374,18 +368,12 @@ int session_stop(struct proc *proc, const module_vec *modules, struct trace_sess
 		 bool force, struct trace_switch *ret, struct uspl_err *err)
 {
 	const struct switch_way way = { .clear = { CLEAR_SCAN_BYTES, force } };
-	region_vec updates = { 0 };
 	int rc;
 
 	*ret = (struct trace_switch){ 0 };
 	if (!session->regions.n)
 		return 0;
-	rc = read_updates(proc, modules, &updates, err);
-	if (!rc)
-		rc = refuse_interrupted(&updates, true, err);
-	regions_release(&updates);
-	if (!rc)
-		rc = switch_sites(proc, modules, session, &way, ret, err);
+	rc = switch_sites(proc, modules, session, &way, ret, err);
 	if (rc || ret->inside)
 		return rc;
 	rc = unload(proc, modules, session, &session->regions.items[0].head, err);

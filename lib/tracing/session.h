@@ -67,8 +67,8 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
 /*
  * Stops it. Calls that are open on stacks that no thread is on return without the tracer then. force: what may lead into traced calls
- * from such a stack all the same doesn't count. Both: USPL_E_CONFLICT if an update has been left in the middle of its
- * switch. If the switch is made and memory has to stay mapped, for want of a system call, that is a
+ * from such a stack all the same doesn't count. For both, no update
+ * may have been left in the middle of its switch (live/interrupted.h). If the switch is made and memory has to stay mapped, for want of a system call, that is a
  * failure, too: once more takes it.
  */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,

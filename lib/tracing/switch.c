@@ -126,12 +126,13 @@ static int list_updated(struct run *run, struct uspl_err *err)
 static int prepare(struct run *run, struct uspl_err *err)
 {
 	struct clear *clear = &run->clear;
+	struct sharers sharers = { 0 };
 	int rc = stack_unwinder_new(run->proc, run->modules, &run->unwinder, err);
 
 	clear->text.proc = clear->agents.proc = run->proc;
 	clear->text.unwinder = clear->agents.unwinder = run->unwinder;
 	if (!rc)
-		rc = sharers_await(run->proc, clock_now_ns() + SHARERS_WAIT_NS, err);
+		rc = sharers_await(run->proc, &sharers, clock_now_ns() + SHARERS_WAIT_NS, err);
 	if (!rc)
 		rc = regions_read(run->proc, &run->updates, err);
 	if (!rc)
@@ -193,19 +194,40 @@ static int write_states(struct run *run, enum uspl_trace_state state, struct usp
 	return rc;
 }
 
+/* Of a library that was unloaded meanwhile there is nothing to be exchanged. */
+static int exchange_region(const struct run *run, struct batch_input *input,
+			   const struct trace_region *region, struct batch_result *result,
+			   struct uspl_err *err)
+{
+	const struct module *module = module_at(run->modules, region->head.module);
+	struct uspl_err why = { 0 };
+	int rc;
+
+	input->still = !module->lasting;
+	rc = batch_exchange(input, region, result, &why);
+	if (rc && rc != -USPL_E_STRANDED && module_explains(run->proc, module, rc)) {
+		log_info("trace", "'%s' is left out, since it was unloaded: %s",
+			 region->module_name, why.msg);
+		return 0;
+	}
+	if (rc && err)
+		*err = why;
+	return rc;
+}
+
 static int exchange_all(struct run *run, struct batch_result *result, struct uspl_err *err)
 {
-	const struct batch_input input = { .proc = run->proc,
-					   .on = run->on,
-					   .unwinder = run->unwinder,
-					   .updates = &run->updates,
-					   .updated = &run->updated };
+	struct batch_input input = { .proc = run->proc,
+				     .on = run->on,
+				     .unwinder = run->unwinder,
+				     .updates = &run->updates,
+				     .updated = &run->updated };
 	const struct trace_region *region;
 	int rc = write_states(run, USPL_TRACE_SWITCHING, err);
 
 	vec_for_each (&run->session->regions, region)
 		if (!rc && is_there(run->modules, region))
-			rc = batch_exchange(&input, region, result, err);
+			rc = exchange_region(run, &input, region, result, err);
 	return rc ? rc : write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 }
 

@@ -83,18 +83,109 @@ expect_interrupted() {
 	expect_interrupted
 }
 
-@test "no other update is applied on top of one that was left half switched" {
+# other_update - an update of another function of the same program; leaves OTHER and OTHER_ID
+other_update() {
 	local update=$UPDATE id=$ID
-	start_undone
-	count_held uspl-apply "$UPDATE" "$TARGET"
-	undo
-	inject signal=KILL "${HELD[1]}" uspl-apply "$UPDATE" "$TARGET"
-	create "$FIXTURE/tree" "$BATS_TEST_DIRNAME/../cases/body/fix.patch"
-	apply
+	sed 's/"?"/"!"/' "$FIXTURE/tree/target.c" > "$BATS_TEST_TMPDIR/target.c"
+	diff -u --label a/target.c --label b/target.c "$FIXTURE/tree/target.c" "$BATS_TEST_TMPDIR/target.c" \
+		> "$BATS_TEST_TMPDIR/other.patch" || :
+	create "$FIXTURE/tree" "$BATS_TEST_TMPDIR/other.patch"
+	expect_status 0 || return
+	OTHER=$UPDATE OTHER_ID=$ID UPDATE=$update ID=$id
+}
+
+# leave_half_switched - the tool TRIED dies where it leaves the update in the middle of its switch; STATE is the process before
+leave_half_switched() {
+	"$STATE" && tool_args && count_held "${TOOL[@]}" || return
+	if [ "$TRIED" = apply ]; then undo; else apply; fi
+	expect_status 0 || return
+	inject signal=KILL "${HELD[1]}" "${TOOL[@]}"
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output = *'"interrupted"'* ]] || fail 'it is not left in the middle'
+}
+
+# expect_completed WHAT - the last command has said that it has decided what was left, and done its own work
+expect_completed() {
+	expect_status 0 || return
+	[[ $stderr = *"note: the update '$ID', which a command had left in the middle of its switch, is $1 pid $TARGET now"* ]] ||
+		fail "it says: $stderr" || return
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output != *'"interrupted"'* ]] || fail 'it is still in the middle'
+}
+
+@test "an update that was left half applied is completed by the apply of another one" {
+	TRIED=apply STATE=start_undone
+	other_update
+	leave_half_switched
+	tool uspl-apply --check "$OTHER" "$TARGET"
 	expect_status 1
 	expect_message 'left in the middle of its switch'
-	expect_one_message
-	UPDATE=$update ID=$id
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output = *'"interrupted"'* ]] || fail '--check has changed something'
+	tool uspl-apply "$OTHER" "$TARGET"
+	expect_completed 'applied to'
+	expect_answer hello 'goodbye, world'
+	expect_answer something '!'
+	tool uspl-undo "$OTHER_ID" "$TARGET"
+	expect_status 0
+	expect_answer something '?'
+	# Those of the other one stay as well.
+	MAPS=$((MAPS + 8))
+	expect_mended
+}
+
+@test "an update that was left half undone is completed by the undo of another one" {
+	TRIED=undo STATE=start_applied
+	other_update
+	leave_half_switched
+	# Which isn't there: nothing is changed for it.
+	tool uspl-undo "$OTHER_ID" "$TARGET"
+	expect_status 1
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output = *'"interrupted"'* ]] || fail 'a command that did nothing has changed something'
+	tool uspl-apply "$OTHER" "$TARGET"
+	expect_completed 'undone in'
+	expect_answer hello 'hello, world'
+	expect_answer something '!'
+	tool uspl-undo "$OTHER_ID" "$TARGET"
+	expect_status 0
+	MAPS=$((MAPS + 8))
+	expect_mended
+}
+
+@test "an update that was left half applied is completed before the process is traced" {
+	TRIED=apply STATE=start_undone
+	leave_half_switched
+	tool uspl-trace start "$TARGET" -F greet
+	expect_completed 'applied to'
+	expect_answer hello 'goodbye, world'
+	tool uspl-trace stop "$TARGET"
+	expect_status 0
+	expect_mended
+}
+
+# start_traced - one with the update, whose function is traced
+start_traced() {
+	start_applied || return
+	tool uspl-trace start "$TARGET" -F greet
+	expect_status 0
+}
+
+@test "an update that was left half undone while it was traced is completed before the trace ends" {
+	local from_end found=''
+	start_traced
+	choose_calls kill uspl-undo "$ID" "$TARGET"
+	for from_end in {1..40}; do
+		apply
+		inject signal=KILL "${CALLS[-from_end]}" uspl-undo "$ID" "$TARGET"
+		tool uspl-view --json --id="$ID" "$TARGET"
+		[[ $output != *'"interrupted"'* ]] || found=yes
+		[ -z "$found" ] || break
+	done
+	[ -n "$found" ] || fail 'it is never left in the middle'
+	tool uspl-trace stop "$TARGET"
+	expect_completed 'undone in'
+	expect_answer hello 'hello, world'
 	expect_mended
 }
 

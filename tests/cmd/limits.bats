@@ -86,6 +86,39 @@ group_leave() {
 	expect_refused 3 'cannot map .* Cannot allocate memory'
 }
 
+# expect_applied_or_refused - the update is applied and taken back, or refused with the limit's name
+expect_applied_or_refused() {
+	apply
+	case $status in
+	0) expect_answer hello 'goodbye, world 1' && undo && expect_status 0 || return ;;
+	*) expect_status 3 && expect_one_message &&
+		expect_message 'hint: the process has [0-9]+ mappings, and vm.max_map_count allows [0-9]+: raise it' || return ;;
+	esac
+	REFUSED=$((${REFUSED:-0} + (status == 3)))
+	expect_untouched
+}
+
+@test "as many mappings as there may be, and a few less" {
+	local left maps refused=0
+	for left in 0 1 2 3 5 8 13; do
+		ask "map all but $left"
+		[ "$REPLY" = mapped ] || skip "the process may have too many: $REPLY"
+		maps=$(wc -l < "/proc/$TARGET/maps")
+		REFUSED=0
+		expect_applied_or_refused || fail "with $left left"
+		refused=$((refused + REFUSED))
+		[ "$REFUSED" = 0 ] || [ "$(wc -l < "/proc/$TARGET/maps")" = "$maps" ] || fail "something stays mapped with $left left"
+		tool uspl-trace start "$TARGET" -F greet
+		[ "$status" = 0 ] || expect_message 'hint: the process has [0-9]+ mappings, and vm.max_map_count'
+		[ "$status" != 0 ] || tool uspl-trace stop "$TARGET"
+		expect_answer hello 'hello, world'
+		target_stop
+		rm -r "$BATS_TEST_TMPDIR/run"
+		fixture_start
+	done
+	[ "$refused" -gt 1 ] || fail 'it was applied where nothing more could be mapped'
+}
+
 @test "limits that may be lifted for the moment are, and put back" {
 	local limit=$(($(size_of VmSize))) data=$(($(size_of VmData)))
 	set_limit as "$limit"

@@ -218,3 +218,13 @@ build_other() {
 	expect_one_message
 	expect_message "maps no 'libplugin.so'"
 }
+
+@test "a library that the program has opened is changed while all threads stand still: it might be closed" {
+	expect_answer 'load ./libplugin.so' loaded
+	apply --json
+	expect_status 0
+	expect_output '"way":"full stop"'
+	undo --json
+	expect_status 0
+	expect_output '"way":"full stop"'
+}

@@ -19,7 +19,9 @@
 #include <unistd.h>
 
 #define CONNECTIONS_MAX 56 /* the server has room for 64 readings */
+#ifndef LIFETIME_SECONDS
 #define LIFETIME_SECONDS 300
+#endif
 
 struct connection {
 	pthread_t thread;

@@ -63,9 +63,11 @@ expect_refusal() {
 	expect_one_message
 }
 
-# expect_warning - fails unless uspl-create warned as the expect file says, where it says so
+# expect_warning - fails unless uspl-create warned, or noted, as the expect file says, where it says so
 expect_warning() {
 	local want
+	want=$(expect_lines notes)
+	[ -z "$want" ] || expect_message "note: .*$want" || return
 	want=$(expect_lines warns)
 	[ -z "$want" ] || expect_message "warning: .*$want"
 }
@@ -156,7 +158,8 @@ skip_unfit() {
 	[[ $TARGET_CC = *"$compiler"* ]] || skip "made for $compiler"
 	command -v "$TARGET_CC" > /dev/null || skip "$TARGET_CC is not installed"
 	while read -r needs; do
-		command -v "${needs%% *}" > /dev/null || skip "${needs%% *} is not installed (package ${needs##* })"
+		command -v "${needs%% *}" > /dev/null || ldconfig -p 2> /dev/null | grep -qF "${needs%% *} " ||
+			skip "${needs%% *} is not installed (package ${needs##* })"
 	done < <(expect_lines needs)
 }
 

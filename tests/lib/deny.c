@@ -5,6 +5,7 @@
 //     ptrace     EPERM, as in a container without CAP_SYS_PTRACE
 //     perf       perf_event_open: EACCES, as with a high kernel.perf_event_paranoid
 //     kcmp       ENOSYS, a kernel without CONFIG_KCMP
+//     dispatch   PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG: EIO, a kernel before 6.4
 //     netlink    EPERM, as in a container
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#define GET_DISPATCH 0x4211
 
 static bool is_denied(const char *name)
 {
@@ -68,6 +71,8 @@ long ptrace(int request, pid_t pid, void *addr, void *data)
 {
 	if (is_denied("ptrace"))
 		return refuse(EPERM);
+	if (request == GET_DISPATCH && is_denied("dispatch"))
+		return refuse(EIO);
 	return raw(SYS_ptrace, request, pid, (long)addr, (long)data, 0, 0);
 }
 

@@ -139,14 +139,13 @@ proc_dir() {
 
 # text_sum - a checksum of all code in the target that comes from files, as it lies in memory
 text_sum() {
-	local dir range perms path start end
+	local dir range start end
 	dir=$(proc_dir) || return
-	while read -r range perms _ _ _ path; do
-		[[ $perms = r-xp && $path = /* ]] || continue
+	while read -r range _; do
 		start=$((16#${range%-*})) end=$((16#${range#*-}))
 		dd if="$dir/mem" bs=256K iflag=skip_bytes,count_bytes skip="$start" \
 			count=$((end - start)) status=none || return
-	done < "$dir/maps" | sha256sum
+	done < <(grep ' r-xp .* /' "$dir/maps") | sha256sum
 }
 
 # status_of FIELD [TASK_DIR] - a field of the target's /proc status

@@ -211,7 +211,7 @@ static void test_left(void)
 		rc = inject_left_find(proc, &modules, &none, &err);
 	ok(rc == 0 && none.n == 0, "no agent is left in a process that none was in (%s)", err.msg);
 	if (!rc)
-		rc = inject_agent_new(proc, &agent, &err);
+		rc = inject_agent_new(proc, NULL, &agent, &err);
 	if (!rc)
 		rc = inject_left_find(proc, &modules, &left, &err);
 	ok(rc == 0 && left.n == 1, "one that was not taken away is found");

@@ -120,55 +120,87 @@ static void finish(pid_t pid)
 
 static void test_found(const char *what, void (*body)(void))
 {
+	struct sharers sharers = { 0 }, others = { 0 };
 	struct proc *proc = NULL, *other = NULL;
 	struct uspl_err err = { 0 };
 	pid_t pid = start_target(body, &proc);
 	char name[32];
 
-	ok(pid && sharers_await(proc, 0, &err) == -USPL_E_UNSUPPORTED, "%s is found", what);
+	ok(pid && sharers_await(proc, &sharers, 0, &err) == -USPL_E_UNSUPPORTED, "%s is found", what);
 	snprintf(name, sizeof(name), "pid %d ", talk->child);
 	ok(strstr(err.msg, name), "and named: %s", err.msg);
 	ok(proc_open(talk->child, &other, NULL) == 0 &&
-		   sharers_await(other, 0, NULL) == -USPL_E_UNSUPPORTED,
+		   sharers_await(other, &others, 0, NULL) == -USPL_E_UNSUPPORTED,
 	   "from the other side, too");
 	talk->end = 1;
-	ok(sharers_await(proc, clock_now_ns() + PATIENCE_NS, &err) == 0, "it is waited for");
+	ok(sharers_await(proc, &sharers, clock_now_ns() + PATIENCE_NS, &err) == 0, "it is waited for");
 	finish(pid);
 	proc_free(proc);
 	proc_free(other);
 }
 
-static void test_birth(void)
+/* Whose parent, by the time that it is asked for, is a stranger. */
+static void nobody_and_then_an_orphan(void)
+{
+	talk->ready = 1;
+	while (!talk->go)
+		sched_yield();
+	an_orphan();
+}
+
+static void test_birth(const char *what, void (*body)(void))
 {
 	struct proc *proc = NULL;
-	struct sharers sharers;
-	pid_t pid = start_target(nobody_and_then_a_child, &proc);
+	struct sharers sharers = { 0 };
+	pid_t pid = start_target(body, &proc);
 
-	ok(pid && sharers_note(proc, &sharers) && sharers_none_since(proc, &sharers),
+	ok(pid && sharers_none_since(proc, &sharers) && sharers_none_since(proc, &sharers),
 	   "there is none at first");
 	talk->ready = 0;
 	talk->go = 1;
 	ok(until(talk->ready) && !sharers_none_since(proc, &sharers),
-	   "one that is born then is noticed");
+	   "%s that is born then is noticed", what);
+	ok(!sharers_none_since(proc, &sharers), "and at the next look, too");
+	talk->end = 1;
+	ok(sharers_await(proc, &sharers, clock_now_ns() + PATIENCE_NS, NULL) == 0,
+	   "until it has ended");
 	finish(pid);
 	proc_free(proc);
 }
 
-int main(void)
+static int run_tests(void)
 {
+	struct sharers sharers = { 0 };
 	struct proc *proc = NULL;
 	pid_t pid;
 
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = start_target(nobody, &proc);
-	ok(pid && sharers_await(proc, 0, NULL) == 0, "a child that was forked shares nothing");
+	ok(pid && sharers_await(proc, &sharers, 0, NULL) == 0,
+	   "a child that was forked shares nothing");
 	finish(pid);
 	proc_free(proc);
 	test_found("a child", a_child);
 	test_found("a child whose parent has ended", an_orphan);
 	test_found("a sibling", a_sibling);
 	test_found("a child in vfork()", in_vfork);
-	test_birth();
+	test_birth("a child", nobody_and_then_a_child);
+	test_birth("a child whose parent has ended", nobody_and_then_an_orphan);
 	return tap_done();
+}
+
+/* Orphans go to a process that isn't the target's parent. */
+int main(void)
+{
+	int status = 0;
+	pid_t pid, ended;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (!pid)
+		return run_tests();
+	do
+		ended = waitpid(-1, &status, 0);
+	while (ended > 0 && ended != pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

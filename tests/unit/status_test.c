@@ -57,6 +57,10 @@ static void test_others(void)
 	   "what the text doesn't have is none");
 	proc_status_parse("", &status);
 	ok(!status.state && !status.shadow_stack, "an empty text");
+	proc_status_parse("SigCgt:\t0000000040000000\n", &status);
+	ok(status.catches_sigsys, "SIGSYS is caught");
+	proc_status_parse("SigIgn:\t0000000040000000\nSigCgt:\t00000001bfffffff\n", &status);
+	ok(!status.catches_sigsys, "all signals but that one are");
 	proc_status_parse("x86_Thread_features:", &status);
 	ok(!status.shadow_stack, "a text that is cut off");
 }

@@ -159,7 +159,7 @@ static void test_many(bool once)
 	child.words.sleeper = getpid();
 	if (!rc && once) {
 		ok(await_sleeper(&child), "the child is seen to sleep");
-		rc = inject_agent_new(child.proc, &child.words.agent, &err);
+		rc = inject_agent_new(child.proc, NULL, &child.words.agent, &err);
 	}
 	for (size_t at = 0; !rc && at < MANY; at += MANY / 2)
 		rc = words_exchange(&child.words, at, MANY / 2, &err);
