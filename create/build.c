@@ -26,12 +26,14 @@ struct builder {
 	patch_files patches;
 	struct buf text; /* of all patches */
 	size_t next;     /* the first patch of the next step */
+	bool stepped;    /* a step has been built already */
 	struct recipe recipe;
 	struct prebuild prebuild;
 	struct units *units;
 	struct strmap originals;    /* sources as they were at first */
 	struct numbering numbering; /* of the lines of patched sources */
-	struct build *notes;        /* those of the time before the first step */
+	struct shipped shipped;
+	struct build *notes; /* those of the time before the first step */
 };
 
 /* One step: some patches and the build after them. */
@@ -107,7 +109,7 @@ static int arrange_patches(struct builder *builder, struct uspl_err *err)
 	vec_for_each (&builder->patches, patch) {
 		auto_free char *text = strndup(builder->text.data + patch->text, patch->len);
 		size_t start = arranged.len;
-		int rc = text ? diff_arrange(patch, builder->paths.source, text, &arranged,
+		int rc = text ? diff_arrange(patch, &builder->paths, text, &arranged,
 					     builder->notes, err)
 			      : uspl_fail_nomem(err);
 
@@ -147,6 +149,40 @@ static int write_patches(struct builder *builder, struct uspl_err *err)
 			return rc;
 	}
 	return 0;
+}
+
+static void pass_over(struct builder *builder)
+{
+	while (builder->next < builder->patches.n && builder->patches.items[builder->next].in_tree)
+		builder->next++;
+}
+
+/* Do the patches apply, before the long build? Of a series, those in the tree are passed over. */
+static int try_patches(struct builder *builder, struct uspl_err *err)
+{
+	auto_buf struct buf names = { 0 };
+	const struct patch_file *patch;
+	int rc = patches_try(&builder->paths, buf_str(&builder->text), builder->options->series,
+			     &builder->patches, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&builder->patches, patch)
+		if (patch->in_tree)
+			buf_addf(&names, "%s'%s'", names.len ? ", " : "", patch->name);
+	pass_over(builder);
+	if (names.oom)
+		return uspl_fail_nomem(err);
+	if (!builder_has_more(builder))
+		return uspl_fail(err, USPL_E_NO_CHANGE,
+				 "the tree has all patches of the series already: %s",
+				 buf_str(&names));
+	return !names.len
+		       ? 0
+		       : build_note(builder->notes, err,
+				    "the tree has these patches already, so no update is made of "
+				    "them: %s",
+				    buf_str(&names));
 }
 
 /* What the first build needs before it. */
@@ -215,9 +251,28 @@ static int run_build(struct builder *builder, struct phase *phase, struct uspl_e
 	return rc ? rc : phase_run(&builder->paths, builder->options, phase, err);
 }
 
+/* What autoconf will have to configure anew after the patch is so now, too. */
+static int configure_before(const struct builder *builder, struct uspl_err *err)
+{
+	auto_buf struct buf commands = { 0 };
+	struct uspl_err why = { 0 };
+	struct phase phase = { .name = "pre",
+			       .what = "configuring before the patch",
+			       .quiet = true,
+			       .failed = "the tree can't be configured anew" };
+	int rc = reconfigure_before(&builder->paths, buf_str(&builder->text), &commands, err);
+
+	if (rc || !commands.len || builder->recipe.twice)
+		return rc;
+	phase.command = buf_str(&commands);
+	if (phase_run(&builder->paths, builder->options, &phase, &why) != 0)
+		log_info("build", "%s", why.msg);
+	return 0;
+}
+
 static int build_before(struct builder *builder, struct uspl_err *err)
 {
-	struct phase phase = { "pre", NULL, "building before the patch", false, false };
+	struct phase phase = { .name = "pre", .what = "building before the patch" };
 	int rc = wrapper_prepare(&builder->paths, err);
 
 	if (!rc && builder->prebuild.usable && was_built_by_installing(builder))
@@ -225,6 +280,8 @@ static int build_before(struct builder *builder, struct uspl_err *err)
 	if (rc || builder->prebuild.usable)
 		return rc ? rc : units_add_pre(builder->units, err);
 	rc = run_setup(builder, &phase, err);
+	if (!rc)
+		rc = configure_before(builder, err);
 	if (!rc)
 		rc = run_build(builder, &phase, err);
 	if (!rc)
@@ -252,11 +309,13 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 	if (!rc)
 		rc = make_folders(builder, err);
 	if (!rc)
+		rc = patches_check_earlier(&builder->paths, &options->earlier, err);
+	if (!rc)
 		rc = arrange_patches(builder, err);
 	if (!rc)
 		rc = write_patches(builder, err);
 	if (!rc)
-		rc = patches_try(&builder->paths, buf_str(&builder->text), &builder->patches, err);
+		rc = try_patches(builder, err);
 	if (!rc)
 		rc = build_before(builder, err);
 	if (rc)
@@ -277,6 +336,14 @@ static int renew_files(const tree_files *files, const struct timespec *now, stru
 	return 0;
 }
 
+static int renew_mentions(const struct step *step, const struct timespec *now, struct uspl_err *err)
+{
+	auto_tree_files tree_files named = { 0 };
+	int rc = units_find_mentions(step->builder->units, &step->patched, &named, err);
+
+	return rc || !named.n ? rc : units_renew_dependents(step->builder->units, &named, now, err);
+}
+
 /* What the patch touches, and all that includes it, becomes newer than what was built of it. */
 static int renew_patched(const struct step *step, struct uspl_err *err)
 {
@@ -290,7 +357,46 @@ static int renew_patched(const struct step *step, struct uspl_err *err)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!rc)
 		rc = renew_files(&step->patched, &now, err);
-	return rc ? rc : units_renew_dependents(step->builder->units, &step->patched, &now, err);
+	if (!rc)
+		rc = units_renew_dependents(step->builder->units, &step->patched, &now, err);
+	return rc ? rc : renew_mentions(step, &now, err);
+}
+
+/* The path in the tree that follows a word at the line's start; NULL if the line has another one. */
+static char *path_behind(const struct builder *builder, const char *line, const char *word)
+{
+	size_t len = strlen(word);
+	char *path;
+
+	if (strncmp(line, word, len) != 0)
+		return NULL;
+	if (asprintf(&path, "%s/%.*s", builder->paths.tree, (int)strcspn(line + len, "\r\n"),
+		     line + len) < 0)
+		return NULL;
+	return path;
+}
+
+/* A source that git has renamed was what it was under its old name. */
+static int note_renames(struct step *step, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	const struct patch_file *first = &builder->patches.items[step->first];
+	const struct patch_file *last = &builder->patches.items[step->end - 1];
+	const char *line = buf_str(&builder->text) + first->text;
+	const char *end = buf_str(&builder->text) + last->text + last->len;
+
+	for (; line < end && *line; line += strcspn(line, "\n") + 1) {
+		const char *next = line + strcspn(line, "\n");
+		auto_free char *from = path_behind(builder, line, "rename from ");
+		auto_free char *to =
+			from && *next ? path_behind(builder, next + 1, "rename to ") : NULL;
+		void *was = from ? strmap_get(&builder->originals, from) : NULL;
+
+		if (to && was && !strmap_get(&builder->originals, to) &&
+		    !strmap_set(&builder->originals, to, was))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
 }
 
 static int apply_patches(struct step *step, struct uspl_err *err)
@@ -305,6 +411,8 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 	for (size_t i = step->first; i < step->end && !rc; i++)
 		rc = patch_apply(paths->tree, &builder->patches.items[i], err);
 	if (!rc)
+		rc = note_renames(step, err);
+	if (!rc)
 		rc = tree_changed(paths->tree, &inodes, &step->patched, err);
 	if (!rc)
 		rc = patched_put_back(&builder->numbering.plain, &step->patched, err);
@@ -318,17 +426,64 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 }
 
 /*
+ * What autoconf has configured before the patch is configured anew. The rules of a package do that
+ * by themselves. Where it fails the build may do without: flags_check finds out.
+ */
+static int reconfigure(const struct step *step, struct reconfigured *ret, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	auto_buf struct buf commands = { 0 };
+	struct phase phase = { .name = "post",
+			       .what = "configuring after the patch",
+			       .quiet = true,
+			       .failed = "the tree can't be configured anew" };
+	int rc = reconfigure_commands(&builder->paths, &step->patched, &commands, err);
+
+	if (rc || !commands.len || builder->recipe.twice)
+		return rc;
+	phase.command = buf_str(&commands);
+	rc = phase_run(&builder->paths, builder->options, &phase, &ret->why);
+	clock_gettime(CLOCK_REALTIME, &ret->since);
+	ret->done = !rc;
+	if (rc)
+		log_info("build", "%s", ret->why.msg);
+	return 0;
+}
+
+/* Runs the build, and once more if something was compiled before what it includes was made. */
+static int run_post(struct step *step, const struct phase *phase, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	bool again = false;
+	int rc = phase_run(&builder->paths, builder->options, phase, err);
+
+	if (!rc)
+		rc = units_find_early(builder->units, &step->patched, false, &again, err);
+	if (rc || !again)
+		return rc;
+	log_info("build", "once more, for what the build has changed itself");
+	rc = phase_run(&builder->paths, builder->options, phase, err);
+	return rc ? rc : units_find_early(builder->units, &step->patched, true, &again, err);
+}
+
+/*
  * A build that fails is run once more without our directives: should they be the reason, it
  * succeeds; if not, the compiler names lines and shows them as the user's files have them.
  */
 static int build_after(struct step *step, const char *what, struct uspl_err *err)
 {
 	struct builder *builder = step->builder;
-	struct phase phase = { "post", builder->recipe.build, what, builder->numbering.plain.n > 0,
-			       builder->recipe.twice };
+	struct phase phase = { .name = "post",
+			       .command = builder->recipe.build,
+			       .what = what,
+			       .quiet = builder->numbering.plain.n > 0,
+			       .twice = builder->recipe.twice };
+	struct reconfigured reconfigured = { 0 };
 	bool retry = phase.quiet;
-	int rc = phase_run(&builder->paths, builder->options, &phase, err);
+	int rc = reconfigure(step, &reconfigured, err);
 
+	if (!rc)
+		rc = run_post(step, &phase, err);
 	if (rc == -USPL_E_BUILD && retry) {
 		log_info("build", "once more, with the line numbers of the patched files");
 		phase.quiet = false;
@@ -336,13 +491,15 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 		if (!rc)
 			rc = renew_patched(step, err);
 		if (!rc)
-			rc = phase_run(&builder->paths, builder->options, &phase, err);
+			rc = run_post(step, &phase, err);
 	}
 	if (!rc)
 		rc = units_add_post(builder->units, &step->patched, step->build, err);
 	if (!rc)
-		rc = flags_check(builder->units, &step->patched, err);
-	return rc ? rc : states_check(builder->units, &builder->numbering, err);
+		rc = flags_check(builder->units, &step->patched, &reconfigured, err);
+	if (!rc)
+		rc = units_note_unread(builder->units, &step->patched, step->build, err);
+	return rc ? rc : states_check(builder->units, &builder->numbering, &step->patched, err);
 }
 
 static int run_step(struct step *step, struct uspl_err *err)
@@ -356,7 +513,8 @@ static int run_step(struct step *step, struct uspl_err *err)
 		what = NULL;
 		return uspl_fail_nomem(err);
 	}
-	rc = step->first ? units_start_over(builder->units, err) : 0;
+	rc = builder->stepped ? units_start_over(builder->units, err) : 0;
+	builder->stepped = true;
 	if (!rc)
 		rc = apply_patches(step, err);
 	if (!rc)
@@ -393,6 +551,7 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 	if (!build || !set_patch(build, builder, &step))
 		return uspl_fail_nomem(err);
 	builder->next = step.end;
+	pass_over(builder);
 	rc = run_step(&step, err);
 	tree_files_release(&step.patched);
 	if (rc)
@@ -404,6 +563,24 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 bool builder_has_more(const struct builder *builder)
 {
 	return builder->next < builder->patches.n;
+}
+
+int builder_find_shipped(struct builder *builder, struct build *build, struct uspl_err *err)
+{
+	const struct build_link *link;
+	bool changed = false;
+
+	builder->shipped.command = builder->recipe.ship;
+	vec_for_each (&build->links, link) {
+		int rc = changed ? 0 : build_link_changed(build, link, &changed, err);
+
+		if (rc)
+			return rc;
+	}
+	if (!changed || !builder->recipe.ship)
+		return 0;
+	return shipped_find(&builder->shipped, &builder->paths, builder->options,
+			    builder_has_more(builder), build, err);
 }
 
 /* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
@@ -428,6 +605,7 @@ void builder_free(struct builder *builder)
 	build_free(builder->notes);
 	numbering_release(&builder->numbering);
 	strmap_release(&builder->originals);
+	shipped_release(&builder->shipped);
 	vec_for_each (&builder->patches, patch)
 		free(patch->path);
 	vec_release(&builder->patches);

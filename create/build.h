@@ -29,12 +29,20 @@ struct build_patch {
 	const char *option; /* for patch(1), such as "-p0"; NULL: none */
 };
 
+/* An update that a process gets before; the strings are the update's. */
+struct build_earlier {
+	const char *id, *patch;
+};
+
+typedef VEC(struct build_earlier) build_earlier_list;
+
 /* What the user asked for. */
 struct build_options {
 	const char *source;              /* the tree's root */
 	VEC(struct build_patch) patches; /* applied in order */
-	bool series;         /* each of them makes a build of its own, after those before it */
-	const char *command; /* NULL: found by itself */
+	bool series; /* each of them makes a build of its own, after those before it */
+	build_earlier_list earlier; /* their patches are in the tree */
+	const char *command;        /* NULL: found by itself */
 	int jobs;
 	const char *keep;     /* keep the work folder here; NULL: a temporary one that is removed */
 	const char *prebuild; /* keep the build before the patch here and use it again; NULL: no */
@@ -65,6 +73,7 @@ struct build_link {
 	/* In a series: as it was linked before this patch; else the same as `file`. */
 	char *before;
 	VEC(size_t) units; /* indexes, in the order in which the linker took them */
+	bool unshipped;    /* builder_find_shipped: no package has it */
 };
 
 /* What was built before and after a diff, or several. */
@@ -79,6 +88,12 @@ struct build {
 
 /* A patch among the files that a diff changes or adds; the caller frees it. NULL: there is none. */
 char *diff_brings_patch(const char *text);
+/* Do the objects of one of its units differ between the builds? Also if one is new or gone. */
+int build_link_changed(const struct build *build, const struct build_link *link, bool *ret,
+		       struct uspl_err *err) uspl_must_check;
+/* The same of a unit. */
+int build_unit_changed(const struct build_unit *unit, bool *ret,
+		       struct uspl_err *err) uspl_must_check;
 /* Appends to build->notes. */
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
 	uspl_printf(3, 4) uspl_must_check;
@@ -105,6 +120,12 @@ bool builder_has_more(const struct builder *builder);
  * compilation we saw has made.
  */
 int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err) uspl_must_check;
+/*
+ * Finds out which of the links a source package ships, if the tree is one that is built by its own
+ * rules, and anything changed.
+ */
+int builder_find_shipped(struct builder *builder, struct build *build,
+			 struct uspl_err *err) uspl_must_check;
 /* Also removes the work folder, unless it is to be kept. */
 void builder_free(struct builder *builder);
 DEFINE_AUTO_FREE(builder, struct builder, builder_free)

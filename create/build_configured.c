@@ -5,7 +5,8 @@
 // by its absolute path. In the copy both are wrong: the build would write to the user's tree, and
 // compile past the wrapper. What they found out, though, and the options that they were given, are
 // those of the program that runs. So they are kept, the paths in config.status and CMakeCache.txt are
-// changed, and what follows from them is made anew.
+// changed, and what follows from them is made anew. Meson is told the new folders by itself: else
+// ninja would have it configure the user's tree as soon as the patch changes a meson.build.
 
 #include "create/build_parts.h"
 
@@ -153,6 +154,42 @@ static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_
 	return rc ? rc : tree_rewrite(path, &adapted, err);
 }
 
+/* ---- Meson ---- */
+
+/* The folder of the sources, as Meson notes it of a folder that it has configured. */
+static char *meson_source(const char *text)
+{
+	static const char key[] = "\"source\": \"";
+	const char *at = strstr(text, key);
+
+	return at ? strndup(at + sizeof(key) - 1, strcspn(at + sizeof(key) - 1, "\"\\")) : NULL;
+}
+
+/* The compilers and options that Meson found are kept, in a form of its own. */
+static int adapt_meson(struct adaption *adaption, const char *path, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	auto_buf struct buf moved = { 0 };
+	auto_free char *info = strndup(path, (size_t)(file_basename(path) - path) - 1);
+	auto_free char *was = NULL;
+	auto_free char *home = NULL;
+	int rc = info ? file_read(path, &text, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	was = meson_source(buf_str(&text));
+	if (!move(adaption->paths, &text, was, &moved))
+		return 0;
+	home = meson_source(buf_str(&moved));
+	if (moved.oom || !home)
+		return uspl_fail_nomem(err);
+	buf_addstr(adaption->commands, "{ ! command -v meson || meson setup --reconfigure ");
+	add_folder(adaption->commands, info);
+	buf_add_shell_word(adaption->commands, home);
+	buf_addstr(adaption->commands, "; } && ");
+	return 0;
+}
+
 /* ---- the tree ---- */
 
 static int adapt(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
@@ -162,6 +199,8 @@ static int adapt(const char *path, const struct stat *st, void *ctx, struct uspl
 	(void)st;
 	if (!strcmp(name, "config.status"))
 		return adapt_status(ctx, path, err);
+	if (!strcmp(name, "meson-info.json"))
+		return adapt_meson(ctx, path, err);
 	return strcmp(name, cache_name) ? 0 : adapt_cache(ctx, path, err);
 }
 

@@ -227,10 +227,13 @@ int diff_read(const char *path, struct buf *buf, struct uspl_err *err)
 	bool stdin_wanted = !strcmp(path, "-");
 	const char *name = stdin_wanted ? "standard input" : path;
 	struct contents contents = { 0 };
+	auto_buf struct buf raw = { 0 };
 	size_t start = buf->len;
-	int rc = stdin_wanted ? file_read_fd(STDIN_FILENO, name, buf, err)
-			      : file_read(path, buf, err);
+	int rc = stdin_wanted ? file_read_fd(STDIN_FILENO, name, &raw, err)
+			      : file_read(path, &raw, err);
 
+	if (!rc)
+		rc = mail_decode(buf_str(&raw), raw.len, buf, err);
 	if (rc)
 		return rc;
 	if (memchr(buf_str(buf) + start, '\0', buf->len - start))

@@ -84,6 +84,16 @@ static int sections(struct build_link *link, Elf *elf, struct uspl_err *err)
 	return rc;
 }
 
+bool linked_is_program(const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char head[EI_NIDENT + 2];
+
+	if (fd < 0 || read(fd, head, sizeof(head)) != (ssize_t)sizeof(head))
+		return false;
+	return !memcmp(head, ELFMAG, SELFMAG) && (head[16] == ET_EXEC || head[16] == ET_DYN);
+}
+
 int linked_note(struct build_link *link, const char *path, struct uspl_err *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -5,8 +5,8 @@
  * Most makefiles don't make objects depend on themselves, so a build after a patch to one would
  * compile nothing again, or only what the patch changes besides. So everything is compiled again if
  * such a file is in the patch: what the new options don't concern gives the same objects. A configure
- * script that the build doesn't run again would leave the old options in force, and a linker script
- * takes no effect in a process: these are refused.
+ * script that isn't run again (build_reconfigure.c) would leave the old options in force, and a
+ * linker script takes no effect in a process: these are refused.
  */
 
 #include <fnmatch.h>
@@ -23,9 +23,6 @@ static const char *const flag_files[] = {
 	"meson_options.txt", "meson.options", "*.ninja", "*.gn", "*.gni", "BUILD", "BUILD.bazel",
 	"*.bzl", "SConstruct", "SConscript", "wscript", "*.pro", "*.pri", "Kconfig*", ".config",
 	"*defconfig", "rules", "*.spec", "*.flags", "*.opts", "*.rsp",
-};
-static const char *const configure_files[] = {
-	"configure", "configure.ac", "configure.in", "acinclude.m4", "aclocal.m4",
 };
 static const char *const linker_scripts[] = { "*.ld", "*.lds", "*.ldscript", "*.lds.S" };
 static const char *const version_scripts[] = { "*.map", "*.ver", "*.sym", "*.syms", "*.version" };
@@ -51,80 +48,99 @@ bool flags_may_change(const tree_files *patched)
 	return false;
 }
 
-/*
- * A file that is written gets the time of the kernel's last tick (10 ms apart at most,
- * CONFIG_HZ_100); what the patch touches got the exact time.
- */
-#define CLOCK_TICK_NS 10000000ll
-
-static int64_t ns_of(const struct timespec *time)
+static int refuse_configured(const struct units *units, const char *file, const char *status,
+			     const struct reconfigured *reconfigured, struct uspl_err *err)
 {
-	return time->tv_sec * 1000000000ll + time->tv_nsec;
-}
+	const char *name = units_relative(units, file);
 
-/* Looks for a config.status that is older than the patch: configure hasn't been run since. */
-struct old_status {
-	struct timespec patched;
-	char *path;
-};
-
-static int note_status(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
-{
-	struct old_status *old = ctx;
-
-	if (old->path || strcmp(file_basename(path), "config.status") != 0 ||
-	    ns_of(&st->st_mtim) + CLOCK_TICK_NS >= ns_of(&old->patched))
-		return 0;
-	old->path = strdup(path);
-	return old->path ? 0 : uspl_fail_nomem(err);
-}
-
-static int check_configured(const struct units *units, const char *file, struct uspl_err *err)
-{
-	struct old_status old = { .path = NULL };
-	auto_free char *path = NULL;
-	struct stat st;
-	int rc;
-
-	if (stat(file, &st) < 0)
-		return 0;
-	old.patched = st.st_mtim;
-	rc = tree_walk(units->paths->tree, note_status, &old, err);
-	path = old.path;
-	if (rc || !path)
-		return rc;
-	uspl_fail(err, USPL_E_UNSUPPORTED,
-		  "the patch changes '%s', and the build didn't configure anew after it: '%s' is "
-		  "older, so the options are those of before",
-		  units_relative(units, file), units_relative(units, path));
+	if (reconfigured->why.code)
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "the patch changes '%s', and the options are those of before: %.400s",
+			  name, reconfigured->why.msg);
+	else
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "the patch changes '%s', and the build didn't configure anew after it: "
+			  "'%s' is older, so the options are those of before",
+			  name, units_relative(units, status));
 	uspl_hint(err,
 		  "--build='./configure OPTIONS && make' configures in each build; or leave the "
 		  "file out of the patch, if it matters to new builds only");
 	return -USPL_E_UNSUPPORTED;
 }
 
-int flags_check(struct units *units, const tree_files *patched, struct uspl_err *err)
+static int check_configured(const struct units *units, const char *file,
+			    const struct reconfigured *reconfigured, struct uspl_err *err)
+{
+	auto_free char *old = NULL;
+	int rc = reconfigure_find_old(units->paths, file, reconfigured, &old, err);
+
+	return rc || !old ? rc : refuse_configured(units, file, old, reconfigured, err);
+}
+
+/* The word of the linker's options that names a file; NULL if none does. */
+static const char *link_word(const struct units *units, const char *file, size_t *ret_len)
+{
+	const char *name = file_basename(file);
+	const struct program *program;
+
+	vec_for_each (&units->programs, program) {
+		const char *options = program->post_options ? program->post_options
+							    : program->pre_options;
+		const char *at = options ? strstr(options, name) : NULL;
+
+		if (!at || !strchr(" ,", at[strlen(name)]))
+			continue;
+		while (at > options && !strchr(" ,", at[-1]))
+			at--;
+		*ret_len = strcspn(at, " ,");
+		return at;
+	}
+	return NULL;
+}
+
+static bool is_list_of_symbols(const char *word, size_t len)
+{
+	static const char *const options[] = { "version-script", "dynamic-list",
+					       "retain-symbols-file", "export-dynamic-symbol" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (memmem(word, len, options[i], strlen(options[i])))
+			return true;
+	return false;
+}
+
+static int check_read_by_linker(const struct units *units, const char *file, struct uspl_err *err)
+{
+	const char *name = units_relative(units, file);
+	size_t len = 0;
+	const char *word = tree_is_source(file) ? NULL : link_word(units, file, &len);
+
+	if (IS_ONE_OF(file, version_scripts) || (word && is_list_of_symbols(word, len)))
+		return build_note(units->build, err,
+				  "the patch changes '%s'; what a library that is loaded already "
+				  "exports stays as it is",
+				  name);
+	if (!word && !IS_ONE_OF(file, linker_scripts))
+		return 0;
+	uspl_fail(err, USPL_E_UNSUPPORTED, "the patch changes %s '%s'",
+		  IS_ONE_OF(file, linker_scripts) ? "the linker script"
+						  : "what the linker reads, in",
+		  name);
+	uspl_hint(err, "a program that runs is linked already: leave it out of the patch, if the "
+		       "rest works without");
+	return -USPL_E_UNSUPPORTED;
+}
+
+int flags_check(struct units *units, const tree_files *patched,
+		const struct reconfigured *reconfigured, struct uspl_err *err)
 {
 	char **file;
-	int rc = 0;
 
 	vec_for_each (patched, file) {
-		const char *name = units_relative(units, *file);
+		int rc = check_read_by_linker(units, *file, err);
 
-		if (IS_ONE_OF(*file, linker_scripts)) {
-			uspl_fail(err, USPL_E_UNSUPPORTED,
-				  "the patch changes the linker script '%s'", name);
-			uspl_hint(err, "a program that runs is linked already: leave it out of the "
-				       "patch, if the rest works without");
-			return -USPL_E_UNSUPPORTED;
-		}
-		if (IS_ONE_OF(*file, version_scripts))
-			rc = build_note(units->build, err,
-					"the patch changes '%s'; what a library that is loaded "
-					"already exports stays as it is",
-					name);
-		if (!rc && IS_ONE_OF(*file, configure_files))
-			rc = check_configured(units, *file, err);
+		if (!rc)
+			rc = check_configured(units, *file, reconfigured, err);
 		if (rc)
 			return rc;
 	}

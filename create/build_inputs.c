@@ -44,8 +44,32 @@ bool makers_add(struct makers *makers, const struct record *record)
 	       strmap_set(&makers->by_path, record->saved, (void *)record);
 }
 
+/* A saved object that may be the one that is looked for. */
+struct candidate {
+	const struct record *record;
+	uint64_t hash;
+	bool hashed;
+};
+
+typedef VEC(struct candidate) candidate_list;
+
+static void forget_sizes(struct strmap *sizes)
+{
+	for (size_t i = 0; i < sizes->cap; i++) {
+		candidate_list *list = sizes->slots[i].key ? sizes->slots[i].value : NULL;
+
+		if (list)
+			vec_release(list);
+		free(list);
+	}
+	strmap_release(sizes);
+}
+
 void makers_forget_archives(struct makers *makers)
 {
+	forget_sizes(&makers->sizes[0]);
+	forget_sizes(&makers->sizes[1]);
+	makers->sized = false;
 	for (size_t i = 0; i < makers->archives.cap; i++)
 		if (makers->archives.slots[i].key)
 			arfile_free(makers->archives.slots[i].value);
@@ -92,36 +116,97 @@ static bool has_bytes(const struct record *record, const void *data, size_t len)
 	       !memcmp(saved.data, data, len);
 }
 
+/* Those with so many bytes; NULL if there are none. */
+static candidate_list *of_size(const struct strmap *sizes, uint64_t size)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)size);
+	return strmap_get(sizes, text);
+}
+
+static bool add_candidate(struct strmap *sizes, const struct record *record)
+{
+	candidate_list *list = of_size(sizes, record->size);
+	struct candidate *slot;
+	char text[24];
+
+	if (!list) {
+		snprintf(text, sizeof(text), "%ju", (uintmax_t)record->size);
+		list = calloc(1, sizeof(*list));
+		if (!list || !strmap_set(sizes, text, list)) {
+			free(list);
+			return false;
+		}
+	}
+	slot = vec_push(list);
+	if (slot)
+		slot->record = record;
+	return slot != NULL;
+}
+
+static int sort_by_size(struct makers *makers, struct uspl_err *err)
+{
+	const record_list *const lists[] = { makers->pre, makers->post };
+
+	if (makers->sized)
+		return 0;
+	makers->sized = true;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct record **slot;
+
+		if (!lists[i])
+			continue;
+		vec_for_each (lists[i], slot)
+			if ((*slot)->kind != RECORD_LINK &&
+			    !add_candidate(&makers->sizes[i], *slot))
+				return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* Each saved object is read once for its hash, and those that have the right one once more. */
+static bool is_it(struct candidate *candidate, const void *data, size_t len, uint64_t wanted)
+{
+	if (!candidate->hashed && input_hash_file(candidate->record->saved, &candidate->hash, NULL))
+		return false;
+	candidate->hashed = true;
+	return candidate->hash == wanted && has_bytes(candidate->record, data, len);
+}
+
 /* The record whose saved copy has these bytes; of several the one whose object has the name. */
-static const struct record *find_in(const record_list *records, const char *name, const void *data,
+static const struct record *find_in(const struct strmap *sizes, const char *name, const void *data,
 				    size_t len)
 {
+	candidate_list *list = of_size(sizes, len);
+	uint64_t wanted = list ? hash(data, len) : 0;
 	const struct record *found = NULL;
-	struct record **slot;
+	struct candidate *candidate;
 
-	vec_for_each (records, slot) {
-		const struct record *record = *slot;
-
-		if (record->kind == RECORD_LINK || record->size != len ||
-		    !has_bytes(record, data, len))
+	if (!list)
+		return NULL;
+	vec_for_each (list, candidate) {
+		if (!is_it(candidate, data, len, wanted))
 			continue;
-		if (!strcmp(file_basename(record->output), name))
-			return record;
-		found = record;
+		if (!strcmp(file_basename(candidate->record->output), name))
+			return candidate->record;
+		found = candidate->record;
 	}
 	return found;
 }
 
-static const struct record *find_by_bytes(const struct makers *makers, const char *name,
-					  const void *data, size_t len)
+static int find_by_bytes(struct makers *makers, const char *name, const void *data, size_t len,
+			 const struct record **ret, struct uspl_err *err)
 {
-	const struct record *found = NULL;
+	int rc = sort_by_size(makers, err);
 
-	if (!len)
-		return NULL;
-	if (makers->post)
-		found = find_in(makers->post, name, data, len);
-	return found ? found : find_in(makers->pre, name, data, len);
+	*ret = NULL;
+	if (rc || !len)
+		return rc;
+	*ret = find_in(&makers->sizes[1], name, data, len);
+	if (!*ret)
+		*ret = find_in(&makers->sizes[0], name, data, len);
+	return 0;
 }
 
 /* A link in work: what is resolved, and where the result goes. */
@@ -168,8 +253,11 @@ static int add_made(struct resolve *resolve, const struct record *record, int de
 static int add_bytes(struct resolve *resolve, const char *name, const char *object,
 		     const void *data, size_t len, int depth)
 {
-	const struct record *record = find_by_bytes(resolve->makers, object, data, len);
+	const struct record *record;
+	int rc = find_by_bytes(resolve->makers, object, data, len, &record, resolve->err);
 
+	if (rc)
+		return rc;
 	if (record)
 		return add_made(resolve, record, depth);
 	return add_input(resolve, name, NULL, hash(data, len));

@@ -84,20 +84,33 @@ static int check_command(const struct units *units, const struct record *pre,
 	return -USPL_E_UNSUPPORTED;
 }
 
+/* Notes that a unit is in a link; false when out of memory. *ret_new: it wasn't yet. */
+static bool note_link(struct units *units, size_t index, const struct build_link *link,
+		      bool *ret_new)
+{
+	while (units->last_link.n <= index)
+		if (!vec_push(&units->last_link))
+			return false;
+	*ret_new = units->last_link.items[index] != link;
+	units->last_link.items[index] = link;
+	return true;
+}
+
 static int link_unit(struct units *units, struct build_link *link, const struct record *pre,
 		     const struct record *post, struct uspl_err *err)
 {
 	size_t index = 0, *slot;
+	bool is_new;
 	int rc = pre && post ? check_command(units, pre, post, err) : 0;
 
 	if (!rc)
 		rc = get_unit(units, pre, post, &index, err);
 	if (rc)
 		return rc;
-	vec_for_each (&link->units, slot) {
-		if (*slot == index)
-			return 0;
-	}
+	if (!note_link(units, index, link, &is_new))
+		return uspl_fail_nomem(err);
+	if (!is_new)
+		return 0;
 	slot = vec_push(&link->units);
 	if (!slot)
 		return uspl_fail_nomem(err);
@@ -121,7 +134,8 @@ static int stranger_changed(const struct units *units, const struct program *pro
 static int check_stranger(const struct units *units, const struct program *program,
 			  const struct input *was, struct uspl_err *err)
 {
-	const struct input *now = program->in_post ? input_find(&program->post, was->name) : NULL;
+	const struct input *now =
+		program->in_post ? strmap_get(&program->post_names, was->name) : NULL;
 	const struct record *record = now ? now->record : units_post_record(units, was->name);
 	uint64_t hash = now ? now->hash : was->hash;
 	int rc = record ? input_hash_file(record->saved, &hash, err) : 0;
@@ -140,7 +154,7 @@ static int add_old_input(struct units *units, struct program *program, const str
 
 	if (!input->record)
 		return check_stranger(units, program, input, err);
-	if (program->in_post && !input_find(&program->post, input->name))
+	if (program->in_post && !strmap_get(&program->post_names, input->name))
 		return link_unit(units, &program->link, input->record, NULL, err);
 	post = units_post_record(units, input->name);
 	return link_unit(units, &program->link, input->record, post ? post : input->record, err);
@@ -149,7 +163,7 @@ static int add_old_input(struct units *units, struct program *program, const str
 static int add_new_input(struct units *units, struct program *program, const struct input *input,
 			 struct uspl_err *err)
 {
-	if (input_find(&program->pre, input->name))
+	if (strmap_get(&program->pre_names, input->name))
 		return 0;
 	if (!input->record)
 		return stranger_changed(units, program, input->name, err);

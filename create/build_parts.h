@@ -18,10 +18,12 @@
  *     build_arfile   members of static archives
  *     build_inputs   the objects that a program was linked of
  *     build_units    what each of the two builds made of what
+ *     build_again    does the build after the patch have to be run once more?
  *     build_checks   whether the build after the patch did what it should
  *     build_links    from both to the pairs of objects of each program
  *     build_elf      build-id and soname of what was linked
  *     build_renamed  where a program went that was renamed after its link
+ *     build_shipped  what of it all a source package ships
  */
 #ifndef USPL_CREATE_BUILD_PARTS_H
 #define USPL_CREATE_BUILD_PARTS_H
@@ -127,6 +129,7 @@ struct recipe {
 	char *setup;   /* once, before the first build; NULL: nothing */
 	char *build;   /* in each build */
 	char *install; /* in its place where build compiles nothing; NULL: there is none */
+	char *ship;    /* puts what is shipped where shipped_find looks; NULL: nothing is known */
 	bool twice; /* build goes through everything again, which not every package's rules can */
 };
 
@@ -149,6 +152,8 @@ DEFINE_AUTO_RELEASE(recipe, struct recipe, recipe_release)
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 /* In a child: CC and its like name compilers without their folders. */
 void wrapper_rename_variables(void);
+/* In a child: ccache and distcc do nothing until the wrapper runs them. */
+void wrapper_hold_launchers(void);
 /* Appends text with all absolute paths of compilers and linkers changed to those of the wrapper. */
 int wrapper_replace_tools(const struct build_paths *paths, const char *text, struct buf *ret,
 			  struct uspl_err *err) uspl_must_check;
@@ -156,8 +161,8 @@ int wrapper_replace_tools(const struct build_paths *paths, const char *text, str
 /* ---- build_configured ---- */
 
 /*
- * Makes folders of the copy that were configured by autotools or CMake, in the user's tree and for
- * the compilers themselves, ones of the copy and of the wrapper. Appends the shell commands that
+ * Makes folders of the copy that were configured by autotools, CMake or Meson, in the user's tree and
+ * for the compilers themselves, ones of the copy and of the wrapper. Appends the shell commands that
  * configure them anew, each with "&& " after it.
  */
 int configured_adapt(const struct build_paths *paths, struct buf *commands,
@@ -172,11 +177,14 @@ int configured_find_cmake(const char *tree, char **ret, struct uspl_err *err) us
 
 /* A command of a build. */
 struct phase {
-	const char *name; /* "pre" or "post" */
+	const char *name; /* "pre", "post" or "ship" */
 	const char *command;
 	const char *what; /* "building before the patch" */
 	bool quiet;       /* failures aren't shown */
 	bool twice;       /* as in struct recipe */
+	/* Set where the command fails, which is no failure then; NULL: it is one. */
+	bool *ret_failed;
+	const char *failed; /* what a failure is called; NULL: the build's usual sentence */
 };
 
 /*
@@ -255,14 +263,16 @@ enum record_kind { RECORD_COMPILE, RECORD_PARTIAL, RECORD_LINK };
 /* A line of create/wrapper/record.h. */
 struct record {
 	enum record_kind kind;
-	char *output;  /* of a compilation: the object */
-	char *source;  /* of a compilation */
-	char *cwd;     /* of a compilation: the folder the compiler ran in */
-	char *saved;   /* the copy of an object; of a program, NULL if there is none */
-	char *deps;    /* of a compilation: the list of what it included; NULL if none */
-	char *command; /* of a compilation: the compiler and its options */
+	char *output; /* of a compilation: the object */
+	char *source; /* of a compilation */
+	char *cwd;    /* of a compilation: the folder the compiler ran in */
+	char *saved;  /* the copy of an object; of a program, NULL if there is none */
+	char *deps;   /* of a compilation: the list of what it included; NULL if none */
+	/* The compiler and its options; of a link the linker's options, NULL if there are none. */
+	char *command;
 	VEC(char *) inputs;
 	uint64_t size; /* of the saved copy */
+	bool altered;  /* another tool has changed the object since it was compiled */
 	unsigned step; /* the build that it is of: 0 is the one before the patch */
 };
 
@@ -319,6 +329,27 @@ DEFINE_AUTO_FREE(arfile, struct arfile, arfile_free)
  * link->soname. A file without them, or none at all, is fine.
  */
 int linked_note(struct build_link *link, const char *path, struct uspl_err *err) uspl_must_check;
+/* True for an ELF program or shared library. */
+bool linked_is_program(const char *path);
+
+/* ---- build_shipped ---- */
+
+/* What is known of what a source package ships. */
+struct shipped {
+	const char *command; /* the recipe's; NULL: nothing will be known */
+	bool asked;
+	struct strmap left_out; /* paths of programs that no package has */
+};
+
+/*
+ * Marks the links of a build that none of the packages has that the tree is the source of. The
+ * first time it runs the command that fills the packages, in the tree; put_back: the tree is as
+ * before then. If that fails, a note says so, and all count as shipped.
+ */
+int shipped_find(struct shipped *shipped, const struct build_paths *paths,
+		 const struct build_options *options, bool put_back, struct build *build,
+		 struct uspl_err *err) uspl_must_check;
+void shipped_release(struct shipped *shipped);
 
 /* ---- build_renamed ---- */
 
@@ -347,11 +378,13 @@ struct makers {
 	const record_list *pre, *post;
 	struct strmap by_path;  /* an object's path -> the last record that made it */
 	struct strmap archives; /* an archive's path -> struct arfile, read once */
+	bool sized;             /* the next two are filled */
+	struct strmap sizes[2]; /* of pre and post: a size -> the saved objects that have it */
 };
 
 /* Notes that a record made its output. False when out of memory. */
 bool makers_add(struct makers *makers, const struct record *record) uspl_must_check;
-/* Forgets the archives that were read: the next build changes them. */
+/* Forgets what was read of archives and saved objects: the next build changes and adds some. */
 void makers_forget_archives(struct makers *makers);
 void makers_release(struct makers *makers);
 
@@ -389,6 +422,26 @@ int units_renew_all(const struct units *units, const struct timespec *now,
 /* Gives the sources of all units that include one of the files a new time. */
 int units_renew_dependents(const struct units *units, const tree_files *files,
 			   const struct timespec *now, struct uspl_err *err) uspl_must_check;
+
+/*
+ * After a run of the build after the patch, before it is taken in: gives sources a new time that a
+ * clean build would have compiled otherwise; *ret: there are some, and the build must be run again.
+ * last: it has been; USPL_E_UNSUPPORTED if one still wasn't compiled.
+ */
+int units_find_early(struct units *units, const tree_files *patched, bool last, bool *ret,
+		     struct uspl_err *err) uspl_must_check;
+/*
+ * Notes patched files that the build hasn't read, where that can be told; USPL_E_UNSUPPORTED if a
+ * configure script is among them.
+ */
+int units_note_unread(const struct units *units, const tree_files *patched, struct build *build,
+		      struct uspl_err *err) uspl_must_check;
+/*
+ * Appends the sources and headers that name a patched file which is none: `.incbin` reads what no
+ * list of dependencies has.
+ */
+int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
+			struct uspl_err *err) uspl_must_check;
 
 /*
  * Takes in what the build after the patch made, and fills build->units and build->links.

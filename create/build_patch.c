@@ -24,28 +24,17 @@ bool patch_sets_strip(const struct patch_file *patch)
 	       (starts_with(patch->option, "-p") || starts_with(patch->option, "--strip"));
 }
 
-static void become_patch(const char *tree, const struct patch_file *patch, int out)
+static void become(const char *const *argv, const char *folder, int out)
 {
-	const char *argv[16] = { "patch",    "-u", "-t", "-N", "--no-backup-if-mismatch",
-				 "-r",       "-",  "-d", tree, "-i",
-				 patch->path };
-	size_t n = 11;
-
-	if (!patch_sets_strip(patch))
-		argv[n++] = patch->no_strip ? "-p0" : "-p1";
-	if (patch->binary)
-		argv[n++] = "--binary";
-	if (patch->option)
-		argv[n++] = patch->option;
 	setenv("LC_ALL", "C", 1);
 	unsetenv("POSIXLY_CORRECT");
-	if (dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0)
-		execvp("patch", (char **)argv);
+	if (chdir(folder) == 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0)
+		execvp(argv[0], (char **)argv);
 	_exit(127);
 }
 
-static int run_patch(const char *tree, const struct patch_file *patch, struct buf *out,
-		     struct uspl_err *err)
+int command_output(const char *const *argv, const char *folder, struct buf *out,
+		   struct uspl_err *err)
 {
 	int ends[2], status, rc;
 	pid_t pid;
@@ -54,19 +43,41 @@ static int run_patch(const char *tree, const struct patch_file *patch, struct bu
 		return uspl_fail_errno(err, "cannot make a pipe");
 	pid = fork();
 	if (pid == 0)
-		become_patch(tree, patch, ends[1]);
+		become(argv, folder, ends[1]);
 	close(ends[1]);
-	rc = pid < 0 ? uspl_fail_errno(err, "cannot start 'patch'")
-		     : file_read_fd(ends[0], "the output of patch", out, err);
+	rc = pid < 0 ? uspl_fail_errno(err, "cannot start '%s'", argv[0])
+		     : file_read_fd(ends[0], "the output of a command", out, err);
 	close(ends[0]);
 	if (pid < 0)
 		return rc;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return uspl_fail_errno(err, "cannot wait for 'patch'");
+			return uspl_fail_errno(err, "cannot wait for '%s'", argv[0]);
 	if (rc)
 		return rc;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static int run_patch(const char *tree, const struct patch_file *patch, struct buf *out,
+		     struct uspl_err *err)
+{
+	const char *argv[16] = { "patch", "-u", "-t", "-N",       "--no-backup-if-mismatch",
+				 "-r",    "-",  "-i", patch->path };
+	size_t n = 9;
+
+	if (!patch_sets_strip(patch))
+		argv[n++] = patch->no_strip ? "-p0" : "-p1";
+	if (patch->binary)
+		argv[n++] = "--binary";
+	if (patch->reverse)
+		argv[n++] = "-R";
+	if (patch->exact)
+		argv[n++] = "-F0";
+	if (patch->dry_run)
+		argv[n++] = "--dry-run";
+	if (patch->option)
+		argv[n++] = patch->option;
+	return command_output(argv, tree, out, err);
 }
 
 /* What in patch's output says why it failed. */

@@ -37,9 +37,7 @@ static void set_environment(const struct build_paths *paths, const char *phase)
 	setenv("PWD", paths->tree, 1);
 	setenv("LC_ALL", "C", 1);
 	setenv("SOURCE_DATE_EPOCH", "1", 0);
-	/* A cached or remote compilation would go past the wrapper. */
-	setenv("CCACHE_DISABLE", "1", 1);
-	setenv("DISTCC_HOSTS", "localhost", 1);
+	wrapper_hold_launchers();
 	setenv("USPL_CC_WORK", paths->work, 1);
 	setenv("USPL_CC_PHASE", phase, 1);
 	setenv("USPL_CC_TREE", paths->tree, 1);
@@ -191,9 +189,10 @@ static int build_failed(const struct phase *phase, const char *complaint, struct
 	bool pre = !strcmp(phase->name, "pre"), twice = phase->twice && !pre;
 
 	uspl_fail(err, USPL_E_BUILD, "%s%s%.200s",
-		  pre     ? "the build before the patch failed"
-		  : twice ? "the patch breaks the build, or this package can't be built twice"
-			  : "the patch breaks the build",
+		  phase->failed ? phase->failed
+		  : pre         ? "the build before the patch failed"
+		  : twice       ? "the patch breaks the build, or this package can't be built twice"
+				: "the patch breaks the build",
 		  complaint ? ": " : "", complaint ? complaint : "");
 	uspl_hint(err, "--keep=FOLDER keeps the tree and the whole output (build-%s.log)%s",
 		  phase->name, pre || twice ? "; --build=COMMAND says how to build" : "");
@@ -239,6 +238,10 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 	meter_stop(&meter);
 	if (rc || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
 		return rc;
+	if (phase->ret_failed) {
+		*phase->ret_failed = true;
+		return 0;
+	}
 	return explain_failure(phase, log, start, err);
 }
 
@@ -251,7 +254,6 @@ int phase_run(const struct build_paths *paths, const struct build_options *optio
 		log = NULL;
 		return uspl_fail_nomem(err);
 	}
-	log_info("build", "%s the patch: %s", strcmp(phase->name, "pre") ? "after" : "before",
-		 phase->command);
+	log_info("build", "%s: %s", phase->what, phase->command);
 	return run(paths, options, phase, log, err);
 }

@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/compiler.h"
 #include "base/file.h"
 #include "create/build_parts.h"
 
@@ -75,10 +76,12 @@ static int add_file(struct state *state, const char *name, const struct stat *st
 	return add_line(state, line, err);
 }
 
+/* Behind a launcher in disguise (a link gcc to ccache) the next one of that name counts, too. */
 static int add_compiler(struct state *state, const char *name, struct uspl_err *err)
 {
 	auto_free char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
 	char *rest = NULL;
+	int rc;
 
 	if (!path)
 		return uspl_fail_nomem(err);
@@ -88,8 +91,32 @@ static int add_compiler(struct state *state, const char *name, struct uspl_err *
 
 		if (!file)
 			return uspl_fail_nomem(err);
-		if (stat(file, &st) == 0)
-			return add_file(state, file, &st, err);
+		if (stat(file, &st) < 0)
+			continue;
+		rc = add_file(state, file, &st, err);
+		if (rc || !compiler_is_disguise(file))
+			return rc;
+	}
+	return 0;
+}
+
+/* The first word, and where that is a launcher, the next one. */
+static int add_words(struct state *state, const char *value, struct uspl_err *err)
+{
+	bool more = true;
+
+	while (more && *(value += strspn(value, " \t"))) {
+		auto_free char *word = strndup(value, strcspn(value, " \t"));
+		int rc = 0;
+
+		if (!word)
+			return uspl_fail_nomem(err);
+		if (!strchr(word, '/'))
+			rc = add_compiler(state, word, err);
+		if (rc)
+			return rc;
+		more = compiler_is_launcher(file_basename(word));
+		value += strlen(word);
 	}
 	return 0;
 }
@@ -100,15 +127,9 @@ static int add_named_compilers(struct state *state, struct uspl_err *err)
 	static const char *const names[] = { "CC", "CXX", "LD" };
 	int rc = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !rc; i++) {
-		const char *value = getenv(names[i]);
-		auto_free char *word = value ? strndup(value, strcspn(value, " \t")) : NULL;
-
-		if (value && !word)
-			return uspl_fail_nomem(err);
-		if (word && *word && !strchr(word, '/'))
-			rc = add_compiler(state, word, err);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !rc; i++)
+		if (getenv(names[i]))
+			rc = add_words(state, getenv(names[i]), err);
 	return rc;
 }
 

@@ -25,18 +25,38 @@
 
 #define MAKE "make -j%d"
 /* clang-format off */
-#define RULES_BEFORE \
-	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
-	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name 'build-stamp-*' " \
-		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
+#define RULES_ENVIRONMENT \
 	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/$(dpkg-parsechangelog -SSource)-" \
 		"$(dpkg-parsechangelog -SVersion | sed 's/^[0-9]*://; s/-[^-]*$//')} " \
 	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
 	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' "
+/* A patch that came after the stamp which says that all are applied is to be applied, too. */
+#define PATCH_STAMPS \
+	"for stamp in $(find . -type f \\( -name '*patch-stamp' -o -name '*stamp-patch*' " \
+		"-o -name '*patched-stamp' \\)); do " \
+		"[ -z \"$(find debian/patches -newer $stamp)\" ] || rm $stamp; done; "
+#define RULES_BEFORE PATCH_STAMPS \
+	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
+	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name 'build-stamp-*' " \
+		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
+	RULES_ENVIRONMENT
+#define ROOT "$(command -v fakeroot) "
 #define RULES RULES_BEFORE "debian/rules " \
 		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && echo build-arch || echo build)"
 /* What dpkg-buildpackage does next, as far as files are put where the packages are made of. */
-#define RULES_INSTALL RULES_BEFORE "$(command -v fakeroot) debian/rules install"
+#define RULES_INSTALL RULES_BEFORE ROOT "debian/rules install"
+/*
+ * Fills debian/PACKAGE; rules that have no such step, or one of their own for making packages, make
+ * them, and they are unpacked.
+ */
+#define RULES_SHIP \
+	"rm -rf ../shipped ../*.deb && mkdir ../shipped && " \
+	"if grep -qE '^(%%|.*install-arch.*):' debian/rules && " \
+		"! grep -qE '^[^#]*binary-arch.*:' debian/rules; then " \
+		RULES_ENVIRONMENT ROOT "debian/rules install-arch; " \
+	"else DPKG_DEB_COMPRESSOR_TYPE=none " RULES_ENVIRONMENT ROOT "debian/rules binary-arch && " \
+		"for deb in ../*.deb; do " \
+			"dpkg-deb -x $deb ../shipped/$(dpkg-deb -f $deb Package) || exit; done; fi"
 /* clang-format on */
 #define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
 
@@ -88,6 +108,20 @@ static int set(struct recipe *ret, const char *setup, const char *build, int job
 	return 0;
 }
 
+/* What a Debian source package's rules can do beside building. */
+static int set_packaging(int jobs, struct recipe *ret, struct uspl_err *err)
+{
+	if (asprintf(&ret->install, RULES_INSTALL, jobs) < 0) {
+		ret->install = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (asprintf(&ret->ship, RULES_SHIP, jobs, jobs) < 0) {
+		ret->ship = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 /* The user's own configuration, if there is one, is that of the program. */
 static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *ret,
 		      struct uspl_err *err)
@@ -127,7 +161,7 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 		if (rc || recipes[i].file != rules)
 			return rc;
 		ret->twice = true;
-		return asprintf(&ret->install, RULES_INSTALL, jobs) < 0 ? uspl_fail_nomem(err) : 0;
+		return set_packaging(jobs, ret, err);
 	}
 	uspl_fail(err, USPL_E_UNSUPPORTED,
 		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "
@@ -141,5 +175,6 @@ void recipe_release(struct recipe *recipe)
 	free(recipe->setup);
 	free(recipe->build);
 	free(recipe->install);
+	free(recipe->ship);
 	*recipe = (struct recipe){ 0 };
 }

@@ -67,8 +67,8 @@ static const struct {
 	bool inputs;
 } kinds[] = {
 	[RECORD_COMPILE] = { "compile", 7, 4, false },
-	[RECORD_PARTIAL] = { "partial", 3, 2, true },
-	[RECORD_LINK] = { "link", 3, 2, true },
+	[RECORD_PARTIAL] = { "partial", 4, 2, true },
+	[RECORD_LINK] = { "link", 4, 2, true },
 };
 
 static bool find_kind(const field_list *fields, enum record_kind *ret)
@@ -100,7 +100,7 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 		    set_string(&record->cwd, fields, compile ? 3 : 0) &&
 		    set_string(&record->saved, fields, kinds[record->kind].saved) &&
 		    set_string(&record->deps, fields, compile ? 5 : 0) &&
-		    set_string(&record->command, fields, compile ? 6 : 0);
+		    set_string(&record->command, fields, compile ? 6 : 3);
 
 	for (size_t i = kinds[record->kind].fields; fine && i < fields->n; i++) {
 		char **slot = vec_push(&record->inputs);

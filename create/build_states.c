@@ -9,8 +9,11 @@
  * the patch adds lines to, before which no directive may stand.
  *
  * Which line is a state only the compiler knows. So all files that the source is compiled from are
- * searched for the label itself, which mostly is in a macro of a header. A label that gets the
- * number as a macro's argument isn't seen.
+ * searched for the label itself, which mostly is in a macro of a header. It may get the number as the
+ * argument of a macro, `#define AT(n) case n:`.
+ *
+ * The same is done with __COUNTER__. What that has been nobody knows before the compiler: it is only
+ * said, where a patched source has such labels.
  */
 
 #include <ctype.h>
@@ -20,37 +23,145 @@
 #include "create/build_patch.h"
 #include "create/build_units.h"
 
+static bool is_in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
 /* Does "case" stand before p, with nothing but blanks and parentheses between? */
 static bool follows_case(const char *text, const char *p)
 {
 	while (p > text && (isspace((unsigned char)p[-1]) || p[-1] == '(' || p[-1] == '\\'))
 		p--;
-	return p - text >= 4 && !memcmp(p - 4, "case", 4) &&
-	       (p - text == 4 || (!isalnum((unsigned char)p[-5]) && p[-5] != '_'));
+	return p - text >= 4 && !memcmp(p - 4, "case", 4) && (p - text == 4 || !is_in_name(p[-5]));
 }
 
-static bool has_label(const struct buf *text)
+/* Is there a label with this word, in a stretch of text? */
+static bool has_case(const char *text, const char *end, const char *word, size_t len)
 {
-	const char *start = buf_str(text), *p = start;
+	const char *p = text;
 
-	while ((p = strstr(p, "__LINE__"))) {
-		if (follows_case(start, p))
+	while ((p = memmem(p, (size_t)(end - p), word, len))) {
+		if (follows_case(text, p) && !is_in_name(p[len]) && !is_in_name(p[-1]))
 			return true;
 		p++;
 	}
 	return false;
 }
 
-static int note_label(const char *path, void *ctx, struct uspl_err *err)
+/* The end of a line that may go on in the next one. */
+static const char *directive_end(const char *p)
+{
+	while (*p && (*p != '\n' || p[-1] == '\\'))
+		p++;
+	return p;
+}
+
+/* What of states a unit's files have. */
+struct labels {
+	bool line, counter;   /* case __LINE__, case __COUNTER__ */
+	struct strmap macros; /* names of macros that make a label of an argument */
+	bool oom;
+};
+
+static bool makes_label(const char *parameters, const char *end)
+{
+	for (const char *p = parameters; p < end && !strchr(")\n", *p);) {
+		size_t len;
+
+		p += strspn(p, " \t,");
+		len = strcspn(p, " \t,)\n");
+		if (len && has_case(p + len, end, p, len))
+			return true;
+		p += len;
+	}
+	return false;
+}
+
+/* Notes macros with "case n" for an argument n. */
+static void note_macros(const char *text, struct labels *labels)
+{
+	static const char define[] = "define ";
+
+	for (const char *p = text; (p = strstr(p, define)); p++) {
+		const char *name = p + sizeof(define) - 1, *open = name + strcspn(name, "( \t\n");
+		auto_free char *copy = NULL;
+
+		if (*open != '(' || !makes_label(open + 1, directive_end(p)))
+			continue;
+		copy = strndup(name, (size_t)(open - name));
+		labels->oom |= !copy || !strmap_set(&labels->macros, copy, labels);
+	}
+}
+
+/* Is the word at p an argument of such a macro? */
+static bool is_argument(const struct labels *labels, const char *text, const char *p)
+{
+	const char *end, *name;
+	auto_free char *copy = NULL;
+
+	while (p > text && !strchr("(;{}\n", p[-1]))
+		p--;
+	if (p == text || p[-1] != '(')
+		return false;
+	end = p - 1;
+	for (name = end; name > text && is_in_name(name[-1]);)
+		name--;
+	copy = strndup(name, (size_t)(end - name));
+	return copy && strmap_get(&labels->macros, copy);
+}
+
+static bool has_label(const struct labels *labels, const struct buf *text, const char *word)
+{
+	const char *start = buf_str(text);
+
+	if (has_case(start, start + text->len, word, strlen(word)))
+		return true;
+	for (const char *p = start; (p = strstr(p, word)); p++)
+		if (is_argument(labels, start, p))
+			return true;
+	return false;
+}
+
+/* Headers of the system make no states of anything; one that is gone was a temporary one. */
+static bool read_own(const char *path, struct buf *text)
+{
+	return strncmp(path, "/usr/", 5) != 0 && !file_read(path, text, NULL);
+}
+
+static int note_file_macros(const char *path, void *ctx, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
-	bool *found = ctx;
 
 	(void)err;
-	/* A header that isn't there any more was a temporary one. */
-	if (!*found && !file_read(path, &text, NULL))
-		*found = has_label(&text);
+	if (read_own(path, &text))
+		note_macros(buf_str(&text), ctx);
 	return 0;
+}
+
+static int note_labels(const char *path, void *ctx, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	struct labels *labels = ctx;
+
+	(void)err;
+	if (!read_own(path, &text))
+		return 0;
+	labels->line |= has_label(labels, &text, "__LINE__");
+	labels->counter |= has_label(labels, &text, "__COUNTER__");
+	return 0;
+}
+
+static int labels_of(const struct record *record, struct labels *ret, struct uspl_err *err)
+{
+	int rc = record_each_file(record, note_file_macros, ret, err);
+
+	if (!rc)
+		rc = record_each_file(record, note_labels, ret, err);
+	if (!rc && ret->oom)
+		rc = uspl_fail_nomem(err);
+	strmap_release(&ret->macros);
+	return rc;
 }
 
 static int refuse(const struct units *units, const struct compiled_file *file, struct uspl_err *err)
@@ -73,33 +184,71 @@ static int refuse(const struct units *units, const struct compiled_file *file, s
 	return -USPL_E_DATA_CHANGE;
 }
 
-/* One patched source that lost numbers, in one unit that is compiled from it. */
-static int check_unit(const struct units *units, const struct record *record,
-		      const struct compiled_file *file, struct uspl_err *err)
+/* One patched source, in one unit that is compiled from it. */
+static int check_unit(struct units *units, const struct record *record,
+		      const struct compiled_file *file, bool *said, struct uspl_err *err)
 {
 	char *paths[] = { file->path };
 	const tree_files files = { .items = paths, .n = 1, .cap = 1 };
-	bool depends = false, label = false;
+	struct labels labels = { 0 };
+	bool depends = false;
 	int rc = record->kind == RECORD_COMPILE ? record_depends(record, &files, &depends, err) : 0;
 
 	if (rc || !depends)
 		return rc;
-	rc = record_each_file(record, note_label, &label, err);
+	rc = labels_of(record, &labels, err);
 	if (rc)
 		return rc;
-	return label ? refuse(units, file, err) : 0;
+	if (labels.line && file->kept.lost)
+		return refuse(units, file, err);
+	if (!labels.counter || *said)
+		return 0;
+	*said = true;
+	return build_note(units->build, err,
+			  "'%s': 'case __COUNTER__' makes states of a number that each use counts "
+			  "up: if the patch adds or takes away one, the process goes on at another "
+			  "place",
+			  units_relative(units, file->path));
 }
 
-int states_check(struct units *units, const struct numbering *numbering, struct uspl_err *err)
+/* A source that the build has written anew has its lines where the build put them. */
+static int check_generated(const struct units *units, const struct record *record,
+			   const tree_files *patched, struct uspl_err *err)
+{
+	struct labels labels = { 0 };
+	bool generated = false;
+	int rc = units_is_generated(units, record, patched, &generated, err);
+
+	if (!rc && generated)
+		rc = labels_of(record, &labels, err);
+	if (rc || !labels.line)
+		return rc;
+	uspl_fail(err, USPL_E_DATA_CHANGE,
+		  "%s: 'case __LINE__' makes states of line numbers, and the build writes a file "
+		  "anew that it is compiled from",
+		  units_relative(units, record->source));
+	uspl_hint(err, "if the build applies patches, give the patch itself, for a tree that has "
+		       "those before it");
+	return -USPL_E_DATA_CHANGE;
+}
+
+int states_check(struct units *units, const struct numbering *numbering, const tree_files *patched,
+		 struct uspl_err *err)
 {
 	const struct compiled_file *file;
 	struct record **record;
 
+	vec_for_each (&units->post, record) {
+		int rc = check_generated(units, *record, patched, err);
+
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&numbering->compiled, file) {
-		if (!file->kept.lost)
-			continue;
+		bool said = false;
+
 		vec_for_each (&units->post, record) {
-			int rc = check_unit(units, *record, file, err);
+			int rc = check_unit(units, *record, file, &said, err);
 
 			if (rc)
 				return rc;

@@ -30,6 +30,8 @@ void units_free(struct units *units)
 	vec_for_each (&units->programs, program) {
 		input_list_release(&program->pre);
 		input_list_release(&program->post);
+		strmap_release(&program->pre_names);
+		strmap_release(&program->post_names);
 		build_link_release(&program->link);
 		free(program->path);
 	}
@@ -37,6 +39,9 @@ void units_free(struct units *units)
 	makers_release(&units->makers);
 	strmap_release(&units->known);
 	strmap_release(&units->shared);
+	strmap_release(&units->pre_objects);
+	vec_release(&units->last_link);
+	units_forget_contents(units);
 	record_release(&units->pre);
 	record_release(&units->post);
 	free(units);
@@ -51,13 +56,7 @@ const char *units_relative(const struct units *units, const char *path)
 
 const struct record *units_pre_record(const struct units *units, const char *object)
 {
-	for (size_t i = units->pre.n; i > 0; i--) {
-		const struct record *record = units->pre.items[i - 1];
-
-		if (record->kind == RECORD_COMPILE && !strcmp(record->output, object))
-			return record;
-	}
-	return NULL;
+	return strmap_get(&units->pre_objects, object);
 }
 
 const struct record *units_post_record(const struct units *units, const char *object)
@@ -65,17 +64,6 @@ const struct record *units_post_record(const struct units *units, const char *ob
 	const struct record *record = strmap_get(&units->makers.by_path, object);
 
 	return record && record->step && record->step == units->step ? record : NULL;
-}
-
-const struct input *input_find(const input_list *inputs, const char *name)
-{
-	const struct input *input;
-
-	vec_for_each (inputs, input) {
-		if (!strcmp(input->name, name))
-			return input;
-	}
-	return NULL;
 }
 
 /* ---- the two builds ---- */
@@ -122,6 +110,7 @@ static int note_linked(struct program *program, const struct record *record, boo
 {
 	program->in_post = post;
 	program->linked = record->saved;
+	*(post ? &program->post_options : &program->pre_options) = record->command;
 	if (!post && (!set_string(&program->link.file, record->saved) ||
 		      !set_string(&program->link.before, record->saved)))
 		return uspl_fail_nomem(err);
@@ -307,6 +296,10 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 		rc = estrange_superseded(units, err);
 	if (!rc)
 		rc = note_programs(units, err);
+	if (!rc)
+		rc = units_note_altered(units, &units->pre, err);
+	if (!rc)
+		rc = units_note_contents(units, err);
 	makers_forget_archives(&units->makers);
 	return rc;
 }
@@ -353,6 +346,44 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
 	return 0;
 }
 
+/* The first of each name. */
+static int index_inputs(const input_list *inputs, struct strmap *names, struct uspl_err *err)
+{
+	struct input *input;
+
+	strmap_release(names);
+	vec_for_each (inputs, input)
+		if (!strmap_get(names, input->name) && !strmap_set(names, input->name, input))
+			return uspl_fail_nomem(err);
+	return 0;
+}
+
+static int index_programs(struct units *units, struct uspl_err *err)
+{
+	struct program *program;
+	int rc = 0;
+
+	vec_for_each (&units->programs, program) {
+		if (!rc)
+			rc = index_inputs(&program->pre, &program->pre_names, err);
+		if (!rc)
+			rc = index_inputs(&program->post, &program->post_names, err);
+	}
+	return rc;
+}
+
+static int index_objects(struct units *units, struct uspl_err *err)
+{
+	struct record **record;
+
+	strmap_release(&units->pre_objects);
+	vec_for_each (&units->pre, record)
+		if ((*record)->kind == RECORD_COMPILE &&
+		    !strmap_set(&units->pre_objects, (*record)->output, *record))
+			return uspl_fail_nomem(err);
+	return 0;
+}
+
 int units_read_post(struct units *units, struct build *build, struct uspl_err *err)
 {
 	int rc = record_read(units->paths->work, "post", &units->post, err);
@@ -360,7 +391,13 @@ int units_read_post(struct units *units, struct build *build, struct uspl_err *e
 	units->build = build;
 	units->step++;
 	units->makers.post = &units->post;
-	return rc ? rc : add_records(units, &units->post, true, err);
+	if (!rc)
+		rc = index_objects(units, err);
+	if (!rc)
+		rc = add_records(units, &units->post, true, err);
+	if (!rc)
+		rc = units_note_altered(units, &units->post, err);
+	return rc ? rc : index_programs(units, err);
 }
 
 /* ---- the next step ---- */
@@ -377,6 +414,7 @@ static int program_start_over(const struct units *units, struct program *program
 		input_list_release(&program->pre);
 		program->pre = program->post;
 		program->post = (input_list){ 0 };
+		program->pre_options = program->post_options;
 		program->in_post = false;
 		return 0;
 	}
@@ -394,10 +432,10 @@ int units_start_over(struct units *units, struct uspl_err *err)
 	auto_free char *record = file_join(units->paths->work, "record-post");
 	struct program *program;
 	struct record **post;
+	int rc;
 
 	vec_for_each (&units->programs, program) {
-		int rc = program_start_over(units, program, err);
-
+		rc = program_start_over(units, program, err);
 		if (rc)
 			return rc;
 	}
@@ -412,5 +450,9 @@ int units_start_over(struct units *units, struct uspl_err *err)
 	units->makers.post = NULL;
 	makers_forget_archives(&units->makers);
 	strmap_release(&units->known);
+	vec_release(&units->last_link);
+	rc = units_note_contents(units, err);
+	if (rc)
+		return rc;
 	return record ? file_remove_tree(record, err) : uspl_fail_nomem(err);
 }

@@ -12,8 +12,20 @@ struct program {
 	char *path;
 	struct build_link link; /* what is known of the file, and its units */
 	input_list pre, post;
-	bool in_post;       /* linked in the build after the patch too */
+	struct strmap pre_names, post_names; /* their inputs by name */
+	bool in_post; /* linked in the build after the patch too */
+	/* The linker's options in each build; NULL if there were none. */
+	const char *pre_options, *post_options;
 	const char *linked; /* then as what it was kept; NULL if it wasn't */
+};
+
+/* A source or header of the tree, as it was after the build before the patch. */
+struct content {
+	char *path; /* as compilers name it */
+	uint64_t hash;
+	bool gone;            /* it wasn't there any more */
+	bool changed;         /* the build after the patch has made another one of it */
+	struct timespec time; /* then */
 };
 
 struct units {
@@ -24,9 +36,13 @@ struct units {
 	struct makers makers;
 	/* Objects that the first build made of several sources, one after the other. */
 	struct strmap shared;
+	struct strmap pre_objects; /* an object's path -> its last compilation before the patch */
 	VEC(struct program) programs;
-	bool new_options;    /* the patch changes files that say how to build */
-	struct strmap known; /* "has-pre has-post OBJECT" -> index of the build_unit, plus 1 */
+	VEC(struct content) contents;
+	struct strmap content_of; /* path -> index in contents, plus 1 */
+	bool new_options;         /* the patch changes files that say how to build */
+	struct strmap known;      /* "has-pre has-post OBJECT" -> index of the build_unit, plus 1 */
+	VEC(const struct build_link *) last_link; /* by build_unit: the last that it was put into */
 };
 
 /* A path without the copy's folder; the path itself if it lies elsewhere. Points into path. */
@@ -35,13 +51,21 @@ const char *units_relative(const struct units *units, const char *path);
 const struct record *units_pre_record(const struct units *units, const char *object);
 /* The object's compilation after the patch, NULL if there was none. */
 const struct record *units_post_record(const struct units *units, const char *object);
-/* The input with that name, NULL if it isn't there. */
-const struct input *input_find(const input_list *inputs, const char *name);
-
 /* Takes in the records of the build after the patch; `build` is what will be filled. */
 int units_read_post(struct units *units, struct build *build, struct uspl_err *err) uspl_must_check;
 /* True if one of the records is of a compilation. */
 bool units_compiled(const record_list *records);
+
+/* Has a unit another object now, though neither it nor what it includes is in the patch? */
+int units_is_generated(const struct units *units, const struct record *post,
+		       const tree_files *patched, bool *ret, struct uspl_err *err) uspl_must_check;
+
+/* Notes of each object whether it was changed since it was compiled (objcopy). */
+int units_note_altered(const struct units *units, const record_list *records,
+		       struct uspl_err *err) uspl_must_check;
+/* Notes what each compiled source and what it includes holds, for units_find_early. */
+int units_note_contents(struct units *units, struct uspl_err *err) uspl_must_check;
+void units_forget_contents(struct units *units);
 
 /*
  * Refuses a build after the patch that went past us, or left out what the patch changes; what it

@@ -3,36 +3,19 @@
 
 #include "create/build_parts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/compiler.h"
 #include "base/file.h"
+#include "create/wrapper/held.h"
 
-/* Compilers and linkers; they may have a prefix that ends in '-', and a version after a '-'. */
-static const char *const tools[] = {
-	"cc",  "gcc", "g++",    "c++",     "clang",  "clang++", "c89",
-	"c99", "ld",  "ld.bfd", "ld.gold", "ld.lld", "ld.mold",
-};
-
+/* What the wrapper stands in front of. */
 static bool is_tool(const char *name)
 {
-	size_t len = strlen(name), version = len;
-
-	while (version && (isdigit((unsigned char)name[version - 1]) || name[version - 1] == '.'))
-		version--;
-	if (version < len && version > 1 && name[version - 1] == '-')
-		len = version - 1;
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
-		size_t tool = strlen(tools[i]);
-
-		if (len >= tool && !strncmp(name + len - tool, tools[i], tool) &&
-		    (len == tool || name[len - tool - 1] == '-'))
-			return true;
-	}
-	return false;
+	return compiler_is_tool(name) || compiler_is_launcher(name);
 }
 
 static int link_name(const char *folder, const char *name, const char *target, struct uspl_err *err)
@@ -155,7 +138,8 @@ static int link_variables(const char *bin, const char *real, const char *wrapper
 
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 {
-	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post" };
+	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post",
+					       "objects/ship" };
 	auto_free char *bin = file_join(paths->work, "bin");
 	auto_free char *real = file_join(paths->work, "real");
 	auto_free char *wrapper = NULL;
@@ -185,6 +169,19 @@ void wrapper_rename_variables(void)
 		while (name[-1] != '/')
 			name--;
 		setenv(tool_variables[i], name, 1);
+	}
+}
+
+void wrapper_hold_launchers(void)
+{
+	for (const struct held *held = held_variables; held->name; held++) {
+		const char *was = getenv(held->name);
+
+		if (was)
+			setenv(held->kept, was, 1);
+		else
+			unsetenv(held->kept);
+		setenv(held->name, held->value, 1);
 	}
 }
 

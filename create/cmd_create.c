@@ -136,8 +136,13 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = made->update ? describe(options, index, build, made->update, err)
 				  : uspl_fail_nomem(err);
+	/* Later ones of a series count lines as those before have left them. */
+	if (!rc && !index)
+		rc = patched_lines_read(made->update->patch, &made->report.patched, err);
+	if (!rc && !options->wanted.names.n)
+		rc = builder_find_shipped(builder, build, err);
 	if (!rc)
-		rc = targets_add(build, &options->targets, earlier, made->update, &made->report,
+		rc = targets_add(build, &options->wanted, earlier, made->update, &made->report,
 				 err);
 	rc = refuse_patches(made->update, rc, err);
 	if (!rc)
@@ -156,15 +161,35 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	return rc;
 }
 
+static int name_earlier_patches(const struct earlier *earlier, build_earlier_list *ret,
+				struct uspl_err *err)
+{
+	const struct update *const *update;
+
+	vec_for_each (&earlier->updates, update) {
+		struct build_earlier *item = vec_push(ret);
+
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = (struct build_earlier){ (*update)->id,
+						(*update)->patch ? (*update)->patch : "" };
+	}
+	return 0;
+}
+
 /* A patch of a series that changes no code has no update, and does no harm. */
 static int make_all(const struct create_options *options, made_list *list, struct uspl_err *err)
 {
+	struct build_options build = options->build;
 	auto_builder struct builder *builder = NULL;
 	auto_earlier struct earlier earlier = { 0 };
 	int rc = earlier_read(&earlier, &options->against.after, err);
 
 	if (!rc)
-		rc = builder_new(&options->build, &builder, err);
+		rc = name_earlier_patches(&earlier, &build.earlier, err);
+	if (!rc)
+		rc = builder_new(&build, &builder, err);
+	vec_release(&build.earlier);
 	for (size_t i = 0; !rc && builder_has_more(builder); i++) {
 		struct made *made = vec_push(list);
 

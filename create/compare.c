@@ -34,14 +34,36 @@ static bool functions_equal(const struct objsec *pre, const struct objsec *post)
 	return sections_equal(pre, post) && !a == !b && (!a || sections_equal(a, b));
 }
 
+/*
+ * How much a name stands for. One of assembler that nothing is said of (.type, .size) stands for all
+ * up to the next one.
+ */
+static uint64_t extent(const struct objsym *sym)
+{
+	const struct side *side = part_of(sym->sec)->side;
+	uint64_t end = sym->sec->size;
+
+	if (sym->size || sym->type != STT_NOTYPE)
+		return sym->size;
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *next = side->obj->syms.items[i];
+
+		if (next->sec == sym->sec && next->value > sym->value && next->value < end)
+			end = next->value;
+	}
+	return end - sym->value;
+}
+
 static bool variables_equal(const struct objsym *pre, const struct objsym *post)
 {
-	struct range a = { pre->sec, pre->value, pre->size },
-		     b = { post->sec, post->value, post->size };
+	struct range a = { .sec = pre->sec, .at = pre->value };
+	struct range b = { .sec = post->sec, .at = post->value };
 
-	if (pre->size != post->size || !pre->sec != !post->sec)
-		return false;
-	return !pre->sec || range_equal(&a, &b, 0);
+	if (!pre->sec || !post->sec)
+		return pre->size == post->size && !pre->sec == !post->sec;
+	a.len = extent(pre);
+	b.len = extent(post);
+	return a.len == b.len && range_equal(&a, &b, 0);
 }
 
 static bool mark(struct objsec *sec, const char *reason)

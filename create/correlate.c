@@ -28,6 +28,7 @@
 #include "base/buf.h"
 #include "create/differ.h"
 #include "create/nameless.h"
+#include "create/place.h"
 #include "update/refname.h"
 
 static bool is_defined(const struct objsym *sym)
@@ -323,6 +324,7 @@ int correlate(struct diff *diff, struct uspl_err *err)
 		rc = pair_counted_variables(&diff->units[i], err);
 		if (!rc)
 			rc = pair_statics(&diff->units[i], err);
+		unit_close_dbginfo(&diff->units[i]);
 	}
 	return rc ? rc : name_all(diff, err);
 }

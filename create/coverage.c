@@ -14,7 +14,7 @@ static const char counters[] = "__llvm_prf_cnts";
 int coverage_find(const char *object, bool *ret, struct uspl_err *err)
 {
 	auto_objfile struct objfile *obj = NULL;
-	int rc = objfile_read(object, &obj, err);
+	int rc = objfile_read_code(object, &obj, err);
 
 	if (rc)
 		return rc;

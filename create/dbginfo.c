@@ -335,6 +335,63 @@ bool dbginfo_add_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t of
 	return false;
 }
 
+/* The first of the lines, which are in the order of their addresses, that isn't before this one. */
+static size_t first_line(Dwarf_Lines *lines, size_t n, Dwarf_Addr address)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+		Dwarf_Addr at;
+
+		if (!dwarf_lineaddr(dwarf_onesrcline(lines, middle), &at) && at < address)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/* Does fn want to know more? An end says nothing, and may be where other code begins. */
+static bool tell_line(struct dbginfo *dbg, uint64_t offset, Dwarf_Line *line, line_fn fn, void *arg)
+{
+	const char *path = dwarf_linesrc(line, NULL, NULL);
+	auto_buf struct buf shown = { 0 };
+	bool end = false;
+	int number;
+
+	if (!path || dwarf_lineendsequence(line, &end) || end || dwarf_lineno(line, &number) ||
+	    !number)
+		return true;
+	add_path(dbg, path, &shown);
+	return fn(offset, buf_str(&shown), number, arg);
+}
+
+void dbginfo_each_line(struct dbginfo *dbg, const struct objsec *sec, line_fn fn, void *arg)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Addr start, at;
+	Dwarf_Die die;
+
+	if (!dbginfo_address(dbg, sec, 0, &start))
+		return;
+	while (dbginfo_next_unit(dbg, &cu, &die)) {
+		Dwarf_Lines *lines;
+		size_t n;
+
+		if (dwarf_getsrclines(&die, &lines, &n))
+			continue;
+		for (size_t i = first_line(lines, n, start); i < n; i++) {
+			Dwarf_Line *line = dwarf_onesrcline(lines, i);
+
+			if (dwarf_lineaddr(line, &at) || at >= start + sec->size)
+				break;
+			if (!tell_line(dbg, at - start, line, fn, arg))
+				return;
+		}
+	}
+}
+
 /* Where a walk to the innermost inlined function is. */
 struct descent {
 	Dwarf_Addr address;

@@ -59,6 +59,10 @@ bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf);
 /* The same for the source line of code. */
 bool dbginfo_add_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset,
 		      struct buf *buf);
+/* A line that code comes from, as the compiler has counted it. False: enough is known. */
+typedef bool (*line_fn)(uint64_t offset, const char *path, int line, void *arg);
+/* Calls fn for the lines of a section's code in the order of its instructions. */
+void dbginfo_each_line(struct dbginfo *dbg, const struct objsec *sec, line_fn fn, void *arg);
 /*
  * The name of the function that a piece of code has been inlined from, the innermost one; NULL if
  * it is its function's own. It lives as long as dbg.

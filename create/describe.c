@@ -4,6 +4,7 @@
 #include "create/describe.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 
@@ -19,24 +20,36 @@ static bool is_diff(const char *line)
 {
 	return starts_with(line, "--- ") || starts_with(line, "diff ") ||
 	       starts_with(line, "Index: ") || starts_with(line, "@@ ") ||
-	       starts_with(line, "---\n");
+	       starts_with(line, "---\n") || starts_with(line, "---\r\n");
 }
 
-/* The line without "Subject: [PATCH 1/2] " or "Description: " before it. */
+/* Without "Re: [PATCH v2 1/2] [list] " before it, as git am takes them off. */
+static const char *strip_subject(const char *text)
+{
+	for (;;) {
+		size_t len = strcspn(text, "\r\n");
+
+		text += strspn(text, " \t");
+		if (!strncasecmp(text, "re:", 3))
+			text += 3;
+		else if (*text == '[' && strcspn(text, "]") < len)
+			text += strcspn(text, "]") + 1;
+		else
+			return text;
+	}
+}
+
+/* The line without "Subject: " or "Description: " before it. */
 static const char *strip_label(const char *line)
 {
-	static const char *const labels[] = { "Subject:", "Description:" };
+	static const char subject[] = "Subject:", description[] = "Description:";
 
-	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
-		if (!starts_with(line, labels[i]))
-			continue;
-		line += strlen(labels[i]);
-		line += strspn(line, " \t");
-		if (starts_with(line, "[PATCH") && strcspn(line, "]\n") < strcspn(line, "\n"))
-			line += strcspn(line, "]") + 1;
-		return line + strspn(line, " \t");
-	}
-	return NULL;
+	if (!strncasecmp(line, subject, strlen(subject)))
+		return strip_subject(line + strlen(subject));
+	if (!starts_with(line, description))
+		return NULL;
+	line += strlen(description);
+	return line + strspn(line, " \t");
 }
 
 /* A mail's header goes on in lines that begin with a blank. */
@@ -55,8 +68,10 @@ static char *copy_line(const char *line, bool header)
 	struct buf copy = { 0 };
 	size_t len = folded_len(line, header);
 
+	/* Not in the middle of a character. */
 	if (len > MAX_DESCRIPTION)
-		len = MAX_DESCRIPTION;
+		for (len = MAX_DESCRIPTION; len && ((unsigned char)line[len] & 0xc0) == 0x80; len--)
+			;
 	/* Control characters would play tricks on a terminal. */
 	for (size_t i = 0; i < len; i++) {
 		bool control = (unsigned char)line[i] < ' ' || line[i] == 0x7f;

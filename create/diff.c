@@ -9,26 +9,13 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "create/differ.h"
+#include "create/quiet.h"
 #include "update/refname.h"
 
-/* Most units of a target are the same in both builds, and needn't be understood. */
-static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
-{
-	auto_buf struct buf pre = { 0 }, post = { 0 };
-	int rc;
-
-	*ret = in->pre_obj && in->post_obj && !strcmp(in->pre_obj, in->post_obj);
-	if (*ret || !in->pre_obj || !in->post_obj)
-		return 0;
-	rc = file_read(in->pre_obj, &pre, err);
-	if (!rc)
-		rc = file_read(in->post_obj, &post, err);
-	if (!rc)
-		*ret = pre.len == post.len && !memcmp(buf_str(&pre), buf_str(&post), pre.len);
-	return rc;
-}
-
-/* wanted: those that must be opened, though they are the same. */
+/*
+ * Most units of a target are the same in both builds, and needn't be understood. wanted: those that
+ * must be opened all the same.
+ */
 static int open_units(struct diff *diff, const struct diff_unit *units, size_t n,
 		      const bool *wanted, struct uspl_err *err)
 {
@@ -39,13 +26,20 @@ static int open_units(struct diff *diff, const struct diff_unit *units, size_t n
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct unit_place place = { &diff->left_out, i };
-		bool same;
-		int rc = is_same(&units[i], &same, err);
+		enum unit_sort sort;
+		size_t *quiet;
+		int rc = quiet_sort(&units[i], &sort, err);
 
-		if (!rc && (!same || wanted[i]))
+		if (!rc && (sort == UNIT_DIFFERENT || wanted[i]))
 			rc = unit_open(&diff->units[diff->n++], &units[i], &place, err);
 		if (rc)
 			return rc;
+		if (sort != UNIT_QUIET || wanted[i])
+			continue;
+		quiet = vec_push(&diff->quiet);
+		if (!quiet)
+			return uspl_fail_nomem(err);
+		*quiet = i;
 	}
 	return 0;
 }
@@ -55,6 +49,7 @@ static void diff_release(struct diff *diff)
 	for (size_t i = 0; i < diff->n; i++)
 		unit_release(&diff->units[i]);
 	free(diff->units);
+	vec_release(&diff->quiet);
 	strmap_release(&diff->pre_defs);
 	strmap_release(&diff->post_defs);
 	leave_out_release(&diff->left_out);

@@ -3,8 +3,8 @@
  * explain.c - an update for people who review it
  *
  * What is carried, in the order of the units: for a function that is replaced the first
- * instruction that differs, as it was and as it is, with its source line; for what is new, who
- * needs it. In the end the numbers.
+ * instruction that differs, as it was and as it is, with its source line, and the first line of the
+ * source that the patch changes in it; for what is new, who needs it. In the end the numbers.
  */
 
 #include <string.h>
@@ -115,10 +115,23 @@ static uint64_t show_difference(struct buf *out, const struct objsec *old, const
 	return first;
 }
 
+/* The first changed line that code of the function comes from, or came from if it is gone. */
+static void add_source(const struct explanation *ex, const struct objsec *old,
+		       const struct objsec *new)
+{
+	const struct patched_lines *patched = ex->diff->report->patched;
+	struct patched_code code;
+
+	if (patched_lines_find(patched, side_dbginfo(part_of(new)->side), new, NULL, &code) ||
+	    patched_lines_find(patched, side_dbginfo(part_of(old)->side), old, NULL, &code))
+		patched_lines_show(patched, code.line, ex->out);
+}
+
 /* False if there is none: another part of the function differs. */
-static bool add_first_difference(struct buf *out, const struct objsec *old,
+static bool add_first_difference(const struct explanation *ex, const struct objsec *old,
 				 const struct objsec *new)
 {
+	struct buf *out = ex->out;
 	struct range pre = { old, 0, old->size }, post = { new, 0, new->size };
 	struct dbginfo *dbg = side_dbginfo(part_of(new)->side);
 	auto_buf struct buf insns = { 0 };
@@ -140,6 +153,7 @@ static bool add_first_difference(struct buf *out, const struct objsec *old,
 			buf_addf(out, ", inlined from '%s'", inlined);
 	}
 	buf_addf(out, ":\n%s", buf_str(&insns));
+	add_source(ex, old, new);
 	return true;
 }
 
@@ -197,9 +211,8 @@ static void explain_code(struct explanation *ex, const struct objsec *sec)
 	}
 	ex->replaced++;
 	buf_addf(ex->out, "%s\n", part->reason);
-	if (!add_first_difference(ex->out, twin->sec, sec) && part->other &&
-	    part_of(twin->sec)->other)
-		add_first_difference(ex->out, part_of(twin->sec)->other, part->other);
+	if (!add_first_difference(ex, twin->sec, sec) && part->other && part_of(twin->sec)->other)
+		add_first_difference(ex, part_of(twin->sec)->other, part->other);
 }
 
 static void explain_data(struct explanation *ex, const struct objsec *sec)
@@ -258,6 +271,7 @@ int explain(const struct diff *diff, struct uspl_err *err)
 				explain_data(&ex, post->obj->secs.items[j]);
 		}
 		explain_common(&ex, post);
+		unit_close_dbginfo(&diff->units[i]);
 	}
 	buf_addf(ex.out,
 		 "  in all: %zu replaced, %zu new functions, %zu new variables, %zu copies of "

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// front.c - room in front of functions (-fpatchable-function-entry=N,M) is left out
+// front.c - room in front of functions (-fpatchable-function-entry=N,M), and their types, are left out
 /*
  * The compiler leaves M bytes of NOPs before a function's entry, in the function's section. Nobody
  * runs them: who left them there may have written to them since, and a function that is replaced
  * needs none. So a section begins with its function, as any other does, and what points into it
  * counts from there.
+ *
+ * clang's -fsanitize=function writes what type a function has, in the eight bytes before it (since
+ * clang 17; before, behind the entry). Calls through pointers look there, and do without where nothing
+ * of that kind stands. Pointers to a function that is replaced lead to the old one, which has it.
  */
+
+#include <string.h>
 
 #include "arch/arch.h"
 #include "create/unit.h"
+
+#define TYPE_LEN 8
 
 /* What is known of a section before it is cut. */
 struct start {
@@ -38,6 +46,18 @@ static void find_starts(const struct side *side, struct start *starts)
 	}
 }
 
+/* How many bytes right before the function at that offset say what type it has. */
+static uint64_t type_before(const struct objsec *sec, uint64_t function)
+{
+	/* clang's CodeGenModule::getUBSanFunctionTypeHash and AsmPrinter::emitFunctionHeader. */
+	static const uint8_t mark[] = { 0xfe, 0xca, 0x05, 0xc1 };
+
+	return function >= TYPE_LEN &&
+			       !memcmp(sec->data + function - TYPE_LEN, mark, sizeof(mark))
+		       ? TYPE_LEN
+		       : 0;
+}
+
 static bool is_room(const struct objsec *sec, const struct start *start)
 {
 	uint64_t len = start->function, at = 0;
@@ -46,10 +66,11 @@ static bool is_room(const struct objsec *sec, const struct start *start)
 	if (!objsec_is_code(sec) || !sec->data || len >= sec->size || start->other < len ||
 	    (sec->rels.n && sec->rels.items[0].offset < len))
 		return false;
+	len -= type_before(sec, len);
 	for (; at < len; at += insn.len)
 		if (!arch_native()->insn_decode(sec->data + at, len - at, &insn) || !insn.is_nop)
 			return false;
-	return len > 0;
+	return start->function > 0;
 }
 
 static void cut(struct objsec *sec, uint64_t len)

@@ -26,6 +26,7 @@ struct search {
 	struct strmap known;     /* names in units whose pre code is in pre.o anyway */
 	struct strmap strangers; /* struct stranger, by name */
 	struct stranger *items;
+	struct strmap parts; /* the sources of those units */
 };
 
 static int note_known(struct search *search, const struct diff *diff, struct uspl_err *err)
@@ -35,6 +36,8 @@ static int note_known(struct search *search, const struct diff *diff, struct usp
 
 		if (!diff->units[i].takes_part)
 			continue;
+		if (!strmap_set(&search->parts, diff->units[i].source, search))
+			return uspl_fail_nomem(err);
 		for (size_t j = 0; j < obj->syms.n; j++)
 			if (obj->syms.items[j]->name[0] &&
 			    !strmap_set(&search->known, obj->syms.items[j]->name,
@@ -69,14 +72,6 @@ static int note_strangers(struct search *search, const struct objfile *new_code,
 	return 0;
 }
 
-static bool takes_part(const struct diff *diff, const struct diff_unit *input)
-{
-	for (size_t i = 0; i < diff->n; i++)
-		if (diff->units[i].takes_part && !strcmp(diff->units[i].source, input->source))
-			return true;
-	return false;
-}
-
 /* True if the object tells something that no helper has told yet. */
 static bool helps(const struct search *search, const struct objfile *obj)
 {
@@ -105,9 +100,9 @@ static int choose(const struct search *search, const struct diff *diff, struct d
 		auto_objfile struct objfile *obj = NULL;
 		int rc;
 
-		if (!diff->inputs[i].pre_obj || takes_part(diff, &diff->inputs[i]))
+		if (!diff->inputs[i].pre_obj || strmap_get(&search->parts, diff->inputs[i].source))
 			continue;
-		rc = objfile_read(diff->inputs[i].pre_obj, &obj, err);
+		rc = objfile_read_code(diff->inputs[i].pre_obj, &obj, err);
 		if (rc)
 			return rc;
 		if (helps(search, obj))
@@ -130,6 +125,7 @@ int helpers_choose(const struct diff *diff, const struct objfile *new_code, stru
 		rc = choose(&search, diff, ret, ret_n, err);
 	strmap_release(&search.known);
 	strmap_release(&search.strangers);
+	strmap_release(&search.parts);
 	free(search.items);
 	return rc;
 }

@@ -60,7 +60,7 @@ static int find_winners(struct leave_out *state, bool post, struct uspl_err *err
 	for (size_t i = 0; i < state->n; i++) {
 		const char *path = object_of(&state->units[i], post);
 		auto_objfile struct objfile *obj = NULL;
-		int rc = path ? objfile_read(path, &obj, err) : 0;
+		int rc = path ? objfile_read_code(path, &obj, err) : 0;
 
 		for (size_t j = 0; !rc && obj && j < obj->syms.n; j++)
 			if (is_global_definition(obj->syms.items[j]))

@@ -25,11 +25,25 @@ static const char *contradiction(const struct create_options *options, const str
 		return "--patch and --series can't be used together";
 	if (words->series && options->description)
 		return "--description is for one update, not for a series";
-	if (options->against.after.n && !options->against.paths.n)
-		return "--after is for --against";
 	if (options->build.keep && options->build.prebuild)
 		return "--keep and --prebuild can't be used together";
 	return NULL;
+}
+
+/* rest: the first word that is no option; NULL: there is none. */
+static int check_words(const char *rest, const struct create_options *options,
+		       const struct words *words, struct uspl_err *err)
+{
+	const char *wrong = contradiction(options, words);
+
+	if (!rest && !wrong)
+		return CLI_GO_ON;
+	if (rest)
+		uspl_fail(err, USPL_E_USAGE, "there is no use for '%s'", rest);
+	else
+		uspl_fail(err, USPL_E_USAGE, "%s", wrong);
+	uspl_hint(err, "try 'uspl-create --help'");
+	return -USPL_E_USAGE;
 }
 
 static int parse(int argc, char **argv, struct create_options *options, struct words *words,
@@ -50,8 +64,10 @@ static int parse(int argc, char **argv, struct create_options *options, struct w
 		  "the source tree's root (default: .)" },
 		{ 'b', "build", "COMMAND", CLI_STRING, &build->command,
 		  "how to build it (default: found by itself)" },
-		{ 't', "target", "NAME", CLI_STRINGS, &options->targets,
+		{ 't', "target", "NAME", CLI_STRINGS, &options->wanted.names,
 		  "only this program or library; % stands for any text" },
+		{ 0, "exclude", "NAME", CLI_STRINGS, &options->wanted.excluded,
+		  "not this program or library; as --target" },
 		{ 'a', "against", "FILE", CLI_STRINGS, &options->against.paths,
 		  "match this shipped program or library ahead; may be repeated" },
 		{ 0, "after", "UPDATE", CLI_STRINGS, &options->against.after,
@@ -82,19 +98,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct w
 		.n_options = ARRAY_SIZE(table),
 	};
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
-	const char *wrong;
 
-	if (rc)
-		return rc;
-	wrong = contradiction(options, words);
-	if (first < argc)
-		uspl_fail(err, USPL_E_USAGE, "there is no use for '%s'", argv[first]);
-	else if (wrong)
-		uspl_fail(err, USPL_E_USAGE, "%s", wrong);
-	else
-		return CLI_GO_ON;
-	uspl_hint(err, "try 'uspl-create --help'");
-	return -USPL_E_USAGE;
+	return rc ? rc : check_words(argv[first], options, words, err);
 }
 
 static int random_id(char *id, struct uspl_err *err)
@@ -188,7 +193,8 @@ int options_parse(int argc, char **argv, struct create_options *options, struct 
 void options_release(struct create_options *options)
 {
 	vec_release(&options->build.patches);
-	vec_release(&options->targets);
+	vec_release(&options->wanted.names);
+	vec_release(&options->wanted.excluded);
 	series_release(&options->series);
 	vec_release(&options->against.paths);
 	vec_release(&options->against.after);

@@ -8,6 +8,7 @@
 #include "create/against.h"
 #include "create/build.h"
 #include "create/series.h"
+#include "create/targets.h"
 
 enum { OPTIONS_ID_LEN = 8 };
 
@@ -15,7 +16,7 @@ enum { OPTIONS_ID_LEN = 8 };
 struct create_options {
 	struct build_options build;
 	const char *id, *description, *output; /* description, output: NULL if not given */
-	cli_strings targets;
+	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
 	bool explain, dry_run;
 	series_patches series;

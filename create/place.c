@@ -9,6 +9,7 @@
 #include "base/demangle.h"
 #include "base/text.h"
 #include "create/differ.h"
+#include "create/nameless.h"
 
 enum { MAX_TEXT = 60 };
 
@@ -18,6 +19,22 @@ struct dbginfo *side_dbginfo(struct side *side)
 		side->dbg = dbginfo_open(side->path, side->source);
 	side->dbg_asked = true;
 	return side->dbg;
+}
+
+static void close_dbginfo(struct side *side)
+{
+	dbginfo_free(take_ptr(side->dbg));
+	side->dbg_asked = false;
+}
+
+void unit_close_dbginfo(struct unit *unit)
+{
+	const struct nameless *nameless = unit->nameless;
+
+	if (unit->dbg_held || (nameless && (nameless->pre.types.n || nameless->post.types.n)))
+		return;
+	close_dbginfo(&unit->pre);
+	close_dbginfo(&unit->post);
 }
 
 const char *sym_place(const struct objsym *sym, struct buf *buf)

@@ -8,6 +8,11 @@
 
 /* The debugging information of an object, opened now if it wasn't yet; NULL if it has none. */
 struct dbginfo *side_dbginfo(struct side *side);
+/*
+ * Closes a unit's debugging information, unless somebody has pointers into it: of a large program
+ * there would be too much of it. It is opened again when it is asked for.
+ */
+void unit_close_dbginfo(struct unit *unit);
 
 /*
  * Where a function or variable is declared, "src/proto.c:120"; the unit's source file if that isn't

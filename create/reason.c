@@ -4,8 +4,10 @@
  *
  * A function whose own source is as it was differs because of what the compiler put into it. If its
  * instructions are the same but for those that come from one inlined function, then that one
- * changed. If only the first difference lies there, no more is said than what is known: the rest
- * may be another choice of registers, or a change of its own.
+ * changed. If only the first difference lies there, the lines of the source tell: the inlined
+ * function is named if code from it is of a line that the patch changes. If such code is elsewhere
+ * only, the first difference is another choice of registers. Where no code is of such a line (a
+ * macro changes, or a type), no more is said than what is known.
  */
 
 #include <string.h>
@@ -72,7 +74,18 @@ static bool all_from(struct unit *unit, const struct objsec *pre, const struct o
 	       !strcmp(buf_str(&was), buf_str(&is));
 }
 
-static int give_reason(struct unit *unit, struct objsec *sec, struct uspl_err *err)
+/* Is code of a changed line in either build? inlined: from that function, NULL: from anywhere. */
+static bool is_patched(const struct patched_lines *lines, struct unit *unit,
+		       const struct objsec *pre, const struct objsec *post, const char *inlined)
+{
+	struct patched_code code;
+
+	return patched_lines_find(lines, side_dbginfo(&unit->post), post, inlined, &code) ||
+	       patched_lines_find(lines, side_dbginfo(&unit->pre), pre, inlined, &code);
+}
+
+static int give_reason(const struct diff *diff, struct unit *unit, struct objsec *sec,
+		       struct uspl_err *err)
 {
 	struct part *part = part_of(sec);
 	const struct objsec *old = ident_of(part->owner)->twin->sec;
@@ -86,8 +99,15 @@ static int give_reason(struct unit *unit, struct objsec *sec, struct uspl_err *e
 		return 0;
 	if (all_from(unit, old, sec, name))
 		buf_addf(&text, "inlines '%s', which changed", name);
-	else
+	else if (is_patched(diff->report->patched, unit, old, sec, name))
 		buf_addf(&text, "changed, first in what is inlined from '%s'", name);
+	else if (is_patched(diff->report->patched, unit, old, sec, NULL))
+		return 0;
+	else
+		buf_addf(&text,
+			 "changed, first differs in what is inlined from '%s', which may be as it "
+			 "was",
+			 name);
 	part->reason = objfile_strdup(unit->post.obj, buf_str(&text));
 	return part->reason ? 0 : uspl_fail_nomem(err);
 }
@@ -103,10 +123,11 @@ int give_reasons(struct diff *diff, struct uspl_err *err)
 
 			if (part->kind == PART_CODE && part->carried && part->owner &&
 			    ident_of(part->owner)->twin && !strcmp(part->reason, "changed"))
-				rc = give_reason(unit, unit->post.obj->secs.items[j], err);
+				rc = give_reason(diff, unit, unit->post.obj->secs.items[j], err);
 			if (rc)
 				return rc;
 		}
+		unit_close_dbginfo(unit);
 	}
 	return 0;
 }

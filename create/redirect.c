@@ -52,6 +52,7 @@ int list_functions(const struct diff *diff, struct update_target *target, struct
 
 		for (size_t j = 0; j < obj->secs.n && !rc; j++)
 			rc = add_function(target, obj->secs.items[j], err);
+		unit_close_dbginfo(&diff->units[i]);
 		if (rc)
 			return rc;
 	}

@@ -43,4 +43,5 @@ void report_release(struct report *report)
 		free(*text);
 	vec_release(&report->warnings);
 	buf_release(&report->explanation);
+	patched_lines_free(report->patched);
 }

@@ -9,11 +9,13 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "create/patched_lines.h"
 
 struct report {
-	VEC(char *) warnings;   /* one line each, in the order in which they came up */
-	bool explain;           /* fill in the explanation */
-	struct buf explanation; /* lines for people */
+	struct patched_lines *patched; /* the source lines that change; NULL: they aren't known */
+	VEC(char *) warnings;          /* one line each, in the order in which they came up */
+	bool explain;                  /* fill in the explanation */
+	struct buf explanation;        /* lines for people */
 };
 
 /*

@@ -30,67 +30,43 @@ static bool matches(const char *pattern, const char *text)
 	       !strcmp(any + 1, text + len - tail);
 }
 
-static bool is_wanted(const cli_strings *names, const struct build_link *link)
+static bool is_named(const cli_strings *names, const struct build_link *link)
 {
 	const char **name;
 
-	vec_for_each (names, name) {
+	vec_for_each (names, name)
 		if (matches(*name, link->path) || matches(*name, file_basename(link->path)))
 			return true;
-	}
-	return !names->n;
+	return false;
 }
 
-static int check_names(const struct build *build, const cli_strings *names, struct uspl_err *err)
+static bool is_wanted(const struct targets_wanted *wanted, const struct build_link *link)
+{
+	return (!wanted->names.n || is_named(&wanted->names, link)) &&
+	       !is_named(&wanted->excluded, link);
+}
+
+static int check_names(const struct build *build, const struct targets_wanted *wanted,
+		       struct uspl_err *err)
 {
 	auto_buf struct buf made = { 0 };
 	const struct build_link *link;
 
 	vec_for_each (&build->links, link) {
-		if (is_wanted(names, link))
+		if (is_wanted(wanted, link))
 			return 0;
 		buf_addf(&made, "%s%s", made.len ? ", " : "", link->path);
 	}
-	if (!names->n)
+	if (!build->links.n)
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"the build linked no program or library that uspl-create could see");
-	uspl_fail(err, USPL_E_USAGE, "the build made no '%s'", names->items[0]);
+	if (wanted->names.n)
+		uspl_fail(err, USPL_E_USAGE, "the build made no '%s'", wanted->names.items[0]);
+	else
+		uspl_fail(err, USPL_E_USAGE, "all that the build made is excluded");
 	uspl_hint(err, "it made: %s", buf_str(&made));
 	return -USPL_E_USAGE;
-}
-
-/* True if the unit's objects differ: also one that is new or gone. */
-static int unit_changed(const struct build_unit *unit, bool *ret, struct uspl_err *err)
-{
-	auto_buf struct buf pre = { 0 };
-	auto_buf struct buf post = { 0 };
-	int rc = 0;
-
-	*ret = !unit->pre_obj || !unit->post_obj;
-	if (*ret || !strcmp(unit->pre_obj, unit->post_obj))
-		return 0;
-	rc = file_read(unit->pre_obj, &pre, err);
-	if (!rc)
-		rc = file_read(unit->post_obj, &post, err);
-	if (!rc)
-		*ret = pre.len != post.len || memcmp(buf_str(&pre), buf_str(&post), pre.len);
-	return rc;
-}
-
-static int link_changed(const struct build *build, const struct build_link *link, bool *ret,
-			struct uspl_err *err)
-{
-	const size_t *index;
-
-	*ret = false;
-	vec_for_each (&link->units, index) {
-		int rc = unit_changed(&build->units.items[*index], ret, err);
-
-		if (rc || *ret)
-			return rc;
-	}
-	return 0;
 }
 
 const struct build_link *target_link(const struct build *build, const struct update_target *target)
@@ -142,6 +118,7 @@ struct adding {
 	struct report *report;
 	const struct build_link *counting; /* one that counts what runs in it; NULL: none does */
 	bool compared;                     /* one that doesn't count was compared */
+	struct buf unshipped;              /* those that are left out since no package has them */
 };
 
 static int diff_link(const struct adding *adding, const struct build_link *link,
@@ -196,7 +173,7 @@ static int is_counting(const struct build *build, const struct build_link *link,
 	vec_for_each (&link->units, index) {
 		const struct build_unit *unit = &build->units.items[*index];
 		bool changed;
-		int rc = unit_changed(unit, &changed, err);
+		int rc = build_unit_changed(unit, &changed, err);
 
 		if (rc)
 			return rc;
@@ -255,7 +232,7 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 	for (size_t i = 0; i < build->units.n; i++) {
 		const struct build_unit *unit = &build->units.items[i];
 		bool changed = false;
-		int rc = is_linked(build, i) ? 0 : unit_changed(unit, &changed, err);
+		int rc = is_linked(build, i) ? 0 : build_unit_changed(unit, &changed, err);
 
 		if (rc)
 			return rc;
@@ -271,34 +248,67 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 	return 0;
 }
 
-int targets_add(const struct build *build, const cli_strings *names, const struct earlier *earlier,
-		struct update *update, struct report *report, struct uspl_err *err)
+/* What no package ships is left out, unless its name was asked for. */
+static bool is_left_out(const struct targets_wanted *wanted, const struct build_link *link)
+{
+	return link->unshipped && !wanted->names.n;
+}
+
+static int add_targets(struct adding *adding, const struct targets_wanted *wanted, bool *ret_any,
+		       struct uspl_err *err)
+{
+	const struct build_link *link;
+
+	vec_for_each (&adding->build->links, link) {
+		bool changed;
+		int rc = build_link_changed(adding->build, link, &changed, err);
+
+		if (rc)
+			return rc;
+		*ret_any |= changed;
+		if (!changed || !is_wanted(wanted, link))
+			continue;
+		if (is_left_out(wanted, link))
+			buf_addf(&adding->unshipped, "%s%s", adding->unshipped.len ? ", " : "",
+				 link->path);
+		else
+			rc = add_wanted(adding, link, err);
+		if (rc)
+			return rc;
+	}
+	return adding->unshipped.oom ? uspl_fail_nomem(err) : 0;
+}
+
+static int no_change(const struct adding *adding, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code%s",
+			 adding->unshipped.len ? " of what the packages ship" : "");
+}
+
+int targets_add(struct build *build, const struct targets_wanted *wanted,
+		const struct earlier *earlier, struct update *update, struct report *report,
+		struct uspl_err *err)
 {
 	struct adding adding = {
 		.build = build, .earlier = earlier, .update = update, .report = report
 	};
-	const struct build_link *link;
 	bool any = false;
-	int rc = check_names(build, names, err);
+	int rc = check_names(build, wanted, err);
 
-	if (rc)
-		return rc;
-	vec_for_each (&build->links, link) {
-		bool changed;
-
-		rc = link_changed(build, link, &changed, err);
-		if (!rc && changed && is_wanted(names, link))
-			rc = add_wanted(&adding, link, err);
-		if (rc)
-			return rc;
-		any |= changed;
-	}
-	if (!any)
+	if (!rc)
+		rc = add_targets(&adding, wanted, &any, err);
+	if (!rc && !any)
 		rc = check_unlinked(build, err);
 	/* Where the same change is no code elsewhere, the counters alone have changed. */
 	if (!rc && adding.counting && !adding.compared)
 		rc = refuse_counting(adding.counting, err);
-	if (rc || update->targets.n)
-		return rc;
-	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
+	if (!rc && adding.unshipped.len)
+		rc = build_note(build, err,
+				"left out, since no package ships them (udebs and packages of "
+				"tests don't count; --target=NAME takes one in): %s",
+				buf_str(&adding.unshipped));
+	if (!rc && !update->targets.n)
+		rc = no_change(&adding, err);
+	buf_release(&adding.unshipped);
+	return rc;
 }

@@ -10,16 +10,23 @@
 #include "create/report.h"
 #include "update/update.h"
 
+/* File names or paths in the tree, '%' for any text. */
+struct targets_wanted {
+	cli_strings names;    /* only these; none: all */
+	cli_strings excluded; /* not these */
+};
+
 /*
- * earlier: the updates that a process has already. Appends a target to the update for each program and library whose code differs between the
- * builds. With names, only for those (file names or paths in the tree, '%' for any text).
- * USPL_E_NO_CHANGE: the code of none differs. USPL_E_USAGE: no name is one of a program.
- * USPL_E_UNSUPPORTED: the change is in no program, or only in such that are built to count what runs
- * in them (beside others these are left out, with a warning), or as diff_target says, which also
- * fills in the report.
+ * earlier: the updates that a process has already. Appends a target to the update for each program
+ * and library that is wanted and whose code differs between the builds; what no package ships is
+ * left out, with a note, unless names say what is wanted. USPL_E_NO_CHANGE: the code of none
+ * differs. USPL_E_USAGE: no name is one of a program. USPL_E_UNSUPPORTED: the change is in no
+ * program, or only in such that are built to count what runs in them (beside others these are left
+ * out, with a warning), or as diff_target says, which also fills in the report.
  */
-int targets_add(const struct build *build, const cli_strings *names, const struct earlier *earlier,
-		struct update *update, struct report *report, struct uspl_err *err) uspl_must_check;
+int targets_add(struct build *build, const struct targets_wanted *wanted,
+		const struct earlier *earlier, struct update *update, struct report *report,
+		struct uspl_err *err) uspl_must_check;
 /* What of the build the target was made from; NULL: nothing. */
 const struct build_link *target_link(const struct build *build, const struct update_target *target);
 

@@ -28,6 +28,7 @@ struct table {
 	bool post;
 	VEC(struct entry *) entries;
 	struct strmap by_key;
+	struct strmap pointed; /* names of typedefs that pointers lead to */
 	bool oom;
 };
 
@@ -42,6 +43,7 @@ static void table_release(struct table *table)
 	}
 	vec_release(&table->entries);
 	strmap_release(&table->by_key);
+	strmap_release(&table->pointed);
 }
 
 DEFINE_AUTO_RELEASE(table, struct table, table_release)
@@ -132,6 +134,29 @@ static void note_typedef(struct table *table, struct die_path *at)
 		add_entry(table, at, "", &die);
 }
 
+/* A number, or a pointer, under a name of the programmer's. */
+static void note_plain_typedef(struct table *table, struct die_path *at)
+{
+	Dwarf_Die die;
+	int tag = dbgtype_peel(&at->die, &die) ? dwarf_tag(&die) : 0;
+
+	if (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type)
+		add_entry(table, at, "typedef ", &at->die);
+}
+
+static void note_pointed(struct table *table, Dwarf_Die *pointer)
+{
+	Dwarf_Die die;
+	bool has = dbgtype_of(pointer, &die);
+
+	while (has &&
+	       (dwarf_tag(&die) == DW_TAG_const_type || dwarf_tag(&die) == DW_TAG_volatile_type))
+		has = dbgtype_of(&die, &die);
+	if (has && dwarf_tag(&die) == DW_TAG_typedef && dwarf_diename(&die) &&
+	    !strmap_set(&table->pointed, dwarf_diename(&die), table))
+		table->oom = true;
+}
+
 /* A variable that lies somewhere: not an automatic one, not one that was optimised away. */
 static bool is_static(Dwarf_Die *die)
 {
@@ -174,6 +199,10 @@ static enum walk note_die(struct die_path *at, void *arg)
 		return WALK_PAST;
 	case DW_TAG_typedef:
 		note_typedef(table, at);
+		note_plain_typedef(table, at);
+		return WALK_PAST;
+	case DW_TAG_pointer_type:
+		note_pointed(table, &at->die);
 		return WALK_PAST;
 	case DW_TAG_variable:
 		if (dwarf_diename(&at->die) && is_static(&at->die))
@@ -194,9 +223,23 @@ static bool nameless_of(Dwarf_Die *variable, Dwarf_Die *ret)
 	return dbgtype_of(variable, ret) && dbgtype_is_aggregate(ret) && !dwarf_diename(ret);
 }
 
-static int compare_variable(struct type_change *change, struct uspl_err *err)
+/* lead, and "from 'OLD' to 'NEW'". */
+static int say_types(struct type_change *change, const char *lead, Dwarf_Die *pre, Dwarf_Die *post,
+		     struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
+
+	buf_addf(&text, "%sfrom '", lead);
+	dbgtype_spell(pre, &text);
+	buf_addstr(&text, "' to '");
+	dbgtype_spell(post, &text);
+	buf_addstr(&text, "'");
+	change->text = buf_take(&text);
+	return change->text ? 0 : uspl_fail_nomem(err);
+}
+
+static int compare_variable(struct type_change *change, struct uspl_err *err)
+{
 	Dwarf_Die pre, post;
 	bool has = dbgtype_of(&change->pre, &pre) && dbgtype_of(&change->post, &post);
 	enum type_relation relation = has ? dbgtype_compare(&pre, &post) : TYPE_SAME;
@@ -214,17 +257,25 @@ static int compare_variable(struct type_change *change, struct uspl_err *err)
 	/* Its new size is the stronger reason, and refused as such. */
 	if (dbgtype_size(&pre) != dbgtype_size(&post))
 		return 0;
-	buf_addstr(&text, "its type changes from '");
-	dbgtype_spell(&pre, &text);
-	buf_addstr(&text, "' to '");
-	dbgtype_spell(&post, &text);
-	buf_addstr(&text, "'");
-	change->text = buf_take(&text);
-	return change->text ? 0 : uspl_fail_nomem(err);
+	return say_types(change, "its type changes ", &pre, &post, err);
+}
+
+/* What was made by way of a pointer (malloc) is of the old size. */
+static int compare_typedef(struct type_change *change, struct uspl_err *err)
+{
+	Dwarf_Die pre, post;
+
+	if (!dbgtype_of(&change->pre, &pre) || !dbgtype_of(&change->post, &post) ||
+	    dbgtype_compare(&pre, &post) != TYPE_OTHER)
+		return 0;
+	change->where = change->post;
+	return say_types(change, "", &pre, &post, err);
 }
 
 static int compare_pair(struct type_change *change, struct uspl_err *err)
 {
+	if (dwarf_tag(&change->pre) == DW_TAG_typedef)
+		return compare_typedef(change, err);
 	if (dwarf_tag(&change->pre) == DW_TAG_variable)
 		return compare_variable(change, err);
 	if (dwarf_tag(&change->pre) == DW_TAG_enumeration_type)
@@ -269,7 +320,11 @@ static int compare_tables(struct unit *unit, const struct table *pre, const stru
 	for (size_t i = 0; i < post->entries.n; i++) {
 		struct entry *new = post->entries.items[i];
 		struct entry *old = strmap_get(&pre->by_key, new->key);
-		int rc = old ? add_change(unit, new->name, &old->die, &new->die, changes, err) : 0;
+		bool asked = dwarf_tag(&new->die) != DW_TAG_typedef ||
+			     strmap_get(&pre->pointed, dwarf_diename(&new->die));
+		int rc = old && asked
+				 ? add_change(unit, new->name, &old->die, &new->die, changes, err)
+				 : 0;
 
 		if (rc)
 			return rc;

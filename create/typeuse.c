@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "create/place.h"
+#include "create/quiet.h"
 
 enum { MAX_CHAIN = 64, MAX_USERS = 3 };
 
@@ -113,20 +114,30 @@ static bool is_replaced(const struct use_walk *walk, Dwarf_Die *function)
 	return twin && part_of(twin->sec)->carried;
 }
 
-/* Is the instruction that a reference lies in a direct call or jump? */
+/* Is the instruction that a reference lies in a direct call or jump, or one by the GOT? */
 static bool is_call(const struct objsec *sec, const struct objrel *rel)
 {
 	const uint8_t *at = sec->data + rel->offset;
 
-	if (!sec->data || !rel->offset || rel->offset >= sec->size ||
-	    (rel->type != R_X86_64_PC32 && rel->type != R_X86_64_PLT32))
+	if (!sec->data || !rel->offset || rel->offset >= sec->size)
+		return false;
+	if (rel->type == R_X86_64_GOTPCRELX || rel->type == R_X86_64_GOTPCREL)
+		return rel->offset > 1 && at[-2] == 0xff && (at[-1] == 0x15 || at[-1] == 0x25);
+	if (rel->type != R_X86_64_PC32 && rel->type != R_X86_64_PLT32)
 		return false;
 	/* call, jmp; or jcc with its two bytes. None of them can end another one's operands. */
 	return at[-1] == 0xe8 || at[-1] == 0xe9 ||
 	       (rel->offset > 1 && at[-2] == 0x0f && (at[-1] & 0xf0) == 0x80);
 }
 
-static bool address_taken(const struct side *side, const struct objsec *code)
+static bool is_to(const struct objsym *sym, const struct objsym *function)
+{
+	if (sym->sec)
+		return sym->sec == function->sec && sym->type == STT_FUNC;
+	return function->bind != STB_LOCAL && !strcmp(sym->name, function->name);
+}
+
+const struct objsec *typeuse_find_address(const struct side *side, const struct objsym *function)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		const struct objsec *sec = side->obj->secs.items[i];
@@ -135,11 +146,16 @@ static bool address_taken(const struct side *side, const struct objsec *code)
 		if (part_of(sec)->kind == PART_IGNORED || part_of(sec)->kind == PART_UNWIND)
 			continue;
 		vec_for_each (&sec->rels, rel)
-			if (rel->sym->sec == code && rel->sym->type == STT_FUNC &&
+			if (is_to(rel->sym, function) &&
 			    !(part_of(sec)->kind == PART_CODE && is_call(sec, rel)))
-				return true;
+				return sec;
 	}
-	return false;
+	return NULL;
+}
+
+static bool address_taken(const struct side *side, const struct objsec *code)
+{
+	return typeuse_find_address(side, part_of(code)->owner);
 }
 
 /* Do all calls of a function come from where we see them? */
@@ -238,18 +254,46 @@ static enum walk note_use(struct die_path *at, void *arg)
 	return WALK_INTO;
 }
 
-void typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret)
+static void find_in(struct side *side, struct type_change *change, struct type_use *ret)
 {
+	struct use_walk walk = { change, side, side_dbginfo(side), ret };
+
+	if (walk.dbg)
+		dbginfo_walk(walk.dbg, note_use, &walk);
+}
+
+/* A unit whose code doesn't change may have objects, too. */
+static int find_in_quiet(const struct diff_unit *in, struct type_change *change,
+			 struct type_use *ret, struct uspl_err *err)
+{
+	struct unit unit = { 0 };
+	int rc = quiet_open_pre(&unit, in, err);
+
+	if (!rc)
+		find_in(&unit.pre, change, ret);
+	unit_release(&unit);
+	return rc;
+}
+
+int typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret,
+		 struct uspl_err *err)
+{
+	const size_t *quiet;
+
 	ret->local = true;
 	for (size_t i = 0; i < diff->n; i++) {
-		struct side *side = &diff->units[i].pre;
-		struct use_walk walk = { change, side, side_dbginfo(side), ret };
+		find_in(&diff->units[i].pre, change, ret);
+		unit_close_dbginfo(&diff->units[i]);
+	}
+	vec_for_each (&diff->quiet, quiet) {
+		int rc = find_in_quiet(&diff->inputs[*quiet], change, ret, err);
 
-		if (walk.dbg)
-			dbginfo_walk(walk.dbg, note_use, &walk);
+		if (rc)
+			return rc;
 	}
 	if (ret->n_users > MAX_USERS)
 		buf_addf(&ret->users, " and %zu more", ret->n_users - MAX_USERS);
+	return 0;
 }
 
 void typeuse_release(struct type_use *use)

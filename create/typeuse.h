@@ -11,11 +11,15 @@ struct type_use {
 	size_t n_users;
 };
 
-/* Finds out who uses the old form of a changed type, in all units of the diff. */
-void typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret);
+/* Finds out who uses the old form of a changed type, in all units of the diff and the quiet ones. */
+int typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret,
+		 struct uspl_err *err) uspl_must_check;
 /* Frees what typeuse_find has filled in. */
 void typeuse_release(struct type_use *use);
 DEFINE_AUTO_RELEASE(typeuse, struct type_use, typeuse_release)
 #define auto_typeuse __attribute__((cleanup(cleanup_typeuse_)))
+
+/* Code or data of a side that holds a function's address, not only calls it; NULL if none does. */
+const struct objsec *typeuse_find_address(const struct side *side, const struct objsym *function);
 
 #endif

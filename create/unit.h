@@ -87,6 +87,7 @@ struct unit {
 	struct nameless *nameless; /* correlate: its types without a name; NULL */
 	bool takes_part;           /* emit: its pre code goes into pre.o */
 	bool whole;                /* emit: and its variables that begin with pointers */
+	bool dbg_held;             /* somebody has pointers into its debugging information */
 };
 
 /* All changed units of a target, and the global symbols that they define. */
@@ -95,7 +96,8 @@ struct diff {
 	size_t n;
 	const struct diff_unit *inputs; /* all of the target, those that are the same in both too */
 	size_t n_inputs;
-	struct leave_out left_out;          /* what of their objects isn't in the program */
+	VEC(size_t) quiet;         /* inputs that are opened when they are needed (quiet.h) */
+	struct leave_out left_out; /* what of their objects isn't in the program */
 	struct strmap pre_defs, post_defs;  /* name -> struct objsym */
 	const struct update_target *target; /* what is compared: a program or a library */
 	struct report *report;              /* what the user is to know */
@@ -120,7 +122,7 @@ struct unit_place {
 /*
  * Reads both objects, without what the program doesn't have of them, and sorts their sections and
  * symbols by kind. unit is zeroed by the caller and must be released, also after a failure. in must
- * outlive it.
+ * outlive it. Without a place the objects are read as they are.
  */
 int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
 	      struct uspl_err *err) uspl_must_check;

@@ -206,12 +206,12 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 	side->source = unit->source;
 	side->path = path;
 	if (path)
-		rc = objfile_read(path, &side->obj, err);
+		rc = objfile_read_code(path, &side->obj, err);
 	else
 		side->obj = objfile_new(unit->source);
 	if (!rc && !side->obj)
 		rc = uspl_fail_nomem(err);
-	if (!rc && path)
+	if (!rc && path && place)
 		rc = leave_out_absent(place->left_out, place->index, side == &unit->post, side->obj,
 				      err);
 	if (!rc)

@@ -113,20 +113,36 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 	return 0;
 }
 
-/* Does one of the lists of what runs at the start or end lead to this code? */
-static bool runs_once(const struct unit *unit, const struct objsec *code)
+/* Calls that are followed from the lists of what runs at the start or end. */
+enum { MAX_STEPS = 3 };
+
+/*
+ * Does only what runs at the start or end of the program lead to this code? Without optimisation the
+ * constructors of a source are called by a function that is in the list.
+ */
+static bool runs_once(const struct unit *unit, const struct objsec *code, int steps)
 {
+	bool once = false;
+
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
+		enum part_kind kind = part_of(sec)->kind;
 		const struct objrel *rel;
 
-		if (part_of(sec)->kind != PART_START)
+		if (sec == code || kind == PART_IGNORED || kind == PART_UNWIND)
 			continue;
-		vec_for_each (&sec->rels, rel)
-			if (rel->sym->sec == code)
+		vec_for_each (&sec->rels, rel) {
+			if (rel->sym->sec != code)
+				continue;
+			if (kind == PART_START)
 				return true;
+			if (kind != PART_CODE || part_of(code)->owner->bind != STB_LOCAL ||
+			    steps == MAX_STEPS || !runs_once(unit, sec, steps + 1))
+				return false;
+			once = true;
+		}
 	}
-	return false;
+	return once;
 }
 
 /* Not a reason to refuse: the rest of the patch may be what counts. */
@@ -146,7 +162,7 @@ static int warn_of_past(const struct diff *diff, const struct unit *unit, struct
 				    "%s: 'main' changes: it runs once, from start to end, and "
 				    "can't be replaced meanwhile",
 				    sec_place(sec, &place));
-		else if (runs_once(unit, sec))
+		else if (runs_once(unit, sec, 0))
 			report_warn(diff->report,
 				    "%s: '%s' changes: it runs at the start or end of the program "
 				    "only, and won't run again if it has",
@@ -155,29 +171,60 @@ static int warn_of_past(const struct diff *diff, const struct unit *unit, struct
 	return 0;
 }
 
-/* Of the functions that share a section the first one that differs; NULL if none does by itself. */
-static const struct objsym *changed_function(const struct objsec *sec)
+static bool differs_by_itself(const struct objsec *sec, const struct objsym *sym)
+{
+	const struct objsym *twin = ident_of(sym)->twin;
+	struct range a, b;
+
+	if (sym->sec != sec || !sym_is_function(sym))
+		return false;
+	if (!twin || !twin->sec)
+		return true;
+	a = (struct range){ twin->sec, twin->value, twin->size };
+	b = (struct range){ sec, sym->value, sym->size };
+	return !range_equal(&a, &b, 0);
+}
+
+/* Of the functions that share a section the next one behind `from` that differs; NULL: none. */
+static const struct objsym *next_changed(const struct objsec *sec, const struct objsym *from)
 {
 	const struct side *side = part_of(sec)->side;
 	const struct objsym *found = NULL;
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
-		const struct objsym *sym = side->obj->syms.items[i], *twin;
-		struct range a, b;
+		const struct objsym *sym = side->obj->syms.items[i];
 
-		if (sym->sec != sec || !sym_is_function(sym) ||
-		    (found && sym->value > found->value))
-			continue;
-		twin = ident_of(sym)->twin;
-		if (twin && twin->sec) {
-			a = (struct range){ twin->sec, twin->value, twin->size };
-			b = (struct range){ sec, sym->value, sym->size };
-			if (range_equal(&a, &b, 0))
-				continue;
-		}
-		found = sym;
+		if ((!from || sym->value > from->value) && (!found || sym->value < found->value) &&
+		    differs_by_itself(sec, sym))
+			found = sym;
 	}
 	return found;
+}
+
+/* Functions of a section that other functions have, too. */
+static int refuse_shared(const struct objsec *sec, struct uspl_err *err)
+{
+	const struct objsym *first = next_changed(sec, NULL), *next = first;
+	auto_buf struct buf names = { 0 };
+	size_t n = 0;
+	int rc;
+
+	for (; next; next = next_changed(sec, next))
+		buf_addf(&names, "%s'%s'", n++ ? ", " : "", next->name);
+	if (first)
+		rc = sym_refuse(first, err, USPL_E_UNSUPPORTED,
+				n > 1 ? "%s change, but share their section '%s' with one another "
+					"or with other functions"
+				      : "%s changes, but shares its section '%s' with other "
+					"functions",
+				buf_str(&names), sec->name);
+	else
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but shares its section '%s' with other functions",
+				sec_title(sec), sec->name);
+	uspl_hint(err, "build with -ffunction-sections, and without a section attribute or "
+		       "assembler here");
+	return rc;
 }
 
 static int refuse_code(const struct objsec *sec, struct uspl_err *err)
@@ -193,23 +240,8 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 		uspl_hint(err, "build without assembler here");
 		return rc;
 	}
-	if (part->shared) {
-		const struct objsym *changed = changed_function(sec);
-
-		if (changed)
-			rc = sym_refuse(changed, err, USPL_E_UNSUPPORTED,
-					"'%s' changes, but shares its section '%s' with other "
-					"functions",
-					changed->name, sec->name);
-		else
-			rc = sec_refuse(
-				sec, err, USPL_E_UNSUPPORTED,
-				"'%s' changes, but shares its section '%s' with other functions",
-				name, sec->name);
-		uspl_hint(err, "build with -ffunction-sections, and without a section attribute "
-			       "or assembler here");
-		return rc;
-	}
+	if (part->shared)
+		return refuse_shared(sec, err);
 	if (part->opaque) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"'%s' changes, but holds bytes that are no code", name);
@@ -310,13 +342,15 @@ static int vet_relocations(const struct diff *diff, const struct unit *unit, str
 
 static int run(const vet_fn *checks, size_t n, const struct diff *diff, struct uspl_err *err)
 {
-	for (size_t i = 0; i < diff->n; i++)
+	for (size_t i = 0; i < diff->n; i++) {
 		for (size_t j = 0; j < n; j++) {
 			int rc = checks[j](diff, &diff->units[i], err);
 
 			if (rc)
 				return rc;
 		}
+		unit_close_dbginfo(&diff->units[i]);
+	}
 	return 0;
 }
 
@@ -335,6 +369,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		vet_numbered_statics, vet_data,         vet_replaced_tables, vet_new_data,
 		vet_local_classes,    vet_coroutines,   vet_moved_data,      vet_shared_data,
 		vet_relocations,      vet_renamed_data, warn_of_seeds,       vet_thread_start,
+		warn_of_signatures,   warn_of_classes,  vet_blocks,
 	};
 
 	int rc = vet_types(diff, err);

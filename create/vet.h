@@ -15,6 +15,8 @@ typedef int (*vet_fn)(const struct diff *diff, const struct unit *unit, struct u
 int vet_types(const struct diff *diff, struct uspl_err *err);
 /* Refuses another signature of a function that a library offers to others. */
 int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* Never refuses; warns of another signature of a function that is called by pointers, too. */
+int warn_of_signatures(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses another size or initial value of a variable that exists. */
 int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses data that would go on pointing to a replaced table, or into replaced code. */
@@ -32,6 +34,8 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_local.c: refuses classes of one name and function if it can't be told which is which. */
 int vet_local_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_block.c: refuses clang's blocks if it can't be told which is which. */
+int vet_blocks(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_coroutine.c: refuses coroutines that may not go on where they were suspended. */
 int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */
@@ -42,5 +46,7 @@ int vet_shared_data(const struct diff *diff, const struct unit *unit, struct usp
 int warn_of_seeds(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_rename.c: refuses a new variable that may be an old one under another name. */
 int vet_renamed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_rename.c: never refuses; warns where a class of C++ may have got another name. */
+int warn_of_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 
 #endif

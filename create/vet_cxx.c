@@ -192,7 +192,7 @@ static int look_for(const struct objsym *sym, const char *path, bool *ret, struc
 {
 	auto_objfile struct objfile *obj = NULL;
 	const struct objsym *found;
-	int rc = objfile_read(path, &obj, err);
+	int rc = objfile_read_code(path, &obj, err);
 
 	if (rc)
 		return rc;

@@ -7,10 +7,14 @@
  * function that used one which is gone now uses a new one of the same size, that is refused: the
  * value of the running program would be lost without a word. One that is gone without a successor
  * is worth a warning only: its storage stays, for the undo.
+ *
+ * A class of C++ that gets another name is said: objects that exist have the old one, by which
+ * dynamic_cast and exceptions know them.
  */
 
 #include <string.h>
 
+#include "base/demangle.h"
 #include "create/differ.h"
 #include "create/place.h"
 #include "create/report.h"
@@ -102,6 +106,47 @@ int vet_renamed_data(const struct diff *diff, const struct unit *unit, struct us
 		rc = check_gone(diff, unit, gone, err);
 		if (rc)
 			return rc;
+	}
+	return 0;
+}
+
+/* ---- classes ---- */
+
+/* What stands for a class where it is asked for by name: the first characters of such a symbol. */
+static const char typeinfo[] = "_ZTI";
+
+static bool is_class(const struct objsym *sym)
+{
+	return sym->sec && !strncmp(sym->name, typeinfo, sizeof(typeinfo) - 1) &&
+	       !ident_of(sym)->twin;
+}
+
+/* A class of the unit that isn't there after the patch any more. */
+static const struct objsym *lost_class(const struct unit *unit)
+{
+	for (size_t i = 0; i < unit->pre.obj->syms.n; i++)
+		if (is_class(unit->pre.obj->syms.items[i]))
+			return unit->pre.obj->syms.items[i];
+	return NULL;
+}
+
+int warn_of_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	const struct objsym *lost = lost_class(unit);
+
+	(void)err;
+	for (size_t i = 0; lost && i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		auto_free char *was = demangle_name(lost->name);
+		auto_free char *is = demangle_name(sym->name);
+
+		if (!is_class(sym))
+			continue;
+		report_warn(diff->report,
+			    "%s: '%s' is new and '%s' is gone: objects that exist stay what they "
+			    "are, and dynamic_cast and catch don't know them by the new name",
+			    unit->source, is ? is : sym->name, was ? was : lost->name);
+		return 0;
 	}
 	return 0;
 }

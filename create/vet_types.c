@@ -7,9 +7,11 @@
  * what is refused and what is only said.
  */
 
+#include <dwarf.h>
 #include <string.h>
 
 #include "create/place.h"
+#include "create/quiet.h"
 #include "create/typeuse.h"
 #include "create/vet.h"
 
@@ -25,6 +27,7 @@ static int collect(const struct diff *diff, type_changes *changes, struct uspl_e
 {
 	for (size_t i = 0; i < diff->n; i++) {
 		struct unit *unit = &diff->units[i];
+		size_t before = changes->n;
 		int rc;
 
 		if (!unit->pre.path || !unit->post.path || !carries_code(&unit->post))
@@ -39,6 +42,8 @@ static int collect(const struct diff *diff, type_changes *changes, struct uspl_e
 		rc = types_compare(unit, changes, err);
 		if (rc)
 			return rc;
+		unit->dbg_held = changes->n > before;
+		unit_close_dbginfo(unit);
 	}
 	return 0;
 }
@@ -52,12 +57,35 @@ static const char *place_of(struct type_change *change, struct buf *buf)
 	return buf_str(buf);
 }
 
+/* Does a class have a constructor, be it one that the compiler makes for a member's default? */
+static bool has_constructor(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	Dwarf_Die child;
+
+	if (!name || dwarf_child(type, &child))
+		return false;
+	do {
+		const char *own = dwarf_diename(&child);
+
+		if (dwarf_tag(&child) == DW_TAG_subprogram && own && !strcmp(own, name))
+			return true;
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
 static void warn(const struct diff *diff, struct type_change *change)
 {
 	auto_buf struct buf place = { 0 };
 
 	place_of(change, &place);
-	if (change->adds)
+	if (change->adds && has_constructor(&change->post))
+		report_warn(diff->report,
+			    "%s: '%s' changes: %s; what is new isn't initialised in objects that "
+			    "exist already: where only a constructor sets it, the change is not in "
+			    "effect for objects that exist",
+			    buf_str(&place), change->name, change->text);
+	else if (change->adds)
 		report_warn(diff->report,
 			    "%s: '%s' changes: %s; what is new isn't initialised in objects that "
 			    "exist already",
@@ -98,11 +126,14 @@ static int refuse_first(const struct diff *diff, type_changes *changes, bool fol
 
 	vec_for_each (changes, change) {
 		auto_typeuse struct type_use use = { 0 };
+		int rc = 0;
 
 		if (!change->unsafe || change->follows != follows)
 			continue;
 		if (!change->is_variable)
-			typeuse_find(diff, change, &use);
+			rc = typeuse_find(diff, change, &use, err);
+		if (rc)
+			return rc;
 		if (!use.local)
 			return refuse(change, &use, err);
 	}
@@ -115,26 +146,38 @@ static bool is_library(const struct update_target *target)
 	return target->soname || (target->name && strstr(target->name, ".so"));
 }
 
+/*
+ * True if a function that is replaced takes or gives back something else than before. Then both
+ * types are written out.
+ */
+static bool signature_changes(const struct objsym *sym, struct buf *was, struct buf *is)
+{
+	const struct objsym *twin = ident_of(sym)->twin;
+	struct dbginfo *pre_dbg, *post_dbg;
+	Dwarf_Die pre, post;
+
+	if (!twin || !sym_is_function(sym) || !part_of(sym->sec)->carried)
+		return false;
+	pre_dbg = side_dbginfo(ident_of(twin)->side);
+	post_dbg = side_dbginfo(ident_of(sym)->side);
+	if (!pre_dbg || !post_dbg || !dbginfo_find(pre_dbg, twin, &pre) ||
+	    !dbginfo_find(post_dbg, sym, &post) ||
+	    dbgtype_compare_functions(&pre, &post) != TYPE_OTHER)
+		return false;
+	dbgtype_spell_function(&pre, was);
+	dbgtype_spell_function(&post, is);
+	return true;
+}
+
 int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	for (size_t i = 0; is_library(diff->target) && i < unit->post.obj->syms.n; i++) {
-		const struct objsym *sym = unit->post.obj->syms.items[i], *twin;
+		const struct objsym *sym = unit->post.obj->syms.items[i];
 		auto_buf struct buf was = { 0 }, is = { 0 };
-		struct dbginfo *pre_dbg, *post_dbg;
-		Dwarf_Die pre, post;
 
-		twin = ident_of(sym)->twin;
-		if (!twin || !sym_is_function(sym) || !part_of(sym->sec)->carried ||
-		    sym->bind == STB_LOCAL || sym->vis == STV_HIDDEN || sym->vis == STV_INTERNAL)
+		if (sym->bind == STB_LOCAL || sym->vis == STV_HIDDEN || sym->vis == STV_INTERNAL ||
+		    !signature_changes(sym, &was, &is))
 			continue;
-		pre_dbg = side_dbginfo(ident_of(twin)->side);
-		post_dbg = side_dbginfo(ident_of(sym)->side);
-		if (!pre_dbg || !post_dbg || !dbginfo_find(pre_dbg, twin, &pre) ||
-		    !dbginfo_find(post_dbg, sym, &post) ||
-		    dbgtype_compare_functions(&pre, &post) != TYPE_OTHER)
-			continue;
-		dbgtype_spell_function(&pre, &was);
-		dbgtype_spell_function(&post, &is);
 		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 			   "the exported function '%s' changes from '%s' to '%s'", sym->name,
 			   buf_str(&was), buf_str(&is));
@@ -144,6 +187,70 @@ int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_er
 		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
+}
+
+static bool note_holder(const struct side *side, const struct objsym *function, struct buf *holder)
+{
+	const struct objsec *sec = typeuse_find_address(side, function);
+
+	if (sec)
+		buf_addstr(holder, sec_title(sec));
+	return sec;
+}
+
+/*
+ * The first code or data of the program, in the order of its units, that has a function's address;
+ * nothing in holder if there is none. A unit whose code doesn't change may have it, too.
+ */
+static int find_holder(const struct diff *diff, const struct objsym *function, struct buf *holder,
+		       struct uspl_err *err)
+{
+	const size_t *quiet;
+
+	for (size_t i = 0; i < diff->n; i++)
+		if (note_holder(&diff->units[i].pre, function, holder))
+			return 0;
+	vec_for_each (&diff->quiet, quiet) {
+		struct unit unit = { 0 };
+		int rc = quiet_open_pre(&unit, &diff->inputs[*quiet], err);
+		bool found = !rc && note_holder(&unit.pre, function, holder);
+
+		unit_release(&unit);
+		if (rc || found)
+			return rc;
+	}
+	return 0;
+}
+
+int warn_of_signatures(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		auto_buf struct buf was = { 0 }, is = { 0 }, place = { 0 }, holder = { 0 };
+		int rc;
+
+		if (!signature_changes(sym, &was, &is))
+			continue;
+		rc = find_holder(diff, ident_of(sym)->twin, &holder, err);
+		if (rc)
+			return rc;
+		if (holder.len)
+			report_warn(diff->report,
+				    "%s: '%s' changes from '%s' to '%s', and '%s' has its address: "
+				    "what calls it by a pointer that is kept, and isn't in the "
+				    "update, goes on calling it as before",
+				    sym_place(sym, &place), sym->name, buf_str(&was), buf_str(&is),
+				    buf_str(&holder));
+	}
+	return 0;
+}
+
+static void let_go(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		diff->units[i].dbg_held = false;
+		unit_close_dbginfo(&diff->units[i]);
+	}
 }
 
 int vet_types(const struct diff *diff, struct uspl_err *err)
@@ -161,5 +268,6 @@ int vet_types(const struct diff *diff, struct uspl_err *err)
 	vec_for_each (&changes, change)
 		if (!change->unsafe)
 			warn(diff, change);
+	let_go(diff);
 	return 0;
 }

@@ -45,6 +45,8 @@ static char *command_of(const struct tool *tool, const struct args *args)
 	struct buf command = { 0 };
 
 	buf_addstr(&command, tool->path);
+	for (size_t i = 0; i < tool->before.n; i++)
+		buf_addf(&command, " %s", tool->before.items[i]);
 	for (size_t i = 0; i < args->words.n; i++) {
 		const struct args_word *word = &args->words.items[i];
 
@@ -119,17 +121,6 @@ static bool hides_types(const struct args_word *word)
 }
 
 /*
- * clang describes a class only where it takes it to be at home; other units, which the patch may
- * change, then know nothing of its layout.
- */
-static bool is_clang(const struct tool *tool)
-{
-	auto_free char *path = realpath(tool->path, NULL);
-
-	return strstr(tool->name, "clang") || (path && strstr(file_basename(path), "clang"));
-}
-
-/*
  * The options that make code comparable. Of contradicting options the last one wins, so they come
  * at the end. The tree has the name of the user's own; that of a package, the one that its build
  * gives to the folder in which it believes to be (build_recipe.c).
@@ -143,7 +134,11 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 	const char *believed = getenv("DEB_BUILD_PATH");
 	const char *name = believed ? mapped_name(args, believed) : NULL;
 
-	if (is_clang(tool))
+	/*
+	 * clang describes a class only where it takes it to be at home; other units, which the patch
+	 * may change, then know nothing of its layout.
+	 */
+	if (tool_is_clang(tool))
 		words[n++] = "-fstandalone-debug";
 	if (mapped_name(args, tool->tree))
 		return tool_add(argv, words, err);

@@ -23,6 +23,21 @@ static bool is_object(const char *path)
 	       !memcmp(head, ELFMAG, SELFMAG) && head[16] == ET_REL;
 }
 
+/* An object or an archive; anything else among the inputs is a script of the linker's. */
+static bool is_code(const char *path)
+{
+	static const char *const magic[] = { ELFMAG, "!<arch>\n", "!<thin>\n" };
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char head[8] = { 0 };
+
+	if (fd < 0 || read(fd, head, sizeof(head)) < SELFMAG)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(magic); i++)
+		if (!strncmp(head, magic[i], strlen(magic[i])))
+			return true;
+	return false;
+}
+
 /*
  * Gives a program a second name, by which it is known again if the build renames or copies it. Where
  * files can't have two, *ret_path stays.
@@ -41,8 +56,8 @@ static int keep_program(const struct tool *tool, const char *path, char **ret_pa
 }
 
 /* Starts the line: an object made of objects is kept, since archives may hold it. */
-static int start_line(const struct tool *tool, const char *output, struct buf *line,
-		      struct uspl_err *err)
+static int start_line(const struct tool *tool, const char *output, const char *options,
+		      struct buf *line, struct uspl_err *err)
 {
 	auto_free char *path = record_path(output);
 	auto_free char *saved = NULL;
@@ -61,15 +76,16 @@ static int start_line(const struct tool *tool, const char *output, struct buf *l
 	record_field(line, object ? "partial" : "link");
 	record_field(line, path);
 	record_field(line, saved ? saved : "");
+	record_field(line, options);
 	return rc;
 }
 
-static int record_link(const struct tool *tool, const char *output, const trace_inputs *inputs,
-		       struct uspl_err *err)
+static int record_link(const struct tool *tool, const char *output, const char *options,
+		       const trace_inputs *inputs, struct uspl_err *err)
 {
 	auto_buf struct buf line = { 0 };
 	char **input;
-	int rc = start_line(tool, output, &line, err);
+	int rc = start_line(tool, output, options, &line, err);
 
 	vec_for_each (inputs, input)
 		record_field(&line, *input);
@@ -89,8 +105,8 @@ static void let_go(const char *output)
 }
 
 /* Runs the link; what the linker prints beside its trace goes on to our standard output. */
-static int run(const struct tool *tool, const tool_argv *argv, const char *output, int *ret_status,
-	       struct uspl_err *err)
+static int run(const struct tool *tool, const tool_argv *argv, const char *output,
+	       const struct buf *options, int *ret_status, struct uspl_err *err)
 {
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf rest = { 0 };
@@ -104,7 +120,7 @@ static int run(const struct tool *tool, const tool_argv *argv, const char *outpu
 	if (!rc)
 		fwrite(buf_str(&rest), 1, rest.len, stdout);
 	if (!rc && !*ret_status)
-		rc = record_link(tool, output, &inputs, err);
+		rc = record_link(tool, output, buf_str(options), &inputs, err);
 	return rc;
 }
 
@@ -113,6 +129,7 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 {
 	const char *trace[] = { "-Wl,--trace,--trace", NULL };
 	auto_argv tool_argv argv = { 0 };
+	auto_buf struct buf options = { 0 };
 	struct args_word *word;
 	int rc = 0;
 
@@ -122,10 +139,15 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 		/* What had a language is an object by now. */
 		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER && !rc)
 			rc = tool_add(&argv, one, err);
+		if (word->kind == ARGS_LINKING ||
+		    (word->kind == ARGS_OBJECT && !is_code(word->text)))
+			buf_addf(&options, " %s", word->text);
 	}
 	if (!rc)
 		rc = tool_add(&argv, trace, err);
-	return rc ? rc : run(tool, &argv, args->output ? args->output : "a.out", ret_status, err);
+	return rc ? rc
+		  : run(tool, &argv, args->output ? args->output : "a.out", &options, ret_status,
+			err);
 }
 
 const char *link_output(int argc, const char *const *argv)
@@ -163,12 +185,16 @@ int step_link(const struct tool *tool, int argc, char **argv, int *ret_status, s
 	const char *trace[] = { "--trace", "--trace", NULL };
 	const char *output = link_output(argc, (const char *const *)argv);
 	auto_argv tool_argv words = { 0 };
+	auto_buf struct buf options = { 0 };
 	int rc;
 
 	if (!output || is_probe(argc, argv))
-		return tool_exec(tool, argv, err);
+		return tool_exec(tool, err);
 	rc = tool_add(&words, (const char *const *)argv + 1, err);
 	if (!rc)
 		rc = tool_add(&words, trace, err);
-	return rc ? rc : run(tool, &words, output, ret_status, err);
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], output) != 0 && !is_code(argv[i]))
+			buf_addf(&options, " %s", argv[i]);
+	return rc ? rc : run(tool, &words, output, &options, ret_status, err);
 }

@@ -4,6 +4,7 @@
 // A compilation runs with -ffunction-sections -fdata-sections -g added; its object is copied aside
 // and noted. A link runs with -t -t added, and what the linker says it took is noted. A command
 // that does both is taken apart: each source is compiled to a saved object, then these are linked.
+// A launcher's name (ccache) stands for that of the compiler behind it.
 // Everything else, and all by which configure and its like try the compiler out, becomes the real
 // tool at once.
 
@@ -46,7 +47,7 @@ static int compiler(const struct tool *tool, int argc, char **argv, int *ret_sta
 	if (rc)
 		return rc;
 	if (args.mode <= ARGS_PREPROCESS || !getcwd(cwd, sizeof(cwd)) || args_is_probe(&args, cwd))
-		return tool_exec(tool, argv, err);
+		return tool_exec(tool, err);
 	if (args.mode == ARGS_ASSEMBLY || (!args.n_sources && has_headers(&args)))
 		return step_translate(tool, &args, ret_status, err);
 	if (args.mode == ARGS_COMPILE)
@@ -58,13 +59,15 @@ int main(int argc, char **argv)
 {
 	auto_tool struct tool tool = { 0 };
 	struct uspl_err err = { 0 };
-	int status = 0;
-	int rc = tool_find(argv[0], &tool, &err);
+	int status = 0, skip = 0;
+	int rc = tool_find(argc, argv, &tool, &skip, &err);
 
-	if (!rc && is_linker(tool.name))
-		rc = step_link(&tool, argc, argv, &status, &err);
+	if (!rc && !tool.compiler)
+		rc = tool_exec(&tool, &err);
+	else if (!rc && is_linker(tool.compiler))
+		rc = step_link(&tool, argc - skip, argv + skip, &status, &err);
 	else if (!rc)
-		rc = compiler(&tool, argc, argv, &status, &err);
+		rc = compiler(&tool, argc - skip, argv + skip, &status, &err);
 	if (rc) {
 		uspl_err_print(stderr, "uspl-cc", &err);
 		return (int)uspl_code_status(rc);

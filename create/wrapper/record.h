@@ -7,13 +7,13 @@
  * paths are absolute and without symbolic links.
  *
  *     compile OBJECT SOURCE CWD SAVED DEPS COMMAND
- *     partial OUTPUT SAVED INPUT...       `ld -r`: an object made of objects
- *     link    OUTPUT SAVED INPUT...       a program or a shared library
+ *     partial OUTPUT SAVED OPTIONS INPUT...       `ld -r`: an object made of objects
+ *     link    OUTPUT SAVED OPTIONS INPUT...       a program or a shared library
  *
  * CWD is the folder the compiler ran in, SAVED our copy of the object, or another name of the
  * program, "" if it can't have one, DEPS a list of what was
  * included, in make's syntax, "" if there is none, COMMAND the compiler and its options, less those
- * that name outputs.
+ * that name outputs, OPTIONS what the linker was given beside objects, archives and its output.
  *
  * An INPUT is an object, or "(ARCHIVE)MEMBER". Shared libraries are left out. A line is one write()
  * to a file opened with O_APPEND, so that compilers running at the same time don't mix.

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tool.c - the real compiler or linker behind the wrapper's name
+//
+// The wrapper stands in front of launchers (ccache, distcc), never behind them: what comes from a
+// cache or from another machine is noted like any other object. So a launcher that finds the wrapper
+// does nothing but run it (held.h), and one that the wrapper runs may work,
+// and finds the compilers themselves.
 
 #include "create/wrapper/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/compiler.h"
 #include "base/file.h"
+#include "create/wrapper/held.h"
 
 /* PATH without our own folder; an empty component means the current folder and stays one. */
 static char *other_path(const char *path, const char *own)
@@ -68,14 +76,121 @@ static int find_real(struct tool *tool, struct uspl_err *err)
 			  : uspl_fail(err, USPL_E_BUILD, "there is no '%s' in PATH", tool->name);
 }
 
-int tool_find(const char *argv0, struct tool *ret, struct uspl_err *err)
+/*
+ * A launcher may do its work from here on. The include server of distcc's pump mode takes it that
+ * sources don't change while it runs, but they do between the builds: without it the preprocessor
+ * runs here.
+ */
+static int let_launchers_go(struct uspl_err *err)
+{
+	unsetenv("INCLUDE_SERVER_PORT");
+	for (const struct held *held = held_variables; held->name; held++) {
+		const char *now = getenv(held->name), *was = getenv(held->kept);
+
+		/* What the build has set itself, stays. */
+		if (!now || strcmp(now, held->value))
+			continue;
+		if ((was ? setenv(held->name, was, 1) : unsetenv(held->name)) < 0)
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* The word by which a launcher is to know a compiler: not by a name of the wrapper. */
+static int real_word(struct tool *tool, const char *word, char **ret, struct uspl_err *err)
+{
+	const char *name = file_basename(word);
+	auto_free char *own = file_join(tool->work, "bin");
+	auto_free char *real = NULL;
+	size_t len = own ? strlen(own) : 0;
+	char target[PATH_MAX];
+	ssize_t got;
+
+	if (!own || asprintf(&real, "%s/real/%s", tool->work, name) < 0) {
+		real = NULL;
+		return uspl_fail_nomem(err);
+	}
+	got = readlink(real, target, sizeof(target) - 1);
+	if (word != name && (strncmp(word, own, len) || word[len] != '/'))
+		*ret = strdup(word);
+	else
+		*ret = got > 0 ? strndup(target, (size_t)got) : strdup(name);
+	return *ret ? 0 : uspl_fail_nomem(err);
+}
+
+/* ccache takes NAME=VALUE in front of the compiler. */
+static bool is_setting(const char *word)
+{
+	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+
+	return len && word[len] == '=';
+}
+
+/* Without a compiler's name distcc runs cc. */
+static bool means_cc(const struct tool *tool, const char *word)
+{
+	return !strcmp(tool->name, "distcc") && word[0] == '-' && word[1] != '-';
+}
+
+/* Appends a word to those before the compiler's arguments. */
+static int add_before(struct tool *tool, const char *word, struct uspl_err *err)
+{
+	const char **slot = vec_push(&tool->before);
+	char *copy = NULL;
+	int rc = slot ? real_word(tool, word, &copy, err) : uspl_fail_nomem(err);
+
+	if (rc) {
+		tool->before.n -= slot != NULL;
+		return rc;
+	}
+	*slot = copy;
+	return 0;
+}
+
+/* What a launcher is to run: the words up to the compiler, and behind another launcher. */
+static int find_behind(struct tool *tool, int argc, char **argv, int *ret_skip,
+		       struct uspl_err *err)
+{
+	int n = 1, rc = 0;
+
+	while (!rc && n < argc &&
+	       (is_setting(argv[n]) || compiler_is_launcher(file_basename(argv[n]))))
+		rc = add_before(tool, argv[n++], err);
+	if (rc || n >= argc)
+		return rc;
+	if (compiler_is_tool(file_basename(argv[n]))) {
+		rc = add_before(tool, argv[n], err);
+		tool->compiler = file_basename(argv[n]);
+		*ret_skip = n;
+	} else if (n == 1 && means_cc(tool, argv[n])) {
+		rc = add_before(tool, "cc", err);
+		tool->compiler = "cc";
+	}
+	return rc;
+}
+
+/* The command line as it came, with the compilers' own names in it. */
+static int keep_words(struct tool *tool, int argc, char **argv, struct uspl_err *err)
+{
+	for (int i = 1; i < argc; i++) {
+		const char **slot = vec_push(&tool->words);
+
+		if (!slot)
+			return uspl_fail_nomem(err);
+		*slot = (size_t)i <= tool->before.n && tool->compiler ? tool->before.items[i - 1]
+								      : argv[i];
+	}
+	return 0;
+}
+
+int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct uspl_err *err)
 {
 	auto_tool struct tool tool = {
 		.work = getenv("USPL_CC_WORK"),
 		.phase = getenv("USPL_CC_PHASE"),
 		.tree = getenv("USPL_CC_TREE"),
 		.source = getenv("USPL_CC_SOURCE"),
-		.name = file_basename(argv0),
+		.name = file_basename(argv[0]),
 	};
 	int rc;
 
@@ -84,18 +199,49 @@ int tool_find(const char *argv0, struct tool *ret, struct uspl_err *err)
 			  "this is the compiler wrapper of uspl-create, not to be started by hand");
 		return -USPL_E_USAGE;
 	}
+	*ret_skip = 0;
 	rc = find_real(&tool, err);
+	if (!rc)
+		rc = let_launchers_go(err);
+	if (!rc && compiler_is_launcher(tool.name))
+		rc = find_behind(&tool, argc, argv, ret_skip, err);
+	else
+		tool.compiler = tool.name;
+	if (!rc)
+		rc = keep_words(&tool, argc, argv, err);
 	if (rc)
 		return rc;
 	*ret = tool;
-	tool.path = NULL;
+	tool = (struct tool){ 0 };
 	return 0;
 }
 
 void tool_release(struct tool *tool)
 {
+	const char **word;
+
+	vec_for_each (&tool->before, word)
+		free((char *)*word);
+	vec_release(&tool->before);
+	vec_release(&tool->words);
 	free(tool->path);
 	tool->path = NULL;
+}
+
+bool tool_is_clang(const struct tool *tool)
+{
+	const char *word = tool->before.n ? tool->before.items[tool->before.n - 1] : tool->path;
+	auto_free char *found = NULL;
+	auto_free char *real = NULL;
+
+	if (strstr(tool->compiler, "clang"))
+		return true;
+	/* A name that says nothing, such as cc: what is it a link to? */
+	found = file_basename(word) != word && !compiler_is_disguise(word)
+			? strdup(word)
+			: compiler_search(getenv("PATH"), tool->compiler);
+	real = found ? realpath(found, NULL) : NULL;
+	return real && strstr(file_basename(real), "clang");
 }
 
 int tool_add(tool_argv *argv, const char *const *words, struct uspl_err *err)
@@ -110,26 +256,43 @@ int tool_add(tool_argv *argv, const char *const *words, struct uspl_err *err)
 	return 0;
 }
 
-int tool_exec(const struct tool *tool, char **argv, struct uspl_err *err)
+/* By its name, as without us: some compilers look at it (clang++, ccache's links). */
+static const char **make_argv(const struct tool *tool, const tool_argv *before,
+			      const tool_argv *args)
 {
-	/* By its name, as without us: some compilers look at it (clang++, ccache's links). */
-	argv[0] = (char *)tool->name;
-	execv(tool->path, argv);
+	const char **argv = calloc(before->n + args->n + 2, sizeof(*argv));
+	size_t n = 0;
+
+	if (!argv)
+		return NULL;
+	argv[n++] = tool->name;
+	for (size_t i = 0; i < before->n; i++)
+		argv[n++] = before->items[i];
+	for (size_t i = 0; i < args->n; i++)
+		argv[n++] = args->items[i];
+	return argv;
+}
+
+int tool_exec(const struct tool *tool, struct uspl_err *err)
+{
+	static const tool_argv nothing = { 0 };
+	auto_free const char **argv = make_argv(tool, &nothing, &tool->words);
+
+	if (!argv)
+		return uspl_fail_nomem(err);
+	execv(tool->path, (char **)argv);
 	return uspl_fail_errno(err, "cannot run '%s'", tool->path);
 }
 
 static int spawn(const struct tool *tool, const tool_argv *args, int out, pid_t *ret_pid,
 		 struct uspl_err *err)
 {
-	auto_free const char **argv = calloc(args->n + 2, sizeof(*argv));
+	auto_free const char **argv = make_argv(tool, &tool->before, args);
 	posix_spawn_file_actions_t actions;
 	int rc;
 
 	if (!argv)
 		return uspl_fail_nomem(err);
-	argv[0] = tool->name;
-	for (size_t i = 0; i < args->n; i++)
-		argv[i + 1] = args->items[i];
 	if (posix_spawn_file_actions_init(&actions))
 		return uspl_fail_nomem(err);
 	rc = out >= 0 ? posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) : 0;

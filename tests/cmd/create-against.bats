@@ -185,9 +185,9 @@ listens() {
 	expect_refused 3 "'../limit.o' is no program or library"
 }
 
-@test "earlier updates are for --against, and must be some" {
+@test "earlier updates must be some" {
 	tool uspl-create --patch=../fix.diff --after=../fix.diff
-	expect_refused 2 '--after is for --against' ''
+	expect_refused 3 'fix.diff' ''
 	tool uspl-create --patch=../fix.diff --against=../server --after=../nothing.tar.gz
 	expect_refused 3 'nothing.tar.gz' ''
 }

@@ -27,6 +27,12 @@ cmake_lists() {
 	END
 }
 
+# both_of FILE SCRIPT - ../fix.diff with the change of a file that sed's SCRIPT makes, and that of limit()
+both_of() {
+	{ diff_of "$1" "$2"; cat ../fix.diff; } > ../new.diff
+	mv ../new.diff ../fix.diff
+}
+
 @test "CMake with make" {
 	need cmake make
 	cmake_lists
@@ -378,8 +384,7 @@ debian_package() {
 	./configure
 	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
 	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) $(CFLAGS) -o $@ $^'
-	{ diff_of configure s/=1/=2/; cat ../fix.diff; } > ../new.diff
-	mv ../new.diff ../fix.diff
+	both_of configure s/=1/=2/
 	create_in --build=make
 	expect_refused 1 "the patch changes 'configure', and the build didn't configure anew"
 	create_in --build='./configure && make'
@@ -393,6 +398,136 @@ debian_package() {
 	mv ../new.diff ../fix.diff
 	create_in
 	expect_refused 1 "the patch changes the linker script 'server.ld'"
+}
+
+@test "the patch changes options of the linker: said, and the rest is in" {
+	makefile 'LDFLAGS = -Wl,-z,now -lm' 'server: main.o limit.o' ';$(CC) -o $@ $^ $(LDFLAGS)'
+	both_of Makefile 's/,now/,relro/'
+	create_in
+	expect_update server limit
+	create_in
+	expect_message "note: the patch changes how 'server' is linked \('relro' is new\)"
+}
+
+@test "the patch changes options of the linker by which names mean something else: refused" {
+	local option
+	makefile 'LDFLAGS = -lm' 'server: main.o limit.o' ';$(CC) -o $@ $^ $(LDFLAGS)'
+	printf '\nint __wrap_limit(void)\n{\n\treturn 7;\n}\n' >> main.c
+	cp ../fix.diff ../plain.diff
+	for option in -Wl,--wrap=limit -Wl,-defsym,new=main; do
+		cp ../plain.diff ../fix.diff
+		both_of Makefile "s/-lm/-lm $option/"
+		create_in
+		expect_refused 1 "the patch changes what names mean when 'server' is linked"
+	done
+}
+
+@test "the patch changes what the linker reads, whatever it is called" {
+	makefile 'all: server libl.so' 'server: main.o limit.o' ';$(CC) -o $@ $^ layout' \
+		'libl.so: limit.c' ';$(CC) -fPIC -shared -o $@ $< -Wl,--version-script=names.txt'
+	echo 'ASSERT(1, "one")' > layout
+	printf '{ global: limit;\nlocal: *; };\n' > names.txt
+	cp ../fix.diff ../plain.diff
+	both_of layout 's/"one"/"two"/'
+	create_in
+	expect_refused 1 "the patch changes what the linker reads, in 'layout'"
+	mv ../plain.diff ../fix.diff
+	both_of names.txt 's/global: limit;/global: limit; more;/'
+	create_in
+	expect_message "note: the patch changes 'names.txt'; what a library that is loaded already exports stays"
+	expect_update 'libl.so server' limit
+}
+
+@test "the patch changes a file of any name that the build reads its options from: all is compiled again" {
+	echo 'OPTIONS=-O0' > environment
+	cat > build.sh <<- 'END'
+		. ./environment
+		for name in main limit; do
+			[ $name.o -nt $name.c ] || cc $OPTIONS -c $name.c || exit
+		done
+		cc -o server main.o limit.o
+	END
+	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
+	diff_of environment 's/-O0/"-O0 -DLIMIT=42"/' > ../fix.diff
+	create_in --build='sh build.sh'
+	expect_update server limit
+	rm ../out
+	{ cat ../fix.diff; diff_of main.c 's/return limit()/return limit() + 1/'; } > ../new.diff
+	mv ../new.diff ../fix.diff
+	create_in --build='sh build.sh'
+	expect_update server 'limit main'
+}
+
+@test "the patch changes what makes a header, and no object depends on that: compiled again" {
+	makefile 'all: more.h server' 'more.h: make-more' ';sh make-more > $@' 'server: main.o limit.o' ';$(CC) -o $@ $^'
+	echo "echo '#define MORE 1'" > make-more
+	sed -i 's/LIMIT;/LIMIT + MORE;/; 1i #include "more.h"' limit.c
+	{ diff_of make-more s/1/2/; diff_of main.c 's/return limit()/return limit() + 1/'; } > ../fix.diff
+	create_in --build='make more.h && make'
+	expect_update server 'limit main'
+	rm ../out
+	makefile 'all: server more.h' 'more.h: make-more' ';sh make-more > $@' 'server: main.o limit.o' ';$(CC) -o $@ $^'
+	create_in --build='[ -e more.h ] || make more.h; make'
+	expect_update server 'limit main'
+}
+
+@test "the patch changes a header that the build makes, and no makefile compiles what includes it: refused" {
+	echo "echo '#define MORE 1'" > make-more
+	cat > build.sh <<- 'END'
+		sh make-more > more.h
+		[ -e limit.o ] || cc -c limit.c
+		cc -o server main.c limit.o
+	END
+	sed -i 's/LIMIT;/LIMIT + MORE;/; 1i #include "more.h"' limit.c
+	{ diff_of make-more s/1/2/; diff_of main.c 's/return limit()/return limit() + 1/'; } > ../fix.diff
+	create_in --build='sh build.sh'
+	expect_refused 1 "the build after the patch doesn't compile 'limit.c' again, which includes 'more.h'"
+}
+
+@test "the patch changes what the assembler includes: compiled again" {
+	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^'
+	echo one > words
+	cat > limit.c <<- 'END'
+		__asm__(".pushsection .rodata\nwords: .incbin \"words\"\n.byte 0\n.popsection");
+		extern const char words[];
+		int limit(void) { return words[0]; }
+	END
+	diff_of words s/one/two/ > ../fix.diff
+	create_in
+	expect_update server limit
+	create_in
+	[ -z "$stderr" ]
+}
+
+@test "the patch changes what is done with an object after it is compiled: refused" {
+	need objcopy
+	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^' '%.o: %.c' ';$(CC) -c -o $@ $<' ';true $@'
+	diff_of Makefile 's/true \$@/objcopy --redefine-sym limit=a_longer_name $@/' > ../fix.diff
+	both_of limit.c 's/return LIMIT/return LIMIT + 41/'
+	create_in
+	expect_refused 1 "'(main|limit).o' is changed by another tool after it is compiled .*before the patch it wasn't"
+}
+
+@test "the patch changes a configure script that leaves no config.status, and isn't run: refused" {
+	printf '#!/bin/sh\necho "CFLAGS = -DLIMIT=1" > flags.mk\n' > configure
+	chmod +x configure
+	./configure
+	sed -i 's/#define/#ifndef LIMIT\n&/; s/1$/1\n#endif/' limit.h
+	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) $(CFLAGS) -o $@ $^'
+	both_of configure s/=1/=2/
+	create_in --build=make
+	expect_refused 1 "the patch changes 'configure', and the build doesn't run it"
+	create_in --build='./configure && make'
+	expect_update server limit
+}
+
+@test "the patch changes a file that the build doesn't read: said" {
+	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^'
+	echo '#define X 1' > made-by-hand.tab
+	both_of made-by-hand.tab s/1/2/
+	create_in
+	expect_message "note: the build doesn't read 'made-by-hand.tab', which the patch changes"
+	expect_update server limit
 }
 
 @test "a version by git describe: the same as the program's, in both builds, and nothing is written to the repository" {

@@ -143,3 +143,121 @@ create_untouched() {
 	create_untouched --build='ninja -C build'
 	expect_update server limit
 }
+
+# without_rules FOLDER - autotools whose makefile doesn't look after itself, configured and built
+without_rules() {
+	need autoreconf automake
+	printf '%s\n' 'AC_INIT([server], [1])' 'AM_INIT_AUTOMAKE([foreign no-dependencies])' 'AM_MAINTAINER_MODE' \
+		'AC_PROG_CC' 'AC_CONFIG_HEADERS([config.h])' 'AC_DEFINE([EXTRA], [1], [What is added.])' \
+		'AC_CONFIG_FILES([Makefile])' 'AC_OUTPUT' > configure.ac
+	printf '%s\n' 'bin_PROGRAMS = server' 'server_SOURCES = main.c limit.c limit.h' \
+		'AM_CPPFLAGS = -DMORE=1' > Makefile.am
+	sed -i '1i #include "config.h"' limit.c
+	sed -i 's/FACTOR + LIMIT/FACTOR + LIMIT + EXTRA * MORE/' limit.c
+	autoreconf -fi > ../autoreconf.log 2>&1
+	mkdir -p "$1"
+	local top=$PWD
+	(cd "$1" && "$top/configure" CFLAGS='-O2 -DSPEED' --disable-maintainer-mode > "$BATS_TEST_TMPDIR/log" &&
+		make -s > "$BATS_TEST_TMPDIR/log" 2>&1)
+}
+
+# more_of_both - prints a diff of configure.ac and of a source
+more_of_both() {
+	diff_of configure.ac 's/EXTRA\], \[1/EXTRA], [41/'
+	diff_of main.c 's/limit()/limit() + 1/'
+}
+
+@test "autoconf, a patch to configure.ac alone: what it says is in config.h, and in what includes that" {
+	without_rules .
+	diff_of configure.ac 's/EXTRA\], \[1/EXTRA], [41/' > ../fix.diff
+	create_untouched --build='make server'
+	expect_update server limit
+}
+
+@test "autoconf, a patch to configure.ac and to a source, configured in a folder below" {
+	without_rules below
+	more_of_both > ../fix.diff
+	create_untouched --build='make -C below'
+	expect_update server 'limit main'
+}
+
+@test "autoconf, a tree whose configure.ac was changed since: that is no part of a patch" {
+	without_rules .
+	sed -i 's/EXTRA\], \[1/EXTRA], [41/' configure.ac
+	{
+		diff_of Makefile.am '$aEXTRA_DIST = limit.h'
+		diff_of main.c 's/limit()/limit() + 1/'
+	} > ../fix.diff
+	create_untouched --build='make server'
+	expect_update server main
+}
+
+@test "automake, a patch to Makefile.am alone, with an option for the compiler" {
+	without_rules .
+	diff_of Makefile.am s/MORE=1/MORE=7/ > ../fix.diff
+	create_untouched
+	expect_update server limit
+}
+
+@test "autoconf, a patch to configure.ac that autoconf doesn't take: refused, with its reason" {
+	without_rules .
+	{
+		diff_of configure.ac 's/^AC_PROG_CC/&\nAC_NO_SUCH_MACRO/'
+		diff_of main.c 's/limit()/limit() + 1/'
+	} > ../fix.diff
+	create_untouched --build='make server'
+	expect_refused 1 "the patch changes 'configure.ac', and the options .*: .*AC_NO_SUCH_MACRO"
+	expect_message 'hint: --build='
+	expect_one_message
+	diff_of configure.ac 's/^AC_PROG_CC/&\nAC_MSG_ERROR([too little])/' > ../fix.diff
+	create_untouched --build='make server'
+	expect_status 3
+	expect_message 'the patch breaks the build: configure: error: too little'
+}
+
+@test "autoconf, a patch to configure.ac, and no autoreconf: refused" {
+	without_rules .
+	more_of_both > ../fix.diff
+	mkdir ../path
+	local tool
+	for tool in /usr/bin/*; do
+		[ "${tool##*/}" = autoreconf ] || ln -s "$tool" ../path/
+	done
+	PATH=$(realpath ../path) create_untouched --build='make server'
+	expect_refused 1 "the patch changes 'configure.ac', .*autoreconf is not installed"
+}
+
+@test "CMake and Meson configure anew by themselves after a patch to their files, and to what those read" {
+	need cmake meson ninja
+	local how
+	sed -i 's/FACTOR + LIMIT/FACTOR + LIMIT + EXTRA/' limit.c
+	cmake_lists
+	echo 'configure_file(extra.h.in extra.h)' >> CMakeLists.txt
+	echo 'include_directories(${CMAKE_BINARY_DIR})' >> CMakeLists.txt
+	sed -i '1i #include "extra.h"' limit.c
+	echo '#define EXTRA 1' > extra.h.in
+	printf '%s\n' "project('server', 'c')" "configure_file(input: 'extra.h.in', output: 'extra.h'," \
+		"  configuration: configuration_data())" \
+		"executable('server', 'main.c', 'limit.c', c_args: '-DSPEED')" > meson.build
+	cmake -G 'Unix Makefiles' -S . -B make -DSPEED=ON > ../log
+	cmake -G Ninja -S . -B ninja -DSPEED=ON > ../log
+	meson setup meson > ../log
+	{
+		diff_of CMakeLists.txt 's/-DSPEED/& -DLIMIT=41/'
+		diff_of meson.build "s/'-DSPEED'/['-DSPEED', '-DLIMIT=41']/"
+	} > ../flag.diff
+	diff_of extra.h.in 's/1/42/' > ../read.diff
+	sed -i 's/#define LIMIT/#ifndef LIMIT\n&/; s/LIMIT 1$/&\n#endif/' limit.h
+	for how in 'make -C make' 'ninja -C ninja' 'ninja -C meson'; do
+		mv ../flag.diff ../fix.diff
+		create_untouched --build="$how"
+		expect_update server limit
+		mv ../fix.diff ../flag.diff
+		mv ../read.diff ../fix.diff
+		rm ../out
+		create_untouched --build="$how"
+		expect_update server limit
+		mv ../fix.diff ../read.diff
+		rm ../out
+	done
+}

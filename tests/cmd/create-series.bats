@@ -103,6 +103,44 @@ expect_refused_series() {
 	expect_refused_series 3 'quilt has applied all patches'
 }
 
+# in_tree PATCH... - the tree has these patches of the series already
+in_tree() {
+	local name
+	for name in "$@"; do
+		patch -s -p1 < "../patches/$name.patch"
+	done
+}
+
+@test "patches that the tree has already: the first, one in the middle, the first and the last; said" {
+	in_tree one
+	create_series
+	expect_message "^note: the tree has these patches already, so no update is made of them: '../patches/one.patch'"
+	expect_updates 'fix-1 main' 'fix-2 limit'
+	patch -s -R -p1 < ../patches/one.patch
+	rm ../updates/*
+	in_tree two
+	create_series
+	expect_message "^note: the tree has these patches already, .*: '../patches/two.patch'"
+	expect_updates 'fix-1 limit' 'fix-2 limit'
+	patch -s -R -p1 < ../patches/two.patch
+	rm ../updates/*
+	in_tree one two
+	create_series
+	expect_message "^note: the tree has these patches already, .*: '../patches/one.patch', '../patches/two.patch'"
+	expect_updates 'fix-1 limit'
+}
+
+@test "patches that the tree has already, one changed by another one: all of them, status 5; half of one: refused" {
+	in_tree one two three
+	create_series
+	expect_refused_series 5 "the tree has all patches of the series already: '../patches/one.patch', '../patches/two.patch', '../patches/three.patch'"
+	sed -i 's/limit() + 2/limit() + 9/' main.c
+	create_series
+	expect_refused_series 3 "'../patches/one.patch' doesn't apply: limit.c"
+	expect_one_message
+	[ ! -e ../builds ]
+}
+
 @test "a patch that changes no code has no update" {
 	add_patch four limit.h '1i /* a word */'
 	create_series

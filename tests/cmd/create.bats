@@ -429,6 +429,88 @@ run_slowly() {
 	[ "$old" != "$new" ]
 }
 
+# find_source - limit.c has a function that is inlined, and uses other registers if what surrounds it changes
+find_source() {
+	cat > limit.c <<- 'END'
+		#include "limit.h"
+
+		extern volatile int number;
+		volatile int number = 7;
+
+		static inline int find(int n)
+		{
+			int at;
+
+			__asm__("lea 1(%1),%0" : "=r"(at) : "r"(n));
+			return at;
+		}
+
+		int limit(void)
+		{
+			int n = number, at = find(n);
+
+			number = 8;
+			return at + LIMIT;
+		}
+	END
+}
+
+@test "--explain shows the changed source line, old and new, and names an inlined function only if it is the one" {
+	find_source
+	diff_of limit.c 's/return at + LIMIT/return n - at/' > ../fix.diff
+	create_in --explain
+	expect_status 0
+	expect_output "'limit' at limit.c:14: changed
+      first difference at limit.*, limit.c:10, inlined from 'find':
+"
+	expect_output 'changed source at limit.c:19:
+        - return at \+ LIMIT;
+        \+ return n - at;
+'
+	rm ../out
+	diff_of limit.c 's/lea 1(%1)/lea 3(%1)/; s/return at + LIMIT/return n - at/' > ../fix.diff
+	create_in --explain
+	expect_output "'limit' at limit.c:14: changed, first in what is inlined from 'find'
+"
+	expect_output 'changed source at limit.c:10:
+        - __asm__\("lea 1.*
+        \+ __asm__\("lea 3'
+	rm ../out
+	diff_of limit.c '/number = 8/d' > ../fix.diff
+	create_in --explain
+	expect_output "'limit' at limit.c:14: changed
+"
+	expect_output 'changed source at limit.c:18:
+        - number = 8;
+  '
+	rm ../out
+	diff_of limit.h 's/LIMIT 1/LIMIT n/' > ../fix.diff
+	create_in --explain
+	expect_output "'limit' at limit.c:14: changed, first differs in what is inlined from 'find', which may be as it was
+"
+	[[ ! $output =~ 'changed source' ]]
+}
+
+@test "--explain of several diffs, and of lines that only move: no line of another's numbers" {
+	find_source
+	diff_of limit.c '3i /* one */\n/* two */' > ../one.diff
+	cp limit.c limit.old
+	patch -s -p1 < ../one.diff
+	diff_of limit.c 's/at + LIMIT/at - LIMIT/' > ../fix.diff
+	mv limit.old limit.c
+	tool uspl-create --output=../out --patch=../one.diff --patch=../fix.diff --explain
+	expect_status 0
+	[[ ! $output =~ 'changed source' ]]
+	rm ../out
+	diff_of limit.c '3i /* one */\n/* two */
+		s/^\tnumber = 8/\n\tnumber  = 8/; s/at + LIMIT/at - LIMIT/' > ../fix.diff
+	create_in --explain
+	expect_output 'changed source at limit.c:21:
+        - return at \+ LIMIT;
+        \+ return at - LIMIT;
+'
+}
+
 @test "a program that counts what runs in it changes, and the same program without counters doesn't: no code" {
 	printf 'all: server counting\nserver: limit.c main.c\n\t$(CC) -O2 -o $@ limit.c main.c\n' > Makefile
 	printf 'counting: limit.c main.c\n\t$(CC) -O0 --coverage -o $@ limit.c main.c\n' >> Makefile

@@ -37,8 +37,8 @@ static void test_record(void)
 	auto_record record_list records = { 0 };
 	struct uspl_err err = { 0 };
 	int rc = read_record("compile\t/t/a%09b.o\t/t/a.c\t/t\t/w/1.o\t\tcc -O2\n"
-			     "partial\t/t/r.o\t/w/2.o\t/t/a.o\n"
-			     "link\t/t/p%25\t\t/t/r.o\t(/t/l.a)x.o\n",
+			     "partial\t/t/r.o\t/w/2.o\t\t/t/a.o\n"
+			     "link\t/t/p%25\t\t -lm\t/t/r.o\t(/t/l.a)x.o\n",
 			     &records, &err);
 
 	ok(rc == 0 && records.n == 3, "three lines");
@@ -64,9 +64,10 @@ static const char *const bad_records[] = {
 	"compile\t/t/a.o\t/t/a.c\t/t\t\t\tcc\n",
 	"link\n",
 	"link\t/t/a\n",
-	"link\t/t/%0\t\n",
-	"link\t/t/%zz\t\n",
-	"link\t/t/%00\t\n",
+	"link\t/t/a\t\n",
+	"link\t/t/%0\t\t\n",
+	"link\t/t/%zz\t\t\n",
+	"link\t/t/%00\t\t\n",
 	"unknown\t/t/a\n",
 	"\n",
 	"link\t/t/cut\t",
@@ -80,7 +81,7 @@ static void test_bad_records(void)
 	for (size_t i = 0; i < ARRAY_SIZE(bad_records); i++)
 		ok(read_record(bad_records[i], &records, &err) == -USPL_E_FILE, "refused: line %zu",
 		   i);
-	put("record-pre", "link\t/t/a\0b\t\n", 13);
+	put("record-pre", "link\t/t/a\0b\t\t\n", 14);
 	ok(record_read(work, "pre", &records, &err) == -USPL_E_FILE, "refused: a NUL");
 	record_release(&records);
 	ok(record_read(work, "post", &records, &err) == 0 && !records.n,
@@ -96,6 +97,7 @@ static void test_round_trip(void)
 	record_field(&line, "link");
 	record_field(&line, "/t/\n%\t\x7f\xc3\xa9 p");
 	record_field(&line, "/w/1");
+	record_field(&line, " -lm");
 	ok(record_write(work, "trip", &line, &err) == 0, "the wrapper writes");
 	ok(record_read(work, "trip", &records, &err) == 0 && records.n == 1, "we read");
 	ok_str(records.n ? records.items[0]->output : NULL, "/t/\n%\t\x7f\xc3\xa9 p", "the same");
@@ -292,6 +294,9 @@ static void test_series(void)
 static const struct { const char *text, *want; } descriptions[] = {
 	{ "fix a leak\n\nmore\n--- a/x\n", "fix a leak" },
 	{ "From 12\nSubject: [PATCH 1/2] fix a leak\n\n---\n", "fix a leak" },
+	{ "Subject: Re: [stable] [PATCH v2 02/10] fix a leak\n\n---\n", "fix a leak" },
+	{ "subject: [RFC PATCH] a [b] c\r\n\r\n", "a [b] c" },
+	{ "Subject: [not closed\n", "[not closed" },
 	{ "Author: A\nDescription: fix it\n--- a/x\n", "fix it" },
 	{ "\n  \n--- a/x\nwords\n", "" },
 	{ "diff --git a/x b/x\n", "" },
@@ -306,6 +311,42 @@ static void test_descriptions(void)
 		auto_free char *have = describe_patch(descriptions[i].text);
 
 		ok_str(have, descriptions[i].want, "a description");
+	}
+}
+
+/* clang-format off */
+static const struct { const char *text, *want; } mails[] = {
+	{ "no mail\n--- a/x\n", "no mail\n--- a/x\n" },
+	{ "A: b\nis no header\n", "A: b\nis no header\n" },
+	{ "Author: A\nDescription: fix\n\n--- a/x\n", "Author: A\nDescription: fix\n\n--- a/x\n" },
+	{ "Subject: a\n b\n\nbody\n", "Subject: a\n b\n\nbody\n" },
+	{ "From: me\nReceived: by\n\tall\nX-A: b\nSubject: =?utf-8?q?a?=\n\tb\nMIME-Version: 1.0\n\nbody\n",
+	  "From: me\nSubject: a b\n\nbody\n" },
+	{ "Subject: =?UTF-8?Q?gr=C3=BC=C3=9Fe_an?=\n =?utf-8?b?IGFsbGU=?= x\n\n", "Subject: grüße an alle x\n\n" },
+	{ "Subject: =?iso-8859-1?q?gr=FC=DFe?=\n\n", "Subject: grüße\n\n" },
+	{ "Subject: =?nosuch?q?a?= =?broken\n\n", "Subject: a =?broken\n\n" },
+	{ "Subject: a\nContent-Transfer-Encoding: quoted-printable\n\na=3D=\nb=\r\nc =zz=\n", "Subject: a\n\na=bc =zz" },
+	{ "Subject: a\nContent-Transfer-Encoding: base64\n\nYQpi\nCg==\n", "Subject: a\n\na\nb\n" },
+	{ "From 12 Mon Sep 17 00:00:00 2001\nSubject: a\n\none\nFrom me\n\n"
+	  "From 13 Mon Sep 17 00:00:00 2001\nSubject: =?utf-8?q?b?=\n\ntwo\n",
+	  "From 12 Mon Sep 17 00:00:00 2001\nSubject: a\n\none\nFrom me\n\nSubject: b\n\ntwo\n" },
+	{ "Subject: a\nContent-Type: multipart/mixed; boundary=\"x\"\n\npreamble\n--x\n\none\n--x\n"
+	  "Content-Type: text/x-patch\nContent-Transfer-Encoding: base64\n\ndHdvCg==\n--x\n"
+	  "Content-Type: image/png\n\nthree\n--x--\n", "Subject: a\n\none\ntwo\n" },
+	{ "Subject: a\nContent-Type: multipart/mixed; boundary=\n\n--\n", "Subject: a\n\n" },
+	{ "Subject:", "Subject:" },
+	{ "Subject: =?", "Subject: =?\n\n" },
+};
+/* clang-format on */
+
+static void test_mails(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mails); i++) {
+		struct uspl_err err = { 0 };
+		auto_buf struct buf have = { 0 };
+
+		ok(mail_decode(mails[i].text, strlen(mails[i].text), &have, &err) == 0, "a text");
+		ok_str(buf_str(&have), mails[i].want, "what it carries");
 	}
 }
 
@@ -325,6 +366,7 @@ int main(void)
 	test_names();
 	test_series();
 	test_descriptions();
+	test_mails();
 	ok(file_remove_tree(work, &err) == 0, "tidied up");
 	return tap_done();
 }

@@ -22,14 +22,14 @@ static COPIED int sum(const struct triple *triple)
 
 KEPT int first(int n)
 {
-	struct triple triple = { n, 1, 2 };
+	struct triple triple = { n, 1, n };
 
 	return sum(&triple);
 }
 
 KEPT int second(int n)
 {
-	struct triple triple = { n + 10, 1, 2 };
+	struct triple triple = { n + 10, 1, n };
 
 	return sum(&triple);
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* target.h - coroutines made of a switch, after Simon Tatham and Adam Dunkels */
+#ifndef TARGET_H
+#define TARGET_H
+
+struct pt {
+	int state;
+};
+
+/* clang-format off */
+#define PT_BEGIN(pt) switch ((pt)->state) { case 0:
+#define PT_WAIT(pt, cond) do { (pt)->state = __LINE__; case __LINE__: if (!(cond)) return 0; } while (0)
+#define PT_END(pt) } (pt)->state = 0; return 1
+/* clang-format on */
+
+#endif
