@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|crash|model|real|stock]...
+# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|crash|kernels|model|real|stock]...
 #
 # Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs, *.bats files, folders
 # of cases. A program that dies, or ends before its plan does, counts as one failure more. The last line is the result.
@@ -35,6 +35,8 @@ jobs_of() {
 		for path in tests/cmd/killed*.bats; do
 			echo "crash/$(basename "$path" .bats) bats --tap $path"
 		done ;;
+	kernels)
+		echo "kernels/sample tests/kernels/run --sample" ;;
 	model)
 		echo "model/transition tests/model/run" ;;
 	cases)
@@ -110,7 +112,7 @@ tally() {
 	}' "$logs"/*.tap
 }
 
-[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|crash|model|real|stock]..."
+[ $# -gt 0 ] || die "usage: run.sh [unit|cmd|cases|crash|kernels|model|real|stock]..."
 command -v bats > /dev/null || die "bats is not installed (Debian: apt-get install bats)"
 shopt -s nullglob
 rm -rf "$logs"

@@ -7,7 +7,9 @@
 #
 #     all        everything, as root; as a user the main job and what tracers a user may have
 #     main       the main job in both ways, and one tracer, as both
-#     quiet      the same, and that the first way is the quiet one (with USPL_FETCH=whole)
+#     sample     the same as root, without the answers of check-machine
+#     quiet      the same, and that the first way can be the quiet one (with USPL_FETCH=whole)
+#     check      what check-machine says, as both
 #     nothing    it only ends
 #
 # shellcheck shell=dash disable=SC2086,SC2187 # $by and options are lists of words
@@ -111,6 +113,11 @@ main_job() {
 	old; ok $? "$user: the old code runs again"
 }
 
+# Where threads run too often while it is tried, all are stopped after some attempts.
+went_quietly() {
+	grep -q "^# fact $user apply quiet " /tmp/facts && grep -q "^# fact $user undo quiet " /tmp/facts
+}
+
 # traced TRACER - a tracer that stands in functions: start, report, stop
 traced() {
 	tool uspl-trace start --tracer=$1 $server; status=$?
@@ -183,12 +190,24 @@ killed() {
 	ok $mended "$user: apply $1 is killed at 4 places, and mended${at:+ ($at)}"
 }
 
+# checked - what uspl-check-machine finds out by trying; among it are the tracers that need a program made for them
+checked() {
+	tool uspl-check-machine
+	[ $? -le 1 ] && [ "$(grep -cE '^(ok|limited|no) ' /tmp/told)" -ge 20 ]; ok $? "$user: check-machine answers"
+	[ "$user" != root ] || { grep -q '^ok  *update ' /tmp/told; ok $? "$user: it says that updates can be applied"; }
+	for answer in memory-write clock-samples run-counts taskstats xsave shadow-stack trace-pool trace-branch trace-init; do
+		fact "$user check-$answer $(awk -v answer=$answer '$2 == answer { $2 = ""; print }' /tmp/told)"
+	done
+}
+
 everything() {
+	case $uspl in sample | quiet) ;; *) checked ;; esac
 	server_start; ok $? "$user: a server under load"
 	main_job
 	if [ "$uspl" = quiet ]; then
-		[ "$(grep -c "^# fact $user [a-z]* quiet " /tmp/facts)" = 2 ]
-		ok $? "$user: both went the quiet way"
+		went_quietly || main_job
+		went_quietly || main_job
+		went_quietly; ok $? "$user: an apply and an undo went the quiet way"
 	fi
 	main_job --stop
 	traced graph
@@ -220,8 +239,10 @@ else
 	for file in kernel/perf_event_paranoid kernel/yama/ptrace_scope; do
 		fact "${file##*/}" "$(cat /proc/sys/$file 2> /dev/null || echo none)"
 	done
-	become root; everything
-	become user; everything
+	job=everything
+	[ "$uspl" != check ] || job=checked
+	become root; $job
+	[ "$uspl" = sample ] || { become user; $job; }
 	echo "1..$count"
 fi
 sync

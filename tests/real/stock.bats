@@ -10,12 +10,15 @@ binary_unpack() {
 	dpkg-deb -x "$BATS_FILE_TMPDIR"/"$1"_*.deb "$BATS_FILE_TMPDIR/stock"
 }
 
-# configure_as_debian - as debian/rules does it, with the package's own flags
+# configure_as_debian - as debian/rules does it, with the package's own options and flags
 configure_as_debian() {
+	local options
+	read -ra options < <(sed -n 's/^[[:space:]]*dh_auto_configure -- //p' "$BATS_FILE_TMPDIR/src/debian/rules") ||
+		fail "debian/rules doesn't say how the source is configured"
 	(
 		cd "$BATS_FILE_TMPDIR/src" || exit
 		eval "$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --export=sh)"
-		autoreconf -fi && ./configure --prefix=/usr --enable-sasl --enable-tls
+		autoreconf -fi && ./configure --prefix=/usr "${options[@]}"
 	) > "$BATS_FILE_TMPDIR/configure.log" 2>&1 ||
 		fail "the source can't be configured: $(tail -n 5 "$BATS_FILE_TMPDIR/configure.log")"
 }
@@ -48,7 +51,7 @@ teardown() {
 	version=$("$BATS_FILE_TMPDIR/keeper" ask "$SOCKET" version)
 
 	tool uspl-create --source="$BATS_FILE_TMPDIR/src" --patch="$here/memcached.patch" --target=memcached \
-		--build='make memcached' --id=stock --output="$BATS_TEST_TMPDIR"
+		--build=make --id=stock --output="$BATS_TEST_TMPDIR"
 	expect_status 0
 	UPDATE=${lines[-1]} ID=stock
 	apply_and_undo version "$version" "$version patched"
