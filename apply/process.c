@@ -11,6 +11,7 @@
 #include "apply/pending.h"
 #include "apply/room.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/demangle.h"
 #include "base/log.h"
 #include "live/gate.h"
@@ -21,6 +22,9 @@
 #include "proc/lock.h"
 #include "proc/memcg.h"
 #include "tracing/marks.h"
+
+/* Between two tries where a library comes and goes. */
+#define TRY_NS 5000000
 
 /* All that belongs to one process while we work on it. */
 struct session {
@@ -466,8 +470,10 @@ int process_apply(const struct update *update, pid_t pid, const struct live_opti
 	bool again;
 	int rc;
 
-	do {
+	for (;;) {
 		rc = apply_once(update, pid, opts, ret_regions, ret_report, &again, err);
-	} while (again && clock_now_ns() < deadline && !cancel_requested());
-	return rc;
+		if (!again || clock_now_ns() >= deadline || cancel_requested())
+			return rc;
+		clock_pause_ns(TRY_NS);
+	}
 }

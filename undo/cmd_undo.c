@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/cli.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "live/interrupted.h"
 #include "live/journal.h"
@@ -16,6 +17,9 @@
 #include "tracing/marks.h"
 #include "proc/lock.h"
 #include "uspl/commands.h"
+
+/* Between two tries where a library comes and goes. */
+#define TRY_NS 5000000
 
 struct options {
 	struct live_options live;
@@ -140,8 +144,24 @@ static int complete_interrupted(const struct options *opts, struct proc *proc,
 	return rc;
 }
 
-static int undo_process(const struct options *opts, struct proc *proc, region_vec *regions,
-			struct report *report, struct uspl_err *err)
+/* The code of a library that comes and goes was unloaded, or loaded anew, since we looked for it. */
+static bool is_worth_another(const struct transition *transition, int rc)
+{
+	const struct module *module;
+
+	if (rc != -USPL_E_SYSTEM && rc != -USPL_E_OVERWRITTEN)
+		return false;
+	for (size_t i = 0; i < transition->n_regions; i++) {
+		module = module_at(transition->modules, transition->regions[i]->module);
+		if (!module || !module->lasting)
+			return true;
+	}
+	return false;
+}
+
+/* *ret_again: it failed for a reason that may pass. */
+static int undo_once(const struct options *opts, struct proc *proc, region_vec *regions,
+		     struct report *report, bool *ret_again, struct uspl_err *err)
 {
 	auto_free struct region **list = NULL;
 	module_vec modules = { 0 };
@@ -179,8 +199,26 @@ static int undo_process(const struct options *opts, struct proc *proc, region_ve
 	/* It is undone, whether or not all can be said of it. */
 	if (!rc && report_note_left_out(report, NULL) != 0)
 		log_info("undo", "out of memory: what is said of pid %d isn't all", proc->pid);
+	*ret_again = is_worth_another(&transition, rc);
 	modules_release(&modules);
 	return rc;
+}
+
+static int undo_process(const struct options *opts, struct proc *proc, int64_t deadline,
+			region_vec *regions, struct report *report, struct uspl_err *err)
+{
+	int rc;
+
+	for (;;) {
+		bool again = false;
+
+		rc = undo_once(opts, proc, regions, report, &again, err);
+		if (!again || clock_now_ns() > deadline || cancel_requested())
+			return rc;
+		clock_pause_ns(TRY_NS);
+		report_clear(report);
+		regions_release(regions);
+	}
 }
 
 /* One that has ended since it was found has nothing to be undone, and nobody has named it: a server's children come and go. */
@@ -208,7 +246,7 @@ static int undo_one(const struct options *opts, pid_t pid)
 	if (!failed)
 		failed = proc_open_locked(pid, deadline, &proc, &err);
 	if (!failed)
-		failed = undo_process(opts, proc, &regions, &report, &err);
+		failed = undo_process(opts, proc, deadline, &regions, &report, &err);
 	if (is_gone(opts, failed)) {
 		log_info("undo", "pid %d has ended meanwhile", pid);
 		regions_release(&regions);

@@ -12,3 +12,10 @@ int64_t clock_now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
+
+void clock_pause_ns(int64_t ns)
+{
+	const struct timespec pause = { 0, ns };
+
+	nanosleep(&pause, NULL);
+}
