@@ -82,7 +82,7 @@ struct update {
  * Reads an update from a tarball, or from the folder of an unpacked one. USPL_E_FILE: not an
  * archive, cut short, a part missing or damaged. USPL_E_HOSTILE: names that leave the folder,
  * links, sizes without measure. USPL_E_FORMAT: a newer format, another architecture. Nothing is
- * written to disk.
+ * written to disk. A tarball is unpacked by a process without rights (unpack.h).
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
 /*

@@ -15,6 +15,7 @@
 #include "update/manifest.h"
 #include "update/parts.h"
 #include "update/tarball.h"
+#include "update/unpack.h"
 
 /* The limits of docs/update-format.md: what comes later may look at all pairs of these. */
 enum { OBJECT_MAX = 1 << 18, FUNCTIONS_MAX = 4096 };
@@ -198,9 +199,12 @@ static int read_open(int fd, bool confined, struct update **ret, struct uspl_err
 		return uspl_fail(err, USPL_E_FILE, "it is empty");
 	if (rc)
 		return rc;
-	if (confined)
+	if (confined) {
 		confine(CONFINE_FILE);
-	return update_read_memory(data.data, data.len, ret, err);
+		return update_read_memory(data.data, data.len, ret, err);
+	}
+	rc = unpack_apart(data.data, data.len, &parts, err);
+	return rc ? rc : assemble(&parts, ret, err);
 }
 
 static int read_path(const char *path, bool confined, struct update **ret, struct uspl_err *err)

@@ -85,3 +85,30 @@ expect_bent() {
 	./bomb > "$BENT/targets/0/new.o"
 	expect_bent 'names'
 }
+
+# expect_exploited WHAT REGEX - apply of the good update, whose reader does that instead (hostile-update/exploit.c), fails so
+expect_exploited() {
+	if nm -D "$USPL_BIN/uspl" | grep -q __asan_init; then skip "the sanitizer is preloaded first"; fi
+	"$TARGET_CC" -O1 -shared -fPIC -o exploit.so "$BATS_TEST_DIRNAME/hostile-update/exploit.c"
+	run --separate-stderr env LD_PRELOAD="$PWD/exploit.so" EXPLOIT="$1" EXPLOIT_PID="$TARGET" \
+		EXPLOIT_FILE="$PWD/reached" timeout --kill-after=5 60 "$USPL_BIN/uspl-apply" "$UPDATE" "$TARGET"
+	[ "$status" = 3 ] || fail "status $status" || return
+	[[ ! $stderr$output =~ REACHED ]] || fail "$stderr" || return
+	[ ! -e reached ] || fail 'a file was made' || return
+	expect_one_message || return
+	expect_message "$2" || return
+	expect_not_applied || return
+	expect_untouched
+}
+
+@test "a reader that does the stranger's will reaches no file, process or program" {
+	expect_exploited reach 'damaged'
+}
+
+@test "a reader that dies of what it reads: one message, and the tool goes on" {
+	expect_exploited die 'the process that unpacks it died of signal 11'
+}
+
+@test "a reader that lies to the tool isn't believed" {
+	expect_exploited lie "the process that unpacks it doesn't answer"
+}
