@@ -58,15 +58,17 @@ run_job() {
 	local name=$1 log
 	log=$logs/$(tr / . <<< "$1").tap
 	shift
-	timeout --kill-after=10 "${JOB_SECONDS:-900}" "$@" < /dev/null > "$log" 2>&1
-	echo "# exit $? after $SECONDS s" >> "$log"
+	# A log's last line but one: elapsed seconds, and those of processors.
+	TIMEFORMAT='# took %0R s, user %0U s, system %0S s'
+	{ time timeout --kill-after=10 "${JOB_SECONDS:-1800}" "$@" < /dev/null > "$log" 2>&1; } 2>> "$log"
+	echo "# exit $?" >> "$log"
 	sed -n "s|^\(not \)\?ok [0-9]*|& $name:|p; /^\(not \)\?ok/!{/^#/p; /^#/!s/^/# /p;}" "$log" |
-		grep -vE '^# (exit|(# )?1\.\.)' || true
+		grep -vE '^# (exit|took|(# )?1\.\.)' || true
 }
 export -f run_job
 export logs
 
-# tally - reads the logs; prints what failed, what was skipped and why, and the last line
+# tally - reads the logs; prints what failed and how, what was skipped and why, what took longest, and the last line
 tally() {
 	LC_ALL=C awk '
 	function close_log() {
@@ -84,8 +86,12 @@ tally() {
 		close_log()
 		log_name = FILENAME
 		sub(/.*\//, "", log_name); sub(/\.tap$/, "", log_name)
-		ran = plan = bad = status = 0
+		ran = plan = bad = status = shown = 0
 	}
+	# A failure is followed by what its test says of it.
+	/^(not )?ok [0-9]+/ { shown = 0 }
+	/^#/ && shown > 0 && !/^# (exit|took)/ { shown--; print "    " $0 }
+	/^# took / { took[log_name] = $3; cpu[log_name] = $6 + $9 }
 	/^1\.\.[0-9]+/ { split($1, p, /\.\./); plan = p[2] }
 	/^1\.\.0 # SKIP/ { sub(/^1\.\.0 # SKIP /, ""); skipped[++n_skipped] = log_name ": " $0 }
 	/^# exit / { status = $3 }
@@ -102,11 +108,22 @@ tally() {
 		ran++; bad++; failed++
 		sub(/^not ok [0-9]+ -? ?/, "")
 		print "failed: " log_name ": " $0
+		shown = 20
 	}
 	END {
 		close_log()
 		for (i = 1; i <= n_skipped; i++)
 			print "skipped: " skipped[i]
+		for (i = 1; i <= 10; i++) {
+			longest = ""
+			for (name in cpu)
+				if (longest == "" || cpu[name] > cpu[longest])
+					longest = name
+			if (longest == "")
+				break
+			printf "costly: %s: %d s, %d s of processors\n", longest, took[longest], cpu[longest]
+			delete cpu[longest]
+		}
 		printf "%d passed, %d failed\n", passed, failed
 		exit failed || !passed
 	}' "$logs"/*.tap

@@ -23,7 +23,7 @@
 #define KEYS 40 /* of each connection */
 #define CONNECTIONS_MAX 256
 #define PATIENCE_SECONDS 20
-#define LIFETIME_SECONDS 600
+#define LIFETIME_SECONDS 1800
 
 /* Both servers speak lines; a protocol is the text of four of them. %1$s is the key, %2$s the value, %3$zu its length. */
 struct protocol {

@@ -6,7 +6,7 @@
 load libraries
 
 setup_file() {
-	export BATS_TEST_TIMEOUT=600
+	export BATS_TEST_TIMEOUT=1500
 }
 
 setup() {

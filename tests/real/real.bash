@@ -10,7 +10,7 @@ load ../lib/process
 load ../lib/tools
 
 # A build of the tree, twice, on a slow machine.
-export TOOL_SECONDS=${TOOL_SECONDS:-400}
+export TOOL_SECONDS=${TOOL_SECONDS:-1200}
 
 # give_up REASON - for setup_file: the tests of this file are to be skipped (this bats can't skip from there itself)
 give_up() {
@@ -91,7 +91,7 @@ keeper_stop() {
 
 # benchmark_start - redis' own load upon the server, without end
 benchmark_start() {
-	timeout 600 redis-benchmark -s "$SOCKET" -l -c 50 -t set,get,lpush,lpop,ping \
+	timeout 1800 redis-benchmark -s "$SOCKET" -l -c 50 -t set,get,lpush,lpop,ping \
 		> "$BATS_FILE_TMPDIR/benchmark.log" 2>&1 3>&- &
 	BENCHMARK=$!
 }

@@ -15,7 +15,7 @@ prepare() {
 }
 
 setup_file() {
-	export BATS_TEST_TIMEOUT=600
+	export BATS_TEST_TIMEOUT=1500
 	prepare || [ -n "${SKIP_REASON:-}" ]
 }
 

@@ -31,7 +31,7 @@ prepare() {
 }
 
 setup_file() {
-	export BATS_TEST_TIMEOUT=600
+	export BATS_TEST_TIMEOUT=1500
 	prepare || [ -n "${SKIP_REASON:-}" ]
 }
 
@@ -47,13 +47,13 @@ teardown() {
 	local version
 	server_start ../stock/usr/bin/memcached -u "$(id -un)" -s "$BATS_FILE_TMPDIR/socket" -t 8 -c 512
 	[[ $(readelf -SW "$BATS_FILE_TMPDIR/stock/usr/bin/memcached") != *.symtab* ]] || skip 'the package is not stripped'
-	keeper_start memcached 120
 	version=$("$BATS_FILE_TMPDIR/keeper" ask "$SOCKET" version)
 
 	tool uspl-create --source="$BATS_FILE_TMPDIR/src" --patch="$here/memcached.patch" --target=memcached \
 		--build=make --id=stock --output="$BATS_TEST_TMPDIR"
 	expect_status 0
 	UPDATE=${lines[-1]} ID=stock
+	keeper_start memcached 120
 	apply_and_undo version "$version" "$version patched"
 	apply_and_undo version "$version" "$version patched"
 	keeper_stop
