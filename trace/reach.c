@@ -97,9 +97,16 @@ static void copy_thread(struct look *look, const mapping_vec *maps, const struct
 	add_gap(look, map->start, low);
 }
 
-static int copy_threads(struct look *look, const mapping_vec *maps, double *ret_stop_us,
-			struct uspl_err *err)
+struct copying {
+	struct look *look;
+	const mapping_vec *maps;
+	double *ret_stop_us;
+};
+
+static int copy_threads(void *ctx, struct uspl_err *err)
 {
+	const struct copying *copying = ctx;
+	struct look *look = copying->look;
 	auto_free uint8_t *room = malloc(COPY_MAX);
 	const struct thread *thread;
 	struct stop stop;
@@ -113,9 +120,9 @@ static int copy_threads(struct look *look, const mapping_vec *maps, double *ret_
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
 	vec_for_each (&stop.threads, thread)
 		if (!rc && thread->state == THREAD_STOPPED && thread->regs_valid)
-			copy_thread(look, maps, thread, room);
+			copy_thread(look, copying->maps, thread, room);
 	stop_leave(&stop);
-	*ret_stop_us = (double)(stop.left_ns - stop.entered_ns) / 1e3;
+	*copying->ret_stop_us = (double)(stop.left_ns - stop.entered_ns) / 1e3;
 	return rc;
 }
 
@@ -232,6 +239,7 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 {
 	struct look look = { .proc = proc, .blocks = blocks };
 	mapping_vec maps = { 0 };
+	struct copying copying = { .look = &look, .maps = &maps, .ret_stop_us = ret_stop_us };
 	struct reach_block *block;
 	int rc;
 
@@ -244,7 +252,7 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 	add_gap(&look, gap->start, gap->end);
 	rc = proc_read_maps(proc, &maps, err);
 	if (!rc)
-		rc = copy_threads(&look, &maps, ret_stop_us, err);
+		rc = stop_again(copy_threads, &copying, err);
 	for (size_t i = 0; !rc && i < look.copied.n; i++)
 		look_at_word(&look, look.copied.items[i]);
 	if (!rc)

@@ -167,8 +167,9 @@ static int look_at_each(struct clear *clear, struct asleep *asleep, struct uspl_
 	return rc;
 }
 
-int clear_look(struct clear *clear, struct uspl_err *err)
+static int look_once(void *ctx, struct uspl_err *err)
 {
+	struct clear *clear = ctx;
 	struct asleep asleep;
 	int rc;
 
@@ -182,6 +183,11 @@ int clear_look(struct clear *clear, struct uspl_err *err)
 	rc = look_at_each(clear, &asleep, err);
 	asleep_release(&asleep);
 	return rc;
+}
+
+int clear_look(struct clear *clear, struct uspl_err *err)
+{
+	return stop_again(look_once, clear, err);
 }
 
 int clear_look_ahead(struct clear *clear, struct uspl_err *err)
@@ -215,13 +221,20 @@ static int settle_parked(struct clear *clear, struct parked *parked, const struc
 	return rc;
 }
 
+struct parked_stop {
+	struct clear *clear;
+	struct parked *parked;
+	const struct clear_way *way;
+};
+
 /*
  * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one was
  * looked at before. A stop tells.
  */
-static int stop_for_parked(struct clear *clear, struct parked *parked, const struct clear_way *way,
-			   struct uspl_err *err)
+static int stop_for_parked(void *ctx, struct uspl_err *err)
 {
+	const struct parked_stop *parked_stop = ctx;
+	struct clear *clear = parked_stop->clear;
 	struct stop stop;
 	int rc = stop_prepare(&stop, clear->text.proc, err);
 
@@ -232,7 +245,8 @@ static int stop_for_parked(struct clear *clear, struct parked *parked, const str
 	if (!rc)
 		rc = count_stopped(clear, &stop, err);
 	if (!rc && !clear->in_text)
-		rc = settle_parked(clear, parked, way, &stop.threads, err);
+		rc = settle_parked(clear, parked_stop->parked, parked_stop->way, &stop.threads,
+				   err);
 	let_go(clear, &stop);
 	return rc;
 }
@@ -241,13 +255,14 @@ static int stop_for_parked(struct clear *clear, struct parked *parked, const str
 static int settle_all(struct clear *clear, struct parked *parked, const struct clear_way *way,
 		      struct uspl_err *err)
 {
+	struct parked_stop parked_stop = { .clear = clear, .parked = parked, .way = way };
 	size_t before = clear->put_back;
 	bool first = true;
 	int rc = parked_plan_back(parked, way->force, err);
 
 	while (!rc && !clear->in_text &&
 	       (parked_is_left(parked) || (first && parked_found(parked)))) {
-		rc = stop_for_parked(clear, parked, way, err);
+		rc = stop_again(stop_for_parked, &parked_stop, err);
 		first = false;
 	}
 	/* What there was no room for may be what matters. */

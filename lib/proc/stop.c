@@ -2,14 +2,20 @@
 // stop.c - all threads of a process at a standstill, for as short as can be
 
 #include "proc/stop.h"
-#include "proc/tracer.h"
 
 #include <sys/resource.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "proc/tracer.h"
 
 /* How long a thread is waited for that was asked to stop and may go on at once. */
 #define LAST_WAIT_NS 1000000000ll
 /* And one in uninterruptible sleep, before anybody is stopped. */
 #define UNSTOPPABLE_NS 1000000000ll
+/* How long stops are tried again that failed since a thread didn't come to its stop, and the pause. */
+#define AGAIN_NS 5000000000ll
+#define AGAIN_PAUSE_NS 2000000
 
 /*
  * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each
@@ -319,4 +325,22 @@ void stop_end(struct stop *stop)
 	vec_release(&stop->threads);
 	timeouts_release(&stop->timeouts);
 	relax(stop);
+}
+
+int stop_again(stop_attempt *attempt, void *ctx, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, AGAIN_PAUSE_NS };
+	int64_t deadline = clock_now_ns() + AGAIN_NS;
+
+	for (;;) {
+		bool late = clock_now_ns() >= deadline;
+		int rc = attempt(ctx, err);
+
+		if (rc != -USPL_E_UNSTOPPABLE || late)
+			return rc;
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
+		nanosleep(&pause, NULL);
+	}
 }

@@ -70,5 +70,13 @@ void stop_leave(struct stop *stop);
  * as it does when the kernel detaches it from the dead, without a stop.
  */
 void stop_end(struct stop *stop);
+/*
+ * Makes an attempt that stops threads and lets them go, and makes it anew as long as it fails with
+ * USPL_E_UNSTOPPABLE, for 5 s: on a busy machine a thread that wants to run can't be stopped before
+ * its turn comes, and the others don't stand still for it all that time. Nothing that an attempt has
+ * done before it fails may be in the way of the next. USPL_E_CANCELLED between two of them.
+ */
+typedef int stop_attempt(void *ctx, struct uspl_err *err);
+int stop_again(stop_attempt *attempt, void *ctx, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -114,8 +114,9 @@ static int add_counts(const struct standstill *still, struct uspl_err *err)
 }
 
 /* Everybody stands still: looks, and switches if the bytes are empty. */
-static int attempt(struct standstill *still, struct uspl_err *err)
+static int attempt(void *ctx, struct uspl_err *err)
 {
+	struct standstill *still = ctx;
 	int rc = stop_prepare(&still->stop, still->proc, err);
 
 	if (rc)
@@ -141,7 +142,7 @@ static int attempts(struct standstill *still, struct uspl_err *err)
 	int64_t deadline = clock_now_ns() + TRY_NS;
 
 	for (;;) {
-		int rc = attempt(still, err);
+		int rc = stop_again(attempt, still, err);
 
 		if (rc || !still->inside || clock_now_ns() >= deadline)
 			return rc;

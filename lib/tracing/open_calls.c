@@ -113,32 +113,33 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	return rc;
 }
 
-/* By itself: nobody has to stand still for another one's. */
-static int visit_thread(struct walk *walk, struct clear *clear, pid_t tid, size_t *ret_ended,
-			struct uspl_err *err)
+struct visits {
+	struct walk walk;
+	struct clear *clear;
+	pid_t tid;
+	size_t ended;
+};
+
+/* By itself: no thread has to stand still for another one's calls. */
+static int visit_thread(void *ctx, struct uspl_err *err)
 {
-	tid_vec one = { .items = &tid, .n = 1 };
+	struct visits *visits = ctx;
+	tid_vec one = { .items = &visits->tid, .n = 1 };
 	const struct thread *thread;
 	struct stop stop;
 	bool ended = false;
 	int rc;
 
-	stop_begin(&stop, clear->text.proc);
+	stop_begin(&stop, visits->clear->text.proc);
 	rc = stop_some(&stop, &one, clock_now_ns() + STOP_LIMIT_NS, err);
 	vec_for_each (&stop.threads, thread)
 		if (!rc && thread->state == THREAD_STOPPED)
-			rc = end_calls_of(walk, thread, &ended, err);
-	*ret_ended += ended;
+			rc = end_calls_of(&visits->walk, thread, &ended, err);
+	visits->ended += ended;
 	stop_leave(&stop);
-	clear_note_stop(clear, &stop);
+	clear_note_stop(visits->clear, &stop);
 	return rc;
 }
-
-struct visits {
-	struct walk walk;
-	struct clear *clear;
-	size_t ended;
-};
 
 static int visit_threads(void *ctx, struct uspl_err *err)
 {
@@ -146,8 +147,10 @@ static int visit_threads(void *ctx, struct uspl_err *err)
 	const pid_t *tid;
 
 	vec_for_each (visits->clear->inside, tid) {
-		int rc = visit_thread(&visits->walk, visits->clear, *tid, &visits->ended, err);
+		int rc;
 
+		visits->tid = *tid;
+		rc = stop_again(visit_thread, visits, err);
 		if (rc)
 			return rc;
 	}

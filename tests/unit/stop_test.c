@@ -230,10 +230,33 @@ static int wait_for_tool(pid_t tool)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+struct once {
+	pid_t pid;
+	int attempts;
+};
+
+static int attempt_once(void *ctx, struct uspl_err *err)
+{
+	struct once *once = ctx;
+	size_t n;
+
+	once->attempts++;
+	return stop_once(once->pid, 100 * MS, &n, err);
+}
+
+static int fail_at_once(void *ctx, struct uspl_err *err)
+{
+	++*(int *)ctx;
+	return uspl_fail(err, USPL_E_BUSY, "no");
+}
+
 static void test_uninterruptible(void)
 {
 	pid_t pid = start(body_vfork);
+	struct uspl_err err = { 0 };
+	struct once once = { .pid = pid };
 	int64_t began;
+	int attempts = 0;
 	int code;
 
 	usleep(100000);
@@ -241,6 +264,10 @@ static void test_uninterruptible(void)
 	code = wait_for_tool(start_tool(pid, 1, 100 * MS));
 	ok(code == USPL_E_UNSTOPPABLE, "who waits in vfork can't be stopped (%d)", code);
 	ok(!shared->children, "and that is known before it comes back");
+	ok(stop_again(attempt_once, &once, &err) == 0 && once.attempts > 1,
+	   "tried again, it is stopped when it has come back (%s)", err.msg);
+	ok(stop_again(fail_at_once, &attempts, &err) == -USPL_E_BUSY && attempts == 1,
+	   "another failure is one at once");
 	while (!shared->children && clock_now_ns() - began < 20000 * MS)
 		usleep(1000);
 	ok(shared->children, "it goes on by itself");
