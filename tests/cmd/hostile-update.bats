@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # hostile-update.bats - real updates that somebody has bent: one message, little work, and the process is as it was
+# shellcheck disable=SC2030,SC2031 # output and status are bats' own, and used in the test that sets them
 #
 # Those that fit no process are in apply-badfile.bats; here the program is the right one, so that all of apply is reached.
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # limits.bats - processes that may not have more memory: the update is refused, and they live on; other limits are no matter
+# shellcheck disable=SC2030,SC2031 # output and status are bats' own, and used in the test that sets them
 #
 # The update brings a variable and a long text, so that it has memory of every kind.
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
+# shellcheck disable=SC2153 # create leaves UPDATE and ID
 
 ROUNDS=${ROUNDS:-6}
 
