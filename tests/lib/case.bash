@@ -165,6 +165,7 @@ skip_unfit() {
 
 # run_case NAME CFLAGS - the whole case in one variant
 run_case() {
+	note_failures_only
 	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR/work
 	skip_unfit
 	tree_build "$2" || return
