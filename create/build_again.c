@@ -23,54 +23,7 @@
 #include "create/build_patch.h"
 #include "create/build_units.h"
 
-/* ---- what sources and headers were ---- */
-
-static bool is_in_tree(const struct units *units, const char *path)
-{
-	return units_relative(units, path) != path;
-}
-
-static int note_content(const char *path, void *ctx, struct uspl_err *err)
-{
-	struct units *units = ctx;
-	struct content *content;
-
-	if (!is_in_tree(units, path) || strmap_get(&units->content_of, path))
-		return 0;
-	content = vec_push(&units->contents);
-	if (!content || !(content->path = strdup(path)) ||
-	    !strmap_set(&units->content_of, path, (void *)(uintptr_t)units->contents.n))
-		return uspl_fail_nomem(err);
-	/* A header that isn't there any more was a temporary one. */
-	content->gone = access(path, R_OK) < 0;
-	return content->gone ? 0 : input_hash_file(path, &content->hash, err);
-}
-
-int units_note_contents(struct units *units, struct uspl_err *err)
-{
-	struct record **record;
-
-	units_forget_contents(units);
-	vec_for_each (&units->pre, record) {
-		int rc = (*record)->kind == RECORD_COMPILE
-				 ? record_each_file(*record, note_content, units, err)
-				 : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-void units_forget_contents(struct units *units)
-{
-	struct content *content;
-
-	vec_for_each (&units->contents, content)
-		free(content->path);
-	vec_release(&units->contents);
-	strmap_release(&units->content_of);
-}
+/* ---- which of them are others now ---- */
 
 /* Sets `changed` of what is another one now, and by the build, not by the patch. */
 static int find_changed(struct units *units, const tree_files *patched, bool *ret_any,
@@ -192,7 +145,8 @@ static int check_records(const struct units *units, const record_list *post, boo
 	vec_for_each (&units->pre, slot) {
 		const struct record *pre = *slot;
 
-		if (!rc && pre->kind == RECORD_COMPILE && is_in_tree(units, pre->source) &&
+		if (!rc && pre->kind == RECORD_COMPILE &&
+		    units_relative(units, pre->source) != pre->source &&
 		    access(pre->source, F_OK) == 0 &&
 		    strmap_get(&units->makers.by_path, pre->output) == pre)
 			rc = check_record(units, pre, &compiled, last, ret, err);

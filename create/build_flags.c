@@ -84,8 +84,8 @@ static const char *link_word(const struct units *units, const char *file, size_t
 	const struct program *program;
 
 	vec_for_each (&units->programs, program) {
-		const char *options = program->post_options ? program->post_options
-							    : program->pre_options;
+		const char *options =
+			program->post_options ? program->post_options : program->pre_options;
 		const char *at = options ? strstr(options, name) : NULL;
 
 		if (!at || !strchr(" ,", at[strlen(name)]))

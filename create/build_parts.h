@@ -17,7 +17,8 @@
  *     build_record   what the wrapper noted
  *     build_arfile   members of static archives
  *     build_inputs   the objects that a program was linked of
- *     build_units    what each of the two builds made of what
+ *     build_units    what is known of the files that the two builds made
+ *     build_collect  what each of the two builds made of what
  *     build_again    does the build after the patch have to be run once more?
  *     build_checks   whether the build after the patch did what it should
  *     build_links    from both to the pairs of objects of each program

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build_units.h - what build_units.c collects, build_checks.c checks, build_links.c makes units of
+ * build_units.h - what build_collect.c collects, build_checks.c checks, build_links.c makes units of
  */
 #ifndef USPL_CREATE_BUILD_UNITS_H
 #define USPL_CREATE_BUILD_UNITS_H
@@ -13,7 +13,7 @@ struct program {
 	struct build_link link; /* what is known of the file, and its units */
 	input_list pre, post;
 	struct strmap pre_names, post_names; /* their inputs by name */
-	bool in_post; /* linked in the build after the patch too */
+	bool in_post;                        /* linked in the build after the patch too */
 	/* The linker's options in each build; NULL if there were none. */
 	const char *pre_options, *post_options;
 	const char *linked; /* then as what it was kept; NULL if it wasn't */

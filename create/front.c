@@ -52,8 +52,7 @@ static uint64_t type_before(const struct objsec *sec, uint64_t function)
 	/* clang's CodeGenModule::getUBSanFunctionTypeHash and AsmPrinter::emitFunctionHeader. */
 	static const uint8_t mark[] = { 0xfe, 0xca, 0x05, 0xc1 };
 
-	return function >= TYPE_LEN &&
-			       !memcmp(sec->data + function - TYPE_LEN, mark, sizeof(mark))
+	return function >= TYPE_LEN && !memcmp(sec->data + function - TYPE_LEN, mark, sizeof(mark))
 		       ? TYPE_LEN
 		       : 0;
 }

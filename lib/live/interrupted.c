@@ -75,17 +75,19 @@ int interrupted_complete(struct proc *proc, const module_vec *modules, region_ve
 		int rc = complete(proc, modules, regions, id, opts, direction, err);
 
 		if (rc) {
-			uspl_context(err, "the update '%s' has been left in the middle of its switch",
+			uspl_context(err,
+				     "the update '%s' has been left in the middle of its switch",
 				     id);
 			return rc;
 		}
 		on = left->state == USPL_REGION_APPLIED;
 		if (on && journal_note(left, &why) != 0)
 			log_info("journal", "%s", why.msg);
-		uspl_fail(ret_note, USPL_E_CONFLICT,
-			  "the update '%s', which a command had left in the middle of its switch, is "
-			  "%s pid %d now",
-			  id, on ? "applied to" : "undone in", proc->pid);
+		uspl_fail(
+			ret_note, USPL_E_CONFLICT,
+			"the update '%s', which a command had left in the middle of its switch, is "
+			"%s pid %d now",
+			id, on ? "applied to" : "undone in", proc->pid);
 	}
 	return 0;
 }

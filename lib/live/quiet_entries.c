@@ -128,8 +128,7 @@ static int lead_entries(const struct quiet *quiet, enum gate_entry to, struct us
 	int rc = 0;
 
 	vec_for_each (&quiet->parts, part)
-		rc = rc ? rc : gates_lead(quiet->t->proc, quiet->t->modules, part->region,
-					   to, err);
+		rc = rc ? rc : gates_lead(quiet->t->proc, quiet->t->modules, part->region, to, err);
 	return rc;
 }
 

@@ -89,9 +89,8 @@ static taddr find_slack(const struct proc *proc, const module_vec *modules, bool
 	taddr addr = 0;
 
 	vec_for_each (modules, module) {
-		taddr slack = module->is_vdso || module->lasting != lasting
-				      ? 0
-				      : slack_of(proc, module);
+		taddr slack =
+			module->is_vdso || module->lasting != lasting ? 0 : slack_of(proc, module);
 
 		if (slack && slack_state(proc, slack) != SLACK_OTHER)
 			return slack;

@@ -381,8 +381,8 @@ bool module_is_gone(const struct proc *proc, const struct module *module)
 
 bool module_explains(const struct proc *proc, const struct module *module, int rc)
 {
-	return !module->lasting && (rc == -USPL_E_SYSTEM || rc == -USPL_E_OVERWRITTEN ||
-				    module_is_gone(proc, module));
+	return !module->lasting &&
+	       (rc == -USPL_E_SYSTEM || rc == -USPL_E_OVERWRITTEN || module_is_gone(proc, module));
 }
 
 /* A library may be unloaded since the maps were read, and be there again when we look for it. */
@@ -524,7 +524,8 @@ int module_open_file(const struct proc *proc, const struct module *module)
 		return -1;
 	fd = open_by(proc->tid, module, map);
 	/* That thread, the main one as a rule, may have ended since the process was opened. */
-	if (fd < 0 && strchr("ZX?", task_state(proc, proc->tid)) && threads_list(proc, &tids, NULL) == 0)
+	if (fd < 0 && strchr("ZX?", task_state(proc, proc->tid)) &&
+	    threads_list(proc, &tids, NULL) == 0)
 		vec_for_each (&tids, tid)
 			if (fd < 0 && *tid != proc->tid)
 				fd = open_by(*tid, module, map);

@@ -15,14 +15,14 @@
 #include "proc/proc.h"
 
 struct module {
-	char *path;       /* in the target's own view; "[vdso]" for the vdso */
-	const char *name; /* the last part of path */
-	char *build_id;   /* in hex, NULL if it has none */
-	char *soname;     /* DT_SONAME, NULL if none */
+	char *path;          /* in the target's own view; "[vdso]" for the vdso */
+	const char *name;    /* the last part of path */
+	char *build_id;      /* in hex, NULL if it has none */
+	char *soname;        /* DT_SONAME, NULL if none */
 	uint64_t dev, inode; /* of the file, as in the maps */
-	taddr start, end; /* of all its segments, .bss included; whole pages */
-	int64_t bias;     /* address in memory = address in the file + bias */
-	bool is_main;     /* the executable */
+	taddr start, end;    /* of all its segments, .bss included; whole pages */
+	int64_t bias;        /* address in memory = address in the file + bias */
+	bool is_main;        /* the executable */
 	bool is_vdso;
 	taddr dynamic;                /* its dynamic section, 0 if none */
 	uint64_t tls_size, tls_align; /* PT_TLS; size 0 if none */

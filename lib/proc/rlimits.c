@@ -134,7 +134,8 @@ void rlimits_hint(const struct proc *proc, int64_t error, struct uspl_err *err)
 	n = proc_read_maps(proc, &maps, NULL) == 0 ? maps.n : 0;
 	mappings_release(&maps);
 	if (n + MAPPINGS_NEAR > most)
-		uspl_hint(err, "the process has %zu mappings, and vm.max_map_count allows %zu: raise it",
+		uspl_hint(err,
+			  "the process has %zu mappings, and vm.max_map_count allows %zu: raise it",
 			  n, most);
 	else
 		uspl_hint(err,

@@ -193,8 +193,7 @@ static pid_t find_since(const struct proc *proc, struct sharers *sharers)
 	 * those that had an id at the first look, but were not there yet.
 	 */
 	sharers->last_id = sharers->known || now < BIRTHS ? now : now - BIRTHS;
-	if (!sharers->known || sharers->found || since < 0 || now < since ||
-	    now - since > BORN_MAX)
+	if (!sharers->known || sharers->found || since < 0 || now < since || now - since > BORN_MAX)
 		return find(proc);
 	return find_born(proc, since, now);
 }

@@ -13,9 +13,9 @@
 
 /* What is known of them; all zero to begin with. */
 struct sharers {
-	bool known;   /* they have been looked for */
+	bool known; /* they have been looked for */
 	long last_id; /* that the kernel had given to a process or thread before that; -1: not known */
-	pid_t found;  /* one of them, 0 if there was none */
+	pid_t found; /* one of them, 0 if there was none */
 };
 
 /*

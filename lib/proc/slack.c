@@ -52,8 +52,8 @@ bool slack_find(const struct proc *proc, uint64_t len, struct slack *ret)
 		const Elf64_Phdr *phdr;
 
 		vec_for_each (&module->phdrs, phdr)
-			found = found ||
-				(!module->is_vdso && module->lasting && look_behind(proc, module, phdr, len, ret));
+			found = found || (!module->is_vdso && module->lasting &&
+					  look_behind(proc, module, phdr, len, ret));
 	}
 	modules_release(&modules);
 	return found;

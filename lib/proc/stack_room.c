@@ -124,8 +124,8 @@ static void find_zeros(const struct proc *proc, taddr from, size_t n, bool *ret)
 		size_t got = proc_read_some(proc, from + i * PAGE, pages, wanted * PAGE);
 
 		for (size_t k = 0; k < wanted; k++)
-			ret[i + k] = (k + 1) * PAGE <= got &&
-				     !memcmp(pages + k * PAGE, zeros, PAGE);
+			ret[i + k] =
+				(k + 1) * PAGE <= got && !memcmp(pages + k * PAGE, zeros, PAGE);
 	}
 }
 

@@ -17,8 +17,8 @@ struct proc_status {
 	 */
 	bool shadow_stack;
 	bool catches_sigsys; /* it has a handler for SIGSYS ("SigCgt") */
-	uid_t uid;       /* the effective user; -1 if the text has none */
-	bool has_memory; /* kernel threads and exiting ones have none */
+	uid_t uid;           /* the effective user; -1 if the text has none */
+	bool has_memory;     /* kernel threads and exiting ones have none */
 };
 
 /* Takes the text apart. What isn't there is 0 and false. */

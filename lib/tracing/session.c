@@ -213,9 +213,7 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 static int try_module(struct starting *starting, const struct module *module,
 		      struct batch_result *hooks, struct uspl_err *err)
 {
-	int rc = starting->request->keep_hooks
-			 ? 0
-			 : quieten(starting->proc, module, hooks, err);
+	int rc = starting->request->keep_hooks ? 0 : quieten(starting->proc, module, hooks, err);
 
 	return rc ? rc : load_module(starting, module, err);
 }

@@ -206,10 +206,11 @@ static int end_child(pid_t child, int rc, struct uspl_err *err)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (rc == -USPL_E_FILE && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-		return uspl_fail(err, USPL_E_FILE,
-				 "the process that unpacks it died of signal %d (%s): it is damaged, "
-				 "or made to harm",
-				 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return uspl_fail(
+			err, USPL_E_FILE,
+			"the process that unpacks it died of signal %d (%s): it is damaged, "
+			"or made to harm",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return rc;
 }
 

@@ -577,7 +577,8 @@ static void check_sleeper(const struct proc *proc, const struct asleep_thread *t
 	tally->accepted += still;
 	tally->wrong += still && !whole;
 	if (still && !whole)
-		printf("# thread %d, now %s in system call %ld, was at 0x%" PRIx64 ", stack 0x%" PRIx64 "\n",
+		printf("# thread %d, now %s in system call %ld, was at 0x%" PRIx64
+		       ", stack 0x%" PRIx64 "\n",
 		       thread->tid, known ? "blocked" : "ready", place.nr,
 		       thread->regs.value[DWARF_PC], thread->regs.value[DWARF_SP]);
 }

@@ -126,14 +126,16 @@ static void test_found(const char *what, void (*body)(void))
 	pid_t pid = start_target(body, &proc);
 	char name[32];
 
-	ok(pid && sharers_await(proc, &sharers, 0, &err) == -USPL_E_UNSUPPORTED, "%s is found", what);
+	ok(pid && sharers_await(proc, &sharers, 0, &err) == -USPL_E_UNSUPPORTED, "%s is found",
+	   what);
 	snprintf(name, sizeof(name), "pid %d ", talk->child);
 	ok(strstr(err.msg, name), "and named: %s", err.msg);
 	ok(proc_open(talk->child, &other, NULL) == 0 &&
 		   sharers_await(other, &others, 0, NULL) == -USPL_E_UNSUPPORTED,
 	   "from the other side, too");
 	talk->end = 1;
-	ok(sharers_await(proc, &sharers, clock_now_ns() + PATIENCE_NS, &err) == 0, "it is waited for");
+	ok(sharers_await(proc, &sharers, clock_now_ns() + PATIENCE_NS, &err) == 0,
+	   "it is waited for");
 	finish(pid);
 	proc_free(proc);
 	proc_free(other);

@@ -69,10 +69,7 @@ static long own_call(void)
 {
 	long result;
 
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(NO_SUCH_CALL)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" : "=a"(result) : "a"(NO_SUCH_CALL) : "rcx", "r11", "memory");
 	return result;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target.c - arrays and a structure without names, which may be written, and lead to one another
 
+/* the literals are written as in its patch */
+/* clang-format off */
 #include <stdio.h>
 
 #include "serve.h"
