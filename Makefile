@@ -11,7 +11,8 @@ WERROR ?=
 ifdef SAN
 SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-# What Debian builds its own packages with; FORTIFY needs optimization, and sanitizers look themselves.
+# What Debian builds its own packages with; FORTIFY needs optimization, and sanitizers look
+# themselves.
 HARDEN = -fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE -Wformat-security
 ifeq ($(filter -O0,$(O))$(SANFLAGS),)
 HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
@@ -80,7 +81,8 @@ $(LIB_OBJ): | $(BUILD)/obj/late_names.h
 
 $(BUILD)/obj/runtime/headers.o: include/uspl/probe.h
 
-# The listeners run in the target, copied as they are: on their own, at any address, with general registers only.
+# The listeners run in the target, copied as they are: on their own, at any address, with general
+# registers only.
 LISTEN_SRC := $(wildcard runtime/listen/*.c runtime/listen/*.S)
 LISTEN_OBJ := $(call obj,$(LISTEN_SRC)) $(BUILD)/obj/runtime/trace.o
 LISTEN_FLAGS = -std=gnu11 -O2 $(WARN) $(WERROR) -ffreestanding -fno-builtin -fPIE -fvisibility=hidden -fno-stack-protector \

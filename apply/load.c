@@ -160,9 +160,9 @@ static int compare_code(const struct load *load, const struct link *link,
 }
 
 /*
- * Whether the old region can be used again: then `region` is filled in and linked for it. What can't
- * be linked there isn't used; what fails for another reason fails here, too, or the process would get
- * one region more.
+ * Whether the old region can be used again: then `region` is filled in and linked for it. What
+ * can't be linked there isn't used; what fails for another reason fails here, too, or the process
+ * would get one region more.
  */
 static int try_left_over(const struct load *load, const struct region *old, struct region *region,
 			 struct link **ret, struct uspl_err *err)

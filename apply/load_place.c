@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// load_place.c - the place of new code: where there is room for it, linked for that, mapped and written
+// load_place.c - the place of new code: where there is room for it, linked for that, mapped and
+// written
 
 #include "apply/load_place.h"
 

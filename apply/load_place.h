@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * load_place.h - the place of new code: where there is room for it, linked for that, mapped and written
+ * load_place.h - the place of new code: where there is room for it, linked for that, mapped and
+ * written
  *
- * The addresses in a region are filled in by whoever links for its place. A link is the caller's to free.
+ * The addresses in a region are filled in by whoever links for its place. A link is the caller's to
+ * free.
  */
 #ifndef USPL_APPLY_LOAD_PLACE_H
 #define USPL_APPLY_LOAD_PLACE_H
@@ -14,8 +16,8 @@
 int load_name_functions(const struct load *load, struct region *region,
 			struct uspl_err *err) uspl_must_check;
 /*
- * Links for a place where there is room at the moment: within reach of the module, or anywhere, without
- * gates, if its neighbourhood is full. info_len: bytes of the record, whole pages.
+ * Links for a place where there is room at the moment: within reach of the module, or anywhere,
+ * without gates, if its neighbourhood is full. info_len: bytes of the record, whole pages.
  */
 int load_link_in_room(const struct load *load, uint64_t info_len, struct region *region,
 		      struct link **ret, struct uspl_err *err) uspl_must_check;
@@ -23,12 +25,14 @@ int load_link_in_room(const struct load *load, uint64_t info_len, struct region 
 int load_link_there(const struct load *load, const struct region *there, uint64_t info_len,
 		    struct region *region, struct link **ret, struct uspl_err *err) uspl_must_check;
 /*
- * Maps the place in the process, in one run of requests. *ret_taken: something has been mapped there in
- * the meantime; nothing has happened then.
+ * Maps the place in the process, in one run of requests. *ret_taken: something has been mapped
+ * there in the meantime; nothing has happened then.
  */
 int load_map_region(struct proc *proc, const struct link *link, const struct region *region,
 		    bool *ret_taken, struct uspl_err *err) uspl_must_check;
-/* Writes the linked segments, and the record when they are there: what has no record doesn't exist. */
+/*
+ * Writes the linked segments, and the record when they are there: what has no record doesn't exist.
+ */
 int load_write_region(struct proc *proc, const struct link *link, const struct region *region,
 		      struct uspl_err *err) uspl_must_check;
 

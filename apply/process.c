@@ -196,8 +196,8 @@ static size_t adopt_live(struct session *session)
 }
 
 /*
- * Of this update the code for libraries that were unloaded, and the notes of those that were pending
- * and are patched now; of others what a tool has loaded and not come to switch to.
+ * Of this update the code for libraries that were unloaded, and the notes of those that were
+ * pending and are patched now; of others what a tool has loaded and not come to switch to.
  */
 static bool is_useless(const struct session *session, const struct region *region)
 {
@@ -359,7 +359,10 @@ static int run_session(struct session *session, struct report *report, struct us
 	return rc;
 }
 
-/* It is applied, whether or not that can be noted: then others than root's processes have to be named. */
+/*
+ * It is applied, whether or not that can be noted: then others than root's processes have to be
+ * named.
+ */
 static int note_applied(const struct session *session, struct report *report, struct uspl_err *err)
 {
 	const region_vec *regions = session->loaded.n ? &session->loaded : NULL;

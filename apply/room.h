@@ -39,9 +39,10 @@ int room_find(const struct proc *proc, const struct module *module, uint64_t len
 /* True if code at [map, + len) can refer to all of the module, and the other way round. */
 bool room_is_near(const struct module *module, taddr map, uint64_t len);
 /*
- * Maps [region->map, + map_len) as a whole, then lays the info part and the others into it, at
- * most ROOM_PARTS. slate: as in struct inject_choice, in a part that is written to; 0: there is none. Until the record is written over it, the info part is marked (unfinished.h).
- * *ret_taken: somebody else has mapped something there meanwhile, and nothing was done.
+ * Maps [region->map, + map_len) as a whole, then lays the info part and the others into it, at most
+ * ROOM_PARTS. slate: as in struct inject_choice, in a part that is written to; 0: there is none.
+ * Until the record is written over it, the info part is marked (unfinished.h). *ret_taken: somebody
+ * else has mapped something there meanwhile, and nothing was done.
  */
 int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
 	     size_t n, taddr slate, bool *ret_taken, struct uspl_err *err) uspl_must_check;

@@ -101,7 +101,9 @@ static int add_range(const struct sites_input *input, struct region *region, con
 				       &region->ranges, err);
 }
 
-/* The code at a site that must be empty: without its first byte's privilege if that is in a loop. */
+/*
+ * The code at a site that must be empty: without its first byte's privilege if that is in a loop.
+ */
 static int size_site(const struct sites_input *input, const struct match_piece *piece,
 		     struct region *region, struct region_site *site, struct uspl_err *err)
 {

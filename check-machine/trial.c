@@ -136,7 +136,9 @@ static _Noreturn void be_trial(struct trial_page *page, enum trial_kind kind, pi
 	int64_t answer;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Whatever rights the tool's file has given to us, this stands for any process of the user. */
+	/*
+	 * Whatever rights the tool's file has given to us, this stands for any process of the user.
+	 */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (getppid() != parent)
 		_exit(1);

@@ -362,7 +362,9 @@ static int renew_patched(const struct step *step, struct uspl_err *err)
 	return rc ? rc : renew_mentions(step, &now, err);
 }
 
-/* The path in the tree that follows a word at the line's start; NULL if the line has another one. */
+/*
+ * The path in the tree that follows a word at the line's start; NULL if the line has another one.
+ */
 static char *path_behind(const struct builder *builder, const char *line, const char *word)
 {
 	size_t len = strlen(word);

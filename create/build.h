@@ -3,10 +3,11 @@
  * build.h - the program built before and after the patch
  *
  * The source is built twice in one private copy of its tree, so that paths are equal in both: first
- * as it is, then, incrementally, with the patch; with a series of patches once more for each of them,
- * and what one build made is what the next one starts from. The compiler wrapper (create/wrapper) adds
- * -ffunction-sections -fdata-sections -g, keeps a copy of each object as it was when it was
- * compiled, and notes which command made what of what. The user's tree is never written to.
+ * as it is, then, incrementally, with the patch; with a series of patches once more for each of
+ * them, and what one build made is what the next one starts from. The compiler wrapper
+ * (create/wrapper) adds -ffunction-sections -fdata-sections -g, keeps a copy of each object as it
+ * was when it was compiled, and notes which command made what of what. The user's tree is never
+ * written to.
  */
 #ifndef USPL_CREATE_BUILD_H
 #define USPL_CREATE_BUILD_H
@@ -66,8 +67,8 @@ struct build_link {
 	/* In hex: of the pre build, and of what the user has at this path in the tree. */
 	VEC(char *) build_ids;
 	/*
-	 * The program as it was linked before all patches, whatever later builds made of it; NULL if
-	 * it wasn't, or couldn't be kept.
+	 * The program as it was linked before all patches, whatever later builds made of it; NULL
+	 * if it wasn't, or couldn't be kept.
 	 */
 	char *file;
 	/* In a series: as it was linked before this patch; else the same as `file`. */

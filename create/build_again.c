@@ -6,8 +6,8 @@
  * with the options, a table that the assembler includes. What a clean build would compile otherwise
  * has to be compiled again, so after the build it is asked
  *
- *  - which headers are other ones than before, without being in the patch: sources that include one,
- *    and were compiled before it was there, are given a new time;
+ *  - which headers are other ones than before, without being in the patch: sources that include
+ *    one, and were compiled before it was there, are given a new time;
  *  - which patched files, of a kind that says nothing, the build has read: these may have changed
  *    anything, and all is compiled again.
  *

@@ -89,7 +89,8 @@ static int add_link(struct units *units, const struct record *record, bool post,
 
 /*
  * Some builds compile every source to one temporary name, and then rename what came of it. Such
- * objects are known by their bytes (build_inputs.c); which is which in both builds, by their sources.
+ * objects are known by their bytes (build_inputs.c); which is which in both builds, by their
+ * sources.
  */
 static int find_shared(struct units *units, const record_list *records, struct uspl_err *err)
 {

@@ -4,9 +4,9 @@
 // What configure and cmake leave behind names the folder that they ran in, and the compiler, often
 // by its absolute path. In the copy both are wrong: the build would write to the user's tree, and
 // compile past the wrapper. What they found out, though, and the options that they were given, are
-// those of the program that runs. So they are kept, the paths in config.status and CMakeCache.txt are
-// changed, and what follows from them is made anew. Meson is told the new folders by itself: else
-// ninja would have it configure the user's tree as soon as the patch changes a meson.build.
+// those of the program that runs. So they are kept, the paths in config.status and CMakeCache.txt
+// are changed, and what follows from them is made anew. Meson is told the new folders by itself:
+// else ninja would have it configure the user's tree as soon as the patch changes a meson.build.
 
 #include "create/build_parts.h"
 
@@ -53,8 +53,9 @@ static bool is_in(const char *path, const char *folder)
 }
 
 /*
- * Appends the text with the user's tree renamed to the copy. named: a folder of it as the text calls
- * it, which may be by way of symbolic links. False if it isn't one of that tree: then it stays.
+ * Appends the text with the user's tree renamed to the copy. named: a folder of it as the text
+ * calls it, which may be by way of symbolic links. False if it isn't one of that tree: then it
+ * stays.
  */
 static bool move(const struct build_paths *paths, const struct buf *text, const char *named,
 		 struct buf *ret)
@@ -112,7 +113,9 @@ static char *home_of(const struct buf *cache)
 	return value_of(buf_str(cache), "CMAKE_HOME_DIRECTORY:INTERNAL=", "\r\n");
 }
 
-/* What cmake noted of the compiler beside its cache goes: it would hold the two against each other. */
+/*
+ * What cmake noted of the compiler beside its cache goes: it would hold the two against each other.
+ */
 static int remove_notes(const char *cache, struct uspl_err *err)
 {
 	auto_free char *notes = NULL;

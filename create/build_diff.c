@@ -2,8 +2,8 @@
 // build_diff.c - reading diffs
 //
 // Before patch(1) sees a diff, every name in it is checked: patch would pass over a name that leads
-// out of the tree and take another one; we refuse, since no honest diff has one. Lines of a hunk may
-// look like anything, so they are counted.
+// out of the tree and take another one; we refuse, since no honest diff has one. Lines of a hunk
+// may look like anything, so they are counted.
 
 #include "create/build_patch.h"
 

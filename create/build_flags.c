@@ -4,9 +4,9 @@
  *
  * Most makefiles don't make objects depend on themselves, so a build after a patch to one would
  * compile nothing again, or only what the patch changes besides. So everything is compiled again if
- * such a file is in the patch: what the new options don't concern gives the same objects. A configure
- * script that isn't run again (build_reconfigure.c) would leave the old options in force, and a
- * linker script takes no effect in a process: these are refused.
+ * such a file is in the patch: what the new options don't concern gives the same objects. A
+ * configure script that isn't run again (build_reconfigure.c) would leave the old options in force,
+ * and a linker script takes no effect in a process: these are refused.
  */
 
 #include <fnmatch.h>

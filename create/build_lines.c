@@ -67,8 +67,8 @@ static size_t highest_number(const line_list *lines)
 }
 
 /*
- * Gives the new lines [first, end) their numbers: those of the old lines that they take the place of,
- * if these are as many, else numbers of their own, behind base.
+ * Gives the new lines [first, end) their numbers: those of the old lines that they take the place
+ * of, if these are as many, else numbers of their own, behind base.
  */
 static void number_added(const line_list *pre, line_list *post, size_t first, size_t end,
 			 size_t base)

@@ -29,10 +29,12 @@ enum { LINES_OWN = 1000000 };
 struct line {
 	const char *text;
 	size_t len; /* with its line end */
-	size_t old; /* in the text after the patch: which line of the old text, from 1; 0: it is new */
+	/* in the text after the patch: which line of the old text, from 1; 0: it is new */
+	size_t old;
 	size_t number; /* as the compiler is to count it; in the old text, as it has counted it */
 	bool safe;     /* `#line` may stand before it */
-	bool code; /* what is on it may contain __LINE__: neither blank nor a comment nor a directive */
+	/* what is on it may contain __LINE__: neither blank nor a comment nor a directive */
+	bool code;
 	/* #elif, #else, #endif: what stood before it may have been skipped by the compiler. */
 	bool ends_group;
 };
@@ -51,8 +53,8 @@ int lines_split(const char *text, size_t len, line_list *ret, struct uspl_err *e
 int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err) uspl_must_check;
 
 /*
- * Sets `safe`, `code` and `ends_group`. False if the text has #line directives of its own: it was generated,
- * and its numbers are another file's.
+ * Sets `safe`, `code` and `ends_group`. False if the text has #line directives of its own: it was
+ * generated, and its numbers are another file's.
  */
 bool lines_scan(line_list *lines);
 
@@ -65,8 +67,8 @@ struct lines_kept {
 
 /*
  * Appends the new text with directives such that its unchanged lines have their old numbers. It is
- * equal to the new text if none is needed or none can be. numbered: the old text has such directives
- * itself, which were put there when another patch was applied.
+ * equal to the new text if none is needed or none can be. numbered: the old text has such
+ * directives itself, which were put there when another patch was applied.
  */
 int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post, struct buf *ret,
 		   struct lines_kept *ret_kept, struct uspl_err *err) uspl_must_check;

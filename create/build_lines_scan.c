@@ -3,11 +3,12 @@
 //
 // Not in a comment, a string or a line that goes on after a '\'; and not between parentheses, which
 // may be those of a macro's arguments. Between braces within parentheses, as the body of a lambda
-// that is an argument, they may, unless the name before the parentheses looks like a macro's: gcc and
-// clang understand a directive even there, but warn if they are asked to be pedantic. What is written in directives opens no parenthesis: macros
-// needn't be balanced. The branches of an #if are alternatives, so each begins with the parentheses
-// that were open before the first. Wrong guesses are cheap: a '}' at the beginning of a line closes
-// all, and a line that is wrongly held unsafe only has the number that it would have without us.
+// that is an argument, they may, unless the name before the parentheses looks like a macro's: gcc
+// and clang understand a directive even there, but warn if they are asked to be pedantic. What is
+// written in directives opens no parenthesis: macros needn't be balanced. The branches of an #if
+// are alternatives, so each begins with the parentheses that were open before the first. Wrong
+// guesses are cheap: a '}' at the beginning of a line closes all, and a line that is wrongly held
+// unsafe only has the number that it would have without us.
 
 #include "create/build_lines.h"
 

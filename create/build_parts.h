@@ -104,8 +104,8 @@ int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *er
 
 typedef VEC(char *) tree_files;
 /*
- * Notes all files of the tree by their inodes, for tree_changed. C and C++ sources that aren't among
- * the originals yet are kept as they are, for tree_original.
+ * Notes all files of the tree by their inodes, for tree_changed. C and C++ sources that aren't
+ * among the originals yet are kept as they are, for tree_original.
  */
 int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct strmap *originals,
 		  struct uspl_err *err) uspl_must_check;
@@ -135,8 +135,8 @@ struct recipe {
 };
 
 /*
- * Finds out how the tree is built. `command` is the user's own, NULL if there is none. What it needs
- * to be configured anew, configured_adapt finds out.
+ * Finds out how the tree is built. `command` is the user's own, NULL if there is none. What it
+ * needs to be configured anew, configured_adapt finds out.
  */
 int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
 		struct uspl_err *err) uspl_must_check;
@@ -162,9 +162,9 @@ int wrapper_replace_tools(const struct build_paths *paths, const char *text, str
 /* ---- build_configured ---- */
 
 /*
- * Makes folders of the copy that were configured by autotools, CMake or Meson, in the user's tree and
- * for the compilers themselves, ones of the copy and of the wrapper. Appends the shell commands that
- * configure them anew, each with "&& " after it.
+ * Makes folders of the copy that were configured by autotools, CMake or Meson, in the user's tree
+ * and for the compilers themselves, ones of the copy and of the wrapper. Appends the shell commands
+ * that configure them anew, each with "&& " after it.
  */
 int configured_adapt(const struct build_paths *paths, struct buf *commands,
 		     struct uspl_err *err) uspl_must_check;

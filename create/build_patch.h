@@ -254,8 +254,8 @@ int flags_check(struct units *units, const tree_files *patched,
 int reconfigure_commands(const struct build_paths *paths, const tree_files *patched,
 			 struct buf *commands, struct uspl_err *err) uspl_must_check;
 /*
- * The same before the patch, for what the diffs will change of it: so that both builds are configured
- * alike. Nothing where only what config.status makes is concerned.
+ * The same before the patch, for what the diffs will change of it: so that both builds are
+ * configured alike. Nothing where only what config.status makes is concerned.
  */
 int reconfigure_before(const struct build_paths *paths, const char *diffs, struct buf *commands,
 		       struct uspl_err *err) uspl_must_check;

@@ -9,7 +9,9 @@
 #include "create/build_lines.h"
 #include "create/build_patch.h"
 
-/* The text of a patched source that was compiled last, if an earlier patch of a series touched it. */
+/*
+ * The text of a patched source that was compiled last, if an earlier patch of a series touched it.
+ */
 static struct compiled_file *find_compiled(const compiled_files *compiled, const char *path)
 {
 	struct compiled_file *file;

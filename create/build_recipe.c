@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_recipe.c - how a tree is built
 //
-// The first line of the table whose file is there tells. Trees that are configured come before trees
-// that are not (build_configured.c). CMake is mostly configured in a folder of its own, below.
+// The first line of the table whose file is there tells. Trees that are configured come before
+// trees that are not (build_configured.c). CMake is mostly configured in a folder of its own,
+// below.
 //
 // A Debian source package is built by its own rules, for these alone have the flags of the program
 // that the archive ships. They think in whole builds: stamp files say that all is done. Without

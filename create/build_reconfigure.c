@@ -2,15 +2,15 @@
 /*
  * build_reconfigure.c - a tree that autoconf has configured, configured anew after a patch
  *
- * What configure found out is in config.status and in what that has made. A patched configure.ac has
- * to go all the way from there to config.h and the makefiles, or half of the patch takes no effect.
- * The rules that automake writes for that do it, unless the tree was configured without them
- * (--disable-maintainer-mode), isn't automake's, or a clock tick hides that a file is newer. So we
- * do it: autoreconf makes configure and the templates of makefiles, `config.status --recheck` runs
- * configure with the options that it was given, config.status makes the rest.
+ * What configure found out is in config.status and in what that has made. A patched configure.ac
+ * has to go all the way from there to config.h and the makefiles, or half of the patch takes no
+ * effect. The rules that automake writes for that do it, unless the tree was configured without
+ * them (--disable-maintainer-mode), isn't automake's, or a clock tick hides that a file is newer.
+ * So we do it: autoreconf makes configure and the templates of makefiles, `config.status --recheck`
+ * runs configure with the options that it was given, config.status makes the rest.
  *
- * The same is done before the build before the patch: what configure says by another autoconf, or by a
- * configure.ac that was changed after the tree was configured, is no part of the patch.
+ * The same is done before the build before the patch: what configure says by another autoconf, or
+ * by a configure.ac that was changed after the tree was configured, is no part of the patch.
  *
  * Sources that are changed in that way get compiled since flags_may_change() has everything
  * compiled. CMake, Meson and ninja look after themselves.
@@ -125,7 +125,9 @@ static enum reach reach_of(const char *path)
 	return REACHES_NOTHING;
 }
 
-/* The length of the name of the innermost folder with a configure around a file; 0: there is none. */
+/*
+ * The length of the name of the innermost folder with a configure around a file; 0: there is none.
+ */
 static size_t innermost(const place_list *places, const char *file)
 {
 	const struct place *place;
@@ -255,8 +257,8 @@ int reconfigure_commands(const struct build_paths *paths, const tree_files *patc
 }
 
 /*
- * Adds the file of the tree that a diff means by a name, however many folders are to be taken off it.
- * A new one isn't there yet, and says nothing of what was configured.
+ * Adds the file of the tree that a diff means by a name, however many folders are to be taken off
+ * it. A new one isn't there yet, and says nothing of what was configured.
  */
 static int add_named(const char *tree, const char *name, size_t len, tree_files *files,
 		     struct uspl_err *err)

@@ -2,9 +2,9 @@
 // build_renamed.c - programs that a build links under one name and leaves under another
 //
 // `cc -o prog.tmp ... && mv prog.tmp prog` leaves nothing where the linker wrote. The wrapper gave
-// what was linked a second name (create/wrapper/link.c): a renamed program is the file with the same
-// inode, a copy, stripped or not, the one with the same build-id, or where there are none with the
-// same bytes.
+// what was linked a second name (create/wrapper/link.c): a renamed program is the file with the
+// same inode, a copy, stripped or not, the one with the same build-id, or where there are none with
+// the same bytes.
 
 #include "create/build_parts.h"
 

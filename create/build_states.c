@@ -2,18 +2,18 @@
 /*
  * build_states.c - are line numbers states of a program, where they can't be kept?
  *
- * Coroutines made of a switch (protothreads and their like) leave a function in the middle, with the
- * line's number in a variable, and come back by `case __LINE__`. With another number they would come
- * back to another place, or to none. build_lines.c keeps the numbers; this is for the places where
- * it can't: sources with #line directives of their own, and unchanged lines between parentheses that
- * the patch adds lines to, before which no directive may stand.
+ * Coroutines made of a switch (protothreads and their like) leave a function in the middle, with
+ * the line's number in a variable, and come back by `case __LINE__`. With another number they would
+ * come back to another place, or to none. build_lines.c keeps the numbers; this is for the places
+ * where it can't: sources with #line directives of their own, and unchanged lines between
+ * parentheses that the patch adds lines to, before which no directive may stand.
  *
  * Which line is a state only the compiler knows. So all files that the source is compiled from are
- * searched for the label itself, which mostly is in a macro of a header. It may get the number as the
- * argument of a macro, `#define AT(n) case n:`.
+ * searched for the label itself, which mostly is in a macro of a header. It may get the number as
+ * the argument of a macro, `#define AT(n) case n:`.
  *
- * The same is done with __COUNTER__. What that has been nobody knows before the compiler: it is only
- * said, where a patched source has such labels.
+ * The same is done with __COUNTER__. What that has been nobody knows before the compiler: it is
+ * only said, where a patched source has such labels.
  */
 
 #include <ctype.h>

@@ -5,9 +5,9 @@
 // name. Since nobody knows yet how many leading folders are to be taken off a name, each file that
 // is found under a name with any number of them off is copied.
 //
-// How a diff wants to be applied isn't always said: one without the folders a/ and b/ needs -p0, one
-// of sources with DOS line ends may itself have them or not. Each way is tried; a way that fails
-// halfway has changed files, so the folder is made anew before the next.
+// How a diff wants to be applied isn't always said: one without the folders a/ and b/ needs -p0,
+// one of sources with DOS line ends may itself have them or not. Each way is tried; a way that
+// fails halfway has changed files, so the folder is made anew before the next.
 
 #include "create/build_patch.h"
 

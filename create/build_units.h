@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build_units.h - what build_collect.c collects, build_checks.c checks, build_links.c makes units of
+ * build_units.h - what build_collect.c collects, build_checks.c checks, build_links.c makes units
+ * of
  */
 #ifndef USPL_CREATE_BUILD_UNITS_H
 #define USPL_CREATE_BUILD_UNITS_H

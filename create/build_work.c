@@ -3,9 +3,9 @@
 //
 // A run that ends removes its folder, but not one that is killed. So each folder has a file that
 // its run holds locked; the lock goes with the run, and the next one removes all folders of its
-// user whose file isn't locked. Two things may happen between making the file and locking it: another
-// run locks it first, and removes the folder. Then what was locked has no name any more, and a new
-// folder is made.
+// user whose file isn't locked. Two things may happen between making the file and locking it:
+// another run locks it first, and removes the folder. Then what was locked has no name any more,
+// and a new folder is made.
 
 #include <fcntl.h>
 #include <string.h>

@@ -35,8 +35,8 @@ static bool functions_equal(const struct objsec *pre, const struct objsec *post)
 }
 
 /*
- * How much a name stands for. One of assembler that nothing is said of (.type, .size) stands for all
- * up to the next one.
+ * How much a name stands for. One of assembler that nothing is said of (.type, .size) stands for
+ * all up to the next one.
  */
 static uint64_t extent(const struct objsym *sym)
 {

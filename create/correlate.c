@@ -13,11 +13,12 @@
  * numbered too and own storage; statics.c pairs them.
  *
  * Lambdas and other types without a name are numbered, too, in all names that are made of them;
- * nameless.c finds out what each was called before. Names that the preprocessor counted are renumbered in the same way (counted.c).
+ * nameless.c finds out what each was called before. Names that the preprocessor counted are
+ * renumbered in the same way (counted.c).
  *
- * An inline function or a template of C++ has a copy in every unit that uses it, of which the linker
- * keeps one. A copy that is new in its unit is paired with another unit's of the pre build, which
- * has its own twin: that pair has one direction only, from the post build to the pre build.
+ * An inline function or a template of C++ has a copy in every unit that uses it, of which the
+ * linker keeps one. A copy that is new in its unit is paired with another unit's of the pre build,
+ * which has its own twin: that pair has one direction only, from the post build to the pre build.
  *
  * Twins share the pre build's refname. A new local symbol whose refname the pre build uses for
  * something else gets a "~" behind it.

@@ -3,9 +3,9 @@
  * counted.c - pairs static functions and variables whose names the preprocessor has counted
  *
  * With `__COUNTER__` a macro makes a new name at each use: hits_0, hits_1. One more use in front
- * renumbers the rest, and each name then means what its neighbour was. Nothing tells such names from
- * those that people number by hand, which mean what they say. So a name loses to a neighbour's only
- * if two things say so that know nothing of names:
+ * renumbers the rest, and each name then means what its neighbour was. Nothing tells such names
+ * from those that people number by hand, which mean what they say. So a name loses to a neighbour's
+ * only if two things say so that know nothing of names:
  *
  *  - the line on which it is declared: unchanged lines have the same number in both builds
  *    (build_lines.h),

@@ -35,7 +35,9 @@ typedef enum walk (*walk_fn)(struct die_path *at, void *arg);
 /* Calls fn for every entry, parents before children, in the order of the file. */
 void dbginfo_walk(struct dbginfo *dbg, walk_fn fn, void *arg);
 
-/* Goes to the next unit and sets ret to its entry; *cu is NULL at first. False behind the last one. */
+/*
+ * Goes to the next unit and sets ret to its entry; *cu is NULL at first. False behind the last one.
+ */
 bool dbginfo_next_unit(struct dbginfo *dbg, Dwarf_CU **cu, Dwarf_Die *ret);
 /* The file in which something is declared, as the compiler has it; NULL. Lives as long as dbg. */
 const char *dbginfo_declaring_file(Dwarf_Die *die);
@@ -43,7 +45,9 @@ const char *dbginfo_declaring_file(Dwarf_Die *die);
 /* The source line of code as the compiler has counted it (build_lines.h); 0 if it isn't known. */
 int dbginfo_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset);
 
-/* The compiler and its options, as the unit has them (DW_AT_producer); NULL. Lives as long as dbg. */
+/*
+ * The compiler and its options, as the unit has them (DW_AT_producer); NULL. Lives as long as dbg.
+ */
 const char *dbginfo_producer(struct dbginfo *dbg);
 
 /* The address that a place in a section has in the debugging information; false if it has none. */

@@ -51,7 +51,10 @@ bool literal_equal(const struct objsec *pre, int64_t pre_at, const struct objsec
 		   int64_t post_at, int depth);
 /* True if a section holds strings that linkers merge. */
 bool literal_is_string(const struct objsec *sec);
-/* True if a reference to a merged literal, by the literal's own symbol, leads to a place outside it. */
+/*
+ * True if a reference to a merged literal, by the literal's own symbol, leads to a place outside
+ * it.
+ */
 bool literal_is_left(const struct objsec *from, const struct objrel *rel);
 /* True, after normalise, for the symbol of such a reference. It has no name that means anything. */
 bool literal_is_anchor(const struct objsym *sym);
@@ -82,8 +85,8 @@ int give_reasons(struct diff *diff, struct uspl_err *err) uspl_must_check;
 int explain(const struct diff *diff, struct uspl_err *err) uspl_must_check;
 
 /*
- * Which units have pre code that is to be matched: those that carry something, and those that a carried
- * function came from (emit_mark.c).
+ * Which units have pre code that is to be matched: those that carry something, and those that a
+ * carried function came from (emit_mark.c).
  */
 void emit_mark_units(struct diff *diff);
 /* What of a unit's pre build is carried: all its code, and the literals that it refers to. */

@@ -2,9 +2,9 @@
 /*
  * earlier.h - the updates that a process has when the one that is made now comes
  *
- * What they changed isn't in a program as it was shipped, and can't be matched ahead. But a function
- * that one of them replaced is still known by its old entry (docs/design.md, "Updates on updates"),
- * and where that lies in a shipped build, the first of them has recorded.
+ * What they changed isn't in a program as it was shipped, and can't be matched ahead. But a
+ * function that one of them replaced is still known by its old entry (docs/design.md, "Updates on
+ * updates"), and where that lies in a shipped build, the first of them has recorded.
  */
 #ifndef USPL_CREATE_EARLIER_H
 #define USPL_CREATE_EARLIER_H

@@ -3,10 +3,10 @@
  * emit.c - the two objects of an update, out of those of all changed units
  *
  * new.o gets the carried sections of the post builds, pre.o all code of the pre builds with the
- * literals it refers to, and that of units that help (helpers.c). In both each symbol has its refname, so that units find each other's: a
- * symbol that one unit defines and another one uses is one symbol. First all sections are copied
- * and their symbols defined, then the relocations are carried over, which makes undefined symbols
- * of the rest.
+ * literals it refers to, and that of units that help (helpers.c). In both each symbol has its
+ * refname, so that units find each other's: a symbol that one unit defines and another one uses is
+ * one symbol. First all sections are copied and their symbols defined, then the relocations are
+ * carried over, which makes undefined symbols of the rest.
  */
 
 #include <string.h>

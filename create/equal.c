@@ -11,9 +11,9 @@
  * question is how far a literal reaches.
  *
  *  - In a section of strings (SHF_STRINGS) to its end; in one of mergeable constants one entry.
- *    Code may count from a place before or behind the one that it means (a loop that adds 1 before it
- *    reads, an end pointer): such a reference keeps its symbol, the anchor, for the place it leads to
- *    belongs to another literal, or to none.
+ *    Code may count from a place before or behind the one that it means (a loop that adds 1 before
+ *    it reads, an end pointer): such a reference keeps its symbol, the anchor, for the place it
+ *    leads to belongs to another literal, or to none.
  *  - Elsewhere (gcc -O0 keeps strings in plain .rodata; jump tables; constants too large to
  *    merge) nothing in the file says so. It reaches to the next place that something refers to,
  *    unless that place may lie within the same object: if the bytes before it aren't a whole

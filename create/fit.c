@@ -2,8 +2,8 @@
 // fit.c - an update is tried with a program's file, as uspl-apply tries it with a process
 //
 // A name that the file itself doesn't explain may be one of a library's. Which libraries a process
-// has is known from the file as far as it names them; a library that is a target itself is loaded by
-// programs that aren't known here, and may find names in them.
+// has is known from the file as far as it names them; a library that is a target itself is loaded
+// by programs that aren't known here, and may find names in them.
 
 #include "create/fit.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// front.c - room in front of functions (-fpatchable-function-entry=N,M), and their types, are left out
+// front.c - room in front of functions (-fpatchable-function-entry=N,M), and their types, are left
+// out
 /*
  * The compiler leaves M bytes of NOPs before a function's entry, in the function's section. Nobody
  * runs them: who left them there may have written to them since, and a function that is replaced
@@ -7,8 +8,9 @@
  * counts from there.
  *
  * clang's -fsanitize=function writes what type a function has, in the eight bytes before it (since
- * clang 17; before, behind the entry). Calls through pointers look there, and do without where nothing
- * of that kind stands. Pointers to a function that is replaced lead to the old one, which has it.
+ * clang 17; before, behind the entry). Calls through pointers look there, and do without where
+ * nothing of that kind stands. Pointers to a function that is replaced lead to the old one, which
+ * has it.
  */
 
 #include <string.h>

@@ -142,8 +142,8 @@ static bool has(const struct linked *linked, const struct objsym *sym)
 	if (!own)
 		return false;
 	/*
-	 * What a version script or -Bsymbolic hides has become local; and in mold's tables all that a
-	 * program doesn't export. It lies behind some file's name or none.
+	 * What a version script or -Bsymbolic hides has become local; and in mold's tables all that
+	 * a program doesn't export. It lies behind some file's name or none.
 	 */
 	return has_local(linked, bare, sym->bind == STB_LOCAL ? sym->file : NULL);
 }

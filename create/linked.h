@@ -29,8 +29,8 @@ struct linked {
 };
 
 /*
- * Opens a program of a link, one of its two files. *ret is NULL if it wasn't kept (file is NULL), or
- * can't be read as a program for this processor: then nothing is known of it. earlier and target
+ * Opens a program of a link, one of its two files. *ret is NULL if it wasn't kept (file is NULL),
+ * or can't be read as a program for this processor: then nothing is known of it. earlier and target
  * must outlive it.
  */
 int linked_open(const struct build_link *link, const char *file, const struct earlier *earlier,

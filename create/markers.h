@@ -2,8 +2,8 @@
 /*
  * markers.h - the notes of a program's markers (include/uspl/mark.h), one section for each
  *
- * An object has them all in one section that is loaded and that nothing refers to. New code that has
- * markers takes their notes with it.
+ * An object has them all in one section that is loaded and that nothing refers to. New code that
+ * has markers takes their notes with it.
  */
 #ifndef USPL_CREATE_MARKERS_H
 #define USPL_CREATE_MARKERS_H

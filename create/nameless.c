@@ -257,7 +257,9 @@ static int match_all(struct unit *unit, struct uspl_err *err)
 
 /* ---- the names of symbols ---- */
 
-/* What tells the symbol from all others but for numbers: how it reads, and what it is written with. */
+/*
+ * What tells the symbol from all others but for numbers: how it reads, and what it is written with.
+ */
 static char *key_of(const char *text, const char *stem)
 {
 	struct buf key = { 0 };

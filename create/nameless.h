@@ -4,8 +4,8 @@
  * other build
  *
  * The compiler numbers them, `f()::{lambda(int)#2}` or `f()::$_3`, and the number is part of the
- * names of everything that is made of them: the lambda's code, templates that it is given to, tables
- * of types, its static variables. One more in front renumbers the others.
+ * names of everything that is made of them: the lambda's code, templates that it is given to,
+ * tables of types, its static variables. One more in front renumbers the others.
  *
  *     nameless_text   the numbers in a symbol's name
  *     nameless_debug  what the debugging information tells of each type
@@ -99,7 +99,9 @@ void nameless_add_arguments(const struct nameless_list *list, bool post, Dwarf_D
 
 /* ---- nameless_match ---- */
 
-/* Sets twin in the types of one family of both builds, as far as it is certain; refuses the rest. */
+/*
+ * Sets twin in the types of one family of both builds, as far as it is certain; refuses the rest.
+ */
 int nameless_match(struct unit *unit, const nameless_vec *pre, const nameless_vec *post,
 		   struct uspl_err *err) uspl_must_check;
 

@@ -3,10 +3,10 @@
  * nameless_debug.c - what the debugging information tells of types without a name
  *
  * Nothing in it says which number the compiler has given to a type. So each symbol that is named
- * after one is looked up by its address: its entry is that of a member of the type, or of a template
- * that the type was given to, or of a member of such a template. If the symbol's name has one number
- * and its entry leads to one type without a name, these belong together. The same goes for entries
- * that say the symbol's name themselves.
+ * after one is looked up by its address: its entry is that of a member of the type, or of a
+ * template that the type was given to, or of a member of such a template. If the symbol's name has
+ * one number and its entry leads to one type without a name, these belong together. The same goes
+ * for entries that say the symbol's name themselves.
  */
 
 #include <dwarf.h>

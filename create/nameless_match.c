@@ -12,14 +12,14 @@
  *  1. The same code in both builds, and nothing else with that code: a pair, unless the lines say
  *     that another one is meant. Of several with the same code those on one line; then in their
  *     order, since they do the same.
- *  2. Of the others, those that are declared on one line, or have lines of their code in common, and
- *     not with any other.
+ *  2. Of the others, those that are declared on one line, or have lines of their code in common,
+ *     and not with any other.
  *  3. The last one of each build, if both stand in the same order among the others.
  *
  *
  * One of which nothing is left but tables of data keeps its number. What is then left over in one
- * build only is new, or gone. If it is in both, that is refused. Whether a pair has captured the same
- * is asked when types are compared (types.c).
+ * build only is new, or gone. If it is in both, that is refused. Whether a pair has captured the
+ * same is asked when types are compared (types.c).
  */
 
 #include <string.h>
@@ -265,7 +265,10 @@ static bool has_line(const struct nameless_type *type, int line)
 	return i < type->lines.n && type->lines.items[i] == line;
 }
 
-/* Does the line belong to code of another one, too? Then it is a template's that both were given to. */
+/*
+ * Does the line belong to code of another one, too? Then it is a template's that both were given
+ * to.
+ */
 static bool is_shared(const nameless_vec *list, const struct nameless_type *of, int line)
 {
 	struct nameless_type **type;

@@ -5,9 +5,9 @@
  * In the names that the linker sees they can't be found without understanding all of the grammar
  * (Itanium C++ ABI, 5.1), since parts of a name are abbreviated by references to parts before. The
  * demangled name is written out in full, and has them in three forms: "{lambda(int)#2}" and
- * "{unnamed type#2}", numbered in what they stand in, and clang's "$_2", numbered in the whole unit.
- * What a demangled name doesn't tell (which of several constructors) is compared by the name that
- * the linker sees, without the numbers.
+ * "{unnamed type#2}", numbered in what they stand in, and clang's "$_2", numbered in the whole
+ * unit. What a demangled name doesn't tell (which of several constructors) is compared by the name
+ * that the linker sees, without the numbers.
  */
 
 #include <ctype.h>

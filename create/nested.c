@@ -3,10 +3,10 @@
  * nested.c - pairs functions that are defined within functions
  *
  * They are an extension of gcc, which calls them "name.3", with a number that counts all of the
- * unit's. Their addresses are kept like those of others, as callbacks, so they must be paired by more
- * than an order: by the function that they are defined in, and if that has several of one name by
- * their lines, and then by their code. What stays open is refused. (Clones have such numbers too, and
- * only direct calls lead to them: correlate.c.)
+ * unit's. Their addresses are kept like those of others, as callbacks, so they must be paired by
+ * more than an order: by the function that they are defined in, and if that has several of one name
+ * by their lines, and then by their code. What stays open is refused. (Clones have such numbers
+ * too, and only direct calls lead to them: correlate.c.)
  */
 
 #include <string.h>

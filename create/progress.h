@@ -10,7 +10,9 @@ struct progress_line {
 	int width;
 };
 
-/* Asks the builds to report to the line; not at all if standard error is no terminal, or with -q. */
+/*
+ * Asks the builds to report to the line; not at all if standard error is no terminal, or with -q.
+ */
 void progress_ask(struct progress_line *line, struct build_options *options);
 
 #endif

@@ -12,7 +12,9 @@
 
 #include "create/unit.h"
 
-/* Names that no function of a program has: gcc's, whose numbers are a priority of its own, clang's. */
+/*
+ * Names that no function of a program has: gcc's, whose numbers are a priority of its own, clang's.
+ */
 static const char *const functions[] = { "_sub_I_00099_", "_sub_D_00099_", "asan.module_" };
 /* Where clang leaves the tables to the linker, which can drop parts of them. */
 static const char table_section[] = "asan_globals";

@@ -17,9 +17,9 @@ typedef VEC(struct series_patch) series_patches;
 
 /*
  * Reads a series: a file in the format of quilt, with a patch to a line, its name seen from the
- * file's folder; or a folder with a file `series`, or with patches that count as sorted by name. Those
- * that quilt has applied to the source (SOURCE/.pc/applied-patches) are left out. USPL_E_FILE if
- * nothing is left, or a line has options other than -p.
+ * file's folder; or a folder with a file `series`, or with patches that count as sorted by name.
+ * Those that quilt has applied to the source (SOURCE/.pc/applied-patches) are left out. USPL_E_FILE
+ * if nothing is left, or a line has options other than -p.
  */
 int series_read(const char *path, const char *source, series_patches *ret,
 		struct uspl_err *err) uspl_must_check;

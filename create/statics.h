@@ -11,7 +11,9 @@ DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
 
 /* Is it a local variable that has no twin yet? This and the next: static_var.c. */
 bool static_is_loose(const struct objsym *sym);
-/* Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see ident.counted, too. */
+/*
+ * Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see ident.counted, too.
+ */
 bool static_same_name(const struct objsym *a, const struct objsym *b);
 /* Appends that name. */
 void static_add_name(const struct objsym *sym, struct buf *buf);
@@ -20,7 +22,9 @@ struct objsym *static_user(const struct objsec *sec);
 /* May it only be read? */
 bool static_is_constant(const struct objsym *sym);
 
-/* Do a variable of the pre build and one of the post build start with the same, in the same size? */
+/*
+ * Do a variable of the pre build and one of the post build start with the same, in the same size?
+ */
 bool static_alike(const struct objsym *pre, const struct objsym *post);
 
 /* statics_use.c: does the code of the two builds do the same with them? */
@@ -29,8 +33,8 @@ bool static_same_use(const struct objsym *pre, const struct objsym *post);
 /*
  * Pairs variables of the two builds of which it is known that those of one list are those of the
  * other, more or fewer: by size and initial contents where these are of one variable only; then by
- * how they are used; constants that are alike in their order, since no reader could tell them apart;
- * then the last of one with the last of the other. False if it stays open which is which.
+ * how they are used; constants that are alike in their order, since no reader could tell them
+ * apart; then the last of one with the last of the other. False if it stays open which is which.
  * (static_pairs.c)
  */
 bool statics_settle(const sym_vec *pre, const sym_vec *post);

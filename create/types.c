@@ -4,8 +4,9 @@
  *
  * The types of both builds that have a name are put in a table each, by sort, scope and name, so
  * that order and place in the source don't matter; a nameless one counts under its typedef's name,
- * and as part of what it lies in if it has none. Lambdas are paired by nameless.h. Then the pairs are compared (layout.c). Variables
- * are in the same tables: one that keeps its size may still change its type.
+ * and as part of what it lies in if it has none. Lambdas are paired by nameless.h. Then the pairs
+ * are compared (layout.c). Variables are in the same tables: one that keeps its size may still
+ * change its type.
  */
 
 #include "create/types.h"

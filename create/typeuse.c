@@ -173,8 +173,8 @@ static bool is_abstract(Dwarf_Die *function)
 }
 
 /*
- * A function that was made for the type may make objects that no variable shows. To use them again it
- * takes another one, whose address is kept beside them.
+ * A function that was made for the type may make objects that no variable shows. To use them again
+ * it takes another one, whose address is kept beside them.
  */
 static bool template_is_local(const struct use_walk *walk, Dwarf_Die *function)
 {

@@ -11,7 +11,9 @@ struct type_use {
 	size_t n_users;
 };
 
-/* Finds out who uses the old form of a changed type, in all units of the diff and the quiet ones. */
+/*
+ * Finds out who uses the old form of a changed type, in all units of the diff and the quiet ones.
+ */
 int typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret,
 		 struct uspl_err *err) uspl_must_check;
 /* Frees what typeuse_find has filled in. */

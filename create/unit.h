@@ -45,7 +45,10 @@ struct part {
 	bool opaque;    /* code that isn't all instructions */
 	bool is_cold;   /* the .cold part of a function */
 	struct objsec *other; /* the .cold part's function, the function's .cold part; NULL */
-	/* Of code, for exceptions: what to do in it (unwind_index), and the function that reads that. */
+	/*
+	 * Of code, for exceptions: what to do in it (unwind_index), and the function that reads
+	 * that.
+	 */
 	struct objsec *lsda;
 	struct objsym *personality;
 	/* Of code: the notes of its markers, a chain (markers.h). */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// unit_open.c - a compilation unit's two objects are read, their sections and symbols sorted by kind
+// unit_open.c - a compilation unit's two objects are read, their sections and symbols sorted by
+// kind
 
 #include <string.h>
 

@@ -117,8 +117,8 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 enum { MAX_STEPS = 3 };
 
 /*
- * Does only what runs at the start or end of the program lead to this code? Without optimisation the
- * constructors of a source are called by a function that is in the list.
+ * Does only what runs at the start or end of the program lead to this code? Without optimisation
+ * the constructors of a source are called by a function that is in the list.
  */
 static bool runs_once(const struct unit *unit, const struct objsec *code, int steps)
 {

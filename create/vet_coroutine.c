@@ -3,12 +3,12 @@
  * vet_coroutine.c - coroutines of C++20 that wait in the process
  *
  * The compiler makes a coroutine a function that is entered anew at each resumption: by a number in
- * its frame, which counts its suspension points, it finds where to go on, and what is kept over them
- * lies at places in the frame that the compiler has chosen. Frames that wait in the process are of
- * the old form. Neither numbers nor places can be relied on to be told (gcc describes the frame, and
- * not where its points are; clang describes neither), so the code has to show that they are the same:
- * instruction by instruction the same operation, on the same source line, with the same
- * displacements. Constants and what is called may be others. Anything else is refused.
+ * its frame, which counts its suspension points, it finds where to go on, and what is kept over
+ * them lies at places in the frame that the compiler has chosen. Frames that wait in the process
+ * are of the old form. Neither numbers nor places can be relied on to be told (gcc describes the
+ * frame, and not where its points are; clang describes neither), so the code has to show that they
+ * are the same: instruction by instruction the same operation, on the same source line, with the
+ * same displacements. Constants and what is called may be others. Anything else is refused.
  */
 
 #include <string.h>
@@ -18,7 +18,10 @@
 #include "create/place.h"
 #include "create/vet.h"
 
-/* gcc: "NAME.Frame.actor", "NAME.actor", "...destroy"; clang: "NAME.resume", ".destroy", ".cleanup". */
+/*
+ * gcc: "NAME.Frame.actor", "NAME.actor", "...destroy"; clang: "NAME.resume", ".destroy",
+ * ".cleanup".
+ */
 static bool is_coroutine(const struct objsym *sym)
 {
 	static const char *const ends[] = { ".actor", ".resume", ".destroy", ".cleanup" };

@@ -114,7 +114,9 @@ int vet_thread_start(const struct diff *diff, const struct unit *unit, struct us
 	return 0;
 }
 
-/* How long a static local's name is without what tells it from its namesakes: the "_0" at its end. */
+/*
+ * How long a static local's name is without what tells it from its namesakes: the "_0" at its end.
+ */
 static size_t family_len(const char *name)
 {
 	size_t len = strlen(name), i = len;

@@ -2,11 +2,11 @@
 /*
  * vet_local.c - classes of one name in one function
  *
- * Such classes read the same, `f()::job::run()`, and are told apart by a number in the name that the
- * linker sees (a discriminator, Itanium C++ ABI 5.1.6). One more in front renumbers the others, and
- * objects that the process has would get the code of another class. So where there are several, a
- * function of theirs that changes must be the one that was declared on the same line, and none of the
- * others may have its old code. Anything else is refused.
+ * Such classes read the same, `f()::job::run()`, and are told apart by a number in the name that
+ * the linker sees (a discriminator, Itanium C++ ABI 5.1.6). One more in front renumbers the others,
+ * and objects that the process has would get the code of another class. So where there are several,
+ * a function of theirs that changes must be the one that was declared on the same line, and none of
+ * the others may have its old code. Anything else is refused.
  */
 
 #include <ctype.h>

@@ -2,9 +2,10 @@
 /*
  * vet_seed.c - warns of a constant that becomes a variable
  *
- * The fix of a hash table that attackers could fill with colliding keys gives it a random seed where
- * it had a constant. New code would look for keys at places where old code didn't put them. Nothing
- * in types or values shows that; what shows is narrow, and a warning is all that it is worth:
+ * The fix of a hash table that attackers could fill with colliding keys gives it a random seed
+ * where it had a constant. New code would look for keys at places where old code didn't put them.
+ * Nothing in types or values shows that; what shows is narrow, and a warning is all that it is
+ * worth:
  *
  *  - a function that is replaced had a constant that is somebody's choice: neither small nor a mask
  *    nor an address,
@@ -44,7 +45,10 @@ static const struct objrel *reference_within(const struct objsec *sec, uint64_t 
 	return NULL;
 }
 
-/* The immediate operand of an instruction that a linker doesn't fill in, as it stands there; else 0. */
+/*
+ * The immediate operand of an instruction that a linker doesn't fill in, as it stands there; else
+ * 0.
+ */
 static uint64_t immediate(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
 	uint64_t value = 0;

@@ -2,9 +2,11 @@
 /*
  * constructors.S - what the dynamic linker calls in place of a constructor whose time is taken
  *
- * Copied as it is into the target; needs no relocation. The pointers to constructors, which the dynamic linker is about to read, lead to
- * the thunks. A constructor gets its three arguments (argc, argv, envp) and the stack as it would have them: the thunk's own return address takes the
- * slot in which the entry's address is kept, and makes the stack 16 bytes aligned for the call (System V ABI for x86-64, 3.2.2).
+ * Copied as it is into the target; needs no relocation. The pointers to constructors, which the
+ * dynamic linker is about to read, lead to the thunks. A constructor gets its three arguments
+ * (argc, argv, envp) and the stack as it would have them: the thunk's own return address takes the
+ * slot in which the entry's address is kept, and makes the stack 16 bytes aligned for the call
+ * (System V ABI for x86-64, 3.2.2).
  */
 #include "uspl/constructor_abi.h"
 

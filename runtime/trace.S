@@ -2,15 +2,19 @@
 /*
  * trace.S - the tracer's hot path: what a traced call runs in the target
  *
- * Copied as it is into the target, near each traced module; needs no relocation. It reaches its control page (struct
- * uspl_trace_control) at a fixed distance. docs/trace.md explains the parts; include/uspl/trace_abi.h has the layouts.
+ * Copied as it is into the target, near each traced module; needs no relocation. It reaches its
+ * control page (struct uspl_trace_control) at a fixed distance. docs/trace.md explains the parts;
+ * include/uspl/trace_abi.h has the layouts.
  *
- * E is the address of the return address of the traced call; what belongs to it (its slot, 16 bytes) lies at 2 * E without bit
- * USPL_TRACE_SHADOW_BIT, but for the bits in which the session's shadow differs: the return address, and the time of the call. Compilers align the stack to 16 bytes only for calls of functions that
- * need it: return addresses may lie 8 bytes apart, their slots then lie 16 apart.
+ * E is the address of the return address of the traced call; what belongs to it (its slot, 16
+ * bytes) lies at 2 * E without bit USPL_TRACE_SHADOW_BIT, but for the bits in which the session's
+ * shadow differs: the return address, and the time of the call. Compilers align the stack to 16
+ * bytes only for calls of functions that need it: return addresses may lie 8 bytes apart, their
+ * slots then lie 16 apart.
  *
- * Every register but the flags is kept. What interrupts us (a signal handler that makes traced calls) may use the same thread's entry:
- * the hot path reads it once and takes its place in the ring with one instruction.
+ * Every register but the flags is kept. What interrupts us (a signal handler that makes traced
+ * calls) may use the same thread's entry: the hot path reads it once and takes its place in the
+ * ring with one instruction.
  */
 #include "uspl/mark_abi.h"
 #include "uspl/trace_abi.h"
@@ -68,7 +72,10 @@ uspl_trace_begin:
 	add	control + TC_THREADS(%rip), \ret
 .endm
 
-/* This thread's entry in rax, or on to \slow if it isn't at its home place or has become another's. Changes rcx. */
+/*
+ * This thread's entry in rax, or on to \slow if it isn't at its home place or has become another's.
+ * Changes rcx.
+ */
 .macro ENTRY slow
 	mov	%fs:0, %rcx
 	HOME	%rcx, %rax
@@ -81,7 +88,8 @@ uspl_trace_begin:
 .endm
 
 /*
- * Behind the three pushes of a thunk's call, rax: the thread's entry. E to rcx; on to \slow if it isn't in the chunk in use. Changes rdx.
+ * Behind the three pushes of a thunk's call, rax: the thread's entry. E to rcx; on to \slow if it
+ * isn't in the chunk in use. Changes rdx.
  */
 .macro IN_CHUNK slow
 	lea	32(%rsp), %rcx
@@ -102,8 +110,8 @@ uspl_trace_begin:
 .endm
 
 /*
- * \pos: a position in \ring; becomes the address of the record there. The record has no id until it is whole, so that a reader doesn't take
- * a part of it for all.
+ * \pos: a position in \ring; becomes the address of the record there. The record has no id until it
+ * is whole, so that a reader doesn't take a part of it for all.
  */
 .macro RECORD ring, pos
 	and	control + TC_RING_MASK(%rip), \pos
@@ -137,15 +145,19 @@ call_time:				/* rcx: the slot */
 	ret
 
 /*
- * Perhaps the traced function is the end of another traced one (a tail call): then its return address is that one's thunk, and the slot is in
- * use. The other one ends here, with its record, and this one returns to where the other would have.
+ * Perhaps the traced function is the end of another traced one (a tail call): then its return
+ * address is that one's thunk, and the slot is in use. The other one ends here, with its record,
+ * and this one returns to where the other would have.
  */
 call_tail:
 	push	%rsi
 	push	%rdi
 	call	in_arenas
 	jc	2f
-	/* Or it is the end of one that a probe waits for the return of, which may hide one of ours in turn. */
+	/*
+	 * Or it is the end of one that a probe waits for the return of, which may hide one of ours
+	 * in turn.
+	 */
 	push	%rdx
 1:	call	thunk_under
 	jnc	3f
@@ -189,8 +201,8 @@ in_arenas:
 2:	ret
 
 /*
- * CF: the return address in rdx is a thunk, of whatever session. Then eax is what it pushes, and rdx becomes the return address that it keeps for
- * E, which is in rcx. Changes rax, rsi.
+ * CF: the return address in rdx is a thunk, of whatever session. Then eax is what it pushes, and
+ * rdx becomes the return address that it keeps for E, which is in rcx. Changes rax, rsi.
  */
 thunk_under:
 	mov	%edx, %eax
@@ -223,7 +235,8 @@ thunk_under:
 	ret
 
 /*
- * Writes the record of a call that ends now. rsi: the slot; edi: the id. Changes rax, rcx, rdx, rdi.
+ * Writes the record of a call that ends now. rsi: the slot; edi: the id. Changes rax, rcx, rdx,
+ * rdi.
  */
 put:
 	rdtsc
@@ -274,7 +287,8 @@ put_in_ring:
 	ret
 
 /*
- * The body has returned; the thunk has pushed its id where the return address was. (%rsp): the id, at E.
+ * The body has returned; the thunk has pushed its id where the return address was. (%rsp): the id,
+ * at E.
  */
 	.balign	64
 uspl_trace_return:
@@ -380,9 +394,11 @@ entry_nowhere:
 	jmp	entry_back
 
 /*
- * The same two for a session that records only so many calls in each other. The ring has a list of the recorded calls that are open, by
- * their E. What has been left, however, lies at an address that is in use again, or above: it is struck from the list then. So the list may be
- * shorter than it should be, where a program changes stacks, but never longer: too much may be recorded, and not too little.
+ * The same two for a session that records only so many calls in each other. The ring has a list of
+ * the recorded calls that are open, by their E. What has been left, however, lies at an address
+ * that is in use again, or above: it is struck from the list then. So the list may be shorter than
+ * it should be, where a program changes stacks, but never longer: too much may be recorded, and not
+ * too little.
  */
 	.balign	64
 uspl_trace_call_limited:
@@ -452,7 +468,8 @@ open_strike:
 2:	ret
 
 /*
- * The slower way into a traced call: a new thread, another stack, an entry that isn't at its home place.
+ * The slower way into a traced call: a new thread, another stack, an entry that isn't at its home
+ * place.
  */
 call_slow:
 	call	thread_meet
@@ -483,9 +500,10 @@ call_skip:				/* to the body, as if the thunk weren't there */
 	ret
 
 /*
- * A call of a function whose return a probe waits for, by a thunk like those above; uspl_mark_return puts the return address back, and its
- * slot lies in a shadow of the session's own. Its second word is another thunk of the session that ends with this one: of a function whose end
- * (tail call) this one is.
+ * A call of a function whose return a probe waits for, by a thunk like those above;
+ * uspl_mark_return puts the return address back, and its slot lies in a shadow of the session's
+ * own. Its second word is another thunk of the session that ends with this one: of a function whose
+ * end (tail call) this one is.
  */
 	.balign	64
 uspl_mark_call:
@@ -548,7 +566,10 @@ mark_slow:
 	jnz	mark_known
 	jmp	mark_unseen
 
-/* The thunk has pushed its number where the return address was, (%rsp), and the probe has been made. */
+/*
+ * The thunk has pushed its number where the return address was, (%rsp), and the probe has been
+ * made.
+ */
 uspl_mark_return:
 	push	%rax
 	push	%rcx
@@ -567,8 +588,9 @@ uspl_mark_return:
 /*
  * For probes of markers (lib/arch/x86_64/probe.c), which have saved all that these change.
  *
- * Takes ecx bytes of the thread's ring for a record. rax: where the ring's records begin, rcx: the record's position, not yet masked; its time is
- * written and its id is 0. rax is 0 if there is no ring. Changes rdx, rsi, rdi.
+ * Takes ecx bytes of the thread's ring for a record. rax: where the ring's records begin, rcx: the
+ * record's position, not yet masked; its time is written and its id is 0. rax is 0 if there is no
+ * ring. Changes rdx, rsi, rdi.
  */
 	.balign	64
 uspl_mark_take:
@@ -601,8 +623,8 @@ take_nowhere:
 	ret
 
 /*
- * Copies the string at rsi into the record's slots: edi slots from the position rdx on, of the records at rax. What doesn't fit is left out.
- * Changes rdx, rsi, rdi.
+ * Copies the string at rsi into the record's slots: edi slots from the position rdx on, of the
+ * records at rax. What doesn't fit is left out. Changes rdx, rsi, rdi.
  */
 uspl_mark_text:
 	push	%rcx
@@ -634,8 +656,9 @@ text_unread:
 	.asciz	"(not read)"
 
 /*
- * Copies edi bytes of the string at rsi, at most a page, with a NUL behind them, to the stack above the return address; rsi becomes the copy's address. NULL stays
- * NULL. What isn't there the kernel doesn't read: then it is another text, that says so. Changes rdx, rdi.
+ * Copies edi bytes of the string at rsi, at most a page, with a NUL behind them, to the stack above
+ * the return address; rsi becomes the copy's address. NULL stays NULL. What isn't there the kernel
+ * doesn't read: then it is another text, that says so. Changes rdx, rdi.
  */
 uspl_mark_fetch:
 	test	%rsi, %rsi
@@ -690,7 +713,9 @@ uspl_mark_fetch:
 	pop	%rax
 3:	ret
 
-/* ZF is set if the strings at rsi and rdi are equal; NULL is equal to none. Changes rax, rsi, rdi. */
+/*
+ * ZF is set if the strings at rsi and rdi are equal; NULL is equal to none. Changes rax, rsi, rdi.
+ */
 uspl_mark_same:
 	test	%rsi, %rsi
 	jz	2f
@@ -728,8 +753,9 @@ thread_find:
 	ret
 
 /*
- * The same; a thread without an entry gets one, and a ring, and an entry whose thread has ended (its thread pointer is used again) becomes
- * this one's. Changes rcx, rdx. Listeners call it by its other name.
+ * The same; a thread without an entry gets one, and a ring, and an entry whose thread has ended
+ * (its thread pointer is used again) becomes this one's. Changes rcx, rdx. Listeners call it by its
+ * other name.
  */
 uspl_trace_meet:
 thread_meet:
@@ -762,7 +788,10 @@ thread_meet:
 	jnz	1b
 	NOWHERE
 	jmp	9f
-	/* The key comes last: a signal handler that interrupts us finds an entry that isn't its thread's yet, and settles it itself. */
+	/*
+	 * The key comes last: a signal handler that interrupts us finds an entry that isn't its
+	 * thread's yet, and settles it itself.
+	 */
 3:	mov	%rdx, %r8
 	call	thread_id
 	call	thread_settle
@@ -805,7 +834,8 @@ thread_meet:
 	jmp	8b
 
 /*
- * Gives the thread (r8: its entry, rax: its id) a ring, if it is to be recorded and has none. Changes rcx, rsi, r11.
+ * Gives the thread (r8: its entry, rax: its id) a ring, if it is to be recorded and has none.
+ * Changes rcx, rsi, r11.
  */
 thread_settle:
 	mov	control + TC_N_TIDS(%rip), %rcx
@@ -847,7 +877,8 @@ thread_id:
 2:	ret
 
 /*
- * Sees to it that E (rcx) has a shadow, and that the entry (rax) has its chunk. rdx is 0 if it has none.
+ * Sees to it that E (rcx) has a shadow, and that the entry (rax) has its chunk. rdx is 0 if it has
+ * none.
  */
 chunk_enter:
 	test	$7, %cl
@@ -875,8 +906,9 @@ chunk_enter:
 /*
  * Sees to it that the chunk of stack at rcx has a shadow: 1 in rax if so. Changes rcx, rdx.
  *
- * Who finds no word of the table for the chunk claims one, maps the shadow, and says in the word how that went. Meanwhile others wait, who could not
- * tell this mapping from one that is none of ours. A signal handler would wait for what it interrupts, so all signals are blocked.
+ * Who finds no word of the table for the chunk claims one, maps the shadow, and says in the word
+ * how that went. Meanwhile others wait, who could not tell this mapping from one that is none of
+ * ours. A signal handler would wait for what it interrupts, so all signals are blocked.
  */
 chunk_meet:
 	push	%rsi
@@ -966,7 +998,10 @@ chunk_claim:				/* rcx: the word */
 	pop	%rdi
 	jmp	chunk_look
 
-/* Blocks the signals at 8(%rsp), and no others; those before go to rdx, if it isn't 0. Changes what system calls do, rsi, rdi, r10. */
+/*
+ * Blocks the signals at 8(%rsp), and no others; those before go to rdx, if it isn't 0. Changes what
+ * system calls do, rsi, rdi, r10.
+ */
 signals_mask:
 	mov	$SIG_SETMASK, %edi
 	lea	8(%rsp), %rsi

@@ -6,13 +6,15 @@
 #     VERB='demo check'        what tests/setup.sh is called with, one call for each word
 #     RUN='make unit'          a shell command instead, in the tree
 #     REV=HEAD                 the commit that is tried; what isn't committed isn't there
-#     ROOM=DIR                 keep the system in DIR, and go on with it the next time; then it isn't fresh any more
+#     ROOM=DIR                 keep the system in DIR, and go on with it the next time; then it
+#                              isn't fresh any more
 #     MIRROR=URL               where the packages come from; else what this machine's apt uses
 #
-# debootstrap makes the smallest system there is (minbase) and keeps it below ${XDG_CACHE_HOME:-$HOME/.cache}/uspl/fresh;
-# each run gets a new layer above it, and is the root of mount, pid, ipc and uts namespaces of its own, as a container is:
-# what was installed on the machine can't be seen, nor can its processes, and pids are others than the kernel's.
-# Packages that were fetched once are kept. The status is that of the last command that failed.
+# debootstrap makes the smallest system there is (minbase) and keeps it below
+# ${XDG_CACHE_HOME:-$HOME/.cache}/uspl/fresh; each run gets a new layer above it, and is the root of
+# mount, pid, ipc and uts namespaces of its own, as a container is: what was installed on the
+# machine can't be seen, nor can its processes, and pids are others than the kernel's. Packages that
+# were fetched once are kept. The status is that of the last command that failed.
 set -euo pipefail
 
 : "${SUITE:=bookworm}" "${VERB:=demo check}" "${RUN:=}" "${REV:=HEAD}" "${ROOM:=}" "${MIRROR:=}"
@@ -31,7 +33,8 @@ debian_sources() {
 		sed -n 's/^Debian //p' | sort -u
 }
 
-# sources_of SUITE - lines for its sources.list: the machine's own sources with the machine's codename exchanged
+# sources_of SUITE - lines for its sources.list: the machine's own sources with the machine's
+# codename exchanged
 sources_of() {
 	local uri release codename host
 	if [ -n "$MIRROR" ]; then
@@ -49,7 +52,8 @@ sources_of() {
 	done | sort -u
 }
 
-# apt_settings - what this machine's apt was told about the way to its sources: proxies, and dates that can't be checked
+# apt_settings - what this machine's apt was told about the way to its sources: proxies, and dates
+# that can't be checked
 apt_settings() {
 	apt-config dump | grep -E '^Acquire::(.*::)?(Proxy|Check-Valid-Until|Check-Date|Retries|Timeout)( |::)' || true
 }
@@ -72,7 +76,8 @@ base_make() {
 	echo "$sources" >"$base/etc/apt/sources.list.d/machine.list"
 }
 
-# room_make DIR - a layer above the base system with the tree in it, and the packages that were fetched before
+# room_make DIR - a layer above the base system with the tree in it, and the packages that were
+# fetched before
 room_make() {
 	mkdir -p "$1"/{upper/root/uspl,upper/var/cache/apt/archives,upper/etc,work,root}
 	git archive "$REV" | tar -x -C "$1/upper/root/uspl"
@@ -81,7 +86,8 @@ room_make() {
 }
 
 # shellcheck disable=SC2317 # called by the trap
-# room_leave DIR - the packages that were fetched are kept, all else is thrown away unless it has a name
+# room_leave DIR - the packages that were fetched are kept, all else is thrown away unless it has a
+# name
 room_leave() {
 	find "$1/upper/var/cache/apt/archives" -maxdepth 1 -name '*.deb' -exec cp -aln -t "$debs" {} +
 	[ -n "$ROOM" ] || rm -rf "$1"
@@ -112,7 +118,8 @@ dev_make() {
 	ln -s fd/2 "$1/stderr"
 }
 
-# inside DIR COMMAND - the first process of the new namespaces: goes to the new root for good, and runs the command there
+# inside DIR COMMAND - the first process of the new namespaces: goes to the new root for good, and
+# runs the command there
 inside() {
 	local root=$1/root
 	mount --make-rprivate /

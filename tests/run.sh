@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh - runs test suites side by side and counts: run.sh [unit|cmd|cases|crash|kernels|model|real|stock]...
+# run.sh - runs test suites side by side and counts: run.sh
+# [unit|cmd|cases|crash|kernels|model|real|stock]...
 #
-# Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs, *.bats files, folders
-# of cases. A program that dies, or ends before its plan does, counts as one failure more. The last line is the result.
+# Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs,
+# *.bats files, folders of cases. A program that dies, or ends before its plan does, counts as one
+# failure more. The last line is the result.
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
@@ -68,7 +70,8 @@ run_job() {
 export -f run_job
 export logs
 
-# tally - reads the logs; prints what failed and how, what was skipped and why, what took longest, and the last line
+# tally - reads the logs; prints what failed and how, what was skipped and why, what took longest,
+# and the last line
 tally() {
 	LC_ALL=C awk '
 	function close_log() {

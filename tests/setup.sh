@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # setup.sh - from a fresh Debian (12 or newer) to the demonstration or the tests in one command
 #
-#     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small server
+#     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small
+#                                 server
 #     sh tests/setup.sh check     installs what is missing, builds, runs all tests
 #     sh tests/setup.sh stock     the same for make stock: Debian's own redis and nginx
 #     sh tests/setup.sh kernels   the same for make kernels: Debian's kernels in emulated machines
-#     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is measured beside
+#     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is
+#                                 measured beside
 #     sh tests/setup.sh runtimes  the same for make runtimes: node, java, mono, erlang, ...
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
-# Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is missing.
-# `make fresh` tries it where nothing is installed (tests/fresh.sh).
+# Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is
+# missing. `make fresh` tries it where nothing is installed (tests/fresh.sh).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -45,7 +47,8 @@ missing() {
 	done
 }
 
-# choose WORD... - the package of each word that apt knows; the last one where it knows none, to be named in the message
+# choose WORD... - the package of each word that apt knows; the last one where it knows none, to be
+# named in the message
 choose() {
 	for word in "$@"; do
 		for package in $(echo "$word" | tr '|' ' '); do

@@ -6,8 +6,8 @@
 #include "trace/tally.h"
 
 /*
- * Appends a line for each function of the chain, behind `indent`; nothing where none was kept. A chain
- * is as long as the copy of the stack that it is taken from.
+ * Appends a line for each function of the chain, behind `indent`; nothing where none was kept. A
+ * chain is as long as the copy of the stack that it is taken from.
  */
 int chains_add(struct tally *tally, const struct uspl_lock_chain *chain, const char *indent,
 	       struct buf *out, struct uspl_err *err) uspl_must_check;

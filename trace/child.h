@@ -46,19 +46,23 @@ struct child_listener {
 };
 
 /*
- * Lets it run until the C library has set up the first thread and the dynamic linker has brought all
- * libraries, but for their constructors. It stands still then as one that was stopped by a signal, and
- * is held by nobody. listener: NULL for none. USPL_E_UNSUPPORTED: a static program, or its end comes first.
+ * Lets it run until the C library has set up the first thread and the dynamic linker has brought
+ * all libraries, but for their constructors. It stands still then as one that was stopped by a
+ * signal, and is held by nobody. listener: NULL for none. USPL_E_UNSUPPORTED: a static program, or
+ * its end comes first.
  */
 int child_ready(struct child *child, const struct child_listener *listener,
 		struct uspl_err *err) uspl_must_check;
 /*
  * Lets a child go that child_ready has left, and waits for its end. at_end is called while all its
- * memory is still there; not if it was killed (SIGKILL). Returns as child_wait does, or a negative code.
+ * memory is still there; not if it was killed (SIGKILL). Returns as child_wait does, or a negative
+ * code.
  */
 int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err),
 		 void *ctx, struct uspl_err *err);
-/* Says on standard error that its records are lost, since it has run another program in its place. */
+/*
+ * Says on standard error that its records are lost, since it has run another program in its place.
+ */
 void child_say_gone(pid_t pid);
 
 #endif

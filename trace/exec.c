@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // exec.c - uspl-trace exec: a program is traced from its first instruction
 //
-// A watching tracer attaches where the kernel has just put the program in place of us, at the dynamic linker's first instruction; then the program is let
-// go, and isn't held any more. Others begin when functions are there, and are asked at the end (child_follow.c). If this tool dies before the program has begun, so does the program.
+// A watching tracer attaches where the kernel has just put the program in place of us, at the
+// dynamic linker's first instruction; then the program is let go, and isn't held any more. Others
+// begin when functions are there, and are asked at the end (child_follow.c). If this tool dies
+// before the program has begun, so does the program.
 
 #include <stdio.h>
 

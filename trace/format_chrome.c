@@ -21,7 +21,9 @@ static void begin(const struct reader *reader, struct buf *out)
 	buf_addf(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n%s", json_text(&json));
 }
 
-/* A complete event ("X"), or an instant one ("i") where only the entry is known. Times are in us. */
+/*
+ * A complete event ("X"), or an instant one ("i") where only the entry is known. Times are in us.
+ */
 static void add_call(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
 	const struct trace_log *log = &reader->log;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // format_folded.c - call chains with the nanoseconds spent in them, as flame graphs are made of
 //
-// A line is `thread;outer;inner NANOSECONDS`, once for each chain: the time spent in the innermost function itself.
+// A line is `thread;outer;inner NANOSECONDS`, once for each chain: the time spent in the innermost
+// function itself.
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * True if the pattern matches one of a function's names: of each the one that the linker knows and the
- * one that people write count, with parameters or without.
+ * True if the pattern matches one of a function's names: of each the one that the linker knows and
+ * the one that people write count, with parameters or without.
  */
 bool glob_matches_any(const char *glob, const char *const *names, size_t n);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions, and starting
+// hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions,
+// and starting
 
 #include "trace/glob.h"
 #include "trace/listening.h"
@@ -66,8 +67,8 @@ static bool is_module_wanted(void *ctx, const struct module *module)
 }
 
 /*
- * A function without a name is wanted unless names are asked for. What is listened to is wanted in any
- * case.
+ * A function without a name is wanted unless names are asked for. What is listened to is wanted in
+ * any case.
  */
 static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
 {

@@ -16,8 +16,9 @@ struct leaks {
 };
 
 /*
- * Looks twice (reach.h), and takes what nothing pointed to at either time: a pointer that is moved may be missed once. Mappings
- * count as memory of the program's, and never as leaks. Locks the process. own: as read from it; ret: zeroed.
+ * Looks twice (reach.h), and takes what nothing pointed to at either time: a pointer that is moved
+ * may be missed once. Mappings count as memory of the program's, and never as leaks. Locks the
+ * process. own: as read from it; ret: zeroed.
  */
 int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret,
 	       struct uspl_err *err) uspl_must_check;

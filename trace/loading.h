@@ -3,9 +3,9 @@
  * loading.h - how long the dynamic linker takes for each library
  *
  * Told by the system calls that it makes. Of a library that is brought into memory the last one is
- * the close of its file. When all are there they are relocated one after the other, and behind that each gets
- * its constants made read-only (PT_GNU_RELRO): one that has none counts with the one after it. What a stop
- * at a call takes itself is left out: at most what the shortest of all took.
+ * the close of its file. When all are there they are relocated one after the other, and behind that
+ * each gets its constants made read-only (PT_GNU_RELRO): one that has none counts with the one
+ * after it. What a stop at a call takes itself is left out: at most what the shortest of all took.
  */
 #ifndef USPL_TRACE_LOADING_H
 #define USPL_TRACE_LOADING_H
@@ -44,8 +44,8 @@ typedef VEC(struct loading_time) loading_vec;
 /* For struct child_listener; ctx is the struct loading. */
 void loading_stop(void *ctx, const struct child_stop *stop);
 /*
- * What each module took, in the order in which the dynamic linker came to them, and all together. vec_release frees ret;
- * modules must outlive it.
+ * What each module took, in the order in which the dynamic linker came to them, and all together.
+ * vec_release frees ret; modules must outlive it.
  */
 int loading_times(const struct loading *loading, const module_vec *modules, loading_vec *ret,
 		  double *ret_sum_us, struct uspl_err *err) uspl_must_check;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// lock_report.c - what the tracers lock and sigoff have in common: a table of spans with their maxima
+// lock_report.c - what the tracers lock and sigoff have in common: a table of spans with their
+// maxima
 
 #include "trace/lock_report.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lock_report.h - what the tracers lock and sigoff have in common: a table of spans with their maxima */
+/*
+ * lock_report.h - what the tracers lock and sigoff have in common: a table of spans with their
+ * maxima
+ */
 #ifndef USPL_TRACE_LOCK_REPORT_H
 #define USPL_TRACE_LOCK_REPORT_H
 

@@ -18,7 +18,10 @@ struct places {
 int places_open(const struct proc *proc, const module_vec *modules, struct places *ret,
 		struct uspl_err *err) uspl_must_check;
 void places_close(struct places *places);
-/* Appends where a call is, by its return address: "parse (scan.c:12)", "parse+0x1c", "libx.so+0x40". */
+/*
+ * Appends where a call is, by its return address: "parse (scan.c:12)", "parse+0x1c",
+ * "libx.so+0x40".
+ */
 void places_add_caller(struct places *places, taddr addr, struct buf *out);
 /* The same of a function, by its address. */
 void places_add_function(struct places *places, taddr addr, struct buf *out);

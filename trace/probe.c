@@ -32,8 +32,8 @@ static void name_session(struct options *opts)
 }
 
 /*
- * What --at names: markers have one ':' in their names, functions have none, or pairs of them, but for
- * that of their return.
+ * What --at names: markers have one ':' in their names, functions have none, or pairs of them, but
+ * for that of their return.
  */
 static void find_out(struct options *opts)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // program.c - a user's probe in C: compiled, checked, and ready to be linked into the target
 /*
- * What is loaded stands on its own: all that it refers to is in it. Constants lie with the code, variables apart, and nothing is both written and
- * run. How much stack it takes is the longest way through its calls, which must not lead back to where they were.
+ * What is loaded stands on its own: all that it refers to is in it. Constants lie with the code,
+ * variables apart, and nothing is both written and run. How much stack it takes is the longest way
+ * through its calls, which must not lead back to where they were.
  */
 
 #include "trace/program.h"

@@ -13,8 +13,8 @@ struct program {
 };
 
 /*
- * Reads FILE.o, or compiles FILE.c first. USPL_E_BUILD: it doesn't compile. USPL_E_UNSUPPORTED, naming
- * what: it may not run in the middle of a program. program_release must follow in any case.
+ * Reads FILE.o, or compiles FILE.c first. USPL_E_BUILD: it doesn't compile. USPL_E_UNSUPPORTED,
+ * naming what: it may not run in the middle of a program. program_release must follow in any case.
  */
 int program_open(const char *path, struct program *ret, struct uspl_err *err) uspl_must_check;
 void program_release(struct program *program);

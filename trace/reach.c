@@ -9,7 +9,10 @@
 #include "proc/present.h"
 #include "proc/stop.h"
 
-/* Below the stack pointer a function may keep something (System V ABI for x86-64, 3.2.2, "red zone"). */
+/*
+ * Below the stack pointer a function may keep something (System V ABI for x86-64, 3.2.2, "red
+ * zone").
+ */
 #define RED_ZONE 128
 /* Of each stack so much is copied while its thread stands still; the rest seldom changes. */
 #define COPY_MAX (256u << 10)
@@ -81,7 +84,10 @@ static void copy_words(struct look *look, const void *words, size_t len)
 	}
 }
 
-/* Of a thread that stands still: registers, and the stack that is in use. What lies below is left over. */
+/*
+ * Of a thread that stands still: registers, and the stack that is in use. What lies below is left
+ * over.
+ */
 static void copy_thread(struct look *look, const mapping_vec *maps, const struct thread *thread,
 			uint8_t *room)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// record.c - uspl-trace record: saves what was recorded with all that is needed to read it elsewhere, later
+// record.c - uspl-trace record: saves what was recorded with all that is needed to read it
+// elsewhere, later
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // sampling.c - looking at running threads many times a second
 //
-// The kernel's own timer looks at each thread while it runs on a processor, and copies its registers and the top of its
-// stack; nothing is stopped, and the program needs no frame pointers.
+// The kernel's own timer looks at each thread while it runs on a processor, and copies its
+// registers and the top of its stack; nothing is stopped, and the program needs no frame pointers.
 
 #include "trace/sampling.h"
 

@@ -23,8 +23,8 @@ int sampling_open(struct sampling *sampling, struct watch *watch,
 		  struct uspl_err *err) uspl_must_check;
 void sampling_close(struct sampling *sampling);
 /*
- * Visits each new sample of the process, with its chain in stacks.chain. Stops at a failure of visit,
- * and returns it.
+ * Visits each new sample of the process, with its chain in stacks.chain. Stops at a failure of
+ * visit, and returns it.
  */
 int sampling_read(struct sampling *sampling, int (*visit)(void *ctx, const struct perf_note *note),
 		  void *ctx, struct uspl_err *err) uspl_must_check;

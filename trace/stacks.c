@@ -110,7 +110,9 @@ static bool add_frame(void *ctx, const struct unwind_frame *frame)
 	return !stacks->oom;
 }
 
-/* Without an unwinder (the process ended while one was made) only the innermost function is known. */
+/*
+ * Without an unwinder (the process ended while one was made) only the innermost function is known.
+ */
 static enum unwind_end follow(struct stacks *stacks, const struct some_regs *regs)
 {
 	const struct unwind_frame inner = { regs->value[DWARF_PC], regs->value[DWARF_SP], false };
@@ -142,8 +144,8 @@ static uint64_t code_sum(const struct proc *proc)
 
 /*
  * A library may have been loaded since we looked: that is found out by code that we don't know, and
- * then by another look at the mappings, since code made at run time is never known. Of a process that
- * has ended we go on with what we knew.
+ * then by another look at the mappings, since code made at run time is never known. Of a process
+ * that has ended we go on with what we knew.
  */
 static void refresh_for(struct stacks *stacks, taddr pc)
 {

@@ -2,9 +2,9 @@
 /*
  * switches.h - when each thread went off the processors and came back, and why
  *
- * The kernel notes each switch (PERF_RECORD_SWITCH), for everybody who may observe the process. What
- * else is known depends on what the kernel permits, and `known` says so: where in the program the
- * thread was, its system call, and when it was woken.
+ * The kernel notes each switch (PERF_RECORD_SWITCH), for everybody who may observe the process.
+ * What else is known depends on what the kernel permits, and `known` says so: where in the program
+ * the thread was, its system call, and when it was woken.
  */
 #ifndef USPL_TRACE_SWITCHES_H
 #define USPL_TRACE_SWITCHES_H
@@ -55,8 +55,8 @@ int switches_open(struct switches *switches, struct proc *proc,
 		  struct uspl_err *err) uspl_must_check;
 void switches_close(struct switches *switches);
 /*
- * Calls tell for each time that has ended since, by the moment of its end; with `all`, for those that
- * have not ended, too. Stops at a failure of tell, and returns it.
+ * Calls tell for each time that has ended since, by the moment of its end; with `all`, for those
+ * that have not ended, too. Stops at a failure of tell, and returns it.
  */
 int switches_read(struct switches *switches, bool all,
 		  int (*tell)(void *ctx, const struct off_time *off), void *ctx,

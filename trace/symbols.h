@@ -36,11 +36,13 @@ int symbols_refresh(struct symbols *symbols, struct uspl_err *err) uspl_must_che
  */
 const struct symbol *symbols_at(struct symbols *symbols, taddr pc);
 /*
- * Where the function begins that the instruction at pc belongs to, and its size; false if only the module is known, or less.
- * Not kept: it costs a search.
+ * Where the function begins that the instruction at pc belongs to, and its size; false if only the
+ * module is known, or less. Not kept: it costs a search.
  */
 bool symbols_function(struct symbols *symbols, taddr pc, taddr *ret_start, uint64_t *ret_size);
-/* A symbol of that name which is no function, as a mark in a chain; the same name gives the same. */
+/*
+ * A symbol of that name which is no function, as a mark in a chain; the same name gives the same.
+ */
 const struct symbol *symbols_mark(struct symbols *symbols, const char *name);
 /* True if pc lies in nothing that is known: symbols_refresh may help. */
 bool symbols_is_strange(const struct symbols *symbols, taddr pc);

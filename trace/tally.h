@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tally.h - tracers of the third sort: what is summed up in the target by listeners, between `start`
- * and `stop`, and printed by `report`
+ * tally.h - tracers of the third sort: what is summed up in the target by listeners, between
+ * `start` and `stop`, and printed by `report`
  */
 #ifndef USPL_TRACE_TALLY_H
 #define USPL_TRACE_TALLY_H
@@ -26,8 +26,8 @@ struct tracer_tally {
 	enum uspl_listen_job job;
 	uint64_t own_len, thread_len, leaves_len; /* as in struct listen_plan */
 	/*
-	 * Says of a function whether it is one of the tracer's, and fills in how it is listened to: role,
-	 * bare, param.
+	 * Says of a function whether it is one of the tracer's, and fills in how it is listened to:
+	 * role, bare, param.
 	 */
 	bool (*choose)(void *state, const char *const *names, size_t n,
 		       struct uspl_listen_site *site);

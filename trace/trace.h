@@ -103,8 +103,8 @@ struct view {
 };
 
 /*
- * Opens a process that is to be changed, and unmaps what tools that died have left; one tool at a time
- * (proc/lock.h).
+ * Opens a process that is to be changed, and unmaps what tools that died have left; one tool at a
+ * time (proc/lock.h).
  */
 int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /* session_start in all modules that the process has now. */
@@ -113,17 +113,20 @@ int view_start(struct proc *proc, const struct trace_request *request, struct tr
 /* write: the process is to be changed, too. */
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 /*
- * The same; USPL_E_NOT_APPLIED if no functions are traced there. None are, and that is no failure, if
- * what was left of an earlier session has just been unmapped.
+ * The same; USPL_E_NOT_APPLIED if no functions are traced there. None are, and that is no failure,
+ * if what was left of an earlier session has just been unmapped.
  */
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 void view_release(struct view *view);
 
-/* Warns that so many bytes of a process weren't searched for stacks that no thread is on; of 0 it says nothing. */
+/*
+ * Warns that so many bytes of a process weren't searched for stacks that no thread is on; of 0 it
+ * says nothing.
+ */
 void switched_warn_left_out(pid_t pid, uint64_t left_out);
 /*
- * Says on stdout what start, with this tracer, or stop (NULL) has done in a process; as an object of JSON
- * even if nothing but errors is to be printed.
+ * Says on stdout what start, with this tracer, or stop (NULL) has done in a process; as an object
+ * of JSON even if nothing but errors is to be printed.
  */
 void switched_print(pid_t pid, const struct tracer *tracer, const struct trace_switch *result,
 		    bool json);
@@ -148,8 +151,8 @@ struct reader {
 };
 
 /*
- * marks: NULL, or a session of markers whose records are wanted, too. USPL_E_NOT_APPLIED if there is
- * nothing to read. reader_release must follow in any case.
+ * marks: NULL, or a session of markers whose records are wanted, too. USPL_E_NOT_APPLIED if there
+ * is nothing to read. reader_release must follow in any case.
  */
 int reader_open(pid_t pid, const char *marks, struct reader *reader,
 		struct uspl_err *err) uspl_must_check;
@@ -207,7 +210,10 @@ struct format {
 	const char *name;
 	bool durations; /* says nothing without them: not for records of entries only */
 	void (*begin)(const struct reader *reader, struct buf *out);
-	/* What the last reading has brought. May print and empty `out` when it grows (format_flush). */
+	/*
+	 * What the last reading has brought. May print and empty `out` when it grows
+	 * (format_flush).
+	 */
 	int (*body)(const struct reader *reader, struct buf *out, struct uspl_err *err);
 	void (*end)(const struct reader *reader, struct buf *out);
 };
@@ -217,8 +223,8 @@ extern const struct format format_text, format_json, format_chrome, format_folde
 /* The format of that name; USPL_E_USAGE, naming all, if there is none. */
 int format_find(const char *name, const struct format **ret, struct uspl_err *err) uspl_must_check;
 /*
- * The same among those that a tracer has, up to the first NULL; the first one if name is NULL. USPL_E_UNSUPPORTED, naming them,
- * if there is one that it doesn't have.
+ * The same among those that a tracer has, up to the first NULL; the first one if name is NULL.
+ * USPL_E_UNSUPPORTED, naming them, if there is one that it doesn't have.
  */
 int format_choose(const struct tracer *tracer, const struct format *const formats[FORMATS_MAX],
 		  const char *name, const struct format **ret,

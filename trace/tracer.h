@@ -62,7 +62,10 @@ struct watch {
 	module_vec modules;
 	const struct format *format; /* one of those that the tracer has */
 	void *state;                 /* the tracer's, with its options in place */
-	/* What poll() is to wait for besides the end of the process; the tracer's to fill in `open`. */
+	/*
+	 * What poll() is to wait for besides the end of the process; the tracer's to fill in
+	 * `open`.
+	 */
 	VEC(struct pollfd) news;
 	int64_t interval_ns; /* `read` is called at least this often; 0: only when there is news */
 	int64_t start_ns;    /* CLOCK_MONOTONIC, when `open` had succeeded */
@@ -146,7 +149,10 @@ struct tally_options {
 int tally_add_options(struct tally_options *opts, cli_option_vec *table,
 		      struct uspl_err *err) uspl_must_check;
 void tally_options_release(struct tally_options *opts);
-/* Starts the tracer in a process, and says so. state: of the tracer's size, with its options in place. */
+/*
+ * Starts the tracer in a process, and says so. state: of the tracer's size, with its options in
+ * place.
+ */
 int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
 		struct uspl_err *err) uspl_must_check;
 

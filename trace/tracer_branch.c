@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_branch.c - how often branches went the way that their author expects (include/uspl/branch.h)
+// tracer_branch.c - how often branches went the way that their author expects
+// (include/uspl/branch.h)
 /*
- * The program counts by itself while its branches are on; what it counts is read a few times a second, since its
- * last counts go with it when it ends. Printed is what has come since the beginning, as the kernel's
- * branch tracer prints it: those that are wrong most often first.
+ * The program counts by itself while its branches are on; what it counts is read a few times a
+ * second, since its last counts go with it when it ends. Printed is what has come since the
+ * beginning, as the kernel's branch tracer prints it: those that are wrong most often first.
  */
 
 #include <string.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tracer_init.c - how a program begins: its libraries and its constructors, and how long each takes
 //
-// Libraries are told by the system calls up to where all are in place (loading.c); there the pointers to constructors are led to
-// code that takes their time (tracing/constructors.h), and the program is let go.
+// Libraries are told by the system calls up to where all are in place (loading.c); there the
+// pointers to constructors are led to code that takes their time (tracing/constructors.h), and the
+// program is let go.
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_pool.c - what a pool of threads does: items queued, run, and how long they waited for a worker
+// tracer_pool.c - what a pool of threads does: items queued, run, and how long they waited for a
+// worker
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@ struct state {
 	bool seen_enqueue, seen_run;
 };
 
-/* "GLOB@arg2": takes off which argument is the item; 0: none is. False if that can't be understood. */
+/*
+ * "GLOB@arg2": takes off which argument is the item; 0: none is. False if that can't be understood.
+ */
 static bool split(const char *text, char *glob, size_t len, uint32_t *ret_arg)
 {
 	const char *at = strrchr(text, '@');

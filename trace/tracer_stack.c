@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tracer_stack.c - the deepest stack of each thread, and what is on it
 /*
- * Running threads are looked at many times a second, sleeping ones each time that they have come to sleep
- * (where they wait is often the deepest place). A stack that is deeper than the deepest so far is kept
- * with all its frames. A depth between two looks isn't seen, but it leaves something behind: below
- * the deepest that was seen, the lowest word that isn't zero tells how far the stack once went
- * (`touched`), as the kernel finds out the use of its own stacks.
+ * Running threads are looked at many times a second, sleeping ones each time that they have come to
+ * sleep (where they wait is often the deepest place). A stack that is deeper than the deepest so
+ * far is kept with all its frames. A depth between two looks isn't seen, but it leaves something
+ * behind: below the deepest that was seen, the lowest word that isn't zero tells how far the stack
+ * once went (`touched`), as the kernel finds out the use of its own stacks.
  */
 
 #include <fcntl.h>
@@ -81,8 +81,8 @@ static int open_stacks(struct watch *watch, struct uspl_err *err)
 }
 
 /*
- * Between what does the stack lie that sp is in? The main thread's mapping grows as it is used, up to
- * the limit; any other one is there as a whole. False if sp isn't in a mapping that we know.
+ * Between what does the stack lie that sp is in? The main thread's mapping grows as it is used, up
+ * to the limit; any other one is there as a whole. False if sp isn't in a mapping that we know.
  */
 static bool find_bounds(const struct stack_tracer *tracer, taddr sp, struct stack *stack)
 {
@@ -213,8 +213,9 @@ static taddr first_used(const struct proc *proc, taddr page)
 }
 
 /*
- * The lowest word that was ever written below what is known. A page may be there without having been
- * used: in a huge page, or since somebody has read it from outside, as we do. Then it is all zeros.
+ * The lowest word that was ever written below what is known. A page may be there without having
+ * been used: in a huge page, or since somebody has read it from outside, as we do. Then it is all
+ * zeros.
  */
 static void find_touched(const struct proc *proc, int pagemap, struct stack *stack)
 {
@@ -290,7 +291,9 @@ static bool has_seen_any(const struct stack_tracer *tracer)
 	return false;
 }
 
-/* Whoever looks for so short a time that nobody was seen, asleep or running, looks a little longer. */
+/*
+ * Whoever looks for so short a time that nobody was seen, asleep or running, looks a little longer.
+ */
 static int look_at_last(struct stack_tracer *tracer)
 {
 	const struct timespec pause = { 0, LAST_PAUSE_NS };

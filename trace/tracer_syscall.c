@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tracer_syscall.c - system calls, how long they take, and which function makes them
 //
-// The kernel's tracepoints at the entry and the exit of system calls: no thread is stopped for it. The registers and the top of the
-// stack come with the entry, and tell the caller. The notes of all processors are put in one order, since a thread may enter on one and leave on another.
+// The kernel's tracepoints at the entry and the exit of system calls: no thread is stopped for it.
+// The registers and the top of the stack come with the entry, and tell the caller. The notes of all
+// processors are put in one order, since a thread may enter on one and leave on another.
 
 #include <inttypes.h>
 #include <string.h>

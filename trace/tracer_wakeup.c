@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_wakeup.c - how long threads wait for a processor after they were woken, and the longest such time
+// tracer_wakeup.c - how long threads wait for a processor after they were woken, and the longest
+// such time
 
 #include <inttypes.h>
 

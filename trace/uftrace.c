@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // uftrace.c - what was recorded as a folder that uftrace reads
 /*
- * The form is uftrace's data directory (its doc/uftrace-data-format.md, version 4): `uftrace replay -d DIR`, report, graph, dump and tui
- * read it.
+ * The form is uftrace's data directory (its doc/uftrace-data-format.md, version 4): `uftrace replay
+ * -d DIR`, report, graph, dump and tui read it.
  *
  *     info         a header, and lines about the program
  *     task.txt     the session and its threads
  *     sid-*.map    where modules lay
  *     NAME.sym     a module's functions, by their distance from its beginning
- *     TID.dat      16 bytes for each entry and each return of a thread: time in ns; type, depth and address
+ *     TID.dat      16 bytes for each entry and each return of a thread: time in ns; type, depth and
+ *                  address
  */
 
 #include <errno.h>

@@ -11,7 +11,10 @@
 /* How long another tool that is at work in the process is waited for. */
 #define LOCK_NS 10000000000ll
 
-/* An update that was left in the middle of its switch has to be decided before others can be at work. */
+/*
+ * An update that was left in the middle of its switch has to be decided before others can be at
+ * work.
+ */
 static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 {
 	const struct live_options opts = LIVE_OPTIONS_DEFAULT;

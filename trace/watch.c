@@ -14,7 +14,10 @@
 #define NS_PER_MS 1000000
 /* ^C may come between the question whether it has come and the wait: that is asked this often. */
 #define ASK_NS (100ll * NS_PER_MS)
-/* A program that has just begun loads its libraries, and may end at once: we look while they are there. */
+/*
+ * A program that has just begun loads its libraries, and may end at once: we look while they are
+ * there.
+ */
 #define YOUNG_NS (300ll * NS_PER_MS)
 #define YOUNG_LOOK_NS (2ll * NS_PER_MS)
 

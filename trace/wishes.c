@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // wishes.c - whose arguments and results are recorded: the options -A and -R
 /*
- * What an argument is and where it is when the function is entered, the debugging information says. Without it, arguments are asked for by their
- * numbers, and are words of 8 bytes as the calling convention hands them over; the kind that is given behind a '/' says what to make of them.
+ * What an argument is and where it is when the function is entered, the debugging information says.
+ * Without it, arguments are asked for by their numbers, and are words of 8 bytes as the calling
+ * convention hands them over; the kind that is given behind a '/' says what to make of them.
  */
 
 #include "trace/wishes.h"

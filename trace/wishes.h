@@ -30,8 +30,8 @@ void wishes_release(args_wishes *wishes);
 /* True if a wish is for a function of these names. */
 bool wishes_are_wanted(const args_wishes *wishes, const char *const *names, size_t n);
 /*
- * Fills in a site by all wishes for the function; text_max: bytes of a string. *ret is true if there
- * are any. USPL_E_NO_MODULE: a value is asked for that the function doesn't have.
+ * Fills in a site by all wishes for the function; text_max: bytes of a string. *ret is true if
+ * there are any. USPL_E_NO_MODULE: a value is asked for that the function doesn't have.
  */
 int wishes_choose(args_wishes *wishes, unsigned text_max, struct listen_plan *plan,
 		  const struct listen_function *function, struct uspl_listen_site *site, bool *ret,

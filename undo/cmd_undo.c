@@ -144,7 +144,9 @@ static int complete_interrupted(const struct options *opts, struct proc *proc,
 	return rc;
 }
 
-/* The code of a library that comes and goes was unloaded, or loaded anew, since we looked for it. */
+/*
+ * The code of a library that comes and goes was unloaded, or loaded anew, since we looked for it.
+ */
 static bool is_worth_another(const struct transition *transition, int rc)
 {
 	const struct module *module;
@@ -221,7 +223,10 @@ static int undo_process(const struct options *opts, struct proc *proc, int64_t d
 	}
 }
 
-/* One that has ended since it was found has nothing to be undone, and nobody has named it: a server's children come and go. */
+/*
+ * One that has ended since it was found has nothing to be undone, and nobody has named it: a
+ * server's children come and go.
+ */
 static bool is_gone(const struct options *opts, int rc)
 {
 	return opts->everywhere && (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE);

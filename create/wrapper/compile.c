@@ -97,9 +97,9 @@ static const char *mapped_name(const struct args *args, const char *folder)
 }
 
 /*
- * Options by which an object's types are described elsewhere, packed, in a form of their own, or not
- * at all. They change no code, so the saved objects do without: `-g` at the end asks for the rest,
- * whatever -g0 or -g1 said before. What the build wants of them (a .dwo file) isn't made.
+ * Options by which an object's types are described elsewhere, packed, in a form of their own, or
+ * not at all. They change no code, so the saved objects do without: `-g` at the end asks for the
+ * rest, whatever -g0 or -g1 said before. What the build wants of them (a .dwo file) isn't made.
  */
 static bool hides_types(const struct args_word *word)
 {
@@ -135,8 +135,8 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 	const char *name = believed ? mapped_name(args, believed) : NULL;
 
 	/*
-	 * clang describes a class only where it takes it to be at home; other units, which the patch
-	 * may change, then know nothing of its layout.
+	 * clang describes a class only where it takes it to be at home; other units, which the
+	 * patch may change, then know nothing of its layout.
 	 */
 	if (tool_is_clang(tool))
 		words[n++] = "-fstandalone-debug";

@@ -39,8 +39,8 @@ static bool is_code(const char *path)
 }
 
 /*
- * Gives a program a second name, by which it is known again if the build renames or copies it. Where
- * files can't have two, *ret_path stays.
+ * Gives a program a second name, by which it is known again if the build renames or copies it.
+ * Where files can't have two, *ret_path stays.
  */
 static int keep_program(const struct tool *tool, const char *path, char **ret_path,
 			struct uspl_err *err)

@@ -2,9 +2,9 @@
 // tool.c - the real compiler or linker behind the wrapper's name
 //
 // The wrapper stands in front of launchers (ccache, distcc), never behind them: what comes from a
-// cache or from another machine is noted like any other object. So a launcher that finds the wrapper
-// does nothing but run it (held.h), and one that the wrapper runs may work,
-// and finds the compilers themselves.
+// cache or from another machine is noted like any other object. So a launcher that finds the
+// wrapper does nothing but run it (held.h), and one that the wrapper runs may work, and finds the
+// compilers themselves.
 
 #include "create/wrapper/tool.h"
 

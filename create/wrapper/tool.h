@@ -50,8 +50,8 @@ bool tool_is_clang(const struct tool *tool);
 int tool_exec(const struct tool *tool, struct uspl_err *err);
 
 /*
- * Runs the real tool with argv (what follows the compiler's name) and waits. *ret_status is its exit
- * status, 128 + N if signal N ended it. With out, its standard output is collected there.
+ * Runs the real tool with argv (what follows the compiler's name) and waits. *ret_status is its
+ * exit status, 128 + N if signal N ended it. With out, its standard output is collected there.
  */
 int tool_run(const struct tool *tool, const tool_argv *argv, struct buf *out, int *ret_status,
 	     struct uspl_err *err) uspl_must_check;

@@ -8,7 +8,8 @@
 //     (dir/libx.a)a.o       a member (GNU ld)
 //     dir/libx.a(a.o)       a member (gold, lld)
 //     dir/libx.a, libc.so   an archive as such, a shared library, a linker script
-//     trace: any of these   mold, which names all members of an archive, those included that it leaves out
+//     trace: any of these   mold, which names all members of an archive, those included that it
+//                           leaves out
 
 #include "create/wrapper/trace.h"
 

@@ -55,10 +55,11 @@ enum uspl_region_state {
 
 /*
  * The word that says where the gates of an update lead (docs/transition.md). From OLD the tool sets
- * HOLD_OLD, from NEW HOLD_NEW. From a HOLD on, threads of the target swap the word together with the
- * verdict beside it: (HOLD_x, no verdict) for (x, none) when its lease is over, (HOLD_x, a verdict)
- * for (what that says, none). The tool writes nothing then but the verdict: from that on it is as if
- * the word said so already, unless the lease was over before, which the tool sees when it reads both.
+ * HOLD_OLD, from NEW HOLD_NEW. From a HOLD on, threads of the target swap the word together with
+ * the verdict beside it: (HOLD_x, no verdict) for (x, none) when its lease is over, (HOLD_x, a
+ * verdict) for (what that says, none). The tool writes nothing then but the verdict: from that on
+ * it is as if the word said so already, unless the lease was over before, which the tool sees when
+ * it reads both.
  */
 enum uspl_word_value {
 	USPL_WORD_OLD = 0,
@@ -73,9 +74,9 @@ enum uspl_word_value {
 	 */
 	USPL_WORD_FOLLOW = 4,
 	/*
-	 * Added to a HOLD: gates let those threads pass whose stack pointer lies in one of the word's
-	 * struct uspl_inside, to where a lapse would lead them, and hold all others. So those that
-	 * are in the functions can leave them, whatever they call on their way.
+	 * Added to a HOLD: gates let those threads pass whose stack pointer lies in one of the
+	 * word's struct uspl_inside, to where a lapse would lead them, and hold all others. So
+	 * those that are in the functions can leave them, whatever they call on their way.
 	 */
 	USPL_WORD_DRAIN = 8,
 };
@@ -140,7 +141,9 @@ struct uspl_site {
 	 */
 	uint64_t old_size;
 	uint32_t name; /* offset of the function's name, NUL-terminated */
-	/* How many bytes are written. Fewer than a jump has: what stands behind them belongs to it. */
+	/*
+	 * How many bytes are written. Fewer than a jump has: what stands behind them belongs to it.
+	 */
 	uint32_t len;
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX]; /* what stood there before */
 	uint8_t new_bytes[USPL_SITE_BYTES_MAX]; /* what we wrote */
@@ -193,9 +196,9 @@ struct uspl_region {
 };
 
 /*
- * What the info part holds from its mapping on until the record is written over it. The thread of the
- * target that maps it writes this as well, and does so even if the tool dies meanwhile: so the next
- * tool knows what is of no use, and unmaps it.
+ * What the info part holds from its mapping on until the record is written over it. The thread of
+ * the target that maps it writes this as well, and does so even if the tool dies meanwhile: so the
+ * next tool knows what is of no use, and unmaps it.
  */
 #define USPL_UNFINISHED_MAGIC 0x314d4f4f524c5053ull /* "SPLROOM1", little endian */
 
@@ -205,8 +208,8 @@ struct uspl_unfinished {
 };
 
 /*
- * What runtime/threads.S needs to find the block of new thread-local variables of the thread that it
- * runs in, and to make it.
+ * What runtime/threads.S needs to find the block of new thread-local variables of the thread that
+ * it runs in, and to make it.
  */
 struct uspl_threads {
 	uint64_t get, set;       /* pthread_getspecific, pthread_setspecific */
@@ -214,10 +217,13 @@ struct uspl_threads {
 	uint64_t init, init_len; /* what a new block begins with; the rest is zero */
 	uint64_t size;           /* of a block */
 	uint64_t
-		block; /* the address of a descriptor of the module's own block, if code counts from there */
+		/* the address of a descriptor of the module's own block, if code counts from there */
+		block;
 };
 
-/* A descriptor of thread-local variables of a module without a fixed place (runtime/descriptor.S). */
+/*
+ * A descriptor of thread-local variables of a module without a fixed place (runtime/descriptor.S).
+ */
 struct uspl_descriptor {
 	uint64_t code;       /* uspl_descriptor */
 	uint64_t id, offset; /* the module's number, and where in its block */
@@ -225,13 +231,16 @@ struct uspl_descriptor {
 };
 
 /*
- * An instruction of text that isn't as it was compiled, but a jump to a detour: its operand is out of
- * its reach, or its place must be asked for. A later update is compared with what was compiled.
+ * An instruction of text that isn't as it was compiled, but a jump to a detour: its operand is out
+ * of its reach, or its place must be asked for. A later update is compared with what was compiled.
  */
 struct uspl_detour {
 	uint64_t addr; /* where the instruction would be */
 	uint64_t code; /* the detour */
-	/* What the field stands for: an address, or the offset in a block of thread-local variables. */
+	/*
+	 * What the field stands for: an address, or the offset in a block of thread-local
+	 * variables.
+	 */
 	uint64_t value;
 	/*
 	 * The function that tells the place of that offset: of this update, or of an older one that
@@ -244,7 +253,9 @@ struct uspl_detour {
 };
 
 struct uspl_detours {
-	/* uspl_threads_distance and uspl_threads_from_block; 0: no thread-local variables are new */
+	/*
+	 * uspl_threads_distance and uspl_threads_from_block; 0: no thread-local variables are new
+	 */
 	uint64_t distance, from_block;
 	uint64_t n; /* so many struct uspl_detour follow */
 };

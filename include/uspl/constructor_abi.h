@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * constructor_abi.h - what the code that times constructors and the tools share in the target's memory
+ * constructor_abi.h - what the code that times constructors and the tools share in the target's
+ * memory
  *
  *     code      a copy of runtime/constructors.S: what all thunks call, then the thunks
  *     table     at USPL_CONSTRUCTOR_TABLE from the code's beginning: a struct uspl_constructor for

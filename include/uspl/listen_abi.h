@@ -79,7 +79,8 @@ enum uspl_listen_action {
 /* A function that is listened to. */
 struct uspl_listen_site {
 	uint64_t
-		back; /* the return address that its thunk leaves; 0: the entry only is listened to */
+		/* the return address that its thunk leaves; 0: the entry only is listened to */
+		back;
 	uint64_t slow; /* ticks: a call that takes as long or longer is a slow one */
 	uint32_t id;   /* the site's; 0: not one yet */
 	uint8_t n_args, has_result;
@@ -183,7 +184,9 @@ struct uspl_alloc_thread {
 	struct uspl_alloc_cell cells[USPL_ALLOC_SITES];
 };
 
-/* lock, sigoff: what is held, in a table by address; of sigoff by the caller who blocked signals. */
+/*
+ * lock, sigoff: what is held, in a table by address; of sigoff by the caller who blocked signals.
+ */
 #define USPL_LOCKS 1024
 #define USPL_LOCKS_HELD 32
 #define USPL_LOCK_STACK 8192

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h - markers: named points in a program that cost next to nothing until somebody asks for them
+ * mark.h - markers: named points in a program that cost next to nothing until somebody asks for
+ * them
  *
  *     #include <uspl/mark.h>
  *
@@ -88,7 +89,9 @@ template <typename T> char (&uspl_mark_code_(T))[uspl_mark_type_<T>::code];
 		  default: 8 | USPL_MARK_POINTER))
 #endif
 
-/* What gcc and clang each have in their own way: a label off the way, all memory behind a pointer. */
+/*
+ * What gcc and clang each have in their own way: a label off the way, all memory behind a pointer.
+ */
 #ifdef __clang__
 #define USPL_MARK_COLD_
 #define USPL_MARK_SPAN_ 1 << 20

@@ -25,8 +25,8 @@
 #define USPL_MARK_FIRST_ROOM 8    /* where in the first slot its four bytes are */
 
 /*
- * A session that waits for returns has a shadow of its own for them (trace_abi.h): one return address
- * may be hidden by several. Its number, from 1 on, is in the address's bits from
+ * A session that waits for returns has a shadow of its own for them (trace_abi.h): one return
+ * address may be hidden by several. Its number, from 1 on, is in the address's bits from
  * USPL_MARK_SHADOW_SHIFT on, in what its thunks push, USPL_MARK_EXIT + number, and in the CFA that
  * unwinders are told (lib/arch/x86_64/thunk.c), where numbers below 7 have room.
  */
@@ -94,7 +94,8 @@ struct uspl_mark_region {
 	uint64_t code;           /* the runtime's copy; its control page follows */
 	uint64_t text, text_len; /* the probes' code */
 	uint64_t data,
-		data_len; /* of a user's program, which lies at the text's beginning; 0: there is none */
+		/* of a user's program, which lies at the text's beginning; 0: there is none */
+		data_len;
 	uint32_t first_id, n_probes, n_switches;
 	uint32_t probes, switches, module_name, filter; /* offsets */
 	uint32_t frames;                       /* 1: the program's own unwinder knows eh_frame */

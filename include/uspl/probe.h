@@ -21,8 +21,9 @@
  * must not do is checked before it is loaded (docs/markers.md).
  *
  * At a function's entry (--at=FUNCTION) the arguments are those of the function, at its return
- * (--at=FUNCTION:exit) the one is what it returns, as the program's debugging information says. Without
- * that they are words: the six registers of whole-number arguments, or the register that a whole number is returned in.
+ * (--at=FUNCTION:exit) the one is what it returns, as the program's debugging information says.
+ * Without that they are words: the six registers of whole-number arguments, or the register that a
+ * whole number is returned in.
  */
 #ifndef USPL_PROBE_H
 #define USPL_PROBE_H
@@ -33,15 +34,16 @@ struct uspl_hit {
 	unsigned long n_args;
 	const char *marker; /* "subsystem:name", or the function's name */
 	/*
-	 * A letter for each argument, and a NUL: 'i' integer with a sign, 'u' without, 'd' the bits of a
-	 * double, 'f' those of a float, 's' string, 'p' other pointer, '?' the first 8 bytes of what else
-	 * there may be (a structure, a register of a function whose types aren't known; of a structure that
-	 * is returned in memory its address), '-' nothing: the compiler doesn't hand that argument over.
+	 * A letter for each argument, and a NUL: 'i' integer with a sign, 'u' without, 'd' the bits
+	 * of a double, 'f' those of a float, 's' string, 'p' other pointer, '?' the first 8 bytes
+	 * of what else there may be (a structure, a register of a function whose types aren't
+	 * known; of a structure that is returned in memory its address), '-' nothing: the compiler
+	 * doesn't hand that argument over.
 	 */
 	const char *types;
 	/*
-	 * The first n_args of them, as 8 bytes each: integers extended by their sign or with zeros. What is
-	 * here afterwards is recorded.
+	 * The first n_args of them, as 8 bytes each: integers extended by their sign or with zeros.
+	 * What is here afterwards is recorded.
 	 */
 	unsigned long args[USPL_HIT_ARGS_MAX];
 };

@@ -20,8 +20,8 @@
 
 /*
  * What belongs to the return address at stack address A (16 bytes) is kept at 2 * A with this bit
- * cleared, but for the bits in which the session's shadow differs (`shadow` below): the tool chooses
- * them so that the stacks' shadows lie where nothing is mapped.
+ * cleared, but for the bits in which the session's shadow differs (`shadow` below): the tool
+ * chooses them so that the stacks' shadows lie where nothing is mapped.
  */
 #define USPL_TRACE_SHADOW_BIT 47
 #define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
@@ -32,8 +32,9 @@
 #define USPL_TRACE_PROBES 16       /* how many entries are tried, one behind the other, */
 #define USPL_TRACE_CHUNK_PROBES 64 /* and in the table of chunks */
 /*
- * A chunk's number times this, the upper bits of its 32: where it is looked for first. Stacks are many chunks in a row, and threads' stacks lie
- * at even distances: by the number itself a stack would fill entries in a row, and all of them would meet at the same ones.
+ * A chunk's number times this, the upper bits of its 32: where it is looked for first. Stacks are
+ * many chunks in a row, and threads' stacks lie at even distances: by the number itself a stack
+ * would fill entries in a row, and all of them would meet at the same ones.
  */
 #define USPL_TRACE_CHUNK_MIX 0x9e3779b1
 #define USPL_TRACE_CHUNK_MIX_SHIFT 20 /* leaves as many bits as the table has */
@@ -187,10 +188,10 @@ struct uspl_trace_entry {
 };
 
 /*
- * Memory that no single module's part of a session owns lies in blocks, so that whoever finds one that
- * no record speaks of any more can unmap it. A block begins with a guard and this mark, r-- and
- * anonymous, in a page of its own; then comes memory that is wiped in children of fork, then memory
- * that they don't get at all, if there is any, and a guard.
+ * Memory that no single module's part of a session owns lies in blocks, so that whoever finds one
+ * that no record speaks of any more can unmap it. A block begins with a guard and this mark, r--
+ * and anonymous, in a page of its own; then comes memory that is wiped in children of fork, then
+ * memory that they don't get at all, if there is any, and a guard.
  */
 #define USPL_TRACE_BLOCK_MAGIC 0x314b4c4254504c53ull /* "SLPTBLK1", little endian */
 
@@ -227,8 +228,9 @@ enum uspl_trace_state {
 struct uspl_trace_site {
 	uint64_t entry; /* the function, and where the jump is */
 	/*
-	 * What the thunk runs: a slot of USPL_TRACE_SITE_BYTES in one aligned word, a NOP or the jump of
-	 * an update of this function; then what the function did at its entry, and a jump back.
+	 * What the thunk runs: a slot of USPL_TRACE_SITE_BYTES in one aligned word, a NOP or the
+	 * jump of an update of this function; then what the function did at its entry, and a jump
+	 * back.
 	 */
 	uint64_t body;
 	/* The program's own, whatever an update has made of them. */

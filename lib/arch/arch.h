@@ -23,7 +23,10 @@ enum reloc_kind {
 	RELOC_GOTPCREL, /* G + A - P */
 	RELOC_TPOFF,    /* S's offset from the thread pointer + A */
 	RELOC_GOTTPOFF, /* GOT slot that holds S's offset from the thread pointer, + A - P */
-	/* A pair of GOT slots that __tls_get_addr takes, S's module and offset in its block, + A - P */
+	/*
+	 * A pair of GOT slots that __tls_get_addr takes, S's module and offset in its block, + A -
+	 * P
+	 */
 	RELOC_TLSGD,
 	RELOC_TLSLD,        /* the same for the beginning of the own module's block */
 	RELOC_DTPOFF,       /* S's offset in its module's block, + A */
@@ -62,8 +65,8 @@ struct insn {
 	uint16_t op; /* the same for the same operation: a short and a near `je` have one op */
 	bool is_nop; /* does nothing: nop in all its lengths, xchg %ax,%ax; endbr64 is no nop */
 	/*
-	 * Asks the kernel: a thread that waits there is behind it, and goes back to its beginning when a stop or a signal
-	 * has interrupted the call.
+	 * Asks the kernel: a thread that waits there is behind it, and goes back to its beginning
+	 * when a stop or a signal has interrupted the call.
 	 */
 	bool is_syscall;
 	int64_t rel; /* for a constant target: its distance from the instruction's end */
@@ -233,15 +236,15 @@ struct arch {
 	/* The same for one that records nothing and only goes to the body. */
 	bool (*thunk_bare)(const struct thunk *thunk, uint8_t *code);
 	/*
-	 * Writes what tells a listener of a call, and goes on to thunk->body: USPL_LISTEN_STUB bytes
-	 * for a place `at`. False if something is out of reach.
+	 * Writes what tells a listener of a call, and goes on to thunk->body: USPL_LISTEN_STUB
+	 * bytes for a place `at`. False if something is out of reach.
 	 */
 	bool (*thunk_stub)(const struct thunk *thunk, taddr at, uint8_t *code);
 	/* The listeners, to be copied behind the runtime and its control page; *ret_len bytes. */
 	const uint8_t *(*listen_code)(size_t *ret_len);
 	/*
-	 * Where n arguments are when a function that returns `result` (NULL: nothing is known of it) is
-	 * entered, and where the result is when it has returned.
+	 * Where n arguments are when a function that returns `result` (NULL: nothing is known of
+	 * it) is entered, and where the result is when it has returned.
 	 */
 	void (*call_places)(const struct call_type *result, const struct call_type *args, size_t n,
 			    struct call_place *ret);
@@ -266,19 +269,24 @@ struct arch {
 	void (*thunk_frames)(struct buf *section, taddr at, taddr start, uint64_t len,
 			     unsigned number, uint64_t shadow);
 
-	/* Writes one instruction of len bytes, at most 9, that does nothing; false if there is none. */
+	/*
+	 * Writes one instruction of len bytes, at most 9, that does nothing; false if there is
+	 * none.
+	 */
 	bool (*nop_encode)(uint8_t *code, size_t len);
 	/*
-	 * Where the instructions that begin in the first len bytes of code, two or more, do nothing (NOPs, behind a
-	 * landing mark perhaps): makes them one instruction that does nothing either, by other bytes before the last
-	 * one. Who stands where one of them began finds what does nothing up to the same end, before and after.
-	 * False, and nothing is changed, if they are something else, or the last one goes on behind `have`.
+	 * Where the instructions that begin in the first len bytes of code, two or more, do nothing
+	 * (NOPs, behind a landing mark perhaps): makes them one instruction that does nothing
+	 * either, by other bytes before the last one. Who stands where one of them began finds what
+	 * does nothing up to the same end, before and after. False, and nothing is changed, if they
+	 * are something else, or the last one goes on behind `have`.
 	 */
 	bool (*nops_join)(uint8_t *code, size_t len, size_t have);
 	/*
-	 * True if a thread that fetches an instruction has all of a store to an aligned word of eight bytes, or
-	 * nothing. False for emulators: code is written only while all threads stand still then. USPL_FETCH in
-	 * the environment, `pieces` or `whole`, answers instead. Takes some 0.1 ms in a virtual machine.
+	 * True if a thread that fetches an instruction has all of a store to an aligned word of
+	 * eight bytes, or nothing. False for emulators: code is written only while all threads
+	 * stand still then. USPL_FETCH in the environment, `pieces` or `whole`, answers instead.
+	 * Takes some 0.1 ms in a virtual machine.
 	 */
 	bool (*fetches_whole)(void);
 	/* Fills len bytes with instructions that trap, for room that nobody should run. */

@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What matters of a type. Bit i is for the i-th 8 bytes; none of both: memory, or nothing at all. */
+/*
+ * What matters of a type. Bit i is for the i-th 8 bytes; none of both: memory, or nothing at all.
+ */
 struct call_type {
 	uint32_t size, align;
 	uint8_t whole, real; /* there are whole numbers or pointers; floats or doubles */

@@ -35,8 +35,9 @@ bool context_ends_call(const uint8_t *bytes, size_t len);
 /* The longest call instruction that context_ends_call looks for. */
 #define CONTEXT_CALL_MAX 8
 /*
- * True for what glibc's makecontext lets the first function on a stack return to, by the code there: no call leads to it, and
- * it goes on with another context. glibc doesn't mark it as the outermost frame.
+ * True for what glibc's makecontext lets the first function on a stack return to, by the code
+ * there: no call leads to it, and it goes on with another context. glibc doesn't mark it as the
+ * outermost frame.
  */
 bool context_is_base(const uint8_t *bytes, size_t len);
 /* As many bytes tell. */

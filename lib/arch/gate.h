@@ -45,8 +45,8 @@ struct gate_part {
 };
 
 /*
- * Where a thread is that has read OLD and isn't in the old function yet, or has read NEW and isn't in
- * the new one yet. A thread at any other place in a gate reads the word again.
+ * Where a thread is that has read OLD and isn't in the old function yet, or has read NEW and isn't
+ * in the new one yet. A thread at any other place in a gate reads the word again.
  */
 extern const struct gate_part gate_old_parts[GATE_N_PARTS], gate_new_parts[GATE_N_PARTS];
 /*
@@ -56,8 +56,8 @@ extern const struct gate_part gate_old_parts[GATE_N_PARTS], gate_new_parts[GATE_
 extern const struct gate_part gate_either_parts[GATE_N_EITHER];
 
 /*
- * How many bytes the stack pointer is below where it was at the function's entry, for a thread at that
- * place in a gate; -1: that isn't known, the function's first instruction has been executed.
+ * How many bytes the stack pointer is below where it was at the function's entry, for a thread at
+ * that place in a gate; -1: that isn't known, the function's first instruction has been executed.
  */
 int gate_depth(size_t offset);
 

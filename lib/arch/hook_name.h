@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hook_name.h - the functions that compilers have every function call, for a profiler (gcc -pg, -mfentry) */
+/*
+ * hook_name.h - the functions that compilers have every function call, for a profiler (gcc -pg,
+ * -mfentry)
+ */
 #ifndef USPL_ARCH_HOOK_NAME_H
 #define USPL_ARCH_HOOK_NAME_H
 

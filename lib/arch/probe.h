@@ -2,8 +2,8 @@
 /*
  * probe.h - the code that a marker's site leads to: a test of its arguments, and a record of them
  *
- * Each probe of each site has code of its own, made for it: where the arguments are is known when it
- * is made, so nothing is looked up when it runs. Probes at one site are a chain: each keeps all
+ * Each probe of each site has code of its own, made for it: where the arguments are is known when
+ * it is made, so nothing is looked up when it runs. Probes at one site are a chain: each keeps all
  * registers, and ends with a jump, its *link*, to the next one. The last one's link leads to what
  * stood at the site, and on behind it (its *end*).
  */
@@ -38,8 +38,8 @@ struct place {
  */
 int place_parse(const char **text, struct place *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Where a value of `size` bytes of a call is (arch/callconv.h), at the function's first instruction, or
- * behind its return. false: nowhere.
+ * Where a value of `size` bytes of a call is (arch/callconv.h), at the function's first
+ * instruction, or behind its return. false: nowhere.
  */
 bool place_of_value(const struct call_place *from, uint8_t size, struct place *ret);
 
@@ -56,8 +56,8 @@ enum probe_relation {
 enum { PROBE_PASS = -1, PROBE_SKIP = -2 };
 
 /*
- * A comparison of an argument. Tests begin with the first one. Floating-point numbers are compared as C
- * compares them: nothing is true of what is no number but PROBE_UNEQUAL.
+ * A comparison of an argument. Tests begin with the first one. Floating-point numbers are compared
+ * as C compares them: nothing is true of what is no number but PROBE_UNEQUAL.
  */
 struct probe_test {
 	uint8_t arg;
@@ -93,7 +93,8 @@ struct probe_code {
 	const uint8_t *old;
 	size_t old_len; /* is moved; the instructions within must be movable */
 	size_t before;  /* bytes of it are done before the probe; */
-	bool at_return; /* it is run when the function returns, by a thunk, whose body is the link */
+	/* it is run when the function returns, by a thunk, whose body is the link */
+	bool at_return;
 	size_t skip; /* so many behind need not be done: the NOP; the others are done at the end */
 };
 
@@ -112,9 +113,10 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 		 struct uspl_err *err) uspl_must_check;
 
 /*
- * Looks at code that is to be a probe's program: len bytes of whole instructions. USPL_E_UNSUPPORTED
- * if it uses other registers than general ones, asks the kernel, goes where nobody can tell, or
- * takes stack without bounds; *ret_stack: bytes of it, without what its callees take.
+ * Looks at code that is to be a probe's program: len bytes of whole instructions.
+ * USPL_E_UNSUPPORTED if it uses other registers than general ones, asks the kernel, goes where
+ * nobody can tell, or takes stack without bounds; *ret_stack: bytes of it, without what its callees
+ * take.
  */
 int confined_check(const uint8_t *code, size_t len, uint64_t *ret_stack,
 		   struct uspl_err *err) uspl_must_check;

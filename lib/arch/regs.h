@@ -32,7 +32,10 @@ struct arch_regs {
 taddr regs_pc(const struct arch_regs *regs);
 /* The stack pointer. */
 taddr regs_sp(const struct arch_regs *regs);
-/* Below it, on the stack that it is on, the thread keeps nothing: the stack pointer, less the red zone. */
+/*
+ * Below it, on the stack that it is on, the thread keeps nothing: the stack pointer, less the red
+ * zone.
+ */
 taddr regs_unused_below(const struct arch_regs *regs);
 /* The thread pointer, which is the address of the thread control block. */
 taddr regs_tcb(const struct arch_regs *regs);
@@ -52,8 +55,8 @@ static inline bool some_regs_know(const struct some_regs *regs, int reg)
 }
 
 /*
- * What a listener has kept of a call's caller: the registers that calls keep (struct uspl_lock_chain), the
- * program counter and the stack pointer behind the call.
+ * What a listener has kept of a call's caller: the registers that calls keep (struct
+ * uspl_lock_chain), the program counter and the stack pointer behind the call.
  */
 void regs_from_kept(const uint64_t kept[6], taddr pc, taddr sp, struct some_regs *ret);
 /* What perf tells of a set of registers: a value for each bit of the set, lowest bit first. */
@@ -128,8 +131,8 @@ struct agent_run {
 	size_t n;  /* requests */
 	taddr top; /* the frame lies below it; 0: where the thread's stack is unused */
 	/*
-	 * Where the slate lies, if it is to be read when the thread has gone its way: on the stack other
-	 * things are then, or nothing any more. 0: in the frame.
+	 * Where the slate lies, if it is to be read when the thread has gone its way: on the stack
+	 * other things are then, or nothing any more. 0: in the frame.
 	 */
 	taddr slate_addr;
 	bool moves; /* nothing is said in the frame: one of the requests says where */
@@ -152,8 +155,8 @@ static inline size_t agent_slate_len(size_t n)
 /* Asks the processor what agent_frame_build needs to know: it takes its time, once. */
 void agent_frame_prepare(void);
 /*
- * Builds the frame, to lie where the run says: the slate, if it has no other
- * place, and a signal frame that holds the registers, the extended state and the signal mask, so that the agent ends by
+ * Builds the frame, to lie where the run says: the slate, if it has no other place, and a signal
+ * frame that holds the registers, the extended state and the signal mask, so that the agent ends by
  * giving them all back (rt_sigreturn). A system call that was interrupted is made again from its
  * start. xstate is the thread's NT_X86_XSTATE, or, of a processor without XSAVE, its NT_PRFPREG.
  */

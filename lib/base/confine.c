@@ -183,7 +183,10 @@ static void filter_calls(enum confine how)
 
 static void drop_capabilities(enum confine how)
 {
-	/* To read the memory and the files of others' processes, and by which place a file is mapped. */
+	/*
+	 * To read the memory and the files of others' processes, and by which place a file is
+	 * mapped.
+	 */
 	const uint64_t keep = how == CONFINE_FILE
 				      ? 0
 				      : 1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |

@@ -16,10 +16,11 @@ enum confine {
 
 /*
  * From here on this process, which must have one thread, can't get new privileges, loses all
- * capabilities but those for reading processes (CONFINE_FILE: all of them), and can make only the system calls that
- * reading and printing take: it can't write to files or other processes, start programs, signal
- * others or use the network; other calls fail with EPERM. Where the kernel has no seccomp, or another
- * filter forbids this one, it goes on with what could be given up. Costs some 100 us.
+ * capabilities but those for reading processes (CONFINE_FILE: all of them), and can make only the
+ * system calls that reading and printing take: it can't write to files or other processes, start
+ * programs, signal others or use the network; other calls fail with EPERM. Where the kernel has no
+ * seccomp, or another filter forbids this one, it goes on with what could be given up. Costs some
+ * 100 us.
  */
 void confine(enum confine how);
 

@@ -13,7 +13,10 @@
  */
 typedef uint64_t taddr;
 
-/* What mappings are made of, in bytes (x86-64: AMD64 Architecture Programmer's Manual, volume 2, 5.3). */
+/*
+ * What mappings are made of, in bytes (x86-64: AMD64 Architecture Programmer's Manual, volume 2,
+ * 5.3).
+ */
 #define PAGE 4096ull
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -4,15 +4,15 @@
 // Three segments, in this order: text, read-only data, data. What the object doesn't have, but its
 // code needs, is added:
 //
-//	text      code sections | a stub for each function that may be called out of reach, a
-//	          detour for each instruction that may need one (link_detour.c)
-//	rodata    constant sections, .eh_frame | a slot for each stub, and the GOT
-//	data      variables, initialised or not, and common symbols
+// 	text      code sections | a stub for each function that may be called out of reach, a
+// 	          detour for each instruction that may need one (link_detour.c)
+// 	rodata    constant sections, .eh_frame | a slot for each stub, and the GOT
+// 	data      variables, initialised or not, and common symbols
 //
 // Layout (link_layout.c) and relocation (link_relocate.c) are two steps, since memory can be
 // reserved in the target only when the size is known, and nothing has an address before. All that
-// may turn out to be needed gets its room in the first: a stub costs 8 bytes, and whether a function
-// is out of reach is known only in the second.
+// may turn out to be needed gets its room in the first: a stub costs 8 bytes, and whether a
+// function is out of reach is known only in the second.
 
 #include <string.h>
 

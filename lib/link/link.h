@@ -69,8 +69,8 @@ struct link_wish {
 
 /*
  * Lays out all SHF_ALLOC sections of obj, with room for everything that helps to reach what it
- * refers to. wish: NULL: near, and nothing is lent. Refuses sections and relocations that it doesn't know
- * (USPL_E_UNSUPPORTED, naming both). obj must outlive the link.
+ * refers to. wish: NULL: near, and nothing is lent. Refuses sections and relocations that it
+ * doesn't know (USPL_E_UNSUPPORTED, naming both). obj must outlive the link.
  */
 int link_layout(const struct objfile *obj, const struct arch *arch, const struct link_wish *wish,
 		struct link **ret, struct uspl_err *err) uspl_must_check;

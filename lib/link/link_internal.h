@@ -151,8 +151,8 @@ bool link_may_use_stub(const struct link *link, const struct objsec *sec, const 
 int link_plan_detour(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		     struct uspl_err *err) uspl_must_check;
 /*
- * The same for an access to a variable that is asked for, which must go through one. form: what it is
- * rewritten to, NULL for a single instruction.
+ * The same for an access to a variable that is asked for, which must go through one. form: what it
+ * is rewritten to, NULL for a single instruction.
  */
 int link_plan_distance(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       const struct tls_form *form, struct uspl_err *err) uspl_must_check;
@@ -163,9 +163,14 @@ int link_plan_distance(struct link *link, const struct objsec *sec, const struct
 uint64_t link_detour_end(const struct link *link, const struct objrel *rel);
 /* Makes room for all that were noted. */
 int link_place_detours(struct link *link, struct uspl_err *err) uspl_must_check;
-/* Sends the relocation's instruction through its detour to the symbol's value; false: it has none. */
+/*
+ * Sends the relocation's instruction through its detour to the symbol's value; false: it has none.
+ */
 bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value);
-/* Sends it to the place at this offset of the thread's block, of this update or the one that brought it. */
+/*
+ * Sends it to the place at this offset of the thread's block, of this update or the one that
+ * brought it.
+ */
 int link_take_distance(const struct link *link, const struct objrel *rel, uint64_t offset,
 		       struct uspl_err *err) uspl_must_check;
 
@@ -184,7 +189,9 @@ bool link_note_compiled(const struct link *link, const struct detour *detour, co
 
 /* ---- link_threads.c ---- */
 
-/* Lays out the thread-local variables that the new code brings, and makes room for what finds them. */
+/*
+ * Lays out the thread-local variables that the new code brings, and makes room for what finds them.
+ */
 int link_place_threads(struct link *link, struct uspl_err *err) uspl_must_check;
 /* Their code and its data, once the base is set. */
 int link_fill_threads(struct link *link, link_value_fn value, void *ctx,
@@ -219,8 +226,8 @@ bool link_is_tls_call(enum reloc_kind kind);
 /* True for one that counts from the thread pointer or from the beginning of a module's block. */
 bool link_is_tls(enum reloc_kind kind);
 /*
- * Notes what such an access may need. *swallow: relocations before this offset of the section belong
- * to the access, too.
+ * Notes what such an access may need. *swallow: relocations before this offset of the section
+ * belong to the access, too.
  */
 int link_plan_tls(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		  uint64_t *swallow, struct uspl_err *err) uspl_must_check;

@@ -8,9 +8,9 @@
  * that does it is runtime/threads.S, copied into the new code; what it needs is in a struct
  * uspl_threads (uspl/abi.h).
  *
- * The block begins with a word of that code's own. Then come the variables, first those with initial
- * values: what is to be copied is one piece, and lies in the read-only data as the linker's .tdata
- * does.
+ * The block begins with a word of that code's own. Then come the variables, first those with
+ * initial values: what is to be copied is one piece, and lies in the read-only data as the linker's
+ * .tdata does.
  */
 
 #include <stddef.h>

@@ -3,17 +3,17 @@
 /*
  * Compilers write an access by one of four models (Drepper, "ELF Handling For TLS"). Two of them
  * count from the thread pointer. They only fit a variable that has a fixed place there, and are the
- * relocations of kind TPOFF and GOTTPOFF. The other two, and descriptors, call a function that knows
- * where each module's variables are.
+ * relocations of kind TPOFF and GOTTPOFF. The other two, and descriptors, call a function that
+ * knows where each module's variables are.
  *
  * If the variable's module has a fixed place, such a call is rewritten to count from the thread
  * pointer, as any linker does. So nothing need be known of the module but that place. Else the call
  * stays, with a pair of slots of our own: the module's number and the offset in its block, which
  * __tls_get_addr takes; or with a descriptor of our own (link_descriptor.c).
  *
- * A variable that the new code brings, or that an earlier update has brought, is none of the dynamic
- * linker's, and has no place at a fixed distance. Its accesses are rewritten in the same way first, and then go through a detour each,
- * where the distance is asked for (link_threads.c).
+ * A variable that the new code brings, or that an earlier update has brought, is none of the
+ * dynamic linker's, and has no place at a fixed distance. Its accesses are rewritten in the same
+ * way first, and then go through a detour each, where the distance is asked for (link_threads.c).
  */
 
 #include <string.h>
@@ -142,7 +142,9 @@ static int write_pair(const struct link *link, const struct objsec *sec, const s
 	return write_lead(link, sec, rel, link_in_segment(link, LINK_RODATA, sym->tls_pair), err);
 }
 
-/* The two halves of an access by a descriptor: an instruction that has its address, and the call. */
+/*
+ * The two halves of an access by a descriptor: an instruction that has its address, and the call.
+ */
 static int keep_descriptor(const struct link *link, const struct objsec *sec,
 			   const struct objrel *rel, struct uspl_err *err)
 {

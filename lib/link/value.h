@@ -15,8 +15,8 @@ struct symbol_value {
 	uint64_t tls_id;    /* the module, as __tls_get_addr knows it; 0: not known */
 	/*
 	 * Of a thread-local variable that an earlier update has brought: that one's functions that
-	 * tell the place of an offset, which `addr` is, in a thread's block, from the thread pointer
-	 * and from the own module's block (uspl/abi.h). 0: there is none.
+	 * tell the place of an offset, which `addr` is, in a thread's block, from the thread
+	 * pointer and from the own module's block (uspl/abi.h). 0: there is none.
 	 */
 	taddr lent_distance, lent_from_block;
 };

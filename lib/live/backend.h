@@ -42,20 +42,24 @@ struct transition_backend {
 	 */
 	int (*open)(struct run *run, struct uspl_err *err);
 	/*
-	 * Looks at the threads, and switches (run->switched) if nobody is in the way; everybody goes
-	 * on before it returns. Not switched, and no failure: run->findings tell who is in the way,
-	 * or it took too long, and there are none. The failures of open are possible here, too.
+	 * Looks at the threads, and switches (run->switched) if nobody is in the way; everybody
+	 * goes on before it returns. Not switched, and no failure: run->findings tell who is in the
+	 * way, or it took too long, and there are none. The failures of open are possible here,
+	 * too.
 	 */
 	int (*attempt)(struct run *run, struct uspl_err *err);
 	/*
 	 * Holds callers of the functions, so that the threads that are inside, and return now and
-	 * then, are all outside at one moment: sp are the stack pointers at their outermost entries.
-	 * *ret_held: they are held now, or will be, for as long as quiet_drain says; not while the
-	 * threads still have to be given time after the last hold. NULL: this back end can't.
+	 * then, are all outside at one moment: sp are the stack pointers at their outermost
+	 * entries. *ret_held: they are held now, or will be, for as long as quiet_drain says; not
+	 * while the threads still have to be given time after the last hold. NULL: this back end
+	 * can't.
 	 */
 	int (*hold)(struct run *run, const taddr *sp, size_t n, bool *ret_held,
 		    struct uspl_err *err);
-	/* After the last attempt, with everybody running: what is left to be done, or to be undone. */
+	/*
+	 * After the last attempt, with everybody running: what is left to be done, or to be undone.
+	 */
 	int (*finish)(struct run *run, struct uspl_err *err);
 	/* Frees what open has made; nothing in the target. */
 	void (*close)(struct run *run);
@@ -76,8 +80,8 @@ extern const struct transition_backend backend_quiet;
 /* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
 int64_t run_limit_ns(const struct run *run);
 /*
- * After stop_leave, where threads did not stop in time: true if another attempt may end otherwise. On a busy machine they stop when they
- * get their turn. One that is stuck (frozen, say) does not.
+ * After stop_leave, where threads did not stop in time: true if another attempt may end otherwise.
+ * On a busy machine they stop when they get their turn. One that is stuck (frozen, say) does not.
  */
 bool run_may_try_again(const struct run *run);
 /* Where the next finding belongs: WAITER_MAX of them are kept, the last one is overwritten then. */
@@ -85,13 +89,13 @@ struct safety_finding *run_next_finding(struct run *run);
 /* Keeps it. */
 void run_add_finding(struct run *run);
 /*
- * Stops everybody and looks, as an attempt of the full stop does, and changes nothing. *ret_late: it
- * was broken off, since it took too long.
+ * Stops everybody and looks, as an attempt of the full stop does, and changes nothing. *ret_late:
+ * it was broken off, since it took too long.
  */
 int full_stop_look(struct run *run, bool *ret_late, struct uspl_err *err) uspl_must_check;
 /*
- * The same for the quiet way, with the same failures as the back end: only those that run are stopped.
- * *ret_threads: how many there are.
+ * The same for the quiet way, with the same failures as the back end: only those that run are
+ * stopped. *ret_threads: how many there are.
  */
 int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads,
 	       struct uspl_err *err) uspl_must_check;

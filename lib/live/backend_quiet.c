@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// backend_quiet.c - the transition's back end that wakes nobody: threads are looked at where they are
+// backend_quiet.c - the transition's back end that wakes nobody: threads are looked at where they
+// are
 /*
  * One attempt, with what must be true after each step:
  *
@@ -11,7 +12,8 @@
  *     recount  each thread has been seen outside the code since: no sleeper has run since it was
  *              looked at (one that has is looked at again), and those that run are seen in an
  *              interrupt of the clock (quiet_posts.c)
- *     commit   the verdict is written beside the word: by now the gates are what keeps the code empty
+ *     commit   the verdict is written beside the word: by now the gates are what keeps the code
+ *              empty
  *
  * Where those that run can't be seen so, they are stopped, looked at, and stand still until the
  * decision is made:
@@ -29,8 +31,8 @@
 
 #define SETTLE_TRIES 3
 /*
- * How long gates hold, at most, while those that run are looked at. It is done in a quarter of that, or
- * else somebody doesn't run who was to be seen: he has to be stopped.
+ * How long gates hold, at most, while those that run are looked at. It is done in a quarter of
+ * that, or else somebody doesn't run who was to be seen: he has to be stopped.
  */
 #define WATCH_TRIES 3
 /*
@@ -61,8 +63,8 @@ static int refuse_loops(const struct region *region, struct uspl_err *err)
 }
 
 /*
- * A thread of the target makes the code writable for a moment, and exchanges the entries: were the library
- * unloaded in between, it would do that to what lies there then.
+ * A thread of the target makes the code writable for a moment, and exchanges the entries: were the
+ * library unloaded in between, it would do that to what lies there then.
  */
 static int refuse_passing(const struct quiet *quiet, const struct region *region,
 			  struct uspl_err *err)
@@ -269,8 +271,9 @@ static bool is_open(const struct quiet *quiet, int rc)
 }
 
 /*
- * First without a stop; the sleepers are to be looked at anew if that comes to nothing. A thread that
- * is seen to run, and has no post, is one that has woken up just now: it may sleep at the next look.
+ * First without a stop; the sleepers are to be looked at anew if that comes to nothing. A thread
+ * that is seen to run, and has no post, is one that has woken up just now: it may sleep at the next
+ * look.
  */
 static int switch_somehow(struct quiet *quiet, struct uspl_err *err)
 {

@@ -66,7 +66,9 @@ static void add_chain(struct names *names, const struct safety_finding *finding,
 		buf_addstr(out, " < ...");
 }
 
-/* Where threads and programs are started from: glibc's and musl's names, older glibc's of threads. */
+/*
+ * Where threads and programs are started from: glibc's and musl's names, older glibc's of threads.
+ */
 static bool is_c_library(const struct module *module)
 {
 	static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl-",
@@ -80,8 +82,8 @@ static bool is_c_library(const struct module *module)
 
 /*
  * True if nothing called the function but what starts a program or a thread, in the C library; the
- * very last frame may be the program's (_start), or be linked into it. A function that another module
- * calls, of a library or of the program, returns to that.
+ * very last frame may be the program's (_start), or be linked into it. A function that another
+ * module calls, of a library or of the program, returns to that.
  */
 static bool is_outermost(const struct names *names, const struct safety_finding *finding)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // clear.c - which threads are still in code that nobody enters any more
 /*
- * Nothing leads into the code, so a thread that was seen outside stays outside, and each can be looked at in its own time: sleepers
- * where they sleep, the others in a short stop. A thread that is born later has never been in.
+ * Nothing leads into the code, so a thread that was seen outside stays outside, and each can be
+ * looked at in its own time: sleepers where they sleep, the others in a short stop. A thread that
+ * is born later has never been in.
  */
 
 #include "live/clear.h"
@@ -50,7 +51,10 @@ static bool is_known(struct clear *clear, struct safety *safety, const struct as
 	return finding.proven;
 }
 
-/* Of those that have run since they were last looked at: finds out who sleeps, and what is known of them. */
+/*
+ * Of those that have run since they were last looked at: finds out who sleeps, and what is known of
+ * them.
+ */
 static int check_sleepers(struct clear *clear, struct asleep *asleep, struct uspl_err *err)
 {
 	struct asleep_thread *thread;
@@ -81,7 +85,9 @@ static int list_others(const struct asleep *asleep, tid_vec *ret, struct uspl_er
 	return 0;
 }
 
-/* What was found of a sleeper is true if it hasn't run since: then a second look leaves it clean. */
+/*
+ * What was found of a sleeper is true if it hasn't run since: then a second look leaves it clean.
+ */
 static int look_at_sleepers(struct clear *clear, struct asleep *asleep, tid_vec *ret_others,
 			    struct uspl_err *err)
 {
@@ -206,7 +212,10 @@ void clear_forget(struct clear *clear)
 	clear->ahead = false;
 }
 
-/* In the stop: what can't be put back leads into the text for good, or was gone on with since the scan. */
+/*
+ * In the stop: what can't be put back leads into the text for good, or was gone on with since the
+ * scan.
+ */
 static int settle_parked(struct clear *clear, struct parked *parked, const struct clear_way *way,
 			 const thread_vec *threads, struct uspl_err *err)
 {
@@ -228,8 +237,8 @@ struct parked_stop {
 };
 
 /*
- * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one was
- * looked at before. A stop tells.
+ * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one
+ * was looked at before. A stop tells.
  */
 static int stop_for_parked(void *ctx, struct uspl_err *err)
 {
@@ -280,8 +289,8 @@ int clear_look_parked(struct clear *clear, const struct clear_way *way, struct u
 	int rc = 0;
 
 	/*
-	 * A stack that somebody runs on while it is looked at may be missed, so it is done again. What was put back
-	 * is done with.
+	 * A stack that somebody runs on while it is looked at may be missed, so it is done again.
+	 * What was put back is done with.
 	 */
 	for (int left = SCANS; !rc && left; left--) {
 		size_t before = clear->put_back;

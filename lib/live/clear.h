@@ -28,8 +28,8 @@ int clear_look(struct clear *clear, struct uspl_err *err) uspl_must_check;
 struct clear_way {
 	uint64_t scan_bytes; /* how much memory is looked through for them */
 	/*
-	 * None is in the way: return addresses are put back on those that an unwind was lost on, too, and what
-	 * still leads into the text doesn't count.
+	 * None is in the way: return addresses are put back on those that an unwind was lost on,
+	 * too, and what still leads into the text doesn't count.
 	 */
 	bool force;
 };
@@ -38,17 +38,18 @@ struct clear_way {
 #define CLEAR_SCAN_BYTES (4ull << 30)
 
 /*
- * For looks that are to be quick, to be called when the code is known (safety_seal), although it may still be entered:
- * looks at those that sleep. What is found of them holds until they run, so that clear_look has but to see whether they
- * have: 1 us each. clear_forget must follow.
+ * For looks that are to be quick, to be called when the code is known (safety_seal), although it
+ * may still be entered: looks at those that sleep. What is found of them holds until they run, so
+ * that clear_look has but to see whether they have: 1 us each. clear_forget must follow.
  */
 int clear_look_ahead(struct clear *clear, struct uspl_err *err) uspl_must_check;
 /* Frees what was found ahead, if anything was. */
 void clear_forget(struct clear *clear);
 /*
  * Where clear_look has found no thread in the text: looks for stacks that nobody is on, and that
- * somebody may go back to (live/parked.h). Calls on these that return to thunks of the tracer in the text are made to
- * return without them. One or more that lead into the text all the same count as one thread.
+ * somebody may go back to (live/parked.h). Calls on these that return to thunks of the tracer in
+ * the text are made to return without them. One or more that lead into the text all the same count
+ * as one thread.
  */
 int clear_look_parked(struct clear *clear, const struct clear_way *way,
 		      struct uspl_err *err) uspl_must_check;

@@ -2,9 +2,9 @@
 // entries.c - entries that have to lead by way of a pad
 /*
  * A tight entry has several forms (arch/gate.h, struct tight_jump), each with its own places for a
- * pad, from a single one to some million. The pun, which changes a single byte, comes first: with it
- * the quiet way can be gone. Sites are planned from the highest address down, since a site's bytes
- * may be part of the jumps before it, and not the other way round.
+ * pad, from a single one to some million. The pun, which changes a single byte, comes first: with
+ * it the quiet way can be gone. Sites are planned from the highest address down, since a site's
+ * bytes may be part of the jumps before it, and not the other way round.
  *
  * Where several entries share bytes they must change together: a tool that dies between two of them
  * would leave a jump to anywhere. One write within a page is made as a whole (the kernel copies a
@@ -139,8 +139,8 @@ int entries_check(const region_vec *present, const struct region *region, struct
 }
 
 /*
- * The bytes at a tight entry as they will be when all of the update's entries are written. *ret_shared:
- * some are other entries'.
+ * The bytes at a tight entry as they will be when all of the update's entries are written.
+ * *ret_shared: some are other entries'.
  */
 static int read_around(const struct proc *proc, const struct region *region,
 		       const struct region_site *site, uint8_t code[TIGHT_MAX], bool *ret_shared,

@@ -6,9 +6,9 @@
  * function right behind it: only its own bytes are replaced, and what stands behind them is part of
  * the jump. And the new code may be out of reach.
  *
- * So what stands behind a tight entry mustn't change while the jump is there. An update that changes
- * it later is refused; one that has changed it earlier can't be undone before (builds_on); entries
- * of the same update there become tight themselves, and all are written together.
+ * So what stands behind a tight entry mustn't change while the jump is there. An update that
+ * changes it later is refused; one that has changed it earlier can't be undone before (builds_on);
+ * entries of the same update there become tight themselves, and all are written together.
  */
 #ifndef USPL_LIVE_ENTRIES_H
 #define USPL_LIVE_ENTRIES_H
@@ -31,7 +31,9 @@ void entries_cut(struct region *region);
  */
 int entries_check(const region_vec *present, const struct region *region,
 		  struct uspl_err *err) uspl_must_check;
-/* True if a site of the older region, which is in effect, is part of one of the region's entries. */
+/*
+ * True if a site of the older region, which is in effect, is part of one of the region's entries.
+ */
 bool entries_lean_on(const struct region *region, const struct region *older);
 /* What entries_check asks for one place: the update whose tight entry it is part of, or NULL. */
 const struct region *entries_user(const region_vec *present, taddr addr, uint64_t len,
@@ -41,8 +43,8 @@ const struct region *entries_user(const region_vec *present, taddr addr, uint64_
  * Plans the pads of all entries that have to have one, and for tight ones the gates, which the pads
  * lead to; sets these sites' len, old_bytes, new_bytes and entry. Nothing is touched; gates_load
  * follows, if gates->items or gates->pads.items has something. To be called with the sites' old
- * bytes in their place. USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if there is no place.
- * On failure gates_release is to be called all the same.
+ * bytes in their place. USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if there is no
+ * place. On failure gates_release is to be called all the same.
  */
 int entries_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
 		 struct region *region, struct uspl_err *err) uspl_must_check;

@@ -2,8 +2,8 @@
 // frames.c - new code and the unwinder of the program itself
 /*
  * libgcc's __register_frame(section) takes a whole .eh_frame up to its terminator. It has to be
- * called by the program itself. It takes libgcc's lock for such sections, and allocates: so it takes
- * malloc's locks too, and may be bound by the dynamic linker on the way (calm.c).
+ * called by the program itself. It takes libgcc's lock for such sections, and allocates: so it
+ * takes malloc's locks too, and may be bound by the dynamic linker on the way (calm.c).
  */
 
 #include "live/frames.h"

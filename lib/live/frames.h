@@ -19,9 +19,9 @@ enum frames_need {
 };
 
 /*
- * A section of call frame information, and the member `frames` of the record that it belongs to. The
- * thread that tells the unwinder writes it: 1 while the section is known. libgcc ends a program that
- * takes back what it doesn't know, so that this must be true whenever a tool dies.
+ * A section of call frame information, and the member `frames` of the record that it belongs to.
+ * The thread that tells the unwinder writes it: 1 while the section is known. libgcc ends a program
+ * that takes back what it doesn't know, so that this must be true whenever a tool dies.
  */
 struct frames {
 	taddr section, noted;

@@ -229,7 +229,9 @@ int gates_load(struct gates *gates, struct uspl_err *err)
 	const struct gate *gate;
 	int rc = pads_map(&gates->pads, gates_slate(gates->region), err);
 
-	/* From now on the pages are known to be pads'. A tool that dies before leaves a free page. */
+	/*
+	 * From now on the pages are known to be pads'. A tool that dies before leaves a free page.
+	 */
 	if (!rc)
 		rc = region_write_record(proc, gates->region, err);
 	vec_for_each (&gates->items, gate)

@@ -27,7 +27,9 @@
 uint64_t gates_room(const struct region *region);
 /* Says that they lie at that address. */
 void gates_place(struct region *region, taddr at);
-/* Where a thread that works for us can leave its answers (inject.h); 0 if the region has no gates. */
+/*
+ * Where a thread that works for us can leave its answers (inject.h); 0 if the region has no gates.
+ */
 taddr gates_slate(const struct region *region);
 /* Takes over how entries were led to gates from the region whose place this one takes. */
 void gates_take_over(struct region *region, const struct region *old);
@@ -52,8 +54,8 @@ struct gates {
 };
 
 /*
- * A plan of nothing yet. region and modules must outlive the gates. On failure gates_release is to be
- * called all the same.
+ * A plan of nothing yet. region and modules must outlive the gates. On failure gates_release is to
+ * be called all the same.
  */
 int gates_open(struct gates *gates, const struct proc *proc, const module_vec *modules,
 	       struct region *region, struct uspl_err *err) uspl_must_check;
@@ -63,8 +65,8 @@ int gates_open(struct gates *gates, const struct proc *proc, const module_vec *m
  */
 int gates_add(struct gates *gates, struct region_site *site, struct uspl_err *err) uspl_must_check;
 /*
- * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if a function can't have a gate. region and
- * modules must outlive the gates. On failure gates_release is to be called all the same.
+ * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if a function can't have a gate. region
+ * and modules must outlive the gates. On failure gates_release is to be called all the same.
  */
 int gates_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
 	       struct region *region, struct uspl_err *err) uspl_must_check;
@@ -88,8 +90,8 @@ void gates_release(struct gates *gates);
 /* Where the site's gate lies. */
 taddr gate_address(const struct region *region, const struct region_site *site);
 /*
- * A jump to a gate, in the bytes of a function's entry, becomes the jump to where the gate leads. For
- * an entry that is moved, while nobody switches: its gate would not be known in the new place.
+ * A jump to a gate, in the bytes of a function's entry, becomes the jump to where the gate leads.
+ * For an entry that is moved, while nobody switches: its gate would not be known in the new place.
  */
 void gates_straighten(const region_vec *regions, taddr entry, uint8_t *bytes);
 /* The bytes that lead the site's entry to its gate; false if the site has none. */
@@ -98,8 +100,8 @@ bool gates_jump(const struct region *region, const struct region_site *site,
 /* What a region's word says. */
 struct gate_word {
 	/*
-	 * enum uspl_word_value, never FOLLOW: what the one says that decides; with a verdict beside a
-	 * hold, what that says.
+	 * enum uspl_word_value, never FOLLOW: what the one says that decides; with a verdict beside
+	 * a hold, what that says.
 	 */
 	uint8_t value;
 	bool follows;  /* that is another region's */
@@ -110,8 +112,8 @@ struct gate_word {
 int gates_read_word(const struct proc *proc, const struct region *region, struct gate_word *ret,
 		    struct uspl_err *err) uspl_must_check;
 /*
- * A word that holds, with the verdict of a tool that has died beside it, says by itself what it is as
- * good as: before the verdict is forgotten.
+ * A word that holds, with the verdict of a tool that has died beside it, says by itself what it is
+ * as good as: before the verdict is forgotten.
  */
 int gates_end_verdict(const struct proc *proc, const struct region *region,
 		      struct uspl_err *err) uspl_must_check;
@@ -125,8 +127,8 @@ int gates_write_word(const struct proc *proc, const struct region *region,
 int gates_set_decider(const struct proc *proc, const struct region *region, taddr decider,
 		      struct unwinder *unwinder, struct uspl_err *err) uspl_must_check;
 /*
- * True if a thread in gates of one of these regions may be about to read the word of `decider`, which
- * has to stay then. Stops those that run for a moment, if these gates ever went by that word.
+ * True if a thread in gates of one of these regions may be about to read the word of `decider`,
+ * which has to stay then. Stops those that run for a moment, if these gates ever went by that word.
  */
 bool gates_go_by(const struct proc *proc, const module_vec *modules, const region_vec *regions,
 		 const struct region *decider);
@@ -140,8 +142,8 @@ bool gates_rest(const struct proc *proc, const struct region *region);
 int gates_guard(struct safety *safety, const struct region *region, const region_vec *present,
 		bool to_old, struct uspl_err *err) uspl_must_check;
 /*
- * Where nothing leads to a region's gates and pads any more: true if no thread is on its way through
- * one. Stops those that run for a moment. False too if that can't be told.
+ * Where nothing leads to a region's gates and pads any more: true if no thread is on its way
+ * through one. Stops those that run for a moment. False too if that can't be told.
  */
 bool gates_are_left(const struct proc *proc, const struct region *region,
 		    struct unwinder *unwinder);

@@ -24,7 +24,10 @@ int gates_write_word(const struct proc *proc, const struct region *region,
 	return region->word ? proc_write(proc, region->word + VALUE, &byte, sizeof(byte), err) : 0;
 }
 
-/* Where a verdict stands beside a hold, the word is as good as what that says: who waits makes it so. */
+/*
+ * Where a verdict stands beside a hold, the word is as good as what that says: who waits makes it
+ * so.
+ */
 static uint8_t word_says(const uint8_t both[2])
 {
 	bool said = both[0] & USPL_WORD_HOLD && both[1] & USPL_VERDICT_OLD;

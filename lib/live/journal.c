@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // journal.c - what root has applied
 /*
- * A file is "uspl-journal 1", then the description and the patch, each behind a line with its length.
- * It is written aside and put in place as a whole. Which file it is says the id, which may come from a
- * process: it is looked at before it becomes part of a path.
+ * A file is "uspl-journal 1", then the description and the patch, each behind a line with its
+ * length. It is written aside and put in place as a whole. Which file it is says the id, which may
+ * come from a process: it is looked at before it becomes part of a path.
  */
 
 #include "live/journal.h"

@@ -47,23 +47,23 @@ bool marks_are_on(const struct marks *marks);
 /* Gives the image of a module the bytes that the program itself has at markers that are on. */
 void marks_lay_under(const struct proc *proc, const struct marks *marks, struct image *image);
 /*
- * True if a probe is on, or a switch leads to one, within the len bytes at the beginning of a function
- * that are moved for the tracer: they hold its jump. Not those that begin with the function; their
- * jump can be where the tracer's leads (marks_innermost).
+ * True if a probe is on, or a switch leads to one, within the len bytes at the beginning of a
+ * function that are moved for the tracer: they hold its jump. Not those that begin with the
+ * function; their jump can be where the tracer's leads (marks_innermost).
  */
 bool marks_cover(const struct marks *marks, taddr entry, uint64_t len);
 /* True if a jump of a marker that is on is in those bytes. */
 bool marks_jump_in(const struct proc *proc, const struct marks *marks, taddr addr, uint64_t len);
 /*
- * USPL_E_CONFLICT if a marker's jump is in the first bytes of a function, len bytes at `entry`, which an
- * update changes, and can't stand before the update's (live/slot.h).
+ * USPL_E_CONFLICT if a marker's jump is in the first bytes of a function, len bytes at `entry`,
+ * which an update changes, and can't stand before the update's (live/slot.h).
  */
 int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
 		    taddr entry, uint64_t len, struct uspl_err *err) uspl_must_check;
 /*
- * Adds to sealed ranges that must be empty what of their functions is out of line: the code of all probes, on
- * or off, at sites in one of them, and the bodies of those that are traced, or were and have somebody
- * inside; seals them again.
+ * Adds to sealed ranges that must be empty what of their functions is out of line: the code of all
+ * probes, on or off, at sites in one of them, and the bodies of those that are traced, or were and
+ * have somebody inside; seals them again.
  */
 int marks_guard(const struct marks *marks, struct safety *safety,
 		struct uspl_err *err) uspl_must_check;
@@ -83,8 +83,8 @@ const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
 /* Where a jump of five bytes at addr leads; 0 if there is none. */
 taddr mark_target(const struct proc *proc, taddr addr);
 /*
- * Where the chain of a site begins: there, or, if a function begins there that is traced, in the slot
- * of its body (live/slot.h).
+ * Where the chain of a site begins: there, or, if a function begins there that is traced, in the
+ * slot of its body (live/slot.h).
  */
 taddr marks_head(const struct proc *proc, const struct marks *marks, taddr site);
 /*
@@ -96,9 +96,9 @@ const struct uspl_probe *marks_step(const struct proc *proc, const struct marks 
 /* The last probe of a site's chain, NULL if there is none. */
 const struct uspl_probe *marks_last(const struct proc *proc, const struct marks *marks, taddr site);
 /*
- * Where the innermost jump of a site is: the last probe's link, the slot of a traced function's body, or the
- * site itself; there a marker's switch has its jump with which the function begins. ret_none: what is there
- * without it, if the site is a NOP.
+ * Where the innermost jump of a site is: the last probe's link, the slot of a traced function's
+ * body, or the site itself; there a marker's switch has its jump with which the function begins.
+ * ret_none: what is there without it, if the site is a NOP.
  */
 taddr marks_innermost(const struct proc *proc, const struct marks *marks, taddr site,
 		      uint8_t ret_none[USPL_TRACE_SITE_BYTES]);

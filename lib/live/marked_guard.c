@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // marked_guard.c - code out of line that belongs to functions, where these must be empty
 /*
- * A probe ends with a jump back to where its site is, perhaps behind instructions of the program that were moved: no word of the stack says so. A thread in
- * it is in the function that the site is in. Where it is the function's entry, the function begins behind the link: before that a
- * thread goes wherever the entry leads by then.
+ * A probe ends with a jump back to where its site is, perhaps behind instructions of the program
+ * that were moved: no word of the stack says so. A thread in it is in the function that the site is
+ * in. Where it is the function's entry, the function begins behind the link: before that a thread
+ * goes wherever the entry leads by then.
  *
- * And a traced function begins in its body, in which a thread may still be when the tracer has gone, or a probe stands before it.
+ * And a traced function begins in its body, in which a thread may still be when the tracer has
+ * gone, or a probe stands before it.
  */
 
 #include "live/marked.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// overlay.c - a module as it runs now: its image with the applied updates laid over it, without the tracer and markers
+// overlay.c - a module as it runs now: its image with the applied updates laid over it, without the
+// tracer and markers
 
 #include "live/overlay.h"
 

@@ -29,8 +29,8 @@ int overlay_image(const struct proc *proc, const struct module *module, struct i
 		  struct uspl_err *err) uspl_must_check;
 
 /*
- * A module's image as its program has it: without the jumps of anybody, and without what updates have
- * added; image_free frees it.
+ * A module's image as its program has it: without the jumps of anybody, and without what updates
+ * have added; image_free frees it.
  */
 int overlay_bare_image(const struct proc *proc, const struct module *module,
 		       const region_vec *updates, const struct marks *marks, struct image **ret,

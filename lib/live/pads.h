@@ -46,11 +46,13 @@ int pads_add(struct pads *pads, struct region_site *site, taddr at, taddr to,
  */
 int pads_add_near(struct pads *pads, struct region_site *site, taddr to,
 		  struct uspl_err *err) uspl_must_check;
-/* The next place after `at` that may do: in a page of pads a bit further on, else in the next page. */
+/*
+ * The next place after `at` that may do: in a page of pads a bit further on, else in the next page.
+ */
 taddr pads_next(const struct pads *pads, taddr at);
 /*
- * Maps the pages that are missing; slate as in struct inject_choice. USPL_E_UNSUPPORTED, with none of them mapped, if one has been
- * taken meanwhile.
+ * Maps the pages that are missing; slate as in struct inject_choice. USPL_E_UNSUPPORTED, with none
+ * of them mapped, if one has been taken meanwhile.
  */
 int pads_map(const struct pads *pads, taddr slate, struct uspl_err *err) uspl_must_check;
 /*

@@ -6,16 +6,17 @@
  * their threads' stacks, and then one pass over the memory is all.
  *
  * Memory is full of return addresses that are of no account any more: below the stack pointer of
- * every stack, on the stacks of threads that have ended, in contexts that were left long ago. A word
- * counts only if there is a way to get back to it:
+ * every stack, on the stacks of threads that have ended, in contexts that were left long ago. A
+ * word counts only if there is a way to get back to it:
  *
  *   - it is the program counter of a context (a jmp_buf or a ucontext_t), and the stack that the
  *     context means still holds the return address of the call that made it;
  *   - or it lies on a stack, and an unwind from a stack pointer found in memory comes to it as to a
  *     return address (parked_stack.c).
  *
- * A thunk of the tracer hides the return address of the call that it waits for in the shadow of the stack,
- * and maybe behind another thunk: what lies there counts as if it lay on the stack (note_hidden).
+ * A thunk of the tracer hides the return address of the call that it waits for in the shadow of the
+ * stack, and maybe behind another thunk: what lies there counts as if it lay on the stack
+ * (note_hidden).
  *
  * In the stop, a word on the stack of a thread that runs there is left to the unwinding of that
  * thread, and one on the stack of a thread that has ended is nobody's.
@@ -111,8 +112,9 @@ static bool find_stack(struct parked_scan *scan, struct parked_word *word)
 }
 
 /*
- * The last word of the list if it is of the tracer's runtime, and the new one lies near: there are many, for all calls that were
- * traced. They say no more than that there is a stack (parked_stack.c), and one does for all.
+ * The last word of the list if it is of the tracer's runtime, and the new one lies near: there are
+ * many, for all calls that were traced. They say no more than that there is a stack
+ * (parked_stack.c), and one does for all.
  */
 static struct parked_word *last_if_same(const struct parked_scan *scan,
 					const struct parked_word *word)
@@ -199,7 +201,9 @@ static int note_words(struct parked_scan *scan, const struct present *piece,
 	return rc;
 }
 
-/* From the first old function to the last, and all thunks that may hide a return address into one. */
+/*
+ * From the first old function to the last, and all thunks that may hide a return address into one.
+ */
 static struct context_query make_query(const struct parked_scan *scan)
 {
 	struct context_query query = { .start = UINT64_MAX,

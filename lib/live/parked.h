@@ -3,10 +3,12 @@
  * parked.h - stacks on which nobody runs, and that somebody will go back to
  *
  * A program may leave a stack and come back to it: coroutines (makecontext and swapcontext, or a
- * switch of their own), setjmp on one stack and longjmp on another. A function on such a stack is as
- * busy as one on a thread's, but no thread's registers lead to it. So it is looked for in memory.
+ * switch of their own), setjmp on one stack and longjmp on another. A function on such a stack is
+ * as busy as one on a thread's, but no thread's registers lead to it. So it is looked for in
+ * memory.
  *
- *     parked_scan       before a stop, while everybody runs: finds the functions, in writable memory
+ *     parked_scan       before a stop, while everybody runs: finds the functions, in writable
+ *                       memory
  *     parked_check      in the stop: are they still there?
  *     parked_plan_back  for the tracer's thunks: what do they return to?
  *     parked_put_back   in the stop: there they are led without the thunks
@@ -20,8 +22,8 @@
 struct parked_word {
 	taddr at, pc;
 	/*
-	 * The place on a stack that it belongs to: its own; or that of a thunk of the tracer, in whose shadow
-	 * it lies.
+	 * The place on a stack that it belongs to: its own; or that of a thunk of the tracer, in
+	 * whose shadow it lies.
 	 */
 	taddr place;
 	taddr sp; /* the context's that the word is part of; 0: it lies on a stack */
@@ -44,8 +46,9 @@ struct parked {
 	uint64_t left_out; /* how many the last one didn't look at */
 	bool full; /* it has found more words than there is room for: the others are left out */
 	/*
-	 * Where a signal handler has interrupted the code and left the stack, with whatever it interrupted: one
-	 * such place that the last scan has found, which isn't behind a call. Only if it is live.
+	 * Where a signal handler has interrupted the code and left the stack, with whatever it
+	 * interrupted: one such place that the last scan has found, which isn't behind a call. Only
+	 * if it is live.
 	 */
 	struct parked_word interrupted;
 	/* Of the last scan, by `place`. Only those that are live matter. */
@@ -77,15 +80,17 @@ bool parked_on_threads(const struct parked *parked, parked_stack_vec *ret);
 bool parked_check(const struct parked *parked, const thread_vec *threads,
 		  struct safety_finding *ret_finding);
 /*
- * After a scan, when nobody enters the code any more: finds out for each word that is a return address of one of the tracer's
- * thunks what the thunk keeps for it in the shadow. Those for which nothing is kept aren't live any more: nobody can
- * return there. Left out are words of stacks on which an unwind was lost, unless `all`.
+ * After a scan, when nobody enters the code any more: finds out for each word that is a return
+ * address of one of the tracer's thunks what the thunk keeps for it in the shadow. Those for which
+ * nothing is kept aren't live any more: nobody can return there. Left out are words of stacks on
+ * which an unwind was lost, unless `all`.
  */
 int parked_plan_back(struct parked *parked, bool all, struct uspl_err *err) uspl_must_check;
 /*
- * In the stop, if no thread is in the code: puts some of the return addresses that were found in the place of the thunks'. So
- * calls that wait on stacks that nobody is on return as they would have, but for the thunks; their words aren't live
- * any more. A word that has changed since is left alone. *ret_n: how many calls, on failure too.
+ * In the stop, if no thread is in the code: puts some of the return addresses that were found in
+ * the place of the thunks'. So calls that wait on stacks that nobody is on return as they would
+ * have, but for the thunks; their words aren't live any more. A word that has changed since is left
+ * alone. *ret_n: how many calls, on failure too.
  */
 int parked_put_back(struct parked *parked, const thread_vec *threads, size_t *ret_n,
 		    struct uspl_err *err) uspl_must_check;

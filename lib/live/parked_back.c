@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // parked_back.c - calls on parked stacks return without the thunks that wait for them
 /*
- * A thunk of the tracer waits for the end of a call: the call's return address on the stack is the thunk's, and
- * its own is kept in the shadow of the stack. On a stack that nobody is on the one can be written in the place
- * of the other: that is all that the thunk would do, but for the record. So it doesn't matter whether
- * somebody comes back to the stack or whether it was left for good, which nobody can tell.
+ * A thunk of the tracer waits for the end of a call: the call's return address on the stack is the
+ * thunk's, and its own is kept in the shadow of the stack. On a stack that nobody is on the one can
+ * be written in the place of the other: that is all that the thunk would do, but for the record. So
+ * it doesn't matter whether somebody comes back to the stack or whether it was left for good, which
+ * nobody can tell.
  *
- * What was kept for the place and the word there belong together: the thunk writes both, one right after the
- * other, and takes the word away when the call returns. A word for which nothing is kept is a copy, or one from
- * before: who returned there would return to nowhere. Nobody enters the thunks any more, so what they keep
- * stays as it is, and is looked at before the stop; in the stop there are only the words to be compared and written.
+ * What was kept for the place and the word there belong together: the thunk writes both, one right
+ * after the other, and takes the word away when the call returns. A word for which nothing is kept
+ * is a copy, or one from before: who returned there would return to nowhere. Nobody enters the
+ * thunks any more, so what they keep stays as it is, and is looked at before the stop; in the stop
+ * there are only the words to be compared and written.
  *
- * The word may lie in the shadow of another session, whose thunk came later and stands on the stack: then
- * that is where it is written. And if it is the program counter of a context, the stack has it as well.
+ * The word may lie in the shadow of another session, whose thunk came later and stands on the
+ * stack: then that is where it is written. And if it is the program counter of a context, the stack
+ * has it as well.
  *
- * A thread that is in the code while it runs on such a stack may have read the word already, the program's
- * unwinder for example. So nothing is written then.
+ * A thread that is in the code while it runs on such a stack may have read the word already, the
+ * program's unwinder for example. So nothing is written then.
  */
 
 #include "live/parked_priv.h"

@@ -31,7 +31,10 @@ struct parked_scan {
 /* True for memory that the tracer's runtime keeps addresses of code in: nobody's stack is there. */
 bool parked_is_tracers(const struct parked_scan *scan, taddr addr);
 
-/* In the stop: true if the word lies on the stack of a thread that runs there, or of one that has ended. */
+/*
+ * In the stop: true if the word lies on the stack of a thread that runs there, or of one that has
+ * ended.
+ */
 bool parked_is_threads_own(const struct parked_word *word, const thread_vec *threads);
 /* True if a call instruction of the process ends at pc. */
 bool parked_follows_call(struct parked_scan *scan, taddr pc);

@@ -119,8 +119,8 @@ static taddr end_of_stack(const struct parked_scan *scan, taddr sp)
 }
 
 /*
- * Whatever lies there may be returned to, for all that is known; but who is in the tracer's runtime was
- * interrupted there by a signal, and hasn't left the stack by a call.
+ * Whatever lies there may be returned to, for all that is known; but who is in the tracer's runtime
+ * was interrupted there by a signal, and hasn't left the stack by a call.
  */
 static void mark_all(const struct parked *parked, taddr from, taddr to)
 {
@@ -135,8 +135,8 @@ static void mark_all(const struct parked *parked, taddr from, taddr to)
 }
 
 /*
- * True if the unwind, from registers that are known, has come to a return address that leads to no code: the first function
- * of a stack that its program has made by hand.
+ * True if the unwind, from registers that are known, has come to a return address that leads to no
+ * code: the first function of a stack that its program has made by hand.
  */
 static bool is_first(const struct search *search, bool guessed)
 {

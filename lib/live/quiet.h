@@ -48,39 +48,42 @@ enum uspl_word_value quiet_word_from(const struct quiet *quiet);
 enum uspl_word_value quiet_word_to(const struct quiet *quiet);
 
 /*
- * Looks where the threads are, and checks the stacks of those that sleep. Who is in the way becomes a
- * finding of the run; who is to be stopped for it is of class ASLEEP_RUNS afterwards.
+ * Looks where the threads are, and checks the stacks of those that sleep. Who is in the way becomes
+ * a finding of the run; who is to be stopped for it is of class ASLEEP_RUNS afterwards.
  */
 int quiet_examine(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /* Those that have run since, in a hurry: as little as can be is to be found out of date later. */
 int quiet_examine_again(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /*
  * The same before the gates are closed, until few enough have run meanwhile. USPL_E_UNSUPPORTED if
- * that doesn't come about: on their way to the gates they would take the processors from each other,
- * and from those that are to be stopped.
+ * that doesn't come about: on their way to the gates they would take the processors from each
+ * other, and from those that are to be stopped.
  */
 int quiet_calm_down(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /*
- * Makes posts for those that run, as far as the kernel lets us, and follows their stacks as they are
- * a moment later: the code that is met there is known by the time it has to be found out in a hurry.
- * False if the kernel shows nothing of any of them. Else there may be no post all the same, where
- * others have had the processors for the last milliseconds. quiet_drop_posts follows.
+ * Makes posts for those that run, as far as the kernel lets us, and follows their stacks as they
+ * are a moment later: the code that is met there is known by the time it has to be found out in a
+ * hurry. False if the kernel shows nothing of any of them. Else there may be no post all the same,
+ * where others have had the processors for the last milliseconds. quiet_drop_posts follows.
  */
 bool quiet_post(struct quiet *quiet);
 void quiet_drop_posts(struct quiet *quiet);
-/* True if quiet_watch can come to something: nobody runs, or all who do can be seen while they do. */
+/*
+ * True if quiet_watch can come to something: nobody runs, or all who do can be seen while they do.
+ */
 bool quiet_can_watch(struct quiet *quiet);
 /* Has the posts begin to look, right before the gates are closed. False if they can't. */
 bool quiet_alert_posts(struct quiet *quiet);
 /*
- * With the gates closed, and nobody stopped: true once all code is known to be empty. Those that run
- * are seen from their posts. False if somebody is in the way, which is a finding then, or if it
+ * With the gates closed, and nobody stopped: true once all code is known to be empty. Those that
+ * run are seen from their posts. False if somebody is in the way, which is a finding then, or if it
  * isn't known by the deadline (CLOCK_MONOTONIC, ns).
  */
 bool quiet_watch(struct quiet *quiet, int64_t deadline);
 /*
- * Where all threads are in uninterruptible sleep (frozen, say) none can map memory for the update, or
- * settle an entry: one counts as running from now on, so that it is asked to stop, and seen not to.
+ * Where all threads are in uninterruptible sleep (frozen, say) none can map memory for the update,
+ * or settle an entry: one counts as running from now on, so that it is asked to stop, and seen not
+ * to.
  */
 void quiet_ask_stuck(struct quiet *quiet);
 /*
@@ -89,7 +92,8 @@ void quiet_ask_stuck(struct quiet *quiet);
  */
 int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *err) uspl_must_check;
 /*
- * With the gates closed: those sleepers that were found free and have not run since are `cleared`. False if that can't be told now.
+ * With the gates closed: those sleepers that were found free and have not run since are `cleared`.
+ * False if that can't be told now.
  */
 bool quiet_clear_sleepers(struct quiet *quiet);
 /* Of a thread that has been looked at again, whoever it is. */
@@ -110,8 +114,8 @@ int quiet_recount(struct quiet *quiet, int64_t deadline, bool *ret_empty,
 /* Chooses the region whose word decides. */
 void quiet_choose_decider(struct quiet *quiet);
 /*
- * The words and the entries must agree. Where a tool died they may say that the switch has been made:
- * that is noted in the run.
+ * The words and the entries must agree. Where a tool died they may say that the switch has been
+ * made: that is noted in the run.
  */
 int quiet_check_words(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /* Leads all entries to gates, and all gates to the deciding word, once. */
@@ -122,8 +126,8 @@ int quiet_lead(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
  */
 bool quiet_is_still_led(struct quiet *quiet);
 /*
- * Where it was decided not to switch. As long as a thread is in a gate the regions have to stay: it is
- * as if they had been undone.
+ * Where it was decided not to switch. As long as a thread is in a gate the regions have to stay: it
+ * is as if they had been undone.
  */
 int quiet_take_back(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 /* After the switch: words that say it by themselves, straight entries, and the record. */
@@ -146,8 +150,8 @@ int quiet_close_gates(struct quiet *quiet, struct uspl_err *err) uspl_must_check
 /* Ends the hold, and nothing has changed. */
 void quiet_open_gates(struct quiet *quiet);
 /*
- * Ends the hold by the switch, at once for all gates, which is noted in the run, unless the lease was over
- * before: no failure. On failure it wasn't made, or nobody knows: quiet->undecided.
+ * Ends the hold by the switch, at once for all gates, which is noted in the run, unless the lease
+ * was over before: no failure. On failure it wasn't made, or nobody knows: quiet->undecided.
  */
 int quiet_commit(struct quiet *quiet, struct uspl_err *err) uspl_must_check;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // quiet_entries.c - entries, records and following words, around a quiet switch
 /*
- * Each step is taken for all modules before the next one is, so that a tool that dies leaves them in
- * one of these, in this order:
+ * Each step is taken for all modules before the next one is, so that a tool that dies leaves them
+ * in one of these, in this order:
  *
  *     some records say SWITCHING, and nothing leads to a gate
  *     all records say SWITCHING; some words FOLLOW one that says what they have said, some entries

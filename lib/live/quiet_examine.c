@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// quiet_examine.c - who is in the way of a quiet switch: sleepers where they sleep, those that run in a stop
+// quiet_examine.c - who is in the way of a quiet switch: sleepers where they sleep, those that run
+// in a stop
 
 #include "live/quiet.h"
 #include "proc/task.h"
@@ -192,9 +193,9 @@ int quiet_stop_running(struct quiet *quiet, int64_t deadline, struct uspl_err *e
 }
 
 /*
- * With the gates closed, a thread that is outside the code stays outside, whatever it does. So it is
- * enough to know it of each thread at one moment since: a sleeper that was found free before and has
- * not run by now is. True if no other is left.
+ * With the gates closed, a thread that is outside the code stays outside, whatever it does. So it
+ * is enough to know it of each thread at one moment since: a sleeper that was found free before and
+ * has not run by now is. True if no other is left.
  */
 static bool clear_sleepers(struct quiet *quiet)
 {

@@ -5,12 +5,13 @@
  * in a clock's interrupt. With the gates closed that is enough. Whoever is outside the code then
  * stays outside, for he can't get past a gate; so it need not be known where he is now.
  *
- * The copy is short. Where the unwind leaves it (a deep stack, another stack behind a signal handler,
- * a shadow of the tracer's), or is lost, nothing is concluded, and the thread has to be stopped.
+ * The copy is short. Where the unwind leaves it (a deep stack, another stack behind a signal
+ * handler, a shadow of the tracer's), or is lost, nothing is concluded, and the thread has to be
+ * stopped.
  *
- * It is done once before the gates are closed, too. A frame of code that hasn't been met before costs
- * some 8 us: libdw looks for its call frame information, and reads that from a file which isn't mapped
- * yet. The outer frames of a thread are the same for most of its life.
+ * It is done once before the gates are closed, too. A frame of code that hasn't been met before
+ * costs some 8 us: libdw looks for its call frame information, and reads that from a file which
+ * isn't mapped yet. The outer frames of a thread are the same for most of its life.
  */
 
 #include "live/quiet.h"
@@ -19,7 +20,8 @@
 #define POSTS_MAX 16
 #define REHEARSAL_NS 4000000ll
 /*
- * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen asleep.
+ * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen
+ * asleep.
  */
 #define PATIENCE_NS 60000
 
@@ -90,7 +92,10 @@ bool quiet_can_watch(struct quiet *quiet)
 	       (long)n_run < sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* True if it is outside the code as it was seen. Where nothing is known it may be elsewhere next time. */
+/*
+ * True if it is outside the code as it was seen. Where nothing is known it may be elsewhere next
+ * time.
+ */
 static bool view(struct quiet *quiet, struct glimpse_post *post, int64_t since)
 {
 	struct safety_finding *finding = run_next_finding(quiet->run);

@@ -12,14 +12,14 @@
 #define LEASE_NS 1000000ll
 #define LEASE_PER_THREAD_NS 5000ll
 /*
- * How long a caller waits at most for those that are inside to leave, and how much longer it is left
- * alone then.
+ * How long a caller waits at most for those that are inside to leave, and how much longer it is
+ * left alone then.
  */
 #define DRAIN_NS 40000000ll
 #define DRAIN_REST 9
 /*
- * How far below its entry a busy function's stack pointer may be. What is taken for inside by mistake
- * isn't held, and what isn't taken for it is held for a while: nothing else depends on it.
+ * How far below its entry a busy function's stack pointer may be. What is taken for inside by
+ * mistake isn't held, and what isn't taken for it is held for a while: nothing else depends on it.
  */
 #define INSIDE_LEN (1ull << 20)
 
@@ -73,8 +73,8 @@ static int write_hold(const struct quiet *quiet, const struct uspl_word *lease, 
 }
 
 /*
- * Over a DRAIN, too: a waiter may make that OLD at the same moment, which is what the gates are closed
- * from anyway.
+ * Over a DRAIN, too: a waiter may make that OLD at the same moment, which is what the gates are
+ * closed from anyway.
  */
 int quiet_close_gates(struct quiet *quiet, struct uspl_err *err)
 {
@@ -141,9 +141,9 @@ int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
 }
 
 /*
- * Both bytes, after the verdict has been written, or not. Whoever waits swaps both in one piece, but we
- * may read one before that and the other one after it: a hold without the verdict, which can't be. Then
- * again.
+ * Both bytes, after the verdict has been written, or not. Whoever waits swaps both in one piece,
+ * but we may read one before that and the other one after it: a hold without the verdict, which
+ * can't be. Then again.
  */
 static int read_both(const struct quiet *quiet, bool written, uint8_t both[2], struct uspl_err *err)
 {
@@ -199,7 +199,10 @@ int quiet_commit(struct quiet *quiet, struct uspl_err *err)
 		return rc;
 	}
 	quiet->run->switched = both[0] == to || both[0] & USPL_WORD_HOLD;
-	/* So that gates need not look further. What fails here the next command finds, and reads as this. */
+	/*
+	 * So that gates need not look further. What fails here the next command finds, and reads as
+	 * this.
+	 */
 	if (quiet->run->switched &&
 	    write_byte(quiet, offsetof(struct uspl_word, value), to, NULL) != 0)
 		log_info("quiet", "the word keeps its verdict beside it");

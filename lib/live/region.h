@@ -82,9 +82,9 @@ typedef VEC(struct region) region_vec;
 typedef VEC(const struct region *) region_list;
 
 /*
- * Finds and reads all regions of a process, oldest first. proc->maps must be current. Sites of functions
- * that are traced are where their jumps are now (live/slot.h). A region of a newer ABI version is
- * USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
+ * Finds and reads all regions of a process, oldest first. proc->maps must be current. Sites of
+ * functions that are traced are where their jumps are now (live/slot.h). A region of a newer ABI
+ * version is USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);

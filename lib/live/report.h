@@ -6,9 +6,9 @@
  * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
  * "pending":[...] where libraries are, and after a failure {"id","pid","state","error","message"}.
  *
- * With --check: "k3x9 can be applied to pid 4711: 3 functions, 12 threads stood still for 84 us", or
- * "k3x9 can't be applied to pid 4711 now: 1 of 12 threads is in the way" and a line for each of them;
- * {"id","pid","state","functions","threads","stop_us","blockers":[{"tid","thread","function",
+ * With --check: "k3x9 can be applied to pid 4711: 3 functions, 12 threads stood still for 84 us",
+ * or "k3x9 can't be applied to pid 4711 now: 1 of 12 threads is in the way" and a line for each of
+ * them; {"id","pid","state","functions","threads","stop_us","blockers":[{"tid","thread","function",
  * "chain","proven","outermost"}]}, and the state is "ready" or "busy".
  */
 #ifndef USPL_LIVE_REPORT_H

@@ -121,9 +121,9 @@ static void note_word(struct safety_finding *finding, const struct safety_range 
 }
 
 /*
- * A return address that leads out of a signal handler: behind it may be a signal frame, in which all
- * registers are saved. What was interrupted is followed from there, which matters most where it lies
- * on another stack than the handler.
+ * A return address that leads out of a signal handler: behind it may be a signal frame, in which
+ * all registers are saved. What was interrupted is followed from there, which matters most where it
+ * lies on another stack than the handler.
  */
 static bool follow_signal(struct check *check, taddr pc, taddr sp)
 {

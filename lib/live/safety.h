@@ -73,16 +73,17 @@ bool safety_check(struct safety *safety, const struct thread *thread,
 bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
 			 struct safety_finding *ret_finding);
 /*
- * The same for a thread that runs, as it was at the instant of the glimpse. Only what the unwind finds
- * in the copy of its stack counts: where it needs more, nothing is known, and the answer is "no" with a
- * finding that isn't `proven`.
+ * The same for a thread that runs, as it was at the instant of the glimpse. Only what the unwind
+ * finds in the copy of its stack counts: where it needs more, nothing is known, and the answer is
+ * "no" with a finding that isn't `proven`.
  */
 bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
 			  struct safety_finding *ret_finding);
 /*
- * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets what that comes to. What takes long
- * for code that hasn't been met before, some 8 us a frame, is then done before somebody waits for it. False if the
- * thread isn't seen for half a millisecond, since it sleeps or waits for a processor.
+ * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets what
+ * that comes to. What takes long for code that hasn't been met before, some 8 us a frame, is then
+ * done before somebody waits for it. False if the thread isn't seen for half a millisecond, since
+ * it sleeps or waits for a processor.
  */
 bool safety_rehearse(struct safety *safety, struct glimpse_post *post);
 /* Frees the ranges. */

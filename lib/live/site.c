@@ -10,9 +10,9 @@
 
 /*
  * Sites of one page are written together: one system call for each page of code, not for each site,
- * and the kernel makes it as a whole. Where there are sites on page after page, these pages are written by
- * one call, from the first one's beginning to the last one's end: 0.8 us a page. One by one they take 1.8 us each,
- * and twice that if they aren't whole.
+ * and the kernel makes it as a whole. Where there are sites on page after page, these pages are
+ * written by one call, from the first one's beginning to the last one's end: 0.8 us a page. One by
+ * one they take 1.8 us each, and twice that if they aren't whole.
  */
 #define PIECE_PAGES 64
 /* Pages that are asked about at once. */
@@ -148,7 +148,9 @@ static void sort(struct site_plan *plan)
 		}
 }
 
-/* True if a site goes into the piece from the first one to `last`: pieces have no page in common. */
+/*
+ * True if a site goes into the piece from the first one to `last`: pieces have no page in common.
+ */
 static bool goes_on(const struct site *first, const struct site *last, const struct site *site)
 {
 	taddr page = site->addr / PAGE;
@@ -245,7 +247,9 @@ static bool holds(const struct proc *proc, const struct site_piece *piece, const
 	       !memcmp(piece->now, bytes, piece->len);
 }
 
-/* The first piece of which memory doesn't hold what it had, or is to have; NULL if there is none. */
+/*
+ * The first piece of which memory doesn't hold what it had, or is to have; NULL if there is none.
+ */
 static const struct site_piece *find_other(const struct site_plan *plan, bool after)
 {
 	struct proc_piece reads[PROC_PIECES_MAX];

@@ -39,12 +39,14 @@ struct site {
 typedef VEC(struct site) site_vec;
 
 /*
- * True if it can't be written while somebody runs: several instructions become one, or it doesn't lie
- * in one word.
+ * True if it can't be written while somebody runs: several instructions become one, or it doesn't
+ * lie in one word.
  */
 bool site_needs_stop(const struct site *site);
 
-/* A piece of code memory, of whole words, that is written in one go; it covers one or more sites. */
+/*
+ * A piece of code memory, of whole words, that is written in one go; it covers one or more sites.
+ */
 struct site_piece {
 	taddr addr;
 	size_t len;
@@ -77,31 +79,39 @@ int site_plan_add(struct site_plan *plan, const struct site *site,
 /* USPL_E_OVERWRITTEN, with the function and the bytes, if a site doesn't have its `from` bytes. */
 int site_plan_check(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
- * The same for sites that are sorted by address, and that the plan doesn't copy: they are its only ones, and nothing of
- * them is asked for later.
+ * The same for sites that are sorted by address, and that the plan doesn't copy: they are its only
+ * ones, and nothing of them is asked for later.
  */
 int site_plan_check_these(struct site_plan *plan, const struct site *sites, size_t n,
 			  struct uspl_err *err) uspl_must_check;
 /*
- * Finds out which pages aren't the process's own, for a site_plan_prepare that is to be quick: 50 us for 400 pages. One that
- * it shares with a child since is made private only when it is written.
+ * Finds out which pages aren't the process's own, for a site_plan_prepare that is to be quick: 50
+ * us for 400 pages. One that it shares with a child since is made private only when it is written.
  */
 int site_plan_look(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
- * Writes one byte of each page that isn't the process's own yet, with the value that it has: the kernel
- * makes the page private now (some microseconds), and not while everybody waits. Threads that run
- * through it don't notice.
+ * Writes one byte of each page that isn't the process's own yet, with the value that it has: the
+ * kernel makes the page private now (some microseconds), and not while everybody waits. Threads
+ * that run through it don't notice.
  */
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* On failure nothing is kept: what was written is put back, or the code is USPL_E_STRANDED. */
 int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
-/* The same without reading back, for which there is site_plan_confirm when nobody waits any more. */
+/*
+ * The same without reading back, for which there is site_plan_confirm when nobody waits any more.
+ */
 int site_plan_write(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* USPL_E_SYSTEM if a site doesn't have what was written to it. */
 int site_plan_confirm(const struct site_plan *plan, struct uspl_err *err) uspl_must_check;
-/* USPL_E_STRANDED if a byte can't be put back. USPL_E_NO_PROCESS: there is nothing any more that it could be put back in. */
+/*
+ * USPL_E_STRANDED if a byte can't be put back. USPL_E_NO_PROCESS: there is nothing any more that it
+ * could be put back in.
+ */
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
-/* Takes all sites out, and keeps the memory for others: new memory costs more than what is done with it. */
+/*
+ * Takes all sites out, and keeps the memory for others: new memory costs more than what is done
+ * with it.
+ */
 void site_plan_clear(struct site_plan *plan);
 /* Frees the plan; nothing in the target. */
 void site_plan_release(struct site_plan *plan);

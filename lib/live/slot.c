@@ -2,8 +2,8 @@
 // slot.c - where an update's jump lies while its function is traced, or has probes
 /*
  * Bytes are carried over from the entry to the slot, and back, by what they mean: the program's own
- * bytes at the entry are the NOP in the slot, or the jump to the last probe's end; another jump is the
- * jump to the same target.
+ * bytes at the entry are the NOP in the slot, or the jump to the last probe's end; another jump is
+ * the jump to the same target.
  */
 
 #include "live/slot.h"
@@ -84,7 +84,10 @@ static int place(const struct seat *seat, struct region_site *site, struct uspl_
 	memcpy(home.old_bytes, site->old_bytes, sizeof(home.old_bytes));
 	if (!into_seat(seat, site->old_bytes, old_bytes))
 		return fail_reach(site, err);
-	/* Where the new code is out of reach it leads to a pad. A site that is being made has none yet. */
+	/*
+	 * Where the new code is out of reach it leads to a pad. A site that is being made has none
+	 * yet.
+	 */
 	if (arch_native()->jump_target(site->addr, site->new_bytes, BYTES) &&
 	    !carry_jump(site->addr, site->new_bytes, seat->addr, site->new_bytes))
 		return fail_reach(site, err);

@@ -2,11 +2,11 @@
 /*
  * slot.h - where an update's jump lies while its function is traced, or has probes
  *
- * A function that is traced, has probes and is patched carries three marks, one behind the other. The
- * tracer's is the outer one: its jump is at the entry, and leads on by the slot that the traced
- * function's body begins with. Behind it come probes (uspl/mark_abi.h): the last one's link leads on. What
- * a function's entry would hold without them is in that *slot* or link: a NOP, or the jump to the
- * last probe's end, where the function itself follows; or an update's jump to its new code.
+ * A function that is traced, has probes and is patched carries three marks, one behind the other.
+ * The tracer's is the outer one: its jump is at the entry, and leads on by the slot that the traced
+ * function's body begins with. Behind it come probes (uspl/mark_abi.h): the last one's link leads
+ * on. What a function's entry would hold without them is in that *slot* or link: a NOP, or the jump
+ * to the last probe's end, where the function itself follows; or an update's jump to its new code.
  * docs/trace.md, "Owners of an entry", has all states.
  *
  * The update's record speaks of the entry in any case. So it needs no change when the others come
@@ -21,9 +21,10 @@
 /* Makes the sites of all regions say where their jumps are: for regions_read. */
 int slots_place(const struct proc *proc, region_vec *regions, struct uspl_err *err) uspl_must_check;
 /*
- * A new site that says what was read at the entry (addr, old_bytes): if the function is traced or has
- * probes, it says afterwards what the program or an older update has there, and where its own jump is
- * to go. USPL_E_BUSY if a switch that didn't come to its end has left joined NOPs there (traced.h).
+ * A new site that says what was read at the entry (addr, old_bytes): if the function is traced or
+ * has probes, it says afterwards what the program or an older update has there, and where its own
+ * jump is to go. USPL_E_BUSY if a switch that didn't come to its end has left joined NOPs there
+ * (traced.h).
  */
 int slot_adopt(const struct proc *proc, const struct marks *marks, struct region_site *site,
 	       struct uspl_err *err) uspl_must_check;

@@ -5,8 +5,8 @@
  * A record says what a tool has done; since then the program may have unloaded a library, with the
  * jumps in it, and loaded it again, without them. So records are held against the modules of the
  * process. An update is *pending* for a library that it is to be in effect in and isn't: because
- * the process hasn't loaded it yet, has unloaded it, or has loaded it (or one more copy of it) since
- * the last apply. The next apply completes what can be completed.
+ * the process hasn't loaded it yet, has unloaded it, or has loaded it (or one more copy of it)
+ * since the last apply. The next apply completes what can be completed.
  */
 #ifndef USPL_LIVE_SURVEY_H
 #define USPL_LIVE_SURVEY_H

@@ -26,8 +26,8 @@ struct trace_session {
 };
 
 /*
- * True if the rings that a record speaks of are as many and as large as there can be, and lie in one
- * mapping of the process, if they are mapped at all (a child of fork doesn't have them).
+ * True if the rings that a record speaks of are as many and as large as there can be, and lie in
+ * one mapping of the process, if they are mapped at all (a child of fork doesn't have them).
  */
 bool trace_rings_are_sound(const struct proc *proc, const struct uspl_trace_region *head);
 /* Finds the session of the process; an empty one if there is none. */
@@ -57,15 +57,15 @@ const struct uspl_trace_site *session_site_on(const struct proc *proc,
 #define TRACE_NOPS_CODE 16
 
 /*
- * What the bytes of a site become where they are several NOPs that can be one (tracing/nops.c says what for). code:
- * TRACE_NOPS_CODE bytes at the entry, or as many as there are, at least a site's. False if they aren't, or don't lie in one
- * word.
+ * What the bytes of a site become where they are several NOPs that can be one (tracing/nops.c says
+ * what for). code: TRACE_NOPS_CODE bytes at the entry, or as many as there are, at least a site's.
+ * False if they aren't, or don't lie in one word.
  */
 bool trace_join_nops(taddr entry, const uint8_t *code, size_t len,
 		     uint8_t ret[USPL_TRACE_SITE_BYTES]);
 /*
- * True if the site has that: a tool has died, or given up, before a jump took their place. have: as code, what is there
- * now.
+ * True if the site has that: a tool has died, or given up, before a jump took their place. have: as
+ * code, what is there now.
  */
 bool trace_site_is_joined(const struct uspl_trace_site *site, const uint8_t *have, size_t len);
 

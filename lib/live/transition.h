@@ -47,7 +47,9 @@ struct transition {
 struct transition_result {
 	/* From asking the first thread to stop to the last one let go, in the last attempt. */
 	double stop_us;
-	/* For how long callers of the functions were held before it, so that all could leave them. */
+	/*
+	 * For how long callers of the functions were held before it, so that all could leave them.
+	 */
 	double held_us;
 	int attempts;
 	uint64_t left_out;   /* bytes that scan_bytes was not enough for: they were not searched */
@@ -69,8 +71,9 @@ struct transition_outlook {
 
 /*
  * Looks at all stacks once, in the way that transition_run would take, with those threads at a
- * standstill that it would stop; nothing changes. Busy threads are no failure; everything else that the transition would refuse is one. The regions may be ones that
- * are only planned (transition.planned). ret is to be released.
+ * standstill that it would stop; nothing changes. Busy threads are no failure; everything else that
+ * the transition would refuse is one. The regions may be ones that are only planned
+ * (transition.planned). ret is to be released.
  */
 int transition_look(const struct transition *transition, struct transition_outlook *ret,
 		    struct uspl_err *err) uspl_must_check;

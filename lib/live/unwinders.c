@@ -7,7 +7,10 @@
 
 #include "proc/dynsym.h"
 
-/* What an unwinder defines: that of libgcc and of LLVM (Itanium C++ ABI, "Level 1"), and libunwind's own. */
+/*
+ * What an unwinder defines: that of libgcc and of LLVM (Itanium C++ ABI, "Level 1"), and
+ * libunwind's own.
+ */
 static const char *const defined[] = { "_Unwind_Backtrace", "_Unwind_RaiseException", "unw_step",
 				       "_ULx86_64_step" };
 /* By which any of them finds the call frame information of modules. */

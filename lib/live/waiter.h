@@ -42,7 +42,9 @@ struct waiter {
 	int64_t patience; /* how long nobody tries without news, in nanoseconds; 0 at first */
 	VEC(struct waiter_return) returns;
 	bool held; /* callers are held meanwhile: each attempt is to come at once */
-	/* CLOCK_MONOTONIC: when a thread returned while they are, so that it may be held; 0: none */
+	/*
+	 * CLOCK_MONOTONIC: when a thread returned while they are, so that it may be held; 0: none
+	 */
 	int64_t held_since;
 };
 
@@ -62,8 +64,8 @@ struct waiter_stop {
  */
 bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
 /*
- * True if all threads that were found in the way have returned before, and are back: what they are in
- * ends, and begins again before all the others have ended.
+ * True if all threads that were found in the way have returned before, and are back: what they are
+ * in ends, and begins again before all the others have ended.
  */
 bool waiter_are_back(const struct waiter *waiter, const struct waiter_stop *stop);
 /* Ends all watches. */

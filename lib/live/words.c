@@ -80,10 +80,10 @@ static void protect_again(const struct words *words, const struct stretch *stret
 }
 
 /*
- * The requests that make the exchange by the table. The thread that was woken for it may have taken the
- * processor from another one of the program. It is led, and so stops for a moment at a system call: there is one
- * between two slices, for nothing else. (sched_yield would do better only if it didn't cost the thread its turn: it
- * came back after 4 ms where others want to run.)
+ * The requests that make the exchange by the table. The thread that was woken for it may have taken
+ * the processor from another one of the program. It is led, and so stops for a moment at a system
+ * call: there is one between two slices, for nothing else. (sched_yield would do better only if it
+ * didn't cost the thread its turn: it came back after 4 ms where others want to run.)
  */
 static size_t slices(const struct words *words, const struct stretch *stretch,
 		     struct inject_req *reqs)

@@ -236,8 +236,8 @@ static bool is_tls_relaxed(const struct trial *trial, struct cursor *pre, struct
 }
 
 /*
- * A profiler's call that uspl-trace has turned into one nop (lib/tracing/quieten.c), which was skipped:
- * the function does the same but for the profiler.
+ * A profiler's call that uspl-trace has turned into one nop (lib/tracing/quieten.c), which was
+ * skipped: the function does the same but for the profiler.
  */
 static bool is_quietened(const struct trial *trial, const struct cursor *pre,
 			 const struct cursor *run, const struct objrel *rels, size_t n)

@@ -38,8 +38,8 @@ struct image_redirect {
 };
 
 /*
- * A field of an instruction that isn't there, since a detour does its work; the image's bytes are as
- * it was compiled.
+ * A field of an instruction that isn't there, since a detour does its work; the image's bytes are
+ * as it was compiled.
  */
 struct image_meaning {
 	taddr field;
@@ -69,7 +69,8 @@ struct image {
 	VEC(taddr) starts;
 	/*
 	 * Of these the beginnings of parts, sorted: what lies on the stack there isn't what a call
-	 * leaves. (A part of a function that keeps nothing on the stack isn't told from a function.)
+	 * leaves. (A part of a function that keeps nothing on the stack isn't told from a
+	 * function.)
 	 */
 	VEC(taddr) parts;
 	/* By the updates that are applied, the newest for each entry. Their code is among segs. */
@@ -90,8 +91,9 @@ const struct image_seg *image_seg_at(const struct image *image, taddr addr);
 /* The place among syms of the first one at addr or above; their number if there is none. */
 size_t image_first_sym(const struct image *image, taddr addr);
 /*
- * True if the image has a table of call frame information, and none for the code at addr: it was written in
- * assembler, or by the program itself when it was built, and needn't keep to what compilers do with the stack.
+ * True if the image has a table of call frame information, and none for the code at addr: it was
+ * written in assembler, or by the program itself when it was built, and needn't keep to what
+ * compilers do with the stack.
  */
 bool image_lacks_frame(const struct image *image, taddr addr);
 /* The function or object symbol that covers addr (or starts at it, if it has no size), or NULL. */

@@ -45,7 +45,9 @@ static bool add_symbol(struct image *image, const char *name, const GElf_Sym *sy
 	return true;
 }
 
-/* More functions than the image has by its table of dynamic symbols, which libdwfl falls back to. */
+/*
+ * More functions than the image has by its table of dynamic symbols, which libdwfl falls back to.
+ */
 static bool tells_more(const struct image *image, Dwfl_Module *mod, int n)
 {
 	const struct image_sym *have;
@@ -82,8 +84,8 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 }
 
 /*
- * libdwfl maps what it is given, and what a process has mapped may be cut short by others: it gets a
- * copy in memory. -1: there is none, as of a file that is larger than any.
+ * libdwfl maps what it is given, and what a process has mapped may be cut short by others: it gets
+ * a copy in memory. -1: there is none, as of a file that is larger than any.
  */
 static int copy_of(int fd)
 {

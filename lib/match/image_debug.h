@@ -28,7 +28,9 @@ int image_add_debug_symbols(struct image *image, struct uspl_err *err) uspl_must
  * isn't known.
  */
 char *image_producer(const struct image *image, const char *unit);
-/* The place in the source of the code at addr, "limit.c:12"; allocated, NULL if that isn't known. */
+/*
+ * The place in the source of the code at addr, "limit.c:12"; allocated, NULL if that isn't known.
+ */
 char *image_line(const struct image *image, taddr addr);
 
 #endif

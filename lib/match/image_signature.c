@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// image_signature.c - what a function is called with and what it returns, by its debugging information
+// image_signature.c - what a function is called with and what it returns, by its debugging
+// information
 
 #include "match/image_signature.h"
 
@@ -256,8 +257,8 @@ static bool is_clone(const struct image *image, taddr addr)
 }
 
 /*
- * By the calling convention, but for what the debugging information puts into a register at the first
- * instruction: compilers change the arguments of functions that nobody else calls.
+ * By the calling convention, but for what the debugging information puts into a register at the
+ * first instruction: compilers change the arguments of functions that nobody else calls.
  */
 static int find_places(const struct image *image, taddr addr, struct image_signature *out,
 		       struct uspl_err *err)

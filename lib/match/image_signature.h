@@ -29,8 +29,8 @@ struct image_signature {
 };
 
 /*
- * The function that is entered at addr. A copy of it that the compiler has made with other arguments
- * (.isra, .constprop) has those that are still handed over; the others are nowhere.
+ * The function that is entered at addr. A copy of it that the compiler has made with other
+ * arguments (.isra, .constprop) has those that are still handed over; the others are nowhere.
  */
 int image_signature_read(const struct image *image, taddr addr, struct image_signature *ret,
 			 struct uspl_err *err) uspl_must_check;

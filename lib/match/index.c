@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // index.c - what is known of the pre object before anything is compared
 //
-// Each section of code is a piece. It is decoded once to learn which instruction each relocation lies
-// in, since a field that is relative to the pc counts from that instruction's end. Data: items.c.
+// Each section of code is a piece. It is decoded once to learn which instruction each relocation
+// lies in, since a field that is relative to the pc counts from that instruction's end. Data:
+// items.c.
 
 #include <string.h>
 

@@ -171,7 +171,9 @@ bool trial_fail_oom(struct trial *trial);
 
 /* code.c: the instructions of trial->piece against those at trial->addr. */
 bool code_compare(struct trial *trial);
-/* code.c: how many places where a function begins hold the piece's code, but for its relocations. */
+/*
+ * code.c: how many places where a function begins hold the piece's code, but for its relocations.
+ */
 size_t code_count_places(const struct match *match, const struct piece *piece);
 /* merged.c: the string or constant at sym + off against the bytes at addr. */
 bool merged_compare(struct trial *trial, const struct reference *ref);

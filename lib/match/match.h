@@ -34,8 +34,9 @@ struct match_piece {
  * Matches every function of pre against the image. A function that doesn't match is no failure by
  * itself (it only yields no values): match_require says which ones must. Fails only with
  * USPL_E_NOMEM, on a pre object that is malformed, or, for a process, if it takes more than
- * MATCH_CPU_S of CPU (USPL_E_UNSUPPORTED; real updates take a hundredth of that). Image and pre must outlive the match; the
- * `mark`s of pre's sections and symbols are their positions from here on.
+ * MATCH_CPU_S of CPU (USPL_E_UNSUPPORTED; real updates take a hundredth of that). Image and pre
+ * must outlive the match; the `mark`s of pre's sections and symbols are their positions from here
+ * on.
  */
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
 	      struct uspl_err *err) uspl_must_check;

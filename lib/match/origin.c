@@ -63,8 +63,8 @@ static char *read_compiler(Elf *elf)
 }
 
 /*
- * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all units that
- * were compiled alike. Of several nothing tells which is whose.
+ * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all units
+ * that were compiled alike. Of several nothing tells which is whose.
  */
 static char *read_options(Elf *elf)
 {

@@ -18,9 +18,9 @@ struct own_names {
 };
 
 /*
- * The symbols of the match's image that a refname may mean: of a local one those of its file, of a global
- * one its definition, or else all local ones of that name, since the linker makes hidden ones
- * local.
+ * The symbols of the match's image that a refname may mean: of a local one those of its file, of a
+ * global one its definition, or else all local ones of that name, since the linker makes hidden
+ * ones local.
  */
 struct own_names own_names_find(const struct match *match, const char *refname);
 /* The value of a symbol: its address, or its offset from the thread pointer. */

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // starts.c - where functions begin, by a program's call frame information
 /*
- * .eh_frame_hdr (Linux Standard Base, "Exception Frame Header") holds a table with one entry for each
- * function, sorted by address, which unwinders search. Every linker writes it in the same form:
+ * .eh_frame_hdr (Linux Standard Base, "Exception Frame Header") holds a table with one entry for
+ * each function, sorted by address, which unwinders search. Every linker writes it in the same
+ * form:
  *
  *     u8 version = 1, u8 encodings of the three fields that follow
  *     i32 distance to .eh_frame
  *     u32 number of entries
  *     { i32 start of the function, i32 its frame description } ..., from the header's beginning
  *
- * A frame description, and the common record that it refers to, in the usual form (numbers of one byte: they
- * are uleb128, and small):
+ * A frame description, and the common record that it refers to, in the usual form (numbers of one
+ * byte: they are uleb128, and small):
  *
  *     u32 length of what follows, u32 distance back to the common record
  *     i32 start, u32 size, u8 length of the augmentation, the augmentation, instructions
@@ -19,9 +20,9 @@
  *     u8 code alignment, u8 data alignment, u8 return address register
  *     u8 length of the augmentation, the augmentation, instructions
  *
- * The common record says how things are when a call has been made, and the instructions (DWARF 5, 6.4.2) how
- * that changes. If it says something else, or changes before the first byte has been run, the code isn't
- * entered by a call: it is a part that is jumped to.
+ * The common record says how things are when a call has been made, and the instructions (DWARF 5,
+ * 6.4.2) how that changes. If it says something else, or changes before the first byte has been
+ * run, the code isn't entered by a call: it is a part that is jumped to.
  */
 
 #include <string.h>
@@ -116,7 +117,10 @@ static const uint8_t *record_at(const struct image *image, taddr at, size_t *ret
 	return image_bytes(image, at, *ret_len);
 }
 
-/* The instructions behind an augmentation whose length is at `at`; false if they aren't in the record. */
+/*
+ * The instructions behind an augmentation whose length is at `at`; false if they aren't in the
+ * record.
+ */
 static bool behind(const uint8_t *record, size_t len, size_t at, const uint8_t **ret,
 		   const uint8_t **ret_end)
 {
@@ -146,7 +150,10 @@ static bool read_rules(const struct image *image, taddr at, struct frame_rules *
 	       behind(common, common_len, LETTERS + letters + 4, &ret->common, &ret->common_end);
 }
 
-/* Reads the table's header; false if there is none of the usual form. *ret_table: its entries, sorted by address. */
+/*
+ * Reads the table's header; false if there is none of the usual form. *ret_table: its entries,
+ * sorted by address.
+ */
 static bool read_table(const struct image *image, taddr at, struct header *ret,
 		       const uint8_t **ret_table)
 {

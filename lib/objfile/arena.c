@@ -6,7 +6,9 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-/* A block is as large as all before it, within these bounds: the arenas of small objects are many. */
+/*
+ * A block is as large as all before it, within these bounds: the arenas of small objects are many.
+ */
 #define MIN_BLOCK ((size_t)4 << 10)
 #define MAX_BLOCK ((size_t)64 << 10)
 

@@ -68,8 +68,8 @@ static const Elf_Data *raw(struct reader *r, size_t index)
 }
 
 /*
- * Names may share their bytes, and each is copied: a file that lets 100,000 of them share one string
- * would become a thousand times as large. NULL as if it lay outside the table.
+ * Names may share their bytes, and each is copied: a file that lets 100,000 of them share one
+ * string would become a thousand times as large. NULL as if it lay outside the table.
  */
 static const char *string(struct reader *r, size_t strtab, size_t offset)
 {
@@ -270,8 +270,8 @@ static int read_relocation(struct reader *r, struct objsec *sec, const GElf_Rela
 }
 
 /*
- * Its bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), and places in it are counted as
- * if they weren't. Only debugging information is, which nothing here looks at.
+ * Its bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), and places in it are counted
+ * as if they weren't. Only debugging information is, which nothing here looks at.
  */
 static bool is_compressed(const struct objsec *sec)
 {

@@ -80,8 +80,8 @@ bool inject_spare(const struct proc *proc, const struct module *module, taddr *r
 }
 
 /*
- * Slack that is all zeros is best: then what belongs there is known whatever happened before. 0 if there
- * is none.
+ * Slack that is all zeros is best: then what belongs there is known whatever happened before. 0 if
+ * there is none.
  */
 static taddr find_slack(const struct proc *proc, const module_vec *modules, bool lasting)
 {
@@ -165,8 +165,8 @@ bool agent_has(const struct inject_agent *agent, taddr pc)
 }
 
 /*
- * In the agent a thread blocks all signals that can be blocked, up to the call that is its way out. One
- * that does so of its own can't be told by that.
+ * In the agent a thread blocks all signals that can be blocked, up to the call that is its way out.
+ * One that does so of its own can't be told by that.
  */
 bool agent_hides(uint64_t sigmask)
 {

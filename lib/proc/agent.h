@@ -14,8 +14,8 @@ struct inject_agent {
 	uint8_t saved[AGENT_MAX]; /* what was in the slack */
 	bool kept;                /* a thread could not be brought out of it */
 	/*
-	 * Those that other tools have left, in this place or another one: there may be a thread in it
-	 * that writes to its slate, and ours might be the same.
+	 * Those that other tools have left, in this place or another one: there may be a thread in
+	 * it that writes to its slate, and ours might be the same.
 	 */
 	inject_left_vec left;
 	tid_vec guests; /* threads that were sent into it and have not been seen outside */
@@ -25,7 +25,10 @@ struct inject_agent {
 int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err) uspl_must_check;
 /* True if a thread that blocks these signals can't be told, by that, from one in the agent. */
 bool agent_hides(uint64_t sigmask);
-/* True if a thread that doesn't hide has been seen outside, by the signals that it blocks; or has ended. */
+/*
+ * True if a thread that doesn't hide has been seen outside, by the signals that it blocks; or has
+ * ended.
+ */
 bool agent_shows_outside(const struct inject_agent *agent, pid_t tid);
 /* True if pc is in the agent's code, or in one that another tool has left. */
 bool agent_has(const struct inject_agent *agent, taddr pc);

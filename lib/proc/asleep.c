@@ -18,7 +18,9 @@
 /* What /proc/PID/task/TID/syscall says now. */
 static enum asleep_class read_place(const struct proc *proc, pid_t tid, struct blocked_place *ret)
 {
-	/* Who waits for a child in vfork isn't alone: the child runs on the same stack and memory. */
+	/*
+	 * Who waits for a child in vfork isn't alone: the child runs on the same stack and memory.
+	 */
 	if (!place_read(proc, tid, ret) || ret->nr == SYS_vfork || ret->nr == SYS_clone ||
 	    ret->nr == SYS_clone3)
 		return ASLEEP_RUNS;

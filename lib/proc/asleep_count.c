@@ -14,8 +14,9 @@
  * an unlisted thread were in the sum; so no thread may have been born between counting the threads
  * and the sum, which the last process id given out tells (/proc/loadavg).
  *
- * A thread in its exit is in the sum twice for a moment. It is not asleep then, nor can it be stopped,
- * so that asleep_unchanged says no as long as it is there; and when it is gone, the bound holds.
+ * A thread in its exit is in the sum twice for a moment. It is not asleep then, nor can it be
+ * stopped, so that asleep_unchanged says no as long as it is there; and when it is gone, the bound
+ * holds.
  */
 
 #include "proc/asleep_count.h"
@@ -161,9 +162,9 @@ void asleep_add_up(struct asleep *asleep)
 }
 
 /*
- * Adds the count of a thread that doesn't sleep. Read before the sum, it can't hide another's run. False
- * if it isn't cleared, or is gone: it may have been so when the threads were counted, and another one
- * there.
+ * Adds the count of a thread that doesn't sleep. Read before the sum, it can't hide another's run.
+ * False if it isn't cleared, or is gone: it may have been so when the threads were counted, and
+ * another one there.
  */
 static bool add_cleared(const struct asleep *asleep, const struct asleep_thread *thread,
 			uint64_t *want)
@@ -175,7 +176,10 @@ static bool add_cleared(const struct asleep *asleep, const struct asleep_thread 
 	return runs != RUNCOUNT_NONE;
 }
 
-/* What the sum is if no sleeper has run; false if that can't be so. *ret_cleared: how many don't sleep. */
+/*
+ * What the sum is if no sleeper has run; false if that can't be so. *ret_cleared: how many don't
+ * sleep.
+ */
 static bool expect_sum(const struct asleep *asleep, uint64_t *ret, size_t *ret_cleared)
 {
 	const struct asleep_thread *thread;
@@ -223,9 +227,10 @@ bool asleep_unchanged(struct asleep *asleep)
 }
 
 /*
- * As in asleep_unchanged, with counts that are read now for those whose count may have grown. They are
- * read before the sum, so that what one of them does in between makes the sum too large, and can't
- * hide another's run. A thread that was born makes it too large as well, or is one more of them.
+ * As in asleep_unchanged, with counts that are read now for those whose count may have grown. They
+ * are read before the sum, so that what one of them does in between makes the sum too large, and
+ * can't hide another's run. A thread that was born makes it too large as well, or is one more of
+ * them.
  */
 bool asleep_find_ran(struct asleep *asleep)
 {

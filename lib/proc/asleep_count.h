@@ -5,7 +5,10 @@
 
 #include "proc/asleep.h"
 
-/* The number of threads, without reading the folder (the links of /proc/PID/task); 0 if the process is gone. */
+/*
+ * The number of threads, without reading the folder (the links of /proc/PID/task); 0 if the process
+ * is gone.
+ */
 size_t asleep_count_threads(const struct asleep *asleep);
 /* Finds bounds for `dead`, after a look: some 1 us a thread. */
 void asleep_find_dead(struct asleep *asleep);

@@ -24,7 +24,9 @@ struct dynsyms {
 	uint16_t *versyms;          /* n_syms of them, NULL without versions */
 	VEC(const char *) versions; /* by version index; NULL for one that isn't named */
 	VEC(Elf64_Rela) relocs;     /* .rela.dyn and .rela.plt */
-	/* Names, by hash: an index of syms plus 1, 0 for none. Filled in once a name is asked for. */
+	/*
+	 * Names, by hash: an index of syms plus 1, 0 for none. Filled in once a name is asked for.
+	 */
 	uint32_t *first, *next;
 	uint32_t hash_mask;
 	bool indexed;
@@ -34,8 +36,8 @@ struct dynsyms {
 };
 
 /*
- * Reads a module's dynamic section and its tables. One that has none (a static program) is no failure:
- * it has no symbols; nor has one that the program has unloaded meanwhile.
+ * Reads a module's dynamic section and its tables. One that has none (a static program) is no
+ * failure: it has no symbols; nor has one that the program has unloaded meanwhile.
  */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err) uspl_must_check;
@@ -70,8 +72,8 @@ bool dynsyms_bound_slot(struct dynsyms *dyn, const char *name, taddr *ret_value)
  */
 bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value);
 /*
- * True if the module's own references mean its own definition of that name, whoever else has one: it
- * was linked with -Bsymbolic, or the symbol is protected.
+ * True if the module's own references mean its own definition of that name, whoever else has one:
+ * it was linked with -Bsymbolic, or the symbol is protected.
  */
 bool dynsyms_prefers_own(struct dynsyms *dyn, const char *name);
 /* The module's dynamic relocations, but those that only add its place; *ret_n of them. */

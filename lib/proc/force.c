@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// force.c - writes through protections where the kernel doesn't let every writer of /proc/PID/mem do that
+// force.c - writes through protections where the kernel doesn't let every writer of /proc/PID/mem
+// do that
 /*
- * Linux 6.12 has a setting (proc_mem.force_override, or how the kernel was configured; fs/proc/base.c,
- * proc_mem_foll_force): /proc/PID/task/TID/mem writes through protections for everybody who may open it, as it
- * always did; or only for the tracer of TID; or never. PTRACE_POKEDATA still does, to a thread that stands still.
+ * Linux 6.12 has a setting (proc_mem.force_override, or how the kernel was configured;
+ * fs/proc/base.c, proc_mem_foll_force): /proc/PID/task/TID/mem writes through protections for
+ * everybody who may open it, as it always did; or only for the tracer of TID; or never.
+ * PTRACE_POKEDATA still does, to a thread that stands still.
  *
- *   1. A thread that we have stopped: PTRACE_POKEDATA. One that we have attached to is stopped for it.
- *   2. Else a thread of ours attaches to one of the process, which doesn't stop it, and writes to its /proc
- *      file; then ours ends, by which the kernel detaches it, without a stop again (exit_ptrace).
+ *   1. A thread that we have stopped: PTRACE_POKEDATA. One that we have attached to is stopped for
+ *      it.
+ *   2. Else a thread of ours attaches to one of the process, which doesn't stop it, and writes to
+ *      its /proc file; then ours ends, by which the kernel detaches it, without a stop again
+ *      (exit_ptrace).
  *   3. Where that isn't enough, ours stops the other one, and writes by PTRACE_POKEDATA.
  *
- * Only words whose bytes change are poked, whole and aligned. Whatever the kernel does with a word, it writes the
- * bytes that don't change with what they have.
+ * Only words whose bytes change are poked, whole and aligned. Whatever the kernel does with a word,
+ * it writes the bytes that don't change with what they have.
  */
 
 #include "proc/force.h"
@@ -143,8 +147,8 @@ static bool go_on(pid_t tid, int status, bool detach)
 }
 
 /*
- * Stops the thread that we are attached to, and lets it go on as if nothing had been. False if it isn't ours,
- * too.
+ * Stops the thread that we are attached to, and lets it go on as if nothing had been. False if it
+ * isn't ours, too.
  */
 static bool poke_in_stop(const struct piece *piece, pid_t tid, bool detach)
 {

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 
 /*
- * From the question to the note: long enough for what is to be done before, short since somebody may wait
- * for it. The kernel's clock for this is no finer than 10 us.
+ * From the question to the note: long enough for what is to be done before, short since somebody
+ * may wait for it. The kernel's clock for this is no finer than 10 us.
  */
 #define PERIOD_NS 25000
 /* Room for two notes of a stack, with what is around it: a power of two. */

@@ -2,9 +2,9 @@
 // heads.c - the mappings that may hold a record of ours
 /*
  * The first page of a mapping may be one that can't be read, though it is private memory without a
- * name: a guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc has at the end of threads' stacks
- * since 2.42. A page with a record of ours was written to, and is there; so one that the kernel doesn't
- * have in memory, and can't bring there, holds none.
+ * name: a guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc has at the end of threads'
+ * stacks since 2.42. A page with a record of ours was written to, and is there; so one that the
+ * kernel doesn't have in memory, and can't bring there, holds none.
  */
 
 #include "proc/heads.h"
@@ -51,8 +51,8 @@ static void read_each(struct heads *heads)
 }
 
 /*
- * Reads the first words of the next mappings of the kind; all may be left out. Where the budget for a
- * process is spent no others follow, and the next charge says so.
+ * Reads the first words of the next mappings of the kind; all may be left out. Where the budget for
+ * a process is spent no others follow, and the next charge says so.
  */
 static void read_some(struct heads *heads)
 {

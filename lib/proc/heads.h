@@ -26,9 +26,9 @@ struct heads {
 
 /*
  * The next mapping of proc->maps that may hold such a record (mapping_may_hold_record), and begins
- * with these bytes, or may: one that can't be read is returned, unless nothing was written there. NULL
- * if there is no other, or the process's budget is spent (proc_charge): the next charge says so.
- * proc->maps must not change meanwhile.
+ * with these bytes, or may: one that can't be read is returned, unless nothing was written there.
+ * NULL if there is no other, or the process's budget is spent (proc_charge): the next charge says
+ * so. proc->maps must not change meanwhile.
  */
 const struct mapping *heads_next(struct heads *heads);
 

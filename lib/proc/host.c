@@ -23,8 +23,9 @@
 #define CALL_ROOM 32768
 
 /*
- * The registers of the floating point unit and of vectors: all that there are, or, of a processor without
- * XSAVE, what FXSAVE writes. The kernel has no NT_X86_XSTATE there (arch/x86/kernel/fpu/regset.c: ENODEV).
+ * The registers of the floating point unit and of vectors: all that there are, or, of a processor
+ * without XSAVE, what FXSAVE writes. The kernel has no NT_X86_XSTATE there
+ * (arch/x86/kernel/fpu/regset.c: ENODEV).
  */
 static int read_extended(struct host *host, struct uspl_err *err)
 {
@@ -103,8 +104,8 @@ static void encode_one(const struct inject_req *req, struct agent_request *raw)
 }
 
 /*
- * The requests in the agent's form; returns how many. A run that is led ends with a system call, which
- * can't fail; in one that maps its slate, the others follow it there when it is mapped.
+ * The requests in the agent's form; returns how many. A run that is led ends with a system call,
+ * which can't fail; in one that maps its slate, the others follow it there when it is mapped.
  */
 static size_t encode(const struct host *host, struct agent_slate *slate)
 {
@@ -142,9 +143,9 @@ static bool has_shadow_stack(pid_t tid)
 enum dispatched { DISPATCHED_NO, DISPATCHED_YES, DISPATCHED_UNKNOWN };
 
 /*
- * Syscall user dispatch (Linux 5.11, admin-guide/syscall-user-dispatch.rst) sends each call back that
- * isn't made in one range of addresses, as long as a byte of the program's says so. A tracer can ask
- * for it since 6.4. Before, a program without a handler for SIGSYS can't be using it.
+ * Syscall user dispatch (Linux 5.11, admin-guide/syscall-user-dispatch.rst) sends each call back
+ * that isn't made in one range of addresses, as long as a byte of the program's says so. A tracer
+ * can ask for it since 6.4. Before, a program without a handler for SIGSYS can't be using it.
  */
 static enum dispatched ask_dispatched(const struct host *host)
 {
@@ -208,7 +209,9 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 	return -USPL_E_SECCOMP;
 }
 
-/* Whether it is sent, with its state read. One that maps its slate is seen to leave by its signals. */
+/*
+ * Whether it is sent, with its state read. One that maps its slate is seen to leave by its signals.
+ */
 static int choose_way(struct host *host, struct uspl_err *err)
 {
 	enum dispatched dispatched = ask_dispatched(host);
@@ -279,8 +282,8 @@ void host_release(struct host *host)
 }
 
 /*
- * One that is led keeps SIGSYS open: the kernel takes the handler of one that is blocked away before the
- * tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
+ * One that is led keeps SIGSYS open: the kernel takes the handler of one that is blocked away
+ * before the tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
  */
 int host_start(struct host *host, struct uspl_err *err)
 {

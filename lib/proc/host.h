@@ -3,15 +3,15 @@
  * host.h - a stopped thread of the target that the agent runs in: for inject.c
  *
  * There are two ways for it. A thread that was stopped in its own code is *sent*: let go, it makes
- * the requests and finds back by itself (rt_sigreturn). That is one stop, and all of it. What it has
- * done is read on its slate, which must not lie on its stack: by then that is in use again, or
+ * the requests and finds back by itself (rt_sigreturn). That is one stop, and all of it. What it
+ * has done is read on its slate, which must not lie on its stack: by then that is in use again, or
  * unmapped with a thread that has ended. A thread whose system call the kernel is to restart is
- * *led*: its own state is put back by us, in a stop, since there the kernel still restarts the call,
- * with the time that remains.
+ * *led*: its own state is put back by us, in a stop, since there the kernel still restarts the
+ * call, with the time that remains.
  *
- * Where the slate's memory is mapped by the run itself, a thread that is sent says nothing before it
- * has it. If its first request fails it goes its way without an answer: HOST_SILENT, and the requests
- * are made once more by a thread that is led.
+ * Where the slate's memory is mapped by the run itself, a thread that is sent says nothing before
+ * it has it. If its first request fails it goes its way without an answer: HOST_SILENT, and the
+ * requests are made once more by a thread that is led.
  *
  *     host_load     the frame lies in unused pages of its stack; nothing depends on it yet
  *     host_lead     all of it, the thread stands where it stood; or
@@ -46,14 +46,15 @@ struct host {
 	bool held;  /* it stands still until all is made: it must be led */
 	bool alone; /* it can be sent: left to itself it goes on as if nothing had been */
 	bool runs;  /* while it is led: it was let go, and its next stop hasn't been seen */
-	bool beside; /* and it has been seen on our processor, where it comes to nothing while we look for it */
+	/* and it has been seen on our processor, where it comes to nothing while we look for it */
+	bool beside;
 };
 
 /*
- * Finds out which way it can go, and writes the frame. HOST_UNFIT, with the reason in err, and nothing
- * has happened, if the stack that the thread was made with has no room for it (stack_room.h). host has
- * agent, thread, slate, maps_slate, reqs, n and held;
- * host_release is to be called in any case.
+ * Finds out which way it can go, and writes the frame. HOST_UNFIT, with the reason in err, and
+ * nothing has happened, if the stack that the thread was made with has no room for it
+ * (stack_room.h). host has agent, thread, slate, maps_slate, reqs, n and held; host_release is to
+ * be called in any case.
  */
 int host_load(struct host *host, struct uspl_err *err) uspl_must_check;
 /* HOST_UNFIT, since the thread's system calls don't reach the kernel. */

@@ -39,7 +39,10 @@ static pid_t wait_twice(pid_t tid, int *status)
 	return got < 0 ? waitpid(tid, status, __WALL | WNOHANG) : got;
 }
 
-/* The scheduler likes to wake a thread where the one runs that wakes it, and seldom moves it while that is asleep. */
+/*
+ * The scheduler likes to wake a thread where the one runs that wakes it, and seldom moves it while
+ * that is asleep.
+ */
 static bool is_beside(const struct host *host)
 {
 	return thread_processor(host->agent->proc, host->thread.tid) == sched_getcpu();

@@ -2,9 +2,9 @@
 // host_send.c - a thread makes the requests by itself and is back where it was
 /*
  * The thread is let go and not traced any more; what happens then is what would happen if we died.
- * The agent writes on its slate how it ended, and that is looked for in the target's memory. It is a
- * matter of microseconds, unless the thread has to wait for a processor. Once it is done the thread
- * may do what it likes, and end: the slate stays.
+ * The agent writes on its slate how it ended, and that is looked for in the target's memory. It is
+ * a matter of microseconds, unless the thread has to wait for a processor. Once it is done the
+ * thread may do what it likes, and end: the slate stays.
  *
  * Where its memory comes with the run there is nothing to look at before, and nothing ever if that
  * memory could not be mapped: then the thread is seen to leave the agent, by its signals.
@@ -39,8 +39,8 @@ int host_send(struct host *host, struct uspl_err *err)
 }
 
 /*
- * The beginning of a slate that comes with the run: zeros as long as it isn't there, and if somebody else
- * has mapped something in its place.
+ * The beginning of a slate that comes with the run: zeros as long as it isn't there, and if
+ * somebody else has mapped something in its place.
  */
 static int read_new_slate(const struct host *host, struct agent_slate *ret, struct uspl_err *err)
 {
@@ -92,8 +92,8 @@ static int collect(const struct host *host, uint64_t done, size_t *ret_done, str
 }
 
 /*
- * Stopped again, without its having said that it is done: true if it isn't in the agent any more. For
- * one that maps its slate this is not known otherwise.
+ * Stopped again, without its having said that it is done: true if it isn't in the agent any more.
+ * For one that maps its slate this is not known otherwise.
  */
 static bool has_left(const struct host *host)
 {

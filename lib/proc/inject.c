@@ -14,14 +14,14 @@
 #include "proc/tracer.h"
 
 /*
- * Memory that is given back by one system call: 64 pages take some 25 us. What is much larger is mostly addresses with nothing behind
- * them, and shouldn't take thousands of calls.
+ * Memory that is given back by one system call: 64 pages take some 25 us. What is much larger is
+ * mostly addresses with nothing behind them, and shouldn't take thousands of calls.
  */
 #define UNMAP_SLICE (1ull << 18)
 #define UNMAP_SLICES_MAX (INJECT_MAX - 2)
 /*
- * For more the limits of the process aren't lifted: it counts as the process's own, which could map nothing more by
- * itself.
+ * For more the limits of the process aren't lifted: it counts as the process's own, which could map
+ * nothing more by itself.
  */
 #define LIFT_MAX (16ull << 20)
 
@@ -164,7 +164,10 @@ static int run_as(const struct errand *errand, pid_t tid, enum thread_rank rank,
 static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = errand->agent->proc;
-	/* Asked once: one that sleeps and runs by turns would have another rank each time, and never its turn. */
+	/*
+	 * Asked once: one that sleeps and runs by turns would have another rank each time, and
+	 * never its turn.
+	 */
 	auto_free enum thread_rank *ranks = calloc(tids->n + 1, sizeof(*ranks));
 	struct uspl_err why = { 0 };
 
@@ -286,8 +289,8 @@ int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *
 }
 
 /*
- * Requests for the pages behind the first slice, of which the last ones go first, and one to unmap all. Those of rings are left to
- * that: they are addresses for the most part.
+ * Requests for the pages behind the first slice, of which the last ones go first, and one to unmap
+ * all. Those of rings are left to that: they are addresses for the most part.
  */
 static size_t unmap_requests(const struct proc *proc, taddr addr, uint64_t len,
 			     struct inject_req *reqs)

@@ -22,15 +22,15 @@ enum inject_kind {
 	INJECT_CALL = 1,    /* a function's address and up to 6 integer arguments (System V ABI) */
 	INJECT_STORE = 2,   /* args[0] into the 8 aligned bytes at an address, in one piece */
 	/*
-	 * args[0] entries of a table (struct inject_word) at an address: each word that has `from` gets
-	 * `to`, in one piece for everybody who reads it. The result is how many there were before the
-	 * first one that has something else.
+	 * args[0] entries of a table (struct inject_word) at an address: each word that has `from`
+	 * gets `to`, in one piece for everybody who reads it. The result is how many there were
+	 * before the first one that has something else.
 	 */
 	INJECT_TABLE = 3,
 	/*
-	 * From here on the slate is at an address, and on it this request and those behind it, if the
-	 * result of the one before it is args[0]; else the run ends. args[1] is to be known again there.
-	 * Not for callers: see struct inject_choice.
+	 * From here on the slate is at an address, and on it this request and those behind it, if
+	 * the result of the one before it is args[0]; else the run ends. args[1] is to be known
+	 * again there. Not for callers: see struct inject_choice.
 	 */
 	INJECT_MOVE = 4,
 };
@@ -76,16 +76,19 @@ static inline struct inject_req inject_mmap(taddr addr, uint64_t len, int prot, 
 int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err) uspl_must_check;
 
-/* The same with a slate in what the first request maps (struct inject_choice); 0: there is no room for one. */
+/*
+ * The same with a slate in what the first request maps (struct inject_choice); 0: there is no room
+ * for one.
+ */
 int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *reqs, size_t n,
 		       size_t *ret_done, struct uspl_err *err) uspl_must_check;
 
 /*
- * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can be
- * left without it. USPL_E_BUSY, and nothing is done, as long as a thread is in the agent of a tool that
- * has died, since it may still write there. What private ones hold is given back before, but for the first megabyte, from behind and
- * in at most some 30 pieces, so that no thread is held for long. Fails also when a system call itself
- * fails; then the pages stay, maybe empty.
+ * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can
+ * be left without it. USPL_E_BUSY, and nothing is done, as long as a thread is in the agent of a
+ * tool that has died, since it may still write there. What private ones hold is given back before,
+ * but for the first megabyte, from behind and in at most some 30 pieces, so that no thread is held
+ * for long. Fails also when a system call itself fails; then the pages stay, maybe empty.
  */
 #define INJECT_UNMAP_FIRST (1ull << 20) /* which keeps what it holds until all is unmapped */
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
@@ -106,15 +109,24 @@ struct inject_choice {
 	 */
 	taddr slate;
 	/*
-	 * The slate lies in what the first request maps, an mmap at an address of which nothing may be
-	 * mapped (MAP_FIXED_NOREPLACE): it comes into being with the run.
+	 * The slate lies in what the first request maps, an mmap at an address of which nothing may
+	 * be mapped (MAP_FIXED_NOREPLACE): it comes into being with the run.
 	 */
 	bool maps_slate;
-	/* One that is in its place already, for several runs in a row; NULL: there is one for each run. */
+	/*
+	 * One that is in its place already, for several runs in a row; NULL: there is one for each
+	 * run.
+	 */
 	struct inject_agent *agent;
-	/* The process's modules, where the caller knows them; NULL: they are read for the agent's place. */
+	/*
+	 * The process's modules, where the caller knows them; NULL: they are read for the agent's
+	 * place.
+	 */
 	const module_vec *modules;
-	/* Asked before all others, and without a look at them, if it sleeps as inject_sleeper says; 0: nobody. */
+	/*
+	 * Asked before all others, and without a look at them, if it sleeps as inject_sleeper says;
+	 * 0: nobody.
+	 */
 	pid_t sleeper;
 };
 
@@ -130,8 +142,8 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct uspl_err *err) uspl_must_check;
 
 /*
- * Bytes behind a module's code, up to the end of its last page, that nobody uses, the agent neither:
- * [*ret_start, *ret_end). False if there are none.
+ * Bytes behind a module's code, up to the end of its last page, that nobody uses, the agent
+ * neither: [*ret_start, *ret_end). False if there are none.
  */
 bool inject_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
 		  taddr *ret_end);
@@ -167,15 +179,15 @@ void inject_left_clear(const struct proc *proc, const inject_left_vec *left);
 
 /*
  * Makes the requests in a thread that stands still already, with its registers read, while all that
- * stand still go on doing so; it stands where it was afterwards. Fails if the requests weren't made,
- * as far as that is known.
+ * stand still go on doing so; it stands where it was afterwards. Fails if the requests weren't
+ * made, as far as that is known.
  */
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
 		       size_t n, struct uspl_err *err) uspl_must_check;
 
 /*
- * A thread that sleeps in a system call that restarts as if nothing had been, as far as can be seen without
- * stopping it: the best one to make requests, it misses nothing. 0: there is none.
+ * A thread that sleeps in a system call that restarts as if nothing had been, as far as can be seen
+ * without stopping it: the best one to make requests, it misses nothing. 0: there is none.
  */
 pid_t inject_sleeper(const struct proc *proc);
 

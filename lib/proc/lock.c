@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // lock.c - one tool at a time changes a process
 /*
- * The locks (flock) need no file of their own and are gone with the tool. /proc/PID/mem, which every
- * tool has open, is one for those that see the same mount of /proc only: each mount has inodes of its
- * own, so a tool in a container and one outside of it don't meet there. They meet at the process's
- * pidfd, whose inode is the process, whatever name space it is looked at from: Linux 6.9 and later
- * (pidfs). Before that, at the /proc in the process's own root folder, if there is one.
+ * The locks (flock) need no file of their own and are gone with the tool. /proc/PID/mem, which
+ * every tool has open, is one for those that see the same mount of /proc only: each mount has
+ * inodes of its own, so a tool in a container and one outside of it don't meet there. They meet at
+ * the process's pidfd, whose inode is the process, whatever name space it is looked at from: Linux
+ * 6.9 and later (pidfs). Before that, at the /proc in the process's own root folder, if there is
+ * one.
  *
- * An inode of /proc lives as long as somebody has it open (unless an administrator drops the kernel's
- * caches in that very moment).
+ * An inode of /proc lives as long as somebody has it open (unless an administrator drops the
+ * kernel's caches in that very moment).
  */
 
 #include "proc/lock.h"
@@ -46,8 +47,8 @@ static int open_pidfd(const struct proc *proc)
 
 /*
  * What the process itself would see as its memory; -1 if it has no /proc. What lies there is the
- * process's own affair: nothing but a file of /proc is opened. If it is another process's after all,
- * one tool waits without need.
+ * process's own affair: nothing but a file of /proc is opened. If it is another process's after
+ * all, one tool waits without need.
  */
 static int open_inner(const struct proc *proc)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // lull.c - short stops, one after the other, for which those that sleep are woken once
 /*
- * A thread that was stopped in a system call is let go with PTRACE_SYSCALL: it makes the call again, stops before it,
- * is let go likewise, and sleeps. It stops once more before it comes back from the call, and before it takes a signal;
- * there is no other way out of the kernel. So as long as we don't let it go on from there it executes nothing of the
- * program.
+ * A thread that was stopped in a system call is let go with PTRACE_SYSCALL: it makes the call
+ * again, stops before it, is let go likewise, and sleeps. It stops once more before it comes back
+ * from the call, and before it takes a signal; there is no other way out of the kernel. So as long
+ * as we don't let it go on from there it executes nothing of the program.
  *
- * It can be detached from only while it stands still, so it would have to be woken again for that. So all of it is done
- * in a thread of our own that detaches by ending (tracer.h). If the tool is killed the same happens.
+ * It can be detached from only while it stands still, so it would have to be woken again for that.
+ * So all of it is done in a thread of our own that detaches by ending (tracer.h). If the tool is
+ * killed the same happens.
  */
 
 #include "proc/lull.h"
@@ -75,8 +76,8 @@ static void serve_in_time(struct lull *lull)
 }
 
 /*
- * As long as we are attached to a thread with children, their ends wake others (thread_has_children). So
- * it is let go whenever nothing is stopped.
+ * As long as we are attached to a thread with children, their ends wake others
+ * (thread_has_children). So it is let go whenever nothing is stopped.
  */
 static void let_go_on(struct lull *lull, struct thread *thread)
 {
@@ -190,7 +191,9 @@ int lull_catch(struct lull *lull, bool (*may_stay)(void *ctx, const struct threa
 	size_t n = lull->stop.threads.n;
 	int rc = let_parents_go(lull, deadline, err);
 
-	/* Where code is written by way of a thread that stands still, none may be held that can't. */
+	/*
+	 * Where code is written by way of a thread that stands still, none may be held that can't.
+	 */
 	if (!force_is_free()) {
 		for (size_t i = 0; i < n; i++)
 			threads[i].slept = false;

@@ -22,8 +22,8 @@
 #define APART (4ull << 30)
 
 /*
- * A number in front of `end`, which is passed; the rest of the text may be long, and isn't looked at
- * (sscanf measures all of it for each line).
+ * A number in front of `end`, which is passed; the rest of the text may be long, and isn't looked
+ * at (sscanf measures all of it for each line).
  */
 static bool take_number(const char **at, int base, char end, uint64_t *ret)
 {

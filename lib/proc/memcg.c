@@ -2,8 +2,8 @@
 // memcg.c - the limit on memory that a process shares with others (a memory control group)
 /*
  * /proc/PID/cgroup has a line for each hierarchy, "ID:CONTROLLERS:PATH"; version 2 is the one with
- * ID 0 and no controllers. PATH is below the hierarchy's root, of which a mount point may show but a
- * part (the "root" in mountinfo). A limit of any group on the way from PATH to there counts.
+ * ID 0 and no controllers. PATH is below the hierarchy's root, of which a mount point may show but
+ * a part (the "root" in mountinfo). A limit of any group on the way from PATH to there counts.
  */
 
 #include "proc/memcg.h"
@@ -137,7 +137,9 @@ static bool has_room(const char *dir, const struct interface *interface, uint64_
 	if (!read_number(dir, interface->limit, &limit) ||
 	    !read_number(dir, interface->usage, &usage))
 		return true;
-	/* To sum up memory.stat takes the kernel longer than all the rest: only where it matters. */
+	/*
+	 * To sum up memory.stat takes the kernel longer than all the rest: only where it matters.
+	 */
 	if (usage <= limit && limit - usage >= bytes)
 		return true;
 	dropped = file_pages(dir, interface);
@@ -146,7 +148,9 @@ static bool has_room(const char *dir, const struct interface *interface, uint64_
 	return *ret_left >= bytes;
 }
 
-/* The folder of the process's group in a hierarchy, allocated; NULL if there is none that we see. */
+/*
+ * The folder of the process's group in a hierarchy, allocated; NULL if there is none that we see.
+ */
 static char *group_folder(const char *cgroup, const char *mounts, const struct interface *interface,
 			  struct mount *mount)
 {

@@ -18,14 +18,14 @@
 int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err) uspl_must_check;
 
 /*
- * Refuses (USPL_E_UNSTOPPABLE, naming it) if the process is in a control group of version 2 that is frozen, or one above
- * it: its threads can be stopped, but can't do anything for us.
+ * Refuses (USPL_E_UNSTOPPABLE, naming it) if the process is in a control group of version 2 that is
+ * frozen, or one above it: its threads can be stopped, but can't do anything for us.
  */
 int memcg_refuse_frozen(const struct proc *proc, struct uspl_err *err) uspl_must_check;
 
 /*
- * memcg_require with what is read given as text: for tests. `cgroup` is /proc/PID/cgroup, `mounts` our
- * own /proc/self/mountinfo.
+ * memcg_require with what is read given as text: for tests. `cgroup` is /proc/PID/cgroup, `mounts`
+ * our own /proc/self/mountinfo.
  */
 int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes,
 		     struct uspl_err *err) uspl_must_check;

@@ -269,8 +269,8 @@ static int read_names(const struct proc *proc, struct module *module, struct usp
  * names it any more. NULL if it can't be read.
  */
 /*
- * A path that acts on a terminal is for nothing but to deceive: from here on it is what it may be shown
- * as. Where the file can't be opened by its place in memory, it isn't found by that name.
+ * A path that acts on a terminal is for nothing but to deceive: from here on it is what it may be
+ * shown as. Where the file can't be opened by its place in memory, it isn't found by that name.
  */
 static void make_printable(char **path)
 {
@@ -346,8 +346,8 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 }
 
 /*
- * True if this mapping belongs to the module that was found last: linkers that pack segments closely
- * (lld) let the file's first page be mapped again, under the code that begins in it.
+ * True if this mapping belongs to the module that was found last: linkers that pack segments
+ * closely (lld) let the file's first page be mapped again, under the code that begins in it.
  */
 static bool is_inside(const struct proc *proc, const module_vec *modules, const struct mapping *map)
 {

@@ -27,9 +27,9 @@ struct module {
 	taddr dynamic;                /* its dynamic section, 0 if none */
 	uint64_t tls_size, tls_align; /* PT_TLS; size 0 if none */
 	/*
-	 * It stays as long as the process: it is the program, or what that needs (DT_NEEDED), and so on.
-	 * Another one may be unloaded at any moment, and something else mapped in its place: its code is
-	 * only changed while the threads stand still.
+	 * It stays as long as the process: it is the program, or what that needs (DT_NEEDED), and
+	 * so on. Another one may be unloaded at any moment, and something else mapped in its place:
+	 * its code is only changed while the threads stand still.
 	 */
 	bool lasting;
 	VEC(char *) needed; /* DT_NEEDED, in order */
@@ -47,8 +47,8 @@ void modules_release(module_vec *modules);
  */
 bool module_is_gone(const struct proc *proc, const struct module *module);
 /*
- * True if a failure (-code) to read or write a module's code may be for that reason: it isn't lasting, and
- * is gone, or its code wasn't there or was another one.
+ * True if a failure (-code) to read or write a module's code may be for that reason: it isn't
+ * lasting, and is gone, or its code wasn't there or was another one.
  */
 bool module_explains(const struct proc *proc, const struct module *module, int rc);
 /* The module that addr lies in, or NULL. */

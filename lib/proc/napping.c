@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // napping.c - for how long threads have been asleep
 /*
- * A thread of ours goes from processor to processor and reads there when it ran last itself, which is
- * now. On a processor that real-time threads keep for themselves it would wait for ever. So it is
- * another thread than the one that works, and is called back after some time.
+ * A thread of ours goes from processor to processor and reads there when it ran last itself, which
+ * is now. On a processor that real-time threads keep for themselves it would wait for ever. So it
+ * is another thread than the one that works, and is called back after some time.
  */
 
 #include "proc/napping.h"
@@ -22,7 +22,9 @@
 /* By how much such a clock may be faster than CLOCK_MONOTONIC: a part of the time measured. */
 #define SLEW 1000
 
-/* What follows the colon behind a field's name in the text of a sched file; NULL if it isn't there. */
+/*
+ * What follows the colon behind a field's name in the text of a sched file; NULL if it isn't there.
+ */
 static const char *sched_field(const struct buf *text, const char *name)
 {
 	const char *line = strstr(buf_str(text), name), *colon = line ? strchr(line, ':') : NULL;

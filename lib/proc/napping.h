@@ -29,8 +29,8 @@ bool nap_preempted(const struct proc *proc, pid_t tid, uint64_t *ret);
 /*
  * Finds slept_ns of each of them: never more than the truth, since these clocks may stand still
  * (interrupts, time stolen by a hypervisor) but don't run ahead by more than a thousandth, which is
- * taken off. Takes some 20 us for each processor, and a second at most: a processor that lets nobody
- * run for so long is given up.
+ * taken off. Takes some 20 us for each processor, and a second at most: a processor that lets
+ * nobody run for so long is given up.
  */
 void naps_measure(struct nap *naps, size_t n);
 

@@ -2,11 +2,12 @@
 // perf.c - what the kernel tells of all threads of a process, without stopping any
 /*
  * An event that threads inherit can only be opened for one processor (kernel/events/core.c,
- * perf_mmap), so there is one for each thread and each processor. All of a processor go to one ring:
- * that of a leader, which counts nothing, belongs to this process, and so outlives every thread.
+ * perf_mmap), so there is one for each thread and each processor. All of a processor go to one
+ * ring: that of a leader, which counts nothing, belongs to this process, and so outlives every
+ * thread.
  *
- * Kernels before 5.13 don't know inherit_thread: children that the process forks inherit, too. There
- * what is told of other processes is left out when it is read.
+ * Kernels before 5.13 don't know inherit_thread: children that the process forks inherit, too.
+ * There what is told of other processes is left out when it is read.
  *
  * A thread that is made while we open may have inherited an event from its maker, or not. We open
  * one of its own in any case; what is told twice then is sorted out when it is read (perf_note.c).
@@ -117,7 +118,10 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 	event->tid = tid;
 	event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
 	if (event->fd < 0 && errno == EINVAL && perf->kinds[kind].attr.inherit_thread) {
-		/* As before 5.13, for this kind and all threads. If that isn't it, it fails once more. */
+		/*
+		 * As before 5.13, for this kind and all threads. If that isn't it, it fails once
+		 * more.
+		 */
 		perf->kinds[kind].attr.inherit_thread = 0;
 		event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
 	}

@@ -73,10 +73,10 @@ struct perf_note {
 
 /*
  * kinds say what is noted. perf_open itself sets size, clock, the sort of identification
- * (PERF_SAMPLE_IDENTIFIER | TID | TIME | CPU besides what is asked for), inheritance and `disabled`.
- * Of sample_type they may use PERF_SAMPLE_RAW, REGS_USER and STACK_USER. Room: bytes wanted for each
- * ring; less is fine where the kernel doesn't allow more. USPL_E_PERMISSION with a hint if the kernel
- * doesn't let us. perf_close must follow in any case.
+ * (PERF_SAMPLE_IDENTIFIER | TID | TIME | CPU besides what is asked for), inheritance and
+ * `disabled`. Of sample_type they may use PERF_SAMPLE_RAW, REGS_USER and STACK_USER. Room: bytes
+ * wanted for each ring; less is fine where the kernel doesn't allow more. USPL_E_PERMISSION with a
+ * hint if the kernel doesn't let us. perf_close must follow in any case.
  */
 int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind *kinds,
 	      size_t n_kinds, size_t room, struct uspl_err *err) uspl_must_check;
@@ -92,8 +92,8 @@ int perf_enable(struct perf *perf, struct uspl_err *err) uspl_must_check;
 int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note *note), void *ctx);
 
 /*
- * What asks for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with its fields. It takes
- * tracefs (proc/tracefs.h), which only root reads as a rule.
+ * What asks for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with its fields. It
+ * takes tracefs (proc/tracefs.h), which only root reads as a rule.
  */
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err) uspl_must_check;

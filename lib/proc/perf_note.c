@@ -129,10 +129,10 @@ static bool take_trailer(const struct perf *perf, struct rest *rest, struct perf
 }
 
 /*
- * Whose event tells of a thread: its own, or the one of its maker that it inherited. Of a thread that
- * has both (it was made while we opened) the first one that tells something counts; the other one
- * tells the same again. A source that has been silent for a second gives way: the thread's id may
- * have come to another thread.
+ * Whose event tells of a thread: its own, or the one of its maker that it inherited. Of a thread
+ * that has both (it was made while we opened) the first one that tells something counts; the other
+ * one tells the same again. A source that has been silent for a second gives way: the thread's id
+ * may have come to another thread.
  */
 struct perf_source {
 	pid_t tid, source; /* tid 0: the slot is free */
@@ -170,8 +170,8 @@ static bool grow_sources(struct perf *perf)
 }
 
 /*
- * True for a note of a process that the kernel lets inherit though only threads should (perf.c). One that is
- * just ending has no pid any more: -1.
+ * True for a note of a process that the kernel lets inherit though only threads should (perf.c).
+ * One that is just ending has no pid any more: -1.
  */
 static bool is_of_child(const struct perf *perf, const struct perf_event *event,
 			const struct perf_note *note)

@@ -7,8 +7,8 @@
 #include "proc/proc.h"
 
 /*
- * What /proc/PID/task/TID/syscall says now. False if the thread runs, or is gone, or the kernel doesn't
- * tell.
+ * What /proc/PID/task/TID/syscall says now. False if the thread runs, or is gone, or the kernel
+ * doesn't tell.
  */
 bool place_read(const struct proc *proc, pid_t tid, struct blocked_place *ret);
 

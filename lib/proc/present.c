@@ -17,8 +17,9 @@
 #define ENTRY_OF_FILE (1ull << 61) /* a file's page that the program hasn't written to */
 
 /*
- * Since Linux 6.7 the kernel looks for such pages itself (the same document, PAGEMAP_SCAN; fs/proc/task_mmu.c):
- * it knows what was never mapped without going through it. In <linux/fs.h> of later headers.
+ * Since Linux 6.7 the kernel looks for such pages itself (the same document, PAGEMAP_SCAN;
+ * fs/proc/task_mmu.c): it knows what was never mapped without going through it. In <linux/fs.h> of
+ * later headers.
  */
 #ifndef PAGEMAP_SCAN
 #define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
@@ -146,7 +147,9 @@ bool present_next(struct present *walk)
 			walk->next_mapping++;
 			continue;
 		}
-		/* Room for a piece, and for its entries, so that empty memory has its price, too. */
+		/*
+		 * Room for a piece, and for its entries, so that empty memory has its price, too.
+		 */
 		if (walk->budget < 2 * PIECE_LEN) {
 			walk->left_out += map->end - walk->next;
 			walk->next_mapping++;

@@ -3,8 +3,9 @@
  * present.h - the memory that a process has written and keeps for itself
  *
  * Reading memory that the program has reserved and never touched would make the kernel map it, and
- * there may be terabytes of it, as in programs that sanitizers check. /proc/PID/pagemap tells what is
- * there; where the kernel can't look for it (before Linux 6.7), an entry for each page has to be read.
+ * there may be terabytes of it, as in programs that sanitizers check. /proc/PID/pagemap tells what
+ * is there; where the kernel can't look for it (before Linux 6.7), an entry for each page has to be
+ * read.
  */
 #ifndef USPL_PROC_PRESENT_H
 #define USPL_PROC_PRESENT_H

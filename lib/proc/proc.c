@@ -16,7 +16,9 @@
 #include "base/text.h"
 #include "proc/status.h"
 
-/* The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it. */
+/*
+ * The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it.
+ */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 /* A link in /proc, "" if it can't be read. */

@@ -16,8 +16,8 @@
 #define PROC_LOCKS 2
 
 /*
- * How much work what a process has in its memory may still make us do: anybody can make a process with
- * any records in it. A step is about a microsecond: a read of its memory, a line of its maps.
+ * How much work what a process has in its memory may still make us do: anybody can make a process
+ * with any records in it. A step is about a microsecond: a read of its memory, a line of its maps.
  */
 struct proc_work {
 	uint64_t steps, bytes;
@@ -41,16 +41,16 @@ struct proc {
 
 /*
  * Opens a process for reading and writing its memory, and finds out beforehand what would go wrong
- * later: it doesn't exist (USPL_E_NO_PROCESS), is one of a process's threads, isn't ours (USPL_E_PERMISSION), is a zombie
- * (USPL_E_ZOMBIE), is traced by another process (USPL_E_TRACED, naming it), is a kernel thread, is
- * 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
+ * later: it doesn't exist (USPL_E_NO_PROCESS), is one of a process's threads, isn't ours
+ * (USPL_E_PERMISSION), is a zombie (USPL_E_ZOMBIE), is traced by another process (USPL_E_TRACED,
+ * naming it), is a kernel thread, is 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
  */
 int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /* The same, for reading only: a traced process is fine, and no write access is asked for. */
 int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /*
- * The same for one of all processes, which may be anybody's: reading it, its maps included, takes at
- * most PROC_SCAN_STEPS and PROC_SCAN_BYTES, then it fails as proc_charge does.
+ * The same for one of all processes, which may be anybody's: reading it, its maps included, takes
+ * at most PROC_SCAN_STEPS and PROC_SCAN_BYTES, then it fails as proc_charge does.
  */
 int proc_open_scan(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 void proc_free(struct proc *proc);
@@ -71,14 +71,15 @@ bool proc_in_first_pid_namespace(void);
 /* The beginning of a reading of records: a process that was named gets its full budget again. */
 void proc_work_begin(const struct proc *proc);
 /*
- * Takes so much work from the process's budget, before it is done. USPL_E_HOSTILE if that is spent, with a
- * message that names the process and its owner; in a scan also -USPL_E_CANCELLED after a signal.
+ * Takes so much work from the process's budget, before it is done. USPL_E_HOSTILE if that is spent,
+ * with a message that names the process and its owner; in a scan also -USPL_E_CANCELLED after a
+ * signal.
  */
 int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes,
 		struct uspl_err *err) uspl_must_check;
 /*
- * The name of the process's owner in /etc/passwd, or its number: no service is asked, which might wait
- * for others. Good until the thread's next call.
+ * The name of the process's owner in /etc/passwd, or its number: no service is asked, which might
+ * wait for others. Good until the thread's next call.
  */
 const char *proc_owner(const struct proc *proc);
 
@@ -92,10 +93,10 @@ uint64_t proc_auxv(const struct proc *proc, uint64_t type);
 const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
 
 /*
- * USPL_E_NO_PROCESS if the memory that we hold open isn't that of the thread any more: it has called exec.
- * For a thread that stands, before its registers are set: what we know of the process doesn't hold for
- * another program, which may also run with other rights. The old memory may live on, in a process that
- * shares it; so it isn't enough that it can be read.
+ * USPL_E_NO_PROCESS if the memory that we hold open isn't that of the thread any more: it has
+ * called exec. For a thread that stands, before its registers are set: what we know of the process
+ * doesn't hold for another program, which may also run with other rights. The old memory may live
+ * on, in a process that shares it; so it isn't enough that it can be read.
  */
 int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err) uspl_must_check;
 
@@ -126,14 +127,14 @@ struct proc_piece {
  */
 bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*
- * Writes up to PROC_PIECES_MAX pieces by one system call (process_vm_writev), not through protections. False
- * if not all could be written; some may be then.
+ * Writes up to PROC_PIECES_MAX pieces by one system call (process_vm_writev), not through
+ * protections. False if not all could be written; some may be then.
  */
 bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*
  * Writes through the mapping's protection (Linux FOLL_FORCE), into this process's private copy of
- * the page. Where the kernel lets only tracers do that, or only ptrace (proc_mem.force_override, 6.12),
- * a thread of the process is attached to for the moment, and may be stopped (force.h).
+ * the page. Where the kernel lets only tracers do that, or only ptrace (proc_mem.force_override,
+ * 6.12), a thread of the process is attached to for the moment, and may be stopped (force.h).
  */
 int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
 	       struct uspl_err *err) uspl_must_check;

@@ -8,8 +8,8 @@
 #include "proc/proc.h"
 
 /*
- * The kernel gives each program 16 random bytes, on its stack (getauxval(3), AT_RANDOM). They are read
- * by both ways: by what we have open, and by the thread as it is now.
+ * The kernel gives each program 16 random bytes, on its stack (getauxval(3), AT_RANDOM). They are
+ * read by both ways: by what we have open, and by the thread as it is now.
  */
 int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
 {
@@ -21,7 +21,9 @@ int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
 	thread.tid = tid;
 	at = proc_auxv(&thread, AT_RANDOM);
 	there.iov_base = (void *)(uintptr_t)at;
-	/* A program without it, or whose stack is gone by its own doing, can't be told from itself. */
+	/*
+	 * A program without it, or whose stack is gone by its own doing, can't be told from itself.
+	 */
 	if (!at || process_vm_readv(tid, &here, 1, &there, 1, 0) != sizeof(now))
 		return 0;
 	if (proc_read_some(proc, at, ours, sizeof(ours)) == sizeof(ours) &&

@@ -10,7 +10,9 @@
 #include "proc/force.h"
 #include "proc/proc.h"
 
-/* How often memory that is unmapped and mapped again all the time is read before that is a failure. */
+/*
+ * How often memory that is unmapped and mapped again all the time is read before that is a failure.
+ */
 #define READ_TRIES 8
 
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len)
@@ -75,8 +77,9 @@ int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t l
 		return 0;
 	}
 	/*
-	 * The program may have unmapped it since the last refresh, a library by dlclose() for example;
-	 * and mapped something in the same place, by the time that we look. Then it is read again.
+	 * The program may have unmapped it since the last refresh, a library by dlclose() for
+	 * example; and mapped something in the same place, by the time that we look. Then it is
+	 * read again.
 	 */
 	for (int i = 0; i < READ_TRIES; i++) {
 		rc = proc_read(proc, addr, buf, len, &why);
@@ -121,8 +124,8 @@ bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces,
 }
 
 /*
- * What /proc/PID/mem refuses: memory that isn't there, or, by a setting of the kernel's, writes through its
- * protection.
+ * What /proc/PID/mem refuses: memory that isn't there, or, by a setting of the kernel's, writes
+ * through its protection.
  */
 static int write_refused(const struct proc *proc, taddr addr, const void *buf, size_t len,
 			 struct uspl_err *err)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // rlimits.c - limits of a process on what it may map, lifted for the moment of a mapping
 /*
- * A tool may be killed at any instant, and the limits have to be put back all the same. So a child of ours does that, in
- * a session of its own, which signals for our process group don't reach: when the pipe to it is closed, by us or by our death.
+ * A tool may be killed at any instant, and the limits have to be put back all the same. So a child
+ * of ours does that, in a session of its own, which signals for our process group don't reach: when
+ * the pipe to it is closed, by us or by our death.
  */
 
 #include "proc/rlimits.h"

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // sharers.c - processes that share their memory with another one without being its threads
 /*
- * kcmp(2) says of two processes whether they have the same memory. Asking it of every process of the
- * machine would take milliseconds on a large one, and mostly needn't be: a process that has called exec
- * got a memory of its own then, and shares it only with what clone(2) has made since. That is a child
- * of one of its threads; or, by CLONE_PARENT, a child of its parent; or its parent has ended, and an
- * ancestor of ours, or init, has taken it over. Parents and children are in /proc (CONFIG_PROC_CHILDREN).
- * A process that has never called exec may have been born in its memory, and the process that made it
- * may have ended: then all processes are asked, and so they are where the kernel lists no children.
+ * kcmp(2) says of two processes whether they have the same memory. Asking it of every process of
+ * the machine would take milliseconds on a large one, and mostly needn't be: a process that has
+ * called exec got a memory of its own then, and shares it only with what clone(2) has made since.
+ * That is a child of one of its threads; or, by CLONE_PARENT, a child of its parent; or its parent
+ * has ended, and an ancestor of ours, or init, has taken it over. Parents and children are in /proc
+ * (CONFIG_PROC_CHILDREN). A process that has never called exec may have been born in its memory,
+ * and the process that made it may have ended: then all processes are asked, and so they are where
+ * the kernel lists no children.
  *
- * That is done once. From then on only what was born since comes into question, and the kernel gives
- * out ids in rising order (alloc_pid in kernel/pid.c): each id between the last one of then and the
- * last one of now is asked, whoever has become its parent.
+ * That is done once. From then on only what was born since comes into question, and the kernel
+ * gives out ids in rising order (alloc_pid in kernel/pid.c): each id between the last one of then
+ * and the last one of now is asked, whoever has become its parent.
  */
 
 #include "proc/sharers.h"
@@ -36,7 +37,10 @@
 /* More than are born at the same moment. */
 #define BIRTHS 64
 
-/* What /proc/PID/statm has, which everybody may read: the sizes of all memory and of that which is there. */
+/*
+ * What /proc/PID/statm has, which everybody may read: the sizes of all memory and of that which is
+ * there.
+ */
 static bool has_equal_sizes(pid_t one, pid_t other)
 {
 	auto_buf struct buf a = { 0 }, b = { 0 };
@@ -70,7 +74,10 @@ static pid_t find_listed(const struct proc *proc, const char *list)
 	return 0;
 }
 
-/* Among the children of a process, whichever thread of it is their parent. *ret_known: the kernel lists them. */
+/*
+ * Among the children of a process, whichever thread of it is their parent. *ret_known: the kernel
+ * lists them.
+ */
 static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
 {
 	const struct proc of = { .pid = parent, .tid = parent };
@@ -117,8 +124,8 @@ static pid_t find_anywhere(const struct proc *proc)
 }
 
 /*
- * True if it has never called exec (PF_FORKNOEXEC, 0x40, among the flags in proc(5)'s stat): then it
- * may have been born in a memory whose other users are no relatives of it any more.
+ * True if it has never called exec (PF_FORKNOEXEC, 0x40, among the flags in proc(5)'s stat): then
+ * it may have been born in a memory whose other users are no relatives of it any more.
  */
 static bool is_born_in_memory(const struct proc *proc)
 {
@@ -151,7 +158,10 @@ static int refuse(const struct proc *proc, pid_t pid, struct uspl_err *err)
 	return -USPL_E_UNSUPPORTED;
 }
 
-/* The last id that was given to a process or thread, in our pid namespace and those in it; -1 if it isn't known. */
+/*
+ * The last id that was given to a process or thread, in our pid namespace and those in it; -1 if it
+ * isn't known.
+ */
 static long last_id(void)
 {
 	auto_close int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

@@ -23,7 +23,9 @@ static bool is_free(const struct proc *proc, taddr at, uint64_t len)
 	return !memcmp(have, MARK, MARK_LEN) || !memcmp(have, zeros, len);
 }
 
-/* What lies between a segment of constants and the end of its last page; false if it's of no use. */
+/*
+ * What lies between a segment of constants and the end of its last page; false if it's of no use.
+ */
 static bool look_behind(const struct proc *proc, const struct module *module,
 			const Elf64_Phdr *phdr, uint64_t place, struct slack *ret)
 {

@@ -15,7 +15,10 @@ struct slack {
 	uint64_t len;    /* of one */
 };
 
-/* Finds room for some places of len bytes each, a power of two, and marks it. False if there is none. */
+/*
+ * Finds room for some places of len bytes each, a power of two, and marks it. False if there is
+ * none.
+ */
 bool slack_find(const struct proc *proc, uint64_t len, struct slack *ret);
 /* The next place that is not among the n used ones; 0 if there is no more. Nothing is written. */
 taddr slack_take(struct slack *slack, const taddr *used, size_t n);

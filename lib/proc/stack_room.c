@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // stack_room.c - room for a frame of ours on the stack that a thread was made with
 /*
- * The main thread's stack is the mapping that the kernel calls [stack]. For the others, the C library
- * keeps where it has mapped the stack, and how much, side by side in what the thread pointer leads to:
- * stackblock and stackblock_size in glibc's struct pthread (nptl/descr.h), map_base and map_size in
- * musl's (src/internal/pthread_impl.h). Their offsets differ between versions, so they are looked for: an
- * address below the thread pointer, and the length that ends right above it.
+ * The main thread's stack is the mapping that the kernel calls [stack]. For the others, the C
+ * library keeps where it has mapped the stack, and how much, side by side in what the thread
+ * pointer leads to: stackblock and stackblock_size in glibc's struct pthread (nptl/descr.h),
+ * map_base and map_size in musl's (src/internal/pthread_impl.h). Their offsets differ between
+ * versions, so they are looked for: an address below the thread pointer, and the length that ends
+ * right above it.
  *
  * On that stack pages are looked for that nothing was written to: /proc/PID/pagemap says that they
  * aren't there. The nearest ones below the stack pointer are taken. If the thread is elsewhere, the
- * lowest ones are: should another thread be on this stack just now, it is far from there. Programs that
- * lock their memory have all pages; then zeros count as pages without anything. And if there are none
- * either, the stack has been used to its end once: the thread's own frames tell nothing of a smaller stack
- * among them, and the lower end is as far from it as can be.
+ * lowest ones are: should another thread be on this stack just now, it is far from there. Programs
+ * that lock their memory have all pages; then zeros count as pages without anything. And if there
+ * are none either, the stack has been used to its end once: the thread's own frames tell nothing of
+ * a smaller stack among them, and the lower end is as far from it as can be.
  */
 
 #include "proc/stack_room.h"
@@ -130,8 +131,8 @@ static void find_zeros(const struct proc *proc, taddr from, size_t n, bool *ret)
 }
 
 /*
- * The end of a run of pages that are free: of the highest run if they are to lie near the stack pointer,
- * else of the lowest one. 0 if there is none.
+ * The end of a run of pages that are free: of the highest run if they are to lie near the stack
+ * pointer, else of the lowest one. 0 if there is none.
  */
 static taddr find_run(const bool *is_free, taddr from, size_t n, size_t wanted, bool high)
 {

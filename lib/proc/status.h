@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* status.h - the lines of /proc/PID/status (proc(5)) that decide whether we can work with a process */
+/*
+ * status.h - the lines of /proc/PID/status (proc(5)) that decide whether we can work with a process
+ */
 #ifndef USPL_PROC_STATUS_H
 #define USPL_PROC_STATUS_H
 
@@ -12,8 +14,8 @@ struct proc_status {
 	pid_t tracer; /* 0: none */
 	int seccomp;  /* 0 none, 1 strict, 2 filter */
 	/*
-	 * The thread uses a shadow stack: "shstk" is among its x86_Thread_features. Kernels have this
-	 * line since 6.6, with CONFIG_X86_USER_SHADOW_STACK; it is empty for most processes.
+	 * The thread uses a shadow stack: "shstk" is among its x86_Thread_features. Kernels have
+	 * this line since 6.6, with CONFIG_X86_USER_SHADOW_STACK; it is empty for most processes.
 	 */
 	bool shadow_stack;
 	bool catches_sigsys; /* it has a handler for SIGSYS ("SigCgt") */

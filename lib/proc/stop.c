@@ -13,7 +13,9 @@
 #define LAST_WAIT_NS 1000000000ll
 /* And one in uninterruptible sleep, before anybody is stopped. */
 #define UNSTOPPABLE_NS 1000000000ll
-/* How long stops are tried again that failed since a thread didn't come to its stop, and the pause. */
+/*
+ * How long stops are tried again that failed since a thread didn't come to its stop, and the pause.
+ */
 #define AGAIN_NS 5000000000ll
 #define AGAIN_PAUSE_NS 2000000
 
@@ -72,8 +74,9 @@ static int seize_listed(struct stop *stop, const tid_vec *tids, bool parents, si
 }
 
 /*
- * Attaches to the threads that we don't know yet. *ret_new counts them. To those with children last: from then on
- * the children's ends wake others (thread_has_children), which we notice only of those that we are attached to.
+ * Attaches to the threads that we don't know yet. *ret_new counts them. To those with children
+ * last: from then on the children's ends wake others (thread_has_children), which we notice only of
+ * those that we are attached to.
  */
 static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 {
@@ -92,8 +95,9 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 }
 
 /*
- * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here; one that
- * was asked and has not stopped yet is waited for, or it would stop later, with nobody to let it go.
+ * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here; one
+ * that was asked and has not stopped yet is waited for, or it would stop later, with nobody to let
+ * it go.
  */
 static void abandon(struct stop *stop)
 {
@@ -238,9 +242,10 @@ int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err)
 }
 
 /*
- * True if those that we know are all that there are: each of them is listed, as one that dies is until we have waited
- * for it, and the list is no longer. (Who stands still dies without our notice only with the whole process, or by exec.)
- * To read the list takes ten times as long as to ask for its length.
+ * True if those that we know are all that there are: each of them is listed, as one that dies is
+ * until we have waited for it, and the list is no longer. (Who stands still dies without our notice
+ * only with the whole process, or by exec.) To read the list takes ten times as long as to ask for
+ * its length.
  */
 static bool knows_all(const struct stop *stop)
 {

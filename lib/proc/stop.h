@@ -40,9 +40,9 @@ struct stop {
  */
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err) uspl_must_check;
 /*
- * The first part of stop_enter, for those who have something to do before the threads that run stand
- * still: brings those to a standstill that slept in stop_prepare (thread->slept), and reads their
- * registers. On failure as stop_enter.
+ * The first part of stop_enter, for those who have something to do before the threads that run
+ * stand still: brings those to a standstill that slept in stop_prepare (thread->slept), and reads
+ * their registers. On failure as stop_enter.
  */
 int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
 /*
@@ -61,20 +61,20 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 /* Lets one of them go on before the others. */
 void stop_let_go(struct stop *stop, struct thread *thread);
 /*
- * Lets all threads go on and detaches from them. One that was asked to stop and hasn't is waited for
- * then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.
+ * Lets all threads go on and detaches from them. One that was asked to stop and hasn't is waited
+ * for then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.
  */
 void stop_leave(struct stop *stop);
 /*
- * The same for a thread of ours that ends now: those that stand still go on, and whom else it is attached to goes on
- * as it does when the kernel detaches it from the dead, without a stop.
+ * The same for a thread of ours that ends now: those that stand still go on, and whom else it is
+ * attached to goes on as it does when the kernel detaches it from the dead, without a stop.
  */
 void stop_end(struct stop *stop);
 /*
  * Makes an attempt that stops threads and lets them go, and makes it anew as long as it fails with
  * USPL_E_UNSTOPPABLE, for 5 s: on a busy machine a thread that wants to run can't be stopped before
- * its turn comes, and the others don't stand still for it all that time. Nothing that an attempt has
- * done before it fails may be in the way of the next. USPL_E_CANCELLED between two of them.
+ * its turn comes, and the others don't stand still for it all that time. Nothing that an attempt
+ * has done before it fails may be in the way of the next. USPL_E_CANCELLED between two of them.
  */
 typedef int stop_attempt(void *ctx, struct uspl_err *err);
 int stop_again(stop_attempt *attempt, void *ctx, struct uspl_err *err) uspl_must_check;

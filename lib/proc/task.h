@@ -11,8 +11,9 @@
 typedef VEC(pid_t) tid_vec;
 
 /*
- * A field of /proc/PID/task/TID/stat and what follows it; fields count from 1 as in proc(5), and are
- * behind the name in parentheses, which may hold anything. NULL if it can't be read; points into text.
+ * A field of /proc/PID/task/TID/stat and what follows it; fields count from 1 as in proc(5), and
+ * are behind the name in parentheses, which may hold anything. NULL if it can't be read; points
+ * into text.
  */
 const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
 /*
@@ -22,8 +23,8 @@ const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct bu
 bool task_status(const struct proc *proc, pid_t tid, struct buf *text) uspl_must_check;
 const char *task_status_field(const struct buf *text, const char *name);
 /*
- * The thread's id as the process itself knows it, in its own pid namespace (NSpid, proc(5)). The same
- * number where the kernel doesn't tell; 0 if the thread is gone.
+ * The thread's id as the process itself knows it, in its own pid namespace (NSpid, proc(5)). The
+ * same number where the kernel doesn't tell; 0 if the thread is gone.
  */
 pid_t thread_inner_id(const struct proc *proc, pid_t tid);
 /* The thread's name, "?" if it can't be read. */
@@ -31,8 +32,9 @@ void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */
 int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
- * How many there are, those included that have died and that nobody has waited for: what the kernel counts as links of
- * /proc/PID/task. 0 if that isn't known. A thousand are counted as quickly as one, in a microsecond or two.
+ * How many there are, those included that have died and that nobody has waited for: what the kernel
+ * counts as links of /proc/PID/task. 0 if that isn't known. A thousand are counted as quickly as
+ * one, in a microsecond or two.
  */
 size_t threads_count(const struct proc *proc);
 /* The same by what stat(2) says of the folder. */
@@ -44,18 +46,19 @@ char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
 bool thread_sleeps(const struct proc *proc, pid_t tid);
 /*
- * How well a thread is suited to be stopped for an errand, lower is better: asleep in a system call that
- * restarts as if nothing had been; running; asleep in a call whose restart may lengthen a time-out or cut a
- * transfer short; one with children, whose ends may disturb other threads meanwhile
- * (thread_has_children); gone. 12 us.
+ * How well a thread is suited to be stopped for an errand, lower is better: asleep in a system call
+ * that restarts as if nothing had been; running; asleep in a call whose restart may lengthen a
+ * time-out or cut a transfer short; one with children, whose ends may disturb other threads
+ * meanwhile (thread_has_children); gone. 12 us.
  */
 enum thread_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_PARENT, RANK_WORST, THREAD_RANKS };
 enum thread_rank thread_rank(const struct proc *proc, pid_t tid);
 /*
- * True if children of the process are waiting to die whose parent is this thread: those that it has forked, as a rule
- * (/proc/PID/task/TID/children, CONFIG_PROC_CHILDREN). The kernel gives SIGCHLD to the parent, and drops it where it is
- * ignored, which is the default; but not if that thread is traced (sig_ignored() in kernel/signal.c). Then any thread of
- * the process that doesn't block SIGCHLD may be woken by it, and calls like epoll_wait end with EINTR.
+ * True if children of the process are waiting to die whose parent is this thread: those that it has
+ * forked, as a rule (/proc/PID/task/TID/children, CONFIG_PROC_CHILDREN). The kernel gives SIGCHLD
+ * to the parent, and drops it where it is ignored, which is the default; but not if that thread is
+ * traced (sig_ignored() in kernel/signal.c). Then any thread of the process that doesn't block
+ * SIGCHLD may be woken by it, and calls like epoll_wait end with EINTR.
  */
 bool thread_has_children(const struct proc *proc, pid_t tid);
 /* The signals that it blocks, a bit for each; 0 for a thread that is gone. */

@@ -2,9 +2,9 @@
 /*
  * taskstats.h - the kernel's statistics of threads and processes, by generic netlink
  *
- * Only as much of it as run counts need (Documentation/accounting/taskstats.rst, linux/taskstats.h).
- * Needs CONFIG_TASKSTATS, CONFIG_TASK_DELAY_ACCT, CAP_NET_ADMIN in the first user namespace, and the
- * first network namespace. Ids are looked up in the caller's pid namespace.
+ * Only as much of it as run counts need (Documentation/accounting/taskstats.rst,
+ * linux/taskstats.h). Needs CONFIG_TASKSTATS, CONFIG_TASK_DELAY_ACCT, CAP_NET_ADMIN in the first
+ * user namespace, and the first network namespace. Ids are looked up in the caller's pid namespace.
  */
 #ifndef USPL_PROC_TASKSTATS_H
 #define USPL_PROC_TASKSTATS_H

@@ -71,7 +71,10 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		thread->state = THREAD_GONE;
 		return 0;
 	}
-	/* We have asked it before, and given up on it when it didn't stop in time; or it is looked after (tracer.h). */
+	/*
+	 * We have asked it before, and given up on it when it didn't stop in time; or it is looked
+	 * after (tracer.h).
+	 */
 	if (tracer == gettid()) {
 		thread->state = THREAD_SEIZED;
 		return 0;
@@ -163,7 +166,10 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	while (thread->state == THREAD_ASKED) {
-		/* Before the look: on a busy machine it may be our turn again only after the deadline. */
+		/*
+		 * Before the look: on a busy machine it may be our turn again only after the
+		 * deadline.
+		 */
 		int64_t now = clock_now_ns(), left = deadline - now;
 		int status;
 		pid_t got = waitpid(thread->tid, &status, __WALL | WNOHANG);
@@ -241,8 +247,8 @@ taddr thread_rseq(const struct thread *thread)
 }
 
 /*
- * For what it does to an interrupted call; without it the call ends with EINTR. A call that has ended by itself keeps its
- * result.
+ * For what it does to an interrupted call; without it the call ends with EINTR. A call that has
+ * ended by itself keeps its result.
  */
 static void mend_call(const struct proc *proc, struct thread *thread)
 {

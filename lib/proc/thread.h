@@ -34,8 +34,8 @@ enum thread_state {
 /* How long a thread that was asked to stop may take, unless somebody has said otherwise. */
 #define STOP_LIMIT_NS 1000000000ll
 /*
- * How long to ask again and again for a thread that runs, before we sleep until we are told: it stops within
- * that, and to be woken up takes as long as a stop.
+ * How long to ask again and again for a thread that runs, before we sleep until we are told: it
+ * stops within that, and to be woken up takes as long as a stop.
  */
 #define THREAD_SPIN_NS 50000ll
 
@@ -58,14 +58,14 @@ struct thread {
 typedef VEC(struct thread) thread_vec;
 
 /*
- * Waits, until the deadline, for a thread in uninterruptible sleep: it can't be stopped, nor, once it
- * has been asked to, be let go before it stops. USPL_E_UNSTOPPABLE, saying where it sleeps.
+ * Waits, until the deadline, for a thread in uninterruptible sleep: it can't be stopped, nor, once
+ * it has been asked to, be let go before it stops. USPL_E_UNSTOPPABLE, saying where it sleeps.
  */
 int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
 			     struct uspl_err *err) uspl_must_check;
 /*
- * Blocks all our signals, so that ^C can't end us in between, and SIGCHLD can be waited for. *ret_old
- * is what thread_unguard puts back.
+ * Blocks all our signals, so that ^C can't end us in between, and SIGCHLD can be waited for.
+ * *ret_old is what thread_unguard puts back.
  */
 void thread_guard(sigset_t *ret_old);
 void thread_unguard(const sigset_t *old);
@@ -85,13 +85,17 @@ void thread_interrupt(struct thread *thread);
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
-/* All three: attaches, asks, and waits. What fails leaves the thread in the state that it has come to. */
+/*
+ * All three: attaches, asks, and waits. What fails leaves the thread in the state that it has come
+ * to.
+ */
 int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
 /*
- * Reads a STOPPED thread's registers into thread->regs. If the stop has interrupted a system call that
- * the kernel wouldn't restart, they are changed so that it does, with the time that is left: from
- * here on the call goes on as if nothing had been whenever the thread is let go, even by our death.
+ * Reads a STOPPED thread's registers into thread->regs. If the stop has interrupted a system call
+ * that the kernel wouldn't restart, they are changed so that it does, with the time that is left:
+ * from here on the call goes on as if nothing had been whenever the thread is let go, even by our
+ * death.
  */
 int thread_read_regs(const struct proc *proc, struct thread *thread,
 		     struct uspl_err *err) uspl_must_check;
@@ -105,25 +109,28 @@ void thread_release(const struct proc *proc, struct thread *thread);
 /* Lets it go on, and stays attached: SEIZED. */
 void thread_resume(const struct proc *proc, struct thread *thread);
 /*
- * For a thread that is STOPPED behind a system call (at_call) which a signal has ended with EINTR: lets it go on to
- * where it takes the signal, and asks it to stop there, so that thread_read_regs can mend the call. It is SEIZED, and
- * `leaving`, until that is seen. False if it is no such thread; then it stays as it is.
+ * For a thread that is STOPPED behind a system call (at_call) which a signal has ended with EINTR:
+ * lets it go on to where it takes the signal, and asks it to stop there, so that thread_read_regs
+ * can mend the call. It is SEIZED, and `leaving`, until that is seen. False if it is no such
+ * thread; then it stays as it is.
  */
 bool thread_leave_call(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
- * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop has interrupted: it
- * is ASKED, and stops once more, right before the call. thread_catch is next. False if it was in no such call, or has
- * a signal to take: then it stays as it is.
+ * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop
+ * has interrupted: it is ASKED, and stops once more, right before the call. thread_catch is next.
+ * False if it was in no such call, or has a signal to take: then it stays as it is.
  */
 bool thread_send_back(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
- * Waits for one that was sent back, and lets it into the call: CAUGHT. From then on it does nothing but that call, and
- * stops before it comes back from it, or before it takes a signal. It is STOPPED if something has come in between, a
- * signal for example. Fails as thread_wait, and is ASKED then.
+ * Waits for one that was sent back, and lets it into the call: CAUGHT. From then on it does nothing
+ * but that call, and stops before it comes back from it, or before it takes a signal. It is STOPPED
+ * if something has come in between, a signal for example. Fails as thread_wait, and is ASKED then.
  */
 int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
 		 struct uspl_err *err) uspl_must_check;
-/* A SEIZED or CAUGHT thread that has stopped by itself becomes STOPPED, and one that has died GONE. */
+/*
+ * A SEIZED or CAUGHT thread that has stopped by itself becomes STOPPED, and one that has died GONE.
+ */
 void thread_poll(struct thread *thread);
 
 #endif

@@ -3,10 +3,10 @@
 /*
  * A thread that is found asleep in a call has been in it since it last ran, or longer (it may have
  * woken inside the call, and gone to sleep again). What is left is so reckoned too long, if at all,
- * never too short. All of it is true only if the thread hasn't run between the note and the stop: it
- * may be in the same call anew. Its run count tells: one more for the stop itself, and one for each
- * time that it had to make way for another on the way to it. (Every time that it slept again would be
- * one more than that.)
+ * never too short. All of it is true only if the thread hasn't run between the note and the stop:
+ * it may be in the same call anew. Its run count tells: one more for the stop itself, and one for
+ * each time that it had to make way for another on the way to it. (Every time that it slept again
+ * would be one more than that.)
  */
 
 #include "proc/timeout.h"

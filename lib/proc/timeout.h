@@ -7,10 +7,10 @@
  *     timeouts_shorten   its call will go on with what is left, not with the whole time-out
  *     timeouts_release
  *
- * The new time-out goes into the argument's register, where the code behind the call doesn't use the
- * old value; where it is a pointer it points to a place of ours then, in the unused end of a page of
- * constants that some module has, which stays there as long as the module. A call about which
- * something isn't known is left as it is, and starts anew with its whole time-out.
+ * The new time-out goes into the argument's register, where the code behind the call doesn't use
+ * the old value; where it is a pointer it points to a place of ours then, in the unused end of a
+ * page of constants that some module has, which stays there as long as the module. A call about
+ * which something isn't known is left as it is, and starts anew with its whole time-out.
  */
 #ifndef USPL_PROC_TIMEOUT_H
 #define USPL_PROC_TIMEOUT_H
@@ -36,15 +36,15 @@ struct timeouts {
 };
 
 /*
- * Notes those of the threads that are asleep in such a call. To be asked before they are stopped, at
- * leisure: about 5 us a thread, and 100 for each of which there is something to note. Adds to what
- * there is; { .proc } is an empty one. No failure.
+ * Notes those of the threads that are asleep in such a call. To be asked before they are stopped,
+ * at leisure: about 5 us a thread, and 100 for each of which there is something to note. Adds to
+ * what there is; { .proc } is an empty one. No failure.
  */
 void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n);
 /*
- * regs are those of a thread that has been stopped. If it was noted and has only been stopped since,
- * changes them so that its call will wait for what is left; the result of the call is left alone.
- * True if they were changed.
+ * regs are those of a thread that has been stopped. If it was noted and has only been stopped
+ * since, changes them so that its call will wait for what is left; the result of the call is left
+ * alone. True if they were changed.
  */
 bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *regs);
 void timeouts_release(struct timeouts *timeouts);

@@ -12,8 +12,8 @@ struct module_tls {
 
 /*
  * Finds out both. A program's block is where the ABI puts it. A library's is told by glibc, as it
- * tells debuggers, or by what the dynamic linker has written into the module's own slots. What can't
- * be found out is 0.
+ * tells debuggers, or by what the dynamic linker has written into the module's own slots. What
+ * can't be found out is 0.
  */
 int module_tls_read(const struct proc *proc, const module_vec *modules, const struct module *module,
 		    struct module_tls *ret, struct uspl_err *err) uspl_must_check;

@@ -40,7 +40,10 @@ static void *run_in_thread(void *arg)
 	return NULL;
 }
 
-/* pthread_join comes back a little before the kernel has detached the thread from whom it has traced. */
+/*
+ * pthread_join comes back a little before the kernel has detached the thread from whom it has
+ * traced.
+ */
 static void await_end(pid_t tid)
 {
 	while (tid && syscall(SYS_tgkill, getpid(), tid, 0) == 0)
@@ -90,8 +93,9 @@ static struct {
 } looked_after;
 
 /*
- * One that is woken for a signal which another thread has taken by then goes through the kernel's search for signals
- * without finding one, and comes out with EINTR. That search is where it stops if it has been asked to.
+ * One that is woken for a signal which another thread has taken by then goes through the kernel's
+ * search for signals without finding one, and comes out with EINTR. That search is where it stops
+ * if it has been asked to.
  */
 static void ask_woken(const struct proc *proc, thread_vec *threads)
 {
@@ -168,7 +172,10 @@ struct beside {
 	tid_vec tids;
 };
 
-/* Where it sleeps in a call that a signal may end with EINTR though there is no handler, or runs and may come to one. */
+/*
+ * Where it sleeps in a call that a signal may end with EINTR though there is no handler, or runs
+ * and may come to one.
+ */
 static bool may_be_woken(const struct proc *proc, pid_t tid, bool *ret_sleeps)
 {
 	auto_buf struct buf text = { 0 };

@@ -4,9 +4,9 @@
  * libdw finds and interprets the CFI of one address; what it says is compiled once into a rule
  * (unwind_rule.h), and kept.
  *
- * Of a thread that sleeps only some registers are known. What a frame has saved becomes known on the
- * way outwards; a frame whose place depends on a register that isn't known is where the unwind is
- * lost.
+ * Of a thread that sleeps only some registers are known. What a frame has saved becomes known on
+ * the way outwards; a frame whose place depends on a register that isn't known is where the unwind
+ * is lost.
  */
 
 #include "proc/unwind.h"

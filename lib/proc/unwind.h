@@ -7,8 +7,9 @@
  * by address, so that a frame costs a table look-up when its code has been seen before.
  *
  * An unwind either reaches a frame that CFI marks as the outermost one (undefined return address,
- * as in _start and clone) or where a stack of makecontext begins, and then the list of frames is complete and proven; or it is lost, and
- * then says up to which stack address it is good. Nobody may take a lost unwind for a complete one.
+ * as in _start and clone) or where a stack of makecontext begins, and then the list of frames is
+ * complete and proven; or it is lost, and then says up to which stack address it is good. Nobody
+ * may take a lost unwind for a complete one.
  */
 #ifndef USPL_PROC_UNWIND_H
 #define USPL_PROC_UNWIND_H
@@ -43,10 +44,10 @@ struct unwind_code {
 int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Pieces of code without call frame information, each `unit` bytes long, as of one mould: they change no
- * register that a function has to keep, and at each place in them it is known by how many bytes the
- * stack pointer is below where it was at the beginning, where a return address lies at it (-1: it
- * isn't known there).
+ * Pieces of code without call frame information, each `unit` bytes long, as of one mould: they
+ * change no register that a function has to keep, and at each place in them it is known by how many
+ * bytes the stack pointer is below where it was at the beginning, where a return address lies at it
+ * (-1: it isn't known there).
  */
 struct unwind_mould {
 	taddr start, end;
@@ -85,17 +86,17 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *regs,
 		       taddr *ret_sp);
 
 /*
- * From now on what lies in the stack from start on is read from bytes, a copy of its first len bytes
- * that stays the caller's, and not from the process; behind the copy the unwind is lost. For a
- * thread that goes on after its stack was copied. NULL ends it.
+ * From now on what lies in the stack from start on is read from bytes, a copy of its first len
+ * bytes that stays the caller's, and not from the process; behind the copy the unwind is lost. For
+ * a thread that goes on after its stack was copied. NULL ends it.
  */
 void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *bytes, size_t len);
 
 /* True if something was asked for that lies behind the copy, since it was lent. */
 bool unwinder_ran_out(const struct unwinder *unwinder);
 /*
- * True if nothing was asked for but what the copy has, since it was lent: neither what lies behind it,
- * nor memory elsewhere, which may have changed since the copy was made.
+ * True if nothing was asked for but what the copy has, since it was lent: neither what lies behind
+ * it, nor memory elsewhere, which may have changed since the copy was made.
  */
 bool unwinder_kept_to_copy(const struct unwinder *unwinder);
 
@@ -110,22 +111,22 @@ bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc);
  */
 taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word);
 /*
- * Where that return address is kept: two words of a shadow, of which the first is the return address
- * and the other not 0 or another one's; both are 0 as long as no call has kept anything there. 0 if
- * the word is none of such a thunk.
+ * Where that return address is kept: two words of a shadow, of which the first is the return
+ * address and the other not 0 or another one's; both are 0 as long as no call has kept anything
+ * there. 0 if the word is none of such a thunk.
  */
 taddr unwinder_kept_at(const struct unwinder *unwinder, taddr at, uint64_t word);
 /*
- * True for a return address in the tracer's code that isn't such a thunk's: it is on a stack only as long as the
- * thread is in the tracer's runtime, which calls nothing of the program's.
+ * True for a return address in the tracer's code that isn't such a thunk's: it is on a stack only
+ * as long as the thread is in the tracer's runtime, which calls nothing of the program's.
  */
 bool unwinder_is_runtime(const struct unwinder *unwinder, taddr pc);
 /* False if there are no such thunks; else all their words lie in [*ret_start, *ret_end). */
 bool unwinder_thunks(const struct unwinder *unwinder, taddr *ret_start, taddr *ret_end);
 /*
- * Where an unwind is lost at pc because that is the tracer's own code: return addresses of the words
- * from sp on may be in the shadow alone. Appends what the shadow has of them, stale ones included,
- * at most max; returns how many. 0 for other code.
+ * Where an unwind is lost at pc because that is the tracer's own code: return addresses of the
+ * words from sp on may be in the shadow alone. Appends what the shadow has of them, stale ones
+ * included, at most max; returns how many. 0 for other code.
  */
 size_t unwinder_shadow_near(const struct unwinder *unwinder, taddr pc, taddr sp, taddr *ret,
 			    size_t max);

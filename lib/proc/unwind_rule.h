@@ -2,9 +2,9 @@
 /*
  * unwind_rule.h - how to find the caller's registers at one address of code
  *
- * What libdw says of an address is compiled once. Nearly all of it is "register plus offset" for the
- * CFA (the stack pointer in the caller), and "at CFA plus offset" for registers; the rest (signal
- * frames, PLT stubs) keeps its DWARF expressions. Only unwind.c includes this.
+ * What libdw says of an address is compiled once. Nearly all of it is "register plus offset" for
+ * the CFA (the stack pointer in the caller), and "at CFA plus offset" for registers; the rest
+ * (signal frames, PLT stubs) keeps its DWARF expressions. Only unwind.c includes this.
  */
 #ifndef USPL_PROC_UNWIND_RULE_H
 #define USPL_PROC_UNWIND_RULE_H
@@ -38,13 +38,13 @@ struct unwind_rule {
 };
 
 /*
- * Fills the rule, which is zero, from libdw's frame, and takes that over whatever comes of it. False
- * if it says nothing of use.
+ * Fills the rule, which is zero, from libdw's frame, and takes that over whatever comes of it.
+ * False if it says nothing of use.
  */
 bool unwind_rule_compile(struct unwind_rule *rule, Dwarf_Frame *frame);
 /*
- * The rule, which is zero, for code that has pushed `depth` bytes above which its return address lies,
- * and left all registers alone that matter.
+ * The rule, which is zero, for code that has pushed `depth` bytes above which its return address
+ * lies, and left all registers alone that matter.
  */
 void unwind_rule_plain(struct unwind_rule *rule, int depth);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // batch.c - the sites of one region are exchanged
 /*
- * Sites need not change together: what has to hold is that no thread is between two of the instructions that become one jump. So there are
- * two kinds of sites:
+ * Sites need not change together: what has to hold is that no thread is between two of the
+ * instructions that become one jump. So there are two kinds of sites:
  *
- *     quiet   one instruction becomes another one, or several, and all of it lies in one word: exchanged while everybody runs
+ *     quiet   one instruction becomes another one, or several, and all of it lies in one word:
+ *             exchanged while everybody runs
  *             (NOPs of one byte each are made one instruction before: nops.c)
  *     still   the others: in stops (still.c)
  */
@@ -41,8 +42,8 @@ struct batch {
 };
 
 /*
- * What stands at an entry, TRACE_NOPS_CODE bytes or as many as there are; entries are asked for in order. 0 if nothing is mapped
- * there, or less than a site.
+ * What stands at an entry, TRACE_NOPS_CODE bytes or as many as there are; entries are asked for in
+ * order. 0 if nothing is mapped there, or less than a site.
  */
 static size_t read_entry(struct batch *batch, taddr entry, uint8_t *ret)
 {

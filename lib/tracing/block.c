@@ -90,8 +90,8 @@ static int map_at(struct proc *proc, const struct block *block, bool *ret_taken,
 }
 
 /*
- * Takes from children what they aren't to have. The mark says before that it may be missing, and the
- * word at `alive` that it isn't.
+ * Takes from children what they aren't to have. The mark says before that it may be missing, and
+ * the word at `alive` that it isn't.
  */
 static int part_from_children(const struct proc *proc, const struct block *block,
 			      struct uspl_err *err)
@@ -191,7 +191,9 @@ static int unmap_shadows(const struct proc *proc, const struct uspl_trace_block 
 	return rc;
 }
 
-/* A child has an empty table of chunks, and not what is absent there: others may be in its place. */
+/*
+ * A child has an empty table of chunks, and not what is absent there: others may be in its place.
+ */
 static int unmap(const struct proc *proc, const struct uspl_trace_block *mark, struct uspl_err *err)
 {
 	uint64_t len = mark->map_len, here = 1;

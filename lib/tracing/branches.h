@@ -2,8 +2,8 @@
 /*
  * branches.h - the branches of a process that say what is expected of them (include/uspl/branch.h)
  *
- * While they are on each way of a branch counts in the program itself, in memory of its own: nothing
- * is loaded. What is at a site decides whether it is on.
+ * While they are on each way of a branch counts in the program itself, in memory of its own:
+ * nothing is loaded. What is at a site decides whether it is on.
  */
 #ifndef USPL_TRACING_BRANCHES_H
 #define USPL_TRACING_BRANCHES_H
@@ -40,8 +40,8 @@ void branches_release(struct branches *branches);
 int branches_read(const struct proc *proc, struct branches *branches,
 		  struct uspl_err *err) uspl_must_check;
 /*
- * Switches all of them on or off, those that aren't yet, while the program runs. proc: to be written,
- * and locked.
+ * Switches all of them on or off, those that aren't yet, while the program runs. proc: to be
+ * written, and locked.
  */
 int branches_switch(struct proc *proc, const module_vec *modules, const struct branches *branches,
 		    bool on, struct uspl_err *err) uspl_must_check;

@@ -34,7 +34,10 @@ static int note_jump(const struct proc *proc, taddr entry, spot_vec *spots, stru
 	return 0;
 }
 
-/* Of updates, of probes, whose jumps stand before theirs, and of markers with which functions begin. */
+/*
+ * Of updates, of probes, whose jumps stand before theirs, and of markers with which functions
+ * begin.
+ */
 static int note_jumps(const struct proc *proc, const region_vec *updates, const struct marks *marks,
 		      spot_vec *spots, struct uspl_err *err)
 {

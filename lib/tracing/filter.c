@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // filter.c - a condition on a marker's arguments, as a list of tests
 /*
- * A tree would have to be walked; tests that each know their two successors are code at once. An expression is read into a run of tests whose
- * ways out are PROBE_PASS and PROBE_SKIP. `a && b`: what passes in a goes on with b's first test; `a || b`: what is skipped in a does. `!`
- * exchanges the two. So a test's successors always come later.
+ * A tree would have to be walked; tests that each know their two successors are code at once. An
+ * expression is read into a run of tests whose ways out are PROBE_PASS and PROBE_SKIP. `a && b`:
+ * what passes in a goes on with b's first test; `a || b`: what is skipped in a does. `!` exchanges
+ * the two. So a test's successors always come later.
  */
 
 #include "tracing/filter.h"
@@ -167,8 +168,8 @@ static uint64_t bits_of(float number)
 }
 
 /*
- * A float is compared with a double: the same is true of it and the largest float that isn't above that. What
- * lies between two floats is equal to none.
+ * A float is compared with a double: the same is true of it and the largest float that isn't above
+ * that. What lies between two floats is equal to none.
  */
 static void compare_with_double(struct probe_test *test, double number)
 {

@@ -4,10 +4,10 @@
  *
  *     fd > 5 && (peer == "alpha" || !(arg3 & 0x10))
  *
- * Comparisons (== != < <= > >=) of an argument with a number, of a string with a string (== and !=),
- * and tests of bits (&). `arg` alone means arg != 0. Operators as in C, and so is what becomes of
- * numbers: a float is compared with 0.1 as a double, and with 0.1f as a float. The target evaluates it at
- * each hit: it becomes a list of tests, each of which says which one is next.
+ * Comparisons (== != < <= > >=) of an argument with a number, of a string with a string (== and
+ * !=), and tests of bits (&). `arg` alone means arg != 0. Operators as in C, and so is what becomes
+ * of numbers: a float is compared with 0.1 as a double, and with 0.1f as a float. The target
+ * evaluates it at each hit: it becomes a list of tests, each of which says which one is next.
  */
 #ifndef USPL_TRACING_FILTER_H
 #define USPL_TRACING_FILTER_H
@@ -21,8 +21,8 @@ struct filter {
 };
 
 /*
- * Reads a condition for this marker. USPL_E_USAGE where it isn't understood, or names an argument that
- * the marker doesn't have.
+ * Reads a condition for this marker. USPL_E_USAGE where it isn't understood, or names an argument
+ * that the marker doesn't have.
  */
 int filter_parse(const char *text, const struct marker *marker, struct filter *ret,
 		 struct uspl_err *err) uspl_must_check;

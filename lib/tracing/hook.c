@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // hook.c - the calls of a profiler that a compiler has put into every function
 /*
- * A call of an imported function goes through a slot: directly (call *slot), or by a stub that jumps through it (call stub; stub: jmp
- * *slot). Which function the slot is for, the dynamic relocations tell, whether it has been bound already or not.
+ * A call of an imported function goes through a slot: directly (call *slot), or by a stub that
+ * jumps through it (call stub; stub: jmp *slot). Which function the slot is for, the dynamic
+ * relocations tell, whether it has been bound already or not.
  */
 
 #include "tracing/hook.h"

@@ -23,42 +23,50 @@ static inline uint64_t trace_pages(uint64_t len)
 }
 
 /*
- * The functions of a module that are wanted, and can be traced as wanted. updates: those that are in
- * the process, which isn't traced yet. Names are the image's and not to be used.
+ * The functions of a module that are wanted, and can be traced as wanted. updates: those that are
+ * in the process, which isn't traced yet. Names are the image's and not to be used.
  */
 int choose_spots(const struct proc *proc, const struct module *module, const region_vec *updates,
 		 const struct trace_request *request, spot_vec *ret,
 		 struct uspl_err *err) uspl_must_check;
 
-/* Bytes that the session may come to fill beside its parts: tables, and rings and shadows of the threads. */
+/*
+ * Bytes that the session may come to fill beside its parts: tables, and rings and shadows of the
+ * threads.
+ */
 uint64_t share_may_fill(const struct proc *proc, const struct trace_request *request);
 /*
  * Maps the tables and rings that all modules share, and notes them in head. The tables are wiped in
- * children of fork, the rings aren't there at all. USPL_E_MEMORY_LIMIT if a memory control group of the
- * process has less room than may be filled.
+ * children of fork, the rings aren't there at all. USPL_E_MEMORY_LIMIT if a memory control group of
+ * the process has less room than may be filled.
  */
 int share_map(struct proc *proc, const struct trace_request *request,
 	      struct uspl_trace_region *head, struct uspl_err *err) uspl_must_check;
 /* What a copy of the runtime is told about them; all else in *ret is 0. */
 void share_control(const struct proc *proc, const struct uspl_trace_region *head,
 		   struct uspl_trace_control *ret);
-/* Unmaps them, and the shadows of stacks; what is left on failure is found by blocks_sweep (block.h). */
+/*
+ * Unmaps them, and the shadows of stacks; what is left on failure is found by blocks_sweep
+ * (block.h).
+ */
 int share_unmap(struct proc *proc, const struct uspl_trace_region *head,
 		struct uspl_err *err) uspl_must_check;
 /*
- * Notes the session's shadow (head->shadow), before a thread needs one. In a process that may not map
- * memory itself the stacks get theirs now.
+ * Notes the session's shadow (head->shadow), before a thread needs one. In a process that may not
+ * map memory itself the stacks get theirs now.
  */
 int share_note_shadow(struct proc *proc, const struct uspl_trace_region *head,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Of n choices of bits in which a session's shadow may differ (struct uspl_trace_region), the one with which the shadows of
- * the fewest stacks would lie where something is mapped; the first of several.
+ * Of n choices of bits in which a session's shadow may differ (struct uspl_trace_region), the one
+ * with which the shadows of the fewest stacks would lie where something is mapped; the first of
+ * several.
  */
 uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, size_t n);
 /*
  * Gives the stacks that are known by now their shadows, for a process that may not map memory
- * itself; head has the tables. As far as there is room: what is left out is counted when it is used.
+ * itself; head has the tables. As far as there is room: what is left out is counted when it is
+ * used.
  */
 int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
 		       struct uspl_err *err) uspl_must_check;
@@ -71,8 +79,8 @@ int places_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_contro
 		struct uspl_err *err) uspl_must_check;
 
 /*
- * Maps the desk of a session whose parts are loaded, and lays on it what the request's plan says; notes it in
- * the parts' records. On failure it may be mapped: desk_close.
+ * Maps the desk of a session whose parts are loaded, and lays on it what the request's plan says;
+ * notes it in the parts' records. On failure it may be mapped: desk_close.
  */
 int desk_open(struct proc *proc, const struct trace_request *request, struct trace_session *session,
 	      struct uspl_err *err) uspl_must_check;
@@ -88,8 +96,8 @@ int part_load(struct proc *proc, const struct module *module, const spot_vec *sp
 	      const struct trace_request *request, const struct uspl_trace_region *shared,
 	      struct trace_region *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps what has got no record; of a failure the log says that `what` stays mapped. blocks_sweep finds
- * it then.
+ * Unmaps what has got no record; of a failure the log says that `what` stays mapped. blocks_sweep
+ * finds it then.
  */
 void part_give_back(const struct proc *proc, taddr map, uint64_t len, const char *what);
 /* Writes the state into the target. */
@@ -109,8 +117,10 @@ int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 	      struct uspl_err *err) uspl_must_check;
 
 /*
- * Of the threads that clear_look has found in the text (clear->inside), those that are there by traced calls alone, and whose stacks can be followed:
- * from now on these calls return to their callers. Stops them for it, one by one; not one that stands in an unwinder. *ret_ended counts them.
+ * Of the threads that clear_look has found in the text (clear->inside), those that are there by
+ * traced calls alone, and whose stacks can be followed: from now on these calls return to their
+ * callers. Stops them for it, one by one; not one that stands in an unwinder. *ret_ended counts
+ * them.
  */
 int open_calls_end(struct clear *clear, const unwinder_code_vec *unwinders,
 		   const struct trace_session *session, size_t *ret_ended,
@@ -158,13 +168,14 @@ int still_init(struct still *still, const struct batch_input *in, const site_vec
 	       struct uspl_err *err) uspl_must_check;
 void still_release(struct still *still);
 /*
- * Follows the stacks of those that run, without stopping them, unless that has been done in this switch: else it would be
- * done for the first time in the first stop, which would be twice as long for it. Some milliseconds.
+ * Follows the stacks of those that run, without stopping them, unless that has been done in this
+ * switch: else it would be done for the first time in the first stop, which would be twice as long
+ * for it. Some milliseconds.
  */
 void still_rehearse(struct still *still, struct batch_result *result);
 /*
- * Exchanges them in as many stops as nobody has to wait long in. Adds to result->stop_us. USPL_E_BUSY: a thread stays
- * between two of a site's instructions.
+ * Exchanges them in as many stops as nobody has to wait long in. Adds to result->stop_us.
+ * USPL_E_BUSY: a thread stays between two of a site's instructions.
  */
 int still_exchange(struct still *still, struct batch_result *result,
 		   struct uspl_err *err) uspl_must_check;
@@ -179,8 +190,8 @@ struct nops_entry {
 };
 
 /*
- * Entries of several NOPs (nops.c), which become one instruction before a jump takes their place: then nobody has to be
- * stopped for that.
+ * Entries of several NOPs (nops.c), which become one instruction before a jump takes their place:
+ * then nobody has to be stopped for that.
  */
 struct nops {
 	VEC(struct nops_entry) entries;
@@ -189,7 +200,10 @@ struct nops {
 		clear; /* the jumps' bytes but the first, in which nobody may stand any more then */
 };
 
-/* How many words may have to be exchanged to switch the spots of a module on: those of several NOPs twice. */
+/*
+ * How many words may have to be exchanged to switch the spots of a module on: those of several NOPs
+ * twice.
+ */
 size_t nops_count_words(const spot_vec *spots);
 /* None yet; the input must outlive it. */
 void nops_init(struct nops *nops, const struct batch_input *in);
@@ -199,13 +213,15 @@ void nops_release(struct nops *nops);
 int nops_add(struct nops *nops, taddr entry, const uint8_t *joined,
 	     struct uspl_err *err) uspl_must_check;
 /*
- * Of the words in which jumps take the entries' place, which are to begin with the NOPs as they are: from here on they
- * begin with joined ones. Writes the table of those in which they are joined, behind the one of these words; slate, agent
- * and sleeper are those of these words. What is found out of the threads now makes nops_await_clear quick.
+ * Of the words in which jumps take the entries' place, which are to begin with the NOPs as they
+ * are: from here on they begin with joined ones. Writes the table of those in which they are
+ * joined, behind the one of these words; slate, agent and sleeper are those of these words. What is
+ * found out of the threads now makes nops_await_clear quick.
  */
 int nops_take(struct nops *nops, struct words *words, struct uspl_err *err) uspl_must_check;
 /*
- * When the NOPs are joined: waits until no thread stands at one of the bytes. USPL_E_BUSY: it took too long.
+ * When the NOPs are joined: waits until no thread stands at one of the bytes. USPL_E_BUSY: it took
+ * too long.
  */
 int nops_await_clear(struct nops *nops, struct uspl_err *err) uspl_must_check;
 
@@ -217,8 +233,8 @@ int batch_exchange(const struct batch_input *in, const struct trace_region *regi
 		   struct batch_result *result, struct uspl_err *err) uspl_must_check;
 
 /*
- * Turns the calls of a profiler in one module into NOPs, for good; adds to the result. Threads stand
- * still for it if there are any.
+ * Turns the calls of a profiler in one module into NOPs, for good; adds to the result. Threads
+ * stand still for it if there are any.
  */
 int quieten(struct proc *proc, const struct module *module, struct batch_result *result,
 	    struct uspl_err *err) uspl_must_check;

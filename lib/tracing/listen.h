@@ -25,7 +25,9 @@ struct listen_function {
 	size_t n_names;
 };
 
-/* What listeners are to do. Zero-initialise it; what it holds is released by listen_plan_release. */
+/*
+ * What listeners are to do. Zero-initialise it; what it holds is released by listen_plan_release.
+ */
 struct listen_plan {
 	enum uspl_listen_job job;
 	uint64_t own_len, thread_len; /* bytes that the job has: for all, and for each thread */

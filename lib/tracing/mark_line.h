@@ -22,8 +22,8 @@ struct mark_line {
 typedef VEC(struct mark_line) mark_line_vec;
 
 /*
- * Makes a line of a record of the last reading; its texts are for people (base/text.h), those among the values as they were.
- * mark_line_release must follow in any case.
+ * Makes a line of a record of the last reading; its texts are for people (base/text.h), those among
+ * the values as they were. mark_line_release must follow in any case.
  */
 int mark_line_make(const struct mark_reader *reader, const struct mark_record *record,
 		   struct mark_line *ret, struct uspl_err *err) uspl_must_check;

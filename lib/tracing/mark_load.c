@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mark_load.c - the probes of one command in one module, brought into the target
 /*
- *     guard | record, r-- | runtime, r-x | control, rw- | program and probes, r-x | frames, r-- | data, rw- | guard
+ *     guard | record, r-- | runtime, r-x | control, rw- | program and probes, r-x | frames, r-- |
+ *     data, rw- | guard
  *
  * The record is written last: what has none doesn't exist.
  */

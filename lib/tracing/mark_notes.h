@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mark_notes.h - the notes that include/uspl/mark.h and branch.h leave in a program, in its memory */
+/*
+ * mark_notes.h - the notes that include/uspl/mark.h and branch.h leave in a program, in its memory
+ */
 #ifndef USPL_TRACING_MARK_NOTES_H
 #define USPL_TRACING_MARK_NOTES_H
 
 #include "base/note.h"
 #include "proc/module.h"
 
-/* Takes a note of whatever owner, whose description lies at addr. 0, or a failure that ends the walk. */
+/*
+ * Takes a note of whatever owner, whose description lies at addr. 0, or a failure that ends the
+ * walk.
+ */
 typedef int (*mark_note_fn)(void *ctx, const struct image *image, const struct note *note,
 			    taddr addr, struct uspl_err *err);
 /* Calls it for each note of a module, and of the updates that are laid over its image. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mark_record.c - what probes of markers have written into a session's rings
 /*
- * A record's slots are taken by one instruction, so they are together. Its id is written last: with it, the record is whole. A slot that
- * was taken and isn't written yet holds 0 in the first round of the ring; in later rounds, for an instant, what was there a round ago, whose time is
- * not above that of the oldest record of this round. After a gap the reading may begin in the middle of a record: the sign of the
- * slots behind a first one (USPL_MARK_MORE) says so.
+ * A record's slots are taken by one instruction, so they are together. Its id is written last: with
+ * it, the record is whole. A slot that was taken and isn't written yet holds 0 in the first round
+ * of the ring; in later rounds, for an instant, what was there a round ago, whose time is not above
+ * that of the oldest record of this round. After a gap the reading may begin in the middle of a
+ * record: the sign of the slots behind a first one (USPL_MARK_MORE) says so.
  */
 
 #include "tracing/mark_record.h"
@@ -17,7 +18,10 @@
 struct window {
 	union mark_slot *slots;
 	uint64_t first, end;
-	/* The oldest record and its time: what isn't younger is of an earlier round. 0: there is none. */
+	/*
+	 * The oldest record and its time: what isn't younger is of an earlier round. 0: there is
+	 * none.
+	 */
 	uint64_t oldest_at, oldest;
 	pid_t tid; /* the thread that has the ring now */
 };
@@ -182,7 +186,9 @@ static int read_ring(struct mark_reader *reader, struct mark_ring *ring, struct 
 		if (!ring->tid || from > ring->pos)
 			ring->tid = thread_behind(&window, from);
 		rc = take(reader, ring, &window, from, &ring->pos, err);
-		/* Behind a gap all that were taken and not read are gone, but those that come next. */
+		/*
+		 * Behind a gap all that were taken and not read are gone, but those that come next.
+		 */
 		if (gone && ring->pos == window.end && head.records > ring->taken) {
 			reader->overwritten += head.records - ring->taken;
 			ring->taken = head.records;

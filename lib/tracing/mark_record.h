@@ -2,8 +2,8 @@
 /*
  * mark_record.h - what probes of markers have written into a session's rings
  *
- * Read while threads go on writing, as record.h says. Reading doesn't take anything out: each reader
- * begins with the oldest records that there are.
+ * Read while threads go on writing, as record.h says. Reading doesn't take anything out: each
+ * reader begins with the oldest records that there are.
  */
 #ifndef USPL_TRACING_MARK_RECORD_H
 #define USPL_TRACING_MARK_RECORD_H
@@ -39,7 +39,9 @@ struct mark_reader {
 	struct marks marks;
 	char session[USPL_MARK_SESSION_MAX];
 	struct uspl_trace_region shared; /* where the session's rings are */
-	/* A record is of a probe that isn't known: a newer command's. `marks` is to be read again. */
+	/*
+	 * A record is of a probe that isn't known: a newer command's. `marks` is to be read again.
+	 */
 	bool outdated;
 	VEC(struct mark_ring) rings;
 	/* Of the last reading, by time. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mark_switch.c - the jumps of markers, put in and taken out
 /*
- * A marker's NOP and the jump that takes its place are one instruction in one word each, and so is a link: these are exchanged by a thread of the target
- * while everybody runs (live/words.h), in any order, since each leads to code that is there. Where several instructions make room for a jump, a semaphore is
- * to be counted, or the program's threads may not write code, all is switched while everybody stands still.
+ * A marker's NOP and the jump that takes its place are one instruction in one word each, and so is
+ * a link: these are exchanged by a thread of the target while everybody runs (live/words.h), in any
+ * order, since each leads to code that is there. Where several instructions make room for a jump, a
+ * semaphore is to be counted, or the program's threads may not write code, all is switched while
+ * everybody stands still.
  */
 
 #include <string.h>
@@ -172,8 +174,8 @@ static int add_change(struct standstill *still, const struct mark_change *change
 }
 
 /*
- * What was exchanged, if anything, is exchanged back. Code that can't be made writable now could not be
- * before.
+ * What was exchanged, if anything, is exchanged back. Code that can't be made writable now could
+ * not be before.
  */
 static int take_back(struct words *words, int rc, struct uspl_err *err)
 {
@@ -271,8 +273,8 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 }
 
 /*
- * The session's probes, and the gates of updates: an update that came while its function had a probe has a
- * gate that leads to the probe's end.
+ * The session's probes, and the gates of updates: an update that came while its function had a
+ * probe has a gate that leads to the probe's end.
  */
 static int add_probes(struct clear *clear, const struct marks *marks, const region_vec *updates,
 		      const char *session, struct uspl_err *err)

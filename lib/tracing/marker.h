@@ -58,16 +58,18 @@ struct markers {
 int markers_find(const struct proc *proc, const struct module *module, const struct image *image,
 		 struct markers *markers, struct uspl_err *err) uspl_must_check;
 /*
- * From the image of a module without anybody's jumps appends the entries of functions whose names match, as markers of these names. Or their returns, as
- * "NAME:exit", whose argument is what they return (marker_set_args).
+ * From the image of a module without anybody's jumps appends the entries of functions whose names
+ * match, as markers of these names. Or their returns, as "NAME:exit", whose argument is what they
+ * return (marker_set_args).
  */
 int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
 			  bool returns, struct markers *markers,
 			  struct uspl_err *err) uspl_must_check;
 /*
- * Fills in the arguments of a function's entry, or of its return, and a format with their names: as the
- * debugging information has them, the first USPL_PROBE_ARGS_MAX. Without it they are the six
- * registers that a function's first whole-number arguments are in, or the one that it returns one in.
+ * Fills in the arguments of a function's entry, or of its return, and a format with their names: as
+ * the debugging information has them, the first USPL_PROBE_ARGS_MAX. Without it they are the six
+ * registers that a function's first whole-number arguments are in, or the one that it returns one
+ * in.
  */
 int marker_set_args(const struct image *image, struct marker *marker,
 		    struct uspl_err *err) uspl_must_check;

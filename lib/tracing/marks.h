@@ -46,8 +46,8 @@ struct marks_switched {
 	char why[256];     /* and why that isn't possible at the first of them */
 	double stop_us;    /* how long the threads stood still; 0: they didn't */
 	/*
-	 * Threads that are still inside of probes that were taken out, and 1 if a stack is that no thread is
-	 * on: the session's memory stays for them.
+	 * Threads that are still inside of probes that were taken out, and 1 if a stack is that no
+	 * thread is on: the session's memory stays for them.
 	 */
 	size_t inside;
 	bool parked;       /* that stack is what there is */
@@ -62,8 +62,9 @@ struct marks_switched {
 int marks_on(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	     struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Without a glob the session ends: its records go with its memory. Else they stay until then, even if
- * no probe is on any more. USPL_E_NOT_APPLIED if the session has none of them, or there is no session.
+ * Without a glob the session ends: its records go with its memory. Else they stay until then, even
+ * if no probe is on any more. USPL_E_NOT_APPLIED if the session has none of them, or there is no
+ * session.
  */
 int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	      struct marks_switched *ret, struct uspl_err *err) uspl_must_check;

@@ -29,8 +29,8 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 int mark_tell_unwinder(struct proc *proc, const module_vec *modules,
 		       const struct mark_region *region, struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps a region. On failure it stays, with its record: so it does if the program's unwinder can't be
- * told to forget it, and would ask for it.
+ * Unmaps a region. On failure it stays, with its record: so it does if the program's unwinder can't
+ * be told to forget it, and would ask for it.
  */
 int mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region,
 		struct uspl_err *err) uspl_must_check;
@@ -39,7 +39,8 @@ int mark_unload(struct proc *proc, const module_vec *modules, const struct mark_
 struct mark_change {
 	taddr addr;
 	uint8_t from[USPL_TRACE_SITE_BYTES], to[USPL_TRACE_SITE_BYTES];
-	uint8_t guard; /* no thread may stand in these bytes from addr, but at the first; 0, 1: any may */
+	/* no thread may stand in these bytes from addr, but at the first; 0, 1: any may */
+	uint8_t guard;
 };
 
 typedef VEC(struct mark_change) mark_changes;
@@ -54,15 +55,16 @@ typedef VEC(struct mark_count) mark_counts;
 
 /*
  * Makes the changes: while everybody runs, if each is within one word, else while all threads stand
- * still. *ret: stop_us, if they did. USPL_E_BUSY if a thread stands in the bytes of a site for longer
- * than a moment. USPL_E_STRANDED: some may be made.
+ * still. *ret: stop_us, if they did. USPL_E_BUSY if a thread stands in the bytes of a site for
+ * longer than a moment. USPL_E_STRANDED: some may be made.
  */
 int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes *changes,
 		const mark_counts *counts, struct marks_switched *ret,
 		struct uspl_err *err) uspl_must_check;
 /*
- * Waits until no thread is in the probes of the request's session; ret->inside: those that stay. Who sleeps isn't
- * woken for it. Returns that probes wait for on stacks that no thread is on go without them.
+ * Waits until no thread is in the probes of the request's session; ret->inside: those that stay.
+ * Who sleeps isn't woken for it. Returns that probes wait for on stacks that no thread is on go
+ * without them.
  */
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
 	       const struct marks_request *request, struct marks_switched *ret,

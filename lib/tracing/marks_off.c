@@ -8,7 +8,10 @@
 
 #define CHAIN_MAX 1024
 
-/* The jump that leads to a probe: at the head of its site's chain, or the link of the one before. 0: none does. */
+/*
+ * The jump that leads to a probe: at the head of its site's chain, or the link of the one before.
+ * 0: none does.
+ */
 static taddr find_before(const struct work *work, const struct uspl_probe *probe, taddr head)
 {
 	taddr at = head;
@@ -38,7 +41,10 @@ static taddr end_of(const struct work *work, taddr link)
 	return 0;
 }
 
-/* The jump at `before` leads where the probe's link leads; `head`: it is the one that the chain begins with. */
+/*
+ * The jump at `before` leads where the probe's link leads; `head`: it is the one that the chain
+ * begins with.
+ */
 static int lead_past(struct work *work, const struct uspl_probe *probe, taddr before, bool head,
 		     struct uspl_err *err)
 {
@@ -65,8 +71,8 @@ static int lead_past(struct work *work, const struct uspl_probe *probe, taddr be
 }
 
 /*
- * A thread may still be on its way into the body of a function that was traced when the probe came, and whose slot
- * leads to it.
+ * A thread may still be on its way into the body of a function that was traced when the probe came,
+ * and whose slot leads to it.
  */
 static int lead_past_left(struct work *work, const struct uspl_probe *probe, taddr head,
 			  struct uspl_err *err)
@@ -180,8 +186,9 @@ static bool has_switches(const struct work *work, const struct module *module)
 }
 
 /*
- * A switch goes back when no probe needs it. Its region doesn't say of which marker it is: where it leads lies in the same function as that
- * marker's site, but the names are what ties them together, so they are looked up.
+ * A switch goes back when no probe needs it. Its region doesn't say of which marker it is: where it
+ * leads lies in the same function as that marker's site, but the names are what ties them together,
+ * so they are looked up.
  */
 static int lead_all_back(struct work *work, struct uspl_err *err)
 {

@@ -108,8 +108,8 @@ static bool has_probe(const struct work *work, taddr site)
 }
 
 /*
- * True if nobody is at the switch, or it is on. A function may begin with it, and be traced, or have probes: then it
- * is behind these.
+ * True if nobody is at the switch, or it is on. A function may begin with it, and be traced, or
+ * have probes: then it is behind these.
  */
 static bool is_free_switch(const struct work *work, taddr site, taddr on)
 {
@@ -231,8 +231,9 @@ static int choose_switches(struct work *work, const struct markers *markers, str
 }
 
 /*
- * What a new probe that takes the place of `now` at `head` leads on to: the first probe that there is, an
- * update's new code, the arguments of a marker with which the function begins, or else its own end.
+ * What a new probe that takes the place of `now` at `head` leads on to: the first probe that there
+ * is, an update's new code, the arguments of a marker with which the function begins, or else its
+ * own end.
  */
 static taddr next_of(const struct work *work, const struct uspl_probe *probe, taddr head,
 		     const uint8_t *now, const uint8_t *none)

@@ -29,13 +29,16 @@ bool work_is_wanted(const struct marks_request *request, const char *name);
 /* True if the region is one of the request's session. */
 bool work_is_ours(const struct work *work, const struct mark_region *region);
 /*
- * Reads what there is in the process, and finds out what the session has so far: where its rings are,
- * which ids are taken. To be released on failure, too.
+ * Reads what there is in the process, and finds out what the session has so far: where its rings
+ * are, which ids are taken. To be released on failure, too.
  */
 int work_open(struct work *work, struct uspl_err *err) uspl_must_check;
 /* True if an update of the function that begins there is there. */
 bool work_is_updated(const struct work *work, taddr entry);
-/* A change at addr, where `from` is now; `to` is the same, and the caller's to fill in. NULL: no memory. */
+/*
+ * A change at addr, where `from` is now; `to` is the same, and the caller's to fill in. NULL: no
+ * memory.
+ */
 struct mark_change *work_add_change(struct work *work, taddr addr, const uint8_t *from);
 /* Writes a jump within the module's reach, which was checked when the code was made. */
 void work_jump(taddr from, taddr to, uint8_t *code);

@@ -123,8 +123,8 @@ static void make_spec(const struct spec *spec, struct values *values, const char
 		int number = *at == '*' ? (int)take(values)->word % 1000 : 0;
 
 		/*
-		 * A number behind another would make it longer than DIGITS_MAX: the format comes from
-		 * the process, and so do the numbers.
+		 * A number behind another would make it longer than DIGITS_MAX: the format comes
+		 * from the process, and so do the numbers.
 		 */
 		if (*at == '*' && !digits)
 			buf_addf(ret, "%d", number);

@@ -22,8 +22,8 @@ struct message_value {
 /* True if the format prints that argument (counted from 0) as a string. */
 bool message_wants_text(const char *format, size_t arg);
 /*
- * The argument with that name: the word in front of its "%", as in "fd=%d" or "fd %d". -1 if there is
- * none.
+ * The argument with that name: the word in front of its "%", as in "fd=%d" or "fd %d". -1 if there
+ * is none.
  */
 int message_arg_named(const char *format, const char *name, size_t len);
 /*

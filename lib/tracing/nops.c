@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// nops.c - several NOPs at an entry are made one, so that a jump can take their place with nobody stopped for it
+// nops.c - several NOPs at an entry are made one, so that a jump can take their place with nobody
+// stopped for it
 /*
- * gcc's -fpatchable-function-entry=5 makes five instructions. A thread may stand between any two of them, and would find the middle of the
- * jump. But all before the last one may become prefixes of it while everybody runs: where a thread stands, it finds NOPs. Who comes to the
- * entry from then on executes all of them at once. So when each thread has been seen somewhere else once, the bytes are what a NOP of five
- * bytes is, and are exchanged like that.
+ * gcc's -fpatchable-function-entry=5 makes five instructions. A thread may stand between any two of
+ * them, and would find the middle of the jump. But all before the last one may become prefixes of
+ * it while everybody runs: where a thread stands, it finds NOPs. Who comes to the entry from then
+ * on executes all of them at once. So when each thread has been seen somewhere else once, the bytes
+ * are what a NOP of five bytes is, and are exchanged like that.
  *
- * A tool that dies in between leaves the one NOP, which does what the several did; stop puts them back.
+ * A tool that dies in between leaves the one NOP, which does what the several did; stop puts them
+ * back.
  */
 
 #include <string.h>
@@ -122,7 +125,9 @@ int nops_await_clear(struct nops *nops, struct uspl_err *err)
 		if (!rc && !told)
 			log_info("stop", "%zu threads stand among NOPs", nops->clear.in_text);
 		told = told || !rc;
-		/* On a busy machine a thread that wants to run isn't stopped before its turn comes. */
+		/*
+		 * On a busy machine a thread that wants to run isn't stopped before its turn comes.
+		 */
 		if (rc && (late || rc != -USPL_E_UNSTOPPABLE))
 			return rc;
 		if (late)

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// open_calls.c - calls that are open when tracing has ended return to their callers, not by way of the tracer
+// open_calls.c - calls that are open when tracing has ended return to their callers, not by way of
+// the tracer
 /*
- * An open call has its thunk's address where its return address was, and that is in the shadow of the stack. As long as it is so the tracer's
- * memory has to stay, and of main(), of a loop that waits for events, or of a child that was forked in one, it would be so for good. So, while the
+ * An open call has its thunk's address where its return address was, and that is in the shadow of
+ * the stack. As long as it is so the tracer's memory has to stay, and of main(), of a loop that
+ * waits for events, or of a child that was forked in one, it would be so for good. So, while the
  * thread stands still, the return address is put back.
  *
- * That is done for a thread all of whose frames are known, if none is in the tracer's code but by such a return address. Not for stacks that no
- * thread is on, nor where a probe of the function's return keeps our address in a shadow of its own: the word on the stack isn't ours then.
+ * That is done for a thread all of whose frames are known, if none is in the tracer's code but by
+ * such a return address. Not for stacks that no thread is on, nor where a probe of the function's
+ * return keeps our address in a shadow of its own: the word on the stack isn't ours then.
  *
- * Nor may anybody have the thunk's address elsewhere, to go there when the thunk is gone. Functions don't look at where they return to, but for those
- * whose returns aren't traced (special.c), and for the unwinder, which keeps return addresses in variables. And a register may have one that was just popped.
+ * Nor may anybody have the thunk's address elsewhere, to go there when the thunk is gone. Functions
+ * don't look at where they return to, but for those whose returns aren't traced (special.c), and
+ * for the unwinder, which keeps return addresses in variables. And a register may have one that was
+ * just popped.
  *
- * Each word is right by itself, the thunk would have led to the same place: a tool that dies in between has done no harm.
+ * Each word is right by itself, the thunk would have led to the same place: a tool that dies in
+ * between has done no harm.
  */
 
 #include "arch/context.h"
@@ -30,7 +36,10 @@ struct walk {
 	const struct trace_session *session;
 	const unwinder_code_vec *unwinders;
 	VEC(struct open_call) calls;
-	/* It is in the text by something else, or unwinds its stack, or there is no memory for the list. */
+	/*
+	 * It is in the text by something else, or unwinds its stack, or there is no memory for the
+	 * list.
+	 */
 	bool doubt;
 };
 

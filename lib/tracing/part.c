@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // part.c - a session's part in one module: thunks, the runtime's copy, the record
 /*
- *     guard | record, r-- | runtime, r-x | control, rw- | listeners, thunks and moved instructions, r-x | frames, words, r-- | guard
+ *     guard | record, r-- | runtime, r-x | control, rw- | listeners, thunks and moved instructions,
+ *     r-x | frames, words, r-- | guard
  *
  * The record is written last: what has none doesn't exist.
  */
@@ -71,7 +72,8 @@ static int add_jump(struct part *part, taddr to, struct uspl_err *err)
 }
 
 /*
- * The slot that a body begins with: a NOP, or the jump of a probe or update of the function (live/slot.h).
+ * The slot that a body begins with: a NOP, or the jump of a probe or update of the function
+ * (live/slot.h).
  */
 static int add_slot(struct part *part, const struct spot *spot, struct uspl_err *err)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// places.c - where the runtime finds what it must know of a thread: its id, its processor; and which threads it records
+// places.c - where the runtime finds what it must know of a thread: its id, its processor; and
+// which threads it records
 /*
- * Both lie at a fixed distance from the thread pointer, in all threads. The libc keeps the thread's id in its thread control block, to know it
- * without a system call; where, is learnt by looking for it. The kernel keeps the number of the processor in an area that the libc has
- * registered for each thread (rseq(2); glibc 2.35 and newer do it); where, the kernel tells.
+ * Both lie at a fixed distance from the thread pointer, in all threads. The libc keeps the thread's
+ * id in its thread control block, to know it without a system call; where, is learnt by looking for
+ * it. The kernel keeps the number of the processor in an area that the libc has registered for each
+ * thread (rseq(2); glibc 2.35 and newer do it); where, the kernel tells.
  */
 
 #include <inttypes.h>

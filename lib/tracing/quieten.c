@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // quieten.c - a profiler's calls become NOPs
 /*
- * Each is a single instruction, so no thread can stand within it; and one that is in the profiler returns to the byte behind it, as
- * before. A tool that dies half-way has quietened some functions, which changes nothing that the program can see.
+ * Each is a single instruction, so no thread can stand within it; and one that is in the profiler
+ * returns to the byte behind it, as before. A tool that dies half-way has quietened some functions,
+ * which changes nothing that the program can see.
  */
 
 #include <string.h>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // record.c - what the target's threads have written into their rings
 /*
- * The position only grows: it counts bytes ever taken. A record's place is taken first (one instruction) and written then, so
- * the last few may not be there yet: as many as signal handlers are nested in each other. Such a place holds what was there a round before,
- * or zeros in the first round; a site's id is never 0. In a later round it holds the record that was the last one before the oldest of
- * this round, so it ends no later than that one does, while what was written in this round ends after it.
+ * The position only grows: it counts bytes ever taken. A record's place is taken first (one
+ * instruction) and written then, so the last few may not be there yet: as many as signal handlers
+ * are nested in each other. Such a place holds what was there a round before, or zeros in the first
+ * round; a site's id is never 0. In a later round it holds the record that was the last one before
+ * the oldest of this round, so it ends no later than that one does, while what was written in this
+ * round ends after it.
  *
- * There is one exception: a call that signal handlers have interrupted while it was recorded, for so long that the ring was written anew. It
- * may be the oldest one then, wherever it stands, and can't be told from what isn't written. Whoever reads on finds out; whoever doesn't counts it.
+ * There is one exception: a call that signal handlers have interrupted while it was recorded, for
+ * so long that the ring was written anew. It may be the oldest one then, wherever it stands, and
+ * can't be told from what isn't written. Whoever reads on finds out; whoever doesn't counts it.
  */
 
 #include "tracing/record.h"
@@ -82,7 +85,9 @@ static bool has_own_time(uint32_t id)
 	return id == USPL_TRACE_ID_THREAD || id == USPL_TRACE_ID_LONG || is_values(id);
 }
 
-/* When the record was written; 0 for the first half of one whose second half isn't in the window. */
+/*
+ * When the record was written; 0 for the first half of one whose second half isn't in the window.
+ */
 static uint64_t written_at(const struct trace_ring *ring, const struct window *window, uint64_t i)
 {
 	const union slot *slot = &window->slots[i - window->first];
@@ -197,7 +202,10 @@ static uint64_t take_values(struct trace_ring *ring, const struct window *window
 	return n;
 }
 
-/* The record at i, and the second half of a long one. Returns how many places it takes, 0 if not all is there. */
+/*
+ * The record at i, and the second half of a long one. Returns how many places it takes, 0 if not
+ * all is there.
+ */
 static uint64_t take(struct trace_ring *ring, const struct window *window, uint64_t i, uint64_t end,
 		     trace_records *records, bool *ret_oom)
 {
@@ -234,8 +242,8 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 }
 
 /*
- * Whose records begin at `first`, behind a gap: the thread's that has the ring now, unless a later record says that it became
- * this one's only there. Then it isn't known.
+ * Whose records begin at `first`, behind a gap: the thread's that has the ring now, unless a later
+ * record says that it became this one's only there. Then it isn't known.
  */
 static void find_thread(struct trace_ring *ring, const struct window *window, uint64_t first,
 			uint64_t end, pid_t now)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // refs.c - which places of a module's code its code and data refer to
 /*
- * Code: the targets of direct calls and jumps, and of instructions that make an address (lea of a place relative to the instruction; a constant, in
- * programs that lie at fixed addresses). Data: every aligned word that is the beginning of a piece, which the dynamic linker has filled in where
- * the program can lie anywhere. What comes out of tables of distances (of a switch) isn't seen: it leads to no beginning of a function.
+ * Code: the targets of direct calls and jumps, and of instructions that make an address (lea of a
+ * place relative to the instruction; a constant, in programs that lie at fixed addresses). Data:
+ * every aligned word that is the beginning of a piece, which the dynamic linker has filled in where
+ * the program can lie anywhere. What comes out of tables of distances (of a switch) isn't seen: it
+ * leads to no beginning of a function.
  */
 
 #include "tracing/refs.h"
@@ -89,7 +91,9 @@ static taddr constant(const uint8_t *code, const struct insn *insn)
 	return value;
 }
 
-/* The address of a memory operand that is relative to the instruction, which ends at `next`; or 0. */
+/*
+ * The address of a memory operand that is relative to the instruction, which ends at `next`; or 0.
+ */
 static taddr relative(const uint8_t *code, const struct insn *insn, taddr next)
 {
 	int32_t disp;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // room.c - room for a jump around a NOP of one byte, in the middle of a function
 /*
- * The jump takes five bytes: the NOP and instructions behind it, before it, or both. They are moved out of line. Whoever jumps behind the first
- * byte of these would find himself in the middle of the jump. So everything that a compiler makes is looked for that could lead there, in all of the
+ * The jump takes five bytes: the NOP and instructions behind it, before it, or both. They are moved
+ * out of line. Whoever jumps behind the first byte of these would find himself in the middle of the
+ * jump. So everything that a compiler makes is looked for that could lead there, in all of the
  * module, since a function's parts may lie apart:
  *
  *     direct branches          of all code
- *     addresses                words in data: tables of computed gotos, and of switches in programs that aren't position independent
- *     distances                tables of switches: words that count from the table's beginning, which some code takes the address of
+ *     addresses                words in data: tables of computed gotos, and of switches in programs
+ *                              that aren't position independent
+ *     distances                tables of switches: words that count from the table's beginning,
+ *                              which some code takes the address of
  *
- * Landing pads of exceptions are entered by the unwinder only, with the exception in registers: what runs into one from above isn't made.
+ * Landing pads of exceptions are entered by the unwinder only, with the exception in registers:
+ * what runs into one from above isn't made.
  */
 
 #include "tracing/room.h"

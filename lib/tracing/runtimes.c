@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // runtimes.c - programs that read return addresses on their own stacks
 /*
- * What each of them does, by its sources: V8's SafeStackFrameIterator and InnerPointerToCodeCache; HotSpot's
- * JavaFrameAnchor, which takes the program counter from the word below the last Java frame, where a call has put it;
- * CoreCLR's StackFrameIterator; Go's traceback; OCaml's scanning of frametables by return address; GHC's own stacks, which
- * C code may be entered from; Erlang's, whose compiled code calls C on another stack; JavaScript of Mozilla and WebKit;
- * Mono's LMF; Julia, LuaJIT and Racket, which unwind by tables of their own. Most export a function for those who embed
- * them. A program that has one inside and exports nothing is known by its name.
+ * What each of them does, by its sources: V8's SafeStackFrameIterator and InnerPointerToCodeCache;
+ * HotSpot's JavaFrameAnchor, which takes the program counter from the word below the last Java
+ * frame, where a call has put it; CoreCLR's StackFrameIterator; Go's traceback; OCaml's scanning of
+ * frametables by return address; GHC's own stacks, which C code may be entered from; Erlang's,
+ * whose compiled code calls C on another stack; JavaScript of Mozilla and WebKit; Mono's LMF;
+ * Julia, LuaJIT and Racket, which unwind by tables of their own. Most export a function for those
+ * who embed them. A program that has one inside and exports nothing is known by its name.
  */
 
 #include "tracing/runtimes.h"

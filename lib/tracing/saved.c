@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // saved.c - a trace in a file: writing and reading it
 /*
- * One thing follows the other, each list behind its number of
- * items, so a reader knows at any place what has to come; what it then finds is checked as any text of a stranger's.
+ * One thing follows the other, each list behind its number of items, so a reader knows at any place
+ * what has to come; what it then finds is checked as any text of a stranger's.
  */
 
 #include "tracing/saved.h"

@@ -34,7 +34,8 @@ int saved_write(const char *path, const struct trace_saved *saved,
 /*
  * Reads it. USPL_E_FILE: not such a file, or cut short; USPL_E_FORMAT: of another version;
  * USPL_E_HOSTILE: it contradicts itself. What comes out can be relied on: every record's id is that
- * of a function and it ends after it began; texts are UTF-8, but for strings among the values of markers.
+ * of a function and it ends after it began; texts are UTF-8, but for strings among the values of
+ * markers.
  */
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err) uspl_must_check;
 /* The same from bytes. name is for messages. */

@@ -141,8 +141,8 @@ static int unload_part(struct proc *proc, const module_vec *modules,
 }
 
 /*
- * The parts go first, each with its record: so a later stop finds those that had to stay, and when no
- * record is left blocks_sweep finds the rest.
+ * The parts go first, each with its record: so a later stop finds those that had to stay, and when
+ * no record is left blocks_sweep finds the rest.
  */
 static int unload(struct proc *proc, const module_vec *modules, const struct trace_session *session,
 		  const struct uspl_trace_region *shared, struct uspl_err *err)
@@ -246,8 +246,8 @@ static int load_modules(struct starting *starting, struct batch_result *ret_hook
 }
 
 /*
- * After a failure some sites may be on, and threads inside. Then the memory has to stay, for a later
- * stop to take.
+ * After a failure some sites may be on, and threads inside. Then the memory has to stay, for a
+ * later stop to take.
  */
 static int take_back(struct starting *starting, int rc)
 {
@@ -262,8 +262,8 @@ static int take_back(struct starting *starting, int rc)
 }
 
 /*
- * Code that is changed becomes the process's own, a page for each that has a site; what has been loaded is there
- * already.
+ * Code that is changed becomes the process's own, a page for each that has a site; what has been
+ * loaded is there already.
  */
 static int require_memory(const struct starting *starting, struct uspl_err *err)
 {
@@ -302,8 +302,9 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 }
 
 /*
- * The first choice lies far below where the kernel maps anything of its own accord, and stacks at the top of the address space have their shadows
- * there; the last one lies among the program's libraries. No session of markers has one of these (include/uspl/mark_abi.h).
+ * The first choice lies far below where the kernel maps anything of its own accord, and stacks at
+ * the top of the address space have their shadows there; the last one lies among the program's
+ * libraries. No session of markers has one of these (include/uspl/mark_abi.h).
  */
 static uint64_t choose_shadow(const struct proc *proc)
 {

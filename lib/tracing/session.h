@@ -44,8 +44,8 @@ struct trace_switch {
 	double stop_us;   /* the longest standstill of threads that run; 0: there was none */
 	double switch_us; /* from before the first page is made ready to behind the last site */
 	/*
-	 * Threads that are inside traced calls, and 1 if a stack is that no thread is on: the memory stays
-	 * for them.
+	 * Threads that are inside traced calls, and 1 if a stack is that no thread is on: the
+	 * memory stays for them.
 	 */
 	size_t inside;
 	bool parked;       /* that stack is what there is */
@@ -54,22 +54,23 @@ struct trace_switch {
 };
 
 /*
- * True if the process is a child of fork, and the session its parent's: nothing is recorded here, and start and stop take
- * away what there is of it.
+ * True if the process is a child of fork, and the session its parent's: nothing is recorded here,
+ * and start and stop take away what there is of it.
  */
 bool session_is_copy(const struct proc *proc, const struct trace_session *session);
 /*
- * Starts tracing. USPL_E_CONFLICT: the process is traced already, or threads are still in calls that were traced
- * before. USPL_E_NO_MODULE: no function is
- * wanted. USPL_E_BUSY: a thread stands inside the bytes of a site for longer than a moment.
+ * Starts tracing. USPL_E_CONFLICT: the process is traced already, or threads are still in calls
+ * that were traced before. USPL_E_NO_MODULE: no function is wanted. USPL_E_BUSY: a thread stands
+ * inside the bytes of a site for longer than a moment.
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Stops it. Calls that are open on stacks that no thread is on return without the tracer then. force: what may lead into traced calls
- * from such a stack all the same doesn't count. For both, no update
- * may have been left in the middle of its switch (live/interrupted.h). If the switch is made and memory has to stay mapped, for want of a system call, that is a
- * failure, too: once more takes it.
+ * Stops it. Calls that are open on stacks that no thread is on return without the tracer then.
+ * force: what may lead into traced calls from such a stack all the same doesn't count. For both, no
+ * update may have been left in the middle of its switch (live/interrupted.h). If the switch is made
+ * and memory has to stay mapped, for want of a system call, that is a failure, too: once more takes
+ * it.
  */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 bool force, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;

@@ -34,8 +34,9 @@ static uint64_t rings_len(const struct trace_request *request)
 }
 
 /*
- * Of the rings only what threads have written is there, and that grows as long as it is traced. So it must be clear
- * before that the process's group of memory has room for the rings and the shadows of all its threads, and of some more.
+ * Of the rings only what threads have written is there, and that grows as long as it is traced. So
+ * it must be clear before that the process's group of memory has room for the rings and the shadows
+ * of all its threads, and of some more.
  */
 #define THREADS_MORE 4
 /* The shadow of 64 KB of stack, twice as long, and the kernel's tables for that and for a ring. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// special.c - functions that can't be traced as others are: by their names, or by what they do first
+// special.c - functions that can't be traced as others are: by their names, or by what they do
+// first
 
 #include "tracing/special.h"
 
@@ -17,7 +18,8 @@ static const char *const returns_twice[] = {
 };
 
 /*
- * They are entered by the kernel, by a stub, or on a new stack: what lies at their stack pointer isn't a return address.
+ * They are entered by the kernel, by a stub, or on a new stack: what lies at their stack pointer
+ * isn't a return address.
  */
 static const char *const not_called[] = {
 	"_start",
@@ -93,7 +95,8 @@ static bool is_unwinder(const struct image *image)
 }
 
 /*
- * Built by Go, whose stacks move, with all that is kept by their addresses. It has this mark in its data (debug/buildinfo in Go's library).
+ * Built by Go, whose stacks move, with all that is kept by their addresses. It has this mark in its
+ * data (debug/buildinfo in Go's library).
  */
 static bool is_go(const struct image *image)
 {

@@ -15,12 +15,14 @@ struct special {
 
 /* Looks at the image, which must outlive it, and its functions. */
 void special_init(struct special *special, const struct image *image, const spot_vec *spots);
-/* Why a function of that name (NULL: not known) can't be traced at all; NULL if nothing is known. */
+/*
+ * Why a function of that name (NULL: not known) can't be traced at all; NULL if nothing is known.
+ */
 const char *special_why(const struct special *special, const char *name);
 /*
- * True if only the function's entry can be: it returns twice, looks at its caller, or has no call frame information,
- * as most others of its module do, and may do anything with its stack: V8's builtins pop their return address with
- * their arguments.
+ * True if only the function's entry can be: it returns twice, looks at its caller, or has no call
+ * frame information, as most others of its module do, and may do anything with its stack: V8's
+ * builtins pop their return address with their arguments.
  */
 bool special_entry_only(const struct special *special, const struct spot *spot);
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // spot.c - the functions of a module, and how each can be traced
 /*
- * A branch that leads into the moved bytes, behind the first one, would lead into the middle of the jump. So all of the module's code is
- * decoded (refs.h), and a function that can't be decoded to its end isn't touched. Jumps through tables lead to the cases of a switch, which
- * don't lie in a function's first five bytes: in front of them stand the bounds check and the jump itself.
+ * A branch that leads into the moved bytes, behind the first one, would lead into the middle of the
+ * jump. So all of the module's code is decoded (refs.h), and a function that can't be decoded to
+ * its end isn't touched. Jumps through tables lead to the cases of a switch, which don't lie in a
+ * function's first five bytes: in front of them stand the bounds check and the jump itself.
  *
- * In a stripped program a beginning may be a function's or that of a part (.cold) to which others jump, with the stack and the flags as they
- * are there. A function is what is called. What lies on the stack of most parts isn't what a call leaves (image->parts). A part of a function that keeps
- * nothing on the stack isn't told from a function by this, and needn't be: it returns as that function does, so all that the tracer could spoil
- * are the flags. So it is traced if it is jumped to (without a condition: as a function that others end with) and reads no flags, or if it is
- * entered by indirect jumps, which no compiler carries flags over: then its address is held somewhere, or it has a mark for them.
+ * In a stripped program a beginning may be a function's or that of a part (.cold) to which others
+ * jump, with the stack and the flags as they are there. A function is what is called. What lies on
+ * the stack of most parts isn't what a call leaves (image->parts). A part of a function that keeps
+ * nothing on the stack isn't told from a function by this, and needn't be: it returns as that
+ * function does, so all that the tracer could spoil are the flags. So it is traced if it is jumped
+ * to (without a condition: as a function that others end with) and reads no flags, or if it is
+ * entered by indirect jumps, which no compiler carries flags over: then its address is held
+ * somewhere, or it has a mark for them.
  */
 
 #include "tracing/spot.h"
@@ -114,7 +118,9 @@ static size_t nops(const uint8_t *code, size_t len)
 	return n;
 }
 
-/* How many bytes of room a compiler has left: NOPs, or a jump over NOPs (clang -fxray-instrument). */
+/*
+ * How many bytes of room a compiler has left: NOPs, or a jump over NOPs (clang -fxray-instrument).
+ */
 static size_t room(const uint8_t *code, size_t len)
 {
 	struct insn insn;
@@ -135,7 +141,8 @@ static size_t first_len(const uint8_t *code, size_t len)
 }
 
 /*
- * Makes room for a jump of `want` bytes at the entry: spot->len and ->guard. Returns why it can't be done, NULL if it can.
+ * Makes room for a jump of `want` bytes at the entry: spot->len and ->guard. Returns why it can't
+ * be done, NULL if it can.
  */
 static const char *make_room(const uint8_t *code, size_t len, size_t want, struct spot *spot)
 {
@@ -147,7 +154,10 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want, struc
 			return "it is too short";
 		if (!arch_native()->insn_decode(code + n, len - n, &insn))
 			return "its first instructions can't be decoded";
-		/* Who waits there is behind it, and may come back to where the jump would be by then. */
+		/*
+		 * Who waits there is behind it, and may come back to where the jump would be by
+		 * then.
+		 */
 		if (insn.is_syscall)
 			return "a system call is among its first bytes";
 		n += insn.len;
@@ -176,8 +186,8 @@ static void judge(const struct image *image, const struct refs *refs, struct spo
 	}
 	memcpy(spot->code, code, spot->size < SPOT_CODE ? spot->size : SPOT_CODE);
 	/*
-	 * The jump goes over the mark, which nothing checks while shadow stacks and the like are off: an
-	 * update's jump goes to the very entry as well.
+	 * The jump goes over the mark, which nothing checks while shadow stacks and the like are
+	 * off: an update's jump goes to the very entry as well.
 	 */
 	mark = arch_native()->landing_mark(code, spot->size);
 	free = room(code + mark, spot->size - mark);
@@ -228,7 +238,9 @@ static const struct spot *goes_on_to(const struct image *image, const spot_vec *
 		       : NULL;
 }
 
-/* What jumps on to a function of which the entry only can be traced (_setjmp does), is one as well. */
+/*
+ * What jumps on to a function of which the entry only can be traced (_setjmp does), is one as well.
+ */
 static void judge_jumps(const struct image *image, spot_vec *spots)
 {
 	struct spot *spot;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stacks.c - where the shadows of a process' stacks may lie; and shadows for a process that may not map memory itself
+// stacks.c - where the shadows of a process' stacks may lie; and shadows for a process that may not
+// map memory itself
 /*
- * Calls on a stack whose shadow can't be mapped, since something else lies there, can't be recorded. So a session's shadow is laid where nothing
- * is, as far as the process' stacks can be known.
+ * Calls on a stack whose shadow can't be mapped, since something else lies there, can't be
+ * recorded. So a session's shadow is laid where nothing is, as far as the process' stacks can be
+ * known.
  *
- * Under a filter on system calls the runtime makes none, so a stack without a shadow is one whose calls can't be recorded. What is known to be a
- * stack, or looks like one, gets its shadow from outside before tracing starts: the main thread's, and memory with an inaccessible guard
- * below it, which thread stacks have, those that wait for a next thread, and many coroutines'. Only the upper part of each: few go deeper.
+ * Under a filter on system calls the runtime makes none, so a stack without a shadow is one whose
+ * calls can't be recorded. What is known to be a stack, or looks like one, gets its shadow from
+ * outside before tracing starts: the main thread's, and memory with an inaccessible guard below it,
+ * which thread stacks have, those that wait for a next thread, and many coroutines'. Only the upper
+ * part of each: few go deeper.
  */
 
 #include <string.h>
@@ -90,7 +94,10 @@ uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, 
 	return best;
 }
 
-/* The chunk's place in the table, as chunk_meet of trace.S looks for it; NULL if it has none, or is there already. */
+/*
+ * The chunk's place in the table, as chunk_meet of trace.S looks for it; NULL if it has none, or is
+ * there already.
+ */
 static uint64_t *place_of(struct shadows *shadows, taddr chunk)
 {
 	uint32_t number = (uint32_t)(chunk >> CHUNK_SHIFT);
@@ -155,8 +162,8 @@ static void give_up(struct shadows *shadows, const struct run *run)
 }
 
 /*
- * Maps the shadow of a run. The table in the target says so in the same run: whoever finds it there,
- * after us, can unmap it.
+ * Maps the shadow of a run. The table in the target says so in the same run: whoever finds it
+ * there, after us, can unmap it.
  */
 static int map_run(struct proc *proc, struct shadows *shadows, taddr table, const struct run *run,
 		   struct uspl_err *err)

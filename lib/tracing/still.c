@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // still.c - sites that are exchanged in stops, as many at a time as nobody has to wait long for
 /*
- * Those that run are stopped for each portion, and look at nothing but their own place. Those that sleep are looked at once, before the first
- * portion, and can't come back to the program's code unseen (lull.h): so they sleep on, and are nobody's concern.
+ * Those that run are stopped for each portion, and look at nothing but their own place. Those that
+ * sleep are looked at once, before the first portion, and can't come back to the program's code
+ * unseen (lull.h): so they sleep on, and are nobody's concern.
  *
- * What is done for the first time is slow, above all following a stack: so those of threads that run are followed once before.
+ * What is done for the first time is slow, above all following a stack: so those of threads that
+ * run are followed once before.
  *
- * We write from outside, and not an agent within: were we killed, the kernel would finish the page, and only then let the threads go. An
- * agent would go on by itself, among threads that run again.
+ * We write from outside, and not an agent within: were we killed, the kernel would finish the page,
+ * and only then let the threads go. An agent would go on by itself, among threads that run again.
  */
 
 #include <time.h>
@@ -27,15 +29,18 @@
 /* And after so long they are in any case, though sleepers are woken once more then. */
 #define LULL_NS 1000000000ll
 /*
- * Pages that are written in one stop, some 1.3 us each; what a stop takes besides is about as long. The first one is a
- * rehearsal: much is slow when it is done for the first time. Where processors are scarce a stop takes milliseconds,
- * until everybody has had the turn in which to stop: then it is better to have fewer, and they are hardly longer for it.
+ * Pages that are written in one stop, some 1.3 us each; what a stop takes besides is about as long.
+ * The first one is a rehearsal: much is slow when it is done for the first time. Where processors
+ * are scarce a stop takes milliseconds, until everybody has had the turn in which to stop: then it
+ * is better to have fewer, and they are hardly longer for it.
  */
 #define PAGES_FIRST 4
 #define PAGES_LEAST 24
 #define PAGES_MOST 40
 #define NS_A_PAGE 10000
-/* Between two stops everybody runs for as long as they were stopped, but for no longer than that. */
+/*
+ * Between two stops everybody runs for as long as they were stopped, but for no longer than that.
+ */
 #define REST_MAX_NS 200000
 
 struct run {
@@ -238,7 +243,9 @@ static int exchange_all(struct run *run, struct uspl_err *err)
 
 		if (!rc)
 			rc = lull_run(run->still->in->proc, exchange_rest, run, err);
-		/* On a busy machine a thread that wants to run isn't stopped before its turn comes. */
+		/*
+		 * On a busy machine a thread that wants to run isn't stopped before its turn comes.
+		 */
 		if (run->done == run->still->sites->n ||
 		    (rc && (late || rc != -USPL_E_UNSTOPPABLE)))
 			return rc;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // switch.c - all sites of a session, on or off
 /*
- * The state says SWITCHING from before the first site to behind the last one. A tool that dies in between leaves some sites on and some off;
- * each is sound by itself, and the next stop takes out those that are there.
+ * The state says SWITCHING from before the first site to behind the last one. A tool that dies in
+ * between leaves some sites on and some off; each is sound by itself, and the next stop takes out
+ * those that are there.
  */
 
 #include <string.h>
@@ -56,8 +57,8 @@ static int add_text(struct run *run, struct uspl_err *err)
 						traced->head.code,
 					false, err);
 	/*
-	 * An update that came while its functions were traced has gates that lead to their bodies. A
-	 * thread may be on its way through one, although no entry leads there any more.
+	 * An update that came while its functions were traced has gates that lead to their bodies.
+	 * A thread may be on its way through one, although no entry leads there any more.
 	 */
 	vec_for_each (&run->updates, region)
 		if (!rc && region->gates)
@@ -232,7 +233,8 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
 }
 
 /*
- * A thread that is on its way through the runtime is out of it a moment later; one that can't be stopped stays.
+ * A thread that is on its way through the runtime is out of it a moment later; one that can't be
+ * stopped stays.
  */
 static int end_open_calls(struct run *run, const unwinder_code_vec *unwinders, struct uspl_err *err)
 {

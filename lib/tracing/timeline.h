@@ -26,7 +26,8 @@ struct trace_event {
 struct trace_span {
 	struct trace_record record;
 	uint32_t
-		depth; /* 0: its caller isn't traced, or had not returned when the rings were read */
+		/* 0: its caller isn't traced, or had not returned when the rings were read */
+		depth;
 	uint32_t parent; /* index in calls, TRACE_NO_CALL if depth is 0 */
 	uint64_t self;   /* ticks that it did not spend in traced calls */
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // usdt.c - the probes that programs carry in the form of sys/sdt.h
 /*
- * A note (owner "stapsdt", type 3): the NOP's address, that of .stapsdt.base, the semaphore's; then provider, name, arguments. Addresses are those
- * at the time of linking; who has moved the file's sections since (prelink) has moved .stapsdt.base with them.
+ * A note (owner "stapsdt", type 3): the NOP's address, that of .stapsdt.base, the semaphore's; then
+ * provider, name, arguments. Addresses are those at the time of linking; who has moved the file's
+ * sections since (prelink) has moved .stapsdt.base with them.
  */
 
 #include "tracing/usdt.h"

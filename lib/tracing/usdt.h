@@ -10,8 +10,8 @@
 #include "tracing/marker.h"
 
 /*
- * Appends the USDT probes of a module as markers "provider:name". A file that can't be read, or isn't
- * the one that was loaded, has none.
+ * Appends the USDT probes of a module as markers "provider:name". A file that can't be read, or
+ * isn't the one that was loaded, has none.
  */
 int usdt_find(const struct proc *proc, const struct module *module, const struct image *image,
 	      struct markers *markers, struct uspl_err *err) uspl_must_check;

@@ -2,9 +2,9 @@
 /*
  * values.h - what calls were made with and returned, as listeners have recorded it
  *
- * A value becomes text when it is read, since what it means (names of enumerations) is known then. Values
- * of one call lie behind each other: for each its sort, its name with a NUL, its text with a NUL;
- * behind the last one a NUL. A call's record has the offset of the first one.
+ * A value becomes text when it is read, since what it means (names of enumerations) is known then.
+ * Values of one call lie behind each other: for each its sort, its name with a NUL, its text with a
+ * NUL; behind the last one a NUL. A call's record has the offset of the first one.
  */
 #ifndef USPL_TRACING_VALUES_H
 #define USPL_TRACING_VALUES_H

@@ -263,8 +263,8 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 }
 
 /*
- * As text a value takes two bytes, and in json-c's memory up to 400: how many there can be is counted
- * before they are made, by what stands in front of each.
+ * As text a value takes two bytes, and in json-c's memory up to 400: how many there can be is
+ * counted before they are made, by what stands in front of each.
  */
 static bool has_too_many(const char *text, size_t len)
 {

@@ -196,7 +196,10 @@ static int hear_all(int fd, struct parts *parts, struct uspl_err *err)
 	return rc;
 }
 
-/* It has said what it has to say, or isn't wanted any more. A death of its own is why it said nothing. */
+/*
+ * It has said what it has to say, or isn't wanted any more. A death of its own is why it said
+ * nothing.
+ */
 static int end_child(pid_t child, int rc, struct uspl_err *err)
 {
 	int status = 0;

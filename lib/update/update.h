@@ -86,9 +86,9 @@ struct update {
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
 /*
- * The same for a command that does nothing else with files: when the tarball's bytes are there, and before
- * they are looked at, it gives up all that it doesn't need any more (base/confine.h). An unpacked
- * update's folder has more files to open: then it keeps the right to read.
+ * The same for a command that does nothing else with files: when the tarball's bytes are there, and
+ * before they are looked at, it gives up all that it doesn't need any more (base/confine.h). An
+ * unpacked update's folder has more files to open: then it keeps the right to read.
  */
 int update_read_confined(const char *path, struct update **ret,
 			 struct uspl_err *err) uspl_must_check;

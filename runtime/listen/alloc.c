@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// alloc.c - the listener that keeps account of memory: which blocks are live, and who asked for them
+// alloc.c - the listener that keeps account of memory: which blocks are live, and who asked for
+// them
 /*
- * Of nested calls (operator new calls malloc, calloc may call malloc, malloc calls mmap) the outermost counts. It is open as long as its
- * slot in the shadow has its time; one that ended by an exception is forgotten when its place on the stack is used again.
+ * Of nested calls (operator new calls malloc, calloc may call malloc, malloc calls mmap) the
+ * outermost counts. It is open as long as its slot in the shadow has its time; one that ended by an
+ * exception is forgotten when its place on the stack is used again.
  *
- * A live block is a word in a leaf: a leaf stands for 2 MiB of memory, 8 bytes for 8 bytes, so that nothing is searched and only the owner of a
- * block writes its word. Leaves are never given back; they are memory only where there are blocks. A mapping's word is the one behind that of its
- * first byte, so that a block which begins a mapping has its own.
+ * A live block is a word in a leaf: a leaf stands for 2 MiB of memory, 8 bytes for 8 bytes, so that
+ * nothing is searched and only the owner of a block writes its word. Leaves are never given back;
+ * they are memory only where there are blocks. A mapping's word is the one behind that of its first
+ * byte, so that a block which begins a mapping has its own.
  *
- * A block is taken out before it is freed and put in after it was allocated: in between it may be another thread's already.
+ * A block is taken out before it is freed and put in after it was allocated: in between it may be
+ * another thread's already.
  */
 
 #include "listen.h"

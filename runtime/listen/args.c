@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// args.c - the listener that puts the values of arguments and results into the thread's ring, beside the calls
+// args.c - the listener that puts the values of arguments and results into the thread's ring,
+// beside the calls
 /*
  * A record is a run of slots, as those of markers are (include/uspl/mark_abi.h):
  *
  *     first slot    time 64, the function's id 32, USPL_TRACE_ID_ARGS or _RESULT
  *     the others    twelve bytes, USPL_MARK_MORE: when the call began (8), then the values
  *
- * A call is known by its thread, its function and when it began. The first slot's id is written last.
+ * A call is known by its thread, its function and when it began. The first slot's id is written
+ * last.
  */
 
 #include "listen.h"

@@ -2,8 +2,9 @@
 /*
  * head.S - the way into the listeners, and back
  *
- * The listeners are C that uses general registers only; here those are kept that C may change. The code is linked behind the tracer's runtime and
- * its control page (listen.ld), and is copied into the target together with them.
+ * The listeners are C that uses general registers only; here those are kept that C may change. The
+ * code is linked behind the tracer's runtime and its control page (listen.ld), and is copied into
+ * the target together with them.
  */
 #include "uspl/listen_abi.h"
 
@@ -48,7 +49,9 @@ uspl_listen_begin:
 	.org	uspl_listen_begin + USPL_LISTEN_LEAVE_LIMITED, 0xcc
 	jmp	leave_limited
 
-/* Called by a stub in front of a body. (%rsp): in the stub; 8(%rsp): where the function returns to. */
+/*
+ * Called by a stub in front of a body. (%rsp): in the stub; 8(%rsp): where the function returns to.
+ */
 	.balign	16
 enter:
 	LISTEN	listen_enter

@@ -30,8 +30,8 @@ static struct uspl_trace_ring *find_ring(void)
 }
 
 /*
- * Fills in what all listeners are told; false: nobody is to be told. Field by field: to clear all of it
- * at once takes longer than the rest.
+ * Fills in what all listeners are told; false: nobody is to be told. Field by field: to clear all
+ * of it at once takes longer than the rest.
  */
 static bool find(struct heard *heard, const struct call *call, uint32_t id)
 {

@@ -39,7 +39,10 @@ struct heard {
 /* The session's control page: listen.ld. */
 extern HIDDEN struct uspl_trace_control uspl_control;
 
-/* What the runtime has noted of the call whose return address lies at `at`: the return address, the time. */
+/*
+ * What the runtime has noted of the call whose return address lies at `at`: the return address, the
+ * time.
+ */
 static inline const uint64_t *listen_slot(uint64_t at)
 {
 	return (const uint64_t *)(USPL_TRACE_SHADOW(at) ^ uspl_control.shadow);

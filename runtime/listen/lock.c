@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // lock.c - the listeners that measure how long locks are waited for and held, and signals blocked
 /*
- * What a thread holds is in a list of its own, the last one last; what is known of a lock, in a table for all. When a lock was held for longer than
- * ever, the top of the holder's stack is copied, for the tool to unwind.
+ * What a thread holds is in a list of its own, the last one last; what is known of a lock, in a
+ * table for all. When a lock was held for longer than ever, the top of the holder's stack is
+ * copied, for the tool to unwind.
  */
 
 #include "listen.h"
@@ -159,7 +160,9 @@ void lock_leave(const struct heard *heard)
 	take(heard, thread->open_lock, heard->caller);
 }
 
-/* Which signals the thread has blocked now. The function that is listened to makes this call, too. */
+/*
+ * Which signals the thread has blocked now. The function that is listened to makes this call, too.
+ */
 static uint64_t blocked_now(void)
 {
 	uint64_t mask = 0;
@@ -169,7 +172,9 @@ static uint64_t blocked_now(void)
 	return mask;
 }
 
-/* What was blocked at first is how the thread wants to be; only what comes on top of it is a span. */
+/*
+ * What was blocked at first is how the thread wants to be; only what comes on top of it is a span.
+ */
 void sigoff_enter(const struct heard *heard)
 {
 	struct uspl_lock_thread *thread = heard->thread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // pool.c - the listener that follows work from where it is queued to where it is run
 /*
- * Items are known by an argument of both functions (the site's param, counted from 1), or else by their order: the n-th that is queued is the n-th
- * that is run.
+ * Items are known by an argument of both functions (the site's param, counted from 1), or else by
+ * their order: the n-th that is queued is the n-th that is run.
  */
 
 #include "listen.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // asleep.c - what it costs to examine sleeping threads where they sleep: asleep [THREADS]...
 /*
- * A process of THREADS threads (1, 16, 128, 1024) that sleep below a stack of 14 KB is looked at, its
- * stacks are checked, and it is asked whether anybody has run since. Medians of many rounds:
+ * A process of THREADS threads (1, 16, 128, 1024) that sleep below a stack of 14 KB is looked at,
+ * its stacks are checked, and it is asked whether anybody has run since. Medians of many rounds:
  *
  *     look       one thread: run count, place, run count
  *     check      one thread: its stack followed to its end
@@ -76,7 +76,10 @@ struct figures {
 	int64_t look[ROUNDS], check[ROUNDS], scan[ROUNDS], sum[ROUNDS], singles[ROUNDS];
 };
 
-/* All threads' stacks, with all registers that are known, or with a program counter that leads nowhere. */
+/*
+ * All threads' stacks, with all registers that are known, or with a program counter that leads
+ * nowhere.
+ */
 static void check_all(struct safety *safety, const struct asleep *asleep, bool lost)
 {
 	const struct asleep_thread *thread;

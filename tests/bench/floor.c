@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // floor.c - the least that a full stop by ptrace can cost: floor PID
 //
-// Seizes all threads beforehand, which stops nobody. Then: an interrupt to each, a wait for each, the registers of each,
-// and a detach from each; nothing is looked at and nothing is written. The target's busy thread measures it.
+// Seizes all threads beforehand, which stops nobody. Then: an interrupt to each, a wait for each,
+// the registers of each, and a detach from each; nothing is looked at and nothing is written. The
+// target's busy thread measures it.
 
 #include <dirent.h>
 #include <err.h>

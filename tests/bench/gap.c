@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// gap.c - runs a command and prints how long the target's busy thread stood still meanwhile, in ns: gap FILE COMMAND...
+// gap.c - runs a command and prints how long the target's busy thread stood still meanwhile, in ns:
+// gap FILE COMMAND...
 //
 // The command's output goes to standard error; if it fails, so does gap.
 

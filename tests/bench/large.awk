@@ -3,9 +3,9 @@
 # large.awk - writes the source of a large program: large.awk -v folder=DIR -v files=N
 #
 # N sources of some 200 lines in folders of 50, one header that all include, main.c, a Makefile. The
-# same N gives the same program. Each source has its own statics, tables of strings, and functions of
-# ten sorts, with constants of its own in them, so that no two are alike: an input that is good for
-# nothing is parsed, hashed, sorted, printed and counted.
+# same N gives the same program. Each source has its own statics, tables of strings, and functions
+# of ten sorts, with constants of its own in them, so that no two are alike: an input that is good
+# for nothing is parsed, hashed, sorted, printed and counted.
 
 function out(text) { print text > file }
 

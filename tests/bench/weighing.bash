@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# weighing.bash - helpers of large and package: commands are weighed, medians are taken, rows printed
+# weighing.bash - helpers of large and package: commands are weighed, medians are taken, rows
+# printed
 #
 # Wants $scratch, a folder for weigh.c's program and a log; set -e.
 declare -A elapsed cpu own peak largest

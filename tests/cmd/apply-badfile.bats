@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# apply-badfile.bats - update files that are damaged or hostile: one message, the right status, and nobody is harmed
+# apply-badfile.bats - update files that are damaged or hostile: one message, the right status, and
+# nobody is harmed
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -19,7 +20,8 @@ teardown() {
 	target_stop
 }
 
-# expect_bad STATUS REGEX - fails unless apply and view refuse update.tar.gz with that status and a message like that
+# expect_bad STATUS REGEX - fails unless apply and view refuse update.tar.gz with that status and a
+# message like that
 expect_bad() {
 	tool uspl-apply "${BAD:-update.tar.gz}" "$TARGET"
 	expect_status "$1" || return

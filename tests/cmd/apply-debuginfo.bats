@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# apply-debuginfo.bats - a stripped program that is busy: its debugging information, if it is found, tells the names
+# apply-debuginfo.bats - a stripped program that is busy: its debugging information, if it is found,
+# tells the names
 #
 # The program is that of tests/cases/busy-middle: 'hold' waits in 'wait_for_line'.
 bats_require_minimum_version 1.5.0
@@ -20,7 +21,8 @@ teardown() {
 	target_stop
 }
 
-# expect_busy CHAIN - starts the program, which holds; fails unless apply refuses with such a chain of calls, and lets it go on
+# expect_busy CHAIN - starts the program, which holds; fails unless apply refuses with such a chain
+# of calls, and lets it go on
 expect_busy() {
 	target_start .
 	send hold
@@ -55,7 +57,8 @@ expect_busy() {
 	expect_busy 'target\+0x[0-9a-f]+ < target\+0x[0-9a-f]+ < target\+0x[0-9a-f]+ < '
 }
 
-# expect_other OPTION HINT - builds the program with another option, stripped, its debugging information apart; apply says so
+# expect_other OPTION HINT - builds the program with another option, stripped, its debugging
+# information apart; apply says so
 expect_other() {
 	cp -r "$FIXTURE/tree" other
 	rm other/target other/*.o

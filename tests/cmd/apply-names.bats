@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# apply-names.bats - a program that has another name than in its build: what tells that the update is for it
+# apply-names.bats - a program that has another name than in its build: what tells that the update
+# is for it
 #
-# The program is that of tests/cases/parameters, whose changed source has enough code to be known by.
+# The program is that of tests/cases/parameters, whose changed source has enough code to be known
+# by.
 bats_require_minimum_version 1.5.0
 
 OLD='1 2 3 4 5 6 7 8 1.5 2.5 abc/9 sum 45' NEW='8 7 6 5 4 3 2 1 2.5 1.5 abc/9 sum 90'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# apply-target.bats - processes that uspl-apply can't or won't patch: one message each, and the process is untouched
+# apply-target.bats - processes that uspl-apply can't or won't patch: one message each, and the
+# process is untouched
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -106,7 +107,8 @@ teardown() {
 	expect_untouched
 }
 
-# What a user without rights does in a folder of his own: starts the program, patches, asks, takes back. $1 is the update's id.
+# What a user without rights does in a folder of his own: starts the program, patches, asks, takes
+# back. $1 is the update's id.
 patch_own_process() {
 	mkfifo in
 	exec 5<> in

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# cancelled.bats - ^C, SIGTERM or SIGHUP while a tool is at work: the process is as it was, with status 1, or all is done, with status 0
+# cancelled.bats - ^C, SIGTERM or SIGHUP while a tool is at work: the process is as it was, with
+# status 1, or all is done, with status 0
 # shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
 
@@ -46,7 +47,8 @@ at_work() {
 	[[ $stderr =~ 'another uspl' ]]
 }
 
-# expect_interrupted SIGNAL TOOL ARG... - the tool, which waits for the function, gets the signal and gives up
+# expect_interrupted SIGNAL TOOL ARG... - the tool, which waits for the function, gets the signal
+# and gives up
 expect_interrupted() {
 	local signal=$1 aside
 	shift
@@ -89,8 +91,8 @@ expect_interrupted() {
 	expect_fine
 }
 
-# signal_at WHERE SIGNAL TOOL ARG... - the tool gets the signal at its first look at the process's memory, in the middle of its writes
-# to it, or when it says what it has done
+# signal_at WHERE SIGNAL TOOL ARG... - the tool gets the signal at its first look at the process's
+# memory, in the middle of its writes to it, or when it says what it has done
 signal_at() {
 	local signal=$2 calls
 	case $1 in

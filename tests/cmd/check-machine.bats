@@ -59,7 +59,8 @@ need_root() {
 	[ "$(id -u)" = 0 ] || skip "$1"
 }
 
-# expect_line ANSWER NAME [REGEX] - fails unless it is said so of that name, and the rest of the line is like that
+# expect_line ANSWER NAME [REGEX] - fails unless it is said so of that name, and the rest of the
+# line is like that
 expect_line() {
 	grep -qE "^$1 +$2  .*${3:-}" <<< "$output" || fail "no line '$1 $2' like '${3:-}'"
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# containers.bats - programs whose file is gone, or that run with another root folder, other users, other pids; and the tools there
+# containers.bats - programs whose file is gone, or that run with another root folder, other users,
+# other pids; and the tools there
 bats_require_minimum_version 1.5.0
 
 setup_file() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# create-against.bats - shipped programs that are not what the update is made from: refused, with the likely reason
+# create-against.bats - shipped programs that are not what the update is made from: refused, with
+# the likely reason
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 
@@ -31,7 +32,8 @@ against() {
 	tool uspl-create --patch=../fix.diff --output=../out "${@/#/--against=}"
 }
 
-# expect_refused STATUS REGEX HINT - fails unless create said no, so, with that hint, and wrote nothing
+# expect_refused STATUS REGEX HINT - fails unless create said no, so, with that hint, and wrote
+# nothing
 expect_refused() {
 	expect_status "$1" || return
 	expect_one_message || return
@@ -95,7 +97,8 @@ expect_refused() {
 	expect_refused 1 "isn't the code" "hint: other options: only '../server' was compiled with '.*-O0.*', only the update with '.*-O2"
 }
 
-# keep_apart FILE - what strip takes from a program goes to a file of its own, named by its build-id, below ../debug
+# keep_apart FILE - what strip takes from a program goes to a file of its own, named by its
+# build-id, below ../debug
 keep_apart() {
 	local id
 	id=$(readelf -n "$1" | awk '/Build ID/ { print $3 }')

@@ -27,7 +27,8 @@ cmake_lists() {
 	END
 }
 
-# both_of FILE SCRIPT - ../fix.diff with the change of a file that sed's SCRIPT makes, and that of limit()
+# both_of FILE SCRIPT - ../fix.diff with the change of a file that sed's SCRIPT makes, and that of
+# limit()
 both_of() {
 	{ diff_of "$1" "$2"; cat ../fix.diff; } > ../new.diff
 	mv ../new.diff ../fix.diff
@@ -83,7 +84,8 @@ debian_package() {
 	TOOL_SECONDS=180 create_in --keep=../kept
 	expect_update server limit
 	grep -q -- '-fstack-protector-strong.* -c -o limit.o' ../kept/build-pre.log
-	# The flags are those of the archive's builds: in its folder, of the version without epoch and revision.
+	# The flags are those of the archive's builds: in its folder, of the version without epoch
+	# and revision.
 	grep -q -- '-ffile-prefix-map=/build/reproducible-path/server-1.0=\. .*-c -o limit.o' ../kept/build-pre.log
 	# The second build compiled what the patch touches, and nothing else.
 	[ "$(grep -c -- '-c -o' ../kept/build-post.log)" = 1 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# create-commits.bats - commits and mails as uspl-create takes them, and what they change that the tree lacks
+# create-commits.bats - commits and mails as uspl-create takes them, and what they change that the
+# tree lacks
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 
@@ -36,14 +37,16 @@ expect_no_build() {
 	[ ! -e ../built ] || fail 'it was built'
 }
 
-# expect_described FUNCTIONS TEXT - fails unless the update has these functions, and this description
+# expect_described FUNCTIONS TEXT - fails unless the update has these functions, and this
+# description
 expect_described() {
 	expect_update server "$1" || return
 	expect_output "\"description\":\"$2\"" || return
 	rm ../out
 }
 
-# upstream_commit - a commit to limit.c, a change log, a picture and a page, of which the tree has only limit.c then
+# upstream_commit - a commit to limit.c, a change log, a picture and a page, of which the tree has
+# only limit.c then
 upstream_commit() {
 	printf 'old\n' > ChangeLog
 	git_tree
@@ -204,7 +207,8 @@ encode() {
 	grep -q LIMIT=42 ../kept/build-post.log
 }
 
-# test_commit - a commit to limit.c, and to a test of it with its header, of which the tree has nothing then
+# test_commit - a commit to limit.c, and to a test of it with its header, of which the tree has
+# nothing then
 test_commit() {
 	mkdir -p tests/unit
 	printf '#include "check.h"\nint main(void)\n{\n\treturn CHECK;\n}\n' > tests/unit/main.c

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # create-configured.bats - uspl-create in trees that were configured, and built, before it comes
 #
-# What configure and cmake wrote names the user's tree and the compiler by their absolute paths. No test may write there.
+# What configure and cmake wrote names the user's tree and the compiler by their absolute paths. No
+# test may write there.
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 

@@ -27,7 +27,8 @@ format() {
 	echo "$1" > debian/source/format
 }
 
-# quilt_patch NAME FILE SCRIPT [WORDS] - in the current folder: makes a patch, applies it, and adds it to the series
+# quilt_patch NAME FILE SCRIPT [WORDS] - in the current folder: makes a patch, applies it, and adds
+# it to the series
 quilt_patch() {
 	{ printf '%s' "${4:-}"; diff_of "$2" "$3"; } > "debian/patches/$1"
 	patch -s -p1 < "debian/patches/$1"
@@ -49,7 +50,8 @@ unapply() {
 	done
 }
 
-# debdiff - what the package's new version changes below debian/ becomes ../fix.diff; enters the tree again
+# debdiff - what the package's new version changes below debian/ becomes ../fix.diff; enters the
+# tree again
 debdiff() {
 	cd .. || return
 	diff -urN tree/debian new/debian > fix.diff || true
@@ -206,7 +208,8 @@ expect_effect() {
 	done
 }
 
-# old_package RULE... - the tree as a package of format 1.0, without its patches applied; its rules are these
+# old_package RULE... - the tree as a package of format 1.0, without its patches applied; its rules
+# are these
 old_package() {
 	command -v dpkg-parsechangelog > /dev/null || skip 'dpkg-dev is not installed'
 	rm -r debian/source
@@ -260,7 +263,8 @@ old_package() {
 	expect_message 'hint: give that patch itself with --patch'
 }
 
-# spec_diff LINES NAME... - ../fix.diff adds (+) and takes away (-) lines of a spec file, and adds patches, main.c's by 1 more each
+# spec_diff LINES NAME... - ../fix.diff adds (+) and takes away (-) lines of a spec file, and adds
+# patches, main.c's by 1 more each
 spec_diff() {
 	local name n
 	n=$(grep -c '^-' <<< "$1" || true)

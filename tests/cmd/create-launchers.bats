@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# create-launchers.bats - uspl-create where compilers are run by ccache and distcc, with real caches and daemons
+# create-launchers.bats - uspl-create where compilers are run by ccache and distcc, with real caches
+# and daemons
 #
-# The update must be the one that it is without them, byte by byte. That something came from the cache, or was compiled
-# by the daemon, their own counts tell.
+# The update must be the one that it is without them, byte by byte. That something came from the
+# cache, or was compiled by the daemon, their own counts tell.
 # shellcheck disable=SC2016,SC2030,SC2031 # texts of scripts; each test has a PATH of its own
 bats_require_minimum_version 1.5.0
 
@@ -54,7 +55,8 @@ compiler() {
 	sed -i "s|^CC = .*|CC = $1|" "$BATS_TEST_TMPDIR/tree/config.mk"
 }
 
-# expect_same_update [OPTION...] - makes the update, and fails unless it is what it is without launchers
+# expect_same_update [OPTION...] - makes the update, and fails unless it is what it is without
+# launchers
 expect_same_update() {
 	UPDATE=$BATS_TEST_TMPDIR/uspl-same.tar.gz ID=same
 	rm -f "$UPDATE"
@@ -65,8 +67,8 @@ expect_same_update() {
 	diff -r "$WORK/plain" "$BATS_TEST_TMPDIR/made"
 }
 
-# expect_cached COUNT... - fails unless ccache has counted something of each of these since the last time, and of hits
-# and misses nothing else
+# expect_cached COUNT... - fails unless ccache has counted something of each of these since the last
+# time, and of hits and misses nothing else
 expect_cached() {
 	local counts name
 	counts=$(ccache --print-stats)
@@ -114,7 +116,8 @@ daemon_start() {
 	mkdir "$DISTCC_DIR"
 }
 
-# daemon_stop - ends the daemon, and waits for its workers: each listens too, and would compile until it is gone
+# daemon_stop - ends the daemon, and waits for its workers: each listens too, and would compile
+# until it is gone
 daemon_stop() {
 	[ -n "${DISTCCD:-}" ] || return 0
 	kill "$DISTCCD"

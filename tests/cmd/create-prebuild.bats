@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# create-prebuild.bats - uspl-create --prebuild: the first build is kept, and used again only if it is still right
+# create-prebuild.bats - uspl-create --prebuild: the first build is kept, and used again only if it
+# is still right
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 
@@ -30,8 +31,8 @@ diff_of() {
 	diff -u --label "a/$1" --label "b/$1" "$1" "$1.new" || rm "$1.new"
 }
 
-# expect_create COMPILED NAME FUNCTION ARG... - fails unless the patch ../NAME.diff redirects the function, and as many
-# sources were compiled for it
+# expect_create COMPILED NAME FUNCTION ARG... - fails unless the patch ../NAME.diff redirects the
+# function, and as many sources were compiled for it
 expect_create() {
 	local count
 	: > ../compiled

@@ -18,7 +18,8 @@ teardown() {
 	expect_tidy
 }
 
-# add_patch NAME FILE SCRIPT - ../patches/NAME.patch, of the tree with the patches before it; adds it to the series
+# add_patch NAME FILE SCRIPT - ../patches/NAME.patch, of the tree with the patches before it; adds
+# it to the series
 add_patch() {
 	mkdir -p ../work
 	cp -n -- *.[ch] ../work

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# create.bats - uspl-create: options, diffs and builds that are wrong, and that the user's tree stays as it is
+# create.bats - uspl-create: options, diffs and builds that are wrong, and that the user's tree
+# stays as it is
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 
@@ -354,7 +355,8 @@ expect_functions() {
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
-# run_slowly - starts a build that doesn't end; RUN is the pid of uspl-create, SLEEPER that of the build, FOLDER its own one
+# run_slowly - starts a build that doesn't end; RUN is the pid of uspl-create, SLEEPER that of the
+# build, FOLDER its own one
 run_slowly() {
 	local before
 	before=$(ls -A "$TMPDIR")
@@ -429,7 +431,8 @@ run_slowly() {
 	[ "$old" != "$new" ]
 }
 
-# find_source - limit.c has a function that is inlined, and uses other registers if what surrounds it changes
+# find_source - limit.c has a function that is inlined, and uses other registers if what surrounds
+# it changes
 find_source() {
 	cat > limit.c <<- 'END'
 		#include "limit.h"

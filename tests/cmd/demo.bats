@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# demo.bats - the demonstration says what is true: it stops at the first answer that isn't what it tells the reader
+# demo.bats - the demonstration says what is true: it stops at the first answer that isn't what it
+# tells the reader
 bats_require_minimum_version 1.5.0
 
 setup() {

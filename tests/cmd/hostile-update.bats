@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# hostile-update.bats - real updates that somebody has bent: one message, little work, and the process is as it was
+# hostile-update.bats - real updates that somebody has bent: one message, little work, and the
+# process is as it was
 # shellcheck disable=SC2030,SC2031 # output and status are bats' own, and used in the test that sets them
 #
-# Those that fit no process are in apply-badfile.bats; here the program is the right one, so that all of apply is reached.
+# Those that fit no process are in apply-badfile.bats; here the program is the right one, so that
+# all of apply is reached.
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -23,7 +25,8 @@ teardown() {
 	target_stop
 }
 
-# expect_bent REGEX [OPTION...] - apply refuses the bent update, with 600 MB and 10 s, and leaves the process as it was
+# expect_bent REGEX [OPTION...] - apply refuses the bent update, with 600 MB and 10 s, and leaves
+# the process as it was
 expect_bent() {
 	local limit=600000
 	! nm -D "$USPL_BIN/uspl" | grep -q __asan_init || limit=unlimited
@@ -87,7 +90,8 @@ expect_bent() {
 	expect_bent 'names'
 }
 
-# expect_exploited WHAT REGEX - apply of the good update, whose reader does that instead (hostile-update/exploit.c), fails so
+# expect_exploited WHAT REGEX - apply of the good update, whose reader does that instead
+# (hostile-update/exploit.c), fails so
 expect_exploited() {
 	if nm -D "$USPL_BIN/uspl" | grep -q __asan_init; then skip "the sanitizer is preloaded first"; fi
 	"$TARGET_CC" -O1 -shared -fPIC -o exploit.so "$BATS_TEST_DIRNAME/hostile-update/exploit.c"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# hostile.bats - processes that say of themselves what isn't so, while root looks at all and at others
+# hostile.bats - processes that say of themselves what isn't so, while root looks at all and at
+# others
 #
-# A tool has little memory and little time here: what a process costs is bounded, and the others are served.
+# A tool has little memory and little time here: what a process costs is bounded, and the others are
+# served.
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -44,7 +46,8 @@ asan() {
 	nm -D "$USPL_BIN/uspl" | grep -q __asan_init
 }
 
-# expect_served - what is asked of all processes is done for the target, and says which process it left
+# expect_served - what is asked of all processes is done for the target, and says which process it
+# left
 expect_served() {
 	local limit=200000
 	! asan || limit=unlimited

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# killed-both.bats - a function is traced and patched, and a tool that brings or takes the one or the other dies, or is failed by
-# the kernel, at any of its system calls: the process goes on, and both can be taken away, in either order
+# killed-both.bats - a function is traced and patched, and a tool that brings or takes the one or
+# the other dies, or is failed by the kernel, at any of its system calls: the process goes on, and
+# both can be taken away, in either order
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -38,14 +39,16 @@ start_applied_then_traced() {
 	start_applied && trace start && expect_status 0
 }
 
-# trace_stops - stops, and takes the memory as well; true too if nothing is traced, or an update is in the way
+# trace_stops - stops, and takes the memory as well; true too if nothing is traced, or an update is
+# in the way
 trace_stops() {
 	trace stop
 	[[ $output != *'still in calls'* ]] || { ask hello && trace stop; }
 	[ "$status" -le 1 ] || fail "stop: status $status"
 }
 
-# expect_both_go STEP... - whatever was left, the steps (stop, apply, undo) succeed, and in the end the process is as it was at first
+# expect_both_go STEP... - whatever was left, the steps (stop, apply, undo) succeed, and in the end
+# the process is as it was at first
 expect_both_go() {
 	local step
 	expect_untraced && expect_old_or_new || return

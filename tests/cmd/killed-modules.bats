@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# killed-modules.bats - killed.bats once more, with an update of a program and two libraries, in threads that nap
+# killed-modules.bats - killed.bats once more, with an update of a program and two libraries, in
+# threads that nap
 #
 # All three switch together, whenever the tool dies and whatever the next one does.
 bats_require_minimum_version 1.5.0
@@ -30,13 +31,15 @@ begin_applied() {
 	begin && apply && expect_status 0 && expect_answer 'to old' "$NEW"
 }
 
-# expect_together - all are old or all are new, and no thread has seen them mixed since it was said which way it goes
+# expect_together - all are old or all are new, and no thread has seen them mixed since it was said
+# which way it goes
 expect_together() {
 	ask x || return
 	[ "$REPLY" = "$OLD" ] || [ "$REPLY" = "$NEW" ] || fail "it says '$REPLY'"
 }
 
-# expect_mended_together - the next apply and undo make it good, and leave no more behind than they always do
+# expect_mended_together - the next apply and undo make it good, and leave no more behind than they
+# always do
 expect_mended_together() {
 	local now
 	expect_untraced || return
@@ -71,8 +74,9 @@ kill_switching_back() {
 	expect_answer 'to new' "$OLD" && expect_mended_together
 }
 
-# choose_switching HOW TOOL ARG... - of the calls to try, those from the first record on that says SWITCHING: what comes before is
-# that of an update of one module, and in killed.bats. A handful of them, far apart; with EVERY all that it chooses.
+# choose_switching HOW TOOL ARG... - of the calls to try, those from the first record on that says
+# SWITCHING: what comes before is that of an update of one module, and in killed.bats. A handful of
+# them, far apart; with EVERY all that it chooses.
 choose_switching() {
 	local from
 	choose_calls "$@" || return

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# killed-pending.bats - the tool dies, or is failed, while an update is for a library that comes and goes
+# killed-pending.bats - the tool dies, or is failed, while an update is for a library that comes and
+# goes
 #
-# As in killed.bats, those system calls are tried at which something may change, or with `make crash` every single one.
+# As in killed.bats, those system calls are tried at which something may change, or with `make
+# crash` every single one.
 bats_require_minimum_version 1.5.0
 
 setup_file() {

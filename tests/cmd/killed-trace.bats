@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# killed-trace.bats - uspl-trace and uspl-view die, are failed by the kernel, or get a signal, at any of their system calls: the process
-# goes on, and the next stop cleans up
+# killed-trace.bats - uspl-trace and uspl-view die, are failed by the kernel, or get a signal, at
+# any of their system calls: the process goes on, and the next stop cleans up
 bats_require_minimum_version 1.5.0
 
 setup_file() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
-	# With libgcc the process has an unwinder, which is told of the thunks, and has to forget them, once.
+	# With libgcc the process has an unwinder, which is told of the thunks, and has to forget
+	# them, once.
 	fixture_of body fix.patch '-O2 -Wl,--no-as-needed -lgcc_s'
 }
 
@@ -34,8 +35,8 @@ start_inside() {
 	expect_status 0 && expect_output "[4-9] functions" && expect_answer hello 'hello, world'
 }
 
-# expect_stopped - the process answers; after a stop it can be traced anew, and in the end its code is as it was, and nothing of what
-# a session had mapped is left
+# expect_stopped - the process answers; after a stop it can be traced anew, and in the end its code
+# is as it was, and nothing of what a session had mapped is left
 expect_stopped() {
 	local now
 	expect_untraced && expect_answer hello 'hello, world' || return
@@ -67,7 +68,8 @@ fail_trace() {
 	esac
 }
 
-# signal_trace CALL - uspl-trace SUBCOMMAND gets ^C or SIGTERM there: it has done all, or says that it was interrupted
+# signal_trace CALL - uspl-trace SUBCOMMAND gets ^C or SIGTERM there: it has done all, or says that
+# it was interrupted
 signal_trace() {
 	local signals=(INT TERM)
 	"$STATE" || return
@@ -110,7 +112,8 @@ crash_trace() {
 	SAMPLE=127 crash_trace signal stop start_traced
 }
 
-# expect_threadless SUBCOMMAND MESSAGE - it can't make the thread of ours that holds others for short, and says so
+# expect_threadless SUBCOMMAND MESSAGE - it can't make the thread of ours that holds others for
+# short, and says so
 expect_threadless() {
 	local call
 	trace_calls uspl-trace "$1" "$TARGET"
@@ -121,7 +124,8 @@ expect_threadless() {
 	expect_message "$2: cannot make a thread: Resource temporarily unavailable" && expect_untraced
 }
 
-# start_entries - a fresh target of which the entries of all functions are traced: some of them take more than one store
+# start_entries - a fresh target of which the entries of all functions are traced: some of them take
+# more than one store
 start_entries() {
 	start_fresh
 	tool uspl-trace start --tracer=function "$TARGET"
@@ -143,8 +147,9 @@ start_entries() {
 	expect_stopped
 }
 
-# stop_failing REQUEST ERROR CHOICE - uspl-trace stop, of which the call of ptrace fails whose line in TRACE is what CHOICE prints, one with that
-# request. A thread that isn't back asleep yet is looked at in a stop, by more calls: if the call is another one then, all is done anew
+# stop_failing REQUEST ERROR CHOICE - uspl-trace stop, of which the call of ptrace fails whose line
+# in TRACE is what CHOICE prints, one with that request. A thread that isn't back asleep yet is
+# looked at in a stop, by more calls: if the call is another one then, all is done anew
 stop_failing() {
 	local tries=20
 	status=99
@@ -160,8 +165,8 @@ seize_at() {
 	grep -n '^ptrace(PTRACE_SEIZE' "$TRACE" | tail -n "$1" | head -n 1 | cut -d: -f1
 }
 
-# expect_stop_goes_on N - from the last but Nth time on that it holds a thread, uspl-trace stop can't hold any: it says what stays, and
-# the next one takes that
+# expect_stop_goes_on N - from the last but Nth time on that it holds a thread, uspl-trace stop
+# can't hold any: it says what stays, and the next one takes that
 expect_stop_goes_on() {
 	local request=0x4206 now # PTRACE_SEIZE
 	TIMES=1000000 stop_failing "$request" EPERM seize_at "$1" || return
@@ -181,8 +186,9 @@ expect_stop_goes_on() {
 	expect_stop_goes_on 2
 }
 
-# forgetting_calls - where the registers of a thread are read that works for it: first those at the end of the first system call that is made by
-# the thread whose stack is looked at first; then all, for a thread that is had in another way the next time
+# forgetting_calls - where the registers of a thread are read that works for it: first those at the
+# end of the first system call that is made by the thread whose stack is looked at first; then all,
+# for a thread that is had in another way the next time
 forgetting_calls() {
 	awk '/^ptrace\(/ { line[++n] = NR; read[n] = /^ptrace\(PTRACE_GETREGS,/ }
 		/^ptrace\(PTRACE_GETREGSET, .*NT_X86_XSTATE/ && before ~ /^pread64\(/ { found = n }
@@ -196,8 +202,8 @@ forgetting_calls() {
 		}' "$TRACE"
 }
 
-# forget_fails CALL - a process is traced, and stop fails there and at the next one: true if that has kept a part of the session, which the
-# next stop takes
+# forget_fails CALL - a process is traced, and stop fails there and at the next one: true if that
+# has kept a part of the session, which the next stop takes
 forget_fails() {
 	start_traced || return
 	BEFALL_REQUEST=12 TIMES=2 inject error=EIO "$1" uspl-trace stop "$TARGET" # PTRACE_GETREGS
@@ -207,8 +213,9 @@ forget_fails() {
 	expect_status 0
 }
 
-# A thread that is called back in the middle of what it does for us leaves a part's record as it was then: to be written to. The thread
-# that takes part in telling the unwinder is the one whose stack is looked at first.
+# A thread that is called back in the middle of what it does for us leaves a part's record as it was
+# then: to be written to. The thread that takes part in telling the unwinder is the one whose stack
+# is looked at first.
 @test "uspl-trace stop loses a thread that forgets the thunks: it says so, and the next one finds the part" {
 	local call calls now found=
 	start_traced

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# killed.bats - the tool dies, or is failed by the kernel, at any of its system calls: the process notices nothing
+# killed.bats - the tool dies, or is failed by the kernel, at any of its system calls: the process
+# notices nothing
 #
-# `make crash` takes every single call; here are those at which something may change (tests/lib/inject.bash).
+# `make crash` takes every single call; here are those at which something may change
+# (tests/lib/inject.bash).
 # shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
 
@@ -43,9 +45,11 @@ teardown() {
 	SAMPLE=37 crash fail undo start_applied
 }
 
-# count_held TOOL ARG... - leaves in HELD the numbers of calls from the one on by which the tool makes the gates hold
+# count_held TOOL ARG... - leaves in HELD the numbers of calls from the one on by which the tool
+# makes the gates hold
 #
-# Only those of kinds that come equally often each time: what is asked about the threads is asked again when they have run.
+# Only those of kinds that come equally often each time: what is asked about the threads is asked
+# again when they have run.
 count_held() {
 	local close
 	trace_calls "$@"
@@ -94,7 +98,8 @@ other_update() {
 	OTHER=$UPDATE OTHER_ID=$ID UPDATE=$update ID=$id
 }
 
-# leave_half_switched - the tool TRIED dies where it leaves the update in the middle of its switch; STATE is the process before
+# leave_half_switched - the tool TRIED dies where it leaves the update in the middle of its switch;
+# STATE is the process before
 leave_half_switched() {
 	"$STATE" && tool_args && count_held "${TOOL[@]}" || return
 	if [ "$TRIED" = apply ]; then undo; else apply; fi
@@ -104,7 +109,8 @@ leave_half_switched() {
 	[[ $output = *'"interrupted"'* ]] || fail 'it is not left in the middle'
 }
 
-# expect_completed WHAT - the last command has said that it has decided what was left, and done its own work
+# expect_completed WHAT - the last command has said that it has decided what was left, and done its
+# own work
 expect_completed() {
 	expect_status 0 || return
 	[[ $stderr = *"note: the update '$ID', which a command had left in the middle of its switch, is $1 pid $TARGET now"* ]] ||

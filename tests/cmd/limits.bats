@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# limits.bats - processes that may not have more memory: the update is refused, and they live on; other limits are no matter
+# limits.bats - processes that may not have more memory: the update is refused, and they live on;
+# other limits are no matter
 # shellcheck disable=SC2030,SC2031 # output and status are bats' own, and used in the test that sets them
 #
 # The update brings a variable and a long text, so that it has memory of every kind.
@@ -21,12 +22,14 @@ teardown() {
 	[ -z "${GROUP:-}" ] || until_true 60 rmdir "$GROUP"
 }
 
-# set_limit NAME VALUE - sets a limit of the target; the hard one stays, so that it can be raised again
+# set_limit NAME VALUE - sets a limit of the target; the hard one stays, so that it can be raised
+# again
 set_limit() {
 	prlimit --pid "$TARGET" "--$1=$2:"
 }
 
-# set_hard_limit NAME VALUE - sets both limits, and runs the tools without the right to raise them, root or not
+# set_hard_limit NAME VALUE - sets both limits, and runs the tools without the right to raise them,
+# root or not
 set_hard_limit() {
 	prlimit --pid "$TARGET" "--$1=$2:$2"
 	[ "$(id -u)" != 0 ] || WEAK=(setpriv --bounding-set=-sys_resource)
@@ -46,7 +49,8 @@ size_of() {
 	echo $(($(status_of "$1") * 1024))
 }
 
-# group_make - puts the target into a memory control group of its own; GROUP is its folder, LIMIT and USAGE its files
+# group_make - puts the target into a memory control group of its own; GROUP is its folder, LIMIT
+# and USAGE its files
 group_make() {
 	local root
 	[ "$(id -u)" = 0 ] || skip 'only root can make a control group'
@@ -61,8 +65,8 @@ group_make() {
 	echo "$TARGET" > "$GROUP/cgroup.procs"
 }
 
-# group_leave BYTES [ANSWER] - sets the group's limit so that it has so many bytes left; what the kernel keeps in stock for it is given
-# back before, so that it doesn't count as used
+# group_leave BYTES [ANSWER] - sets the group's limit so that it has so many bytes left; what the
+# kernel keeps in stock for it is given back before, so that it doesn't count as used
 group_leave() {
 	echo 0 2> /dev/null > "$GROUP/memory.force_empty" || echo 1M 2> /dev/null > "$GROUP/memory.reclaim" || :
 	echo $(($(cat "$GROUP/$USAGE") + $1)) > "$GROUP/$LIMIT"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# machine.bats - processors without XSAVE, older kernels, and kernels that don't let everybody write through protections
+# machine.bats - processors without XSAVE, older kernels, and kernels that don't let everybody write
+# through protections
 #
 # shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 # tests/lib/machine.c answers for the other kernel; tests/kernels boots real ones.
@@ -29,7 +30,8 @@ version_is() {
 	[[ $REPLY == "$1"/* ]] || fail "the thread sees '$REPLY', not version $1"
 }
 
-# expect_both_ways - a program with a thread that runs and one that sleeps is patched and put back, in both ways
+# expect_both_ways - a program with a thread that runs and one that sleeps is patched and put back,
+# in both ways
 expect_both_ways() {
 	local way
 	fixture_start

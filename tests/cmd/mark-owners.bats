@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# mark-owners.bats - probes, the tracer and an update at one function's entry come and go in any order
+# mark-owners.bats - probes, the tracer and an update at one function's entry come and go in any
+# order
 #
 # shellcheck disable=SC2030,SC2031 # what a test sets is used in that test
 bats_require_minimum_version 1.5.0
@@ -22,7 +23,8 @@ teardown() {
 	target_stop
 }
 
-# come OWNER, go OWNER - one of: trace, update, entry and exit (probes of the function's entry and return)
+# come OWNER, go OWNER - one of: trace, update, entry and exit (probes of the function's entry and
+# return)
 come() {
 	case $1 in
 		trace) tool uspl-trace start "$TARGET" -F "$FUNCTION" ;;
@@ -64,7 +66,8 @@ hits() {
 	fi
 }
 
-# expect_hits OWNER - it has seen all calls since it came, once. Where HITS is empty they aren't counted
+# expect_hits OWNER - it has seen all calls since it came, once. Where HITS is empty they aren't
+# counted
 expect_hits() {
 	local seen
 	[ "$1" != update ] && [ -n "$HITS" ] || return 0
@@ -93,7 +96,8 @@ orders() {
 	done
 }
 
-# in_orders TURN OWNER... - they come in all orders, and go each time in that which stands TURN lines further down
+# in_orders TURN OWNER... - they come in all orders, and go each time in that which stands TURN
+# lines further down
 in_orders() {
 	local turn=$1 coming going owner
 	shift
@@ -150,7 +154,8 @@ eight() {
 	echo "$1 $1 $1 $1 $1 $1 $1 $1"
 }
 
-# turns TURN... - each is "come OWNER" or "go OWNER"; the threads have the function that they should have after each
+# turns TURN... - each is "come OWNER" or "go OWNER"; the threads have the function that they should
+# have after each
 turns() {
 	local turn
 	for turn in "$@"; do
@@ -169,7 +174,8 @@ turns() {
 	fixture_start
 	expect_answer start "$(eight 1/1)"
 	turns 'come trace' 'come entry' 'come update' 'go trace' 'go update' 'go entry'
-	# Threads that were in probes all the time have old words on their stacks, which count as calls.
+	# Threads that were in probes all the time have old words on their stacks, which count as
+	# calls.
 	until_true 60 trace_is_gone
 	turns 'come exit' 'come update' 'come trace' 'go exit' 'go update' 'go trace'
 	until_true 60 trace_is_gone
@@ -177,7 +183,8 @@ turns() {
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 }
 
-# leave_half_done - apply is killed at one of its last calls that leaves it in the middle of its switch
+# leave_half_done - apply is killed at one of its last calls that leaves it in the middle of its
+# switch
 leave_half_done() {
 	local from_end
 	# From then on its code is there, and the calls are the same each time.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# mark.bats - uspl-trace mark: what markers record is what happened; several sessions come and go in any order
+# mark.bats - uspl-trace mark: what markers record is what happened; several sessions come and go in
+# any order
 #
 # shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
@@ -70,7 +71,8 @@ take_answer() {
 	ASKED=$((ASKED + 1))
 }
 
-# counted_run FLAG... - every hit is recorded, once, in all threads, inlined copies, C++ and the library
+# counted_run FLAG... - every hit is recorded, once, in all threads, inlined copies, C++ and the
+# library
 counted_run() {
 	start "$@"
 	mark on
@@ -488,7 +490,8 @@ expect_every() {
 	expect_clean
 }
 
-# come WHO, leave WHO - of those that stand at the entry of gauge, which begins with its marker: trace, probe, mark
+# come WHO, leave WHO - of those that stand at the entry of gauge, which begins with its marker:
+# trace, probe, mark
 come() {
 	case $1 in
 	trace) trace start -F gauge --module='libgauge*' ;;
@@ -609,7 +612,8 @@ gauge_once() {
 	expect_clean
 }
 
-# off_path COMPILER LANGUAGE FLAG... - of the code that runs while no marker is on: NOPs of markers, jumps with a condition, accesses to memory
+# off_path COMPILER LANGUAGE FLAG... - of the code that runs while no marker is on: NOPs of markers,
+# jumps with a condition, accesses to memory
 off_path() {
 	"$1" -x "$2" -O2 -Wall -Wextra -Werror -I"$USPL_TESTS/../include" "${@:3}" -c -o "$BATS_TEST_TMPDIR/shape.o" "$BATS_TEST_DIRNAME/mark-shape/shape.c"
 	objdump -d --no-show-raw-insn --section=.text "$BATS_TEST_TMPDIR/shape.o" | awk '

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pending.bats - an update for a library alone: not loaded, loaded more than once, replaced by another build
+# pending.bats - an update for a library alone: not loaded, loaded more than once, replaced by
+# another build
 #
-# The program opens and closes copies of libplugin.so as it is told; see tests/cases/library-pending.
+# The program opens and closes copies of libplugin.so as it is told; see
+# tests/cases/library-pending.
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -19,7 +21,8 @@ teardown() {
 	target_stop
 }
 
-# load_copies - has the library loaded three times: from a second path, and into a name space of its own
+# load_copies - has the library loaded three times: from a second path, and into a name space of its
+# own
 load_copies() {
 	cp "$TARGET_DIR/libplugin.so" "$TARGET_DIR/second.so"
 	expect_answer 'load ./libplugin.so' loaded
@@ -32,7 +35,8 @@ mappings() {
 	wc -l < "/proc/$TARGET/maps"
 }
 
-# build_other - puts another build of the library, with other code in the changed function, where $1 says
+# build_other - puts another build of the library, with other code in the changed function, where $1
+# says
 build_other() {
 	sed 's/"old %s %d", word, calls/"other %d %s", calls, word/' "$FIXTURE/tree/plugin.c" > "$BATS_TEST_TMPDIR/plugin.c"
 	"$TARGET_CC" -O2 -fPIC -shared -Wl,-soname,libplugin.so -o "$1" "$BATS_TEST_TMPDIR/plugin.c"
@@ -86,7 +90,8 @@ build_other() {
 		apply
 		expect_status 0
 		expect_answer 'call x' 'new x 1 1'
-		# Where the library lies depends on what the last round has left: there are two places, in turn.
+		# Where the library lies depends on what the last round has left: there are two
+		# places, in turn.
 		before[i]=$(mappings)
 		[ "$i" -lt 4 ] || [ "${before[i]}" = "${before[i - 2]}" ] || fail "mappings: ${before[*]}"
 		expect_answer unload unloaded

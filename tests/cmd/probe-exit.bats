@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# probe-exit.bats - a user's program at the return of functions: whatever way they are left, and whoever waits for it as well
+# probe-exit.bats - a user's program at the return of functions: whatever way they are left, and
+# whoever waits for it as well
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -168,7 +169,8 @@ expect_clean() {
 	ask hold
 	"$USPL_BIN/uspl-trace" mark "$TARGET" off --session=a > "$BATS_TEST_TMPDIR/off" 2>&1 3>&- &
 	off=$!
-	# Nobody enters any more, and the thread is inside: until it leaves, nobody says that all is gone.
+	# Nobody enters any more, and the thread is inside: until it leaves, nobody says that all is
+	# gone.
 	until_true 60 code_is_back
 	kill -0 "$off" 2> /dev/null || grep -q '1 thread still inside' "$BATS_TEST_TMPDIR/off" || fail "it wasn't waited for"
 	ask release

@@ -108,7 +108,8 @@ is_frozen() {
 	expect_update_works
 }
 
-# as_nobody_under_yama SCOPE COMMAND... - runs a command as a user without rights, where Yama's setting reads SCOPE
+# as_nobody_under_yama SCOPE COMMAND... - runs a command as a user without rights, where Yama's
+# setting reads SCOPE
 as_nobody_under_yama() {
 	local set="mkdir /proc/sys/kernel/yama && echo $1 > /proc/sys/kernel/yama/ptrace_scope"
 	shift

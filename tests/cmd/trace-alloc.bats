@@ -17,7 +17,8 @@ teardown() {
 	target_stop
 }
 
-# site FUNCTION COLUMN - of the report's line for calls in that function: 1 live bytes, 2 live blocks, 3 bytes, 4 calls
+# site FUNCTION COLUMN - of the report's line for calls in that function: 1 live bytes, 2 live
+# blocks, 3 bytes, 4 calls
 site() {
 	awk -v name="$1" -v column="$2" '$7 ~ "^" name "[+ ]" || $8 ~ "^" name "[+ ]" { print $column }' <<< "$output"
 }
@@ -30,7 +31,8 @@ expect_site() {
 		fail "of $1: not $2 $3 $4 $5"
 }
 
-# leaked FUNCTION - bytes and blocks of that call site that nothing points to, by the last report as JSON
+# leaked FUNCTION - bytes and blocks of that call site that nothing points to, by the last report as
+# JSON
 leaked() {
 	jq -rs "map(select(.site and (.site | test(\"^$1[+ ]\"))))[0] | \"\\(.leaked_bytes) \\(.leaked_blocks)\"" <<< "$output"
 }
@@ -120,7 +122,8 @@ leaked() {
 	for site in by_malloc held; do
 		[ "$(leaked "$site")" = '0 0' ] || fail "$site: $(leaked "$site")" || return
 	done
-	# All of the ring point to each other. A word that happens to be left over keeps one of the others, or all of the ring.
+	# All of the ring point to each other. A word that happens to be left over keeps one of the
+	# others, or all of the ring.
 	[ "$(leaked linked)" = '28000 500' ] || fail "of the ring: $(leaked linked)" || return
 	lost=$(leaked lost)
 	((${lost#* } >= 490 && ${lost#* } <= 500 && ${lost% *} == 100 * ${lost#* })) || fail "lost: $lost" || return

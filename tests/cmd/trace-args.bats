@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-args.bats - arguments and results of calls: they are those that the program has passed and returned, and nothing crashes for them
+# trace-args.bats - arguments and results of calls: they are those that the program has passed and
+# returned, and nothing crashes for them
 #
 # shellcheck disable=SC2030,SC2031 # output is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0

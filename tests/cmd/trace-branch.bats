@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-branch.bats - the tracer 'branch': its counts are those that the program's arithmetic gives, and off it costs two NOPs
+# trace-branch.bats - the tracer 'branch': its counts are those that the program's arithmetic gives,
+# and off it costs two NOPs
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -37,7 +38,8 @@ counted_run() {
 	ask 'loop 1000'
 	ask 'threads 1000'
 	watch_end
-	# x is 0 to 999, five times: x & 3 holds for 750; of these 150 are divisible by 5, of the 250 others (x + 1) 50 are.
+	# x is 0 to 999, five times: x & 3 holds for 750; of these 150 are divisible by 5, of the
+	# 250 others (x + 1) 50 are.
 	expect_branch loop 'while (uspl_likely' 5000 5 || return
 	expect_branch pick 'if (uspl_likely(x & 3))' 3750 1250 || return
 	ask 'loop 10'
@@ -98,7 +100,8 @@ counted_run() {
 	expect_fine
 }
 
-# shape COMPILER LANGUAGE FLAG... - how many jumps with a condition, loads and locked instructions each function begins with, up to its returns
+# shape COMPILER LANGUAGE FLAG... - how many jumps with a condition, loads and locked instructions
+# each function begins with, up to its returns
 shape() {
 	"$1" -x "$2" -O2 -Wall -Wextra -Werror -I"$USPL_TESTS/../include" "${@:3}" -c -o "$BATS_TEST_TMPDIR/shape.o" "$BATS_TEST_DIRNAME/trace-branch-shape/shape.c"
 	objdump -d --no-show-raw-insn "$BATS_TEST_TMPDIR/shape.o" | awk '

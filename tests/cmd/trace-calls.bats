@@ -36,7 +36,8 @@ kept() {
 	grep -cE '\(\);$|/\* .* \*/$| <- ' <<< "$output"
 }
 
-# storm_run SIGNALS OPTION... - signals in traced code and traced handlers: every call is a record, or is said to be gone
+# storm_run SIGNALS OPTION... - signals in traced code and traced handlers: every call is a record,
+# or is said to be gone
 storm_run() {
 	trace start -F pulse -F on_blast "${@:2}"
 	expect_status 0 || return
@@ -49,7 +50,8 @@ storm_run() {
 	expect_trace_stops
 }
 
-# cycle - true if each thread's lines of the function tracer go swing, tick, tock, swing, ... without a gap
+# cycle - true if each thread's lines of the function tracer go swing, tick, tock, swing, ...
+# without a gap
 cycle() {
 	awk '!/^#/ {
 		n = split($1, at, "-"); thread = at[n]; name = $(NF - 2)

@@ -36,7 +36,8 @@ setup() {
 	expect_status 137
 }
 
-# hooked WAY [OPTION]... - runs the program that ends in such a way with its functions traced; what is recorded is in seen
+# hooked WAY [OPTION]... - runs the program that ends in such a way with its functions traced; what
+# is recorded is in seen
 hooked() {
 	tool uspl-trace exec --output=seen "${@:2}" -- ./ends "$1"
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-init.bats - the tracer 'init': its figures lie between what constructors and resolvers measure themselves and what they leave room for
+# trace-init.bats - the tracer 'init': its figures lie between what constructors and resolvers
+# measure themselves and what they leave room for
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -83,7 +84,8 @@ setup() {
 	seen=$BATS_TEST_TMPDIR/seen
 }
 
-# begun [OPTION]... - the program is run under the tracer: what it says is in $output, what the tracer says in the file $seen
+# begun [OPTION]... - the program is run under the tracer: what it says is in $output, what the
+# tracer says in the file $seen
 begun() {
 	tool uspl-trace exec --tracer=init --output="$seen" "$@" -- ./program given
 	expect_status 7
@@ -101,7 +103,8 @@ constructors() {
 	[ "$(sed -n 's/^note \([a-z_]*\) .*/\1/p' <<< "$output" | tr '\n' ' ')" = 'early by_dt_init first second global ' ] || fail 'the test itself is wrong'
 	[ "$(constructors 'map(select(.constructor | test("^(early|by_dt_init|first|second|_GLOBAL__.*)$")) | .constructor | sub("_GLOBAL__.*"; "global")) | join(" ")')" = \
 		'early by_dt_init first second global' ] || fail "the order: $(cat "$seen")"
-	# Not less than each has measured itself, and not more than there is between the ends of what came before and after.
+	# Not less than each has measured itself, and not more than there is between the ends of
+	# what came before and after.
 	sed -n 's/^note //p' <<< "$output" > "$BATS_TEST_TMPDIR/notes"
 	constructors '.[] | "\(.constructor | sub("_GLOBAL__.*"; "global")) \(.duration_us * 1000)"' |
 		awk 'NR == FNR { name[NR] = $1; begin[NR] = $2; end[NR] = $3; n = NR; next }
@@ -139,7 +142,8 @@ constructors() {
 	# What slept for 20 ms while the library was relocated is a part of it.
 	[ "$(jq -r 'select(.relocated_us and (.module | endswith("/liblibrary.so"))) | .relocated_us >= 19800' "$seen")" = true ] ||
 		fail "relocation: $(cat "$seen")"
-	# And all of it is over when the first constructor begins, in a program that began when the one before had ended.
+	# And all of it is over when the first constructor begins, in a program that began when the
+	# one before had ended.
 	begun
 	whole=$(sed -n 's/^# tracer: init, pid [0-9]* (program): \([0-9.]*\) us until all was loaded, .*/\1/p' "$seen")
 	awk -v us="$whole" -v before="$before" -v begin="$(sed -n 's/^note early \([0-9]*\) .*/\1/p' <<< "$output")" \

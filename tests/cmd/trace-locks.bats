@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-locks.bats - the tracers 'lock', 'sigoff' and 'pool': counts are those of the program, times at least those that it slept
+# trace-locks.bats - the tracers 'lock', 'sigoff' and 'pool': counts are those of the program, times
+# at least those that it slept
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -17,7 +18,8 @@ teardown() {
 	target_stop
 }
 
-# lock NAME COLUMN - of the report's line for that lock: 1 taken, 2 held, 3 longest, 4 waited, 5 longest wait, 6 kind
+# lock NAME COLUMN - of the report's line for that lock: 1 taken, 2 held, 3 longest, 4 waited, 5
+# longest wait, 6 kind
 lock() {
 	awk -v name="$1" -v column="$2" '$7 == name { print $column }' <<< "$output"
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-nops.bats - entries of several NOPs, which are made one so that nobody has to be stopped for a jump
+# trace-nops.bats - entries of several NOPs, which are made one so that nobody has to be stopped for
+# a jump
 bats_require_minimum_version 1.5.0
 
 FIVE='-O2 -fpatchable-function-entry=5'
@@ -17,7 +18,8 @@ teardown() {
 	target_stop
 }
 
-# expect_quiet - one call of `prepared` is recorded, by a start and a stop without one stop for bytes
+# expect_quiet - one call of `prepared` is recorded, by a start and a stop without one stop for
+# bytes
 expect_quiet() {
 	trace start -v -F prepared
 	expect_status 0 || return
@@ -29,7 +31,8 @@ expect_quiet() {
 	expect_trace_stops
 }
 
-# begin_start - a start that waits: a thread stands among the NOPs, which are one now; STARTER is the tool
+# begin_start - a start that waits: a thread stands among the NOPs, which are one now; STARTER is
+# the tool
 begin_start() {
 	fixture_start
 	ask bytes

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-parked.bats - stop, and the end of probes, while stacks that no thread is on wait in such calls, or were left in one for good
+# trace-parked.bats - stop, and the end of probes, while stacks that no thread is on wait in such
+# calls, or were left in one for good
 #
 # shellcheck disable=SC2030,SC2031 # output is bats' own
 bats_require_minimum_version 1.5.0

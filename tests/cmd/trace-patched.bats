@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-patched.bats - a function that is traced is patched, and a patched one traced, in any order of coming and going
+# trace-patched.bats - a function that is traced is patched, and a patched one traced, in any order
+# of coming and going
 #
 # shellcheck disable=SC2030,SC2031 # status is bats' own, and used in the test that sets it
 bats_require_minimum_version 1.5.0
@@ -194,7 +195,8 @@ eight() {
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 }
 
-# trace_is_gone - nobody is in traced calls any more (as who waits for a line is), and their memory is unmapped
+# trace_is_gone - nobody is in traced calls any more (as who waits for a line is), and their memory
+# is unmapped
 trace_is_gone() {
 	ask x
 	trace stop

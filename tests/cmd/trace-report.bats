@@ -16,8 +16,8 @@ teardown() {
 	target_stop
 }
 
-# sums_of FUNCTION - calls, and microseconds: all together, the shortest, the mean, what at most one call in a hundred takes longer than,
-# the longest; out of the lines of `cat --format=json`
+# sums_of FUNCTION - calls, and microseconds: all together, the shortest, the mean, what at most one
+# call in a hundred takes longer than, the longest; out of the lines of `cat --format=json`
 sums_of() {
 	jq -sc --arg name "$1" 'map(select(.function == $name).duration_us) | sort | length as $n |
 		[$n, add, .[0], add / $n, .[(99 * $n / 100 | ceil) - 1], .[-1]]' <<< "$calls"
@@ -46,7 +46,8 @@ expect_sums() {
 		for name in outer middle leaf; do
 			expect_sums "$name"
 		done
-		# What a function takes by itself is what is left of it: all of these are within outer.
+		# What a function takes by itself is what is left of it: all of these are within
+		# outer.
 		[ "$(jq -s '(map(.self_us) | add) - (map(select(.name == "outer").total_us) | add) | fabs < 0.003' <<< "$output")" = true ] ||
 			fail 'the times of their own are not the time of all'
 	done

@@ -47,7 +47,8 @@ threads_made_meanwhile() {
 	expect_share "$REPLY"
 	[ "$(grep -oE '^target-[0-9]+;[^ ]*often' <<< "$output" | sed 's/;.*//' | sort -u | wc -l)" = 4 ] ||
 		fail 'not all threads are seen'
-	# On a virtual machine, time that its host takes away isn't counted as used, but the timer goes on; twice would be twice.
+	# On a virtual machine, time that its host takes away isn't counted as used, but the timer
+	# goes on; twice would be twice.
 	[ "$(seen .)" -le $((used * 3 / 2 + 20)) ] || fail "$(seen .) samples in $used ms"
 	expect_fine
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-sched.bats - the tracers 'sched' and 'wakeup': as many switches, and as long waits, as the scheduler counts itself
+# trace-sched.bats - the tracers 'sched' and 'wakeup': as many switches, and as long waits, as the
+# scheduler counts itself
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -22,7 +23,8 @@ count() {
 	jq -s "map(select($1)) | length" <<< "$output"
 }
 
-# switches WORD - voluntary or nonvoluntary switches of the target so far, when it waits for a request
+# switches WORD - voluntary or nonvoluntary switches of the target so far, when it waits for a
+# request
 switches() {
 	until_true 60 grep -q '^State:[[:space:]]*S' "/proc/$TARGET/status"
 	status_of "$1_ctxt_switches"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-sites.bats - a hundred thousand sites of both kinds are switched while threads run through them all
+# trace-sites.bats - a hundred thousand sites of both kinds are switched while threads run through
+# them all
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -21,7 +22,8 @@ trace_all() {
 	trace start -F 'room*' -F 'plain*' "$@"
 }
 
-# expect_off - stops, and again as long as somebody is in a traced call; the threads leave each at once
+# expect_off - stops, and again as long as somebody is in a traced call; the threads leave each at
+# once
 expect_off() {
 	until_true 60 is_off || fail 'somebody stays in traced calls' || return
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
@@ -32,7 +34,8 @@ is_off() {
 	[[ $status = 0 && $output != *'still in calls'* ]]
 }
 
-# begin_switch SUBCOMMAND [OPTION]... - begins a switch, and returns when some of its sites have been written; SWITCHER is the tool
+# begin_switch SUBCOMMAND [OPTION]... - begins a switch, and returns when some of its sites have
+# been written; SWITCHER is the tool
 begin_switch() {
 	rm -f "$BATS_TEST_TMPDIR/said"
 	"$USPL_BIN/uspl-trace" "$1" -v "${@:2}" "$TARGET" > "$BATS_TEST_TMPDIR/said" 2>&1 3>&- &

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-stack.bats - the tracer 'stack': depths and sizes are those that the code must have, and gdb sees
+# trace-stack.bats - the tracer 'stack': depths and sizes are those that the code must have, and gdb
+# sees
 bats_require_minimum_version 1.5.0
 
 setup_file() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace-syscall.bats - the tracer 'syscall': calls, results and durations are those that the program makes, and strace sees
+# trace-syscall.bats - the tracer 'syscall': calls, results and durations are those that the program
+# makes, and strace sees
 bats_require_minimum_version 1.5.0
 
 setup_file() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# trace.bats - uspl-trace on processes that weren't prepared for it: what is recorded is what happened, and nothing else changes
+# trace.bats - uspl-trace on processes that weren't prepared for it: what is recorded is what
+# happened, and nothing else changes
 #
 # shellcheck disable=SC2030,SC2031 # SUM is used in the test that sets it
 bats_require_minimum_version 1.5.0
@@ -38,7 +39,8 @@ counted_run() {
 	expect_trace_stops
 }
 
-# expect_quiet CFLAGS - a program built with -pg gets rid of its profiler's calls, is traced, and stays quiet
+# expect_quiet CFLAGS - a program built with -pg gets rid of its profiler's calls, is traced, and
+# stays quiet
 expect_quiet() {
 	build trace "$@"
 	start trace "$@"
@@ -68,7 +70,8 @@ expect_quiet() {
 	expect_calls leaf 40
 }
 
-# stripped_run FLAG... - a stripped program: functions that are called, pointed to, and only jumped to are traced
+# stripped_run FLAG... - a stripped program: functions that are called, pointed to, and only jumped
+# to are traced
 stripped_run() {
 	local original base name addr
 	local -A at=()
@@ -576,7 +579,8 @@ answered() {
 		[ "$status" = 0 ] || expect_message 'is not traced'
 		expect_answer 'work 10' 70
 	done
-	# The next one that goes through cleans up what the dead one has left in the space behind the code.
+	# The next one that goes through cleans up what the dead one has left in the space behind
+	# the code.
 	trace stop
 	trace start
 	expect_status 0

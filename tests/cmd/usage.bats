@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# usage.bats - what all commands have in common: help, version, wrong options, and that the manual says the same
+# usage.bats - what all commands have in common: help, version, wrong options, and that the manual
+# says the same
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -132,7 +133,8 @@ options_of() {
 	local name option options=0
 	for name in $("$USPL_BIN/uspl-trace" tracers | awk '{ print $1 }'); do
 		grep -q "# tracer: $name," "$MAN/uspl-trace.1.md" || fail "no example of $name" || return
-		# The two without a section are what the page begins with; graph is what tests mean that name none.
+		# The two without a section are what the page begins with; graph is what tests mean
+		# that name none.
 		[[ $name =~ ^(graph|function)$ ]] || grep -q "^## $name$" "$MAN/uspl-trace.1.md" || fail "no section of $name" || return
 		[ "$name" = graph ] || grep -qE "(tracer=|watch_begin )$name( |$|\")" "$BATS_TEST_DIRNAME"/*.bats || fail "no test of $name" || return
 		for option in $("$USPL_BIN/uspl-trace" start --tracer="$name" --help | grep -oE -- ' --[a-z-]+' | tr -d ' ' | sort -u); do

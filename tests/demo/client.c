@@ -2,10 +2,12 @@
 // client.c - the demonstration's clients: one question, or a load whose every reply is checked
 //
 //     client SOCKET ask WORD...           sends one request and prints the reply
-//     client SOCKET load CONNECTIONS      asks without a pause until SIGTERM, then prints what came of it
+//     client SOCKET load CONNECTIONS      asks without a pause until SIGTERM, then prints what came
+//                                         of it
 //
-// Under load each connection has a reading of its own. It stores a value and reads it back; right is what the server
-// says before the fix or after it, for that very value. Anything else, a lost connection included, is a failure.
+// Under load each connection has a reading of its own. It stores a value and reads it back; right
+// is what the server says before the fix or after it, for that very value. Anything else, a lost
+// connection included, is a failure.
 
 #include <err.h>
 #include <pthread.h>

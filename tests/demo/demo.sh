@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# demo.sh - the main job on a small threaded server, to read along: start, patch live under load, view, undo
+# demo.sh - the main job on a small threaded server, to read along: start, patch live under load,
+# view, undo
 #
 #     demo.sh [--plain]        (--plain: no bold, for a log)
 #
-# The tools come from $USPL_BIN (default: build/bin beside this tree). Nothing is left behind: the server, the clients and
-# the scratch folder go away with this script, and the first two end by themselves should it be killed.
+# The tools come from $USPL_BIN (default: build/bin beside this tree). Nothing is left behind: the
+# server, the clients and the scratch folder go away with this script, and the first two end by
+# themselves should it be killed.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -69,7 +71,8 @@ wait_for_server() {
 	done
 }
 
-# Where the kernel lets a user trace only descendants (Yama), the two tools that touch a process need root.
+# Where the kernel lets a user trace only descendants (Yama), the two tools that touch a process
+# need root.
 as_tracer=()
 if [[ $EUID -ne 0 && $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0) -ne 0 ]]; then
 	command -v sudo >/dev/null || die 'kernel.yama.ptrace_scope allows patching to root only; run this as root'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link_fuzz.c - an object that is put together as the bytes say, through the linker
 /*
- * As bytes of a file nearly all changes are caught by the reader. Here the graph itself is made: any
- * sections with any flags, symbols in any of them, relocations of any type anywhere.
+ * As bytes of a file nearly all changes are caught by the reader. Here the graph itself is made:
+ * any sections with any flags, symbols in any of them, relocations of any type anywhere.
  */
 
 #include "apply/link.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// manifest_fuzz.c - any bytes as a manifest: what is accepted comes back the same when it is written
+// manifest_fuzz.c - any bytes as a manifest: what is accepted comes back the same when it is
+// written
 
 #include "update/manifest.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// records_fuzz.c - the records of updates, traces and markers, and rings, as a hostile process has them
+// records_fuzz.c - the records of updates, traces and markers, and rings, as a hostile process has
+// them
 /*
  * A record that doesn't know its own address and version isn't looked at any further: so these are
  * put in where a mapping begins with a record's magic.

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh - runs fuzzers one after the other, each on the corpus that it has kept: run.sh FOLDER SECONDS FUZZER...
+# run.sh - runs fuzzers one after the other, each on the corpus that it has kept: run.sh FOLDER
+# SECONDS FUZZER...
 #
-# FOLDER/corpus/NAME is kept from run to run, FOLDER/found/NAME-* is what a driver stopped at, FOLDER/log has a line a run:
-# date, name, seconds, executions, edges covered. Ends with status 1 if any driver found something.
+# FOLDER/corpus/NAME is kept from run to run, FOLDER/found/NAME-* is what a driver stopped at,
+# FOLDER/log has a line a run: date, name, seconds, executions, edges covered. Ends with status 1 if
+# any driver found something.
 
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 3
@@ -14,7 +16,8 @@ mkdir -p "$folder/found" "$folder/corpus" || exit 3
 "$folder/seeds" "$folder/corpus" || exit 3
 seeds_make "$folder/corpus" || exit 3
 
-# What the target's objects are made with has nothing to do with leaks of libraries that are opened once.
+# What the target's objects are made with has nothing to do with leaks of libraries that are opened
+# once.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=1024}
 bad=0
 for fuzzer in "$@"; do

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# seeds.sh - what drivers begin with that a compiler has to make: objects, the ELF files of a program, and texts
+# seeds.sh - what drivers begin with that a compiler has to make: objects, the ELF files of a
+# program, and texts
 
-# seeds_make CORPUS - adds seeds to the folders of object_fuzz, types_fuzz, modules_fuzz and words_fuzz
+# seeds_make CORPUS - adds seeds to the folders of object_fuzz, types_fuzz, modules_fuzz and
+# words_fuzz
 seeds_make() {
 	local corpus=$1 source name
 	mkdir -p "$corpus"/{object,types,modules,words}_fuzz
@@ -22,7 +24,8 @@ seeds_make() {
 	seeds_words "$corpus/words_fuzz"
 }
 
-# seeds_updates CORPUS - real updates, made from cases of tests/cases: as update_fuzz and object_fuzz take them
+# seeds_updates CORPUS - real updates, made from cases of tests/cases: as update_fuzz and
+# object_fuzz take them
 seeds_updates() {
 	local corpus=$1 case tree part
 	mkdir -p "$corpus"/{object,update}_fuzz
@@ -50,14 +53,16 @@ seeds_updates() {
 	rm -rf "$corpus/tree"
 }
 
-# seeds_module FILE - a library's first pages, as modules_fuzz takes them: one mapping of a library's file
+# seeds_module FILE - a library's first pages, as modules_fuzz takes them: one mapping of a
+# library's file
 seeds_module() {
 	local lib=$1.so len
 	echo 'int n; int f(void) { return ++n; } __thread int t; int g(void) { return ++t + f(); }' |
 		cc -O1 -shared -fPIC -xc -Wl,-z,noseparate-code -o "$lib" - && strip "$lib"
 	len=$(stat -c %s "$lib")
 	[ "$len" -lt 16000 ] || len=16000
-	# One mapping, readable code of a library, of four pages; its length in two bytes; its contents.
+	# One mapping, readable code of a library, of four pages; its length in two bytes; its
+	# contents.
 	{
 		printf '\x00\x3c\x03'
 		# shellcheck disable=SC2059 # bytes by their numbers

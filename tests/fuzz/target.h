@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * target.h - the memory of a process that the fuzzer's bytes describe: the readers find it in a file
+ * target.h - the memory of a process that the fuzzer's bytes describe: the readers find it in a
+ * file
  *
- * Up to eight mappings: a byte says of what kind, one how many pages, two how many bytes of contents
- * follow; the rest is zeros. They lie a megabyte apart from 1 MB on, so that addresses in a corpus
- * mean something. The pid is 0, which no process has.
+ * Up to eight mappings: a byte says of what kind, one how many pages, two how many bytes of
+ * contents follow; the rest is zeros. They lie a megabyte apart from 1 MB on, so that addresses in
+ * a corpus mean something. The pid is 0, which no process has.
  */
 #ifndef USPL_TESTS_FUZZ_TARGET_H
 #define USPL_TESTS_FUZZ_TARGET_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// update_fuzz.c - any bytes as an update file: no crash, no leak, no answer but an update or a refusal
+// update_fuzz.c - any bytes as an update file: no crash, no leak, no answer but an update or a
+// refusal
 /*
- * A plain tar is fed rather than a gzipped one, whose checksum would keep nearly every mutation from
- * what is behind it.
+ * A plain tar is fed rather than a gzipped one, whose checksum would keep nearly every mutation
+ * from what is behind it.
  */
 #include "update/update.h"
 

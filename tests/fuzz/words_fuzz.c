@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// words_fuzz.c - texts that the tools read: maps, filters, formats of messages, diffs, options, what a
-// terminal is shown
+// words_fuzz.c - texts that the tools read: maps, filters, formats of messages, diffs, options,
+// what a terminal is shown
 /*
  * The first byte chooses the reader.
  */

@@ -1,9 +1,11 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# inside.sh - what a machine does: patches and traces a small threaded server under load, says how it went, and ends
+# inside.sh - what a machine does: patches and traces a small threaded server under load, says how
+# it went, and ends
 #
-# The first process of the machine. It speaks TAP on the second serial line, and lines "# fact KEY VALUE" that the table in
-# docs/evaluation.md is made of. Words of the kernel's command line come to it as variables; uspl is
+# The first process of the machine. It speaks TAP on the second serial line, and lines "# fact KEY
+# VALUE" that the table in docs/evaluation.md is made of. Words of the kernel's command line come to
+# it as variables; uspl is
 #
 #     all        everything, as root; as a user the main job and what tracers a user may have
 #     main       the main job in both ways, and one tracer, as both
@@ -41,13 +43,15 @@ fact() {
 	echo "# fact $*" | tee -a /tmp/facts
 }
 
-# become USER - as whom the work is done from here on: root, or a user without rights. $by runs a command so
+# become USER - as whom the work is done from here on: root, or a user without rights. $by runs a
+# command so
 become() {
 	user=$1 by=
 	[ "$user" = root ] || by='/work/setpriv --reuid=1000 --regid=1000 --clear-groups --inh-caps=-all'
 }
 
-# tool NAME ARG... - runs a tool, with a deadline; what it prints is in /tmp/told, its messages in /tmp/said
+# tool NAME ARG... - runs a tool, with a deadline; what it prints is in /tmp/told, its messages in
+# /tmp/said
 tool() {
 	$by timeout -s KILL 120 "$@" > /tmp/told 2> /tmp/said
 }
@@ -190,7 +194,8 @@ killed() {
 	ok $mended "$user: apply $1 is killed at 4 places, and mended${at:+ ($at)}"
 }
 
-# checked - what uspl-check-machine finds out by trying; among it are the tracers that need a program made for them
+# checked - what uspl-check-machine finds out by trying; among it are the tracers that need a
+# program made for them
 checked() {
 	tool uspl-check-machine
 	[ $? -le 1 ] && [ "$(grep -cE '^(ok|limited|no) ' /tmp/told)" -ge 20 ]; ok $? "$user: check-machine answers"

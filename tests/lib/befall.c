@@ -4,13 +4,15 @@
  *
  *     befall THREAD CALL FIRST TIMES WHAT COMMAND ARG...
  *
- * The THREADth thread of the command (1 is the one that it begins with) makes the system call of the number CALL for the FIRSTth time:
- * there, and the TIMES - 1 next times that it makes it, it gets the error -WHAT in place of the call, or the whole process gets
- * the signal WHAT, before the call. Ends as the command does; 128 + N if that is ended by signal N. With BEFALL_REQUEST=R in the environment
- * the first of these calls has to have R as its first argument; if not, the command goes another way than it was expected to: it is killed,
- * and the status is 99.
+ * The THREADth thread of the command (1 is the one that it begins with) makes the system call of
+ * the number CALL for the FIRSTth time: there, and the TIMES - 1 next times that it makes it, it
+ * gets the error -WHAT in place of the call, or the whole process gets the signal WHAT, before the
+ * call. Ends as the command does; 128 + N if that is ended by signal N. With BEFALL_REQUEST=R in
+ * the environment the first of these calls has to have R as its first argument; if not, the command
+ * goes another way than it was expected to: it is killed, and the status is 99.
  *
- * strace --inject does this with one thread. With several each counts for itself, and what is meant for one befalls all.
+ * strace --inject does this with one thread. With several each counts for itself, and what is meant
+ * for one befalls all.
  */
 
 #include <signal.h>

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each `cflags:` line,
-# for each `clang:` line one with that compiler, and for each `linker:` line one with the linker that it begins with
+# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each
+# `cflags:` line, for each `clang:` line one with that compiler, and for each `linker:` line one
+# with the linker that it begins with
 #
-# Bats finds tests by reading its files, so a test for each folder and variant needs a file that says so.
+# Bats finds tests by reading its files, so a test for each folder and variant needs a file that
+# says so.
 
 set -eu
 tests=$(cd "$(dirname "$0")/.." && pwd)

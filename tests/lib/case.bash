@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # case.bash - runs one folder of tests/cases; its README.md says what such a folder holds
 #
-# The case's tree is laid out in $WORK/tree and built there; the target runs from there, and uspl-create reads it.
+# The case's tree is laid out in $WORK/tree and built there; the target runs from there, and
+# uspl-create reads it.
 
 USPL_TESTS=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 # shellcheck source=process.bash
@@ -36,7 +37,8 @@ tree_build() {
 	[ "$status" = 0 ] || fail "the target does not build"
 }
 
-# ask_all PHASE - asks what the expect file has for a phase (before, patched, undone), and fails at a wrong answer
+# ask_all PHASE - asks what the expect file has for a phase (before, patched, undone), and fails at
+# a wrong answer
 ask_all() {
 	local line
 	while IFS= read -r line; do
@@ -49,7 +51,8 @@ ask_all() {
 		}' "$CASE/expect")
 }
 
-# refuses TOOL - true if the case expects that tool to say no: `create: STATUS REGEX` or `apply: STATUS REGEX`
+# refuses TOOL - true if the case expects that tool to say no: `create: STATUS REGEX` or `apply:
+# STATUS REGEX`
 refuses() {
 	[ -n "$(expect_lines "$1")" ]
 }
@@ -63,7 +66,8 @@ expect_refusal() {
 	expect_one_message
 }
 
-# expect_warning - fails unless uspl-create warned, or noted, as the expect file says, where it says so
+# expect_warning - fails unless uspl-create warned, or noted, as the expect file says, where it says
+# so
 expect_warning() {
 	local want
 	want=$(expect_lines notes)

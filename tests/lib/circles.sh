@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# circles.sh - no file of ours may need another one that, directly or through others, needs the first
+# circles.sh - no file of ours may need another one that, directly or through others, needs the
+# first
 #
-# What the linker would ask is asked of the object files: who defines a symbol, and who uses it. Headers don't count; they are
-# contracts. Prints each circle, and then ends with status 1.
+# What the linker would ask is asked of the object files: who defines a symbol, and who uses it.
+# Headers don't count; they are contracts. Prints each circle, and then ends with status 1.
 
 set -u
 : "${USPL_BUILD:?make lint sets it}"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# crash.bash - helpers: apply and undo die, or are failed by the kernel, at their system calls, and the process notices nothing
+# crash.bash - helpers: apply and undo die, or are failed by the kernel, at their system calls, and
+# the process notices nothing
 #
-# Every try has a process of its own, in the state in which the calls were counted. SWITCH=--stop makes it the full stop.
+# Every try has a process of its own, in the state in which the calls were counted. SWITCH=--stop
+# makes it the full stop.
 
 # shellcheck source=fixture.bash
 source "${BASH_SOURCE[0]%/*}/fixture.bash"
@@ -37,8 +39,8 @@ expect_old_or_new() {
 	[ "$REPLY" = 'hello, world' ] || [ "$REPLY" = 'goodbye, world' ] || fail "it says '$REPLY'"
 }
 
-# expect_mended - whatever was left, the next apply and undo make it good, and leave no more behind than they always do: the
-# mappings of the update's code, eight at most
+# expect_mended - whatever was left, the next apply and undo make it good, and leave no more behind
+# than they always do: the mappings of the update's code, eight at most
 expect_mended() {
 	local now
 	expect_untraced || return
@@ -52,7 +54,8 @@ expect_mended() {
 	expect_fine
 }
 
-# tool_args - leaves in TOOL the tool that is tried, and its arguments; TRIED is apply or undo, or start or stop of tracing
+# tool_args - leaves in TOOL the tool that is tried, and its arguments; TRIED is apply or undo, or
+# start or stop of tracing
 tool_args() {
 	case $TRIED in
 	start) TOOL=(uspl-trace start "$TARGET" -F greet) ;;

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # fixture.bash - one small program and one finished update for all tests of a file in tests/cmd
 #
-# The program is that of tests/cases/body, or of another case; $FIXTURE holds it in tree/, and $UPDATE, $ID are the update.
+# The program is that of tests/cases/body, or of another case; $FIXTURE holds it in tree/, and
+# $UPDATE, $ID are the update.
 
 # shellcheck source=case.bash
 source "${BASH_SOURCE[0]%/*}/case.bash"
 
-# fixture_of CASE PATCH [CFLAGS] - for setup_file: builds a case's program and the update in the file's own folder
+# fixture_of CASE PATCH [CFLAGS] - for setup_file: builds a case's program and the update in the
+# file's own folder
 fixture_of() {
 	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cases/$1
 	tree_build "${3:--O2}" || return
@@ -30,7 +32,8 @@ fixture_start() {
 	SUM=$(text_sum)
 }
 
-# expect_update_works - applies, looks, takes back: the program answers as it should, and is as it was
+# expect_update_works - applies, looks, takes back: the program answers as it should, and is as it
+# was
 expect_update_works() {
 	SUM=$(text_sum)
 	expect_answer hello 'hello, world' || return
@@ -61,7 +64,8 @@ helper_build() {
 	echo "$BATS_TEST_TMPDIR/$1"
 }
 
-# helper_start COMMAND... - starts a helper that says a line when it is ready (left in REPLY) and ends with its stdin
+# helper_start COMMAND... - starts a helper that says a line when it is ready (left in REPLY) and
+# ends with its stdin
 helper_start() {
 	coproc HELPER { exec "$@" 3>&-; }
 	read -r -t 10 REPLY <&"${HELPER[0]}" || fail "'$1' does not say that it is ready"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# lint.sh - the house rules that a machine can check; prints PATH:LINE: WHAT for every breach and then ends with status 1
+# lint.sh - the house rules that a machine can check; prints PATH:LINE: WHAT for every breach and
+# then ends with status 1
 
 set -u
 cd "$(dirname "$0")/../.." || exit 3
@@ -10,7 +11,8 @@ code_dirs=(apply check-machine create include lib runtime trace undo uspl view)
 breaches=$(mktemp) || exit 3
 trap 'rm -f "$breaches"' EXIT
 
-# files PATTERN [DIR]... - the files of that name pattern in these folders, by default in those with our own code
+# files PATTERN [DIR]... - the files of that name pattern in these folders, by default in those with
+# our own code
 files() {
 	local pattern=$1
 	shift
@@ -105,7 +107,8 @@ check_messages() {
 	}' "${all[@]}" >> "$breaches"
 }
 
-# Every prototype in a header has a comment: right above it, or above the group without blank lines that it is in.
+# Every prototype in a header has a comment: right above it, or above the group without blank lines
+# that it is in.
 check_prototypes() {
 	local headers
 	mapfile -t headers < <(files '*.h' "${code_dirs[@]}")
@@ -167,6 +170,32 @@ check_lengths() {
 	END { close_file() }' "${all[@]}" >> "$breaches"
 }
 
+# At most 100 columns, a tab being up to the next multiple of 8: our own code, all comments, and
+# prose. Tables of Markdown, tests' tables and the commands of scripts may be wider.
+check_widths() {
+	local code prose scripts
+	mapfile -t code < <(files '*.[chS]' "${code_dirs[@]}" tests)
+	mapfile -t prose < <(files '*.md' . | grep -vE '^\./(build|tests/cases/.*/)')
+	mapfile -t scripts < <(files '*.sh' tests; files '*.bash' tests; files '*.bats' tests
+		find tests -type f -perm -u+x ! -name '*.*' ! -path '*/build/*')
+	awk '
+	function wide(line, out, i, c) {
+		if (length(line) <= 100 && line !~ /\t/)
+			return 0
+		for (i = 1; i <= length(line); i++)
+			out = substr(line, i, 1) == "\t" ? out + 8 - out % 8 : out + 1
+		return out > 100
+	}
+	FNR == 1 { fenced = 0; kind = FILENAME ~ /\.[chS]$/ ? "c" : FILENAME ~ /\.md$/ ? "md" : "sh" }
+	/^```/ || /^[ \t]+```/ { fenced = !fenced }
+	!wide($0) { next }
+	kind == "c" && FILENAME ~ /^tests/ && !/^[ \t]*(\/\*|\*|\/\/)/ { next }
+	kind == "md" && (fenced || /^    / || /^[ \t]*\|/ || /^\[.*\]: / || !/ .* /) { next }
+	kind == "sh" && (!/^[ \t]*# / || /shellcheck disable/) { next }
+	{ print FILENAME ":" FNR ": more than 100 columns" }
+	' "${code[@]}" "${prose[@]}" "${scripts[@]}" >> "$breaches"
+}
+
 check_scripts() {
 	local scripts
 	command -v shellcheck > /dev/null || {
@@ -209,6 +238,7 @@ check_messages
 check_prototypes
 check_heads
 check_lengths
+check_widths
 check_scripts
 check_test_steps
 check_words

@@ -8,8 +8,9 @@
  *     force=ptrace     /proc/PID/mem writes through protections for the tracer of its thread only,
  *     force=never      or for nobody: proc_mem.force_override of Linux 6.12
  *
- * A filter answers for the kernel, or hands the call to this process, which looks at what the call points to: those
- * that the other machine wouldn't refuse are made. The command ends with its own status; 125: this couldn't be set up.
+ * A filter answers for the kernel, or hands the call to this process, which looks at what the call
+ * points to: those that the other machine wouldn't refuse are made. The command ends with its own
+ * status; 125: this couldn't be set up.
  */
 
 #include <errno.h>
@@ -247,7 +248,10 @@ int main(int argc, char **argv)
 		kill(child, SIGKILL);
 		return 125;
 	}
-	/* A signal for the whole group is meant to end the command, not what answers for its kernel. */
+	/*
+	 * A signal for the whole group is meant to end the command, not what answers for its
+	 * kernel.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

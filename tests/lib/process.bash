@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # process.bash - helpers: the process that is patched, and what can be seen of it from outside
 #
-# A test has one target: TARGET is its pid, TARGET_DIR the folder it runs in. ask() counts in ASKED what it was asked.
+# A test has one target: TARGET is its pid, TARGET_DIR the folder it runs in. ask() counts in ASKED
+# what it was asked.
 
-# note_failures_only - bats notes the place of every command before it runs it, which takes a quarter of a test's processor
-# time: from now on the place is noted when a command has failed
+# note_failures_only - bats notes the place of every command before it runs it, which takes a
+# quarter of a test's processor time: from now on the place is noted when a command has failed
 note_failures_only() {
 	declare -F bats_debug_trap > /dev/null || return 0
 	trap - DEBUG
@@ -39,8 +40,9 @@ target_start() {
 	until_true 60 target_runs || fail "the target did not start"
 }
 
-# target_start_by DIR COMMAND... - the same by a command that makes surroundings for it (unshare, chroot, a shell) and starts
-# a program called target in them; TARGET is its pid as it is seen from here
+# target_start_by DIR COMMAND... - the same by a command that makes surroundings for it (unshare,
+# chroot, a shell) and starts a program called target in them; TARGET is its pid as it is seen from
+# here
 target_start_by() {
 	start_in "$@"
 	until_true 60 find_target || fail "the target did not start"
@@ -91,8 +93,9 @@ send() {
 	echo "$1" >&"$requests"
 }
 
-# send_and_block REQUEST - the same, for one whose answer needs another line: returns when the target reads that, in a function
-# of its own (the stack pointer in what /proc shows tells it from the read of requests)
+# send_and_block REQUEST - the same, for one whose answer needs another line: returns when the
+# target reads that, in a function of its own (the stack pointer in what /proc shows tells it from
+# the read of requests)
 send_and_block() {
 	local idle
 	until_true 60 target_reads || fail 'the target does not wait for requests' || return
@@ -101,7 +104,8 @@ send_and_block() {
 	until_true 60 target_reads "$idle" || fail "the target does not wait after '$1'"
 }
 
-# target_reads [CALL] - true if its main thread sleeps in read, in another one than that which /proc has shown as CALL
+# target_reads [CALL] - true if its main thread sleeps in read, in another one than that which /proc
+# has shown as CALL
 target_reads() {
 	local call
 	call=$(< "/proc/$TARGET/syscall") && [[ $call == '0 '* && $call != "${1:-}" ]]
@@ -119,7 +123,8 @@ ask() {
 	ASKED=$((ASKED + 1))
 }
 
-# ask_for_work REQUEST - the same for one that takes a time that nobody knows: waits as long as the target works at it
+# ask_for_work REQUEST - the same for one that takes a time that nobody knows: waits as long as the
+# target works at it
 ask_for_work() {
 	local used='' before
 	send "$1"
@@ -137,7 +142,8 @@ expect_answer() {
 	[ "$REPLY" = "$2" ] || fail "the answer to '$1' is '$REPLY', not '$2'"
 }
 
-# proc_dir - the folder in /proc that shows the target's memory; not the leader's if the main thread has ended
+# proc_dir - the folder in /proc that shows the target's memory; not the leader's if the main thread
+# has ended
 proc_dir() {
 	local task
 	for task in "/proc/$TARGET" "/proc/$TARGET"/task/*; do
@@ -165,7 +171,8 @@ status_of() {
 	sed -n "s/^$1:[[:space:]]*\([^[:space:]]*\).*/\1/p" "${2:-$(proc_dir)}/status"
 }
 
-# expect_untraced - fails if any thread of the target is still traced or held; one may end while we look
+# expect_untraced - fails if any thread of the target is still traced or held; one may end while we
+# look
 expect_untraced() {
 	local found
 	[ -d "/proc/$TARGET/task" ] || fail "the target is dead" || return

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// refuse.c - runs a command without a system call, as container runtimes and old kernels do it: refuse CALL COMMAND [ARG...]
+// refuse.c - runs a command without a system call, as container runtimes and old kernels do it:
+// refuse CALL COMMAND [ARG...]
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// seize.c - a debugger for tests: traces the process it is given, says so, and lets go when its stdin ends
+// seize.c - a debugger for tests: traces the process it is given, says so, and lets go when its
+// stdin ends
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #
 # UPDATES and IDS hold them from 1 on; after use() UPDATE and ID are those of one of them.
 
-# series_create SERIES [OPTION...] - makes an update of each patch of the series, beside the case's tree
+# series_create SERIES [OPTION...] - makes an update of each patch of the series, beside the case's
+# tree
 series_create() {
 	local path
 	tool uspl-create --source="$WORK/tree" --output="$WORK" --id=step --series="$1" "${@:2}"

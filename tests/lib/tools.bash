@@ -8,7 +8,8 @@
 # What root applies in tests is none of the machine's business.
 export USPL_JOURNAL=${USPL_JOURNAL:-$USPL_BUILD/journal}
 
-# other_gcc - finds a gcc of another version than gcc's: OTHER_GCC, OTHER_VERSION and GCC_VERSION; skips without one
+# other_gcc - finds a gcc of another version than gcc's: OTHER_GCC, OTHER_VERSION and GCC_VERSION;
+# skips without one
 other_gcc() {
 	GCC_VERSION=$(gcc -dumpversion)
 	GCC_VERSION=${GCC_VERSION%%.*}
@@ -17,7 +18,8 @@ other_gcc() {
 	[ -n "$OTHER_GCC" ] || skip 'there is no gcc of another version (package gcc-11, or another)'
 }
 
-# tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default. TOOL_BY is a command to run it by
+# tool NAME ARG... - runs a tool; it has TOOL_SECONDS, 60 by default. TOOL_BY is a command to run it
+# by
 tool() {
 	# shellcheck disable=SC2086 # a list of words
 	run --separate-stderr timeout --kill-after=5 "${TOOL_SECONDS:-60}" ${TOOL_BY:-} "$USPL_BIN/$1" "${@:2}"
@@ -38,7 +40,8 @@ expect_output() {
 	[[ $output =~ $1 ]] || fail "$BATS_RUN_COMMAND: the output is not like '$1'"
 }
 
-# expect_one_message - fails unless the last tool wrote one message, or one and a hint, in the house's form
+# expect_one_message - fails unless the last tool wrote one message, or one and a hint, in the
+# house's form
 #
 # Notes of other processes that were left out don't count: other tests' processes are there as well.
 expect_one_message() {
@@ -62,7 +65,8 @@ create() {
 	ID=${ID#uspl-}
 }
 
-# apply [OPTION]... - applies the update to the target; with SWITCH=--stop for all tests, by the full stop
+# apply [OPTION]... - applies the update to the target; with SWITCH=--stop for all tests, by the
+# full stop
 apply() {
 	tool uspl-apply ${SWITCH:+"$SWITCH"} "$@" "$UPDATE" "$TARGET"
 }
@@ -72,13 +76,15 @@ undo() {
 	tool uspl-undo ${SWITCH:+"$SWITCH"} "$@" "$ID" "$TARGET"
 }
 
-# functions_of JSON - the names in the "functions" of an object that apply or view printed, sorted, on one line
+# functions_of JSON - the names in the "functions" of an object that apply or view printed, sorted,
+# on one line
 functions_of() {
 	sed 's/.*"functions": *\[//; s/\].*//' <<< "$1" | grep -oE '"name": *"[^"]*"' |
 		sed 's/.*"\([^"]*\)"$/\1/' | sort | xargs
 }
 
-# expect_process PID STATE - fails unless one line of what apply or undo --json printed says that of the process
+# expect_process PID STATE - fails unless one line of what apply or undo --json printed says that of
+# the process
 expect_process() {
 	grep -qE "\"pid\": *$1,.*\"state\": *\"$2\"" <<< "$output" || fail "pid $1 is not '$2'"
 }

@@ -40,7 +40,8 @@ expect_trace_stops() {
 	expect_trace_ended
 }
 
-# expect_trace_gone - nothing of a session that was stopped is left, whatever the target is waiting for
+# expect_trace_gone - nothing of a session that was stopped is left, whatever the target is waiting
+# for
 expect_trace_gone() {
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed" || return
 	trace stop
@@ -63,7 +64,8 @@ expect_calls() {
 	[ "$(calls "$1")" = "$2" ] || fail "$1 was called '$(calls "$1")' times, not $2"
 }
 
-# expect_nothing_lost - fails if cat or report said that calls weren't recorded, or records overwritten
+# expect_nothing_lost - fails if cat or report said that calls weren't recorded, or records
+# overwritten
 expect_nothing_lost() {
 	[[ $output != *'could not be recorded'* && $output != *overwritten* ]] || fail 'records are lost'
 }

@@ -9,8 +9,9 @@ trace() {
 	tool uspl-trace "$@" "$TARGET"
 }
 
-# expect_saved OPTION... - what cat says of the process, and what it says of a file of the same records; times differ in their
-# last digit, since the clock's rate is known the better the longer it goes
+# expect_saved OPTION... - what cat says of the process, and what it says of a file of the same
+# records; times differ in their last digit, since the clock's rate is known the better the longer
+# it goes
 expect_saved() {
 	trace cat "$@"
 	expect_status 0 || return

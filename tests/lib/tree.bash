@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tree.bash - helpers: the tree that tests of uspl-create build, and what is expected of its update
 #
-# The program is of two sources and a header, without a makefile. Everything is beside or in the current folder, the tree.
+# The program is of two sources and a header, without a makefile. Everything is beside or in the
+# current folder, the tree.
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
 
 USPL_TESTS=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
@@ -10,7 +11,8 @@ source "$USPL_TESTS/lib/process.bash"
 # shellcheck source=tools.bash
 source "$USPL_TESTS/lib/tools.bash"
 
-# tree_make NAME - for setup: the tree, in a folder of this name, and ../fix.diff, which changes limit()
+# tree_make NAME - for setup: the tree, in a folder of this name, and ../fix.diff, which changes
+# limit()
 tree_make() {
 	unset CC CXX CFLAGS
 	export TMPDIR=$BATS_TEST_TMPDIR/tmp
@@ -41,7 +43,8 @@ diff_of() {
 	diff -u --label "a/$1" --label "b/$1" "$1" "$1.new" || rm "$1.new"
 }
 
-# makefile RULE... - a Makefile of these lines, where ';' at the start of a word begins a recipe line
+# makefile RULE... - a Makefile of these lines, where ';' at the start of a word begins a recipe
+# line
 makefile() {
 	printf '%s\n' "$@" | sed 's/^;/\t/' > Makefile
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# update.bash - helpers: an update made by hand, to be bent, and a process that it must do no harm to
+# update.bash - helpers: an update made by hand, to be bent, and a process that it must do no harm
+# to
 #
-# The update is for a program 'server', which no test runs: it is well formed, and applies to nothing.
+# The update is for a program 'server', which no test runs: it is well formed, and applies to
+# nothing.
 
 USPL_TESTS=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 # shellcheck source=process.bash

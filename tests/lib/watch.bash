@@ -18,7 +18,8 @@ watch_target() {
 	SUM=$(text_sum)
 }
 
-# watch_target_without_rights - the same without any capability; the tools that observe it are to be run by $WITHOUT_RIGHTS
+# watch_target_without_rights - the same without any capability; the tools that observe it are to be
+# run by $WITHOUT_RIGHTS
 watch_target_without_rights() {
 	WITHOUT_RIGHTS='setpriv --inh-caps=-all --bounding-set=-all'
 	mkdir "$BATS_TEST_TMPDIR/run"
@@ -27,7 +28,8 @@ watch_target_without_rights() {
 	target_start_by "$BATS_TEST_TMPDIR/run" $WITHOUT_RIGHTS ./target
 }
 
-# watch_begin TRACER [OPTION]... - attaches a tracer, and comes back when it is attached; WATCH_BY is a command to run it by
+# watch_begin TRACER [OPTION]... - attaches a tracer, and comes back when it is attached; WATCH_BY
+# is a command to run it by
 watch_begin() {
 	# What an earlier one has said must not count for this one.
 	rm -f "$BATS_TEST_TMPDIR/seen" "$BATS_TEST_TMPDIR/said"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// zombie.c - has a child that has ended and is not waited for: prints its pid, and stays until stdin ends
+// zombie.c - has a child that has ended and is not waited for: prints its pid, and stays until
+// stdin ends
 
 #include <stdio.h>
 #include <signal.h>

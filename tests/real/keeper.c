@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // keeper.c - a client that remembers what it stored in a redis or memcached
 //
-//     keeper ask SOCKET REQUEST                       sends one line and prints the first line of the reply
+//     keeper ask SOCKET REQUEST                       sends one line and prints the first line of
+//                                                     the reply
 //     keeper redis|memcached SOCKET CONNECTIONS       keeps the server busy, and watches it
 //
-// Each connection owns a few keys and writes and reads them in turn, without a pause, until SIGTERM. What a read brings
-// must be what was written last. Then every key is read once more: those that are gone or wrong are lost. A wrong reply,
-// a reply that takes too long, and a connection that ends are failures. The last line says what came of it; the exit
-// status is 0 only if nothing failed and nothing was lost.
+// Each connection owns a few keys and writes and reads them in turn, without a pause, until
+// SIGTERM. What a read brings must be what was written last. Then every key is read once more:
+// those that are gone or wrong are lost. A wrong reply, a reply that takes too long, and a
+// connection that ends are failures. The last line says what came of it; the exit status is 0 only
+// if nothing failed and nothing was lost.
 
 #include <err.h>
 #include <pthread.h>
@@ -25,7 +27,10 @@
 #define PATIENCE_SECONDS 20
 #define LIFETIME_SECONDS 1800
 
-/* Both servers speak lines; a protocol is the text of four of them. %1$s is the key, %2$s the value, %3$zu its length. */
+/*
+ * Both servers speak lines; a protocol is the text of four of them. %1$s is the key, %2$s the
+ * value, %3$zu its length.
+ */
 struct protocol {
 	const char *name;
 	const char *set, *set_reply;

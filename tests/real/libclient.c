@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// libclient.c - a small program that uses a library of the machine: answers each line with what the library says
+// libclient.c - a small program that uses a library of the machine: answers each line with what the
+// library says
 //
-// Built with -DUSE_Z, -DUSE_EXPAT, -DUSE_CRYPTO or -DUSE_C. It links by symbol against the library as shipped, like any other program.
+// Built with -DUSE_Z, -DUSE_EXPAT, -DUSE_CRYPTO or -DUSE_C. It links by symbol against the library
+// as shipped, like any other program.
 
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# libraries.bash - helpers: a library as Debian ships it, in a small program that uses it, and the library's source package
+# libraries.bash - helpers: a library as Debian ships it, in a small program that uses it, and the
+# library's source package
 #
-# The program is libclient.c. Everything lies in the test's own folder: source in $SRC, the unpacked binary package in $STOCK.
+# The program is libclient.c. Everything lies in the test's own folder: source in $SRC, the unpacked
+# binary package in $STOCK.
 
 # shellcheck source=real.bash
 load ../real/real
@@ -11,7 +13,8 @@ library_setup() {
 	DIR=$BATS_TEST_TMPDIR SRC=$BATS_TEST_TMPDIR/src STOCK=$BATS_TEST_TMPDIR/stock
 }
 
-# source_of PACKAGE[=VERSION]... - unpacks the first of these that can be had to $SRC; skips the test if there is none
+# source_of PACKAGE[=VERSION]... - unpacks the first of these that can be had to $SRC; skips the
+# test if there is none
 source_of() {
 	local package reason status
 	for package in "$@"; do
@@ -23,7 +26,8 @@ source_of() {
 	[ "$status" = 0 ] || fail "source.sh ended with status $status: $reason"
 }
 
-# stock_of PACKAGE NAME - unpacks the binary package of the source's version to $STOCK; LIBS is where its libNAME.so lies
+# stock_of PACKAGE NAME - unpacks the binary package of the source's version to $STOCK; LIBS is
+# where its libNAME.so lies
 stock_of() {
 	local package
 	package=$1=$(dpkg-parsechangelog -l "$SRC/debian/changelog" -S Version)
@@ -42,7 +46,8 @@ configure_in() {
 	) > "$DIR/configure.log" 2>&1 || fail "the source can't be configured: $(tail -n 5 "$DIR/configure.log")"
 }
 
-# client_start NAME INCLUDE_DIR - builds the program against the stock library, and starts it with that
+# client_start NAME INCLUDE_DIR - builds the program against the stock library, and starts it with
+# that
 client_start() {
 	mkdir "$DIR/run" || return
 	ln -sf "$(basename "$LIBS"/lib"$1".so.*.*)" "$LIBS/lib$1.so"
@@ -51,7 +56,8 @@ client_start() {
 	grep -q "$LIBS/lib$1.so" "/proc/$TARGET/maps" || fail "the program doesn't use the stock library"
 }
 
-# library_patched OLD NEW - the whole way with an update in UPDATE: what the program answers before and after
+# library_patched OLD NEW - the whole way with an update in UPDATE: what the program answers before
+# and after
 library_patched() {
 	local sum
 	sum=$(text_sum)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# libraries.bats - zlib and expat as Debian ships them, stripped, in a small program that uses them: patched from their source packages
+# libraries.bats - zlib and expat as Debian ships them, stripped, in a small program that uses them:
+# patched from their source packages
 #
 # The program was built without any of uspl, and runs before the update is made.
 

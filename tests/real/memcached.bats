@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# memcached.bats - a change in a function that all worker threads run goes into memcached under load, and out again
+# memcached.bats - a change in a function that all worker threads run goes into memcached under
+# load, and out again
 
 load real
 

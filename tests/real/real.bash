@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# real.bash - helpers: real servers, built from their Debian source packages, and clients that never let go of them
+# real.bash - helpers: real servers, built from their Debian source packages, and clients that never
+# let go of them
 #
-# Everything happens on UNIX sockets below the folder of the test file: no port can be taken, nothing is reachable from
-# outside. A server is the TARGET of tests/lib/process.bash.
+# Everything happens on UNIX sockets below the folder of the test file: no port can be taken,
+# nothing is reachable from outside. A server is the TARGET of tests/lib/process.bash.
 
 here=${BASH_SOURCE[0]%/*}
 bats_require_minimum_version 1.5.0
@@ -12,7 +13,8 @@ load ../lib/tools
 # A build of the tree, twice, on a slow machine.
 export TOOL_SECONDS=${TOOL_SECONDS:-1200}
 
-# give_up REASON - for setup_file: the tests of this file are to be skipped (this bats can't skip from there itself)
+# give_up REASON - for setup_file: the tests of this file are to be skipped (this bats can't skip
+# from there itself)
 give_up() {
 	export SKIP_REASON=$1
 	return 1
@@ -33,7 +35,8 @@ need_header() {
 	echo "#include <$1>" | gcc -E - > /dev/null 2>&1 || give_up "$1 is not installed (package $2)"
 }
 
-# source_unpack PACKAGE - unpacks its source to $BATS_FILE_TMPDIR/src; gives up, with the reason, if there is none
+# source_unpack PACKAGE - unpacks its source to $BATS_FILE_TMPDIR/src; gives up, with the reason, if
+# there is none
 source_unpack() {
 	local reason status=0
 	reason=$("$here/source.sh" "$1" "$BATS_FILE_TMPDIR/src") || status=$?
@@ -41,7 +44,8 @@ source_unpack() {
 	[ "$status" = 0 ] || fail "source.sh ended with status $status: $reason"
 }
 
-# fix_take_out PATCH - the tree before a fix that the package carries: takes it out, and leaves it in $BATS_FILE_TMPDIR
+# fix_take_out PATCH - the tree before a fix that the package carries: takes it out, and leaves it
+# in $BATS_FILE_TMPDIR
 fix_take_out() {
 	local patch=debian/patches/$1
 	cd "$BATS_FILE_TMPDIR/src" || return
@@ -61,7 +65,8 @@ build_keeper() {
 	gcc -O2 -o "$BATS_FILE_TMPDIR/keeper" "$here/keeper.c" -lpthread
 }
 
-# server_start PROGRAM ARG... - starts a server, by its path in the unpacked source; its socket is $BATS_FILE_TMPDIR/socket
+# server_start PROGRAM ARG... - starts a server, by its path in the unpacked source; its socket is
+# $BATS_FILE_TMPDIR/socket
 server_start() {
 	local program=$1
 	[[ $program = /* ]] || program=$BATS_FILE_TMPDIR/src/$program
@@ -105,7 +110,8 @@ benchmark_stop() {
 	BENCHMARK=
 }
 
-# child_end SIGNAL PID - ends a child, if there is one, and waits for it; not for all, bats' watch over the time is one too
+# child_end SIGNAL PID - ends a child, if there is one, and waits for it; not for all, bats' watch
+# over the time is one too
 child_end() {
 	[ -n "$2" ] || return 0
 	kill -"$1" "$2" 2> /dev/null || :
@@ -146,7 +152,8 @@ expect_reply() {
 	[ "$reply" = "$2" ] || fail "the reply to '$1' is '$reply', not '$2'"
 }
 
-# apply_and_undo REQUEST OLD NEW - the main job: old reply, apply, new reply, undo, old reply, and the code is as it was
+# apply_and_undo REQUEST OLD NEW - the main job: old reply, apply, new reply, undo, old reply, and
+# the code is as it was
 apply_and_undo() {
 	local before after
 	before=$(text_sum) || return

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # source.sh - unpacks the source of a Debian package: source.sh PACKAGE DIR
 #
-# The machine's apt sources are read, never written: their deb entries become the deb-src entries of a private
-# configuration with its own lists and cache, below ${XDG_CACHE_HOME:-$HOME/.cache}/uspl. What was fetched once is used
-# again without the network. DIR must not exist. Ends with 77, and says why, where no source can be had. With SOURCE_ANY=1
-# an older version will do where the archive lacks files of the newest one.
+# The machine's apt sources are read, never written: their deb entries become the deb-src entries of
+# a private configuration with its own lists and cache, below ${XDG_CACHE_HOME:-$HOME/.cache}/uspl.
+# What was fetched once is used again without the network. DIR must not exist. Ends with 77, and
+# says why, where no source can be had. With SOURCE_ANY=1 an older version will do where the archive
+# lacks files of the newest one.
 set -euo pipefail
 
 package=$1 dir=$(readlink -m "$2")
@@ -17,7 +18,8 @@ skip() {
 	exit 77
 }
 
-# deb_src - the machine's binary sources as source entries: one-line form to sources.list, deb822 to sources.sources
+# deb_src - the machine's binary sources as source entries: one-line form to sources.list, deb822 to
+# sources.sources
 deb_src() {
 	local file
 	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
@@ -44,12 +46,14 @@ apt() {
 		-o "Acquire::http::Timeout=20"
 		-o "Acquire::Retries=1"
 	)
-	# Its own user may not look into a home folder; only signed lists and files of known sums are taken.
+	# Its own user may not look into a home folder; only signed lists and files of known sums
+	# are taken.
 	[[ $EUID -ne 0 ]] || options+=(-o APT::Sandbox::User=root)
 	"$program" "${options[@]}" -qq "$@"
 }
 
-# fetch - the files of the package; a signature that the archive has lost is not missed, for their sums are signed, too
+# fetch - the files of the package; a signature that the archive has lost is not missed, for their
+# sums are signed, too
 fetch() {
 	local missing
 	apt apt-get source --download-only --only-source "$package" && return

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# stock.bats - the binary that Debian ships, stripped and never prepared, is patched from its source package under load
+# stock.bats - the binary that Debian ships, stripped and never prepared, is patched from its source
+# package under load
 
 load real
 
-# binary_unpack PACKAGE - unpacks the package itself, without installing it, to $BATS_FILE_TMPDIR/stock; gives up if it can't be had
+# binary_unpack PACKAGE - unpacks the package itself, without installing it, to
+# $BATS_FILE_TMPDIR/stock; gives up if it can't be had
 binary_unpack() {
 	(cd "$BATS_FILE_TMPDIR" && apt-get -qq -o APT::Sandbox::User=root download "$1") > "$BATS_FILE_TMPDIR/apt.log" 2>&1 ||
 		give_up "the package $1 can't be had: $(tail -n 1 "$BATS_FILE_TMPDIR/apt.log")" || return

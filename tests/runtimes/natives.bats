@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# natives.bats - a library in C is patched in programs that were compiled from Go and Rust, while they call it
+# natives.bats - a library in C is patched in programs that were compiled from Go and Rust, while
+# they call it
 bats_require_minimum_version 1.5.0
 
 setup() {

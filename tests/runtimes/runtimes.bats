@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# runtimes.bats - programs with collectors and compilers of their own, traced with all their modules while they work
+# runtimes.bats - programs with collectors and compilers of their own, traced with all their modules
+# while they work
 #
-# Each one computes the same sums again and again, with garbage on the way, compares them, and prints how often. For
-# SPAN seconds it is traced by entries, and by returns where that isn't refused.
+# Each one computes the same sums again and again, with garbage on the way, compares them, and
+# prints how often. For SPAN seconds it is traced by entries, and by returns where that isn't
+# refused.
 # shellcheck disable=SC2030,SC2031 # PROGRAM is of each test
 bats_require_minimum_version 1.5.0
 
@@ -45,7 +47,8 @@ progress() {
 	if grep -vE '^ok [0-9]+$' out >&2; then return 1; fi
 }
 
-# survive OPTION... - traced for SPAN seconds it goes on computing right, and so it does when that ends
+# survive OPTION... - traced for SPAN seconds it goes on computing right, and so it does when that
+# ends
 survive() {
 	local until=$((SECONDS + SPAN)) i
 	run "$USPL_BIN/uspl-trace" start --module='*' --buffer=64 "$@" "$PROGRAM"

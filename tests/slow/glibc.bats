@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# glibc.bats - the machine's own libc, in a small program, gets a changed function of glibc's source package
+# glibc.bats - the machine's own libc, in a small program, gets a changed function of glibc's source
+# package
 #
-# The whole of glibc takes too long to build; its build system compiles the one source with the flags that the whole would be
-# compiled with, and what a link makes of it alone has the name that the update is for.
+# The whole of glibc takes too long to build; its build system compiles the one source with the
+# flags that the whole would be compiled with, and what a link makes of it alone has the name that
+# the update is for.
 
 load ../real/libraries
 
@@ -15,7 +17,8 @@ teardown() {
 	target_stop
 }
 
-# compile_one SUBDIR NAME - has the configured glibc compile one source for its shared library; leaves the command in COMMAND
+# compile_one SUBDIR NAME - has the configured glibc compile one source for its shared library;
+# leaves the command in COMMAND
 compile_one() {
 	local object=$BUILT/$1/$2.os
 	# Commands are wanted, also under a make that is told to be silent.
@@ -24,7 +27,8 @@ compile_one() {
 	COMMAND=$(grep -- " $2.c -c " "$DIR/make.log")
 }
 
-# tree_make SUBDIR NAME - a tree of that source and a Makefile, with COMMAND, for what stands for libc.so.6
+# tree_make SUBDIR NAME - a tree of that source and a Makefile, with COMMAND, for what stands for
+# libc.so.6
 tree_make() {
 	local command=${COMMAND% -o *}
 	command=${command// -I.. / -I$SRC }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# openssl.bats - libcrypto as Debian ships it is patched from its source package; its build takes long
+# openssl.bats - libcrypto as Debian ships it is patched from its source package; its build takes
+# long
 
 load ../real/libraries
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# rounds.bats - a server of 16 threads that are all busy is patched and unpatched again and again: no request fails, no thread gets
-# stuck, and the process has as much memory and as many mappings after the last round as after the tenth
+# rounds.bats - a server of 16 threads that are all busy is patched and unpatched again and again:
+# no request fails, no thread gets stuck, and the process has as much memory and as many mappings
+# after the last round as after the tenth
 #
-# The server and its clients are the demonstration's: each client has a thread of the server for itself, asks without a pause, checks
-# every answer, and counts one that takes ten seconds as failed. Every eighth round stops all threads (--stop).
+# The server and its clients are the demonstration's: each client has a thread of the server for
+# itself, asks without a pause, checks every answer, and counts one that takes ten seconds as
+# failed. Every eighth round stops all threads (--stop).
 # shellcheck disable=SC2030,SC2031 # bats runs each test in a shell of its own
 bats_require_minimum_version 1.5.0
 
@@ -39,9 +41,10 @@ threads_are() {
 	[ "$(find "/proc/$SERVER/task" -mindepth 1 -maxdepth 1 | wc -l)" = "$1" ]
 }
 
-# memory - leaves in MEMORY the server's mappings, KiB of address space, and KiB of memory of its own that are neither on a thread's
-# stack nor malloc's: what an update can have brought, to the last page; in STACKS and MALLOC the KiB of these. A thread's stack has
-# been made with 8 MiB, and an arena of malloc begins at a multiple of 64 MiB.
+# memory - leaves in MEMORY the server's mappings, KiB of address space, and KiB of memory of its
+# own that are neither on a thread's stack nor malloc's: what an update can have brought, to the
+# last page; in STACKS and MALLOC the KiB of these. A thread's stack has been made with 8 MiB, and
+# an arena of malloc begins at a multiple of 64 MiB.
 memory() {
 	local kib
 	kib=$(LC_ALL=C awk '
@@ -89,8 +92,8 @@ expect_round() {
 	LOAD=''
 	echo "# $(cat counted)" >&3
 	[ "$MEMORY" = "$early" ] || fail "$MEMORY, after 10 rounds $early"
-	# Each stack may have been gone down a page or two deeper, once; and whoever asks has a thread, and may get an arena that had
-	# none yet. Neither grows with the rounds.
+	# Each stack may have been gone down a page or two deeper, once; and whoever asks has a
+	# thread, and may get an arena that had none yet. Neither grows with the rounds.
 	[ "$STACKS" -le $((early_stacks + 8 * (CLIENTS + 2))) ] || fail "$STACKS KiB of stacks, after 10 rounds $early_stacks"
 	[ "$MALLOC" -le $((early_malloc + 8 * (CLIENTS + 2))) ] || fail "$MALLOC KiB of malloc's, after 10 rounds $early_malloc"
 	[ "$(sed -n 's/^TracerPid:\t//p' "/proc/$SERVER/status")" = 0 ] || fail 'it is still held'

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# archive.bash - helpers: binary and source packages of the same version, fetched from Debian's archive
+# archive.bash - helpers: binary and source packages of the same version, fetched from Debian's
+# archive
 #
 # The binary package is unpacked, never installed. What is fetched and built once is kept below
-# ${XDG_CACHE_HOME:-$HOME/.cache}/uspl/stock, by package and version: the source (src), the binary (bin), the build
-# before the patch (prebuild, by uspl-create) and, for tests/stock/figures, the build without uspl (plain).
+# ${XDG_CACHE_HOME:-$HOME/.cache}/uspl/stock, by package and version: the source (src), the binary
+# (bin), the build before the patch (prebuild, by uspl-create) and, for tests/stock/figures, the
+# build without uspl (plain).
 
 archive_dir=${BASH_SOURCE[0]%/*}
 
@@ -22,7 +24,8 @@ deb_unpack() {
 	return "$status"
 }
 
-# stock_unpack BINARY SOURCE VERSION - one version, to $STOCK/bin and $STOCK/src; false if the archive lacks either
+# stock_unpack BINARY SOURCE VERSION - one version, to $STOCK/bin and $STOCK/src; false if the
+# archive lacks either
 stock_unpack() {
 	STOCK=${XDG_CACHE_HOME:-$HOME/.cache}/uspl/stock/$2_${3#*:}
 	[ ! -e "$STOCK/complete" ] || return 0

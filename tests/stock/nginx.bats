@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# nginx.bats - master and workers of Debian's nginx are patched under load, all together, and unpatched
+# nginx.bats - master and workers of Debian's nginx are patched under load, all together, and
+# unpatched
 
 load stock
 
@@ -23,7 +24,8 @@ teardown() {
 	TARGET=
 }
 
-# nginx_start - starts the master in the background; TARGET is its pid, PORT where it listens, PIDS are all of them
+# nginx_start - starts the master in the background; TARGET is its pid, PORT where it listens, PIDS
+# are all of them
 nginx_start() {
 	local dir=$BATS_TEST_TMPDIR try user=
 	mkdir -p "$dir/www" "$dir/temp"
@@ -60,7 +62,8 @@ head_of() {
 	exec {connection}>&-
 } 2> /dev/null
 
-# expect_tags MARK - fails unless every reply of twenty, from whichever worker, has an entity tag with that mark
+# expect_tags MARK - fails unless every reply of twenty, from whichever worker, has an entity tag
+# with that mark
 expect_tags() {
 	local i
 	for i in {1..20}; do

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# postgres.bats - the USDT probes of the PostgreSQL that Debian ships, in a backend that answers all the time
+# postgres.bats - the USDT probes of the PostgreSQL that Debian ships, in a backend that answers all
+# the time
 
 load stock
 

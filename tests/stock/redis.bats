@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# redis.bats - the redis-server of Debian's archive gets a fix that came after it, under load, and gives it back
+# redis.bats - the redis-server of Debian's archive gets a fix that came after it, under load, and
+# gives it back
 
 load stock
 
 # Of the newest source package. It is in four functions, one of which every new string passes.
 fix=CVE-2026-25243.patch
 
-# The oldest version that is still shipped, and the fix. Debian's redis-server is a link to redis-check-rdb.
+# The oldest version that is still shipped, and the fix. Debian's redis-server is a link to
+# redis-check-rdb.
 prepare() {
 	local newest=$BATS_FILE_TMPDIR/newest oldest
 	oldest=$(versions redis-tools | tail -n 1)

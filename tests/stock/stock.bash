@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# stock.bash - helpers: programs as Debian ships them, and the source packages that they were built from
+# stock.bash - helpers: programs as Debian ships them, and the source packages that they were built
+# from
 #
 # stock/archive.bash says what is kept.
 
@@ -9,7 +10,8 @@ load archive
 # A whole package is built the first time.
 export TOOL_SECONDS=1500
 
-# stock_prepare BINARY SOURCE VERSION... - the first of these versions that the archive has both of; gives up if none
+# stock_prepare BINARY SOURCE VERSION... - the first of these versions that the archive has both of;
+# gives up if none
 stock_prepare() {
 	local binary=$1 source=$2 version missing
 	shift 2
@@ -23,7 +25,8 @@ stock_prepare() {
 	give_up "the archive has no version of $binary with its source: ${*:-none}"
 }
 
-# create_stock PATCH... - makes an update of the stock program; TARGET_NAME is its path in the build, ID its id
+# create_stock PATCH... - makes an update of the stock program; TARGET_NAME is its path in the
+# build, ID its id
 create_stock() {
 	tool uspl-create --source="$STOCK/src" --prebuild="$STOCK/prebuild" --target="$TARGET_NAME" --id="$ID" \
 		--output="$BATS_TEST_TMPDIR" "$@"

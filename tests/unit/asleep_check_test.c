@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// asleep_check_test.c - a sleeper's stack, checked without waking it, is never cleaner than checked in a stop
+// asleep_check_test.c - a sleeper's stack, checked without waking it, is never cleaner than checked
+// in a stop
 //
 // For each thread of some small targets and of real servers, all code of the process is cut into
-// pieces, and each piece is asked for: is the thread in it? The answer with the few registers that a
-// sleeper shows has to be "yes" wherever a stop, which shows them all, says "yes". How often it says
-// "yes" alone is printed.
+// pieces, and each piece is asked for: is the thread in it? The answer with the few registers that
+// a sleeper shows has to be "yes" wherever a stop, which shows them all, says "yes". How often it
+// says "yes" alone is printed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -112,7 +113,9 @@ struct tally {
 /* The answers for one thread, one for each piece. */
 typedef VEC(bool) answer_vec;
 
-/* Asks for each piece of the process's code. The thread is known by whichever of the two is given. */
+/*
+ * Asks for each piece of the process's code. The thread is known by whichever of the two is given.
+ */
 static bool ask_all(const struct subject *subject, const struct asleep_thread *sleeper,
 		    const struct thread *stopped, answer_vec *ret)
 {

@@ -540,8 +540,9 @@ struct tally {
 };
 
 /*
- * True if all words of the pattern above that stack pointer are equal; false, too, if none is there.
- * The copy isn't made on our own stack: a target that is forked later would have it on its own.
+ * True if all words of the pattern above that stack pointer are equal; false, too, if none is
+ * there. The copy isn't made on our own stack: a target that is forked later would have it on its
+ * own.
  */
 static bool pattern_is_whole(const struct proc *proc, taddr sp)
 {
@@ -557,9 +558,9 @@ static bool pattern_is_whole(const struct proc *proc, taddr sp)
 }
 
 /*
- * One thread: what is read of a sleeper's stack is consistent if its count says that it slept on. It
- * may sleep outside its pause, too: in a page fault, until the kernel has moved or read that page.
- * Then its pattern is as it was at that instruction, and says nothing.
+ * One thread: what is read of a sleeper's stack is consistent if its count says that it slept on.
+ * It may sleep outside its pause, too: in a page fault, until the kernel has moved or read that
+ * page. Then its pattern is as it was at that instruction, and says nothing.
  */
 static void check_sleeper(const struct proc *proc, const struct asleep_thread *thread,
 			  struct tally *tally)

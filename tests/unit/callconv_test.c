@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// callconv_test.c - arguments are where the compiler puts them: calls of a function that only notes its registers
+// callconv_test.c - arguments are where the compiler puts them: calls of a function that only notes
+// its registers
 #include <stdint.h>
 
 #include "arch/arch.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// filter_real_test.c - filters on floating-point numbers: the code that is made of them says what C says
+// filter_real_test.c - filters on floating-point numbers: the code that is made of them says what C
+// says
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// gate_verdict_test.c - a hold that ends by a verdict, and where a gate has the stack pointer meanwhile
+// gate_verdict_test.c - a hold that ends by a verdict, and where a gate has the stack pointer
+// meanwhile
 
 #include <pthread.h>
 #include <sched.h>
@@ -156,7 +157,10 @@ static void test_bounds(void)
 	uint64_t at = 0;
 	bool right = true;
 
-	/* The entry's stack pointer is the only value for which the range [at, at + 1) lets it pass. */
+	/*
+	 * The entry's stack pointer is the only value for which the range [at, at + 1) lets it
+	 * pass.
+	 */
 	for (uint64_t sp = stack_here() - 512; sp < stack_here() + 64 && !at; sp += 8) {
 		set_drain(&stage->word, USPL_WORD_HOLD_OLD, sp, sp + 1);
 		if (call() == 1 && stage->word.value != USPL_WORD_OLD)
@@ -177,8 +181,8 @@ static void *call_until_new(void *olds)
 }
 
 /*
- * A writer of one byte against waiters whose leases end all the time: whenever the word was held when
- * the verdict had been written, nobody comes to the old code any more.
+ * A writer of one byte against waiters whose leases end all the time: whenever the word was held
+ * when the verdict had been written, nobody comes to the old code any more.
  */
 static void test_race(void)
 {
@@ -213,7 +217,9 @@ static void test_race(void)
 	   made, lapsed);
 }
 
-/* Steps through one call of the gate in a child; true if gate_depth is right at each instruction. */
+/*
+ * Steps through one call of the gate in a child; true if gate_depth is right at each instruction.
+ */
 static bool depth_is_right(size_t *ret_steps)
 {
 	struct user_regs_struct regs = { 0 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// gate_word_test.c - which word decides for gates is changed only while nobody can be going by another one
+// gate_word_test.c - which word decides for gates is changed only while nobody can be going by
+// another one
 
 #include <poll.h>
 #include <sched.h>
@@ -13,7 +14,10 @@
 #include "live/stack.h"
 #include "tests/unit/tap.h"
 
-/* What target and test share: the word of a region, two words that may decide, and that the target runs. */
+/*
+ * What target and test share: the word of a region, two words that may decide, and that the target
+ * runs.
+ */
 static struct stage {
 	struct uspl_word own, one, other;
 	volatile uint64_t turns;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// image_debug_test.c - what is known of a stripped program by debugging information that is kept apart
+// image_debug_test.c - what is known of a stripped program by debugging information that is kept
+// apart
 
 #include "match/image_debug.h"
 #include "tests/unit/match_sample.h"

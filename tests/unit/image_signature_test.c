@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// image_signature_test.c - what functions are called with and return, by the debugging information that the compiler has written
+// image_signature_test.c - what functions are called with and return, by the debugging information
+// that the compiler has written
 #include "base/buf.h"
 #include "match/image_signature.h"
 #include "tests/unit/match_sample.h"
@@ -90,7 +91,9 @@ static void test_enumeration(void)
 	image_signature_release(&signature);
 }
 
-/* The function taken for a marker: the letters of its arguments' types, and how they are printed. */
+/*
+ * The function taken for a marker: the letters of its arguments' types, and how they are printed.
+ */
 static void expect_marker(const char *name, bool at_return, const char *letters, const char *format)
 {
 	struct marker marker = { .at_return = at_return, .function = true };
@@ -147,7 +150,10 @@ int main(void)
 	if (asprintf(&path, "%s/program", compile_dir()) < 0)
 		return 1;
 	image = image_of_file(path);
-	/* Places by the System V ABI for x86-64, 3.2.3; kinds: enum uspl_probe_arg_kind, 0 for a structure. */
+	/*
+	 * Places by the System V ABI for x86-64, 3.2.3; kinds: enum uspl_probe_arg_kind, 0 for a
+	 * structure.
+	 */
 	expect("numbers", "c:1/1@r0 s:2/2@r1 i:1/4@r2 u:2/8@r3 -> :1/4@r6");
 	expect("reals", "f:3/4@x0 d:3/8@x1 -> :3/8@x0");
 	expect("texts", "name:5/8@r0 block:4/8@r1 out:5/8@r2 -> :5/8@r6");

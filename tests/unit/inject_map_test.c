@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// inject_map_test.c - memory that a running target maps on our behalf, and answers in; and takes away, unless somebody is at work there
+// inject_map_test.c - memory that a running target maps on our behalf, and answers in; and takes
+// away, unless somebody is at work there
 
 #include <errno.h>
 #include <linux/futex.h>

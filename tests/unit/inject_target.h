@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inject_target.h - a process that runs without a pause and watches its own registers, for tests of what is done by it for a tool
+ * inject_target.h - a process that runs without a pause and watches its own registers, for tests of
+ * what is done by it for a tool
  */
 #ifndef USPL_TESTS_INJECT_TARGET_H
 #define USPL_TESTS_INJECT_TARGET_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// inject_test.c - calls made by a target on our behalf leave no trace in it, not even if the tool disappears
+// inject_test.c - calls made by a target on our behalf leave no trace in it, not even if the tool
+// disappears
 
 #include <errno.h>
 #include <pthread.h>
@@ -146,8 +147,8 @@ static void test_sleeper(void)
 }
 
 /*
- * The tool sets the registers and is gone: the thread must find its way back by itself, with the state that
- * the kernel gives as `note`.
+ * The tool sets the registers and is gone: the thread must find its way back by itself, with the
+ * state that the kernel gives as `note`.
  */
 static void test_abandoned(int note)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link_hostile_test.c - objects that no compiler makes: a message, and no byte outside our buffers
 /*
- * The objects are made here, as a file might say it: the linker must refuse them, or lay out what it
- * then writes. `make asan` sees a byte that goes astray.
+ * The objects are made here, as a file might say it: the linker must refuse them, or lay out what
+ * it then writes. `make asan` sees a byte that goes astray.
  */
 
 #include "tests/unit/link_run.h"

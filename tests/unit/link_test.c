@@ -224,7 +224,10 @@ static void test_detour_of_two(void)
 	munmap((void *)(uintptr_t)FAR_BASE, link->len);
 }
 
-/* They say what they find: the carry flag, an argument, and what a caller that jumps had below its stack. */
+/*
+ * They say what they find: the carry flag, an argument, and what a caller that jumps had below its
+ * stack.
+ */
 extern const char outside_landing[], outside_callee[];
 __asm__(".pushsection .text\n"
 	"outside_landing: setc %al; movzbl %al, %eax; add %rdi, %rax; add -16(%rsp), %rax; ret\n"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// link_tls_test.c - accesses to thread-local variables, of the program's and of the new code's own, linked and run
+// link_tls_test.c - accesses to thread-local variables, of the program's and of the new code's own,
+// linked and run
 /*
  * The same text is compiled in every way that compilers have for such an access. It runs with the
- * variables at a fixed distance from the thread pointer, and with none known but the module's number.
+ * variables at a fixed distance from the thread pointer, and with none known but the module's
+ * number.
  */
 
 #include <pthread.h>

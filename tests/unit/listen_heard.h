@@ -43,8 +43,9 @@ static inline void heard_thread_free(struct heard_thread *t)
 }
 
 /*
- * A call of a function with that role: `depth` says where on the stack its return address lies, deeper ones lower. Its slot in
- * the shadow has the time of its beginning, as the tracer's thunk writes it.
+ * A call of a function with that role: `depth` says where on the stack its return address lies,
+ * deeper ones lower. Its slot in the shadow has the time of its beginning, as the tracer's thunk
+ * writes it.
  */
 static inline const struct heard *heard_call(struct heard_thread *t, unsigned role, unsigned depth,
 					     uint64_t start)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// marker_test.c - places of arguments, filters and messages: what is understood, and that nothing hostile is
+// marker_test.c - places of arguments, filters and messages: what is understood, and that nothing
+// hostile is
 
 #include "tap.h"
 #include "tracing/filter.h"
@@ -225,7 +226,10 @@ static void test_messages(void)
 	   "names");
 }
 
-/* The format is the process's, and so are the numbers: together they don't make a line of gigabytes. */
+/*
+ * The format is the process's, and so are the numbers: together they don't make a line of
+ * gigabytes.
+ */
 static void test_wide(void)
 {
 	const struct message_value values[] = {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// match_test.c - functions of objects are found in programs that were linked from another build of the same source
+// match_test.c - functions of objects are found in programs that were linked from another build of
+// the same source
 //
-// The pre object is always built with -ffunction-sections, as uspl-create does; the program in many ways.
+// The pre object is always built with -ffunction-sections, as uspl-create does; the program in many
+// ways.
 
 #include "arch/arch.h"
 #include "tests/unit/match_sample.h"
@@ -72,7 +74,10 @@ static struct counts match_all(const char *program, const char *object)
 	return counts;
 }
 
-/* Builds the program with flags and `how` for it alone, the pre object with flags and function sections. */
+/*
+ * Builds the program with flags and `how` for it alone, the pre object with flags and function
+ * sections.
+ */
 static void build(const char *cc, const char *flags, const char *how)
 {
 	const char *dir = compile_dir();

@@ -4,7 +4,10 @@
 #include "tests/unit/match_sample.h"
 #include "tests/unit/tap.h"
 
-/* The two functions of an identical pair are told apart by who calls them; without a caller they aren't. */
+/*
+ * The two functions of an identical pair are told apart by who calls them; without a caller they
+ * aren't.
+ */
 static void test_twins(void)
 {
 	static const char twins[] =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// memcg_test.c - which memory control group is nearly full; the groups are folders made for the test
+// memcg_test.c - which memory control group is nearly full; the groups are folders made for the
+// test
 
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// module_file_test.c - a module's file is found when the main thread has ended since the process was opened
+// module_file_test.c - a module's file is found when the main thread has ended since the process
+// was opened
 
 #include <pthread.h>
 #include <signal.h>

@@ -18,7 +18,9 @@ static inline taddr address(const void *place)
 	return (uintptr_t)place;
 }
 
-/* Maps memory that can be written to and executed, where a region would lie; NULL if none is free. */
+/*
+ * Maps memory that can be written to and executed, where a region would lie; NULL if none is free.
+ */
 static inline void *map_near(const void *code, size_t len)
 {
 	for (int i = 1; i <= 31; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// proc_current_test.c - a process calls exec while we have its memory open, and another keeps that alive
+// proc_current_test.c - a process calls exec while we have its memory open, and another keeps that
+// alive
 
 #include <sched.h>
 #include <signal.h>

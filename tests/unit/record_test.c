@@ -114,7 +114,10 @@ static void test_unwritten(void)
 	vec_release(&records);
 }
 
-/* Whoever doesn't read on leaves out, and counts, what isn't written, and what may be older than the whole ring. */
+/*
+ * Whoever doesn't read on leaves out, and counts, what isn't written, and what may be older than
+ * the whole ring.
+ */
 static void test_last(void)
 {
 	struct trace_ring from = reader();

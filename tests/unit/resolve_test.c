@@ -169,7 +169,10 @@ static const char *const symbols[] = {
 	"thread_variable",
 };
 
-/* Builds and starts the program; then asks for its symbols, with and without code that refers to them. */
+/*
+ * Builds and starts the program; then asks for its symbols, with and without code that refers to
+ * them.
+ */
 static void test_program(const char *flags, const char *library_flags, const char *how)
 {
 	const char *dir = compile_dir();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// saved_test.c - a trace in a file: what is written is read, and nothing that was tampered with is believed
+// saved_test.c - a trace in a file: what is written is read, and nothing that was tampered with is
+// believed
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// sharers_test.c - processes that share a process's memory are found wherever they are, and waited for
+// sharers_test.c - processes that share a process's memory are found wherever they are, and waited
+// for
 
 #include <sched.h>
 #include <signal.h>

@@ -13,7 +13,10 @@
 #define LEN (PAGES * PAGE)
 #define SITE 5
 
-/* How the sites of a plan lie: every `step` bytes from `first` on, but for `hole` bytes in the middle. */
+/*
+ * How the sites of a plan lie: every `step` bytes from `first` on, but for `hole` bytes in the
+ * middle.
+ */
 struct layout {
 	const char *name;
 	size_t first, step, hole;
@@ -159,7 +162,10 @@ static void test_ended(void)
 	child_end(pid, proc);
 }
 
-/* The sites of one layout, a portion after the other by one plan: small ones, large ones, and small ones again. */
+/*
+ * The sites of one layout, a portion after the other by one plan: small ones, large ones, and small
+ * ones again.
+ */
 static void test_portions(const struct layout *layout)
 {
 	static const size_t portions[] = { 1, 3000, 2, 700, 1500, 1 };

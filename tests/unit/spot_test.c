@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// spot_test.c - how functions can be traced: by hand-made code, and by all of this program and its libc
+// spot_test.c - how functions can be traced: by hand-made code, and by all of this program and its
+// libc
 
 #include <elf.h>
 

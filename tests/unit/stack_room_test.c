@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stack_room_test.c - threads on small stacks, amid a program's data, work for a tool and nothing of that data changes
+// stack_room_test.c - threads on small stacks, amid a program's data, work for a tool and nothing
+// of that data changes
 
 #include <ucontext.h>
 
@@ -32,8 +33,8 @@ static void on_small_stack(void)
 }
 
 /*
- * The kernel makes the main thread's stack as large as was needed once. A child's has been used by the
- * tests before it, to its end perhaps.
+ * The kernel makes the main thread's stack as large as was needed once. A child's has been used by
+ * the tests before it, to its end perhaps.
  */
 static __attribute__((noinline)) void enlarge_stack(void)
 {
@@ -133,7 +134,10 @@ static bool is_all(const uint8_t *bytes, size_t n, uint8_t value)
 	return true;
 }
 
-/* Asks a thread again and again: with a slate of its own, so that it is let go with its work, and without. */
+/*
+ * Asks a thread again and again: with a slate of its own, so that it is let go with its work, and
+ * without.
+ */
 static void test_work(const char *what, void (*body)(void), bool calls)
 {
 	struct inject_req call = { .kind = INJECT_SYSCALL, .what = SYS_getpid };

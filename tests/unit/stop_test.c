@@ -289,7 +289,9 @@ static bool waits_in_exec(const struct proc *proc)
 	return waits;
 }
 
-/* A tool that holds the other thread while the main one calls exec; then it attaches to that, too. */
+/*
+ * A tool that holds the other thread while the main one calls exec; then it attaches to that, too.
+ */
 static int hold_and_attach(pid_t pid)
 {
 	auto_proc struct proc *proc = NULL;

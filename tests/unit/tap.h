@@ -2,8 +2,8 @@
 /*
  * tap.h - unit tests in the Test Anything Protocol
  *
- * A test program is a list of ok(condition, "what must hold"); it ends with `return tap_done();`, which is 0 if all
- * held, 1 if not. 77 means that the machine can't run it (tap_skip_all).
+ * A test program is a list of ok(condition, "what must hold"); it ends with `return tap_done();`,
+ * which is 0 if all held, 1 if not. 77 means that the machine can't run it (tap_skip_all).
  */
 #ifndef USPL_TESTS_TAP_H
 #define USPL_TESTS_TAP_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trace_run.h - the tracer's runtime in a test's own process: functions that it traces, and what it has recorded
+ * trace_run.h - the tracer's runtime in a test's own process: functions that it traces, and what it
+ * has recorded
  *
- * The functions are compiled with five bytes of NOPs at their entry; here these become jumps to thunks.
+ * The functions are compiled with five bytes of NOPs at their entry; here these become jumps to
+ * thunks.
  */
 #ifndef USPL_TESTS_TRACE_RUN_H
 #define USPL_TESTS_TRACE_RUN_H

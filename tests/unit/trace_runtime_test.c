@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// trace_runtime_test.c - the tracer's hot path, run in this very process: registers, threads, jumps, other stacks
+// trace_runtime_test.c - the tracer's hot path, run in this very process: registers, threads,
+// jumps, other stacks
 
 #include <pthread.h>
 #include <sched.h>
@@ -18,11 +19,16 @@
 
 #define THREADS 8
 #define OTHER_STACK (256u << 10)
-/* More stacks than there are entries to look in, with as many chunks in between as the table has. */
+/*
+ * More stacks than there are entries to look in, with as many chunks in between as the table has.
+ */
 #define EVEN_STACKS 40
 #define EVEN_DISTANCE ((size_t)USPL_TRACE_CHUNKS * USPL_TRACE_CHUNK)
 
-/* What the compiler may expect of a call: arguments in registers and on the stack, %al, vectors, structs. */
+/*
+ * What the compiler may expect of a call: arguments in registers and on the stack, %al, vectors,
+ * structs.
+ */
 struct big {
 	long a[5];
 };
@@ -269,7 +275,10 @@ static void test_threads(void)
 		pthread_create(&threads[i], NULL, fib_often, &taken[i]);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	/* A thread whose thread pointer was another's before has that one's ring and a record that says so. */
+	/*
+	 * A thread whose thread pointer was another's before has that one's ring and a record that
+	 * says so.
+	 */
 	for (int i = 0; i < THREADS; i++)
 		full += taken[i] >= 20 * 465 * USPL_TRACE_RECORD;
 	ok(full == THREADS, "every new thread finds a ring and loses nothing");
@@ -367,7 +376,10 @@ static void test_coroutines(void)
 	uint64_t from = position();
 
 	getcontext(&other_context);
-	/* Not in data: for a sanitizer's build that shadow, which isn't chosen here, lies in the sanitizer's own. */
+	/*
+	 * Not in data: for a sanitizer's build that shadow, which isn't chosen here, lies in the
+	 * sanitizer's own.
+	 */
 	other_context.uc_stack.ss_sp = pages(OTHER_STACK, MAP_PRIVATE);
 	other_context.uc_stack.ss_size = OTHER_STACK;
 	other_context.uc_link = &main_context;

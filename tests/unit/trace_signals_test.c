@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// trace_signals_test.c - the tracer's hot path, run in this very process: signals at the worst moments, and what can't be recorded
+// trace_signals_test.c - the tracer's hot path, run in this very process: signals at the worst
+// moments, and what can't be recorded
 
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +37,10 @@ static void storm_end(const struct sigaction *old)
 	sigaction(SIGALRM, old, NULL);
 }
 
-/* Signals in the middle of everything: records of the handler and of what it interrupts are all there. */
+/*
+ * Signals in the middle of everything: records of the handler and of what it interrupts are all
+ * there.
+ */
 static void test_signals(void)
 {
 	struct sigaction old;

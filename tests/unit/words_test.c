@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// words_test.c - which words of a plan can be exchanged while everybody runs, and many exchanged in a child
+// words_test.c - which words of a plan can be exchanged while everybody runs, and many exchanged in
+// a child
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -147,7 +148,10 @@ static bool await_sleeper(struct child *child)
 	return child->words.sleeper == child->pid;
 }
 
-/* The agent's code is put there for each run, or once for two; and who is to do it isn't there, or sleeps. */
+/*
+ * The agent's code is put there for each run, or once for two; and who is to do it isn't there, or
+ * sleeps.
+ */
 static void test_many(bool once)
 {
 	struct child child;

@@ -119,8 +119,8 @@ static uint32_t finish_xstate(uint8_t *area, size_t len)
 }
 
 /*
- * The extended state as a signal frame holds it. Without the magic numbers the kernel takes it for an FXSAVE
- * area alone (arch/x86/kernel/fpu/signal.c, check_xstate_in_sigframe).
+ * The extended state as a signal frame holds it. Without the magic numbers the kernel takes it for
+ * an FXSAVE area alone (arch/x86/kernel/fpu/signal.c, check_xstate_in_sigframe).
  */
 static int add_xstate(struct buf *area, const struct buf *xstate, struct uspl_err *err)
 {

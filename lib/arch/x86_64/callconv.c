@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // callconv.c - x86-64: where arguments and results are (System V ABI, 3.2.3)
 //
-// A value of at most 16 bytes is handed over in registers, each 8 bytes of it in a general one if there is anything but floating point in them,
-// if there are enough for all of it. All else is on the stack, in the order of the arguments.
+// A value of at most 16 bytes is handed over in registers, each 8 bytes of it in a general one if
+// there is anything but floating point in them, if there are enough for all of it. All else is on
+// the stack, in the order of the arguments.
 
 #include "arch/x86_64/x86_64.h"
 #include "uspl/listen_abi.h"

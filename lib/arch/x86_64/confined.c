@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// confined.c - x86-64: code of a user's that is to run within the program's, looked at before it is loaded
+// confined.c - x86-64: code of a user's that is to run within the program's, looked at before it is
+// loaded
 /*
- * The code runs where nobody has saved more than the general registers, on a stack of which nobody knows how much is left. So it may use general
- * registers only, and its stack must be seen to be bounded: by pushes, by sub and add of constants, and by the return from a frame. Each push and sub
- * counts once, wherever it stands; a loop that would push without end has a pop in it, or is none that a compiler makes.
+ * The code runs where nobody has saved more than the general registers, on a stack of which nobody
+ * knows how much is left. So it may use general registers only, and its stack must be seen to be
+ * bounded: by pushes, by sub and add of constants, and by the return from a frame. Each push and
+ * sub counts once, wherever it stands; a loop that would push without end has a pop in it, or is
+ * none that a compiler makes.
  */
 
 #include <Zydis/Zydis.h>

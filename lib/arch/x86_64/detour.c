@@ -29,7 +29,7 @@
  *                                        mov  %s, 8(%rsp)
  *                                        pop  %s
  *                                        ret  $128                the red zone goes, too
- *     call *var(%rip)          becomes   nop...; call detour      the same return address, and there:
+ *     call *var(%rip)          becomes nop...; call detour the same return address, and there:
  *                                                                 as above
  *     push var(%rip)           becomes   jmp  detour; nop...
  *                              detour:   lea  -136(%rsp), %rsp    with room for what is pushed
@@ -172,8 +172,8 @@ static bool replace_memory(struct form *form, enum detour_kind kind, int i)
 }
 
 /*
- * A constant of 32 bits that stands for 64. Of the instructions that work on 32 bits only `mov` to a
- * register means that.
+ * A constant of 32 bits that stands for 64. Of the instructions that work on 32 bits only `mov` to
+ * a register means that.
  */
 static bool replace_immediate(struct form *form, enum detour_kind kind, int i)
 {
@@ -371,7 +371,9 @@ static size_t put_leave(uint8_t *code, const struct form *form, taddr at, taddr 
 	return n + X86_64_JUMP_LEN;
 }
 
-/* In the instruction's place: a jump, or a call that returns to where the instruction would have. */
+/*
+ * In the instruction's place: a jump, or a call that returns to where the instruction would have.
+ */
 static bool put_way_in(uint8_t *insn, const struct form *form, const struct detour *detour)
 {
 	size_t nops = detour->insn_len - X86_64_JUMP_LEN, at = form->use == USE_CALL ? nops : 0;

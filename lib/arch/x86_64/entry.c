@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// entry.c - x86-64: what code does first: does it look at its return address, change stacks, or look at the flags?
+// entry.c - x86-64: what code does first: does it look at its return address, change stacks, or
+// look at the flags?
 /*
- * setjmp and getcontext note their return address, vfork takes it off the stack, and some functions ask by it who has called. As long as nothing
- * has changed the stack pointer, the return address is what it points to. What sets the stack pointer from another register isn't on a stack of its
+ * setjmp and getcontext note their return address, vfork takes it off the stack, and some functions
+ * ask by it who has called. As long as nothing has changed the stack pointer, the return address is
+ * what it points to. What sets the stack pointer from another register isn't on a stack of its
  * caller's: the beginning of a coroutine.
  *
- * A function doesn't read the flags that it finds. A part of a function may: it is jumped to on a condition, and may look at it again.
+ * A function doesn't read the flags that it finds. A part of a function may: it is jumped to on a
+ * condition, and may look at it again.
  */
 
 #include <Zydis/Zydis.h>

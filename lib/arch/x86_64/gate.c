@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gate.c - x86-64: gates and pads
 /*
- * The template, with the places of its parts. Before the reading of a word nothing has been decided;
- * from each `je` on it has, by the flags, until the old or the new function is entered. Which word
- * decides stands beside the gate's own one; where that is neither OLD nor NEW it is asked.
+ * The template, with the places of its parts. Before the reading of a word nothing has been
+ * decided; from each `je` on it has, by the flags, until the old or the new function is entered.
+ * Which word decides stands beside the gate's own one; where that is neither OLD nor NEW it is
+ * asked.
  *
  * Who waits reads the word's value and its verdict in one piece, and ends the hold, by its lease or
  * by the verdict, with a compare-and-swap of both: what it has read is still so, or it reads again.
  *
- * Behind the moved instruction lies the part for DRAIN. A thread comes there before it begins to wait.
- * Those that are let through have their stack pointer in one of the ranges behind the word. What the
- * word leads to can't change meanwhile, since a thread in this part keeps it from being switched.
+ * Behind the moved instruction lies the part for DRAIN. A thread comes there before it begins to
+ * wait. Those that are let through have their stack pointer in one of the ranges behind the word.
+ * What the word leads to can't change meanwhile, since a thread in this part keeps it from being
+ * switched.
  *
  * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
  * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
  * threads wait on two processors, each would be late with its own by seconds. The count of all may
- * lose turns when two threads write it at once; it only says when it is time at the latest. 128 bytes below the stack pointer
- * are left alone: an entry may be a loop's head, too, in a function that keeps something there.
+ * lose turns when two threads write it at once; it only says when it is time at the latest. 128
+ * bytes below the stack pointer are left alone: an entry may be a loop's head, too, in a function
+ * that keeps something there.
  */
 
 #include <stddef.h>

@@ -2,8 +2,8 @@
 // general.c - x86-64: does a function leave the vector registers alone?
 /*
  * All instructions that may run are looked at, from the entry along every jump. They must be of the
- * base instruction set, and their operands general registers or memory. A call, an indirect jump, or
- * a jump that leaves the bytes that are there ends the proof: the answer is "no" then.
+ * base instruction set, and their operands general registers or memory. A call, an indirect jump,
+ * or a jump that leaves the bytes that are there ends the proof: the answer is "no" then.
  */
 
 #include <Zydis/Zydis.h>

@@ -6,7 +6,10 @@
 #include "arch/x86_64/x86_64.h"
 
 enum { OP_JMP_REL32 = 0xe9, OP_INT3 = 0xcc, PREFIX_WORD = 0x66 };
-/* An instruction has so many bytes at most, prefixes that mean nothing among them (Intel SDM, volume 2, 2.3.11). */
+/*
+ * An instruction has so many bytes at most, prefixes that mean nothing among them (Intel SDM,
+ * volume 2, 2.3.11).
+ */
 #define INSN_LONGEST 15
 
 size_t x86_64_landing_mark(const uint8_t *code, size_t len)
@@ -71,7 +74,10 @@ bool x86_64_nop_encode(uint8_t *code, size_t len)
 	return true;
 }
 
-/* The last of the NOPs that begin in the first len bytes, and how many are before it. False: there is something else. */
+/*
+ * The last of the NOPs that begin in the first len bytes, and how many are before it. False: there
+ * is something else.
+ */
 static bool find_last_nop(const uint8_t *code, size_t len, size_t have, size_t *ret_at,
 			  struct insn *ret)
 {
@@ -87,7 +93,10 @@ static bool find_last_nop(const uint8_t *code, size_t len, size_t have, size_t *
 	return *ret_at > 0;
 }
 
-/* What is before the last one becomes prefixes of it, which mean nothing there, whatever their number. */
+/*
+ * What is before the last one becomes prefixes of it, which mean nothing there, whatever their
+ * number.
+ */
 bool x86_64_nops_join(uint8_t *code, size_t len, size_t have)
 {
 	struct insn last;

@@ -8,17 +8,19 @@
  *            tests                     ; each: the argument into %rsi, compare, jump
  *            (the user's program is called with the arguments on the stack, and may say no)
  *            mov   $bytes, %ecx
- *            call  uspl_mark_take      ; %rax: the ring's records, %rcx: the record's place; or %rax is 0
+ *            call  uspl_mark_take      ; %rax: the ring's records, %rcx: the record's place; or
+ *                  %rax is 0
  *            arguments                 ; each: its slot into %rdx, its value by way of %rsi
  *            the id                    ; last: from here on the record is whole
  *            pop ...
  *     link:  jmp end
  *     end:   what stood at the site behind its NOP; jmp back
  *
- * At a function's return all up to `link` is run by a thunk (thunk.c) that the site leads to. The thunk's body is the link; what comes before it ends with
- * a jump to uspl_mark_return.
+ * At a function's return all up to `link` is run by a thunk (thunk.c) that the site leads to. The
+ * thunk's body is the link; what comes before it ends with a jump to uspl_mark_return.
  *
- * The probe changes no register but these five (and what a program may change, which is saved as well), so an argument is in its own register, or on the stack.
+ * The probe changes no register but these five (and what a program may change, which is saved as
+ * well), so an argument is in its own register, or on the stack.
  */
 
 #include "arch/probe.h"
@@ -93,8 +95,9 @@ static void put_lea_stack(struct emit *emit, int32_t by)
 }
 
 /*
- * The string at rsi, which may lead to where nothing is, copied onto the stack: the first len bytes with a NUL behind; rsi
- * leads to the copy. What it takes of the stack is returned, and to be given back. Changes rdx, rdi.
+ * The string at rsi, which may lead to where nothing is, copied onto the stack: the first len bytes
+ * with a NUL behind; rsi leads to the copy. What it takes of the stack is returned, and to be given
+ * back. Changes rdx, rdi.
  */
 static int32_t put_fetch(struct emit *emit, size_t len)
 {
@@ -129,8 +132,8 @@ static int64_t order_of(uint64_t bits)
 }
 
 /*
- * Compares the floating-point number in rsi, without the registers and flags of such numbers, which the program may be using. For what is no
- * number it jumps to where the test is not true.
+ * Compares the floating-point number in rsi, without the registers and flags of such numbers, which
+ * the program may be using. For what is no number it jumps to where the test is not true.
  */
 static void compare_real(struct emit *emit, const struct probe_test *test)
 {
@@ -307,7 +310,10 @@ static void land(struct emit *emit, size_t at)
 		memcpy(emit->out.data + at, &distance, sizeof(distance));
 }
 
-/* Calls the user's program with a struct uspl_hit on the stack. Returns the jump that is taken if it says no. */
+/*
+ * Calls the user's program with a struct uspl_hit on the stack. Returns the jump that is taken if
+ * it says no.
+ */
 static size_t put_program(struct emit *emit)
 {
 	const struct probe_code *code = emit->code;

@@ -7,18 +7,19 @@
  *    15   push  $id
  *    20   jmp   uspl_trace_return
  *
- * A function that a listener is told of has a stub between the call of the body and the body (`call` the listeners, `jmp body`, its id), and its
- * thunk goes back by way of them.
+ * A function that a listener is told of has a stub between the call of the body and the body
+ * (`call` the listeners, `jmp body`, its id), and its thunk goes back by way of them.
  *
- * The call of the body takes the stack slot of the return address that it replaces (E), so the body finds its stack arguments
- * where it expects them. The address itself is in the shadow: at 2 * E without bit USPL_TRACE_SHADOW_BIT, but for the bits in which the
- * session's shadow differs.
+ * The call of the body takes the stack slot of the return address that it replaces (E), so the body
+ * finds its stack arguments where it expects them. The address itself is in the shadow: at 2 * E
+ * without bit USPL_TRACE_SHADOW_BIT, but for the bits in which the session's shadow differs.
  *
- * Unwinding. One record with a rule that depends on the program counter serves all thunks, as the linker does it for a PLT. With
- * o the offset in the thunk, the stack pointer is E at 0 <= o < 10 and o >= 20, and E + 8 in between. The CFA is given as E + 9 and the
- * caller's stack pointer as CFA - 1: libgcc knows a frame by its CFA, and the body's frame ends at E + 8 as well. With equal ones a
- * search for a handler would stop at the thunk. Where several thunks stand before one function, each has a number of its own, which is
- * added to the CFA.
+ * Unwinding. One record with a rule that depends on the program counter serves all thunks, as the
+ * linker does it for a PLT. With o the offset in the thunk, the stack pointer is E at 0 <= o < 10
+ * and o >= 20, and E + 8 in between. The CFA is given as E + 9 and the caller's stack pointer as
+ * CFA - 1: libgcc knows a frame by its CFA, and the body's frame ends at E + 8 as well. With equal
+ * ones a search for a handler would stop at the thunk. Where several thunks stand before one
+ * function, each has a number of its own, which is added to the CFA.
  */
 
 #include <string.h>
@@ -183,8 +184,8 @@ static const uint8_t cfa_rule_head[] = {
 };
 
 /*
- * CFA - 9 - number is E; from o >= 10 on the address is in the shadow: E + (o >= 10) * (shadow - E). The mask follows DW_OP_const8u, and
- * what the session's shadow differs by comes in between.
+ * CFA - 9 - number is E; from o >= 10 on the address is in the shadow: E + (o >= 10) * (shadow -
+ * E). The mask follows DW_OP_const8u, and what the session's shadow differs by comes in between.
  */
 static const uint8_t ra_rule_head[] = { DW_OP_minus, DW_OP_dup, DW_OP_dup, DW_OP_plus,
 					DW_OP_const8u };
@@ -258,7 +259,9 @@ static void end_entry(struct buf *buf, size_t start)
 void x86_64_thunk_frames(struct buf *section, taddr at, taddr start, uint64_t len, unsigned number,
 			 uint64_t shadow)
 {
-	/* Length, CIE id, version 1, "zR", code alignment 1, data alignment -8, RA, augmentation. */
+	/*
+	 * Length, CIE id, version 1, "zR", code alignment 1, data alignment -8, RA, augmentation.
+	 */
 	static const uint8_t cie[] = { 0,   0,   0, 0, 0,    0,      0, 0,           1,
 				       'z', 'R', 0, 1, 0x78, REG_RA, 1, PCREL_SDATA8 };
 	size_t cie_at = section->len, fde_at;

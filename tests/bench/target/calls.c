@@ -15,8 +15,8 @@
 #define LIFETIME_SECONDS 300
 
 /*
- * Seconds for CALLS calls that don't wait for each other's results: there a jump more shows most. A macro, since a call
- * through a pointer would be another thing.
+ * Seconds for CALLS calls that don't wait for each other's results: there a jump more shows most. A
+ * macro, since a call through a pointer would be another thing.
  */
 #define TIME_CALLS(function)                                                                       \
 	({                                                                                         \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * many.S - a hundred thousand functions; their entries are one NOP of five bytes (NOPS), five of one (PATCHABLE), or a usual prologue
+ * many.S - a hundred thousand functions; their entries are one NOP of five bytes (NOPS), five of
+ * one (PATCHABLE), or a usual prologue
  */
 	.text
 	.macro function

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target.c - the process whose standstill is measured: target THREADS FILE [WAKERS]
 //
-// One thread never rests: it calls the function that is going to be patched, reads the clock, and keeps the longest gap
-// between two readings in FILE, which others map or read (struct gap). All other threads block, each kind of wait in turn,
-// as those of a server do. With THREADS = 1 the busy one is alone. WAKERS of them wake up each
-// millisecond, and run a little; the others sleep in more kinds of calls then.
+// One thread never rests: it calls the function that is going to be patched, reads the clock, and
+// keeps the longest gap between two readings in FILE, which others map or read (struct gap). All
+// other threads block, each kind of wait in turn, as those of a server do. With THREADS = 1 the
+// busy one is alone. WAKERS of them wake up each millisecond, and run a little; the others sleep in
+// more kinds of calls then.
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// allocs.c - a program that does nothing but allocate, write and free: says that it is ready, waits for a line, then prints the nanoseconds of processor time of each round
+// allocs.c - a program that does nothing but allocate, write and free: says that it is ready, waits
+// for a line, then prints the nanoseconds of processor time of each round
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// calls.c - what a call costs, by the thread's own clock: for each line on stdin a line `leaf fib rdtsc`, in ns
+// calls.c - what a call costs, by the thread's own clock: for each line on stdin a line `leaf fib
+// rdtsc`, in ns
 //
-// Built in several ways (plain, with NOPs, with -pg), run bare, traced by uspl-trace, and under other tracers.
+// Built in several ways (plain, with NOPs, with -pg), run bare, traced by uspl-trace, and under
+// other tracers.
 
 #include <stdint.h>
 #include <stdio.h>

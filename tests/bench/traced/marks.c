@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// marks.c - what a marker costs, by the thread's own clock: for each line on stdin a line `bare marked rdtsc`, in ns
+// marks.c - what a marker costs, by the thread's own clock: for each line on stdin a line `bare
+// marked rdtsc`, in ns
 //
-// A loop without and with a marker of two integers. Built with USPL_MARK, and with -DLTTNG and -DSDT for the same in the form of others.
+// A loop without and with a marker of two integers. Built with USPL_MARK, and with -DLTTNG and
+// -DSDT for the same in the form of others.
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* marks_lttng.h - the same marker as a tracepoint of LTTng-UST, which includes this file several times */
+/*
+ * marks_lttng.h - the same marker as a tracepoint of LTTng-UST, which includes this file several
+ * times
+ */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// server.c - a server of 16 threads, and a client of it in another process that says how many requests a second were answered
+// server.c - a server of 16 threads, and a client of it in another process that says how many
+// requests a second were answered
 //
 // A line on stdin begins a measurement of as many seconds as it says.
 

@@ -12,7 +12,8 @@ apply_next() {
 	expect_answer 0 "$2"
 }
 
-# create_second - the second update of the series once more, by itself, from the tree with the first one's patch in it
+# create_second - the second update of the series once more, by itself, from the tree with the first
+# one's patch in it
 create_second() {
 	rm -rf "$WORK/patched"
 	cp -r "$WORK/tree" "$WORK/patched"

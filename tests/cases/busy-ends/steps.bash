@@ -30,7 +30,8 @@ steps() {
 	create "$WORK/tree" "$CASE/fix.patch"
 	begin old
 	apply_aside
-	# From outside nobody sees when an attempt has failed; "attempts" tells whether this was long enough.
+	# From outside nobody sees when an attempt has failed; "attempts" tells whether this was
+	# long enough.
 	! until_true 2 test -s "$WORK/result" || fail "applied under a busy function"
 	finish old
 	wait "$aside" || fail "apply: $(cat "$WORK/messages")"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# round REQUEST WAIT SUM - applies and undoes while the threads are busy as that request says; nothing is mixed
+# round REQUEST WAIT SUM - applies and undoes while the threads are busy as that request says;
+# nothing is mixed
 round() {
 	expect_answer "$1" 0
 	expect_answer which 3
@@ -22,8 +23,9 @@ target_gone() {
 	rm -f "$WORK/tree/requests" "$WORK/tree/answers"
 }
 
-# start_quietly - starts the target where its functions can have gates: where the heap or another mapping lies in the
-# way of one, as chance will have it, every thread has to be stopped, and there is no hold
+# start_quietly - starts the target where its functions can have gates: where the heap or another
+# mapping lies in the way of one, as chance will have it, every thread has to be stopped, and there
+# is no hold
 start_quietly() {
 	for _ in {1..20}; do
 		target_start "$WORK/tree"

@@ -21,7 +21,8 @@ mappings() {
 	sha256sum < "/proc/$TARGET/maps"
 }
 
-# expect_unchanged - fails if the code or the mappings are not what they were when SUM and MAPS were taken
+# expect_unchanged - fails if the code or the mappings are not what they were when SUM and MAPS were
+# taken
 expect_unchanged() {
 	[ "$(text_sum)" = "$SUM" ] || fail "the code has changed"
 	[ "$(mappings)" = "$MAPS" ] || fail "the mappings have changed"

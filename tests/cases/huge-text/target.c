@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - moves its code to huge pages, as databases do: a copy in anonymous memory takes the place of the file's pages
+// target.c - moves its code to huge pages, as databases do: a copy in anonymous memory takes the
+// place of the file's pages
 
 #define _GNU_SOURCE
 #include <link.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - greets; locks its memory, gives its rights away, and maps all that it may when it is asked to
+// target.c - greets; locks its memory, gives its rights away, and maps all that it may when it is
+// asked to
 
 #include <stdio.h>
 #include <stdlib.h>

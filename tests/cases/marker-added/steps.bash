@@ -23,7 +23,8 @@ expect_records() {
 	expect_status 0
 }
 
-# expect_marked_apply - applies while the old code's marker is on, unless the function begins with it
+# expect_marked_apply - applies while the old code's marker is on, unless the function begins with
+# it
 expect_marked_apply() {
 	mark on app:old
 	apply

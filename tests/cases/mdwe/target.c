@@ -19,7 +19,10 @@ KEPT void greet(char *reply, size_t size)
 	snprintf(reply, size, "hello, %s", "world");
 }
 
-/* Whether it works is seen by trying; an older kernel has nothing to forbid, and the case still holds. */
+/*
+ * Whether it works is seen by trying; an older kernel has nothing to forbid, and the case still
+ * holds.
+ */
 static const char *confine(void)
 {
 	void *map;

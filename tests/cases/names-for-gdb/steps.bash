@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# gdb_names_all - true if the target's stack, as gdb shows it with the names from view, has new code and old code
+# gdb_names_all - true if the target's stack, as gdb shows it with the names from view, has new code
+# and old code
 gdb_names_all() {
 	run gdb -nx -batch -p "$TARGET" -ex "add-symbol-file $WORK/symbols" -ex bt
 	[[ $output =~ brand_new\ .*wait_here\ .*answer\ .*main\  ]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# there_and_back [OPTION] - applies and undoes once. On a busy machine the moment at which nobody is inside may be long
-# in coming.
+# there_and_back [OPTION] - applies and undoes once. On a busy machine the moment at which nobody is
+# inside may be long in coming.
 there_and_back() {
 	expect_answer 'to new' '0 wrong, now old'
 	apply --json --wait=50 "$@"

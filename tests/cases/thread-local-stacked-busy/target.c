@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - a thread waits where new thread-local variables are asked for, in a pthread_getspecific of the program's own
+// target.c - a thread waits where new thread-local variables are asked for, in a
+// pthread_getspecific of the program's own
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// calls_queues.c - blocking calls on locks, semaphores, message queues, and the queues of the kernel
+// calls_queues.c - blocking calls on locks, semaphores, message queues, and the queues of the
+// kernel
 
 #define _GNU_SOURCE
 #include <errno.h>

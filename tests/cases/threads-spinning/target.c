@@ -12,7 +12,10 @@
 
 KEPT int version(void);
 
-/* What a worker has seen since it was last asked: which versions, and one after the other how often. */
+/*
+ * What a worker has seen since it was last asked: which versions, and one after the other how
+ * often.
+ */
 static struct worker {
 	atomic_int last;
 	atomic_int changes;
@@ -47,7 +50,10 @@ static void start(void)
 		pthread_create(&thread, NULL, work, &workers[i]);
 }
 
-/* Waits until each worker has called twice more, and tells what each saw last and how often that has changed. */
+/*
+ * Waits until each worker has called twice more, and tells what each saw last and how often that
+ * has changed.
+ */
 static void tell(char *reply, size_t size)
 {
 	size_t used = 0;

@@ -46,7 +46,10 @@ static void start(void)
 	}
 }
 
-/* Waits until each has ticked twice, so that it has begun a tick after the question, and counts what they saw. */
+/*
+ * Waits until each has ticked twice, so that it has begun a tick after the question, and counts
+ * what they saw.
+ */
 static void ask_all(char *reply, size_t size)
 {
 	long before[THREADS];

@@ -9,7 +9,8 @@ steps() {
 	expect_status 0
 	expect_answer start ''
 	expect_answer all '24 old, 0 new'
-	# On a machine that others use a thread may not get a processor in time: one of five is enough.
+	# On a machine that others use a thread may not get a processor in time: one of five is
+	# enough.
 	until [[ $ways = *'"quiet"'* ]]; do
 		[ "$(wc -w <<< "$ways")" -lt 5 ] || fail "all threads are stopped each time: $ways" || return
 		apply --wait=60 --json

@@ -16,13 +16,15 @@ finish() {
 	ASKED=$((ASKED + 1))
 }
 
-# aside RESULT [COMMAND...] - applies in the background, run by that command; the result goes to that file, the process is ASIDE
+# aside RESULT [COMMAND...] - applies in the background, run by that command; the result goes to
+# that file, the process is ASIDE
 aside() {
 	timeout 60 "${@:2}" "$USPL_BIN/uspl-apply" --wait=50 "$UPDATE" "$TARGET" > "$WORK/$1" 2>&1 3>&- &
 	ASIDE=$!
 }
 
-# apart COMMAND... - two tools that are run so, one of them with a /proc of its own, as in a container: one waits for the other
+# apart COMMAND... - two tools that are run so, one of them with a /proc of its own, as in a
+# container: one waits for the other
 apart() {
 	local first
 	begin old

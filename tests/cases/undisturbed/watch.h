@@ -13,7 +13,9 @@ extern atomic_long signal_rounds, blocked_rounds, tick_rounds, register_rounds, 
 
 /* Starts all of them. */
 void watch_start(void);
-/* Starts the one of vectors.c, which takes the two kinds of signals as little as its creator does. */
+/*
+ * Starts the one of vectors.c, which takes the two kinds of signals as little as its creator does.
+ */
 void vectors_start(void);
 
 #endif

@@ -21,7 +21,9 @@ KEPT void greet(char *reply, size_t size)
 	snprintf(reply, size, "hello, %s", "world");
 }
 
-/* The child says that it is there, and execs when it is told to; until then it runs in our memory. */
+/*
+ * The child says that it is there, and execs when it is told to; until then it runs in our memory.
+ */
 static void *spawn(void *arg)
 {
 	pid_t pid = vfork();

@@ -22,7 +22,8 @@ create_after() {
 	tool uspl-create --source="$1" --patch="$CASE/patches/two.patch" --output="$WORK" --id=second --after="${UPDATES[1]}"
 }
 
-# by_itself - the second one, made with --after: it must be made from the tree with the first one's patch
+# by_itself - the second one, made with --after: it must be made from the tree with the first one's
+# patch
 by_itself() {
 	create_after "$WORK/tree"
 	expect_status 1 || return

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// held.c - stays inside for as long as the word says that its argument leads to, and says so in the next one
+// held.c - stays inside for as long as the word says that its argument leads to, and says so in the
+// next one
 
 #include <uspl/probe.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// shape.c - the same code with branches that are counted, and with -DPLAIN; a program in C and in C++ at once
+// shape.c - the same code with branches that are counted, and with -DPLAIN; a program in C and in
+// C++ at once
 
 #ifdef PLAIN
 #define uspl_likely(x) __builtin_expect(!!(x), 1)

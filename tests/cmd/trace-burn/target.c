@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - burns processor time in functions that say themselves how much, and makes system calls that it counts
+// target.c - burns processor time in functions that say themselves how much, and makes system calls
+// that it counts
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - calls in odd places, which the program counts itself: small stacks, other stacks, ends of threads, signals without end
+// target.c - calls in odd places, which the program counts itself: small stacks, other stacks, ends
+// of threads, signals without end
 
 #include <limits.h>
 #include <linux/filter.h>
@@ -152,7 +153,10 @@ static void *blast(void *arg)
 	return arg;
 }
 
-/* Makes a clock that sends this thread signals, too: on a busy machine the one who sends them has to wait for its turn. */
+/*
+ * Makes a clock that sends this thread signals, too: on a busy machine the one who sends them has
+ * to wait for its turn.
+ */
 static timer_t start_clock(void)
 {
 	struct itimerspec every = { { 0, 50000 }, { 0, 50000 } };
@@ -165,7 +169,10 @@ static timer_t start_clock(void)
 	return clock;
 }
 
-/* Signals as fast as they can be sent, until n were handled, in a thread that does nothing but traced calls. */
+/*
+ * Signals as fast as they can be sent, until n were handled, in a thread that does nothing but
+ * traced calls.
+ */
 static void storm(long n, char *reply, size_t size)
 {
 	struct sigaction act = { .sa_handler = on_blast };
@@ -293,7 +300,10 @@ static long reserve(uintptr_t from, uintptr_t to)
 	return mmap((void *)from, to - from, PROT_NONE, flags, -1, 0) == (void *)from;
 }
 
-/* Takes most of the addresses below the libraries, but for where programs lie, and where a shadow of this stack would lie by itself. */
+/*
+ * Takes most of the addresses below the libraries, but for where programs lie, and where a shadow
+ * of this stack would lie by itself.
+ */
 static long take_addresses(void)
 {
 	uintptr_t at = 2 * (uintptr_t)__builtin_frame_address(0) & 0x7fffff000000;

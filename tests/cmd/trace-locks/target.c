@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - locks that are held and waited for, signals that are blocked, and a pool of threads, for as long and as often as the request says
+// target.c - locks that are held and waited for, signals that are blocked, and a pool of threads,
+// for as long and as often as the request says
 
 #include <pthread.h>
 #include <signal.h>

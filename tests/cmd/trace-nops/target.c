@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - a function with room for a jump, and a thread that stands in the midst of that room, in a signal handler
+// target.c - a function with room for a jump, and a thread that stands in the midst of that room,
+// in a signal handler
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -33,7 +34,10 @@ KEPT long prepared(long n)
 	return n + 1;
 }
 
-/* After each instruction. The thread sleeps at the first one that lies where the rest of a jump would be. */
+/*
+ * After each instruction. The thread sleeps at the first one that lies where the rest of a jump
+ * would be.
+ */
 static void on_step(int sig, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - a hundred thousand functions, half of them with room for a jump, in one NOP or in five, half with a usual prologue, and threads that call them all
+// target.c - a hundred thousand functions, half of them with room for a jump, in one NOP or in
+// five, half with a usual prologue, and threads that call them all
 
 #include <pthread.h>
 #include <stdatomic.h>

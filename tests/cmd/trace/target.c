@@ -229,8 +229,8 @@ static long work_in_child(long n)
 }
 
 /*
- * A child that maps memory of its own, where there was memory that it didn't get, and stays until it is
- * asked for. Returns its pid.
+ * A child that maps memory of its own, where there was memory that it didn't get, and stays until
+ * it is asked for. Returns its pid.
  */
 static long linger(void)
 {
@@ -275,7 +275,10 @@ __asm__(".pushsection .text\n.globl through\n.type through, @function\n"
 	"through: push %rbx\n call *%rdi\n pop %rbx\n ret\n .size through, . - through\n"
 	".balign 16\n.popsection\n");
 
-/* Makes a system call in its fourth byte: who waits there goes back to that byte when the call is interrupted. */
+/*
+ * Makes a system call in its fourth byte: who waits there goes back to that byte when the call is
+ * interrupted.
+ */
 long ask_kernel(long number);
 __asm__(".pushsection .text\n.globl ask_kernel\n.type ask_kernel, @function\n"
 	"ask_kernel: mov %rdi, %rax\n syscall\n ret\n .size ask_kernel, . - ask_kernel\n"

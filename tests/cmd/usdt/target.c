@@ -68,7 +68,8 @@ KEPT void aside(void)
 }
 
 /*
- * A loop begins right behind the NOP: a jump there would be jumped into. And what a call returns to can't be moved with the call.
+ * A loop begins right behind the NOP: a jump there would be jumped into. And what a call returns to
+ * can't be moved with the call.
  */
 KEPT long no_room(long n)
 {

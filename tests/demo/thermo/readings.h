@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 /*
- * Answers one request line in reply (a line without its newline, cut at size). Any number of threads may call it.
+ * Answers one request line in reply (a line without its newline, cut at size). Any number of
+ * threads may call it.
  *
  *     put NAME FAHRENHEIT    stores a reading          ok
  *     get NAME               shows it in Celsius       NAME is 100 C

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// server.c - the demonstration server: a thread for each connection to a UNIX socket, a line in, a line out
+// server.c - the demonstration server: a thread for each connection to a UNIX socket, a line in, a
+// line out
 
 #include <err.h>
 #include <pthread.h>

@@ -2,9 +2,9 @@
 /*
  * stress.h - what the threads of the stress program share
  *
- * Each worker is a thread that does one thing that a live patcher may disturb, again and again, and checks what comes of it. In
- * between it calls the functions of patched.cc, which an update changes and changes back: whatever they answer has to be all old or
- * all new.
+ * Each worker is a thread that does one thing that a live patcher may disturb, again and again, and
+ * checks what comes of it. In between it calls the functions of patched.cc, which an update changes
+ * and changes back: whatever they answer has to be all old or all new.
  */
 #ifndef STRESS_H
 #define STRESS_H
@@ -44,8 +44,8 @@ extern struct worker signal_workers[], birth_workers[], stack_workers[], memory_
 	sleep_workers[], ring_workers[];
 
 /*
- * Between two calls of the functions: a thread that is in them nearly all the time, and traced besides, is seen outside only by
- * luck.
+ * Between two calls of the functions: a thread that is in them nearly all the time, and traced
+ * besides, is seen outside only by luck.
  */
 void work_elsewhere(void);
 int64_t now_ns(void);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// match.c - sample: every kind of reference that compiled C makes; match_test.c finds its functions in a linked program
+// match.c - sample: every kind of reference that compiled C makes; match_test.c finds its functions
+// in a linked program
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// match_other.c - sample: the other unit of the program; it has a static function by the name of one in match.c
+// match_other.c - sample: the other unit of the program; it has a static function by the name of
+// one in match.c
 
 #include <stdio.h>
 

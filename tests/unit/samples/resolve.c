@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// resolve.c - sample: prints where its symbols are by its own view, then waits; resolve_test.c must find the same
+// resolve.c - sample: prints where its symbols are by its own view, then waits; resolve_test.c must
+// find the same
 
 #include <math.h>
 #include <stdio.h>
