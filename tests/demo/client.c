@@ -4,6 +4,8 @@
 //     client SOCKET ask WORD...           sends one request and prints the reply
 //     client SOCKET load CONNECTIONS      asks without a pause until SIGTERM, then prints what came
 //                                         of it
+//     client SOCKET watch NAME            every 50 ms until SIGTERM: the time, how many requests
+//                                         there have been, what the server says of NAME
 //
 // Under load each connection has a reading of its own. It stores a value and reads it back; right
 // is what the server says before the fix or after it, for that very value. Anything else, a lost
@@ -18,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CONNECTIONS_MAX 56 /* the server has room for 64 readings */
@@ -132,6 +135,27 @@ static int run_ask(const char *path, char **words)
 	return !ok;
 }
 
+static int run_watch(const char *path, const char *name)
+{
+	const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
+	char request[64], count[64], answer[128];
+	struct connection conn = { 0 };
+	struct timespec now;
+
+	signal(SIGTERM, on_term);
+	connection_open(&conn, path);
+	snprintf(request, sizeof(request), "get %s", name);
+	while (!stop_asked && ask(&conn, "count", count, sizeof(count)) &&
+	       ask(&conn, request, answer, sizeof(answer))) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		printf("%lld.%06ld %lu %s\n", (long long)now.tv_sec, now.tv_nsec / 1000,
+		       strtoul(count, NULL, 10), answer);
+		nanosleep(&pause, NULL);
+	}
+	fclose(conn.replies);
+	return !stop_asked;
+}
+
 int main(int argc, char **argv)
 {
 	int n;
@@ -140,8 +164,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (argc > 3 && !strcmp(argv[2], "ask"))
 		return run_ask(argv[1], argv + 3);
+	if (argc == 4 && !strcmp(argv[2], "watch"))
+		return run_watch(argv[1], argv[3]);
 	n = argc == 4 && !strcmp(argv[2], "load") ? atoi(argv[3]) : 0;
 	if (n < 1 || n > CONNECTIONS_MAX)
-		errx(2, "usage: client SOCKET ask WORD... | client SOCKET load CONNECTIONS");
+		errx(2, "usage: client SOCKET ask WORD... | load CONNECTIONS | watch NAME");
 	return run_load(argv[1], n);
 }
