@@ -21,7 +21,6 @@
 #include "live/unfinished.h"
 #include "proc/lock.h"
 #include "proc/memcg.h"
-#include "tracing/marks.h"
 
 /* Between two tries where a library comes and goes. */
 #define TRY_NS 5000000
@@ -179,7 +178,7 @@ static size_t adopt_live(struct session *session)
 {
 	size_t kept = 0, applied = 0;
 
-	survey_rest(session->proc, &session->regions, session->update->id, !session->opts->check);
+	interrupted_rest(session->proc, &session->regions, session->update->id, !session->opts->check);
 	for (size_t i = 0; i < session->regions.n; i++) {
 		struct region *region = &session->regions.items[i], *item;
 

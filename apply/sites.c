@@ -133,7 +133,7 @@ static int add_site(const struct sites_input *input, const struct marks *marks,
 
 	if (rc)
 		return rc;
-	entry = entries_place(input->present, image_entry(input->image, piece->addr));
+	entry = region_entry_place(input->present, image_entry(input->image, piece->addr));
 	rc = check_unique(region, entry, function->name, err);
 	if (rc)
 		return rc;

@@ -14,7 +14,6 @@
 #include "live/report.h"
 #include "live/survey.h"
 #include "live/unfinished.h"
-#include "tracing/marks.h"
 #include "proc/lock.h"
 #include "uspl/commands.h"
 

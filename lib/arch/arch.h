@@ -13,6 +13,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+/* What the processor writes in one piece, if it is aligned. */
+#define WORD_LEN 8ull
+
 /* What a relocation computes. S symbol, A addend, P place, G its slot in our GOT. */
 enum reloc_kind {
 	RELOC_UNSUPPORTED = 0,

@@ -20,40 +20,6 @@
 #include "arch/arch.h"
 #include "live/marked.h"
 
-/* Is any of [addr, addr + len) behind the site's own bytes, and yet part of its jump? */
-static bool leans_on(const struct region_site *site, taddr addr, uint64_t len)
-{
-	taddr from = site->addr + site->len, to = from + arch_native()->jump_len - 1;
-
-	return region_site_is_tight(site) && addr < to && addr + len > from;
-}
-
-taddr entries_place(const region_vec *present, taddr entry)
-{
-	const struct region_site *site;
-	const struct region *region;
-
-	vec_for_each (present, region)
-		if (region_is_live(region))
-			vec_for_each (&region->sites, site)
-				if (site->addr == entry && region_site_is_tight(site))
-					return site->pad;
-	return entry;
-}
-
-taddr entries_origin(const region_vec *present, taddr addr)
-{
-	const struct region_site *site;
-	const struct region *region;
-
-	vec_for_each (present, region)
-		if (region_is_live(region))
-			vec_for_each (&region->sites, site)
-				if (site->pad == addr && region_site_is_tight(site))
-					return site->addr;
-	return addr;
-}
-
 /* One round of it; true if something was cut. */
 static bool cut_some(struct region *region)
 {
@@ -65,7 +31,7 @@ static bool cut_some(struct region *region)
 	vec_for_each (&region->sites, site)
 		vec_for_each (&region->sites, other)
 			if (other->addr > site->addr && other->len > most &&
-			    leans_on(site, other->addr, other->len)) {
+			    region_site_leans_on(site, other->addr, other->len)) {
 				other->len = most;
 				cut = true;
 			}
@@ -78,31 +44,14 @@ void entries_cut(struct region *region)
 		;
 }
 
-const struct region *entries_user(const region_vec *present, taddr addr, uint64_t len,
-				  const struct region_site **ret_site)
-{
-	const struct region_site *site;
-	const struct region *region;
-
-	vec_for_each (present, region) {
-		if (!region_is_live(region))
-			continue;
-		vec_for_each (&region->sites, site)
-			if (leans_on(site, addr, len)) {
-				*ret_site = site;
-				return region;
-			}
-	}
-	return NULL;
-}
-
 bool entries_lean_on(const struct region *region, const struct region *older)
 {
 	const struct region_site *site, *theirs;
 
 	vec_for_each (&region->sites, site)
 		vec_for_each (&older->sites, theirs)
-			if (theirs->addr != site->addr && leans_on(site, theirs->addr, theirs->len))
+			if (theirs->addr != site->addr &&
+			    region_site_leans_on(site, theirs->addr, theirs->len))
 				return true;
 	return false;
 }
@@ -124,7 +73,7 @@ int entries_check(const region_vec *present, const struct region *region, struct
 	const struct region *user, *older;
 
 	vec_for_each (&region->sites, site) {
-		user = entries_user(present, site->addr, site->len, &used_by);
+		user = region_entry_user(present, site->addr, site->len, &used_by);
 		if (user && !region_has_id(user, region->id))
 			return fail_used(site, user, used_by, err);
 	}
@@ -151,7 +100,8 @@ static int read_around(const struct proc *proc, const struct region *region,
 
 	*ret_shared = false;
 	vec_for_each (&region->sites, other) {
-		if (rc || other->addr <= site->addr || !leans_on(site, other->addr, other->len))
+		if (rc || other->addr <= site->addr ||
+		    !region_site_leans_on(site, other->addr, other->len))
 			continue;
 		if ((other->addr + other->len - 1) / PAGE != site->addr / PAGE)
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -186,7 +136,7 @@ static int refuse_traced(const struct proc *proc, const struct region_site *site
 	vec_for_each (&marks.traced.regions, region)
 		vec_for_each (&region->sites, traced)
 			if (traced->entry != site->addr &&
-			    leans_on(site, traced->entry, arch_native()->jump_len))
+			    region_site_leans_on(site, traced->entry, arch_native()->jump_len))
 				return uspl_fail(err, USPL_E_UNSUPPORTED,
 						 "'%s' is so short that the next function's first "
 						 "bytes are needed, and that one is traced",

@@ -14,14 +14,7 @@
 #define USPL_LIVE_ENTRIES_H
 
 #include "live/gate.h"
-
-/*
- * Where to write what redirects the function at `entry` once more: there, or, if an update in
- * effect has a tight entry there, at its pad.
- */
-taddr entries_place(const region_vec *present, taddr entry);
-/* The other way round: the entry whose pad that is, or the address itself. */
-taddr entries_origin(const region_vec *present, taddr addr);
+#include "live/region_entry.h"
 
 /* Entries that are part of a tight one's jump become tight. For a region with all its sites. */
 void entries_cut(struct region *region);
@@ -35,9 +28,6 @@ int entries_check(const region_vec *present, const struct region *region,
  * True if a site of the older region, which is in effect, is part of one of the region's entries.
  */
 bool entries_lean_on(const struct region *region, const struct region *older);
-/* What entries_check asks for one place: the update whose tight entry it is part of, or NULL. */
-const struct region *entries_user(const region_vec *present, taddr addr, uint64_t len,
-				  const struct region_site **ret_site);
 
 /*
  * Plans the pads of all entries that have to have one, and for tight ones the gates, which the pads

@@ -6,9 +6,30 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "live/gate.h"
 #include "live/journal.h"
-#include "live/survey.h"
 #include "live/transition.h"
+
+static bool is_half_switched(const struct region *region, const char *id)
+{
+	return region_has_id(region, id) && region_is_interrupted(region) && !region->gone;
+}
+
+void interrupted_rest(const struct proc *proc, region_vec *regions, const char *id, bool write)
+{
+	struct region *region;
+
+	vec_for_each (regions, region)
+		if (is_half_switched(region, id) && !gates_rest(proc, region))
+			return;
+	vec_for_each (regions, region) {
+		if (!is_half_switched(region, id))
+			continue;
+		if (write && region_write_state(proc, region, USPL_REGION_UNDONE, NULL) != 0)
+			log_info("survey", "the record of '%s' can't be written", id);
+		region->state = USPL_REGION_UNDONE;
+	}
+}
 
 /* The first one that has been left so, but for the update `except`; NULL if there is none. */
 static const struct region *find_left(const region_vec *regions, const char *except)
@@ -53,7 +74,7 @@ static int complete(struct proc *proc, const module_vec *modules, region_vec *re
 
 	if (!list)
 		return uspl_fail_nomem(err);
-	survey_rest(proc, regions, id, true);
+	interrupted_rest(proc, regions, id, true);
 	vec_for_each (regions, region)
 		if (region_has_id(region, id) && region_is_live(region) &&
 		    !(direction == TRANSITION_ON && region->state == USPL_REGION_APPLIED))

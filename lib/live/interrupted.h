@@ -24,4 +24,11 @@ int interrupted_complete(struct proc *proc, const module_vec *modules, region_ve
 			 const char *except, const struct live_options *opts,
 			 struct uspl_err *ret_note, struct uspl_err *err) uspl_must_check;
 
+/*
+ * A tool died when not all records of the update said yet that it was being switched, or said it no
+ * more, and nothing leads to any part of it: these count as undone, so that all parts are switched
+ * together, not first those that say so. write: their records say so, too.
+ */
+void interrupted_rest(const struct proc *proc, region_vec *regions, const char *id, bool write);
+
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "live/entries.h"
+#include "live/region_entry.h"
 #include "live/slot.h"
 
 bool overlay_holds(const struct region *region, taddr addr)
@@ -58,7 +58,7 @@ static int add_region(struct image *image, const struct proc *proc, const region
 	if (rc)
 		return rc;
 	vec_for_each (&region->sites, site)
-		if (!image_redirect(image, entries_origin(regions, region_site_entry(site)),
+		if (!image_redirect(image, region_entry_origin(regions, region_site_entry(site)),
 				    site->new_addr))
 			return uspl_fail_nomem(err);
 	return 0;

@@ -15,11 +15,10 @@
 #ifndef USPL_LIVE_SITE_H
 #define USPL_LIVE_SITE_H
 
+#include "arch/arch.h"
 #include "proc/proc.h"
 
 #define SITE_BYTES_MAX 16
-/* What the processor writes in one piece, if it is aligned. */
-#define WORD_LEN 8ull
 
 struct site {
 	const char *name; /* of the function; owned by the caller */

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
-#include "live/gate.h"
-
 static bool is_module_of(const struct region *region, const struct module *module)
 {
 	const char *build_id = region->build_id ? region->build_id : "";
@@ -176,25 +173,4 @@ void survey_release(struct survey *survey)
 		free(*name);
 	vec_release(&survey->regions);
 	vec_release(&survey->pending);
-}
-
-static bool is_half_switched(const struct region *region, const char *id)
-{
-	return region_has_id(region, id) && region_is_interrupted(region) && !region->gone;
-}
-
-void survey_rest(const struct proc *proc, region_vec *regions, const char *id, bool write)
-{
-	struct region *region;
-
-	vec_for_each (regions, region)
-		if (is_half_switched(region, id) && !gates_rest(proc, region))
-			return;
-	vec_for_each (regions, region) {
-		if (!is_half_switched(region, id))
-			continue;
-		if (write && region_write_state(proc, region, USPL_REGION_UNDONE, NULL) != 0)
-			log_info("survey", "the record of '%s' can't be written", id);
-		region->state = USPL_REGION_UNDONE;
-	}
 }

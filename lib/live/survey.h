@@ -38,11 +38,4 @@ int survey_update(const module_vec *modules, const region_vec *regions, const ch
 		  struct survey *ret, struct uspl_err *err) uspl_must_check;
 void survey_release(struct survey *survey);
 
-/*
- * A tool died when not all records of the update said yet that it was being switched, or said it no
- * more, and nothing leads to any part of it: these count as undone, so that all parts are switched
- * together, not first those that say so. write: their records say so, too.
- */
-void survey_rest(const struct proc *proc, region_vec *regions, const char *id, bool write);
-
 #endif

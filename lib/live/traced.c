@@ -8,7 +8,6 @@
 
 #include "arch/arch.h"
 #include "base/text.h"
-#include "live/site.h"
 #include "proc/heads.h"
 
 #define INFO_MAX (256u << 20)

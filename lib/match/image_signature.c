@@ -15,7 +15,6 @@
 
 #define NAMES_MAX 4096
 #define NESTING_MAX 16
-#define WORD_LEN 8
 
 /* The type of a thing without typedefs and qualifiers; false if it has none, which is void. */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *ret)

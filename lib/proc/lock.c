@@ -23,7 +23,8 @@
 #include <time.h>
 
 #include "base/cancel.h"
-#include "proc/thread.h"
+#include "base/clock.h"
+#include "proc/task.h"
 
 /* The kernel doesn't wait for such a lock with a deadline. */
 #define LOOK_NS 10000000

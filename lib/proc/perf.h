@@ -18,7 +18,7 @@
 #include "arch/regs.h"
 #include "proc/perf_ring.h"
 #include "proc/proc.h"
-#include "proc/thread.h"
+#include "proc/task.h"
 
 /* A kind of event. */
 struct perf_kind {

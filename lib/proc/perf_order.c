@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 /* Behind a note its raw bytes and its stack follow; the next one begins aligned. */
 static int hold(void *ctx, const struct perf_note *note)
 {

@@ -7,7 +7,7 @@
 #include "live/overlay.h"
 #include "tracing/internal.h"
 #include "tracing/listen.h"
-#include "tracing/marks.h"
+#include "live/marked.h"
 
 static int by_entry(const void *key, const void *item)
 {

@@ -15,7 +15,6 @@
 #include "live/traced.h"
 #include "proc/module.h"
 #include "proc/thread.h"
-#include "tracing/record.h"
 
 /* What is to be traced. */
 struct trace_choice {

@@ -2,7 +2,7 @@
 // spot_spare.c - functions whose first bytes an update needs as they are
 
 #include "arch/arch.h"
-#include "live/entries.h"
+#include "live/region_entry.h"
 #include "tracing/spot.h"
 
 int spots_spare(const struct proc *proc, spot_vec *spots, struct uspl_err *err)
@@ -14,7 +14,7 @@ int spots_spare(const struct proc *proc, spot_vec *spots, struct uspl_err *err)
 
 	vec_for_each (spots, spot) {
 		if (rc || spot->kind == SPOT_NONE ||
-		    !entries_user(&present, spot->entry, arch_native()->jump_len, &used_by))
+		    !region_entry_user(&present, spot->entry, arch_native()->jump_len, &used_by))
 			continue;
 		spot->kind = SPOT_NONE;
 		spot->why = "its first bytes are part of an update's jump";

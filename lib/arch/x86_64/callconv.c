@@ -8,7 +8,7 @@
 #include "arch/x86_64/x86_64.h"
 #include "uspl/listen_abi.h"
 
-enum { N_GENERAL = 6, N_XMM = 8, WORD_LEN = 8 };
+enum { N_GENERAL = 6, N_XMM = 8 };
 
 static unsigned words_of(uint32_t size)
 {
