@@ -10,6 +10,8 @@
  *     still   the others: in stops (still.c)
  */
 
+#include "tracing/batch.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
@@ -18,7 +20,9 @@
 #include "live/slot.h"
 #include "live/words.h"
 #include "proc/inject.h"
-#include "tracing/internal.h"
+#include "tracing/nops.h"
+#include "tracing/part.h"
+#include "tracing/still.h"
 
 /* Words in one run of the agent: with its thread asleep, or running. */
 #define ASLEEP_MAX (4ul * WORDS_SLICE)

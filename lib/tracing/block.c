@@ -11,7 +11,6 @@
 #include "live/traced.h"
 #include "live/unfinished.h"
 #include "proc/rlimits.h"
-#include "tracing/internal.h"
 
 #define TRIES 5
 /* Of a shadow: the request that unmaps it, and the one that notes it. */

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // choose.c - which functions of a module are traced, and what they are without updates
 
+#include "tracing/choose.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
-#include "live/overlay.h"
-#include "tracing/internal.h"
-#include "tracing/listen.h"
 #include "live/marked.h"
+#include "live/overlay.h"
+#include "tracing/listen.h"
+#include "tracing/session.h"
 
 static int by_entry(const void *key, const void *item)
 {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // desk.c - what listeners are to do, brought into the target; and read from there
 
+#include "tracing/desk.h"
+
 #include <string.h>
 
 #include "tracing/block.h"
 #include "tracing/clocks.h"
-#include "tracing/internal.h"
 #include "tracing/listen.h"
+#include "tracing/session.h"
+#include "tracing/share.h"
 
 #define DESK_MAX (64u << 20)
 

@@ -18,6 +18,9 @@
 #include "proc/inject.h"
 #include "proc/rlimits.h"
 #include "tracing/mark_text.h"
+#include "tracing/part.h"
+#include "tracing/places.h"
+#include "tracing/share.h"
 
 #define TRIES 5
 

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "tracing/internal.h"
+#include "tracing/record.h"
 
 /* A copy of a ring's slots [first, end). */
 struct window {

@@ -14,6 +14,8 @@
 #include "arch/arch.h"
 #include "base/cancel.h"
 #include "base/log.h"
+#include "live/clear.h"
+#include "live/region.h"
 #include "live/safety.h"
 #include "live/site.h"
 #include "live/stack.h"

@@ -4,7 +4,6 @@
 #define USPL_TRACING_MARKS_INTERNAL_H
 
 #include "tracing/filter.h"
-#include "tracing/internal.h"
 #include "tracing/marks.h"
 
 /* What becomes a region. */

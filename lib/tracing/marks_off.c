@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "tracing/marks_work.h"
+#include "tracing/share.h"
 
 #define CHAIN_MAX 1024
 

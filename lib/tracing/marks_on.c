@@ -11,6 +11,9 @@
 #include "tracing/clocks.h"
 #include "tracing/marks_work.h"
 #include "tracing/runtimes.h"
+#include "tracing/session.h"
+#include "tracing/share.h"
+#include "tracing/stacks.h"
 
 /* Functions are looked for in the program itself, unless modules are named. */
 static bool is_module_wanted(const struct marks_request *request, const struct module *module)

@@ -12,12 +12,14 @@
  * back.
  */
 
+#include "tracing/nops.h"
+
 #include <string.h>
 #include <time.h>
 
 #include "base/cancel.h"
 #include "base/log.h"
-#include "tracing/internal.h"
+#include "tracing/batch.h"
 
 /* How long the threads may take to leave the bytes, and how long to wait between two looks. */
 #define CLEAR_NS 30000000000ll

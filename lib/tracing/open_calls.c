@@ -20,10 +20,16 @@
  * between has done no harm.
  */
 
+#include "tracing/open_calls.h"
+
 #include "arch/context.h"
+#include "live/clear.h"
+#include "live/safety.h"
+#include "live/traced.h"
 #include "proc/stop.h"
 #include "proc/tracer.h"
-#include "tracing/internal.h"
+#include "proc/unwind.h"
+#include "uspl/trace_abi.h"
 
 struct open_call {
 	taddr at; /* of the word on the stack */

@@ -7,6 +7,8 @@
  * The record is written last: what has none doesn't exist.
  */
 
+#include "tracing/part.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -18,8 +20,10 @@
 #include "proc/inject.h"
 #include "proc/memcg.h"
 #include "proc/rlimits.h"
-#include "tracing/internal.h"
 #include "tracing/listen.h"
+#include "tracing/nops.h"
+#include "tracing/session.h"
+#include "tracing/share.h"
 
 #define TRIES 5
 #define WORD 8

@@ -8,12 +8,14 @@
  * thread (rseq(2); glibc 2.35 and newer do it); where, the kernel tells.
  */
 
+#include "tracing/places.h"
+
 #include <inttypes.h>
 #include <linux/rseq.h>
 #include <string.h>
 
 #include "proc/inject.h"
-#include "tracing/internal.h"
+#include "uspl/trace_abi.h"
 
 /* glibc's struct pthread has it here since 2.4 on x86-64. */
 #define TID_OFFSET_GLIBC 0x2d0

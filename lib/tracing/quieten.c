@@ -6,12 +6,16 @@
  * which changes nothing that the program can see.
  */
 
+#include "tracing/quieten.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
 #include "proc/sharers.h"
+#include "tracing/batch.h"
 #include "tracing/hook.h"
-#include "tracing/internal.h"
+#include "tracing/spot.h"
+#include "tracing/still.h"
 
 static int add_call(site_vec *sites, const struct module *module, const struct image *image,
 		    struct site *site, struct uspl_err *err)

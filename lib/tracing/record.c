@@ -17,7 +17,6 @@
 
 #include <string.h>
 
-#include "tracing/internal.h"
 #include "uspl/listen_abi.h"
 
 /* As many slots at the end of a ring as may be in the course of being written. */

@@ -62,4 +62,14 @@ struct trace_ring {
 int trace_ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *records,
 		    struct uspl_err *err) uspl_must_check;
 
+/* Slots [first, end), in slots ever taken, of a ring whose records take mask + 1 bytes. */
+struct ring_part {
+	taddr ring;
+	uint64_t mask, first, end;
+};
+
+/* Copies them out of the ring, which may wrap around: USPL_TRACE_RECORD bytes each. */
+int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
+	      struct uspl_err *err) uspl_must_check;
+
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "tracing/internal.h"
 #include "tracing/saved_marks.h"
 #include "tracing/values.h"
 

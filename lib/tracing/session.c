@@ -8,11 +8,19 @@
 #include "live/survey.h"
 #include "proc/inject.h"
 #include "proc/memcg.h"
+#include "tracing/batch.h"
 #include "tracing/block.h"
+#include "tracing/choose.h"
 #include "tracing/clocks.h"
-#include "tracing/internal.h"
+#include "tracing/desk.h"
 #include "tracing/listen.h"
+#include "tracing/part.h"
+#include "tracing/places.h"
+#include "tracing/quieten.h"
 #include "tracing/runtimes.h"
+#include "tracing/share.h"
+#include "tracing/stacks.h"
+#include "tracing/switch.h"
 
 /* A session while it is started. */
 struct starting {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // share.c - the tables and rings of a session, which all traced modules share
 
+#include "tracing/share.h"
+
 #include "base/log.h"
 #include "proc/inject.h"
 #include "proc/memcg.h"
 #include "proc/task.h"
 #include "tracing/block.h"
-#include "tracing/internal.h"
 #include "tracing/listen.h"
+#include "tracing/session.h"
+#include "tracing/stacks.h"
 
 #define N_RINGS 1024
 #define CHUNKS_LEN (USPL_TRACE_CHUNKS * sizeof(uint64_t))

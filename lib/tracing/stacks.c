@@ -13,11 +13,13 @@
  * part of each: few go deeper.
  */
 
+#include "tracing/stacks.h"
+
 #include <string.h>
 
 #include "base/log.h"
 #include "proc/inject.h"
-#include "tracing/internal.h"
+#include "tracing/share.h"
 
 #define UPPER (2ull << 20)
 #define GROWN (8ull << 20)                /* the usual limit of a stack */

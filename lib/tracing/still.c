@@ -12,12 +12,14 @@
  * and only then let the threads go. An agent would go on by itself, among threads that run again.
  */
 
+#include "tracing/still.h"
+
 #include <time.h>
 
 #include "base/cancel.h"
 #include "base/log.h"
 #include "proc/lull.h"
-#include "tracing/internal.h"
+#include "tracing/batch.h"
 
 /* How long those that run may be looked at before the first stop. */
 #define REHEARSAL_NS 4000000ll

@@ -6,6 +6,8 @@
  * those that are there.
  */
 
+#include "tracing/switch.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +17,10 @@
 #include "live/stack.h"
 #include "proc/inject.h"
 #include "proc/sharers.h"
-#include "tracing/internal.h"
+#include "tracing/batch.h"
+#include "tracing/open_calls.h"
+#include "tracing/part.h"
+#include "tracing/session.h"
 
 #define AGENTS_NS 3000000000ll
 #define PAUSE_NS 2000000
