@@ -4,6 +4,7 @@
 #include "trace/alloc_blocks.h"
 
 #include "proc/present.h"
+#include "uspl/listen_abi.h"
 
 /* A piece of the leaves, which stand for memory as runtime/listen/alloc.c says. */
 static bool visit_piece(const struct uspl_alloc *own, const struct present *walk,

@@ -6,8 +6,11 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "trace/formats.h"
+#include "trace/reader.h"
+#include "trace/subcommands.h"
 #include "trace/tally.h"
-#include "trace/trace.h"
+#include "trace/tracers.h"
 
 #define FOLLOW_NS 100000000
 

@@ -4,6 +4,8 @@
 #include "trace/chains.h"
 
 #include "live/stack.h"
+#include "trace/view.h"
+#include "uspl/listen_abi.h"
 
 #define FRAMES_MAX 64
 

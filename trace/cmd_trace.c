@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "trace/trace.h"
+#include "base/cli.h"
+#include "trace/subcommands.h"
 #include "uspl/commands.h"
 
 /* clang-format off */

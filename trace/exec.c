@@ -10,8 +10,12 @@
 
 #include "base/cancel.h"
 #include "trace/child.h"
+#include "trace/hook.h"
 #include "trace/line.h"
-#include "trace/trace.h"
+#include "trace/subcommands.h"
+#include "trace/tally.h"
+#include "trace/tracer.h"
+#include "trace/watch.h"
 
 /* What the tracer has recorded; each sort has a subcommand for it. */
 static int print_records(void *ctx, pid_t pid, struct uspl_err *err)

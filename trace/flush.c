@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // flush.c - long output is printed in pieces
 
-#include "trace/trace.h"
+#include "trace/formats.h"
 
 #define FLUSH_LEN (64 << 10)
 

@@ -2,7 +2,13 @@
 // format_chrome.c - Chrome's Trace Event Format, which Perfetto and chrome://tracing open
 
 #include "base/json.h"
-#include "trace/trace.h"
+#include "trace/formats.h"
+#include "trace/log.h"
+#include "trace/mark_lines.h"
+#include "trace/names.h"
+#include "trace/reader.h"
+#include "trace/subcommands.h"
+#include "trace/values_shown.h"
 
 #define NAME_MAX_LEN 512
 

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace.h"
+#include "trace/formats.h"
+#include "trace/log.h"
+#include "trace/names.h"
+#include "trace/reader.h"
 
 #define NAME_MAX_LEN 512
 

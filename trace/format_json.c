@@ -2,7 +2,13 @@
 // format_json.c - a JSON object for each call, one to a line, in the order of their entries
 
 #include "base/json.h"
-#include "trace/trace.h"
+#include "trace/formats.h"
+#include "trace/log.h"
+#include "trace/mark_lines.h"
+#include "trace/names.h"
+#include "trace/reader.h"
+#include "trace/subcommands.h"
+#include "trace/values_shown.h"
 
 #define NAME_MAX_LEN 512
 

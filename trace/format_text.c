@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // format_text.c - records as lines for people, in the tracer's own form
 
-#include "trace/trace.h"
+#include "trace/formats.h"
+#include "trace/log.h"
+#include "trace/mark_lines.h"
+#include "trace/reader.h"
+#include "trace/tracer.h"
 
 static void begin(const struct reader *reader, struct buf *out)
 {

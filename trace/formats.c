@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // formats.c - the table of output formats
 
+#include "trace/formats.h"
+
 #include <string.h>
 
-#include "trace/trace.h"
+#include "trace/tracer.h"
 
 static const struct format *const formats[] = {
 	&format_text,

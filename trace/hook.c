@@ -2,9 +2,16 @@
 // hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions,
 // and starting
 
+#include "trace/hook.h"
+
+#include "proc/task.h"
 #include "trace/glob.h"
 #include "trace/listening.h"
-#include "trace/trace.h"
+#include "trace/subcommands.h"
+#include "trace/switched.h"
+#include "trace/tracer.h"
+#include "trace/view.h"
+#include "tracing/session.h"
 
 #define RING_DEFAULT (1 << 20)
 

@@ -7,7 +7,7 @@
 
 #include "trace/alloc_blocks.h"
 #include "trace/reach.h"
-#include "trace/trace.h"
+#include "trace/view.h"
 
 static int by_addr(const void *a, const void *b)
 {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // line.c - the command line of start and exec: which tracer, and the options that it has
 
+#include "trace/hook.h"
 #include "trace/line.h"
+#include "trace/tally.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/watch.h"
 
 static int add_tracer_option(struct line *line, cli_option_vec *table, struct uspl_err *err)
 {

@@ -3,7 +3,9 @@
 #ifndef USPL_TRACE_LINE_H
 #define USPL_TRACE_LINE_H
 
-#include "trace/tracer.h"
+#include "trace/hook.h"
+#include "trace/tally.h"
+#include "trace/watch.h"
 
 struct line {
 	const char *tracer_name; /* as given, NULL if it isn't */

@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/cli.h"
 #include "base/demangle.h"
 #include "base/json.h"
-#include "trace/trace.h"
+#include "live/traced.h"
+#include "trace/subcommands.h"
 #include "tracing/hook.h"
 #include "tracing/spot.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // listening.c - what a tracer's options want to be listened to, as a plan for the session
 
+#include "trace/hook.h"
 #include "trace/listening.h"
 
 #define TEXT_DEFAULT 48

@@ -3,9 +3,10 @@
 #ifndef USPL_TRACE_LISTENING_H
 #define USPL_TRACE_LISTENING_H
 
-#include "trace/wishes.h"
-#include "trace/tracer.h"
 #include "trace/trigger.h"
+#include "trace/wishes.h"
+
+struct hook_options;
 
 /* Zero-initialise it, but for what is the caller's. */
 struct listening {

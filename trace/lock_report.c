@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "trace/chains.h"
+#include "uspl/listen_abi.h"
 
 static int by_maximum(const void *a, const void *b)
 {

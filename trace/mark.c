@@ -5,9 +5,16 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/cli.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "live/marked.h"
+#include "trace/subcommands.h"
+#include "trace/switched.h"
+#include "trace/view.h"
+#include "tracing/marker.h"
+#include "tracing/marks.h"
+#include "uspl/mark_abi.h"
 
 #define TEXT_DEFAULT 48
 #define TEXT_MAX 1200

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mark_lines.c - the records of markers among those of functions, as text
 
-#include "trace/trace.h"
+#include "trace/mark_lines.h"
+
+#include "trace/formats.h"
+#include "trace/log.h"
+#include "trace/reader.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
 
 /* The hit numbered i: a file's own, or what is made in `made` of a record. NULL: out of memory. */
 static const struct mark_line *line_at(const struct reader *reader, size_t i,

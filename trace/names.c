@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // names.c - ids and addresses as the names of functions
 
+#include "trace/names.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/demangle.h"
 #include "base/text.h"
-#include "trace/trace.h"
 
 /* Adds a name as people write it, and as a terminal may be shown it; NULL where none is known. */
 static int add(struct trace_names *names, const char *name, struct uspl_err *err)

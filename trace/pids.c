@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // pids.c - a subcommand for each of several processes
 
+#include "trace/pids.h"
+
 #include "base/cancel.h"
-#include "trace/trace.h"
 
 int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
 		  void *ctx)

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/cli.h"
 #include "base/file.h"
 #include "trace/program.h"
-#include "trace/trace.h"
+#include "trace/subcommands.h"
+#include "trace/view.h"
 
 /* Behind a function's name: its return. */
 #define EXIT ":exit"

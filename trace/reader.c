@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // reader.c - what the threads of a traced process have recorded, read and put in order
 
+#include "trace/reader.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/trace.h"
+#include "base/cli.h"
+#include "trace/log.h"
+#include "trace/names.h"
+#include "trace/subcommands.h"
+#include "trace/view.h"
+#include "tracing/clocks.h"
+#include "tracing/values.h"
 
 void reader_release(struct reader *reader)
 {

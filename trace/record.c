@@ -4,8 +4,13 @@
 
 #include <string.h>
 
+#include "trace/mark_lines.h"
+#include "trace/names.h"
+#include "trace/reader.h"
+#include "trace/subcommands.h"
 #include "trace/tally.h"
-#include "trace/trace.h"
+#include "trace/tracers.h"
+#include "trace/uftrace.h"
 
 #define NAME_MAX_LEN 512
 

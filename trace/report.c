@@ -4,8 +4,13 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "trace/formats.h"
+#include "trace/names.h"
+#include "trace/reader.h"
+#include "trace/subcommands.h"
 #include "trace/tally.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
 
 #define NAME_MAX_LEN 512
 

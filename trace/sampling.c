@@ -5,6 +5,8 @@
 // registers and the top of its stack; nothing is stopped, and the program needs no frame pointers.
 
 #include "trace/sampling.h"
+#include "trace/tracer.h"
+#include "trace/watch.h"
 
 #include <inttypes.h>
 #include <unistd.h>

@@ -2,8 +2,13 @@
 // start.c - uspl-trace start: a tracer begins
 
 #include "base/cancel.h"
+#include "trace/hook.h"
 #include "trace/line.h"
-#include "trace/trace.h"
+#include "trace/pids.h"
+#include "trace/subcommands.h"
+#include "trace/tally.h"
+#include "trace/tracer.h"
+#include "trace/watch.h"
 
 static int parse_pids(const struct line *line, int argc, char **argv, pid_vec *pids,
 		      struct uspl_err *err)

@@ -6,7 +6,10 @@
 
 #include "base/confine.h"
 #include "base/json.h"
-#include "trace/trace.h"
+#include "live/traced.h"
+#include "trace/subcommands.h"
+#include "trace/tracers.h"
+#include "tracing/session.h"
 
 static size_t count_sites(const struct trace_session *session)
 {

@@ -2,7 +2,11 @@
 // stop.c - uspl-trace stop: tracing ends
 
 #include "base/cancel.h"
-#include "trace/trace.h"
+#include "trace/pids.h"
+#include "trace/subcommands.h"
+#include "trace/switched.h"
+#include "trace/view.h"
+#include "tracing/session.h"
 
 struct options {
 	bool force, json;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // switched.c - what start and stop say of the switch that they have made
 
+#include "trace/switched.h"
+
 #include "base/json.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "tracing/session.h"
 
 static void print_json(pid_t pid, const struct tracer *tracer, const struct trace_switch *result)
 {

@@ -5,7 +5,11 @@
 
 #include <stdio.h>
 
-#include "trace/listening.h"
+#include "trace/tracer.h"
+#include "trace/trigger.h"
+#include "trace/view.h"
+#include "tracing/clocks.h"
+#include "tracing/session.h"
 
 #define RING_BYTES 4096 /* of records, which there are none of */
 

@@ -6,10 +6,13 @@
 #ifndef USPL_TRACE_TALLY_H
 #define USPL_TRACE_TALLY_H
 
+#include "base/cli.h"
 #include "base/json.h"
 #include "trace/places.h"
 #include "trace/tracer.h"
-#include "trace/trace.h"
+#include "trace/view.h"
+#include "tracing/listen.h"
+#include "uspl/listen_abi.h"
 
 /* A process with the sums of its session, for a tracer's report. */
 struct tally {
@@ -55,5 +58,21 @@ void tally_take_json(struct json *json, struct buf *out);
 /* Reads what the job has of its own for one thread. */
 int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len,
 		      struct uspl_err *err) uspl_must_check;
+
+/* What a user has chosen for a tracer of the third sort. Zero-initialise it. */
+struct tally_options {
+	cli_strings triggers;
+};
+
+/* Appends these options to a command's table. */
+int tally_add_options(struct tally_options *opts, cli_option_vec *table,
+		      struct uspl_err *err) uspl_must_check;
+void tally_options_release(struct tally_options *opts);
+/*
+ * Starts the tracer in a process, and says so. state: of the tracer's size, with its options in
+ * place.
+ */
+int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
+		struct uspl_err *err) uspl_must_check;
 
 #endif

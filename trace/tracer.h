@@ -23,16 +23,14 @@
 #include "base/buf.h"
 #include "base/cli.h"
 #include "proc/module.h"
-#include "proc/perf.h"
-#include "tracing/timeline.h"
 
 struct child;
 struct format;
-struct listening;
 struct mark_line;
-struct tracer_tally;
 struct reader;
+struct trace_event;
 struct trace_log;
+struct tracer_tally;
 
 /* An option of one tracer. Letters are for the options of all; the name may be another's, too. */
 struct tracer_option {
@@ -107,78 +105,5 @@ struct tracer {
 	const struct tracer_tally *tally; /* tally.h */
 	const struct tracer_launch *launch;
 };
-
-extern const struct tracer tracer_function, tracer_graph;
-/* Where no functions are traced, and markers are on. */
-extern const struct tracer tracer_none;
-extern const struct tracer tracer_alloc, tracer_lock, tracer_pool, tracer_sigoff;
-extern const struct tracer tracer_branch, tracer_init, tracer_sample, tracer_stack;
-extern const struct tracer tracer_sched, tracer_syscall, tracer_wakeup;
-
-/* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
-int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
-
-/* Appends the tracer's options to a command's table; their values go to state. */
-int tracer_add_options(const struct tracer *tracer, void *state, cli_option_vec *table,
-		       struct uspl_err *err) uspl_must_check;
-
-/* What a user has chosen for a tracer of the first sort. Zero-initialise it. */
-struct hook_options {
-	cli_strings only, not, modules, tids, args, results, triggers;
-	double threshold_s;
-	int depth, buffer_kb, text_bytes;
-	bool keep_mcount, json;
-	/* Not an option: what is listened to, while a tracer is started. */
-	const struct listening *listening;
-};
-
-/* Appends these options to a command's table. */
-int hook_add_options(struct hook_options *opts, cli_option_vec *table,
-		     struct uspl_err *err) uspl_must_check;
-void hook_options_release(struct hook_options *opts);
-/* Starts the tracer in a process, and says so. */
-int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
-	       struct uspl_err *err) uspl_must_check;
-
-/* What a user has chosen for a tracer of the third sort. Zero-initialise it. */
-struct tally_options {
-	cli_strings triggers;
-};
-
-/* Appends these options to a command's table. */
-int tally_add_options(struct tally_options *opts, cli_option_vec *table,
-		      struct uspl_err *err) uspl_must_check;
-void tally_options_release(struct tally_options *opts);
-/*
- * Starts the tracer in a process, and says so. state: of the tracer's size, with its options in
- * place.
- */
-int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
-		struct uspl_err *err) uspl_must_check;
-
-/* What a user has chosen for a tracer of the second sort. */
-struct watch_options {
-	double seconds; /* how long; 0: until ^C or the end of the process */
-	const char *format;
-	cli_strings triggers;
-	/* Not an option: called when the tracer has begun; NULL for none. */
-	void (*begun)(void *ctx);
-	void *ctx;
-};
-
-/* Appends these options to a command's table. */
-int watch_add_options(struct watch_options *opts, cli_option_vec *table,
-		      struct uspl_err *err) uspl_must_check;
-/* For a tracer's `open`: its notes are news. */
-int watch_add_perf(struct watch *watch, const struct perf *perf,
-		   struct uspl_err *err) uspl_must_check;
-/* For a tracer's `end`: what isn't in the output goes among text for people, else to messages. */
-void watch_print_losses(struct watch *watch, const struct buf *losses);
-/*
- * Observes a process, and prints. Returns 0 when the time is over, ^C came, or the process has
- * ended. state: of the tracer's size, with its options in place.
- */
-int watch_run(const struct tracer *tracer, void *state, const struct watch_options *opts, pid_t pid,
-	      struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -9,6 +9,8 @@
 #include "base/demangle.h"
 #include "trace/alloc_lines.h"
 #include "trace/glob.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
 
 /* The names of allocators' functions, behind what a library of its own puts before them. */
 static const struct {

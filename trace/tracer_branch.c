@@ -11,8 +11,11 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "trace/formats.h"
 #include "trace/symbols.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/view.h"
 #include "tracing/branches.h"
 
 #define READ_NS 100000000

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tracer_graph.c - who called whom, and how long it took
 
-#include "trace/trace.h"
+#include "trace/log.h"
+#include "trace/mark_lines.h"
+#include "trace/names.h"
+#include "trace/subcommands.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/values_shown.h"
+#include "tracing/timeline.h"
 
 #define NAME_MAX_LEN 512
 

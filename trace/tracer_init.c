@@ -10,9 +10,12 @@
 #include "base/json.h"
 #include "proc/lock.h"
 #include "trace/child.h"
+#include "trace/formats.h"
 #include "trace/loading.h"
 #include "trace/places.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/view.h"
 #include "tracing/clocks.h"
 #include "tracing/constructors.h"
 

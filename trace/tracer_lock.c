@@ -5,6 +5,9 @@
 
 #include "trace/glob.h"
 #include "trace/lock_report.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "uspl/listen_abi.h"
 
 #define SHOWN 20
 

@@ -8,6 +8,10 @@
 #include "proc/thread.h"
 #include "trace/glob.h"
 #include "trace/tally.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "uspl/listen_abi.h"
+#include "uspl/trace_abi.h"
 
 #define ITEM_ARG_MAX 6
 

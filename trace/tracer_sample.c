@@ -6,8 +6,11 @@
 #include <inttypes.h>
 
 #include "trace/calltree.h"
+#include "trace/formats.h"
 #include "trace/sampling.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/watch.h"
 
 /* Less than this share of all samples isn't printed as text. */
 #define LEAST 0.005

@@ -4,9 +4,12 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "trace/formats.h"
 #include "trace/sched_proc.h"
 #include "trace/switches.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/watch.h"
 
 #define READ_NS 50000000
 /* How often threads are looked at by /proc. */

@@ -15,9 +15,12 @@
 
 #include "base/file.h"
 #include "proc/asleep.h"
+#include "trace/formats.h"
 #include "trace/sampling.h"
 #include "trace/stack_lines.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/watch.h"
 
 #define ALARM_MAX 100
 /* When nobody was seen. */

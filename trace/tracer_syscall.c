@@ -11,8 +11,11 @@
 #include "base/json.h"
 #include "proc/perf_order.h"
 #include "trace/calltree.h"
+#include "trace/formats.h"
 #include "trace/stacks.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
+#include "trace/tracers.h"
+#include "trace/watch.h"
 
 #define STACK_KB_DEFAULT 4
 #define STACK_KB_MAX 60

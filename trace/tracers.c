@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tracers.c - the table of tracers, and uspl-trace tracers, which prints it
 
+#include "trace/tracers.h"
+
 #include <string.h>
 
+#include "live/traced.h"
+#include "trace/subcommands.h"
 #include "trace/tally.h"
-#include "trace/trace.h"
+#include "trace/tracer.h"
 
 /* clang-format off */
 static const struct tracer *const tracers[] = {

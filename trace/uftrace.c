@@ -12,13 +12,18 @@
  *                  address
  */
 
+#include "trace/uftrace.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "trace/trace.h"
+#include "trace/log.h"
+#include "trace/names.h"
+#include "trace/reader.h"
+#include "trace/tracers.h"
 
 #define FORMAT_VERSION 4
 #define ENTRY 0

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // values_shown.c - arguments and results of calls, as text and in JSON
 
+#include "trace/values_shown.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
-#include "trace/trace.h"
+#include "trace/log.h"
+#include "tracing/values.h"
 
 #define EXACT (1ll << 53) /* JSON numbers lose bits above it */
 #define REAL_DIGITS 9

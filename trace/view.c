@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // view.c - a process with its session
 
+#include "trace/view.h"
+
 #include "live/interrupted.h"
 #include "live/survey.h"
 #include "proc/lock.h"
 #include "proc/thread.h"
 #include "tracing/block.h"
-#include "trace/trace.h"
+#include "tracing/session.h"
 
 /* How long another tool that is at work in the process is waited for. */
 #define LOCK_NS 10000000000ll

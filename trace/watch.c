@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // watch.c - the loop of the tracers that run while they are attached
 
+#include "trace/watch.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "base/cancel.h"
 #include "base/log.h"
+#include "proc/perf.h"
 #include "proc/thread.h"
-#include "trace/trace.h"
+#include "trace/formats.h"
+#include "trace/tracer.h"
 #include "trace/watch_trigger.h"
 
 #define NS_PER_MS 1000000

@@ -4,8 +4,9 @@
 #include "trace/watch_trigger.h"
 
 #include "base/log.h"
-#include "trace/trace.h"
 #include "trace/trigger.h"
+#include "trace/view.h"
+#include "tracing/session.h"
 
 #define RING_BYTES 4096 /* of records, which there are none of */
 
