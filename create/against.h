@@ -10,8 +10,9 @@
 #ifndef USPL_CREATE_AGAINST_H
 #define USPL_CREATE_AGAINST_H
 
-#include "create/build.h"
 #include "create/earlier.h"
+
+struct build;
 
 struct against_options {
 	cli_strings paths;  /* the files */

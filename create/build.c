@@ -11,14 +11,33 @@
 
 #include "create/build.h"
 
+#include "create/build_arrange.h"
+#include "create/build_configured.h"
+#include "create/build_diff.h"
+#include "create/build_flags.h"
+#include "create/build_folders.h"
+#include "create/build_git.h"
+#include "create/build_patch.h"
+#include "create/build_patched.h"
+#include "create/build_phase.h"
+#include "create/build_prebuild.h"
+#include "create/build_recipe.h"
+#include "create/build_reconfigure.h"
+#include "create/build_record.h"
+#include "create/build_shipped.h"
+#include "create/build_states.h"
+#include "create/build_tree.h"
+#include "create/build_try.h"
+#include "create/build_units.h"
+#include "create/build_wrapper.h"
+#include "create/builder.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/log.h"
-#include "create/build_patch.h"
-#include "create/build_units.h"
 
 struct builder {
 	const struct build_options *options;

@@ -20,7 +20,12 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "create/build_patch.h"
+#include "create/build.h"
+#include "create/build_flags.h"
+#include "create/build_folders.h"
+#include "create/build_inputs.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
 #include "create/build_units.h"
 
 /* ---- which of them are others now ---- */

@@ -6,7 +6,7 @@
 // "/OFFSET" into the member "//" (System V), or "#1/LENGTH" with the name before the bytes (BSD).
 // "/" and "/SYM64/" are the index of symbols.
 
-#include "create/build_parts.h"
+#include "create/build_arfile.h"
 
 #include <string.h>
 

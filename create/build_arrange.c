@@ -7,10 +7,17 @@
 //   source is).
 // - A diff of a package has its changes within its changes (build_debdiff.c).
 
+#include "create/build_arrange.h"
+
 #include <string.h>
 
 #include "base/file.h"
+#include "create/build.h"
+#include "create/build_debdiff.h"
+#include "create/build_folders.h"
+#include "create/build_lacking.h"
 #include "create/build_patch.h"
+#include "create/build_sections.h"
 
 static bool starts_with(const char *text, const char *start)
 {

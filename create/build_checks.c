@@ -5,6 +5,10 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "create/build.h"
+#include "create/build_inputs.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
 #include "create/build_units.h"
 
 /*

@@ -7,6 +7,13 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "create/build.h"
+#include "create/build_elf.h"
+#include "create/build_folders.h"
+#include "create/build_inputs.h"
+#include "create/build_record.h"
+#include "create/build_renamed.h"
+#include "create/build_tree.h"
 #include "create/build_units.h"
 
 /* ---- the two builds ---- */

@@ -8,7 +8,11 @@
 // are changed, and what follows from them is made anew. Meson is told the new folders by itself:
 // else ninja would have it configure the user's tree as soon as the patch changes a meson.build.
 
-#include "create/build_parts.h"
+#include "create/build_configured.h"
+
+#include "create/build_folders.h"
+#include "create/build_tree.h"
+#include "create/build_wrapper.h"
 
 #include <string.h>
 

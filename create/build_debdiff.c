@@ -14,11 +14,20 @@
 // Packages whose own rules apply their patches (format 1.0 with quilt or dpatch) are left as they
 // are: the build does it.
 
+#include "create/build_debdiff.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "base/file.h"
+#include "base/strmap.h"
+#include "create/build.h"
+#include "create/build_diff.h"
+#include "create/build_folders.h"
+#include "create/build_mirror.h"
 #include "create/build_patch.h"
+#include "create/build_sections.h"
+#include "create/build_try.h"
 #include "create/series.h"
 
 struct debdiff {

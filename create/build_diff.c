@@ -5,7 +5,10 @@
 // out of the tree and take another one; we refuse, since no honest diff has one. Lines of a hunk
 // may look like anything, so they are counted.
 
-#include "create/build_patch.h"
+#include "create/build_diff.h"
+
+#include "base/strmap.h"
+#include "create/build_mail.h"
 
 #include <string.h>
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_elf.c - build-id and soname of what was linked
 
-#include "create/build_parts.h"
+#include "create/build_elf.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "create/build.h"
 
 #include <fcntl.h>
 #include <gelf.h>

@@ -9,11 +9,15 @@
  * and a linker script takes no effect in a process: these are refused.
  */
 
+#include "create/build_flags.h"
+
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "create/build_patch.h"
+#include "create/build.h"
+#include "create/build_reconfigure.h"
+#include "create/build_tree.h"
 #include "create/build_units.h"
 
 /* clang-format off */

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_folders.c - where the copy is, and all that belongs to it
 
-#include "create/build_parts.h"
+#include "create/build_folders.h"
+
+#include "create/build.h"
+#include "create/build_prebuild.h"
+#include "create/build_work.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 

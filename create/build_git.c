@@ -7,13 +7,17 @@
 // is written to the user's. The files that a patch changes count as unchanged: the version must be
 // the same in both builds, without "-dirty".
 
+#include "create/build_git.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
-#include "create/build_parts.h"
+#include "create/build_folders.h"
+#include "create/build_mirror.h"
+#include "create/build_tree.h"
 
 /* One file or folder of the repository, if it is there. */
 static int copy_part(const char *from, const char *to, const char *name, struct uspl_err *err)

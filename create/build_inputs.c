@@ -7,7 +7,10 @@
 // the build moved or copied. What is left is a stranger: shipped ready-made, made by a compiler
 // that the build called by its absolute path, or changed after it was compiled.
 
-#include "create/build_parts.h"
+#include "create/build_inputs.h"
+
+#include "create/build_arfile.h"
+#include "create/build_record.h"
 
 #include <string.h>
 

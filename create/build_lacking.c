@@ -15,11 +15,14 @@
 // What a source is generated from counts as one, and so does what a file of the build is made of
 // that the tree has only as it was made (Makefile.am).
 
+#include "create/build_lacking.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "create/build_patch.h"
+#include "create/build_sections.h"
+#include "create/build_tree.h"
 
 static bool exists(const char *tree, const char *name)
 {

@@ -12,6 +12,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "create/build.h"
+#include "create/build_inputs.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
 #include "create/build_units.h"
 
 /* Fills a new unit. pre, post: its compilation, NULL if the unit isn't there in that build. */

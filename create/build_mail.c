@@ -7,13 +7,15 @@
 // written. A text that begins with no header is left as it is, and so are a mail that needed no
 // encoding, and lines that aren't what their encoding promises.
 
+#include "create/build_mail.h"
+
 #include <ctype.h>
 #include <iconv.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "create/build_patch.h"
 
 enum { MAX_DEPTH = 4 };
 

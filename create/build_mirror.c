@@ -4,6 +4,8 @@
 // A file counts as equal if size, mode and time are, to the nanosecond: both folders are ours, and
 // what builds and patches write has a new time.
 
+#include "create/build_mirror.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "create/build_parts.h"
 
 static bool is_dot(const char *name)
 {

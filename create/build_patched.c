@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_patched.c - patched sources whose unchanged lines have their old numbers
 
+#include "create/build_patched.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/strmap.h"
+#include "create/build_folders.h"
 #include "create/build_lines.h"
-#include "create/build_patch.h"
+#include "create/build_tree.h"
 
 /*
  * The text of a patched source that was compiled last, if an earlier patch of a series touched it.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_phase.c - running a build under the compiler wrapper
 
-#include "create/build_parts.h"
+#include "create/build_phase.h"
+
+#include "create/build.h"
+#include "create/build_folders.h"
+#include "create/build_progress.h"
+#include "create/build_wrapper.h"
 
 #include <errno.h>
 #include <fcntl.h>

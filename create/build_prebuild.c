@@ -11,15 +11,21 @@
 // builds leave in the tree doesn't count: programs, objects and archives, which are made anew
 // anyway, and lists of dependencies.
 
+#include "create/build_prebuild.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/cli.h"
 #include "base/compiler.h"
 #include "base/file.h"
-#include "create/build_parts.h"
+#include "create/build_folders.h"
+#include "create/build_mirror.h"
+#include "create/build_recipe.h"
+#include "create/build_tree.h"
 
 /* ---- the state ---- */
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_progress.c - how far a build has come, by what the compiler wrapper has noted
 
-#include <string.h>
+#include "create/build_progress.h"
 
-#include "create/build_parts.h"
+#include <string.h>
+#include <time.h>
+
+#include "create/build.h"
 
 static double now(void)
 {

@@ -17,7 +17,9 @@
 // tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in which the
 // archive builds packages, and not ours: some programs keep their flags as a string.
 
-#include "create/build_parts.h"
+#include "create/build_recipe.h"
+
+#include "create/build_configured.h"
 
 #include <string.h>
 

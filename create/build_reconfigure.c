@@ -16,12 +16,15 @@
  * compiled. CMake, Meson and ninja look after themselves.
  */
 
+#include "create/build_reconfigure.h"
+
 #include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "create/build_patch.h"
+#include "create/build_folders.h"
+#include "create/build_tree.h"
 
 /* How much of what a configuration consists of a patch reaches. */
 enum reach {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_record.c - what the compiler wrapper noted (create/wrapper/record.h is the format)
 
-#include "create/build_parts.h"
+#include "create/build_record.h"
+
+#include "create/build_tree.h"
 
 #include <string.h>
 #include <sys/stat.h>

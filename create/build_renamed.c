@@ -6,7 +6,13 @@
 // same inode, a copy, stripped or not, the one with the same build-id, or where there are none with
 // the same bytes.
 
-#include "create/build_parts.h"
+#include "create/build_renamed.h"
+
+#include "create/build.h"
+#include "create/build_elf.h"
+#include "create/build_folders.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
 
 #include <string.h>
 

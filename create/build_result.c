@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "create/build_parts.h"
+#include "create/build.h"
 
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
 {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_sections.c - a diff as a run of sections, one for each file
 
+#include "create/build_sections.h"
+
 #include <string.h>
 
-#include "create/build_patch.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "create/build_diff.h"
 
 static bool starts_with(const char *text, const char *start)
 {

@@ -10,12 +10,19 @@
 // by its name or soname (libtool links anew to install). A shipped program that is nothing of these
 // may be any of them under another name: then nothing is known, and all of them count as shipped.
 
+#include "create/build_shipped.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "base/file.h"
 #include "base/log.h"
-#include "create/build_parts.h"
+#include "create/build.h"
+#include "create/build_elf.h"
+#include "create/build_folders.h"
+#include "create/build_mirror.h"
+#include "create/build_phase.h"
+#include "create/build_tree.h"
 
 /* A program of the build. */
 struct candidate {

@@ -16,11 +16,16 @@
  * only said, where a patched source has such labels.
  */
 
+#include "create/build_states.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "create/build_patch.h"
+#include "create/build.h"
+#include "create/build_patched.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
 #include "create/build_units.h"
 
 static bool is_in_name(char c)

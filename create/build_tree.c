@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_tree.c - the private copy of the source
 
-#include "create/build_parts.h"
+#include "create/build_tree.h"
+
+#include "base/strmap.h"
+#include "create/build_folders.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/file.h"
 

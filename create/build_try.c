@@ -9,9 +9,16 @@
 // one of sources with DOS line ends may itself have them or not. Each way is tried; a way that
 // fails halfway has changed files, so the folder is made anew before the next.
 
+#include "create/build_try.h"
+
+#include "base/strmap.h"
+#include "create/build.h"
+#include "create/build_diff.h"
+#include "create/build_folders.h"
 #include "create/build_patch.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 

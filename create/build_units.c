@@ -3,6 +3,11 @@
 
 #include "create/build_units.h"
 
+#include "create/build.h"
+#include "create/build_folders.h"
+#include "create/build_inputs.h"
+#include "create/build_record.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,12 +1,72 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build_units.h - what build_collect.c collects, build_checks.c checks, build_links.c makes units
- * of
+ * build_units.h - what is known of the files that the two builds made: build_collect.c collects it,
+ * build_checks.c checks it, build_links.c makes units of it, and build_again.c tells whether the build
+ * after the patch has to be run once more
  */
 #ifndef USPL_CREATE_BUILD_UNITS_H
 #define USPL_CREATE_BUILD_UNITS_H
 
-#include "create/build_parts.h"
+#include <time.h>
+
+#include "create/build.h"
+#include "create/build_inputs.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
+
+struct build_paths;
+struct uspl_err;
+
+/* Collects what all builds made. paths outlive it. */
+struct units *units_new(const struct build_paths *paths);
+void units_free(struct units *units);
+DEFINE_AUTO_FREE(units, struct units, units_free)
+#define auto_units __attribute__((cleanup(cleanup_units_)))
+
+/*
+ * Takes in what the build before the patch made; must be called before the next build overwrites
+ * it. USPL_E_UNSUPPORTED if nothing was compiled by a compiler that we stand for, or an object was
+ * made twice and the older one is in a program.
+ */
+int units_add_pre(struct units *units, struct uspl_err *err) uspl_must_check;
+
+/* Gives all sources that were compiled a new time: options that reach them may have changed. */
+int units_renew_all(const struct units *units, const struct timespec *now,
+		    struct uspl_err *err) uspl_must_check;
+/* Gives the sources of all units that include one of the files a new time. */
+int units_renew_dependents(const struct units *units, const tree_files *files,
+			   const struct timespec *now, struct uspl_err *err) uspl_must_check;
+
+/*
+ * After a run of the build after the patch, before it is taken in: gives sources a new time that a
+ * clean build would have compiled otherwise; *ret: there are some, and the build must be run again.
+ * last: it has been; USPL_E_UNSUPPORTED if one still wasn't compiled.
+ */
+int units_find_early(struct units *units, const tree_files *patched, bool last, bool *ret,
+		     struct uspl_err *err) uspl_must_check;
+/*
+ * Notes patched files that the build hasn't read, where that can be told; USPL_E_UNSUPPORTED if a
+ * configure script is among them.
+ */
+int units_note_unread(const struct units *units, const tree_files *patched, struct build *build,
+		      struct uspl_err *err) uspl_must_check;
+/*
+ * Appends the sources and headers that name a patched file which is none: `.incbin` reads what no
+ * list of dependencies has.
+ */
+int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
+			struct uspl_err *err) uspl_must_check;
+
+/*
+ * Takes in what the build after the patch made, and fills build->units and build->links.
+ * USPL_E_UNSUPPORTED: an object that no compilation we saw has made isn't what it was before the
+ * patch; a unit that includes a patched file wasn't compiled again.
+ */
+int units_add_post(struct units *units, const tree_files *patched, struct build *build,
+		   struct uspl_err *err) uspl_must_check;
+
+/* The state after the patch becomes the one before the next. */
+int units_start_over(struct units *units, struct uspl_err *err) uspl_must_check;
 
 /* A program or library that was linked, and of what in each build. */
 struct program {

@@ -7,6 +7,8 @@
 // another run locks it first, and removes the folder. Then what was locked has no name any more,
 // and a new folder is made.
 
+#include "create/build_work.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -14,7 +16,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "create/build_parts.h"
 
 static const char prefix[] = "uspl-create.";
 static const char lock_name[] = "in-use";

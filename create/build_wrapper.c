@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // build_wrapper.c - the compiler wrapper under the names of compilers and linkers
 
-#include "create/build_parts.h"
+#include "create/build_wrapper.h"
+
+#include "create/build_folders.h"
 
 #include <errno.h>
 #include <limits.h>

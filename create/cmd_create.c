@@ -8,6 +8,8 @@
 
 #include "create/against.h"
 #include "create/build.h"
+#include "create/build_arrange.h"
+#include "create/builder.h"
 #include "create/describe.h"
 #include "create/fit.h"
 #include "create/options.h"

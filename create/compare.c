@@ -13,11 +13,17 @@
  *    goto), makes all functions that use it changed: the new code gets its own copy of it.
  */
 
+#include "create/compare.h"
+
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/demangle.h"
-#include "create/differ.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "create/equal.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 static bool sections_equal(const struct objsec *pre, const struct objsec *post)
 {

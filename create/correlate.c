@@ -24,10 +24,11 @@
  * something else gets a "~" behind it.
  */
 
+#include "create/correlate.h"
+
 #include <string.h>
 
 #include "base/buf.h"
-#include "create/differ.h"
 #include "create/nameless.h"
 #include "create/place.h"
 #include "update/refname.h"

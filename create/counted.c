@@ -19,7 +19,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "create/differ.h"
+#include "create/correlate.h"
 #include "create/home.h"
 #include "create/statics.h"
 

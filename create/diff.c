@@ -3,12 +3,24 @@
 
 #include "create/diff.h"
 
+#include "create/compare.h"
+#include "create/correlate.h"
+#include "create/diff_unit.h"
+#include "create/emit.h"
+#include "create/explain.h"
+#include "create/helpers.h"
+#include "create/normalise.h"
+#include "create/reason.h"
+#include "create/report.h"
+#include "create/select.h"
+#include "create/unwind.h"
+#include "create/vet.h"
+
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/demangle.h"
 #include "base/file.h"
-#include "create/differ.h"
 #include "create/quiet.h"
 #include "update/refname.h"
 

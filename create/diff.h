@@ -13,15 +13,14 @@
 #ifndef USPL_CREATE_DIFF_H
 #define USPL_CREATE_DIFF_H
 
-#include "create/report.h"
-#include "update/update.h"
+#include "base/types.h"
 
-/* One compilation unit of a target. */
-struct diff_unit {
-	const char *source;   /* relative to the tree; the unit's name in refnames */
-	const char *pre_obj;  /* path; NULL: the unit is new */
-	const char *post_obj; /* path; NULL: the unit is gone */
-};
+struct diff_unit;
+struct linked;
+struct objfile;
+struct report;
+struct update_target;
+struct uspl_err;
 
 /*
  * linked: the program before the patch (create/linked.h), NULL if it isn't known: then everything
@@ -33,7 +32,6 @@ struct diff_unit {
  * what to do instead as hint. target->name and soname are set by the caller. What goes through but
  * should be known is added to the report as a warning; also if the target is refused in the end.
  */
-struct linked;
 int diff_target(const struct diff_unit *units, size_t n, const struct linked *linked,
 		struct update_target *target, struct report *report,
 		struct uspl_err *err) uspl_must_check;

@@ -9,11 +9,18 @@
  * carried over, which makes undefined symbols of the rest.
  */
 
+#include "create/emit.h"
+
 #include <string.h>
 
 #include "base/buf.h"
-#include "create/differ.h"
+#include "base/strmap.h"
+#include "create/literal.h"
+#include "create/redirect.h"
+#include "create/unit.h"
+#include "create/unwind.h"
 #include "update/refname.h"
+#include "update/update.h"
 
 struct emitter {
 	struct objfile *out;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // emit_mark.c - which sections of the pre builds an update takes along, to be matched
 
-#include "create/differ.h"
+#include "base/vec.h"
+#include "create/emit.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 void emit_mark_units(struct diff *diff)
 {

@@ -22,10 +22,16 @@
  *    too short; compilers don't refer so to what isn't a string.
  */
 
+#include "create/equal.h"
+
 #include <ctype.h>
 #include <string.h>
 
-#include "create/differ.h"
+#include "base/vec.h"
+#include "create/literal.h"
+#include "create/reference.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 /* Tables of pointers to tables of pointers: more than any compiler nests. */
 #define MAX_DEPTH 16

@@ -7,12 +7,16 @@
  * source that the patch changes in it; for what is new, who needs it. In the end the numbers.
  */
 
+#include "create/explain.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/demangle.h"
-#include "create/differ.h"
+#include "create/equal.h"
+#include "create/patched_lines.h"
 #include "create/place.h"
+#include "create/report.h"
 #include "objfile/disasm.h"
 
 struct explanation {

@@ -12,6 +12,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "create/build.h"
 #include "create/libraries.h"
 #include "create/targets.h"
 #include "link/link.h"

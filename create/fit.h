@@ -9,7 +9,6 @@
 #ifndef USPL_CREATE_FIT_H
 #define USPL_CREATE_FIT_H
 
-#include "create/build.h"
 #include "create/earlier.h"
 #include "create/linked.h"
 

@@ -12,9 +12,15 @@
  * known, not the process.
  */
 
+#include "create/helpers.h"
+
 #include <string.h>
 
-#include "create/differ.h"
+#include "base/error.h"
+#include "base/strmap.h"
+#include "create/diff_unit.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 #include "update/refname.h"
 
 /* A name that the new code refers to, and no participating unit has known before. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "create/diff_unit.h"
 #include "update/refname.h"
 
 struct winner {

@@ -10,7 +10,6 @@
 #define USPL_CREATE_LEAVE_OUT_H
 
 #include "base/strmap.h"
-#include "create/diff.h"
 #include "create/linked.h"
 
 /* A definition that the linker takes for a name. */

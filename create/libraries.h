@@ -3,8 +3,9 @@
 #ifndef USPL_CREATE_LIBRARIES_H
 #define USPL_CREATE_LIBRARIES_H
 
-#include "create/build.h"
 #include "match/image_elf.h"
+
+struct build;
 
 enum library_answer {
 	LIBRARY_NONE,    /* none of them defines the name */

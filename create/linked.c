@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "create/build.h"
 
 /* Symbols have the versions that they are exported in behind their names: "f@@V1". */
 static int add_name(struct strmap *names, const char *name, void *value, struct uspl_err *err)

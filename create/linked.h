@@ -10,10 +10,11 @@
 #define USPL_CREATE_LINKED_H
 
 #include "base/strmap.h"
-#include "create/build.h"
 #include "create/earlier.h"
 #include "match/image_elf.h"
 #include "objfile/objfile.h"
+
+struct build_link;
 
 struct linked {
 	struct image_file file;

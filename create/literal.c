@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // literal.c - which literal of a merged section a reference means
 
-#include "create/differ.h"
+#include "create/literal.h"
+
+#include "create/reference.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 bool literal_is_string(const struct objsec *sec)
 {

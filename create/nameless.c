@@ -8,6 +8,7 @@
  * such types gets the name that the same types had before.
  */
 
+#include "base/buf.h"
 #include "create/nameless.h"
 
 #include <stdlib.h>

@@ -24,9 +24,10 @@
 
 #include <string.h>
 
-#include "create/differ.h"
+#include "create/equal.h"
 #include "create/nameless.h"
 #include "create/place.h"
+#include "create/reference.h"
 
 /* The names of two symbols, their numbers aside. */
 static bool same_bare_name(const struct objsym *a, const struct objsym *b)

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/demangle.h"
 #include "create/nameless.h"
 

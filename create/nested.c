@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "create/differ.h"
+#include "create/correlate.h"
 #include "create/home.h"
 #include "create/place.h"
 

@@ -23,10 +23,16 @@
  * table of addresses of which others lead into the middle of the same function is a jump table.
  */
 
+#include "create/normalise.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
-#include "create/differ.h"
+#include "base/vec.h"
+#include "create/literal.h"
+#include "create/reference.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 /* Does the instruction at `at` take the address of the section's function, without a relocation? */
 static bool takes_own_address(const struct objsec *sec, uint64_t at, const struct insn *insn)

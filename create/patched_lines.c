@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "create/build_diff.h"
 #include "create/build_lines.h"
-#include "create/build_patch.h"
+#include "create/build_sections.h"
 
 /* A line that a diff adds or takes away. */
 struct patched_line {

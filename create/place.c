@@ -8,8 +8,8 @@
 
 #include "base/demangle.h"
 #include "base/text.h"
-#include "create/differ.h"
 #include "create/nameless.h"
+#include "create/reference.h"
 
 enum { MAX_TEXT = 60 };
 

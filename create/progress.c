@@ -3,6 +3,8 @@
 //
 // The line is written over itself, without any sequence that a terminal would have to know.
 
+#include "base/cli.h"
+#include "create/build.h"
 #include "create/progress.h"
 
 #include <unistd.h>

@@ -3,8 +3,6 @@
 #ifndef USPL_CREATE_PROGRESS_H
 #define USPL_CREATE_PROGRESS_H
 
-#include "create/build.h"
-
 /* What is on the terminal's last line. */
 struct progress_line {
 	int width;

@@ -11,8 +11,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "create/differ.h"
+#include "create/diff_unit.h"
 #include "create/nameless.h"
+#include "create/normalise.h"
 
 static bool same_text(const char *a, const char *b)
 {

@@ -10,12 +10,16 @@
  * macro changes, or a type), no more is said than what is known.
  */
 
+#include "create/reason.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/buf.h"
-#include "create/differ.h"
+#include "create/equal.h"
+#include "create/patched_lines.h"
 #include "create/place.h"
+#include "create/report.h"
 #include "objfile/disasm.h"
 
 /* Longer functions are not looked at instruction by instruction. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // redirect.c - the list of functions whose entries an update redirects
 
+#include "create/redirect.h"
+
 #include <string.h>
 
 #include "base/demangle.h"
-#include "create/differ.h"
 #include "create/place.h"
 
 static int add_function(struct update_target *target, const struct objsec *sec,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // reference.c - where a reference to a place in a section points
 
+#include "create/reference.h"
+
 #include "arch/arch.h"
-#include "create/differ.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 bool reference_is_relative(const struct objrel *rel)
 {

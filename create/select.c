@@ -12,8 +12,15 @@
  * A new function or variable that nothing carried refers to isn't needed and is left out.
  */
 
+#include "create/select.h"
+
 #include "base/buf.h"
-#include "create/differ.h"
+#include "base/error.h"
+#include "base/strmap.h"
+#include "base/vec.h"
+#include "create/literal.h"
+#include "create/unit.h"
+#include "objfile/objfile.h"
 
 struct selection {
 	struct diff *diff;

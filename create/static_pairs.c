@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // static_pairs.c - which variable of one list is which of another
 
-#include "create/differ.h"
 #include "create/statics.h"
 
 static bool alike_in_use(const struct objsym *pre, const struct objsym *post)

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "create/differ.h"
+#include "create/equal.h"
 #include "create/place.h"
 #include "create/statics.h"
 

@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-#include "create/differ.h"
+#include "create/correlate.h"
 #include "create/statics.h"
 
 static bool used_by_code(const struct side *side, const struct objsym *sym)

@@ -18,7 +18,6 @@
 
 #include <string.h>
 
-#include "create/differ.h"
 #include "create/home.h"
 #include "create/statics.h"
 

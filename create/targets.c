@@ -12,8 +12,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "create/build.h"
 #include "create/coverage.h"
 #include "create/diff.h"
+#include "create/diff_unit.h"
 #include "create/linked.h"
 
 /* As in make: '%' stands for any text, once. */

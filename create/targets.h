@@ -4,11 +4,11 @@
 #define USPL_CREATE_TARGETS_H
 
 #include "base/cli.h"
-#include "create/build.h"
-#include "create/diff.h"
 #include "create/earlier.h"
 #include "create/report.h"
 #include "update/update.h"
+
+struct build;
 
 /* File names or paths in the tree, '%' for any text. */
 struct targets_wanted {

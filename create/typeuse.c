@@ -15,6 +15,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "create/diff_unit.h"
 #include "create/place.h"
 #include "create/quiet.h"
 

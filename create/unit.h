@@ -11,7 +11,6 @@
 #define USPL_CREATE_UNIT_H
 
 #include "base/strmap.h"
-#include "create/diff.h"
 #include "create/leave_out.h"
 #include "objfile/objfile.h"
 

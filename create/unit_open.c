@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "create/dbginfo.h"
+#include "create/diff_unit.h"
 #include "create/markers.h"
 #include "create/nameless.h"
 #include "create/unit.h"

@@ -15,10 +15,12 @@
  * changed if they have, and takes them along.
  */
 
+#include "create/unwind.h"
+
 #include <string.h>
 
 #include "base/buf.h"
-#include "create/differ.h"
+#include "create/unit.h"
 
 #define NO_PLACE SIZE_MAX
 /* Where in an FDE the function's start is, behind the length and the distance to the CIE. */

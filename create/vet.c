@@ -8,12 +8,15 @@
  * that concern data are in vet_data.c.
  */
 
+#include "create/vet.h"
+
 #include <string.h>
 
 #include "arch/arch.h"
-#include "create/differ.h"
+#include "create/equal.h"
 #include "create/place.h"
-#include "create/vet.h"
+#include "create/report.h"
+#include "create/vet_checks.h"
 
 static int vet_lto(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {

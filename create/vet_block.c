@@ -11,9 +11,8 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "create/differ.h"
 #include "create/place.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 static bool is_block(const struct objsym *sym)
 {

@@ -14,9 +14,8 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "create/differ.h"
 #include "create/place.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 /*
  * gcc: "NAME.Frame.actor", "NAME.actor", "...destroy"; clang: "NAME.resume", ".destroy",

@@ -12,10 +12,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "create/differ.h"
+#include "create/diff_unit.h"
 #include "create/place.h"
 #include "create/statics.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {

@@ -13,9 +13,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "create/differ.h"
 #include "create/place.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 /* The reference at the start of a variable, if there is one. */
 static bool show_reference(const struct objsym *sym, struct buf *buf)

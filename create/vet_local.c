@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "create/differ.h"
 #include "create/home.h"
 #include "create/place.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 static bool is_member(const struct objsym *sym)
 {

@@ -15,10 +15,9 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "create/differ.h"
 #include "create/place.h"
 #include "create/report.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 static bool is_plain_variable(const struct objsym *sym)
 {

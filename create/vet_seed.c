@@ -18,9 +18,9 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "create/differ.h"
 #include "create/place.h"
-#include "create/vet.h"
+#include "create/report.h"
+#include "create/vet_checks.h"
 #include "objfile/disasm.h"
 
 /* Sizes, flags, characters and offsets are smaller. */

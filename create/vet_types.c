@@ -10,10 +10,12 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "create/diff_unit.h"
 #include "create/place.h"
 #include "create/quiet.h"
+#include "create/report.h"
 #include "create/typeuse.h"
-#include "create/vet.h"
+#include "create/vet_checks.h"
 
 static bool carries_code(const struct side *post)
 {

@@ -5,7 +5,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "create/build_patch.h"
+#include "base/strmap.h"
+#include "create/build_arfile.h"
+#include "create/build_diff.h"
+#include "create/build_mail.h"
+#include "create/build_record.h"
+#include "create/build_tree.h"
 #include "create/describe.h"
 #include "create/series.h"
 #include "create/wrapper/record.h"

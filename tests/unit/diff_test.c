@@ -15,7 +15,12 @@
  *     // refuses: data-change TEXT    instead: the code's name, and a part of the message
  */
 
+#include "base/vec.h"
 #include "create/diff.h"
+#include "create/diff_unit.h"
+#include "create/report.h"
+#include "objfile/objfile.h"
+#include "update/update.h"
 
 #include <glob.h>
 

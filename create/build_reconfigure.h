@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* build_reconfigure.h - a tree that autoconf has configured, configured anew after a patch */
+#ifndef USPL_CREATE_BUILD_RECONFIGURE_H
+#define USPL_CREATE_BUILD_RECONFIGURE_H
+
+#include <time.h>
+
+#include "base/error.h"
+#include "create/build_tree.h"
+
+struct buf;
+struct build_paths;
+
+/* What came of configuring the tree anew after the patch. */
+struct reconfigured {
+	bool done;             /* the tree is configured by the patched files */
+	struct uspl_err why;   /* it was tried and failed; code 0: it wasn't tried */
+	struct timespec since; /* then: what configures itself since is fine */
+};
+
+/*
+ * Appends the shell command that configures anew what the patched files say of a configuration by
+ * autoconf; nothing if they say nothing of it, or the tree has none.
+ */
+int reconfigure_commands(const struct build_paths *paths, const tree_files *patched,
+			 struct buf *commands, struct uspl_err *err) uspl_must_check;
+/*
+ * The same before the patch, for what the diffs will change of it: so that both builds are
+ * configured alike. Nothing where only what config.status makes is concerned.
+ */
+int reconfigure_before(const struct build_paths *paths, const char *diffs, struct buf *commands,
+		       struct uspl_err *err) uspl_must_check;
+/*
+ * Finds what a patched file should have changed of a configuration, and is older: *ret is its name,
+ * for the caller to free, and stays as it is if there is none.
+ */
+int reconfigure_find_old(const struct build_paths *paths, const char *file,
+			 const struct reconfigured *reconfigured, char **ret,
+			 struct uspl_err *err) uspl_must_check;
+
+#endif
