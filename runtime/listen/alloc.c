@@ -15,7 +15,7 @@
  * another thread's already.
  */
 
-#include "listen.h"
+#include "runtime/listen/alloc.h"
 
 #define PAGE 4096ull
 #define TRIES 32

@@ -11,7 +11,9 @@
  * last.
  */
 
-#include "listen.h"
+#include "runtime/listen/args.h"
+
+#include "runtime/listen/memory.h"
 
 /* The values of one record while they are put together. */
 struct values {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // listen.c - the listeners' two entries: who is called, and which listener is to be told
 
-#include "listen.h"
+#include "runtime/listen/listen.h"
+
+#include "runtime/listen/alloc.h"
+#include "runtime/listen/args.h"
+#include "runtime/listen/lock.h"
+#include "runtime/listen/pool.h"
+#include "runtime/listen/trigger.h"
 
 /* A thread that comes by a bare thunk first isn't in the table yet: trace.S sees to it. */
 static struct uspl_trace_ring *meet(void)

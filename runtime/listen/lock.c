@@ -6,7 +6,9 @@
  * copied, for the tool to unwind.
  */
 
-#include "listen.h"
+#include "runtime/listen/lock.h"
+
+#include "runtime/listen/memory.h"
 
 #define SYS_RT_SIGPROCMASK 14
 #define TRIES 64

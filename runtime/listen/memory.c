@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // memory.c - copying, also from where perhaps nothing is
 
-#include "listen.h"
+#include "runtime/listen/memory.h"
 
 #define SYS_GETPID 39
 #define SYS_PROCESS_VM_READV 310

@@ -5,7 +5,7 @@
  * their order: the n-th that is queued is the n-th that is run.
  */
 
-#include "listen.h"
+#include "runtime/listen/pool.h"
 
 #define TRIES 64
 

@@ -9,7 +9,7 @@
  * once.
  */
 
-#include "listen.h"
+#include "runtime/listen/trigger.h"
 
 #define RING_KEPT 0 /* in uspl_trace_thread.rest */
 

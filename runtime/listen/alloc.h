@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* alloc.h - which blocks are live, and who asked for them */
+#ifndef USPL_LISTEN_ALLOC_H
+#define USPL_LISTEN_ALLOC_H
+
+#include "runtime/listen/heard.h"
+
+/* A function that allocates or frees. */
+HIDDEN void alloc_enter(const struct heard *heard);
+HIDDEN void alloc_leave(const struct heard *heard);
+
+#endif

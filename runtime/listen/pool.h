@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.h - work, from where it is queued to where it is run */
+#ifndef USPL_LISTEN_POOL_H
+#define USPL_LISTEN_POOL_H
+
+#include "runtime/listen/heard.h"
+
+/* A function that queues an item, or runs one. */
+HIDDEN void pool_enter(const struct heard *heard);
+HIDDEN void pool_leave(const struct heard *heard);
+
+#endif
