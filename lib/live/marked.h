@@ -13,8 +13,6 @@
 #include "live/traced.h"
 #include "uspl/mark_abi.h"
 
-struct safety;
-
 /* The probes of one session in one module, made by one command. */
 struct mark_region {
 	struct uspl_mark_region head;
@@ -60,13 +58,6 @@ bool marks_jump_in(const struct proc *proc, const struct marks *marks, taddr add
  */
 int marks_refuse_at(const struct proc *proc, const struct marks *marks, const char *function,
 		    taddr entry, uint64_t len, struct uspl_err *err) uspl_must_check;
-/*
- * Adds to sealed ranges that must be empty what of their functions is out of line: the code of all
- * probes, on or off, at sites in one of them, and the bodies of those that are traced, or were and
- * have somebody inside; seals them again.
- */
-int marks_guard(const struct marks *marks, struct safety *safety,
-		struct uspl_err *err) uspl_must_check;
 /* A text of a region's record, "" if the offset is damaged. */
 const char *mark_text(const struct mark_region *region, uint32_t offset);
 /* The session's probe of that id, and its region; NULL if there is none. */

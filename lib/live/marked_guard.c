@@ -10,7 +10,8 @@
  * gone, or a probe stands before it.
  */
 
-#include "live/marked.h"
+#include "live/marked_guard.h"
+
 #include "live/safety.h"
 
 /* The code of a probe at a site in that range. */

@@ -12,7 +12,7 @@
 #include "live/backend.h"
 #include "live/blockers.h"
 #include "live/gate.h"
-#include "live/marked.h"
+#include "live/marked_guard.h"
 #include "live/parked.h"
 #include "live/stack.h"
 #include "proc/memcg.h"
