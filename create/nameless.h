@@ -17,7 +17,6 @@
 
 #include <elfutils/libdw.h>
 
-#include "create/statics.h"
 #include "create/unit.h"
 
 /* A type without a name, of one build. */

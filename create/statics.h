@@ -5,7 +5,6 @@
 
 #include "create/unit.h"
 
-typedef VEC(struct objsym *) sym_vec;
 DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
 #define auto_syms __attribute__((cleanup(cleanup_syms_)))
 

@@ -5,7 +5,7 @@
  *
  * Each section has a `struct part` (in objsec.priv), each symbol a `struct ident` (in
  * objsym.priv). unit_open fills in what the object itself tells; the later steps add to it, in
- * the order in which they are listed in differ.h.
+ * the order in which diff.h lists them.
  */
 #ifndef USPL_CREATE_UNIT_H
 #define USPL_CREATE_UNIT_H
@@ -15,6 +15,7 @@
 #include "objfile/objfile.h"
 
 struct unit;
+typedef VEC(struct objsym *) sym_vec;
 
 /* What a section holds. */
 enum part_kind {

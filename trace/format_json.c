@@ -7,7 +7,6 @@
 #include "trace/mark_lines.h"
 #include "trace/names.h"
 #include "trace/reader.h"
-#include "trace/subcommands.h"
 #include "trace/values_shown.h"
 
 #define NAME_MAX_LEN 512

@@ -7,7 +7,6 @@
 #include "trace/log.h"
 #include "trace/reader.h"
 #include "trace/tracer.h"
-#include "trace/tracers.h"
 
 /* The hit numbered i: a file's own, or what is made in `made` of a record. NULL: out of memory. */
 static const struct mark_line *line_at(const struct reader *reader, size_t i,

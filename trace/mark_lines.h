@@ -6,6 +6,7 @@
 #include "tracing/mark_line.h"
 
 struct reader;
+struct tracer;
 
 /* Appends one hit of a marker in some form. */
 typedef void (*mark_printer)(const struct reader *reader, const struct mark_line *line,
@@ -24,5 +25,8 @@ size_t marks_print(const struct reader *reader, size_t from, uint64_t time, mark
 /* The line of a marker: for a graph, and for a list of events. */
 void mark_line_graph(const struct reader *reader, const struct mark_line *line, struct buf *out);
 void mark_line_event(const struct reader *reader, const struct mark_line *line, struct buf *out);
+
+/* Where no functions are traced, and markers are on. */
+extern const struct tracer tracer_none;
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/cli.h"
 #include "trace/log.h"
 #include "trace/names.h"
-#include "trace/subcommands.h"
 #include "trace/view.h"
 #include "tracing/clocks.h"
 #include "tracing/values.h"

@@ -4,7 +4,6 @@
 #include "trace/log.h"
 #include "trace/mark_lines.h"
 #include "trace/names.h"
-#include "trace/subcommands.h"
 #include "trace/tracer.h"
 #include "trace/tracers.h"
 #include "trace/values_shown.h"

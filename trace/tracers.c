@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracers.c - the table of tracers, and uspl-trace tracers, which prints it
+// tracers.c - the table of tracers
 
 #include "trace/tracers.h"
 
 #include <string.h>
 
 #include "live/traced.h"
-#include "trace/subcommands.h"
+#include "trace/mark_lines.h"
 #include "trace/tally.h"
 #include "trace/tracer.h"
 
@@ -75,21 +75,7 @@ int tracer_add_options(const struct tracer *tracer, void *state, cli_option_vec 
 	return 0;
 }
 
-int trace_tracers(int argc, char **argv, struct uspl_err *err)
+const struct tracer *tracer_at(size_t i)
 {
-	const struct cli_command cmd = {
-		.name = "uspl-trace tracers",
-		.synopsis = "",
-		.summary = "Lists the tracers; 'uspl-trace start --tracer=NAME --help' has the "
-			   "options of one",
-	};
-	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
-
-	if (rc)
-		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	if (first < argc)
-		return uspl_fail(err, USPL_E_USAGE, "unexpected operand '%s'", argv[first]);
-	for (size_t i = 0; i < ARRAY_SIZE(tracers); i++)
-		printf("%-10s %s\n", tracers[i]->name, tracers[i]->help);
-	return USPL_STATUS_DONE;
+	return i < ARRAY_SIZE(tracers) ? tracers[i] : NULL;
 }

@@ -11,12 +11,12 @@ struct trace_session;
 const struct tracer *tracer_of(const struct trace_session *session);
 
 extern const struct tracer tracer_function, tracer_graph;
-/* Where no functions are traced, and markers are on. */
-extern const struct tracer tracer_none;
 extern const struct tracer tracer_alloc, tracer_lock, tracer_pool, tracer_sigoff;
 extern const struct tracer tracer_branch, tracer_init, tracer_sample, tracer_stack;
 extern const struct tracer tracer_sched, tracer_syscall, tracer_wakeup;
 
+/* The one with that number in the table, from 0 on; NULL behind the last. */
+const struct tracer *tracer_at(size_t i);
 /* The tracer of that name; USPL_E_USAGE, naming all, if there is none. */
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err) uspl_must_check;
 
