@@ -3,6 +3,8 @@
 #ifndef USPL_CREATE_PROGRESS_H
 #define USPL_CREATE_PROGRESS_H
 
+struct build_options;
+
 /* What is on the terminal's last line. */
 struct progress_line {
 	int width;

@@ -3,6 +3,10 @@
 #ifndef USPL_CREATE_VET_CHECKS_H
 #define USPL_CREATE_VET_CHECKS_H
 
+struct diff;
+struct uspl_err;
+struct unit;
+
 /* A reason to refuse, looked for in one unit: 0, or a refusal with its sentence. */
 typedef int (*vet_fn)(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 
