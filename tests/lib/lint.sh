@@ -189,6 +189,7 @@ check_widths() {
 	FNR == 1 { fenced = 0; kind = FILENAME ~ /\.[chS]$/ ? "c" : FILENAME ~ /\.md$/ ? "md" : "sh" }
 	/^```/ || /^[ \t]+```/ { fenced = !fenced }
 	!wide($0) { next }
+	FILENAME ~ /^tests.unit.diff./ { next }
 	kind == "c" && FILENAME ~ /^tests/ && !/^[ \t]*(\/\*|\*|\/\/)/ { next }
 	kind == "md" && (fenced || /^    / || /^[ \t]*\|/ || /^\[.*\]: / || !/ .* /) { next }
 	kind == "sh" && (!/^[ \t]*# / || /shellcheck disable/) { next }

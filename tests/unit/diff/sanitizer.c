@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// sanitizer.c - one string more in front, and a new variable: the sanitizer's table of them isn't
-// in the update ways: gcc -O1 -fsanitize=address, gcc -x c++ -O1 -fsanitize=address, clang -O1
-// -fsanitize=address, clang -O1 -fsanitize=address -fsanitize-address-globals-dead-stripping
-// redirects: e warns: none
+// sanitizer.c - one string more in front, and a new variable: the sanitizer's table of them isn't in the update
+// ways: gcc -O1 -fsanitize=address, gcc -x c++ -O1 -fsanitize=address, clang -O1 -fsanitize=address, clang -O1 -fsanitize=address -fsanitize-address-globals-dead-stripping
+// redirects: e
+// warns: none
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// static_ambiguous.c - two static locals of one function and name, on new lines and with a new use
-// each ways: any refuses: unsupported which static variable 'n' is which: several of that name
-// change in 'f'
+// static_ambiguous.c - two static locals of one function and name, on new lines and with a new use each
+// ways: any
+// refuses: unsupported which static variable 'n' is which: several of that name change in 'f'
 
 int f(int x)
 {

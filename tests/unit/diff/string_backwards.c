@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// string_backwards.c - a string changes that is only referred to by the byte before it, where
-// another one ends ways: gcc -O2, gcc -O1, gcc -O2 -fno-pie, gcc -Os -fPIC redirects: is_scheme
+// string_backwards.c - a string changes that is only referred to by the byte before it, where another one ends
+// ways: gcc -O2, gcc -O1, gcc -O2 -fno-pie, gcc -Os -fPIC
+// redirects: is_scheme
 
 extern const unsigned char lower[256];
 int is_scheme(const char *text, const char **kind);

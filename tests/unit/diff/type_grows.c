@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // type_grows.c - a structure on the heap gets larger; the one that contains it is the consequence
-// ways: any refuses: data-change post.c:12: 'struct address' changes: new member 'scope' at offset
-// 8, the size changes from 8 to 12 bytes
+// ways: any
+// refuses: data-change post.c:12: 'struct address' changes: new member 'scope' at offset 8, the size changes from 8 to 12 bytes
 
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// type_local.c - a structure that only automatic variables of changed functions have, passed by
-// pointer to a static one ways: gcc -O0, gcc -O2, gcc -O3 -fno-pie, gcc -Os -fPIC, clang -O0, clang
-// -O2 -fPIC redirects: parse step warns: none
+// type_local.c - a structure that only automatic variables of changed functions have, passed by pointer to a static one
+// ways: gcc -O0, gcc -O2, gcc -O3 -fno-pie, gcc -Os -fPIC, clang -O0, clang -O2 -fPIC
+// redirects: parse step
+// warns: none
 
 struct state {
 #ifdef PATCHED

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// type_local_escapes.c - the same, but the static function is also a callback: who knows what it is
-// called with ways: any refuses: data-change 'struct state' changes: new member 'errors' at offset
-// 0, 'at' moves from offset 0 to 8
+// type_local_escapes.c - the same, but the static function is also a callback: who knows what it is called with
+// ways: any
+// refuses: data-change 'struct state' changes: new member 'errors' at offset 0, 'at' moves from offset 0 to 8
 
 struct state {
 #ifdef PATCHED

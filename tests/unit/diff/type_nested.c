@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // type_nested.c - a member moves within a nameless union and structure
-// ways: any refuses: data-change 'conn_t' changes: new member 'u.in.flags' at offset 8, 'u.in.b'
-// moves from offset 8 to 12
+// ways: any
+// refuses: data-change 'conn_t' changes: new member 'u.in.flags' at offset 8, 'u.in.b' moves from offset 8 to 12
 
 typedef struct {
 	long id;

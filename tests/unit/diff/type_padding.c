@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // type_padding.c - a new member lies where padding was, all others stay where they are
-// ways: any redirects: used warns: post.c:11: 'struct session' changes: new member 'reuse' at
-// offset 12; what is new isn't initialised
+// ways: any
+// redirects: used
+// warns: post.c:11: 'struct session' changes: new member 'reuse' at offset 12; what is new isn't initialised
 
 struct session {
 	void *data;
