@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "arch/x86_64/regs_priv.h"
+#include "arch/x86_64/x86_64.h"
 
 #define SW_RESERVED 464 /* offset of the software-reserved bytes in the FXSAVE area */
 #define XSAVE_HEADER                                                                               \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // regs.c - a stopped thread's registers on x86-64
 
-#include "arch/x86_64/regs_priv.h"
+#include "arch/x86_64/x86_64.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>

@@ -7,6 +7,7 @@
 #define USPL_ARCH_X86_64_X86_64_H
 
 #include "arch/arch.h"
+#include "arch/regs.h"
 
 enum {
 	X86_64_JUMP_LEN = 5,     /* jmp rel32 */
@@ -93,5 +94,12 @@ bool x86_64_nops_join(uint8_t *code, size_t len, size_t have);
 /* arch.fill */
 bool x86_64_fetches_whole(void);
 void x86_64_fill(uint8_t *code, size_t len);
+
+/*
+ * Makes registers that can be loaded by rt_sigreturn: there the kernel no longer looks for a call
+ * to restart, so an interrupted system call is made again from its start, a relative time-out
+ * included.
+ */
+void regs_restart_by_hand(struct arch_regs *regs);
 
 #endif
