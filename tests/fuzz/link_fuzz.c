@@ -5,7 +5,7 @@
  * any sections with any flags, symbols in any of them, relocations of any type anywhere.
  */
 
-#include "apply/link.h"
+#include "link/link.h"
 #include "tests/fuzz/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
  * of its own bytes: so much of it matches, and the matcher goes on.
  */
 
-#include "apply/link.h"
+#include "link/link.h"
 #include "match/match.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -50,7 +50,8 @@ static inline struct proc *target_open(struct input *in)
 	if (!proc)
 		abort();
 	proc->mem_fd = memfd_create("target", MFD_CLOEXEC);
-	proc->lock_fd = -1;
+	for (int i = 0; i < PROC_LOCKS; i++)
+		proc->lock_fds[i] = -1;
 	if (proc->mem_fd < 0)
 		abort();
 	for (size_t n = 1 + input_below(in, TARGET_MAPS), i = 0; i < n; i++)
