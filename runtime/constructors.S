@@ -29,7 +29,14 @@ common:
 	lea	uspl_constructors_begin + USPL_CONSTRUCTOR_TABLE(%rip), %r11
 	lea	(%r11, %r10, 2), %r10
 	mov	%r10, (%rsp)
-	mov	%rdx, %r11
+	/* A shadow stack has the thunk's address still, to which nobody returns. */
+	xor	%eax, %eax
+	rdsspq	%rax
+	test	%rax, %rax
+	jz	1f
+	mov	$1, %eax
+	incsspq	%rax
+1:	mov	%rdx, %r11
 	TICKS
 	mov	%rax, CE_START(%r10)
 	mov	%r11, %rdx

@@ -120,6 +120,23 @@ uspl_trace_begin:
 .endm
 
 /*
+ * On to \none unless the thread has a shadow stack; else \reg isn't 0. Where the processor or the
+ * kernel has none, rdsspq does nothing. Changes \reg.
+ */
+.macro SHADOWED reg, none
+	xor	\reg, \reg
+	rdsspq	\reg
+	test	\reg, \reg
+	jz	\none
+.endm
+
+/* Takes \n return addresses from the shadow stack. Changes \reg. */
+.macro FORGET n, reg
+	mov	$\n, \reg
+	incsspq	\reg
+.endm
+
+/*
  * A call of a thunk whose return is traced. (%rsp): the thunk + 5; 8(%rsp): E.
  */
 	.balign	64
@@ -183,7 +200,17 @@ call_tail:
 	pop	%rdi
 	pop	%rdi
 	pop	%rsi
-	jmp	call_time
+	SHADOWED %rax, call_time
+	/*
+	 * The shadow stack has the other one's thunk still, to which nobody returns now, and above
+	 * it ours, which is jumped to in place of the return.
+	 */
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, 8(%rcx)
+	FORGET	2, %rax
+	jmp	leave_by_jump
 
 /* CF: the return address in rdx is one of our thunks. Changes rax, rsi, rdi. */
 in_arenas:
@@ -494,10 +521,24 @@ call_skip:				/* to the body, as if the thunk weren't there */
 	movslq	6(%rcx), %rdx
 	lea	10(%rcx, %rdx), %rdx
 	mov	%rdx, 24(%rsp)
-	pop	%rdx
+	SHADOWED %rax, 1f
+	FORGET	1, %rax
+	jmp	leave_by_jump
+1:	pop	%rdx
 	pop	%rcx
 	pop	%rax
 	ret
+
+/*
+ * Where the shadow stack has something else: what follows isn't returned to. The word below the
+ * stack pointer is in the red zone, which signals leave alone.
+ */
+leave_by_jump:
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	lea	8(%rsp), %rsp
+	notrack jmp *-8(%rsp)
 
 /*
  * A call of a function whose return a probe waits for, by a thunk like those above;
