@@ -14,9 +14,25 @@
  *
  * Uses nothing but its registers and the requests; needs no relocation. It never returns:
  * rt_sigreturn loads the thread's own state. If a tracer suppresses that call, it is made again.
+ *
+ * With a shadow stack rt_sigreturn would look for what only a signal's delivery leaves there. Then
+ * the part behind uspl_agent_end gives the thread its state back, with one system call for the
+ * signal mask, and takes the registers that this needs from the words behind uspl_agent_back_end
+ * (struct agent_back). The shadow stack stays as it is.
  */
+
+/* In struct ucontext of the kernel, and in the FXSAVE area (struct _fpx_sw_bytes). */
+#define UC_R8 40
+#define UC_RBP 120
+#define UC_RBX 128
+#define UC_RSP 160
+#define UC_FLAGS 176
+#define UC_FPSTATE 224
+#define UC_SIGMASK 296
+#define FP_FEATURES 472
+
 	.section .rodata.uspl_agent, "a"
-	.global uspl_agent, uspl_agent_end
+	.global uspl_agent, uspl_agent_end, uspl_agent_back_end
 	.balign 16
 uspl_agent:
 1:	test	%r12, %r12
@@ -77,8 +93,44 @@ uspl_agent:
 	jz	11f
 	lea	1(%r12), %rax
 	mov	%rax, (%r13)
-11:	mov	$15, %eax		/* rt_sigreturn */
+11:	xor	%eax, %eax
+	rdsspq	%rax			/* does nothing where there is no shadow stack */
+	test	%rax, %rax
+	jnz	uspl_agent_end
+	mov	$15, %eax		/* rt_sigreturn */
 	syscall
 	jmp	11b
 uspl_agent_end:
+	mov	UC_FPSTATE(%rsp), %rbx
+	mov	FP_FEATURES(%rbx), %eax
+	mov	FP_FEATURES + 4(%rbx), %edx
+	xrstor64 (%rbx)
+	pushq	UC_FLAGS(%rsp)		/* from here on nothing changes flags */
+	popfq
+	mov	UC_R8(%rsp), %r8
+	mov	UC_R8 + 8(%rsp), %r9
+	mov	UC_R8 + 32(%rsp), %r12
+	mov	UC_R8 + 40(%rsp), %r13
+	mov	UC_R8 + 48(%rsp), %r14
+	mov	UC_R8 + 56(%rsp), %r15
+	mov	UC_RBP(%rsp), %rbp
+	mov	UC_RBX(%rsp), %rbx
+	lea	UC_SIGMASK(%rsp), %rsi
+	/* A signal that comes with the mask finds the thread's own stack. */
+	mov	UC_RSP(%rsp), %rsp
+	mov	$2, %edi		/* SIG_SETMASK */
+	mov	$0, %edx
+	mov	$8, %r10d
+	mov	$14, %eax		/* rt_sigprocmask */
+	syscall
+	mov	uspl_agent_back_end(%rip), %rax
+	mov	uspl_agent_back_end + 8(%rip), %rcx
+	mov	uspl_agent_back_end + 16(%rip), %rdx
+	mov	uspl_agent_back_end + 24(%rip), %rsi
+	mov	uspl_agent_back_end + 32(%rip), %rdi
+	mov	uspl_agent_back_end + 40(%rip), %r10
+	mov	uspl_agent_back_end + 48(%rip), %r11
+	notrack jmp *uspl_agent_back_end + 56(%rip)
+	.balign	8, 0xcc
+uspl_agent_back_end:
 	.section .note.GNU-stack, "", @progbits

@@ -138,9 +138,18 @@ struct agent_run {
 	bool moves; /* nothing is said in the frame: one of the requests says where */
 };
 
+/*
+ * What a thread with a shadow stack gets back last, by the agent's own way back; it lies behind its
+ * code (runtime/agent.S knows this layout).
+ */
+struct agent_back {
+	uint64_t ax, cx, dx, si, di, r10, r11, ip;
+};
+
 /* Everything that is put on a thread's stack for the agent, and the registers to start it with. */
 struct agent_frame {
 	struct buf bytes;
+	struct agent_back back;
 	taddr addr;  /* where bytes belong */
 	taddr slate; /* where the slate is: among them, or where it was to be */
 	struct arch_regs regs;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "live/parked.h"
+#include "proc/shstk.h"
 #include "proc/stop.h"
 #include "proc/tracer.h"
 
@@ -285,6 +286,11 @@ static int settle_all(struct clear *clear, struct parked *parked, const struct c
 int clear_look_parked(struct clear *clear, const struct clear_way *way, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, SCAN_PAUSE_NS };
+	/* With a shadow stack nothing can be put back, and what is taken would be missed. */
+	const struct clear_way possible = {
+		.scan_bytes = way->scan_bytes,
+		.force = way->force && !shstk_in_process(clear->text.proc),
+	};
 	struct parked parked = { .safety = &clear->text, .budget = way->scan_bytes };
 	int rc = 0;
 
@@ -302,8 +308,9 @@ int clear_look_parked(struct clear *clear, const struct clear_way *way, struct u
 		rc = parked_scan(&parked, err);
 		if (rc || !parked.words.n)
 			break;
-		rc = settle_all(clear, &parked, way, err);
-		if ((clear->in_text && !clear->parked) || (way->force && clear->put_back == before))
+		rc = settle_all(clear, &parked, &possible, err);
+		if ((clear->in_text && !clear->parked) ||
+		    (possible.force && clear->put_back == before))
 			break;
 		if (clear->put_back > before)
 			left = SCANS + 1;

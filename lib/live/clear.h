@@ -29,7 +29,8 @@ struct clear_way {
 	uint64_t scan_bytes; /* how much memory is looked through for them */
 	/*
 	 * None is in the way: return addresses are put back on those that an unwind was lost on,
-	 * too, and what still leads into the text doesn't count.
+	 * too, and what still leads into the text doesn't count. Not heeded where a thread of the
+	 * process has a shadow stack (shstk.h): nothing can be put back there.
 	 */
 	bool force;
 };

@@ -17,17 +17,23 @@
  * stack: then that is where it is written. And if it is the program counter of a context, the stack
  * has it as well.
  *
+ * Where a thread of the process has a shadow stack (shstk.h) nothing is written: such a stack has
+ * one, too, with the thunk's address, and nothing tells where.
+ *
  * A thread that is in the code while it runs on such a stack may have read the word already, the
  * program's unwinder for example. So nothing is written then.
  */
 
 #include "live/parked_priv.h"
 
+#include "proc/shstk.h"
+
 /* In one stop, which takes less than a millisecond then: each word is sound by itself. */
 #define PORTIONS 12
 
 /* What the thunk of one word keeps for it. */
-static int plan(struct parked *parked, struct parked_word *word, struct uspl_err *err)
+static int plan(struct parked *parked, struct parked_word *word, bool shadowed,
+		struct uspl_err *err)
 {
 	const struct safety *safety = parked->safety;
 	taddr place = word->sp ? context_return_slot(word->sp) : word->place;
@@ -42,7 +48,7 @@ static int plan(struct parked *parked, struct parked_word *word, struct uspl_err
 		word->live = false;
 		return 0;
 	}
-	if (safety_range_at(safety, kept[0] - 1))
+	if (shadowed || safety_range_at(safety, kept[0] - 1))
 		return 0;
 	back = vec_push(&parked->backs);
 	if (!back)
@@ -54,12 +60,13 @@ static int plan(struct parked *parked, struct parked_word *word, struct uspl_err
 int parked_plan_back(struct parked *parked, bool all, struct uspl_err *err)
 {
 	struct parked_word *word;
+	bool shadowed = parked->words.n && shstk_in_process(parked->safety->proc);
 	int rc = 0;
 
 	parked->backs.n = parked->next_back = 0;
 	vec_for_each (&parked->words, word)
 		if (!rc && (all || (word->live && !word->doubted)))
-			rc = plan(parked, word, err);
+			rc = plan(parked, word, shadowed, err);
 	return rc;
 }
 

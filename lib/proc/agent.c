@@ -19,8 +19,10 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "proc/host.h"
+#include "proc/shstk.h"
 
-extern const uint8_t uspl_agent[], uspl_agent_end[];
+extern const uint8_t uspl_agent[], uspl_agent_end[], uspl_agent_back_end[];
 
 /* How a thread that was sent is looked for outside: by its signals, then stopped. */
 #define GUEST_LOOKS 50
@@ -32,23 +34,41 @@ static size_t agent_len(void)
 	return (size_t)(uspl_agent_end - uspl_agent);
 }
 
+/* With the way back that threads with a shadow stack take. */
+static size_t agent_back_len(void)
+{
+	return (size_t)(uspl_agent_back_end - uspl_agent) + sizeof(struct agent_back);
+}
+
+/* Without the words that belong to one thread. */
+static size_t code_len(const struct inject_agent *agent)
+{
+	return agent->leads_back ? (size_t)(uspl_agent_back_end - uspl_agent) : agent_len();
+}
+
+/* How much of the slack is the agent's, of this tool or another one on this machine. */
+static size_t agent_room(void)
+{
+	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
+}
+
 enum slack_state { SLACK_ZEROS, SLACK_AGENT, SLACK_OTHER };
 
-static enum slack_state slack_state(const struct proc *proc, taddr addr)
+static const uint8_t zeros[AGENT_BACK_MAX];
+
+static enum slack_state slack_state(const struct proc *proc, taddr addr, size_t len)
 {
-	static const uint8_t zeros[AGENT_MAX];
-	uint8_t have[AGENT_MAX];
-	size_t len = agent_len();
+	uint8_t have[AGENT_BACK_MAX];
 
 	if (proc_read_some(proc, addr, have, len) != len)
 		return SLACK_OTHER;
 	if (!memcmp(have, zeros, len))
 		return SLACK_ZEROS;
-	return memcmp(have, uspl_agent, len) ? SLACK_OTHER : SLACK_AGENT;
+	return memcmp(have, uspl_agent, agent_len()) ? SLACK_OTHER : SLACK_AGENT;
 }
 
-/* Room behind the last byte of a segment's code, 0 if there isn't enough. */
-static taddr slack_of(const struct proc *proc, const struct module *module)
+/* Room for so many bytes behind the last one of a segment's code, 0 if there isn't enough. */
+static taddr slack_of(const struct proc *proc, const struct module *module, size_t len)
 {
 	const Elf64_Phdr *phdr;
 
@@ -61,7 +81,7 @@ static taddr slack_of(const struct proc *proc, const struct module *module)
 			continue;
 		end = (end + 15) & ~15ull;
 		/* Still in the page that holds the last byte. */
-		if (end % PAGE && end + agent_len() <= map->end && end % PAGE + agent_len() <= PAGE)
+		if (end % PAGE && end + len <= map->end && end % PAGE + len <= PAGE)
 			return end;
 	}
 	return 0;
@@ -70,11 +90,12 @@ static taddr slack_of(const struct proc *proc, const struct module *module)
 bool inject_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
 		  taddr *ret_end)
 {
-	taddr slack = slack_of(proc, module);
+	taddr slack = slack_of(proc, module, agent_len());
+	size_t room = agent_room();
 
-	if (!slack || slack % PAGE + AGENT_MAX >= PAGE)
+	if (!slack || slack % PAGE + room >= PAGE)
 		return false;
-	*ret_start = slack + AGENT_MAX;
+	*ret_start = slack + room;
 	*ret_end = (slack | (PAGE - 1)) + 1;
 	return true;
 }
@@ -83,16 +104,19 @@ bool inject_spare(const struct proc *proc, const struct module *module, taddr *r
  * Slack that is all zeros is best: then what belongs there is known whatever happened before. 0 if
  * there is none.
  */
-static taddr find_slack(const struct proc *proc, const module_vec *modules, bool lasting)
+static taddr find_slack(const struct proc *proc, const module_vec *modules, bool lasting,
+			size_t len)
 {
 	const struct module *module;
 	taddr addr = 0;
 
 	vec_for_each (modules, module) {
-		taddr slack =
-			module->is_vdso || module->lasting != lasting ? 0 : slack_of(proc, module);
+		bool asked = !module->is_vdso && module->lasting == lasting;
+		taddr slack = asked ? slack_of(proc, module, len) : 0;
+		enum slack_state state = slack ? slack_state(proc, slack, len) : SLACK_OTHER;
 
-		if (slack && slack_state(proc, slack) != SLACK_OTHER)
+		/* What a thread with a shadow stack has to find back may be needed there still. */
+		if (state == SLACK_ZEROS || (state == SLACK_AGENT && len == agent_len()))
 			return slack;
 		addr = addr ? addr : slack;
 	}
@@ -100,26 +124,37 @@ static taddr find_slack(const struct proc *proc, const module_vec *modules, bool
 }
 
 /* Not in a library that may be unloaded at any moment, if there is another one. */
+static taddr find_place(const struct proc *proc, const module_vec *modules, size_t len)
+{
+	taddr addr = find_slack(proc, modules, true, len);
+
+	return addr ? addr : find_slack(proc, modules, false, len);
+}
+
 static int place_agent(const struct proc *proc, const module_vec *modules,
 		       struct inject_agent *agent, struct uspl_err *err)
 {
-	taddr addr;
+	taddr addr = 0;
 	int rc = inject_left_find(proc, modules, &agent->left, err);
 
 	if (rc)
 		return rc;
-	addr = find_slack(proc, modules, true);
-	if (!addr)
-		addr = find_slack(proc, modules, false);
+	agent->len = agent_back_len();
+	if (shstk_offered())
+		addr = find_place(proc, modules, agent->len);
+	agent->leads_back = addr != 0;
+	if (!addr) {
+		agent->len = agent_len();
+		addr = find_place(proc, modules, agent->len);
+	}
 	if (!addr)
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"pid %d has no room for %zu bytes of code behind any program's code",
 			proc->pid, agent_len());
 	agent->addr = addr;
-	agent->len = agent_len();
 	rc = proc_read(proc, addr, agent->saved, agent->len, err);
-	return rc ? rc : proc_write(proc, addr, uspl_agent, agent->len, err);
+	return rc ? rc : proc_write(proc, addr, uspl_agent, code_len(agent), err);
 }
 
 int inject_agent_new(const struct proc *proc, const module_vec *modules, struct inject_agent **ret,
@@ -152,6 +187,38 @@ int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err
 		return uspl_fail_nomem(err);
 	*item = tid;
 	return 0;
+}
+
+static int fail_back(const struct inject_agent *agent, const char *why, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSTOPPABLE,
+		  "a thread of pid %d with a shadow stack can't be asked: %s", agent->proc->pid,
+		  why);
+	return HOST_UNFIT;
+}
+
+/* A thread that a tool which has died has left in the agent may need the words that are there. */
+static bool back_is_free(const struct inject_agent *agent)
+{
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	bool is_free = !agent->left.n || threads_list(agent->proc, &tids, NULL) == 0;
+
+	vec_for_each (&tids, tid)
+		is_free = is_free && agent_shows_outside(agent, *tid);
+	vec_release(&tids);
+	return is_free;
+}
+
+int agent_note_back(const struct inject_agent *agent, const struct agent_back *back,
+		    struct uspl_err *err)
+{
+	if (!agent->leads_back)
+		return fail_back(agent, "no program has room for the agent's way back", err);
+	if (!back_is_free(agent))
+		return fail_back(agent, "one may still be at work for a command that has died",
+				 err);
+	return proc_write(agent->proc, agent->addr + code_len(agent), back, sizeof(*back), err);
 }
 
 bool agent_has(const struct inject_agent *agent, taddr pc)
@@ -254,28 +321,38 @@ void inject_agent_free(struct inject_agent *agent)
 	free(agent);
 }
 
+/* Of an agent with the way back that has as much, all is meant. */
+static size_t left_len(const struct proc *proc, taddr addr)
+{
+	uint8_t have[AGENT_BACK_MAX];
+	size_t code = (size_t)(uspl_agent_back_end - uspl_agent);
+
+	return proc_read_some(proc, addr, have, code) == code && !memcmp(have, uspl_agent, code)
+		       ? agent_back_len()
+		       : agent_len();
+}
+
 int inject_left_find(const struct proc *proc, const module_vec *modules, inject_left_vec *ret,
 		     struct uspl_err *err)
 {
 	const struct module *module;
 
 	vec_for_each (modules, module) {
-		taddr slack = module->is_vdso ? 0 : slack_of(proc, module);
+		taddr slack = module->is_vdso ? 0 : slack_of(proc, module, agent_len());
 		struct inject_left *left;
 
-		if (!slack || slack_state(proc, slack) != SLACK_AGENT)
+		if (!slack || slack_state(proc, slack, agent_len()) != SLACK_AGENT)
 			continue;
 		left = vec_push(ret);
 		if (!left)
 			return uspl_fail_nomem(err);
-		*left = (struct inject_left){ slack, agent_len() };
+		*left = (struct inject_left){ slack, left_len(proc, slack) };
 	}
 	return 0;
 }
 
 void inject_left_clear(const struct proc *proc, const inject_left_vec *left)
 {
-	static const uint8_t zeros[AGENT_MAX];
 	const struct inject_left *it;
 
 	vec_for_each (left, it)

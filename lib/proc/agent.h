@@ -5,14 +5,17 @@
 
 #include "proc/inject.h"
 
+/* Its code, and with the way back of a thread that has a shadow stack, and the words for that. */
 #define AGENT_MAX 256
+#define AGENT_BACK_MAX 512
 
 struct inject_agent {
 	const struct proc *proc;
 	taddr addr;
 	size_t len;
-	uint8_t saved[AGENT_MAX]; /* what was in the slack */
-	bool kept;                /* a thread could not be brought out of it */
+	bool leads_back; /* a thread with a shadow stack finds back, too (agent_note_back) */
+	uint8_t saved[AGENT_BACK_MAX]; /* what was in the slack */
+	bool kept;                     /* a thread could not be brought out of it */
 	/*
 	 * Those that other tools have left, in this place or another one: there may be a thread in
 	 * it that writes to its slate, and ours might be the same.
@@ -23,6 +26,12 @@ struct inject_agent {
 
 /* Before a thread is sent into it. */
 int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err) uspl_must_check;
+/*
+ * Before a thread with a shadow stack runs in it: what it needs to find back by itself. HOST_UNFIT
+ * if there is no room for that way, or a thread of a tool that has died may be on it.
+ */
+int agent_note_back(const struct inject_agent *agent, const struct agent_back *back,
+		    struct uspl_err *err) uspl_must_check;
 /* True if a thread that blocks these signals can't be told, by that, from one in the agent. */
 bool agent_hides(uint64_t sigmask);
 /*

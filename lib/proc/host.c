@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "proc/agent.h"
+#include "proc/shstk.h"
 #include "proc/stack_room.h"
 
 #define XSTATE_MAX 16384
@@ -126,19 +127,6 @@ static size_t encode(const struct host *host, struct agent_slate *slate)
 	return (size_t)(raw - slate->reqs);
 }
 
-/*
- * With a shadow stack (Linux 6.6), rt_sigreturn wants to find what a signal's delivery leaves on
- * it; the kernel has a regset for it only then.
- */
-static bool has_shadow_stack(pid_t tid)
-{
-	enum { NT_SHADOW_STACK = 0x204 };
-	uint64_t ssp;
-	struct iovec iov = { &ssp, sizeof(ssp) };
-
-	return ptrace(PTRACE_GETREGSET, tid, (void *)NT_SHADOW_STACK, &iov) == 0;
-}
-
 /* Whether a thread's system calls reach the kernel, or are sent back to the program by SIGSYS. */
 enum dispatched { DISPATCHED_NO, DISPATCHED_YES, DISPATCHED_UNKNOWN };
 
@@ -182,7 +170,8 @@ static bool can_be_sent(const struct host *host)
 
 	return host->slate && !host->agent->left.n && !host->agent->proc->seccomp &&
 	       !thread->signal && !thread->group_stopped && !host_requests(host, INJECT_CALL) &&
-	       !regs_will_restart(&thread->regs) && !has_shadow_stack(thread->tid);
+	       !regs_will_restart(&thread->regs) && !host->shadowed &&
+	       !host->agent->proc->shadow_stack;
 }
 
 /*
@@ -222,6 +211,10 @@ static int choose_way(struct host *host, struct uspl_err *err)
 	rc = read_state(host, err);
 	if (rc)
 		return rc;
+	host->shadowed = shstk_read(host->thread.tid, &host->ssp);
+	if (host->shadowed || host->agent->proc->shadow_stack)
+		log_info("inject", "thread %d of pid %d is led: it has a shadow stack",
+			 host->thread.tid, host->agent->proc->pid);
 	host->alone = !host->held && dispatched == DISPATCHED_NO && can_be_sent(host) &&
 		      !(host->maps_slate && agent_hides(host->sigmask));
 	return host->alone ? 0 : set_options(host->agent->proc, host->thread.tid, err);
@@ -270,6 +263,9 @@ int host_load(struct host *host, struct uspl_err *err)
 			       err);
 	if (rc)
 		return rc;
+	rc = host->shadowed ? agent_note_back(host->agent, &host->frame.back, err) : 0;
+	if (rc)
+		return rc;
 	rc = host->alone ? 0 : save_stack(host, err);
 	return rc ? rc : write_frame(host, &run, err);
 }
@@ -306,6 +302,14 @@ int host_restore(struct host *host, struct uspl_err *err)
 {
 	struct iovec iov = { host->xstate.data, host->xstate.len };
 	pid_t tid = host->thread.tid;
+	uint64_t ssp;
+	/* Only in the midst of a function that it calls for us is it elsewhere. */
+	int rc = host->shadowed && shstk_read(tid, &ssp) && ssp != host->ssp
+			 ? shstk_write(tid, host->ssp, err)
+			 : 0;
+
+	if (rc)
+		return rc;
 
 	if (ptrace(PTRACE_SETREGSET, tid, (void *)(long)host->xstate_note, &iov) != 0 ||
 	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(host->sigmask), &host->sigmask) != 0 ||

@@ -35,6 +35,8 @@ struct host {
 	struct buf xstate;
 	int xstate_note; /* which of the kernel's sets of registers that is */
 	uint64_t sigmask;
+	bool shadowed; /* it has a shadow stack, whose pointer this is */
+	uint64_t ssp;
 	struct agent_frame frame;
 	taddr slate;      /* room for a slate that outlives the thread; 0: it must be led */
 	bool maps_slate;  /* the first request maps it */

@@ -207,18 +207,6 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 	return -(err ? (int)err->code : USPL_E_PERMISSION);
 }
 
-/*
- * What we let a thread do ends in rt_sigreturn, which wants a token on the shadow stack (Linux
- * restore_signal_shadow_stack), and tracing moves return addresses: docs/limitations.md.
- */
-static int fail_shadow_stack(pid_t pid, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d runs with a shadow stack", pid);
-	uspl_hint(err, "a program of glibc's runs without one if it is started with "
-		       "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
-	return -USPL_E_UNSUPPORTED;
-}
-
 static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = calloc(1, sizeof(*proc));
@@ -256,6 +244,7 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 				 pid);
 	proc->seccomp = st.seccomp;
 	proc->catches_sigsys = st.catches_sigsys;
+	proc->shadow_stack = st.shadow_stack;
 	proc->uid = st.uid;
 	read_comm(proc);
 	rc = readonly ? 0 : check_not_traced(pid, &st, err);
@@ -265,8 +254,6 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 		rc = check_class(proc, err);
 	if (!rc)
 		rc = read_starttime(proc, err);
-	if (!rc && !readonly && st.shadow_stack)
-		rc = fail_shadow_stack(pid, err);
 	if (!rc)
 		rc = proc_refresh_maps(proc, err);
 	if (!rc)

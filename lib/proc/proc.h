@@ -36,6 +36,7 @@ struct proc {
 	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
 	bool catches_sigsys;      /* it had a handler for that when it was opened */
 	int seccomp;              /* 0 none, 1 strict, 2 filter */
+	bool shadow_stack;        /* its thread `tid` has one (shstk.h) */
 	mapping_vec maps;         /* as of the last proc_refresh_maps, sorted by address */
 };
 
@@ -43,7 +44,7 @@ struct proc {
  * Opens a process for reading and writing its memory, and finds out beforehand what would go wrong
  * later: it doesn't exist (USPL_E_NO_PROCESS), is one of a process's threads, isn't ours
  * (USPL_E_PERMISSION), is a zombie (USPL_E_ZOMBIE), is traced by another process (USPL_E_TRACED,
- * naming it), is a kernel thread, is 32-bit or has a shadow stack (USPL_E_UNSUPPORTED).
+ * naming it), is a kernel thread, or is 32-bit (USPL_E_UNSUPPORTED).
  */
 int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /* The same, for reading only: a traced process is fine, and no write access is asked for. */

@@ -11,6 +11,9 @@
  * such a return address. Not for stacks that no thread is on, nor where a probe of the function's
  * return keeps our address in a shadow of its own: the word on the stack isn't ours then.
  *
+ * Nor for a thread with a shadow stack (shstk.h), which has the thunk's address there, too: it would
+ * die at the return. Its calls end by way of the tracer, whose memory stays as long.
+ *
  * Nor may anybody have the thunk's address elsewhere, to go there when the thunk is gone. Functions
  * don't look at where they return to, but for those whose returns aren't traced (special.c), and
  * for the unwinder, which keeps return addresses in variables. And a register may have one that was
@@ -26,6 +29,7 @@
 #include "live/clear.h"
 #include "live/safety.h"
 #include "live/traced.h"
+#include "proc/shstk.h"
 #include "proc/stop.h"
 #include "proc/tracer.h"
 #include "proc/unwind.h"
@@ -107,10 +111,13 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 {
 	struct some_regs regs;
 	struct open_call *call;
+	uint64_t ssp;
 	taddr sp;
 	int rc = 0;
 
 	*ret_ended = false;
+	if (shstk_read(thread->tid, &ssp) || walk->text->proc->shadow_stack)
+		return 0;
 	walk->calls.n = 0;
 	walk->doubt = false;
 	regs_to_dwarf(&thread->regs, &regs);

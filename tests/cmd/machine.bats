@@ -16,6 +16,7 @@ setup_file() {
 }
 
 setup() {
+	source "$BATS_TEST_DIRNAME/../lib/shadow.bash"
 	source "$BATS_TEST_DIRNAME/../lib/watch.bash"
 	"$MACHINE" no-xsave true || skip 'no filter of system calls can be set up here'
 }
@@ -150,33 +151,25 @@ expect_traced_as_ever() {
 	expect_fine
 }
 
-# with_features WORDS - runs apply where the kernel's status of the target has such a line
-with_features() {
-	local text=$BATS_TEST_TMPDIR/status
-	{ cat "/proc/$TARGET/status" && printf 'x86_Thread_features:\t%s\nx86_Thread_features_locked:\tshstk \n' "$1"; } > "$text"
-	# shellcheck disable=SC2016 # for the other shell
-	run --separate-stderr timeout --kill-after=5 60 unshare --mount sh -c \
-		'mount --bind "$1" "/proc/$3/status" && mount --bind "$1" "/proc/$3/task/$3/status" && exec "$4/uspl-apply" "$2" "$3"' \
-		sh "$text" "$UPDATE" "$TARGET" "$USPL_BIN"
-}
-
-@test "a kernel that knows shadow stacks: refused with one, patched without" {
-	[ "$(id -u)" = 0 ] || skip 'only root can mount'
-	unshare --mount true || skip 'nothing can be mounted here'
+@test "a process with a shadow stack: no thread is left to itself in a call made for us" {
+	can_show_features
 	fixture_start
 	ask start
 	SUM=$(text_sum)
-	with_features 'shstk wrss '
-	expect_status 1
-	expect_one_message
-	expect_message 'runs with a shadow stack.*hint: .*x86_shstk=off'
-	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
-	version_is 1
-	with_features ''
+	with_features 'shstk wrss ' uspl-apply -v "$UPDATE" "$TARGET"
 	expect_status 0
+	expect_message 'thread .* of pid .* is led: it has a shadow stack'
 	version_is 2
 	undo
 	expect_status 0
+	version_is 1
+	with_features '' uspl-apply -v "$UPDATE" "$TARGET"
+	expect_status 0
+	[[ $stderr != *'is led'* ]] || fail "led without a shadow stack: $stderr"
+	version_is 2
+	undo
+	expect_status 0
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 	expect_fine
 }
 

@@ -11,6 +11,7 @@ setup_file() {
 }
 
 setup() {
+	source "$BATS_TEST_DIRNAME/../lib/shadow.bash"
 	source "$BATS_TEST_DIRNAME/../lib/trace.bash"
 	start trace-parked -O2 -std=c++20
 }
@@ -82,6 +83,21 @@ expect_taken() {
 	trace stop --force
 	expect_status 0
 	expect_output '[0-9]+ calls on stacks that no thread is on .*: made to return without the tracer'
+	expect_trace_ended
+	expect_answer go 6
+}
+
+@test "in a process with a shadow stack they are left alone, --force or not" {
+	can_show_features
+	trace_all
+	expect_answer hidden 0
+	for force in '' --force; do
+		with_features 'shstk ' uspl-trace stop --json $force "$TARGET"
+		expect_status 0
+		[ "$(jq -c '[.state, .put_back, .parked]' <<< "$output")" = '["draining",0,true]' ] || fail "$output"
+	done
+	trace stop --force
+	expect_status 0
 	expect_trace_ended
 	expect_answer go 6
 }

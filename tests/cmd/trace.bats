@@ -17,6 +17,7 @@ setup_file() {
 }
 
 setup() {
+	source "$BATS_TEST_DIRNAME/../lib/shadow.bash"
 	source "$BATS_TEST_DIRNAME/../lib/trace.bash"
 }
 
@@ -1042,4 +1043,24 @@ answered() {
 	trace report
 	expect_calls leaf 40
 	expect_trace_stops
+}
+
+@test "stopped while calls of a thread with a shadow stack are open: they return by the tracer, then the memory goes" {
+	can_show_features
+	start trace -O2
+	trace start -F answer -F next_line -F leaf
+	send_and_block wait
+	with_features 'shstk ' uspl-trace stop "$TARGET"
+	expect_status 0
+	expect_output '1 thread is still in calls that were traced'
+	with_features 'shstk ' uspl-trace stop --force "$TARGET"
+	expect_status 0
+	expect_output '1 thread is still in calls that were traced'
+	answered 0
+	expect_answer 'work 1' 7
+	with_features 'shstk ' uspl-trace stop "$TARGET"
+	expect_status 0
+	[[ $output != *'still in calls'* ]] || fail 'somebody stays in traced calls'
+	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
+	expect_fine
 }

@@ -14,10 +14,11 @@
 #include <time.h>
 
 #include "inject_target.h"
+#include "proc/agent.h"
 #include "proc/thread.h"
 #include "tap.h"
 
-extern const uint8_t uspl_agent[], uspl_agent_end[];
+extern const uint8_t uspl_agent[], uspl_agent_end[], uspl_agent_back_end[];
 
 static long add(long a, long b)
 {
@@ -147,10 +148,31 @@ static void test_sleeper(void)
 }
 
 /*
+ * The agent's code; one that takes the way back of threads with a shadow stack also where there is
+ * none: its last jump, to that way, is made unconditional.
+ */
+static int write_agent(const struct proc *proc, taddr at, bool shadowed, struct uspl_err *err)
+{
+	static const uint8_t jnz[] = { 0x75, 0x09 };
+	size_t len = (size_t)(uspl_agent_back_end - uspl_agent), end, i;
+	uint8_t code[AGENT_BACK_MAX];
+
+	memcpy(code, uspl_agent, len);
+	end = (size_t)(uspl_agent_end - uspl_agent);
+	for (i = end - 16; i < end && memcmp(code + i, jnz, sizeof(jnz)) != 0; i++)
+		;
+	if (i == end)
+		return uspl_fail(err, USPL_E_SYSTEM, "the agent has no such jump");
+	if (shadowed)
+		code[i] = 0xeb;
+	return proc_write(proc, at, code, len, err);
+}
+
+/*
  * The tool sets the registers and is gone: the thread must find its way back by itself, with the
  * state that the kernel gives as `note`.
  */
-static void test_abandoned(int note)
+static void test_abandoned(int note, bool shadowed)
 {
 	pid_t pid = start(spin);
 	struct uspl_err err = { 0 };
@@ -171,8 +193,7 @@ static void test_abandoned(int note)
 	pid = start(spin); /* inherits the page for the agent */
 	thread.tid = pid;
 	good = proc_open(pid, &proc, &err) == 0 &&
-	       proc_write(proc, run.agent, uspl_agent, (size_t)(uspl_agent_end - uspl_agent),
-			  &err) == 0 &&
+	       write_agent(proc, run.agent, shadowed, &err) == 0 &&
 	       thread_seize(proc, &thread, &err) == 0;
 	thread_interrupt(&thread);
 	good = good && thread_wait(proc, &thread, clock_now_ns() + 1000000000, &err) == 0 &&
@@ -181,12 +202,15 @@ static void test_abandoned(int note)
 	ptrace(PTRACE_GETSIGMASK, pid, sizeof(mask), &mask);
 	buf_add(&state, xstate, iov.iov_len);
 	good = good && agent_frame_build(&thread.regs, &state, mask, &run, &frame, &err) == 0 &&
-	       proc_write(proc, frame.addr, frame.bytes.data, frame.bytes.len, &err) == 0;
+	       proc_write(proc, frame.addr, frame.bytes.data, frame.bytes.len, &err) == 0 &&
+	       proc_write(proc, run.agent + (taddr)(uspl_agent_back_end - uspl_agent), &frame.back,
+			  sizeof(frame.back), &err) == 0;
 	ok(good, "the agent's frame is in place (%s)", err.msg);
 	ptrace(PTRACE_SETREGS, pid, NULL, &frame.regs.user);
 	ptrace(PTRACE_SETSIGMASK, pid, sizeof(all), &all);
 	ptrace(PTRACE_DETACH, pid, NULL, NULL);
-	ok(goes_on(), "an abandoned thread returns to its own code");
+	ok(goes_on(), "an abandoned thread returns to its own code%s",
+	   shadowed ? ", without rt_sigreturn" : "");
 	ok(finish(pid) == 0, "with its own registers, signal mask and signal stack");
 	buf_release(&state);
 	agent_frame_release(&frame);
@@ -283,8 +307,10 @@ int main(void)
 	test_sent();
 	test_table();
 	test_sleeper();
-	test_abandoned(NT_X86_XSTATE);
-	test_abandoned(NT_PRFPREG);
+	test_abandoned(NT_X86_XSTATE, false);
+	test_abandoned(NT_PRFPREG, false);
+	for (int i = 0; i < 20; i++)
+		test_abandoned(NT_X86_XSTATE, true);
 	test_left();
 	test_slow();
 	return tap_done();

@@ -141,6 +141,22 @@ static int add_xstate(struct buf *area, const struct buf *xstate, struct uspl_er
 	return area->oom ? uspl_fail_nomem(err) : 0;
 }
 
+static struct agent_back back_of(const struct arch_regs *regs)
+{
+	const struct user_regs_struct *u = &regs->user;
+
+	return (struct agent_back){
+		.ax = u->rax,
+		.cx = u->rcx,
+		.dx = u->rdx,
+		.si = u->rsi,
+		.di = u->rdi,
+		.r10 = u->r10,
+		.r11 = u->r11,
+		.ip = u->rip,
+	};
+}
+
 static void fill_context(struct frame *frame, const struct arch_regs *regs)
 {
 	const struct user_regs_struct *u = &regs->user;
@@ -195,7 +211,8 @@ uint64_t agent_frame_max(const struct buf *xstate, const struct agent_run *run)
 {
 	uint64_t slate_len = run->slate_addr ? 0 : agent_slate_len(run->n);
 
-	return xstate->len + FP_XSTATE_MAGIC2_SIZE + 63 + slate_len + sizeof(struct frame) + 15;
+	return xstate->len + FP_XSTATE_MAGIC2_SIZE + 63 + slate_len + sizeof(struct frame) + 15 +
+	       sizeof(uint64_t); /* for the flags, below the frame */
 }
 
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
@@ -216,6 +233,7 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	gap = fpstate - ret->addr - sizeof(context) - slate_len;
 	regs_restart_by_hand(&resumed);
 	fill_context(&context, &resumed);
+	ret->back = back_of(&resumed);
 	context.mc.fpstate = fpstate;
 	ret->bytes = (struct buf){ 0 };
 	buf_add(&ret->bytes, &context, sizeof(context));
