@@ -23,6 +23,7 @@ build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzy
 test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache distcc autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace dwz gcc-11|gcc-12|gcc-13 libdebuginfod1|libdebuginfod1t64 xz-utils mold lld libclang-rt-dev pkg-config|pkgconf libc6-dbg libjemalloc2 libtcmalloc-minimal4|libtcmalloc-minimal4t64'
 stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 kernels_packages='qemu-system-x86 busybox-static cpio util-linux'
+shadow_packages='xorriso isolinux syslinux-common'
 runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-base guile-3.0 luajit pypy3 php-cli php8.2-opcache ocaml-nox golang-go rustc'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
@@ -96,7 +97,7 @@ stock)
 	build
 	exec make -s stock ;;
 kernels)
-	install_packages $build_packages $kernels_packages
+	install_packages $build_packages $kernels_packages $shadow_packages
 	build
 	exec make -s kernels ;;
 bench)

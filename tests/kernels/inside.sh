@@ -12,6 +12,7 @@
 #     sample     the same as root, without the answers of check-machine
 #     quiet      the same, and that the first way can be the quiet one (with USPL_FETCH=whole)
 #     check      what check-machine says, as both
+#     shadow     the main job, kills and tracers in programs that have a shadow stack, as root
 #     nothing    it only ends
 #
 # shellcheck shell=dash disable=SC2086,SC2187 # $by and options are lists of words
@@ -25,7 +26,7 @@ chmod 1777 /tmp
 exec > /dev/ttyS1 2>&1 < /dev/null
 PATH=/bin
 export PATH
-count=0 failed=0
+count=0 failed=0 with=
 
 # ok STATUS NAME - one result; what the last tool said is printed with a failure
 ok() {
@@ -74,7 +75,7 @@ until_true() {
 
 server_start() {
 	rm -f /tmp/socket
-	$by /work/thermo /tmp/socket > /dev/null 2>&1 &
+	$by env $with /work/thermo /tmp/socket > /dev/null 2>&1 &
 	server=$!
 	until_true answers ok put boiler 212 || return
 	$by /work/client /tmp/socket load "$clients" > /tmp/load 2>&1 &
@@ -205,6 +206,67 @@ checked() {
 	done
 }
 
+# shadowed PID - all threads of the process have a shadow stack
+shadowed() {
+	for task in /proc/$1/task/*; do
+		grep -q '^x86_Thread_features:.*shstk' $task/status || ! [ -e $task ] || return
+	done
+}
+
+# rounds_go_on - the other program still works
+rounds_go_on() {
+	before=$(cat /tmp/rounds)
+	until_true rounds_differ
+}
+
+rounds_differ() {
+	kill -0 $calls || return 0
+	now=$(cat /tmp/rounds)
+	[ -n "$now" ] && [ "$now" != "$before" ]
+}
+
+# calls_traced NAME OPTION... - traces the program's calls, and it goes on all the while
+calls_traced() {
+	name=$1
+	shift
+	tool uspl-trace start "$@" $calls; status=$?
+	[ $status != 0 ] || rounds_go_on || status=$?
+	[ $status != 0 ] || until_true has_report graph || status=$?
+	tool uspl-trace stop $calls || status=$?
+	[ $status != 0 ] || rounds_go_on || status=$?
+	kill -0 $calls || status=1
+	ok $status "$user: calls are traced: $name"
+}
+
+# in_shadow - what a shadow stack might break
+in_shadow() {
+	with=LD_PRELOAD=/work/shadowed.so
+	env $with SHADOWED_BREAKS=1 /work/calls /tmp/rounds > /dev/null 2>&1
+	[ $? = 139 ]; ok $? "a program that returns elsewhere dies of its shadow stack"
+	server_start; ok $? "a server under load"
+	shadowed $server; ok $? "all of its threads have a shadow stack"
+	main_job
+	main_job --stop
+	traced function
+	traced graph
+	killed
+	killed --stop
+	main_job
+	server_end; ok $? "no request was lost, and none answered wrongly"
+	env $with /work/calls /tmp/rounds > /dev/null 2>&1 &
+	calls=$!
+	until_true test -s /tmp/rounds; shadowed $calls; ok $? "another program with a shadow stack"
+	calls_traced 'function' --tracer=function
+	calls_traced 'graph' --tracer=graph
+	calls_traced 'graph, of one thread' --tracer=graph --tid=$(ls /proc/$calls/task | tail -n 1)
+	calls_traced 'graph, three levels' --tracer=graph --depth=3
+	calls_traced 'graph again' --tracer=graph
+	kill -TERM $calls
+	wait $calls; ok $? "all results were right"
+	tool uspl-check-machine
+	grep -q '^ok  *shadow-stack .*can be patched' /tmp/told; ok $? "check-machine says that such processes can be patched"
+}
+
 everything() {
 	case $uspl in sample | quiet) ;; *) checked ;; esac
 	server_start; ok $? "$user: a server under load"
@@ -246,8 +308,9 @@ else
 	done
 	job=everything
 	[ "$uspl" != check ] || job=checked
+	[ "$uspl" != shadow ] || job=in_shadow
 	become root; $job
-	[ "$uspl" = sample ] || { become user; $job; }
+	case $uspl in sample | shadow) ;; *) become user; $job ;; esac
 	echo "1..$count"
 fi
 sync
