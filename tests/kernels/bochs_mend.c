@@ -2,8 +2,8 @@
 // bochs_mend.c - Debian's Bochs 3.1 multiplies and divides as it should: ld.so --preload mend.so
 /*
  * As it is built there (gcc 16, with strict aliasing), long_idiv of cpu/wide_int.cc never stores
- * the lower half of the dividend, which it reads again through a pointer of another type: an idiv of
- * 64 bits has any result, and Linux stops with a division by zero before it prints its first line
+ * the lower half of the dividend, which it reads through a pointer of another type: an idiv of 64
+ * bits has any result, and Linux stops with a division by zero before it prints its first line
  * (register_refined_jiffies). Both functions that go by that pattern are replaced, as they are
  * called: by a jump at their beginning.
  */
