@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/strmap.h"
 #include "create/literal.h"
+#include "create/literal_place.h"
 #include "create/redirect.h"
 #include "create/unit.h"
 #include "create/unwind.h"
@@ -118,7 +119,7 @@ static bool is_to_be_defined(const struct emitter *em, const struct objsym *sym)
 		return false;
 	if (sym_is_function(sym))
 		return em->pre || !ident_of(sym)->twin || part_of(sym->sec)->owner == sym;
-	return sym_is_variable(sym);
+	return sym_is_variable(sym) || part_of(sym->sec)->kind == PART_LITERAL;
 }
 
 static int define_symbols(struct emitter *em, const struct unit *unit)
@@ -382,6 +383,10 @@ static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct
 
 int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
+	int rc = place_literals(diff, err);
+
+	if (rc)
+		return rc;
 	emit_mark_units(diff);
 	return emit_object(diff, NULL, false, &target->new_code, err);
 }

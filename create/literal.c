@@ -43,5 +43,6 @@ bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 bool literal_is_anchor(const struct objsym *sym)
 {
 	return sym->type != STT_SECTION && sym->bind == STB_LOCAL && sym->sec &&
-	       part_of(sym->sec)->kind == PART_LITERAL && (sym->sec->flags & SHF_MERGE);
+	       part_of(sym->sec)->kind == PART_LITERAL && (sym->sec->flags & SHF_MERGE) &&
+	       !ident_of(sym)->refname;
 }

@@ -5,7 +5,7 @@
 // What that teaches depends on what the symbol is:
 //
 //	code of the pre object      a landing: this offset of that piece lies at this address
-//	merged string or constant   nothing, but its contents must be equal
+//	merged string or constant   the place of the symbol if it has a name; contents must be equal
 //	other data of the object    the place of its item; read-only ones must be equal, too
 //	anything else               the place of the symbol
 //
@@ -190,6 +190,16 @@ static bool refer_item(struct trial *trial, const struct reference *ref, struct 
 	return true;
 }
 
+/* A linker that merges nothing leaves a string in several places: any of them will do. */
+static bool note_merged(struct trial *trial, const struct reference *ref)
+{
+	struct place *place = &trial->match->addrs[ref->sym->mark];
+
+	if (!*ref->sym->name || place->known)
+		return true;
+	return note_place(trial, ref, place, ref->addr - ref->off);
+}
+
 bool trial_refer(struct trial *trial, const struct reference *ref)
 {
 	const struct objsec *sec = ref->sym->sec;
@@ -201,7 +211,7 @@ bool trial_refer(struct trial *trial, const struct reference *ref)
 	if (objsec_is_code(sec))
 		return refer_code(trial, ref);
 	if (match_sec_is_merged(sec))
-		return merged_compare(trial, ref);
+		return merged_compare(trial, ref) && note_merged(trial, ref);
 	/* array[-1] by the array's own symbol means the array, not what lies before it. */
 	item = match_item_at(trial->match, sec,
 			     (int64_t)(ref->sym->type == STT_SECTION ? off : value));
