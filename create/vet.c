@@ -367,12 +367,19 @@ int vet_objects(const struct diff *diff, struct uspl_err *err)
 int vet_changes(const struct diff *diff, struct uspl_err *err)
 {
 	static const vet_fn checks[] = {
-		warn_of_past,         vet_exports,      vet_nameless_code,   vet_constructed_data,
-		vet_start_code,       vet_code,         vet_aliases,         vet_virtual_functions,
-		vet_numbered_statics, vet_data,         vet_replaced_tables, vet_new_data,
-		vet_local_classes,    vet_coroutines,   vet_moved_data,      vet_shared_data,
-		vet_relocations,      vet_renamed_data, warn_of_seeds,       vet_thread_start,
-		warn_of_signatures,   warn_of_classes,  vet_blocks,
+		warn_of_past,         vet_exports,
+		vet_nameless_code,    vet_constructed_data,
+		vet_start_code,       vet_code,
+		vet_aliases,          vet_virtual_functions,
+		vet_numbered_statics, vet_data,
+		vet_replaced_tables,  vet_new_data,
+		vet_local_classes,    vet_coroutines,
+		vet_moved_data,       vet_shared_data,
+		vet_relocations,      vet_renamed_data,
+		warn_of_seeds,        vet_thread_start,
+		warn_of_signatures,   warn_of_classes,
+		vet_blocks,           vet_labels,
+		warn_of_addresses,    warn_of_enumerators,
 	};
 
 	int rc = vet_types(diff, err);

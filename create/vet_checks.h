@@ -38,6 +38,12 @@ int vet_thread_start(const struct diff *diff, const struct unit *unit, struct us
 int vet_local_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_block.c: refuses clang's blocks if it can't be told which is which. */
 int vet_blocks(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_label.c: refuses code that may go on at a label of the code that it replaces. */
+int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_label.c: never refuses; warns of constants whose address the process may have kept. */
+int warn_of_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_enum.c: never refuses; warns of enumerators without a type of a name, with other values. */
+int warn_of_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_coroutine.c: refuses coroutines that may not go on where they were suspended. */
 int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */
