@@ -304,7 +304,7 @@ int correlate(struct diff *diff, struct uspl_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < diff->n; i++)
-		rc = nameless_pair(&diff->units[i], err);
+		rc = nameless_pair(diff, &diff->units[i], err);
 	for (size_t i = 0; !rc && i < diff->n; i++) {
 		rc = pair_counted_functions(&diff->units[i], err);
 		if (!rc)

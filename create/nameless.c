@@ -174,7 +174,8 @@ static int set_family(const struct nameless_list *list, struct nameless_type *ty
 		if (tokens.items[i].end > own->end)
 			own = &tokens.items[i];
 	stem = own->number;
-	while (stem && type->text[stem - 1] != '{' && type->text[stem - 1] != '$')
+	while (stem && type->text[stem - 1] != '{' && type->text[stem - 1] != '$' &&
+	       !name_starts(type->text + stem, "._anon_"))
 		stem--;
 	if (pre)
 		buf_add(&family, type->text, stem);
@@ -273,7 +274,7 @@ static char *key_of(const char *text, const char *stem)
 /* "_ZN...clEv.constprop.0" -> "_ZN...clEv" */
 static char *stem_of(const char *name)
 {
-	return strndup(name, strcspn(name, "."));
+	return strndup(name, nameless_stem_len(name));
 }
 
 /* Notes the stems of all symbols before the patch that are named after nameless types, by key. */
@@ -337,13 +338,14 @@ static int set_aliases(const struct unit *unit, struct uspl_err *err)
 	return rc;
 }
 
-int nameless_pair(struct unit *unit, struct uspl_err *err)
+int nameless_pair(const struct diff *diff, struct unit *unit, struct uspl_err *err)
 {
 	struct nameless *nameless = unit->nameless = calloc(1, sizeof(*nameless));
 	int rc;
 
 	if (!nameless)
 		return uspl_fail_nomem(err);
+	nameless->patched = diff->report ? diff->report->patched : NULL;
 	rc = list_types(&unit->pre, &nameless->pre, err);
 	if (!rc)
 		rc = list_types(&unit->post, &nameless->post, err);

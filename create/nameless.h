@@ -46,6 +46,7 @@ struct nameless_list {
 /* Those of both builds of a unit. */
 struct nameless {
 	struct nameless_list pre, post;
+	const struct patched_lines *patched; /* the source lines that change; NULL: not known */
 };
 
 /*
@@ -54,7 +55,7 @@ struct nameless {
  * USPL_E_UNSUPPORTED if it can't be told which is which. Sets unit->nameless, which nameless_free
  * frees.
  */
-int nameless_pair(struct unit *unit, struct uspl_err *err) uspl_must_check;
+int nameless_pair(const struct diff *diff, struct unit *unit, struct uspl_err *err) uspl_must_check;
 void nameless_free(struct nameless *nameless);
 
 /* ---- nameless_text ---- */
@@ -72,6 +73,8 @@ DEFINE_AUTO_RELEASE(tokens, nameless_tokens, vec_release)
 
 /* May the name, as the compiler wrote it, have such a number? */
 bool nameless_is_in(const char *mangled);
+/* The length of the name without what compilers put behind it. */
+size_t nameless_stem_len(const char *mangled);
 /* The name without what compilers put behind it (".cold", ".constprop.0"), for people. */
 char *nameless_demangle(const char *mangled);
 /* Appends the numbers of a demangled name, in their order. False when out of memory. */

@@ -14,8 +14,8 @@
  *     order, since they do the same.
  *  2. Of the others, those that are declared on one line, or have lines of their code in common,
  *     and not with any other.
- *  3. The last one of each build, if both stand in the same order among the others.
- *
+ *  3. The last one of each build, if both stand in the same order among the others, and the patch
+ *     puts the line of one in the place of the other's.
  *
  * One of which nothing is left but tables of data keeps its number. What is then left over in one
  * build only is new, or gone. If it is in both, that is refused. Whether a pair has captured the
@@ -245,6 +245,17 @@ static bool same_order(const nameless_vec *pre, const struct nameless_type *old,
 	return true;
 }
 
+/* Does the patch change the lines of the two together, one for the other? */
+static bool same_place(const struct unit *unit, struct nameless_type *old,
+		       struct nameless_type *type)
+{
+	const char *was = old->found ? dbginfo_declaring_file(&old->die) : NULL;
+	const char *is = type->found ? dbginfo_declaring_file(&type->die) : NULL;
+
+	return was && is &&
+	       patched_lines_together(unit->nameless->patched, was, old->line, is, type->line);
+}
+
 static struct nameless_type *first_loose(const nameless_vec *list, size_t *ret_n)
 {
 	struct nameless_type *found = NULL, **type;
@@ -319,7 +330,7 @@ int nameless_match(struct unit *unit, const nameless_vec *pre, const nameless_ve
 	type = first_loose(post, &n_post);
 	if (!old || !type)
 		return 0;
-	if (n_pre > 1 || n_post > 1 || !same_order(pre, old, type))
+	if (n_pre > 1 || n_post > 1 || !same_order(pre, old, type) || !same_place(unit, old, type))
 		return refuse(unit, old, type, err);
 	pair(old, type);
 	return 0;

@@ -193,6 +193,18 @@ static const struct patched_line *find_line(const struct patched_lines *lines, c
 	return NULL;
 }
 
+bool patched_lines_together(const struct patched_lines *lines, const char *old_file, int old_line,
+			    const char *new_file, int new_line)
+{
+	const struct patched_line *old, *new;
+
+	if (!lines || new_line < LINES_OWN)
+		return false;
+	old = find_line(lines, old_file, old_line);
+	new = find_line(lines, new_file, new_line);
+	return old && new && old->run == new->run;
+}
+
 /* What patched_lines_find looks for. */
 struct search {
 	const struct patched_lines *lines;

@@ -33,6 +33,12 @@ struct patched_code {
 bool patched_lines_find(const struct patched_lines *lines, struct dbginfo *dbg,
 			const struct objsec *sec, const char *inlined, struct patched_code *ret);
 /*
+ * True if the diff takes the old line of one file away and puts the new one in its place, with
+ * nothing that stays between them.
+ */
+bool patched_lines_together(const struct patched_lines *lines, const char *old_file, int old_line,
+			    const char *new_file, int new_line);
+/*
  * Appends the line as it was and as it is: "src/proto.c:12:" and a line for each. Of a run of
  * changed lines the first two that differ in more than blanks.
  */
