@@ -10,7 +10,8 @@
  *
  * Which line is a state only the compiler knows. So all files that the source is compiled from are
  * searched for the label itself, which mostly is in a macro of a header. It may get the number as
- * the argument of a macro, `#define AT(n) case n:`.
+ * the argument of a macro, `#define AT(n) case n:`, which may have it from another macro, or by an
+ * enumerator, `enum { WAITING = __LINE__ }`. __builtin_LINE() is the same number.
  *
  * The same is done with __COUNTER__. What that has been nobody knows before the compiler: it is
  * only said, where a patched source has such labels.
@@ -27,6 +28,9 @@
 #include "create/build_record.h"
 #include "create/build_tree.h"
 #include "create/build_units.h"
+
+/* Macros that give an argument to macros that give it on. */
+enum { MAX_DEPTH = 8 };
 
 static bool is_in_name(char c)
 {
@@ -66,38 +70,9 @@ static const char *directive_end(const char *p)
 struct labels {
 	bool line, counter;   /* case __LINE__, case __COUNTER__ */
 	struct strmap macros; /* names of macros that make a label of an argument */
+	bool more;            /* one came to them */
 	bool oom;
 };
-
-static bool makes_label(const char *parameters, const char *end)
-{
-	for (const char *p = parameters; p < end && !strchr(")\n", *p);) {
-		size_t len;
-
-		p += strspn(p, " \t,");
-		len = strcspn(p, " \t,)\n");
-		if (len && has_case(p + len, end, p, len))
-			return true;
-		p += len;
-	}
-	return false;
-}
-
-/* Notes macros with "case n" for an argument n. */
-static void note_macros(const char *text, struct labels *labels)
-{
-	static const char define[] = "define ";
-
-	for (const char *p = text; (p = strstr(p, define)); p++) {
-		const char *name = p + sizeof(define) - 1, *open = name + strcspn(name, "( \t\n");
-		auto_free char *copy = NULL;
-
-		if (*open != '(' || !makes_label(open + 1, directive_end(p)))
-			continue;
-		copy = strndup(name, (size_t)(open - name));
-		labels->oom |= !copy || !strmap_set(&labels->macros, copy, labels);
-	}
-}
 
 /* Is the word at p an argument of such a macro? */
 static bool is_argument(const struct labels *labels, const char *text, const char *p)
@@ -116,16 +91,102 @@ static bool is_argument(const struct labels *labels, const char *text, const cha
 	return copy && strmap_get(&labels->macros, copy);
 }
 
-static bool has_label(const struct labels *labels, const struct buf *text, const char *word)
+/* Is the word anywhere in a stretch of text an argument of such a macro? */
+static bool has_argument(const struct labels *labels, const char *text, const char *end,
+			 const char *word, size_t len)
+{
+	for (const char *p = text; (p = memmem(p, (size_t)(end - p), word, len)); p++)
+		if (!is_in_name(p[len]) && (p == text || !is_in_name(p[-1])) &&
+		    is_argument(labels, text, p))
+			return true;
+	return false;
+}
+
+/* Is a word of a macro's body a label, or what makes one of it? */
+static bool makes_label(const struct labels *labels, const char *parameters, const char *end)
+{
+	for (const char *p = parameters; p < end && !strchr(")\n", *p);) {
+		size_t len;
+
+		p += strspn(p, " \t,");
+		len = strcspn(p, " \t,)\n");
+		if (len &&
+		    (has_case(p + len, end, p, len) || has_argument(labels, p + len, end, p, len)))
+			return true;
+		p += len;
+	}
+	return false;
+}
+
+/* Notes macros with "case n" for an argument n, and those that give an argument to such a macro. */
+static void note_macros(const char *text, struct labels *labels)
+{
+	static const char define[] = "define ";
+
+	for (const char *p = text; (p = strstr(p, define)); p++) {
+		const char *name = p + sizeof(define) - 1, *open = name + strcspn(name, "( \t\n");
+		auto_free char *copy = NULL;
+
+		if (*open != '(' || !makes_label(labels, open + 1, directive_end(p)))
+			continue;
+		copy = strndup(name, (size_t)(open - name));
+		if (copy && strmap_get(&labels->macros, copy))
+			continue;
+		labels->oom |= !copy || !strmap_set(&labels->macros, copy, labels);
+		labels->more = true;
+	}
+}
+
+/* Is the word among the names and blanks that begin at p? */
+static bool has_word(const char *p, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (;;) {
+		p += strspn(p, " \t\r\n");
+		if (!strncmp(p, word, len) && !is_in_name(p[len]))
+			return true;
+		if (!is_in_name(*p))
+			return false;
+		while (is_in_name(*p))
+			p++;
+	}
+}
+
+/* Does "enum NAME { A, B =" stand before p? */
+static bool is_enumerator(const char *text, const char *p)
+{
+	while (p > text && isspace((unsigned char)p[-1]))
+		p--;
+	if (p == text || p[-1] != '=')
+		return false;
+	while (p > text && !strchr("{};()", p[-1]))
+		p--;
+	if (p == text || p[-1] != '{')
+		return false;
+	p--;
+	while (p > text && (isspace((unsigned char)p[-1]) || is_in_name(p[-1])))
+		p--;
+	return has_word(p, "enum");
+}
+
+static bool has_enumerator(const struct buf *text, const char *word)
 {
 	const char *start = buf_str(text);
 
-	if (has_case(start, start + text->len, word, strlen(word)))
-		return true;
 	for (const char *p = start; (p = strstr(p, word)); p++)
-		if (is_argument(labels, start, p))
+		if (is_enumerator(start, p))
 			return true;
 	return false;
+}
+
+static bool has_label(const struct labels *labels, const struct buf *text, const char *word)
+{
+	const char *start = buf_str(text), *end = start + text->len;
+	size_t len = strlen(word);
+
+	return has_case(start, end, word, len) || has_argument(labels, start, end, word, len) ||
+	       has_enumerator(text, word);
 }
 
 /* Headers of the system make no states of anything; one that is gone was a temporary one. */
@@ -152,15 +213,21 @@ static int note_labels(const char *path, void *ctx, struct uspl_err *err)
 	(void)err;
 	if (!read_own(path, &text))
 		return 0;
-	labels->line |= has_label(labels, &text, "__LINE__");
+	labels->line |=
+		has_label(labels, &text, "__LINE__") || has_label(labels, &text, "__builtin_LINE");
 	labels->counter |= has_label(labels, &text, "__COUNTER__");
 	return 0;
 }
 
 static int labels_of(const struct record *record, struct labels *ret, struct uspl_err *err)
 {
-	int rc = record_each_file(record, note_file_macros, ret, err);
+	int rc = 0;
 
+	/* A macro that gives an argument on may be read before the one that gets it. */
+	for (int depth = 0; !rc && depth < MAX_DEPTH && (!depth || ret->more); depth++) {
+		ret->more = false;
+		rc = record_each_file(record, note_file_macros, ret, err);
+	}
 	if (!rc)
 		rc = record_each_file(record, note_labels, ret, err);
 	if (!rc && ret->oom)
