@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/worker.h"
 #include "trace/subcommands.h"
 #include "uspl/commands.h"
 
@@ -12,18 +13,19 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv, struct uspl_err *err);
 	const char *summary;
+	bool changes; /* the process, which is done by a worker (base/worker.h) */
 } subcommands[] = {
-	{ "start",  trace_start,  "start tracing a process" },
-	{ "exec",   trace_exec,   "run a program that is observed from its first instruction" },
-	{ "cat",    trace_cat,    "print what was recorded" },
-	{ "report", trace_report, "print calls and times by function" },
-	{ "record", trace_record, "save what was recorded in a file" },
-	{ "stop",   trace_stop,   "stop tracing" },
-	{ "list",   trace_list,   "list functions, and how each can be traced" },
-	{ "mark",   trace_mark,   "list markers, and switch them on and off" },
-	{ "probe",  trace_probe,  "call a function of your own at markers" },
-	{ "status", trace_status, "show what is traced where" },
-	{ "tracers", trace_tracers, "list the tracers" },
+	{ "start",  trace_start,  "start tracing a process", true },
+	{ "exec",   trace_exec,   "run a program that is observed from its first instruction", false },
+	{ "cat",    trace_cat,    "print what was recorded", false },
+	{ "report", trace_report, "print calls and times by function", false },
+	{ "record", trace_record, "save what was recorded in a file", false },
+	{ "stop",   trace_stop,   "stop tracing", true },
+	{ "list",   trace_list,   "list functions, and how each can be traced", false },
+	{ "mark",   trace_mark,   "list markers, and switch them on and off", true },
+	{ "probe",  trace_probe,  "call a function of your own at markers", true },
+	{ "status", trace_status, "show what is traced where", false },
+	{ "tracers", trace_tracers, "list the tracers", false },
 };
 /* clang-format on */
 
@@ -34,6 +36,15 @@ static void print_help(void)
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		printf("  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
 	printf("\n'uspl-trace SUBCOMMAND --help' explains a subcommand\n");
+}
+
+static int run(size_t i, int argc, char **argv, struct uspl_err *err)
+{
+	int status;
+
+	if (subcommands[i].changes && !worker_begin(&status))
+		return status;
+	return subcommands[i].run(argc, argv, err);
 }
 
 int cmd_trace(int argc, char **argv, struct uspl_err *err)
@@ -53,7 +64,7 @@ int cmd_trace(int argc, char **argv, struct uspl_err *err)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(subcommands[i].name, argv[1]))
-			return subcommands[i].run(argc - 1, argv + 1, err);
+			return run(i, argc - 1, argv + 1, err);
 	uspl_fail(err, USPL_E_USAGE, "unknown subcommand '%s'", argv[1]);
 	uspl_hint(err, "try 'uspl-trace --help'");
 	return -USPL_E_USAGE;

@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "base/file.h"
+#include "base/worker.h"
 #include "uspl/commands.h"
 
 /* clang-format off */
@@ -15,13 +16,14 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv, struct uspl_err *err);
 	const char *summary;
+	bool changes; /* processes, which is done by a worker (base/worker.h) */
 } commands[] = {
-	{ "create", cmd_create, "make an update from a source diff" },
-	{ "apply",  cmd_apply,  "put an update into running processes" },
-	{ "undo",   cmd_undo,   "take an update back" },
-	{ "trace",  cmd_trace,  "trace the functions of running processes" },
-	{ "view",   cmd_view,   "show what is applied where, or what is in an update" },
-	{ "check-machine", cmd_check_machine, "tell what this machine allows" },
+	{ "create", cmd_create, "make an update from a source diff", false },
+	{ "apply",  cmd_apply,  "put an update into running processes", true },
+	{ "undo",   cmd_undo,   "take an update back", true },
+	{ "trace",  cmd_trace,  "trace the functions of running processes", false },
+	{ "view",   cmd_view,   "show what is applied where, or what is in an update", false },
+	{ "check-machine", cmd_check_machine, "tell what this machine allows", false },
 };
 /* clang-format on */
 
@@ -37,12 +39,15 @@ static void print_help(FILE *out)
 static int run(const char *name, int argc, char **argv, const char **ret_prog, struct uspl_err *err)
 {
 	static char prog[32];
+	int status;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i].name, name))
 			continue;
 		snprintf(prog, sizeof(prog), "uspl-%s", name);
 		*ret_prog = argv[0] = prog;
+		if (commands[i].changes && !worker_begin(&status))
+			return status;
 		return commands[i].run(argc, argv, err);
 	}
 	uspl_fail(err, USPL_E_USAGE, "unknown command '%s'", name);

@@ -141,7 +141,7 @@ expect_applied_or_refused() {
 	local limit=$(($(size_of VmSize)))
 	set_limit as "$limit"
 	# Its child takes its time before it lifts them.
-	strace -f -o "$BATS_TEST_TMPDIR/calls" -e trace=setsid,prlimit64 -e inject=setsid:delay_exit=500000 \
+	USPL_WORKER=none strace -f -o "$BATS_TEST_TMPDIR/calls" -e trace=setsid,prlimit64 -e inject=setsid:delay_exit=500000 \
 		"$USPL_BIN/uspl-apply" "$UPDATE" "$TARGET" > /dev/null 2>&1 &
 	until_true 60 grep -q 'setsid' "$BATS_TEST_TMPDIR/calls"
 	kill -9 "$(awk 'NR == 1 { print $1 }' "$BATS_TEST_TMPDIR/calls")"

@@ -79,6 +79,7 @@ counted_run() {
 }
 
 @test "a tool that is killed leaves them on, and the next one takes them over" {
+	export USPL_WORKER=none
 	start trace-branch -O2
 	watch_begin branch
 	kill -KILL "$(ps -o pid= --ppid "$WATCHER" | tr -d ' ')"

@@ -83,6 +83,7 @@ expect_own() {
 }
 
 @test "a tool that is killed while it waits: no update goes there, and stop puts the NOPs back" {
+	export USPL_WORKER=none
 	begin_start
 	kill -KILL "$STARTER"
 	wait "$STARTER" || true

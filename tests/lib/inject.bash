@@ -2,6 +2,9 @@
 # inject.bash - helpers: something befalls a tool at one of its system calls, in whatever thread
 # (befall.c)
 
+# What befalls a tool is to befall the process that does its work: there is no other one.
+export USPL_WORKER=none
+
 # The errors that a system call may end with, one after the other.
 ERRORS=(ENOMEM EPERM ESRCH EIO EINTR)
 # And what the kernel calls them.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// worker.c - a command's work in a process of its own, which outlives a kill of the command
+
+#include "base/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What `pkill uspl-apply` and the like don't find. */
+#define NAME "uspl-worker"
+
+static bool is_wanted(void)
+{
+	const char *setting = getenv("USPL_WORKER");
+
+	return !setting || strcmp(setting, "none") != 0;
+}
+
+static void become_worker(pid_t starter, const sigset_t *mask)
+{
+	setsid();
+	prctl(PR_SET_NAME, NAME);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* It has died before: it is told by nobody else. */
+	if (getppid() != starter)
+		raise(SIGTERM);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+/* The worker has ended by that signal: so do we. It has left the core, if there is one. */
+static void end_by(int sig)
+{
+	const struct rlimit no_core = { 0 };
+	sigset_t only;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigemptyset(&only);
+	sigaddset(&only, sig);
+	sigprocmask(SIG_UNBLOCK, &only, NULL);
+}
+
+/* True once it has ended. */
+static bool has_ended(pid_t worker, int *ret_status)
+{
+	int status;
+	pid_t got = waitpid(worker, &status, WNOHANG);
+
+	if (got == 0 || (got < 0 && errno == EINTR))
+		return false;
+	if (got == worker && WIFSIGNALED(status))
+		end_by(WTERMSIG(status));
+	*ret_status = got == worker && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+	return true;
+}
+
+/* Those that we wait for are blocked: what comes is passed on. */
+static int await_worker(pid_t worker, const sigset_t *passed)
+{
+	int status, sig;
+
+	while (!has_ended(worker, &status))
+		if (sigwait(passed, &sig) == 0 && sig != SIGCHLD)
+			kill(worker, sig);
+	return status;
+}
+
+bool worker_begin(int *ret_status)
+{
+	static const int own[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV,
+				   SIGBUS,  SIGILL,  SIGFPE,  SIGABRT };
+	pid_t starter = getpid(), worker;
+	sigset_t passed, old;
+
+	if (!is_wanted())
+		return true;
+	sigfillset(&passed);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		sigdelset(&passed, own[i]);
+	/* An ignored SIGCHLD, which a command may inherit, would leave nothing to wait for. */
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &passed, &old);
+	worker = fork();
+	if (worker == 0) {
+		become_worker(starter, &old);
+		return true;
+	}
+	if (worker > 0)
+		*ret_status = await_worker(worker, &passed);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return worker < 0;
+}
