@@ -41,7 +41,7 @@
 	.global uspl_trace_call_limited, uspl_trace_return_limited
 	.global uspl_mark_take, uspl_mark_text, uspl_mark_fetch, uspl_mark_same
 	.global uspl_mark_call, uspl_mark_return
-	.global uspl_trace_meet
+	.global uspl_trace_meet, uspl_trace_chosen, uspl_trace_chosen_end
 	.balign 4096
 uspl_trace_begin:
 	.set	control, uspl_trace_begin + USPL_TRACE_CONTROL
@@ -519,6 +519,7 @@ call_nowhere:
 call_skip:				/* to the body, as if the thunk weren't there */
 	mov	24(%rsp), %rcx
 	movslq	6(%rcx), %rdx
+uspl_trace_chosen:			/* from here on it goes where the thunk led to then */
 	lea	10(%rcx, %rdx), %rdx
 	mov	%rdx, 24(%rsp)
 	SHADOWED %rax, 1f
@@ -528,6 +529,7 @@ call_skip:				/* to the body, as if the thunk weren't there */
 	pop	%rcx
 	pop	%rax
 	ret
+uspl_trace_chosen_end:
 
 /*
  * Where the shadow stack has something else: what follows isn't returned to. The word below the

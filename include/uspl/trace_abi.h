@@ -46,6 +46,8 @@
 /* A site's code. The body returns to the byte USPL_TRACE_THUNK_RETURN of it. */
 #define USPL_TRACE_THUNK 32
 #define USPL_TRACE_THUNK_RETURN 15
+/* And here it has pushed its id where the return address was, and leads to the runtime. */
+#define USPL_TRACE_THUNK_PUSHED 20
 
 /* Ids of records that aren't calls. */
 #define USPL_TRACE_ID_LONG                                                                         \

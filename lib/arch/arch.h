@@ -61,6 +61,10 @@ enum insn_flow {
 	INSN_TRAP, /* int3, ud2, hlt: execution doesn't go on */
 };
 
+/* arch.trace_depths */
+#define TRACE_DEPTH_BACK 0x80
+#define TRACE_DEPTH_CHOSEN 0xff
+
 /* A decoded instruction, as much of it as relocating and comparing need. */
 struct insn {
 	uint8_t len;
@@ -258,6 +262,16 @@ struct arch {
 	uint64_t (*ticks)(void);
 	/* The runtime that thunks call, to be copied into the target; *ret_len bytes. */
 	const uint8_t *(*trace_runtime)(size_t *ret_len);
+	/*
+	 * Where the runtime's return address is, for each of its bytes (as many as trace_runtime
+	 * tells): so many words of the stack there are from the stack pointer to the return
+	 * address, both counted, while a thread is before the instruction that begins there. Or'ed
+	 * to it is TRACE_DEPTH_BACK where the return address is still in the shadow, and what lies
+	 * in its place is what the thunk has pushed. 0: there is no such instruction, or nothing is
+	 * known. TRACE_DEPTH_CHOSEN: the thread has read where the thunk leads to and goes there,
+	 * whatever the thunk says by now. False if something isn't understood.
+	 */
+	bool (*trace_depths)(uint8_t *ret);
 	/*
 	 * What times constructors (include/uspl/constructor_abi.h), to be copied into the target;
 	 * *ret_len bytes.

@@ -210,6 +210,10 @@ static bool follow(struct check *check, const struct some_regs *regs)
 		end == UNWIND_COMPLETE && check->finding->n_chain < SAFETY_CHAIN_MAX;
 	if (check->finding->function)
 		return false;
+	if (end == UNWIND_LOST && unwinder_has_chosen(check->safety->unwinder, check->pc)) {
+		check->finding->unreadable = true;
+		return false;
+	}
 	return end == UNWIND_COMPLETE || (check_shadow(check, sp) && scan_words(check, sp));
 }
 

@@ -27,6 +27,25 @@ static int add_regions(struct unwinder *unwinder, const region_vec *regions, str
 	return 0;
 }
 
+/* A thunk that traces entries only has nothing on the stack, wherever a thread is in it. */
+static int entry_depth(size_t offset)
+{
+	(void)offset;
+	return 0;
+}
+
+/* The runtime's copy, and what unwinders don't know of the thunks by their own information. */
+static int add_runtime(struct unwinder *unwinder, const struct uspl_trace_region *head,
+		       struct uspl_err *err)
+{
+	const struct unwind_mould entries = { head->thunks, head->thunks + head->thunks_len,
+					      USPL_TRACE_THUNK, entry_depth };
+	int rc = unwinder_add_runtime(unwinder, head->code, head->thunks + USPL_TRACE_THUNK_PUSHED,
+				      err);
+
+	return rc || !head->entries ? rc : unwinder_add_mould(unwinder, &entries, err);
+}
+
 static int add_tracers(struct unwinder *unwinder, const struct trace_session *session,
 		       struct uspl_err *err)
 {
@@ -46,6 +65,7 @@ static int add_tracers(struct unwinder *unwinder, const struct trace_session *se
 		};
 
 		rc = rc ? rc : unwinder_add_tracer(unwinder, &tracer, err);
+		rc = rc ? rc : add_runtime(unwinder, head, err);
 	}
 	return rc;
 }
@@ -69,6 +89,9 @@ static int add_marks(struct unwinder *unwinder, const struct marks *marks, struc
 		};
 
 		rc = rc ? rc : unwinder_add_tracer(unwinder, &tracer, err);
+		if (!rc && head->eh_frame)
+			rc = unwinder_add_runtime(unwinder, head->code,
+						  head->thunks + USPL_TRACE_THUNK_PUSHED, err);
 	}
 	return rc;
 }

@@ -108,6 +108,8 @@ void unwinder_free(struct unwinder *unwinder)
 	vec_release(&unwinder->cfis);
 	vec_release(&unwinder->tracers);
 	vec_release(&unwinder->moulds);
+	vec_release(&unwinder->runtimes);
+	free(unwinder->depths);
 	free(unwinder);
 }
 
@@ -173,7 +175,7 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 	return *slot;
 }
 
-static bool read_word(void *ctx, taddr addr, uint64_t *ret)
+bool unwinder_read_word(void *ctx, taddr addr, uint64_t *ret)
 {
 	struct unwinder *unwinder = ctx;
 	struct unwind_window *window = &unwinder->window;
@@ -210,7 +212,7 @@ static bool caller_register(struct unwinder *unwinder, const struct unwind_reg_r
 	case WHERE_UNDEFINED:
 		return false;
 	case WHERE_AT_CFA:
-		return read_word(unwinder, state->cfa + (uint64_t)rule->offset, value);
+		return unwinder_read_word(unwinder, state->cfa + (uint64_t)rule->offset, value);
 	case WHERE_CFA_PLUS:
 		*value = state->cfa + (uint64_t)rule->offset;
 		return true;
@@ -241,7 +243,9 @@ static void caller_registers(struct unwinder *unwinder, const struct unwind_rule
 /* One frame outwards: regs become the caller's. */
 static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, struct some_regs *regs)
 {
-	struct expr_state state = { .regs = regs, .read_word = read_word, .ctx = unwinder };
+	struct expr_state state = { .regs = regs,
+				    .read_word = unwinder_read_word,
+				    .ctx = unwinder };
 	struct some_regs caller;
 
 	if (rule->cfa_reg >= 0 && some_regs_know(regs, rule->cfa_reg))
@@ -284,6 +288,8 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		*ret_sp = regs.value[DWARF_SP];
 		if (!visit(ctx, &frame))
 			return UNWIND_ENOUGH;
+		if (unwinder_leave_runtime(unwinder, &frame, &regs))
+			continue;
 		rule = rule_at(unwinder, frame.is_call ? frame.pc - 1 : frame.pc);
 		if (!rule || !rule->known)
 			return is_base(unwinder, &frame) ? UNWIND_COMPLETE : UNWIND_LOST;

@@ -71,6 +71,19 @@ struct unwind_tracer {
 /* Makes the unwinder know it. */
 int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,
 			struct uspl_err *err) uspl_must_check;
+/*
+ * A copy of the tracer's runtime. Who comes out of it is in one of the thunks, which all have the
+ * same call frame information: the runtime that returns a traced call has come from the instruction
+ * at `back`.
+ */
+struct unwind_runtime {
+	taddr start, back;
+	bool asked,
+		known; /* whether it is the runtime that we know ourselves; see unwind_runtime.c */
+};
+/* Makes the unwinder know it. */
+int unwinder_add_runtime(struct unwinder *unwinder, taddr start, taddr back,
+			 struct uspl_err *err) uspl_must_check;
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_AUTO_FREE(unwinder, struct unwinder, unwinder_free)
 #define auto_unwinder __attribute__((cleanup(cleanup_unwinder_)))
@@ -121,6 +134,11 @@ taddr unwinder_kept_at(const struct unwinder *unwinder, taddr at, uint64_t word)
  * as long as the thread is in the tracer's runtime, which calls nothing of the program's.
  */
 bool unwinder_is_runtime(const struct unwinder *unwinder, taddr pc);
+/*
+ * True for a place in the tracer's runtime at which a thread is about to go to where the thunk has
+ * led: it is as good as there, though nothing on its stack says so. An unwind is lost there.
+ */
+bool unwinder_has_chosen(struct unwinder *unwinder, taddr pc);
 /* False if there are no such thunks; else all their words lie in [*ret_start, *ret_end). */
 bool unwinder_thunks(const struct unwinder *unwinder, taddr *ret_start, taddr *ret_end);
 /*

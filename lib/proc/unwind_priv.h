@@ -22,6 +22,8 @@ struct unwinder {
 	VEC(struct cfi) cfis;
 	VEC(struct unwind_tracer) tracers;
 	VEC(struct unwind_mould) moulds;
+	VEC(struct unwind_runtime) runtimes;
+	uint8_t *depths; /* of the runtime, arch.trace_depths; NULL before they are asked for */
 	taddr low, high; /* all cfis lie between these: most words of a stack don't */
 	struct unwind_rule *cache[UNWIND_CACHE_SLOTS];
 	struct unwind_window window;
@@ -31,5 +33,15 @@ struct unwinder {
 	size_t lent_len;
 	bool ran_out, strayed;
 };
+
+/*
+ * One frame outwards from frame->pc, if that is in a copy of the tracer's runtime, with the stack
+ * pointer of regs: frame becomes the caller's, and so do the two registers. False if it isn't, or
+ * the place isn't known.
+ */
+bool unwinder_leave_runtime(struct unwinder *unwinder, struct unwind_frame *frame,
+			    struct some_regs *regs);
+/* A word of the stack. ctx: the unwinder. */
+bool unwinder_read_word(void *ctx, taddr addr, uint64_t *ret);
 
 #endif

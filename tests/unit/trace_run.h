@@ -177,7 +177,7 @@ static inline uint64_t position(void)
 }
 
 /* Makes 2 * F(n + 1) - 1 calls. */
-TRACED static long fib(long n)
+TRACED __attribute__((unused)) static long fib(long n)
 {
 	long a, b;
 

@@ -41,6 +41,7 @@ const struct arch arch_x86_64 = {
 	.thunk_stub = x86_64_thunk_stub,
 	.listen_code = x86_64_listen_code,
 	.trace_runtime = x86_64_trace_runtime,
+	.trace_depths = x86_64_trace_depths,
 	.constructor_code = x86_64_constructor_code,
 	.thunk_frames = x86_64_thunk_frames,
 	.has_threads = x86_64_has_threads,

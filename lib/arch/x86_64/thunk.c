@@ -39,6 +39,7 @@ enum {
 };
 
 _Static_assert(PUSH_AT == USPL_TRACE_THUNK_RETURN, "the runtime knows thunks by it");
+_Static_assert(PUSHED_AT == USPL_TRACE_THUNK_PUSHED, "unwinders go on there");
 
 /* Writes a call or a jump at code, which will lie at `at`; false if out of reach. */
 static bool branch_at(uint8_t op, taddr at, taddr to, uint8_t *code)

@@ -18,7 +18,8 @@ enum {
 
 /* runtime/trace.S: the code, and the places in it that thunks call. */
 extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], uspl_trace_return[],
-	uspl_trace_entry[], uspl_trace_call_limited[], uspl_trace_return_limited[];
+	uspl_trace_entry[], uspl_trace_call_limited[], uspl_trace_return_limited[],
+	uspl_trace_chosen[], uspl_trace_chosen_end[];
 /* And those that probes of markers call. */
 extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[], uspl_mark_fetch[],
 	uspl_mark_call[], uspl_mark_return[];
@@ -74,6 +75,8 @@ bool x86_64_thunk_stub(const struct thunk *thunk, taddr at, uint8_t *code);
 const uint8_t *x86_64_listen_code(size_t *ret_len);
 /* arch.trace_runtime */
 const uint8_t *x86_64_trace_runtime(size_t *ret_len);
+/* arch.trace_depths */
+bool x86_64_trace_depths(uint8_t *ret);
 /* arch.constructor_code */
 const uint8_t *x86_64_constructor_code(size_t *ret_len);
 /* arch.thunk_frames */
