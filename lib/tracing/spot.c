@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/gate.h"
 #include "tracing/refs.h"
 #include "tracing/special.h"
 
@@ -146,8 +147,9 @@ static size_t first_len(const uint8_t *code, size_t len)
  */
 static const char *make_room(const uint8_t *code, size_t len, size_t want, struct spot *spot)
 {
+	uint8_t moved[INSN_MOVED_MAX];
 	struct insn insn = { 0 };
-	size_t n = 0, n_insns = 0;
+	size_t n = 0, n_insns = 0, moved_len;
 
 	while (n < want) {
 		if (n >= len)
@@ -160,6 +162,9 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want, struc
 		 */
 		if (insn.is_syscall)
 			return "a system call is among its first bytes";
+		if (insn_move(spot->entry + n, code + n, len - n, spot->entry, moved, &moved_len,
+			      NULL) < 0)
+			return "its first instructions can't be moved";
 		n += insn.len;
 		n_insns++;
 		if (n < want && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))

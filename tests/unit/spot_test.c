@@ -34,6 +34,8 @@ static const struct sample samples[] = {
 	{ "a system call in the fourth byte", { 0x48, 0x89, 0xf8, 0x0f, 0x05, 0xc3 }, 6, SPOT_NONE, 0, "a system call is among its first bytes" },
 	{ "a system call first", { 0x0f, 0x05, 0x48, 0x89, 0xc7, 0xc3 }, 6, SPOT_NONE, 0, "a system call is among its first bytes" },
 	{ "a system call behind the fifth byte", { 0xb8, 0x22, 0, 0, 0, 0x0f, 0x05, 0xc3 }, 8, SPOT_MOVED, 5, NULL },
+	/* What V8 has where nothing may come to. */
+	{ "a breakpoint in the fifth byte", { 0xf3, 0x0f, 0x1e, 0xfa, 0xcc, 0x0f, 0x0b }, 7, SPOT_NONE, 0, "its first instructions can't be moved" },
 	{ "no instructions", { 0x55, 0x06, 0x06, 0x06, 0x06, 0x06 }, 6, SPOT_NONE, 0, "its first instructions can't be decoded" },
 };
 /* clang-format on */
