@@ -40,6 +40,7 @@ struct quiet {
 	parked_stack_vec stacks;
 	bool draining; /* the word was made a DRAIN, and not yet anything else by the tool */
 	int64_t drain_again_ns; /* CLOCK_MONOTONIC: not before that */
+	unsigned int drains;    /* how often that has been done */
 };
 
 /* What the word says before the switch. */
@@ -141,7 +142,7 @@ void quiet_measure_lease(struct quiet *quiet);
  * Makes gates let those threads through that are inside, whose outermost entries had these stack
  * pointers, and hold all others until the gates are closed or opened, or one of them has waited for
  * 40 ms (or half of transition.max_pause_s, if that is less). *ret_held: that is so now. It isn't
- * for nine times as long after one that came to nothing.
+ * for one to nine times as long after one that came to nothing.
  */
 int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
 		struct uspl_err *err) uspl_must_check;

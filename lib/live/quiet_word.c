@@ -12,11 +12,16 @@
 #define LEASE_NS 1000000ll
 #define LEASE_PER_THREAD_NS 5000ll
 /*
- * How long a caller waits at most for those that are inside to leave, and how much longer it is
- * left alone then.
+ * How long a caller waits at most for those that are inside to leave, and for how long it is left
+ * alone then: so often the lease, as chance will have it, at most three times for so many holds,
+ * then nine times for as many. Holds at even distances could meet calls of even length in the same
+ * places again and again, and frequent ones could keep two threads apart for ever, since both are
+ * held back alike.
  */
 #define DRAIN_NS 40000000ll
-#define DRAIN_REST 9
+#define DRAIN_REST_SHORT 3
+#define DRAIN_REST_LONG 9
+#define DRAIN_TURN 16
 /*
  * How far below its entry a busy function's stack pointer may be. What is taken for inside by
  * mistake isn't held, and what isn't taken for it is held for a while: nothing else depends on it.
@@ -99,6 +104,16 @@ static int64_t drain_ns(const struct quiet *quiet)
 	return limit > 0 && limit < DRAIN_NS ? (int64_t)limit : DRAIN_NS;
 }
 
+static int64_t rest_ns(const struct quiet *quiet, int64_t now)
+{
+	enum { STEPS = 256 };
+	/* What the clock says below its resolution is noise, and enough of it. */
+	uint64_t chance = (uint64_t)now * 0x9e3779b97f4a7c15 >> 32 & (STEPS - 1);
+	int most = quiet->drains / DRAIN_TURN % 2 ? DRAIN_REST_LONG : DRAIN_REST_SHORT;
+
+	return drain_ns(quiet) * (STEPS + (most - 1) * (int64_t)chance) / STEPS;
+}
+
 static int write_inside(const struct quiet *quiet, const taddr *sp, size_t n, struct uspl_err *err)
 {
 	struct uspl_inside inside[USPL_INSIDE_MAX + 1] = { 0 };
@@ -127,7 +142,7 @@ int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
 	if (rc || *ret_held)
 		return rc;
 	if (quiet->draining)
-		quiet->drain_again_ns = now + DRAIN_REST * drain_ns(quiet);
+		quiet->drain_again_ns = now + rest_ns(quiet, now);
 	quiet->draining = false;
 	if (now < quiet->drain_again_ns || word.value != from)
 		return 0;
@@ -136,6 +151,7 @@ int quiet_drain(struct quiet *quiet, const taddr *sp, size_t n, bool *ret_held,
 		return rc;
 	lease = lease_of(quiet, drain_ns(quiet));
 	*ret_held = quiet->draining = true;
+	quiet->drains++;
 	quiet->run->hold_began_ns = now;
 	return write_hold(quiet, &lease, from | USPL_WORD_HOLD | USPL_WORD_DRAIN, err);
 }
