@@ -27,7 +27,7 @@ static void become_worker(pid_t starter, const sigset_t *mask)
 	setsid();
 	prctl(PR_SET_NAME, NAME);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* It has died before: it is told by nobody else. */
+	/* It has died before, and no signal comes any more. */
 	if (getppid() != starter)
 		raise(SIGTERM);
 	sigprocmask(SIG_SETMASK, mask, NULL);

@@ -72,7 +72,7 @@ struct unwind_tracer {
 int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,
 			struct uspl_err *err) uspl_must_check;
 /*
- * A copy of the tracer's runtime. Who comes out of it is in one of the thunks, which all have the
+ * A copy of the tracer's runtime. A thread that comes out of it is in a thunk, which all have the
  * same call frame information: the runtime that returns a traced call has come from the instruction
  * at `back`.
  */
