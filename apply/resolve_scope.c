@@ -94,10 +94,12 @@ static int append_needed(struct scope *scope, size_t first, const dynsyms_list *
 {
 	for (size_t i = first; i < scope->order.n; i++) {
 		const struct dynsyms *dyn = scope->order.items[i];
+		int rc = proc_charge(dyn->proc, dyn->needed.n * list->n / 64, 0, err);
 
+		if (rc)
+			return rc;
 		for (size_t j = 0; j < dyn->needed.n * list->n; j++) {
 			struct dynsyms *other = list->items[j % list->n];
-			int rc = 0;
 
 			if (is_called(other->module, dyn->needed.items[j / list->n]))
 				rc = append(scope, other, err);
@@ -176,12 +178,19 @@ int scope_init(struct scope *scope, const struct proc *proc, const module_vec *m
 	scope->all = calloc(modules->n + 1, sizeof(*scope->all));
 	if (!scope->all)
 		return uspl_fail_nomem(err);
+	proc_work_begin(proc);
 	for (; scope->n_all < modules->n; scope->n_all++) {
-		int rc = dynsyms_open(proc, &modules->items[scope->n_all],
-				      &scope->all[scope->n_all], err);
+		struct dynsyms **dyn = &scope->all[scope->n_all];
+		int rc = dynsyms_open(proc, &modules->items[scope->n_all], dyn, err);
 
 		if (rc)
 			return rc;
+		/* All of them are kept. */
+		rc = proc_charge(proc, 1, dynsyms_bytes(*dyn), err);
+		if (rc) {
+			scope->n_all++;
+			return rc;
+		}
 	}
 	scope->own = of_module(scope, module);
 	if (!scope->own)

@@ -95,14 +95,8 @@ static void show_ids(const struct scan *scan, struct buf *out)
 {
 	const struct scan_update *update;
 
-	const struct scan_update *other;
-
 	vec_for_each (&scan->updates, update) {
-		bool first = true;
-
-		for (other = scan->updates.items; other < update; other++)
-			first &= !region_has_id(other->region, update->region->id);
-		if (!first)
+		if (update->is_other)
 			continue;
 		text_add_printable(out, update->region->id, strlen(update->region->id), false);
 		buf_addstr(out, "\n");
@@ -112,21 +106,19 @@ static void show_ids(const struct scan *scan, struct buf *out)
 /* Records that differ: the process of the one or of the other doesn't hold what it says. */
 static void warn_different(const struct scan *scan)
 {
-	const struct scan_update *update, *other;
+	const struct scan_update *update;
 
-	vec_for_each (&scan->updates, update)
-		for (other = scan->updates.items; other < update; other++)
-			if (region_has_id(other->region, update->region->id)) {
-				struct uspl_err note;
+	vec_for_each (&scan->updates, update) {
+		struct uspl_err note;
 
-				uspl_fail(
-					&note, USPL_E_HOSTILE,
-					"records of different updates have the id '%s': see whose "
-					"processes they are in",
-					update->region->id);
-				uspl_err_note(stderr, &note);
-				break;
-			}
+		if (update->is_other || !update->same_id)
+			continue;
+		uspl_fail(&note, USPL_E_HOSTILE,
+			  "records of different updates have the id '%s': see whose processes they "
+			  "are in",
+			  update->region->id);
+		uspl_err_note(stderr, &note);
+	}
 }
 
 static void show_all(const struct scan *scan, struct buf *out)

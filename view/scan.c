@@ -65,6 +65,9 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	if (rc || !process.regions.n)
 		return rc;
 	rc = modules_read(proc, &process.modules, err);
+	/* Of each update it is asked which modules are new copies of its. */
+	if (!rc)
+		rc = proc_charge(proc, process.regions.n * process.modules.n / 16, 0, err);
 	if (!rc)
 		place = vec_push(&scan->processes);
 	if (!place) {
@@ -120,14 +123,36 @@ static bool is_same(const struct region *a, const struct region *b)
 	       a->patch_len == b->patch_len && !memcmp(a->patch, b->patch, a->patch_len);
 }
 
+/*
+ * Of those that share an id the first one is looked up, and leads to the next. Places count from 1;
+ * 0 is none.
+ */
 static struct scan_update *find_update(struct scan *scan, const struct region *region)
 {
-	struct scan_update *update;
+	uintptr_t place = (uintptr_t)strmap_get(&scan->by_id, region->id);
 
-	vec_for_each (&scan->updates, update)
-		if (is_same(update->region, region))
-			return update;
-	return NULL;
+	while (place && !is_same(scan->updates.items[place - 1].region, region))
+		place = scan->updates.items[place - 1].same_id;
+	return place ? &scan->updates.items[place - 1] : NULL;
+}
+
+static struct scan_update *add_update(struct scan *scan, const struct region *region)
+{
+	uintptr_t first = (uintptr_t)strmap_get(&scan->by_id, region->id);
+	struct scan_update *update = vec_push(&scan->updates);
+
+	if (!update)
+		return NULL;
+	update->region = region;
+	/* What is met first stays what is looked up: it leads to those that came later. */
+	if (first) {
+		update->same_id = scan->updates.items[first - 1].same_id;
+		scan->updates.items[first - 1].same_id = scan->updates.n;
+		update->is_other = true;
+	} else if (!strmap_set(&scan->by_id, region->id, (void *)scan->updates.n)) {
+		return NULL;
+	}
+	return update;
 }
 
 static bool is_first(const struct scan_process *process, const struct region *region)
@@ -155,14 +180,12 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 	}
 	update = find_update(scan, first);
 	if (!update)
-		update = vec_push(&scan->updates);
+		update = add_update(scan, first);
 	place = update ? vec_push(&update->presences) : NULL;
 	if (!place) {
 		survey_release(&presence.survey);
 		return uspl_fail_nomem(err);
 	}
-	if (!update->region)
-		update->region = first;
 	*place = presence;
 	return 0;
 }
@@ -207,6 +230,7 @@ void scan_release(struct scan *scan)
 	vec_for_each (&scan->updates, update)
 		update_release(update);
 	vec_release(&scan->updates);
+	strmap_release(&scan->by_id);
 	vec_for_each (&scan->processes, process)
 		process_release(process);
 	vec_release(&scan->processes);

@@ -9,6 +9,7 @@
 #define USPL_VIEW_SCAN_H
 
 #include "base/cli.h"
+#include "base/strmap.h"
 #include "live/survey.h"
 
 struct scan_process {
@@ -28,6 +29,9 @@ struct scan_presence {
 struct scan_update {
 	const struct region *region; /* one of its regions: id, description and patch are in each */
 	VEC(struct scan_presence) presences;
+	/* The place, from 1 on, of another one with the same id; 0: there is none behind it. */
+	size_t same_id;
+	bool is_other; /* one with the same id stands before it */
 };
 
 struct scan {
@@ -36,6 +40,7 @@ struct scan {
 	VEC(struct uspl_err) failures; /* of single processes; the others are read all the same */
 	VEC(struct uspl_err) notes;    /* of processes that were not named, and are left out */
 	size_t skipped;                /* processes that we may not read */
+	struct strmap by_id;           /* the place, from 1 on, of the first update of an id */
 };
 
 /*

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/strmap.h"
+
 static bool is_module_of(const struct region *region, const struct module *module)
 {
 	const char *build_id = region->build_id ? region->build_id : "";
@@ -60,60 +62,74 @@ const struct region *survey_region_of(const region_vec *regions, const char *id,
 	return NULL;
 }
 
-static int add_pending(struct survey *survey, const char *name, struct uspl_err *err)
+/* What is found of one update. */
+struct finding {
+	struct survey survey;
+	region_list own;      /* its records */
+	struct strmap listed; /* the names that are in survey.pending */
+};
+
+static int add_pending(struct finding *finding, const char *name, struct uspl_err *err)
 {
 	char **item;
 
-	vec_for_each (&survey->pending, item)
-		if (!strcmp(*item, name))
-			return 0;
-	item = vec_push(&survey->pending);
+	if (strmap_get(&finding->listed, name))
+		return 0;
+	item = vec_push(&finding->survey.pending);
 	if (item)
 		*item = strdup(name);
-	return item && *item ? 0 : uspl_fail_nomem(err);
+	return item && *item && strmap_set(&finding->listed, name, *item) ? 0
+									   : uspl_fail_nomem(err);
 }
 
 /* True if the update is in effect in another copy of the library that the region was for. */
-static bool is_elsewhere(const region_vec *regions, const struct region *lost)
+static bool is_elsewhere(const region_list *own, const struct region *lost)
 {
-	const struct region *region;
+	const struct region **region;
 
-	vec_for_each (regions, region)
-		if (region_is_live(region) && region_has_id(region, lost->id) &&
-		    !strcmp(region->module_name, lost->module_name))
+	vec_for_each (own, region)
+		if (region_is_live(*region) && !strcmp((*region)->module_name, lost->module_name))
 			return true;
 	return false;
 }
 
 /* A copy of a changed module that has been loaded since: known by its build-id alone. */
-static bool is_new_copy(const region_vec *regions, const char *id, const struct module *module)
+static bool is_new_copy(const region_list *own, const struct module *module)
 {
-	const struct region *region;
+	const struct region **region;
+	bool is_known = false;
 
-	if (!module->build_id || survey_region_of(regions, id, module))
+	if (!module->build_id)
 		return false;
-	vec_for_each (regions, region)
-		if (region_has_id(region, id) && region->build_id &&
-		    !strcmp(region->build_id, module->build_id))
-			return true;
-	return false;
+	vec_for_each (own, region) {
+		if (region_is_live(*region) && (*region)->module == module->start)
+			return false;
+		is_known |= (*region)->build_id && !strcmp((*region)->build_id, module->build_id);
+	}
+	return is_known;
 }
 
-static int find_pending(const module_vec *modules, const region_vec *regions, const char *id,
-			struct survey *survey, struct uspl_err *err)
+static int find_pending(const module_vec *modules, struct finding *finding, struct uspl_err *err)
 {
 	const struct module *module;
-	const struct region *region;
-	int rc = 0;
+	const struct region **region;
+	int rc;
 
-	vec_for_each (modules, module)
-		if (!rc && is_new_copy(regions, id, module))
-			rc = add_pending(survey, module->name, err);
-	vec_for_each (regions, region)
-		if (!rc && region_has_id(region, id) && region_is_wanted(region) &&
-		    !region_is_live(region) && !is_elsewhere(regions, region))
-			rc = add_pending(survey, region->module_name, err);
-	return rc;
+	vec_for_each (modules, module) {
+		rc = is_new_copy(&finding->own, module) ? add_pending(finding, module->name, err)
+							 : 0;
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&finding->own, region) {
+		if (!region_is_wanted(*region) || region_is_live(*region) ||
+		    is_elsewhere(&finding->own, *region))
+			continue;
+		rc = add_pending(finding, (*region)->module_name, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* The words of an update's regions, the one that says most first. */
@@ -133,35 +149,62 @@ static unsigned int weight(enum uspl_region_state state)
 	return weights[state];
 }
 
-int survey_update(const module_vec *modules, const region_vec *regions, const char *id,
-		  struct survey *ret, struct uspl_err *err)
+static int find_own(const region_vec *regions, const char *id, struct finding *finding,
+		    struct uspl_err *err)
 {
+	struct survey *survey = &finding->survey;
 	enum uspl_region_state state = 0;
-	struct survey survey = { 0 };
 	const struct region *region;
-	int rc = 0;
 
 	vec_for_each (regions, region) {
+		int rc;
+
 		if (!region_has_id(region, id))
 			continue;
 		if (weight(state_of(region)) > weight(state))
 			state = state_of(region);
-		survey.wanted |= region_is_wanted(region);
+		survey->wanted |= region_is_wanted(region);
+		rc = region_list_add(&finding->own, region, err);
+		if (rc)
+			return rc;
 	}
-	survey.state = region_state_word(state);
-	vec_for_each (regions, region) {
-		if (rc || !region_has_id(region, id) || (survey.wanted && !region_is_live(region)))
+	survey->state = region_state_word(state);
+	return 0;
+}
+
+static int look(const module_vec *modules, struct finding *finding, struct uspl_err *err)
+{
+	struct survey *survey = &finding->survey;
+	const struct region **region;
+
+	vec_for_each (&finding->own, region) {
+		int rc;
+
+		if (survey->wanted && !region_is_live(*region))
 			continue;
-		if (region->applied_at > survey.applied_at)
-			survey.applied_at = region->applied_at;
-		rc = region_list_add(&survey.regions, region, err);
+		if ((*region)->applied_at > survey->applied_at)
+			survey->applied_at = (*region)->applied_at;
+		rc = region_list_add(&survey->regions, *region, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && survey.wanted)
-		rc = find_pending(modules, regions, id, &survey, err);
+	return survey->wanted ? find_pending(modules, finding, err) : 0;
+}
+
+int survey_update(const module_vec *modules, const region_vec *regions, const char *id,
+		  struct survey *ret, struct uspl_err *err)
+{
+	struct finding finding = { 0 };
+	int rc = find_own(regions, id, &finding, err);
+
+	if (!rc)
+		rc = look(modules, &finding, err);
 	if (rc)
-		survey_release(&survey);
+		survey_release(&finding.survey);
 	else
-		*ret = survey;
+		*ret = finding.survey;
+	vec_release(&finding.own);
+	strmap_release(&finding.listed);
 	return rc;
 }
 

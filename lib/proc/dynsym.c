@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define NAMES_MAX (1ull << 30)
+
 taddr dynsyms_address(const struct dynsyms *dyn, uint64_t value)
 {
 	return value + (uint64_t)dyn->module->bias;
@@ -14,6 +16,16 @@ const char *dynsyms_string(const struct dynsyms *dyn, uint64_t offset)
 {
 	/* strtab ends with a NUL of ours. */
 	return offset < dyn->strtab_len ? dyn->strtab + offset : "";
+}
+
+uint64_t dynsyms_bytes(const struct dynsyms *dyn)
+{
+	/* Each symbol has a version, and two links of the index. */
+	uint64_t symbol = sizeof(*dyn->syms) + sizeof(*dyn->versyms) + 2 * sizeof(*dyn->next);
+
+	return dyn->strtab_len + dyn->n_syms * symbol + dyn->relocs.n * sizeof(*dyn->relocs.items) +
+	       dyn->versions.n * sizeof(*dyn->versions.items) +
+	       dyn->n_dynamic * sizeof(*dyn->dynamic);
 }
 
 static uint32_t hash_of(const char *name)
@@ -26,18 +38,26 @@ static uint32_t hash_of(const char *name)
 }
 
 /*
- * Only once somebody asks for a name. Symbols of one name are found in their order: the last one is
- * put in first.
+ * Only once a name is asked for. Symbols of one name are found in their order: the last one is put
+ * in first. Names may share their bytes: behind those that are longer together than any library's
+ * the rest isn't found.
  */
 static void index_names(struct dynsyms *dyn)
 {
+	uint64_t left = NAMES_MAX;
+
 	if (dyn->indexed)
 		return;
 	dyn->indexed = true;
 	for (size_t i = dyn->n_syms; i-- > 0;) {
 		const char *name = dynsyms_string(dyn, dyn->syms[i].st_name);
-		uint32_t *first = &dyn->first[hash_of(name) & dyn->hash_mask];
+		size_t len = strlen(name);
+		uint32_t *first;
 
+		if (len >= left)
+			return;
+		left -= len;
+		first = &dyn->first[hash_of(name) & dyn->hash_mask];
 		dyn->next[i] = *first;
 		*first = (uint32_t)i + 1;
 	}

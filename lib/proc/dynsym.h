@@ -47,7 +47,7 @@ DEFINE_AUTO_FREE(dynsyms, struct dynsyms, dynsyms_free)
 
 /*
  * The definition that the dynamic linker would take from this module: of that version, or of the
- * default one if version is NULL. NULL if there is none. In a program that isn't position
+ * default one if version is NULL. NULL if there is none (or its name lies behind 1 GiB of others). In a program that isn't position
  * independent an undefined function with a value counts: its address is that of its stub for
  * everybody (the psABI's "canonical" address).
  */
@@ -80,6 +80,8 @@ bool dynsyms_prefers_own(struct dynsyms *dyn, const char *name);
 const Elf64_Rela *dynsyms_relocs(struct dynsyms *dyn, size_t *ret_n);
 /* A string of the string table; "" for an offset beyond it. */
 const char *dynsyms_string(const struct dynsyms *dyn, uint64_t offset);
+/* How much memory its tables take. */
+uint64_t dynsyms_bytes(const struct dynsyms *dyn);
 /* An address in the file as an address in memory. */
 taddr dynsyms_address(const struct dynsyms *dyn, uint64_t value);
 

@@ -11,6 +11,8 @@
 
 /* More than any library has; what claims more isn't one. */
 enum { SYMS_MAX = 1 << 20, STRTAB_MAX = 64 << 20, RELOCS_MAX = 1 << 22 };
+/* Of all libraries that it needs together: lists of them may lead in circles. */
+enum { VERSIONS_MAX = 0x8000 };
 
 static const Elf64_Dyn *entry(const struct dynsyms *dyn, int64_t tag)
 {
@@ -216,7 +218,7 @@ static int read_defined_versions(struct dynsyms *dyn, struct uspl_err *err)
 	uint64_t n = number(dyn, DT_VERDEFNUM);
 	int rc = 0;
 
-	for (uint64_t i = 0; at && !rc && i < n && i < 0x8000; i++) {
+	for (uint64_t i = 0; at && !rc && i < n && i < VERSIONS_MAX; i++) {
 		Elf64_Verdef def;
 		Elf64_Verdaux aux;
 		bool there;
@@ -236,12 +238,13 @@ static int read_defined_versions(struct dynsyms *dyn, struct uspl_err *err)
 	return rc;
 }
 
-/* The versions that are asked for of one library. */
-static int read_needed_of(struct dynsyms *dyn, taddr at, unsigned int n, struct uspl_err *err)
+/* The versions that are asked for of one library. *left: how many there may still be. */
+static int read_needed_of(struct dynsyms *dyn, taddr at, unsigned int n, unsigned int *left,
+			  struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; !rc && i < n; i++) {
+	for (; !rc && n && *left; n--, --*left) {
 		Elf64_Vernaux aux;
 		bool there;
 
@@ -258,16 +261,17 @@ static int read_needed_versions(struct dynsyms *dyn, struct uspl_err *err)
 {
 	taddr at = pointer(dyn, DT_VERNEED);
 	uint64_t n = number(dyn, DT_VERNEEDNUM);
+	unsigned int left = VERSIONS_MAX;
 	int rc = 0;
 
-	for (uint64_t i = 0; at && !rc && i < n && i < 0x8000; i++) {
+	for (uint64_t i = 0; at && !rc && i < n && i < VERSIONS_MAX && left; i++) {
 		Elf64_Verneed need;
 		bool there;
 
 		rc = read_part(dyn, at, &need, sizeof(need), &there, err);
 		if (rc || !there)
 			break;
-		rc = read_needed_of(dyn, at + need.vn_aux, need.vn_cnt, err);
+		rc = read_needed_of(dyn, at + need.vn_aux, need.vn_cnt, &left, err);
 		at += need.vn_next;
 	}
 	return rc;

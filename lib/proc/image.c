@@ -8,6 +8,9 @@
 #include "match/image_elf.h"
 #include "proc/module.h"
 
+/* No module is larger, but one that is mapped memory without contents might say it is. */
+#define BYTES_MAX (1ull << 30)
+
 static int add_segment(const struct proc *proc, struct image *image, taddr start, size_t len,
 		       const Elf64_Phdr *phdr, bool bytes, struct uspl_err *err)
 {
@@ -33,6 +36,7 @@ static int read_segments(const struct proc *proc, const struct module *module, s
 			 struct uspl_err *err)
 {
 	const Elf64_Phdr *phdr;
+	uint64_t left = BYTES_MAX;
 
 	vec_for_each (&module->phdrs, phdr) {
 		taddr start = phdr->p_vaddr + (uint64_t)module->bias;
@@ -40,6 +44,11 @@ static int read_segments(const struct proc *proc, const struct module *module, s
 
 		if (phdr->p_type != PT_LOAD)
 			continue;
+		if (phdr->p_filesz > left)
+			return uspl_fail(err, USPL_E_HOSTILE,
+					 "'%s' in pid %d claims to have more than %llu MiB",
+					 module->path, proc->pid, BYTES_MAX >> 20);
+		left -= phdr->p_filesz;
 		rc = add_segment(proc, image, start, phdr->p_filesz, phdr, true, err);
 		if (!rc && phdr->p_memsz > phdr->p_filesz)
 			rc = add_segment(proc, image, start + phdr->p_filesz,

@@ -20,6 +20,8 @@
 #define DYNAMIC_MAX (512 * sizeof(Elf64_Dyn))
 /* Nor does a module need as many others, or have names as long. */
 #define NEEDED_MAX 256
+/* Nor has a process as many of them: what asks each of all others would take minutes. */
+#define MODULES_MAX 4096
 #define ADD_TRIES 16
 #define NAME_MAX_LEN 4096
 
@@ -112,6 +114,9 @@ static int read_headers(const struct proc *proc, const struct mapping *map, Elf6
 {
 	int rc = read_header(proc, map, ehdr, ret_found, err);
 
+	if (!rc && *ret_found)
+		rc = proc_charge(proc, 1 + ehdr->e_phnum / 2u,
+				 sizeof(*module) + ehdr->e_phnum * sizeof(Elf64_Phdr), err);
 	for (unsigned int i = 0; !rc && *ret_found && i < ehdr->e_phnum; i++) {
 		Elf64_Phdr *phdr = vec_push(&module->phdrs);
 
@@ -201,8 +206,10 @@ int module_dynamic(const struct proc *proc, const struct module *module, Elf64_D
 	size_t len = dynamic_len(module), n = 0;
 	auto_free Elf64_Dyn *items = malloc(len + 1);
 	bool there = false;
-	int rc = 0;
+	int rc = proc_charge(proc, 1, 0, err);
 
+	if (rc)
+		return rc;
 	if (!items)
 		return uspl_fail_nomem(err);
 	if (len)
@@ -216,18 +223,35 @@ int module_dynamic(const struct proc *proc, const struct module *module, Elf64_D
 	return 0;
 }
 
-static int add_needed(const struct proc *proc, taddr name, struct module *module,
+/* A name in the module's string table; *ret stays NULL if none is there. The caller frees it. */
+static int read_name(const struct proc *proc, taddr at, char **ret, struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	int rc = proc_read_string(proc, at, NAME_MAX_LEN, &name, err);
+
+	if (rc)
+		return rc == -USPL_E_HOSTILE ? 0 : rc;
+	rc = proc_charge(proc, 1, strlen(name) + 1, err);
+	if (rc)
+		return rc;
+	/* What it was read into is as long as the longest one. */
+	*ret = strdup(name);
+	return *ret ? 0 : uspl_fail_nomem(err);
+}
+
+static int add_needed(const struct proc *proc, taddr at, struct module *module,
 		      struct uspl_err *err)
 {
-	char **item = vec_push(&module->needed);
-	int rc;
+	auto_free char *name = NULL;
+	int rc = read_name(proc, at, &name, err);
+	char **item = rc || !name ? NULL : vec_push(&module->needed);
 
+	if (rc || !name)
+		return rc;
 	if (!item)
 		return uspl_fail_nomem(err);
-	rc = proc_read_string(proc, name, NAME_MAX_LEN, item, err);
-	if (rc)
-		module->needed.n--;
-	return rc == -USPL_E_HOSTILE ? 0 : rc;
+	*item = take_ptr(name);
+	return 0;
 }
 
 /* What it is called by others, and what it calls them. */
@@ -258,10 +282,8 @@ static int read_names(const struct proc *proc, struct module *module, struct usp
 	for (size_t i = 0; !rc && i < n; i++)
 		if (dynamic[i].d_tag == DT_NEEDED && module->needed.n < NEEDED_MAX)
 			rc = add_needed(proc, strtab + dynamic[i].d_un.d_val, module, err);
-	if (!rc && soname)
-		rc = proc_read_string(proc, strtab + soname, NAME_MAX_LEN, &module->soname, err);
 	/* Without a name of its own it is still known by its file's. */
-	return rc == -USPL_E_HOSTILE ? 0 : rc;
+	return !rc && soname ? read_name(proc, strtab + soname, &module->soname, err) : rc;
 }
 
 /*
@@ -404,39 +426,95 @@ static int add_steady(const struct proc *proc, const struct mapping *map, taddr 
 	return rc;
 }
 
-static bool is_called(const struct module *module, const char *name)
+typedef VEC(struct module *) marked_list;
+
+/* Modules by what they are called. */
+struct called {
+	const char *name;
+	struct module *module;
+	bool marked; /* of the first one of a name: all of that name are */
+};
+
+typedef VEC(struct called) called_vec;
+
+static int by_name(const void *a, const void *b)
 {
-	return (module->soname && !strcmp(module->soname, name)) ||
-	       !strcmp(module->name, file_basename(name));
+	const struct called *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
 }
 
-/* Those that a lasting one needs; false if there was none to be marked. */
-static bool mark_needed(module_vec *modules, const struct module *by)
+/* By what they call themselves, or by their files. */
+static int name_modules(const module_vec *modules, bool by_file, called_vec *ret,
+			struct uspl_err *err)
 {
 	struct module *module;
-	char *const *name;
-	bool any = false;
 
-	vec_for_each (&by->needed, name)
-		vec_for_each (modules, module)
-			if (!module->lasting && is_called(module, *name))
-				any = module->lasting = true;
-	return any;
+	vec_for_each (modules, module) {
+		const char *name = by_file ? module->name : module->soname;
+		struct called *item = name ? vec_push(ret) : NULL;
+
+		if (name && !item)
+			return uspl_fail_nomem(err);
+		if (name)
+			*item = (struct called){ .name = name, .module = module };
+	}
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), by_name);
+	return 0;
 }
 
-static void mark_lasting(const struct proc *proc, module_vec *modules)
+/* Those of that name. What wasn't marked yet is appended to the list, which has room for all. */
+static void mark_called(const called_vec *names, const char *name, marked_list *list)
+{
+	size_t i = vec_lower_bound(names, it, strcmp(it->name, name) < 0);
+	struct called *first = &names->items[i];
+
+	if (i == names->n || first->marked)
+		return;
+	for (; i < names->n && !strcmp(names->items[i].name, name); i++) {
+		struct module *module = names->items[i].module;
+
+		first->marked = true;
+		if (!module->lasting)
+			list->items[list->n++] = module;
+		module->lasting = true;
+	}
+}
+
+/* What is there from the beginning, what that needs, what these need, and so on. */
+static void follow_needed(const called_vec *sonames, const called_vec *files, marked_list *list)
+{
+	char *const *name;
+
+	for (size_t i = 0; i < list->n; i++)
+		vec_for_each (&list->items[i]->needed, name) {
+			mark_called(sonames, *name, list);
+			mark_called(files, file_basename(*name), list);
+		}
+}
+
+static int mark_lasting(const struct proc *proc, module_vec *modules, struct uspl_err *err)
 {
 	taddr linker = proc_auxv(proc, AT_BASE);
+	marked_list list = { .items = calloc(modules->n + 1, sizeof(*list.items)) };
+	called_vec sonames = { 0 }, files = { 0 };
 	struct module *module;
-	bool more = true;
+	int rc = list.items ? name_modules(modules, false, &sonames, err) : uspl_fail_nomem(err);
 
-	vec_for_each (modules, module)
+	if (!rc)
+		rc = name_modules(modules, true, &files, err);
+	vec_for_each (modules, module) {
 		module->lasting = module->is_main || module->is_vdso || module->start == linker;
-	while (more) {
-		more = false;
-		vec_for_each (modules, module)
-			more |= module->lasting && mark_needed(modules, module);
+		if (!rc && module->lasting)
+			list.items[list.n++] = module;
 	}
+	if (!rc)
+		follow_needed(&sonames, &files, &list);
+	vec_release(&list);
+	vec_release(&sonames);
+	vec_release(&files);
+	return rc;
 }
 
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
@@ -444,22 +522,30 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 	taddr main_phdr = proc_auxv(proc, AT_PHDR);
 	const struct mapping *map;
 	module_vec modules = { 0 };
+	int rc;
 
+	proc_work_begin(proc);
 	vec_for_each (&proc->maps, map) {
-		int rc;
-
 		if (!map->read || map->offset != 0 || is_inside(proc, &modules, map) ||
 		    (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
 			continue;
-		rc = add_steady(proc, map, main_phdr, &modules, err);
+		rc = proc_charge(proc, 1, 0, err);
+		if (!rc)
+			rc = add_steady(proc, map, main_phdr, &modules, err);
+		if (!rc && modules.n > MODULES_MAX)
+			rc = uspl_fail(err, USPL_E_HOSTILE, "pid %d maps more than %d modules",
+				       proc->pid, MODULES_MAX);
 		if (rc) {
 			modules_release(&modules);
 			return rc;
 		}
 	}
-	mark_lasting(proc, &modules);
-	*ret = modules;
-	return 0;
+	rc = mark_lasting(proc, &modules, err);
+	if (rc)
+		modules_release(&modules);
+	else
+		*ret = modules;
+	return rc;
 }
 
 /* True if fd is the file that map was made from. */

@@ -46,9 +46,9 @@ asan() {
 	nm -D "$USPL_BIN/uspl" | grep -q __asan_init
 }
 
-# expect_served - what is asked of all processes is done for the target, and says which process it
+# expect_viewed - what is shown of all processes has the target's update, and says which process it
 # left
-expect_served() {
+expect_viewed() {
 	local limit=200000
 	! asan || limit=unlimited
 	apply
@@ -57,6 +57,14 @@ expect_served() {
 	expect_status 0
 	expect_output "$ID +applied +$TARGET "
 	expect_message "note: .*pid $FORGED"
+}
+
+# expect_served - what is asked of all processes is done for the target, and says which process it
+# left
+expect_served() {
+	local limit=200000
+	! asan || limit=unlimited
+	expect_viewed
 	BOUND_KB=$limit bounded uspl-undo "$ID"
 	expect_status 0
 	expect_output "pid $TARGET"
@@ -90,6 +98,22 @@ expect_served() {
 @test "sixty thousand mappings" {
 	forge maps
 	expect_served
+}
+
+@test "seven thousand libraries of one name that need many others" {
+	forge modules
+	expect_viewed
+	BOUND_KB=400000 bounded uspl-view "$FORGED"
+	expect_status 1
+	expect_message 'takes too much work'
+}
+
+@test "a thousand updates, each for a thousand libraries" {
+	forge ids
+	expect_viewed
+	bounded uspl-view "$FORGED"
+	expect_status 0
+	expect_output 'forged-999 +pending'
 }
 
 @test "rings without number" {

@@ -11,9 +11,15 @@
  *     version   an update of an ABI version to come
  *     claim     an update with that id and description
  *     maps      60,000 mappings
+ *     modules   7,000 libraries that are all called libc.so.6 and need 250 others with long names,
+ *               and an update
+ *     ids       1,000 updates, each for all of 1,000 libraries
  *     escape    a name that acts on a terminal
  */
 
+#define _GNU_SOURCE
+#include <elf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +32,7 @@
 #include "uspl/trace_abi.h"
 
 enum { PAGE = 4096, PROBES = 20000, NAMES = 100000, MAPS = 60000 };
+enum { LIBRARIES = 7000, NEEDED = 250, NAME = 4000 };
 
 /* Memory that a record may lie in: between pages that can't be read, so that nothing merges. */
 static void *room(size_t len)
@@ -175,6 +182,74 @@ static void make_maps(void)
 			break;
 }
 
+/* What a library begins with, as far as the tools look. */
+struct library {
+	Elf64_Ehdr head;
+	Elf64_Phdr phdrs[3];
+	Elf64_Dyn dynamic[NEEDED + 3];
+	struct {
+		Elf64_Nhdr head;
+		char name[4];
+		unsigned char id[4];
+	} note;
+	char soname[16], name[NAME + 1];
+} __attribute__((aligned(PAGE)));
+
+/* It is mapped n times: the file is one, the libraries are many. needed: how many it needs. */
+static void make_libraries(size_t n, size_t needed, const char *soname)
+{
+	static struct library lib;
+	int fd = memfd_create("library", 0);
+	Elf64_Dyn *entry = lib.dynamic;
+
+	lib.head = (Elf64_Ehdr){ .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+				 .e_type = ET_DYN,
+				 .e_phoff = offsetof(struct library, phdrs),
+				 .e_phentsize = sizeof(Elf64_Phdr),
+				 .e_phnum = 3 };
+	lib.phdrs[0] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				     .p_flags = PF_R | PF_X,
+				     .p_filesz = sizeof(lib),
+				     .p_memsz = sizeof(lib) };
+	lib.phdrs[1] = (Elf64_Phdr){ .p_type = PT_DYNAMIC,
+				     .p_vaddr = offsetof(struct library, dynamic),
+				     .p_memsz = sizeof(lib.dynamic) };
+	lib.phdrs[2] = (Elf64_Phdr){ .p_type = PT_NOTE,
+				     .p_vaddr = offsetof(struct library, note),
+				     .p_filesz = sizeof(lib.note),
+				     .p_align = 4 };
+	*entry++ = (Elf64_Dyn){ DT_STRTAB, { offsetof(struct library, soname) } };
+	*entry++ = (Elf64_Dyn){ DT_SONAME, { 1 } };
+	for (size_t i = 0; i < needed; i++)
+		*entry++ = (Elf64_Dyn){ DT_NEEDED, { sizeof(lib.soname) } };
+	lib.note.head = (Elf64_Nhdr){ 4, 4, NT_GNU_BUILD_ID };
+	memcpy(lib.note.name, "GNU", 4);
+	snprintf(lib.soname, sizeof(lib.soname), "?%s", soname);
+	memset(lib.name, 'n', NAME);
+	if (fd < 0 || write(fd, &lib, sizeof(lib)) != sizeof(lib))
+		exit(1);
+	for (size_t i = 0; i < n; i++)
+		if (mmap(NULL, sizeof(lib), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) ==
+		    MAP_FAILED)
+			exit(1);
+}
+
+/* Each is in effect in a library that isn't there, and could be in all that are. */
+static void make_ids(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct uspl_region *head;
+		char id[16];
+
+		snprintf(id, sizeof(id), "forged-%d", i);
+		head = claim(id, "ids", 0);
+		strcpy((char *)(head + 1) + 16, "00000000");
+		head->build_id = sizeof(*head) + 16;
+		head->info_len = sizeof(*head) + 32;
+	}
+	make_libraries(1000, 0, "lib");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *id = argc > 2 ? argv[2] : "forged";
@@ -193,6 +268,10 @@ int main(int argc, char **argv)
 		claim(id, argc > 3 ? argv[3] : "it isn't so", 0);
 	else if (!strcmp(what, "maps"))
 		make_maps();
+	else if (!strcmp(what, "modules"))
+		make_libraries(LIBRARIES, NEEDED, "libc.so.6"), claim(id, "modules", 0);
+	else if (!strcmp(what, "ids"))
+		make_ids();
 	else if (!strcmp(what, "escape"))
 		claim(id, "\033[2J", 0), prctl(PR_SET_NAME, "\033[2J\nx");
 	else
