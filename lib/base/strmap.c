@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // strmap.c - a map from strings to pointers: open addressing, linear probing, FNV-1a
+/*
+ * Keys come out of files and processes that anybody may have made: with a hash that is known, they
+ * can all be of one value, and the map is a list. So each program begins with another basis.
+ */
 
 #include "base/strmap.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+
+/* Before there is a second thread. */
+static uint64_t basis;
+
+__attribute__((constructor)) static void choose_basis(void)
+{
+	if (getrandom(&basis, sizeof(basis), GRND_NONBLOCK) != sizeof(basis))
+		basis = 0xcbf29ce484222325ull;
+}
 
 static size_t hash(const char *key)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = basis;
 
 	for (; *key; key++)
 		h = (h ^ (unsigned char)*key) * 0x100000001b3ull;
