@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/file.h"
 #include "update/tarball.h"
 
 enum {
-	SILENCE_MS = 60000,
-	CPU_S = 60,
+	TIME_S = 60,
 	NAME_LEN_MAX = 255, /* as parts_check_name has it */
 };
 
@@ -76,11 +76,15 @@ static void say_parts(int fd, const struct parts *parts)
 
 static _Noreturn void unpack(int fd, pid_t parent, const void *data, size_t len)
 {
-	const struct rlimit cpu = { CPU_S, CPU_S + 1 };
+	const struct rlimit cpu = { TIME_S, TIME_S + 1 };
 	struct answer failed = { .failed = 1 };
 	struct parts parts = { 0 };
 	struct uspl_err err = { 0 };
 
+	/* What the command has open, its output among that, is none of this process's business. */
+	if (dup2(fd, 0) < 0 || close_range(1, ~0u, 0) < 0)
+		_exit(1);
+	fd = 0;
 	/* A signal is the parent's business, and ends this process with it. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -101,18 +105,26 @@ static _Noreturn void unpack(int fd, pid_t parent, const void *data, size_t len)
 
 /* The parent's side */
 
+/* Where the child is heard, and until when: it might say a byte now and then for ever. */
+struct ear {
+	int fd;
+	int64_t deadline;
+};
+
 static int fail_silent(struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_FILE, "the process that unpacks it doesn't answer");
 }
 
 /* All of it. USPL_E_FILE when the child has said less. */
-static int hear(int fd, void *data, size_t len, struct uspl_err *err)
+static int hear(const struct ear *ear, void *data, size_t len, struct uspl_err *err)
 {
 	for (char *at = data; len;) {
-		struct pollfd ready = { .fd = fd, .events = POLLIN };
-		int rc = cancel_check(err), n = rc ? 0 : poll(&ready, 1, SILENCE_MS);
-		ssize_t got = n > 0 ? read(fd, at, len) : 0;
+		struct pollfd ready = { .fd = ear->fd, .events = POLLIN };
+		int64_t left_ms = (ear->deadline - clock_now_ns()) / 1000000;
+		int rc = cancel_check(err),
+		    n = rc || left_ms <= 0 ? 0 : poll(&ready, 1, (int)left_ms);
+		ssize_t got = n > 0 ? read(ear->fd, at, len) : 0;
 
 		if (rc)
 			return rc;
@@ -127,10 +139,10 @@ static int hear(int fd, void *data, size_t len, struct uspl_err *err)
 }
 
 /* A failure as the child put it. */
-static int hear_failure(int fd, struct uspl_err *err)
+static int hear_failure(const struct ear *ear, struct uspl_err *err)
 {
 	struct uspl_err why;
-	int rc = hear(fd, &why, sizeof(why), err);
+	int rc = hear(ear, &why, sizeof(why), err);
 
 	if (rc)
 		return rc;
@@ -144,14 +156,14 @@ static int hear_failure(int fd, struct uspl_err *err)
 }
 
 /* A name of that length, checked. The caller frees it. */
-static int hear_name(int fd, uint32_t len, char **ret, struct uspl_err *err)
+static int hear_name(const struct ear *ear, uint32_t len, char **ret, struct uspl_err *err)
 {
 	auto_free char *name = len && len <= NAME_LEN_MAX ? calloc(1, len + 1) : NULL;
 	int rc;
 
 	if (!name)
 		return fail_silent(err);
-	rc = hear(fd, name, len, err);
+	rc = hear(ear, name, len, err);
 	if (!rc)
 		rc = parts_check_name(name, err);
 	if (!rc)
@@ -159,15 +171,15 @@ static int hear_name(int fd, uint32_t len, char **ret, struct uspl_err *err)
 	return rc;
 }
 
-static int hear_part(int fd, struct parts *parts, struct uspl_err *err)
+static int hear_part(const struct ear *ear, struct parts *parts, struct uspl_err *err)
 {
 	auto_buf struct buf data = { 0 };
 	auto_free char *name = NULL, *bytes = NULL;
 	struct part_head head;
-	int rc = hear(fd, &head, sizeof(head), err);
+	int rc = hear(ear, &head, sizeof(head), err);
 
 	if (!rc)
-		rc = hear_name(fd, head.name_len, &name, err);
+		rc = hear_name(ear, head.name_len, &name, err);
 	if (!rc)
 		rc = parts_check_room(parts, head.len, err);
 	if (rc)
@@ -175,24 +187,24 @@ static int hear_part(int fd, struct parts *parts, struct uspl_err *err)
 	bytes = malloc(head.len + 1);
 	if (!bytes)
 		return uspl_fail_nomem(err);
-	rc = hear(fd, bytes, head.len, err);
+	rc = hear(ear, bytes, head.len, err);
 	buf_add(&data, bytes, rc ? 0 : head.len);
 	return rc ? rc : parts_add(parts, name, &data, err);
 }
 
-static int hear_all(int fd, struct parts *parts, struct uspl_err *err)
+static int hear_all(const struct ear *ear, struct parts *parts, struct uspl_err *err)
 {
 	struct answer answer;
-	int rc = hear(fd, &answer, sizeof(answer), err);
+	int rc = hear(ear, &answer, sizeof(answer), err);
 
 	if (!rc && answer.failed)
-		return hear_failure(fd, err);
+		return hear_failure(ear, err);
 	if (!rc && answer.folder_len)
-		rc = hear_name(fd, answer.folder_len, &parts->folder, err);
+		rc = hear_name(ear, answer.folder_len, &parts->folder, err);
 	if (!rc && answer.n > PARTS_MAX_ENTRIES)
 		rc = fail_silent(err);
 	for (uint32_t i = 0; !rc && i < answer.n; i++)
-		rc = hear_part(fd, parts, err);
+		rc = hear_part(ear, parts, err);
 	return rc;
 }
 
@@ -220,6 +232,7 @@ static int end_child(pid_t child, int rc, struct uspl_err *err)
 int unpack_apart(const void *data, size_t len, struct parts *parts, struct uspl_err *err)
 {
 	pid_t child, parent = getpid();
+	struct ear ear = { .deadline = clock_now_ns() + TIME_S * 1000000000ll };
 	int fds[2], rc;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
@@ -228,8 +241,9 @@ int unpack_apart(const void *data, size_t len, struct parts *parts, struct uspl_
 	if (child == 0)
 		unpack(fds[1], parent, data, len);
 	close(fds[1]);
+	ear.fd = fds[0];
 	rc = child < 0 ? uspl_fail_errno(err, "cannot start a process to unpack it")
-		       : hear_all(fds[0], parts, err);
+		       : hear_all(&ear, parts, err);
 	close(fds[0]);
 	return child < 0 ? rc : end_child(child, rc, err);
 }

@@ -90,14 +90,15 @@ expect_bent() {
 	expect_bent 'names'
 }
 
-# expect_exploited WHAT REGEX - apply of the good update, whose reader does that instead
+# expect_exploited WHAT REGEX [SECONDS] - apply of the good update, whose reader does that instead
 # (hostile-update/exploit.c), fails so
 expect_exploited() {
 	if nm -D "$USPL_BIN/uspl" | grep -q __asan_init; then skip "the sanitizer is preloaded first"; fi
 	"$TARGET_CC" -O1 -shared -fPIC -o exploit.so "$BATS_TEST_DIRNAME/hostile-update/exploit.c"
 	run --separate-stderr env LD_PRELOAD="$PWD/exploit.so" EXPLOIT="$1" EXPLOIT_PID="$TARGET" \
-		EXPLOIT_FILE="$PWD/reached" timeout --kill-after=5 60 "$USPL_BIN/uspl-apply" "$UPDATE" "$TARGET"
+		EXPLOIT_FILE="$PWD/reached" EXPLOIT_SAID="$PWD/said" timeout --kill-after=5 "${3:-60}" "$USPL_BIN/uspl-apply" "$UPDATE" "$TARGET"
 	[ "$status" = 3 ] || fail "status $status" || return
+	! grep -q REACHED said || fail "$(tr -d '\0' < said)" || return
 	[[ ! $stderr$output =~ REACHED ]] || fail "$stderr" || return
 	[ ! -e reached ] || fail 'a file was made' || return
 	expect_one_message || return
@@ -108,6 +109,7 @@ expect_exploited() {
 
 @test "a reader that does the stranger's will reaches no file, process or program" {
 	expect_exploited reach 'damaged'
+	grep -q ran said
 }
 
 @test "a reader that dies of what it reads: one message, and the tool goes on" {
@@ -116,4 +118,8 @@ expect_exploited() {
 
 @test "a reader that lies to the tool isn't believed" {
 	expect_exploited lie "the process that unpacks it doesn't answer"
+}
+
+@test "a reader that says a byte now and then isn't heard for ever" {
+	expect_exploited drip "the process that unpacks it doesn't answer" 150
 }
