@@ -116,8 +116,9 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
+	const struct reader_wish wish = { .marks = &opts.session };
 	struct reader reader = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, &opts.session, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
 	if (rc == CLI_GO_ON) {
 		cancel_catch();

@@ -9,6 +9,7 @@
 #include "base/demangle.h"
 #include "base/json.h"
 #include "live/traced.h"
+#include "trace/look.h"
 #include "trace/subcommands.h"
 #include "tracing/hook.h"
 #include "tracing/spot.h"
@@ -121,6 +122,8 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 		rc = uspl_fail(err, USPL_E_USAGE, "one pid is needed");
 	if (!rc)
 		rc = cli_pid(argv[first], &pid, err);
+	if (!rc)
+		look_only();
 	if (!rc)
 		rc = proc_open_readonly(pid, &proc, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "trace/log.h"
+#include "trace/look.h"
 #include "trace/names.h"
 #include "trace/view.h"
 #include "tracing/clocks.h"
@@ -219,7 +220,7 @@ void reader_print_losses(const struct reader *reader, FILE *to)
 }
 
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
-			const char *const *marks, struct reader *reader, struct uspl_err *err)
+			const struct reader_wish *wish, struct reader *reader, struct uspl_err *err)
 {
 	int first, rc = cli_parse(cmd, argc, argv, &first, err);
 	pid_t pid;
@@ -233,8 +234,10 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 		uspl_hint(err, "try '%s --help'", cmd->name);
 		return -USPL_E_USAGE;
 	}
+	if (!wish->does_more || !*wish->does_more)
+		look_only();
 	if (argv[first][strspn(argv[first], "0123456789")])
 		return reader_open_file(argv[first], reader, err);
 	rc = cli_pid(argv[first], &pid, err);
-	return rc ? rc : reader_open(pid, marks ? *marks : NULL, reader, err);
+	return rc ? rc : reader_open(pid, wish->marks ? *wish->marks : NULL, reader, err);
 }

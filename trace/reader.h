@@ -41,12 +41,17 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader,
 int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* True for a trace that was saved: there is one reading, of all of it. */
 bool reader_is_file(const struct reader *reader);
+/* Where a subcommand's options are, once they are parsed. */
+struct reader_wish {
+	const char *const *marks; /* the session's name; NULL: markers aren't asked for */
+	const bool *does_more;    /* it does more than to look; NULL: it never does */
+};
 /*
  * Parses a subcommand's line, whose only operand is a pid or, if it isn't a number, a saved trace,
- * and opens it. Returns like cli_parse. marks: where an option may put the session's name, or NULL.
+ * and opens it. Returns like cli_parse. One that only looks has given up its rights (look.h).
  */
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
-			const char *const *marks, struct reader *reader,
+			const struct reader_wish *wish, struct reader *reader,
 			struct uspl_err *err) uspl_must_check;
 /* Reads what is new since the last time. */
 int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;

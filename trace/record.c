@@ -128,8 +128,10 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
+	const bool writes = true;
+	const struct reader_wish wish = { &session, &writes };
 	struct reader reader = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, &session, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
 	if (rc == CLI_GO_ON && !path)
 		rc = uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");

@@ -164,9 +164,10 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
+	const struct reader_wish wish = { .does_more = &opts.leaks };
 	struct reader reader = { 0 };
 	totals_vec all = { 0 };
-	int rc = reader_open_operand(&cmd, argc, argv, NULL, &reader, err);
+	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
 	if (rc == CLI_GO_ON && form)
 		rc = choose_form(tracer_of(&reader.view.session), form, &opts.json, err);

@@ -206,7 +206,11 @@ static int view_symbols(const struct options *opts, struct uspl_err *err)
 {
 	auto_scan struct scan scan = { 0 };
 	auto_buf struct buf out = { 0 };
-	int rc = scan_processes(&opts->pids, &scan, err);
+	int rc;
+
+	if (!opts->symbols)
+		confine(CONFINE_LOOK);
+	rc = scan_processes(&opts->pids, &scan, err);
 
 	if (rc || scan.failures.n)
 		return rc ? rc : print_failures(&scan);

@@ -258,11 +258,33 @@ ended() {
 	done
 }
 
-@test "view has given up its powers before it looks" {
+# expect_given_up COMMAND... - the command has set its filter before it looks at the process, and
+# the filter is in nobody's way
+expect_given_up() {
+	run strace -f -o "$BATS_TEST_TMPDIR/calls" "$USPL_BIN/$1" "${@:2}"
+	[ "$status" = 0 ] || fail "$* ended with status $status: $output" || return
+	awk '/PR_SET_SECCOMP|SECCOMP_SET/ { f = 1 } /"\/proc("|\/[0-9]+\/)/ { exit !f } END { exit !f }' "$BATS_TEST_TMPDIR/calls" ||
+		fail "$* looks at /proc before" || return
+	! grep -E 'PR_SET_SECCOMP.*= -1' "$BATS_TEST_TMPDIR/calls" || fail "the kernel refused the filter" || return
+	[ "$(grep -c 'EPERM' "$BATS_TEST_TMPDIR/calls")" -lt 3 ] || fail "$*: $(grep EPERM "$BATS_TEST_TMPDIR/calls")"
+}
+
+@test "commands that look have given up their powers before" {
 	command -v strace > /dev/null || skip "needs strace"
-	run strace -f -o "$BATS_TEST_TMPDIR/calls" "$USPL_BIN/uspl-view"
-	awk '/PR_SET_SECCOMP|SECCOMP_SET/ { f = 1 } /"\/proc"/ { exit !f } END { exit !f }' "$BATS_TEST_TMPDIR/calls" ||
-		fail "it looks at /proc before"
-	! grep -E 'PR_SET_SECCOMP.*= -1' "$BATS_TEST_TMPDIR/calls" || fail "the kernel refused the filter"
-	[ "$(grep -c 'EPERM' "$BATS_TEST_TMPDIR/calls")" -lt 3 ]
+	! asan || skip "sanitizers call what the filter forbids"
+	expect_given_up uspl-view
+	expect_given_up uspl-view --perf-map "$TARGET"
+	expect_given_up uspl-trace status
+	expect_given_up uspl-trace list "$TARGET"
+	expect_given_up uspl-trace list --module='libc*' "$TARGET"
+	tool uspl-trace start "$TARGET"
+	expect_status 0
+	expect_given_up uspl-trace cat "$TARGET"
+	expect_given_up uspl-trace report "$TARGET"
+	tool uspl-trace record -o "$BATS_TEST_TMPDIR/saved" "$TARGET"
+	expect_status 0
+	tool uspl-trace stop "$TARGET"
+	expect_status 0
+	expect_given_up uspl-trace cat "$BATS_TEST_TMPDIR/saved"
+	expect_given_up uspl-trace report "$BATS_TEST_TMPDIR/saved"
 }
