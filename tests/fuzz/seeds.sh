@@ -2,12 +2,12 @@
 # seeds.sh - what drivers begin with that a compiler has to make: objects, the ELF files of a
 # program, and texts
 
-# seeds_make CORPUS - adds seeds to the folders of object_fuzz, types_fuzz, modules_fuzz and
-# words_fuzz
+# seeds_make CORPUS - adds seeds to the folders of object_fuzz, load_fuzz, types_fuzz, modules_fuzz
+# and words_fuzz
 seeds_make() {
 	local corpus=$1 source name
 	mkdir -p "$corpus"/{object,types,modules,words}_fuzz
-	[ ! -e "$corpus/words_fuzz/maps" ] || return 0
+	[ ! -e "$corpus/words_fuzz/maps" ] || [ ! -e "$corpus/load_fuzz/body" ] || return 0
 	for source in tests/unit/samples/*.c tests/unit/diff/{body,switch,strings_backwards,new_thread_local,table,cold}.c; do
 		[ -e "$source" ] || continue
 		name=$(basename "$source" .c)
@@ -24,11 +24,30 @@ seeds_make() {
 	seeds_words "$corpus/words_fuzz"
 }
 
-# seeds_updates CORPUS - real updates, made from cases of tests/cases: as update_fuzz and
-# object_fuzz take them
+# seeds_number VALUE BYTES - prints the number's bytes, the lowest first
+seeds_number() {
+	local i
+	for ((i = 0; i < $2; i++)); do
+		# shellcheck disable=SC2059 # a byte by its number
+		printf "\\x$(printf %02x $(($1 >> 8 * i & 255)))"
+	done
+}
+
+# seeds_load PRE NEW FILE - an update of a process in which nothing is bent, as load_fuzz takes it
+seeds_load() {
+	{
+		seeds_number 512 2
+		seeds_number "$(stat -c %s "$1")" 4
+		head -c 512 /dev/zero
+		cat "$1" "$2"
+	} > "$3"
+}
+
+# seeds_updates CORPUS - real updates, made from cases of tests/cases: as update_fuzz, object_fuzz
+# and load_fuzz take them
 seeds_updates() {
 	local corpus=$1 case tree part
-	mkdir -p "$corpus"/{object,update}_fuzz
+	mkdir -p "$corpus"/{load,object,update}_fuzz
 	for case in body thread-local-new new-variables switch-table relocations; do
 		tree=$corpus/tree
 		rm -rf "$tree"
@@ -42,6 +61,10 @@ seeds_updates() {
 		for part in "$tree"/uspl-*.tar.gz; do
 			gzip -dc "$part" > "$corpus/update_fuzz/$case"
 			tar -xzf "$part" -C "$tree"
+		done
+		for part in "$tree"/uspl-*/targets/0; do
+			seeds_load "$part/pre.o" "$part/new.o" "$corpus/load_fuzz/$case"
+			seeds_load "$part/pre.o" /dev/null "$corpus/load_fuzz/$case-same"
 		done
 		for part in "$tree"/uspl-*/targets/0/*.o; do
 			for how in 0 1 2; do

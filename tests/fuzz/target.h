@@ -5,7 +5,7 @@
  *
  * Up to eight mappings: a byte says of what kind, one how many pages, two how many bytes of
  * contents follow; the rest is zeros. They lie a megabyte apart from 1 MB on, so that addresses in
- * a corpus mean something. The pid is 0, which no process has.
+ * a corpus mean something. The pid is more than the kernel gives.
  */
 #ifndef USPL_TESTS_FUZZ_TARGET_H
 #define USPL_TESTS_FUZZ_TARGET_H
@@ -17,7 +17,7 @@
 #include "proc/proc.h"
 #include "tests/fuzz/input.h"
 
-enum { TARGET_MAPS = 8, TARGET_STEP = 1 << 20 };
+enum { TARGET_MAPS = 8, TARGET_STEP = 1 << 20, TARGET_PID = 1 << 30 };
 
 static inline void target_map(struct proc *proc, struct input *in, size_t i)
 {
@@ -43,17 +43,26 @@ static inline void target_map(struct proc *proc, struct input *in, size_t i)
 		abort();
 }
 
-static inline struct proc *target_open(struct input *in)
+/* A process without mappings. What asks the kernel for it learns that it isn't there. */
+static inline struct proc *target_new(void)
 {
 	struct proc *proc = calloc(1, sizeof(*proc));
 
 	if (!proc)
 		abort();
+	proc->pid = proc->tid = TARGET_PID;
 	proc->mem_fd = memfd_create("target", MFD_CLOEXEC);
 	for (int i = 0; i < PROC_LOCKS; i++)
 		proc->lock_fds[i] = -1;
 	if (proc->mem_fd < 0)
 		abort();
+	return proc;
+}
+
+static inline struct proc *target_open(struct input *in)
+{
+	struct proc *proc = target_new();
+
 	for (size_t n = 1 + input_below(in, TARGET_MAPS), i = 0; i < n; i++)
 		target_map(proc, in, i);
 	return proc;
