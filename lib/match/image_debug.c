@@ -2,7 +2,7 @@
 // image_debug.c - what the debugging information of a program tells, in its file or kept apart
 //
 // libdwfl knows where that may be: below /usr/lib/debug by build-id, beside the program by
-// .gnu_debuglink with its checksum, in the program itself as .gnu_debugdata (compressed), or on a
+// .gnu_debuglink with its checksum (root looks there only if no other user can put it there), in the program itself as .gnu_debugdata (compressed), or on a
 // server if DEBUGINFOD_URLS is set. What it finds has the program's build-id or checksum. It also
 // follows the link to what dwz has moved to a file that several programs share.
 
@@ -11,9 +11,12 @@
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -103,19 +106,90 @@ static int copy_of(int fd)
 	return got < 0 ? -1 : fcntl(copy, F_DUPFD_CLOEXEC, 0);
 }
 
+/* True if all of the folders that lead there can be changed by root alone. */
+static bool leads_through_roots(const char *path)
+{
+	auto_free char *folder = strndup(path, (size_t)(file_basename(path) - path));
+	auto_free char *real = folder ? realpath(folder, NULL) : NULL;
+	struct stat st;
+
+	for (char *end = real; end; end = strrchr(real, '/')) {
+		/* In one with the sticky bit, like /tmp, root's own stay root's. */
+		if (lstat(*real ? real : "/", &st) || st.st_uid ||
+		    (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX)))
+			return false;
+		if (!*real || !real[1])
+			return true;
+		*strrchr(real, '/') = '\0';
+	}
+	return false;
+}
+
+/* True if the file names one that it shares debugging information with. */
+static bool has_link_to_shared(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const char *name = gelf_getshdr(scn, &shdr)
+					   ? elf_strptr(elf, names, shdr.sh_name)
+					   : NULL;
+
+		if (name && !strcmp(name, ".gnu_debugaltlink"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What lies beside a file of another user, and what that file says where to look, may be anything:
+ * a FIFO that keeps root waiting, a device. So root looks at the system's places alone then.
+ */
+enum trust { TRUSTED, ONLY_SYSTEM, NOTHING };
+
+static enum trust trust_in(const struct image_backing *backing)
+{
+	struct stat st;
+
+	if (geteuid())
+		return TRUSTED;
+	if (fstat(backing->fd, &st) || (st.st_uid && has_link_to_shared(backing->elf)))
+		return NOTHING;
+	return leads_through_roots(backing->path) ? TRUSTED : ONLY_SYSTEM;
+}
+
+/* A link is a file's name, and nothing that leads elsewhere. */
+static int find_debuginfo(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
+			  const char *file, const char *link, GElf_Word crc, char **ret_path)
+{
+	if (link && strchr(link, '/'))
+		return -1;
+	return dwfl_standard_find_debuginfo(mod, data, name, base, file, link, crc, ret_path);
+}
+
 /* The program as libdwfl sees it; NULL if it doesn't. */
 static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 {
 	static const Dwfl_Callbacks standard = {
 		.find_elf = dwfl_linux_proc_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = find_debuginfo,
 	};
+	static char places[] = "/usr/lib/debug", *system_places = places;
+	enum trust trust = pristine ? TRUSTED : trust_in(backing);
 	const char *path = backing->path;
-	int fd = pristine ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0) : copy_of(backing->fd);
+	int fd = pristine             ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
+		 : trust == NOTHING ? -1
+				      : copy_of(backing->fd);
 	Dwfl_Module *mod;
 
 	backing->callbacks = standard;
-	backing->callbacks.debuginfo_path = backing->debug_path ? &backing->debug_path : NULL;
+	backing->callbacks.debuginfo_path = backing->debug_path    ? &backing->debug_path
+					    : trust == ONLY_SYSTEM ? &system_places
+								   : NULL;
 	backing->dwfl = fd < 0 ? NULL : dwfl_begin(&backing->callbacks);
 	mod = backing->dwfl ? dwfl_report_elf(backing->dwfl, path, path, fd,
 					      (GElf_Addr)backing->bias, true)

@@ -227,6 +227,34 @@ ended() {
 	done
 }
 
+# linked NAME - a library of another user's with a link to NAME for its debugging information, loaded
+linked() {
+	chmod 755 "$BATS_TEST_TMPDIR"
+	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/load" "$BATS_TEST_DIRNAME/hostile/load.c"
+	mkdir -p "$BATS_TEST_TMPDIR/theirs/.debug"
+	cd "$BATS_TEST_TMPDIR/theirs" || return
+	echo 'int f(int n) { return n + 1; }' | "$TARGET_CC" -O1 -shared -fPIC -xc -o lib.so -
+	printf '%s\0' "$1" > link
+	while [ $(($(stat -c %s link) % 4)) != 0 ]; do printf '\0' >> link; done
+	printf '\1\2\3\4' >> link
+	objcopy --strip-all --add-section ".gnu_debuglink=link" lib.so
+	chown -R 65534:65534 .
+	started setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/load" ./lib.so
+}
+
+@test "debugging information that keeps its reader waiting" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	mkdir -p "$BATS_TEST_TMPDIR/theirs/.debug"
+	mkfifo -m 666 "$BATS_TEST_TMPDIR/theirs/.debug/fifo" "$BATS_TEST_TMPDIR/far"
+	linked fifo
+	tool uspl-trace list --module='lib.so' "$FORGED"
+	expect_status 0
+	kill -KILL "$FORGED"
+	linked "../../../../../../../../$BATS_TEST_TMPDIR/far"
+	tool uspl-trace list --module='lib.so' "$FORGED"
+	expect_status 0
+}
+
 @test "a process that calls exec again and again, and leaves its old memory with another" {
 	"$TARGET_CC" -O1 -o "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_DIRNAME/hostile/execs.c"
 	echo 0 > "$BATS_TEST_TMPDIR/count"
