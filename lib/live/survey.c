@@ -79,7 +79,7 @@ static int add_pending(struct finding *finding, const char *name, struct uspl_er
 	if (item)
 		*item = strdup(name);
 	return item && *item && strmap_set(&finding->listed, name, *item) ? 0
-									   : uspl_fail_nomem(err);
+									  : uspl_fail_nomem(err);
 }
 
 /* True if the update is in effect in another copy of the library that the region was for. */
@@ -117,7 +117,7 @@ static int find_pending(const module_vec *modules, struct finding *finding, stru
 
 	vec_for_each (modules, module) {
 		rc = is_new_copy(&finding->own, module) ? add_pending(finding, module->name, err)
-							 : 0;
+							: 0;
 		if (rc)
 			return rc;
 	}

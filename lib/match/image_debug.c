@@ -135,9 +135,8 @@ static bool has_link_to_shared(Elf *elf)
 		return false;
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr shdr;
-		const char *name = gelf_getshdr(scn, &shdr)
-					   ? elf_strptr(elf, names, shdr.sh_name)
-					   : NULL;
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
 
 		if (name && !strcmp(name, ".gnu_debugaltlink"))
 			return true;
@@ -181,9 +180,9 @@ static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 	static char places[] = "/usr/lib/debug", *system_places = places;
 	enum trust trust = pristine ? TRUSTED : trust_in(backing);
 	const char *path = backing->path;
-	int fd = pristine             ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
+	int fd = pristine           ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
 		 : trust == NOTHING ? -1
-				      : copy_of(backing->fd);
+				    : copy_of(backing->fd);
 	Dwfl_Module *mod;
 
 	backing->callbacks = standard;

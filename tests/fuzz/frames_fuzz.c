@@ -43,11 +43,11 @@ static void put_word(struct maker *m, uint32_t value)
 static void put_expression(struct maker *m)
 {
 	static const uint8_t ops[] = {
-		DW_OP_breg7,  DW_OP_breg6, DW_OP_plus_uconst, DW_OP_deref,  DW_OP_lit8,
-		DW_OP_plus,   DW_OP_minus, DW_OP_and,         DW_OP_shl,    DW_OP_dup,
-		DW_OP_swap,   DW_OP_over,  DW_OP_drop,        DW_OP_const8u, DW_OP_stack_value,
-		DW_OP_bregx,  DW_OP_ge,    DW_OP_mul,         DW_OP_neg,    DW_OP_call_frame_cfa,
-		DW_OP_regx,   DW_OP_reg3,  DW_OP_shr,         DW_OP_not,    DW_OP_nop,
+		DW_OP_breg7, DW_OP_breg6, DW_OP_plus_uconst, DW_OP_deref,   DW_OP_lit8,
+		DW_OP_plus,  DW_OP_minus, DW_OP_and,         DW_OP_shl,     DW_OP_dup,
+		DW_OP_swap,  DW_OP_over,  DW_OP_drop,        DW_OP_const8u, DW_OP_stack_value,
+		DW_OP_bregx, DW_OP_ge,    DW_OP_mul,         DW_OP_neg,     DW_OP_call_frame_cfa,
+		DW_OP_regx,  DW_OP_reg3,  DW_OP_shr,         DW_OP_not,     DW_OP_nop,
 	};
 	uint8_t text[64];
 	size_t n = 0;
@@ -63,7 +63,8 @@ static void put_expression(struct maker *m)
 
 		text[n++] = input_below(m->in, 32) == 1 ? (uint8_t)input_number(m->in, 1) : op;
 		while (more--)
-			text[n++] = (uint8_t)input_number(m->in, 1) & (op == DW_OP_const8u ? 255 : 127);
+			text[n++] =
+				(uint8_t)input_number(m->in, 1) & (op == DW_OP_const8u ? 255 : 127);
 	}
 	put_byte(m, (uint8_t)n);
 	put(m, text, n);
@@ -100,7 +101,8 @@ static void put_instruction(struct maker *m)
 		put_byte(m, DW_CFA_def_cfa_expression);
 		return put_expression(m);
 	case 12:
-		put(m, (uint8_t[]){ value & 1 ? DW_CFA_expression : DW_CFA_val_expression, reg }, 2);
+		put(m, (uint8_t[]){ value & 1 ? DW_CFA_expression : DW_CFA_val_expression, reg },
+		    2);
 		return put_expression(m);
 	default:
 		return put_byte(m, (uint8_t)input_number(m->in, 1));

@@ -144,8 +144,14 @@ static inline void library_segments(struct library_maker *m, const char *path)
 static inline const char *library_name(struct library_maker *m)
 {
 	static const char *const names[] = {
-		"f", "g", "__tls_get_addr", "pthread_key_create", "pthread_getspecific", "malloc",
-		"_thread_db_link_map_l_tls_modid", "_thread_db_link_map_l_tls_offset",
+		"f",
+		"g",
+		"__tls_get_addr",
+		"pthread_key_create",
+		"pthread_getspecific",
+		"malloc",
+		"_thread_db_link_map_l_tls_modid",
+		"_thread_db_link_map_l_tls_offset",
 	};
 	size_t i = input_number(m->in, 1);
 
@@ -169,8 +175,9 @@ static inline void library_symbols(struct library_maker *m)
 			.st_info = ELF64_ST_INFO(what & 1 ? STB_WEAK : STB_GLOBAL,
 						 types[what / 2 % ARRAY_SIZE(types)]),
 			.st_shndx = what & 8 ? SHN_UNDEF : 1,
-			.st_value = library_bent(m, member ? library_place(m, members) + what % 2 * 12
-							   : LIBRARY_HEAD + what * 16),
+			.st_value =
+				library_bent(m, member ? library_place(m, members) + what % 2 * 12
+						       : LIBRARY_HEAD + what * 16),
 			.st_size = 16,
 		};
 		lib->versyms[i] = (uint16_t)library_bent(m, what / 16 % 6);
@@ -240,8 +247,7 @@ static inline void library_entry(struct library_maker *m, int64_t tag, uint64_t 
 
 	/* One may be left out. */
 	if (m->n_dynamic < n && input_below(m->in, 32) != 1)
-		m->library.dynamic[m->n_dynamic++] =
-			(Elf64_Dyn){ tag, { library_bent(m, value) } };
+		m->library.dynamic[m->n_dynamic++] = (Elf64_Dyn){ tag, { library_bent(m, value) } };
 }
 
 static inline void library_dynamic(struct library_maker *m, const char *soname, taddr other)

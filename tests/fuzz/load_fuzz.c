@@ -101,9 +101,10 @@ static int by_address(const void *a, const void *b)
 /* An earlier update of one of the functions, whose record says what it likes. */
 static void add_earlier(struct input *in, const struct objfile *obj, region_vec *regions)
 {
-	const struct objsym *sym = obj->syms.n ? obj->syms.items[input_number(in, 1) % obj->syms.n]
-					       : NULL;
-	struct region *region = sym && is_function(sym) && sym->sec->mark ? vec_push(regions) : NULL;
+	const struct objsym *sym =
+		obj->syms.n ? obj->syms.items[input_number(in, 1) % obj->syms.n] : NULL;
+	struct region *region =
+		sym && is_function(sym) && sym->sec->mark ? vec_push(regions) : NULL;
 	struct region_site *site = region ? vec_push(&region->sites) : NULL;
 	taddr addr = region ? sym->sec->mark + sym->value : 0;
 	uint64_t bend = region ? input_number(in, 8) : 0;

@@ -46,8 +46,7 @@ int main(void)
 		n++;
 	}
 	ok(all && map.n == KEYS && map.cap == CAP, "%zu keys of one sixty-fourth of the values", n);
-	ok(longest_run(&map) < KEYS / 10, "they don't lie side by side: %zu do",
-	   longest_run(&map));
+	ok(longest_run(&map) < KEYS / 10, "they don't lie side by side: %zu do", longest_run(&map));
 	strmap_release(&map);
 	return tap_done();
 }
