@@ -175,6 +175,13 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 	return *slot;
 }
 
+/* True if the whole word is in it; it may be one at the very end of all addresses. */
+static bool window_holds(const struct unwind_window *window, taddr addr, size_t len)
+{
+	return addr >= window->start && window->len >= len &&
+	       addr - window->start <= window->len - len;
+}
+
 bool unwinder_read_word(void *ctx, taddr addr, uint64_t *ret)
 {
 	struct unwinder *unwinder = ctx;
@@ -189,11 +196,11 @@ bool unwinder_read_word(void *ctx, taddr addr, uint64_t *ret)
 		return true;
 	}
 	unwinder->strayed = true;
-	if (addr < window->start || addr - window->start + sizeof(*ret) > window->len) {
+	if (!window_holds(window, addr, sizeof(*ret))) {
 		window->start = addr & ~(PAGE - 1);
 		window->len = proc_read_some(unwinder->proc, window->start, window->bytes,
 					     sizeof(window->bytes));
-		if (addr - window->start + sizeof(*ret) > window->len)
+		if (!window_holds(window, addr, sizeof(*ret)))
 			return false;
 	}
 	memcpy(ret, window->bytes + (addr - window->start), sizeof(*ret));

@@ -20,23 +20,25 @@ seeds_make "$folder/corpus" || exit 3
 # What the target's objects are made with has nothing to do with leaks of libraries that are opened
 # once.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=1024}
-# children_cpu - seconds of processor time that ended children have taken
+# children_cpu - sets cpu to the seconds of processor time that ended children have taken
 children_cpu() {
 	times > "$folder/times"
-	awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$folder/times"
+	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$folder/times")
 }
 
 bad=0
 for fuzzer in "$@"; do
 	name=${fuzzer##*/}
 	mkdir -p "$folder/corpus/$name"
-	before=$(children_cpu)
+	children_cpu
+	before=$cpu
 	"$fuzzer" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=1200 -max_len=65536 -print_final_stats=1 \
 		-artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" > "$folder/$name.out" 2>&1
 	status=$?
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/$name.out")
 	edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$folder/$name.out" | tail -n 1)
-	echo "$(date -u +%FT%TZ) $name $(($(children_cpu) - before)) s, ${runs:-?} executions, ${edges:-?} edges, status $status" |
+	children_cpu
+	echo "$(date -u +%FT%TZ) $name $((cpu - before)) s, ${runs:-?} executions, ${edges:-?} edges, status $status" |
 		tee -a "$folder/log"
 	[ "$status" = 0 ] || {
 		bad=1

@@ -7,6 +7,8 @@
 seeds_make() {
 	local corpus=$1 source name
 	mkdir -p "$corpus"/{object,types,modules,words}_fuzz
+	# What drivers have found, and was mended.
+	cp -r tests/fuzz/found/* "$corpus/"
 	[ ! -e "$corpus/words_fuzz/maps" ] || [ ! -e "$corpus/load_fuzz/body" ] || return 0
 	for source in tests/unit/samples/*.c tests/unit/diff/{body,switch,strings_backwards,new_thread_local,table,cold}.c; do
 		[ -e "$source" ] || continue
