@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "create/nameless.h"
+#include "create/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -26,6 +26,7 @@
 
 #include "create/equal.h"
 #include "create/nameless.h"
+#include "create/patched_lines.h"
 #include "create/place.h"
 #include "create/reference.h"
 
