@@ -178,7 +178,8 @@ static size_t adopt_live(struct session *session)
 {
 	size_t kept = 0, applied = 0;
 
-	interrupted_rest(session->proc, &session->regions, session->update->id, !session->opts->check);
+	interrupted_rest(session->proc, &session->regions, session->update->id,
+			 !session->opts->check);
 	for (size_t i = 0; i < session->regions.n; i++) {
 		struct region *region = &session->regions.items[i], *item;
 
@@ -245,8 +246,10 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 		unfinished_sweep(session->proc);
 	if (!rc)
 		rc = modules_read(session->proc, &session->modules, err);
-	if (!rc)
-		rc = regions_read(session->proc, &session->regions, err);
+	if (rc)
+		return rc;
+	session->proc->modules = &session->modules;
+	rc = regions_read(session->proc, &session->regions, err);
 	if (rc)
 		return rc;
 	survey_modules(session->proc, &session->modules, &session->regions);

@@ -179,11 +179,14 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 		unfinished_sweep(proc);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
-	if (!rc)
-		survey_modules(proc, &modules, regions);
-	if (!rc && is_known(regions, opts->id))
+	if (rc)
+		return rc;
+	proc->modules = &modules;
+	survey_modules(proc, &modules, regions);
+	if (is_known(regions, opts->id))
 		rc = complete_interrupted(opts, proc, &modules, regions, err);
 	if (rc) {
+		proc->modules = NULL;
 		modules_release(&modules);
 		return rc;
 	}
@@ -201,6 +204,7 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 	if (!rc && report_note_left_out(report, NULL) != 0)
 		log_info("undo", "out of memory: what is said of pid %d isn't all", proc->pid);
 	*ret_again = is_worth_another(&transition, rc);
+	proc->modules = NULL;
 	modules_release(&modules);
 	return rc;
 }

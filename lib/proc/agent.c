@@ -52,16 +52,20 @@ static size_t agent_room(void)
 	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
 }
 
-enum slack_state { SLACK_ZEROS, SLACK_AGENT, SLACK_OTHER };
+enum slack_state { SLACK_ZEROS, SLACK_AGENT, SLACK_OTHER, SLACK_UNREADABLE };
 
 static const uint8_t zeros[AGENT_BACK_MAX];
 
-static enum slack_state slack_state(const struct proc *proc, taddr addr, size_t len)
+static enum slack_state slack_state(const struct proc *proc, const struct module *module,
+				    taddr addr, size_t len)
 {
 	uint8_t have[AGENT_BACK_MAX];
+	bool there = false;
 
-	if (proc_read_some(proc, addr, have, len) != len)
-		return SLACK_OTHER;
+	/* Only tools write there, in a module that stays. */
+	if (module->lasting ? proc_read_once(proc, addr, have, len, &there, NULL) || !there
+			    : proc_read_some(proc, addr, have, len) != len)
+		return SLACK_UNREADABLE;
 	if (!memcmp(have, zeros, len))
 		return SLACK_ZEROS;
 	return memcmp(have, uspl_agent, agent_len()) ? SLACK_OTHER : SLACK_AGENT;
@@ -113,65 +117,74 @@ static taddr find_slack(const struct proc *proc, const module_vec *modules, bool
 	vec_for_each (modules, module) {
 		bool asked = !module->is_vdso && module->lasting == lasting;
 		taddr slack = asked ? slack_of(proc, module, len) : 0;
-		enum slack_state state = slack ? slack_state(proc, slack, len) : SLACK_OTHER;
+		enum slack_state state =
+			slack ? slack_state(proc, module, slack, len) : SLACK_UNREADABLE;
 
 		/* What a thread with a shadow stack has to find back may be needed there still. */
 		if (state == SLACK_ZEROS || (state == SLACK_AGENT && len == agent_len()))
 			return slack;
-		addr = addr ? addr : slack;
+		if (!addr && state == SLACK_OTHER)
+			addr = slack;
 	}
 	return addr;
 }
 
-/* Not in a library that may be unloaded at any moment, if there is another one. */
-static taddr find_place(const struct proc *proc, const module_vec *modules, size_t len)
+/*
+ * In a library that may be unloaded at any moment only if there is no room elsewhere, and as it is
+ * now. Finds agent->addr and agent->len.
+ */
+static int find_place(const struct proc *proc, const module_vec *known, module_vec *now,
+		      struct inject_agent *agent, struct uspl_err *err)
 {
-	taddr addr = find_slack(proc, modules, true, len);
+	const size_t lens[] = { agent_back_len(), agent_len() };
 
-	return addr ? addr : find_slack(proc, modules, false, len);
+	for (size_t i = shstk_offered() ? 0 : 1; i < ARRAY_SIZE(lens); i++) {
+		int rc;
+
+		agent->len = lens[i];
+		agent->leads_back = i == 0;
+		agent->addr = known ? find_slack(proc, known, true, agent->len) : 0;
+		if (agent->addr)
+			return 0;
+		rc = now->n ? 0 : modules_read(proc, now, err);
+		if (rc)
+			return rc;
+		for (int lasting = 1; !agent->addr && lasting >= 0; lasting--)
+			agent->addr = find_slack(proc, now, lasting, agent->len);
+		if (agent->addr)
+			return 0;
+	}
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "pid %d has no room for %zu bytes of code behind any program's code",
+			 proc->pid, agent_len());
 }
 
-static int place_agent(const struct proc *proc, const module_vec *modules,
-		       struct inject_agent *agent, struct uspl_err *err)
+static int place_agent(const struct proc *proc, const module_vec *known, struct inject_agent *agent,
+		       struct uspl_err *err)
 {
-	taddr addr = 0;
-	int rc = inject_left_find(proc, modules, &agent->left, err);
+	module_vec now = { 0 };
+	int rc = find_place(proc, known, &now, agent, err);
 
+	if (!rc)
+		rc = inject_left_find(proc, now.n ? &now : known, &agent->left, err);
+	modules_release(&now);
 	if (rc)
 		return rc;
-	agent->len = agent_back_len();
-	if (shstk_offered())
-		addr = find_place(proc, modules, agent->len);
-	agent->leads_back = addr != 0;
-	if (!addr) {
-		agent->len = agent_len();
-		addr = find_place(proc, modules, agent->len);
-	}
-	if (!addr)
-		return uspl_fail(
-			err, USPL_E_UNSUPPORTED,
-			"pid %d has no room for %zu bytes of code behind any program's code",
-			proc->pid, agent_len());
-	agent->addr = addr;
-	rc = proc_read(proc, addr, agent->saved, agent->len, err);
-	return rc ? rc : proc_write(proc, addr, uspl_agent, code_len(agent), err);
+	rc = proc_read(proc, agent->addr, agent->saved, agent->len, err);
+	return rc ? rc : proc_write(proc, agent->addr, uspl_agent, code_len(agent), err);
 }
 
 int inject_agent_new(const struct proc *proc, const module_vec *modules, struct inject_agent **ret,
 		     struct uspl_err *err)
 {
 	auto_free struct inject_agent *agent = calloc(1, sizeof(*agent));
-	module_vec own = { 0 };
 	int rc;
 
 	if (!agent)
 		return uspl_fail_nomem(err);
 	agent->proc = proc;
 	agent_frame_prepare();
-	rc = modules ? 0 : modules_read(proc, &own, err);
-	if (!rc)
-		rc = place_agent(proc, modules ? modules : &own, agent, err);
-	modules_release(&own);
+	rc = place_agent(proc, modules ? modules : proc->modules, agent, err);
 	if (!rc)
 		*ret = take_ptr(agent);
 	else
@@ -341,7 +354,7 @@ int inject_left_find(const struct proc *proc, const module_vec *modules, inject_
 		taddr slack = module->is_vdso ? 0 : slack_of(proc, module, agent_len());
 		struct inject_left *left;
 
-		if (!slack || slack_state(proc, slack, agent_len()) != SLACK_AGENT)
+		if (!slack || slack_state(proc, module, slack, agent_len()) != SLACK_AGENT)
 			continue;
 		left = vec_push(ret);
 		if (!left)

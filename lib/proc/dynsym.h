@@ -33,11 +33,13 @@ struct dynsyms {
 	struct dynsyms_page *page; /* a piece of the module's constants, while they are read */
 	Elf64_Dyn *dynamic;        /* the dynamic section */
 	size_t n_dynamic;
+	unsigned int users; /* who has opened it, and the module */
 };
 
 /*
  * Reads a module's dynamic section and its tables. One that has none (a static program) is no
- * failure: it has no symbols; nor has one that the program has unloaded meanwhile.
+ * failure: it has no symbols; nor has one that the program has unloaded meanwhile. Those of a module
+ * that is lasting are read once, and belong to it as well: it must outlive what is opened.
  */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err) uspl_must_check;

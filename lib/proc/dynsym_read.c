@@ -56,6 +56,7 @@ struct dynsyms_page {
 static bool read_small(const struct dynsyms *dyn, taddr addr, void *buf, uint64_t len)
 {
 	taddr page = addr & ~(PAGE - 1);
+	int rc;
 
 	if (!dyn->page || len > SMALL || addr + len > page + PAGE)
 		return false;
@@ -63,8 +64,12 @@ static bool read_small(const struct dynsyms *dyn, taddr addr, void *buf, uint64_
 		bool there = false;
 
 		dyn->page->addr = 0;
-		if (proc_read_if_mapped(dyn->proc, page, dyn->page->bytes, PAGE, &there, NULL) ||
-		    !there)
+		/* Constants, as long as the module is there. */
+		rc = dyn->module->lasting
+			     ? proc_read_once(dyn->proc, page, dyn->page->bytes, PAGE, &there, NULL)
+			     : proc_read_if_mapped(dyn->proc, page, dyn->page->bytes, PAGE, &there,
+						   NULL);
+		if (rc || !there)
 			return false;
 		dyn->page->addr = page;
 	}
@@ -377,6 +382,7 @@ static int open_once(const struct proc *proc, const struct module *module, bool 
 		return uspl_fail_nomem(err);
 	dyn->proc = proc;
 	dyn->module = module;
+	dyn->users = 1;
 	dyn->page = calloc(1, sizeof(*dyn->page));
 	if (!dyn->page)
 		return uspl_fail_nomem(err);
@@ -392,9 +398,15 @@ static int open_once(const struct proc *proc, const struct module *module, bool 
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err)
 {
+	struct module_tables *tables = module->tables;
 	struct uspl_err why = { 0 };
 	int rc = 0;
 
+	if (tables && tables->dynsyms) {
+		tables->dynsyms->users++;
+		*ret = tables->dynsyms;
+		return 0;
+	}
 	/* One that is there again by the time that we look is read again, for a while. */
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		rc = open_once(proc, module, true, ret, &why);
@@ -405,12 +417,16 @@ int dynsyms_open(const struct proc *proc, const struct module *module, struct dy
 		return open_once(proc, module, false, ret, err);
 	if (rc && err)
 		*err = why;
-	return rc;
+	if (rc || !tables)
+		return rc;
+	(*ret)->users++;
+	*tables = (struct module_tables){ *ret, dynsyms_free };
+	return 0;
 }
 
 void dynsyms_free(struct dynsyms *dyn)
 {
-	if (!dyn)
+	if (!dyn || --dyn->users)
 		return;
 	vec_release(&dyn->needed);
 	vec_release(&dyn->versions);

@@ -38,15 +38,12 @@ static void read_each(struct heads *heads)
 	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	heads->n = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct mapping *map = heads->maps[i];
-		uint64_t word;
-		bool known = proc_read_some(heads->proc, map->start, &word, sizeof(word)) ==
-			     sizeof(word);
+		struct kept_head head = heads->some[i];
 
-		if (!known && !is_there(pagemap, map->start))
-			continue;
-		heads->maps[heads->n] = map;
-		heads->words[heads->n++] = known ? word : heads->magic;
+		head.unknown = proc_read_some(heads->proc, head.at, &head.word,
+					      sizeof(head.word)) != sizeof(head.word);
+		if (!head.unknown || is_there(pagemap, head.at))
+			heads->some[heads->n++] = head;
 	}
 }
 
@@ -54,6 +51,15 @@ static void leave_rest(struct heads *heads)
 {
 	heads->n = 0;
 	heads->next = heads->proc->maps.n;
+}
+
+/* What is known of a mapping's beginning, NULL if nothing is. */
+static const struct kept_head *find_kept(const struct kept *kept, taddr at)
+{
+	size_t i = vec_lower_bound(&kept->heads, it, it->at < at);
+	const struct kept_head *head = &kept->heads.items[i];
+
+	return i < kept->heads.n && head->at == at && !head->unknown ? head : NULL;
 }
 
 /*
@@ -69,11 +75,13 @@ static void read_some(struct heads *heads)
 	for (; heads->next < maps->n && heads->n < PROC_PIECES_MAX; heads->next++) {
 		const struct mapping *map = &maps->items[heads->next];
 
-		if (!mapping_may_hold_record(map))
+		if (!mapping_may_hold_record(map) ||
+		    (heads->proc->kept && find_kept(heads->proc->kept, map->start)))
 			continue;
-		pieces[heads->n] = (struct proc_piece){ map->start, sizeof(heads->words[0]),
-							&heads->words[heads->n] };
-		heads->maps[heads->n++] = map;
+		heads->some[heads->n] = (struct kept_head){ map->start, heads->next, 0, false };
+		pieces[heads->n] = (struct proc_piece){ map->start, sizeof(heads->some[0].word),
+							&heads->some[heads->n].word };
+		heads->n++;
 	}
 	if (!heads->n)
 		return;
@@ -88,19 +96,93 @@ static void read_some(struct heads *heads)
 		read_each(heads);
 }
 
+/* The next one, whatever it begins with; NULL if there is no other. */
+static const struct kept_head *next_read(struct heads *heads)
+{
+	while (heads->at == heads->n) {
+		if (heads->next == heads->proc->maps.n)
+			return NULL;
+		read_some(heads);
+	}
+	return &heads->some[heads->at++];
+}
+
+static bool add_head(kept_head_vec *heads, const struct kept_head *head)
+{
+	struct kept_head *item = vec_push(heads);
+
+	if (item)
+		*item = *head;
+	return item;
+}
+
+/* Those of the maps that are known already. */
+static bool add_known(const struct proc *proc, kept_head_vec *heads)
+{
+	for (size_t i = 0; i < proc->maps.n; i++) {
+		const struct mapping *map = &proc->maps.items[i];
+		const struct kept_head *known =
+			mapping_may_hold_record(map) ? find_kept(proc->kept, map->start) : NULL;
+		struct kept_head head = known ? *known : (struct kept_head){ 0 };
+
+		head.map = i;
+		if (known && !add_head(heads, &head))
+			return false;
+	}
+	return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct kept_head *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Of a process of which such things are kept: all of them, so that it is done once. */
+static bool keep_all(const struct proc *proc)
+{
+	struct heads all = { .proc = proc };
+	struct kept *kept = proc->kept;
+	const struct kept_head *head;
+	kept_head_vec heads = { 0 };
+	bool good;
+
+	if (!kept || kept->has_heads)
+		return kept;
+	good = add_known(proc, &heads);
+	while (good && (head = next_read(&all)))
+		good = add_head(&heads, head);
+	good = good && !proc_charge(proc, 0, 0, NULL);
+	if (heads.n)
+		qsort(heads.items, heads.n, sizeof(*heads.items), by_place);
+	vec_release(&kept->heads);
+	if (good)
+		kept->heads = heads;
+	else
+		vec_release(&heads);
+	kept->has_heads = good;
+	return good;
+}
+
+static const struct kept_head *next(struct heads *heads)
+{
+	const struct kept *kept = heads->proc->kept;
+
+	if (!heads->began)
+		heads->kept = keep_all(heads->proc);
+	heads->began = true;
+	if (!heads->kept)
+		return next_read(heads);
+	return heads->at < kept->heads.n ? &kept->heads.items[heads->at++] : NULL;
+}
+
 const struct mapping *heads_next(struct heads *heads)
 {
-	for (;;) {
-		while (heads->at == heads->n) {
-			if (heads->next == heads->proc->maps.n)
-				return NULL;
-			read_some(heads);
-		}
-		while (heads->at < heads->n) {
-			size_t i = heads->at++;
+	const struct kept_head *head;
 
-			if (heads->words[i] == heads->magic)
-				return heads->maps[i];
-		}
-	}
+	while ((head = next(heads)))
+		if (head->unknown || head->word == heads->magic)
+			return &heads->proc->maps.items[head->map];
+	return NULL;
 }

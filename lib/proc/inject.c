@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "proc/host.h"
+#include "proc/kept.h"
 #include "proc/rlimits.h"
 #include "proc/timeout.h"
 #include "proc/tracer.h"
@@ -24,6 +25,33 @@
  * nothing more by itself.
  */
 #define LIFT_MAX (16ull << 20)
+
+/* What is kept of the process is what it was before the run, but for what this was to change. */
+static void drop_changed(const struct proc *proc, const struct inject_req *reqs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct inject_req *req = &reqs[i];
+
+		switch (req->kind) {
+		case INJECT_TABLE:
+			break;
+		case INJECT_STORE:
+			kept_drop(proc->kept, req->what, sizeof(uint64_t));
+			break;
+		case INJECT_SYSCALL:
+			if (req->what == SYS_mmap || req->what == SYS_munmap ||
+			    req->what == SYS_madvise || req->what == SYS_mprotect) {
+				kept_drop(proc->kept, req->args[0], req->args[1]);
+				if (req->what == SYS_mmap && req->result > 0)
+					kept_drop(proc->kept, (taddr)req->result, req->args[1]);
+				break;
+			}
+			/* fall through */
+		default:
+			kept_drop_all(proc->kept);
+		}
+	}
+}
 
 /* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
 static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
@@ -47,6 +75,7 @@ int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct
 	int rc = begin(&host, &done, err);
 
 	*thread = host.thread;
+	drop_changed(agent->proc, reqs, n);
 	if (rc == HOST_UNFIT)
 		rc = err && err->code ? -(int)err->code : -USPL_E_UNSTOPPABLE;
 	host_release(&host);
@@ -268,6 +297,7 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 			rc = try_unlimited(&errand, choice, err);
 	}
 	inject_agent_free(agent);
+	drop_changed(proc, reqs, n);
 	thread_unguard(&old);
 	return rc;
 }

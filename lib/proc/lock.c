@@ -13,6 +13,7 @@
  */
 
 #include "proc/lock.h"
+#include "proc/kept.h"
 #include "proc/memcg.h"
 
 #include <errno.h>
@@ -125,5 +126,7 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	}
 	for (int i = 0; i < PROC_LOCKS; i++)
 		(*ret)->lock_fds[i] = take_fd(locked->lock_fds[i]);
+	/* Without memory for it everything is read each time. */
+	(*ret)->kept = calloc(1, sizeof(*(*ret)->kept));
 	return 0;
 }

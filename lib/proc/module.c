@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/note.h"
 #include "base/text.h"
+#include "proc/kept.h"
 #include "proc/task.h"
 
 #define PHDRS_MAX 128
@@ -42,6 +43,9 @@ static void module_release(struct module *module)
 	vec_for_each (&module->needed, name)
 		free(*name);
 	vec_release(&module->needed);
+	if (module->tables && module->tables->dynsyms)
+		module->tables->free(module->tables->dynsyms);
+	free(module->tables);
 	free(module->path);
 	free(module->build_id);
 	free(module->soname);
@@ -92,38 +96,71 @@ static bool is_file_with_code(const struct proc *proc, const struct mapping *map
 	return false;
 }
 
-static int read_header(const struct proc *proc, const struct mapping *map, Elf64_Ehdr *ehdr,
-		       bool *ret_found, struct uspl_err *err)
-{
-	bool there = false;
-	int rc = proc_read_if_mapped(proc, map->start, ehdr, sizeof(*ehdr), &there, err);
+/* The first page of a file, in which most have all of their headers, and the note of their build. */
+struct first_page {
+	taddr addr;
+	uint8_t bytes[PAGE];
+};
 
+static int read_first_page(const struct proc *proc, const struct mapping *map,
+			   struct first_page *first, bool *ret_found, struct uspl_err *err)
+{
+	Elf64_Ehdr ehdr;
+	bool there = false;
+	int rc;
+
+	first->addr = map->start;
+	rc = proc_read_if_mapped(proc, map->start, first->bytes, PAGE, &there, err);
 	if (rc && is_file_with_code(proc, map))
 		return rc;
-	*ret_found = !rc && there && !memcmp(ehdr->e_ident, ELFMAG, SELFMAG) &&
-		     ehdr->e_ident[EI_CLASS] == ELFCLASS64 &&
-		     (ehdr->e_type == ET_EXEC || ehdr->e_type == ET_DYN) &&
-		     ehdr->e_phentsize == sizeof(Elf64_Phdr) && ehdr->e_phnum != 0 &&
-		     ehdr->e_phnum <= PHDRS_MAX;
+	/* Of a module that turns out to stay it isn't read again (dynsym_read.c). */
+	if (!rc && there)
+		kept_add(proc->kept, first->addr, first->bytes, PAGE);
+	memcpy(&ehdr, first->bytes, sizeof(ehdr));
+	*ret_found = !rc && there && !memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
+		     ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
+		     (ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN) &&
+		     ehdr.e_phentsize == sizeof(Elf64_Phdr) && ehdr.e_phnum != 0 &&
+		     ehdr.e_phnum <= PHDRS_MAX;
+	return 0;
+}
+
+/* As proc_read_if_mapped, from the page if it lies there. */
+static int read_part(const struct proc *proc, const struct first_page *first, taddr addr, void *buf,
+		     size_t len, bool *ret_there, struct uspl_err *err)
+{
+	uint64_t offset = addr - first->addr;
+
+	*ret_there = offset < PAGE && len <= PAGE - offset;
+	if (!*ret_there)
+		return proc_read_if_mapped(proc, addr, buf, len, ret_there, err);
+	memcpy(buf, first->bytes + offset, len);
 	return 0;
 }
 
 /* *ret_found is false if no module begins with that mapping. */
-static int read_headers(const struct proc *proc, const struct mapping *map, Elf64_Ehdr *ehdr,
-			struct module *module, bool *ret_found, struct uspl_err *err)
+static int read_headers(const struct proc *proc, const struct mapping *map,
+			struct first_page *first, Elf64_Ehdr *ehdr, struct module *module,
+			bool *ret_found, struct uspl_err *err)
 {
-	int rc = read_header(proc, map, ehdr, ret_found, err);
+	Elf64_Phdr phdrs[PHDRS_MAX];
+	int rc = read_first_page(proc, map, first, ret_found, err);
 
-	if (!rc && *ret_found)
-		rc = proc_charge(proc, 1 + ehdr->e_phnum / 2u,
-				 sizeof(*module) + ehdr->e_phnum * sizeof(Elf64_Phdr), err);
+	if (rc || !*ret_found)
+		return rc;
+	memcpy(ehdr, first->bytes, sizeof(*ehdr));
+	rc = proc_charge(proc, 1 + ehdr->e_phnum / 2u,
+			 sizeof(*module) + ehdr->e_phnum * sizeof(Elf64_Phdr), err);
+	if (rc)
+		return rc;
+	rc = read_part(proc, first, map->start + ehdr->e_phoff, phdrs,
+		       ehdr->e_phnum * sizeof(*phdrs), ret_found, err);
 	for (unsigned int i = 0; !rc && *ret_found && i < ehdr->e_phnum; i++) {
 		Elf64_Phdr *phdr = vec_push(&module->phdrs);
 
-		rc = phdr ? proc_read_if_mapped(proc,
-						map->start + ehdr->e_phoff + i * sizeof(*phdr),
-						phdr, sizeof(*phdr), ret_found, err)
-			  : uspl_fail_nomem(err);
+		if (!phdr)
+			return uspl_fail_nomem(err);
+		*phdr = phdrs[i];
 	}
 	return rc;
 }
@@ -167,7 +204,8 @@ static bool place(const struct proc *proc, taddr start, struct module *module)
 	return has_bias && has_code && end > start;
 }
 
-static int read_build_id(const struct proc *proc, struct module *module, struct uspl_err *err)
+static int read_build_id(const struct proc *proc, const struct first_page *first,
+			 struct module *module, struct uspl_err *err)
 {
 	const Elf64_Phdr *phdr;
 
@@ -179,8 +217,8 @@ static int read_build_id(const struct proc *proc, struct module *module, struct 
 
 		if (phdr->p_type != PT_NOTE || module->build_id)
 			continue;
-		rc = proc_read_if_mapped(proc, phdr->p_vaddr + (uint64_t)module->bias, notes, len,
-					 &there, err);
+		rc = read_part(proc, first, phdr->p_vaddr + (uint64_t)module->bias, notes, len,
+			       &there, err);
 		if (rc)
 			return rc;
 		if (there)
@@ -212,10 +250,15 @@ int module_dynamic(const struct proc *proc, const struct module *module, Elf64_D
 		return rc;
 	if (!items)
 		return uspl_fail_nomem(err);
-	if (len)
+	/* In a module that stays it does, too, once the program runs. */
+	if (len && module->lasting)
+		rc = proc_read_once(proc, module->dynamic, items, len, &there, err);
+	else if (len)
 		rc = proc_read_if_mapped(proc, module->dynamic, items, len, &there, err);
 	if (rc)
 		return rc;
+	if (there)
+		kept_add(proc->kept, module->dynamic, items, len);
 	while (there && n < len / sizeof(*items) && items[n].d_tag != DT_NULL)
 		n++;
 	*ret = take_ptr(items);
@@ -334,16 +377,17 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 		      module_vec *modules, struct uspl_err *err)
 {
 	struct module found = { 0 }, *module;
+	struct first_page first;
 	bool is_module = false;
 	Elf64_Ehdr ehdr;
-	int rc = read_headers(proc, map, &ehdr, &found, &is_module, err);
+	int rc = read_headers(proc, map, &first, &ehdr, &found, &is_module, err);
 
 	if (!rc && (!is_module || !place(proc, map->start, &found))) {
 		module_release(&found);
 		return 0;
 	}
 	if (!rc)
-		rc = read_build_id(proc, &found, err);
+		rc = read_build_id(proc, &first, &found, err);
 	if (!rc)
 		rc = read_names(proc, &found, err);
 	if (rc) {
@@ -514,6 +558,10 @@ static int mark_lasting(const struct proc *proc, module_vec *modules, struct usp
 	vec_release(&list);
 	vec_release(&sonames);
 	vec_release(&files);
+	/* Without memory for it they are read each time. */
+	vec_for_each (modules, module)
+		if (module->lasting)
+			module->tables = calloc(1, sizeof(*module->tables));
 	return rc;
 }
 

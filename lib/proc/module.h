@@ -34,9 +34,14 @@ struct module {
 	bool lasting;
 	VEC(char *) needed; /* DT_NEEDED, in order */
 	VEC(Elf64_Phdr) phdrs;
+	struct module_tables *tables; /* of one that is lasting: what dynsyms_open has read */
 };
 
-typedef VEC(struct module) module_vec;
+/* What belongs to a module and is made when it is asked for. */
+struct module_tables {
+	struct dynsyms *dynsyms;
+	void (*free)(struct dynsyms *dynsyms);
+};
 
 /* All modules of the process, by address; the executable is one of them. */
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err) uspl_must_check;

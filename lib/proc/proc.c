@@ -14,6 +14,7 @@
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "proc/kept.h"
 #include "proc/status.h"
 
 /*
@@ -286,6 +287,7 @@ void proc_free(struct proc *proc)
 		if (proc->lock_fds[i] >= 0)
 			close(proc->lock_fds[i]);
 	mappings_release(&proc->maps);
+	kept_free(proc->kept);
 	free(proc->work);
 	free(proc);
 }
@@ -338,18 +340,30 @@ int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct 
 	return 0;
 }
 
-uint64_t proc_auxv(const struct proc *proc, uint64_t type)
+static size_t read_auxv(const struct proc *proc, uint8_t *ret, size_t size)
 {
 	auto_buf struct buf raw = { 0 };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
-	if (file_read(path, &raw, NULL) != 0)
+	if (file_read(path, &raw, NULL) != 0 || !raw.len || raw.len > size)
 		return 0;
-	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= raw.len; at += sizeof(Elf64_auxv_t)) {
+	memcpy(ret, raw.data, raw.len);
+	return raw.len;
+}
+
+/* A program has the same one from its start to its end. */
+uint64_t proc_auxv(const struct proc *proc, uint64_t type)
+{
+	struct kept own = { 0 }, *kept = proc->kept ? proc->kept : &own;
+
+	if (!kept->auxv_len)
+		kept->auxv_len = read_auxv(proc, kept->auxv, sizeof(kept->auxv));
+	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= kept->auxv_len;
+	     at += sizeof(Elf64_auxv_t)) {
 		Elf64_auxv_t av;
 
-		memcpy(&av, raw.data + at, sizeof(av));
+		memcpy(&av, kept->auxv + at, sizeof(av));
 		if (av.a_type == type)
 			return av.a_un.a_val;
 	}
@@ -403,6 +417,8 @@ int proc_refresh_maps(struct proc *proc, struct uspl_err *err)
 		return rc;
 	mappings_release(&proc->maps);
 	proc->maps = maps;
+	if (proc->kept)
+		proc->kept->has_heads = false;
 	if (!maps.n)
 		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
 	return 0;

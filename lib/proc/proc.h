@@ -15,6 +15,10 @@
 
 #define PROC_LOCKS 2
 
+struct kept;
+struct module;
+typedef VEC(struct module) module_vec; /* module.h */
+
 /*
  * How much work what a process has in its memory may still make us do: anybody can make a process
  * with any records in it. A step is about a microsecond: a read of its memory, a line of its maps.
@@ -38,6 +42,12 @@ struct proc {
 	int seccomp;              /* 0 none, 1 strict, 2 filter */
 	bool shadow_stack;        /* its thread `tid` has one (shstk.h) */
 	mapping_vec maps;         /* as of the last proc_refresh_maps, sorted by address */
+	struct kept *kept;        /* what needn't be read again (kept.h); NULL: nothing is kept */
+	/*
+	 * What the command has read of its modules, for those that get only the process; NULL: they
+	 * read them. They must outlive what is done with the process.
+	 */
+	const module_vec *modules;
 };
 
 /*
@@ -114,6 +124,12 @@ size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len
  */
 int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
 			struct uspl_err *err) uspl_must_check;
+/*
+ * The same for what only tools write, records of ours: read once as long as the process is locked
+ * (kept.h), and nothing is written there. Not for what the program itself may change.
+ */
+int proc_read_once(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
+		   struct uspl_err *err) uspl_must_check;
 /* A piece of the process's memory, to be read to a place of ours, or written from there. */
 struct proc_piece {
 	taddr addr;

@@ -19,6 +19,7 @@ int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
 	taddr at;
 
 	thread.tid = tid;
+	thread.kept = NULL;
 	at = proc_auxv(&thread, AT_RANDOM);
 	there.iov_base = (void *)(uintptr_t)at;
 	/*

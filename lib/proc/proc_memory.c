@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "proc/force.h"
+#include "proc/kept.h"
 #include "proc/proc.h"
 
 /*
@@ -95,6 +96,20 @@ int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t l
 	return 0;
 }
 
+int proc_read_once(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
+		   struct uspl_err *err)
+{
+	int rc;
+
+	*ret_there = kept_recall(proc->kept, addr, buf, len);
+	if (*ret_there)
+		return 0;
+	rc = proc_read_if_mapped(proc, addr, buf, len, ret_there, err);
+	if (!rc && *ret_there)
+		kept_add(proc->kept, addr, buf, len);
+	return rc;
+}
+
 typedef ssize_t (*move_fn)(pid_t pid, const struct iovec *ours, unsigned long n_ours,
 			   const struct iovec *theirs, unsigned long n_theirs, unsigned long flags);
 
@@ -120,6 +135,8 @@ bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, 
 
 bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n)
 {
+	for (size_t i = 0; i < n; i++)
+		kept_drop(proc->kept, pieces[i].addr, pieces[i].len);
 	return move_pieces(proc, pieces, n, process_vm_writev);
 }
 
@@ -144,8 +161,8 @@ static int write_refused(const struct proc *proc, taddr addr, const void *buf, s
 	return rc;
 }
 
-int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
-	       struct uspl_err *err)
+static int write_all(const struct proc *proc, taddr addr, const void *buf, size_t len,
+		     struct uspl_err *err)
 {
 	size_t done = 0;
 
@@ -167,6 +184,19 @@ int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
 		done += (size_t)put;
 	}
 	return 0;
+}
+
+int proc_write(const struct proc *proc, taddr addr, const void *buf, size_t len,
+	       struct uspl_err *err)
+{
+	int rc = write_all(proc, addr, buf, len, err);
+
+	/* Some of it may have been written. */
+	if (rc)
+		kept_drop(proc->kept, addr, len);
+	else
+		kept_write(proc->kept, addr, buf, len);
+	return rc;
 }
 
 int proc_read_string(const struct proc *proc, taddr addr, size_t max, char **ret,

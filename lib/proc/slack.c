@@ -45,19 +45,20 @@ static bool look_behind(const struct proc *proc, const struct module *module,
 bool slack_find(const struct proc *proc, uint64_t len, struct slack *ret)
 {
 	const struct module *module;
-	module_vec modules = { 0 };
+	module_vec own = { 0 };
 	bool found = false;
 
-	if (modules_read(proc, &modules, NULL) != 0)
+	/* Of what stays as long as the process: it doesn't matter when that was found out. */
+	if (!proc->modules && modules_read(proc, &own, NULL) != 0)
 		return false;
-	vec_for_each (&modules, module) {
+	vec_for_each (proc->modules ? proc->modules : &own, module) {
 		const Elf64_Phdr *phdr;
 
 		vec_for_each (&module->phdrs, phdr)
 			found = found || (!module->is_vdso && module->lasting &&
 					  look_behind(proc, module, phdr, len, ret));
 	}
-	modules_release(&modules);
+	modules_release(&own);
 	return found;
 }
 
