@@ -3,35 +3,12 @@
 
 #include "live/marked.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "arch/arch.h"
-#include "proc/heads.h"
+#include "live/registry.h"
 
-#define INFO_MAX (64u << 20)
 #define CHAIN_MAX 1024
-
-static bool is_record(const struct proc *proc, const struct mapping *map,
-		      struct uspl_mark_region *ret)
-{
-	return mapping_may_hold_record(map) && !proc_charge(proc, 1, 0, NULL) &&
-	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
-	       ret->magic == USPL_MARK_MAGIC && ret->self == map->start;
-}
-
-static bool is_sound(const struct proc *proc, const struct mapping *map,
-		     const struct uspl_mark_region *head)
-{
-	uint64_t probes = head->probes + (uint64_t)head->n_probes * sizeof(struct uspl_probe);
-	uint64_t switches =
-		head->switches + (uint64_t)head->n_switches * sizeof(struct uspl_mark_switch);
-
-	return head->info_len <= map->end - map->start && head->info_len <= INFO_MAX &&
-	       probes <= head->info_len && switches <= head->info_len && head->first_id &&
-	       memchr(head->session, '\0', sizeof(head->session)) &&
-	       trace_rings_are_sound(proc, &head->shared);
-}
 
 static bool are_sound(const struct mark_region *region)
 {
@@ -50,16 +27,10 @@ static bool are_sound(const struct mark_region *region)
 	return true;
 }
 
-static int fail_damaged(const struct proc *proc, taddr at, struct uspl_err *err)
+static int read_region(const struct proc *proc, const struct record *record, struct marks *marks,
+		       struct uspl_err *err)
 {
-	return uspl_fail(err, USPL_E_HOSTILE,
-			 "the record of markers at 0x%" PRIx64 " of pid %d is damaged", at,
-			 proc->pid);
-}
-
-static int read_region(const struct proc *proc, const struct uspl_mark_region *head,
-		       struct marks *marks, struct uspl_err *err)
-{
+	const struct uspl_mark_region *head = &record->head.probes;
 	struct mark_region *region = vec_push(&marks->regions);
 	int rc = proc_charge(proc, 1 + head->info_len / PAGE, 4 * head->info_len, err);
 
@@ -77,7 +48,7 @@ static int read_region(const struct proc *proc, const struct uspl_mark_region *h
 			return uspl_fail_nomem(err);
 	if (!region->info)
 		return uspl_fail_nomem(err);
-	rc = proc_read(proc, head->self, region->info, head->info_len, err);
+	rc = registry_read(proc, record, 0, region->info, head->info_len, err);
 	if (rc)
 		return rc;
 	if (head->n_probes)
@@ -86,7 +57,7 @@ static int read_region(const struct proc *proc, const struct uspl_mark_region *h
 	if (head->n_switches)
 		memcpy(region->switches.items, region->info + head->switches,
 		       head->n_switches * sizeof(*region->switches.items));
-	return are_sound(region) ? 0 : fail_damaged(proc, head->self, err);
+	return are_sound(region) ? 0 : registry_fail_damaged(proc, RECORD_PROBES, head->self, err);
 }
 
 static int by_addr(const void *a, const void *b)
@@ -135,28 +106,16 @@ static int index_places(struct marks *marks, struct uspl_err *err)
 int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
-	struct heads heads = { .proc = proc, .magic = USPL_MARK_MAGIC };
-	const struct mapping *map;
+	struct registry registry;
+	struct record record;
 	int rc;
 
-	proc_work_begin(proc);
-	while ((map = heads_next(&heads))) {
-		struct uspl_mark_region head;
-
-		if (!is_record(proc, map, &head))
-			continue;
-		if (head.version != USPL_MARK_VERSION)
-			return uspl_fail(err, USPL_E_FORMAT,
-					 "markers of pid %d were switched on by another version of "
-					 "uspl",
-					 proc->pid);
-		if (!is_sound(proc, map, &head))
-			return fail_damaged(proc, map->start, err);
-		rc = read_region(proc, &head, &marks, err);
+	registry_begin(&registry, proc, RECORD_PROBES);
+	while ((rc = registry_next(&registry, &record, err)) > 0) {
+		rc = read_region(proc, &record, &marks, err);
 		if (rc)
 			return rc;
 	}
-	rc = proc_charge(proc, 0, 0, err);
 	if (!rc)
 		rc = session_read(proc, &marks.traced, err);
 	if (!rc)
@@ -224,7 +183,7 @@ taddr marks_head(const struct proc *proc, const struct marks *marks, taddr site)
 const struct uspl_probe *marks_step(const struct proc *proc, const struct marks *marks, taddr site,
 				    taddr *at, const struct mark_region **ret_region)
 {
-	taddr to = mark_target(proc, *at);
+	taddr to = marks->places.n ? mark_target(proc, *at) : 0;
 	const struct uspl_probe *probe = to ? marks_at(marks, to, ret_region) : NULL;
 
 	if (!probe || probe->site != site)

@@ -3,28 +3,21 @@
 
 #include "live/region.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 #include "live/region_record.h"
+#include "live/registry.h"
 #include "live/slot.h"
-#include "proc/heads.h"
 
 /* How many updates a process can hold, undone ones included. */
 #define REGIONS_MAX 1024u
 
-static int fail_damaged(const struct proc *proc, taddr at, struct uspl_err *err)
+static int read_region(const struct proc *proc, const struct record *record, struct region *region,
+		       struct uspl_err *err)
 {
-	return uspl_fail(err, USPL_E_HOSTILE,
-			 "the record of an update at 0x%" PRIx64 " of pid %d is damaged", at,
-			 proc->pid);
-}
-
-static int read_region(const struct proc *proc, const struct uspl_region *head,
-		       struct region *region, struct uspl_err *err)
-{
+	const struct uspl_region *head = &record->head.update;
 	auto_buf struct buf info = { 0 };
 	/* In our structures it takes up to three times what it does there. */
 	int rc = proc_charge(proc, 1 + head->info_len / PAGE, 4 * head->info_len, err);
@@ -34,39 +27,12 @@ static int read_region(const struct proc *proc, const struct uspl_region *head,
 	buf_addzero(&info, head->info_len);
 	if (info.oom)
 		return uspl_fail_nomem(err);
-	rc = proc_read(proc, head->self, info.data, head->info_len, err);
+	rc = registry_read(proc, record, 0, info.data, head->info_len, err);
 	if (rc)
 		return rc;
-	if (!region_decode(&info, head, region))
-		return fail_damaged(proc, head->self, err);
-	return 0;
-}
-
-/* Looks whether a mapping is a region's info part. Returns 1 and the header if it is, 0 if not. */
-static int probe(const struct proc *proc, const struct mapping *map, struct uspl_region *ret,
-		 struct uspl_err *err)
-{
-	bool there = false;
-	int rc;
-
-	if (!mapping_may_hold_record(map))
-		return 0;
-	rc = proc_charge(proc, 1, 0, err);
-	if (!rc)
-		rc = proc_read_if_mapped(proc, map->start, ret, sizeof(*ret), &there, err);
-	if (rc || !there || ret->magic != USPL_REGION_MAGIC)
-		return rc;
-	if (ret->version != USPL_ABI_VERSION) {
-		uspl_fail(err, USPL_E_FORMAT,
-			  "pid %d holds an update of ABI version %u, this program knows %d",
-			  proc->pid, ret->version, USPL_ABI_VERSION);
-		uspl_hint(err, "use the version of uspl that applied it");
-		return -USPL_E_FORMAT;
-	}
-	if (ret->self != map->start || ret->info_len > map->end - map->start ||
-	    ret->info_len > REGION_INFO_MAX || ret->info_len < sizeof(*ret))
-		return fail_damaged(proc, map->start, err);
-	return 1;
+	return region_decode(&info, head, region)
+		       ? 0
+		       : registry_fail_damaged(proc, RECORD_UPDATE, head->self, err);
 }
 
 static int by_order(const void *a, const void *b)
@@ -76,34 +42,33 @@ static int by_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* All there are, in the order of their addresses. */
+static int read_all(const struct proc *proc, region_vec *regions, struct uspl_err *err)
+{
+	struct registry registry;
+	struct record record;
+	int rc;
+
+	registry_begin(&registry, proc, RECORD_UPDATE);
+	while ((rc = registry_next(&registry, &record, err)) > 0) {
+		struct region *region = vec_push(regions);
+
+		rc = region ? read_region(proc, &record, region, err) : uspl_fail_nomem(err);
+		if (rc)
+			return rc;
+		if (regions->n > REGIONS_MAX)
+			return uspl_fail(err, USPL_E_HOSTILE,
+					 "pid %d holds more than %u records of updates", proc->pid,
+					 REGIONS_MAX);
+	}
+	return rc;
+}
+
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 {
 	region_vec regions = { 0 };
-	struct heads heads = { .proc = proc, .magic = USPL_REGION_MAGIC };
-	const struct mapping *map;
-	int rc = 0;
+	int rc = read_all(proc, &regions, err);
 
-	proc_work_begin(proc);
-	while ((map = heads_next(&heads))) {
-		struct uspl_region head;
-		struct region *region;
-
-		rc = probe(proc, map, &head, err);
-		if (!rc)
-			continue;
-		if (rc > 0) {
-			region = vec_push(&regions);
-			rc = region ? read_region(proc, &head, region, err) : uspl_fail_nomem(err);
-			if (!rc && regions.n > REGIONS_MAX)
-				rc = uspl_fail(err, USPL_E_HOSTILE,
-					       "pid %d holds more than %u records of updates",
-					       proc->pid, REGIONS_MAX);
-		}
-		if (rc)
-			break;
-	}
-	if (!rc)
-		rc = proc_charge(proc, 0, 0, err);
 	if (!rc)
 		rc = slots_place(proc, &regions, err);
 	if (rc) {
@@ -122,7 +87,7 @@ int region_write_record(const struct proc *proc, const struct region *region, st
 	int rc = region_encode(region, &info, err);
 
 	if (!rc && info.len != region->info_len)
-		rc = fail_damaged(proc, region->self, err);
+		rc = registry_fail_damaged(proc, RECORD_UPDATE, region->self, err);
 	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
 }
 

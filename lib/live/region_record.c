@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/gate.h"
+#include "live/registry.h"
 #include "live/slot.h"
 
 #define COUNT_MAX 100000u

@@ -5,9 +5,6 @@
 
 #include "live/region.h"
 
-/* More than any update needs; keeps a lying header from making us read gigabytes. */
-#define REGION_INFO_MAX (64u << 20)
-
 /*
  * Takes a record apart: all but the header's identity, which the caller has checked. False if it
  * contradicts itself; what was taken until then is the caller's to release.

@@ -3,92 +3,53 @@
 
 #include "live/traced.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/text.h"
-#include "proc/heads.h"
+#include "live/registry.h"
 
-#define INFO_MAX (256u << 20)
-/* More and larger ones than a session of any version has made. */
-#define RINGS_MAX 65536u
-#define RING_MAX (4ull << 30)
+#define NAME_MAX_LEN 4096u
 
-static bool is_record(const struct proc *proc, const struct mapping *map,
-		      struct uspl_trace_region *ret)
+/* It is shown, and becomes the name of a file (trace/uftrace.c). */
+static int read_module_name(const struct proc *proc, const struct record *record, char **ret,
+			    struct uspl_err *err)
 {
-	return mapping_may_hold_record(map) && !proc_charge(proc, 1, 0, NULL) &&
-	       proc_read_some(proc, map->start, ret, sizeof(*ret)) == sizeof(*ret) &&
-	       ret->magic == USPL_TRACE_MAGIC && ret->self == map->start;
-}
+	const struct uspl_trace_region *head = &record->head.trace;
+	uint64_t most = head->info_len - head->module_name;
+	size_t len = most < NAME_MAX_LEN ? (size_t)most : NAME_MAX_LEN;
+	auto_free char *name = calloc(1, len + 1);
+	int rc = name ? registry_read(proc, record, head->module_name, name, len, err)
+		      : uspl_fail_nomem(err);
 
-bool trace_rings_are_sound(const struct proc *proc, const struct uspl_trace_region *head)
-{
-	const struct mapping *map = proc_mapping_at(proc, head->rings);
-
-	if ((head->ring_mask & (head->ring_mask + 1)) || head->ring_mask < USPL_TRACE_RECORD ||
-	    head->ring_mask >= head->ring_bytes || head->ring_bytes > RING_MAX ||
-	    head->n_rings > RINGS_MAX)
-		return false;
-	return !map || head->n_rings * head->ring_bytes <= map->end - head->rings;
-}
-
-static int fail_damaged(const struct proc *proc, taddr at, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_HOSTILE,
-			 "the record of a trace at 0x%" PRIx64 " of pid %d is damaged", at,
-			 proc->pid);
-}
-
-static int check_head(const struct proc *proc, const struct mapping *map,
-		      const struct uspl_trace_region *head, struct uspl_err *err)
-{
-	uint64_t sites_end = head->sites + (uint64_t)head->n_sites * sizeof(struct uspl_trace_site);
-
-	if (head->version != USPL_TRACE_ABI_VERSION) {
-		uspl_fail(err, USPL_E_FORMAT,
-			  "pid %d is traced by another version of uspl (%u, this program knows %d)",
-			  proc->pid, head->version, USPL_TRACE_ABI_VERSION);
-		uspl_hint(err, "use the version of uspl that started it");
-		return -USPL_E_FORMAT;
-	}
-	if (head->info_len > map->end - map->start || head->info_len > INFO_MAX ||
-	    sites_end > head->info_len || head->module_name >= head->info_len || !head->first_id ||
-	    !trace_rings_are_sound(proc, head))
-		return fail_damaged(proc, map->start, err);
+	if (rc)
+		return rc;
+	if (strlen(name) == len || strchr(name, '/') || name[0] == '.' || text_is_odd(name))
+		return registry_fail_damaged(proc, RECORD_TRACE, head->self, err);
+	*ret = take_ptr(name);
 	return 0;
 }
 
-static int read_region(const struct proc *proc, const struct uspl_trace_region *head,
+static int read_region(const struct proc *proc, const struct record *record,
 		       struct trace_session *session, struct uspl_err *err)
 {
+	const struct uspl_trace_region *head = &record->head.trace;
 	struct trace_region *region = vec_push(&session->regions);
-	int rc = 0;
+	size_t len = head->n_sites * sizeof(struct uspl_trace_site);
+	int rc;
 
 	if (!region)
 		return uspl_fail_nomem(err);
 	region->head = *head;
-	rc = proc_charge(proc, 1, 2 * (uint64_t)head->n_sites * sizeof(struct uspl_trace_site),
-			 err);
+	rc = proc_charge(proc, 1, 2 * (uint64_t)len, err);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < head->n_sites; i++)
 		if (!vec_push(&region->sites))
 			return uspl_fail_nomem(err);
 	if (head->n_sites)
-		rc = proc_read(proc, head->self + head->sites, region->sites.items,
-			       head->n_sites * sizeof(*region->sites.items), err);
-	if (!rc)
-		rc = proc_read_string(proc, head->self + head->module_name, 4096,
-				      &region->module_name, err);
-	if (rc)
-		return rc;
-	/* It is shown, and becomes the name of a file (trace/uftrace.c). */
-	if (strchr(region->module_name, '/') || region->module_name[0] == '.' ||
-	    text_is_odd(region->module_name))
-		return fail_damaged(proc, head->self, err);
-	return 0;
+		rc = registry_read(proc, record, head->sites, region->sites.items, len, err);
+	return rc ? rc : read_module_name(proc, record, &region->module_name, err);
 }
 
 static int by_first_id(const void *a, const void *b)
@@ -101,24 +62,16 @@ static int by_first_id(const void *a, const void *b)
 int session_read(const struct proc *proc, struct trace_session *ret, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
-	struct heads heads = { .proc = proc, .magic = USPL_TRACE_MAGIC };
-	const struct mapping *map;
+	struct registry registry;
+	struct record record;
 	int rc;
 
-	proc_work_begin(proc);
-	while ((map = heads_next(&heads))) {
-		struct uspl_trace_region head;
-
-		if (!is_record(proc, map, &head))
-			continue;
-		rc = check_head(proc, map, &head, err);
-		if (!rc)
-			rc = read_region(proc, &head, &session, err);
+	registry_begin(&registry, proc, RECORD_TRACE);
+	while ((rc = registry_next(&registry, &record, err)) > 0) {
+		rc = read_region(proc, &record, &session, err);
 		if (rc)
 			return rc;
 	}
-	/* Of one that took too much, not all mappings were looked at. */
-	rc = proc_charge(proc, 0, 0, err);
 	if (rc)
 		return rc;
 	if (session.regions.n)

@@ -25,11 +25,6 @@ struct trace_session {
 	VEC(struct trace_region) regions;
 };
 
-/*
- * True if the rings that a record speaks of are as many and as large as there can be, and lie in
- * one mapping of the process, if they are mapped at all (a child of fork doesn't have them).
- */
-bool trace_rings_are_sound(const struct proc *proc, const struct uspl_trace_region *head);
 /* Finds the session of the process; an empty one if there is none. */
 int session_read(const struct proc *proc, struct trace_session *ret,
 		 struct uspl_err *err) uspl_must_check;

@@ -23,9 +23,6 @@
  */
 void unfinished_begin(uint64_t magic, taddr map, uint64_t map_len, taddr self, uint64_t info_len,
 		      struct inject_req *reqs);
-/* True if the mapping begins with a mark of that kind, which lies in what it speaks of. */
-bool unfinished_read(const struct proc *proc, const struct mapping *map, uint64_t magic,
-		     struct uspl_unfinished *ret);
 /*
  * Unmaps what tools that have died left in the process; what can't be is left for the next one,
  * also as long as a thread is still at work there. No other tool may be at work there (lock.h).

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "live/marked.h"
+#include "live/registry.h"
 #include "live/traced.h"
 #include "live/unfinished.h"
 #include "proc/rlimits.h"
@@ -215,30 +216,17 @@ bool block_is_copy(const struct proc *proc, taddr own)
 	       proc_read_some(proc, mark.alive, &here, sizeof(here)) == sizeof(here) && !here;
 }
 
-/* All that a mark speaks of lies in its block. */
-static bool is_mark(const struct proc *proc, const struct mapping *map,
-		    struct uspl_trace_block *ret)
-{
-	struct uspl_unfinished head;
-	struct uspl_trace_block mark;
-	taddr own = map->start + PAGE;
-
-	if (!unfinished_read(proc, map, USPL_TRACE_BLOCK_MAGIC, &head) ||
-	    proc_read_some(proc, map->start, &mark, sizeof(mark)) != sizeof(mark) ||
-	    mark.map != map_of(own) || mark.map_len < 3 * PAGE)
-		return false;
-	*ret = mark;
-	return (!mark.absent || (mark.absent > mark.alive && mark.alive > own &&
-				 mark.absent - mark.map < mark.map_len)) &&
-	       (!mark.chunks || (mark.chunks >= own && mark.chunks - mark.map < mark.map_len));
-}
-
 int block_unmap(const struct proc *proc, taddr own, struct uspl_err *err)
 {
-	const struct mapping *map = proc_mapping_at(proc, mark_of(own));
-	struct uspl_trace_block mark;
+	struct registry registry;
+	struct record record;
+	int rc;
 
-	return map && is_mark(proc, map, &mark) ? unmap(proc, &mark, err) : 0;
+	registry_begin(&registry, proc, RECORD_SHARED);
+	while ((rc = registry_next(&registry, &record, err)) > 0)
+		if (record.map->start == mark_of(own))
+			return unmap(proc, &record.head.shared, err);
+	return rc;
 }
 
 /* What sessions speak of. */
@@ -261,20 +249,32 @@ static bool is_known(const struct known *known, taddr own)
 	return false;
 }
 
+/* Those that no session speaks of. */
 static int sweep(const struct proc *proc, const struct known *known, size_t *ret_found,
 		 struct uspl_err *err)
 {
-	const struct mapping *map;
-	struct uspl_trace_block mark;
-	int rc = 0;
+	VEC(struct uspl_trace_block) found = { 0 };
+	struct uspl_trace_block *mark;
+	struct registry registry;
+	struct record record;
+	int rc;
 
-	*ret_found = 0;
-	vec_for_each (&proc->maps, map) {
-		if (rc || !is_mark(proc, map, &mark) || is_known(known, map->start + PAGE))
+	registry_begin(&registry, proc, RECORD_SHARED);
+	while ((rc = registry_next(&registry, &record, err)) > 0) {
+		if (is_known(known, record.map->start + PAGE))
 			continue;
-		rc = unmap(proc, &mark, err);
-		++*ret_found;
+		mark = vec_push(&found);
+		if (!mark) {
+			rc = uspl_fail_nomem(err);
+			break;
+		}
+		*mark = record.head.shared;
 	}
+	/* In their turn: what is kept of the process goes with each. */
+	vec_for_each (&found, mark)
+		rc = rc ? rc : unmap(proc, mark, err);
+	*ret_found = found.n;
+	vec_release(&found);
 	return rc;
 }
 
