@@ -52,8 +52,8 @@ static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
 
 static struct frames frames_of(const struct region *region)
 {
-	return (struct frames){ region->eh_frame,
-				region->self + offsetof(struct uspl_region, frames) };
+	return (struct frames){ .section = region->eh_frame,
+				.noted = region->self + offsetof(struct uspl_region, frames) };
 }
 
 int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
@@ -216,12 +216,13 @@ static bool handles_exceptions(const struct objfile *code)
 /* Makes new code known to the program's unwinder. */
 static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
 {
-	const struct frames frames = frames_of(region);
+	struct frames frames = frames_of(region);
 	enum frames_need need =
 		handles_exceptions(load->target->new_code) ? FRAMES_NEEDED : FRAMES_OPTIONAL;
 
 	if (region->frames || !region->eh_frame)
 		return 0;
+	frames.program = load->module->is_main ? load->image : NULL;
 	return frames_register(load->proc, load->modules, &frames, need, &region->frames, err);
 }
 

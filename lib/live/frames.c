@@ -62,15 +62,10 @@ static bool throws(const struct image *image)
 }
 
 /* A static program has libgcc inside; then only its symbol table knows where. */
-static int look_into_program(const struct proc *proc, const struct module *module,
-			     struct unwinder_api *api, struct uspl_err *err)
+static void look_into_image(const struct image *image, struct unwinder_api *api)
 {
-	struct image *image;
 	const struct image_sym *sym;
-	int rc = module_image(proc, module, &image, err);
 
-	if (rc)
-		return rc;
 	vec_for_each (&image->syms, sym) {
 		if (!strcmp(sym->name, "__register_frame"))
 			api->enter = sym->addr;
@@ -78,12 +73,23 @@ static int look_into_program(const struct proc *proc, const struct module *modul
 			api->leave = sym->addr;
 	}
 	api->other |= !api->enter && throws(image);
-	image_free(image);
-	return 0;
 }
 
-static int find_api(const struct proc *proc, const module_vec *modules, struct unwinder_api *ret,
-		    struct uspl_err *err)
+static int look_into_program(const struct proc *proc, const struct module *module,
+			     const struct image *known, struct unwinder_api *api,
+			     struct uspl_err *err)
+{
+	struct image *image = NULL;
+	int rc = known ? 0 : module_image(proc, module, &image, err);
+
+	if (!rc)
+		look_into_image(known ? known : image, api);
+	image_free(image);
+	return rc;
+}
+
+static int find_api(const struct proc *proc, const module_vec *modules, const struct image *image,
+		    struct unwinder_api *ret, struct uspl_err *err)
 {
 	const struct module *program = module_main(modules);
 	struct unwinder_api api = { 0 };
@@ -97,7 +103,7 @@ static int find_api(const struct proc *proc, const module_vec *modules, struct u
 			look_into_library(dyn, &api);
 	}
 	if (!rc && !api.enter && program)
-		rc = look_into_program(proc, program, &api, err);
+		rc = look_into_program(proc, program, image, &api, err);
 	if (!rc)
 		*ret = api;
 	return rc;
@@ -139,7 +145,7 @@ int frames_register(struct proc *proc, const module_vec *modules, const struct f
 		    enum frames_need need, bool *ret_told, struct uspl_err *err)
 {
 	struct unwinder_api api;
-	int rc = find_api(proc, modules, &api, err);
+	int rc = find_api(proc, modules, frames->program, &api, err);
 
 	if (!rc)
 		rc = refuse(proc, &api, need, err);
@@ -159,7 +165,7 @@ int frames_forget(struct proc *proc, const module_vec *modules, const struct fra
 
 	if (rc || !known)
 		return rc;
-	rc = find_api(proc, modules, &api, err);
+	rc = find_api(proc, modules, frames->program, &api, err);
 	if (!rc && !api.leave)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no __deregister_frame any more",
 			       proc->pid);

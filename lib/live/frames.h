@@ -9,6 +9,7 @@
 #ifndef USPL_LIVE_FRAMES_H
 #define USPL_LIVE_FRAMES_H
 
+#include "match/image.h"
 #include "proc/module.h"
 
 /* Which process without an unwinder that can be told is refused. */
@@ -25,6 +26,7 @@ enum frames_need {
  */
 struct frames {
 	taddr section, noted;
+	const struct image *program; /* the program's, where the caller has it; else it is read */
 };
 
 /*

@@ -247,8 +247,9 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 
 static struct frames frames_of(const struct mark_region *region)
 {
-	return (struct frames){ region->head.eh_frame,
-				region->head.self + offsetof(struct uspl_mark_region, frames) };
+	return (struct frames){ .section = region->head.eh_frame,
+				.noted = region->head.self +
+					 offsetof(struct uspl_mark_region, frames) };
 }
 
 int mark_tell_unwinder(struct proc *proc, const module_vec *modules,

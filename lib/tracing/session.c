@@ -112,8 +112,9 @@ static int finish_controls(struct proc *proc, const struct trace_request *reques
 
 static struct frames frames_of(const struct trace_region *region)
 {
-	return (struct frames){ region->head.eh_frame,
-				region->head.self + offsetof(struct uspl_trace_region, frames) };
+	return (struct frames){ .section = region->head.eh_frame,
+				.noted = region->head.self +
+					 offsetof(struct uspl_trace_region, frames) };
 }
 
 /* Tells the program's unwinder of the thunks: what returns through them must be found. */
