@@ -123,7 +123,7 @@ static taddr find_slack(const struct proc *proc, const module_vec *modules, bool
 		/* What a thread with a shadow stack has to find back may be needed there still. */
 		if (state == SLACK_ZEROS || (state == SLACK_AGENT && len == agent_len()))
 			return slack;
-		if (!addr && state == SLACK_OTHER)
+		if (!addr && state != SLACK_UNREADABLE)
 			addr = slack;
 	}
 	return addr;
