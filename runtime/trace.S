@@ -529,7 +529,6 @@ uspl_trace_chosen:			/* from here on it goes where the thunk led to then */
 	pop	%rcx
 	pop	%rax
 	ret
-uspl_trace_chosen_end:
 
 /*
  * Where the shadow stack has something else: what follows isn't returned to. The word below the
@@ -541,6 +540,7 @@ leave_by_jump:
 	pop	%rax
 	lea	8(%rsp), %rsp
 	notrack jmp *-8(%rsp)
+uspl_trace_chosen_end:
 
 /*
  * A call of a function whose return a probe waits for, by a thunk like those above;

@@ -57,6 +57,10 @@ static bool follow(struct walk *walk, size_t at)
 	struct insn insn;
 	size_t next, target;
 
+	/* Where it goes by then is settled, whatever the stack pointer. */
+	if (at - (size_t)(uspl_trace_chosen - uspl_trace_begin) <
+	    (size_t)(uspl_trace_chosen_end - uspl_trace_chosen))
+		return true;
 	if (!x86_64_insn_decode(walk->code + at, walk->len - at, &insn))
 		return false;
 	next = at + insn.len;
