@@ -464,11 +464,11 @@ static int reconfigure(const struct step *step, struct reconfigured *ret, struct
 		return rc;
 	phase.command = buf_str(&commands);
 	rc = phase_run(&builder->paths, builder->options, &phase, &ret->why);
-	clock_gettime(CLOCK_REALTIME, &ret->since);
 	ret->done = !rc;
-	if (rc)
-		log_info("build", "%s", ret->why.msg);
-	return 0;
+	if (!rc)
+		return 0;
+	log_info("build", "%s", ret->why.msg);
+	return reconfigure_note_failed(&builder->paths, ret, err);
 }
 
 /* Runs the build, and once more if something was compiled before what it includes was made. */
@@ -499,7 +499,7 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 			       .what = what,
 			       .quiet = builder->numbering.plain.n > 0,
 			       .twice = builder->recipe.twice };
-	struct reconfigured reconfigured = { 0 };
+	auto_reconfigured struct reconfigured reconfigured = { 0 };
 	bool retry = phase.quiet;
 	int rc = reconfigure(step, &reconfigured, err);
 

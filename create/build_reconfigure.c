@@ -332,19 +332,77 @@ static bool is_older(const char *folder, const char *name, const struct timespec
 	return path && stat(path, &st) == 0 && ns_of(&st.st_mtim) + CLOCK_TICK_NS < ns_of(time);
 }
 
-/* What an attempt that failed has left doesn't count; nor does what was there before the patch. */
+/* What a file is known by until it is written again; NULL when out of memory. */
+static char *version_of(const struct stat *st)
+{
+	char *text = NULL;
+
+	return asprintf(&text, "%ju %jd", (uintmax_t)st->st_ino, (intmax_t)ns_of(&st->st_mtim)) < 0
+		       ? NULL
+		       : text;
+}
+
+static int note_left(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
+{
+	struct reconfigured *reconfigured = ctx;
+	char *version;
+
+	if (strcmp(file_basename(path), "configure") != 0 &&
+	    strcmp(file_basename(path), "config.status") != 0)
+		return 0;
+	version = version_of(st);
+	if (version && strmap_set(&reconfigured->left, path, version))
+		return 0;
+	free(version);
+	return uspl_fail_nomem(err);
+}
+
+int reconfigure_note_failed(const struct build_paths *paths, struct reconfigured *reconfigured,
+			    struct uspl_err *err)
+{
+	return tree_walk(paths->tree, note_left, reconfigured, err);
+}
+
+void reconfigured_release(struct reconfigured *reconfigured)
+{
+	for (size_t i = 0; i < reconfigured->left.cap; i++)
+		if (reconfigured->left.slots[i].key)
+			free(reconfigured->left.slots[i].value);
+	strmap_release(&reconfigured->left);
+}
+
+/* True if the file is there, as the attempt has left it. */
+static bool is_left(const char *folder, const char *name, const struct reconfigured *reconfigured)
+{
+	auto_free char *path = file_join(folder, name);
+	const char *left = path ? strmap_get(&reconfigured->left, path) : NULL;
+	auto_free char *now = NULL;
+	struct stat st;
+
+	if (!left || stat(path, &st) < 0)
+		return false;
+	now = version_of(&st);
+	return !now || !strcmp(now, left);
+}
+
+/*
+ * The part of a configuration that is as it was before the patch; NULL if there is none. What an
+ * attempt that failed has left doesn't count: autoconf writes configure before it fails of a macro
+ * that it doesn't know, and the build configures by that.
+ */
 static const char *old_part(const struct place *place, const struct timespec *patched,
 			    const struct reconfigured *reconfigured)
 {
 	bool failed = reconfigured->why.code;
+	bool old;
 
 	if (place->reach < REACHES_CONFIGURE && !failed)
 		return NULL;
-	if (failed && !place->foreign && is_older(place->source, "configure", &reconfigured->since))
+	if (failed && !place->foreign && is_left(place->source, "configure", reconfigured))
 		return "configure";
-	return is_older(place->build, "config.status", failed ? &reconfigured->since : patched)
-		       ? "config.status"
-		       : NULL;
+	old = failed ? is_left(place->build, "config.status", reconfigured)
+		     : is_older(place->build, "config.status", patched);
+	return old ? "config.status" : NULL;
 }
 
 int reconfigure_find_old(const struct build_paths *paths, const char *file,

@@ -216,6 +216,26 @@ more_of_both() {
 	expect_message 'the patch breaks the build: configure: error: too little'
 }
 
+@test "autoconf that has only just written configure when it fails: refused, too" {
+	without_rules .
+	{
+		diff_of configure.ac 's/^AC_PROG_CC/&\nAC_NO_SUCH_MACRO/'
+		diff_of main.c 's/limit()/limit() + 1/'
+	} > ../fix.diff
+	mkdir ../path
+	cat > ../path/autoreconf <<- 'END'
+		#!/bin/sh
+		grep -q AC_NO_SUCH_MACRO configure.ac || exit 0
+		text=$(cat configure)
+		printf '%s\n' "$text" > configure
+		touch -d "@$(($(date +%s) + 2))" configure
+		exit 1
+	END
+	chmod +x ../path/autoreconf
+	PATH=$(realpath ../path):$PATH create_untouched --build='make server'
+	expect_refused 1 "the patch changes 'configure.ac', and the options are those of before"
+}
+
 @test "autoconf, a patch to configure.ac, and no autoreconf: refused" {
 	without_rules .
 	more_of_both > ../fix.diff
