@@ -82,6 +82,14 @@ int units_is_generated(const struct units *units, const struct record *post,
 	return rc;
 }
 
+/* What a tool has written and compiled to try something out, and removed: go does it each time. */
+static bool was_tried(const struct units *units, const struct record *record)
+{
+	return record->kind == RECORD_COMPILE &&
+	       units_relative(units, record->source) == record->source &&
+	       access(record->source, F_OK) < 0;
+}
+
 static int note_generated(const struct units *units, const tree_files *patched,
 			  struct uspl_err *err)
 {
@@ -95,6 +103,8 @@ static int note_generated(const struct units *units, const tree_files *patched,
 		const struct record *post = *slot;
 		bool generated = false, names = false;
 
+		if (was_tried(units, post))
+			continue;
 		if (units_post_record(units, post->output) == post)
 			rc = units_is_generated(units, post, patched, &generated, err);
 		if (!rc && generated)

@@ -50,7 +50,8 @@ static bool was_a_trial(const char *path, const input_list *inputs)
 	if (access(path, F_OK) == 0)
 		return false;
 	vec_for_each (inputs, input)
-		if (input->gone || (input->record && access(input->record->source, F_OK) < 0))
+		if (input->gone || input->removed ||
+		    (input->record && access(input->record->source, F_OK) < 0))
 			return true;
 	return false;
 }

@@ -12,11 +12,12 @@
 #include "create/build_arfile.h"
 #include "create/build_record.h"
 
+#include <gelf.h>
 #include <string.h>
 
 #include "base/file.h"
 
-enum { MAX_DEPTH = 16 };
+enum { MAX_DEPTH = 16, NT_GO_BUILD_ID = 4 };
 
 static uint64_t hash(const void *data, size_t len)
 {
@@ -36,6 +37,58 @@ int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err)
 	if (!rc)
 		*ret = hash(bytes.data, bytes.len);
 	return rc;
+}
+
+/* Does a section of notes hold build-ids only, of the linker or of Go? */
+static bool is_build_id(Elf_Data *notes)
+{
+	size_t at = 0, next, name, desc, n = 0;
+	GElf_Nhdr note;
+
+	while ((next = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
+		const char *owner = (const char *)notes->d_buf + name;
+		bool gnu = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+			   !memcmp(owner, "GNU", 4);
+		bool go = note.n_type == NT_GO_BUILD_ID && note.n_namesz == 4 &&
+			  !memcmp(owner, "Go\0", 4);
+
+		if (!gnu && !go)
+			return false;
+		n++;
+		at = next;
+	}
+	return n;
+}
+
+/*
+ * The hash of an object that no compiler of ours made, less its build-ids: Go's is computed from
+ * all sources of the program, and isn't the code's.
+ */
+static int hash_stranger(const void *data, size_t len, uint64_t *ret, struct uspl_err *err)
+{
+	auto_free char *copy = malloc(len + 1);
+	Elf_Scn *section = NULL;
+	Elf *elf;
+
+	if (!copy)
+		return uspl_fail_nomem(err);
+	memcpy(copy, data, len);
+	elf_version(EV_CURRENT);
+	elf = elf_memory(copy, len);
+	while (elf && elf_kind(elf) == ELF_K_ELF && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		Elf_Data *notes;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+		    header.sh_offset > len || header.sh_size > len - header.sh_offset)
+			continue;
+		notes = elf_getdata(section, NULL);
+		if (notes && notes->d_buf && is_build_id(notes))
+			memset(copy + header.sh_offset, 0, header.sh_size);
+	}
+	elf_end(elf);
+	*ret = hash(copy, len);
+	return 0;
 }
 
 bool makers_add(struct makers *makers, const struct record *record)
@@ -257,13 +310,29 @@ static int add_bytes(struct resolve *resolve, const char *name, const char *obje
 		     const void *data, size_t len, int depth)
 {
 	const struct record *record;
+	uint64_t bytes = 0;
 	int rc = find_by_bytes(resolve->makers, object, data, len, &record, resolve->err);
 
 	if (rc)
 		return rc;
 	if (record)
 		return add_made(resolve, record, depth);
-	return add_input(resolve, name, NULL, hash(data, len));
+	rc = hash_stranger(data, len, &bytes, resolve->err);
+	return rc ? rc : add_input(resolve, name, NULL, bytes);
+}
+
+/* What was removed after the link, as the wrapper has kept it. */
+static int add_kept(struct resolve *resolve, const char *name, const char *kept, int depth)
+{
+	auto_buf struct buf bytes = { 0 };
+	size_t n = resolve->inputs->n;
+	int rc = file_read(kept, &bytes, resolve->err);
+
+	if (!rc)
+		rc = add_bytes(resolve, name, file_basename(name), bytes.data, bytes.len, depth);
+	if (!rc && resolve->inputs->n > n)
+		resolve->inputs->items[n].removed = true;
+	return rc;
 }
 
 /*
@@ -295,7 +364,7 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 	return rc || found ? rc : add_gone(resolve, name);
 }
 
-static int resolve_one(struct resolve *resolve, const char *name, int depth)
+static int resolve_one(struct resolve *resolve, const char *name, const char *kept, int depth)
 {
 	const struct record *record = strmap_get(&resolve->makers->by_path, name);
 	auto_buf struct buf bytes = { 0 };
@@ -306,7 +375,7 @@ static int resolve_one(struct resolve *resolve, const char *name, int depth)
 	if (*name == '(')
 		return resolve_member(resolve, name, depth);
 	if (access(name, F_OK) < 0)
-		return add_gone(resolve, name);
+		return kept ? add_kept(resolve, name, kept, depth) : add_gone(resolve, name);
 	if (!is_below(name, resolve->makers->tree))
 		return 0;
 	rc = file_read(name, &bytes, resolve->err);
@@ -322,7 +391,7 @@ static int resolve_all(struct resolve *resolve, const struct record *record, int
 
 	vec_for_each (&record->inputs, name) {
 		if (!rc)
-			rc = resolve_one(resolve, *name, depth);
+			rc = resolve_one(resolve, *name, strmap_get(&record->kept, *name), depth);
 	}
 	return rc;
 }

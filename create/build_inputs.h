@@ -12,8 +12,9 @@ struct uspl_err;
 struct input {
 	char *name;                  /* the object's path, or "(ARCHIVE)MEMBER" */
 	const struct record *record; /* its compilation; NULL for a stranger */
-	uint64_t hash;               /* of a stranger's bytes */
-	bool gone; /* a stranger that was removed after the link: nothing is known of it */
+	uint64_t hash;               /* of a stranger's bytes, less its build-ids */
+	bool removed;                /* a stranger that was removed after the link */
+	bool gone;                   /* and of which nothing is known */
 };
 
 typedef VEC(struct input) input_list;

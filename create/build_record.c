@@ -3,6 +3,7 @@
 
 #include "create/build_record.h"
 
+#include "create/build_scratch.h"
 #include "create/build_tree.h"
 
 #include <string.h>
@@ -94,6 +95,26 @@ static bool set_string(char **place, const field_list *fields, size_t index)
 	return *place;
 }
 
+/* An input, or "@FILE": a copy of the last input. */
+static bool add_input(struct record *record, const char *field)
+{
+	auto_free char *copy = strdup(*field == '@' ? field + 1 : field);
+	char **last = record->inputs.n ? &record->inputs.items[record->inputs.n - 1] : NULL;
+	char **slot;
+
+	if (!copy)
+		return false;
+	if (*field == '@' && last) {
+		if (!strmap_get(&record->kept, *last) && strmap_set(&record->kept, *last, copy))
+			(void)take_ptr(copy);
+		return strmap_get(&record->kept, *last);
+	}
+	slot = vec_push(&record->inputs);
+	if (slot)
+		*slot = take_ptr(copy);
+	return slot;
+}
+
 static int set_strings(struct record *record, const field_list *fields, struct uspl_err *err)
 {
 	bool compile = record->kind == RECORD_COMPILE;
@@ -104,13 +125,8 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 		    set_string(&record->deps, fields, compile ? 5 : 0) &&
 		    set_string(&record->command, fields, compile ? 6 : 3);
 
-	for (size_t i = kinds[record->kind].fields; fine && i < fields->n; i++) {
-		char **slot = vec_push(&record->inputs);
-
-		if (slot)
-			*slot = strdup(fields->items[i]);
-		fine = slot && *slot;
-	}
+	for (size_t i = kinds[record->kind].fields; fine && i < fields->n; i++)
+		fine = add_input(record, fields->items[i]);
 	if (!fine)
 		return uspl_fail_nomem(err);
 	if (!record->output || (compile && (!record->source || !record->cwd || !record->command)) ||
@@ -128,6 +144,10 @@ static void record_free(struct record *record)
 	vec_for_each (&record->inputs, input)
 		free(*input);
 	vec_release(&record->inputs);
+	for (size_t i = 0; i < record->kept.cap; i++)
+		if (record->kept.slots[i].key)
+			free(record->kept.slots[i].value);
+	strmap_release(&record->kept);
 	free(record->output);
 	free(record->source);
 	free(record->cwd);
@@ -169,7 +189,9 @@ static int parse_line(char *line, record_list *records, struct uspl_err *err)
 
 int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
 {
+	auto_scratch struct scratch scratch = { 0 };
 	auto_buf struct buf text = { 0 };
+	auto_free char *lines = NULL;
 	auto_free char *path = NULL;
 	int rc;
 
@@ -180,7 +202,10 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 	rc = access(path, F_OK) < 0 ? 0 : file_read(path, &text, err);
 	if (!rc && text.len && memchr(text.data, '\0', text.len))
 		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
-	for (char *line = text.data; !rc && line && *line;) {
+	lines = rc ? NULL : buf_take(&text);
+	if (lines)
+		rc = scratch_rename(&scratch, &lines, err);
+	for (char *line = lines; !rc && line && *line;) {
 		char *end = strchr(line, '\n');
 
 		if (!end)

@@ -3,6 +3,7 @@
 #ifndef USPL_CREATE_BUILD_RECORD_H
 #define USPL_CREATE_BUILD_RECORD_H
 
+#include "base/strmap.h"
 #include "create/build_tree.h"
 
 struct uspl_err;
@@ -20,9 +21,10 @@ struct record {
 	/* The compiler and its options; of a link the linker's options, NULL if there are none. */
 	char *command;
 	VEC(char *) inputs;
-	uint64_t size; /* of the saved copy */
-	bool altered;  /* another tool has changed the object since it was compiled */
-	unsigned step; /* the build that it is of: 0 is the one before the patch */
+	struct strmap kept; /* an input that may be removed -> another name of it */
+	uint64_t size;      /* of the saved copy */
+	bool altered;       /* another tool has changed the object since it was compiled */
+	unsigned step;      /* the build that it is of: 0 is the one before the patch */
 };
 
 typedef VEC(struct record *) record_list;

@@ -4,6 +4,7 @@
 #include "create/wrapper/link.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,6 +81,59 @@ static int start_line(const struct tool *tool, const char *output, const char *o
 	return rc;
 }
 
+/* Objects of the C library and the compiler stay where they are. */
+static bool is_of_system(const char *path)
+{
+	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/lib", 4);
+}
+
+/*
+ * Gives an object a second name, since the tool that has it linked may remove it (rustc, go): one
+ * for each file, however often it is linked. Where it can't have two, it is copied.
+ */
+static int keep_input(const struct tool *tool, const char *path, char **ret, struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	struct stat st;
+	int rc;
+
+	if (path[0] != '/' || is_of_system(path) || stat(path, &st) < 0)
+		return 0;
+	if (asprintf(&name, "%s/objects/%s/input-%ju-%ju.o", tool->work, tool->phase,
+		     (uintmax_t)st.st_dev, (uintmax_t)st.st_ino) < 0) {
+		name = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (link(path, name) < 0 && errno != EEXIST) {
+		free(take_ptr(name));
+		rc = record_new_object(tool->work, tool->phase, &name, err);
+		if (!rc)
+			rc = file_copy(path, name, err);
+		if (rc)
+			return rc;
+	}
+	*ret = take_ptr(name);
+	return 0;
+}
+
+static int add_input(const struct tool *tool, const char *path, struct buf *line,
+		     struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	auto_free char *field = NULL;
+	int rc = keep_input(tool, path, &name, err);
+
+	record_field(line, path);
+	if (rc || !name)
+		return rc;
+	if (asprintf(&field, "@%s", name) < 0) {
+		field = NULL;
+		return uspl_fail_nomem(err);
+	}
+	record_field(line, field);
+	return 0;
+}
+
 static int record_link(const struct tool *tool, const char *output, const char *options,
 		       const trace_inputs *inputs, struct uspl_err *err)
 {
@@ -88,7 +142,8 @@ static int record_link(const struct tool *tool, const char *output, const char *
 	int rc = start_line(tool, output, options, &line, err);
 
 	vec_for_each (inputs, input)
-		record_field(&line, *input);
+		if (!rc)
+			rc = add_input(tool, *input, &line, err);
 	return rc ? rc : record_write(tool->work, tool->phase, &line, err);
 }
 

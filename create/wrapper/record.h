@@ -15,7 +15,8 @@
  * included, in make's syntax, "" if there is none, COMMAND the compiler and its options, less those
  * that name outputs, OPTIONS what the linker was given beside objects, archives and its output.
  *
- * An INPUT is an object, or "(ARCHIVE)MEMBER". Shared libraries are left out. A line is one write()
+ * An INPUT is an object, or "(ARCHIVE)MEMBER", or "@FILE": another name of the object before it,
+ * which the build may remove. Shared libraries are left out. A line is one write()
  * to a file opened with O_APPEND, so that compilers running at the same time don't mix.
  */
 #ifndef USPL_WRAPPER_RECORD_H

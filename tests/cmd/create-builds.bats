@@ -361,6 +361,38 @@ debian_package() {
 	expect_update server limit
 }
 
+# removing_build - a build that compiles and links in a folder with a name by chance, and removes it;
+# one object is of an assembler that uspl-create doesn't stand for, with a build-id like Go's
+removing_build() {
+	printf '#include "limit.h"\n\nint rest(void);\n\nint main(void)\n{\n\treturn limit() + rest();\n}\n' > main.c
+	printf '.globl rest\n.type rest, @function\nrest: mov $7, %%eax\nret\n.size rest, . - rest\n' > rest.asm
+	echo '.section .note.GNU-stack, "", @progbits' >> rest.asm
+	cat > build.sh <<- 'END'
+		set -e
+		d=$(mktemp -d)
+		cp rest.asm "$d/rest.s"
+		printf '.section .note.go.buildid, "a", @note\n.long 4, 32, 4\n.asciz "Go"\n.balign 4\n.ascii "%.32s"\n' \
+			"$(cat ./*.c | md5sum)" >> "$d/rest.s"
+		/usr/bin/as -o "$d/rest.o" "$d/rest.s"
+		cc -O2 -I. "-I$d" -c -o "$d/limit.o" limit.c
+		cc -O2 -o server main.c "$d/limit.o" "$d/rest.o"
+		rm -r "$d"
+	END
+}
+
+@test "objects that the build removes after the link, in a folder with a name by chance" {
+	removing_build
+	create_in --build='sh build.sh'
+	expect_update server limit
+}
+
+@test "the patch changes an object of another tool that the build removes: refused" {
+	removing_build
+	both_of rest.asm 's/\$7/$8/'
+	create_in --build='sh build.sh'
+	expect_refused 1 "the patch changes '.*/tmp\.\*/rest.o' in 'server', which was made by no compilation"
+}
+
 @test "the patch changes a file that a makefile includes, and a source: both are in" {
 	makefile 'include flags.mk' 'server: main.o limit.o' ';$(CC) -o $@ $^' 'main.o limit.o: limit.h'
 	echo 'CFLAGS = -O0' > flags.mk

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# natives.bats - a library in C is patched in programs that were compiled from Go and Rust, while
-# they call it
+# natives.bats - C is patched in programs that were compiled from Go and Rust, while they call it: a
+# library, and a source of the program itself
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -87,6 +87,83 @@ answered() {
 	[ "$(answered)" = 5002 ]
 	"$USPL_BIN/uspl-undo" greet "$PROGRAM"
 	[ "$(answered)" = 11 ]
+}
+
+# update_of TREE - the update of the program in that tree, which has the C source in it
+update_of() {
+	cp lib/greet.c "$1"
+	make -s -C "$1"
+	"$USPL_BIN/uspl-create" --source="$1" --patch=fix.patch --id=own --output=.
+}
+
+@test "a Rust program with a C source of its own" {
+	need rustc
+	mkdir rust
+	cat > rust/main.rs <<-'END'
+		use std::io::{self, BufRead};
+
+		extern "C" {
+		    fn greet_value(n: u32) -> u32;
+		}
+
+		fn main() {
+		    for line in io::stdin().lock().lines() {
+		        let n: u32 = line.unwrap().trim().parse().unwrap_or(0);
+		        println!("{}", unsafe { greet_value(n) });
+		    }
+		}
+	END
+	printf '%s\n\t%s\n' 'program: main.rs libgreet.a' 'rustc -O -o $@ main.rs -L . -l static=greet' \
+		'libgreet.a: greet.c' '$(CC) -O2 -c greet.c && ar rc $@ greet.o' > rust/Makefile
+	update_of rust
+	launch rust/program
+	[ "$(answered)" = 11 ]
+	"$USPL_BIN/uspl-apply" uspl-own.tar.gz "$PROGRAM"
+	[ "$(answered)" = 5002 ]
+	"$USPL_BIN/uspl-undo" own "$PROGRAM"
+	[ "$(answered)" = 11 ]
+}
+
+@test "a Go program with a C source of its own: an update is made, and applied or refused" {
+	need go
+	mkdir golang
+	cat > golang/main.go <<-END
+		package main
+
+		// unsigned int greet_value(unsigned int n);
+		import "C"
+
+		import (
+			"bufio"
+			"fmt"
+			"os"
+			"strconv"
+		)
+
+		func main() {
+			lines := bufio.NewScanner(os.Stdin)
+			for lines.Scan() {
+				n, _ := strconv.Atoi(lines.Text())
+				answers := make(chan uint)
+				go func() { answers <- uint(C.greet_value(C.uint(n))) }()
+				fmt.Println(<-answers)
+			}
+		}
+	END
+	printf 'module example\n\ngo 1.19\n' > golang/go.mod
+	printf 'program: main.go greet.c\n\tgo build -o $@ .\n' > golang/Makefile
+	export GOCACHE=$BATS_TEST_TMPDIR/cache HOME=$BATS_TEST_TMPDIR
+	update_of golang
+	launch golang/program
+	[ "$(answered)" = 11 ]
+	run "$USPL_BIN/uspl-apply" uspl-own.tar.gz "$PROGRAM"
+	if [ "$status" = 1 ]; then
+		[[ $output == *"the stack of thread "*" can't be followed"* ]]
+		[ "$(answered)" = 11 ]
+		return
+	fi
+	[ "$status" = 0 ]
+	[ "$(answered)" = 5002 ]
 }
 
 @test "a library of a Go program: patched, or refused since its stacks can't be followed" {
