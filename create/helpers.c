@@ -2,7 +2,7 @@
 // helpers.c - unchanged units that tell where things are that changed code comes to refer to
 /*
  * Where things lie in a stripped program is known from its own references to them, and these are
- * found by comparing it with pre code (docs/design.md, "Match"). The pre code of the units that
+ * found by comparing it with pre code (docs/tour.md, "Match"). The pre code of the units that
  * change knows what they have referred to so far. If new code refers to something else, another
  * unit's function or variable, or a function of a library in a static program, then the pre code of
  * others has to be compared, too: for each such name that of the unit that defines it, and of the
