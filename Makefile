@@ -31,8 +31,8 @@ LATE = archive bfd opcodes
 TEST_LDLIBS = $(subst $(ARCHIVE),-larchive -lz,$(LDLIBS))
 
 COMMANDS = create apply undo view trace check-machine
-LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c)
-CMD_SRC := $(wildcard $(COMMANDS:%=%/*.c))
+LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
+CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S)
 CC_SRC := $(wildcard create/wrapper/*.c)
 TEST_SRC := $(wildcard tests/unit/*_test.c)
@@ -115,7 +115,7 @@ $(WRAPPER): $(CC_OBJ) $(LIBUSPL)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
 
-$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/main.o,$(CC_OBJ)) $(LIBUSPL)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/wrapper_main.o,$(CC_OBJ)) $(LIBUSPL)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TEST_LDLIBS)
 

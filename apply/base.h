@@ -8,7 +8,7 @@
 #ifndef USPL_APPLY_BASE_H
 #define USPL_APPLY_BASE_H
 
-#include "live/region.h"
+#include "record/region.h"
 #include "update/update.h"
 
 /*

@@ -7,8 +7,8 @@
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
-#include "live/options.h"
-#include "uspl/commands.h"
+#include "command/commands.h"
+#include "command/live_options.h"
 
 static int parse(int argc, char **argv, struct live_options *opts, int *first, struct uspl_err *err)
 {

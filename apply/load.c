@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "apply/load_place.h"
-#include "apply/room.h"
+#include "apply/map_region.h"
 #include "apply/sites.h"
 #include "apply/threads.h"
-#include "live/entries.h"
-#include "live/frames.h"
-#include "live/gate.h"
+#include "safety/frames.h"
+#include "switch/entries.h"
+#include "switch/gate.h"
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
 		  struct region *region, struct uspl_err *err)

@@ -9,7 +9,7 @@
 #define USPL_APPLY_LOAD_H
 
 #include "apply/resolve.h"
-#include "live/region.h"
+#include "record/region.h"
 #include "update/update.h"
 
 /* What is loaded where. Everything is the caller's. */

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 
 #include "apply/load_values.h"
-#include "apply/room.h"
+#include "apply/map_region.h"
 #include "arch/arch.h"
-#include "live/gate.h"
+#include "switch/gate.h"
 #include "update/refname.h"
 
 /* What lies at the symbol is a function of the new code. */

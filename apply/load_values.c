@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "live/detours.h"
+#include "record/detours.h"
 
 /* The function of the target with that refname, or NULL. */
 static const struct update_function *find_function(const struct update_target *target,

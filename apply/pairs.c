@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "live/survey.h"
 #include "proc/alias.h"
+#include "record/survey.h"
 
 static bool has_build_id(const struct update_target *target, const char *build_id)
 {

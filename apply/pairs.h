@@ -10,10 +10,10 @@
 #ifndef USPL_APPLY_PAIRS_H
 #define USPL_APPLY_PAIRS_H
 
-#include "live/region.h"
-#include "live/report.h"
+#include "command/report.h"
 #include "match/match.h"
 #include "proc/module.h"
+#include "record/region.h"
 #include "update/update.h"
 
 /* What says that a module is a target. */

@@ -13,10 +13,10 @@
 
 #include "apply/base.h"
 #include "base/log.h"
-#include "live/detours.h"
-#include "live/overlay.h"
 #include "match/origin.h"
-#include "proc/tls.h"
+#include "proc/module_tls.h"
+#include "record/detours.h"
+#include "record/overlay.h"
 
 /* So many of the pieces of code must be in a program that nothing else tells, and so many bytes. */
 #define CODE_PERCENT 90

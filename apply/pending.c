@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "apply/load.h"
-#include "apply/room.h"
+#include "apply/map_region.h"
 #include "base/log.h"
 
 bool pending_is_possible(const struct update_target *target, const module_vec *modules)

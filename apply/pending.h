@@ -8,8 +8,8 @@
 #ifndef USPL_APPLY_PENDING_H
 #define USPL_APPLY_PENDING_H
 
-#include "live/region.h"
 #include "proc/module.h"
+#include "record/region.h"
 #include "update/update.h"
 
 /* What noting a library has changed, and so what is to be taken back. */

@@ -7,20 +7,20 @@
 
 #include "apply/base.h"
 #include "apply/load.h"
+#include "apply/map_region.h"
 #include "apply/pairs.h"
 #include "apply/pending.h"
-#include "apply/room.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/demangle.h"
 #include "base/log.h"
-#include "live/gate.h"
-#include "live/interrupted.h"
-#include "live/journal.h"
-#include "live/survey.h"
-#include "live/unfinished.h"
-#include "proc/lock.h"
+#include "command/interrupted.h"
 #include "proc/memcg.h"
+#include "proc/proc_lock.h"
+#include "record/journal.h"
+#include "record/survey.h"
+#include "record/unfinished.h"
+#include "switch/gate.h"
 
 /* Between two tries where a library comes and goes. */
 #define TRY_NS 5000000

@@ -3,8 +3,8 @@
 #ifndef USPL_APPLY_PROCESS_H
 #define USPL_APPLY_PROCESS_H
 
-#include "live/options.h"
-#include "live/report.h"
+#include "command/live_options.h"
+#include "command/report.h"
 #include "update/update.h"
 
 /*

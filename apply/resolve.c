@@ -10,10 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "apply/resolve_scope.h"
-#include "live/calm.h"
+#include "apply/scope.h"
 #include "match/own_names.h"
-#include "proc/tls.h"
+#include "proc/module_tls.h"
+#include "safety/calm.h"
 #include "update/refname.h"
 
 struct resolver {

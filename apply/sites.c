@@ -7,11 +7,11 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
-#include "live/detours.h"
-#include "live/entries.h"
-#include "live/marked.h"
-#include "live/overlay.h"
-#include "live/slot.h"
+#include "record/detours.h"
+#include "record/marked.h"
+#include "record/overlay.h"
+#include "record/slot.h"
+#include "switch/entries.h"
 
 /* The longest instruction, for looking at padding. */
 #define INSN_MAX 15

@@ -8,8 +8,8 @@
 #ifndef USPL_APPLY_SITES_H
 #define USPL_APPLY_SITES_H
 
-#include "live/region.h"
 #include "match/match.h"
+#include "record/region.h"
 #include "update/update.h"
 
 /* What the sites follow from. Everything is the caller's. */

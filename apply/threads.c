@@ -5,8 +5,8 @@
 
 #include "arch/arch.h"
 #include "arch/regs.h"
-#include "live/calm.h"
 #include "proc/dynsym.h"
+#include "safety/calm.h"
 
 /* pthread_key_delete, wherever the process has it; 0 if it hasn't. */
 static int find_delete(const struct proc *proc, const module_vec *modules, taddr *ret,

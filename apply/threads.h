@@ -4,8 +4,8 @@
 #define USPL_APPLY_THREADS_H
 
 #include "link/link.h"
-#include "live/region.h"
 #include "proc/module.h"
+#include "record/region.h"
 
 /*
  * Makes the key of a loaded region whose code brings thread-local variables; does nothing to one

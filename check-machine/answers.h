@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* answers.h - what was asked of the machine, and what it answered */
-#ifndef USPL_CHECK_ANSWERS_H
-#define USPL_CHECK_ANSWERS_H
+#ifndef USPL_CHECK_MACHINE_ANSWERS_H
+#define USPL_CHECK_MACHINE_ANSWERS_H
 
 #include "base/error.h"
 #include "base/json.h"

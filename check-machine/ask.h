@@ -6,11 +6,11 @@
  * the same function that asks. Each of these adds its answers, in the order of
  * docs/man/uspl-check-machine.1.md.
  */
-#ifndef USPL_CHECK_ASK_H
-#define USPL_CHECK_ASK_H
+#ifndef USPL_CHECK_MACHINE_ASK_H
+#define USPL_CHECK_MACHINE_ASK_H
 
 #include "check-machine/answers.h"
-#include "check-machine/trial.h"
+#include "check-machine/trial_process.h"
 #include "proc/module.h"
 
 /* On what the machine is tried. */

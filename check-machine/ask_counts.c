@@ -2,8 +2,8 @@
 // ask_counts.c - what the kernel counts and tells of threads
 
 #include "check-machine/ask.h"
-#include "proc/napping.h"
-#include "proc/runcount.h"
+#include "thread/napping.h"
+#include "thread/runcount.h"
 
 static void ask_runs(struct ask *ask)
 {
@@ -37,8 +37,8 @@ static void ask_sum(struct ask *ask)
 	struct uspl_err why = { 0 };
 	struct runsum sum;
 
-	if (runsum_open(&sum, ask->proc, &why) == 0) {
-		runsum_close(&sum);
+	if (runcount_sum_open(&sum, ask->proc, &why) == 0) {
+		runcount_sum_close(&sum);
 		answers_add(&ask->answers, "taskstats", VERDICT_OK,
 			    "whether any of a process's threads has run is told by one figure");
 		return;

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "check-machine/ask.h"
-#include "proc/inject.h"
-#include "proc/lock.h"
+#include "inject/inject.h"
+#include "proc/proc_lock.h"
 
 void ask_read_line(const char *path, char *ret, size_t len)
 {

@@ -2,7 +2,7 @@
 // ask_perf.c - perf events, and what of the kernel they may show
 
 #include "check-machine/ask.h"
-#include "proc/perf.h"
+#include "perf/perf.h"
 
 #define RING_LEN 65536
 

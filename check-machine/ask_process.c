@@ -14,12 +14,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "check-machine/ask.h"
-#include "live/region.h"
-#include "proc/asleep.h"
-#include "proc/lock.h"
 #include "proc/memcg.h"
-#include "proc/sharers.h"
+#include "proc/proc_lock.h"
 #include "proc/task.h"
+#include "record/region.h"
+#include "thread/asleep.h"
+#include "thread/sharers.h"
 
 /* What an update may take at least, and as many mappings as one module's. */
 #define NEED_BYTES (512ull << 10)
@@ -147,7 +147,7 @@ static void ask_threads(const struct proc *proc, struct answers *answers)
 	tid_vec tids = { 0 };
 	size_t stuck = 0;
 	const pid_t *tid;
-	int rc = threads_list(proc, &tids, &why);
+	int rc = tasks_list(proc, &tids, &why);
 
 	vec_for_each (&tids, tid)
 		stuck += thread_require_stoppable(proc, *tid, deadline, &why) != 0;

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "check-machine/ask.h"
-#include "live/words.h"
-#include "proc/asleep.h"
-#include "proc/glimpse.h"
-#include "proc/watch.h"
+#include "text/words.h"
+#include "thread/asleep.h"
+#include "thread/glimpse.h"
+#include "thread/watch.h"
 
 #define GLIMPSE_NS 500000000ll
 #define SLEEP_NS 500000000ll

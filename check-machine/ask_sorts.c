@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "check-machine/ask.h"
-#include "proc/lock.h"
-#include "proc/sharers.h"
+#include "proc/proc_lock.h"
+#include "thread/sharers.h"
 
 /* As ask_try_map, for another trial: opens and closes it. */
 static int try_job(const struct trial *trial, struct uspl_err *err)

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "check-machine/ask.h"
-#include "uspl/commands.h"
+#include "command/commands.h"
 
 #define ARGS_MAX 10
 

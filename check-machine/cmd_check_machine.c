@@ -13,7 +13,7 @@
 
 #include "base/cli.h"
 #include "check-machine/ask.h"
-#include "uspl/commands.h"
+#include "command/commands.h"
 
 struct options {
 	bool json;

@@ -8,13 +8,13 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "create/build.h"
 #include "create/diff.h"
-#include "create/diff_unit.h"
 #include "create/fit.h"
-#include "create/linked.h"
 #include "create/targets.h"
-#include "match/image_elf.h"
+#include "create/tree/build.h"
+#include "create/unit/diff_unit.h"
+#include "create/unit/linked.h"
+#include "image/image_elf.h"
 
 /* The files of one update. */
 struct against {

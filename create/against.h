@@ -10,7 +10,7 @@
 #ifndef USPL_CREATE_AGAINST_H
 #define USPL_CREATE_AGAINST_H
 
-#include "create/earlier.h"
+#include "create/unit/earlier.h"
 
 struct build;
 

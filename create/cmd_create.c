@@ -6,16 +6,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/commands.h"
 #include "create/against.h"
-#include "create/build.h"
-#include "create/build_arrange.h"
-#include "create/builder.h"
-#include "create/describe.h"
+#include "create/build/builder.h"
 #include "create/fit.h"
 #include "create/options.h"
+#include "create/patch/describe.h"
+#include "create/patch/diff_arrange.h"
 #include "create/progress.h"
 #include "create/targets.h"
-#include "uspl/commands.h"
+#include "create/tree/build.h"
 
 static char *now_text(void)
 {

@@ -3,25 +3,25 @@
 
 #include "create/diff.h"
 
-#include "create/compare.h"
-#include "create/correlate.h"
-#include "create/diff_unit.h"
-#include "create/emit.h"
+#include "create/diff/compare.h"
+#include "create/diff/correlate.h"
+#include "create/diff/reason.h"
+#include "create/diff/select.h"
+#include "create/emit/emit_objects.h"
+#include "create/emit/helpers.h"
+#include "create/emit/unwind_info.h"
 #include "create/explain.h"
-#include "create/helpers.h"
-#include "create/normalise.h"
-#include "create/reason.h"
-#include "create/report.h"
-#include "create/select.h"
-#include "create/unwind.h"
-#include "create/vet.h"
+#include "create/unit/diff_unit.h"
+#include "create/unit/normalise.h"
+#include "create/unit/report_warn.h"
+#include "create/vet/vet.h"
 
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/demangle.h"
 #include "base/file.h"
-#include "create/quiet.h"
+#include "create/diff/quiet_units.h"
 #include "update/refname.h"
 
 /*
@@ -194,7 +194,7 @@ static int run(struct diff *diff, struct update_target *target, bool *wanted, bo
 	if (!rc && !carries_code(diff))
 		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
 	if (!rc)
-		rc = give_reasons(diff, err);
+		rc = reason_give(diff, err);
 	if (!rc && diff->report->explain)
 		rc = explain(diff, err);
 	if (!rc)

@@ -23,14 +23,15 @@ struct update_target;
 struct uspl_err;
 
 /*
- * linked: the program before the patch (create/linked.h), NULL if it isn't known: then everything
- * in the units counts as being in it. The units stand in the order in which the linker took them.
- * Compares all units of a target and fills target->functions, new_code, pre_code and compiler.
- * Units whose two paths are the same string or whose files are identical may be passed; they are
- * skipped early. USPL_E_NO_CHANGE: no code differs. USPL_E_DATA_CHANGE, USPL_E_UNSUPPORTED: a
- * change that can't be put into a running process, with the symbol, its place in the source, and
- * what to do instead as hint. target->name and soname are set by the caller. What goes through but
- * should be known is added to the report as a warning; also if the target is refused in the end.
+ * linked: the program before the patch (create/unit/linked.h), NULL if it isn't known: then
+ * everything in the units counts as being in it. The units stand in the order in which the linker
+ * took them. Compares all units of a target and fills target->functions, new_code, pre_code and
+ * compiler. Units whose two paths are the same string or whose files are identical may be passed;
+ * they are skipped early. USPL_E_NO_CHANGE: no code differs. USPL_E_DATA_CHANGE,
+ * USPL_E_UNSUPPORTED: a change that can't be put into a running process, with the symbol, its place
+ * in the source, and what to do instead as hint. target->name and soname are set by the caller.
+ * What goes through but should be known is added to the report as a warning; also if the target is
+ * refused in the end.
  */
 int diff_target(const struct diff_unit *units, size_t n, const struct linked *linked,
 		struct update_target *target, struct report *report,

@@ -13,10 +13,10 @@
 
 #include "arch/arch.h"
 #include "base/demangle.h"
-#include "create/equal.h"
-#include "create/patched_lines.h"
-#include "create/place.h"
-#include "create/report.h"
+#include "create/unit/equal.h"
+#include "create/unit/patched_lines.h"
+#include "create/unit/report_warn.h"
+#include "create/unit/srcloc.h"
 #include "objfile/disasm.h"
 
 struct explanation {
@@ -98,7 +98,7 @@ static uint64_t show_difference(struct buf *out, const struct objsec *old, const
 	for (int n = 0; from < old->size && from < new->size; n++) {
 		struct range pre = { old, from, old->size - from };
 		struct range post = { new, from, new->size - from };
-		uint64_t at = insn_start(new, from + range_first_difference(&pre, &post));
+		uint64_t at = insn_start(new, from + equal_first_difference(&pre, &post));
 		auto_buf struct buf was = { 0 };
 		auto_buf struct buf is = { 0 };
 
@@ -142,7 +142,7 @@ static bool add_first_difference(const struct explanation *ex, const struct objs
 	const char *inlined;
 	uint64_t at;
 
-	if (!old->data || !new->data || range_equal(&pre, &post, 0))
+	if (!old->data || !new->data || equal_ranges(&pre, &post, 0))
 		return false;
 	at = show_difference(&insns, old, new);
 	buf_addstr(out, "      first difference at ");

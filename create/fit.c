@@ -12,9 +12,9 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
-#include "create/build.h"
 #include "create/libraries.h"
 #include "create/targets.h"
+#include "create/tree/build.h"
 #include "link/link.h"
 #include "match/match.h"
 #include "match/origin.h"

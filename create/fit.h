@@ -9,8 +9,8 @@
 #ifndef USPL_CREATE_FIT_H
 #define USPL_CREATE_FIT_H
 
-#include "create/earlier.h"
-#include "create/linked.h"
+#include "create/unit/earlier.h"
+#include "create/unit/linked.h"
 
 /* A target of an update and the file of a program. */
 struct fit {

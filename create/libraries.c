@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/strmap.h"
-#include "create/build.h"
+#include "create/tree/build.h"
 
 /* Debian's folders come first, then those that the dynamic linker was built with elsewhere. */
 static const char *const folders[] = {

@@ -3,7 +3,7 @@
 #ifndef USPL_CREATE_LIBRARIES_H
 #define USPL_CREATE_LIBRARIES_H
 
-#include "match/image_elf.h"
+#include "image/image_elf.h"
 
 struct build;
 

@@ -22,10 +22,10 @@
 #include "arch/arch.h"
 #include "base/buf.h"
 #include "create/diff.h"
-#include "create/equal.h"
-#include "create/literal.h"
-#include "create/reference.h"
-#include "create/unit.h"
+#include "create/unit/equal.h"
+#include "create/unit/literal.h"
+#include "create/unit/reference.h"
+#include "create/unit/unit.h"
 #include "update/refname.h"
 
 /* Strings of the build before the patch, in the order in which they were named. */
@@ -125,8 +125,8 @@ static int find_string(struct naming *naming, struct objsec *user, const struct 
 	*ret = NULL;
 	vec_for_each (&user->rels, old) {
 		if ((!has_name(old) && !leads_to_string(user, old)) ||
-		    !literal_equal(old->sym->sec, reference_target(user, old), rel->sym->sec,
-				   reference_target(from, rel), 0))
+		    !equal_literals(old->sym->sec, reference_target(user, old), rel->sym->sec,
+				    reference_target(from, rel), 0))
 			continue;
 		*ret = has_name(old) ? old->sym : name_string(naming, user, old);
 		return *ret ? 0 : uspl_fail_nomem(naming->err);

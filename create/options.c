@@ -9,7 +9,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/file.h"
-#include "create/build.h"
+#include "create/tree/build.h"
 #include "update/update.h"
 
 /* Options as they stand on the command line, where more must be made of them. */

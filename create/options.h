@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/cli.h"
 #include "create/against.h"
-#include "create/build.h"
-#include "create/series.h"
+#include "create/patch/series.h"
 #include "create/targets.h"
+#include "create/tree/build.h"
 
 enum { OPTIONS_ID_LEN = 8 };
 

@@ -4,8 +4,8 @@
 // The line is written over itself, without any sequence that a terminal would have to know.
 
 #include "base/cli.h"
-#include "create/build.h"
 #include "create/progress.h"
+#include "create/tree/build.h"
 
 #include <unistd.h>
 

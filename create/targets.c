@@ -12,11 +12,11 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "create/build.h"
-#include "create/coverage.h"
 #include "create/diff.h"
-#include "create/diff_unit.h"
-#include "create/linked.h"
+#include "create/tree/build.h"
+#include "create/unit/coverage.h"
+#include "create/unit/diff_unit.h"
+#include "create/unit/linked.h"
 
 /* As in make: '%' stands for any text, once. */
 static bool matches(const char *pattern, const char *text)

@@ -4,8 +4,8 @@
 #define USPL_CREATE_TARGETS_H
 
 #include "base/cli.h"
-#include "create/earlier.h"
-#include "create/report.h"
+#include "create/unit/earlier.h"
+#include "create/unit/report_warn.h"
 #include "update/update.h"
 
 struct build;

@@ -629,7 +629,7 @@ uspl_mark_return:
 	ret
 
 /*
- * For probes of markers (lib/arch/x86_64/probe.c), which have saved all that these change.
+ * For probes of markers (lib/arch/x86_64/probe_code.c), which have saved all that these change.
  *
  * Takes ecx bytes of the thread's ring for a record. rax: where the ring's records begin, rcx: the
  * record's position, not yet masked; its time is written and its id is 0. rax is 0 if there is no

@@ -8,14 +8,14 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "live/interrupted.h"
-#include "live/journal.h"
-#include "live/options.h"
-#include "live/report.h"
-#include "live/survey.h"
-#include "live/unfinished.h"
-#include "proc/lock.h"
-#include "uspl/commands.h"
+#include "command/commands.h"
+#include "command/interrupted.h"
+#include "command/live_options.h"
+#include "command/report.h"
+#include "proc/proc_lock.h"
+#include "record/journal.h"
+#include "record/survey.h"
+#include "record/unfinished.h"
 
 /* Between two tries where a library comes and goes. */
 #define TRY_NS 5000000
@@ -289,7 +289,7 @@ static void leave_out(const struct proc *proc, const char *id)
 
 /*
  * *ret_found: the update is wanted in the process. One that we may not look at, or that has gone,
- * doesn't have it; and who has it must be believed (live/journal.h). A failure only for a signal.
+ * doesn't have it; and who has it must be believed (record/journal.h). A failure only for a signal.
  */
 static int look_at(pid_t pid, const char *id, bool *ret_found, struct uspl_err *err)
 {

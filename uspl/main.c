@@ -9,7 +9,7 @@
 #include "base/cli.h"
 #include "base/file.h"
 #include "base/worker.h"
-#include "uspl/commands.h"
+#include "command/commands.h"
 
 /* clang-format off */
 static const struct {

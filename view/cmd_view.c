@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "uspl/commands.h"
+#include "command/commands.h"
 #include "view/show.h"
-#include "view/symbols.h"
+#include "view/symbol_files.h"
 
 struct options {
 	const char *id, *file, *symbols;

@@ -10,7 +10,7 @@
 
 #include "base/cli.h"
 #include "base/strmap.h"
-#include "live/survey.h"
+#include "record/survey.h"
 
 struct scan_process {
 	pid_t pid;

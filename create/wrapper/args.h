@@ -6,8 +6,8 @@
  * the output and options of the linker apart; everything else is an option that is passed on as it
  * is.
  */
-#ifndef USPL_WRAPPER_ARGS_H
-#define USPL_WRAPPER_ARGS_H
+#ifndef USPL_CREATE_WRAPPER_ARGS_H
+#define USPL_CREATE_WRAPPER_ARGS_H
 
 #include "base/cleanup.h"
 #include "base/error.h"

@@ -6,8 +6,8 @@
  * are told to do nothing by themselves, wherever a build calls them past the wrapper; what the user
  * has set is kept for those that the wrapper runs.
  */
-#ifndef USPL_WRAPPER_HELD_H
-#define USPL_WRAPPER_HELD_H
+#ifndef USPL_CREATE_WRAPPER_HELD_H
+#define USPL_CREATE_WRAPPER_HELD_H
 
 struct held {
 	const char *name;

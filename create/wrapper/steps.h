@@ -2,8 +2,8 @@
 /*
  * steps.h - the two things the wrapper does: compile a source, link objects
  */
-#ifndef USPL_WRAPPER_STEPS_H
-#define USPL_WRAPPER_STEPS_H
+#ifndef USPL_CREATE_WRAPPER_STEPS_H
+#define USPL_CREATE_WRAPPER_STEPS_H
 
 #include "base/error.h"
 #include "create/wrapper/args.h"
@@ -31,7 +31,7 @@ int step_build(const struct tool *tool, struct args *args, int *ret_status,
 	       struct uspl_err *err) uspl_must_check;
 
 /* A linker called by its own name, with argv as it came. */
-int step_link(const struct tool *tool, int argc, char **argv, int *ret_status,
+int link_step(const struct tool *tool, int argc, char **argv, int *ret_status,
 	      struct uspl_err *err) uspl_must_check;
 
 #endif

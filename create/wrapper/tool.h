@@ -2,8 +2,8 @@
 /*
  * tool.h - the real compiler or linker behind the wrapper's name
  */
-#ifndef USPL_WRAPPER_TOOL_H
-#define USPL_WRAPPER_TOOL_H
+#ifndef USPL_CREATE_WRAPPER_TOOL_H
+#define USPL_CREATE_WRAPPER_TOOL_H
 
 #include "base/buf.h"
 #include "base/error.h"

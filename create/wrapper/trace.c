@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "create/wrapper/record.h"
+#include "create/wrapper/record_write.h"
 
 #define MOLD "trace: "
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace.h - what a linker took, by its own words (-t -t) */
-#ifndef USPL_WRAPPER_TRACE_H
-#define USPL_WRAPPER_TRACE_H
+#ifndef USPL_CREATE_WRAPPER_TRACE_H
+#define USPL_CREATE_WRAPPER_TRACE_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -41,7 +41,7 @@
  * PENDING is the state of a record without code: it says that the update is also for a library that
  * the process doesn't map. When that has been loaded, the next apply makes a region for it, and
  * unmaps this one. So the record of a library that is unloaded goes, too: one whose `module` is no
- * longer there counts for nothing, whatever its state says (lib/live/survey.h).
+ * longer there counts for nothing, whatever its state says (lib/record/survey.h).
  */
 enum uspl_region_state {
 	USPL_REGION_LOADED = 1,

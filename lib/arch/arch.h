@@ -141,7 +141,7 @@ struct thunk {
 	bool heard;   /* its return is told to a listener (include/uspl/listen_abi.h) */
 };
 
-struct arch_regs; /* a thread's registers: proc/thread.h */
+struct arch_regs; /* a thread's registers: thread/thread.h */
 
 struct arch {
 	const char *name;    /* "x86_64" */

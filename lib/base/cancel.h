@@ -3,7 +3,7 @@
  * cancel.h - ^C between two steps instead of in the middle of one
  *
  * SIGINT, SIGTERM and SIGHUP are noted and asked for at places where everything can be put back.
- * While a target stands still they are blocked altogether (proc/stop.h).
+ * While a target stands still they are blocked altogether (thread/stop.h).
  */
 #ifndef USPL_BASE_CANCEL_H
 #define USPL_BASE_CANCEL_H

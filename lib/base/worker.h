@@ -3,7 +3,7 @@
  * worker.h - a command's work in a process of its own, which outlives a kill of the command
  *
  * A thread that stands still for us may be in a call that the kernel ends with EINTR unless we mend
- * it before the thread goes on (proc/thread.h). SIGKILL leaves no time for that. So the process
+ * it before the thread goes on (thread/thread.h). SIGKILL leaves no time for that. So the process
  * that was started only waits, and passes signals on to the worker, which does the work: it is in a
  * session of its own, where neither a terminal nor a kill of a process group reaches it. If the
  * first process dies, the worker gets SIGTERM, and ends as any command ends that is interrupted.

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "arch/hook_name.h"
-#include "match/internal.h"
+#include "match/match_internal.h"
 
 /* One side's current instruction. */
 struct cursor {
@@ -236,7 +236,7 @@ static bool is_tls_relaxed(const struct trial *trial, struct cursor *pre, struct
 }
 
 /*
- * A profiler's call that uspl-trace has turned into one nop (lib/tracing/quieten.c), which was
+ * A profiler's call that uspl-trace has turned into one nop (trace/engine/quieten.c), which was
  * skipped: the function does the same but for the profiler.
  */
 static bool is_quietened(const struct trial *trial, const struct cursor *pre,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "match/internal.h"
+#include "match/match_internal.h"
 #include "update/refname.h"
 
 /* The field's bytes as a number, extended as the processor would. */

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "match/internal.h"
+#include "match/match_internal.h"
 
 /* A word of the program's data that may be an address in the program. */
 struct word {

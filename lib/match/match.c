@@ -32,7 +32,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "match/internal.h"
+#include "match/match_internal.h"
 #include "update/refname.h"
 
 typedef VEC(taddr) taddr_vec;

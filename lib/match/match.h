@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "match/image.h"
+#include "image/image.h"
 #include "objfile/objfile.h"
 
 struct match;

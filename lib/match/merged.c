@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "match/internal.h"
+#include "match/match_internal.h"
 
 bool merged_compare(struct trial *trial, const struct reference *ref)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "match/image_debug.h"
-#include "match/image_elf.h"
-#include "match/internal.h"
+#include "image/image_debug.h"
+#include "image/image_elf.h"
+#include "match/match_internal.h"
 
 void origin_release(struct origin *origin)
 {

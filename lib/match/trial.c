@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "match/internal.h"
+#include "match/match_internal.h"
 
 static bool own_references_lead_right(struct trial *trial)
 {
@@ -12,7 +12,7 @@ static bool own_references_lead_right(struct trial *trial)
 
 	here.addr = trial->addr;
 	vec_for_each (&trial->own, own) {
-		if (match_lands(trial->match, &here, trial->map, own))
+		if (trial_lands(trial->match, &here, trial->map, own))
 			continue;
 		trial->at = own->off;
 		trial->run_at = own->addr;
@@ -29,7 +29,7 @@ static bool landings_agree(struct trial *trial)
 
 	here.addr = trial->addr;
 	vec_for_each (&trial->piece->landings, landing) {
-		if (match_lands(trial->match, &here, trial->map, landing))
+		if (trial_lands(trial->match, &here, trial->map, landing))
 			continue;
 		trial->at = landing->off;
 		trial->run_at = landing->addr;

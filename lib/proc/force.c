@@ -180,7 +180,7 @@ static bool poke_by_attached(const struct piece *piece, const tid_vec *tids)
 struct helper {
 	const struct piece *piece;
 	const tid_vec *tids;
-	enum thread_rank rank; /* of the threads to be tried */
+	enum task_rank rank; /* of the threads to be tried */
 	pid_t self;
 	bool written;
 };
@@ -192,7 +192,7 @@ static void *help(void *arg)
 
 	helper->self = (pid_t)syscall(SYS_gettid);
 	vec_for_each (helper->tids, tid) {
-		if (thread_rank(helper->piece->proc, *tid) != helper->rank ||
+		if (task_rank(helper->piece->proc, *tid) != helper->rank ||
 		    ptrace(PTRACE_SEIZE, *tid, NULL, NULL) != 0)
 			continue;
 		helper->written =
@@ -232,10 +232,10 @@ static bool write_attached(const struct piece *piece, const tid_vec *tids)
 	struct helper helper = { .piece = piece, .tids = tids };
 
 	/* A stop that may come to it is best had by one that doesn't notice. */
-	for (int rank = 0; rank < THREAD_RANKS && !helper.written; rank++) {
+	for (int rank = 0; rank < TASK_RANKS && !helper.written; rank++) {
 		pthread_t thread;
 
-		helper.rank = (enum thread_rank)rank;
+		helper.rank = (enum task_rank)rank;
 		if (pthread_create(&thread, NULL, help, &helper) != 0)
 			return false;
 		pthread_join(thread, NULL);
@@ -253,7 +253,7 @@ bool force_write(const struct proc *proc, taddr addr, const void *buf, size_t le
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	written = threads_list(proc, &tids, NULL) == 0 &&
+	written = tasks_list(proc, &tids, NULL) == 0 &&
 		  (poke_by_stopped(&piece, &tids) || poke_by_attached(&piece, &tids) ||
 		   write_attached(&piece, &tids));
 	vec_release(&tids);

@@ -659,7 +659,7 @@ int module_open_file(const struct proc *proc, const struct module *module)
 	fd = open_by(proc->tid, module, map);
 	/* That thread, the main one as a rule, may have ended since the process was opened. */
 	if (fd < 0 && strchr("ZX?", task_state(proc, proc->tid)) &&
-	    threads_list(proc, &tids, NULL) == 0)
+	    tasks_list(proc, &tids, NULL) == 0)
 		vec_for_each (&tids, tid)
 			if (fd < 0 && *tid != proc->tid)
 				fd = open_by(*tid, module, map);

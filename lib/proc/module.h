@@ -11,7 +11,7 @@
 
 #include <elf.h>
 
-#include "match/image.h"
+#include "image/image.h"
 #include "proc/proc.h"
 
 struct module {

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "proc/kept.h"
-#include "proc/status.h"
+#include "proc/proc_status.h"
 
 /*
  * The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it.

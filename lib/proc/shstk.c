@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "proc/status.h"
+#include "proc/proc_status.h"
 #include "proc/task.h"
 
 /* elf.h and asm/prctl.h of older systems lack them. */
@@ -64,7 +64,7 @@ bool shstk_in_process(const struct proc *proc)
 	bool found = proc->shadow_stack;
 
 	/* A list that can't be had is no proof that there is none. */
-	if (!found && shstk_offered() && threads_list(proc, &tids, NULL) != 0)
+	if (!found && shstk_offered() && tasks_list(proc, &tids, NULL) != 0)
 		found = true;
 	vec_for_each (&tids, tid)
 		found = found || thread_has_one(proc, *tid);

@@ -15,7 +15,7 @@
 /* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
 #define OTHER_LINKS 2
 
-void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
+void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
@@ -26,7 +26,7 @@ void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
 	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
 }
 
-pid_t thread_inner_id(const struct proc *proc, pid_t tid)
+pid_t task_inner_id(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf status = { 0 };
 	const char *ids, *end;
@@ -42,7 +42,7 @@ pid_t thread_inner_id(const struct proc *proc, pid_t tid)
 	return (pid_t)atol(end);
 }
 
-int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
+int tasks_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
 {
 	char path[64];
 	auto_closedir DIR *dir = NULL;
@@ -65,18 +65,18 @@ int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err)
 	return 0;
 }
 
-size_t threads_linked(const struct stat *task)
+size_t tasks_linked(const struct stat *task)
 {
 	return task->st_nlink > OTHER_LINKS ? (size_t)task->st_nlink - OTHER_LINKS : 0;
 }
 
-size_t threads_count(const struct proc *proc)
+size_t tasks_count(const struct proc *proc)
 {
 	struct stat task;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", proc->pid);
-	return stat(path, &task) == 0 ? threads_linked(&task) : 0;
+	return stat(path, &task) == 0 ? tasks_linked(&task) : 0;
 }
 
 bool task_status(const struct proc *proc, pid_t tid, struct buf *text)
@@ -99,7 +99,7 @@ const char *task_status_field(const struct buf *text, const char *name)
 	return line ? line + len + 1 : NULL;
 }
 
-bool thread_has_children(const struct proc *proc, pid_t tid)
+bool task_has_children(const struct proc *proc, pid_t tid)
 {
 	char path[64], first;
 	auto_close int fd = -1;
@@ -117,17 +117,17 @@ static uint64_t read_signals(const struct proc *proc, pid_t tid, const char *nam
 	return mask ? strtoull(mask, NULL, 16) : unknown;
 }
 
-uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid)
+uint64_t task_blocked_signals(const struct proc *proc, pid_t tid)
 {
 	return read_signals(proc, tid, "SigBlk", ~0ull);
 }
 
-uint64_t process_pending_signals(const struct proc *proc)
+uint64_t task_pending_signals(const struct proc *proc)
 {
 	return read_signals(proc, proc->tid, "ShdPnd", 0);
 }
 
-const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
+const char *task_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
 {
 	char path[64], *p;
 
@@ -138,11 +138,11 @@ const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct bu
 	return p ? p + 1 : NULL;
 }
 
-int thread_processor(const struct proc *proc, pid_t tid)
+int task_processor(const struct proc *proc, pid_t tid)
 {
 	enum { STAT_PROCESSOR = 39 }; /* proc(5) */
 	auto_buf struct buf text = { 0 };
-	const char *processor = thread_stat(proc, tid, STAT_PROCESSOR, &text);
+	const char *processor = task_stat(proc, tid, STAT_PROCESSOR, &text);
 
 	return processor ? atoi(processor) : -1;
 }
@@ -150,17 +150,17 @@ int thread_processor(const struct proc *proc, pid_t tid)
 char task_state(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
-	const char *state = thread_stat(proc, tid, 3, &text);
+	const char *state = task_stat(proc, tid, 3, &text);
 
 	return state ? *state : '?';
 }
 
-bool thread_sleeps(const struct proc *proc, pid_t tid)
+bool task_sleeps(const struct proc *proc, pid_t tid)
 {
 	return task_state(proc, tid) != 'R';
 }
 
-enum thread_rank thread_rank(const struct proc *proc, pid_t tid)
+enum task_rank task_rank(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
@@ -168,7 +168,7 @@ enum thread_rank thread_rank(const struct proc *proc, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
 	if (file_read(path, &text, NULL) != 0)
 		return RANK_WORST;
-	if (thread_has_children(proc, tid))
+	if (task_has_children(proc, tid))
 		return RANK_PARENT;
 	if (!strncmp(buf_str(&text), "running", 7))
 		return RANK_RUNS;

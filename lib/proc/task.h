@@ -15,7 +15,7 @@ typedef VEC(pid_t) tid_vec;
  * are behind the name in parentheses, which may hold anything. NULL if it can't be read; points
  * into text.
  */
-const char *thread_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
+const char *task_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
 /*
  * Reads /proc/PID/task/TID/status (proc(5)); false if the thread is gone. task_status_field gives
  * what follows a field's name and colon there, as "\t0\n...", NULL if this kernel hasn't the field.
@@ -26,33 +26,33 @@ const char *task_status_field(const struct buf *text, const char *name);
  * The thread's id as the process itself knows it, in its own pid namespace (NSpid, proc(5)). The
  * same number where the kernel doesn't tell; 0 if the thread is gone.
  */
-pid_t thread_inner_id(const struct proc *proc, pid_t tid);
+pid_t task_inner_id(const struct proc *proc, pid_t tid);
 /* The thread's name, "?" if it can't be read. */
-void thread_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
+void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */
-int threads_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
+int tasks_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
  * How many there are, those included that have died and that nobody has waited for: what the kernel
  * counts as links of /proc/PID/task. 0 if that isn't known. A thousand are counted as quickly as
  * one, in a microsecond or two.
  */
-size_t threads_count(const struct proc *proc);
+size_t tasks_count(const struct proc *proc);
 /* The same by what stat(2) says of the folder. */
-size_t threads_linked(const struct stat *task);
+size_t tasks_linked(const struct stat *task);
 /* The processor that it runs on, or ran on last; -1 if it is gone. */
-int thread_processor(const struct proc *proc, pid_t tid);
+int task_processor(const struct proc *proc, pid_t tid);
 /* The letter of its state (proc(5)); '?' if it is gone. */
 char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
-bool thread_sleeps(const struct proc *proc, pid_t tid);
+bool task_sleeps(const struct proc *proc, pid_t tid);
 /*
  * How well a thread is suited to be stopped for an errand, lower is better: asleep in a system call
  * that restarts as if nothing had been; running; asleep in a call whose restart may lengthen a
  * time-out or cut a transfer short; one with children, whose ends may disturb other threads
- * meanwhile (thread_has_children); gone. 12 us.
+ * meanwhile (task_has_children); gone. 12 us.
  */
-enum thread_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_PARENT, RANK_WORST, THREAD_RANKS };
-enum thread_rank thread_rank(const struct proc *proc, pid_t tid);
+enum task_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_PARENT, RANK_WORST, TASK_RANKS };
+enum task_rank task_rank(const struct proc *proc, pid_t tid);
 /*
  * True if children of the process are waiting to die whose parent is this thread: those that it has
  * forked, as a rule (/proc/PID/task/TID/children, CONFIG_PROC_CHILDREN). The kernel gives SIGCHLD
@@ -60,10 +60,10 @@ enum thread_rank thread_rank(const struct proc *proc, pid_t tid);
  * traced (sig_ignored() in kernel/signal.c). Then any thread of the process that doesn't block
  * SIGCHLD may be woken by it, and calls like epoll_wait end with EINTR.
  */
-bool thread_has_children(const struct proc *proc, pid_t tid);
+bool task_has_children(const struct proc *proc, pid_t tid);
 /* The signals that it blocks, a bit for each; 0 for a thread that is gone. */
-uint64_t thread_blocked_signals(const struct proc *proc, pid_t tid);
+uint64_t task_blocked_signals(const struct proc *proc, pid_t tid);
 /* Those that wait for any of its threads to take them. */
-uint64_t process_pending_signals(const struct proc *proc);
+uint64_t task_pending_signals(const struct proc *proc);
 
 #endif

@@ -13,8 +13,8 @@
 
 #include "base/strmap.h"
 #include "base/text.h"
-#include "update/manifest_fields.h"
-#include "update/manifest_matched.h"
+#include "update/fields.h"
+#include "update/matched.h"
 
 #define ARCH "x86_64"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* alloc.h - which blocks are live, and who asked for them */
-#ifndef USPL_LISTEN_ALLOC_H
-#define USPL_LISTEN_ALLOC_H
+#ifndef USPL_RUNTIME_LISTEN_ALLOC_H
+#define USPL_RUNTIME_LISTEN_ALLOC_H
 
 #include "runtime/listen/heard.h"
 

@@ -7,8 +7,8 @@
  * here as well. What several threads write is written by atomic operations, what one thread writes
  * by single instructions.
  */
-#ifndef USPL_LISTEN_HEARD_H
-#define USPL_LISTEN_HEARD_H
+#ifndef USPL_RUNTIME_LISTEN_HEARD_H
+#define USPL_RUNTIME_LISTEN_HEARD_H
 
 #include <stdbool.h>
 

@@ -4,10 +4,10 @@
 #include "runtime/listen/listen.h"
 
 #include "runtime/listen/alloc.h"
-#include "runtime/listen/args.h"
+#include "runtime/listen/args_ring.h"
 #include "runtime/listen/lock.h"
 #include "runtime/listen/pool.h"
-#include "runtime/listen/trigger.h"
+#include "runtime/listen/trigger_fire.h"
 
 /* A thread that comes by a bare thunk first isn't in the table yet: trace.S sees to it. */
 static struct uspl_trace_ring *meet(void)

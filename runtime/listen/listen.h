@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* listen.h - the two entries of the listeners */
-#ifndef USPL_LISTEN_LISTEN_H
-#define USPL_LISTEN_LISTEN_H
+#ifndef USPL_RUNTIME_LISTEN_LISTEN_H
+#define USPL_RUNTIME_LISTEN_LISTEN_H
 
 #include "runtime/listen/heard.h"
 

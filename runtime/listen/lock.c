@@ -52,7 +52,7 @@ static void keep_chain(const struct heard *heard, struct uspl_lock *lock, uint64
 		memcpy(chain->regs, regs, sizeof(regs));
 		chain->pc = heard->caller;
 		chain->sp = heard->at + sizeof(uint64_t);
-		chain->len = copy_safely(chain->stack, chain->sp, sizeof(chain->stack));
+		chain->len = memory_copy_safely(chain->stack, chain->sp, sizeof(chain->stack));
 		chain->ticks = ticks_held;
 	}
 	__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE);

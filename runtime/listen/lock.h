@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lock.h - how long locks are waited for and held, and signals blocked */
-#ifndef USPL_LISTEN_LOCK_H
-#define USPL_LISTEN_LOCK_H
+#ifndef USPL_RUNTIME_LISTEN_LOCK_H
+#define USPL_RUNTIME_LISTEN_LOCK_H
 
 #include "runtime/listen/heard.h"
 

@@ -23,7 +23,7 @@ void *memset(void *to, int value, size_t n)
 	return to;
 }
 
-uint64_t copy_safely(void *to, uint64_t from, uint64_t len)
+uint64_t memory_copy_safely(void *to, uint64_t from, uint64_t len)
 {
 	uint64_t head = PAGE - from % PAGE;
 	struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pool.h - work, from where it is queued to where it is run */
-#ifndef USPL_LISTEN_POOL_H
-#define USPL_LISTEN_POOL_H
+#ifndef USPL_RUNTIME_LISTEN_POOL_H
+#define USPL_RUNTIME_LISTEN_POOL_H
 
 #include "runtime/listen/heard.h"
 

@@ -20,7 +20,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "live/safety.h"
+#include "safety/safety.h"
 
 #define ROUNDS 21
 #define DEPTH 64

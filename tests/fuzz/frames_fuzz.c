@@ -8,8 +8,8 @@
 
 #include <dwarf.h>
 
-#include "proc/unwind.h"
 #include "tests/fuzz/target.h"
+#include "unwind/unwind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,7 +39,7 @@ static void put_word(struct maker *m, uint32_t value)
 	put(m, &value, sizeof(value));
 }
 
-/* Operations of expressions that lib/proc/expr.c knows, and any others. */
+/* Operations of expressions that lib/unwind/expr.c knows, and any others. */
 static void put_expression(struct maker *m)
 {
 	static const uint8_t ops[] = {

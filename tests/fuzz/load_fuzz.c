@@ -9,9 +9,9 @@
  */
 
 #include "apply/load.h"
-#include "live/detours.h"
-#include "live/overlay.h"
-#include "proc/tls.h"
+#include "proc/module_tls.h"
+#include "record/detours.h"
+#include "record/overlay.h"
 #include "tests/fuzz/library.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

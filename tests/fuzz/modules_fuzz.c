@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // modules_fuzz.c - ELF headers, dynamic sections, link maps, notes and frames in a process's memory
 
-#include "proc/cfi.h"
 #include "proc/dynsym.h"
 #include "proc/linkmap.h"
-#include "proc/tls.h"
+#include "proc/module_tls.h"
 #include "tests/fuzz/target.h"
-#include "tracing/marker.h"
+#include "trace/probe/marker.h"
+#include "unwind/cfi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

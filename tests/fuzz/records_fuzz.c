@@ -8,12 +8,12 @@
 
 #include <stddef.h>
 
-#include "live/marked.h"
-#include "live/region.h"
-#include "live/survey.h"
-#include "live/traced.h"
+#include "record/marked.h"
+#include "record/region.h"
+#include "record/survey.h"
+#include "record/traced.h"
 #include "tests/fuzz/target.h"
-#include "tracing/record.h"
+#include "trace/log/ring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,7 +51,7 @@ static void read_records(struct proc *proc)
 	if (rc && !err.msg[0])
 		abort();
 	err = (struct uspl_err){ 0 };
-	rc = session_read(proc, &session, &err);
+	rc = trace_session_read(proc, &session, &err);
 	if (rc && !err.msg[0])
 		abort();
 	err = (struct uspl_err){ 0 };
@@ -62,7 +62,7 @@ static void read_records(struct proc *proc)
 		for (size_t i = 0; i < marks.regions.n; i++)
 			(void)strlen(mark_text(&marks.regions.items[i], (uint32_t)i * 100));
 	regions_release(&regions);
-	session_release(&session);
+	trace_session_release(&session);
 	marks_release(&marks);
 }
 
@@ -80,7 +80,7 @@ static void read_ring(struct proc *proc, struct input *in)
 	struct uspl_err err = { 0 };
 
 	for (int i = 0; i < 2; i++)
-		if (trace_ring_read(proc, &ring, &records, &err) && !err.msg[0])
+		if (ring_read(proc, &ring, &records, &err) && !err.msg[0])
 			abort();
 	vec_release(&records);
 	vec_release(&values.records);

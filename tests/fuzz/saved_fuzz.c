@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // saved_fuzz.c - any bytes as a saved trace: no crash, no leak, no answer but a trace or a refusal
-#include "tracing/saved.h"
-#include "tracing/timeline.h"
+#include "trace/log/saved.h"
+#include "trace/log/timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "create/dbgtype.h"
+#include "create/unit/dbgtype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,12 +11,12 @@
 #include "base/cli.h"
 #include "base/strmap.h"
 #include "base/text.h"
-#include "create/build_diff.h"
+#include "create/patch/diff_read.h"
 #include "proc/maps.h"
-#include "trace/trigger.h"
-#include "trace/wishes.h"
-#include "tracing/filter.h"
-#include "tracing/message.h"
+#include "trace/cmd/wishes.h"
+#include "trace/probe/filter.h"
+#include "trace/probe/message.h"
+#include "trace/tally/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

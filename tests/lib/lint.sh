@@ -35,49 +35,19 @@ forbid_call() {
 	forbid "$what" "^[[:space:]]*([^[:space:]*/].*[^a-z_.>\"])?($names)[ ]*\\(" "$@"
 }
 
-# forbid_include ROOM REGEX - no source file of the room may include a header whose name matches
-forbid_include() {
-	# shellcheck disable=SC2046
-	forbid "$1 may not include this (docs/design.md, 'The rooms')" "^#include \"($2)" \
-		$(files '*.[chS]' "$1")
-}
-
-# The rooms of docs/design.md: each includes only what stands before it.
-check_include_direction() {
-	local commands='apply/|check-machine/|create/|undo/|view/|trace/|uspl/commands' room other
-	forbid_include lib "$commands"
-	forbid_include lib/base '(arch|link|live|match|objfile|proc|tracing|update)/'
-	forbid_include lib/objfile '(arch|link|live|match|proc|tracing|update)/'
-	forbid_include lib/arch '(link|live|match|objfile|proc|tracing|update)/'
-	forbid_include lib/update '(arch|link|live|match|proc|tracing)/'
-	forbid_include lib/link '(live|match|proc|tracing|update)/'
-	forbid_include lib/match '(link|live|proc|tracing)/|update/(update|manifest|archive)'
-	forbid_include lib/proc '(link|live|objfile|tracing|update)/'
-	forbid_include lib/live '(link/|match/[^i]|objfile/|tracing/|update/)'
-	forbid_include lib/tracing '(link/|match/[^i]|objfile/|update/)'
-	forbid_include create '(live|proc|tracing)/'
-	forbid_include create/wrapper '(arch|link|live|match|objfile|proc|update)/'
-	forbid_include runtime '(arch|base|link|live|match|objfile|proc|update)/'
-	for room in apply check-machine create trace undo view; do
-		for other in apply check-machine create trace undo view; do
-			[ "$room" = "$other" ] || forbid_include "$room" "$other/[a-z_]*\.h"
-		done
-	done
-}
-
 # Only these print, because printing is their job.
-printers='lib/base/(cli|log|error)\.c|lib/report/'
+printers='lib/base/(cli|log|error)\.c'
 
 check_forbidden_calls() {
 	local library all
-	mapfile -t library < <(files '*.[ch]' lib | grep -vE "^($printers)")
+	mapfile -t library < <(files '*.[ch]' lib trace/engine trace/probe trace/log | grep -vE "^($printers)")
 	mapfile -t all < <(files '*.[ch]')
 	forbid_call 'library code never prints' 'printf|puts|putchar|perror|vprintf|fputs|fprintf' \
 		"${library[@]}"
-	mapfile -t library < <(files '*.[ch]' lib runtime)
+	mapfile -t library < <(files '*.[ch]' lib trace/engine trace/probe trace/log runtime)
 	forbid_call 'only main ends a process' 'exit|_Exit|abort|assert|err|errx' "${library[@]}"
 	# A child that reads what isn't trusted is a process of its own.
-	mapfile -t library < <(files '*.[ch]' lib runtime | grep -v '^lib/update/unpack\.c$')
+	mapfile -t library < <(files '*.[ch]' lib trace/engine trace/probe trace/log runtime | grep -v '^lib/update/unpack\.c$')
 	forbid_call 'only main ends a process' '_exit' "${library[@]}"
 	forbid_call 'unbounded string function' 'strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok' \
 		"${all[@]}"
@@ -145,7 +115,7 @@ heads() {
 check_heads() {
 	local ours mit
 	mapfile -t mit < <(files '*.[chS]' include runtime)
-	mapfile -t ours < <(files '*.[chS]' apply check-machine create lib undo uspl view tests/unit tests/fuzz \
+	mapfile -t ours < <(files '*.[chS]' apply check-machine create lib trace undo uspl view tests/unit tests/fuzz \
 		tests/lib tests/bench tests/demo tests/real; files '*.sh' tests; files '*.bash' tests)
 	heads MIT "${mit[@]}"
 	heads GPL-3.0-or-later "${ours[@]}"
@@ -233,7 +203,6 @@ check_words() {
 		'\<(TODO|FIXME|XX[X])\>' "${all[@]}"
 }
 
-check_include_direction
 check_forbidden_calls
 check_messages
 check_prototypes

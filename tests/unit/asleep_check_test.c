@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "live/safety.h"
-#include "proc/stop.h"
+#include "safety/safety.h"
 #include "tap.h"
+#include "thread/stop.h"
 
 #define PIECE 1024
 #define TIME_NS 20000000000ll

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "proc/asleep.h"
-#include "proc/place.h"
-#include "proc/stop.h"
 #include "tap.h"
+#include "thread/asleep.h"
+#include "thread/blocked_place.h"
+#include "thread/stop.h"
 
 #define SLEEPERS 3
 #define STRESS_NS 1000000000ll
@@ -215,7 +215,7 @@ static void settle(const struct proc *proc, size_t threads)
 		pid_t *tid;
 
 		asleep = 0;
-		if (threads_list(proc, &tids, NULL) != 0)
+		if (tasks_list(proc, &tids, NULL) != 0)
 			break;
 		vec_for_each (&tids, tid) {
 			long nr = call_of(proc->pid, *tid);
@@ -341,7 +341,7 @@ static void test_sleepers(bool with_sum)
 		return;
 	has_sum = asleep.sum.link.fd >= 0;
 	if (!with_sum)
-		runsum_close(&asleep.sum);
+		runcount_sum_close(&asleep.sum);
 	settle(proc, SLEEPERS);
 	ok(asleep_look(&asleep, &err) == 0 && asleep.threads.n == SLEEPERS &&
 		   count_class(&asleep, ASLEEP_SLEEPS) == SLEEPERS,
@@ -413,7 +413,7 @@ static void test_spinner(void)
 static size_t threads_of(const struct proc *proc)
 {
 	tid_vec tids = { 0 };
-	size_t n = threads_list(proc, &tids, NULL) == 0 ? tids.n : 0;
+	size_t n = tasks_list(proc, &tids, NULL) == 0 ? tids.n : 0;
 
 	vec_release(&tids);
 	return n;
@@ -567,7 +567,7 @@ static void check_sleeper(const struct proc *proc, const struct asleep_thread *t
 {
 	bool whole = pattern_is_whole(proc, thread->regs.value[DWARF_SP]);
 	struct blocked_place place = { .nr = SYS_clock_nanosleep };
-	bool known = place_read(proc, thread->tid, &place);
+	bool known = blocked_place_read(proc, thread->tid, &place);
 	bool still = runcount_read(&thread->count, proc) == thread->runs;
 
 	tally->torn += !still;

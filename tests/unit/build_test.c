@@ -6,14 +6,14 @@
 
 #include "base/file.h"
 #include "base/strmap.h"
-#include "create/build_arfile.h"
-#include "create/build_diff.h"
-#include "create/build_mail.h"
-#include "create/build_record.h"
-#include "create/build_tree.h"
-#include "create/describe.h"
-#include "create/series.h"
-#include "create/wrapper/record.h"
+#include "create/build/arfile.h"
+#include "create/build/record.h"
+#include "create/patch/describe.h"
+#include "create/patch/diff_read.h"
+#include "create/patch/mail.h"
+#include "create/patch/series.h"
+#include "create/tree/tree.h"
+#include "create/wrapper/record_write.h"
 #include "tests/unit/tap.h"
 
 static char work[] = "/tmp/uspl-build-test.XXXXXX";

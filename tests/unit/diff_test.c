@@ -17,8 +17,8 @@
 
 #include "base/vec.h"
 #include "create/diff.h"
-#include "create/diff_unit.h"
-#include "create/report.h"
+#include "create/unit/diff_unit.h"
+#include "create/unit/report_warn.h"
 #include "objfile/objfile.h"
 #include "update/update.h"
 

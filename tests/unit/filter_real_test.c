@@ -9,7 +9,7 @@
 
 #include "arch/arch.h"
 #include "tap.h"
-#include "tracing/filter.h"
+#include "trace/probe/filter.h"
 #include "uspl/probe.h"
 
 #define ROOM 65536

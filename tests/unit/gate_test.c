@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "arch/arch.h"
-#include "arch/gate.h"
+#include "arch/trampoline.h"
 #include "tests/unit/near_code.h"
 #include "tests/unit/tap.h"
 #include "uspl/abi.h"

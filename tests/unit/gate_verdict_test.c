@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arch/gate.h"
+#include "arch/trampoline.h"
 #include "near_code.h"
 #include "tap.h"
 #include "uspl/abi.h"

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live/gate.h"
-#include "live/stack.h"
+#include "safety/stack.h"
+#include "switch/gate.h"
 #include "tests/unit/tap.h"
 
 /*

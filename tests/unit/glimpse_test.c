@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "live/safety.h"
+#include "safety/safety.h"
 #include "tap.h"
 
 #define PATIENCE_NS 60000000000ll

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "proc/heads.h"
+#include "record/heads.h"
 #include "tap.h"
 
 #define MAGIC 0x3147414d54534554ull

@@ -2,7 +2,7 @@
 // image_debug_test.c - what is known of a stripped program by debugging information that is kept
 // apart
 
-#include "match/image_debug.h"
+#include "image/image_debug.h"
 #include "tests/unit/match_sample.h"
 #include "tests/unit/tap.h"
 

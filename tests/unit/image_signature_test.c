@@ -2,10 +2,10 @@
 // image_signature_test.c - what functions are called with and return, by the debugging information
 // that the compiler has written
 #include "base/buf.h"
-#include "match/image_signature.h"
+#include "image/image_signature.h"
 #include "tests/unit/match_sample.h"
 #include "tests/unit/tap.h"
-#include "tracing/filter.h"
+#include "trace/probe/filter.h"
 
 static const char source[] =
 	"typedef enum { RED, GREEN = 5, BLUE = -1 } color;\n"

@@ -178,7 +178,7 @@ static bool waits_for_word(const struct proc *proc)
 {
 	int64_t deadline = clock_now_ns() + PATIENCE_NS;
 
-	while (!(thread_blocked_signals(proc, proc->pid) >> (SIGUSR1 - 1) & 1) ||
+	while (!(task_blocked_signals(proc, proc->pid) >> (SIGUSR1 - 1) & 1) ||
 	       task_state(proc, proc->pid) != 'S')
 		if (clock_now_ns() > deadline)
 			return false;

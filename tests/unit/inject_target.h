@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc/inject.h"
+#include "inject/inject.h"
 
 /* What the target and the test share. */
 struct shared {

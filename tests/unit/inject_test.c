@@ -13,10 +13,10 @@
 #include <elf.h>
 #include <time.h>
 
+#include "inject/agent.h"
 #include "inject_target.h"
-#include "proc/agent.h"
-#include "proc/thread.h"
 #include "tap.h"
+#include "thread/thread.h"
 
 extern const uint8_t uspl_agent[], uspl_agent_end[], uspl_agent_back_end[];
 
@@ -233,21 +233,21 @@ static void test_left(void)
 	if (!rc)
 		rc = modules_read(proc, &modules, &err);
 	if (!rc)
-		rc = inject_left_find(proc, &modules, &none, &err);
+		rc = agent_left_find(proc, &modules, &none, &err);
 	ok(rc == 0 && none.n == 0, "no agent is left in a process that none was in (%s)", err.msg);
 	if (!rc)
-		rc = inject_agent_new(proc, NULL, &agent, &err);
+		rc = agent_new(proc, NULL, &agent, &err);
 	if (!rc)
-		rc = inject_left_find(proc, &modules, &left, &err);
+		rc = agent_left_find(proc, &modules, &left, &err);
 	ok(rc == 0 && left.n == 1, "one that was not taken away is found");
 	shared->slate.done = 7;
 	ok(inject_run_in(proc, &choice, &req, 1, &done, &err) == 0 && req.result == pid,
 	   "another tool's requests are run all the same");
 	ok(shared->slate.done == 7, "without the slate, to which the dead one's thread may write");
-	ok(inject_left_find(proc, &modules, &still, &err) == 0 && still.n == 1,
+	ok(agent_left_find(proc, &modules, &still, &err) == 0 && still.n == 1,
 	   "and leave the agent where it is");
-	inject_left_clear(proc, &left);
-	ok(inject_left_find(proc, &modules, &cleared, &err) == 0 && cleared.n == 0,
+	agent_left_clear(proc, &left);
+	ok(agent_left_find(proc, &modules, &cleared, &err) == 0 && cleared.n == 0,
 	   "it can be cleared away");
 	free(agent);
 	vec_release(&left);
@@ -276,7 +276,7 @@ static int run_slow_call(pid_t pid, bool asleep, size_t *ret_left)
 		sched_yield();
 	if (!rc)
 		rc = inject_run_in(proc, &choice, &req, 1, &done, &err);
-	if (proc && inject_left_find(proc, &modules, &left, NULL) == 0)
+	if (proc && agent_left_find(proc, &modules, &left, NULL) == 0)
 		*ret_left = left.n;
 	vec_release(&left);
 	modules_release(&modules);

@@ -2,7 +2,7 @@
 // lines_test.c - unchanged lines keep their numbers: pairing, safe places, and what compilers see
 
 #include "base/cleanup.h"
-#include "create/build_lines.h"
+#include "create/tree/lines.h"
 #include "tap.h"
 
 static char *renumber(const char *pre, const char *post)

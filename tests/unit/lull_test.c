@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc/lull.h"
-#include "proc/runcount.h"
 #include "tap.h"
+#include "thread/lull.h"
+#include "thread/runcount.h"
 
 #define MS 1000000ll
 #define PATIENCE_NS (60000 * MS)
@@ -86,7 +86,7 @@ static pid_t pid;
 static bool all_sleep(void)
 {
 	for (int i = 0; i < shared->n_tids; i++)
-		if (!thread_sleeps(proc, shared->tids[i]))
+		if (!task_sleeps(proc, shared->tids[i]))
 			return false;
 	return true;
 }

@@ -3,8 +3,8 @@
 // hostile is
 
 #include "tap.h"
-#include "tracing/filter.h"
-#include "tracing/message.h"
+#include "trace/probe/filter.h"
+#include "trace/probe/message.h"
 
 static bool place(const char *text, struct place *ret)
 {

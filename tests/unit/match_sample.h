@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-#include "match/image_elf.h"
+#include "image/image_elf.h"
 #include "match/match.h"
 #include "tests/unit/compile.h"
 #include "update/refname.h"

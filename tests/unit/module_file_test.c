@@ -50,7 +50,7 @@ int main(void)
 	if (!pid)
 		two_threads(pipes[0]);
 	while (clock_now_ns() < deadline &&
-	       (proc_open_readonly(pid, &proc, NULL) != 0 || threads_count(proc) < 2)) {
+	       (proc_open_readonly(pid, &proc, NULL) != 0 || tasks_count(proc) < 2)) {
 		proc_free(proc);
 		proc = NULL;
 	}

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "proc/inject.h"
+#include "inject/inject.h"
 #include "proc/proc.h"
 #include "tests/unit/tap.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // quiet_test.c - which units differ in debugging information only
 
-#include "create/diff_unit.h"
-#include "create/quiet.h"
+#include "create/diff/quiet_units.h"
+#include "create/unit/diff_unit.h"
 #include "tests/unit/compile.h"
 #include "tests/unit/tap.h"
 

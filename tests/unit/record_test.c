@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "tracing/record.h"
+#include "trace/log/ring.h"
 
 #define PLACES 256
 
@@ -52,7 +52,7 @@ static size_t read_all(struct trace_ring *from, trace_records *records)
 	struct uspl_err err = { 0 };
 
 	vec_release(records);
-	if (trace_ring_read(proc, from, records, &err))
+	if (ring_read(proc, from, records, &err))
 		printf("# %s\n", err.msg);
 	return records->n;
 }

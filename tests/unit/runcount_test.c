@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <linux/capability.h>
 
-#include "proc/runcount.h"
 #include "tap.h"
+#include "thread/runcount.h"
 
 #define THREADS 5
 
@@ -148,21 +148,21 @@ static void test_sum(const struct proc *proc, const struct child *child)
 	struct uspl_err err = { 0 };
 	uint64_t first = 0, later = 0, single, awake;
 
-	if (runsum_open(&sum, proc, &err) != 0) {
+	if (runcount_sum_open(&sum, proc, &err) != 0) {
 		ok(true, "the sum of run counts # SKIP %s", err.msg);
 		return;
 	}
 	single = add_up(proc);
-	ok(runsum_read(&sum, &first) && first >= single + THREADS,
+	ok(runcount_sum_read(&sum, &first) && first >= single + THREADS,
 	   "the sum holds the living threads' counts, and those of the dead");
-	ok(runsum_read(&sum, &later) && later == first, "it stays while all sleep");
+	ok(runcount_sum_read(&sum, &later) && later == first, "it stays while all sleep");
 	ok(write(child->to, "x", 1) == 1 && heard(child), "one of them is woken");
 	/* It has written and goes back to sleep; until it sleeps both may still grow. */
 	awake = add_up(proc);
-	ok(runsum_read(&sum, &later) && later - first == awake - single,
+	ok(runcount_sum_read(&sum, &later) && later - first == awake - single,
 	   "it grows by as much as the threads' counts");
-	runsum_close(&sum);
-	ok(!runsum_read(&sum, &later), "one that was closed can't be read");
+	runcount_sum_close(&sum);
+	ok(!runcount_sum_read(&sum, &later), "one that was closed can't be read");
 }
 
 /* Whether the sum is refused, in a process of ours that isn't as we are. */
@@ -175,7 +175,7 @@ static int try_without_rights(const struct proc *proc)
 
 	if (syscall(SYS_capset, &head, data) != 0)
 		return 2;
-	return runsum_open(&sum, proc, &err) == -USPL_E_UNSUPPORTED && err.msg[0] ? 0 : 1;
+	return runcount_sum_open(&sum, proc, &err) == -USPL_E_UNSUPPORTED && err.msg[0] ? 0 : 1;
 }
 
 static int try_in_namespace(const struct proc *proc)
@@ -190,7 +190,7 @@ static int try_in_namespace(const struct proc *proc)
 	/* /proc is still that of the namespace outside. */
 	pid = fork();
 	if (!pid)
-		_exit(runsum_open(&sum, proc, &err) == -USPL_E_UNSUPPORTED ? 0 : 1);
+		_exit(runcount_sum_open(&sum, proc, &err) == -USPL_E_UNSUPPORTED ? 0 : 1);
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 

@@ -10,8 +10,8 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#include "proc/unwind.h"
 #include "trace_run.h"
+#include "unwind/unwind.h"
 
 /* More than the child makes. */
 #define ALL_STEPS 400000

@@ -3,7 +3,7 @@
 #ifndef USPL_TESTS_SAVED_SAMPLE_H
 #define USPL_TESTS_SAVED_SAMPLE_H
 
-#include "tracing/saved.h"
+#include "trace/log/saved.h"
 
 #define SAMPLE_SITES 3
 

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "tap.h"
 #include "tests/unit/saved_sample.h"
-#include "tracing/values.h"
+#include "trace/log/values.h"
 
 /* How many arguments record i has; SIZE_MAX if one of them lies outside the texts. */
 static size_t count_args(const struct trace_saved *saved, size_t i)

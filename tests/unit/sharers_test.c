@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "proc/sharers.h"
 #include "tap.h"
+#include "thread/sharers.h"
 
 #define PATIENCE_NS 20000000000ll
 

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live/site.h"
 #include "tap.h"
+#include "text/site.h"
 
 #define PAGES 200
 #define LEN (PAGES * PAGE)

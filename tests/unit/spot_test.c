@@ -6,8 +6,8 @@
 
 #include "proc/module.h"
 #include "tap.h"
-#include "tracing/special.h"
-#include "tracing/spot.h"
+#include "trace/engine/special.h"
+#include "trace/engine/spot.h"
 
 struct sample {
 	const char *name;

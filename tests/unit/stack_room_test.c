@@ -4,8 +4,8 @@
 
 #include <ucontext.h>
 
+#include "inject/stack_room.h"
 #include "inject_target.h"
-#include "proc/stack_room.h"
 #include "tap.h"
 
 #define SMALL 2048

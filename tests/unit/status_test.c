@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // status_test.c - /proc/PID/status taken apart, as kernels with and without shadow stacks write it
 
-#include "proc/status.h"
+#include "proc/proc_status.h"
 
 #include "tap.h"
 

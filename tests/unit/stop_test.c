@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "proc/stop.h"
 #include "tap.h"
+#include "thread/stop.h"
 
 #define MS 1000000ll
 #define MANY 1024
@@ -282,7 +282,7 @@ static bool waits_in_exec(const struct proc *proc)
 
 	while (!waits && clock_now_ns() < deadline) {
 		auto_buf struct buf text = { 0 };
-		const char *state = thread_stat(proc, proc->pid, 3, &text);
+		const char *state = task_stat(proc, proc->pid, 3, &text);
 
 		waits = state && *state == 'D';
 	}
@@ -299,7 +299,7 @@ static int hold_and_attach(pid_t pid)
 	struct stop stop;
 	int rc = proc_open(pid, &proc, NULL);
 
-	if (rc || threads_list(proc, &tids, NULL) != 0 || tids.n != 2)
+	if (rc || tasks_list(proc, &tids, NULL) != 0 || tids.n != 2)
 		return 100;
 	*vec_push(&one) = tids.items[tids.items[0] == pid];
 	stop_begin(&stop, proc);
@@ -348,7 +348,7 @@ static void test_exec(void)
 static bool is_traced_stop(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
-	const char *state = thread_stat(proc, tid, 3, &text);
+	const char *state = task_stat(proc, tid, 3, &text);
 
 	return state && *state == 't';
 }
@@ -440,7 +440,7 @@ static void test_order(void)
 	struct stop stop;
 	int rc;
 
-	while (!thread_sleeps(&(struct proc){ .pid = pid }, pid))
+	while (!task_sleeps(&(struct proc){ .pid = pid }, pid))
 		sched_yield();
 	rc = proc_open(pid, &proc, &err);
 	if (!rc)

@@ -2,7 +2,7 @@
 // timeline_test.c - calls are nested again by their times
 
 #include "tap.h"
-#include "tracing/timeline.h"
+#include "trace/log/timeline.h"
 
 static trace_records records;
 

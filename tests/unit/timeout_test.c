@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // timeout_test.c - is the register that held a system call's time-out used again?
 
-#include "arch/timeout.h"
+#include "arch/syscall_timeout.h"
 
 #include <string.h>
 #include <sys/syscall.h>

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proc/lull.h"
-#include "proc/tracer.h"
 #include "tap.h"
+#include "thread/lull.h"
+#include "thread/tracer_thread.h"
 
 #define SLEEPERS 4
 #define PATIENCE_NS 20000000000ll

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
-#include "live/safety.h"
-#include "proc/stop.h"
+#include "safety/safety.h"
 #include "tap.h"
+#include "thread/stop.h"
 
 /* Room enough for each of the small functions below. */
 #define FUNCTION_SPAN 160

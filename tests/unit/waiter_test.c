@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live/waiter.h"
-#include "proc/thread.h"
+#include "safety/waiter.h"
 #include "tap.h"
+#include "thread/thread.h"
 
 #define MS 1000000ll
 #define BREAKPOINTS 4 /* of a thread on x86-64 */

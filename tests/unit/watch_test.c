@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc/thread.h"
-#include "proc/watch.h"
 #include "tap.h"
+#include "thread/thread.h"
+#include "thread/watch.h"
 
 /* What the child tells and is told. */
 struct talk {

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "live/words.h"
 #include "tap.h"
+#include "text/words.h"
 
 /* Four words of "code". */
 static uint8_t code[32] __attribute__((aligned(8)));
@@ -163,11 +163,11 @@ static void test_many(bool once)
 	child.words.sleeper = getpid();
 	if (!rc && once) {
 		ok(await_sleeper(&child), "the child is seen to sleep");
-		rc = inject_agent_new(child.proc, NULL, &child.words.agent, &err);
+		rc = agent_new(child.proc, NULL, &child.words.agent, &err);
 	}
 	for (size_t at = 0; !rc && at < MANY; at += MANY / 2)
 		rc = words_exchange(&child.words, at, MANY / 2, &err);
-	inject_agent_free(child.words.agent);
+	agent_free(child.words.agent);
 	ok(!rc, "%d words are exchanged in two runs (%s)", (int)MANY, err.msg);
 	n = count_exchanged(&child, &locked);
 	ok(n == MANY && locked, "%zu of %d are, and the code is protected again", n, (int)MANY);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "create/wrapper/args.h"
-#include "create/wrapper/link.h"
+#include "create/wrapper/link_step.h"
 #include "create/wrapper/trace.h"
 #include "tests/unit/tap.h"
 

@@ -11,7 +11,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "arch/probe.h"
+#include "arch/probe_code.h"
 
 static bool is_general(const ZydisDecodedInstruction *insn)
 {

@@ -3,7 +3,7 @@
 #ifndef USPL_ARCH_X86_64_EMIT_H
 #define USPL_ARCH_X86_64_EMIT_H
 
-#include "arch/probe.h"
+#include "arch/probe_code.h"
 
 enum {
 	RAX,

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// map_region.c - memory for a region in the process
+
+#include "apply/map_region.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "arch/arch.h"
+#include "base/log.h"
+#include "inject/inject.h"
+#include "inject/rlimits.h"
+#include "record/unfinished.h"
+
+/* For page tables, mappings, and the process itself. */
+#define RESERVE (512u << 10)
+/* As far as addresses go. */
+#define ANYWHERE (1ull << 47)
+
+uint64_t room_need(const struct update *update, const struct update_target *target)
+{
+	uint64_t need = RESERVE + update->patch_len;
+	struct objsec *const *sec;
+
+	vec_for_each (&target->new_code->secs, sec)
+		need += (*sec)->flags & SHF_ALLOC ? (*sec)->size : 0;
+	/* A site may lie across two pages. */
+	return need + target->functions.n * 2 * PAGE;
+}
+
+int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
+	      struct uspl_err *err)
+{
+	taddr map = mappings_find_hole(&proc->maps, module->start, module->end, len,
+				       arch_native()->reach);
+
+	if (!map)
+		map = mappings_find_hole(&proc->maps, module->start, module->end, len, ANYWHERE);
+	if (!map)
+		return uspl_fail(err, USPL_E_OUT_OF_REACH,
+				 "there is no room for %" PRIu64 " bytes in pid %d", len,
+				 proc->pid);
+	*ret = map;
+	return 0;
+}
+
+bool room_is_near(const struct module *module, taddr map, uint64_t len)
+{
+	taddr low = map < module->start ? map : module->start;
+	taddr high = map + len > module->end ? map + len : module->end;
+
+	return high - low <= arch_native()->reach;
+}
+
+static int fail_map(const struct proc *proc, const struct region *region, int error,
+		    struct uspl_err *err)
+{
+	int rc;
+
+	errno = error;
+	rc = uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
+			     proc->pid);
+	rlimits_hint(proc, error, err);
+	return rc;
+}
+
+int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
+	     size_t n, taddr slate, bool *ret_taken, struct uspl_err *err)
+{
+	struct inject_req reqs[UNFINISHED_REQS + ROOM_PARTS];
+	size_t n_reqs = UNFINISHED_REQS, done = 0;
+	int64_t result;
+	int rc;
+
+	if (n > ROOM_PARTS)
+		return uspl_fail(err, USPL_E_BUG, "a region has no %zu parts", n);
+	unfinished_begin(USPL_UNFINISHED_MAGIC, region->map, region->map_len, region->self,
+			 region->info_len, reqs);
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].len && parts[i].prot != (PROT_READ | PROT_WRITE))
+			reqs[n_reqs++] = inject_mmap(parts[i].addr, parts[i].len, parts[i].prot,
+						     MAP_PRIVATE | MAP_FIXED);
+	rc = inject_run_mapping(proc, slate, reqs, n_reqs, &done, err);
+	if (rc)
+		return rc;
+	result = reqs[done - 1].result;
+	*ret_taken = reqs[0].result == -EEXIST;
+	if (*ret_taken || (done == n_reqs && result >= 0))
+		return 0;
+	if (done > 1)
+		room_give_back(proc, region);
+	return fail_map(proc, region, (int)-result, err);
+}
+
+int room_fail_taken(const struct proc *proc, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_OUT_OF_REACH,
+			 "the place for the update in pid %d is taken again and again", proc->pid);
+}
+
+int room_unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
+{
+	return inject_unmap(proc, region->map, region->map_len, err);
+}
+
+void room_give_back(struct proc *proc, const struct region *region)
+{
+	if (room_unmap(proc, region, NULL) != 0)
+		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
+}

@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// builder.c - the program built before and after the patch
+//
+// The order matters in three places. All diffs are tried before the long first build. What a build
+// made is taken in before the next one overwrites it. And the files that a patch touches get a new
+// time after the build before it has ended, so that they are newer than every object.
+//
+// In a series each patch is a step, and what its build made is what the next step starts from: not
+// a build of the patched tree from its beginning, which would be another one, but the very objects
+// of which the update before was made.
+
+#include "create/tree/build.h"
+
+#include "create/build/builder.h"
+#include "create/build/flags.h"
+#include "create/build/phase.h"
+#include "create/build/reconfigure.h"
+#include "create/build/record.h"
+#include "create/build/shipped.h"
+#include "create/build/states.h"
+#include "create/build/units.h"
+#include "create/patch/diff_arrange.h"
+#include "create/patch/diff_read.h"
+#include "create/patch/patch.h"
+#include "create/patch/patched.h"
+#include "create/patch/patches_try.h"
+#include "create/tree/configured.h"
+#include "create/tree/git.h"
+#include "create/tree/paths.h"
+#include "create/tree/prebuild.h"
+#include "create/tree/recipe.h"
+#include "create/tree/tree.h"
+#include "create/tree/wrapper.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+struct builder {
+	const struct build_options *options;
+	struct build_paths paths;
+	patch_files patches;
+	struct buf text; /* of all patches */
+	size_t next;     /* the first patch of the next step */
+	bool stepped;    /* a step has been built already */
+	struct recipe recipe;
+	struct prebuild prebuild;
+	struct units *units;
+	struct strmap originals;    /* sources as they were at first */
+	struct numbering numbering; /* of the lines of patched sources */
+	struct shipped shipped;
+	struct build *notes; /* those of the time before the first step */
+};
+
+/* One step: some patches and the build after them. */
+struct step {
+	struct builder *builder;
+	struct build *build;
+	size_t first, end; /* its patches */
+	tree_files patched;
+};
+
+/* The private tree: a new copy, or one that is built already. */
+static int make_tree(struct builder *builder, struct uspl_err *err)
+{
+	auto_free char *why_not = NULL;
+	int rc = 0;
+
+	if (builder->prebuild.folder)
+		rc = prebuild_use(&builder->prebuild, &builder->paths, &builder->recipe, &why_not,
+				  err);
+	/* Said at once: what follows takes its time. */
+	if (!rc && why_not)
+		fprintf(stderr, "note: the build in '%s' is made anew: '%s' isn't what it was\n",
+			builder->options->prebuild, why_not);
+	if (rc || builder->prebuild.usable)
+		return rc;
+	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);
+	rc = tree_copy(&builder->paths, err);
+	return rc ? rc : git_copy(&builder->paths, err);
+}
+
+static int make_folders(struct builder *builder, struct uspl_err *err)
+{
+	const struct build_options *options = builder->options;
+	int rc = paths_find_source(options->source, &builder->paths.source, err);
+
+	if (!rc)
+		rc = recipe_find(builder->paths.source, options->command, options->jobs,
+				 &builder->recipe, err);
+	if (!rc && options->prebuild)
+		rc = prebuild_open(options->prebuild, &builder->prebuild, err);
+	if (!rc)
+		rc = paths_find(options, &builder->prebuild, &builder->paths, err);
+	return rc ? rc : make_tree(builder, err);
+}
+
+/* Reads all diffs into one text. */
+static int read_patches(struct builder *builder, struct uspl_err *err)
+{
+	const struct build_patch *wanted;
+
+	vec_for_each (&builder->options->patches, wanted) {
+		struct patch_file *patch = vec_push(&builder->patches);
+		size_t start = builder->text.len;
+		int rc =
+			patch ? diff_read(wanted->path, &builder->text, err) : uspl_fail_nomem(err);
+
+		if (rc)
+			return rc;
+		patch->name = wanted->path;
+		patch->option = wanted->option;
+		patch->text = start;
+		patch->len = builder->text.len - start;
+	}
+	return 0;
+}
+
+/* What of them is for this tree takes the place of the text. */
+static int arrange_patches(struct builder *builder, struct uspl_err *err)
+{
+	auto_buf struct buf arranged = { 0 };
+	struct patch_file *patch;
+
+	vec_for_each (&builder->patches, patch) {
+		auto_free char *text = strndup(builder->text.data + patch->text, patch->len);
+		size_t start = arranged.len;
+		int rc = text ? diff_arrange(patch, &builder->paths, text, &arranged,
+					     builder->notes, err)
+			      : uspl_fail_nomem(err);
+
+		if (!rc && arranged.len == start)
+			rc = uspl_fail(err, USPL_E_NO_CHANGE,
+				       "'%s' changes no file of this tree: the patch changes no "
+				       "code",
+				       patch->name);
+		if (!rc)
+			rc = diff_check(patch->name, buf_str(&arranged) + start, err);
+		if (rc)
+			return rc;
+		patch->text = start;
+		patch->len = arranged.len - start;
+	}
+	buf_release(&builder->text);
+	builder->text = arranged;
+	arranged = (struct buf){ 0 };
+	return 0;
+}
+
+/* Keeps each diff in a file of its own for patch(1). */
+static int write_patches(struct builder *builder, struct uspl_err *err)
+{
+	struct patch_file *patch;
+
+	vec_for_each (&builder->patches, patch) {
+		size_t number = (size_t)(patch - builder->patches.items) + 1;
+		int rc;
+
+		if (asprintf(&patch->path, "%s/patch-%zu", builder->paths.work, number) < 0) {
+			patch->path = NULL;
+			return uspl_fail_nomem(err);
+		}
+		rc = file_write(patch->path, builder->text.data + patch->text, patch->len, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void pass_over(struct builder *builder)
+{
+	while (builder->next < builder->patches.n && builder->patches.items[builder->next].in_tree)
+		builder->next++;
+}
+
+/* Do the patches apply, before the long build? Of a series, those in the tree are passed over. */
+static int try_patches(struct builder *builder, struct uspl_err *err)
+{
+	auto_buf struct buf names = { 0 };
+	const struct patch_file *patch;
+	int rc = patches_try(&builder->paths, buf_str(&builder->text), builder->options->series,
+			     &builder->patches, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&builder->patches, patch)
+		if (patch->in_tree)
+			buf_addf(&names, "%s'%s'", names.len ? ", " : "", patch->name);
+	pass_over(builder);
+	if (names.oom)
+		return uspl_fail_nomem(err);
+	if (!builder_has_more(builder))
+		return uspl_fail(err, USPL_E_NO_CHANGE,
+				 "the tree has all patches of the series already: %s",
+				 buf_str(&names));
+	return !names.len
+		       ? 0
+		       : build_note(builder->notes, err,
+				    "the tree has these patches already, so no update is made of "
+				    "them: %s",
+				    buf_str(&names));
+}
+
+/* What the first build needs before it. */
+static int run_setup(const struct builder *builder, struct phase *phase, struct uspl_err *err)
+{
+	const char *own = builder->recipe.setup;
+	auto_buf struct buf setup = { 0 };
+	int rc = tree_renew_sources(builder->paths.tree, err);
+
+	if (!rc)
+		rc = configured_adapt(&builder->paths, &setup, err);
+	if (rc || (!setup.len && !own))
+		return rc;
+	buf_addstr(&setup, own ? own : ":");
+	phase->command = buf_str(&setup);
+	return setup.oom ? uspl_fail_nomem(err)
+			 : phase_run(&builder->paths, builder->options, phase, err);
+}
+
+/* Has the build before the patch compiled anything? */
+static int has_compiled(const struct builder *builder, bool *ret, struct uspl_err *err)
+{
+	auto_record record_list records = { 0 };
+	int rc = record_read(builder->paths.work, "pre", &records, err);
+
+	*ret = units_compiled(&records);
+	return rc;
+}
+
+/* A build that is kept must know, too, hence the file. */
+static int build_by_installing(struct builder *builder, struct uspl_err *err)
+{
+	struct recipe *recipe = &builder->recipe;
+	auto_free char *mark = file_join(builder->paths.work, "installs");
+
+	if (!mark)
+		return uspl_fail_nomem(err);
+	free(recipe->build);
+	recipe->build = take_ptr(recipe->install);
+	return file_write(mark, "", 0, err);
+}
+
+static bool was_built_by_installing(const struct builder *builder)
+{
+	auto_free char *mark = file_join(builder->paths.work, "installs");
+
+	return builder->recipe.install && mark && access(mark, F_OK) == 0;
+}
+
+/* The recipe's build; or what it has for one that leaves the compiling to a later step. */
+static int run_build(struct builder *builder, struct phase *phase, struct uspl_err *err)
+{
+	struct recipe *recipe = &builder->recipe;
+	bool compiled = true;
+	int rc;
+
+	phase->command = recipe->build;
+	rc = phase_run(&builder->paths, builder->options, phase, err);
+	if (!rc && recipe->install)
+		rc = has_compiled(builder, &compiled, err);
+	if (rc || compiled)
+		return rc;
+	log_info("build", "this package compiles when it installs");
+	rc = build_by_installing(builder, err);
+	phase->command = recipe->build;
+	return rc ? rc : phase_run(&builder->paths, builder->options, phase, err);
+}
+
+/* What autoconf will have to configure anew after the patch is so now, too. */
+static int configure_before(const struct builder *builder, struct uspl_err *err)
+{
+	auto_buf struct buf commands = { 0 };
+	struct uspl_err why = { 0 };
+	struct phase phase = { .name = "pre",
+			       .what = "configuring before the patch",
+			       .quiet = true,
+			       .failed = "the tree can't be configured anew" };
+	int rc = reconfigure_before(&builder->paths, buf_str(&builder->text), &commands, err);
+
+	if (rc || !commands.len || builder->recipe.twice)
+		return rc;
+	phase.command = buf_str(&commands);
+	if (phase_run(&builder->paths, builder->options, &phase, &why) != 0)
+		log_info("build", "%s", why.msg);
+	return 0;
+}
+
+static int build_before(struct builder *builder, struct uspl_err *err)
+{
+	struct phase phase = { .name = "pre", .what = "building before the patch" };
+	int rc = wrapper_prepare(&builder->paths, err);
+
+	if (!rc && builder->prebuild.usable && was_built_by_installing(builder))
+		rc = build_by_installing(builder, err);
+	if (rc || builder->prebuild.usable)
+		return rc ? rc : units_add_pre(builder->units, err);
+	rc = run_setup(builder, &phase, err);
+	if (!rc)
+		rc = configure_before(builder, err);
+	if (!rc)
+		rc = run_build(builder, &phase, err);
+	if (!rc)
+		rc = units_add_pre(builder->units, err);
+	if (!rc && builder->prebuild.folder)
+		rc = prebuild_save(&builder->prebuild, &builder->paths, err);
+	return rc;
+}
+
+int builder_new(const struct build_options *options, struct builder **ret, struct uspl_err *err)
+{
+	auto_builder struct builder *builder = calloc(1, sizeof(*builder));
+	int rc;
+
+	if (!builder)
+		return uspl_fail_nomem(err);
+	builder->options = options;
+	builder->prebuild.lock = -1;
+	builder->paths.lock = -1;
+	builder->notes = calloc(1, sizeof(*builder->notes));
+	builder->units = units_new(&builder->paths);
+	if (!builder->notes || !builder->units)
+		return uspl_fail_nomem(err);
+	rc = read_patches(builder, err);
+	if (!rc)
+		rc = make_folders(builder, err);
+	if (!rc)
+		rc = patches_check_earlier(&builder->paths, &options->earlier, err);
+	if (!rc)
+		rc = arrange_patches(builder, err);
+	if (!rc)
+		rc = write_patches(builder, err);
+	if (!rc)
+		rc = try_patches(builder, err);
+	if (!rc)
+		rc = build_before(builder, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(builder);
+	return 0;
+}
+
+static int renew_files(const tree_files *files, const struct timespec *now, struct uspl_err *err)
+{
+	struct timespec times[2] = { *now, *now };
+	char **file;
+
+	vec_for_each (files, file) {
+		if (utimensat(AT_FDCWD, *file, times, 0) < 0)
+			return uspl_fail_errno(err, "cannot set the time of '%s'", *file);
+	}
+	return 0;
+}
+
+static int renew_mentions(const struct step *step, const struct timespec *now, struct uspl_err *err)
+{
+	auto_tree_files tree_files named = { 0 };
+	int rc = units_find_mentions(step->builder->units, &step->patched, &named, err);
+
+	return rc || !named.n ? rc : units_renew_dependents(step->builder->units, &named, now, err);
+}
+
+/* What the patch touches, and all that includes it, becomes newer than what was built of it. */
+static int renew_patched(const struct step *step, struct uspl_err *err)
+{
+	struct timespec now;
+	int rc = 0;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (flags_may_change(&step->patched))
+		rc = units_renew_all(step->builder->units, &now, err);
+	/* Newer than what is made of them, and was renewed. */
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!rc)
+		rc = renew_files(&step->patched, &now, err);
+	if (!rc)
+		rc = units_renew_dependents(step->builder->units, &step->patched, &now, err);
+	return rc ? rc : renew_mentions(step, &now, err);
+}
+
+/*
+ * The path in the tree that follows a word at the line's start; NULL if the line has another one.
+ */
+static char *path_behind(const struct builder *builder, const char *line, const char *word)
+{
+	size_t len = strlen(word);
+	char *path;
+
+	if (strncmp(line, word, len) != 0)
+		return NULL;
+	if (asprintf(&path, "%s/%.*s", builder->paths.tree, (int)strcspn(line + len, "\r\n"),
+		     line + len) < 0)
+		return NULL;
+	return path;
+}
+
+/* A source that git has renamed was what it was under its old name. */
+static int note_renames(struct step *step, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	const struct patch_file *first = &builder->patches.items[step->first];
+	const struct patch_file *last = &builder->patches.items[step->end - 1];
+	const char *line = buf_str(&builder->text) + first->text;
+	const char *end = buf_str(&builder->text) + last->text + last->len;
+
+	for (; line < end && *line; line += strcspn(line, "\n") + 1) {
+		const char *next = line + strcspn(line, "\n");
+		auto_free char *from = path_behind(builder, line, "rename from ");
+		auto_free char *to =
+			from && *next ? path_behind(builder, next + 1, "rename to ") : NULL;
+		void *was = from ? strmap_get(&builder->originals, from) : NULL;
+
+		if (to && was && !strmap_get(&builder->originals, to) &&
+		    !strmap_set(&builder->originals, to, was))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int apply_patches(struct step *step, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	const struct build_paths *paths = &builder->paths;
+	struct strmap inodes = { 0 };
+	int rc = patched_take_out(&builder->numbering.plain, err);
+
+	if (!rc)
+		rc = tree_snapshot(paths, &inodes, &builder->originals, err);
+	for (size_t i = step->first; i < step->end && !rc; i++)
+		rc = patch_apply(paths->tree, &builder->patches.items[i], err);
+	if (!rc)
+		rc = note_renames(step, err);
+	if (!rc)
+		rc = tree_changed(paths->tree, &inodes, &step->patched, err);
+	if (!rc)
+		rc = patched_put_back(&builder->numbering.plain, &step->patched, err);
+	if (!rc)
+		rc = patched_renumber(paths, &builder->originals, &step->patched,
+				      &builder->numbering, err);
+	strmap_release(&inodes);
+	if (!rc)
+		git_hide_changes(paths, &step->patched);
+	return rc ? rc : renew_patched(step, err);
+}
+
+/*
+ * What autoconf has configured before the patch is configured anew. The rules of a package do that
+ * by themselves. Where it fails the build may do without: flags_check finds out.
+ */
+static int reconfigure(const struct step *step, struct reconfigured *ret, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	auto_buf struct buf commands = { 0 };
+	struct phase phase = { .name = "post",
+			       .what = "configuring after the patch",
+			       .quiet = true,
+			       .failed = "the tree can't be configured anew" };
+	int rc = reconfigure_commands(&builder->paths, &step->patched, &commands, err);
+
+	if (rc || !commands.len || builder->recipe.twice)
+		return rc;
+	phase.command = buf_str(&commands);
+	rc = phase_run(&builder->paths, builder->options, &phase, &ret->why);
+	ret->done = !rc;
+	if (!rc)
+		return 0;
+	log_info("build", "%s", ret->why.msg);
+	return reconfigure_note_failed(&builder->paths, ret, err);
+}
+
+/* Runs the build, and once more if something was compiled before what it includes was made. */
+static int run_post(struct step *step, const struct phase *phase, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	bool again = false;
+	int rc = phase_run(&builder->paths, builder->options, phase, err);
+
+	if (!rc)
+		rc = units_find_early(builder->units, &step->patched, false, &again, err);
+	if (rc || !again)
+		return rc;
+	log_info("build", "once more, for what the build has changed itself");
+	rc = phase_run(&builder->paths, builder->options, phase, err);
+	return rc ? rc : units_find_early(builder->units, &step->patched, true, &again, err);
+}
+
+/*
+ * A build that fails is run once more without our directives: should they be the reason, it
+ * succeeds; if not, the compiler names lines and shows them as the user's files have them.
+ */
+static int build_after(struct step *step, const char *what, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	struct phase phase = { .name = "post",
+			       .command = builder->recipe.build,
+			       .what = what,
+			       .quiet = builder->numbering.plain.n > 0,
+			       .twice = builder->recipe.twice };
+	auto_reconfigured struct reconfigured reconfigured = { 0 };
+	bool retry = phase.quiet;
+	int rc = reconfigure(step, &reconfigured, err);
+
+	if (!rc)
+		rc = run_post(step, &phase, err);
+	if (rc == -USPL_E_BUILD && retry) {
+		log_info("build", "once more, with the line numbers of the patched files");
+		phase.quiet = false;
+		rc = patched_give_up(&builder->numbering, err);
+		if (!rc)
+			rc = renew_patched(step, err);
+		if (!rc)
+			rc = run_post(step, &phase, err);
+	}
+	if (!rc)
+		rc = units_add_post(builder->units, &step->patched, step->build, err);
+	if (!rc)
+		rc = flags_check(builder->units, &step->patched, &reconfigured, err);
+	if (!rc)
+		rc = units_note_unread(builder->units, &step->patched, step->build, err);
+	return rc ? rc : states_check(builder->units, &builder->numbering, &step->patched, err);
+}
+
+static int run_step(struct step *step, struct uspl_err *err)
+{
+	struct builder *builder = step->builder;
+	auto_free char *what = NULL;
+	int rc;
+
+	if (asprintf(&what, "building after the patch%s%s", step->build->name ? " " : "",
+		     step->build->name ? file_basename(step->build->name) : "") < 0) {
+		what = NULL;
+		return uspl_fail_nomem(err);
+	}
+	rc = builder->stepped ? units_start_over(builder->units, err) : 0;
+	builder->stepped = true;
+	if (!rc)
+		rc = apply_patches(step, err);
+	if (!rc)
+		rc = build_after(step, what, err);
+	if (rc && step->build->name)
+		uspl_context(err, "'%s'", step->build->name);
+	return rc;
+}
+
+/* Its part of the text of all patches. */
+static bool set_patch(struct build *build, const struct builder *builder, const struct step *step)
+{
+	const struct patch_file *first = &builder->patches.items[step->first];
+	const struct patch_file *last = &builder->patches.items[step->end - 1];
+
+	build->patch_len = last->text + last->len - first->text;
+	build->patch = strndup(builder->text.data + first->text, build->patch_len);
+	build->name = builder->options->series ? first->name : NULL;
+	return build->patch;
+}
+
+int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err)
+{
+	auto_build struct build *build =
+		builder->notes ? take_ptr(builder->notes) : calloc(1, sizeof(*build));
+	struct step step = {
+		.builder = builder,
+		.build = build,
+		.first = builder->next,
+		.end = builder->options->series ? builder->next + 1 : builder->patches.n,
+	};
+	int rc;
+
+	if (!build || !set_patch(build, builder, &step))
+		return uspl_fail_nomem(err);
+	builder->next = step.end;
+	pass_over(builder);
+	rc = run_step(&step, err);
+	tree_files_release(&step.patched);
+	if (rc)
+		return rc;
+	*ret = take_ptr(build);
+	return 0;
+}
+
+bool builder_has_more(const struct builder *builder)
+{
+	return builder->next < builder->patches.n;
+}
+
+int builder_find_shipped(struct builder *builder, struct build *build, struct uspl_err *err)
+{
+	const struct build_link *link;
+	bool changed = false;
+
+	builder->shipped.command = builder->recipe.ship;
+	vec_for_each (&build->links, link) {
+		int rc = changed ? 0 : build_link_changed(build, link, &changed, err);
+
+		if (rc)
+			return rc;
+	}
+	if (!changed || !builder->recipe.ship)
+		return 0;
+	return shipped_find(&builder->shipped, &builder->paths, builder->options,
+			    builder_has_more(builder), build, err);
+}
+
+/* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
+static void remove_work(const struct builder *builder)
+{
+	const char *work = builder->paths.work;
+
+	if (!work || builder->options->keep || builder->options->prebuild)
+		return;
+	if (file_remove_tree(work, NULL) < 0)
+		log_info("build", "cannot remove '%s'", work);
+}
+
+void builder_free(struct builder *builder)
+{
+	struct patch_file *patch;
+
+	if (!builder)
+		return;
+	remove_work(builder);
+	units_free(builder->units);
+	build_free(builder->notes);
+	patched_release_numbering(&builder->numbering);
+	strmap_release(&builder->originals);
+	shipped_release(&builder->shipped);
+	vec_for_each (&builder->patches, patch)
+		free(patch->path);
+	vec_release(&builder->patches);
+	buf_release(&builder->text);
+	recipe_release(&builder->recipe);
+	prebuild_close(&builder->prebuild);
+	paths_release(&builder->paths);
+	free(builder);
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// record.c - what the compiler wrapper noted (create/wrapper/record_write.h is the format)
+
+#include "create/build/record.h"
+
+#include "create/build/scratch.h"
+#include "create/tree/tree.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Turns %XX back, in place. False if a '%' isn't followed by two digits, or they spell a NUL. */
+static bool unescape(char *text)
+{
+	char *out = text;
+
+	for (char *p = text; *p; p++) {
+		int high, low;
+
+		if (*p != '%') {
+			*out++ = *p;
+			continue;
+		}
+		high = hex_digit(p[1]);
+		low = high < 0 ? -1 : hex_digit(p[2]);
+		if (low < 0 || (high | low) == 0)
+			return false;
+		*out++ = (char)(high << 4 | low);
+		p += 2;
+	}
+	*out = '\0';
+	return true;
+}
+
+typedef VEC(char *) field_list;
+
+/* Cuts a line at its tabs, in place. */
+static int split(char *line, field_list *fields, struct uspl_err *err)
+{
+	while (line) {
+		char *tab = strchr(line, '\t');
+		char **slot = vec_push(fields);
+
+		if (!slot)
+			return uspl_fail_nomem(err);
+		if (tab)
+			*tab++ = '\0';
+		if (!unescape(line))
+			return uspl_fail(err, USPL_E_FILE,
+					 "the compiler wrapper's record is damaged");
+		*slot = line;
+		line = tab;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	size_t fields; /* before the inputs */
+	size_t saved;  /* the field with the saved copy */
+	bool inputs;
+} kinds[] = {
+	[RECORD_COMPILE] = { "compile", 7, 4, false },
+	[RECORD_PARTIAL] = { "partial", 4, 2, true },
+	[RECORD_LINK] = { "link", 4, 2, true },
+};
+
+static bool find_kind(const field_list *fields, enum record_kind *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(fields->items[0], kinds[i].name))
+			continue;
+		*ret = (enum record_kind)i;
+		return kinds[i].inputs ? fields->n >= kinds[i].fields
+				       : fields->n == kinds[i].fields;
+	}
+	return false;
+}
+
+/* Copies a field that the record's kind has. "" stands for none. */
+static bool set_string(char **place, const field_list *fields, size_t index)
+{
+	if (!index || !fields->items[index][0])
+		return true;
+	*place = strdup(fields->items[index]);
+	return *place;
+}
+
+/* An input, or "@FILE": a copy of the last input. */
+static bool add_input(struct record *record, const char *field)
+{
+	auto_free char *copy = strdup(*field == '@' ? field + 1 : field);
+	char **last = record->inputs.n ? &record->inputs.items[record->inputs.n - 1] : NULL;
+	char **slot;
+
+	if (!copy)
+		return false;
+	if (*field == '@' && last) {
+		if (!strmap_get(&record->kept, *last) && strmap_set(&record->kept, *last, copy))
+			(void)take_ptr(copy);
+		return strmap_get(&record->kept, *last);
+	}
+	slot = vec_push(&record->inputs);
+	if (slot)
+		*slot = take_ptr(copy);
+	return slot;
+}
+
+static int set_strings(struct record *record, const field_list *fields, struct uspl_err *err)
+{
+	bool compile = record->kind == RECORD_COMPILE;
+	bool fine = set_string(&record->output, fields, 1) &&
+		    set_string(&record->source, fields, compile ? 2 : 0) &&
+		    set_string(&record->cwd, fields, compile ? 3 : 0) &&
+		    set_string(&record->saved, fields, kinds[record->kind].saved) &&
+		    set_string(&record->deps, fields, compile ? 5 : 0) &&
+		    set_string(&record->command, fields, compile ? 6 : 3);
+
+	for (size_t i = kinds[record->kind].fields; fine && i < fields->n; i++)
+		fine = add_input(record, fields->items[i]);
+	if (!fine)
+		return uspl_fail_nomem(err);
+	if (!record->output || (compile && (!record->source || !record->cwd || !record->command)) ||
+	    (record->kind != RECORD_LINK && !record->saved))
+		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
+	return 0;
+}
+
+static void record_free(struct record *record)
+{
+	char **input;
+
+	if (!record)
+		return;
+	vec_for_each (&record->inputs, input)
+		free(*input);
+	vec_release(&record->inputs);
+	for (size_t i = 0; i < record->kept.cap; i++)
+		if (record->kept.slots[i].key)
+			free(record->kept.slots[i].value);
+	strmap_release(&record->kept);
+	free(record->output);
+	free(record->source);
+	free(record->cwd);
+	free(record->saved);
+	free(record->deps);
+	free(record->command);
+	free(record);
+}
+
+static int add_record(enum record_kind kind, const field_list *fields, record_list *records,
+		      struct uspl_err *err)
+{
+	struct record **slot = vec_push(records);
+	struct stat st;
+	int rc;
+
+	if (!slot || !(*slot = calloc(1, sizeof(**slot))))
+		return uspl_fail_nomem(err);
+	(*slot)->kind = kind;
+	rc = set_strings(*slot, fields, err);
+	if (!rc && (*slot)->saved && stat((*slot)->saved, &st) == 0)
+		(*slot)->size = (uint64_t)st.st_size;
+	return rc;
+}
+
+static int parse_line(char *line, record_list *records, struct uspl_err *err)
+{
+	field_list fields = { 0 };
+	enum record_kind kind = RECORD_COMPILE;
+	int rc = split(line, &fields, err);
+
+	if (!rc && !find_kind(&fields, &kind))
+		rc = uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
+	if (!rc)
+		rc = add_record(kind, &fields, records, err);
+	vec_release(&fields);
+	return rc;
+}
+
+int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
+{
+	auto_scratch struct scratch scratch = { 0 };
+	auto_buf struct buf text = { 0 };
+	auto_free char *lines = NULL;
+	auto_free char *path = NULL;
+	int rc;
+
+	if (asprintf(&path, "%s/record-%s", work, phase) < 0) {
+		path = NULL;
+		return uspl_fail_nomem(err);
+	}
+	rc = access(path, F_OK) < 0 ? 0 : file_read(path, &text, err);
+	if (!rc && text.len && memchr(text.data, '\0', text.len))
+		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
+	lines = rc ? NULL : buf_take(&text);
+	if (lines)
+		rc = scratch_rename(&scratch, &lines, err);
+	for (char *line = lines; !rc && line && *line;) {
+		char *end = strchr(line, '\n');
+
+		if (!end)
+			return uspl_fail(err, USPL_E_FILE,
+					 "the compiler wrapper's record is cut short");
+		*end = '\0';
+		rc = parse_line(line, ret, err);
+		line = end + 1;
+	}
+	return rc;
+}
+
+void record_release(record_list *records)
+{
+	struct record **record;
+
+	vec_for_each (records, record)
+		record_free(*record);
+	vec_release(records);
+}
+
+/*
+ * The next name of a list in make's syntax: blanks part, "\ " and "\#" and "$$" stand for the
+ * character itself.
+ */
+static const char *next_dep(const char *p, struct buf *name)
+{
+	while (*p && (strchr(" \t\r\n", *p) || (*p == '\\' && (p[1] == '\n' || p[1] == '\r'))))
+		p++;
+	for (; *p && !strchr(" \t\r\n", *p); p++) {
+		if (*p == '\\' && p[1] && strchr(" #\\", p[1]))
+			p++;
+		else if (*p == '\\' && (p[1] == '\n' || p[1] == '\r'))
+			break;
+		else if (*p == '$' && p[1] == '$')
+			p++;
+		buf_add(name, p, 1);
+	}
+	return p;
+}
+
+static bool has_basename(const tree_files *files, const char *name)
+{
+	char **file;
+
+	vec_for_each (files, file) {
+		if (!strcmp(file_basename(*file), name))
+			return true;
+	}
+	return false;
+}
+
+/* True if the path, however it is written, is that of one of the files. */
+static bool is_one_of(const char *path, const tree_files *files)
+{
+	auto_free char *real = NULL;
+
+	/*
+	 * Most names are of headers that have nothing to do with the patch: those are not looked
+	 * up.
+	 */
+	if (!has_basename(files, file_basename(path)))
+		return false;
+	real = realpath(path, NULL);
+	return real && tree_files_has(files, real);
+}
+
+int record_each_file(const struct record *record, record_visit visit, void *ctx,
+		     struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	int rc = record->deps ? file_read(record->deps, &text, err) : 0;
+
+	if (!rc)
+		rc = visit(record->source, ctx, err);
+	/* The list begins with "OBJECT:", which names no file of the tree. */
+	for (const char *p = buf_str(&text); !rc && *p;) {
+		auto_buf struct buf name = { 0 };
+		auto_free char *joined = NULL;
+
+		p = next_dep(p, &name);
+		if (name.oom)
+			return uspl_fail_nomem(err);
+		if (!name.len)
+			continue;
+		if (*buf_str(&name) != '/')
+			joined = file_join(record->cwd, buf_str(&name));
+		rc = visit(joined ? joined : buf_str(&name), ctx, err);
+	}
+	return rc;
+}
+
+struct dependence {
+	const tree_files *files;
+	bool found;
+};
+
+static int note_dependence(const char *path, void *ctx, struct uspl_err *err)
+{
+	struct dependence *dependence = ctx;
+
+	(void)err;
+	dependence->found = dependence->found || is_one_of(path, dependence->files);
+	return 0;
+}
+
+int record_depends(const struct record *record, const tree_files *files, bool *ret,
+		   struct uspl_err *err)
+{
+	struct dependence dependence = { files, false };
+	int rc = record_each_file(record, note_dependence, &dependence, err);
+
+	if (!rc)
+		*ret = dependence.found || tree_files_has(files, record->source);
+	return rc;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// scratch.c - folders that tools of the build make for themselves, with a name by chance, and
+// remove
+//
+// go and rustc compile and link in such folders: what is in one has another path in each build, in
+// the names of objects and sources, and in options. In the records it gets a name that is the same
+// every time: '*' stands for what is by chance. Several of a kind share it then; objects in them
+// that have one name are told apart by their sources (find_shared in units_collect.c).
+
+#include "create/build/scratch.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+enum { ALL_DIGITS = 0 }; /* the rest of the name is digits, however many */
+
+/* clang-format off */
+static const struct kind {
+	const char *start; /* of the name */
+	size_t chance;     /* how many characters follow */
+} kinds[] = {
+	{ "/go-build", ALL_DIGITS }, { "/go-link-", ALL_DIGITS },
+	{ "/rustc", 6 },             { "/tmp.", 10 }, /* mktemp(1) */
+};
+/* clang-format on */
+
+/* The length of a folder's name of this kind at the start of a text; 0: it isn't one. */
+static size_t name_length(const struct kind *kind, const char *text)
+{
+	size_t start = strlen(kind->start);
+	const char *rest = text + start;
+	size_t chance = kind->chance == ALL_DIGITS ? strspn(rest, "0123456789") : kind->chance;
+
+	return chance && strcspn(rest, "/ \t\n=:,'\"") == chance ? start + chance : 0;
+}
+
+/* Where the path begins that goes on with a folder at `at`, within a text that starts at `text`. */
+static const char *path_start(const char *text, const char *at)
+{
+	const char *start = at;
+
+	for (const char *p = at; p > text && !strchr(" \t\n=:,'\"", p[-1]); p--)
+		if (p[-1] == '/')
+			start = p - 1;
+	return start;
+}
+
+/* What stands for the folder's own name, at `at` of its path: itself if it is there. */
+static const char *stand_in(struct scratch *scratch, const struct kind *kind, const char *start,
+			    const char *at, size_t len)
+{
+	auto_free char *path = strndup(start, (size_t)(at - start) + len);
+	const char *known = path ? strmap_get(&scratch->names, path) : NULL;
+	char *name = NULL;
+
+	if (known || !path)
+		return known;
+	if (access(path, F_OK) == 0)
+		name = strndup(at, len);
+	else if (asprintf(&name, "%s*", kind->start) < 0)
+		name = NULL;
+	if (name && strmap_set(&scratch->names, path, name))
+		return name;
+	free(name);
+	return NULL;
+}
+
+static int rename_kind(struct scratch *scratch, const struct kind *kind, char **text,
+		       struct uspl_err *err)
+{
+	auto_buf struct buf out = { 0 };
+	const char *from = *text;
+
+	for (const char *at = from; (at = strstr(at, kind->start)) != NULL;) {
+		size_t len = name_length(kind, at);
+		const char *name;
+
+		if (!len) {
+			at++;
+			continue;
+		}
+		name = stand_in(scratch, kind, path_start(*text, at), at, len);
+		if (!name)
+			return uspl_fail_nomem(err);
+		buf_add(&out, from, (size_t)(at - from));
+		buf_addstr(&out, name);
+		at += len;
+		from = at;
+	}
+	if (from == *text)
+		return 0;
+	buf_addstr(&out, from);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	free(*text);
+	*text = buf_take(&out);
+	return 0;
+}
+
+int scratch_rename(struct scratch *scratch, char **text, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(kinds); i++)
+		rc = rename_kind(scratch, &kinds[i], text, err);
+	return rc;
+}
+
+void scratch_release(struct scratch *scratch)
+{
+	for (size_t i = 0; i < scratch->names.cap; i++)
+		if (scratch->names.slots[i].key)
+			free(scratch->names.slots[i].value);
+	strmap_release(&scratch->names);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// units_links.c - from two builds to the pairs of objects of each program
+//
+// A unit is known by its object's path. Its object before the patch is the one that went into the
+// program; its object after the patch is the one that the second build compiled, or the same if it
+// didn't. A program that the second build linked again may have gained or lost objects; one that it
+// did not link again has those it had.
+//
+// Strangers (inputs.c) do no harm as long as the patch doesn't change them, which is checked
+// by their bytes.
+
+#include <string.h>
+
+#include "base/file.h"
+#include "create/build/inputs.h"
+#include "create/build/record.h"
+#include "create/build/units.h"
+#include "create/tree/build.h"
+#include "create/tree/tree.h"
+
+/* Fills a new unit. pre, post: its compilation, NULL if the unit isn't there in that build. */
+static bool fill_unit(const struct units *units, struct build_unit *unit, const struct record *pre,
+		      const struct record *post)
+{
+	const struct record *record = post ? post : pre;
+
+	unit->source = strdup(units_relative(units, record->source));
+	unit->object = strdup(units_relative(units, record->output));
+	unit->pre_obj = pre ? strdup(pre->saved) : NULL;
+	unit->post_obj = post ? strdup(post->saved) : NULL;
+	return unit->source && unit->object && (!pre || unit->pre_obj) && (!post || unit->post_obj);
+}
+
+/* The index of the unit with these compilations, made if it isn't there. */
+static int get_unit(struct units *units, const struct record *pre, const struct record *post,
+		    size_t *ret, struct uspl_err *err)
+{
+	const char *object = post ? post->output : pre->output;
+	auto_free char *key = NULL;
+	struct build_unit *unit;
+	size_t known;
+
+	if (asprintf(&key, "%d%d%s", !!pre, !!post, object) < 0) {
+		key = NULL;
+		return uspl_fail_nomem(err);
+	}
+	known = (uintptr_t)strmap_get(&units->known, key);
+	if (!known) {
+		unit = vec_push(&units->build->units);
+		known = units->build->units.n;
+		if (!unit || !fill_unit(units, unit, pre, post) ||
+		    !strmap_set(&units->known, key, (void *)(uintptr_t)known))
+			return uspl_fail_nomem(err);
+	}
+	*ret = known - 1;
+	return 0;
+}
+
+/* Where two commands part, with the word in which they do. */
+static size_t first_difference(const char *a, const char *b)
+{
+	size_t same = 0;
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	while (same && a[same - 1] != ' ')
+		same--;
+	return same;
+}
+
+/*
+ * With other options all functions may have changed, and none by the patch; unless it is the patch
+ * that changes the options, and this is what it is for.
+ */
+static int check_command(const struct units *units, const struct record *pre,
+			 const struct record *post, struct uspl_err *err)
+{
+	size_t at;
+
+	if (!strcmp(pre->command, post->command) || units->new_options)
+		return 0;
+	at = first_difference(pre->command, post->command);
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "'%s' is compiled with other options after the patch, which doesn't change them: "
+		  "'%.80s' was '%.80s'",
+		  units_relative(units, post->source), post->command + at, pre->command + at);
+	uspl_hint(err, "a build must do the same each time: say how with --build=COMMAND");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* Notes that a unit is in a link; false when out of memory. *ret_new: it wasn't yet. */
+static bool note_link(struct units *units, size_t index, const struct build_link *link,
+		      bool *ret_new)
+{
+	while (units->last_link.n <= index)
+		if (!vec_push(&units->last_link))
+			return false;
+	*ret_new = units->last_link.items[index] != link;
+	units->last_link.items[index] = link;
+	return true;
+}
+
+static int link_unit(struct units *units, struct build_link *link, const struct record *pre,
+		     const struct record *post, struct uspl_err *err)
+{
+	size_t index = 0, *slot;
+	bool is_new;
+	int rc = pre && post ? check_command(units, pre, post, err) : 0;
+
+	if (!rc)
+		rc = get_unit(units, pre, post, &index, err);
+	if (rc)
+		return rc;
+	if (!note_link(units, index, link, &is_new))
+		return uspl_fail_nomem(err);
+	if (!is_new)
+		return 0;
+	slot = vec_push(&link->units);
+	if (!slot)
+		return uspl_fail_nomem(err);
+	*slot = index;
+	return 0;
+}
+
+static int stranger_changed(const struct units *units, const struct program *program,
+			    const char *name, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "the patch changes '%s' in '%s', which was made by no compilation that "
+		  "uspl-create saw",
+		  units_relative(units, name), units_relative(units, program->path));
+	uspl_hint(err, "such objects come with the source, from another tool than a compiler, or "
+		       "from one that the build calls by its absolute path, past uspl-create");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* What the first build put into a program as a stranger must still be the same. */
+static int check_stranger(const struct units *units, const struct program *program,
+			  const struct input *was, struct uspl_err *err)
+{
+	const struct input *now =
+		program->in_post ? strmap_get(&program->post_names, was->name) : NULL;
+	const struct record *record = now ? now->record : units_post_record(units, was->name);
+	uint64_t hash = now ? now->hash : was->hash;
+	int rc = record ? input_hash_file(record->saved, &hash, err) : 0;
+
+	if (rc)
+		return rc;
+	if (hash == was->hash && !(now && (was->gone || now->gone)))
+		return 0;
+	return stranger_changed(units, program, was->name, err);
+}
+
+static int add_old_input(struct units *units, struct program *program, const struct input *input,
+			 struct uspl_err *err)
+{
+	const struct record *post;
+
+	if (!input->record)
+		return check_stranger(units, program, input, err);
+	if (program->in_post && !strmap_get(&program->post_names, input->name))
+		return link_unit(units, &program->link, input->record, NULL, err);
+	post = units_post_record(units, input->name);
+	return link_unit(units, &program->link, input->record, post ? post : input->record, err);
+}
+
+static int add_new_input(struct units *units, struct program *program, const struct input *input,
+			 struct uspl_err *err)
+{
+	if (strmap_get(&program->pre_names, input->name))
+		return 0;
+	if (!input->record)
+		return stranger_changed(units, program, input->name, err);
+	return link_unit(units, &program->link, NULL, input->record, err);
+}
+
+static int link_inputs(struct units *units, struct program *program, struct uspl_err *err)
+{
+	const struct input *input;
+	int rc = 0;
+
+	vec_for_each (&program->pre, input) {
+		if (!rc)
+			rc = add_old_input(units, program, input, err);
+	}
+	vec_for_each (&program->post, input) {
+		if (!rc)
+			rc = add_new_input(units, program, input, err);
+	}
+	return rc;
+}
+
+/* The next step wants to know what is known of the file, too: it gets a copy. */
+static bool copy_facts(const struct build_link *from, struct build_link *to)
+{
+	char **id;
+
+	to->soname = from->soname ? strdup(from->soname) : NULL;
+	to->file = from->file ? strdup(from->file) : NULL;
+	to->before = from->before ? strdup(from->before) : NULL;
+	vec_for_each (&from->build_ids, id) {
+		char **slot = vec_push(&to->build_ids);
+
+		if (slot)
+			*slot = strdup(*id);
+		if (!slot || !*slot)
+			return false;
+	}
+	return (to->soname || !from->soname) && (to->file || !from->file) &&
+	       (to->before || !from->before);
+}
+
+static int finish_program(struct units *units, struct program *program, struct uspl_err *err)
+{
+	struct build_link *link;
+	int rc = link_inputs(units, program, err);
+
+	if (rc)
+		return rc;
+	link = vec_push(&units->build->links);
+	if (!link || !copy_facts(&program->link, link))
+		return uspl_fail_nomem(err);
+	link->units.items = take_ptr(program->link.units.items);
+	link->units.n = program->link.units.n;
+	program->link.units.n = program->link.units.cap = 0;
+	link->path = strdup(units_relative(units, program->path));
+	return link->path ? 0 : uspl_fail_nomem(err);
+}
+
+/* Units that are in no program: a patch to them must not pass for one that changes nothing. */
+static int add_unlinked(struct units *units, struct uspl_err *err)
+{
+	struct record **record;
+	int rc = 0;
+
+	vec_for_each (&units->post, record) {
+		const struct record *pre = units_pre_record(units, (*record)->output);
+		size_t index;
+
+		if ((*record)->kind == RECORD_COMPILE && !rc)
+			rc = get_unit(units, pre, *record, &index, err);
+	}
+	return rc;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct build_link *one = a, *other = b;
+
+	return strcmp(one->path, other->path);
+}
+
+/*
+ * Records come in the order in which parallel commands happened to end; what is made of them must
+ * not depend on it. The units of each are in the linker's order, which does not.
+ */
+static void sort(struct build *build)
+{
+	if (build->links.n)
+		qsort(build->links.items, build->links.n, sizeof(*build->links.items),
+		      compare_links);
+}
+
+/* Fills build->units and build->links, when both builds are taken in. */
+static int finish(struct units *units, struct uspl_err *err)
+{
+	struct program *program;
+	int rc = 0;
+
+	vec_for_each (&units->programs, program) {
+		if (!rc)
+			rc = finish_program(units, program, err);
+	}
+	if (!rc)
+		rc = add_unlinked(units, err);
+	if (!rc)
+		sort(units->build);
+	return rc;
+}
+
+/* A file that isn't a source may be a makefile, or what one is made of. */
+static bool has_build_file(const tree_files *patched)
+{
+	char **file;
+
+	vec_for_each (patched, file) {
+		if (!tree_is_source(file_basename(*file)))
+			return true;
+	}
+	return false;
+}
+
+int units_add_post(struct units *units, const tree_files *patched, struct build *build,
+		   struct uspl_err *err)
+{
+	int rc = units_read_post(units, build, err);
+
+	units->new_options = has_build_file(patched);
+	if (!rc)
+		rc = units_check(units, patched, err);
+	return rc ? rc : finish(units, err);
+}

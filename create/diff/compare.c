@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * compare.c - which functions and variables differ between the two builds
+ *
+ * When two pieces of code are equal, equal.c says. That a callee changed doesn't
+ * change its callers: they call it by name. If an inlined function changed, or what a caller may
+ * assume of its callee's registers, then the callers' own bytes differ, and they count like any
+ * other: nothing that differs is left out as harmless.
+ *
+ * From there to a fixpoint:
+ *  - a function and its .cold part change together;
+ *  - a constant table that differs, or that holds places within a changed function (computed
+ *    goto), makes all functions that use it changed: the new code gets its own copy of it.
+ */
+
+#include "create/diff/compare.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/demangle.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "create/unit/equal.h"
+#include "create/unit/unit.h"
+#include "objfile/objfile.h"
+
+static bool sections_equal(const struct objsec *pre, const struct objsec *post)
+{
+	struct range a = { pre, 0, pre->size }, b = { post, 0, post->size };
+
+	return equal_ranges(&a, &b, 0);
+}
+
+/* The same code, and the same to do when an exception passes it. */
+static bool functions_equal(const struct objsec *pre, const struct objsec *post)
+{
+	const struct objsec *a = part_of(pre)->lsda, *b = part_of(post)->lsda;
+
+	return sections_equal(pre, post) && !a == !b && (!a || sections_equal(a, b));
+}
+
+/*
+ * How much a name stands for. One of assembler that nothing is said of (.type, .size) stands for
+ * all up to the next one.
+ */
+static uint64_t extent(const struct objsym *sym)
+{
+	const struct side *side = part_of(sym->sec)->side;
+	uint64_t end = sym->sec->size;
+
+	if (sym->size || sym->type != STT_NOTYPE)
+		return sym->size;
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *next = side->obj->syms.items[i];
+
+		if (next->sec == sym->sec && next->value > sym->value && next->value < end)
+			end = next->value;
+	}
+	return end - sym->value;
+}
+
+static bool variables_equal(const struct objsym *pre, const struct objsym *post)
+{
+	struct range a = { .sec = pre->sec, .at = pre->value };
+	struct range b = { .sec = post->sec, .at = post->value };
+
+	if (!pre->sec || !post->sec)
+		return pre->size == post->size && !pre->sec == !post->sec;
+	a.len = extent(pre);
+	b.len = extent(post);
+	return a.len == b.len && equal_ranges(&a, &b, 0);
+}
+
+static bool mark(struct objsec *sec, const char *reason)
+{
+	if (!reason)
+		return false;
+	if (part_of(sec)->reason)
+		return false;
+	part_of(sec)->reason = reason;
+	return true;
+}
+
+static void compare_symbols(struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i];
+		const struct objsym *twin = ident_of(sym)->twin;
+
+		if (!twin)
+			continue;
+		if (sym_is_function(sym) && !functions_equal(twin->sec, sym->sec))
+			mark(sym->sec, "changed");
+		else if (sym_is_variable(sym))
+			ident_of(sym)->changed = !variables_equal(twin, sym);
+	}
+}
+
+/* One half changed, appeared or disappeared: so did the whole. */
+static bool spread_to_halves(struct unit *unit)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct part *part = part_of(sec);
+		const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+
+		if (part->kind != PART_CODE || !part->owner)
+			continue;
+		if (part->reason && part->other)
+			more |= mark(part->other, part->reason);
+		if (twin && !part->other != !part_of(twin->sec)->other)
+			more |= mark(sec, part->other ? "it now has a .cold part"
+						      : "it has no .cold part any more");
+	}
+	return more;
+}
+
+/*
+ * Does the table hold places within a function that changes, or the address of a table that does?
+ */
+static bool leads_to_change(const struct objsec *table)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&table->rels, rel) {
+		const struct part *part = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
+
+		if (part && part->reason &&
+		    (part->kind == PART_CONST ||
+		     (part->kind == PART_CODE && rel->sym->type == STT_SECTION)))
+			return true;
+	}
+	return false;
+}
+
+/* A constant that new code must have a copy of its own of. */
+static bool is_new_table(const struct objsym *sym)
+{
+	const struct objsym *twin = ident_of(sym)->twin;
+
+	return sym->bind == STB_LOCAL && sym_is_variable(sym) && sym->sec &&
+	       part_of(sym->sec)->kind == PART_CONST && twin && twin->bind == STB_LOCAL &&
+	       !part_of(sym->sec)->shared && (ident_of(sym)->changed || leads_to_change(sym->sec));
+}
+
+/* All code that refers to the table, directly or through a literal, needs the new one. */
+static bool spread_to_users(struct unit *unit, const struct objsym *table, const char *reason)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		struct objsec *sec = unit->post.obj->secs.items[i];
+		enum part_kind kind = part_of(sec)->kind;
+		const struct objrel *rel;
+
+		if (kind != PART_CODE && kind != PART_LITERAL)
+			continue;
+		vec_for_each (&sec->rels, rel)
+			if (rel->sym == table)
+				more |= mark(sec, reason);
+	}
+	return more;
+}
+
+static bool spread_to_literal_users(struct unit *unit)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct objrel *rel;
+
+		if ((part_of(sec)->kind != PART_CODE && part_of(sec)->kind != PART_LITERAL) ||
+		    part_of(sec)->reason)
+			continue;
+		vec_for_each (&sec->rels, rel) {
+			const struct part *literal = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
+
+			if (literal && literal->kind == PART_LITERAL && literal->reason)
+				more |= mark(sec, literal->reason);
+		}
+	}
+	return more;
+}
+
+static bool spread_to_tables(struct unit *unit, struct uspl_err *err, int *rc)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < unit->post.obj->syms.n && !*rc; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i];
+		auto_buf struct buf reason = { 0 };
+		auto_free char *name = NULL;
+		const char *text;
+
+		if (!is_new_table(sym) || part_of(sym->sec)->reason)
+			continue;
+		name = demangle_name(sym->name);
+		buf_addf(&reason, "uses '%s', which changed", name ? name : sym->name);
+		text = objfile_strdup(unit->post.obj, buf_str(&reason));
+		if (!text) {
+			*rc = uspl_fail_nomem(err);
+			break;
+		}
+		more |= mark(sym->sec, text);
+		more |= spread_to_users(unit, sym, text);
+	}
+	return more | spread_to_literal_users(unit);
+}
+
+int compare(struct diff *diff, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < diff->n; i++)
+		compare_symbols(&diff->units[i]);
+	for (size_t i = 0; i < diff->n; i++) {
+		struct unit *unit = &diff->units[i];
+		bool more = true;
+
+		while (more && !rc) {
+			more = spread_to_halves(unit);
+			more |= spread_to_tables(unit, err, &rc);
+		}
+	}
+	return rc;
+}

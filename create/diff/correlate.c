@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * correlate.c - which symbol of the post build is which of the pre build
+ *
+ * Most pairs are made by name: global symbols over all units of the target (a function may have
+ * moved to another file), local ones within their unit. A name may also have changed between
+ * local and global.
+ *
+ * Compilers number clones (f.constprop.1), and the numbers shift when others come and go. Clones
+ * with the same base name pair by equal contents, then in order. That is sound whatever the
+ * order: a caller counts as unchanged only if each of its calls goes to the twin of what it
+ * called before, and then the redirected twin is what the new caller calls. Static locals are
+ * numbered too and own storage; statics.c pairs them.
+ *
+ * Lambdas and other types without a name are numbered, too, in all names that are made of them;
+ * nameless.c finds out what each was called before. Names that the preprocessor counted are
+ * renumbered in the same way (counted.c).
+ *
+ * An inline function or a template of C++ has a copy in every unit that uses it, of which the
+ * linker keeps one. A copy that is new in its unit is paired with another unit's of the pre build,
+ * which has its own twin: that pair has one direction only, from the post build to the pre build.
+ *
+ * Twins share the pre build's refname. A new local symbol whose refname the pre build uses for
+ * something else gets a "~" behind it.
+ */
+
+#include "create/diff/correlate.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "create/unit/nameless.h"
+#include "create/unit/srcloc.h"
+#include "update/refname.h"
+
+static bool is_defined(const struct objsym *sym)
+{
+	return sym_is_function(sym) || sym_is_variable(sym);
+}
+
+/* Does the compiler count the symbols of that name? clang's static locals begin with "f.x". */
+static bool is_numbered(const struct objsym *sym)
+{
+	return sym->bind == STB_LOCAL && (sym->name[name_base_len(sym->name)] != '\0' ||
+					  (sym_is_variable(sym) && strchr(sym->name, '.')));
+}
+
+static bool is_cold(const struct objsym *sym)
+{
+	return sym_is_function(sym) && part_of(sym->sec)->is_cold;
+}
+
+/* The same for one that may have a twin already, which then keeps it. */
+static void pair_copy(struct objsym *pre, struct objsym *post)
+{
+	ident_of(post)->twin = pre;
+	if (!ident_of(pre)->twin)
+		ident_of(pre)->twin = post;
+}
+
+static int set_name(struct strmap *names, const char *name, struct objsym *sym,
+		    struct uspl_err *err)
+{
+	return strmap_set(names, name, sym) ? 0 : uspl_fail_nomem(err);
+}
+
+/*
+ * What a symbol goes by in its unit. The function that runs the constructors of a unit's variables
+ * is named after whatever comes first in it.
+ */
+static const char *own_name(const struct objsym *sym)
+{
+	static const char *const starters[] = { "_GLOBAL__sub_I_", "_GLOBAL__sub_D_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
+		if (!strncmp(sym->name, starters[i], strlen(starters[i])))
+			return starters[i];
+	return sym_pair_name(sym);
+}
+
+/* All symbols that are defined here and aren't numbered, by name. */
+static int collect_names(const struct unit *unit, const struct side *side, struct strmap *names,
+			 struct uspl_err *err)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i];
+		int rc;
+
+		if (!is_defined(sym) || is_numbered(sym) || is_cold(sym))
+			continue;
+		if (strmap_get(names, own_name(sym)))
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "%s: two symbols have the name '%s'", unit->source,
+					 sym->name);
+		rc = set_name(names, own_name(sym), sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int pair_names(struct unit *unit, struct uspl_err *err)
+{
+	struct strmap pre = { 0 }, post = { 0 };
+	int rc = collect_names(unit, &unit->pre, &pre, err);
+
+	if (!rc)
+		rc = collect_names(unit, &unit->post, &post, err);
+	for (size_t i = 0; !rc && i < post.cap; i++) {
+		struct objsym *sym = post.slots[i].value, *old;
+
+		old = sym ? strmap_get(&pre, own_name(sym)) : NULL;
+		if (old && sym_same_sort(old, sym) && !ident_of(old)->twin && !ident_of(sym)->twin)
+			sym_pair(old, sym);
+	}
+	strmap_release(&pre);
+	strmap_release(&post);
+	return rc;
+}
+
+static bool same_base(const struct objsym *a, const struct objsym *b)
+{
+	const char *x = sym_pair_name(a), *y = sym_pair_name(b);
+	size_t len = name_base_len(x);
+
+	return name_base_len(y) == len && !memcmp(x, y, len);
+}
+
+/* An unpaired clone of the pre build that may be the twin of post. */
+static struct objsym *find_clone(const struct side *pre, const struct objsym *post, bool equal)
+{
+	for (size_t i = 0; i < pre->obj->syms.n; i++) {
+		struct objsym *sym = pre->obj->syms.items[i];
+
+		if (sym_is_function(sym) && is_numbered(sym) && !is_cold(sym) &&
+		    !ident_of(sym)->twin && same_base(sym, post) &&
+		    (!equal || sec_same_bytes(sym->sec, post->sec)))
+			return sym;
+	}
+	return NULL;
+}
+
+static void pair_clones(struct unit *unit, bool equal)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i], *old;
+
+		if (!sym_is_function(sym) || !is_numbered(sym) || is_cold(sym) ||
+		    ident_of(sym)->twin)
+			continue;
+		old = find_clone(&unit->pre, sym, equal);
+		if (old)
+			sym_pair(old, sym);
+	}
+}
+
+/*
+ * .cold parts go by their functions: "f.constprop.1.cold" belongs to the twin of "f.constprop.1".
+ */
+static void pair_cold_parts(struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct part *cold = part_of(unit->post.obj->secs.items[i]);
+		const struct objsym *hot =
+			cold->is_cold && cold->other ? part_of(cold->other)->owner : NULL;
+		const struct objsym *twin = hot ? ident_of(hot)->twin : NULL;
+		const struct objsec *old = twin ? part_of(twin->sec)->other : NULL;
+
+		if (cold->owner && old && part_of(old)->owner)
+			pair_copy(part_of(old)->owner, cold->owner);
+	}
+}
+
+/* The definitions of global symbols over all units of a build. A weak one gives way. */
+static int collect_globals(const struct side *side, struct strmap *defs, struct uspl_err *err)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i], *older;
+		int rc;
+
+		if (sym->bind == STB_LOCAL || !is_defined(sym))
+			continue;
+		older = strmap_get(defs, sym->name);
+		if (older && (sym->bind == STB_WEAK || sym->shndx == SHN_COMMON))
+			continue;
+		rc = set_name(defs, sym->name, sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Global symbols of a unit that moved to it, or that other units had a copy of. */
+static void pair_across(const struct diff *diff, const struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i], *old;
+
+		if (sym->bind == STB_LOCAL || !is_defined(sym) || ident_of(sym)->twin)
+			continue;
+		old = strmap_get(&diff->pre_defs, sym_pair_name(sym));
+		if (old && sym_same_sort(old, sym))
+			pair_copy(old, sym);
+	}
+}
+
+static bool has_name(const struct objsym *sym)
+{
+	if (sym->type == STT_SECTION || sym->type == STT_FILE || !*sym->name)
+		return false;
+	return sym->bind != STB_LOCAL || is_defined(sym);
+}
+
+/* A name in the memory of obj: "f", or "unit:f" with `suffix` behind it. */
+static const char *make_refname(struct objfile *obj, const struct unit *unit,
+				const struct objsym *sym, const char *suffix)
+{
+	auto_free char *local = NULL;
+	auto_buf struct buf name = { 0 };
+
+	if (sym->bind != STB_LOCAL)
+		return sym_pair_name(sym);
+	local = refname_local(unit->source, sym_pair_name(sym));
+	if (!local)
+		return NULL;
+	buf_addf(&name, "%s%s", local, suffix);
+	return name.oom ? NULL : objfile_strdup(obj, buf_str(&name));
+}
+
+static int name_pre(struct unit *unit, struct strmap *used, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
+		struct objsym *sym = unit->pre.obj->syms.items[i];
+		struct ident *ident = ident_of(sym);
+		int rc;
+
+		if (!has_name(sym))
+			continue;
+		ident->refname = make_refname(unit->pre.obj, unit, sym, "");
+		if (!ident->refname)
+			return uspl_fail_nomem(err);
+		if (sym->bind == STB_LOCAL && strmap_get(used, ident->refname))
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "%s: two local symbols have the name '%s'", unit->source,
+					 sym->name);
+		rc = set_name(used, ident->refname, sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Defined ones only: undefined ones may mean a symbol of another unit that is named later. */
+static int name_post(struct unit *unit, const struct strmap *used, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i];
+		struct ident *ident = ident_of(sym);
+
+		if (!has_name(sym) || !is_defined(sym))
+			continue;
+		if (ident->twin)
+			ident->refname = ident_of(ident->twin)->refname;
+		else
+			ident->refname = make_refname(unit->post.obj, unit, sym, "");
+		if (!ident->twin && ident->refname && sym->bind == STB_LOCAL &&
+		    strmap_get(used, ident->refname))
+			ident->refname = make_refname(unit->post.obj, unit, sym, "~");
+		if (!ident->refname)
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+static void name_undefined(struct diff *diff, struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		struct objsym *sym = unit->post.obj->syms.items[i], *def;
+
+		if (!has_name(sym) || ident_of(sym)->refname)
+			continue;
+		def = strmap_get(&diff->post_defs, sym->name);
+		ident_of(sym)->refname = def ? ident_of(def)->refname : sym->name;
+	}
+}
+
+static int name_all(struct diff *diff, struct uspl_err *err)
+{
+	struct strmap used = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = name_pre(&diff->units[i], &used, err);
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = name_post(&diff->units[i], &used, err);
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		name_undefined(diff, &diff->units[i]);
+	strmap_release(&used);
+	return rc;
+}
+
+int correlate(struct diff *diff, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = nameless_pair(diff, &diff->units[i], err);
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		rc = counted_pair_functions(&diff->units[i], err);
+		if (!rc)
+			rc = pair_names(&diff->units[i], err);
+		if (!rc)
+			rc = nested_pair(&diff->units[i], err);
+		pair_clones(&diff->units[i], true);
+		pair_clones(&diff->units[i], false);
+	}
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		rc = collect_globals(&diff->units[i].pre, &diff->pre_defs, err);
+		if (!rc)
+			rc = collect_globals(&diff->units[i].post, &diff->post_defs, err);
+	}
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		pair_across(diff, &diff->units[i]);
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		pair_cold_parts(&diff->units[i]);
+		rc = counted_pair_variables(&diff->units[i], err);
+		if (!rc)
+			rc = statics_pair(&diff->units[i], err);
+		unit_close_dbginfo(&diff->units[i]);
+	}
+	return rc ? rc : name_all(diff, err);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// static_var.c - what is known of one variable whose name doesn't tell who it is
+
+#include <ctype.h>
+#include <string.h>
+
+#include "create/diff/statics.h"
+#include "create/unit/equal.h"
+#include "create/unit/srcloc.h"
+
+/* The name in the source: "x.3" and "f.x" -> "x". Returns its length. */
+static size_t source_name(const struct objsym *sym, const char **ret_start)
+{
+	size_t len = name_base_len(sym->name), start = len;
+
+	while (start && sym->name[start - 1] != '.')
+		start--;
+	/* "hits_1": somebody counted. */
+	while (ident_of(sym)->counted && isdigit((unsigned char)sym->name[len - 1]))
+		len--;
+	*ret_start = sym->name + start;
+	return len - start;
+}
+
+void static_add_name(const struct objsym *sym, struct buf *buf)
+{
+	const char *name;
+	size_t len = source_name(sym, &name);
+
+	buf_add(buf, name, len);
+}
+
+bool static_same_name(const struct objsym *a, const struct objsym *b)
+{
+	const char *x, *y;
+	size_t len = source_name(a, &x);
+
+	return source_name(b, &y) == len && !memcmp(x, y, len);
+}
+
+bool static_is_loose(const struct objsym *sym)
+{
+	return sym->bind == STB_LOCAL && sym_is_variable(sym) && !ident_of(sym)->twin;
+}
+
+struct objsym *static_user(const struct objsec *sec)
+{
+	const struct part *part = part_of(sec);
+
+	if (part->kind != PART_CODE)
+		return NULL;
+	return part->is_cold && part->other ? part_of(part->other)->owner : part->owner;
+}
+
+bool static_alike(const struct objsym *pre, const struct objsym *post)
+{
+	struct range a = { pre->sec, pre->value, pre->size },
+		     b = { post->sec, post->value, post->size };
+
+	return sym_same_sort(pre, post) && pre->sec && post->sec && equal_ranges(&a, &b, 0);
+}
+
+bool static_is_constant(const struct objsym *sym)
+{
+	return sym->sec && part_of(sym->sec)->kind == PART_CONST;
+}
+
+int statics_refuse(const struct objsym *var, const char *why, const char *function,
+		   struct uspl_err *err)
+{
+	const char *name;
+	int len = (int)source_name(var, &name);
+	int rc = sym_refuse(var, err, USPL_E_UNSUPPORTED,
+			    "cannot tell which static variable '%.*s' is which: %s '%s'", len, name,
+			    why, function);
+
+	uspl_hint(err, "give the variables different names, one of them a new one");
+	return rc;
+}

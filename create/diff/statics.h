@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* statics.h - what the rules by which static locals are paired have in common */
+#ifndef USPL_CREATE_DIFF_STATICS_H
+#define USPL_CREATE_DIFF_STATICS_H
+
+#include "create/unit/unit.h"
+
+DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
+#define auto_syms __attribute__((cleanup(cleanup_syms_)))
+
+/* Is it a local variable that has no twin yet? This and the next: static_var.c. */
+bool static_is_loose(const struct objsym *sym);
+/*
+ * Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see ident.counted, too.
+ */
+bool static_same_name(const struct objsym *a, const struct objsym *b);
+/* Appends that name. */
+void static_add_name(const struct objsym *sym, struct buf *buf);
+/* The function that a section with code belongs to, NULL for other sections. */
+struct objsym *static_user(const struct objsec *sec);
+/* May it only be read? */
+bool static_is_constant(const struct objsym *sym);
+
+/*
+ * Do a variable of the pre build and one of the post build start with the same, in the same size?
+ */
+bool static_alike(const struct objsym *pre, const struct objsym *post);
+
+/* statics_use.c: does the code of the two builds do the same with them? */
+bool static_same_use(const struct objsym *pre, const struct objsym *post);
+
+/*
+ * Pairs variables of the two builds of which it is known that those of one list are those of the
+ * other, more or fewer: by size and initial contents where these are of one variable only; then by
+ * how they are used; constants that are alike in their order, since no reader could tell them
+ * apart; then the last of one with the last of the other. False if it stays open which is which.
+ * (static_pairs.c)
+ */
+bool statics_settle(const sym_vec *pre, const sym_vec *post);
+/* Records the refusal of what stays open; function: the name of the one that `why` ends with. */
+int statics_refuse(const struct objsym *var, const char *why, const char *function,
+		   struct uspl_err *err);
+
+/* The first rule, statics_scope.c: pairs by function, name and line of the declaration. */
+int statics_pair_scopes(struct unit *unit, struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * emit_objects.c - the two objects of an update, out of those of all changed units
+ *
+ * new.o gets the carried sections of the post builds, pre.o all code of the pre builds with the
+ * literals it refers to, and that of units that help (helpers.c). In both each symbol has its
+ * refname, so that units find each other's: a symbol that one unit defines and another one uses is
+ * one symbol. First all sections are copied and their symbols defined, then the relocations are
+ * carried over, which makes undefined symbols of the rest.
+ */
+
+#include "create/emit/emit_objects.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/strmap.h"
+#include "create/emit/redirect.h"
+#include "create/emit/unwind_info.h"
+#include "create/literal_place.h"
+#include "create/unit/literal.h"
+#include "create/unit/unit.h"
+#include "update/refname.h"
+#include "update/update.h"
+
+struct emitter {
+	struct objfile *out;
+	struct strmap symbols; /* of out, by refname */
+	struct strmap members; /* sections of out that came from a group, by member_name() */
+	bool pre;
+	struct uspl_err *err;
+};
+
+static const struct side *side_of(const struct emitter *em, const struct unit *unit)
+{
+	return em->pre ? &unit->pre : &unit->post;
+}
+
+static struct objsym *add_symbol(struct emitter *em, const char *name, const struct objsym *like)
+{
+	struct objsym *sym = objfile_add_symbol(em->out, name, like->type, like->bind);
+
+	if (!sym || !strmap_set(&em->symbols, name, sym))
+		return NULL;
+	sym->vis = like->vis;
+	sym->size = like->size;
+	return sym;
+}
+
+/* The same for all copies of a member of a group: what the linker keeps one of. */
+static const char *member_name(struct emitter *em, const struct objsec *sec)
+{
+	auto_buf struct buf name = { 0 };
+
+	buf_addf(&name, "%s %s", sec->group_sig, sec->name);
+	return name.oom ? NULL : objfile_strdup(em->out, buf_str(&name));
+}
+
+/*
+ * The section that another unit has brought in already: of an inline function that several units
+ * contain.
+ */
+static int find_copy(struct emitter *em, const struct objsec *sec, struct objsec **ret)
+{
+	const struct objsym *owner = part_of(sec)->owner, *first = NULL;
+	const char *name = NULL;
+
+	*ret = NULL;
+	if (sec->group_sig) {
+		name = member_name(em, sec);
+		if (!name)
+			return uspl_fail_nomem(em->err);
+		*ret = strmap_get(&em->members, name);
+	} else if (owner && owner->bind == STB_WEAK) {
+		first = strmap_get(&em->symbols, ident_of(owner)->refname);
+		*ret = first ? first->sec : NULL;
+	}
+	return 0;
+}
+
+static int note_member(struct emitter *em, const struct objsec *sec, struct objsec *copy)
+{
+	const char *name = sec->group_sig ? member_name(em, sec) : NULL;
+
+	if (!sec->group_sig)
+		return 0;
+	return name && strmap_set(&em->members, name, copy) ? 0 : uspl_fail_nomem(em->err);
+}
+
+static int copy_section(struct emitter *em, struct objsec *sec)
+{
+	struct objsec *copy = objfile_add_section(em->out, sec->name, sec->type,
+						  sec->flags & ~(uint64_t)SHF_GROUP);
+	struct objsym *secsym = objfile_add_symbol(em->out, "", STT_SECTION, STB_LOCAL);
+
+	if (!copy || !secsym)
+		return uspl_fail_nomem(em->err);
+	copy->size = sec->size;
+	copy->align = sec->align;
+	copy->entsize = sec->entsize;
+	copy->secsym = secsym;
+	secsym->sec = copy;
+	if (sec->data) {
+		copy->data = objfile_memdup(em->out, sec->data, sec->size);
+		if (!copy->data)
+			return uspl_fail_nomem(em->err);
+	}
+	part_of(sec)->copy = copy;
+	return note_member(em, sec, copy);
+}
+
+/*
+ * Should a symbol of a copied section be defined? In new.o an alias of a redirected function
+ * isn't: a reference to it means the original, as one to the function itself does.
+ */
+static bool is_to_be_defined(const struct emitter *em, const struct objsym *sym)
+{
+	if (!ident_of(sym)->refname)
+		return false;
+	if (sym_is_function(sym))
+		return em->pre || !ident_of(sym)->twin || part_of(sym->sec)->owner == sym;
+	return sym_is_variable(sym) || part_of(sym->sec)->kind == PART_LITERAL;
+}
+
+static int define_symbols(struct emitter *em, const struct unit *unit)
+{
+	const struct side *side = side_of(em, unit);
+
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+		const struct objsec *copy = sym->sec ? part_of(sym->sec)->copy : NULL;
+		struct objsym *def;
+
+		if (!copy || !part_of(sym->sec)->carried || !is_to_be_defined(em, sym))
+			continue;
+		if (strmap_get(&em->symbols, ident_of(sym)->refname))
+			return uspl_fail(em->err, USPL_E_UNSUPPORTED,
+					 "%s: '%s' is defined in another unit too", unit->source,
+					 sym->name);
+		def = add_symbol(em, ident_of(sym)->refname, sym);
+		if (!def)
+			return uspl_fail_nomem(em->err);
+		def->sec = part_of(sym->sec)->copy;
+		def->value = sym->value;
+	}
+	return 0;
+}
+
+/* New variables without initial value that any unit could have defined; here somebody has to. */
+static int define_common(struct emitter *em, const struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		struct objsec *sec;
+		struct objsym *def;
+
+		if (!ident_of(sym)->carried || strmap_get(&em->symbols, sym->name))
+			continue;
+		sec = objfile_add_section(em->out, ".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE);
+		def = sec ? add_symbol(em, sym->name, sym) : NULL;
+		if (!def)
+			return uspl_fail_nomem(em->err);
+		sec->size = sym->size;
+		sec->align = sym->value ? sym->value : 1;
+		def->sec = sec;
+	}
+	return 0;
+}
+
+/* The symbol of out for a name; an undefined one is made if there is none. */
+static struct objsym *symbol_for(struct emitter *em, const char *name, const struct objsym *like)
+{
+	struct objsym *sym = strmap_get(&em->symbols, name);
+
+	if (sym)
+		return sym;
+	sym = add_symbol(em, name, like);
+	/*
+	 * ELF has no undefined local symbols; the refname tells what it is. An undefined weak one
+	 * may be absent: that is right only if the unit says so.
+	 */
+	if (sym && (sym->bind == STB_LOCAL || like->sec))
+		sym->bind = STB_GLOBAL;
+	if (sym && sym->type == STT_SECTION)
+		sym->type = STT_NOTYPE;
+	return sym;
+}
+
+/* The symbol of out that a reference of a unit means. */
+static int map_symbol(struct emitter *em, const struct unit *unit, const struct objsym *sym,
+		      struct objsym **ret)
+{
+	auto_free char *place = NULL;
+
+	if (ident_of(sym)->refname) {
+		*ret = symbol_for(em, ident_of(sym)->refname, sym);
+	} else if (sym->sec && part_of(sym->sec)->copy) {
+		/*
+		 * By the section; a literal's own symbol stands at some distance in it, which the
+		 * caller adds.
+		 */
+		*ret = part_of(sym->sec)->copy->secsym;
+	} else if (em->pre && sym->sec) {
+		/*
+		 * A part of the running program's data that has no name: any will do, as long as
+		 * it is one.
+		 */
+		place = refname_local(unit->source, sym->sec->name);
+		*ret = place ? symbol_for(em, place, sym->sec->secsym) : NULL;
+	} else {
+		return uspl_fail(em->err, USPL_E_BUG, "%s: nothing stands for '%s'", unit->source,
+				 sym->sec ? sym->sec->name : sym->name);
+	}
+	return *ret ? 0 : uspl_fail_nomem(em->err);
+}
+
+/*
+ * The match has to know which literal a reference is counted from. In new.o the section lies in one
+ * piece, and a place in it is enough.
+ */
+static int add_anchor(struct emitter *em, const struct objsym *sym, struct objrel *rel)
+{
+	struct objsym *anchor = objfile_add_symbol(em->out, "", STT_NOTYPE, STB_LOCAL);
+
+	if (!anchor)
+		return uspl_fail_nomem(em->err);
+	anchor->sec = part_of(sym->sec)->copy;
+	anchor->value = sym->value;
+	rel->sym = anchor;
+	return 0;
+}
+
+static int add_relocation(struct emitter *em, const struct unit *unit, struct objsec *copy,
+			  const struct objrel *rel, uint64_t offset)
+{
+	struct objsym *sym;
+	struct objrel *out;
+	int rc = map_symbol(em, unit, rel->sym, &sym);
+
+	if (rc)
+		return rc;
+	out = vec_push(&copy->rels);
+	if (!out)
+		return uspl_fail_nomem(em->err);
+	*out = *rel;
+	out->offset = offset;
+	if (em->pre && literal_is_anchor(rel->sym) && part_of(rel->sym->sec)->copy)
+		return add_anchor(em, rel->sym, out);
+	out->sym = sym;
+	if (!ident_of(rel->sym)->refname)
+		out->addend += (int64_t)rel->sym->value;
+	return 0;
+}
+
+static int copy_relocations(struct emitter *em, const struct unit *unit, const struct objsec *sec)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel) {
+		int rc = add_relocation(em, unit, part_of(sec)->copy, rel, rel->offset);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Copies what is marked as carried in one of the builds of a unit. */
+static int copy_sections(struct emitter *em, const struct unit *unit)
+{
+	const struct side *side = side_of(em, unit);
+
+	for (size_t i = 0; i < side->obj->secs.n; i++) {
+		struct objsec *sec = side->obj->secs.items[i];
+		struct objsec *copy;
+		int rc;
+
+		if (!part_of(sec)->carried)
+			continue;
+		rc = find_copy(em, sec, &copy);
+		if (!rc && copy) {
+			part_of(sec)->copy = copy;
+			part_of(sec)->carried = false;
+		} else if (!rc) {
+			rc = copy_section(em, sec);
+		}
+		if (rc)
+			return rc;
+	}
+	return define_symbols(em, unit);
+}
+
+static int copy_references(struct emitter *em, const struct unit *unit)
+{
+	const struct side *side = side_of(em, unit);
+
+	for (size_t i = 0; i < side->obj->secs.n; i++) {
+		const struct objsec *sec = side->obj->secs.items[i];
+		int rc = part_of(sec)->carried ? copy_relocations(em, unit, sec) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* One .eh_frame for all units. */
+static int add_unwind(struct emitter *em, const struct diff *diff)
+{
+	auto_buf struct buf buf = { 0 };
+	struct objsec *sec = NULL;
+
+	for (size_t i = 0; i < diff->n; i++) {
+		objrel_vec rels = { 0 };
+		const struct objrel *rel;
+		int rc = unwind_collect(&diff->units[i], &buf, &rels, em->err);
+
+		if (!rc && rels.n && !sec) {
+			sec = objfile_add_section(em->out, ".eh_frame", SHT_PROGBITS, SHF_ALLOC);
+			rc = sec ? 0 : uspl_fail_nomem(em->err);
+		}
+		for (rel = rels.items; !rc && rel < rels.items + rels.n; rel++)
+			rc = add_relocation(em, &diff->units[i], sec, rel, rel->offset);
+		vec_release(&rels);
+		if (rc)
+			return rc;
+	}
+	if (!sec)
+		return 0;
+	sec->align = 8;
+	sec->size = buf.len;
+	sec->data = objfile_memdup(em->out, buf.data, buf.len);
+	return sec->data ? 0 : uspl_fail_nomem(em->err);
+}
+
+static int copy_units(struct emitter *em, struct diff *diff)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++) {
+		if (em->pre && diff->units[i].takes_part)
+			emit_mark_pre(&diff->units[i]);
+		rc = copy_sections(em, &diff->units[i]);
+		if (!rc && !em->pre)
+			rc = define_common(em, &diff->units[i]);
+	}
+	return rc;
+}
+
+static int connect_units(struct emitter *em, const struct diff *diff)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < diff->n; i++)
+		rc = copy_references(em, &diff->units[i]);
+	return rc;
+}
+
+/* helpers: more units, for pre.o; NULL if there are none. */
+static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct objfile **ret,
+		       struct uspl_err *err)
+{
+	auto_objfile struct objfile *out = objfile_new(pre ? "pre.o" : "new.o");
+	struct emitter em = { .out = out, .pre = pre, .err = err };
+	int rc = out ? 0 : uspl_fail_nomem(err);
+
+	if (!rc)
+		rc = copy_units(&em, diff);
+	if (!rc && helpers)
+		rc = copy_units(&em, helpers);
+	if (!rc)
+		rc = connect_units(&em, diff);
+	if (!rc && helpers)
+		rc = connect_units(&em, helpers);
+	if (!rc && !pre)
+		rc = add_unwind(&em, diff);
+	strmap_release(&em.symbols);
+	strmap_release(&em.members);
+	if (!rc)
+		*ret = take_ptr(out);
+	return rc;
+}
+
+int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	int rc = place_literals(diff, err);
+
+	if (rc)
+		return rc;
+	emit_mark_units(diff);
+	return emit_object(diff, NULL, false, &target->new_code, err);
+}
+
+int emit_pre(struct diff *diff, struct diff *helpers, struct update_target *target,
+	     struct uspl_err *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < helpers->n; i++)
+		helpers->units[i].takes_part = true;
+	rc = emit_object(diff, helpers, true, &target->pre_code, err);
+	return rc ? rc : redirect_list(diff, target, err);
+}
+
+int emit_whole(struct diff *diff, struct objfile **ret, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++)
+		diff->units[i].takes_part = diff->units[i].whole = true;
+	return emit_object(diff, NULL, true, ret, err);
+}

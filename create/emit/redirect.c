@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// redirect.c - the list of functions whose entries an update redirects
+
+#include "create/emit/redirect.h"
+
+#include <string.h>
+
+#include "base/demangle.h"
+#include "create/unit/srcloc.h"
+
+static int add_function(struct update_target *target, const struct objsec *sec,
+			struct uspl_err *err)
+{
+	const struct part *part = part_of(sec);
+	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	struct update_function *function;
+
+	if (part->kind != PART_CODE || !part->carried || part->is_cold || !twin)
+		return 0;
+	function = vec_push(&target->functions);
+	if (!function)
+		return uspl_fail_nomem(err);
+	function->name = demangle_name(twin->name);
+	function->symbol = strdup(ident_of(twin)->refname);
+	function->unit = strdup(part->unit->source);
+	function->reason = strdup(part->reason);
+	if (!function->name || !function->symbol || !function->unit || !function->reason)
+		return uspl_fail_nomem(err);
+	return 0;
+}
+
+/* What the units were compiled with: of the first that tells. */
+static int note_compiler(struct side *side, struct update_target *target, struct uspl_err *err)
+{
+	const char *compiler = target->compiler ? NULL : side_compiler(side);
+	struct dbginfo *dbg = target->producer ? NULL : side_dbginfo(side);
+	const char *producer = dbg ? dbginfo_producer(dbg) : NULL;
+
+	if (compiler)
+		target->compiler = strdup(compiler);
+	if (producer)
+		target->producer = strdup(producer);
+	if ((compiler && !target->compiler) || (producer && !target->producer))
+		return uspl_fail_nomem(err);
+	return 0;
+}
+
+int redirect_list(const struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct objfile *obj = diff->units[i].post.obj;
+		int rc = note_compiler(&diff->units[i].post, target, err);
+
+		for (size_t j = 0; j < obj->secs.n && !rc; j++)
+			rc = add_function(target, obj->secs.items[j], err);
+		unit_close_dbginfo(&diff->units[i]);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

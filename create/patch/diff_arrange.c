@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// diff_arrange.c - diffs as people send them, made into what can be applied to this tree
+//
+// - A mail is made the text that it carries (mail.c).
+// - An upstream commit also changes documentation, change logs, pictures and tests, which the
+//   source of a release may lack. They are left out, with a note (lacking.c says when a
+//   source is).
+// - A diff of a package has its changes within its changes (debdiff.c).
+
+#include "create/patch/diff_arrange.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "create/patch/debdiff.h"
+#include "create/patch/lacking.h"
+#include "create/patch/patch.h"
+#include "create/patch/sections.h"
+#include "create/tree/build.h"
+#include "create/tree/paths.h"
+
+static bool starts_with(const char *text, const char *start)
+{
+	return text && !strncmp(text, start, strlen(start));
+}
+
+/* "a/NAME" and "b/NAME", as git and most people write: one folder is to be taken off. */
+static bool has_usual_folders(const struct section *section)
+{
+	bool old = starts_with(section->from, "a/"), new = starts_with(section->to, "b/");
+
+	return section->git || (old && new) || (old && section->is_gone) ||
+	       (new && section->is_new);
+}
+
+static bool exists(const char *tree, const char *name)
+{
+	auto_free char *path = file_join(tree, name);
+
+	return !path || access(path, F_OK) == 0;
+}
+
+/*
+ * Under its name; where it isn't certain how many folders are to be taken off, with some of them
+ * off: one of two, or with an option of the user's any number.
+ */
+static bool is_in_tree(const char *tree, const struct patch_file *patch,
+		       const struct section *section, const char *name)
+{
+	bool any = patch_sets_strip(patch);
+
+	if (exists(tree, name))
+		return true;
+	if (!any && has_usual_folders(section))
+		return false;
+	do {
+		name = strchr(name, '/');
+		if (name && exists(tree, ++name))
+			return true;
+	} while (name && any);
+	return false;
+}
+
+/* A diff on its way. */
+struct arrangement {
+	const struct patch_file *patch;
+	const struct build_paths *paths;
+	struct buf kept;     /* what of it is for this tree */
+	struct buf left_out; /* names of files that the tree lacks */
+	bool changelog;      /* debian/changelog was left out */
+	enum debdiff_kind kind;
+};
+
+/* May the tree's lack of a file be no harm? What is new in it is made, but for what isn't text. */
+static int may_leave_out(const struct arrangement *arrangement, const section_list *sections,
+			 const struct section *section, const char *name, bool *ret,
+			 struct uspl_err *err)
+{
+	const char *tree = arrangement->paths->source;
+	auto_free char *old = section_old_name(section);
+
+	*ret = false;
+	if (!old)
+		return uspl_fail_nomem(err);
+	if (!*name || is_in_tree(tree, arrangement->patch, section, name) ||
+	    is_in_tree(tree, arrangement->patch, section, old))
+		return 0;
+	if (section->is_new && !section->binary)
+		return 0;
+	if (lacking_matters(tree, old))
+		return patch_sets_strip(arrangement->patch)
+			       ? 0
+			       : lacking_check(tree, arrangement->patch->name, old, sections, ret,
+					       err);
+	*ret = true;
+	return 0;
+}
+
+static int add_section(struct arrangement *arrangement, const section_list *sections,
+		       const struct section *section, struct uspl_err *err)
+{
+	auto_free char *name = section_name(section);
+	struct buf *left_out = &arrangement->left_out;
+	bool out = false;
+	int rc;
+
+	if (!name)
+		return uspl_fail_nomem(err);
+	if (debdiff_takes(arrangement->kind, name))
+		return 0;
+	if (debdiff_is_changelog(name)) {
+		arrangement->changelog = true;
+		return 0;
+	}
+	rc = may_leave_out(arrangement, sections, section, name, &out, err);
+	if (!rc && out)
+		buf_addf(left_out, "%s%s", left_out->len ? ", " : "", name);
+	else if (!rc)
+		buf_add(&arrangement->kept, section->start,
+			(size_t)(section->end - section->start));
+	return rc;
+}
+
+static int note_left_out(const struct arrangement *arrangement, struct build *notes,
+			 struct uspl_err *err)
+{
+	const char *name = arrangement->patch->name;
+	int rc = 0;
+
+	if (arrangement->left_out.len)
+		rc = build_note(notes, err, "left out of '%s', since the tree has no such file: %s",
+				name, buf_str(&arrangement->left_out));
+	/* It is the version that the build has, and with it times, paths and options. */
+	if (!rc && arrangement->changelog && arrangement->kind == DEBDIFF_NONE)
+		rc = build_note(notes, err,
+				"left out of '%s': debian/changelog, since the program that runs "
+				"keeps its version",
+				name);
+	return rc;
+}
+
+static int arrange(struct arrangement *arrangement, const char *text, const section_list *sections,
+		   struct buf *ret, struct build *notes, struct uspl_err *err)
+{
+	const struct section *section;
+	int rc = debdiff_resolve(arrangement->paths, arrangement->patch, sections,
+				 &arrangement->kept, &arrangement->kind, notes, err);
+
+	vec_for_each (sections, section)
+		if (!rc)
+			rc = add_section(arrangement, sections, section, err);
+	if (rc)
+		return rc;
+	/* The words in front are the description. */
+	if (arrangement->kind == DEBDIFF_NONE && (arrangement->kept.len || !sections->n))
+		buf_add(ret, text,
+			sections->n ? (size_t)(sections->items[0].start - text) : strlen(text));
+	buf_add(ret, buf_str(&arrangement->kept), arrangement->kept.len);
+	if (ret->oom || arrangement->kept.oom || arrangement->left_out.oom)
+		return uspl_fail_nomem(err);
+	return note_left_out(arrangement, notes, err);
+}
+
+int diff_arrange(const struct patch_file *patch, const struct build_paths *paths, const char *text,
+		 struct buf *ret, struct build *notes, struct uspl_err *err)
+{
+	struct arrangement arrangement = { .patch = patch, .paths = paths };
+	section_list sections = { 0 };
+	int rc = sections_split(text, &sections, err);
+
+	if (!rc)
+		rc = arrange(&arrangement, text, &sections, ret, notes, err);
+	buf_release(&arrangement.kept);
+	buf_release(&arrangement.left_out);
+	vec_release(&sections);
+	return rc;
+}
+
+char *diff_brings_patch(const char *text)
+{
+	static const char *const suffixes[] = { ".patch", ".diff", ".dpatch" };
+	section_list sections = { 0 };
+	const struct section *section;
+	char *found = NULL;
+
+	if (sections_split(text, &sections, NULL))
+		sections.n = 0;
+	vec_for_each (&sections, section) {
+		auto_free char *name = section_name(section);
+		const char *dot = name ? strrchr(file_basename(name), '.') : NULL;
+
+		for (size_t i = 0; dot && !found && i < ARRAY_SIZE(suffixes); i++)
+			if (!section->is_gone && !strcmp(dot, suffixes[i]))
+				found = take_ptr(name);
+	}
+	vec_release(&sections);
+	return found;
+}

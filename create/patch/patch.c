@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// patch.c - applying diffs
+//
+// The system's patch(1) does it, told to read nothing but unified diffs (it would hand an ed script
+// to ed).
+
+#include "create/patch/patch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+
+static bool starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+bool patch_sets_strip(const struct patch_file *patch)
+{
+	return patch->option &&
+	       (starts_with(patch->option, "-p") || starts_with(patch->option, "--strip"));
+}
+
+static void become(const char *const *argv, const char *folder, int out)
+{
+	setenv("LC_ALL", "C", 1);
+	unsetenv("POSIXLY_CORRECT");
+	if (chdir(folder) == 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0)
+		execvp(argv[0], (char **)argv);
+	_exit(127);
+}
+
+int patch_command_output(const char *const *argv, const char *folder, struct buf *out,
+			 struct uspl_err *err)
+{
+	int ends[2], status, rc;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return uspl_fail_errno(err, "cannot make a pipe");
+	pid = fork();
+	if (pid == 0)
+		become(argv, folder, ends[1]);
+	close(ends[1]);
+	rc = pid < 0 ? uspl_fail_errno(err, "cannot start '%s'", argv[0])
+		     : file_read_fd(ends[0], "the output of a command", out, err);
+	close(ends[0]);
+	if (pid < 0)
+		return rc;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return uspl_fail_errno(err, "cannot wait for '%s'", argv[0]);
+	if (rc)
+		return rc;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static int run_patch(const char *tree, const struct patch_file *patch, struct buf *out,
+		     struct uspl_err *err)
+{
+	const char *argv[16] = { "patch", "-u", "-t", "-N",       "--no-backup-if-mismatch",
+				 "-r",    "-",  "-i", patch->path };
+	size_t n = 9;
+
+	if (!patch_sets_strip(patch))
+		argv[n++] = patch->no_strip ? "-p0" : "-p1";
+	if (patch->binary)
+		argv[n++] = "--binary";
+	if (patch->reverse)
+		argv[n++] = "-R";
+	if (patch->exact)
+		argv[n++] = "-F0";
+	if (patch->dry_run)
+		argv[n++] = "--dry-run";
+	if (patch->option)
+		argv[n++] = patch->option;
+	return patch_command_output(argv, tree, out, err);
+}
+
+/* What in patch's output says why it failed. */
+static const char *const reasons[] = {
+	"FAILED",   "can't find file", "Reversed (or previously applied)",
+	"****",     "already exists",  "not supported",
+	"Refusing", "dangerous",
+};
+
+static bool is_reason(const char *line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (strstr(line, reasons[i]))
+			return true;
+	return false;
+}
+
+/* Our messages have no full stop, patch's do. */
+static size_t reason_len(const char *reason)
+{
+	size_t len = strlen(reason);
+
+	return len && reason[len - 1] == '.' ? len - 1 : len;
+}
+
+/* Goes through the output line by line: the last file named, the first reason after it. */
+static int explain(char *out, const char *name, struct uspl_err *err)
+{
+	const char *file = NULL, *reason = NULL;
+	char *state = NULL;
+
+	for (char *line = strtok_r(out, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+		bool named =
+			starts_with(line, "checking file ") || starts_with(line, "patching file ");
+
+		if (!reason && named)
+			file = line + strlen("checking file ");
+		else if (!reason && is_reason(line))
+			reason = starts_with(line, "patch: **** ") ? line + 12 : line;
+		else if (reason && strstr(reason, "can't find file") && starts_with(line, "|+++ "))
+			file = line + 5;
+	}
+	if (!reason)
+		reason = "patch gives no reason";
+	uspl_fail(err, USPL_E_BUILD, "'%s' doesn't apply: %s%s%.*s", name, file ? file : "",
+		  file ? ": " : "", (int)reason_len(reason), reason);
+	uspl_hint(err, "is it a diff of this very source? --patch-opt=-pN tells how many leading "
+		       "folders to take off its names, --source=FOLDER where they start");
+	return -USPL_E_BUILD;
+}
+
+int patch_apply(const char *tree, const struct patch_file *patch, struct uspl_err *err)
+{
+	auto_buf struct buf out = { 0 };
+	int status = run_patch(tree, patch, &out, err);
+
+	if (status <= 0)
+		return status;
+	if (status == 127) {
+		uspl_fail(err, USPL_E_BUILD, "cannot run 'patch'");
+		uspl_hint(err, "install the package 'patch'");
+		return -USPL_E_BUILD;
+	}
+	buf_addstr(&out, "\n");
+	return out.oom ? uspl_fail_nomem(err) : explain(out.data, patch->name, err);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// builder.c - what a build gives: units, programs, and what is to be said of it
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "create/tree/build.h"
+
+int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
+{
+	char **slot = vec_push(&build->notes);
+	va_list args;
+	int len = -1;
+
+	va_start(args, fmt);
+	if (slot)
+		len = vasprintf(slot, fmt, args);
+	va_end(args);
+	if (slot && len < 0)
+		build->notes.n--;
+	return len < 0 ? uspl_fail_nomem(err) : 0;
+}
+
+int build_unit_changed(const struct build_unit *unit, bool *ret, struct uspl_err *err)
+{
+	auto_buf struct buf pre = { 0 };
+	auto_buf struct buf post = { 0 };
+	int rc = 0;
+
+	*ret = !unit->pre_obj || !unit->post_obj;
+	if (*ret || !strcmp(unit->pre_obj, unit->post_obj))
+		return 0;
+	rc = file_read(unit->pre_obj, &pre, err);
+	if (!rc)
+		rc = file_read(unit->post_obj, &post, err);
+	if (!rc)
+		*ret = pre.len != post.len || memcmp(buf_str(&pre), buf_str(&post), pre.len);
+	return rc;
+}
+
+int build_link_changed(const struct build *build, const struct build_link *link, bool *ret,
+		       struct uspl_err *err)
+{
+	const size_t *index;
+
+	*ret = false;
+	vec_for_each (&link->units, index) {
+		int rc = build_unit_changed(&build->units.items[*index], ret, err);
+
+		if (rc || *ret)
+			return rc;
+	}
+	return 0;
+}
+
+void build_link_release(struct build_link *link)
+{
+	char **id;
+
+	vec_for_each (&link->build_ids, id)
+		free(*id);
+	vec_release(&link->build_ids);
+	vec_release(&link->units);
+	free(link->soname);
+	free(link->file);
+	free(link->before);
+	free(link->path);
+}
+
+void build_free(struct build *build)
+{
+	struct build_unit *unit;
+	struct build_link *link;
+	char **note;
+
+	if (!build)
+		return;
+	vec_for_each (&build->units, unit) {
+		free(unit->source);
+		free(unit->object);
+		free(unit->pre_obj);
+		free(unit->post_obj);
+	}
+	vec_release(&build->units);
+	vec_for_each (&build->links, link)
+		build_link_release(link);
+	vec_release(&build->links);
+	vec_for_each (&build->notes, note)
+		free(*note);
+	vec_release(&build->notes);
+	free(build->patch);
+	free(build);
+}

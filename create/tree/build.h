@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* build.h - what is to be built, and what the builds gave */
+#ifndef USPL_CREATE_TREE_BUILD_H
+#define USPL_CREATE_TREE_BUILD_H
+
+#include "base/cleanup.h"
+#include "base/types.h"
+#include "base/vec.h"
+
+struct uspl_err;
+
+/* How far a build has come. */
+struct build_progress {
+	const char *phase; /* "building before the patch" */
+	size_t objects;    /* compiled so far */
+	double seconds;
+};
+
+/* A diff to apply. */
+struct build_patch {
+	const char *path;   /* "-": standard input */
+	const char *option; /* for patch(1), such as "-p0"; NULL: none */
+};
+
+/* An update that a process gets before; the strings are the update's. */
+struct build_earlier {
+	const char *id, *patch;
+};
+
+typedef VEC(struct build_earlier) build_earlier_list;
+
+/* What the user asked for. */
+struct build_options {
+	const char *source;              /* the tree's root */
+	VEC(struct build_patch) patches; /* applied in order */
+	bool series; /* each of them makes a build of its own, after those before it */
+	build_earlier_list earlier; /* their patches are in the tree */
+	const char *command;        /* NULL: found by itself */
+	int jobs;
+	const char *keep;     /* keep the work folder here; NULL: a temporary one that is removed */
+	const char *prebuild; /* keep the build before the patch here and use it again; NULL: no */
+	/* Called some times a second while a build runs, and with NULL at its end. May be NULL. */
+	void (*progress)(const struct build_progress *progress, void *ctx);
+	void *progress_ctx;
+};
+
+/* One compilation: a source file and its object in each build. */
+struct build_unit {
+	char *source;   /* relative to the tree: "src/proto.c" */
+	char *object;   /* the object's path relative to the tree, which identifies it */
+	char *pre_obj;  /* the saved copies; NULL if it wasn't compiled in that build */
+	char *post_obj; /* the same path as pre_obj if the second build didn't compile it again */
+};
+
+/* A program or library that was linked, with all units in it, archives looked through. */
+struct build_link {
+	char *path;   /* relative to the tree: "src/redis-server" */
+	char *soname; /* NULL if none */
+	/* In hex: of the pre build, and of what the user has at this path in the tree. */
+	VEC(char *) build_ids;
+	/*
+	 * The program as it was linked before all patches, whatever later builds made of it; NULL
+	 * if it wasn't, or couldn't be kept.
+	 */
+	char *file;
+	/* In a series: as it was linked before this patch; else the same as `file`. */
+	char *before;
+	VEC(size_t) units; /* indexes, in the order in which the linker took them */
+	bool unshipped;    /* builder_find_shipped: no package has it */
+};
+
+/* What was built before and after a diff, or several. */
+struct build {
+	const char *name; /* in a series: the diff, as the user calls it; else NULL */
+	char *patch;      /* the text of all its diffs */
+	size_t patch_len;
+	VEC(struct build_unit) units;
+	VEC(struct build_link) links;
+	VEC(char *) notes; /* what the user should know of the builds, a sentence each */
+};
+
+/* Do the objects of one of its units differ between the builds? Also if one is new or gone. */
+int build_link_changed(const struct build *build, const struct build_link *link, bool *ret,
+		       struct uspl_err *err) uspl_must_check;
+/* The same of a unit. */
+int build_unit_changed(const struct build_unit *unit, bool *ret,
+		       struct uspl_err *err) uspl_must_check;
+/* Appends to build->notes. */
+int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
+	uspl_printf(3, 4) uspl_must_check;
+/* Frees all of it, not the objects. */
+void build_free(struct build *build);
+DEFINE_AUTO_FREE(build, struct build, build_free)
+#define auto_build __attribute__((cleanup(cleanup_build_)))
+
+/* Frees what a link holds. */
+void build_link_release(struct build_link *link);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// git.c - what a build may ask git of the tree's copy
+//
+// Many programs take their version from `git describe`, and code that shows it refers to that
+// string. So the copy is a repository, too: with the user's commits, by reference (gitrepository-
+// layout(5), objects/info/alternates), and with references and an index of its own, so that nothing
+// is written to the user's. The files that a patch changes count as unchanged: the version must be
+// the same in both builds, without "-dirty".
+
+#include "create/tree/git.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "create/tree/paths.h"
+#include "create/tree/tree.h"
+#include "create/tree/tree_mirror.h"
+
+/* One file or folder of the repository, if it is there. */
+static int copy_part(const char *from, const char *to, const char *name, struct uspl_err *err)
+{
+	auto_free char *source = file_join(from, name);
+	auto_free char *copy = file_join(to, name);
+	struct stat st;
+
+	if (!source || !copy)
+		return uspl_fail_nomem(err);
+	if (stat(source, &st) < 0)
+		return 0;
+	return S_ISDIR(st.st_mode) ? tree_mirror(source, copy, err) : file_copy(source, copy, err);
+}
+
+static int refer_objects(const char *from, const char *to, struct uspl_err *err)
+{
+	auto_free char *info = file_join(to, "objects/info");
+	auto_free char *alternates = file_join(to, "objects/info/alternates");
+	auto_buf struct buf text = { 0 };
+	int rc;
+
+	if (!info || !alternates)
+		return uspl_fail_nomem(err);
+	buf_addf(&text, "%s/objects\n", from);
+	if (text.oom)
+		return uspl_fail_nomem(err);
+	rc = file_mkdirs(info, err);
+	return rc ? rc : file_write(alternates, text.data, text.len, err);
+}
+
+/* The user's own settings, such as hooks and helpers, have no place in the copy. */
+static int write_config(const char *from, const char *to, struct uspl_err *err)
+{
+	static const char config[] = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
+	auto_free char *source = file_join(from, "config");
+	auto_free char *copy = file_join(to, "config");
+	auto_buf struct buf text = { 0 };
+
+	if (!source || !copy)
+		return uspl_fail_nomem(err);
+	/* But another format of objects or references is said there. */
+	if (!file_read(source, &text, NULL) && strstr(buf_str(&text), "[extensions]"))
+		return file_copy(source, copy, err);
+	return file_write(copy, config, strlen(config), err);
+}
+
+int git_copy(const struct build_paths *paths, struct uspl_err *err)
+{
+	static const char *const parts[] = { "HEAD",  "packed-refs", "shallow",
+					     "index", "refs",        "reftable" };
+	auto_free char *from = file_join(paths->source, ".git");
+	auto_free char *to = file_join(paths->tree, ".git");
+	struct stat st;
+	int rc;
+
+	if (!from || !to)
+		return uspl_fail_nomem(err);
+	/* Of a work tree or a submodule it is a file, which leads elsewhere. */
+	if (stat(from, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	rc = refer_objects(from, to, err);
+	if (!rc)
+		rc = write_config(from, to, err);
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && !rc; i++)
+		rc = copy_part(from, to, parts[i], err);
+	return rc;
+}
+
+static void become_git(const char *tree, const char *path)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
+	    dup2(null, STDERR_FILENO) >= 0)
+		execlp("git", "git", "-C", tree, "update-index", "--assume-unchanged", "--", path,
+		       (char *)NULL);
+	_exit(127);
+}
+
+void git_hide_changes(const struct build_paths *paths, const tree_files *patched)
+{
+	auto_free char *index = file_join(paths->tree, ".git/index");
+	char **file;
+
+	if (!index || access(index, F_OK) < 0)
+		return;
+	vec_for_each (patched, file) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			become_git(paths->tree, *file);
+		/* A file that git doesn't know can't be marked, and needn't be. */
+		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lines.h - unchanged lines keep their numbers
+ *
+ * Two added lines shift everything below them, and with it each __LINE__ of each assert(): to the
+ * differ, all those functions would have changed. So `#line N` goes into the patched source where
+ * the numbers of unchanged lines would differ from what they were.
+ *
+ * Added lines get numbers of their own, 1000012 for line 12 of the new text: a number is a state to
+ * code that says `case __LINE__`, and a place by which variables and lambdas are paired. The next
+ * patch of a series takes 2000000 and so on. Lines that take the place of as many old ones have the
+ * numbers of these.
+ *
+ *     build_lines_pair   which lines of the new text are lines of the old one
+ *     build_lines_scan   before which lines a directive may stand
+ *     build_lines        from both to the text that is compiled
+ */
+#ifndef USPL_CREATE_TREE_LINES_H
+#define USPL_CREATE_TREE_LINES_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+/* Numbers of added lines begin behind a multiple of this; people are shown what is left over. */
+enum { LINES_OWN = 1000000 };
+
+/* A line of a source. Points into the text. */
+struct line {
+	const char *text;
+	size_t len; /* with its line end */
+	/* in the text after the patch: which line of the old text, from 1; 0: it is new */
+	size_t old;
+	size_t number; /* as the compiler is to count it; in the old text, as it has counted it */
+	bool safe;     /* `#line` may stand before it */
+	/* what is on it may contain __LINE__: neither blank nor a comment nor a directive */
+	bool code;
+	/* #elif, #else, #endif: what stood before it may have been skipped by the compiler. */
+	bool ends_group;
+};
+
+typedef VEC(struct line) line_list;
+DEFINE_AUTO_RELEASE(lines, line_list, vec_release)
+#define auto_lines __attribute__((cleanup(cleanup_lines_)))
+
+/* Cuts a text into lines. */
+int lines_split(const char *text, size_t len, line_list *ret, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Sets `old` in the lines of post by a shortest edit script. Where the texts have too little in
+ * common for one of reasonable size, lines are left as new.
+ */
+int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Sets `safe`, `code` and `ends_group`. False if the text has #line directives of its own: it was
+ * generated, and its numbers are another file's.
+ */
+bool lines_scan(line_list *lines);
+
+/* What became of the numbers of a text's lines. */
+struct lines_kept {
+	size_t lost;  /* the first unchanged line, in the new text, that has another number; 0 */
+	size_t moved; /* the same as if nothing was done */
+	bool foreign; /* the text has #line directives of its own: nothing was done */
+};
+
+/*
+ * Appends the new text with directives such that its unchanged lines have their old numbers. It is
+ * equal to the new text if none is needed or none can be. numbered: the old text has such
+ * directives itself, which were put there when another patch was applied.
+ */
+int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post, struct buf *ret,
+		   struct lines_kept *ret_kept, struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// recipe.c - how a tree is built
+//
+// The first line of the table whose file is there tells. Trees that are configured come before
+// trees that are not (configured.c). CMake is mostly configured in a folder of its own,
+// below.
+//
+// A Debian source package is built by its own rules, for these alone have the flags of the program
+// that the archive ships. They think in whole builds: stamp files say that all is done. Without
+// these everything is gone through again, the configuration too, but a file that comes out the same
+// keeps its time, and so only what the patch touched is compiled.
+//
+// Some packages compile when they install, and leave the build empty: where the build compiles
+// nothing, the install step is run instead, in both builds.
+//
+// What doesn't depend on the processor is documentation, mostly: it is left out where the rules can
+// tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in which the
+// archive builds packages, and not ours: some programs keep their flags as a string.
+
+#include "create/tree/recipe.h"
+
+#include "create/tree/configured.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+#define MAKE "make -j%d"
+/* clang-format off */
+#define RULES_ENVIRONMENT \
+	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/$(dpkg-parsechangelog -SSource)-" \
+		"$(dpkg-parsechangelog -SVersion | sed 's/^[0-9]*://; s/-[^-]*$//')} " \
+	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
+	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' "
+/* A patch that came after the stamp which says that all are applied is to be applied, too. */
+#define PATCH_STAMPS \
+	"for stamp in $(find . -type f \\( -name '*patch-stamp' -o -name '*stamp-patch*' " \
+		"-o -name '*patched-stamp' \\)); do " \
+		"[ -z \"$(find debian/patches -newer $stamp)\" ] || rm $stamp; done; "
+#define RULES_BEFORE PATCH_STAMPS \
+	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
+	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name 'build-stamp-*' " \
+		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
+	RULES_ENVIRONMENT
+#define ROOT "$(command -v fakeroot) "
+#define RULES RULES_BEFORE "debian/rules " \
+		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && echo build-arch || echo build)"
+/* What dpkg-buildpackage does next, as far as files are put where the packages are made of. */
+#define RULES_INSTALL RULES_BEFORE ROOT "debian/rules install"
+/*
+ * Fills debian/PACKAGE; rules that have no such step, or one of their own for making packages, make
+ * them, and they are unpacked.
+ */
+#define RULES_SHIP \
+	"rm -rf ../shipped ../*.deb && mkdir ../shipped && " \
+	"if grep -qE '^(%%|.*install-arch.*):' debian/rules && " \
+		"! grep -qE '^[^#]*binary-arch.*:' debian/rules; then " \
+		RULES_ENVIRONMENT ROOT "debian/rules install-arch; " \
+	"else DPKG_DEB_COMPRESSOR_TYPE=none " RULES_ENVIRONMENT ROOT "debian/rules binary-arch && " \
+		"for deb in ../*.deb; do " \
+			"dpkg-deb -x $deb ../shipped/$(dpkg-deb -f $deb Package) || exit; done; fi"
+/* clang-format on */
+#define OUT "uspl-build" /* a folder of our own: a CMake cache can't be moved */
+
+static const char cmake_lists[] = "CMakeLists.txt", rules[] = "debian/rules";
+
+/* clang-format off */
+static const struct {
+	const char *file; /* what tells */
+	const char *setup, *build;
+} recipes[] = {
+	{ "config.status",  NULL, MAKE },
+	{ "CMakeCache.txt", NULL, "cmake --build . -j %d" },
+	{ rules,            NULL, RULES },
+	{ "GNUmakefile",    NULL, MAKE },
+	{ "Makefile",       NULL, MAKE },
+	{ "makefile",       NULL, MAKE },
+	{ "configure",      "./configure", MAKE },
+	{ "autogen.sh",     "NOCONFIGURE=1 ./autogen.sh && ./configure", MAKE },
+	{ "configure.ac",   "autoreconf -fi && ./configure", MAKE },
+	{ "configure.in",   "autoreconf -fi && ./configure", MAKE },
+	{ cmake_lists,      "cmake -S . -B " OUT, "cmake --build " OUT " -j %d" },
+	{ "meson.build",    "meson setup " OUT, "ninja -C " OUT " -j %d" },
+};
+/* clang-format on */
+
+static bool exists(const char *tree, const char *name)
+{
+	auto_free char *path = file_join(tree, name);
+
+	return path && access(path, F_OK) == 0;
+}
+
+static int set(struct recipe *ret, const char *setup, const char *build, int jobs,
+	       struct uspl_err *err)
+{
+	auto_recipe struct recipe recipe = { 0 };
+
+	if (asprintf(&recipe.build, build, jobs) < 0) {
+		recipe.build = NULL;
+		return uspl_fail_nomem(err);
+	}
+	recipe.setup = setup ? strdup(setup) : NULL;
+	if (setup && !recipe.setup)
+		return uspl_fail_nomem(err);
+	log_info("build", "this tree is built by '%s%s%s'", setup ? setup : "", setup ? " && " : "",
+		 recipe.build);
+	*ret = recipe;
+	recipe = (struct recipe){ 0 };
+	return 0;
+}
+
+/* What a Debian source package's rules can do beside building. */
+static int set_packaging(int jobs, struct recipe *ret, struct uspl_err *err)
+{
+	if (asprintf(&ret->install, RULES_INSTALL, jobs) < 0) {
+		ret->install = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (asprintf(&ret->ship, RULES_SHIP, jobs, jobs) < 0) {
+		ret->ship = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* The user's own configuration, if there is one, is that of the program. */
+static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *ret,
+		      struct uspl_err *err)
+{
+	auto_free char *folder = NULL;
+	auto_buf struct buf build = { 0 };
+	int rc = configured_find_cmake(tree, &folder, err);
+
+	if (rc || !folder)
+		return rc ? rc : set(ret, recipes[line].setup, recipes[line].build, jobs, err);
+	buf_addstr(&build, "cmake --build ");
+	buf_add_shell_word(&build, folder);
+	buf_addf(&build, "-j %d", jobs);
+	if (build.oom)
+		return uspl_fail_nomem(err);
+	ret->setup = NULL;
+	ret->build = buf_take(&build);
+	return 0;
+}
+
+int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
+		struct uspl_err *err)
+{
+	if (command) {
+		ret->setup = NULL;
+		ret->build = strdup(command);
+		return ret->build ? 0 : uspl_fail_nomem(err);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
+		int rc;
+
+		if (!exists(tree, recipes[i].file))
+			continue;
+		rc = recipes[i].file == cmake_lists
+			     ? find_cmake(tree, i, jobs, ret, err)
+			     : set(ret, recipes[i].setup, recipes[i].build, jobs, err);
+		if (rc || recipes[i].file != rules)
+			return rc;
+		ret->twice = true;
+		return set_packaging(jobs, ret, err);
+	}
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "
+		  "or meson.build in its root");
+	uspl_hint(err, "say it with --build=COMMAND, or name the tree's root with --source=FOLDER");
+	return -USPL_E_UNSUPPORTED;
+}
+
+void recipe_release(struct recipe *recipe)
+{
+	free(recipe->setup);
+	free(recipe->build);
+	free(recipe->install);
+	free(recipe->ship);
+	*recipe = (struct recipe){ 0 };
+}

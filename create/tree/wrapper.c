@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// wrapper.c - the compiler wrapper under the names of compilers and linkers
+
+#include "create/tree/wrapper.h"
+
+#include "create/tree/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/compiler.h"
+#include "base/file.h"
+#include "create/wrapper/held.h"
+
+/* What the wrapper stands in front of. */
+static bool is_tool(const char *name)
+{
+	return compiler_is_tool(name) || compiler_is_launcher(name);
+}
+
+static int link_name(const char *folder, const char *name, const char *target, struct uspl_err *err)
+{
+	auto_free char *path = file_join(folder, name);
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	if (symlink(target, path) < 0 && errno != EEXIST)
+		return uspl_fail_errno(err, "cannot create '%s'", path);
+	return 0;
+}
+
+/*
+ * A kept work folder has the links to the wrapper of the uspl-create that made it. That may be gone
+ * by now, and a link that leads nowhere would be passed over for the compiler itself.
+ */
+static int drop_old_links(const char *bin, const char *wrapper, struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir(bin);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		char was[PATH_MAX];
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, was, sizeof(was));
+
+		if (len < 0 ||
+		    ((size_t)len == strlen(wrapper) && !memcmp(was, wrapper, (size_t)len)))
+			continue;
+		if (unlinkat(dirfd(dir), entry->d_name, 0) < 0)
+			return uspl_fail_errno(err, "cannot remove '%s/%s'", bin, entry->d_name);
+	}
+	return 0;
+}
+
+static int link_tools_of(const char *folder, const char *bin, const char *wrapper,
+			 struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int rc = 0;
+
+	/* PATH may name folders that don't exist. */
+	while (!rc && dir && (entry = readdir(dir)) != NULL)
+		if (is_tool(entry->d_name) && faccessat(dirfd(dir), entry->d_name, X_OK, 0) == 0)
+			rc = link_name(bin, entry->d_name, wrapper, err);
+	return rc;
+}
+
+static int link_tools(const char *bin, const char *wrapper, struct uspl_err *err)
+{
+	auto_free char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	char *state = NULL;
+	int rc = 0;
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	for (char *dir = strtok_r(path, ":", &state); dir && !rc; dir = strtok_r(NULL, ":", &state))
+		rc = link_tools_of(dir, bin, wrapper, err);
+	return rc;
+}
+
+/* libexec/uspl/uspl-cc beside the folder that this program is in. */
+static int find_wrapper(char **ret, struct uspl_err *err)
+{
+	auto_free char *wrapper = NULL;
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (len < 0)
+		return uspl_fail_errno(err, "cannot read '/proc/self/exe'");
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	*slash = '\0';
+	if (asprintf(&wrapper, "%s/../libexec/uspl/uspl-cc", self) < 0) {
+		wrapper = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (access(wrapper, X_OK) < 0)
+		return uspl_fail_errno(err, "cannot run the compiler wrapper '%s'", wrapper);
+	*ret = take_ptr(wrapper);
+	return 0;
+}
+
+/* Variables by which builds are told a tool. */
+static const char *const tool_variables[] = { "CC", "CXX", "LD", "HOSTCC" };
+
+/*
+ * The word that a variable begins with, if that is an absolute path; NULL otherwise, or when out of
+ * memory.
+ */
+static char *absolute_tool(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value == '/' ? strndup(value, strcspn(value, " \t")) : NULL;
+}
+
+/*
+ * An absolute path in CC would go past PATH: the wrapper stands in for it by its name, and finds
+ * the real one in WORK/real.
+ */
+static int link_variables(const char *bin, const char *real, const char *wrapper,
+			  struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tool_variables) && !rc; i++) {
+		auto_free char *path = absolute_tool(tool_variables[i]);
+
+		if (!path)
+			continue;
+		rc = link_name(bin, file_basename(path), wrapper, err);
+		if (!rc)
+			rc = link_name(real, file_basename(path), path, err);
+	}
+	return rc;
+}
+
+int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
+{
+	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post",
+					       "objects/ship" };
+	auto_free char *bin = file_join(paths->work, "bin");
+	auto_free char *real = file_join(paths->work, "real");
+	auto_free char *wrapper = NULL;
+	int rc = bin && real ? find_wrapper(&wrapper, err) : uspl_fail_nomem(err);
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && !rc; i++) {
+		auto_free char *folder = file_join(paths->work, folders[i]);
+
+		rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
+	}
+	if (!rc)
+		rc = drop_old_links(bin, wrapper, err);
+	if (!rc)
+		rc = link_variables(bin, real, wrapper, err);
+	return rc ? rc : link_tools(bin, wrapper, err);
+}
+
+void wrapper_rename_variables(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tool_variables); i++) {
+		const char *value = getenv(tool_variables[i]);
+		const char *name = value;
+
+		if (!value || *value != '/')
+			continue;
+		name += strcspn(value, " \t");
+		while (name[-1] != '/')
+			name--;
+		setenv(tool_variables[i], name, 1);
+	}
+}
+
+void wrapper_hold_launchers(void)
+{
+	for (const struct held *held = held_variables; held->name; held++) {
+		const char *was = getenv(held->name);
+
+		if (was)
+			setenv(held->kept, was, 1);
+		else
+			unsetenv(held->kept);
+		setenv(held->name, held->value, 1);
+	}
+}
+
+/* ---- absolute paths in files ---- */
+
+/* True if the path, len long, is that of a compiler or linker. */
+static bool is_tool_path(const char *path, size_t len)
+{
+	auto_free char *copy = strndup(path, len);
+	struct stat st;
+
+	return copy && is_tool(file_basename(copy)) && access(copy, X_OK) == 0 &&
+	       stat(copy, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int stand_in(const struct build_paths *paths, const char *path, size_t len, struct buf *ret,
+		    struct uspl_err *err)
+{
+	auto_free char *real = file_join(paths->work, "real");
+	auto_free char *bin = file_join(paths->work, "bin");
+	auto_free char *tool = strndup(path, len);
+	auto_free char *wrapper = NULL;
+	int rc;
+
+	if (!real || !bin || !tool)
+		return uspl_fail_nomem(err);
+	rc = find_wrapper(&wrapper, err);
+	if (!rc)
+		rc = link_name(bin, file_basename(tool), wrapper, err);
+	if (!rc)
+		rc = link_name(real, file_basename(tool), tool, err);
+	buf_addf(ret, "%s/%s", bin, file_basename(tool));
+	return rc;
+}
+
+int wrapper_replace_tools(const struct build_paths *paths, const char *text, struct buf *ret,
+			  struct uspl_err *err)
+{
+	static const char in_paths[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789/._+-";
+	size_t own = strlen(paths->work);
+	int rc = 0;
+
+	while (*text && !rc) {
+		size_t len = strspn(text, in_paths);
+
+		if (*text == '/' && strncmp(text, paths->work, own) && is_tool_path(text, len))
+			rc = stand_in(paths, text, len, ret, err);
+		else
+			buf_add(ret, text, len ? len : 1);
+		text += len ? len : 1;
+	}
+	return rc;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * dbgtype_compare.c - whether two types of different builds are the same
+ *
+ * By name where there is one, else by contents. Types refer to each other in circles; a pair that
+ * is being compared already counts as the same, so that what decides is the rest of the circle.
+ */
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "create/unit/dbgtype.h"
+
+enum { MAX_DEPTH = 64 };
+
+/* The pairs that are being compared, innermost first. */
+struct pair {
+	Dwarf_Die *pre, *post;
+	const struct pair *up;
+	int depth;
+};
+
+static enum type_relation compare(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up);
+
+static enum type_relation worse(enum type_relation a, enum type_relation b)
+{
+	return a > b ? a : b;
+}
+
+/* The types that two entries refer to. */
+static enum type_relation compare_inner(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	Dwarf_Die a, b;
+	bool has_a = dbgtype_of(pre, &a), has_b = dbgtype_of(post, &b);
+
+	return compare(has_a ? &a : NULL, has_b ? &b : NULL, up);
+}
+
+static bool is_integer(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+
+	if (dwarf_tag(type) == DW_TAG_enumeration_type)
+		return true;
+	if (dwarf_tag(type) != DW_TAG_base_type ||
+	    dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding))
+		return false;
+	return encoding == DW_ATE_signed || encoding == DW_ATE_unsigned ||
+	       encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
+	       encoding == DW_ATE_boolean || encoding == DW_ATE_UTF;
+}
+
+static uint64_t encoding_of(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding = 0;
+
+	dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding);
+	return encoding;
+}
+
+static enum type_relation compare_integers(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	if (dbgtype_size(pre) != dbgtype_size(post))
+		return TYPE_OTHER;
+	if (dwarf_tag(pre) == dwarf_tag(post) && encoding_of(pre) == encoding_of(post))
+		return TYPE_SAME;
+	return TYPE_ALIKE;
+}
+
+/* void and single bytes: who has a pointer to one may mean anything. */
+static bool is_raw(Dwarf_Die *pointer)
+{
+	Dwarf_Die target;
+
+	return !dbgtype_of(pointer, &target) || !dbgtype_peel(&target, &target) ||
+	       (dwarf_tag(&target) == DW_TAG_base_type && dbgtype_size(&target) == 1);
+}
+
+static enum type_relation compare_pointers(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	enum type_relation relation = compare_inner(pre, post, up);
+
+	return relation == TYPE_OTHER && (is_raw(pre) || is_raw(post)) ? TYPE_ALIKE : relation;
+}
+
+/* Finds the next child with that tag, at or behind *die. */
+static bool next_of(Dwarf_Die *die, bool has, int tag)
+{
+	while (has && dwarf_tag(die) != tag)
+		has = !dwarf_siblingof(die, die);
+	return has;
+}
+
+static enum type_relation compare_functions(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	enum type_relation relation = compare_inner(pre, post, up);
+	Dwarf_Die a, b;
+	bool has_a = next_of(&a, !dwarf_child(pre, &a), DW_TAG_formal_parameter);
+	bool has_b = next_of(&b, !dwarf_child(post, &b), DW_TAG_formal_parameter);
+
+	while (has_a && has_b) {
+		relation = worse(relation, compare_inner(&a, &b, up));
+		has_a = next_of(&a, !dwarf_siblingof(&a, &a), DW_TAG_formal_parameter);
+		has_b = next_of(&b, !dwarf_siblingof(&b, &b), DW_TAG_formal_parameter);
+	}
+	return has_a || has_b ? TYPE_OTHER : relation;
+}
+
+/* Nameless ones: every enumerator of the old one must keep its value. */
+static enum type_relation compare_enums(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	Dwarf_Die a, b;
+
+	if (dbgtype_size(pre) != dbgtype_size(post))
+		return TYPE_OTHER;
+	for (bool i = !dwarf_child(pre, &a); i; i = !dwarf_siblingof(&a, &a)) {
+		const char *name = dwarf_diename(&a);
+		bool found = false;
+
+		for (bool j = !dwarf_child(post, &b); j && !found; j = !dwarf_siblingof(&b, &b))
+			found = name && dwarf_diename(&b) && !strcmp(name, dwarf_diename(&b)) &&
+				dbgtype_value(&a) == dbgtype_value(&b);
+		if (!found)
+			return TYPE_OTHER;
+	}
+	return TYPE_SAME;
+}
+
+static enum type_relation compare_members(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	auto_members member_vec a = { 0 }, b = { 0 };
+
+	if (dbgtype_members(pre, &a, NULL) || dbgtype_members(post, &b, NULL) || a.n != b.n ||
+	    dbgtype_size(pre) != dbgtype_size(post))
+		return TYPE_OTHER;
+	for (size_t i = 0; i < a.n; i++) {
+		struct type_member *x = &a.items[i], *y = &b.items[i];
+
+		if (strcmp(x->name, y->name) || x->bit != y->bit || x->bits != y->bits ||
+		    compare(&x->type, &y->type, up) != TYPE_SAME)
+			return TYPE_OTHER;
+	}
+	return TYPE_SAME;
+}
+
+static enum type_relation compare_same_tag(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	switch (dwarf_tag(pre)) {
+	case DW_TAG_base_type:
+		return encoding_of(pre) == encoding_of(post) &&
+				       dbgtype_size(pre) == dbgtype_size(post)
+			       ? TYPE_SAME
+			       : TYPE_OTHER;
+	case DW_TAG_enumeration_type:
+		return compare_enums(pre, post);
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		return compare_pointers(pre, post, up);
+	case DW_TAG_array_type:
+		if (dbgtype_size(pre) != dbgtype_size(post))
+			return TYPE_OTHER;
+		return compare_inner(pre, post, up);
+	case DW_TAG_subroutine_type:
+		return compare_functions(pre, post, up);
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return compare_members(pre, post, up);
+	default: {
+		const char *a = dwarf_diename(pre), *b = dwarf_diename(post);
+
+		return !a == !b && (!a || !strcmp(a, b)) ? TYPE_SAME : TYPE_OTHER;
+	}
+	}
+}
+
+/* The type's own name, or that of the typedef for a nameless one. */
+static const char *name_of(Dwarf_Die *type, Dwarf_Die *peeled)
+{
+	Dwarf_Die die = *type;
+	const char *name = dwarf_diename(peeled);
+
+	for (int i = 0; !name && i < MAX_DEPTH && die.addr != peeled->addr; i++) {
+		if (dwarf_tag(&die) == DW_TAG_typedef)
+			name = dwarf_diename(&die);
+		if (!dbgtype_of(&die, &die))
+			break;
+	}
+	return name;
+}
+
+static enum type_relation compare(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	Dwarf_Die a, b;
+	struct pair pair = { .pre = &a, .post = &b, .up = up, .depth = up ? up->depth + 1 : 0 };
+	bool has_a = pre && dbgtype_peel(pre, &a), has_b = post && dbgtype_peel(post, &b);
+	const char *name_a, *name_b;
+
+	if (!has_a || !has_b)
+		return has_a == has_b ? TYPE_SAME : TYPE_OTHER;
+	for (const struct pair *p = up; p; p = p->up)
+		if (p->pre->addr == a.addr && p->post->addr == b.addr)
+			return TYPE_SAME;
+	if (pair.depth == MAX_DEPTH)
+		return TYPE_OTHER;
+	name_a = name_of(pre, &a);
+	name_b = name_of(post, &b);
+	if (dwarf_tag(&a) == dwarf_tag(&b) && name_a && name_b && !strcmp(name_a, name_b) &&
+	    (dbgtype_is_aggregate(&a) || dwarf_tag(&a) == DW_TAG_enumeration_type))
+		return TYPE_SAME;
+	if (is_integer(&a) && is_integer(&b) &&
+	    !(dwarf_tag(&a) == DW_TAG_enumeration_type && dwarf_tag(&b) == dwarf_tag(&a)))
+		return compare_integers(&a, &b);
+	return dwarf_tag(&a) == dwarf_tag(&b) ? compare_same_tag(&a, &b, &pair) : TYPE_OTHER;
+}
+
+enum type_relation dbgtype_compare(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	return compare(pre, post, NULL);
+}
+
+enum type_relation dbgtype_compare_functions(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	return compare_functions(pre, post, NULL);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// front.c - room in front of functions (-fpatchable-function-entry=N,M), and their types, are left
+// out
+/*
+ * The compiler leaves M bytes of NOPs before a function's entry, in the function's section. Nobody
+ * runs them: who left them there may have written to them since, and a function that is replaced
+ * needs none. So a section begins with its function, as any other does, and what points into it
+ * counts from there.
+ *
+ * clang's -fsanitize=function writes what type a function has, in the eight bytes before it (since
+ * clang 17; before, behind the entry). Calls through pointers look there, and do without where
+ * nothing of that kind stands. Pointers to a function that is replaced lead to the old one, which
+ * has it.
+ */
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "create/unit/unit.h"
+
+#define TYPE_LEN 8
+
+/* What is known of a section before it is cut. */
+struct start {
+	uint64_t function; /* the lowest one's offset; the section's size if there is none */
+	uint64_t other;    /* the same for any other symbol */
+};
+
+static size_t index_of(const struct side *side, const struct objsec *sec)
+{
+	return (size_t)(part_of(sec) - side->parts);
+}
+
+static void find_starts(const struct side *side, struct start *starts)
+{
+	for (size_t i = 0; i < side->obj->secs.n; i++)
+		starts[i].function = starts[i].other = side->obj->secs.items[i]->size;
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+		struct start *start = sym->sec ? &starts[index_of(side, sym->sec)] : NULL;
+		uint64_t *lowest;
+
+		if (!start || sym->type == STT_SECTION)
+			continue;
+		lowest = sym->type == STT_FUNC ? &start->function : &start->other;
+		if (sym->value < *lowest)
+			*lowest = sym->value;
+	}
+}
+
+/* How many bytes right before the function at that offset say what type it has. */
+static uint64_t type_before(const struct objsec *sec, uint64_t function)
+{
+	/* clang's CodeGenModule::getUBSanFunctionTypeHash and AsmPrinter::emitFunctionHeader. */
+	static const uint8_t mark[] = { 0xfe, 0xca, 0x05, 0xc1 };
+
+	return function >= TYPE_LEN && !memcmp(sec->data + function - TYPE_LEN, mark, sizeof(mark))
+		       ? TYPE_LEN
+		       : 0;
+}
+
+static bool is_room(const struct objsec *sec, const struct start *start)
+{
+	uint64_t len = start->function, at = 0;
+	struct insn insn;
+
+	if (!objsec_is_code(sec) || !sec->data || len >= sec->size || start->other < len ||
+	    (sec->rels.n && sec->rels.items[0].offset < len))
+		return false;
+	len -= type_before(sec, len);
+	for (; at < len; at += insn.len)
+		if (!arch_native()->insn_decode(sec->data + at, len - at, &insn) || !insn.is_nop)
+			return false;
+	return start->function > 0;
+}
+
+static void cut(struct objsec *sec, uint64_t len)
+{
+	struct objrel *rel;
+
+	sec->data += len;
+	sec->size -= len;
+	part_of(sec)->front = len;
+	vec_for_each (&sec->rels, rel)
+		rel->offset -= len;
+}
+
+/* Symbols, and references by the section, count from the new beginning. */
+static void move_references(struct side *side)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i];
+
+		if (sym->sec && sym->type != STT_SECTION)
+			sym->value -= part_of(sym->sec)->front;
+	}
+	for (size_t i = 0; i < side->obj->secs.n; i++) {
+		struct objsec *sec = side->obj->secs.items[i];
+		struct objrel *rel;
+
+		vec_for_each (&sec->rels, rel)
+			if (rel->sym && rel->sym->sec && rel->sym->type == STT_SECTION)
+				rel->addend -= (int64_t)part_of(rel->sym->sec)->front;
+	}
+}
+
+int front_cut(struct side *side, struct uspl_err *err)
+{
+	auto_free struct start *starts = calloc(side->obj->secs.n + 1, sizeof(*starts));
+	bool any = false;
+
+	if (!starts)
+		return uspl_fail_nomem(err);
+	find_starts(side, starts);
+	for (size_t i = 0; i < side->obj->secs.n; i++) {
+		struct objsec *sec = side->obj->secs.items[i];
+
+		if (!is_room(sec, &starts[i]))
+			continue;
+		cut(sec, starts[i].function);
+		any = true;
+	}
+	if (any)
+		move_references(side);
+	return 0;
+}

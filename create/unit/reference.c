@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// reference.c - where a reference to a place in a section points
+
+#include "create/unit/reference.h"
+
+#include "arch/arch.h"
+#include "create/unit/unit.h"
+#include "objfile/objfile.h"
+
+bool reference_is_relative(const struct objrel *rel)
+{
+	enum reloc_kind kind = arch_native()->reloc(rel->type)->kind;
+
+	return kind == RELOC_PCREL || kind == RELOC_PLT;
+}
+
+int64_t reference_target(const struct objsec *from, const struct objrel *rel)
+{
+	const struct part *part = part_of(from);
+	int64_t bias = 0;
+
+	if (reference_is_relative(rel) && part->bias)
+		bias = part->bias[rel - from->rels.items];
+	else if (reference_is_relative(rel) && part->kind == PART_LITERAL &&
+		 objsec_is_distances(from))
+		bias = -(int64_t)rel->offset;
+	return (int64_t)rel->sym->value + rel->addend + bias;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* reference.h - where a reference to a place in a section points */
+#ifndef USPL_CREATE_UNIT_REFERENCE_H
+#define USPL_CREATE_UNIT_REFERENCE_H
+
+#include "base/types.h"
+
+struct objrel;
+struct objsec;
+
+/* True for a distance from the place of the reference (PC32, PLT32). */
+bool reference_is_relative(const struct objrel *rel);
+/*
+ * Where in its section a reference to a symbol of a section points; `from` is the section that
+ * rel lies in.
+ */
+int64_t reference_target(const struct objsec *from, const struct objrel *rel);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// report_warn.c - what uspl-create tells besides its result
+
+#include "create/unit/report_warn.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/demangle.h"
+
+void report_warn(struct report *report, const char *fmt, ...)
+{
+	auto_free char *raw = NULL;
+	auto_free char *text = NULL;
+	char **slot;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&raw, fmt, ap);
+	va_end(ap);
+	if (len < 0) {
+		raw = NULL;
+		return;
+	}
+	text = demangle_text(raw);
+	if (!text)
+		return;
+	vec_for_each (&report->warnings, slot)
+		if (!strcmp(*slot, text))
+			return;
+	slot = vec_push(&report->warnings);
+	if (slot)
+		*slot = take_ptr(text);
+}
+
+void report_release(struct report *report)
+{
+	char **text;
+
+	vec_for_each (&report->warnings, text)
+		free(*text);
+	vec_release(&report->warnings);
+	buf_release(&report->explanation);
+	patched_lines_free(report->patched);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report_warn.h - what uspl-create tells besides its result: warnings, and the explanation of an
+ * update
+ *
+ * The steps of the differ only collect; the command prints.
+ */
+#ifndef USPL_CREATE_UNIT_REPORT_WARN_H
+#define USPL_CREATE_UNIT_REPORT_WARN_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "create/unit/patched_lines.h"
+
+struct report {
+	struct patched_lines *patched; /* the source lines that change; NULL: they aren't known */
+	VEC(char *) warnings;          /* one line each, in the order in which they came up */
+	bool explain;                  /* fill in the explanation */
+	struct buf explanation;        /* lines for people */
+};
+
+/*
+ * Adds a warning, unless it is there already; one that memory doesn't suffice for is lost. Names of
+ * C++ in quotes are shown as people write them.
+ */
+void report_warn(struct report *report, const char *fmt, ...) uspl_printf(2, 3);
+/* Frees what the report holds. */
+void report_release(struct report *report);
+DEFINE_AUTO_RELEASE(report, struct report, report_release)
+#define auto_report __attribute__((cleanup(cleanup_report_)))
+
+#endif

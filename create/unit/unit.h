@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * unit.h - a compilation unit while it is diffed: its two objects, and what the steps of the
+ * differ note about them
+ *
+ * Each section has a `struct part` (in objsec.priv), each symbol a `struct ident` (in
+ * objsym.priv). unit_open fills in what the object itself tells; the later steps add to it, in
+ * the order in which diff.h lists them.
+ */
+#ifndef USPL_CREATE_UNIT_UNIT_H
+#define USPL_CREATE_UNIT_UNIT_H
+
+#include "base/strmap.h"
+#include "create/unit/leave_out.h"
+#include "objfile/objfile.h"
+
+struct unit;
+typedef VEC(struct objsym *) sym_vec;
+
+/* What a section holds. */
+enum part_kind {
+	PART_IGNORED, /* debugging information, notes, comments: never compared, never carried */
+	PART_CODE,
+	PART_DATA,    /* variables that may be written */
+	PART_CONST,   /* constants with a name of the programmer's */
+	PART_LITERAL, /* those without: strings, numbers, jump tables, tables of the compiler */
+	PART_TLS,
+	PART_START,  /* pointers to code that runs before main or at exit */
+	PART_UNWIND, /* .eh_frame */
+};
+
+/* A place in a literal section that something refers to. */
+struct literal_use {
+	uint64_t offset;
+	const struct objsec *from;
+};
+
+struct part {
+	struct unit *unit;
+	struct side *side; /* which of the unit's two objects it lies in */
+	enum part_kind kind;
+	struct objsym *owner; /* the function or variable that begins the section; NULL if none */
+	uint64_t front; /* how many bytes of room before the function were cut off (front.c) */
+	bool shared;    /* more than one function or variable lies in it (aliases aside) */
+	bool opaque;    /* code that isn't all instructions */
+	bool is_cold;   /* the .cold part of a function */
+	struct objsec *other; /* the .cold part's function, the function's .cold part; NULL */
+	/*
+	 * Of code, for exceptions: what to do in it (unwind_index), and the function that reads
+	 * that.
+	 */
+	struct objsec *lsda;
+	struct objsym *personality;
+	/* Of code: the notes of its markers, a chain (markers.h). */
+	struct objsec *marks, *next_mark;
+	/* For code, by relocation: from its place to the end of its instruction. Else NULL. */
+	uint8_t *bias;
+	VEC(struct literal_use) uses; /* of a literal: sorted by offset */
+	const char *reason;           /* why it has to be in the update; NULL: it hasn't changed */
+	bool carried;                 /* select: it goes into new.o */
+	struct objsec *copy;          /* emit: its copy */
+};
+
+struct ident {
+	struct unit *unit;
+	struct side *side;
+	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
+	const char *
+		alias; /* the name that it is paired by, if that isn't its own (nameless.h); NULL */
+	const char *refname; /* NULL for what has no name of its own: sections, literals */
+	bool changed;        /* of a variable: size or initial contents differ from the twin's */
+	bool counted; /* the number at the end of its name may be another one in the twin's */
+	bool carried; /* select: a COMMON variable that new.o has to provide */
+};
+
+/* One of a unit's two objects. */
+struct side {
+	struct objfile *obj; /* never NULL: empty if the unit doesn't exist in this build */
+	const char *source;  /* the unit's */
+	const char *path;    /* the object's; NULL if the unit doesn't exist in this build */
+	struct dbginfo *dbg; /* opened when it is asked for (srcloc.h) */
+	bool dbg_asked;
+	struct part *parts;
+	struct ident *idents;
+};
+
+struct unit {
+	const char *source;
+	struct side pre, post;
+	struct nameless *nameless; /* correlate: its types without a name; NULL */
+	bool takes_part;           /* emit: its pre code goes into pre.o */
+	bool whole;                /* emit: and its variables that begin with pointers */
+	bool dbg_held;             /* somebody has pointers into its debugging information */
+};
+
+/* All changed units of a target, and the global symbols that they define. */
+struct diff {
+	struct unit *units;
+	size_t n;
+	const struct diff_unit *inputs; /* all of the target, those that are the same in both too */
+	size_t n_inputs;
+	VEC(size_t) quiet;         /* inputs that are opened when they are needed (quiet_units.h) */
+	struct leave_out left_out; /* what of their objects isn't in the program */
+	struct strmap pre_defs, post_defs;  /* name -> struct objsym */
+	const struct update_target *target; /* what is compared: a program or a library */
+	struct report *report;              /* what the user is to know */
+};
+
+static inline struct part *part_of(const struct objsec *sec)
+{
+	return sec->priv;
+}
+
+static inline struct ident *ident_of(const struct objsym *sym)
+{
+	return sym->priv;
+}
+
+/* Which unit of its target it is. */
+struct unit_place {
+	struct leave_out *left_out;
+	size_t index; /* in left_out->units */
+};
+
+/*
+ * Reads both objects, without what the program doesn't have of them, and sorts their sections and
+ * symbols by kind. unit is zeroed by the caller and must be released, also after a failure. in must
+ * outlive it. Without a place the objects are read as they are.
+ */
+int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
+	      struct uspl_err *err) uspl_must_check;
+/* A part of it: leaves out the room that the compiler has left in front of functions. */
+int front_cut(struct side *side, struct uspl_err *err) uspl_must_check;
+/* Another: leaves out what the address sanitizer tells its library of the unit's variables. */
+void sanitizer_leave_out(const struct objfile *obj);
+/* Frees what unit_open made. */
+void unit_release(struct unit *unit);
+
+/* A function (an indirect one, too) or a variable that is defined here, .cold parts aside? */
+bool sym_is_function(const struct objsym *sym);
+bool sym_is_variable(const struct objsym *sym);
+/*
+ * Made by the compiler for itself (CSWTCH.3, __func__.1, .LC7): read-only, and nobody can tell
+ * one copy from another.
+ */
+bool sym_is_compiler_made(const struct objsym *sym);
+/*
+ * A DW.ref.NAME of position independent C++: a pointer to NAME that only call frame information
+ * and what goes with it refer to. Any copy will do, and the running program's may have no name.
+ */
+bool sym_is_pointer_for_tables(const struct objsym *sym);
+/* Does a section refer to that very symbol? */
+bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
+/* Are the bytes of two sections that have some equal, whatever they refer to? */
+bool sec_same_bytes(const struct objsec *a, const struct objsec *b);
+
+/* Does the name begin so? */
+bool name_starts(const char *name, const char *prefix);
+/* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
+size_t name_base_len(const char *name);
+
+/* The compiler's own words about itself (the first string of .comment), or NULL. */
+const char *side_compiler(const struct side *side);
+
+/* The name that a symbol is paired by. */
+const char *sym_pair_name(const struct objsym *sym);
+/* Makes two symbols twins. */
+void sym_pair(struct objsym *pre, struct objsym *post);
+/* Both functions, both variables, or both thread-local variables? */
+bool sym_same_sort(const struct objsym *a, const struct objsym *b);
+
+#endif

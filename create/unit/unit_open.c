@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// unit_open.c - a compilation unit's two objects are read, their sections and symbols sorted by
+// kind
+
+#include <string.h>
+
+#include "create/unit/dbginfo.h"
+#include "create/unit/diff_unit.h"
+#include "create/unit/markers.h"
+#include "create/unit/nameless.h"
+#include "create/unit/unit.h"
+
+static bool is_start_section(const struct objsec *sec)
+{
+	static const char *const names[] = { ".init_array", ".fini_array", ".preinit_array",
+					     ".ctors",      ".dtors",      ".init",
+					     ".fini" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t len = strlen(names[i]);
+
+		if (name_starts(sec->name, names[i]) && (!sec->name[len] || sec->name[len] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Without looking at symbols: a constant is PART_LITERAL until one with a name of the
+ * programmer's is found in it.
+ */
+static enum part_kind kind_of(const struct objsec *sec)
+{
+	if (!(sec->flags & SHF_ALLOC) || sec->type == SHT_NOTE || name_starts(sec->name, ".note"))
+		return PART_IGNORED;
+	if (!strcmp(sec->name, ".eh_frame"))
+		return PART_UNWIND;
+	if (is_start_section(sec))
+		return PART_START;
+	if (sec->flags & SHF_EXECINSTR)
+		return PART_CODE;
+	if (sec->flags & SHF_TLS)
+		return PART_TLS;
+	if ((sec->flags & SHF_WRITE) && !name_starts(sec->name, ".data.rel.ro"))
+		return PART_DATA;
+	return PART_LITERAL;
+}
+
+/*
+ * Every section gets a section symbol: references to literals and into code go by it, and clang
+ * leaves out unused ones.
+ */
+static int add_section_symbols(struct objfile *obj, struct uspl_err *err)
+{
+	for (size_t i = 0; i < obj->secs.n; i++) {
+		struct objsec *sec = obj->secs.items[i];
+
+		if (sec->secsym || !(sec->flags & SHF_ALLOC))
+			continue;
+		sec->secsym = objfile_add_symbol(obj, "", STT_SECTION, STB_LOCAL);
+		if (!sec->secsym)
+			return uspl_fail_nomem(err);
+		sec->secsym->sec = sec;
+	}
+	return 0;
+}
+
+/* Takes out relocations that ask for nothing. */
+static void drop_empty_relocations(struct objsec *sec)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sec->rels.n; i++)
+		if (sec->rels.items[i].sym)
+			sec->rels.items[n++] = sec->rels.items[i];
+	sec->rels.n = n;
+}
+
+static bool named_here(const struct objsym *sym)
+{
+	return sym->type != STT_SECTION && sym->type != STT_FILE && *sym->name &&
+	       !sym_is_compiler_made(sym);
+}
+
+/*
+ * Prefers the name by which others know it: of aliases at the start of a section the first global
+ * one.
+ */
+static void claim_section(struct part *part, struct objsym *sym)
+{
+	const struct objsym *owner = part->owner;
+
+	if (part->kind == PART_CODE && sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC)
+		return;
+	if (owner && owner->value != sym->value)
+		part->shared = true;
+	if (sym->value)
+		part->shared = true;
+	if (!owner || sym->value < owner->value ||
+	    (sym->value == owner->value && owner->bind == STB_LOCAL && sym->bind != STB_LOCAL))
+		part->owner = sym;
+}
+
+static void sort_symbol(struct objsym *sym)
+{
+	struct part *part = sym->sec ? part_of(sym->sec) : NULL;
+
+	if (!part || !named_here(sym))
+		return;
+	/*
+	 * What may be merged with equal ones has no identity, whatever the compiler calls it,
+	 * unless others know the name.
+	 */
+	if (part->kind == PART_LITERAL &&
+	    (!(sym->sec->flags & SHF_MERGE) || sym->bind != STB_LOCAL))
+		part->kind = PART_CONST;
+	if (part->kind == PART_CODE || part->kind == PART_DATA || part->kind == PART_CONST ||
+	    part->kind == PART_TLS)
+		claim_section(part, sym);
+}
+
+/* Ties the .cold part that sym stands for and its function together. */
+static void join_cold(struct objsym *sym, const struct strmap *functions)
+{
+	const char *cold = strstr(sym->name, ".cold");
+	struct objsym *hot;
+	char name[512];
+
+	if (!cold || !sym_is_function(sym) || (size_t)(cold - sym->name) >= sizeof(name))
+		return;
+	memcpy(name, sym->name, (size_t)(cold - sym->name));
+	name[cold - sym->name] = '\0';
+	hot = strmap_get(functions, name);
+	part_of(sym->sec)->is_cold = true;
+	if (!hot || hot->sec == sym->sec)
+		return;
+	part_of(sym->sec)->other = hot->sec;
+	part_of(hot->sec)->other = sym->sec;
+}
+
+static int join_cold_parts(struct side *side, struct uspl_err *err)
+{
+	struct strmap functions = { 0 };
+	bool oom = false;
+
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i];
+
+		oom |= sym_is_function(sym) && !strmap_set(&functions, sym->name, sym);
+	}
+	for (size_t i = 0; i < side->obj->syms.n; i++)
+		join_cold(side->obj->syms.items[i], &functions);
+	strmap_release(&functions);
+	return oom ? uspl_fail_nomem(err) : 0;
+}
+
+/*
+ * Every variable of C has a symbol, also a static one. A section of initialised data without any
+ * is what gcc makes of the initialiser of a local array of pointers, to be copied to the stack: a
+ * constant, though it could be written.
+ */
+static void find_initialisers(struct side *side)
+{
+	for (size_t i = 0; i < side->obj->secs.n; i++)
+		if (side->parts[i].kind == PART_DATA && !side->parts[i].owner &&
+		    side->obj->secs.items[i]->data)
+			side->parts[i].kind = PART_LITERAL;
+}
+
+static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
+{
+	struct objfile *obj = side->obj;
+	int rc = add_section_symbols(obj, err);
+
+	if (rc)
+		return rc;
+	side->parts = calloc(obj->secs.n + 1, sizeof(*side->parts));
+	side->idents = calloc(obj->syms.n + 1, sizeof(*side->idents));
+	if (!side->parts || !side->idents)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < obj->secs.n; i++) {
+		struct objsec *sec = obj->secs.items[i];
+
+		sec->priv = &side->parts[i];
+		side->parts[i] = (struct part){ .unit = unit, .side = side, .kind = kind_of(sec) };
+		drop_empty_relocations(sec);
+	}
+	rc = front_cut(side, err);
+	if (rc)
+		return rc;
+	sanitizer_leave_out(obj);
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		obj->syms.items[i]->priv = &side->idents[i];
+		side->idents[i].unit = unit;
+		side->idents[i].side = side;
+		sort_symbol(obj->syms.items[i]);
+	}
+	find_initialisers(side);
+	markers_tie(obj);
+	return join_cold_parts(side, err);
+}
+
+static int open_side(struct side *side, const char *path, struct unit *unit,
+		     const struct unit_place *place, struct uspl_err *err)
+{
+	int rc = 0;
+
+	side->source = unit->source;
+	side->path = path;
+	if (path)
+		rc = objfile_read_code(path, &side->obj, err);
+	else
+		side->obj = objfile_new(unit->source);
+	if (!rc && !side->obj)
+		rc = uspl_fail_nomem(err);
+	if (!rc && path && place)
+		rc = leave_out_absent(place->left_out, place->index, side == &unit->post, side->obj,
+				      err);
+	if (!rc)
+		rc = markers_split(side->obj, err);
+	return rc ? rc : sort_side(side, unit, err);
+}
+
+int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
+	      struct uspl_err *err)
+{
+	int rc;
+
+	unit->source = in->source;
+	rc = open_side(&unit->pre, in->pre_obj, unit, place, err);
+	return rc ? rc : open_side(&unit->post, in->post_obj, unit, place, err);
+}
+
+static void side_release(struct side *side)
+{
+	for (size_t i = 0; side->parts && i < side->obj->secs.n; i++) {
+		vec_release(&side->parts[i].uses);
+		free(side->parts[i].bias);
+	}
+	free(side->parts);
+	free(side->idents);
+	dbginfo_free(side->dbg);
+	objfile_free(side->obj);
+}
+
+void unit_release(struct unit *unit)
+{
+	nameless_free(unit->nameless);
+	side_release(&unit->pre);
+	side_release(&unit->post);
+	*unit = (struct unit){ 0 };
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * types_changed.c - which types and variables of a unit mean something else after the patch
+ *
+ * The types of both builds that have a name are put in a table each, by sort, scope and name, so
+ * that order and place in the source don't matter; a nameless one counts under its typedef's name,
+ * and as part of what it lies in if it has none. Lambdas are paired by nameless.h. Then the pairs
+ * are compared (types_layout.c). Variables are in the same tables: one that keeps its size may
+ * still change its type.
+ */
+
+#include "create/vet/types_changed.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "create/unit/nameless.h"
+#include "create/unit/srcloc.h"
+
+/* A type or variable of one build. */
+struct entry {
+	char *key;  /* what it is paired by: "struct f::conn" */
+	char *name; /* for messages */
+	Dwarf_Die die;
+};
+
+struct table {
+	const struct unit *unit;
+	bool post;
+	VEC(struct entry *) entries;
+	struct strmap by_key;
+	struct strmap pointed; /* names of typedefs that pointers lead to */
+	bool oom;
+};
+
+static void table_release(struct table *table)
+{
+	struct entry **entry;
+
+	vec_for_each (&table->entries, entry) {
+		free((*entry)->key);
+		free((*entry)->name);
+		free(*entry);
+	}
+	vec_release(&table->entries);
+	strmap_release(&table->by_key);
+	strmap_release(&table->pointed);
+}
+
+DEFINE_AUTO_RELEASE(table, struct table, table_release)
+#define auto_table __attribute__((cleanup(cleanup_table_)))
+
+/*
+ * Appends the name of an entry. A template that a lambda was given to is called after it, by clang
+ * with the line and column, "(lambda at x.cc:7:9)", by gcc as all others of its kind.
+ */
+static void add_name(const struct table *table, Dwarf_Die *die, struct buf *buf)
+{
+	static const char lambda[] = "(lambda at ";
+	const char *name = dwarf_diename(die), *at;
+	const struct nameless *nameless = table->unit->nameless;
+
+	if (!name)
+		return;
+	while ((at = strstr(name, lambda))) {
+		buf_add(buf, name, (size_t)(at - name));
+		name = at + strcspn(at, ")");
+	}
+	buf_addstr(buf, name);
+	if (nameless && strchr(name, '>'))
+		nameless_add_arguments(table->post ? &nameless->post : &nameless->pre, table->post,
+				       die, buf);
+}
+
+/* "f::" for what lies in the function f. The unit itself is no scope. */
+static void add_scope(const struct table *table, const struct die_path *at, struct buf *buf)
+{
+	struct die_path *up = at->up;
+
+	if (!up || !up->up)
+		return;
+	add_scope(table, up, buf);
+	if (!dwarf_diename(&up->die))
+		return;
+	add_name(table, &up->die, buf);
+	buf_addstr(buf, "::");
+}
+
+/* Takes an entry into the table; the n-th of the same name gets a number. sort: "struct ". */
+static void add_entry(struct table *table, struct die_path *at, const char *sort, Dwarf_Die *die)
+{
+	auto_buf struct buf key = { 0 };
+	struct entry *entry = calloc(1, sizeof(*entry)), **slot = vec_push(&table->entries);
+	const char *name = dwarf_diename(&at->die);
+
+	if (!entry || !slot) {
+		table->entries.n -= slot != NULL;
+		free(entry);
+		table->oom = true;
+		return;
+	}
+	*slot = entry;
+	buf_addstr(&key, sort);
+	add_scope(table, at, &key);
+	add_name(table, &at->die, &key);
+	for (size_t end = key.len, n = 2; strmap_get(&table->by_key, buf_str(&key)); n++) {
+		key.len = end;
+		buf_addf(&key, "#%zu", n);
+	}
+	entry->die = *die;
+	entry->key = buf_take(&key);
+	if (asprintf(&entry->name, "%s%s", sort, name) < 0)
+		entry->name = NULL;
+	if (!entry->key || !entry->name || !strmap_set(&table->by_key, entry->key, entry))
+		table->oom = true;
+}
+
+static bool is_declaration(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(die, DW_AT_declaration, &attr) != NULL;
+}
+
+static void note_typedef(struct table *table, struct die_path *at)
+{
+	Dwarf_Die die;
+	int tag;
+
+	/* Another name of a lambda, which is paired as one. */
+	if (!dbgtype_of(&at->die, &die) || dwarf_diename(&die) || nameless_is_lambda(&die))
+		return;
+	tag = dwarf_tag(&die);
+	if (dbgtype_is_aggregate(&die) || tag == DW_TAG_enumeration_type)
+		add_entry(table, at, "", &die);
+}
+
+/* A number, or a pointer, under a name of the programmer's. */
+static void note_plain_typedef(struct table *table, struct die_path *at)
+{
+	Dwarf_Die die;
+	int tag = dbgtype_peel(&at->die, &die) ? dwarf_tag(&die) : 0;
+
+	if (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type)
+		add_entry(table, at, "typedef ", &at->die);
+}
+
+static void note_pointed(struct table *table, Dwarf_Die *pointer)
+{
+	Dwarf_Die die;
+	bool has = dbgtype_of(pointer, &die);
+
+	while (has &&
+	       (dwarf_tag(&die) == DW_TAG_const_type || dwarf_tag(&die) == DW_TAG_volatile_type))
+		has = dbgtype_of(&die, &die);
+	if (has && dwarf_tag(&die) == DW_TAG_typedef && dwarf_diename(&die) &&
+	    !strmap_set(&table->pointed, dwarf_diename(&die), table))
+		table->oom = true;
+}
+
+/* A variable that lies somewhere: not an automatic one, not one that was optimised away. */
+static bool is_static(Dwarf_Die *die)
+{
+	Dwarf_Addr address;
+
+	return dbginfo_variable_address(die, &address);
+}
+
+static bool in_cxx(const struct die_path *at)
+{
+	struct die_path *top = at->up;
+	int lang;
+
+	while (top->up)
+		top = top->up;
+	lang = dwarf_srclang(&top->die);
+	return lang == DW_LANG_C_plus_plus || lang == DW_LANG_C_plus_plus_03 ||
+	       lang == DW_LANG_C_plus_plus_11 || lang == DW_LANG_C_plus_plus_14 || lang == 0x2a ||
+	       lang == 0x2b; /* C++17 and C++20, as newer compilers call them */
+}
+
+static enum walk note_die(struct die_path *at, void *arg)
+{
+	struct table *table = arg;
+	int tag = dwarf_tag(&at->die);
+	bool named = dwarf_diename(&at->die) && !is_declaration(&at->die);
+
+	switch (tag) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		if (named)
+			add_entry(table, at, tag == DW_TAG_union_type ? "union " : "struct ",
+				  &at->die);
+		/* Only C++ has types within types. */
+		return in_cxx(at) ? WALK_INTO : WALK_PAST;
+	case DW_TAG_enumeration_type:
+		if (named)
+			add_entry(table, at, "enum ", &at->die);
+		return WALK_PAST;
+	case DW_TAG_typedef:
+		note_typedef(table, at);
+		note_plain_typedef(table, at);
+		return WALK_PAST;
+	case DW_TAG_pointer_type:
+		note_pointed(table, &at->die);
+		return WALK_PAST;
+	case DW_TAG_variable:
+		if (dwarf_diename(&at->die) && is_static(&at->die))
+			add_entry(table, at, "", &at->die);
+		return WALK_PAST;
+	case DW_TAG_namespace:
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return WALK_INTO;
+	default:
+		return WALK_PAST;
+	}
+}
+
+/* The type of a variable, if it is a structure without any name, which nobody else can have. */
+static bool nameless_of(Dwarf_Die *variable, Dwarf_Die *ret)
+{
+	return dbgtype_of(variable, ret) && dbgtype_is_aggregate(ret) && !dwarf_diename(ret);
+}
+
+/* lead, and "from 'OLD' to 'NEW'". */
+static int say_types(struct type_change *change, const char *lead, Dwarf_Die *pre, Dwarf_Die *post,
+		     struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+
+	buf_addf(&text, "%sfrom '", lead);
+	dbgtype_spell(pre, &text);
+	buf_addstr(&text, "' to '");
+	dbgtype_spell(post, &text);
+	buf_addstr(&text, "'");
+	change->text = buf_take(&text);
+	return change->text ? 0 : uspl_fail_nomem(err);
+}
+
+static int compare_variable(struct type_change *change, struct uspl_err *err)
+{
+	Dwarf_Die pre, post;
+	bool has = dbgtype_of(&change->pre, &pre) && dbgtype_of(&change->post, &post);
+	enum type_relation relation = has ? dbgtype_compare(&pre, &post) : TYPE_SAME;
+
+	if (relation == TYPE_SAME)
+		return 0;
+	change->is_variable = true;
+	if (nameless_of(&change->pre, &pre) && nameless_of(&change->post, &post)) {
+		change->pre = pre;
+		change->post = post;
+		return types_compare_layout(change, err);
+	}
+	change->where = change->post;
+	change->unsafe = relation == TYPE_OTHER;
+	/* Its new size is the stronger reason, and refused as such. */
+	if (dbgtype_size(&pre) != dbgtype_size(&post))
+		return 0;
+	return say_types(change, "its type changes ", &pre, &post, err);
+}
+
+/* What was made by way of a pointer (malloc) is of the old size. */
+static int compare_typedef(struct type_change *change, struct uspl_err *err)
+{
+	Dwarf_Die pre, post;
+
+	if (!dbgtype_of(&change->pre, &pre) || !dbgtype_of(&change->post, &post) ||
+	    dbgtype_compare(&pre, &post) != TYPE_OTHER)
+		return 0;
+	change->where = change->post;
+	return say_types(change, "", &pre, &post, err);
+}
+
+static int compare_pair(struct type_change *change, struct uspl_err *err)
+{
+	if (dwarf_tag(&change->pre) == DW_TAG_typedef)
+		return compare_typedef(change, err);
+	if (dwarf_tag(&change->pre) == DW_TAG_variable)
+		return compare_variable(change, err);
+	if (dwarf_tag(&change->pre) == DW_TAG_enumeration_type)
+		return types_compare_enum(change, err);
+	return types_compare_layout(change, err);
+}
+
+/* Compares a pair, and appends what is different, if something is. */
+static int add_change(struct unit *unit, const char *name, Dwarf_Die *pre, Dwarf_Die *post,
+		      type_changes *changes, struct uspl_err *err)
+{
+	struct type_change change = {
+		.pre_side = &unit->pre,
+		.post_side = &unit->post,
+		.pre = *pre,
+		.post = *post,
+	};
+	struct type_change *slot;
+	int rc = compare_pair(&change, err);
+
+	if (rc || !change.text) {
+		free(change.text);
+		return rc;
+	}
+	/* gcc's name for the frame of a coroutine, in which nothing may be new. */
+	change.unsafe |= strlen(name) > 6 && !strcmp(name + strlen(name) - 6, ".Frame");
+	slot = vec_push(changes);
+	change.name = strdup(name);
+	if (!slot || !change.name) {
+		free(change.text);
+		free(change.name);
+		changes->n -= slot != NULL;
+		return uspl_fail_nomem(err);
+	}
+	*slot = change;
+	return 0;
+}
+
+static int compare_tables(struct unit *unit, const struct table *pre, const struct table *post,
+			  type_changes *changes, struct uspl_err *err)
+{
+	for (size_t i = 0; i < post->entries.n; i++) {
+		struct entry *new = post->entries.items[i];
+		struct entry *old = strmap_get(&pre->by_key, new->key);
+		bool asked = dwarf_tag(&new->die) != DW_TAG_typedef ||
+			     strmap_get(&pre->pointed, dwarf_diename(&new->die));
+		int rc = old && asked
+				 ? add_change(unit, new->name, &old->die, &new->die, changes, err)
+				 : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* What a lambda has captured lies in the objects that the process has of its type. */
+static int compare_lambdas(struct unit *unit, type_changes *changes, struct uspl_err *err)
+{
+	struct nameless_type **type;
+	int rc = 0;
+
+	if (!unit->nameless)
+		return 0;
+	vec_for_each (&unit->nameless->post.types, type) {
+		struct nameless_type *old = (*type)->twin;
+
+		if (!rc && old && old->found && (*type)->found)
+			rc = add_change(unit, (*type)->text, &old->die, &(*type)->die, changes,
+					err);
+	}
+	return rc;
+}
+
+int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err)
+{
+	auto_table struct table pre = { .unit = unit }, post = { .unit = unit, .post = true };
+	int rc;
+
+	dbginfo_walk(side_dbginfo(&unit->pre), note_die, &pre);
+	dbginfo_walk(side_dbginfo(&unit->post), note_die, &post);
+	if (pre.oom || post.oom)
+		return uspl_fail_nomem(err);
+	rc = compare_tables(unit, &pre, &post, changes, err);
+	return rc ? rc : compare_lambdas(unit, changes, err);
+}
+
+void types_release(type_changes *changes)
+{
+	struct type_change *change;
+
+	vec_for_each (changes, change) {
+		free(change->name);
+		free(change->text);
+	}
+	vec_release(changes);
+}

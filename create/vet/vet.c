@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet.c - reasons to refuse: what a diff asks for that new code can't bring about in a process that
+ * is running already
+ *
+ * Each check is one function with its own sentence. They run in two rounds: over the objects
+ * before they are compared, and over the differences once it is known what would be carried. Those
+ * that concern data are in vet_data.c.
+ */
+
+#include "create/vet/vet.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "create/unit/equal.h"
+#include "create/unit/report_warn.h"
+#include "create/unit/srcloc.h"
+#include "create/vet/vet_checks.h"
+
+static int vet_lto(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		int rc;
+
+		if (strncmp(unit->post.obj->secs.items[i]->name, ".gnu.lto_", 9))
+			continue;
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "%s was compiled with link time optimisation", unit->source);
+		uspl_hint(err, "build with -fno-lto, if the running program was");
+		return rc;
+	}
+	return 0;
+}
+
+static int vet_compiler(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	const char *pre = side_compiler(&unit->pre), *post = side_compiler(&unit->post);
+
+	(void)diff;
+	if (!pre || !post || !strcmp(pre, post))
+		return 0;
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "%s was compiled by '%s' before the patch and by '%s' after it", unit->source,
+		  pre, post);
+	uspl_hint(err, "both builds must use the compiler of the running program");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* Code that belongs to no function: hand-written assembly without .type, or a top-level asm. */
+static int vet_nameless_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i], *old;
+		struct range a, b;
+
+		if (part_of(sec)->kind != PART_CODE || part_of(sec)->owner || !sec->size)
+			continue;
+		old = objfile_section(unit->pre.obj, sec->name);
+		a = (struct range){ old, 0, old ? old->size : 0 };
+		b = (struct range){ sec, 0, sec->size };
+		if (old && equal_ranges(&a, &b, 0))
+			continue;
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "%s: code in section '%s' changes that belongs to no function "
+			  "(assembler?)",
+			  unit->source, sec->name);
+		uspl_hint(err, "leave it as it is, and put what is new into a function of C");
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
+
+static int refuse_start(const struct unit *unit, const struct objsec *sec, struct uspl_err *err)
+{
+	const struct objsym *runs = sec->rels.n ? sec->rels.items[0].sym : NULL;
+	int rc;
+
+	if (runs && runs->sec && sym_is_function(runs))
+		rc = sym_refuse(runs, err, USPL_E_UNSUPPORTED,
+				"what runs at the start or end of the program changes: '%s' "
+				"(section '%s')",
+				runs->name, sec->name);
+	else
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "%s: what runs at the start or end of the program changes "
+			       "(section '%s')",
+			       unit->source, sec->name);
+	uspl_hint(err, "the start is over in a process that runs; do what is new at its first use");
+	return rc;
+}
+
+static int vet_start_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (int way = 0; way < 2; way++) {
+		const struct side *side = way ? &unit->pre : &unit->post,
+				  *other = way ? &unit->post : &unit->pre;
+
+		for (size_t i = 0; i < side->obj->secs.n; i++) {
+			const struct objsec *sec = side->obj->secs.items[i], *twin;
+			struct range a, b;
+
+			if (part_of(sec)->kind != PART_START || !sec->size)
+				continue;
+			twin = objfile_section(other->obj, sec->name);
+			a = (struct range){ way ? sec : twin, 0, sec->size };
+			b = (struct range){ way ? twin : sec, 0, sec->size };
+			if (twin && twin->size == sec->size && equal_ranges(&a, &b, 0))
+				continue;
+			return refuse_start(unit, sec, err);
+		}
+	}
+	return 0;
+}
+
+/* Calls that are followed from the lists of what runs at the start or end. */
+enum { MAX_STEPS = 3 };
+
+/*
+ * Does only what runs at the start or end of the program lead to this code? Without optimisation
+ * the constructors of a source are called by a function that is in the list.
+ */
+static bool runs_once(const struct unit *unit, const struct objsec *code, int steps)
+{
+	bool once = false;
+
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		enum part_kind kind = part_of(sec)->kind;
+		const struct objrel *rel;
+
+		if (sec == code || kind == PART_IGNORED || kind == PART_UNWIND)
+			continue;
+		vec_for_each (&sec->rels, rel) {
+			if (rel->sym->sec != code)
+				continue;
+			if (kind == PART_START)
+				return true;
+			if (kind != PART_CODE || part_of(code)->owner->bind != STB_LOCAL ||
+			    steps == MAX_STEPS || !runs_once(unit, sec, steps + 1))
+				return false;
+			once = true;
+		}
+	}
+	return once;
+}
+
+/* Not a reason to refuse: the rest of the patch may be what counts. */
+static int warn_of_past(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct part *part = part_of(sec);
+		auto_buf struct buf place = { 0 };
+
+		if (part->kind != PART_CODE || !part->carried || !part->owner ||
+		    !ident_of(part->owner)->twin)
+			continue;
+		if (part->owner->bind == STB_GLOBAL && !strcmp(part->owner->name, "main"))
+			report_warn(diff->report,
+				    "%s: 'main' changes: it runs once, from start to end, and "
+				    "can't be replaced meanwhile",
+				    sec_place(sec, &place));
+		else if (runs_once(unit, sec, 0))
+			report_warn(diff->report,
+				    "%s: '%s' changes: it runs at the start or end of the program "
+				    "only, and won't run again if it has",
+				    sec_place(sec, &place), sec_title(sec));
+	}
+	return 0;
+}
+
+static bool differs_by_itself(const struct objsec *sec, const struct objsym *sym)
+{
+	const struct objsym *twin = ident_of(sym)->twin;
+	struct range a, b;
+
+	if (sym->sec != sec || !sym_is_function(sym))
+		return false;
+	if (!twin || !twin->sec)
+		return true;
+	a = (struct range){ twin->sec, twin->value, twin->size };
+	b = (struct range){ sec, sym->value, sym->size };
+	return !equal_ranges(&a, &b, 0);
+}
+
+/* Of the functions that share a section the next one behind `from` that differs; NULL: none. */
+static const struct objsym *next_changed(const struct objsec *sec, const struct objsym *from)
+{
+	const struct side *side = part_of(sec)->side;
+	const struct objsym *found = NULL;
+
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+
+		if ((!from || sym->value > from->value) && (!found || sym->value < found->value) &&
+		    differs_by_itself(sec, sym))
+			found = sym;
+	}
+	return found;
+}
+
+/* Functions of a section that other functions have, too. */
+static int refuse_shared(const struct objsec *sec, struct uspl_err *err)
+{
+	const struct objsym *first = next_changed(sec, NULL), *next = first;
+	auto_buf struct buf names = { 0 };
+	size_t n = 0;
+	int rc;
+
+	for (; next; next = next_changed(sec, next))
+		buf_addf(&names, "%s'%s'", n++ ? ", " : "", next->name);
+	if (first)
+		rc = sym_refuse(first, err, USPL_E_UNSUPPORTED,
+				n > 1 ? "%s change, but share their section '%s' with one another "
+					"or with other functions"
+				      : "%s changes, but shares its section '%s' with other "
+					"functions",
+				buf_str(&names), sec->name);
+	else
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but shares its section '%s' with other functions",
+				sec_title(sec), sec->name);
+	uspl_hint(err, "build with -ffunction-sections, and without a section attribute or "
+		       "assembler here");
+	return rc;
+}
+
+static int refuse_code(const struct objsec *sec, struct uspl_err *err)
+{
+	const struct part *part = part_of(sec);
+	const char *name = sec_title(sec);
+	int rc;
+
+	if (part->owner && part->owner->value) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but its section '%s' begins with something else",
+				name, sec->name);
+		uspl_hint(err, "build without assembler here");
+		return rc;
+	}
+	if (part->shared)
+		return refuse_shared(sec, err);
+	if (part->opaque) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' changes, but holds bytes that are no code", name);
+		uspl_hint(err, "leave it as it is, and change the functions that call it");
+		return rc;
+	}
+	if (part->owner && part->owner->type == STT_GNU_IFUNC) {
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"the resolver of the indirect function '%s' changes; it has run "
+				"already",
+				name);
+		uspl_hint(err, "change the functions that it chooses from");
+		return rc;
+	}
+	if (part->is_cold && !part->other)
+		return sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				  "'%s' changes, but its function isn't in the unit", name);
+	return 0;
+}
+
+static int vet_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		int rc = 0;
+
+		if (part_of(sec)->kind == PART_CODE && part_of(sec)->carried)
+			rc = refuse_code(sec, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static bool has_alias(const struct side *side, const struct objsec *sec, const char *name)
+{
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+
+		if (sym->sec == sec && sym_is_function(sym) &&
+		    !strcmp(ident_of(sym)->refname, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Every name of a redirected function leads to its one entry; a name that comes or goes would
+ * lead elsewhere.
+ */
+static int vet_aliases(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i], *owner, *twin;
+
+		if (!sym_is_function(sym) || !part_of(sym->sec)->carried)
+			continue;
+		owner = part_of(sym->sec)->owner;
+		twin = ident_of(owner)->twin;
+		if (sym == owner || !twin ||
+		    has_alias(&ident_of(twin)->unit->pre, twin->sec, ident_of(sym)->refname))
+			continue;
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "'%s' becomes another name of '%s', which changes", sym->name,
+			   owner->name);
+		uspl_hint(err, "make it a function of its own that calls '%s'", owner->name);
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
+
+static int vet_relocations(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct objrel *rel;
+
+		if (!part_of(sec)->carried)
+			continue;
+		vec_for_each (&sec->rels, rel) {
+			const struct reloc_info *info = arch_native()->reloc(rel->type);
+
+			if (info->kind == RELOC_UNSUPPORTED)
+				return sec_refuse(
+					sec, err, USPL_E_UNSUPPORTED,
+					"'%s' refers to '%s' by the unsupported relocation %s",
+					sec_title(sec),
+					rel->sym->sec && !*rel->sym->name ? rel->sym->sec->name
+									  : rel->sym->name,
+					info->name);
+		}
+	}
+	return 0;
+}
+
+static int run(const vet_fn *checks, size_t n, const struct diff *diff, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		for (size_t j = 0; j < n; j++) {
+			int rc = checks[j](diff, &diff->units[i], err);
+
+			if (rc)
+				return rc;
+		}
+		unit_close_dbginfo(&diff->units[i]);
+	}
+	return 0;
+}
+
+int vet_objects(const struct diff *diff, struct uspl_err *err)
+{
+	static const vet_fn checks[] = { vet_lto, vet_compiler };
+
+	return run(checks, ARRAY_SIZE(checks), diff, err);
+}
+
+int vet_changes(const struct diff *diff, struct uspl_err *err)
+{
+	static const vet_fn checks[] = {
+		warn_of_past,         vet_exports,
+		vet_nameless_code,    vet_constructed_data,
+		vet_start_code,       vet_code,
+		vet_aliases,          vet_virtual_functions,
+		vet_numbered_statics, vet_data,
+		vet_replaced_tables,  vet_new_data,
+		vet_local_classes,    vet_coroutines,
+		vet_moved_data,       vet_shared_data,
+		vet_relocations,      vet_renamed_data,
+		vet_warn_seeds,       vet_thread_start,
+		vet_warn_signatures,  vet_warn_classes,
+		vet_blocks,           vet_labels,
+		warn_of_addresses,    warn_of_enumerators,
+	};
+
+	int rc = vet_types(diff, err);
+
+	return rc ? rc : run(checks, ARRAY_SIZE(checks), diff, err);
+}

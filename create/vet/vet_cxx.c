@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_cxx.c - reasons to refuse that concern C++
+ *
+ * Objects that live in the program have pointers to its tables of virtual functions; a new layout
+ * of such a table would leave them with the old one, of which new code would read beyond the end.
+ * Variables with constructors are set up before main. And what may be defined in many units (static
+ * locals of inline functions, inline variables) exists once in the program, maybe from a unit that
+ * didn't change.
+ */
+
+#include <ctype.h>
+#include <string.h>
+
+#include "create/diff/statics.h"
+#include "create/unit/diff_unit.h"
+#include "create/unit/srcloc.h"
+#include "create/vet/vet_checks.h"
+
+int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		int rc;
+
+		if (!name_starts(sym->name, "_ZTV") || !ident_of(sym)->twin ||
+		    !ident_of(sym)->changed)
+			continue;
+		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+				"the virtual functions of a class change: '%s'", sym->name);
+		uspl_hint(err, "objects that exist have the old table; change the functions that "
+			       "are there, and add new ones that aren't virtual");
+		return rc;
+	}
+	return 0;
+}
+
+/* Does a unit's function run once, before main, to set up variables? */
+static bool runs_at_start(const struct objsym *sym)
+{
+	return sym_is_function(sym) &&
+	       (name_starts(sym->name, "_GLOBAL__sub_I_") ||
+		name_starts(sym->name, "__cxx_global_var_init") ||
+		strstr(sym->name, "__static_initialization_and_destruction_"));
+}
+
+int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *starter = unit->post.obj->syms.items[i];
+		const struct objrel *rel;
+		int rc;
+
+		if (!runs_at_start(starter) || !part_of(starter->sec)->reason)
+			continue;
+		vec_for_each (&starter->sec->rels, rel) {
+			if (!rel->sym->sec || !sym_is_variable(rel->sym) ||
+			    ident_of(rel->sym)->twin || part_of(rel->sym->sec)->kind != PART_DATA)
+				continue;
+			rc = sym_refuse(rel->sym, err, USPL_E_UNSUPPORTED,
+					"the new variable '%s' has a constructor, which would "
+					"have to run before main",
+					rel->sym->name);
+			uspl_hint(err, "make it a static variable of the function that uses it: "
+				       "then it is constructed at its first use");
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* Does the code look whether this thread has made its variables, and make a new one among them? */
+static bool makes_new_for_thread(const struct objsec *code)
+{
+	bool looks = false, is_new = false;
+	const struct objrel *rel;
+
+	vec_for_each (&code->rels, rel) {
+		const struct objsym *sym = rel->sym;
+
+		looks |= !strcmp(sym->name, "__tls_guard") && ident_of(sym)->twin;
+		is_new |= sym->sec && part_of(sym->sec)->kind == PART_TLS && sym_is_variable(sym) &&
+			  !ident_of(sym)->twin;
+	}
+	return looks && is_new;
+}
+
+/*
+ * The thread_local variables of a unit are made together, at a thread's first use of any. Threads
+ * that have done so won't do it again.
+ */
+int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct part *part = part_of(sec);
+		bool is_list = part->owner && !strcmp(part->owner->name, "__tls_init") &&
+			       ident_of(part->owner)->twin;
+		int rc;
+
+		if (part->kind != PART_CODE || !part->carried ||
+		    (!is_list && !makes_new_for_thread(sec)))
+			continue;
+		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+				"'%s' makes a thread_local variable that is new, together with "
+				"old ones, which threads that run have made already",
+				sec_title(sec));
+		uspl_hint(err, "make it a thread_local variable of the function that uses it");
+		return rc;
+	}
+	return 0;
+}
+
+/*
+ * How long a static local's name is without what tells it from its namesakes: the "_0" at its end.
+ */
+static size_t family_len(const char *name)
+{
+	size_t len = strlen(name), i = len;
+
+	while (i && isdigit((unsigned char)name[i - 1]))
+		i--;
+	while (i < len && i && name[i - 1] == '_')
+		i--;
+	return i < len && i && !isdigit((unsigned char)name[i]) ? i : len;
+}
+
+/* Those of lambdas go by the names that the lambdas had before the patch (nameless.h). */
+static bool same_family(const struct objsym *a, const struct objsym *b)
+{
+	const char *x = sym_pair_name(a), *y = sym_pair_name(b);
+	size_t len = family_len(x);
+
+	return family_len(y) == len && !memcmp(x, y, len);
+}
+
+static bool is_static_local(const struct objsym *sym)
+{
+	return name_starts(sym->name, "_ZZ") && sym_is_variable(sym);
+}
+
+static size_t count_namesakes(const struct side *side, const struct objsym *like)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+
+		n += is_static_local(sym) && same_family(sym, like);
+	}
+	return n;
+}
+
+/* Were namesakes paired by numbers that mean others now? Their uses would tell. */
+int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i], *twin;
+		size_t pre, post;
+		int rc;
+
+		if (!is_static_local(sym))
+			continue;
+		pre = count_namesakes(&unit->pre, sym);
+		post = count_namesakes(&unit->post, sym);
+		twin = ident_of(sym)->twin;
+		if (!pre || (pre < 2 && post < 2) ||
+		    (pre == post && twin && static_same_use(twin, sym)))
+			continue;
+		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				"cannot tell which static variable is which: '%s' and others of "
+				"its name and function were %zu, and are %zu%s",
+				sym->name, pre, post, pre == post ? ", used in another way" : "");
+		uspl_hint(err, "give the variables different names");
+		return rc;
+	}
+	return 0;
+}
+
+/* May other units define it too, and is there only one of it in the program? */
+static bool is_shared_variable(const struct objsym *sym)
+{
+	return sym->bind != STB_LOCAL && sym->bind != STB_GLOBAL && sym->sec &&
+	       sym_is_variable(sym) && part_of(sym->sec)->kind == PART_DATA &&
+	       part_of(sym->sec)->carried && !ident_of(sym)->twin &&
+	       !sym_is_pointer_for_tables(sym);
+}
+
+static int look_for(const struct objsym *sym, const char *path, bool *ret, struct uspl_err *err)
+{
+	auto_objfile struct objfile *obj = NULL;
+	const struct objsym *found;
+	int rc = objfile_read_code(path, &obj, err);
+
+	if (rc)
+		return rc;
+	found = objfile_symbol(obj, sym->name);
+	*ret = found && found->sec;
+	return 0;
+}
+
+int vet_shared_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+
+		if (!is_shared_variable(sym))
+			continue;
+		for (size_t j = 0; j < diff->n_inputs; j++) {
+			bool found = false;
+			int rc = diff->inputs[j].pre_obj
+					 ? look_for(sym, diff->inputs[j].pre_obj, &found, err)
+					 : 0;
+
+			if (rc)
+				return rc;
+			if (found)
+				return uspl_fail(err, USPL_E_UNSUPPORTED,
+						 "%s: '%s' is new here, but the program has it "
+						 "already, from %s",
+						 unit->source, sym->name, diff->inputs[j].source);
+		}
+	}
+	return 0;
+}

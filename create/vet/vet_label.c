@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_label.c - what the process may have kept the address of: labels, and constants that change
+ *
+ * gcc's `&&label` gives the address of a place in a function. Coroutines that are made of it
+ * (`state = &&resume; return`, and `goto *state` at the next call) keep it while nothing of the
+ * function is on a stack. New code that jumps there comes into the old function, with a frame that
+ * isn't the old one's. A label whose address is taken by the code itself is one that a variable
+ * got: refused. A table of labels is mostly an interpreter's that looks up each step anew; one that
+ * has put labels into what it interprets can't be told from it: that is said.
+ *
+ * A table of the compiler's own, for a switch, has no name, and only the switch reads it.
+ *
+ * A constant structure that changes is replaced for the code that uses it. What the process has
+ * kept the address of is the old one.
+ */
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "create/diff.h"
+#include "create/unit/dbgtype.h"
+#include "create/unit/report_warn.h"
+#include "create/unit/srcloc.h"
+#include "create/unit/unit.h"
+#include "create/vet/vet_checks.h"
+
+static size_t first_reference(const struct objsec *sec, uint64_t at)
+{
+	return vec_lower_bound(&sec->rels, it, it->offset < at);
+}
+
+static bool has_reference(const struct objsec *sec, uint64_t at, uint64_t len)
+{
+	size_t i = first_reference(sec, at);
+
+	return i < sec->rels.n && sec->rels.items[i].offset < at + len;
+}
+
+static bool is_part(const struct objsec *sec, const struct objsec *other)
+{
+	return other == sec || (other && other == part_of(sec)->other);
+}
+
+/* Does the instruction take the address of a place in its own function? */
+static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn *insn)
+{
+	int32_t distance;
+
+	if (insn->flow != INSN_PLAIN)
+		return false;
+	for (size_t i = first_reference(sec, at);
+	     i < sec->rels.n && sec->rels.items[i].offset < at + insn->len; i++)
+		if (sec->rels.items[i].sym->type == STT_SECTION &&
+		    is_part(sec, sec->rels.items[i].sym->sec))
+			return true;
+	if (!insn->pc_relative_mem || insn->disp_size != sizeof(distance) ||
+	    has_reference(sec, at + insn->disp_off, insn->disp_size))
+		return false;
+	memcpy(&distance, sec->data + at + insn->disp_off, sizeof(distance));
+	/* Its own address is where code for any distance counts from to find its data. */
+	return (int64_t)insn->len + distance != 0;
+}
+
+static bool takes_labels(const struct objsec *sec)
+{
+	struct insn insn;
+
+	if (!sec || !sec->data)
+		return false;
+	for (uint64_t at = 0; at < sec->size; at += insn.len) {
+		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) || !insn.len)
+			return false;
+		if (takes_label(sec, at, &insn))
+			return true;
+	}
+	return false;
+}
+
+static bool jumps_to_labels(const struct objsec *sec)
+{
+	struct insn insn;
+
+	if (!sec || !sec->data)
+		return false;
+	for (uint64_t at = 0; at < sec->size; at += insn.len) {
+		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) || !insn.len)
+			return false;
+		if (insn.flow == INSN_JUMP_INDIRECT && !has_reference(sec, at, insn.len))
+			return true;
+	}
+	return false;
+}
+
+/* Function and .cold part before the patch, of a function that is replaced; NULL: it isn't one. */
+static const struct objsec *code_before(const struct objsec *sec)
+{
+	const struct part *part = part_of(sec);
+	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+
+	return part->kind == PART_CODE && part->reason && !part->is_cold && twin ? twin->sec : NULL;
+}
+
+int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i], *old = code_before(sec);
+
+		if (!old || (!takes_labels(old) && !takes_labels(part_of(old)->other)) ||
+		    (!jumps_to_labels(sec) && !jumps_to_labels(part_of(sec)->other)))
+			continue;
+		sec_refuse(sec, err, USPL_E_DATA_CHANGE,
+			   "'%s' changes, and keeps addresses of its own labels: the process may "
+			   "go on at one of the old code",
+			   sec_title(sec));
+		uspl_hint(err, "leave it as it is, and put what is new into a function that it "
+			       "calls");
+		return -USPL_E_DATA_CHANGE;
+	}
+	return 0;
+}
+
+/* A function that a table of the programmer's has places of. */
+static const struct objsec *function_of_table(const struct objsym *table)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&table->sec->rels, rel)
+		if (rel->sym->sec && rel->sym->type == STT_SECTION &&
+		    part_of(rel->sym->sec)->kind == PART_CODE)
+			return rel->sym->sec;
+	return NULL;
+}
+
+static bool is_structure(const struct objsym *sym)
+{
+	struct dbginfo *dbg = side_dbginfo(ident_of(sym)->side);
+	Dwarf_Die die, type;
+
+	return dbg && dbginfo_find(dbg, sym, &die) && dbgtype_of(&die, &type) &&
+	       dbgtype_peel(&type, &type) && dbgtype_is_aggregate(&type);
+}
+
+int warn_of_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		const struct objsec *function;
+		auto_buf struct buf place = { 0 };
+
+		if (!sym->sec || !sym_is_variable(sym) || !ident_of(sym)->twin ||
+		    part_of(sym->sec)->kind != PART_CONST || !part_of(sym->sec)->reason)
+			continue;
+		function = function_of_table(sym);
+		if (function)
+			report_warn(diff->report,
+				    "%s: '%s' changes, and '%s' has addresses of its labels: if "
+				    "the process has put some of them elsewhere, it goes on in the "
+				    "old code there",
+				    sec_place(function, &place), sec_title(function), sym->name);
+		else if (is_structure(sym))
+			report_warn(diff->report,
+				    "%s: the constant '%s' changes, and new code has one of its "
+				    "own: where the process has kept its address, the old one goes "
+				    "on, and isn't the same",
+				    sym_place(sym, &place), sym->name);
+	}
+	return 0;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_seed.c - warns of a constant that becomes a variable
+ *
+ * The fix of a hash table that attackers could fill with colliding keys gives it a random seed
+ * where it had a constant. New code would look for keys at places where old code didn't put them.
+ * Nothing in types or values shows that; what shows is narrow, and a warning is all that it is
+ * worth:
+ *
+ *  - a function that is replaced had a constant that is somebody's choice: neither small nor a mask
+ *    nor an address,
+ *  - no new code of its unit has it any more, and
+ *  - the new function reads a new variable, itself or by way of new functions that it calls.
+ *
+ * A seed that moves into a structure which exists already isn't seen.
+ */
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "create/unit/report_warn.h"
+#include "create/unit/srcloc.h"
+#include "create/vet/vet_checks.h"
+#include "objfile/disasm.h"
+
+/* Sizes, flags, characters and offsets are smaller. */
+enum { SMALL = 0xffff };
+/* Calls that are followed from a replaced function into new ones. */
+enum { MAX_DEPTH = 4 };
+
+/* Decodes the instruction at a place; false at the end, or if there is none. */
+static bool decode(const struct objsec *sec, uint64_t at, struct insn *insn)
+{
+	return at < sec->size && sec->data &&
+	       arch_native()->insn_decode(sec->data + at, sec->size - at, insn) && insn->len;
+}
+
+static const struct objrel *reference_within(const struct objsec *sec, uint64_t at, uint64_t len)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (rel->offset >= at && rel->offset < at + len)
+			return rel;
+	return NULL;
+}
+
+/*
+ * The immediate operand of an instruction that a linker doesn't fill in, as it stands there; else
+ * 0.
+ */
+static uint64_t immediate(const struct objsec *sec, uint64_t at, const struct insn *insn)
+{
+	uint64_t value = 0;
+
+	if (insn->flow != INSN_PLAIN || !insn->imm_size || insn->imm_size > sizeof(value) ||
+	    reference_within(sec, at + insn->imm_off, insn->imm_size))
+		return 0;
+	memcpy(&value, sec->data + at + insn->imm_off, insn->imm_size);
+	return value;
+}
+
+static bool is_mask(uint64_t value)
+{
+	return !(value & (value - 1)) || !(value & (value + 1));
+}
+
+/* Is it a number that somebody chose? `size`: in bytes. */
+static bool is_chosen(uint64_t value, uint8_t size)
+{
+	uint64_t all = size < sizeof(value) ? ((uint64_t)1 << (8 * size)) - 1 : UINT64_MAX;
+	uint64_t negative = (0 - value) & all;
+
+	return value > SMALL && negative > SMALL && !is_mask(value) && !is_mask(negative);
+}
+
+static bool has_immediate(const struct objsec *sec, uint64_t value)
+{
+	struct insn insn;
+
+	for (uint64_t at = 0; decode(sec, at, &insn); at += insn.len)
+		if (immediate(sec, at, &insn) == value)
+			return true;
+	return false;
+}
+
+static bool new_code_has(const struct unit *unit, uint64_t value)
+{
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+
+		if (part_of(sec)->kind == PART_CODE && part_of(sec)->carried &&
+		    has_immediate(sec, value))
+			return true;
+	}
+	return false;
+}
+
+/* The first constant of old code that somebody chose and new code hasn't; 0 if there is none. */
+static uint64_t lost_constant(const struct unit *unit, const struct objsec *old)
+{
+	struct insn insn;
+
+	for (uint64_t at = 0; decode(old, at, &insn); at += insn.len) {
+		uint64_t value = immediate(old, at, &insn);
+
+		if (is_chosen(value, insn.imm_size) && !new_code_has(unit, value))
+			return value;
+	}
+	return 0;
+}
+
+/* Does an instruction read the memory that rel refers to, rather than take its address? */
+static bool is_read(const struct objsec *sec, uint64_t at, const struct insn *insn,
+		    const struct objrel *rel)
+{
+	char text[160];
+
+	if (!insn->disp_size || rel->offset != at + insn->disp_off)
+		return false;
+	disasm_insn(sec->data + at, sec->size - at, 0, text, sizeof(text));
+	return disasm_targets_register(text) && strncmp(text, "lea", 3) != 0;
+}
+
+/* What a reference leads to if it is new: a variable that may be written, or a function. */
+static const struct objsym *new_target(const struct diff *diff, const struct objrel *rel)
+{
+	const struct objsym *def = rel->sym->sec ? rel->sym : NULL;
+
+	if (!def)
+		def = strmap_get(&diff->post_defs, rel->sym->name);
+	return def && def->sec && def->type != STT_SECTION && !ident_of(def)->twin ? def : NULL;
+}
+
+/* A new variable that code reads, or new functions that it calls; NULL if there is none. */
+static const struct objsym *read_variable(const struct diff *diff, const struct objsec *sec,
+					  int depth)
+{
+	const struct objsym *found = NULL;
+	struct insn insn;
+
+	for (uint64_t at = 0; !found && decode(sec, at, &insn); at += insn.len) {
+		const struct objrel *rel = reference_within(sec, at, insn.len);
+		const struct objsym *def = rel ? new_target(diff, rel) : NULL;
+
+		if (!def)
+			continue;
+		if (sym_is_function(def) && depth < MAX_DEPTH)
+			found = read_variable(diff, def->sec, depth + 1);
+		else if (sym_is_variable(def) && part_of(def->sec)->kind == PART_DATA &&
+			 is_read(sec, at, &insn, rel))
+			found = def;
+	}
+	return found;
+}
+
+int vet_warn_seeds(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct part *part = part_of(sec);
+		const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+		const struct objsym *variable;
+		auto_buf struct buf place = { 0 };
+		uint64_t value;
+
+		if (part->kind != PART_CODE || !part->carried || !twin || !twin->sec)
+			continue;
+		value = lost_constant(unit, twin->sec);
+		variable = value ? read_variable(diff, sec, 0) : NULL;
+		if (variable)
+			report_warn(diff->report,
+				    "%s: '%s' no longer has the constant 0x%llx, and reads the new "
+				    "variable '%s': what the process keeps that was computed with "
+				    "the constant (places in a hash table, checksums) doesn't fit "
+				    "what is computed now",
+				    sec_place(sec, &place), sec_title(sec),
+				    (unsigned long long)value, variable->name);
+	}
+	return 0;
+}

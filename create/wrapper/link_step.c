@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// link_step.c - the wrapper's links
+
+#include "create/wrapper/link_step.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "create/wrapper/record_write.h"
+#include "create/wrapper/steps.h"
+#include "create/wrapper/trace.h"
+
+static bool is_object(const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char head[18] = { 0 };
+
+	return fd >= 0 && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+	       !memcmp(head, ELFMAG, SELFMAG) && head[16] == ET_REL;
+}
+
+/* An object or an archive; anything else among the inputs is a script of the linker's. */
+static bool is_code(const char *path)
+{
+	static const char *const magic[] = { ELFMAG, "!<arch>\n", "!<thin>\n" };
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char head[8] = { 0 };
+
+	if (fd < 0 || read(fd, head, sizeof(head)) < SELFMAG)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(magic); i++)
+		if (!strncmp(head, magic[i], strlen(magic[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Gives a program a second name, by which it is known again if the build renames or copies it.
+ * Where files can't have two, *ret_path stays.
+ */
+static int keep_program(const struct tool *tool, const char *path, char **ret_path,
+			struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	int rc = record_new_object(tool->work, tool->phase, &name, err);
+
+	if (rc)
+		return rc;
+	if (unlink(name) == 0 && link(path, name) == 0)
+		*ret_path = take_ptr(name);
+	return 0;
+}
+
+/* Starts the line: an object made of objects is kept, since archives may hold it. */
+static int start_line(const struct tool *tool, const char *output, const char *options,
+		      struct buf *line, struct uspl_err *err)
+{
+	auto_free char *path = record_path(output);
+	auto_free char *saved = NULL;
+	bool object;
+	int rc;
+
+	if (!path)
+		return uspl_fail_errno(err, "cannot find '%s' any more", output);
+	object = is_object(path);
+	if (object)
+		rc = record_new_object(tool->work, tool->phase, &saved, err);
+	else
+		rc = keep_program(tool, path, &saved, err);
+	if (!rc && object)
+		rc = file_copy(path, saved, err);
+	record_field(line, object ? "partial" : "link");
+	record_field(line, path);
+	record_field(line, saved ? saved : "");
+	record_field(line, options);
+	return rc;
+}
+
+/* Objects of the C library and the compiler stay where they are. */
+static bool is_of_system(const char *path)
+{
+	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/lib", 4);
+}
+
+/*
+ * Gives an object a second name, since the tool that has it linked may remove it (rustc, go): one
+ * for each file, however often it is linked. Where it can't have two, it is copied.
+ */
+static int keep_input(const struct tool *tool, const char *path, char **ret, struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	struct stat st;
+	int rc;
+
+	if (path[0] != '/' || is_of_system(path) || stat(path, &st) < 0)
+		return 0;
+	if (asprintf(&name, "%s/objects/%s/input-%ju-%ju.o", tool->work, tool->phase,
+		     (uintmax_t)st.st_dev, (uintmax_t)st.st_ino) < 0) {
+		name = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (link(path, name) < 0 && errno != EEXIST) {
+		free(take_ptr(name));
+		rc = record_new_object(tool->work, tool->phase, &name, err);
+		if (!rc)
+			rc = file_copy(path, name, err);
+		if (rc)
+			return rc;
+	}
+	*ret = take_ptr(name);
+	return 0;
+}
+
+static int add_input(const struct tool *tool, const char *path, struct buf *line,
+		     struct uspl_err *err)
+{
+	auto_free char *name = NULL;
+	auto_free char *field = NULL;
+	int rc = keep_input(tool, path, &name, err);
+
+	record_field(line, path);
+	if (rc || !name)
+		return rc;
+	if (asprintf(&field, "@%s", name) < 0) {
+		field = NULL;
+		return uspl_fail_nomem(err);
+	}
+	record_field(line, field);
+	return 0;
+}
+
+static int record_link(const struct tool *tool, const char *output, const char *options,
+		       const trace_inputs *inputs, struct uspl_err *err)
+{
+	auto_buf struct buf line = { 0 };
+	char **input;
+	int rc = start_line(tool, output, options, &line, err);
+
+	vec_for_each (inputs, input)
+		if (!rc)
+			rc = add_input(tool, *input, &line, err);
+	return rc ? rc : record_write(tool->work, tool->phase, &line, err);
+}
+
+/*
+ * A program of an earlier build keeps its contents under its second name: mold writes into the file
+ * that is there. Other linkers begin with a new one by themselves.
+ */
+static void let_go(const char *output)
+{
+	struct stat st;
+
+	if (lstat(output, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
+		unlink(output);
+}
+
+/* Runs the link; what the linker prints beside its trace goes on to our standard output. */
+static int run(const struct tool *tool, const tool_argv *argv, const char *output,
+	       const struct buf *options, int *ret_status, struct uspl_err *err)
+{
+	auto_buf struct buf out = { 0 };
+	auto_buf struct buf rest = { 0 };
+	auto_trace trace_inputs inputs = { 0 };
+	int rc;
+
+	let_go(output);
+	rc = tool_run(tool, argv, &out, ret_status, err);
+	if (!rc)
+		rc = trace_parse(buf_str(&out), &inputs, &rest, err);
+	if (!rc)
+		fwrite(buf_str(&rest), 1, rest.len, stdout);
+	if (!rc && !*ret_status)
+		rc = record_link(tool, output, buf_str(options), &inputs, err);
+	return rc;
+}
+
+int link_words(const struct tool *tool, const struct args *args, int *ret_status,
+	       struct uspl_err *err)
+{
+	const char *trace[] = { "-Wl,--trace,--trace", NULL };
+	auto_argv tool_argv argv = { 0 };
+	auto_buf struct buf options = { 0 };
+	struct args_word *word;
+	int rc = 0;
+
+	vec_for_each (&args->words, word) {
+		const char *one[] = { word->text, NULL };
+
+		/* What had a language is an object by now. */
+		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER && !rc)
+			rc = tool_add(&argv, one, err);
+		if (word->kind == ARGS_LINKING ||
+		    (word->kind == ARGS_OBJECT && !is_code(word->text)))
+			buf_addf(&options, " %s", word->text);
+	}
+	if (!rc)
+		rc = tool_add(&argv, trace, err);
+	return rc ? rc
+		  : run(tool, &argv, args->output ? args->output : "a.out", &options, ret_status,
+			err);
+}
+
+const char *link_output(int argc, const char *const *argv)
+{
+	static const char *const nothing[] = { "--version", "-v", "-V", "--help", "--target-help" };
+	const char *output = "a.out";
+
+	for (int i = 1; i < argc; i++) {
+		bool more = i + 1 < argc;
+
+		for (size_t k = 0; k < ARRAY_SIZE(nothing); k++)
+			if (!strcmp(argv[i], nothing[k]))
+				return NULL;
+		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) && more)
+			output = argv[++i];
+		else if (!strncmp(argv[i], "--output=", 9))
+			output = argv[i] + 9;
+		else if (!strncmp(argv[i], "-o", 2) && argv[i][2])
+			output = argv[i] + 2;
+	}
+	return output;
+}
+
+/* Is one of the files by which a program tries the linker out among the words? */
+static bool is_probe(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] != '-' && args_is_probe_path(argv[i]))
+			return true;
+	return false;
+}
+
+int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
+{
+	const char *trace[] = { "--trace", "--trace", NULL };
+	const char *output = link_output(argc, (const char *const *)argv);
+	auto_argv tool_argv words = { 0 };
+	auto_buf struct buf options = { 0 };
+	int rc;
+
+	if (!output || is_probe(argc, argv))
+		return tool_exec(tool, err);
+	rc = tool_add(&words, (const char *const *)argv + 1, err);
+	if (!rc)
+		rc = tool_add(&words, trace, err);
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], output) != 0 && !is_code(argv[i]))
+			buf_addf(&options, " %s", argv[i]);
+	return rc ? rc : run(tool, &words, output, &options, ret_status, err);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// step_compile.c - the wrapper's compilations, alone and on the way to a link
+
+#include "create/wrapper/steps.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "create/wrapper/link_step.h"
+#include "create/wrapper/record_write.h"
+
+/* One source to compile. */
+struct job {
+	const struct args_word *source;
+	const char *object; /* what the compiler writes */
+	const char *id;     /* the object's name in the record */
+	char *command;      /* what two builds of the same must have in common */
+	char *saved;        /* our copy; may be the object itself */
+	char *deps;         /* the list of what is included; NULL: there is none */
+};
+
+static void job_release(struct job *job)
+{
+	free(job->command);
+	free(job->saved);
+	free(job->deps);
+}
+
+DEFINE_AUTO_RELEASE(job, struct job, job_release)
+#define auto_job __attribute__((cleanup(cleanup_job_)))
+
+/* Options with the name of a list of dependencies, which may be a temporary one. */
+static bool names_output(const char *word)
+{
+	static const char *const names[] = { "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(word, names[i]))
+			return true;
+	return false;
+}
+
+static char *command_of(const struct tool *tool, const struct args *args)
+{
+	struct buf command = { 0 };
+
+	buf_addstr(&command, tool->path);
+	for (size_t i = 0; i < tool->before.n; i++)
+		buf_addf(&command, " %s", tool->before.items[i]);
+	for (size_t i = 0; i < args->words.n; i++) {
+		const struct args_word *word = &args->words.items[i];
+
+		if (word->kind == ARGS_OPTION && names_output(word->text))
+			i++;
+		else if (word->kind == ARGS_OPTION && strncmp(word->text, "-Wp,-M", 6) &&
+			 strncmp(word->text, "-MF", 3))
+			buf_addf(&command, " %s", word->text);
+	}
+	return buf_take(&command);
+}
+
+static int job_init(struct job *job, const struct tool *tool, const struct args *args,
+		    const struct args_word *source, struct uspl_err *err)
+{
+	int rc = record_new_object(tool->work, tool->phase, &job->saved, err);
+
+	if (rc)
+		return rc;
+	job->source = source;
+	job->command = command_of(tool, args);
+	if (!job->command)
+		return uspl_fail_nomem(err);
+	if (source->kind == ARGS_ASM)
+		return 0;
+	if (asprintf(&job->deps, "%s.d", job->saved) < 0) {
+		job->deps = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* The name that the build itself gives to a folder, as builds of packages do; NULL if none. */
+static const char *mapped_name(const struct args *args, const char *folder)
+{
+	static const char option[] = "-ffile-prefix-map=";
+	size_t len = strlen(folder);
+	struct args_word *word;
+
+	vec_for_each (&args->words, word) {
+		const char *from = word->text + sizeof(option) - 1;
+
+		if (!strncmp(word->text, option, sizeof(option) - 1) &&
+		    !strncmp(from, folder, len) && from[len] == '=')
+			return from + len + 1;
+	}
+	return NULL;
+}
+
+/*
+ * Options by which an object's types are described elsewhere, packed, in a form of their own, or
+ * not at all. They change no code, so the saved objects do without: `-g` at the end asks for the
+ * rest, whatever -g0 or -g1 said before. What the build wants of them (a .dwo file) isn't made.
+ */
+static bool hides_types(const struct args_word *word)
+{
+	static const char *const starts[] = {
+		"-gsplit-dwarf",
+		"-gz",
+		"-gstabs",
+		"-fdebug-types-section",
+		"-femit-struct-debug-",
+		"-fno-standalone-debug",
+		"-flimit-debug-info",
+		"-Wa,--compress-debug-sections",
+	};
+
+	for (size_t i = 0; word->kind == ARGS_OPTION && i < ARRAY_SIZE(starts); i++)
+		if (!strncmp(word->text, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/*
+ * The options that make code comparable. Of contradicting options the last one wins, so they come
+ * at the end. The tree has the name of the user's own; that of a package, the one that its build
+ * gives to the folder in which it believes to be (recipe.c).
+ */
+static int add_code_options(const struct tool *tool, const struct args *args, tool_argv *argv,
+			    char **ret_map, struct uspl_err *err)
+{
+	/* Compressed debugging information would be packed and unpacked for nothing. */
+	const char *words[7] = { "-ffunction-sections", "-fdata-sections", "-g", "-gz=none" };
+	size_t n = 4;
+	const char *believed = getenv("DEB_BUILD_PATH");
+	const char *name = believed ? mapped_name(args, believed) : NULL;
+
+	/*
+	 * clang describes a class only where it takes it to be at home; other units, which the
+	 * patch may change, then know nothing of its layout.
+	 */
+	if (tool_is_clang(tool))
+		words[n++] = "-fstandalone-debug";
+	if (mapped_name(args, tool->tree))
+		return tool_add(argv, words, err);
+	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source) <
+	    0) {
+		*ret_map = NULL;
+		return uspl_fail_nomem(err);
+	}
+	words[n] = *ret_map;
+	return tool_add(argv, words, err);
+}
+
+static int add_options(tool_argv *argv, const struct args *args, struct uspl_err *err)
+{
+	struct args_word *word;
+	int rc = 0;
+
+	vec_for_each (&args->words, word) {
+		const char *one[] = { word->text, NULL };
+
+		if (word->kind == ARGS_OPTION && !hides_types(word) && !rc)
+			rc = tool_add(argv, one, err);
+	}
+	return rc;
+}
+
+static int run_job(const struct tool *tool, const struct args *args, const struct job *job,
+		   int *ret_status, struct uspl_err *err)
+{
+	const char *language[] = { job->source->language ? "-x" : NULL, job->source->language,
+				   NULL };
+	const char *files[] = { "-c", job->source->text, "-o", job->object, NULL };
+	bool ask = job->deps && !args->own_deps;
+	const char *deps[] = { ask ? "-MD" : NULL, "-MF", job->deps, NULL };
+	auto_argv tool_argv argv = { 0 };
+	auto_free char *map = NULL;
+	int rc = add_options(&argv, args, err);
+
+	if (!rc)
+		rc = tool_add(&argv, language, err);
+	if (!rc)
+		rc = tool_add(&argv, files, err);
+	if (!rc)
+		rc = tool_add(&argv, deps, err);
+	if (!rc && job->source->kind == ARGS_SOURCE)
+		rc = add_code_options(tool, args, &argv, &map, err);
+	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+}
+
+/* A compiler writes one list only: where the build has its own, ours is a copy of that. */
+static int keep_deps(const struct args *args, struct job *job, struct uspl_err *err)
+{
+	const char *dot = strrchr(file_basename(job->object), '.');
+	size_t stem = dot ? (size_t)(dot - job->object) : strlen(job->object);
+	auto_free char *own = NULL;
+
+	if (!job->deps || !args->own_deps)
+		return 0;
+	if (args->deps)
+		own = strdup(args->deps);
+	else if (asprintf(&own, "%.*s.d", (int)stem, job->object) < 0)
+		own = NULL;
+	if (!own)
+		return uspl_fail_nomem(err);
+	if (access(own, F_OK) == 0)
+		return file_copy(own, job->deps, err);
+	free(job->deps);
+	job->deps = NULL;
+	return 0;
+}
+
+static int record_job(const struct tool *tool, const struct job *job, struct uspl_err *err)
+{
+	auto_buf struct buf line = { 0 };
+	auto_free char *source = record_path(job->source->text);
+	auto_free char *cwd = record_path(".");
+
+	if (!source || !cwd)
+		return uspl_fail_errno(err, "cannot find '%s' any more", job->source->text);
+	record_field(&line, "compile");
+	record_field(&line, job->id);
+	record_field(&line, source);
+	record_field(&line, cwd);
+	record_field(&line, job->saved);
+	record_field(&line, job->deps ? job->deps : "");
+	record_field(&line, job->command);
+	return record_write(tool->work, tool->phase, &line, err);
+}
+
+static int compile_one(const struct tool *tool, const struct args *args,
+		       const struct args_word *source, int *ret_status, struct uspl_err *err)
+{
+	auto_free char *object = args->output && args->n_sources == 1
+					 ? strdup(args->output)
+					 : args_default_object(source->text);
+	auto_job struct job job = { 0 };
+	auto_free char *id = NULL;
+	int rc = object ? job_init(&job, tool, args, source, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	job.object = object;
+	rc = run_job(tool, args, &job, ret_status, err);
+	if (rc || *ret_status)
+		return rc;
+	job.id = id = record_path(object);
+	if (!id)
+		return uspl_fail_errno(err, "cannot find '%s' any more", object);
+	rc = file_copy(object, job.saved, err);
+	if (!rc)
+		rc = keep_deps(args, &job, err);
+	return rc ? rc : record_job(tool, &job, err);
+}
+
+int step_compile(const struct tool *tool, const struct args *args, int *ret_status,
+		 struct uspl_err *err)
+{
+	struct args_word *word;
+	int rc = 0;
+
+	*ret_status = 0;
+	vec_for_each (&args->words, word) {
+		int status = 0;
+
+		if (word->kind != ARGS_SOURCE && word->kind != ARGS_ASM)
+			continue;
+		rc = compile_one(tool, args, word, &status, err);
+		if (rc)
+			return rc;
+		/* The compilers go on to the next source too, and remember that one failed. */
+		*ret_status = status ? status : *ret_status;
+	}
+	return 0;
+}
+
+int step_translate(const struct tool *tool, const struct args *args, int *ret_status,
+		   struct uspl_err *err)
+{
+	auto_argv tool_argv argv = { 0 };
+	auto_free char *map = NULL;
+	struct args_word *word;
+	int rc = 0;
+
+	vec_for_each (&args->words, word) {
+		const char *one[] = { word->text, NULL };
+
+		if (!rc && !hides_types(word))
+			rc = tool_add(&argv, one, err);
+	}
+	if (!rc)
+		rc = add_code_options(tool, args, &argv, &map, err);
+	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+}
+
+/*
+ * Compiles a source of a command that links at once. The object has no place of its own in the
+ * build: the saved copy is the object, "OUTPUT:SOURCE" its name.
+ */
+static int compile_saved(const struct tool *tool, const struct args *args, struct args_word *source,
+			 int *ret_status, struct uspl_err *err)
+{
+	auto_free char *output = record_path(args->output ? args->output : "a.out");
+	auto_job struct job job = { 0 };
+	auto_free char *id = NULL;
+	int rc = job_init(&job, tool, args, source, err);
+
+	if (rc)
+		return rc;
+	if (!output || asprintf(&id, "%s:%s", output, source->text) < 0) {
+		id = NULL;
+		return uspl_fail_nomem(err);
+	}
+	job.id = id;
+	job.object = job.saved;
+	rc = run_job(tool, args, &job, ret_status, err);
+	if (rc || *ret_status)
+		return rc;
+	rc = keep_deps(args, &job, err);
+	if (!rc)
+		rc = record_job(tool, &job, err);
+	if (rc)
+		return rc;
+	free(source->text);
+	source->text = take_ptr(job.saved);
+	source->kind = ARGS_OBJECT;
+	return 0;
+}
+
+int step_build(const struct tool *tool, struct args *args, int *ret_status, struct uspl_err *err)
+{
+	struct args_word *word;
+
+	vec_for_each (&args->words, word) {
+		int rc;
+
+		if (word->kind != ARGS_SOURCE && word->kind != ARGS_ASM)
+			continue;
+		rc = compile_saved(tool, args, word, ret_status, err);
+		if (rc || *ret_status)
+			return rc;
+	}
+	return link_words(tool, args, ret_status, err);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// interrupted.c - updates that a command which died has left in the middle of their switch
+
+#include "command/interrupted.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "record/journal.h"
+#include "switch/gate.h"
+#include "switch/transition.h"
+
+static bool is_half_switched(const struct region *region, const char *id)
+{
+	return region_has_id(region, id) && region_is_interrupted(region) && !region->gone;
+}
+
+void interrupted_rest(const struct proc *proc, region_vec *regions, const char *id, bool write)
+{
+	struct region *region;
+
+	vec_for_each (regions, region)
+		if (is_half_switched(region, id) && !gates_rest(proc, region))
+			return;
+	vec_for_each (regions, region) {
+		if (!is_half_switched(region, id))
+			continue;
+		if (write && region_write_state(proc, region, USPL_REGION_UNDONE, NULL) != 0)
+			log_info("survey", "the record of '%s' can't be written", id);
+		region->state = USPL_REGION_UNDONE;
+	}
+}
+
+/* The first one that has been left so, but for the update `except`; NULL if there is none. */
+static const struct region *find_left(const region_vec *regions, const char *except)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		if (region_is_interrupted(region) && !region->gone &&
+		    !(except && region_has_id(region, except)))
+			return region;
+	return NULL;
+}
+
+/* An update that one command has switched on and another was switching off goes off. */
+static enum transition_direction direction_of(const region_vec *regions, const char *id)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		if (region_has_id(region, id) && !region->gone &&
+		    region->state == USPL_REGION_SWITCHING_OFF)
+			return TRANSITION_OFF;
+	return TRANSITION_ON;
+}
+
+/* Where nothing leads to its code any more, or yet, its records need only say so. */
+static int complete(struct proc *proc, const module_vec *modules, region_vec *regions,
+		    const char *id, const struct live_options *opts,
+		    enum transition_direction direction, struct uspl_err *err)
+{
+	auto_free struct region **list = calloc(regions->n, sizeof(*list));
+	struct transition transition = { .proc = proc,
+					 .modules = modules,
+					 .regions = list,
+					 .direction = direction,
+					 .wait_s = opts->wait_s,
+					 .max_pause_s = opts->max_pause_s,
+					 .scan_bytes = (uint64_t)opts->scan_mib << 20,
+					 .stop_all = opts->stop };
+	struct transition_result result;
+	struct region *region;
+
+	if (!list)
+		return uspl_fail_nomem(err);
+	interrupted_rest(proc, regions, id, true);
+	vec_for_each (regions, region)
+		if (region_has_id(region, id) && region_is_live(region) &&
+		    !(direction == TRANSITION_ON && region->state == USPL_REGION_APPLIED))
+			list[transition.n_regions++] = region;
+	return transition.n_regions ? transition_run(&transition, &result, err) : 0;
+}
+
+int interrupted_complete(struct proc *proc, const module_vec *modules, region_vec *regions,
+			 const char *except, const struct live_options *opts,
+			 struct uspl_err *ret_note, struct uspl_err *err)
+{
+	const struct region *left;
+	struct uspl_err why;
+
+	while (!opts->check && (left = find_left(regions, except))) {
+		const char *id = left->id;
+		enum transition_direction direction = direction_of(regions, id);
+		bool on;
+		int rc = complete(proc, modules, regions, id, opts, direction, err);
+
+		if (rc) {
+			uspl_context(err,
+				     "the update '%s' has been left in the middle of its switch",
+				     id);
+			return rc;
+		}
+		on = left->state == USPL_REGION_APPLIED;
+		if (on && journal_note(left, &why) != 0)
+			log_info("journal", "%s", why.msg);
+		uspl_fail(
+			ret_note, USPL_E_CONFLICT,
+			"the update '%s', which a command had left in the middle of its switch, is "
+			"%s pid %d now",
+			id, on ? "applied to" : "undone in", proc->pid);
+	}
+	return 0;
+}

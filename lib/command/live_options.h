@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* live_options.h - the options that apply and undo have in common */
+#ifndef USPL_COMMAND_LIVE_OPTIONS_H
+#define USPL_COMMAND_LIVE_OPTIONS_H
+
+#include "base/cli.h"
+
+struct live_options {
+	double wait_s, max_pause_s;
+	int scan_mib;
+	bool stop, check, json;
+};
+
+/* What holds where nothing is given. */
+#define LIVE_OPTIONS_DEFAULT                                                                       \
+	{                                                                                          \
+		.wait_s = 10, .scan_mib = 4096                                                     \
+	}
+
+/* Their lines in a command's table; opts is a struct live_options *. */
+/* clang-format off */
+#define LIVE_OPTIONS(opts)                                                                         \
+	{ 'w', "wait", "SECONDS", CLI_SECONDS, &(opts)->wait_s,                                    \
+	  "how long to wait for a busy function (default 10)" },                                   \
+	{ 0, "max-pause", "SECONDS", CLI_SECONDS, &(opts)->max_pause_s,                            \
+	  "give up rather than stop the threads for longer" },                                     \
+	{ 0, "scan", "MIB", CLI_INT, &(opts)->scan_mib,                                            \
+	  "how much memory to search for parked stacks (default 4096)" },                          \
+	{ 0, "stop", NULL, CLI_FLAG, &(opts)->stop,                                                \
+	  "stop every thread, also those that sleep" },                                            \
+	{ 0, "check", NULL, CLI_FLAG, &(opts)->check,                                              \
+	  "change nothing: say who would be in the way, and how long it takes" },                  \
+	{ 0, "json", NULL, CLI_FLAG, &(opts)->json, "one JSON object a process, one to a line" }
+/* clang-format on */
+
+#endif

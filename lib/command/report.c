@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// report.c - what apply and undo say about one process
+
+#include "command/report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const struct {
+	const char *done, *already, *to;
+	enum uspl_region_state state;
+} words[] = {
+	[TRANSITION_ON] = { "applied", "already applied", "to", USPL_REGION_APPLIED },
+	[TRANSITION_OFF] = { "undone", "already undone", "in", USPL_REGION_UNDONE },
+};
+
+/* Nothing but libraries that the process doesn't have. */
+static bool only_pending(const struct report *report)
+{
+	return report->pending.n && !report->regions.n;
+}
+
+static void open_object(struct json *json, const struct report *report)
+{
+	json_open(json, NULL, '{');
+	json_string(json, "id", report->id);
+	json_number(json, "pid", report->pid);
+}
+
+static void close_object(struct json *json, struct buf *out)
+{
+	json_close(json, '}');
+	buf_addf(out, "%s\n", json_text(json));
+}
+
+static void success_json(const struct report *report, struct buf *out)
+{
+	enum uspl_region_state state = words[report->direction].state;
+	auto_json struct json json = { 0 };
+
+	if (report->direction == TRANSITION_ON && only_pending(report))
+		state = USPL_REGION_PENDING;
+	open_object(&json, report);
+	json_string(&json, "state", region_state_word(state));
+	report_functions(&json, &report->regions);
+	if (report->direction == TRANSITION_ON)
+		report_pending(&json, report->pending.items, report->pending.n);
+	json_number(&json, "stop_us", (int64_t)(report->result.stop_us + 0.5));
+	json_number(&json, "held_us", (int64_t)(report->result.held_us + 0.5));
+	json_number(&json, "attempts", report->result.attempts);
+	if (report->result.backend) {
+		json_number(&json, "stopped_threads", (int64_t)report->result.n_stopped);
+		json_string(&json, "way", report->result.backend);
+	}
+	close_object(&json, out);
+}
+
+/* "libfoo.so, libbar.so" */
+static void add_names(const struct report *report, struct buf *out)
+{
+	for (size_t i = 0; i < report->pending.n; i++) {
+		buf_addstr(out, i ? ", " : "");
+		text_add_printable(out, report->pending.items[i], strlen(report->pending.items[i]),
+				   false);
+	}
+}
+
+/* The line where no code was switched, and none would have been. */
+static void pending_line(const struct report *report, struct buf *out)
+{
+	if (report->direction == TRANSITION_OFF) {
+		buf_addf(out, "undone %s in pid %d: it was pending for ", report->id, report->pid);
+		add_names(report, out);
+		buf_addstr(out, "\n");
+		return;
+	}
+	buf_addf(out, "%spending %s in pid %d: ", report->already ? "already " : "", report->id,
+		 report->pid);
+	add_names(report, out);
+	buf_addf(out, " %s not loaded\n", report->pending.n == 1 ? "is" : "are");
+}
+
+static void success_line(const struct report *report, struct buf *out)
+{
+	size_t n = report_count(&report->regions);
+
+	if (only_pending(report)) {
+		pending_line(report, out);
+		return;
+	}
+	buf_addf(out, "%s %s %s pid %d",
+		 report->already ? words[report->direction].already : words[report->direction].done,
+		 report->id, words[report->direction].to, report->pid);
+	if (!report->already)
+		buf_addf(out, ": %zu function%s, stopped %.0f us", n, n == 1 ? "" : "s",
+			 report->result.stop_us);
+	if (!report->already && report->result.held_us > 0)
+		buf_addf(out, ", callers held %.0f us", report->result.held_us);
+	if (report->pending.n && report->direction == TRANSITION_ON) {
+		buf_addstr(out, report->already ? ": pending for " : "; pending for ");
+		add_names(report, out);
+	}
+	buf_addstr(out, "\n");
+}
+
+static void failure_json(const struct report *report, const struct uspl_err *err, struct buf *out)
+{
+	auto_json struct json json = { 0 };
+
+	open_object(&json, report);
+	json_string(&json, "state",
+		    uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused" : "failed");
+	json_string(&json, "error", uspl_code_name((int)err->code));
+	json_string(&json, "message", err->msg);
+	close_object(&json, out);
+}
+
+void report_outcome(const struct report *report, const struct uspl_err *err, bool json,
+		    struct buf *out)
+{
+	if (err && json)
+		failure_json(report, err, out);
+	else if (!err && report->checked)
+		report_outlook(report, json, out);
+	else if (json)
+		success_json(report, out);
+	else if (!err)
+		success_line(report, out);
+}
+
+int report_add_pending(struct report *report, const char *name, struct uspl_err *err)
+{
+	char **item = vec_push(&report->pending);
+
+	if (item)
+		*item = strdup(name);
+	return item && *item ? 0 : uspl_fail_nomem(err);
+}
+
+int report_add_remark(struct report *report, struct uspl_err *err, const char *kind,
+		      const char *fmt, ...)
+{
+	char **item = vec_push(&report->remarks);
+	auto_buf struct buf shown = { 0 };
+	auto_free char *text = NULL;
+	va_list ap;
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	text_add_printable(&shown, text ? text : "", text ? strlen(text) : 0, false);
+	if (!text || asprintf(item, "%s: %s", kind, buf_str(&shown)) < 0)
+		*item = NULL;
+	return *item ? 0 : uspl_fail_nomem(err);
+}
+
+int report_note_left_out(struct report *report, struct uspl_err *err)
+{
+	uint64_t left_out = report->result.left_out + report->outlook.left_out;
+
+	if (!left_out)
+		return 0;
+	return report_add_remark(report, err, "warning",
+				 "%" PRIu64 " MiB of pid %d were not searched for stacks that no "
+				 "thread is on (coroutines, setjmp); search more with --scan=MIB",
+				 (left_out + (1 << 20) - 1) >> 20, report->pid);
+}
+
+void report_clear(struct report *report)
+{
+	char **text;
+
+	vec_for_each (&report->pending, text)
+		free(*text);
+	vec_for_each (&report->remarks, text)
+		free(*text);
+	vec_release(&report->pending);
+	vec_release(&report->remarks);
+	vec_release(&report->regions);
+	transition_outlook_release(&report->outlook);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// report_parts.c - what the reports of apply, undo and view have in common
+
+#include "command/report.h"
+
+size_t report_count(const region_list *regions)
+{
+	const struct region **region;
+	size_t n = 0;
+
+	vec_for_each (regions, region)
+		n += (*region)->sites.n;
+	return n;
+}
+
+void report_functions(struct json *json, const region_list *regions)
+{
+	const struct region **region;
+	const struct region_site *site;
+
+	json_open(json, "functions", '[');
+	vec_for_each (regions, region) {
+		vec_for_each (&(*region)->sites, site) {
+			json_open(json, NULL, '{');
+			json_string(json, "name", site->name);
+			json_address(json, "old", region_site_entry(site));
+			if (site->new_addr)
+				json_address(json, "new", site->new_addr);
+			json_string(json, "module", (*region)->module_name);
+			json_close(json, '}');
+		}
+	}
+	json_close(json, ']');
+}
+
+void report_pending(struct json *json, char *const *names, size_t n)
+{
+	if (!n)
+		return;
+	json_open(json, "pending", '[');
+	for (size_t i = 0; i < n; i++)
+		json_string(json, NULL, names[i]);
+	json_close(json, ']');
+}

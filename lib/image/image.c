@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// image.c - a program or library as it lies in memory
+
+#include "image/image.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+const struct image_seg *image_seg_at(const struct image *image, taddr addr)
+{
+	size_t low = 0, high = image->segs.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct image_seg *seg = &image->segs.items[mid];
+
+		if (addr < seg->start)
+			high = mid;
+		else if (addr - seg->start >= seg->len)
+			low = mid + 1;
+		else
+			return seg;
+	}
+	return NULL;
+}
+
+const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len)
+{
+	const struct image_seg *seg = image_seg_at(image, addr);
+
+	if (!seg || !seg->bytes || len > seg->len - (addr - seg->start))
+		return NULL;
+	return seg->bytes + (addr - seg->start);
+}
+
+static bool sym_covers(const struct image_sym *sym, taddr addr)
+{
+	switch (sym->type) {
+	case STT_FUNC:
+	case STT_OBJECT:
+	case STT_GNU_IFUNC:
+		return sym->addr == addr || addr - sym->addr < sym->size;
+	default:
+		return false;
+	}
+}
+
+size_t image_first_sym(const struct image *image, taddr addr)
+{
+	return vec_lower_bound(&image->syms, it, it->addr < addr);
+}
+
+const struct image_sym *image_sym_at(const struct image *image, taddr addr)
+{
+	/*
+	 * How many symbols that don't cover addr may lie between it and the one that does: labels
+	 * and aliases.
+	 */
+	enum { LOOK_BACK = 64 };
+	size_t low = image_first_sym(image, addr + 1);
+
+	for (size_t back = 0; low > 0 && back < LOOK_BACK; back++) {
+		const struct image_sym *sym = &image->syms.items[--low];
+
+		if (sym_covers(sym, addr))
+			return sym;
+	}
+	return NULL;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct image_seg *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+bool image_add_seg(struct image *image, const struct image_seg *seg)
+{
+	struct image_seg *item = vec_push(&image->segs);
+
+	if (!item)
+		return false;
+	*item = *seg;
+	qsort(image->segs.items, image->segs.n, sizeof(*image->segs.items), by_start);
+	return true;
+}
+
+bool image_redirect(struct image *image, taddr from, taddr to)
+{
+	struct image_redirect *redirect;
+
+	vec_for_each (&image->redirects, redirect)
+		if (redirect->from == from) {
+			redirect->to = to;
+			return true;
+		}
+	redirect = vec_push(&image->redirects);
+	if (!redirect)
+		return false;
+	*redirect = (struct image_redirect){ from, to };
+	return true;
+}
+
+static const struct image_redirect *redirect_from(const struct image *image, taddr addr)
+{
+	const struct image_redirect *redirect;
+
+	vec_for_each (&image->redirects, redirect)
+		if (redirect->from == addr)
+			return redirect;
+	return NULL;
+}
+
+taddr image_follow(const struct image *image, taddr addr)
+{
+	const struct image_redirect *redirect;
+
+	/* Each is followed once at most: a circle, which no update makes, must not hold us. */
+	for (size_t i = 0; i < image->redirects.n; i++) {
+		redirect = redirect_from(image, addr);
+		if (!redirect)
+			break;
+		addr = redirect->to;
+	}
+	return addr;
+}
+
+taddr image_entry(const struct image *image, taddr addr)
+{
+	const struct image_redirect *redirect;
+
+	for (size_t i = 0; i < image->redirects.n; i++) {
+		bool found = false;
+
+		vec_for_each (&image->redirects, redirect)
+			if (redirect->to == addr && !found) {
+				addr = redirect->from;
+				found = true;
+			}
+		if (!found)
+			break;
+	}
+	return addr;
+}
+
+bool image_mean(struct image *image, taddr field, uint64_t value)
+{
+	struct image_meaning *meaning = vec_push(&image->meanings);
+
+	if (meaning)
+		*meaning = (struct image_meaning){ field, value };
+	return meaning;
+}
+
+static int by_field(const void *a, const void *b)
+{
+	const struct image_meaning *x = a, *y = b;
+
+	return x->field < y->field ? -1 : x->field > y->field;
+}
+
+void image_sort_meanings(struct image *image)
+{
+	if (image->meanings.n)
+		qsort(image->meanings.items, image->meanings.n, sizeof(*image->meanings.items),
+		      by_field);
+}
+
+bool image_meaning(const struct image *image, taddr field, uint64_t *ret_value)
+{
+	size_t i = vec_lower_bound(&image->meanings, it, it->field < field);
+
+	if (i == image->meanings.n || image->meanings.items[i].field != field)
+		return false;
+	*ret_value = image->meanings.items[i].value;
+	return true;
+}
+
+bool image_holds(const struct image *image, taddr addr)
+{
+	return (addr >= image->start && addr < image->end) || image_seg_at(image, addr);
+}
+
+void image_free(struct image *image)
+{
+	struct image_seg *seg;
+
+	if (!image)
+		return;
+	vec_for_each (&image->segs, seg)
+		free(seg->bytes);
+	vec_release(&image->segs);
+	vec_release(&image->syms);
+	vec_release(&image->redirects);
+	vec_release(&image->meanings);
+	vec_release(&image->starts);
+	vec_release(&image->parts);
+	if (image->release_backing)
+		image->release_backing(image->backing);
+	free(image->name);
+	free(image);
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// image_debug.c - what the debugging information of a program tells, in its file or kept apart
+//
+// libdwfl knows where that may be: below /usr/lib/debug by build-id, beside the program by
+// .gnu_debuglink with its checksum (root looks there only if no other user can put it there), in the program itself as .gnu_debugdata (compressed), or on a
+// server if DEBUGINFOD_URLS is set. What it finds has the program's build-id or checksum. It also
+// follows the link to what dwz has moved to a file that several programs share.
+
+#include "image/image_debug.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "image/image_internal.h"
+
+/* A program that is larger isn't copied: nothing is looked for beside it. */
+#define COPY_MAX (1ll << 30)
+#define COPY_CHUNK (1 << 20)
+
+/* Adds one symbol if it is one that has a place; file: of a local one the source file. */
+static bool add_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
+		       const char *file)
+{
+	struct image_sym *out;
+
+	if (!name || !name[0] || !image_wants_symbol(sym))
+		return true;
+	out = vec_push(&image->syms);
+	if (!out)
+		return false;
+	out->name = name;
+	out->type = GELF_ST_TYPE(sym->st_info);
+	out->bind = GELF_ST_BIND(sym->st_info);
+	out->file = out->bind == STB_LOCAL ? file : NULL;
+	out->size = sym->st_size;
+	out->addr = out->type == STT_TLS ? sym->st_value : addr;
+	return true;
+}
+
+/*
+ * More functions than the image has by its table of dynamic symbols, which libdwfl falls back to.
+ */
+static bool tells_more(const struct image *image, Dwfl_Module *mod, int n)
+{
+	const struct image_sym *have;
+	size_t before = 0, now = 0;
+
+	vec_for_each (&image->syms, have)
+		before += have->type == STT_FUNC;
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+
+		now += dwfl_module_getsym(mod, i, &sym, NULL) &&
+		       GELF_ST_TYPE(sym.st_info) == STT_FUNC && image_wants_symbol(&sym);
+	}
+	return now > before;
+}
+
+static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct uspl_err *err)
+{
+	const char *file = NULL;
+
+	vec_release(&image->syms);
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+		GElf_Addr addr;
+		const char *name = dwfl_module_getsym_info(mod, i, &sym, &addr, NULL, NULL, NULL);
+
+		if (name && GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			file = name;
+		if (!add_symbol(image, name, &sym, addr, file))
+			return uspl_fail_nomem(err);
+	}
+	image_sort_symbols(image);
+	return 0;
+}
+
+/*
+ * libdwfl maps what it is given, and what a process has mapped may be cut short by others: it gets
+ * a copy in memory. -1: there is none, as of a file that is larger than any.
+ */
+static int copy_of(int fd)
+{
+	auto_close int copy = memfd_create("uspl", MFD_CLOEXEC);
+	auto_free char *chunk = malloc(COPY_CHUNK);
+	off_t at = 0;
+	ssize_t got;
+
+	if (copy < 0 || !chunk)
+		return -1;
+	while ((got = pread(fd, chunk, COPY_CHUNK, at)) > 0) {
+		if (write(copy, chunk, (size_t)got) != got || (at += got) > COPY_MAX)
+			return -1;
+	}
+	return got < 0 ? -1 : fcntl(copy, F_DUPFD_CLOEXEC, 0);
+}
+
+/* True if all of the folders that lead there can be changed by root alone. */
+static bool leads_through_roots(const char *path)
+{
+	auto_free char *folder = strndup(path, (size_t)(file_basename(path) - path));
+	auto_free char *real = folder ? realpath(folder, NULL) : NULL;
+	struct stat st;
+
+	for (char *end = real; end; end = strrchr(real, '/')) {
+		/* In one with the sticky bit, like /tmp, root's own stay root's. */
+		if (lstat(*real ? real : "/", &st) || st.st_uid ||
+		    (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX)))
+			return false;
+		if (!*real || !real[1])
+			return true;
+		*strrchr(real, '/') = '\0';
+	}
+	return false;
+}
+
+/* True if the file names one that it shares debugging information with. */
+static bool has_link_to_shared(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
+
+		if (name && !strcmp(name, ".gnu_debugaltlink"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What lies beside a file of another user, and what that file says where to look, may be anything:
+ * a FIFO that keeps root waiting, a device. So root looks at the system's places alone then.
+ */
+enum trust { TRUSTED, ONLY_SYSTEM, NOTHING };
+
+static enum trust trust_in(const struct image_backing *backing)
+{
+	struct stat st;
+
+	if (geteuid())
+		return TRUSTED;
+	if (fstat(backing->fd, &st) || (st.st_uid && has_link_to_shared(backing->elf)))
+		return NOTHING;
+	return leads_through_roots(backing->path) ? TRUSTED : ONLY_SYSTEM;
+}
+
+/* A link is a file's name, and nothing that leads elsewhere. */
+static int find_debuginfo(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
+			  const char *file, const char *link, GElf_Word crc, char **ret_path)
+{
+	if (link && strchr(link, '/'))
+		return -1;
+	return dwfl_standard_find_debuginfo(mod, data, name, base, file, link, crc, ret_path);
+}
+
+/* The program as libdwfl sees it; NULL if it doesn't. */
+static Dwfl_Module *report(struct image_backing *backing, bool pristine)
+{
+	static const Dwfl_Callbacks standard = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = find_debuginfo,
+	};
+	static char places[] = "/usr/lib/debug", *system_places = places;
+	enum trust trust = pristine ? TRUSTED : trust_in(backing);
+	const char *path = backing->path;
+	int fd = pristine           ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
+		 : trust == NOTHING ? -1
+				    : copy_of(backing->fd);
+	Dwfl_Module *mod;
+
+	backing->callbacks = standard;
+	backing->callbacks.debuginfo_path = backing->debug_path    ? &backing->debug_path
+					    : trust == ONLY_SYSTEM ? &system_places
+								   : NULL;
+	backing->dwfl = fd < 0 ? NULL : dwfl_begin(&backing->callbacks);
+	mod = backing->dwfl ? dwfl_report_elf(backing->dwfl, path, path, fd,
+					      (GElf_Addr)backing->bias, true)
+			    : NULL;
+	if (!mod && fd >= 0)
+		close(fd);
+	if (!mod || dwfl_report_end(backing->dwfl, NULL, NULL) != 0)
+		return NULL;
+	return mod;
+}
+
+Dwfl_Module *image_dwfl_module(const struct image *image)
+{
+	struct image_backing *backing = image_backing(image);
+
+	if (!backing || !backing->path)
+		return NULL;
+	if (!backing->dwfl)
+		backing->mod = report(backing, image->pristine);
+	return backing->mod;
+}
+
+/* The folder comes before those where libdwfl looks by itself. It takes absolute ones only. */
+static int look_first(struct image_backing *backing, const char *folder, struct uspl_err *err)
+{
+	auto_free char *absolute = realpath(folder, NULL);
+
+	if (!absolute)
+		return uspl_fail_errno(err, "cannot look into the folder '%s'", folder);
+	if (asprintf(&backing->debug_path, "%s::.debug:/usr/lib/debug", absolute) < 0) {
+		backing->debug_path = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+int image_set_debug_place(struct image *image, const char *path, int64_t bias, const char *folder,
+			  struct uspl_err *err)
+{
+	struct image_backing *backing = image_backing(image);
+
+	if (!backing || backing->path)
+		return 0;
+	backing->bias = bias;
+	backing->path = strdup(path);
+	if (!backing->path)
+		return uspl_fail_nomem(err);
+	return folder ? look_first(backing, folder, err) : 0;
+}
+
+int image_add_debug_symbols(struct image *image, struct uspl_err *err)
+{
+	Dwfl_Module *mod = image_dwfl_module(image);
+	int n = mod ? dwfl_module_getsymtab(mod) : 0;
+
+	return n > 1 && tells_more(image, mod, n) ? take_symbols(image, mod, n, err) : 0;
+}
+
+static bool is_unit(Dwarf_Die *die, const char *unit)
+{
+	const char *name = dwarf_diename(die);
+
+	return name && !strcmp(file_basename(name), file_basename(unit));
+}
+
+char *image_producer(const struct image *image, const char *unit)
+{
+	Dwfl_Module *mod = image_dwfl_module(image);
+	Dwarf_Addr bias;
+	Dwarf *dwarf = mod ? dwfl_module_getdwarf(mod, &bias) : NULL;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+
+	while (dwarf && dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
+		Dwarf_Attribute attr;
+		const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+
+		if (text && is_unit(&die, unit))
+			return strdup(text);
+	}
+	return NULL;
+}
+
+char *image_line(const struct image *image, taddr addr)
+{
+	Dwfl_Module *mod = image_dwfl_module(image);
+	Dwfl_Line *line = mod ? dwfl_module_getsrc(mod, addr) : NULL;
+	int number = 0;
+	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	char *text = NULL;
+
+	if (!file || number <= 0)
+		return NULL;
+	return asprintf(&text, "%s:%d", file_basename(file), number) < 0 ? NULL : text;
+}

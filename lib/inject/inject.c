@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// inject.c - system calls and function calls made by the target on our behalf
+#include "inject/agent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "inject/host.h"
+#include "inject/rlimits.h"
+#include "proc/kept.h"
+#include "thread/timeouts.h"
+#include "thread/tracer_thread.h"
+
+/*
+ * Memory that is given back by one system call: 64 pages take some 25 us. What is much larger is
+ * mostly addresses with nothing behind them, and shouldn't take thousands of calls.
+ */
+#define UNMAP_SLICE (1ull << 18)
+#define UNMAP_SLICES_MAX (INJECT_MAX - 2)
+/*
+ * For more the limits of the process aren't lifted: it counts as the process's own, which could map
+ * nothing more by itself.
+ */
+#define LIFT_MAX (16ull << 20)
+
+/* What is kept of the process is what it was before the run, but for what this was to change. */
+static void drop_changed(const struct proc *proc, const struct inject_req *reqs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct inject_req *req = &reqs[i];
+
+		switch (req->kind) {
+		case INJECT_TABLE:
+			break;
+		case INJECT_STORE:
+			kept_drop(proc->kept, req->what, sizeof(uint64_t));
+			break;
+		case INJECT_SYSCALL:
+			if (req->what == SYS_mmap || req->what == SYS_munmap ||
+			    req->what == SYS_madvise || req->what == SYS_mprotect) {
+				kept_drop(proc->kept, req->args[0], req->args[1]);
+				if (req->what == SYS_mmap && req->result > 0)
+					kept_drop(proc->kept, (taddr)req->result, req->args[1]);
+				break;
+			}
+			/* fall through */
+		default:
+			kept_drop_all(proc->kept);
+		}
+	}
+}
+
+/* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
+static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
+{
+	int rc = host->n > INJECT_MAX
+			 ? uspl_fail(err, USPL_E_BUG, "%zu requests are too many", host->n)
+			 : host_load(host, err);
+
+	if (rc)
+		return rc;
+	return host->alone ? host_send(host, err) : host_lead(host, ret_done, err);
+}
+
+int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
+		       size_t n, struct uspl_err *err)
+{
+	struct host host = {
+		.agent = agent, .thread = *thread, .reqs = reqs, .n = n, .held = true
+	};
+	size_t done;
+	int rc = begin(&host, &done, err);
+
+	*thread = host.thread;
+	drop_changed(agent->proc, reqs, n);
+	if (rc == HOST_UNFIT)
+		rc = err && err->code ? -(int)err->code : -USPL_E_UNSTOPPABLE;
+	host_release(&host);
+	return rc;
+}
+
+/* A set of requests on the way to a thread that can make them. */
+struct errand {
+	struct inject_agent *agent;
+	struct inject_choice choice;
+	struct inject_req *reqs;
+	size_t n, *ret_done;
+	int64_t deadline; /* for threads that can't be stopped at the moment */
+};
+
+/* Stops the host's thread. HOST_UNFIT if it isn't to be had; err may say why. */
+static int halt_host(struct host *host, const struct errand *errand, enum task_rank rank,
+		     struct uspl_err *err)
+{
+	const struct inject_choice *choice = &errand->choice;
+	const struct proc *proc = host->agent->proc;
+	struct thread *thread = &host->thread;
+	int rc = thread_require_stoppable(proc, thread->tid, errand->deadline, err);
+
+	if (rc)
+		return HOST_UNFIT;
+	timeouts_note(thread->timeouts, &thread->tid, 1);
+	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (rc)
+		return rc == -USPL_E_UNSTOPPABLE ? HOST_UNFIT : rc;
+	if (thread->state == THREAD_GONE || thread->signal)
+		return HOST_UNFIT;
+	/* It may have forked since its rank was found. */
+	if (rank != RANK_PARENT && task_has_children(proc, thread->tid))
+		return HOST_UNFIT;
+	rc = thread_read_regs(proc, thread, err);
+	if (rc)
+		return rc;
+	return thread->state == THREAD_GONE || (choice->fit && !choice->fit(choice->ctx, thread))
+		       ? HOST_UNFIT
+		       : 0;
+}
+
+/* HOST_UNFIT when this thread can't do it and nothing has happened; err may say why. */
+static int run_on(const struct errand *errand, pid_t tid, enum task_rank rank, struct uspl_err *err)
+{
+	const struct proc *proc = errand->agent->proc;
+	struct timeouts timeouts = { .proc = proc };
+	struct host host = { .agent = errand->agent,
+			     .thread = { .tid = tid, .timeouts = &timeouts },
+			     .slate = errand->choice.slate,
+			     .maps_slate = errand->choice.maps_slate,
+			     .reqs = errand->reqs,
+			     .n = errand->n };
+	int rc = halt_host(&host, errand, rank, err);
+
+	if (!rc)
+		rc = begin(&host, errand->ret_done, err);
+	tracer_shield_beside();
+	thread_release(proc, &host.thread);
+	timeouts_release(&timeouts);
+	if (!rc && host.alone)
+		rc = host_await(&host, errand->ret_done, err);
+	host_release(&host);
+	return rc;
+}
+
+pid_t inject_sleeper(const struct proc *proc)
+{
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	pid_t found = 0;
+
+	if (tasks_list(proc, &tids, NULL) == 0)
+		vec_for_each (&tids, tid)
+			if (!found && task_rank(proc, *tid) == RANK_ASLEEP)
+				found = *tid;
+	vec_release(&tids);
+	return found;
+}
+
+/* Who was named, if that still suits. */
+static int try_named(const struct errand *errand, struct uspl_err *err)
+{
+	pid_t tid = errand->choice.sleeper;
+
+	return tid && task_rank(errand->agent->proc, tid) == RANK_ASLEEP
+		       ? run_on(errand, tid, RANK_ASLEEP, err)
+		       : HOST_UNFIT;
+}
+
+struct turn {
+	const struct errand *errand;
+	pid_t tid;
+	enum task_rank rank;
+};
+
+static int take_turn(void *ctx, struct uspl_err *err)
+{
+	const struct turn *turn = ctx;
+
+	return run_on(turn->errand, turn->tid, turn->rank, err);
+}
+
+static int run_as(const struct errand *errand, pid_t tid, enum task_rank rank, struct uspl_err *err)
+{
+	struct turn turn = { errand, tid, rank };
+
+	return rank == RANK_PARENT ? tracer_run_beside(errand->agent->proc, take_turn, &turn, err)
+				   : take_turn(&turn, err);
+}
+
+static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
+{
+	const struct proc *proc = errand->agent->proc;
+	/*
+	 * Asked once: one that sleeps and runs by turns would have another rank each time, and
+	 * never its turn.
+	 */
+	auto_free enum task_rank *ranks = calloc(tids->n + 1, sizeof(*ranks));
+	struct uspl_err why = { 0 };
+
+	if (!ranks)
+		return uspl_fail_nomem(err);
+	for (enum task_rank wanted = RANK_ASLEEP; wanted < TASK_RANKS; wanted++) {
+		for (size_t i = 0; i < tids->n; i++) {
+			int rc;
+
+			/* And no sooner than it matters. */
+			if (wanted == RANK_ASLEEP)
+				ranks[i] = task_rank(proc, tids->items[i]);
+			rc = ranks[i] == wanted ? run_as(errand, tids->items[i], wanted, &why)
+						: HOST_UNFIT;
+			if (rc < 0 && err)
+				*err = why;
+			if (rc != HOST_UNFIT)
+				return rc;
+			if (wanted < RANK_PARENT && ranks[i] == wanted &&
+			    task_has_children(proc, tids->items[i]))
+				ranks[i] = RANK_PARENT;
+		}
+	}
+	if (!errand->choice.fit &&
+	    (why.code == USPL_E_UNSTOPPABLE || why.code == USPL_E_UNSUPPORTED)) {
+		if (err)
+			*err = why;
+		return -(int)why.code;
+	}
+	return uspl_fail(err, errand->choice.fit ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
+			 "no thread of pid %d can make a system call for us", proc->pid);
+}
+
+/* One that was sent may have had nothing to say: who is led tells what has failed. */
+static int try_ways(struct errand *errand, struct uspl_err *err)
+{
+	tid_vec tids = { 0 };
+	int rc = try_named(errand, err);
+
+	if (rc == HOST_UNFIT || rc == HOST_SILENT) {
+		rc = tasks_list(errand->agent->proc, &tids, err);
+		if (!rc)
+			rc = try_threads(errand, &tids, err);
+	}
+	if (rc == HOST_SILENT) {
+		errand->choice.slate = 0;
+		rc = try_threads(errand, &tids, err);
+	}
+	vec_release(&tids);
+	return rc;
+}
+
+/* Where nothing else could be done than to map a little, since the process may not have more. */
+static bool is_at_limit(const struct inject_req *reqs, size_t done)
+{
+	return done == 1 && reqs[0].kind == INJECT_SYSCALL && reqs[0].what == SYS_mmap &&
+	       reqs[0].args[1] <= LIFT_MAX &&
+	       (reqs[0].result == -ENOMEM || reqs[0].result == -EAGAIN);
+}
+
+/* The same once more, without the limits. */
+static int try_unlimited(struct errand *errand, const struct inject_choice *choice,
+			 struct uspl_err *err)
+{
+	struct rlimits limits;
+	int rc;
+
+	if (!rlimits_lift(errand->agent->proc, &limits))
+		return 0;
+	errand->choice = *choice;
+	*errand->ret_done = 0;
+	rc = try_ways(errand, err);
+	rlimits_restore(&limits);
+	return rc;
+}
+
+int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
+		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
+{
+	struct errand errand = { .choice = *choice,
+				 .reqs = reqs,
+				 .n = n,
+				 .ret_done = ret_done,
+				 .deadline = clock_now_ns() + STOP_LIMIT_NS };
+	struct inject_agent *agent = NULL;
+	sigset_t old;
+	int rc;
+
+	if (n > INJECT_MAX)
+		return uspl_fail(err, USPL_E_BUG, "%zu requests are too many", n);
+	thread_guard(&old);
+	rc = choice->agent ? 0 : agent_new(proc, choice->modules, &agent, err);
+	if (!rc) {
+		errand.agent = choice->agent ? choice->agent : agent;
+		*ret_done = 0;
+		rc = try_ways(&errand, err);
+		if (!rc && is_at_limit(reqs, *ret_done))
+			rc = try_unlimited(&errand, choice, err);
+	}
+	agent_free(agent);
+	drop_changed(proc, reqs, n);
+	thread_unguard(&old);
+	return rc;
+}
+
+int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
+	       struct uspl_err *err)
+{
+	const struct inject_choice anyone = { 0 };
+
+	return inject_run_in(proc, &anyone, reqs, n, ret_done, err);
+}
+
+int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *reqs, size_t n,
+		       size_t *ret_done, struct uspl_err *err)
+{
+	const struct inject_choice choice = { .slate = slate, .maps_slate = true };
+
+	return inject_run_in(proc, &choice, reqs, n, ret_done, err);
+}
+
+/*
+ * Requests for the pages behind the first slice, of which the last ones go first, and one to unmap
+ * all. Those of rings are left to that: they are addresses for the most part.
+ */
+static size_t unmap_requests(const struct proc *proc, taddr addr, uint64_t len,
+			     struct inject_req *reqs)
+{
+	uint64_t slice = len / UNMAP_SLICES_MAX / PAGE * PAGE + UNMAP_SLICE;
+	size_t count = 0;
+
+	for (uint64_t at = len, n; at > INJECT_UNMAP_FIRST; at -= n) {
+		const struct mapping *map;
+
+		n = at - INJECT_UNMAP_FIRST < slice ? at - INJECT_UNMAP_FIRST : slice;
+		map = proc_mapping_at(proc, addr + at - n);
+		if (map && !map->shared)
+			reqs[count++] =
+				inject_syscall(SYS_madvise, addr + at - n, n, MADV_DONTNEED);
+	}
+	reqs[count++] = inject_syscall(SYS_munmap, addr, len, 0);
+	return count;
+}
+
+int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
+{
+	struct inject_req reqs[INJECT_MAX];
+	size_t n = unmap_requests(proc, addr, len, reqs), done;
+	struct inject_choice choice = { 0 };
+	int rc = agent_new(proc, NULL, &choice.agent, err);
+
+	if (!rc)
+		rc = agent_require_alone(choice.agent, err);
+	if (!rc)
+		rc = inject_run_in(proc, &choice, reqs, n, &done, err);
+	agent_free(choice.agent);
+	if (!rc && reqs[done - 1].result < 0) {
+		errno = (int)-reqs[done - 1].result;
+		rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr, proc->pid);
+	}
+	return rc;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// match_index.c - what is known of the pre object before anything is compared
+//
+// Each section of code is a piece. It is decoded once to learn which instruction each relocation
+// lies in, since a field that is relative to the pc counts from that instruction's end. Data:
+// match_items.c.
+
+#include <string.h>
+
+#include "match/match_internal.h"
+#include "update/refname.h"
+
+static int by_symbol_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct objsym *const *)a)->name,
+		      (*(const struct objsym *const *)b)->name);
+}
+
+static int by_run_name(const void *a, const void *b)
+{
+	const struct image_sym *x = *(const struct image_sym *const *)a;
+	const struct image_sym *y = *(const struct image_sym *const *)b;
+
+	int order = strcmp(x->name, y->name);
+
+	/* Those of one name in the order of their addresses, as in the image. */
+	return order ? order : x < y ? -1 : x > y;
+}
+
+const struct objsym *match_symbol(const struct match *match, const char *refname)
+{
+	size_t low = 0, high = match->n_by_name;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int order = strcmp(match->by_name[mid]->name, refname);
+
+		if (!order)
+			return match->by_name[mid];
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+const struct image_sym *const *match_run_symbols(const struct match *match, const char *name,
+						 size_t *ret_n)
+{
+	const struct image_sym *const *syms = match->run_by_name;
+	size_t low = 0, high = match->n_run_by_name, n = 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(syms[mid]->name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low + n < match->n_run_by_name && !strcmp(syms[low + n]->name, name))
+		n++;
+	*ret_n = n;
+	return syms + low;
+}
+
+bool match_sym_is_code(const struct objsym *sym)
+{
+	/*
+	 * An indirect function's symbol stands for what its resolver returns, not for the
+	 * resolver's code.
+	 */
+	return sym->sec && objsec_is_code(sym->sec) && sym->type != STT_GNU_IFUNC;
+}
+
+static int sort_names(struct match *match, struct uspl_err *err)
+{
+	size_t n_syms = match->pre->syms.n, n_run = match->image->syms.n;
+
+	match->by_name = calloc(n_syms + 1, sizeof(*match->by_name));
+	match->run_by_name = calloc(n_run + 1, sizeof(*match->run_by_name));
+	if (!match->by_name || !match->run_by_name)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n_syms; i++) {
+		const struct objsym *sym = match->pre->syms.items[i];
+
+		if (sym->name[0] && sym->type != STT_SECTION && sym->type != STT_FILE)
+			match->by_name[match->n_by_name++] = sym;
+	}
+	for (size_t i = 0; i < n_run; i++)
+		match->run_by_name[match->n_run_by_name++] = &match->image->syms.items[i];
+	qsort(match->by_name, match->n_by_name, sizeof(*match->by_name), by_symbol_name);
+	qsort(match->run_by_name, match->n_run_by_name, sizeof(*match->run_by_name), by_run_name);
+	return 0;
+}
+
+static int check_relocations(const struct match *match, const struct objsec *sec,
+			     struct uspl_err *err)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel) {
+		const struct reloc_info *info = match->arch->reloc(rel->type);
+
+		if (info->kind == RELOC_NONE)
+			continue;
+		if (!sec->data || sec->size < info->size || rel->offset > sec->size - info->size)
+			return uspl_fail(err, USPL_E_FILE,
+					 "'%s' is damaged: a relocation of section '%s' lies "
+					 "outside it",
+					 match->pre->name, sec->name);
+	}
+	return 0;
+}
+
+/* The instructions that a piece's relocations lie in. */
+static int find_sites(const struct match *match, struct piece *piece, struct uspl_err *err)
+{
+	const struct objsec *sec = piece->pub.sec;
+	size_t i = 0;
+
+	if (!sec->rels.n)
+		return 0;
+	piece->sites = calloc(sec->rels.n, sizeof(*piece->sites));
+	if (!piece->sites)
+		return uspl_fail_nomem(err);
+	for (uint64_t off = 0; off < sec->size && i < sec->rels.n;) {
+		struct insn insn;
+
+		if (!match->arch->insn_decode(sec->data + off, sec->size - off, &insn)) {
+			piece->broken = true;
+			return 0;
+		}
+		off += insn.len;
+		for (; i < sec->rels.n && sec->rels.items[i].offset < off; i++) {
+			piece->sites[i].trail = (uint8_t)(off - sec->rels.items[i].offset);
+			piece->sites[i].flow = (uint8_t)insn.flow;
+		}
+	}
+	return 0;
+}
+
+/*
+ * How many bytes of the first instructions hold no relocation and no branch: these are the same in
+ * the running code, which makes it quick to see that a function isn't somewhere.
+ */
+static void measure_prefix(const struct match *match, struct piece *piece)
+{
+	const struct objsec *sec = piece->pub.sec;
+	uint64_t end = sec->rels.n ? sec->rels.items[0].offset : sec->size;
+	struct insn insn;
+
+	while (piece->prefix < end &&
+	       match->arch->insn_decode(sec->data + piece->prefix, sec->size - piece->prefix,
+					&insn) &&
+	       insn.flow == INSN_PLAIN && !insn.is_nop && !insn.pc_relative_mem &&
+	       piece->prefix + insn.len <= end)
+		piece->prefix += insn.len;
+}
+
+static int add_piece(struct match *match, const struct objsec *sec, struct uspl_err *err)
+{
+	struct piece *piece = calloc(1, sizeof(*piece));
+
+	match->pieces[sec->mark] = piece;
+	if (!piece)
+		return uspl_fail_nomem(err);
+	piece->pub.sec = sec;
+	piece->pub.name = sec->name;
+	/* Offsets are kept in 32 bits. */
+	if (!sec->data || sec->size >= MAP_NONE) {
+		piece->broken = true;
+		return 0;
+	}
+	measure_prefix(match, piece);
+	return find_sites(match, piece, err);
+}
+
+/* True if a symbol of the running program may be the one that a refname means. */
+static bool may_be(const char *refname, const struct image_sym *sym)
+{
+	if (sym->type != STT_FUNC && sym->type != STT_NOTYPE && sym->type != STT_GNU_IFUNC)
+		return false;
+	/*
+	 * A hidden global is local after linking, so a global refname says nothing about the
+	 * binding. No linker makes a local one global.
+	 */
+	if (!refname_is_local(refname))
+		return true;
+	if (sym->bind != STB_LOCAL)
+		return false;
+	return !sym->file || !sym->file[0] || refname_in_file(refname, sym->file);
+}
+
+static int add_candidates(struct match *match, struct piece *piece, const struct objsym *sym,
+			  struct uspl_err *err)
+{
+	size_t n;
+	const struct image_sym *const *syms =
+		match_run_symbols(match, refname_symbol(sym->name), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		taddr place = image_follow(match->image, syms[i]->addr), *addr;
+		bool is_new = may_be(sym->name, syms[i]);
+
+		for (size_t j = 0; j < piece->named.n; j++)
+			is_new &= piece->named.items[j] != place;
+		if (!is_new)
+			continue;
+		addr = vec_push(&piece->named);
+		if (!addr)
+			return uspl_fail_nomem(err);
+		*addr = place;
+	}
+	return 0;
+}
+
+/* Pieces get their names, and the places where symbols of these names lie. */
+static int name_pieces(struct match *match, struct uspl_err *err)
+{
+	for (size_t i = 0; i < match->n_by_name; i++) {
+		const struct objsym *sym = match->by_name[i];
+		struct piece *piece;
+		int rc;
+
+		if (!sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
+			continue;
+		piece = match->pieces[sym->sec->mark];
+		if (piece->pub.name == sym->sec->name || sym->bind == STB_GLOBAL)
+			piece->pub.name = sym->name;
+		rc = add_candidates(match, piece, sym, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int index_sections(struct match *match, struct uspl_err *err)
+{
+	size_t n_secs = match->pre->secs.n;
+
+	match->pieces = calloc(n_secs + 1, sizeof(*match->pieces));
+	if (!match->pieces)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n_secs; i++) {
+		struct objsec *sec = match->pre->secs.items[i];
+		int rc;
+
+		sec->mark = (uint32_t)i;
+		if (!(sec->flags & SHF_ALLOC))
+			continue;
+		rc = check_relocations(match, sec, err);
+		if (!rc && objsec_is_code(sec))
+			rc = add_piece(match, sec, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int match_index(struct match *match, struct uspl_err *err)
+{
+	size_t n_syms = match->pre->syms.n;
+	int rc;
+
+	for (size_t i = 0; i < n_syms; i++)
+		match->pre->syms.items[i]->mark = (uint32_t)i;
+	match->addrs = calloc(n_syms + 1, sizeof(*match->addrs));
+	match->calls = calloc(n_syms + 1, sizeof(*match->calls));
+	if (!match->addrs || !match->calls)
+		return uspl_fail_nomem(err);
+	rc = index_sections(match, err);
+	if (!rc)
+		rc = sort_names(match, err);
+	if (!rc)
+		rc = name_pieces(match, err);
+	if (!rc)
+		rc = match_cut_items(match, err);
+	return rc;
+}

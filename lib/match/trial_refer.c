@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trial_refer.c - what a reference teaches
+//
+// A reference in the pre object names a symbol and an offset; the running code tells the address.
+// What that teaches depends on what the symbol is:
+//
+//	code of the pre object      a landing: this offset of that piece lies at this address
+//	merged string or constant   the place of the symbol if it has a name; contents must be equal
+//	other data of the object    the place of its item; read-only ones must be equal, too
+//	anything else               the place of the symbol
+//
+// A call to a global function may lead to a stub of the procedure linkage table. The stub's address
+// is kept apart: it is good for calls, but nobody who takes the function's address gets it.
+
+#include <inttypes.h>
+
+#include "match/match_internal.h"
+#include "update/refname.h"
+
+/* A symbol as people call it. */
+static const char *label(const struct objsym *sym)
+{
+	return sym->type == STT_SECTION && sym->sec ? sym->sec->name : refname_symbol(sym->name);
+}
+
+static bool contradiction(struct trial *trial, const struct reference *ref, taddr one, taddr other)
+{
+	return trial_fail(trial,
+			  "'%s' is at 0x%" PRIx64 " by one reference and at 0x%" PRIx64
+			  " by another",
+			  label(ref->sym), one, other);
+}
+
+static bool note_place(struct trial *trial, const struct reference *ref, struct place *place,
+		       taddr addr)
+{
+	struct place **noted;
+
+	if (place->known)
+		return place->addr == addr || contradiction(trial, ref, addr, place->addr);
+	noted = vec_push(&trial->noted);
+	if (!noted)
+		return trial_fail_oom(trial);
+	*noted = place;
+	place->known = true;
+	place->addr = addr;
+	return true;
+}
+
+/*
+ * True if the code at addr is a stub of the procedure linkage table: a jump through a slot, perhaps
+ * behind an endbr64. A function that begins this way loses nothing but that its address isn't
+ * learnt from calls.
+ */
+static bool is_stub(const struct match *match, taddr addr)
+{
+	enum { LOOK = 16 };
+	const uint8_t *code = image_bytes(match->image, addr, LOOK);
+	struct insn insn;
+	size_t at = 0;
+
+	if (!code || !match->arch->insn_decode(code, LOOK, &insn))
+		return false;
+	if (insn.flow == INSN_PLAIN) {
+		at = insn.len;
+		if (!match->arch->insn_decode(code + at, LOOK - at, &insn))
+			return false;
+	}
+	return insn.flow == INSN_JUMP_INDIRECT && insn.pc_relative_mem;
+}
+
+static bool through_stub(const struct trial *trial, const struct reference *ref)
+{
+	return ref->branch && ref->sym->bind != STB_LOCAL && is_stub(trial->match, ref->addr);
+}
+
+static bool refer_symbol(struct trial *trial, const struct reference *ref)
+{
+	struct match *match = trial->match;
+	taddr addr = ref->addr - ref->off;
+
+	if (ref->off == 0 && through_stub(trial, ref))
+		return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
+	return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
+}
+
+/* Code before its first nop that does something: branches may lead to either. */
+static taddr skip_nops(const struct match *match, const uint8_t *code, size_t len, taddr addr)
+{
+	struct insn insn;
+	size_t at = 0;
+
+	while (at < len && match->arch->insn_decode(code + at, len - at, &insn) && insn.is_nop)
+		at += insn.len;
+	return addr + at;
+}
+
+bool trial_lands(const struct match *match, const struct match_piece *piece, const uint32_t *map,
+		 const struct landing *landing)
+{
+	const struct objsec *sec = piece->sec;
+	uint64_t off = landing->off;
+	const uint8_t *run;
+
+	if (off > sec->size)
+		return false;
+	if (!map)
+		return landing->addr == piece->addr + off;
+	if (map[off] == MAP_NONE)
+		off = skip_nops(match, sec->data + off, sec->size - off, off);
+	if (map[off] == MAP_NONE)
+		return false;
+	if (landing->addr == piece->addr + map[off])
+		return true;
+	if (landing->addr < piece->addr || landing->addr - piece->addr > map[off])
+		return false;
+	run = image_bytes(match->image, landing->addr, piece->addr + map[off] - landing->addr);
+	return run && skip_nops(match, run, piece->addr + map[off] - landing->addr,
+				landing->addr) == piece->addr + map[off];
+}
+
+static bool land_on(struct trial *trial, const struct reference *ref, struct piece *piece,
+		    const struct landing *landing)
+{
+	const struct landing *older;
+	struct piece **landed;
+	struct landing *item;
+
+	if (piece->state == PIECE_MATCHED) {
+		if (trial_lands(trial->match, &piece->pub, piece->map, landing))
+			return true;
+		return contradiction(trial, ref, landing->addr, piece->pub.addr + landing->off);
+	}
+	vec_for_each (&piece->landings, older) {
+		if (older->off != landing->off)
+			continue;
+		return older->addr == landing->addr ||
+		       contradiction(trial, ref, landing->addr, older->addr);
+	}
+	item = vec_push(&piece->landings);
+	landed = vec_push(&trial->landed_on);
+	if (!item || !landed)
+		return trial_fail_oom(trial);
+	*item = *landing;
+	*landed = piece;
+	return true;
+}
+
+static bool refer_code(struct trial *trial, const struct reference *ref)
+{
+	const struct image *image = trial->match->image;
+	struct piece *piece = trial->match->pieces[ref->sym->sec->mark];
+	/* Who refers to a redirected function means the code that runs when it is called. */
+	struct landing landing = { ref->sym->value + ref->off, image_follow(image, ref->addr) };
+	struct landing *own;
+
+	/*
+	 * A global function of a library may be another module's, which the dynamic linker prefers.
+	 */
+	if (ref->sym->bind != STB_LOCAL && ref->off == 0 &&
+	    (through_stub(trial, ref) || !image_holds(image, ref->addr)))
+		return refer_symbol(trial, ref);
+	if (landing.off > piece->pub.sec->size)
+		return trial_fail(trial, "a reference leads outside '%s'", label(ref->sym));
+	if (piece != trial->piece)
+		return land_on(trial, ref, piece, &landing);
+	own = vec_push(&trial->own);
+	if (!own)
+		return trial_fail_oom(trial);
+	*own = landing;
+	return true;
+}
+
+static bool refer_item(struct trial *trial, const struct reference *ref, struct item *item,
+		       uint64_t off)
+{
+	bool known = item->place.known;
+	struct item **pending;
+
+	if (!note_place(trial, ref, &item->place, ref->addr - (off - item->start)))
+		return false;
+	if (known || !item->sec->data)
+		return true;
+	if ((item->sec->flags & SHF_WRITE) && !trial->match->image->pristine)
+		return true;
+	pending = vec_push(&trial->pending);
+	if (!pending)
+		return trial_fail_oom(trial);
+	*pending = item;
+	return true;
+}
+
+/* A linker that merges nothing leaves a string in several places: any of them will do. */
+static bool note_merged(struct trial *trial, const struct reference *ref)
+{
+	struct place *place = &trial->match->addrs[ref->sym->mark];
+
+	if (!*ref->sym->name || place->known)
+		return true;
+	return note_place(trial, ref, place, ref->addr - ref->off);
+}
+
+bool trial_refer(struct trial *trial, const struct reference *ref)
+{
+	const struct objsec *sec = ref->sym->sec;
+	uint64_t value = ref->sym->value, off = value + ref->off;
+	struct item *item;
+
+	if (!sec || !(sec->flags & SHF_ALLOC) || ref->sym->type == STT_GNU_IFUNC)
+		return refer_symbol(trial, ref);
+	if (objsec_is_code(sec))
+		return refer_code(trial, ref);
+	if (match_sec_is_merged(sec))
+		return merged_compare(trial, ref) && note_merged(trial, ref);
+	/* array[-1] by the array's own symbol means the array, not what lies before it. */
+	item = match_item_at(trial->match, sec,
+			     (int64_t)(ref->sym->type == STT_SECTION ? off : value));
+	return item ? refer_item(trial, ref, item, off) : true;
+}

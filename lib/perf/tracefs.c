@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tracefs.c - the ids of the kernel's tracepoints
+
+#include "perf/tracefs.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static const char *const mounted[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+/* tracefs, mounted for this descriptor alone; -1 if the kernel doesn't give it to us. */
+static int open_unmounted(void)
+{
+	auto_close int context = fsopen("tracefs", FSOPEN_CLOEXEC);
+
+	if (context < 0 || fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
+		return -1;
+	return fsmount(context, FSMOUNT_CLOEXEC, 0);
+}
+
+static int read_unmounted(const char *path, struct buf *ret, struct uspl_err *err)
+{
+	auto_close int root = open_unmounted();
+	auto_close int fd = root < 0 ? -1 : openat(root, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot open '%s' of tracefs", path);
+	return file_read_fd(fd, path, ret, err);
+}
+
+int tracefs_id(const char *system, const char *name, uint64_t *ret, struct uspl_err *err)
+{
+	auto_buf struct buf path = { 0 }, text = { 0 };
+	int rc = -USPL_E_FILE;
+
+	buf_addf(&path, "events/%s/%s/id", system, name);
+	for (size_t i = 0; rc && i < ARRAY_SIZE(mounted); i++) {
+		auto_buf struct buf full = { 0 };
+
+		buf_addf(&full, "%s/%s", mounted[i], buf_str(&path));
+		rc = file_read(buf_str(&full), &text, NULL);
+	}
+	if (rc)
+		rc = read_unmounted(buf_str(&path), &text, err);
+	if (rc) {
+		uspl_context(err, "the tracepoint %s:%s", system, name);
+		uspl_hint(err, "it takes root; if the kernel is older than 5.2, tracefs, too: "
+			       "mount -t tracefs none /sys/kernel/tracing");
+		return rc;
+	}
+	*ret = strtoull(buf_str(&text), NULL, 10);
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* proc_lock.h - one tool at a time changes a process */
+#ifndef USPL_PROC_PROC_LOCK_H
+#define USPL_PROC_PROC_LOCK_H
+
+#include "proc/proc.h"
+
+/*
+ * proc_open, for a tool that will change the process: until proc_free, or until this tool dies, no
+ * other one opens it so. One that is at work already is waited for, up to the deadline
+ * (CLOCK_MONOTONIC, nanoseconds); then it is USPL_E_BUSY.
+ */
+int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret,
+		     struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// heads.c - the mappings that may hold a record of ours
+/*
+ * The first page of a mapping may be one that can't be read, though it is private memory without a
+ * name: a guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc has at the end of threads'
+ * stacks since 2.42. A page with a record of ours was written to, and is there; so one that the
+ * kernel doesn't have in memory, and can't bring there, holds none.
+ */
+
+#include "record/heads.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* /proc/PID/pagemap (pagemap.rst): the page is in memory. */
+#define PAGE_IS_THERE (1ull << 63)
+
+/* True as well if that can't be told. */
+static bool is_there(int pagemap, taddr addr)
+{
+	uint64_t entry;
+
+	return pread(pagemap, &entry, sizeof(entry), (off_t)(addr / PAGE * sizeof(entry))) !=
+		       sizeof(entry) ||
+	       entry & PAGE_IS_THERE;
+}
+
+/* One by one, where one of them can't be read: from those that are left out nothing can come. */
+static void read_each(struct heads *heads)
+{
+	size_t n = heads->n;
+	auto_close int pagemap = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", heads->proc->pid,
+		 heads->proc->tid);
+	pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	heads->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct kept_head head = heads->some[i];
+
+		head.unknown = proc_read_some(heads->proc, head.at, &head.word,
+					      sizeof(head.word)) != sizeof(head.word);
+		if (!head.unknown || is_there(pagemap, head.at))
+			heads->some[heads->n++] = head;
+	}
+}
+
+static void leave_rest(struct heads *heads)
+{
+	heads->n = 0;
+	heads->next = heads->proc->maps.n;
+}
+
+/* What is known of a mapping's beginning, NULL if nothing is. */
+static const struct kept_head *find_kept(const struct kept *kept, taddr at)
+{
+	size_t i = vec_lower_bound(&kept->heads, it, it->at < at);
+	const struct kept_head *head = &kept->heads.items[i];
+
+	return i < kept->heads.n && head->at == at && !head->unknown ? head : NULL;
+}
+
+/*
+ * Reads the first words of the next mappings of the kind; all may be left out. Where the budget for
+ * a process is spent no others follow, and the next charge says so.
+ */
+static void read_some(struct heads *heads)
+{
+	const mapping_vec *maps = &heads->proc->maps;
+	struct proc_piece pieces[PROC_PIECES_MAX];
+
+	heads->at = heads->n = 0;
+	for (; heads->next < maps->n && heads->n < PROC_PIECES_MAX; heads->next++) {
+		const struct mapping *map = &maps->items[heads->next];
+
+		if (!mapping_may_hold_record(map) ||
+		    (heads->proc->kept && find_kept(heads->proc->kept, map->start)))
+			continue;
+		heads->some[heads->n] = (struct kept_head){ map->start, heads->next, 0, false };
+		pieces[heads->n] = (struct proc_piece){ map->start, sizeof(heads->some[0].word),
+							&heads->some[heads->n].word };
+		heads->n++;
+	}
+	if (!heads->n)
+		return;
+	/* A piece of many takes a quarter of what a read takes. */
+	if (proc_charge(heads->proc, 1 + heads->n / 4, 0, NULL))
+		leave_rest(heads);
+	else if (proc_read_pieces(heads->proc, pieces, heads->n))
+		return;
+	else if (proc_charge(heads->proc, 2 * heads->n, 0, NULL))
+		leave_rest(heads);
+	else
+		read_each(heads);
+}
+
+/* The next one, whatever it begins with; NULL if there is no other. */
+static const struct kept_head *next_read(struct heads *heads)
+{
+	while (heads->at == heads->n) {
+		if (heads->next == heads->proc->maps.n)
+			return NULL;
+		read_some(heads);
+	}
+	return &heads->some[heads->at++];
+}
+
+static bool add_head(kept_head_vec *heads, const struct kept_head *head)
+{
+	struct kept_head *item = vec_push(heads);
+
+	if (item)
+		*item = *head;
+	return item;
+}
+
+/* Those of the maps that are known already. */
+static bool add_known(const struct proc *proc, kept_head_vec *heads)
+{
+	for (size_t i = 0; i < proc->maps.n; i++) {
+		const struct mapping *map = &proc->maps.items[i];
+		const struct kept_head *known =
+			mapping_may_hold_record(map) ? find_kept(proc->kept, map->start) : NULL;
+		struct kept_head head = known ? *known : (struct kept_head){ 0 };
+
+		head.map = i;
+		if (known && !add_head(heads, &head))
+			return false;
+	}
+	return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct kept_head *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Of a process of which such things are kept: all of them, so that it is done once. */
+static bool keep_all(const struct proc *proc)
+{
+	struct heads all = { .proc = proc };
+	struct kept *kept = proc->kept;
+	const struct kept_head *head;
+	kept_head_vec heads = { 0 };
+	bool good;
+
+	if (!kept || kept->has_heads)
+		return kept;
+	good = add_known(proc, &heads);
+	while (good && (head = next_read(&all)))
+		good = add_head(&heads, head);
+	good = good && !proc_charge(proc, 0, 0, NULL);
+	if (heads.n)
+		qsort(heads.items, heads.n, sizeof(*heads.items), by_place);
+	vec_release(&kept->heads);
+	if (good)
+		kept->heads = heads;
+	else
+		vec_release(&heads);
+	kept->has_heads = good;
+	return good;
+}
+
+static const struct kept_head *next(struct heads *heads)
+{
+	const struct kept *kept = heads->proc->kept;
+
+	if (!heads->began)
+		heads->kept = keep_all(heads->proc);
+	heads->began = true;
+	if (!heads->kept)
+		return next_read(heads);
+	return heads->at < kept->heads.n ? &kept->heads.items[heads->at++] : NULL;
+}
+
+const struct mapping *heads_next(struct heads *heads)
+{
+	const struct kept_head *head;
+
+	while ((head = next(heads)))
+		if (head->unknown || head->word == heads->magic)
+			return &heads->proc->maps.items[head->map];
+	return NULL;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// region_record.c - the record of a region: bytes as include/uspl/abi.h has them, and a structure
+//
+// Reading trusts nothing: the bytes come from the target's memory. Every offset is checked against
+// the record's length, every count against a limit, and the last byte has to be NUL, so that no
+// string leads out of the record. What reading would refuse is never written.
+
+#include "record/region_record.h"
+
+#include <string.h>
+
+#include "arch/trampoline.h"
+#include "record/registry.h"
+#include "record/slot.h"
+
+#define COUNT_MAX 100000u
+/* Longer than any function's name or file name that a compiler makes. */
+#define NAME_MAX_LEN 4096u
+
+/* The info part, and how many bytes its strings may still have. */
+struct part {
+	const struct buf *info;
+	size_t strings;
+};
+
+/*
+ * A string of the info part; NULL if the offset lies. The part's last byte is checked to be NUL.
+ * Each string has its own place in it: where their copies are longer than the part, some share
+ * theirs.
+ */
+static char *info_string(struct part *part, uint32_t offset)
+{
+	const struct buf *info = part->info;
+	size_t len;
+
+	if (offset >= info->len)
+		return NULL;
+	len = strlen(info->data + offset) + 1;
+	if (len > NAME_MAX_LEN || len > part->strings)
+		return NULL;
+	part->strings -= len;
+	return strdup(info->data + offset);
+}
+
+static bool info_holds(const struct buf *info, uint32_t offset, uint32_t n, size_t size)
+{
+	return offset <= info->len && n <= COUNT_MAX && (uint64_t)n * size <= info->len - offset;
+}
+
+static bool read_sites(struct part *part, const struct uspl_region *head, struct region *region)
+{
+	const struct buf *info = part->info;
+
+	if (!info_holds(info, head->sites, head->n_sites, sizeof(struct uspl_site)))
+		return false;
+	for (uint32_t i = 0; i < head->n_sites; i++) {
+		struct region_site *site = vec_push(&region->sites);
+		struct uspl_site raw;
+
+		memcpy(&raw, info->data + head->sites + i * sizeof(raw), sizeof(raw));
+		if (!site || !raw.len || raw.len > USPL_SITE_BYTES_MAX)
+			return false;
+		site->addr = raw.addr;
+		site->new_addr = raw.new_addr;
+		site->old_size = raw.old_size;
+		site->len = (uint8_t)raw.len;
+		memcpy(site->old_bytes, raw.old_bytes, sizeof(raw.old_bytes));
+		memcpy(site->new_bytes, raw.new_bytes, sizeof(raw.new_bytes));
+		if (raw.entry > USPL_ENTRY_LAST || raw.pad_len > PAD_MAX)
+			return false;
+		site->entry = (enum uspl_entry)raw.entry;
+		site->pad = raw.pad;
+		site->pad_len = (uint8_t)raw.pad_len;
+		site->name = info_string(part, raw.name);
+		if (!site->name)
+			return false;
+	}
+	return true;
+}
+
+static bool read_ranges(struct part *part, uint32_t offset, uint32_t n, region_range_vec *ret)
+{
+	const struct buf *info = part->info;
+
+	if (!info_holds(info, offset, n, sizeof(struct uspl_range)))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct region_range *range = vec_push(ret);
+		struct uspl_range raw;
+
+		memcpy(&raw, info->data + offset + i * sizeof(raw), sizeof(raw));
+		if (!range)
+			return false;
+		range->addr = raw.addr;
+		range->size = raw.size;
+		range->name = info_string(part, raw.name);
+		if (!range->name)
+			return false;
+	}
+	return true;
+}
+
+/* Gates and word are what the tools write to: they must be where the region is. */
+static bool gates_are_inside(const struct region *region)
+{
+	uint64_t at = region->gates - region->map, word = region->word - region->map;
+
+	if (!region->gates)
+		return !region->word;
+	return at < region->map_len && region->gates_len <= region->map_len - at &&
+	       region->gates_len >= region->sites.n * GATE_LEN && word < region->map_len &&
+	       region->map_len - word >= USPL_WORD_LEN;
+}
+
+bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)
+{
+	struct part part = { info, info->len };
+
+	region->self = head->self;
+	region->map = head->map;
+	region->map_len = head->map_len;
+	region->info_len = head->info_len;
+	region->state = (enum uspl_region_state)head->state;
+	region->module = head->module;
+	region->applied_at = head->applied_at;
+	region->order = head->order;
+	region->frames = head->frames == 1;
+	region->thread_key = head->thread_key;
+	region->text = head->text;
+	region->text_len = head->text_len;
+	region->eh_frame = head->eh_frame;
+	region->eh_frame_len = head->eh_frame_len;
+	region->data = head->data;
+	region->data_len = head->data_len;
+	region->gates = head->gates;
+	region->gates_len = head->gates_len;
+	region->word = head->word;
+	region->detours = head->detours;
+	if (!head->id[0] || !memchr(head->id, '\0', sizeof(head->id)) || !head->state ||
+	    head->state > USPL_REGION_STATE_LAST || info->data[info->len - 1])
+		return false;
+	memcpy(region->id, head->id, sizeof(region->id));
+	region->description = info_string(&part, head->description);
+	region->module_name = info_string(&part, head->module_name);
+	region->build_id = info_string(&part, head->build_id);
+	region->builds_on = info_string(&part, head->builds_on);
+	if (!info_holds(info, head->patch, 1, (size_t)head->patch_len + 1))
+		return false;
+	region->patch = strndup(info->data + head->patch, head->patch_len);
+	/* A patch is text: what the target put behind a NUL is not copied. */
+	region->patch_len = region->patch ? strlen(region->patch) : 0;
+	return region->description && region->module_name && region->build_id && region->patch &&
+	       region->builds_on && read_sites(&part, head, region) &&
+	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
+	       read_ranges(&part, head->names, head->n_names, &region->names) &&
+	       gates_are_inside(region);
+}
+
+/* Appends a string and returns its offset. */
+static uint32_t put_string(struct buf *buf, size_t start, const char *str)
+{
+	uint32_t offset = (uint32_t)(buf->len - start);
+
+	buf_add(buf, str ? str : "", str ? strlen(str) + 1 : 1);
+	return offset;
+}
+
+static void put_sites(struct buf *buf, size_t start, const struct region *region,
+		      struct uspl_region *head)
+{
+	const struct region_site *site;
+	auto_buf struct buf raws = { 0 };
+
+	vec_for_each (&region->sites, site) {
+		struct region_site at_home;
+		struct uspl_site raw;
+
+		slot_take_home(site, &at_home);
+		raw = (struct uspl_site){ .addr = at_home.addr,
+					  .new_addr = at_home.new_addr,
+					  .old_size = at_home.old_size,
+					  .len = at_home.len,
+					  .pad = at_home.pad,
+					  .pad_len = at_home.pad_len,
+					  .entry = at_home.entry };
+		raw.name = put_string(buf, start, site->name);
+		memcpy(raw.old_bytes, at_home.old_bytes, sizeof(raw.old_bytes));
+		memcpy(raw.new_bytes, at_home.new_bytes, sizeof(raw.new_bytes));
+		buf_add(&raws, &raw, sizeof(raw));
+	}
+	buf_align(buf, 8);
+	head->sites = (uint32_t)(buf->len - start);
+	head->n_sites = (uint32_t)region->sites.n;
+	buf_add(buf, raws.data, raws.len);
+	buf->oom |= raws.oom;
+}
+
+static void put_ranges(struct buf *buf, size_t start, const region_range_vec *ranges,
+		       uint32_t *ret_offset, uint32_t *ret_n)
+{
+	const struct region_range *range;
+	auto_buf struct buf raws = { 0 };
+
+	vec_for_each (ranges, range) {
+		struct uspl_range raw = { .addr = range->addr, .size = range->size };
+
+		raw.name = put_string(buf, start, range->name);
+		buf_add(&raws, &raw, sizeof(raw));
+	}
+	buf_align(buf, 8);
+	*ret_offset = (uint32_t)(buf->len - start);
+	*ret_n = (uint32_t)ranges->n;
+	buf_add(buf, raws.data, raws.len);
+	buf->oom |= raws.oom;
+}
+
+/* What read_region would refuse must not be written. */
+static bool names_fit(const struct region *region)
+{
+	const struct region_range *range;
+	const struct region_site *site;
+	bool fit = strlen(region->description ? region->description : "") <= NAME_MAX_LEN &&
+		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN;
+
+	vec_for_each (&region->sites, site)
+		fit &= strlen(site->name) <= NAME_MAX_LEN;
+	vec_for_each (&region->ranges, range)
+		fit &= strlen(range->name) <= NAME_MAX_LEN;
+	vec_for_each (&region->names, range)
+		fit &= strlen(range->name) <= NAME_MAX_LEN;
+	return fit;
+}
+
+int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err)
+{
+	struct uspl_region head = {
+		.magic = USPL_REGION_MAGIC,
+		.version = USPL_ABI_VERSION,
+		.state = region->state,
+		.self = region->self,
+		.map = region->map,
+		.map_len = region->map_len,
+		.text = region->text,
+		.text_len = region->text_len,
+		.eh_frame = region->eh_frame,
+		.eh_frame_len = region->eh_frame_len,
+		.data = region->data,
+		.data_len = region->data_len,
+		.gates = region->gates,
+		.gates_len = region->gates_len,
+		.word = region->word,
+		.detours = region->detours,
+		.module = region->module,
+		.applied_at = region->applied_at,
+		.order = region->order,
+		.frames = region->frames,
+		.thread_key = region->thread_key,
+		.patch_len = (uint32_t)region->patch_len,
+	};
+	size_t start = buf->len;
+
+	if (!names_fit(region))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
+				 region->id);
+	if (region->patch_len > REGION_INFO_MAX / 2 || region->sites.n > COUNT_MAX ||
+	    region->ranges.n > COUNT_MAX || region->names.n > COUNT_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
+				 region->id);
+	memcpy(head.id, region->id, sizeof(head.id));
+	buf_addzero(buf, sizeof(head));
+	head.description = put_string(buf, start, region->description);
+	head.module_name = put_string(buf, start, region->module_name);
+	head.build_id = put_string(buf, start, region->build_id);
+	head.builds_on = put_string(buf, start, region->builds_on);
+	head.patch = (uint32_t)(buf->len - start);
+	buf_add(buf, region->patch, region->patch_len);
+	buf_addzero(buf, 1);
+	put_sites(buf, start, region, &head);
+	put_ranges(buf, start, &region->ranges, &head.ranges, &head.n_ranges);
+	put_ranges(buf, start, &region->names, &head.names, &head.n_names);
+	/* One byte more, so that the last one is NUL whatever the arrays end with. */
+	buf_addzero(buf, 1);
+	buf_addzero(buf, (PAGE - (buf->len - start) % PAGE) % PAGE);
+	if (buf->oom)
+		return uspl_fail_nomem(err);
+	head.info_len = buf->len - start;
+	memcpy(buf->data + start, &head, sizeof(head));
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* region_record.h - the record of a region as bytes, for region.c; region.h has the writing half */
+#ifndef USPL_RECORD_REGION_RECORD_H
+#define USPL_RECORD_REGION_RECORD_H
+
+#include "record/region.h"
+
+/*
+ * Takes a record apart: all but the header's identity, which the caller has checked. False if it
+ * contradicts itself; what was taken until then is the caller's to release.
+ */
+bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// frames.c - new code and the unwinder of the program itself
+/*
+ * libgcc's __register_frame(section) takes a whole .eh_frame up to its terminator. It has to be
+ * called by the program itself. It takes libgcc's lock for such sections, and allocates: so it
+ * takes malloc's locks too, and may be bound by the dynamic linker on the way (calm.c).
+ */
+
+#include "safety/frames.h"
+
+#include <string.h>
+
+#include "proc/dynsym.h"
+#include "safety/calm.h"
+
+/* The functions by which an unwinder of libgcc's kind is told of frames; 0 if there are none. */
+struct unwinder_api {
+	taddr enter, leave; /* __register_frame and __deregister_frame */
+	bool other;         /* there is an unwinder that can't be told */
+};
+
+static bool defines(struct dynsyms *dyn, const char *name, taddr *ret)
+{
+	const Elf64_Sym *sym = dynsyms_find(dyn, name, NULL);
+
+	if (!sym || sym->st_shndx == SHN_UNDEF)
+		return false;
+	*ret = dynsyms_address(dyn, sym->st_value);
+	return true;
+}
+
+static void look_into_library(struct dynsyms *dyn, struct unwinder_api *api)
+{
+	taddr enter, leave, unused;
+
+	/* LLVM's has them too, but takes a single record, not a section. */
+	if (defines(dyn, "__unw_getcontext", &unused)) {
+		api->other = true;
+		return;
+	}
+	if (!defines(dyn, "__register_frame", &enter) ||
+	    !defines(dyn, "__deregister_frame", &leave))
+		return;
+	api->enter = enter;
+	api->leave = leave;
+}
+
+/*
+ * True if the program throws exceptions: the languages' runtimes mark theirs by these eight bytes
+ * (Itanium C++ ABI, "Exception Handling", 2.2.1), which are constants of their code.
+ */
+static bool throws(const struct image *image)
+{
+	static const char classes[][9] = { "\0++CCUNG", "TSUR\0ZOM" };
+	const struct image_seg *seg;
+
+	vec_for_each (&image->segs, seg)
+		for (size_t i = 0; seg->exec && seg->bytes && i < ARRAY_SIZE(classes); i++)
+			if (memmem(seg->bytes, seg->len, classes[i], sizeof(classes[i]) - 1))
+				return true;
+	return false;
+}
+
+/* A static program has libgcc inside; then only its symbol table knows where. */
+static void look_into_image(const struct image *image, struct unwinder_api *api)
+{
+	const struct image_sym *sym;
+
+	vec_for_each (&image->syms, sym) {
+		if (!strcmp(sym->name, "__register_frame"))
+			api->enter = sym->addr;
+		if (!strcmp(sym->name, "__deregister_frame"))
+			api->leave = sym->addr;
+	}
+	api->other |= !api->enter && throws(image);
+}
+
+static int look_into_program(const struct proc *proc, const struct module *module,
+			     const struct image *known, struct unwinder_api *api,
+			     struct uspl_err *err)
+{
+	struct image *image = NULL;
+	int rc = known ? 0 : module_image(proc, module, &image, err);
+
+	if (!rc)
+		look_into_image(known ? known : image, api);
+	image_free(image);
+	return rc;
+}
+
+static int find_api(const struct proc *proc, const module_vec *modules, const struct image *image,
+		    struct unwinder_api *ret, struct uspl_err *err)
+{
+	const struct module *program = module_main(modules);
+	struct unwinder_api api = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < modules->n; i++) {
+		auto_dynsyms struct dynsyms *dyn = NULL;
+
+		rc = dynsyms_open(proc, &modules->items[i], &dyn, err);
+		if (!rc)
+			look_into_library(dyn, &api);
+	}
+	if (!rc && !api.enter && program)
+		rc = look_into_program(proc, program, image, &api, err);
+	if (!rc)
+		*ret = api;
+	return rc;
+}
+
+static int call(struct proc *proc, const module_vec *modules, taddr function,
+		const struct frames *frames, bool known, struct uspl_err *err)
+{
+	const struct inject_req req = { .kind = INJECT_CALL,
+					.what = function,
+					.args = { frames->section } };
+	const struct calm_note note = { frames->noted, known };
+	int rc = calm_call_noted(proc, modules, &req, &note, err);
+
+	if (rc == -USPL_E_BUSY)
+		uspl_context(err, "cannot tell the unwinder of the new code");
+	return rc;
+}
+
+static int refuse(const struct proc *proc, const struct unwinder_api *api, enum frames_need need,
+		  struct uspl_err *err)
+{
+	if (api->enter || need == FRAMES_OPTIONAL)
+		return 0;
+	if (need == FRAMES_NEEDED)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the new code handles exceptions, but pid %d has no "
+				 "__register_frame to make it known with",
+				 proc->pid);
+	if (!api->other)
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "exceptions could not pass through traced functions: the unwinder of pid "
+			 "%d can't be told of them",
+			 proc->pid);
+}
+
+int frames_register(struct proc *proc, const module_vec *modules, const struct frames *frames,
+		    enum frames_need need, bool *ret_told, struct uspl_err *err)
+{
+	struct unwinder_api api;
+	int rc = find_api(proc, modules, frames->program, &api, err);
+
+	if (!rc)
+		rc = refuse(proc, &api, need, err);
+	if (!rc && api.enter)
+		rc = call(proc, modules, api.enter, frames, true, err);
+	if (!rc)
+		*ret_told = api.enter != 0;
+	return rc;
+}
+
+int frames_forget(struct proc *proc, const module_vec *modules, const struct frames *frames,
+		  struct uspl_err *err)
+{
+	struct unwinder_api api;
+	uint32_t known;
+	int rc = proc_read(proc, frames->noted, &known, sizeof(known), err);
+
+	if (rc || !known)
+		return rc;
+	rc = find_api(proc, modules, frames->program, &api, err);
+	if (!rc && !api.leave)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no __deregister_frame any more",
+			       proc->pid);
+	return rc ? rc : call(proc, modules, api.leave, frames, false, err);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * safety.h - may this thread go on with other code?
+ *
+ * A thread is safe when no frame of its stack lies in code that is about to be replaced. With a
+ * complete unwind that is proven; where the unwind is lost, every remaining word of the stack
+ * counts as a return address, so that the answer errs to "busy" and never to "safe".
+ */
+#ifndef USPL_SAFETY_SAFETY_H
+#define USPL_SAFETY_SAFETY_H
+
+#include "thread/asleep.h"
+#include "thread/glimpse.h"
+#include "thread/thread.h"
+#include "unwind/unwind.h"
+#include "uspl/mark_abi.h"
+
+/* Code that must be empty. */
+struct safety_range {
+	taddr start, end;
+	const char *name; /* the function; owned by the caller */
+	/* A thread that stands exactly at start hasn't begun the function and may stay there. */
+	bool entry_ok;
+};
+
+struct safety {
+	const struct proc *proc;
+	struct unwinder *unwinder;
+	VEC(struct safety_range) ranges; /* sorted by safety_seal */
+};
+
+#define SAFETY_CHAIN_MAX 32
+/* One return address may be hidden by the tracer, and by each session of markers. */
+#define SAFETY_HIDDEN_MAX (USPL_MARK_SHADOWS + 1)
+
+/* Who is in the way. */
+struct safety_finding {
+	pid_t tid;
+	const char *function; /* a range's name */
+	bool running;    /* the thread is in it right now; else it waits for a call to return */
+	bool proven;     /* found by unwinding; else by a word on the stack that looks like it */
+	bool unreadable; /* the stack can't be read: nothing is known */
+	taddr chain[SAFETY_CHAIN_MAX]; /* program counters, innermost first; deep ones are cut */
+	size_t n_chain;
+	size_t at;        /* the index in chain of the innermost frame that is in the way */
+	size_t outermost; /* and of the outermost one */
+	bool whole;       /* the chain goes to the thread's first frame */
+	/*
+	 * Where the outermost frame in the way returns to, and the stack pointer when it has. 0 if
+	 * that isn't known.
+	 */
+	taddr return_pc, return_sp;
+};
+
+/* The range that addr lies in, or NULL. */
+const struct safety_range *safety_range_at(const struct safety *safety, taddr addr);
+/* Adds a range. */
+int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
+	       struct uspl_err *err) uspl_must_check;
+/* To be called once after the last safety_add. */
+void safety_seal(struct safety *safety);
+/*
+ * True if the stopped thread (with its registers read) is safe; otherwise *ret_finding tells why
+ * not. Makes no failure: doubt is "no".
+ */
+bool safety_check(struct safety *safety, const struct thread *thread,
+		  struct safety_finding *ret_finding);
+/*
+ * The same for a thread that sleeps, with what is known of its registers. The answer is true of the
+ * time until now only if the thread hasn't run meanwhile (asleep_unchanged). It errs to "no" more
+ * often than for a stopped thread: a finding that isn't `proven` may be an old word of the stack.
+ */
+bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
+			 struct safety_finding *ret_finding);
+/*
+ * The same for a thread that runs, as it was at the instant of the glimpse. Only what the unwind
+ * finds in the copy of its stack counts: where it needs more, nothing is known, and the answer is
+ * "no" with a finding that isn't `proven`.
+ */
+bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
+			  struct safety_finding *ret_finding);
+/*
+ * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets what
+ * that comes to. What takes long for code that hasn't been met before, some 8 us a frame, is then
+ * done before somebody waits for it. False if the thread isn't seen for half a millisecond, since
+ * it sleeps or waits for a processor.
+ */
+bool safety_rehearse(struct safety *safety, struct glimpse_post *post);
+/* Frees the ranges. */
+void safety_release(struct safety *safety);
+
+#endif

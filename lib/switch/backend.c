@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// backend.c - what the ways to switch have in common
+
+#include "switch/backend.h"
+
+int64_t backend_limit_ns(const struct run *run)
+{
+	double limit_s = run->t->max_pause_s;
+
+	return limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
+}
+
+bool backend_may_try_again(const struct run *run)
+{
+	return run->t->max_pause_s > 0 || !run->stop.stuck;
+}
+
+struct safety_finding *backend_next_finding(struct run *run)
+{
+	return &run->findings[run->n_findings < WAITER_MAX ? run->n_findings : WAITER_MAX - 1];
+}
+
+void backend_add_finding(struct run *run)
+{
+	if (run->n_findings < WAITER_MAX)
+		run->n_findings++;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * backend.h - a transition while it runs, and the ways to bring the threads into a state in which
+ * it may check and switch
+ *
+ * Only lib/switch includes this.
+ */
+#ifndef USPL_SWITCH_BACKEND_H
+#define USPL_SWITCH_BACKEND_H
+
+#include "inject/inject.h"
+#include "safety/parked.h"
+#include "safety/safety.h"
+#include "safety/waiter.h"
+#include "switch/transition.h"
+#include "text/site.h"
+#include "thread/sharers.h"
+#include "thread/stop.h"
+
+struct run {
+	const struct transition *t;
+	struct safety safety;                       /* what must be empty */
+	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
+	size_t n_findings;
+	inject_left_vec left; /* agents of tools that have died: must be empty, too */
+	int64_t checked_ns;   /* CLOCK_MONOTONIC: when that check was done */
+	struct parked parked; /* functions on stacks that nobody is on */
+	struct stop stop;     /* of the last attempt */
+	struct sharers
+		sharers;       /* processes in the same memory, before the last attempt and in it */
+	bool switched;         /* it is done */
+	int64_t hold_began_ns; /* CLOCK_MONOTONIC: when callers began to be held, the last time */
+	struct site_plan plan; /* the full stop's, from open to close */
+	struct quiet *quiet;   /* the quiet way's */
+};
+
+struct transition_backend {
+	const char *name; /* "full stop" */
+	/*
+	 * Everything that can be done, and be refused, while everybody runs. close follows.
+	 * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH: this back end can't; another one may.
+	 */
+	int (*open)(struct run *run, struct uspl_err *err);
+	/*
+	 * Looks at the threads, and switches (run->switched) if nobody is in the way; everybody
+	 * goes on before it returns. Not switched, and no failure: run->findings tell who is in the
+	 * way, or it took too long, and there are none. The failures of open are possible here,
+	 * too.
+	 */
+	int (*attempt)(struct run *run, struct uspl_err *err);
+	/*
+	 * Holds callers of the functions, so that the threads that are inside, and return now and
+	 * then, are all outside at one moment: sp are the stack pointers at their outermost
+	 * entries. *ret_held: they are held now, or will be, for as long as quiet_drain says; not
+	 * while the threads still have to be given time after the last hold. NULL: this back end
+	 * can't.
+	 */
+	int (*hold)(struct run *run, const taddr *sp, size_t n, bool *ret_held,
+		    struct uspl_err *err);
+	/*
+	 * After the last attempt, with everybody running: what is left to be done, or to be undone.
+	 */
+	int (*finish)(struct run *run, struct uspl_err *err);
+	/* Frees what open has made; nothing in the target. */
+	void (*close)(struct run *run);
+};
+
+/*
+ * Every thread is stopped by ptrace (PTRACE_SEIZE and PTRACE_INTERRUPT). Works everywhere; its
+ * length grows with the number of threads.
+ */
+extern const struct transition_backend backend_full_stop;
+
+/*
+ * Only the threads that run are stopped, sleepers are looked at where they sleep; all functions
+ * switch by one word in memory (docs/transition.md).
+ */
+extern const struct transition_backend backend_quiet;
+
+/* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
+int64_t backend_limit_ns(const struct run *run);
+/*
+ * After stop_leave, where threads did not stop in time: true if another attempt may end otherwise.
+ * On a busy machine they stop when they get their turn. One that is stuck (frozen, say) does not.
+ */
+bool backend_may_try_again(const struct run *run);
+/* Where the next finding belongs: WAITER_MAX of them are kept, the last one is overwritten then. */
+struct safety_finding *backend_next_finding(struct run *run);
+/* Keeps it. */
+void backend_add_finding(struct run *run);
+/*
+ * Stops everybody and looks, as an attempt of the full stop does, and changes nothing. *ret_late:
+ * it was broken off, since it took too long.
+ */
+int full_stop_look(struct run *run, bool *ret_late, struct uspl_err *err) uspl_must_check;
+/*
+ * The same for the quiet way, with the same failures as the back end: only those that run are
+ * stopped. *ret_threads: how many there are.
+ */
+int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads,
+	       struct uspl_err *err) uspl_must_check;
+
+#endif

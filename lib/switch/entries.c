@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// entries.c - entries that have to lead by way of a pad
+/*
+ * A tight entry has several forms (arch/trampoline.h, struct tight_jump), each with its own places
+ * for a pad, from a single one to some million. The pun, which changes a single byte, comes first:
+ * with it the quiet way can be gone. Sites are planned from the highest address down, since a
+ * site's bytes may be part of the jumps before it, and not the other way round.
+ *
+ * Where several entries share bytes they must change together: a tool that dies between two of them
+ * would leave a jump to anywhere. One write within a page is made as a whole (the kernel copies a
+ * page at a time), so entries that share bytes across two pages are refused, and the quiet way,
+ * which changes entries one by one, isn't gone.
+ */
+
+#include "switch/entries.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "record/marked.h"
+
+/* One round of it; true if something was cut. */
+static bool cut_some(struct region *region)
+{
+	uint8_t most = (uint8_t)(arch_native()->jump_len - 1);
+	const struct region_site *site;
+	struct region_site *other;
+	bool cut = false;
+
+	vec_for_each (&region->sites, site)
+		vec_for_each (&region->sites, other)
+			if (other->addr > site->addr && other->len > most &&
+			    region_site_leans_on(site, other->addr, other->len)) {
+				other->len = most;
+				cut = true;
+			}
+	return cut;
+}
+
+void entries_cut(struct region *region)
+{
+	while (cut_some(region))
+		;
+}
+
+bool entries_lean_on(const struct region *region, const struct region *older)
+{
+	const struct region_site *site, *theirs;
+
+	vec_for_each (&region->sites, site)
+		vec_for_each (&older->sites, theirs)
+			if (theirs->addr != site->addr &&
+			    region_site_leans_on(site, theirs->addr, theirs->len))
+				return true;
+	return false;
+}
+
+static int fail_used(const struct region_site *site, const struct region *user,
+		     const struct region_site *used_by, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "the first bytes of '%s' are part of the jump that update '%s' has written over "
+		  "the short function '%s'",
+		  site->name, user->id, used_by->name);
+	uspl_hint(err, "undo '%s' first, or make one update of both changes", user->id);
+	return -USPL_E_UNSUPPORTED;
+}
+
+int entries_check(const region_vec *present, const struct region *region, struct uspl_err *err)
+{
+	const struct region_site *site, *used_by;
+	const struct region *user, *older;
+
+	vec_for_each (&region->sites, site) {
+		user = region_entry_user(present, site->addr, site->len, &used_by);
+		if (user && !region_has_id(user, region->id))
+			return fail_used(site, user, used_by, err);
+	}
+	vec_for_each (present, older)
+		if (region_is_interrupted(older) && !region_has_id(older, region->id) &&
+		    entries_lean_on(region, older))
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "update '%s', which changes a function next to one that "
+					 "this update changes, was interrupted",
+					 older->id);
+	return 0;
+}
+
+/*
+ * The bytes at a tight entry as they will be when all of the update's entries are written.
+ * *ret_shared: some are other entries'.
+ */
+static int read_around(const struct proc *proc, const struct region *region,
+		       const struct region_site *site, uint8_t code[TIGHT_MAX], bool *ret_shared,
+		       struct uspl_err *err)
+{
+	const struct region_site *other;
+	int rc = proc_read(proc, site->addr, code, TIGHT_MAX, err);
+
+	*ret_shared = false;
+	vec_for_each (&region->sites, other) {
+		if (rc || other->addr <= site->addr ||
+		    !region_site_leans_on(site, other->addr, other->len))
+			continue;
+		if ((other->addr + other->len - 1) / PAGE != site->addr / PAGE)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' and '%s' have so little room that they can only be "
+					 "changed together, and lie in two pages",
+					 site->name, other->name);
+		for (size_t i = 0; i < other->len; i++)
+			if (other->addr + i - site->addr < TIGHT_MAX)
+				code[other->addr + i - site->addr] = other->new_bytes[i];
+		*ret_shared = true;
+	}
+	return rc;
+}
+
+/* The jumps of the tracer and of markers come and go. */
+static int refuse_traced(const struct proc *proc, const struct region_site *site,
+			 struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	const struct uspl_trace_site *traced;
+	const struct trace_region *region;
+	int rc = marks_read(proc, &marks, err);
+
+	if (!rc && marks_jump_in(proc, &marks, site->addr + site->len, arch_native()->jump_len - 1))
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"'%s' is so short that the next function's first bytes are needed, "
+			"and a marker or probe that is on has its jump there",
+			site->name);
+	if (rc || !trace_session_is_on(&marks.traced))
+		return rc;
+	vec_for_each (&marks.traced.regions, region)
+		vec_for_each (&region->sites, traced)
+			if (traced->entry != site->addr &&
+			    region_site_leans_on(site, traced->entry, arch_native()->jump_len))
+				return uspl_fail(err, USPL_E_UNSUPPORTED,
+						 "'%s' is so short that the next function's first "
+						 "bytes are needed, and that one is traced",
+						 site->name);
+	return 0;
+}
+
+static taddr leads_to(const struct gates *gates, const struct region_site *site)
+{
+	return gates->region->gates ? gate_address(gates->region, site) : site->new_addr;
+}
+
+/* A pad in [lowest, highest], best where an earlier one is still. */
+static int place_between(struct gates *gates, struct region_site *site, taddr lowest, taddr highest,
+			 struct uspl_err *err)
+{
+	taddr to = leads_to(gates, site), at = lowest;
+
+	if (site->pad_len && site->pad >= lowest && site->pad <= highest &&
+	    pads_add(&gates->pads, site, site->pad, to, NULL) == 0)
+		return 0;
+	while (at <= highest) {
+		int rc = pads_add(&gates->pads, site, at, to, err);
+
+		if (rc != -USPL_E_UNSUPPORTED)
+			return rc;
+		at = pads_next(&gates->pads, at);
+	}
+	return -USPL_E_UNSUPPORTED;
+}
+
+static int plan_tight(struct gates *gates, struct region_site *site, struct uspl_err *err)
+{
+	size_t own = site->len;
+	struct tight_jump jump;
+	uint8_t code[TIGHT_MAX];
+	bool shared;
+	int rc = read_around(gates->pads.proc, gates->region, site, code, &shared, err);
+
+	if (!rc)
+		rc = refuse_traced(gates->pads.proc, site, err);
+	if (!rc && gates->region->gates)
+		rc = gates_add(gates, site, err);
+	if (rc)
+		return rc;
+	rc = uspl_fail(err, USPL_E_UNSUPPORTED, "no such jump leads to an address");
+	for (unsigned int form = 0;
+	     rc == -USPL_E_UNSUPPORTED && tight_jump_form(site->addr, code, own, form, &jump);
+	     form++) {
+		if (jump.lowest > jump.highest)
+			continue;
+		rc = place_between(gates, site, jump.lowest, jump.highest, err);
+	}
+	if (rc) {
+		uspl_context(err, "'%s' is only %zu bytes long", site->name, own);
+		return rc;
+	}
+	tight_jump_aim(&jump, site->pad);
+	site->len = jump.len;
+	memcpy(site->new_bytes, jump.bytes, jump.len);
+	site->entry = jump.len == 1 && !shared ? USPL_ENTRY_PUN : USPL_ENTRY_PLAIN;
+	return 0;
+}
+
+/* Anywhere within reach of the entry. */
+static int plan_far(struct gates *gates, struct region_site *site, struct uspl_err *err)
+{
+	int rc = pads_add_near(&gates->pads, site, leads_to(gates, site), err);
+
+	site->entry = USPL_ENTRY_PLAIN;
+	if (!rc && !arch_native()->jump_encode(site->addr, site->pad, site->new_bytes))
+		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "the pad of '%s' is out of reach",
+			       site->name);
+	return rc;
+}
+
+static bool is_far(const struct region_site *site)
+{
+	uint8_t bytes[USPL_SITE_BYTES_MAX];
+
+	return !arch_native()->jump_encode(site->addr, site->new_addr, bytes);
+}
+
+/* The highest site below `below` that has to have a pad. */
+static struct region_site *next_site(const struct region *region, taddr below)
+{
+	struct region_site *site, *best = NULL;
+
+	vec_for_each (&region->sites, site)
+		if (site->addr < below && (region_site_is_tight(site) || is_far(site)) &&
+		    (!best || site->addr > best->addr))
+			best = site;
+	return best;
+}
+
+int entries_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
+		 struct region *region, struct uspl_err *err)
+{
+	struct region_site *site = next_site(region, ~0ull);
+	int rc = gates_open(gates, proc, modules, region, err);
+
+	for (; !rc && site; site = next_site(region, site->addr))
+		rc = region_site_is_tight(site) ? plan_tight(gates, site, err)
+						: plan_far(gates, site, err);
+	return rc;
+}

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// transition.c - when everything may switch, and the switch
+
+#include "switch/transition.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "base/log.h"
+#include "proc/memcg.h"
+#include "safety/blockers.h"
+#include "safety/marked_guard.h"
+#include "safety/parked.h"
+#include "safety/stack.h"
+#include "switch/backend.h"
+#include "switch/gate.h"
+#include "thread/sharers.h"
+
+/* How often the quiet way may come to nothing, without anybody being in the way. */
+#define HURRIED_MAX 10
+
+/*
+ * The code that the sites' entries lead to now must be empty; for the old code that is what the
+ * region says.
+ */
+static int add_old_code(struct run *run, const struct region *region, struct uspl_err *err)
+{
+	const struct region_range *range;
+	const struct region_site *site;
+	int rc = 0;
+
+	vec_for_each (&region->sites, site) {
+		if (site->old_size)
+			rc = safety_add(&run->safety, site->name, region_site_entry(site),
+					site->old_size, true, err);
+		/* Of a traced function the first instructions are in its body. */
+		if (!rc && site->home.addr)
+			rc = safety_add(&run->safety, site->name, site->addr, site->home.body_len,
+					site->old_size, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&region->ranges, range) {
+		rc = safety_add(&run->safety, range->name, range->addr, range->size, false, err);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+/* The new code as a whole, cut at the functions' beginnings so that a finding has a name. */
+static int add_new_code(struct run *run, const struct region *region, struct uspl_err *err)
+{
+	taddr at = region->text, end = region->text + region->text_len;
+	const char *name = region->sites.n ? region->sites.items[0].name : region->id;
+
+	while (at < end) {
+		const struct region_site *site, *next = NULL;
+		taddr stop;
+		int rc;
+
+		vec_for_each (&region->sites, site) {
+			if (site->new_addr == at)
+				name = site->name;
+			if (site->new_addr > at && site->new_addr < end &&
+			    (!next || site->new_addr < next->new_addr))
+				next = site;
+		}
+		stop = next ? next->new_addr : end;
+		rc = safety_add(&run->safety, name, at, stop - at, false, err);
+		if (rc)
+			return rc;
+		at = stop;
+	}
+	return 0;
+}
+
+/* Of one region: the code, and the gates on the way to it. */
+static int add_region(struct run *run, const struct region *region, const region_vec *present,
+		      struct uspl_err *err)
+{
+	bool either = region_is_interrupted(region);
+	int rc = 0;
+
+	if (run->t->direction == TRANSITION_ON || either)
+		rc = add_old_code(run, region, err);
+	if (!rc && (run->t->direction == TRANSITION_ON || either))
+		rc = gates_guard(&run->safety, region, present, true, err);
+	if (!rc && (run->t->direction == TRANSITION_OFF || either))
+		rc = add_new_code(run, region, err);
+	if (!rc && (run->t->direction == TRANSITION_OFF || either))
+		rc = gates_guard(&run->safety, region, present, false, err);
+	return rc;
+}
+
+/*
+ * A thread in the agent of a tool that has died would still swap the word or write an entry, after
+ * what we have done.
+ */
+static int add_left_agents(struct run *run, struct uspl_err *err)
+{
+	const struct inject_left *left;
+	int rc = agent_left_find(run->t->proc, run->t->modules, &run->left, err);
+
+	if (!rc)
+		vec_for_each (&run->left, left)
+			rc = rc ? rc
+				: safety_add(&run->safety, "the agent of an earlier command",
+					     left->addr, left->len, false, err);
+	return rc;
+}
+
+/*
+ * Pages that become the process's own when they are written: of the sites, of the records, and what
+ * the back end brings. At the limit of its control group the kernel would kill for them.
+ */
+static int require_memory(const struct transition *t, struct uspl_err *err)
+{
+	uint64_t pages = 16;
+
+	for (size_t i = 0; i < t->n_regions; i++)
+		pages += 1 + 2 * t->regions[i]->sites.n;
+	return memcg_require(t->proc, pages * PAGE, err);
+}
+
+/* Markers come and go while an update is there, but not where its own jumps are. */
+static int add_marks(struct run *run, const struct transition *t, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	const struct region_site *site;
+	int rc = marks_read(t->proc, &marks, err);
+
+	for (size_t i = 0; !rc && i < t->n_regions; i++)
+		vec_for_each (&t->regions[i]->sites, site)
+			rc = rc ? rc
+				: marks_refuse_at(t->proc, &marks, site->name,
+						  region_site_entry(site), site->len, err);
+	safety_seal(&run->safety);
+	return rc ? rc : marks_guard(&marks, &run->safety, err);
+}
+
+/* What a run needs to look at the threads. */
+static int run_prepare(struct run *run, const struct transition *t, int64_t deadline,
+		       struct uspl_err *err)
+{
+	region_vec present = { 0 };
+	int rc;
+
+	*run = (struct run){ .t = t, .safety.proc = t->proc };
+	run->parked = (struct parked){ .safety = &run->safety, .budget = t->scan_bytes };
+	rc = regions_read(t->proc, &present, err);
+	for (size_t i = 0; !rc && i < t->n_regions; i++)
+		rc = add_region(run, t->regions[i], &present, err);
+	regions_release(&present);
+	if (!rc)
+		rc = add_marks(run, t, err);
+	if (!rc)
+		rc = add_left_agents(run, err);
+	if (!rc)
+		rc = sharers_await(t->proc, &run->sharers, deadline, err);
+	if (!rc)
+		rc = require_memory(t, err);
+	if (!rc)
+		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
+	safety_seal(&run->safety);
+	return rc;
+}
+
+static void run_release(struct run *run)
+{
+	unwinder_free(run->safety.unwinder);
+	parked_release(&run->parked);
+	safety_release(&run->safety);
+	vec_release(&run->left);
+}
+
+static int fail_cancelled(const struct run *run, struct uspl_err *err)
+{
+	const struct safety_finding *finding = run->findings;
+
+	if (!run->n_findings)
+		return cancel_check(err);
+	return uspl_fail(err, USPL_E_CANCELLED, "interrupted while '%s' was busy",
+			 finding->function ? finding->function : "?");
+}
+
+int transition_fail_pause(pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_PAUSE,
+		  "to stop the threads of pid %d and look at them takes more than half of the time "
+		  "that they may stand still",
+		  pid);
+	uspl_hint(err, "try again when the machine is less busy, or with a longer --max-pause; "
+		       "--check without it measures how long it takes");
+	return -USPL_E_PAUSE;
+}
+
+/* None of them is stuck. */
+static int fail_late(pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSTOPPABLE, "the threads of pid %d don't all stop within a second",
+		  pid);
+	uspl_hint(err, "try again when the machine is less busy, or with a longer --wait");
+	return -USPL_E_UNSTOPPABLE;
+}
+
+/* One that comes and goes. */
+static int fail_shared(struct run *run, struct uspl_err *err)
+{
+	int rc = sharers_await(run->t->proc, &run->sharers, 0, err);
+
+	return rc ? rc
+		  : uspl_fail(err, USPL_E_UNSUPPORTED,
+			      "processes run in the memory of pid %d all the time, without being "
+			      "threads of it",
+			      run->t->proc->pid);
+}
+
+static int fail_blocked(struct run *run, struct uspl_err *err)
+{
+	const struct transition *t = run->t;
+	blocker_vec blockers = { 0 };
+	int rc;
+
+	if (run->sharers.found)
+		return fail_shared(run, err);
+	if (!run->n_findings && !(t->max_pause_s > 0))
+		return fail_late(t->proc->pid, err);
+	if (!run->n_findings)
+		return transition_fail_pause(t->proc->pid, err);
+	rc = blockers_describe(t->proc, t->modules, run->findings, 1, &blockers, err);
+	if (!rc)
+		rc = blocker_fail(t->proc->pid, blockers.items, err);
+	blockers_release(&blockers);
+	return rc;
+}
+
+/* It is still attached to; this process has to end for it to go on. */
+static int fail_stuck(const struct run *run, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d of pid %d does not stop",
+			 run->stop.stuck, run->t->proc->pid);
+}
+
+static double stop_us(const struct run *run)
+{
+	return (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
+}
+
+/* What came of an attempt, and of the time that it took. */
+static void note_attempt(const struct run *run, const struct transition_backend *backend,
+			 struct transition_result *result)
+{
+	result->attempts++;
+	result->stop_us = stop_us(run);
+	result->n_stopped = run->stop.n_threads;
+	result->backend = backend->name;
+	result->left_out = run->parked.left_out;
+	log_info("stop", "attempt %d, %s: %zu threads, %.0f us%s", result->attempts, backend->name,
+		 run->stop.n_threads, result->stop_us,
+		 run->switched     ? ""
+		 : run->n_findings ? ", a function is busy"
+				   : ", too long");
+}
+
+/*
+ * Threads that return from the functions, and are back in them before the others have left, would
+ * keep them busy for ever: they wait at the entries for a while.
+ */
+static int hold_callers(struct run *run, const struct transition_backend *backend,
+			struct waiter *waiter, const struct waiter_stop *stop, struct uspl_err *err)
+{
+	taddr sp[WAITER_RETURNS_MAX];
+	bool before = waiter->held;
+	int64_t began = run->hold_began_ns;
+	int rc;
+
+	waiter->held = false;
+	if (!backend->hold || !waiter_are_back(waiter, stop))
+		return 0;
+	for (size_t i = 0; i < waiter->returns.n; i++)
+		sp[i] = waiter->returns.items[i].sp;
+	rc = backend->hold(run, sp, waiter->returns.n, &waiter->held, err);
+	/* What returned before the last hold began was let go in between. */
+	if (!waiter->held || run->hold_began_ns != began)
+		waiter->held_since = 0;
+	if (waiter->held && !before)
+		log_info("stop", "callers are held until %zu threads have left", stop->n);
+	return rc;
+}
+
+static int try_until(struct run *run, const struct transition_backend *backend, int64_t deadline,
+		     struct transition_result *result, struct uspl_err *err)
+{
+	struct waiter waiter = { .proc = run->t->proc };
+	bool scanned = false;
+	int rc, hurried = 0;
+
+	for (;;) {
+		struct waiter_stop stop = { .findings = run->findings };
+
+		rc = scanned ? 0 : parked_scan(&run->parked, err);
+		if (!rc)
+			rc = backend->attempt(run, err);
+		if (rc)
+			break;
+		note_attempt(run, backend, result);
+		if (run->switched)
+			break;
+		if (run->stop.stuck)
+			rc = fail_stuck(run, err);
+		else if (cancel_requested())
+			rc = fail_cancelled(run, err);
+		else if (clock_now_ns() >= deadline)
+			rc = fail_blocked(run, err);
+		else if (run->sharers.found)
+			rc = sharers_await(run->t->proc, &run->sharers, deadline, err);
+		else if (backend != &backend_full_stop && !run->n_findings &&
+			 ++hurried > HURRIED_MAX)
+			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+				       "the threads of pid %d run too often", run->t->proc->pid);
+		stop.n = run->n_findings;
+		stop.checked = run->checked_ns;
+		stop.length = run->stop.left_ns - run->stop.entered_ns;
+		if (!rc)
+			rc = hold_callers(run, backend, &waiter, &stop, err);
+		if (rc)
+			break;
+		/*
+		 * What the last scan has found is still all if what was seen to return has not been
+		 * parked since.
+		 */
+		scanned = waiter_wait(&waiter, &stop, deadline) && !parked_found(&run->parked);
+	}
+	if (run->switched && waiter.held_since)
+		result->held_us = (double)(clock_now_ns() - waiter.held_since) / 1000;
+	waiter_release(&waiter);
+	return rc;
+}
+
+static int note_applied(const struct transition *t, struct uspl_err *err)
+{
+	int64_t applied_at;
+	uint64_t order;
+	int rc = 0;
+
+	region_now(&applied_at, &order);
+	for (size_t i = 0; !rc && i < t->n_regions; i++)
+		rc = region_write_applied(t->proc, t->regions[i], applied_at, order, err);
+	return rc;
+}
+
+/* True if another back end may do what this one can't. */
+static bool is_unable(int rc)
+{
+	return rc == -USPL_E_UNSUPPORTED || rc == -USPL_E_OUT_OF_REACH;
+}
+
+static int run_full_stop(struct run *run, int64_t deadline, struct transition_result *result,
+			 struct uspl_err *err)
+{
+	const struct transition_backend *full = &backend_full_stop;
+	int rc = full->open(run, err);
+
+	if (!rc)
+		rc = try_until(run, full, deadline, result, err);
+	full->close(run);
+	return rc;
+}
+
+/*
+ * The quiet way, with the full stop in its place where it can't be gone. Entries that lead to gates
+ * by then are as good for the full stop; they are put back if that fails, too.
+ */
+static int run_quiet(struct run *run, int64_t deadline, struct transition_result *result,
+		     struct uspl_err *err)
+{
+	const struct transition_backend *quiet = &backend_quiet;
+	struct uspl_err why = { 0 };
+	int rc = quiet->open(run, &why), finished = 0;
+
+	if (!rc)
+		rc = try_until(run, quiet, deadline, result, &why);
+	if (is_unable(rc)) {
+		log_info("stop", "all threads have to be stopped: %s", why.msg);
+		rc = run_full_stop(run, deadline, result, &why);
+	}
+	if (rc != -USPL_E_STRANDED)
+		finished = quiet->finish(run, rc ? NULL : &why);
+	quiet->close(run);
+	if (!rc)
+		rc = finished;
+	if (rc && err)
+		*err = why;
+	return rc;
+}
+
+/* The entries hold what they should: to be refused before anything is touched. */
+static int check_entries(struct run *run, struct uspl_err *err)
+{
+	int rc = backend_full_stop.open(run, err);
+
+	backend_full_stop.close(run);
+	return rc;
+}
+
+int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
+{
+	struct transition_result result = { 0 };
+	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
+	struct run run;
+	int rc = run_prepare(&run, t, deadline, err);
+
+	if (!rc)
+		rc = check_entries(&run, err);
+	if (!rc)
+		rc = cancel_check(err);
+	/* Before the switch, so that it can still fail without harm. */
+	if (!rc && t->direction == TRANSITION_ON)
+		rc = note_applied(t, err);
+	if (!rc)
+		rc = t->stop_all ? run_full_stop(&run, deadline, &result, err)
+				 : run_quiet(&run, deadline, &result, err);
+	if (!rc) {
+		*ret = result;
+		agent_left_clear(t->proc, &run.left);
+	}
+	run_release(&run);
+	return rc;
+}
+
+/* Looks by the way that a run would take first. */
+static int look_once(struct run *run, struct transition_outlook *outlook, struct uspl_err *err)
+{
+	struct uspl_err why = { 0 };
+	int rc = -USPL_E_UNSUPPORTED;
+
+	outlook->backend = backend_quiet.name;
+	if (!run->t->stop_all)
+		rc = quiet_look(run, &outlook->too_long, &outlook->n_threads, &why);
+	if (rc && !is_unable(rc) && err)
+		*err = why;
+	if (!is_unable(rc))
+		return rc;
+	if (why.msg[0])
+		log_info("stop", "all threads have to be stopped: %s", why.msg);
+	outlook->backend = backend_full_stop.name;
+	rc = full_stop_look(run, &outlook->too_long, err);
+	outlook->n_threads = run->stop.n_threads;
+	return rc;
+}
+
+int transition_look(const struct transition *t, struct transition_outlook *ret,
+		    struct uspl_err *err)
+{
+	struct transition_outlook outlook = { 0 };
+	struct run run;
+	int rc = run_prepare(&run, t, 0, err);
+
+	if (!rc)
+		rc = check_entries(&run, err);
+	if (!rc)
+		rc = parked_scan(&run.parked, err);
+	if (!rc)
+		rc = look_once(&run, &outlook, err);
+	if (!rc) {
+		outlook.n_stopped = run.stop.n_threads;
+		outlook.stop_us = stop_us(&run);
+		outlook.left_out = run.parked.left_out;
+		outlook.more = run.n_findings == WAITER_MAX;
+		outlook.too_long &= !run.n_findings;
+		rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings,
+				       &outlook.blockers, err);
+	}
+	if (!rc)
+		*ret = outlook;
+	else
+		transition_outlook_release(&outlook);
+	run_release(&run);
+	return rc;
+}
+
+void transition_outlook_release(struct transition_outlook *outlook)
+{
+	blockers_release(&outlook->blockers);
+}

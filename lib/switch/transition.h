@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * transition.h - when everything may switch, and the switch
+ *
+ * apply and undo are the same transition in two directions. It goes through these states;
+ * everything that can fail for another reason than a busy thread is done before the first stop:
+ *
+ *     PREPARE   sites read and checked, unwinder ready, code to be emptied known
+ *               failure: nothing has changed
+ *     STOP      the back end brings all threads to a standstill
+ *               failure: all are let go, nothing has changed
+ *     CHECK     every stack is looked at
+ *               busy: all are let go; when the threads in the way have left, STOP again
+ *     SWITCH    state SWITCHING_*, all sites, state APPLIED or UNDONE
+ *               failure: put back, let go
+ *     RESUME    all threads go on
+ *
+ * The back end is a table of functions (struct transition_backend), so that a way that stops fewer
+ * threads can take the place of the full stop without apply or undo knowing.
+ */
+#ifndef USPL_SWITCH_TRANSITION_H
+#define USPL_SWITCH_TRANSITION_H
+
+#include "proc/module.h"
+#include "record/region.h"
+#include "safety/blockers.h"
+
+enum transition_direction { TRANSITION_ON, TRANSITION_OFF };
+
+struct transition {
+	const struct proc *proc;
+	const module_vec *modules;
+	struct region **regions; /* all of one update, n_regions of them */
+	size_t n_regions;
+	enum transition_direction direction;
+	double wait_s; /* how long to go on trying while a function is busy */
+	/*
+	 * How long the threads may stand still: when half of it has passed before the switch, they
+	 * are let go, and it counts as busy. 0: as long as it takes.
+	 */
+	double max_pause_s;
+	uint64_t scan_bytes; /* how much memory may be searched for parked stacks (parked.h) */
+	bool stop_all;       /* stop every thread, even if the quiet way is possible */
+	bool planned;        /* for transition_look: the regions aren't in the process */
+};
+
+struct transition_result {
+	/* From asking the first thread to stop to the last one let go, in the last attempt. */
+	double stop_us;
+	/*
+	 * For how long callers of the functions were held before it, so that all could leave them.
+	 */
+	double held_us;
+	int attempts;
+	uint64_t left_out;   /* bytes that scan_bytes was not enough for: they were not searched */
+	size_t n_stopped;    /* threads that were stopped in it */
+	const char *backend; /* "quiet" or "full stop" */
+};
+
+/* What the transition would meet at this moment. */
+struct transition_outlook {
+	size_t n_threads;    /* of the process */
+	size_t n_stopped;    /* of these stood still to be looked at, */
+	double stop_us;      /* for so long */
+	const char *backend; /* "quiet" or "full stop": what the transition would begin with */
+	uint64_t left_out;   /* as in transition_result */
+	blocker_vec blockers;
+	bool more;     /* there may be more of them */
+	bool too_long; /* the look was broken off: it would have taken more than max_pause_s */
+};
+
+/*
+ * Looks at all stacks once, in the way that transition_run would take, with those threads at a
+ * standstill that it would stop; nothing changes. Busy threads are no failure; everything else that
+ * the transition would refuse is one. The regions may be ones that are only planned
+ * (transition.planned). ret is to be released.
+ */
+int transition_look(const struct transition *transition, struct transition_outlook *ret,
+		    struct uspl_err *err) uspl_must_check;
+/* Records USPL_E_PAUSE: the threads can't be stopped and looked at in the time that they have. */
+int transition_fail_pause(pid_t pid, struct uspl_err *err);
+/* Frees what it holds. */
+void transition_outlook_release(struct transition_outlook *outlook);
+
+/*
+ * Runs the transition. On success the regions' states and, when switching on, applied_at and order
+ * are written in the target and in the structures. USPL_E_BUSY names the thread, the function and
+ * the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED, USPL_E_PAUSE: nothing has
+ * changed.
+ * USPL_E_STRANDED: some sites could not be put back.
+ */
+int transition_run(const struct transition *transition, struct transition_result *ret,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif

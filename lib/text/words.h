@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * words.h - words of code that a thread of the target exchanges
+ *
+ * A store of an aligned word is one piece for everybody who runs through the code, but only a
+ * thread of the target itself can be trusted to make it so, and only there it costs a nanosecond or
+ * two. The code is made writable for it and back in the same run of the agent: a tool that dies
+ * leaves code as it was protected, with any number of words exchanged.
+ */
+#ifndef USPL_TEXT_WORDS_H
+#define USPL_TEXT_WORDS_H
+
+#include "inject/inject.h"
+#include "text/site.h"
+
+typedef VEC(struct inject_word) word_vec;
+
+/* Without a table no more words than that are exchanged in one run. */
+#define WORDS_FEW (INJECT_MAX - 2)
+/*
+ * With one, the thread that exchanges them keeps its processor for so many at a time: 50 us, up to
+ * ten times that if they are in no cache. A stop between two of them takes 30. A thread that runs
+ * stands still for all of a run, so it should get fewer.
+ */
+#define WORDS_SLICE 32768
+
+struct words {
+	const struct proc *proc;
+	word_vec items; /* to be exchanged, by address */
+	/* In the target, where their table is: room for all of them; 0: none. */
+	taddr table;
+	taddr slate;                /* as in struct inject_choice */
+	struct inject_agent *agent; /* the same, */
+	pid_t sleeper;              /* and this, */
+	const module_vec *modules;  /* and these */
+};
+
+/*
+ * Takes the words in which what a checked plan's sites have and are to have differ. None of them is
+ * a site that needs a stop (site_needs_stop).
+ */
+int words_take(struct words *words, const struct site_plan *plan,
+	       struct uspl_err *err) uspl_must_check;
+/* Frees the words. */
+void words_release(struct words *words);
+/* Writes the table: for words that are exchanged by one. */
+int words_write(const struct words *words, struct uspl_err *err) uspl_must_check;
+
+/*
+ * Exchanges n words from the one with index `first` on, while everybody runs but the thread that
+ * does it. USPL_E_UNSUPPORTED: the code can't be made writable, and none is exchanged.
+ * USPL_E_OVERWRITTEN: one has changed meanwhile, and any number of the others are.
+ */
+int words_exchange(const struct words *words, size_t first, size_t n,
+		   struct uspl_err *err) uspl_must_check;
+
+#endif

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// stop.c - all threads of a process at a standstill, for as short as can be
+
+#include "thread/stop.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "thread/tracer_thread.h"
+
+/* How long a thread is waited for that was asked to stop and may go on at once. */
+#define LAST_WAIT_NS 1000000000ll
+/* And one in uninterruptible sleep, before anybody is stopped. */
+#define UNSTOPPABLE_NS 1000000000ll
+/*
+ * How long stops are tried again that failed since a thread didn't come to its stop, and the pause.
+ */
+#define AGAIN_NS 5000000000ll
+#define AGAIN_PAUSE_NS 2000000
+
+/*
+ * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each
+ * time, so the search goes on where the last one ended.
+ */
+static struct thread *find_thread(struct stop *stop, pid_t tid, size_t *cursor)
+{
+	for (size_t i = 0; i < stop->threads.n; i++) {
+		size_t at = (*cursor + i) % stop->threads.n;
+
+		if (stop->threads.items[at].tid != tid)
+			continue;
+		*cursor = at + 1;
+		return &stop->threads.items[at];
+	}
+	return NULL;
+}
+
+static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
+{
+	struct thread *thread = vec_push(&stop->threads);
+	int rc;
+
+	if (!thread)
+		return uspl_fail_nomem(err);
+	thread->tid = tid;
+	thread->timeouts = &stop->timeouts;
+	departed_admit(true);
+	rc = thread_seize(stop->proc, thread, err);
+	departed_admit(false);
+	return rc;
+}
+
+/* Those of a list that we don't know yet, with children or without. */
+static int seize_listed(struct stop *stop, const tid_vec *tids, bool parents, size_t *found,
+			struct uspl_err *err)
+{
+	size_t cursor = 0;
+	const pid_t *tid;
+
+	vec_for_each (tids, tid) {
+		int rc;
+
+		if (find_thread(stop, *tid, &cursor) ||
+		    (!parents && task_has_children(stop->proc, *tid)))
+			continue;
+		rc = add_thread(stop, *tid, err);
+		if (rc)
+			return rc;
+		stop->threads.items[stop->threads.n - 1].has_children = parents;
+		*found += stop->threads.items[stop->threads.n - 1].state != THREAD_GONE;
+	}
+	return 0;
+}
+
+/*
+ * Attaches to the threads that we don't know yet. *ret_new counts them. To those with children
+ * last: from then on the children's ends wake others (task_has_children), which we notice only of
+ * those that we are attached to.
+ */
+static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
+{
+	tid_vec tids = { 0 };
+	size_t found = 0;
+	int rc = tasks_list(stop->proc, &tids, err);
+
+	if (!rc)
+		rc = seize_listed(stop, &tids, false, &found, err);
+	if (!rc)
+		rc = seize_listed(stop, &tids, true, &found, err);
+	vec_release(&tids);
+	if (!rc)
+		*ret_new = found;
+	return rc;
+}
+
+/*
+ * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here; one
+ * that was asked and has not stopped yet is waited for, or it would stop later, with nobody to let
+ * it go.
+ */
+static void abandon(struct stop *stop)
+{
+	struct thread *thread;
+
+	vec_for_each (&stop->threads, thread)
+		thread_interrupt(thread);
+	vec_for_each (&stop->threads, thread) {
+		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0)
+			thread_release(stop->proc, thread);
+		else
+			stop->stuck = thread->tid;
+	}
+	vec_release(&stop->threads);
+	timeouts_release(&stop->timeouts);
+}
+
+/*
+ * From here on everybody waits for us: nothing may interrupt us, and on a busy machine nobody
+ * should run before us. Priority is raised only where that is allowed; never to a real-time one,
+ * which could starve the very threads that we wait for.
+ */
+static void hurry(struct stop *stop)
+{
+	thread_guard(&stop->old_mask);
+	stop->old_nice = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, -20);
+}
+
+static void relax(struct stop *stop)
+{
+	departed_end(&stop->departed);
+	setpriority(PRIO_PROCESS, 0, stop->old_nice);
+	thread_unguard(&stop->old_mask);
+}
+
+void stop_begin(struct stop *stop, const struct proc *proc)
+{
+	*stop = (struct stop){ .proc = proc, .timeouts.proc = proc };
+	hurry(stop);
+	departed_begin(&stop->departed, &stop->threads, proc->pid);
+}
+
+static void note_timeouts(struct stop *stop)
+{
+	const struct thread *thread;
+	tid_vec tids = { 0 };
+	pid_t *tid;
+
+	/* Out of memory: then less is known. */
+	vec_for_each (&stop->threads, thread)
+		if (thread->state == THREAD_SEIZED && (tid = vec_push(&tids)))
+			*tid = thread->tid;
+	timeouts_note(&stop->timeouts, tids.items, tids.n);
+	vec_release(&tids);
+}
+
+/* Last, so that it is still true as a rule; if it isn't, somebody stands still for longer. */
+static void note_sleepers(struct stop *stop)
+{
+	struct thread *thread;
+
+	vec_for_each (&stop->threads, thread)
+		thread->slept = task_sleeps(stop->proc, thread->tid);
+}
+
+/* Nobody should have to stand still for one that can't be stopped. */
+static int require_stoppable(const struct proc *proc, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + UNSTOPPABLE_NS;
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	int rc = tasks_list(proc, &tids, err);
+
+	vec_for_each (&tids, tid)
+		rc = rc ? rc : thread_require_stoppable(proc, *tid, deadline, err);
+	vec_release(&tids);
+	return rc;
+}
+
+int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
+{
+	size_t found;
+	int rc;
+
+	stop_begin(stop, proc);
+	rc = require_stoppable(proc, err);
+	if (rc) {
+		relax(stop);
+		return rc;
+	}
+	do {
+		rc = seize_new(stop, &found, err);
+	} while (!rc && found);
+	if (!rc) {
+		note_timeouts(stop);
+		note_sleepers(stop);
+	}
+	if (rc) {
+		abandon(stop);
+		relax(stop);
+	}
+	return rc;
+}
+
+/* Waits for one that was asked, and reads its registers. */
+static int await_thread(struct stop *stop, struct thread *thread, int64_t deadline,
+			struct uspl_err *err)
+{
+	int rc = 0;
+
+	if (thread->state == THREAD_ASKED)
+		rc = thread_wait(stop->proc, thread, deadline, err);
+	if (!rc && thread->state == THREAD_STOPPED && !thread->regs_valid)
+		rc = thread_read_regs(stop->proc, thread, err);
+	return rc;
+}
+
+/*
+ * Asks the seized threads to stop, all or only those that slept, and waits for each by its own id
+ * (waiting for any of them would be quadratic).
+ */
+static int halt(struct stop *stop, bool only_slept, int64_t deadline, struct uspl_err *err)
+{
+	struct thread *thread;
+	int rc = 0;
+
+	if (!stop->entered_ns)
+		stop->entered_ns = clock_now_ns();
+	vec_for_each (&stop->threads, thread)
+		if (!only_slept || thread->slept)
+			thread_interrupt(thread);
+	vec_for_each (&stop->threads, thread)
+		if (!rc && (!only_slept || thread->slept))
+			rc = await_thread(stop, thread, deadline, err);
+	return rc;
+}
+
+int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err)
+{
+	return halt(stop, true, deadline, err);
+}
+
+/*
+ * True if those that we know are all that there are: each of them is listed, as one that dies is
+ * until we have waited for it, and the list is no longer. (Who stands still dies without our notice
+ * only with the whole process, or by exec.) To read the list takes ten times as long as to ask for
+ * its length.
+ */
+static bool knows_all(const struct stop *stop)
+{
+	const struct thread *thread;
+	size_t n = 0;
+
+	vec_for_each (&stop->threads, thread)
+		n += thread->state != THREAD_GONE;
+	return n && n == tasks_count(stop->proc);
+}
+
+int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
+{
+	size_t found;
+	int rc = stop_sleepers(stop, deadline, err);
+
+	stop->halted_ns = clock_now_ns();
+	do {
+		if (!rc)
+			rc = halt(stop, false, deadline, err);
+		found = 0;
+		if (!rc && !knows_all(stop))
+			rc = seize_new(stop, &found, err);
+		if (!rc && found && clock_now_ns() > deadline)
+			rc = uspl_fail(err, USPL_E_UNSTOPPABLE,
+				       "pid %d makes threads faster than they can be stopped",
+				       stop->proc->pid);
+	} while (!rc && found);
+	return rc;
+}
+
+int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct uspl_err *err)
+{
+	const pid_t *tid;
+	int rc = 0;
+
+	/* While others stand still there is no time for it. */
+	if (!stop->entered_ns)
+		timeouts_note(&stop->timeouts, tids->items, tids->n);
+	vec_for_each (tids, tid)
+		rc = rc ? rc : add_thread(stop, *tid, err);
+	return rc ? rc : halt(stop, false, deadline, err);
+}
+
+void stop_let_go(struct stop *stop, struct thread *thread)
+{
+	stop->n_threads += thread->state == THREAD_STOPPED;
+	thread_release(stop->proc, thread);
+}
+
+static void let_all_go(struct stop *stop, bool slept)
+{
+	for (size_t i = stop->threads.n; i--;)
+		if (stop->threads.items[i].slept == slept)
+			stop_let_go(stop, &stop->threads.items[i]);
+}
+
+/* Those with children first: a child's end wakes none of those that still stand. */
+static void go_all(struct stop *stop)
+{
+	struct thread *thread;
+
+	tracer_shield_beside();
+	vec_for_each (&stop->threads, thread)
+		if (thread->has_children)
+			stop_let_go(stop, thread);
+	let_all_go(stop, false);
+	let_all_go(stop, true);
+	stop->left_ns = clock_now_ns();
+}
+
+void stop_leave(struct stop *stop)
+{
+	go_all(stop);
+	abandon(stop);
+	relax(stop);
+}
+
+void stop_end(struct stop *stop)
+{
+	go_all(stop);
+	vec_release(&stop->threads);
+	timeouts_release(&stop->timeouts);
+	relax(stop);
+}
+
+int stop_again(stop_attempt *attempt, void *ctx, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, AGAIN_PAUSE_NS };
+	int64_t deadline = clock_now_ns() + AGAIN_NS;
+
+	for (;;) {
+		bool late = clock_now_ns() >= deadline;
+		int rc = attempt(ctx, err);
+
+		if (rc != -USPL_E_UNSTOPPABLE || late)
+			return rc;
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
+		nanosleep(&pause, NULL);
+	}
+}

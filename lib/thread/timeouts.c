@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// timeouts.c - the time that is left of the time-outs of calls that a stop interrupts
+/*
+ * A thread that is found asleep in a call has been in it since it last ran, or longer (it may have
+ * woken inside the call, and gone to sleep again). What is left is so reckoned too long, if at all,
+ * never too short. All of it is true only if the thread hasn't run between the note and the stop:
+ * it may be in the same call anew. Its run count tells: one more for the stop itself, and one for
+ * each time that it had to make way for another on the way to it. (Every time that it slept again
+ * would be one more than that.)
+ */
+
+#include "thread/timeouts.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "proc/slack.h"
+#include "thread/blocked_place.h"
+#include "thread/napping.h"
+#include "thread/thread.h"
+
+#define MS_NS 1000000ll
+#define SECOND_NS 1000000000ll
+/* No longer ones are reckoned with: some years. */
+#define SECONDS_MAX 100000000ll
+
+/* The call's whole time-out; false if it has none, or it can't be read. */
+static bool read_timeout(const struct proc *proc, const struct timeout *timeout, int64_t *ret_ns)
+{
+	uint64_t value = timeout->place.args[timeout->call.arg];
+	struct timespec ts;
+
+	if (timeout->call.form == TIMEOUT_MS) {
+		*ret_ns = (int32_t)value * MS_NS;
+		return (int32_t)value > 0;
+	}
+	if (!value || proc_read_some(proc, value, &ts, sizeof(ts)) != sizeof(ts) || ts.tv_sec < 0 ||
+	    ts.tv_sec > SECONDS_MAX || ts.tv_nsec < 0 || ts.tv_nsec >= SECOND_NS)
+		return false;
+	*ret_ns = ts.tv_sec * SECOND_NS + ts.tv_nsec;
+	return *ret_ns > 0;
+}
+
+static size_t read_code(void *ctx, taddr addr, void *buf, size_t len)
+{
+	return proc_read_some(ctx, addr, buf, len);
+}
+
+/* Many threads sleep at the same place; the others are asked about it only once. */
+static bool is_dead(const struct timeouts *timeouts, const struct timeout *timeout)
+{
+	const struct timeout *other;
+
+	vec_for_each (&timeouts->items, other)
+		if (other->place.pc == timeout->place.pc && other->call.arg == timeout->call.arg)
+			return true;
+	return syscall_arg_is_dead(timeout->call.arg, timeout->place.pc, read_code,
+				   (void *)timeouts->proc);
+}
+
+/* Fills in what can be known of the thread's call and of its sleep. */
+static bool look_at(const struct timeouts *timeouts, pid_t tid, struct timeout *timeout,
+		    struct nap *nap)
+{
+	const struct proc *proc = timeouts->proc;
+
+	*timeout = (struct timeout){ .tid = tid, .count.fd = -1 };
+	if (!blocked_place_read(proc, tid, &timeout->place) ||
+	    !syscall_timeout(timeout->place.nr, &timeout->call) ||
+	    !read_timeout(proc, timeout, &timeout->left_ns) || !is_dead(timeouts, timeout))
+		return false;
+	runcount_open(&timeout->count, proc, tid);
+	timeout->runs = runcount_read(&timeout->count, proc);
+	*nap = (struct nap){ .tid = tid };
+	if (timeout->runs != RUNCOUNT_NONE && nap_read(proc, nap) &&
+	    nap_preempted(proc, tid, &timeout->preempted)) {
+		struct blocked_place again;
+
+		/* All of it at one instant: the count has not changed in between. */
+		if (blocked_place_read(proc, tid, &again) &&
+		    !memcmp(&again, &timeout->place, sizeof(again)) &&
+		    runcount_read(&timeout->count, proc) == timeout->runs)
+			return true;
+	}
+	runcount_close(&timeout->count);
+	return false;
+}
+
+static void drop(struct timeout *timeout)
+{
+	runcount_close(&timeout->count);
+	timeout->tid = 0;
+}
+
+/* Gives those that need one a place for their new struct timespec, or drops them. */
+static void find_rooms(struct timeouts *timeouts, size_t first)
+{
+	VEC(taddr) used = { 0 };
+	struct timeout *timeout;
+	struct slack slack = { 0 };
+	bool found = false;
+	taddr *item;
+
+	/* What an earlier stop has given to a thread that is still in its call isn't free. */
+	vec_for_each (&timeouts->items, timeout)
+		if (timeout->call.form == TIMEOUT_TIMESPEC && (item = vec_push(&used)))
+			*item = timeout->place.args[timeout->call.arg];
+	for (size_t i = first; i < timeouts->items.n; i++) {
+		timeout = &timeouts->items.items[i];
+		if (!timeout->tid || timeout->call.form != TIMEOUT_TIMESPEC)
+			continue;
+		if (!found)
+			found = slack_find(timeouts->proc, sizeof(struct timespec), &slack);
+		timeout->room = found ? slack_take(&slack, used.items, used.n) : 0;
+		item = timeout->room ? vec_push(&used) : NULL;
+		if (item)
+			*item = timeout->room;
+		else
+			drop(timeout);
+	}
+	vec_release(&used);
+}
+
+static void reckon(struct timeouts *timeouts, size_t first, const struct nap *naps)
+{
+	for (size_t i = first; i < timeouts->items.n; i++) {
+		struct timeout *timeout = &timeouts->items.items[i];
+		const struct nap *nap = &naps[i - first];
+
+		if (nap->slept_ns < 0)
+			drop(timeout);
+		timeout->left_ns -= nap->slept_ns;
+		timeout->as_of_ns = nap->as_of_ns;
+	}
+}
+
+void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n)
+{
+	VEC(struct nap) naps = { 0 };
+	size_t first = timeouts->items.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct timeout timeout, *item;
+		struct nap nap, *nap_item;
+
+		if (!look_at(timeouts, tids[i], &timeout, &nap))
+			continue;
+		item = vec_push(&timeouts->items);
+		nap_item = item ? vec_push(&naps) : NULL;
+		if (item)
+			*item = timeout;
+		else
+			runcount_close(&timeout.count);
+		if (!nap_item) {
+			timeouts->items.n -= item != NULL;
+			break;
+		}
+		*nap_item = nap;
+	}
+	naps_measure(naps.items, naps.n);
+	reckon(timeouts, first, naps.items);
+	vec_release(&naps);
+	find_rooms(timeouts, first);
+}
+
+/* Threads are stopped in the order in which they were noted. */
+static const struct timeout *find(struct timeouts *timeouts, pid_t tid)
+{
+	for (size_t i = 0; i < timeouts->items.n; i++) {
+		size_t at = (timeouts->cursor + i) % timeouts->items.n;
+
+		if (timeouts->items.items[at].tid != tid)
+			continue;
+		timeouts->cursor = at + 1;
+		return &timeouts->items.items[at];
+	}
+	return NULL;
+}
+
+/* Writes what is left, in the call's own form; *ret is the argument. Rounded up. */
+static bool write_left(const struct proc *proc, const struct timeout *timeout, int64_t left,
+		       uint64_t *ret)
+{
+	struct timespec ts = { left / SECOND_NS, left % SECOND_NS };
+
+	*ret = timeout->room;
+	if (timeout->call.form == TIMEOUT_TIMESPEC)
+		return proc_write(proc, timeout->room, &ts, sizeof(ts), NULL) == 0;
+	*ret = (uint64_t)((left + MS_NS - 1) / MS_NS);
+	return true;
+}
+
+static bool was_only_stopped(const struct proc *proc, const struct timeout *timeout)
+{
+	uint64_t runs = runcount_read(&timeout->count, proc), preempted;
+
+	if (runs == timeout->runs + 1)
+		return true;
+	return runs > timeout->runs && nap_preempted(proc, timeout->tid, &preempted) &&
+	       runs - timeout->runs - 1 == preempted - timeout->preempted;
+}
+
+bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *regs)
+{
+	struct syscall_timeout call;
+	const struct timeout *timeout =
+		syscall_timeout(regs_syscall(regs), &call) ? find(timeouts, tid) : NULL;
+	uint64_t value;
+	int64_t left;
+
+	if (!timeout || !regs_are_interrupted_at(regs, &timeout->place) ||
+	    !was_only_stopped(timeouts->proc, timeout))
+		return false;
+	left = timeout->left_ns - (clock_now_ns() - timeout->as_of_ns);
+	if (!write_left(timeouts->proc, timeout, left > 0 ? left : 0, &value))
+		return false;
+	regs_set_syscall_arg(regs, timeout->call.arg, value);
+	return true;
+}
+
+void timeouts_release(struct timeouts *timeouts)
+{
+	struct timeout *timeout;
+
+	vec_for_each (&timeouts->items, timeout)
+		runcount_close(&timeout->count);
+	vec_release(&timeouts->items);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * timeouts.h - the time that is left of the time-outs of calls that a stop interrupts
+ *
+ *     timeouts_note      while the threads sleep: who is in a call with a time-out, and since when
+ *     (a thread is stopped)
+ *     timeouts_shorten   its call will go on with what is left, not with the whole time-out
+ *     timeouts_release
+ *
+ * The new time-out goes into the argument's register, where the code behind the call doesn't use
+ * the old value; where it is a pointer it points to a place of ours then, in the unused end of a
+ * page of constants that some module has, which stays there as long as the module. A call about
+ * which something isn't known is left as it is, and starts anew with its whole time-out.
+ */
+#ifndef USPL_THREAD_TIMEOUTS_H
+#define USPL_THREAD_TIMEOUTS_H
+
+#include "arch/syscall_timeout.h"
+#include "thread/runcount.h"
+
+/* A thread in such a call. */
+struct timeout {
+	pid_t tid;
+	struct blocked_place place;
+	struct syscall_timeout call;
+	struct runcount count;
+	uint64_t runs, preempted;  /* its run count then, and how often it had made way */
+	int64_t left_ns, as_of_ns; /* when (CLOCK_MONOTONIC) how much was left, at least */
+	taddr room;                /* for the new struct timespec, 0: none is needed */
+};
+
+struct timeouts {
+	const struct proc *proc;
+	VEC(struct timeout) items;
+	size_t cursor; /* where the next thread is looked for first */
+};
+
+/*
+ * Notes those of the threads that are asleep in such a call. To be asked before they are stopped,
+ * at leisure: about 5 us a thread, and 100 for each of which there is something to note. Adds to
+ * what there is; { .proc } is an empty one. No failure.
+ */
+void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n);
+/*
+ * regs are those of a thread that has been stopped. If it was noted and has only been stopped
+ * since, changes them so that its call will wait for what is left; the result of the call is left
+ * alone. True if they were changed.
+ */
+bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *regs);
+void timeouts_release(struct timeouts *timeouts);
+
+#endif

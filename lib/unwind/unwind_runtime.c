@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// unwind_runtime.c - out of the tracer's runtime, which has no call frame information
+/*
+ * Its code is our own, so we know by ourselves where its return address is at each instruction
+ * (arch.trace_depths). A process may have a copy from another version of the tools: it is compared,
+ * once, when a thread is met in it.
+ *
+ * A traced call's runtime is called by the thunk, and its return address is on the stack. The one
+ * that ends a traced call is jumped to: in place of the return address there is what the thunk has
+ * pushed, and the address is in the shadow, where the thunk's own information finds it. So such a
+ * thread is taken back to the thunk's jump. Which thunk's is no matter, they are all alike.
+ */
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "unwind/unwind_priv.h"
+
+int unwinder_add_runtime(struct unwinder *unwinder, taddr start, taddr back, struct uspl_err *err)
+{
+	struct unwind_runtime *runtime = vec_push(&unwinder->runtimes);
+
+	if (!runtime)
+		return uspl_fail_nomem(err);
+	*runtime = (struct unwind_runtime){ .start = start, .back = back };
+	return 0;
+}
+
+static bool is_ours(const struct unwinder *unwinder, struct unwind_runtime *runtime,
+		    const uint8_t *code, size_t len)
+{
+	auto_free uint8_t *have = NULL;
+
+	if (runtime->asked)
+		return runtime->known;
+	runtime->asked = true;
+	have = malloc(len);
+	runtime->known = have && proc_read_some(unwinder->proc, runtime->start, have, len) == len &&
+			 !memcmp(have, code, len);
+	return runtime->known;
+}
+
+/* Its depths, NULL if they can't be told. */
+static const uint8_t *depths_of(struct unwinder *unwinder, struct unwind_runtime *runtime,
+				const uint8_t *code, size_t len)
+{
+	if (!is_ours(unwinder, runtime, code, len))
+		return NULL;
+	if (!unwinder->depths) {
+		unwinder->depths = malloc(len);
+		if (unwinder->depths && !arch_native()->trace_depths(unwinder->depths))
+			memset(unwinder->depths, 0, len);
+	}
+	return unwinder->depths;
+}
+
+static struct unwind_runtime *runtime_at(const struct unwinder *unwinder, taddr pc, size_t len)
+{
+	struct unwind_runtime *runtime;
+
+	vec_for_each (&unwinder->runtimes, runtime)
+		if (pc - runtime->start < len)
+			return runtime;
+	return NULL;
+}
+
+/* What arch.trace_depths says of pc; 0 if it isn't in a runtime that we know. */
+static uint8_t depth_at(struct unwinder *unwinder, taddr pc, taddr *ret_back)
+{
+	size_t len;
+	const uint8_t *code = arch_native()->trace_runtime(&len), *depths;
+	struct unwind_runtime *runtime = runtime_at(unwinder, pc, len);
+
+	depths = runtime ? depths_of(unwinder, runtime, code, len) : NULL;
+	if (!depths)
+		return 0;
+	*ret_back = runtime->back;
+	return depths[pc - runtime->start];
+}
+
+bool unwinder_has_chosen(struct unwinder *unwinder, taddr pc)
+{
+	taddr back;
+
+	return depth_at(unwinder, pc, &back) == TRACE_DEPTH_CHOSEN;
+}
+
+bool unwinder_leave_runtime(struct unwinder *unwinder, struct unwind_frame *frame,
+			    struct some_regs *regs)
+{
+	taddr sp = regs->value[DWARF_SP], jump;
+	uint8_t depth = depth_at(unwinder, frame->pc, &jump);
+	size_t words = depth & ~TRACE_DEPTH_BACK;
+	bool back = depth & TRACE_DEPTH_BACK;
+
+	if (!depth || depth == TRACE_DEPTH_CHOSEN)
+		return false;
+	if (back) {
+		frame->pc = jump;
+		frame->sp = sp + 8 * (words - 1);
+	} else {
+		if (!unwinder_read_word(unwinder, sp + 8 * (words - 1), &frame->pc))
+			return false;
+		frame->sp = sp + 8 * words;
+	}
+	frame->is_call = !back;
+	regs->value[DWARF_PC] = frame->pc;
+	regs->value[DWARF_SP] = frame->sp;
+	return true;
+}

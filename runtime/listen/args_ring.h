@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* args_ring.h - the values of arguments and results */
+#ifndef USPL_RUNTIME_LISTEN_ARGS_RING_H
+#define USPL_RUNTIME_LISTEN_ARGS_RING_H
+
+#include "runtime/listen/heard.h"
+
+/* Writes a record with the function's arguments, or its result. */
+HIDDEN void args_enter(const struct heard *heard);
+HIDDEN void args_leave(const struct heard *heard);
+/* Writes the record of a call that ends now, as trace.S does it. */
+HIDDEN void args_write_call(const struct heard *heard);
+
+#endif

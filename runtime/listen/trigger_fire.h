@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* trigger_fire.h - what starts and stops the recording, or keeps what was recorded so far */
+#ifndef USPL_RUNTIME_LISTEN_TRIGGER_FIRE_H
+#define USPL_RUNTIME_LISTEN_TRIGGER_FIRE_H
+
+#include "runtime/listen/heard.h"
+
+/* Takes the actions of a trigger. */
+HIDDEN void trigger_fire(struct uspl_desk *desk, unsigned actions);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions,
+// and starting
+
+#include "trace/cmd/hook.h"
+
+#include "proc/task.h"
+#include "trace/cmd/listening.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/cmd/switched.h"
+#include "trace/engine/session.h"
+#include "trace/output/tracer.h"
+#include "trace/output/view.h"
+#include "trace/tally/glob.h"
+
+#define RING_DEFAULT (1 << 20)
+
+int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct uspl_err *err)
+{
+	const struct cli_option options[] = {
+		{ 'F', "function", "GLOB", CLI_STRINGS, &opts->only,
+		  "trace functions of these names only" },
+		{ 'N', "notrace", "GLOB", CLI_STRINGS, &opts->not, "don't trace these" },
+		{ 'm', "module", "GLOB", CLI_STRINGS, &opts->modules,
+		  "trace in these modules (default: in the program itself)" },
+		{ 0, "keep-mcount", NULL, CLI_FLAG, &opts->keep_mcount,
+		  "of a program built with -pg: let it go on calling mcount" },
+		{ 0, "depth", "N", CLI_INT, &opts->depth,
+		  "record no more than so many calls in each other" },
+		{ 0, "tid", "TID", CLI_STRINGS, &opts->tids,
+		  "record what these threads call only (default: all threads, new ones, too)" },
+		{ 0, "threshold", "TIME", CLI_SECONDS, &opts->threshold_s,
+		  "record calls that take as long or longer only ('5us')" },
+		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
+		  "memory for each thread's records (default 1024)" },
+		{ 'A', "args", "FUNCTION[@ARG,...]", CLI_STRINGS, &opts->args,
+		  "record these arguments ('arg1', by name, 'arg2/s'), or all of them" },
+		{ 'R', "result", "FUNCTION", CLI_STRINGS, &opts->results,
+		  "record what it returns ('FUNCTION/s': a string)" },
+		{ 0, "string", "BYTES", CLI_INT, &opts->text_bytes,
+		  "how much of each string is recorded (default 48)" },
+		{ 0, "trigger", "ACTION:FUNCTION[>TIME]", CLI_STRINGS, &opts->triggers,
+		  "start, stop or snapshot when it is called, or takes as long" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print the result as JSON" },
+	};
+
+	return cli_add_options(table, options, ARRAY_SIZE(options), err);
+}
+
+void hook_options_release(struct hook_options *opts)
+{
+	vec_release(&opts->only);
+	vec_release(&opts->not );
+	vec_release(&opts->modules);
+	vec_release(&opts->tids);
+	vec_release(&opts->args);
+	vec_release(&opts->results);
+	vec_release(&opts->triggers);
+}
+
+static bool matches_any(const cli_strings *globs, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (glob_matches_any(globs->items[i], names, n))
+			return true;
+	return false;
+}
+
+static bool is_module_wanted(void *ctx, const struct module *module)
+{
+	const struct hook_options *opts = ctx;
+
+	return opts->modules.n ? matches_any(&opts->modules, &module->name, 1) : module->is_main;
+}
+
+/*
+ * A function without a name is wanted unless names are asked for. What is listened to is wanted in
+ * any case.
+ */
+static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
+{
+	const struct hook_options *opts = ctx;
+
+	return ((!opts->only.n || matches_any(&opts->only, names, n)) &&
+		!matches_any(&opts->not, names, n)) ||
+	       listening_wants(opts->listening, names, n);
+}
+
+uint64_t hook_ring_bytes(int kb)
+{
+	uint64_t power = 4096;
+
+	if (!kb)
+		return RING_DEFAULT;
+	while (power < (uint64_t)kb << 10)
+		power *= 2;
+	return power;
+}
+
+/* What can be seen to be wrong without looking at the process. */
+static int check(const struct tracer *tracer, const struct hook_options *opts, struct uspl_err *err)
+{
+	if (opts->depth && tracer->hook->entries)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' sees no returns, and so no depth: '--depth' is "
+				 "for 'graph'",
+				 tracer->name);
+	if (opts->depth > USPL_TRACE_DEPTH_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'--depth=%d' is above %d", opts->depth,
+				 USPL_TRACE_DEPTH_MAX);
+	if (opts->results.n && tracer->hook->entries)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' sees no returns: '--result' is for 'graph'",
+				 tracer->name);
+	return 0;
+}
+
+static int read_tids(const cli_strings *words, tid_vec *tids, struct uspl_err *err)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		pid_t tid, *place;
+		int rc = cli_pid(words->items[i], &tid, err);
+
+		if (rc)
+			return rc;
+		place = vec_push(tids);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = tid;
+	}
+	return 0;
+}
+
+int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
+	       struct uspl_err *err)
+{
+	auto_listening struct listening listening = { .entries = tracer->hook->entries };
+	struct trace_request request = {
+		.entries = tracer->hook->entries,
+		.ring_bytes = hook_ring_bytes(opts->buffer_kb),
+		.threshold_s = opts->threshold_s,
+		.depth = (unsigned)opts->depth,
+		.choice = { is_module_wanted, is_function_wanted, opts },
+		.keep_hooks = opts->keep_mcount,
+	};
+	struct trace_switch result = { 0 };
+	auto_proc struct proc *proc = NULL;
+	int rc = check(tracer, opts, err);
+
+	opts->listening = &listening;
+	if (!rc)
+		rc = listening_open(&listening, opts, err);
+	if (!rc)
+		rc = read_tids(&opts->tids, &request.tids, err);
+	if (!rc)
+		rc = view_lock(pid, &proc, err);
+	if (!rc) {
+		request.listen = listening_plan(&listening);
+		rc = view_start(proc, &request, &result, err);
+	}
+	opts->listening = NULL;
+	vec_release(&request.tids);
+	if (rc)
+		uspl_context(err, "cannot trace pid %d", pid);
+	else
+		switched_print(pid, tracer, &result, opts->json);
+	return rc;
+}

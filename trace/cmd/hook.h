@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hook.h - starting a tracer that stands in the target's functions */
+#ifndef USPL_TRACE_CMD_HOOK_H
+#define USPL_TRACE_CMD_HOOK_H
+
+#include "base/cli.h"
+
+struct listening;
+struct tracer;
+
+/* What a user has chosen for a tracer of the first sort. Zero-initialise it. */
+struct hook_options {
+	cli_strings only, not, modules, tids, args, results, triggers;
+	double threshold_s;
+	int depth, buffer_kb, text_bytes;
+	bool keep_mcount, json;
+	/* Not an option: what is listened to, while a tracer is started. */
+	const struct listening *listening;
+};
+
+/* Appends these options to a command's table. */
+int hook_add_options(struct hook_options *opts, cli_option_vec *table,
+		     struct uspl_err *err) uspl_must_check;
+void hook_options_release(struct hook_options *opts);
+/* Starts the tracer in a process, and says so. */
+int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
+	       struct uspl_err *err) uspl_must_check;
+
+#endif

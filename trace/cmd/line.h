@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* line.h - the command line of start and exec: which tracer, and the options that it has */
+#ifndef USPL_TRACE_CMD_LINE_H
+#define USPL_TRACE_CMD_LINE_H
+
+#include "trace/cmd/hook.h"
+#include "trace/tally/tally.h"
+#include "trace/watch/watch_loop.h"
+
+struct line {
+	const char *tracer_name; /* as given, NULL if it isn't */
+	const struct tracer *tracer;
+	void *state; /* the tracer's, with its options */
+	struct hook_options hook;
+	struct watch_options watch;
+	struct tally_options tally;
+	int first; /* index of the first operand */
+};
+
+/*
+ * Parses the line of a command whose own options are in `about`; the tracer's come to them. Zero-
+ * initialise line; line_release must follow in any case. Returns like cli_parse.
+ */
+int line_parse(const struct cli_command *about, int argc, char **argv, struct line *line,
+	       struct uspl_err *err) uspl_must_check;
+void line_release(struct line *line);
+
+#endif

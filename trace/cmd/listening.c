@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// listening.c - what a tracer's options want to be listened to, as a plan for the session
+
+#include "trace/cmd/hook.h"
+#include "trace/cmd/listening.h"
+
+#define TEXT_DEFAULT 48
+
+static int choose(void *ctx, struct listen_plan *plan, const struct listen_function *function,
+		  struct uspl_listen_site *site, bool *ret, struct uspl_err *err)
+{
+	struct listening *listening = ctx;
+
+	*ret = triggers_choose(&listening->triggers, function, site);
+	return wishes_choose(&listening->args, listening->text_max, plan, function, site, ret, err);
+}
+
+static int check(void *ctx, struct uspl_err *err)
+{
+	const struct listening *listening = ctx;
+	int rc = wishes_check(&listening->args, err);
+
+	return rc ? rc : triggers_check(&listening->triggers, err);
+}
+
+static int read_text_max(struct listening *listening, int bytes, struct uspl_err *err)
+{
+	if (bytes > USPL_LISTEN_TEXT_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'--string=%d' is above %d", bytes,
+				 USPL_LISTEN_TEXT_MAX);
+	listening->text_max = bytes ? (unsigned)bytes : TEXT_DEFAULT;
+	return 0;
+}
+
+int listening_open(struct listening *listening, const struct hook_options *opts,
+		   struct uspl_err *err)
+{
+	int rc = wishes_parse(&opts->args, false, &listening->args, err);
+
+	if (!rc)
+		rc = wishes_parse(&opts->results, true, &listening->args, err);
+	if (!rc)
+		rc = triggers_parse(&opts->triggers, &listening->triggers, err);
+	if (!rc)
+		rc = read_text_max(listening, opts->text_bytes, err);
+	if (!rc && listening->entries && triggers_have_slow(&listening->triggers))
+		rc = uspl_fail(err, USPL_E_USAGE,
+			       "the tracer 'function' sees no returns, and so no times: a trigger "
+			       "with '>' is for 'graph'");
+	return rc;
+}
+
+void listening_release(struct listening *listening)
+{
+	wishes_release(&listening->args);
+	triggers_release(&listening->triggers);
+	listen_plan_release(&listening->plan);
+}
+
+struct listen_plan *listening_plan(struct listening *listening)
+{
+	if (!listening->args.n && !listening->triggers.n)
+		return NULL;
+	listening->plan = (struct listen_plan){
+		.job = USPL_LISTEN_ARGS,
+		.halted = triggers_have(&listening->triggers, USPL_LISTEN_START),
+		.snapshots = triggers_have(&listening->triggers, USPL_LISTEN_SNAPSHOT),
+		.choose = choose,
+		.check = check,
+		.ctx = listening,
+	};
+	return &listening->plan;
+}
+
+bool listening_wants(const struct listening *listening, const char *const *names, size_t n)
+{
+	return listening && (wishes_are_wanted(&listening->args, names, n) ||
+			     triggers_are_wanted(&listening->triggers, names, n));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* listening.h - what a tracer's options want to be listened to, as a plan for the session */
+#ifndef USPL_TRACE_CMD_LISTENING_H
+#define USPL_TRACE_CMD_LISTENING_H
+
+#include "trace/cmd/wishes.h"
+#include "trace/tally/trigger.h"
+
+struct hook_options;
+
+/* Zero-initialise it, but for what is the caller's. */
+struct listening {
+	bool entries; /* the caller's: the tracer sees entries only */
+	args_wishes args;
+	trigger_vec triggers;
+	unsigned text_max;
+	struct listen_plan plan;
+};
+
+/* Reads the options. listening_release must follow in any case. */
+int listening_open(struct listening *listening, const struct hook_options *opts,
+		   struct uspl_err *err) uspl_must_check;
+void listening_release(struct listening *listening);
+DEFINE_AUTO_RELEASE(listening, struct listening, listening_release)
+#define auto_listening __attribute__((cleanup(cleanup_listening_)))
+/* The plan for a session; NULL if nobody is to listen. */
+struct listen_plan *listening_plan(struct listening *listening);
+/* True if a function of these names is to be listened to, whatever else is traced. */
+bool listening_wants(const struct listening *listening, const char *const *names, size_t n);
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// program.c - a user's probe in C: compiled, checked, and ready to be linked into the target
+/*
+ * What is loaded stands on its own: all that it refers to is in it. Constants lie with the code,
+ * variables apart, and nothing is both written and run. How much stack it takes is the longest way
+ * through its calls, which must not lead back to where they were.
+ */
+
+#include "trace/cmd/program.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "arch/probe_code.h"
+#include "base/file.h"
+#include "base/log.h"
+
+#define ENTRY "uspl_probe"
+#define STACK_MAX 1024
+#define SIZE_LIMIT (1u << 20)
+/* Where it is linked to be looked at. */
+#define TRIAL_TEXT 0x10000000ull
+#define TRIAL_DATA 0x20000000ull
+
+/* include/uspl/probe.h: runtime/headers.S */
+extern const uint8_t uspl_probe_header_begin[], uspl_probe_header_end[];
+
+/* Where a section goes. */
+struct program_piece {
+	bool placed, writable;
+	size_t at;
+};
+
+typedef VEC(const struct objsym *) functions;
+
+/* A look at its calls. */
+struct look {
+	functions functions;
+	const uint8_t *text;
+	bool *open; /* functions on the way to the one that is looked at */
+};
+
+static struct program_piece *piece_of(const struct objsec *sec)
+{
+	return sec ? sec->priv : NULL;
+}
+
+/* Why a section can't be loaded; NULL if it can. */
+static const char *why_not(const struct objsec *sec)
+{
+	if ((sec->flags & SHF_WRITE) && (sec->flags & SHF_EXECINSTR))
+		return "is both written and run";
+	if (sec->flags & SHF_TLS)
+		return "is for each thread";
+	if (sec->type == SHT_INIT_ARRAY || sec->type == SHT_FINI_ARRAY ||
+	    !strncmp(sec->name, ".ctors", 6) || !strncmp(sec->name, ".dtors", 6))
+		return "is for before and after main";
+	return NULL;
+}
+
+static bool is_loaded(const struct objsec *sec)
+{
+	return (sec->flags & SHF_ALLOC) && sec->type != SHT_NOTE &&
+	       strncmp(sec->name, ".note", 5) != 0 && strcmp(sec->name, ".eh_frame") != 0;
+}
+
+static int place(struct program *program, struct objsec *sec, struct uspl_err *err)
+{
+	struct program_piece *piece = sec->priv;
+	size_t *len, align = sec->align ? sec->align : 1;
+
+	if (!is_loaded(sec))
+		return 0;
+	if (why_not(sec))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "its section '%s' %s", sec->name,
+				 why_not(sec));
+	piece->placed = true;
+	piece->writable = sec->flags & SHF_WRITE;
+	len = piece->writable ? &program->base.data_len : &program->base.text_len;
+	if (align > 4096 || sec->size > SIZE_LIMIT || *len > SIZE_LIMIT)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "it is larger than %u bytes", SIZE_LIMIT);
+	*len = (*len + align - 1) & ~(align - 1);
+	piece->at = *len;
+	*len += sec->size;
+	return 0;
+}
+
+static int place_all(struct program *program, struct uspl_err *err)
+{
+	struct objfile *obj = program->obj;
+	int rc = 0;
+
+	program->pieces = calloc(obj->secs.n + 1, sizeof(*program->pieces));
+	if (!program->pieces)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; !rc && i < obj->secs.n; i++) {
+		obj->secs.items[i]->priv = &program->pieces[i];
+		rc = place(program, obj->secs.items[i], err);
+	}
+	return rc;
+}
+
+static int link_rel(const struct objrel *rel, taddr at, const taddr bases[2], uint8_t *field,
+		    struct uspl_err *err)
+{
+	const struct reloc_info *info = arch_native()->reloc(rel->type);
+	const struct program_piece *piece = piece_of(rel->sym->sec);
+	taddr value;
+
+	if (!piece || !piece->placed)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "it uses '%s', which it doesn't define: a probe has no C library",
+				 rel->sym->name);
+	value = bases[piece->writable] + piece->at + rel->sym->value + (taddr)rel->addend;
+	if (info->kind == RELOC_PCREL || info->kind == RELOC_PLT)
+		value -= at;
+	else if (info->kind != RELOC_ABS || info->size != sizeof(value))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "it has a relocation %s", info->name);
+	return arch_native()->reloc_write(info, field, value, err);
+}
+
+static int link_section(const struct objsec *sec, const taddr bases[2], uint8_t *to,
+			struct uspl_err *err)
+{
+	const struct program_piece *piece = sec->priv;
+	taddr base = bases[piece->writable] + piece->at;
+	const struct objrel *rel;
+	int rc = 0;
+
+	if (sec->data)
+		memcpy(to, sec->data, sec->size);
+	vec_for_each (&sec->rels, rel) {
+		uint64_t room = rel->offset <= sec->size ? sec->size - rel->offset : 0;
+
+		if (rc || arch_native()->reloc(rel->type)->kind == RELOC_NONE)
+			continue;
+		if (room < arch_native()->reloc(rel->type)->size || !sec->data)
+			return uspl_fail(err, USPL_E_FILE, "a relocation lies outside '%s'",
+					 sec->name);
+		rc = link_rel(rel, base + rel->offset, bases, to + rel->offset, err);
+	}
+	return rc;
+}
+
+static int link_program(const struct mark_program *base, taddr text, taddr data, uint8_t *ret_text,
+			uint8_t *ret_data, struct uspl_err *err)
+{
+	const struct program *program = (const struct program *)base;
+	const taddr bases[2] = { text, data };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < program->obj->secs.n; i++) {
+		const struct objsec *sec = program->obj->secs.items[i];
+		const struct program_piece *piece = sec->priv;
+
+		if (piece->placed)
+			rc = link_section(sec, bases,
+					  (piece->writable ? ret_data : ret_text) + piece->at, err);
+	}
+	return rc;
+}
+
+static size_t start_of(const struct objsym *sym)
+{
+	return piece_of(sym->sec)->at + sym->value;
+}
+
+static int find_functions(struct program *program, functions *ret, struct uspl_err *err)
+{
+	const struct objsym *entry = objfile_symbol(program->obj, ENTRY);
+
+	for (size_t i = 0; i < program->obj->syms.n; i++) {
+		const struct objsym *sym = program->obj->syms.items[i];
+		const struct objsym **slot;
+
+		if (sym->type != STT_FUNC || !sym->sec || !piece_of(sym->sec)->placed)
+			continue;
+		if (sym->value > sym->sec->size || sym->size > sym->sec->size - sym->value)
+			return uspl_fail(err, USPL_E_FILE, "'%s' lies outside its section",
+					 sym->name);
+		slot = vec_push(ret);
+		if (!slot)
+			return uspl_fail_nomem(err);
+		*slot = sym;
+	}
+	if (!entry || entry->type != STT_FUNC || !entry->sec)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "it has no function '%s'", ENTRY);
+	program->base.entry = start_of(entry);
+	return 0;
+}
+
+static int measure(struct look *look, size_t i, uint64_t *ret_stack, struct uspl_err *err);
+
+/* What a call or jump to `to` takes in addition. */
+static int measure_callee(struct look *look, size_t to, uint64_t *deepest, struct uspl_err *err)
+{
+	for (size_t i = 0; i < look->functions.n; i++) {
+		size_t start = start_of(look->functions.items[i]);
+		uint64_t stack = 0;
+		int rc;
+
+		if (to < start || to - start >= look->functions.items[i]->size)
+			continue;
+		rc = measure(look, i, &stack, err);
+		if (!rc && stack > *deepest)
+			*deepest = stack;
+		return rc;
+	}
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "it calls what is no function of its own");
+}
+
+/* How much stack a function takes with all that it calls. */
+static int measure(struct look *look, size_t i, uint64_t *ret_stack, struct uspl_err *err)
+{
+	const struct objsym *sym = look->functions.items[i];
+	size_t start = start_of(sym), at = 0;
+	uint64_t own, deepest = 0;
+	struct insn insn;
+	int rc;
+
+	if (look->open[i])
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' calls itself: how much stack it takes can't be told",
+				 sym->name);
+	look->open[i] = true;
+	rc = confined_check(look->text + start, sym->size, &own, err);
+	if (rc)
+		uspl_context(err, "'%s'", sym->name);
+	while (!rc && at < sym->size &&
+	       arch_native()->insn_decode(look->text + start + at, sym->size - at, &insn)) {
+		size_t to = start + at + insn.len + (size_t)insn.rel;
+
+		at += insn.len;
+		if (insn.flow == INSN_CALL || (insn.rel_size && to - start >= sym->size))
+			rc = measure_callee(look, to, &deepest, err);
+	}
+	look->open[i] = false;
+	*ret_stack = own + deepest;
+	return rc;
+}
+
+static int check(struct program *program, struct uspl_err *err)
+{
+	auto_free uint8_t *text = calloc(1, program->base.text_len + 1);
+	auto_free uint8_t *data = calloc(1, program->base.data_len + 1);
+	auto_free bool *open = NULL;
+	struct look look = { .text = text };
+	uint64_t stack = 0;
+	int rc;
+
+	if (!text || !data)
+		return uspl_fail_nomem(err);
+	rc = find_functions(program, &look.functions, err);
+	if (!rc)
+		rc = link_program(&program->base, TRIAL_TEXT, TRIAL_DATA, text, data, err);
+	look.open = open = calloc(look.functions.n + 1, sizeof(*open));
+	if (!rc && !open)
+		rc = uspl_fail_nomem(err);
+	if (!rc)
+		rc = measure_callee(&look, program->base.entry, &stack, err);
+	if (!rc && stack > STACK_MAX)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "it takes %" PRIu64 " bytes of stack, more than %d", stack,
+			       STACK_MAX);
+	vec_release(&look.functions);
+	return rc;
+}
+
+static int run(const char *const *argv, struct uspl_err *err)
+{
+	pid_t pid;
+	int status, rc = posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ);
+
+	if (rc) {
+		errno = rc;
+		return uspl_fail_errno(err, "cannot run '%s'", argv[0]);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return uspl_fail_errno(err, "cannot wait for '%s'", argv[0]);
+	return status ? uspl_fail(err, USPL_E_BUILD, "'%s' fails", argv[0]) : 0;
+}
+
+static int compile(const char *path, const char *folder, const char *object, struct uspl_err *err)
+{
+	auto_free char *include = NULL;
+	const char *cc = getenv("CC");
+
+	if (asprintf(&include, "-I%s", folder) < 0)
+		return uspl_fail_nomem(err);
+	return run((const char *const[]){ cc && *cc ? cc : "cc", "-std=gnu11", "-O2", "-Wall",
+					  "-fPIE", "-fvisibility=hidden", "-ffreestanding",
+					  "-fno-stack-protector", "-fno-jump-tables",
+					  "-fcf-protection=none", "-fno-asynchronous-unwind-tables",
+					  "-mgeneral-regs-only", include, "-c", "-o", object, path,
+					  NULL },
+		   err);
+}
+
+/* The header in a folder of its own, and the object beside it. */
+static int compile_in(const char *path, const char *folder, struct objfile **ret,
+		      struct uspl_err *err)
+{
+	auto_free char *headers = file_join(folder, "uspl"), *object = file_join(folder, "probe.o");
+	auto_free char *header = headers ? file_join(headers, "probe.h") : NULL;
+	int rc;
+
+	if (!header || !object)
+		return uspl_fail_nomem(err);
+	rc = file_mkdirs(headers, err);
+	if (!rc)
+		rc = file_write(header, uspl_probe_header_begin,
+				(size_t)(uspl_probe_header_end - uspl_probe_header_begin), err);
+	if (!rc)
+		rc = compile(path, folder, object, err);
+	return rc ? rc : objfile_read(object, ret, err);
+}
+
+static int compile_and_read(const char *path, struct objfile **ret, struct uspl_err *err)
+{
+	char folder[] = "/tmp/uspl-probe-XXXXXX";
+	int rc;
+
+	if (!mkdtemp(folder))
+		return uspl_fail_errno(err, "cannot create a folder in '/tmp'");
+	rc = compile_in(path, folder, ret, err);
+	if (file_remove_tree(folder, NULL))
+		log_info("probe", "'%s' stays", folder);
+	return rc;
+}
+
+int program_open(const char *path, struct program *ret, struct uspl_err *err)
+{
+	size_t len = strlen(path);
+	int rc;
+
+	*ret = (struct program){ .base.link = link_program };
+	if (len > 2 && !strcmp(path + len - 2, ".c"))
+		rc = compile_and_read(path, &ret->obj, err);
+	else
+		rc = objfile_read(path, &ret->obj, err);
+	if (!rc)
+		rc = place_all(ret, err);
+	if (!rc)
+		rc = check(ret, err);
+	if (rc)
+		uspl_context(err, "cannot use '%s'", path);
+	return rc;
+}
+
+void program_release(struct program *program)
+{
+	free(program->pieces);
+	objfile_free(program->obj);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_cat.c - uspl-trace cat: what was recorded, once or as it comes
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/output/formats.h"
+#include "trace/output/reader.h"
+#include "trace/tally/tally.h"
+#include "trace/tracers/tracers.h"
+
+#define FOLLOW_NS 100000000
+
+struct options {
+	bool follow, per_thread, snapshot;
+	int depth;
+	const char *format, *session;
+};
+
+/* What was overwritten since the last look stood before what this one has found. */
+static void note_loss(const struct reader *reader, uint64_t *said, struct buf *out)
+{
+	if (reader->log.overwritten > *said)
+		buf_addf(out, "# LOST %" PRIu64 " RECORDS\n", reader->log.overwritten - *said);
+	*said = reader->log.overwritten;
+}
+
+/* Until ^C, or until the process or its tracing has ended. */
+static int follow(struct reader *reader, const struct format *format, struct buf *out,
+		  struct uspl_err *err)
+{
+	const struct timespec pause = { 0, FOLLOW_NS };
+	uint64_t said = 0;
+	int rc = 0;
+
+	while (!rc && reader->follows) {
+		/* Once more after ^C: what is counted then isn't read any more. */
+		reader->follows = !cancel_requested();
+		rc = reader_read(reader, err);
+		if (!rc && format == &format_text)
+			note_loss(reader, &said, out);
+		if (!rc)
+			rc = format->body(reader, out, err);
+		format_flush(out, true);
+		if (fflush(stdout))
+			break;
+		if (!rc && reader->follows)
+			nanosleep(&pause, NULL);
+	}
+	return rc == -USPL_E_NO_PROCESS || rc == -USPL_E_SYSTEM ? 0 : rc;
+}
+
+static int print(struct reader *reader, const struct options *opts, struct uspl_err *err)
+{
+	const struct format *format;
+	auto_buf struct buf out = { 0 };
+	int rc = format_find(opts->format, &format, err);
+
+	reader->tracer = tracer_of(&reader->view.session);
+	if (!rc)
+		rc = tally_refuse(reader->tracer, err);
+	if (!rc && format->durations && reader->tracer->hook->entries)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the format '%s' needs durations, which %s",
+			       format->name,
+			       reader->view.session.regions.n
+				       ? "the tracer 'function' doesn't record"
+				       : "markers don't have");
+	if (!rc && opts->per_thread && (opts->follow || format != &format_text))
+		rc = uspl_fail(err, USPL_E_USAGE,
+			       "'--per-thread' is for text, and for what is there already");
+	if (!rc && opts->follow && reader_is_file(reader))
+		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
+	if (!rc && opts->snapshot && !reader->desk.head.snapped)
+		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no trigger has taken a snapshot");
+	if (rc)
+		return rc;
+	if (format->begin)
+		format->begin(reader, &out);
+	reader->follows = opts->follow;
+	if (opts->follow) {
+		rc = follow(reader, format, &out, err);
+	} else {
+		rc = reader_read(reader, err);
+		if (!rc)
+			rc = format->body(reader, &out, err);
+	}
+	if (!rc)
+		format->end(reader, &out);
+	return rc;
+}
+
+int trace_cat(int argc, char **argv, struct uspl_err *err)
+{
+	struct options opts = { .format = "text", .session = "" };
+	const struct cli_option table[] = {
+		{ 'f', "follow", NULL, CLI_FLAG, &opts.follow,
+		  "go on printing what comes, until ^C" },
+		{ 0, "per-thread", NULL, CLI_FLAG, &opts.per_thread,
+		  "as text: one thread after the other, not all merged by time" },
+		{ 0, "depth", "N", CLI_INT, &opts.depth, "leave out calls that are nested deeper" },
+		{ 0, "format", "NAME", CLI_STRING, &opts.format,
+		  "'text' (default), 'json', 'chrome' (for Perfetto), 'folded' (for flame "
+		  "graphs)" },
+		{ 0, "snapshot", NULL, CLI_FLAG, &opts.snapshot,
+		  "what a trigger has kept ('start --trigger=snapshot:...'), and nothing later" },
+		{ 0, "session", "NAME", CLI_STRING, &opts.session,
+		  "the markers of this session (uspl-trace mark)" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-trace cat",
+		.synopsis = "[OPTION]... PID|FILE",
+		.summary = "Prints what was recorded, while the process goes on, or what was saved",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	const struct reader_wish wish = { .marks = &opts.session };
+	struct reader reader = { 0 };
+	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
+
+	if (rc == CLI_GO_ON) {
+		cancel_catch();
+		reader.log.depth = (uint32_t)opts.depth;
+		reader.log.per_thread = opts.per_thread;
+		reader.only_snapshot = opts.snapshot;
+		rc = print(&reader, &opts, err);
+	}
+	reader_release(&reader);
+	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_exec.c - uspl-trace exec: a program is traced from its first instruction
+//
+// A watching tracer attaches where the kernel has just put the program in place of us, at the
+// dynamic linker's first instruction; then the program is let go, and isn't held any more. Others
+// begin when functions are there, and are asked at the end (child_follow.c). If this tool dies
+// before the program has begun, so does the program.
+
+#include <stdio.h>
+
+#include "base/cancel.h"
+#include "trace/cmd/hook.h"
+#include "trace/cmd/line.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/output/tracer.h"
+#include "trace/tally/tally.h"
+#include "trace/tracers/child.h"
+#include "trace/watch/watch_loop.h"
+
+/* What the tracer has recorded; each sort has a subcommand for it. */
+static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
+{
+	const struct line *line = ctx;
+	char name[] = "exec", number[16], *argv[] = { name, number, NULL };
+	int rc;
+
+	snprintf(number, sizeof(number), "%d", pid);
+	rc = (line->tracer->tally ? trace_report : trace_cat)(2, argv, err);
+	if (rc != -USPL_E_NOT_APPLIED)
+		return rc;
+	child_say_gone(pid);
+	return 0;
+}
+
+/* A tracer that stands in the program's functions: it begins when they are there. */
+static int run_hooked(struct line *line, struct child *child, struct uspl_err *err)
+{
+	int rc = child_ready(child, NULL, err);
+
+	if (!rc)
+		rc = line->tracer->tally
+			     ? tally_start(line->tracer, line->state, &line->tally, child->pid, err)
+			     : hook_start(line->tracer, &line->hook, child->pid, err);
+	return rc ? rc : child_follow(child, print_records, line, err);
+}
+
+/* The tracer has begun. */
+static void let_go(void *ctx)
+{
+	child_free(ctx);
+}
+
+static int run_watched(struct line *line, struct child *child, struct uspl_err *err)
+{
+	int rc;
+
+	line->watch.begun = let_go;
+	line->watch.ctx = child;
+	rc = watch_run(line->tracer, line->state, &line->watch, child->pid, err);
+	return rc ? rc : child_wait(child);
+}
+
+static int run_launched(struct line *line, struct child *child, struct uspl_err *err)
+{
+	return line->tracer->launch->run(line->state, child, err);
+}
+
+static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
+{
+	struct child child = { 0 };
+	int rc;
+
+	if (line->watch.triggers.n)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "a tracer that observes has triggers only for a process that runs "
+				 "already");
+	cancel_catch();
+	rc = child_start(&child, command, err);
+	if (!rc && output && !freopen(output, "we", stdout))
+		rc = uspl_fail_errno(err, "cannot write '%s'", output);
+	if (!rc)
+		rc = (line->tracer->watch    ? run_watched
+		      : line->tracer->launch ? run_launched
+					     : run_hooked)(line, &child, err);
+	if (rc < 0)
+		child_discard(&child);
+	return rc;
+}
+
+int trace_exec(int argc, char **argv, struct uspl_err *err)
+{
+	const char *output = NULL;
+	const struct cli_option own[] = {
+		{ 'o', "output", "FILE", CLI_STRING, &output,
+		  "write there (default: standard output, as the program may)" },
+	};
+	const struct cli_command about = {
+		.name = "uspl-trace exec",
+		.synopsis = "[--tracer=NAME] [OPTION]... -- COMMAND [ARG]...",
+		.summary = "Runs a program that is traced from its first instruction",
+		.options = own,
+		.n_options = ARRAY_SIZE(own),
+	};
+	struct line line = { 0 };
+	int rc = line_parse(&about, argc, argv, &line, err);
+
+	if (rc == CLI_GO_ON && line.first == argc) {
+		rc = uspl_fail(err, USPL_E_USAGE, "no command given");
+		uspl_hint(err, "try 'uspl-trace exec --help'");
+	}
+	if (rc == CLI_GO_ON)
+		rc = run(&line, output, argv + line.first, err);
+	line_release(&line);
+	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_list.c - uspl-trace list: functions, and how each can be traced
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cli.h"
+#include "base/demangle.h"
+#include "base/json.h"
+#include "record/traced.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/engine/mcount_sites.h"
+#include "trace/engine/spot.h"
+#include "trace/output/look.h"
+
+static const char *const kinds[] = {
+	[SPOT_NONE] = "none",
+	[SPOT_NOPS] = "nops",
+	[SPOT_MOVED] = "moved",
+};
+
+/* What is printed of one. profiled: it calls mcount. */
+typedef void (*spot_printer)(const struct module *module, const struct spot *spot, bool profiled);
+
+static void print_json(const struct module *module, const struct spot *spot, bool profiled)
+{
+	auto_free char *plain = spot->name ? demangle_symbol(spot->name) : NULL;
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", plain);
+	json_string(&json, "module", module->name);
+	json_address(&json, "address", spot->entry);
+	json_string(&json, "kind", kinds[spot->kind]);
+	json_truth(&json, "traceable", spot->kind != SPOT_NONE);
+	json_truth(&json, "entry_only", spot->entry_only);
+	json_truth(&json, "profiled", profiled);
+	json_string(&json, "reason", spot->kind == SPOT_NONE ? spot->why : NULL);
+	json_close(&json, '}');
+	printf("%s\n", json_text(&json));
+}
+
+static void print_text(const struct module *module, const struct spot *spot, bool profiled)
+{
+	auto_free char *plain = spot->name ? demangle_symbol(spot->name) : NULL;
+
+	printf("%-6s %-20s 0x%-12" PRIx64 " %s", kinds[spot->kind], module->name, spot->entry,
+	       plain ? plain : "?");
+	if (spot->kind == SPOT_NONE)
+		printf(": %s", spot->why);
+	else if (spot->entry_only)
+		printf(": its entry only");
+	if (profiled)
+		printf(" (calls mcount, until it is traced)");
+	printf("\n");
+}
+
+static int list_module(const struct proc *proc, const struct module *module,
+		       const struct trace_session *session, spot_printer print,
+		       struct uspl_err *err)
+{
+	struct image *image = NULL;
+	struct hooks hooks = { 0 };
+	spot_vec spots = { 0 };
+	const struct spot *spot;
+	int rc = module_image(proc, module, &image, err);
+
+	if (!rc)
+		trace_session_lay_under(session, image);
+	if (!rc)
+		rc = hooks_find(proc, module, image, &hooks, err);
+	if (!rc)
+		rc = spots_find(image, &spots, err);
+	if (!rc)
+		rc = spots_spare(proc, &spots, err);
+	vec_for_each (&spots, spot) {
+		uint8_t len;
+
+		print(module, spot,
+		      hooks_call_in(&hooks, image, spot->entry, spot->size, &len) != 0);
+	}
+	vec_release(&spots);
+	hooks_release(&hooks);
+	image_free(image);
+	return rc;
+}
+
+static bool is_wanted(const cli_strings *globs, const struct module *module)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (!fnmatch(globs->items[i], module->name, 0))
+			return true;
+	return !globs->n && module->is_main;
+}
+
+int trace_list(int argc, char **argv, struct uspl_err *err)
+{
+	cli_strings globs = { 0 };
+	bool json = false;
+	const struct cli_option table[] = {
+		{ 'm', "module", "GLOB", CLI_STRINGS, &globs,
+		  "of these modules (default: of the program itself)" },
+		{ 0, "json", NULL, CLI_FLAG, &json, "print a JSON object for each function" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-trace list",
+		.synopsis = "[OPTION]... PID",
+		.summary = "Lists functions, and how each can be traced or why not",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	auto_proc struct proc *proc = NULL;
+	auto_session struct trace_session session = { 0 };
+	module_vec modules = { 0 };
+	const struct module *module;
+	size_t listed = 0;
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
+	pid_t pid;
+
+	if (!rc && argc - first != 1)
+		rc = uspl_fail(err, USPL_E_USAGE, "one pid is needed");
+	if (!rc)
+		rc = cli_pid(argv[first], &pid, err);
+	if (!rc)
+		look_only();
+	if (!rc)
+		rc = proc_open_readonly(pid, &proc, err);
+	if (!rc)
+		rc = modules_read(proc, &modules, err);
+	if (!rc)
+		rc = trace_session_read(proc, &session, err);
+	vec_for_each (&modules, module)
+		if (!rc && !module->is_vdso && is_wanted(&globs, module)) {
+			listed++;
+			rc = list_module(proc, module, &session, json ? print_json : print_text,
+					 err);
+		}
+	if (!rc && !listed)
+		rc = uspl_fail(err, USPL_E_NO_MODULE, "no module of pid %d is to be listed",
+			       proc->pid);
+	modules_release(&modules);
+	vec_release(&globs);
+	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+}

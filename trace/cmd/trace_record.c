@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_record.c - uspl-trace record: saves what was recorded with all that is needed to read it
+// elsewhere, later
+
+#include <string.h>
+
+#include "trace/cmd/subcommands.h"
+#include "trace/cmd/uftrace.h"
+#include "trace/output/mark_lines.h"
+#include "trace/output/names.h"
+#include "trace/output/reader.h"
+#include "trace/tally/tally.h"
+#include "trace/tracers/tracers.h"
+
+#define NAME_MAX_LEN 512
+
+/* The callers with their names, which only the process can tell. */
+static int name_callers(struct reader *reader, trace_callers *callers, struct uspl_err *err)
+{
+	struct trace_caller *caller;
+	char name[NAME_MAX_LEN];
+	int rc = 0;
+
+	if (tracer_of(&reader->view.session)->hook->entries)
+		rc = callers_collect(&reader->records, callers, err);
+	vec_for_each (callers, caller) {
+		if (rc)
+			break;
+		caller->name =
+			strdup(names_of_caller(&reader->names, caller->low, name, sizeof(name)));
+		if (!caller->name)
+			rc = uspl_fail_nomem(err);
+	}
+	return rc;
+}
+
+static int file_save(struct reader *reader, const char *path, struct uspl_err *err)
+{
+	/* All but the callers is the reader's. */
+	struct trace_saved saved = {
+		.pid = reader->log.pid,
+		.ns_per_tick = reader->log.ns_per_tick,
+		.start_ticks = reader->log.start_ticks,
+		.overwritten = reader->log.overwritten,
+		.unseen = reader->log.unseen,
+		.unsure = reader->log.unsure,
+		.modules = reader->view.modules,
+		.session = reader->view.session,
+		.names = reader->names.by_id,
+		.records = reader->records,
+		.values = reader->values.texts,
+	};
+	mark_line_vec made = { 0 };
+	struct trace_caller *caller;
+	int rc = name_callers(reader, &saved.callers, err);
+
+	snprintf(saved.comm, sizeof(saved.comm), "%s", reader->log.comm);
+	if (!rc)
+		rc = marks_collect(reader, &made, err);
+	saved.marks = reader_is_file(reader) ? reader->mark_lines : made;
+	if (!rc)
+		rc = saved_write(path, &saved, err);
+	vec_for_each (&saved.callers, caller)
+		free(caller->name);
+	vec_release(&saved.callers);
+	mark_lines_release(&made);
+	return rc;
+}
+
+static const struct {
+	const char *name;
+	int (*save)(struct reader *reader, const char *path, struct uspl_err *err);
+} forms[] = {
+	{ "uspl", file_save },
+	{ "uftrace", uftrace_write },
+};
+
+static void print_saved(const struct reader *reader, const char *path)
+{
+	size_t marks = marks_count(reader);
+
+	printf("%s: %zu calls", path, reader->timeline.calls.n);
+	if (marks)
+		printf(", %zu hits of markers", marks);
+	printf("\n");
+}
+
+static int save(struct reader *reader, const char *form, const char *path, struct uspl_err *err)
+{
+	int rc = tally_refuse(tracer_of(&reader->view.session), err);
+	size_t i = 0;
+
+	if (!rc)
+		rc = reader_read(reader, err);
+	if (rc)
+		return rc;
+
+	while (i < ARRAY_SIZE(forms) && strcmp(forms[i].name, form) != 0)
+		i++;
+	if (i == ARRAY_SIZE(forms)) {
+		uspl_fail(err, USPL_E_USAGE, "there is no format '%s' to save in", form);
+		uspl_hint(err, "there are '%s', '%s'", forms[0].name, forms[1].name);
+		return -USPL_E_USAGE;
+	}
+	if (!rc)
+		rc = forms[i].save(reader, path, err);
+	if (!rc && !cli_quiet())
+		print_saved(reader, path);
+	return rc;
+}
+
+int trace_record(int argc, char **argv, struct uspl_err *err)
+{
+	const char *path = NULL, *form = "uspl", *session = "";
+	const struct cli_option table[] = {
+		{ 'o', "output", "PATH", CLI_STRING, &path,
+		  "the file to write, or the folder to make" },
+		{ 0, "format", "NAME", CLI_STRING, &form,
+		  "'uspl' (default): a file for cat, report and record; 'uftrace': a folder that "
+		  "uftrace reads" },
+		{ 0, "session", "NAME", CLI_STRING, &session,
+		  "the markers of this session, too (uspl-trace mark)" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-trace record",
+		.synopsis = "[OPTION]... -o PATH PID|FILE",
+		.summary = "Saves what was recorded, to be read elsewhere when the process is gone",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	const bool writes = true;
+	const struct reader_wish wish = { &session, &writes };
+	struct reader reader = { 0 };
+	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
+
+	if (rc == CLI_GO_ON && !path)
+		rc = uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
+	if (rc == CLI_GO_ON)
+		rc = save(&reader, form, path, err);
+	if (rc == CLI_GO_ON)
+		reader_print_losses(&reader, stderr);
+	reader_release(&reader);
+	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+}

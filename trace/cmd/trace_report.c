@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_report.c - uspl-trace report: calls and times by function
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/output/formats.h"
+#include "trace/output/names.h"
+#include "trace/output/reader.h"
+#include "trace/output/tracer.h"
+#include "trace/tally/tally.h"
+#include "trace/tracers/tracers.h"
+
+#define NAME_MAX_LEN 512
+
+/* What is known of a function. */
+struct totals {
+	uint32_t id;
+	uint64_t calls, total, self, min, max, p99;
+};
+
+/* Sorts durations of one function after the other. */
+static int by_id_and_duration(const void *a, const void *b)
+{
+	const struct trace_span *x = *(const struct trace_span *const *)a;
+	const struct trace_span *y = *(const struct trace_span *const *)b;
+	uint64_t dx = x->record.end - x->record.start, dy = y->record.end - y->record.start;
+
+	if (x->record.id != y->record.id)
+		return x->record.id < y->record.id ? -1 : 1;
+	return dx < dy ? -1 : dx > dy;
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct totals *x = a, *y = b;
+
+	return x->self > y->self ? -1 : x->self < y->self;
+}
+
+typedef VEC(struct totals) totals_vec;
+
+/* Adds up the n spans of one function, which are sorted by duration. */
+static int add_up(const struct trace_span *const *spans, size_t n, totals_vec *all,
+		  struct uspl_err *err)
+{
+	struct totals *totals = vec_push(all);
+	size_t at = (99 * n + 99) / 100 - 1;
+
+	if (!totals)
+		return uspl_fail_nomem(err);
+	*totals = (struct totals){ .id = spans[0]->record.id, .calls = n };
+	for (size_t i = 0; i < n; i++) {
+		totals->total += spans[i]->record.end - spans[i]->record.start;
+		totals->self += spans[i]->self;
+	}
+	totals->min = spans[0]->record.end - spans[0]->record.start;
+	totals->max = spans[n - 1]->record.end - spans[n - 1]->record.start;
+	/* The least that all but one in a hundred take no longer than. */
+	totals->p99 = spans[at]->record.end - spans[at]->record.start;
+	return 0;
+}
+
+static int sum_all(const struct timeline *timeline, totals_vec *all, struct uspl_err *err)
+{
+	size_t n = timeline->calls.n, from = 0;
+	auto_free const struct trace_span **spans = calloc(n + 1, sizeof(*spans));
+	int rc = 0;
+
+	if (!spans)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		spans[i] = &timeline->calls.items[i];
+	qsort(spans, n, sizeof(*spans), by_id_and_duration);
+	for (size_t i = 1; !rc && n && i <= n; i++) {
+		if (i < n && spans[i]->record.id == spans[from]->record.id)
+			continue;
+		rc = add_up(spans + from, i - from, all, err);
+		from = i;
+	}
+	if (all->n)
+		qsort(all->items, all->n, sizeof(*all->items), by_self);
+	return rc;
+}
+
+static void print_totals(const struct reader *reader, const totals_vec *all)
+{
+	double us = reader->log.ns_per_tick / 1e3;
+	const struct totals *totals;
+	char buf[NAME_MAX_LEN];
+
+	printf("%10s %13s %13s %11s %11s %11s %11s  %s\n", "CALLS", "TOTAL us", "SELF us", "MIN us",
+	       "AVG us", "P99 us", "MAX us", "FUNCTION");
+	vec_for_each (all, totals)
+		printf("%10llu %13.3f %13.3f %11.3f %11.3f %11.3f %11.3f  %s\n",
+		       (unsigned long long)totals->calls, (double)totals->total * us,
+		       (double)totals->self * us, (double)totals->min * us,
+		       (double)totals->total * us / (double)totals->calls, (double)totals->p99 * us,
+		       (double)totals->max * us,
+		       names_of(&reader->names, totals->id, buf, sizeof(buf)));
+}
+
+static void print_json(const struct reader *reader, const totals_vec *all)
+{
+	double us = reader->log.ns_per_tick / 1e3;
+	const struct totals *totals;
+	char buf[NAME_MAX_LEN];
+
+	vec_for_each (all, totals) {
+		auto_json struct json json = { 0 };
+
+		json_open(&json, NULL, '{');
+		json_string(&json, "name", names_of(&reader->names, totals->id, buf, sizeof(buf)));
+		json_string(&json, "module", names_module(&reader->names, totals->id));
+		json_number(&json, "calls", (int64_t)totals->calls);
+		json_decimal(&json, "total_us", (double)totals->total * us, 3);
+		json_decimal(&json, "self_us", (double)totals->self * us, 3);
+		json_decimal(&json, "min_us", (double)totals->min * us, 3);
+		json_decimal(&json, "avg_us", (double)totals->total * us / (double)totals->calls,
+			     3);
+		json_decimal(&json, "p99_us", (double)totals->p99 * us, 3);
+		json_decimal(&json, "max_us", (double)totals->max * us, 3);
+		json_close(&json, '}');
+		printf("%s\n", json_text(&json));
+	}
+}
+
+static int choose_form(const struct tracer *tracer, const char *name, bool *json,
+		       struct uspl_err *err)
+{
+	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json };
+	const struct format *format;
+	int rc = format_choose(tracer, formats, name, &format, err);
+
+	if (!rc)
+		*json = format == &format_json;
+	return rc;
+}
+
+static int require_leaks(const struct tracer *tracer, struct uspl_err *err)
+{
+	if (tracer->tally && tracer->tally->finds_leaks)
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' knows nothing of leaks",
+			 tracer->name);
+}
+
+int trace_report(int argc, char **argv, struct uspl_err *err)
+{
+	struct tally_report_options opts = { 0 };
+	const char *form = NULL;
+	const struct cli_option table[] = {
+		{ 0, "json", NULL, CLI_FLAG, &opts.json,
+		  "print JSON: an object for each function, or each line" },
+		{ 0, "format", "NAME", CLI_STRING, &form, "'text' (default) or 'json', the same" },
+		{ 0, "leaks", NULL, CLI_FLAG, &opts.leaks,
+		  "of the tracer 'alloc': find the blocks that nothing points to any more" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-trace report",
+		.synopsis = "[OPTION]... PID|FILE",
+		.summary = "Prints calls and times of each function, by what was recorded",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	const struct reader_wish wish = { .does_more = &opts.leaks };
+	struct reader reader = { 0 };
+	totals_vec all = { 0 };
+	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
+
+	if (rc == CLI_GO_ON && form)
+		rc = choose_form(tracer_of(&reader.view.session), form, &opts.json, err);
+	if (rc == CLI_GO_ON && opts.leaks)
+		rc = require_leaks(tracer_of(&reader.view.session), err);
+	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->tally) {
+		rc = tally_report(tracer_of(&reader.view.session), reader.log.pid, &opts, err);
+		reader_release(&reader);
+		return rc;
+	}
+	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "%s no durations to report on",
+			       reader.view.session.regions.n ? "the tracer 'function' records"
+							     : "markers have");
+	if (rc == CLI_GO_ON)
+		rc = reader_read(&reader, err);
+	if (rc == CLI_GO_ON)
+		rc = sum_all(&reader.timeline, &all, err);
+	if (rc == CLI_GO_ON) {
+		(opts.json ? print_json : print_totals)(&reader, &all);
+		reader_print_losses(&reader, opts.json ? stderr : stdout);
+	}
+	vec_release(&all);
+	reader_release(&reader);
+	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+}

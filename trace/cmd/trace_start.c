@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_start.c - uspl-trace start: a tracer begins
+
+#include "base/cancel.h"
+#include "trace/cmd/hook.h"
+#include "trace/cmd/line.h"
+#include "trace/cmd/pids.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/output/tracer.h"
+#include "trace/tally/tally.h"
+#include "trace/watch/watch_loop.h"
+
+static int parse_pids(const struct line *line, int argc, char **argv, pid_vec *pids,
+		      struct uspl_err *err)
+{
+	if (line->first == argc) {
+		uspl_fail(err, USPL_E_USAGE, "no pid given");
+		uspl_hint(err, "try 'uspl-trace start --help'");
+		return -USPL_E_USAGE;
+	}
+	if (line->tracer->watch && argc - line->first > 1)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' observes one process at a time",
+				 line->tracer->name);
+	return cli_pids(argv + line->first, argc - line->first, pids, err);
+}
+
+static int refuse_launch(const struct tracer *tracer, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' sees how a program begins",
+		  tracer->name);
+	uspl_hint(err, "'uspl-trace exec --tracer=%s -- COMMAND' runs one", tracer->name);
+	return -USPL_E_UNSUPPORTED;
+}
+
+static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
+{
+	struct line *line = ctx;
+
+	if (line->tracer->hook)
+		return hook_start(line->tracer, &line->hook, pid, err);
+	if (line->tracer->tally)
+		return tally_start(line->tracer, line->state, &line->tally, pid, err);
+	return watch_run(line->tracer, line->state, &line->watch, pid, err);
+}
+
+int trace_start(int argc, char **argv, struct uspl_err *err)
+{
+	const struct cli_command about = {
+		.name = "uspl-trace start",
+		.synopsis = "[OPTION]... PID...",
+		.summary = "Starts tracing running processes; 'uspl-trace tracers' lists what can "
+			   "be seen of them",
+	};
+	struct line line = { 0 };
+	pid_vec pids = { 0 };
+	int rc = line_parse(&about, argc, argv, &line, err), worst = USPL_STATUS_DONE;
+
+	if (rc == CLI_GO_ON && line.tracer->launch)
+		rc = refuse_launch(line.tracer, err);
+	if (rc == CLI_GO_ON)
+		rc = parse_pids(&line, argc, argv, &pids, err);
+	if (rc == CLI_GO_ON) {
+		cancel_catch();
+		worst = pids_for_each(&pids, start_one, &line);
+	}
+	vec_release(&pids);
+	line_release(&line);
+	return rc < 0 ? rc : worst;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trace_stop.c - uspl-trace stop: tracing ends
+
+#include "base/cancel.h"
+#include "trace/cmd/pids.h"
+#include "trace/cmd/subcommands.h"
+#include "trace/cmd/switched.h"
+#include "trace/engine/session.h"
+#include "trace/output/view.h"
+
+struct options {
+	bool force, json;
+};
+
+static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
+{
+	const struct options *opts = ctx;
+	struct trace_switch result = { 0 };
+	struct view view;
+	int rc = view_open(pid, true, &view, err);
+
+	if (rc)
+		return rc;
+	rc = session_stop(view.proc, &view.modules, &view.session, opts->force, &result, err);
+	if (rc)
+		uspl_context(err, "cannot stop tracing pid %d", pid);
+	else
+		switched_print(pid, NULL, &result, opts->json);
+	view_release(&view);
+	return rc;
+}
+
+int trace_stop(int argc, char **argv, struct uspl_err *err)
+{
+	struct options opts = { 0 };
+	const struct cli_option table[] = {
+		{ 0, "force", NULL, CLI_FLAG, &opts.force,
+		  "don't wait for a stack that no thread is on" },
+		{ 0, "json", NULL, CLI_FLAG, &opts.json, "print the result as JSON" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-trace stop",
+		.synopsis = "[OPTION]... PID...",
+		.summary = "Stops tracing; calls that are open return as they would have",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+	pid_vec pids = { 0 };
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err), worst = USPL_STATUS_DONE;
+
+	if (rc == CLI_GO_ON && first == argc)
+		rc = uspl_fail(err, USPL_E_USAGE, "no pid given");
+	if (rc == CLI_GO_ON)
+		rc = cli_pids(argv + first, argc - first, &pids, err);
+	if (rc == CLI_GO_ON) {
+		cancel_catch();
+		worst = pids_for_each(&pids, stop_one, &opts);
+	}
+	vec_release(&pids);
+	return rc < 0 ? rc : worst;
+}

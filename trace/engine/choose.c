@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// choose.c - which functions of a module are traced, and what they are without updates
+
+#include "trace/engine/choose.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "record/marked.h"
+#include "record/overlay.h"
+#include "trace/engine/listen_plan.h"
+#include "trace/engine/session.h"
+
+static int by_entry(const void *key, const void *item)
+{
+	const taddr *entry = key;
+	const struct spot *spot = item;
+
+	return *entry < spot->entry ? -1 : *entry > spot->entry;
+}
+
+/* Notes where the jump leads that somebody has at a function's entry. Spots are sorted by entry. */
+static int note_jump(const struct proc *proc, taddr entry, spot_vec *spots, struct uspl_err *err)
+{
+	struct spot *spot =
+		spots->n ? bsearch(&entry, spots->items, spots->n, sizeof(*spot), by_entry) : NULL;
+	uint8_t have[USPL_TRACE_SITE_BYTES];
+	int rc = spot ? proc_read(proc, entry, have, sizeof(have), err) : 0;
+
+	if (!spot || rc)
+		return rc;
+	if (memcmp(have, spot->code, sizeof(have)))
+		spot->patched = arch_native()->jump_target(entry, have, sizeof(have));
+	if (spot->patched)
+		spot->guard = 1;
+	return 0;
+}
+
+/*
+ * Of updates, of probes, whose jumps stand before theirs, and of markers with which functions
+ * begin.
+ */
+static int note_jumps(const struct proc *proc, const region_vec *updates, const struct marks *marks,
+		      spot_vec *spots, struct uspl_err *err)
+{
+	const struct region *region;
+	const struct region_site *site;
+	const struct mark_region *marked;
+	const struct uspl_probe *probe;
+	const struct uspl_mark_switch *item;
+	int rc = 0;
+
+	vec_for_each (updates, region)
+		vec_for_each (&region->sites, site)
+			if (!rc && region_is_live(region))
+				rc = note_jump(proc, region_site_entry(site), spots, err);
+	vec_for_each (&marks->regions, marked) {
+		vec_for_each (&marked->probes, probe)
+			if (!rc && marked->on.items[probe - marked->probes.items])
+				rc = note_jump(proc, probe->site, spots, err);
+		vec_for_each (&marked->switches, item)
+			if (!rc)
+				rc = note_jump(proc, item->site, spots, err);
+	}
+	return rc;
+}
+
+typedef VEC(const char *) name_vec;
+
+/* The names of all symbols at a function's entry, which are neighbours. */
+static int find_names(const struct image *image, taddr entry, name_vec *names, struct uspl_err *err)
+{
+	for (size_t i = image_first_sym(image, entry);
+	     i < image->syms.n && image->syms.items[i].addr == entry; i++) {
+		const char **place = vec_push(names);
+
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = image->syms.items[i].name;
+	}
+	return 0;
+}
+
+/* Who listens to the function: the spot refers to its site in the plan. */
+static int listen_to(struct listen_plan *plan, const struct listen_function *function,
+		     struct spot *spot, struct uspl_err *err)
+{
+	struct uspl_listen_site site = { 0 }, *place;
+	bool wanted = false;
+	int rc = plan->choose(plan->ctx, plan, function, &site, &wanted, err);
+
+	if (rc || !wanted)
+		return rc;
+	if (plan->sites.n == USPL_LISTEN_SITES_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "more than %d functions can't be listened to at once",
+				 USPL_LISTEN_SITES_MAX);
+	place = vec_push(&plan->sites);
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = site;
+	spot->listen = (uint32_t)plan->sites.n;
+	return 0;
+}
+
+/* Asks for a function, and who listens to it. */
+static int ask(const struct trace_request *request, struct listen_function *function,
+	       struct spot *spot, bool *ret, struct uspl_err *err)
+{
+	name_vec names = { 0 };
+	int rc = find_names(function->image, spot->entry, &names, err);
+
+	*ret = !rc && request->choice.function(request->choice.ctx, names.items, names.n);
+	function->spot = spot;
+	function->names = names.items;
+	function->n_names = names.n;
+	if (*ret && request->listen)
+		rc = listen_to(request->listen, function, spot, err);
+	vec_release(&names);
+	return rc;
+}
+
+static int keep_wanted(struct listen_function *function, const spot_vec *all,
+		       const struct trace_request *request, const struct marks *marks,
+		       spot_vec *ret, struct uspl_err *err)
+{
+	const struct spot *spot;
+
+	vec_for_each (all, spot) {
+		struct spot *place, found = *spot;
+		bool wanted;
+		int rc;
+
+		if (spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
+		    marks_cover(marks, spot->entry, spot->len))
+			continue;
+		rc = ask(request, function, &found, &wanted, err);
+		if (rc)
+			return rc;
+		if (!wanted)
+			continue;
+		place = vec_push(ret);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = found;
+	}
+	return 0;
+}
+
+int choose_spots(const struct proc *proc, const struct module *module, const region_vec *updates,
+		 const struct trace_request *request, spot_vec *ret, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	struct image *image = NULL;
+	spot_vec all = { 0 };
+	int rc = marks_read(proc, &marks, err);
+
+	if (!rc)
+		rc = overlay_bare_image(proc, module, updates, &marks, &image, err);
+	if (!rc)
+		rc = spots_find(image, &all, err);
+	if (!rc)
+		rc = spots_spare(proc, &all, err);
+	if (!rc) {
+		struct listen_function function = { .module = module, .image = image };
+
+		rc = keep_wanted(&function, &all, request, &marks, ret, err);
+	}
+	if (!rc)
+		rc = note_jumps(proc, updates, &marks, ret, err);
+	vec_release(&all);
+	image_free(image);
+	return rc;
+}

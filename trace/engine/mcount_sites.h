@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * mcount_sites.h - the calls of a profiler that a compiler has put into every function
+ *
+ * `gcc -pg` makes each function call mcount behind its prologue, or __fentry__ at its entry (with
+ * -mfentry). They are of no use to us, cost time on every call, and are turned into NOPs when
+ * tracing starts.
+ */
+#ifndef USPL_TRACE_ENGINE_MCOUNT_SITES_H
+#define USPL_TRACE_ENGINE_MCOUNT_SITES_H
+
+#include "proc/dynsym.h"
+
+struct hooks {
+	slot_vec slots;     /* of the module for these functions */
+	slot_vec functions; /* in a static program: the functions */
+};
+
+/* Finds out how the module calls them. image is the module's. */
+int hooks_find(const struct proc *proc, const struct module *module, const struct image *image,
+	       struct hooks *ret, struct uspl_err *err) uspl_must_check;
+void hooks_release(struct hooks *hooks);
+/*
+ * The first such call in the function's first bytes: its address, and its length in *ret_len. 0 if
+ * there is none.
+ */
+taddr hooks_call_in(const struct hooks *hooks, const struct image *image, taddr entry,
+		    uint64_t size, uint8_t *ret_len);
+
+#endif

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// session.c - tracing in a process: starting, finding, stopping
+
+#include "trace/engine/session.h"
+
+#include "base/log.h"
+#include "inject/inject.h"
+#include "proc/memcg.h"
+#include "record/survey.h"
+#include "safety/frames.h"
+#include "trace/engine/batch.h"
+#include "trace/engine/block.h"
+#include "trace/engine/choose.h"
+#include "trace/engine/clocks.h"
+#include "trace/engine/listen_config.h"
+#include "trace/engine/listen_plan.h"
+#include "trace/engine/part.h"
+#include "trace/engine/quieten.h"
+#include "trace/engine/runtimes.h"
+#include "trace/engine/shadow_maps.h"
+#include "trace/engine/share.h"
+#include "trace/engine/switch.h"
+#include "trace/engine/thread_offsets.h"
+
+/* A session while it is started. */
+struct starting {
+	struct proc *proc;
+	const module_vec *modules;
+	const struct trace_request *request;
+	region_vec updates; /* that are in the process */
+	struct uspl_trace_region shared;
+	struct trace_session session;
+	bool stays; /* the memory, although it failed */
+};
+
+/* Loads one module's part if it has functions that are wanted. */
+static int load_module(struct starting *starting, const struct module *module, struct uspl_err *err)
+{
+	const struct trace_request *request = starting->request;
+	struct trace_session *session = &starting->session;
+	struct uspl_trace_region *shared = &starting->shared;
+	struct proc *proc = starting->proc;
+	spot_vec spots = { 0 };
+	struct trace_region *region;
+	int rc = choose_spots(proc, module, &starting->updates, request, &spots, err);
+
+	if (!rc && spots.n && session->regions.n == USPL_TRACE_ARENAS)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
+	if (!rc && spots.n && !shared->tables)
+		rc = share_map(proc, request, shared, err);
+	if (!rc && spots.n) {
+		region = vec_push(&session->regions);
+		rc = region ? part_load(proc, module, &spots, request, shared, region, err)
+			    : uspl_fail_nomem(err);
+		if (rc && region)
+			session->regions.n--;
+		shared->first_id += (uint32_t)spots.n;
+	}
+	vec_release(&spots);
+	return rc;
+}
+
+/* Where no calls are recorded, or not yet: one that none takes as long as. */
+static uint64_t threshold_of(const struct trace_request *request)
+{
+	const struct listen_plan *plan = request->listen;
+
+	if (plan && !request->entries && (plan->no_calls || plan->halted))
+		return UINT64_MAX;
+	return request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
+}
+
+/* What is known only when all parts are loaded. */
+static int complete_control(struct proc *proc, const struct trace_request *request,
+			    const struct trace_session *session, struct uspl_trace_control *control,
+			    struct uspl_err *err)
+{
+	const struct trace_region *region;
+	size_t n = 0;
+
+	control->threshold = threshold_of(request);
+	control->depth = request->depth;
+	control->desk = session->regions.items[0].head.desk;
+	vec_for_each (&session->regions, region)
+		control->arenas[n++] =
+			(struct uspl_trace_arena){ region->head.thunks, region->head.thunks_len };
+	return places_find(proc, &request->tids, control, err);
+}
+
+/* All copies of the runtime have the same control page. */
+static int finish_controls(struct proc *proc, const struct trace_request *request,
+			   const struct trace_session *session, struct uspl_err *err)
+{
+	const struct trace_region *region = session->regions.items;
+	const struct uspl_trace_counters counters = {
+		.enabled = !(request->entries && request->listen && request->listen->halted)
+	};
+	struct uspl_trace_control control;
+	int rc = proc_read(proc, region->head.code + USPL_TRACE_CONTROL, &control, sizeof(control),
+			   err);
+
+	if (!rc)
+		rc = complete_control(proc, request, session, &control, err);
+	vec_for_each (&session->regions, region)
+		if (!rc)
+			rc = proc_write(proc, region->head.code + USPL_TRACE_CONTROL, &control,
+					sizeof(control), err);
+	region = session->regions.items;
+	return rc ? rc : proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
+}
+
+static struct frames frames_of(const struct trace_region *region)
+{
+	return (struct frames){ .section = region->head.eh_frame,
+				.noted = region->head.self +
+					 offsetof(struct uspl_trace_region, frames) };
+}
+
+/* Tells the program's unwinder of the thunks: what returns through them must be found. */
+static int tell_unwinder(struct proc *proc, const module_vec *modules,
+			 const struct trace_session *session, struct uspl_err *err)
+{
+	const struct trace_region *region;
+	int rc = 0;
+
+	vec_for_each (&session->regions, region) {
+		const struct frames frames = frames_of(region);
+		bool told;
+
+		if (!rc && !region->head.entries)
+			rc = frames_register(proc, modules, &frames, FRAMES_IF_UNWOUND, &told, err);
+		if (rc == -USPL_E_UNSUPPORTED)
+			uspl_hint(err, "'--tracer=function' leaves return addresses alone");
+	}
+	return rc;
+}
+
+/* A part whose unwinder can't be told to forget it stays mapped: it would ask for it. */
+static int unload_part(struct proc *proc, const module_vec *modules,
+		       const struct trace_region *region, struct uspl_err *err)
+{
+	const struct frames frames = frames_of(region);
+	/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
+	int rc = proc_refresh_maps(proc, err);
+
+	if (!rc)
+		rc = frames_forget(proc, modules, &frames, err);
+	return rc ? rc : inject_unmap(proc, region->head.map, region->head.map_len, err);
+}
+
+/*
+ * The parts go first, each with its record: so a later stop finds those that had to stay, and when
+ * no record is left blocks_sweep finds the rest.
+ */
+static int unload(struct proc *proc, const module_vec *modules, const struct trace_session *session,
+		  const struct uspl_trace_region *shared, struct uspl_err *err)
+{
+	const struct trace_region *region;
+	int rc = 0;
+
+	vec_for_each (&session->regions, region)
+		if (!rc)
+			rc = unload_part(proc, modules, region, err);
+	if (!rc && session->regions.n)
+		rc = desk_close(proc, &session->regions.items[0].head, err);
+	if (!rc && shared->tables)
+		rc = share_unmap(proc, shared, err);
+	return rc;
+}
+
+static void unload_quietly(const struct starting *starting)
+{
+	struct uspl_err err = { 0 };
+
+	if (unload(starting->proc, starting->modules, &starting->session, &starting->shared, &err))
+		log_info("trace", "what was loaded stays mapped in pid %d: %s", starting->proc->pid,
+			 err.msg);
+}
+
+static int read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
+			struct uspl_err *err)
+{
+	int rc = regions_read(proc, ret, err);
+
+	if (!rc)
+		survey_modules(proc, modules, ret);
+	return rc;
+}
+
+bool session_is_copy(const struct proc *proc, const struct trace_session *session)
+{
+	return session->regions.n && block_is_copy(proc, session->regions.items[0].head.tables);
+}
+
+/* A session that has ended, or that is a parent's, goes. */
+static int make_way(struct proc *proc, const module_vec *modules, struct uspl_err *err)
+{
+	auto_session struct trace_session session = { 0 };
+	struct trace_switch off;
+	int rc = trace_session_read(proc, &session, err);
+
+	if (rc || !session.regions.n)
+		return rc;
+	if (trace_session_is_on(&session) && !session_is_copy(proc, &session)) {
+		uspl_fail(err, USPL_E_CONFLICT, "pid %d is traced already", proc->pid);
+		uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
+		return -USPL_E_CONFLICT;
+	}
+	rc = session_stop(proc, modules, &session, false, &off, err);
+	if (!rc && off.inside) {
+		uspl_fail(err, USPL_E_CONFLICT,
+			  "%s of pid %d may still be in calls that were traced before",
+			  off.parked ? "a stack" : "a thread", proc->pid);
+		uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
+		return -USPL_E_CONFLICT;
+	}
+	return rc ? rc : proc_refresh_maps(proc, err);
+}
+
+/* *hooks: the calls of a profiler that were turned into NOPs. */
+static int try_module(struct starting *starting, const struct module *module,
+		      struct batch_result *hooks, struct uspl_err *err)
+{
+	int rc = starting->request->keep_hooks ? 0 : quieten(starting->proc, module, hooks, err);
+
+	return rc ? rc : load_module(starting, module, err);
+}
+
+/* A library that comes and goes is left out if it can't be caught. */
+static int load_modules(struct starting *starting, struct batch_result *ret_hooks,
+			struct uspl_err *err)
+{
+	const struct trace_choice *choice = &starting->request->choice;
+	const struct module *module;
+
+	vec_for_each (starting->modules, module) {
+		struct uspl_err why = { 0 };
+		int rc;
+
+		if (module->is_vdso || !choice->module(choice->ctx, module))
+			continue;
+		rc = try_module(starting, module, ret_hooks, &why);
+		if (rc && module_explains(starting->proc, module, rc)) {
+			log_info("trace", "'%s' is left out, since it was unloaded: %s",
+				 module->path, why.msg);
+			continue;
+		}
+		if (rc && err)
+			*err = why;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/*
+ * After a failure some sites may be on, and threads inside. Then the memory has to stay, for a
+ * later stop to take.
+ */
+static int take_back(struct starting *starting, int rc)
+{
+	const struct switch_way way = { .clear = { .scan_bytes = CLEAR_SCAN_BYTES } };
+	struct trace_switch off = { 0 };
+
+	if (switch_sites(starting->proc, starting->modules, &starting->session, &way, &off, NULL) !=
+		    0 ||
+	    off.inside)
+		starting->stays = true;
+	return rc;
+}
+
+/*
+ * Code that is changed becomes the process's own, a page for each that has a site; what has been
+ * loaded is there already.
+ */
+static int require_memory(const struct starting *starting, struct uspl_err *err)
+{
+	uint64_t need = share_may_fill(starting->proc, starting->request);
+	const struct trace_region *region;
+	const struct uspl_trace_site *site;
+
+	vec_for_each (&starting->session.regions, region) {
+		taddr page = 0;
+
+		vec_for_each (&region->sites, site) {
+			need += site->entry / PAGE != page ? PAGE : 0;
+			page = site->entry / PAGE;
+		}
+	}
+	return memcg_require(starting->proc, need, err);
+}
+
+/* What is loaded becomes a session that is on. */
+static int set_going(struct starting *starting, struct trace_switch *ret, struct uspl_err *err)
+{
+	const struct switch_way way = { .on = true };
+	struct trace_session *session = &starting->session;
+	const struct listen_plan *plan = starting->request->listen;
+	int rc = require_memory(starting, err);
+
+	if (!rc && plan)
+		rc = desk_open(starting->proc, starting->request, session, err);
+	if (!rc)
+		rc = finish_controls(starting->proc, starting->request, session, err);
+	if (!rc)
+		rc = tell_unwinder(starting->proc, starting->modules, session, err);
+	if (!rc)
+		rc = switch_sites(starting->proc, starting->modules, session, &way, ret, err);
+	return rc ? take_back(starting, rc) : 0;
+}
+
+/*
+ * The first choice lies far below where the kernel maps anything of its own accord, and stacks at
+ * the top of the address space have their shadows there; the last one lies among the program's
+ * libraries. No session of markers has one of these (include/uspl/mark_abi.h).
+ */
+static uint64_t choose_shadow(const struct proc *proc)
+{
+	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45, 1ull << 41, 0 };
+
+	return stacks_choose_shadow(proc, choices, ARRAY_SIZE(choices));
+}
+
+int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
+		  struct trace_switch *ret, struct uspl_err *err)
+{
+	struct starting starting = { .proc = proc, .modules = modules, .request = request };
+	struct batch_result hooks = { 0 };
+	struct trace_clocks clocks;
+	int rc = make_way(proc, modules, err);
+
+	if (!rc)
+		rc = read_updates(proc, modules, &starting.updates, err);
+	if (!rc && !request->entries)
+		rc = runtimes_refuse(proc, modules, err);
+	if (rc) {
+		regions_release(&starting.updates);
+		return rc;
+	}
+	clocks_read(&clocks);
+	starting.shared = (struct uspl_trace_region){ .first_id = 1,
+						      .shadow = choose_shadow(proc),
+						      .start_ticks = clocks.ticks,
+						      .start_ns = clocks.ns,
+						      .session = (uint64_t)clocks.ns };
+	rc = load_modules(&starting, &hooks, err);
+	if (!rc && request->entries && starting.shared.first_id > USPL_TRACE_ENTRY_IDS_MAX)
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
+			       USPL_TRACE_ENTRY_IDS_MAX - 1);
+	if (!rc && request->listen && request->listen->check)
+		rc = request->listen->check(request->listen->ctx, err);
+	if (!rc && !starting.session.regions.n) {
+		rc = uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
+			       proc->pid);
+		uspl_hint(err,
+			  "'uspl-trace list %d' says why a function can't be; libraries take "
+			  "'--module'",
+			  proc->pid);
+	}
+	if (!rc)
+		rc = set_going(&starting, ret, err);
+	if (rc && rc != -USPL_E_STRANDED && !starting.stays)
+		unload_quietly(&starting);
+	trace_session_release(&starting.session);
+	regions_release(&starting.updates);
+	if (rc)
+		return rc;
+	ret->hooks = hooks.sites;
+	if (hooks.stop_us > ret->stop_us)
+		ret->stop_us = hooks.stop_us;
+	return 0;
+}
+
+int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
+		 bool force, struct trace_switch *ret, struct uspl_err *err)
+{
+	const struct switch_way way = { .clear = { CLEAR_SCAN_BYTES, force } };
+	int rc;
+
+	*ret = (struct trace_switch){ 0 };
+	if (!session->regions.n)
+		return 0;
+	rc = switch_sites(proc, modules, session, &way, ret, err);
+	if (rc || ret->inside)
+		return rc;
+	rc = unload(proc, modules, session, &session->regions.items[0].head, err);
+	if (rc) {
+		uspl_context(err, "nothing is traced any more, but memory stays mapped");
+		uspl_hint(err, "'uspl-trace stop %d' once more unmaps it", proc->pid);
+	}
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* special.h - functions that can't be traced as others are */
+#ifndef USPL_TRACE_ENGINE_SPECIAL_H
+#define USPL_TRACE_ENGINE_SPECIAL_H
+
+#include "trace/engine/spot.h"
+
+/* What a module is. */
+struct special {
+	const struct image *image;
+	bool go;       /* built by Go */
+	bool unwinder; /* unwinds stacks */
+	bool frames;   /* most of its functions have call frame information */
+};
+
+/* Looks at the image, which must outlive it, and its functions. */
+void special_init(struct special *special, const struct image *image, const spot_vec *spots);
+/*
+ * Why a function of that name (NULL: not known) can't be traced at all; NULL if nothing is known.
+ */
+const char *special_why(const struct special *special, const char *name);
+/*
+ * True if only the function's entry can be: it returns twice, looks at its caller, or has no call
+ * frame information, as most others of its module do, and may do anything with its stack: V8's
+ * builtins pop their return address with their arguments.
+ */
+bool special_entry_only(const struct special *special, const struct spot *spot);
+
+#endif

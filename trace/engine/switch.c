@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// switch.c - all sites of a session, on or off
+/*
+ * The state says SWITCHING from before the first site to behind the last one. A tool that dies in
+ * between leaves some sites on and some off; each is sound by itself, and the next stop takes out
+ * those that are there.
+ */
+
+#include "trace/engine/switch.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/cancel.h"
+#include "base/log.h"
+#include "inject/inject.h"
+#include "record/marked.h"
+#include "safety/stack.h"
+#include "thread/sharers.h"
+#include "trace/engine/batch.h"
+#include "trace/engine/open_calls.h"
+#include "trace/engine/part.h"
+#include "trace/engine/session.h"
+
+#define AGENTS_NS 3000000000ll
+#define PAUSE_NS 2000000
+#define OPEN_ROUNDS 4
+
+/* A switch while it is made. */
+struct run {
+	struct proc *proc;
+	const module_vec *modules;
+	struct trace_session *session;
+	bool on;
+	struct unwinder *unwinder;
+	inject_left_vec left; /* agents of tools that have died, and their code */
+	region_vec updates;   /* owns names in clear */
+	addr_vec updated;     /* entries of functions that have updates or probes, sorted */
+	struct clear clear;
+};
+
+/* False if the module was unloaded; what lies in its place now isn't ours. */
+static bool is_there(const module_vec *modules, const struct trace_region *region)
+{
+	const struct module *module = module_at(modules, region->head.module);
+
+	return module && module->start == region->head.module &&
+	       !strcmp(module->name, region->module_name);
+}
+
+/* What must be empty before the session's memory can go. */
+static int add_text(struct run *run, struct uspl_err *err)
+{
+	const struct trace_region *traced;
+	const struct region *region;
+	int rc = 0;
+
+	vec_for_each (&run->session->regions, traced)
+		if (!rc)
+			rc = safety_add(&run->clear.text, "traced calls", traced->head.code,
+					traced->head.thunks + traced->head.text_len -
+						traced->head.code,
+					false, err);
+	/*
+	 * An update that came while its functions were traced has gates that lead to their bodies.
+	 * A thread may be on its way through one, although no entry leads there any more.
+	 */
+	vec_for_each (&run->updates, region)
+		if (!rc && region->gates)
+			rc = safety_add(&run->clear.text, "gates", region->gates, region->gates_len,
+					false, err);
+	safety_seal(&run->clear.text);
+	return rc;
+}
+
+static int add_agents(struct run *run, struct uspl_err *err)
+{
+	const struct inject_left *left;
+	int rc = agent_left_find(run->proc, run->modules, &run->left, err);
+
+	vec_for_each (&run->left, left)
+		if (!rc)
+			rc = safety_add(&run->clear.agents, "the agent of an earlier command",
+					left->addr, left->len, false, err);
+	safety_seal(&run->clear.agents);
+	return rc;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const taddr *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int list_entry(struct run *run, taddr entry, struct uspl_err *err)
+{
+	taddr *place = vec_push(&run->updated);
+
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = entry;
+	return 0;
+}
+
+static int list_updated(struct run *run, struct uspl_err *err)
+{
+	auto_marks struct marks marks = { 0 };
+	const struct region *region;
+	const struct region_site *site;
+	const struct mark_region *marked;
+	const struct uspl_probe *probe;
+	const struct uspl_mark_switch *item;
+	int rc = marks_read(run->proc, &marks, err);
+
+	vec_for_each (&run->updates, region)
+		vec_for_each (&region->sites, site)
+			rc = rc ? rc : list_entry(run, region_site_entry(site), err);
+	vec_for_each (&marks.regions, marked) {
+		vec_for_each (&marked->probes, probe)
+			rc = rc ? rc : list_entry(run, probe->site, err);
+		vec_for_each (&marked->switches, item)
+			rc = rc ? rc : list_entry(run, item->site, err);
+	}
+	if (rc)
+		return rc;
+	if (run->updated.n)
+		qsort(run->updated.items, run->updated.n, sizeof(taddr), by_value);
+	return 0;
+}
+
+static int prepare(struct run *run, struct uspl_err *err)
+{
+	struct clear *clear = &run->clear;
+	struct sharers sharers = { 0 };
+	int rc = stack_unwinder_new(run->proc, run->modules, &run->unwinder, err);
+
+	clear->text.proc = clear->agents.proc = run->proc;
+	clear->text.unwinder = clear->agents.unwinder = run->unwinder;
+	if (!rc)
+		rc = sharers_await(run->proc, &sharers, clock_now_ns() + SHARERS_WAIT_NS, err);
+	if (!rc)
+		rc = regions_read(run->proc, &run->updates, err);
+	if (!rc)
+		rc = list_updated(run, err);
+	if (!rc)
+		rc = add_text(run, err);
+	return rc ? rc : add_agents(run, err);
+}
+
+static void release(struct run *run)
+{
+	safety_release(&run->clear.text);
+	safety_release(&run->clear.agents);
+	unwinder_free(run->unwinder);
+	vec_release(&run->left);
+	vec_release(&run->updated);
+	regions_release(&run->updates);
+}
+
+/*
+ * What a dead tool has sent a thread to do may come at any later time: words that it would exchange
+ * after we have. So that thread comes first.
+ */
+static int outlive_agents(struct run *run, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int64_t deadline = clock_now_ns() + AGENTS_NS;
+
+	while (run->left.n) {
+		int rc = clear_look(&run->clear, err);
+
+		if (rc)
+			return rc;
+		if (!run->clear.in_agents) {
+			agent_left_clear(run->proc, &run->left);
+			return 0;
+		}
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
+		if (clock_now_ns() >= deadline)
+			return uspl_fail(
+				err, USPL_E_BUSY,
+				"a thread of pid %d stays in the agent of an earlier command",
+				run->proc->pid);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static int write_states(struct run *run, enum uspl_trace_state state, struct uspl_err *err)
+{
+	struct trace_region *region;
+	int rc = 0;
+
+	vec_for_each (&run->session->regions, region)
+		if (!rc)
+			rc = part_write_state(run->proc, region, state, err);
+	return rc;
+}
+
+/* Of a library that was unloaded meanwhile there is nothing to be exchanged. */
+static int exchange_region(const struct run *run, struct batch_input *input,
+			   const struct trace_region *region, struct batch_result *result,
+			   struct uspl_err *err)
+{
+	const struct module *module = module_at(run->modules, region->head.module);
+	struct uspl_err why = { 0 };
+	int rc;
+
+	input->still = !module->lasting;
+	rc = batch_exchange(input, region, result, &why);
+	if (rc && rc != -USPL_E_STRANDED && module_explains(run->proc, module, rc)) {
+		log_info("trace", "'%s' is left out, since it was unloaded: %s",
+			 region->module_name, why.msg);
+		return 0;
+	}
+	if (rc && err)
+		*err = why;
+	return rc;
+}
+
+static int exchange_all(struct run *run, struct batch_result *result, struct uspl_err *err)
+{
+	struct batch_input input = { .proc = run->proc,
+				     .on = run->on,
+				     .unwinder = run->unwinder,
+				     .updates = &run->updates,
+				     .updated = &run->updated };
+	const struct trace_region *region;
+	int rc = write_states(run, USPL_TRACE_SWITCHING, err);
+
+	vec_for_each (&run->session->regions, region)
+		if (!rc && is_there(run->modules, region))
+			rc = exchange_region(run, &input, region, result, err);
+	return rc ? rc : write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
+}
+
+/*
+ * A thread that is on its way through the runtime is out of it a moment later; one that can't be
+ * stopped stays.
+ */
+static int end_open_calls(struct run *run, const unwinder_code_vec *unwinders, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	struct uspl_err why = { 0 };
+	size_t ended = 0;
+	int rc = 0;
+
+	for (int i = 0; !rc && run->clear.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		if (open_calls_end(&run->clear, unwinders, run->session, &ended, &why)) {
+			log_info("trace", "open calls: %s", why.msg);
+			break;
+		}
+		rc = clear_look(&run->clear, err);
+	}
+	return rc;
+}
+
+/* All sites are off: whoever is still inside needn't be for long. */
+static int empty_threads(struct run *run, struct uspl_err *err)
+{
+	unwinder_code_vec unwinders = { 0 };
+	struct uspl_err why = { 0 };
+	tid_vec inside = { 0 };
+	int rc;
+
+	run->clear.inside = &inside;
+	rc = clear_look(&run->clear, err);
+	if (!rc && run->clear.in_text &&
+	    unwinders_find(run->proc, run->modules, &unwinders, &why) != 0)
+		log_info("trace", "open calls: %s", why.msg);
+	else if (!rc)
+		rc = end_open_calls(run, &unwinders, err);
+	run->clear.inside = NULL;
+	vec_release(&unwinders);
+	vec_release(&inside);
+	return rc;
+}
+
+/* A thread may have gone on with a stack that nobody was on when the threads were looked at. */
+static int empty_text(struct run *run, const struct clear_way *way, struct uspl_err *err)
+{
+	struct clear *clear = &run->clear;
+	int rc = 0;
+
+	for (int i = 0; !rc && i < OPEN_ROUNDS; i++) {
+		rc = empty_threads(run, err);
+		if (rc || clear->in_text)
+			return rc;
+		rc = clear_look_parked(clear, way, err);
+		if (!clear->in_text || clear->parked)
+			return rc;
+	}
+	return rc;
+}
+
+int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,
+		 const struct switch_way *way, struct trace_switch *ret, struct uspl_err *err)
+{
+	bool on = way->on;
+	struct run run = { .proc = proc, .modules = modules, .session = session, .on = on };
+	struct batch_result result = { 0 };
+	int rc = prepare(&run, err);
+
+	if (!rc)
+		rc = outlive_agents(&run, err);
+	if (!rc)
+		rc = exchange_all(&run, &result, err);
+	if (!rc && !on)
+		rc = empty_text(&run, &way->clear, err);
+	if (!rc) {
+		ret->parked = run.clear.parked;
+		ret->put_back = run.clear.put_back;
+		ret->left_out = run.clear.left_out;
+		ret->sites = result.sites;
+		ret->stop_us = result.stop_us;
+		ret->switch_us = result.switch_us;
+		ret->inside = on ? 0 : run.clear.in_text;
+		if (!on && run.clear.stop_us > ret->stop_us)
+			ret->stop_us = run.clear.stop_us;
+	}
+	release(&run);
+	return rc;
+}

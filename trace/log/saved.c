@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// saved.c - a trace in a file: writing and reading it
+/*
+ * One thing follows the other, each list behind its number of items, so a reader knows at any place
+ * what has to come; what it then finds is checked as any text of a stranger's.
+ */
+
+#include "trace/log/saved.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "trace/log/saved_marks.h"
+#include "trace/log/values.h"
+
+#define MAGIC "uspltrc\n"
+#define VERSION 4u
+#define RECORD_LEN 40u
+
+static void put_head(struct buf *out, const struct trace_saved *saved)
+{
+	uint64_t rate;
+
+	memcpy(&rate, &saved->ns_per_tick, sizeof(rate));
+	buf_add(out, MAGIC, sizeof(MAGIC) - 1);
+	saved_put_u32(out, VERSION);
+	saved_put_u32(out, USPL_TRACE_ABI_VERSION);
+	saved_put_u32(out, (uint32_t)saved->pid);
+	saved_put_text(out, saved->comm);
+	saved_put_u64(out, rate);
+	saved_put_u64(out, saved->start_ticks);
+	saved_put_u64(out, saved->overwritten);
+	saved_put_u64(out, saved->unseen);
+	saved_put_u64(out, saved->unsure);
+}
+
+static void put_modules(struct buf *out, const module_vec *modules)
+{
+	const struct module *module;
+
+	saved_put_u32(out, (uint32_t)modules->n);
+	vec_for_each (modules, module) {
+		saved_put_text(out, module->path);
+		saved_put_text(out, module->build_id);
+		saved_put_u64(out, module->start);
+		saved_put_u64(out, module->end);
+		saved_put_u32(out, module->is_main | (unsigned)module->is_vdso << 1);
+	}
+}
+
+static void put_regions(struct buf *out, const struct trace_session *session)
+{
+	const struct trace_region *region;
+
+	saved_put_u32(out, (uint32_t)session->regions.n);
+	vec_for_each (&session->regions, region) {
+		buf_add(out, &region->head, sizeof(region->head));
+		buf_add(out, region->sites.items, region->sites.n * sizeof(*region->sites.items));
+		saved_put_text(out, region->module_name);
+	}
+}
+
+static void put_names(struct buf *out, const struct trace_saved *saved)
+{
+	const struct trace_caller *caller;
+	char *const *name;
+
+	saved_put_u32(out, (uint32_t)saved->names.n);
+	vec_for_each (&saved->names, name)
+		saved_put_text(out, *name);
+	saved_put_u32(out, (uint32_t)saved->callers.n);
+	vec_for_each (&saved->callers, caller) {
+		saved_put_u32(out, caller->low);
+		saved_put_text(out, caller->name);
+	}
+}
+
+static void put_records(struct buf *out, const trace_records *records)
+{
+	const struct trace_record *record;
+
+	saved_put_u64(out, records->n);
+	vec_for_each (records, record) {
+		saved_put_u64(out, record->start);
+		saved_put_u64(out, record->end);
+		saved_put_u32(out, record->id);
+		saved_put_u32(out, record->caller);
+		saved_put_u32(out, (uint32_t)record->tid);
+		saved_put_u32(out, (uint32_t)record->cpu);
+		saved_put_u32(out, record->args);
+		saved_put_u32(out, record->result);
+	}
+}
+
+static void put_values(struct buf *out, const struct buf *values)
+{
+	saved_put_u64(out, values->len);
+	buf_add(out, values->data, values->len);
+}
+
+int saved_write(const char *path, const struct trace_saved *saved, struct uspl_err *err)
+{
+	auto_buf struct buf out = { 0 };
+
+	put_head(&out, saved);
+	put_modules(&out, &saved->modules);
+	put_regions(&out, &saved->session);
+	put_names(&out, saved);
+	put_values(&out, &saved->values);
+	put_records(&out, &saved->records);
+	saved_put_marks(&out, &saved->marks);
+	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
+}
+
+static void get_head(struct saved_cursor *in, struct trace_saved *saved)
+{
+	const uint8_t *magic = saved_get(in, sizeof(MAGIC) - 1);
+	uint64_t rate;
+	auto_free char *comm = NULL;
+
+	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0) {
+		in->rc = uspl_fail(in->err, USPL_E_FILE, "'%s' is no saved trace", in->name);
+		return;
+	}
+	if (saved_get_u32(in) != VERSION || saved_get_u32(in) != USPL_TRACE_ABI_VERSION)
+		saved_fail(in, USPL_E_FORMAT, "was saved by another version of uspl");
+	saved->pid = (pid_t)saved_get_u32(in);
+	comm = saved_get_text(in);
+	snprintf(saved->comm, sizeof(saved->comm), "%s", comm ? comm : "");
+	rate = saved_get_u64(in);
+	memcpy(&saved->ns_per_tick, &rate, sizeof(rate));
+	saved->start_ticks = saved_get_u64(in);
+	saved->overwritten = saved_get_u64(in);
+	saved->unseen = saved_get_u64(in);
+	saved->unsure = saved_get_u64(in);
+	if (!(saved->ns_per_tick >= 0 && saved->ns_per_tick < 1e6))
+		saved_fail(in, USPL_E_HOSTILE, "has a clock that doesn't go");
+}
+
+static void get_modules(struct saved_cursor *in, module_vec *modules)
+{
+	uint32_t n = saved_get_u32(in), flags;
+
+	for (uint32_t i = 0; i < n && !in->rc; i++) {
+		struct module *module = saved_get_place(in, modules);
+
+		if (!module)
+			return;
+		module->path = saved_get_text(in);
+		module->name = module->path ? file_basename(module->path) : "";
+		module->build_id = saved_get_text_or_none(in);
+		module->start = saved_get_u64(in);
+		module->end = saved_get_u64(in);
+		flags = saved_get_u32(in);
+		module->is_main = flags & 1;
+		module->is_vdso = flags & 2;
+	}
+}
+
+static void get_region(struct saved_cursor *in, struct trace_session *session)
+{
+	struct trace_region *region = saved_get_place(in, &session->regions);
+	const uint8_t *head = saved_get(in, sizeof(region->head)), *sites;
+
+	if (!head || !region)
+		return;
+	memcpy(&region->head, head, sizeof(region->head));
+	if (region->head.magic != USPL_TRACE_MAGIC || !region->head.first_id ||
+	    region->head.version != USPL_TRACE_ABI_VERSION)
+		saved_fail(in, USPL_E_HOSTILE, "is damaged");
+	sites = saved_get(in, (uint64_t)region->head.n_sites * sizeof(*region->sites.items));
+	for (uint32_t i = 0; sites && i < region->head.n_sites; i++) {
+		struct uspl_trace_site *site = saved_get_place(in, &region->sites);
+
+		if (site)
+			memcpy(site, sites + i * sizeof(*site), sizeof(*site));
+	}
+	region->module_name = saved_get_text(in);
+}
+
+static void get_names(struct saved_cursor *in, struct trace_saved *saved)
+{
+	uint32_t n = saved_get_u32(in);
+
+	for (uint32_t i = 0; i < n && !in->rc; i++) {
+		char **place = saved_get_place(in, &saved->names);
+
+		if (place)
+			*place = saved_get_text_or_none(in);
+	}
+	n = saved_get_u32(in);
+	for (uint32_t i = 0; i < n && !in->rc; i++) {
+		struct trace_caller *caller = saved_get_place(in, &saved->callers);
+
+		if (!caller)
+			return;
+		caller->low = saved_get_u32(in);
+		caller->name = saved_get_text(in);
+		if (i && caller->low <= caller[-1].low)
+			saved_fail(in, USPL_E_HOSTILE, "is damaged");
+	}
+}
+
+static void get_values(struct saved_cursor *in, struct buf *values)
+{
+	uint64_t len = saved_get_u64(in);
+	const uint8_t *bytes = saved_get(in, len);
+
+	if (!bytes)
+		return;
+	buf_add(values, bytes, len);
+	if (values->oom)
+		in->rc = uspl_fail_nomem(in->err);
+}
+
+static void get_records(struct saved_cursor *in, struct trace_saved *saved)
+{
+	uint64_t n = saved_get_u64(in);
+
+	if (!in->rc && n > (uint64_t)(in->end - in->at) / RECORD_LEN)
+		saved_fail(in, USPL_E_FILE, "is cut short");
+	for (uint64_t i = 0; i < n && !in->rc; i++) {
+		struct trace_record *record = saved_get_place(in, &saved->records);
+
+		if (!record)
+			return;
+		record->start = saved_get_u64(in);
+		record->end = saved_get_u64(in);
+		record->id = saved_get_u32(in);
+		record->caller = saved_get_u32(in);
+		record->tid = (pid_t)saved_get_u32(in);
+		record->cpu = (int32_t)saved_get_u32(in);
+		record->args = saved_get_u32(in);
+		record->result = saved_get_u32(in);
+		if (!record->id || record->id > saved->names.n ||
+		    (record->end && record->end < record->start) ||
+		    !values_are_sound(&saved->values, record->args) ||
+		    !values_are_sound(&saved->values, record->result))
+			saved_fail(in, USPL_E_HOSTILE, "is damaged");
+	}
+}
+
+/* Nothing is left, and there was something: functions, or markers. */
+static void check_end(struct saved_cursor *in, const struct trace_saved *saved)
+{
+	if (!in->rc && in->at != in->end)
+		saved_fail(in, USPL_E_HOSTILE, "goes on behind its end");
+	if (!in->rc && !saved->session.regions.n && !saved->marks.n)
+		saved_fail(in, USPL_E_HOSTILE, "is damaged");
+}
+
+/* The parts of a trace have one id after the other, and there are names for all. */
+static void check_ids(struct saved_cursor *in, const struct trace_saved *saved)
+{
+	const struct trace_region *region;
+	uint64_t next = 1;
+
+	if (!in->rc && (!saved->modules.n || saved->session.regions.n > USPL_TRACE_ARENAS))
+		saved_fail(in, USPL_E_HOSTILE, "is damaged");
+	vec_for_each (&saved->session.regions, region) {
+		if (region->head.first_id != next)
+			saved_fail(in, USPL_E_HOSTILE, "is damaged");
+		next += region->sites.n;
+	}
+	if (saved->names.n != next - 1)
+		saved_fail(in, USPL_E_HOSTILE, "is damaged");
+}
+
+int saved_parse(const void *bytes, size_t len, const char *name, struct trace_saved *ret,
+		struct uspl_err *err)
+{
+	struct saved_cursor in = {
+		.at = bytes, .end = (const uint8_t *)bytes + len, .name = name, .err = err
+	};
+	auto_saved struct trace_saved saved = { 0 };
+	uint32_t regions;
+
+	get_head(&in, &saved);
+	get_modules(&in, &saved.modules);
+	regions = saved_get_u32(&in);
+	for (uint32_t i = 0; i < regions && !in.rc; i++)
+		get_region(&in, &saved.session);
+	get_names(&in, &saved);
+	check_ids(&in, &saved);
+	get_values(&in, &saved.values);
+	get_records(&in, &saved);
+	saved_get_marks(&in, &saved.marks);
+	check_end(&in, &saved);
+	if (in.rc)
+		return in.rc;
+	*ret = saved;
+	saved = (struct trace_saved){ 0 };
+	return 0;
+}
+
+int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
+{
+	auto_buf struct buf bytes = { 0 };
+	int rc = file_read(path, &bytes, err);
+
+	return rc ? rc : saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
+}
+
+void saved_release(struct trace_saved *saved)
+{
+	struct trace_caller *caller;
+	char **name;
+
+	modules_release(&saved->modules);
+	trace_session_release(&saved->session);
+	vec_for_each (&saved->names, name)
+		free(*name);
+	vec_for_each (&saved->callers, caller)
+		free(caller->name);
+	vec_release(&saved->names);
+	vec_release(&saved->callers);
+	vec_release(&saved->records);
+	mark_lines_release(&saved->marks);
+	buf_release(&saved->values);
+}

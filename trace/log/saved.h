@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * saved.h - a trace in a file: all that is needed to print it when the process is gone
+ *
+ * docs/trace.md, "A saved trace", has the form of the file.
+ */
+#ifndef USPL_TRACE_LOG_SAVED_H
+#define USPL_TRACE_LOG_SAVED_H
+
+#include "trace/engine/session.h"
+#include "trace/log/callers.h"
+#include "trace/log/mark_line.h"
+
+typedef VEC(char *) trace_strings;
+
+struct trace_saved {
+	pid_t pid;
+	char comm[32];
+	double ns_per_tick;
+	uint64_t start_ticks;                 /* printed times count from here */
+	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
+	module_vec modules;           /* where they lay, names and build-ids; nothing else */
+	struct trace_session session; /* without functions: of markers only */
+	trace_strings names;          /* of the functions, by id - 1; NULL: not known */
+	trace_callers callers;        /* by low half */
+	trace_records records;
+	struct buf values;   /* that the records refer to (values.h) */
+	mark_line_vec marks; /* in order of time */
+};
+
+/* Writes the file, replacing an older one only when everything is written. */
+int saved_write(const char *path, const struct trace_saved *saved,
+		struct uspl_err *err) uspl_must_check;
+/*
+ * Reads it. USPL_E_FILE: not such a file, or cut short; USPL_E_FORMAT: of another version;
+ * USPL_E_HOSTILE: it contradicts itself. What comes out can be relied on: every record's id is that
+ * of a function and it ends after it began; texts are UTF-8, but for strings among the values of
+ * markers.
+ */
+int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err) uspl_must_check;
+/* The same from bytes. name is for messages. */
+int saved_parse(const void *bytes, size_t len, const char *name, struct trace_saved *ret,
+		struct uspl_err *err) uspl_must_check;
+void saved_release(struct trace_saved *saved);
+DEFINE_AUTO_RELEASE(saved, struct trace_saved, saved_release)
+#define auto_saved __attribute__((cleanup(cleanup_saved_)))
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// timeline.c - calls in the order in which they happened, with who called whom
+
+#include "trace/log/timeline.h"
+
+#include <string.h>
+
+/* The calls that are open while one thread's are gone through, the innermost last. */
+struct stack {
+	VEC(uint32_t) open;
+};
+
+static int by_thread_and_time(const void *a, const void *b)
+{
+	const struct trace_record *x = &((const struct trace_span *)a)->record;
+	const struct trace_record *y = &((const struct trace_span *)b)->record;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end > y->end ? -1 : x->end < y->end;
+}
+
+static int add_event(struct timeline *t, enum trace_event_kind kind, uint32_t call, uint64_t time,
+		     struct uspl_err *err)
+{
+	struct trace_event *event = vec_push(&t->events);
+
+	if (!event)
+		return uspl_fail_nomem(err);
+	*event = (struct trace_event){ kind, call, time };
+	return 0;
+}
+
+/* Ends the open calls that had returned at `time`, or belong to another thread. */
+static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t time,
+		 struct uspl_err *err)
+{
+	int rc = 0;
+
+	while (!rc && stack->open.n) {
+		uint32_t call = stack->open.items[stack->open.n - 1];
+		const struct trace_record *record = &t->calls.items[call].record;
+
+		if (record->tid == tid && record->end > time)
+			break;
+		stack->open.n--;
+		rc = add_event(t, TRACE_LEAVE, call, record->end, err);
+	}
+	return rc;
+}
+
+/* True if the next call is made by this one. */
+static bool has_child(const struct timeline *t, uint32_t call)
+{
+	const struct trace_record *record = &t->calls.items[call].record, *next = record;
+
+	if (call + 1 == t->calls.n)
+		return false;
+	next = &t->calls.items[call + 1].record;
+	return next->tid == record->tid && next->start < record->end;
+}
+
+static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct uspl_err *err)
+{
+	struct trace_span *span = &t->calls.items[call];
+	uint32_t *place;
+	int rc = leave(t, stack, span->record.tid, span->record.start, err);
+
+	if (rc)
+		return rc;
+	span->depth = (uint32_t)stack->open.n;
+	span->parent = span->depth ? stack->open.items[span->depth - 1] : TRACE_NO_CALL;
+	span->self =
+		span->record.end > span->record.start ? span->record.end - span->record.start : 0;
+	if (span->depth) {
+		struct trace_span *parent = &t->calls.items[span->parent];
+
+		parent->self -= span->self < parent->self ? span->self : parent->self;
+	}
+	if (!has_child(t, call))
+		return add_event(t, TRACE_LEAF, call, span->record.start, err);
+	place = vec_push(&stack->open);
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = call;
+	return add_event(t, TRACE_ENTER, call, span->record.start, err);
+}
+
+/* Merges the sorted runs [from, mid) and [mid, to) of events; equal times keep their order. */
+static void merge(const struct trace_event *in, size_t from, size_t mid, size_t to,
+		  struct trace_event *out)
+{
+	size_t a = from, b = mid;
+
+	for (size_t i = from; i < to; i++)
+		out[i] = b >= to || (a < mid && in[a].time <= in[b].time) ? in[a++] : in[b++];
+}
+
+/*
+ * Sorts by time. Each thread's events are in order already and must stay so even where the clock
+ * didn't tick in between, which qsort doesn't promise.
+ */
+static int sort_events(struct timeline *t, struct uspl_err *err)
+{
+	size_t n = t->events.n;
+	struct trace_event *in = t->events.items, *out = calloc(n + 1, sizeof(*out)), *swap;
+
+	if (!out)
+		return uspl_fail_nomem(err);
+	for (size_t width = 1; width < n; width *= 2) {
+		for (size_t from = 0; from < n; from += 2 * width) {
+			size_t mid = from + width < n ? from + width : n;
+			size_t to = from + 2 * width < n ? from + 2 * width : n;
+
+			merge(in, from, mid, to, out);
+		}
+		swap = in;
+		in = out;
+		out = swap;
+	}
+	if (n && in != t->events.items) {
+		memcpy(t->events.items, in, n * sizeof(*in));
+		out = in;
+	}
+	free(out);
+	return 0;
+}
+
+int timeline_make(const trace_records *records, struct timeline *ret, struct uspl_err *err)
+{
+	auto_timeline struct timeline t = { 0 };
+	struct stack stack = { 0 };
+	int rc = 0;
+
+	if (records->n >= TRACE_NO_CALL)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "a trace of more than 2^32 calls");
+	for (size_t i = 0; i < records->n; i++) {
+		struct trace_span *span = vec_push(&t.calls);
+
+		if (!span)
+			return uspl_fail_nomem(err);
+		span->record = records->items[i];
+	}
+	if (t.calls.n)
+		qsort(t.calls.items, t.calls.n, sizeof(*t.calls.items), by_thread_and_time);
+	for (size_t i = 0; !rc && i < t.calls.n; i++)
+		rc = enter(&t, &stack, (uint32_t)i, err);
+	if (!rc)
+		rc = leave(&t, &stack, 0, UINT64_MAX, err);
+	vec_release(&stack.open);
+	if (!rc)
+		rc = sort_events(&t, err);
+	if (rc)
+		return rc;
+	*ret = t;
+	t = (struct timeline){ 0 };
+	return 0;
+}
+
+void timeline_release(struct timeline *timeline)
+{
+	vec_release(&timeline->calls);
+	vec_release(&timeline->events);
+}

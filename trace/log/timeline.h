@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * timeline.h - calls in the order in which they happened, with who called whom
+ *
+ * A ring holds calls in the order of their returns. Here each thread's calls are nested again by
+ * their times, and the entries and returns of all threads are put in one order.
+ */
+#ifndef USPL_TRACE_LOG_TIMELINE_H
+#define USPL_TRACE_LOG_TIMELINE_H
+
+#include "trace/log/ring.h"
+
+enum trace_event_kind {
+	TRACE_ENTER, /* a call that makes traced calls */
+	TRACE_LEAVE, /* its return */
+	TRACE_LEAF,  /* a call that makes none: entry and return in one */
+};
+
+struct trace_event {
+	enum trace_event_kind kind;
+	uint32_t call; /* index in calls */
+	uint64_t time; /* ticks */
+};
+
+/* A call with its place in its thread's tree. */
+struct trace_span {
+	struct trace_record record;
+	uint32_t
+		/* 0: its caller isn't traced, or had not returned when the rings were read */
+		depth;
+	uint32_t parent; /* index in calls, TRACE_NO_CALL if depth is 0 */
+	uint64_t self;   /* ticks that it did not spend in traced calls */
+};
+
+#define TRACE_NO_CALL UINT32_MAX
+
+struct timeline {
+	VEC(struct trace_span) calls;   /* by thread, then by time of entry */
+	VEC(struct trace_event) events; /* by time */
+};
+
+/* USPL_E_UNSUPPORTED beyond 2^32 calls. */
+int timeline_make(const trace_records *records, struct timeline *ret,
+		  struct uspl_err *err) uspl_must_check;
+void timeline_release(struct timeline *timeline);
+DEFINE_AUTO_RELEASE(timeline, struct timeline, timeline_release)
+#define auto_timeline __attribute__((cleanup(cleanup_timeline_)))
+
+#endif

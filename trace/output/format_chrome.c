@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// format_chrome.c - Chrome's Trace Event Format, which Perfetto and chrome://tracing open
+
+#include "base/json.h"
+#include "trace/output/formats.h"
+#include "trace/output/mark_lines.h"
+#include "trace/output/names.h"
+#include "trace/output/reader.h"
+#include "trace/output/trace_log.h"
+#include "trace/output/values_shown.h"
+
+#define NAME_MAX_LEN 512
+
+static void begin(const struct reader *reader, struct buf *out)
+{
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", "process_name");
+	json_string(&json, "ph", "M");
+	json_number(&json, "pid", reader->log.pid);
+	json_open(&json, "args", '{');
+	json_string(&json, "name", reader->log.comm);
+	json_close(&json, '}');
+	json_close(&json, '}');
+	buf_addf(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n%s", json_text(&json));
+}
+
+/*
+ * A complete event ("X"), or an instant one ("i") where only the entry is known. Times are in us.
+ */
+static void add_call(const struct reader *reader, const struct trace_span *span, struct buf *out)
+{
+	const struct trace_log *log = &reader->log;
+	const struct trace_record *record = &span->record;
+	auto_json struct json json = { 0 };
+	char buf[NAME_MAX_LEN];
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", names_of(log->names, record->id, buf, sizeof(buf)));
+	json_string(&json, "cat", names_module(log->names, record->id));
+	json_string(&json, "ph", record->end ? "X" : "i");
+	json_number(&json, "pid", log->pid);
+	json_number(&json, "tid", record->tid);
+	json_decimal(&json, "ts", trace_us(log, record->start - log->start_ticks), 3);
+	if (record->end)
+		json_decimal(&json, "dur", trace_us(log, record->end - record->start), 3);
+	else
+		json_string(&json, "s", "t");
+	if (record->args || record->result) {
+		json_open(&json, "args", '{');
+		values_add_json(log, record->args, "?", &json);
+		values_add_json(log, record->result, "result", &json);
+		json_close(&json, '}');
+	}
+	json_close(&json, '}');
+	buf_addf(out, ",\n%s", json_text(&json));
+}
+
+/* A marker is an instant event of its thread. */
+static void add_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
+{
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", line->name);
+	json_string(&json, "cat", "marker");
+	json_string(&json, "ph", "i");
+	json_number(&json, "pid", reader->log.pid);
+	json_number(&json, "tid", line->tid);
+	json_decimal(&json, "ts", trace_us(&reader->log, line->time - reader->log.start_ticks), 3);
+	json_string(&json, "s", "t");
+	json_open(&json, "args", '{');
+	json_string(&json, "message", line->message);
+	json_close(&json, '}');
+	json_close(&json, '}');
+	buf_addf(out, ",\n%s", json_text(&json));
+}
+
+static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+{
+	const struct trace_span *span;
+
+	(void)err;
+	vec_for_each (&reader->timeline.calls, span) {
+		if (!reader->log.depth || span->depth < reader->log.depth)
+			add_call(reader, span, out);
+		format_flush(out, false);
+	}
+	marks_print(reader, 0, UINT64_MAX, add_mark, out);
+	return 0;
+}
+
+static void end(const struct reader *reader, struct buf *out)
+{
+	buf_addstr(out, "\n]}\n");
+	format_flush(out, true);
+	reader_print_losses(reader, stderr);
+}
+
+const struct format format_chrome = { .name = "chrome", .begin = begin, .body = body, .end = end };

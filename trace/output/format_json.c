@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// format_json.c - a JSON object for each call, one to a line, in the order of their entries
+
+#include "base/json.h"
+#include "trace/output/formats.h"
+#include "trace/output/mark_lines.h"
+#include "trace/output/names.h"
+#include "trace/output/reader.h"
+#include "trace/output/trace_log.h"
+#include "trace/output/values_shown.h"
+
+#define NAME_MAX_LEN 512
+
+static void add_call(const struct reader *reader, const struct trace_span *span, struct buf *out)
+{
+	const struct trace_log *log = &reader->log;
+	const struct trace_record *record = &span->record;
+	auto_json struct json json = { 0 };
+	char buf[NAME_MAX_LEN];
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", record->tid);
+	json_decimal(&json, "time_us", trace_us(log, record->start - log->start_ticks), 3);
+	if (record->end) {
+		json_decimal(&json, "duration_us", trace_us(log, record->end - record->start), 3);
+		json_number(&json, "depth", span->depth);
+	}
+	if (record->cpu >= 0)
+		json_number(&json, "cpu", record->cpu);
+	json_string(&json, "function", names_of(log->names, record->id, buf, sizeof(buf)));
+	json_string(&json, "module", names_module(log->names, record->id));
+	if (!record->end)
+		json_string(&json, "caller",
+			    names_of_caller(log->names, record->caller, buf, sizeof(buf)));
+	if (record->args) {
+		json_open(&json, "args", '{');
+		values_add_json(log, record->args, "?", &json);
+		json_close(&json, '}');
+	}
+	values_add_json(log, record->result, "result", &json);
+	json_close(&json, '}');
+	buf_addf(out, "%s\n", json_text(&json));
+}
+
+static void add_value(struct json *json, const struct message_value *value)
+{
+	if (value->kind == USPL_PROBE_TEXT)
+		json_string(json, NULL, value->text);
+	else if (value->kind == USPL_PROBE_FLOAT)
+		json_decimal(json, NULL, value->real, 6);
+	else if (value->kind == USPL_PROBE_SIGNED || value->word <= UINT32_MAX)
+		json_number(json, NULL, (int64_t)value->word);
+	else
+		json_address(json, NULL, value->word);
+}
+
+static void add_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
+{
+	auto_json struct json json = { 0 };
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", line->tid);
+	json_decimal(&json, "time_us", trace_us(&reader->log, line->time - reader->log.start_ticks),
+		     3);
+	json_string(&json, "marker", line->name);
+	json_string(&json, "module", line->module);
+	json_string(&json, "message", line->message);
+	json_open(&json, "args", '[');
+	for (size_t i = 0; i < line->n_values; i++)
+		add_value(&json, &line->values[i]);
+	json_close(&json, ']');
+	json_close(&json, '}');
+	buf_addf(out, "%s\n", json_text(&json));
+}
+
+static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+{
+	const struct trace_event *event;
+	size_t mark = 0;
+
+	(void)err;
+	vec_for_each (&reader->timeline.events, event) {
+		const struct trace_span *span = &reader->timeline.calls.items[event->call];
+
+		mark = marks_print(reader, mark, event->time, add_mark, out);
+		if (event->kind != TRACE_LEAVE &&
+		    (!reader->log.depth || span->depth < reader->log.depth))
+			add_call(reader, span, out);
+		format_flush(out, false);
+	}
+	marks_print(reader, mark, UINT64_MAX, add_mark, out);
+	return 0;
+}
+
+/* What is lost goes to where messages go: the output is data. */
+static void end(const struct reader *reader, struct buf *out)
+{
+	format_flush(out, true);
+	reader_print_losses(reader, stderr);
+}
+
+const struct format format_json = { .name = "json", .body = body, .end = end };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* formats.h - the forms in which records are printed */
+#ifndef USPL_TRACE_OUTPUT_FORMATS_H
+#define USPL_TRACE_OUTPUT_FORMATS_H
+
+#include "trace/output/tracer.h"
+
+struct reader;
+
+/* A form in which records are printed. */
+struct format {
+	const char *name;
+	bool durations; /* says nothing without them: not for records of entries only */
+	void (*begin)(const struct reader *reader, struct buf *out);
+	/*
+	 * What the last reading has brought. May print and empty `out` when it grows
+	 * (format_flush).
+	 */
+	int (*body)(const struct reader *reader, struct buf *out, struct uspl_err *err);
+	void (*end)(const struct reader *reader, struct buf *out);
+};
+
+extern const struct format format_text, format_json, format_chrome, format_folded;
+
+/* The format of that name; USPL_E_USAGE, naming all, if there is none. */
+int format_find(const char *name, const struct format **ret, struct uspl_err *err) uspl_must_check;
+/*
+ * The same among those that a tracer has, up to the first NULL; the first one if name is NULL.
+ * USPL_E_UNSUPPORTED, naming them, if there is one that it doesn't have.
+ */
+int format_choose(const struct tracer *tracer, const struct format *const formats[FORMATS_MAX],
+		  const char *name, const struct format **ret,
+		  struct uspl_err *err) uspl_must_check;
+/* Prints `out` and empties it if it has grown large, or in any case if `all` (format_flush.c). */
+void format_flush(struct buf *out, bool all);
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// look.c - a subcommand that only looks gives up what it doesn't need for that
+
+#include "trace/output/look.h"
+
+#include <stdlib.h>
+
+#include "base/confine.h"
+#include "base/demangle.h"
+
+void look_only(void)
+{
+	/* A library can't be loaded any more afterwards, and names of C++ take one. */
+	free(demangle_name("_Z1fv"));
+	confine(CONFINE_LOOK);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// names.c - ids and addresses as the names of functions
+
+#include "trace/output/names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/text.h"
+
+/* Adds a name as people write it, and as a terminal may be shown it; NULL where none is known. */
+static int add(struct trace_names *names, const char *name, struct uspl_err *err)
+{
+	char **place = vec_push(&names->by_id);
+	auto_free char *plain = name ? demangle_symbol(name) : NULL;
+	struct buf shown = { 0 };
+
+	if (!place || (name && !plain))
+		return uspl_fail_nomem(err);
+	if (plain)
+		text_add_printable(&shown, plain, strlen(plain), false);
+	*place = buf_take(&shown);
+	return plain && !*place ? uspl_fail_nomem(err) : 0;
+}
+
+/* The image of a module, made when it is first asked for; NULL if that fails. */
+static struct image *image_of(struct trace_names *names, const struct module *module)
+{
+	size_t i = (size_t)(module - names->proc_modules->items);
+
+	if (!names->images.items[i] &&
+	    module_image(names->proc, module, &names->images.items[i], NULL) != 0)
+		return NULL;
+	return names->images.items[i];
+}
+
+static int add_region(struct trace_names *names, const struct trace_region *region,
+		      struct uspl_err *err)
+{
+	const struct module *module = module_at(names->proc_modules, region->head.module);
+	struct image *image = module ? image_of(names, module) : NULL;
+	const struct uspl_trace_site *site;
+	int rc = 0;
+
+	vec_for_each (&region->sites, site) {
+		const struct image_sym *sym = image ? image_sym_at(image, site->entry) : NULL;
+
+		if (!rc)
+			rc = add(names, sym && sym->addr == site->entry ? sym->name : NULL, err);
+	}
+	return rc;
+}
+
+int names_find(const struct proc *proc, const module_vec *modules,
+	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
+{
+	struct trace_names names = { .session = session, .proc = proc, .proc_modules = modules };
+	const struct trace_region *region;
+	int rc = 0;
+
+	for (size_t i = 0; i < modules->n; i++)
+		if (!vec_push(&names.images))
+			rc = uspl_fail_nomem(err);
+	vec_for_each (&session->regions, region) {
+		if (!rc && region->head.first_id != names.by_id.n + 1)
+			rc = uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
+		if (!rc)
+			rc = add_region(&names, region, err);
+	}
+	if (rc)
+		names_release(&names);
+	else
+		*ret = names;
+	return rc;
+}
+
+int names_take(struct trace_saved *saved, const module_vec *modules,
+	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
+{
+	struct trace_names names = { .session = session, .proc_modules = modules };
+	char *const *name;
+	int rc = 0;
+
+	vec_for_each (&saved->names, name)
+		if (!rc)
+			rc = add(&names, *name, err);
+	if (rc) {
+		names_release(&names);
+		return rc;
+	}
+	names.callers = saved->callers;
+	saved->callers = (trace_callers){ 0 };
+	*ret = names;
+	return 0;
+}
+
+void names_release(struct trace_names *names)
+{
+	for (size_t i = 0; i < names->by_id.n; i++)
+		free(names->by_id.items[i]);
+	for (size_t i = 0; i < names->callers.n; i++)
+		free(names->callers.items[i].name);
+	for (size_t i = 0; i < names->images.n; i++)
+		image_free(names->images.items[i]);
+	vec_release(&names->by_id);
+	vec_release(&names->callers);
+	vec_release(&names->images);
+}
+
+const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len)
+{
+	const struct trace_region *region;
+	const struct uspl_trace_site *site;
+
+	if (id && id - 1 < names->by_id.n && names->by_id.items[id - 1])
+		return names->by_id.items[id - 1];
+	site = trace_session_site(names->session, id, &region);
+	if (site)
+		snprintf(buf, len, "%s+0x%" PRIx64, region->module_name,
+			 site->entry - region->head.module);
+	else
+		snprintf(buf, len, "?");
+	return buf;
+}
+
+const char *names_module(const struct trace_names *names, uint32_t id)
+{
+	const struct trace_region *region;
+
+	return trace_session_site(names->session, id, &region) ? region->module_name : "?";
+}
+
+/* The address with this low half in the module, 0 if there is none. */
+static taddr widen(const struct module *module, uint32_t low)
+{
+	taddr addr = (module->start & ~(taddr)UINT32_MAX) | low;
+
+	if (addr < module->start)
+		addr += (taddr)1 << 32;
+	return addr < module->end ? addr : 0;
+}
+
+/* The function in the process; false if the address is in none of its modules. */
+static bool find_caller(struct trace_names *names, uint32_t low, char *buf, size_t len)
+{
+	const struct module *module;
+
+	vec_for_each (names->proc_modules, module) {
+		taddr addr = widen(module, low);
+		struct image *image = addr ? image_of(names, module) : NULL;
+		/* A return address: the call stands before it. */
+		const struct image_sym *sym = image ? image_sym_at(image, addr - 1) : NULL;
+		auto_free char *plain = NULL;
+		auto_buf struct buf shown = { 0 };
+
+		if (!addr || (image && !image_seg_at(image, addr)))
+			continue;
+		plain = sym ? demangle_symbol(sym->name) : NULL;
+		if (plain)
+			text_add_printable(&shown, plain, strlen(plain), false);
+		if (plain)
+			snprintf(buf, len, "%s", buf_str(&shown));
+		else
+			snprintf(buf, len, "%s+0x%" PRIx64, module->name, addr - module->start);
+		return true;
+	}
+	return false;
+}
+
+const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len)
+{
+	const struct trace_caller *caller = callers_find(&names->callers, low);
+
+	if (caller)
+		snprintf(buf, len, "%s", caller->name);
+	else if (!names->proc || !find_caller(names, low, buf, len))
+		snprintf(buf, len, "0x..%08x", low);
+	return buf;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names.h - ids and addresses as the names of functions */
+#ifndef USPL_TRACE_OUTPUT_NAMES_H
+#define USPL_TRACE_OUTPUT_NAMES_H
+
+#include "trace/log/saved.h"
+
+/* What the records of a session mean. */
+struct trace_names {
+	trace_strings by_id; /* by id - 1; NULL where no name is known */
+	const struct trace_session *session;
+	const struct proc *proc; /* NULL: a trace that was saved */
+	const module_vec *proc_modules;
+	VEC(struct image *) images; /* for names of callers; by module, NULL until asked for */
+	trace_callers callers;      /* of a trace that was saved */
+};
+
+/* Finds the names of all sites of the session. proc, modules and session must outlive it. */
+int names_find(const struct proc *proc, const module_vec *modules,
+	       const struct trace_session *session, struct trace_names *ret,
+	       struct uspl_err *err) uspl_must_check;
+/* The same for a trace that was saved; modules and session must outlive it. */
+int names_take(struct trace_saved *saved, const module_vec *modules,
+	       const struct trace_session *session, struct trace_names *ret,
+	       struct uspl_err *err) uspl_must_check;
+void names_release(struct trace_names *names);
+/* The function's name, or its address in buf. */
+const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len);
+/*
+ * The function that a return address with this low half lies in, by all modules; its address in buf
+ * if nothing is known.
+ */
+const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len);
+
+/* The file name of the module that the function is in. */
+const char *names_module(const struct trace_names *names, uint32_t id);
+
+#endif

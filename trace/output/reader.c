@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// reader.c - what the threads of a traced process have recorded, read and put in order
+
+#include "trace/output/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "trace/engine/clocks.h"
+#include "trace/log/values.h"
+#include "trace/output/look.h"
+#include "trace/output/names.h"
+#include "trace/output/trace_log.h"
+#include "trace/output/view.h"
+
+void reader_release(struct reader *reader)
+{
+	timeline_release(&reader->timeline);
+	vec_release(&reader->records);
+	values_release(&reader->values);
+	listen_desk_release(&reader->desk);
+	vec_release(&reader->rings);
+	mark_reader_release(&reader->marks);
+	mark_lines_release(&reader->mark_lines);
+	names_release(&reader->names);
+	view_release(&reader->view);
+}
+
+/* Where the times that are printed count from: the older one of the two beginnings. */
+static struct trace_clocks start_of(const struct reader *reader)
+{
+	const struct trace_session *session = &reader->view.session;
+	const struct uspl_trace_region *head =
+		session->regions.n ? &session->regions.items[0].head : &reader->marks.shared;
+
+	if (reader->has_marks && reader->marks.shared.start_ticks < head->start_ticks)
+		head = &reader->marks.shared;
+	return (struct trace_clocks){ head->start_ticks, head->start_ns };
+}
+
+int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl_err *err)
+{
+	int rc = (marks ? view_open_any : view_open)(pid, false, &reader->view, err);
+
+	if (rc)
+		return rc;
+	if (marks) {
+		rc = mark_reader_open(&reader->marks, reader->view.proc, marks, err);
+		reader->has_marks = !rc;
+		if (rc == -USPL_E_NOT_APPLIED && reader->view.session.regions.n)
+			rc = 0;
+		if (rc == -USPL_E_NOT_APPLIED)
+			uspl_fail(err, USPL_E_NOT_APPLIED,
+				  "pid %d is not traced, and none of its markers is on%s%s", pid,
+				  *marks ? " in session " : "", marks);
+	}
+	if (!rc)
+		rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
+				&reader->names, err);
+	if (!rc)
+		rc = listen_desk_read(reader->view.proc, &reader->view.session, &reader->desk, err);
+	reader->log = (struct trace_log){ .pid = pid,
+					  .session = &reader->view.session,
+					  .names = &reader->names,
+					  .start_ticks = start_of(reader).ticks,
+					  .timeline = &reader->timeline,
+					  .values = &reader->values.texts };
+	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
+	return rc;
+}
+
+bool reader_is_file(const struct reader *reader)
+{
+	return !reader->view.proc;
+}
+
+int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err)
+{
+	auto_saved struct trace_saved saved = { 0 };
+	int rc = saved_read(path, &saved, err);
+
+	if (rc)
+		return rc;
+	reader->view.modules = saved.modules;
+	reader->view.session = saved.session;
+	reader->records = saved.records;
+	saved.modules = (module_vec){ 0 };
+	saved.session = (struct trace_session){ 0 };
+	reader->values.texts = saved.values;
+	reader->mark_lines = saved.marks;
+	saved.marks = (mark_line_vec){ 0 };
+	saved.records = (trace_records){ 0 };
+	saved.values = (struct buf){ 0 };
+	rc = names_take(&saved, &reader->view.modules, &reader->view.session, &reader->names, err);
+	reader->log = (struct trace_log){
+		.pid = saved.pid,
+		.session = &reader->view.session,
+		.names = &reader->names,
+		.ns_per_tick = saved.ns_per_tick,
+		.start_ticks = saved.start_ticks,
+		.timeline = &reader->timeline,
+		.values = &reader->values.texts,
+		.overwritten = saved.overwritten,
+		.unseen = saved.unseen,
+		.unsure = saved.unsure,
+	};
+	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", saved.comm);
+	return rc;
+}
+
+static int add_ring(struct reader *reader, const struct uspl_trace_region *head, uint64_t number,
+		    struct uspl_err *err)
+{
+	struct trace_ring *ring = vec_push(&reader->rings);
+
+	if (!ring)
+		return uspl_fail_nomem(err);
+	*ring = (struct trace_ring){ .addr = head->rings + number * head->ring_bytes,
+				     .mask = head->ring_mask,
+				     .entries = head->entries,
+				     .values = reader->desk.head.magic ? &reader->values : NULL };
+	return 0;
+}
+
+/* Rings that threads have taken since the last look. */
+static int find_rings(struct reader *reader, const struct uspl_trace_region *head,
+		      struct uspl_err *err)
+{
+	struct uspl_trace_counters counters;
+	uint64_t n;
+	int rc = proc_read(reader->view.proc, head->counters, &counters, sizeof(counters), err);
+
+	if (rc)
+		return rc;
+	n = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
+	for (uint64_t i = reader->n_threads; !rc && i < n; i++) {
+		rc = add_ring(reader, head, i, err);
+		/* What was written since a snapshot was taken is in another one. */
+		if (!rc && head->rings_len >= 2 * head->n_rings * head->ring_bytes)
+			rc = add_ring(reader, head, head->n_rings + i, err);
+	}
+	reader->n_threads = n;
+	reader->log.unseen = counters.nowhere;
+	return rc;
+}
+
+/* Of a trace with a snapshot: what had been recorded when it was taken. */
+static void keep_snapshot(struct reader *reader)
+{
+	const struct trace_record *record;
+	size_t n = 0;
+
+	vec_for_each (&reader->records, record)
+		if ((record->end ? record->end : record->start) <= reader->desk.head.snap_at)
+			reader->records.items[n++] = *record;
+	reader->records.n = n;
+}
+
+/* Calls of functions. */
+static int read_calls(struct reader *reader, struct uspl_err *err)
+{
+	struct trace_ring *ring;
+	int rc = 0;
+
+	reader->records.n = 0;
+	reader->log.overwritten = reader->log.unseen = reader->log.unsure = 0;
+	if (reader->view.session.regions.n)
+		rc = find_rings(reader, &reader->view.session.regions.items[0].head, err);
+	vec_for_each (&reader->rings, ring) {
+		ring->last = !reader->follows;
+		if (!rc)
+			rc = ring_read(reader->view.proc, ring, &reader->records, err);
+		reader->log.overwritten += ring->overwritten;
+		reader->log.unseen += ring->unseen;
+		reader->log.unsure += ring->unsure;
+	}
+	timeline_release(&reader->timeline);
+	if (!rc)
+		rc = values_attach(&reader->values, &reader->desk, &reader->records, err);
+	if (reader->only_snapshot)
+		keep_snapshot(reader);
+	return rc ? rc : timeline_make(&reader->records, &reader->timeline, err);
+}
+
+/* Reads what is new, and puts it in order. */
+static int read_rings(struct reader *reader, struct uspl_err *err)
+{
+	const struct trace_clocks start = start_of(reader);
+	struct trace_clocks now;
+	int rc = read_calls(reader, err);
+
+	if (!rc && reader->has_marks) {
+		rc = mark_reader_read(&reader->marks, err);
+		reader->log.overwritten += reader->marks.overwritten;
+		reader->log.unseen += reader->marks.nowhere;
+	}
+	clocks_read(&now);
+	reader->log.ns_per_tick = clocks_ns_per_tick(&start, &now);
+	return rc;
+}
+
+int reader_read(struct reader *reader, struct uspl_err *err)
+{
+	return reader_is_file(reader) ? timeline_make(&reader->records, &reader->timeline, err)
+				      : read_rings(reader, err);
+}
+
+void reader_print_losses(const struct reader *reader, FILE *to)
+{
+	if (reader->log.overwritten)
+		fprintf(to, "# %llu older records were overwritten before they were read\n",
+			(unsigned long long)reader->log.overwritten);
+	if (reader->log.unseen)
+		fprintf(to, "# %llu calls could not be recorded\n",
+			(unsigned long long)reader->log.unseen);
+	if (reader->log.unsure)
+		fprintf(to, "# %llu calls were being recorded when this was read\n",
+			(unsigned long long)reader->log.unsure);
+}
+
+int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
+			const struct reader_wish *wish, struct reader *reader, struct uspl_err *err)
+{
+	int first, rc = cli_parse(cmd, argc, argv, &first, err);
+	pid_t pid;
+
+	if (rc)
+		return rc;
+	if (argc - first != 1) {
+		uspl_fail(err, USPL_E_USAGE,
+			  first == argc ? "no pid and no file given"
+					: "more than one pid or file given");
+		uspl_hint(err, "try '%s --help'", cmd->name);
+		return -USPL_E_USAGE;
+	}
+	if (!wish->does_more || !*wish->does_more)
+		look_only();
+	if (argv[first][strspn(argv[first], "0123456789")])
+		return reader_open_file(argv[first], reader, err);
+	rc = cli_pid(argv[first], &pid, err);
+	return rc ? rc : reader_open(pid, wish->marks ? *wish->marks : NULL, reader, err);
+}

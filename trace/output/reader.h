@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* reader.h - what the threads of a traced process have recorded, read and put in order */
+#ifndef USPL_TRACE_OUTPUT_READER_H
+#define USPL_TRACE_OUTPUT_READER_H
+
+#include "trace/engine/listen_plan.h"
+#include "trace/log/timeline.h"
+#include "trace/output/names.h"
+#include "trace/output/trace_log.h"
+#include "trace/output/view.h"
+
+struct cli_command;
+struct tracer;
+
+/* A reader of all rings of a session. Zero-initialise it. */
+struct reader {
+	struct view view;            /* of a file: its proc is NULL */
+	const struct tracer *tracer; /* whose lines are printed; who asks for format_text sets it */
+	struct trace_names names;
+	VEC(struct trace_ring) rings;
+	uint64_t n_threads;    /* that have taken rings */
+	bool only_snapshot;    /* what a trigger has kept, and nothing that came later */
+	bool follows;          /* it will be read again */
+	trace_records records; /* of the last reading */
+	struct trace_values values;
+	struct listen_desk desk;  /* of a process */
+	struct timeline timeline; /* the same, in order */
+	bool has_marks;           /* markers are read, too */
+	struct mark_reader marks;
+	mark_line_vec mark_lines; /* of a file */
+	struct trace_log log;
+};
+
+/*
+ * marks: NULL, or a session of markers whose records are wanted, too. USPL_E_NOT_APPLIED if there
+ * is nothing to read. reader_release must follow in any case.
+ */
+int reader_open(pid_t pid, const char *marks, struct reader *reader,
+		struct uspl_err *err) uspl_must_check;
+/* A trace that was saved. reader_release must follow in any case. */
+int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err) uspl_must_check;
+/* True for a trace that was saved: there is one reading, of all of it. */
+bool reader_is_file(const struct reader *reader);
+/* Where a subcommand's options are, once they are parsed. */
+struct reader_wish {
+	const char *const *marks; /* the session's name; NULL: markers aren't asked for */
+	const bool *does_more;    /* it does more than to look; NULL: it never does */
+};
+/*
+ * Parses a subcommand's line, whose only operand is a pid or, if it isn't a number, a saved trace,
+ * and opens it. Returns like cli_parse. One that only looks has given up its rights (look.h).
+ */
+int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
+			const struct reader_wish *wish, struct reader *reader,
+			struct uspl_err *err) uspl_must_check;
+/* Reads what is new since the last time. */
+int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
+/* Says what isn't in the output, if anything: nothing is lost silently. */
+void reader_print_losses(const struct reader *reader, FILE *to);
+void reader_release(struct reader *reader);
+
+#endif

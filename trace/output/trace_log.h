@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* trace_log.h - what was read, ready to be printed */
+#ifndef USPL_TRACE_OUTPUT_TRACE_LOG_H
+#define USPL_TRACE_OUTPUT_TRACE_LOG_H
+
+#include "base/types.h"
+
+struct buf;
+struct timeline;
+struct trace_names;
+struct trace_session;
+
+/* What was read, ready to be printed. */
+struct trace_log {
+	pid_t pid;
+	char comm[32];
+	const struct trace_session *session;
+	struct trace_names *names;
+	double ns_per_tick;
+	uint64_t start_ticks; /* printed times count from here */
+	const struct timeline *timeline;
+	const struct buf *values; /* texts of arguments and results (trace/log/values.h) */
+	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
+	uint32_t depth;                       /* calls deeper than this are left out; 0: none are */
+	bool per_thread; /* text: one thread after the other, not all by time */
+};
+
+/* Ticks in microseconds. */
+static inline double trace_us(const struct trace_log *log, uint64_t ticks)
+{
+	return (double)(int64_t)ticks * log->ns_per_tick / 1e3;
+}
+
+#endif

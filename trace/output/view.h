@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* view.h - a process with its session, for the subcommands that look at one */
+#ifndef USPL_TRACE_OUTPUT_VIEW_H
+#define USPL_TRACE_OUTPUT_VIEW_H
+
+#include "proc/module.h"
+#include "record/traced.h"
+
+struct trace_request;
+struct trace_switch;
+
+/* A process with its session, for the subcommands that look at one. */
+struct view {
+	struct proc *proc;
+	module_vec modules;
+	struct trace_session session;
+	size_t swept; /* blocks of memory that a tool which died, or failed, had left there */
+};
+
+/*
+ * Opens a process that is to be changed, and unmaps what tools that died have left; one tool at a
+ * time (proc/proc_lock.h).
+ */
+int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
+/* session_start in all modules that the process has now. */
+int view_start(struct proc *proc, const struct trace_request *request, struct trace_switch *ret,
+	       struct uspl_err *err) uspl_must_check;
+/* write: the process is to be changed, too. */
+int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
+/*
+ * The same; USPL_E_NOT_APPLIED if no functions are traced there. None are, and that is no failure,
+ * if what was left of an earlier session has just been unmapped.
+ */
+int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
+void view_release(struct view *view);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// mark_notes.c - the notes that include/uspl/mark.h and branch.h leave in a program, in its memory
+
+#include "trace/probe/mark_notes.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "uspl/trace_abi.h"
+
+#define TEXT_MAX 4096
+#define NOTE_ALIGN 4
+
+char *mark_note_text(const struct image *image, taddr addr)
+{
+	const struct image_seg *seg = image_seg_at(image, addr);
+	size_t room = seg && seg->bytes ? seg->len - (addr - seg->start) : 0, len;
+	const char *text = room ? (const char *)seg->bytes + (addr - seg->start) : NULL;
+
+	if (room > TEXT_MAX)
+		room = TEXT_MAX;
+	len = text ? strnlen(text, room) : 0;
+	return text && len < room ? strdup(text) : NULL;
+}
+
+taddr mark_note_target(taddr note, long long distance, size_t at)
+{
+	return note + at + (taddr)distance;
+}
+
+bool mark_note_nop(const struct image *image, taddr site)
+{
+	const struct image_seg *seg = image_seg_at(image, site);
+	const uint8_t *code = image_bytes(image, site, USPL_TRACE_SITE_BYTES);
+	struct insn insn;
+
+	return seg && seg->exec && code &&
+	       arch_native()->insn_decode(code, USPL_TRACE_SITE_BYTES, &insn) && insn.is_nop &&
+	       insn.len == USPL_TRACE_SITE_BYTES;
+}
+
+/* A segment of notes. */
+static int each_note(const struct image *image, taddr notes, uint64_t len, mark_note_fn one,
+		     void *ctx, struct uspl_err *err)
+{
+	const uint8_t *bytes = image_bytes(image, notes, len);
+	struct note note;
+	size_t at = 0;
+	int rc = 0;
+
+	while (!rc && bytes && note_next(bytes, len, NOTE_ALIGN, &at, &note))
+		rc = one(ctx, image, &note, notes + (taddr)(note.desc - bytes), err);
+	return rc;
+}
+
+/*
+ * The constants of an update, the notes of new code among them: nothing says where, and each is
+ * known by its owner. What is one by chance only doesn't lead to a NOP.
+ */
+static int search_notes(const struct image *image, const struct image_seg *seg, mark_note_fn one,
+			void *ctx, struct uspl_err *err)
+{
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < seg->len; at += NOTE_ALIGN) {
+		struct note note;
+		size_t end = at;
+
+		if (note_next(seg->bytes, seg->len, NOTE_ALIGN, &end, &note))
+			rc = one(ctx, image, &note, seg->start + (taddr)(note.desc - seg->bytes),
+				 err);
+	}
+	return rc;
+}
+
+int mark_notes_each(const struct module *module, const struct image *image, mark_note_fn one,
+		    void *ctx, struct uspl_err *err)
+{
+	const struct image_seg *seg;
+	const Elf64_Phdr *phdr;
+	int rc = 0;
+
+	vec_for_each (&module->phdrs, phdr)
+		if (!rc && phdr->p_type == PT_NOTE && phdr->p_align != 8)
+			rc = each_note(image, phdr->p_vaddr + (taddr)module->bias, phdr->p_filesz,
+				       one, ctx, err);
+	vec_for_each (&image->segs, seg)
+		if (!rc && seg->bytes && !seg->exec &&
+		    (seg->start < image->start || seg->start >= image->end))
+			rc = search_notes(image, seg, one, ctx, err);
+	return rc;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// marker_function.c - the entries of functions, or their returns, taken for markers
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/demangle.h"
+#include "trace/engine/spot.h"
+#include "trace/probe/marker.h"
+
+/* The whole instructions that the jump takes the place of: as many as the tracer would move. */
+static bool measure(const struct image *image, const struct spot *spot, struct marker *marker)
+{
+	const uint8_t *code = image_bytes(image, spot->entry, USPL_MARK_OLD_MAX);
+	struct insn insn;
+	size_t n = 0;
+
+	while (code && n < arch_native()->jump_len) {
+		if (!arch_native()->insn_decode(code + n, USPL_MARK_OLD_MAX - n, &insn))
+			return false;
+		n += insn.len;
+	}
+	if (!code || n > spot->len)
+		return false;
+	memcpy(marker->old, code, n);
+	marker->old_len = (uint8_t)n;
+	marker->guard = spot->guard < n ? spot->guard : (uint8_t)n;
+	return true;
+}
+
+static int add(const struct image *image, const struct spot *spot, const char *name, bool returns,
+	       struct markers *markers, struct uspl_err *err)
+{
+	struct marker *marker = vec_push(&markers->sites);
+
+	if (!marker)
+		return uspl_fail_nomem(err);
+	marker->site = spot->entry;
+	marker->function = true;
+	marker->at_return = returns;
+	marker->name = strdup(name);
+	if (!marker->name)
+		return uspl_fail_nomem(err);
+	if (spot->kind == SPOT_NONE)
+		snprintf(marker->why, sizeof(marker->why), "%s", spot->why);
+	else if (!measure(image, spot, marker))
+		snprintf(marker->why, sizeof(marker->why), "its first instructions can't be moved");
+	else if (returns && spot->entry_only)
+		snprintf(marker->why, sizeof(marker->why),
+			 "it returns twice, looks at its caller, or has no call frame information");
+	return marker_set_args(image, marker, err);
+}
+
+/* Adds the function if the glob is of its name, with what a return is told by. */
+static int add_wanted(const struct image *image, const struct spot *spot, const char *glob,
+		      bool returns, struct markers *markers, struct uspl_err *err)
+{
+	auto_buf struct buf name = { 0 };
+
+	buf_addf(&name, "%.*s%s", (int)demangle_stem_len(spot->name), spot->name,
+		 returns ? ":exit" : "");
+	if (name.oom)
+		return uspl_fail_nomem(err);
+	return fnmatch(glob, buf_str(&name), 0)
+		       ? 0
+		       : add(image, spot, buf_str(&name), returns, markers, err);
+}
+
+int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
+			  bool returns, struct markers *markers, struct uspl_err *err)
+{
+	const struct spot *spot;
+	spot_vec spots = { 0 };
+	int rc = spots_find(image, &spots, err);
+
+	if (!rc)
+		rc = spots_spare(proc, &spots, err);
+	vec_for_each (&spots, spot)
+		if (!rc && spot->name)
+			rc = add_wanted(image, spot, glob, returns, markers, err);
+	vec_release(&spots);
+	return rc;
+}

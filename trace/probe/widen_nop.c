@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// widen_nop.c - room for a jump around a NOP of one byte, in the middle of a function
+/*
+ * The jump takes five bytes: the NOP and instructions behind it, before it, or both. They are moved
+ * out of line. Whoever jumps behind the first byte of these would find himself in the middle of the
+ * jump. So everything that a compiler makes is looked for that could lead there, in all of the
+ * module, since a function's parts may lie apart:
+ *
+ *     direct branches          of all code
+ *     addresses                words in data: tables of computed gotos, and of switches in programs
+ *                              that aren't position independent
+ *     distances                tables of switches: words that count from the table's beginning,
+ *                              which some code takes the address of
+ *
+ * Landing pads of exceptions are entered by the unwinder only, with the exception in registers:
+ * what runs into one from above isn't made.
+ */
+
+#include "trace/probe/widen_nop.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/trampoline.h"
+
+#define TABLE_MAX 4096 /* entries of a table that are looked at */
+#define NEAR 24        /* bytes before and behind a NOP that may matter */
+
+typedef VEC(taddr) addr_vec;
+
+/* What is known of the bytes around a NOP, each by its distance from `from`. */
+struct nearby {
+	taddr nop, from;
+	struct marker *marker;
+	const char *led[2 * NEAR]; /* what leads there, NULL if nothing does */
+	bool start[2 * NEAR];      /* an instruction begins there */
+};
+
+struct search {
+	const struct image *image;
+	VEC(struct nearby) places; /* by address */
+	addr_vec tables;           /* what may be one */
+};
+
+static int by_nop(const void *a, const void *b)
+{
+	const struct nearby *x = a, *y = b;
+
+	return x->nop < y->nop ? -1 : x->nop > y->nop;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const taddr *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The first place whose neighbourhood ends behind addr. */
+static struct nearby *first_near(struct search *search, taddr addr)
+{
+	size_t low = vec_lower_bound(&search->places, it, it->from + 2 * NEAR <= addr);
+
+	return search->places.items + low;
+}
+
+/* Something leads to addr. */
+static void meet(struct search *search, taddr addr, const char *why)
+{
+	struct nearby *end = search->places.items + search->places.n;
+
+	for (struct nearby *at = first_near(search, addr); at < end && at->from <= addr; at++)
+		at->led[addr - at->from] = why;
+}
+
+/* An instruction begins at addr. */
+static void note_start(struct search *search, taddr addr)
+{
+	struct nearby *end = search->places.items + search->places.n;
+
+	for (struct nearby *at = first_near(search, addr); at < end && at->from <= addr; at++)
+		at->start[addr - at->from] = true;
+}
+
+/* Notes an address that code takes, if it may be that of a table. */
+static int note_table(struct search *search, taddr addr, struct uspl_err *err)
+{
+	const struct image_seg *seg = image_seg_at(search->image, addr);
+	taddr *place;
+
+	if (!seg || seg->exec || seg->write || !seg->bytes || addr % sizeof(int32_t))
+		return 0;
+	place = vec_push(&search->tables);
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = addr;
+	return 0;
+}
+
+/* All code in [from, to), from the first instruction on. */
+static int sweep(struct search *search, taddr from, taddr to, struct uspl_err *err)
+{
+	const uint8_t *code = image_bytes(search->image, from, to - from);
+	struct insn insn;
+	size_t at = 0;
+	int rc = 0;
+
+	while (!rc && code && at < to - from) {
+		if (!arch_native()->insn_decode(code + at, to - from - at, &insn)) {
+			at++;
+			continue;
+		}
+		note_start(search, from + at);
+		at += insn.len;
+		if (insn.rel_size && insn.flow != INSN_CALL)
+			meet(search, from + at + (taddr)insn.rel, "a branch leads behind it");
+		if (insn.pc_relative_mem && insn.disp_size == sizeof(int32_t)) {
+			int32_t disp;
+
+			memcpy(&disp, code + at - insn.len + insn.disp_off, sizeof(disp));
+			rc = note_table(search, from + at + (taddr)(int64_t)disp, err);
+		}
+	}
+	return rc;
+}
+
+static int add_start(addr_vec *starts, const struct image_seg *seg, taddr addr,
+		     struct uspl_err *err)
+{
+	taddr *place;
+
+	if (addr < seg->start || addr >= seg->start + seg->len)
+		return 0;
+	place = vec_push(starts);
+	if (!place)
+		return uspl_fail_nomem(err);
+	*place = addr;
+	return 0;
+}
+
+/* Where functions begin: decoding starts anew there, so that data between them does no harm. */
+static int find_starts(const struct image *image, const struct image_seg *seg, addr_vec *starts,
+		       struct uspl_err *err)
+{
+	const struct image_sym *sym;
+	int rc = 0;
+
+	vec_for_each (&image->syms, sym)
+		if (!rc && (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC))
+			rc = add_start(starts, seg, sym->addr, err);
+	for (size_t i = 0; !rc && i < image->starts.n; i++)
+		rc = add_start(starts, seg, image->starts.items[i], err);
+	if (starts->n)
+		qsort(starts->items, starts->n, sizeof(*starts->items), by_value);
+	return rc;
+}
+
+static int sweep_segment(struct search *search, const struct image_seg *seg, struct uspl_err *err)
+{
+	addr_vec starts = { 0 };
+	int rc = find_starts(search->image, seg, &starts, err);
+	taddr from = seg->start, to;
+
+	for (size_t i = 0; !rc && i <= starts.n; i++) {
+		to = i < starts.n ? starts.items[i] : seg->start + seg->len;
+		if (to > from)
+			rc = sweep(search, from, to, err);
+		from = to;
+	}
+	vec_release(&starts);
+	return rc;
+}
+
+/* Words of data that are addresses. */
+static void look_at_words(struct search *search, const struct image_seg *seg)
+{
+	uint64_t word;
+
+	for (size_t at = 0; at + sizeof(word) <= seg->len; at += sizeof(word)) {
+		memcpy(&word, seg->bytes + at, sizeof(word));
+		meet(search, word, "an address behind it is stored");
+	}
+}
+
+/* Distances from the beginning of a table, as long as they lead to code. */
+static void look_at_table(struct search *search, taddr table)
+{
+	for (size_t i = 0; i < TABLE_MAX; i++) {
+		const uint8_t *bytes =
+			image_bytes(search->image, table + i * sizeof(int32_t), sizeof(int32_t));
+		const struct image_seg *seg;
+		int32_t distance;
+		taddr to;
+
+		if (!bytes)
+			return;
+		memcpy(&distance, bytes, sizeof(distance));
+		to = table + (taddr)(int64_t)distance;
+		seg = image_seg_at(search->image, to);
+		if (!seg || !seg->exec)
+			return;
+		meet(search, to, "a table leads behind it");
+	}
+}
+
+/* Everything that could lead somewhere. */
+static int look_at_all(struct search *search, struct uspl_err *err)
+{
+	const struct image_seg *seg;
+	int rc = 0;
+
+	vec_for_each (&search->image->segs, seg)
+		if (!rc && seg->exec && seg->bytes)
+			rc = sweep_segment(search, seg, err);
+	if (search->tables.n)
+		qsort(search->tables.items, search->tables.n, sizeof(taddr), by_value);
+	for (size_t i = 0; !rc && i < search->tables.n; i++)
+		if (!i || search->tables.items[i] != search->tables.items[i - 1])
+			look_at_table(search, search->tables.items[i]);
+	vec_for_each (&search->image->segs, seg)
+		if (!rc && !seg->exec && seg->bytes)
+			look_at_words(search, seg);
+	return rc;
+}
+
+/* The bytes that a jump could take: whole instructions, the NOP among them. */
+struct room {
+	taddr start;
+	size_t len, guard;
+	const char *why; /* it can't; NULL if it can */
+};
+
+/* One more instruction at the room's end. Returns why it can't be, NULL if it can. */
+static const char *extend(const struct nearby *near, const uint8_t *code, size_t have,
+			  struct room *room, bool *ended)
+{
+	size_t want = arch_native()->jump_len, n = room->len, len;
+	bool is_nop = room->start + n == near->nop;
+	uint8_t moved[INSN_MOVED_MAX];
+	struct insn insn;
+
+	if (n >= have || !arch_native()->insn_decode(code + n, have - n, &insn) ||
+	    (!is_nop &&
+	     insn_move(room->start + n, code + n, have - n, room->start, moved, &len, NULL) < 0))
+		return "an instruction beside it can't be moved";
+	/* Who waits there comes back to its beginning. */
+	if (insn.is_syscall)
+		return "a system call is beside it";
+	if (*ended && !insn.is_nop)
+		return "the code ends behind it";
+	if (n && near->led[room->start + n - near->from])
+		return near->led[room->start + n - near->from];
+	room->len += insn.len;
+	room->guard = room->len;
+	if (insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP && room->start + n < near->nop)
+		return "an instruction beside it can't be moved";
+	if (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT) {
+		/* What returns to the room's end finds there what it expects. */
+		room->guard--;
+		return room->len < want ? "a call beside it returns too early" : NULL;
+	}
+	*ended |= insn.flow == INSN_RETURN || insn.flow == INSN_JUMP ||
+		  insn.flow == INSN_JUMP_INDIRECT || insn.flow == INSN_TRAP;
+	return NULL;
+}
+
+/* The room that begins at `start`, an instruction at or before the NOP. */
+static struct room room_from(const struct search *search, const struct nearby *near, taddr start)
+{
+	const uint8_t *code = image_bytes(search->image, start, USPL_MARK_OLD_MAX);
+	struct room room = { .start = start };
+	bool ended = false;
+
+	if (!code)
+		room.why = "its code can't be read";
+	while (!room.why &&
+	       (room.len < arch_native()->jump_len || room.start + room.len <= near->nop))
+		room.why = extend(near, code, USPL_MARK_OLD_MAX, &room, &ended);
+	return room;
+}
+
+/* True if the room reaches into that of the place before, or over another NOP. */
+static bool is_taken(const struct search *search, const struct nearby *near,
+		     const struct room *room)
+{
+	const struct nearby *other;
+
+	vec_for_each (&search->places, other) {
+		if (other->nop == near->nop)
+			continue;
+		if (other->nop >= room->start && other->nop < room->start + room->len)
+			return true;
+		if (other->nop < near->nop && !other->marker->why[0] &&
+		    other->marker->site + other->marker->old_len > room->start)
+			return true;
+	}
+	return false;
+}
+
+static void settle(const struct search *search, struct nearby *near, const struct room *room)
+{
+	struct marker *marker = near->marker;
+
+	marker->site = room->start;
+	marker->before = (uint8_t)(near->nop - room->start);
+	marker->skip = 1;
+	marker->old_len = (uint8_t)room->len;
+	marker->guard = (uint8_t)room->guard;
+	memcpy(marker->old, image_bytes(search->image, room->start, room->len), room->len);
+}
+
+/* The first room that will do: from the NOP on, else from an instruction before it. */
+static void choose(const struct search *search, struct nearby *near)
+{
+	const uint8_t *nop = image_bytes(search->image, near->nop, 1);
+	const char *why = NULL;
+	struct insn insn;
+
+	if (!nop || !arch_native()->insn_decode(nop, 1, &insn) || !insn.is_nop)
+		why = "there is no NOP at its place";
+	for (size_t back = 0; back < NEAR && !(why && !back); back++) {
+		struct room room;
+
+		if (back && !(near->start[NEAR - back] && near->start[NEAR]))
+			continue;
+		room = room_from(search, near, near->nop - back);
+		if (!room.why && is_taken(search, near, &room))
+			room.why = "another probe lies right beside it";
+		if (!room.why) {
+			settle(search, near, &room);
+			return;
+		}
+		why = why ? why : room.why;
+		if (room.start + arch_native()->jump_len <= near->nop)
+			break;
+	}
+	if (!near->marker->why[0])
+		snprintf(near->marker->why, sizeof(near->marker->why), "%s", why);
+}
+
+int rooms_find(const struct image *image, struct marker *items, size_t n, struct uspl_err *err)
+{
+	struct search search = { .image = image };
+	struct nearby *near;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		near = vec_push(&search.places);
+		if (!near)
+			rc = uspl_fail_nomem(err);
+		else
+			*near = (struct nearby){ .nop = items[i].site,
+						 .from = items[i].site - NEAR,
+						 .marker = &items[i] };
+	}
+	if (search.places.n)
+		qsort(search.places.items, search.places.n, sizeof(*search.places.items), by_nop);
+	if (!rc && search.places.n)
+		rc = look_at_all(&search, err);
+	vec_for_each (&search.places, near)
+		if (!rc)
+			choose(&search, near);
+	vec_release(&search.places);
+	vec_release(&search.tables);
+	return rc;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tally.c - tracers that sum up in the target: starting them, and their report
+
+#include "trace/tally/tally.h"
+
+#include <stdio.h>
+
+#include "trace/engine/clocks.h"
+#include "trace/engine/session.h"
+#include "trace/output/tracer.h"
+#include "trace/output/view.h"
+#include "trace/tally/trigger.h"
+
+#define RING_BYTES 4096 /* of records, which there are none of */
+
+/* What is asked of functions while such a tracer is started. */
+struct tally_start {
+	const struct tracer *tracer;
+	void *state;
+	trigger_vec triggers;
+};
+
+int tally_refuse(const struct tracer *tracer, struct uspl_err *err)
+{
+	if (!tracer->tally)
+		return 0;
+	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' has sums, and no records",
+		  tracer->name);
+	uspl_hint(err, "'uspl-trace report' prints them");
+	return -USPL_E_UNSUPPORTED;
+}
+
+static bool is_module_wanted(void *ctx, const struct module *module)
+{
+	(void)ctx;
+	(void)module;
+	return true;
+}
+
+static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
+{
+	struct tally_start *start = ctx;
+	struct uspl_listen_site site = { 0 };
+
+	return start->tracer->tally->choose(start->state, names, n, &site) ||
+	       triggers_are_wanted(&start->triggers, names, n);
+}
+
+static int choose(void *ctx, struct listen_plan *plan, const struct listen_function *function,
+		  struct uspl_listen_site *site, bool *ret, struct uspl_err *err)
+{
+	struct tally_start *start = ctx;
+
+	(void)plan;
+	(void)err;
+	if (!start->tracer->tally->choose(start->state, function->names, function->n_names, site))
+		site->role = USPL_LISTEN_NO_ROLE;
+	/* What takes long is seen at its return only. */
+	if (triggers_choose(&start->triggers, function, site) && site->on_slow)
+		site->bare = 0;
+	*ret = true;
+	return 0;
+}
+
+static int check(void *ctx, struct uspl_err *err)
+{
+	struct tally_start *start = ctx;
+	const struct tracer_tally *tally = start->tracer->tally;
+	int rc = triggers_check(&start->triggers, err);
+
+	return rc || !tally->check ? rc : tally->check(start->state, err);
+}
+
+int tally_add_options(struct tally_options *opts, cli_option_vec *table, struct uspl_err *err)
+{
+	const struct cli_option options[] = {
+		{ 0, "trigger", "ACTION:FUNCTION[>TIME]", CLI_STRINGS, &opts->triggers,
+		  "start or stop when it is called, or takes as long" },
+	};
+
+	return cli_add_options(table, options, ARRAY_SIZE(options), err);
+}
+
+void tally_options_release(struct tally_options *opts)
+{
+	vec_release(&opts->triggers);
+}
+
+static int run(const struct trace_request *request, pid_t pid, struct uspl_err *err)
+{
+	auto_proc struct proc *proc = NULL;
+	struct trace_switch result;
+	int rc = view_lock(pid, &proc, err);
+
+	if (!rc)
+		rc = view_start(proc, request, &result, err);
+	if (!rc && !cli_quiet())
+		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
+		       result.stop_us);
+	return rc;
+}
+
+int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
+		struct uspl_err *err)
+{
+	const struct tracer_tally *tally = tracer->tally;
+	struct tally_start start = { .tracer = tracer, .state = state };
+	struct listen_plan plan = { .job = tally->job,
+				    .own_len = tally->own_len,
+				    .thread_len = tally->thread_len,
+				    .leaves_len = tally->leaves_len,
+				    .no_calls = true,
+				    .choose = choose,
+				    .check = check,
+				    .ctx = &start };
+	const struct trace_request request = {
+		.ring_bytes = RING_BYTES,
+		.keep_hooks = true,
+		.choice = { is_module_wanted, is_function_wanted, &start },
+		.listen = &plan,
+	};
+	int rc = triggers_parse(&opts->triggers, &start.triggers, err);
+
+	if (!rc && triggers_have(&start.triggers, USPL_LISTEN_SNAPSHOT))
+		rc = uspl_fail(err, USPL_E_USAGE,
+			       "the tracer '%s' keeps sums: of them there is no snapshot",
+			       tracer->name);
+	plan.halted = triggers_have(&start.triggers, USPL_LISTEN_START);
+	if (!rc)
+		rc = run(&request, pid, err);
+	listen_plan_release(&plan);
+	triggers_release(&start.triggers);
+	if (rc)
+		uspl_context(err, "cannot trace pid %d", pid);
+	return rc;
+}
+
+int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len,
+		      struct uspl_err *err)
+{
+	return proc_read(tally->view.proc,
+			 listen_desk_thread(&tally->view.session, &tally->desk, i), ret, len, err);
+}
+
+static int open_tally(pid_t pid, struct tally *tally, struct uspl_err *err)
+{
+	const struct uspl_trace_region *head;
+	struct trace_clocks now;
+	int rc = view_open(pid, false, &tally->view, err);
+
+	if (!rc)
+		rc = listen_desk_read(tally->view.proc, &tally->view.session, &tally->desk, err);
+	if (!rc)
+		rc = listen_desk_threads(tally->view.proc, &tally->view.session, &tally->n_threads,
+					 err);
+	if (!rc)
+		rc = places_open(tally->view.proc, &tally->view.modules, &tally->places, err);
+	if (rc)
+		return rc;
+	head = &tally->view.session.regions.items[0].head;
+	clocks_read(&now);
+	tally->own = listen_desk_own(&tally->view.session, &tally->desk);
+	tally->ns_per_tick = clocks_ns_per_tick(
+		&(struct trace_clocks){ head->start_ticks, head->start_ns }, &now);
+	tally->seconds = (double)(now.ns - head->start_ns) / 1e9;
+	return 0;
+}
+
+static void close_tally(struct tally *tally)
+{
+	places_close(&tally->places);
+	listen_desk_release(&tally->desk);
+	view_release(&tally->view);
+}
+
+double tally_us(const struct tally *tally, uint64_t ticks)
+{
+	return (double)ticks * tally->ns_per_tick / 1e3;
+}
+
+void tally_take_json(struct json *json, struct buf *out)
+{
+	buf_addf(out, "%s\n", json_text(json));
+	out->oom |= json->buf.oom;
+	json_release(json);
+	*json = (struct json){ 0 };
+}
+
+/* What a listener couldn't follow is said, and whether it is halted. */
+static void add_state(const struct tally *tally, struct buf *out)
+{
+	const struct uspl_desk *desk = &tally->desk.head;
+
+	if (desk->halted)
+		buf_addstr(out, desk->stopped ? "# a trigger has stopped it\n"
+					      : "# no trigger has started it yet\n");
+	if (desk->missed)
+		buf_addf(out, "# %llu calls could not be followed\n",
+			 (unsigned long long)desk->missed);
+}
+
+int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
+		 struct uspl_err *err)
+{
+	struct tally tally = { .leaks = opts->leaks };
+	auto_buf struct buf out = { 0 }, state = { 0 };
+	int rc = open_tally(pid, &tally, err);
+
+	if (!rc && tally.desk.head.job != tracer->tally->job)
+		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
+	if (!rc && !opts->json)
+		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally.seconds);
+	if (!rc) {
+		rc = tracer->tally->report(&tally, opts->json, &out, err);
+		add_state(&tally, &state);
+	}
+	if (!rc && out.oom)
+		rc = uspl_fail_nomem(err);
+	if (!rc) {
+		fputs(buf_str(&out), stdout);
+		fputs(buf_str(&state), opts->json ? stderr : stdout);
+	}
+	close_tally(&tally);
+	return rc;
+}

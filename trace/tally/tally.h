@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tally.h - tracers of the third sort: what is summed up in the target by listeners, between
+ * `start` and `stop`, and printed by `report`
+ */
+#ifndef USPL_TRACE_TALLY_TALLY_H
+#define USPL_TRACE_TALLY_TALLY_H
+
+#include "base/cli.h"
+#include "base/json.h"
+#include "trace/engine/listen_plan.h"
+#include "trace/output/tracer.h"
+#include "trace/output/view.h"
+#include "trace/tally/places.h"
+#include "uspl/listen_abi.h"
+
+/* A process with the sums of its session, for a tracer's report. */
+struct tally {
+	struct view view;
+	struct listen_desk desk;
+	taddr own;        /* where the job's own is */
+	size_t n_threads; /* that have something of their own */
+	double ns_per_tick, seconds;
+	bool leaks;           /* the report is to say what nothing points to any more */
+	struct places places; /* names of addresses */
+};
+
+struct tracer_tally {
+	enum uspl_listen_job job;
+	uint64_t own_len, thread_len, leaves_len; /* as in struct listen_plan */
+	/*
+	 * Says of a function whether it is one of the tracer's, and fills in how it is listened to:
+	 * role, bare, param.
+	 */
+	bool (*choose)(void *state, const char *const *names, size_t n,
+		       struct uspl_listen_site *site);
+	/* Asked when all functions were: a failure ends the start. NULL: nothing to ask. */
+	int (*check)(void *state, struct uspl_err *err);
+	bool finds_leaks; /* its report can say them */
+	/* Appends what there is to say, for people or as JSON objects, one to a line. */
+	int (*report)(struct tally *tally, bool json, struct buf *out, struct uspl_err *err);
+};
+
+/* USPL_E_UNSUPPORTED if a session's tracer has sums instead of records. */
+int tally_refuse(const struct tracer *tracer, struct uspl_err *err) uspl_must_check;
+/* What a user wants of a report. */
+struct tally_report_options {
+	bool json, leaks;
+};
+
+/* Prints the report of a process whose session has this tracer, of the third sort. */
+int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
+		 struct uspl_err *err) uspl_must_check;
+/* Ticks as microseconds. */
+double tally_us(const struct tally *tally, uint64_t ticks);
+/* Ends a line of JSON: appends it to out, and empties it for the next. */
+void tally_take_json(struct json *json, struct buf *out);
+/* Reads what the job has of its own for one thread. */
+int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len,
+		      struct uspl_err *err) uspl_must_check;
+
+/* What a user has chosen for a tracer of the third sort. Zero-initialise it. */
+struct tally_options {
+	cli_strings triggers;
+};
+
+/* Appends these options to a command's table. */
+int tally_add_options(struct tally_options *opts, cli_option_vec *table,
+		      struct uspl_err *err) uspl_must_check;
+void tally_options_release(struct tally_options *opts);
+/*
+ * Starts the tracer in a process, and says so. state: of the tracer's size, with its options in
+ * place.
+ */
+int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
+		struct uspl_err *err) uspl_must_check;
+
+#endif

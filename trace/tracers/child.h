@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * child.h - a program that is run to be traced
+ *
+ *     child_start     it stands at its first instruction, held by ptrace
+ *     child_ready     it runs until functions may be traced: before the first constructor
+ *     child_free      it runs, and isn't held any more
+ *     child_follow    the same, but it stops once more at its end, with its memory
+ */
+#ifndef USPL_TRACE_TRACERS_CHILD_H
+#define USPL_TRACE_TRACERS_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/types.h"
+
+/* Zero-initialise it. */
+struct child {
+	pid_t pid;
+	bool is_free; /* it runs */
+};
+
+/* Runs the command; it dies with us as long as it isn't free. */
+int child_start(struct child *child, char **command, struct uspl_err *err) uspl_must_check;
+/* Ends a child that was never let go: it has done nothing yet. */
+void child_discard(const struct child *child);
+/* Lets it go. */
+void child_free(struct child *child);
+/* The program's own exit status, 128 + N if signal N ended it; 0 after ^C. */
+int child_wait(const struct child *child);
+
+/* The program stands at a system call. */
+struct child_stop {
+	bool returned; /* from the call; else it is about to make it */
+	uint64_t nr, args[6];
+	int64_t result; /* if it has returned */
+	int64_t ran_ns; /* since it was let go at the stop before */
+};
+
+/* Who is told of all such stops of child_ready. */
+struct child_listener {
+	void (*stop)(void *ctx, const struct child_stop *stop);
+	void *ctx;
+};
+
+/*
+ * Lets it run until the C library has set up the first thread and the dynamic linker has brought
+ * all libraries, but for their constructors. It stands still then as one that was stopped by a
+ * signal, and is held by nobody. listener: NULL for none. USPL_E_UNSUPPORTED: a static program, or
+ * its end comes first.
+ */
+int child_ready(struct child *child, const struct child_listener *listener,
+		struct uspl_err *err) uspl_must_check;
+/*
+ * Lets a child go that child_ready has left, and waits for its end. at_end is called while all its
+ * memory is still there; not if it was killed (SIGKILL). Returns as child_wait does, or a negative
+ * code.
+ */
+int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err),
+		 void *ctx, struct uspl_err *err);
+/*
+ * Says on standard error that its records are lost, since it has run another program in its place.
+ */
+void child_say_gone(pid_t pid);
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tracer_init.c - how a program begins: its libraries and its constructors, and how long each takes
+//
+// Libraries are told by the system calls up to where all are in place (loading.c); there the
+// pointers to constructors are led to code that takes their time (trace/engine/constructors.h), and
+// the program is let go.
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "proc/proc_lock.h"
+#include "trace/engine/clocks.h"
+#include "trace/engine/constructors.h"
+#include "trace/output/formats.h"
+#include "trace/output/tracer.h"
+#include "trace/output/view.h"
+#include "trace/tally/places.h"
+#include "trace/tracers/child.h"
+#include "trace/tracers/loading.h"
+#include "trace/tracers/tracers.h"
+
+struct init {
+	const char *format_name; /* the option */
+	const struct format *format;
+	struct loading loading;
+	struct trace_clocks start;
+	char comm[sizeof(((struct proc *)0)->comm)];
+	module_vec modules;
+	loading_vec libraries;
+	double loading_us;
+	constructor_vec constructors;
+	VEC(char *) names; /* of the constructors: later there may be nobody to ask */
+	size_t more;       /* constructors that are too many */
+	taddr at;          /* where their times are */
+};
+
+/* A constructor that was called. */
+struct called {
+	const struct module *module;
+	const char *name;
+	double start_us, us; /* since the first one; us is negative if it hasn't returned */
+};
+
+typedef VEC(struct called) called_vec;
+
+static const struct tracer_option options[] = {
+	{ "format", "NAME", CLI_STRING, offsetof(struct init, format_name),
+	  "'text' (default) or 'json'" },
+};
+
+static int name_constructors(struct init *init, const struct proc *proc, struct uspl_err *err)
+{
+	const struct constructor *constructor;
+	struct places places;
+	int rc = places_open(proc, &init->modules, &places, err);
+
+	vec_for_each (&init->constructors, constructor) {
+		struct buf name = { 0 };
+		char **place = rc ? NULL : vec_push(&init->names);
+
+		if (!place)
+			break;
+		places_add_function(&places, constructor->function, &name);
+		*place = buf_take(&name);
+		if (!*place)
+			break;
+	}
+	places_close(&places);
+	if (!rc && (init->names.n < init->constructors.n ||
+		    (init->names.n && !init->names.items[init->names.n - 1])))
+		rc = uspl_fail_nomem(err);
+	return rc;
+}
+
+/* The program stands still, with all libraries in place and no constructor run. */
+static int prepare(struct init *init, pid_t pid, struct uspl_err *err)
+{
+	auto_proc struct proc *proc = NULL;
+	int rc = view_lock(pid, &proc, err);
+
+	if (!rc)
+		rc = modules_read(proc, &init->modules, err);
+	if (!rc)
+		rc = loading_times(&init->loading, &init->modules, &init->libraries,
+				   &init->loading_us, err);
+	if (!rc)
+		rc = constructors_find(proc, &init->modules, &init->constructors, &init->more, err);
+	if (!rc)
+		rc = name_constructors(init, proc, err);
+	if (!rc)
+		rc = constructors_time(proc, &init->constructors, &init->at, err);
+	if (!rc)
+		snprintf(init->comm, sizeof(init->comm), "%s", proc->comm);
+	return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct called *x = a, *y = b;
+
+	return x->start_us < y->start_us ? -1 : x->start_us > y->start_us;
+}
+
+/* Those that were called, in order. */
+static int read_called(const struct init *init, const struct proc *proc, called_vec *ret,
+		       struct uspl_err *err)
+{
+	size_t n = init->constructors.n;
+	auto_free struct uspl_constructor *taken = calloc(n + 1, sizeof(*taken));
+	uint64_t first = UINT64_MAX;
+	struct trace_clocks now;
+	double us;
+	int rc = taken ? constructors_read(proc, &init->constructors, init->at, taken, err)
+		       : uspl_fail_nomem(err);
+
+	clocks_read(&now);
+	us = clocks_ns_per_tick(&init->start, &now) / 1e3;
+	for (size_t i = 0; !rc && i < n; i++)
+		if (taken[i].start && taken[i].start < first)
+			first = taken[i].start;
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct called *called = taken[i].start ? vec_push(ret) : NULL;
+
+		if (called)
+			*called = (struct called){
+				.module = init->constructors.items[i].module,
+				.name = init->names.items[i],
+				.start_us = (double)(taken[i].start - first) * us,
+				.us = taken[i].end ? (double)(taken[i].end - taken[i].start) * us
+						   : -1,
+			};
+		else if (taken[i].start)
+			rc = uspl_fail_nomem(err);
+	}
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), by_start);
+	return rc;
+}
+
+/* A time, or a dash for none. */
+static void add_us(double us, struct buf *out)
+{
+	if (us < 0)
+		buf_addf(out, "%13s ", "-");
+	else
+		buf_addf(out, "%13.3f ", us);
+}
+
+static void add_text(const struct init *init, const called_vec *all, pid_t pid, struct buf *out)
+{
+	const struct loading_time *library;
+	const struct called *called;
+	double sum = 0;
+
+	vec_for_each (all, called)
+		sum += called->us > 0 ? called->us : 0;
+	buf_addf(out,
+		 "# tracer: init, pid %d (%s): %.3f us until all was loaded, %.3f us in %zu "
+		 "constructors\n%13s %13s  %s\n",
+		 pid, init->comm, init->loading_us, sum, all->n, "MAPPED us", "RELOCATED us",
+		 "MODULE");
+	vec_for_each (&init->libraries, library) {
+		add_us(library->mapped_us, out);
+		add_us(library->relocated_us, out);
+		buf_addf(out, " %s\n", library->module->path);
+	}
+	buf_addf(out, "%13s %13s  %-20s %s\n", "START us", "DURATION us", "MODULE", "CONSTRUCTOR");
+	vec_for_each (all, called) {
+		add_us(called->start_us, out);
+		add_us(called->us, out);
+		buf_addf(out, " %-20s %s\n", called->module->name, called->name);
+	}
+	if (init->more)
+		buf_addf(out, "# and %zu constructors that were too many to take their time\n",
+			 init->more);
+}
+
+static void json_add_us(struct json *json, const char *key, double us)
+{
+	if (us >= 0)
+		json_decimal(json, key, us, 3);
+	else
+		json_string(json, key, NULL);
+}
+
+static void add_json(const struct init *init, const called_vec *all, struct buf *out)
+{
+	const struct loading_time *library;
+	const struct called *called;
+
+	vec_for_each (&init->libraries, library) {
+		auto_json struct json json = { 0 };
+
+		json_open(&json, NULL, '{');
+		json_string(&json, "module", library->module->path);
+		json_add_us(&json, "mapped_us", library->mapped_us);
+		json_add_us(&json, "relocated_us", library->relocated_us);
+		json_close(&json, '}');
+		buf_addf(out, "%s\n", json_text(&json));
+	}
+	vec_for_each (all, called) {
+		auto_json struct json json = { 0 };
+
+		json_open(&json, NULL, '{');
+		json_string(&json, "constructor", called->name);
+		json_string(&json, "module", called->module->path);
+		json_add_us(&json, "start_us", called->start_us);
+		json_add_us(&json, "duration_us", called->us);
+		json_close(&json, '}');
+		buf_addf(out, "%s\n", json_text(&json));
+	}
+	if (init->more)
+		fprintf(stderr, "%zu constructors were too many to take their time\n", init->more);
+}
+
+/* The program ends: its memory is still there. */
+static int print(void *ctx, pid_t pid, struct uspl_err *err)
+{
+	const struct init *init = ctx;
+	auto_proc struct proc *proc = NULL;
+	auto_buf struct buf out = { 0 };
+	called_vec all = { 0 };
+	int rc = proc_open_readonly(pid, &proc, err);
+
+	if (!rc)
+		rc = read_called(init, proc, &all, err);
+	if (rc == -USPL_E_NOT_APPLIED) {
+		child_say_gone(pid);
+		rc = 0;
+	}
+	if (!rc && init->format == &format_json)
+		add_json(init, &all, &out);
+	else if (!rc)
+		add_text(init, &all, pid, &out);
+	vec_release(&all);
+	if (!rc && out.oom)
+		return uspl_fail_nomem(err);
+	format_flush(&out, true);
+	return rc;
+}
+
+static void release(struct init *init)
+{
+	char **name;
+
+	vec_for_each (&init->names, name)
+		free(*name);
+	vec_release(&init->names);
+	vec_release(&init->constructors);
+	vec_release(&init->libraries);
+	modules_release(&init->modules);
+	loading_release(&init->loading);
+}
+
+static int run_init(void *state, struct child *child, struct uspl_err *err)
+{
+	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json };
+	struct init *init = state;
+	const struct child_listener listener = { loading_stop, &init->loading };
+	int rc = format_choose(&tracer_init, formats, init->format_name, &init->format, err);
+
+	clocks_read(&init->start);
+	if (!rc)
+		rc = child_ready(child, &listener, err);
+	if (!rc)
+		rc = prepare(init, child->pid, err);
+	if (!rc)
+		rc = child_follow(child, print, init, err);
+	release(init);
+	return rc;
+}
+
+static const struct tracer_launch launch = {
+	.run = run_init,
+};
+
+const struct tracer tracer_init = {
+	.name = "init",
+	.help = "how a program begins: its libraries and constructors, and how long each takes",
+	.options = options,
+	.n_options = ARRAY_SIZE(options),
+	.state_size = sizeof(struct init),
+	.launch = &launch,
+};

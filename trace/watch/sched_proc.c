@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// sched_proc.c - what /proc tells of switches, where perf events are refused
+
+#include "trace/watch/sched_proc.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+
+/* A number behind a name in /proc/PID/task/TID/status. */
+static uint64_t field(const struct buf *text, const char *name)
+{
+	const char *number = task_status_field(text, name);
+
+	return number ? strtoull(number, NULL, 10) : 0;
+}
+
+/* False if the thread has ended. */
+static bool read_counts(const struct proc *proc, pid_t tid, struct sched_counts *ret)
+{
+	auto_buf struct buf status = { 0 }, stat = { 0 };
+	char path[64];
+
+	if (!task_status(proc, tid, &status))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
+	if (file_read(path, &stat, NULL) != 0 ||
+	    sscanf(buf_str(&stat), "%" SCNu64 " %" SCNu64, &ret->ran_ns, &ret->waited_ns) != 2)
+		return false;
+	ret->blocked = field(&status, "voluntary_ctxt_switches");
+	ret->preempted = field(&status, "nonvoluntary_ctxt_switches");
+	return true;
+}
+
+static struct sched_thread *find_thread(struct sched_proc *sched, pid_t tid)
+{
+	struct sched_thread *thread;
+
+	vec_for_each (&sched->threads, thread)
+		if (thread->tid == tid)
+			return thread;
+	return NULL;
+}
+
+/* A thread that is made meanwhile has begun with all counts at 0. */
+static int read_thread(struct sched_proc *sched, pid_t tid, bool new, struct uspl_err *err)
+{
+	struct sched_thread *thread = find_thread(sched, tid);
+	struct sched_counts counts;
+
+	if (!read_counts(sched->proc, tid, &counts))
+		return 0;
+	if (!thread) {
+		thread = vec_push(&sched->threads);
+		if (!thread)
+			return uspl_fail_nomem(err);
+		thread->tid = tid;
+		if (!new)
+			thread->first = counts;
+	}
+	thread->last = counts;
+	task_name(sched->proc, tid, thread->name, sizeof(thread->name));
+	return 0;
+}
+
+static int read_threads(struct sched_proc *sched, bool new, struct uspl_err *err)
+{
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	int rc = 0;
+
+	/* The process may have ended: what was seen stays. */
+	if (tasks_list(sched->proc, &tids, NULL) == 0)
+		vec_for_each (&tids, tid)
+			if (!rc)
+				rc = read_thread(sched, *tid, new, err);
+	vec_release(&tids);
+	return rc;
+}
+
+int sched_proc_open(struct sched_proc *sched, struct proc *proc, struct uspl_err *err)
+{
+	int rc;
+
+	*sched = (struct sched_proc){ .proc = proc };
+	rc = stacks_open(&sched->stacks, proc, 0, err);
+	if (!rc)
+		rc = asleep_open(&sched->asleep, proc, err);
+	sched->has_asleep = !rc;
+	return rc ? rc : read_threads(sched, false, err);
+}
+
+void sched_proc_close(struct sched_proc *sched)
+{
+	struct sched_thread *thread;
+
+	vec_for_each (&sched->threads, thread)
+		vec_release(&thread->places);
+	vec_release(&sched->threads);
+	if (sched->has_asleep)
+		asleep_release(&sched->asleep);
+	stacks_close(&sched->stacks);
+}
+
+static int add_place(struct sched_proc *sched, struct sched_thread *thread, struct uspl_err *err)
+{
+	const struct symbol *inner = stacks_called(&sched->stacks);
+	const struct symbol *caller = stacks_caller(&sched->stacks);
+	struct sched_place *place, *found = NULL;
+
+	vec_for_each (&thread->places, place)
+		if (place->inner == inner && place->caller == caller)
+			found = place;
+	if (!found)
+		found = vec_push(&thread->places);
+	if (!found)
+		return uspl_fail_nomem(err);
+	*found = (struct sched_place){ inner, caller, found->looks + 1 };
+	return 0;
+}
+
+/* What was found holds if the thread has not run since it was looked at. */
+static int look_at(struct sched_proc *sched, const struct asleep_thread *asleep,
+		   struct uspl_err *err)
+{
+	struct sched_thread *thread = find_thread(sched, asleep->tid);
+	int rc;
+
+	if (!thread || asleep->class != ASLEEP_SLEEPS)
+		return 0;
+	rc = stacks_follow_asleep(&sched->stacks, &asleep->regs, err);
+	if (rc || runcount_read(&asleep->count, sched->proc) != asleep->runs)
+		return rc;
+	return add_place(sched, thread, err);
+}
+
+int sched_proc_look(struct sched_proc *sched, struct uspl_err *err)
+{
+	const struct asleep_thread *asleep;
+	int rc = read_threads(sched, true, err);
+
+	sched->looks++;
+	if (rc || asleep_look(&sched->asleep, NULL) != 0)
+		return rc;
+	vec_for_each (&sched->asleep.threads, asleep)
+		if (!rc)
+			rc = look_at(sched, asleep, err);
+	return rc;
+}

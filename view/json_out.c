@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// json_out.c - what was found, as JSON for programs
+
+#include "command/report.h"
+#include "view/show.h"
+
+static void add_presence(struct json *json, const struct scan_presence *presence)
+{
+	const struct survey *survey = &presence->survey;
+
+	json_open(json, NULL, '{');
+	json_number(json, "pid", presence->process->pid);
+	json_string(json, "comm", presence->process->comm);
+	json_string(json, "user", presence->process->user);
+	json_string(json, "state", survey->state);
+	json_number(json, "applied_at", survey->applied_at);
+	report_functions(json, &survey->regions);
+	report_pending(json, survey->pending.items, survey->pending.n);
+	json_close(json, '}');
+}
+
+static void add_update(struct json *json, const struct scan_update *update, bool with_patch)
+{
+	const struct scan_presence *presence;
+	const struct region *region = update->region;
+
+	json_open(json, NULL, '{');
+	json_string(json, "id", region->id);
+	json_string(json, "description", region->description);
+	json_open(json, "processes", '[');
+	vec_for_each (&update->presences, presence)
+		add_presence(json, presence);
+	json_close(json, ']');
+	if (with_patch)
+		json_bytes(json, "patch", region->patch, region->patch_len);
+	json_close(json, '}');
+}
+
+void json_scan(const struct scan *scan, bool with_patch, struct json *json)
+{
+	const struct scan_update *update;
+
+	json_open(json, NULL, '[');
+	vec_for_each (&scan->updates, update)
+		add_update(json, update, with_patch);
+	json_close(json, ']');
+}
+
+static void add_function(struct json *json, const struct update_function *function)
+{
+	json_open(json, NULL, '{');
+	json_string(json, "name", function->name);
+	json_string(json, "symbol", function->symbol);
+	json_string(json, "unit", function->unit);
+	json_string(json, "reason", function->reason);
+	json_close(json, '}');
+}
+
+static void add_target(struct json *json, const struct update_target *target)
+{
+	const struct update_function *function;
+	char *const *build_id;
+
+	json_open(json, NULL, '{');
+	json_string(json, "name", target->name);
+	json_string(json, "path", target->path);
+	json_string(json, "soname", target->soname);
+	json_string(json, "compiler", target->compiler);
+	json_open(json, "build_ids", '[');
+	vec_for_each (&target->build_ids, build_id)
+		json_string(json, NULL, *build_id);
+	json_close(json, ']');
+	json_open(json, "functions", '[');
+	vec_for_each (&target->functions, function)
+		add_function(json, function);
+	json_close(json, ']');
+	json_close(json, '}');
+}
+
+void json_file(const struct update *update, struct json *json)
+{
+	const struct update_target *target;
+
+	json_open(json, NULL, '{');
+	json_string(json, "id", update->id);
+	json_string(json, "description", update->description);
+	json_string(json, "created", update->created);
+	json_string(json, "tool", update->tool);
+	json_open(json, "targets", '[');
+	vec_for_each (&update->targets, target)
+		add_target(json, target);
+	json_close(json, ']');
+	json_bytes(json, "patch", update->patch, update->patch_len);
+	json_close(json, '}');
+}

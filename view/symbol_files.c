@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// symbol_files.c - the names of new code, for debuggers and profilers
+/*
+ * The ELF file is as plain as can be: a section of code for each update, at its address in the
+ * process; .eh_frame; and the tables of symbols and names. Offsets are known only when everything
+ * is in place, so that the headers are written last.
+ */
+
+#include "view/symbol_files.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/text.h"
+
+/* Names come from the process; a line of the map is one function. */
+static void add_perf(const struct region_range *name, const char *id, struct buf *out)
+{
+	buf_addf(out, "%llx %llx ", (unsigned long long)name->addr, (unsigned long long)name->size);
+	text_add_printable(out, name->name, strlen(name->name), false);
+	buf_addstr(out, " [uspl ");
+	text_add_printable(out, id, strlen(id), false);
+	buf_addstr(out, "]\n");
+}
+
+void symbols_perf(const struct scan *scan, struct buf *out)
+{
+	const struct scan_process *process;
+	const struct region *region;
+	const struct region_range *name;
+
+	vec_for_each (&scan->processes, process)
+		vec_for_each (&process->regions, region)
+			vec_for_each (&region->names, name)
+				add_perf(name, region->id, out);
+}
+
+/* The file while it is put together. */
+struct file {
+	struct buf *out;
+	struct buf names;   /* .strtab, for sections too */
+	struct buf symbols; /* .symtab */
+	VEC(Elf64_Shdr) sections;
+	bool has_frames;
+};
+
+static uint32_t add_name(struct file *file, const char *name)
+{
+	uint32_t offset = (uint32_t)file->names.len;
+
+	buf_add(&file->names, name, strlen(name) + 1);
+	return offset;
+}
+
+/* Appends a section with what is in data; NULL when out of memory. */
+static Elf64_Shdr *add_section(struct file *file, const char *name, uint32_t type,
+			       const struct buf *data)
+{
+	Elf64_Shdr *section = vec_push(&file->sections);
+
+	if (!section)
+		return NULL;
+	buf_align(file->out, 16);
+	*section = (Elf64_Shdr){
+		.sh_name = add_name(file, name),
+		.sh_type = type,
+		.sh_offset = file->out->len,
+		.sh_size = data->len,
+		.sh_addralign = 16,
+	};
+	buf_add(file->out, data->data, data->len);
+	return section;
+}
+
+/* Appends a piece of the process's memory as a section at its address. */
+static int add_memory(struct file *file, const struct proc *proc, const char *name, taddr addr,
+		      uint64_t len, struct uspl_err *err)
+{
+	auto_buf struct buf bytes = { 0 };
+	Elf64_Shdr *section;
+	int rc;
+
+	buf_addzero(&bytes, len);
+	if (bytes.oom)
+		return uspl_fail_nomem(err);
+	rc = proc_read(proc, addr, bytes.data, len, err);
+	if (rc)
+		return rc;
+	section = add_section(file, name, SHT_PROGBITS, &bytes);
+	if (!section)
+		return uspl_fail_nomem(err);
+	section->sh_addr = addr;
+	section->sh_flags = SHF_ALLOC;
+	return 0;
+}
+
+static void add_symbols(struct file *file, const struct region *region)
+{
+	const struct region_range *name;
+
+	vec_for_each (&region->names, name) {
+		Elf64_Sym elf = {
+			.st_name = add_name(file, name->name),
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = (uint16_t)(file->sections.n - 1),
+			.st_value = name->addr,
+			.st_size = name->size,
+		};
+
+		buf_add(&file->symbols, &elf, sizeof(elf));
+	}
+}
+
+static int add_region(struct file *file, const struct proc *proc, const struct region *region,
+		      struct uspl_err *err)
+{
+	char name[sizeof(".text.uspl-") + USPL_ID_MAX];
+	int rc;
+
+	if (!region->text_len)
+		return 0;
+	snprintf(name, sizeof(name), ".text.uspl-%s", region->id);
+	rc = add_memory(file, proc, name, region->text, region->text_len, err);
+	if (rc)
+		return rc;
+	file->sections.items[file->sections.n - 1].sh_flags |= SHF_EXECINSTR;
+	add_symbols(file, region);
+	/* Debuggers know one section of frames only. */
+	if (!region->eh_frame_len || file->has_frames)
+		return 0;
+	file->has_frames = true;
+	return add_memory(file, proc, ".eh_frame", region->eh_frame, region->eh_frame_len, err);
+}
+
+/* The tables, the list of sections behind them, and what stands at the file's beginning. */
+static int finish(struct file *file, struct uspl_err *err)
+{
+	Elf64_Shdr *symtab = add_section(file, ".symtab", SHT_SYMTAB, &file->symbols), *strtab;
+	uint32_t symtab_at = (uint32_t)file->sections.n - 1;
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_EXEC,
+		.e_machine = arch_native()->machine,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(*symtab),
+	};
+
+	if (!symtab)
+		return uspl_fail_nomem(err);
+	symtab->sh_entsize = sizeof(Elf64_Sym);
+	symtab->sh_link = symtab_at + 1;
+	symtab->sh_info = 1;
+	add_name(file, ".strtab");
+	strtab = add_section(file, ".strtab", SHT_STRTAB, &file->names);
+	if (!strtab || file->names.oom || file->symbols.oom)
+		return uspl_fail_nomem(err);
+	buf_align(file->out, 16);
+	header.e_shoff = file->out->len;
+	header.e_shnum = (uint16_t)file->sections.n;
+	header.e_shstrndx = (uint16_t)(symtab_at + 1);
+	buf_add(file->out, file->sections.items, file->sections.n * sizeof(*symtab));
+	if (file->out->oom)
+		return uspl_fail_nomem(err);
+	memcpy(file->out->data, &header, sizeof(header));
+	return 0;
+}
+
+static int build(struct file *file, const struct scan_process *process, struct uspl_err *err)
+{
+	static const Elf64_Sym no_symbol;
+	struct proc *proc = NULL;
+	int rc = proc_open(process->pid, &proc, err);
+
+	buf_addzero(file->out, sizeof(Elf64_Ehdr));
+	buf_addzero(&file->names, 1);
+	buf_add(&file->symbols, &no_symbol, sizeof(no_symbol));
+	/* The null section. */
+	if (!rc && !vec_push(&file->sections))
+		rc = uspl_fail_nomem(err);
+	for (size_t i = process->regions.n; !rc && i > 0; i--)
+		rc = add_region(file, proc, &process->regions.items[i - 1], err);
+	proc_free(proc);
+	return rc ? rc : finish(file, err);
+}
+
+int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err)
+{
+	struct file file = { .out = out };
+	int rc;
+
+	if (scan->processes.n != 1)
+		return uspl_fail(err, USPL_E_NOT_APPLIED, "the process has no new code");
+	rc = build(&file, scan->processes.items, err);
+	buf_release(&file.names);
+	buf_release(&file.symbols);
+	vec_release(&file.sections);
+	return rc;
+}
