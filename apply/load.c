@@ -11,7 +11,7 @@
 #include "apply/threads.h"
 #include "safety/frames.h"
 #include "switch/entries.h"
-#include "switch/gate.h"
+#include "switch/trampolines.h"
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
 		  struct region *region, struct uspl_err *err)
@@ -71,25 +71,25 @@ int load_discard(struct proc *proc, const module_vec *modules, struct region *re
 	if (!rc)
 		region->frames = false;
 	if (!rc)
-		rc = pads_discard(proc, region, err);
+		rc = punned_discard(proc, region, err);
 	if (!rc)
 		rc = threads_drop_key(proc, modules, region, err);
-	return rc ? rc : room_unmap(proc, region, err);
+	return rc ? rc : map_region_unmap(proc, region, err);
 }
 
 /* The entries that need more than a jump to the new code; plan: nothing is touched. */
 static int prepare_entries(const struct load *load, struct region *region, bool plan,
 			   struct uspl_err *err)
 {
-	struct gates gates;
-	int rc = entries_plan(&gates, load->proc, load->modules, region, err);
+	struct trampolines trampolines;
+	int rc = entries_plan(&trampolines, load->proc, load->modules, region, err);
 
-	if (!rc && !plan && gates.pads.items.n) {
-		rc = gates_load(&gates, err);
+	if (!rc && !plan && trampolines.punned.items.n) {
+		rc = trampolines_load(&trampolines, err);
 		if (!rc)
 			rc = proc_refresh_maps(load->proc, err);
 	}
-	gates_release(&gates);
+	trampolines_release(&trampolines);
 	return rc;
 }
 
@@ -119,7 +119,7 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 	bool taken = true;
 	int rc = 0;
 
-	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
+	for (int i = 0; !rc && taken && i < MAP_REGION_TRIES; i++) {
 		auto_link struct link *link = NULL;
 
 		rc = load_link_in_room(load, info_len, region, &link, err);
@@ -128,14 +128,14 @@ static int load_new(const struct load *load, struct region *region, uint64_t inf
 		if (!rc && !taken) {
 			rc = load_write_region(load->proc, link, region, err);
 			if (rc)
-				room_give_back(load->proc, region);
+				map_region_give_back(load->proc, region);
 		}
 		if (!rc)
 			rc = proc_refresh_maps(load->proc, err);
 		if (!rc && !taken)
 			*ret = take_ptr(link);
 	}
-	return !rc && taken ? room_fail_taken(load->proc, err) : rc;
+	return !rc && taken ? map_region_fail_taken(load->proc, err) : rc;
 }
 
 /* Whether the code in the region is what would be loaded there now. */
@@ -240,7 +240,7 @@ static int tell_program(const struct load *load, const struct link *link, struct
 	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
 	    region->state == USPL_REGION_LOADED &&
 	    threads_drop_key(load->proc, load->modules, region, NULL) == 0)
-		room_give_back(load->proc, region);
+		map_region_give_back(load->proc, region);
 	return rc;
 }
 
@@ -250,7 +250,7 @@ static int load_entries(const struct load *load, struct region *region, struct u
 	int rc = prepare_entries(load, region, false, err);
 
 	if (rc && region->state == USPL_REGION_LOADED)
-		room_give_back(load->proc, region);
+		map_region_give_back(load->proc, region);
 	return rc;
 }
 
@@ -274,7 +274,7 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 		region.state = left_over->state;
 		region.frames = left_over->frames;
 		region.thread_key = left_over->thread_key;
-		gates_take_over(&region, left_over);
+		trampolines_take_over(&region, left_over);
 		rc = region_write_record(load->proc, &region, err);
 	} else {
 		rc = load_new(load, &region, info_len, &link, err);

@@ -10,7 +10,7 @@
 #include "apply/load_values.h"
 #include "apply/map_region.h"
 #include "arch/arch.h"
-#include "switch/gate.h"
+#include "switch/trampolines.h"
 #include "update/refname.h"
 
 /* What lies at the symbol is a function of the new code. */
@@ -42,13 +42,13 @@ static void aim_names(const struct load *load, const struct link *link, struct r
 			(name++)->addr = link_address(link, code->syms.items[i]);
 }
 
-/* With guards, info, linked segments and, but for code out of the module's reach, gates. */
+/* With guards, info, linked segments and, but for code out of the module's reach, trampolines. */
 static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
 {
-	return info_len + link->len + (link->far ? 0 : gates_room(region)) + 2 * PAGE;
+	return info_len + link->len + (link->far ? 0 : trampolines_size(region)) + 2 * PAGE;
 }
 
-/* Fills in the addresses: guard, info, linked segments, gates, guard. */
+/* Fills in the addresses: guard, info, linked segments, trampolines, guard. */
 static void place(const struct link *link, taddr map, uint64_t info_len, struct region *region)
 {
 	region->map = map;
@@ -67,9 +67,9 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 			: 0;
 	region->eh_frame_len = link->eh_frame_len;
 	region->detours = link->detours;
-	region->gates = region->gates_len = region->word = 0;
+	region->trampolines = region->trampolines_len = region->selector = 0;
 	if (!link->far)
-		gates_place(region, region->self + info_len + link->len);
+		trampolines_place(region, region->self + info_len + link->len);
 }
 
 static int aim_sites(const struct load *load, const struct link *link, struct region *region,
@@ -121,17 +121,17 @@ int load_map_region(struct proc *proc, const struct link *link, const struct reg
 	static const int prot[LINK_N_SEGS] = { [LINK_TEXT] = PROT_READ | PROT_EXEC,
 					       [LINK_RODATA] = PROT_READ,
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
-	struct room_part parts[ROOM_PARTS] = {
-		{ region->gates, region->gates_len, PROT_READ | PROT_EXEC },
-		{ region->word, USPL_WORD_LEN, PROT_READ | PROT_WRITE },
+	struct map_region_part parts[MAP_REGION_PARTS] = {
+		{ region->trampolines, region->trampolines_len, PROT_READ | PROT_EXEC },
+		{ region->selector, USPL_SELECTOR_LEN, PROT_READ | PROT_WRITE },
 	};
 	taddr base = region->self + region->info_len;
 
 	for (int i = 0; i < LINK_N_SEGS; i++)
-		parts[2 + i] = (struct room_part){ base + link->segs[i].offset, link->segs[i].len,
-						   prot[i] };
-	return room_map(proc, region, parts, ARRAY_SIZE(parts), gates_slate(region), ret_taken,
-			err);
+		parts[2 + i] = (struct map_region_part){ base + link->segs[i].offset,
+							 link->segs[i].len, prot[i] };
+	return map_region_map(proc, region, parts, ARRAY_SIZE(parts),
+			      trampolines_result_page(region), ret_taken, err);
 }
 
 int load_write_region(struct proc *proc, const struct link *link, const struct region *region,
@@ -164,8 +164,8 @@ static int find_room(const struct load *load, uint64_t info_len, struct region *
 		rc = lay_out(load, far, &link, err);
 		len = rc ? 0 : region_len(region, link, info_len);
 		if (!rc)
-			rc = room_find(load->proc, load->module, len, ret_map, err);
-		near = !rc && room_is_near(load->module, *ret_map, len);
+			rc = map_region_find(load->proc, load->module, len, ret_map, err);
+		near = !rc && map_region_is_near(load->module, *ret_map, len);
 		far = !near;
 	}
 	if (!rc)
@@ -191,7 +191,7 @@ int load_link_there(const struct load *load, const struct region *there, uint64_
 		    struct region *region, struct link **ret, struct uspl_err *err)
 {
 	auto_link struct link *link = NULL;
-	int rc = lay_out(load, !there->gates, &link, err);
+	int rc = lay_out(load, !there->trampolines, &link, err);
 
 	if (!rc)
 		rc = link_at(load, link, there->map, info_len, region, err);

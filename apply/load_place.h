@@ -17,11 +17,14 @@ int load_name_functions(const struct load *load, struct region *region,
 			struct uspl_err *err) uspl_must_check;
 /*
  * Links for a place where there is room at the moment: within reach of the module, or anywhere,
- * without gates, if its neighbourhood is full. info_len: bytes of the record, whole pages.
+ * without trampolines, if its neighbourhood is full. info_len: bytes of the record, whole pages.
  */
 int load_link_in_room(const struct load *load, uint64_t info_len, struct region *region,
 		      struct link **ret, struct uspl_err *err) uspl_must_check;
-/* Links for the place of another region, in the form that this one has (with gates, or without). */
+/*
+ * Links for the place of another region, in the form that this one has (with trampolines, or
+ * without).
+ */
 int load_link_there(const struct load *load, const struct region *there, uint64_t info_len,
 		    struct region *region, struct link **ret, struct uspl_err *err) uspl_must_check;
 /*

@@ -45,15 +45,15 @@ int load_value(void *ctx, const struct objsym *sym, bool redirected, struct symb
 	       struct uspl_err *err)
 {
 	const struct load *load = ctx;
-	const struct match_piece *piece;
+	const struct match_func *func;
 	int rc;
 
 	if (find_function(load->target, sym->name)) {
 		if (resolve_interposed(load->resolver, sym, &ret->addr))
 			return 0;
-		rc = match_require(load->match, sym->name, &piece, err);
+		rc = match_require(load->match, sym->name, &func, err);
 		if (!rc)
-			ret->addr = image_entry(load->image, piece->addr);
+			ret->addr = image_entry(load->image, func->addr);
 		return rc;
 	}
 	return redirected || find_lent(load, sym, ret) ? 0 : resolve(load->resolver, sym, ret, err);

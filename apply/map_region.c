@@ -10,14 +10,14 @@
 #include "base/log.h"
 #include "inject/inject.h"
 #include "inject/rlimits.h"
-#include "record/unfinished.h"
+#include "record/partial_mapping.h"
 
 /* For page tables, mappings, and the process itself. */
 #define RESERVE (512u << 10)
 /* As far as addresses go. */
 #define ANYWHERE (1ull << 47)
 
-uint64_t room_need(const struct update *update, const struct update_target *target)
+uint64_t map_region_need(const struct update *update, const struct update_target *target)
 {
 	uint64_t need = RESERVE + update->patch_len;
 	struct objsec *const *sec;
@@ -28,8 +28,8 @@ uint64_t room_need(const struct update *update, const struct update_target *targ
 	return need + target->functions.n * 2 * PAGE;
 }
 
-int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
-	      struct uspl_err *err)
+int map_region_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
+		    struct uspl_err *err)
 {
 	taddr map = mappings_find_hole(&proc->maps, module->start, module->end, len,
 				       arch_native()->reach);
@@ -44,7 +44,7 @@ int room_find(const struct proc *proc, const struct module *module, uint64_t len
 	return 0;
 }
 
-bool room_is_near(const struct module *module, taddr map, uint64_t len)
+bool map_region_is_near(const struct module *module, taddr map, uint64_t len)
 {
 	taddr low = map < module->start ? map : module->start;
 	taddr high = map + len > module->end ? map + len : module->end;
@@ -64,23 +64,24 @@ static int fail_map(const struct proc *proc, const struct region *region, int er
 	return rc;
 }
 
-int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
-	     size_t n, taddr slate, bool *ret_taken, struct uspl_err *err)
+int map_region_map(struct proc *proc, const struct region *region,
+		   const struct map_region_part *parts, size_t n, taddr result_page,
+		   bool *ret_taken, struct uspl_err *err)
 {
-	struct inject_req reqs[UNFINISHED_REQS + ROOM_PARTS];
-	size_t n_reqs = UNFINISHED_REQS, done = 0;
+	struct inject_req reqs[PARTIAL_MAPPING_REQS + MAP_REGION_PARTS];
+	size_t n_reqs = PARTIAL_MAPPING_REQS, done = 0;
 	int64_t result;
 	int rc;
 
-	if (n > ROOM_PARTS)
+	if (n > MAP_REGION_PARTS)
 		return uspl_fail(err, USPL_E_BUG, "a region has no %zu parts", n);
-	unfinished_begin(USPL_UNFINISHED_MAGIC, region->map, region->map_len, region->self,
-			 region->info_len, reqs);
+	partial_mapping_begin(USPL_PARTIAL_MAGIC, region->map, region->map_len, region->self,
+			      region->info_len, reqs);
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].len && parts[i].prot != (PROT_READ | PROT_WRITE))
 			reqs[n_reqs++] = inject_mmap(parts[i].addr, parts[i].len, parts[i].prot,
 						     MAP_PRIVATE | MAP_FIXED);
-	rc = inject_run_mapping(proc, slate, reqs, n_reqs, &done, err);
+	rc = inject_run_mapping(proc, result_page, reqs, n_reqs, &done, err);
 	if (rc)
 		return rc;
 	result = reqs[done - 1].result;
@@ -88,23 +89,23 @@ int room_map(struct proc *proc, const struct region *region, const struct room_p
 	if (*ret_taken || (done == n_reqs && result >= 0))
 		return 0;
 	if (done > 1)
-		room_give_back(proc, region);
+		map_region_give_back(proc, region);
 	return fail_map(proc, region, (int)-result, err);
 }
 
-int room_fail_taken(const struct proc *proc, struct uspl_err *err)
+int map_region_fail_taken(const struct proc *proc, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
 			 "the place for the update in pid %d is taken again and again", proc->pid);
 }
 
-int room_unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
+int map_region_unmap(struct proc *proc, const struct region *region, struct uspl_err *err)
 {
 	return inject_unmap(proc, region->map, region->map_len, err);
 }
 
-void room_give_back(struct proc *proc, const struct region *region)
+void map_region_give_back(struct proc *proc, const struct region *region)
 {
-	if (room_unmap(proc, region, NULL) != 0)
+	if (map_region_unmap(proc, region, NULL) != 0)
 		log_info("load", "an unused mapping stays at 0x%" PRIx64, region->map);
 }

@@ -14,11 +14,11 @@
 #include "update/update.h"
 
 /* How often a place may be taken under our hands. */
-#define ROOM_TRIES 5
-#define ROOM_PARTS 5
+#define MAP_REGION_TRIES 5
+#define MAP_REGION_PARTS 5
 
 /* A piece of a region with a protection of its own. */
-struct room_part {
+struct map_region_part {
 	taddr addr;
 	uint64_t len; /* whole pages; 0: there is none */
 	int prot;
@@ -29,29 +29,30 @@ struct room_part {
  * of code that sites make private, the kernel's tables for all that, and what the process itself
  * may need meanwhile.
  */
-uint64_t room_need(const struct update *update, const struct update_target *target);
+uint64_t map_region_need(const struct update *update, const struct update_target *target);
 /*
- * A free place, best within reach of the module (room_is_near), else anywhere. USPL_E_OUT_OF_REACH
- * if there is none.
+ * A free place, best within reach of the module (map_region_is_near), else anywhere.
+ * USPL_E_OUT_OF_REACH if there is none.
  */
-int room_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
-	      struct uspl_err *err) uspl_must_check;
+int map_region_find(const struct proc *proc, const struct module *module, uint64_t len, taddr *ret,
+		    struct uspl_err *err) uspl_must_check;
 /* True if code at [map, + len) can refer to all of the module, and the other way round. */
-bool room_is_near(const struct module *module, taddr map, uint64_t len);
+bool map_region_is_near(const struct module *module, taddr map, uint64_t len);
 /*
  * Maps [region->map, + map_len) as a whole, then lays the info part and the others into it, at most
- * ROOM_PARTS. slate: as in struct inject_choice, in a part that is written to; 0: there is none.
- * Until the record is written over it, the info part is marked (unfinished.h). *ret_taken: somebody
- * else has mapped something there meanwhile, and nothing was done.
+ * MAP_REGION_PARTS. result_page: as in struct inject_choice, in a part that is written to; 0: there
+ * is none. Until the record is written over it, the info part is marked (partial_mapping.h).
+ * *ret_taken: somebody else has mapped something there meanwhile, and nothing was done.
  */
-int room_map(struct proc *proc, const struct region *region, const struct room_part *parts,
-	     size_t n, taddr slate, bool *ret_taken, struct uspl_err *err) uspl_must_check;
-/* Says that a place was taken ROOM_TRIES times. */
-int room_fail_taken(const struct proc *proc, struct uspl_err *err);
+int map_region_map(struct proc *proc, const struct region *region,
+		   const struct map_region_part *parts, size_t n, taddr result_page,
+		   bool *ret_taken, struct uspl_err *err) uspl_must_check;
+/* Says that a place was taken MAP_REGION_TRIES times. */
+int map_region_fail_taken(const struct proc *proc, struct uspl_err *err);
 /* Unmaps the region. */
-int room_unmap(struct proc *proc, const struct region *region,
-	       struct uspl_err *err) uspl_must_check;
+int map_region_unmap(struct proc *proc, const struct region *region,
+		     struct uspl_err *err) uspl_must_check;
 /* The same where a failure changes nothing for the caller: noted in the log. */
-void room_give_back(struct proc *proc, const struct region *region);
+void map_region_give_back(struct proc *proc, const struct region *region);
 
 #endif

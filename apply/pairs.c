@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "proc/alias.h"
-#include "record/survey.h"
+#include "record/region_status.h"
 
 static bool has_build_id(const struct update_target *target, const char *build_id)
 {
@@ -130,7 +130,7 @@ static int pair_done(const struct pairs_scope *scope, pair_vec *pairs, struct us
 	const struct update_target *target = scope->update->targets.items;
 	struct pair pair = { NULL, program, scope->modules, .by = PAIR_BY_CODE };
 
-	if (!program || !survey_region_of(scope->own, scope->update->id, program))
+	if (!program || !region_status_region_of(scope->own, scope->update->id, program))
 		return 0;
 	while (update_target_is_library(target))
 		target++;
@@ -155,7 +155,8 @@ int pairs_find(const struct pairs_scope *scope, pair_vec *ret, struct uspl_err *
 		return rc;
 	}
 	vec_for_each (&pairs, pair)
-		pair->done = survey_region_of(scope->own, scope->update->id, pair->module) != NULL;
+		pair->done = region_status_region_of(scope->own, scope->update->id, pair->module) !=
+			     NULL;
 	*ret = pairs;
 	return 0;
 }
@@ -206,7 +207,7 @@ int pair_remark(const struct pair *pair, pid_t pid, struct report *report, struc
 			report, err, "note",
 			"'%s' in pid %d has neither the name nor a build-id of '%s', but its code: "
 			"%zu of the %zu functions that were compared",
-			path, pid, name, tally.matched, tally.pieces);
+			path, pid, name, tally.matched, tally.funcs);
 	default:
 		return 0;
 	}

@@ -47,10 +47,10 @@ static int require_all(const struct pairs_scope *scope, const struct pair *pair,
 		       struct uspl_err *err)
 {
 	const struct update_function *function;
-	const struct match_piece *piece;
+	const struct match_func *func;
 
 	vec_for_each (&pair->target->functions, function) {
-		int rc = match_require(pair->match, function->symbol, &piece, err);
+		int rc = match_require(pair->match, function->symbol, &func, err);
 
 		if (rc && !base_explain(scope->update, pair->target, pair->module->start,
 					scope->others, function->name, err))
@@ -103,7 +103,7 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 	if (!rc)
 		rc = overlay_add(pair->image, proc, scope->others, pair->module->start, err);
 	if (!rc)
-		rc = detours_lay_under(pair->image, scope->others, pair->module->start, err);
+		rc = detours_unpatch_image(pair->image, scope->others, pair->module->start, err);
 	if (!rc)
 		rc = match_module(pair, err);
 	return rc ? rc : require_all(scope, pair, err);
@@ -171,7 +171,7 @@ static int match_target(const struct pairs_scope *scope, const struct update_tar
 static bool is_enough(const struct match *match, struct match_tally *ret)
 {
 	match_count(match, ret);
-	return ret->matched * 100 >= ret->pieces * CODE_PERCENT && ret->bytes >= CODE_BYTES;
+	return ret->matched * 100 >= ret->funcs * CODE_PERCENT && ret->bytes >= CODE_BYTES;
 }
 
 /*

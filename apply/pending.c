@@ -53,21 +53,21 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 
 	region->info_len = info.len;
 	region->map_len = info.len + 2 * PAGE;
-	for (int i = 0; !rc && taken && i < ROOM_TRIES; i++) {
-		rc = room_find(proc, near, region->map_len, &region->map, err);
+	for (int i = 0; !rc && taken && i < MAP_REGION_TRIES; i++) {
+		rc = map_region_find(proc, near, region->map_len, &region->map, err);
 		region->self = region->map + PAGE;
 		if (!rc)
-			rc = room_map(proc, region, NULL, 0, 0, &taken, err);
+			rc = map_region_map(proc, region, NULL, 0, 0, &taken, err);
 		if (!rc)
 			rc = proc_refresh_maps(proc, err);
 	}
 	if (!rc && taken)
-		rc = room_fail_taken(proc, err);
+		rc = map_region_fail_taken(proc, err);
 	if (rc)
 		return rc;
 	rc = region_write_record(proc, region, err);
 	if (rc)
-		room_give_back(proc, region);
+		map_region_give_back(proc, region);
 	return rc;
 }
 
@@ -121,7 +121,7 @@ void pending_take_back(struct proc *proc, pending_vec *noted)
 
 	vec_for_each (noted, pending) {
 		if (pending->change == PENDING_MADE)
-			room_give_back(proc, &pending->region);
+			map_region_give_back(proc, &pending->region);
 		else if (pending->change == PENDING_REVIVED &&
 			 region_write_state(proc, &pending->region, USPL_REGION_UNDONE, NULL) != 0)
 			log_info("load", "the record at 0x%" PRIx64 " stays pending",

@@ -18,9 +18,9 @@
 #include "proc/memcg.h"
 #include "proc/proc_lock.h"
 #include "record/journal.h"
-#include "record/survey.h"
-#include "record/unfinished.h"
-#include "switch/gate.h"
+#include "record/region_status.h"
+#include "record/partial_mapping.h"
+#include "switch/trampolines.h"
 
 /* Between two tries where a library comes and goes. */
 #define TRY_NS 5000000
@@ -91,7 +91,7 @@ static int load_pairs(struct session *session, struct uspl_err *err)
 	int rc;
 
 	vec_for_each (&session->pairs, pair)
-		need += pair->done ? 0 : room_need(session->update, pair->target);
+		need += pair->done ? 0 : map_region_need(session->update, pair->target);
 	rc = need ? memcg_require(session->proc, need, err) : 0;
 	vec_for_each (&session->pairs, pair)
 		if (!rc && !pair->done)
@@ -139,7 +139,7 @@ static void unload(struct session *session)
 	vec_for_each (&session->loaded, region)
 		if (load_remove(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
-	unfinished_sweep(session->proc);
+	partial_mapping_sweep(session->proc);
 }
 
 /* Switches on what isn't yet; with --check, looks whether that could be done. */
@@ -205,11 +205,11 @@ static bool is_useless(const struct session *session, const struct region *regio
 							  : region->state == USPL_REGION_LOADED;
 }
 
-/* True if gates of another module may still read its word. */
+/* True if trampolines of another module may still read its selector. */
 static bool is_read(const struct session *session, const struct region *region)
 {
-	return gates_go_by(session->proc, &session->modules, &session->loaded, region) ||
-	       gates_go_by(session->proc, &session->modules, &session->regions, region);
+	return trampolines_go_by(session->proc, &session->modules, &session->loaded, region) ||
+	       trampolines_go_by(session->proc, &session->modules, &session->regions, region);
 }
 
 /* Unmaps what is of no use any more. */
@@ -243,7 +243,7 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	if (!rc)
 		rc = proc_open_locked(pid, deadline, &session->proc, err);
 	if (!rc && !session->opts->check)
-		unfinished_sweep(session->proc);
+		partial_mapping_sweep(session->proc);
 	if (!rc)
 		rc = modules_read(session->proc, &session->modules, err);
 	if (rc)
@@ -252,7 +252,7 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	rc = regions_read(session->proc, &session->regions, err);
 	if (rc)
 		return rc;
-	survey_modules(session->proc, &session->modules, &session->regions);
+	region_status_find_gone(session->proc, &session->modules, &session->regions);
 	return complete_interrupted(session, err);
 }
 

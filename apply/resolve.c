@@ -13,7 +13,7 @@
 #include "apply/scope.h"
 #include "match/own_names.h"
 #include "proc/module_tls.h"
-#include "safety/calm.h"
+#include "safety/safe_call.h"
 #include "update/refname.h"
 
 struct resolver {
@@ -83,7 +83,7 @@ static int resolve_indirect(struct resolver *resolver, const struct objsym *sym,
 	    dynsyms_irelative(definer, function, ret_value) ||
 	    match_call(resolver->match, sym->name, ret_value))
 		return 0;
-	rc = calm_run(resolver->proc, resolver->modules, &req, 1, err);
+	rc = safe_call_run(resolver->proc, resolver->modules, &req, 1, err);
 	if (rc) {
 		uspl_context(err, "cannot ask which '%s' the process uses", name);
 		return rc;

@@ -8,9 +8,9 @@
 #include "arch/arch.h"
 #include "base/buf.h"
 #include "record/detours.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "record/overlay.h"
-#include "record/slot.h"
+#include "record/chain_slot.h"
 #include "switch/entries.h"
 
 /* The longest instruction, for looking at padding. */
@@ -38,24 +38,24 @@ static size_t padding_at(const struct image *image, taddr addr)
  * How many bytes may be written over the function's entry, at most the jump's: its own, and what
  * follows if that is padding up to the next one.
  */
-static uint8_t room_at(const struct image *image, const struct match_piece *piece)
+static uint8_t room_at(const struct image *image, const struct match_func *func)
 {
-	taddr at = piece->addr + piece->len, end = piece->addr + arch_native()->jump_len;
+	taddr at = func->addr + func->len, end = func->addr + arch_native()->jump_len;
 	const struct image_sym *sym;
 
 	if (at >= end)
 		return arch_native()->jump_len;
 	vec_for_each (&image->syms, sym)
-		if (sym->type == STT_FUNC && sym->addr > piece->addr && sym->addr < end)
+		if (sym->type == STT_FUNC && sym->addr > func->addr && sym->addr < end)
 			end = sym->addr;
 	while (at < end) {
 		size_t len = padding_at(image, at);
 
 		if (!len)
-			return (uint8_t)(at - piece->addr);
+			return (uint8_t)(at - func->addr);
 		at += len;
 	}
-	return (uint8_t)(end - piece->addr);
+	return (uint8_t)(end - func->addr);
 }
 
 static int check_unique(const struct region *region, taddr addr, const char *name,
@@ -75,13 +75,13 @@ static int check_unique(const struct region *region, taddr addr, const char *nam
  * Does a branch within the function lead to its first instruction? Then a thread that stands there
  * may be in the middle of it. Code that can't be decoded counts as such.
  */
-static bool loops_to_entry(const struct image *image, const struct match_piece *piece)
+static bool loops_to_entry(const struct image *image, const struct match_func *func)
 {
-	const uint8_t *code = image_bytes(image, piece->addr, piece->len);
+	const uint8_t *code = image_bytes(image, func->addr, func->len);
 	struct insn insn;
 
-	for (size_t at = 0; at < piece->len; at += insn.len) {
-		if (!code || !arch_native()->insn_decode(code + at, piece->len - at, &insn))
+	for (size_t at = 0; at < func->len; at += insn.len) {
+		if (!code || !arch_native()->insn_decode(code + at, func->len - at, &insn))
 			return true;
 		if ((insn.flow == INSN_JUMP || insn.flow == INSN_COND_JUMP) &&
 		    at + insn.len + (uint64_t)insn.rel == 0)
@@ -92,48 +92,48 @@ static bool loops_to_entry(const struct image *image, const struct match_piece *
 
 /* Code that must be empty, with the detours that it goes through. */
 static int add_range(const struct sites_input *input, struct region *region, const char *name,
-		     const struct match_piece *piece, struct uspl_err *err)
+		     const struct match_func *func, struct uspl_err *err)
 {
-	int rc = region_range_add(&region->ranges, name, piece->addr, piece->len, err);
+	int rc = region_range_add(&region->ranges, name, func->addr, func->len, err);
 
 	return rc ? rc
-		  : detours_add_ranges(input->image, input->present, name, piece->addr, piece->len,
+		  : detours_add_ranges(input->image, input->present, name, func->addr, func->len,
 				       &region->ranges, err);
 }
 
 /*
  * The code at a site that must be empty: without its first byte's privilege if that is in a loop.
  */
-static int size_site(const struct sites_input *input, const struct match_piece *piece,
+static int size_site(const struct sites_input *input, const struct match_func *func,
 		     struct region *region, struct region_site *site, struct uspl_err *err)
 {
-	uint64_t size = piece->len > site->len ? piece->len : site->len;
+	uint64_t size = func->len > site->len ? func->len : site->len;
 
-	if (site->addr != piece->addr) {
+	if (site->addr != func->addr) {
 		/* An earlier update's jump; its code is a range. */
 		site->old_size = site->len;
-		return add_range(input, region, site->name, piece, err);
+		return add_range(input, region, site->name, func, err);
 	}
-	if (!loops_to_entry(input->image, piece)) {
+	if (!loops_to_entry(input->image, func)) {
 		site->old_size = size;
 		return 0;
 	}
 	site->old_size = 0;
-	return region_range_add(&region->ranges, site->name, piece->addr, size, err);
+	return region_range_add(&region->ranges, site->name, func->addr, size, err);
 }
 
 static int add_site(const struct sites_input *input, const struct marks *marks,
 		    const struct update_function *function, struct region *region,
 		    struct uspl_err *err)
 {
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct region_site *site;
 	taddr entry;
-	int rc = match_require(input->match, function->symbol, &piece, err);
+	int rc = match_require(input->match, function->symbol, &func, err);
 
 	if (rc)
 		return rc;
-	entry = region_entry_place(input->present, image_entry(input->image, piece->addr));
+	entry = region_entry_place(input->present, image_entry(input->image, func->addr));
 	rc = check_unique(region, entry, function->name, err);
 	if (rc)
 		return rc;
@@ -142,17 +142,17 @@ static int add_site(const struct sites_input *input, const struct marks *marks,
 		return uspl_fail_nomem(err);
 	site->name = strdup(function->name);
 	site->addr = entry;
-	site->len = entry == piece->addr ? room_at(input->image, piece) : arch_native()->jump_len;
+	site->len = entry == func->addr ? room_at(input->image, func) : arch_native()->jump_len;
 	if (!site->name)
 		return uspl_fail_nomem(err);
-	rc = size_site(input, piece, region, site, err);
+	rc = size_site(input, func, region, site, err);
 	if (rc)
 		return rc;
 	rc = proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
-	return rc ? rc : slot_adopt(input->proc, marks, site, err);
+	return rc ? rc : chain_slot_adopt(input->proc, marks, site, err);
 }
 
-/* What match_pieces_of hands to add_part. */
+/* What match_funcs_of hands to add_part. */
 struct parts {
 	const struct sites_input *input;
 	struct region *region;
@@ -162,12 +162,12 @@ struct parts {
 };
 
 /* Everything of a function but its entry part, which is a site. */
-static void add_part(const struct match_piece *piece, void *ctx)
+static void add_part(const struct match_func *func, void *ctx)
 {
 	struct parts *parts = ctx;
 
-	if (!parts->rc && strcmp(piece->name, parts->function->symbol))
-		parts->rc = add_range(parts->input, parts->region, parts->function->name, piece,
+	if (!parts->rc && strcmp(func->name, parts->function->symbol))
+		parts->rc = add_range(parts->input, parts->region, parts->function->name, func,
 				      parts->err);
 }
 
@@ -175,13 +175,13 @@ static void add_part(const struct match_piece *piece, void *ctx)
 static bool builds_on(const struct sites_input *input, const struct region *older)
 {
 	const struct update_function *function;
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct detours_variable variable;
 	taddr value;
 
 	vec_for_each (&input->target->functions, function)
-		if (match_require(input->match, function->symbol, &piece, NULL) == 0 &&
-		    overlay_holds(older, piece->addr))
+		if (match_require(input->match, function->symbol, &func, NULL) == 0 &&
+		    overlay_holds(older, func->addr))
 			return true;
 	for (size_t i = 0; i < input->target->new_code->syms.n; i++) {
 		const struct objsym *sym = input->target->new_code->syms.items[i];
@@ -223,7 +223,7 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 		rc = add_site(input, &marks, function, region, err);
 		if (rc)
 			return rc;
-		match_pieces_of(input->match, function->symbol, add_part, &parts);
+		match_funcs_of(input->match, function->symbol, add_part, &parts);
 		if (parts.rc)
 			return parts.rc;
 	}

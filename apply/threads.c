@@ -6,7 +6,7 @@
 #include "arch/arch.h"
 #include "arch/regs.h"
 #include "proc/dynsym.h"
-#include "safety/calm.h"
+#include "safety/safe_call.h"
 
 /* pthread_key_delete, wherever the process has it; 0 if it hasn't. */
 static int find_delete(const struct proc *proc, const module_vec *modules, taddr *ret,
@@ -35,7 +35,7 @@ static int delete_key(struct proc *proc, const module_vec *modules, uint32_t key
 	int rc = find_delete(proc, modules, &req.what, err);
 
 	/* Without that function a key stays; without a thread that has data, nobody asks for it. */
-	return rc || !req.what ? rc : calm_run(proc, modules, &req, 1, err);
+	return rc || !req.what ? rc : safe_call_run(proc, modules, &req, 1, err);
 }
 
 /* A thread that waits in such a call holds none of its C library's locks. */
@@ -57,7 +57,7 @@ static int create_key(struct proc *proc, const module_vec *modules, struct injec
 	size_t done;
 	int rc = inject_run_in(proc, &choice, req, 1, &done, err);
 
-	return rc == -USPL_E_BUSY ? calm_run(proc, modules, req, 1, err) : rc;
+	return rc == -USPL_E_BUSY ? safe_call_run(proc, modules, req, 1, err) : rc;
 }
 
 /* How far a function is looked at; more than pthread_getspecific has. */
@@ -116,8 +116,9 @@ int threads_drop_key(struct proc *proc, const module_vec *modules, struct region
 {
 	struct inject_req req = { .kind = INJECT_CALL,
 				  .args = { (region->thread_key & ~USPL_THREADS_PLAIN) - 1 } };
-	const struct calm_note note = { region->self + offsetof(struct uspl_region, thread_key),
-					0 };
+	const struct safe_call_note note = {
+		region->self + offsetof(struct uspl_region, thread_key), 0
+	};
 	int rc;
 
 	if (!region->thread_key)
@@ -127,7 +128,7 @@ int threads_drop_key(struct proc *proc, const module_vec *modules, struct region
 		return region_write_thread_key(proc, region, 0, err);
 	/* A key that is free may become the program's own: nobody may find it in the record. */
 	if (!rc)
-		rc = calm_call_noted(proc, modules, &req, &note, err);
+		rc = safe_call_run_noted(proc, modules, &req, &note, err);
 	if (!rc)
 		region->thread_key = 0;
 	return rc;

@@ -26,7 +26,7 @@ struct ask {
 /* Opens the plain trial and does what an apply does to a process: the vital answers. */
 void ask_job(struct ask *ask);
 /* Whether threads can be left alone in a switch, and how busy ones are awaited. */
-void ask_quiet(struct ask *ask);
+void ask_stopless(struct ask *ask);
 /* perf events, and what of the kernel they may show. */
 void ask_perf(struct ask *ask);
 /* What the kernel counts and tells of threads. */

@@ -2,7 +2,7 @@
 // ask_counts.c - what the kernel counts and tells of threads
 
 #include "check-machine/ask.h"
-#include "thread/napping.h"
+#include "thread/sleep_time.h"
 #include "thread/runcount.h"
 
 static void ask_runs(struct ask *ask)
@@ -52,9 +52,9 @@ static void ask_sum(struct ask *ask)
 
 static void ask_sleep(struct ask *ask)
 {
-	struct nap nap = { .tid = ask->plain.pid };
+	struct sleep_time sleep_time = { .tid = ask->plain.pid };
 
-	if (nap_read(ask->proc, &nap)) {
+	if (sleep_time_read(ask->proc, &sleep_time)) {
 		answers_add(&ask->answers, "sleep-times", VERDICT_OK,
 			    "a call with a time-out that a stop interrupts goes on with what is "
 			    "left of it");

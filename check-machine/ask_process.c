@@ -18,8 +18,8 @@
 #include "proc/proc_lock.h"
 #include "proc/task.h"
 #include "record/region.h"
-#include "thread/asleep.h"
-#include "thread/sharers.h"
+#include "thread/blocked.h"
+#include "thread/vm_sharers.h"
 
 /* What an update may take at least, and as many mappings as one module's. */
 #define NEED_BYTES (512ull << 10)
@@ -60,10 +60,10 @@ static void ask_filter(struct ask *ask, const struct proc *proc, struct answers 
 
 static void ask_memory_sharing(const struct proc *proc, struct answers *answers)
 {
-	struct sharers sharers = { 0 };
+	struct vm_sharers vm_sharers = { 0 };
 	struct uspl_err why = { 0 };
 
-	if (sharers_await(proc, &sharers, 0, &why) != 0)
+	if (vm_sharers_await(proc, &vm_sharers, 0, &why) != 0)
 		answers_add_err(answers, "process-sharing", VERDICT_NO, "", &why);
 	else
 		answers_add(answers, "process-sharing", VERDICT_OK,
@@ -166,15 +166,15 @@ static void ask_threads(const struct proc *proc, struct answers *answers)
 static void ask_sleepers(const struct proc *proc, struct answers *answers)
 {
 	struct uspl_err why = { 0 };
-	struct asleep asleep;
-	int rc = asleep_open(&asleep, proc, &why);
+	struct blocked blocked;
+	int rc = blocked_open(&blocked, proc, &why);
 
 	if (rc) {
 		answers_add_err(answers, "process-quiet", VERDICT_LIMITED,
 				"all its threads are stopped for a switch", &why);
 		return;
 	}
-	asleep_release(&asleep);
+	blocked_release(&blocked);
 	answers_add(answers, "process-quiet", VERDICT_OK,
 		    "its threads can be looked at where they sleep");
 }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "check-machine/ask.h"
 #include "proc/proc_lock.h"
-#include "thread/sharers.h"
+#include "thread/vm_sharers.h"
 
 /* As ask_try_map, for another trial: opens and closes it. */
 static int try_job(const struct trial *trial, struct uspl_err *err)
@@ -96,7 +96,7 @@ static void ask_sharing(struct ask *ask)
 	int rc = trial_do(&ask->plain, TRIAL_SHARE, &why);
 
 	if (!rc)
-		rc = sharers_await(ask->proc, &(struct sharers){ 0 }, 0, &why);
+		rc = vm_sharers_await(ask->proc, &(struct vm_sharers){ 0 }, 0, &why);
 	if (rc == -USPL_E_UNSUPPORTED) {
 		answers_add(&ask->answers, "shared-memory", VERDICT_OK,
 			    "another process that runs in a process's memory is seen");

@@ -81,7 +81,7 @@ static void ask_machine(struct ask *ask, bool all)
 	answers_add(&ask->answers, "update", works ? VERDICT_OK : VERDICT_NO,
 		    works ? "updates can be applied, and undone"
 			  : "no update can be applied: see what is 'no' above");
-	ask_quiet(ask);
+	ask_stopless(ask);
 	ask_perf(ask);
 	ask_counts(ask);
 	ask_sorts(ask);

@@ -118,13 +118,13 @@ static int add_place(struct update_match *record, const char *symbol, taddr addr
 /* Where the code of that refname lies, if that is known. */
 static bool find_place(const struct fit *fit, const char *refname, taddr *ret)
 {
-	const struct match_piece *piece;
+	const struct match_func *func;
 
 	if (earlier_has(fit->earlier, fit->target, refname))
 		return earlier_place(fit->earlier, fit->target, fit->file->build_id, refname, ret);
-	if (match_require(fit->match, refname, &piece, NULL) != 0)
+	if (match_require(fit->match, refname, &func, NULL) != 0)
 		return false;
-	*ret = piece->addr;
+	*ret = func->addr;
 	return true;
 }
 

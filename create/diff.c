@@ -91,7 +91,7 @@ static bool carries_code(const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->n; i++)
 		for (size_t j = 0; j < diff->units[i].post.obj->secs.n; j++)
-			if (diff->units[i].post.parts[j].carried)
+			if (diff->units[i].post.secinfos[j].carried)
 				return true;
 	return false;
 }

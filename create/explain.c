@@ -126,8 +126,8 @@ static void add_source(const struct explanation *ex, const struct objsec *old,
 	const struct patched_lines *patched = ex->diff->report->patched;
 	struct patched_code code;
 
-	if (patched_lines_find(patched, side_dbginfo(part_of(new)->side), new, NULL, &code) ||
-	    patched_lines_find(patched, side_dbginfo(part_of(old)->side), old, NULL, &code))
+	if (patched_lines_find(patched, side_dbginfo(secinfo_of(new)->side), new, NULL, &code) ||
+	    patched_lines_find(patched, side_dbginfo(secinfo_of(old)->side), old, NULL, &code))
 		patched_lines_show(patched, code.line, ex->out);
 }
 
@@ -137,7 +137,7 @@ static bool add_first_difference(const struct explanation *ex, const struct objs
 {
 	struct buf *out = ex->out;
 	struct range pre = { old, 0, old->size }, post = { new, 0, new->size };
-	struct dbginfo *dbg = side_dbginfo(part_of(new)->side);
+	struct dbginfo *dbg = side_dbginfo(secinfo_of(new)->side);
 	auto_buf struct buf insns = { 0 };
 	const char *inlined;
 	uint64_t at;
@@ -181,7 +181,7 @@ static void add_user(const struct explanation *ex, const struct objsec *sec)
 			const struct objsec *from = post->obj->secs.items[j];
 			const struct objrel *rel;
 
-			if (!post->parts[j].carried || from == sec)
+			if (!post->secinfos[j].carried || from == sec)
 				continue;
 			vec_for_each (&from->rels, rel) {
 				if (leads_to(ex->diff, rel) != sec)
@@ -196,16 +196,16 @@ static void add_user(const struct explanation *ex, const struct objsec *sec)
 
 static void explain_code(struct explanation *ex, const struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
-	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	const struct secinfo *secinfo = secinfo_of(sec);
+	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 	auto_buf struct buf place = { 0 };
 
 	ex->code += sec->size;
-	if (part->is_cold && part->other)
+	if (secinfo->is_cold && secinfo->other)
 		return;
 	buf_addstr(ex->out, "  ");
 	add_name(ex->out, sec);
-	buf_addf(ex->out, " at %s: ", sec_place(sec, &place));
+	buf_addf(ex->out, " at %s: ", sec_srcloc(sec, &place));
 	if (!twin) {
 		ex->new_functions++;
 		buf_addstr(ex->out, "new function");
@@ -214,18 +214,19 @@ static void explain_code(struct explanation *ex, const struct objsec *sec)
 		return;
 	}
 	ex->replaced++;
-	buf_addf(ex->out, "%s\n", part->reason);
-	if (!add_first_difference(ex, twin->sec, sec) && part->other && part_of(twin->sec)->other)
-		add_first_difference(ex, part_of(twin->sec)->other, part->other);
+	buf_addf(ex->out, "%s\n", secinfo->reason);
+	if (!add_first_difference(ex, twin->sec, sec) && secinfo->other &&
+	    secinfo_of(twin->sec)->other)
+		add_first_difference(ex, secinfo_of(twin->sec)->other, secinfo->other);
 }
 
 static void explain_data(struct explanation *ex, const struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
-	bool is_table = part->owner && ident_of(part->owner)->twin;
+	const struct secinfo *secinfo = secinfo_of(sec);
+	bool is_table = secinfo->owner && syminfo_of(secinfo->owner)->twin;
 	auto_buf struct buf place = { 0 };
 
-	if (part->kind == PART_LITERAL) {
+	if (secinfo->kind == SECINFO_LITERAL) {
 		ex->literals += sec->size;
 		return;
 	}
@@ -234,10 +235,10 @@ static void explain_data(struct explanation *ex, const struct objsec *sec)
 	ex->new_variables += !is_table;
 	buf_addstr(ex->out, "  ");
 	add_name(ex->out, sec);
-	buf_addf(ex->out, " at %s: %s, %llu bytes", sec_place(sec, &place),
-		 is_table                   ? "a new copy of a constant"
-		 : part->kind == PART_CONST ? "new constant"
-					    : "new variable",
+	buf_addf(ex->out, " at %s: %s, %llu bytes", sec_srcloc(sec, &place),
+		 is_table                         ? "a new copy of a constant"
+		 : secinfo->kind == SECINFO_CONST ? "new constant"
+						  : "new variable",
 		 (unsigned long long)sec->size);
 	add_user(ex, sec);
 	buf_addstr(ex->out, "\n");
@@ -249,7 +250,7 @@ static void explain_common(struct explanation *ex, const struct side *side)
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
 
-		if (!ident_of(sym)->carried)
+		if (!syminfo_of(sym)->carried)
 			continue;
 		ex->new_variables++;
 		ex->data += sym->size;
@@ -267,9 +268,9 @@ int explain(const struct diff *diff, struct uspl_err *err)
 		const struct side *post = &diff->units[i].post;
 
 		for (size_t j = 0; j < post->obj->secs.n; j++) {
-			if (!post->parts[j].carried)
+			if (!post->secinfos[j].carried)
 				continue;
-			if (post->parts[j].kind == PART_CODE)
+			if (post->secinfos[j].kind == SECINFO_CODE)
 				explain_code(&ex, post->obj->secs.items[j]);
 			else
 				explain_data(&ex, post->obj->secs.items[j]);

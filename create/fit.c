@@ -32,12 +32,12 @@ static void count(const struct match_finding *finding, void *ctx)
 
 	tally->functions++;
 	tally->alike += finding->alike > 0;
-	tally->missing += !finding->piece;
-	if (!finding->piece)
+	tally->missing += !finding->func;
+	if (!finding->func)
 		log_debug("match", "%s: %s", finding->name, finding->why);
 	else
 		log_debug("match", "%s: at 0x%" PRIx64 ", %zu bytes, %zu others look alike",
-			  finding->name, finding->piece->addr, finding->piece->len, finding->alike);
+			  finding->name, finding->func->addr, finding->func->len, finding->alike);
 }
 
 static void log_findings(const char *path, const struct match *match)
@@ -67,12 +67,12 @@ static void explain_origin(const struct fit *fit, const char *unit, struct uspl_
 static int require_all(const struct fit *fit, struct uspl_err *err)
 {
 	const struct update_function *function;
-	const struct match_piece *piece;
+	const struct match_func *func;
 
 	vec_for_each (&fit->target->functions, function) {
 		int rc = earlier_has(fit->earlier, fit->target, function->symbol)
 				 ? 0
-				 : match_require(fit->match, function->symbol, &piece, err);
+				 : match_require(fit->match, function->symbol, &func, err);
 
 		if (rc) {
 			explain_origin(fit, function->unit, err);

@@ -51,7 +51,7 @@ static bool leads_to_string(const struct objsec *from, const struct objrel *rel)
 	enum reloc_kind kind = arch_native()->reloc(rel->type)->kind;
 	int64_t at;
 
-	if (rel->sym->type != STT_SECTION || !sec || part_of(sec)->kind != PART_LITERAL ||
+	if (rel->sym->type != STT_SECTION || !sec || secinfo_of(sec)->kind != SECINFO_LITERAL ||
 	    !sec->data || (kind != RELOC_ABS && kind != RELOC_PCREL))
 		return false;
 	at = reference_target(from, rel);
@@ -65,15 +65,15 @@ static bool leads_to_string(const struct objsec *from, const struct objrel *rel)
 static struct objsym *add_symbol(struct side *side, struct unit *unit, const char *refname,
 				 struct objsec *sec, uint64_t value)
 {
-	struct ident ident = { .unit = unit, .side = side };
+	struct syminfo syminfo = { .unit = unit, .side = side };
 	struct objsym *sym = objfile_add_symbol(side->obj, "", STT_OBJECT, STB_LOCAL);
 
-	ident.refname = sym ? objfile_strdup(side->obj, refname) : NULL;
-	if (!ident.refname)
+	syminfo.refname = sym ? objfile_strdup(side->obj, refname) : NULL;
+	if (!syminfo.refname)
 		return NULL;
 	sym->sec = sec;
 	sym->value = value;
-	sym->priv = objfile_memdup(side->obj, &ident, sizeof(ident));
+	sym->priv = objfile_memdup(side->obj, &syminfo, sizeof(syminfo));
 	if (sec && !literal_is_string(sec))
 		sym->size = strlen((const char *)sec->data + value) + 1;
 	return sym->priv ? sym : NULL;
@@ -90,7 +90,7 @@ static void refer_by(struct objrel *rel, struct objsym *sym, int64_t target)
 static struct objsym *name_string(struct naming *naming, struct objsec *user,
 				  const struct objrel *like)
 {
-	struct unit *unit = part_of(user)->unit;
+	struct unit *unit = secinfo_of(user)->unit;
 	struct objsec *sec = like->sym->sec;
 	int64_t target = reference_target(user, like);
 	auto_buf struct buf name = { 0 };
@@ -112,8 +112,8 @@ static struct objsym *name_string(struct naming *naming, struct objsec *user,
 
 static bool has_name(const struct objrel *rel)
 {
-	return rel->sym->sec && rel->sym->type == STT_OBJECT && ident_of(rel->sym)->refname &&
-	       part_of(rel->sym->sec)->kind == PART_LITERAL;
+	return rel->sym->sec && rel->sym->type == STT_OBJECT && syminfo_of(rel->sym)->refname &&
+	       secinfo_of(rel->sym->sec)->kind == SECINFO_LITERAL;
 }
 
 /* The symbol of a string of the code before the patch with these contents; NULL if it has none. */
@@ -137,11 +137,12 @@ static int find_string(struct naming *naming, struct objsec *user, const struct 
 /* Code that must match for the update to be applied; one copy of many isn't. */
 static struct objsec *code_before(const struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
-	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	const struct secinfo *secinfo = secinfo_of(sec);
+	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 
-	if (part->kind != PART_CODE || !part->carried || sec->group_sig || !twin || !twin->sec ||
-	    twin->sec->group_sig || part->owner->bind == STB_WEAK || twin->bind == STB_WEAK)
+	if (secinfo->kind != SECINFO_CODE || !secinfo->carried || sec->group_sig || !twin ||
+	    !twin->sec || twin->sec->group_sig || secinfo->owner->bind == STB_WEAK ||
+	    twin->bind == STB_WEAK)
 		return NULL;
 	return twin->sec;
 }
@@ -162,7 +163,7 @@ static int place_reference(struct naming *naming, struct unit *unit, struct objs
 	}
 	if (rc || !old)
 		return rc;
-	sym = add_symbol(&unit->post, unit, ident_of(old)->refname, NULL, 0);
+	sym = add_symbol(&unit->post, unit, syminfo_of(old)->refname, NULL, 0);
 	if (!sym)
 		return uspl_fail_nomem(naming->err);
 	refer_by(rel, sym, reference_target(from, rel));
@@ -175,8 +176,8 @@ static int place_unit(struct naming *naming, struct unit *unit)
 		struct objsec *sec = unit->post.obj->secs.items[i];
 		struct objrel *rel;
 
-		if (!part_of(sec)->carried || sec->group_sig ||
-		    (part_of(sec)->owner && part_of(sec)->owner->bind == STB_WEAK))
+		if (!secinfo_of(sec)->carried || sec->group_sig ||
+		    (secinfo_of(sec)->owner && secinfo_of(sec)->owner->bind == STB_WEAK))
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			int rc = leads_to_string(sec, rel) ? place_reference(naming, unit, sec, rel)

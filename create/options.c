@@ -13,12 +13,13 @@
 #include "update/update.h"
 
 /* Options as they stand on the command line, where more must be made of them. */
-struct words {
+struct text_poke {
 	cli_strings patches;
 	const char *series, *patch_opt;
 };
 
-static const char *contradiction(const struct create_options *options, const struct words *words)
+static const char *contradiction(const struct create_options *options,
+				 const struct text_poke *words)
 {
 	if (!words->patches.n && !words->series)
 		return "no patch given";
@@ -33,7 +34,7 @@ static const char *contradiction(const struct create_options *options, const str
 
 /* rest: the first word that is no option; NULL: there is none. */
 static int check_words(const char *rest, const struct create_options *options,
-		       const struct words *words, struct uspl_err *err)
+		       const struct text_poke *words, struct uspl_err *err)
 {
 	const char *wrong = contradiction(options, words);
 
@@ -47,7 +48,7 @@ static int check_words(const char *rest, const struct create_options *options,
 	return -USPL_E_USAGE;
 }
 
-static int parse(int argc, char **argv, struct create_options *options, struct words *words,
+static int parse(int argc, char **argv, struct create_options *options, struct text_poke *words,
 		 struct uspl_err *err)
 {
 	struct build_options *build = &options->build;
@@ -127,7 +128,7 @@ static int add_patch(struct create_options *options, const char *path, const cha
 	return 0;
 }
 
-static int add_patches(struct create_options *options, const struct words *words,
+static int add_patches(struct create_options *options, const struct text_poke *words,
 		       struct uspl_err *err)
 {
 	struct series_patch *listed;
@@ -162,7 +163,8 @@ static int check_id(const struct create_options *options, struct uspl_err *err)
 	return -USPL_E_USAGE;
 }
 
-static int complete(struct create_options *options, const struct words *words, struct uspl_err *err)
+static int complete(struct create_options *options, const struct text_poke *words,
+		    struct uspl_err *err)
 {
 	int rc;
 
@@ -182,7 +184,7 @@ static int complete(struct create_options *options, const struct words *words, s
 
 int options_parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)
 {
-	struct words words = { 0 };
+	struct text_poke words = { 0 };
 	int rc = parse(argc, argv, options, &words, err);
 
 	if (rc == CLI_GO_ON)

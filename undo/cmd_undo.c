@@ -14,8 +14,8 @@
 #include "command/report.h"
 #include "proc/proc_lock.h"
 #include "record/journal.h"
-#include "record/survey.h"
-#include "record/unfinished.h"
+#include "record/region_status.h"
+#include "record/partial_mapping.h"
 
 /* Between two tries where a library comes and goes. */
 #define TRY_NS 5000000
@@ -176,13 +176,13 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 	int rc = regions_read(proc, regions, err);
 
 	if (!rc && !opts->live.check)
-		unfinished_sweep(proc);
+		partial_mapping_sweep(proc);
 	if (!rc)
 		rc = modules_read(proc, &modules, err);
 	if (rc)
 		return rc;
 	proc->modules = &modules;
-	survey_modules(proc, &modules, regions);
+	region_status_find_gone(proc, &modules, regions);
 	if (is_known(regions, opts->id))
 		rc = complete_interrupted(opts, proc, &modules, regions, err);
 	if (rc) {

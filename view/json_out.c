@@ -6,16 +6,16 @@
 
 static void add_presence(struct json *json, const struct scan_presence *presence)
 {
-	const struct survey *survey = &presence->survey;
+	const struct region_status *status = &presence->status;
 
 	json_open(json, NULL, '{');
 	json_number(json, "pid", presence->process->pid);
 	json_string(json, "comm", presence->process->comm);
 	json_string(json, "user", presence->process->user);
-	json_string(json, "state", survey->state);
-	json_number(json, "applied_at", survey->applied_at);
-	report_functions(json, &survey->regions);
-	report_pending(json, survey->pending.items, survey->pending.n);
+	json_string(json, "state", status->state);
+	json_number(json, "applied_at", status->applied_at);
+	report_functions(json, &status->regions);
+	report_pending(json, status->pending.items, status->pending.n);
 	json_close(json, '}');
 }
 

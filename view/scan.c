@@ -74,7 +74,7 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 		process_release(&process);
 		return rc ? rc : uspl_fail_nomem(err);
 	}
-	survey_modules(proc, &process.modules, &process.regions);
+	region_status_find_gone(proc, &process.modules, &process.regions);
 	memcpy(process.comm, proc->comm, sizeof(process.comm));
 	snprintf(process.user, sizeof(process.user), "%s", proc_owner(proc));
 	*place = process;
@@ -169,13 +169,13 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 {
 	struct scan_presence presence = { .process = process }, *place;
 	struct scan_update *update;
-	int rc = survey_update(&process->modules, &process->regions, first->id, &presence.survey,
-			       err);
+	int rc = region_status_read(&process->modules, &process->regions, first->id,
+				    &presence.status, err);
 
 	if (rc)
 		return rc;
-	if (!presence.survey.wanted && !all) {
-		survey_release(&presence.survey);
+	if (!presence.status.wanted && !all) {
+		region_status_release(&presence.status);
 		return 0;
 	}
 	update = find_update(scan, first);
@@ -183,7 +183,7 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 		update = add_update(scan, first);
 	place = update ? vec_push(&update->presences) : NULL;
 	if (!place) {
-		survey_release(&presence.survey);
+		region_status_release(&presence.status);
 		return uspl_fail_nomem(err);
 	}
 	*place = presence;
@@ -218,7 +218,7 @@ static void update_release(struct scan_update *update)
 	struct scan_presence *presence;
 
 	vec_for_each (&update->presences, presence)
-		survey_release(&presence->survey);
+		region_status_release(&presence->status);
 	vec_release(&update->presences);
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/cli.h"
 #include "base/strmap.h"
-#include "record/survey.h"
+#include "record/region_status.h"
 
 struct scan_process {
 	pid_t pid;
@@ -23,7 +23,7 @@ struct scan_process {
 /* An update in one process. */
 struct scan_presence {
 	const struct scan_process *process;
-	struct survey survey;
+	struct region_status status;
 };
 
 struct scan_update {

@@ -24,21 +24,21 @@ static void add_time(struct table *table, int64_t seconds)
 		table_add(table, "");
 }
 
-static size_t count_functions(const struct survey *survey)
+static size_t count_functions(const struct region_status *status)
 {
 	const struct region **region;
 	size_t n = 0;
 
-	vec_for_each (&survey->regions, region)
+	vec_for_each (&status->regions, region)
 		n += (*region)->sites.n;
 	return n;
 }
 
 /* "applied+pending": in effect, but not in all libraries that it is for. */
-static void add_state(struct table *table, const struct survey *survey)
+static void add_state(struct table *table, const struct region_status *status)
 {
-	table_addf(table, "%s%s", survey->state,
-		   survey->pending.n && survey->regions.n ? "+pending" : "");
+	table_addf(table, "%s%s", status->state,
+		   status->pending.n && status->regions.n ? "+pending" : "");
 }
 
 static void add_headings(struct table *table, const char *const *headings)
@@ -59,11 +59,11 @@ void show_list(const struct scan *scan, struct buf *out)
 	vec_for_each (&scan->updates, update) {
 		vec_for_each (&update->presences, presence) {
 			table_add(&table, update->region->id);
-			add_state(&table, &presence->survey);
+			add_state(&table, &presence->status);
 			table_addf(&table, "%d", presence->process->pid);
 			table_add(&table, presence->process->comm);
-			table_addf(&table, "%zu", count_functions(&presence->survey));
-			add_time(&table, presence->survey.applied_at);
+			table_addf(&table, "%zu", count_functions(&presence->status));
+			add_time(&table, presence->status.applied_at);
 			table_add(&table, presence->process->user);
 			table_add(&table, update->region->description);
 		}
@@ -90,17 +90,17 @@ static void add_patch(struct buf *out, const char *patch, size_t len)
 		buf_addstr(out, "\n");
 }
 
-static void add_functions(struct buf *out, const struct survey *survey)
+static void add_functions(struct buf *out, const struct region_status *status)
 {
 	static const char *const headings[] = { "FUNCTION", "OLD", "NEW", "MODULE" };
 	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
 	const struct region **region;
 	const struct region_site *site;
 
-	if (!survey->regions.n)
+	if (!status->regions.n)
 		return;
 	add_headings(&table, headings);
-	vec_for_each (&survey->regions, region) {
+	vec_for_each (&status->regions, region) {
 		vec_for_each (&(*region)->sites, site) {
 			table_add(&table, site->name);
 			table_addf(&table, "0x%" PRIx64, region_site_entry(site));
@@ -111,11 +111,11 @@ static void add_functions(struct buf *out, const struct survey *survey)
 	table_render(&table, INDENT, out);
 }
 
-static void add_pending(struct buf *out, const struct survey *survey)
+static void add_pending(struct buf *out, const struct region_status *status)
 {
 	char *const *name;
 
-	vec_for_each (&survey->pending, name) {
+	vec_for_each (&status->pending, name) {
 		buf_addstr(out, INDENT "pending for ");
 		text_add_printable(out, *name, strlen(*name), false);
 		buf_addstr(out, "\n");
@@ -134,12 +134,12 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		add_headings(&table, headings);
 		table_addf(&table, "%d", presence->process->pid);
 		table_add(&table, presence->process->comm);
-		add_state(&table, &presence->survey);
-		add_time(&table, presence->survey.applied_at);
+		add_state(&table, &presence->status);
+		add_time(&table, presence->status.applied_at);
 		table_add(&table, presence->process->user);
 		table_render(&table, "", out);
-		add_functions(out, &presence->survey);
-		add_pending(out, &presence->survey);
+		add_functions(out, &presence->status);
+		add_pending(out, &presence->status);
 	}
 }
 

@@ -35,7 +35,7 @@ static bool sections_equal(const struct objsec *pre, const struct objsec *post)
 /* The same code, and the same to do when an exception passes it. */
 static bool functions_equal(const struct objsec *pre, const struct objsec *post)
 {
-	const struct objsec *a = part_of(pre)->lsda, *b = part_of(post)->lsda;
+	const struct objsec *a = secinfo_of(pre)->lsda, *b = secinfo_of(post)->lsda;
 
 	return sections_equal(pre, post) && !a == !b && (!a || sections_equal(a, b));
 }
@@ -46,7 +46,7 @@ static bool functions_equal(const struct objsec *pre, const struct objsec *post)
  */
 static uint64_t extent(const struct objsym *sym)
 {
-	const struct side *side = part_of(sym->sec)->side;
+	const struct side *side = secinfo_of(sym->sec)->side;
 	uint64_t end = sym->sec->size;
 
 	if (sym->size || sym->type != STT_NOTYPE)
@@ -76,9 +76,9 @@ static bool mark(struct objsec *sec, const char *reason)
 {
 	if (!reason)
 		return false;
-	if (part_of(sec)->reason)
+	if (secinfo_of(sec)->reason)
 		return false;
-	part_of(sec)->reason = reason;
+	secinfo_of(sec)->reason = reason;
 	return true;
 }
 
@@ -86,14 +86,14 @@ static void compare_symbols(struct unit *unit)
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *twin = ident_of(sym)->twin;
+		const struct objsym *twin = syminfo_of(sym)->twin;
 
 		if (!twin)
 			continue;
 		if (sym_is_function(sym) && !functions_equal(twin->sec, sym->sec))
 			mark(sym->sec, "changed");
 		else if (sym_is_variable(sym))
-			ident_of(sym)->changed = !variables_equal(twin, sym);
+			syminfo_of(sym)->changed = !variables_equal(twin, sym);
 	}
 }
 
@@ -104,16 +104,17 @@ static bool spread_to_halves(struct unit *unit)
 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct part *part = part_of(sec);
-		const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *twin =
+			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 
-		if (part->kind != PART_CODE || !part->owner)
+		if (secinfo->kind != SECINFO_CODE || !secinfo->owner)
 			continue;
-		if (part->reason && part->other)
-			more |= mark(part->other, part->reason);
-		if (twin && !part->other != !part_of(twin->sec)->other)
-			more |= mark(sec, part->other ? "it now has a .cold part"
-						      : "it has no .cold part any more");
+		if (secinfo->reason && secinfo->other)
+			more |= mark(secinfo->other, secinfo->reason);
+		if (twin && !secinfo->other != !secinfo_of(twin->sec)->other)
+			more |= mark(sec, secinfo->other ? "it now has a .cold part"
+							 : "it has no .cold part any more");
 	}
 	return more;
 }
@@ -126,11 +127,11 @@ static bool leads_to_change(const struct objsec *table)
 	const struct objrel *rel;
 
 	vec_for_each (&table->rels, rel) {
-		const struct part *part = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
+		const struct secinfo *secinfo = rel->sym->sec ? secinfo_of(rel->sym->sec) : NULL;
 
-		if (part && part->reason &&
-		    (part->kind == PART_CONST ||
-		     (part->kind == PART_CODE && rel->sym->type == STT_SECTION)))
+		if (secinfo && secinfo->reason &&
+		    (secinfo->kind == SECINFO_CONST ||
+		     (secinfo->kind == SECINFO_CODE && rel->sym->type == STT_SECTION)))
 			return true;
 	}
 	return false;
@@ -139,11 +140,12 @@ static bool leads_to_change(const struct objsec *table)
 /* A constant that new code must have a copy of its own of. */
 static bool is_new_table(const struct objsym *sym)
 {
-	const struct objsym *twin = ident_of(sym)->twin;
+	const struct objsym *twin = syminfo_of(sym)->twin;
 
 	return sym->bind == STB_LOCAL && sym_is_variable(sym) && sym->sec &&
-	       part_of(sym->sec)->kind == PART_CONST && twin && twin->bind == STB_LOCAL &&
-	       !part_of(sym->sec)->shared && (ident_of(sym)->changed || leads_to_change(sym->sec));
+	       secinfo_of(sym->sec)->kind == SECINFO_CONST && twin && twin->bind == STB_LOCAL &&
+	       !secinfo_of(sym->sec)->shared &&
+	       (syminfo_of(sym)->changed || leads_to_change(sym->sec));
 }
 
 /* All code that refers to the table, directly or through a literal, needs the new one. */
@@ -153,10 +155,10 @@ static bool spread_to_users(struct unit *unit, const struct objsym *table, const
 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		struct objsec *sec = unit->post.obj->secs.items[i];
-		enum part_kind kind = part_of(sec)->kind;
+		enum secinfo_kind kind = secinfo_of(sec)->kind;
 		const struct objrel *rel;
 
-		if (kind != PART_CODE && kind != PART_LITERAL)
+		if (kind != SECINFO_CODE && kind != SECINFO_LITERAL)
 			continue;
 		vec_for_each (&sec->rels, rel)
 			if (rel->sym == table)
@@ -173,13 +175,15 @@ static bool spread_to_literal_users(struct unit *unit)
 		struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objrel *rel;
 
-		if ((part_of(sec)->kind != PART_CODE && part_of(sec)->kind != PART_LITERAL) ||
-		    part_of(sec)->reason)
+		if ((secinfo_of(sec)->kind != SECINFO_CODE &&
+		     secinfo_of(sec)->kind != SECINFO_LITERAL) ||
+		    secinfo_of(sec)->reason)
 			continue;
 		vec_for_each (&sec->rels, rel) {
-			const struct part *literal = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
+			const struct secinfo *literal =
+				rel->sym->sec ? secinfo_of(rel->sym->sec) : NULL;
 
-			if (literal && literal->kind == PART_LITERAL && literal->reason)
+			if (literal && literal->kind == SECINFO_LITERAL && literal->reason)
 				more |= mark(sec, literal->reason);
 		}
 	}
@@ -196,7 +200,7 @@ static bool spread_to_tables(struct unit *unit, struct uspl_err *err, int *rc)
 		auto_free char *name = NULL;
 		const char *text;
 
-		if (!is_new_table(sym) || part_of(sym->sec)->reason)
+		if (!is_new_table(sym) || secinfo_of(sym->sec)->reason)
 			continue;
 		name = demangle_name(sym->name);
 		buf_addf(&reason, "uses '%s', which changed", name ? name : sym->name);

@@ -47,15 +47,15 @@ static bool is_numbered(const struct objsym *sym)
 
 static bool is_cold(const struct objsym *sym)
 {
-	return sym_is_function(sym) && part_of(sym->sec)->is_cold;
+	return sym_is_function(sym) && secinfo_of(sym->sec)->is_cold;
 }
 
 /* The same for one that may have a twin already, which then keeps it. */
 static void pair_copy(struct objsym *pre, struct objsym *post)
 {
-	ident_of(post)->twin = pre;
-	if (!ident_of(pre)->twin)
-		ident_of(pre)->twin = post;
+	syminfo_of(post)->twin = pre;
+	if (!syminfo_of(pre)->twin)
+		syminfo_of(pre)->twin = post;
 }
 
 static int set_name(struct strmap *names, const char *name, struct objsym *sym,
@@ -110,7 +110,8 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 		struct objsym *sym = post.slots[i].value, *old;
 
 		old = sym ? strmap_get(&pre, own_name(sym)) : NULL;
-		if (old && sym_same_sort(old, sym) && !ident_of(old)->twin && !ident_of(sym)->twin)
+		if (old && sym_same_sort(old, sym) && !syminfo_of(old)->twin &&
+		    !syminfo_of(sym)->twin)
 			sym_pair(old, sym);
 	}
 	strmap_release(&pre);
@@ -133,7 +134,7 @@ static struct objsym *find_clone(const struct side *pre, const struct objsym *po
 		struct objsym *sym = pre->obj->syms.items[i];
 
 		if (sym_is_function(sym) && is_numbered(sym) && !is_cold(sym) &&
-		    !ident_of(sym)->twin && same_base(sym, post) &&
+		    !syminfo_of(sym)->twin && same_base(sym, post) &&
 		    (!equal || sec_same_bytes(sym->sec, post->sec)))
 			return sym;
 	}
@@ -146,7 +147,7 @@ static void pair_clones(struct unit *unit, bool equal)
 		struct objsym *sym = unit->post.obj->syms.items[i], *old;
 
 		if (!sym_is_function(sym) || !is_numbered(sym) || is_cold(sym) ||
-		    ident_of(sym)->twin)
+		    syminfo_of(sym)->twin)
 			continue;
 		old = find_clone(&unit->pre, sym, equal);
 		if (old)
@@ -160,14 +161,14 @@ static void pair_clones(struct unit *unit, bool equal)
 static void pair_cold_parts(struct unit *unit)
 {
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
-		const struct part *cold = part_of(unit->post.obj->secs.items[i]);
+		const struct secinfo *cold = secinfo_of(unit->post.obj->secs.items[i]);
 		const struct objsym *hot =
-			cold->is_cold && cold->other ? part_of(cold->other)->owner : NULL;
-		const struct objsym *twin = hot ? ident_of(hot)->twin : NULL;
-		const struct objsec *old = twin ? part_of(twin->sec)->other : NULL;
+			cold->is_cold && cold->other ? secinfo_of(cold->other)->owner : NULL;
+		const struct objsym *twin = hot ? syminfo_of(hot)->twin : NULL;
+		const struct objsec *old = twin ? secinfo_of(twin->sec)->other : NULL;
 
-		if (cold->owner && old && part_of(old)->owner)
-			pair_copy(part_of(old)->owner, cold->owner);
+		if (cold->owner && old && secinfo_of(old)->owner)
+			pair_copy(secinfo_of(old)->owner, cold->owner);
 	}
 }
 
@@ -196,7 +197,7 @@ static void pair_across(const struct diff *diff, const struct unit *unit)
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i], *old;
 
-		if (sym->bind == STB_LOCAL || !is_defined(sym) || ident_of(sym)->twin)
+		if (sym->bind == STB_LOCAL || !is_defined(sym) || syminfo_of(sym)->twin)
 			continue;
 		old = strmap_get(&diff->pre_defs, sym_pair_name(sym));
 		if (old && sym_same_sort(old, sym))
@@ -231,19 +232,19 @@ static int name_pre(struct unit *unit, struct strmap *used, struct uspl_err *err
 {
 	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
 		struct objsym *sym = unit->pre.obj->syms.items[i];
-		struct ident *ident = ident_of(sym);
+		struct syminfo *syminfo = syminfo_of(sym);
 		int rc;
 
 		if (!has_name(sym))
 			continue;
-		ident->refname = make_refname(unit->pre.obj, unit, sym, "");
-		if (!ident->refname)
+		syminfo->refname = make_refname(unit->pre.obj, unit, sym, "");
+		if (!syminfo->refname)
 			return uspl_fail_nomem(err);
-		if (sym->bind == STB_LOCAL && strmap_get(used, ident->refname))
+		if (sym->bind == STB_LOCAL && strmap_get(used, syminfo->refname))
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "%s: two local symbols have the name '%s'", unit->source,
 					 sym->name);
-		rc = set_name(used, ident->refname, sym, err);
+		rc = set_name(used, syminfo->refname, sym, err);
 		if (rc)
 			return rc;
 	}
@@ -255,18 +256,18 @@ static int name_post(struct unit *unit, const struct strmap *used, struct uspl_e
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i];
-		struct ident *ident = ident_of(sym);
+		struct syminfo *syminfo = syminfo_of(sym);
 
 		if (!has_name(sym) || !is_defined(sym))
 			continue;
-		if (ident->twin)
-			ident->refname = ident_of(ident->twin)->refname;
+		if (syminfo->twin)
+			syminfo->refname = syminfo_of(syminfo->twin)->refname;
 		else
-			ident->refname = make_refname(unit->post.obj, unit, sym, "");
-		if (!ident->twin && ident->refname && sym->bind == STB_LOCAL &&
-		    strmap_get(used, ident->refname))
-			ident->refname = make_refname(unit->post.obj, unit, sym, "~");
-		if (!ident->refname)
+			syminfo->refname = make_refname(unit->post.obj, unit, sym, "");
+		if (!syminfo->twin && syminfo->refname && sym->bind == STB_LOCAL &&
+		    strmap_get(used, syminfo->refname))
+			syminfo->refname = make_refname(unit->post.obj, unit, sym, "~");
+		if (!syminfo->refname)
 			return uspl_fail_nomem(err);
 	}
 	return 0;
@@ -277,10 +278,10 @@ static void name_undefined(struct diff *diff, struct unit *unit)
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i], *def;
 
-		if (!has_name(sym) || ident_of(sym)->refname)
+		if (!has_name(sym) || syminfo_of(sym)->refname)
 			continue;
 		def = strmap_get(&diff->post_defs, sym->name);
-		ident_of(sym)->refname = def ? ident_of(def)->refname : sym->name;
+		syminfo_of(sym)->refname = def ? syminfo_of(def)->refname : sym->name;
 	}
 }
 

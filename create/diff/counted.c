@@ -21,7 +21,7 @@
 
 #include "create/diff/correlate.h"
 #include "create/diff/statics.h"
-#include "create/unit/home.h"
+#include "create/unit/decl.h"
 
 /* The length of a name that ends in a number, without the number; 0: it has none. */
 static size_t stem_len(const char *name)
@@ -74,52 +74,52 @@ static bool numbers_differ(const struct unit *unit)
 }
 
 /* The only one of a home's family that is declared on its line, in the other build; else NULL. */
-static struct objsym *only_on_line(const home_list *others, const struct home *like)
+static struct objsym *only_on_line(const decl_list *others, const struct decl *like)
 {
 	struct objsym *found = NULL;
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (others, home) {
-		if (home->line != like->line || !same_family(home->sym, like->sym))
+	vec_for_each (others, decl) {
+		if (decl->line != like->line || !same_family(decl->sym, like->sym))
 			continue;
 		if (found)
 			return NULL;
-		found = home->sym;
+		found = decl->sym;
 	}
 	return found;
 }
 
-static int find_lists(struct unit *unit, home_list *pre, home_list *post, struct uspl_err *err)
+static int find_lists(struct unit *unit, decl_list *pre, decl_list *post, struct uspl_err *err)
 {
-	int rc = numbers_differ(unit) ? homes_find(&unit->pre, may_be_counted, pre, err) : 0;
+	int rc = numbers_differ(unit) ? decls_find(&unit->pre, may_be_counted, pre, err) : 0;
 
-	return rc || !pre->n ? rc : homes_find(&unit->post, may_be_counted, post, err);
+	return rc || !pre->n ? rc : decls_find(&unit->post, may_be_counted, post, err);
 }
 
-typedef void (*home_visit)(const home_list *pre, const home_list *post, const struct home *home);
+typedef void (*home_visit)(const decl_list *pre, const decl_list *post, const struct decl *decl);
 
 /* Calls visit for each of the build after the patch. */
 static int for_each(struct unit *unit, home_visit visit, struct uspl_err *err)
 {
-	auto_homes home_list pre = { 0 }, post = { 0 };
+	auto_decls decl_list pre = { 0 }, post = { 0 };
 	int rc = find_lists(unit, &pre, &post, err);
-	const struct home *home;
+	const struct decl *decl;
 
 	if (rc)
 		return rc;
-	vec_for_each (&post, home)
-		visit(&pre, &post, home);
+	vec_for_each (&post, decl)
+		visit(&pre, &post, decl);
 	return 0;
 }
 
-static void pair_function(const home_list *pre, const home_list *post, const struct home *home)
+static void pair_function(const decl_list *pre, const decl_list *post, const struct decl *decl)
 {
-	struct objsym *old = sym_is_function(home->sym) ? only_on_line(pre, home) : NULL;
+	struct objsym *old = sym_is_function(decl->sym) ? only_on_line(pre, decl) : NULL;
 
 	/* A new one before an old one may have been given the line of the old one. */
-	if (old && !ident_of(old)->twin &&
-	    (only_on_line(post, home) || sec_same_bytes(old->sec, home->sym->sec)))
-		sym_pair(old, home->sym);
+	if (old && !syminfo_of(old)->twin &&
+	    (only_on_line(post, decl) || sec_same_bytes(old->sec, decl->sym->sec)))
+		sym_pair(old, decl->sym);
 }
 
 int counted_pair_functions(struct unit *unit, struct uspl_err *err)
@@ -130,7 +130,7 @@ int counted_pair_functions(struct unit *unit, struct uspl_err *err)
 /* Do the same functions use the two, some of them with the same bytes as before? */
 static bool same_users(const struct objsym *pre, const struct objsym *post)
 {
-	const struct side *side = ident_of(post)->side;
+	const struct side *side = syminfo_of(post)->side;
 	bool equal = false;
 
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
@@ -139,7 +139,7 @@ static bool same_users(const struct objsym *pre, const struct objsym *post)
 
 		if (!user || !sec_refers_to(sec, post))
 			continue;
-		twin = ident_of(user)->twin;
+		twin = syminfo_of(user)->twin;
 		if (!twin || !twin->sec || !sec_refers_to(twin->sec, pre))
 			return false;
 		equal |= sec_same_bytes(twin->sec, sec);
@@ -147,58 +147,58 @@ static bool same_users(const struct objsym *pre, const struct objsym *post)
 	return equal;
 }
 
-static bool confirms(const struct objsym *old, const struct home *home)
+static bool confirms(const struct objsym *old, const struct decl *decl)
 {
-	return sym_is_variable(home->sym) && static_alike(old, home->sym) &&
-	       same_users(old, home->sym);
+	return sym_is_variable(decl->sym) && static_alike(old, decl->sym) &&
+	       same_users(old, decl->sym);
 }
 
-static struct objsym *confirmed_twin(const home_list *pre, const home_list *post,
-				     const struct home *home)
+static struct objsym *confirmed_twin(const decl_list *pre, const decl_list *post,
+				     const struct decl *decl)
 {
-	struct objsym *old = only_on_line(pre, home);
-	const struct home *other;
+	struct objsym *old = only_on_line(pre, decl);
+	const struct decl *other;
 
-	if (!old || !confirms(old, home))
+	if (!old || !confirms(old, decl))
 		return NULL;
 	vec_for_each (post, other)
-		if (other != home && other->line == home->line &&
-		    same_family(other->sym, home->sym) && confirms(old, other))
+		if (other != decl && other->line == decl->line &&
+		    same_family(other->sym, decl->sym) && confirms(old, other))
 			return NULL;
 	return old;
 }
 
 /* Takes a family apart, and pairs again what is confirmed. */
-static void pair_again(const home_list *pre, const home_list *post, const struct objsym *like)
+static void pair_again(const decl_list *pre, const decl_list *post, const struct objsym *like)
 {
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (pre, home)
-		if (same_family(home->sym, like)) {
-			ident_of(home->sym)->twin = NULL;
-			ident_of(home->sym)->counted = true;
+	vec_for_each (pre, decl)
+		if (same_family(decl->sym, like)) {
+			syminfo_of(decl->sym)->twin = NULL;
+			syminfo_of(decl->sym)->counted = true;
 		}
-	vec_for_each (post, home)
-		if (same_family(home->sym, like)) {
-			ident_of(home->sym)->twin = NULL;
-			ident_of(home->sym)->counted = true;
+	vec_for_each (post, decl)
+		if (same_family(decl->sym, like)) {
+			syminfo_of(decl->sym)->twin = NULL;
+			syminfo_of(decl->sym)->counted = true;
 		}
-	vec_for_each (post, home) {
+	vec_for_each (post, decl) {
 		struct objsym *old =
-			same_family(home->sym, like) ? confirmed_twin(pre, post, home) : NULL;
+			same_family(decl->sym, like) ? confirmed_twin(pre, post, decl) : NULL;
 
 		if (old)
-			sym_pair(old, home->sym);
+			sym_pair(old, decl->sym);
 	}
 }
 
-static void pair_variable(const home_list *pre, const home_list *post, const struct home *home)
+static void pair_variable(const decl_list *pre, const decl_list *post, const struct decl *decl)
 {
 	const struct objsym *old =
-		ident_of(home->sym)->counted ? NULL : confirmed_twin(pre, post, home);
+		syminfo_of(decl->sym)->counted ? NULL : confirmed_twin(pre, post, decl);
 
-	if (old && !same_name(old, home->sym))
-		pair_again(pre, post, home->sym);
+	if (old && !same_name(old, decl->sym))
+		pair_again(pre, post, decl->sym);
 }
 
 int counted_pair_variables(struct unit *unit, struct uspl_err *err)

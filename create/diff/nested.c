@@ -12,18 +12,18 @@
 #include <string.h>
 
 #include "create/diff/correlate.h"
-#include "create/unit/home.h"
+#include "create/unit/decl.h"
 #include "create/unit/srcloc.h"
 
 static bool is_nested(const struct objsym *sym)
 {
 	size_t len = name_base_len(sym->name);
 
-	return sym->bind == STB_LOCAL && sym_is_function(sym) && !part_of(sym->sec)->is_cold &&
+	return sym->bind == STB_LOCAL && sym_is_function(sym) && !secinfo_of(sym->sec)->is_cold &&
 	       sym->name[len] && !memchr(sym->name, '.', len);
 }
 
-static bool same_family(const struct home *a, const struct home *b)
+static bool same_family(const struct decl *a, const struct decl *b)
 {
 	size_t len = name_base_len(a->sym->name);
 
@@ -33,59 +33,59 @@ static bool same_family(const struct home *a, const struct home *b)
 
 enum { BY_LINE = 1, BY_CODE = 2 };
 
-static bool is_same(const struct home *a, const struct home *b, int how)
+static bool is_same(const struct decl *a, const struct decl *b, int how)
 {
 	return same_family(a, b) && (!(how & BY_LINE) || a->line == b->line) &&
 	       (!(how & BY_CODE) || sec_same_bytes(a->sym->sec, b->sym->sec));
 }
 
 /* The only one in the list that is the same and has no twin; *ret_n: how many there are. */
-static const struct home *find_same(const home_list *list, const struct home *like, int how,
+static const struct decl *find_same(const decl_list *list, const struct decl *like, int how,
 				    size_t *ret_n)
 {
-	const struct home *home, *found = NULL;
+	const struct decl *decl, *found = NULL;
 
 	*ret_n = 0;
-	vec_for_each (list, home) {
-		if (ident_of(home->sym)->twin || !is_same(home, like, how))
+	vec_for_each (list, decl) {
+		if (syminfo_of(decl->sym)->twin || !is_same(decl, like, how))
 			continue;
-		found = home;
+		found = decl;
 		++*ret_n;
 	}
 	return *ret_n == 1 ? found : NULL;
 }
 
-static void pair_round(const home_list *pre, const home_list *post, int how)
+static void pair_round(const decl_list *pre, const decl_list *post, int how)
 {
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (post, home) {
-		const struct home *old;
+	vec_for_each (post, decl) {
+		const struct decl *old;
 		size_t n;
 
-		if (!*home->function || ident_of(home->sym)->twin)
+		if (!*decl->function || syminfo_of(decl->sym)->twin)
 			continue;
-		old = find_same(pre, home, how, &n);
-		if (old && find_same(post, old, how, &n) == home)
-			sym_pair(old->sym, home->sym);
+		old = find_same(pre, decl, how, &n);
+		if (old && find_same(post, old, how, &n) == decl)
+			sym_pair(old->sym, decl->sym);
 	}
 }
 
-static int refuse_rest(const home_list *pre, const home_list *post, struct uspl_err *err)
+static int refuse_rest(const decl_list *pre, const decl_list *post, struct uspl_err *err)
 {
-	const struct home *home, *old;
+	const struct decl *decl, *old;
 
-	vec_for_each (post, home)
+	vec_for_each (post, decl)
 		vec_for_each (pre, old) {
 			auto_buf struct buf was = { 0 };
 
-			if (!*home->function || ident_of(home->sym)->twin ||
-			    ident_of(old->sym)->twin || !same_family(old, home))
+			if (!*decl->function || syminfo_of(decl->sym)->twin ||
+			    syminfo_of(old->sym)->twin || !same_family(old, decl))
 				continue;
-			sym_refuse(home->sym, err, USPL_E_UNSUPPORTED,
+			sym_refuse(decl->sym, err, USPL_E_UNSUPPORTED,
 				   "cannot tell whether '%s' is the one that was at %s before the "
 				   "patch: '%s' has several functions of that name",
-				   home->sym->name, sym_place(old->sym, &was), home->function);
+				   decl->sym->name, sym_srcloc(old->sym, &was), decl->function);
 			uspl_hint(err, "give them different names, the new one a new name");
 			return -USPL_E_UNSUPPORTED;
 		}
@@ -93,19 +93,19 @@ static int refuse_rest(const home_list *pre, const home_list *post, struct uspl_
 }
 
 /* Those that are new must not be taken for clones of others. */
-static int set_apart(const struct unit *unit, const home_list *post, struct uspl_err *err)
+static int set_apart(const struct unit *unit, const decl_list *post, struct uspl_err *err)
 {
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (post, home) {
+	vec_for_each (post, decl) {
 		auto_buf struct buf alias = { 0 };
-		struct ident *ident = ident_of(home->sym);
+		struct syminfo *syminfo = syminfo_of(decl->sym);
 
-		if (!*home->function || ident->twin)
+		if (!*decl->function || syminfo->twin)
 			continue;
-		buf_addf(&alias, "%s~", home->sym->name);
-		ident->alias = alias.oom ? NULL : objfile_strdup(unit->post.obj, buf_str(&alias));
-		if (!ident->alias)
+		buf_addf(&alias, "%s~", decl->sym->name);
+		syminfo->alias = alias.oom ? NULL : objfile_strdup(unit->post.obj, buf_str(&alias));
+		if (!syminfo->alias)
 			return uspl_fail_nomem(err);
 	}
 	return 0;
@@ -113,7 +113,7 @@ static int set_apart(const struct unit *unit, const home_list *post, struct uspl
 
 int nested_pair(struct unit *unit, struct uspl_err *err)
 {
-	auto_homes home_list pre = { 0 }, post = { 0 };
+	auto_decls decl_list pre = { 0 }, post = { 0 };
 	bool any = false;
 	int rc;
 
@@ -121,9 +121,9 @@ int nested_pair(struct unit *unit, struct uspl_err *err)
 		any |= is_nested(unit->post.obj->syms.items[i]);
 	if (!any)
 		return 0;
-	rc = homes_find(&unit->pre, is_nested, &pre, err);
+	rc = decls_find(&unit->pre, is_nested, &pre, err);
 	if (!rc)
-		rc = homes_find(&unit->post, is_nested, &post, err);
+		rc = decls_find(&unit->post, is_nested, &post, err);
 	if (rc)
 		return rc;
 	pair_round(&pre, &post, BY_LINE | BY_CODE);

@@ -91,8 +91,8 @@ static bool is_patched(const struct patched_lines *lines, struct unit *unit,
 static int give_reason(const struct diff *diff, struct unit *unit, struct objsec *sec,
 		       struct uspl_err *err)
 {
-	struct part *part = part_of(sec);
-	const struct objsec *old = ident_of(part->owner)->twin->sec;
+	struct secinfo *secinfo = secinfo_of(sec);
+	const struct objsec *old = syminfo_of(secinfo->owner)->twin->sec;
 	struct dbginfo *dbg = side_dbginfo(&unit->post);
 	struct range pre = { old, 0, old->size }, post = { sec, 0, sec->size };
 	auto_buf struct buf text = { 0 };
@@ -112,8 +112,8 @@ static int give_reason(const struct diff *diff, struct unit *unit, struct objsec
 			 "changed, first differs in what is inlined from '%s', which may be as it "
 			 "was",
 			 name);
-	part->reason = objfile_strdup(unit->post.obj, buf_str(&text));
-	return part->reason ? 0 : uspl_fail_nomem(err);
+	secinfo->reason = objfile_strdup(unit->post.obj, buf_str(&text));
+	return secinfo->reason ? 0 : uspl_fail_nomem(err);
 }
 
 int reason_give(struct diff *diff, struct uspl_err *err)
@@ -122,11 +122,11 @@ int reason_give(struct diff *diff, struct uspl_err *err)
 		struct unit *unit = &diff->units[i];
 
 		for (size_t j = 0; j < unit->post.obj->secs.n; j++) {
-			const struct part *part = &unit->post.parts[j];
+			const struct secinfo *secinfo = &unit->post.secinfos[j];
 			int rc = 0;
 
-			if (part->kind == PART_CODE && part->carried && part->owner &&
-			    ident_of(part->owner)->twin && !strcmp(part->reason, "changed"))
+			if (secinfo->kind == SECINFO_CODE && secinfo->carried && secinfo->owner &&
+			    syminfo_of(secinfo->owner)->twin && !strcmp(secinfo->reason, "changed"))
 				rc = give_reason(diff, unit, unit->post.obj->secs.items[j], err);
 			if (rc)
 				return rc;

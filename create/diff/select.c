@@ -32,43 +32,43 @@ static int carry(struct selection *sel, struct objsec *sec)
 {
 	struct objsec **slot;
 
-	if (part_of(sec)->carried)
+	if (secinfo_of(sec)->carried)
 		return 0;
 	slot = vec_push(&sel->todo);
 	if (!slot)
 		return uspl_fail_nomem(sel->err);
 	*slot = sec;
-	part_of(sec)->carried = true;
-	return part_of(sec)->other ? carry(sel, part_of(sec)->other) : 0;
+	secinfo_of(sec)->carried = true;
+	return secinfo_of(sec)->other ? carry(sel, secinfo_of(sec)->other) : 0;
 }
 
 static const char *name_of(const struct objsec *sec)
 {
-	return part_of(sec)->owner ? part_of(sec)->owner->name : sec->name;
+	return secinfo_of(sec)->owner ? secinfo_of(sec)->owner->name : sec->name;
 }
 
 /* A reference to a place within a section. */
 static int follow_section(struct selection *sel, const struct objsec *from, struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 
-	if (part->carried)
+	if (secinfo->carried)
 		return 0;
-	switch (part->kind) {
-	case PART_LITERAL:
+	switch (secinfo->kind) {
+	case SECINFO_LITERAL:
 		return carry(sel, sec);
-	case PART_CODE:
+	case SECINFO_CODE:
 		/*
 		 * The way from a .cold part to its function is carried already: this leads into
 		 * the middle of a stranger.
 		 */
 		return uspl_fail(sel->err, USPL_E_UNSUPPORTED,
 				 "%s: new code refers to the middle of '%s', in '%s'",
-				 part->unit->source, name_of(sec), name_of(from));
+				 secinfo->unit->source, name_of(sec), name_of(from));
 	default:
 		return uspl_fail(sel->err, USPL_E_UNSUPPORTED,
 				 "%s: '%s' refers to section '%s', but not to a variable in it",
-				 part->unit->source, name_of(from), sec->name);
+				 secinfo->unit->source, name_of(from), sec->name);
 	}
 }
 
@@ -82,18 +82,18 @@ static int follow_symbol(struct selection *sel, struct objsym *sym)
 	if (!def)
 		return 0;
 	if (def->shndx == SHN_COMMON) {
-		ident_of(def)->carried = !ident_of(def)->twin;
+		syminfo_of(def)->carried = !syminfo_of(def)->twin;
 		return 0;
 	}
 	if (sym_is_pointer_for_tables(def))
 		return carry(sel, def->sec);
-	if (!ident_of(def)->twin || part_of(def->sec)->kind == PART_CONST) {
-		struct part *part = part_of(def->sec);
+	if (!syminfo_of(def)->twin || secinfo_of(def->sec)->kind == SECINFO_CONST) {
+		struct secinfo *secinfo = secinfo_of(def->sec);
 
-		if (ident_of(def)->twin && !part->reason)
+		if (syminfo_of(def)->twin && !secinfo->reason)
 			return 0;
-		if (!part->reason)
-			part->reason = "new";
+		if (!secinfo->reason)
+			secinfo->reason = "new";
 		return carry(sel, def->sec);
 	}
 	return 0;
@@ -101,20 +101,20 @@ static int follow_symbol(struct selection *sel, struct objsym *sym)
 
 static int follow_references(struct selection *sel, const struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 	const struct objrel *rel;
 
-	for (struct objsec *note = part->marks; note; note = part_of(note)->next_mark) {
+	for (struct objsec *note = secinfo->marks; note; note = secinfo_of(note)->next_mark) {
 		int rc = carry(sel, note);
 
 		if (rc)
 			return rc;
 	}
-	if (part->lsda) {
-		int rc = carry(sel, part->lsda);
+	if (secinfo->lsda) {
+		int rc = carry(sel, secinfo->lsda);
 
-		if (!rc && part->personality)
-			rc = follow_symbol(sel, part->personality);
+		if (!rc && secinfo->personality)
+			rc = follow_symbol(sel, secinfo->personality);
 		if (rc)
 			return rc;
 	}
@@ -142,7 +142,7 @@ int select_parts(struct diff *diff, struct uspl_err *err)
 		for (size_t j = 0; !rc && j < post->obj->secs.n; j++) {
 			struct objsec *sec = post->obj->secs.items[j];
 
-			if (part_of(sec)->kind == PART_CODE && part_of(sec)->reason)
+			if (secinfo_of(sec)->kind == SECINFO_CODE && secinfo_of(sec)->reason)
 				rc = carry(&sel, sec);
 		}
 	}

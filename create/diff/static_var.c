@@ -16,7 +16,7 @@ static size_t source_name(const struct objsym *sym, const char **ret_start)
 	while (start && sym->name[start - 1] != '.')
 		start--;
 	/* "hits_1": somebody counted. */
-	while (ident_of(sym)->counted && isdigit((unsigned char)sym->name[len - 1]))
+	while (syminfo_of(sym)->counted && isdigit((unsigned char)sym->name[len - 1]))
 		len--;
 	*ret_start = sym->name + start;
 	return len - start;
@@ -40,16 +40,17 @@ bool static_same_name(const struct objsym *a, const struct objsym *b)
 
 bool static_is_loose(const struct objsym *sym)
 {
-	return sym->bind == STB_LOCAL && sym_is_variable(sym) && !ident_of(sym)->twin;
+	return sym->bind == STB_LOCAL && sym_is_variable(sym) && !syminfo_of(sym)->twin;
 }
 
 struct objsym *static_user(const struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 
-	if (part->kind != PART_CODE)
+	if (secinfo->kind != SECINFO_CODE)
 		return NULL;
-	return part->is_cold && part->other ? part_of(part->other)->owner : part->owner;
+	return secinfo->is_cold && secinfo->other ? secinfo_of(secinfo->other)->owner
+						  : secinfo->owner;
 }
 
 bool static_alike(const struct objsym *pre, const struct objsym *post)
@@ -62,7 +63,7 @@ bool static_alike(const struct objsym *pre, const struct objsym *post)
 
 bool static_is_constant(const struct objsym *sym)
 {
-	return sym->sec && part_of(sym->sec)->kind == PART_CONST;
+	return sym->sec && secinfo_of(sym->sec)->kind == SECINFO_CONST;
 }
 
 int statics_refuse(const struct objsym *var, const char *why, const char *function,

@@ -55,7 +55,7 @@ static bool add_once(sym_vec *syms, struct objsym *sym)
  */
 static bool collect_loose(const struct objsec *code, const struct objsym *like, sym_vec *ret)
 {
-	const struct objsec *halves[2] = { code, part_of(code)->other };
+	const struct objsec *halves[2] = { code, secinfo_of(code)->other };
 
 	for (size_t i = 0; i < ARRAY_SIZE(halves); i++) {
 		const struct objrel *rel;
@@ -76,7 +76,7 @@ static int pair_in_function(const struct objsym *function, const struct objsym *
 {
 	auto_syms sym_vec pre = { 0 }, post = { 0 };
 
-	if (!collect_loose(ident_of(function)->twin->sec, like, &pre) ||
+	if (!collect_loose(syminfo_of(function)->twin->sec, like, &pre) ||
 	    !collect_loose(function->sec, like, &post))
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; equal && pre.n == post.n && i < post.n; i++)
@@ -105,11 +105,11 @@ static int pair_by_functions(struct unit *unit, bool equal, struct uspl_err *err
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *twin = ident_of(sym)->twin;
+		const struct objsym *twin = syminfo_of(sym)->twin;
 		int rc;
 
-		if (!twin || !sym_is_function(sym) || part_of(sym->sec)->is_cold ||
-		    part_of(sym->sec)->shared || sec_same_bytes(twin->sec, sym->sec) != equal)
+		if (!twin || !sym_is_function(sym) || secinfo_of(sym->sec)->is_cold ||
+		    secinfo_of(sym->sec)->shared || sec_same_bytes(twin->sec, sym->sec) != equal)
 			continue;
 		rc = pair_by_function(sym, equal, err);
 		if (rc)
@@ -144,7 +144,7 @@ static bool called_by_user(const struct unit *unit, const struct objsym *functio
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objsym *caller = static_user(sec), *twin;
 
-		twin = caller ? ident_of(caller)->twin : NULL;
+		twin = caller ? syminfo_of(caller)->twin : NULL;
 		if (twin && sec_refers_to(sec, function) && sec_refers_to(twin->sec, old))
 			return true;
 	}
@@ -162,7 +162,7 @@ static bool has_moved(const struct unit *unit, const struct objsym *old, const s
 		if (!user || !sec_refers_to(sec, sym))
 			continue;
 		used = true;
-		twin = ident_of(user)->twin;
+		twin = syminfo_of(user)->twin;
 		if (twin ? !sec_refers_to(twin->sec, old) : !called_by_user(unit, user, old))
 			return false;
 	}
@@ -176,7 +176,7 @@ static const struct objsym *lost_user(const struct unit *unit, const struct objs
 		const struct objsec *sec = unit->pre.obj->secs.items[i];
 		const struct objsym *user = static_user(sec);
 
-		if (user && !ident_of(user)->twin && sec_refers_to(sec, old))
+		if (user && !syminfo_of(user)->twin && sec_refers_to(sec, old))
 			return user;
 	}
 	return NULL;

@@ -19,34 +19,34 @@
 #include <string.h>
 
 #include "create/diff/statics.h"
-#include "create/unit/home.h"
+#include "create/unit/decl.h"
 
-static bool same_family(const struct home *a, const struct home *b)
+static bool same_family(const struct decl *a, const struct decl *b)
 {
 	return !strcmp(a->function, b->function) && static_same_name(a->sym, b->sym);
 }
 
 /* The loose ones of the same function and name as `like`; on that line, if it isn't 0. */
-static bool pick(const home_list *list, const struct home *like, int line, sym_vec *ret)
+static bool pick(const decl_list *list, const struct decl *like, int line, sym_vec *ret)
 {
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (list, home) {
+	vec_for_each (list, decl) {
 		struct objsym **slot;
 
-		if (!static_is_loose(home->sym) || (line && home->line != line) ||
-		    !same_family(home, like))
+		if (!static_is_loose(decl->sym) || (line && decl->line != line) ||
+		    !same_family(decl, like))
 			continue;
 		slot = vec_push(ret);
 		if (!slot)
 			return false;
-		*slot = home->sym;
+		*slot = decl->sym;
 	}
 	return true;
 }
 
 /* Rule 1 for one line. */
-static int pair_line(const home_list *pre, const home_list *post, const struct home *like,
+static int pair_line(const decl_list *pre, const decl_list *post, const struct decl *like,
 		     struct uspl_err *err)
 {
 	auto_syms sym_vec old = { 0 }, now = { 0 };
@@ -62,17 +62,17 @@ static int pair_line(const home_list *pre, const home_list *post, const struct h
 }
 
 /* All of one function and name. */
-static int pair_family(const home_list *pre, const home_list *post, const struct home *like,
+static int pair_family(const decl_list *pre, const decl_list *post, const struct decl *like,
 		       struct uspl_err *err)
 {
 	auto_syms sym_vec old = { 0 }, now = { 0 };
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (post, home) {
+	vec_for_each (post, decl) {
 		int rc = 0;
 
-		if (static_is_loose(home->sym) && same_family(home, like))
-			rc = pair_line(pre, post, home, err);
+		if (static_is_loose(decl->sym) && same_family(decl, like))
+			rc = pair_line(pre, post, decl, err);
 		if (rc)
 			return rc;
 	}
@@ -99,18 +99,18 @@ static bool has_namesakes(const struct side *side)
 
 int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
 {
-	auto_homes home_list pre = { 0 }, post = { 0 };
-	const struct home *home;
+	auto_decls decl_list pre = { 0 }, post = { 0 };
+	const struct decl *decl;
 	int rc;
 
 	if (!has_namesakes(&unit->pre) && !has_namesakes(&unit->post))
 		return 0;
-	rc = homes_find(&unit->pre, static_is_loose, &pre, err);
+	rc = decls_find(&unit->pre, static_is_loose, &pre, err);
 	if (!rc)
-		rc = homes_find(&unit->post, static_is_loose, &post, err);
+		rc = decls_find(&unit->post, static_is_loose, &post, err);
 	/* Outside of functions nothing is found out by this: those that use it tell more. */
-	vec_for_each (&post, home)
-		if (!rc && *home->function && static_is_loose(home->sym))
-			rc = pair_family(&pre, &post, home, err);
+	vec_for_each (&post, decl)
+		if (!rc && *decl->function && static_is_loose(decl->sym))
+			rc = pair_family(&pre, &post, decl, err);
 	return rc;
 }

@@ -81,7 +81,7 @@ static void add_uses(const struct side *side, const struct objsym *var, struct b
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		const struct objsec *sec = side->obj->secs.items[i];
 
-		if (part_of(sec)->kind == PART_CODE && sec->data && sec_refers_to(sec, var))
+		if (secinfo_of(sec)->kind == SECINFO_CODE && sec->data && sec_refers_to(sec, var))
 			add_uses_in(sec, var, out);
 	}
 }
@@ -90,7 +90,7 @@ bool static_same_use(const struct objsym *pre, const struct objsym *post)
 {
 	auto_buf struct buf was = { 0 }, is = { 0 };
 
-	add_uses(ident_of(pre)->side, pre, &was);
-	add_uses(ident_of(post)->side, post, &is);
+	add_uses(syminfo_of(pre)->side, pre, &was);
+	add_uses(syminfo_of(post)->side, post, &is);
 	return !was.oom && !is.oom && !strcmp(buf_str(&was), buf_str(&is));
 }

@@ -12,13 +12,14 @@ void emit_mark_units(struct diff *diff)
 		struct unit *unit = &diff->units[i];
 
 		for (size_t j = 0; j < unit->post.obj->secs.n; j++) {
-			const struct part *part = &unit->post.parts[j];
+			const struct secinfo *secinfo = &unit->post.secinfos[j];
 
-			if (!part->carried)
+			if (!secinfo->carried)
 				continue;
 			unit->takes_part = true;
-			if (part->owner && ident_of(part->owner)->twin)
-				ident_of(ident_of(part->owner)->twin)->unit->takes_part = true;
+			if (secinfo->owner && syminfo_of(secinfo->owner)->twin)
+				syminfo_of(syminfo_of(secinfo->owner)->twin)->unit->takes_part =
+					true;
 		}
 	}
 }
@@ -30,11 +31,11 @@ static bool mark_literals(const struct objsec *sec)
 	bool more = false;
 
 	vec_for_each (&sec->rels, rel) {
-		struct part *part = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
+		struct secinfo *secinfo = rel->sym->sec ? secinfo_of(rel->sym->sec) : NULL;
 
-		if (!part || part->kind != PART_LITERAL || part->carried)
+		if (!secinfo || secinfo->kind != SECINFO_LITERAL || secinfo->carried)
 			continue;
-		part->carried = true;
+		secinfo->carried = true;
 		more = true;
 	}
 	return more;
@@ -45,11 +46,11 @@ static void mark_pointers(struct unit *unit)
 {
 	for (size_t i = 0; i < unit->pre.obj->secs.n; i++) {
 		const struct objsec *sec = unit->pre.obj->secs.items[i];
-		struct part *part = &unit->pre.parts[i];
+		struct secinfo *secinfo = &unit->pre.secinfos[i];
 
-		if ((part->kind == PART_DATA || part->kind == PART_CONST) &&
+		if ((secinfo->kind == SECINFO_DATA || secinfo->kind == SECINFO_CONST) &&
 		    (sec->flags & SHF_WRITE) && sec->data && sec->rels.n)
-			part->carried = true;
+			secinfo->carried = true;
 	}
 }
 
@@ -58,14 +59,14 @@ void emit_mark_pre(struct unit *unit)
 	bool more = true;
 
 	for (size_t i = 0; i < unit->pre.obj->secs.n; i++)
-		unit->pre.parts[i].carried =
-			unit->pre.parts[i].kind == PART_CODE && unit->pre.obj->secs.items[i]->size;
+		unit->pre.secinfos[i].carried = unit->pre.secinfos[i].kind == SECINFO_CODE &&
+						unit->pre.obj->secs.items[i]->size;
 	if (unit->whole)
 		mark_pointers(unit);
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < unit->pre.obj->secs.n; i++)
-			if (unit->pre.parts[i].carried)
+			if (unit->pre.secinfos[i].carried)
 				more |= mark_literals(unit->pre.obj->secs.items[i]);
 	}
 }

@@ -62,7 +62,7 @@ static const char *member_name(struct emitter *em, const struct objsec *sec)
  */
 static int find_copy(struct emitter *em, const struct objsec *sec, struct objsec **ret)
 {
-	const struct objsym *owner = part_of(sec)->owner, *first = NULL;
+	const struct objsym *owner = secinfo_of(sec)->owner, *first = NULL;
 	const char *name = NULL;
 
 	*ret = NULL;
@@ -72,7 +72,7 @@ static int find_copy(struct emitter *em, const struct objsec *sec, struct objsec
 			return uspl_fail_nomem(em->err);
 		*ret = strmap_get(&em->members, name);
 	} else if (owner && owner->bind == STB_WEAK) {
-		first = strmap_get(&em->symbols, ident_of(owner)->refname);
+		first = strmap_get(&em->symbols, syminfo_of(owner)->refname);
 		*ret = first ? first->sec : NULL;
 	}
 	return 0;
@@ -105,7 +105,7 @@ static int copy_section(struct emitter *em, struct objsec *sec)
 		if (!copy->data)
 			return uspl_fail_nomem(em->err);
 	}
-	part_of(sec)->copy = copy;
+	secinfo_of(sec)->copy = copy;
 	return note_member(em, sec, copy);
 }
 
@@ -115,11 +115,11 @@ static int copy_section(struct emitter *em, struct objsec *sec)
  */
 static bool is_to_be_defined(const struct emitter *em, const struct objsym *sym)
 {
-	if (!ident_of(sym)->refname)
+	if (!syminfo_of(sym)->refname)
 		return false;
 	if (sym_is_function(sym))
-		return em->pre || !ident_of(sym)->twin || part_of(sym->sec)->owner == sym;
-	return sym_is_variable(sym) || part_of(sym->sec)->kind == PART_LITERAL;
+		return em->pre || !syminfo_of(sym)->twin || secinfo_of(sym->sec)->owner == sym;
+	return sym_is_variable(sym) || secinfo_of(sym->sec)->kind == SECINFO_LITERAL;
 }
 
 static int define_symbols(struct emitter *em, const struct unit *unit)
@@ -128,19 +128,19 @@ static int define_symbols(struct emitter *em, const struct unit *unit)
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
-		const struct objsec *copy = sym->sec ? part_of(sym->sec)->copy : NULL;
+		const struct objsec *copy = sym->sec ? secinfo_of(sym->sec)->copy : NULL;
 		struct objsym *def;
 
-		if (!copy || !part_of(sym->sec)->carried || !is_to_be_defined(em, sym))
+		if (!copy || !secinfo_of(sym->sec)->carried || !is_to_be_defined(em, sym))
 			continue;
-		if (strmap_get(&em->symbols, ident_of(sym)->refname))
+		if (strmap_get(&em->symbols, syminfo_of(sym)->refname))
 			return uspl_fail(em->err, USPL_E_UNSUPPORTED,
 					 "%s: '%s' is defined in another unit too", unit->source,
 					 sym->name);
-		def = add_symbol(em, ident_of(sym)->refname, sym);
+		def = add_symbol(em, syminfo_of(sym)->refname, sym);
 		if (!def)
 			return uspl_fail_nomem(em->err);
-		def->sec = part_of(sym->sec)->copy;
+		def->sec = secinfo_of(sym->sec)->copy;
 		def->value = sym->value;
 	}
 	return 0;
@@ -154,7 +154,7 @@ static int define_common(struct emitter *em, const struct unit *unit)
 		struct objsec *sec;
 		struct objsym *def;
 
-		if (!ident_of(sym)->carried || strmap_get(&em->symbols, sym->name))
+		if (!syminfo_of(sym)->carried || strmap_get(&em->symbols, sym->name))
 			continue;
 		sec = objfile_add_section(em->out, ".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE);
 		def = sec ? add_symbol(em, sym->name, sym) : NULL;
@@ -192,14 +192,14 @@ static int map_symbol(struct emitter *em, const struct unit *unit, const struct 
 {
 	auto_free char *place = NULL;
 
-	if (ident_of(sym)->refname) {
-		*ret = symbol_for(em, ident_of(sym)->refname, sym);
-	} else if (sym->sec && part_of(sym->sec)->copy) {
+	if (syminfo_of(sym)->refname) {
+		*ret = symbol_for(em, syminfo_of(sym)->refname, sym);
+	} else if (sym->sec && secinfo_of(sym->sec)->copy) {
 		/*
 		 * By the section; a literal's own symbol stands at some distance in it, which the
 		 * caller adds.
 		 */
-		*ret = part_of(sym->sec)->copy->secsym;
+		*ret = secinfo_of(sym->sec)->copy->secsym;
 	} else if (em->pre && sym->sec) {
 		/*
 		 * A part of the running program's data that has no name: any will do, as long as
@@ -224,7 +224,7 @@ static int add_anchor(struct emitter *em, const struct objsym *sym, struct objre
 
 	if (!anchor)
 		return uspl_fail_nomem(em->err);
-	anchor->sec = part_of(sym->sec)->copy;
+	anchor->sec = secinfo_of(sym->sec)->copy;
 	anchor->value = sym->value;
 	rel->sym = anchor;
 	return 0;
@@ -244,10 +244,10 @@ static int add_relocation(struct emitter *em, const struct unit *unit, struct ob
 		return uspl_fail_nomem(em->err);
 	*out = *rel;
 	out->offset = offset;
-	if (em->pre && literal_is_anchor(rel->sym) && part_of(rel->sym->sec)->copy)
+	if (em->pre && literal_is_anchor(rel->sym) && secinfo_of(rel->sym->sec)->copy)
 		return add_anchor(em, rel->sym, out);
 	out->sym = sym;
-	if (!ident_of(rel->sym)->refname)
+	if (!syminfo_of(rel->sym)->refname)
 		out->addend += (int64_t)rel->sym->value;
 	return 0;
 }
@@ -257,7 +257,7 @@ static int copy_relocations(struct emitter *em, const struct unit *unit, const s
 	const struct objrel *rel;
 
 	vec_for_each (&sec->rels, rel) {
-		int rc = add_relocation(em, unit, part_of(sec)->copy, rel, rel->offset);
+		int rc = add_relocation(em, unit, secinfo_of(sec)->copy, rel, rel->offset);
 
 		if (rc)
 			return rc;
@@ -275,12 +275,12 @@ static int copy_sections(struct emitter *em, const struct unit *unit)
 		struct objsec *copy;
 		int rc;
 
-		if (!part_of(sec)->carried)
+		if (!secinfo_of(sec)->carried)
 			continue;
 		rc = find_copy(em, sec, &copy);
 		if (!rc && copy) {
-			part_of(sec)->copy = copy;
-			part_of(sec)->carried = false;
+			secinfo_of(sec)->copy = copy;
+			secinfo_of(sec)->carried = false;
 		} else if (!rc) {
 			rc = copy_section(em, sec);
 		}
@@ -296,7 +296,7 @@ static int copy_references(struct emitter *em, const struct unit *unit)
 
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		const struct objsec *sec = side->obj->secs.items[i];
-		int rc = part_of(sec)->carried ? copy_relocations(em, unit, sec) : 0;
+		int rc = secinfo_of(sec)->carried ? copy_relocations(em, unit, sec) : 0;
 
 		if (rc)
 			return rc;

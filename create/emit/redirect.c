@@ -11,19 +11,19 @@
 static int add_function(struct update_target *target, const struct objsec *sec,
 			struct uspl_err *err)
 {
-	const struct part *part = part_of(sec);
-	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	const struct secinfo *secinfo = secinfo_of(sec);
+	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 	struct update_function *function;
 
-	if (part->kind != PART_CODE || !part->carried || part->is_cold || !twin)
+	if (secinfo->kind != SECINFO_CODE || !secinfo->carried || secinfo->is_cold || !twin)
 		return 0;
 	function = vec_push(&target->functions);
 	if (!function)
 		return uspl_fail_nomem(err);
 	function->name = demangle_name(twin->name);
-	function->symbol = strdup(ident_of(twin)->refname);
-	function->unit = strdup(part->unit->source);
-	function->reason = strdup(part->reason);
+	function->symbol = strdup(syminfo_of(twin)->refname);
+	function->unit = strdup(secinfo->unit->source);
+	function->reason = strdup(secinfo->reason);
 	if (!function->name || !function->symbol || !function->unit || !function->reason)
 		return uspl_fail_nomem(err);
 	return 0;

@@ -91,7 +91,7 @@ static const struct objrel *relocation_in(const struct objsec *sec, const struct
 }
 
 /* The part whose frames an FDE describes; NULL for a CIE, and for what isn't code. */
-static struct part *covered_code(const struct objsec *sec, const struct record *record)
+static struct secinfo *covered_code(const struct objsec *sec, const struct record *record)
 {
 	const struct objrel *rel = NULL;
 
@@ -99,7 +99,7 @@ static struct part *covered_code(const struct objsec *sec, const struct record *
 		rel = relocation_in(sec, record, record->start + FDE_PC);
 	if (!rel || rel->offset != record->start + FDE_PC || !rel->sym->sec)
 		return NULL;
-	return part_of(rel->sym->sec)->kind == PART_CODE ? part_of(rel->sym->sec) : NULL;
+	return secinfo_of(rel->sym->sec)->kind == SECINFO_CODE ? secinfo_of(rel->sym->sec) : NULL;
 }
 
 /* What one unit's records are collected into. */
@@ -164,9 +164,9 @@ static int copy_fde(struct collector *col, struct record *fde)
 	return 0;
 }
 
-static bool is_carried(const struct part *part)
+static bool is_carried(const struct secinfo *secinfo)
 {
-	return part && part->carried;
+	return secinfo && secinfo->carried;
 }
 
 int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels, struct uspl_err *err)
@@ -196,16 +196,16 @@ int unwind_index(const struct unit *unit, const struct side *side, struct uspl_e
 		return 0;
 	rc = parse(unit, sec, &records, err);
 	vec_for_each (&records, record) {
-		struct part *part = rc ? NULL : covered_code(sec, record);
+		struct secinfo *secinfo = rc ? NULL : covered_code(sec, record);
 		const struct objrel *data, *reader;
 
-		if (!part)
+		if (!secinfo)
 			continue;
 		cie = record_at(&records, record->cie);
 		data = relocation_in(sec, record, record->start + FDE_PC + 1);
 		reader = cie ? relocation_in(sec, cie, cie->start) : NULL;
-		part->lsda = data ? data->sym->sec : NULL;
-		part->personality = data && reader ? reader->sym : NULL;
+		secinfo->lsda = data ? data->sym->sec : NULL;
+		secinfo->personality = data && reader ? reader->sym : NULL;
 	}
 	vec_release(&records);
 	return rc;

@@ -186,7 +186,7 @@ bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t off
 	if (!scn || !gelf_getshdr(scn, &header))
 		return false;
 	/* The file still has what was cut off. */
-	*ret = header.sh_addr + part_of(sec)->front + offset;
+	*ret = header.sh_addr + secinfo_of(sec)->front + offset;
 	return true;
 }
 
@@ -282,7 +282,7 @@ const char *dbginfo_declaring_file(Dwarf_Die *die)
 	return dwarf_filesrc(files, index, NULL, NULL);
 }
 
-bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
+bool dbginfo_add_srcloc(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
 {
 	const char *path = dbginfo_declaring_file(die);
 	int line;

@@ -59,7 +59,7 @@ bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret);
 bool dbginfo_find(struct dbginfo *dbg, const struct objsym *sym, Dwarf_Die *ret);
 
 /* Appends the place of a declaration, "src/proto.c:120". False, and nothing, if it isn't known. */
-bool dbginfo_add_place(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf);
+bool dbginfo_add_srcloc(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf);
 /* The same for the source line of code. */
 bool dbginfo_add_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset,
 		      struct buf *buf);

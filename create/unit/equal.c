@@ -52,13 +52,13 @@ static bool is_whole_string(const struct objsec *sec, uint64_t at, uint64_t end)
 }
 
 /* Does one section refer to a place in [uses[first], uses[next]) and to uses[next]? */
-static bool shares_user(const struct part *part, size_t first, size_t next)
+static bool shares_user(const struct secinfo *secinfo, size_t first, size_t next)
 {
-	uint64_t place = part->uses.items[next].offset;
+	uint64_t place = secinfo->uses.items[next].offset;
 
-	for (size_t i = next; i < part->uses.n && part->uses.items[i].offset == place; i++)
+	for (size_t i = next; i < secinfo->uses.n && secinfo->uses.items[i].offset == place; i++)
 		for (size_t j = first; j < next; j++)
-			if (part->uses.items[j].from == part->uses.items[i].from)
+			if (secinfo->uses.items[j].from == secinfo->uses.items[i].from)
 				return true;
 	return false;
 }
@@ -66,17 +66,18 @@ static bool shares_user(const struct part *part, size_t first, size_t next)
 /* The end of the literal that begins at `at`. */
 static uint64_t literal_end(const struct objsec *sec, uint64_t at)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 	size_t first = 0;
 
-	while (first < part->uses.n && part->uses.items[first].offset < at)
+	while (first < secinfo->uses.n && secinfo->uses.items[first].offset < at)
 		first++;
-	for (size_t i = first; i < part->uses.n && part->uses.items[i].offset < sec->size; i++) {
-		uint64_t next = part->uses.items[i].offset;
+	for (size_t i = first; i < secinfo->uses.n && secinfo->uses.items[i].offset < sec->size;
+	     i++) {
+		uint64_t next = secinfo->uses.items[i].offset;
 
-		if (next == at || next == part->uses.items[i - 1].offset)
+		if (next == at || next == secinfo->uses.items[i - 1].offset)
 			continue;
-		if (is_whole_string(sec, at, next) || !shares_user(part, first, i))
+		if (is_whole_string(sec, at, next) || !shares_user(secinfo, first, i))
 			return next;
 	}
 	return sec->size;
@@ -170,11 +171,11 @@ static bool is_section(const struct objsym *sym)
 /* Are two sections with code each other's twins? */
 static bool same_code(const struct objsec *pre, const struct objsec *post)
 {
-	const struct objsym *owner = part_of(pre)->owner;
+	const struct objsym *owner = secinfo_of(pre)->owner;
 
-	if (!owner || !part_of(post)->owner)
-		return !owner && !part_of(post)->owner && !strcmp(pre->name, post->name);
-	return ident_of(part_of(post)->owner)->twin == owner;
+	if (!owner || !secinfo_of(post)->owner)
+		return !owner && !secinfo_of(post)->owner && !strcmp(pre->name, post->name);
+	return syminfo_of(secinfo_of(post)->owner)->twin == owner;
 }
 
 static bool place_equal(const struct range *pre, const struct objrel *a, const struct range *post,
@@ -182,12 +183,12 @@ static bool place_equal(const struct range *pre, const struct objrel *a, const s
 {
 	const struct objsec *x = a->sym->sec, *y = b->sym->sec;
 
-	if (part_of(x)->kind != part_of(y)->kind)
+	if (secinfo_of(x)->kind != secinfo_of(y)->kind)
 		return false;
-	if (part_of(x)->kind == PART_LITERAL)
+	if (secinfo_of(x)->kind == SECINFO_LITERAL)
 		return equal_literals(x, reference_target(pre->sec, a), y,
 				      reference_target(post->sec, b), depth);
-	if (part_of(x)->kind == PART_CODE)
+	if (secinfo_of(x)->kind == SECINFO_CODE)
 		return a->addend == b->addend && same_code(x, y);
 	return a->addend == b->addend && !strcmp(x->name, y->name);
 }
@@ -195,7 +196,7 @@ static bool place_equal(const struct range *pre, const struct objrel *a, const s
 static bool reference_equal(const struct range *pre, const struct objrel *a,
 			    const struct range *post, const struct objrel *b, int depth)
 {
-	const char *x = ident_of(a->sym)->refname, *y = ident_of(b->sym)->refname;
+	const char *x = syminfo_of(a->sym)->refname, *y = syminfo_of(b->sym)->refname;
 
 	if (a->offset - pre->at != b->offset - post->at || a->type != b->type)
 		return false;

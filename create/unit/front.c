@@ -28,7 +28,7 @@ struct start {
 
 static size_t index_of(const struct side *side, const struct objsec *sec)
 {
-	return (size_t)(part_of(sec) - side->parts);
+	return (size_t)(secinfo_of(sec) - side->secinfos);
 }
 
 static void find_starts(const struct side *side, struct start *starts)
@@ -80,7 +80,7 @@ static void cut(struct objsec *sec, uint64_t len)
 
 	sec->data += len;
 	sec->size -= len;
-	part_of(sec)->front = len;
+	secinfo_of(sec)->front = len;
 	vec_for_each (&sec->rels, rel)
 		rel->offset -= len;
 }
@@ -92,7 +92,7 @@ static void move_references(struct side *side)
 		struct objsym *sym = side->obj->syms.items[i];
 
 		if (sym->sec && sym->type != STT_SECTION)
-			sym->value -= part_of(sym->sec)->front;
+			sym->value -= secinfo_of(sym->sec)->front;
 	}
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		struct objsec *sec = side->obj->secs.items[i];
@@ -100,7 +100,7 @@ static void move_references(struct side *side)
 
 		vec_for_each (&sec->rels, rel)
 			if (rel->sym && rel->sym->sec && rel->sym->type == STT_SECTION)
-				rel->addend -= (int64_t)part_of(rel->sym->sec)->front;
+				rel->addend -= (int64_t)secinfo_of(rel->sym->sec)->front;
 	}
 }
 

@@ -34,7 +34,7 @@ bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 	int64_t at = reference_target(from, rel);
 
 	if (sym->type == STT_SECTION || !sym->sec || !sym->sec->data ||
-	    part_of(sym->sec)->kind != PART_LITERAL || !(sym->sec->flags & SHF_MERGE) ||
+	    secinfo_of(sym->sec)->kind != SECINFO_LITERAL || !(sym->sec->flags & SHF_MERGE) ||
 	    sym->value >= sym->sec->size)
 		return false;
 	return at < (int64_t)sym->value || at >= (int64_t)merged_end(sym->sec, sym->value);
@@ -43,6 +43,6 @@ bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 bool literal_is_anchor(const struct objsym *sym)
 {
 	return sym->type != STT_SECTION && sym->bind == STB_LOCAL && sym->sec &&
-	       part_of(sym->sec)->kind == PART_LITERAL && (sym->sec->flags & SHF_MERGE) &&
-	       !ident_of(sym)->refname;
+	       secinfo_of(sym->sec)->kind == SECINFO_LITERAL && (sym->sec->flags & SHF_MERGE) &&
+	       !syminfo_of(sym)->refname;
 }

@@ -76,7 +76,7 @@ void markers_tie(struct objfile *obj)
 
 		if (strcmp(sec->name, ONE_NOTE) != 0 || !code)
 			continue;
-		part_of(sec)->next_mark = part_of(code)->marks;
-		part_of(code)->marks = sec;
+		secinfo_of(sec)->next_mark = secinfo_of(code)->marks;
+		secinfo_of(code)->marks = sec;
 	}
 }

@@ -322,8 +322,8 @@ static int set_alias(const struct unit *unit, struct objsym *sym, const struct s
 	if (!old && !strmap_get(stems, stem))
 		return 0;
 	buf_addf(&alias, "%s%s%s", old ? old : stem, old ? "" : "~", sym->name + strlen(stem));
-	ident_of(sym)->alias = alias.oom ? NULL : objfile_strdup(unit->post.obj, buf_str(&alias));
-	return ident_of(sym)->alias ? 0 : uspl_fail_nomem(err);
+	syminfo_of(sym)->alias = alias.oom ? NULL : objfile_strdup(unit->post.obj, buf_str(&alias));
+	return syminfo_of(sym)->alias ? 0 : uspl_fail_nomem(err);
 }
 
 static int set_aliases(const struct unit *unit, struct uspl_err *err)

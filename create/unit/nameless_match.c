@@ -54,9 +54,9 @@ static bool same_target(const struct objsec *pre, const struct objrel *a, const 
 	if (a->sym->type != STT_SECTION || b->sym->type != STT_SECTION || !x || !y)
 		return a->addend == b->addend && a->sym->type == b->sym->type &&
 		       same_bare_name(a->sym, b->sym);
-	if (part_of(x)->kind != part_of(y)->kind)
+	if (secinfo_of(x)->kind != secinfo_of(y)->kind)
 		return false;
-	if (part_of(x)->kind == PART_LITERAL)
+	if (secinfo_of(x)->kind == SECINFO_LITERAL)
 		return equal_literals(x, reference_target(pre, a), y, reference_target(post, b), 0);
 	return a->addend == b->addend;
 }
@@ -171,7 +171,7 @@ static bool contradicts(const nameless_vec *post, const struct nameless_type *ol
 
 static void add_place(struct side *side, struct nameless_type *type, struct buf *buf)
 {
-	if (!type->found || !dbginfo_add_place(side->dbg, &type->die, buf))
+	if (!type->found || !dbginfo_add_srcloc(side->dbg, &type->die, buf))
 		buf_addstr(buf, side->source);
 }
 

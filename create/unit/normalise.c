@@ -37,7 +37,7 @@
 /* Does the instruction at `at` take the address of the section's function, without a relocation? */
 static bool takes_own_address(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
-	const struct objsym *owner = part_of(sec)->owner;
+	const struct objsym *owner = secinfo_of(sec)->owner;
 	int32_t distance;
 
 	if (!owner || !insn->pc_relative_mem || insn->disp_size != sizeof(distance))
@@ -79,7 +79,7 @@ static int restore_own_addresses(struct objsec *sec, struct uspl_err *err)
 			return uspl_fail_nomem(err);
 		rel->offset = at + insn.disp_off;
 		rel->type = arch_native()->pcrel_type;
-		rel->sym = part_of(sec)->owner;
+		rel->sym = secinfo_of(sec)->owner;
 		rel->addend = insn.disp_off - insn.len;
 		memset(sec->data + rel->offset, 0, insn.disp_size);
 	}
@@ -94,24 +94,24 @@ static int restore_own_addresses(struct objsec *sec, struct uspl_err *err)
  */
 static int find_biases(struct objsec *sec, struct uspl_err *err)
 {
-	struct part *part = part_of(sec);
+	struct secinfo *secinfo = secinfo_of(sec);
 	uint64_t at = 0;
 	size_t next = 0;
 
-	part->bias = calloc(sec->rels.n + 1, 1);
-	if (!part->bias)
+	secinfo->bias = calloc(sec->rels.n + 1, 1);
+	if (!secinfo->bias)
 		return uspl_fail_nomem(err);
 	while (at < sec->size) {
 		struct insn insn;
 
 		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) ||
 		    !insn.len) {
-			part->opaque = true;
+			secinfo->opaque = true;
 			return 0;
 		}
 		at += insn.len;
 		for (; next < sec->rels.n && sec->rels.items[next].offset < at; next++)
-			part->bias[next] = (uint8_t)(at - sec->rels.items[next].offset);
+			secinfo->bias[next] = (uint8_t)(at - sec->rels.items[next].offset);
 	}
 	return 0;
 }
@@ -122,13 +122,13 @@ static int find_biases(struct objsec *sec, struct uspl_err *err)
  */
 static struct objsym *function_at(const struct side *side, const struct objsec *sec, int64_t at)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 
-	if (part->is_cold)
+	if (secinfo->is_cold)
 		return NULL;
-	if (part->owner && (int64_t)part->owner->value == at)
-		return part->owner;
-	for (size_t i = 0; part->shared && i < side->obj->syms.n; i++) {
+	if (secinfo->owner && (int64_t)secinfo->owner->value == at)
+		return secinfo->owner;
+	for (size_t i = 0; secinfo->shared && i < side->obj->syms.n; i++) {
 		struct objsym *sym = side->obj->syms.items[i];
 
 		if (sym->sec == sec && sym_is_function(sym) && (int64_t)sym->value == at)
@@ -144,10 +144,10 @@ static struct objsym *function_at(const struct side *side, const struct objsec *
  */
 static struct objsym *variable_at(const struct side *side, const struct objsec *sec, int64_t at)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 
-	if (part->owner && !part->shared)
-		return part->owner;
+	if (secinfo->owner && !secinfo->shared)
+		return secinfo->owner;
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		struct objsym *sym = side->obj->syms.items[i];
 
@@ -164,7 +164,7 @@ static bool is_jump_table(const struct side *side, const struct objsec *sec,
 {
 	const struct objrel *rel;
 
-	if (part_of(sec)->kind != PART_LITERAL)
+	if (secinfo_of(sec)->kind != SECINFO_LITERAL)
 		return false;
 	vec_for_each (&sec->rels, rel)
 		if (rel->sym->sec == code && rel->sym->bind == STB_LOCAL &&
@@ -180,15 +180,15 @@ static struct objsym *meant(const struct side *side, const struct objsec *from,
 	const struct objsec *sec = rel->sym->sec;
 	int64_t at = reference_target(from, rel);
 
-	switch (part_of(sec)->kind) {
-	case PART_CODE:
+	switch (secinfo_of(sec)->kind) {
+	case SECINFO_CODE:
 		if (!objsec_is_code(from) &&
 		    (reference_is_relative(rel) || is_jump_table(side, from, sec)))
 			return NULL;
 		return function_at(side, sec, at);
-	case PART_DATA:
-	case PART_CONST:
-	case PART_TLS:
+	case SECINFO_DATA:
+	case SECINFO_CONST:
+	case SECINFO_TLS:
 		/* A compiler-made table beside a named one is still a literal. */
 		return sym_is_compiler_made(rel->sym) ? NULL : variable_at(side, sec, at);
 	default:
@@ -217,9 +217,9 @@ static void normalise_reference(const struct side *side, const struct objsec *fr
 
 static bool has_references(const struct objsec *sec)
 {
-	enum part_kind kind = part_of(sec)->kind;
+	enum secinfo_kind kind = secinfo_of(sec)->kind;
 
-	return kind != PART_IGNORED && kind != PART_UNWIND && sec->rels.n;
+	return kind != SECINFO_IGNORED && kind != SECINFO_UNWIND && sec->rels.n;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -243,7 +243,7 @@ static int note_literal_uses(struct side *side, struct uspl_err *err)
 
 			if (rel->sym->type != STT_SECTION || !rel->sym->sec)
 				continue;
-			use = vec_push(&part_of(rel->sym->sec)->uses);
+			use = vec_push(&secinfo_of(rel->sym->sec)->uses);
 			if (!use)
 				return uspl_fail_nomem(err);
 			use->offset = (uint64_t)reference_target(sec, rel);
@@ -251,10 +251,11 @@ static int note_literal_uses(struct side *side, struct uspl_err *err)
 		}
 	}
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
-		struct part *part = &side->parts[i];
+		struct secinfo *secinfo = &side->secinfos[i];
 
-		if (part->uses.n)
-			qsort(part->uses.items, part->uses.n, sizeof(*part->uses.items), by_offset);
+		if (secinfo->uses.n)
+			qsort(secinfo->uses.items, secinfo->uses.n, sizeof(*secinfo->uses.items),
+			      by_offset);
 	}
 	return 0;
 }
@@ -264,7 +265,7 @@ int normalise(struct side *side, struct uspl_err *err)
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		struct objsec *sec = side->obj->secs.items[i];
 
-		if (part_of(sec)->kind == PART_CODE && sec->data) {
+		if (secinfo_of(sec)->kind == SECINFO_CODE && sec->data) {
 			int rc = restore_own_addresses(sec, err);
 
 			if (!rc)

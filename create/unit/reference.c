@@ -16,12 +16,12 @@ bool reference_is_relative(const struct objrel *rel)
 
 int64_t reference_target(const struct objsec *from, const struct objrel *rel)
 {
-	const struct part *part = part_of(from);
+	const struct secinfo *secinfo = secinfo_of(from);
 	int64_t bias = 0;
 
-	if (reference_is_relative(rel) && part->bias)
-		bias = part->bias[rel - from->rels.items];
-	else if (reference_is_relative(rel) && part->kind == PART_LITERAL &&
+	if (reference_is_relative(rel) && secinfo->bias)
+		bias = secinfo->bias[rel - from->rels.items];
+	else if (reference_is_relative(rel) && secinfo->kind == SECINFO_LITERAL &&
 		 objsec_is_distances(from))
 		bias = -(int64_t)rel->offset;
 	return (int64_t)rel->sym->value + rel->addend + bias;

@@ -21,12 +21,12 @@ static const char table_section[] = "asan_globals";
 
 static bool is_left_out(const struct objsec *sec)
 {
-	return part_of(sec)->kind == PART_IGNORED;
+	return secinfo_of(sec)->kind == SECINFO_IGNORED;
 }
 
 static void leave_out(const struct objsec *sec)
 {
-	part_of(sec)->kind = PART_IGNORED;
+	secinfo_of(sec)->kind = SECINFO_IGNORED;
 }
 
 static bool leave_out_functions(const struct objfile *obj)
@@ -82,7 +82,8 @@ static void leave_out_tables(const struct objfile *obj, const struct objsec *fun
 		const struct objsec *table = rel->sym->sec;
 
 		if (table &&
-		    (part_of(table)->kind == PART_DATA || part_of(table)->kind == PART_LITERAL) &&
+		    (secinfo_of(table)->kind == SECINFO_DATA ||
+		     secinfo_of(table)->kind == SECINFO_LITERAL) &&
 		    !is_used(obj, table))
 			leave_out(table);
 	}
@@ -96,7 +97,7 @@ void sanitizer_leave_out(const struct objfile *obj)
 		const struct objsec *sec = obj->secs.items[i];
 
 		if (!strcmp(sec->name, table_section) ||
-		    (part_of(sec)->kind == PART_START && only_leads_to_those(sec)))
+		    (secinfo_of(sec)->kind == SECINFO_START && only_leads_to_those(sec)))
 			leave_out(sec);
 		else if (is_left_out(sec) && (sec->flags & SHF_EXECINSTR))
 			leave_out_tables(obj, sec);

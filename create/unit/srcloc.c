@@ -37,22 +37,22 @@ void unit_close_dbginfo(struct unit *unit)
 	close_dbginfo(&unit->post);
 }
 
-const char *sym_place(const struct objsym *sym, struct buf *buf)
+const char *sym_srcloc(const struct objsym *sym, struct buf *buf)
 {
-	struct side *side = ident_of(sym)->side;
+	struct side *side = syminfo_of(sym)->side;
 	struct dbginfo *dbg = side_dbginfo(side);
 	Dwarf_Die die;
 
-	if (!dbg || !dbginfo_find(dbg, sym, &die) || !dbginfo_add_place(dbg, &die, buf))
+	if (!dbg || !dbginfo_find(dbg, sym, &die) || !dbginfo_add_srcloc(dbg, &die, buf))
 		buf_addstr(buf, side->source);
 	return buf_str(buf);
 }
 
-const char *sec_place(const struct objsec *sec, struct buf *buf)
+const char *sec_srcloc(const struct objsec *sec, struct buf *buf)
 {
-	if (part_of(sec)->owner)
-		return sym_place(part_of(sec)->owner, buf);
-	buf_addstr(buf, part_of(sec)->side->source);
+	if (secinfo_of(sec)->owner)
+		return sym_srcloc(secinfo_of(sec)->owner, buf);
+	buf_addstr(buf, secinfo_of(sec)->side->source);
 	return buf_str(buf);
 }
 
@@ -76,7 +76,7 @@ int sym_refuse(const struct objsym *sym, struct uspl_err *err, enum uspl_code co
 	int rc;
 
 	va_start(ap, fmt);
-	rc = refuse(sym_place(sym, &place), err, code, fmt, ap);
+	rc = refuse(sym_srcloc(sym, &place), err, code, fmt, ap);
 	va_end(ap);
 	return rc;
 }
@@ -89,14 +89,14 @@ int sec_refuse(const struct objsec *sec, struct uspl_err *err, enum uspl_code co
 	int rc;
 
 	va_start(ap, fmt);
-	rc = refuse(sec_place(sec, &place), err, code, fmt, ap);
+	rc = refuse(sec_srcloc(sec, &place), err, code, fmt, ap);
 	va_end(ap);
 	return rc;
 }
 
 const char *sec_title(const struct objsec *sec)
 {
-	return part_of(sec)->owner ? part_of(sec)->owner->name : sec->name;
+	return secinfo_of(sec)->owner ? secinfo_of(sec)->owner->name : sec->name;
 }
 
 /* A string constant, also one in a section that isn't only for strings. */
@@ -105,7 +105,8 @@ static bool show_text(const struct objsec *sec, int64_t at, struct buf *buf)
 	const char *text;
 	size_t room, len;
 
-	if (part_of(sec)->kind != PART_LITERAL || !sec->data || at < 0 || (uint64_t)at >= sec->size)
+	if (secinfo_of(sec)->kind != SECINFO_LITERAL || !sec->data || at < 0 ||
+	    (uint64_t)at >= sec->size)
 		return false;
 	text = (const char *)sec->data + at;
 	room = sec->size - (size_t)at;

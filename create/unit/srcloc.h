@@ -18,9 +18,9 @@ void unit_close_dbginfo(struct unit *unit);
  * Where a function or variable is declared, "src/proto.c:120"; the unit's source file if that isn't
  * known. The text is put into buf, which must be empty.
  */
-const char *sym_place(const struct objsym *sym, struct buf *buf);
+const char *sym_srcloc(const struct objsym *sym, struct buf *buf);
 /* The same for what begins a section. */
-const char *sec_place(const struct objsec *sec, struct buf *buf);
+const char *sec_srcloc(const struct objsec *sec, struct buf *buf);
 
 /*
  * Records a refusal that concerns a symbol, or what begins a section: uspl_fail with the place

@@ -54,7 +54,7 @@ bool sym_is_pointer_for_tables(const struct objsym *sym)
 bool sym_is_function(const struct objsym *sym)
 {
 	return sym->sec && (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
-	       part_of(sym->sec)->kind == PART_CODE;
+	       secinfo_of(sym->sec)->kind == SECINFO_CODE;
 }
 
 bool sym_is_variable(const struct objsym *sym)
@@ -63,10 +63,10 @@ bool sym_is_variable(const struct objsym *sym)
 		return true;
 	if (!sym->sec || sym->type == STT_SECTION || sym_is_compiler_made(sym))
 		return false;
-	switch (part_of(sym->sec)->kind) {
-	case PART_DATA:
-	case PART_CONST:
-	case PART_TLS:
+	switch (secinfo_of(sym->sec)->kind) {
+	case SECINFO_DATA:
+	case SECINFO_CONST:
+	case SECINFO_TLS:
 		return true;
 	default:
 		return false;
@@ -110,11 +110,11 @@ bool sym_same_sort(const struct objsym *a, const struct objsym *b)
 
 const char *sym_pair_name(const struct objsym *sym)
 {
-	return ident_of(sym)->alias ? ident_of(sym)->alias : sym->name;
+	return syminfo_of(sym)->alias ? syminfo_of(sym)->alias : sym->name;
 }
 
 void sym_pair(struct objsym *pre, struct objsym *post)
 {
-	ident_of(pre)->twin = post;
-	ident_of(post)->twin = pre;
+	syminfo_of(pre)->twin = post;
+	syminfo_of(post)->twin = pre;
 }

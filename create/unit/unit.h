@@ -3,7 +3,7 @@
  * unit.h - a compilation unit while it is diffed: its two objects, and what the steps of the
  * differ note about them
  *
- * Each section has a `struct part` (in objsec.priv), each symbol a `struct ident` (in
+ * Each section has a `struct secinfo` (in objsec.priv), each symbol a `struct syminfo` (in
  * objsym.priv). unit_open fills in what the object itself tells; the later steps add to it, in
  * the order in which diff.h lists them.
  */
@@ -18,15 +18,15 @@ struct unit;
 typedef VEC(struct objsym *) sym_vec;
 
 /* What a section holds. */
-enum part_kind {
-	PART_IGNORED, /* debugging information, notes, comments: never compared, never carried */
-	PART_CODE,
-	PART_DATA,    /* variables that may be written */
-	PART_CONST,   /* constants with a name of the programmer's */
-	PART_LITERAL, /* those without: strings, numbers, jump tables, tables of the compiler */
-	PART_TLS,
-	PART_START,  /* pointers to code that runs before main or at exit */
-	PART_UNWIND, /* .eh_frame */
+enum secinfo_kind {
+	SECINFO_IGNORED, /* debugging information, notes, comments: never compared, never carried */
+	SECINFO_CODE,
+	SECINFO_DATA,    /* variables that may be written */
+	SECINFO_CONST,   /* constants with a name of the programmer's */
+	SECINFO_LITERAL, /* those without: strings, numbers, jump tables, tables of the compiler */
+	SECINFO_TLS,
+	SECINFO_START,  /* pointers to code that runs before main or at exit */
+	SECINFO_UNWIND, /* .eh_frame */
 };
 
 /* A place in a literal section that something refers to. */
@@ -35,10 +35,10 @@ struct literal_use {
 	const struct objsec *from;
 };
 
-struct part {
+struct secinfo {
 	struct unit *unit;
 	struct side *side; /* which of the unit's two objects it lies in */
-	enum part_kind kind;
+	enum secinfo_kind kind;
 	struct objsym *owner; /* the function or variable that begins the section; NULL if none */
 	uint64_t front; /* how many bytes of room before the function were cut off (front.c) */
 	bool shared;    /* more than one function or variable lies in it (aliases aside) */
@@ -61,7 +61,7 @@ struct part {
 	struct objsec *copy;          /* emit: its copy */
 };
 
-struct ident {
+struct syminfo {
 	struct unit *unit;
 	struct side *side;
 	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
@@ -80,8 +80,8 @@ struct side {
 	const char *path;    /* the object's; NULL if the unit doesn't exist in this build */
 	struct dbginfo *dbg; /* opened when it is asked for (srcloc.h) */
 	bool dbg_asked;
-	struct part *parts;
-	struct ident *idents;
+	struct secinfo *secinfos;
+	struct syminfo *syminfos;
 };
 
 struct unit {
@@ -106,12 +106,12 @@ struct diff {
 	struct report *report;              /* what the user is to know */
 };
 
-static inline struct part *part_of(const struct objsec *sec)
+static inline struct secinfo *secinfo_of(const struct objsec *sec)
 {
 	return sec->priv;
 }
 
-static inline struct ident *ident_of(const struct objsym *sym)
+static inline struct syminfo *syminfo_of(const struct objsym *sym)
 {
 	return sym->priv;
 }

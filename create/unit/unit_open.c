@@ -26,24 +26,24 @@ static bool is_start_section(const struct objsec *sec)
 }
 
 /*
- * Without looking at symbols: a constant is PART_LITERAL until one with a name of the
+ * Without looking at symbols: a constant is SECINFO_LITERAL until one with a name of the
  * programmer's is found in it.
  */
-static enum part_kind kind_of(const struct objsec *sec)
+static enum secinfo_kind kind_of(const struct objsec *sec)
 {
 	if (!(sec->flags & SHF_ALLOC) || sec->type == SHT_NOTE || name_starts(sec->name, ".note"))
-		return PART_IGNORED;
+		return SECINFO_IGNORED;
 	if (!strcmp(sec->name, ".eh_frame"))
-		return PART_UNWIND;
+		return SECINFO_UNWIND;
 	if (is_start_section(sec))
-		return PART_START;
+		return SECINFO_START;
 	if (sec->flags & SHF_EXECINSTR)
-		return PART_CODE;
+		return SECINFO_CODE;
 	if (sec->flags & SHF_TLS)
-		return PART_TLS;
+		return SECINFO_TLS;
 	if ((sec->flags & SHF_WRITE) && !name_starts(sec->name, ".data.rel.ro"))
-		return PART_DATA;
-	return PART_LITERAL;
+		return SECINFO_DATA;
+	return SECINFO_LITERAL;
 }
 
 /*
@@ -86,37 +86,37 @@ static bool named_here(const struct objsym *sym)
  * Prefers the name by which others know it: of aliases at the start of a section the first global
  * one.
  */
-static void claim_section(struct part *part, struct objsym *sym)
+static void claim_section(struct secinfo *secinfo, struct objsym *sym)
 {
-	const struct objsym *owner = part->owner;
+	const struct objsym *owner = secinfo->owner;
 
-	if (part->kind == PART_CODE && sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC)
+	if (secinfo->kind == SECINFO_CODE && sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC)
 		return;
 	if (owner && owner->value != sym->value)
-		part->shared = true;
+		secinfo->shared = true;
 	if (sym->value)
-		part->shared = true;
+		secinfo->shared = true;
 	if (!owner || sym->value < owner->value ||
 	    (sym->value == owner->value && owner->bind == STB_LOCAL && sym->bind != STB_LOCAL))
-		part->owner = sym;
+		secinfo->owner = sym;
 }
 
 static void sort_symbol(struct objsym *sym)
 {
-	struct part *part = sym->sec ? part_of(sym->sec) : NULL;
+	struct secinfo *secinfo = sym->sec ? secinfo_of(sym->sec) : NULL;
 
-	if (!part || !named_here(sym))
+	if (!secinfo || !named_here(sym))
 		return;
 	/*
 	 * What may be merged with equal ones has no identity, whatever the compiler calls it,
 	 * unless others know the name.
 	 */
-	if (part->kind == PART_LITERAL &&
+	if (secinfo->kind == SECINFO_LITERAL &&
 	    (!(sym->sec->flags & SHF_MERGE) || sym->bind != STB_LOCAL))
-		part->kind = PART_CONST;
-	if (part->kind == PART_CODE || part->kind == PART_DATA || part->kind == PART_CONST ||
-	    part->kind == PART_TLS)
-		claim_section(part, sym);
+		secinfo->kind = SECINFO_CONST;
+	if (secinfo->kind == SECINFO_CODE || secinfo->kind == SECINFO_DATA ||
+	    secinfo->kind == SECINFO_CONST || secinfo->kind == SECINFO_TLS)
+		claim_section(secinfo, sym);
 }
 
 /* Ties the .cold part that sym stands for and its function together. */
@@ -131,11 +131,11 @@ static void join_cold(struct objsym *sym, const struct strmap *functions)
 	memcpy(name, sym->name, (size_t)(cold - sym->name));
 	name[cold - sym->name] = '\0';
 	hot = strmap_get(functions, name);
-	part_of(sym->sec)->is_cold = true;
+	secinfo_of(sym->sec)->is_cold = true;
 	if (!hot || hot->sec == sym->sec)
 		return;
-	part_of(sym->sec)->other = hot->sec;
-	part_of(hot->sec)->other = sym->sec;
+	secinfo_of(sym->sec)->other = hot->sec;
+	secinfo_of(hot->sec)->other = sym->sec;
 }
 
 static int join_cold_parts(struct side *side, struct uspl_err *err)
@@ -162,9 +162,9 @@ static int join_cold_parts(struct side *side, struct uspl_err *err)
 static void find_initialisers(struct side *side)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++)
-		if (side->parts[i].kind == PART_DATA && !side->parts[i].owner &&
+		if (side->secinfos[i].kind == SECINFO_DATA && !side->secinfos[i].owner &&
 		    side->obj->secs.items[i]->data)
-			side->parts[i].kind = PART_LITERAL;
+			side->secinfos[i].kind = SECINFO_LITERAL;
 }
 
 static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
@@ -174,15 +174,16 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	side->parts = calloc(obj->secs.n + 1, sizeof(*side->parts));
-	side->idents = calloc(obj->syms.n + 1, sizeof(*side->idents));
-	if (!side->parts || !side->idents)
+	side->secinfos = calloc(obj->secs.n + 1, sizeof(*side->secinfos));
+	side->syminfos = calloc(obj->syms.n + 1, sizeof(*side->syminfos));
+	if (!side->secinfos || !side->syminfos)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < obj->secs.n; i++) {
 		struct objsec *sec = obj->secs.items[i];
 
-		sec->priv = &side->parts[i];
-		side->parts[i] = (struct part){ .unit = unit, .side = side, .kind = kind_of(sec) };
+		sec->priv = &side->secinfos[i];
+		side->secinfos[i] =
+			(struct secinfo){ .unit = unit, .side = side, .kind = kind_of(sec) };
 		drop_empty_relocations(sec);
 	}
 	rc = front_cut(side, err);
@@ -190,9 +191,9 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		return rc;
 	sanitizer_leave_out(obj);
 	for (size_t i = 0; i < obj->syms.n; i++) {
-		obj->syms.items[i]->priv = &side->idents[i];
-		side->idents[i].unit = unit;
-		side->idents[i].side = side;
+		obj->syms.items[i]->priv = &side->syminfos[i];
+		side->syminfos[i].unit = unit;
+		side->syminfos[i].side = side;
 		sort_symbol(obj->syms.items[i]);
 	}
 	find_initialisers(side);
@@ -233,12 +234,12 @@ int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_p
 
 static void side_release(struct side *side)
 {
-	for (size_t i = 0; side->parts && i < side->obj->secs.n; i++) {
-		vec_release(&side->parts[i].uses);
-		free(side->parts[i].bias);
+	for (size_t i = 0; side->secinfos && i < side->obj->secs.n; i++) {
+		vec_release(&side->secinfos[i].uses);
+		free(side->secinfos[i].bias);
 	}
-	free(side->parts);
-	free(side->idents);
+	free(side->secinfos);
+	free(side->syminfos);
 	dbginfo_free(side->dbg);
 	objfile_free(side->obj);
 }

@@ -99,7 +99,7 @@ static const struct objsec *code_of(const struct use_walk *walk, Dwarf_Die *func
 		const struct objsec *sec = walk->side->obj->secs.items[i];
 		Dwarf_Addr address;
 
-		if (part_of(sec)->kind == PART_CODE && part_of(sec)->owner && sec->size &&
+		if (secinfo_of(sec)->kind == SECINFO_CODE && secinfo_of(sec)->owner && sec->size &&
 		    dbginfo_address(walk->dbg, sec, 0, &address) &&
 		    dwarf_haspc(function, address) == 1)
 			return sec;
@@ -110,9 +110,9 @@ static const struct objsec *code_of(const struct use_walk *walk, Dwarf_Die *func
 static bool is_replaced(const struct use_walk *walk, Dwarf_Die *function)
 {
 	const struct objsec *sec = code_of(walk, function);
-	const struct objsym *twin = sec ? ident_of(part_of(sec)->owner)->twin : NULL;
+	const struct objsym *twin = sec ? syminfo_of(secinfo_of(sec)->owner)->twin : NULL;
 
-	return twin && part_of(twin->sec)->carried;
+	return twin && secinfo_of(twin->sec)->carried;
 }
 
 /* Is the instruction that a reference lies in a direct call or jump, or one by the GOT? */
@@ -144,11 +144,12 @@ const struct objsec *typeuse_find_address(const struct side *side, const struct 
 		const struct objsec *sec = side->obj->secs.items[i];
 		const struct objrel *rel;
 
-		if (part_of(sec)->kind == PART_IGNORED || part_of(sec)->kind == PART_UNWIND)
+		if (secinfo_of(sec)->kind == SECINFO_IGNORED ||
+		    secinfo_of(sec)->kind == SECINFO_UNWIND)
 			continue;
 		vec_for_each (&sec->rels, rel)
 			if (is_to(rel->sym, function) &&
-			    !(part_of(sec)->kind == PART_CODE && is_call(sec, rel)))
+			    !(secinfo_of(sec)->kind == SECINFO_CODE && is_call(sec, rel)))
 				return sec;
 	}
 	return NULL;
@@ -156,7 +157,7 @@ const struct objsec *typeuse_find_address(const struct side *side, const struct 
 
 static bool address_taken(const struct side *side, const struct objsec *code)
 {
-	return typeuse_find_address(side, part_of(code)->owner);
+	return typeuse_find_address(side, secinfo_of(code)->owner);
 }
 
 /* Do all calls of a function come from where we see them? */
@@ -164,7 +165,8 @@ static bool is_private(const struct use_walk *walk, Dwarf_Die *function)
 {
 	const struct objsec *code = code_of(walk, function);
 
-	return code && part_of(code)->owner->bind == STB_LOCAL && !address_taken(walk->side, code);
+	return code && secinfo_of(code)->owner->bind == STB_LOCAL &&
+	       !address_taken(walk->side, code);
 }
 
 static bool is_abstract(Dwarf_Die *function)

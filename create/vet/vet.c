@@ -56,7 +56,7 @@ static int vet_nameless_code(const struct diff *diff, const struct unit *unit, s
 		const struct objsec *sec = unit->post.obj->secs.items[i], *old;
 		struct range a, b;
 
-		if (part_of(sec)->kind != PART_CODE || part_of(sec)->owner || !sec->size)
+		if (secinfo_of(sec)->kind != SECINFO_CODE || secinfo_of(sec)->owner || !sec->size)
 			continue;
 		old = objfile_section(unit->pre.obj, sec->name);
 		a = (struct range){ old, 0, old ? old->size : 0 };
@@ -103,7 +103,7 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 			const struct objsec *sec = side->obj->secs.items[i], *twin;
 			struct range a, b;
 
-			if (part_of(sec)->kind != PART_START || !sec->size)
+			if (secinfo_of(sec)->kind != SECINFO_START || !sec->size)
 				continue;
 			twin = objfile_section(other->obj, sec->name);
 			a = (struct range){ way ? sec : twin, 0, sec->size };
@@ -129,17 +129,17 @@ static bool runs_once(const struct unit *unit, const struct objsec *code, int st
 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		enum part_kind kind = part_of(sec)->kind;
+		enum secinfo_kind kind = secinfo_of(sec)->kind;
 		const struct objrel *rel;
 
-		if (sec == code || kind == PART_IGNORED || kind == PART_UNWIND)
+		if (sec == code || kind == SECINFO_IGNORED || kind == SECINFO_UNWIND)
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			if (rel->sym->sec != code)
 				continue;
-			if (kind == PART_START)
+			if (kind == SECINFO_START)
 				return true;
-			if (kind != PART_CODE || part_of(code)->owner->bind != STB_LOCAL ||
+			if (kind != SECINFO_CODE || secinfo_of(code)->owner->bind != STB_LOCAL ||
 			    steps == MAX_STEPS || !runs_once(unit, sec, steps + 1))
 				return false;
 			once = true;
@@ -154,29 +154,29 @@ static int warn_of_past(const struct diff *diff, const struct unit *unit, struct
 	(void)err;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct part *part = part_of(sec);
+		const struct secinfo *secinfo = secinfo_of(sec);
 		auto_buf struct buf place = { 0 };
 
-		if (part->kind != PART_CODE || !part->carried || !part->owner ||
-		    !ident_of(part->owner)->twin)
+		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !secinfo->owner ||
+		    !syminfo_of(secinfo->owner)->twin)
 			continue;
-		if (part->owner->bind == STB_GLOBAL && !strcmp(part->owner->name, "main"))
+		if (secinfo->owner->bind == STB_GLOBAL && !strcmp(secinfo->owner->name, "main"))
 			report_warn(diff->report,
 				    "%s: 'main' changes: it runs once, from start to end, and "
 				    "can't be replaced meanwhile",
-				    sec_place(sec, &place));
+				    sec_srcloc(sec, &place));
 		else if (runs_once(unit, sec, 0))
 			report_warn(diff->report,
 				    "%s: '%s' changes: it runs at the start or end of the program "
 				    "only, and won't run again if it has",
-				    sec_place(sec, &place), sec_title(sec));
+				    sec_srcloc(sec, &place), sec_title(sec));
 	}
 	return 0;
 }
 
 static bool differs_by_itself(const struct objsec *sec, const struct objsym *sym)
 {
-	const struct objsym *twin = ident_of(sym)->twin;
+	const struct objsym *twin = syminfo_of(sym)->twin;
 	struct range a, b;
 
 	if (sym->sec != sec || !sym_is_function(sym))
@@ -191,7 +191,7 @@ static bool differs_by_itself(const struct objsec *sec, const struct objsym *sym
 /* Of the functions that share a section the next one behind `from` that differs; NULL: none. */
 static const struct objsym *next_changed(const struct objsec *sec, const struct objsym *from)
 {
-	const struct side *side = part_of(sec)->side;
+	const struct side *side = secinfo_of(sec)->side;
 	const struct objsym *found = NULL;
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
@@ -232,26 +232,26 @@ static int refuse_shared(const struct objsec *sec, struct uspl_err *err)
 
 static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 {
-	const struct part *part = part_of(sec);
+	const struct secinfo *secinfo = secinfo_of(sec);
 	const char *name = sec_title(sec);
 	int rc;
 
-	if (part->owner && part->owner->value) {
+	if (secinfo->owner && secinfo->owner->value) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"'%s' changes, but its section '%s' begins with something else",
 				name, sec->name);
 		uspl_hint(err, "build without assembler here");
 		return rc;
 	}
-	if (part->shared)
+	if (secinfo->shared)
 		return refuse_shared(sec, err);
-	if (part->opaque) {
+	if (secinfo->opaque) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"'%s' changes, but holds bytes that are no code", name);
 		uspl_hint(err, "leave it as it is, and change the functions that call it");
 		return rc;
 	}
-	if (part->owner && part->owner->type == STT_GNU_IFUNC) {
+	if (secinfo->owner && secinfo->owner->type == STT_GNU_IFUNC) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"the resolver of the indirect function '%s' changes; it has run "
 				"already",
@@ -259,7 +259,7 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 		uspl_hint(err, "change the functions that it chooses from");
 		return rc;
 	}
-	if (part->is_cold && !part->other)
+	if (secinfo->is_cold && !secinfo->other)
 		return sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				  "'%s' changes, but its function isn't in the unit", name);
 	return 0;
@@ -272,7 +272,7 @@ static int vet_code(const struct diff *diff, const struct unit *unit, struct usp
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		int rc = 0;
 
-		if (part_of(sec)->kind == PART_CODE && part_of(sec)->carried)
+		if (secinfo_of(sec)->kind == SECINFO_CODE && secinfo_of(sec)->carried)
 			rc = refuse_code(sec, err);
 		if (rc)
 			return rc;
@@ -286,7 +286,7 @@ static bool has_alias(const struct side *side, const struct objsec *sec, const c
 		const struct objsym *sym = side->obj->syms.items[i];
 
 		if (sym->sec == sec && sym_is_function(sym) &&
-		    !strcmp(ident_of(sym)->refname, name))
+		    !strcmp(syminfo_of(sym)->refname, name))
 			return true;
 	}
 	return false;
@@ -302,12 +302,12 @@ static int vet_aliases(const struct diff *diff, const struct unit *unit, struct 
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i], *owner, *twin;
 
-		if (!sym_is_function(sym) || !part_of(sym->sec)->carried)
+		if (!sym_is_function(sym) || !secinfo_of(sym->sec)->carried)
 			continue;
-		owner = part_of(sym->sec)->owner;
-		twin = ident_of(owner)->twin;
+		owner = secinfo_of(sym->sec)->owner;
+		twin = syminfo_of(owner)->twin;
 		if (sym == owner || !twin ||
-		    has_alias(&ident_of(twin)->unit->pre, twin->sec, ident_of(sym)->refname))
+		    has_alias(&syminfo_of(twin)->unit->pre, twin->sec, syminfo_of(sym)->refname))
 			continue;
 		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 			   "'%s' becomes another name of '%s', which changes", sym->name,
@@ -325,7 +325,7 @@ static int vet_relocations(const struct diff *diff, const struct unit *unit, str
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objrel *rel;
 
-		if (!part_of(sec)->carried)
+		if (!secinfo_of(sec)->carried)
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			const struct reloc_info *info = arch_native()->reloc(rel->type);

@@ -22,7 +22,7 @@ static bool is_block(const struct objsym *sym)
 /* Where a block begins; 0 if that isn't known. */
 static int line_of(const struct objsym *sym)
 {
-	struct dbginfo *dbg = side_dbginfo(ident_of(sym)->side);
+	struct dbginfo *dbg = side_dbginfo(syminfo_of(sym)->side);
 	Dwarf_Die die;
 	int line = 0;
 
@@ -47,9 +47,9 @@ static int refuse(const struct objsym *sym, bool gone, struct uspl_err *err)
 static bool carries_code(const struct unit *unit)
 {
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
-		const struct part *part = part_of(unit->post.obj->secs.items[i]);
+		const struct secinfo *secinfo = secinfo_of(unit->post.obj->secs.items[i]);
 
-		if (part->carried && part->kind == PART_CODE)
+		if (secinfo->carried && secinfo->kind == SECINFO_CODE)
 			return true;
 	}
 	return false;
@@ -63,12 +63,12 @@ int vet_blocks(const struct diff *diff, const struct unit *unit, struct uspl_err
 	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
 		const struct objsym *sym = unit->pre.obj->syms.items[i];
 
-		if (is_block(sym) && !ident_of(sym)->twin)
+		if (is_block(sym) && !syminfo_of(sym)->twin)
 			return refuse(sym, true, err);
 	}
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *twin = ident_of(sym)->twin;
+		const struct objsym *twin = syminfo_of(sym)->twin;
 
 		if (is_block(sym) && (!twin || line_of(twin) != line_of(sym)))
 			return refuse(sym, false, err);

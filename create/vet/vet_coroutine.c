@@ -46,12 +46,12 @@ static bool same_displacement(const uint8_t *pre, const struct insn *a, const ui
 /* Do two functions do the same, but for constants and the names of what they refer to? */
 static bool same_steps(const struct objsec *pre, const struct objsec *post)
 {
-	struct dbginfo *old = side_dbginfo(part_of(pre)->side);
-	struct dbginfo *now = side_dbginfo(part_of(post)->side);
+	struct dbginfo *old = side_dbginfo(secinfo_of(pre)->side);
+	struct dbginfo *now = side_dbginfo(secinfo_of(post)->side);
 	struct insn a, b;
 
 	if (!old || !now || pre->size != post->size || !pre->data || !post->data ||
-	    !part_of(pre)->other != !part_of(post)->other)
+	    !secinfo_of(pre)->other != !secinfo_of(post)->other)
 		return false;
 	for (uint64_t at = 0; at < pre->size; at += a.len) {
 		const uint8_t *x = pre->data + at, *y = post->data + at;
@@ -69,7 +69,7 @@ static bool same_steps(const struct objsec *pre, const struct objsec *post)
 /* The compiler declares what it has made nowhere, but its code has lines. */
 static void add_code_place(const struct objsym *sym, struct buf *buf)
 {
-	struct side *side = ident_of(sym)->side;
+	struct side *side = syminfo_of(sym)->side;
 	struct dbginfo *dbg = side_dbginfo(side);
 
 	if (!dbg || !dbginfo_add_line(dbg, sym->sec, sym->value, buf))
@@ -81,13 +81,13 @@ int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *old = is_coroutine(sym) ? ident_of(sym)->twin : NULL;
+		const struct objsym *old = is_coroutine(sym) ? syminfo_of(sym)->twin : NULL;
 		auto_buf struct buf was = { 0 }, is = { 0 };
 
-		if (!old || !part_of(sym->sec)->reason ||
+		if (!old || !secinfo_of(sym->sec)->reason ||
 		    (same_steps(old->sec, sym->sec) &&
-		     (!part_of(sym->sec)->other ||
-		      same_steps(part_of(old->sec)->other, part_of(sym->sec)->other))))
+		     (!secinfo_of(sym->sec)->other ||
+		      same_steps(secinfo_of(old->sec)->other, secinfo_of(sym->sec)->other))))
 			continue;
 		add_code_place(old, &was);
 		add_code_place(sym, &is);

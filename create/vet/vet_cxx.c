@@ -24,8 +24,8 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		int rc;
 
-		if (!name_starts(sym->name, "_ZTV") || !ident_of(sym)->twin ||
-		    !ident_of(sym)->changed)
+		if (!name_starts(sym->name, "_ZTV") || !syminfo_of(sym)->twin ||
+		    !syminfo_of(sym)->changed)
 			continue;
 		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
 				"the virtual functions of a class change: '%s'", sym->name);
@@ -53,11 +53,12 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 		const struct objrel *rel;
 		int rc;
 
-		if (!runs_at_start(starter) || !part_of(starter->sec)->reason)
+		if (!runs_at_start(starter) || !secinfo_of(starter->sec)->reason)
 			continue;
 		vec_for_each (&starter->sec->rels, rel) {
 			if (!rel->sym->sec || !sym_is_variable(rel->sym) ||
-			    ident_of(rel->sym)->twin || part_of(rel->sym->sec)->kind != PART_DATA)
+			    syminfo_of(rel->sym)->twin ||
+			    secinfo_of(rel->sym->sec)->kind != SECINFO_DATA)
 				continue;
 			rc = sym_refuse(rel->sym, err, USPL_E_UNSUPPORTED,
 					"the new variable '%s' has a constructor, which would "
@@ -80,9 +81,9 @@ static bool makes_new_for_thread(const struct objsec *code)
 	vec_for_each (&code->rels, rel) {
 		const struct objsym *sym = rel->sym;
 
-		looks |= !strcmp(sym->name, "__tls_guard") && ident_of(sym)->twin;
-		is_new |= sym->sec && part_of(sym->sec)->kind == PART_TLS && sym_is_variable(sym) &&
-			  !ident_of(sym)->twin;
+		looks |= !strcmp(sym->name, "__tls_guard") && syminfo_of(sym)->twin;
+		is_new |= sym->sec && secinfo_of(sym->sec)->kind == SECINFO_TLS &&
+			  sym_is_variable(sym) && !syminfo_of(sym)->twin;
 	}
 	return looks && is_new;
 }
@@ -96,12 +97,12 @@ int vet_thread_start(const struct diff *diff, const struct unit *unit, struct us
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct part *part = part_of(sec);
-		bool is_list = part->owner && !strcmp(part->owner->name, "__tls_init") &&
-			       ident_of(part->owner)->twin;
+		const struct secinfo *secinfo = secinfo_of(sec);
+		bool is_list = secinfo->owner && !strcmp(secinfo->owner->name, "__tls_init") &&
+			       syminfo_of(secinfo->owner)->twin;
 		int rc;
 
-		if (part->kind != PART_CODE || !part->carried ||
+		if (secinfo->kind != SECINFO_CODE || !secinfo->carried ||
 		    (!is_list && !makes_new_for_thread(sec)))
 			continue;
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
@@ -167,7 +168,7 @@ int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struc
 			continue;
 		pre = count_namesakes(&unit->pre, sym);
 		post = count_namesakes(&unit->post, sym);
-		twin = ident_of(sym)->twin;
+		twin = syminfo_of(sym)->twin;
 		if (!pre || (pre < 2 && post < 2) ||
 		    (pre == post && twin && static_same_use(twin, sym)))
 			continue;
@@ -185,8 +186,8 @@ int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struc
 static bool is_shared_variable(const struct objsym *sym)
 {
 	return sym->bind != STB_LOCAL && sym->bind != STB_GLOBAL && sym->sec &&
-	       sym_is_variable(sym) && part_of(sym->sec)->kind == PART_DATA &&
-	       part_of(sym->sec)->carried && !ident_of(sym)->twin &&
+	       sym_is_variable(sym) && secinfo_of(sym->sec)->kind == SECINFO_DATA &&
+	       secinfo_of(sym->sec)->carried && !syminfo_of(sym)->twin &&
 	       !sym_is_pointer_for_tables(sym);
 }
 

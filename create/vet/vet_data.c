@@ -53,7 +53,7 @@ static const char *show_value(const struct objsym *sym, struct buf *buf)
 
 static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 {
-	const struct objsym *old = ident_of(sym)->twin;
+	const struct objsym *old = syminfo_of(sym)->twin;
 	auto_buf struct buf was = { 0 }, is = { 0 };
 	const char *from, *to;
 	int rc;
@@ -90,9 +90,10 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct ident *ident = ident_of(sym);
+		const struct syminfo *syminfo = syminfo_of(sym);
 
-		if (!ident->twin || !ident->changed || (sym->sec && part_of(sym->sec)->reason))
+		if (!syminfo->twin || !syminfo->changed ||
+		    (sym->sec && secinfo_of(sym->sec)->reason))
 			continue;
 		return refuse_data(sym, err);
 	}
@@ -107,7 +108,7 @@ static int refuse_pointing(const struct objsec *sec, const struct objsec *to, st
 {
 	int rc;
 
-	if (part_of(to)->kind == PART_CODE)
+	if (secinfo_of(to)->kind == SECINFO_CODE)
 		rc = sec_refuse(sec, err, USPL_E_DATA_CHANGE,
 				"'%s' holds addresses within '%s', which changes", sec_title(sec),
 				sec_title(to));
@@ -129,17 +130,18 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objrel *rel;
 
-		if (part_of(sec)->reason ||
-		    (part_of(sec)->kind != PART_DATA && part_of(sec)->kind != PART_CONST))
+		if (secinfo_of(sec)->reason || (secinfo_of(sec)->kind != SECINFO_DATA &&
+						secinfo_of(sec)->kind != SECINFO_CONST))
 			continue;
 		vec_for_each (&sec->rels, rel) {
-			const struct part *part = rel->sym->sec ? part_of(rel->sym->sec) : NULL;
+			const struct secinfo *secinfo =
+				rel->sym->sec ? secinfo_of(rel->sym->sec) : NULL;
 
-			if (!part || !part->reason)
+			if (!secinfo || !secinfo->reason)
 				continue;
-			if ((part->kind == PART_CONST && part->owner &&
-			     ident_of(part->owner)->twin) ||
-			    (part->kind == PART_CODE && rel->sym->type == STT_SECTION))
+			if ((secinfo->kind == SECINFO_CONST && secinfo->owner &&
+			     syminfo_of(secinfo->owner)->twin) ||
+			    (secinfo->kind == SECINFO_CODE && rel->sym->type == STT_SECTION))
 				return refuse_pointing(sec, rel->sym->sec, err);
 		}
 	}
@@ -157,7 +159,7 @@ static bool is_identifier(const char *name)
 
 static int refuse_new(const struct objsym *sym, struct uspl_err *err)
 {
-	const struct part *part = part_of(sym->sec);
+	const struct secinfo *secinfo = secinfo_of(sym->sec);
 	int rc;
 
 	/* The linker makes one table of all sections of such a name. */
@@ -169,7 +171,7 @@ static int refuse_new(const struct objsym *sym, struct uspl_err *err)
 			       "that reads the table");
 		return rc;
 	}
-	if (part->carried && part->shared) {
+	if (secinfo->carried && secinfo->shared) {
 		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 				"new variable '%s' shares its section '%s' with others", sym->name,
 				sym->sec->name);
@@ -186,7 +188,7 @@ int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_e
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		int rc = 0;
 
-		if (sym->sec && sym_is_variable(sym) && !ident_of(sym)->twin)
+		if (sym->sec && sym_is_variable(sym) && !syminfo_of(sym)->twin)
 			rc = refuse_new(sym, err);
 		if (rc)
 			return rc;
@@ -207,7 +209,7 @@ static const struct objsym *find_lost(const struct diff *diff, const struct unit
 		for (size_t j = 0; &diff->units[i] != unit && j < pre->obj->syms.n; j++) {
 			const struct objsym *old = pre->obj->syms.items[j];
 
-			if (sym_is_variable(old) && !ident_of(old)->twin &&
+			if (sym_is_variable(old) && !syminfo_of(old)->twin &&
 			    !strcmp(old->name, sym->name))
 				return old;
 		}
@@ -219,19 +221,19 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i], *old;
-		const struct part *part = sym->sec ? part_of(sym->sec) : NULL;
+		const struct secinfo *secinfo = sym->sec ? secinfo_of(sym->sec) : NULL;
 		auto_buf struct buf place = { 0 };
 		int rc;
 
-		if (!part || !part->carried || part->kind != PART_DATA || !sym_is_variable(sym) ||
-		    ident_of(sym)->twin)
+		if (!secinfo || !secinfo->carried || secinfo->kind != SECINFO_DATA ||
+		    !sym_is_variable(sym) || syminfo_of(sym)->twin)
 			continue;
 		old = find_lost(diff, unit, sym);
 		if (!old)
 			continue;
 		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 				"variable '%s' moves from %s to here, or is it another one?",
-				sym->name, sym_place(old, &place));
+				sym->name, sym_srcloc(old, &place));
 		uspl_hint(err, "leave it where it is, or give the new one another name");
 		return rc;
 	}

@@ -101,8 +101,8 @@ static void say(const struct diff *diff, const struct enumerators *post, Dwarf_D
 {
 	auto_buf struct buf place = { 0 };
 
-	if (!dbginfo_add_place(post->dbg, is, &place) &&
-	    !dbginfo_add_place(post->dbg, type, &place))
+	if (!dbginfo_add_srcloc(post->dbg, is, &place) &&
+	    !dbginfo_add_srcloc(post->dbg, type, &place))
 		buf_addstr(&place, "enum");
 	report_warn(diff->report,
 		    "%s: the enumerator '%s' changes from %lld to %lld, of an enumeration without "
@@ -130,7 +130,7 @@ static void compare_type(const struct diff *diff, const struct enumerators *pre,
 static bool carries_code(const struct unit *unit)
 {
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++)
-		if (unit->post.parts[i].carried && unit->post.parts[i].kind == PART_CODE)
+		if (unit->post.secinfos[i].carried && unit->post.secinfos[i].kind == SECINFO_CODE)
 			return true;
 	return false;
 }

@@ -39,7 +39,7 @@ static bool has_reference(const struct objsec *sec, uint64_t at, uint64_t len)
 
 static bool is_part(const struct objsec *sec, const struct objsec *other)
 {
-	return other == sec || (other && other == part_of(sec)->other);
+	return other == sec || (other && other == secinfo_of(sec)->other);
 }
 
 /* Does the instruction take the address of a place in its own function? */
@@ -95,10 +95,12 @@ static bool jumps_to_labels(const struct objsec *sec)
 /* Function and .cold part before the patch, of a function that is replaced; NULL: it isn't one. */
 static const struct objsec *code_before(const struct objsec *sec)
 {
-	const struct part *part = part_of(sec);
-	const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+	const struct secinfo *secinfo = secinfo_of(sec);
+	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 
-	return part->kind == PART_CODE && part->reason && !part->is_cold && twin ? twin->sec : NULL;
+	return secinfo->kind == SECINFO_CODE && secinfo->reason && !secinfo->is_cold && twin
+		       ? twin->sec
+		       : NULL;
 }
 
 int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
@@ -107,8 +109,8 @@ int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i], *old = code_before(sec);
 
-		if (!old || (!takes_labels(old) && !takes_labels(part_of(old)->other)) ||
-		    (!jumps_to_labels(sec) && !jumps_to_labels(part_of(sec)->other)))
+		if (!old || (!takes_labels(old) && !takes_labels(secinfo_of(old)->other)) ||
+		    (!jumps_to_labels(sec) && !jumps_to_labels(secinfo_of(sec)->other)))
 			continue;
 		sec_refuse(sec, err, USPL_E_DATA_CHANGE,
 			   "'%s' changes, and keeps addresses of its own labels: the process may "
@@ -128,14 +130,14 @@ static const struct objsec *function_of_table(const struct objsym *table)
 
 	vec_for_each (&table->sec->rels, rel)
 		if (rel->sym->sec && rel->sym->type == STT_SECTION &&
-		    part_of(rel->sym->sec)->kind == PART_CODE)
+		    secinfo_of(rel->sym->sec)->kind == SECINFO_CODE)
 			return rel->sym->sec;
 	return NULL;
 }
 
 static bool is_structure(const struct objsym *sym)
 {
-	struct dbginfo *dbg = side_dbginfo(ident_of(sym)->side);
+	struct dbginfo *dbg = side_dbginfo(syminfo_of(sym)->side);
 	Dwarf_Die die, type;
 
 	return dbg && dbginfo_find(dbg, sym, &die) && dbgtype_of(&die, &type) &&
@@ -150,8 +152,8 @@ int warn_of_addresses(const struct diff *diff, const struct unit *unit, struct u
 		const struct objsec *function;
 		auto_buf struct buf place = { 0 };
 
-		if (!sym->sec || !sym_is_variable(sym) || !ident_of(sym)->twin ||
-		    part_of(sym->sec)->kind != PART_CONST || !part_of(sym->sec)->reason)
+		if (!sym->sec || !sym_is_variable(sym) || !syminfo_of(sym)->twin ||
+		    secinfo_of(sym->sec)->kind != SECINFO_CONST || !secinfo_of(sym->sec)->reason)
 			continue;
 		function = function_of_table(sym);
 		if (function)
@@ -159,13 +161,13 @@ int warn_of_addresses(const struct diff *diff, const struct unit *unit, struct u
 				    "%s: '%s' changes, and '%s' has addresses of its labels: if "
 				    "the process has put some of them elsewhere, it goes on in the "
 				    "old code there",
-				    sec_place(function, &place), sec_title(function), sym->name);
+				    sec_srcloc(function, &place), sec_title(function), sym->name);
 		else if (is_structure(sym))
 			report_warn(diff->report,
 				    "%s: the constant '%s' changes, and new code has one of its "
 				    "own: where the process has kept its address, the old one goes "
 				    "on, and isn't the same",
-				    sym_place(sym, &place), sym->name);
+				    sym_srcloc(sym, &place), sym->name);
 	}
 	return 0;
 }

@@ -13,13 +13,14 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "create/unit/home.h"
+#include "create/unit/decl.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
 
 static bool is_member(const struct objsym *sym)
 {
-	return name_starts(sym->name, "_ZZ") && sym_is_function(sym) && !part_of(sym->sec)->is_cold;
+	return name_starts(sym->name, "_ZZ") && sym_is_function(sym) &&
+	       !secinfo_of(sym->sec)->is_cold;
 }
 
 /* Appends the name without its discriminators, "_0" and "__10_". */
@@ -70,20 +71,20 @@ static const struct objsym *find_old_code(const struct unit *unit, const struct 
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *other = unit->post.obj->syms.items[i];
 
-		if (other != sym && is_member(other) && ident_of(other)->twin != old &&
+		if (other != sym && is_member(other) && syminfo_of(other)->twin != old &&
 		    sec_same_bytes(other->sec, old->sec) && are_namesakes(other, sym))
 			return other;
 	}
 	return NULL;
 }
 
-static int line_of(const home_list *homes, const struct objsym *sym)
+static int line_of(const decl_list *decls, const struct objsym *sym)
 {
-	const struct home *home;
+	const struct decl *decl;
 
-	vec_for_each (homes, home)
-		if (home->sym == sym)
-			return home->line;
+	vec_for_each (decls, decl)
+		if (decl->sym == sym)
+			return decl->line;
 	return 0;
 }
 
@@ -93,7 +94,7 @@ static int refuse(const struct objsym *sym, const struct objsym *old, struct usp
 	int rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 			    "cannot tell whether '%s' is the one that was at %s before the patch: "
 			    "several classes of its function have that name",
-			    sym->name, sym_place(old, &was));
+			    sym->name, sym_srcloc(old, &was));
 
 	uspl_hint(err, "objects that the process has go on with the code of their class; give the "
 		       "classes different names, the new one a new name");
@@ -102,22 +103,22 @@ static int refuse(const struct objsym *sym, const struct objsym *old, struct usp
 
 int vet_local_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	auto_homes home_list pre = { 0 }, post = { 0 };
+	auto_decls decl_list pre = { 0 }, post = { 0 };
 	bool looked_up = false;
 
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *old = is_member(sym) ? ident_of(sym)->twin : NULL;
+		const struct objsym *old = is_member(sym) ? syminfo_of(sym)->twin : NULL;
 		int rc = 0, line;
 
-		if (!old || !part_of(sym->sec)->reason || ident_of(old)->unit != unit ||
+		if (!old || !secinfo_of(sym->sec)->reason || syminfo_of(old)->unit != unit ||
 		    (count_namesakes(&unit->pre, sym) < 2 && count_namesakes(&unit->post, sym) < 2))
 			continue;
 		if (!looked_up)
-			rc = homes_find(ident_of(old)->side, is_member, &pre, err);
+			rc = decls_find(syminfo_of(old)->side, is_member, &pre, err);
 		if (!rc && !looked_up)
-			rc = homes_find(ident_of(sym)->side, is_member, &post, err);
+			rc = decls_find(syminfo_of(sym)->side, is_member, &post, err);
 		if (rc)
 			return rc;
 		looked_up = true;

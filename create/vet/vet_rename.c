@@ -21,7 +21,7 @@
 
 static bool is_plain_variable(const struct objsym *sym)
 {
-	return sym->sec && sym_is_variable(sym) && part_of(sym->sec)->kind == PART_DATA &&
+	return sym->sec && sym_is_variable(sym) && secinfo_of(sym->sec)->kind == SECINFO_DATA &&
 	       !sym_is_pointer_for_tables(sym);
 }
 
@@ -46,7 +46,7 @@ static const struct objsym *find_successor(const struct objsec *user, const stru
 	const struct objrel *rel;
 
 	vec_for_each (&user->rels, rel)
-		if (is_plain_variable(rel->sym) && !ident_of(rel->sym)->twin &&
+		if (is_plain_variable(rel->sym) && !syminfo_of(rel->sym)->twin &&
 		    rel->sym->size == gone->size)
 			return rel->sym;
 	return NULL;
@@ -58,7 +58,7 @@ static int refuse(const struct objsym *gone, const struct objsym *successor, str
 	int rc = uspl_fail(err, USPL_E_DATA_CHANGE,
 			   "%s: variable '%s' is new and '%s' is gone: the same one under another "
 			   "name?",
-			   sym_place(successor, &place), successor->name, gone->name);
+			   sym_srcloc(successor, &place), successor->name, gone->name);
 
 	uspl_hint(err,
 		  "keep the old name, then it keeps its value; or, if it is another one, keep the "
@@ -74,11 +74,12 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct part *part = part_of(sec);
-		const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *twin =
+			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 		const struct objsym *successor;
 
-		if (part->kind != PART_CODE || !part->carried || !twin ||
+		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !twin ||
 		    !sec_refers_to(twin->sec, gone))
 			continue;
 		successor = find_successor(sec, gone);
@@ -89,7 +90,7 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 	if (used)
 		report_warn(diff->report,
 			    "%s: variable '%s' isn't used any more; its value stays where it is",
-			    sym_place(gone, &place), gone->name);
+			    sym_srcloc(gone, &place), gone->name);
 	return 0;
 }
 
@@ -99,7 +100,7 @@ int vet_renamed_data(const struct diff *diff, const struct unit *unit, struct us
 		const struct objsym *gone = unit->pre.obj->syms.items[i];
 		int rc;
 
-		if (!is_plain_variable(gone) || ident_of(gone)->twin ||
+		if (!is_plain_variable(gone) || syminfo_of(gone)->twin ||
 		    has_namesake(&unit->post, gone))
 			continue;
 		rc = check_gone(diff, unit, gone, err);
@@ -117,7 +118,7 @@ static const char typeinfo[] = "_ZTI";
 static bool is_class(const struct objsym *sym)
 {
 	return sym->sec && !strncmp(sym->name, typeinfo, sizeof(typeinfo) - 1) &&
-	       !ident_of(sym)->twin;
+	       !syminfo_of(sym)->twin;
 }
 
 /* A class of the unit that isn't there after the patch any more. */

@@ -89,7 +89,7 @@ static bool new_code_has(const struct unit *unit, uint64_t value)
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 
-		if (part_of(sec)->kind == PART_CODE && part_of(sec)->carried &&
+		if (secinfo_of(sec)->kind == SECINFO_CODE && secinfo_of(sec)->carried &&
 		    has_immediate(sec, value))
 			return true;
 	}
@@ -129,7 +129,7 @@ static const struct objsym *new_target(const struct diff *diff, const struct obj
 
 	if (!def)
 		def = strmap_get(&diff->post_defs, rel->sym->name);
-	return def && def->sec && def->type != STT_SECTION && !ident_of(def)->twin ? def : NULL;
+	return def && def->sec && def->type != STT_SECTION && !syminfo_of(def)->twin ? def : NULL;
 }
 
 /* A new variable that code reads, or new functions that it calls; NULL if there is none. */
@@ -147,7 +147,7 @@ static const struct objsym *read_variable(const struct diff *diff, const struct 
 			continue;
 		if (sym_is_function(def) && depth < MAX_DEPTH)
 			found = read_variable(diff, def->sec, depth + 1);
-		else if (sym_is_variable(def) && part_of(def->sec)->kind == PART_DATA &&
+		else if (sym_is_variable(def) && secinfo_of(def->sec)->kind == SECINFO_DATA &&
 			 is_read(sec, at, &insn, rel))
 			found = def;
 	}
@@ -159,13 +159,14 @@ int vet_warn_seeds(const struct diff *diff, const struct unit *unit, struct uspl
 	(void)err;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
-		const struct part *part = part_of(sec);
-		const struct objsym *twin = part->owner ? ident_of(part->owner)->twin : NULL;
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *twin =
+			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 		const struct objsym *variable;
 		auto_buf struct buf place = { 0 };
 		uint64_t value;
 
-		if (part->kind != PART_CODE || !part->carried || !twin || !twin->sec)
+		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !twin || !twin->sec)
 			continue;
 		value = lost_constant(unit, twin->sec);
 		variable = value ? read_variable(diff, sec, 0) : NULL;
@@ -175,7 +176,7 @@ int vet_warn_seeds(const struct diff *diff, const struct unit *unit, struct uspl
 				    "variable '%s': what the process keeps that was computed with "
 				    "the constant (places in a hash table, checksums) doesn't fit "
 				    "what is computed now",
-				    sec_place(sec, &place), sec_title(sec),
+				    sec_srcloc(sec, &place), sec_title(sec),
 				    (unsigned long long)value, variable->name);
 	}
 	return 0;

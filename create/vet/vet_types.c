@@ -20,7 +20,7 @@
 static bool carries_code(const struct side *post)
 {
 	for (size_t i = 0; i < post->obj->secs.n; i++)
-		if (post->parts[i].carried && post->parts[i].kind == PART_CODE)
+		if (post->secinfos[i].carried && post->secinfos[i].kind == SECINFO_CODE)
 			return true;
 	return false;
 }
@@ -53,8 +53,8 @@ static int collect(const struct diff *diff, type_changes *changes, struct uspl_e
 static const char *place_of(struct type_change *change, struct buf *buf)
 {
 	/* Not every compiler says where an enumerator stands. */
-	if (!dbginfo_add_place(change->post_side->dbg, &change->where, buf) &&
-	    !dbginfo_add_place(change->post_side->dbg, &change->post, buf))
+	if (!dbginfo_add_srcloc(change->post_side->dbg, &change->where, buf) &&
+	    !dbginfo_add_srcloc(change->post_side->dbg, &change->post, buf))
 		buf_addstr(buf, change->post_side->source);
 	return buf_str(buf);
 }
@@ -154,14 +154,14 @@ static bool is_library(const struct update_target *target)
  */
 static bool signature_changes(const struct objsym *sym, struct buf *was, struct buf *is)
 {
-	const struct objsym *twin = ident_of(sym)->twin;
+	const struct objsym *twin = syminfo_of(sym)->twin;
 	struct dbginfo *pre_dbg, *post_dbg;
 	Dwarf_Die pre, post;
 
-	if (!twin || !sym_is_function(sym) || !part_of(sym->sec)->carried)
+	if (!twin || !sym_is_function(sym) || !secinfo_of(sym->sec)->carried)
 		return false;
-	pre_dbg = side_dbginfo(ident_of(twin)->side);
-	post_dbg = side_dbginfo(ident_of(sym)->side);
+	pre_dbg = side_dbginfo(syminfo_of(twin)->side);
+	post_dbg = side_dbginfo(syminfo_of(sym)->side);
 	if (!pre_dbg || !post_dbg || !dbginfo_find(pre_dbg, twin, &pre) ||
 	    !dbginfo_find(post_dbg, sym, &post) ||
 	    dbgtype_compare_functions(&pre, &post) != TYPE_OTHER)
@@ -233,7 +233,7 @@ int vet_warn_signatures(const struct diff *diff, const struct unit *unit, struct
 
 		if (!signature_changes(sym, &was, &is))
 			continue;
-		rc = find_holder(diff, ident_of(sym)->twin, &holder, err);
+		rc = find_holder(diff, syminfo_of(sym)->twin, &holder, err);
 		if (rc)
 			return rc;
 		if (holder.len)
@@ -241,7 +241,7 @@ int vet_warn_signatures(const struct diff *diff, const struct unit *unit, struct
 				    "%s: '%s' changes from '%s' to '%s', and '%s' has its address: "
 				    "what calls it by a pointer that is kept, and isn't in the "
 				    "update, goes on calling it as before",
-				    sym_place(sym, &place), sym->name, buf_str(&was), buf_str(&is),
+				    sym_srcloc(sym, &place), sym->name, buf_str(&was), buf_str(&is),
 				    buf_str(&holder));
 	}
 	return 0;

@@ -7,8 +7,8 @@
  * fork children inherit a true copy. Each (update, module) pair has one region, mapped privately
  * within reach of the module, if there is room:
  *
- *     guard | info, r-- | text, r-x | read-only data and GOT, r-- | data, rw- | gates, r-x |
- *     word, rw- | guard
+ *     guard | info, r-- | text, r-x | read-only data and GOT, r-- | data, rw- | trampolines, r-x |
+ *     selector, rw- | guard
  *
  * The guards are PROT_NONE, so that the kernel merges the info mapping with no neighbour: a tool
  * finds all regions by reading the first bytes of every anonymous private r-- mapping. The info
@@ -41,7 +41,7 @@
  * PENDING is the state of a record without code: it says that the update is also for a library that
  * the process doesn't map. When that has been loaded, the next apply makes a region for it, and
  * unmaps this one. So the record of a library that is unloaded goes, too: one whose `module` is no
- * longer there counts for nothing, whatever its state says (lib/record/survey.h).
+ * longer there counts for nothing, whatever its state says (lib/record/region_status.h).
  */
 enum uspl_region_state {
 	USPL_REGION_LOADED = 1,
@@ -54,52 +54,54 @@ enum uspl_region_state {
 };
 
 /*
- * The word that says where the gates of an update lead (docs/transition.md). From OLD the tool sets
- * HOLD_OLD, from NEW HOLD_NEW. From a HOLD on, threads of the target swap the word together with
- * the verdict beside it: (HOLD_x, no verdict) for (x, none) when its lease is over, (HOLD_x, a
- * verdict) for (what that says, none). The tool writes nothing then but the verdict: from that on
- * it is as if the word said so already, unless the lease was over before, which the tool sees when
- * it reads both.
+ * The selector that says where the trampolines of an update lead (docs/transition.md). From OLD the
+ * tool sets HOLD_OLD, from NEW HOLD_NEW. From a HOLD on, threads of the target swap the selector
+ * together with the commit byte beside it: (HOLD_x, no commit byte) for (x, none) when its hold
+ * timeout is over, (HOLD_x, a commit byte) for (what that says, none). The tool writes nothing then
+ * but the commit byte: from that on it is as if the selector said so already, unless the hold
+ * timeout was over before, which the tool sees when it reads both.
  */
-enum uspl_word_value {
-	USPL_WORD_OLD = 0,
-	USPL_WORD_NEW = 1,
-	USPL_WORD_HOLD = 2, /* added to what it falls back to */
-	USPL_WORD_HOLD_OLD = USPL_WORD_OLD + USPL_WORD_HOLD,
-	USPL_WORD_HOLD_NEW = USPL_WORD_NEW + USPL_WORD_HOLD,
+enum uspl_selector_value {
+	USPL_SELECTOR_OLD = 0,
+	USPL_SELECTOR_NEW = 1,
+	USPL_SELECTOR_HOLD = 2, /* added to what it falls back to */
+	USPL_SELECTOR_HOLD_OLD = USPL_SELECTOR_OLD + USPL_SELECTOR_HOLD,
+	USPL_SELECTOR_HOLD_NEW = USPL_SELECTOR_NEW + USPL_SELECTOR_HOLD,
 	/*
-	 * Where an update changes several modules: the region's gates do what another region's word
-	 * says, its decider's. A tool writes it, and writes OLD or NEW again, while that makes no
-	 * difference.
+	 * Where an update changes several modules: the region's trampolines do what another
+	 * region's selector says, its leader's. A tool writes it, and writes OLD or NEW again,
+	 * while that makes no difference.
 	 */
-	USPL_WORD_FOLLOW = 4,
+	USPL_SELECTOR_FOLLOW = 4,
 	/*
-	 * Added to a HOLD: gates let those threads pass whose stack pointer lies in one of the
-	 * word's struct uspl_inside, to where a lapse would lead them, and hold all others. So
-	 * those that are in the functions can leave them, whatever they call on their way.
+	 * Added to a HOLD: trampolines let those threads pass whose stack pointer lies in one of
+	 * the selector's struct uspl_inside, to where a lapse would lead them, and hold all others.
+	 * So those that are in the functions can leave them, whatever they call on their way.
 	 */
-	USPL_WORD_DRAIN = 8,
+	USPL_SELECTOR_DRAIN = 8,
 };
 
-/* What the tool writes beside a word that holds. */
-enum uspl_word_verdict {
-	USPL_VERDICT_NONE = 0,
-	USPL_VERDICT_OLD = 2 + USPL_WORD_OLD,
-	USPL_VERDICT_NEW = 2 + USPL_WORD_NEW,
+/* What the tool writes beside a selector that holds. */
+enum uspl_selector_commit {
+	USPL_COMMIT_NONE = 0,
+	USPL_COMMIT_OLD = 2 + USPL_SELECTOR_OLD,
+	USPL_COMMIT_NEW = 2 + USPL_SELECTOR_NEW,
 };
 
-struct uspl_word {
-	uint8_t value;   /* enum uspl_word_value */
-	uint8_t verdict; /* enum uspl_word_verdict; of no account unless the value is a HOLD */
+struct uspl_selector {
+	uint8_t value;  /* enum uspl_selector_value */
+	uint8_t commit; /* enum uspl_selector_commit; of no account unless the value is a HOLD */
 	uint8_t pad[2];
 	/* How many turns a thread waits at most; written before a HOLD, as is all_turns. */
 	uint32_t turns;
 	/*
-	 * The address of the word that decides: this one or another region's. Written before this
-	 * word is made anything else than OLD and NEW, and only while no gate can be reading it.
+	 * The address of the selector that decides: this one or another region's. Written before
+	 * this selector is made anything else than OLD and NEW, and only while no trampoline can be
+	 * reading it.
 	 */
-	uint64_t decider;
-	uint8_t apart[48]; /* to another line of the cache: gates read the word all the time */
+	uint64_t leader;
+	/* to another line of the cache: trampolines read the selector all the time */
+	uint8_t apart[48];
 	/*
 	 * How many turns all together wait at most; counted down. Threads that share processors are
 	 * late with their own turns, the later the more of them wait.
@@ -111,7 +113,7 @@ struct uspl_word {
 /*
  * A part of the stack of a thread that is in a function which is to be switched: what it calls from
  * there has a stack pointer in [low, high). An array of them lies USPL_INSIDE_AT bytes behind the
- * word's beginning, and ends with one whose `high` is 0. The tool writes it, before a DRAIN.
+ * selector's beginning, and ends with one whose `high` is 0. The tool writes it, before a DRAIN.
  */
 struct uspl_inside {
 	uint64_t low, high;
@@ -120,14 +122,15 @@ struct uspl_inside {
 #define USPL_INSIDE_AT 128
 #define USPL_INSIDE_MAX 32
 
-/* The word with the rest of its page. */
-#define USPL_WORD_LEN 4096ull
+/* The selector with the rest of its page. */
+#define USPL_SELECTOR_LEN 4096ull
 
-/* How an entry can be led to its gate while the program runs. */
+/* How an entry can be led to its trampoline while the program runs. */
 enum uspl_entry {
 	USPL_ENTRY_PLAIN, /* it can't, or that has not been tried */
-	USPL_ENTRY_PUN,   /* by its first byte: the jump leads to `pad`, and that to the gate */
-	USPL_ENTRY_STORE, /* by all its bytes, with one store: the jump leads to the gate */
+	/* by its first byte: the jump leads to `punned`, and that to the trampoline */
+	USPL_ENTRY_PUNNED,
+	USPL_ENTRY_STORE, /* by all its bytes, with one store: the jump leads to the trampoline */
 	USPL_ENTRY_LAST = USPL_ENTRY_STORE,
 };
 
@@ -147,9 +150,9 @@ struct uspl_site {
 	uint32_t len;
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX]; /* what stood there before */
 	uint8_t new_bytes[USPL_SITE_BYTES_MAX]; /* what we wrote */
-	uint64_t pad;     /* where the pad is, in pages that were mapped for pads or behind code */
-	uint32_t pad_len; /* of the pad, 0 if there is none */
-	uint32_t entry;   /* enum uspl_entry */
+	uint64_t punned;     /* its punned trampoline, in pages mapped for those or behind code */
+	uint32_t punned_len; /* of that, 0 if there is none */
+	uint32_t entry;      /* enum uspl_entry */
 };
 
 /*
@@ -171,9 +174,13 @@ struct uspl_region {
 	uint64_t text, text_len;
 	uint64_t eh_frame, eh_frame_len; /* call frame information of text, 0 if none */
 	uint64_t data, data_len;         /* the writable part, 0 if none */
-	uint64_t gates, gates_len;       /* one gate for each site, in their order; 0: none */
-	/* struct uspl_word, in a page of its own behind them; the tools use the rest of the page */
-	uint64_t word;
+	/* one trampoline for each site, in their order; 0: none */
+	uint64_t trampolines, trampolines_len;
+	/*
+	 * struct uspl_selector, in a page of its own behind them; the tools use the rest of the
+	 * page
+	 */
+	uint64_t selector;
 	uint64_t detours;   /* struct uspl_detours, in the read-only data; 0: text has none */
 	uint64_t module;    /* where the changed module begins; 0: it isn't there (any more) */
 	int64_t applied_at; /* seconds since the epoch */
@@ -200,9 +207,9 @@ struct uspl_region {
  * the target that maps it writes this as well, and does so even if the tool dies meanwhile: so the
  * next tool knows what is of no use, and unmaps it.
  */
-#define USPL_UNFINISHED_MAGIC 0x314d4f4f524c5053ull /* "SPLROOM1", little endian */
+#define USPL_PARTIAL_MAGIC 0x314d4f4f524c5053ull /* "SPLROOM1", little endian */
 
-struct uspl_unfinished {
+struct uspl_partial {
 	uint64_t magic;
 	uint64_t map, map_len; /* of the region with its guards */
 };
@@ -217,7 +224,9 @@ struct uspl_threads {
 	uint64_t init, init_len; /* what a new block begins with; the rest is zero */
 	uint64_t size;           /* of a block */
 	uint64_t
-		/* the address of a descriptor of the module's own block, if code counts from there */
+		/*
+		 * the address of a descriptor of the module's own block, if code counts from there
+		 */
 		block;
 };
 
@@ -274,7 +283,7 @@ struct uspl_detours {
 #define USPL_ABI_ASSERT(name, size)                                                                \
 	_Static_assert(sizeof(name) == (size), "the layout is a contract")
 #endif
-USPL_ABI_ASSERT(struct uspl_word, 72);
+USPL_ABI_ASSERT(struct uspl_selector, 72);
 USPL_ABI_ASSERT(struct uspl_inside, 16);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);

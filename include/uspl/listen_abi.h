@@ -4,9 +4,10 @@
  *
  * Listeners (runtime/listen) are called at the entry and the return of chosen traced functions,
  * with the registers. What they are to do, and what they have found out, lies in one mapping that
- * is private, and wiped in children of fork: the desk. docs/trace.md, "Listeners".
+ * is private, and wiped in children of fork: the listener config. docs/trace.md, "Listeners".
  *
- *     struct uspl_desk | by id, 2 bytes each | struct uspl_listen_site | texts | the job's own
+ *     struct uspl_listen_config | by id, 2 bytes each | struct uspl_listen_site | texts | the job's
+ *         own
  */
 #ifndef USPL_LISTEN_ABI_H
 #define USPL_LISTEN_ABI_H
@@ -63,7 +64,7 @@ struct uspl_listen_arg {
 	uint8_t pad;
 	uint16_t index;
 	uint16_t text_max; /* of a string */
-	uint32_t name;     /* offset of a text in the desk; 0: none */
+	uint32_t name;     /* offset of a text in the listener config; 0: none */
 	uint32_t type;     /* the same: the names of an enumeration's values */
 };
 
@@ -92,9 +93,9 @@ struct uspl_listen_site {
 	struct uspl_listen_arg args[USPL_LISTEN_ARGS_MAX];
 };
 
-#define USPL_DESK_MAGIC 0x31534b534544504cull /* "LPDESKS1", little endian */
+#define USPL_LISTEN_CONFIG_MAGIC 0x31534b534544504cull /* "LPDESKS1", little endian */
 
-struct uspl_desk {
+struct uspl_listen_config {
 	uint64_t magic;
 	uint32_t version, job; /* enum uspl_listen_job */
 	uint64_t len;
@@ -114,7 +115,7 @@ struct uspl_desk {
 	uint64_t n_controls, controls[USPL_TRACE_ARENAS]; /* all control pages */
 };
 
-#define USPL_DESK_VERSION 2
+#define USPL_LISTEN_CONFIG_VERSION 2
 
 /*
  * alloc. Of each block that is live: a word in a leaf, at 8 bytes a word like the memory it stands

@@ -12,8 +12,8 @@
  * meets in the middle of a record is known by its sign.
  *
  * What is at a marker's site decides whether a probe is on: the site leads to the first probe's
- * code, that one's link to the next one's, and so on to the last one's, which leads to its end. A
- * probe that isn't met on this way is off.
+ * code, that one's chain slot to the next one's, and so on to the last one's, which leads to its
+ * end. A probe that isn't met on this way is off.
  */
 #ifndef USPL_MARK_ABI_H
 #define USPL_MARK_ABI_H
@@ -64,12 +64,12 @@ struct uspl_probe_arg {
 struct uspl_probe {
 	uint64_t site;  /* where the jump is, 5 bytes */
 	uint64_t thunk; /* where that leads: its code, or to the thunk before a function, */
-	uint64_t inner; /* and where the link of another one leads */
+	uint64_t inner; /* and where the chain slot of another one leads */
 	uint64_t code;  /* its code, all of it */
 	uint64_t code_len;
-	uint64_t link;      /* the jump that leads on, 5 bytes */
-	uint64_t end;       /* where that leads if no other probe follows */
-	uint64_t semaphore; /* of a USDT probe: two bytes, more than 0 while it is used; 0: none */
+	uint64_t chain_slot; /* the jump that leads on, 5 bytes */
+	uint64_t end;        /* where that leads if no other probe follows */
+	uint64_t semaphore;  /* of a USDT probe: two bytes, more than 0 while it is used; 0: none */
 	uint32_t name, format; /* offsets of strings; format 0: there is none */
 	uint16_t slots;        /* of a record */
 	uint8_t n_args, old_len;

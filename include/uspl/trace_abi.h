@@ -148,7 +148,7 @@ struct uspl_trace_control {
 	uint32_t pad;
 	struct uspl_trace_arena arenas[USPL_TRACE_ARENAS];
 	uint32_t tids[USPL_TRACE_TIDS]; /* as the target knows them */
-	uint64_t desk;                  /* where the listeners' is (listen_abi.h); 0: none */
+	uint64_t config;                /* where the listeners' is (listen_abi.h); 0: none */
 };
 
 /* A thread that the runtime has seen. */
@@ -195,10 +195,10 @@ struct uspl_trace_entry {
  * and anonymous, in a page of its own; then comes memory that is wiped in children of fork, then
  * memory that they don't get at all, if there is any, and a guard.
  */
-#define USPL_TRACE_BLOCK_MAGIC 0x314b4c4254504c53ull /* "SLPTBLK1", little endian */
+#define USPL_TRACE_SHARED_MAP_MAGIC 0x314b4c4254504c53ull /* "SLPTBLK1", little endian */
 
-struct uspl_trace_block {
-	uint64_t magic, map, map_len; /* as in struct uspl_unfinished: all of it, with its guards */
+struct uspl_trace_shared_map {
+	uint64_t magic, map, map_len; /* as in struct uspl_partial: all of it, with its guards */
 	/*
 	 * What children don't get begins at `absent`; 0: there is nothing. They know that they are
 	 * children by the word at `alive`, which is 0 there and 1 else.
@@ -230,9 +230,9 @@ enum uspl_trace_state {
 struct uspl_trace_site {
 	uint64_t entry; /* the function, and where the jump is */
 	/*
-	 * What the thunk runs: a slot of USPL_TRACE_SITE_BYTES in one aligned word, a NOP or the
-	 * jump of an update of this function; then what the function did at its entry, and a jump
-	 * back.
+	 * What the thunk runs: a chain slot of USPL_TRACE_SITE_BYTES in one aligned word, a NOP or
+	 * the jump of an update of this function; then what the function did at its entry, and a
+	 * jump back.
 	 */
 	uint64_t body;
 	/* The program's own, whatever an update has made of them. */
@@ -240,7 +240,7 @@ struct uspl_trace_site {
 	/* No thread may stand in so many bytes, but at the first, when the jump is put in. */
 	uint8_t guard;
 	uint8_t moved;    /* 1: the body has the program's own instructions; 0: there were NOPs */
-	uint8_t body_len; /* from the slot on */
+	uint8_t body_len; /* from the chain slot on */
 };
 
 /*
@@ -264,14 +264,14 @@ struct uspl_trace_region {
 	uint64_t tables, tables_len, counters;
 	uint64_t rings, rings_len, ring_bytes, ring_mask, n_rings;
 	/* Where the tool lays what a thread of the target is to exchange (struct inject_word). */
-	uint64_t words, words_len;
+	uint64_t poke_table, poke_table_len;
 	/* The same moment by both clocks: time stamp counter, and CLOCK_MONOTONIC in ns. */
 	uint64_t start_ticks;
 	int64_t start_ns;
 	/* Bits in which addresses in the session's shadow differ from USPL_TRACE_SHADOW. */
 	uint64_t shadow;
 	/* What listeners have (listen_abi.h); 0: there are none. */
-	uint64_t desk, desk_len;
+	uint64_t config, listen_config_len;
 	uint32_t job, pad; /* enum uspl_listen_job */
 };
 

@@ -298,7 +298,7 @@ struct arch {
 	 * does nothing up to the same end, before and after. False, and nothing is changed, if they
 	 * are something else, or the last one goes on behind `have`.
 	 */
-	bool (*nops_join)(uint8_t *code, size_t len, size_t have);
+	bool (*nops_merge)(uint8_t *code, size_t len, size_t have);
 	/*
 	 * True if a thread that fetches an instruction has all of a store to an aligned word of
 	 * eight bytes, or nothing. False for emulators: code is written only while all threads

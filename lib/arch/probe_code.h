@@ -5,8 +5,8 @@
  *
  * Each probe of each site has code of its own, made for it: where the arguments are is known when
  * it is made, so nothing is looked up when it runs. Probes at one site are a chain: each keeps all
- * registers, and ends with a jump, its *link*, to the next one. The last one's link leads to what
- * stood at the site, and on behind it (its *end*).
+ * registers, and ends with a jump, its *chain slot*, to the next one. The last one's chain slot
+ * leads to what stood at the site, and on behind it (its *end*).
  */
 #ifndef USPL_ARCH_PROBE_CODE_H
 #define USPL_ARCH_PROBE_CODE_H
@@ -94,20 +94,21 @@ struct probe_code {
 	const uint8_t *old;
 	size_t old_len; /* is moved; the instructions within must be movable */
 	size_t before;  /* bytes of it are done before the probe; */
-	/* it is run when the function returns, by a thunk, whose body is the link */
+	/* it is run when the function returns, by a thunk, whose body is the chain slot */
 	bool at_return;
 	size_t skip; /* so many behind need not be done: the NOP; the others are done at the end */
 };
 
 /* Where the parts of the code are. */
 struct probe_parts {
-	taddr inner; /* behind what is done before the probe: where the link of another one leads */
-	taddr link;  /* lies in eight aligned bytes */
-	taddr end;   /* where the link leads as long as no other probe follows */
+	/* behind what is done before the probe: where the chain slot of another one leads */
+	taddr inner;
+	taddr chain_slot; /* lies in eight aligned bytes */
+	taddr end;        /* where the chain slot leads as long as no other probe follows */
 };
 
 /*
- * Appends the probe's code, to lie at code->at, to buf; the link leads nowhere yet. Fails if
+ * Appends the probe's code, to lie at code->at, to buf; the chain slot leads nowhere yet. Fails if
  * something is out of reach or can't be moved.
  */
 int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_parts *ret,

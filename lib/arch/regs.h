@@ -118,7 +118,7 @@ struct agent_request {
 #define AGENT_REQUESTS_MAX 33
 
 /* What the agent is to do, and has done. */
-struct agent_slate {
+struct agent_result_page {
 	/* Once it is done: 1 and the number of requests from the one on that failed. 0 before. */
 	uint64_t done;
 	struct agent_request reqs[AGENT_REQUESTS_MAX];
@@ -127,14 +127,14 @@ struct agent_slate {
 /* A run of the agent. */
 struct agent_run {
 	taddr agent; /* its code */
-	const struct agent_slate *slate;
+	const struct agent_result_page *result_page;
 	size_t n;  /* requests */
 	taddr top; /* the frame lies below it; 0: where the thread's stack is unused */
 	/*
-	 * Where the slate lies, if it is to be read when the thread has gone its way: on the stack
-	 * other things are then, or nothing any more. 0: in the frame.
+	 * Where the result page lies, if it is to be read when the thread has gone its way: on the
+	 * stack other things are then, or nothing any more. 0: in the frame.
 	 */
-	taddr slate_addr;
+	taddr result_page_addr;
 	bool moves; /* nothing is said in the frame: one of the requests says where */
 };
 
@@ -150,24 +150,25 @@ struct agent_back {
 struct agent_frame {
 	struct buf bytes;
 	struct agent_back back;
-	taddr addr;  /* where bytes belong */
-	taddr slate; /* where the slate is: among them, or where it was to be */
+	taddr addr;        /* where bytes belong */
+	taddr result_page; /* where the result page is: among them, or where it was to be */
 	struct arch_regs regs;
 };
 
-/* How much of a slate n requests take. */
-static inline size_t agent_slate_len(size_t n)
+/* How much of a result page n requests take. */
+static inline size_t agent_result_page_len(size_t n)
 {
-	return offsetof(struct agent_slate, reqs) + n * sizeof(struct agent_request);
+	return offsetof(struct agent_result_page, reqs) + n * sizeof(struct agent_request);
 }
 
 /* Asks the processor what agent_frame_build needs to know: it takes its time, once. */
 void agent_frame_prepare(void);
 /*
- * Builds the frame, to lie where the run says: the slate, if it has no other place, and a signal
- * frame that holds the registers, the extended state and the signal mask, so that the agent ends by
- * giving them all back (rt_sigreturn). A system call that was interrupted is made again from its
- * start. xstate is the thread's NT_X86_XSTATE, or, of a processor without XSAVE, its NT_PRFPREG.
+ * Builds the frame, to lie where the run says: the result page, if it has no other place, and a
+ * signal frame that holds the registers, the extended state and the signal mask, so that the agent
+ * ends by giving them all back (rt_sigreturn). A system call that was interrupted is made again
+ * from its start. xstate is the thread's NT_X86_XSTATE, or, of a processor without XSAVE, its
+ * NT_PRFPREG.
  */
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
 		      const struct agent_run *run, struct agent_frame *ret,

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "record/journal.h"
-#include "switch/gate.h"
+#include "switch/trampolines.h"
 #include "switch/transition.h"
 
 static bool is_half_switched(const struct region *region, const char *id)
@@ -20,7 +20,7 @@ void interrupted_rest(const struct proc *proc, region_vec *regions, const char *
 	struct region *region;
 
 	vec_for_each (regions, region)
-		if (is_half_switched(region, id) && !gates_rest(proc, region))
+		if (is_half_switched(region, id) && !trampolines_rest(proc, region))
 			return;
 	vec_for_each (regions, region) {
 		if (!is_half_switched(region, id))

@@ -14,11 +14,11 @@
 #include "record/region.h"
 
 /*
- * Completes each of them but the update `except` (NULL: all). regions: as survey_modules leaves
- * them; their states follow. What was done is said in *ret_note, as a note for the user, which
- * stays empty if there was nothing to do. opts: how to wait, and whether to stop all; with `check`
- * nothing is done. Fails as transition_run does, and then nothing has changed, or the update is
- * still in the middle of its switch.
+ * Completes each of them but the update `except` (NULL: all). regions: as region_status_find_gone
+ * leaves them; their states follow. What was done is said in *ret_note, as a note for the user,
+ * which stays empty if there was nothing to do. opts: how to wait, and whether to stop all; with
+ * `check` nothing is done. Fails as transition_run does, and then nothing has changed, or the
+ * update is still in the middle of its switch.
  */
 int interrupted_complete(struct proc *proc, const module_vec *modules, region_vec *regions,
 			 const char *except, const struct live_options *opts,

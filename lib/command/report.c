@@ -44,7 +44,7 @@ static void success_json(const struct report *report, struct buf *out)
 	if (report->direction == TRANSITION_ON && only_pending(report))
 		state = USPL_REGION_PENDING;
 	open_object(&json, report);
-	json_string(&json, "state", region_state_word(state));
+	json_string(&json, "state", region_state_name(state));
 	report_functions(&json, &report->regions);
 	if (report->direction == TRANSITION_ON)
 		report_pending(&json, report->pending.items, report->pending.n);

@@ -53,7 +53,7 @@ int report_add_pending(struct report *report, const char *name,
 /* Adds a remark of a kind, "warning" or "note": one sentence in the form of messages. */
 int report_add_remark(struct report *report, struct uspl_err *err, const char *kind,
 		      const char *fmt, ...) uspl_printf(4, 5) uspl_must_check;
-/* Adds the remark that not all memory was searched for parked stacks, if so. */
+/* Adds the remark that not all memory was searched for inactive stacks, if so. */
 int report_note_left_out(struct report *report, struct uspl_err *err) uspl_must_check;
 /* How many functions the regions redirect. */
 size_t report_count(const region_list *regions);

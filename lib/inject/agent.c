@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // agent.c - the agent's code in its place in a target
 /*
- * The agent's code goes into slack: the bytes between the end of a program's code and the end of
+ * The agent's code goes into padding: the bytes between the end of a program's code and the end of
  * its last page, which are mapped, executable and used by nobody. So no gadget has to be found,
  * nothing has to be mapped first, and a static program will do as well as any. The bytes are put
  * back afterwards.
  *
  * A tool that dies leaves its agent there, and a thread may still be in it, for as long as it is
- * kept from running. So code of the agent that is found in a slack is used, but stays, until it is
+ * kept from running. So code of the agent that is found in padding is used, but stays, until it is
  * known that no thread is in it (agent_left_clear).
  */
 
@@ -19,15 +19,15 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "inject/host.h"
+#include "inject/carrier.h"
 #include "proc/shstk.h"
 
 extern const uint8_t uspl_agent[], uspl_agent_end[], uspl_agent_back_end[];
 
 /* How a thread that was sent is looked for outside: by its signals, then stopped. */
-#define GUEST_LOOKS 50
-#define GUEST_PAUSE_NS 20000
-#define GUEST_STOPS 5
+#define CARRIER_LOOKS 50
+#define CARRIER_PAUSE_NS 20000
+#define CARRIER_STOPS 5
 
 static size_t agent_len(void)
 {
@@ -46,18 +46,18 @@ static size_t code_len(const struct inject_agent *agent)
 	return agent->leads_back ? (size_t)(uspl_agent_back_end - uspl_agent) : agent_len();
 }
 
-/* How much of the slack is the agent's, of this tool or another one on this machine. */
+/* How much of the padding is the agent's, of this tool or another one on this machine. */
 static size_t agent_room(void)
 {
 	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
 }
 
-enum slack_state { SLACK_ZEROS, SLACK_AGENT, SLACK_OTHER, SLACK_UNREADABLE };
+enum padding_state { PADDING_ZEROS, PADDING_AGENT, PADDING_OTHER, SLACK_UNREADABLE };
 
 static const uint8_t zeros[AGENT_BACK_MAX];
 
-static enum slack_state slack_state(const struct proc *proc, const struct module *module,
-				    taddr addr, size_t len)
+static enum padding_state padding_state(const struct proc *proc, const struct module *module,
+					taddr addr, size_t len)
 {
 	uint8_t have[AGENT_BACK_MAX];
 	bool there = false;
@@ -67,12 +67,12 @@ static enum slack_state slack_state(const struct proc *proc, const struct module
 			    : proc_read_some(proc, addr, have, len) != len)
 		return SLACK_UNREADABLE;
 	if (!memcmp(have, zeros, len))
-		return SLACK_ZEROS;
-	return memcmp(have, uspl_agent, agent_len()) ? SLACK_OTHER : SLACK_AGENT;
+		return PADDING_ZEROS;
+	return memcmp(have, uspl_agent, agent_len()) ? PADDING_OTHER : PADDING_AGENT;
 }
 
 /* Room for so many bytes behind the last one of a segment's code, 0 if there isn't enough. */
-static taddr slack_of(const struct proc *proc, const struct module *module, size_t len)
+static taddr padding_of(const struct proc *proc, const struct module *module, size_t len)
 {
 	const Elf64_Phdr *phdr;
 
@@ -94,37 +94,37 @@ static taddr slack_of(const struct proc *proc, const struct module *module, size
 bool agent_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
 		 taddr *ret_end)
 {
-	taddr slack = slack_of(proc, module, agent_len());
+	taddr padding = padding_of(proc, module, agent_len());
 	size_t room = agent_room();
 
-	if (!slack || slack % PAGE + room >= PAGE)
+	if (!padding || padding % PAGE + room >= PAGE)
 		return false;
-	*ret_start = slack + room;
-	*ret_end = (slack | (PAGE - 1)) + 1;
+	*ret_start = padding + room;
+	*ret_end = (padding | (PAGE - 1)) + 1;
 	return true;
 }
 
 /*
- * Slack that is all zeros is best: then what belongs there is known whatever happened before. 0 if
- * there is none.
+ * Padding that is all zeros is best: then what belongs there is known whatever happened before. 0
+ * if there is none.
  */
-static taddr find_slack(const struct proc *proc, const module_vec *modules, bool lasting,
-			size_t len)
+static taddr find_padding(const struct proc *proc, const module_vec *modules, bool lasting,
+			  size_t len)
 {
 	const struct module *module;
 	taddr addr = 0;
 
 	vec_for_each (modules, module) {
 		bool asked = !module->is_vdso && module->lasting == lasting;
-		taddr slack = asked ? slack_of(proc, module, len) : 0;
-		enum slack_state state =
-			slack ? slack_state(proc, module, slack, len) : SLACK_UNREADABLE;
+		taddr padding = asked ? padding_of(proc, module, len) : 0;
+		enum padding_state state =
+			padding ? padding_state(proc, module, padding, len) : SLACK_UNREADABLE;
 
 		/* What a thread with a shadow stack has to find back may be needed there still. */
-		if (state == SLACK_ZEROS || (state == SLACK_AGENT && len == agent_len()))
-			return slack;
+		if (state == PADDING_ZEROS || (state == PADDING_AGENT && len == agent_len()))
+			return padding;
 		if (!addr && state != SLACK_UNREADABLE)
-			addr = slack;
+			addr = padding;
 	}
 	return addr;
 }
@@ -143,14 +143,14 @@ static int find_place(const struct proc *proc, const module_vec *known, module_v
 
 		agent->len = lens[i];
 		agent->leads_back = i == 0;
-		agent->addr = known ? find_slack(proc, known, true, agent->len) : 0;
+		agent->addr = known ? find_padding(proc, known, true, agent->len) : 0;
 		if (agent->addr)
 			return 0;
 		rc = now->n ? 0 : modules_read(proc, now, err);
 		if (rc)
 			return rc;
 		for (int lasting = 1; !agent->addr && lasting >= 0; lasting--)
-			agent->addr = find_slack(proc, now, lasting, agent->len);
+			agent->addr = find_padding(proc, now, lasting, agent->len);
 		if (agent->addr)
 			return 0;
 	}
@@ -192,9 +192,9 @@ int agent_new(const struct proc *proc, const module_vec *modules, struct inject_
 	return rc;
 }
 
-int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err)
+int agent_note_carrier(struct inject_agent *agent, pid_t tid, struct uspl_err *err)
 {
-	pid_t *item = vec_push(&agent->guests);
+	pid_t *item = vec_push(&agent->carriers);
 
 	if (!item)
 		return uspl_fail_nomem(err);
@@ -207,7 +207,7 @@ static int fail_back(const struct inject_agent *agent, const char *why, struct u
 	uspl_fail(err, USPL_E_UNSTOPPABLE,
 		  "a thread of pid %d with a shadow stack can't be asked: %s", agent->proc->pid,
 		  why);
-	return HOST_UNFIT;
+	return CARRIER_UNFIT;
 }
 
 /* A thread that a tool which has died has left in the agent may need the words that are there. */
@@ -278,14 +278,14 @@ static bool stops_outside(const struct inject_agent *agent, pid_t tid)
  */
 static bool has_left(const struct inject_agent *agent, pid_t tid)
 {
-	for (int look = 0; look < GUEST_LOOKS; look++) {
-		const struct timespec pause = { .tv_nsec = GUEST_PAUSE_NS * look };
+	for (int look = 0; look < CARRIER_LOOKS; look++) {
+		const struct timespec pause = { .tv_nsec = CARRIER_PAUSE_NS * look };
 
 		if (agent_shows_outside(agent, tid))
 			return true;
 		nanosleep(&pause, NULL);
 	}
-	for (int stop = 0; stop < GUEST_STOPS; stop++)
+	for (int stop = 0; stop < CARRIER_STOPS; stop++)
 		if (stops_outside(agent, tid))
 			return true;
 	return false;
@@ -317,13 +317,13 @@ static void agent_release(struct inject_agent *agent)
 	sigset_t old;
 
 	thread_guard(&old);
-	vec_for_each (&agent->guests, tid)
+	vec_for_each (&agent->carriers, tid)
 		agent->kept = agent->kept || !has_left(agent, *tid);
 	thread_unguard(&old);
 	if (!agent->kept &&
 	    proc_write(agent->proc, agent->addr, agent->saved, agent->len, NULL) != 0)
 		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
-	vec_release(&agent->guests);
+	vec_release(&agent->carriers);
 	vec_release(&agent->left);
 }
 
@@ -351,15 +351,15 @@ int agent_left_find(const struct proc *proc, const module_vec *modules, inject_l
 	const struct module *module;
 
 	vec_for_each (modules, module) {
-		taddr slack = module->is_vdso ? 0 : slack_of(proc, module, agent_len());
+		taddr padding = module->is_vdso ? 0 : padding_of(proc, module, agent_len());
 		struct inject_left *left;
 
-		if (!slack || slack_state(proc, module, slack, agent_len()) != SLACK_AGENT)
+		if (!padding || padding_state(proc, module, padding, agent_len()) != PADDING_AGENT)
 			continue;
 		left = vec_push(ret);
 		if (!left)
 			return uspl_fail_nomem(err);
-		*left = (struct inject_left){ slack, left_len(proc, slack) };
+		*left = (struct inject_left){ padding, left_len(proc, padding) };
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* agent.h - the agent's code in its place in a target: for the files of inject.h and host.h */
+/* agent.h - the agent's code in its place in a target: for the files of inject.h and carrier.h */
 #ifndef USPL_INJECT_AGENT_H
 #define USPL_INJECT_AGENT_H
 
@@ -14,21 +14,21 @@ struct inject_agent {
 	taddr addr;
 	size_t len;
 	bool leads_back; /* a thread with a shadow stack finds back, too (agent_note_back) */
-	uint8_t saved[AGENT_BACK_MAX]; /* what was in the slack */
+	uint8_t saved[AGENT_BACK_MAX]; /* what was in the padding */
 	bool kept;                     /* a thread could not be brought out of it */
 	/*
 	 * Those that other tools have left, in this place or another one: there may be a thread in
-	 * it that writes to its slate, and ours might be the same.
+	 * it that writes to its result page, and ours might be the same.
 	 */
 	inject_left_vec left;
-	tid_vec guests; /* threads that were sent into it and have not been seen outside */
+	tid_vec carriers; /* threads that were sent into it and have not been seen outside */
 };
 
 /* Before a thread is sent into it. */
-int agent_note_guest(struct inject_agent *agent, pid_t tid, struct uspl_err *err) uspl_must_check;
+int agent_note_carrier(struct inject_agent *agent, pid_t tid, struct uspl_err *err) uspl_must_check;
 /*
- * Before a thread with a shadow stack runs in it: what it needs to find back by itself. HOST_UNFIT
- * if there is no room for that way, or a thread of a tool that has died may be on it.
+ * Before a thread with a shadow stack runs in it: what it needs to find back by itself.
+ * CARRIER_UNFIT if there is no room for that way, or a thread of a tool that has died may be on it.
  */
 int agent_note_back(const struct inject_agent *agent, const struct agent_back *back,
 		    struct uspl_err *err) uspl_must_check;

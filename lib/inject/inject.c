@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "inject/host.h"
+#include "inject/carrier.h"
 #include "inject/rlimits.h"
 #include "proc/kept.h"
 #include "thread/timeouts.h"
@@ -53,37 +53,38 @@ static void drop_changed(const struct proc *proc, const struct inject_req *reqs,
 	}
 }
 
-/* HOST_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
-static int begin(struct host *host, size_t *ret_done, struct uspl_err *err)
+/* CARRIER_UNFIT if the thread, which stands still, can't do it and nothing has happened. */
+static int begin(struct carrier *carrier, size_t *ret_done, struct uspl_err *err)
 {
-	int rc = host->n > INJECT_MAX
-			 ? uspl_fail(err, USPL_E_BUG, "%zu requests are too many", host->n)
-			 : host_load(host, err);
+	int rc = carrier->n > INJECT_MAX
+			 ? uspl_fail(err, USPL_E_BUG, "%zu requests are too many", carrier->n)
+			 : carrier_load(carrier, err);
 
 	if (rc)
 		return rc;
-	return host->alone ? host_send(host, err) : host_lead(host, ret_done, err);
+	return carrier->alone ? carrier_start_detached(carrier, err)
+			      : carrier_run_traced(carrier, ret_done, err);
 }
 
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
 		       size_t n, struct uspl_err *err)
 {
-	struct host host = {
+	struct carrier carrier = {
 		.agent = agent, .thread = *thread, .reqs = reqs, .n = n, .held = true
 	};
 	size_t done;
-	int rc = begin(&host, &done, err);
+	int rc = begin(&carrier, &done, err);
 
-	*thread = host.thread;
+	*thread = carrier.thread;
 	drop_changed(agent->proc, reqs, n);
-	if (rc == HOST_UNFIT)
+	if (rc == CARRIER_UNFIT)
 		rc = err && err->code ? -(int)err->code : -USPL_E_UNSTOPPABLE;
-	host_release(&host);
+	carrier_release(&carrier);
 	return rc;
 }
 
 /* A set of requests on the way to a thread that can make them. */
-struct errand {
+struct job {
 	struct inject_agent *agent;
 	struct inject_choice choice;
 	struct inject_req *reqs;
@@ -91,55 +92,55 @@ struct errand {
 	int64_t deadline; /* for threads that can't be stopped at the moment */
 };
 
-/* Stops the host's thread. HOST_UNFIT if it isn't to be had; err may say why. */
-static int halt_host(struct host *host, const struct errand *errand, enum task_rank rank,
-		     struct uspl_err *err)
+/* Stops the carrier's thread. CARRIER_UNFIT if it isn't to be had; err may say why. */
+static int halt_carrier(struct carrier *carrier, const struct job *job, enum task_rank rank,
+			struct uspl_err *err)
 {
-	const struct inject_choice *choice = &errand->choice;
-	const struct proc *proc = host->agent->proc;
-	struct thread *thread = &host->thread;
-	int rc = thread_require_stoppable(proc, thread->tid, errand->deadline, err);
+	const struct inject_choice *choice = &job->choice;
+	const struct proc *proc = carrier->agent->proc;
+	struct thread *thread = &carrier->thread;
+	int rc = thread_require_stoppable(proc, thread->tid, job->deadline, err);
 
 	if (rc)
-		return HOST_UNFIT;
+		return CARRIER_UNFIT;
 	timeouts_note(thread->timeouts, &thread->tid, 1);
 	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
 	if (rc)
-		return rc == -USPL_E_UNSTOPPABLE ? HOST_UNFIT : rc;
+		return rc == -USPL_E_UNSTOPPABLE ? CARRIER_UNFIT : rc;
 	if (thread->state == THREAD_GONE || thread->signal)
-		return HOST_UNFIT;
+		return CARRIER_UNFIT;
 	/* It may have forked since its rank was found. */
 	if (rank != RANK_PARENT && task_has_children(proc, thread->tid))
-		return HOST_UNFIT;
+		return CARRIER_UNFIT;
 	rc = thread_read_regs(proc, thread, err);
 	if (rc)
 		return rc;
 	return thread->state == THREAD_GONE || (choice->fit && !choice->fit(choice->ctx, thread))
-		       ? HOST_UNFIT
+		       ? CARRIER_UNFIT
 		       : 0;
 }
 
-/* HOST_UNFIT when this thread can't do it and nothing has happened; err may say why. */
-static int run_on(const struct errand *errand, pid_t tid, enum task_rank rank, struct uspl_err *err)
+/* CARRIER_UNFIT when this thread can't do it and nothing has happened; err may say why. */
+static int run_on(const struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
 {
-	const struct proc *proc = errand->agent->proc;
+	const struct proc *proc = job->agent->proc;
 	struct timeouts timeouts = { .proc = proc };
-	struct host host = { .agent = errand->agent,
-			     .thread = { .tid = tid, .timeouts = &timeouts },
-			     .slate = errand->choice.slate,
-			     .maps_slate = errand->choice.maps_slate,
-			     .reqs = errand->reqs,
-			     .n = errand->n };
-	int rc = halt_host(&host, errand, rank, err);
+	struct carrier carrier = { .agent = job->agent,
+				   .thread = { .tid = tid, .timeouts = &timeouts },
+				   .result_page = job->choice.result_page,
+				   .maps_result_page = job->choice.maps_result_page,
+				   .reqs = job->reqs,
+				   .n = job->n };
+	int rc = halt_carrier(&carrier, job, rank, err);
 
 	if (!rc)
-		rc = begin(&host, errand->ret_done, err);
+		rc = begin(&carrier, job->ret_done, err);
 	tracer_shield_beside();
-	thread_release(proc, &host.thread);
+	thread_release(proc, &carrier.thread);
 	timeouts_release(&timeouts);
-	if (!rc && host.alone)
-		rc = host_await(&host, errand->ret_done, err);
-	host_release(&host);
+	if (!rc && carrier.alone)
+		rc = carrier_await(&carrier, job->ret_done, err);
+	carrier_release(&carrier);
 	return rc;
 }
 
@@ -158,17 +159,17 @@ pid_t inject_sleeper(const struct proc *proc)
 }
 
 /* Who was named, if that still suits. */
-static int try_named(const struct errand *errand, struct uspl_err *err)
+static int try_named(const struct job *job, struct uspl_err *err)
 {
-	pid_t tid = errand->choice.sleeper;
+	pid_t tid = job->choice.sleeper;
 
-	return tid && task_rank(errand->agent->proc, tid) == RANK_ASLEEP
-		       ? run_on(errand, tid, RANK_ASLEEP, err)
-		       : HOST_UNFIT;
+	return tid && task_rank(job->agent->proc, tid) == RANK_ASLEEP
+		       ? run_on(job, tid, RANK_ASLEEP, err)
+		       : CARRIER_UNFIT;
 }
 
 struct turn {
-	const struct errand *errand;
+	const struct job *job;
 	pid_t tid;
 	enum task_rank rank;
 };
@@ -177,20 +178,20 @@ static int take_turn(void *ctx, struct uspl_err *err)
 {
 	const struct turn *turn = ctx;
 
-	return run_on(turn->errand, turn->tid, turn->rank, err);
+	return run_on(turn->job, turn->tid, turn->rank, err);
 }
 
-static int run_as(const struct errand *errand, pid_t tid, enum task_rank rank, struct uspl_err *err)
+static int run_as(const struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
 {
-	struct turn turn = { errand, tid, rank };
+	struct turn turn = { job, tid, rank };
 
-	return rank == RANK_PARENT ? tracer_run_beside(errand->agent->proc, take_turn, &turn, err)
+	return rank == RANK_PARENT ? tracer_run_beside(job->agent->proc, take_turn, &turn, err)
 				   : take_turn(&turn, err);
 }
 
-static int try_threads(const struct errand *errand, const tid_vec *tids, struct uspl_err *err)
+static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_err *err)
 {
-	const struct proc *proc = errand->agent->proc;
+	const struct proc *proc = job->agent->proc;
 	/*
 	 * Asked once: one that sleeps and runs by turns would have another rank each time, and
 	 * never its turn.
@@ -207,41 +208,41 @@ static int try_threads(const struct errand *errand, const tid_vec *tids, struct 
 			/* And no sooner than it matters. */
 			if (wanted == RANK_ASLEEP)
 				ranks[i] = task_rank(proc, tids->items[i]);
-			rc = ranks[i] == wanted ? run_as(errand, tids->items[i], wanted, &why)
-						: HOST_UNFIT;
+			rc = ranks[i] == wanted ? run_as(job, tids->items[i], wanted, &why)
+						: CARRIER_UNFIT;
 			if (rc < 0 && err)
 				*err = why;
-			if (rc != HOST_UNFIT)
+			if (rc != CARRIER_UNFIT)
 				return rc;
 			if (wanted < RANK_PARENT && ranks[i] == wanted &&
 			    task_has_children(proc, tids->items[i]))
 				ranks[i] = RANK_PARENT;
 		}
 	}
-	if (!errand->choice.fit &&
+	if (!job->choice.fit &&
 	    (why.code == USPL_E_UNSTOPPABLE || why.code == USPL_E_UNSUPPORTED)) {
 		if (err)
 			*err = why;
 		return -(int)why.code;
 	}
-	return uspl_fail(err, errand->choice.fit ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
+	return uspl_fail(err, job->choice.fit ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
 
-/* One that was sent may have had nothing to say: who is led tells what has failed. */
-static int try_ways(struct errand *errand, struct uspl_err *err)
+/* A detached run may have had nothing to say: a traced one tells what has failed. */
+static int try_ways(struct job *job, struct uspl_err *err)
 {
 	tid_vec tids = { 0 };
-	int rc = try_named(errand, err);
+	int rc = try_named(job, err);
 
-	if (rc == HOST_UNFIT || rc == HOST_SILENT) {
-		rc = tasks_list(errand->agent->proc, &tids, err);
+	if (rc == CARRIER_UNFIT || rc == CARRIER_SILENT) {
+		rc = tasks_list(job->agent->proc, &tids, err);
 		if (!rc)
-			rc = try_threads(errand, &tids, err);
+			rc = try_threads(job, &tids, err);
 	}
-	if (rc == HOST_SILENT) {
-		errand->choice.slate = 0;
-		rc = try_threads(errand, &tids, err);
+	if (rc == CARRIER_SILENT) {
+		job->choice.result_page = 0;
+		rc = try_threads(job, &tids, err);
 	}
 	vec_release(&tids);
 	return rc;
@@ -256,17 +257,16 @@ static bool is_at_limit(const struct inject_req *reqs, size_t done)
 }
 
 /* The same once more, without the limits. */
-static int try_unlimited(struct errand *errand, const struct inject_choice *choice,
-			 struct uspl_err *err)
+static int try_unlimited(struct job *job, const struct inject_choice *choice, struct uspl_err *err)
 {
 	struct rlimits limits;
 	int rc;
 
-	if (!rlimits_lift(errand->agent->proc, &limits))
+	if (!rlimits_lift(job->agent->proc, &limits))
 		return 0;
-	errand->choice = *choice;
-	*errand->ret_done = 0;
-	rc = try_ways(errand, err);
+	job->choice = *choice;
+	*job->ret_done = 0;
+	rc = try_ways(job, err);
 	rlimits_restore(&limits);
 	return rc;
 }
@@ -274,11 +274,11 @@ static int try_unlimited(struct errand *errand, const struct inject_choice *choi
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
-	struct errand errand = { .choice = *choice,
-				 .reqs = reqs,
-				 .n = n,
-				 .ret_done = ret_done,
-				 .deadline = clock_now_ns() + STOP_LIMIT_NS };
+	struct job job = { .choice = *choice,
+			   .reqs = reqs,
+			   .n = n,
+			   .ret_done = ret_done,
+			   .deadline = clock_now_ns() + STOP_LIMIT_NS };
 	struct inject_agent *agent = NULL;
 	sigset_t old;
 	int rc;
@@ -288,11 +288,11 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 	thread_guard(&old);
 	rc = choice->agent ? 0 : agent_new(proc, choice->modules, &agent, err);
 	if (!rc) {
-		errand.agent = choice->agent ? choice->agent : agent;
+		job.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
-		rc = try_ways(&errand, err);
+		rc = try_ways(&job, err);
 		if (!rc && is_at_limit(reqs, *ret_done))
-			rc = try_unlimited(&errand, choice, err);
+			rc = try_unlimited(&job, choice, err);
 	}
 	agent_free(agent);
 	drop_changed(proc, reqs, n);
@@ -308,10 +308,11 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	return inject_run_in(proc, &anyone, reqs, n, ret_done, err);
 }
 
-int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *reqs, size_t n,
-		       size_t *ret_done, struct uspl_err *err)
+int inject_run_mapping(const struct proc *proc, taddr result_page, struct inject_req *reqs,
+		       size_t n, size_t *ret_done, struct uspl_err *err)
 {
-	const struct inject_choice choice = { .slate = slate, .maps_slate = true };
+	const struct inject_choice choice = { .result_page = result_page,
+					      .maps_result_page = true };
 
 	return inject_run_in(proc, &choice, reqs, n, ret_done, err);
 }

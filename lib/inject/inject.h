@@ -4,7 +4,7 @@
  *
  * One thread is held for some 50 microseconds; the others run on. The code that it executes
  * (runtime/agent.S) ends in rt_sigreturn of a frame that holds all its registers: were the tool
- * killed at any instant, the thread would finish the requests and go on where it was. host.h has
+ * killed at any instant, the thread would finish the requests and go on where it was. carrier.h has
  * the two ways for it.
  */
 #ifndef USPL_INJECT_INJECT_H
@@ -28,9 +28,9 @@ enum inject_kind {
 	 */
 	INJECT_TABLE = 3,
 	/*
-	 * From here on the slate is at an address, and on it this request and those behind it, if
-	 * the result of the one before it is args[0]; else the run ends. args[1] is to be known
-	 * again there. Not for callers: see struct inject_choice.
+	 * From here on the result page is at an address, and on it this request and those behind
+	 * it, if the result of the one before it is args[0]; else the run ends. args[1] is to be
+	 * known again there. Not for callers: see struct inject_choice.
 	 */
 	INJECT_MOVE = 4,
 };
@@ -77,11 +77,11 @@ int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_
 	       struct uspl_err *err) uspl_must_check;
 
 /*
- * The same with a slate in what the first request maps (struct inject_choice); 0: there is no room
- * for one.
+ * The same with a result page in what the first request maps (struct inject_choice); 0: there is no
+ * room for one.
  */
-int inject_run_mapping(const struct proc *proc, taddr slate, struct inject_req *reqs, size_t n,
-		       size_t *ret_done, struct uspl_err *err) uspl_must_check;
+int inject_run_mapping(const struct proc *proc, taddr result_page, struct inject_req *reqs,
+		       size_t n, size_t *ret_done, struct uspl_err *err) uspl_must_check;
 
 /*
  * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can
@@ -103,16 +103,16 @@ struct inject_choice {
 	bool (*fit)(void *ctx, const struct thread *thread);
 	void *ctx;
 	/*
-	 * INJECT_SLATE_LEN bytes that the target may write, and that stay where they are whatever
-	 * thread ends: then a thread that runs stands still once only, for a short time. 0: it
-	 * stands still until all is made.
+	 * INJECT_RESULT_PAGE_LEN bytes that the target may write, and that stay where they are
+	 * whatever thread ends: then a thread that runs stands still once only, for a short time.
+	 * 0: it stands still until all is made.
 	 */
-	taddr slate;
+	taddr result_page;
 	/*
-	 * The slate lies in what the first request maps, an mmap at an address of which nothing may
-	 * be mapped (MAP_FIXED_NOREPLACE): it comes into being with the run.
+	 * The result page lies in what the first request maps, an mmap at an address of which
+	 * nothing may be mapped (MAP_FIXED_NOREPLACE): it comes into being with the run.
 	 */
-	bool maps_slate;
+	bool maps_result_page;
 	/*
 	 * One that is in its place already, for several runs in a row; NULL: there is one for each
 	 * run.
@@ -130,7 +130,7 @@ struct inject_choice {
 	pid_t sleeper;
 };
 
-#define INJECT_SLATE_LEN sizeof(struct agent_slate)
+#define INJECT_RESULT_PAGE_LEN sizeof(struct agent_result_page)
 
 /*
  * The same in a thread that is fit. A function that takes locks must not be called in a thread that

@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#include "arch/hook_name.h"
+#include "arch/mcount_name.h"
 #include "match/match_internal.h"
 
 /* One side's current instruction. */
@@ -74,7 +74,7 @@ static bool same_layout(const struct match *match, const struct objsec *sec, con
 
 static bool read_fields(struct trial *trial)
 {
-	const struct objsec *sec = trial->piece->pub.sec;
+	const struct objsec *sec = trial->func->pub.sec;
 
 	for (size_t i = 0; i < sec->rels.n; i++) {
 		const struct objrel *rel = &sec->rels.items[i];
@@ -82,16 +82,16 @@ static bool read_fields(struct trial *trial)
 		trial->at = rel->offset;
 		trial->run_at = trial->addr + rel->offset;
 		if (!data_read_field(trial, rel, trial->run + rel->offset,
-				     trial->addr + rel->offset, &trial->piece->sites[i]))
+				     trial->addr + rel->offset, &trial->func->sites[i]))
 			return false;
 	}
 	return true;
 }
 
-/* Notes that the branch to `off` of this piece leads to `addr` in the running code. */
+/* Notes that the branch to `off` of this func leads to `addr` in the running code. */
 static bool own_branch(struct trial *trial, uint64_t off, taddr addr)
 {
-	struct landing *own = vec_push(&trial->own);
+	struct ref_hint *own = vec_push(&trial->own);
 
 	if (!own)
 		return trial_fail_oom(trial);
@@ -156,7 +156,7 @@ static bool same_bytes(const struct trial *trial, const struct cursor *pre,
 	return true;
 }
 
-/* A displacement relative to the pc without a relocation: what it refers to lies in this piece. */
+/* A displacement relative to the pc without a relocation: what it refers to lies in this func. */
 static bool compare_own_operand(struct trial *trial, const struct cursor *pre,
 				const struct cursor *run)
 {
@@ -236,7 +236,7 @@ static bool is_tls_relaxed(const struct trial *trial, struct cursor *pre, struct
 }
 
 /*
- * A profiler's call that uspl-trace has turned into one nop (trace/engine/quieten.c), which was
+ * A profiler's call that uspl-trace has turned into one nop (trace/engine/nop_mcount.c), which was
  * skipped: the function does the same but for the profiler.
  */
 static bool is_quietened(const struct trial *trial, const struct cursor *pre,
@@ -244,7 +244,7 @@ static bool is_quietened(const struct trial *trial, const struct cursor *pre,
 {
 	struct insn nop;
 
-	return n == 1 && rels->sym && rels->sym->name && is_hook_name(rels->sym->name) &&
+	return n == 1 && rels->sym && rels->sym->name && is_mcount_name(rels->sym->name) &&
 	       (pre->insn.flow == INSN_CALL || pre->insn.flow == INSN_CALL_INDIRECT) &&
 	       run->at >= pre->insn.len &&
 	       trial->match->arch->insn_decode(run->code + run->at - pre->insn.len, pre->insn.len,
@@ -304,7 +304,7 @@ static bool check_entry(struct trial *trial, const struct cursor *pre, const str
 
 static bool lockstep(struct trial *trial)
 {
-	const struct objsec *sec = trial->piece->pub.sec;
+	const struct objsec *sec = trial->func->pub.sec;
 	struct cursor pre = { .code = sec->data, .len = sec->size };
 	struct cursor run = { .code = trial->run, .len = trial->run_len };
 	size_t next_rel = 0;
@@ -344,10 +344,10 @@ static bool lockstep(struct trial *trial)
 
 bool code_compare(struct trial *trial)
 {
-	size_t len = (trial->piece->pub.sec->size + 1) * sizeof(*trial->map);
+	size_t len = (trial->func->pub.sec->size + 1) * sizeof(*trial->map);
 
-	if (same_layout(trial->match, trial->piece->pub.sec, trial->run, trial->run_len)) {
-		trial->used = trial->piece->pub.sec->size;
+	if (same_layout(trial->match, trial->func->pub.sec, trial->run, trial->run_len)) {
+		trial->used = trial->func->pub.sec->size;
 		return read_fields(trial);
 	}
 	trial->map = malloc(len);
@@ -357,9 +357,9 @@ bool code_compare(struct trial *trial)
 	return lockstep(trial);
 }
 
-size_t code_count_places(const struct match *match, const struct piece *piece)
+size_t code_count_places(const struct match *match, const struct func *func)
 {
-	const struct objsec *sec = piece->pub.sec;
+	const struct objsec *sec = func->pub.sec;
 	const taddr *start;
 	size_t n = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// match.c - run-pre matching: the fixpoint over all pieces
+// match.c - run-pre matching: the fixpoint over all funcs
 //
 // The pre code is an object file: its fields with relocations are empty. The running code went
 // through a linker: the same fields hold values. Comparing the two therefore does two things at
@@ -23,7 +23,7 @@
 // A stripped program has no such table: there a function is looked for wherever one begins. Small
 // functions then are often found in several places; who refers to them tells which is meant.
 //
-// A file tells more than a process: variables hold what they began with (held.c).
+// A file tells more than a process: variables hold what they began with (by_content.c).
 //
 // Not handled: functions that no symbol names and nobody refers to, in a program with symbols.
 
@@ -51,15 +51,15 @@ static bool add_unique(taddr_vec *vec, taddr addr)
 }
 
 /* Every place where a function begins, as its first bytes are there. */
-static bool add_starts(const struct match *match, const struct piece *piece, taddr_vec *ret)
+static bool add_starts(const struct match *match, const struct func *func, taddr_vec *ret)
 {
 	const struct image *image = match->image;
 
 	for (size_t i = 0; i < image->starts.n; i++) {
 		taddr addr = image_follow(image, image->starts.items[i]), *item;
-		const uint8_t *run = image_bytes(image, addr, piece->prefix);
+		const uint8_t *run = image_bytes(image, addr, func->prefix);
 
-		if (!run || memcmp(run, piece->pub.sec->data, piece->prefix))
+		if (!run || memcmp(run, func->pub.sec->data, func->prefix))
 			continue;
 		item = vec_push(ret);
 		if (!item)
@@ -69,17 +69,17 @@ static bool add_starts(const struct match *match, const struct piece *piece, tad
 	return true;
 }
 
-/* Where the piece may lie. False: out of memory. */
-static bool candidates(const struct match *match, const struct piece *piece, taddr_vec *ret)
+/* Where the func may lie. False: out of memory. */
+static bool candidates(const struct match *match, const struct func *func, taddr_vec *ret)
 {
-	const struct landing *landing;
+	const struct ref_hint *ref_hint;
 
 	/* A reference to its first byte leaves no choice. */
-	vec_for_each (&piece->landings, landing)
-		if (landing->off == 0)
-			return add_unique(ret, landing->addr);
-	for (size_t i = 0; i < piece->named.n; i++)
-		if (!add_unique(ret, piece->named.items[i]))
+	vec_for_each (&func->ref_hints, ref_hint)
+		if (ref_hint->off == 0)
+			return add_unique(ret, ref_hint->addr);
+	for (size_t i = 0; i < func->named.n; i++)
+		if (!add_unique(ret, func->named.items[i]))
 			return false;
 	if (ret->n)
 		return true;
@@ -87,30 +87,30 @@ static bool candidates(const struct match *match, const struct piece *piece, tad
 	 * References into its middle are right only as long as nothing before them has another
 	 * length; the trial will tell.
 	 */
-	vec_for_each (&piece->landings, landing)
-		if (!add_unique(ret, landing->addr - landing->off))
+	vec_for_each (&func->ref_hints, ref_hint)
+		if (!add_unique(ret, ref_hint->addr - ref_hint->off))
 			return false;
-	return ret->n || piece->broken || add_starts(match, piece, ret);
+	return ret->n || func->broken || add_starts(match, func, ret);
 }
 
 /*
- * Looks whether the piece is at addr. Keeps what that taught if `keep`. Returns 1 if it is, 0 if
+ * Looks whether the func is at addr. Keeps what that taught if `keep`. Returns 1 if it is, 0 if
  * not, or a negative code.
  */
-static int try_at(struct match *match, struct piece *piece, taddr addr, bool keep,
+static int try_at(struct match *match, struct func *func, taddr addr, bool keep,
 		  struct uspl_err *err)
 {
 	struct trial trial = { 0 };
-	bool equal = trial_run(&trial, match, piece, addr);
+	bool equal = trial_run(&trial, match, func, addr);
 	int rc = trial.oom ? uspl_fail_nomem(err) : equal;
 
 	if (rc == 1 && keep)
 		trial_commit(&trial);
 	else
 		trial_undo(&trial);
-	if (rc == 0 && (!piece->n_tried || trial.failure.off >= piece->failure.off))
-		piece->failure = trial.failure;
-	piece->n_tried++;
+	if (rc == 0 && (!func->n_tried || trial.failure.off >= func->failure.off))
+		func->failure = trial.failure;
+	func->n_tried++;
 	trial_release(&trial);
 	return rc;
 }
@@ -134,50 +134,50 @@ static int check_time(const struct match *match, struct uspl_err *err)
 }
 
 /*
- * Tries all candidates; the piece is matched if exactly one of them is equal. *ret_progress is set
+ * Tries all candidates; the func is matched if exactly one of them is equal. *ret_progress is set
  * if it is.
  */
-static int match_piece(struct match *match, struct piece *piece, bool *ret_progress,
-		       struct uspl_err *err)
+static int match_func(struct match *match, struct func *func, bool *ret_progress,
+		      struct uspl_err *err)
 {
 	taddr_vec places = { 0 };
 	int rc = 0;
 
-	piece->n_tried = piece->n_matched = 0;
-	piece->landings_tried = piece->landings.n;
-	if (!candidates(match, piece, &places))
+	func->n_tried = func->n_matched = 0;
+	func->ref_hints_tried = func->ref_hints.n;
+	if (!candidates(match, func, &places))
 		rc = uspl_fail_nomem(err);
 	for (size_t i = 0; i < places.n && rc >= 0; i++) {
 		rc = check_time(match, err);
 		if (rc)
 			break;
-		rc = try_at(match, piece, places.items[i], places.n == 1, err);
+		rc = try_at(match, func, places.items[i], places.n == 1, err);
 		if (rc == 1) {
-			if (piece->n_matched < ARRAY_SIZE(piece->equal))
-				piece->equal[piece->n_matched] = places.items[i];
-			piece->n_matched++;
+			if (func->n_matched < ARRAY_SIZE(func->equal))
+				func->equal[func->n_matched] = places.items[i];
+			func->n_matched++;
 		}
 	}
-	if (rc >= 0 && piece->n_matched == 1 && places.n > 1)
-		rc = try_at(match, piece, piece->equal[0], true, err);
-	if (rc >= 0 && piece->n_matched == 1)
+	if (rc >= 0 && func->n_matched == 1 && places.n > 1)
+		rc = try_at(match, func, func->equal[0], true, err);
+	if (rc >= 0 && func->n_matched == 1)
 		*ret_progress = true;
-	else if (piece->n_matched > 1)
-		piece->state = PIECE_AMBIGUOUS;
+	else if (func->n_matched > 1)
+		func->state = FUNC_AMBIGUOUS;
 	else if (places.n)
-		piece->state = PIECE_MISMATCHED;
+		func->state = FUNC_MISMATCHED;
 	vec_release(&places);
 	return rc < 0 ? rc : 0;
 }
 
-/* A piece that didn't match won't do so later, unless somebody now says where it lies. */
-static bool worth_trying(const struct piece *piece)
+/* A func that didn't match won't do so later, unless somebody now says where it lies. */
+static bool worth_trying(const struct func *func)
 {
-	switch (piece->state) {
-	case PIECE_MATCHED:
+	switch (func->state) {
+	case FUNC_MATCHED:
 		return false;
-	case PIECE_MISMATCHED:
-		return piece->landings_tried != piece->landings.n;
+	case FUNC_MISMATCHED:
+		return func->ref_hints_tried != func->ref_hints.n;
 	default:
 		return true;
 	}
@@ -189,12 +189,12 @@ static bool worth_trying(const struct piece *piece)
  */
 static taddr expected_place(const struct match *match, size_t sec)
 {
-	const struct piece *before = NULL;
+	const struct func *before = NULL;
 	const taddr *start;
 
 	while (sec-- && !before)
-		if (match->pieces[sec] && match->pieces[sec]->state == PIECE_MATCHED)
-			before = match->pieces[sec];
+		if (match->funcs[sec] && match->funcs[sec]->state == FUNC_MATCHED)
+			before = match->funcs[sec];
 	vec_for_each (&match->image->starts, start)
 		if (before && *start >= before->pub.addr + before->pub.len)
 			return *start;
@@ -205,21 +205,21 @@ static taddr expected_place(const struct match *match, size_t sec)
 static int look_where_expected(struct match *match, struct uspl_err *err)
 {
 	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		struct piece *piece = match->pieces[i];
+		struct func *func = match->funcs[i];
 		taddr place;
 		int rc;
 
-		if (!piece || piece->state != PIECE_OPEN)
+		if (!func || func->state != FUNC_OPEN)
 			continue;
 		rc = check_time(match, err);
 		if (rc)
 			return rc;
 		place = expected_place(match, i);
-		rc = place ? try_at(match, piece, place, false, err) : 0;
+		rc = place ? try_at(match, func, place, false, err) : 0;
 		if (rc < 0)
 			return rc;
 		if (place && !rc)
-			piece->state = PIECE_MISMATCHED;
+			func->state = FUNC_MISMATCHED;
 	}
 	return 0;
 }
@@ -230,10 +230,10 @@ static int match_round(struct match *match, bool *ret_progress, struct uspl_err 
 	int rc = 0;
 
 	for (size_t i = 0; i < match->pre->secs.n && !rc; i++) {
-		struct piece *piece = match->pieces[i];
+		struct func *func = match->funcs[i];
 
-		if (piece && worth_trying(piece))
-			rc = match_piece(match, piece, ret_progress, err);
+		if (func && worth_trying(func))
+			rc = match_func(match, func, ret_progress, err);
 	}
 	return rc;
 }
@@ -247,7 +247,7 @@ static int match_all(struct match *match, struct uspl_err *err)
 		progress = false;
 		rc = match_round(match, &progress, err);
 		if (!rc && !progress && match->image->pristine)
-			rc = held_find(match, &progress, err);
+			rc = by_content_find(match, &progress, err);
 	}
 	return rc ? rc : look_where_expected(match, err);
 }
@@ -255,13 +255,13 @@ static int match_all(struct match *match, struct uspl_err *err)
 /* A hint is what a reference from elsewhere would say. */
 static int take_hint(struct match *match, const struct match_hint *hint, struct uspl_err *err)
 {
-	struct piece *piece = match_piece_named(match, hint->refname);
-	struct landing *landing = piece ? vec_push(&piece->landings) : NULL;
+	struct func *func = match_func_named(match, hint->refname);
+	struct ref_hint *ref_hint = func ? vec_push(&func->ref_hints) : NULL;
 
-	if (piece && !landing)
+	if (func && !ref_hint)
 		return uspl_fail_nomem(err);
-	if (landing)
-		landing->addr = image_follow(match->image, hint->addr);
+	if (ref_hint)
+		ref_hint->addr = image_follow(match->image, hint->addr);
 	return 0;
 }
 
@@ -297,24 +297,24 @@ int match_run_hinted(const struct image *image, const struct objfile *pre,
 	return 0;
 }
 
-static void piece_free(struct piece *piece)
+static void func_free(struct func *func)
 {
-	if (!piece)
+	if (!func)
 		return;
-	free(piece->sites);
-	free(piece->map);
-	vec_release(&piece->named);
-	vec_release(&piece->landings);
-	free(piece);
+	free(func->sites);
+	free(func->map);
+	vec_release(&func->named);
+	vec_release(&func->ref_hints);
+	free(func);
 }
 
 void match_free(struct match *match)
 {
 	if (!match)
 		return;
-	for (size_t i = 0; match->pieces && i < match->pre->secs.n; i++)
-		piece_free(match->pieces[i]);
-	free(match->pieces);
+	for (size_t i = 0; match->funcs && i < match->pre->secs.n; i++)
+		func_free(match->funcs[i]);
+	free(match->funcs);
 	free(match->items);
 	free(match->first_item);
 	free(match->addrs);

@@ -22,8 +22,8 @@ struct match;
 /* So many seconds of CPU the match of one image may take. */
 #define MATCH_CPU_S 8
 
-/* Where a piece of pre code (a function, or its .cold part) was found. */
-struct match_piece {
+/* Where a func of pre code (a function, or its .cold part) was found. */
+struct match_func {
 	const struct objsec *sec; /* in the pre object */
 	const char *name;         /* its refname */
 	taddr addr;
@@ -63,35 +63,35 @@ DEFINE_AUTO_FREE(match, struct match, match_free)
  * says why it didn't: not found, ambiguous, or the first difference with both instructions as
  * objdump would print them. USPL_E_UNSUPPORTED: it is one with another function of the program.
  */
-int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
+int match_require(const struct match *match, const char *refname, const struct match_func **ret,
 		  struct uspl_err *err) uspl_must_check;
 
 /* How much of the pre code is in the image. */
 struct match_tally {
-	size_t pieces, matched; /* functions and parts of functions */
-	uint64_t bytes;         /* of those that matched, in the running code */
+	size_t funcs, matched; /* functions and parts of functions */
+	uint64_t bytes;        /* of those that matched, in the running code */
 };
 
 /* Counts what was matched. */
 void match_count(const struct match *match, struct match_tally *ret);
 
-/* What became of one piece of pre code, for reports. */
+/* What became of one func of pre code, for reports. */
 struct match_finding {
-	const char *name;                /* its refname */
-	const struct match_piece *piece; /* where it was found; NULL: it wasn't */
+	const char *name;              /* its refname */
+	const struct match_func *func; /* where it was found; NULL: it wasn't */
 	size_t alike;    /* how many other places hold the same code, but for what it refers to */
 	const char *why; /* why it wasn't found; else NULL */
 };
 
-/* Calls visit for every piece of the pre code, in the order of its sections. */
+/* Calls visit for every func of the pre code, in the order of its sections. */
 void match_findings(const struct match *match,
 		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx);
 
 /*
- * All matched pieces that belong to the function (itself and its .cold part): calls visit for each.
+ * All matched funcs that belong to the function (itself and its .cold part): calls visit for each.
  */
-void match_pieces_of(const struct match *match, const char *refname,
-		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx);
+void match_funcs_of(const struct match *match, const char *refname,
+		    void (*visit)(const struct match_func *func, void *ctx), void *ctx);
 
 /*
  * The value inferred for a symbol by its refname: an address, or for a thread-local symbol its

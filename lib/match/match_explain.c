@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// match_explain.c - why a piece of pre code doesn't match, in words
+// match_explain.c - why a func of pre code doesn't match, in words
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,10 +28,10 @@ static void show_run(const struct match *match, taddr addr, char *text)
 		    INSN_TEXT);
 }
 
-static int explain_mismatch(const struct match *match, const struct piece *piece, const char *name,
+static int explain_mismatch(const struct match *match, const struct func *func, const char *name,
 			    struct uspl_err *err)
 {
-	const struct failure *failure = &piece->failure;
+	const struct failure *failure = &func->failure;
 	char pre[INSN_TEXT], run[INSN_TEXT];
 	auto_free char *line = NULL;
 
@@ -40,7 +40,7 @@ static int explain_mismatch(const struct match *match, const struct piece *piece
 				 "'%s' isn't the code that the update was made from: at +0x%" PRIx64
 				 " (0x%" PRIx64 "): %s",
 				 name, failure->off, failure->run_addr, failure->what);
-	show_pre(piece->pub.sec, failure->off, pre);
+	show_pre(func->pub.sec, failure->off, pre);
 	show_run(match, failure->run_addr, run);
 	line = image_line(match->image, failure->run_addr);
 	return uspl_fail(err, USPL_E_NO_MATCH,
@@ -59,29 +59,29 @@ static int explain_missing(const struct match *match, const char *name, struct u
 			 name, match->image->name);
 }
 
-static int explain_ambiguous(const struct match *match, const struct piece *piece, const char *name,
+static int explain_ambiguous(const struct match *match, const struct func *func, const char *name,
 			     struct uspl_err *err)
 {
 	int rc = uspl_fail(err, USPL_E_NO_MATCH,
 			   "'%s' can't be told apart: %zu places of '%s' hold the same code, at "
 			   "0x%" PRIx64 "%s 0x%" PRIx64 "%s",
-			   name, piece->n_matched, match->image->name, piece->equal[0],
-			   piece->n_matched > 2 ? "," : " and", piece->equal[1],
-			   piece->n_matched > 2 ? " and elsewhere" : "");
+			   name, func->n_matched, match->image->name, func->equal[0],
+			   func->n_matched > 2 ? "," : " and", func->equal[1],
+			   func->n_matched > 2 ? " and elsewhere" : "");
 
 	uspl_hint(err, "an update made with 'uspl-create --against=FILE' may know which it is: "
 		       "it was compared with all of the program");
 	return rc;
 }
 
-int match_explain_piece(const struct match *match, const struct piece *piece, const char *name,
+int match_explain_piece(const struct match *match, const struct func *func, const char *name,
 			struct uspl_err *err)
 {
-	switch (piece->state) {
-	case PIECE_AMBIGUOUS:
-		return explain_ambiguous(match, piece, name, err);
-	case PIECE_MISMATCHED:
-		return explain_mismatch(match, piece, name, err);
+	switch (func->state) {
+	case FUNC_AMBIGUOUS:
+		return explain_ambiguous(match, func, name, err);
+	case FUNC_MISMATCHED:
+		return explain_mismatch(match, func, name, err);
 	default:
 		return explain_missing(match, name, err);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // match_index.c - what is known of the pre object before anything is compared
 //
-// Each section of code is a piece. It is decoded once to learn which instruction each relocation
+// Each section of code is a func. It is decoded once to learn which instruction each relocation
 // lies in, since a field that is relative to the pc counts from that instruction's end. Data:
 // match_items.c.
 
@@ -114,28 +114,28 @@ static int check_relocations(const struct match *match, const struct objsec *sec
 	return 0;
 }
 
-/* The instructions that a piece's relocations lie in. */
-static int find_sites(const struct match *match, struct piece *piece, struct uspl_err *err)
+/* The instructions that a func's relocations lie in. */
+static int find_sites(const struct match *match, struct func *func, struct uspl_err *err)
 {
-	const struct objsec *sec = piece->pub.sec;
+	const struct objsec *sec = func->pub.sec;
 	size_t i = 0;
 
 	if (!sec->rels.n)
 		return 0;
-	piece->sites = calloc(sec->rels.n, sizeof(*piece->sites));
-	if (!piece->sites)
+	func->sites = calloc(sec->rels.n, sizeof(*func->sites));
+	if (!func->sites)
 		return uspl_fail_nomem(err);
 	for (uint64_t off = 0; off < sec->size && i < sec->rels.n;) {
 		struct insn insn;
 
 		if (!match->arch->insn_decode(sec->data + off, sec->size - off, &insn)) {
-			piece->broken = true;
+			func->broken = true;
 			return 0;
 		}
 		off += insn.len;
 		for (; i < sec->rels.n && sec->rels.items[i].offset < off; i++) {
-			piece->sites[i].trail = (uint8_t)(off - sec->rels.items[i].offset);
-			piece->sites[i].flow = (uint8_t)insn.flow;
+			func->sites[i].trail = (uint8_t)(off - sec->rels.items[i].offset);
+			func->sites[i].flow = (uint8_t)insn.flow;
 		}
 	}
 	return 0;
@@ -145,36 +145,36 @@ static int find_sites(const struct match *match, struct piece *piece, struct usp
  * How many bytes of the first instructions hold no relocation and no branch: these are the same in
  * the running code, which makes it quick to see that a function isn't somewhere.
  */
-static void measure_prefix(const struct match *match, struct piece *piece)
+static void measure_prefix(const struct match *match, struct func *func)
 {
-	const struct objsec *sec = piece->pub.sec;
+	const struct objsec *sec = func->pub.sec;
 	uint64_t end = sec->rels.n ? sec->rels.items[0].offset : sec->size;
 	struct insn insn;
 
-	while (piece->prefix < end &&
-	       match->arch->insn_decode(sec->data + piece->prefix, sec->size - piece->prefix,
+	while (func->prefix < end &&
+	       match->arch->insn_decode(sec->data + func->prefix, sec->size - func->prefix,
 					&insn) &&
 	       insn.flow == INSN_PLAIN && !insn.is_nop && !insn.pc_relative_mem &&
-	       piece->prefix + insn.len <= end)
-		piece->prefix += insn.len;
+	       func->prefix + insn.len <= end)
+		func->prefix += insn.len;
 }
 
-static int add_piece(struct match *match, const struct objsec *sec, struct uspl_err *err)
+static int add_func(struct match *match, const struct objsec *sec, struct uspl_err *err)
 {
-	struct piece *piece = calloc(1, sizeof(*piece));
+	struct func *func = calloc(1, sizeof(*func));
 
-	match->pieces[sec->mark] = piece;
-	if (!piece)
+	match->funcs[sec->mark] = func;
+	if (!func)
 		return uspl_fail_nomem(err);
-	piece->pub.sec = sec;
-	piece->pub.name = sec->name;
+	func->pub.sec = sec;
+	func->pub.name = sec->name;
 	/* Offsets are kept in 32 bits. */
 	if (!sec->data || sec->size >= MAP_NONE) {
-		piece->broken = true;
+		func->broken = true;
 		return 0;
 	}
-	measure_prefix(match, piece);
-	return find_sites(match, piece, err);
+	measure_prefix(match, func);
+	return find_sites(match, func, err);
 }
 
 /* True if a symbol of the running program may be the one that a refname means. */
@@ -193,7 +193,7 @@ static bool may_be(const char *refname, const struct image_sym *sym)
 	return !sym->file || !sym->file[0] || refname_in_file(refname, sym->file);
 }
 
-static int add_candidates(struct match *match, struct piece *piece, const struct objsym *sym,
+static int add_candidates(struct match *match, struct func *func, const struct objsym *sym,
 			  struct uspl_err *err)
 {
 	size_t n;
@@ -204,11 +204,11 @@ static int add_candidates(struct match *match, struct piece *piece, const struct
 		taddr place = image_follow(match->image, syms[i]->addr), *addr;
 		bool is_new = may_be(sym->name, syms[i]);
 
-		for (size_t j = 0; j < piece->named.n; j++)
-			is_new &= piece->named.items[j] != place;
+		for (size_t j = 0; j < func->named.n; j++)
+			is_new &= func->named.items[j] != place;
 		if (!is_new)
 			continue;
-		addr = vec_push(&piece->named);
+		addr = vec_push(&func->named);
 		if (!addr)
 			return uspl_fail_nomem(err);
 		*addr = place;
@@ -217,19 +217,19 @@ static int add_candidates(struct match *match, struct piece *piece, const struct
 }
 
 /* Pieces get their names, and the places where symbols of these names lie. */
-static int name_pieces(struct match *match, struct uspl_err *err)
+static int name_funcs(struct match *match, struct uspl_err *err)
 {
 	for (size_t i = 0; i < match->n_by_name; i++) {
 		const struct objsym *sym = match->by_name[i];
-		struct piece *piece;
+		struct func *func;
 		int rc;
 
 		if (!sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
 			continue;
-		piece = match->pieces[sym->sec->mark];
-		if (piece->pub.name == sym->sec->name || sym->bind == STB_GLOBAL)
-			piece->pub.name = sym->name;
-		rc = add_candidates(match, piece, sym, err);
+		func = match->funcs[sym->sec->mark];
+		if (func->pub.name == sym->sec->name || sym->bind == STB_GLOBAL)
+			func->pub.name = sym->name;
+		rc = add_candidates(match, func, sym, err);
 		if (rc)
 			return rc;
 	}
@@ -240,8 +240,8 @@ static int index_sections(struct match *match, struct uspl_err *err)
 {
 	size_t n_secs = match->pre->secs.n;
 
-	match->pieces = calloc(n_secs + 1, sizeof(*match->pieces));
-	if (!match->pieces)
+	match->funcs = calloc(n_secs + 1, sizeof(*match->funcs));
+	if (!match->funcs)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < n_secs; i++) {
 		struct objsec *sec = match->pre->secs.items[i];
@@ -252,7 +252,7 @@ static int index_sections(struct match *match, struct uspl_err *err)
 			continue;
 		rc = check_relocations(match, sec, err);
 		if (!rc && objsec_is_code(sec))
-			rc = add_piece(match, sec, err);
+			rc = add_func(match, sec, err);
 		if (rc)
 			return rc;
 	}
@@ -274,7 +274,7 @@ int match_index(struct match *match, struct uspl_err *err)
 	if (!rc)
 		rc = sort_names(match, err);
 	if (!rc)
-		rc = name_pieces(match, err);
+		rc = name_funcs(match, err);
 	if (!rc)
 		rc = match_cut_items(match, err);
 	return rc;

@@ -2,16 +2,17 @@
 /*
  * match_internal.h - what the files of lib/match share
  *
- *     match.c   the fixpoint over all pieces; the idea
+ *     match.c         the fixpoint over all funcs; the idea
  *     match_query.c   the questions that callers ask when it is done
- * match_index.c what is known of the pre object before anything is compared: pieces, items, sites
- *     trial.c   one attempt to find a piece at an address: notes that are taken back if it fails
- *     code.c    instructions against instructions
- *     data.c    fields and tables
+ * match_index.c what is known of the pre object before anything is compared: funcs, items, sites
+ *     trial.c         one attempt to find a func at an address: notes that are taken back if it
+ *                     fails
+ *     code.c          instructions against instructions
+ *     data.c          fields and tables
  *     trial_refer.c   what a reference teaches
- *     merged.c  strings and constants
+ *     merged.c        strings and constants
  *     trial_fail.c why a trial fails
- *     held.c    variables that no code refers to
+ *     by_content.c    variables that no code refers to
  *     match_explain.c why not
  */
 #ifndef USPL_MATCH_MATCH_INTERNAL_H
@@ -29,8 +30,8 @@ struct place {
 	bool known;
 };
 
-/* "The code at this offset of the piece lies at addr": what a reference from elsewhere says. */
-struct landing {
+/* "The code at this offset of the func lies at addr": what a reference from elsewhere says. */
+struct ref_hint {
 	uint64_t off;
 	taddr addr;
 };
@@ -41,7 +42,7 @@ struct site {
 	uint8_t flow;  /* enum insn_flow */
 };
 
-/* Why a piece doesn't match at an address. */
+/* Why a func doesn't match at an address. */
 struct failure {
 	uint64_t off;   /* in the pre code */
 	taddr run_addr; /* the running code there */
@@ -49,22 +50,22 @@ struct failure {
 	char what[192];
 };
 
-enum piece_state { PIECE_OPEN, PIECE_MATCHED, PIECE_MISMATCHED, PIECE_AMBIGUOUS };
+enum func_state { FUNC_OPEN, FUNC_MATCHED, FUNC_MISMATCHED, FUNC_AMBIGUOUS };
 
 /* No instruction of the pre code begins here. */
 #define MAP_NONE UINT32_MAX
 
 /* A section of code in the pre object: a function, or its .cold part. */
-struct piece {
-	struct match_piece pub; /* addr and len are set once it is matched */
-	enum piece_state state;
+struct func {
+	struct match_func pub; /* addr and len are set once it is matched */
+	enum func_state state;
 	bool broken;        /* the pre code itself can't be decoded */
 	struct site *sites; /* one for each relocation, NULL if there are none */
 	uint32_t *map;    /* offset in the pre code -> offset in the running code; NULL: the same */
 	VEC(taddr) named; /* where symbols of its name lie */
 	size_t prefix;    /* so many bytes at its beginning are the same wherever it is */
-	VEC(struct landing) landings;
-	size_t landings_tried; /* how many there were at the last attempt */
+	VEC(struct ref_hint) ref_hints;
+	size_t ref_hints_tried; /* how many there were at the last attempt */
 	size_t n_tried,
 		n_matched;      /* places looked at in the last attempt, and how many were equal */
 	taddr equal[2];         /* the first two of these */
@@ -85,8 +86,8 @@ struct match {
 	const struct image *image;
 	const struct objfile *pre;
 	const struct arch *arch;
-	struct piece **pieces; /* by the section's mark; NULL for a section that isn't code */
-	struct item *items;    /* sorted by section and start */
+	struct func **funcs; /* by the section's mark; NULL for a section that isn't code */
+	struct item *items;  /* sorted by section and start */
 	size_t n_items;
 	size_t *first_item;            /* by the section's mark, one more than sections */
 	struct place *addrs;           /* by the symbol's mark: symbols that pre doesn't define */
@@ -98,22 +99,22 @@ struct match {
 	int64_t cpu_end; /* by this thread's CPU clock: it takes too long then */
 };
 
-/* One attempt to find a piece at an address. */
+/* One attempt to find a func at an address. */
 struct trial {
 	struct match *match;
-	struct piece *piece;
+	struct func *func;
 	taddr addr;
 	const uint8_t *run; /* the bytes there */
 	size_t run_len;     /* as far as the segment goes */
-	size_t used;        /* how many of them the piece takes, once compared */
-	uint32_t *map;      /* see piece.map; NULL while the layout is the same */
-	VEC(struct landing)
-	own; /* references into the piece itself, looked at when the map is complete */
-	VEC(struct item *) pending;    /* items whose contents are to be compared */
-	VEC(struct place *) noted;     /* to be forgotten if the trial fails */
-	VEC(struct piece *) landed_on; /* likewise: each has one landing more */
-	uint64_t at;                   /* where the comparison stands: in the pre code */
-	taddr run_at;                  /* and in the running code */
+	size_t used;        /* how many of them the func takes, once compared */
+	uint32_t *map;      /* see func.map; NULL while the layout is the same */
+	VEC(struct ref_hint)
+	own; /* references into the func itself, looked at when the map is complete */
+	VEC(struct item *) pending;   /* items whose contents are to be compared */
+	VEC(struct place *) noted;    /* to be forgotten if the trial fails */
+	VEC(struct func *) hinted_on; /* likewise: each has one hint more */
+	uint64_t at;                  /* where the comparison stands: in the pre code */
+	taddr run_at;                 /* and in the running code */
 	bool oom;
 	struct failure failure;
 };
@@ -143,22 +144,22 @@ bool match_sym_is_code(const struct objsym *sym);
 bool match_sec_is_merged(const struct objsec *sec);
 
 /*
- * trial.c: compares the piece with the code at addr. On success the values it yields are noted;
+ * trial.c: compares the func with the code at addr. On success the values it yields are noted;
  * trial_undo takes them back.
  */
-bool trial_run(struct trial *trial, struct match *match, struct piece *piece, taddr addr);
+bool trial_run(struct trial *trial, struct match *match, struct func *func, taddr addr);
 /* Forgets what the trial noted. */
 void trial_undo(struct trial *trial);
-/* Keeps what the trial noted, and makes the piece a matched one. */
+/* Keeps what the trial noted, and makes the func a matched one. */
 void trial_commit(struct trial *trial);
 /* Frees the trial's own memory. */
 void trial_release(struct trial *trial);
 
 /* trial_refer.c: notes a reference, or finds that it contradicts what is known. */
 bool trial_refer(struct trial *trial, const struct reference *ref);
-/* trial_refer.c: true if the code at an offset of a piece lies at addr, by the piece's map. */
-bool trial_lands(const struct match *match, const struct match_piece *piece, const uint32_t *map,
-		 const struct landing *landing);
+/* trial_refer.c: true if the code at an offset of a func lies at addr, by the func's map. */
+bool trial_lands(const struct match *match, const struct match_func *func, const uint32_t *map,
+		 const struct ref_hint *ref_hint);
 
 /* trial_fail.c: records why the trial fails where it stands, in words; returns false. */
 bool trial_fail(struct trial *trial, const char *fmt, ...) uspl_printf(2, 3);
@@ -169,12 +170,12 @@ bool trial_fail_data(struct trial *trial, const struct objsec *sec, taddr addr);
 /* Records that memory ran out; returns false. */
 bool trial_fail_oom(struct trial *trial);
 
-/* code.c: the instructions of trial->piece against those at trial->addr. */
+/* code.c: the instructions of trial->func against those at trial->addr. */
 bool code_compare(struct trial *trial);
 /*
- * code.c: how many places where a function begins hold the piece's code, but for its relocations.
+ * code.c: how many places where a function begins hold the func's code, but for its relocations.
  */
-size_t code_count_places(const struct match *match, const struct piece *piece);
+size_t code_count_places(const struct match *match, const struct func *func);
 /* merged.c: the string or constant at sym + off against the bytes at addr. */
 bool merged_compare(struct trial *trial, const struct reference *ref);
 /* data.c: the contents of trial->pending, and of what these refer to. */
@@ -201,16 +202,16 @@ bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_ki
 		    uint64_t value, taddr place);
 
 /*
- * held.c: finds variables by what they hold, in a program that hasn't run yet. *ret_progress is set
- * if there are any.
+ * by_content.c: finds variables by what they hold, in a program that hasn't run yet. *ret_progress
+ * is set if there are any.
  */
-int held_find(struct match *match, bool *ret_progress, struct uspl_err *err) uspl_must_check;
+int by_content_find(struct match *match, bool *ret_progress, struct uspl_err *err) uspl_must_check;
 
 /* match_query.c: the function of that name, NULL if pre has none. */
-struct piece *match_piece_named(const struct match *match, const char *refname);
+struct func *match_func_named(const struct match *match, const char *refname);
 
-/* match_explain.c: the message for a piece that doesn't match. */
-int match_explain_piece(const struct match *match, const struct piece *piece, const char *name,
+/* match_explain.c: the message for a func that doesn't match. */
+int match_explain_piece(const struct match *match, const struct func *func, const char *name,
 			struct uspl_err *err) uspl_must_check;
 
 #endif

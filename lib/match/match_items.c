@@ -61,7 +61,7 @@ static int items_of_symbols(const struct match *match, item_vec *items, struct u
 static int items_of_relocations(const struct match *match, const struct objsec *sec,
 				item_vec *items, struct uspl_err *err)
 {
-	const struct piece *piece = match->pieces[sec->mark];
+	const struct func *func = match->funcs[sec->mark];
 
 	for (size_t i = 0; i < sec->rels.n; i++) {
 		const struct objrel *rel = &sec->rels.items[i];
@@ -74,8 +74,8 @@ static int items_of_relocations(const struct match *match, const struct objsec *
 		    match_sec_is_merged(sym->sec) || (kind != RELOC_ABS && kind != RELOC_PCREL))
 			continue;
 		off = sym->value + (uint64_t)rel->addend;
-		if (kind == RELOC_PCREL && piece)
-			off += piece->sites[i].trail;
+		if (kind == RELOC_PCREL && func)
+			off += func->sites[i].trail;
 		rc = add_item(items, sym->sec, off, 0, err);
 		if (rc)
 			return rc;

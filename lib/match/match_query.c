@@ -6,13 +6,13 @@
 #include "match/match_internal.h"
 #include "update/refname.h"
 
-struct piece *match_piece_named(const struct match *match, const char *refname)
+struct func *match_func_named(const struct match *match, const char *refname)
 {
 	const struct objsym *sym = match_symbol(match, refname);
 
 	if (!sym || !sym->sec || !objsec_is_code(sym->sec) || sym->value != 0)
 		return NULL;
-	return match->pieces[sym->sec->mark];
+	return match->funcs[sym->sec->mark];
 }
 
 /*
@@ -32,40 +32,40 @@ static bool is_cold_name(const char *name, const char *parent)
 }
 
 /*
- * The .cold part that the piece refers to, NULL if it has none. Two statics may share a name, so
+ * The .cold part that the func refers to, NULL if it has none. Two statics may share a name, so
  * the name alone won't do.
  */
-static struct piece *cold_part(const struct match *match, const struct piece *piece)
+static struct func *cold_part(const struct match *match, const struct func *func)
 {
 	const struct objrel *rel;
 
-	vec_for_each (&piece->pub.sec->rels, rel) {
-		struct piece *other;
+	vec_for_each (&func->pub.sec->rels, rel) {
+		struct func *other;
 
-		if (!rel->sym || !rel->sym->sec || rel->sym->sec == piece->pub.sec)
+		if (!rel->sym || !rel->sym->sec || rel->sym->sec == func->pub.sec)
 			continue;
-		other = match->pieces[rel->sym->sec->mark];
-		if (other && is_cold_name(other->pub.name, piece->pub.name))
+		other = match->funcs[rel->sym->sec->mark];
+		if (other && is_cold_name(other->pub.name, func->pub.name))
 			return other;
 	}
 	return NULL;
 }
 
 /* Another function of the pre code that was found at the same place; NULL if there is none. */
-static const char *folded_piece(const struct match *match, const struct piece *piece)
+static const char *folded_func(const struct match *match, const struct func *func)
 {
 	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		const struct piece *other = match->pieces[i];
+		const struct func *other = match->funcs[i];
 
-		if (other && other != piece && other->state == PIECE_MATCHED &&
-		    other->pub.addr == piece->pub.addr)
+		if (other && other != func && other->state == FUNC_MATCHED &&
+		    other->pub.addr == func->pub.addr)
 			return refname_symbol(other->pub.name);
 	}
 	return NULL;
 }
 
-/* True if one of the names that the piece has in the pre code is this one, versions aside. */
-static bool is_named(const struct match *match, const struct piece *piece, const char *name)
+/* True if one of the names that the func has in the pre code is this one, versions aside. */
+static bool is_named(const struct match *match, const struct func *func, const char *name)
 {
 	size_t len = strcspn(name, "@");
 
@@ -73,7 +73,7 @@ static bool is_named(const struct match *match, const struct piece *piece, const
 		const struct objsym *sym = match->by_name[i];
 		const char *own = refname_symbol(sym->name);
 
-		if (sym->sec == piece->pub.sec && strcspn(own, "@") == len &&
+		if (sym->sec == func->pub.sec && strcspn(own, "@") == len &&
 		    !strncmp(own, name, len))
 			return true;
 	}
@@ -81,16 +81,16 @@ static bool is_named(const struct match *match, const struct piece *piece, const
 }
 
 /*
- * A name that the program's symbol table has for the piece's place, and its source doesn't; NULL
+ * A name that the program's symbol table has for the func's place, and its source doesn't; NULL
  * if there is none, or the code there is an update's.
  */
-static const char *folded_symbol(const struct match *match, const struct piece *piece)
+static const char *folded_symbol(const struct match *match, const struct func *func)
 {
 	const struct image_sym *sym;
 
 	vec_for_each (&match->image->syms, sym)
-		if (sym->addr == piece->pub.addr && sym->type == STT_FUNC &&
-		    !is_named(match, piece, sym->name))
+		if (sym->addr == func->pub.addr && sym->type == STT_FUNC &&
+		    !is_named(match, func, sym->name))
 			return sym->name;
 	return NULL;
 }
@@ -99,14 +99,14 @@ static const char *folded_symbol(const struct match *match, const struct piece *
  * A linker that folds functions of equal code (--icf) makes one of two: a jump at its entry would
  * change both.
  */
-static int check_folded(const struct match *match, const struct piece *piece, const char *name,
+static int check_folded(const struct match *match, const struct func *func, const char *name,
 			struct uspl_err *err)
 {
-	const char *other = folded_piece(match, piece);
+	const char *other = folded_func(match, func);
 	int rc;
 
 	if (!other)
-		other = folded_symbol(match, piece);
+		other = folded_symbol(match, func);
 	if (!other)
 		return 0;
 	rc = uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -116,23 +116,23 @@ static int check_folded(const struct match *match, const struct piece *piece, co
 	return rc;
 }
 
-int match_require(const struct match *match, const char *refname, const struct match_piece **ret,
+int match_require(const struct match *match, const char *refname, const struct match_func **ret,
 		  struct uspl_err *err)
 {
-	const struct piece *piece = match_piece_named(match, refname), *cold;
+	const struct func *func = match_func_named(match, refname), *cold;
 	int rc;
 
-	if (!piece)
+	if (!func)
 		return uspl_fail(err, USPL_E_FILE, "'%s' has no function '%s'", match->pre->name,
 				 refname);
-	if (piece->state != PIECE_MATCHED)
-		return match_explain_piece(match, piece, refname_symbol(refname), err);
-	cold = cold_part(match, piece);
-	if (cold && cold->state != PIECE_MATCHED)
+	if (func->state != FUNC_MATCHED)
+		return match_explain_piece(match, func, refname_symbol(refname), err);
+	cold = cold_part(match, func);
+	if (cold && cold->state != FUNC_MATCHED)
 		return match_explain_piece(match, cold, refname_symbol(cold->pub.name), err);
-	rc = check_folded(match, piece, refname_symbol(refname), err);
+	rc = check_folded(match, func, refname_symbol(refname), err);
 	if (!rc)
-		*ret = &piece->pub;
+		*ret = &func->pub;
 	return rc;
 }
 
@@ -141,13 +141,13 @@ void match_count(const struct match *match, struct match_tally *ret)
 	struct match_tally tally = { 0 };
 
 	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		const struct piece *piece = match->pieces[i];
+		const struct func *func = match->funcs[i];
 
-		tally.pieces += piece != NULL;
-		if (!piece || piece->state != PIECE_MATCHED)
+		tally.funcs += func != NULL;
+		if (!func || func->state != FUNC_MATCHED)
 			continue;
 		tally.matched++;
-		tally.bytes += piece->pub.len;
+		tally.bytes += func->pub.len;
 	}
 	*ret = tally;
 }
@@ -156,52 +156,51 @@ void match_findings(const struct match *match,
 		    void (*visit)(const struct match_finding *finding, void *ctx), void *ctx)
 {
 	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		const struct piece *piece = match->pieces[i];
+		const struct func *func = match->funcs[i];
 		struct match_finding finding = { 0 };
 		struct uspl_err err = { 0 };
 		size_t places;
 
-		if (!piece)
+		if (!func)
 			continue;
-		finding.name = piece->pub.name;
-		if (piece->state == PIECE_MATCHED) {
-			places = code_count_places(match, piece);
-			finding.piece = &piece->pub;
+		finding.name = func->pub.name;
+		if (func->state == FUNC_MATCHED) {
+			places = code_count_places(match, func);
+			finding.func = &func->pub;
 			finding.alike = places > 1 ? places - 1 : 0;
-		} else if (match_explain_piece(match, piece, refname_symbol(piece->pub.name),
-					       &err)) {
+		} else if (match_explain_piece(match, func, refname_symbol(func->pub.name), &err)) {
 			finding.why = err.msg;
 		}
 		visit(&finding, ctx);
 	}
 }
 
-void match_pieces_of(const struct match *match, const char *refname,
-		     void (*visit)(const struct match_piece *piece, void *ctx), void *ctx)
+void match_funcs_of(const struct match *match, const char *refname,
+		    void (*visit)(const struct match_func *func, void *ctx), void *ctx)
 {
-	const struct piece *piece = match_piece_named(match, refname), *cold;
+	const struct func *func = match_func_named(match, refname), *cold;
 
-	if (!piece || piece->state != PIECE_MATCHED)
+	if (!func || func->state != FUNC_MATCHED)
 		return;
-	visit(&piece->pub, ctx);
-	cold = cold_part(match, piece);
-	if (cold && cold->state == PIECE_MATCHED)
+	visit(&func->pub, ctx);
+	cold = cold_part(match, func);
+	if (cold && cold->state == FUNC_MATCHED)
 		visit(&cold->pub, ctx);
 }
 
-static bool piece_value(const struct image *image, const struct piece *piece,
-			const struct objsym *sym, taddr *ret)
+static bool func_value(const struct image *image, const struct func *func, const struct objsym *sym,
+		       taddr *ret)
 {
-	const struct landing *landing;
+	const struct ref_hint *ref_hint;
 
-	if (piece->state == PIECE_MATCHED && sym->value == 0) {
-		*ret = image_entry(image, piece->pub.addr);
+	if (func->state == FUNC_MATCHED && sym->value == 0) {
+		*ret = image_entry(image, func->pub.addr);
 		return true;
 	}
 	/* Others may agree about where it is although it wasn't compared, or isn't equal. */
-	vec_for_each (&piece->landings, landing)
-		if (landing->off == sym->value) {
-			*ret = image_entry(image, landing->addr);
+	vec_for_each (&func->ref_hints, ref_hint)
+		if (ref_hint->off == sym->value) {
+			*ret = image_entry(image, ref_hint->addr);
 			return true;
 		}
 	return false;
@@ -219,7 +218,7 @@ bool match_value(const struct match *match, const char *refname, taddr *ret_valu
 		return true;
 	}
 	if (match_sym_is_code(sym))
-		return piece_value(match->image, match->pieces[sym->sec->mark], sym, ret_value);
+		return func_value(match->image, match->funcs[sym->sec->mark], sym, ret_value);
 	item = sym->sec ? match_item_at(match, sym->sec, (int64_t)sym->value) : NULL;
 	if (!item || !item->place.known)
 		return false;
@@ -242,10 +241,10 @@ bool match_refers(const struct match *match, const char *refname)
 	const struct objsym *sym = match_symbol(match, refname);
 
 	for (size_t i = 0; sym && i < match->pre->secs.n; i++) {
-		const struct piece *piece = match->pieces[i];
+		const struct func *func = match->funcs[i];
 
-		if (piece && piece->state == PIECE_MATCHED && piece->pub.sec != sym->sec &&
-		    refers(piece->pub.sec, sym))
+		if (func && func->state == FUNC_MATCHED && func->pub.sec != sym->sec &&
+		    refers(func->pub.sec, sym))
 			return true;
 	}
 	return false;

@@ -180,18 +180,18 @@ static void explain_by_count(const struct match *match, const struct origin *upd
 	struct match_tally tally;
 
 	match_count(match, &tally);
-	if (2 * tally.matched >= tally.pieces && tally.matched)
+	if (2 * tally.matched >= tally.funcs && tally.matched)
 		uspl_hint(err,
 			  "another source, probably: %zu of the %zu functions that were compared "
 			  "are in '%s'",
-			  tally.matched, tally.pieces, match->image->name);
+			  tally.matched, tally.funcs, match->image->name);
 	else
 		uspl_hint(
 			err,
 			"other options or another compiler, probably: only %zu of the %zu "
 			"functions that were compared are in '%s', made with '%s'; the update was "
 			"made with '%s'",
-			tally.matched, tally.pieces, match->image->name,
+			tally.matched, tally.funcs, match->image->name,
 			program->compiler ? program->compiler : "an unknown compiler",
 			update->compiler ? update->compiler : "an unknown compiler");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// trial.c - one attempt to find a piece at an address
+// trial.c - one attempt to find a func at an address
 
 #include <inttypes.h>
 
@@ -7,8 +7,8 @@
 
 static bool own_references_lead_right(struct trial *trial)
 {
-	struct match_piece here = trial->piece->pub;
-	const struct landing *own;
+	struct match_func here = trial->func->pub;
+	const struct ref_hint *own;
 
 	here.addr = trial->addr;
 	vec_for_each (&trial->own, own) {
@@ -21,31 +21,31 @@ static bool own_references_lead_right(struct trial *trial)
 	return true;
 }
 
-/* What others said about where parts of this piece lie. */
-static bool landings_agree(struct trial *trial)
+/* What others said about where parts of this func lie. */
+static bool ref_hints_agree(struct trial *trial)
 {
-	struct match_piece here = trial->piece->pub;
-	const struct landing *landing;
+	struct match_func here = trial->func->pub;
+	const struct ref_hint *ref_hint;
 
 	here.addr = trial->addr;
-	vec_for_each (&trial->piece->landings, landing) {
-		if (trial_lands(trial->match, &here, trial->map, landing))
+	vec_for_each (&trial->func->ref_hints, ref_hint) {
+		if (trial_lands(trial->match, &here, trial->map, ref_hint))
 			continue;
-		trial->at = landing->off;
-		trial->run_at = landing->addr;
-		return trial_fail(trial, "other code refers to it at 0x%" PRIx64, landing->addr);
+		trial->at = ref_hint->off;
+		trial->run_at = ref_hint->addr;
+		return trial_fail(trial, "other code refers to it at 0x%" PRIx64, ref_hint->addr);
 	}
 	return true;
 }
 
-bool trial_run(struct trial *trial, struct match *match, struct piece *piece, taddr addr)
+bool trial_run(struct trial *trial, struct match *match, struct func *func, taddr addr)
 {
 	const struct image_seg *seg = image_seg_at(match->image, addr);
 
 	trial->match = match;
-	trial->piece = piece;
+	trial->func = func;
 	trial->addr = trial->run_at = addr;
-	if (piece->broken)
+	if (func->broken)
 		return trial_fail(trial, "the update's own copy can't be decoded");
 	if (!seg || !seg->exec || !seg->bytes)
 		return trial_fail(trial, "there is no code at 0x%" PRIx64, addr);
@@ -53,27 +53,27 @@ bool trial_run(struct trial *trial, struct match *match, struct piece *piece, ta
 	trial->run_len = seg->len - (addr - seg->start);
 	if (!code_compare(trial))
 		return false;
-	/* Tables refer to the piece: their entries count among its own references. */
+	/* Tables refer to the func: their entries count among its own references. */
 	return data_compare_pending(trial) && own_references_lead_right(trial) &&
-	       landings_agree(trial);
+	       ref_hints_agree(trial);
 }
 
 void trial_undo(struct trial *trial)
 {
 	for (size_t i = 0; i < trial->noted.n; i++)
 		trial->noted.items[i]->known = false;
-	for (size_t i = 0; i < trial->landed_on.n; i++)
-		trial->landed_on.items[i]->landings.n--;
+	for (size_t i = 0; i < trial->hinted_on.n; i++)
+		trial->hinted_on.items[i]->ref_hints.n--;
 }
 
 void trial_commit(struct trial *trial)
 {
-	struct piece *piece = trial->piece;
+	struct func *func = trial->func;
 
-	piece->state = PIECE_MATCHED;
-	piece->pub.addr = trial->addr;
-	piece->pub.len = trial->used;
-	piece->map = take_ptr(trial->map);
+	func->state = FUNC_MATCHED;
+	func->pub.addr = trial->addr;
+	func->pub.len = trial->used;
+	func->map = take_ptr(trial->map);
 }
 
 void trial_release(struct trial *trial)
@@ -82,5 +82,5 @@ void trial_release(struct trial *trial)
 	vec_release(&trial->own);
 	vec_release(&trial->pending);
 	vec_release(&trial->noted);
-	vec_release(&trial->landed_on);
+	vec_release(&trial->hinted_on);
 }

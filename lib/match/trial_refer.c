@@ -4,7 +4,7 @@
 // A reference in the pre object names a symbol and an offset; the running code tells the address.
 // What that teaches depends on what the symbol is:
 //
-//	code of the pre object      a landing: this offset of that piece lies at this address
+//	code of the pre object      a hint: this offset of that func lies at this address
 //	merged string or constant   the place of the symbol if it has a name; contents must be equal
 //	other data of the object    the place of its item; read-only ones must be equal, too
 //	anything else               the place of the symbol
@@ -95,64 +95,64 @@ static taddr skip_nops(const struct match *match, const uint8_t *code, size_t le
 	return addr + at;
 }
 
-bool trial_lands(const struct match *match, const struct match_piece *piece, const uint32_t *map,
-		 const struct landing *landing)
+bool trial_lands(const struct match *match, const struct match_func *func, const uint32_t *map,
+		 const struct ref_hint *ref_hint)
 {
-	const struct objsec *sec = piece->sec;
-	uint64_t off = landing->off;
+	const struct objsec *sec = func->sec;
+	uint64_t off = ref_hint->off;
 	const uint8_t *run;
 
 	if (off > sec->size)
 		return false;
 	if (!map)
-		return landing->addr == piece->addr + off;
+		return ref_hint->addr == func->addr + off;
 	if (map[off] == MAP_NONE)
 		off = skip_nops(match, sec->data + off, sec->size - off, off);
 	if (map[off] == MAP_NONE)
 		return false;
-	if (landing->addr == piece->addr + map[off])
+	if (ref_hint->addr == func->addr + map[off])
 		return true;
-	if (landing->addr < piece->addr || landing->addr - piece->addr > map[off])
+	if (ref_hint->addr < func->addr || ref_hint->addr - func->addr > map[off])
 		return false;
-	run = image_bytes(match->image, landing->addr, piece->addr + map[off] - landing->addr);
-	return run && skip_nops(match, run, piece->addr + map[off] - landing->addr,
-				landing->addr) == piece->addr + map[off];
+	run = image_bytes(match->image, ref_hint->addr, func->addr + map[off] - ref_hint->addr);
+	return run && skip_nops(match, run, func->addr + map[off] - ref_hint->addr,
+				ref_hint->addr) == func->addr + map[off];
 }
 
-static bool land_on(struct trial *trial, const struct reference *ref, struct piece *piece,
-		    const struct landing *landing)
+static bool land_on(struct trial *trial, const struct reference *ref, struct func *func,
+		    const struct ref_hint *ref_hint)
 {
-	const struct landing *older;
-	struct piece **landed;
-	struct landing *item;
+	const struct ref_hint *older;
+	struct func **hinted;
+	struct ref_hint *item;
 
-	if (piece->state == PIECE_MATCHED) {
-		if (trial_lands(trial->match, &piece->pub, piece->map, landing))
+	if (func->state == FUNC_MATCHED) {
+		if (trial_lands(trial->match, &func->pub, func->map, ref_hint))
 			return true;
-		return contradiction(trial, ref, landing->addr, piece->pub.addr + landing->off);
+		return contradiction(trial, ref, ref_hint->addr, func->pub.addr + ref_hint->off);
 	}
-	vec_for_each (&piece->landings, older) {
-		if (older->off != landing->off)
+	vec_for_each (&func->ref_hints, older) {
+		if (older->off != ref_hint->off)
 			continue;
-		return older->addr == landing->addr ||
-		       contradiction(trial, ref, landing->addr, older->addr);
+		return older->addr == ref_hint->addr ||
+		       contradiction(trial, ref, ref_hint->addr, older->addr);
 	}
-	item = vec_push(&piece->landings);
-	landed = vec_push(&trial->landed_on);
-	if (!item || !landed)
+	item = vec_push(&func->ref_hints);
+	hinted = vec_push(&trial->hinted_on);
+	if (!item || !hinted)
 		return trial_fail_oom(trial);
-	*item = *landing;
-	*landed = piece;
+	*item = *ref_hint;
+	*hinted = func;
 	return true;
 }
 
 static bool refer_code(struct trial *trial, const struct reference *ref)
 {
 	const struct image *image = trial->match->image;
-	struct piece *piece = trial->match->pieces[ref->sym->sec->mark];
+	struct func *func = trial->match->funcs[ref->sym->sec->mark];
 	/* Who refers to a redirected function means the code that runs when it is called. */
-	struct landing landing = { ref->sym->value + ref->off, image_follow(image, ref->addr) };
-	struct landing *own;
+	struct ref_hint ref_hint = { ref->sym->value + ref->off, image_follow(image, ref->addr) };
+	struct ref_hint *own;
 
 	/*
 	 * A global function of a library may be another module's, which the dynamic linker prefers.
@@ -160,14 +160,14 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 	if (ref->sym->bind != STB_LOCAL && ref->off == 0 &&
 	    (through_stub(trial, ref) || !image_holds(image, ref->addr)))
 		return refer_symbol(trial, ref);
-	if (landing.off > piece->pub.sec->size)
+	if (ref_hint.off > func->pub.sec->size)
 		return trial_fail(trial, "a reference leads outside '%s'", label(ref->sym));
-	if (piece != trial->piece)
-		return land_on(trial, ref, piece, &landing);
+	if (func != trial->func)
+		return land_on(trial, ref, func, &ref_hint);
 	own = vec_push(&trial->own);
 	if (!own)
 		return trial_fail_oom(trial);
-	*own = landing;
+	*own = ref_hint;
 	return true;
 }
 

@@ -27,7 +27,7 @@ const struct mapping *mappings_at(const mapping_vec *maps, taddr addr);
 bool mapping_is_nameless(const struct mapping *map);
 /*
  * True if a record of ours may lie there: nameless memory that can be read and not run. It is
- * read-only, unless a thread was called back while it made a note in it (safety/calm.h).
+ * read-only, unless a thread was called back while it made a note in it (safety/safe_call.h).
  */
 bool mapping_may_hold_record(const struct mapping *map);
 

@@ -5,7 +5,7 @@
  * Where a thread has one, each ret compares its return address with the one that its call has left
  * there, and rt_sigreturn wants to find what a signal's delivery leaves there; the kernel kills a
  * thread for which they differ (Linux 6.6, Documentation/arch/x86/shstk.rst). So we never let such
- * a thread return to anything but what it was called from: it is led, not sent (host.h), and
+ * a thread return to anything but what it was called from: it is led, not sent (carrier.h), and
  * return addresses on its stacks are left alone.
  */
 #ifndef USPL_PROC_SHSTK_H

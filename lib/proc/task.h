@@ -46,7 +46,7 @@ char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
 bool task_sleeps(const struct proc *proc, pid_t tid);
 /*
- * How well a thread is suited to be stopped for an errand, lower is better: asleep in a system call
+ * How well a thread is suited to be stopped for a job, lower is better: asleep in a system call
  * that restarts as if nothing had been; running; asleep in a call whose restart may lengthen a
  * time-out or cut a transfer short; one with children, whose ends may disturb other threads
  * meanwhile (task_has_children); gone. 12 us.

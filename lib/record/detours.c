@@ -88,8 +88,8 @@ static const struct region *region_of(const region_vec *regions, taddr helper)
 	return NULL;
 }
 
-static int lay_under(struct image *image, const region_vec *regions,
-		     const struct uspl_detour *detour, struct uspl_err *err)
+static int unpatch_image(struct image *image, const region_vec *regions,
+			 const struct uspl_detour *detour, struct uspl_err *err)
 {
 	/* The image is ours, and so are its bytes. */
 	uint8_t *code = (uint8_t *)image_bytes(image, detour->addr, detour->insn_len);
@@ -107,8 +107,8 @@ static int lay_under(struct image *image, const region_vec *regions,
 	return image_mean(image, detour->addr + detour->field, value) ? 0 : uspl_fail_nomem(err);
 }
 
-int detours_lay_under(struct image *image, const region_vec *regions, taddr module,
-		      struct uspl_err *err)
+int detours_unpatch_image(struct image *image, const region_vec *regions, taddr module,
+			  struct uspl_err *err)
 {
 	const struct region *region;
 	int rc = 0;
@@ -121,7 +121,7 @@ int detours_lay_under(struct image *image, const region_vec *regions, taddr modu
 			continue;
 		rc = read_detours(image, region, &detours, err);
 		vec_for_each (&detours, detour)
-			rc = rc ? rc : lay_under(image, regions, detour, err);
+			rc = rc ? rc : unpatch_image(image, regions, detour, err);
 		vec_release(&detours);
 	}
 	image_sort_meanings(image);

@@ -18,8 +18,8 @@
  * instructions that were compiled, and what their fields mean. Detours that contradict themselves
  * are left as they are, so that their code matches nothing.
  */
-int detours_lay_under(struct image *image, const region_vec *regions, taddr module,
-		      struct uspl_err *err) uspl_must_check;
+int detours_unpatch_image(struct image *image, const region_vec *regions, taddr module,
+			  struct uspl_err *err) uspl_must_check;
 
 /* A thread-local variable that an update brought. */
 struct detours_variable {

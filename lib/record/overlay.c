@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "record/region_entry.h"
-#include "record/slot.h"
+#include "record/chain_slot.h"
 
 bool overlay_holds(const struct region *region, taddr addr)
 {
@@ -42,11 +42,14 @@ static int add_region(struct image *image, const struct proc *proc, const region
 {
 	static const struct image_seg code = { .exec = true }, constants = { .exec = false },
 				      data = { .write = true };
-	/* Before the data, or else before the gates or the guard, lie the constants: see abi.h. */
+	/*
+	 * Before the data, or else before the trampolines or the guard, lie the constants: see
+	 * abi.h.
+	 */
 	taddr text_end = region->text + region->text_len;
-	taddr data_start = region->data_len ? region->data
-			   : region->gates  ? region->gates
-					    : region->map + region->map_len - PAGE;
+	taddr data_start = region->data_len      ? region->data
+			   : region->trampolines ? region->trampolines
+						 : region->map + region->map_len - PAGE;
 	const struct region_site *site;
 	int rc = add_part(image, proc, region->text, text_end, &code, err);
 
@@ -72,12 +75,12 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 	int rc = marks_read(proc, &marks, err);
 
 	if (!rc)
-		trace_session_lay_under(&marks.traced, image);
+		trace_session_unpatch_image(&marks.traced, image);
 	vec_for_each (regions, region)
 		if (!rc && region_is_live(region) && region->module == module)
 			rc = add_region(image, proc, regions, region, err);
 	if (!rc)
-		marks_lay_under(proc, &marks, image);
+		marks_unpatch_image(proc, &marks, image);
 	return rc;
 }
 
@@ -109,8 +112,8 @@ int overlay_bare_image(const struct proc *proc, const struct module *module,
 	if (rc)
 		return rc;
 	/* One of them has its jump at an entry, the others' are elsewhere. */
-	slots_lay_under(updates, *ret);
-	trace_session_lay_under(&marks->traced, *ret);
-	marks_lay_under(proc, marks, *ret);
+	chain_slots_unpatch_image(updates, *ret);
+	trace_session_unpatch_image(&marks->traced, *ret);
+	marks_unpatch_image(proc, marks, *ret);
 	return 0;
 }

@@ -11,7 +11,7 @@
 
 #include "image/image.h"
 #include "proc/module.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "record/region.h"
 
 /*

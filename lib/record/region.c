@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 
 static const struct {
-	const char *word;
+	const char *selector;
 	bool live;   /* an entry may hold a jump */
 	bool wanted; /* the update is to be in effect */
 } states[] = {
@@ -37,9 +37,9 @@ bool region_is_wanted(const struct region *region)
 	return states[region->state].wanted;
 }
 
-const char *region_state_word(enum uspl_region_state state)
+const char *region_state_name(enum uspl_region_state state)
 {
-	return states[(size_t)state < ARRAY_SIZE(states) ? state : 0].word;
+	return states[(size_t)state < ARRAY_SIZE(states) ? state : 0].selector;
 }
 
 bool region_builds_on(const struct region *region, const char *id)
@@ -48,11 +48,11 @@ bool region_builds_on(const struct region *region, const char *id)
 	size_t len = strlen(id);
 
 	while (at && *at) {
-		size_t word = strcspn(at, " ");
+		size_t selector = strcspn(at, " ");
 
-		if (word == len && !memcmp(at, id, len))
+		if (selector == len && !memcmp(at, id, len))
 			return true;
-		at += word + (at[word] == ' ');
+		at += selector + (at[selector] == ' ');
 	}
 	return false;
 }
@@ -64,10 +64,10 @@ bool region_has_id(const struct region *region, const char *id)
 
 taddr region_site_entry(const struct region_site *site)
 {
-	return site->home.addr ? site->home.addr : site->addr;
+	return site->recorded.addr ? site->recorded.addr : site->addr;
 }
 
-bool region_site_is_tight(const struct region_site *site)
+bool region_site_is_short(const struct region_site *site)
 {
 	return site->len < arch_native()->jump_len;
 }

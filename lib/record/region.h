@@ -15,12 +15,12 @@
 #include "uspl/abi.h"
 
 /* How the record has a site whose jump lies elsewhere at the moment. */
-struct region_home {
+struct region_recorded {
 	taddr addr; /* 0: it lies where the record says */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX];
 	enum uspl_entry entry;
-	taddr pad;
-	uint8_t pad_len;
+	taddr punned;
+	uint8_t punned_len;
 	uint8_t body_len; /* of the code that the jump stands in front of, there */
 };
 
@@ -29,17 +29,18 @@ struct region_site {
 	char *name;
 	/*
 	 * Where the jump lies, and its bytes: the function's entry or, as long as the function is
-	 * traced, the slot of its body (record/slot.h), and the record's words for it are in home.
+	 * traced, the chain slot of its body (record/chain_slot.h), and what the record says of it
+	 * is in `recorded`.
 	 */
 	taddr addr, new_addr;
-	struct region_home home;
+	struct region_recorded recorded;
 	/* Bytes of code at addr that must have no thread in them; 0: they are among the ranges. */
 	uint64_t old_size;
 	uint8_t len; /* of the jump */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX], new_bytes[USPL_SITE_BYTES_MAX];
 	enum uspl_entry entry;
-	taddr pad; /* of a USPL_ENTRY_PUN */
-	uint8_t pad_len;
+	taddr punned; /* of a USPL_ENTRY_PUNNED */
+	uint8_t punned_len;
 };
 
 /* A named piece of code. */
@@ -61,14 +62,15 @@ struct region {
 	char *build_id;    /* the module's, in hex; NULL or "" if it has none */
 	char *builds_on; /* ids of older updates whose code or data it uses, separated by blanks */
 	size_t patch_len;
-	taddr module;       /* where the changed module begins; 0: it isn't there */
-	bool gone;          /* found by survey_modules: it was unloaded, nothing is in effect */
+	taddr module; /* where the changed module begins; 0: it isn't there */
+	/* found by region_status_find_gone: it was unloaded, nothing is in effect */
+	bool gone;
 	int64_t applied_at; /* seconds since the epoch */
 	uint64_t order;     /* higher is newer */
 	taddr text, eh_frame, data;
 	uint64_t text_len, eh_frame_len, data_len;
-	taddr gates, word; /* 0: there are none */
-	uint64_t gates_len;
+	taddr trampolines, selector; /* 0: there are none */
+	uint64_t trampolines_len;
 	taddr detours;       /* struct uspl_detours; 0: there are none */
 	bool frames;         /* eh_frame is registered with the target's own unwinder */
 	uint32_t thread_key; /* uspl/abi.h */
@@ -83,8 +85,8 @@ typedef VEC(const struct region *) region_list;
 
 /*
  * Finds and reads all regions of a process, oldest first. proc->maps must be current. Sites of
- * functions that are traced are where their jumps are now (record/slot.h). A region of a newer ABI
- * version is USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
+ * functions that are traced are where their jumps are now (record/chain_slot.h). A region of a
+ * newer ABI version is USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);
@@ -95,15 +97,15 @@ int region_list_add(region_list *list, const struct region *region,
 /* The function's entry, wherever the jump lies. */
 taddr region_site_entry(const struct region_site *site);
 /* True if fewer bytes are written there than a jump has: see entries.h. */
-bool region_site_is_tight(const struct region_site *site);
+bool region_site_is_short(const struct region_site *site);
 /* True while any entry holds its jump: APPLIED, or interrupted in between, and not gone. */
 bool region_is_live(const struct region *region);
 /* True if a tool has died while it switched the region, and nobody has completed that. */
 bool region_is_interrupted(const struct region *region);
 /* True if the update is to be in effect: it is live, or its library isn't there at the moment. */
 bool region_is_wanted(const struct region *region);
-/* The word that users see: "loaded", "applied", "undone", "interrupted", "pending". */
-const char *region_state_word(enum uspl_region_state state);
+/* The name that users see: "loaded", "applied", "undone", "interrupted", "pending". */
+const char *region_state_name(enum uspl_region_state state);
 /* True if the region uses code or data of the older update. */
 bool region_builds_on(const struct region *region, const char *id);
 /* True if region is part of the update. */

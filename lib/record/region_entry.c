@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// region_entry.c - short entries of updates in effect: their pads, and the bytes behind them
+// region_entry.c - short entries of updates in effect: their punned trampolines, and the bytes
+// behind them
 
 #include "record/region_entry.h"
 
@@ -9,7 +10,7 @@ bool region_site_leans_on(const struct region_site *site, taddr addr, uint64_t l
 {
 	taddr from = site->addr + site->len, to = from + arch_native()->jump_len - 1;
 
-	return region_site_is_tight(site) && addr < to && addr + len > from;
+	return region_site_is_short(site) && addr < to && addr + len > from;
 }
 
 taddr region_entry_place(const region_vec *present, taddr entry)
@@ -20,8 +21,8 @@ taddr region_entry_place(const region_vec *present, taddr entry)
 	vec_for_each (present, region)
 		if (region_is_live(region))
 			vec_for_each (&region->sites, site)
-				if (site->addr == entry && region_site_is_tight(site))
-					return site->pad;
+				if (site->addr == entry && region_site_is_short(site))
+					return site->punned;
 	return entry;
 }
 
@@ -33,7 +34,7 @@ taddr region_entry_origin(const region_vec *present, taddr addr)
 	vec_for_each (present, region)
 		if (region_is_live(region))
 			vec_for_each (&region->sites, site)
-				if (site->pad == addr && region_site_is_tight(site))
+				if (site->punned == addr && region_site_is_short(site))
 					return site->addr;
 	return addr;
 }

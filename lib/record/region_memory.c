@@ -9,7 +9,7 @@
 
 #include "record/region_record.h"
 #include "record/registry.h"
-#include "record/slot.h"
+#include "record/chain_slot.h"
 
 /* How many updates a process can hold, undone ones included. */
 #define REGIONS_MAX 1024u
@@ -70,7 +70,7 @@ int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 	int rc = read_all(proc, &regions, err);
 
 	if (!rc)
-		rc = slots_place(proc, &regions, err);
+		rc = chain_slots_place(proc, &regions, err);
 	if (rc) {
 		regions_release(&regions);
 		return rc;

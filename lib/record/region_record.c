@@ -11,7 +11,7 @@
 
 #include "arch/trampoline.h"
 #include "record/registry.h"
-#include "record/slot.h"
+#include "record/chain_slot.h"
 
 #define COUNT_MAX 100000u
 /* Longer than any function's name or file name that a compiler makes. */
@@ -66,11 +66,11 @@ static bool read_sites(struct part *part, const struct uspl_region *head, struct
 		site->len = (uint8_t)raw.len;
 		memcpy(site->old_bytes, raw.old_bytes, sizeof(raw.old_bytes));
 		memcpy(site->new_bytes, raw.new_bytes, sizeof(raw.new_bytes));
-		if (raw.entry > USPL_ENTRY_LAST || raw.pad_len > PAD_MAX)
+		if (raw.entry > USPL_ENTRY_LAST || raw.punned_len > PUNNED_MAX)
 			return false;
 		site->entry = (enum uspl_entry)raw.entry;
-		site->pad = raw.pad;
-		site->pad_len = (uint8_t)raw.pad_len;
+		site->punned = raw.punned;
+		site->punned_len = (uint8_t)raw.punned_len;
 		site->name = info_string(part, raw.name);
 		if (!site->name)
 			return false;
@@ -100,16 +100,16 @@ static bool read_ranges(struct part *part, uint32_t offset, uint32_t n, region_r
 	return true;
 }
 
-/* Gates and word are what the tools write to: they must be where the region is. */
-static bool gates_are_inside(const struct region *region)
+/* Trampolines and selector are what the tools write to: they must be where the region is. */
+static bool trampolines_are_inside(const struct region *region)
 {
-	uint64_t at = region->gates - region->map, word = region->word - region->map;
+	uint64_t at = region->trampolines - region->map, selector = region->selector - region->map;
 
-	if (!region->gates)
-		return !region->word;
-	return at < region->map_len && region->gates_len <= region->map_len - at &&
-	       region->gates_len >= region->sites.n * GATE_LEN && word < region->map_len &&
-	       region->map_len - word >= USPL_WORD_LEN;
+	if (!region->trampolines)
+		return !region->selector;
+	return at < region->map_len && region->trampolines_len <= region->map_len - at &&
+	       region->trampolines_len >= region->sites.n * TRAMPOLINE_LEN &&
+	       selector < region->map_len && region->map_len - selector >= USPL_SELECTOR_LEN;
 }
 
 bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)
@@ -132,9 +132,9 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->eh_frame_len = head->eh_frame_len;
 	region->data = head->data;
 	region->data_len = head->data_len;
-	region->gates = head->gates;
-	region->gates_len = head->gates_len;
-	region->word = head->word;
+	region->trampolines = head->trampolines;
+	region->trampolines_len = head->trampolines_len;
+	region->selector = head->selector;
 	region->detours = head->detours;
 	if (!head->id[0] || !memchr(head->id, '\0', sizeof(head->id)) || !head->state ||
 	    head->state > USPL_REGION_STATE_LAST || info->data[info->len - 1])
@@ -153,7 +153,7 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	       region->builds_on && read_sites(&part, head, region) &&
 	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
 	       read_ranges(&part, head->names, head->n_names, &region->names) &&
-	       gates_are_inside(region);
+	       trampolines_are_inside(region);
 }
 
 /* Appends a string and returns its offset. */
@@ -175,13 +175,13 @@ static void put_sites(struct buf *buf, size_t start, const struct region *region
 		struct region_site at_home;
 		struct uspl_site raw;
 
-		slot_take_home(site, &at_home);
+		chain_slot_take_record(site, &at_home);
 		raw = (struct uspl_site){ .addr = at_home.addr,
 					  .new_addr = at_home.new_addr,
 					  .old_size = at_home.old_size,
 					  .len = at_home.len,
-					  .pad = at_home.pad,
-					  .pad_len = at_home.pad_len,
+					  .punned = at_home.punned,
+					  .punned_len = at_home.punned_len,
 					  .entry = at_home.entry };
 		raw.name = put_string(buf, start, site->name);
 		memcpy(raw.old_bytes, at_home.old_bytes, sizeof(raw.old_bytes));
@@ -246,9 +246,9 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.eh_frame_len = region->eh_frame_len,
 		.data = region->data,
 		.data_len = region->data_len,
-		.gates = region->gates,
-		.gates_len = region->gates_len,
-		.word = region->word,
+		.trampolines = region->trampolines,
+		.trampolines_len = region->trampolines_len,
+		.selector = region->selector,
 		.detours = region->detours,
 		.module = region->module,
 		.applied_at = region->applied_at,

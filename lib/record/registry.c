@@ -68,7 +68,7 @@ static bool probes_are_sound(const struct proc *proc, const struct record *recor
 /* All that a mark speaks of lies in its block, of which it is the second page. */
 static bool shared_is_sound(const struct proc *proc, const struct record *record)
 {
-	const struct uspl_trace_block *mark = &record->head.shared;
+	const struct uspl_trace_shared_map *mark = &record->head.shared;
 	taddr own = record->map->start + PAGE;
 
 	(void)proc;
@@ -81,7 +81,7 @@ static bool shared_is_sound(const struct proc *proc, const struct record *record
 /* The mark lies in what it speaks of, and all of that is memory that a region is made of. */
 static bool partial_is_sound(const struct proc *proc, const struct record *record)
 {
-	const struct uspl_unfinished *mark = &record->head.partial;
+	const struct uspl_partial *mark = &record->head.partial;
 	taddr at = mark->map, end = mark->map + mark->map_len;
 
 	if (at >= record->map->start || end <= record->map->start || mark->map_len > PARTIAL_MAX)
@@ -120,10 +120,10 @@ static const struct kind {
 			    "markers", "switched them on",
 			    offsetof(struct uspl_mark_region, version),
 			    offsetof(struct uspl_mark_region, self), USPL_MARK_VERSION, true },
-	[RECORD_SHARED] = { USPL_TRACE_BLOCK_MAGIC, sizeof(struct uspl_trace_block),
+	[RECORD_SHARED] = { USPL_TRACE_SHARED_MAP_MAGIC, sizeof(struct uspl_trace_shared_map),
 			    shared_is_sound, NULL, NULL, 0, 0, 0, true },
-	[RECORD_PARTIAL] = { USPL_UNFINISHED_MAGIC, sizeof(struct uspl_unfinished),
-			     partial_is_sound, NULL, NULL, 0, 0, 0, true },
+	[RECORD_PARTIAL] = { USPL_PARTIAL_MAGIC, sizeof(struct uspl_partial), partial_is_sound,
+			     NULL, NULL, 0, 0, 0, true },
 };
 
 int registry_fail_damaged(const struct proc *proc, enum record_kind kind, taddr at,

@@ -31,8 +31,8 @@ struct record {
 		struct uspl_region update;
 		struct uspl_trace_region trace;
 		struct uspl_mark_region probes;
-		struct uspl_trace_block shared;
-		struct uspl_unfinished partial;
+		struct uspl_trace_shared_map shared;
+		struct uspl_partial partial;
 	} head;
 };
 

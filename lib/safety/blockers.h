@@ -7,7 +7,7 @@
 
 /* A finding in words. */
 struct blocker {
-	pid_t tid;       /* 0: no thread, the function is parked (parked.h) */
+	pid_t tid;       /* 0: no thread, the function is on an inactive stack (inactive.h) */
 	char thread[32]; /* the thread's name */
 	char *function;  /* "" if the stack can't be read */
 	char *chain;     /* "poll < wait < serve < run": who called whom, innermost first */

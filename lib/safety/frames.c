@@ -3,7 +3,7 @@
 /*
  * libgcc's __register_frame(section) takes a whole .eh_frame up to its terminator. It has to be
  * called by the program itself. It takes libgcc's lock for such sections, and allocates: so it
- * takes malloc's locks too, and may be bound by the dynamic linker on the way (calm.c).
+ * takes malloc's locks too, and may be bound by the dynamic linker on the way (safe_call.c).
  */
 
 #include "safety/frames.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "proc/dynsym.h"
-#include "safety/calm.h"
+#include "safety/safe_call.h"
 
 /* The functions by which an unwinder of libgcc's kind is told of frames; 0 if there are none. */
 struct unwinder_api {
@@ -115,8 +115,8 @@ static int call(struct proc *proc, const module_vec *modules, taddr function,
 	const struct inject_req req = { .kind = INJECT_CALL,
 					.what = function,
 					.args = { frames->section } };
-	const struct calm_note note = { frames->noted, known };
-	int rc = calm_call_noted(proc, modules, &req, &note, err);
+	const struct safe_call_note note = { frames->noted, known };
+	int rc = safe_call_run_noted(proc, modules, &req, &note, err);
 
 	if (rc == -USPL_E_BUSY)
 		uspl_context(err, "cannot tell the unwinder of the new code");

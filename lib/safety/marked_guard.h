@@ -3,7 +3,7 @@
 #ifndef USPL_SAFETY_MARKED_GUARD_H
 #define USPL_SAFETY_MARKED_GUARD_H
 
-#include "record/marked.h"
+#include "record/probe_records.h"
 
 struct safety;
 

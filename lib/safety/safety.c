@@ -235,14 +235,14 @@ bool safety_check(struct safety *safety, const struct thread *thread,
 	return check_thread(safety, thread->tid, &regs, finding);
 }
 
-bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
-			 struct safety_finding *finding)
+bool safety_check_blocked(struct safety *safety, const struct blocked_thread *thread,
+			  struct safety_finding *finding)
 {
 	return check_thread(safety, thread->tid, &thread->regs, finding);
 }
 
-bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
-			  struct safety_finding *finding)
+bool safety_check_sample(struct safety *safety, pid_t tid,
+			 const struct thread_sample *thread_sample, struct safety_finding *finding)
 {
 	struct check check = { .safety = safety, .finding = finding };
 	struct unwinder *unwinder = safety->unwinder;
@@ -251,9 +251,9 @@ bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse
 	taddr sp;
 
 	*finding = (struct safety_finding){ .tid = tid };
-	unwinder_lend_stack(unwinder, glimpse->regs.value[DWARF_SP], glimpse->stack,
-			    glimpse->stack_len);
-	end = unwind(unwinder, &glimpse->regs, visit_frame, &check, &sp);
+	unwinder_lend_stack(unwinder, thread_sample->regs.value[DWARF_SP], thread_sample->stack,
+			    thread_sample->stack_len);
+	end = unwind(unwinder, &thread_sample->regs, visit_frame, &check, &sp);
 	kept = unwinder_kept_to_copy(unwinder);
 	unwinder_lend_stack(unwinder, 0, NULL, 0);
 	finding->whole = end == UNWIND_COMPLETE && finding->n_chain < SAFETY_CHAIN_MAX;
@@ -261,13 +261,13 @@ bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse
 	return end == UNWIND_COMPLETE && kept && !finding->function;
 }
 
-bool safety_rehearse(struct safety *safety, struct glimpse_post *post)
+bool safety_warm_unwinder(struct safety *safety, struct sampler *sampler)
 {
 	struct safety_finding unused;
-	struct glimpse seen;
+	struct thread_sample seen;
 
-	if (!glimpse_ask(post) || !glimpse_await(post, clock_now_ns() + REHEARSAL_NS, &seen))
+	if (!sampler_arm(sampler) || !sampler_await(sampler, clock_now_ns() + REHEARSAL_NS, &seen))
 		return false;
-	safety_check_glimpse(safety, post->tid, &seen, &unused);
+	safety_check_sample(safety, sampler->tid, &seen, &unused);
 	return true;
 }

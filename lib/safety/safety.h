@@ -9,8 +9,8 @@
 #ifndef USPL_SAFETY_SAFETY_H
 #define USPL_SAFETY_SAFETY_H
 
-#include "thread/asleep.h"
-#include "thread/glimpse.h"
+#include "thread/blocked.h"
+#include "thread/sampler.h"
 #include "thread/thread.h"
 #include "unwind/unwind.h"
 #include "uspl/mark_abi.h"
@@ -67,25 +67,26 @@ bool safety_check(struct safety *safety, const struct thread *thread,
 		  struct safety_finding *ret_finding);
 /*
  * The same for a thread that sleeps, with what is known of its registers. The answer is true of the
- * time until now only if the thread hasn't run meanwhile (asleep_unchanged). It errs to "no" more
+ * time until now only if the thread hasn't run meanwhile (blocked_unchanged). It errs to "no" more
  * often than for a stopped thread: a finding that isn't `proven` may be an old word of the stack.
  */
-bool safety_check_asleep(struct safety *safety, const struct asleep_thread *thread,
-			 struct safety_finding *ret_finding);
+bool safety_check_blocked(struct safety *safety, const struct blocked_thread *thread,
+			  struct safety_finding *ret_finding);
 /*
- * The same for a thread that runs, as it was at the instant of the glimpse. Only what the unwind
+ * The same for a thread that runs, as it was at the instant of the sample. Only what the unwind
  * finds in the copy of its stack counts: where it needs more, nothing is known, and the answer is
  * "no" with a finding that isn't `proven`.
  */
-bool safety_check_glimpse(struct safety *safety, pid_t tid, const struct glimpse *glimpse,
-			  struct safety_finding *ret_finding);
+bool safety_check_sample(struct safety *safety, pid_t tid,
+			 const struct thread_sample *thread_sample,
+			 struct safety_finding *ret_finding);
 /*
  * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets what
  * that comes to. What takes long for code that hasn't been met before, some 8 us a frame, is then
  * done before somebody waits for it. False if the thread isn't seen for half a millisecond, since
  * it sleeps or waits for a processor.
  */
-bool safety_rehearse(struct safety *safety, struct glimpse_post *post);
+bool safety_warm_unwinder(struct safety *safety, struct sampler *sampler);
 /* Frees the ranges. */
 void safety_release(struct safety *safety);
 

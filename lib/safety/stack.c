@@ -4,9 +4,9 @@
 #include "safety/stack.h"
 
 #include "arch/trampoline.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "record/region.h"
-#include "record/traced.h"
+#include "record/trace_records.h"
 
 static int add_regions(struct unwinder *unwinder, const region_vec *regions, struct uspl_err *err)
 {
@@ -15,12 +15,13 @@ static int add_regions(struct unwinder *unwinder, const region_vec *regions, str
 	vec_for_each (regions, region) {
 		struct unwind_code code = { region->text, region->text + region->text_len,
 					    region->eh_frame, region->eh_frame_len };
-		struct unwind_mould gates = { region->gates, region->gates + region->gates_len,
-					      GATE_LEN, gate_depth };
+		struct unwind_mould trampolines = { region->trampolines,
+						    region->trampolines + region->trampolines_len,
+						    TRAMPOLINE_LEN, trampoline_depth };
 		int rc = code.eh_frame ? unwinder_add_code(unwinder, &code, err) : 0;
 
-		if (!rc && region->gates)
-			rc = unwinder_add_mould(unwinder, &gates, err);
+		if (!rc && region->trampolines)
+			rc = unwinder_add_mould(unwinder, &trampolines, err);
 		if (rc)
 			return rc;
 	}

@@ -75,13 +75,13 @@ static bool is_asleep(const struct proc *proc, pid_t tid, taddr *ret_sp)
 
 static bool is_watched(const struct waiter_item *item)
 {
-	return item->watch.fd >= 0;
+	return item->breakpoint.fd >= 0;
 }
 
 /* No thread, whose doings could be noticed. */
 static bool is_parked(const struct waiter_item *item)
 {
-	return !item->watch.tid;
+	return !item->breakpoint.tid;
 }
 
 static struct waiter_item *find_item(struct waiter *waiter, const struct safety_finding *finding)
@@ -89,8 +89,9 @@ static struct waiter_item *find_item(struct waiter *waiter, const struct safety_
 	struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item)
-		if (item->watch.tid == finding->tid && item->watch.pc == finding->return_pc &&
-		    item->watch.sp == finding->return_sp)
+		if (item->breakpoint.tid == finding->tid &&
+		    item->breakpoint.pc == finding->return_pc &&
+		    item->breakpoint.sp == finding->return_sp)
 			return item;
 	return NULL;
 }
@@ -103,10 +104,11 @@ static void add_item(struct waiter *waiter, const struct safety_finding *finding
 	if (!item)
 		return;
 	item->seen = item->fresh = true;
-	item->watch = (struct watch){ .tid = finding->tid, .fd = -1 };
+	item->breakpoint = (struct hw_breakpoint){ .tid = finding->tid, .fd = -1 };
 	if (!finding->return_pc)
 		return;
-	if (watch_open(&item->watch, finding->tid, finding->return_pc, finding->return_sp, &err))
+	if (hw_breakpoint_open(&item->breakpoint, finding->tid, finding->return_pc,
+			       finding->return_sp, &err))
 		log_info("stop", "%s: looking again now and then", err.msg);
 	else
 		log_debug("stop", "watching the return of '%s' in thread %d", finding->function,
@@ -123,7 +125,7 @@ static void drop_unseen(struct waiter *waiter)
 		if (item->seen)
 			waiter->items.items[kept++] = *item;
 		else
-			watch_close(&item->watch);
+			hw_breakpoint_close(&item->breakpoint);
 	}
 	waiter->items.n = kept;
 }
@@ -161,7 +163,7 @@ static void wait_for_news(const struct waiter *waiter, int64_t until)
 		return;
 	vec_for_each (&waiter->items, item)
 		if (is_watched(item) && !item->left)
-			fds[n++] = (struct pollfd){ .fd = item->watch.fd, .events = POLLIN };
+			fds[n++] = (struct pollfd){ .fd = item->breakpoint.fd, .events = POLLIN };
 	/* A failure, by ^C, ends the wait, which is well. */
 	(void)!ppoll(fds, n, &timeout, NULL);
 }
@@ -177,19 +179,19 @@ static bool all_left(const struct waiter *waiter)
 }
 
 /* Where the thread was called from last; a caller has pushed the return address at its entry. */
-static void remember_return(struct waiter *waiter, const struct watch *watch)
+static void remember_return(struct waiter *waiter, const struct hw_breakpoint *breakpoint)
 {
-	const taddr sp = watch->sp - sizeof(taddr);
+	const taddr sp = breakpoint->sp - sizeof(taddr);
 	struct waiter_return *known;
 
 	vec_for_each (&waiter->returns, known)
-		if (known->tid == watch->tid) {
+		if (known->tid == breakpoint->tid) {
 			known->sp = sp;
 			return;
 		}
 	known = waiter->returns.n < WAITER_RETURNS_MAX ? vec_push(&waiter->returns) : NULL;
 	if (known)
-		*known = (struct waiter_return){ watch->tid, sp };
+		*known = (struct waiter_return){ breakpoint->tid, sp };
 }
 
 static void note_passes(struct waiter *waiter, int64_t since)
@@ -197,10 +199,10 @@ static void note_passes(struct waiter *waiter, int64_t since)
 	struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item) {
-		if (!watch_passed(&item->watch, since))
+		if (!hw_breakpoint_passed(&item->breakpoint, since))
 			continue;
 		item->returned = item->left = true;
-		remember_return(waiter, &item->watch);
+		remember_return(waiter, &item->breakpoint);
 		if (waiter->held && !waiter->held_since)
 			waiter->held_since = clock_now_ns();
 	}
@@ -223,13 +225,14 @@ static void look_first(struct waiter *waiter)
 
 	vec_for_each (&waiter->items, item) {
 		taddr sp = 0;
-		bool asleep = is_asleep(waiter->proc, item->watch.tid, &sp);
+		bool asleep = is_asleep(waiter->proc, item->breakpoint.tid, &sp);
 
-		item->last_count = asleep ? run_count(waiter->proc, item->watch.tid) : NOT_ASLEEP;
+		item->last_count =
+			asleep ? run_count(waiter->proc, item->breakpoint.tid) : NOT_ASLEEP;
 		if (is_parked(item))
 			continue;
 		if (is_watched(item))
-			item->left |= item->fresh && (!asleep || sp >= item->watch.sp);
+			item->left |= item->fresh && (!asleep || sp >= item->breakpoint.sp);
 		else
 			item->left |= !asleep;
 	}
@@ -242,8 +245,9 @@ static void look_again(struct waiter *waiter, bool at_watched_too)
 
 	vec_for_each (&waiter->items, item)
 		if (!item->left && (at_watched_too || !(is_watched(item) || is_parked(item))))
-			item->left = item->last_count == NOT_ASLEEP ||
-				     run_count(waiter->proc, item->watch.tid) != item->last_count;
+			item->left =
+				item->last_count == NOT_ASLEEP ||
+				run_count(waiter->proc, item->breakpoint.tid) != item->last_count;
 }
 
 static bool has_unwatched(const struct waiter *waiter)
@@ -347,7 +351,7 @@ void waiter_release(struct waiter *waiter)
 	struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item)
-		watch_close(&item->watch);
+		hw_breakpoint_close(&item->breakpoint);
 	vec_release(&waiter->items);
 	vec_release(&waiter->returns);
 }

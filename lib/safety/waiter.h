@@ -5,13 +5,13 @@
  * After a stop that found threads in the way, everybody runs again. Trying once more is of use only
  * when these threads have left the functions, and then it should be done at once, before they enter
  * them again. So the place where the outermost of these functions returns to is watched in each of
- * the threads (thread/watch.h), which costs them nothing.
+ * the threads (thread/hw_breakpoint.h), which costs them nothing.
  */
 #ifndef USPL_SAFETY_WAITER_H
 #define USPL_SAFETY_WAITER_H
 
 #include "safety/safety.h"
-#include "thread/watch.h"
+#include "thread/hw_breakpoint.h"
 
 /* How many threads are remembered that have returned from a busy function. */
 #define WAITER_RETURNS_MAX 32
@@ -21,7 +21,8 @@
 
 /* A thread that is waited for. */
 struct waiter_item {
-	struct watch watch;  /* open where the return is known and the kernel lets us watch */
+	/* open where the return is known and the kernel lets us watch */
+	struct hw_breakpoint breakpoint;
 	bool fresh;          /* opened after the stop, so that the return may have come before */
 	bool seen;           /* found in the way by the last stop, too */
 	bool left;           /* it may have left the function */
@@ -59,8 +60,8 @@ struct waiter_stop {
 /*
  * Waits until all these threads may have left, or until the deadline or ^C. Stops are spread so
  * that the target stands still for a tenth of the time at most. The threads must have been let go.
- * A finding without a thread (parked.h) is waited for by time alone. True if all have left by
- * returning, so that no function can have been parked instead.
+ * A finding without a thread (inactive.h) is waited for by time alone. True if all have left by
+ * returning, so that no function can be on an inactive stack instead.
  */
 bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
 /*

@@ -9,12 +9,12 @@
 #define USPL_SWITCH_BACKEND_H
 
 #include "inject/inject.h"
-#include "safety/parked.h"
+#include "safety/inactive.h"
 #include "safety/safety.h"
 #include "safety/waiter.h"
 #include "switch/transition.h"
 #include "text/site.h"
-#include "thread/sharers.h"
+#include "thread/vm_sharers.h"
 #include "thread/stop.h"
 
 struct run {
@@ -22,16 +22,17 @@ struct run {
 	struct safety safety;                       /* what must be empty */
 	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
 	size_t n_findings;
-	inject_left_vec left; /* agents of tools that have died: must be empty, too */
-	int64_t checked_ns;   /* CLOCK_MONOTONIC: when that check was done */
-	struct parked parked; /* functions on stacks that nobody is on */
-	struct stop stop;     /* of the last attempt */
-	struct sharers
-		sharers;       /* processes in the same memory, before the last attempt and in it */
+	inject_left_vec left;     /* agents of tools that have died: must be empty, too */
+	int64_t checked_ns;       /* CLOCK_MONOTONIC: when that check was done */
+	struct inactive inactive; /* functions on stacks that nobody is on */
+	struct stop stop;         /* of the last attempt */
+	struct vm_sharers
+		/* processes in the same memory, before the last attempt and in it */
+		vm_sharers;
 	bool switched;         /* it is done */
 	int64_t hold_began_ns; /* CLOCK_MONOTONIC: when callers began to be held, the last time */
-	struct site_plan plan; /* the full stop's, from open to close */
-	struct quiet *quiet;   /* the quiet way's */
+	struct site_plan plan; /* the stop-all way's, from open to close */
+	struct stopless *stopless; /* the stopless way's */
 };
 
 struct transition_backend {
@@ -51,9 +52,9 @@ struct transition_backend {
 	/*
 	 * Holds callers of the functions, so that the threads that are inside, and return now and
 	 * then, are all outside at one moment: sp are the stack pointers at their outermost
-	 * entries. *ret_held: they are held now, or will be, for as long as quiet_drain says; not
-	 * while the threads still have to be given time after the last hold. NULL: this back end
-	 * can't.
+	 * entries. *ret_held: they are held now, or will be, for as long as stopless_drain says;
+	 * not while the threads still have to be given time after the last hold. NULL: this back
+	 * end can't.
 	 */
 	int (*hold)(struct run *run, const taddr *sp, size_t n, bool *ret_held,
 		    struct uspl_err *err);
@@ -69,13 +70,13 @@ struct transition_backend {
  * Every thread is stopped by ptrace (PTRACE_SEIZE and PTRACE_INTERRUPT). Works everywhere; its
  * length grows with the number of threads.
  */
-extern const struct transition_backend backend_full_stop;
+extern const struct transition_backend backend_stop_all;
 
 /*
  * Only the threads that run are stopped, sleepers are looked at where they sleep; all functions
- * switch by one word in memory (docs/transition.md).
+ * switch by one selector in memory (docs/transition.md).
  */
-extern const struct transition_backend backend_quiet;
+extern const struct transition_backend backend_stopless;
 
 /* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
 int64_t backend_limit_ns(const struct run *run);
@@ -89,15 +90,15 @@ struct safety_finding *backend_next_finding(struct run *run);
 /* Keeps it. */
 void backend_add_finding(struct run *run);
 /*
- * Stops everybody and looks, as an attempt of the full stop does, and changes nothing. *ret_late:
- * it was broken off, since it took too long.
+ * Stops everybody and looks, as an attempt of the stop-all way does, and changes nothing.
+ * *ret_late: it was broken off, since it took too long.
  */
-int full_stop_look(struct run *run, bool *ret_late, struct uspl_err *err) uspl_must_check;
+int backend_stop_all_look(struct run *run, bool *ret_late, struct uspl_err *err) uspl_must_check;
 /*
- * The same for the quiet way, with the same failures as the back end: only those that run are
+ * The same for the stopless way, with the same failures as the back end: only those that run are
  * stopped. *ret_threads: how many there are.
  */
-int quiet_look(struct run *run, bool *ret_late, size_t *ret_threads,
-	       struct uspl_err *err) uspl_must_check;
+int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
+			  struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// entries.c - entries that have to lead by way of a pad
+// entries.c - entries that have to lead by way of a punned trampoline
 /*
- * A tight entry has several forms (arch/trampoline.h, struct tight_jump), each with its own places
- * for a pad, from a single one to some million. The pun, which changes a single byte, comes first:
- * with it the quiet way can be gone. Sites are planned from the highest address down, since a
- * site's bytes may be part of the jumps before it, and not the other way round.
+ * A short entry has several forms (arch/trampoline.h, struct short_jump), each with its own places
+ * for a punned trampoline, from a single one to some million. The punned jump, which changes a
+ * single byte, comes first: with it the stopless way can be gone. Sites are planned from the
+ * highest address down, since a site's bytes may be part of the jumps before it, and not the other
+ * way round.
  *
  * Where several entries share bytes they must change together: a tool that dies between two of them
  * would leave a jump to anywhere. One write within a page is made as a whole (the kernel copies a
- * page at a time), so entries that share bytes across two pages are refused, and the quiet way,
+ * page at a time), so entries that share bytes across two pages are refused, and the stopless way,
  * which changes entries one by one, isn't gone.
  */
 
@@ -18,7 +19,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 
 /* One round of it; true if something was cut. */
 static bool cut_some(struct region *region)
@@ -88,15 +89,15 @@ int entries_check(const region_vec *present, const struct region *region, struct
 }
 
 /*
- * The bytes at a tight entry as they will be when all of the update's entries are written.
+ * The bytes at a short entry as they will be when all of the update's entries are written.
  * *ret_shared: some are other entries'.
  */
 static int read_around(const struct proc *proc, const struct region *region,
-		       const struct region_site *site, uint8_t code[TIGHT_MAX], bool *ret_shared,
-		       struct uspl_err *err)
+		       const struct region_site *site, uint8_t code[SHORT_JUMP_MAX],
+		       bool *ret_shared, struct uspl_err *err)
 {
 	const struct region_site *other;
-	int rc = proc_read(proc, site->addr, code, TIGHT_MAX, err);
+	int rc = proc_read(proc, site->addr, code, SHORT_JUMP_MAX, err);
 
 	*ret_shared = false;
 	vec_for_each (&region->sites, other) {
@@ -109,7 +110,7 @@ static int read_around(const struct proc *proc, const struct region *region,
 					 "changed together, and lie in two pages",
 					 site->name, other->name);
 		for (size_t i = 0; i < other->len; i++)
-			if (other->addr + i - site->addr < TIGHT_MAX)
+			if (other->addr + i - site->addr < SHORT_JUMP_MAX)
 				code[other->addr + i - site->addr] = other->new_bytes[i];
 		*ret_shared = true;
 	}
@@ -144,70 +145,73 @@ static int refuse_traced(const struct proc *proc, const struct region_site *site
 	return 0;
 }
 
-static taddr leads_to(const struct gates *gates, const struct region_site *site)
+static taddr leads_to(const struct trampolines *trampolines, const struct region_site *site)
 {
-	return gates->region->gates ? gate_address(gates->region, site) : site->new_addr;
+	return trampolines->region->trampolines ? trampoline_address(trampolines->region, site)
+						: site->new_addr;
 }
 
-/* A pad in [lowest, highest], best where an earlier one is still. */
-static int place_between(struct gates *gates, struct region_site *site, taddr lowest, taddr highest,
-			 struct uspl_err *err)
+/* A punned trampoline in [lowest, highest], best where an earlier one is still. */
+static int place_between(struct trampolines *trampolines, struct region_site *site, taddr lowest,
+			 taddr highest, struct uspl_err *err)
 {
-	taddr to = leads_to(gates, site), at = lowest;
+	taddr to = leads_to(trampolines, site), at = lowest;
 
-	if (site->pad_len && site->pad >= lowest && site->pad <= highest &&
-	    pads_add(&gates->pads, site, site->pad, to, NULL) == 0)
+	if (site->punned_len && site->punned >= lowest && site->punned <= highest &&
+	    punned_add(&trampolines->punned, site, site->punned, to, NULL) == 0)
 		return 0;
 	while (at <= highest) {
-		int rc = pads_add(&gates->pads, site, at, to, err);
+		int rc = punned_add(&trampolines->punned, site, at, to, err);
 
 		if (rc != -USPL_E_UNSUPPORTED)
 			return rc;
-		at = pads_next(&gates->pads, at);
+		at = punned_next(&trampolines->punned, at);
 	}
 	return -USPL_E_UNSUPPORTED;
 }
 
-static int plan_tight(struct gates *gates, struct region_site *site, struct uspl_err *err)
+static int plan_short(struct trampolines *trampolines, struct region_site *site,
+		      struct uspl_err *err)
 {
 	size_t own = site->len;
-	struct tight_jump jump;
-	uint8_t code[TIGHT_MAX];
+	struct short_jump jump;
+	uint8_t code[SHORT_JUMP_MAX];
 	bool shared;
-	int rc = read_around(gates->pads.proc, gates->region, site, code, &shared, err);
+	int rc = read_around(trampolines->punned.proc, trampolines->region, site, code, &shared,
+			     err);
 
 	if (!rc)
-		rc = refuse_traced(gates->pads.proc, site, err);
-	if (!rc && gates->region->gates)
-		rc = gates_add(gates, site, err);
+		rc = refuse_traced(trampolines->punned.proc, site, err);
+	if (!rc && trampolines->region->trampolines)
+		rc = trampolines_add(trampolines, site, err);
 	if (rc)
 		return rc;
 	rc = uspl_fail(err, USPL_E_UNSUPPORTED, "no such jump leads to an address");
 	for (unsigned int form = 0;
-	     rc == -USPL_E_UNSUPPORTED && tight_jump_form(site->addr, code, own, form, &jump);
+	     rc == -USPL_E_UNSUPPORTED && trampoline_short_form(site->addr, code, own, form, &jump);
 	     form++) {
 		if (jump.lowest > jump.highest)
 			continue;
-		rc = place_between(gates, site, jump.lowest, jump.highest, err);
+		rc = place_between(trampolines, site, jump.lowest, jump.highest, err);
 	}
 	if (rc) {
 		uspl_context(err, "'%s' is only %zu bytes long", site->name, own);
 		return rc;
 	}
-	tight_jump_aim(&jump, site->pad);
+	trampoline_short_aim(&jump, site->punned);
 	site->len = jump.len;
 	memcpy(site->new_bytes, jump.bytes, jump.len);
-	site->entry = jump.len == 1 && !shared ? USPL_ENTRY_PUN : USPL_ENTRY_PLAIN;
+	site->entry = jump.len == 1 && !shared ? USPL_ENTRY_PUNNED : USPL_ENTRY_PLAIN;
 	return 0;
 }
 
 /* Anywhere within reach of the entry. */
-static int plan_far(struct gates *gates, struct region_site *site, struct uspl_err *err)
+static int plan_far(struct trampolines *trampolines, struct region_site *site, struct uspl_err *err)
 {
-	int rc = pads_add_near(&gates->pads, site, leads_to(gates, site), err);
+	int rc = punned_add_near(&trampolines->punned, site, leads_to(trampolines, site), err);
 
 	site->entry = USPL_ENTRY_PLAIN;
-	if (!rc && !arch_native()->jump_encode(site->addr, site->pad, site->new_bytes))
+	if (!rc && !arch_native()->jump_encode(site->addr, site->punned, site->new_bytes))
 		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "the pad of '%s' is out of reach",
 			       site->name);
 	return rc;
@@ -220,26 +224,26 @@ static bool is_far(const struct region_site *site)
 	return !arch_native()->jump_encode(site->addr, site->new_addr, bytes);
 }
 
-/* The highest site below `below` that has to have a pad. */
+/* The highest site below `below` that has to have a punned trampoline. */
 static struct region_site *next_site(const struct region *region, taddr below)
 {
 	struct region_site *site, *best = NULL;
 
 	vec_for_each (&region->sites, site)
-		if (site->addr < below && (region_site_is_tight(site) || is_far(site)) &&
+		if (site->addr < below && (region_site_is_short(site) || is_far(site)) &&
 		    (!best || site->addr > best->addr))
 			best = site;
 	return best;
 }
 
-int entries_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
-		 struct region *region, struct uspl_err *err)
+int entries_plan(struct trampolines *trampolines, const struct proc *proc,
+		 const module_vec *modules, struct region *region, struct uspl_err *err)
 {
 	struct region_site *site = next_site(region, ~0ull);
-	int rc = gates_open(gates, proc, modules, region, err);
+	int rc = trampolines_open(trampolines, proc, modules, region, err);
 
 	for (; !rc && site; site = next_site(region, site->addr))
-		rc = region_site_is_tight(site) ? plan_tight(gates, site, err)
-						: plan_far(gates, site, err);
+		rc = region_site_is_short(site) ? plan_short(trampolines, site, err)
+						: plan_far(trampolines, site, err);
 	return rc;
 }

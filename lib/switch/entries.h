@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * entries.h - entries that have to lead by way of a pad
+ * entries.h - entries that have to lead by way of a punned trampoline
  *
- * Two sorts. A *tight* entry is one of a function that is shorter than the jump, with the next
+ * Two sorts. A *short* entry is one of a function that is shorter than the jump, with the next
  * function right behind it: only its own bytes are replaced, and what stands behind them is part of
  * the jump. And the new code may be out of reach.
  *
- * So what stands behind a tight entry mustn't change while the jump is there. An update that
+ * So what stands behind a short entry mustn't change while the jump is there. An update that
  * changes it later is refused; one that has changed it earlier can't be undone before (builds_on);
- * entries of the same update there become tight themselves, and all are written together.
+ * entries of the same update there become short themselves, and all are written together.
  */
 #ifndef USPL_SWITCH_ENTRIES_H
 #define USPL_SWITCH_ENTRIES_H
 
 #include "record/region_entry.h"
-#include "switch/gate.h"
+#include "switch/trampolines.h"
 
-/* Entries that are part of a tight one's jump become tight. For a region with all its sites. */
+/* Entries that are part of a short one's jump become short. For a region with all its sites. */
 void entries_cut(struct region *region);
 /*
- * Refuses (USPL_E_UNSUPPORTED) a region one of whose sites is part of another update's tight entry,
+ * Refuses (USPL_E_UNSUPPORTED) a region one of whose sites is part of another update's short entry,
  * or has an interrupted update's site as part of its own.
  */
 int entries_check(const region_vec *present, const struct region *region,
@@ -30,13 +30,15 @@ int entries_check(const region_vec *present, const struct region *region,
 bool entries_lean_on(const struct region *region, const struct region *older);
 
 /*
- * Plans the pads of all entries that have to have one, and for tight ones the gates, which the pads
- * lead to; sets these sites' len, old_bytes, new_bytes and entry. Nothing is touched; gates_load
- * follows, if gates->items or gates->pads.items has something. To be called with the sites' old
- * bytes in their place. USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if there is no
- * place. On failure gates_release is to be called all the same.
+ * Plans the punned trampolines of all entries that have to have one, and for short ones the
+ * trampolines, which the punned trampolines lead to; sets these sites' len, old_bytes, new_bytes
+ * and entry. Nothing is touched; trampolines_load follows, if trampolines->items or
+ * trampolines->punned.items has something. To be called with the sites' old bytes in their place.
+ * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH, saying why, if there is no place. On failure
+ * trampolines_release is to be called all the same.
  */
-int entries_plan(struct gates *gates, const struct proc *proc, const module_vec *modules,
-		 struct region *region, struct uspl_err *err) uspl_must_check;
+int entries_plan(struct trampolines *trampolines, const struct proc *proc,
+		 const module_vec *modules, struct region *region,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -12,13 +12,13 @@
 #include "proc/memcg.h"
 #include "safety/blockers.h"
 #include "safety/marked_guard.h"
-#include "safety/parked.h"
+#include "safety/inactive.h"
 #include "safety/stack.h"
 #include "switch/backend.h"
-#include "switch/gate.h"
-#include "thread/sharers.h"
+#include "switch/trampolines.h"
+#include "thread/vm_sharers.h"
 
-/* How often the quiet way may come to nothing, without anybody being in the way. */
+/* How often the stopless way may come to nothing, without anybody being in the way. */
 #define HURRIED_MAX 10
 
 /*
@@ -36,9 +36,9 @@ static int add_old_code(struct run *run, const struct region *region, struct usp
 			rc = safety_add(&run->safety, site->name, region_site_entry(site),
 					site->old_size, true, err);
 		/* Of a traced function the first instructions are in its body. */
-		if (!rc && site->home.addr)
-			rc = safety_add(&run->safety, site->name, site->addr, site->home.body_len,
-					site->old_size, err);
+		if (!rc && site->recorded.addr)
+			rc = safety_add(&run->safety, site->name, site->addr,
+					site->recorded.body_len, site->old_size, err);
 		if (rc)
 			return rc;
 	}
@@ -77,7 +77,7 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 	return 0;
 }
 
-/* Of one region: the code, and the gates on the way to it. */
+/* Of one region: the code, and the trampolines on the way to it. */
 static int add_region(struct run *run, const struct region *region, const region_vec *present,
 		      struct uspl_err *err)
 {
@@ -87,17 +87,17 @@ static int add_region(struct run *run, const struct region *region, const region
 	if (run->t->direction == TRANSITION_ON || either)
 		rc = add_old_code(run, region, err);
 	if (!rc && (run->t->direction == TRANSITION_ON || either))
-		rc = gates_guard(&run->safety, region, present, true, err);
+		rc = trampolines_guard(&run->safety, region, present, true, err);
 	if (!rc && (run->t->direction == TRANSITION_OFF || either))
 		rc = add_new_code(run, region, err);
 	if (!rc && (run->t->direction == TRANSITION_OFF || either))
-		rc = gates_guard(&run->safety, region, present, false, err);
+		rc = trampolines_guard(&run->safety, region, present, false, err);
 	return rc;
 }
 
 /*
- * A thread in the agent of a tool that has died would still swap the word or write an entry, after
- * what we have done.
+ * A thread in the agent of a tool that has died would still swap the selector or write an entry,
+ * after what we have done.
  */
 static int add_left_agents(struct run *run, struct uspl_err *err)
 {
@@ -149,7 +149,7 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 	int rc;
 
 	*run = (struct run){ .t = t, .safety.proc = t->proc };
-	run->parked = (struct parked){ .safety = &run->safety, .budget = t->scan_bytes };
+	run->inactive = (struct inactive){ .safety = &run->safety, .budget = t->scan_bytes };
 	rc = regions_read(t->proc, &present, err);
 	for (size_t i = 0; !rc && i < t->n_regions; i++)
 		rc = add_region(run, t->regions[i], &present, err);
@@ -159,7 +159,7 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 	if (!rc)
 		rc = add_left_agents(run, err);
 	if (!rc)
-		rc = sharers_await(t->proc, &run->sharers, deadline, err);
+		rc = vm_sharers_await(t->proc, &run->vm_sharers, deadline, err);
 	if (!rc)
 		rc = require_memory(t, err);
 	if (!rc)
@@ -171,7 +171,7 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 static void run_release(struct run *run)
 {
 	unwinder_free(run->safety.unwinder);
-	parked_release(&run->parked);
+	inactive_release(&run->inactive);
 	safety_release(&run->safety);
 	vec_release(&run->left);
 }
@@ -209,7 +209,7 @@ static int fail_late(pid_t pid, struct uspl_err *err)
 /* One that comes and goes. */
 static int fail_shared(struct run *run, struct uspl_err *err)
 {
-	int rc = sharers_await(run->t->proc, &run->sharers, 0, err);
+	int rc = vm_sharers_await(run->t->proc, &run->vm_sharers, 0, err);
 
 	return rc ? rc
 		  : uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -224,7 +224,7 @@ static int fail_blocked(struct run *run, struct uspl_err *err)
 	blocker_vec blockers = { 0 };
 	int rc;
 
-	if (run->sharers.found)
+	if (run->vm_sharers.found)
 		return fail_shared(run, err);
 	if (!run->n_findings && !(t->max_pause_s > 0))
 		return fail_late(t->proc->pid, err);
@@ -257,7 +257,7 @@ static void note_attempt(const struct run *run, const struct transition_backend 
 	result->stop_us = stop_us(run);
 	result->n_stopped = run->stop.n_threads;
 	result->backend = backend->name;
-	result->left_out = run->parked.left_out;
+	result->left_out = run->inactive.left_out;
 	log_info("stop", "attempt %d, %s: %zu threads, %.0f us%s", result->attempts, backend->name,
 		 run->stop.n_threads, result->stop_us,
 		 run->switched     ? ""
@@ -301,7 +301,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 	for (;;) {
 		struct waiter_stop stop = { .findings = run->findings };
 
-		rc = scanned ? 0 : parked_scan(&run->parked, err);
+		rc = scanned ? 0 : inactive_scan(&run->inactive, err);
 		if (!rc)
 			rc = backend->attempt(run, err);
 		if (rc)
@@ -315,9 +315,9 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 			rc = fail_cancelled(run, err);
 		else if (clock_now_ns() >= deadline)
 			rc = fail_blocked(run, err);
-		else if (run->sharers.found)
-			rc = sharers_await(run->t->proc, &run->sharers, deadline, err);
-		else if (backend != &backend_full_stop && !run->n_findings &&
+		else if (run->vm_sharers.found)
+			rc = vm_sharers_await(run->t->proc, &run->vm_sharers, deadline, err);
+		else if (backend != &backend_stop_all && !run->n_findings &&
 			 ++hurried > HURRIED_MAX)
 			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 				       "the threads of pid %d run too often", run->t->proc->pid);
@@ -332,7 +332,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		 * What the last scan has found is still all if what was seen to return has not been
 		 * parked since.
 		 */
-		scanned = waiter_wait(&waiter, &stop, deadline) && !parked_found(&run->parked);
+		scanned = waiter_wait(&waiter, &stop, deadline) && !inactive_found(&run->inactive);
 	}
 	if (run->switched && waiter.held_since)
 		result->held_us = (double)(clock_now_ns() - waiter.held_since) / 1000;
@@ -358,10 +358,10 @@ static bool is_unable(int rc)
 	return rc == -USPL_E_UNSUPPORTED || rc == -USPL_E_OUT_OF_REACH;
 }
 
-static int run_full_stop(struct run *run, int64_t deadline, struct transition_result *result,
-			 struct uspl_err *err)
+static int run_stop_all(struct run *run, int64_t deadline, struct transition_result *result,
+			struct uspl_err *err)
 {
-	const struct transition_backend *full = &backend_full_stop;
+	const struct transition_backend *full = &backend_stop_all;
 	int rc = full->open(run, err);
 
 	if (!rc)
@@ -371,25 +371,25 @@ static int run_full_stop(struct run *run, int64_t deadline, struct transition_re
 }
 
 /*
- * The quiet way, with the full stop in its place where it can't be gone. Entries that lead to gates
- * by then are as good for the full stop; they are put back if that fails, too.
+ * The stopless way, with the stop-all way in its place where it can't be gone. Entries that lead to
+ * trampolines by then are as good for the stop-all way; they are put back if that fails, too.
  */
-static int run_quiet(struct run *run, int64_t deadline, struct transition_result *result,
-		     struct uspl_err *err)
+static int run_stopless(struct run *run, int64_t deadline, struct transition_result *result,
+			struct uspl_err *err)
 {
-	const struct transition_backend *quiet = &backend_quiet;
+	const struct transition_backend *stopless = &backend_stopless;
 	struct uspl_err why = { 0 };
-	int rc = quiet->open(run, &why), finished = 0;
+	int rc = stopless->open(run, &why), finished = 0;
 
 	if (!rc)
-		rc = try_until(run, quiet, deadline, result, &why);
+		rc = try_until(run, stopless, deadline, result, &why);
 	if (is_unable(rc)) {
 		log_info("stop", "all threads have to be stopped: %s", why.msg);
-		rc = run_full_stop(run, deadline, result, &why);
+		rc = run_stop_all(run, deadline, result, &why);
 	}
 	if (rc != -USPL_E_STRANDED)
-		finished = quiet->finish(run, rc ? NULL : &why);
-	quiet->close(run);
+		finished = stopless->finish(run, rc ? NULL : &why);
+	stopless->close(run);
 	if (!rc)
 		rc = finished;
 	if (rc && err)
@@ -400,9 +400,9 @@ static int run_quiet(struct run *run, int64_t deadline, struct transition_result
 /* The entries hold what they should: to be refused before anything is touched. */
 static int check_entries(struct run *run, struct uspl_err *err)
 {
-	int rc = backend_full_stop.open(run, err);
+	int rc = backend_stop_all.open(run, err);
 
-	backend_full_stop.close(run);
+	backend_stop_all.close(run);
 	return rc;
 }
 
@@ -421,8 +421,8 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	if (!rc && t->direction == TRANSITION_ON)
 		rc = note_applied(t, err);
 	if (!rc)
-		rc = t->stop_all ? run_full_stop(&run, deadline, &result, err)
-				 : run_quiet(&run, deadline, &result, err);
+		rc = t->stop_all ? run_stop_all(&run, deadline, &result, err)
+				 : run_stopless(&run, deadline, &result, err);
 	if (!rc) {
 		*ret = result;
 		agent_left_clear(t->proc, &run.left);
@@ -437,17 +437,17 @@ static int look_once(struct run *run, struct transition_outlook *outlook, struct
 	struct uspl_err why = { 0 };
 	int rc = -USPL_E_UNSUPPORTED;
 
-	outlook->backend = backend_quiet.name;
+	outlook->backend = backend_stopless.name;
 	if (!run->t->stop_all)
-		rc = quiet_look(run, &outlook->too_long, &outlook->n_threads, &why);
+		rc = backend_stopless_look(run, &outlook->too_long, &outlook->n_threads, &why);
 	if (rc && !is_unable(rc) && err)
 		*err = why;
 	if (!is_unable(rc))
 		return rc;
 	if (why.msg[0])
 		log_info("stop", "all threads have to be stopped: %s", why.msg);
-	outlook->backend = backend_full_stop.name;
-	rc = full_stop_look(run, &outlook->too_long, err);
+	outlook->backend = backend_stop_all.name;
+	rc = backend_stop_all_look(run, &outlook->too_long, err);
 	outlook->n_threads = run->stop.n_threads;
 	return rc;
 }
@@ -462,13 +462,13 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 	if (!rc)
 		rc = check_entries(&run, err);
 	if (!rc)
-		rc = parked_scan(&run.parked, err);
+		rc = inactive_scan(&run.inactive, err);
 	if (!rc)
 		rc = look_once(&run, &outlook, err);
 	if (!rc) {
 		outlook.n_stopped = run.stop.n_threads;
 		outlook.stop_us = stop_us(&run);
-		outlook.left_out = run.parked.left_out;
+		outlook.left_out = run.inactive.left_out;
 		outlook.more = run.n_findings == WAITER_MAX;
 		outlook.too_long &= !run.n_findings;
 		rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings,

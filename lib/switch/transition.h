@@ -16,7 +16,7 @@
  *     RESUME    all threads go on
  *
  * The back end is a table of functions (struct transition_backend), so that a way that stops fewer
- * threads can take the place of the full stop without apply or undo knowing.
+ * threads can take the place of the stop-all way without apply or undo knowing.
  */
 #ifndef USPL_SWITCH_TRANSITION_H
 #define USPL_SWITCH_TRANSITION_H
@@ -39,8 +39,8 @@ struct transition {
 	 * are let go, and it counts as busy. 0: as long as it takes.
 	 */
 	double max_pause_s;
-	uint64_t scan_bytes; /* how much memory may be searched for parked stacks (parked.h) */
-	bool stop_all;       /* stop every thread, even if the quiet way is possible */
+	uint64_t scan_bytes; /* how much memory may be searched for inactive stacks (inactive.h) */
+	bool stop_all;       /* stop every thread, even if the stopless way is possible */
 	bool planned;        /* for transition_look: the regions aren't in the process */
 };
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "proc/own.h"
+#include "proc/private_pages.h"
 
 /*
  * Sites of one page are written together: one system call for each page of code, not for each site,
@@ -69,7 +69,7 @@ static int place_site(const struct site_plan *plan, const struct site *site,
 	size_t at = (size_t)(site->addr - piece->addr);
 
 	if (memcmp(piece->before + at, site->from, site->len) &&
-	    !(site->has_gate && !memcmp(piece->before + at, site->gate, site->len)) &&
+	    !(site->has_trampoline && !memcmp(piece->before + at, site->trampoline, site->len)) &&
 	    !(plan->either && !memcmp(piece->before + at, site->to, site->len)))
 		return fail_overwritten(site, piece->before + at, err);
 	memcpy(piece->after + at, site->to, site->len);
@@ -202,7 +202,7 @@ static int look_at(struct site_plan *plan, struct owned *owned, taddr addr, uint
 		owned->n = (end - page + PAGE - 1) / PAGE;
 		if (owned->n > OWNED_MAX)
 			owned->n = OWNED_MAX;
-		own_pages(plan->proc, page, owned->n, owned->own);
+		private_pages(plan->proc, page, owned->n, owned->own);
 	}
 	if (owned->own[(page - owned->from) / PAGE])
 		return 0;

@@ -30,9 +30,9 @@ struct site {
 	 * first one, when they are replaced by a single one. 0 or 1: that doesn't matter.
 	 */
 	uint8_t guard;
-	/* What it may hold as well, where it leads to a gate (lib/switch/gate.h). */
-	bool has_gate;
-	uint8_t gate[SITE_BYTES_MAX];
+	/* What it may hold as well, where it leads to a trampoline (lib/switch/trampolines.h). */
+	bool has_trampoline;
+	uint8_t trampoline[SITE_BYTES_MAX];
 };
 
 typedef VEC(struct site) site_vec;

@@ -45,9 +45,9 @@ static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	thread->tid = tid;
 	thread->timeouts = &stop->timeouts;
-	departed_admit(true);
+	reap_admit(true);
 	rc = thread_seize(stop->proc, thread, err);
-	departed_admit(false);
+	reap_admit(false);
 	return rc;
 }
 
@@ -129,7 +129,7 @@ static void hurry(struct stop *stop)
 
 static void relax(struct stop *stop)
 {
-	departed_end(&stop->departed);
+	reap_end(&stop->reaper);
 	setpriority(PRIO_PROCESS, 0, stop->old_nice);
 	thread_unguard(&stop->old_mask);
 }
@@ -138,7 +138,7 @@ void stop_begin(struct stop *stop, const struct proc *proc)
 {
 	*stop = (struct stop){ .proc = proc, .timeouts.proc = proc };
 	hurry(stop);
-	departed_begin(&stop->departed, &stop->threads, proc->pid);
+	reap_begin(&stop->reaper, &stop->threads, proc->pid);
 }
 
 static void note_timeouts(struct stop *stop)

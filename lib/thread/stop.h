@@ -16,14 +16,14 @@
 #ifndef USPL_THREAD_STOP_H
 #define USPL_THREAD_STOP_H
 
-#include "thread/departed.h"
+#include "thread/reap.h"
 #include "thread/thread.h"
 #include "thread/timeouts.h"
 
 struct stop {
 	const struct proc *proc;
 	thread_vec threads;
-	struct departed departed;
+	struct reaper reaper;
 	struct timeouts timeouts; /* of calls that threads are in; they point to it */
 	sigset_t old_mask;        /* our own signal mask, from before */
 	int old_nice;             /* and our priority */

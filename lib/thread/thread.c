@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "thread/departed.h"
+#include "thread/reap.h"
 #include "thread/timeouts.h"
 
 /* How long the end of a thread that is killed may take. */
@@ -183,7 +183,7 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 		else if (left <= 0)
 			return fail_unstoppable(proc, thread, err);
 		else if (now >= spin_until && sigtimedwait(&child, NULL, &timeout) < 0)
-			departed_reap();
+			reap_now();
 	}
 	return 0;
 }
@@ -292,15 +292,15 @@ bool thread_send_back(const struct proc *proc, struct thread *thread)
 	return true;
 }
 
-int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
-		 struct uspl_err *err)
+int thread_hold(const struct proc *proc, struct thread *thread, int64_t deadline,
+		struct uspl_err *err)
 {
 	int rc = thread_wait(proc, thread, deadline, err);
 
 	/* Before the call. If it isn't that, it may be anywhere. */
 	if (!rc && thread->state == THREAD_STOPPED && thread->at_call &&
 	    go_on(proc, thread, PTRACE_SYSCALL))
-		thread->state = THREAD_CAUGHT;
+		thread->state = THREAD_HELD;
 	return rc;
 }
 
@@ -323,7 +323,7 @@ void thread_poll(struct thread *thread)
 {
 	int status;
 
-	if ((thread->state == THREAD_SEIZED || thread->state == THREAD_CAUGHT) &&
+	if ((thread->state == THREAD_SEIZED || thread->state == THREAD_HELD) &&
 	    waitpid(thread->tid, &status, __WALL | WNOHANG) == thread->tid)
 		note_stop(thread, status);
 }

@@ -8,9 +8,9 @@
  *     state     the thread      entered by                        left by
  *     FREE      runs            thread_release                    thread_seize
  *     SEIZED    runs            thread_seize                      thread_interrupt
- *     ASKED     runs, will stop thread_interrupt, ..._send_back   thread_wait, thread_catch
+ *     ASKED     runs, will stop thread_interrupt, ..._send_back   thread_wait, thread_hold
  *     STOPPED   stands still    thread_wait, thread_poll          thread_release, thread_resume
- *     CAUGHT    is in a call    thread_catch                      thread_poll
+ *     HELD    is in a call    thread_hold                      thread_poll
  *     GONE      has exited      any of them
  */
 #ifndef USPL_THREAD_THREAD_H
@@ -27,7 +27,7 @@ enum thread_state {
 	THREAD_SEIZED,
 	THREAD_ASKED,
 	THREAD_STOPPED,
-	THREAD_CAUGHT,
+	THREAD_HELD,
 	THREAD_GONE
 };
 
@@ -47,7 +47,7 @@ struct thread {
 	/* STOPPED while the whole process is (SIGSTOP); it stays so after the release. */
 	bool group_stopped;
 	bool leaving; /* see thread_leave_call */
-	bool at_call; /* STOPPED before or behind a system call, which thread_catch asks for */
+	bool at_call; /* STOPPED before or behind a system call, which thread_hold asks for */
 	bool regs_valid;
 	struct arch_regs regs;     /* of a STOPPED thread, after thread_read_regs */
 	struct timeouts *timeouts; /* what is known of its call's time-out (timeouts.h), or NULL */
@@ -117,19 +117,19 @@ void thread_resume(const struct proc *proc, struct thread *thread);
 bool thread_leave_call(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
  * Lets a STOPPED thread, whose registers have been read, go back to the system call that the stop
- * has interrupted: it is ASKED, and stops once more, right before the call. thread_catch is next.
+ * has interrupted: it is ASKED, and stops once more, right before the call. thread_hold is next.
  * False if it was in no such call, or has a signal to take: then it stays as it is.
  */
 bool thread_send_back(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
- * Waits for one that was sent back, and lets it into the call: CAUGHT. From then on it does nothing
+ * Waits for one that was sent back, and lets it into the call: HELD. From then on it does nothing
  * but that call, and stops before it comes back from it, or before it takes a signal. It is STOPPED
  * if something has come in between, a signal for example. Fails as thread_wait, and is ASKED then.
  */
-int thread_catch(const struct proc *proc, struct thread *thread, int64_t deadline,
-		 struct uspl_err *err) uspl_must_check;
+int thread_hold(const struct proc *proc, struct thread *thread, int64_t deadline,
+		struct uspl_err *err) uspl_must_check;
 /*
- * A SEIZED or CAUGHT thread that has stopped by itself becomes STOPPED, and one that has died GONE.
+ * A SEIZED or HELD thread that has stopped by itself becomes STOPPED, and one that has died GONE.
  */
 void thread_poll(struct thread *thread);
 

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "proc/slack.h"
+#include "proc/padding.h"
 #include "thread/blocked_place.h"
-#include "thread/napping.h"
+#include "thread/sleep_time.h"
 #include "thread/thread.h"
 
 #define MS_NS 1000000ll
@@ -60,7 +60,7 @@ static bool is_dead(const struct timeouts *timeouts, const struct timeout *timeo
 
 /* Fills in what can be known of the thread's call and of its sleep. */
 static bool look_at(const struct timeouts *timeouts, pid_t tid, struct timeout *timeout,
-		    struct nap *nap)
+		    struct sleep_time *sleep_time)
 {
 	const struct proc *proc = timeouts->proc;
 
@@ -71,9 +71,9 @@ static bool look_at(const struct timeouts *timeouts, pid_t tid, struct timeout *
 		return false;
 	runcount_open(&timeout->count, proc, tid);
 	timeout->runs = runcount_read(&timeout->count, proc);
-	*nap = (struct nap){ .tid = tid };
-	if (timeout->runs != RUNCOUNT_NONE && nap_read(proc, nap) &&
-	    nap_preempted(proc, tid, &timeout->preempted)) {
+	*sleep_time = (struct sleep_time){ .tid = tid };
+	if (timeout->runs != RUNCOUNT_NONE && sleep_time_read(proc, sleep_time) &&
+	    sleep_time_preempted(proc, tid, &timeout->preempted)) {
 		struct blocked_place again;
 
 		/* All of it at one instant: the count has not changed in between. */
@@ -97,7 +97,7 @@ static void find_rooms(struct timeouts *timeouts, size_t first)
 {
 	VEC(taddr) used = { 0 };
 	struct timeout *timeout;
-	struct slack slack = { 0 };
+	struct padding padding = { 0 };
 	bool found = false;
 	taddr *item;
 
@@ -110,8 +110,8 @@ static void find_rooms(struct timeouts *timeouts, size_t first)
 		if (!timeout->tid || timeout->call.form != TIMEOUT_TIMESPEC)
 			continue;
 		if (!found)
-			found = slack_find(timeouts->proc, sizeof(struct timespec), &slack);
-		timeout->room = found ? slack_take(&slack, used.items, used.n) : 0;
+			found = padding_find(timeouts->proc, sizeof(struct timespec), &padding);
+		timeout->room = found ? padding_take(&padding, used.items, used.n) : 0;
 		item = timeout->room ? vec_push(&used) : NULL;
 		if (item)
 			*item = timeout->room;
@@ -121,45 +121,45 @@ static void find_rooms(struct timeouts *timeouts, size_t first)
 	vec_release(&used);
 }
 
-static void reckon(struct timeouts *timeouts, size_t first, const struct nap *naps)
+static void reckon(struct timeouts *timeouts, size_t first, const struct sleep_time *sleep_times)
 {
 	for (size_t i = first; i < timeouts->items.n; i++) {
 		struct timeout *timeout = &timeouts->items.items[i];
-		const struct nap *nap = &naps[i - first];
+		const struct sleep_time *sleep_time = &sleep_times[i - first];
 
-		if (nap->slept_ns < 0)
+		if (sleep_time->slept_ns < 0)
 			drop(timeout);
-		timeout->left_ns -= nap->slept_ns;
-		timeout->as_of_ns = nap->as_of_ns;
+		timeout->left_ns -= sleep_time->slept_ns;
+		timeout->as_of_ns = sleep_time->as_of_ns;
 	}
 }
 
 void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n)
 {
-	VEC(struct nap) naps = { 0 };
+	VEC(struct sleep_time) sleep_times = { 0 };
 	size_t first = timeouts->items.n;
 
 	for (size_t i = 0; i < n; i++) {
 		struct timeout timeout, *item;
-		struct nap nap, *nap_item;
+		struct sleep_time sleep_time, *sleep_time_item;
 
-		if (!look_at(timeouts, tids[i], &timeout, &nap))
+		if (!look_at(timeouts, tids[i], &timeout, &sleep_time))
 			continue;
 		item = vec_push(&timeouts->items);
-		nap_item = item ? vec_push(&naps) : NULL;
+		sleep_time_item = item ? vec_push(&sleep_times) : NULL;
 		if (item)
 			*item = timeout;
 		else
 			runcount_close(&timeout.count);
-		if (!nap_item) {
+		if (!sleep_time_item) {
 			timeouts->items.n -= item != NULL;
 			break;
 		}
-		*nap_item = nap;
+		*sleep_time_item = sleep_time;
 	}
-	naps_measure(naps.items, naps.n);
-	reckon(timeouts, first, naps.items);
-	vec_release(&naps);
+	sleep_times_measure(sleep_times.items, sleep_times.n);
+	reckon(timeouts, first, sleep_times.items);
+	vec_release(&sleep_times);
 	find_rooms(timeouts, first);
 }
 
@@ -196,7 +196,7 @@ static bool was_only_stopped(const struct proc *proc, const struct timeout *time
 
 	if (runs == timeout->runs + 1)
 		return true;
-	return runs > timeout->runs && nap_preempted(proc, timeout->tid, &preempted) &&
+	return runs > timeout->runs && sleep_time_preempted(proc, timeout->tid, &preempted) &&
 	       runs - timeout->runs - 1 == preempted - timeout->preempted;
 }
 

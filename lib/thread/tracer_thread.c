@@ -124,7 +124,7 @@ static bool is_coming_out(const struct proc *proc, const struct thread *thread)
 {
 	char state;
 
-	if (thread->state != THREAD_SEIZED && thread->state != THREAD_CAUGHT)
+	if (thread->state != THREAD_SEIZED && thread->state != THREAD_HELD)
 		return false;
 	state = task_state(proc, thread->tid);
 	return thread->leaving || state == 't' || (state == 'R' && thread->slept);

@@ -43,7 +43,7 @@ void tracer_settle(const struct proc *proc, thread_vec *threads);
  */
 void tracer_shield(const struct proc *proc, thread_vec *threads);
 void tracer_shield_beside(void);
-/* Lets those go on that have stopped. One that was caught in a call isn't any more. */
+/* Lets those go on that have stopped. One that was held in a call isn't any more. */
 void tracer_serve(const struct proc *proc, thread_vec *threads);
 
 #endif

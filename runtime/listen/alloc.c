@@ -71,10 +71,10 @@ static void count_size(struct uspl_alloc_thread *thread, uint64_t size)
 }
 
 /* What is live, for all threads; each tells of its own when it has come to a few KB. */
-static void add_live(const struct heard *heard, uint64_t size)
+static void add_live(const struct call_ctx *ctx, uint64_t size)
 {
-	struct uspl_alloc *own = desk_own(heard->desk);
-	struct uspl_alloc_thread *thread = heard->thread;
+	struct uspl_alloc *own = config_own(ctx->config);
+	struct uspl_alloc_thread *thread = ctx->thread;
 	int64_t pending = (int64_t)(thread->pending += size);
 
 	if (pending < USPL_ALLOC_PENDING && pending > -USPL_ALLOC_PENDING)
@@ -84,17 +84,17 @@ static void add_live(const struct heard *heard, uint64_t size)
 }
 
 /* Notes a block that is there from now on. */
-static void put(const struct heard *heard, uint64_t addr, uint64_t size, bool mapping)
+static void put(const struct call_ctx *ctx, uint64_t addr, uint64_t size, bool mapping)
 {
-	struct uspl_alloc *own = desk_own(heard->desk);
-	struct uspl_alloc_thread *thread = heard->thread;
+	struct uspl_alloc *own = config_own(ctx->config);
+	struct uspl_alloc_thread *thread = ctx->thread;
 	uint64_t *word = word_of(own, mapping ? addr + 8 : addr, true);
-	uint32_t site = site_of(own, heard->caller);
-	uint64_t age = (heard->start - heard->desk->start_ticks) >> USPL_ALLOC_AGE_SHIFT;
+	uint32_t site = site_of(own, ctx->caller);
+	uint64_t age = (ctx->start - ctx->config->start_ticks) >> USPL_ALLOC_AGE_SHIFT;
 	uint64_t field = (mapping ? size >> USPL_ALLOC_PAGE_SHIFT : size) + 1, now;
 
 	if (!word || field > SIZE_MASK) {
-		add_atomic(&heard->desk->missed, 1);
+		add_atomic(&ctx->config->missed, 1);
 		return;
 	}
 	if (age > AGE_MAX)
@@ -109,14 +109,14 @@ static void put(const struct heard *heard, uint64_t addr, uint64_t size, bool ma
 		return;
 	}
 	count_size(thread, size);
-	add_live(heard, size);
+	add_live(ctx, size);
 }
 
 /* Takes the account of a block's word back, which has left the leaf. */
-static void settle(const struct heard *heard, uint64_t word)
+static void settle(const struct call_ctx *ctx, uint64_t word)
 {
-	struct uspl_alloc *own = desk_own(heard->desk);
-	struct uspl_alloc_thread *thread = heard->thread;
+	struct uspl_alloc *own = config_own(ctx->config);
+	struct uspl_alloc_thread *thread = ctx->thread;
 	struct uspl_alloc_cell *cell = &thread->cells[word >> USPL_ALLOC_SITE_SHIFT];
 	uint64_t size = uspl_alloc_size(word);
 
@@ -125,13 +125,13 @@ static void settle(const struct heard *heard, uint64_t word)
 	if (word >> USPL_ALLOC_MAP_BIT & 1)
 		add_atomic(&own->mapped, -size);
 	else
-		add_live(heard, -size);
+		add_live(ctx, -size);
 }
 
 /* Takes a block's word out of its leaf; 0 if it isn't known. */
-static uint64_t take(const struct heard *heard, uint64_t addr)
+static uint64_t take(const struct call_ctx *ctx, uint64_t addr)
 {
-	uint64_t *place = addr ? word_of(desk_own(heard->desk), addr, false) : NULL;
+	uint64_t *place = addr ? word_of(config_own(ctx->config), addr, false) : NULL;
 
 	uint64_t word = place ? *place : 0;
 
@@ -142,33 +142,33 @@ static uint64_t take(const struct heard *heard, uint64_t addr)
 }
 
 /* delete calls free with the same block: it counts once. */
-static void release(const struct heard *heard, uint64_t addr)
+static void release(const struct call_ctx *ctx, uint64_t addr)
 {
-	struct uspl_alloc_thread *thread = heard->thread;
-	uint64_t word = take(heard, addr);
+	struct uspl_alloc_thread *thread = ctx->thread;
+	uint64_t word = take(ctx, addr);
 
 	if (word)
-		settle(heard, word);
+		settle(ctx, word);
 	else if (addr && addr != thread->released)
 		add_own(&thread->strangers, 1);
 	thread->released = addr;
 }
 
 /* From its beginning on, or all of it; what is cut out of the middle of one isn't followed. */
-static void unmap(const struct heard *heard, uint64_t addr, uint64_t len)
+static void unmap(const struct call_ctx *ctx, uint64_t addr, uint64_t len)
 {
-	struct uspl_alloc *own = desk_own(heard->desk);
-	uint64_t word = take(heard, addr + 8), size = uspl_alloc_size(word), *rest;
+	struct uspl_alloc *own = config_own(ctx->config);
+	uint64_t word = take(ctx, addr + 8), size = uspl_alloc_size(word), *rest;
 
 	if (!word)
 		return;
 	len = (len + PAGE - 1) & -PAGE;
 	if (len >= size) {
-		settle(heard, word);
+		settle(ctx, word);
 		return;
 	}
 	add_atomic(&own->mapped, -len);
-	add_own(&((struct uspl_alloc_thread *)heard->thread)
+	add_own(&((struct uspl_alloc_thread *)ctx->thread)
 			 ->cells[word >> USPL_ALLOC_SITE_SHIFT]
 			 .freed_bytes,
 		len);
@@ -177,20 +177,20 @@ static void unmap(const struct heard *heard, uint64_t addr, uint64_t len)
 		*rest = word - (len >> USPL_ALLOC_PAGE_SHIFT);
 }
 
-static bool is_nested(const struct heard *heard)
+static bool is_nested(const struct call_ctx *ctx)
 {
-	const struct uspl_alloc_thread *thread = heard->thread;
+	const struct uspl_alloc_thread *thread = ctx->thread;
 
-	return thread->outer > heard->at && thread->outer - heard->at < NEAR &&
+	return thread->outer > ctx->at && thread->outer - ctx->at < NEAR &&
 	       listen_slot(thread->outer)[1] == thread->began;
 }
 
 /* What an allocation asks for. */
-static uint64_t size_asked(const struct heard *heard)
+static uint64_t size_asked(const struct call_ctx *ctx)
 {
-	const struct call *call = heard->call;
+	const struct call *call = ctx->call;
 
-	switch (heard->site->role) {
+	switch (ctx->site->role) {
 	case USPL_ALLOC_CALLOC:
 		return call->rdi * call->rsi;
 	case USPL_ALLOC_REALLOCARRAY:
@@ -208,81 +208,80 @@ static uint64_t size_asked(const struct heard *heard)
 	}
 }
 
-void alloc_enter(const struct heard *heard)
+void alloc_enter(const struct call_ctx *ctx)
 {
-	struct uspl_alloc_thread *thread = heard->thread;
-	const struct call *call = heard->call;
-	unsigned role = heard->site->role;
+	struct uspl_alloc_thread *thread = ctx->thread;
+	const struct call *call = ctx->call;
+	unsigned role = ctx->site->role;
 
-	if (is_nested(heard))
+	if (is_nested(ctx))
 		return;
 	if (role == USPL_ALLOC_FREE || role == USPL_ALLOC_MUNMAP) {
 		thread->outer = 0;
 		if (role == USPL_ALLOC_FREE)
-			release(heard, call->rdi);
+			release(ctx, call->rdi);
 		else
-			unmap(heard, call->rdi, call->rsi);
+			unmap(ctx, call->rdi, call->rsi);
 		return;
 	}
-	if (heard->desk->halted)
+	if (ctx->config->halted)
 		return;
-	thread->began = heard->start;
+	thread->began = ctx->start;
 	thread->arg = call->rdi;
-	thread->size = size_asked(heard);
+	thread->size = size_asked(ctx);
 	thread->old = 0;
 	if (role == USPL_ALLOC_REALLOC || role == USPL_ALLOC_REALLOCARRAY)
-		thread->old = take(heard, call->rdi);
+		thread->old = take(ctx, call->rdi);
 	else if (role == USPL_ALLOC_MREMAP)
-		thread->old = take(heard, call->rdi + 8);
-	thread->outer = heard->at;
+		thread->old = take(ctx, call->rdi + 8);
+	thread->outer = ctx->at;
 }
 
 /* The old block is gone if there is a new one, or if none was asked for; else it has stayed. */
-static void leave_moved(const struct heard *heard, uint64_t addr, bool mapping)
+static void leave_moved(const struct call_ctx *ctx, uint64_t addr, bool mapping)
 {
-	struct uspl_alloc_thread *thread = heard->thread;
+	struct uspl_alloc_thread *thread = ctx->thread;
 	uint64_t *place;
 
 	if (thread->old && (addr || !thread->size)) {
-		settle(heard, thread->old);
+		settle(ctx, thread->old);
 	} else if (thread->old) {
-		place = word_of(desk_own(heard->desk), mapping ? thread->arg + 8 : thread->arg,
+		place = word_of(config_own(ctx->config), mapping ? thread->arg + 8 : thread->arg,
 				true);
 		if (place)
 			*place = thread->old;
 	}
 	if (addr)
-		put(heard, addr, mapping ? (thread->size + PAGE - 1) & -PAGE : thread->size,
-		    mapping);
+		put(ctx, addr, mapping ? (thread->size + PAGE - 1) & -PAGE : thread->size, mapping);
 }
 
-void alloc_leave(const struct heard *heard)
+void alloc_leave(const struct call_ctx *ctx)
 {
-	struct uspl_alloc_thread *thread = heard->thread;
-	uint64_t result = heard->call->rax;
+	struct uspl_alloc_thread *thread = ctx->thread;
+	uint64_t result = ctx->call->rax;
 
-	if (thread->outer != heard->at)
+	if (thread->outer != ctx->at)
 		return;
 	thread->outer = 0;
 	thread->released = 0;
-	switch (heard->site->role) {
+	switch (ctx->site->role) {
 	case USPL_ALLOC_POSIX_MEMALIGN:
 		if (!(uint32_t)result)
-			put(heard, *(const uint64_t *)thread->arg, thread->size, false);
+			put(ctx, *(const uint64_t *)thread->arg, thread->size, false);
 		break;
 	case USPL_ALLOC_MMAP:
 		if (result != MAP_FAILED_VALUE)
-			put(heard, result, thread->size, true);
+			put(ctx, result, thread->size, true);
 		break;
 	case USPL_ALLOC_MREMAP:
-		leave_moved(heard, result == MAP_FAILED_VALUE ? 0 : result, true);
+		leave_moved(ctx, result == MAP_FAILED_VALUE ? 0 : result, true);
 		break;
 	case USPL_ALLOC_REALLOC:
 	case USPL_ALLOC_REALLOCARRAY:
-		leave_moved(heard, result, false);
+		leave_moved(ctx, result, false);
 		break;
 	default:
 		if (result)
-			put(heard, result, thread->size, false);
+			put(ctx, result, thread->size, false);
 	}
 }

@@ -6,7 +6,7 @@
 #include "runtime/listen/heard.h"
 
 /* A function that allocates or frees. */
-HIDDEN void alloc_enter(const struct heard *heard);
-HIDDEN void alloc_leave(const struct heard *heard);
+HIDDEN void alloc_enter(const struct call_ctx *heard);
+HIDDEN void alloc_leave(const struct call_ctx *heard);
 
 #endif

@@ -53,15 +53,15 @@ static uint64_t read_reg(const struct call *call, unsigned index)
 	return index < sizeof(regs) / sizeof(*regs) ? regs[index] : 0;
 }
 
-static uint64_t read_value(const struct heard *heard, const struct uspl_listen_arg *arg)
+static uint64_t read_value(const struct call_ctx *ctx, const struct uspl_listen_arg *arg)
 {
 	switch (arg->from) {
 	case USPL_LISTEN_REG:
-		return read_reg(heard->call, arg->index);
+		return read_reg(ctx->call, arg->index);
 	case USPL_LISTEN_XMM:
 		return read_xmm(arg->index);
 	case USPL_LISTEN_STACK:
-		return ((const uint64_t *)heard->at)[1 + arg->index];
+		return ((const uint64_t *)ctx->at)[1 + arg->index];
 	default:
 		return 0;
 	}
@@ -93,10 +93,10 @@ static void add_text(struct values *values, const struct uspl_listen_arg *arg, u
 	values->len += len;
 }
 
-static void add_value(struct values *values, const struct heard *heard,
+static void add_value(struct values *values, const struct call_ctx *ctx,
 		      const struct uspl_listen_arg *arg)
 {
-	uint64_t value = read_value(heard, arg);
+	uint64_t value = read_value(ctx, arg);
 
 	if (arg->kind == USPL_PROBE_TEXT)
 		add_text(values, arg, value);
@@ -108,42 +108,42 @@ static void add_value(struct values *values, const struct heard *heard,
  * When the call began that an entry's record has been written of: just now, but for what signal
  * handlers have written since.
  */
-static uint64_t entry_time(const struct heard *heard)
+static uint64_t entry_time(const struct call_ctx *ctx)
 {
-	const uint8_t *records = (const uint8_t *)heard->ring + USPL_TRACE_RING_HEADER;
-	uint64_t pos = __atomic_load_n(&heard->ring->pos, __ATOMIC_RELAXED);
+	const uint8_t *records = (const uint8_t *)ctx->ring + USPL_TRACE_RING_HEADER;
+	uint64_t pos = __atomic_load_n(&ctx->ring->pos, __ATOMIC_RELAXED);
 
 	for (uint64_t back = 1; back <= 64 && back * USPL_TRACE_RECORD <= pos; back++) {
 		uint64_t at = (pos - back * USPL_TRACE_RECORD) & uspl_control.ring_mask;
 		const struct uspl_trace_entry *entry = (const void *)(records + at);
 
-		if ((entry->id & USPL_TRACE_ENTRY_IDS) == heard->site->id &&
-		    (uint32_t)heard->caller == entry->caller)
+		if ((entry->id & USPL_TRACE_ENTRY_IDS) == ctx->site->id &&
+		    (uint32_t)ctx->caller == entry->caller)
 			return entry->start;
 	}
 	return 0;
 }
 
 /* The position of n slots that are the caller's now: one instruction, for signal handlers. */
-static uint64_t take_slots(const struct heard *heard, uint32_t n)
+static uint64_t take_slots(const struct call_ctx *ctx, uint32_t n)
 {
 	uint64_t pos = (uint64_t)n * USPL_TRACE_RECORD;
 
-	__asm__("xaddq %0, %1" : "+r"(pos), "+m"(heard->ring->pos));
+	__asm__("xaddq %0, %1" : "+r"(pos), "+m"(ctx->ring->pos));
 	return pos;
 }
 
-static void write_record(const struct heard *heard, uint32_t sign, const struct values *values)
+static void write_record(const struct call_ctx *ctx, uint32_t sign, const struct values *values)
 {
-	uint8_t *records = (uint8_t *)heard->ring + USPL_TRACE_RING_HEADER;
+	uint8_t *records = (uint8_t *)ctx->ring + USPL_TRACE_RING_HEADER;
 	uint32_t slots = (values->len + USPL_MARK_SLOT_ROOM - 1) / USPL_MARK_SLOT_ROOM;
-	uint64_t pos = take_slots(heard, 1 + slots), mask = uspl_control.ring_mask;
+	uint64_t pos = take_slots(ctx, 1 + slots), mask = uspl_control.ring_mask;
 	struct uspl_trace_call *head;
 
 	head = (void *)(records + (pos & mask));
 	*(volatile uint32_t *)&head->id = 0;
 	head->start = ticks();
-	head->duration = heard->site->id;
+	head->duration = ctx->site->id;
 	for (uint32_t i = 0; i < slots; i++) {
 		uint8_t *slot = records + ((pos + (1 + i) * USPL_TRACE_RECORD) & mask);
 		uint32_t at = i * USPL_MARK_SLOT_ROOM, left = values->len - at;
@@ -156,48 +156,48 @@ static void write_record(const struct heard *heard, uint32_t sign, const struct 
 	__atomic_store_n(&head->id, sign, __ATOMIC_RELEASE);
 }
 
-void args_write_call(const struct heard *heard)
+void args_write_call(const struct call_ctx *ctx)
 {
-	uint8_t *records = (uint8_t *)heard->ring + USPL_TRACE_RING_HEADER;
-	uint64_t took = ticks() - heard->start, pos, mask = uspl_control.ring_mask;
+	uint8_t *records = (uint8_t *)ctx->ring + USPL_TRACE_RING_HEADER;
+	uint64_t took = ticks() - ctx->start, pos, mask = uspl_control.ring_mask;
 	bool fits = took <= UINT32_MAX;
 	struct uspl_trace_call *first, *second;
 
-	pos = take_slots(heard, fits ? 1 : 2);
+	pos = take_slots(ctx, fits ? 1 : 2);
 	first = (void *)(records + (pos & mask));
 	second = (void *)(records + ((pos + USPL_TRACE_RECORD) & mask));
 	*(volatile uint32_t *)&first->id = 0;
-	first->start = heard->start;
+	first->start = ctx->start;
 	first->duration = fits ? (uint32_t)took : UINT32_MAX;
 	if (!fits)
-		*second = (struct uspl_trace_call){ heard->start + took, 0, USPL_TRACE_ID_LONG };
-	__atomic_store_n(&first->id, heard->site->id | (fits ? 0 : USPL_TRACE_ID_LONG),
+		*second = (struct uspl_trace_call){ ctx->start + took, 0, USPL_TRACE_ID_LONG };
+	__atomic_store_n(&first->id, ctx->site->id | (fits ? 0 : USPL_TRACE_ID_LONG),
 			 __ATOMIC_RELEASE);
 }
 
-void args_enter(const struct heard *heard)
+void args_enter(const struct call_ctx *ctx)
 {
-	const struct uspl_listen_site *site = heard->site;
+	const struct uspl_listen_site *site = ctx->site;
 	struct values values;
-	uint64_t start = heard->desk->entries ? entry_time(heard) : heard->start;
+	uint64_t start = ctx->config->entries ? entry_time(ctx) : ctx->start;
 
 	values.len = 0;
-	if (!site->n_args || heard->desk->halted || !start)
+	if (!site->n_args || ctx->config->halted || !start)
 		return;
 	add_word(&values, start);
 	for (unsigned i = 0; i < site->n_args; i++)
-		add_value(&values, heard, &site->args[i]);
-	write_record(heard, USPL_TRACE_ID_ARGS, &values);
+		add_value(&values, ctx, &site->args[i]);
+	write_record(ctx, USPL_TRACE_ID_ARGS, &values);
 }
 
-void args_leave(const struct heard *heard)
+void args_leave(const struct call_ctx *ctx)
 {
 	struct values values;
 
 	values.len = 0;
-	if (!heard->site->has_result || heard->desk->halted)
+	if (!ctx->site->has_result || ctx->config->halted)
 		return;
-	add_word(&values, heard->start);
-	add_value(&values, heard, &heard->site->result);
-	write_record(heard, USPL_TRACE_ID_RESULT, &values);
+	add_word(&values, ctx->start);
+	add_value(&values, ctx, &ctx->site->result);
+	write_record(ctx, USPL_TRACE_ID_RESULT, &values);
 }

@@ -6,9 +6,9 @@
 #include "runtime/listen/heard.h"
 
 /* Writes a record with the function's arguments, or its result. */
-HIDDEN void args_enter(const struct heard *heard);
-HIDDEN void args_leave(const struct heard *heard);
+HIDDEN void args_enter(const struct call_ctx *heard);
+HIDDEN void args_leave(const struct call_ctx *heard);
 /* Writes the record of a call that ends now, as trace.S does it. */
-HIDDEN void args_write_call(const struct heard *heard);
+HIDDEN void args_write_call(const struct call_ctx *heard);
 
 #endif

@@ -25,9 +25,9 @@ struct call {
 };
 
 /* What a listener is told. */
-struct heard {
+struct call_ctx {
 	const struct call *call;
-	struct uspl_desk *desk;
+	struct uspl_listen_config *config;
 	const struct uspl_listen_site *site;
 	struct uspl_trace_ring *ring;
 	uint64_t at;     /* the address of the return address */
@@ -48,10 +48,10 @@ static inline const uint64_t *listen_slot(uint64_t at)
 	return (const uint64_t *)(USPL_TRACE_SHADOW(at) ^ uspl_control.shadow);
 }
 
-/* The job's own part of the desk. */
-static inline void *desk_own(struct uspl_desk *desk)
+/* The job's own part of the listener config. */
+static inline void *config_own(struct uspl_listen_config *config)
 {
-	return (uint8_t *)desk + desk->own;
+	return (uint8_t *)config + config->own;
 }
 
 static inline uint64_t ticks(void)

@@ -39,74 +39,74 @@ static struct uspl_trace_ring *find_ring(void)
  * Fills in what all listeners are told; false: nobody is to be told. Field by field: to clear all
  * of it at once takes longer than the rest.
  */
-static bool find(struct heard *heard, const struct call *call, uint32_t id)
+static bool find(struct call_ctx *ctx, const struct call *call, uint32_t id)
 {
-	struct uspl_desk *desk = (struct uspl_desk *)uspl_control.desk;
+	struct uspl_listen_config *config = (struct uspl_listen_config *)uspl_control.config;
 	const struct uspl_listen_site *sites;
 	uint16_t number;
 
 	/* Wiped in a child of fork. */
-	if (!desk || desk->magic != USPL_DESK_MAGIC || id > desk->n_ids)
+	if (!config || config->magic != USPL_LISTEN_CONFIG_MAGIC || id > config->n_ids)
 		return false;
-	number = ((const uint16_t *)((uint8_t *)desk + desk->by_id))[id];
+	number = ((const uint16_t *)((uint8_t *)config + config->by_id))[id];
 	if (!number)
 		return false;
-	sites = (const struct uspl_listen_site *)((uint8_t *)desk + desk->sites);
-	heard->call = call;
-	heard->desk = desk;
-	heard->site = &sites[number - 1];
-	heard->ring = find_ring();
-	heard->at = (uint64_t)&call->back;
-	heard->caller = call->back;
-	heard->start = 0;
-	heard->thread = (uint8_t *)heard->ring + uspl_control.ring_bytes - desk->thread_len;
+	sites = (const struct uspl_listen_site *)((uint8_t *)config + config->sites);
+	ctx->call = call;
+	ctx->config = config;
+	ctx->site = &sites[number - 1];
+	ctx->ring = find_ring();
+	ctx->at = (uint64_t)&call->back;
+	ctx->caller = call->back;
+	ctx->start = 0;
+	ctx->thread = (uint8_t *)ctx->ring + uspl_control.ring_bytes - config->thread_len;
 	return true;
 }
 
-static void tell_enter(const struct heard *heard)
+static void tell_enter(const struct call_ctx *ctx)
 {
-	if (heard->site->role == USPL_LISTEN_NO_ROLE)
+	if (ctx->site->role == USPL_LISTEN_NO_ROLE)
 		return;
-	switch (heard->desk->job) {
+	switch (ctx->config->job) {
 	case USPL_LISTEN_ARGS:
-		args_enter(heard);
+		args_enter(ctx);
 		break;
 	case USPL_LISTEN_ALLOC:
-		alloc_enter(heard);
+		alloc_enter(ctx);
 		break;
 	case USPL_LISTEN_LOCK:
-		lock_enter(heard);
+		lock_enter(ctx);
 		break;
 	case USPL_LISTEN_SIGOFF:
-		sigoff_enter(heard);
+		sigoff_enter(ctx);
 		break;
 	case USPL_LISTEN_POOL:
-		pool_enter(heard);
+		pool_enter(ctx);
 		break;
 	default:
 		break;
 	}
 }
 
-static void tell_leave(const struct heard *heard)
+static void tell_leave(const struct call_ctx *ctx)
 {
-	if (heard->site->role == USPL_LISTEN_NO_ROLE)
+	if (ctx->site->role == USPL_LISTEN_NO_ROLE)
 		return;
-	switch (heard->desk->job) {
+	switch (ctx->config->job) {
 	case USPL_LISTEN_ARGS:
-		args_leave(heard);
+		args_leave(ctx);
 		break;
 	case USPL_LISTEN_ALLOC:
-		alloc_leave(heard);
+		alloc_leave(ctx);
 		break;
 	case USPL_LISTEN_LOCK:
-		lock_leave(heard);
+		lock_leave(ctx);
 		break;
 	case USPL_LISTEN_SIGOFF:
-		sigoff_leave(heard);
+		sigoff_leave(ctx);
 		break;
 	case USPL_LISTEN_POOL:
-		pool_leave(heard);
+		pool_leave(ctx);
 		break;
 	default:
 		break;
@@ -117,54 +117,54 @@ void listen_enter(const struct call *call)
 {
 	uint32_t id = *(const uint32_t *)(call->stub + USPL_LISTEN_STUB_ID);
 	const uint64_t *slot;
-	struct heard heard;
+	struct call_ctx ctx;
 
-	if (!find(&heard, call, id))
+	if (!find(&ctx, call, id))
 		return;
-	slot = listen_slot(heard.at);
-	if (heard.site->on_entry)
-		trigger_fire(heard.desk, heard.site->on_entry);
-	if (!heard.site->bare && !heard.desk->entries) {
+	slot = listen_slot(ctx.at);
+	if (ctx.site->on_entry)
+		trigger_fire(ctx.config, ctx.site->on_entry);
+	if (!ctx.site->bare && !ctx.config->entries) {
 		/* The thunk has let the call pass unrecorded. */
-		if (call->back != heard.site->back)
+		if (call->back != ctx.site->back)
 			return;
-		heard.caller = slot[0];
-		heard.start = slot[1];
+		ctx.caller = slot[0];
+		ctx.start = slot[1];
 	}
-	if (heard.ring)
-		tell_enter(&heard);
+	if (ctx.ring)
+		tell_enter(&ctx);
 	else
-		add_atomic(&heard.desk->missed, !heard.desk->halted);
+		add_atomic(&ctx.config->missed, !ctx.config->halted);
 }
 
 /* What a slow call sets off comes after its own record, which is what somebody will look for. */
-static bool fire_slow(const struct heard *heard)
+static bool fire_slow(const struct call_ctx *ctx)
 {
-	bool recorded = heard->desk->job == USPL_LISTEN_ARGS && heard->ring && !heard->desk->halted;
+	bool recorded = ctx->config->job == USPL_LISTEN_ARGS && ctx->ring && !ctx->config->halted;
 
-	if (!heard->site->on_slow || ticks() - heard->start < heard->site->slow)
+	if (!ctx->site->on_slow || ticks() - ctx->start < ctx->site->slow)
 		return false;
 	if (recorded)
-		args_write_call(heard);
-	trigger_fire(heard->desk, heard->site->on_slow);
+		args_write_call(ctx);
+	trigger_fire(ctx->config, ctx->site->on_slow);
 	return recorded;
 }
 
 bool listen_leave(struct call *call)
 {
 	const uint64_t *slot;
-	struct heard heard;
+	struct call_ctx ctx;
 
-	if (!find(&heard, call, (uint32_t)call->back))
+	if (!find(&ctx, call, (uint32_t)call->back))
 		return false;
-	slot = listen_slot(heard.at);
-	heard.caller = slot[0];
-	heard.start = slot[1];
-	if (heard.ring)
-		tell_leave(&heard);
+	slot = listen_slot(ctx.at);
+	ctx.caller = slot[0];
+	ctx.start = slot[1];
+	if (ctx.ring)
+		tell_leave(&ctx);
 	/* Where calls leave no records, there is no need to ask for the time again. */
-	if (!fire_slow(&heard) && heard.desk->job == USPL_LISTEN_ARGS)
+	if (!fire_slow(&ctx) && ctx.config->job == USPL_LISTEN_ARGS)
 		return false;
-	call->back = heard.caller;
+	call->back = ctx.caller;
 	return true;
 }

@@ -14,9 +14,9 @@
 #define TRIES 64
 #define SIGSET_BYTES 8
 
-struct uspl_lock *lock_find(const struct heard *heard, uint64_t addr)
+struct uspl_lock *lock_find(const struct call_ctx *ctx, uint64_t addr)
 {
-	struct uspl_lock *locks = desk_own(heard->desk);
+	struct uspl_lock *locks = config_own(ctx->config);
 	uint64_t at = (addr >> 3 ^ addr >> 12) & (USPL_LOCKS - 1);
 
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -26,21 +26,21 @@ struct uspl_lock *lock_find(const struct heard *heard, uint64_t addr)
 		if (have == addr)
 			return lock;
 		if (!have && swap(&lock->addr, 0, addr)) {
-			lock->kind = heard->site->param;
+			lock->kind = ctx->site->param;
 			return lock;
 		}
 		if (lock->addr == addr)
 			return lock;
 		at = (at + 1) & (USPL_LOCKS - 1);
 	}
-	add_atomic(&heard->desk->missed, 1);
+	add_atomic(&ctx->config->missed, 1);
 	return NULL;
 }
 
 /* One writer at a time; who comes while another one writes goes without. */
-static void keep_chain(const struct heard *heard, struct uspl_lock *lock, uint64_t ticks_held)
+static void keep_chain(const struct call_ctx *ctx, struct uspl_lock *lock, uint64_t ticks_held)
 {
-	const struct call *call = heard->call;
+	const struct call *call = ctx->call;
 	struct uspl_lock_chain *chain = &lock->chain;
 
 	if (!swap(&lock->busy, 0, 1))
@@ -50,15 +50,15 @@ static void keep_chain(const struct heard *heard, struct uspl_lock *lock, uint64
 					  call->r13, call->r14, call->r15 };
 
 		memcpy(chain->regs, regs, sizeof(regs));
-		chain->pc = heard->caller;
-		chain->sp = heard->at + sizeof(uint64_t);
+		chain->pc = ctx->caller;
+		chain->sp = ctx->at + sizeof(uint64_t);
 		chain->len = memory_copy_safely(chain->stack, chain->sp, sizeof(chain->stack));
 		chain->ticks = ticks_held;
 	}
 	__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE);
 }
 
-void lock_note_hold(const struct heard *heard, struct uspl_lock *lock, const struct span *span)
+void lock_note_hold(const struct call_ctx *ctx, struct uspl_lock *lock, const struct span *span)
 {
 	uint64_t took = ticks() - span->since;
 
@@ -66,16 +66,16 @@ void lock_note_hold(const struct heard *heard, struct uspl_lock *lock, const str
 	if (!raise_to(&lock->hold_max, took))
 		return;
 	lock->hold_site = span->site;
-	lock->left_site = heard->caller;
-	lock->hold_tid = heard->ring->tid;
+	lock->left_site = ctx->caller;
+	lock->hold_tid = ctx->ring->tid;
 	lock->signals = span->signals;
-	keep_chain(heard, lock, took);
+	keep_chain(ctx, lock, took);
 }
 
 /* The thread has the lock now. */
-static void take(const struct heard *heard, uint64_t addr, uint64_t site)
+static void take(const struct call_ctx *ctx, uint64_t addr, uint64_t site)
 {
-	struct uspl_lock_thread *thread = heard->thread;
+	struct uspl_lock_thread *thread = ctx->thread;
 	struct uspl_lock_held *held = &thread->held[thread->n_held];
 
 	for (uint64_t i = 0; i < thread->n_held; i++)
@@ -84,7 +84,7 @@ static void take(const struct heard *heard, uint64_t addr, uint64_t site)
 			return;
 		}
 	if (thread->n_held == USPL_LOCKS_HELD) {
-		add_atomic(&heard->desk->missed, 1);
+		add_atomic(&ctx->config->missed, 1);
 		return;
 	}
 	held->addr = addr;
@@ -95,9 +95,9 @@ static void take(const struct heard *heard, uint64_t addr, uint64_t site)
 }
 
 /* The thread has it no more. A lock that it had before the start isn't in its list. */
-static void leave(const struct heard *heard, uint64_t addr)
+static void leave(const struct call_ctx *ctx, uint64_t addr)
 {
-	struct uspl_lock_thread *thread = heard->thread;
+	struct uspl_lock_thread *thread = ctx->thread;
 	struct uspl_lock *lock;
 	uint64_t i = thread->n_held;
 	struct span span;
@@ -114,52 +114,52 @@ static void leave(const struct heard *heard, uint64_t addr)
 	for (; i < thread->n_held; i++)
 		thread->held[i - 1] = thread->held[i];
 	thread->n_held--;
-	lock = lock_find(heard, addr);
+	lock = lock_find(ctx, addr);
 	if (lock)
-		lock_note_hold(heard, lock, &span);
+		lock_note_hold(ctx, lock, &span);
 }
 
-static void note_wait(const struct heard *heard, struct uspl_lock *lock, uint64_t waited)
+static void note_wait(const struct call_ctx *ctx, struct uspl_lock *lock, uint64_t waited)
 {
 	add_atomic(&lock->taken, 1);
 	add_atomic(&lock->waited, waited);
 	if (raise_to(&lock->wait_max, waited)) {
-		lock->wait_site = heard->caller;
-		lock->wait_tid = heard->ring->tid;
+		lock->wait_site = ctx->caller;
+		lock->wait_tid = ctx->ring->tid;
 	}
 }
 
-void lock_enter(const struct heard *heard)
+void lock_enter(const struct call_ctx *ctx)
 {
-	struct uspl_lock_thread *thread = heard->thread;
-	bool waits = heard->site->role == USPL_LOCK_WAIT;
-	uint64_t addr = waits ? heard->call->rsi : heard->call->rdi;
+	struct uspl_lock_thread *thread = ctx->thread;
+	bool waits = ctx->site->role == USPL_LOCK_WAIT;
+	uint64_t addr = waits ? ctx->call->rsi : ctx->call->rdi;
 
-	if (heard->site->role == USPL_LOCK_LEAVE || waits)
-		leave(heard, addr);
-	if (heard->site->role == USPL_LOCK_LEAVE || heard->desk->halted)
+	if (ctx->site->role == USPL_LOCK_LEAVE || waits)
+		leave(ctx, addr);
+	if (ctx->site->role == USPL_LOCK_LEAVE || ctx->config->halted)
 		return;
-	thread->open = heard->at;
+	thread->open = ctx->at;
 	thread->open_lock = addr;
 	thread->since = ticks();
 }
 
-void lock_leave(const struct heard *heard)
+void lock_leave(const struct call_ctx *ctx)
 {
-	struct uspl_lock_thread *thread = heard->thread;
-	unsigned role = heard->site->role;
+	struct uspl_lock_thread *thread = ctx->thread;
+	unsigned role = ctx->site->role;
 	struct uspl_lock *lock;
 
-	if (thread->open != heard->at)
+	if (thread->open != ctx->at)
 		return;
 	thread->open = 0;
 	/* A wait has its lock again, whatever it returns. */
-	if ((uint32_t)heard->call->rax && role != USPL_LOCK_WAIT)
+	if ((uint32_t)ctx->call->rax && role != USPL_LOCK_WAIT)
 		return;
-	lock = lock_find(heard, thread->open_lock);
+	lock = lock_find(ctx, thread->open_lock);
 	if (lock && role != USPL_LOCK_WAIT)
-		note_wait(heard, lock, role == USPL_LOCK_TRY ? 0 : ticks() - thread->since);
-	take(heard, thread->open_lock, heard->caller);
+		note_wait(ctx, lock, role == USPL_LOCK_TRY ? 0 : ticks() - thread->since);
+	take(ctx, thread->open_lock, ctx->caller);
 }
 
 /*
@@ -177,9 +177,9 @@ static uint64_t blocked_now(void)
 /*
  * What was blocked at first is how the thread wants to be; only what comes on top of it is a span.
  */
-void sigoff_enter(const struct heard *heard)
+void sigoff_enter(const struct call_ctx *ctx)
 {
-	struct uspl_lock_thread *thread = heard->thread;
+	struct uspl_lock_thread *thread = ctx->thread;
 
 	if (thread->known)
 		return;
@@ -187,9 +187,9 @@ void sigoff_enter(const struct heard *heard)
 	thread->known = 1;
 }
 
-void sigoff_leave(const struct heard *heard)
+void sigoff_leave(const struct call_ctx *ctx)
 {
-	struct uspl_lock_thread *thread = heard->thread;
+	struct uspl_lock_thread *thread = ctx->thread;
 	uint64_t extra = blocked_now() & ~thread->base;
 	struct uspl_lock *lock;
 
@@ -197,16 +197,16 @@ void sigoff_leave(const struct heard *heard)
 		return;
 	if (extra && !thread->blocked) {
 		thread->off_since = ticks();
-		thread->off_site = heard->caller;
+		thread->off_site = ctx->caller;
 	}
 	if (extra & ~thread->blocked)
 		thread->blocked |= extra;
 	if (extra || !thread->blocked)
 		return;
-	lock = lock_find(heard, thread->off_site);
-	if (lock && !heard->desk->halted) {
+	lock = lock_find(ctx, thread->off_site);
+	if (lock && !ctx->config->halted) {
 		add_atomic(&lock->taken, 1);
-		lock_note_hold(heard, lock,
+		lock_note_hold(ctx, lock,
 			       &(struct span){ thread->off_since, thread->off_site,
 					       thread->blocked });
 	}

@@ -9,11 +9,11 @@
 
 #define TRIES 64
 
-static uint64_t item_of(const struct heard *heard)
+static uint64_t item_of(const struct call_ctx *ctx)
 {
-	const struct call *call = heard->call;
+	const struct call *call = ctx->call;
 	const uint64_t args[] = { call->rdi, call->rsi, call->rdx, call->rcx, call->r8, call->r9 };
-	uint32_t param = heard->site->param;
+	uint32_t param = ctx->site->param;
 
 	return param && param <= sizeof(args) / sizeof(*args) ? args[param - 1] : 0;
 }
@@ -32,18 +32,18 @@ static uint64_t *place_of(struct uspl_pool *own, uint64_t item, bool make)
 	return NULL;
 }
 
-static void enqueue(const struct heard *heard)
+static void enqueue(const struct call_ctx *ctx)
 {
-	struct uspl_pool *own = desk_own(heard->desk);
-	struct uspl_pool_thread *thread = heard->thread;
-	uint64_t item = item_of(heard), *place, now = ticks();
+	struct uspl_pool *own = config_own(ctx->config);
+	struct uspl_pool_thread *thread = ctx->thread;
+	uint64_t item = item_of(ctx), *place, now = ticks();
 	uint64_t n = __atomic_fetch_add(&own->queued, 1, __ATOMIC_RELAXED);
 	uint64_t begun = __atomic_load_n(&own->begun, __ATOMIC_RELAXED);
 
 	add_own(&thread->queued, 1);
 	if (n + 1 > begun)
 		raise_to(&own->waiting_max, n + 1 - begun);
-	if (!heard->site->param) {
+	if (!ctx->site->param) {
 		own->items[n & (USPL_POOL_ITEMS - 1)].since = now;
 		return;
 	}
@@ -51,21 +51,21 @@ static void enqueue(const struct heard *heard)
 	if (place)
 		place[1] = now;
 	else
-		add_atomic(&heard->desk->missed, 1);
+		add_atomic(&ctx->config->missed, 1);
 }
 
 /* When the item that is run now was queued; 0: not seen. */
-static uint64_t queued_at(const struct heard *heard, uint64_t n)
+static uint64_t queued_at(const struct call_ctx *ctx, uint64_t n)
 {
-	struct uspl_pool *own = desk_own(heard->desk);
+	struct uspl_pool *own = config_own(ctx->config);
 	uint64_t *place, since;
 
-	if (!heard->site->param)
+	if (!ctx->site->param)
 		return n < own->queued
 			       ? __atomic_exchange_n(&own->items[n & (USPL_POOL_ITEMS - 1)].since,
 						     0, __ATOMIC_RELAXED)
 			       : 0;
-	place = place_of(own, item_of(heard), false);
+	place = place_of(own, item_of(ctx), false);
 	if (!place)
 		return 0;
 	since = place[1];
@@ -74,15 +74,15 @@ static uint64_t queued_at(const struct heard *heard, uint64_t n)
 	return since;
 }
 
-static void begin(const struct heard *heard)
+static void begin(const struct call_ctx *ctx)
 {
-	struct uspl_pool *own = desk_own(heard->desk);
-	struct uspl_pool_thread *thread = heard->thread;
+	struct uspl_pool *own = config_own(ctx->config);
+	struct uspl_pool_thread *thread = ctx->thread;
 	uint64_t n = __atomic_fetch_add(&own->begun, 1, __ATOMIC_RELAXED);
-	uint64_t since = queued_at(heard, n), now = ticks();
+	uint64_t since = queued_at(ctx, n), now = ticks();
 
 	add_own(&thread->run, 1);
-	thread->open = heard->at;
+	thread->open = ctx->at;
 	if (!since) {
 		add_atomic(&own->unmatched, 1);
 		return;
@@ -95,23 +95,23 @@ static void begin(const struct heard *heard)
 		thread->late_max = now - since;
 }
 
-void pool_enter(const struct heard *heard)
+void pool_enter(const struct call_ctx *ctx)
 {
-	if (heard->desk->halted)
+	if (ctx->config->halted)
 		return;
-	if (heard->site->role == USPL_POOL_ENQUEUE)
-		enqueue(heard);
+	if (ctx->site->role == USPL_POOL_ENQUEUE)
+		enqueue(ctx);
 	else
-		begin(heard);
+		begin(ctx);
 }
 
-void pool_leave(const struct heard *heard)
+void pool_leave(const struct call_ctx *ctx)
 {
-	struct uspl_pool *own = desk_own(heard->desk);
-	struct uspl_pool_thread *thread = heard->thread;
-	uint64_t took = ticks() - heard->start;
+	struct uspl_pool *own = config_own(ctx->config);
+	struct uspl_pool_thread *thread = ctx->thread;
+	uint64_t took = ticks() - ctx->start;
 
-	if (thread->open != heard->at)
+	if (thread->open != ctx->at)
 		return;
 	thread->open = 0;
 	add_atomic(&own->done, 1);

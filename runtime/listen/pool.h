@@ -6,7 +6,7 @@
 #include "runtime/listen/heard.h"
 
 /* A function that queues an item, or runs one. */
-HIDDEN void pool_enter(const struct heard *heard);
-HIDDEN void pool_leave(const struct heard *heard);
+HIDDEN void pool_enter(const struct call_ctx *heard);
+HIDDEN void pool_leave(const struct call_ctx *heard);
 
 #endif

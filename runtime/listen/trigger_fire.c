@@ -14,10 +14,10 @@
 
 #define RING_KEPT 0 /* in uspl_trace_thread.rest */
 
-static void set_thresholds(struct uspl_desk *desk, uint64_t threshold)
+static void set_thresholds(struct uspl_listen_config *config, uint64_t threshold)
 {
-	for (uint64_t i = 0; i < desk->n_controls; i++)
-		((struct uspl_trace_control *)desk->controls[i])->threshold = threshold;
+	for (uint64_t i = 0; i < config->n_controls; i++)
+		((struct uspl_trace_control *)config->controls[i])->threshold = threshold;
 }
 
 /* Gives the threads their rings back, or takes them away. */
@@ -42,14 +42,14 @@ static void set_rings(bool on)
 	}
 }
 
-static void set_halted(struct uspl_desk *desk, bool halted)
+static void set_halted(struct uspl_listen_config *config, bool halted)
 {
-	if (!swap(&desk->halted, !halted, halted))
+	if (!swap(&config->halted, !halted, halted))
 		return;
-	if (desk->entries)
+	if (config->entries)
 		set_rings(!halted);
-	else if (desk->job == USPL_LISTEN_ARGS)
-		set_thresholds(desk, halted ? UINT64_MAX : desk->threshold);
+	else if (config->job == USPL_LISTEN_ARGS)
+		set_thresholds(config, halted ? UINT64_MAX : config->threshold);
 }
 
 static void take_snapshot(void)
@@ -67,22 +67,22 @@ static void take_snapshot(void)
 	}
 }
 
-void trigger_fire(struct uspl_desk *desk, unsigned actions)
+void trigger_fire(struct uspl_listen_config *config, unsigned actions)
 {
 	uint64_t now = ticks();
 
-	if (actions & USPL_LISTEN_START && desk->halted) {
-		desk->start_at = now;
-		set_halted(desk, false);
-		add_atomic(&desk->started, 1);
+	if (actions & USPL_LISTEN_START && config->halted) {
+		config->start_at = now;
+		set_halted(config, false);
+		add_atomic(&config->started, 1);
 	}
-	if (actions & USPL_LISTEN_STOP && !desk->halted) {
-		desk->stop_at = now;
-		set_halted(desk, true);
-		add_atomic(&desk->stopped, 1);
+	if (actions & USPL_LISTEN_STOP && !config->halted) {
+		config->stop_at = now;
+		set_halted(config, true);
+		add_atomic(&config->stopped, 1);
 	}
-	if (actions & USPL_LISTEN_SNAPSHOT && !desk->halted && swap(&desk->snapped, 0, 1)) {
-		desk->snap_at = now;
+	if (actions & USPL_LISTEN_SNAPSHOT && !config->halted && swap(&config->snapped, 0, 1)) {
+		config->snap_at = now;
 		take_snapshot();
 	}
 }

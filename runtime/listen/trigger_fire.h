@@ -6,6 +6,6 @@
 #include "runtime/listen/heard.h"
 
 /* Takes the actions of a trigger. */
-HIDDEN void trigger_fire(struct uspl_desk *desk, unsigned actions);
+HIDDEN void trigger_fire(struct uspl_listen_config *config, unsigned actions);
 
 #endif

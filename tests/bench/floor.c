@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// floor.c - the least that a full stop by ptrace can cost: floor PID
+// floor.c - the least that a stop of all threads by ptrace can cost: floor PID
 //
 // Seizes all threads beforehand, which stops nobody. Then: an interrupt to each, a wait for each,
 // the registers of each, and a detach from each; nothing is looked at and nothing is written. The

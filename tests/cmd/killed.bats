@@ -46,7 +46,7 @@ teardown() {
 }
 
 # count_held TOOL ARG... - leaves in HELD the numbers of calls from the one on by which the tool
-# makes the gates hold
+# makes the trampolines hold
 #
 # Only those of kinds that come equally often each time: what is asked about the threads is asked
 # again when they have run.

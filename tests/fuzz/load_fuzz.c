@@ -154,7 +154,7 @@ static void plan(struct load *load)
 static void apply(struct load *load, struct image *image)
 {
 	auto_match struct match *match = NULL;
-	const struct match_piece *piece;
+	const struct match_func *piece;
 	const struct update_function *function;
 
 	add_symbols(image, load->target->pre_code);
@@ -162,7 +162,7 @@ static void apply(struct load *load, struct image *image)
 		qsort(image->syms.items, image->syms.n, sizeof(*image->syms.items), by_address);
 	if (module_tls_note(load->proc, load->modules, load->module, image, NULL) ||
 	    overlay_add(image, load->proc, load->present, load->module->start, NULL) ||
-	    detours_lay_under(image, load->present, load->module->start, NULL) ||
+	    detours_unpatch_image(image, load->present, load->module->start, NULL) ||
 	    match_run(image, load->target->pre_code, &match, NULL))
 		return;
 	vec_for_each (&load->target->functions, function)

@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "record/region.h"
-#include "record/survey.h"
-#include "record/traced.h"
+#include "record/region_status.h"
+#include "record/trace_records.h"
 #include "tests/fuzz/target.h"
 #include "trace/log/ring.h"
 

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "create/patch/diff_read.h"
 #include "proc/maps.h"
-#include "trace/cmd/wishes.h"
+#include "trace/cmd/arg_specs.h"
 #include "trace/probe/filter.h"
 #include "trace/probe/message.h"
 #include "trace/tally/trigger.h"
@@ -97,18 +97,18 @@ static void read_options(char *text)
 	vec_release(&strings);
 }
 
-static void read_wishes(char *text)
+static void read_arg_specs(char *text)
 {
 	trigger_vec triggers = { 0 };
-	args_wishes wishes = { 0 };
+	arg_spec_vec specs = { 0 };
 	cli_strings words = { 0 };
 	const char **word = vec_push(&words);
 
 	*word = text;
 	(void)!triggers_parse(&words, &triggers, NULL);
-	(void)!wishes_parse(&words, false, &wishes, NULL);
+	(void)!arg_specs_parse(&words, false, &specs, NULL);
 	triggers_release(&triggers);
-	wishes_release(&wishes);
+	arg_specs_release(&specs);
 	vec_release(&words);
 }
 
@@ -125,8 +125,8 @@ static void show(char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const readers[])(char *text) = { read_maps,   read_filter, read_message,
-						       read_diff,   read_wishes, show,
+	static void (*const readers[])(char *text) = { read_maps,   read_filter,    read_message,
+						       read_diff,   read_arg_specs, show,
 						       read_options };
 	char *text;
 

@@ -134,7 +134,7 @@ traced() {
 	fact "$user tracer-$1 $(verdict)"
 }
 
-# verdict [HOW] - for the table: yes, and how; or the tool's message
+# commit byte [HOW] - for the table: yes, and how; or the tool's message
 verdict() {
 	if [ $status = 0 ]; then
 		echo "yes $1"

@@ -3,7 +3,7 @@
 # the process notices nothing
 #
 # Every try has a process of its own, in the state in which the calls were counted. SWITCH=--stop
-# makes it the full stop.
+# makes it the stop-all way.
 
 # shellcheck source=fixture.bash
 source "${BASH_SOURCE[0]%/*}/fixture.bash"

@@ -66,7 +66,7 @@ create() {
 }
 
 # apply [OPTION]... - applies the update to the target; with SWITCH=--stop for all tests, by the
-# full stop
+# stop-all way
 apply() {
 	tool uspl-apply ${SWITCH:+"$SWITCH"} "$@" "$UPDATE" "$TARGET"
 }

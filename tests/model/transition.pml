@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// transition.pml - the switch that wakes nobody (docs/transition.md), for spin to try in every order
+// transition.pml - the switch that wakes nobody (docs/transition.md), for spin to try in every
+// order
 /*
  * One thread that runs all the time, and two that may fall asleep and wake up at any moment, in the
- * middle of a gate too, call two functions again and again. A tool applies an update of both. It may
- * be killed before any of its steps: then all threads that it holds are let go. A second tool comes
- * and applies the update or undoes it. Each line of a thread and of a tool is one step; between two
- * of them anything else may happen. There is no time here: a lease may be over at once.
+ * middle of a trampoline too, call two functions again and again. A tool applies an update of both.
+ * It may be killed before any of its steps: then all threads that it holds are let go. A second
+ * tool comes and applies the update or undoes it. Each line of a thread and of a tool is one step;
+ * between two of them anything else may happen. There is no time here: a hold timeout may be over
+ * at once.
  *
- *     together   whoever enters old code does so while the word says old, and when the word changes
- *                to new, nobody is in old code; the same with old and new exchanged
+ *     together   whoever enters old code does so while the selector says old, and when the selector
+ *                changes to new, nobody is in old code; the same with old and new exchanged
  *     released   a tool that ends has let everybody go
- *     goes_on    a thread that waits in a gate gets out of it, whoever has died
+ *     goes_on    a thread that waits in a trampoline gets out of it, whoever has died
  *
  * The first two are asserted where they could break, the third is an ltl formula; spin itself looks
  * for states in which nothing can happen any more. The macros WITH_... and WITHOUT_... take one
@@ -30,56 +32,62 @@
 #define FUNCTIONS 2
 #define NOBODY 255
 
-/* The word: one bit says the side, one that gates hold. */
+/* The selector: one bit says the side, one that trampolines hold. */
 #define OLD 0
 #define NEW 1
 #define HOLD 2
 #define side(w) ((w) & 1)
 #define other(s) (1 - (s))
 #define holding(w) ((w) >= HOLD)
-/* DRAINS: before it closes the gates a tool may have them let pass whom they take to be inside. */
+/*
+ * DRAINS: before it closes the trampolines a tool may have them let pass whom they take to be
+ * inside.
+ */
 #define DRAIN 8
-byte word = OLD;
-
-/* Beside it, what a tool has decided while the word held: none, or a side. Threads read both at once. */
-#define NONE 0
-#define verdict_of(s) (2 + (s))
-byte verdict = NONE;
-#define said (holding(word) && verdict != NONE -> side(verdict) : word)
+byte selector = OLD;
 
 /*
- * SEVERAL: the second function is another module's, whose gates have a word of their own. That says
- * what is the case, or that the first one decides.
+ * Beside it, what a tool has decided while the selector held: none, or a side. Threads read both at
+ * once.
+ */
+#define NONE 0
+#define commit_of(s) (2 + (s))
+byte commit_byte = NONE;
+#define said (holding(selector) && commit_byte != NONE -> side(commit_byte) : selector)
+
+/*
+ * SEVERAL: the second function is another module's, whose trampolines have a selector of their own.
+ * That says what is the case, or that the first one decides.
  */
 #define FOLLOW 4
 #ifdef SEVERAL
-byte word_beside = OLD;
-#define own_word(f) ((f) == 0 -> word : word_beside)
+byte selector_beside = OLD;
+#define own_selector(f) ((f) == 0 -> selector : selector_beside)
 #else
-#define own_word(f) word
+#define own_selector(f) selector
 #endif
 
 /* What stands at an entry. */
 #define ORIGINAL 0
-#define GATED 1
+#define ARMED 1
 #define DIRECT 2
 byte entry[FUNCTIONS];
 
 /* Where a thread is. */
 #define OUTSIDE 0
-#define IN_GATE 1 /* will read its gate's own word */
+#define IN_TRAMPOLINE 1 /* will read its trampoline's own selector */
 #define NOT_OLD 2 /* has read it: not OLD; will read it again */
-#define ASKS 3 /* nor NEW: will read the word that decides */
+#define ASKS 3 /* nor NEW: will read the selector that decides */
 #define ASKED 4 /* has read it: not OLD; will read it again */
 #define WAITING 5
-#define LAPSING 6 /* has waited long enough, or read a verdict; will end the hold */
-#define GOES_OLD 7 /* has read OLD, is still in the gate */
+#define LAPSING 6 /* has waited long enough, or read a commit byte; will end the hold */
+#define GOES_OLD 7 /* has read OLD, is still in the trampoline */
 #define GOES_NEW 8
 #define IN_OLD 9
 #define IN_NEW 10
 #define DRAINED 11 /* has read a DRAIN: finds out whether it may pass */
 byte place[THREADS];
-byte gate[THREADS]; /* which one, where it reads words */
+byte trampoline[THREADS]; /* which one, where it reads selectors */
 
 #define AWAKE 0
 #define ASLEEP 1
@@ -91,7 +99,7 @@ bool stopped[THREADS];
 
 /* What a thread has been given to do for a tool. The agent finishes it even if the tool is gone. */
 #define NO_WORK 0
-#define SETTLE 1 /* the store that makes an entry direct */
+#define FINALIZE 1 /* the store that makes an entry direct */
 byte work[THREADS];
 byte work_entry;
 byte sent = NOBODY; /* the stopped thread that may execute its work, and nothing else */
@@ -104,7 +112,7 @@ byte tools_ended;
 	((s) == OLD && (place[i] == GOES_OLD || place[i] == IN_OLD) || \
 	 (s) == NEW && (place[i] == GOES_NEW || place[i] == IN_NEW) || \
 	 in_drain(i))
-#ifdef WITH_DRAINED_CLEAN
+#ifdef WITH_DRAINED_CHECKED
 #define in_drain(i) false
 #else
 #define in_drain(i) (place[i] == DRAINED)
@@ -112,13 +120,13 @@ byte tools_ended;
 
 inline become(w)
 {
-	assert(side(word) == side(w) || nobody_in(side(word)));
-	word = w
+	assert(side(selector) == side(w) || nobody_in(side(selector)));
+	selector = w
 }
 
 inline enter(i, s)
 {
-	assert(side(word) == s);
+	assert(side(selector) == s);
 	place[i] = IN_OLD + s
 }
 
@@ -127,27 +135,30 @@ inline call(i, f)
 	if
 	:: entry[f] == ORIGINAL -> enter(i, OLD)
 	:: entry[f] == DIRECT -> enter(i, NEW)
-	:: entry[f] == GATED -> place[i] = IN_GATE; gate[i] = f
+	:: entry[f] == ARMED -> place[i] = IN_TRAMPOLINE; trampoline[i] = f
 	fi
 }
 
-/* Whoever waits ends the hold, by the verdict or by the lease, if both bytes are still as read. */
+/*
+ * Whoever waits ends the hold, by the commit byte or by the hold timeout, if both bytes are still
+ * as read.
+ */
 inline end_hold(i)
 {
 	if
 #ifdef WITH_PLAIN_LAPSE
-	:: seen_verdict == NONE -> become(side(seen))
+	:: seen_commit == NONE -> become(side(seen))
 #endif
 #ifdef WITH_NARROW_LAPSE
-	:: seen_verdict == NONE && word == seen -> become(side(seen))
+	:: seen_commit == NONE && selector == seen -> become(side(seen))
 #endif
-	:: word == seen && verdict == seen_verdict && verdict == NONE -> become(side(seen))
-	:: word == seen && verdict == seen_verdict && verdict != NONE -> become(side(verdict)); verdict = NONE
+	:: selector == seen && commit_byte == seen_commit && commit_byte == NONE -> become(side(seen))
+	:: selector == seen && commit_byte == seen_commit && commit_byte != NONE -> become(side(commit_byte)); commit_byte = NONE
 	:: else
 	fi;
 	seen = 0;
-	seen_verdict = NONE;
-	place[i] = IN_GATE
+	seen_commit = NONE;
+	place[i] = IN_TRAMPOLINE
 }
 
 inline do_work(i)
@@ -159,26 +170,26 @@ inline do_work(i)
 
 proctype Thread(byte i)
 {
-	byte seen, seen_verdict; /* as read by whoever is about to end the hold */
+	byte seen, seen_commit; /* as read by whoever is about to end the hold */
 
 end:	do
 	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 0) }
 	:: d_step { is_free(i) && place[i] == OUTSIDE -> call(i, 1) }
-	:: d_step { is_free(i) && place[i] == IN_GATE -> place[i] = (own_word(gate[i]) == OLD -> GOES_OLD : NOT_OLD) }
-	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (own_word(gate[i]) == NEW -> GOES_NEW : ASKS) }
-	:: d_step { is_free(i) && place[i] == ASKS -> place[i] = (word == OLD -> GOES_OLD : ASKED) }
-	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (word == NEW -> GOES_NEW : (word < DRAIN -> WAITING : DRAINED)) }
+	:: d_step { is_free(i) && place[i] == IN_TRAMPOLINE -> place[i] = (own_selector(trampoline[i]) == OLD -> GOES_OLD : NOT_OLD) }
+	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (own_selector(trampoline[i]) == NEW -> GOES_NEW : ASKS) }
+	:: d_step { is_free(i) && place[i] == ASKS -> place[i] = (selector == OLD -> GOES_OLD : ASKED) }
+	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (selector == NEW -> GOES_NEW : (selector < DRAIN -> WAITING : DRAINED)) }
 	:: d_step { is_free(i) && place[i] == DRAINED -> place[i] = WAITING }
-	:: d_step { is_free(i) && place[i] == DRAINED -> gate[i] = 0; place[i] = IN_OLD + side(word) }
-	:: d_step { is_free(i) && place[i] == WAITING && !holding(word) -> place[i] = IN_GATE }
-	:: d_step { is_free(i) && place[i] == WAITING && holding(word) && verdict != NONE ->
-			seen = word; seen_verdict = verdict; place[i] = LAPSING }
-#ifndef WITHOUT_LEASE
-	:: d_step { is_free(i) && place[i] == WAITING && holding(word) && verdict == NONE -> seen = word; place[i] = LAPSING }
+	:: d_step { is_free(i) && place[i] == DRAINED -> trampoline[i] = 0; place[i] = IN_OLD + side(selector) }
+	:: d_step { is_free(i) && place[i] == WAITING && !holding(selector) -> place[i] = IN_TRAMPOLINE }
+	:: d_step { is_free(i) && place[i] == WAITING && holding(selector) && commit_byte != NONE ->
+			seen = selector; seen_commit = commit_byte; place[i] = LAPSING }
+#ifndef WITHOUT_HOLD_TIMEOUT
+	:: d_step { is_free(i) && place[i] == WAITING && holding(selector) && commit_byte == NONE -> seen = selector; place[i] = LAPSING }
 #endif
 	:: d_step { is_free(i) && place[i] == LAPSING -> end_hold(i) }
-	:: d_step { is_free(i) && place[i] == GOES_OLD -> gate[i] = 0; enter(i, OLD) }
-	:: d_step { is_free(i) && place[i] == GOES_NEW -> gate[i] = 0; enter(i, NEW) }
+	:: d_step { is_free(i) && place[i] == GOES_OLD -> trampoline[i] = 0; enter(i, OLD) }
+	:: d_step { is_free(i) && place[i] == GOES_NEW -> trampoline[i] = 0; enter(i, NEW) }
 	:: d_step { is_free(i) && (place[i] == IN_OLD || place[i] == IN_NEW) -> place[i] = OUTSIDE }
 	:: d_step { work[i] != NO_WORK && (sent == i || (!stopped[i] && sleep[i] == AWAKE)) -> do_work(i) }
 	:: d_step { i != RUNNER && !stopped[i] && sleep[i] == AWAKE && runs[i] < WAKES -> sleep[i] = ASLEEP }
@@ -189,7 +200,7 @@ end:	do
 
 /* The tool. "from" is the side that is to be left, "goal" the other one. */
 
-#ifdef WITH_GATES_CLEAN
+#ifdef WITH_TRAMPOLINES_CHECKED
 #define is_inside(i) (place[i] == IN_OLD + from)
 #else
 #define is_inside(i) is_in(i, from)
@@ -203,21 +214,21 @@ end:	do
 inline say_beside(w)
 {
 #ifdef SEVERAL
-	word_beside = w
+	selector_beside = w
 #else
 	skip
 #endif
 }
 
-inline gate_entries()
+inline trampoline_entries()
 {
 #ifndef WITHOUT_FOLLOWING
 	say_beside(FOLLOW);
 #endif
 	i = 0;
 	do
-	:: d_step { i < FUNCTIONS -> entry[i] = GATED; i++ }
-#ifdef WITHOUT_GATING
+	:: d_step { i < FUNCTIONS -> entry[i] = ARMED; i++ }
+#ifdef WITHOUT_ARMING
 	:: i == 1 -> break
 #endif
 	:: i == FUNCTIONS -> break
@@ -269,23 +280,23 @@ inline release_all()
 	od
 }
 
-/* Only what a stopped thread's agent has written last could be other than GATED. */
+/* Only what a stopped thread's agent has written last could be other than ARMED. */
 inline verify_entries()
 {
 #ifndef WITHOUT_VERIFY
-	blocked = blocked || entry[0] != GATED;
-	blocked = blocked || entry[1] != GATED;
+	blocked = blocked || entry[0] != ARMED;
+	blocked = blocked || entry[1] != ARMED;
 #endif
 	skip
 }
 
-/* What a dead tool has decided becomes the word, before its verdict is forgotten. */
-inline end_verdict()
+/* What a dead tool has decided becomes the selector, before its commit byte is forgotten. */
+inline end_commit()
 {
 #ifndef WITHOUT_END
 	d_step {
 		if
-		:: holding(word) && verdict != NONE -> become(side(verdict))
+		:: holding(selector) && commit_byte != NONE -> become(side(commit_byte))
 		:: else
 		fi
 	}
@@ -297,11 +308,11 @@ inline end_verdict()
 inline drain()
 {
 #ifdef DRAINS
-#ifndef WITH_STALE_VERDICT
-	verdict = NONE;
+#ifndef WITH_STALE_COMMIT
+	commit_byte = NONE;
 #endif
 	if
-	:: d_step { word == from -> word = from + HOLD + DRAIN }
+	:: d_step { selector == from -> selector = from + HOLD + DRAIN }
 	:: skip
 	fi
 #else
@@ -309,15 +320,16 @@ inline drain()
 #endif
 }
 
-inline close_gates()
+inline close_trampolines()
 {
-#ifndef WITH_STALE_VERDICT
-	verdict = NONE;
+#ifndef WITH_STALE_COMMIT
+	commit_byte = NONE;
 #endif
 	if
-	:: word == from -> word = from + HOLD
-	:: word == from + HOLD -> word = from + HOLD /* left by a dead tool: a new lease */
-	:: word == from + HOLD + DRAIN -> word = from + HOLD
+	:: selector == from -> selector = from + HOLD
+	/* left by a dead tool: a new hold timeout */
+	:: selector == from + HOLD -> selector = from + HOLD
+	:: selector == from + HOLD + DRAIN -> selector = from + HOLD
 	:: else -> skip
 	fi
 }
@@ -331,12 +343,12 @@ inline recount()
 #ifndef WITHOUT_RECOUNT
 	i = 0;
 	do
-	:: d_step { i < THREADS && !watches && !(asleep[i] && runs[i] != count[i]) -> i++ }
-	:: i < THREADS && !watches && asleep[i] && runs[i] != count[i] ->
+	:: d_step { i < THREADS && !samples && !(asleep[i] && runs[i] != count[i]) -> i++ }
+	:: i < THREADS && !samples && asleep[i] && runs[i] != count[i] ->
 		stop(i);
 		d_step { asleep[i] = false; blocked = blocked || in_way(i); i++ }
-	:: d_step { i < THREADS && watches && asleep[i] && runs[i] == count[i] -> i++ }
-	:: d_step { i < THREADS && watches && !(asleep[i] && runs[i] == count[i]) -> blocked = blocked || in_way(i); i++ }
+	:: d_step { i < THREADS && samples && asleep[i] && runs[i] == count[i] -> i++ }
+	:: d_step { i < THREADS && samples && !(asleep[i] && runs[i] == count[i]) -> blocked = blocked || in_way(i); i++ }
 	:: i == THREADS -> break
 	od
 #endif
@@ -344,25 +356,26 @@ inline recount()
 }
 
 /* The runner, in its stop, the others stopped, too. */
-inline lead_runner(what)
+inline arm_runner(what)
 {
 	d_step { work[RUNNER] = what; sent = RUNNER };
 	sent == NOBODY
 }
 
 /* Whoever waits may do the same at the same time. */
-inline open_gates()
+inline open_trampolines()
 {
 	d_step {
 		if
-		:: word == from + HOLD || word == from + HOLD + DRAIN -> become(from)
+		:: selector == from + HOLD || selector == from + HOLD + DRAIN -> become(from)
 		:: else
 		fi
 	}
 }
 
 /*
- * The verdict is there, whoever dies, or the lease was over before. Then the word says it by itself.
+ * The commit byte is there, whoever dies, or the hold timeout was over before. Then the selector
+ * says it by itself.
  */
 inline commit()
 {
@@ -373,13 +386,16 @@ inline commit()
 	d_step { become(goal) }
 #else
 	d_step {
-		assert(word != from + HOLD || nobody_in(from));
-		verdict = verdict_of(goal)
+		assert(selector != from + HOLD || nobody_in(from));
+		commit_byte = commit_of(goal)
 	};
-	decided = (word == goal || holding(word));
+	decided = (selector == goal || holding(selector));
 	if
-	/* The verdict may stay: nobody reads it beside such a word. It goes for the sake of fewer states. */
-	:: decided -> d_step { become(goal); verdict = NONE }
+	/*
+	 * The commit byte may stay: nobody reads it beside such a selector. It goes for the sake of
+	 * fewer states.
+	 */
+	:: decided -> d_step { become(goal); commit_byte = NONE }
 	:: else
 	fi;
 	decided = false
@@ -389,13 +405,13 @@ inline commit()
 inline attempt_once()
 {
 	look();
-	watches = false;
+	samples = false;
 	if
-#ifndef ONLY_WATCH
+#ifndef ONLY_SAMPLE
 	:: !blocked -> stop_others(); verify_entries()
 #endif
-	:: !blocked && no_agent -> watches = true
-#ifdef ONLY_WATCH
+	:: !blocked && no_agent -> samples = true
+#ifdef ONLY_SAMPLE
 	:: !blocked && !no_agent -> blocked = true
 #endif
 	:: else
@@ -404,12 +420,12 @@ inline attempt_once()
 	:: blocked || side(said) == goal -> skip
 	:: else ->
 #ifdef WITH_LATE_CLOSE
-		recount(); close_gates();
+		recount(); close_trampolines();
 #else
-		close_gates(); recount();
+		close_trampolines(); recount();
 #endif
 		if
-		:: blocked -> open_gates()
+		:: blocked -> open_trampolines()
 		:: else -> commit()
 		fi
 	fi;
@@ -418,14 +434,14 @@ inline attempt_once()
 }
 
 /* Entries become direct by the agent's store, original by the tool's one byte. */
-inline settle()
+inline finalize()
 {
 	say_beside(goal);
 	stop(RUNNER);
 	i = 0;
 	do
 	:: d_step { i < FUNCTIONS && goal == OLD -> entry[i] = ORIGINAL; i++ }
-	:: i < FUNCTIONS && goal == NEW -> work_entry = i; lead_runner(SETTLE); i++
+	:: i < FUNCTIONS && goal == NEW -> work_entry = i; arm_runner(FINALIZE); i++
 	:: i == FUNCTIONS -> break
 	od;
 	stopped[RUNNER] = false
@@ -436,7 +452,7 @@ proctype Tool(byte goal)
 	byte from = other(goal);
 	byte i, attempts;
 	bool blocked, done, decided;
-	bool watches;  /* nobody is stopped */
+	bool samples;  /* nobody is stopped */
 	bool no_agent; /* of a tool that has died */
 	byte count[THREADS];
 	bool asleep[THREADS];
@@ -445,26 +461,26 @@ proctype Tool(byte goal)
 		no_agent = (work[RUNNER] == NO_WORK);
 		do
 		:: !done && attempts < ATTEMPTS ->
-			end_verdict();
-			gate_entries();
+			end_commit();
+			trampoline_entries();
 			drain();
-#ifdef WITH_EARLY_SETTLE
-			settle();
+#ifdef WITH_EARLY_FINALIZE
+			finalize();
 #endif
 			attempt_once();
 			attempts++
 		:: else -> break
 		od;
 		if
-		:: done -> settle()
-		:: else -> open_gates()
+		:: done -> finalize()
+		:: else -> open_trampolines()
 		fi;
 		assert(!stopped[0] && !stopped[THREADS - 1] && !stopped[THREADS / 2])
 	} unless { killed };
 	d_step {
 		killed = false;
 		from = 0; goal = 0; i = 0; attempts = 0; blocked = false; done = false;
-		decided = false; watches = false; no_agent = false;
+		decided = false; samples = false; no_agent = false;
 		sent = NOBODY;
 		for (i : 0 .. THREADS - 1) { stopped[i] = false; count[i] = 0; asleep[i] = false }
 		i = 0;
@@ -495,6 +511,6 @@ init
 }
 
 #ifdef GOES_ON
-#define in_gate (place[RUNNER] >= IN_GATE && place[RUNNER] <= LAPSING || place[RUNNER] == DRAINED)
-ltl goes_on { [] (in_gate -> <> !in_gate) }
+#define in_trampoline (place[RUNNER] >= IN_TRAMPOLINE && place[RUNNER] <= LAPSING || place[RUNNER] == DRAINED)
+ltl goes_on { [] (in_trampoline -> <> !in_trampoline) }
 #endif

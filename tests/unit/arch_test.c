@@ -428,7 +428,7 @@ static void test_entries(void)
 
 struct nops_sample {
 	const char *name;
-	uint8_t code[16], joined[5];
+	uint8_t code[16], merged[5];
 	size_t have; /* 0: they can't be joined */
 	uint8_t starts[5], end;
 };
@@ -460,12 +460,12 @@ static void test_nops(const struct nops_sample *s)
 
 	memcpy(code, s->code, sizeof(code));
 	if (!s->have) {
-		ok(!arch->nops_join(code, 5, s->code[3] == 0x0f ? 5 : sizeof(code)) &&
+		ok(!arch->nops_merge(code, 5, s->code[3] == 0x0f ? 5 : sizeof(code)) &&
 			   !memcmp(code, s->code, sizeof(code)),
 		   "%s: they stay as they are", s->name);
 		return;
 	}
-	ok(arch->nops_join(code, 5, s->have) && !memcmp(code, s->joined, sizeof(s->joined)) &&
+	ok(arch->nops_merge(code, 5, s->have) && !memcmp(code, s->merged, sizeof(s->merged)) &&
 		   !memcmp(code + 5, s->code + 5, sizeof(code) - 5),
 	   "%s: are one", s->name);
 	for (size_t i = 0; i < ARRAY_SIZE(s->starts) && (!i || s->starts[i]); i++) {
@@ -475,7 +475,7 @@ static void test_nops(const struct nops_sample *s)
 			insn.is_nop && insn.len == s->end - s->starts[i];
 	}
 	ok(fine, "%s: from where each began it is one NOP to the same end", s->name);
-	ok(!arch->nops_join(code, 5, s->have), "%s: once", s->name);
+	ok(!arch->nops_merge(code, 5, s->have), "%s: once", s->name);
 }
 
 int main(void)

@@ -91,8 +91,8 @@ static bool make(const char *text)
 	made = made && !probe_encode(&code, &buf, &parts, NULL) && buf.len < ROOM - 64;
 	if (made) {
 		memcpy(room + 64, buf.data, buf.len);
-		made = arch_native()->jump_encode(parts.link, parts.end,
-						  room + (parts.link - at)) &&
+		made = arch_native()->jump_encode(parts.chain_slot, parts.end,
+						  room + (parts.chain_slot - at)) &&
 		       arch_native()->jump_encode(at, code.at, room);
 	}
 	filter_release(&filter);

@@ -15,9 +15,9 @@
 /* Far more than it ever takes. */
 #define PATIENCE_NS 60000000000ll
 
-/* Memory of the target: some pages, with the slate in the last but one. */
+/* Memory of the target: some pages, with the result page in the last but one. */
 struct memory {
-	taddr map, slate;
+	taddr map, result_page;
 };
 
 /* What a test has to do with. */
@@ -46,8 +46,8 @@ static struct setting begin(void (*body)(void))
 static void run_mapping(struct setting *setting, struct inject_req *reqs, size_t n)
 {
 	if (!setting->rc)
-		setting->rc = inject_run_mapping(setting->proc, setting->memory.slate, reqs, n,
-						 &setting->done, &setting->err);
+		setting->rc = inject_run_mapping(setting->proc, setting->memory.result_page, reqs,
+						 n, &setting->done, &setting->err);
 }
 
 static void end(struct setting *setting, const char *what)
@@ -85,7 +85,8 @@ static void test_mapped(void)
 	ok((taddr)reqs[0].result == now.memory.map && reqs[2].result == 0 && reqs[3].result == 0,
 	   "each request has its result");
 	ok(read_word(now.proc, now.memory.map + PAGE) == VALUE, "what was stored is there");
-	ok(read_word(now.proc, now.memory.slate) == 1, "the thread has said so in the new memory");
+	ok(read_word(now.proc, now.memory.result_page) == 1,
+	   "the thread has said so in the new memory");
 	end(&now, "and has its own state");
 }
 
@@ -104,7 +105,7 @@ static void test_fails_later(void)
 		   reqs[3].result == 0,
 	   "a call that fails ends the run (%s; %zu done, %ld)", now.err.msg, now.done,
 	   (long)reqs[2].result);
-	ok(read_word(now.proc, now.memory.slate) == 3, "and is told of in the new memory");
+	ok(read_word(now.proc, now.memory.result_page) == 3, "and is told of in the new memory");
 	end(&now, "the thread has its own state");
 }
 
@@ -122,12 +123,13 @@ static void test_fails_at_first(void)
 	if (!now.rc)
 		now.rc = inject_run(now.proc, &taken, 1, &now.done, &now.err);
 	if (!now.rc)
-		now.rc = proc_write(now.proc, now.memory.slate, &value, sizeof(value), &now.err);
+		now.rc = proc_write(now.proc, now.memory.result_page, &value, sizeof(value),
+				    &now.err);
 	run_mapping(&now, reqs, ARRAY_SIZE(reqs));
 	ok(now.rc == 0 && now.done == 1 && reqs[0].result == -EEXIST,
 	   "where something is mapped it is said (%s; %zu done, %ld)", now.err.msg, now.done,
 	   (long)reqs[0].result);
-	ok(read_word(now.proc, now.memory.slate) == VALUE &&
+	ok(read_word(now.proc, now.memory.result_page) == VALUE &&
 		   read_word(now.proc, now.memory.map) == 0,
 	   "and nothing is written there");
 	end(&now, "the thread has its own state");
@@ -154,7 +156,8 @@ static void test_deaf(void)
 	ok(now.rc == 0 && now.done == 2 && (taddr)reqs[0].result == now.memory.map &&
 		   reqs[1].result == now.pid,
 	   "a thread that blocks all signals does it, too (%s)", now.err.msg);
-	ok(read_word(now.proc, now.memory.slate) == 0, "it is led, and says nothing by itself");
+	ok(read_word(now.proc, now.memory.result_page) == 0,
+	   "it is led, and says nothing by itself");
 	end(&now, "it goes on");
 }
 
@@ -162,7 +165,7 @@ static void test_deaf(void)
 static void send_to_wait(pid_t pid)
 {
 	auto_proc struct proc *proc = NULL;
-	const struct inject_choice choice = { .slate = SLATE };
+	const struct inject_choice choice = { .result_page = RESULT_PAGE };
 	struct inject_req req =
 		inject_syscall(SYS_futex, (taddr)(uintptr_t)&shared->word, FUTEX_WAIT, 0);
 	size_t done;

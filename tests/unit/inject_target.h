@@ -23,13 +23,13 @@ struct shared {
 	volatile unsigned long rounds;
 	volatile long slept_ns;
 	volatile int sleep_result;
-	volatile uint32_t word;   /* the agent waits for it */
-	struct agent_slate slate; /* for threads that find back by themselves */
+	volatile uint32_t word;               /* the agent waits for it */
+	struct agent_result_page result_page; /* for threads that find back by themselves */
 };
 
 static struct shared *shared;
 
-#define SLATE (taddr)(uintptr_t) & shared->slate
+#define RESULT_PAGE (taddr)(uintptr_t) & shared->result_page
 
 /* To be called first. */
 static inline void share(void)

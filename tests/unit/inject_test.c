@@ -65,10 +65,10 @@ static void test_requests(void)
 	ok(finish(pid) == 0, "no register, signal mask or signal stack was changed");
 }
 
-/* The same in a thread that is let go with them, and answers on a slate. */
-static void test_sent(void)
+/* The same in a thread that is let go with them, and answers on a result page. */
+static void test_detached(void)
 {
-	const struct inject_choice choice = { .slate = SLATE };
+	const struct inject_choice choice = { .result_page = RESULT_PAGE };
 	pid_t pid = start(spin);
 	struct uspl_err err = { 0 };
 	auto_proc struct proc *proc = NULL;
@@ -84,7 +84,7 @@ static void test_sent(void)
 		   inject_run_in(proc, &choice, reqs, 1, &done, &err) == 0 && done == 1 &&
 		   reqs[0].result == pid,
 	   "a thread makes a call and finds back (%s)", err.msg);
-	ok(shared->slate.done == 1, "it has said so where it was to");
+	ok(shared->result_page.done == 1, "it has said so where it was to");
 	ok(inject_run_in(proc, &choice, reqs, 3, &done, &err) == 0 && done == 2 &&
 		   reqs[1].result == -EBADF && reqs[2].result == 0,
 	   "a failed call ends the run (%s)", err.msg);
@@ -180,8 +180,9 @@ static void test_abandoned(int note, bool shadowed)
 	struct thread thread = { 0 };
 	static uint8_t xstate[16384];
 	struct iovec iov = { xstate, sizeof(xstate) };
-	static const struct agent_slate slate = { .reqs = { { .kind = 0, .what = SYS_getpid } } };
-	struct agent_run run = { .slate = &slate, .n = 1 };
+	static const struct agent_result_page result_page = { .reqs = { { .kind = 0,
+									  .what = SYS_getpid } } };
+	struct agent_run run = { .result_page = &result_page, .n = 1 };
 	struct agent_frame frame = { 0 };
 	uint64_t mask = 0, all = ~0ull;
 	struct buf state = { 0 };
@@ -223,10 +224,10 @@ static void test_left(void)
 	struct uspl_err err = { 0 };
 	auto_proc struct proc *proc = NULL;
 	module_vec modules = { 0 };
-	inject_left_vec none = { 0 }, left = { 0 }, still = { 0 }, cleared = { 0 };
+	inject_left_vec none = { 0 }, left = { 0 }, still = { 0 }, accounted = { 0 };
 	struct inject_agent *agent = NULL;
 	struct inject_req req = { .kind = INJECT_SYSCALL, .what = SYS_getpid };
-	const struct inject_choice choice = { .slate = SLATE };
+	const struct inject_choice choice = { .result_page = RESULT_PAGE };
 	size_t done;
 	int rc = proc_open(pid, &proc, &err);
 
@@ -240,14 +241,15 @@ static void test_left(void)
 	if (!rc)
 		rc = agent_left_find(proc, &modules, &left, &err);
 	ok(rc == 0 && left.n == 1, "one that was not taken away is found");
-	shared->slate.done = 7;
+	shared->result_page.done = 7;
 	ok(inject_run_in(proc, &choice, &req, 1, &done, &err) == 0 && req.result == pid,
 	   "another tool's requests are run all the same");
-	ok(shared->slate.done == 7, "without the slate, to which the dead one's thread may write");
+	ok(shared->result_page.done == 7,
+	   "without the slate, to which the dead one's thread may write");
 	ok(agent_left_find(proc, &modules, &still, &err) == 0 && still.n == 1,
 	   "and leave the agent where it is");
 	agent_left_clear(proc, &left);
-	ok(agent_left_find(proc, &modules, &cleared, &err) == 0 && cleared.n == 0,
+	ok(agent_left_find(proc, &modules, &accounted, &err) == 0 && accounted.n == 0,
 	   "it can be cleared away");
 	free(agent);
 	vec_release(&left);
@@ -257,7 +259,7 @@ static void test_left(void)
 }
 
 /* Makes a call in the target that takes longer than we wait for; *ret_left: agents that stay. */
-static int run_slow_call(pid_t pid, bool asleep, size_t *ret_left)
+static int run_slow_call(pid_t pid, bool blocked, size_t *ret_left)
 {
 	struct uspl_err err = { 0 };
 	auto_proc struct proc *proc = NULL;
@@ -266,13 +268,13 @@ static int run_slow_call(pid_t pid, bool asleep, size_t *ret_left)
 	struct inject_req req = { .kind = INJECT_SYSCALL,
 				  .what = SYS_poll,
 				  .args = { 0, 0, 12000 } };
-	const struct inject_choice choice = { .slate = SLATE };
+	const struct inject_choice choice = { .result_page = RESULT_PAGE };
 	size_t done = 0;
 	int rc = proc_open(pid, &proc, &err);
 
 	if (!rc)
 		rc = modules_read(proc, &modules, &err);
-	while (!rc && asleep && inject_sleeper(proc) != pid)
+	while (!rc && blocked && inject_sleeper(proc) != pid)
 		sched_yield();
 	if (!rc)
 		rc = inject_run_in(proc, &choice, &req, 1, &done, &err);
@@ -286,13 +288,13 @@ static int run_slow_call(pid_t pid, bool asleep, size_t *ret_left)
 /* A thread that takes too long for it gets its own state back, in either way. */
 static void test_slow(void)
 {
-	pid_t sent = start(spin), led;
+	pid_t detached = start(spin), led;
 	size_t left = 9;
 
-	ok(run_slow_call(sent, false, &left) == -USPL_E_UNSTOPPABLE,
+	ok(run_slow_call(detached, false, &left) == -USPL_E_UNSTOPPABLE,
 	   "a call that doesn't end is given up");
 	ok(left == 0 && goes_on(), "the thread is back where it was, and the code gone");
-	ok(finish(sent) == 0, "with all that is its own");
+	ok(finish(detached) == 0, "with all that is its own");
 	left = 9;
 	led = start(sleeper);
 	ok(run_slow_call(led, true, &left) == -USPL_E_UNSTOPPABLE,
@@ -304,7 +306,7 @@ int main(void)
 {
 	share();
 	test_requests();
-	test_sent();
+	test_detached();
 	test_table();
 	test_sleeper();
 	test_abandoned(NT_X86_XSTATE, false);

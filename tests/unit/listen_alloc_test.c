@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 
 #include "runtime/listen/alloc.c"
-#include "tests/unit/listen_heard.h"
+#include "tests/unit/listen_call_ctx.h"
 #include "tests/unit/tap.h"
 
-static struct heard_thread *t;
+static struct ctx_thread *t;
 static uint64_t now = 100;
 
 static struct uspl_alloc *own(void)
@@ -51,21 +51,21 @@ static uint64_t word_at(uint64_t addr)
 static void enter(unsigned role, unsigned depth, uint64_t rdi, uint64_t rsi, uint64_t rdx)
 {
 	t->call = (struct call){ .rdi = rdi, .rsi = rsi, .rdx = rdx };
-	alloc_enter(heard_call(t, role, depth, now++));
+	alloc_enter(ctx_call(t, role, depth, now++));
 }
 
 /* The call at that depth, which began last there. */
 static void leave(unsigned role, unsigned depth, uint64_t result)
 {
-	uint64_t start = t->slots[(size_t)2 * (HEARD_SLOTS - 1 - depth) + 1];
+	uint64_t start = t->slots[(size_t)2 * (CTX_SLOTS - 1 - depth) + 1];
 
 	t->call.rax = result;
-	alloc_leave(heard_call(t, role, depth, start));
+	alloc_leave(ctx_call(t, role, depth, start));
 }
 
 static void begin(void)
 {
-	t = heard_thread_new(sizeof(struct uspl_alloc), sizeof(struct uspl_alloc_thread));
+	t = ctx_thread_new(sizeof(struct uspl_alloc), sizeof(struct uspl_alloc_thread));
 	own()->leaves =
 		(uint64_t)mmap(NULL, USPL_ALLOC_CHUNKS * USPL_ALLOC_LEAF, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -74,7 +74,7 @@ static void begin(void)
 static void end(void)
 {
 	munmap((void *)own()->leaves, USPL_ALLOC_CHUNKS * USPL_ALLOC_LEAF);
-	heard_thread_free(t);
+	ctx_thread_free(t);
 }
 
 #define BLOCK 0x7f0000001010ull
@@ -119,7 +119,7 @@ static void test_nested(void)
 	ok(has(2, 110, 1, 100), "one that never returns doesn't hide what comes above it");
 	enter(USPL_ALLOC_FREE, 1, BLOCK, 0, 0);
 	enter(USPL_ALLOC_MALLOC, 3, 1000, 0, 0); /* the same, and its place is used again */
-	heard_call(t, USPL_ALLOC_MALLOC, 3, now++);
+	ctx_call(t, USPL_ALLOC_MALLOC, 3, now++);
 	enter(USPL_ALLOC_MALLOC, 6, 20, 0, 0);
 	leave(USPL_ALLOC_MALLOC, 6, BLOCK);
 	ok(has(3, 130, 2, 110), "nor what comes below it, when its place is another call's");
@@ -171,26 +171,26 @@ static void test_mappings(void)
 
 static void test_limits(void)
 {
-	t->desk->halted = 1;
+	t->config->halted = 1;
 	enter(USPL_ALLOC_MALLOC, 1, 100, 0, 0);
 	leave(USPL_ALLOC_MALLOC, 1, BLOCK);
 	ok(has(0, 0, 0, 0), "nothing is recorded while a trigger has stopped it");
-	t->desk->halted = 0;
+	t->config->halted = 0;
 	enter(USPL_ALLOC_MALLOC, 1, 100, 0, 0);
 	leave(USPL_ALLOC_MALLOC, 1, BLOCK);
-	t->desk->halted = 1;
+	t->config->halted = 1;
 	enter(USPL_ALLOC_FREE, 1, BLOCK, 0, 0);
 	ok(has(1, 100, 1, 100), "but that a block goes is");
-	t->desk->halted = 0;
+	t->config->halted = 0;
 	enter(USPL_ALLOC_MALLOC, 1, 1ull << 37, 0, 0);
 	leave(USPL_ALLOC_MALLOC, 1, BLOCK);
-	ok(t->desk->missed == 1 && has(1, 100, 1, 100),
+	ok(t->config->missed == 1 && has(1, 100, 1, 100),
 	   "a size that is too large is missed, and counted");
 	for (uint64_t i = 0; i < USPL_ALLOC_CHUNKS; i++)
 		own()->chunks[i] = UINT64_MAX;
 	enter(USPL_ALLOC_MALLOC, 1, 100, 0, 0);
 	leave(USPL_ALLOC_MALLOC, 1, BLOCK);
-	ok(t->desk->missed == 2 && has(1, 100, 1, 100), "so is one for which there is no leaf");
+	ok(t->config->missed == 2 && has(1, 100, 1, 100), "so is one for which there is no leaf");
 }
 
 static void test_sites(void)

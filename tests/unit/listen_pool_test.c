@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // listen_pool_test.c - what the listener of a pool of threads counts, of items in all orders
 #include "runtime/listen/pool.c"
-#include "tests/unit/listen_heard.h"
+#include "tests/unit/listen_call_ctx.h"
 #include "tests/unit/tap.h"
 
-static struct heard_thread *t;
+static struct ctx_thread *t;
 
 static void queue(uint64_t item)
 {
 	t->call.rsi = item;
-	pool_enter(heard_call(t, USPL_POOL_ENQUEUE, 1, 0));
+	pool_enter(ctx_call(t, USPL_POOL_ENQUEUE, 1, 0));
 }
 
 static void run(uint64_t item, bool returns)
 {
 	t->call.rsi = item;
-	pool_enter(heard_call(t, USPL_POOL_RUN, 2, ticks()));
+	pool_enter(ctx_call(t, USPL_POOL_RUN, 2, ticks()));
 	if (returns)
-		pool_leave(&t->heard);
+		pool_leave(&t->ctx);
 }
 
 static bool has(uint64_t queued, uint64_t begun, uint64_t done, uint64_t unmatched)
@@ -76,9 +76,9 @@ static void test_full(void)
 	for (size_t i = 0; i < USPL_POOL_ITEMS; i++)
 		own->items[i].item = UINT64_MAX;
 	queue(0x1000);
-	ok(t->desk->missed == 1 && own->queued == 1,
+	ok(t->config->missed == 1 && own->queued == 1,
 	   "an item for which there is no room is missed");
-	t->desk->halted = 1;
+	t->config->halted = 1;
 	queue(0x2000);
 	run(0x2000, false);
 	ok(has(1, 0, 0, 0), "nothing counts while a trigger has stopped it");
@@ -89,9 +89,9 @@ int main(void)
 	void (*const tests[])(void) = { test_order, test_items, test_full };
 
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-		t = heard_thread_new(sizeof(struct uspl_pool), sizeof(struct uspl_pool_thread));
+		t = ctx_thread_new(sizeof(struct uspl_pool), sizeof(struct uspl_pool_thread));
 		tests[i]();
-		heard_thread_free(t);
+		ctx_thread_free(t);
 	}
 	return tap_done();
 }

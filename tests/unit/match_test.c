@@ -29,7 +29,7 @@ static void check_symbol(const struct image *image, const struct match *match,
 			 const struct objsym *sym, struct counts *counts)
 {
 	const struct image_sym *real = truth(image, sym->name);
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct uspl_err err = { 0 };
 	taddr value;
 
@@ -37,7 +37,7 @@ static void check_symbol(const struct image *image, const struct match *match,
 		return;
 	if (sym->sec && objsec_is_code(sym->sec)) {
 		counts->functions++;
-		if (match_require(match, sym->name, &piece, &err) == 0 && piece->addr == real->addr)
+		if (match_require(match, sym->name, &func, &err) == 0 && func->addr == real->addr)
 			counts->right++;
 		else if (!counts->first[0])
 			snprintf(counts->first, sizeof(counts->first), "%s: %s", sym->name,
@@ -157,16 +157,16 @@ static void test_changed_code(void)
 	struct image *image;
 	struct objfile *pre;
 	struct match *match = match_changed("-DSTEP=4", &image, &pre);
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct uspl_err err = { 0 };
 
-	ok(match_require(match, "match.c:thrice", &piece, &err) == -USPL_E_NO_MATCH,
+	ok(match_require(match, "match.c:thrice", &func, &err) == -USPL_E_NO_MATCH,
 	   "a function with another constant doesn't match");
 	ok(strstr(err.msg, "'thrice'") && strstr(err.msg, "$0x3,") && strstr(err.msg, "$0x4,"),
 	   "and the message has both instructions");
 	printf("# %s\n# %s\n", err.msg, err.hint);
-	ok(match_require(match, "tail", &piece, &err) == 0, "who calls it matches all the same");
-	ok(match_require(match, "nothing", &piece, &err) == -USPL_E_FILE,
+	ok(match_require(match, "tail", &func, &err) == 0, "who calls it matches all the same");
+	ok(match_require(match, "nothing", &func, &err) == -USPL_E_FILE,
 	   "a function that the update doesn't have");
 	match_free(match);
 	objfile_free(pre);
@@ -178,13 +178,13 @@ static void test_changed_string(void)
 	struct image *image;
 	struct objfile *pre;
 	struct match *match = match_changed("-DGREETING='\"case 2!!\"'", &image, &pre);
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct uspl_err err = { 0 };
 
-	ok(match_require(match, "choose", &piece, &err) == -USPL_E_NO_MATCH &&
+	ok(match_require(match, "choose", &func, &err) == -USPL_E_NO_MATCH &&
 		   strstr(err.msg, "a string"),
 	   "another string is another function");
-	ok(match_require(match, "checked", &piece, &err) == 0, "others match");
+	ok(match_require(match, "checked", &func, &err) == 0, "others match");
 	match_free(match);
 	objfile_free(pre);
 	image_free(image);
@@ -195,10 +195,10 @@ static void test_changed_table(void)
 	struct image *image;
 	struct objfile *pre;
 	struct match *match = match_changed("-DWEIGHT=1.75", &image, &pre);
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct uspl_err err = { 0 };
 
-	ok(match_require(match, "weigh", &piece, &err) == -USPL_E_NO_MATCH &&
+	ok(match_require(match, "weigh", &func, &err) == -USPL_E_NO_MATCH &&
 		   strstr(err.msg, "read-only data"),
 	   "another constant in a table is another function");
 	match_free(match);
@@ -212,26 +212,26 @@ static void test_patched_entry(void)
 	struct image *image;
 	struct objfile *pre;
 	struct match *match = match_changed("", &image, &pre);
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct uspl_err err = { 0 };
 	uint8_t *code = NULL;
 	taddr addr = 0;
 
-	if (match_require(match, "sum", &piece, &err) == 0) {
-		addr = piece->addr;
+	if (match_require(match, "sum", &func, &err) == 0) {
+		addr = func->addr;
 		code = (uint8_t *)image_bytes(image, addr, 5);
 	}
 	ok(code, "an unchanged function matches");
 	match_free(match);
 	if (code && arch_native()->jump_encode(addr, image->end, code)) {
 		ok(match_run(image, pre, &match, &err) == 0 &&
-			   match_require(match, "sum", &piece, &err) == -USPL_E_NO_MATCH &&
+			   match_require(match, "sum", &func, &err) == -USPL_E_NO_MATCH &&
 			   strstr(err.msg, "it may be patched already"),
 		   "a jump at the entry is told");
 		match_free(match);
 		*code = 0xcc;
 		ok(match_run(image, pre, &match, &err) == 0 &&
-			   match_require(match, "sum", &piece, &err) == -USPL_E_NO_MATCH &&
+			   match_require(match, "sum", &func, &err) == -USPL_E_NO_MATCH &&
 			   strstr(err.msg, "breakpoint"),
 		   "a breakpoint, too");
 		match_free(match);
@@ -245,8 +245,8 @@ static void count_findings(const struct match_finding *finding, void *ctx)
 	int *counts = ctx;
 
 	counts[0]++;
-	counts[1] += finding->piece && !finding->why;
-	counts[2] += !finding->piece && finding->why;
+	counts[1] += finding->func && !finding->why;
+	counts[2] += !finding->func && finding->why;
 }
 
 static void test_findings(void)

@@ -17,7 +17,7 @@ static void test_twins(void)
 	struct image *image;
 	struct objfile *pre;
 	struct match *match = NULL;
-	const struct match_piece *piece;
+	const struct match_func *func;
 	struct uspl_err err = { 0 };
 	char path[96];
 
@@ -32,7 +32,7 @@ static void test_twins(void)
 	snprintf(path, sizeof(path), "%s/twin.o", dir);
 	pre = pre_object(path);
 	ok(match_run(image, pre, &match, &err) == 0 &&
-		   match_require(match, "twin.c:one", &piece, &err) == 0,
+		   match_require(match, "twin.c:one", &func, &err) == 0,
 	   "a twin is found through its caller");
 	match_free(match);
 	/* Now the caller is another function, and nothing tells the twins apart. */
@@ -40,7 +40,7 @@ static void test_twins(void)
 		if (!strcmp(pre->syms.items[i]->name, "call_a"))
 			pre->syms.items[i]->sec->data[0] ^= 0xff;
 	ok(match_run(image, pre, &match, &err) == 0 &&
-		   match_require(match, "twin.c:one", &piece, &err) == -USPL_E_NO_MATCH &&
+		   match_require(match, "twin.c:one", &func, &err) == -USPL_E_NO_MATCH &&
 		   strstr(err.msg, "2 places"),
 	   "without a caller it is ambiguous");
 	match_free(match);
@@ -51,7 +51,7 @@ static void test_twins(void)
 /* What an earlier match of the same build knows; hint is right. */
 static void test_hints(const struct image *image, const struct objfile *pre, struct match_hint hint)
 {
-	const struct match_piece *one = NULL;
+	const struct match_func *one = NULL;
 	struct uspl_err err = { 0 };
 	struct match *match = NULL;
 
@@ -86,7 +86,7 @@ static void test_tables_tell(void)
 		"struct ops *all[] = { &ops };\n"
 		"int main(int n, char **v) { return all[n - 1]->second(n) + (v[0] != 0); }\n";
 	const char *dir = compile_dir();
-	const struct match_piece *one = NULL, *other = NULL;
+	const struct match_func *one = NULL, *other = NULL;
 	struct match_hint hint = { .refname = "tables.c:seven" };
 	struct uspl_err err = { 0 };
 	struct match *match = NULL;
@@ -124,7 +124,7 @@ static void test_tables_tell(void)
 static void test_local_is_not_exported(void)
 {
 	const char *dir = compile_dir();
-	const struct match_piece *piece = NULL;
+	const struct match_func *func = NULL;
 	struct uspl_err err = { 0 };
 	struct match *match = NULL;
 	struct image *image;
@@ -143,8 +143,8 @@ static void test_local_is_not_exported(void)
 	snprintf(path, sizeof(path), "%s/hides.o", dir);
 	pre = pre_object(path);
 	ok(match_run(image, pre, &match, &err) == 0 &&
-		   match_require(match, "hides.c:order", &piece, &err) == 0 &&
-		   piece->addr != truth(image, "order")->addr,
+		   match_require(match, "hides.c:order", &func, &err) == 0 &&
+		   func->addr != truth(image, "order")->addr,
 	   "a static function isn't an exported one of its name %s", err.msg);
 	match_free(match);
 	objfile_free(pre);

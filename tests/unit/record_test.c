@@ -24,7 +24,7 @@ static struct trace_ring reader(void)
 				    .mask = PLACES * USPL_TRACE_RECORD - 1 };
 }
 
-static void clear(void)
+static void drain(void)
 {
 	memset(&ring, 0, sizeof(ring));
 	ring.head.tid = 7;
@@ -62,7 +62,7 @@ static void test_plain(void)
 	struct trace_ring from = reader();
 	trace_records records = { 0 };
 
-	clear();
+	drain();
 	ok(read_all(&from, &records) == 0, "an empty ring");
 	for (uint32_t i = 0; i < 10; i++)
 		write_call(100 * i + 100, 50, i + 1);
@@ -81,7 +81,7 @@ static void test_overwritten(void)
 	struct trace_ring from = reader();
 	trace_records records = { 0 };
 
-	clear();
+	drain();
 	for (uint32_t i = 0; i < 1000; i++)
 		write_call(100 + i, 1, i + 1);
 	ok(read_all(&from, &records) == PLACES && from.overwritten == 1000 - PLACES &&
@@ -98,7 +98,7 @@ static void test_unwritten(void)
 	uint64_t place;
 
 	for (uint32_t round = 0; round < 3; round++) {
-		clear();
+		drain();
 		from = reader();
 		for (uint32_t i = 0; i < 200 * round + 5; i++)
 			write_call(100 + 10 * i, 5, i + 1);
@@ -124,7 +124,7 @@ static void test_last(void)
 	trace_records records = { 0 };
 
 	for (uint32_t round = 0; round < 2; round++) {
-		clear();
+		drain();
 		from = reader();
 		for (uint32_t i = 0; i < PLACES * round + 5; i++)
 			write_call(100 + 10 * i, 5, i + 1);
@@ -151,7 +151,7 @@ static void test_partly_written(void)
 	trace_records records = { 0 };
 	uint64_t place;
 
-	clear();
+	drain();
 	for (uint32_t i = 0; i < 600; i++)
 		write_call(100 + 10 * i, 5, i + 1);
 	read_all(&from, &records);
@@ -170,7 +170,7 @@ static void test_long(void)
 	struct trace_ring from = reader();
 	trace_records records = { 0 };
 
-	clear();
+	drain();
 	/* So that the two halves lie at the ring's end and at its beginning. */
 	for (uint32_t i = 0; i < PLACES - 1; i++)
 		write_call(100 + i, 1, 5);
@@ -195,7 +195,7 @@ static void test_threads(void)
 	struct trace_ring from = reader();
 	trace_records records = { 0 };
 
-	clear();
+	drain();
 	write_call(10, 1, 1);
 	write_call(20, 8, USPL_TRACE_ID_THREAD);
 	write_call(30, 1, 2);
@@ -228,7 +228,7 @@ static void test_busy(void)
 	uint64_t seen = 0, torn = 0;
 	pthread_t thread;
 
-	clear();
+	drain();
 	pthread_create(&thread, NULL, write_on, NULL);
 	while (__atomic_load_n(&ring.head.pos, __ATOMIC_RELAXED) < (64u << 20)) {
 		read_all(&from, &records);

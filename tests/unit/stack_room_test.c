@@ -135,8 +135,8 @@ static bool is_all(const uint8_t *bytes, size_t n, uint8_t value)
 }
 
 /*
- * Asks a thread again and again: with a slate of its own, so that it is let go with its work, and
- * without.
+ * Asks a thread again and again: with a result page of its own, so that it is let go with its work,
+ * and without.
  */
 static void test_work(const char *what, void (*body)(void), bool calls)
 {
@@ -154,7 +154,7 @@ static void test_work(const char *what, void (*body)(void), bool calls)
 	pid = start(body);
 	good = proc_open(pid, &proc, &err) == 0;
 	for (int i = 0; good && i < ROUNDS; i++) {
-		choice.slate = i % 2 ? SLATE : 0;
+		choice.result_page = i % 2 ? RESULT_PAGE : 0;
 		good = inject_run_in(proc, &choice, &call, 1, &done, &err) == 0 &&
 		       call.result == pid;
 	}

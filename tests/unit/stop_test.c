@@ -373,7 +373,7 @@ static void test_stops_stay(void)
 		while (!is_traced_stop(proc, thread->tid) && clock_now_ns() < deadline)
 			sched_yield();
 	}
-	departed_reap();
+	reap_now();
 	vec_for_each (&stop.threads, thread)
 		waited += thread_wait(proc, thread, deadline, NULL) == 0;
 	ok(waited == 2, "asking for the dead leaves the news of a stop alone");

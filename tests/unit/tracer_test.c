@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "thread/lull.h"
+#include "thread/held_sleepers.h"
 #include "thread/tracer_thread.h"
 
 #define SLEEPERS 4
@@ -180,32 +180,32 @@ static bool all(void *ctx, const struct thread *thread)
 }
 
 /* Children end while nothing is stopped, and while those that run are. */
-static int work_in_lull(struct lull *lull, void *ctx, struct uspl_err *err)
+static int work_holding(struct held_sleepers *sleepers, void *ctx, struct uspl_err *err)
 {
-	int rc = lull_catch(lull, all, ctx, clock_now_ns() + STOP_LIMIT_NS, err);
+	int rc = held_sleepers_hold(sleepers, all, ctx, clock_now_ns() + STOP_LIMIT_NS, err);
 
 	for (int i = 0; !rc && i < 3; i++) {
 		if (!end_child(true) || !has_child())
 			return -USPL_E_BUG;
-		rc = lull_enter(lull, clock_now_ns() + STOP_LIMIT_NS, err);
+		rc = held_sleepers_enter(sleepers, clock_now_ns() + STOP_LIMIT_NS, err);
 		if (!rc && !end_child(false))
 			rc = -USPL_E_BUG;
-		lull_leave(lull);
+		held_sleepers_leave(sleepers);
 		if (!rc && (!until(talk->reaped == talk->end) || !has_child()))
 			rc = -USPL_E_BUG;
-		lull_serve(lull);
+		held_sleepers_serve(sleepers);
 	}
 	return rc;
 }
 
-static void test_lull(void)
+static void test_held_sleepers(void)
 {
 	struct proc *proc = NULL;
 	struct uspl_err err = { 0 };
 	pid_t pid = start_target(&proc);
 
-	ok(pid && lull_run(proc, work_in_lull, NULL, &err) == 0, "children end in a lull (%s)",
-	   err.msg);
+	ok(pid && held_sleepers_run(proc, work_holding, NULL, &err) == 0,
+	   "children end in a lull (%s)", err.msg);
 	ok(finish_target(pid) == 0, "and wake nobody (%d calls were interrupted)", talk->eintr);
 	proc_free(proc);
 }
@@ -219,6 +219,6 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	test_beside();
-	test_lull();
+	test_held_sleepers();
 	return tap_done();
 }

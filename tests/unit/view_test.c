@@ -92,15 +92,15 @@ static void test_group(void)
 	   "of three updates two are live: %s", err.msg);
 	ok(live.updates.n == 2 && !strcmp(live.updates.items[0].region->id, "first") &&
 		   live.updates.items[0].presences.n == 1 &&
-		   live.updates.items[0].presences.items[0].survey.regions.n == 2,
+		   live.updates.items[0].presences.items[0].status.regions.n == 2,
 	   "two regions of one id are one update, the oldest comes first");
-	ok_str(live.updates.n ? live.updates.items[0].presences.items[0].survey.state : NULL,
+	ok_str(live.updates.n ? live.updates.items[0].presences.items[0].status.state : NULL,
 	       "interrupted", "one of them is interrupted: so is the update");
-	ok_str(live.updates.n == 2 ? live.updates.items[1].presences.items[0].survey.state : NULL,
+	ok_str(live.updates.n == 2 ? live.updates.items[1].presences.items[0].status.state : NULL,
 	       "applied", "an applied one");
 	ok(!scan_self(&all, NULL, true, &err) && all.updates.n == 3, "with all there are three");
 	ok(!scan_self(&one, "gone", true, &err) && one.updates.n == 1 &&
-		   !strcmp(one.updates.items[0].presences.items[0].survey.state, "undone"),
+		   !strcmp(one.updates.items[0].presences.items[0].status.state, "undone"),
 	   "one by its id");
 	ok(!scan_self(&none, "gon", true, &err) && !none.updates.n, "an id is not a prefix");
 }
@@ -173,12 +173,12 @@ static void test_short_patch(char *map)
 	ok(strstr(buf_str(&detail), "\npatch:\n---\n"), "a patch that is shorter than it says");
 }
 
-/* The tools write to a region's gates and word: these must not lie elsewhere. */
-static void test_gates_elsewhere(char *map)
+/* The tools write to a region's trampolines and selector: these must not lie elsewhere. */
+static void test_trampolines_elsewhere(char *map)
 {
 	static const struct {
 		const char *what;
-		uint64_t gates, gates_len, word;
+		uint64_t trampolines, trampolines_len, selector;
 	} samples[] = {
 		{ "gates outside of the region", 0x400000, PAGE, 0x2000 },
 		{ "gates that go beyond its end", 0x2000, 1u << 20, 0x1000 },
@@ -196,9 +196,9 @@ static void test_gates_elsewhere(char *map)
 		*head = before;
 		head->map = (uintptr_t)map;
 		head->map_len = 4 * PAGE;
-		head->gates = samples[i].gates ? head->map + samples[i].gates : 0;
-		head->gates_len = samples[i].gates_len;
-		head->word = head->map + samples[i].word;
+		head->trampolines = samples[i].trampolines ? head->map + samples[i].trampolines : 0;
+		head->trampolines_len = samples[i].trampolines_len;
+		head->selector = head->map + samples[i].selector;
 		mprotect(head, PAGE, PROT_READ);
 		ok(!scan_self(&scan, NULL, true, &err) && scan.failures.n == 1 &&
 			   scan.failures.items[0].code == USPL_E_HOSTILE,
@@ -261,13 +261,13 @@ static char *place_pending(const char *id)
 static void expect_pending(const char *id, const char *state, const char *name, const char *what)
 {
 	auto_scan struct scan scan = { 0 };
-	const struct survey *survey = NULL;
+	const struct region_status *status = NULL;
 	struct uspl_err err = { 0 };
 
 	if (!scan_self(&scan, id, false, &err) && scan.updates.n)
-		survey = &scan.updates.items[0].presences.items[0].survey;
-	ok_str(survey ? survey->state : NULL, state, what);
-	ok_str(survey && survey->pending.n == 1 ? survey->pending.items[0] : NULL, name, what);
+		status = &scan.updates.items[0].presences.items[0].status;
+	ok_str(status ? status->state : NULL, state, what);
+	ok_str(status && status->pending.n == 1 ? status->pending.items[0] : NULL, name, what);
 }
 
 static void test_pending(void)
@@ -316,7 +316,7 @@ int main(void)
 	test_show();
 	test_pending();
 	test_short_patch(second);
-	test_gates_elsewhere(first);
+	test_trampolines_elsewhere(first);
 	test_damaged(first);
 	return tap_done();
 }

@@ -19,16 +19,16 @@ struct talk {
 };
 
 static volatile struct talk *shared;
-static int gate[2];
+static int trampoline[2];
 
-/* Says where it will return to, and waits until the gate is opened. */
+/* Says where it will return to, and waits until the trampoline is opened. */
 static __attribute__((noinline)) void hold(void)
 {
 	char c;
 
 	shared->return_sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 	shared->return_pc = (uint64_t)(uintptr_t)__builtin_return_address(0);
-	(void)!read(gate[0], &c, 1);
+	(void)!read(trampoline[0], &c, 1);
 }
 
 static pid_t start(void)
@@ -55,14 +55,14 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Opens the gate in a while, from another process. */
+/* Opens the trampoline in a while, from another process. */
 static pid_t open_later(void)
 {
 	pid_t pid = fork();
 
 	if (!pid) {
 		usleep(300000);
-		(void)!write(gate[1], "", 1);
+		(void)!write(trampoline[1], "", 1);
 		_exit(0);
 	}
 	return pid;
@@ -117,15 +117,16 @@ static void test_refused(void)
 					  .function = "hold",
 					  .return_pc = shared->return_pc,
 					  .return_sp = shared->return_sp };
-	struct watch taken[BREAKPOINTS + 1];
+	struct hw_breakpoint taken[BREAKPOINTS + 1];
 	int refused = 0;
 
 	for (int i = 0; i < BREAKPOINTS + 1; i++)
-		refused = watch_open(&taken[i], pid, (taddr)(uintptr_t)start + (taddr)i, 0, NULL);
+		refused = hw_breakpoint_open(&taken[i], pid, (taddr)(uintptr_t)start + (taddr)i, 0,
+					     NULL);
 	ok(refused, "a thread has only %d breakpoints", BREAKPOINTS);
 	test("refused", pid, &finding);
 	for (int i = 0; i < BREAKPOINTS + 1; i++)
-		watch_close(&taken[i]);
+		hw_breakpoint_close(&taken[i]);
 	end(pid);
 }
 
@@ -155,7 +156,7 @@ static void test_killed(void)
 int main(void)
 {
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (pipe(gate) != 0)
+	if (pipe(trampoline) != 0)
 		return 1;
 	test_watched();
 	test_refused();

@@ -169,7 +169,7 @@ static void test_renaming_text(void)
 static void test_response(void)
 {
 	char path[] = "/tmp/uspl-args.XXXXXX", line[64];
-	const char text[] = "-O2 'two words.c'\n\"q\\\"uote.c\" back\\ slash.c @nosuchfile";
+	const char text[] = "-O2 'two text_poke.c'\n\"q\\\"uote.c\" back\\ slash.c @nosuchfile";
 	struct uspl_err err = { 0 };
 	struct args args;
 	int fd = mkstemp(path);
@@ -178,7 +178,7 @@ static void test_response(void)
 	close(fd);
 	snprintf(line, sizeof(line), "gcc -c @%s", path);
 	args = parse(line);
-	ok(is_kind(&args, "two words.c", ARGS_SOURCE), "quotes protect");
+	ok(is_kind(&args, "two text_poke.c", ARGS_SOURCE), "quotes protect");
 	ok(is_kind(&args, "q\"uote.c", ARGS_SOURCE), "a backslash in quotes");
 	ok(is_kind(&args, "back slash.c", ARGS_SOURCE), "a backslash");
 	ok(word(&args, "@nosuchfile"), "a response file that isn't there is passed on");

@@ -141,7 +141,7 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 		.threshold_s = opts->threshold_s,
 		.depth = (unsigned)opts->depth,
 		.choice = { is_module_wanted, is_function_wanted, opts },
-		.keep_hooks = opts->keep_mcount,
+		.keep_mcount = opts->keep_mcount,
 	};
 	struct trace_switch result = { 0 };
 	auto_proc struct proc *proc = NULL;

@@ -12,13 +12,14 @@ static int choose(void *ctx, struct listen_plan *plan, const struct listen_funct
 	struct listening *listening = ctx;
 
 	*ret = triggers_choose(&listening->triggers, function, site);
-	return wishes_choose(&listening->args, listening->text_max, plan, function, site, ret, err);
+	return arg_specs_choose(&listening->args, listening->text_max, plan, function, site, ret,
+				err);
 }
 
 static int check(void *ctx, struct uspl_err *err)
 {
 	const struct listening *listening = ctx;
-	int rc = wishes_check(&listening->args, err);
+	int rc = arg_specs_check(&listening->args, err);
 
 	return rc ? rc : triggers_check(&listening->triggers, err);
 }
@@ -35,10 +36,10 @@ static int read_text_max(struct listening *listening, int bytes, struct uspl_err
 int listening_open(struct listening *listening, const struct hook_options *opts,
 		   struct uspl_err *err)
 {
-	int rc = wishes_parse(&opts->args, false, &listening->args, err);
+	int rc = arg_specs_parse(&opts->args, false, &listening->args, err);
 
 	if (!rc)
-		rc = wishes_parse(&opts->results, true, &listening->args, err);
+		rc = arg_specs_parse(&opts->results, true, &listening->args, err);
 	if (!rc)
 		rc = triggers_parse(&opts->triggers, &listening->triggers, err);
 	if (!rc)
@@ -52,7 +53,7 @@ int listening_open(struct listening *listening, const struct hook_options *opts,
 
 void listening_release(struct listening *listening)
 {
-	wishes_release(&listening->args);
+	arg_specs_release(&listening->args);
 	triggers_release(&listening->triggers);
 	listen_plan_release(&listening->plan);
 }
@@ -74,6 +75,6 @@ struct listen_plan *listening_plan(struct listening *listening)
 
 bool listening_wants(const struct listening *listening, const char *const *names, size_t n)
 {
-	return listening && (wishes_are_wanted(&listening->args, names, n) ||
+	return listening && (arg_specs_are_wanted(&listening->args, names, n) ||
 			     triggers_are_wanted(&listening->triggers, names, n));
 }

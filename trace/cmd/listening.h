@@ -3,7 +3,7 @@
 #ifndef USPL_TRACE_CMD_LISTENING_H
 #define USPL_TRACE_CMD_LISTENING_H
 
-#include "trace/cmd/wishes.h"
+#include "trace/cmd/arg_specs.h"
 #include "trace/tally/trigger.h"
 
 struct hook_options;
@@ -11,7 +11,7 @@ struct hook_options;
 /* Zero-initialise it, but for what is the caller's. */
 struct listening {
 	bool entries; /* the caller's: the tracer sees entries only */
-	args_wishes args;
+	arg_spec_vec args;
 	trigger_vec triggers;
 	unsigned text_max;
 	struct listen_plan plan;

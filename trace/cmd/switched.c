@@ -18,11 +18,11 @@ static void print_json(pid_t pid, const struct tracer *tracer, const struct trac
 	json_string(&json, "state", tracer ? "on" : result->inside ? "draining" : "off");
 	json_number(&json, "functions", (int64_t)result->sites);
 	if (tracer)
-		json_number(&json, "quietened", (int64_t)result->hooks);
+		json_number(&json, "quietened", (int64_t)result->mcount);
 	else
 		json_number(&json, "inside", (int64_t)result->inside);
 	if (!tracer) {
-		json_truth(&json, "parked", result->parked);
+		json_truth(&json, "parked", result->inactive);
 		json_number(&json, "put_back", (int64_t)result->put_back);
 	}
 	json_decimal(&json, "stop_us", result->stop_us, 0);
@@ -33,8 +33,8 @@ static void print_json(pid_t pid, const struct tracer *tracer, const struct trac
 
 static void print_text(pid_t pid, const struct tracer *tracer, const struct trace_switch *result)
 {
-	if (result->hooks)
-		printf("quietened %zu calls of mcount in pid %d\n", result->hooks, pid);
+	if (result->mcount)
+		printf("quietened %zu calls of mcount in pid %d\n", result->mcount, pid);
 	printf("%s pid %d: %zu functions, stopped %.0f us, switched in %.0f us\n",
 	       tracer ? "tracing" : "stopped tracing", pid, result->sites, result->stop_us,
 	       result->switch_us);
@@ -43,7 +43,7 @@ static void print_text(pid_t pid, const struct tracer *tracer, const struct trac
 		       "return without "
 		       "the tracer\n",
 		       result->put_back, result->put_back == 1 ? "" : "s");
-	if (result->parked)
+	if (result->inactive)
 		printf("a stack that no thread is on may lead back into calls that were traced, "
 		       "and isn't understood: "
 		       "the memory stays; 'uspl-trace stop %d' looks again, with --force it takes "

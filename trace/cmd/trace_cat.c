@@ -73,7 +73,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 			       "'--per-thread' is for text, and for what is there already");
 	if (!rc && opts->follow && reader_is_file(reader))
 		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
-	if (!rc && opts->snapshot && !reader->desk.head.snapped)
+	if (!rc && opts->snapshot && !reader->config.head.snapped)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no trigger has taken a snapshot");
 	if (rc)
 		return rc;

@@ -8,48 +8,51 @@
 #include "base/cli.h"
 #include "base/demangle.h"
 #include "base/json.h"
-#include "record/traced.h"
+#include "record/trace_records.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/engine/mcount_sites.h"
-#include "trace/engine/spot.h"
+#include "trace/engine/candidate.h"
 #include "trace/output/look.h"
 
 static const char *const kinds[] = {
-	[SPOT_NONE] = "none",
-	[SPOT_NOPS] = "nops",
-	[SPOT_MOVED] = "moved",
+	[CANDIDATE_NONE] = "none",
+	[CANDIDATE_NOPS] = "nops",
+	[CANDIDATE_MOVED] = "moved",
 };
 
 /* What is printed of one. profiled: it calls mcount. */
-typedef void (*spot_printer)(const struct module *module, const struct spot *spot, bool profiled);
+typedef void (*candidate_printer)(const struct module *module, const struct candidate *candidate,
+				  bool profiled);
 
-static void print_json(const struct module *module, const struct spot *spot, bool profiled)
+static void print_json(const struct module *module, const struct candidate *candidate,
+		       bool profiled)
 {
-	auto_free char *plain = spot->name ? demangle_symbol(spot->name) : NULL;
+	auto_free char *plain = candidate->name ? demangle_symbol(candidate->name) : NULL;
 	auto_json struct json json = { 0 };
 
 	json_open(&json, NULL, '{');
 	json_string(&json, "name", plain);
 	json_string(&json, "module", module->name);
-	json_address(&json, "address", spot->entry);
-	json_string(&json, "kind", kinds[spot->kind]);
-	json_truth(&json, "traceable", spot->kind != SPOT_NONE);
-	json_truth(&json, "entry_only", spot->entry_only);
+	json_address(&json, "address", candidate->entry);
+	json_string(&json, "kind", kinds[candidate->kind]);
+	json_truth(&json, "traceable", candidate->kind != CANDIDATE_NONE);
+	json_truth(&json, "entry_only", candidate->entry_only);
 	json_truth(&json, "profiled", profiled);
-	json_string(&json, "reason", spot->kind == SPOT_NONE ? spot->why : NULL);
+	json_string(&json, "reason", candidate->kind == CANDIDATE_NONE ? candidate->why : NULL);
 	json_close(&json, '}');
 	printf("%s\n", json_text(&json));
 }
 
-static void print_text(const struct module *module, const struct spot *spot, bool profiled)
+static void print_text(const struct module *module, const struct candidate *candidate,
+		       bool profiled)
 {
-	auto_free char *plain = spot->name ? demangle_symbol(spot->name) : NULL;
+	auto_free char *plain = candidate->name ? demangle_symbol(candidate->name) : NULL;
 
-	printf("%-6s %-20s 0x%-12" PRIx64 " %s", kinds[spot->kind], module->name, spot->entry,
-	       plain ? plain : "?");
-	if (spot->kind == SPOT_NONE)
-		printf(": %s", spot->why);
-	else if (spot->entry_only)
+	printf("%-6s %-20s 0x%-12" PRIx64 " %s", kinds[candidate->kind], module->name,
+	       candidate->entry, plain ? plain : "?");
+	if (candidate->kind == CANDIDATE_NONE)
+		printf(": %s", candidate->why);
+	else if (candidate->entry_only)
 		printf(": its entry only");
 	if (profiled)
 		printf(" (calls mcount, until it is traced)");
@@ -57,31 +60,32 @@ static void print_text(const struct module *module, const struct spot *spot, boo
 }
 
 static int list_module(const struct proc *proc, const struct module *module,
-		       const struct trace_session *session, spot_printer print,
+		       const struct trace_session *session, candidate_printer print,
 		       struct uspl_err *err)
 {
 	struct image *image = NULL;
-	struct hooks hooks = { 0 };
-	spot_vec spots = { 0 };
-	const struct spot *spot;
+	struct mcount_sites mcount_sites = { 0 };
+	candidate_vec candidates = { 0 };
+	const struct candidate *candidate;
 	int rc = module_image(proc, module, &image, err);
 
 	if (!rc)
-		trace_session_lay_under(session, image);
+		trace_session_unpatch_image(session, image);
 	if (!rc)
-		rc = hooks_find(proc, module, image, &hooks, err);
+		rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
 	if (!rc)
-		rc = spots_find(image, &spots, err);
+		rc = candidates_find(image, &candidates, err);
 	if (!rc)
-		rc = spots_spare(proc, &spots, err);
-	vec_for_each (&spots, spot) {
+		rc = candidates_spare(proc, &candidates, err);
+	vec_for_each (&candidates, candidate) {
 		uint8_t len;
 
-		print(module, spot,
-		      hooks_call_in(&hooks, image, spot->entry, spot->size, &len) != 0);
+		print(module, candidate,
+		      mcount_sites_call_in(&mcount_sites, image, candidate->entry, candidate->size,
+					   &len) != 0);
 	}
-	vec_release(&spots);
-	hooks_release(&hooks);
+	vec_release(&candidates);
+	mcount_sites_release(&mcount_sites);
 	image_free(image);
 	return rc;
 }

@@ -8,7 +8,7 @@
 #include "base/cli.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
 #include "trace/output/view.h"
@@ -267,7 +267,7 @@ static void print_off(const struct options *opts, const struct marks_switched *r
 		       "return without "
 		       "probes\n",
 		       result->put_back, result->put_back == 1 ? "" : "s");
-	if (result->parked)
+	if (result->inactive)
 		printf("a stack that no thread is on may lead back into probes, and isn't "
 		       "understood: the memory "
 		       "stays; 'uspl-trace mark %d off' looks again, with --force it takes it in "

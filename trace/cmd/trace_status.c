@@ -6,7 +6,7 @@
 
 #include "base/confine.h"
 #include "base/json.h"
-#include "record/traced.h"
+#include "record/trace_records.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/engine/session.h"
 #include "trace/tracers/tracers.h"

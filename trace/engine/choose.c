@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "record/overlay.h"
 #include "trace/engine/listen_plan.h"
 #include "trace/engine/session.h"
@@ -14,25 +14,31 @@
 static int by_entry(const void *key, const void *item)
 {
 	const taddr *entry = key;
-	const struct spot *spot = item;
+	const struct candidate *candidate = item;
 
-	return *entry < spot->entry ? -1 : *entry > spot->entry;
+	return *entry < candidate->entry ? -1 : *entry > candidate->entry;
 }
 
-/* Notes where the jump leads that somebody has at a function's entry. Spots are sorted by entry. */
-static int note_jump(const struct proc *proc, taddr entry, spot_vec *spots, struct uspl_err *err)
+/*
+ * Notes where the jump leads that somebody has at a function's entry. Candidates are sorted by
+ * entry.
+ */
+static int note_jump(const struct proc *proc, taddr entry, candidate_vec *candidates,
+		     struct uspl_err *err)
 {
-	struct spot *spot =
-		spots->n ? bsearch(&entry, spots->items, spots->n, sizeof(*spot), by_entry) : NULL;
+	struct candidate *candidate = candidates->n
+					      ? bsearch(&entry, candidates->items, candidates->n,
+							sizeof(*candidate), by_entry)
+					      : NULL;
 	uint8_t have[USPL_TRACE_SITE_BYTES];
-	int rc = spot ? proc_read(proc, entry, have, sizeof(have), err) : 0;
+	int rc = candidate ? proc_read(proc, entry, have, sizeof(have), err) : 0;
 
-	if (!spot || rc)
+	if (!candidate || rc)
 		return rc;
-	if (memcmp(have, spot->code, sizeof(have)))
-		spot->patched = arch_native()->jump_target(entry, have, sizeof(have));
-	if (spot->patched)
-		spot->guard = 1;
+	if (memcmp(have, candidate->code, sizeof(have)))
+		candidate->patched = arch_native()->jump_target(entry, have, sizeof(have));
+	if (candidate->patched)
+		candidate->guard = 1;
 	return 0;
 }
 
@@ -41,7 +47,7 @@ static int note_jump(const struct proc *proc, taddr entry, spot_vec *spots, stru
  * begin.
  */
 static int note_jumps(const struct proc *proc, const region_vec *updates, const struct marks *marks,
-		      spot_vec *spots, struct uspl_err *err)
+		      candidate_vec *candidates, struct uspl_err *err)
 {
 	const struct region *region;
 	const struct region_site *site;
@@ -53,14 +59,14 @@ static int note_jumps(const struct proc *proc, const region_vec *updates, const 
 	vec_for_each (updates, region)
 		vec_for_each (&region->sites, site)
 			if (!rc && region_is_live(region))
-				rc = note_jump(proc, region_site_entry(site), spots, err);
+				rc = note_jump(proc, region_site_entry(site), candidates, err);
 	vec_for_each (&marks->regions, marked) {
 		vec_for_each (&marked->probes, probe)
 			if (!rc && marked->on.items[probe - marked->probes.items])
-				rc = note_jump(proc, probe->site, spots, err);
+				rc = note_jump(proc, probe->site, candidates, err);
 		vec_for_each (&marked->switches, item)
 			if (!rc)
-				rc = note_jump(proc, item->site, spots, err);
+				rc = note_jump(proc, item->site, candidates, err);
 	}
 	return rc;
 }
@@ -81,9 +87,9 @@ static int find_names(const struct image *image, taddr entry, name_vec *names, s
 	return 0;
 }
 
-/* Who listens to the function: the spot refers to its site in the plan. */
+/* Who listens to the function: the candidate refers to its site in the plan. */
 static int listen_to(struct listen_plan *plan, const struct listen_function *function,
-		     struct spot *spot, struct uspl_err *err)
+		     struct candidate *candidate, struct uspl_err *err)
 {
 	struct uspl_listen_site site = { 0 }, *place;
 	bool wanted = false;
@@ -99,40 +105,41 @@ static int listen_to(struct listen_plan *plan, const struct listen_function *fun
 	if (!place)
 		return uspl_fail_nomem(err);
 	*place = site;
-	spot->listen = (uint32_t)plan->sites.n;
+	candidate->listen = (uint32_t)plan->sites.n;
 	return 0;
 }
 
 /* Asks for a function, and who listens to it. */
 static int ask(const struct trace_request *request, struct listen_function *function,
-	       struct spot *spot, bool *ret, struct uspl_err *err)
+	       struct candidate *candidate, bool *ret, struct uspl_err *err)
 {
 	name_vec names = { 0 };
-	int rc = find_names(function->image, spot->entry, &names, err);
+	int rc = find_names(function->image, candidate->entry, &names, err);
 
 	*ret = !rc && request->choice.function(request->choice.ctx, names.items, names.n);
-	function->spot = spot;
+	function->candidate = candidate;
 	function->names = names.items;
 	function->n_names = names.n;
 	if (*ret && request->listen)
-		rc = listen_to(request->listen, function, spot, err);
+		rc = listen_to(request->listen, function, candidate, err);
 	vec_release(&names);
 	return rc;
 }
 
-static int keep_wanted(struct listen_function *function, const spot_vec *all,
+static int keep_wanted(struct listen_function *function, const candidate_vec *all,
 		       const struct trace_request *request, const struct marks *marks,
-		       spot_vec *ret, struct uspl_err *err)
+		       candidate_vec *ret, struct uspl_err *err)
 {
-	const struct spot *spot;
+	const struct candidate *candidate;
 
-	vec_for_each (all, spot) {
-		struct spot *place, found = *spot;
+	vec_for_each (all, candidate) {
+		struct candidate *place, found = *candidate;
 		bool wanted;
 		int rc;
 
-		if (spot->kind == SPOT_NONE || (spot->entry_only && !request->entries) ||
-		    marks_cover(marks, spot->entry, spot->len))
+		if (candidate->kind == CANDIDATE_NONE ||
+		    (candidate->entry_only && !request->entries) ||
+		    marks_cover(marks, candidate->entry, candidate->len))
 			continue;
 		rc = ask(request, function, &found, &wanted, err);
 		if (rc)
@@ -147,20 +154,21 @@ static int keep_wanted(struct listen_function *function, const spot_vec *all,
 	return 0;
 }
 
-int choose_spots(const struct proc *proc, const struct module *module, const region_vec *updates,
-		 const struct trace_request *request, spot_vec *ret, struct uspl_err *err)
+int choose_candidates(const struct proc *proc, const struct module *module,
+		      const region_vec *updates, const struct trace_request *request,
+		      candidate_vec *ret, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
 	struct image *image = NULL;
-	spot_vec all = { 0 };
+	candidate_vec all = { 0 };
 	int rc = marks_read(proc, &marks, err);
 
 	if (!rc)
 		rc = overlay_bare_image(proc, module, updates, &marks, &image, err);
 	if (!rc)
-		rc = spots_find(image, &all, err);
+		rc = candidates_find(image, &all, err);
 	if (!rc)
-		rc = spots_spare(proc, &all, err);
+		rc = candidates_spare(proc, &all, err);
 	if (!rc) {
 		struct listen_function function = { .module = module, .image = image };
 

@@ -4,7 +4,7 @@
  *
  * A tracer that wants more than times fills in a plan: the job of the listeners (runtime/listen),
  * and what they are to do at each function. session_start carries it out; what they find out lies
- * on the desk (include/uspl/listen_abi.h), from where any later command reads it.
+ * in the listener config (include/uspl/listen_abi.h), from where any later command reads it.
  */
 #ifndef USPL_TRACE_ENGINE_LISTEN_PLAN_H
 #define USPL_TRACE_ENGINE_LISTEN_PLAN_H
@@ -12,15 +12,15 @@
 #include "base/buf.h"
 #include "image/image.h"
 #include "proc/module.h"
-#include "record/traced.h"
-#include "trace/engine/spot.h"
+#include "record/trace_records.h"
+#include "trace/engine/candidate.h"
 #include "uspl/listen_abi.h"
 
 /* A function that might be listened to. */
 struct listen_function {
 	const struct module *module;
 	const struct image *image;
-	const struct spot *spot;
+	const struct candidate *candidate;
 	const char *const *names; /* all of them */
 	size_t n_names;
 };
@@ -50,31 +50,31 @@ void listen_plan_release(struct listen_plan *plan);
 /* Adds a text; its offset, for a site. 0 if it is NULL. Sets plan->texts.oom when out of memory. */
 uint32_t listen_add_text(struct listen_plan *plan, const char *text);
 
-/* A desk that was read, without what the job has of its own. */
-struct listen_desk {
-	struct uspl_desk head;
+/* A listener config that was read, without what the job has of its own. */
+struct listen_config {
+	struct uspl_listen_config head;
 	VEC(struct uspl_listen_site) sites; /* by the number of the site */
 	char *texts;                        /* texts_len bytes, and a NUL */
 };
 
 /*
- * Reads the desk of a session; an empty one (magic 0) if it has none. USPL_E_HOSTILE if it
- * contradicts itself: what comes out can be relied on.
+ * Reads the listener config of a session; an empty one (magic 0) if it has none. USPL_E_HOSTILE if
+ * it contradicts itself: what comes out can be relied on.
  */
-int listen_desk_read(const struct proc *proc, const struct trace_session *session,
-		     struct listen_desk *ret, struct uspl_err *err) uspl_must_check;
-void listen_desk_release(struct listen_desk *desk);
+int listen_config_read(const struct proc *proc, const struct trace_session *session,
+		       struct listen_config *ret, struct uspl_err *err) uspl_must_check;
+void listen_config_release(struct listen_config *config);
 /* The site of the function with that id; NULL if it isn't listened to. */
-const struct uspl_listen_site *listen_desk_site(const struct listen_desk *desk, uint32_t id);
+const struct uspl_listen_site *listen_config_site(const struct listen_config *config, uint32_t id);
 /* A text of a site; "" if it has none. */
-const char *listen_desk_text(const struct listen_desk *desk, uint32_t offset);
+const char *listen_config_text(const struct listen_config *config, uint32_t offset);
 /* Where what the job has of its own begins in the target. */
-taddr listen_desk_own(const struct trace_session *session, const struct listen_desk *desk);
+taddr listen_config_own(const struct trace_session *session, const struct listen_config *config);
 /* Where what the job has for the thread of ring number i begins. */
-taddr listen_desk_thread(const struct trace_session *session, const struct listen_desk *desk,
-			 size_t i);
+taddr listen_config_thread(const struct trace_session *session, const struct listen_config *config,
+			   size_t i);
 /* How many rings threads have taken. */
-int listen_desk_threads(const struct proc *proc, const struct trace_session *session, size_t *ret,
-			struct uspl_err *err) uspl_must_check;
+int listen_config_threads(const struct proc *proc, const struct trace_session *session, size_t *ret,
+			  struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -11,50 +11,52 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "arch/hook_name.h"
+#include "arch/mcount_name.h"
 
 /* The prologue in front of the call: a frame, saved registers, room for locals. */
 #define LOOK_BYTES 64
 #define STUB_BYTES 16
 
-static int add_functions(const struct image *image, struct hooks *hooks, struct uspl_err *err)
+static int add_functions(const struct image *image, struct mcount_sites *mcount_sites,
+			 struct uspl_err *err)
 {
 	const struct image_sym *sym;
 
 	vec_for_each (&image->syms, sym) {
-		taddr *place = is_hook_name(sym->name) ? vec_push(&hooks->functions) : NULL;
+		taddr *place =
+			is_mcount_name(sym->name) ? vec_push(&mcount_sites->functions) : NULL;
 
 		if (place)
 			*place = sym->addr;
-		else if (is_hook_name(sym->name))
+		else if (is_mcount_name(sym->name))
 			return uspl_fail_nomem(err);
 	}
 	return 0;
 }
 
-int hooks_find(const struct proc *proc, const struct module *module, const struct image *image,
-	       struct hooks *ret, struct uspl_err *err)
+int mcount_sites_find(const struct proc *proc, const struct module *module,
+		      const struct image *image, struct mcount_sites *ret, struct uspl_err *err)
 {
-	struct hooks hooks = { 0 };
+	struct mcount_sites mcount_sites = { 0 };
 	auto_dynsyms struct dynsyms *dyn = NULL;
 	int rc = dynsyms_open(proc, module, &dyn, err);
 
-	for (size_t i = 0; !rc && i < HOOK_NAMES; i++)
-		if (!dynsyms_slots(dyn, hook_name(i), &hooks.slots))
+	for (size_t i = 0; !rc && i < MCOUNT_NAMES; i++)
+		if (!dynsyms_slots(dyn, mcount_name(i), &mcount_sites.slots))
 			rc = uspl_fail_nomem(err);
 	if (!rc)
-		rc = add_functions(image, &hooks, err);
+		rc = add_functions(image, &mcount_sites, err);
 	if (rc)
-		hooks_release(&hooks);
+		mcount_sites_release(&mcount_sites);
 	else
-		*ret = hooks;
+		*ret = mcount_sites;
 	return rc;
 }
 
-void hooks_release(struct hooks *hooks)
+void mcount_sites_release(struct mcount_sites *mcount_sites)
 {
-	vec_release(&hooks->slots);
-	vec_release(&hooks->functions);
+	vec_release(&mcount_sites->slots);
+	vec_release(&mcount_sites->functions);
 }
 
 static bool holds(const slot_vec *addrs, taddr addr)
@@ -66,19 +68,19 @@ static bool holds(const slot_vec *addrs, taddr addr)
 }
 
 /* True if an indirect branch of that kind at `at` goes through one of the slots. */
-static bool goes_through(const struct hooks *hooks, const uint8_t *code, const struct insn *insn,
-			 taddr at)
+static bool goes_through(const struct mcount_sites *mcount_sites, const uint8_t *code,
+			 const struct insn *insn, taddr at)
 {
 	int32_t disp;
 
 	if (!insn->pc_relative_mem || insn->disp_size != sizeof(disp))
 		return false;
 	memcpy(&disp, code + insn->disp_off, sizeof(disp));
-	return holds(&hooks->slots, at + insn->len + (taddr)(int64_t)disp);
+	return holds(&mcount_sites->slots, at + insn->len + (taddr)(int64_t)disp);
 }
 
 /* True if the code at addr is a stub that jumps through one of the slots. */
-static bool is_stub(const struct hooks *hooks, const struct image *image, taddr addr)
+static bool is_stub(const struct mcount_sites *mcount_sites, const struct image *image, taddr addr)
 {
 	const uint8_t *code = image_bytes(image, addr, STUB_BYTES);
 	size_t mark = code ? arch_native()->landing_mark(code, STUB_BYTES) : 0;
@@ -86,34 +88,34 @@ static bool is_stub(const struct hooks *hooks, const struct image *image, taddr 
 
 	return code && arch_native()->insn_decode(code + mark, STUB_BYTES - mark, &insn) &&
 	       insn.flow == INSN_JUMP_INDIRECT &&
-	       goes_through(hooks, code + mark, &insn, addr + mark);
+	       goes_through(mcount_sites, code + mark, &insn, addr + mark);
 }
 
-static bool is_call(const struct hooks *hooks, const struct image *image, const uint8_t *code,
-		    const struct insn *insn, taddr at)
+static bool is_call(const struct mcount_sites *mcount_sites, const struct image *image,
+		    const uint8_t *code, const struct insn *insn, taddr at)
 {
 	taddr target;
 
 	if (insn->flow == INSN_CALL_INDIRECT)
-		return goes_through(hooks, code, insn, at);
+		return goes_through(mcount_sites, code, insn, at);
 	if (insn->flow != INSN_CALL)
 		return false;
 	target = at + insn->len + (taddr)insn->rel;
-	return holds(&hooks->functions, target) || is_stub(hooks, image, target);
+	return holds(&mcount_sites->functions, target) || is_stub(mcount_sites, image, target);
 }
 
-taddr hooks_call_in(const struct hooks *hooks, const struct image *image, taddr entry,
-		    uint64_t size, uint8_t *ret_len)
+taddr mcount_sites_call_in(const struct mcount_sites *mcount_sites, const struct image *image,
+			   taddr entry, uint64_t size, uint8_t *ret_len)
 {
 	uint64_t len = size < LOOK_BYTES ? size : LOOK_BYTES, at = 0;
 	const uint8_t *code = image_bytes(image, entry, len);
 	struct insn insn;
 
-	if (!hooks->slots.n && !hooks->functions.n)
+	if (!mcount_sites->slots.n && !mcount_sites->functions.n)
 		return 0;
 	/* In front of it stand no branches: it is the first thing that a function does. */
 	while (code && at < len && arch_native()->insn_decode(code + at, len - at, &insn)) {
-		if (is_call(hooks, image, code + at, &insn, entry + at)) {
+		if (is_call(mcount_sites, image, code + at, &insn, entry + at)) {
 			*ret_len = insn.len;
 			return entry + at;
 		}

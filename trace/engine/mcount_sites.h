@@ -11,20 +11,21 @@
 
 #include "proc/dynsym.h"
 
-struct hooks {
+struct mcount_sites {
 	slot_vec slots;     /* of the module for these functions */
 	slot_vec functions; /* in a static program: the functions */
 };
 
 /* Finds out how the module calls them. image is the module's. */
-int hooks_find(const struct proc *proc, const struct module *module, const struct image *image,
-	       struct hooks *ret, struct uspl_err *err) uspl_must_check;
-void hooks_release(struct hooks *hooks);
+int mcount_sites_find(const struct proc *proc, const struct module *module,
+		      const struct image *image, struct mcount_sites *ret,
+		      struct uspl_err *err) uspl_must_check;
+void mcount_sites_release(struct mcount_sites *mcount_sites);
 /*
  * The first such call in the function's first bytes: its address, and its length in *ret_len. 0 if
  * there is none.
  */
-taddr hooks_call_in(const struct hooks *hooks, const struct image *image, taddr entry,
-		    uint64_t size, uint8_t *ret_len);
+taddr mcount_sites_call_in(const struct mcount_sites *mcount_sites, const struct image *image,
+			   taddr entry, uint64_t size, uint8_t *ret_len);
 
 #endif

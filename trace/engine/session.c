@@ -6,19 +6,19 @@
 #include "base/log.h"
 #include "inject/inject.h"
 #include "proc/memcg.h"
-#include "record/survey.h"
+#include "record/region_status.h"
 #include "safety/frames.h"
-#include "trace/engine/batch.h"
-#include "trace/engine/block.h"
+#include "trace/engine/patch_module.h"
+#include "trace/engine/shared_map.h"
 #include "trace/engine/choose.h"
 #include "trace/engine/clocks.h"
 #include "trace/engine/listen_config.h"
 #include "trace/engine/listen_plan.h"
-#include "trace/engine/part.h"
-#include "trace/engine/quieten.h"
+#include "trace/engine/trace_module.h"
+#include "trace/engine/nop_mcount.h"
 #include "trace/engine/runtimes.h"
 #include "trace/engine/shadow_maps.h"
-#include "trace/engine/share.h"
+#include "trace/engine/trace_buffers.h"
 #include "trace/engine/switch.h"
 #include "trace/engine/thread_offsets.h"
 
@@ -40,24 +40,25 @@ static int load_module(struct starting *starting, const struct module *module, s
 	struct trace_session *session = &starting->session;
 	struct uspl_trace_region *shared = &starting->shared;
 	struct proc *proc = starting->proc;
-	spot_vec spots = { 0 };
+	candidate_vec candidates = { 0 };
 	struct trace_region *region;
-	int rc = choose_spots(proc, module, &starting->updates, request, &spots, err);
+	int rc = choose_candidates(proc, module, &starting->updates, request, &candidates, err);
 
-	if (!rc && spots.n && session->regions.n == USPL_TRACE_ARENAS)
+	if (!rc && candidates.n && session->regions.n == USPL_TRACE_ARENAS)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
-	if (!rc && spots.n && !shared->tables)
-		rc = share_map(proc, request, shared, err);
-	if (!rc && spots.n) {
+	if (!rc && candidates.n && !shared->tables)
+		rc = trace_buffers_map(proc, request, shared, err);
+	if (!rc && candidates.n) {
 		region = vec_push(&session->regions);
-		rc = region ? part_load(proc, module, &spots, request, shared, region, err)
+		rc = region ? trace_module_load(proc, module, &candidates, request, shared, region,
+						err)
 			    : uspl_fail_nomem(err);
 		if (rc && region)
 			session->regions.n--;
-		shared->first_id += (uint32_t)spots.n;
+		shared->first_id += (uint32_t)candidates.n;
 	}
-	vec_release(&spots);
+	vec_release(&candidates);
 	return rc;
 }
 
@@ -81,11 +82,11 @@ static int complete_control(struct proc *proc, const struct trace_request *reque
 
 	control->threshold = threshold_of(request);
 	control->depth = request->depth;
-	control->desk = session->regions.items[0].head.desk;
+	control->config = session->regions.items[0].head.config;
 	vec_for_each (&session->regions, region)
 		control->arenas[n++] =
 			(struct uspl_trace_arena){ region->head.thunks, region->head.thunks_len };
-	return places_find(proc, &request->tids, control, err);
+	return thread_offsets_find(proc, &request->tids, control, err);
 }
 
 /* All copies of the runtime have the same control page. */
@@ -137,8 +138,8 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 }
 
 /* A part whose unwinder can't be told to forget it stays mapped: it would ask for it. */
-static int unload_part(struct proc *proc, const module_vec *modules,
-		       const struct trace_region *region, struct uspl_err *err)
+static int unload_module(struct proc *proc, const module_vec *modules,
+			 const struct trace_region *region, struct uspl_err *err)
 {
 	const struct frames frames = frames_of(region);
 	/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
@@ -151,7 +152,7 @@ static int unload_part(struct proc *proc, const module_vec *modules,
 
 /*
  * The parts go first, each with its record: so a later stop finds those that had to stay, and when
- * no record is left blocks_sweep finds the rest.
+ * no record is left shared_maps_sweep finds the rest.
  */
 static int unload(struct proc *proc, const module_vec *modules, const struct trace_session *session,
 		  const struct uspl_trace_region *shared, struct uspl_err *err)
@@ -161,11 +162,11 @@ static int unload(struct proc *proc, const module_vec *modules, const struct tra
 
 	vec_for_each (&session->regions, region)
 		if (!rc)
-			rc = unload_part(proc, modules, region, err);
+			rc = unload_module(proc, modules, region, err);
 	if (!rc && session->regions.n)
-		rc = desk_close(proc, &session->regions.items[0].head, err);
+		rc = listen_config_close(proc, &session->regions.items[0].head, err);
 	if (!rc && shared->tables)
-		rc = share_unmap(proc, shared, err);
+		rc = trace_buffers_unmap(proc, shared, err);
 	return rc;
 }
 
@@ -184,13 +185,14 @@ static int read_updates(const struct proc *proc, const module_vec *modules, regi
 	int rc = regions_read(proc, ret, err);
 
 	if (!rc)
-		survey_modules(proc, modules, ret);
+		region_status_find_gone(proc, modules, ret);
 	return rc;
 }
 
 bool session_is_copy(const struct proc *proc, const struct trace_session *session)
 {
-	return session->regions.n && block_is_copy(proc, session->regions.items[0].head.tables);
+	return session->regions.n &&
+	       shared_map_is_copy(proc, session->regions.items[0].head.tables);
 }
 
 /* A session that has ended, or that is a parent's, goes. */
@@ -211,7 +213,7 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 	if (!rc && off.inside) {
 		uspl_fail(err, USPL_E_CONFLICT,
 			  "%s of pid %d may still be in calls that were traced before",
-			  off.parked ? "a stack" : "a thread", proc->pid);
+			  off.inactive ? "a stack" : "a thread", proc->pid);
 		uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
 		return -USPL_E_CONFLICT;
 	}
@@ -220,15 +222,16 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 
 /* *hooks: the calls of a profiler that were turned into NOPs. */
 static int try_module(struct starting *starting, const struct module *module,
-		      struct batch_result *hooks, struct uspl_err *err)
+		      struct patch_result *mcount, struct uspl_err *err)
 {
-	int rc = starting->request->keep_hooks ? 0 : quieten(starting->proc, module, hooks, err);
+	int rc = starting->request->keep_mcount ? 0
+						: nop_mcount(starting->proc, module, mcount, err);
 
 	return rc ? rc : load_module(starting, module, err);
 }
 
 /* A library that comes and goes is left out if it can't be caught. */
-static int load_modules(struct starting *starting, struct batch_result *ret_hooks,
+static int load_modules(struct starting *starting, struct patch_result *ret_mcount,
 			struct uspl_err *err)
 {
 	const struct trace_choice *choice = &starting->request->choice;
@@ -240,7 +243,7 @@ static int load_modules(struct starting *starting, struct batch_result *ret_hook
 
 		if (module->is_vdso || !choice->module(choice->ctx, module))
 			continue;
-		rc = try_module(starting, module, ret_hooks, &why);
+		rc = try_module(starting, module, ret_mcount, &why);
 		if (rc && module_explains(starting->proc, module, rc)) {
 			log_info("trace", "'%s' is left out, since it was unloaded: %s",
 				 module->path, why.msg);
@@ -260,7 +263,7 @@ static int load_modules(struct starting *starting, struct batch_result *ret_hook
  */
 static int take_back(struct starting *starting, int rc)
 {
-	const struct switch_way way = { .clear = { .scan_bytes = CLEAR_SCAN_BYTES } };
+	const struct switch_way way = { .drain = { .scan_bytes = DRAIN_SCAN_BYTES } };
 	struct trace_switch off = { 0 };
 
 	if (switch_sites(starting->proc, starting->modules, &starting->session, &way, &off, NULL) !=
@@ -276,7 +279,7 @@ static int take_back(struct starting *starting, int rc)
  */
 static int require_memory(const struct starting *starting, struct uspl_err *err)
 {
-	uint64_t need = share_may_fill(starting->proc, starting->request);
+	uint64_t need = trace_buffers_may_fill(starting->proc, starting->request);
 	const struct trace_region *region;
 	const struct uspl_trace_site *site;
 
@@ -300,7 +303,7 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 	int rc = require_memory(starting, err);
 
 	if (!rc && plan)
-		rc = desk_open(starting->proc, starting->request, session, err);
+		rc = listen_config_open(starting->proc, starting->request, session, err);
 	if (!rc)
 		rc = finish_controls(starting->proc, starting->request, session, err);
 	if (!rc)
@@ -319,14 +322,14 @@ static uint64_t choose_shadow(const struct proc *proc)
 {
 	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45, 1ull << 41, 0 };
 
-	return stacks_choose_shadow(proc, choices, ARRAY_SIZE(choices));
+	return shadow_maps_choose(proc, choices, ARRAY_SIZE(choices));
 }
 
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err)
 {
 	struct starting starting = { .proc = proc, .modules = modules, .request = request };
-	struct batch_result hooks = { 0 };
+	struct patch_result mcount = { 0 };
 	struct trace_clocks clocks;
 	int rc = make_way(proc, modules, err);
 
@@ -344,7 +347,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 						      .start_ticks = clocks.ticks,
 						      .start_ns = clocks.ns,
 						      .session = (uint64_t)clocks.ns };
-	rc = load_modules(&starting, &hooks, err);
+	rc = load_modules(&starting, &mcount, err);
 	if (!rc && request->entries && starting.shared.first_id > USPL_TRACE_ENTRY_IDS_MAX)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
 			       USPL_TRACE_ENTRY_IDS_MAX - 1);
@@ -366,16 +369,16 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 	regions_release(&starting.updates);
 	if (rc)
 		return rc;
-	ret->hooks = hooks.sites;
-	if (hooks.stop_us > ret->stop_us)
-		ret->stop_us = hooks.stop_us;
+	ret->mcount = mcount.sites;
+	if (mcount.stop_us > ret->stop_us)
+		ret->stop_us = mcount.stop_us;
 	return 0;
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 bool force, struct trace_switch *ret, struct uspl_err *err)
 {
-	const struct switch_way way = { .clear = { CLEAR_SCAN_BYTES, force } };
+	const struct switch_way way = { .drain = { DRAIN_SCAN_BYTES, force } };
 	int rc;
 
 	*ret = (struct trace_switch){ 0 };

@@ -2,9 +2,9 @@
 /*
  * session.h - tracing in a process: what of it is in the target, and switching it on and off
  *
- *     session_start   looks for functions, loads thunks and rings, puts the jumps in
- *     trace_session_read    finds what another tool has started (record/traced.h)
- *     session_stop    takes the jumps out, and the memory when nobody is in it any more
+ *     session_start        looks for functions, loads thunks and rings, puts the jumps in
+ *     trace_session_read   finds what another tool has started (record/trace_records.h)
+ *     session_stop         takes the jumps out, and the memory when nobody is in it any more
  *
  * The truth lies in the target (include/uspl/trace_abi.h), so that any later command finds it. A
  * tool that dies leaves a target that goes on; session_stop cleans up whatever it left.
@@ -13,7 +13,7 @@
 #define USPL_TRACE_ENGINE_SESSION_H
 
 #include "proc/module.h"
-#include "record/traced.h"
+#include "record/trace_records.h"
 #include "thread/thread.h"
 
 /* What is to be traced. */
@@ -29,7 +29,7 @@ struct listen_plan;
 struct trace_request {
 	bool entries;        /* entries only, not returns */
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
-	bool keep_hooks;     /* leave the calls of a profiler (gcc -pg) as they are */
+	bool keep_mcount;    /* leave the calls of a profiler (gcc -pg) as they are */
 	double threshold_s;  /* shorter calls leave no record */
 	unsigned depth; /* of calls in each other that are recorded; 0: any; not with entries */
 	tid_vec tids;   /* these threads only; empty: all. The caller's */
@@ -39,7 +39,7 @@ struct trace_request {
 
 struct trace_switch {
 	size_t sites;     /* that were switched */
-	size_t hooks;     /* calls of a profiler that were turned into NOPs */
+	size_t mcount;    /* calls of a profiler that were turned into NOPs */
 	double stop_us;   /* the longest standstill of threads that run; 0: there was none */
 	double switch_us; /* from before the first page is made ready to behind the last site */
 	/*
@@ -47,7 +47,7 @@ struct trace_switch {
 	 * memory stays for them.
 	 */
 	size_t inside;
-	bool parked;       /* that stack is what there is */
+	bool inactive;     /* that stack is what there is */
 	size_t put_back;   /* calls on such stacks that were made to return without the tracer */
 	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };

@@ -19,7 +19,7 @@
 
 #include "base/log.h"
 #include "inject/inject.h"
-#include "trace/engine/share.h"
+#include "trace/engine/trace_buffers.h"
 
 #define UPPER (2ull << 20)
 #define GROWN (8ull << 20)                /* the usual limit of a stack */
@@ -75,7 +75,7 @@ static bool clashes(const mapping_vec *maps, const struct mapping *stack, uint64
 	return at < maps->n && maps->items[at].start < end;
 }
 
-uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, size_t n)
+uint64_t shadow_maps_choose(const struct proc *proc, const uint64_t *choices, size_t n)
 {
 	size_t fewest = SIZE_MAX;
 	uint64_t best = 0;
@@ -188,8 +188,8 @@ static int map_run(struct proc *proc, struct shadows *shadows, taddr table, cons
 	return rc;
 }
 
-int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
-		       struct uspl_err *err)
+int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *head,
+			  struct uspl_err *err)
 {
 	auto_free struct shadows *shadows = calloc(1, sizeof(*shadows));
 	int rc = shadows ? 0 : uspl_fail_nomem(err);

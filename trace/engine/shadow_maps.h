@@ -14,13 +14,13 @@ struct uspl_trace_region;
  * with which the shadows of the fewest stacks would lie where something is mapped; the first of
  * several.
  */
-uint64_t stacks_choose_shadow(const struct proc *proc, const uint64_t *choices, size_t n);
+uint64_t shadow_maps_choose(const struct proc *proc, const uint64_t *choices, size_t n);
 /*
  * Gives the stacks that are known by now their shadows, for a process that may not map memory
  * itself; head has the tables. As far as there is room: what is left out is counted when it is
  * used.
  */
-int stacks_map_shadows(struct proc *proc, const struct uspl_trace_region *head,
-		       struct uspl_err *err) uspl_must_check;
+int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *head,
+			  struct uspl_err *err) uspl_must_check;
 
 #endif

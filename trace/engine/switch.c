@@ -14,12 +14,12 @@
 #include "base/cancel.h"
 #include "base/log.h"
 #include "inject/inject.h"
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "safety/stack.h"
-#include "thread/sharers.h"
-#include "trace/engine/batch.h"
-#include "trace/engine/open_calls.h"
-#include "trace/engine/part.h"
+#include "thread/vm_sharers.h"
+#include "trace/engine/patch_module.h"
+#include "trace/engine/return_fixup.h"
+#include "trace/engine/trace_module.h"
 #include "trace/engine/session.h"
 
 #define AGENTS_NS 3000000000ll
@@ -36,7 +36,7 @@ struct run {
 	inject_left_vec left; /* agents of tools that have died, and their code */
 	region_vec updates;   /* owns names in clear */
 	addr_vec updated;     /* entries of functions that have updates or probes, sorted */
-	struct clear clear;
+	struct drain drain;
 };
 
 /* False if the module was unloaded; what lies in its place now isn't ours. */
@@ -57,19 +57,19 @@ static int add_text(struct run *run, struct uspl_err *err)
 
 	vec_for_each (&run->session->regions, traced)
 		if (!rc)
-			rc = safety_add(&run->clear.text, "traced calls", traced->head.code,
+			rc = safety_add(&run->drain.text, "traced calls", traced->head.code,
 					traced->head.thunks + traced->head.text_len -
 						traced->head.code,
 					false, err);
 	/*
-	 * An update that came while its functions were traced has gates that lead to their bodies.
-	 * A thread may be on its way through one, although no entry leads there any more.
+	 * An update that came while its functions were traced has trampolines that lead to their
+	 * bodies. A thread may be on its way through one, although no entry leads there any more.
 	 */
 	vec_for_each (&run->updates, region)
-		if (!rc && region->gates)
-			rc = safety_add(&run->clear.text, "gates", region->gates, region->gates_len,
-					false, err);
-	safety_seal(&run->clear.text);
+		if (!rc && region->trampolines)
+			rc = safety_add(&run->drain.text, "gates", region->trampolines,
+					region->trampolines_len, false, err);
+	safety_seal(&run->drain.text);
 	return rc;
 }
 
@@ -80,9 +80,9 @@ static int add_agents(struct run *run, struct uspl_err *err)
 
 	vec_for_each (&run->left, left)
 		if (!rc)
-			rc = safety_add(&run->clear.agents, "the agent of an earlier command",
+			rc = safety_add(&run->drain.agents, "the agent of an earlier command",
 					left->addr, left->len, false, err);
-	safety_seal(&run->clear.agents);
+	safety_seal(&run->drain.agents);
 	return rc;
 }
 
@@ -131,14 +131,15 @@ static int list_updated(struct run *run, struct uspl_err *err)
 
 static int prepare(struct run *run, struct uspl_err *err)
 {
-	struct clear *clear = &run->clear;
-	struct sharers sharers = { 0 };
+	struct drain *drain = &run->drain;
+	struct vm_sharers vm_sharers = { 0 };
 	int rc = stack_unwinder_new(run->proc, run->modules, &run->unwinder, err);
 
-	clear->text.proc = clear->agents.proc = run->proc;
-	clear->text.unwinder = clear->agents.unwinder = run->unwinder;
+	drain->text.proc = drain->agents.proc = run->proc;
+	drain->text.unwinder = drain->agents.unwinder = run->unwinder;
 	if (!rc)
-		rc = sharers_await(run->proc, &sharers, clock_now_ns() + SHARERS_WAIT_NS, err);
+		rc = vm_sharers_await(run->proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS,
+				      err);
 	if (!rc)
 		rc = regions_read(run->proc, &run->updates, err);
 	if (!rc)
@@ -150,8 +151,8 @@ static int prepare(struct run *run, struct uspl_err *err)
 
 static void release(struct run *run)
 {
-	safety_release(&run->clear.text);
-	safety_release(&run->clear.agents);
+	safety_release(&run->drain.text);
+	safety_release(&run->drain.agents);
 	unwinder_free(run->unwinder);
 	vec_release(&run->left);
 	vec_release(&run->updated);
@@ -168,11 +169,11 @@ static int outlive_agents(struct run *run, struct uspl_err *err)
 	int64_t deadline = clock_now_ns() + AGENTS_NS;
 
 	while (run->left.n) {
-		int rc = clear_look(&run->clear, err);
+		int rc = drain_look(&run->drain, err);
 
 		if (rc)
 			return rc;
-		if (!run->clear.in_agents) {
+		if (!run->drain.in_agents) {
 			agent_left_clear(run->proc, &run->left);
 			return 0;
 		}
@@ -196,21 +197,21 @@ static int write_states(struct run *run, enum uspl_trace_state state, struct usp
 
 	vec_for_each (&run->session->regions, region)
 		if (!rc)
-			rc = part_write_state(run->proc, region, state, err);
+			rc = trace_module_write_state(run->proc, region, state, err);
 	return rc;
 }
 
 /* Of a library that was unloaded meanwhile there is nothing to be exchanged. */
-static int exchange_region(const struct run *run, struct batch_input *input,
-			   const struct trace_region *region, struct batch_result *result,
+static int exchange_region(const struct run *run, struct patch_input *input,
+			   const struct trace_region *region, struct patch_result *result,
 			   struct uspl_err *err)
 {
 	const struct module *module = module_at(run->modules, region->head.module);
 	struct uspl_err why = { 0 };
 	int rc;
 
-	input->still = !module->lasting;
-	rc = batch_exchange(input, region, result, &why);
+	input->stopped = !module->lasting;
+	rc = patch_module_exchange(input, region, result, &why);
 	if (rc && rc != -USPL_E_STRANDED && module_explains(run->proc, module, rc)) {
 		log_info("trace", "'%s' is left out, since it was unloaded: %s",
 			 region->module_name, why.msg);
@@ -221,9 +222,9 @@ static int exchange_region(const struct run *run, struct batch_input *input,
 	return rc;
 }
 
-static int exchange_all(struct run *run, struct batch_result *result, struct uspl_err *err)
+static int exchange_all(struct run *run, struct patch_result *result, struct uspl_err *err)
 {
-	struct batch_input input = { .proc = run->proc,
+	struct patch_input input = { .proc = run->proc,
 				     .on = run->on,
 				     .unwinder = run->unwinder,
 				     .updates = &run->updates,
@@ -241,21 +242,21 @@ static int exchange_all(struct run *run, struct batch_result *result, struct usp
  * A thread that is on its way through the runtime is out of it a moment later; one that can't be
  * stopped stays.
  */
-static int end_open_calls(struct run *run, const unwinder_code_vec *unwinders, struct uspl_err *err)
+static int fix_up_returns(struct run *run, const unwinder_code_vec *unwinders, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	struct uspl_err why = { 0 };
 	size_t ended = 0;
 	int rc = 0;
 
-	for (int i = 0; !rc && run->clear.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
+	for (int i = 0; !rc && run->drain.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
 		if (i)
 			nanosleep(&pause, NULL);
-		if (open_calls_end(&run->clear, unwinders, run->session, &ended, &why)) {
+		if (return_fixup_run(&run->drain, unwinders, run->session, &ended, &why)) {
 			log_info("trace", "open calls: %s", why.msg);
 			break;
 		}
-		rc = clear_look(&run->clear, err);
+		rc = drain_look(&run->drain, err);
 	}
 	return rc;
 }
@@ -268,31 +269,31 @@ static int empty_threads(struct run *run, struct uspl_err *err)
 	tid_vec inside = { 0 };
 	int rc;
 
-	run->clear.inside = &inside;
-	rc = clear_look(&run->clear, err);
-	if (!rc && run->clear.in_text &&
+	run->drain.inside = &inside;
+	rc = drain_look(&run->drain, err);
+	if (!rc && run->drain.in_text &&
 	    unwinders_find(run->proc, run->modules, &unwinders, &why) != 0)
 		log_info("trace", "open calls: %s", why.msg);
 	else if (!rc)
-		rc = end_open_calls(run, &unwinders, err);
-	run->clear.inside = NULL;
+		rc = fix_up_returns(run, &unwinders, err);
+	run->drain.inside = NULL;
 	vec_release(&unwinders);
 	vec_release(&inside);
 	return rc;
 }
 
 /* A thread may have gone on with a stack that nobody was on when the threads were looked at. */
-static int empty_text(struct run *run, const struct clear_way *way, struct uspl_err *err)
+static int empty_text(struct run *run, const struct drain_way *way, struct uspl_err *err)
 {
-	struct clear *clear = &run->clear;
+	struct drain *drain = &run->drain;
 	int rc = 0;
 
 	for (int i = 0; !rc && i < OPEN_ROUNDS; i++) {
 		rc = empty_threads(run, err);
-		if (rc || clear->in_text)
+		if (rc || drain->in_text)
 			return rc;
-		rc = clear_look_parked(clear, way, err);
-		if (!clear->in_text || clear->parked)
+		rc = drain_look_inactive(drain, way, err);
+		if (!drain->in_text || drain->inactive)
 			return rc;
 	}
 	return rc;
@@ -303,7 +304,7 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 {
 	bool on = way->on;
 	struct run run = { .proc = proc, .modules = modules, .session = session, .on = on };
-	struct batch_result result = { 0 };
+	struct patch_result result = { 0 };
 	int rc = prepare(&run, err);
 
 	if (!rc)
@@ -311,17 +312,17 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 	if (!rc)
 		rc = exchange_all(&run, &result, err);
 	if (!rc && !on)
-		rc = empty_text(&run, &way->clear, err);
+		rc = empty_text(&run, &way->drain, err);
 	if (!rc) {
-		ret->parked = run.clear.parked;
-		ret->put_back = run.clear.put_back;
-		ret->left_out = run.clear.left_out;
+		ret->inactive = run.drain.inactive;
+		ret->put_back = run.drain.put_back;
+		ret->left_out = run.drain.left_out;
 		ret->sites = result.sites;
 		ret->stop_us = result.stop_us;
 		ret->switch_us = result.switch_us;
-		ret->inside = on ? 0 : run.clear.in_text;
-		if (!on && run.clear.stop_us > ret->stop_us)
-			ret->stop_us = run.clear.stop_us;
+		ret->inside = on ? 0 : run.drain.in_text;
+		if (!on && run.drain.stop_us > ret->stop_us)
+			ret->stop_us = run.drain.stop_us;
 	}
 	release(&run);
 	return rc;

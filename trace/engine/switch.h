@@ -3,14 +3,14 @@
 #ifndef USPL_TRACE_ENGINE_SWITCH_H
 #define USPL_TRACE_ENGINE_SWITCH_H
 
-#include "safety/clear.h"
+#include "safety/drain.h"
 
 struct trace_session;
 struct trace_switch;
 
 struct switch_way {
 	bool on;
-	struct clear_way clear; /* off: what is done about stacks that no thread is on */
+	struct drain_way drain; /* off: what is done about stacks that no thread is on */
 };
 
 /*

@@ -111,8 +111,8 @@ static int choose_tids(const struct proc *proc, const tid_vec *tids,
 	return 0;
 }
 
-int places_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
-		struct uspl_err *err)
+int thread_offsets_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
+			struct uspl_err *err)
 {
 	struct places places;
 

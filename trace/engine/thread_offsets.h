@@ -12,7 +12,7 @@ struct uspl_trace_control;
  * which threads it records: those, or all if there are none. USPL_E_NO_PROCESS: one isn't there.
  * USPL_E_UNSUPPORTED: they are too many, or can't be told apart.
  */
-int places_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
-		struct uspl_err *err) uspl_must_check;
+int thread_offsets_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
+			struct uspl_err *err) uspl_must_check;
 
 #endif

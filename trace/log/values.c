@@ -131,10 +131,10 @@ static void add_text(struct buf *out, const char *name, struct cursor *in)
 	add(out, VALUE_TEXT, name, buf_str(&shown));
 }
 
-static void add_value(struct buf *out, const struct listen_desk *desk,
+static void add_value(struct buf *out, const struct listen_config *config,
 		      const struct uspl_listen_arg *arg, struct cursor *in)
 {
-	const char *name = listen_desk_text(desk, arg->name);
+	const char *name = listen_config_text(config, arg->name);
 	uint64_t word;
 
 	if (arg->kind == USPL_PROBE_TEXT) {
@@ -151,14 +151,14 @@ static void add_value(struct buf *out, const struct listen_desk *desk,
 	else if (arg->kind == USPL_PROBE_FLOAT)
 		add_real(out, name, word, arg->width);
 	else
-		add_whole(out, name, word, arg, listen_desk_text(desk, arg->type));
+		add_whole(out, name, word, arg, listen_config_text(config, arg->type));
 }
 
 /* Appends the record's values; returns where they begin, 0 if the function isn't known. */
-static uint32_t add_values(struct trace_values *values, const struct listen_desk *desk,
+static uint32_t add_values(struct trace_values *values, const struct listen_config *config,
 			   const struct trace_value_record *record)
 {
-	const struct uspl_listen_site *site = listen_desk_site(desk, record->id);
+	const struct uspl_listen_site *site = listen_config_site(config, record->id);
 	const uint8_t *bytes = (const uint8_t *)values->bytes.data + record->at;
 	struct cursor in = { bytes, bytes + record->len };
 	struct buf *out = &values->texts;
@@ -171,10 +171,10 @@ static uint32_t add_values(struct trace_values *values, const struct listen_desk
 		buf_addzero(out, 1);
 	at = (uint32_t)out->len;
 	if (record->result)
-		add_value(out, desk, &site->result, &in);
+		add_value(out, config, &site->result, &in);
 	else
 		for (size_t i = 0; i < site->n_args; i++)
-			add_value(out, desk, &site->args[i], &in);
+			add_value(out, config, &site->args[i], &in);
 	buf_addzero(out, 1);
 	return at;
 }
@@ -200,7 +200,7 @@ static bool is_before(const struct trace_value_record *value, const struct trace
 	return by_call(value, &key) < 0;
 }
 
-static void attach(struct trace_values *values, const struct listen_desk *desk,
+static void attach(struct trace_values *values, const struct listen_config *config,
 		   struct trace_record *call)
 {
 	size_t i = vec_lower_bound(&values->records, it, is_before(it, call));
@@ -210,7 +210,7 @@ static void attach(struct trace_values *values, const struct listen_desk *desk,
 
 		if (value->tid != call->tid || value->start != call->start || value->id != call->id)
 			break;
-		*(value->result ? &call->result : &call->args) = add_values(values, desk, value);
+		*(value->result ? &call->result : &call->args) = add_values(values, config, value);
 		value->taken = true;
 	}
 }
@@ -238,7 +238,7 @@ static void keep_rest(struct trace_values *values)
 	values->bytes = bytes;
 }
 
-int values_attach(struct trace_values *values, const struct listen_desk *desk,
+int values_attach(struct trace_values *values, const struct listen_config *config,
 		  trace_records *records, struct uspl_err *err)
 {
 	struct trace_record *call;
@@ -250,7 +250,7 @@ int values_attach(struct trace_values *values, const struct listen_desk *desk,
 		return uspl_fail_nomem(err);
 	qsort(values->records.items, values->records.n, sizeof(*values->records.items), by_call);
 	vec_for_each (records, call)
-		attach(values, desk, call);
+		attach(values, config, call);
 	keep_rest(values);
 	return values->texts.oom || values->bytes.oom ? uspl_fail_nomem(err) : 0;
 }

@@ -29,7 +29,7 @@ struct value {
  * Gives the calls their values, of all that the rings had. What belongs to calls that haven't
  * returned yet is kept for the next time. texts is emptied before.
  */
-int values_attach(struct trace_values *values, const struct listen_desk *desk,
+int values_attach(struct trace_values *values, const struct listen_config *config,
 		  trace_records *records, struct uspl_err *err) uspl_must_check;
 void values_release(struct trace_values *values);
 

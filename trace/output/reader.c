@@ -19,7 +19,7 @@ void reader_release(struct reader *reader)
 	timeline_release(&reader->timeline);
 	vec_release(&reader->records);
 	values_release(&reader->values);
-	listen_desk_release(&reader->desk);
+	listen_config_release(&reader->config);
 	vec_release(&reader->rings);
 	mark_reader_release(&reader->marks);
 	mark_lines_release(&reader->mark_lines);
@@ -59,7 +59,8 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 		rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
 				&reader->names, err);
 	if (!rc)
-		rc = listen_desk_read(reader->view.proc, &reader->view.session, &reader->desk, err);
+		rc = listen_config_read(reader->view.proc, &reader->view.session, &reader->config,
+					err);
 	reader->log = (struct trace_log){ .pid = pid,
 					  .session = &reader->view.session,
 					  .names = &reader->names,
@@ -119,7 +120,7 @@ static int add_ring(struct reader *reader, const struct uspl_trace_region *head,
 	*ring = (struct trace_ring){ .addr = head->rings + number * head->ring_bytes,
 				     .mask = head->ring_mask,
 				     .entries = head->entries,
-				     .values = reader->desk.head.magic ? &reader->values : NULL };
+				     .values = reader->config.head.magic ? &reader->values : NULL };
 	return 0;
 }
 
@@ -152,7 +153,7 @@ static void keep_snapshot(struct reader *reader)
 	size_t n = 0;
 
 	vec_for_each (&reader->records, record)
-		if ((record->end ? record->end : record->start) <= reader->desk.head.snap_at)
+		if ((record->end ? record->end : record->start) <= reader->config.head.snap_at)
 			reader->records.items[n++] = *record;
 	reader->records.n = n;
 }
@@ -177,7 +178,7 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 	}
 	timeline_release(&reader->timeline);
 	if (!rc)
-		rc = values_attach(&reader->values, &reader->desk, &reader->records, err);
+		rc = values_attach(&reader->values, &reader->config, &reader->records, err);
 	if (reader->only_snapshot)
 		keep_snapshot(reader);
 	return rc ? rc : timeline_make(&reader->records, &reader->timeline, err);

@@ -23,9 +23,9 @@ struct reader {
 	bool follows;          /* it will be read again */
 	trace_records records; /* of the last reading */
 	struct trace_values values;
-	struct listen_desk desk;  /* of a process */
-	struct timeline timeline; /* the same, in order */
-	bool has_marks;           /* markers are read, too */
+	struct listen_config config; /* of a process */
+	struct timeline timeline;    /* the same, in order */
+	bool has_marks;              /* markers are read, too */
 	struct mark_reader marks;
 	mark_line_vec mark_lines; /* of a file */
 	struct trace_log log;

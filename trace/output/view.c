@@ -5,9 +5,9 @@
 
 #include "command/interrupted.h"
 #include "proc/proc_lock.h"
-#include "record/survey.h"
+#include "record/region_status.h"
 #include "thread/thread.h"
-#include "trace/engine/block.h"
+#include "trace/engine/shared_map.h"
 #include "trace/engine/session.h"
 
 /* How long another tool that is at work in the process is waited for. */
@@ -28,7 +28,7 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 	if (!rc && regions.n)
 		rc = modules_read(proc, &modules, err);
 	if (!rc && regions.n) {
-		survey_modules(proc, &modules, &regions);
+		region_status_find_gone(proc, &modules, &regions);
 		rc = interrupted_complete(proc, &modules, &regions, NULL, &opts, &note, err);
 	}
 	if (note.msg[0])
@@ -47,7 +47,7 @@ static int lock_and_sweep(pid_t pid, struct proc **ret, size_t *ret_swept, struc
 		return rc;
 	rc = complete_interrupted(proc, err);
 	if (!rc)
-		rc = blocks_sweep(proc, ret_swept, err);
+		rc = shared_maps_sweep(proc, ret_swept, err);
 	if (rc)
 		proc_free(proc);
 	else

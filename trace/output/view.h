@@ -4,7 +4,7 @@
 #define USPL_TRACE_OUTPUT_VIEW_H
 
 #include "proc/module.h"
-#include "record/traced.h"
+#include "record/trace_records.h"
 
 struct trace_request;
 struct trace_switch;

@@ -15,10 +15,10 @@
 #include "base/log.h"
 #include "inject/inject.h"
 #include "inject/rlimits.h"
-#include "record/unfinished.h"
+#include "record/partial_mapping.h"
 #include "safety/frames.h"
-#include "trace/engine/part.h"
-#include "trace/engine/share.h"
+#include "trace/engine/trace_module.h"
+#include "trace/engine/trace_buffers.h"
 #include "trace/engine/thread_offsets.h"
 #include "trace/probe/mark_text.h"
 
@@ -98,17 +98,18 @@ static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text
 static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 {
 	const struct uspl_mark_region *head = &load->head;
-	struct inject_req reqs[UNFINISHED_REQS + 3] = {
-		[UNFINISHED_REQS] = inject_mmap(head->code, USPL_TRACE_CONTROL,
-						PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED),
+	struct inject_req reqs[PARTIAL_MAPPING_REQS + 3] = {
+		[PARTIAL_MAPPING_REQS] =
+			inject_mmap(head->code, USPL_TRACE_CONTROL, PROT_READ | PROT_EXEC,
+				    MAP_PRIVATE | MAP_FIXED),
 		inject_mmap(head->text, trace_pages(head->text_len), PROT_READ | PROT_EXEC,
 			    MAP_PRIVATE | MAP_FIXED),
 	};
 	size_t done, n = ARRAY_SIZE(reqs) - 1;
 	int rc;
 
-	unfinished_begin(USPL_UNFINISHED_MAGIC, head->map, head->map_len, head->self,
-			 head->info_len, reqs);
+	partial_mapping_begin(USPL_PARTIAL_MAGIC, head->map, head->map_len, head->self,
+			      head->info_len, reqs);
 	if (head->eh_frame)
 		reqs[n++] = inject_mmap(head->eh_frame, USPL_TRACE_FRAMES, PROT_READ,
 					MAP_PRIVATE | MAP_FIXED);
@@ -123,7 +124,7 @@ static int map_all(struct load *load, bool *ret_taken, struct uspl_err *err)
 	rc = uspl_fail_errno(err, "cannot map the code of probes in pid %d", load->proc->pid);
 	rlimits_hint(load->proc, -reqs[done - 1].result, err);
 	if (done > 1)
-		part_give_back(load->proc, head->map, head->map_len, "probes");
+		trace_module_give_back(load->proc, head->map, head->map_len, "probes");
 	return rc;
 }
 
@@ -180,10 +181,10 @@ static int write_all(struct load *load, const struct buf *info, struct uspl_err 
 	const tid_vec all = { 0 };
 	int rc = proc_write(load->proc, head->code, code, code_len, err);
 
-	share_control(load->proc, &head->shared, &control);
+	trace_buffers_control(load->proc, &head->shared, &control);
 	control.exit = USPL_MARK_EXIT + mark_shadow_number(head);
 	if (!rc)
-		rc = places_find(load->proc, &all, &control, err);
+		rc = thread_offsets_find(load->proc, &all, &control, err);
 	if (!rc)
 		rc = proc_write(load->proc, head->code + USPL_TRACE_CONTROL, &control,
 				sizeof(control), err);
@@ -227,7 +228,8 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 		region.head = load.head;
 		rc = write_all(&load, &info, err);
 		if (rc)
-			part_give_back(proc, region.head.map, region.head.map_len, "probes");
+			trace_module_give_back(proc, region.head.map, region.head.map_len,
+					       "probes");
 	}
 	for (size_t i = 0; !rc && i < plan->sites.n; i++) {
 		struct uspl_probe *probe = vec_push(&region.probes);

@@ -62,7 +62,7 @@ static int put_thunk(struct mark_text *made, size_t i, struct uspl_err *err)
 	const struct uspl_mark_region *head = made->head;
 	struct uspl_probe *probe = &made->probes[i];
 	struct thunk thunk = { .at = head->thunks + i * USPL_TRACE_THUNK,
-			       .body = probe->link,
+			       .body = probe->chain_slot,
 			       .runtime = head->code,
 			       .id = USPL_MARK_EXIT + mark_shadow_number(head),
 			       .leave = probe->code };
@@ -121,7 +121,7 @@ static int add_code(struct mark_text *made, size_t i, const struct filter *filte
 		return rc;
 	probe->code_len = made->head->text + made->text.len - code.at;
 	probe->inner = parts.inner;
-	probe->link = parts.link;
+	probe->chain_slot = parts.chain_slot;
 	probe->end = parts.end;
 	return marker->at_return ? put_thunk(made, i, err) : 0;
 }

@@ -6,13 +6,14 @@
 
 #include "arch/arch.h"
 #include "base/demangle.h"
-#include "trace/engine/spot.h"
+#include "trace/engine/candidate.h"
 #include "trace/probe/marker.h"
 
 /* The whole instructions that the jump takes the place of: as many as the tracer would move. */
-static bool measure(const struct image *image, const struct spot *spot, struct marker *marker)
+static bool measure(const struct image *image, const struct candidate *candidate,
+		    struct marker *marker)
 {
-	const uint8_t *code = image_bytes(image, spot->entry, USPL_MARK_OLD_MAX);
+	const uint8_t *code = image_bytes(image, candidate->entry, USPL_MARK_OLD_MAX);
 	struct insn insn;
 	size_t n = 0;
 
@@ -21,64 +22,64 @@ static bool measure(const struct image *image, const struct spot *spot, struct m
 			return false;
 		n += insn.len;
 	}
-	if (!code || n > spot->len)
+	if (!code || n > candidate->len)
 		return false;
 	memcpy(marker->old, code, n);
 	marker->old_len = (uint8_t)n;
-	marker->guard = spot->guard < n ? spot->guard : (uint8_t)n;
+	marker->guard = candidate->guard < n ? candidate->guard : (uint8_t)n;
 	return true;
 }
 
-static int add(const struct image *image, const struct spot *spot, const char *name, bool returns,
-	       struct markers *markers, struct uspl_err *err)
+static int add(const struct image *image, const struct candidate *candidate, const char *name,
+	       bool returns, struct markers *markers, struct uspl_err *err)
 {
 	struct marker *marker = vec_push(&markers->sites);
 
 	if (!marker)
 		return uspl_fail_nomem(err);
-	marker->site = spot->entry;
+	marker->site = candidate->entry;
 	marker->function = true;
 	marker->at_return = returns;
 	marker->name = strdup(name);
 	if (!marker->name)
 		return uspl_fail_nomem(err);
-	if (spot->kind == SPOT_NONE)
-		snprintf(marker->why, sizeof(marker->why), "%s", spot->why);
-	else if (!measure(image, spot, marker))
+	if (candidate->kind == CANDIDATE_NONE)
+		snprintf(marker->why, sizeof(marker->why), "%s", candidate->why);
+	else if (!measure(image, candidate, marker))
 		snprintf(marker->why, sizeof(marker->why), "its first instructions can't be moved");
-	else if (returns && spot->entry_only)
+	else if (returns && candidate->entry_only)
 		snprintf(marker->why, sizeof(marker->why),
 			 "it returns twice, looks at its caller, or has no call frame information");
 	return marker_set_args(image, marker, err);
 }
 
 /* Adds the function if the glob is of its name, with what a return is told by. */
-static int add_wanted(const struct image *image, const struct spot *spot, const char *glob,
-		      bool returns, struct markers *markers, struct uspl_err *err)
+static int add_wanted(const struct image *image, const struct candidate *candidate,
+		      const char *glob, bool returns, struct markers *markers, struct uspl_err *err)
 {
 	auto_buf struct buf name = { 0 };
 
-	buf_addf(&name, "%.*s%s", (int)demangle_stem_len(spot->name), spot->name,
+	buf_addf(&name, "%.*s%s", (int)demangle_stem_len(candidate->name), candidate->name,
 		 returns ? ":exit" : "");
 	if (name.oom)
 		return uspl_fail_nomem(err);
 	return fnmatch(glob, buf_str(&name), 0)
 		       ? 0
-		       : add(image, spot, buf_str(&name), returns, markers, err);
+		       : add(image, candidate, buf_str(&name), returns, markers, err);
 }
 
 int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
 			  bool returns, struct markers *markers, struct uspl_err *err)
 {
-	const struct spot *spot;
-	spot_vec spots = { 0 };
-	int rc = spots_find(image, &spots, err);
+	const struct candidate *candidate;
+	candidate_vec candidates = { 0 };
+	int rc = candidates_find(image, &candidates, err);
 
 	if (!rc)
-		rc = spots_spare(proc, &spots, err);
-	vec_for_each (&spots, spot)
-		if (!rc && spot->name)
-			rc = add_wanted(image, spot, glob, returns, markers, err);
-	vec_release(&spots);
+		rc = candidates_spare(proc, &candidates, err);
+	vec_for_each (&candidates, candidate)
+		if (!rc && candidate->name)
+			rc = add_wanted(image, candidate, glob, returns, markers, err);
+	vec_release(&candidates);
 	return rc;
 }

@@ -3,7 +3,7 @@
  * marks.h - markers that are on in a process: what of it is in the target, and switching them
  *
  *     marks_on     loads probes for markers, and leads their sites to them
- *     marks_read   finds what there is, of all sessions (record/marked.h)
+ *     marks_read   finds what there is, of all sessions (record/probe_records.h)
  *     marks_off    takes probes out, by their names; or all, and the session's memory with them
  *
  * A session has a name, rings of its own, and at most one probe at a site. Several sessions at one
@@ -13,7 +13,7 @@
 #ifndef USPL_TRACE_PROBE_MARKS_H
 #define USPL_TRACE_PROBE_MARKS_H
 
-#include "record/marked.h"
+#include "record/probe_records.h"
 #include "trace/probe/marker.h"
 
 /* A user's program (uspl/probe.h), ready to be linked. */
@@ -50,7 +50,7 @@ struct marks_switched {
 	 * thread is on: the session's memory stays for them.
 	 */
 	size_t inside;
-	bool parked;       /* that stack is what there is */
+	bool inactive;     /* that stack is what there is */
 	size_t put_back;   /* calls on such stacks that were made to return without their probe */
 	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };

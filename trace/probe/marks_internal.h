@@ -16,7 +16,7 @@ struct mark_plan {
 
 /*
  * Loads the probes of a plan: maps, writes, the record last. Nothing leads to them yet. `shared` is
- * what share_map has noted.
+ * what trace_buffers_map has noted.
  */
 int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id,
 	      const struct uspl_trace_region *shared, struct mark_region *ret,

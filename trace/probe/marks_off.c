@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "trace/engine/share.h"
+#include "trace/engine/trace_buffers.h"
 #include "trace/probe/marks_work.h"
 
 #define CHAIN_MAX 1024
 
 /*
- * The jump that leads to a probe: at the head of its site's chain, or the link of the one before.
- * 0: none does.
+ * The jump that leads to a probe: at the head of its site's chain, or the chain slot of the one
+ * before. 0: none does.
  */
 static taddr find_before(const struct work *work, const struct uspl_probe *probe, taddr head)
 {
@@ -29,27 +29,27 @@ static taddr find_before(const struct work *work, const struct uspl_probe *probe
 	return 0;
 }
 
-/* The end of the probe whose link is at `link`. */
-static taddr end_of(const struct work *work, taddr link)
+/* The end of the probe whose chain slot is at `chain_slot`. */
+static taddr end_of(const struct work *work, taddr chain_slot)
 {
 	const struct mark_region *region;
 	const struct uspl_probe *probe;
 
 	vec_for_each (&work->marks.regions, region)
 		vec_for_each (&region->probes, probe)
-			if (probe->link == link)
+			if (probe->chain_slot == chain_slot)
 				return probe->end;
 	return 0;
 }
 
 /*
- * The jump at `before` leads where the probe's link leads; `head`: it is the one that the chain
- * begins with.
+ * The jump at `before` leads where the probe's chain slot leads; `head`: it is the one that the
+ * chain begins with.
  */
 static int lead_past(struct work *work, const struct uspl_probe *probe, taddr before, bool head,
 		     struct uspl_err *err)
 {
-	taddr next = mark_target(work->proc, probe->link), at = probe->link;
+	taddr next = mark_target(work->proc, probe->chain_slot), at = probe->chain_slot;
 	const struct mark_region *region;
 	const struct uspl_probe *other =
 		marks_step(work->proc, &work->marks, probe->site, &at, &region);
@@ -115,7 +115,10 @@ static bool is_used(const struct work *work, const char *name)
 	return false;
 }
 
-/* A probe that goes would hand over where its link leads: what leads there now is to do without. */
+/*
+ * A probe that goes would hand over where its chain slot leads: what leads there now is to do
+ * without.
+ */
 static bool lead_past_switch(struct work *work, const struct uspl_mark_switch *item)
 {
 	struct mark_change *change;
@@ -225,7 +228,7 @@ static int unload_session(struct work *work, struct uspl_err *err)
 		if (!rc && marks_work_is_ours(work, region))
 			rc = mark_unload(work->proc, work->modules, region, err);
 	if (!rc)
-		rc = share_unmap(work->proc, &work->shared, err);
+		rc = trace_buffers_unmap(work->proc, &work->shared, err);
 	if (rc)
 		uspl_context(err, "no marker is on any more, but memory stays mapped in pid %d",
 			     work->proc->pid);

@@ -7,12 +7,12 @@
 #include "arch/arch.h"
 #include "base/log.h"
 #include "record/overlay.h"
-#include "switch/gate.h"
+#include "switch/trampolines.h"
 #include "trace/engine/clocks.h"
 #include "trace/engine/runtimes.h"
 #include "trace/engine/session.h"
 #include "trace/engine/shadow_maps.h"
-#include "trace/engine/share.h"
+#include "trace/engine/trace_buffers.h"
 #include "trace/probe/marks_work.h"
 
 /* Functions are looked for in the program itself, unless modules are named. */
@@ -56,7 +56,7 @@ static int make_session(struct work *work, struct uspl_err *err)
 					       .entries = true };
 	struct uspl_trace_counters counters = { .enabled = 1 };
 	struct trace_clocks clocks;
-	int rc = share_map(work->proc, &request, &work->shared, err);
+	int rc = trace_buffers_map(work->proc, &request, &work->shared, err);
 	if (rc)
 		return rc;
 	work->fresh = true;
@@ -82,7 +82,7 @@ static uint64_t free_shadow(const struct proc *proc, const struct marks *marks)
 		if (is_free)
 			choices[n++] = shadow;
 	}
-	return stacks_choose_shadow(proc, choices, n);
+	return shadow_maps_choose(proc, choices, n);
 }
 
 /* The session gets a shadow, with the first return that it waits for. */
@@ -95,7 +95,7 @@ static int prepare_returns(struct work *work, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "at most %d sessions of a process can wait for returns at once",
 				 USPL_MARK_SHADOWS - 1);
-	return share_note_shadow(work->proc, &work->shared, err);
+	return trace_buffers_note_shadow(work->proc, &work->shared, err);
 }
 
 /* The session's probe at that site, if it is on. */
@@ -253,11 +253,11 @@ static taddr next_of(const struct work *work, const struct uspl_probe *probe, ta
 		return first->inner;
 	if (is_switch(work, probe->site, to))
 		return to;
-	/* It may lead to the update's gate still. */
+	/* It may lead to the update's trampoline still. */
 	if (!marks_work_is_updated(work, probe->site) ||
 	    !arch_native()->jump_encode(probe->site, to, entry))
 		return 0;
-	gates_straighten(&work->updates, probe->site, entry);
+	trampolines_make_direct(&work->updates, probe->site, entry);
 	return arch_native()->jump_target(probe->site, entry, sizeof(entry));
 }
 
@@ -265,7 +265,7 @@ static taddr next_of(const struct work *work, const struct uspl_probe *probe, ta
 static int lead_in(struct work *work, const struct uspl_probe *probe, struct uspl_err *err)
 {
 	uint8_t now[USPL_TRACE_SITE_BYTES], none[USPL_TRACE_SITE_BYTES],
-		link[USPL_TRACE_SITE_BYTES];
+		chain_slot[USPL_TRACE_SITE_BYTES];
 	taddr head = marks_head(work->proc, &work->marks, probe->site), next;
 	struct mark_change *change;
 	int rc = proc_read(work->proc, head, now, sizeof(now), err);
@@ -274,11 +274,11 @@ static int lead_in(struct work *work, const struct uspl_probe *probe, struct usp
 		return rc;
 	marks_work_none(probe->site, head, probe->old_bytes, none);
 	next = next_of(work, probe, head, now, none);
-	if (!next || !arch_native()->jump_encode(probe->link, next, link))
+	if (!next || !arch_native()->jump_encode(probe->chain_slot, next, chain_slot))
 		return uspl_fail(err, USPL_E_OVERWRITTEN,
 				 "the marker at 0x%llx holds other bytes than expected",
 				 (unsigned long long)probe->site);
-	rc = proc_write(work->proc, probe->link, link, sizeof(link), err);
+	rc = proc_write(work->proc, probe->chain_slot, chain_slot, sizeof(chain_slot), err);
 	change = rc ? NULL : marks_work_add_change(work, head, now);
 	if (!rc && !change)
 		rc = uspl_fail_nomem(err);
@@ -350,7 +350,7 @@ static void unload_new(struct work *work)
 	for (size_t i = work->n_old; !rc && i < work->marks.regions.n; i++)
 		rc = mark_unload(work->proc, work->modules, &work->marks.regions.items[i], &err);
 	if (!rc && work->fresh)
-		rc = share_unmap(work->proc, &work->shared, &err);
+		rc = trace_buffers_unmap(work->proc, &work->shared, &err);
 	if (rc)
 		log_info("mark", "what was loaded stays mapped in pid %d: %s", work->proc->pid,
 			 err.msg);

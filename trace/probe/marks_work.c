@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "record/survey.h"
+#include "record/region_status.h"
 
 void marks_work_release(struct work *work)
 {
@@ -48,7 +48,7 @@ int marks_work_open(struct work *work, struct uspl_err *err)
 	if (!rc)
 		rc = regions_read(work->proc, &work->updates, err);
 	if (!rc)
-		survey_modules(work->proc, work->modules, &work->updates);
+		region_status_find_gone(work->proc, work->modules, &work->updates);
 	work->n_old = work->marks.regions.n;
 	find_session(work);
 	return rc;

@@ -169,7 +169,7 @@ int usdt_find(const struct proc *proc, const struct module *module, const struct
 	elf_end(elf);
 	close(fd);
 	if (!rc && markers->sites.n > file.first)
-		rc = rooms_find(image, markers->sites.items + file.first,
+		rc = widen_nops(image, markers->sites.items + file.first,
 				markers->sites.n - file.first, err);
 	return rc;
 }

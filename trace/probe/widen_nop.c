@@ -12,8 +12,8 @@
  *     distances                tables of switches: words that count from the table's beginning,
  *                              which some code takes the address of
  *
- * Landing pads of exceptions are entered by the unwinder only, with the exception in registers:
- * what runs into one from above isn't made.
+ * Landing punned trampolines of exceptions are entered by the unwinder only, with the exception in
+ * registers: what runs into one from above isn't made.
  */
 
 #include "trace/probe/widen_nop.h"
@@ -224,7 +224,7 @@ static int look_at_all(struct search *search, struct uspl_err *err)
 }
 
 /* The bytes that a jump could take: whole instructions, the NOP among them. */
-struct room {
+struct span {
 	taddr start;
 	size_t len, guard;
 	const char *why; /* it can't; NULL if it can */
@@ -232,32 +232,32 @@ struct room {
 
 /* One more instruction at the room's end. Returns why it can't be, NULL if it can. */
 static const char *extend(const struct nearby *near, const uint8_t *code, size_t have,
-			  struct room *room, bool *ended)
+			  struct span *span, bool *ended)
 {
-	size_t want = arch_native()->jump_len, n = room->len, len;
-	bool is_nop = room->start + n == near->nop;
+	size_t want = arch_native()->jump_len, n = span->len, len;
+	bool is_nop = span->start + n == near->nop;
 	uint8_t moved[INSN_MOVED_MAX];
 	struct insn insn;
 
 	if (n >= have || !arch_native()->insn_decode(code + n, have - n, &insn) ||
 	    (!is_nop &&
-	     insn_move(room->start + n, code + n, have - n, room->start, moved, &len, NULL) < 0))
+	     insn_move(span->start + n, code + n, have - n, span->start, moved, &len, NULL) < 0))
 		return "an instruction beside it can't be moved";
 	/* Who waits there comes back to its beginning. */
 	if (insn.is_syscall)
 		return "a system call is beside it";
 	if (*ended && !insn.is_nop)
 		return "the code ends behind it";
-	if (n && near->led[room->start + n - near->from])
-		return near->led[room->start + n - near->from];
-	room->len += insn.len;
-	room->guard = room->len;
-	if (insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP && room->start + n < near->nop)
+	if (n && near->led[span->start + n - near->from])
+		return near->led[span->start + n - near->from];
+	span->len += insn.len;
+	span->guard = span->len;
+	if (insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP && span->start + n < near->nop)
 		return "an instruction beside it can't be moved";
 	if (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT) {
 		/* What returns to the room's end finds there what it expects. */
-		room->guard--;
-		return room->len < want ? "a call beside it returns too early" : NULL;
+		span->guard--;
+		return span->len < want ? "a call beside it returns too early" : NULL;
 	}
 	*ended |= insn.flow == INSN_RETURN || insn.flow == INSN_JUMP ||
 		  insn.flow == INSN_JUMP_INDIRECT || insn.flow == INSN_TRAP;
@@ -265,48 +265,48 @@ static const char *extend(const struct nearby *near, const uint8_t *code, size_t
 }
 
 /* The room that begins at `start`, an instruction at or before the NOP. */
-static struct room room_from(const struct search *search, const struct nearby *near, taddr start)
+static struct span span_from(const struct search *search, const struct nearby *near, taddr start)
 {
 	const uint8_t *code = image_bytes(search->image, start, USPL_MARK_OLD_MAX);
-	struct room room = { .start = start };
+	struct span span = { .start = start };
 	bool ended = false;
 
 	if (!code)
-		room.why = "its code can't be read";
-	while (!room.why &&
-	       (room.len < arch_native()->jump_len || room.start + room.len <= near->nop))
-		room.why = extend(near, code, USPL_MARK_OLD_MAX, &room, &ended);
-	return room;
+		span.why = "its code can't be read";
+	while (!span.why &&
+	       (span.len < arch_native()->jump_len || span.start + span.len <= near->nop))
+		span.why = extend(near, code, USPL_MARK_OLD_MAX, &span, &ended);
+	return span;
 }
 
 /* True if the room reaches into that of the place before, or over another NOP. */
 static bool is_taken(const struct search *search, const struct nearby *near,
-		     const struct room *room)
+		     const struct span *span)
 {
 	const struct nearby *other;
 
 	vec_for_each (&search->places, other) {
 		if (other->nop == near->nop)
 			continue;
-		if (other->nop >= room->start && other->nop < room->start + room->len)
+		if (other->nop >= span->start && other->nop < span->start + span->len)
 			return true;
 		if (other->nop < near->nop && !other->marker->why[0] &&
-		    other->marker->site + other->marker->old_len > room->start)
+		    other->marker->site + other->marker->old_len > span->start)
 			return true;
 	}
 	return false;
 }
 
-static void settle(const struct search *search, struct nearby *near, const struct room *room)
+static void widen(const struct search *search, struct nearby *near, const struct span *span)
 {
 	struct marker *marker = near->marker;
 
-	marker->site = room->start;
-	marker->before = (uint8_t)(near->nop - room->start);
+	marker->site = span->start;
+	marker->before = (uint8_t)(near->nop - span->start);
 	marker->skip = 1;
-	marker->old_len = (uint8_t)room->len;
-	marker->guard = (uint8_t)room->guard;
-	memcpy(marker->old, image_bytes(search->image, room->start, room->len), room->len);
+	marker->old_len = (uint8_t)span->len;
+	marker->guard = (uint8_t)span->guard;
+	memcpy(marker->old, image_bytes(search->image, span->start, span->len), span->len);
 }
 
 /* The first room that will do: from the NOP on, else from an instruction before it. */
@@ -319,26 +319,26 @@ static void choose(const struct search *search, struct nearby *near)
 	if (!nop || !arch_native()->insn_decode(nop, 1, &insn) || !insn.is_nop)
 		why = "there is no NOP at its place";
 	for (size_t back = 0; back < NEAR && !(why && !back); back++) {
-		struct room room;
+		struct span span;
 
 		if (back && !(near->start[NEAR - back] && near->start[NEAR]))
 			continue;
-		room = room_from(search, near, near->nop - back);
-		if (!room.why && is_taken(search, near, &room))
-			room.why = "another probe lies right beside it";
-		if (!room.why) {
-			settle(search, near, &room);
+		span = span_from(search, near, near->nop - back);
+		if (!span.why && is_taken(search, near, &span))
+			span.why = "another probe lies right beside it";
+		if (!span.why) {
+			widen(search, near, &span);
 			return;
 		}
-		why = why ? why : room.why;
-		if (room.start + arch_native()->jump_len <= near->nop)
+		why = why ? why : span.why;
+		if (span.start + arch_native()->jump_len <= near->nop)
 			break;
 	}
 	if (!near->marker->why[0])
 		snprintf(near->marker->why, sizeof(near->marker->why), "%s", why);
 }
 
-int rooms_find(const struct image *image, struct marker *items, size_t n, struct uspl_err *err)
+int widen_nops(const struct image *image, struct marker *items, size_t n, struct uspl_err *err)
 {
 	struct search search = { .image = image };
 	struct nearby *near;

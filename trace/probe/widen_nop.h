@@ -14,7 +14,7 @@
  * For the sites from items[0] on (n of them, in one module): site (which was the NOP), before, old,
  * old_len and guard, or why there is no room. One look through all of the module's code and data.
  */
-int rooms_find(const struct image *image, struct marker *items, size_t n,
+int widen_nops(const struct image *image, struct marker *items, size_t n,
 	       struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -3,11 +3,11 @@
 
 #include "trace/tally/alloc_blocks.h"
 
-#include "proc/present.h"
+#include "proc/resident.h"
 #include "uspl/listen_abi.h"
 
 /* A piece of the leaves, which stand for memory as runtime/listen/alloc.c says. */
-static bool visit_piece(const struct uspl_alloc *own, const struct present *walk,
+static bool visit_piece(const struct uspl_alloc *own, const struct resident *walk,
 			bool (*visit)(void *ctx, taddr addr, uint64_t word), void *ctx)
 {
 	for (size_t i = 0; i < walk->n; i++) {
@@ -32,12 +32,12 @@ int alloc_blocks(const struct proc *proc, const struct uspl_alloc *own,
 				  .write = true,
 				  .path = no_path };
 	const mapping_vec maps = { .items = &leaves, .n = 1 };
-	struct present walk = { .proc = proc, .maps = &maps, .budget = UINT64_MAX };
-	int rc = present_open(&walk, err);
+	struct resident walk = { .proc = proc, .maps = &maps, .budget = UINT64_MAX };
+	int rc = resident_open(&walk, err);
 
-	while (!rc && present_next(&walk))
+	while (!rc && resident_next(&walk))
 		if (!visit_piece(own, &walk, visit, ctx))
 			rc = uspl_fail_nomem(err);
-	present_close(&walk);
+	resident_close(&walk);
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "proc/present.h"
+#include "proc/resident.h"
 #include "thread/stop.h"
 
 /*
@@ -175,7 +175,7 @@ static taddr next_limit(const struct look *look, taddr addr, taddr end)
 	return end;
 }
 
-static void look_at_piece(struct look *look, const struct present *walk)
+static void look_at_piece(struct look *look, const struct resident *walk)
 {
 	taddr end = walk->at + walk->n * sizeof(uint64_t);
 	taddr at = next_outside(look, walk->at, end);
@@ -192,12 +192,12 @@ static void look_at_piece(struct look *look, const struct present *walk)
 /* All private memory that is in no block. */
 static int look_at_roots(struct look *look, const mapping_vec *maps, struct uspl_err *err)
 {
-	struct present walk = { .proc = look->proc, .maps = maps, .budget = UINT64_MAX };
-	int rc = present_open(&walk, err);
+	struct resident walk = { .proc = look->proc, .maps = maps, .budget = UINT64_MAX };
+	int rc = resident_open(&walk, err);
 
-	while (!rc && present_next(&walk))
+	while (!rc && resident_next(&walk))
 		look_at_piece(look, &walk);
-	present_close(&walk);
+	resident_close(&walk);
 	return rc;
 }
 

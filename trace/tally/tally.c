@@ -115,7 +115,7 @@ int tally_start(const struct tracer *tracer, void *state, struct tally_options *
 				    .ctx = &start };
 	const struct trace_request request = {
 		.ring_bytes = RING_BYTES,
-		.keep_hooks = true,
+		.keep_mcount = true,
 		.choice = { is_module_wanted, is_function_wanted, &start },
 		.listen = &plan,
 	};
@@ -139,7 +139,8 @@ int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len
 		      struct uspl_err *err)
 {
 	return proc_read(tally->view.proc,
-			 listen_desk_thread(&tally->view.session, &tally->desk, i), ret, len, err);
+			 listen_config_thread(&tally->view.session, &tally->config, i), ret, len,
+			 err);
 }
 
 static int open_tally(pid_t pid, struct tally *tally, struct uspl_err *err)
@@ -149,17 +150,18 @@ static int open_tally(pid_t pid, struct tally *tally, struct uspl_err *err)
 	int rc = view_open(pid, false, &tally->view, err);
 
 	if (!rc)
-		rc = listen_desk_read(tally->view.proc, &tally->view.session, &tally->desk, err);
+		rc = listen_config_read(tally->view.proc, &tally->view.session, &tally->config,
+					err);
 	if (!rc)
-		rc = listen_desk_threads(tally->view.proc, &tally->view.session, &tally->n_threads,
-					 err);
+		rc = listen_config_threads(tally->view.proc, &tally->view.session,
+					   &tally->n_threads, err);
 	if (!rc)
 		rc = places_open(tally->view.proc, &tally->view.modules, &tally->places, err);
 	if (rc)
 		return rc;
 	head = &tally->view.session.regions.items[0].head;
 	clocks_read(&now);
-	tally->own = listen_desk_own(&tally->view.session, &tally->desk);
+	tally->own = listen_config_own(&tally->view.session, &tally->config);
 	tally->ns_per_tick = clocks_ns_per_tick(
 		&(struct trace_clocks){ head->start_ticks, head->start_ns }, &now);
 	tally->seconds = (double)(now.ns - head->start_ns) / 1e9;
@@ -169,7 +171,7 @@ static int open_tally(pid_t pid, struct tally *tally, struct uspl_err *err)
 static void close_tally(struct tally *tally)
 {
 	places_close(&tally->places);
-	listen_desk_release(&tally->desk);
+	listen_config_release(&tally->config);
 	view_release(&tally->view);
 }
 
@@ -189,14 +191,14 @@ void tally_take_json(struct json *json, struct buf *out)
 /* What a listener couldn't follow is said, and whether it is halted. */
 static void add_state(const struct tally *tally, struct buf *out)
 {
-	const struct uspl_desk *desk = &tally->desk.head;
+	const struct uspl_listen_config *config = &tally->config.head;
 
-	if (desk->halted)
-		buf_addstr(out, desk->stopped ? "# a trigger has stopped it\n"
-					      : "# no trigger has started it yet\n");
-	if (desk->missed)
+	if (config->halted)
+		buf_addstr(out, config->stopped ? "# a trigger has stopped it\n"
+						: "# no trigger has started it yet\n");
+	if (config->missed)
 		buf_addf(out, "# %llu calls could not be followed\n",
-			 (unsigned long long)desk->missed);
+			 (unsigned long long)config->missed);
 }
 
 int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
@@ -206,7 +208,7 @@ int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_repo
 	auto_buf struct buf out = { 0 }, state = { 0 };
 	int rc = open_tally(pid, &tally, err);
 
-	if (!rc && tally.desk.head.job != tracer->tally->job)
+	if (!rc && tally.config.head.job != tracer->tally->job)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
 	if (!rc && !opts->json)
 		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally.seconds);

@@ -17,7 +17,7 @@
 /* A process with the sums of its session, for a tracer's report. */
 struct tally {
 	struct view view;
-	struct listen_desk desk;
+	struct listen_config config;
 	taddr own;        /* where the job's own is */
 	size_t n_threads; /* that have something of their own */
 	double ns_per_tick, seconds;

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/file.h"
-#include "thread/asleep.h"
+#include "thread/blocked.h"
 #include "trace/output/formats.h"
 #include "trace/output/tracer.h"
 #include "trace/tracers/tracers.h"
@@ -37,8 +37,8 @@ struct stack_tracer {
 	struct sampling sampling;
 	int alarm; /* percent of what a stack may have; 0: none */
 	/* Work. */
-	struct asleep asleep;
-	bool has_asleep;
+	struct blocked blocked;
+	bool has_blocked;
 	uint64_t limit; /* of the main thread's stack */
 	VEC(struct stack) stacks;
 	struct watch *watch;
@@ -78,8 +78,8 @@ static int open_stacks(struct watch *watch, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_USAGE, "'--alarm=%d' is more than 100 percent",
 				 tracer->alarm);
 	tracer->limit = read_limit(watch->proc);
-	rc = asleep_open(&tracer->asleep, watch->proc, err);
-	tracer->has_asleep = !rc;
+	rc = blocked_open(&tracer->blocked, watch->proc, err);
+	tracer->has_blocked = !rc;
 	return rc ? rc : sampling_open(&tracer->sampling, watch, err);
 }
 
@@ -174,7 +174,7 @@ static int take_sample(void *ctx, const struct perf_note *note)
 }
 
 /* What was found holds if the thread has not run since it was looked at. */
-static int look_at_sleeper(struct stack_tracer *tracer, const struct asleep_thread *thread)
+static int look_at_sleeper(struct stack_tracer *tracer, const struct blocked_thread *thread)
 {
 	taddr sp = thread->regs.value[DWARF_SP];
 	struct stack *stack = stack_of(tracer, thread->tid, sp);
@@ -182,7 +182,7 @@ static int look_at_sleeper(struct stack_tracer *tracer, const struct asleep_thre
 
 	if (!is_deeper(stack, sp))
 		return 0;
-	rc = stacks_follow_asleep(&tracer->sampling.stacks, &thread->regs, tracer->err);
+	rc = stacks_follow_blocked(&tracer->sampling.stacks, &thread->regs, tracer->err);
 	if (rc || runcount_read(&thread->count, tracer->watch->proc) != thread->runs)
 		return rc;
 	return keep_frames(tracer, stack, sp);
@@ -190,14 +190,14 @@ static int look_at_sleeper(struct stack_tracer *tracer, const struct asleep_thre
 
 static int look_at_sleepers(struct stack_tracer *tracer)
 {
-	const struct asleep_thread *thread;
+	const struct blocked_thread *thread;
 	int rc = 0;
 
 	/* The process may end meanwhile: then there is nobody to look at. */
-	if (asleep_look(&tracer->asleep, NULL) != 0)
+	if (blocked_look(&tracer->blocked, NULL) != 0)
 		return 0;
-	vec_for_each (&tracer->asleep.threads, thread)
-		if (!rc && thread->class == ASLEEP_SLEEPS)
+	vec_for_each (&tracer->blocked.threads, thread)
+		if (!rc && thread->class == BLOCKED_SLEEPS)
 			rc = look_at_sleeper(tracer, thread);
 	return rc;
 }
@@ -373,8 +373,8 @@ static void close_stacks(struct watch *watch)
 	vec_for_each (&tracer->stacks, stack)
 		vec_release(&stack->frames);
 	vec_release(&tracer->stacks);
-	if (tracer->has_asleep)
-		asleep_release(&tracer->asleep);
+	if (tracer->has_blocked)
+		blocked_release(&tracer->blocked);
 	sampling_close(&tracer->sampling);
 }
 

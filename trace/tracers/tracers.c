@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "record/traced.h"
+#include "record/trace_records.h"
 #include "trace/output/mark_lines.h"
 #include "trace/output/tracer.h"
 #include "trace/tally/tally.h"

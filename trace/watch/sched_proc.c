@@ -86,8 +86,8 @@ int sched_proc_open(struct sched_proc *sched, struct proc *proc, struct uspl_err
 	*sched = (struct sched_proc){ .proc = proc };
 	rc = stacks_open(&sched->stacks, proc, 0, err);
 	if (!rc)
-		rc = asleep_open(&sched->asleep, proc, err);
-	sched->has_asleep = !rc;
+		rc = blocked_open(&sched->blocked_threads, proc, err);
+	sched->has_blocked = !rc;
 	return rc ? rc : read_threads(sched, false, err);
 }
 
@@ -98,8 +98,8 @@ void sched_proc_close(struct sched_proc *sched)
 	vec_for_each (&sched->threads, thread)
 		vec_release(&thread->places);
 	vec_release(&sched->threads);
-	if (sched->has_asleep)
-		asleep_release(&sched->asleep);
+	if (sched->has_blocked)
+		blocked_release(&sched->blocked_threads);
 	stacks_close(&sched->stacks);
 }
 
@@ -121,30 +121,30 @@ static int add_place(struct sched_proc *sched, struct sched_thread *thread, stru
 }
 
 /* What was found holds if the thread has not run since it was looked at. */
-static int look_at(struct sched_proc *sched, const struct asleep_thread *asleep,
+static int look_at(struct sched_proc *sched, const struct blocked_thread *blocked_threads,
 		   struct uspl_err *err)
 {
-	struct sched_thread *thread = find_thread(sched, asleep->tid);
+	struct sched_thread *thread = find_thread(sched, blocked_threads->tid);
 	int rc;
 
-	if (!thread || asleep->class != ASLEEP_SLEEPS)
+	if (!thread || blocked_threads->class != BLOCKED_SLEEPS)
 		return 0;
-	rc = stacks_follow_asleep(&sched->stacks, &asleep->regs, err);
-	if (rc || runcount_read(&asleep->count, sched->proc) != asleep->runs)
+	rc = stacks_follow_blocked(&sched->stacks, &blocked_threads->regs, err);
+	if (rc || runcount_read(&blocked_threads->count, sched->proc) != blocked_threads->runs)
 		return rc;
 	return add_place(sched, thread, err);
 }
 
 int sched_proc_look(struct sched_proc *sched, struct uspl_err *err)
 {
-	const struct asleep_thread *asleep;
+	const struct blocked_thread *blocked_threads;
 	int rc = read_threads(sched, true, err);
 
 	sched->looks++;
-	if (rc || asleep_look(&sched->asleep, NULL) != 0)
+	if (rc || blocked_look(&sched->blocked_threads, NULL) != 0)
 		return rc;
-	vec_for_each (&sched->asleep.threads, asleep)
+	vec_for_each (&sched->blocked_threads.threads, blocked_threads)
 		if (!rc)
-			rc = look_at(sched, asleep, err);
+			rc = look_at(sched, blocked_threads, err);
 	return rc;
 }

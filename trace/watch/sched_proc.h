@@ -8,7 +8,7 @@
 #ifndef USPL_TRACE_WATCH_SCHED_PROC_H
 #define USPL_TRACE_WATCH_SCHED_PROC_H
 
-#include "thread/asleep.h"
+#include "thread/blocked.h"
 #include "trace/watch/stacks.h"
 
 struct sched_counts {
@@ -32,8 +32,8 @@ struct sched_thread {
 struct sched_proc {
 	struct proc *proc;
 	struct stacks stacks;
-	struct asleep asleep;
-	bool has_asleep;
+	struct blocked blocked_threads;
+	bool has_blocked;
 	uint64_t looks;
 	VEC(struct sched_thread) threads; /* also those that have ended, as last seen */
 };

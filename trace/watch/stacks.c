@@ -10,7 +10,7 @@
 
 /* How often at most we look for new code when addresses can't be explained. */
 #define REFRESH_NS 2000000ll
-/* Where the rules for a module's thunks lie: one page (trace/engine/part.c). */
+/* Where the rules for a module's thunks lie: one page (trace/engine/trace_module.c). */
 #define THUNK_FRAMES_LEN 4096
 #define TASK_NAME_LEN 32
 
@@ -190,7 +190,7 @@ int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct us
 	return stacks->oom ? uspl_fail_nomem(err) : 0;
 }
 
-int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs, struct uspl_err *err)
+int stacks_follow_blocked(struct stacks *stacks, const struct some_regs *regs, struct uspl_err *err)
 {
 	refresh_for(stacks, regs->value[DWARF_PC]);
 	stacks->chain.n = stacks->frames.n = 0;

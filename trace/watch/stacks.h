@@ -49,8 +49,8 @@ void stacks_close(struct stacks *stacks);
 int stacks_follow(struct stacks *stacks, const struct perf_note *note,
 		  struct uspl_err *err) uspl_must_check;
 /* The same for a thread that sleeps; the caller sees to it that it has not run meanwhile. */
-int stacks_follow_asleep(struct stacks *stacks, const struct some_regs *regs,
-			 struct uspl_err *err) uspl_must_check;
+int stacks_follow_blocked(struct stacks *stacks, const struct some_regs *regs,
+			  struct uspl_err *err) uspl_must_check;
 /* The name of a thread, as the root of its chains: "server-4711". NULL when out of memory. */
 const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid);
 /*

@@ -35,7 +35,7 @@ static int check(void *ctx, struct uspl_err *err)
 	return triggers_check(ctx, err);
 }
 
-static int start(trigger_vec *triggers, pid_t pid, taddr *ret_desk, struct uspl_err *err)
+static int start(trigger_vec *triggers, pid_t pid, taddr *ret_config, struct uspl_err *err)
 {
 	struct listen_plan plan = { .job = USPL_LISTEN_ARGS,
 				    .halted = triggers_have(triggers, USPL_LISTEN_START),
@@ -45,7 +45,7 @@ static int start(trigger_vec *triggers, pid_t pid, taddr *ret_desk, struct uspl_
 				    .ctx = triggers };
 	const struct trace_request request = {
 		.ring_bytes = RING_BYTES,
-		.keep_hooks = true,
+		.keep_mcount = true,
 		.choice = { is_module_wanted, is_function_wanted, triggers },
 		.listen = &plan,
 	};
@@ -61,7 +61,7 @@ static int start(trigger_vec *triggers, pid_t pid, taddr *ret_desk, struct uspl_
 	if (!rc)
 		rc = trace_session_read(proc, &session, err);
 	if (!rc && session.regions.n)
-		*ret_desk = session.regions.items[0].head.desk;
+		*ret_config = session.regions.items[0].head.config;
 	listen_plan_release(&plan);
 	return rc;
 }
@@ -80,7 +80,7 @@ int watch_trigger_begin(struct watch_trigger *trigger, const cli_strings *words,
 		trigger->proc = proc;
 		trigger->waits = triggers_have(&triggers, USPL_LISTEN_START);
 		trigger->ends = triggers_have(&triggers, USPL_LISTEN_STOP);
-		rc = start(&triggers, proc->pid, &trigger->desk, err);
+		rc = start(&triggers, proc->pid, &trigger->config, err);
 		trigger->on = !rc;
 	}
 	triggers_release(&triggers);
@@ -105,11 +105,12 @@ void watch_trigger_end(struct watch_trigger *trigger)
 /* How often the action was taken; 0 if that can't be read: then the process has ended. */
 static uint64_t taken(const struct watch_trigger *trigger, bool stopped)
 {
-	struct uspl_desk desk;
+	struct uspl_listen_config config;
 
-	if (!trigger->on || proc_read(trigger->proc, trigger->desk, &desk, sizeof(desk), NULL))
+	if (!trigger->on ||
+	    proc_read(trigger->proc, trigger->config, &config, sizeof(config), NULL))
 		return 0;
-	return stopped ? desk.stopped : desk.started;
+	return stopped ? config.stopped : config.started;
 }
 
 bool watch_trigger_started(const struct watch_trigger *trigger)

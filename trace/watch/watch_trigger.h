@@ -15,7 +15,7 @@ struct watch_trigger {
 	bool on;                 /* there are any */
 	bool waits, ends;        /* for one that starts; for one that stops */
 	const struct proc *proc; /* the caller's */
-	taddr desk;
+	taddr config;
 };
 
 /* How often it is looked at them. */

@@ -3,10 +3,10 @@
 /*
  * In memory that the thread doesn't use, from high to low addresses:
  *
- *     extended state, 64-aligned     as XSAVE writes it, with the kernel's magic numbers;
- *                                    as FXSAVE does where the processor has no XSAVE
- *     slate, with the requests       unless it lies elsewhere
- *     struct ucontext, 16-aligned    <- the agent's stack pointer
+ *     extended state, 64-aligned       as XSAVE writes it, with the kernel's magic numbers; as
+ *                                      FXSAVE does where the processor has no XSAVE
+ *     result page, with the requests   unless it lies elsewhere
+ *     struct ucontext, 16-aligned      <- the agent's stack pointer
  *
  * rt_sigreturn takes the ucontext at the stack pointer (arch/x86/kernel/signal_64.c), so that the
  * thread can be left to itself at any time: it runs the requests, makes that call and is back where
@@ -199,9 +199,9 @@ static void start_registers(const struct arch_regs *regs, const struct agent_run
 	frame->regs = *regs;
 	u->rip = run->agent;
 	u->rsp = frame->addr;
-	u->rbx = frame->slate + offsetof(struct agent_slate, reqs);
+	u->rbx = frame->result_page + offsetof(struct agent_result_page, reqs);
 	u->r12 = run->n;
-	u->r13 = run->moves ? 0 : frame->slate + offsetof(struct agent_slate, done);
+	u->r13 = run->moves ? 0 : frame->result_page + offsetof(struct agent_result_page, done);
 	u->rbp = 0;
 	u->eflags &= ~0x400ull;
 	u->orig_rax = (uint64_t)-1; /* nothing to restart */
@@ -209,10 +209,10 @@ static void start_registers(const struct arch_regs *regs, const struct agent_run
 
 uint64_t agent_frame_max(const struct buf *xstate, const struct agent_run *run)
 {
-	uint64_t slate_len = run->slate_addr ? 0 : agent_slate_len(run->n);
+	uint64_t result_page_len = run->result_page_addr ? 0 : agent_result_page_len(run->n);
 
-	return xstate->len + FP_XSTATE_MAGIC2_SIZE + 63 + slate_len + sizeof(struct frame) + 15 +
-	       sizeof(uint64_t); /* for the flags, below the frame */
+	return xstate->len + FP_XSTATE_MAGIC2_SIZE + 63 + result_page_len + sizeof(struct frame) +
+	       15 + sizeof(uint64_t); /* for the flags, below the frame */
 }
 
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
@@ -221,23 +221,24 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	struct arch_regs resumed = *regs;
 	struct frame context = { .sigmask = sigmask };
 	auto_buf struct buf area = { 0 };
-	size_t slate_len = run->slate_addr ? 0 : agent_slate_len(run->n), gap;
+	size_t result_page_len = run->result_page_addr ? 0 : agent_result_page_len(run->n), gap;
 	taddr fpstate;
 	int rc = add_xstate(&area, xstate, err);
 
 	if (rc)
 		return rc;
 	fpstate = ((run->top ? run->top : regs_unused_below(regs)) - area.len) & ~63ull;
-	ret->addr = (fpstate - slate_len - sizeof(context)) & ~15ull;
-	ret->slate = run->slate_addr ? run->slate_addr : ret->addr + sizeof(context);
-	gap = fpstate - ret->addr - sizeof(context) - slate_len;
+	ret->addr = (fpstate - result_page_len - sizeof(context)) & ~15ull;
+	ret->result_page =
+		run->result_page_addr ? run->result_page_addr : ret->addr + sizeof(context);
+	gap = fpstate - ret->addr - sizeof(context) - result_page_len;
 	regs_restart_by_hand(&resumed);
 	fill_context(&context, &resumed);
 	ret->back = back_of(&resumed);
 	context.mc.fpstate = fpstate;
 	ret->bytes = (struct buf){ 0 };
 	buf_add(&ret->bytes, &context, sizeof(context));
-	buf_add(&ret->bytes, run->slate, slate_len);
+	buf_add(&ret->bytes, run->result_page, result_page_len);
 	buf_addzero(&ret->bytes, gap);
 	buf_add(&ret->bytes, area.data, area.len);
 	if (ret->bytes.oom) {

@@ -49,7 +49,7 @@ const struct arch arch_x86_64 = {
 	.minds_return = x86_64_minds_return,
 	.ignores_flags = x86_64_ignores_flags,
 	.nop_encode = x86_64_nop_encode,
-	.nops_join = x86_64_nops_join,
+	.nops_merge = x86_64_nops_merge,
 	.fetches_whole = x86_64_fetches_whole,
 	.fill = x86_64_fill,
 };

@@ -97,7 +97,7 @@ static bool find_last_nop(const uint8_t *code, size_t len, size_t have, size_t *
  * What is before the last one becomes prefixes of it, which mean nothing there, whatever their
  * number.
  */
-bool x86_64_nops_join(uint8_t *code, size_t len, size_t have)
+bool x86_64_nops_merge(uint8_t *code, size_t len, size_t have)
 {
 	struct insn last;
 	size_t at;

@@ -3,9 +3,9 @@
 /*
  *            what stood at the site before its NOP
  *     inner: lea   -128(%rsp), %rsp    ; over the red zone
- *            push  %rax, %rcx, %rdx, %rsi, %rdi
+ *            push                          %rax, %rcx, %rdx, %rsi, %rdi
  *            (lahf; seto %al; push %rax)   ; the flags, where they may be in use
- *            tests                     ; each: the argument into %rsi, compare, jump
+ *            tests                         ; each: the argument into %rsi, compare, jump
  *            (the user's program is called with the arguments on the stack, and may say no)
  *            mov   $bytes, %ecx
  *            call  uspl_mark_take      ; %rax: the ring's records, %rcx: the record's place; or
@@ -16,8 +16,8 @@
  *     link:  jmp end
  *     end:   what stood at the site behind its NOP; jmp back
  *
- * At a function's return all up to `link` is run by a thunk (thunk.c) that the site leads to. The
- * thunk's body is the link; what comes before it ends with a jump to uspl_mark_return.
+ * At a function's return all up to `chain_slot` is run by a thunk (thunk.c) that the site leads to.
+ * The thunk's body is the chain slot; what comes before it ends with a jump to uspl_mark_return.
  *
  * The probe changes no register but these five (and what a program may change, which is saved as
  * well), so an argument is in its own register, or on the stack.
@@ -408,7 +408,7 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 	auto_free size_t *test_at = calloc(code->n_tests + 1, sizeof(*test_at));
 	auto_free size_t *jumps = calloc(code->n_tests + 1, TEST_JUMPS * sizeof(*jumps));
 	struct emit emit = { .code = code, .test_at = test_at, .jumps = jumps };
-	size_t inner, link;
+	size_t inner, chain_slot;
 	int rc;
 
 	if (!test_at || !jumps)
@@ -427,7 +427,7 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 	}
 	while (!emit.out.oom && (code->at + emit.out.len) % WORD > WORD - JUMP_LEN)
 		PUT(&emit, 0x90);
-	link = emit.out.len;
+	chain_slot = emit.out.len;
 	PUT(&emit, 0xe9);
 	emit_32(&emit, 0);
 	if (!rc)
@@ -440,8 +440,8 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "a probe at 0x%llx is out of reach",
 			       (unsigned long long)code->at);
 	if (!rc) {
-		*ret = (struct probe_parts){ code->at + inner, code->at + link,
-					     code->at + link + JUMP_LEN };
+		*ret = (struct probe_parts){ code->at + inner, code->at + chain_slot,
+					     code->at + chain_slot + JUMP_LEN };
 		buf_add(buf, emit.out.data, emit.out.len);
 	}
 	buf_release(&emit.out);

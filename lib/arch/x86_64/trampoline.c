@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// trampoline.c - x86-64: gates and pads
+// trampoline.c - x86-64: trampolines and punned trampolines
 /*
- * The template, with the places of its parts. Before the reading of a word nothing has been
+ * The template, with the places of its parts. Before the reading of a selector nothing has been
  * decided; from each `je` on it has, by the flags, until the old or the new function is entered.
- * Which word decides stands beside the gate's own one; where that is neither OLD nor NEW it is
- * asked.
+ * Which selector decides stands beside the trampoline's own one; where that is neither OLD nor NEW
+ * it is asked.
  *
- * Who waits reads the word's value and its verdict in one piece, and ends the hold, by its lease or
- * by the verdict, with a compare-and-swap of both: what it has read is still so, or it reads again.
+ * Who waits reads the selector's value and its commit byte in one piece, and ends the hold, by its
+ * hold timeout or by the commit byte, with a compare-and-swap of both: what it has read is still
+ * so, or it reads again.
  *
  * Behind the moved instruction lies the part for DRAIN. A thread comes there before it begins to
- * wait. Those that are let through have their stack pointer in one of the ranges behind the word.
- * What the word leads to can't change meanwhile, since a thread in this part keeps it from being
- * switched.
+ * wait. Those that are let through have their stack pointer in one of the ranges behind the
+ * selector. What the selector leads to can't change meanwhile, since a thread in this part keeps it
+ * from being switched.
  *
  * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
  * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
@@ -45,34 +46,34 @@ enum {
 	AT_OLD = 133,        /* the moved instruction, and the jump back */
 	AT_DRAIN = 176,
 	AT_DRAIN_END = 237,
-	/* Of what the gate asks, from the word on. */
-	VALUE = offsetof(struct uspl_word, value),
-	TURNS = offsetof(struct uspl_word, turns),
-	ALL_TURNS = offsetof(struct uspl_word, all_turns),
-	/* What makes a word hold. */
-	WAITS = USPL_WORD_HOLD | USPL_WORD_DRAIN,
+	/* Of what the trampoline asks, from the selector on. */
+	VALUE = offsetof(struct uspl_selector, value),
+	TURNS = offsetof(struct uspl_selector, turns),
+	ALL_TURNS = offsetof(struct uspl_selector, all_turns),
+	/* What makes a selector hold. */
+	WAITS = USPL_SELECTOR_HOLD | USPL_SELECTOR_DRAIN,
 };
 
 /* clang-format off */
 static const uint8_t template[] = {
-	/*   0 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_OLD,       /* cmpb $OLD, word(%rip) */
+	/*   0 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_SELECTOR_OLD,       /* cmpb $OLD, selector(%rip) */
 	/*   7 */ 0x74, AT_OLD - 9,                            /* je old */
-	/*   9 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_WORD_NEW,       /* cmpb $NEW, word(%rip) */
+	/*   9 */ 0x80, 0x3d, 0, 0, 0, 0, USPL_SELECTOR_NEW,       /* cmpb $NEW, selector(%rip) */
 	/*  16 */ 0x0f, 0x84, 0, 0, 0, 0,                      /* je new */
 	/*  22 */ 0x48, 0x8d, 0x64, 0x24, 0x80,                /* lea -128(%rsp), %rsp */
 	/*  27 */ 0x51,                                        /* push %rcx */
-	/*  28 */ 0x48, 0x8b, 0x0d, 0, 0, 0, 0,                /* mov decider(%rip), %rcx */
-	/*  35 */ 0x80, 0x39, USPL_WORD_OLD,                   /* cmpb $OLD, (%rcx) */
+	/*  28 */ 0x48, 0x8b, 0x0d, 0, 0, 0, 0,                /* mov leader(%rip), %rcx */
+	/*  35 */ 0x80, 0x39, USPL_SELECTOR_OLD,                   /* cmpb $OLD, (%rcx) */
 	/*  38 */ 0x74, AT_FOLLOW_OLD - 40,                    /* je follow_old */
-	/*  40 */ 0x80, 0x39, USPL_WORD_NEW,                   /* cmpb $NEW, (%rcx) */
+	/*  40 */ 0x80, 0x39, USPL_SELECTOR_NEW,                   /* cmpb $NEW, (%rcx) */
 	/*  43 */ 0x74, AT_FOLLOW_NEW - 45,                    /* je follow_new */
 	/*  45 */ 0x50, 0x52,                                  /* push %rax; push %rdx */
 	/*  47 */ 0x8b, 0x51, TURNS,                           /* mov turns(%rcx), %edx */
-	/*  50 */ 0xf6, 0x01, USPL_WORD_DRAIN,                 /* testb $DRAIN, (%rcx) */
+	/*  50 */ 0xf6, 0x01, USPL_SELECTOR_DRAIN,                 /* testb $DRAIN, (%rcx) */
 	/*  53 */ 0x75, AT_DRAIN - AT_PAUSE,                   /* jnz drain */
 	/*  55 */ 0xf3, 0x90,                                  /* pause */
 	/*  57 */ 0x0f, 0xb7, 0x01,                            /* movzwl (%rcx), %eax */
-	/*  60 */ 0xa8, USPL_WORD_HOLD,                        /* test $HOLD, %al */
+	/*  60 */ 0xa8, USPL_SELECTOR_HOLD,                        /* test $HOLD, %al */
 	/*  62 */ 0x74, 97 - 64,                               /* jz done */
 	/*  64 */ 0x84, 0xe4,                                  /* test %ah, %ah */
 	/*  66 */ 0x75, 86 - 68,                               /* jnz said */
@@ -84,11 +85,13 @@ static const uint8_t template[] = {
 	/*  81 */ 0x83, 0xe2, (uint8_t)~WAITS,                 /* and $~WAITS, %edx */
 	/*  84 */ 0xeb, 92 - 86,                               /* jmp swap */
 	/*  86 */ 0x0f, 0xb6, 0xd4,                            /* said: movzbl %ah, %edx */
-	/*  89 */ 0x83, 0xe2, USPL_WORD_NEW,                   /* and $NEW, %edx */
+	/*  89 */ 0x83, 0xe2, USPL_SELECTOR_NEW,                   /* and $NEW, %edx */
 	/*  92 */ 0x66, 0xf0, 0x0f, 0xb1, 0x11,                /* swap: lock cmpxchg %dx, (%rcx) */
-	/*  97 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx; pop %rax; pop %rcx */
+	/*
+	 * 97 */ 0x5a, 0x58, 0x59, /* done: pop %rdx; pop %rax; pop %rcx
+	 */
 	/* 100 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
-	/* 108 */ 0xeb, (uint8_t)(0 - 110),                    /* jmp gate */
+	/* 108 */ 0xeb, (uint8_t)(0 - 110),                    /* jmp trampoline */
 	/* 110 */ 0x59,                                        /* follow_new: pop %rcx */
 	/* 111 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
 	/* 119 */ 0xe9, 0, 0, 0, 0,                            /* jmp new */
@@ -111,7 +114,7 @@ static const uint8_t drain[] = {
 	/* 217 */ 0x5e,                                        /* outside: pop %rsi */
 	/* 218 */ 0xe9, (uint8_t)(AT_PAUSE - 223), 0xff, 0xff, 0xff, /* jmp pause */
 	/* 223 */ 0x5e,                                        /* inside: pop %rsi */
-	/* 224 */ 0xf6, 0x01, USPL_WORD_NEW,                   /* testb $NEW, (%rcx) */
+	/* 224 */ 0xf6, 0x01, USPL_SELECTOR_NEW,                   /* testb $NEW, (%rcx) */
 	/* 227 */ 0x5a, 0x58,                                  /* pop %rdx; pop %rax */
 	/* 229 */ 0x75, (uint8_t)(AT_FOLLOW_NEW - 231),        /* jnz follow_new */
 	/* 231 */ 0xe9, (uint8_t)(AT_FOLLOW_OLD - 236), 0xff, 0xff, 0xff, /* jmp follow_old */
@@ -122,23 +125,23 @@ static const uint8_t drain[] = {
 /* The template's 32-bit fields: where each is, where its instruction ends, what it refers to. */
 static const struct {
 	uint8_t field, end;
-	enum { TO_WORD, TO_DECIDER, TO_NEW } to;
+	enum { TO_SELECTOR, TO_LEADER, TO_NEW } to;
 } fields[] = {
-	{ 2, 7, TO_WORD },      { 11, 16, TO_WORD },  { 18, 22, TO_NEW },
-	{ 31, 35, TO_DECIDER }, { 120, 124, TO_NEW },
+	{ 2, 7, TO_SELECTOR }, { 11, 16, TO_SELECTOR }, { 18, 22, TO_NEW },
+	{ 31, 35, TO_LEADER }, { 120, 124, TO_NEW },
 };
 
-const struct gate_part gate_old_parts[GATE_N_PARTS] = {
+const struct trampoline_part trampoline_old_parts[TRAMPOLINE_N_PARTS] = {
 	{ AT_JE_OLD, 9 },
 	{ AT_JE_FOLLOW_OLD, 40 },
 	{ AT_FOLLOW_OLD, AT_DRAIN },
 };
-const struct gate_part gate_new_parts[GATE_N_PARTS] = {
+const struct trampoline_part trampoline_new_parts[TRAMPOLINE_N_PARTS] = {
 	{ AT_JE_NEW, AT_ASK },
 	{ AT_JE_FOLLOW_NEW, AT_WAIT },
 	{ AT_FOLLOW_NEW, AT_FOLLOW_OLD },
 };
-const struct gate_part gate_either_parts[GATE_N_EITHER] = {
+const struct trampoline_part trampoline_either_parts[TRAMPOLINE_N_EITHER] = {
 	{ AT_JNZ_DRAIN, AT_PAUSE },
 	{ AT_DRAIN, AT_DRAIN_END },
 };
@@ -172,7 +175,7 @@ static const struct {
 	{ 229, 136 },
 };
 
-int gate_depth(size_t offset)
+int trampoline_depth(size_t offset)
 {
 	size_t i = 0;
 
@@ -184,55 +187,59 @@ int gate_depth(size_t offset)
 	return depths[i].depth;
 }
 
-static int fail_far(const struct gate_code *gate, taddr to, struct uspl_err *err)
+static int fail_far(const struct trampoline_code *trampoline, taddr to, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%llx is too far from its gate at 0x%llx",
-			 (unsigned long long)to, (unsigned long long)gate->at);
+			 (unsigned long long)to, (unsigned long long)trampoline->at);
 }
 
-static int fill_fields(const struct gate_code *gate, uint8_t *code, struct uspl_err *err)
+static int fill_fields(const struct trampoline_code *trampoline, uint8_t *code,
+		       struct uspl_err *err)
 {
-	const taddr to[] = { [TO_WORD] = gate->word + VALUE,
-			     [TO_DECIDER] = gate->word + offsetof(struct uspl_word, decider),
-			     [TO_NEW] = gate->new_addr };
+	const taddr to[] = { [TO_SELECTOR] = trampoline->selector + VALUE,
+			     [TO_LEADER] =
+				     trampoline->selector + offsetof(struct uspl_selector, leader),
+			     [TO_NEW] = trampoline->new_addr };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		int64_t distance = (int64_t)(to[fields[i].to] - (gate->at + fields[i].end));
+		int64_t distance = (int64_t)(to[fields[i].to] - (trampoline->at + fields[i].end));
 		int32_t rel = (int32_t)distance;
 
 		if (rel != distance)
-			return fail_far(gate, to[fields[i].to], err);
+			return fail_far(trampoline, to[fields[i].to], err);
 		memcpy(code + fields[i].field, &rel, sizeof(rel));
 	}
 	return 0;
 }
 
-int gate_encode(const struct gate_code *gate, uint8_t code[GATE_LEN], struct uspl_err *err)
+int trampoline_encode(const struct trampoline_code *trampoline, uint8_t code[TRAMPOLINE_LEN],
+		      struct uspl_err *err)
 {
 	uint8_t moved[INSN_MOVED_MAX];
 	size_t moved_len;
 	taddr back;
-	int len = insn_move(gate->entry, gate->old, gate->old_len, gate->at + AT_OLD, moved,
-			    &moved_len, err);
+	int len = insn_move(trampoline->entry, trampoline->old, trampoline->old_len,
+			    trampoline->at + AT_OLD, moved, &moved_len, err);
 
 	if (len < 0)
 		return len;
-	x86_64_fill(code, GATE_LEN);
+	x86_64_fill(code, TRAMPOLINE_LEN);
 	memcpy(code, template, sizeof(template));
 	memcpy(code + AT_OLD, moved, moved_len);
 	memcpy(code + AT_DRAIN, drain, sizeof(drain));
-	back = gate->entry + (taddr)len;
-	if (!x86_64_jump_encode(gate->at + AT_OLD + moved_len, back, code + AT_OLD + moved_len))
-		return fail_far(gate, back, err);
-	return fill_fields(gate, code, err);
+	back = trampoline->entry + (taddr)len;
+	if (!x86_64_jump_encode(trampoline->at + AT_OLD + moved_len, back,
+				code + AT_OLD + moved_len))
+		return fail_far(trampoline, back, err);
+	return fill_fields(trampoline, code, err);
 }
 
 _Static_assert(sizeof(template) == AT_OLD, "the parts follow each other");
-_Static_assert(VALUE == 0 && offsetof(struct uspl_word, verdict) == 1, "both are read at once");
+_Static_assert(VALUE == 0 && offsetof(struct uspl_selector, commit) == 1, "both are read at once");
 _Static_assert(ALL_TURNS < 128, "one byte says where they are");
-_Static_assert(USPL_WORD_NEW == 1 && USPL_WORD_OLD == 0, "a verdict's low bit says which");
+_Static_assert(USPL_SELECTOR_NEW == 1 && USPL_SELECTOR_OLD == 0, "a verdict's low bit says which");
 _Static_assert(AT_OLD + INSN_MOVED_MAX + X86_64_JUMP_LEN <= AT_DRAIN, "it has room");
-_Static_assert(AT_DRAIN + sizeof(drain) == AT_DRAIN_END && (int)AT_DRAIN_END <= (int)GATE_LEN,
+_Static_assert(AT_DRAIN + sizeof(drain) == AT_DRAIN_END && (int)AT_DRAIN_END <= (int)TRAMPOLINE_LEN,
 	       "so has this");
 _Static_assert(offsetof(struct uspl_inside, low) == 0 && offsetof(struct uspl_inside, high) == 8 &&
 		       sizeof(struct uspl_inside) == 16,
@@ -241,35 +248,35 @@ _Static_assert(offsetof(struct uspl_inside, low) == 0 && offsetof(struct uspl_in
 /* Addresses of user space have 47 bits (Documentation/arch/x86/x86_64/mm.rst). */
 static const taddr lowest_addr = 0x10000, highest_addr = 0x7fffffffe000;
 
-bool gate_pun(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_pad)
+bool trampoline_pun_jump(taddr entry, const uint8_t *old, uint8_t *ret_bytes, taddr *ret_punned)
 {
 	uint8_t bytes[X86_64_JUMP_LEN];
-	taddr pad;
+	taddr punned;
 
 	if (!x86_64_jump_encode(entry, entry, bytes) || old[0] == bytes[0])
 		return false;
 	memcpy(bytes + 1, old + 1, sizeof(bytes) - 1);
-	pad = x86_64_jump_target(entry, bytes, sizeof(bytes));
-	if (pad < lowest_addr || pad > highest_addr)
+	punned = x86_64_jump_target(entry, bytes, sizeof(bytes));
+	if (punned < lowest_addr || punned > highest_addr)
 		return false;
 	memcpy(ret_bytes, bytes, sizeof(bytes));
-	*ret_pad = pad;
+	*ret_punned = punned;
 	return true;
 }
 
 /*
- * Form 0 is the pun. Each other form writes all bytes that it may: prefixes that mean nothing to a
- * jump (of a segment; Intel SDM, volume 2, 2.1.1), one fewer than its number, the opcode, and the
- * low bytes of the distance. The more prefixes, the more of the distance is what stands behind, and
- * the more other bytes decide about its sign.
+ * Form 0 is the punned jump. Each other form writes all bytes that it may: prefixes that mean
+ * nothing to a jump (of a segment; Intel SDM, volume 2, 2.1.1), one fewer than its number, the
+ * opcode, and the low bytes of the distance. The more prefixes, the more of the distance is what
+ * stands behind, and the more other bytes decide about its sign.
  */
-bool tight_jump_form(taddr entry, const uint8_t code[TIGHT_MAX], size_t own, unsigned int form,
-		     struct tight_jump *ret)
+bool trampoline_short_form(taddr entry, const uint8_t code[SHORT_JUMP_MAX], size_t own,
+			   unsigned int form, struct short_jump *ret)
 {
 	enum { OP_JMP = 0xe9, SEGMENT_CS = 0x2e };
 	size_t n_prefixes = form ? form - 1 : 0, len = form ? own : 1, free_bytes;
-	struct tight_jump jump = { .len = (uint8_t)len };
-	uint8_t all[TIGHT_MAX] = { 0 };
+	struct short_jump jump = { .len = (uint8_t)len };
+	uint8_t all[SHORT_JUMP_MAX] = { 0 };
 
 	if (form > own || own > sizeof(jump.bytes))
 		return false;
@@ -288,7 +295,7 @@ bool tight_jump_form(taddr entry, const uint8_t code[TIGHT_MAX], size_t own, uns
 	return true;
 }
 
-void tight_jump_aim(struct tight_jump *jump, taddr to)
+void trampoline_short_aim(struct short_jump *jump, taddr to)
 {
 	size_t free_bytes = jump->len + X86_64_JUMP_LEN - 1u - jump->size;
 	uint64_t distance = to - jump->lowest;
@@ -297,7 +304,7 @@ void tight_jump_aim(struct tight_jump *jump, taddr to)
 	memcpy(jump->bytes + jump->len - free_bytes, &distance, free_bytes);
 }
 
-uint32_t gate_turns(int64_t ns)
+uint32_t trampoline_turns(int64_t ns)
 {
 	enum { SAMPLE = 500 };
 	struct timespec from, to;
@@ -311,7 +318,7 @@ uint32_t gate_turns(int64_t ns)
 	return (uint32_t)(ns * SAMPLE / (took > SAMPLE ? took : SAMPLE));
 }
 
-size_t pad_encode(taddr at, taddr to, uint8_t code[PAD_MAX])
+size_t trampoline_encode_punned(taddr at, taddr to, uint8_t code[PUNNED_MAX])
 {
 	static const uint8_t jmp_mem_rip[] = { 0xff, 0x25, 0, 0, 0, 0 };
 
@@ -319,5 +326,5 @@ size_t pad_encode(taddr at, taddr to, uint8_t code[PAD_MAX])
 		return X86_64_JUMP_LEN;
 	memcpy(code, jmp_mem_rip, sizeof(jmp_mem_rip));
 	memcpy(code + sizeof(jmp_mem_rip), &to, sizeof(to));
-	return PAD_MAX;
+	return PUNNED_MAX;
 }

@@ -23,9 +23,9 @@ target_gone() {
 	rm -f "$WORK/tree/requests" "$WORK/tree/answers"
 }
 
-# start_quietly - starts the target where its functions can have gates: where the heap or another
-# mapping lies in the way of one, as chance will have it, every thread has to be stopped, and there
-# is no hold
+# start_quietly - starts the target where its functions can have trampolines: where the heap or
+# another mapping lies in the way of one, as chance will have it, every thread has to be stopped,
+# and there is no hold
 start_quietly() {
 	for _ in {1..20}; do
 		target_start "$WORK/tree"

@@ -22,7 +22,7 @@ steps() {
 	expect_answer x 'old x'
 	send doze
 	until_true 60 dozes
-	# By the quiet way the code stays mapped if the thread, woken to tell its unwinder, isn't
+	# By the stopless way the code stays mapped if the thread, woken to tell its unwinder, isn't
 	# asleep again in time.
 	apply --stop --wait=0.3
 	expect_status 1

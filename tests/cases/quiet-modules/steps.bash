@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# expect_quiet - fails unless the last apply or undo did it without a full stop, or said that the
-# machine was too busy: threads run too often, or one that had lost its processor in the middle of a
-# function was taken for a coroutine
+# expect_quiet - fails unless the last apply or undo did it without a stop of all threads, or said
+# that the machine was too busy: threads run too often, or one that had lost its processor in the
+# middle of a function was taken for a coroutine
 expect_quiet() {
 	[ -n "${SWITCH:-}" ] || [[ $output == *'"way":"quiet"'* ]] ||
 		[[ $stderr == *'all threads have to be stopped: '*'threads of pid '[0-9]*' '[rw]* ]] ||
@@ -28,7 +28,7 @@ there_and_back() {
 }
 
 # switch_often PATCH NEW - makes the update, and applies and undoes it again and again, now and then
-# with a full stop
+# with a stop of all threads
 switch_often() {
 	local sum
 	sum=$(text_sum)

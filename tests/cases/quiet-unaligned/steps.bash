@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# expect_way - fails unless the last apply or undo did it without a full stop, or said why not
+# expect_way - fails unless the last apply or undo did it without a stop of all threads, or said why
+# not
 expect_way() {
 	[ -n "${SWITCH:-}" ] || [[ $output == *'"way":"quiet"'* ]] || [[ $stderr == *'all threads have to be stopped: '* ]] ||
 		fail "it took the full stop without need"

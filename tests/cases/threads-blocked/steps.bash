@@ -33,7 +33,7 @@ steps() {
 	expect_undisturbed new
 	undo_all "$sum"
 	expect_undisturbed old
-	# A full stop can't hide that they had done a part: docs/limitations.md.
+	# A stop of all threads can't hide that they had done a part: docs/limitations.md.
 	[ -n "${SWITCH:-}" ] || expect_answer partial '0 returned'
 
 	apply --stop

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * decl.c - where in the source the functions and variables of a unit are declared
+ *
+ * One walk over the debugging information for all symbols: to look for each by itself would take
+ * too long where a generated source has thousands.
+ */
+
+#include "create/unit/decl.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "create/unit/srcloc.h"
+
+struct search {
+	decl_list wanted; /* sorted by address; function is NULL until the entry is found */
+	decl_list *found;
+	bool oom;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct decl *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static const char *function_around(const struct die_path *at)
+{
+	for (struct die_path *up = at->up; up; up = up->up) {
+		const char *name = dwarf_diename(&up->die);
+
+		if (dwarf_tag(&up->die) == DW_TAG_subprogram)
+			return name ? name : "?";
+	}
+	return "";
+}
+
+static bool address_of(struct die_path *at, Dwarf_Addr *ret)
+{
+	switch (dwarf_tag(&at->die)) {
+	case DW_TAG_variable:
+		return dbginfo_variable_address(&at->die, ret);
+	case DW_TAG_subprogram:
+		return !dwarf_lowpc(&at->die, ret);
+	default:
+		return false;
+	}
+}
+
+static enum walk note_decl(struct die_path *at, void *arg)
+{
+	struct search *search = arg;
+	struct decl key, *decl, *slot;
+
+	if (!address_of(at, &key.address))
+		return WALK_INTO;
+	decl = bsearch(&key, search->wanted.items, search->wanted.n, sizeof(key), by_address);
+	if (!decl || decl->function || dwarf_decl_line(&at->die, &decl->line))
+		return WALK_INTO;
+	decl->function = function_around(at);
+	slot = vec_push(search->found);
+	search->oom |= !slot;
+	if (slot)
+		*slot = *decl;
+	return search->oom ? WALK_STOP : WALK_INTO;
+}
+
+static int add_wanted(struct dbginfo *dbg, struct objsym *sym, decl_list *wanted,
+		      struct uspl_err *err)
+{
+	Dwarf_Addr address;
+	struct decl *decl;
+
+	if (!sym->sec || sym->type == STT_TLS ||
+	    !dbginfo_address(dbg, sym->sec, sym->value, &address))
+		return 0;
+	decl = vec_push(wanted);
+	if (!decl)
+		return uspl_fail_nomem(err);
+	*decl = (struct decl){ .sym = sym, .address = address };
+	return 0;
+}
+
+int decls_find(struct side *side, bool (*wanted)(const struct objsym *sym), decl_list *ret,
+	       struct uspl_err *err)
+{
+	struct dbginfo *dbg = side_dbginfo(side);
+	struct search search = { .found = ret };
+	int rc = 0;
+
+	for (size_t i = 0; dbg && !rc && i < side->obj->syms.n; i++)
+		if (wanted(side->obj->syms.items[i]))
+			rc = add_wanted(dbg, side->obj->syms.items[i], &search.wanted, err);
+	if (!rc && search.wanted.n) {
+		qsort(search.wanted.items, search.wanted.n, sizeof(struct decl), by_address);
+		dbginfo_walk(dbg, note_decl, &search);
+	}
+	vec_release(&search.wanted);
+	return search.oom ? uspl_fail_nomem(err) : rc;
+}

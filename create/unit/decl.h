@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* decl.h - where in the source the functions and variables of a unit are declared, all at once */
+#ifndef USPL_CREATE_UNIT_DECL_H
+#define USPL_CREATE_UNIT_DECL_H
+
+#include "create/unit/dbginfo.h"
+#include "create/unit/unit.h"
+
+/* Where a symbol is declared. */
+struct decl {
+	struct objsym *sym;
+	Dwarf_Addr address;   /* in the debugging information */
+	const char *function; /* the one around it, "" outside of functions; owned by dbginfo */
+	int line;
+};
+
+typedef VEC(struct decl) decl_list;
+
+/*
+ * Appends the homes of the wanted symbols of a side, in the order of their declarations. Those that
+ * aren't known are left out: thread-local variables among them, which have no address.
+ */
+int decls_find(struct side *side, bool (*wanted)(const struct objsym *sym), decl_list *ret,
+	       struct uspl_err *err) uspl_must_check;
+DEFINE_AUTO_RELEASE(decls, decl_list, vec_release)
+#define auto_decls __attribute__((cleanup(cleanup_decls_)))
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// private_pages.c - which pages of a process are its own, and not a file's, or another process's,
+// too
+
+#include "proc/private_pages.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENTRIES 256
+
+/* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+#define PRESENT (1ull << 63)
+#define OF_FILE (1ull << 61)   /* a file's page that the program hasn't written to */
+#define EXCLUSIVE (1ull << 56) /* no other process maps it, as a child of fork would */
+
+void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_private)
+{
+	uint64_t entries[ENTRIES];
+	auto_close int fd = -1;
+	char path[64];
+
+	memset(ret_private, 0, n * sizeof(*ret_private));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (size_t at = 0, some; fd >= 0 && at < n; at += some) {
+		ssize_t got;
+
+		some = n - at < ENTRIES ? n - at : ENTRIES;
+		got = pread(fd, entries, some * 8, (off_t)((addr / PAGE + at) * 8));
+		for (size_t i = 0; got > 0 && i < (size_t)got / 8; i++)
+			ret_private[at + i] = (entries[i] & (PRESENT | OF_FILE | EXCLUSIVE)) ==
+					      (PRESENT | EXCLUSIVE);
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// resident.c - the memory that a process has written and keeps for itself
+
+#include "proc/resident.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PIECE_PAGES 256
+#define PIECE_LEN (PIECE_PAGES * PAGE)
+
+/* An entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+#define ENTRY_PRESENT (1ull << 63)
+#define ENTRY_SWAPPED (1ull << 62)
+#define ENTRY_OF_FILE (1ull << 61) /* a file's page that the program hasn't written to */
+
+/*
+ * Since Linux 6.7 the kernel looks for such pages itself (the same document, PAGEMAP_SCAN;
+ * fs/proc/task_mmu.c): it knows what was never mapped without going through it. In <linux/fs.h> of
+ * later headers.
+ */
+#ifndef PAGEMAP_SCAN
+#define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
+#define PAGE_IS_FILE (1ull << 2)
+#define PAGE_IS_PRESENT (1ull << 3)
+#define PAGE_IS_SWAPPED (1ull << 4)
+
+struct page_region {
+	uint64_t start, end, categories;
+};
+
+struct pm_scan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+#endif
+
+int resident_open(struct resident *walk, struct uspl_err *err)
+{
+	char path[64];
+
+	walk->pagemap = -1;
+	walk->words = malloc(PIECE_LEN);
+	if (!walk->words)
+		return uspl_fail_nomem(err);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", walk->proc->pid, walk->proc->tid);
+	walk->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	return walk->pagemap < 0 ? uspl_fail_errno(err, "cannot open '%s'", path) : 0;
+}
+
+void resident_close(struct resident *walk)
+{
+	if (walk->pagemap >= 0)
+		close(walk->pagemap);
+	free(walk->words);
+	walk->pagemap = -1;
+	walk->words = NULL;
+}
+
+static bool is_ours(const struct mapping *map)
+{
+	return map->read && map->write && !map->shared;
+}
+
+static bool is_there(uint64_t entry)
+{
+	return (entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) && !(entry & ENTRY_OF_FILE);
+}
+
+/* Pages [start, end), none if they are equal; up to `seen` there are no others. */
+struct run {
+	taddr start, end, seen;
+};
+
+/* The first run in [at, end), PIECE_PAGES of which are looked at. */
+static void read_entries(const struct resident *walk, taddr at, taddr end, struct run *ret)
+{
+	uint64_t entries[PIECE_PAGES];
+	size_t n = end - at < PIECE_LEN ? (end - at) / PAGE : PIECE_PAGES, first = 0, last;
+	ssize_t got = pread(walk->pagemap, entries, n * 8, (off_t)(at / PAGE * 8));
+	size_t have = got > 0 ? (size_t)got / 8 : 0;
+
+	while (first < have && !is_there(entries[first]))
+		first++;
+	last = first;
+	while (last < have && is_there(entries[last]))
+		last++;
+	*ret = (struct run){ at + first * PAGE, at + last * PAGE, at + n * PAGE };
+	if (ret->start < ret->end)
+		ret->seen = ret->end;
+}
+
+/* The first run in [at, end), at most PIECE_PAGES of it; false if the kernel can't tell. */
+static bool ask_for_run(const struct resident *walk, taddr at, taddr end, struct run *ret)
+{
+	struct page_region region = { 0 };
+	struct pm_scan_arg arg = {
+		.size = sizeof(arg),
+		.start = at,
+		.end = end,
+		.vec = (uint64_t)(uintptr_t)&region,
+		.vec_len = 1,
+		.max_pages = PIECE_PAGES,
+		.category_inverted = PAGE_IS_FILE,
+		.category_mask = PAGE_IS_FILE,
+		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+		.return_mask = PAGE_IS_PRESENT,
+	};
+	int found = ioctl(walk->pagemap, PAGEMAP_SCAN, &arg);
+
+	if (found < 0)
+		return false;
+	*ret = found ? (struct run){ region.start, region.end, region.end }
+		     : (struct run){ end, end, end };
+	return true;
+}
+
+static void find_run(struct resident *walk, taddr at, taddr end, struct run *ret)
+{
+	if (!walk->by_entries && ask_for_run(walk, at, end, ret))
+		return;
+	walk->by_entries = true;
+	read_entries(walk, at, end, ret);
+}
+
+static bool read_run(struct resident *walk, taddr start, taddr end)
+{
+	size_t len = (size_t)(end - start);
+
+	walk->budget -= len;
+	walk->at = start;
+	walk->n = proc_read_some(walk->proc, start, walk->words, len) / sizeof(*walk->words);
+	return walk->n;
+}
+
+bool resident_next(struct resident *walk)
+{
+	while (walk->next_mapping < walk->maps->n) {
+		const struct mapping *map = &walk->maps->items[walk->next_mapping];
+		struct run run;
+
+		if (walk->next < map->start)
+			walk->next = map->start;
+		if (!is_ours(map) || walk->next >= map->end) {
+			walk->next_mapping++;
+			continue;
+		}
+		/*
+		 * Room for a piece, and for its entries, so that empty memory has its price, too.
+		 */
+		if (walk->budget < 2 * PIECE_LEN) {
+			walk->left_out += map->end - walk->next;
+			walk->next_mapping++;
+			continue;
+		}
+		walk->budget -= PIECE_PAGES * sizeof(uint64_t);
+		find_run(walk, walk->next, map->end, &run);
+		walk->next = run.seen;
+		walk->mapping = map;
+		if (run.start < run.end && read_run(walk, run.start, run.end))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// drain.c - which threads are still in code that nobody enters any more
+/*
+ * Nothing leads into the code, so a thread that was seen outside stays outside, and each can be
+ * looked at in its own time: sleepers where they sleep, the others in a short stop. A thread that
+ * is born later has never been in.
+ */
+
+#include "safety/drain.h"
+
+#include <time.h>
+
+#include "proc/shstk.h"
+#include "safety/inactive.h"
+#include "thread/stop.h"
+#include "thread/tracer_thread.h"
+
+/* How often memory is looked through for stacks that nobody is on, and how long between. */
+#define SCANS 3
+#define SCAN_PAUSE_NS 2000000
+
+/* Counts what was looked at, a thread that is in the text by its id. */
+static int count(struct drain *drain, bool in_text, bool in_agents, pid_t tid, struct uspl_err *err)
+{
+	pid_t *item = in_text && drain->inside ? vec_push(drain->inside) : NULL;
+
+	if (in_text && drain->inside && !item)
+		return uspl_fail_nomem(err);
+	if (item)
+		*item = tid;
+	drain->in_text += in_text;
+	drain->in_agents += in_agents;
+	return 0;
+}
+
+void drain_note_stop(struct drain *drain, const struct stop *stop)
+{
+	double stop_us = (double)(stop->left_ns - stop->entered_ns) / 1000;
+
+	if (stop->entered_ns && stop_us > drain->stop_us)
+		drain->stop_us = stop_us;
+}
+
+/* True if it is known of the sleeper whether it is inside, without all its registers. */
+static bool is_known(struct drain *drain, struct safety *safety,
+		     const struct blocked_thread *thread)
+{
+	struct safety_finding finding;
+
+	if (!safety->ranges.n || safety_check_blocked(safety, thread, &finding))
+		return true;
+	drain->doubt = true;
+	return finding.proven;
+}
+
+/*
+ * Of those that have run since they were last looked at: finds out who sleeps, and what is known of
+ * them.
+ */
+static int check_sleepers(struct drain *drain, struct blocked *blocked, struct uspl_err *err)
+{
+	struct blocked_thread *thread;
+	int rc = blocked->threads.n ? blocked_look_again(blocked, err) : blocked_look(blocked, err);
+
+	vec_for_each (&blocked->threads, thread)
+		if (!rc && thread->class == BLOCKED_SLEEPS && !thread->checked)
+			thread->checked = is_known(drain, &drain->text, thread) &&
+					  is_known(drain, &drain->agents, thread);
+	return rc;
+}
+
+static int list_others(const struct blocked *blocked, tid_vec *ret, struct uspl_err *err)
+{
+	const struct blocked_thread *thread;
+
+	vec_for_each (&blocked->threads, thread) {
+		pid_t *item;
+
+		if (thread->class == BLOCKED_NO_CODE ||
+		    (thread->class == BLOCKED_SLEEPS && thread->checked))
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = thread->tid;
+	}
+	return 0;
+}
+
+/*
+ * What was found of a sleeper is true if it hasn't run since: then a second look leaves it clean.
+ */
+static int look_at_sleepers(struct drain *drain, struct blocked *blocked, tid_vec *ret_others,
+			    struct uspl_err *err)
+{
+	struct safety_finding finding;
+	struct blocked_thread *thread;
+	int rc = check_sleepers(drain, blocked, err);
+
+	if (!rc)
+		rc = blocked_look_again(blocked, err);
+	vec_for_each (&blocked->threads, thread)
+		if (!rc && drain->doubt && thread->class == BLOCKED_SLEEPS && thread->checked)
+			rc = count(drain, !safety_check_blocked(&drain->text, thread, &finding),
+				   !safety_check_blocked(&drain->agents, thread, &finding),
+				   thread->tid, err);
+	return rc ? rc : list_others(blocked, ret_others, err);
+}
+
+/* With everybody at a standstill. */
+static int count_stopped(struct drain *drain, const struct stop *stop, struct uspl_err *err)
+{
+	struct safety_finding finding;
+	const struct thread *thread;
+	int rc = 0;
+
+	vec_for_each (&stop->threads, thread)
+		if (!rc && thread->state == THREAD_STOPPED)
+			rc = count(drain, !safety_check(&drain->text, thread, &finding),
+				   !safety_check(&drain->agents, thread, &finding), thread->tid,
+				   err);
+	return rc;
+}
+
+static void let_go(struct drain *drain, struct stop *stop)
+{
+	stop_leave(stop);
+	drain_note_stop(drain, stop);
+}
+
+/* Where the kernel doesn't tell who sleeps. */
+static int look_at_all(struct drain *drain, struct uspl_err *err)
+{
+	struct stop stop;
+	int rc = stop_prepare(&stop, drain->text.proc, err);
+
+	if (rc)
+		return rc;
+	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		rc = count_stopped(drain, &stop, err);
+	let_go(drain, &stop);
+	return rc;
+}
+
+/* Those that don't sleep. */
+struct others {
+	struct drain *drain;
+	tid_vec tids;
+};
+
+static int look_at_others(void *ctx, struct uspl_err *err)
+{
+	const struct others *others = ctx;
+	struct drain *drain = others->drain;
+	struct stop stop;
+	int rc;
+
+	stop_begin(&stop, drain->text.proc);
+	rc = stop_some(&stop, &others->tids, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		rc = count_stopped(drain, &stop, err);
+	let_go(drain, &stop);
+	return rc;
+}
+
+static int look_at_each(struct drain *drain, struct blocked *blocked, struct uspl_err *err)
+{
+	struct others others = { .drain = drain };
+	int rc = look_at_sleepers(drain, blocked, &others.tids, err);
+
+	if (!rc && others.tids.n)
+		rc = tracer_run_beside(drain->text.proc, look_at_others, &others, err);
+	vec_release(&others.tids);
+	return rc;
+}
+
+static int look_once(void *ctx, struct uspl_err *err)
+{
+	struct drain *drain = ctx;
+	struct blocked blocked;
+	int rc;
+
+	drain->in_text = drain->in_agents = 0;
+	if (drain->inside)
+		drain->inside->n = 0;
+	if (drain->ahead)
+		return look_at_each(drain, &drain->blocked, err);
+	if (blocked_open(&blocked, drain->text.proc, NULL) != 0)
+		return look_at_all(drain, err);
+	rc = look_at_each(drain, &blocked, err);
+	blocked_release(&blocked);
+	return rc;
+}
+
+int drain_look(struct drain *drain, struct uspl_err *err)
+{
+	return stop_again(look_once, drain, err);
+}
+
+int drain_look_ahead(struct drain *drain, struct uspl_err *err)
+{
+	/* Where the kernel doesn't tell who sleeps all are stopped in any case. */
+	if (drain->ahead || blocked_open(&drain->blocked, drain->text.proc, NULL) != 0)
+		return 0;
+	drain->ahead = true;
+	return check_sleepers(drain, &drain->blocked, err);
+}
+
+void drain_forget(struct drain *drain)
+{
+	if (drain->ahead)
+		blocked_release(&drain->blocked);
+	drain->ahead = false;
+}
+
+/*
+ * In the stop: what can't be put back leads into the text for good, or was gone on with since the
+ * scan.
+ */
+static int return_inactive(struct drain *drain, struct inactive *inactive,
+			   const struct drain_way *way, const thread_vec *threads,
+			   struct uspl_err *err)
+{
+	struct safety_finding finding;
+	size_t n;
+	int rc = inactive_put_back(inactive, threads, &n, err);
+
+	drain->put_back += n;
+	if (!rc && !way->force && !inactive_is_left(inactive))
+		drain->inactive = !inactive_check(inactive, threads, &finding);
+	drain->in_text += drain->inactive;
+	return rc;
+}
+
+struct inactive_stop {
+	struct drain *drain;
+	struct inactive *inactive;
+	const struct drain_way *way;
+};
+
+/*
+ * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one
+ * was looked at before. A stop tells.
+ */
+static int stop_for_inactive(void *ctx, struct uspl_err *err)
+{
+	const struct inactive_stop *inactive_stop = ctx;
+	struct drain *drain = inactive_stop->drain;
+	struct stop stop;
+	int rc = stop_prepare(&stop, drain->text.proc, err);
+
+	if (rc)
+		return rc;
+	drain->in_text = drain->in_agents = 0;
+	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		rc = count_stopped(drain, &stop, err);
+	if (!rc && !drain->in_text)
+		rc = return_inactive(drain, inactive_stop->inactive, inactive_stop->way,
+				     &stop.threads, err);
+	let_go(drain, &stop);
+	return rc;
+}
+
+/* Deals with what a scan has found, in as many stops as nobody has to wait long in. */
+static int return_all(struct drain *drain, struct inactive *inactive, const struct drain_way *way,
+		      struct uspl_err *err)
+{
+	struct inactive_stop inactive_stop = { .drain = drain, .inactive = inactive, .way = way };
+	size_t before = drain->put_back;
+	bool first = true;
+	int rc = inactive_plan_back(inactive, way->force, err);
+
+	while (!rc && !drain->in_text &&
+	       (inactive_is_left(inactive) || (first && inactive_found(inactive)))) {
+		rc = stop_again(stop_for_inactive, &inactive_stop, err);
+		first = false;
+	}
+	/* What there was no room for may be what matters. */
+	if (!rc && !drain->in_text && inactive->full && drain->put_back == before && !way->force) {
+		drain->inactive = true;
+		drain->in_text = 1;
+	}
+	return rc;
+}
+
+int drain_look_inactive(struct drain *drain, const struct drain_way *way, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, SCAN_PAUSE_NS };
+	/* With a shadow stack nothing can be put back, and what is taken would be missed. */
+	const struct drain_way possible = {
+		.scan_bytes = way->scan_bytes,
+		.force = way->force && !shstk_in_process(drain->text.proc),
+	};
+	struct inactive inactive = { .safety = &drain->text, .budget = way->scan_bytes };
+	int rc = 0;
+
+	/*
+	 * A stack that somebody runs on while it is looked at may be missed, so it is done again.
+	 * What was put back is done with.
+	 */
+	for (int left = SCANS; !rc && left; left--) {
+		size_t before = drain->put_back;
+
+		if (left < SCANS)
+			nanosleep(&pause, NULL);
+		drain->inactive = false;
+		drain->in_text = 0;
+		rc = inactive_scan(&inactive, err);
+		if (rc || !inactive.words.n)
+			break;
+		rc = return_all(drain, &inactive, &possible, err);
+		if ((drain->in_text && !drain->inactive) ||
+		    (possible.force && drain->put_back == before))
+			break;
+		if (drain->put_back > before)
+			left = SCANS + 1;
+	}
+	drain->left_out = inactive.left_out;
+	if (!rc && !drain->in_text && inactive.words.n)
+		rc = drain_look(drain, err);
+	inactive_release(&inactive);
+	return rc;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// backend_stopless.c - the transition's back end that wakes nobody: threads are looked at where
+// they are
+/*
+ * One attempt, with what must be true after each step:
+ *
+ *     look     each sleeper was outside the code when it was looked at
+ *     arm      (once) entries lead to trampolines: from here on old frames only drain. Threads that
+ *              run get through an interrupt before the switch (the stop), so that none has an old
+ *              entry in its pipeline
+ *     close    the selector holds: who comes to an entry waits there
+ *     recount  each thread has been seen outside the code since: no sleeper has run since it was
+ *              looked at (one that has is looked at again), and those that run are seen in an
+ *              interrupt of the clock (stopless_samplers.c)
+ *     commit   the commit byte is written beside the selector: by now the trampolines are what
+ *              keeps the code empty
+ *
+ * Where those that run can't be seen so, they are stopped, looked at, and stand still until the
+ * decision is made:
+ *
+ *     stop, close, recount, commit
+ *
+ * Closing comes before the recount: a thread that wakes is counted before it can read the selector,
+ * and we write the selector before we read the counts, so that one of the two sees the other.
+ */
+
+#include "arch/arch.h"
+#include "base/log.h"
+#include "switch/stopless.h"
+#include "thread/tracer_thread.h"
+
+#define FINALIZE_TRIES 3
+/*
+ * How long trampolines hold, at most, while those that run are looked at. It is done in a quarter
+ * of that, or else somebody doesn't run who was to be seen: he has to be stopped.
+ */
+#define SAMPLE_TRIES 3
+/*
+ * With many threads it takes some 100 us to find out that no sleeper has run, in which one may, as
+ * often as not. Another try costs those that run as much as a look at nothing: they stand in a
+ * trampoline that long only if they come to one. To stop them would take several times that.
+ */
+#define SAMPLE_MANY 64
+#define SAMPLE_MANY_TRIES 16
+/* How often to wait for a sight of those that run, where others have their processors for now. */
+#define SAMPLER_TRIES 2
+#define SAMPLE_NS 100000ll
+#define SAMPLE_PER_THREAD_NS 100ll
+
+/*
+ * Where a loop begins at an entry, a thread that comes to the trampoline may be in the middle of
+ * the function, with its flags and its red zone in use.
+ */
+static int refuse_loops(const struct region *region, struct uspl_err *err)
+{
+	const struct region_site *site;
+
+	vec_for_each (&region->sites, site)
+		if (!site->old_size)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "a loop of '%s' begins at its entry", site->name);
+	return 0;
+}
+
+/*
+ * A thread of the target makes the code writable for a moment, and exchanges the entries: were the
+ * library unloaded in between, it would do that to what lies there then.
+ */
+static int refuse_passing(const struct stopless *stopless, const struct region *region,
+			  struct uspl_err *err)
+{
+	const struct module *module = module_at(stopless->t->modules, region->module);
+
+	return module && module->lasting
+		       ? 0
+		       : uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
+				   region->module_name);
+}
+
+/* The entries of one module. */
+static int plan_part(const struct stopless *stopless, struct stopless_part *part,
+		     struct uspl_err *err)
+{
+	int rc = refuse_passing(stopless, part->region, err);
+
+	if (!rc)
+		rc = refuse_loops(part->region, err);
+	return rc ? rc
+		  : trampolines_plan(&part->trampolines, stopless->t->proc, stopless->t->modules,
+				     part->region, err);
+}
+
+/* All that can be found out without changing anything. */
+static int plan(struct stopless *stopless, struct uspl_err *err)
+{
+	const struct transition *t = stopless->t;
+	struct stopless_part *part;
+	int rc = 0;
+
+	vec_for_each (&stopless->parts, part)
+		rc = rc ? rc : plan_part(stopless, part, err);
+	if (!rc)
+		stopless_choose_leader(stopless);
+	if (!rc && !t->planned)
+		rc = stopless_check_selectors(stopless, err);
+	if (!rc)
+		rc = blocked_open(&stopless->blocked, t->proc, err);
+	stopless->open = !rc;
+	return rc;
+}
+
+static int open_plan(struct run *run, struct uspl_err *err)
+{
+	struct stopless *stopless = calloc(1, sizeof(*stopless));
+
+	run->stopless = stopless;
+	if (!stopless)
+		return uspl_fail_nomem(err);
+	stopless->run = run;
+	stopless->t = run->t;
+	for (size_t i = 0; i < run->t->n_regions; i++) {
+		struct stopless_part *part = vec_push(&stopless->parts);
+
+		if (!part)
+			return uspl_fail_nomem(err);
+		part->region = run->t->regions[i];
+		part->before = part->region->state;
+	}
+	return plan(stopless, err);
+}
+
+static int stopless_open(struct run *run, struct uspl_err *err)
+{
+	struct stopless_part *part;
+	int rc = open_plan(run, err);
+
+	if (rc || run->switched)
+		return rc;
+	if (!arch_native()->fetches_whole())
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"this processor may fetch a part of what is stored: it is emulated");
+	vec_for_each (&run->stopless->parts, part)
+		rc = rc ? rc : trampolines_load(&part->trampolines, err);
+	return rc;
+}
+
+static void stopless_close(struct run *run)
+{
+	struct stopless *stopless = run->stopless;
+	struct stopless_part *part;
+
+	if (!stopless)
+		return;
+	if (stopless->open)
+		blocked_release(&stopless->blocked);
+	vec_for_each (&stopless->parts, part)
+		trampolines_release(&part->trampolines);
+	vec_release(&stopless->parts);
+	vec_release(&stopless->stacks);
+	free(stopless);
+	run->stopless = NULL;
+}
+
+static int fail_inactive(struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "functions seem to wait on stacks that no thread is on");
+}
+
+/* On the stack of a thread that runs there is found what that thread itself is in, or was. */
+static int refuse_inactive(struct stopless *stopless, struct uspl_err *err)
+{
+	vec_release(&stopless->stacks);
+	return inactive_on_threads(&stopless->run->inactive, &stopless->stacks)
+		       ? 0
+		       : fail_inactive(err);
+}
+
+/* With the trampolines closed and the code empty, but for what no thread's unwind has seen. */
+static int commit(struct stopless *stopless, struct uspl_err *err)
+{
+	if (stopless_stacks_are_own(stopless))
+		return stopless_commit(stopless, err);
+	stopless_end_hold(stopless);
+	return fail_inactive(err);
+}
+
+/* limit: when the threads will have stood still for too long already. */
+static int close_and_commit(struct stopless *stopless, int64_t limit, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + stopless_hold_timeout_ns(stopless) / 2;
+	bool empty = false;
+	int rc;
+
+	if (!stopless_is_still_armed(stopless))
+		return 0;
+	rc = stopless_hold(stopless, err);
+	if (!rc)
+		rc = stopless_recount(stopless, deadline < limit ? deadline : limit, &empty, err);
+	empty = empty && vm_sharers_none_since(stopless->t->proc, &stopless->run->vm_sharers);
+	/* One that doesn't stop at once: another time. */
+	if (rc == -USPL_E_UNSTOPPABLE)
+		rc = 0;
+	if (!rc && empty)
+		return commit(stopless, err);
+	stopless_end_hold(stopless);
+	return rc;
+}
+
+static void forget_accounted(struct stopless *stopless)
+{
+	struct blocked_thread *thread;
+
+	vec_for_each (&stopless->blocked.threads, thread)
+		thread->accounted = false;
+}
+
+static int64_t sample_ns(const struct stopless *stopless)
+{
+	int64_t own = SAMPLE_NS + SAMPLE_PER_THREAD_NS * (int64_t)stopless->blocked.threads.n;
+	int64_t limit = backend_limit_ns(stopless->run);
+
+	return own < limit ? own : limit;
+}
+
+/* Nobody is stopped: who comes to a trampoline waits there for as long as it takes. */
+static int sample_and_switch(struct stopless *stopless, struct uspl_err *err)
+{
+	bool empty = false;
+	int rc;
+
+	stop_begin(&stopless->run->stop, stopless->t->proc);
+	blocked_add_up(&stopless->blocked);
+	if (!stopless_arm_samplers(stopless)) {
+		stop_leave(&stopless->run->stop);
+		return 0;
+	}
+	rc = stopless_hold(stopless, err);
+	if (!rc)
+		empty = stopless_sample(stopless, clock_now_ns() + sample_ns(stopless)) &&
+			vm_sharers_none_since(stopless->t->proc, &stopless->run->vm_sharers);
+	if (empty)
+		rc = commit(stopless, err);
+	else
+		stopless_end_hold(stopless);
+	stop_leave(&stopless->run->stop);
+	forget_accounted(stopless);
+	return rc;
+}
+
+/* The part in which threads stand still. */
+static int stop_and_switch(void *ctx, struct uspl_err *err)
+{
+	struct stopless *stopless = ctx;
+	int64_t deadline = clock_now_ns() + backend_limit_ns(stopless->run);
+	int rc;
+
+	stop_begin(&stopless->run->stop, stopless->t->proc);
+	rc = stopless_stop_running(stopless, deadline, err);
+	if (!rc && !stopless->run->n_findings && clock_now_ns() <= deadline)
+		rc = close_and_commit(stopless, deadline, err);
+	stop_leave(&stopless->run->stop);
+	forget_accounted(stopless);
+	/* In the time that it has; another attempt may be faster. */
+	if (rc == -USPL_E_UNSTOPPABLE && backend_may_try_again(stopless->run))
+		rc = 0;
+	return rc;
+}
+
+static bool is_open(const struct stopless *stopless, int rc)
+{
+	return !rc && !stopless->run->vm_sharers.found && !stopless->run->switched &&
+	       !stopless->run->n_findings;
+}
+
+/*
+ * First without a stop; the sleepers are to be looked at anew if that comes to nothing. A thread
+ * that is seen to run, and has no sampler, is one that has woken up just now: it may sleep at the
+ * next look.
+ */
+static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
+{
+	int tries = stopless->blocked.threads.n > SAMPLE_MANY ? SAMPLE_MANY_TRIES : SAMPLE_TRIES;
+	int rc = stopless_settle_down(stopless, err);
+
+	for (int i = 0; i < tries && is_open(stopless, rc); i++) {
+		if (stopless_can_sample(stopless))
+			rc = sample_and_switch(stopless, err);
+		else if (!stopless->samplers.n &&
+			 (i >= SAMPLER_TRIES || !stopless_open_samplers(stopless)))
+			break;
+		if (is_open(stopless, rc))
+			rc = stopless_settle_down(stopless, err);
+	}
+	return is_open(stopless, rc)
+		       ? tracer_run_beside(stopless->t->proc, stop_and_switch, stopless, err)
+		       : rc;
+}
+
+static int stopless_attempt(struct run *run, struct uspl_err *err)
+{
+	struct stopless *stopless = run->stopless;
+	int rc;
+
+	run->n_findings = 0;
+	run->stop = (struct stop){ 0 };
+	if (run->switched)
+		return 0;
+	rc = refuse_inactive(stopless, err);
+	if (!rc)
+		rc = stopless_examine(stopless, err);
+	if (rc || run->n_findings)
+		return rc;
+	rc = stopless_arm(stopless, err);
+	if (!rc)
+		rc = stopless_examine(stopless, err);
+	if (rc || run->n_findings || !vm_sharers_none_since(stopless->t->proc, &run->vm_sharers))
+		return rc;
+	stopless_measure_hold(stopless);
+	(void)stopless_open_samplers(stopless);
+	rc = switch_somehow(stopless, err);
+	stopless_drop_samplers(stopless);
+	return rc;
+}
+
+struct look {
+	struct stopless *stopless;
+	bool late;
+};
+
+/* Those that run are stopped even if a sleeper is in the way: all who are should be named. */
+static int look_at_all(void *ctx, struct uspl_err *err)
+{
+	struct look *look = ctx;
+	struct stopless *stopless = look->stopless;
+	int64_t deadline = clock_now_ns() + backend_limit_ns(stopless->run);
+	bool limited = stopless->t->max_pause_s > 0;
+	int rc;
+
+	stop_begin(&stopless->run->stop, stopless->t->proc);
+	rc = stopless_stop_running(stopless, deadline, err);
+	look->late = limited && (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > deadline);
+	stop_leave(&stopless->run->stop);
+	return look->late ? 0 : rc;
+}
+
+/* As in a switch, with the trampolines open. True if nobody is in the way. */
+static bool look_unstopped(struct stopless *stopless)
+{
+	struct stop *stop = &stopless->run->stop;
+	bool empty = false;
+
+	if (!stopless_can_sample(stopless) || !stopless_arm_samplers(stopless))
+		return false;
+	stop_begin(stop, stopless->t->proc);
+	stop->entered_ns = clock_now_ns();
+	empty = stopless_sample(stopless, stop->entered_ns + sample_ns(stopless));
+	stop_leave(stop);
+	forget_accounted(stopless);
+	if (!empty)
+		*stop = (struct stop){ 0 };
+	return empty;
+}
+
+int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
+			  struct uspl_err *err)
+{
+	struct look look = { 0 };
+	int rc = open_plan(run, err);
+
+	run->n_findings = 0;
+	if (!rc)
+		rc = refuse_inactive(run->stopless, err);
+	if (!rc) {
+		run->stopless->looks = true;
+		rc = stopless_examine(run->stopless, err);
+	}
+	if (!rc) {
+		stopless_ask_stuck(run->stopless);
+		(void)stopless_open_samplers(run->stopless);
+		look.stopless = run->stopless;
+		if (!look_unstopped(run->stopless))
+			rc = tracer_run_beside(run->t->proc, look_at_all, &look, err);
+		*ret_late = look.late;
+		stopless_drop_samplers(run->stopless);
+	}
+	if (!rc && !run->n_findings && !*ret_late && !stopless_stacks_are_own(run->stopless))
+		rc = fail_inactive(err);
+	if (!rc)
+		*ret_threads = run->stopless->blocked.threads.n;
+	stopless_close(run);
+	return rc;
+}
+
+/* Entries have to lead to trampolines for it, though a function is busy. */
+static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bool *ret_held,
+				  struct uspl_err *err)
+{
+	int rc = stopless_arm(run->stopless, err);
+
+	return rc ? rc : stopless_drain(run->stopless, sp, n, ret_held, err);
+}
+
+static int stopless_finish(struct run *run, struct uspl_err *err)
+{
+	struct stopless *stopless = run->stopless;
+	struct uspl_err why = { 0 };
+	int rc = 0;
+
+	/*
+	 * As after a tool that has died: the trampolines stay, the selector says what is the case.
+	 */
+	if (stopless->undecided)
+		return 0;
+	if (stopless->draining && !run->switched)
+		stopless_end_hold(stopless);
+	if (!run->switched)
+		return stopless->armed ? stopless_take_back(stopless, err) : 0;
+	for (int i = 0; i < FINALIZE_TRIES; i++) {
+		rc = stopless_finalize(stopless, &why);
+		if (!rc)
+			return 0;
+	}
+	/* It is done all the same, and the next command finds in the record that this is left. */
+	log_info("quiet", "the switch is made, but not all is put in order: %s", why.msg);
+	return 0;
+}
+
+const struct transition_backend backend_stopless = {
+	.name = "quiet",
+	.open = stopless_open,
+	.attempt = stopless_attempt,
+	.hold = stopless_drain_callers,
+	.finish = stopless_finish,
+	.close = stopless_close,
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stopless.h - the stopless way at work: what the files of this back end share
+ *
+ *     backend_stopless.c    the steps of an attempt
+ *     stopless_entries.c    entries, records, and the selectors of those modules that don't decide
+ *     stopless_examine.c    who is in the way, asleep or stopped
+ *     stopless_samplers.c   those that run, looked at while they do
+ *     stopless_selector.c   the selector that decides: held, with a timeout, and what it is to be
+ */
+#ifndef USPL_SWITCH_STOPLESS_H
+#define USPL_SWITCH_STOPLESS_H
+
+#include "switch/backend.h"
+#include "switch/trampolines.h"
+#include "thread/blocked.h"
+#include "thread/sampler.h"
+
+/* What the update changes in one module. */
+struct stopless_part {
+	struct region *region;
+	struct trampolines trampolines;
+	enum uspl_region_state before; /* the region's state at first */
+};
+
+struct stopless {
+	struct run *run;
+	const struct transition *t;
+	VEC(struct stopless_part) parts;
+	const struct region *leader; /* the one whose selector switches all of them */
+	struct blocked blocked;
+	sampler_vec samplers; /* from which those that run are looked at without a stop */
+	bool open;            /* blocked is */
+	bool looks;           /* only: there is time to see who is in the way from end to end */
+	bool armed;           /* entries lead to trampolines, or did */
+	bool arm_again;       /* not all of them do any more */
+	bool undecided;       /* a decision was begun, and nobody knows whether it was made */
+	struct uspl_selector timeout; /* how long trampolines will hold */
+	/* Where old functions seem to wait. They don't where a thread runs, whose stack that is. */
+	inactive_stack_vec stacks;
+	bool draining; /* the selector was made a DRAIN, and not yet anything else by the tool */
+	int64_t drain_again_ns; /* CLOCK_MONOTONIC: not before that */
+	unsigned int drains;    /* how often that has been done */
+};
+
+/* What the selector says before the switch. */
+enum uspl_selector_value stopless_value_from(const struct stopless *stopless);
+/* And after it. */
+enum uspl_selector_value stopless_value_to(const struct stopless *stopless);
+
+/*
+ * Looks where the threads are, and checks the stacks of those that sleep. Who is in the way becomes
+ * a finding of the run; who is to be stopped for it is of class BLOCKED_RUNS afterwards.
+ */
+int stopless_examine(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/* Those that have run since, in a hurry: as little as can be is to be found out of date later. */
+int stopless_examine_again(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/*
+ * The same before the trampolines are closed, until few enough have run meanwhile.
+ * USPL_E_UNSUPPORTED if that doesn't come about: on their way to the trampolines they would take
+ * the processors from each other, and from those that are to be stopped.
+ */
+int stopless_settle_down(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/*
+ * Makes samplers for those that run, as far as the kernel lets us, and follows their stacks as they
+ * are a moment later: the code that is met there is known by the time it has to be found out in a
+ * hurry. False if the kernel shows nothing of any of them. Else there may be no sampler all the
+ * same, where others have had the processors for the last milliseconds. stopless_drop_samplers
+ * follows.
+ */
+bool stopless_open_samplers(struct stopless *stopless);
+void stopless_drop_samplers(struct stopless *stopless);
+/*
+ * True if stopless_sample can come to something: nobody runs, or all who do can be seen while they
+ * do.
+ */
+bool stopless_can_sample(struct stopless *stopless);
+/* Has the samplers begin to look, right before the trampolines are closed. False if they can't. */
+bool stopless_arm_samplers(struct stopless *stopless);
+/*
+ * With the trampolines closed, and nobody stopped: true once all code is known to be empty. Those
+ * that run are seen from their samplers. False if somebody is in the way, which is a finding then,
+ * or if it isn't known by the deadline (CLOCK_MONOTONIC, ns).
+ */
+bool stopless_sample(struct stopless *stopless, int64_t deadline);
+/*
+ * Where all threads are in uninterruptible sleep (frozen, say) none can map memory for the update,
+ * or finalize an entry: one counts as running from now on, so that it is asked to stop, and seen
+ * not to.
+ */
+void stopless_ask_stuck(struct stopless *stopless);
+/*
+ * Stops those that run and don't stand still yet, and looks at their stacks. deadline:
+ * CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if it passes first.
+ */
+int stopless_stop_running(struct stopless *stopless, int64_t deadline,
+			  struct uspl_err *err) uspl_must_check;
+/*
+ * With the trampolines closed: those sleepers that were found free and have not run since are
+ * `accounted`. False if that can't be told now.
+ */
+bool stopless_account_sleepers(struct stopless *stopless);
+/* Of a thread that has been looked at again, whoever it is. */
+void stopless_check_sleepers(struct stopless *stopless);
+/*
+ * With all threads known to be outside the code: true if one of them is on each of
+ * stopless->stacks. What lies there was its own unwind's to find, and isn't left for another one to
+ * come back to.
+ */
+bool stopless_stacks_are_own(const struct stopless *stopless);
+/*
+ * With the trampolines closed: true in *ret_empty once all code is known to be empty. Nobody has
+ * run since the look, as a rule. Otherwise a thread that has is looked at again. False if one is in
+ * the way, or the deadline passes.
+ */
+int stopless_recount(struct stopless *stopless, int64_t deadline, bool *ret_empty,
+		     struct uspl_err *err) uspl_must_check;
+
+/* Chooses the region whose selector decides. */
+void stopless_choose_leader(struct stopless *stopless);
+/*
+ * The selectors and the entries must agree. Where a tool died they may say that the switch has been
+ * made: that is noted in the run.
+ */
+int stopless_check_selectors(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/*
+ * Arms all entries: leads them to trampolines, and all trampolines to the deciding selector, once.
+ */
+int stopless_arm(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/*
+ * After a tool that died: its agent may have made its swap or its store since the entries were
+ * armed. It can't any more, with nobody in it. False if it has: all is to be begun anew.
+ */
+bool stopless_is_still_armed(struct stopless *stopless);
+/*
+ * Where it was decided not to switch. As long as a thread is in a trampoline the regions have to
+ * stay: it is as if they had been undone.
+ */
+int stopless_take_back(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/* After the switch: selectors that say it by themselves, direct entries, and the record. */
+int stopless_finalize(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+
+/* How long trampolines hold at most. */
+int64_t stopless_hold_timeout_ns(const struct stopless *stopless);
+/* Finds out how many turns that is on this machine now; stopless_hold follows. */
+void stopless_measure_hold(struct stopless *stopless);
+/*
+ * Makes trampolines let those threads through that are inside, whose outermost entries had these
+ * stack pointers, and hold all others until the trampolines are closed or opened, or one of them
+ * has waited for 40 ms (or half of transition.max_pause_s, if that is less). *ret_held: that is so
+ * now. It isn't for one to nine times as long after one that came to nothing.
+ */
+int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool *ret_held,
+		   struct uspl_err *err) uspl_must_check;
+/* Makes the selector hold, before anything that is read afterwards. */
+int stopless_hold(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/* Ends the hold, and nothing has changed. */
+void stopless_end_hold(struct stopless *stopless);
+/*
+ * Ends the hold by the switch, at once for all trampolines, which is noted in the run, unless the
+ * hold timeout was over before: no failure. On failure it wasn't made, or nobody knows:
+ * stopless->undecided.
+ */
+int stopless_commit(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+
+#endif

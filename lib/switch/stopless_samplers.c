@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// stopless_samplers.c - those that run, looked at while they do
+/*
+ * A thread that runs is seen as it is at one instant: the kernel copies its registers and its stack
+ * in a clock's interrupt. With the trampolines closed that is enough. Whoever is outside the code
+ * then stays outside, for he can't get past a trampoline; so it need not be known where he is now.
+ *
+ * The copy is short. Where the unwind leaves it (a deep stack, another stack behind a signal
+ * handler, a shadow of the tracer's), or is lost, nothing is concluded, and the thread has to be
+ * stopped.
+ *
+ * It is done once before the trampolines are closed, too. A frame of code that hasn't been met
+ * before costs some 8 us: libdw looks for its call frame information, and reads that from a file
+ * which isn't mapped yet. The outer frames of a thread are the same for most of its life.
+ */
+
+#include "switch/stopless.h"
+
+/* How many of those that run are looked at, and how long that may take the first time. */
+#define SAMPLERS_MAX 16
+#define REHEARSAL_NS 4000000ll
+/*
+ * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen
+ * asleep.
+ */
+#define PATIENCE_NS 60000
+
+/* With more threads it takes longer to find out who has run than to wait for a better moment. */
+#define FEW 64
+
+/* The tool looks at one after the other. */
+static struct thread_sample seen;
+
+/* A sampler, if the thread is seen from it once. False if the kernel doesn't show it at all. */
+static bool add_sampler(struct stopless *stopless, pid_t tid)
+{
+	struct sampler *sampler = vec_push(&stopless->samplers);
+
+	if (!sampler)
+		return false;
+	if (!sampler_open(sampler, tid)) {
+		stopless->samplers.n--;
+		return false;
+	}
+	if (!safety_warm_unwinder(&stopless->run->safety, sampler)) {
+		sampler_close(sampler);
+		stopless->samplers.n--;
+	}
+	return true;
+}
+
+bool stopless_open_samplers(struct stopless *stopless)
+{
+	int64_t deadline = clock_now_ns() + REHEARSAL_NS;
+	const struct blocked_thread *thread;
+	bool shown = false;
+
+	/* One that has only been up for a moment isn't seen, and need not be: it will be asleep. */
+	vec_for_each (&stopless->blocked.threads, thread)
+		if (thread->class == BLOCKED_RUNS && stopless->samplers.n < SAMPLERS_MAX &&
+		    clock_now_ns() < deadline)
+			shown |= add_sampler(stopless, thread->tid);
+	return shown;
+}
+
+void stopless_drop_samplers(struct stopless *stopless)
+{
+	struct sampler *sampler;
+
+	vec_for_each (&stopless->samplers, sampler)
+		sampler_close(sampler);
+	vec_release(&stopless->samplers);
+}
+
+/*
+ * Who waits for a processor isn't seen, so there must be one for each of them, and one for us. An
+ * agent of a dead tool can only be ruled out by a stop.
+ */
+bool stopless_can_sample(struct stopless *stopless)
+{
+	const struct blocked_thread *thread;
+	const struct sampler *sampler;
+	size_t n_run = 0, n_posted = 0;
+
+	vec_for_each (&stopless->blocked.threads, thread)
+		n_run += thread->class == BLOCKED_RUNS;
+	vec_for_each (&stopless->samplers, sampler) {
+		thread = blocked_find(&stopless->blocked, sampler->tid);
+		n_posted += thread && thread->class == BLOCKED_RUNS;
+	}
+	return n_posted == n_run && !stopless->run->left.n &&
+	       (long)n_run < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/*
+ * True if it is outside the code as it was seen. Where nothing is known it may be elsewhere next
+ * time.
+ */
+static bool view(struct stopless *stopless, struct sampler *sampler, int64_t since)
+{
+	struct safety_finding *finding = backend_next_finding(stopless->run);
+
+	if (!sampler_take(sampler, since, &seen))
+		return false;
+	if (safety_check_sample(&stopless->run->safety, sampler->tid, &seen, finding))
+		return true;
+	if (finding->proven)
+		backend_add_finding(stopless->run);
+	return false;
+}
+
+/* True if all who run have been seen outside the code by now. */
+static bool view_all(struct stopless *stopless, int64_t since)
+{
+	struct sampler *sampler;
+	bool all = true;
+
+	vec_for_each (&stopless->samplers, sampler) {
+		struct blocked_thread *thread = blocked_find(&stopless->blocked, sampler->tid);
+
+		/* One that is gone is missed by the recount. */
+		if (!thread || thread->class != BLOCKED_RUNS)
+			continue;
+		if (!thread->accounted && view(stopless, sampler, since)) {
+			thread->accounted = true;
+			thread->regs.value[DWARF_SP] = seen.regs.value[DWARF_SP];
+		}
+		all &= thread->accounted;
+	}
+	return all;
+}
+
+bool stopless_arm_samplers(struct stopless *stopless)
+{
+	struct sampler *sampler;
+	bool all = true;
+
+	vec_for_each (&stopless->samplers, sampler)
+		all = all && sampler_arm(sampler);
+	return all;
+}
+
+/* True if each is outside the code or has none to run, and there is nobody else. */
+static bool all_accounted(struct stopless *stopless)
+{
+	const struct blocked_thread *thread;
+
+	vec_for_each (&stopless->blocked.threads, thread)
+		if (!thread->accounted && thread->class != BLOCKED_NO_CODE)
+			return false;
+	/* The sum has told it: those that ran had been seen before. */
+	return blocked_has_sum(&stopless->blocked) || blocked_is_complete(&stopless->blocked);
+}
+
+/* With all who run seen, and some others who have run: who these are, and where they are now. */
+static bool is_empty(struct stopless *stopless)
+{
+	if (stopless_account_sleepers(stopless) && all_accounted(stopless))
+		return true;
+	blocked_look_at_ran(&stopless->blocked);
+	stopless_check_sleepers(stopless);
+	return false;
+}
+
+bool stopless_sample(struct stopless *stopless, int64_t deadline)
+{
+	int64_t since = clock_now_ns(), look_at = since + PATIENCE_NS;
+
+	while (!stopless->run->n_findings && clock_now_ns() < deadline) {
+		if (view_all(stopless, since)) {
+			if (blocked_unchanged(&stopless->blocked) ||
+			    (stopless->blocked.threads.n <= FEW && is_empty(stopless)))
+				return clock_now_ns() < deadline;
+			if (stopless->blocked.threads.n > FEW)
+				return false;
+			continue;
+		}
+		if (clock_now_ns() < look_at)
+			continue;
+		look_at += PATIENCE_NS;
+		if (!stopless_arm_samplers(stopless))
+			return false;
+		blocked_look_at_ran(&stopless->blocked);
+		stopless_check_sleepers(stopless);
+	}
+	return false;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trampolines_selector.c - the selector that a region's trampolines read, and the one that decides
+// for it
+/*
+ * A selector is OLD or NEW by itself as long as nobody switches. For the switch of several regions
+ * all selectors but one are FOLLOW: these trampolines do what the one selector says, so that one
+ * compare-and-swap switches all. Where that selector is, stands beside the trampolines' own; a
+ * trampoline reads it only if its own selector is neither OLD nor NEW.
+ */
+
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "safety/stack.h"
+#include "switch/trampolines.h"
+
+#define VALUE offsetof(struct uspl_selector, value)
+#define LEADER offsetof(struct uspl_selector, leader)
+
+int trampolines_write_selector(const struct proc *proc, const struct region *region,
+			       enum uspl_selector_value value, struct uspl_err *err)
+{
+	uint8_t byte = (uint8_t)value;
+
+	return region->selector
+		       ? proc_write(proc, region->selector + VALUE, &byte, sizeof(byte), err)
+		       : 0;
+}
+
+/*
+ * Where a commit byte stands beside a hold, the selector is as good as what that says: who waits
+ * makes it so.
+ */
+static uint8_t selector_says(const uint8_t both[2])
+{
+	bool said = both[0] & USPL_SELECTOR_HOLD && both[1] & USPL_COMMIT_OLD;
+
+	return said ? both[1] & USPL_SELECTOR_NEW : both[0] & ~USPL_SELECTOR_DRAIN;
+}
+
+int trampolines_read_selector(const struct proc *proc, const struct region *region,
+			      struct trampoline_selector *ret, struct uspl_err *err)
+{
+	struct uspl_selector selector;
+	uint8_t both[2];
+	bool follows;
+	int rc = proc_read(proc, region->selector, &selector, sizeof(selector), err);
+
+	if (rc)
+		return rc;
+	both[0] = selector.value;
+	both[1] = selector.commit;
+	follows = selector.value == USPL_SELECTOR_FOLLOW;
+	if (follows)
+		rc = proc_read(proc, selector.leader + VALUE, both, sizeof(both), err);
+	if (!rc)
+		*ret = (struct trampoline_selector){ selector_says(both), follows,
+						     selector.leader };
+	return rc;
+}
+
+int trampolines_end_commit(const struct proc *proc, const struct region *region,
+			   struct uspl_err *err)
+{
+	uint8_t both[2];
+	int rc = proc_read(proc, region->selector + VALUE, both, sizeof(both), err);
+
+	return rc || selector_says(both) == both[0]
+		       ? rc
+		       : trampolines_write_selector(proc, region, selector_says(both), err);
+}
+
+/*
+ * Whoever has read another address of a leader, long ago, and was put off the processor before he
+ * read what lies there, would go by a selector that decides nothing any more.
+ */
+int trampolines_set_leader(const struct proc *proc, const struct region *region, taddr leader,
+			   struct unwinder *unwinder, struct uspl_err *err)
+{
+	struct trampoline_selector now;
+	int rc = trampolines_read_selector(proc, region, &now, err);
+
+	if (rc || now.leader == leader)
+		return rc;
+	if (now.follows || (now.leader && !trampolines_are_left(proc, region, unwinder)))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "gates at 0x%" PRIx64 " may still go by another word",
+				 region->trampolines);
+	return proc_write(proc, region->selector + LEADER, &leader, sizeof(leader), err);
+}
+
+/* Its pointer may lead there, and somebody may have read it. */
+static bool goes_by(const struct proc *proc, const module_vec *modules, const struct region *region,
+		    taddr leader)
+{
+	struct unwinder *unwinder;
+	struct trampoline_selector selector;
+	bool left;
+
+	if (trampolines_read_selector(proc, region, &selector, NULL) != 0)
+		return true;
+	if (selector.leader != leader)
+		return false;
+	if (selector.follows || stack_unwinder_new(proc, modules, &unwinder, NULL) != 0)
+		return true;
+	left = trampolines_are_left(proc, region, unwinder);
+	unwinder_free(unwinder);
+	return !left;
+}
+
+bool trampolines_go_by(const struct proc *proc, const module_vec *modules,
+		       const region_vec *regions, const struct region *leader)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		if (leader->selector && region->trampolines && region->self != leader->self &&
+		    goes_by(proc, modules, region, leader->selector))
+			return true;
+	return false;
+}
+
+bool trampolines_rest(const struct proc *proc, const struct region *region)
+{
+	const struct region_site *site;
+	struct trampoline_selector selector;
+
+	vec_for_each (&region->sites, site)
+		if (trampolines_entry_form(proc, region, site) != ENTRY_ORIGINAL)
+			return false;
+	return !region->trampolines ||
+	       (trampolines_read_selector(proc, region, &selector, NULL) == 0 &&
+		selector.value == USPL_SELECTOR_OLD && !selector.follows);
+}

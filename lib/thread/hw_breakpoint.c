@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// hw_breakpoint.c - the moment at which a thread comes to a place in its code, seen without
+// stopping it
+
+#include "thread/hw_breakpoint.h"
+
+#include <linux/hw_breakpoint.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/regs.h"
+
+/* One page of notes: a pass takes 32 bytes. */
+#define RING_LEN 4096
+
+/* What the kernel notes at each pass, as struct perf_event_attr asks for it below. */
+struct pass {
+	struct perf_event_header header;
+	uint64_t time;
+	uint64_t abi;
+	uint64_t sp;
+};
+
+int hw_breakpoint_open(struct hw_breakpoint *breakpoint, pid_t tid, taddr pc, taddr sp,
+		       struct uspl_err *err)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.bp_type = HW_BREAKPOINT_X,
+		.bp_addr = pc,
+		.bp_len = sizeof(long),
+		.sample_period = 1,
+		.wakeup_events = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER,
+		.sample_regs_user = regs_perf_sp(),
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	int rc;
+
+	*breakpoint = (struct hw_breakpoint){ .tid = tid, .pc = pc, .sp = sp };
+	breakpoint->fd = perf_event_fd(&attr, tid, -1);
+	if (breakpoint->fd < 0)
+		return uspl_fail_errno(err, "cannot watch thread %d", tid);
+	/* Without a ring poll() says POLLHUP. */
+	rc = perf_ring_map(&breakpoint->ring, breakpoint->fd, RING_LEN, err);
+	if (rc)
+		hw_breakpoint_close(breakpoint);
+	return rc;
+}
+
+void hw_breakpoint_close(struct hw_breakpoint *breakpoint)
+{
+	perf_ring_unmap(&breakpoint->ring);
+	if (breakpoint->fd >= 0)
+		close(breakpoint->fd);
+	breakpoint->fd = -1;
+}
+
+static bool is_pass(const struct hw_breakpoint *breakpoint, const struct perf_event_header *note,
+		    int64_t since_ns)
+{
+	const struct pass *pass = (const struct pass *)note;
+
+	/* Passes that had no room: one of them may be ours. */
+	if (note->type == PERF_RECORD_LOST)
+		return true;
+	return note->type == PERF_RECORD_SAMPLE && note->size == sizeof(*pass) &&
+	       pass->sp == breakpoint->sp && (int64_t)pass->time >= since_ns;
+}
+
+/* The question of hw_breakpoint_passed, and its answer. */
+struct asked {
+	const struct hw_breakpoint *breakpoint;
+	int64_t since_ns;
+	bool passed;
+};
+
+static int ask_note(void *ctx, const struct perf_event_header *note)
+{
+	struct asked *asked = ctx;
+
+	asked->passed |= is_pass(asked->breakpoint, note, asked->since_ns);
+	return 0;
+}
+
+bool hw_breakpoint_passed(struct hw_breakpoint *breakpoint, int64_t since_ns)
+{
+	struct asked asked = { breakpoint, since_ns, false };
+	struct pollfd ended = { .fd = breakpoint->fd, .events = 0 };
+
+	if (!breakpoint->ring.map)
+		return false;
+	perf_ring_read(&breakpoint->ring, ask_note, &asked);
+	return asked.passed || (poll(&ended, 1, 0) > 0 && (ended.revents & POLLHUP));
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// vm_sharers.c - processes that share their memory with another one without being its threads
+/*
+ * kcmp(2) says of two processes whether they have the same memory. Asking it of every process of
+ * the machine would take milliseconds on a large one, and mostly needn't be: a process that has
+ * called exec got a memory of its own then, and shares it only with what clone(2) has made since.
+ * That is a child of one of its threads; or, by CLONE_PARENT, a child of its parent; or its parent
+ * has ended, and an ancestor of ours, or init, has taken it over. Parents and children are in /proc
+ * (CONFIG_PROC_CHILDREN). A process that has never called exec may have been born in its memory,
+ * and the process that made it may have ended: then all processes are asked, and so they are where
+ * the kernel lists no children.
+ *
+ * That is done once. From then on only what was born since comes into question, and the kernel
+ * gives out ids in rising order (alloc_pid in kernel/pid.c): each id between the last one of then
+ * and the last one of now is asked, whoever has become its parent.
+ */
+
+#include "thread/vm_sharers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "proc/task.h"
+
+#define ANCESTORS_MAX 1000
+#define PAUSE_NS 500000
+/* More births than that, and to look among the relatives is faster. */
+#define BORN_MAX 1000
+/* More than are born at the same moment. */
+#define BIRTHS 64
+
+/*
+ * What /proc/PID/statm has, which everybody may read: the sizes of all memory and of that which is
+ * there.
+ */
+static bool has_equal_sizes(pid_t one, pid_t other)
+{
+	auto_buf struct buf a = { 0 }, b = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", one);
+	if (file_read(path, &a, NULL) != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/statm", other);
+	return file_read(path, &b, NULL) == 0 && a.len && !strcmp(buf_str(&a), buf_str(&b));
+}
+
+/* Where we may not ask, as of a child that has become another user, it is what both look like. */
+static bool shares_memory(const struct proc *proc, pid_t other)
+{
+	if (syscall(SYS_kcmp, proc->tid, other, KCMP_VM, 0, 0) == 0)
+		return true;
+	return errno == EPERM && has_equal_sizes(proc->pid, other);
+}
+
+/* Of a list of pids with blanks between; 0 if none of them does. */
+static pid_t find_listed(const struct proc *proc, const char *list)
+{
+	char *end;
+
+	for (long pid = strtol(list, &end, 10); end != list; pid = strtol(list, &end, 10)) {
+		list = end;
+		if (pid != proc->pid && shares_memory(proc, (pid_t)pid))
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+/*
+ * Among the children of a process, whichever thread of it is their parent. *ret_known: the kernel
+ * lists them.
+ */
+static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
+{
+	const struct proc of = { .pid = parent, .tid = parent };
+	tid_vec tids = { 0 };
+	const pid_t *tid;
+	pid_t found = 0;
+
+	if (tasks_list(&of, &tids, NULL) == 0)
+		vec_for_each (&tids, tid) {
+			auto_buf struct buf text = { 0 };
+			char path[64];
+
+			snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, *tid);
+			if (found || file_read(path, &text, NULL) != 0)
+				continue;
+			*ret_known = true;
+			found = find_listed(proc, buf_str(&text));
+		}
+	vec_release(&tids);
+	return found;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	const struct proc of = { .pid = pid, .tid = pid };
+	auto_buf struct buf text = { 0 };
+	const char *parent = task_stat(&of, pid, 4, &text);
+
+	return parent ? (pid_t)strtol(parent, NULL, 10) : 0;
+}
+
+static pid_t find_anywhere(const struct proc *proc)
+{
+	auto_closedir DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = (pid_t)atol(entry->d_name);
+
+		if (pid > 0 && pid != proc->pid && shares_memory(proc, pid))
+			return pid;
+	}
+	return 0;
+}
+
+/*
+ * True if it has never called exec (PF_FORKNOEXEC, 0x40, among the flags in proc(5)'s stat): then
+ * it may have been born in a memory whose other users are no relatives of it any more.
+ */
+static bool is_born_in_memory(const struct proc *proc)
+{
+	auto_buf struct buf text = { 0 };
+	const char *flags = task_stat(proc, proc->pid, 9, &text);
+
+	return !flags || strtoul(flags, NULL, 10) & 0x40;
+}
+
+static pid_t find(const struct proc *proc)
+{
+	bool known = false;
+	pid_t found = find_child(proc, proc->pid, &known), at = parent_of(proc->pid);
+
+	if (found)
+		return found;
+	if (!known || is_born_in_memory(proc))
+		return find_anywhere(proc);
+	for (int i = 0; !found && at && i < ANCESTORS_MAX; i++, at = parent_of(at))
+		found = find_child(proc, at, &known);
+	return found;
+}
+
+static int refuse(const struct proc *proc, pid_t pid, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "pid %d runs in the memory of pid %d without being a thread of it", pid,
+		  proc->pid);
+	uspl_hint(err, "after vfork() this lasts until the child calls exec; try again");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/*
+ * The last id that was given to a process or thread, in our pid namespace and those in it; -1 if it
+ * isn't known.
+ */
+static long last_id(void)
+{
+	auto_close int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const char *id;
+
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	id = strrchr(text, ' ');
+	return id ? atol(id) : -1;
+}
+
+/* Threads of the process itself are born, too. */
+static bool is_own(const struct proc *proc, long id)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%ld", proc->pid, id);
+	return access(path, F_OK) == 0;
+}
+
+/* Among those with ids after `since`, up to `now`. */
+static pid_t find_born(const struct proc *proc, long since, long now)
+{
+	for (long id = since + 1; id <= now; id++)
+		if (shares_memory(proc, (pid_t)id) && !is_own(proc, id))
+			return (pid_t)id;
+	return 0;
+}
+
+static pid_t find_since(const struct proc *proc, struct vm_sharers *vm_sharers)
+{
+	long since = vm_sharers->last_id, now = last_id();
+
+	/*
+	 * Before they are looked for: what is born meanwhile is asked the next time. So are, once,
+	 * those that had an id at the first look, but were not there yet.
+	 */
+	vm_sharers->last_id = vm_sharers->known || now < BIRTHS ? now : now - BIRTHS;
+	if (!vm_sharers->known || vm_sharers->found || since < 0 || now < since ||
+	    now - since > BORN_MAX)
+		return find(proc);
+	return find_born(proc, since, now);
+}
+
+bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharers)
+{
+	vm_sharers->found = find_since(proc, vm_sharers);
+	vm_sharers->known = true;
+	return !vm_sharers->found;
+}
+
+int vm_sharers_await(const struct proc *proc, struct vm_sharers *vm_sharers, int64_t deadline,
+		     struct uspl_err *err)
+{
+	static const struct timespec pause = { 0, PAUSE_NS };
+
+	while (!vm_sharers_none_since(proc, vm_sharers)) {
+		if (clock_now_ns() >= deadline || cancel_requested())
+			return refuse(proc, vm_sharers->found, err);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}

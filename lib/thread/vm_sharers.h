@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * vm_sharers.h - processes that share their memory with another one without being its threads
+ *
+ * A child of clone(CLONE_VM), or of vfork() that has not yet called exec. Stopping the threads of
+ * this process, or looking at them, says nothing of that one. Kernels without kcmp(2) (CONFIG_KCMP,
+ * Linux 3.5) can't tell; then there is none for all that is known.
+ */
+#ifndef USPL_THREAD_VM_SHARERS_H
+#define USPL_THREAD_VM_SHARERS_H
+
+#include "proc/proc.h"
+
+/* What is known of them; all zero to begin with. */
+struct vm_sharers {
+	bool known; /* they have been looked for */
+	/* that the kernel had given to a process or thread before that; -1: not known */
+	long last_id;
+	pid_t found; /* one of them, 0 if there was none */
+};
+
+/*
+ * True if there is none now. The first look takes 4 us for each thread and each child of an
+ * ancestor, a later one 3 us and 1 us for each process or thread of the machine that was born
+ * since.
+ */
+bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharers) uspl_must_check;
+
+/*
+ * Waits until there is none: a child of vfork() or posix_spawn() is one for a millisecond. At the
+ * deadline (CLOCK_MONOTONIC, in nanoseconds; 0: at once), or on ^C, refuses (USPL_E_UNSUPPORTED)
+ * and names it.
+ */
+int vm_sharers_await(const struct proc *proc, struct vm_sharers *vm_sharers, int64_t deadline,
+		     struct uspl_err *err) uspl_must_check;
+
+/* So long for commands whose users can't say. */
+#define VM_SHARERS_WAIT_NS 5000000000ll
+
+#endif

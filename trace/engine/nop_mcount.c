@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// nop_mcount.c - a profiler's calls become NOPs
+/*
+ * Each is a single instruction, so no thread can stand within it; and one that is in the profiler
+ * returns to the byte behind it, as before. A tool that dies half-way has nopped some functions,
+ * which changes nothing that the program can see.
+ */
+
+#include "trace/engine/nop_mcount.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "thread/vm_sharers.h"
+#include "trace/engine/patch_module.h"
+#include "trace/engine/mcount_sites.h"
+#include "trace/engine/candidate.h"
+#include "trace/engine/patch_stopped.h"
+
+static int add_call(site_vec *sites, const struct module *module, const struct image *image,
+		    struct site *site, struct uspl_err *err)
+{
+	const uint8_t *code = image_bytes(image, site->addr, site->len);
+	struct site *item;
+
+	/* A call has at most 7 bytes, and the image holds it: it was decoded there. */
+	if (!code || !arch_native()->nop_encode(site->to, site->len))
+		return uspl_fail(err, USPL_E_BUG, "a call of %u bytes", site->len);
+	site->name = module->name;
+	memcpy(site->from, code, site->len);
+	item = vec_push(sites);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = *site;
+	return 0;
+}
+
+static int find_calls(const struct proc *proc, const struct module *module, site_vec *ret,
+		      struct uspl_err *err)
+{
+	struct image *image = NULL;
+	struct mcount_sites mcount_sites = { 0 };
+	candidate_vec candidates = { 0 };
+	const struct candidate *candidate;
+	int rc = module_image(proc, module, &image, err);
+
+	if (!rc)
+		rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
+	if (!rc && (mcount_sites.slots.n || mcount_sites.functions.n))
+		rc = candidates_find(image, &candidates, err);
+	vec_for_each (&candidates, candidate) {
+		struct site site = { 0 };
+
+		if (!rc)
+			site.addr = mcount_sites_call_in(&mcount_sites, image, candidate->entry,
+							 candidate->size, &site.len);
+		if (site.addr)
+			rc = add_call(ret, module, image, &site, err);
+	}
+	vec_release(&candidates);
+	mcount_sites_release(&mcount_sites);
+	image_free(image);
+	return rc;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int switch_all(struct proc *proc, const site_vec *sites, struct patch_result *result,
+		      struct uspl_err *err)
+{
+	const struct patch_input in = { .proc = proc, .on = true };
+	struct vm_sharers vm_sharers = { 0 };
+	int rc = vm_sharers_await(proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
+
+	return rc ? rc : patch_stopped_once(&in, sites, result, err);
+}
+
+int nop_mcount(struct proc *proc, const struct module *module, struct patch_result *result,
+	       struct uspl_err *err)
+{
+	site_vec sites = { 0 };
+	int rc = find_calls(proc, module, &sites, err);
+
+	if (!rc && sites.n) {
+		qsort(sites.items, sites.n, sizeof(*sites.items), by_addr);
+		rc = switch_all(proc, &sites, result, err);
+	}
+	result->sites += rc ? 0 : sites.n;
+	vec_release(&sites);
+	return rc;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// untraceable.c - functions that can't be traced as others are: by their names, or by what they do
+// first
+
+#include "trace/engine/untraceable.h"
+
+#include <string.h>
+
+#include "arch/arch.h"
+#include "base/demangle.h"
+
+#define GO_MARK_ALIGN 16
+
+/* They return more than once, or again after their frame is gone. */
+static const char *const returns_twice[] = {
+	"setjmp",  "_setjmp",    "__setjmp",     "sigsetjmp",   "__sigsetjmp",   "vfork",
+	"__vfork", "getcontext", "__getcontext", "swapcontext", "__swapcontext", "savectx",
+};
+
+/*
+ * They are entered by the kernel, by a stub, or on a new stack: what lies at their stack pointer
+ * isn't a return address.
+ */
+static const char *const not_called[] = {
+	"_start",
+	"_dl_start_user",
+	"__restore_rt",
+	"__restore",
+	"clone",
+	"__clone",
+	"clone3",
+	"__clone3",
+	"__start_context",
+	"_dl_runtime_resolve",
+	"_dl_runtime_resolve_fxsave",
+	"_dl_runtime_resolve_xsave",
+	"_dl_runtime_resolve_xsavec",
+	"_dl_runtime_profile_avx",
+	"_dl_runtime_profile_avx512",
+	"_dl_runtime_profile_sse",
+	"_dl_tlsdesc_return",
+	"_dl_tlsdesc_undefweak",
+	"_dl_tlsdesc_dynamic",
+	"__morestack",
+};
+
+/* They look at the address that they return to, to know who asks. */
+static const char *const looks_at_caller[] = {
+	"dlopen",
+	"dlsym",
+	"dlvsym",
+	"dlmopen",
+	"dlclose",
+	"dladdr",
+	"__libc_dlopen_mode",
+	"_dl_open",
+	"mcount",
+	"_mcount",
+	"__fentry__",
+	"_Unwind_RaiseException",
+	"_Unwind_Resume",
+	"_Unwind_ForcedUnwind",
+	"_Unwind_Backtrace",
+	"uw_init_context_1",
+	"uw_install_context_1",
+	"__cxa_throw",
+	"__cxa_rethrow",
+};
+
+static bool listed(const char *const *names, size_t n, const char *name)
+{
+	size_t len = name ? demangle_stem_len(name) : 0;
+
+	for (size_t i = 0; name && i < n; i++)
+		if (!strncmp(names[i], name, len) && !names[i][len])
+			return true;
+	return false;
+}
+
+/* A part that the compiler has put elsewhere: it is jumped to. */
+static bool is_part(const char *name)
+{
+	return name && strstr(name, ".cold");
+}
+
+/* A library that unwinds stacks: some of its functions look at their callers, and have no names. */
+static bool is_unwinder(const struct image *image)
+{
+	const struct image_sym *sym;
+
+	vec_for_each (&image->syms, sym)
+		if (!strcmp(sym->name, "_Unwind_RaiseException"))
+			return true;
+	return false;
+}
+
+/*
+ * Built by Go, whose stacks move, with all that is kept by their addresses. It has this mark in its
+ * data (debug/buildinfo in Go's library).
+ */
+static bool is_go(const struct image *image)
+{
+	static const char mark[] = "\xff Go buildinf:";
+	const struct image_seg *seg;
+
+	vec_for_each (&image->segs, seg)
+		for (size_t at = -seg->start % GO_MARK_ALIGN;
+		     seg->write && seg->bytes && at + sizeof(mark) <= seg->len; at += GO_MARK_ALIGN)
+			if (!memcmp(seg->bytes + at, mark, sizeof(mark) - 1))
+				return true;
+	return false;
+}
+
+/* A compiler that was told to make no call frame information makes none at all. */
+static bool has_frames(const struct image *image, const candidate_vec *candidates)
+{
+	const struct candidate *candidate;
+	size_t lacking = 0;
+
+	vec_for_each (candidates, candidate)
+		lacking += image_lacks_frame(image, candidate->entry);
+	return lacking <= candidates->n / 2;
+}
+
+void untraceable_init(struct untraceable *untraceable, const struct image *image,
+		      const candidate_vec *candidates)
+{
+	*untraceable = (struct untraceable){ image, is_go(image), is_unwinder(image),
+					     has_frames(image, candidates) };
+}
+
+const char *untraceable_why(const struct untraceable *untraceable, const char *name)
+{
+	if (untraceable->go)
+		return "it is Go's, whose stacks move";
+	if (listed(not_called, ARRAY_SIZE(not_called), name))
+		return "it isn't entered by a call";
+	return is_part(name) ? "it is a part of another function" : NULL;
+}
+
+bool untraceable_entry_only(const struct untraceable *untraceable,
+			    const struct candidate *candidate)
+{
+	const uint8_t *code = image_bytes(untraceable->image, candidate->entry, candidate->size);
+
+	return (untraceable->frames && image_lacks_frame(untraceable->image, candidate->entry)) ||
+	       (untraceable->unwinder && !candidate->name) ||
+	       listed(returns_twice, ARRAY_SIZE(returns_twice), candidate->name) ||
+	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), candidate->name) ||
+	       (code && arch_native()->minds_return(code, candidate->size));
+}
