@@ -43,7 +43,7 @@ static int apply_one(const struct update *update, const char *name, pid_t pid,
 	auto_report struct report report = { .id = update->id, .pid = pid };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
-	region_vec regions = { 0 };
+	auto_regions region_vec regions = { 0 };
 	char *const *remark;
 	int failed = process_apply(update, pid, opts, &regions, &report, &err),
 	    rc = failed ? failed : report_verdict(&report, &err);
@@ -58,7 +58,6 @@ static int apply_one(const struct update *update, const char *name, pid_t pid,
 		report_outcome(&report, failed ? &err : NULL, opts->json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
-	regions_release(&regions);
 	return (int)uspl_code_status(rc);
 }
 
@@ -67,21 +66,22 @@ int cmd_apply(int argc, char **argv, struct uspl_err *err)
 	struct live_options opts = LIVE_OPTIONS_DEFAULT;
 	auto_update struct update *update = NULL;
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
-	pid_vec pids = { 0 };
+	auto_vec pid_vec pids = { 0 };
 	const pid_t *pid;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
 	rc = cli_pids(argv + first + 1, argc - first - 1, &pids, err);
-	if (!rc)
-		rc = update_read(argv[first], &update, err);
-	if (!rc)
-		vec_for_each (&pids, pid) {
-			int status = apply_one(update, file_basename(argv[first]), *pid, &opts);
+	if (rc)
+		return rc;
+	rc = update_read(argv[first], &update, err);
+	if (rc)
+		return rc;
+	vec_for_each (&pids, pid) {
+		int status = apply_one(update, file_basename(argv[first]), *pid, &opts);
 
-			worst = status > worst ? status : worst;
-		}
-	vec_release(&pids);
-	return rc ? rc : worst;
+		worst = status > worst ? status : worst;
+	}
+	return worst;
 }

@@ -38,9 +38,12 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 
 	region->module = load->module->start;
 	region->state = USPL_REGION_LOADED;
-	if (!rc)
-		rc = load_name_functions(load, region, err);
-	return rc ? rc : sites_find(&input, region, err);
+	if (rc)
+		return rc;
+	rc = load_name_functions(load, region, err);
+	if (rc)
+		return rc;
+	return sites_find(&input, region, err);
 }
 
 static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
@@ -68,13 +71,16 @@ int load_discard(struct proc *proc, const module_vec *modules, struct region *re
 	const struct frames frames = frames_of(region);
 	int rc = frames_forget(proc, modules, &frames, err);
 
-	if (!rc)
-		region->frames = false;
-	if (!rc)
-		rc = punned_discard(proc, region, err);
-	if (!rc)
-		rc = threads_drop_key(proc, modules, region, err);
-	return rc ? rc : map_region_unmap(proc, region, err);
+	if (rc)
+		return rc;
+	region->frames = false;
+	rc = punned_discard(proc, region, err);
+	if (rc)
+		return rc;
+	rc = threads_drop_key(proc, modules, region, err);
+	if (rc)
+		return rc;
+	return map_region_unmap(proc, region, err);
 }
 
 /* The entries that need more than a jump to the new code; plan: nothing is touched. */
@@ -100,10 +106,12 @@ int load_plan(const struct load *load, struct region *ret_region, struct uspl_er
 	struct region_site *site;
 	int rc = describe(load, &region, err);
 
-	if (!rc)
-		rc = load_link_in_room(load, PAGE, &region, &link, err);
-	if (!rc)
-		rc = prepare_entries(load, &region, true, err);
+	if (rc)
+		return rc;
+	rc = load_link_in_room(load, PAGE, &region, &link, err);
+	if (rc)
+		return rc;
+	rc = prepare_entries(load, &region, true, err);
 	if (rc)
 		return rc;
 	vec_for_each (&region.sites, site)
@@ -178,9 +186,11 @@ static int try_left_over(const struct load *load, const struct region *old, stru
 		return 0;
 	if (rc && err)
 		*err = why;
-	if (!rc && same)
+	if (rc)
+		return rc;
+	if (same)
 		*ret = take_ptr(link);
-	return rc;
+	return 0;
 }
 
 /*
@@ -276,13 +286,17 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 		region.thread_key = left_over->thread_key;
 		trampolines_take_over(&region, left_over);
 		rc = region_write_record(load->proc, &region, err);
+		if (rc)
+			return rc;
 	} else {
 		rc = load_new(load, &region, info_len, &link, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		rc = load_entries(load, &region, err);
-	if (!rc)
-		rc = tell_program(load, link, &region, err);
+	rc = load_entries(load, &region, err);
+	if (rc)
+		return rc;
+	rc = tell_program(load, link, &region, err);
 	if (rc)
 		return rc;
 	*ret_region = region;

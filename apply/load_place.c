@@ -24,12 +24,15 @@ int load_name_functions(const struct load *load, struct region *region, struct u
 	const struct objfile *code = load->target->new_code;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < code->syms.n; i++)
-		if (is_function(code->syms.items[i]))
+	for (size_t i = 0; i < code->syms.n; i++)
+		if (is_function(code->syms.items[i])) {
 			rc = region_range_add(&region->names,
 					      refname_symbol(code->syms.items[i]->name), 0,
 					      code->syms.items[i]->size, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static void aim_names(const struct load *load, const struct link *link, struct region *region)
@@ -139,13 +142,16 @@ int load_write_region(struct proc *proc, const struct link *link, const struct r
 {
 	int rc = 0;
 
-	for (int i = 0; !rc && i < LINK_N_SEGS; i++)
-		if (link->segs[i].len)
+	for (int i = 0; i < LINK_N_SEGS; i++)
+		if (link->segs[i].len) {
 			rc = proc_write(proc,
 					region->self + region->info_len + link->segs[i].offset,
 					link->segs[i].bytes, link->segs[i].len, err);
+			if (rc)
+				return rc;
+		}
 	/* The record last: what has no record doesn't exist. */
-	return rc ? rc : region_write_record(proc, region, err);
+	return region_write_record(proc, region, err);
 }
 
 /* A laid out link, and room for the region with it. */
@@ -157,7 +163,7 @@ static int find_room(const struct load *load, uint64_t info_len, struct region *
 	int rc = 0;
 
 	/* Where the module's neighbourhood is full, the code is laid out anew, for any place. */
-	for (int i = 0; !rc && !near && i < 2; i++) {
+	for (int i = 0; !near && i < 2; i++) {
 		uint64_t len;
 
 		link_free(take_ptr(link));
@@ -167,10 +173,11 @@ static int find_room(const struct load *load, uint64_t info_len, struct region *
 			rc = map_region_find(load->proc, load->module, len, ret_map, err);
 		near = !rc && map_region_is_near(load->module, *ret_map, len);
 		far = !near;
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		*ret = take_ptr(link);
-	return rc;
+	*ret = take_ptr(link);
+	return 0;
 }
 
 int load_link_in_room(const struct load *load, uint64_t info_len, struct region *region,
@@ -180,11 +187,13 @@ int load_link_in_room(const struct load *load, uint64_t info_len, struct region 
 	taddr map;
 	int rc = find_room(load, info_len, region, &link, &map, err);
 
-	if (!rc)
-		rc = link_at(load, link, map, info_len, region, err);
-	if (!rc)
-		*ret = take_ptr(link);
-	return rc;
+	if (rc)
+		return rc;
+	rc = link_at(load, link, map, info_len, region, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(link);
+	return 0;
 }
 
 int load_link_there(const struct load *load, const struct region *there, uint64_t info_len,
@@ -193,9 +202,11 @@ int load_link_there(const struct load *load, const struct region *there, uint64_
 	auto_link struct link *link = NULL;
 	int rc = lay_out(load, !there->trampolines, &link, err);
 
-	if (!rc)
-		rc = link_at(load, link, there->map, info_len, region, err);
-	if (!rc)
-		*ret = take_ptr(link);
-	return rc;
+	if (rc)
+		return rc;
+	rc = link_at(load, link, there->map, info_len, region, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(link);
+	return 0;
 }

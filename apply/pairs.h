@@ -10,6 +10,7 @@
 #ifndef USPL_APPLY_PAIRS_H
 #define USPL_APPLY_PAIRS_H
 
+#include "base/cleanup.h"
 #include "command/report.h"
 #include "match/match.h"
 #include "proc/module.h"
@@ -83,5 +84,7 @@ bool pair_has_name(const struct update_target *target, const struct module *modu
 /* Frees the pair's match and image. */
 void pair_release(struct pair *pair);
 void pairs_release(pair_vec *pairs);
+DEFINE_AUTO_RELEASE(pairs, pair_vec, pairs_release)
+#define auto_pairs __attribute__((cleanup(cleanup_pairs_)))
 
 #endif

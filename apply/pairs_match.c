@@ -98,15 +98,21 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 	const struct proc *proc = scope->proc;
 	int rc = module_image(proc, pair->module, &pair->image, err);
 
-	if (!rc)
-		rc = module_tls_note(proc, pair->modules, pair->module, pair->image, err);
-	if (!rc)
-		rc = overlay_add(pair->image, proc, scope->others, pair->module->start, err);
-	if (!rc)
-		rc = detours_unpatch_image(pair->image, scope->others, pair->module->start, err);
-	if (!rc)
-		rc = match_module(pair, err);
-	return rc ? rc : require_all(scope, pair, err);
+	if (rc)
+		return rc;
+	rc = module_tls_note(proc, pair->modules, pair->module, pair->image, err);
+	if (rc)
+		return rc;
+	rc = overlay_add(pair->image, proc, scope->others, pair->module->start, err);
+	if (rc)
+		return rc;
+	rc = detours_unpatch_image(pair->image, scope->others, pair->module->start, err);
+	if (rc)
+		return rc;
+	rc = match_module(pair, err);
+	if (rc)
+		return rc;
+	return require_all(scope, pair, err);
 }
 
 /*
@@ -252,9 +258,13 @@ int pairs_match(const struct pairs_scope *scope, pair_vec *pairs, module_list *r
 	int rc = 0;
 
 	vec_for_each (&scope->update->targets, target)
-		if (!rc && pairs_have(pairs, target))
+		if (pairs_have(pairs, target)) {
 			rc = match_target(scope, target, pairs, err);
-	if (!rc)
-		rc = drop_others(pairs, ret_others, err);
-	return rc ? rc : pair_unnamed(scope, pairs, err);
+			if (rc)
+				return rc;
+		}
+	rc = drop_others(pairs, ret_others, err);
+	if (rc)
+		return rc;
+	return pair_unnamed(scope, pairs, err);
 }

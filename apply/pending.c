@@ -53,18 +53,25 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 
 	region->info_len = info.len;
 	region->map_len = info.len + 2 * PAGE;
-	for (int i = 0; !rc && taken && i < MAP_REGION_TRIES; i++) {
-		rc = map_region_find(proc, near, region->map_len, &region->map, err);
-		region->self = region->map + PAGE;
-		if (!rc)
-			rc = map_region_map(proc, region, NULL, 0, 0, &taken, err);
-		if (!rc)
-			rc = proc_refresh_maps(proc, err);
-	}
-	if (!rc && taken)
-		rc = map_region_fail_taken(proc, err);
 	if (rc)
 		return rc;
+	for (int i = 0; taken && i < MAP_REGION_TRIES; i++) {
+		rc = map_region_find(proc, near, region->map_len, &region->map, err);
+		region->self = region->map + PAGE;
+		if (rc)
+			return rc;
+		rc = map_region_map(proc, region, NULL, 0, 0, &taken, err);
+		if (rc)
+			return rc;
+		rc = proc_refresh_maps(proc, err);
+		if (rc)
+			return rc;
+	}
+	if (taken) {
+		rc = map_region_fail_taken(proc, err);
+		if (rc)
+			return rc;
+	}
 	rc = region_write_record(proc, region, err);
 	if (rc)
 		map_region_give_back(proc, region);
@@ -80,7 +87,9 @@ static int note(struct proc *proc, const module_vec *modules, const struct updat
 	pending->change = PENDING_MADE;
 	region->state = USPL_REGION_PENDING;
 	region_now(&region->applied_at, &region->order);
-	return rc ? rc : make_record(proc, module_main(modules), region, err);
+	if (rc)
+		return rc;
+	return make_record(proc, module_main(modules), region, err);
 }
 
 int pending_note(struct proc *proc, const module_vec *modules, const struct update *update,

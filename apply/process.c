@@ -93,10 +93,15 @@ static int load_pairs(struct session *session, struct uspl_err *err)
 	vec_for_each (&session->pairs, pair)
 		need += pair->done ? 0 : map_region_need(session->update, pair->target);
 	rc = need ? memcg_require(session->proc, need, err) : 0;
+	if (rc)
+		return rc;
 	vec_for_each (&session->pairs, pair)
-		if (!rc && !pair->done)
+		if (!pair->done) {
 			rc = load_pair(session, pair, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* True if a library of that name is patched, as another target: another flavour of this one. */
@@ -124,10 +129,13 @@ static int note_pending(struct session *session, struct uspl_err *err)
 	int rc = 0;
 
 	vec_for_each (&session->update->targets, target)
-		if (!rc && is_missing(session, target))
+		if (is_missing(session, target)) {
 			rc = pending_note(session->proc, &session->modules, session->update, target,
 					  &session->regions, &session->noted, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* Puts the process back to where it was before this update was loaded. */
@@ -240,12 +248,14 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
 	int rc = cancel_check(err);
 
-	if (!rc)
-		rc = proc_open_locked(pid, deadline, &session->proc, err);
-	if (!rc && !session->opts->check)
+	if (rc)
+		return rc;
+	rc = proc_open_locked(pid, deadline, &session->proc, err);
+	if (rc)
+		return rc;
+	if (!session->opts->check)
 		partial_mapping_sweep(session->proc);
-	if (!rc)
-		rc = modules_read(session->proc, &session->modules, err);
+	rc = modules_read(session->proc, &session->modules, err);
 	if (rc)
 		return rc;
 	session->proc->modules = &session->modules;
@@ -305,11 +315,17 @@ static int find_pairs(struct session *session, struct uspl_err *err)
 	const struct pairs_scope scope = pairs_scope(session);
 	int rc = pairs_find(&scope, &session->pairs, err);
 
-	if (!rc && (session->pairs.n || pairs_unnamed(&scope, &session->pairs)))
+	if (rc)
+		return rc;
+	if (session->pairs.n || pairs_unnamed(&scope, &session->pairs)) {
 		rc = check_interrupted(session, err);
-	if (!rc)
-		rc = pairs_match(&scope, &session->pairs, &session->others, err);
-	return rc ? rc : require_pairs(session, err);
+		if (rc)
+			return rc;
+	}
+	rc = pairs_match(&scope, &session->pairs, &session->others, err);
+	if (rc)
+		return rc;
+	return require_pairs(session, err);
 }
 
 /* Everything before the switch. What it changes, unload() takes back. */
@@ -317,9 +333,12 @@ static int load(struct session *session, struct uspl_err *err)
 {
 	int rc = find_pairs(session, err);
 
-	if (!rc)
-		rc = load_pairs(session, err);
-	return rc ? rc : note_pending(session, err);
+	if (rc)
+		return rc;
+	rc = load_pairs(session, err);
+	if (rc)
+		return rc;
+	return note_pending(session, err);
 }
 
 /* For --check: finds out what run_session would meet. */
@@ -332,12 +351,18 @@ static int check_session(struct session *session, struct report *report, struct 
 	report->already = applied == session->loaded.n;
 	rc = find_pairs(session, err);
 	report->already &= pairs_done(&session->pairs);
-	if (!rc)
-		rc = load_pairs(session, err);
+	if (rc)
+		return rc;
+	rc = load_pairs(session, err);
+	if (rc)
+		return rc;
 	vec_for_each (&session->update->targets, target)
-		if (!rc && is_missing(session, target))
+		if (is_missing(session, target)) {
 			rc = report_add_pending(report, target->name, err);
-	return rc ? rc : switch_on(session, report, err);
+			if (rc)
+				return rc;
+		}
+	return switch_on(session, report, err);
 }
 
 static int run_session(struct session *session, struct report *report, struct uspl_err *err)
@@ -389,22 +414,37 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	const struct pair *pair;
 	int rc = 0;
 
-	vec_for_each (regions, region)
-		rc = rc ? rc : region_list_add(&report->regions, region, err);
-	rc = rc ? rc : report_note_left_out(report, err);
-	rc = rc ? rc : note_applied(session, report, err);
-	vec_for_each (&session->noted, pending)
-		rc = rc ? rc : report_add_pending(report, pending->region.module_name, err);
-	vec_for_each (&session->pairs, pair)
-		rc = rc ? rc : pair_remark(pair, session->proc->pid, report, err);
-	vec_for_each (&session->others, other)
-		rc = rc ? rc
-			: report_add_remark(
-				  report, err, "warning",
-				  "'%s' in pid %d is another build, whose code the update doesn't "
-				  "fit: it is left as it is",
-				  (*other)->path, session->proc->pid);
-	return rc;
+	vec_for_each (regions, region) {
+		rc = region_list_add(&report->regions, region, err);
+		if (rc)
+			return rc;
+	}
+	rc = report_note_left_out(report, err);
+	if (rc)
+		return rc;
+	rc = note_applied(session, report, err);
+	if (rc)
+		return rc;
+	vec_for_each (&session->noted, pending) {
+		rc = report_add_pending(report, pending->region.module_name, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&session->pairs, pair) {
+		rc = pair_remark(pair, session->proc->pid, report, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&session->others, other) {
+		rc = report_add_remark(
+			report, err, "warning",
+			"'%s' in pid %d is another build, whose code the update doesn't "
+			"fit: it is left as it is",
+			(*other)->path, session->proc->pid);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Where the code of a library that comes and goes couldn't be had, it may be another time. */

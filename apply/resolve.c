@@ -219,9 +219,11 @@ static int inferred_thread_local(const struct resolver *resolver, const struct o
 	bool is_own = refname_is_local(sym->name) || own_names_find(resolver->match, sym->name).n;
 	int rc = own_thread_local(resolver, sym, addr, ret_value, err);
 
-	if (!rc && resolver->image->tls_offset && !is_own)
+	if (rc)
+		return rc;
+	if (resolver->image->tls_offset && !is_own)
 		ret_value->tls_id = 0;
-	return rc;
+	return 0;
 }
 
 /*
@@ -259,7 +261,8 @@ int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_v
 	} else {
 		rc = resolve_global(resolver, sym, &value, err);
 	}
-	if (!rc)
-		*ret_value = value;
-	return rc;
+	if (rc)
+		return rc;
+	*ret_value = value;
+	return 0;
 }

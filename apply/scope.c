@@ -64,7 +64,7 @@ static struct dynsyms *main_program(const struct scope *scope)
 static int read_list(struct scope *scope, const struct proc *proc, struct uspl_err *err)
 {
 	struct dynsyms *program = main_program(scope);
-	linkmap_vec maps = { 0 };
+	auto_vec linkmap_vec maps = { 0 };
 	struct linkmap *map;
 	taddr own = scope->own->module->dynamic;
 	int rc = program ? linkmaps_read(proc, program->debug, own, &maps, err) : 0;
@@ -75,7 +75,6 @@ static int read_list(struct scope *scope, const struct proc *proc, struct uspl_e
 		if (dyn && !rc)
 			rc = append(scope, dyn, err);
 	}
-	vec_release(&maps);
 	return rc;
 }
 
@@ -133,10 +132,15 @@ static int order_without_list(struct scope *scope, struct uspl_err *err)
 	struct dynsyms *program = main_program(scope);
 	int rc = program ? append(scope, program, err) : 0;
 
-	for (size_t i = 0; i < scope->n_all && !rc; i++)
-		if (!scope->all[i]->module->is_vdso)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < scope->n_all; i++)
+		if (!scope->all[i]->module->is_vdso) {
 			rc = append(scope, scope->all[i], err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* The global scope, then the module and what it needs. */
@@ -145,11 +149,17 @@ static int order_by_list(struct scope *scope, const dynsyms_list *list, struct u
 	size_t global;
 	int rc = global_length(list, &global, err);
 
-	for (size_t i = 0; !rc && i < global; i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < global; i++) {
 		rc = append(scope, list->items[i], err);
-	if (!rc)
-		rc = append(scope, scope->own, err);
-	return rc ? rc : append_needed(scope, global, list, err);
+		if (rc)
+			return rc;
+	}
+	rc = append(scope, scope->own, err);
+	if (rc)
+		return rc;
+	return append_needed(scope, global, list, err);
 }
 
 static int find_order(struct scope *scope, const struct proc *proc, struct uspl_err *err)

@@ -96,9 +96,10 @@ static int add_range(const struct sites_input *input, struct region *region, con
 {
 	int rc = region_range_add(&region->ranges, name, func->addr, func->len, err);
 
-	return rc ? rc
-		  : detours_add_ranges(input->image, input->present, name, func->addr, func->len,
-				       &region->ranges, err);
+	if (rc)
+		return rc;
+	return detours_add_ranges(input->image, input->present, name, func->addr, func->len,
+				  &region->ranges, err);
 }
 
 /*
@@ -149,7 +150,9 @@ static int add_site(const struct sites_input *input, const struct marks *marks,
 	if (rc)
 		return rc;
 	rc = proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
-	return rc ? rc : chain_slot_adopt(input->proc, marks, site, err);
+	if (rc)
+		return rc;
+	return chain_slot_adopt(input->proc, marks, site, err);
 }
 
 /* What match_funcs_of hands to add_part. */
@@ -228,12 +231,16 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 			return parts.rc;
 	}
 	entries_cut(region);
-	vec_for_each (&region->sites, site)
-		rc = rc ? rc
-			: marks_refuse_at(input->proc, &marks, site->name, region_site_entry(site),
-					  site->len, err);
 	if (rc)
 		return rc;
+	vec_for_each (&region->sites, site) {
+		rc = marks_refuse_at(input->proc, &marks, site->name, region_site_entry(site),
+				     site->len, err);
+		if (rc)
+			return rc;
+	}
 	rc = entries_check(input->present, region, err);
-	return rc ? rc : note_older(input, region, err);
+	if (rc)
+		return rc;
+	return note_older(input, region, err);
 }

@@ -89,21 +89,26 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 			err, USPL_E_UNSUPPORTED,
 			"new thread-local variables need XSAVE, which this processor lacks");
 	rc = create_key(proc, modules, &req, err);
-	if (!rc && (uint32_t)req.result)
+	if (rc)
+		return rc;
+	if ((uint32_t)req.result) {
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "pid %d has no key left for the new thread-local variables",
 			       proc->pid);
-	if (!rc)
-		rc = proc_read(proc, link->threads.scratch, &key, sizeof(key), err);
+		if (rc)
+			return rc;
+	}
+	rc = proc_read(proc, link->threads.scratch, &key, sizeof(key), err);
 	if (rc)
 		return rc;
 	if (key >= USPL_THREADS_KEYS) {
 		rc = delete_key(proc, modules, key, err);
-		return rc ? rc
-			  : uspl_fail(err, USPL_E_UNSUPPORTED,
-				      "pid %d has used up the %d keys under which threads can keep "
-				      "new thread-local variables without allocating memory",
-				      proc->pid, USPL_THREADS_KEYS);
+		if (rc)
+			return rc;
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "pid %d has used up the %d keys under which threads can keep "
+				 "new thread-local variables without allocating memory",
+				 proc->pid, USPL_THREADS_KEYS);
 	}
 	key++;
 	if (is_plain(proc, link->threads.get))
@@ -124,12 +129,14 @@ int threads_drop_key(struct proc *proc, const module_vec *modules, struct region
 	if (!region->thread_key)
 		return 0;
 	rc = find_delete(proc, modules, &req.what, err);
-	if (!rc && !req.what)
+	if (rc)
+		return rc;
+	if (!req.what)
 		return region_write_thread_key(proc, region, 0, err);
 	/* A key that is free may become the program's own: nobody may find it in the record. */
-	if (!rc)
-		rc = safe_call_run_noted(proc, modules, &req, &note, err);
-	if (!rc)
-		region->thread_key = 0;
-	return rc;
+	rc = safe_call_run_noted(proc, modules, &req, &note, err);
+	if (rc)
+		return rc;
+	region->thread_key = 0;
+	return 0;
 }

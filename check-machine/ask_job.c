@@ -99,7 +99,9 @@ int ask_try_map(struct proc *proc, struct uspl_err *err)
 		return uspl_fail_errno(err, "cannot map memory that can be run");
 	}
 	rc = proc_refresh_maps(proc, err);
-	return rc ? rc : inject_unmap(proc, at, 2 * PAGE, err);
+	if (rc)
+		return rc;
+	return inject_unmap(proc, at, 2 * PAGE, err);
 }
 
 static void ask_map(struct ask *ask)

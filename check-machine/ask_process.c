@@ -144,7 +144,7 @@ static void ask_threads(const struct proc *proc, struct answers *answers)
 {
 	int64_t deadline = clock_now_ns() + STOP_LIMIT_NS;
 	struct uspl_err why = { 0 };
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	size_t stuck = 0;
 	const pid_t *tid;
 	int rc = tasks_list(proc, &tids, &why);
@@ -159,7 +159,6 @@ static void ask_threads(const struct proc *proc, struct answers *answers)
 		answers_add(answers, "process-threads", VERDICT_OK, "%zu: each can be stopped",
 			    tids.n);
 	answers_mark_vital(answers);
-	vec_release(&tids);
 }
 
 /* Whether its threads can be looked at in their sleep. */
@@ -201,7 +200,7 @@ static void ask_its_namespace(const struct proc *proc, struct answers *answers)
 /* What another command has left behind. */
 static void ask_left(const struct proc *proc, struct answers *answers)
 {
-	region_vec regions = { 0 };
+	auto_regions region_vec regions = { 0 };
 	const struct region *region;
 	struct uspl_err why = { 0 };
 	size_t interrupted = 0, live = 0;
@@ -222,7 +221,6 @@ static void ask_left(const struct proc *proc, struct answers *answers)
 		answers_add(answers, "process-updates", VERDICT_OK, "applied by now: %zu", live);
 	if (interrupted)
 		answers_way_out(answers, "apply or undo it again ('uspl-view' names it)");
-	regions_release(&regions);
 }
 
 int ask_exists(pid_t pid, struct uspl_err *err)

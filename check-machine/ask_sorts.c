@@ -17,7 +17,9 @@ static int try_job(const struct trial *trial, struct uspl_err *err)
 	auto_proc struct proc *proc = NULL;
 	int rc = proc_open_locked(trial->pid, clock_now_ns(), &proc, err);
 
-	return rc ? rc : ask_try_map(proc, err);
+	if (rc)
+		return rc;
+	return ask_try_map(proc, err);
 }
 
 static void ask_seccomp(struct ask *ask)

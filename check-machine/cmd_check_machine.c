@@ -113,10 +113,11 @@ static int ask_and_print(struct ask *ask, const struct options *opts, struct usp
 
 	hide_trials(ask);
 	ask_machine(ask, !opts->pid);
-	if (opts->pid)
+	if (opts->pid) {
 		rc = ask_process(ask, opts->pid, err);
-	if (rc)
-		return rc;
+		if (rc)
+			return rc;
+	}
 	if (ask->answers.oom || ask->process.oom)
 		return uspl_fail_nomem(err);
 	works = answers_allow(&ask->answers) && answers_allow(&ask->process);
@@ -184,8 +185,9 @@ int cmd_check_machine(int argc, char **argv, struct uspl_err *err)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	/* A pid that is wrong should be said at once. */
 	rc = opts.pid ? ask_exists(opts.pid, err) : 0;
-	if (!rc)
-		rc = trial_start(&ask.plain, TRIAL_PLAIN, err);
+	if (rc)
+		return rc;
+	rc = trial_start(&ask.plain, TRIAL_PLAIN, err);
 	if (rc)
 		return rc;
 	/* That these can't be had is an answer, too. */

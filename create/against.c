@@ -87,7 +87,9 @@ static int whole_code(const struct build *build, const struct earlier *earlier,
 	if (!units)
 		return uspl_fail_nomem(err);
 	rc = linked_open(link, link->file, earlier, target, &linked, err);
-	return rc ? rc : diff_whole(units, link->units.n, linked, ret, err);
+	if (rc)
+		return rc;
+	return diff_whole(units, link->units.n, linked, ret, err);
 }
 
 static int add_build_id(struct update_target *target, const char *build_id, struct uspl_err *err)
@@ -142,27 +144,36 @@ static int add_record(const struct fit *fit, struct uspl_err *err)
 	record->file = strdup(file->image->name);
 	if (!record->build_id || !record->file)
 		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < pre->syms.n && !rc; i++) {
+	for (size_t i = 0; i < pre->syms.n; i++) {
 		const struct objsym *sym = pre->syms.items[i];
 		taddr addr;
 
 		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
-		    find_place(fit, sym->name, &addr))
+		    find_place(fit, sym->name, &addr)) {
 			rc = add_place(record, sym->name, addr, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc ? rc : add_build_id(fit->target, file->build_id, err);
+	return add_build_id(fit->target, file->build_id, err);
 }
 
 static int match_file(struct fit *fit, const struct objfile *whole, struct uspl_err *err)
 {
 	int rc = fit_match(fit, whole, err);
 
-	if (!rc && fit->file->build_id)
+	if (rc)
+		return rc;
+	if (fit->file->build_id) {
 		rc = add_record(fit, err);
+		if (rc)
+			return rc;
+	}
 	/* What uspl-apply will know of the program is less than what is known here. */
-	if (!rc)
-		rc = fit_match(fit, fit->target->pre_code, err);
-	return rc ? rc : fit_link(fit, err);
+	rc = fit_match(fit, fit->target->pre_code, err);
+	if (rc)
+		return rc;
+	return fit_link(fit, err);
 }
 
 /* A file and what came of reading it. */

@@ -192,7 +192,9 @@ static int make_all(const struct create_options *options, made_list *list, struc
 	if (!rc)
 		rc = builder_new(&build, &builder, err);
 	vec_release(&build.earlier);
-	for (size_t i = 0; !rc && builder_has_more(builder); i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; builder_has_more(builder); i++) {
 		struct made *made = vec_push(list);
 
 		rc = made ? make_one(options, i, builder, &earlier, made, err)
@@ -205,10 +207,12 @@ static int make_all(const struct create_options *options, made_list *list, struc
 		} else if (!rc) {
 			rc = earlier_add(&earlier, made->update, err);
 		}
+		if (rc)
+			return rc;
 	}
-	if (!rc && !list->n)
-		rc = uspl_fail(err, USPL_E_NO_CHANGE, "no patch of the series changes any code");
-	return rc;
+	if (!list->n)
+		return uspl_fail(err, USPL_E_NO_CHANGE, "no patch of the series changes any code");
+	return 0;
 }
 
 /* All updates or none. */
@@ -232,10 +236,11 @@ static int find_places(const struct create_options *options, made_list *list, st
 	int rc = 0;
 
 	vec_for_each (list, made) {
-		if (!rc)
-			rc = options_output(options, made->update->id, &made->path, err);
+		rc = options_output(options, made->update->id, &made->path, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int create(const struct create_options *options, struct uspl_err *err)
@@ -246,14 +251,20 @@ static int create(const struct create_options *options, struct uspl_err *err)
 	int rc = 0;
 
 	/* Not to be found out after all builds. */
-	if (!options->dry_run)
+	if (!options->dry_run) {
 		rc = options_output(options, options->id, &path, err);
-	if (!rc)
-		rc = make_all(options, &list, err);
-	if (!rc && !options->dry_run)
+		if (rc)
+			return rc;
+	}
+	rc = make_all(options, &list, err);
+	if (rc)
+		return rc;
+	if (!options->dry_run) {
 		rc = find_places(options, &list, err);
-	if (!rc)
-		rc = write_all(&list, err);
+		if (rc)
+			return rc;
+	}
+	rc = write_all(&list, err);
 	if (rc)
 		return rc;
 	vec_for_each (&list, made)

@@ -131,9 +131,14 @@ static int read_pre(struct diff *diff, const struct diff_unit *units, size_t n,
 {
 	int rc = open_pre(diff, units, n, err);
 
-	for (size_t i = 0; !rc && i < diff->n; i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = normalise(&diff->units[i].pre, err);
-	return rc ? rc : correlate(diff, err);
+		if (rc)
+			return rc;
+	}
+	return correlate(diff, err);
 }
 
 /* pre.o, once it is known what new.o refers to. */
@@ -147,9 +152,12 @@ static int finish(struct diff *diff, struct update_target *target, struct uspl_e
 	int rc = chosen ? helpers_choose(diff, target->new_code, chosen, &n, err)
 			: uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = read_pre(&helpers, chosen, n, err);
-	return rc ? rc : emit_pre(diff, &helpers, target, err);
+	if (rc)
+		return rc;
+	rc = read_pre(&helpers, chosen, n, err);
+	if (rc)
+		return rc;
+	return emit_pre(diff, &helpers, target, err);
 }
 
 /*
@@ -217,8 +225,9 @@ static int run_once(const struct leave_out *left_out, bool *wanted, bool *ret_mo
 	int rc = open_units(&diff, left_out->units, left_out->n, wanted, err);
 
 	*ret_more = false;
-	if (!rc)
-		rc = run(&diff, target, wanted, ret_more, err);
+	if (rc)
+		return rc;
+	rc = run(&diff, target, wanted, ret_more, err);
 	if (rc || !*ret_more)
 		return rc;
 	if (report->explanation.data)
@@ -253,5 +262,7 @@ int diff_whole(const struct diff_unit *units, size_t n, const struct linked *lin
 	auto_diff struct diff diff = { .left_out = { units, n, linked, { { 0 } } } };
 	int rc = read_pre(&diff, units, n, err);
 
-	return rc ? rc : emit_whole(&diff, ret, err);
+	if (rc)
+		return rc;
+	return emit_whole(&diff, ret, err);
 }

@@ -121,10 +121,12 @@ int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
 	int rc = earlier_hints(fit->earlier, fit->target, file->build_id, code, &hints, &n, err);
 
 	match_free(take_ptr(fit->match));
-	if (!rc)
-		rc = add_recorded(fit, &hints, &n, err);
-	if (!rc)
-		rc = match_run_hinted(file->image, code, hints, n, &fit->match, err);
+	if (rc)
+		return rc;
+	rc = add_recorded(fit, &hints, &n, err);
+	if (rc)
+		return rc;
+	rc = match_run_hinted(file->image, code, hints, n, &fit->match, err);
 	if (rc)
 		return rc;
 	log_findings(file->image->name, fit->match);
@@ -151,9 +153,10 @@ static int local_value(const struct fit *fit, const struct objsym *sym, taddr *r
 		return 0;
 	}
 	rc = own_names_require_one(&own, sym->name, image->name, err);
-	if (!rc)
-		*ret = own_names_value(image, own.first);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = own_names_value(image, own.first);
+	return 0;
 }
 
 /* A global name that the file doesn't define, or in several places. */
@@ -212,10 +215,12 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct
 						 image->name, err);
 	rc = refname_is_local(sym->name) ? local_value(fit, sym, &ret->addr, err)
 					 : global_value(fit, sym, &ret->addr, err);
+	if (rc)
+		return rc;
 	/* A variable of another module's threads: any distance will do. */
-	if (!rc && sym->type == STT_TLS && ret->addr == elsewhere(fit))
+	if (sym->type == STT_TLS && ret->addr == elsewhere(fit))
 		ret->addr = (taddr)-PAGE;
-	return rc;
+	return 0;
 }
 
 int fit_link(struct fit *fit, struct uspl_err *err)

@@ -96,14 +96,17 @@ static int look_at(struct search *search, Elf *elf, Elf_Scn *scn, const GElf_Shd
 				 strlen(text) == search->name_len &&
 				 !memcmp(text, search->name, search->name_len);
 	}
-	for (int i = 0; !rc && shdr->sh_type == SHT_DYNAMIC && data && gelf_getdyn(data, i, &dyn) &&
+	for (int i = 0; shdr->sh_type == SHT_DYNAMIC && data && gelf_getdyn(data, i, &dyn) &&
 			dyn.d_tag != DT_NULL;
 	     i++) {
 		text = elf_strptr(elf, shdr->sh_link, dyn.d_un.d_val);
-		if (dyn.d_tag == DT_NEEDED && text)
+		if (dyn.d_tag == DT_NEEDED && text) {
 			rc = want(search, text, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int look_in(struct search *search, Elf *elf, struct uspl_err *err)
@@ -112,10 +115,13 @@ static int look_in(struct search *search, Elf *elf, struct uspl_err *err)
 	GElf_Shdr shdr;
 	int rc = 0;
 
-	while (!rc && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr))
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &shdr)) {
 			rc = look_at(search, elf, scn, &shdr, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* False if there is no such library. */

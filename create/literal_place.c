@@ -155,14 +155,19 @@ static int place_reference(struct naming *naming, struct unit *unit, struct objs
 	struct objsym *sym;
 	int rc = own ? find_string(naming, own, from, rel, &old) : 0;
 
-	for (size_t i = 0; !rc && !old && i < unit->post.obj->secs.n; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; !old && i < unit->post.obj->secs.n; i++) {
 		struct objsec *other = code_before(unit->post.obj->secs.items[i]);
 
-		if (other && other != own)
+		if (other && other != own) {
 			rc = find_string(naming, other, from, rel, &old);
+			if (rc)
+				return rc;
+		}
 	}
-	if (rc || !old)
-		return rc;
+	if (!old)
+		return 0;
 	sym = add_symbol(&unit->post, unit, syminfo_of(old)->refname, NULL, 0);
 	if (!sym)
 		return uspl_fail_nomem(naming->err);

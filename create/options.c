@@ -101,7 +101,9 @@ static int parse(int argc, char **argv, struct create_options *options, struct t
 	};
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
-	return rc ? rc : check_words(argv[first], options, words, err);
+	if (rc)
+		return rc;
+	return check_words(argv[first], options, words, err);
 }
 
 static int random_id(char *id, struct uspl_err *err)
@@ -179,7 +181,9 @@ static int complete(struct create_options *options, const struct text_poke *word
 		options->id = options->random_id;
 	}
 	rc = add_patches(options, words, err);
-	return rc ? rc : check_id(options, err);
+	if (rc)
+		return rc;
+	return check_id(options, err);
 }
 
 int options_parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)

@@ -134,7 +134,9 @@ static int diff_link(const struct adding *adding, const struct build_link *link,
 		return uspl_fail_nomem(err);
 	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
 	rc = linked_open(link, link->file, adding->earlier, target, &linked, err);
-	return rc ? rc : diff_target(units, link->units.n, linked, target, adding->report, err);
+	if (rc)
+		return rc;
+	return diff_target(units, link->units.n, linked, target, adding->report, err);
 }
 
 /* Compares one program and appends a target to the update if its code differs. */

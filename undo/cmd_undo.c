@@ -106,14 +106,17 @@ static int forget_pending(const struct options *opts, const struct proc *proc, r
 	int rc = 0;
 
 	vec_for_each (regions, region) {
-		if (rc || !region_has_id(region, opts->id) || region_is_live(region) ||
+		if (!region_has_id(region, opts->id) || region_is_live(region) ||
 		    !region_is_wanted(region))
 			continue;
 		rc = opts->live.check ? 0 : region_write_retired(proc, region, err);
-		if (!rc)
-			rc = report_add_pending(report, region->module_name, err);
+		if (rc)
+			return rc;
+		rc = report_add_pending(report, region->module_name, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* The transition of the regions that are live. */
@@ -122,10 +125,13 @@ static int switch_off(const struct options *opts, struct transition *transition,
 {
 	int rc = check_not_built_on(regions, opts->id, err);
 
-	for (size_t i = 0; !rc && i < transition->n_regions; i++)
-		rc = region_list_add(&report->regions, transition->regions[i], err);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < transition->n_regions; i++) {
+		rc = region_list_add(&report->regions, transition->regions[i], err);
+		if (rc)
+			return rc;
+	}
 	return opts->live.check ? report_check(report, transition, err)
 				: transition_run(transition, &report->result, err);
 }
@@ -175,10 +181,11 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 					 .stop_all = opts->live.stop };
 	int rc = regions_read(proc, regions, err);
 
-	if (!rc && !opts->live.check)
+	if (rc)
+		return rc;
+	if (!opts->live.check)
 		partial_mapping_sweep(proc);
-	if (!rc)
-		rc = modules_read(proc, &modules, err);
+	rc = modules_read(proc, &modules, err);
 	if (rc)
 		return rc;
 	proc->modules = &modules;
@@ -354,7 +361,7 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
 	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
-	pid_vec pids = { 0 };
+	auto_vec pid_vec pids = { 0 };
 	const pid_t *pid;
 
 	if (rc)
@@ -363,14 +370,14 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 	opts.everywhere = argc == first;
 	rc = opts.everywhere ? find_everywhere(opts.id, &pids, err)
 			     : cli_pids(argv + first, argc - first, &pids, err);
-	if (!rc)
-		vec_for_each (&pids, pid) {
-			int status = undo_one(&opts, *pid);
+	if (rc)
+		return rc;
+	vec_for_each (&pids, pid) {
+		int status = undo_one(&opts, *pid);
 
-			worst = status > worst ? status : worst;
-		}
-	if (!rc && opts.everywhere && !worst && !opts.live.check)
+		worst = status > worst ? status : worst;
+	}
+	if (opts.everywhere && !worst && !opts.live.check)
 		journal_forget(opts.id);
-	vec_release(&pids);
-	return rc ? rc : worst;
+	return worst;
 }

@@ -187,8 +187,9 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 
 	confine(CONFINE_LOOK);
 	rc = scan_processes(&opts->pids, &scan, err);
-	if (!rc)
-		rc = scan_group(&scan, opts->id, opts->all || opts->id, err);
+	if (rc)
+		return rc;
+	rc = scan_group(&scan, opts->id, opts->all || opts->id, err);
 	if (rc)
 		return rc;
 	if (scan.skipped)
@@ -198,7 +199,9 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 	if (opts->id && !scan.updates.n)
 		return worst ? worst : fail_unknown(opts, &scan, err);
 	rc = print_scan(opts, &scan, err);
-	return rc ? rc : worst;
+	if (rc)
+		return rc;
+	return worst;
 }
 
 /* What debuggers and profilers are to know of a process's new code. */
@@ -222,7 +225,9 @@ static int view_symbols(const struct options *opts, struct uspl_err *err)
 		return rc;
 	buf_release(&out);
 	rc = symbols_elf(&scan, &out, err);
-	return rc ? rc : file_write(opts->symbols, out.data, out.len, err);
+	if (rc)
+		return rc;
+	return file_write(opts->symbols, out.data, out.len, err);
 }
 
 int cmd_view(int argc, char **argv, struct uspl_err *err)

@@ -60,8 +60,9 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	struct scan_process process = { .pid = pid }, *place = NULL;
 	int rc = (all ? proc_open_scan : proc_open_readonly)(pid, &proc, err);
 
-	if (!rc)
-		rc = regions_read(proc, &process.regions, err);
+	if (rc)
+		return rc;
+	rc = regions_read(proc, &process.regions, err);
 	if (rc || !process.regions.n)
 		return rc;
 	rc = modules_read(proc, &process.modules, err);
@@ -89,16 +90,19 @@ static int read_all(struct scan *scan, struct uspl_err *err)
 
 	if (!dir)
 		return uspl_fail_errno(err, "cannot open '/proc'");
-	while (!rc && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
 		struct uspl_err failure = { 0 };
 		pid_t pid;
 
 		if (cli_pid(entry->d_name, &pid, NULL))
 			continue;
-		if (read_process(pid, true, scan, &failure))
+		if (read_process(pid, true, scan, &failure)) {
 			rc = pass_over(scan, &failure, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err)
@@ -197,9 +201,12 @@ static int group_process(struct scan *scan, const struct scan_process *process, 
 	int rc = 0;
 
 	vec_for_each (&process->regions, region)
-		if (!rc && (!id || region_has_id(region, id)) && is_first(process, region))
+		if ((!id || region_has_id(region, id)) && is_first(process, region)) {
 			rc = add_presence(scan, process, region, all, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err)
@@ -207,10 +214,12 @@ int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err
 	const struct scan_process *process;
 	int rc = 0;
 
-	vec_for_each (&scan->processes, process)
-		if (!rc)
-			rc = group_process(scan, process, id, all, err);
-	return rc;
+	vec_for_each (&scan->processes, process) {
+		rc = group_process(scan, process, id, all, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static void update_release(struct scan_update *update)

@@ -183,7 +183,9 @@ static int build(struct file *file, const struct scan_process *process, struct u
 	for (size_t i = process->regions.n; !rc && i > 0; i--)
 		rc = add_region(file, proc, &process->regions.items[i - 1], err);
 	proc_free(proc);
-	return rc ? rc : finish(file, err);
+	if (rc)
+		return rc;
+	return finish(file, err);
 }
 
 int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err)

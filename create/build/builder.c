@@ -69,18 +69,23 @@ static int make_tree(struct builder *builder, struct uspl_err *err)
 	auto_free char *why_not = NULL;
 	int rc = 0;
 
-	if (builder->prebuild.folder)
+	if (builder->prebuild.folder) {
 		rc = prebuild_use(&builder->prebuild, &builder->paths, &builder->recipe, &why_not,
 				  err);
+		if (rc)
+			return rc;
+	}
 	/* Said at once: what follows takes its time. */
-	if (!rc && why_not)
+	if (why_not)
 		fprintf(stderr, "note: the build in '%s' is made anew: '%s' isn't what it was\n",
 			builder->options->prebuild, why_not);
-	if (rc || builder->prebuild.usable)
-		return rc;
+	if (builder->prebuild.usable)
+		return 0;
 	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);
 	rc = tree_copy(&builder->paths, err);
-	return rc ? rc : git_copy(&builder->paths, err);
+	if (rc)
+		return rc;
+	return git_copy(&builder->paths, err);
 }
 
 static int make_folders(struct builder *builder, struct uspl_err *err)
@@ -88,14 +93,21 @@ static int make_folders(struct builder *builder, struct uspl_err *err)
 	const struct build_options *options = builder->options;
 	int rc = paths_find_source(options->source, &builder->paths.source, err);
 
-	if (!rc)
-		rc = recipe_find(builder->paths.source, options->command, options->jobs,
-				 &builder->recipe, err);
-	if (!rc && options->prebuild)
+	if (rc)
+		return rc;
+	rc = recipe_find(builder->paths.source, options->command, options->jobs, &builder->recipe,
+			 err);
+	if (rc)
+		return rc;
+	if (options->prebuild) {
 		rc = prebuild_open(options->prebuild, &builder->prebuild, err);
-	if (!rc)
-		rc = paths_find(options, &builder->prebuild, &builder->paths, err);
-	return rc ? rc : make_tree(builder, err);
+		if (rc)
+			return rc;
+	}
+	rc = paths_find(options, &builder->prebuild, &builder->paths, err);
+	if (rc)
+		return rc;
+	return make_tree(builder, err);
 }
 
 /* Reads all diffs into one text. */
@@ -211,8 +223,9 @@ static int run_setup(const struct builder *builder, struct phase *phase, struct 
 	auto_buf struct buf setup = { 0 };
 	int rc = tree_renew_sources(builder->paths.tree, err);
 
-	if (!rc)
-		rc = configured_adapt(&builder->paths, &setup, err);
+	if (rc)
+		return rc;
+	rc = configured_adapt(&builder->paths, &setup, err);
 	if (rc || (!setup.len && !own))
 		return rc;
 	buf_addstr(&setup, own ? own : ":");
@@ -260,14 +273,21 @@ static int run_build(struct builder *builder, struct phase *phase, struct uspl_e
 
 	phase->command = recipe->build;
 	rc = phase_run(&builder->paths, builder->options, phase, err);
-	if (!rc && recipe->install)
-		rc = has_compiled(builder, &compiled, err);
-	if (rc || compiled)
+	if (rc)
 		return rc;
+	if (recipe->install) {
+		rc = has_compiled(builder, &compiled, err);
+		if (rc)
+			return rc;
+	}
+	if (compiled)
+		return 0;
 	log_info("build", "this package compiles when it installs");
 	rc = build_by_installing(builder, err);
 	phase->command = recipe->build;
-	return rc ? rc : phase_run(&builder->paths, builder->options, phase, err);
+	if (rc)
+		return rc;
+	return phase_run(&builder->paths, builder->options, phase, err);
 }
 
 /* What autoconf will have to configure anew after the patch is so now, too. */
@@ -299,15 +319,20 @@ static int build_before(struct builder *builder, struct uspl_err *err)
 	if (rc || builder->prebuild.usable)
 		return rc ? rc : units_add_pre(builder->units, err);
 	rc = run_setup(builder, &phase, err);
-	if (!rc)
-		rc = configure_before(builder, err);
-	if (!rc)
-		rc = run_build(builder, &phase, err);
-	if (!rc)
-		rc = units_add_pre(builder->units, err);
-	if (!rc && builder->prebuild.folder)
-		rc = prebuild_save(&builder->prebuild, &builder->paths, err);
-	return rc;
+	if (rc)
+		return rc;
+	rc = configure_before(builder, err);
+	if (rc)
+		return rc;
+	rc = run_build(builder, &phase, err);
+	if (rc)
+		return rc;
+	rc = units_add_pre(builder->units, err);
+	if (rc)
+		return rc;
+	if (builder->prebuild.folder)
+		return prebuild_save(&builder->prebuild, &builder->paths, err);
+	return 0;
 }
 
 int builder_new(const struct build_options *options, struct builder **ret, struct uspl_err *err)
@@ -325,18 +350,24 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 	if (!builder->notes || !builder->units)
 		return uspl_fail_nomem(err);
 	rc = read_patches(builder, err);
-	if (!rc)
-		rc = make_folders(builder, err);
-	if (!rc)
-		rc = patches_check_earlier(&builder->paths, &options->earlier, err);
-	if (!rc)
-		rc = arrange_patches(builder, err);
-	if (!rc)
-		rc = write_patches(builder, err);
-	if (!rc)
-		rc = try_patches(builder, err);
-	if (!rc)
-		rc = build_before(builder, err);
+	if (rc)
+		return rc;
+	rc = make_folders(builder, err);
+	if (rc)
+		return rc;
+	rc = patches_check_earlier(&builder->paths, &options->earlier, err);
+	if (rc)
+		return rc;
+	rc = arrange_patches(builder, err);
+	if (rc)
+		return rc;
+	rc = write_patches(builder, err);
+	if (rc)
+		return rc;
+	rc = try_patches(builder, err);
+	if (rc)
+		return rc;
+	rc = build_before(builder, err);
 	if (rc)
 		return rc;
 	*ret = take_ptr(builder);
@@ -374,11 +405,15 @@ static int renew_patched(const struct step *step, struct uspl_err *err)
 		rc = units_renew_all(step->builder->units, &now, err);
 	/* Newer than what is made of them, and was renewed. */
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!rc)
-		rc = renew_files(&step->patched, &now, err);
-	if (!rc)
-		rc = units_renew_dependents(step->builder->units, &step->patched, &now, err);
-	return rc ? rc : renew_mentions(step, &now, err);
+	if (rc)
+		return rc;
+	rc = renew_files(&step->patched, &now, err);
+	if (rc)
+		return rc;
+	rc = units_renew_dependents(step->builder->units, &step->patched, &now, err);
+	if (rc)
+		return rc;
+	return renew_mentions(step, &now, err);
 }
 
 /*
@@ -441,9 +476,10 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 		rc = patched_renumber(paths, &builder->originals, &step->patched,
 				      &builder->numbering, err);
 	strmap_release(&inodes);
-	if (!rc)
-		git_hide_changes(paths, &step->patched);
-	return rc ? rc : renew_patched(step, err);
+	if (rc)
+		return rc;
+	git_hide_changes(paths, &step->patched);
+	return renew_patched(step, err);
 }
 
 /*
@@ -478,13 +514,16 @@ static int run_post(struct step *step, const struct phase *phase, struct uspl_er
 	bool again = false;
 	int rc = phase_run(&builder->paths, builder->options, phase, err);
 
-	if (!rc)
-		rc = units_find_early(builder->units, &step->patched, false, &again, err);
+	if (rc)
+		return rc;
+	rc = units_find_early(builder->units, &step->patched, false, &again, err);
 	if (rc || !again)
 		return rc;
 	log_info("build", "once more, for what the build has changed itself");
 	rc = phase_run(&builder->paths, builder->options, phase, err);
-	return rc ? rc : units_find_early(builder->units, &step->patched, true, &again, err);
+	if (rc)
+		return rc;
+	return units_find_early(builder->units, &step->patched, true, &again, err);
 }
 
 /*
@@ -514,13 +553,18 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 		if (!rc)
 			rc = run_post(step, &phase, err);
 	}
-	if (!rc)
-		rc = units_add_post(builder->units, &step->patched, step->build, err);
-	if (!rc)
-		rc = flags_check(builder->units, &step->patched, &reconfigured, err);
-	if (!rc)
-		rc = units_note_unread(builder->units, &step->patched, step->build, err);
-	return rc ? rc : states_check(builder->units, &builder->numbering, &step->patched, err);
+	if (rc)
+		return rc;
+	rc = units_add_post(builder->units, &step->patched, step->build, err);
+	if (rc)
+		return rc;
+	rc = flags_check(builder->units, &step->patched, &reconfigured, err);
+	if (rc)
+		return rc;
+	rc = units_note_unread(builder->units, &step->patched, step->build, err);
+	if (rc)
+		return rc;
+	return states_check(builder->units, &builder->numbering, &step->patched, err);
 }
 
 static int run_step(struct step *step, struct uspl_err *err)

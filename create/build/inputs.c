@@ -34,9 +34,10 @@ int input_hash_file(const char *path, uint64_t *ret, struct uspl_err *err)
 	auto_buf struct buf bytes = { 0 };
 	int rc = file_read(path, &bytes, err);
 
-	if (!rc)
-		*ret = hash(bytes.data, bytes.len);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = hash(bytes.data, bytes.len);
+	return 0;
 }
 
 /* Does a section of notes hold build-ids only, of the linker or of Go? */
@@ -289,9 +290,10 @@ static int add_gone(struct resolve *resolve, const char *name)
 {
 	int rc = add_input(resolve, name, NULL, 0);
 
-	if (!rc)
-		resolve->inputs->items[resolve->inputs->n - 1].gone = true;
-	return rc;
+	if (rc)
+		return rc;
+	resolve->inputs->items[resolve->inputs->n - 1].gone = true;
+	return 0;
 }
 
 static int resolve_all(struct resolve *resolve, const struct record *record, int depth);
@@ -318,7 +320,9 @@ static int add_bytes(struct resolve *resolve, const char *name, const char *obje
 	if (record)
 		return add_made(resolve, record, depth);
 	rc = hash_stranger(data, len, &bytes, resolve->err);
-	return rc ? rc : add_input(resolve, name, NULL, bytes);
+	if (rc)
+		return rc;
+	return add_input(resolve, name, NULL, bytes);
 }
 
 /* What was removed after the link, as the wrapper has kept it. */
@@ -328,11 +332,14 @@ static int add_kept(struct resolve *resolve, const char *name, const char *kept,
 	size_t n = resolve->inputs->n;
 	int rc = file_read(kept, &bytes, resolve->err);
 
-	if (!rc)
-		rc = add_bytes(resolve, name, file_basename(name), bytes.data, bytes.len, depth);
-	if (!rc && resolve->inputs->n > n)
+	if (rc)
+		return rc;
+	rc = add_bytes(resolve, name, file_basename(name), bytes.data, bytes.len, depth);
+	if (rc)
+		return rc;
+	if (resolve->inputs->n > n)
 		resolve->inputs->items[n].removed = true;
-	return rc;
+	return 0;
 }
 
 /*
@@ -379,9 +386,9 @@ static int resolve_one(struct resolve *resolve, const char *name, const char *ke
 	if (!is_below(name, resolve->makers->tree))
 		return 0;
 	rc = file_read(name, &bytes, resolve->err);
-	return rc ? rc
-		  : add_bytes(resolve, name, file_basename(name), buf_str(&bytes), bytes.len,
-			      depth);
+	if (rc)
+		return rc;
+	return add_bytes(resolve, name, file_basename(name), buf_str(&bytes), bytes.len, depth);
 }
 
 static int resolve_all(struct resolve *resolve, const struct record *record, int depth)
@@ -390,10 +397,11 @@ static int resolve_all(struct resolve *resolve, const struct record *record, int
 	int rc = 0;
 
 	vec_for_each (&record->inputs, name) {
-		if (!rc)
-			rc = resolve_one(resolve, *name, strmap_get(&record->kept, *name), depth);
+		rc = resolve_one(resolve, *name, strmap_get(&record->kept, *name), depth);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int makers_resolve(struct makers *makers, const struct record *link, input_list *ret,

@@ -35,7 +35,7 @@ static int note_section(struct build_link *link, Elf_Data *data, struct uspl_err
 	GElf_Nhdr note;
 	int rc = 0;
 
-	while (!rc && (next = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+	while ((next = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
 		const char *bytes = data->d_buf;
 
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz &&
@@ -43,8 +43,10 @@ static int note_section(struct build_link *link, Elf_Data *data, struct uspl_err
 			rc = add_build_id(link, (const unsigned char *)bytes + desc, note.n_descsz,
 					  err);
 		at = next;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int dynamic_section(struct build_link *link, Elf *elf, const GElf_Shdr *header,
@@ -71,7 +73,7 @@ static int sections(struct build_link *link, Elf *elf, struct uspl_err *err)
 	Elf_Scn *section = NULL;
 	int rc = 0;
 
-	while (!rc && (section = elf_nextscn(elf, section)) != NULL) {
+	while ((section = elf_nextscn(elf, section)) != NULL) {
 		Elf_Data *data;
 		GElf_Shdr header;
 
@@ -84,8 +86,10 @@ static int sections(struct build_link *link, Elf *elf, struct uspl_err *err)
 			continue;
 		rc = header.sh_type == SHT_NOTE ? note_section(link, data, err)
 						: dynamic_section(link, elf, &header, data, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 bool linked_is_program(const char *path)

@@ -32,7 +32,7 @@ static const char *const unset[] = {
 static void set_environment(const struct build_paths *paths, const char *phase)
 {
 	const char *old_path = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
-	struct buf path = { 0 };
+	auto_buf struct buf path = { 0 };
 
 	buf_addf(&path, "%s/bin:%s", paths->work, old_path);
 	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
@@ -47,7 +47,6 @@ static void set_environment(const struct build_paths *paths, const char *phase)
 	setenv("USPL_CC_PHASE", phase, 1);
 	setenv("USPL_CC_TREE", paths->tree, 1);
 	setenv("USPL_CC_SOURCE", paths->source, 1);
-	buf_release(&path);
 }
 
 /* The signals by which users end us. cmd_create.c holds them back while there is a work folder. */

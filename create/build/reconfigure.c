@@ -256,7 +256,9 @@ int reconfigure_commands(const struct build_paths *paths, const tree_files *patc
 	auto_places place_list places = { 0 };
 	int rc = find_places(paths->tree, patched, &places, err);
 
-	return rc ? rc : add_commands(&places, patched, commands, err);
+	if (rc)
+		return rc;
+	return add_commands(&places, patched, commands, err);
 }
 
 /*
@@ -307,7 +309,9 @@ int reconfigure_before(const struct build_paths *paths, const char *diffs, struc
 	if (rc || !deep)
 		return rc;
 	rc = find_places(paths->tree, &named, &places, err);
-	return rc ? rc : add_commands(&places, &named, commands, err);
+	if (rc)
+		return rc;
+	return add_commands(&places, &named, commands, err);
 }
 
 /* ---- has it been? ---- */

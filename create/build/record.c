@@ -168,23 +168,27 @@ static int add_record(enum record_kind kind, const field_list *fields, record_li
 		return uspl_fail_nomem(err);
 	(*slot)->kind = kind;
 	rc = set_strings(*slot, fields, err);
-	if (!rc && (*slot)->saved && stat((*slot)->saved, &st) == 0)
+	if (rc)
+		return rc;
+	if ((*slot)->saved && stat((*slot)->saved, &st) == 0)
 		(*slot)->size = (uint64_t)st.st_size;
-	return rc;
+	return 0;
 }
 
 static int parse_line(char *line, record_list *records, struct uspl_err *err)
 {
-	field_list fields = { 0 };
+	auto_vec field_list fields = { 0 };
 	enum record_kind kind = RECORD_COMPILE;
 	int rc = split(line, &fields, err);
 
-	if (!rc && !find_kind(&fields, &kind))
+	if (rc)
+		return rc;
+	if (!find_kind(&fields, &kind)) {
 		rc = uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
-	if (!rc)
-		rc = add_record(kind, &fields, records, err);
-	vec_release(&fields);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return add_record(kind, &fields, records, err);
 }
 
 int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
@@ -205,7 +209,9 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 	lines = rc ? NULL : buf_take(&text);
 	if (lines)
 		rc = scratch_rename(&scratch, &lines, err);
-	for (char *line = lines; !rc && line && *line;) {
+	if (rc)
+		return rc;
+	for (char *line = lines; line && *line;) {
 		char *end = strchr(line, '\n');
 
 		if (!end)
@@ -214,8 +220,10 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 		*end = '\0';
 		rc = parse_line(line, ret, err);
 		line = end + 1;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 void record_release(record_list *records)
@@ -318,7 +326,8 @@ int record_depends(const struct record *record, const tree_files *files, bool *r
 	struct dependence dependence = { files, false };
 	int rc = record_each_file(record, note_dependence, &dependence, err);
 
-	if (!rc)
-		*ret = dependence.found || tree_files_has(files, record->source);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = dependence.found || tree_files_has(files, record->source);
+	return 0;
 }

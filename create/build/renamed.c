@@ -64,10 +64,13 @@ static int consider(const char *path, const struct stat *st, void *ctx, struct u
 
 	if (search->same_file || (!same_file && tree_is_source(path)))
 		return 0;
-	if (!same_file)
+	if (!same_file) {
 		rc = is_copy(search, path, st, &copy, err);
-	if (rc || (!same_file && !copy))
-		return rc;
+		if (rc)
+			return rc;
+	}
+	if (!same_file && !copy)
+		return 0;
 	if (!same_file && search->path && strcmp(search->path, path) < 0)
 		return 0;
 	free(search->path);

@@ -103,9 +103,12 @@ int scratch_rename(struct scratch *scratch, char **text, struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(kinds); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		rc = rename_kind(scratch, &kinds[i], text, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void scratch_release(struct scratch *scratch)

@@ -230,11 +230,15 @@ static int read_control(const char *tree, package_list *ret, struct uspl_err *er
 	if (rc || !text.len)
 		return rc;
 	buf_str(&text);
-	for (char *p = text.data, *next; p && !rc; p = next) {
+	if (rc)
+		return rc;
+	for (char *p = text.data, *next; p; p = next) {
 		next = cut_paragraph(p);
 		rc = read_paragraph(p, ret, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static void packages_release(package_list *packages)
@@ -332,7 +336,9 @@ static int run_install(const struct build_paths *paths, const struct build_optio
 	if (!aside)
 		return uspl_fail_nomem(err);
 	rc = put_back ? tree_mirror(paths->tree, aside, err) : 0;
-	return rc ? rc : phase_run(paths, options, &phase, err);
+	if (rc)
+		return rc;
+	return phase_run(paths, options, &phase, err);
 }
 
 static int put_back_tree(const struct build_paths *paths, struct uspl_err *err)
@@ -340,7 +346,9 @@ static int put_back_tree(const struct build_paths *paths, struct uspl_err *err)
 	auto_free char *aside = file_join(paths->work, "aside");
 	int rc = aside ? tree_mirror(aside, paths->tree, err) : uspl_fail_nomem(err);
 
-	return rc ? rc : file_remove_tree(aside, err);
+	if (rc)
+		return rc;
+	return file_remove_tree(aside, err);
 }
 
 static int keep_answer(const struct region_status *survey, struct shipped *ret,

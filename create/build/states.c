@@ -291,10 +291,15 @@ static int check_generated(const struct units *units, const struct record *recor
 	bool generated = false;
 	int rc = units_is_generated(units, record, patched, &generated, err);
 
-	if (!rc && generated)
-		rc = labels_of(record, &labels, err);
-	if (rc || !labels.line)
+	if (rc)
 		return rc;
+	if (generated) {
+		rc = labels_of(record, &labels, err);
+		if (rc)
+			return rc;
+	}
+	if (!labels.line)
+		return 0;
 	uspl_fail(err, USPL_E_DATA_CHANGE,
 		  "%s: 'case __LINE__' makes states of line numbers, and the build writes a file "
 		  "anew that it is compiled from",

@@ -133,11 +133,13 @@ static int find_altered(const struct record *record, bool *ret, struct uspl_err 
 	if (made.st_size == saved.st_size && made.st_mtim.tv_sec <= saved.st_mtim.tv_sec)
 		return 0;
 	rc = input_hash_file(record->output, &one, err);
-	if (!rc)
-		rc = input_hash_file(record->saved, &other, err);
-	if (!rc)
-		*ret = one != other;
-	return rc;
+	if (rc)
+		return rc;
+	rc = input_hash_file(record->saved, &other, err);
+	if (rc)
+		return rc;
+	*ret = one != other;
+	return 0;
 }
 
 int units_note_altered(const struct units *units, const record_list *records, struct uspl_err *err)

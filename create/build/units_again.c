@@ -139,7 +139,7 @@ static int check_record(const struct units *units, const struct record *pre,
 static int check_records(const struct units *units, const record_list *post, bool last, bool *ret,
 			 struct uspl_err *err)
 {
-	struct strmap compiled = { 0 };
+	auto_strmap struct strmap compiled = { 0 };
 	struct record **slot;
 	int rc = 0;
 
@@ -156,7 +156,6 @@ static int check_records(const struct units *units, const record_list *post, boo
 		    strmap_get(&units->makers.by_path, pre->output) == pre)
 			rc = check_record(units, pre, &compiled, last, ret, err);
 	}
-	strmap_release(&compiled);
 	return rc;
 }
 
@@ -318,7 +317,7 @@ static bool mentions(const char *path, const tree_files *unknown)
 int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
 			struct uspl_err *err)
 {
-	tree_files unknown = { 0 };
+	auto_vec tree_files unknown = { 0 };
 	const struct content *content;
 	char **file;
 	int rc = 0;
@@ -336,6 +335,5 @@ int units_find_mentions(const struct units *units, const tree_files *patched, tr
 		if (slot && !(*slot = realpath(content->path, NULL)))
 			rc = uspl_fail_nomem(err);
 	}
-	vec_release(&unknown);
 	return rc;
 }

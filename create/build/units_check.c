@@ -252,11 +252,16 @@ int units_check(const struct units *units, const tree_files *patched, struct usp
 {
 	int rc = check_compiled(units, patched, err);
 
-	if (!rc)
-		rc = check_rebuilt(units, patched, err);
-	if (!rc)
-		rc = check_links(units, err);
-	if (!rc)
-		rc = check_altered(units, err);
-	return rc ? rc : note_generated(units, patched, err);
+	if (rc)
+		return rc;
+	rc = check_rebuilt(units, patched, err);
+	if (rc)
+		return rc;
+	rc = check_links(units, err);
+	if (rc)
+		return rc;
+	rc = check_altered(units, err);
+	if (rc)
+		return rc;
+	return note_generated(units, patched, err);
 }

@@ -102,7 +102,7 @@ static int add_link(struct units *units, const struct record *record, bool post,
  */
 static int find_shared(struct units *units, const record_list *records, struct uspl_err *err)
 {
-	struct strmap sources = { 0 };
+	auto_strmap struct strmap sources = { 0 };
 	struct record **slot;
 	int rc = 0;
 
@@ -118,7 +118,6 @@ static int find_shared(struct units *units, const record_list *records, struct u
 			 !strmap_set(&units->shared, record->output, units))
 			rc = uspl_fail_nomem(err);
 	}
-	strmap_release(&sources);
 	return rc;
 }
 
@@ -316,12 +315,14 @@ static int index_programs(struct units *units, struct uspl_err *err)
 	int rc = 0;
 
 	vec_for_each (&units->programs, program) {
-		if (!rc)
-			rc = index_inputs(&program->pre, &program->pre_names, err);
-		if (!rc)
-			rc = index_inputs(&program->post, &program->post_names, err);
+		rc = index_inputs(&program->pre, &program->pre_names, err);
+		if (rc)
+			return rc;
+		rc = index_inputs(&program->post, &program->post_names, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int index_objects(struct units *units, struct uspl_err *err)
@@ -343,13 +344,18 @@ int units_read_post(struct units *units, struct build *build, struct uspl_err *e
 	units->build = build;
 	units->step++;
 	units->makers.post = &units->post;
-	if (!rc)
-		rc = index_objects(units, err);
-	if (!rc)
-		rc = add_records(units, &units->post, true, err);
-	if (!rc)
-		rc = units_note_altered(units, &units->post, err);
-	return rc ? rc : index_programs(units, err);
+	if (rc)
+		return rc;
+	rc = index_objects(units, err);
+	if (rc)
+		return rc;
+	rc = add_records(units, &units->post, true, err);
+	if (rc)
+		return rc;
+	rc = units_note_altered(units, &units->post, err);
+	if (rc)
+		return rc;
+	return index_programs(units, err);
 }
 
 /* ---- the next step ---- */

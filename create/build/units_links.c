@@ -107,8 +107,9 @@ static int link_unit(struct units *units, struct build_link *link, const struct 
 	bool is_new;
 	int rc = pre && post ? check_command(units, pre, post, err) : 0;
 
-	if (!rc)
-		rc = get_unit(units, pre, post, &index, err);
+	if (rc)
+		return rc;
+	rc = get_unit(units, pre, post, &index, err);
 	if (rc)
 		return rc;
 	if (!note_link(units, index, link, &is_new))
@@ -180,14 +181,16 @@ static int link_inputs(struct units *units, struct program *program, struct uspl
 	int rc = 0;
 
 	vec_for_each (&program->pre, input) {
-		if (!rc)
-			rc = add_old_input(units, program, input, err);
+		rc = add_old_input(units, program, input, err);
+		if (rc)
+			return rc;
 	}
 	vec_for_each (&program->post, input) {
-		if (!rc)
-			rc = add_new_input(units, program, input, err);
+		rc = add_new_input(units, program, input, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* The next step wants to know what is known of the file, too: it gets a copy. */
@@ -268,14 +271,15 @@ static int finish(struct units *units, struct uspl_err *err)
 	int rc = 0;
 
 	vec_for_each (&units->programs, program) {
-		if (!rc)
-			rc = finish_program(units, program, err);
+		rc = finish_program(units, program, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		rc = add_unlinked(units, err);
-	if (!rc)
-		sort(units->build);
-	return rc;
+	rc = add_unlinked(units, err);
+	if (rc)
+		return rc;
+	sort(units->build);
+	return 0;
 }
 
 /* A file that isn't a source may be a makefile, or what one is made of. */
@@ -296,7 +300,10 @@ int units_add_post(struct units *units, const tree_files *patched, struct build 
 	int rc = units_read_post(units, build, err);
 
 	units->new_options = has_build_file(patched);
-	if (!rc)
-		rc = units_check(units, patched, err);
-	return rc ? rc : finish(units, err);
+	if (rc)
+		return rc;
+	rc = units_check(units, patched, err);
+	if (rc)
+		return rc;
+	return finish(units, err);
 }

@@ -101,7 +101,7 @@ static int collect_names(const struct unit *unit, const struct side *side, struc
 
 static int pair_names(struct unit *unit, struct uspl_err *err)
 {
-	struct strmap pre = { 0 }, post = { 0 };
+	auto_strmap struct strmap pre = { 0 }, post = { 0 };
 	int rc = collect_names(unit, &unit->pre, &pre, err);
 
 	if (!rc)
@@ -114,7 +114,6 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 		    !syminfo_of(sym)->twin)
 			sym_pair(old, sym);
 	}
-	strmap_release(&pre);
 	strmap_release(&post);
 	return rc;
 }
@@ -287,26 +286,34 @@ static void name_undefined(struct diff *diff, struct unit *unit)
 
 static int name_all(struct diff *diff, struct uspl_err *err)
 {
-	struct strmap used = { 0 };
+	auto_strmap struct strmap used = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < diff->n; i++)
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = name_pre(&diff->units[i], &used, err);
-	for (size_t i = 0; !rc && i < diff->n; i++)
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = name_post(&diff->units[i], &used, err);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; !rc && i < diff->n; i++)
 		name_undefined(diff, &diff->units[i]);
-	strmap_release(&used);
-	return rc;
+	return 0;
 }
 
 int correlate(struct diff *diff, struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < diff->n; i++)
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = nameless_pair(diff, &diff->units[i], err);
-	for (size_t i = 0; !rc && i < diff->n; i++) {
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = counted_pair_functions(&diff->units[i], err);
 		if (!rc)
 			rc = pair_names(&diff->units[i], err);
@@ -314,20 +321,27 @@ int correlate(struct diff *diff, struct uspl_err *err)
 			rc = nested_pair(&diff->units[i], err);
 		pair_clones(&diff->units[i], true);
 		pair_clones(&diff->units[i], false);
+		if (rc)
+			return rc;
 	}
-	for (size_t i = 0; !rc && i < diff->n; i++) {
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = collect_globals(&diff->units[i].pre, &diff->pre_defs, err);
-		if (!rc)
-			rc = collect_globals(&diff->units[i].post, &diff->post_defs, err);
+		if (rc)
+			return rc;
+		rc = collect_globals(&diff->units[i].post, &diff->post_defs, err);
+		if (rc)
+			return rc;
 	}
 	for (size_t i = 0; !rc && i < diff->n; i++)
 		pair_across(diff, &diff->units[i]);
-	for (size_t i = 0; !rc && i < diff->n; i++) {
+	for (size_t i = 0; i < diff->n; i++) {
 		pair_cold_parts(&diff->units[i]);
 		rc = counted_pair_variables(&diff->units[i], err);
 		if (!rc)
 			rc = statics_pair(&diff->units[i], err);
 		unit_close_dbginfo(&diff->units[i]);
+		if (rc)
+			return rc;
 	}
-	return rc ? rc : name_all(diff, err);
+	return name_all(diff, err);
 }

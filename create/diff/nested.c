@@ -122,8 +122,9 @@ int nested_pair(struct unit *unit, struct uspl_err *err)
 	if (!any)
 		return 0;
 	rc = decls_find(&unit->pre, is_nested, &pre, err);
-	if (!rc)
-		rc = decls_find(&unit->post, is_nested, &post, err);
+	if (rc)
+		return rc;
+	rc = decls_find(&unit->post, is_nested, &post, err);
 	if (rc)
 		return rc;
 	pair_round(&pre, &post, BY_LINE | BY_CODE);
@@ -131,5 +132,7 @@ int nested_pair(struct unit *unit, struct uspl_err *err)
 	pair_round(&pre, &post, BY_LINE);
 	pair_round(&pre, &post, 0);
 	rc = refuse_rest(&pre, &post, err);
-	return rc ? rc : set_apart(unit, &post, err);
+	if (rc)
+		return rc;
+	return set_apart(unit, &post, err);
 }

@@ -123,11 +123,13 @@ static int is_same(const struct diff_unit *in, bool *ret, struct uspl_err *err)
 	auto_buf struct buf post = { 0 };
 	int rc = file_read(in->pre_obj, &pre, err);
 
-	if (!rc)
-		rc = file_read(in->post_obj, &post, err);
-	if (!rc)
-		*ret = pre.len == post.len && !memcmp(buf_str(&pre), buf_str(&post), pre.len);
-	return rc;
+	if (rc)
+		return rc;
+	rc = file_read(in->post_obj, &post, err);
+	if (rc)
+		return rc;
+	*ret = pre.len == post.len && !memcmp(buf_str(&pre), buf_str(&post), pre.len);
+	return 0;
 }
 
 int quiet_sort(const struct diff_unit *in, enum unit_sort *ret, struct uspl_err *err)
@@ -149,11 +151,14 @@ int quiet_sort(const struct diff_unit *in, enum unit_sort *ret, struct uspl_err 
 		return 0;
 	}
 	rc = objfile_read_code(in->pre_obj, &pre, err);
-	if (!rc)
-		rc = objfile_read_code(in->post_obj, &post, err);
-	if (!rc && are_alike(pre, post))
+	if (rc)
+		return rc;
+	rc = objfile_read_code(in->post_obj, &post, err);
+	if (rc)
+		return rc;
+	if (are_alike(pre, post))
 		*ret = UNIT_QUIET;
-	return rc;
+	return 0;
 }
 
 int quiet_open_pre(struct unit *unit, const struct diff_unit *in, struct uspl_err *err)
@@ -161,5 +166,7 @@ int quiet_open_pre(struct unit *unit, const struct diff_unit *in, struct uspl_er
 	const struct diff_unit pre = { .source = in->source, .pre_obj = in->pre_obj };
 	int rc = unit_open(unit, &pre, NULL, err);
 
-	return rc ? rc : normalise(&unit->pre, err);
+	if (rc)
+		return rc;
+	return normalise(&unit->pre, err);
 }

@@ -95,10 +95,15 @@ static int pair_by_function(const struct objsym *function, bool equal, struct us
 	auto_syms sym_vec loose = { 0 };
 	int rc = collect_loose(function->sec, NULL, &loose) ? 0 : uspl_fail_nomem(err);
 
-	for (size_t i = 0; !rc && i < loose.n; i++)
-		if (static_is_loose(loose.items[i]))
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < loose.n; i++)
+		if (static_is_loose(loose.items[i])) {
 			rc = pair_in_function(function, loose.items[i], equal, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static int pair_by_functions(struct unit *unit, bool equal, struct uspl_err *err)
@@ -216,15 +221,20 @@ int statics_pair(struct unit *unit, struct uspl_err *err)
 {
 	int rc = statics_pair_scopes(unit, err);
 
-	if (!rc)
-		rc = pair_by_functions(unit, true, err);
-	if (!rc)
-		rc = pair_by_functions(unit, false, err);
+	if (rc)
+		return rc;
+	rc = pair_by_functions(unit, true, err);
+	if (rc)
+		return rc;
+	rc = pair_by_functions(unit, false, err);
 	if (rc)
 		return rc;
 	pair_unused(unit);
-	for (size_t i = 0; !rc && i < unit->post.obj->syms.n; i++)
-		if (static_is_loose(unit->post.obj->syms.items[i]))
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++)
+		if (static_is_loose(unit->post.obj->syms.items[i])) {
 			rc = pair_moved(unit, unit->post.obj->syms.items[i], err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }

@@ -106,11 +106,17 @@ int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
 	if (!has_namesakes(&unit->pre) && !has_namesakes(&unit->post))
 		return 0;
 	rc = decls_find(&unit->pre, static_is_loose, &pre, err);
-	if (!rc)
-		rc = decls_find(&unit->post, static_is_loose, &post, err);
+	if (rc)
+		return rc;
+	rc = decls_find(&unit->post, static_is_loose, &post, err);
+	if (rc)
+		return rc;
 	/* Outside of functions nothing is found out by this: those that use it tell more. */
 	vec_for_each (&post, decl)
-		if (!rc && *decl->function && static_is_loose(decl->sym))
+		if (*decl->function && static_is_loose(decl->sym)) {
 			rc = pair_family(&pre, &post, decl, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }

@@ -337,23 +337,31 @@ static int copy_units(struct emitter *em, struct diff *diff)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < diff->n; i++) {
+	for (size_t i = 0; i < diff->n; i++) {
 		if (em->pre && diff->units[i].takes_part)
 			emit_mark_pre(&diff->units[i]);
 		rc = copy_sections(em, &diff->units[i]);
-		if (!rc && !em->pre)
+		if (rc)
+			return rc;
+		if (!em->pre) {
 			rc = define_common(em, &diff->units[i]);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int connect_units(struct emitter *em, const struct diff *diff)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < diff->n; i++)
+	for (size_t i = 0; i < diff->n; i++) {
 		rc = copy_references(em, &diff->units[i]);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* helpers: more units, for pre.o; NULL if there are none. */
@@ -376,9 +384,10 @@ static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct
 		rc = add_unwind(&em, diff);
 	strmap_release(&em.symbols);
 	strmap_release(&em.members);
-	if (!rc)
-		*ret = take_ptr(out);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = take_ptr(out);
+	return 0;
 }
 
 int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err)
@@ -399,7 +408,9 @@ int emit_pre(struct diff *diff, struct diff *helpers, struct update_target *targ
 	for (size_t i = 0; i < helpers->n; i++)
 		helpers->units[i].takes_part = true;
 	rc = emit_object(diff, helpers, true, &target->pre_code, err);
-	return rc ? rc : redirect_list(diff, target, err);
+	if (rc)
+		return rc;
+	return redirect_list(diff, target, err);
 }
 
 int emit_whole(struct diff *diff, struct objfile **ret, struct uspl_err *err)

@@ -153,10 +153,12 @@ static int copy_fde(struct collector *col, struct record *fde)
 
 	if (!cie || cie->cie != cie->start)
 		return damaged(col->unit, col->err);
-	if (cie->place == NO_PLACE)
+	if (cie->place == NO_PLACE) {
 		rc = copy_record(col, cie);
-	if (!rc)
-		rc = copy_record(col, fde);
+		if (rc)
+			return rc;
+	}
+	rc = copy_record(col, fde);
 	if (rc)
 		return rc;
 	back = (uint32_t)(fde->place + 4 - cie->place);
@@ -188,7 +190,7 @@ int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels, s
 int unwind_index(const struct unit *unit, const struct side *side, struct uspl_err *err)
 {
 	const struct objsec *sec = objfile_section(side->obj, ".eh_frame");
-	record_vec records = { 0 };
+	auto_vec record_vec records = { 0 };
 	const struct record *record, *cie;
 	int rc;
 
@@ -207,6 +209,5 @@ int unwind_index(const struct unit *unit, const struct side *side, struct uspl_e
 		secinfo->lsda = data ? data->sym->sec : NULL;
 		secinfo->personality = data && reader ? reader->sym : NULL;
 	}
-	vec_release(&records);
 	return rc;
 }

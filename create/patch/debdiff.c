@@ -147,9 +147,12 @@ static int make_new_patches(const struct debdiff *debdiff, const char *package,
 		packaging.no_strip = starts_with(section->to ? section->to : "", patches_folder);
 		buf_add(&text, section->start, len);
 	}
-	if (!rc)
-		rc = file_write(path, buf_str(&text), text.len, err);
-	return rc ? rc : patch_apply(package, &packaging, err);
+	if (rc)
+		return rc;
+	rc = file_write(path, buf_str(&text), text.len, err);
+	if (rc)
+		return rc;
+	return patch_apply(package, &packaging, err);
 }
 
 static int compare_lists(struct debdiff *debdiff, struct uspl_err *err)
@@ -213,22 +216,24 @@ static int copy_touched(const struct debdiff *debdiff, struct uspl_err *err)
 	auto_free char *a = file_join(debdiff->folder, "a");
 	auto_free char *b = file_join(debdiff->folder, "b");
 	auto_buf struct buf text = { 0 };
-	struct strmap names = { 0 };
+	auto_strmap struct strmap names = { 0 };
 	int rc = a && b ? 0 : uspl_fail_nomem(err);
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		for (size_t j = debdiff->same; j < lists[i]->n && !rc; j++)
 			rc = read_listed(debdiff, &lists[i]->items[j], &text, err);
-	if (!rc)
-		rc = diff_check(debdiff->patch->name, buf_str(&text), err);
-	if (!rc)
-		rc = diff_names(buf_str(&text), &names, err);
-	if (!rc)
-		rc = patches_copy_named(debdiff->paths->source, &names, a, err);
-	if (!rc)
-		rc = patches_copy_named(debdiff->paths->source, &names, b, err);
-	strmap_release(&names);
-	return rc;
+	if (rc)
+		return rc;
+	rc = diff_check(debdiff->patch->name, buf_str(&text), err);
+	if (rc)
+		return rc;
+	rc = diff_names(buf_str(&text), &names, err);
+	if (rc)
+		return rc;
+	rc = patches_copy_named(debdiff->paths->source, &names, a, err);
+	if (rc)
+		return rc;
+	return patches_copy_named(debdiff->paths->source, &names, b, err);
 }
 
 static int swap_patch(const struct debdiff *debdiff, const struct series_patch *listed,
@@ -261,7 +266,7 @@ static void add_name(struct buf *ret, const char *sign, bool none, char folder, 
 
 static int add_difference(const char *text, struct buf *ret, struct uspl_err *err)
 {
-	section_list sections = { 0 };
+	auto_vec section_list sections = { 0 };
 	const struct section *section;
 	int rc = sections_split(text, &sections, err);
 
@@ -275,7 +280,6 @@ static int add_difference(const char *text, struct buf *ret, struct uspl_err *er
 		add_name(ret, "+++", section->is_gone, 'b', name);
 		buf_add(ret, hunks, (size_t)(section->end - hunks));
 	}
-	vec_release(&sections);
 	return rc;
 }
 
@@ -306,12 +310,18 @@ static int add_effect(const struct debdiff *debdiff, struct buf *ret, struct usp
 	auto_buf struct buf difference = { 0 };
 	int rc = copy_touched(debdiff, err), status;
 
-	for (size_t i = debdiff->was.n; i > debdiff->same && !rc; i--)
-		rc = swap_patch(debdiff, &debdiff->was.items[i - 1], true, err);
-	for (size_t i = debdiff->same; i < debdiff->is.n && !rc; i++)
-		rc = swap_patch(debdiff, &debdiff->is.items[i], false, err);
 	if (rc)
 		return rc;
+	for (size_t i = debdiff->was.n; i > debdiff->same; i--) {
+		rc = swap_patch(debdiff, &debdiff->was.items[i - 1], true, err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = debdiff->same; i < debdiff->is.n; i++) {
+		rc = swap_patch(debdiff, &debdiff->is.items[i], false, err);
+		if (rc)
+			return rc;
+	}
 	status = patch_command_output(argv, debdiff->folder, &difference, err);
 	if (status < 0)
 		return status;
@@ -332,16 +342,16 @@ static int resolve_quilt(struct debdiff *debdiff, struct buf *ret, struct build 
 		return rc;
 	if (only_adds(debdiff)) {
 		rc = add_new_patches(debdiff, ret, err);
-		return rc ? rc
-			  : build_note(notes, err,
-				       "of '%s' the patches count that it adds to %s/series", name,
-				       patches_folder);
+		if (rc)
+			return rc;
+		return build_note(notes, err, "of '%s' the patches count that it adds to %s/series",
+				  name, patches_folder);
 	}
 	rc = add_effect(debdiff, ret, err);
-	return rc ? rc
-		  : build_note(notes, err,
-			       "of '%s' it counts what its change of %s makes of the source", name,
-			       patches_folder);
+	if (rc)
+		return rc;
+	return build_note(notes, err, "of '%s' it counts what its change of %s makes of the source",
+			  name, patches_folder);
 }
 
 /* ---- spec files ---- */

@@ -127,16 +127,19 @@ static int note_left_out(const struct arrangement *arrangement, struct build *no
 	const char *name = arrangement->patch->name;
 	int rc = 0;
 
-	if (arrangement->left_out.len)
+	if (arrangement->left_out.len) {
 		rc = build_note(notes, err, "left out of '%s', since the tree has no such file: %s",
 				name, buf_str(&arrangement->left_out));
+		if (rc)
+			return rc;
+	}
 	/* It is the version that the build has, and with it times, paths and options. */
-	if (!rc && arrangement->changelog && arrangement->kind == DEBDIFF_NONE)
-		rc = build_note(notes, err,
-				"left out of '%s': debian/changelog, since the program that runs "
-				"keeps its version",
-				name);
-	return rc;
+	if (arrangement->changelog && arrangement->kind == DEBDIFF_NONE)
+		return build_note(notes, err,
+				  "left out of '%s': debian/changelog, since the program that runs "
+				  "keeps its version",
+				  name);
+	return 0;
 }
 
 static int arrange(struct arrangement *arrangement, const char *text, const section_list *sections,
@@ -146,11 +149,13 @@ static int arrange(struct arrangement *arrangement, const char *text, const sect
 	int rc = debdiff_resolve(arrangement->paths, arrangement->patch, sections,
 				 &arrangement->kept, &arrangement->kind, notes, err);
 
-	vec_for_each (sections, section)
-		if (!rc)
-			rc = add_section(arrangement, sections, section, err);
 	if (rc)
 		return rc;
+	vec_for_each (sections, section) {
+		rc = add_section(arrangement, sections, section, err);
+		if (rc)
+			return rc;
+	}
 	/* The words in front are the description. */
 	if (arrangement->kind == DEBDIFF_NONE && (arrangement->kept.len || !sections->n))
 		buf_add(ret, text,
@@ -165,21 +170,20 @@ int diff_arrange(const struct patch_file *patch, const struct build_paths *paths
 		 struct buf *ret, struct build *notes, struct uspl_err *err)
 {
 	struct arrangement arrangement = { .patch = patch, .paths = paths };
-	section_list sections = { 0 };
+	auto_vec section_list sections = { 0 };
 	int rc = sections_split(text, &sections, err);
 
 	if (!rc)
 		rc = arrange(&arrangement, text, &sections, ret, notes, err);
 	buf_release(&arrangement.kept);
 	buf_release(&arrangement.left_out);
-	vec_release(&sections);
 	return rc;
 }
 
 char *diff_brings_patch(const char *text)
 {
 	static const char *const suffixes[] = { ".patch", ".diff", ".dpatch" };
-	section_list sections = { 0 };
+	auto_vec section_list sections = { 0 };
 	const struct section *section;
 	char *found = NULL;
 
@@ -193,6 +197,5 @@ char *diff_brings_patch(const char *text)
 			if (!section->is_gone && !strcmp(dot, suffixes[i]))
 				found = take_ptr(name);
 	}
-	vec_release(&sections);
 	return found;
 }

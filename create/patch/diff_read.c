@@ -173,7 +173,7 @@ static int read_contents(const char *text, struct contents *ret, struct uspl_err
 	const char *git = NULL;
 	int rc = 0;
 
-	while (*text && !rc) {
+	while (*text) {
 		if (hunk.before || hunk.after) {
 			take_hunk_line(text, &hunk);
 		} else if (parse_hunk(text, &hunk)) {
@@ -188,8 +188,10 @@ static int read_contents(const char *text, struct contents *ret, struct uspl_err
 		}
 		text += strcspn(text, "\n");
 		text += *text == '\n';
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int diff_names(const char *text, struct strmap *names, struct uspl_err *err)
@@ -235,8 +237,9 @@ int diff_read(const char *path, struct buf *buf, struct uspl_err *err)
 	int rc = stdin_wanted ? file_read_fd(STDIN_FILENO, name, &raw, err)
 			      : file_read(path, &raw, err);
 
-	if (!rc)
-		rc = mail_decode(buf_str(&raw), raw.len, buf, err);
+	if (rc)
+		return rc;
+	rc = mail_decode(buf_str(&raw), raw.len, buf, err);
 	if (rc)
 		return rc;
 	if (memchr(buf_str(buf) + start, '\0', buf->len - start))

@@ -182,7 +182,10 @@ int lacking_check(const char *tree, const char *diff, const char *name,
 	if (!*ret_leave_out)
 		return 0;
 	rc = check_folder(&lacking, err);
-	if (!rc)
-		rc = tree_walk(tree, check_elsewhere, &lacking, err);
-	return rc ? rc : check_named(&lacking, err);
+	if (rc)
+		return rc;
+	rc = tree_walk(tree, check_elsewhere, &lacking, err);
+	if (rc)
+		return rc;
+	return check_named(&lacking, err);
 }

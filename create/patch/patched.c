@@ -53,15 +53,18 @@ static int renumber(const char *path, const struct buf *pre, bool numbered, stru
 	bool differs;
 	int rc = file_read(path, &plain, err);
 
-	if (!rc)
-		rc = lines_renumber(pre, numbered, &plain, &text, &kept, err);
+	if (rc)
+		return rc;
+	rc = lines_renumber(pre, numbered, &plain, &text, &kept, err);
 	if (rc)
 		return rc;
 	differs = text.len != plain.len;
-	if (differs)
+	if (differs) {
 		rc = tree_rewrite(path, &text, err);
-	if (!rc)
-		rc = keep_compiled(&ret->compiled, path, &text, &kept, err);
+		if (rc)
+			return rc;
+	}
+	rc = keep_compiled(&ret->compiled, path, &text, &kept, err);
 	if (rc || !differs)
 		return rc;
 	file = vec_push(&ret->plain);
@@ -133,9 +136,11 @@ static int put_back(const struct plain_file *file, struct uspl_err *err)
 	struct timespec times[2] = { file->time, file->time };
 	int rc = tree_rewrite(file->path, &file->numbered, err);
 
-	if (!rc && utimensat(AT_FDCWD, file->path, times, 0) < 0)
-		rc = uspl_fail_errno(err, "cannot set the time of '%s'", file->path);
-	return rc;
+	if (rc)
+		return rc;
+	if (utimensat(AT_FDCWD, file->path, times, 0) < 0)
+		return uspl_fail_errno(err, "cannot set the time of '%s'", file->path);
+	return 0;
 }
 
 static void plain_file_release(struct plain_file *file)

@@ -43,7 +43,9 @@ static int copy_named(const char *tree, const char *copy, const char *name, stru
 	if (stat(from, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	rc = file_mkdirs(folder, err);
-	return rc ? rc : file_copy(from, to, err);
+	if (rc)
+		return rc;
+	return file_copy(from, to, err);
 }
 
 int patches_copy_named(const char *tree, const struct strmap *names, const char *folder,
@@ -51,16 +53,20 @@ int patches_copy_named(const char *tree, const struct strmap *names, const char 
 {
 	int rc = file_mkdirs(folder, err);
 
-	for (size_t i = 0; i < names->cap && !rc; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < names->cap; i++) {
 		const char *name = names->slots[i].key;
 
-		while (name && *name && !rc) {
+		while (name && *name) {
 			rc = copy_named(tree, folder, name, err);
 			name += strcspn(name, "/");
 			name += strspn(name, "/");
+			if (rc)
+				return rc;
 		}
 	}
-	return rc;
+	return 0;
 }
 
 /* Makes the folder as it is after the first n diffs. */
@@ -68,12 +74,18 @@ static int start_anew(const struct trial *trial, size_t n, struct uspl_err *err)
 {
 	int rc = file_remove_tree(trial->folder, err);
 
-	if (!rc)
-		rc = patches_copy_named(trial->tree, trial->names, trial->folder, err);
-	for (size_t i = 0; i < n && !rc; i++)
-		if (!trial->patches->items[i].in_tree)
+	if (rc)
+		return rc;
+	rc = patches_copy_named(trial->tree, trial->names, trial->folder, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++)
+		if (!trial->patches->items[i].in_tree) {
 			rc = patch_apply(trial->folder, &trial->patches->items[i], err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* How diffs want to be applied; the first two where the user says how many folders to take off. */
@@ -122,7 +134,9 @@ static int take_out(const struct trial *trial, const struct patch_file *patch, s
 		rc = patch_apply(trial->folder, &out, err);
 	}
 	out.dry_run = false;
-	return rc ? rc : patch_apply(trial->folder, &out, err);
+	if (rc)
+		return rc;
+	return patch_apply(trial->folder, &out, err);
 }
 
 /*
@@ -152,11 +166,13 @@ static int find_in_tree(const struct trial *trial, size_t first, size_t *ret_n,
 	int rc = 0;
 
 	*ret_n = 0;
-	for (size_t last = first; last < trial->patches->n && !rc && !in_tree; last++) {
+	for (size_t last = first; last < trial->patches->n && !in_tree; last++) {
 		rc = are_in_tree(trial, first, last, &in_tree, err);
 		*ret_n = in_tree ? last - first + 1 : 0;
+		if (rc)
+			return rc;
 	}
-	return rc ? rc : start_anew(trial, first, err);
+	return start_anew(trial, first, err);
 }
 
 /* A patch that doesn't apply is no failure if it is in the tree, of a series. */
@@ -182,19 +198,23 @@ int patches_try(const struct build_paths *paths, const char *text, bool series,
 		patch_files *patches, struct uspl_err *err)
 {
 	auto_free char *folder = file_join(paths->work, "try");
-	struct strmap names = { 0 };
+	auto_strmap struct strmap names = { 0 };
 	struct trial trial = { paths->tree, folder, &names, patches };
 	int rc = folder ? diff_names(text, &names, err) : uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = start_anew(&trial, 0, err);
-	for (size_t i = 0; i < patches->n && !rc; i++) {
+	if (rc)
+		return rc;
+	rc = start_anew(&trial, 0, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < patches->n; i++) {
 		rc = try_one(&trial, i, err);
 		if (rc == -USPL_E_BUILD && series)
 			rc = pass_over(&trial, &i, err);
+		if (rc)
+			return rc;
 	}
-	strmap_release(&names);
-	return rc ? rc : file_remove_tree(folder, err);
+	return file_remove_tree(folder, err);
 }
 
 /* ---- updates that are said to be applied before ---- */
@@ -223,12 +243,18 @@ static int check_one(const struct trial *trial, const struct build_earlier *earl
 	bool is_in = false, goes_in = false;
 	int rc = file_write(path, earlier->patch, strlen(earlier->patch), err);
 
-	if (!rc)
-		rc = fits(trial, &patch, true, &is_in, err);
-	if (!rc && !is_in)
-		rc = fits(trial, &patch, false, &goes_in, err);
-	if (rc || !goes_in)
+	if (rc)
 		return rc;
+	rc = fits(trial, &patch, true, &is_in, err);
+	if (rc)
+		return rc;
+	if (!is_in) {
+		rc = fits(trial, &patch, false, &goes_in, err);
+		if (rc)
+			return rc;
+	}
+	if (!goes_in)
+		return 0;
 	uspl_fail(
 		err, USPL_E_UNSUPPORTED,
 		"the update '%s' is said to come before this one, but its patch isn't in the tree",

@@ -90,11 +90,14 @@ static int add_lines(struct series_file *file, series_patches *patches, struct u
 		return rc;
 	if (text.len && memchr(text.data, '\0', text.len))
 		return uspl_fail(err, USPL_E_FILE, "'%s' is not a text file", file->path);
-	for (char *line = text.len ? strtok_r(text.data, "\n", &state) : NULL; line && !rc;
-	     line = strtok_r(NULL, "\n", &state))
+	for (char *line = text.len ? strtok_r(text.data, "\n", &state) : NULL; line;
+	     line = strtok_r(NULL, "\n", &state)) {
 		rc = add_line(file, line, patches, err);
-	if (rc || patches->n)
-		return rc;
+		if (rc)
+			return rc;
+	}
+	if (patches->n)
+		return 0;
 	return uspl_fail(err, USPL_E_FILE,
 			 file->n_applied ? "quilt has applied all patches of '%s' already"
 					 : "'%s' names no patch",
@@ -139,10 +142,12 @@ static int read_folder(const char *path, series_patches *patches, struct uspl_er
 		free(entries[i]);
 	}
 	free(entries);
-	if (!rc && !n)
-		rc = uspl_fail(err, USPL_E_FILE, "'%s' has neither a file 'series' nor patches",
-			       path);
-	return rc;
+	if (rc)
+		return rc;
+	if (!n)
+		return uspl_fail(err, USPL_E_FILE, "'%s' has neither a file 'series' nor patches",
+				 path);
+	return 0;
 }
 
 int series_read(const char *path, const char *source, series_patches *ret, struct uspl_err *err)

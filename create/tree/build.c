@@ -26,17 +26,19 @@ int build_unit_changed(const struct build_unit *unit, bool *ret, struct uspl_err
 {
 	auto_buf struct buf pre = { 0 };
 	auto_buf struct buf post = { 0 };
-	int rc = 0;
+	int rc;
 
 	*ret = !unit->pre_obj || !unit->post_obj;
 	if (*ret || !strcmp(unit->pre_obj, unit->post_obj))
 		return 0;
 	rc = file_read(unit->pre_obj, &pre, err);
-	if (!rc)
-		rc = file_read(unit->post_obj, &post, err);
-	if (!rc)
-		*ret = pre.len != post.len || memcmp(buf_str(&pre), buf_str(&post), pre.len);
-	return rc;
+	if (rc)
+		return rc;
+	rc = file_read(unit->post_obj, &post, err);
+	if (rc)
+		return rc;
+	*ret = pre.len != post.len || memcmp(buf_str(&pre), buf_str(&post), pre.len);
+	return 0;
 }
 
 int build_link_changed(const struct build *build, const struct build_link *link, bool *ret,

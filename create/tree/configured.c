@@ -158,7 +158,9 @@ static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_
 	add_folder(adaption->commands, path);
 	buf_addstr(adaption->commands, "&& ");
 	rc = remove_notes(path, err);
-	return rc ? rc : tree_rewrite(path, &adapted, err);
+	if (rc)
+		return rc;
+	return tree_rewrite(path, &adapted, err);
 }
 
 /* ---- Meson ---- */

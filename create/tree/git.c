@@ -46,7 +46,9 @@ static int refer_objects(const char *from, const char *to, struct uspl_err *err)
 	if (text.oom)
 		return uspl_fail_nomem(err);
 	rc = file_mkdirs(info, err);
-	return rc ? rc : file_write(alternates, text.data, text.len, err);
+	if (rc)
+		return rc;
+	return file_write(alternates, text.data, text.len, err);
 }
 
 /* The user's own settings, such as hooks and helpers, have no place in the copy. */

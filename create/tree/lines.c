@@ -141,8 +141,9 @@ int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post,
 	struct lines_kept kept = { 0 };
 	int rc = lines_split(buf_str(pre), pre->len, &old, err);
 
-	if (!rc)
-		rc = lines_split(buf_str(post), post->len, &new, err);
+	if (rc)
+		return rc;
+	rc = lines_split(buf_str(post), post->len, &new, err);
 	if (rc)
 		return rc;
 	count_lines(&old, numbered);

@@ -233,7 +233,8 @@ int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	int rc = pair_lines(pre, post, err);
 
-	if (!rc)
-		move_blocks(pre, post);
-	return rc;
+	if (rc)
+		return rc;
+	move_blocks(pre, post);
+	return 0;
 }

@@ -72,10 +72,11 @@ int paths_find(const struct build_options *options, const struct prebuild *prebu
 
 	if (prebuild->folder)
 		ret->work = file_join(prebuild->folder, "work");
-	else
+	else {
 		rc = make_work(options->keep, &ret->work, &ret->lock, err);
-	if (rc)
-		return rc;
+		if (rc)
+			return rc;
+	}
 	ret->tree = ret->work ? file_join(ret->work, "tree") : NULL;
 	return ret->tree ? 0 : uspl_fail_nomem(err);
 }

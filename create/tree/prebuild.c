@@ -309,16 +309,21 @@ static int restore(const struct build_paths *paths, struct uspl_err *err)
 		if (!rc)
 			rc = file_remove_tree(path, err);
 	}
-	return rc ? rc : tree_mirror(base, paths->tree, err);
+	if (rc)
+		return rc;
+	return tree_mirror(base, paths->tree, err);
 }
 
 static int start_anew(const struct build_paths *paths, const char *state, struct uspl_err *err)
 {
 	int rc = file_remove_tree(state, err);
 
-	if (!rc)
-		rc = file_remove_tree(paths->work, err);
-	return rc ? rc : file_mkdirs(paths->work, err);
+	if (rc)
+		return rc;
+	rc = file_remove_tree(paths->work, err);
+	if (rc)
+		return rc;
+	return file_mkdirs(paths->work, err);
 }
 
 int prebuild_use(struct prebuild *prebuild, const struct build_paths *paths,
@@ -329,10 +334,13 @@ int prebuild_use(struct prebuild *prebuild, const struct build_paths *paths,
 	auto_free char *difference = NULL;
 	int rc = path ? add_state(prebuild, paths, recipe, err) : uspl_fail_nomem(err);
 
-	if (!rc && access(path, F_OK) == 0)
-		rc = file_read(path, &was, err);
 	if (rc)
 		return rc;
+	if (access(path, F_OK) == 0) {
+		rc = file_read(path, &was, err);
+		if (rc)
+			return rc;
+	}
 	difference = first_difference(buf_str(&was), buf_str(&prebuild->state));
 	prebuild->usable = was.len && !difference;
 	if (prebuild->usable)
@@ -349,7 +357,10 @@ int prebuild_save(const struct prebuild *prebuild, const struct build_paths *pat
 	auto_free char *base = NULL;
 	int rc = path ? join(paths, "base", &base, err) : uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = tree_mirror(paths->tree, base, err);
-	return rc ? rc : file_write(path, buf_str(&prebuild->state), prebuild->state.len, err);
+	if (rc)
+		return rc;
+	rc = tree_mirror(paths->tree, base, err);
+	if (rc)
+		return rc;
+	return file_write(path, buf_str(&prebuild->state), prebuild->state.len, err);
 }

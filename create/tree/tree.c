@@ -139,7 +139,9 @@ static int copy_entry(const struct build_paths *paths, const char *folder, const
 		rc = copy_link(paths, folder, from, to, err);
 	else
 		return 0;
-	return rc ? rc : keep_times(to, &st, err);
+	if (rc)
+		return rc;
+	return keep_times(to, &st, err);
 }
 
 static int copy_folder(const struct build_paths *paths, const char *from, const char *to,
@@ -179,7 +181,7 @@ int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *er
 
 	if (!dir)
 		return uspl_fail_errno(err, "cannot read the folder '%s'", path);
-	while (!rc && (entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir)) != NULL) {
 		auto_free char *file = file_join(path, entry->d_name);
 		struct stat st;
 
@@ -188,12 +190,17 @@ int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *er
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
 		    is_version_control(entry->d_name) || lstat(file, &st) < 0)
 			continue;
-		if (S_ISDIR(st.st_mode))
+		if (S_ISDIR(st.st_mode)) {
 			rc = tree_walk(file, visit, ctx, err);
-		else if (S_ISREG(st.st_mode))
+			if (rc)
+				return rc;
+		} else if (S_ISREG(st.st_mode)) {
 			rc = visit(file, &st, ctx, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int renew(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
@@ -226,9 +233,11 @@ int tree_rewrite(const char *path, const struct buf *text, struct uspl_err *err)
 	if (stat(path, &st) < 0)
 		return uspl_fail_errno(err, "cannot read '%s'", path);
 	rc = file_write(path, buf_str(text), text->len, err);
-	if (!rc && chmod(path, st.st_mode & 07777) < 0)
-		rc = uspl_fail_errno(err, "cannot set the mode of '%s'", path);
-	return rc;
+	if (rc)
+		return rc;
+	if (chmod(path, st.st_mode & 07777) < 0)
+		return uspl_fail_errno(err, "cannot set the mode of '%s'", path);
+	return 0;
 }
 
 struct snapshot {
@@ -274,7 +283,9 @@ int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct
 	struct snapshot snapshot = { paths, inodes, originals };
 	int rc = before ? file_mkdirs(before, err) : uspl_fail_nomem(err);
 
-	return rc ? rc : tree_walk(paths->tree, note_inode, &snapshot, err);
+	if (rc)
+		return rc;
+	return tree_walk(paths->tree, note_inode, &snapshot, err);
 }
 
 int tree_original(const struct build_paths *paths, const struct strmap *originals, const char *path,

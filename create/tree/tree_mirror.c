@@ -44,9 +44,11 @@ static int copy_file(const char *from, const struct stat *st, const char *to, st
 	struct timespec times[2] = { st->st_atim, st->st_mtim };
 	int rc = file_copy(from, to, err);
 
-	if (!rc && utimensat(AT_FDCWD, to, times, 0) < 0)
-		rc = uspl_fail_errno(err, "cannot set the time of '%s'", to);
-	return rc;
+	if (rc)
+		return rc;
+	if (utimensat(AT_FDCWD, to, times, 0) < 0)
+		return uspl_fail_errno(err, "cannot set the time of '%s'", to);
+	return 0;
 }
 
 static int copy_link(const char *from, const char *to, struct uspl_err *err)
@@ -92,16 +94,19 @@ static int for_entries(const char *folder, const char *other, entry_fn fn, struc
 
 	if (!dir)
 		return uspl_fail_errno(err, "cannot read the folder '%s'", folder);
-	while (!rc && (entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir)) != NULL) {
 		auto_free char *path = file_join(folder, entry->d_name);
 		auto_free char *beside = file_join(other, entry->d_name);
 
 		if (!path || !beside)
 			return uspl_fail_nomem(err);
-		if (!is_dot(entry->d_name))
+		if (!is_dot(entry->d_name)) {
 			rc = fn(path, beside, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int remove_extra(const char *path, const char *wanted, struct uspl_err *err)
@@ -121,5 +126,7 @@ int tree_mirror(const char *from, const char *to, struct uspl_err *err)
 	if (mkdir(to, st.st_mode & 0777) < 0 && errno != EEXIST)
 		return uspl_fail_errno(err, "cannot create the folder '%s'", to);
 	rc = for_entries(to, from, remove_extra, err);
-	return rc ? rc : for_entries(from, to, mirror_entry, err);
+	if (rc)
+		return rc;
+	return for_entries(from, to, mirror_entry, err);
 }

@@ -61,10 +61,13 @@ static int link_tools_of(const char *folder, const char *bin, const char *wrappe
 	int rc = 0;
 
 	/* PATH may name folders that don't exist. */
-	while (!rc && dir && (entry = readdir(dir)) != NULL)
-		if (is_tool(entry->d_name) && faccessat(dirfd(dir), entry->d_name, X_OK, 0) == 0)
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (is_tool(entry->d_name) && faccessat(dirfd(dir), entry->d_name, X_OK, 0) == 0) {
 			rc = link_name(bin, entry->d_name, wrapper, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static int link_tools(const char *bin, const char *wrapper, struct uspl_err *err)
@@ -75,9 +78,12 @@ static int link_tools(const char *bin, const char *wrapper, struct uspl_err *err
 
 	if (!path)
 		return uspl_fail_nomem(err);
-	for (char *dir = strtok_r(path, ":", &state); dir && !rc; dir = strtok_r(NULL, ":", &state))
+	for (char *dir = strtok_r(path, ":", &state); dir; dir = strtok_r(NULL, ":", &state)) {
 		rc = link_tools_of(dir, bin, wrapper, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* libexec/uspl/uspl-cc beside the folder that this program is in. */
@@ -152,11 +158,15 @@ int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 
 		rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
 	}
-	if (!rc)
-		rc = drop_old_links(bin, wrapper, err);
-	if (!rc)
-		rc = link_variables(bin, real, wrapper, err);
-	return rc ? rc : link_tools(bin, wrapper, err);
+	if (rc)
+		return rc;
+	rc = drop_old_links(bin, wrapper, err);
+	if (rc)
+		return rc;
+	rc = link_variables(bin, real, wrapper, err);
+	if (rc)
+		return rc;
+	return link_tools(bin, wrapper, err);
 }
 
 void wrapper_rename_variables(void)
@@ -227,7 +237,7 @@ int wrapper_replace_tools(const struct build_paths *paths, const char *text, str
 	size_t own = strlen(paths->work);
 	int rc = 0;
 
-	while (*text && !rc) {
+	while (*text) {
 		size_t len = strspn(text, in_paths);
 
 		if (*text == '/' && strncmp(text, paths->work, own) && is_tool_path(text, len))
@@ -235,6 +245,8 @@ int wrapper_replace_tools(const struct build_paths *paths, const char *text, str
 		else
 			buf_add(ret, text, len ? len : 1);
 		text += len ? len : 1;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }

@@ -276,9 +276,12 @@ int leave_out_absent(struct leave_out *state, size_t index, bool post, struct ob
 
 	for (size_t i = 0; i < obj->syms.n; i++)
 		weak |= may_be_overridden(obj->syms.items[i]);
-	if (weak)
+	if (weak) {
 		rc = find_winners(state, post, err);
-	return rc ? rc : drop(state, index, post, obj, err);
+		if (rc)
+			return rc;
+	}
+	return drop(state, index, post, obj, err);
 }
 
 int leave_out_definer(struct leave_out *state, const char *name, size_t *ret, struct uspl_err *err)

@@ -64,10 +64,13 @@ static int note_imports(struct linked *linked, struct uspl_err *err)
 	GElf_Shdr shdr;
 	int rc = 0;
 
-	while (!rc && elf && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNSYM)
+	while (elf && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNSYM) {
 			rc = note_imports_of(linked, elf, scn, &shdr, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 int linked_open(const struct build_link *link, const char *file, const struct earlier *earlier,
@@ -98,8 +101,9 @@ int linked_open(const struct build_link *link, const char *file, const struct ea
 	linked->earlier = earlier;
 	linked->target = target;
 	rc = note_names(linked, err);
-	if (!rc)
-		rc = note_imports(linked, err);
+	if (rc)
+		return rc;
+	rc = note_imports(linked, err);
 	if (rc)
 		return rc;
 	*ret = take_ptr(linked);

@@ -61,10 +61,13 @@ int markers_split(struct objfile *obj, struct uspl_err *err)
 	size_t n = obj->secs.n;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < n; i++)
-		if (!strcmp(obj->secs.items[i]->name, NOTES))
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(obj->secs.items[i]->name, NOTES)) {
 			rc = split(obj, obj->secs.items[i], err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 void markers_tie(struct objfile *obj)

@@ -215,7 +215,7 @@ DEFINE_AUTO_RELEASE(nameless_vec, nameless_vec, vec_release)
 static int match_depth(struct unit *unit, size_t depth, struct uspl_err *err)
 {
 	struct nameless *nameless = unit->nameless;
-	struct strmap done = { 0 };
+	auto_strmap struct strmap done = { 0 };
 	struct nameless_type **type;
 	int rc = 0;
 
@@ -233,7 +233,6 @@ static int match_depth(struct unit *unit, size_t depth, struct uspl_err *err)
 		if (!rc)
 			rc = nameless_match(unit, &pre, &post, err);
 	}
-	strmap_release(&done);
 	return rc;
 }
 
@@ -253,9 +252,14 @@ static int match_all(struct unit *unit, struct uspl_err *err)
 		if (!(*type)->family)
 			return uspl_fail_nomem(err);
 	}
-	for (size_t depth = 1; !rc && depth <= deepest; depth++)
+	if (rc)
+		return rc;
+	for (size_t depth = 1; depth <= deepest; depth++) {
 		rc = match_depth(unit, depth, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* ---- the names of symbols ---- */
@@ -328,13 +332,12 @@ static int set_alias(const struct unit *unit, struct objsym *sym, const struct s
 
 static int set_aliases(const struct unit *unit, struct uspl_err *err)
 {
-	struct strmap by_key = { 0 }, stems = { 0 };
+	auto_strmap struct strmap by_key = { 0 }, stems = { 0 };
 	int rc = collect_stems(&unit->pre, &by_key, &stems, err);
 
 	for (size_t i = 0; !rc && i < unit->post.obj->syms.n; i++)
 		if (is_listed(unit->post.obj->syms.items[i]))
 			rc = set_alias(unit, unit->post.obj->syms.items[i], &by_key, &stems, err);
-	strmap_release(&by_key);
 	strmap_release(&stems);
 	return rc;
 }
@@ -348,14 +351,19 @@ int nameless_pair(const struct diff *diff, struct unit *unit, struct uspl_err *e
 		return uspl_fail_nomem(err);
 	nameless->patched = diff->report ? diff->report->patched : NULL;
 	rc = list_types(&unit->pre, &nameless->pre, err);
-	if (!rc)
-		rc = list_types(&unit->post, &nameless->post, err);
+	if (rc)
+		return rc;
+	rc = list_types(&unit->post, &nameless->post, err);
 	if (rc || !nameless->pre.types.n || !nameless->post.types.n)
 		return rc;
 	rc = nameless_look_up(&unit->pre, &nameless->pre, err);
-	if (!rc)
-		rc = nameless_look_up(&unit->post, &nameless->post, err);
-	if (!rc)
-		rc = match_all(unit, err);
-	return rc ? rc : set_aliases(unit, err);
+	if (rc)
+		return rc;
+	rc = nameless_look_up(&unit->post, &nameless->post, err);
+	if (rc)
+		return rc;
+	rc = match_all(unit, err);
+	if (rc)
+		return rc;
+	return set_aliases(unit, err);
 }

@@ -318,10 +318,12 @@ int nameless_match(struct unit *unit, const nameless_vec *pre, const nameless_ve
 	size_t n_pre, n_post;
 	int rc = forget_shared_lines(pre, err);
 
-	if (!rc)
-		rc = forget_shared_lines(post, err);
-	if (!rc)
-		rc = pair_by_code(unit, pre, post, err);
+	if (rc)
+		return rc;
+	rc = forget_shared_lines(post, err);
+	if (rc)
+		return rc;
+	rc = pair_by_code(unit, pre, post, err);
 	if (rc)
 		return rc;
 	pair_unique(pre, post, same_lines);

@@ -140,7 +140,7 @@ static void join_cold(struct objsym *sym, const struct strmap *functions)
 
 static int join_cold_parts(struct side *side, struct uspl_err *err)
 {
-	struct strmap functions = { 0 };
+	auto_strmap struct strmap functions = { 0 };
 	bool oom = false;
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
@@ -150,7 +150,6 @@ static int join_cold_parts(struct side *side, struct uspl_err *err)
 	}
 	for (size_t i = 0; i < side->obj->syms.n; i++)
 		join_cold(side->obj->syms.items[i], &functions);
-	strmap_release(&functions);
 	return oom ? uspl_fail_nomem(err) : 0;
 }
 
@@ -208,18 +207,27 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 
 	side->source = unit->source;
 	side->path = path;
-	if (path)
+	if (path) {
 		rc = objfile_read_code(path, &side->obj, err);
-	else
+		if (rc)
+			return rc;
+	} else
 		side->obj = objfile_new(unit->source);
-	if (!rc && !side->obj)
+	if (!side->obj) {
 		rc = uspl_fail_nomem(err);
-	if (!rc && path && place)
+		if (rc)
+			return rc;
+	}
+	if (path && place) {
 		rc = leave_out_absent(place->left_out, place->index, side == &unit->post, side->obj,
 				      err);
-	if (!rc)
-		rc = markers_split(side->obj, err);
-	return rc ? rc : sort_side(side, unit, err);
+		if (rc)
+			return rc;
+	}
+	rc = markers_split(side->obj, err);
+	if (rc)
+		return rc;
+	return sort_side(side, unit, err);
 }
 
 int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
@@ -229,7 +237,9 @@ int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_p
 
 	unit->source = in->source;
 	rc = open_side(&unit->pre, in->pre_obj, unit, place, err);
-	return rc ? rc : open_side(&unit->post, in->post_obj, unit, place, err);
+	if (rc)
+		return rc;
+	return open_side(&unit->post, in->post_obj, unit, place, err);
 }
 
 static void side_release(struct side *side)

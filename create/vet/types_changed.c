@@ -361,7 +361,9 @@ int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err
 	if (pre.oom || post.oom)
 		return uspl_fail_nomem(err);
 	rc = compare_tables(unit, &pre, &post, changes, err);
-	return rc ? rc : compare_lambdas(unit, changes, err);
+	if (rc)
+		return rc;
+	return compare_lambdas(unit, changes, err);
 }
 
 void types_release(type_changes *changes)

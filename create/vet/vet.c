@@ -384,5 +384,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 
 	int rc = vet_types(diff, err);
 
-	return rc ? rc : run(checks, ARRAY_SIZE(checks), diff, err);
+	if (rc)
+		return rc;
+	return run(checks, ARRAY_SIZE(checks), diff, err);
 }

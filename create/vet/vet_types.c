@@ -261,10 +261,12 @@ int vet_types(const struct diff *diff, struct uspl_err *err)
 	struct type_change *change;
 	int rc = collect(diff, &changes, err);
 
-	if (!rc)
-		rc = refuse_first(diff, &changes, false, err);
-	if (!rc)
-		rc = refuse_first(diff, &changes, true, err);
+	if (rc)
+		return rc;
+	rc = refuse_first(diff, &changes, false, err);
+	if (rc)
+		return rc;
+	rc = refuse_first(diff, &changes, true, err);
 	if (rc)
 		return rc;
 	vec_for_each (&changes, change)

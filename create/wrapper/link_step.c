@@ -141,10 +141,14 @@ static int record_link(const struct tool *tool, const char *output, const char *
 	char **input;
 	int rc = start_line(tool, output, options, &line, err);
 
-	vec_for_each (inputs, input)
-		if (!rc)
-			rc = add_input(tool, *input, &line, err);
-	return rc ? rc : record_write(tool->work, tool->phase, &line, err);
+	if (rc)
+		return rc;
+	vec_for_each (inputs, input) {
+		rc = add_input(tool, *input, &line, err);
+		if (rc)
+			return rc;
+	}
+	return record_write(tool->work, tool->phase, &line, err);
 }
 
 /*
@@ -170,13 +174,15 @@ static int run(const struct tool *tool, const tool_argv *argv, const char *outpu
 
 	let_go(output);
 	rc = tool_run(tool, argv, &out, ret_status, err);
-	if (!rc)
-		rc = trace_parse(buf_str(&out), &inputs, &rest, err);
-	if (!rc)
-		fwrite(buf_str(&rest), 1, rest.len, stdout);
-	if (!rc && !*ret_status)
-		rc = record_link(tool, output, buf_str(options), &inputs, err);
-	return rc;
+	if (rc)
+		return rc;
+	rc = trace_parse(buf_str(&out), &inputs, &rest, err);
+	if (rc)
+		return rc;
+	fwrite(buf_str(&rest), 1, rest.len, stdout);
+	if (!*ret_status)
+		return record_link(tool, output, buf_str(options), &inputs, err);
+	return 0;
 }
 
 int link_words(const struct tool *tool, const struct args *args, int *ret_status,
@@ -198,11 +204,12 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 		    (word->kind == ARGS_OBJECT && !is_code(word->text)))
 			buf_addf(&options, " %s", word->text);
 	}
-	if (!rc)
-		rc = tool_add(&argv, trace, err);
-	return rc ? rc
-		  : run(tool, &argv, args->output ? args->output : "a.out", &options, ret_status,
-			err);
+	if (rc)
+		return rc;
+	rc = tool_add(&argv, trace, err);
+	if (rc)
+		return rc;
+	return run(tool, &argv, args->output ? args->output : "a.out", &options, ret_status, err);
 }
 
 const char *link_output(int argc, const char *const *argv)
@@ -251,5 +258,7 @@ int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, s
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], output) != 0 && !is_code(argv[i]))
 			buf_addf(&options, " %s", argv[i]);
-	return rc ? rc : run(tool, &words, output, &options, ret_status, err);
+	if (rc)
+		return rc;
+	return run(tool, &words, output, &options, ret_status, err);
 }

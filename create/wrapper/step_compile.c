@@ -177,15 +177,23 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 	auto_free char *map = NULL;
 	int rc = add_options(&argv, args, err);
 
-	if (!rc)
-		rc = tool_add(&argv, language, err);
-	if (!rc)
-		rc = tool_add(&argv, files, err);
-	if (!rc)
-		rc = tool_add(&argv, deps, err);
-	if (!rc && job->source->kind == ARGS_SOURCE)
+	if (rc)
+		return rc;
+	rc = tool_add(&argv, language, err);
+	if (rc)
+		return rc;
+	rc = tool_add(&argv, files, err);
+	if (rc)
+		return rc;
+	rc = tool_add(&argv, deps, err);
+	if (rc)
+		return rc;
+	if (job->source->kind == ARGS_SOURCE) {
 		rc = add_code_options(tool, args, &argv, &map, err);
-	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+		if (rc)
+			return rc;
+	}
+	return tool_run(tool, &argv, NULL, ret_status, err);
 }
 
 /* A compiler writes one list only: where the build has its own, ours is a copy of that. */
@@ -248,9 +256,12 @@ static int compile_one(const struct tool *tool, const struct args *args,
 	if (!id)
 		return uspl_fail_errno(err, "cannot find '%s' any more", object);
 	rc = file_copy(object, job.saved, err);
-	if (!rc)
-		rc = keep_deps(args, &job, err);
-	return rc ? rc : record_job(tool, &job, err);
+	if (rc)
+		return rc;
+	rc = keep_deps(args, &job, err);
+	if (rc)
+		return rc;
+	return record_job(tool, &job, err);
 }
 
 int step_compile(const struct tool *tool, const struct args *args, int *ret_status,
@@ -288,9 +299,12 @@ int step_translate(const struct tool *tool, const struct args *args, int *ret_st
 		if (!rc && !hides_types(word))
 			rc = tool_add(&argv, one, err);
 	}
-	if (!rc)
-		rc = add_code_options(tool, args, &argv, &map, err);
-	return rc ? rc : tool_run(tool, &argv, NULL, ret_status, err);
+	if (rc)
+		return rc;
+	rc = add_code_options(tool, args, &argv, &map, err);
+	if (rc)
+		return rc;
+	return tool_run(tool, &argv, NULL, ret_status, err);
 }
 
 /*
@@ -317,8 +331,9 @@ static int compile_saved(const struct tool *tool, const struct args *args, struc
 	if (rc || *ret_status)
 		return rc;
 	rc = keep_deps(args, &job, err);
-	if (!rc)
-		rc = record_job(tool, &job, err);
+	if (rc)
+		return rc;
+	rc = record_job(tool, &job, err);
 	if (rc)
 		return rc;
 	free(source->text);

@@ -153,11 +153,13 @@ static int find_behind(struct tool *tool, int argc, char **argv, int *ret_skip,
 {
 	int n = 1, rc = 0;
 
-	while (!rc && n < argc &&
-	       (is_setting(argv[n]) || compiler_is_launcher(file_basename(argv[n]))))
+	while (n < argc && (is_setting(argv[n]) || compiler_is_launcher(file_basename(argv[n])))) {
 		rc = add_before(tool, argv[n++], err);
-	if (rc || n >= argc)
-		return rc;
+		if (rc)
+			return rc;
+	}
+	if (n >= argc)
+		return 0;
 	if (compiler_is_tool(file_basename(argv[n]))) {
 		rc = add_before(tool, argv[n], err);
 		tool->compiler = file_basename(argv[n]);
@@ -165,6 +167,8 @@ static int find_behind(struct tool *tool, int argc, char **argv, int *ret_skip,
 	} else if (n == 1 && means_cc(tool, argv[n])) {
 		rc = add_before(tool, "cc", err);
 		tool->compiler = "cc";
+		if (rc)
+			return rc;
 	}
 	return rc;
 }
@@ -207,8 +211,9 @@ int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct usp
 		rc = find_behind(&tool, argc, argv, ret_skip, err);
 	else
 		tool.compiler = tool.name;
-	if (!rc)
-		rc = keep_words(&tool, argc, argv, err);
+	if (rc)
+		return rc;
+	rc = keep_words(&tool, argc, argv, err);
 	if (rc)
 		return rc;
 	*ret = tool;
@@ -330,7 +335,10 @@ int tool_run(const struct tool *tool, const tool_argv *args, struct buf *out, in
 		read_rc = file_read_fd(ends[0], "the linker's output", out, err);
 	if (out)
 		close(ends[0]);
-	if (!rc)
-		rc = wait_for(pid, ret_status, err);
-	return rc ? rc : read_rc;
+	if (rc)
+		return rc;
+	rc = wait_for(pid, ret_status, err);
+	if (rc)
+		return rc;
+	return read_rc;
 }

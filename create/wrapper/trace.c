@@ -133,9 +133,11 @@ static int parse_line(const char *said, trace_inputs *inputs, struct buf *rest,
 	if (!copy)
 		return uspl_fail_nomem(err);
 	rc = parse_member(copy, inputs, &found, err);
-	if (!rc && !found)
+	if (rc)
+		return rc;
+	if (!found)
 		buf_addf(rest, "%s\n", said);
-	return rc;
+	return 0;
 }
 
 int trace_parse(const char *text, trace_inputs *inputs, struct buf *rest, struct uspl_err *err)

@@ -3,6 +3,7 @@
 #ifndef USPL_BASE_STRMAP_H
 #define USPL_BASE_STRMAP_H
 
+#include "base/cleanup.h"
 #include "base/types.h"
 
 struct strmap_slot {
@@ -22,5 +23,8 @@ bool strmap_set(struct strmap *map, const char *key, void *value) uspl_must_chec
 void *strmap_get(const struct strmap *map, const char *key);
 /* Frees keys and slots, not the values. */
 void strmap_release(struct strmap *map);
+
+DEFINE_AUTO_RELEASE(strmap, struct strmap, strmap_release)
+#define auto_strmap __attribute__((cleanup(cleanup_strmap_)))
 
 #endif

@@ -62,10 +62,9 @@ static int load_segment(struct image *image, Elf *elf, const GElf_Phdr *phdr, st
 		image->start = phdr->p_vaddr;
 	image->end = phdr->p_vaddr + phdr->p_memsz;
 	rc = add_segment(image, phdr, data, 0, phdr->p_filesz, err);
-	if (!rc)
-		rc = add_segment(image, phdr, NULL, phdr->p_filesz, phdr->p_memsz - phdr->p_filesz,
-				 err);
-	return rc;
+	if (rc)
+		return rc;
+	return add_segment(image, phdr, NULL, phdr->p_filesz, phdr->p_memsz - phdr->p_filesz, err);
 }
 
 /* *ret_frames: where the header of the call frame information lies, 0 if there is none. */
@@ -76,21 +75,23 @@ static int load_segments(struct image *image, Elf *elf, taddr *ret_frames, struc
 
 	if (elf_getphdrnum(elf, &n) != 0)
 		return fail_damaged(image, err);
-	for (size_t i = 0; i < n && !rc; i++) {
+	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr phdr;
 
 		if (!gelf_getphdr(elf, (int)i, &phdr))
 			return fail_damaged(image, err);
-		if (phdr.p_type == PT_LOAD)
+		if (phdr.p_type == PT_LOAD) {
 			rc = load_segment(image, elf, &phdr, err);
-		else if (phdr.p_type == PT_GNU_EH_FRAME)
+			if (rc)
+				return rc;
+		} else if (phdr.p_type == PT_GNU_EH_FRAME)
 			*ret_frames = phdr.p_vaddr;
 		else if (phdr.p_type == PT_TLS)
 			image->tls_offset = image_tls_offset(phdr.p_memsz, phdr.p_align);
 	}
-	if (!rc && !image->segs.n)
+	if (!image->segs.n)
 		return fail_damaged(image, err);
-	return rc;
+	return 0;
 }
 
 /* Where a symbol of the dynamic table is, or is taken to be. */
@@ -172,10 +173,13 @@ static int read_sections(struct image_file *file, Elf *elf, struct uspl_err *err
 	GElf_Shdr shdr;
 	int rc = 0;
 
-	while (!rc && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNAMIC)
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNAMIC) {
 			rc = read_soname(elf, scn, &shdr, &file->soname, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static int check_kind(Elf *elf, const char *path, struct uspl_err *err)
@@ -202,15 +206,27 @@ static int fill(struct image_file *file, Elf *elf, const char *folder, struct us
 	relocate_all(image, elf);
 	file->build_id = image_elf_build_id(elf);
 	rc = image_add_symbols(image, elf, 0, &complete, err);
-	if (!rc)
-		rc = image_set_debug_place(image, image->name, 0, folder, err);
-	if (!rc && !complete)
+	if (rc)
+		return rc;
+	rc = image_set_debug_place(image, image->name, 0, folder, err);
+	if (rc)
+		return rc;
+	if (!complete) {
 		rc = image_add_debug_symbols(image, err);
-	if (!rc && !complete && frames)
+		if (rc)
+			return rc;
+	}
+	if (!complete && frames) {
 		rc = image_add_starts(image, frames, err);
-	if (!rc && !complete && !image->starts.n)
+		if (rc)
+			return rc;
+	}
+	if (!complete && !image->starts.n) {
 		rc = image_add_frame_starts(image, elf, 0, err);
-	return rc ? rc : read_sections(file, elf, err);
+		if (rc)
+			return rc;
+	}
+	return read_sections(file, elf, err);
 }
 
 int image_file_read(const char *path, const char *folder, struct image_file *ret,
@@ -231,8 +247,9 @@ int image_file_read(const char *path, const char *folder, struct image_file *ret
 	elf = image_open_elf(file.image, fd);
 	file.image->name = strdup(path);
 	rc = file.image->name ? check_kind(elf, path, err) : uspl_fail_nomem(err);
-	if (!rc)
-		rc = fill(&file, elf, folder, err);
+	if (rc)
+		return rc;
+	rc = fill(&file, elf, folder, err);
 	if (rc)
 		return rc;
 	*ret = file;

@@ -171,7 +171,9 @@ static int place_agent(const struct proc *proc, const module_vec *known, struct 
 	if (rc)
 		return rc;
 	rc = proc_read(proc, agent->addr, agent->saved, agent->len, err);
-	return rc ? rc : proc_write(proc, agent->addr, uspl_agent, code_len(agent), err);
+	if (rc)
+		return rc;
+	return proc_write(proc, agent->addr, uspl_agent, code_len(agent), err);
 }
 
 int agent_new(const struct proc *proc, const module_vec *modules, struct inject_agent **ret,
@@ -213,13 +215,12 @@ static int fail_back(const struct inject_agent *agent, const char *why, struct u
 /* A thread that a tool which has died has left in the agent may need the words that are there. */
 static bool back_is_free(const struct inject_agent *agent)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	bool is_free = !agent->left.n || tasks_list(agent->proc, &tids, NULL) == 0;
 
 	vec_for_each (&tids, tid)
 		is_free = is_free && agent_shows_outside(agent, *tid);
-	vec_release(&tids);
 	return is_free;
 }
 
@@ -293,7 +294,7 @@ static bool has_left(const struct inject_agent *agent, pid_t tid)
 
 int agent_require_alone(const struct inject_agent *agent, struct uspl_err *err)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	sigset_t old;
 	int rc = agent->left.n ? tasks_list(agent->proc, &tids, err) : 0;
@@ -307,7 +308,6 @@ int agent_require_alone(const struct inject_agent *agent, struct uspl_err *err)
 				"died",
 				*tid, agent->proc->pid);
 	thread_unguard(&old);
-	vec_release(&tids);
 	return rc;
 }
 

@@ -243,9 +243,10 @@ static int write_frame(const struct carrier *carrier, const struct agent_run *ru
 						    agent_result_page_len(run->n), err)
 				       : 0;
 
-	return rc ? rc
-		  : proc_write(proc, carrier->frame.addr, carrier->frame.bytes.data,
-			       carrier->frame.bytes.len, err);
+	if (rc)
+		return rc;
+	return proc_write(proc, carrier->frame.addr, carrier->frame.bytes.data,
+			  carrier->frame.bytes.len, err);
 }
 
 int carrier_load(struct carrier *carrier, struct uspl_err *err)
@@ -254,8 +255,9 @@ int carrier_load(struct carrier *carrier, struct uspl_err *err)
 	struct agent_run run = { .agent = carrier->agent->addr, .result_page = &result_page };
 	int rc = proc_check_current(carrier->agent->proc, carrier->thread.tid, err);
 
-	if (!rc)
-		rc = choose_way(carrier, err);
+	if (rc)
+		return rc;
+	rc = choose_way(carrier, err);
 	if (rc)
 		return rc;
 	carrier->token = (uint64_t)clock_now_ns();
@@ -273,7 +275,9 @@ int carrier_load(struct carrier *carrier, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = carrier->alone ? 0 : save_stack(carrier, err);
-	return rc ? rc : write_frame(carrier, &run, err);
+	if (rc)
+		return rc;
+	return write_frame(carrier, &run, err);
 }
 
 void carrier_release(struct carrier *carrier)

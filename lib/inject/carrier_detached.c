@@ -130,10 +130,11 @@ static int take_back(struct carrier *carrier, size_t *ret_done, struct uspl_err 
 	if (has_left(carrier))
 		return CARRIER_SILENT;
 	rc = carrier_restore(carrier, err);
-	return rc ? rc
-		  : uspl_fail(err, USPL_E_UNSTOPPABLE,
-			      "thread %d of pid %d did not do in time what it was sent for",
-			      carrier->thread.tid, carrier->agent->proc->pid);
+	if (rc)
+		return rc;
+	return uspl_fail(err, USPL_E_UNSTOPPABLE,
+			 "thread %d of pid %d did not do in time what it was sent for",
+			 carrier->thread.tid, carrier->agent->proc->pid);
 }
 
 static int recall(struct carrier *carrier, size_t *ret_done, struct uspl_err *err)

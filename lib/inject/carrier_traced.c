@@ -171,6 +171,8 @@ static int collect(const struct traced_run *traced_run, size_t *ret_done, struct
 			   agent_result_page_len(carrier->n), err);
 	size_t syscalls = 0;
 
+	if (rc)
+		return rc;
 	for (size_t i = 0; !rc && i < carrier->n; i++) {
 		struct inject_req *req = &carrier->reqs[i];
 		bool last = req->kind == INJECT_SYSCALL && ++syscalls == traced_run->made;
@@ -180,7 +182,7 @@ static int collect(const struct traced_run *traced_run, size_t *ret_done, struct
 		if (last && failed(traced_run->last))
 			break;
 	}
-	return rc;
+	return 0;
 }
 
 int carrier_run_traced(struct carrier *carrier, size_t *ret_done, struct uspl_err *err)
@@ -197,5 +199,7 @@ int carrier_run_traced(struct carrier *carrier, size_t *ret_done, struct uspl_er
 		rc = collect(&traced_run, ret_done, err);
 	restored = carrier->thread.state == THREAD_GONE ? 0 : bring_back(carrier, rc ? NULL : err);
 	carrier->agent->kept |= restored != 0;
-	return rc ? rc : restored;
+	if (rc)
+		return rc;
+	return restored;
 }

@@ -146,7 +146,7 @@ static int run_on(const struct job *job, pid_t tid, enum task_rank rank, struct 
 
 pid_t inject_sleeper(const struct proc *proc)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	pid_t found = 0;
 
@@ -154,7 +154,6 @@ pid_t inject_sleeper(const struct proc *proc)
 		vec_for_each (&tids, tid)
 			if (!found && task_rank(proc, *tid) == RANK_ASLEEP)
 				found = *tid;
-	vec_release(&tids);
 	return found;
 }
 
@@ -232,7 +231,7 @@ static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_e
 /* A detached run may have had nothing to say: a traced one tells what has failed. */
 static int try_ways(struct job *job, struct uspl_err *err)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	int rc = try_named(job, err);
 
 	if (rc == CARRIER_UNFIT || rc == CARRIER_SILENT) {
@@ -244,7 +243,6 @@ static int try_ways(struct job *job, struct uspl_err *err)
 		job->choice.result_page = 0;
 		rc = try_threads(job, &tids, err);
 	}
-	vec_release(&tids);
 	return rc;
 }
 
@@ -352,9 +350,12 @@ int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_
 	if (!rc)
 		rc = inject_run_in(proc, &choice, reqs, n, &done, err);
 	agent_free(choice.agent);
-	if (!rc && reqs[done - 1].result < 0) {
+	if (rc)
+		return rc;
+	if (reqs[done - 1].result < 0) {
 		errno = (int)-reqs[done - 1].result;
-		rc = uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr, proc->pid);
+		return uspl_fail_errno(err, "cannot unmap 0x%" PRIx64 " of pid %d", addr,
+				       proc->pid);
 	}
-	return rc;
+	return 0;
 }

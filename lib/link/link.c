@@ -81,9 +81,10 @@ int link_find_function(const char *name, link_value_fn value, void *ctx, uint64_
 	struct symbol_value found = { 0 };
 	int rc = value(ctx, &sym, false, &found, err);
 
-	if (!rc)
-		*ret = found.addr;
-	return rc;
+	if (rc)
+		return rc;
+	*ret = found.addr;
+	return 0;
 }
 
 taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t offset)

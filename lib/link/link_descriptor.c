@@ -42,22 +42,28 @@ int link_place_descriptors(struct link *link, struct uspl_err *err)
 {
 	struct link_descriptors *all = descriptors_of(link);
 	struct link_seg *rodata = &link->segs[LINK_RODATA];
-	int rc = 0;
+	int rc;
 
 	if (!all->needed)
 		return 0;
 	rc = link_reserve(&link->segs[LINK_TEXT], (uint64_t)(uspl_descriptor_end - uspl_descriptor),
 			  CODE_ALIGN, &all->code, err);
-	if (!rc)
-		rc = link_reserve(rodata, sizeof(struct uspl_descriptor), SLOT, &all->own, err);
-	for (size_t i = 0; i < link->obj->syms.n && !rc; i++) {
+	if (rc)
+		return rc;
+	rc = link_reserve(rodata, sizeof(struct uspl_descriptor), SLOT, &all->own, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < link->obj->syms.n; i++) {
 		struct link_symbol *sym = link_symbol_of(link, link->obj->syms.items[i]);
 
-		if (sym->needs_descriptor)
+		if (sym->needs_descriptor) {
 			rc = link_reserve(rodata, sizeof(struct uspl_descriptor), SLOT,
 					  &sym->descriptor, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 bool link_has_place(const struct link *link, const struct objsym *sym)

@@ -144,17 +144,28 @@ static int place_symbol(struct link *link, const struct objsym *sym, struct uspl
 					 sym->name);
 		rc = link_reserve(&link->segs[LINK_DATA], sym->size, sym->value, &item->common,
 				  err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && item->needs_stub)
+	if (item->needs_stub) {
 		rc = link_reserve(&link->segs[LINK_TEXT], link->arch->stub_len,
 				  link->arch->stub_len, &item->stub, err);
-	if (!rc && (item->needs_got || item->needs_stub))
+		if (rc)
+			return rc;
+	}
+	if (item->needs_got || item->needs_stub) {
 		rc = link_reserve(rodata, sizeof(taddr), sizeof(taddr), &item->got, err);
-	if (!rc && item->needs_tls_got)
+		if (rc)
+			return rc;
+	}
+	if (item->needs_tls_got) {
 		rc = link_reserve(rodata, sizeof(taddr), sizeof(taddr), &item->tls_got, err);
-	if (!rc && item->needs_tls_pair)
-		rc = link_reserve(rodata, 2 * sizeof(taddr), sizeof(taddr), &item->tls_pair, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	if (item->needs_tls_pair)
+		return link_reserve(rodata, 2 * sizeof(taddr), sizeof(taddr), &item->tls_pair, err);
+	return 0;
 }
 
 static int place_symbols(struct link *link, struct uspl_err *err)
@@ -229,26 +240,36 @@ int link_layout(const struct objfile *obj, const struct arch *arch, const struct
 	link->arch = arch;
 	link->far = wish && wish->far;
 	rc = link_prepare(link, wish, err);
-	if (!rc)
-		rc = link_decide(link, err);
-	if (!rc)
-		rc = place_sections(link, err);
-	if (!rc)
-		rc = link_place_threads(link, err);
-	if (!rc)
-		rc = place_eh_frame(link, err);
-	if (!rc)
-		rc = plan_relocations(link, err);
-	if (!rc)
-		rc = place_symbols(link, err);
-	if (!rc)
-		rc = link_place_descriptors(link, err);
-	if (!rc)
-		rc = link_place_detours(link, err);
-	if (!rc)
-		rc = link_place_compiled(link, err);
-	if (!rc)
-		rc = fill_segments(link, err);
+	if (rc)
+		return rc;
+	rc = link_decide(link, err);
+	if (rc)
+		return rc;
+	rc = place_sections(link, err);
+	if (rc)
+		return rc;
+	rc = link_place_threads(link, err);
+	if (rc)
+		return rc;
+	rc = place_eh_frame(link, err);
+	if (rc)
+		return rc;
+	rc = plan_relocations(link, err);
+	if (rc)
+		return rc;
+	rc = place_symbols(link, err);
+	if (rc)
+		return rc;
+	rc = link_place_descriptors(link, err);
+	if (rc)
+		return rc;
+	rc = link_place_detours(link, err);
+	if (rc)
+		return rc;
+	rc = link_place_compiled(link, err);
+	if (rc)
+		return rc;
+	rc = fill_segments(link, err);
 	if (rc)
 		return rc;
 	*ret = take_ptr(link);

@@ -167,8 +167,9 @@ int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 		return rc;
 	fill_slots(link);
 	rc = link_fill_descriptors(link, value, ctx, err);
-	if (!rc)
-		rc = link_fill_threads(link, value, ctx, err);
+	if (rc)
+		return rc;
+	rc = link_fill_threads(link, value, ctx, err);
 	if (rc)
 		return rc;
 	link_fill_compiled(link);

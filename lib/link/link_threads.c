@@ -70,21 +70,23 @@ int link_place_threads(struct link *link, struct uspl_err *err)
 
 	threads->size = threads->init_len = USPL_THREADS_HEAD;
 	rc = place_all(link, true, err);
-	if (!rc)
-		rc = place_all(link, false, err);
+	if (rc)
+		return rc;
+	rc = place_all(link, false, err);
 	if (rc || threads->size == USPL_THREADS_HEAD)
 		return rc;
 	link->has_threads = true;
 	rc = link_reserve(&link->segs[LINK_TEXT], (uint64_t)(uspl_threads_end - uspl_threads),
 			  CODE_ALIGN, &threads->code, err);
-	if (!rc)
-		rc = link_reserve(rodata, sizeof(struct uspl_threads), SLOT, &threads->control,
-				  err);
-	if (!rc)
-		rc = link_reserve(rodata, threads->init_len, CODE_ALIGN, &threads->init, err);
-	if (!rc)
-		rc = link_reserve(&link->segs[LINK_DATA], SLOT, SLOT, &threads->key, err);
-	return rc;
+	if (rc)
+		return rc;
+	rc = link_reserve(rodata, sizeof(struct uspl_threads), SLOT, &threads->control, err);
+	if (rc)
+		return rc;
+	rc = link_reserve(rodata, threads->init_len, CODE_ALIGN, &threads->init, err);
+	if (rc)
+		return rc;
+	return link_reserve(&link->segs[LINK_DATA], SLOT, SLOT, &threads->key, err);
 }
 
 taddr link_threads_helper(const struct link *link, bool from_block)

@@ -142,7 +142,7 @@ static int find_item(struct match *match, const word_vec *words, struct item *it
 int by_content_find(struct match *match, bool *ret_progress, struct uspl_err *err)
 {
 	const struct image_seg *seg;
-	word_vec words = { 0 };
+	auto_vec word_vec words = { 0 };
 	int rc = 0;
 
 	vec_for_each (&match->image->segs, seg)
@@ -150,13 +150,17 @@ int by_content_find(struct match *match, bool *ret_progress, struct uspl_err *er
 			rc = uspl_fail_nomem(err);
 	if (words.n)
 		qsort(words.items, words.n, sizeof(*words.items), by_value);
-	for (size_t i = 0; i < match->n_items && !rc; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < match->n_items; i++) {
 		struct item *item = &match->items[i];
 
 		if (item->named && !item->place.known && (item->sec->flags & SHF_WRITE) &&
-		    item->sec->data)
+		    item->sec->data) {
 			rc = find_item(match, &words, item, ret_progress, err);
+			if (rc)
+				return rc;
+		}
 	}
-	vec_release(&words);
-	return rc;
+	return 0;
 }

@@ -140,7 +140,7 @@ static int check_time(const struct match *match, struct uspl_err *err)
 static int match_func(struct match *match, struct func *func, bool *ret_progress,
 		      struct uspl_err *err)
 {
-	taddr_vec places = { 0 };
+	auto_vec taddr_vec places = { 0 };
 	int rc = 0;
 
 	func->n_tried = func->n_matched = 0;
@@ -166,7 +166,6 @@ static int match_func(struct match *match, struct func *func, bool *ret_progress
 		func->state = FUNC_AMBIGUOUS;
 	else if (places.n)
 		func->state = FUNC_MISMATCHED;
-	vec_release(&places);
 	return rc < 0 ? rc : 0;
 }
 
@@ -229,13 +228,16 @@ static int match_round(struct match *match, bool *ret_progress, struct uspl_err 
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < match->pre->secs.n && !rc; i++) {
+	for (size_t i = 0; i < match->pre->secs.n; i++) {
 		struct func *func = match->funcs[i];
 
-		if (func && worth_trying(func))
+		if (func && worth_trying(func)) {
 			rc = match_func(match, func, ret_progress, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int match_all(struct match *match, struct uspl_err *err)
@@ -243,13 +245,18 @@ static int match_all(struct match *match, struct uspl_err *err)
 	bool progress = true;
 	int rc = 0;
 
-	while (progress && !rc) {
+	while (progress) {
 		progress = false;
 		rc = match_round(match, &progress, err);
-		if (!rc && !progress && match->image->pristine)
+		if (rc)
+			return rc;
+		if (!progress && match->image->pristine) {
 			rc = by_content_find(match, &progress, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc ? rc : look_where_expected(match, err);
+	return look_where_expected(match, err);
 }
 
 /* A hint is what a reference from elsewhere would say. */
@@ -287,10 +294,14 @@ int match_run_hinted(const struct image *image, const struct objfile *pre,
 	match->cpu_end =
 		image->pristine ? INT64_MAX : cpu_now_ns() + (int64_t)MATCH_CPU_S * 1000000000;
 	rc = match_index(match, err);
-	for (size_t i = 0; i < n && !rc; i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++) {
 		rc = take_hint(match, &hints[i], err);
-	if (!rc)
-		rc = match_all(match, err);
+		if (rc)
+			return rc;
+	}
+	rc = match_all(match, err);
 	if (rc)
 		return rc;
 	*ret = take_ptr(match);

@@ -271,11 +271,13 @@ int match_index(struct match *match, struct uspl_err *err)
 	if (!match->addrs || !match->calls)
 		return uspl_fail_nomem(err);
 	rc = index_sections(match, err);
-	if (!rc)
-		rc = sort_names(match, err);
-	if (!rc)
-		rc = name_funcs(match, err);
-	if (!rc)
-		rc = match_cut_items(match, err);
-	return rc;
+	if (rc)
+		return rc;
+	rc = sort_names(match, err);
+	if (rc)
+		return rc;
+	rc = name_funcs(match, err);
+	if (rc)
+		return rc;
+	return match_cut_items(match, err);
 }

@@ -131,9 +131,10 @@ int match_require(const struct match *match, const char *refname, const struct m
 	if (cold && cold->state != FUNC_MATCHED)
 		return match_explain_piece(match, cold, refname_symbol(cold->pub.name), err);
 	rc = check_folded(match, func, refname_symbol(refname), err);
-	if (!rc)
-		*ret = &func->pub;
-	return rc;
+	if (rc)
+		return rc;
+	*ret = &func->pub;
+	return 0;
 }
 
 void match_count(const struct match *match, struct match_tally *ret)

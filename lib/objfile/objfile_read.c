@@ -379,11 +379,15 @@ static int read_all(struct reader *r)
 	if (!r->secs)
 		return uspl_fail_nomem(r->err);
 	rc = read_sections(r);
-	if (!rc)
-		rc = read_symbols(r);
-	if (!rc)
-		rc = read_links(r);
-	return rc ? rc : check_relocations(r);
+	if (rc)
+		return rc;
+	rc = read_symbols(r);
+	if (rc)
+		return rc;
+	rc = read_links(r);
+	if (rc)
+		return rc;
+	return check_relocations(r);
 }
 
 static int read_memory(const char *name, const void *data, size_t len, bool no_debug,
@@ -409,9 +413,10 @@ static int read_memory(const char *name, const void *data, size_t len, bool no_d
 	elf_end(r.elf);
 	free(r.secs);
 	free(r.syms);
-	if (!rc)
-		*ret = take_ptr(obj);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = take_ptr(obj);
+	return 0;
 }
 
 int objfile_read_memory(const char *name, const void *data, size_t len, struct objfile **ret,
@@ -425,7 +430,9 @@ static int read_file(const char *path, bool no_debug, struct objfile **ret, stru
 	auto_buf struct buf buf = { 0 };
 	int rc = file_read(path, &buf, err);
 
-	return rc ? rc : read_memory(path, buf_str(&buf), buf.len, no_debug, ret, err);
+	if (rc)
+		return rc;
+	return read_memory(path, buf_str(&buf), buf.len, no_debug, ret, err);
 }
 
 int objfile_read(const char *path, struct objfile **ret, struct uspl_err *err)

@@ -155,7 +155,9 @@ static int write_symbols(struct writer *w)
 	shdr->sh_size = (w->obj->syms.n + 1) * sizeof(Elf64_Sym);
 	buf_addzero(w->out, sizeof(Elf64_Sym));
 	rc = write_symbols_of(w, false);
-	return rc ? rc : write_symbols_of(w, true);
+	if (rc)
+		return rc;
+	return write_symbols_of(w, true);
 }
 
 static int write_names(struct writer *w, const char *name, const struct buf *tab,
@@ -239,9 +241,10 @@ static int write_section_names(struct writer *w)
 	uint32_t name = add_name(&w->shstrtab, ".shstrtab");
 	int rc = write_names(w, "", &w->shstrtab, &w->shstrndx);
 
-	if (!rc)
-		w->shdrs.items[w->shstrndx].sh_name = name;
-	return rc;
+	if (rc)
+		return rc;
+	w->shdrs.items[w->shstrndx].sh_name = name;
+	return 0;
 }
 
 static int write_all(struct writer *w)
@@ -255,15 +258,21 @@ static int write_all(struct writer *w)
 	if (!vec_push(&w->shdrs))
 		return uspl_fail_nomem(w->err);
 	rc = write_sections(w);
-	if (!rc)
-		rc = write_symbols(w);
-	if (!rc)
-		rc = write_names(w, ".strtab", &w->strtab, &strndx);
-	if (!rc)
-		rc = write_all_relocations(w);
-	if (!rc)
-		rc = write_section_names(w);
-	return rc ? rc : write_headers(w);
+	if (rc)
+		return rc;
+	rc = write_symbols(w);
+	if (rc)
+		return rc;
+	rc = write_names(w, ".strtab", &w->strtab, &strndx);
+	if (rc)
+		return rc;
+	rc = write_all_relocations(w);
+	if (rc)
+		return rc;
+	rc = write_section_names(w);
+	if (rc)
+		return rc;
+	return write_headers(w);
 }
 
 int objfile_write(struct objfile *obj, struct buf *buf, struct uspl_err *err)

@@ -142,12 +142,15 @@ static int open_for(struct perf *perf, pid_t tid, struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (size_t cpu = 0; !rc && cpu < perf->leaders.n; cpu++)
-		for (uint32_t kind = 0; !rc && kind < perf->n_kinds; kind++)
+	for (size_t cpu = 0; cpu < perf->leaders.n; cpu++)
+		for (uint32_t kind = 0; kind < perf->n_kinds; kind++)
 			if (perf->leaders.items[cpu] >= 0 &&
-			    perf->kinds[kind].everybody == (tid == EVERYBODY))
+			    perf->kinds[kind].everybody == (tid == EVERYBODY)) {
 				rc = open_one(perf, kind, tid, cpu, err);
-	return rc;
+				if (rc)
+					return rc;
+			}
+	return 0;
 }
 
 static bool is_among(const tid_vec *tids, pid_t tid)
@@ -163,11 +166,11 @@ static bool is_among(const tid_vec *tids, pid_t tid)
 /* Opens for all threads, until a look finds no new one. */
 static int open_threads(struct perf *perf, const struct proc *proc, struct uspl_err *err)
 {
-	tid_vec known = { 0 };
+	auto_vec tid_vec known = { 0 };
 	bool more = true;
 	int rc = 0;
 
-	for (int round = 0; !rc && more && round < ROUNDS; round++) {
+	for (int round = 0; more && round < ROUNDS; round++) {
 		tid_vec now = { 0 };
 		const pid_t *tid;
 
@@ -183,9 +186,10 @@ static int open_threads(struct perf *perf, const struct proc *proc, struct uspl_
 			rc = open_for(perf, *tid, err);
 		}
 		vec_release(&now);
+		if (rc)
+			return rc;
 	}
-	vec_release(&known);
-	return rc;
+	return 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -223,17 +227,24 @@ int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind
 			.everybody = kinds[i].everybody,
 		};
 	raise_limit();
-	for (int cpu = 0; !rc && cpu < cpus; cpu++)
+	for (int cpu = 0; cpu < cpus; cpu++) {
 		rc = open_leader(perf, cpu, room, err);
-	if (!rc)
-		rc = open_for(perf, EVERYBODY, err);
-	if (!rc)
-		rc = open_threads(perf, proc, err);
-	if (!rc && !perf->events.n)
+		if (rc)
+			return rc;
+	}
+	rc = open_for(perf, EVERYBODY, err);
+	if (rc)
+		return rc;
+	rc = open_threads(perf, proc, err);
+	if (rc)
+		return rc;
+	if (!perf->events.n) {
 		rc = uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no threads", proc->pid);
-	if (!rc)
-		qsort(perf->events.items, perf->events.n, sizeof(*perf->events.items), by_id);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	qsort(perf->events.items, perf->events.n, sizeof(*perf->events.items), by_id);
+	return 0;
 }
 
 void perf_close(struct perf *perf)
@@ -271,10 +282,11 @@ int perf_tracepoint(const char *system, const char *name, struct perf_event_attr
 	uint64_t id;
 	int rc = tracefs_id(system, name, &id, err);
 
-	if (!rc)
-		*ret = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
-						 .config = id,
-						 .sample_period = 1,
-						 .sample_type = PERF_SAMPLE_RAW };
-	return rc;
+	if (rc)
+		return rc;
+	*ret = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
+					 .config = id,
+					 .sample_period = 1,
+					 .sample_type = PERF_SAMPLE_RAW };
+	return 0;
 }

@@ -233,8 +233,10 @@ int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note 
 	struct perf_ring *ring;
 	int rc = 0;
 
-	vec_for_each (&perf->rings, ring)
-		if (!rc)
-			rc = perf_ring_read(ring, visit_note, &reading);
-	return rc;
+	vec_for_each (&perf->rings, ring) {
+		rc = perf_ring_read(ring, visit_note, &reading);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }

@@ -73,14 +73,14 @@ int perf_read_ordered(struct perf *perf, struct perf_order *order, bool all,
 		return uspl_fail_nomem(err);
 	if (order->held.n)
 		qsort(order->held.items, order->held.n, sizeof(*order->held.items), by_time);
-	while (!rc && n < order->held.n && order->held.items[n].time < due) {
+	while (n < order->held.n && order->held.items[n].time < due) {
 		struct perf_note note;
 
 		take_back(order, &order->held.items[n++], &note);
 		rc = visit(ctx, &note);
+		if (rc)
+			return rc;
 	}
-	if (rc)
-		return rc;
 	return keep(order, n) ? uspl_fail_nomem(err) : 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef USPL_PROC_ALIAS_H
 #define USPL_PROC_ALIAS_H
 
+#include "base/cleanup.h"
 #include "base/vec.h"
 #include "proc/proc.h"
 
@@ -16,5 +17,7 @@ typedef VEC(char *) alias_vec;
  */
 int aliases_read(const struct proc *proc, alias_vec *ret, struct uspl_err *err) uspl_must_check;
 void aliases_release(alias_vec *aliases);
+DEFINE_AUTO_RELEASE(aliases, alias_vec, aliases_release)
+#define auto_aliases __attribute__((cleanup(cleanup_aliases_)))
 
 #endif

@@ -106,9 +106,11 @@ static int read_table(const struct dynsyms *dyn, taddr addr, uint64_t len, void 
 	if (!table)
 		return uspl_fail_nomem(err);
 	rc = read_part(dyn, addr, table, len, &there, err);
-	if (!rc && there)
+	if (rc)
+		return rc;
+	if (there)
 		*ret = take_ptr(table);
-	return rc;
+	return 0;
 }
 
 static int read_needed(struct dynsyms *dyn, struct uspl_err *err)
@@ -223,15 +225,20 @@ static int read_defined_versions(struct dynsyms *dyn, struct uspl_err *err)
 	uint64_t n = number(dyn, DT_VERDEFNUM);
 	int rc = 0;
 
-	for (uint64_t i = 0; at && !rc && i < n && i < VERSIONS_MAX; i++) {
+	for (uint64_t i = 0; at && i < n && i < VERSIONS_MAX; i++) {
 		Elf64_Verdef def;
 		Elf64_Verdaux aux;
 		bool there;
 
 		rc = read_part(dyn, at, &def, sizeof(def), &there, err);
-		if (!rc && there)
+		if (rc)
+			return rc;
+		if (there) {
 			rc = read_part(dyn, at + def.vd_aux, &aux, sizeof(aux), &there, err);
-		if (rc || !there)
+			if (rc)
+				return rc;
+		}
+		if (!there)
 			break;
 		/*
 		 * The base version is the module's own name: symbols that have it have no version.
@@ -239,8 +246,10 @@ static int read_defined_versions(struct dynsyms *dyn, struct uspl_err *err)
 		if (!(def.vd_flags & VER_FLG_BASE))
 			rc = set_version(dyn, def.vd_ndx, aux.vda_name, err);
 		at += def.vd_next;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* The versions that are asked for of one library. *left: how many there may still be. */
@@ -249,17 +258,21 @@ static int read_needed_of(struct dynsyms *dyn, taddr at, unsigned int n, unsigne
 {
 	int rc = 0;
 
-	for (; !rc && n && *left; n--, --*left) {
+	for (; n && *left; n--, --*left) {
 		Elf64_Vernaux aux;
 		bool there;
 
 		rc = read_part(dyn, at, &aux, sizeof(aux), &there, err);
-		if (rc || !there)
+		if (rc)
+			return rc;
+		if (!there)
 			break;
 		rc = set_version(dyn, aux.vna_other, aux.vna_name, err);
 		at += aux.vna_next;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int read_needed_versions(struct dynsyms *dyn, struct uspl_err *err)
@@ -269,17 +282,21 @@ static int read_needed_versions(struct dynsyms *dyn, struct uspl_err *err)
 	unsigned int left = VERSIONS_MAX;
 	int rc = 0;
 
-	for (uint64_t i = 0; at && !rc && i < n && i < VERSIONS_MAX && left; i++) {
+	for (uint64_t i = 0; at && i < n && i < VERSIONS_MAX && left; i++) {
 		Elf64_Verneed need;
 		bool there;
 
 		rc = read_part(dyn, at, &need, sizeof(need), &there, err);
-		if (rc || !there)
+		if (rc)
+			return rc;
+		if (!there)
 			break;
 		rc = read_needed_of(dyn, at + need.vn_aux, need.vn_cnt, &left, err);
 		at += need.vn_next;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int read_relocs(struct dynsyms *dyn, int64_t table_tag, int64_t size_tag,
@@ -343,27 +360,35 @@ static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
 		dyn->hash_mask = dyn->hash_mask * 2 + 1;
 	dyn->first = calloc((size_t)dyn->hash_mask + 1, sizeof(*dyn->first));
 	dyn->next = calloc(n + 1, sizeof(*dyn->next));
-	if (!rc && (!dyn->first || !dyn->next))
-		rc = uspl_fail_nomem(err);
-	return rc;
+	if (rc)
+		return rc;
+	if (!dyn->first || !dyn->next)
+		return uspl_fail_nomem(err);
+	return 0;
 }
 
 static int read_all(struct dynsyms *dyn, struct uspl_err *err)
 {
 	int rc = module_dynamic(dyn->proc, dyn->module, &dyn->dynamic, &dyn->n_dynamic, err);
 
-	if (!rc)
-		rc = read_needed(dyn, err);
-	if (!rc)
-		rc = read_relocs(dyn, DT_RELA, DT_RELASZ, err);
-	if (!rc)
-		rc = read_relocs(dyn, DT_JMPREL, DT_PLTRELSZ, err);
-	if (!rc)
-		rc = read_symbols(dyn, err);
-	if (!rc)
-		rc = read_defined_versions(dyn, err);
-	if (!rc)
-		rc = read_needed_versions(dyn, err);
+	if (rc)
+		return rc;
+	rc = read_needed(dyn, err);
+	if (rc)
+		return rc;
+	rc = read_relocs(dyn, DT_RELA, DT_RELASZ, err);
+	if (rc)
+		return rc;
+	rc = read_relocs(dyn, DT_JMPREL, DT_PLTRELSZ, err);
+	if (rc)
+		return rc;
+	rc = read_symbols(dyn, err);
+	if (rc)
+		return rc;
+	rc = read_defined_versions(dyn, err);
+	if (rc)
+		return rc;
+	rc = read_needed_versions(dyn, err);
 	if (rc)
 		return rc;
 	dyn->debug = number(dyn, DT_DEBUG);

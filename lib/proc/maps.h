@@ -3,6 +3,7 @@
 #ifndef USPL_PROC_MAPS_H
 #define USPL_PROC_MAPS_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vec.h"
 
@@ -21,6 +22,8 @@ typedef VEC(struct mapping) mapping_vec;
 /* Parses the text of a maps file. */
 int mappings_parse(const char *text, mapping_vec *ret, struct uspl_err *err) uspl_must_check;
 void mappings_release(mapping_vec *maps);
+DEFINE_AUTO_RELEASE(mappings, mapping_vec, mappings_release)
+#define auto_mappings __attribute__((cleanup(cleanup_mappings_)))
 /* The mapping that addr lies in, or NULL. */
 const struct mapping *mappings_at(const mapping_vec *maps, taddr addr);
 /* True for private memory of no file and without a name. */

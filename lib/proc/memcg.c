@@ -218,7 +218,9 @@ int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes, str
 {
 	int rc = require(cgroup, mounts, &version_1, bytes, err);
 
-	return rc ? rc : require(cgroup, mounts, &version_2, bytes, err);
+	if (rc)
+		return rc;
+	return require(cgroup, mounts, &version_2, bytes, err);
 }
 
 /* Of the groups of one hierarchy. False if it can't be seen. */

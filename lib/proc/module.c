@@ -155,6 +155,8 @@ static int read_headers(const struct proc *proc, const struct mapping *map,
 		return rc;
 	rc = read_part(proc, first, map->start + ehdr->e_phoff, phdrs,
 		       ehdr->e_phnum * sizeof(*phdrs), ret_found, err);
+	if (rc)
+		return rc;
 	for (unsigned int i = 0; !rc && *ret_found && i < ehdr->e_phnum; i++) {
 		Elf64_Phdr *phdr = vec_push(&module->phdrs);
 
@@ -162,7 +164,7 @@ static int read_headers(const struct proc *proc, const struct mapping *map,
 			return uspl_fail_nomem(err);
 		*phdr = phdrs[i];
 	}
-	return rc;
+	return 0;
 }
 
 /*
@@ -251,12 +253,15 @@ int module_dynamic(const struct proc *proc, const struct module *module, Elf64_D
 	if (!items)
 		return uspl_fail_nomem(err);
 	/* In a module that stays it does, too, once the program runs. */
-	if (len && module->lasting)
+	if (len && module->lasting) {
 		rc = proc_read_once(proc, module->dynamic, items, len, &there, err);
-	else if (len)
+		if (rc)
+			return rc;
+	} else if (len) {
 		rc = proc_read_if_mapped(proc, module->dynamic, items, len, &there, err);
-	if (rc)
-		return rc;
+		if (rc)
+			return rc;
+	}
 	if (there)
 		kept_add(proc->kept, module->dynamic, items, len);
 	while (there && n < len / sizeof(*items) && items[n].d_tag != DT_NULL)
@@ -427,7 +432,7 @@ static bool is_inside(const struct proc *proc, const module_vec *modules, const 
 /* True if a file isn't mapped any more from its beginning on, where it was. */
 static bool is_unmapped(const struct proc *proc, taddr start, uint64_t dev, uint64_t inode)
 {
-	mapping_vec now = { 0 };
+	auto_mappings mapping_vec now = { 0 };
 	const struct mapping *map;
 	bool gone = false;
 
@@ -436,7 +441,6 @@ static bool is_unmapped(const struct proc *proc, taddr start, uint64_t dev, uint
 		gone = !map || map->start != start || map->offset || map->dev != dev ||
 		       map->inode != inode;
 	}
-	mappings_release(&now);
 	return gone;
 }
 
@@ -650,7 +654,7 @@ static int open_by(pid_t tid, const struct module *module, const struct mapping 
 int module_open_file(const struct proc *proc, const struct module *module)
 {
 	const struct mapping *map = proc_mapping_at(proc, module->start);
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	int fd;
 
@@ -663,6 +667,5 @@ int module_open_file(const struct proc *proc, const struct module *module)
 		vec_for_each (&tids, tid)
 			if (fd < 0 && *tid != proc->tid)
 				fd = open_by(*tid, module, map);
-	vec_release(&tids);
 	return fd;
 }

@@ -11,6 +11,7 @@
 
 #include <elf.h>
 
+#include "base/cleanup.h"
 #include "image/image.h"
 #include "proc/proc.h"
 
@@ -46,6 +47,8 @@ struct module_tables {
 /* All modules of the process, by address; the executable is one of them. */
 int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err) uspl_must_check;
 void modules_release(module_vec *modules);
+DEFINE_AUTO_RELEASE(modules, module_vec, modules_release)
+#define auto_modules __attribute__((cleanup(cleanup_modules_)))
 /*
  * True if its first page isn't mapped any more where it was: the program has unloaded it since the
  * modules were read. Reads the process's maps.

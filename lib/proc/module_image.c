@@ -96,19 +96,31 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 
 	if (elf && !same_build(elf, module))
 		elf = NULL;
-	if (elf)
+	if (elf) {
 		rc = image_add_symbols(image, elf, module->bias, &complete, err);
-	if (!rc && elf)
+		if (rc)
+			return rc;
+	}
+	if (elf) {
 		rc = image_set_debug_place(image, module->path, module->bias, NULL, err);
-	if (rc || complete)
-		return rc;
-	if (elf)
+		if (rc)
+			return rc;
+	}
+	if (complete)
+		return 0;
+	if (elf) {
 		rc = image_add_debug_symbols(image, err);
-	if (!rc && image->frames)
+		if (rc)
+			return rc;
+	}
+	if (image->frames) {
 		rc = image_add_starts(image, image->frames, err);
-	if (!rc && elf && !image->starts.n)
-		rc = image_add_frame_starts(image, elf, module->bias, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	if (elf && !image->starts.n)
+		return image_add_frame_starts(image, elf, module->bias, err);
+	return 0;
 }
 
 /* A library's block lies elsewhere in each thread; the program's is known. */

@@ -81,7 +81,7 @@ static int find_map(const struct proc *proc, const module_vec *modules, const st
 {
 	const struct module *program = module_main(modules);
 	auto_dynsyms struct dynsyms *dyn = NULL;
-	linkmap_vec maps = { 0 };
+	auto_vec linkmap_vec maps = { 0 };
 	struct linkmap *map;
 	int rc;
 
@@ -94,7 +94,6 @@ static int find_map(const struct proc *proc, const module_vec *modules, const st
 	vec_for_each (&maps, map)
 		if (map->dynamic == module->dynamic)
 			*ret = map->addr;
-	vec_release(&maps);
 	return rc;
 }
 
@@ -147,14 +146,21 @@ int module_tls_read(const struct proc *proc, const module_vec *modules, const st
 		tls.offset = image_tls_offset(module->tls_size, module->tls_align);
 	} else if (module->tls_size) {
 		rc = find_map(proc, modules, module, &map, err);
-		if (!rc && map)
+		if (rc)
+			return rc;
+		if (map) {
 			rc = ask_glibc(proc, modules, map, &tls, err);
-		if (!rc && !tls.id)
+			if (rc)
+				return rc;
+		}
+		if (!tls.id) {
 			rc = ask_slots(proc, module, &tls, err);
+			if (rc)
+				return rc;
+		}
 	}
-	if (!rc)
-		*ret = tls;
-	return rc;
+	*ret = tls;
+	return 0;
 }
 
 int module_tls_note(const struct proc *proc, const module_vec *modules, const struct module *module,

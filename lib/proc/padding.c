@@ -45,7 +45,7 @@ static bool look_behind(const struct proc *proc, const struct module *module,
 bool padding_find(const struct proc *proc, uint64_t len, struct padding *ret)
 {
 	const struct module *module;
-	module_vec own = { 0 };
+	auto_modules module_vec own = { 0 };
 	bool found = false;
 
 	/* Of what stays as long as the process: it doesn't matter when that was found out. */
@@ -58,7 +58,6 @@ bool padding_find(const struct proc *proc, uint64_t len, struct padding *ret)
 			found = found || (!module->is_vdso && module->lasting &&
 					  look_behind(proc, module, phdr, len, ret));
 	}
-	modules_release(&own);
 	return found;
 }
 

@@ -227,8 +227,9 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 					  .bytes = PROC_SCAN_BYTES,
 					  .scan = scan };
 	rc = readonly ? 0 : check_proc_is_ours(err);
-	if (!rc)
-		rc = read_status(pid, pid, &st, err);
+	if (rc)
+		return rc;
+	rc = read_status(pid, pid, &st, err);
 	if (rc)
 		return rc;
 	if (st.tgid && st.tgid != pid) {
@@ -249,17 +250,24 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 	proc->uid = st.uid;
 	read_comm(proc);
 	rc = readonly ? 0 : check_not_traced(pid, &st, err);
-	if (!rc)
-		rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
-	if (!rc && !readonly)
+	if (rc)
+		return rc;
+	rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
+	if (rc)
+		return rc;
+	if (!readonly) {
 		rc = check_class(proc, err);
-	if (!rc)
-		rc = read_starttime(proc, err);
-	if (!rc)
-		rc = proc_refresh_maps(proc, err);
-	if (!rc)
-		*ret = take_ptr(proc);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	rc = read_starttime(proc, err);
+	if (rc)
+		return rc;
+	rc = proc_refresh_maps(proc, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(proc);
+	return 0;
 }
 
 int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err)
@@ -405,7 +413,9 @@ int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *e
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", proc->pid, proc->tid);
 	rc = proc->work && proc->work->scan ? read_some_maps(proc, path, &text, err)
 					    : file_read(path, &text, err);
-	return rc ? rc : mappings_parse(buf_str(&text), ret, err);
+	if (rc)
+		return rc;
+	return mappings_parse(buf_str(&text), ret, err);
 }
 
 int proc_refresh_maps(struct proc *proc, struct uspl_err *err)

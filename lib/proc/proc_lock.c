@@ -113,9 +113,10 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 		locked->lock_fds[0] = open_inner(locked);
 	locked->lock_fds[1] = take_fd(locked->mem_fd);
 	rc = wait_for_locks(locked, deadline, err);
+	if (rc)
+		return rc;
 	/* Only now: while the other one is at work, it traces the process. */
-	if (!rc)
-		rc = proc_open(pid, ret, err);
+	rc = proc_open(pid, ret, err);
 	if (rc)
 		return rc;
 	rc = memcg_refuse_frozen(*ret, err);

@@ -60,10 +60,9 @@ static size_t mapped_len(const mapping_vec *maps, taddr addr, size_t len)
 
 bool proc_maps_now(const struct proc *proc, taddr addr, size_t len)
 {
-	mapping_vec maps = { 0 };
+	auto_mappings mapping_vec maps = { 0 };
 	bool mapped = proc_read_maps(proc, &maps, NULL) != 0 || mapped_len(&maps, addr, len) == len;
 
-	mappings_release(&maps);
 	return mapped;
 }
 
@@ -105,9 +104,11 @@ int proc_read_once(const struct proc *proc, taddr addr, void *buf, size_t len, b
 	if (*ret_there)
 		return 0;
 	rc = proc_read_if_mapped(proc, addr, buf, len, ret_there, err);
-	if (!rc && *ret_there)
+	if (rc)
+		return rc;
+	if (*ret_there)
 		kept_add(proc->kept, addr, buf, len);
-	return rc;
+	return 0;
 }
 
 typedef ssize_t (*move_fn)(pid_t pid, const struct iovec *ours, unsigned long n_ours,

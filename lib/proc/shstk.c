@@ -59,7 +59,7 @@ static bool thread_has_one(const struct proc *proc, pid_t tid)
 
 bool shstk_in_process(const struct proc *proc)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	bool found = proc->shadow_stack;
 
@@ -68,6 +68,5 @@ bool shstk_in_process(const struct proc *proc)
 		found = true;
 	vec_for_each (&tids, tid)
 		found = found || thread_has_one(proc, *tid);
-	vec_release(&tids);
 	return found;
 }

@@ -106,6 +106,8 @@ int chain_slots_place(const struct proc *proc, region_vec *regions, struct uspl_
 	struct region *region;
 	int rc = regions->n ? marks_read(proc, &marks, err) : 0;
 
+	if (rc)
+		return rc;
 	vec_for_each (regions, region) {
 		struct region_site *site;
 
@@ -113,13 +115,16 @@ int chain_slots_place(const struct proc *proc, region_vec *regions, struct uspl_
 			struct chain_slot chain_slot;
 
 			/* What isn't in effect may be out of reach by now. */
-			if (!rc && site->len == BYTES &&
+			if (site->len == BYTES &&
 			    find_chain_slot(proc, &marks, site->addr, &chain_slot) &&
-			    place(&chain_slot, site, err) && region_is_live(region))
+			    place(&chain_slot, site, err) && region_is_live(region)) {
 				rc = -USPL_E_OUT_OF_REACH;
+				if (rc)
+					return rc;
+			}
 		}
 	}
-	return rc;
+	return 0;
 }
 
 int chain_slot_entry_bytes(const struct proc *proc, const struct uspl_trace_site *site,

@@ -53,11 +53,12 @@ static int add_region(struct image *image, const struct proc *proc, const region
 	const struct region_site *site;
 	int rc = add_part(image, proc, region->text, text_end, &code, err);
 
-	if (!rc)
-		rc = add_part(image, proc, text_end, data_start, &constants, err);
-	if (!rc)
-		rc = add_part(image, proc, region->data, region->data + region->data_len, &data,
-			      err);
+	if (rc)
+		return rc;
+	rc = add_part(image, proc, text_end, data_start, &constants, err);
+	if (rc)
+		return rc;
+	rc = add_part(image, proc, region->data, region->data + region->data_len, &data, err);
 	if (rc)
 		return rc;
 	vec_for_each (&region->sites, site)
@@ -74,14 +75,17 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 	const struct region *region;
 	int rc = marks_read(proc, &marks, err);
 
-	if (!rc)
-		trace_session_unpatch_image(&marks.traced, image);
+	if (rc)
+		return rc;
+	trace_session_unpatch_image(&marks.traced, image);
 	vec_for_each (regions, region)
-		if (!rc && region_is_live(region) && region->module == module)
+		if (region_is_live(region) && region->module == module) {
 			rc = add_region(image, proc, regions, region, err);
-	if (!rc)
-		marks_unpatch_image(proc, &marks, image);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	marks_unpatch_image(proc, &marks, image);
+	return 0;
 }
 
 int overlay_image(const struct proc *proc, const struct module *module, struct image **ret,

@@ -116,10 +116,12 @@ int marks_read(const struct proc *proc, struct marks *ret, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	if (!rc)
-		rc = trace_session_read(proc, &marks.traced, err);
-	if (!rc)
-		rc = index_places(&marks, err);
+	if (rc)
+		return rc;
+	rc = trace_session_read(proc, &marks.traced, err);
+	if (rc)
+		return rc;
+	rc = index_places(&marks, err);
 	if (rc)
 		return rc;
 	marks_walk(proc, &marks);

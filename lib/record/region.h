@@ -10,6 +10,7 @@
 #ifndef USPL_RECORD_REGION_H
 #define USPL_RECORD_REGION_H
 
+#include "base/cleanup.h"
 #include "base/buf.h"
 #include "proc/proc.h"
 #include "uspl/abi.h"
@@ -90,6 +91,8 @@ typedef VEC(const struct region *) region_list;
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);
+DEFINE_AUTO_RELEASE(regions, region_vec, regions_release)
+#define auto_regions __attribute__((cleanup(cleanup_regions_)))
 /* Appends a region to a list. */
 int region_list_add(region_list *list, const struct region *region,
 		    struct uspl_err *err) uspl_must_check;

@@ -86,9 +86,14 @@ int region_write_record(const struct proc *proc, const struct region *region, st
 	auto_buf struct buf info = { 0 };
 	int rc = region_encode(region, &info, err);
 
-	if (!rc && info.len != region->info_len)
+	if (rc)
+		return rc;
+	if (info.len != region->info_len) {
 		rc = registry_fail_damaged(proc, RECORD_UPDATE, region->self, err);
-	return rc ? rc : proc_write(proc, region->self, info.data, info.len, err);
+		if (rc)
+			return rc;
+	}
+	return proc_write(proc, region->self, info.data, info.len, err);
 }
 
 int region_write_state(const struct proc *proc, struct region *region, enum uspl_region_state state,
@@ -98,9 +103,10 @@ int region_write_state(const struct proc *proc, struct region *region, enum uspl
 	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, state), &raw,
 			    sizeof(raw), err);
 
-	if (!rc)
-		region->state = state;
-	return rc;
+	if (rc)
+		return rc;
+	region->state = state;
+	return 0;
 }
 
 int region_write_retired(const struct proc *proc, struct region *region, struct uspl_err *err)
@@ -138,11 +144,11 @@ int region_write_applied(const struct proc *proc, struct region *region, int64_t
 		       "both are written at once");
 	rc = proc_write(proc, region->self + offsetof(struct uspl_region, applied_at), &raw,
 			sizeof(raw), err);
-	if (!rc) {
-		region->applied_at = applied_at;
-		region->order = order;
-	}
-	return rc;
+	if (rc)
+		return rc;
+	region->applied_at = applied_at;
+	region->order = order;
+	return 0;
 }
 
 int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
@@ -151,7 +157,8 @@ int region_write_thread_key(const struct proc *proc, struct region *region, uint
 	int rc = proc_write(proc, region->self + offsetof(struct uspl_region, thread_key),
 			    &thread_key, sizeof(thread_key), err);
 
-	if (!rc)
-		region->thread_key = thread_key;
-	return rc;
+	if (rc)
+		return rc;
+	region->thread_key = thread_key;
+	return 0;
 }

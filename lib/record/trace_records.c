@@ -47,9 +47,12 @@ static int read_region(const struct proc *proc, const struct record *record,
 	for (uint32_t i = 0; i < head->n_sites; i++)
 		if (!vec_push(&region->sites))
 			return uspl_fail_nomem(err);
-	if (head->n_sites)
+	if (head->n_sites) {
 		rc = registry_read(proc, record, head->sites, region->sites.items, len, err);
-	return rc ? rc : read_module_name(proc, record, &region->module_name, err);
+		if (rc)
+			return rc;
+	}
+	return read_module_name(proc, record, &region->module_name, err);
 }
 
 static int by_first_id(const void *a, const void *b)

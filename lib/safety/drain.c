@@ -62,11 +62,13 @@ static int check_sleepers(struct drain *drain, struct blocked *blocked, struct u
 	struct blocked_thread *thread;
 	int rc = blocked->threads.n ? blocked_look_again(blocked, err) : blocked_look(blocked, err);
 
+	if (rc)
+		return rc;
 	vec_for_each (&blocked->threads, thread)
 		if (!rc && thread->class == BLOCKED_SLEEPS && !thread->checked)
 			thread->checked = is_known(drain, &drain->text, thread) &&
 					  is_known(drain, &drain->agents, thread);
-	return rc;
+	return 0;
 }
 
 static int list_others(const struct blocked *blocked, tid_vec *ret, struct uspl_err *err)
@@ -97,14 +99,20 @@ static int look_at_sleepers(struct drain *drain, struct blocked *blocked, tid_ve
 	struct blocked_thread *thread;
 	int rc = check_sleepers(drain, blocked, err);
 
-	if (!rc)
-		rc = blocked_look_again(blocked, err);
+	if (rc)
+		return rc;
+	rc = blocked_look_again(blocked, err);
+	if (rc)
+		return rc;
 	vec_for_each (&blocked->threads, thread)
-		if (!rc && drain->doubt && thread->class == BLOCKED_SLEEPS && thread->checked)
+		if (drain->doubt && thread->class == BLOCKED_SLEEPS && thread->checked) {
 			rc = count(drain, !safety_check_blocked(&drain->text, thread, &finding),
 				   !safety_check_blocked(&drain->agents, thread, &finding),
 				   thread->tid, err);
-	return rc ? rc : list_others(blocked, ret_others, err);
+			if (rc)
+				return rc;
+		}
+	return list_others(blocked, ret_others, err);
 }
 
 /* With everybody at a standstill. */
@@ -115,11 +123,14 @@ static int count_stopped(struct drain *drain, const struct stop *stop, struct us
 	int rc = 0;
 
 	vec_for_each (&stop->threads, thread)
-		if (!rc && thread->state == THREAD_STOPPED)
+		if (thread->state == THREAD_STOPPED) {
 			rc = count(drain, !safety_check(&drain->text, thread, &finding),
 				   !safety_check(&drain->agents, thread, &finding), thread->tid,
 				   err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static void let_go(struct drain *drain, struct stop *stop)
@@ -272,17 +283,21 @@ static int return_all(struct drain *drain, struct inactive *inactive, const stru
 	bool first = true;
 	int rc = inactive_plan_back(inactive, way->force, err);
 
-	while (!rc && !drain->in_text &&
+	if (rc)
+		return rc;
+	while (!drain->in_text &&
 	       (inactive_is_left(inactive) || (first && inactive_found(inactive)))) {
 		rc = stop_again(stop_for_inactive, &inactive_stop, err);
 		first = false;
+		if (rc)
+			return rc;
 	}
 	/* What there was no room for may be what matters. */
-	if (!rc && !drain->in_text && inactive->full && drain->put_back == before && !way->force) {
+	if (!drain->in_text && inactive->full && drain->put_back == before && !way->force) {
 		drain->inactive = true;
 		drain->in_text = 1;
 	}
-	return rc;
+	return 0;
 }
 
 int drain_look_inactive(struct drain *drain, const struct drain_way *way, struct uspl_err *err)

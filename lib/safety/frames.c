@@ -95,18 +95,21 @@ static int find_api(const struct proc *proc, const module_vec *modules, const st
 	struct unwinder_api api = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < modules->n; i++) {
+	for (size_t i = 0; i < modules->n; i++) {
 		auto_dynsyms struct dynsyms *dyn = NULL;
 
 		rc = dynsyms_open(proc, &modules->items[i], &dyn, err);
-		if (!rc)
-			look_into_library(dyn, &api);
+		if (rc)
+			return rc;
+		look_into_library(dyn, &api);
 	}
-	if (!rc && !api.enter && program)
+	if (!api.enter && program) {
 		rc = look_into_program(proc, program, image, &api, err);
-	if (!rc)
-		*ret = api;
-	return rc;
+		if (rc)
+			return rc;
+	}
+	*ret = api;
+	return 0;
 }
 
 static int call(struct proc *proc, const module_vec *modules, taddr function,
@@ -147,13 +150,18 @@ int frames_register(struct proc *proc, const module_vec *modules, const struct f
 	struct unwinder_api api;
 	int rc = find_api(proc, modules, frames->program, &api, err);
 
-	if (!rc)
-		rc = refuse(proc, &api, need, err);
-	if (!rc && api.enter)
+	if (rc)
+		return rc;
+	rc = refuse(proc, &api, need, err);
+	if (rc)
+		return rc;
+	if (api.enter) {
 		rc = call(proc, modules, api.enter, frames, true, err);
-	if (!rc)
-		*ret_told = api.enter != 0;
-	return rc;
+		if (rc)
+			return rc;
+	}
+	*ret_told = api.enter != 0;
+	return 0;
 }
 
 int frames_forget(struct proc *proc, const module_vec *modules, const struct frames *frames,
@@ -166,8 +174,13 @@ int frames_forget(struct proc *proc, const module_vec *modules, const struct fra
 	if (rc || !known)
 		return rc;
 	rc = find_api(proc, modules, frames->program, &api, err);
-	if (!rc && !api.leave)
+	if (rc)
+		return rc;
+	if (!api.leave) {
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d has no __deregister_frame any more",
 			       proc->pid);
-	return rc ? rc : call(proc, modules, api.leave, frames, false, err);
+		if (rc)
+			return rc;
+	}
+	return call(proc, modules, api.leave, frames, false, err);
 }

@@ -155,7 +155,7 @@ static int note_hidden(struct inactive_scan *scan, taddr place, uint64_t word, s
 	const struct unwinder *unwinder = scan->inactive->safety->unwinder;
 	int rc = 0;
 
-	for (int i = 0; !rc && i < SAFETY_HIDDEN_MAX; i++) {
+	for (int i = 0; i < SAFETY_HIDDEN_MAX; i++) {
 		taddr kept_at = unwinder_kept_at(unwinder, place, word);
 		struct inactive_word item = { .at = kept_at, .place = place };
 
@@ -163,10 +163,13 @@ static int note_hidden(struct inactive_scan *scan, taddr place, uint64_t word, s
 		    proc_read_some(scan->proc, kept_at, &word, sizeof(word)) != sizeof(word))
 			return 0;
 		item.pc = word;
-		if (is_wanted(scan, word))
+		if (is_wanted(scan, word)) {
 			rc = add_word(scan, &item, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int note_word(struct inactive_scan *scan, taddr at, taddr pc, bool mangled,
@@ -191,14 +194,16 @@ static int note_words(struct inactive_scan *scan, const struct resident *piece,
 	size_t i = context_find(query, piece->words, piece->n, 0);
 	int rc = 0;
 
-	for (; !rc && i < piece->n; i = context_find(query, piece->words, piece->n, i + 1)) {
+	for (; i < piece->n; i = context_find(query, piece->words, piece->n, i + 1)) {
 		uint64_t word = piece->words[i];
 		bool plain = word >= query->start && word < query->end;
 
 		rc = note_word(scan, piece->at + 8 * i,
 			       plain ? word : context_demangle(word, query->guard), !plain, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /*

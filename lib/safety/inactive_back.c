@@ -65,9 +65,12 @@ int inactive_plan_back(struct inactive *inactive, bool all, struct uspl_err *err
 
 	inactive->backs.n = inactive->next_back = 0;
 	vec_for_each (&inactive->words, word)
-		if (!rc && (all || (word->live && !word->doubted)))
+		if (all || (word->live && !word->doubted)) {
 			rc = plan(inactive, word, shadowed, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* Some words at a time. */
@@ -136,10 +139,13 @@ static int write_all(const struct portion *portion, const struct proc *proc, str
 
 	if (proc_write_pieces(proc, portion->pieces, portion->n))
 		return 0;
-	for (size_t i = 0; !rc && i < portion->n; i++)
+	for (size_t i = 0; i < portion->n; i++) {
 		rc = proc_write(proc, portion->pieces[i].addr, portion->pieces[i].to,
 				portion->pieces[i].len, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 bool inactive_is_left(const struct inactive *inactive)
@@ -155,11 +161,13 @@ int inactive_put_back(struct inactive *inactive, const thread_vec *threads, size
 	int rc = 0;
 
 	*ret_n = 0;
-	for (int i = 0; !rc && i < PORTIONS && inactive_is_left(inactive); i++) {
+	for (int i = 0; i < PORTIONS && inactive_is_left(inactive); i++) {
 		fill(&portion, inactive, threads, &inactive->next_back);
 		read_all(&portion, proc);
 		compare(&portion, inactive);
 		rc = write_all(&portion, proc, err);
+		if (rc)
+			return rc;
 		for (size_t j = 0; !rc && j < portion.n; j++) {
 			struct inactive_word *word = &inactive->words.items[portion.backs[j]->word];
 
@@ -168,5 +176,5 @@ int inactive_put_back(struct inactive *inactive, const thread_vec *threads, size
 			*ret_n += !word->sp;
 		}
 	}
-	return rc;
+	return 0;
 }

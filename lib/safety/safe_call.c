@@ -154,7 +154,9 @@ static int safe_call_init(struct safe_call *safe_call, struct proc *proc, const 
 	if (!safe_call->roles)
 		return uspl_fail_nomem(err);
 	rc = look_at_modules(proc, safe_call, err);
-	return rc ? rc : stack_unwinder_new(proc, modules, &safe_call->unwinder, err);
+	if (rc)
+		return rc;
+	return stack_unwinder_new(proc, modules, &safe_call->unwinder, err);
 }
 
 static enum role role_at(const struct safe_call *safe_call, taddr addr)
@@ -260,9 +262,11 @@ int safe_call_run_noted(struct proc *proc, const module_vec *modules, const stru
 	reqs[2] = (struct inject_req){ .kind = INJECT_STORE, .what = word_at, .args = { word } };
 	reqs[3] = inject_syscall(SYS_mprotect, map->start, map->end - map->start, PROT_READ);
 	rc = safe_call_run(proc, modules, reqs, ARRAY_SIZE(reqs), err);
-	if (!rc && reqs[0].result < 0)
-		rc = uspl_fail(err, USPL_E_SYSTEM,
-			       "pid %d can't make a note in the record at 0x%" PRIx64, proc->pid,
-			       note->at);
-	return rc;
+	if (rc)
+		return rc;
+	if (reqs[0].result < 0)
+		return uspl_fail(err, USPL_E_SYSTEM,
+				 "pid %d can't make a note in the record at 0x%" PRIx64, proc->pid,
+				 note->at);
+	return 0;
 }

@@ -9,6 +9,7 @@
 #ifndef USPL_SAFETY_SAFETY_H
 #define USPL_SAFETY_SAFETY_H
 
+#include "base/cleanup.h"
 #include "thread/blocked.h"
 #include "thread/sampler.h"
 #include "thread/thread.h"
@@ -89,5 +90,7 @@ bool safety_check_sample(struct safety *safety, pid_t tid,
 bool safety_warm_unwinder(struct safety *safety, struct sampler *sampler);
 /* Frees the ranges. */
 void safety_release(struct safety *safety);
+DEFINE_AUTO_RELEASE(safety, struct safety, safety_release)
+#define auto_safety __attribute__((cleanup(cleanup_safety_)))
 
 #endif

@@ -119,7 +119,8 @@ int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struc
 	if (!rc)
 		rc = add_marks(unwinder, &marks, err);
 	regions_release(&regions);
-	if (!rc)
-		*ret = take_ptr(unwinder);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = take_ptr(unwinder);
+	return 0;
 }

@@ -19,7 +19,7 @@ static const char *const asked[] = { "dl_iterate_phdr", "_dl_find_object" };
 /* *ret: it has an unwinder, as far as its dynamic symbols tell. */
 static int has_unwinder(struct dynsyms *dyn, bool *ret, struct uspl_err *err)
 {
-	slot_vec slots = { 0 };
+	auto_vec slot_vec slots = { 0 };
 	bool got = true;
 
 	*ret = false;
@@ -31,7 +31,6 @@ static int has_unwinder(struct dynsyms *dyn, bool *ret, struct uspl_err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
 		got = got && dynsyms_slots(dyn, asked[i], &slots);
 	*ret |= slots.n;
-	vec_release(&slots);
 	return got ? 0 : uspl_fail_nomem(err);
 }
 

@@ -32,11 +32,13 @@ static int stop_all_open(struct run *run, struct uspl_err *err)
 	int rc = 0;
 
 	*plan = (struct site_plan){ .proc = t->proc };
-	for (size_t i = 0; !rc && i < t->n_regions; i++) {
+	for (size_t i = 0; i < t->n_regions; i++) {
 		plan->either |= region_is_interrupted(t->regions[i]);
 		rc = add_sites(plan, t->regions[i], t->direction == TRANSITION_ON, err);
+		if (rc)
+			return rc;
 	}
-	return rc ? rc : site_plan_check(plan, err);
+	return site_plan_check(plan, err);
 }
 
 static void stop_all_close(struct run *run)
@@ -71,9 +73,12 @@ static int write_states(struct run *run, enum uspl_region_state state, struct us
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < run->t->n_regions; i++)
+	for (size_t i = 0; i < run->t->n_regions; i++) {
 		rc = region_write_state(run->t->proc, run->t->regions[i], state, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Who is on the way through a trampoline reads the selector. */
@@ -81,9 +86,12 @@ static int write_selectors(struct run *run, enum uspl_selector_value value, stru
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < run->t->n_regions; i++)
+	for (size_t i = 0; i < run->t->n_regions; i++) {
 		rc = trampolines_write_selector(run->t->proc, run->t->regions[i], value, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /*
@@ -127,9 +135,10 @@ static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err
 {
 	int rc = stop_sleepers(&run->stop, deadline, err);
 
-	if (!rc)
-		check_stacks(run, true);
-	return rc ? rc : stop_enter(&run->stop, deadline, err);
+	if (rc)
+		return rc;
+	check_stacks(run, true);
+	return stop_enter(&run->stop, deadline, err);
 }
 
 /* With all at a standstill: what lies where a library was that may be unloaded is still it. */
@@ -185,9 +194,10 @@ int backend_stop_all_look(struct run *run, bool *ret_late, struct uspl_err *err)
 	bool blocked = false;
 	int rc = stand_still(run, NULL, &blocked, err);
 
-	if (!rc)
-		*ret_late = blocked && !run->n_findings;
-	return rc;
+	if (rc)
+		return rc;
+	*ret_late = blocked && !run->n_findings;
+	return 0;
 }
 
 static int stop_all_attempt(struct run *run, struct uspl_err *err)
@@ -195,7 +205,9 @@ static int stop_all_attempt(struct run *run, struct uspl_err *err)
 	bool blocked;
 	int rc = site_plan_prepare(&run->plan, err);
 
-	return rc ? rc : stand_still(run, switch_all, &blocked, err);
+	if (rc)
+		return rc;
+	return stand_still(run, switch_all, &blocked, err);
 }
 
 /* All of it was done in the stop. */

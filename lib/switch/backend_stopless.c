@@ -83,11 +83,13 @@ static int plan_part(const struct stopless *stopless, struct stopless_part *part
 {
 	int rc = refuse_passing(stopless, part->region, err);
 
-	if (!rc)
-		rc = refuse_loops(part->region, err);
-	return rc ? rc
-		  : trampolines_plan(&part->trampolines, stopless->t->proc, stopless->t->modules,
-				     part->region, err);
+	if (rc)
+		return rc;
+	rc = refuse_loops(part->region, err);
+	if (rc)
+		return rc;
+	return trampolines_plan(&part->trampolines, stopless->t->proc, stopless->t->modules,
+				part->region, err);
 }
 
 /* All that can be found out without changing anything. */
@@ -140,9 +142,14 @@ static int stopless_open(struct run *run, struct uspl_err *err)
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"this processor may fetch a part of what is stored: it is emulated");
-	vec_for_each (&run->stopless->parts, part)
-		rc = rc ? rc : trampolines_load(&part->trampolines, err);
-	return rc;
+	if (rc)
+		return rc;
+	vec_for_each (&run->stopless->parts, part) {
+		rc = trampolines_load(&part->trampolines, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static void stopless_close(struct run *run)
@@ -308,13 +315,15 @@ static int stopless_attempt(struct run *run, struct uspl_err *err)
 	if (run->switched)
 		return 0;
 	rc = refuse_inactive(stopless, err);
-	if (!rc)
-		rc = stopless_examine(stopless, err);
+	if (rc)
+		return rc;
+	rc = stopless_examine(stopless, err);
 	if (rc || run->n_findings)
 		return rc;
 	rc = stopless_arm(stopless, err);
-	if (!rc)
-		rc = stopless_examine(stopless, err);
+	if (rc)
+		return rc;
+	rc = stopless_examine(stopless, err);
 	if (rc || run->n_findings || !vm_sharers_none_since(stopless->t->proc, &run->vm_sharers))
 		return rc;
 	stopless_measure_hold(stopless);
@@ -399,7 +408,9 @@ static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bo
 {
 	int rc = stopless_arm(run->stopless, err);
 
-	return rc ? rc : stopless_drain(run->stopless, sp, n, ret_held, err);
+	if (rc)
+		return rc;
+	return stopless_drain(run->stopless, sp, n, ret_held, err);
 }
 
 static int stopless_finish(struct run *run, struct uspl_err *err)

@@ -100,6 +100,8 @@ static int read_around(const struct proc *proc, const struct region *region,
 	int rc = proc_read(proc, site->addr, code, SHORT_JUMP_MAX, err);
 
 	*ret_shared = false;
+	if (rc)
+		return rc;
 	vec_for_each (&region->sites, other) {
 		if (rc || other->addr <= site->addr ||
 		    !region_site_leans_on(site, other->addr, other->len))
@@ -114,7 +116,7 @@ static int read_around(const struct proc *proc, const struct region *region,
 				code[other->addr + i - site->addr] = other->new_bytes[i];
 		*ret_shared = true;
 	}
-	return rc;
+	return 0;
 }
 
 /* The jumps of the tracer and of markers come and go. */
@@ -126,14 +128,16 @@ static int refuse_traced(const struct proc *proc, const struct region_site *site
 	const struct trace_region *region;
 	int rc = marks_read(proc, &marks, err);
 
-	if (!rc && marks_jump_in(proc, &marks, site->addr + site->len, arch_native()->jump_len - 1))
+	if (rc)
+		return rc;
+	if (marks_jump_in(proc, &marks, site->addr + site->len, arch_native()->jump_len - 1))
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"'%s' is so short that the next function's first bytes are needed, "
 			"and a marker or probe that is on has its jump there",
 			site->name);
-	if (rc || !trace_session_is_on(&marks.traced))
-		return rc;
+	if (!trace_session_is_on(&marks.traced))
+		return 0;
 	vec_for_each (&marks.traced.regions, region)
 		vec_for_each (&region->sites, traced)
 			if (traced->entry != site->addr &&
@@ -180,12 +184,16 @@ static int plan_short(struct trampolines *trampolines, struct region_site *site,
 	int rc = read_around(trampolines->punned.proc, trampolines->region, site, code, &shared,
 			     err);
 
-	if (!rc)
-		rc = refuse_traced(trampolines->punned.proc, site, err);
-	if (!rc && trampolines->region->trampolines)
-		rc = trampolines_add(trampolines, site, err);
 	if (rc)
 		return rc;
+	rc = refuse_traced(trampolines->punned.proc, site, err);
+	if (rc)
+		return rc;
+	if (trampolines->region->trampolines) {
+		rc = trampolines_add(trampolines, site, err);
+		if (rc)
+			return rc;
+	}
 	rc = uspl_fail(err, USPL_E_UNSUPPORTED, "no such jump leads to an address");
 	for (unsigned int form = 0;
 	     rc == -USPL_E_UNSUPPORTED && trampoline_short_form(site->addr, code, own, form, &jump);
@@ -211,10 +219,12 @@ static int plan_far(struct trampolines *trampolines, struct region_site *site, s
 	int rc = punned_add_near(&trampolines->punned, site, leads_to(trampolines, site), err);
 
 	site->entry = USPL_ENTRY_PLAIN;
-	if (!rc && !arch_native()->jump_encode(site->addr, site->punned, site->new_bytes))
-		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "the pad of '%s' is out of reach",
-			       site->name);
-	return rc;
+	if (rc)
+		return rc;
+	if (!arch_native()->jump_encode(site->addr, site->punned, site->new_bytes))
+		return uspl_fail(err, USPL_E_OUT_OF_REACH, "the pad of '%s' is out of reach",
+				 site->name);
+	return 0;
 }
 
 static bool is_far(const struct region_site *site)
@@ -242,8 +252,13 @@ int entries_plan(struct trampolines *trampolines, const struct proc *proc,
 	struct region_site *site = next_site(region, ~0ull);
 	int rc = trampolines_open(trampolines, proc, modules, region, err);
 
-	for (; !rc && site; site = next_site(region, site->addr))
+	if (rc)
+		return rc;
+	for (; site; site = next_site(region, site->addr)) {
 		rc = region_site_is_short(site) ? plan_short(trampolines, site, err)
 						: plan_far(trampolines, site, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }

@@ -97,9 +97,12 @@ static int write_states(const struct stopless *stopless, enum uspl_region_state 
 	const struct stopless_part *part;
 	int rc = 0;
 
-	vec_for_each (&stopless->parts, part)
-		rc = rc ? rc : region_write_state(stopless->t->proc, part->region, state, err);
-	return rc;
+	vec_for_each (&stopless->parts, part) {
+		rc = region_write_state(stopless->t->proc, part->region, state, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Of those that don't decide. */
@@ -110,10 +113,13 @@ static int write_selectors(const struct stopless *stopless, enum uspl_selector_v
 	int rc = 0;
 
 	vec_for_each (&stopless->parts, part)
-		if (!rc && part->region != stopless->leader)
+		if (part->region != stopless->leader) {
 			rc = trampolines_write_selector(stopless->t->proc, part->region, value,
 							err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static int set_leaders(const struct stopless *stopless, struct uspl_err *err)
@@ -121,12 +127,14 @@ static int set_leaders(const struct stopless *stopless, struct uspl_err *err)
 	const struct stopless_part *part;
 	int rc = 0;
 
-	vec_for_each (&stopless->parts, part)
-		rc = rc ? rc
-			: trampolines_set_leader(stopless->t->proc, part->region,
-						 stopless->leader->selector,
-						 stopless->run->safety.unwinder, err);
-	return rc;
+	vec_for_each (&stopless->parts, part) {
+		rc = trampolines_set_leader(stopless->t->proc, part->region,
+					    stopless->leader->selector,
+					    stopless->run->safety.unwinder, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static int arm_entries(const struct stopless *stopless, enum entry_form to, struct uspl_err *err)
@@ -134,11 +142,13 @@ static int arm_entries(const struct stopless *stopless, enum entry_form to, stru
 	const struct stopless_part *part;
 	int rc = 0;
 
-	vec_for_each (&stopless->parts, part)
-		rc = rc ? rc
-			: trampolines_arm(stopless->t->proc, stopless->t->modules, part->region, to,
-					  err);
-	return rc;
+	vec_for_each (&stopless->parts, part) {
+		rc = trampolines_arm(stopless->t->proc, stopless->t->modules, part->region, to,
+				     err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int stopless_arm(struct stopless *stopless, struct uspl_err *err)
@@ -150,15 +160,19 @@ int stopless_arm(struct stopless *stopless, struct uspl_err *err)
 		return 0;
 	stopless->arm_again = false;
 	rc = trampolines_end_commit(stopless->t->proc, stopless->leader, err);
-	if (!rc)
-		rc = set_leaders(stopless, err);
+	if (rc)
+		return rc;
+	rc = set_leaders(stopless, err);
 	if (rc)
 		return rc;
 	stopless->armed = true;
 	rc = write_states(stopless, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err);
-	if (!rc)
-		rc = write_selectors(stopless, USPL_SELECTOR_FOLLOW, err);
-	return rc ? rc : arm_entries(stopless, ENTRY_TRAMPOLINE, err);
+	if (rc)
+		return rc;
+	rc = write_selectors(stopless, USPL_SELECTOR_FOLLOW, err);
+	if (rc)
+		return rc;
+	return arm_entries(stopless, ENTRY_TRAMPOLINE, err);
 }
 
 static bool was_interrupted(const struct stopless *stopless)
@@ -239,8 +253,9 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err)
 	int rc = stopless->leader ? trampolines_end_commit(stopless->t->proc, stopless->leader, err)
 				  : 0;
 
-	if (!rc)
-		rc = write_selectors(stopless, stopless_value_to(stopless), err);
+	if (rc)
+		return rc;
+	rc = write_selectors(stopless, stopless_value_to(stopless), err);
 	if (rc)
 		return rc;
 	rc = arm_entries(stopless, entry_of(stopless_value_to(stopless)), &why);

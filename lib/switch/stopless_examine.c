@@ -42,18 +42,20 @@ int stopless_examine(struct stopless *stopless, struct uspl_err *err)
 {
 	int rc = blocked_look(&stopless->blocked, err);
 
-	if (!rc)
-		stopless_check_sleepers(stopless);
-	return rc;
+	if (rc)
+		return rc;
+	stopless_check_sleepers(stopless);
+	return 0;
 }
 
 int stopless_examine_again(struct stopless *stopless, struct uspl_err *err)
 {
 	int rc = blocked_look_again(&stopless->blocked, err);
 
-	if (!rc)
-		stopless_check_sleepers(stopless);
-	return rc;
+	if (rc)
+		return rc;
+	stopless_check_sleepers(stopless);
+	return 0;
 }
 
 /* Of the sleepers, by blocked_find_ran. */
@@ -88,19 +90,21 @@ static int await_settled(struct stopless *stopless, struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (int look = 0; look < SETTLE_LOOKS && !rc && !stopless->run->n_findings; look++) {
+	for (int look = 0; look < SETTLE_LOOKS && !stopless->run->n_findings; look++) {
 		bool known = blocked_find_ran(&stopless->blocked);
 
 		if (known && !count_ran(stopless))
 			break;
 		if (known)
 			blocked_look_at_ran(&stopless->blocked);
-		else
+		else {
 			rc = blocked_look_again(&stopless->blocked, err);
-		if (!rc)
-			stopless_check_sleepers(stopless);
+			if (rc)
+				return rc;
+		}
+		stopless_check_sleepers(stopless);
 	}
-	return rc;
+	return 0;
 }
 
 /*

@@ -73,9 +73,10 @@ static int write_hold(const struct stopless *stopless, const struct uspl_selecto
 	int rc = proc_write(stopless->t->proc, selector + rest, (const uint8_t *)timeout + rest,
 			    sizeof(*timeout) - rest, err);
 
-	return rc ? rc
-		  : proc_write(stopless->t->proc, selector + offsetof(struct uspl_selector, value),
-			       &hold, sizeof(hold), err);
+	if (rc)
+		return rc;
+	return proc_write(stopless->t->proc, selector + offsetof(struct uspl_selector, value),
+			  &hold, sizeof(hold), err);
 }
 
 /*

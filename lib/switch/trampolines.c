@@ -107,9 +107,10 @@ static int plan_punned(struct trampolines *trampolines, struct region_site *site
 				 "the first byte of '%s' can't be made a jump", site->name);
 	rc = punned_add(&trampolines->punned, site, punned,
 			trampoline_address(trampolines->region, site), err);
-	if (!rc)
-		site->entry = USPL_ENTRY_PUNNED;
-	return rc;
+	if (rc)
+		return rc;
+	site->entry = USPL_ENTRY_PUNNED;
+	return 0;
 }
 
 /* By one store: all that is replaced is one instruction, so that nobody can stand inside it. */
@@ -219,12 +220,14 @@ int trampolines_plan(struct trampolines *trampolines, const struct proc *proc,
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions change",
 				 SITES_MAX);
 	vec_for_each (&region->sites, site) {
-		if (!rc)
-			rc = trampolines_add(trampolines, site, err);
-		if (!rc)
-			rc = plan_entry(trampolines, site, err);
+		rc = trampolines_add(trampolines, site, err);
+		if (rc)
+			return rc;
+		rc = plan_entry(trampolines, site, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 void trampolines_release(struct trampolines *trampolines)
@@ -240,16 +243,21 @@ int trampolines_load(struct trampolines *trampolines, struct uspl_err *err)
 	int rc =
 		punned_map(&trampolines->punned, trampolines_result_page(trampolines->region), err);
 
+	if (rc)
+		return rc;
 	/*
 	 * From now on the pages are known to be punned trampolines'. A tool that dies before leaves
 	 * a free page.
 	 */
-	if (!rc)
-		rc = region_write_record(proc, trampolines->region, err);
-	vec_for_each (&trampolines->items, trampoline)
-		if (!rc)
-			rc = punned_write_once(
-				proc, trampoline_address(trampolines->region, trampoline->site),
-				trampoline->code, TRAMPOLINE_LEN, err);
-	return rc ? rc : punned_write(&trampolines->punned, err);
+	rc = region_write_record(proc, trampolines->region, err);
+	if (rc)
+		return rc;
+	vec_for_each (&trampolines->items, trampoline) {
+		rc = punned_write_once(proc,
+				       trampoline_address(trampolines->region, trampoline->site),
+				       trampoline->code, TRAMPOLINE_LEN, err);
+		if (rc)
+			return rc;
+	}
+	return punned_write(&trampolines->punned, err);
 }

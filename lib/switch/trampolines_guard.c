@@ -26,15 +26,21 @@ static int guard_own(struct safety *safety, const struct region *region,
 
 	if (!region->trampolines)
 		return to_old ? 0 : guard_punned(safety, site, site, err);
-	for (size_t i = 0; !rc && i < TRAMPOLINE_N_PARTS; i++)
+	for (size_t i = 0; i < TRAMPOLINE_N_PARTS; i++) {
 		rc = safety_add(safety, site->name, at + parts[i].start,
 				(uint64_t)(parts[i].end - parts[i].start), false, err);
-	for (size_t i = 0; !rc && i < TRAMPOLINE_N_EITHER; i++)
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < TRAMPOLINE_N_EITHER; i++) {
 		rc = safety_add(safety, site->name, at + trampoline_either_parts[i].start,
 				(uint64_t)(trampoline_either_parts[i].end -
 					   trampoline_either_parts[i].start),
 				false, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /*
@@ -73,10 +79,14 @@ int trampolines_guard(struct safety *safety, const struct region *region, const 
 	int rc = 0;
 
 	vec_for_each (&region->sites, site) {
-		rc = rc ? rc : guard_own(safety, region, site, to_old, err);
-		rc = rc ? rc : guard_others(safety, region, site, present, err);
+		rc = guard_own(safety, region, site, to_old, err);
+		if (rc)
+			return rc;
+		rc = guard_others(safety, region, site, present, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int add_ways(const struct region *region, struct safety *ret, struct uspl_err *err)

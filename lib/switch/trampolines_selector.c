@@ -51,12 +51,13 @@ int trampolines_read_selector(const struct proc *proc, const struct region *regi
 	both[0] = selector.value;
 	both[1] = selector.commit;
 	follows = selector.value == USPL_SELECTOR_FOLLOW;
-	if (follows)
+	if (follows) {
 		rc = proc_read(proc, selector.leader + VALUE, both, sizeof(both), err);
-	if (!rc)
-		*ret = (struct trampoline_selector){ selector_says(both), follows,
-						     selector.leader };
-	return rc;
+		if (rc)
+			return rc;
+	}
+	*ret = (struct trampoline_selector){ selector_says(both), follows, selector.leader };
+	return 0;
 }
 
 int trampolines_end_commit(const struct proc *proc, const struct region *region,

@@ -84,15 +84,24 @@ static int add_region(struct run *run, const struct region *region, const region
 	bool either = region_is_interrupted(region);
 	int rc = 0;
 
-	if (run->t->direction == TRANSITION_ON || either)
+	if (run->t->direction == TRANSITION_ON || either) {
 		rc = add_old_code(run, region, err);
-	if (!rc && (run->t->direction == TRANSITION_ON || either))
+		if (rc)
+			return rc;
+	}
+	if (run->t->direction == TRANSITION_ON || either) {
 		rc = trampolines_guard(&run->safety, region, present, true, err);
-	if (!rc && (run->t->direction == TRANSITION_OFF || either))
+		if (rc)
+			return rc;
+	}
+	if (run->t->direction == TRANSITION_OFF || either) {
 		rc = add_new_code(run, region, err);
-	if (!rc && (run->t->direction == TRANSITION_OFF || either))
-		rc = trampolines_guard(&run->safety, region, present, false, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	if (run->t->direction == TRANSITION_OFF || either)
+		return trampolines_guard(&run->safety, region, present, false, err);
+	return 0;
 }
 
 /*
@@ -104,12 +113,15 @@ static int add_left_agents(struct run *run, struct uspl_err *err)
 	const struct inject_left *left;
 	int rc = agent_left_find(run->t->proc, run->t->modules, &run->left, err);
 
-	if (!rc)
-		vec_for_each (&run->left, left)
-			rc = rc ? rc
-				: safety_add(&run->safety, "the agent of an earlier command",
-					     left->addr, left->len, false, err);
-	return rc;
+	if (rc)
+		return rc;
+	vec_for_each (&run->left, left) {
+		rc = safety_add(&run->safety, "the agent of an earlier command", left->addr,
+				left->len, false, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /*
@@ -138,7 +150,9 @@ static int add_marks(struct run *run, const struct transition *t, struct uspl_er
 				: marks_refuse_at(t->proc, &marks, site->name,
 						  region_site_entry(site), site->len, err);
 	safety_seal(&run->safety);
-	return rc ? rc : marks_guard(&marks, &run->safety, err);
+	if (rc)
+		return rc;
+	return marks_guard(&marks, &run->safety, err);
 }
 
 /* What a run needs to look at the threads. */
@@ -211,11 +225,12 @@ static int fail_shared(struct run *run, struct uspl_err *err)
 {
 	int rc = vm_sharers_await(run->t->proc, &run->vm_sharers, 0, err);
 
-	return rc ? rc
-		  : uspl_fail(err, USPL_E_UNSUPPORTED,
-			      "processes run in the memory of pid %d all the time, without being "
-			      "threads of it",
-			      run->t->proc->pid);
+	if (rc)
+		return rc;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "processes run in the memory of pid %d all the time, without being "
+			 "threads of it",
+			 run->t->proc->pid);
 }
 
 static int fail_blocked(struct run *run, struct uspl_err *err)
@@ -347,9 +362,12 @@ static int note_applied(const struct transition *t, struct uspl_err *err)
 	int rc = 0;
 
 	region_now(&applied_at, &order);
-	for (size_t i = 0; !rc && i < t->n_regions; i++)
+	for (size_t i = 0; i < t->n_regions; i++) {
 		rc = region_write_applied(t->proc, t->regions[i], applied_at, order, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* True if another back end may do what this one can't. */

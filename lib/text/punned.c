@@ -182,11 +182,19 @@ int punned_add(struct punned *punned, struct region_site *site, taddr at, taddr 
 	pun.len = (uint8_t)trampoline_encode_punned(at, to, pun.code);
 	last = page_of(at + pun.len - 1);
 	rc = check_overlap(punned, site, &pun, err);
-	for (taddr page = first; !rc && page <= last; page += PAGE)
+	if (rc)
+		return rc;
+	for (taddr page = first; page <= last; page += PAGE) {
 		rc = check_page(punned, site, page, err);
-	for (taddr page = first; !rc && page <= last; page += PAGE)
+		if (rc)
+			return rc;
+	}
+	for (taddr page = first; page <= last; page += PAGE) {
 		rc = plan_page(punned, page, err);
-	return rc ? rc : add_item(punned, site, &pun, err);
+		if (rc)
+			return rc;
+	}
+	return add_item(punned, site, &pun, err);
 }
 
 taddr punned_next(const struct punned *punned, taddr at)
@@ -328,11 +336,13 @@ int punned_map(const struct punned *punned, taddr result_page, struct uspl_err *
 {
 	int rc = 0;
 
-	for (size_t at = 0, n; !rc && at < punned->pages.n; at += n) {
+	for (size_t at = 0, n; at < punned->pages.n; at += n) {
 		n = punned->pages.n - at < INJECT_MAX ? punned->pages.n - at : INJECT_MAX;
 		rc = map_some(punned, result_page, at, n, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int punned_write_once(const struct proc *proc, taddr at, const uint8_t *code, size_t len,
@@ -355,15 +365,18 @@ int punned_write(const struct punned *punned, struct uspl_err *err)
 	const struct punned_trampoline *pun;
 	int rc = 0;
 
-	vec_for_each (&punned->items, pun)
-		rc = rc ? rc : punned_write_once(punned->proc, pun->at, pun->code, pun->len, err);
-	return rc;
+	vec_for_each (&punned->items, pun) {
+		rc = punned_write_once(punned->proc, pun->at, pun->code, pun->len, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int punned_discard(const struct proc *proc, const struct region *region, struct uspl_err *err)
 {
 	const struct region_site *site;
-	region_vec present = { 0 };
+	auto_regions region_vec present = { 0 };
 	int rc = regions_read(proc, &present, err);
 
 	vec_for_each (&region->sites, site) {
@@ -379,6 +392,5 @@ int punned_discard(const struct proc *proc, const struct region *region, struct 
 			if (!is_punned_page(&present, page, region))
 				rc = inject_unmap(proc, page, PAGE, err);
 	}
-	regions_release(&present);
 	return rc;
 }

@@ -131,9 +131,12 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 		return rc;
 	memcpy(piece->after, piece->before, piece->len);
 	memcpy(piece->now, piece->before, piece->len); /* so that its pages are there in the stop */
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		rc = place_site(plan, &sites[i], piece, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* As a rule they are by address already. */
@@ -235,9 +238,14 @@ int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)
 	const struct site_byte *byte;
 	int rc = plan->looked ? 0 : site_plan_look(plan, err);
 
-	vec_for_each (&plan->foreign, byte)
-		rc = rc ? rc : proc_write(plan->proc, byte->addr, &byte->value, 1, err);
-	return rc;
+	if (rc)
+		return rc;
+	vec_for_each (&plan->foreign, byte) {
+		rc = proc_write(plan->proc, byte->addr, &byte->value, 1, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* True if memory holds exactly these bytes. */
@@ -308,10 +316,11 @@ static int fail_changed(const struct site_plan *plan, const struct site_piece *p
 {
 	int rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
 
-	return rc ? rc
-		  : uspl_fail(err, USPL_E_OVERWRITTEN,
-			      "the code at 0x%" PRIx64 " of pid %d changed meanwhile", piece->addr,
-			      plan->proc->pid);
+	if (rc)
+		return rc;
+	return uspl_fail(err, USPL_E_OVERWRITTEN,
+			 "the code at 0x%" PRIx64 " of pid %d changed meanwhile", piece->addr,
+			 plan->proc->pid);
 }
 
 int site_plan_write(struct site_plan *plan, struct uspl_err *err)

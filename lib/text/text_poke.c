@@ -38,9 +38,12 @@ int text_poke_take(struct text_poke *poke, const struct site_plan *plan, struct 
 	const struct site_piece *piece;
 	int rc = 0;
 
-	vec_for_each (&plan->pieces, piece)
-		rc = rc ? rc : take_piece(poke, piece, err);
-	return rc;
+	vec_for_each (&plan->pieces, piece) {
+		rc = take_piece(poke, piece, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int text_poke_write_table(const struct text_poke *poke, struct uspl_err *err)
@@ -194,7 +197,7 @@ int text_poke_exchange(const struct text_poke *poke, size_t first, size_t n, str
 {
 	int rc = 0;
 
-	while (!rc && n) {
+	while (n) {
 		struct stretch stretch;
 
 		rc = find_stretch(poke, first, n, &stretch, err);
@@ -202,6 +205,8 @@ int text_poke_exchange(const struct text_poke *poke, size_t first, size_t n, str
 			rc = exchange_stretch(poke, &stretch, err);
 		first += rc ? 0 : stretch.n;
 		n -= rc ? 0 : stretch.n;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }

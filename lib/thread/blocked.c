@@ -189,15 +189,13 @@ static int take_list(struct blocked *blocked, const tid_vec *tids, struct uspl_e
 
 static int list_threads(struct blocked *blocked, struct uspl_err *err)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	int rc = tasks_list(blocked->proc, &tids, err);
 
-	if (!rc) {
-		qsort(tids.items, tids.n, sizeof(*tids.items), by_tid);
-		rc = take_list(blocked, &tids, err);
-	}
-	vec_release(&tids);
-	return rc;
+	if (rc)
+		return rc;
+	qsort(tids.items, tids.n, sizeof(*tids.items), by_tid);
+	return take_list(blocked, &tids, err);
 }
 
 static void look_at_moved(struct blocked *blocked)
@@ -241,8 +239,9 @@ int blocked_look_again(struct blocked *blocked, struct uspl_err *err)
 		blocked->dead_known = false;
 		blocked->stale = false;
 		rc = list_threads(blocked, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		look_at_moved(blocked);
-	return rc;
+	look_at_moved(blocked);
+	return 0;
 }

@@ -152,7 +152,7 @@ static int look_at(const struct group *group,
 	for (size_t i = 0; i < group->n; i++)
 		if (group->threads[i].slept)
 			thread_interrupt(&group->threads[i]);
-	for (size_t i = 0; !rc && i < group->n; i++) {
+	for (size_t i = 0; i < group->n; i++) {
 		struct thread *thread = &group->threads[i];
 
 		if (!thread->slept || thread->state != THREAD_ASKED)
@@ -162,8 +162,10 @@ static int look_at(const struct group *group,
 				thread_send_back(proc, thread);
 		thread_resume(proc, thread);
 		serve_in_time(group->sleepers);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* By the time that the last one has been looked at the first one is back at its call. */
@@ -172,7 +174,7 @@ static int let_in(const struct group *group, struct uspl_err *err)
 	const struct proc *proc = group->sleepers->stop.proc;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < group->n; i++) {
+	for (size_t i = 0; i < group->n; i++) {
 		struct thread *thread = &group->threads[i];
 
 		if (!thread->slept || thread->state != THREAD_ASKED)
@@ -181,8 +183,10 @@ static int let_in(const struct group *group, struct uspl_err *err)
 		thread->slept = thread->state == THREAD_HELD;
 		thread_resume(proc, thread);
 		serve_in_time(group->sleepers);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int held_sleepers_hold(struct held_sleepers *sleepers,
@@ -201,17 +205,22 @@ int held_sleepers_hold(struct held_sleepers *sleepers,
 			threads[i].slept = false;
 		return 0;
 	}
-	for (size_t at = 0; !rc && at < n; at += GROUP) {
+	if (rc)
+		return rc;
+	for (size_t at = 0; at < n; at += GROUP) {
 		const struct group group = { .sleepers = sleepers,
 					     .threads = threads + at,
 					     .n = n - at < GROUP ? n - at : GROUP,
 					     .deadline = deadline };
 
 		rc = look_at(&group, may_stay, ctx, err);
-		if (!rc)
-			rc = let_in(&group, err);
+		if (rc)
+			return rc;
+		rc = let_in(&group, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* Those that were asked. One that was held and comes out now runs, and is asked, too. */
@@ -248,10 +257,13 @@ int held_sleepers_enter(struct held_sleepers *sleepers, int64_t deadline, struct
 
 	sleepers->entered_ns = clock_now_ns();
 	rc = seize_parents(sleepers, err);
-	if (!rc)
-		rc = await_all(sleepers, deadline, err);
+	if (rc)
+		return rc;
+	rc = await_all(sleepers, deadline, err);
+	if (rc)
+		return rc;
 	/* What is left to it are threads that have been born meanwhile. */
-	return rc ? rc : stop_enter(&sleepers->stop, deadline, err);
+	return stop_enter(&sleepers->stop, deadline, err);
 }
 
 void held_sleepers_leave(struct held_sleepers *sleepers)

@@ -89,9 +89,10 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 	if (!rc)
 		rc = seize_listed(stop, &tids, true, &found, err);
 	vec_release(&tids);
-	if (!rc)
-		*ret_new = found;
-	return rc;
+	if (rc)
+		return rc;
+	*ret_new = found;
+	return 0;
 }
 
 /*
@@ -144,7 +145,7 @@ void stop_begin(struct stop *stop, const struct proc *proc)
 static void note_timeouts(struct stop *stop)
 {
 	const struct thread *thread;
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	pid_t *tid;
 
 	/* Out of memory: then less is known. */
@@ -152,7 +153,6 @@ static void note_timeouts(struct stop *stop)
 		if (thread->state == THREAD_SEIZED && (tid = vec_push(&tids)))
 			*tid = thread->tid;
 	timeouts_note(&stop->timeouts, tids.items, tids.n);
-	vec_release(&tids);
 }
 
 /* Last, so that it is still true as a rule; if it isn't, somebody stands still for longer. */
@@ -168,14 +168,18 @@ static void note_sleepers(struct stop *stop)
 static int require_stoppable(const struct proc *proc, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + UNSTOPPABLE_NS;
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	int rc = tasks_list(proc, &tids, err);
 
-	vec_for_each (&tids, tid)
-		rc = rc ? rc : thread_require_stoppable(proc, *tid, deadline, err);
-	vec_release(&tids);
-	return rc;
+	if (rc)
+		return rc;
+	vec_for_each (&tids, tid) {
+		rc = thread_require_stoppable(proc, *tid, deadline, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
@@ -209,11 +213,14 @@ static int await_thread(struct stop *stop, struct thread *thread, int64_t deadli
 {
 	int rc = 0;
 
-	if (thread->state == THREAD_ASKED)
+	if (thread->state == THREAD_ASKED) {
 		rc = thread_wait(stop->proc, thread, deadline, err);
-	if (!rc && thread->state == THREAD_STOPPED && !thread->regs_valid)
-		rc = thread_read_regs(stop->proc, thread, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	if (thread->state == THREAD_STOPPED && !thread->regs_valid)
+		return thread_read_regs(stop->proc, thread, err);
+	return 0;
 }
 
 /*
@@ -231,9 +238,12 @@ static int halt(struct stop *stop, bool only_slept, int64_t deadline, struct usp
 		if (!only_slept || thread->slept)
 			thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread)
-		if (!rc && (!only_slept || thread->slept))
+		if (!only_slept || thread->slept) {
 			rc = await_thread(stop, thread, deadline, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err)
@@ -285,9 +295,12 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct u
 	/* While others stand still there is no time for it. */
 	if (!stop->entered_ns)
 		timeouts_note(&stop->timeouts, tids->items, tids->n);
-	vec_for_each (tids, tid)
-		rc = rc ? rc : add_thread(stop, *tid, err);
-	return rc ? rc : halt(stop, false, deadline, err);
+	vec_for_each (tids, tid) {
+		rc = add_thread(stop, *tid, err);
+		if (rc)
+			return rc;
+	}
+	return halt(stop, false, deadline, err);
 }
 
 void stop_let_go(struct stop *stop, struct thread *thread)

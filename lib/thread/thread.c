@@ -297,11 +297,13 @@ int thread_hold(const struct proc *proc, struct thread *thread, int64_t deadline
 {
 	int rc = thread_wait(proc, thread, deadline, err);
 
+	if (rc)
+		return rc;
 	/* Before the call. If it isn't that, it may be anywhere. */
-	if (!rc && thread->state == THREAD_STOPPED && thread->at_call &&
+	if (thread->state == THREAD_STOPPED && thread->at_call &&
 	    go_on(proc, thread, PTRACE_SYSCALL))
 		thread->state = THREAD_HELD;
-	return rc;
+	return 0;
 }
 
 bool thread_leave_call(const struct proc *proc, struct thread *thread)

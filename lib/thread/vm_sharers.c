@@ -81,7 +81,7 @@ static pid_t find_listed(const struct proc *proc, const char *list)
 static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
 {
 	const struct proc of = { .pid = parent, .tid = parent };
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	pid_t found = 0;
 
@@ -96,7 +96,6 @@ static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
 			*ret_known = true;
 			found = find_listed(proc, buf_str(&text));
 		}
-	vec_release(&tids);
 	return found;
 }
 

@@ -60,9 +60,10 @@ int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 	struct cfi *cfi = vec_push(&unwinder->cfis);
 	int rc = cfi ? cfi_open_memory(cfi, unwinder->proc, code, err) : uspl_fail_nomem(err);
 
-	if (!rc)
-		widen(unwinder, cfi);
-	return rc;
+	if (rc)
+		return rc;
+	widen(unwinder, cfi);
+	return 0;
 }
 
 int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,

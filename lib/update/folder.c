@@ -76,7 +76,9 @@ static int read_entry(int dir_fd, const char *base, const char *name, int depth,
 		return uspl_fail(err, USPL_E_HOSTILE,
 				 "the entry '%s' is neither a file nor a folder", name);
 	rc = folder_read_file(fd, PARTS_MAX_BYTES, &data, err);
-	return rc ? rc : parts_add(parts, name, &data, err);
+	if (rc)
+		return rc;
+	return parts_add(parts, name, &data, err);
 }
 
 static int read_folder(DIR *dir, const char *prefix, int depth, struct parts *parts,
@@ -85,7 +87,7 @@ static int read_folder(DIR *dir, const char *prefix, int depth, struct parts *pa
 	struct dirent *entry;
 	int rc = 0;
 
-	while (!rc && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
 		auto_buf struct buf name = { 0 };
 
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
@@ -94,8 +96,10 @@ static int read_folder(DIR *dir, const char *prefix, int depth, struct parts *pa
 		rc = name.oom ? uspl_fail_nomem(err)
 			      : read_entry(dirfd(dir), entry->d_name, buf_str(&name), depth, parts,
 					   err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int folder_read(int fd, struct parts *parts, struct uspl_err *err)

@@ -116,27 +116,32 @@ static int read_build_ids(json_object *array, struct update_target *target, stru
 
 static int read_functions(json_object *array, struct update_target *target, struct uspl_err *err)
 {
-	struct strmap seen = { 0 };
+	auto_strmap struct strmap seen = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < json_object_array_length(array); i++) {
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
 		json_object *object = json_object_array_get_idx(array, i);
 		struct update_function *function = vec_push(&target->functions);
 
 		rc = function ? fields_check_keys(object, function_fields, no_others, err)
 			      : uspl_fail_nomem(err);
-		if (!rc)
-			rc = fields_read(object, function_fields, function, err);
 		if (rc)
-			break;
-		if (strmap_get(&seen, function->symbol))
+			return rc;
+		rc = fields_read(object, function_fields, function, err);
+		if (rc)
+			return rc;
+		if (strmap_get(&seen, function->symbol)) {
 			rc = uspl_fail(err, USPL_E_HOSTILE, "the function '%s' is listed twice",
 				       function->symbol);
-		else if (!strmap_set(&seen, function->symbol, function->symbol))
+			if (rc)
+				return rc;
+		} else if (!strmap_set(&seen, function->symbol, function->symbol)) {
 			rc = uspl_fail_nomem(err);
+			if (rc)
+				return rc;
+		}
 	}
-	strmap_release(&seen);
-	return rc;
+	return 0;
 }
 
 static int read_target(json_object *object, struct update_target *target, struct uspl_err *err)
@@ -144,17 +149,24 @@ static int read_target(json_object *object, struct update_target *target, struct
 	json_object *build_ids, *functions;
 	int rc = fields_check_keys(object, target_fields, target_others, err);
 
-	if (!rc)
-		rc = fields_read(object, target_fields, target, err);
-	if (!rc)
-		rc = fields_get(object, "build_ids", json_type_array, &build_ids, err);
-	if (!rc)
-		rc = fields_get(object, "functions", json_type_array, &functions, err);
-	if (!rc)
-		rc = read_build_ids(build_ids, target, err);
-	if (!rc)
-		rc = read_functions(functions, target, err);
-	return rc ? rc : matched_read(object, target, err);
+	if (rc)
+		return rc;
+	rc = fields_read(object, target_fields, target, err);
+	if (rc)
+		return rc;
+	rc = fields_get(object, "build_ids", json_type_array, &build_ids, err);
+	if (rc)
+		return rc;
+	rc = fields_get(object, "functions", json_type_array, &functions, err);
+	if (rc)
+		return rc;
+	rc = read_build_ids(build_ids, target, err);
+	if (rc)
+		return rc;
+	rc = read_functions(functions, target, err);
+	if (rc)
+		return rc;
+	return matched_read(object, target, err);
 }
 
 static int read_targets(json_object *array, struct update *update, struct uspl_err *err)
@@ -186,16 +198,23 @@ static int read_after(json_object *root, struct update *update, struct uspl_err 
 	if (!json_object_object_get_ex(root, "after", NULL))
 		return 0;
 	rc = fields_get(root, "after", json_type_array, &array, err);
-	for (size_t i = 0; !rc && i < json_object_array_length(array); i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
 		char **id = vec_push(&update->after);
 
 		if (!id)
 			return uspl_fail_nomem(err);
 		rc = fields_copy_string(json_object_array_get_idx(array, i), id, err);
-		if (!rc && (!*id || !update_id_valid(*id)))
+		if (rc)
+			return rc;
+		if (!*id || !update_id_valid(*id)) {
 			rc = uspl_fail(err, USPL_E_FILE, "'after' has a wrong value");
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 /* What decides whether the rest can be understood. */
@@ -249,17 +268,24 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	if (!json_object_is_type(root, json_type_object))
 		return uspl_fail(err, USPL_E_FILE, "it is not a JSON object");
 	rc = check_format(root, &format, err);
-	if (!rc)
-		rc = fields_check_keys(root, update_fields, update_others, err);
-	if (!rc)
-		rc = fields_read(root, update_fields, update, err);
-	if (!rc)
-		rc = read_after(root, update, err);
-	if (!rc)
-		rc = fields_get(root, "targets", json_type_array, &targets, err);
-	if (!rc)
-		rc = read_targets(targets, update, err);
-	return rc ? rc : check_keys(update, format, err);
+	if (rc)
+		return rc;
+	rc = fields_check_keys(root, update_fields, update_others, err);
+	if (rc)
+		return rc;
+	rc = fields_read(root, update_fields, update, err);
+	if (rc)
+		return rc;
+	rc = read_after(root, update, err);
+	if (rc)
+		return rc;
+	rc = fields_get(root, "targets", json_type_array, &targets, err);
+	if (rc)
+		return rc;
+	rc = read_targets(targets, update, err);
+	if (rc)
+		return rc;
+	return check_keys(update, format, err);
 }
 
 /*
@@ -305,9 +331,10 @@ int manifest_read(const char *text, size_t len, struct update **ret, struct uspl
 		rc = read_root(root, update, err);
 	json_object_put(root);
 	json_tokener_free(tokener);
-	if (!rc)
-		*ret = take_ptr(update);
-	return rc;
+	if (rc)
+		return rc;
+	*ret = take_ptr(update);
+	return 0;
 }
 
 /* Writing */

@@ -69,11 +69,15 @@ static int read_match(json_object *object, struct update_target *target, struct 
 	int rc = match ? fields_check_keys(object, match_fields, match_others, err)
 		       : uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = fields_read(object, match_fields, match, err);
-	if (!rc)
-		rc = fields_get(object, "places", json_type_object, &places, err);
-	return rc ? rc : read_places(places, match, err);
+	if (rc)
+		return rc;
+	rc = fields_read(object, match_fields, match, err);
+	if (rc)
+		return rc;
+	rc = fields_get(object, "places", json_type_object, &places, err);
+	if (rc)
+		return rc;
+	return read_places(places, match, err);
 }
 
 int matched_read(json_object *object, struct update_target *target, struct uspl_err *err)
@@ -84,9 +88,14 @@ int matched_read(json_object *object, struct update_target *target, struct uspl_
 	if (!json_object_object_get_ex(object, "matched", NULL))
 		return 0;
 	rc = fields_get(object, "matched", json_type_array, &array, err);
-	for (size_t i = 0; !rc && i < json_object_array_length(array); i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
 		rc = read_match(json_object_array_get_idx(array, i), target, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int matched_write(struct json *json, const struct update_target *target, struct uspl_err *err)

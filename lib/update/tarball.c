@@ -102,7 +102,9 @@ static int read_entry(struct archive *reader, struct archive_entry *entry, struc
 			err, USPL_E_HOSTILE,
 			"the entry '%s' lies in no folder, or in another one than the rest", copy);
 	rc = read_data(reader, entry, parts, &data, err);
-	return rc ? rc : parts_add(parts, name, &data, err);
+	if (rc)
+		return rc;
+	return parts_add(parts, name, &data, err);
 }
 
 static int read_tar(const void *data, size_t len, struct parts *parts, struct uspl_err *err)
@@ -136,5 +138,7 @@ int tarball_read(const void *data, size_t len, struct parts *parts, struct uspl_
 	if (!gzip_is(data, len))
 		return read_tar(data, len, parts, err);
 	rc = gzip_unpack(data, len, TAR_MAX_BYTES, &tar, err);
-	return rc ? rc : read_tar(buf_str(&tar), tar.len, parts, err);
+	if (rc)
+		return rc;
+	return read_tar(buf_str(&tar), tar.len, parts, err);
 }

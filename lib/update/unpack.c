@@ -164,11 +164,13 @@ static int hear_name(const struct ear *ear, uint32_t len, char **ret, struct usp
 	if (!name)
 		return fail_silent(err);
 	rc = hear(ear, name, len, err);
-	if (!rc)
-		rc = parts_check_name(name, err);
-	if (!rc)
-		*ret = take_ptr(name);
-	return rc;
+	if (rc)
+		return rc;
+	rc = parts_check_name(name, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(name);
+	return 0;
 }
 
 static int hear_part(const struct ear *ear, struct parts *parts, struct uspl_err *err)
@@ -178,10 +180,12 @@ static int hear_part(const struct ear *ear, struct parts *parts, struct uspl_err
 	struct part_head head;
 	int rc = hear(ear, &head, sizeof(head), err);
 
-	if (!rc)
-		rc = hear_name(ear, head.name_len, &name, err);
-	if (!rc)
-		rc = parts_check_room(parts, head.len, err);
+	if (rc)
+		return rc;
+	rc = hear_name(ear, head.name_len, &name, err);
+	if (rc)
+		return rc;
+	rc = parts_check_room(parts, head.len, err);
 	if (rc)
 		return rc;
 	bytes = malloc(head.len + 1);
@@ -189,7 +193,9 @@ static int hear_part(const struct ear *ear, struct parts *parts, struct uspl_err
 		return uspl_fail_nomem(err);
 	rc = hear(ear, bytes, head.len, err);
 	buf_add(&data, bytes, rc ? 0 : head.len);
-	return rc ? rc : parts_add(parts, name, &data, err);
+	if (rc)
+		return rc;
+	return parts_add(parts, name, &data, err);
 }
 
 static int hear_all(const struct ear *ear, struct parts *parts, struct uspl_err *err)
@@ -197,15 +203,26 @@ static int hear_all(const struct ear *ear, struct parts *parts, struct uspl_err 
 	struct answer answer;
 	int rc = hear(ear, &answer, sizeof(answer), err);
 
-	if (!rc && answer.failed)
+	if (rc)
+		return rc;
+	if (answer.failed)
 		return hear_failure(ear, err);
-	if (!rc && answer.folder_len)
+	if (answer.folder_len) {
 		rc = hear_name(ear, answer.folder_len, &parts->folder, err);
-	if (!rc && answer.n > PARTS_MAX_ENTRIES)
+		if (rc)
+			return rc;
+	}
+	if (answer.n > PARTS_MAX_ENTRIES) {
 		rc = fail_silent(err);
-	for (uint32_t i = 0; !rc && i < answer.n; i++)
+		if (rc)
+			return rc;
+	}
+	for (uint32_t i = 0; i < answer.n; i++) {
 		rc = hear_part(ear, parts, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /*

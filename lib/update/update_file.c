@@ -52,10 +52,11 @@ static int read_code(struct parts *parts, size_t target, const char *file, struc
 	struct part *part = NULL;
 	int rc = name ? take_part(parts, name, &part, err) : uspl_fail_nomem(err);
 
-	if (!rc && !part->len)
+	if (rc)
+		return rc;
+	if (!part->len)
 		return uspl_fail(err, USPL_E_FILE, "'%s' is empty", name);
-	if (!rc)
-		rc = objfile_read_memory(name, part->data, part->len, ret, err);
+	rc = objfile_read_memory(name, part->data, part->len, ret, err);
 	if (rc)
 		return rc;
 	if ((*ret)->syms.n > OBJECT_MAX || (*ret)->secs.n > OBJECT_MAX)
@@ -69,7 +70,7 @@ static int check_defined(const struct objfile *obj, const struct update_target *
 			 struct uspl_err *err)
 {
 	const struct update_function *function;
-	struct strmap defined = { 0 };
+	auto_strmap struct strmap defined = { 0 };
 	struct objsym **sym;
 	int rc = 0;
 
@@ -77,12 +78,16 @@ static int check_defined(const struct objfile *obj, const struct update_target *
 		if ((*sym)->sec && objsec_is_code((*sym)->sec) &&
 		    !strmap_set(&defined, (*sym)->name, *sym))
 			rc = uspl_fail_nomem(err);
+	if (rc)
+		return rc;
 	vec_for_each (&target->functions, function)
-		if (!rc && !strmap_get(&defined, function->symbol))
+		if (!strmap_get(&defined, function->symbol)) {
 			rc = uspl_fail(err, USPL_E_FILE, "the function '%s' is not in '%s'",
 				       function->symbol, obj->name);
-	strmap_release(&defined);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static int read_target_code(struct parts *parts, size_t i, struct update_target *target,
@@ -94,11 +99,15 @@ static int read_target_code(struct parts *parts, size_t i, struct update_target 
 		return uspl_fail(err, USPL_E_HOSTILE, "it changes more than %d functions of '%s'",
 				 FUNCTIONS_MAX, target->name);
 	rc = read_code(parts, i, "new.o", &target->new_code, err);
-	if (!rc)
-		rc = read_code(parts, i, "pre.o", &target->pre_code, err);
-	if (!rc)
-		rc = check_defined(target->new_code, target, err);
-	return rc ? rc : check_defined(target->pre_code, target, err);
+	if (rc)
+		return rc;
+	rc = read_code(parts, i, "pre.o", &target->pre_code, err);
+	if (rc)
+		return rc;
+	rc = check_defined(target->new_code, target, err);
+	if (rc)
+		return rc;
+	return check_defined(target->pre_code, target, err);
 }
 
 static int check_folder(const struct parts *parts, const struct update *update,
@@ -156,17 +165,24 @@ static int assemble(struct parts *parts, struct update **ret, struct uspl_err *e
 	auto_update struct update *update = NULL;
 	int rc = read_manifest(parts, &update, err);
 
-	if (!rc)
-		rc = check_folder(parts, update, err);
-	if (!rc)
-		rc = read_patch(parts, update, err);
-	for (size_t i = 0; !rc && i < update->targets.n; i++)
+	if (rc)
+		return rc;
+	rc = check_folder(parts, update, err);
+	if (rc)
+		return rc;
+	rc = read_patch(parts, update, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < update->targets.n; i++) {
 		rc = read_target_code(parts, i, &update->targets.items[i], err);
-	if (!rc)
-		rc = check_all_used(parts, err);
-	if (!rc)
-		*ret = take_ptr(update);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	rc = check_all_used(parts, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(update);
+	return 0;
 }
 
 int update_read_memory(const void *data, size_t len, struct update **ret, struct uspl_err *err)
@@ -174,7 +190,9 @@ int update_read_memory(const void *data, size_t len, struct update **ret, struct
 	auto_parts struct parts parts = { 0 };
 	int rc = tarball_read(data, len, &parts, err);
 
-	return rc ? rc : assemble(&parts, ret, err);
+	if (rc)
+		return rc;
+	return assemble(&parts, ret, err);
 }
 
 static int read_open(int fd, bool confined, struct update **ret, struct uspl_err *err)
@@ -195,16 +213,18 @@ static int read_open(int fd, bool confined, struct update **ret, struct uspl_err
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return uspl_fail(err, USPL_E_FILE, "it is neither a file nor a folder");
 	rc = folder_read_file(fd, PARTS_MAX_BYTES, &data, err);
-	if (!rc && !data.len)
-		return uspl_fail(err, USPL_E_FILE, "it is empty");
 	if (rc)
 		return rc;
+	if (!data.len)
+		return uspl_fail(err, USPL_E_FILE, "it is empty");
 	if (confined) {
 		confine(CONFINE_FILE);
 		return update_read_memory(data.data, data.len, ret, err);
 	}
 	rc = unpack_apart(data.data, data.len, &parts, err);
-	return rc ? rc : assemble(&parts, ret, err);
+	if (rc)
+		return rc;
+	return assemble(&parts, ret, err);
 }
 
 static int read_path(const char *path, bool confined, struct update **ret, struct uspl_err *err)
@@ -241,7 +261,9 @@ static int add_code(struct parts *parts, size_t target, const char *file, struct
 	auto_buf struct buf data = { 0 };
 	int rc = name ? objfile_write(obj, &data, err) : uspl_fail_nomem(err);
 
-	return rc ? rc : parts_add(parts, name, &data, err);
+	if (rc)
+		return rc;
+	return parts_add(parts, name, &data, err);
 }
 
 static int take_apart(const struct update *update, struct parts *parts, struct uspl_err *err)
@@ -257,14 +279,20 @@ static int take_apart(const struct update *update, struct parts *parts, struct u
 	if (!parts->folder)
 		return uspl_fail_nomem(err);
 	rc = parts_add(parts, manifest_part, &manifest, err);
-	if (!rc)
-		rc = parts_add(parts, patch_part, &patch, err);
-	for (size_t i = 0; !rc && i < update->targets.n; i++) {
+	if (rc)
+		return rc;
+	rc = parts_add(parts, patch_part, &patch, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < update->targets.n; i++) {
 		rc = add_code(parts, i, "new.o", update->targets.items[i].new_code, err);
-		if (!rc)
-			rc = add_code(parts, i, "pre.o", update->targets.items[i].pre_code, err);
+		if (rc)
+			return rc;
+		rc = add_code(parts, i, "pre.o", update->targets.items[i].pre_code, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int update_write(struct update *update, const char *path, struct uspl_err *err)
@@ -281,5 +309,7 @@ int update_write(struct update *update, const char *path, struct uspl_err *err)
 				 update->created);
 	parts_sort(&parts);
 	rc = tarball_write(&parts, created, &tarball, err);
-	return rc ? rc : file_write(path, tarball.data, tarball.len, err);
+	if (rc)
+		return rc;
+	return file_write(path, tarball.data, tarball.len, err);
 }

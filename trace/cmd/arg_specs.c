@@ -102,9 +102,12 @@ int arg_specs_parse(const cli_strings *words, bool result, arg_spec_vec *specs,
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < words->n; i++)
+	for (size_t i = 0; i < words->n; i++) {
 		rc = parse(words->items[i], result, specs, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void arg_specs_release(arg_spec_vec *specs)
@@ -269,10 +272,12 @@ static int add_spec(struct listen_plan *plan, const struct listen_function *func
 	}
 	if (!spec->values.n)
 		add_all(plan, signature, site);
-	vec_for_each (&spec->values, value)
-		if (!rc)
-			rc = add_value(plan, function, signature, value, site, err);
-	return rc;
+	vec_for_each (&spec->values, value) {
+		rc = add_value(plan, function, signature, value, site, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Strings share what room the numbers leave in a record. */
@@ -308,9 +313,10 @@ int arg_specs_choose(arg_spec_vec *specs, unsigned text_max, struct listen_plan 
 	}
 	share_room(site, text_max);
 	image_signature_release(&signature);
-	if (!rc)
-		*ret |= wanted;
-	return rc;
+	if (rc)
+		return rc;
+	*ret |= wanted;
+	return 0;
 }
 
 int arg_specs_check(const arg_spec_vec *specs, struct uspl_err *err)

@@ -35,49 +35,51 @@ static struct cli_command command(const struct cli_command *about, const cli_opt
 static int find_tracer(const struct cli_command *about, int argc, char **argv, struct line *line,
 		       struct uspl_err *err)
 {
-	cli_option_vec table = { 0 };
+	auto_vec cli_option_vec table = { 0 };
 	struct cli_command cmd;
 	const char *name = NULL;
 	int rc = add_tracer_option(line, &table, err);
 
-	if (!rc)
-		rc = cli_add_options(&table, about->options, about->n_options, err);
-	if (!rc)
-		rc = hook_add_options(&line->hook, &table, err);
-	if (!rc)
-		rc = watch_add_options(&line->watch, &table, err);
-	if (!rc) {
-		cmd = command(about, &table);
-		name = cli_peek(&cmd, argc, argv, "tracer");
-		rc = tracer_find(name ? name : "graph", &line->tracer, err);
-	}
-	vec_release(&table);
-	return rc;
+	if (rc)
+		return rc;
+	rc = cli_add_options(&table, about->options, about->n_options, err);
+	if (rc)
+		return rc;
+	rc = hook_add_options(&line->hook, &table, err);
+	if (rc)
+		return rc;
+	rc = watch_add_options(&line->watch, &table, err);
+	if (rc)
+		return rc;
+	cmd = command(about, &table);
+	name = cli_peek(&cmd, argc, argv, "tracer");
+	return tracer_find(name ? name : "graph", &line->tracer, err);
 }
 
 static int parse_options(const struct cli_command *about, int argc, char **argv, struct line *line,
 			 struct uspl_err *err)
 {
 	const struct tracer *tracer = line->tracer;
-	cli_option_vec table = { 0 };
+	auto_vec cli_option_vec table = { 0 };
 	struct cli_command cmd;
 	int rc = add_tracer_option(line, &table, err);
 
-	if (!rc)
-		rc = cli_add_options(&table, about->options, about->n_options, err);
-	if (!rc)
-		rc = tracer->hook    ? hook_add_options(&line->hook, &table, err)
-		     : tracer->tally ? tally_add_options(&line->tally, &table, err)
-		     : tracer->watch ? watch_add_options(&line->watch, &table, err)
-				     : 0;
-	if (!rc)
-		rc = tracer_add_options(tracer, line->state, &table, err);
-	if (!rc) {
-		cmd = command(about, &table);
-		rc = cli_parse(&cmd, argc, argv, &line->first, err);
-	}
-	vec_release(&table);
-	return rc;
+	if (rc)
+		return rc;
+	rc = cli_add_options(&table, about->options, about->n_options, err);
+	if (rc)
+		return rc;
+	rc = tracer->hook    ? hook_add_options(&line->hook, &table, err)
+	     : tracer->tally ? tally_add_options(&line->tally, &table, err)
+	     : tracer->watch ? watch_add_options(&line->watch, &table, err)
+			     : 0;
+	if (rc)
+		return rc;
+	rc = tracer_add_options(tracer, line->state, &table, err);
+	if (rc)
+		return rc;
+	cmd = command(about, &table);
+	return cli_parse(&cmd, argc, argv, &line->first, err);
 }
 
 int line_parse(const struct cli_command *about, int argc, char **argv, struct line *line,

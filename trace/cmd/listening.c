@@ -21,7 +21,9 @@ static int check(void *ctx, struct uspl_err *err)
 	const struct listening *listening = ctx;
 	int rc = arg_specs_check(&listening->args, err);
 
-	return rc ? rc : triggers_check(&listening->triggers, err);
+	if (rc)
+		return rc;
+	return triggers_check(&listening->triggers, err);
 }
 
 static int read_text_max(struct listening *listening, int bytes, struct uspl_err *err)
@@ -38,17 +40,23 @@ int listening_open(struct listening *listening, const struct hook_options *opts,
 {
 	int rc = arg_specs_parse(&opts->args, false, &listening->args, err);
 
-	if (!rc)
-		rc = arg_specs_parse(&opts->results, true, &listening->args, err);
-	if (!rc)
-		rc = triggers_parse(&opts->triggers, &listening->triggers, err);
-	if (!rc)
-		rc = read_text_max(listening, opts->text_bytes, err);
-	if (!rc && listening->entries && triggers_have_slow(&listening->triggers))
-		rc = uspl_fail(err, USPL_E_USAGE,
-			       "the tracer 'function' sees no returns, and so no times: a trigger "
-			       "with '>' is for 'graph'");
-	return rc;
+	if (rc)
+		return rc;
+	rc = arg_specs_parse(&opts->results, true, &listening->args, err);
+	if (rc)
+		return rc;
+	rc = triggers_parse(&opts->triggers, &listening->triggers, err);
+	if (rc)
+		return rc;
+	rc = read_text_max(listening, opts->text_bytes, err);
+	if (rc)
+		return rc;
+	if (listening->entries && triggers_have_slow(&listening->triggers))
+		return uspl_fail(
+			err, USPL_E_USAGE,
+			"the tracer 'function' sees no returns, and so no times: a trigger "
+			"with '>' is for 'graph'");
+	return 0;
 }
 
 void listening_release(struct listening *listening)

@@ -98,11 +98,13 @@ static int place_all(struct program *program, struct uspl_err *err)
 	program->pieces = calloc(obj->secs.n + 1, sizeof(*program->pieces));
 	if (!program->pieces)
 		return uspl_fail_nomem(err);
-	for (size_t i = 0; !rc && i < obj->secs.n; i++) {
+	for (size_t i = 0; i < obj->secs.n; i++) {
 		obj->secs.items[i]->priv = &program->pieces[i];
 		rc = place(program, obj->secs.items[i], err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int link_rel(const struct objrel *rel, taddr at, const taddr bases[2], uint8_t *field,
@@ -154,15 +156,18 @@ static int link_program(const struct mark_program *base, taddr text, taddr data,
 	const taddr bases[2] = { text, data };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < program->obj->secs.n; i++) {
+	for (size_t i = 0; i < program->obj->secs.n; i++) {
 		const struct objsec *sec = program->obj->secs.items[i];
 		const struct program_piece *piece = sec->priv;
 
-		if (piece->placed)
+		if (piece->placed) {
 			rc = link_section(sec, bases,
 					  (piece->writable ? ret_data : ret_text) + piece->at, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static size_t start_of(const struct objsym *sym)
@@ -313,12 +318,16 @@ static int compile_in(const char *path, const char *folder, struct objfile **ret
 	if (!header || !object)
 		return uspl_fail_nomem(err);
 	rc = file_mkdirs(headers, err);
-	if (!rc)
-		rc = file_write(header, uspl_probe_header_begin,
-				(size_t)(uspl_probe_header_end - uspl_probe_header_begin), err);
-	if (!rc)
-		rc = compile(path, folder, object, err);
-	return rc ? rc : objfile_read(object, ret, err);
+	if (rc)
+		return rc;
+	rc = file_write(header, uspl_probe_header_begin,
+			(size_t)(uspl_probe_header_end - uspl_probe_header_begin), err);
+	if (rc)
+		return rc;
+	rc = compile(path, folder, object, err);
+	if (rc)
+		return rc;
+	return objfile_read(object, ret, err);
 }
 
 static int compile_and_read(const char *path, struct objfile **ret, struct uspl_err *err)

@@ -60,36 +60,53 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	int rc = format_find(opts->format, &format, err);
 
 	reader->tracer = tracer_of(&reader->view.session);
-	if (!rc)
-		rc = tally_refuse(reader->tracer, err);
-	if (!rc && format->durations && reader->tracer->hook->entries)
+	if (rc)
+		return rc;
+	rc = tally_refuse(reader->tracer, err);
+	if (rc)
+		return rc;
+	if (format->durations && reader->tracer->hook->entries) {
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the format '%s' needs durations, which %s",
 			       format->name,
 			       reader->view.session.regions.n
 				       ? "the tracer 'function' doesn't record"
 				       : "markers don't have");
-	if (!rc && opts->per_thread && (opts->follow || format != &format_text))
+		if (rc)
+			return rc;
+	}
+	if (opts->per_thread && (opts->follow || format != &format_text)) {
 		rc = uspl_fail(err, USPL_E_USAGE,
 			       "'--per-thread' is for text, and for what is there already");
-	if (!rc && opts->follow && reader_is_file(reader))
+		if (rc)
+			return rc;
+	}
+	if (opts->follow && reader_is_file(reader)) {
 		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
-	if (!rc && opts->snapshot && !reader->config.head.snapped)
+		if (rc)
+			return rc;
+	}
+	if (opts->snapshot && !reader->config.head.snapped) {
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no trigger has taken a snapshot");
-	if (rc)
-		return rc;
+		if (rc)
+			return rc;
+	}
 	if (format->begin)
 		format->begin(reader, &out);
 	reader->follows = opts->follow;
 	if (opts->follow) {
 		rc = follow(reader, format, &out, err);
+		if (rc)
+			return rc;
 	} else {
 		rc = reader_read(reader, err);
-		if (!rc)
-			rc = format->body(reader, &out, err);
+		if (rc)
+			return rc;
+		rc = format->body(reader, &out, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		format->end(reader, &out);
-	return rc;
+	format->end(reader, &out);
+	return 0;
 }
 
 int trace_cat(int argc, char **argv, struct uspl_err *err)

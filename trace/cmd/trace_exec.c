@@ -37,11 +37,14 @@ static int run_hooked(struct line *line, struct child *child, struct uspl_err *e
 {
 	int rc = child_ready(child, NULL, err);
 
-	if (!rc)
-		rc = line->tracer->tally
-			     ? tally_start(line->tracer, line->state, &line->tally, child->pid, err)
-			     : hook_start(line->tracer, &line->hook, child->pid, err);
-	return rc ? rc : child_follow(child, print_records, line, err);
+	if (rc)
+		return rc;
+	rc = line->tracer->tally
+		     ? tally_start(line->tracer, line->state, &line->tally, child->pid, err)
+		     : hook_start(line->tracer, &line->hook, child->pid, err);
+	if (rc)
+		return rc;
+	return child_follow(child, print_records, line, err);
 }
 
 /* The tracer has begun. */
@@ -57,7 +60,9 @@ static int run_watched(struct line *line, struct child *child, struct uspl_err *
 	line->watch.begun = let_go;
 	line->watch.ctx = child;
 	rc = watch_run(line->tracer, line->state, &line->watch, child->pid, err);
-	return rc ? rc : child_wait(child);
+	if (rc)
+		return rc;
+	return child_wait(child);
 }
 
 static int run_launched(struct line *line, struct child *child, struct uspl_err *err)

@@ -65,7 +65,7 @@ static int list_module(const struct proc *proc, const struct module *module,
 {
 	struct image *image = NULL;
 	struct mcount_sites mcount_sites = { 0 };
-	candidate_vec candidates = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	const struct candidate *candidate;
 	int rc = module_image(proc, module, &image, err);
 
@@ -84,7 +84,6 @@ static int list_module(const struct proc *proc, const struct module *module,
 		      mcount_sites_call_in(&mcount_sites, image, candidate->entry, candidate->size,
 					   &len) != 0);
 	}
-	vec_release(&candidates);
 	mcount_sites_release(&mcount_sites);
 	image_free(image);
 	return rc;
@@ -100,7 +99,7 @@ static bool is_wanted(const cli_strings *globs, const struct module *module)
 
 int trace_list(int argc, char **argv, struct uspl_err *err)
 {
-	cli_strings globs = { 0 };
+	auto_vec cli_strings globs = { 0 };
 	bool json = false;
 	const struct cli_option table[] = {
 		{ 'm', "module", "GLOB", CLI_STRINGS, &globs,
@@ -116,7 +115,7 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 	};
 	auto_proc struct proc *proc = NULL;
 	auto_session struct trace_session session = { 0 };
-	module_vec modules = { 0 };
+	auto_modules module_vec modules = { 0 };
 	const struct module *module;
 	size_t listed = 0;
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
@@ -143,7 +142,5 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 	if (!rc && !listed)
 		rc = uspl_fail(err, USPL_E_NO_MODULE, "no module of pid %d is to be listed",
 			       proc->pid);
-	modules_release(&modules);
-	vec_release(&globs);
 	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 }

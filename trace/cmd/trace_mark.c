@@ -56,7 +56,9 @@ static int operands(struct options *opts, int argc, char **argv, struct uspl_err
 	rc = cli_pid(argv[0], &opts->pid, err);
 	opts->verb = argv[1];
 	opts->request.glob = argc == 3 ? argv[2] : NULL;
-	return rc ? rc : trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
+	if (rc)
+		return rc;
+	return trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
 }
 
 static int parse(struct options *opts, int argc, char **argv, struct uspl_err *err)
@@ -85,7 +87,9 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 	};
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
-	return rc ? rc : operands(opts, argc - first, argv + first, err);
+	if (rc)
+		return rc;
+	return operands(opts, argc - first, argv + first, err);
 }
 
 /* Sites of one name in one module. */

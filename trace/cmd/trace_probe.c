@@ -85,7 +85,9 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 	opts->file = argv[first + 1];
 	name_session(opts);
 	rc = cli_pid(argv[first], &opts->pid, err);
-	return rc ? rc : trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
+	if (rc)
+		return rc;
+	return trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
 }
 
 static int load(struct options *opts, struct uspl_err *err)

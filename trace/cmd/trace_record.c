@@ -21,17 +21,21 @@ static int name_callers(struct reader *reader, trace_callers *callers, struct us
 	char name[NAME_MAX_LEN];
 	int rc = 0;
 
-	if (tracer_of(&reader->view.session)->hook->entries)
+	if (tracer_of(&reader->view.session)->hook->entries) {
 		rc = callers_collect(&reader->records, callers, err);
-	vec_for_each (callers, caller) {
 		if (rc)
-			break;
+			return rc;
+	}
+	vec_for_each (callers, caller) {
 		caller->name =
 			strdup(names_of_caller(&reader->names, caller->low, name, sizeof(name)));
-		if (!caller->name)
+		if (!caller->name) {
 			rc = uspl_fail_nomem(err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int file_save(struct reader *reader, const char *path, struct uspl_err *err)
@@ -90,8 +94,9 @@ static int save(struct reader *reader, const char *form, const char *path, struc
 	int rc = tally_refuse(tracer_of(&reader->view.session), err);
 	size_t i = 0;
 
-	if (!rc)
-		rc = reader_read(reader, err);
+	if (rc)
+		return rc;
+	rc = reader_read(reader, err);
 	if (rc)
 		return rc;
 
@@ -102,11 +107,12 @@ static int save(struct reader *reader, const char *form, const char *path, struc
 		uspl_hint(err, "there are '%s', '%s'", forms[0].name, forms[1].name);
 		return -USPL_E_USAGE;
 	}
-	if (!rc)
-		rc = forms[i].save(reader, path, err);
-	if (!rc && !cli_quiet())
+	rc = forms[i].save(reader, path, err);
+	if (rc)
+		return rc;
+	if (!cli_quiet())
 		print_saved(reader, path);
-	return rc;
+	return 0;
 }
 
 int trace_record(int argc, char **argv, struct uspl_err *err)

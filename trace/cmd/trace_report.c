@@ -133,9 +133,10 @@ static int choose_form(const struct tracer *tracer, const char *name, bool *json
 	const struct format *format;
 	int rc = format_choose(tracer, formats, name, &format, err);
 
-	if (!rc)
-		*json = format == &format_json;
-	return rc;
+	if (rc)
+		return rc;
+	*json = format == &format_json;
+	return 0;
 }
 
 static int require_leaks(const struct tracer *tracer, struct uspl_err *err)
@@ -166,7 +167,7 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	};
 	const struct reader_wish wish = { .does_more = &opts.leaks };
 	struct reader reader = { 0 };
-	totals_vec all = { 0 };
+	auto_vec totals_vec all = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
 	if (rc == CLI_GO_ON && form)
@@ -190,7 +191,6 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 		(opts.json ? print_json : print_totals)(&reader, &all);
 		reader_print_losses(&reader, opts.json ? stderr : stdout);
 	}
-	vec_release(&all);
 	reader_release(&reader);
 	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 }

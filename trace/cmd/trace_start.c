@@ -53,7 +53,7 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 			   "be seen of them",
 	};
 	struct line line = { 0 };
-	pid_vec pids = { 0 };
+	auto_vec pid_vec pids = { 0 };
 	int rc = line_parse(&about, argc, argv, &line, err), worst = USPL_STATUS_DONE;
 
 	if (rc == CLI_GO_ON && line.tracer->launch)
@@ -64,7 +64,6 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 		cancel_catch();
 		worst = pids_for_each(&pids, start_one, &line);
 	}
-	vec_release(&pids);
 	line_release(&line);
 	return rc < 0 ? rc : worst;
 }

@@ -45,7 +45,7 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
-	pid_vec pids = { 0 };
+	auto_vec pid_vec pids = { 0 };
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err), worst = USPL_STATUS_DONE;
 
 	if (rc == CLI_GO_ON && first == argc)
@@ -56,6 +56,5 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		cancel_catch();
 		worst = pids_for_each(&pids, stop_one, &opts);
 	}
-	vec_release(&pids);
 	return rc < 0 ? rc : worst;
 }

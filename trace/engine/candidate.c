@@ -76,13 +76,19 @@ static int collect(const struct image *image, candidate_vec *candidates, struct 
 	int rc = 0;
 
 	vec_for_each (&image->syms, sym)
-		if (!rc && (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
-		    is_code(image, sym->addr))
+		if ((sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
+		    is_code(image, sym->addr)) {
 			rc = add(candidates, sym->name, sym->addr, sym->size, err);
+			if (rc)
+				return rc;
+		}
 	vec_for_each (&image->starts, start)
-		if (!rc && is_code(image, *start))
+		if (is_code(image, *start)) {
 			rc = add(candidates, NULL, *start, 0, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* Sorts, keeps one of each place, and gives those without a size the room up to the next. */
@@ -286,7 +292,7 @@ static void drop_parts(const struct image *image, const struct xrefs *xrefs,
 static int find_xrefs(const struct image *image, const candidate_vec *candidates, struct xrefs *ret,
 		      struct uspl_err *err)
 {
-	code_pieces pieces = { 0 };
+	auto_vec code_pieces pieces = { 0 };
 	const struct candidate *candidate;
 	int rc = 0;
 
@@ -299,10 +305,9 @@ static int find_xrefs(const struct image *image, const candidate_vec *candidates
 		}
 		*piece = (struct code_piece){ candidate->entry, candidate->size };
 	}
-	if (!rc)
-		rc = xrefs_find(image, &pieces, ret, err);
-	vec_release(&pieces);
-	return rc;
+	if (rc)
+		return rc;
+	return xrefs_find(image, &pieces, ret, err);
 }
 
 static void judge_all(const struct image *image, const struct xrefs *xrefs,

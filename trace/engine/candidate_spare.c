@@ -8,10 +8,12 @@
 int candidates_spare(const struct proc *proc, candidate_vec *candidates, struct uspl_err *err)
 {
 	const struct region_site *used_by;
-	region_vec present = { 0 };
+	auto_regions region_vec present = { 0 };
 	struct candidate *candidate;
 	int rc = regions_read(proc, &present, err);
 
+	if (rc)
+		return rc;
 	vec_for_each (candidates, candidate) {
 		if (rc || candidate->kind == CANDIDATE_NONE ||
 		    !region_entry_user(&present, candidate->entry, arch_native()->jump_len,
@@ -20,6 +22,5 @@ int candidates_spare(const struct proc *proc, candidate_vec *candidates, struct 
 		candidate->kind = CANDIDATE_NONE;
 		candidate->why = "its first bytes are part of an update's jump";
 	}
-	regions_release(&present);
-	return rc;
+	return 0;
 }

@@ -58,17 +58,25 @@ static int note_jumps(const struct proc *proc, const region_vec *updates, const 
 
 	vec_for_each (updates, region)
 		vec_for_each (&region->sites, site)
-			if (!rc && region_is_live(region))
+			if (region_is_live(region)) {
 				rc = note_jump(proc, region_site_entry(site), candidates, err);
+				if (rc)
+					return rc;
+			}
 	vec_for_each (&marks->regions, marked) {
 		vec_for_each (&marked->probes, probe)
-			if (!rc && marked->on.items[probe - marked->probes.items])
+			if (marked->on.items[probe - marked->probes.items]) {
 				rc = note_jump(proc, probe->site, candidates, err);
-		vec_for_each (&marked->switches, item)
-			if (!rc)
-				rc = note_jump(proc, item->site, candidates, err);
+				if (rc)
+					return rc;
+			}
+		vec_for_each (&marked->switches, item) {
+			rc = note_jump(proc, item->site, candidates, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 typedef VEC(const char *) name_vec;
@@ -113,7 +121,7 @@ static int listen_to(struct listen_plan *plan, const struct listen_function *fun
 static int ask(const struct trace_request *request, struct listen_function *function,
 	       struct candidate *candidate, bool *ret, struct uspl_err *err)
 {
-	name_vec names = { 0 };
+	auto_vec name_vec names = { 0 };
 	int rc = find_names(function->image, candidate->entry, &names, err);
 
 	*ret = !rc && request->choice.function(request->choice.ctx, names.items, names.n);
@@ -122,7 +130,6 @@ static int ask(const struct trace_request *request, struct listen_function *func
 	function->n_names = names.n;
 	if (*ret && request->listen)
 		rc = listen_to(request->listen, function, candidate, err);
-	vec_release(&names);
 	return rc;
 }
 
@@ -160,7 +167,7 @@ int choose_candidates(const struct proc *proc, const struct module *module,
 {
 	auto_marks struct marks marks = { 0 };
 	struct image *image = NULL;
-	candidate_vec all = { 0 };
+	auto_vec candidate_vec all = { 0 };
 	int rc = marks_read(proc, &marks, err);
 
 	if (!rc)
@@ -176,7 +183,6 @@ int choose_candidates(const struct proc *proc, const struct module *module,
 	}
 	if (!rc)
 		rc = note_jumps(proc, updates, &marks, ret, err);
-	vec_release(&all);
 	image_free(image);
 	return rc;
 }

@@ -51,9 +51,14 @@ static int add_table(struct search *search, taddr start, uint64_t len, struct us
 	if (!table)
 		return uspl_fail_nomem(err);
 	rc = proc_read(search->proc, start, table, len, err);
-	for (size_t i = 0; !rc && i < len / sizeof(*table); i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < len / sizeof(*table); i++) {
 		rc = add(search, table[i], start + i * sizeof(*table), 0, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* The entry of that tag, the last one if there are several; NULL if there is none. */
@@ -79,19 +84,25 @@ static int add_module(struct search *search, struct uspl_err *err)
 	if (rc)
 		return rc;
 	init = find_tag(dynamic, n, DT_INIT);
-	if (init)
+	if (init) {
 		rc = add(search, init->d_un.d_ptr + bias,
 			 module->dynamic +
 				 (taddr)((const uint8_t *)&init->d_un - (const uint8_t *)dynamic),
 			 bias, err);
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(tables); i++) {
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		const Elf64_Dyn *at = find_tag(dynamic, n, tables[i][0]);
 		const Elf64_Dyn *len = find_tag(dynamic, n, tables[i][1]);
 
-		if (at && len)
+		if (at && len) {
 			rc = add_table(search, at->d_un.d_ptr + bias, len->d_un.d_val, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 int constructors_find(const struct proc *proc, const module_vec *modules, constructor_vec *ret,
@@ -164,20 +175,25 @@ int constructors_time(const struct proc *proc, const constructor_vec *all, taddr
 	taddr at = 0;
 	int rc = map(proc, &at, err);
 
-	if (!rc)
-		rc = proc_write(proc, at, code, code_len, err);
-	if (!rc)
-		rc = write_table(proc, all, at, err);
-	for (size_t i = 0; !rc && i < all->n; i++) {
+	if (rc)
+		return rc;
+	rc = proc_write(proc, at, code, code_len, err);
+	if (rc)
+		return rc;
+	rc = write_table(proc, all, at, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < all->n; i++) {
 		const struct constructor *item = &all->items[i];
 		uint64_t value =
 			at + USPL_CONSTRUCTOR_THUNKS + i * USPL_CONSTRUCTOR_THUNK - item->bias;
 
 		rc = proc_write(proc, item->slot, &value, sizeof(value), err);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		*ret_at = at;
-	return rc;
+	*ret_at = at;
+	return 0;
 }
 
 int constructors_read(const struct proc *proc, const constructor_vec *all, taddr at,

@@ -86,13 +86,13 @@ static int note(struct proc *proc, const struct listen_plan *plan, struct trace_
 	struct trace_region *region;
 	int rc = 0;
 
-	vec_for_each (&session->regions, region)
-		if (!rc) {
-			region->head.job = plan->job;
-			rc = proc_write(proc, region->head.self, &region->head,
-					sizeof(region->head), err);
-		}
-	return rc;
+	vec_for_each (&session->regions, region) {
+		region->head.job = plan->job;
+		rc = proc_write(proc, region->head.self, &region->head, sizeof(region->head), err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static int map(struct proc *proc, struct trace_session *session, uint64_t len, struct uspl_err *err)
@@ -123,17 +123,21 @@ int listen_config_open(struct proc *proc, const struct trace_request *request,
 		return rc;
 	config = (const struct uspl_listen_config *)out.data;
 	rc = map(proc, session, config->len, err);
-	if (!rc)
-		rc = proc_write(proc, session->regions.items[0].head.config, out.data, out.len,
-				err);
-	if (!rc && plan->leaves_len) {
+	if (rc)
+		return rc;
+	rc = proc_write(proc, session->regions.items[0].head.config, out.data, out.len, err);
+	if (rc)
+		return rc;
+	if (plan->leaves_len) {
 		taddr at = session->regions.items[0].head.config + config->own;
 		taddr leaves = at + config->own_len;
 
 		rc = proc_write(proc, at + offsetof(__typeof__(*own), leaves), &leaves,
 				sizeof(leaves), err);
+		if (rc)
+			return rc;
 	}
-	return rc ? rc : note(proc, plan, session, err);
+	return note(proc, plan, session, err);
 }
 
 int listen_config_close(struct proc *proc, const struct uspl_trace_region *head,
@@ -184,16 +188,25 @@ static int read_parts(const struct proc *proc, taddr at, struct listen_config *c
 	config->texts = calloc(1, head->texts_len + 1);
 	if (!config->texts)
 		return uspl_fail_nomem(err);
-	if (head->n_sites)
+	if (head->n_sites) {
 		rc = proc_read(proc, at + head->sites, config->sites.items,
 			       head->n_sites * sizeof(*config->sites.items), err);
-	if (!rc && head->texts_len)
+		if (rc)
+			return rc;
+	}
+	if (head->texts_len) {
 		rc = proc_read(proc, at + head->texts, config->texts, head->texts_len, err);
-	for (size_t i = 0; !rc && i < config->sites.n; i++)
-		if (!is_site_sound(head, &config->sites.items[i]))
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < config->sites.n; i++)
+		if (!is_site_sound(head, &config->sites.items[i])) {
 			rc = uspl_fail(err, USPL_E_HOSTILE, "what pid %d is listened to is damaged",
 				       proc->pid);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 int listen_config_read(const struct proc *proc, const struct trace_session *session,
@@ -263,7 +276,8 @@ int listen_config_threads(const struct proc *proc, const struct trace_session *s
 	struct uspl_trace_counters counters;
 	int rc = proc_read(proc, head->counters, &counters, sizeof(counters), err);
 
-	if (!rc)
-		*ret = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
-	return rc;
+	if (rc)
+		return rc;
+	*ret = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
+	return 0;
 }

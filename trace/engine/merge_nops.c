@@ -85,7 +85,7 @@ static int merge_all(struct merge_nops *merge, struct text_poke *poke, struct us
 	size_t at = 0;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < merge->entries.n; i++) {
+	for (size_t i = 0; i < merge->entries.n; i++) {
 		const struct merge_nops_entry *entry = &merge->entries.items[i];
 
 		while (at < poke->items.n && poke->items.items[at].addr + WORD_LEN <= entry->addr)
@@ -93,8 +93,10 @@ static int merge_all(struct merge_nops *merge, struct text_poke *poke, struct us
 		rc = at < poke->items.n && poke->items.items[at].addr <= entry->addr
 			     ? merge_one(merge, entry, &poke->items.items[at], err)
 			     : uspl_fail(err, USPL_E_BUG, "an entry isn't among the words");
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int merge_nops_take(struct merge_nops *merge, struct text_poke *poke, struct uspl_err *err)
@@ -110,7 +112,9 @@ int merge_nops_take(struct merge_nops *merge, struct text_poke *poke, struct usp
 	rc = text_poke_write_table(&merge->poke, err);
 	safety_seal(&merge->drain.text);
 	safety_seal(&merge->drain.agents);
-	return rc ? rc : drain_look_ahead(&merge->drain, err);
+	if (rc)
+		return rc;
+	return drain_look_ahead(&merge->drain, err);
 }
 
 int merge_nops_await_drained(struct merge_nops *merge, struct uspl_err *err)

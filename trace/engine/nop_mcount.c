@@ -40,7 +40,7 @@ static int find_calls(const struct proc *proc, const struct module *module, site
 {
 	struct image *image = NULL;
 	struct mcount_sites mcount_sites = { 0 };
-	candidate_vec candidates = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	const struct candidate *candidate;
 	int rc = module_image(proc, module, &image, err);
 
@@ -57,7 +57,6 @@ static int find_calls(const struct proc *proc, const struct module *module, site
 		if (site.addr)
 			rc = add_call(ret, module, image, &site, err);
 	}
-	vec_release(&candidates);
 	mcount_sites_release(&mcount_sites);
 	image_free(image);
 	return rc;
@@ -77,13 +76,15 @@ static int switch_all(struct proc *proc, const site_vec *sites, struct patch_res
 	struct vm_sharers vm_sharers = { 0 };
 	int rc = vm_sharers_await(proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
 
-	return rc ? rc : patch_stopped_once(&in, sites, result, err);
+	if (rc)
+		return rc;
+	return patch_stopped_once(&in, sites, result, err);
 }
 
 int nop_mcount(struct proc *proc, const struct module *module, struct patch_result *result,
 	       struct uspl_err *err)
 {
-	site_vec sites = { 0 };
+	auto_vec site_vec sites = { 0 };
 	int rc = find_calls(proc, module, &sites, err);
 
 	if (!rc && sites.n) {
@@ -91,6 +92,5 @@ int nop_mcount(struct proc *proc, const struct module *module, struct patch_resu
 		rc = switch_all(proc, &sites, result, err);
 	}
 	result->sites += rc ? 0 : sites.n;
-	vec_release(&sites);
 	return rc;
 }

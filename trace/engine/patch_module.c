@@ -72,12 +72,13 @@ static int read_under(const struct module_patch *patch, const struct uspl_trace_
 
 	if (xrefs_hold(patch->in->updated, site->entry)) {
 		rc = chain_slot_entry_bytes(patch->in->proc, site, ret, err);
-		if (!rc)
-			trampolines_make_direct(patch->in->updates, site->entry, ret);
+		if (rc)
+			return rc;
+		trampolines_make_direct(patch->in->updates, site->entry, ret);
 	} else {
 		memcpy(ret, site->old_bytes, USPL_TRACE_SITE_BYTES);
 	}
-	return rc;
+	return 0;
 }
 
 /*
@@ -135,11 +136,13 @@ static int add_site(struct module_patch *patch, size_t i, struct uspl_err *err)
 	if (patch->in->stopped)
 		return add_stopped(patch, &site, err);
 	/* The plan is of what takes their place; what is in between is known to the words only. */
-	if (is_nops(&site, from->moved, have, len, merged))
+	if (is_nops(&site, from->moved, have, len, merged)) {
 		rc = merge_nops_add(&patch->merge, site.addr, merged, err);
-	else if (site_needs_stop(&site))
+		if (rc)
+			return rc;
+	} else if (site_needs_stop(&site))
 		return add_stopped(patch, &site, err);
-	return rc ? rc : site_plan_add(&patch->plan, &site, err);
+	return site_plan_add(&patch->plan, &site, err);
 }
 
 static int make_plan(struct module_patch *patch, struct uspl_err *err)
@@ -160,11 +163,17 @@ static int make_plan(struct module_patch *patch, struct uspl_err *err)
 		rc = text_poke_take(&patch->poke, &patch->plan, err);
 	patch->poke.table = patch->region->head.poke_table;
 	patch->poke.sleeper = inject_sleeper(patch->in->proc);
-	if (!rc && patch->poke.items.n)
+	if (rc)
+		return rc;
+	if (patch->poke.items.n) {
 		rc = agent_new(patch->in->proc, NULL, &patch->poke.agent, err);
-	if (!rc)
-		rc = merge_nops_take(&patch->merge, &patch->poke, err);
-	return rc ? rc : text_poke_write_table(&patch->poke, err);
+		if (rc)
+			return rc;
+	}
+	rc = merge_nops_take(&patch->merge, &patch->poke, err);
+	if (rc)
+		return rc;
+	return text_poke_write_table(&patch->poke, err);
 }
 
 static int poke_all(const struct text_poke *poke, struct uspl_err *err)
@@ -172,11 +181,13 @@ static int poke_all(const struct text_poke *poke, struct uspl_err *err)
 	size_t most = poke->sleeper ? ASLEEP_MAX : RUNNING_MAX;
 	int rc = 0;
 
-	for (size_t at = 0, n; !rc && at < poke->items.n; at += n) {
+	for (size_t at = 0, n; at < poke->items.n; at += n) {
 		n = poke->items.n - at < most ? poke->items.n - at : most;
 		rc = text_poke_exchange(poke, at, n, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int merge_nops(struct module_patch *patch, struct uspl_err *err)
@@ -220,7 +231,9 @@ static int exchange(struct module_patch *patch, struct uspl_err *err)
 	} else if (rc && err) {
 		*err = why;
 	}
-	return rc ? rc : patch_stopped_exchange(&patch->stopped, patch->result, err);
+	if (rc)
+		return rc;
+	return patch_stopped_exchange(&patch->stopped, patch->result, err);
 }
 
 int patch_module_exchange(const struct patch_input *in, const struct trace_region *region,

@@ -84,7 +84,7 @@ void patch_stopped_warm(struct patch_stopped *patch, struct patch_result *result
 	const struct proc *proc = patch->in->proc;
 	int64_t until = clock_now_ns() + REHEARSAL_NS;
 	struct sampler sampler;
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 
 	if (result->warm || !patch->bytes.ranges.n)
@@ -99,7 +99,6 @@ void patch_stopped_warm(struct patch_stopped *patch, struct patch_result *result
 			safety_warm_unwinder(&patch->bytes, &sampler);
 			sampler_close(&sampler);
 		}
-	vec_release(&tids);
 }
 
 static void drop_plan(struct run *run)
@@ -210,11 +209,15 @@ static int exchange_rest(struct held_sleepers *sleepers, void *ctx, struct uspl_
 	int64_t until = clock_now_ns() + HELD_SLEEPERS_NS;
 	int rc = held_sleepers_hold(sleepers, may_stay, run, clock_now_ns() + STOP_LIMIT_NS, err);
 
-	for (int tries = 0; !rc && tries < TRIES && clock_now_ns() < until;) {
+	if (rc)
+		return rc;
+	for (int tries = 0; tries < TRIES && clock_now_ns() < until;) {
 		bool drain;
 
 		rc = attempt(run, sleepers, &drain, err);
-		if (rc || run->done == run->patch->sites->n)
+		if (rc)
+			return rc;
+		if (run->done == run->patch->sites->n)
 			break;
 		tries = drain ? 0 : tries + 1;
 		if (drain)
@@ -222,8 +225,10 @@ static int exchange_rest(struct held_sleepers *sleepers, void *ctx, struct uspl_
 		else
 			held_sleepers_rest(sleepers, PAUSE_NS);
 		rest(sleepers);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int fail_busy(const struct run *run, struct uspl_err *err)

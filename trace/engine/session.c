@@ -40,16 +40,24 @@ static int load_module(struct starting *starting, const struct module *module, s
 	struct trace_session *session = &starting->session;
 	struct uspl_trace_region *shared = &starting->shared;
 	struct proc *proc = starting->proc;
-	candidate_vec candidates = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	struct trace_region *region;
 	int rc = choose_candidates(proc, module, &starting->updates, request, &candidates, err);
 
-	if (!rc && candidates.n && session->regions.n == USPL_TRACE_ARENAS)
+	if (rc)
+		return rc;
+	if (candidates.n && session->regions.n == USPL_TRACE_ARENAS) {
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
-	if (!rc && candidates.n && !shared->tables)
+		if (rc)
+			return rc;
+	}
+	if (candidates.n && !shared->tables) {
 		rc = trace_buffers_map(proc, request, shared, err);
-	if (!rc && candidates.n) {
+		if (rc)
+			return rc;
+	}
+	if (candidates.n) {
 		region = vec_push(&session->regions);
 		rc = region ? trace_module_load(proc, module, &candidates, request, shared, region,
 						err)
@@ -58,7 +66,6 @@ static int load_module(struct starting *starting, const struct module *module, s
 			session->regions.n--;
 		shared->first_id += (uint32_t)candidates.n;
 	}
-	vec_release(&candidates);
 	return rc;
 }
 
@@ -108,7 +115,9 @@ static int finish_controls(struct proc *proc, const struct trace_request *reques
 			rc = proc_write(proc, region->head.code + USPL_TRACE_CONTROL, &control,
 					sizeof(control), err);
 	region = session->regions.items;
-	return rc ? rc : proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
+	if (rc)
+		return rc;
+	return proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
 }
 
 static struct frames frames_of(const struct trace_region *region)
@@ -145,9 +154,12 @@ static int unload_module(struct proc *proc, const module_vec *modules,
 	/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
 	int rc = proc_refresh_maps(proc, err);
 
-	if (!rc)
-		rc = frames_forget(proc, modules, &frames, err);
-	return rc ? rc : inject_unmap(proc, region->head.map, region->head.map_len, err);
+	if (rc)
+		return rc;
+	rc = frames_forget(proc, modules, &frames, err);
+	if (rc)
+		return rc;
+	return inject_unmap(proc, region->head.map, region->head.map_len, err);
 }
 
 /*
@@ -160,14 +172,19 @@ static int unload(struct proc *proc, const module_vec *modules, const struct tra
 	const struct trace_region *region;
 	int rc = 0;
 
-	vec_for_each (&session->regions, region)
-		if (!rc)
-			rc = unload_module(proc, modules, region, err);
-	if (!rc && session->regions.n)
+	vec_for_each (&session->regions, region) {
+		rc = unload_module(proc, modules, region, err);
+		if (rc)
+			return rc;
+	}
+	if (session->regions.n) {
 		rc = listen_config_close(proc, &session->regions.items[0].head, err);
-	if (!rc && shared->tables)
-		rc = trace_buffers_unmap(proc, shared, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	if (shared->tables)
+		return trace_buffers_unmap(proc, shared, err);
+	return 0;
 }
 
 static void unload_quietly(const struct starting *starting)
@@ -184,9 +201,10 @@ static int read_updates(const struct proc *proc, const module_vec *modules, regi
 {
 	int rc = regions_read(proc, ret, err);
 
-	if (!rc)
-		region_status_find_gone(proc, modules, ret);
-	return rc;
+	if (rc)
+		return rc;
+	region_status_find_gone(proc, modules, ret);
+	return 0;
 }
 
 bool session_is_copy(const struct proc *proc, const struct trace_session *session)
@@ -210,14 +228,16 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 		return -USPL_E_CONFLICT;
 	}
 	rc = session_stop(proc, modules, &session, false, &off, err);
-	if (!rc && off.inside) {
+	if (rc)
+		return rc;
+	if (off.inside) {
 		uspl_fail(err, USPL_E_CONFLICT,
 			  "%s of pid %d may still be in calls that were traced before",
 			  off.inactive ? "a stack" : "a thread", proc->pid);
 		uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
 		return -USPL_E_CONFLICT;
 	}
-	return rc ? rc : proc_refresh_maps(proc, err);
+	return proc_refresh_maps(proc, err);
 }
 
 /* *hooks: the calls of a profiler that were turned into NOPs. */
@@ -227,7 +247,9 @@ static int try_module(struct starting *starting, const struct module *module,
 	int rc = starting->request->keep_mcount ? 0
 						: nop_mcount(starting->proc, module, mcount, err);
 
-	return rc ? rc : load_module(starting, module, err);
+	if (rc)
+		return rc;
+	return load_module(starting, module, err);
 }
 
 /* A library that comes and goes is left out if it can't be caught. */

@@ -145,9 +145,12 @@ static int add_stack(struct shadows *shadows, const struct mapping *map, struct 
 
 	if (!grows && from < map->start)
 		from = map->start;
-	for (from &= -(taddr)USPL_TRACE_CHUNK; !rc && from < map->end; from += USPL_TRACE_CHUNK)
+	for (from &= -(taddr)USPL_TRACE_CHUNK; from < map->end; from += USPL_TRACE_CHUNK) {
 		rc = add_chunk(shadows, from, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static bool is_in_run(const struct run *run, taddr chunk)
@@ -183,9 +186,11 @@ static int map_run(struct proc *proc, struct shadows *shadows, taddr table, cons
 							 .what = table + i * sizeof(uint64_t),
 							 .args = { shadows->table[i] } };
 	rc = inject_run(proc, reqs, n, &done, err);
-	if (!rc && (taddr)reqs[0].result != reqs[0].args[0])
+	if (rc)
+		return rc;
+	if ((taddr)reqs[0].result != reqs[0].args[0])
 		give_up(shadows, run);
-	return rc;
+	return 0;
 }
 
 int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *head,

@@ -141,18 +141,28 @@ int shared_map_map(struct proc *proc, struct shared_map *shared_map, struct uspl
 	bool taken = true;
 	int rc = 0;
 
-	for (int i = 0; !rc && taken && i < TRIES; i++) {
+	for (int i = 0; taken && i < TRIES; i++) {
 		rc = proc_refresh_maps(proc, err);
-		if (!rc)
-			rc = find_place(proc, shared_map, err);
-		if (!rc)
-			rc = map_at(proc, shared_map, &taken, err);
+		if (rc)
+			return rc;
+		rc = find_place(proc, shared_map, err);
+		if (rc)
+			return rc;
+		rc = map_at(proc, shared_map, &taken, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && taken)
+	if (taken) {
 		rc = fail_map(proc, shared_map, -EEXIST, err);
-	if (!rc && shared_map->absent_len)
+		if (rc)
+			return rc;
+	}
+	if (shared_map->absent_len) {
 		rc = part_from_children(proc, shared_map, err);
-	return rc ? rc : proc_refresh_maps(proc, err);
+		if (rc)
+			return rc;
+	}
+	return proc_refresh_maps(proc, err);
 }
 
 int shared_map_note_chunks(const struct proc *proc, taddr own, taddr chunks, uint64_t shadow,
@@ -181,7 +191,9 @@ static int unmap_shadows(const struct proc *proc, const struct uspl_trace_shared
 	size_t n = 0, done;
 	int rc = proc_read(proc, mark->chunks, chunks, sizeof(chunks), err);
 
-	for (size_t i = 0; !rc && i <= USPL_TRACE_CHUNKS; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i <= USPL_TRACE_CHUNKS; i++) {
 		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] % USPL_TRACE_CHUNK)) {
 			reqs[n++] = inject_syscall(SYS_munmap,
 						   USPL_TRACE_SHADOW(chunks[i]) ^ mark->shadow,
@@ -193,9 +205,11 @@ static int unmap_shadows(const struct proc *proc, const struct uspl_trace_shared
 		if (n + SHADOW_REQS > INJECT_MAX || (n && i == USPL_TRACE_CHUNKS)) {
 			rc = inject_run(proc, reqs, n, &done, err);
 			n = 0;
+			if (rc)
+				return rc;
 		}
 	}
-	return rc;
+	return 0;
 }
 
 /*
@@ -207,11 +221,16 @@ static int unmap(const struct proc *proc, const struct uspl_trace_shared_map *ma
 	uint64_t len = mark->map_len, here = 1;
 	int rc = mark->chunks ? unmap_shadows(proc, mark, err) : 0;
 
-	if (!rc && mark->absent)
+	if (rc)
+		return rc;
+	if (mark->absent) {
 		rc = proc_read(proc, mark->alive, &here, sizeof(here), err);
-	if (!rc && !here)
+		if (rc)
+			return rc;
+	}
+	if (!here)
 		len = mark->absent - mark->map;
-	return rc ? rc : inject_unmap(proc, mark->map, len, err);
+	return inject_unmap(proc, mark->map, len, err);
 }
 
 bool shared_map_is_copy(const struct proc *proc, taddr own)

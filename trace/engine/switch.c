@@ -113,17 +113,26 @@ static int list_updated(struct run *run, struct uspl_err *err)
 	const struct uspl_mark_switch *item;
 	int rc = marks_read(run->proc, &marks, err);
 
-	vec_for_each (&run->updates, region)
-		vec_for_each (&region->sites, site)
-			rc = rc ? rc : list_entry(run, region_site_entry(site), err);
-	vec_for_each (&marks.regions, marked) {
-		vec_for_each (&marked->probes, probe)
-			rc = rc ? rc : list_entry(run, probe->site, err);
-		vec_for_each (&marked->switches, item)
-			rc = rc ? rc : list_entry(run, item->site, err);
-	}
 	if (rc)
 		return rc;
+	vec_for_each (&run->updates, region)
+		vec_for_each (&region->sites, site) {
+			rc = list_entry(run, region_site_entry(site), err);
+			if (rc)
+				return rc;
+		}
+	vec_for_each (&marks.regions, marked) {
+		vec_for_each (&marked->probes, probe) {
+			rc = list_entry(run, probe->site, err);
+			if (rc)
+				return rc;
+		}
+		vec_for_each (&marked->switches, item) {
+			rc = list_entry(run, item->site, err);
+			if (rc)
+				return rc;
+		}
+	}
 	if (run->updated.n)
 		qsort(run->updated.items, run->updated.n, sizeof(taddr), by_value);
 	return 0;
@@ -137,16 +146,21 @@ static int prepare(struct run *run, struct uspl_err *err)
 
 	drain->text.proc = drain->agents.proc = run->proc;
 	drain->text.unwinder = drain->agents.unwinder = run->unwinder;
-	if (!rc)
-		rc = vm_sharers_await(run->proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS,
-				      err);
-	if (!rc)
-		rc = regions_read(run->proc, &run->updates, err);
-	if (!rc)
-		rc = list_updated(run, err);
-	if (!rc)
-		rc = add_text(run, err);
-	return rc ? rc : add_agents(run, err);
+	if (rc)
+		return rc;
+	rc = vm_sharers_await(run->proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
+	if (rc)
+		return rc;
+	rc = regions_read(run->proc, &run->updates, err);
+	if (rc)
+		return rc;
+	rc = list_updated(run, err);
+	if (rc)
+		return rc;
+	rc = add_text(run, err);
+	if (rc)
+		return rc;
+	return add_agents(run, err);
 }
 
 static void release(struct run *run)
@@ -195,10 +209,12 @@ static int write_states(struct run *run, enum uspl_trace_state state, struct usp
 	struct trace_region *region;
 	int rc = 0;
 
-	vec_for_each (&run->session->regions, region)
-		if (!rc)
-			rc = trace_module_write_state(run->proc, region, state, err);
-	return rc;
+	vec_for_each (&run->session->regions, region) {
+		rc = trace_module_write_state(run->proc, region, state, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Of a library that was unloaded meanwhile there is nothing to be exchanged. */
@@ -232,10 +248,15 @@ static int exchange_all(struct run *run, struct patch_result *result, struct usp
 	const struct trace_region *region;
 	int rc = write_states(run, USPL_TRACE_SWITCHING, err);
 
+	if (rc)
+		return rc;
 	vec_for_each (&run->session->regions, region)
-		if (!rc && is_there(run->modules, region))
+		if (is_there(run->modules, region)) {
 			rc = exchange_region(run, &input, region, result, err);
-	return rc ? rc : write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
+			if (rc)
+				return rc;
+		}
+	return write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 }
 
 /*
@@ -249,7 +270,7 @@ static int fix_up_returns(struct run *run, const unwinder_code_vec *unwinders, s
 	size_t ended = 0;
 	int rc = 0;
 
-	for (int i = 0; !rc && run->drain.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
+	for (int i = 0; run->drain.in_text && i < OPEN_ROUNDS && (ended || i < 2); i++) {
 		if (i)
 			nanosleep(&pause, NULL);
 		if (return_fixup_run(&run->drain, unwinders, run->session, &ended, &why)) {
@@ -257,16 +278,18 @@ static int fix_up_returns(struct run *run, const unwinder_code_vec *unwinders, s
 			break;
 		}
 		rc = drain_look(&run->drain, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* All sites are off: whoever is still inside needn't be for long. */
 static int empty_threads(struct run *run, struct uspl_err *err)
 {
-	unwinder_code_vec unwinders = { 0 };
+	auto_vec unwinder_code_vec unwinders = { 0 };
 	struct uspl_err why = { 0 };
-	tid_vec inside = { 0 };
+	auto_vec tid_vec inside = { 0 };
 	int rc;
 
 	run->drain.inside = &inside;
@@ -277,8 +300,6 @@ static int empty_threads(struct run *run, struct uspl_err *err)
 	else if (!rc)
 		rc = fix_up_returns(run, &unwinders, err);
 	run->drain.inside = NULL;
-	vec_release(&unwinders);
-	vec_release(&inside);
 	return rc;
 }
 
@@ -288,15 +309,17 @@ static int empty_text(struct run *run, const struct drain_way *way, struct uspl_
 	struct drain *drain = &run->drain;
 	int rc = 0;
 
-	for (int i = 0; !rc && i < OPEN_ROUNDS; i++) {
+	for (int i = 0; i < OPEN_ROUNDS; i++) {
 		rc = empty_threads(run, err);
 		if (rc || drain->in_text)
 			return rc;
 		rc = drain_look_inactive(drain, way, err);
 		if (!drain->in_text || drain->inactive)
 			return rc;
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int switch_sites(struct proc *proc, const module_vec *modules, struct trace_session *session,

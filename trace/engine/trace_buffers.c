@@ -118,8 +118,9 @@ int trace_buffers_map(struct proc *proc, const struct trace_request *request,
 	struct shared_map shared_map = { .own_len = TABLES_LEN, .absent_len = rings_len(request) };
 	int rc = require_memory(proc, request, err);
 
-	if (!rc)
-		rc = shared_map_map(proc, &shared_map, err);
+	if (rc)
+		return rc;
+	rc = shared_map_map(proc, &shared_map, err);
 	if (rc)
 		return rc;
 	note(head, &shared_map, request);

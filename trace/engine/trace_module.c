@@ -165,10 +165,12 @@ static int add_thunk(struct trace_module *trace_module, size_t i, uint8_t *thunk
 	write = listen && listen->bare           ? arch->thunk_bare
 		: trace_module->request->entries ? arch->thunk_entry
 						 : arch->thunk_call;
-	if (!rc && !write(&thunk, thunks + at))
-		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "a thunk at 0x%" PRIx64 " is out of reach",
-			       thunk.at);
-	return rc;
+	if (rc)
+		return rc;
+	if (!write(&thunk, thunks + at))
+		return uspl_fail(err, USPL_E_OUT_OF_REACH,
+				 "a thunk at 0x%" PRIx64 " is out of reach", thunk.at);
+	return 0;
 }
 
 /* Makes the text for the addresses in the head. */
@@ -184,10 +186,11 @@ static int make_text(struct trace_module *trace_module, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	trace_module->region.head.thunks_len = len;
 	buf_addzero(&trace_module->text, len);
-	for (size_t i = 0; !rc && i < trace_module->candidates->n; i++)
+	for (size_t i = 0; i < trace_module->candidates->n; i++) {
 		rc = add_thunk(trace_module, i, thunks, err);
-	if (rc)
-		return rc;
+		if (rc)
+			return rc;
+	}
 	trace_module->region.head.text_len = trace_module->text.len;
 	arch_native()->thunk_frames(&trace_module->frames, trace_module->region.head.eh_frame,
 				    trace_module->region.head.thunks, len, 0,
@@ -306,16 +309,23 @@ static int write_all(struct trace_module *trace_module, struct uspl_err *err)
 		rc = proc_write(trace_module->proc, head->code + USPL_TRACE_CONTROL, &control,
 				sizeof(control), err);
 	code = arch_native()->listen_code(&code_len);
-	if (!rc && trace_module->request->listen)
+	if (rc)
+		return rc;
+	if (trace_module->request->listen) {
 		rc = proc_write(trace_module->proc, head->code + USPL_LISTEN_CODE, code, code_len,
 				err);
-	if (!rc)
-		rc = proc_write(trace_module->proc, head->thunks, trace_module->text.data,
-				trace_module->text.len, err);
-	if (!rc)
-		rc = proc_write(trace_module->proc, head->eh_frame, trace_module->frames.data,
-				trace_module->frames.len, err);
-	return rc ? rc : proc_write(trace_module->proc, head->self, info.data, info.len, err);
+		if (rc)
+			return rc;
+	}
+	rc = proc_write(trace_module->proc, head->thunks, trace_module->text.data,
+			trace_module->text.len, err);
+	if (rc)
+		return rc;
+	rc = proc_write(trace_module->proc, head->eh_frame, trace_module->frames.data,
+			trace_module->frames.len, err);
+	if (rc)
+		return rc;
+	return proc_write(trace_module->proc, head->self, info.data, info.len, err);
 }
 
 /* Finds a place, maps it, and makes the text for it. */
@@ -329,7 +339,9 @@ static int settle(struct trace_module *trace_module, struct uspl_err *err)
 	place(trace_module, trace_module->module->start, 0);
 	rc = make_text(trace_module, err);
 	text_len = trace_module->text.len;
-	for (int i = 0; !rc && taken && i < TRIES; i++) {
+	if (rc)
+		return rc;
+	for (int i = 0; taken && i < TRIES; i++) {
 		taddr map;
 
 		place(trace_module, trace_module->module->start, text_len);
@@ -344,21 +356,28 @@ static int settle(struct trace_module *trace_module, struct uspl_err *err)
 					 trace_module->module->name, trace_module->proc->pid);
 		place(trace_module, map, text_len);
 		rc = make_text(trace_module, err);
-		if (!rc && trace_module->text.len != text_len)
+		if (rc)
+			return rc;
+		if (trace_module->text.len != text_len) {
 			rc = uspl_fail(err, USPL_E_BUG, "moved code changes its length");
+			if (rc)
+				return rc;
+		}
 		/* All of it but the ends is written. */
-		if (!rc)
-			rc = memcg_require(trace_module->proc, trace_module->region.head.map_len,
-					   err);
-		if (!rc)
-			rc = map_all(trace_module, &taken, err);
-		if (!rc)
-			rc = proc_refresh_maps(trace_module->proc, err);
+		rc = memcg_require(trace_module->proc, trace_module->region.head.map_len, err);
+		if (rc)
+			return rc;
+		rc = map_all(trace_module, &taken, err);
+		if (rc)
+			return rc;
+		rc = proc_refresh_maps(trace_module->proc, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && taken)
-		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "every place near '%s' is taken",
-			       trace_module->module->name);
-	return rc;
+	if (taken)
+		return uspl_fail(err, USPL_E_OUT_OF_REACH, "every place near '%s' is taken",
+				 trace_module->module->name);
+	return 0;
 }
 
 int trace_module_load(struct proc *proc, const struct module *module,
@@ -416,9 +435,10 @@ int trace_module_write_state(const struct proc *proc, struct trace_region *regio
 	int rc = proc_write(proc, region->head.self + offsetof(struct uspl_trace_region, state),
 			    &value, sizeof(value), err);
 
-	if (!rc)
-		region->head.state = value;
-	return rc;
+	if (rc)
+		return rc;
+	region->head.state = value;
+	return 0;
 }
 
 void trace_module_site_jump(const struct trace_region *region, size_t i, uint8_t *ret_bytes)

@@ -154,15 +154,18 @@ static int add_data(struct search *search, const struct image_seg *seg, struct u
 
 	if (seg->exec || !seg->bytes)
 		return 0;
-	for (size_t at = -seg->start % sizeof(taddr); !rc && at + sizeof(taddr) <= seg->len;
+	for (size_t at = -seg->start % sizeof(taddr); at + sizeof(taddr) <= seg->len;
 	     at += sizeof(taddr)) {
 		taddr word;
 
 		memcpy(&word, seg->bytes + at, sizeof(word));
-		if (word >= search->image->start && word < search->image->end)
+		if (word >= search->image->start && word < search->image->end) {
 			rc = add_if_beginning(search, word, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 int xrefs_find(const struct image *image, const code_pieces *pieces, struct xrefs *ret,

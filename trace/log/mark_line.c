@@ -9,13 +9,12 @@
 
 static char *printable(const char *text)
 {
-	struct buf out = { 0 };
+	auto_buf struct buf out = { 0 };
 
 	text_add_printable(&out, text, strlen(text), false);
 	buf_add(&out, "", 1);
 	if (!out.oom)
 		return buf_take(&out);
-	buf_release(&out);
 	return NULL;
 }
 

@@ -58,8 +58,9 @@ static int update(struct mark_reader *reader, struct uspl_err *err)
 	struct marks marks = { 0 };
 	int rc = proc_refresh_maps(reader->proc, err);
 
-	if (!rc)
-		rc = marks_read(reader->proc, &marks, err);
+	if (rc)
+		return rc;
+	rc = marks_read(reader->proc, &marks, err);
 	if (rc)
 		return rc;
 	marks_release(&reader->marks);
@@ -154,8 +155,9 @@ static int read_window(struct mark_reader *reader, const struct mark_ring *ring,
 	if (!window->slots)
 		return uspl_fail_nomem(err);
 	rc = ring_copy(reader->proc, &part, window->slots, err);
-	if (!rc)
-		rc = proc_read(reader->proc, ring->addr, &after, sizeof(after), err);
+	if (rc)
+		return rc;
+	rc = proc_read(reader->proc, ring->addr, &after, sizeof(after), err);
 	if (rc)
 		return rc;
 	end = after.pos / USPL_TRACE_RECORD;
@@ -238,13 +240,17 @@ int mark_reader_read(struct mark_reader *reader, struct uspl_err *err)
 	if (!rc && reader->outdated)
 		rc = update(reader, err);
 	reader->outdated = false;
-	vec_for_each (&reader->rings, ring)
-		if (!rc)
-			rc = read_ring(reader, ring, err);
-	if (!rc && reader->records.n)
+	if (rc)
+		return rc;
+	vec_for_each (&reader->rings, ring) {
+		rc = read_ring(reader, ring, err);
+		if (rc)
+			return rc;
+	}
+	if (reader->records.n)
 		qsort(reader->records.items, reader->records.n, sizeof(*reader->records.items),
 		      by_time);
-	return rc;
+	return 0;
 }
 
 static int read_text(const union mark_slot *slots, const struct uspl_probe_arg *arg, char **ret,
@@ -286,16 +292,18 @@ int mark_values(const struct mark_reader *reader, const struct mark_record *reco
 	int rc = 0;
 
 	memset(ret, 0, USPL_PROBE_ARGS_MAX * sizeof(*ret));
-	for (size_t i = 0; !rc && i < record->probe->n_args; i++) {
+	for (size_t i = 0; i < record->probe->n_args; i++) {
 		const struct uspl_probe_arg *arg = &record->probe->args[i];
 
 		ret[i].kind = (enum uspl_probe_arg_kind)arg->kind;
-		if (arg->kind == USPL_PROBE_TEXT)
+		if (arg->kind == USPL_PROBE_TEXT) {
 			rc = read_text(slots, arg, &ret[i].text, err);
-		else
+			if (rc)
+				return rc;
+		} else
 			read_value(slots, arg, &ret[i]);
 	}
-	return rc;
+	return 0;
 }
 
 void mark_values_release(struct message_value values[USPL_PROBE_ARGS_MAX])

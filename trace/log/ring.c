@@ -49,10 +49,12 @@ int ring_copy(const struct proc *proc, const struct ring_part *part, void *ret,
 	uint64_t at = part->first % all, head = n < all - at ? n : all - at;
 	int rc = proc_read(proc, data + at * USPL_TRACE_RECORD, ret, head * USPL_TRACE_RECORD, err);
 
-	if (!rc && n > head)
-		rc = proc_read(proc, data, (uint8_t *)ret + head * USPL_TRACE_RECORD,
-			       (n - head) * USPL_TRACE_RECORD, err);
-	return rc;
+	if (rc)
+		return rc;
+	if (n > head)
+		return proc_read(proc, data, (uint8_t *)ret + head * USPL_TRACE_RECORD,
+				 (n - head) * USPL_TRACE_RECORD, err);
+	return 0;
 }
 
 /* Copies records [window->first, end) out of the ring, which may wrap around. */

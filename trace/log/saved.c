@@ -298,7 +298,9 @@ int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 	auto_buf struct buf bytes = { 0 };
 	int rc = file_read(path, &bytes, err);
 
-	return rc ? rc : saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
+	if (rc)
+		return rc;
+	return saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
 }
 
 void saved_release(struct trace_saved *saved)

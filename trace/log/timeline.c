@@ -39,7 +39,7 @@ static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t ti
 {
 	int rc = 0;
 
-	while (!rc && stack->open.n) {
+	while (stack->open.n) {
 		uint32_t call = stack->open.items[stack->open.n - 1];
 		const struct trace_record *record = &t->calls.items[call].record;
 
@@ -47,8 +47,10 @@ static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t ti
 			break;
 		stack->open.n--;
 		rc = add_event(t, TRACE_LEAVE, call, record->end, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* True if the next call is made by this one. */
@@ -150,8 +152,9 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 	if (!rc)
 		rc = leave(&t, &stack, 0, UINT64_MAX, err);
 	vec_release(&stack.open);
-	if (!rc)
-		rc = sort_events(&t, err);
+	if (rc)
+		return rc;
+	rc = sort_events(&t, err);
 	if (rc)
 		return rc;
 	*ret = t;

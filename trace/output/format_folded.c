@@ -81,7 +81,7 @@ static void print(const struct reader *reader, const line_vec *lines, struct buf
 
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
 {
-	line_vec lines = { 0 };
+	auto_vec line_vec lines = { 0 };
 	int rc = collect(reader, &lines, err);
 
 	if (!rc && lines.n) {
@@ -90,7 +90,6 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 	}
 	for (size_t i = 0; i < lines.n; i++)
 		free(lines.items[i].chain);
-	vec_release(&lines);
 	return rc;
 }
 

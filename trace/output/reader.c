@@ -181,7 +181,9 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 		rc = values_attach(&reader->values, &reader->config, &reader->records, err);
 	if (reader->only_snapshot)
 		keep_snapshot(reader);
-	return rc ? rc : timeline_make(&reader->records, &reader->timeline, err);
+	if (rc)
+		return rc;
+	return timeline_make(&reader->records, &reader->timeline, err);
 }
 
 /* Reads what is new, and puts it in order. */
@@ -240,5 +242,7 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 	if (argv[first][strspn(argv[first], "0123456789")])
 		return reader_open_file(argv[first], reader, err);
 	rc = cli_pid(argv[first], &pid, err);
-	return rc ? rc : reader_open(pid, wish->marks ? *wish->marks : NULL, reader, err);
+	if (rc)
+		return rc;
+	return reader_open(pid, wish->marks ? *wish->marks : NULL, reader, err);
 }

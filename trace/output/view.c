@@ -21,8 +21,8 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 {
 	const struct live_options opts = LIVE_OPTIONS_DEFAULT;
 	struct uspl_err note = { 0 };
-	module_vec modules = { 0 };
-	region_vec regions = { 0 };
+	auto_modules module_vec modules = { 0 };
+	auto_regions region_vec regions = { 0 };
 	int rc = regions_read(proc, &regions, err);
 
 	if (!rc && regions.n)
@@ -33,8 +33,6 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 	}
 	if (note.msg[0])
 		uspl_err_note(stderr, &note);
-	regions_release(&regions);
-	modules_release(&modules);
 	return rc;
 }
 
@@ -65,13 +63,12 @@ int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err)
 int view_start(struct proc *proc, const struct trace_request *request, struct trace_switch *ret,
 	       struct uspl_err *err)
 {
-	module_vec modules = { 0 };
+	auto_modules module_vec modules = { 0 };
 	int rc = modules_read(proc, &modules, err);
 
-	if (!rc)
-		rc = session_start(proc, &modules, request, ret, err);
-	modules_release(&modules);
-	return rc;
+	if (rc)
+		return rc;
+	return session_start(proc, &modules, request, ret, err);
 }
 
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)

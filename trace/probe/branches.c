@@ -117,15 +117,19 @@ int branches_read(const struct proc *proc, struct branches *branches, struct usp
 
 	if (n)
 		qsort(counts, n, sizeof(*counts), by_count);
-	for (size_t i = 0, run; !rc && i < n; i += run) {
+	if (rc)
+		return rc;
+	for (size_t i = 0, run; i < n; i += run) {
 		for (run = 1; i + run < n &&
 			      counts[i + run].count == counts[i].count + run * sizeof(*values);)
 			run++;
 		rc = proc_read(proc, counts[i].count, values, run * sizeof(*values), err);
+		if (rc)
+			return rc;
 		for (size_t k = 0; !rc && k < run; k++)
 			counts[i + k].value = values[k];
 	}
-	return rc;
+	return 0;
 }
 
 /* The change of one site, if there is one to be made. */
@@ -159,13 +163,15 @@ int branches_switch(struct proc *proc, const module_vec *modules, const struct b
 	const struct branch_site *site;
 	const mark_counts none = { 0 };
 	struct marks_switched switched = { 0 };
-	mark_changes changes = { 0 };
+	auto_vec mark_changes changes = { 0 };
 	int rc = 0;
 
-	vec_for_each (&branches->sites, site)
-		rc = rc ? rc : add_change(proc, site, on, &changes, err);
-	if (!rc && changes.n)
-		rc = mark_switch(proc, modules, &changes, &none, &switched, err);
-	vec_release(&changes);
-	return rc;
+	vec_for_each (&branches->sites, site) {
+		rc = add_change(proc, site, on, &changes, err);
+		if (rc)
+			return rc;
+	}
+	if (changes.n)
+		return mark_switch(proc, modules, &changes, &none, &switched, err);
+	return 0;
 }

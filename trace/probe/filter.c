@@ -236,9 +236,14 @@ static int read_comparison(struct parser *parser)
 	struct probe_test test = { .relation = PROBE_UNEQUAL };
 	int rc = read_argument(parser, &test);
 
-	if (!rc && read_relation(parser, &test))
+	if (rc)
+		return rc;
+	if (read_relation(parser, &test)) {
 		rc = read_value(parser, &test);
-	return rc ? rc : add_test(parser, &test);
+		if (rc)
+			return rc;
+	}
+	return add_test(parser, &test);
 }
 
 static int read_or(struct parser *parser);
@@ -276,11 +281,15 @@ static int read_and(struct parser *parser)
 	size_t first = parser->filter.tests.n;
 	int rc = read_operand(parser);
 
-	while (!rc && take(parser, "&&")) {
+	if (rc)
+		return rc;
+	while (take(parser, "&&")) {
 		link_to_next(parser, first, PROBE_PASS);
 		rc = read_operand(parser);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int read_or(struct parser *parser)
@@ -288,11 +297,15 @@ static int read_or(struct parser *parser)
 	size_t first = parser->filter.tests.n;
 	int rc = read_and(parser);
 
-	while (!rc && take(parser, "||")) {
+	if (rc)
+		return rc;
+	while (take(parser, "||")) {
 		link_to_next(parser, first, PROBE_SKIP);
 		rc = read_and(parser);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int filter_parse(const char *text, const struct marker *marker, struct filter *ret,

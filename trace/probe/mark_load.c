@@ -143,7 +143,9 @@ static int settle(struct load *load, struct buf *info, struct uspl_err *err)
 		rc = make_info(load, info, err);
 	info_len = info->len;
 	text_len = load->made.text.len;
-	for (int i = 0; !rc && taken && i < TRIES; i++) {
+	if (rc)
+		return rc;
+	for (int i = 0; taken && i < TRIES; i++) {
 		taddr map;
 
 		place(load, module->start, info_len, text_len);
@@ -157,19 +159,27 @@ static int settle(struct load *load, struct buf *info, struct uspl_err *err)
 		place(load, map, info_len, text_len);
 		buf_release(info);
 		rc = mark_text_make(&load->made, err);
-		if (!rc)
-			rc = make_info(load, info, err);
-		if (!rc && (load->made.text.len != text_len || info->len != info_len))
+		if (rc)
+			return rc;
+		rc = make_info(load, info, err);
+		if (rc)
+			return rc;
+		if (load->made.text.len != text_len || info->len != info_len) {
 			rc = uspl_fail(err, USPL_E_BUG, "a probe changes its length");
-		if (!rc)
-			rc = map_all(load, &taken, err);
-		if (!rc)
-			rc = proc_refresh_maps(load->proc, err);
+			if (rc)
+				return rc;
+		}
+		rc = map_all(load, &taken, err);
+		if (rc)
+			return rc;
+		rc = proc_refresh_maps(load->proc, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && taken)
-		rc = uspl_fail(err, USPL_E_OUT_OF_REACH, "every place near '%s' is taken",
-			       module->name);
-	return rc;
+	if (taken)
+		return uspl_fail(err, USPL_E_OUT_OF_REACH, "every place near '%s' is taken",
+				 module->name);
+	return 0;
 }
 
 static int write_all(struct load *load, const struct buf *info, struct uspl_err *err)
@@ -183,21 +193,31 @@ static int write_all(struct load *load, const struct buf *info, struct uspl_err 
 
 	trace_buffers_control(load->proc, &head->shared, &control);
 	control.exit = USPL_MARK_EXIT + mark_shadow_number(head);
-	if (!rc)
-		rc = thread_offsets_find(load->proc, &all, &control, err);
-	if (!rc)
-		rc = proc_write(load->proc, head->code + USPL_TRACE_CONTROL, &control,
-				sizeof(control), err);
-	if (!rc)
-		rc = proc_write(load->proc, head->text, load->made.text.data, load->made.text.len,
-				err);
-	if (!rc && head->eh_frame)
+	if (rc)
+		return rc;
+	rc = thread_offsets_find(load->proc, &all, &control, err);
+	if (rc)
+		return rc;
+	rc = proc_write(load->proc, head->code + USPL_TRACE_CONTROL, &control, sizeof(control),
+			err);
+	if (rc)
+		return rc;
+	rc = proc_write(load->proc, head->text, load->made.text.data, load->made.text.len, err);
+	if (rc)
+		return rc;
+	if (head->eh_frame) {
 		rc = proc_write(load->proc, head->eh_frame, load->made.frames.data,
 				load->made.frames.len, err);
-	if (!rc && head->data_len)
+		if (rc)
+			return rc;
+	}
+	if (head->data_len) {
 		rc = proc_write(load->proc, head->data, load->made.data,
 				load->plan->request->program->data_len, err);
-	return rc ? rc : proc_write(load->proc, head->self, info->data, info->len, err);
+		if (rc)
+			return rc;
+	}
+	return proc_write(load->proc, head->self, info->data, info->len, err);
 }
 
 int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id,
@@ -271,5 +291,7 @@ int mark_unload(struct proc *proc, const module_vec *modules, const struct mark_
 	const struct frames frames = frames_of(region);
 	int rc = frames.section ? frames_forget(proc, modules, &frames, err) : 0;
 
-	return rc ? rc : inject_unmap(proc, region->head.map, region->head.map_len, err);
+	if (rc)
+		return rc;
+	return inject_unmap(proc, region->head.map, region->head.map_len, err);
 }

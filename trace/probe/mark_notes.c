@@ -48,9 +48,12 @@ static int each_note(const struct image *image, taddr notes, uint64_t len, mark_
 	size_t at = 0;
 	int rc = 0;
 
-	while (!rc && bytes && note_next(bytes, len, NOTE_ALIGN, &at, &note))
+	while (bytes && note_next(bytes, len, NOTE_ALIGN, &at, &note)) {
 		rc = one(ctx, image, &note, notes + (taddr)(note.desc - bytes), err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /*
@@ -62,15 +65,18 @@ static int search_notes(const struct image *image, const struct image_seg *seg, 
 {
 	int rc = 0;
 
-	for (size_t at = 0; !rc && at < seg->len; at += NOTE_ALIGN) {
+	for (size_t at = 0; at < seg->len; at += NOTE_ALIGN) {
 		struct note note;
 		size_t end = at;
 
-		if (note_next(seg->bytes, seg->len, NOTE_ALIGN, &end, &note))
+		if (note_next(seg->bytes, seg->len, NOTE_ALIGN, &end, &note)) {
 			rc = one(ctx, image, &note, seg->start + (taddr)(note.desc - seg->bytes),
 				 err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }
 
 int mark_notes_each(const struct module *module, const struct image *image, mark_note_fn one,
@@ -81,12 +87,18 @@ int mark_notes_each(const struct module *module, const struct image *image, mark
 	int rc = 0;
 
 	vec_for_each (&module->phdrs, phdr)
-		if (!rc && phdr->p_type == PT_NOTE && phdr->p_align != 8)
+		if (phdr->p_type == PT_NOTE && phdr->p_align != 8) {
 			rc = each_note(image, phdr->p_vaddr + (taddr)module->bias, phdr->p_filesz,
 				       one, ctx, err);
+			if (rc)
+				return rc;
+		}
 	vec_for_each (&image->segs, seg)
-		if (!rc && seg->bytes && !seg->exec &&
-		    (seg->start < image->start || seg->start >= image->end))
+		if (seg->bytes && !seg->exec &&
+		    (seg->start < image->start || seg->start >= image->end)) {
 			rc = search_notes(image, seg, one, ctx, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }

@@ -69,9 +69,12 @@ static int set_up(struct standstill *standstill, struct proc *proc, const module
 	rc = stack_unwinder_new(proc, modules, &standstill->unwinder, err);
 	standstill->plan.proc = standstill->empty.proc = standstill->agents.proc = proc;
 	standstill->empty.unwinder = standstill->agents.unwinder = standstill->unwinder;
-	if (!rc)
-		rc = vm_sharers_await(proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
-	return rc ? rc : find_agents(standstill, modules, err);
+	if (rc)
+		return rc;
+	rc = vm_sharers_await(proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
+	if (rc)
+		return rc;
+	return find_agents(standstill, modules, err);
 }
 
 static void tear_down(struct standstill *standstill)
@@ -173,10 +176,12 @@ static int add_change(struct standstill *standstill, const struct mark_change *c
 	memcpy(site.from, change->from, site.len);
 	memcpy(site.to, change->to, site.len);
 	rc = site_plan_add(&standstill->plan, &site, err);
-	if (!rc && change->guard > 1)
-		rc = safety_add(&standstill->empty, "the bytes of a marker", change->addr + 1,
-				change->guard - 1u, false, err);
-	return rc;
+	if (rc)
+		return rc;
+	if (change->guard > 1)
+		return safety_add(&standstill->empty, "the bytes of a marker", change->addr + 1,
+				  change->guard - 1u, false, err);
+	return 0;
 }
 
 /*
@@ -243,12 +248,14 @@ static int switch_stopped(struct standstill *standstill, struct uspl_err *err)
 {
 	int rc = attempts(standstill, err);
 
-	if (!rc && standstill->inside)
-		rc = uspl_fail(err, USPL_E_BUSY, "thread %d of pid %d stays in %s",
-			       standstill->finding.tid, standstill->proc->pid,
-			       standstill->finding.function ? standstill->finding.function
-							    : "code that can't be told");
-	return rc;
+	if (rc)
+		return rc;
+	if (standstill->inside)
+		return uspl_fail(err, USPL_E_BUSY, "thread %d of pid %d stays in %s",
+				 standstill->finding.tid, standstill->proc->pid,
+				 standstill->finding.function ? standstill->finding.function
+							      : "code that can't be told");
+	return 0;
 }
 
 int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes *changes,
@@ -313,7 +320,7 @@ int mark_drain(struct proc *proc, const module_vec *modules, const struct marks 
 	int64_t deadline = clock_now_ns() + TRY_NS;
 	struct unwinder *unwinder = NULL;
 	struct drain drain = { .text.proc = proc, .agents.proc = proc };
-	region_vec updates = { 0 };
+	auto_regions region_vec updates = { 0 };
 	int rc = stack_unwinder_new(proc, modules, &unwinder, err);
 
 	drain.text.unwinder = drain.agents.unwinder = unwinder;
@@ -336,7 +343,6 @@ int mark_drain(struct proc *proc, const module_vec *modules, const struct marks 
 		ret->left_out = drain.left_out;
 	}
 	safety_release(&drain.text);
-	regions_release(&updates);
 	unwinder_free(unwinder);
 	return rc;
 }

@@ -135,7 +135,9 @@ int markers_find(const struct proc *proc, const struct module *module, const str
 {
 	int rc = mark_notes_each(module, image, add_note, markers, err);
 
-	return rc ? rc : usdt_find(proc, module, image, markers, err);
+	if (rc)
+		return rc;
+	return usdt_find(proc, module, image, markers, err);
 }
 
 void markers_release(struct markers *markers)

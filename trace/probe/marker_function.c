@@ -72,14 +72,19 @@ int markers_add_functions(const struct proc *proc, const struct image *image, co
 			  bool returns, struct markers *markers, struct uspl_err *err)
 {
 	const struct candidate *candidate;
-	candidate_vec candidates = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	int rc = candidates_find(image, &candidates, err);
 
-	if (!rc)
-		rc = candidates_spare(proc, &candidates, err);
+	if (rc)
+		return rc;
+	rc = candidates_spare(proc, &candidates, err);
+	if (rc)
+		return rc;
 	vec_for_each (&candidates, candidate)
-		if (!rc && candidate->name)
+		if (candidate->name) {
 			rc = add_wanted(image, candidate, glob, returns, markers, err);
-	vec_release(&candidates);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }

@@ -97,9 +97,12 @@ static int lead_out(struct work *work, const struct uspl_probe *probe, struct us
 	if (!before)
 		return 0;
 	rc = lead_past(work, probe, before, before == head, err);
-	if (!rc)
-		rc = lead_past_left(work, probe, head, err);
-	return rc ? rc : marks_work_add_count(work, probe, -1, err);
+	if (rc)
+		return rc;
+	rc = lead_past_left(work, probe, head, err);
+	if (rc)
+		return rc;
+	return marks_work_add_count(work, probe, -1, err);
 }
 
 /* True if a probe of that marker stays on, in this or another session. */
@@ -165,8 +168,7 @@ static int lead_all_out(struct work *work, struct uspl_err *err)
 	int rc = 0;
 
 	vec_for_each (&work->marks.regions, region)
-		for (size_t i = 0; !rc && marks_work_is_ours(work, region) && i < region->probes.n;
-		     i++) {
+		for (size_t i = 0; marks_work_is_ours(work, region) && i < region->probes.n; i++) {
 			const struct uspl_probe *probe = &region->probes.items[i];
 
 			if (!region->on.items[i] ||
@@ -175,8 +177,10 @@ static int lead_all_out(struct work *work, struct uspl_err *err)
 			rc = lead_out(work, probe, err);
 			region->on.items[i] = false;
 			work->result.probes++;
+			if (rc)
+				return rc;
 		}
-	return rc;
+	return 0;
 }
 
 /* True if the session has switches in the module. */

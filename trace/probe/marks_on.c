@@ -280,10 +280,13 @@ static int lead_in(struct work *work, const struct uspl_probe *probe, struct usp
 				 (unsigned long long)probe->site);
 	rc = proc_write(work->proc, probe->chain_slot, chain_slot, sizeof(chain_slot), err);
 	change = rc ? NULL : marks_work_add_change(work, head, now);
-	if (!rc && !change)
-		rc = uspl_fail_nomem(err);
 	if (rc)
 		return rc;
+	if (!change) {
+		rc = uspl_fail_nomem(err);
+		if (rc)
+			return rc;
+	}
 	marks_work_jump(head, probe->thunk, change->to);
 	change->guard = head == probe->site && next == probe->end ? probe->guard : 0;
 	return marks_work_add_count(work, probe, 1, err);

@@ -123,10 +123,13 @@ static int add_section(struct file *file, Elf_Scn *scn, const GElf_Shdr *shdr, s
 	size_t at = 0;
 	int rc = 0;
 
-	while (!rc && data && data->d_buf && note_next(data->d_buf, data->d_size, 4, &at, &note))
-		if (note_is(&note, OWNER, TYPE))
+	while (data && data->d_buf && note_next(data->d_buf, data->d_size, 4, &at, &note))
+		if (note_is(&note, OWNER, TYPE)) {
 			rc = add(file, &note, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 static const char *name_of(Elf *elf, const GElf_Shdr *shdr)
@@ -147,10 +150,13 @@ static int read_sections(struct file *file, Elf *elf, struct uspl_err *err)
 	while ((scn = elf_nextscn(elf, scn)))
 		if (gelf_getshdr(scn, &shdr) && !strcmp(name_of(elf, &shdr), BASE))
 			file->base = shdr.sh_addr;
-	while (!rc && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && !strcmp(name_of(elf, &shdr), NOTES))
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && !strcmp(name_of(elf, &shdr), NOTES)) {
 			rc = add_section(file, scn, &shdr, err);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 int usdt_find(const struct proc *proc, const struct module *module, const struct image *image,
@@ -168,8 +174,10 @@ int usdt_find(const struct proc *proc, const struct module *module, const struct
 		rc = read_sections(&file, elf, err);
 	elf_end(elf);
 	close(fd);
-	if (!rc && markers->sites.n > file.first)
-		rc = widen_nops(image, markers->sites.items + file.first,
-				markers->sites.n - file.first, err);
-	return rc;
+	if (rc)
+		return rc;
+	if (markers->sites.n > file.first)
+		return widen_nops(image, markers->sites.items + file.first,
+				  markers->sites.n - file.first, err);
+	return 0;
 }

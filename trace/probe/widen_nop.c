@@ -105,7 +105,7 @@ static int sweep(struct search *search, taddr from, taddr to, struct uspl_err *e
 	size_t at = 0;
 	int rc = 0;
 
-	while (!rc && code && at < to - from) {
+	while (code && at < to - from) {
 		if (!arch_native()->insn_decode(code + at, to - from - at, &insn)) {
 			at++;
 			continue;
@@ -119,9 +119,11 @@ static int sweep(struct search *search, taddr from, taddr to, struct uspl_err *e
 
 			memcpy(&disp, code + at - insn.len + insn.disp_off, sizeof(disp));
 			rc = note_table(search, from + at + (taddr)(int64_t)disp, err);
+			if (rc)
+				return rc;
 		}
 	}
-	return rc;
+	return 0;
 }
 
 static int add_start(addr_vec *starts, const struct image_seg *seg, taddr addr,
@@ -157,18 +159,21 @@ static int find_starts(const struct image *image, const struct image_seg *seg, a
 
 static int sweep_segment(struct search *search, const struct image_seg *seg, struct uspl_err *err)
 {
-	addr_vec starts = { 0 };
+	auto_vec addr_vec starts = { 0 };
 	int rc = find_starts(search->image, seg, &starts, err);
 	taddr from = seg->start, to;
 
-	for (size_t i = 0; !rc && i <= starts.n; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i <= starts.n; i++) {
 		to = i < starts.n ? starts.items[i] : seg->start + seg->len;
 		if (to > from)
 			rc = sweep(search, from, to, err);
 		from = to;
+		if (rc)
+			return rc;
 	}
-	vec_release(&starts);
-	return rc;
+	return 0;
 }
 
 /* Words of data that are addresses. */
@@ -214,13 +219,15 @@ static int look_at_all(struct search *search, struct uspl_err *err)
 			rc = sweep_segment(search, seg, err);
 	if (search->tables.n)
 		qsort(search->tables.items, search->tables.n, sizeof(taddr), by_value);
+	if (rc)
+		return rc;
 	for (size_t i = 0; !rc && i < search->tables.n; i++)
 		if (!i || search->tables.items[i] != search->tables.items[i - 1])
 			look_at_table(search, search->tables.items[i]);
 	vec_for_each (&search->image->segs, seg)
 		if (!rc && !seg->exec && seg->bytes)
 			look_at_words(search, seg);
-	return rc;
+	return 0;
 }
 
 /* The bytes that a jump could take: whole instructions, the NOP among them. */

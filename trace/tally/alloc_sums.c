@@ -70,9 +70,9 @@ static int read_all(struct alloc_sums *sums, struct uspl_err *err)
 		rc = smaps_read(tally->view.proc, &sums->smaps, err);
 	if (sums->own.peak < sums->own.live)
 		sums->own.peak = sums->own.live;
-	if (!rc)
-		rc = alloc_blocks(tally->view.proc, &sums->own, see_block, sums, err);
-	return rc;
+	if (rc)
+		return rc;
+	return alloc_blocks(tally->view.proc, &sums->own, see_block, sums, err);
 }
 
 static int by_live(const void *a, const void *b)

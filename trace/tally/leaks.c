@@ -35,9 +35,11 @@ static int read_blocks(const struct proc *proc, const struct uspl_alloc *own, re
 {
 	int rc = alloc_blocks(proc, own, add_block, blocks, err);
 
-	if (!rc && blocks->n)
+	if (rc)
+		return rc;
+	if (blocks->n)
 		qsort(blocks->items, blocks->n, sizeof(*blocks->items), by_addr);
-	return rc;
+	return 0;
 }
 
 static void add(struct leak_sum *sum, const struct reach_block *block)
@@ -80,7 +82,7 @@ static int look(const struct proc *proc, const struct uspl_alloc *own, reach_blo
 int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
-	reach_blocks first = { 0 }, second = { 0 };
+	auto_vec reach_blocks first = { 0 }, second = { 0 };
 	int rc = view_lock(pid, &proc, err);
 
 	if (!rc)
@@ -89,7 +91,6 @@ int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret, struc
 		rc = look(proc, own, &second, ret, err);
 	if (!rc)
 		add_leaks(&first, &second, ret);
-	vec_release(&first);
 	vec_release(&second);
 	return rc;
 }

@@ -46,11 +46,13 @@ static int add_lines(struct tally *tally, const struct lock_table *table,
 	auto_json struct json json = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < table->n; i++) {
+	for (size_t i = 0; i < table->n; i++) {
 		rc = form->json(tally, &table->items[i], &json, err);
 		tally_take_json(&json, out);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int lock_report(struct tally *tally, const struct lock_form *form, bool json, struct buf *out,

@@ -244,7 +244,7 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 	       double *ret_stop_us, struct uspl_err *err)
 {
 	struct look look = { .proc = proc, .blocks = blocks };
-	mapping_vec maps = { 0 };
+	auto_mappings mapping_vec maps = { 0 };
 	struct copying copying = { .look = &look, .maps = &maps, .ret_stop_us = ret_stop_us };
 	struct reach_block *block;
 	int rc;
@@ -265,7 +265,6 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 		rc = look_at_roots(&look, &maps, err);
 	if (!rc)
 		rc = look_at_blocks(&look, err);
-	mappings_release(&maps);
 	release(&look);
 	return rc;
 }

@@ -92,12 +92,15 @@ static int run(const struct trace_request *request, pid_t pid, struct uspl_err *
 	struct trace_switch result;
 	int rc = view_lock(pid, &proc, err);
 
-	if (!rc)
-		rc = view_start(proc, request, &result, err);
-	if (!rc && !cli_quiet())
+	if (rc)
+		return rc;
+	rc = view_start(proc, request, &result, err);
+	if (rc)
+		return rc;
+	if (!cli_quiet())
 		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
 		       result.stop_us);
-	return rc;
+	return 0;
 }
 
 int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
@@ -149,14 +152,15 @@ static int open_tally(pid_t pid, struct tally *tally, struct uspl_err *err)
 	struct trace_clocks now;
 	int rc = view_open(pid, false, &tally->view, err);
 
-	if (!rc)
-		rc = listen_config_read(tally->view.proc, &tally->view.session, &tally->config,
-					err);
-	if (!rc)
-		rc = listen_config_threads(tally->view.proc, &tally->view.session,
-					   &tally->n_threads, err);
-	if (!rc)
-		rc = places_open(tally->view.proc, &tally->view.modules, &tally->places, err);
+	if (rc)
+		return rc;
+	rc = listen_config_read(tally->view.proc, &tally->view.session, &tally->config, err);
+	if (rc)
+		return rc;
+	rc = listen_config_threads(tally->view.proc, &tally->view.session, &tally->n_threads, err);
+	if (rc)
+		return rc;
+	rc = places_open(tally->view.proc, &tally->view.modules, &tally->places, err);
 	if (rc)
 		return rc;
 	head = &tally->view.session.regions.items[0].head;

@@ -51,12 +51,14 @@ int triggers_parse(const cli_strings *words, trigger_vec *triggers, struct uspl_
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < words->n; i++) {
+	for (size_t i = 0; i < words->n; i++) {
 		struct trigger *trigger = vec_push(triggers);
 
 		rc = trigger ? parse(words->items[i], trigger, err) : uspl_fail_nomem(err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 void triggers_release(trigger_vec *triggers)

@@ -56,13 +56,16 @@ static int find_all(struct watch *watch, struct uspl_err *err)
 	int rc = 0;
 
 	vec_for_each (&watch->modules, module)
-		if (!rc && !module->is_vdso)
+		if (!module->is_vdso) {
 			rc = branches_find(watch->proc, module, &tracer->branches, err);
-	if (!rc && !tracer->branches.sites.n)
-		rc = uspl_fail(err, USPL_E_NO_MODULE,
-			       "no branch of pid %d says what is expected of it (uspl/branch.h)",
-			       watch->proc->pid);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	if (!tracer->branches.sites.n)
+		return uspl_fail(err, USPL_E_NO_MODULE,
+				 "no branch of pid %d says what is expected of it (uspl/branch.h)",
+				 watch->proc->pid);
+	return 0;
 }
 
 static int open_branches(struct watch *watch, struct uspl_err *err)
@@ -84,7 +87,9 @@ static int open_branches(struct watch *watch, struct uspl_err *err)
 		else if (!rc)
 			rc = uspl_fail_nomem(err);
 	}
-	return rc ? rc : switch_all(watch, true, err);
+	if (rc)
+		return rc;
+	return switch_all(watch, true, err);
 }
 
 /* The last counts stay when the process has ended. */
@@ -185,14 +190,17 @@ static int end_branches(struct watch *watch, struct uspl_err *err)
 	const struct line *line;
 	int rc = read_branches(watch, err);
 
-	for (size_t i = 0; !rc && i < tracer->branches.counts.n; i++) {
-		const struct branch_count *count = &tracer->branches.counts.items[i];
-
-		if (count->value != tracer->before.items[i])
-			rc = add_line(tracer, count, count->value - tracer->before.items[i], err);
-	}
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < tracer->branches.counts.n; i++) {
+		const struct branch_count *count = &tracer->branches.counts.items[i];
+
+		if (count->value != tracer->before.items[i]) {
+			rc = add_line(tracer, count, count->value - tracer->before.items[i], err);
+			if (rc)
+				return rc;
+		}
+	}
 	if (tracer->lines.n)
 		qsort(tracer->lines.items, tracer->lines.n, sizeof(*tracer->lines.items), by_share);
 	if (watch->format == &format_text)

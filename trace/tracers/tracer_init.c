@@ -66,10 +66,12 @@ static int name_constructors(struct init *init, const struct proc *proc, struct 
 			break;
 	}
 	places_close(&places);
-	if (!rc && (init->names.n < init->constructors.n ||
-		    (init->names.n && !init->names.items[init->names.n - 1])))
-		rc = uspl_fail_nomem(err);
-	return rc;
+	if (rc)
+		return rc;
+	if (init->names.n < init->constructors.n ||
+	    (init->names.n && !init->names.items[init->names.n - 1]))
+		return uspl_fail_nomem(err);
+	return 0;
 }
 
 /* The program stands still, with all libraries in place and no constructor run. */
@@ -78,20 +80,26 @@ static int prepare(struct init *init, pid_t pid, struct uspl_err *err)
 	auto_proc struct proc *proc = NULL;
 	int rc = view_lock(pid, &proc, err);
 
-	if (!rc)
-		rc = modules_read(proc, &init->modules, err);
-	if (!rc)
-		rc = loading_times(&init->loading, &init->modules, &init->libraries,
-				   &init->loading_us, err);
-	if (!rc)
-		rc = constructors_find(proc, &init->modules, &init->constructors, &init->more, err);
-	if (!rc)
-		rc = name_constructors(init, proc, err);
-	if (!rc)
-		rc = constructors_time(proc, &init->constructors, &init->at, err);
-	if (!rc)
-		snprintf(init->comm, sizeof(init->comm), "%s", proc->comm);
-	return rc;
+	if (rc)
+		return rc;
+	rc = modules_read(proc, &init->modules, err);
+	if (rc)
+		return rc;
+	rc = loading_times(&init->loading, &init->modules, &init->libraries, &init->loading_us,
+			   err);
+	if (rc)
+		return rc;
+	rc = constructors_find(proc, &init->modules, &init->constructors, &init->more, err);
+	if (rc)
+		return rc;
+	rc = name_constructors(init, proc, err);
+	if (rc)
+		return rc;
+	rc = constructors_time(proc, &init->constructors, &init->at, err);
+	if (rc)
+		return rc;
+	snprintf(init->comm, sizeof(init->comm), "%s", proc->comm);
+	return 0;
 }
 
 static int by_start(const void *a, const void *b)

@@ -133,9 +133,10 @@ static int read_worker(const struct tally *tally, size_t i, struct worker *ret, 
 	char name[64];
 	int rc = tally_read_thread(tally, i, &ret->own, sizeof(ret->own), err);
 
-	if (!rc)
-		rc = proc_read(tally->view.proc, head->rings + i * head->ring_bytes, &ring,
-			       sizeof(ring), err);
+	if (rc)
+		return rc;
+	rc = proc_read(tally->view.proc, head->rings + i * head->ring_bytes, &ring, sizeof(ring),
+		       err);
 	if (rc)
 		return rc;
 	task_name(tally->view.proc, (pid_t)ring.tid, name, sizeof(name));
@@ -187,15 +188,17 @@ static int report(struct tally *tally, bool json, struct buf *out, struct uspl_e
 	if (rc)
 		return rc;
 	(json ? json_add_head : add_head)(&own, out);
-	for (size_t i = 0; !rc && i < tally->n_threads; i++) {
+	for (size_t i = 0; i < tally->n_threads; i++) {
 		struct worker worker;
 		bool any = false;
 
 		rc = read_worker(tally, i, &worker, &any, err);
-		if (!rc && any)
+		if (rc)
+			return rc;
+		if (any)
 			(json ? json_add_worker : add_worker)(tally, &worker, out);
 	}
-	return rc;
+	return 0;
 }
 
 static const struct tracer_option options[] = {

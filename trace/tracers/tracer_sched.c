@@ -60,14 +60,17 @@ static int open_sched(struct watch *watch, struct uspl_err *err)
 	}
 	if (rc && err)
 		*err = sched->refused;
-	if (!rc)
-		rc = watch_add_perf(watch, &sched->switches.perf, err);
-	if (!rc && watch->format == &format_text && !sched->summary)
+	if (rc)
+		return rc;
+	rc = watch_add_perf(watch, &sched->switches.perf, err);
+	if (rc)
+		return rc;
+	if (watch->format == &format_text && !sched->summary)
 		buf_addf(&watch->out,
 			 "# tracer: sched, pid %d\n"
 			 "#         TIME       TID          OFF         WAKING  WHY\n",
 			 watch->proc->pid);
-	return rc;
+	return 0;
 }
 
 static const char *why(const struct off_time *off)

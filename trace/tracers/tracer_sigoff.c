@@ -71,7 +71,7 @@ static int add_text(struct tally *tally, const struct lock_table *table, struct 
 	int rc = 0;
 
 	buf_addf(out, "%10s %13s %13s  %s\n", "SPANS", "TOTAL us", "LONGEST us", "SIGNALS");
-	for (size_t i = 0; !rc && i < table->n && i < SHOWN; i++) {
+	for (size_t i = 0; i < table->n && i < SHOWN; i++) {
 		const struct uspl_lock *lock = &table->items[i];
 
 		buf_addf(out, "%10llu %13.3f %13.3f  ", (unsigned long long)lock->taken,
@@ -79,8 +79,10 @@ static int add_text(struct tally *tally, const struct lock_table *table, struct 
 		add_signals(lock->signals, out);
 		buf_addstr(out, "\n");
 		rc = lock_add_longest(tally, lock, "blocked", out, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)

@@ -80,7 +80,9 @@ static int open_stacks(struct watch *watch, struct uspl_err *err)
 	tracer->limit = read_limit(watch->proc);
 	rc = blocked_open(&tracer->blocked, watch->proc, err);
 	tracer->has_blocked = !rc;
-	return rc ? rc : sampling_open(&tracer->sampling, watch, err);
+	if (rc)
+		return rc;
+	return sampling_open(&tracer->sampling, watch, err);
 }
 
 /*
@@ -197,9 +199,12 @@ static int look_at_sleepers(struct stack_tracer *tracer)
 	if (blocked_look(&tracer->blocked, NULL) != 0)
 		return 0;
 	vec_for_each (&tracer->blocked.threads, thread)
-		if (!rc && thread->class == BLOCKED_SLEEPS)
+		if (thread->class == BLOCKED_SLEEPS) {
 			rc = look_at_sleeper(tracer, thread);
-	return rc;
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /* The first word of the page that isn't zero; 0 if all are, or it can't be read. */
@@ -281,7 +286,9 @@ static int look(struct stack_tracer *tracer)
 {
 	int rc = sampling_read(&tracer->sampling, take_sample, tracer, tracer->err);
 
-	return rc ? rc : look_at_sleepers(tracer);
+	if (rc)
+		return rc;
+	return look_at_sleepers(tracer);
 }
 
 static bool has_seen_any(const struct stack_tracer *tracer)
@@ -302,13 +309,14 @@ static int look_at_last(struct stack_tracer *tracer)
 	const struct timespec pause = { 0, LAST_PAUSE_NS };
 	int rc = 0;
 
-	for (int i = 0; !rc && i < LAST_LOOKS && !has_seen_any(tracer); i++) {
+	for (int i = 0; i < LAST_LOOKS && !has_seen_any(tracer); i++) {
 		nanosleep(&pause, NULL);
 		rc = look(tracer);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		find_all_touched(tracer);
-	return rc;
+	find_all_touched(tracer);
+	return 0;
 }
 
 static int read_stacks(struct watch *watch, struct uspl_err *err)

@@ -88,9 +88,9 @@ static int open_perf(struct syscalls *sys, struct uspl_err *err)
 	if (!rc)
 		rc = perf_tracepoint("raw_syscalls", "sys_exit", &kinds[EXIT].attr, err);
 	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
-	if (!rc)
-		rc = perf_open(&sys->perf, sys->watch->proc, kinds, N_KINDS, RING_LEN, err);
-	return rc;
+	if (rc)
+		return rc;
+	return perf_open(&sys->perf, sys->watch->proc, kinds, N_KINDS, RING_LEN, err);
 }
 
 static int open_syscalls(struct watch *watch, struct uspl_err *err)
@@ -107,16 +107,20 @@ static int open_syscalls(struct watch *watch, struct uspl_err *err)
 	if (sys->summary && watch->format != &format_text)
 		return uspl_fail(err, USPL_E_USAGE, "'--summary' is for the format 'text' only");
 	rc = stacks_open(&sys->stacks, watch->proc, (size_t)sys->stack_kb << 10, err);
-	if (!rc)
-		rc = open_perf(sys, err);
-	if (!rc)
-		rc = watch_add_perf(watch, &sys->perf, err);
-	if (!rc && watch->format == &format_text && !sys->summary)
+	if (rc)
+		return rc;
+	rc = open_perf(sys, err);
+	if (rc)
+		return rc;
+	rc = watch_add_perf(watch, &sys->perf, err);
+	if (rc)
+		return rc;
+	if (watch->format == &format_text && !sys->summary)
 		buf_addf(&watch->out,
 			 "# tracer: syscall, pid %d\n"
 			 "#         TIME       TID       DURATION  CALL = RESULT <- CALLER\n",
 			 watch->proc->pid);
-	return rc ? rc : perf_enable(&sys->perf, err);
+	return perf_enable(&sys->perf, err);
 }
 
 static struct open_call *call_of(struct syscalls *sys, pid_t tid)
@@ -349,11 +353,14 @@ static int end_syscalls(struct watch *watch, struct uspl_err *err)
 
 	sys->err = err;
 	rc = perf_read_ordered(&sys->perf, &sys->order, true, take_note, sys, err);
-	vec_for_each (&sys->calls, call)
-		if (!rc && call->is_open && now > call->start)
-			rc = tell(sys, call, now - call->start, NULL);
 	if (rc)
 		return rc;
+	vec_for_each (&sys->calls, call)
+		if (call->is_open && now > call->start) {
+			rc = tell(sys, call, now - call->start, NULL);
+			if (rc)
+				return rc;
+		}
 	if (watch->format == &format_folded)
 		calltree_add_folded(&sys->tree, &watch->out);
 	else if (sys->summary)

@@ -308,10 +308,13 @@ static int draw(const struct calltree *tree, struct drawing *drawing, struct usp
 			drawing->n_shares = node->symbol->id + 1;
 	drawing->totals = calloc(drawing->merged.nodes.n + 1, sizeof(*drawing->totals));
 	drawing->shares = calloc(drawing->n_shares + 1, sizeof(*drawing->shares));
-	if (!rc && (!drawing->totals || !drawing->shares))
-		rc = uspl_fail_nomem(err);
 	if (rc)
 		return rc;
+	if (!drawing->totals || !drawing->shares) {
+		rc = uspl_fail_nomem(err);
+		if (rc)
+			return rc;
+	}
 	sum_up(drawing);
 	share_out(drawing);
 	return 0;

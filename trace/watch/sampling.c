@@ -80,11 +80,15 @@ int sampling_open(struct sampling *sampling, struct watch *watch, struct uspl_er
 		return uspl_fail(err, USPL_E_USAGE, "'--stack=%d' is more than %d",
 				 sampling->stack_kb, STACK_KB_MAX);
 	rc = stacks_open(&sampling->stacks, watch->proc, (size_t)sampling->stack_kb << 10, err);
-	if (!rc)
-		rc = open_best(sampling, err);
-	if (!rc)
-		rc = watch_add_perf(watch, &sampling->perf, err);
-	return rc ? rc : perf_enable(&sampling->perf, err);
+	if (rc)
+		return rc;
+	rc = open_best(sampling, err);
+	if (rc)
+		return rc;
+	rc = watch_add_perf(watch, &sampling->perf, err);
+	if (rc)
+		return rc;
+	return perf_enable(&sampling->perf, err);
 }
 
 void sampling_close(struct sampling *sampling)

@@ -66,17 +66,18 @@ static int read_thread(struct sched_proc *sched, pid_t tid, bool new, struct usp
 
 static int read_threads(struct sched_proc *sched, bool new, struct uspl_err *err)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	int rc = 0;
 
 	/* The process may have ended: what was seen stays. */
 	if (tasks_list(sched->proc, &tids, NULL) == 0)
-		vec_for_each (&tids, tid)
-			if (!rc)
-				rc = read_thread(sched, *tid, new, err);
-	vec_release(&tids);
-	return rc;
+		vec_for_each (&tids, tid) {
+			rc = read_thread(sched, *tid, new, err);
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 int sched_proc_open(struct sched_proc *sched, struct proc *proc, struct uspl_err *err)
@@ -88,7 +89,9 @@ int sched_proc_open(struct sched_proc *sched, struct proc *proc, struct uspl_err
 	if (!rc)
 		rc = blocked_open(&sched->blocked_threads, proc, err);
 	sched->has_blocked = !rc;
-	return rc ? rc : read_threads(sched, false, err);
+	if (rc)
+		return rc;
+	return read_threads(sched, false, err);
 }
 
 void sched_proc_close(struct sched_proc *sched)
@@ -143,8 +146,12 @@ int sched_proc_look(struct sched_proc *sched, struct uspl_err *err)
 	sched->looks++;
 	if (rc || blocked_look(&sched->blocked_threads, NULL) != 0)
 		return rc;
-	vec_for_each (&sched->blocked_threads.threads, blocked_threads)
-		if (!rc)
-			rc = look_at(sched, blocked_threads, err);
-	return rc;
+	if (rc)
+		return rc;
+	vec_for_each (&sched->blocked_threads.threads, blocked_threads) {
+		rc = look_at(sched, blocked_threads, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }

@@ -128,7 +128,7 @@ static enum unwind_end follow(struct stacks *stacks, const struct some_regs *reg
 /* Which code is mapped, as one number; 0 if the process has ended. */
 static uint64_t code_sum(const struct proc *proc)
 {
-	mapping_vec maps = { 0 };
+	auto_mappings mapping_vec maps = { 0 };
 	const struct mapping *map;
 	uint64_t sum = 0;
 
@@ -138,7 +138,6 @@ static uint64_t code_sum(const struct proc *proc)
 		if (map->exec)
 			sum = (sum ^ map->start ^ map->end << 7 ^ map->inode) *
 			      0x9e3779b97f4a7c15ull;
-	mappings_release(&maps);
 	return sum;
 }
 

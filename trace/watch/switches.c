@@ -90,9 +90,12 @@ int switches_open(struct switches *switches, struct proc *proc, struct uspl_err 
 {
 	int rc = stacks_open(&switches->stacks, proc, STACK_LEN, err);
 
-	if (!rc)
-		rc = open_best(switches, err);
-	return rc ? rc : perf_enable(&switches->perf, err);
+	if (rc)
+		return rc;
+	rc = open_best(switches, err);
+	if (rc)
+		return rc;
+	return perf_enable(&switches->perf, err);
 }
 
 void switches_close(struct switches *switches)

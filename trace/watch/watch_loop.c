@@ -46,8 +46,9 @@ static int open_process(struct watch *watch, pid_t pid, struct uspl_err *err)
 	struct pollfd *end;
 	int rc = proc_open_readonly(pid, &watch->proc, err);
 
-	if (!rc)
-		rc = modules_read(watch->proc, &watch->modules, err);
+	if (rc)
+		return rc;
+	rc = modules_read(watch->proc, &watch->modules, err);
 	if (rc)
 		return rc;
 	end = vec_push(&watch->news);
@@ -138,21 +139,25 @@ static int observe(const struct tracer_watch *ops, struct watch *watch,
 	int64_t interval_ns = trigger->ends ? WATCH_TRIGGER_NS : watch->interval_ns;
 	int rc = 0;
 
-	while (!rc && !watch->over && !cancel_requested() && !has_ended(watch) &&
+	while (!watch->over && !cancel_requested() && !has_ended(watch) &&
 	       !watch_trigger_stopped(trigger) && (!deadline || clock_now_ns() < deadline)) {
 		bool young = opts->begun && clock_now_ns() - watch->start_ns < YOUNG_NS;
 
 		watch->interval_ns = young ? YOUNG_LOOK_NS : interval_ns;
 		rc = wait_for_news(watch, deadline, err);
-		if (!rc)
-			rc = ops->read(watch, err);
-		if (!rc)
-			rc = print(watch, err);
+		if (rc)
+			return rc;
+		rc = ops->read(watch, err);
+		if (rc)
+			return rc;
+		rc = print(watch, err);
+		if (rc)
+			return rc;
 	}
 	/* What came between the last look and ^C counts. */
-	if (!rc && cancel_requested() && !has_ended(watch))
-		rc = ops->read(watch, err);
-	return rc;
+	if (cancel_requested() && !has_ended(watch))
+		return ops->read(watch, err);
+	return 0;
 }
 
 static void begin(const struct watch_options *opts, pid_t pid)

@@ -169,9 +169,10 @@ static int move_indirect_call(struct move *move, struct uspl_err *err)
 	modrm_at = move->n + op + 1;
 	/* The instruction lies behind the push now, its own length has not changed. */
 	rc = move_plain(move, err);
-	if (!rc)
-		move->out[modrm_at] = (uint8_t)((modrm & ~MODRM_REG) | MODRM_JMP);
-	return rc;
+	if (rc)
+		return rc;
+	move->out[modrm_at] = (uint8_t)((modrm & ~MODRM_REG) | MODRM_JMP);
+	return 0;
 }
 
 /* What is known to go wrong. */
@@ -203,14 +204,19 @@ int insn_move(taddr from, const uint8_t *code, size_t len, taddr to, uint8_t *mo
 	rc = refuse(&move, err);
 	if (rc)
 		return rc;
-	if (move.insn.rel_size)
+	if (move.insn.rel_size) {
 		rc = move_branch(&move, err);
-	else if (move.insn.flow == INSN_CALL_INDIRECT)
+		if (rc)
+			return rc;
+	} else if (move.insn.flow == INSN_CALL_INDIRECT) {
 		rc = move_indirect_call(&move, err);
-	else
+		if (rc)
+			return rc;
+	} else {
 		rc = move_plain(&move, err);
-	if (rc)
-		return rc;
+		if (rc)
+			return rc;
+	}
 	*ret_len = move.n;
 	return move.insn.len;
 }
