@@ -70,7 +70,7 @@ uspl_agent:
 	je	9f
 	mov	(%rdx), %rsi
 	mov	8(%rdx), %rax
-	cmp	%rax, (%rsi)		/* nobody else writes these words; cmpxchg takes eight times as long */
+	cmp	%rax, (%rsi)		/* only we write these words; cmpxchg costs eightfold */
 	jne	9f
 	mov	16(%rdx), %r8
 	mov	%r8, (%rsi)
@@ -79,9 +79,9 @@ uspl_agent:
 	jmp	8b
 9:	mov	%rcx, 64(%rbx)
 	jmp	3b
-10:	cmp	%rdi, -8(%rbx)		/* the result of the request before it, an address that all depends on */
+10:	cmp	%rdi, -8(%rbx)		/* what the request before it gave: all depends on it */
 	jne	4f
-	mov	%rax, %r13		/* from here on all is said there, and read there, this request first */
+	mov	%rax, %r13		/* from here on all is said and read there */
 	mov	%rbx, %rsi
 	lea	8(%rax), %rdi
 	lea	80(%rax), %rbx

@@ -42,7 +42,8 @@
 	.set	SYS_rt_sigprocmask, 14
 
 	.section .rodata.uspl_threads, "a"
-	.global uspl_threads, uspl_threads_distance, uspl_threads_from_block, uspl_threads_leave, uspl_threads_end
+	.global uspl_threads, uspl_threads_distance, uspl_threads_from_block
+	.global uspl_threads_leave, uspl_threads_end
 	.balign 16
 uspl_threads:
 	.quad	0
@@ -103,7 +104,7 @@ uspl_threads_from_block:
 	ret
 
 	/* The thread's block or 0, in rax. */
-3:	push	%rbp			/* calls want a stack of 16 bytes' alignment: this one and our return address */
+3:	push	%rbp			/* calls want 16 bytes' alignment: this and our return address */
 	call	2b
 	mov	GET(%rbx), %rax
 	call	*%rax

@@ -1052,6 +1052,6 @@ signals_mask:
 	mov	$SYS_RT_SIGPROCMASK, %eax
 	syscall
 	ret
-	.org	uspl_trace_begin + USPL_TRACE_CONTROL	/* refused by the assembler if there is more */
+	.org	uspl_trace_begin + USPL_TRACE_CONTROL	/* the assembler refuses more */
 uspl_trace_end:
 	.section .note.GNU-stack, "", @progbits

@@ -17,7 +17,7 @@
 #include "base/strmap.h"
 #include "create/emit/redirect.h"
 #include "create/emit/unwind_info.h"
-#include "create/literal_place.h"
+#include "create/diff/literal_place.h"
 #include "create/unit/literal.h"
 #include "create/unit/unit.h"
 #include "update/refname.h"
@@ -392,7 +392,7 @@ static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct
 
 int emit_new(struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
-	int rc = place_literals(diff, err);
+	int rc = literal_places(diff, err);
 
 	if (rc)
 		return rc;

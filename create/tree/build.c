@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// builder.c - what a build gives: units, programs, and what is to be said of it
+// build.c - what a build gives: units, programs, and what is to be said of it
 
 #include <stdarg.h>
 #include <string.h>

@@ -29,8 +29,9 @@
 #define MAKE "make -j%d"
 /* clang-format off */
 #define RULES_ENVIRONMENT \
-	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/$(dpkg-parsechangelog -SSource)-" \
-		"$(dpkg-parsechangelog -SVersion | sed 's/^[0-9]*://; s/-[^-]*$//')} " \
+	"DEB_BUILD_PATH=${DEB_BUILD_PATH:-/build/reproducible-path/" \
+		"$(dpkg-parsechangelog -SSource)-$(dpkg-parsechangelog -SVersion | " \
+		"sed 's/^[0-9]*://; s/-[^-]*$//')} " \
 	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
 	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' "
 /* A patch that came after the stamp which says that all are applied is to be applied, too. */
@@ -40,7 +41,8 @@
 		"[ -z \"$(find debian/patches -newer $stamp)\" ] || rm $stamp; done; "
 #define RULES_BEFORE PATCH_STAMPS \
 	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
-	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' -o -name 'build-stamp-*' " \
+	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' " \
+		"-o -name 'build-stamp-*' " \
 		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
 	RULES_ENVIRONMENT
 #define ROOT "$(command -v fakeroot) "
@@ -57,7 +59,8 @@
 	"if grep -qE '^(%%|.*install-arch.*):' debian/rules && " \
 		"! grep -qE '^[^#]*binary-arch.*:' debian/rules; then " \
 		RULES_ENVIRONMENT ROOT "debian/rules install-arch; " \
-	"else DPKG_DEB_COMPRESSOR_TYPE=none " RULES_ENVIRONMENT ROOT "debian/rules binary-arch && " \
+	"else DPKG_DEB_COMPRESSOR_TYPE=none " RULES_ENVIRONMENT ROOT \
+		"debian/rules binary-arch && " \
 		"for deb in ../*.deb; do " \
 			"dpkg-deb -x $deb ../shipped/$(dpkg-deb -f $deb Package) || exit; done; fi"
 /* clang-format on */

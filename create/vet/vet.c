@@ -379,7 +379,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		vet_warn_seeds,       vet_thread_start,
 		vet_warn_signatures,  vet_warn_classes,
 		vet_blocks,           vet_labels,
-		warn_of_addresses,    warn_of_enumerators,
+		vet_warn_addresses,   vet_warn_enumerators,
 	};
 
 	int rc = vet_types(diff, err);

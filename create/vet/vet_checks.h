@@ -41,9 +41,9 @@ int vet_blocks(const struct diff *diff, const struct unit *unit, struct uspl_err
 /* vet_label.c: refuses code that may go on at a label of the code that it replaces. */
 int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_label.c: never refuses; warns of constants whose address the process may have kept. */
-int warn_of_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+int vet_warn_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_enum.c: never refuses; warns of enumerators without a type of a name, with other values. */
-int warn_of_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+int vet_warn_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_coroutine.c: refuses coroutines that may not go on where they were suspended. */
 int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses static locals of one name and function when one was added or removed. */

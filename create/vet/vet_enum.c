@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/strmap.h"
-#include "create/diff.h"
 #include "create/unit/dbgtype.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
@@ -135,7 +134,7 @@ static bool carries_code(const struct unit *unit)
 	return false;
 }
 
-int warn_of_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+int vet_warn_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	auto_enumerators struct enumerators pre = { 0 }, post = { 0 };
 	Dwarf_Die *type;

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "create/diff.h"
 #include "create/unit/dbgtype.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
@@ -144,7 +143,7 @@ static bool is_structure(const struct objsym *sym)
 	       dbgtype_peel(&type, &type) && dbgtype_is_aggregate(&type);
 }
 
-int warn_of_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+int vet_warn_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)err;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {

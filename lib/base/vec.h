@@ -64,7 +64,7 @@ void *vec_push_(void **items, size_t *n, size_t *cap, size_t size);
 		(v)->n = (v)->cap = 0;                                                             \
 	} while (0)
 
-/* A local vec that frees its array where it goes out of scope: `auto_vec site_vec sites = { 0 };` */
+/* A local vec that frees its array at the end of its scope: `auto_vec site_vec sites = { 0 };` */
 static inline void cleanup_vec_(void *vec)
 {
 	free(*(void **)vec);

@@ -2,7 +2,8 @@
 // image_debug.c - what the debugging information of a program tells, in its file or kept apart
 //
 // libdwfl knows where that may be: below /usr/lib/debug by build-id, beside the program by
-// .gnu_debuglink with its checksum (root looks there only if no other user can put it there), in the program itself as .gnu_debugdata (compressed), or on a
+// .gnu_debuglink with its checksum (root looks there only if no other user can put it
+// there), in the program itself as .gnu_debugdata (compressed), or on a
 // server if DEBUGINFOD_URLS is set. What it finds has the program's build-id or checksum. It also
 // follows the link to what dwz has moved to a file that several programs share.
 

@@ -38,8 +38,8 @@ struct dynsyms {
 
 /*
  * Reads a module's dynamic section and its tables. One that has none (a static program) is no
- * failure: it has no symbols; nor has one that the program has unloaded meanwhile. Those of a module
- * that is lasting are read once, and belong to it as well: it must outlive what is opened.
+ * failure: it has no symbols; nor has one that the program has unloaded meanwhile. Those of a
+ * module that is lasting are read once, and belong to it as well: it must outlive what is opened.
  */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err) uspl_must_check;
@@ -49,8 +49,8 @@ DEFINE_AUTO_FREE(dynsyms, struct dynsyms, dynsyms_free)
 
 /*
  * The definition that the dynamic linker would take from this module: of that version, or of the
- * default one if version is NULL. NULL if there is none (or its name lies behind 1 GiB of others). In a program that isn't position
- * independent an undefined function with a value counts: its address is that of its stub for
+ * default one if version is NULL. NULL if there is none (or its name lies behind 1 GiB of others).
+ * In a program that isn't position independent an undefined function with a value counts: its address is that of its stub for
  * everybody (the psABI's "canonical" address).
  */
 const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version);

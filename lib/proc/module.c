@@ -96,7 +96,7 @@ static bool is_file_with_code(const struct proc *proc, const struct mapping *map
 	return false;
 }
 
-/* The first page of a file, in which most have all of their headers, and the note of their build. */
+/* The first page of a file: most have all their headers, and the note of their build, in it. */
 struct first_page {
 	taddr addr;
 	uint8_t bytes[PAGE];

@@ -17,8 +17,6 @@
 #include "unwind/expr.h"
 #include "unwind/unwind_priv.h"
 
-/* What lies so far above a stack pointer belongs to the same stack, if it belongs to one. */
-#define STACK_SPAN (64ull << 20)
 /* No sane stack is deeper; a corrupt one must not keep us busy while the target stands still. */
 #define FRAMES_MAX 100000
 
@@ -174,38 +172,6 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 	(*slot)->pc = pc;
 	(*slot)->known = find_rule(unwinder, pc, *slot);
 	return *slot;
-}
-
-/* True if the whole word is in it; it may be one at the very end of all addresses. */
-static bool window_holds(const struct unwind_window *window, taddr addr, size_t len)
-{
-	return addr >= window->start && window->len >= len &&
-	       addr - window->start <= window->len - len;
-}
-
-bool unwinder_read_word(void *ctx, taddr addr, uint64_t *ret)
-{
-	struct unwinder *unwinder = ctx;
-	struct unwind_window *window = &unwinder->window;
-
-	if (unwinder->lent && addr - unwinder->lent_start < STACK_SPAN) {
-		unwinder->ran_out |=
-			addr - unwinder->lent_start + sizeof(*ret) > unwinder->lent_len;
-		if (unwinder->ran_out)
-			return false;
-		memcpy(ret, unwinder->lent + (addr - unwinder->lent_start), sizeof(*ret));
-		return true;
-	}
-	unwinder->strayed = true;
-	if (!window_holds(window, addr, sizeof(*ret))) {
-		window->start = addr & ~(PAGE - 1);
-		window->len = proc_read_some(unwinder->proc, window->start, window->bytes,
-					     sizeof(window->bytes));
-		if (!window_holds(window, addr, sizeof(*ret)))
-			return false;
-	}
-	memcpy(ret, window->bytes + (addr - window->start), sizeof(*ret));
-	return true;
 }
 
 /*

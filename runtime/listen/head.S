@@ -71,5 +71,5 @@ leave_limited:
 	lea	8(%rsp), %rsp
 	jnz	1f
 	jmp	uspl_trace_return_limited
-1:	ret				/* all is done, and the return address is back in its place */
+1:	ret				/* all is done, the return address is in its place */
 	.section .note.GNU-stack, "", @progbits

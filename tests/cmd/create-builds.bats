@@ -361,8 +361,8 @@ debian_package() {
 	expect_update server limit
 }
 
-# removing_build - a build that compiles and links in a folder with a name by chance, and removes it;
-# one object is of an assembler that uspl-create doesn't stand for, with a build-id like Go's
+# removing_build - a build that compiles and links in a folder with a name by chance, and removes
+# it; one object is of an assembler that uspl-create doesn't stand for, with a build-id like Go's
 removing_build() {
 	printf '#include "limit.h"\n\nint rest(void);\n\nint main(void)\n{\n\treturn limit() + rest();\n}\n' > main.c
 	printf '.globl rest\n.type rest, @function\nrest: mov $7, %%eax\nret\n.size rest, . - rest\n' > rest.asm

@@ -227,7 +227,8 @@ ended() {
 	done
 }
 
-# linked NAME - a library of another user's with a link to NAME for its debugging information, loaded
+# linked NAME - a library of another user's with a link to NAME for its debugging information,
+# loaded
 linked() {
 	chmod 755 "$BATS_TEST_TMPDIR"
 	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/load" "$BATS_TEST_DIRNAME/hostile/load.c"

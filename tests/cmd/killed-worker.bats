@@ -45,8 +45,8 @@ busiest_thread() {
 		}' "$1"
 }
 
-# middle_of_stop - leaves in CALL the number of the ptrace call by which apply asks the Nth thread to
-# stop
+# middle_of_stop - leaves in CALL the number of the ptrace call by which apply asks the Nth thread
+# to stop
 middle_of_stop() {
 	strace -f -qq -e trace=ptrace -e signal=none -o "$BATS_TEST_TMPDIR/all" \
 		"$USPL_BIN/uspl-apply" --stop "$UPDATE" "$TARGET" > /dev/null || return

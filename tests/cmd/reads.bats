@@ -47,7 +47,8 @@ calls() {
 	expect_status 0
 }
 
-# ratio - of the reads of the target's memory that were noted: so many hundredths of those that differ
+# ratio - of the reads of the target's memory that were noted: so many hundredths of those that
+# differ
 ratio() {
 	awk '/pread64\(.*\/mem>/ || /process_vm_readv\(/ {
 		sub(/^[0-9]+ +/, ""); sub(/ = .*/, ""); sub(/, ""\.*/, "")

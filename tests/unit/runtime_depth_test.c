@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// runtime_depth_test.c - at each instruction of the tracer's runtime the stack is followed to its end
+// runtime_depth_test.c - at each instruction of the tracer's runtime the stack is followed to its
+// end
 /*
  * A child traces its own functions and calls them, one instruction after the other; the parent
  * follows its stack at each that lies in the runtime. The call that is on the way in or out must be

@@ -29,14 +29,14 @@ CODE(new_code, "mov $-1, %rax");
 /* Functions that begin with the instruction in question. */
 CODE(old_push, "push %rdi; pop %rax");
 CODE(old_endbr, "endbr64; lea (%rdi,%rsi), %rax");
-CODE(old_load, "mov gate_test_value(%rip), %rax");
-CODE(old_compare, "cmpq $1001, gate_test_value(%rip); sete %al; movzbl %al, %eax");
+CODE(old_load, "mov trampoline_test_value(%rip), %rax");
+CODE(old_compare, "cmpq $1001, trampoline_test_value(%rip); sete %al; movzbl %al, %eax");
 CODE(old_jump_short, ".byte 0xeb, 1, 0xcc; lea (%rdi,%rsi), %rax");
 CODE(old_jump_near, "jmp callee");
-CODE(old_jump_memory, "jmp *gate_test_pointer(%rip)");
+CODE(old_jump_memory, "jmp *trampoline_test_pointer(%rip)");
 CODE(old_call, "call callee; add %rsi, %rax");
 CODE(old_call_pop, "call 1f; 1: pop %rax");
-CODE(old_call_memory, "call *gate_test_pointer(%rip); add %rsi, %rax");
+CODE(old_call_memory, "call *trampoline_test_pointer(%rip); add %rsi, %rax");
 CODE(old_call_register, "call *%rcx; add %rsi, %rax");
 CODE(old_call_through, "call *8(%r8,%r9); add %rsi, %rax");
 CODE(old_return, "ret");
@@ -102,7 +102,7 @@ struct registers {
 /* Calls `to` with these registers, and puts there what it leaves in them; not the flags. */
 void trampoline_test_call(uint64_t to, struct registers *regs);
 __asm__(".pushsection .text\n"
-	"gate_test_call:\n"
+	"trampoline_test_call:\n"
 	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; push %rsi; push %rdi\n"
 	"push 120(%rsi); popf\n"
 	"mov 0(%rsi), %rax; mov 8(%rsi), %rcx; mov 16(%rsi), %rdx; mov 24(%rsi), %rbx\n"

@@ -30,10 +30,10 @@ extern const uint8_t trampolines_begin[], trampolines_end[];
 
 static __attribute__((noinline)) void stay_in_trampolines(void)
 {
-	__asm__ volatile("gates_begin: incq (%0)\n"
+	__asm__ volatile("trampolines_begin: incq (%0)\n"
 			 "	cmpb $0, (%1)\n"
-			 "	je gates_begin\n"
-			 "gates_end:"
+			 "	je trampolines_begin\n"
+			 "trampolines_end:"
 			 :
 			 : "r"(&stage->turns), "r"(&stage->outside)
 			 : "memory", "cc");

@@ -16,7 +16,7 @@ static const struct {
 	bool changes; /* the process, which is done by a worker (base/worker.h) */
 } subcommands[] = {
 	{ "start",  trace_start,  "start tracing a process", true },
-	{ "exec",   trace_exec,   "run a program that is observed from its first instruction", false },
+	{ "exec",   trace_exec,   "run a program, observed from its first instruction", false },
 	{ "cat",    trace_cat,    "print what was recorded", false },
 	{ "report", trace_report, "print calls and times by function", false },
 	{ "record", trace_record, "save what was recorded in a file", false },

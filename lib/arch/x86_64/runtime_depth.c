@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// runtime_depth.c - x86-64: where the tracer's runtime keeps its return address, at each instruction
+// runtime_depth.c - x86-64: where the tracer's runtime keeps its return address, at each
+// instruction
 /*
  * The runtime (runtime/trace.S) is our own code, of a few kinds of instructions: it moves the stack
  * pointer by push, pop, and `add $N, %rsp` only, and each of its instructions is come to with the

@@ -14,14 +14,13 @@
  * functions of which a program has one copy from many units (C++): whose copy, isn't known here.
  */
 
-#include "create/literal_place.h"
+#include "create/diff/literal_place.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/buf.h"
-#include "create/diff.h"
 #include "create/unit/equal.h"
 #include "create/unit/literal.h"
 #include "create/unit/reference.h"
@@ -195,7 +194,7 @@ static int place_unit(struct naming *naming, struct unit *unit)
 	return 0;
 }
 
-int place_literals(struct diff *diff, struct uspl_err *err)
+int literal_places(struct diff *diff, struct uspl_err *err)
 {
 	struct naming naming = { .diff = diff, .err = err };
 

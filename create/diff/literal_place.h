@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* literal_place.h - strings that the process has already */
-#ifndef USPL_CREATE_LITERAL_PLACE_H
-#define USPL_CREATE_LITERAL_PLACE_H
+#ifndef USPL_CREATE_DIFF_LITERAL_PLACE_H
+#define USPL_CREATE_DIFF_LITERAL_PLACE_H
 
 #include "base/types.h"
 
@@ -9,6 +9,6 @@ struct diff;
 struct uspl_err;
 
 /* Lets new code refer to the program's own strings, where these will be found. */
-int place_literals(struct diff *diff, struct uspl_err *err) uspl_must_check;
+int literal_places(struct diff *diff, struct uspl_err *err) uspl_must_check;
 
 #endif
