@@ -52,7 +52,7 @@ static size_t agent_room(void)
 	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
 }
 
-enum padding_state { PADDING_ZEROS, PADDING_AGENT, PADDING_OTHER, SLACK_UNREADABLE };
+enum padding_state { PADDING_ZEROS, PADDING_AGENT, PADDING_OTHER, PADDING_UNREADABLE };
 
 static const uint8_t zeros[AGENT_BACK_MAX];
 
@@ -65,7 +65,7 @@ static enum padding_state padding_state(const struct proc *proc, const struct mo
 	/* Only tools write there, in a module that stays. */
 	if (module->lasting ? proc_read_once(proc, addr, have, len, &there, NULL) || !there
 			    : proc_read_some(proc, addr, have, len) != len)
-		return SLACK_UNREADABLE;
+		return PADDING_UNREADABLE;
 	if (!memcmp(have, zeros, len))
 		return PADDING_ZEROS;
 	return memcmp(have, uspl_agent, agent_len()) ? PADDING_OTHER : PADDING_AGENT;
@@ -118,12 +118,12 @@ static taddr find_padding(const struct proc *proc, const module_vec *modules, bo
 		bool asked = !module->is_vdso && module->lasting == lasting;
 		taddr padding = asked ? padding_of(proc, module, len) : 0;
 		enum padding_state state =
-			padding ? padding_state(proc, module, padding, len) : SLACK_UNREADABLE;
+			padding ? padding_state(proc, module, padding, len) : PADDING_UNREADABLE;
 
 		/* What a thread with a shadow stack has to find back may be needed there still. */
 		if (state == PADDING_ZEROS || (state == PADDING_AGENT && len == agent_len()))
 			return padding;
-		if (!addr && state != SLACK_UNREADABLE)
+		if (!addr && state != PADDING_UNREADABLE)
 			addr = padding;
 	}
 	return addr;

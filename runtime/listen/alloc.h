@@ -3,10 +3,10 @@
 #ifndef USPL_RUNTIME_LISTEN_ALLOC_H
 #define USPL_RUNTIME_LISTEN_ALLOC_H
 
-#include "runtime/listen/heard.h"
+#include "runtime/listen/call_ctx.h"
 
 /* A function that allocates or frees. */
-HIDDEN void alloc_enter(const struct call_ctx *heard);
-HIDDEN void alloc_leave(const struct call_ctx *heard);
+HIDDEN void alloc_enter(const struct call_ctx *ctx);
+HIDDEN void alloc_leave(const struct call_ctx *ctx);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef USPL_RUNTIME_LISTEN_LISTEN_H
 #define USPL_RUNTIME_LISTEN_LISTEN_H
 
-#include "runtime/listen/heard.h"
+#include "runtime/listen/call_ctx.h"
 
 /*
  * The two entries, called by head.S. At a return: true if the call's record has been written, and

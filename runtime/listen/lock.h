@@ -3,19 +3,19 @@
 #ifndef USPL_RUNTIME_LISTEN_LOCK_H
 #define USPL_RUNTIME_LISTEN_LOCK_H
 
-#include "runtime/listen/heard.h"
+#include "runtime/listen/call_ctx.h"
 
 /* A function that takes or leaves a lock, or blocks signals. */
-HIDDEN void lock_enter(const struct call_ctx *heard);
-HIDDEN void lock_leave(const struct call_ctx *heard);
-HIDDEN void sigoff_enter(const struct call_ctx *heard);
-HIDDEN void sigoff_leave(const struct call_ctx *heard);
+HIDDEN void lock_enter(const struct call_ctx *ctx);
+HIDDEN void lock_leave(const struct call_ctx *ctx);
+HIDDEN void sigoff_enter(const struct call_ctx *ctx);
+HIDDEN void sigoff_leave(const struct call_ctx *ctx);
 /* One span of a lock or of blocked signals, from since on; its end is where heard is. */
 struct span {
 	uint64_t since, site, signals;
 };
-HIDDEN struct uspl_lock *lock_find(const struct call_ctx *heard, uint64_t addr);
-HIDDEN void lock_note_hold(const struct call_ctx *heard, struct uspl_lock *lock,
+HIDDEN struct uspl_lock *lock_find(const struct call_ctx *ctx, uint64_t addr);
+HIDDEN void lock_note_hold(const struct call_ctx *ctx, struct uspl_lock *lock,
 			   const struct span *span);
 
 #endif

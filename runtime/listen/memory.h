@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "runtime/listen/heard.h"
+#include "runtime/listen/call_ctx.h"
 
 /* What the compiler may make of copies and loops. */
 HIDDEN void *memcpy(void *to, const void *from, size_t n);

@@ -3,7 +3,7 @@
 #ifndef USPL_RUNTIME_LISTEN_TRIGGER_FIRE_H
 #define USPL_RUNTIME_LISTEN_TRIGGER_FIRE_H
 
-#include "runtime/listen/heard.h"
+#include "runtime/listen/call_ctx.h"
 
 /* Takes the actions of a trigger. */
 HIDDEN void trigger_fire(struct uspl_listen_config *config, unsigned actions);

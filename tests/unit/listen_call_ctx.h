@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/listen/heard.h"
+#include "runtime/listen/call_ctx.h"
 
 /* The session's control page, of which listeners look for the shadow only: it lies at 2 * E. */
 struct uspl_trace_control uspl_control;

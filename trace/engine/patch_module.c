@@ -24,7 +24,7 @@
 #include "trace/engine/patch_stopped.h"
 
 /* Words in one run of the agent: with its thread asleep, or running. */
-#define ASLEEP_MAX (4ul * TEXT_POKE_SLICE)
+#define BLOCKED_MAX (4ul * TEXT_POKE_SLICE)
 #define RUNNING_MAX 8192
 #define CODE_CHUNK 65536
 
@@ -178,7 +178,7 @@ static int make_plan(struct module_patch *patch, struct uspl_err *err)
 
 static int poke_all(const struct text_poke *poke, struct uspl_err *err)
 {
-	size_t most = poke->sleeper ? ASLEEP_MAX : RUNNING_MAX;
+	size_t most = poke->sleeper ? BLOCKED_MAX : RUNNING_MAX;
 	int rc = 0;
 
 	for (size_t at = 0, n; at < poke->items.n; at += n) {

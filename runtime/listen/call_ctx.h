@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heard.h - what a listener is told, and what all listeners do alike
+ * call_ctx.h - what a listener is told, and what all listeners do alike
  *
  * They run in the target's threads, between a call and the function: they make no system calls but
  * those that are named here, wait for nobody, and may be interrupted by signal handlers that come
  * here as well. What several threads write is written by atomic operations, what one thread writes
  * by single instructions.
  */
-#ifndef USPL_RUNTIME_LISTEN_HEARD_H
-#define USPL_RUNTIME_LISTEN_HEARD_H
+#ifndef USPL_RUNTIME_LISTEN_CALL_CTX_H
+#define USPL_RUNTIME_LISTEN_CALL_CTX_H
 
 #include <stdbool.h>
 
