@@ -114,7 +114,7 @@ static bool leads_through_roots(const char *path)
 	auto_free char *real = folder ? realpath(folder, NULL) : NULL;
 	struct stat st;
 
-	for (char *end = real; end; end = strrchr(real, '/')) {
+	while (real) {
 		/* In one with the sticky bit, like /tmp, root's own stay root's. */
 		if (lstat(*real ? real : "/", &st) || st.st_uid ||
 		    (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX)))
