@@ -4,6 +4,7 @@
 #
 # A tool has little memory and little time here: what a process costs is bounded, and the others are
 # served.
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and run sets these in it
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -235,10 +236,10 @@ linked() {
 	mkdir -p "$BATS_TEST_TMPDIR/theirs/.debug"
 	cd "$BATS_TEST_TMPDIR/theirs" || return
 	echo 'int f(int n) { return n + 1; }' | "$TARGET_CC" -O1 -shared -fPIC -xc -o lib.so -
-	printf '%s\0' "$1" > link
-	while [ $(($(stat -c %s link) % 4)) != 0 ]; do printf '\0' >> link; done
-	printf '\1\2\3\4' >> link
-	objcopy --strip-all --add-section ".gnu_debuglink=link" lib.so
+	printf '%s\0' "$1" > debuglink
+	while [ $(($(stat -c %s debuglink) % 4)) != 0 ]; do printf '\0' >> debuglink; done
+	printf '\1\2\3\4' >> debuglink
+	objcopy --strip-all --add-section ".gnu_debuglink=debuglink" lib.so
 	chown -R 65534:65534 .
 	started setpriv --reuid=65534 --regid=65534 --clear-groups "$BATS_TEST_TMPDIR/load" ./lib.so
 }

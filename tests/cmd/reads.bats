@@ -85,7 +85,7 @@ ratio() {
 	calls kcmp uspl-apply "$UPDATE" "$TARGET"
 	grep -q 'kcmp(' "$BATS_TEST_TMPDIR/calls" || fail 'nobody was asked'
 	for pid in $(head -n 20 "$BATS_TEST_TMPDIR/others"); do
-		! grep -q "kcmp([0-9<>/a-z]*, $pid[^0-9]" "$BATS_TEST_TMPDIR/calls" || fail "pid $pid was asked"
+		! grep -q "kcmp([0-9<>/a-z]*, ${pid}[^0-9]" "$BATS_TEST_TMPDIR/calls" || fail "pid $pid was asked"
 	done
 }
 

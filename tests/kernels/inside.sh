@@ -208,8 +208,8 @@ checked() {
 
 # shadowed PID - all threads of the process have a shadow stack
 shadowed() {
-	for task in /proc/$1/task/*; do
-		grep -q '^x86_Thread_features:.*shstk' $task/status || ! [ -e $task ] || return
+	for task in /proc/"$1"/task/*; do
+		grep -q '^x86_Thread_features:.*shstk' "$task/status" || ! [ -e "$task" ] || return
 	done
 }
 
@@ -248,7 +248,8 @@ in_shadow() {
 	until_true test -s /tmp/rounds; shadowed $calls; ok $? "another program with a shadow stack"
 	calls_traced 'function' --tracer=function
 	calls_traced 'graph' --tracer=graph
-	calls_traced 'graph, of one thread' --tracer=graph --tid=$(ls /proc/$calls/task | tail -n 1)
+	for task in /proc/"$calls"/task/*; do :; done
+	calls_traced 'graph, of one thread' --tracer=graph --tid="${task##*/}"
 	calls_traced 'graph, three levels' --tracer=graph --depth=3
 	calls_traced 'graph again' --tracer=graph
 	kill -TERM $calls

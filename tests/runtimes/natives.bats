@@ -113,6 +113,7 @@ update_of() {
 		    }
 		}
 	END
+	# shellcheck disable=SC2016 # make's own
 	printf '%s\n\t%s\n' 'program: main.rs libgreet.a' 'rustc -O -o $@ main.rs -L . -l static=greet' \
 		'libgreet.a: greet.c' '$(CC) -O2 -c greet.c && ar rc $@ greet.o' > rust/Makefile
 	update_of rust
