@@ -22,7 +22,8 @@ struct hw_breakpoint {
 
 /*
  * Begins to watch. USPL_E_PERMISSION (kernel.perf_event_paranoid) or USPL_E_SYSTEM if the kernel
- * doesn't let us or the thread's breakpoints are taken; ret is then a watch that isn't open.
+ * doesn't let us or the thread's breakpoints are taken, USPL_E_UNSUPPORTED if the machine has none
+ * that are met; ret is then a watch that isn't open.
  */
 int hw_breakpoint_open(struct hw_breakpoint *ret, pid_t tid, taddr pc, taddr sp,
 		       struct uspl_err *err) uspl_must_check;
