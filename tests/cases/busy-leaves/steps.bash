@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# can_watch - true if the kernel lets us watch another thread's breakpoints
+# can_watch - true if breakpoints of another thread are to be had, and are met
 can_watch() {
-	[ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]
+	[ -x "$WORK/breakpoint" ] || "$TARGET_CC" -O1 -o "$WORK/breakpoint" "$USPL_TESTS/lib/breakpoint.c" || return
+	"$WORK/breakpoint"
 }
 
 # expect_attempts MOST - fails unless the last apply has waited, and needed few attempts
