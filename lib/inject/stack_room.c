@@ -41,16 +41,25 @@ struct own_stack {
 	bool current; /* the thread is on it, and high is its stack pointer, red zone included */
 };
 
-/* Its lower end as the C library has noted it, which may be that of a guard. */
-static bool read_note(const struct proc *proc, taddr pointer, taddr *ret_low)
+/*
+ * Its lower end as the C library has noted it, which may be that of a guard right below the stack's
+ * mapping. Other pairs add up as well: glibc keeps the thread's id, a small number in a container,
+ * in front of a pointer to its own robust_head.
+ */
+static bool read_note(const struct proc *proc, const mapping_vec *maps, taddr pointer,
+		      taddr *ret_low)
 {
 	uint64_t words[THREAD_WORDS];
 	size_t n = proc_read_some(proc, pointer, words, sizeof(words)) / sizeof(*words);
+	const struct mapping *map = mappings_at(maps, pointer);
+	const struct mapping *guard = mappings_at(maps, map->start - 1);
+	taddr lowest = guard && !guard->read ? guard->start : map->start;
 
 	for (size_t i = 0; i + 1 < n; i++) {
 		uint64_t end = words[i] + words[i + 1];
 
-		if (!words[i] || words[i] >= pointer || end <= pointer || end > pointer + ABOVE_MAX)
+		if (words[i] < lowest || words[i] >= pointer || end <= pointer ||
+		    end > pointer + ABOVE_MAX)
 			continue;
 		*ret_low = words[i];
 		return true;
@@ -64,7 +73,7 @@ static bool find_of_thread(const struct proc *proc, const mapping_vec *maps, tad
 	const struct mapping *map = mappings_at(maps, pointer);
 	taddr low;
 
-	if (!map || !map->write || map->shared || !read_note(proc, pointer, &low))
+	if (!map || !map->write || map->shared || !read_note(proc, maps, pointer, &low))
 		return false;
 	*ret = (struct own_stack){ low > map->start ? low : map->start, pointer, false };
 	return true;
@@ -107,7 +116,7 @@ static void find_untouched(const struct proc *proc, taddr from, size_t n, bool *
 	auto_close int fd = -1;
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? 0 : pread(fd, entries, n * sizeof(*entries), (off_t)(from / PAGE * 8));
 	for (size_t i = 0; i < n; i++)

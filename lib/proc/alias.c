@@ -42,7 +42,7 @@ static int add_title(const struct proc *proc, alias_vec *aliases, struct uspl_er
 	auto_buf struct buf words = { 0 };
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/cmdline", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/cmdline", proc->pid, proc_task(proc));
 	if (file_read(path, &words, NULL) != 0)
 		return 0;
 	return add_name(aliases, buf_str(&words), strcspn(buf_str(&words), " :"), err);

@@ -357,7 +357,7 @@ static char *program_path(const struct proc *proc)
 	char link[64], path[4096];
 	ssize_t len;
 
-	snprintf(link, sizeof(link), "/proc/%d/task/%d/exe", proc->pid, proc->tid);
+	snprintf(link, sizeof(link), "/proc/%d/task/%d/exe", proc->pid, proc_task(proc));
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len < 0)
 		return NULL;
@@ -654,18 +654,12 @@ static int open_by(pid_t tid, const struct module *module, const struct mapping 
 int module_open_file(const struct proc *proc, const struct module *module)
 {
 	const struct mapping *map = proc_mapping_at(proc, module->start);
-	auto_vec tid_vec tids = { 0 };
-	const pid_t *tid;
+	pid_t other;
 	int fd;
 
 	if (!map)
 		return -1;
 	fd = open_by(proc->tid, module, map);
-	/* That thread, the main one as a rule, may have ended since the process was opened. */
-	if (fd < 0 && strchr("ZX?", task_state(proc, proc->tid)) &&
-	    tasks_list(proc, &tids, NULL) == 0)
-		vec_for_each (&tids, tid)
-			if (fd < 0 && *tid != proc->tid)
-				fd = open_by(*tid, module, map);
-	return fd;
+	other = fd < 0 ? proc_task(proc) : proc->tid;
+	return other == proc->tid ? fd : open_by(other, module, map);
 }

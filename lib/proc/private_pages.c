@@ -22,7 +22,7 @@ void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_priv
 	char path[64];
 
 	memset(ret_private, 0, n * sizeof(*ret_private));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	for (size_t at = 0, some; fd >= 0 && at < n; at += some) {
 		ssize_t got;

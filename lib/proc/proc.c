@@ -101,6 +101,26 @@ static pid_t living_thread(pid_t pid, struct proc_status *ret)
 	return 0;
 }
 
+/* Its own memory is gone with a thread; what /proc calls its program tells (proc_pid_exe(5)). */
+static bool has_program(pid_t pid, pid_t tid)
+{
+	char path[64], byte;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", pid, tid);
+	return readlink(path, &byte, sizeof(byte)) > 0;
+}
+
+pid_t proc_task(const struct proc *proc)
+{
+	struct proc_status status = { 0 };
+	pid_t other;
+
+	if (has_program(proc->pid, proc->tid))
+		return proc->tid;
+	other = living_thread(proc->pid, &status);
+	return other ? other : proc->tid;
+}
+
 static void read_comm(struct proc *proc)
 {
 	auto_buf struct buf text = { 0 };
@@ -353,7 +373,7 @@ static size_t read_auxv(const struct proc *proc, uint8_t *ret, size_t size)
 	auto_buf struct buf raw = { 0 };
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc_task(proc));
 	if (file_read(path, &raw, NULL) != 0 || !raw.len || raw.len > size)
 		return 0;
 	memcpy(ret, raw.data, raw.len);
@@ -404,18 +424,26 @@ static int read_some_maps(const struct proc *proc, const char *path, struct buf 
 	return text->oom ? uspl_fail_nomem(err) : 0;
 }
 
-int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)
+static int read_maps_of(const struct proc *proc, pid_t tid, mapping_vec *ret, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", proc->pid, tid);
 	rc = proc->work && proc->work->scan ? read_some_maps(proc, path, &text, err)
 					    : file_read(path, &text, err);
 	if (rc)
 		return rc;
 	return mappings_parse(buf_str(&text), ret, err);
+}
+
+int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)
+{
+	int rc = read_maps_of(proc, proc->tid, ret, err);
+	pid_t other = rc || ret->n ? proc->tid : proc_task(proc);
+
+	return other == proc->tid ? rc : read_maps_of(proc, other, ret, err);
 }
 
 int proc_refresh_maps(struct proc *proc, struct uspl_err *err)

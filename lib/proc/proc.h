@@ -31,7 +31,7 @@ struct proc_work {
 
 struct proc {
 	pid_t pid;
-	pid_t tid;                /* a living thread, for /proc/PID/task/TID */
+	pid_t tid;                /* a thread that lived when it was opened: proc_task() */
 	uid_t uid;                /* its owner: the effective user */
 	char comm[32];            /* as it may be shown */
 	struct proc_work *work;   /* NULL: it isn't limited */
@@ -64,6 +64,11 @@ int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_
  * at most PROC_SCAN_STEPS and PROC_SCAN_BYTES, then it fails as proc_charge does.
  */
 int proc_open_scan(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
+/*
+ * A thread that has the process's memory: `tid` as a rule, and another one once that has ended. It
+ * may end as well, right after this; if all have, it is `tid`.
+ */
+pid_t proc_task(const struct proc *proc);
 void proc_free(struct proc *proc);
 DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))

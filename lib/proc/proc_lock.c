@@ -57,7 +57,7 @@ static int open_inner(const struct proc *proc)
 	auto_close int dir = -1;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/root/proc", proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/root/proc", proc_task(proc));
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (!is_on(dir, PROC_SUPER_MAGIC))
 		return -1;

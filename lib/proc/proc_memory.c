@@ -119,6 +119,7 @@ static bool move_pieces(const struct proc *proc, const struct proc_piece *pieces
 {
 	struct iovec ours[PROC_PIECES_MAX], theirs[PROC_PIECES_MAX];
 	size_t len = 0;
+	ssize_t moved;
 
 	for (size_t i = 0; i < n; i++) {
 		ours[i] = (struct iovec){ pieces[i].to, pieces[i].len };
@@ -126,7 +127,10 @@ static bool move_pieces(const struct proc *proc, const struct proc_piece *pieces
 		theirs[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].addr, pieces[i].len };
 		len += pieces[i].len;
 	}
-	return move(proc->tid, ours, n, theirs, n, 0) == (ssize_t)len;
+	moved = move(proc->tid, ours, n, theirs, n, 0);
+	if (moved < 0 && errno == ESRCH)
+		moved = move(proc_task(proc), ours, n, theirs, n, 0);
+	return moved == (ssize_t)len;
 }
 
 bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n)

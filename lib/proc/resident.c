@@ -45,7 +45,8 @@ int resident_open(struct resident *walk, struct uspl_err *err)
 	walk->words = malloc(PIECE_LEN);
 	if (!walk->words)
 		return uspl_fail_nomem(err);
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", walk->proc->pid, walk->proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", walk->proc->pid,
+		 proc_task(walk->proc));
 	walk->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	return walk->pagemap < 0 ? uspl_fail_errno(err, "cannot open '%s'", path) : 0;
 }

@@ -34,7 +34,7 @@ static void read_each(struct heads *heads)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", heads->proc->pid,
-		 heads->proc->tid);
+		 proc_task(heads->proc));
 	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	heads->n = 0;
 	for (size_t i = 0; i < n; i++) {

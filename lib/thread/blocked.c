@@ -81,7 +81,7 @@ static int check_kernel(const struct proc *proc, struct uspl_err *err)
 	if (!runcount_is_kept())
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "the kernel does not count how often threads run");
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, proc_task(proc));
 	return file_read(path, &text, err);
 }
 

@@ -56,7 +56,7 @@ static bool has_equal_sizes(pid_t one, pid_t other)
 /* Where we may not ask, as of a child that has become another user, it is what both look like. */
 static bool shares_memory(const struct proc *proc, pid_t other)
 {
-	if (syscall(SYS_kcmp, proc->tid, other, KCMP_VM, 0, 0) == 0)
+	if (syscall(SYS_kcmp, proc_task(proc), other, KCMP_VM, 0, 0) == 0)
 		return true;
 	return errno == EPERM && has_equal_sizes(proc->pid, other);
 }

@@ -97,8 +97,9 @@ rival_start() {
 	watch_begin wakeup --format=json
 	expect_answer 'naps 20' 20
 	watch_end
-	# What it waited for when the tracer came isn't among them.
-	[ "$(count ".tid == $TARGET and .wakeups == 20 and .max_us >= .avg_us")" = 1 ] || fail wakeups
+	# What it waited for when the tracer came isn't among them, and a thread whose time has come
+	# before it has left the processor needn't be woken.
+	[ "$(count ".tid == $TARGET and .wakeups > 15 and .wakeups <= 20 and .max_us >= .avg_us")" = 1 ] || fail wakeups
 	watch_begin wakeup
 	expect_answer 'naps 5' 5
 	watch_end
@@ -124,7 +125,7 @@ rival_start() {
 	wait "$WATCHER" && status=0 || status=$?
 	output=$(< "$BATS_TEST_TMPDIR/seen") stderr=$(< "$BATS_TEST_TMPDIR/said")
 	expect_status 0
-	[ "$(count ".tid == $inner and .wakeups == 20")" = 1 ] || fail wakeups
+	[ "$(count ".tid == $inner and .wakeups > 15 and .wakeups <= 20")" = 1 ] || fail wakeups
 }
 
 @test "threads that are made meanwhile" {

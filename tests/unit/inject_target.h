@@ -73,6 +73,7 @@ static inline void spin(void)
 	_exit(shared->wrong ? 1 : 0);
 }
 
+/* -1 if it ends before it is ready. */
 static inline pid_t start(void (*body)(void))
 {
 	pid_t pid;
@@ -83,8 +84,11 @@ static inline pid_t start(void (*body)(void))
 		alarm(60);
 		body();
 	}
-	while (!shared->ready)
+	while (!shared->ready) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return -1;
 		sched_yield();
+	}
 	return pid;
 }
 

@@ -2,6 +2,7 @@
 // stack_room_test.c - threads on small stacks, amid a program's data, work for a tool and nothing
 // of that data changes
 
+#include <errno.h>
 #include <ucontext.h>
 
 #include "inject/stack_room.h"
@@ -38,7 +39,7 @@ static void on_small_stack(void)
  */
 static __attribute__((noinline)) void enlarge_stack(void)
 {
-	uint8_t far[32 * 4096];
+	uint8_t far[64 * 4096];
 
 	far[0] = 0;
 	__asm__ volatile("" : : "r"(far) : "memory");
@@ -77,7 +78,7 @@ static void run_thread(void *(*body)(void *), size_t size)
 
 static void thread_on_small_stack(void)
 {
-	run_thread(switch_in_thread, 256 * 1024);
+	run_thread(switch_in_thread, 512 * 1024);
 }
 
 static void locked_on_small_stack(void)
@@ -123,6 +124,34 @@ static void thread_on_given_stack(void)
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, (void *)(((uintptr_t)given_stack + 63) & ~63ul), FULL);
 	pthread_create(&thread, &attr, use_it_all, NULL);
+	syscall(SYS_exit, 0);
+}
+
+/* In the middle of memory that the program hasn't written to yet. */
+static uint8_t *fresh;
+
+static void *run_amid_fresh(void *unused)
+{
+	shared->ready = 1;
+	while (!shared->stop)
+		shared->rounds++;
+	for (size_t i = 0; i < FULL; i++)
+		shared->wrong += fresh[i] != 0;
+	syscall(SYS_exit_group, shared->wrong ? 1 : 0);
+	return unused;
+}
+
+static void thread_amid_fresh(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	fresh = mmap(NULL, 3 * FULL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* The stack has no page that wasn't written to. */
+	memset(fresh + FULL, 0xa5, FULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, fresh + FULL, FULL);
+	pthread_create(&thread, &attr, run_amid_fresh, NULL);
 	syscall(SYS_exit, 0);
 }
 
@@ -227,6 +256,32 @@ static void test_unknown(void)
 	ok(goes_on() && finish(pid) == 0, "it goes on");
 }
 
+/*
+ * In a container thread ids are small: in front of a pointer one looks like the lower end of a
+ * stack that ends there.
+ */
+static void test_small_tid(void)
+{
+	struct inject_req call = { .kind = INJECT_SYSCALL, .what = SYS_getpid };
+	struct inject_choice choice = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct uspl_err err = { 0 };
+	size_t done = 0;
+	bool good;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID) != 0) {
+		ok(true, "a small id # SKIP unshare: %s", strerror(errno));
+		return;
+	}
+	pid = start(thread_amid_fresh);
+	good = proc_open(pid, &proc, &err) == 0;
+	for (int i = 0; good && i < ROUNDS; i++)
+		good = inject_run_in(proc, &choice, &call, 1, &done, &err) == 0 && call.result == 1;
+	ok(good, "a thread with a small id makes system calls (%s)", err.msg);
+	ok(finish(pid) == 0, "and nothing below its stack has changed");
+}
+
 int main(void)
 {
 	share();
@@ -238,5 +293,6 @@ int main(void)
 	test_work("one on a stack that it was given", thread_on_given_stack, false);
 	test_large_state();
 	test_unknown();
+	test_small_tid();
 	return tap_done();
 }

@@ -12,6 +12,7 @@
 #include "trace/cmd/hook.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/subcommands.h"
+#include "trace/output/look.h"
 #include "trace/output/tracer.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/child.h"
@@ -25,6 +26,7 @@ static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 	int rc;
 
 	snprintf(number, sizeof(number), "%d", pid);
+	look_go_on();
 	rc = (line->tracer->tally ? trace_report : trace_cat)(2, argv, err);
 	if (rc != -USPL_E_NOT_APPLIED)
 		return rc;

@@ -164,7 +164,7 @@ static void make_loop(void)
 		probe[i] = (struct uspl_probe){ .site = (uintptr_t)code,
 						.thunk = (uintptr_t)link,
 						.inner = (uintptr_t)link,
-						.link = (uintptr_t)link,
+						.chain_slot = (uintptr_t)link,
 						.slots = 1 };
 		put_jump(link, code + 16 * (next + 1));
 	}
