@@ -63,6 +63,7 @@ void nameless_free(struct nameless *nameless);
 /* A number in a demangled name. */
 struct nameless_token {
 	size_t start;  /* of the name that it ends, "f()::{lambda()#1}" */
+	size_t own;    /* of the token itself, "{lambda()#1}" */
 	size_t number; /* where the number stands */
 	size_t end;    /* behind the token */
 };

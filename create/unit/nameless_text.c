@@ -88,18 +88,6 @@ static char *demangle_spelled(const char *name, size_t from, int *tries)
 	return NULL;
 }
 
-char *nameless_demangle(const char *mangled)
-{
-	auto_free char *stem = strndup(mangled, nameless_stem_len(mangled));
-	auto_free char *text = stem ? demangle_name(stem) : NULL;
-	int tries = MAX_SPELLINGS;
-	char *spelled = text && name_starts(text, "_Z") && nameless_is_in(stem)
-				? demangle_spelled(stem, strlen("_Z"), &tries)
-				: NULL;
-
-	return spelled ? spelled : take_ptr(text);
-}
-
 /* The place behind the '}' that closes what begins at `at`. */
 static size_t skip_braces(const char *text, size_t at)
 {
@@ -169,12 +157,87 @@ bool nameless_find(const char *text, nameless_tokens *ret)
 		if (!token_at(text, i, &token))
 			continue;
 		token.start = name_start(text, i);
+		token.own = i;
 		slot = vec_push(ret);
 		if (!slot)
 			return false;
 		*slot = token;
 	}
 	return true;
+}
+
+/* Do two tokens read the same, what they stand in aside? */
+static bool same_token(const char *text, const struct nameless_token *a,
+		       const struct nameless_token *b)
+{
+	size_t len = a->end - a->own;
+
+	return b->end - b->own == len && !strncmp(text + a->own, text + b->own, len);
+}
+
+/* Is the second one the name of the first one's constructor or destructor, "$_1::~$_1"? */
+static bool is_member_name(const char *text, const struct nameless_token *of,
+			   const struct nameless_token *name)
+{
+	size_t between = name->own - of->end;
+
+	return name->own > of->end && same_token(text, of, name) &&
+	       ((between == 2 && !strncmp(text + of->end, "::", 2)) ||
+		(between == 3 && !strncmp(text + of->end, "::~", 3)));
+}
+
+/* Is the second one, without what it stands in, the parameter of the first one's constructor? */
+static bool is_bare_parameter(const char *text, const struct nameless_token *of,
+			      const struct nameless_token *bare)
+{
+	return of->start < of->own && bare->start == bare->own && bare->own > of->end + 2 &&
+	       same_token(text, of, bare) && !strncmp(text + of->end, "::", 2) &&
+	       of->end + strcspn(text + of->end, "(") + 1 == bare->own;
+}
+
+/*
+ * What the demangler says of a type's constructors looks like other types: clang's are called as
+ * the type is, "f()::$_1::$_1", and the parameter of one that copies is written without what the
+ * type stands in, "f()::{lambda(int)#2}::string({lambda(int)#2} const&)". The name is left out, and
+ * the parameter written in full.
+ */
+static char *mend_members(char *text)
+{
+	auto_free char *own = text;
+	auto_tokens nameless_tokens tokens = { 0 };
+	const struct nameless_token *of, *other;
+	struct buf full = { 0 };
+	size_t at = 0;
+
+	if (!nameless_find(text, &tokens))
+		return take_ptr(own);
+	vec_for_each (&tokens, other)
+		vec_for_each (&tokens, of) {
+			bool name = is_member_name(text, of, other);
+
+			if (other->own < at || !(name || is_bare_parameter(text, of, other)))
+				continue;
+			buf_add(&full, text + at, other->own - at);
+			if (!name)
+				buf_add(&full, text + of->start, of->end - of->start);
+			at = other->end;
+		}
+	buf_addstr(&full, text + at);
+	return buf_take(&full);
+}
+
+char *nameless_demangle(const char *mangled)
+{
+	auto_free char *stem = strndup(mangled, nameless_stem_len(mangled));
+	auto_free char *text = stem ? demangle_name(stem) : NULL;
+	int tries = MAX_SPELLINGS;
+	char *spelled = text && name_starts(text, "_Z") && nameless_is_in(stem)
+				? demangle_spelled(stem, strlen("_Z"), &tries)
+				: NULL;
+
+	if (!spelled)
+		spelled = take_ptr(text);
+	return spelled ? mend_members(spelled) : NULL;
 }
 
 bool nameless_is_whole(const nameless_tokens *tokens, const struct nameless_token *token)
