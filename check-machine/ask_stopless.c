@@ -157,6 +157,6 @@ void ask_stopless(struct ask *ask)
 	}
 	hint_perf(&no_breakpoint);
 	answers_add_err(&ask->answers, "breakpoints", VERDICT_LIMITED,
-			"a busy function is tried again whenever its thread has run",
+			"whether a busy function has returned is guessed, and tried now and then",
 			&no_breakpoint);
 }

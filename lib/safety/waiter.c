@@ -36,6 +36,13 @@
 #define LONGEST_LOOK_NS (20 * MS)
 /* How long the next return of a function that is called all the time may take. */
 #define NEXT_RETURN_NS MS
+/*
+ * A thread that can't be watched is taken for one that returns and comes back once it has been
+ * found in the same call for so long. Callers are held then, and how soon one is noticed to wait is
+ * a matter of how often it is tried: a few times in a hold.
+ */
+#define GUESS_NS (300 * MS)
+#define HELD_LOOK_NS (8 * MS)
 /* The target runs at least this many times as long as it stood still. */
 #define RUN_SHARE 9
 
@@ -104,6 +111,7 @@ static void add_item(struct waiter *waiter, const struct safety_finding *finding
 	if (!item)
 		return;
 	item->seen = item->fresh = true;
+	item->found_since = clock_now_ns();
 	item->breakpoint = (struct hw_breakpoint){ .tid = finding->tid, .fd = -1 };
 	if (!finding->return_pc)
 		return;
@@ -179,19 +187,17 @@ static bool all_left(const struct waiter *waiter)
 }
 
 /* Where the thread was called from last; a caller has pushed the return address at its entry. */
-static void remember_return(struct waiter *waiter, const struct hw_breakpoint *breakpoint)
+static void remember_return(struct waiter *waiter, pid_t tid, taddr return_sp, bool guessed)
 {
-	const taddr sp = breakpoint->sp - sizeof(taddr);
-	struct waiter_return *known;
+	struct waiter_return *known, *of_thread = NULL;
 
 	vec_for_each (&waiter->returns, known)
-		if (known->tid == breakpoint->tid) {
-			known->sp = sp;
-			return;
-		}
-	known = waiter->returns.n < WAITER_RETURNS_MAX ? vec_push(&waiter->returns) : NULL;
-	if (known)
-		*known = (struct waiter_return){ breakpoint->tid, sp };
+		if (known->tid == tid)
+			of_thread = known;
+	if (!of_thread && waiter->returns.n < WAITER_RETURNS_MAX)
+		of_thread = vec_push(&waiter->returns);
+	if (of_thread)
+		*of_thread = (struct waiter_return){ tid, return_sp - sizeof(taddr), guessed };
 }
 
 static void note_passes(struct waiter *waiter, int64_t since)
@@ -202,7 +208,7 @@ static void note_passes(struct waiter *waiter, int64_t since)
 		if (!hw_breakpoint_passed(&item->breakpoint, since))
 			continue;
 		item->returned = item->left = true;
-		remember_return(waiter, &item->breakpoint);
+		remember_return(waiter, item->breakpoint.tid, item->breakpoint.sp, false);
 		if (waiter->held && !waiter->held_since)
 			waiter->held_since = clock_now_ns();
 	}
@@ -250,12 +256,12 @@ static void look_again(struct waiter *waiter, bool at_watched_too)
 				run_count(waiter->proc, item->breakpoint.tid) != item->last_count;
 }
 
-static bool has_unwatched(const struct waiter *waiter)
+static bool has_unwatched(const struct waiter *waiter, bool left_too)
 {
 	const struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item)
-		if (!item->left && !is_watched(item) && !is_parked(item))
+		if ((left_too || !item->left) && !is_watched(item) && !is_parked(item))
 			return true;
 	return false;
 }
@@ -273,7 +279,7 @@ static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 		waiter->patience = SHORTEST_PATIENCE_NS;
 	recheck = now + waiter->patience;
 	while (!all_left(waiter) && now < deadline && !cancel_requested()) {
-		int64_t look = has_unwatched(waiter) ? now + pause : recheck;
+		int64_t look = has_unwatched(waiter, false) ? now + pause : recheck;
 
 		wait_for_news(waiter, earlier(earlier(look, recheck), deadline));
 		note_passes(waiter, since);
@@ -287,20 +293,28 @@ static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 	}
 }
 
+/* False if that time has come. */
+static bool pause_until(int64_t until)
+{
+	int64_t left = until - clock_now_ns();
+	struct timespec timeout = { .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
+
+	if (left <= 0)
+		return false;
+	nanosleep(&timeout, NULL);
+	return true;
+}
+
 /*
  * The moment has come too early after the last stop. A function that is called all the time will
  * soon return again.
  */
 static void rest(struct waiter *waiter, int64_t until, int64_t deadline)
 {
-	struct timespec timeout;
 	struct waiter_item *item;
-	int64_t left = earlier(until, deadline) - clock_now_ns();
 
-	if (left <= 0)
+	if (!pause_until(earlier(until, deadline)))
 		return;
-	timeout = (struct timespec){ .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
-	nanosleep(&timeout, NULL);
 	vec_for_each (&waiter->items, item)
 		item->left = !is_watched(item);
 	watch_until(waiter, clock_now_ns(), earlier(clock_now_ns() + NEXT_RETURN_NS, deadline));
@@ -327,19 +341,32 @@ bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t 
 	wait_for_all(waiter, stop->checked, deadline);
 	returned = all_returned(waiter);
 	/* Those that are held go on by themselves soon. */
+	if (waiter->held && has_unwatched(waiter, true))
+		pause_until(earlier(began + HELD_LOOK_NS, deadline));
 	if (!waiter->held)
 		rest(waiter, began + RUN_SHARE * stop->length, deadline);
 	return returned;
 }
 
-bool waiter_are_back(const struct waiter *waiter, const struct waiter_stop *stop)
+bool waiter_are_back(struct waiter *waiter, const struct waiter_stop *stop, bool *ret_guessed)
 {
+	int64_t now = clock_now_ns();
+
+	*ret_guessed = false;
 	for (size_t i = 0; i < stop->n; i++) {
+		const struct safety_finding *finding = &stop->findings[i];
+		const struct waiter_item *item = find_item(waiter, finding);
 		const struct waiter_return *known;
 		bool back = false;
 
+		if (item && !is_watched(item) && finding->return_pc &&
+		    now - item->found_since >= GUESS_NS)
+			remember_return(waiter, finding->tid, finding->return_sp, true);
 		vec_for_each (&waiter->returns, known)
-			back |= known->tid == stop->findings[i].tid;
+			if (known->tid == finding->tid) {
+				back = true;
+				*ret_guessed |= known->guessed;
+			}
 		if (!back)
 			return false;
 	}

@@ -28,12 +28,14 @@ struct waiter_item {
 	bool left;           /* it may have left the function */
 	bool returned;       /* and was seen to do it by returning */
 	uint64_t last_count; /* how often it had run when it was seen asleep; else NOT_ASLEEP */
+	int64_t found_since; /* CLOCK_MONOTONIC: when it was first found there */
 };
 
 /* A thread that has returned from a busy function: the stack pointer that it had at its entry. */
 struct waiter_return {
 	pid_t tid;
 	taddr sp;
+	bool guessed; /* its return can't be watched: it has been there for long, and that is all */
 };
 
 /* Lives as long as attempts are made, since a watch is exact only if it is older than the stop. */
@@ -66,9 +68,11 @@ struct waiter_stop {
 bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline);
 /*
  * True if all threads that were found in the way have returned before, and are back: what they are
- * in ends, and begins again before all the others have ended.
+ * in ends, and begins again before all the others have ended. Where returns can't be watched (a
+ * virtual machine without debug registers, or a debugger has them all), a thread that is found in
+ * the same call for long may have done so. *ret_guessed: that holds for one of them at least.
  */
-bool waiter_are_back(const struct waiter *waiter, const struct waiter_stop *stop);
+bool waiter_are_back(struct waiter *waiter, const struct waiter_stop *stop, bool *ret_guessed);
 /* Ends all watches. */
 void waiter_release(struct waiter *waiter);
 

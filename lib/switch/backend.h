@@ -53,10 +53,10 @@ struct transition_backend {
 	 * Holds callers of the functions, so that the threads that are inside, and return now and
 	 * then, are all outside at one moment: sp are the stack pointers at their outermost
 	 * entries. *ret_held: they are held now, or will be, for as long as stopless_drain says;
-	 * not while the threads still have to be given time after the last hold. NULL: this back
-	 * end can't.
+	 * not while the threads still have to be given time after the last hold, which is longer if
+	 * it is only guessed that they return. NULL: this back end can't.
 	 */
-	int (*hold)(struct run *run, const taddr *sp, size_t n, bool *ret_held,
+	int (*hold)(struct run *run, const taddr *sp, size_t n, bool guessed, bool *ret_held,
 		    struct uspl_err *err);
 	/*
 	 * After the last attempt, with everybody running: what is left to be done, or to be undone.

@@ -403,14 +403,14 @@ int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 }
 
 /* Entries have to lead to trampolines for it, though a function is busy. */
-static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bool *ret_held,
-				  struct uspl_err *err)
+static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bool guessed,
+				  bool *ret_held, struct uspl_err *err)
 {
 	int rc = stopless_arm(run->stopless, err);
 
 	if (rc)
 		return rc;
-	return stopless_drain(run->stopless, sp, n, ret_held, err);
+	return stopless_drain(run->stopless, sp, n, guessed, ret_held, err);
 }
 
 static int stopless_finish(struct run *run, struct uspl_err *err)

@@ -148,10 +148,11 @@ void stopless_measure_hold(struct stopless *stopless);
  * Makes trampolines let those threads through that are inside, whose outermost entries had these
  * stack pointers, and hold all others until the trampolines are closed or opened, or one of them
  * has waited for 40 ms (or half of transition.max_pause_s, if that is less). *ret_held: that is so
- * now. It isn't for one to nine times as long after one that came to nothing.
+ * now. It isn't for one to nine times as long after one that came to nothing; if it is only guessed
+ * that those inside ever return, for ten times as long as that.
  */
-int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool *ret_held,
-		   struct uspl_err *err) uspl_must_check;
+int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool guessed,
+		   bool *ret_held, struct uspl_err *err) uspl_must_check;
 /* Makes the selector hold, before anything that is read afterwards. */
 int stopless_hold(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 /* Ends the hold, and nothing has changed. */

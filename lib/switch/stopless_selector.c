@@ -23,6 +23,8 @@
 #define DRAIN_REST_SHORT 3
 #define DRAIN_REST_LONG 9
 #define DRAIN_TURN 16
+/* As many times as long where it isn't known that those inside ever return. */
+#define DRAIN_REST_GUESSED 10
 /*
  * How far below its entry a busy function's stack pointer may be. What is taken for inside by
  * mistake isn't held, and what isn't taken for it is held for a while: nothing else depends on it.
@@ -133,8 +135,8 @@ static int write_inside(const struct stopless *stopless, const taddr *sp, size_t
 			  (n + 1) * sizeof(*inside), err);
 }
 
-int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool *ret_held,
-		   struct uspl_err *err)
+int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool guessed,
+		   bool *ret_held, struct uspl_err *err)
 {
 	uint8_t from = (uint8_t)stopless_value_from(stopless);
 	int64_t now = clock_now_ns();
@@ -146,7 +148,8 @@ int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool *r
 	if (rc || *ret_held)
 		return rc;
 	if (stopless->draining)
-		stopless->drain_again_ns = now + rest_ns(stopless, now);
+		stopless->drain_again_ns =
+			now + rest_ns(stopless, now) * (guessed ? DRAIN_REST_GUESSED : 1);
 	stopless->draining = false;
 	if (now < stopless->drain_again_ns || selector.value != from)
 		return 0;

@@ -288,19 +288,22 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 			struct waiter *waiter, const struct waiter_stop *stop, struct uspl_err *err)
 {
 	taddr sp[WAITER_RETURNS_MAX];
-	bool before = waiter->held;
+	bool before = waiter->held, guessed;
 	int64_t began = run->hold_began_ns;
 	int rc;
 
 	waiter->held = false;
-	if (!backend->hold || !waiter_are_back(waiter, stop))
+	if (!backend->hold || !waiter_are_back(waiter, stop, &guessed))
 		return 0;
 	for (size_t i = 0; i < waiter->returns.n; i++)
 		sp[i] = waiter->returns.items[i].sp;
-	rc = backend->hold(run, sp, waiter->returns.n, &waiter->held, err);
+	rc = backend->hold(run, sp, waiter->returns.n, guessed, &waiter->held, err);
 	/* What returned before the last hold began was let go in between. */
 	if (!waiter->held || run->hold_began_ns != began)
 		waiter->held_since = 0;
+	/* It was inside when it was looked at. */
+	if (waiter->held && guessed)
+		waiter->held_since = stop->checked;
 	if (waiter->held && !before)
 		log_info("stop", "callers are held until %zu threads have left", stop->n);
 	return rc;

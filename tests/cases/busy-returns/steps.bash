@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# round REQUEST WAIT SUM - applies and undoes while the threads are busy as that request says;
-# nothing is mixed
+# round REQUEST WAIT SUM [unwatched] - applies and undoes while the threads are busy as that request
+# says; nothing is mixed. unwatched: there are no breakpoints for the threads' returns
 round() {
+	local task taker=
 	expect_answer "$1" 0
+	if [ -n "${4:-}" ]; then
+		task=$(ls "/proc/$TARGET/task")
+		# shellcheck disable=SC2086 # one word each
+		"$WORK/breakpoint" $task > "$WORK/taken" 3>&- &
+		taker=$!
+		until_true 60 grep -q ready "$WORK/taken"
+	fi
 	expect_answer which 3
 	apply --json --wait="$2"
 	expect_status 0
@@ -14,6 +22,7 @@ round() {
 	expect_status 0
 	expect_answer which 3
 	expect_answer end 0
+	[ -z "$taker" ] || kill "$taker"
 	[ "$(text_sum)" = "$3" ] || fail "$1: the code is not what it was"
 }
 
@@ -48,5 +57,8 @@ steps() {
 	round 'run 2 4000' 30 "$sum"
 	round 'run 8 3000' 60 "$sum"
 	round lock 30 "$sum"
+	"$TARGET_CC" -O1 -o "$WORK/breakpoint" "$USPL_TESTS/lib/breakpoint.c"
+	round 'run 1 1500000' 30 "$sum" unwatched
+	round 'run 8 3000' 60 "$sum" unwatched
 	expect_fine
 }
