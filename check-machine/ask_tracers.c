@@ -138,7 +138,7 @@ static void run_trace(const struct trial *trial, const char *const args[], const
 		argv[argc] = words[argc];
 	}
 	*ret = (struct said){ 0 };
-	/* What a trial's tool leaves behind when it is killed is of no account, and it is to return. */
+	/* What a trial's tool leaves behind when it is killed is of no account; it is to return. */
 	setenv("USPL_WORKER", "none", 1);
 	out = redirect(stdout, results);
 	err = redirect(stderr, messages);

@@ -104,7 +104,7 @@ uspl_threads_from_block:
 	ret
 
 	/* The thread's block or 0, in rax. */
-3:	push	%rbp			/* calls want 16 bytes' alignment: this and our return address */
+3:	push	%rbp			/* calls want 16 bytes' alignment: this and our return */
 	call	2b
 	mov	GET(%rbx), %rax
 	call	*%rax

@@ -50,8 +50,8 @@ DEFINE_AUTO_FREE(dynsyms, struct dynsyms, dynsyms_free)
 /*
  * The definition that the dynamic linker would take from this module: of that version, or of the
  * default one if version is NULL. NULL if there is none (or its name lies behind 1 GiB of others).
- * In a program that isn't position independent an undefined function with a value counts: its address is that of its stub for
- * everybody (the psABI's "canonical" address).
+ * In a program that isn't position independent an undefined function with a value counts: its
+ * address is that of its stub for everybody (the psABI's "canonical" address).
  */
 const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version);
 /*

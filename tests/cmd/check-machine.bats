@@ -233,10 +233,10 @@ END
 	fi
 	if "${TARGET_CC:-gcc}" -m32 -nostdlib -static -o "$BATS_TEST_TMPDIR/idle32" "$helpers/idle32.S"; then
 		# A kernel without 32-bit programs starts none (126).
-		check timeout 1 "$BATS_TEST_TMPDIR/idle32"
-		[ "$STATUS" -eq 126 ] || start "$BATS_TEST_TMPDIR/idle32"
-		[ "$STATUS" -eq 126 ] || until_true 60 grep -qx idle32 "/proc/$PROCESS/comm"
-		if [ "$STATUS" -ne 126 ]; then
+		check timeout 1 bash -c 'exec "$0"' "$BATS_TEST_TMPDIR/idle32"
+		[ "$status" -eq 126 ] || start "$BATS_TEST_TMPDIR/idle32"
+		[ "$status" -eq 126 ] || until_true 60 grep -qx idle32 "/proc/$PROCESS/comm"
+		if [ "$status" -ne 126 ]; then
 			check "$USPL_BIN/uspl" check-machine --json "$PROCESS"
 			expect_status 1
 			expect_output '"works": ?false'

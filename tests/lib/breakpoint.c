@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // breakpoint.c - ends with 0 if the processor's breakpoints are met here; virtual machines may have
-// none, though the kernel takes them. With thread ids: takes all breakpoints that these threads have
+// none, though the kernel takes them. With thread ids: takes all breakpoints of these threads
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>

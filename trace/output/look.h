@@ -8,7 +8,7 @@
  * rest (base/confine.h).
  */
 void look_only(void);
-/* For a command that looks amid other work of its own: look_only() gives up nothing from here on. */
+/* For a command that looks amid other work: look_only() gives up nothing from here on. */
 void look_go_on(void);
 
 #endif

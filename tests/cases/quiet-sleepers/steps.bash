@@ -3,10 +3,7 @@
 
 # in_read - the threads that sleep in read(), but for the main thread, which reads our requests
 in_read() {
-	local task
-	for task in "/proc/$TARGET"/task/*; do
-		[ "${task##*/}" = "$TARGET" ] || ! grep -q '^0 ' "$task/syscall" || echo "$task"
-	done
+	grep -s -l '^0 ' "/proc/$TARGET"/task/*/syscall | grep -v "/task/$TARGET/"
 }
 
 # all_asleep - true when the hundred sleep
@@ -16,10 +13,7 @@ all_asleep() {
 
 # run_counts - how often each of them has run
 run_counts() {
-	local task
-	for task in $(in_read); do
-		echo "${task##*/} $(cut -d' ' -f3 "$task/schedstat")"
-	done
+	in_read | sed 's/syscall$/schedstat/' | xargs awk '{ print FILENAME, $3 }'
 }
 
 steps() {
