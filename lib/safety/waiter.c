@@ -271,6 +271,11 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 {
 	int64_t now = clock_now_ns(), pause = SHORTEST_LOOK_NS, recheck;
@@ -342,7 +347,8 @@ bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t 
 	returned = all_returned(waiter);
 	/* Those that are held go on by themselves soon. */
 	if (waiter->held && has_unwatched(waiter, true))
-		pause_until(earlier(began + HELD_LOOK_NS, deadline));
+		pause_until(earlier(began + later(HELD_LOOK_NS, RUN_SHARE * stop->length),
+				    deadline));
 	if (!waiter->held)
 		rest(waiter, began + RUN_SHARE * stop->length, deadline);
 	return returned;
