@@ -8,9 +8,8 @@
 #include "arch/arch.h"
 #include "base/buf.h"
 #include "record/detours.h"
-#include "record/probe_records.h"
 #include "record/overlay.h"
-#include "record/chain_slot.h"
+#include "record/owners.h"
 #include "switch/entries.h"
 
 /* The longest instruction, for looking at padding. */
@@ -123,7 +122,7 @@ static int size_site(const struct sites_input *input, const struct match_func *f
 	return region_range_add(&region->ranges, site->name, func->addr, size, err);
 }
 
-static int add_site(const struct sites_input *input, const struct marks *marks,
+static int add_site(const struct sites_input *input, const struct owners *owners,
 		    const struct update_function *function, struct region *region,
 		    struct uspl_err *err)
 {
@@ -152,7 +151,7 @@ static int add_site(const struct sites_input *input, const struct marks *marks,
 	rc = proc_read(input->proc, site->addr, site->old_bytes, site->len, err);
 	if (rc)
 		return rc;
-	return chain_slot_adopt(input->proc, marks, site, err);
+	return owners_adopt_site(owners, site, err);
 }
 
 /* What match_funcs_of hands to add_part. */
@@ -213,17 +212,17 @@ static int note_older(const struct sites_input *input, struct region *region, st
 
 int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
 {
-	auto_marks struct marks marks = { 0 };
+	auto_owners struct owners *owners = NULL;
 	const struct update_function *function;
 	const struct region_site *site;
-	int rc = marks_read(input->proc, &marks, err);
+	int rc = owners_read(input->proc, &owners, err);
 
 	if (rc)
 		return rc;
 	vec_for_each (&input->target->functions, function) {
 		struct parts parts = { input, region, function, err, 0 };
 
-		rc = add_site(input, &marks, function, region, err);
+		rc = add_site(input, owners, function, region, err);
 		if (rc)
 			return rc;
 		match_funcs_of(input->match, function->symbol, add_part, &parts);
@@ -231,11 +230,8 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 			return parts.rc;
 	}
 	entries_cut(region);
-	if (rc)
-		return rc;
 	vec_for_each (&region->sites, site) {
-		rc = marks_refuse_at(input->proc, &marks, site->name, region_site_entry(site),
-				     site->len, err);
+		rc = owners_refuse_at(owners, site, err);
 		if (rc)
 			return rc;
 	}

@@ -155,7 +155,7 @@ static int note_hidden(struct inactive_scan *scan, taddr place, uint64_t word, s
 	const struct unwinder *unwinder = scan->inactive->safety->unwinder;
 	int rc = 0;
 
-	for (int i = 0; i < SAFETY_HIDDEN_MAX; i++) {
+	for (int i = 0; i < OWNERS_HIDDEN_MAX; i++) {
 		taddr kept_at = unwinder_kept_at(unwinder, place, word);
 		struct inactive_word item = { .at = kept_at, .place = place };
 
@@ -178,7 +178,7 @@ static int note_word(struct inactive_scan *scan, taddr at, taddr pc, bool mangle
 	struct inactive_word word = { .at = at, .pc = pc, .place = at };
 	int rc = 0;
 
-	if (inactive_is_tracers(scan, at))
+	if (inactive_is_owned(scan, at))
 		return 0;
 	if (is_wanted(scan, pc)) {
 		look_around(scan, &word, mangled);
@@ -286,7 +286,7 @@ int inactive_scan(struct inactive *inactive, struct uspl_err *err)
 	inactive->interrupted = (struct inactive_word){ 0 };
 	inactive->full = false;
 	if (!rc)
-		rc = trace_session_read(proc, &scan.session, err);
+		rc = owners_find_memory(proc, &scan.owned, err);
 	if (!rc && inactive->safety->ranges.n)
 		rc = find_words(&scan, err);
 	if (!rc)
@@ -295,7 +295,7 @@ int inactive_scan(struct inactive *inactive, struct uspl_err *err)
 		rc = inactive_walk_stacks(&scan, err);
 	if (!rc && inactive->interrupted.live)
 		inactive->interrupted.live = find_stack(&scan, &inactive->interrupted);
-	trace_session_release(&scan.session);
+	vec_release(&scan.owned);
 	mappings_release(&scan.maps);
 	return rc;
 }

@@ -4,7 +4,7 @@
 #define USPL_SAFETY_INACTIVE_PRIV_H
 
 #include "arch/context.h"
-#include "record/trace_records.h"
+#include "record/owners.h"
 #include "safety/inactive.h"
 
 #define INACTIVE_SEEN 1024
@@ -19,9 +19,9 @@ struct inactive_pc {
 struct inactive_scan {
 	struct inactive *inactive;
 	const struct proc *proc;
-	mapping_vec maps; /* as of now */
-	uint64_t guard;   /* glibc's pointer guard; 0: not known */
-	struct trace_session session;
+	mapping_vec maps;        /* as of now */
+	uint64_t guard;          /* glibc's pointer guard; 0: not known */
+	owners_memory_vec owned; /* memory that is nobody's stack */
 	/* The thread control block of one mapping, which many words lie in. */
 	const struct mapping *tcb_map;
 	taddr tcb;
@@ -29,8 +29,8 @@ struct inactive_scan {
 	struct inactive_pc seen[INACTIVE_SEEN];
 };
 
-/* True for memory that the tracer's runtime keeps addresses of code in: nobody's stack is there. */
-bool inactive_is_tracers(const struct inactive_scan *scan, taddr addr);
+/* True for memory in which owners of entries keep addresses of code. */
+bool inactive_is_owned(const struct inactive_scan *scan, taddr addr);
 
 /*
  * In the stop: true if the word lies on the stack of a thread that runs there, or of one that has

@@ -40,13 +40,12 @@ struct search {
 	taddr pc;
 };
 
-bool inactive_is_tracers(const struct inactive_scan *scan, taddr addr)
+bool inactive_is_owned(const struct inactive_scan *scan, taddr addr)
 {
-	const struct trace_region *region;
+	const struct owners_memory *memory;
 
-	vec_for_each (&scan->session.regions, region)
-		if (addr - region->head.config < region->head.listen_config_len ||
-		    addr - region->head.tables < region->head.tables_len)
+	vec_for_each (&scan->owned, memory)
+		if (addr - memory->start < memory->len)
 			return true;
 	return false;
 }
@@ -289,7 +288,7 @@ static void try_key(struct search *search, const struct resident *piece, size_t 
 
 	if (mangled)
 		sp = context_demangle(sp, search->scan->guard);
-	if (!is_worth(search->scan->inactive, sp) || inactive_is_tracers(search->scan, at) ||
+	if (!is_worth(search->scan->inactive, sp) || inactive_is_owned(search->scan, at) ||
 	    follow_context(search, at, mangled) || mangled)
 		return;
 	if (!is_frames_own(search->scan, piece, at, sp) && is_new(search, sp))

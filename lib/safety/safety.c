@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "record/owners.h"
 
 #define SCAN_CHUNK 16384
 /* Signal frames one within the other, more than which no thread has. */
@@ -139,7 +140,7 @@ static bool follow_signal(struct check *check, taddr pc, taddr sp)
 /* What may be a return address at `at`, and what hides behind it. */
 static bool check_return(struct check *check, taddr at, uint64_t word)
 {
-	for (int i = 0; word && i < SAFETY_HIDDEN_MAX; i++) {
+	for (int i = 0; word && i < OWNERS_HIDDEN_MAX; i++) {
 		const struct safety_range *range = safety_range_at(check->safety, word - 1);
 
 		if (range) {

@@ -14,7 +14,6 @@
 #include "thread/sampler.h"
 #include "thread/thread.h"
 #include "unwind/unwind.h"
-#include "uspl/mark_abi.h"
 
 /* Code that must be empty. */
 struct safety_range {
@@ -31,9 +30,6 @@ struct safety {
 };
 
 #define SAFETY_CHAIN_MAX 32
-/* One return address may be hidden by the tracer, and by each session of markers. */
-#define SAFETY_HIDDEN_MAX (USPL_MARK_SHADOWS + 1)
-
 /* Who is in the way. */
 struct safety_finding {
 	pid_t tid;

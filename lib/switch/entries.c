@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "record/probe_records.h"
+#include "record/owners.h"
 
 /* One round of it; true if something was cut. */
 static bool cut_some(struct region *region)
@@ -119,34 +119,16 @@ static int read_around(const struct proc *proc, const struct region *region,
 	return 0;
 }
 
-/* The jumps of the tracer and of markers come and go. */
-static int refuse_traced(const struct proc *proc, const struct region_site *site,
-			 struct uspl_err *err)
+/* Jumps of other owners come and go. */
+static int refuse_owned(const struct proc *proc, const struct region_site *site,
+			struct uspl_err *err)
 {
-	auto_marks struct marks marks = { 0 };
-	const struct uspl_trace_site *traced;
-	const struct trace_region *region;
-	int rc = marks_read(proc, &marks, err);
+	auto_owners struct owners *owners = NULL;
+	int rc = owners_read(proc, &owners, err);
 
 	if (rc)
 		return rc;
-	if (marks_jump_in(proc, &marks, site->addr + site->len, arch_native()->jump_len - 1))
-		return uspl_fail(
-			err, USPL_E_UNSUPPORTED,
-			"'%s' is so short that the next function's first bytes are needed, "
-			"and a marker or probe that is on has its jump there",
-			site->name);
-	if (!trace_session_is_on(&marks.traced))
-		return 0;
-	vec_for_each (&marks.traced.regions, region)
-		vec_for_each (&region->sites, traced)
-			if (traced->entry != site->addr &&
-			    region_site_leans_on(site, traced->entry, arch_native()->jump_len))
-				return uspl_fail(err, USPL_E_UNSUPPORTED,
-						 "'%s' is so short that the next function's first "
-						 "bytes are needed, and that one is traced",
-						 site->name);
-	return 0;
+	return owners_refuse_behind(owners, site, err);
 }
 
 static taddr leads_to(const struct trampolines *trampolines, const struct region_site *site)
@@ -186,7 +168,7 @@ static int plan_short(struct trampolines *trampolines, struct region_site *site,
 
 	if (rc)
 		return rc;
-	rc = refuse_traced(trampolines->punned.proc, site, err);
+	rc = refuse_owned(trampolines->punned.proc, site, err);
 	if (rc)
 		return rc;
 	if (trampolines->region->trampolines) {

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "proc/memcg.h"
 #include "safety/blockers.h"
-#include "safety/marked_guard.h"
 #include "safety/inactive.h"
+#include "safety/owned_code.h"
 #include "safety/stack.h"
 #include "switch/backend.h"
 #include "switch/trampolines.h"
@@ -137,22 +137,23 @@ static int require_memory(const struct transition *t, struct uspl_err *err)
 	return memcg_require(t->proc, pages * PAGE, err);
 }
 
-/* Markers come and go while an update is there, but not where its own jumps are. */
-static int add_marks(struct run *run, const struct transition *t, struct uspl_err *err)
+/* Markers and probes come and go while an update is there, but not where its own jumps are. */
+static int add_owned(struct run *run, const struct transition *t, struct uspl_err *err)
 {
-	auto_marks struct marks marks = { 0 };
+	auto_owners struct owners *owners = NULL;
 	const struct region_site *site;
-	int rc = marks_read(t->proc, &marks, err);
+	int rc = owners_read(t->proc, &owners, err);
 
-	for (size_t i = 0; !rc && i < t->n_regions; i++)
-		vec_for_each (&t->regions[i]->sites, site)
-			rc = rc ? rc
-				: marks_refuse_at(t->proc, &marks, site->name,
-						  region_site_entry(site), site->len, err);
-	safety_seal(&run->safety);
 	if (rc)
 		return rc;
-	return marks_guard(&marks, &run->safety, err);
+	for (size_t i = 0; i < t->n_regions; i++)
+		vec_for_each (&t->regions[i]->sites, site) {
+			rc = owners_refuse_at(owners, site, err);
+			if (rc)
+				return rc;
+		}
+	safety_seal(&run->safety);
+	return owned_code_guard(owners, &run->safety, err);
 }
 
 /* What a run needs to look at the threads. */
@@ -169,7 +170,7 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 		rc = add_region(run, t->regions[i], &present, err);
 	regions_release(&present);
 	if (!rc)
-		rc = add_marks(run, t, err);
+		rc = add_owned(run, t, err);
 	if (!rc)
 		rc = add_left_agents(run, err);
 	if (!rc)

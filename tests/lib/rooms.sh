@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # rooms.sh - what includes what, and which file is called what, by the table tests/lib/rooms
 #
-#   rooms      a file includes only what its room may
+#   rooms      a file includes only what its room may, of folders and of single headers
 #   size       a folder has at most 26 modules; a module is a .c or .S with the header of its name,
 #              or one of them alone
 #   files      no two have one name; a header's guard is its path
@@ -65,6 +65,8 @@ check_rooms() {
 			print $1 ":" $2 ": " from " stands above " to " and may not include it (tests/lib/rooms)"
 		else if ((from, to) in not)
 			print $1 ":" $2 ": " from " may not include " to " (tests/lib/rooms)"
+		else if ((from, $3) in not)
+			print $1 ":" $2 ": " from " may not include " $3 " (tests/lib/rooms)"
 		else if (tree(from) != tree(to) && to !~ /^(lib|include)(\/|$)/)
 			print $1 ":" $2 ": what is in " tree(to) "/ is its own: " from " may not include it"
 	}' "$table" "$work/includes"

@@ -9,6 +9,7 @@
 #include "safety/drain.h"
 #include "text/text_poke.h"
 #include "trace/engine/candidate.h"
+#include "uspl/trace_abi.h"
 
 struct patch_input;
 

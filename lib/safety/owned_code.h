@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* marked_guard.h - code out of line that belongs to functions, where these must be empty */
-#ifndef USPL_SAFETY_MARKED_GUARD_H
-#define USPL_SAFETY_MARKED_GUARD_H
+/* owned_code.h - code out of line that belongs to functions, where these must be empty */
+#ifndef USPL_SAFETY_OWNED_CODE_H
+#define USPL_SAFETY_OWNED_CODE_H
 
-#include "record/probe_records.h"
+#include "record/owners.h"
 
 struct safety;
 
@@ -12,7 +12,7 @@ struct safety;
  * probes, on or off, at sites in one of them, and the bodies of those that are traced, or were and
  * have somebody inside; seals them again.
  */
-int marks_guard(const struct marks *marks, struct safety *safety,
-		struct uspl_err *err) uspl_must_check;
+int owned_code_guard(const struct owners *owners, struct safety *safety,
+		     struct uspl_err *err) uspl_must_check;
 
 #endif
