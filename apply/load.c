@@ -124,47 +124,54 @@ int load_plan(const struct load *load, struct region *ret_region, struct uspl_er
 static int load_new(const struct load *load, struct region *region, uint64_t info_len,
 		    struct link **ret, struct uspl_err *err)
 {
-	bool taken = true;
-	int rc = 0;
-
-	for (int i = 0; !rc && taken && i < MAP_REGION_TRIES; i++) {
+	for (int i = 0; i < MAP_REGION_TRIES; i++) {
 		auto_link struct link *link = NULL;
+		bool taken = true;
+		int rc = load_link_in_room(load, info_len, region, &link, err);
 
-		rc = load_link_in_room(load, info_len, region, &link, err);
-		if (!rc)
-			rc = load_map_region(load->proc, link, region, &taken, err);
-		if (!rc && !taken) {
-			rc = load_write_region(load->proc, link, region, err);
-			if (rc)
-				map_region_give_back(load->proc, region);
+		if (rc)
+			return rc;
+		rc = load_map_region(load->proc, link, region, &taken, err);
+		if (rc)
+			return rc;
+		rc = taken ? 0 : load_write_region(load->proc, link, region, err);
+		if (rc) {
+			map_region_give_back(load->proc, region);
+			return rc;
 		}
-		if (!rc)
-			rc = proc_refresh_maps(load->proc, err);
-		if (!rc && !taken)
+		rc = proc_refresh_maps(load->proc, err);
+		if (rc)
+			return rc;
+		if (!taken) {
 			*ret = take_ptr(link);
+			return 0;
+		}
 	}
-	return !rc && taken ? map_region_fail_taken(load->proc, err) : rc;
+	return map_region_fail_taken(load->proc, err);
 }
 
 /* Whether the code in the region is what would be loaded there now. */
 static int compare_code(const struct load *load, const struct link *link,
 			const struct region *region, bool *ret_same, struct uspl_err *err)
 {
-	bool same = true;
-	int rc = 0;
-
-	for (int i = 0; !rc && same && i < LINK_DATA; i++) {
+	*ret_same = false;
+	for (int i = 0; i < LINK_DATA; i++) {
 		const struct link_seg *seg = &link->segs[i];
 		auto_free uint8_t *have = malloc(seg->len + 1);
 		taddr at = region->self + region->info_len + seg->offset;
+		bool there = true;
+		int rc;
 
 		if (!have)
 			return uspl_fail_nomem(err);
-		rc = proc_read_if_mapped(load->proc, at, have, seg->len, &same, err);
-		same = !rc && same && (!seg->len || !memcmp(have, seg->bytes, seg->len));
+		rc = proc_read_if_mapped(load->proc, at, have, seg->len, &there, err);
+		if (rc)
+			return rc;
+		if (!there || (seg->len && memcmp(have, seg->bytes, seg->len)))
+			return 0;
 	}
-	*ret_same = same;
-	return rc;
+	*ret_same = true;
+	return 0;
 }
 
 /*

@@ -168,13 +168,14 @@ static int find_room(const struct load *load, uint64_t info_len, struct region *
 
 		link_free(take_ptr(link));
 		rc = lay_out(load, far, &link, err);
-		len = rc ? 0 : region_len(region, link, info_len);
-		if (!rc)
-			rc = map_region_find(load->proc, load->module, len, ret_map, err);
-		near = !rc && map_region_is_near(load->module, *ret_map, len);
-		far = !near;
 		if (rc)
 			return rc;
+		len = region_len(region, link, info_len);
+		rc = map_region_find(load->proc, load->module, len, ret_map, err);
+		if (rc)
+			return rc;
+		near = map_region_is_near(load->module, *ret_map, len);
+		far = !near;
 	}
 	*ret = take_ptr(link);
 	return 0;

@@ -98,13 +98,15 @@ static int pair_all(const struct pairs_scope *scope, const alias_vec *aliases, p
 {
 	static const enum pair_by ways[] = { PAIR_BY_BUILD_ID, PAIR_BY_NAME, PAIR_BY_ALIAS };
 	const struct update_target *target;
-	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		vec_for_each (&scope->update->targets, target)
-			if (!rc)
-				rc = pair_target(scope, target, ways[i], aliases, pairs, err);
-	return rc;
+		vec_for_each (&scope->update->targets, target) {
+			int rc = pair_target(scope, target, ways[i], aliases, pairs, err);
+
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 const struct module *pairs_unnamed(const struct pairs_scope *scope, const pair_vec *pairs)
@@ -140,24 +142,24 @@ static int pair_done(const struct pairs_scope *scope, pair_vec *pairs, struct us
 
 int pairs_find(const struct pairs_scope *scope, pair_vec *ret, struct uspl_err *err)
 {
-	alias_vec aliases = { 0 };
-	pair_vec pairs = { 0 };
+	auto_aliases alias_vec aliases = { 0 };
+	auto_pairs pair_vec pairs = { 0 };
 	struct pair *pair;
 	int rc = aliases_read(scope->proc, &aliases, err);
 
-	if (!rc)
-		rc = pair_all(scope, &aliases, &pairs, err);
-	if (!rc)
-		rc = pair_done(scope, &pairs, err);
-	aliases_release(&aliases);
-	if (rc) {
-		pairs_release(&pairs);
+	if (rc)
 		return rc;
-	}
+	rc = pair_all(scope, &aliases, &pairs, err);
+	if (rc)
+		return rc;
+	rc = pair_done(scope, &pairs, err);
+	if (rc)
+		return rc;
 	vec_for_each (&pairs, pair)
 		pair->done = region_status_region_of(scope->own, scope->update->id, pair->module) !=
 			     NULL;
 	*ret = pairs;
+	pairs = (pair_vec){ 0 };
 	return 0;
 }
 

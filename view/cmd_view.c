@@ -214,9 +214,10 @@ static int view_symbols(const struct options *opts, struct uspl_err *err)
 	if (!opts->symbols)
 		confine(CONFINE_LOOK);
 	rc = scan_processes(&opts->pids, &scan, err);
-
-	if (rc || scan.failures.n)
-		return rc ? rc : print_failures(&scan);
+	if (rc)
+		return rc;
+	if (scan.failures.n)
+		return print_failures(&scan);
 	if (opts->perf_map) {
 		symbols_perf(&scan, &out);
 		rc = print(&out, err);

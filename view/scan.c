@@ -73,7 +73,9 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 		place = vec_push(&scan->processes);
 	if (!place) {
 		process_release(&process);
-		return rc ? rc : uspl_fail_nomem(err);
+		if (rc)
+			return rc;
+		return uspl_fail_nomem(err);
 	}
 	region_status_find_gone(proc, &process.modules, &process.regions);
 	memcpy(process.comm, proc->comm, sizeof(process.comm));

@@ -162,12 +162,12 @@ static int find_place(const struct proc *proc, const module_vec *known, module_v
 static int place_agent(const struct proc *proc, const module_vec *known, struct inject_agent *agent,
 		       struct uspl_err *err)
 {
-	module_vec now = { 0 };
+	auto_modules module_vec now = { 0 };
 	int rc = find_place(proc, known, &now, agent, err);
 
-	if (!rc)
-		rc = agent_left_find(proc, now.n ? &now : known, &agent->left, err);
-	modules_release(&now);
+	if (rc)
+		return rc;
+	rc = agent_left_find(proc, now.n ? &now : known, &agent->left, err);
 	if (rc)
 		return rc;
 	rc = proc_read(proc, agent->addr, agent->saved, agent->len, err);

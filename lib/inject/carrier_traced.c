@@ -173,7 +173,7 @@ static int collect(const struct traced_run *traced_run, size_t *ret_done, struct
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; !rc && i < carrier->n; i++) {
+	for (size_t i = 0; i < carrier->n; i++) {
 		struct inject_req *req = &carrier->reqs[i];
 		bool last = req->kind == INJECT_SYSCALL && ++syscalls == traced_run->made;
 

@@ -236,8 +236,9 @@ static int try_ways(struct job *job, struct uspl_err *err)
 
 	if (rc == CARRIER_UNFIT || rc == CARRIER_SILENT) {
 		rc = tasks_list(job->agent->proc, &tids, err);
-		if (!rc)
-			rc = try_threads(job, &tids, err);
+		if (rc)
+			return rc;
+		rc = try_threads(job, &tids, err);
 	}
 	if (rc == CARRIER_SILENT) {
 		job->choice.result_page = 0;

@@ -148,8 +148,9 @@ static int relocate_section(const struct link *link, const struct objsec *sec, s
 		if (rel->offset < swallow)
 			continue;
 		rc = relocate_rest(link, sec, rel, &swallow, err);
-		if (!rc)
-			rc = relocate(link, sec, rel, &swallow, err);
+		if (rc)
+			return rc;
+		rc = relocate(link, sec, rel, &swallow, err);
 		if (rc)
 			return rc;
 	}

@@ -50,16 +50,17 @@ static int add_title(const struct proc *proc, alias_vec *aliases, struct uspl_er
 
 int aliases_read(const struct proc *proc, alias_vec *ret, struct uspl_err *err)
 {
-	alias_vec aliases = { 0 };
+	auto_aliases alias_vec aliases = { 0 };
 	int rc = add_executed(proc, &aliases, err);
 
-	if (!rc)
-		rc = add_title(proc, &aliases, err);
 	if (rc)
-		aliases_release(&aliases);
-	else
-		*ret = aliases;
-	return rc;
+		return rc;
+	rc = add_title(proc, &aliases, err);
+	if (rc)
+		return rc;
+	*ret = aliases;
+	aliases = (alias_vec){ 0 };
+	return 0;
 }
 
 void aliases_release(alias_vec *aliases)

@@ -203,8 +203,10 @@ static int count_symbols(const struct dynsyms *dyn, size_t *ret, struct uspl_err
 	bool there;
 	int rc = read_part(dyn, pointer(dyn, DT_HASH), header, sizeof(header), &there, err);
 
-	if (rc || !there)
-		return rc ? rc : count_by_gnu_hash(dyn, ret, err);
+	if (rc)
+		return rc;
+	if (!there)
+		return count_by_gnu_hash(dyn, ret, err);
 	*ret = header[1] < SYMS_MAX ? header[1] : 0;
 	return 0;
 }
@@ -346,10 +348,11 @@ static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
 	void *syms = NULL, *versyms = NULL;
 	int rc = count_symbols(dyn, &n, err);
 
+	if (rc)
+		return rc;
 	related = count_related(dyn);
 	n = related > n ? related : n;
-	if (!rc)
-		rc = read_table(dyn, pointer(dyn, DT_SYMTAB), n * sizeof(*dyn->syms), &syms, err);
+	rc = read_table(dyn, pointer(dyn, DT_SYMTAB), n * sizeof(*dyn->syms), &syms, err);
 	dyn->syms = syms;
 	if (rc || !syms)
 		return rc;

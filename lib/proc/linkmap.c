@@ -30,16 +30,19 @@ static int read_list(const struct proc *proc, taddr at, linkmap_vec *maps, struc
 	for (int i = 0; at && i < LIST_MAX; i++) {
 		struct linkmap *item;
 		struct map_head map;
-
 		bool there = false;
 		int rc = proc_read_if_mapped(proc, at, &map, sizeof(map), &there, err);
 
-		if (!rc && !there)
+		if (rc) {
+			vec_release(maps);
+			return rc;
+		}
+		if (!there)
 			break;
-		item = rc ? NULL : vec_push(maps);
+		item = vec_push(maps);
 		if (!item) {
 			vec_release(maps);
-			return rc ? rc : uspl_fail_nomem(err);
+			return uspl_fail_nomem(err);
 		}
 		*item = (struct linkmap){ at, map.dynamic };
 		at = map.next;
@@ -76,20 +79,22 @@ static int read_debug(const struct proc *proc, taddr at, struct debug_head *ret,
 int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_vec *ret,
 		  struct uspl_err *err)
 {
-	linkmap_vec first = { 0 };
-	int rc = 0;
+	auto_vec linkmap_vec first = { 0 };
 
-	for (int i = 0; debug && !rc && i < LISTS_MAX; i++) {
+	for (int i = 0; debug && i < LISTS_MAX; i++) {
 		struct debug_head head = { 0 };
 		linkmap_vec maps = { 0 };
 		bool there = false;
+		int rc = read_debug(proc, debug, &head, &there, err);
 
-		rc = read_debug(proc, debug, &head, &there, err);
-		if (rc || !there)
+		if (rc)
+			return rc;
+		if (!there)
 			break;
 		rc = read_list(proc, head.map, &maps, err);
-		if (!rc && holds(&maps, dynamic)) {
-			vec_release(&first);
+		if (rc)
+			return rc;
+		if (holds(&maps, dynamic)) {
 			*ret = maps;
 			return 0;
 		}
@@ -99,9 +104,7 @@ int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_v
 			vec_release(&maps);
 		debug = head.next;
 	}
-	if (rc)
-		vec_release(&first);
-	else
-		*ret = first;
-	return rc;
+	*ret = first;
+	first = (linkmap_vec){ 0 };
+	return 0;
 }

@@ -51,6 +51,8 @@ static void module_release(struct module *module)
 	free(module->soname);
 	vec_release(&module->phdrs);
 }
+DEFINE_AUTO_RELEASE(module, struct module, module_release)
+#define auto_module __attribute__((cleanup(cleanup_module_)))
 
 void modules_release(module_vec *modules)
 {
@@ -157,7 +159,7 @@ static int read_headers(const struct proc *proc, const struct mapping *map,
 		       ehdr->e_phnum * sizeof(*phdrs), ret_found, err);
 	if (rc)
 		return rc;
-	for (unsigned int i = 0; !rc && *ret_found && i < ehdr->e_phnum; i++) {
+	for (unsigned int i = 0; *ret_found && i < ehdr->e_phnum; i++) {
 		Elf64_Phdr *phdr = vec_push(&module->phdrs);
 
 		if (!phdr)
@@ -327,11 +329,15 @@ static int read_names(const struct proc *proc, struct module *module, struct usp
 	 */
 	if (strtab < module->start)
 		strtab += (uint64_t)module->bias;
-	for (size_t i = 0; !rc && i < n; i++)
-		if (dynamic[i].d_tag == DT_NEEDED && module->needed.n < NEEDED_MAX)
-			rc = add_needed(proc, strtab + dynamic[i].d_un.d_val, module, err);
+	for (size_t i = 0; i < n; i++) {
+		if (dynamic[i].d_tag != DT_NEEDED || module->needed.n >= NEEDED_MAX)
+			continue;
+		rc = add_needed(proc, strtab + dynamic[i].d_un.d_val, module, err);
+		if (rc)
+			return rc;
+	}
 	/* Without a name of its own it is still known by its file's. */
-	return !rc && soname ? read_name(proc, strtab + soname, &module->soname, err) : rc;
+	return soname ? read_name(proc, strtab + soname, &module->soname, err) : 0;
 }
 
 /*
@@ -381,38 +387,36 @@ static char *path_of(const struct proc *proc, const struct mapping *map,
 static int add_module(const struct proc *proc, const struct mapping *map, taddr main_phdr,
 		      module_vec *modules, struct uspl_err *err)
 {
-	struct module found = { 0 }, *module;
+	auto_module struct module found = { 0 };
+	struct module *module;
 	struct first_page first;
 	bool is_module = false;
 	Elf64_Ehdr ehdr;
 	int rc = read_headers(proc, map, &first, &ehdr, &found, &is_module, err);
 
-	if (!rc && (!is_module || !place(proc, map->start, &found))) {
-		module_release(&found);
-		return 0;
-	}
-	if (!rc)
-		rc = read_build_id(proc, &first, &found, err);
-	if (!rc)
-		rc = read_names(proc, &found, err);
-	if (rc) {
-		module_release(&found);
+	if (rc)
 		return rc;
-	}
+	if (!is_module || !place(proc, map->start, &found))
+		return 0;
+	rc = read_build_id(proc, &first, &found, err);
+	if (rc)
+		return rc;
+	rc = read_names(proc, &found, err);
+	if (rc)
+		return rc;
 	found.is_main = main_phdr == map->start + ehdr.e_phoff;
 	found.path = path_of(proc, map, &found);
 	if (found.path && text_is_odd(found.path))
 		make_printable(&found.path);
 	module = found.path ? vec_push(modules) : NULL;
-	if (!module) {
-		module_release(&found);
+	if (!module)
 		return uspl_fail_nomem(err);
-	}
 	found.dev = map->dev;
 	found.inode = map->inode;
 	found.name = file_basename(found.path);
 	found.is_vdso = !strcmp(found.path, "[vdso]");
 	*module = found;
+	found = (struct module){ 0 };
 	return 0;
 }
 
@@ -573,7 +577,7 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 {
 	taddr main_phdr = proc_auxv(proc, AT_PHDR);
 	const struct mapping *map;
-	module_vec modules = { 0 };
+	auto_modules module_vec modules = { 0 };
 	int rc;
 
 	proc_work_begin(proc);
@@ -582,22 +586,21 @@ int modules_read(const struct proc *proc, module_vec *ret, struct uspl_err *err)
 		    (!map->inode && strcmp(map->path, "[vdso]") && map->path[0]))
 			continue;
 		rc = proc_charge(proc, 1, 0, err);
-		if (!rc)
-			rc = add_steady(proc, map, main_phdr, &modules, err);
-		if (!rc && modules.n > MODULES_MAX)
-			rc = uspl_fail(err, USPL_E_HOSTILE, "pid %d maps more than %d modules",
-				       proc->pid, MODULES_MAX);
-		if (rc) {
-			modules_release(&modules);
+		if (rc)
 			return rc;
-		}
+		rc = add_steady(proc, map, main_phdr, &modules, err);
+		if (rc)
+			return rc;
+		if (modules.n > MODULES_MAX)
+			return uspl_fail(err, USPL_E_HOSTILE, "pid %d maps more than %d modules",
+					 proc->pid, MODULES_MAX);
 	}
 	rc = mark_lasting(proc, &modules, err);
 	if (rc)
-		modules_release(&modules);
-	else
-		*ret = modules;
-	return rc;
+		return rc;
+	*ret = modules;
+	modules = (module_vec){ 0 };
+	return 0;
 }
 
 /* True if fd is the file that map was made from. */

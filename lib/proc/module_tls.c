@@ -89,12 +89,15 @@ static int find_map(const struct proc *proc, const module_vec *modules, const st
 	if (!program)
 		return 0;
 	rc = dynsyms_open(proc, program, &dyn, err);
-	if (!rc)
-		rc = linkmaps_read(proc, dyn->debug, module->dynamic, &maps, err);
+	if (rc)
+		return rc;
+	rc = linkmaps_read(proc, dyn->debug, module->dynamic, &maps, err);
+	if (rc)
+		return rc;
 	vec_for_each (&maps, map)
 		if (map->dynamic == module->dynamic)
 			*ret = map->addr;
-	return rc;
+	return 0;
 }
 
 /* True if the relocation means the module itself or a variable that it defines. */

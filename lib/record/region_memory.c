@@ -66,18 +66,18 @@ static int read_all(const struct proc *proc, region_vec *regions, struct uspl_er
 
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 {
-	region_vec regions = { 0 };
+	auto_regions region_vec regions = { 0 };
 	int rc = read_all(proc, &regions, err);
 
-	if (!rc)
-		rc = chain_slots_place(proc, &regions, err);
-	if (rc) {
-		regions_release(&regions);
+	if (rc)
 		return rc;
-	}
+	rc = chain_slots_place(proc, &regions, err);
+	if (rc)
+		return rc;
 	if (regions.n)
 		qsort(regions.items, regions.n, sizeof(*regions.items), by_order);
 	*ret = regions;
+	regions = (region_vec){ 0 };
 	return 0;
 }
 

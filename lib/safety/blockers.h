@@ -24,6 +24,8 @@ int blockers_describe(const struct proc *proc, const module_vec *modules,
 		      struct uspl_err *err) uspl_must_check;
 /* Frees the list. */
 void blockers_release(blocker_vec *blockers);
+DEFINE_AUTO_RELEASE(blockers, blocker_vec, blockers_release)
+#define auto_blockers __attribute__((cleanup(cleanup_blockers_)))
 /* Records USPL_E_BUSY with the thread, the function, the call chain, and the way out. */
 int blocker_fail(pid_t pid, const struct blocker *blocker, struct uspl_err *err);
 

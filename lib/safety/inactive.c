@@ -274,27 +274,42 @@ static uint64_t read_guard(const struct proc *proc)
 	return guard;
 }
 
+static int scan_memory(struct inactive_scan *scan, struct uspl_err *err)
+{
+	struct inactive *inactive = scan->inactive;
+	int rc = proc_read_maps(scan->proc, &scan->maps, err);
+
+	if (rc)
+		return rc;
+	rc = owners_find_memory(scan->proc, &scan->owned, err);
+	if (rc)
+		return rc;
+	if (inactive->safety->ranges.n) {
+		rc = find_words(scan, err);
+		if (rc)
+			return rc;
+	}
+	drop_profile(scan);
+	rc = inactive_walk_stacks(scan, err);
+	if (rc)
+		return rc;
+	if (inactive->interrupted.live)
+		inactive->interrupted.live = find_stack(scan, &inactive->interrupted);
+	return 0;
+}
+
 int inactive_scan(struct inactive *inactive, struct uspl_err *err)
 {
 	const struct proc *proc = inactive->safety->proc;
 	struct inactive_scan scan = { .inactive = inactive,
 				      .proc = proc,
 				      .guard = read_guard(proc) };
-	int rc = proc_read_maps(proc, &scan.maps, err);
+	int rc;
 
 	inactive_release(inactive);
 	inactive->interrupted = (struct inactive_word){ 0 };
 	inactive->full = false;
-	if (!rc)
-		rc = owners_find_memory(proc, &scan.owned, err);
-	if (!rc && inactive->safety->ranges.n)
-		rc = find_words(&scan, err);
-	if (!rc)
-		drop_profile(&scan);
-	if (!rc)
-		rc = inactive_walk_stacks(&scan, err);
-	if (!rc && inactive->interrupted.live)
-		inactive->interrupted.live = find_stack(&scan, &inactive->interrupted);
+	rc = scan_memory(&scan, err);
 	vec_release(&scan.owned);
 	mappings_release(&scan.maps);
 	return rc;

@@ -168,7 +168,7 @@ int inactive_put_back(struct inactive *inactive, const thread_vec *threads, size
 		rc = write_all(&portion, proc, err);
 		if (rc)
 			return rc;
-		for (size_t j = 0; !rc && j < portion.n; j++) {
+		for (size_t j = 0; j < portion.n; j++) {
 			struct inactive_word *word = &inactive->words.items[portion.backs[j]->word];
 
 			word->live = false;

@@ -32,15 +32,15 @@ int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struc
 {
 	auto_unwinder struct unwinder *unwinder = NULL;
 	auto_owners struct owners *owners = NULL;
-	region_vec regions = { 0 };
+	auto_regions region_vec regions = { 0 };
 	int rc = unwinder_new(proc, modules, &unwinder, err);
 
 	if (rc)
 		return rc;
 	rc = regions_read(proc, &regions, err);
-	if (!rc)
-		rc = add_regions(unwinder, &regions, err);
-	regions_release(&regions);
+	if (rc)
+		return rc;
+	rc = add_regions(unwinder, &regions, err);
 	if (rc)
 		return rc;
 	rc = owners_read(proc, &owners, err);

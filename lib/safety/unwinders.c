@@ -70,11 +70,14 @@ static int look_into(const struct proc *proc, const struct module *module, unwin
 	bool has = false;
 	int rc = dynsyms_open(proc, module, &dyn, err);
 
-	if (!rc && !dyn->n_syms)
+	if (rc)
+		return rc;
+	if (!dyn->n_syms)
 		return add_static(proc, module, codes, err);
-	if (!rc)
-		rc = has_unwinder(dyn, &has, err);
-	return !rc && has ? add(codes, module->start, module->end, err) : rc;
+	rc = has_unwinder(dyn, &has, err);
+	if (rc)
+		return rc;
+	return has ? add(codes, module->start, module->end, err) : 0;
 }
 
 int unwinders_find(const struct proc *proc, const module_vec *modules, unwinder_code_vec *ret,

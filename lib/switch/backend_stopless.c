@@ -97,18 +97,25 @@ static int plan(struct stopless *stopless, struct uspl_err *err)
 {
 	const struct transition *t = stopless->t;
 	struct stopless_part *part;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&stopless->parts, part)
-		rc = rc ? rc : plan_part(stopless, part, err);
-	if (!rc)
-		stopless_choose_leader(stopless);
-	if (!rc && !t->planned)
+	stopless->open = false;
+	vec_for_each (&stopless->parts, part) {
+		rc = plan_part(stopless, part, err);
+		if (rc)
+			return rc;
+	}
+	stopless_choose_leader(stopless);
+	if (!t->planned) {
 		rc = stopless_check_selectors(stopless, err);
-	if (!rc)
-		rc = blocked_open(&stopless->blocked, t->proc, err);
-	stopless->open = !rc;
-	return rc;
+		if (rc)
+			return rc;
+	}
+	rc = blocked_open(&stopless->blocked, t->proc, err);
+	if (rc)
+		return rc;
+	stopless->open = true;
+	return 0;
 }
 
 static int open_plan(struct run *run, struct uspl_err *err)

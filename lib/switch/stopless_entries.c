@@ -232,17 +232,22 @@ int stopless_take_back(struct stopless *stopless, struct uspl_err *err)
 	bool stay;
 	int rc = write_selectors(stopless, from, err);
 
-	if (!rc)
-		rc = arm_entries(stopless, entry_of(from), err);
-	stay = !rc && was_loaded(stopless) && !are_left(stopless);
+	if (rc)
+		return rc;
+	rc = arm_entries(stopless, entry_of(from), err);
+	if (rc)
+		return rc;
+	stay = was_loaded(stopless) && !are_left(stopless);
 	vec_for_each (&stopless->parts, part) {
 		enum uspl_region_state state = part->before;
 
 		if (state == USPL_REGION_LOADED && stay)
 			state = USPL_REGION_UNDONE;
-		rc = rc ? rc : region_write_state(stopless->t->proc, part->region, state, err);
+		rc = region_write_state(stopless->t->proc, part->region, state, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int stopless_finalize(struct stopless *stopless, struct uspl_err *err)

@@ -160,27 +160,36 @@ static int add_owned(struct run *run, const struct transition *t, struct uspl_er
 static int run_prepare(struct run *run, const struct transition *t, int64_t deadline,
 		       struct uspl_err *err)
 {
-	region_vec present = { 0 };
+	auto_regions region_vec present = { 0 };
 	int rc;
 
 	*run = (struct run){ .t = t, .safety.proc = t->proc };
 	run->inactive = (struct inactive){ .safety = &run->safety, .budget = t->scan_bytes };
 	rc = regions_read(t->proc, &present, err);
-	for (size_t i = 0; !rc && i < t->n_regions; i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < t->n_regions; i++) {
 		rc = add_region(run, t->regions[i], &present, err);
-	regions_release(&present);
-	if (!rc)
-		rc = add_owned(run, t, err);
-	if (!rc)
-		rc = add_left_agents(run, err);
-	if (!rc)
-		rc = vm_sharers_await(t->proc, &run->vm_sharers, deadline, err);
-	if (!rc)
-		rc = require_memory(t, err);
-	if (!rc)
-		rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
+		if (rc)
+			return rc;
+	}
+	rc = add_owned(run, t, err);
+	if (rc)
+		return rc;
+	rc = add_left_agents(run, err);
+	if (rc)
+		return rc;
+	rc = vm_sharers_await(t->proc, &run->vm_sharers, deadline, err);
+	if (rc)
+		return rc;
+	rc = require_memory(t, err);
+	if (rc)
+		return rc;
+	rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
+	if (rc)
+		return rc;
 	safety_seal(&run->safety);
-	return rc;
+	return 0;
 }
 
 static void run_release(struct run *run)
@@ -190,6 +199,8 @@ static void run_release(struct run *run)
 	safety_release(&run->safety);
 	vec_release(&run->left);
 }
+DEFINE_AUTO_RELEASE(run, struct run, run_release)
+#define auto_run __attribute__((cleanup(cleanup_run_)))
 
 static int fail_cancelled(const struct run *run, struct uspl_err *err)
 {
@@ -237,7 +248,7 @@ static int fail_shared(struct run *run, struct uspl_err *err)
 static int fail_blocked(struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
-	blocker_vec blockers = { 0 };
+	auto_blockers blocker_vec blockers = { 0 };
 	int rc;
 
 	if (run->vm_sharers.found)
@@ -247,10 +258,9 @@ static int fail_blocked(struct run *run, struct uspl_err *err)
 	if (!run->n_findings)
 		return transition_fail_pause(t->proc->pid, err);
 	rc = blockers_describe(t->proc, t->modules, run->findings, 1, &blockers, err);
-	if (!rc)
-		rc = blocker_fail(t->proc->pid, blockers.items, err);
-	blockers_release(&blockers);
-	return rc;
+	if (rc)
+		return rc;
+	return blocker_fail(t->proc->pid, blockers.items, err);
 }
 
 /* It is still attached to; this process has to end for it to go on. */
@@ -321,8 +331,9 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		struct waiter_stop stop = { .findings = run->findings };
 
 		rc = scanned ? 0 : inactive_scan(&run->inactive, err);
-		if (!rc)
-			rc = backend->attempt(run, err);
+		if (rc)
+			break;
+		rc = backend->attempt(run, err);
 		if (rc)
 			break;
 		note_attempt(run, backend, result);
@@ -343,8 +354,9 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		stop.n = run->n_findings;
 		stop.checked = run->checked_ns;
 		stop.length = run->stop.left_ns - run->stop.entered_ns;
-		if (!rc)
-			rc = hold_callers(run, backend, &waiter, &stop, err);
+		if (rc)
+			break;
+		rc = hold_callers(run, backend, &waiter, &stop, err);
 		if (rc)
 			break;
 		/*
@@ -432,25 +444,30 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 {
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
-	struct run run;
+	auto_run struct run run;
 	int rc = run_prepare(&run, t, deadline, err);
 
-	if (!rc)
-		rc = check_entries(&run, err);
-	if (!rc)
-		rc = cancel_check(err);
+	if (rc)
+		return rc;
+	rc = check_entries(&run, err);
+	if (rc)
+		return rc;
+	rc = cancel_check(err);
+	if (rc)
+		return rc;
 	/* Before the switch, so that it can still fail without harm. */
-	if (!rc && t->direction == TRANSITION_ON)
+	if (t->direction == TRANSITION_ON) {
 		rc = note_applied(t, err);
-	if (!rc)
-		rc = t->stop_all ? run_stop_all(&run, deadline, &result, err)
-				 : run_stopless(&run, deadline, &result, err);
-	if (!rc) {
-		*ret = result;
-		agent_left_clear(t->proc, &run.left);
+		if (rc)
+			return rc;
 	}
-	run_release(&run);
-	return rc;
+	rc = t->stop_all ? run_stop_all(&run, deadline, &result, err)
+			 : run_stopless(&run, deadline, &result, err);
+	if (rc)
+		return rc;
+	*ret = result;
+	agent_left_clear(t->proc, &run.left);
+	return 0;
 }
 
 /* Looks by the way that a run would take first. */
@@ -477,31 +494,33 @@ static int look_once(struct run *run, struct transition_outlook *outlook, struct
 int transition_look(const struct transition *t, struct transition_outlook *ret,
 		    struct uspl_err *err)
 {
-	struct transition_outlook outlook = { 0 };
-	struct run run;
+	auto_outlook struct transition_outlook outlook = { 0 };
+	auto_run struct run run;
 	int rc = run_prepare(&run, t, 0, err);
 
-	if (!rc)
-		rc = check_entries(&run, err);
-	if (!rc)
-		rc = inactive_scan(&run.inactive, err);
-	if (!rc)
-		rc = look_once(&run, &outlook, err);
-	if (!rc) {
-		outlook.n_stopped = run.stop.n_threads;
-		outlook.stop_us = stop_us(&run);
-		outlook.left_out = run.inactive.left_out;
-		outlook.more = run.n_findings == WAITER_MAX;
-		outlook.too_long &= !run.n_findings;
-		rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings,
-				       &outlook.blockers, err);
-	}
-	if (!rc)
-		*ret = outlook;
-	else
-		transition_outlook_release(&outlook);
-	run_release(&run);
-	return rc;
+	if (rc)
+		return rc;
+	rc = check_entries(&run, err);
+	if (rc)
+		return rc;
+	rc = inactive_scan(&run.inactive, err);
+	if (rc)
+		return rc;
+	rc = look_once(&run, &outlook, err);
+	if (rc)
+		return rc;
+	outlook.n_stopped = run.stop.n_threads;
+	outlook.stop_us = stop_us(&run);
+	outlook.left_out = run.inactive.left_out;
+	outlook.more = run.n_findings == WAITER_MAX;
+	outlook.too_long &= !run.n_findings;
+	rc = blockers_describe(t->proc, t->modules, run.findings, run.n_findings, &outlook.blockers,
+			       err);
+	if (rc)
+		return rc;
+	*ret = outlook;
+	outlook = (struct transition_outlook){ 0 };
+	return 0;
 }
 
 void transition_outlook_release(struct transition_outlook *outlook)

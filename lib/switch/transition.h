@@ -81,6 +81,8 @@ int transition_look(const struct transition *transition, struct transition_outlo
 int transition_fail_pause(pid_t pid, struct uspl_err *err);
 /* Frees what it holds. */
 void transition_outlook_release(struct transition_outlook *outlook);
+DEFINE_AUTO_RELEASE(outlook, struct transition_outlook, transition_outlook_release)
+#define auto_outlook __attribute__((cleanup(cleanup_outlook_)))
 
 /*
  * Runs the transition. On success the regions' states and, when switching on, applied_at and order

@@ -379,18 +379,28 @@ int punned_discard(const struct proc *proc, const struct region *region, struct 
 	auto_regions region_vec present = { 0 };
 	int rc = regions_read(proc, &present, err);
 
+	if (rc)
+		return rc;
 	vec_for_each (&region->sites, site) {
 		taddr first = page_of(site->punned),
 		      last = page_of(site->punned + site->punned_len - 1u);
 		const struct mapping *map = proc_mapping_at(proc, site->punned);
 
-		if (!rc && site->punned_len && map && map->inode) {
+		if (!site->punned_len)
+			continue;
+		if (map && map->inode) {
 			rc = clear_punned(proc, site, err);
+			if (rc)
+				return rc;
 			continue;
 		}
-		for (taddr page = first; !rc && site->punned_len && page <= last; page += PAGE)
-			if (!is_punned_page(&present, page, region))
-				rc = inject_unmap(proc, page, PAGE, err);
+		for (taddr page = first; page <= last; page += PAGE) {
+			if (is_punned_page(&present, page, region))
+				continue;
+			rc = inject_unmap(proc, page, PAGE, err);
+			if (rc)
+				return rc;
+		}
 	}
-	return rc;
+	return 0;
 }

@@ -220,17 +220,21 @@ int site_plan_look(struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
 	struct owned owned = { 0 };
-	int rc = 0;
 
+	plan->looked = false;
 	plan->foreign.n = 0;
 	vec_for_each (&plan->pieces, piece) {
 		taddr at = piece->addr, end = piece->addr + piece->len;
 
-		for (; !rc && at < end; at = (at & ~(PAGE - 1)) + PAGE)
-			rc = look_at(plan, &owned, at, piece->before[at - piece->addr], err);
+		for (; at < end; at = (at & ~(PAGE - 1)) + PAGE) {
+			int rc = look_at(plan, &owned, at, piece->before[at - piece->addr], err);
+
+			if (rc)
+				return rc;
+		}
 	}
-	plan->looked = !rc;
-	return rc;
+	plan->looked = true;
+	return 0;
 }
 
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err)

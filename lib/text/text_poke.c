@@ -195,18 +195,17 @@ static int find_stretch(const struct text_poke *poke, size_t first, size_t n, st
 
 int text_poke_exchange(const struct text_poke *poke, size_t first, size_t n, struct uspl_err *err)
 {
-	int rc = 0;
-
 	while (n) {
 		struct stretch stretch;
+		int rc = find_stretch(poke, first, n, &stretch, err);
 
-		rc = find_stretch(poke, first, n, &stretch, err);
-		if (!rc)
-			rc = exchange_stretch(poke, &stretch, err);
-		first += rc ? 0 : stretch.n;
-		n -= rc ? 0 : stretch.n;
 		if (rc)
 			return rc;
+		rc = exchange_stretch(poke, &stretch, err);
+		if (rc)
+			return rc;
+		first += stretch.n;
+		n -= stretch.n;
 	}
 	return 0;
 }

@@ -80,15 +80,16 @@ static int seize_listed(struct stop *stop, const tid_vec *tids, bool parents, si
  */
 static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 {
-	tid_vec tids = { 0 };
+	auto_vec tid_vec tids = { 0 };
 	size_t found = 0;
 	int rc = tasks_list(stop->proc, &tids, err);
 
-	if (!rc)
-		rc = seize_listed(stop, &tids, false, &found, err);
-	if (!rc)
-		rc = seize_listed(stop, &tids, true, &found, err);
-	vec_release(&tids);
+	if (rc)
+		return rc;
+	rc = seize_listed(stop, &tids, false, &found, err);
+	if (rc)
+		return rc;
+	rc = seize_listed(stop, &tids, true, &found, err);
 	if (rc)
 		return rc;
 	*ret_new = found;

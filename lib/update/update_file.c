@@ -208,7 +208,9 @@ static int read_open(int fd, bool confined, struct update **ret, struct uspl_err
 		confine(CONFINE_LOOK);
 	if (S_ISDIR(st.st_mode)) {
 		rc = folder_read(fd, &parts, err);
-		return rc ? rc : assemble(&parts, ret, err);
+		if (rc)
+			return rc;
+		return assemble(&parts, ret, err);
 	}
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return uspl_fail(err, USPL_E_FILE, "it is neither a file nor a folder");
