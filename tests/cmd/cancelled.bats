@@ -21,24 +21,9 @@ teardown() {
 	target_stop
 }
 
-# enter VERSION - lets the target go into the function and stay there
-enter() {
-	send hold
-	receive
-	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
-}
-
-# leave VERSION - lets it out again
-leave() {
-	send go
-	receive
-	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
-	ASKED=$((ASKED + 1))
-}
-
 # expect_version VERSION - the process has that one, and nobody holds it
 expect_version() {
-	expect_untraced && enter "$1" && leave "$1"
+	expect_untraced && hold_in "$1" && let_out "$1"
 }
 
 # at_work - true once another tool holds the target's lock; it notes signals by then
@@ -65,12 +50,12 @@ expect_interrupted() {
 
 @test "apply that waits for a busy function is interrupted: nothing of it is left" {
 	local signal
-	enter old
+	hold_in old
 	for signal in INT TERM HUP; do
 		expect_interrupted "$signal" uspl-apply "$UPDATE" "$TARGET"
 		[ "$(text_sum)" = "$SUM" ] || fail 'the code is not as it was'
 	done
-	leave old
+	let_out old
 	expect_not_applied
 	[ "$(wc -l < "/proc/$TARGET/maps")" -le $((MAPS + 4)) ] || fail 'mappings are left behind'
 	apply
@@ -82,9 +67,9 @@ expect_interrupted() {
 @test "undo that waits for a busy function is interrupted: the update stays" {
 	apply
 	expect_status 0
-	enter new
+	hold_in new
 	expect_interrupted INT uspl-undo "$ID" "$TARGET"
-	leave new
+	let_out new
 	expect_applied
 	undo_all "$SUM"
 	expect_version old

@@ -20,13 +20,17 @@ need_linker() {
 	command -v "ld.$1" > /dev/null || skip "$1 is not installed (package $1)"
 }
 
-# tree_build CFLAGS - copies the case's tree over the common one, and builds it
+# tree_build CFLAGS - copies the case's tree over the common one, and builds it; beneath it that of
+# the case which it is like
 tree_build() {
-	local tree=$WORK/tree
+	local tree=$WORK/tree like case
+	like=$(expect_lines like)
 	mkdir -p "$tree"
 	cp "$USPL_TESTS"/lib/target/* "$tree"
-	find "$CASE" -maxdepth 1 -type f \( -name '*.[ch]' -o -name '*.cc' -o -name Makefile \) -exec cp {} "$tree" \;
-	[ ! -d "$CASE/src" ] || cp -r "$CASE/src/." "$tree"
+	for case in ${like:+"$USPL_TESTS/cases/$like"} "$CASE"; do
+		find "$case" -maxdepth 1 -type f \( -name '*.[ch]' -o -name '*.cc' -o -name Makefile \) -exec cp {} "$tree" \;
+		[ ! -d "$case/src" ] || cp -r "$case/src/." "$tree"
+	done
 	{
 		echo "CC = $TARGET_CC"
 		echo "CPPFLAGS = -I$USPL_TESTS/../include"

@@ -136,6 +136,21 @@ ask_for_work() {
 	ASKED=$((ASKED + 1))
 }
 
+# hold_in VERSION - lets the target of tests/cases/busy-middle go into the function and stay there
+hold_in() {
+	send hold
+	receive
+	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
+}
+
+# let_out VERSION - lets it out again
+let_out() {
+	send go
+	receive
+	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
+	ASKED=$((ASKED + 1))
+}
+
 # expect_answer REQUEST ANSWER - asks, and fails if the answer is another one
 expect_answer() {
 	ask "$1" || return

@@ -1,21 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# begin VERSION - lets the target go into the function and stay there
-begin() {
-	send hold
-	receive
-	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
-}
-
-# finish VERSION - lets it out again
-finish() {
-	send go
-	receive
-	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
-	ASKED=$((ASKED + 1))
-}
-
 # apply_aside - applies in the background; the result goes to files
 apply_aside() {
 	timeout 60 "$USPL_BIN/uspl-apply" --json --wait=30 "$UPDATE" "$TARGET" \
@@ -28,17 +13,17 @@ steps() {
 	target_start "$WORK/tree"
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"
-	begin old
+	hold_in old
 	apply_aside
 	# From outside nobody sees when an attempt has failed; "attempts" tells whether this was
 	# long enough.
 	! until_true 2 test -s "$WORK/result" || fail "applied under a busy function"
-	finish old
+	let_out old
 	wait "$aside" || fail "apply: $(cat "$WORK/messages")"
 	grep -q '"state": *"applied"' "$WORK/result"
 	! grep -q '"attempts": *1[^0-9]' "$WORK/result" || fail "apply did not wait"
-	begin new
-	finish new
+	hold_in new
+	let_out new
 	undo_all "$sum"
 	expect_fine
 }

@@ -1,28 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# begin VERSION - lets the target go into the function and stay there
-begin() {
-	send hold
-	receive
-	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
-}
-
-# finish VERSION - lets it out again
-finish() {
-	send go
-	receive
-	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
-	ASKED=$((ASKED + 1))
-}
-
 steps() {
 	local sum
 	target_start "$WORK/tree"
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"
 	expect_status 0
-	begin old
+	hold_in old
 	apply --wait=0.5
 	expect_status 1
 	expect_message "'hold'.*thread $TARGET"
@@ -30,12 +15,12 @@ steps() {
 	expect_one_message
 	[ "$(text_sum)" = "$sum" ] || fail "refused, but the code has changed"
 	expect_not_applied
-	finish old
+	let_out old
 	apply_fresh
-	begin new
-	finish new
+	hold_in new
+	let_out new
 	undo_all "$sum"
-	begin old
-	finish old
+	hold_in old
+	let_out old
 	expect_fine
 }

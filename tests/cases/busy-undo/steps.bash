@@ -1,39 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# begin VERSION - lets the target go into the function and stay there
-begin() {
-	send hold
-	receive
-	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
-}
-
-# finish VERSION - lets it out again
-finish() {
-	send go
-	receive
-	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
-	ASKED=$((ASKED + 1))
-}
-
 steps() {
 	local sum
 	target_start "$WORK/tree"
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"
 	apply_fresh
-	begin new
+	hold_in new
 	undo --wait=0.5
 	expect_status 1
 	expect_message "'hold'.*thread $TARGET"
 	expect_one_message
 	expect_applied
-	finish new
+	let_out new
 	undo_all "$sum"
-	begin old
+	hold_in old
 	apply --wait=0.5
 	expect_status 1
 	expect_not_applied
-	finish old
+	let_out old
 	expect_fine
 }

@@ -1,21 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# begin VERSION - lets the target go into the function and stay there
-begin() {
-	send hold
-	receive
-	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
-}
-
-# finish VERSION - lets it out again
-finish() {
-	send go
-	receive
-	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
-	ASKED=$((ASKED + 1))
-}
-
 # mappings - a checksum of what the target maps, and with which rights
 mappings() {
 	sha256sum < "/proc/$TARGET/maps"
@@ -65,14 +50,14 @@ steps() {
 	expect_not_applied
 	MAPS=$(mappings)
 
-	begin old
+	hold_in old
 	apply --check
 	expect_status 1
 	expect_output "can't be applied to pid $TARGET now: 1 of 1 thread is in the way"
 	expect_output "thread $TARGET \(target\): 'hold' in .*next_line < wait_for_line < hold"
 	expect_message "'hold'.*thread $TARGET"
 	expect_one_message
-	finish old
+	let_out old
 	expect_answer start ok
 	MAPS=$(mappings)
 	apply --check --json
@@ -93,11 +78,11 @@ steps() {
 	expect_status 0
 	expect_output "^$ID can be undone in pid $TARGET: 2 functions"
 	expect_unchanged
-	begin new
+	hold_in new
 	undo --check --json
 	expect_status 1
 	expect_output '"function":"hold"'
-	finish new
+	let_out new
 	expect_unchanged
 	undo --wait=0 --max-pause=0.001ms
 	expect_status 1

@@ -1,21 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# begin VERSION - lets the target go into the function and stay there
-begin() {
-	send hold
-	receive
-	[ "$REPLY" = "holding $1" ] || fail "the target says '$REPLY'"
-}
-
-# finish VERSION - lets it out again
-finish() {
-	send go
-	receive
-	[ "$REPLY" = "done $1" ] || fail "the target says '$REPLY'"
-	ASKED=$((ASKED + 1))
-}
-
 # aside RESULT [COMMAND...] - applies in the background, run by that command; the result goes to
 # that file, the process is ASIDE
 aside() {
@@ -27,12 +12,12 @@ aside() {
 # container: one waits for the other
 apart() {
 	local first
-	begin old
+	hold_in old
 	# shellcheck disable=SC2016 # for the shell in there, which goes on to be the tool
 	aside first "$@" unshare --mount --propagation private sh -c 'mount -t proc proc /proc && exec "$0" "$@"'
 	first=$ASIDE
 	until_true 60 at_work "$@" || fail "a tool with another /proc isn't seen at work"
-	finish old
+	let_out old
 	wait "$first" || fail "the first: $(cat "$WORK/first")"
 	undo
 	expect_status 0
@@ -51,7 +36,7 @@ steps() {
 	create "$WORK/tree" "$CASE/fix.patch"
 	REFUSE=$WORK/refuse
 	"$TARGET_CC" -o "$REFUSE" "$USPL_TESTS/lib/refuse.c"
-	begin old
+	hold_in old
 	aside first
 	first=$ASIDE
 	until_true 60 at_work || fail "the first does not come to work"
@@ -63,22 +48,22 @@ steps() {
 	expect_status 1
 	expect_message 'another uspl'
 	aside second
-	finish old
+	let_out old
 	wait "$first" || fail "the first: $(cat "$WORK/first")"
 	wait "$ASIDE" || fail "the second: $(cat "$WORK/second")"
 	grep -q '^applied' "$WORK/first"
 	grep -q '^already applied' "$WORK/second"
 	undo_all "$sum"
 
-	begin old
+	hold_in old
 	aside first
 	until_true 60 at_work || fail "it does not come to work"
 	pkill -KILL -P "$ASIDE"
 	wait "$ASIDE" || :
-	finish old
+	let_out old
 	apply_fresh
-	begin new
-	finish new
+	hold_in new
+	let_out new
 	undo_all "$sum"
 
 	if unshare --mount true 2> /dev/null; then
