@@ -75,12 +75,15 @@ static int normalise_all(struct diff *diff, struct uspl_err *err)
 	for (size_t i = 0; i < diff->n; i++) {
 		int rc = normalise(&diff->units[i].pre, err);
 
-		if (!rc)
-			rc = normalise(&diff->units[i].post, err);
-		if (!rc)
-			rc = unwind_index(&diff->units[i], &diff->units[i].pre, err);
-		if (!rc)
-			rc = unwind_index(&diff->units[i], &diff->units[i].post, err);
+		if (rc)
+			return rc;
+		rc = normalise(&diff->units[i].post, err);
+		if (rc)
+			return rc;
+		rc = unwind_index(&diff->units[i], &diff->units[i].pre, err);
+		if (rc)
+			return rc;
+		rc = unwind_index(&diff->units[i], &diff->units[i].post, err);
 		if (rc)
 			return rc;
 	}
@@ -189,27 +192,38 @@ static int run(struct diff *diff, struct update_target *target, bool *wanted, bo
 {
 	int rc = vet_objects(diff, err);
 
-	if (!rc)
-		rc = normalise_all(diff, err);
-	if (!rc)
-		rc = correlate(diff, err);
-	if (!rc)
-		rc = compare(diff, err);
-	if (!rc)
-		rc = select_parts(diff, err);
-	if (!rc)
-		rc = vet_changes(diff, err);
-	if (!rc && !carries_code(diff))
-		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
-	if (!rc)
-		rc = reason_give(diff, err);
-	if (!rc && diff->report->explain)
-		rc = explain(diff, err);
-	if (!rc)
-		rc = emit_new(diff, target, err);
-	if (!rc)
-		rc = want_missing(diff, target->new_code, wanted, ret_more, err);
-	return rc || *ret_more ? rc : finish(diff, target, err);
+	if (rc)
+		return rc;
+	rc = normalise_all(diff, err);
+	if (rc)
+		return rc;
+	rc = correlate(diff, err);
+	if (rc)
+		return rc;
+	rc = compare(diff, err);
+	if (rc)
+		return rc;
+	rc = select_parts(diff, err);
+	if (rc)
+		return rc;
+	rc = vet_changes(diff, err);
+	if (rc)
+		return rc;
+	if (!carries_code(diff))
+		return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
+	rc = reason_give(diff, err);
+	if (rc)
+		return rc;
+	rc = diff->report->explain ? explain(diff, err) : 0;
+	if (rc)
+		return rc;
+	rc = emit_new(diff, target, err);
+	if (rc)
+		return rc;
+	rc = want_missing(diff, target->new_code, wanted, ret_more, err);
+	if (rc || *ret_more)
+		return rc;
+	return finish(diff, target, err);
 }
 
 /* *ret_more: it has to be done once more, since more units are wanted. */

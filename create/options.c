@@ -135,21 +135,26 @@ static int add_patches(struct create_options *options, const struct text_poke *w
 {
 	struct series_patch *listed;
 	const char **name;
-	int rc = 0;
+	int rc;
 
 	vec_for_each (&words->patches, name) {
-		if (!rc)
-			rc = add_patch(options, *name, words->patch_opt, err);
+		rc = add_patch(options, *name, words->patch_opt, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && words->series)
+	if (words->series) {
 		rc = series_read(words->series, options->build.source, &options->series, err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&options->series, listed) {
-		if (!rc)
-			rc = add_patch(options, listed->path,
-				       listed->option ? listed->option : words->patch_opt, err);
+		rc = add_patch(options, listed->path,
+			       listed->option ? listed->option : words->patch_opt, err);
+		if (rc)
+			return rc;
 	}
 	options->build.series = words->series;
-	return rc;
+	return 0;
 }
 
 static int check_id(const struct create_options *options, struct uspl_err *err)

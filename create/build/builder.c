@@ -144,13 +144,16 @@ static int arrange_patches(struct builder *builder, struct uspl_err *err)
 					     builder->notes, err)
 			      : uspl_fail_nomem(err);
 
-		if (!rc && arranged.len == start)
+		if (rc)
+			return rc;
+		if (arranged.len == start)
 			rc = uspl_fail(err, USPL_E_NO_CHANGE,
 				       "'%s' changes no file of this tree: the patch changes no "
 				       "code",
 				       patch->name);
-		if (!rc)
-			rc = diff_check(patch->name, buf_str(&arranged) + start, err);
+		if (rc)
+			return rc;
+		rc = diff_check(patch->name, buf_str(&arranged) + start, err);
 		if (rc)
 			return rc;
 		patch->text = start;
@@ -314,10 +317,15 @@ static int build_before(struct builder *builder, struct uspl_err *err)
 	struct phase phase = { .name = "pre", .what = "building before the patch" };
 	int rc = wrapper_prepare(&builder->paths, err);
 
-	if (!rc && builder->prebuild.usable && was_built_by_installing(builder))
+	if (rc)
+		return rc;
+	if (builder->prebuild.usable && was_built_by_installing(builder)) {
 		rc = build_by_installing(builder, err);
-	if (rc || builder->prebuild.usable)
-		return rc ? rc : units_add_pre(builder->units, err);
+		if (rc)
+			return rc;
+	}
+	if (builder->prebuild.usable)
+		return units_add_pre(builder->units, err);
 	rc = run_setup(builder, &phase, err);
 	if (rc)
 		return rc;
@@ -459,23 +467,29 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 {
 	struct builder *builder = step->builder;
 	const struct build_paths *paths = &builder->paths;
-	struct strmap inodes = { 0 };
+	auto_strmap struct strmap inodes = { 0 };
 	int rc = patched_take_out(&builder->numbering.plain, err);
 
-	if (!rc)
-		rc = tree_snapshot(paths, &inodes, &builder->originals, err);
-	for (size_t i = step->first; i < step->end && !rc; i++)
+	if (rc)
+		return rc;
+	rc = tree_snapshot(paths, &inodes, &builder->originals, err);
+	if (rc)
+		return rc;
+	for (size_t i = step->first; i < step->end; i++) {
 		rc = patch_apply(paths->tree, &builder->patches.items[i], err);
-	if (!rc)
-		rc = note_renames(step, err);
-	if (!rc)
-		rc = tree_changed(paths->tree, &inodes, &step->patched, err);
-	if (!rc)
-		rc = patched_put_back(&builder->numbering.plain, &step->patched, err);
-	if (!rc)
-		rc = patched_renumber(paths, &builder->originals, &step->patched,
-				      &builder->numbering, err);
-	strmap_release(&inodes);
+		if (rc)
+			return rc;
+	}
+	rc = note_renames(step, err);
+	if (rc)
+		return rc;
+	rc = tree_changed(paths->tree, &inodes, &step->patched, err);
+	if (rc)
+		return rc;
+	rc = patched_put_back(&builder->numbering.plain, &step->patched, err);
+	if (rc)
+		return rc;
+	rc = patched_renumber(paths, &builder->originals, &step->patched, &builder->numbering, err);
 	if (rc)
 		return rc;
 	git_hide_changes(paths, &step->patched);
@@ -548,10 +562,12 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 		log_info("build", "once more, with the line numbers of the patched files");
 		phase.quiet = false;
 		rc = patched_give_up(&builder->numbering, err);
-		if (!rc)
-			rc = renew_patched(step, err);
-		if (!rc)
-			rc = run_post(step, &phase, err);
+		if (rc)
+			return rc;
+		rc = renew_patched(step, err);
+		if (rc)
+			return rc;
+		rc = run_post(step, &phase, err);
 	}
 	if (rc)
 		return rc;

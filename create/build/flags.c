@@ -143,8 +143,9 @@ int flags_check(struct units *units, const tree_files *patched,
 	vec_for_each (patched, file) {
 		int rc = check_read_by_linker(units, *file, err);
 
-		if (!rc)
-			rc = check_configured(units, *file, reconfigured, err);
+		if (rc)
+			return rc;
+		rc = check_configured(units, *file, reconfigured, err);
 		if (rc)
 			return rc;
 	}

@@ -296,18 +296,20 @@ int reconfigure_before(const struct build_paths *paths, const char *diffs, struc
 	auto_tree_files tree_files named = { 0 };
 	bool deep = false;
 	char **file;
-	int rc = 0;
+	int rc;
 
-	for (const char *line = diffs; !rc && line && *line; line = strchr(line, '\n')) {
+	for (const char *line = diffs; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (!strncmp(line, "+++ ", 4))
-			rc = add_named(paths->tree, line + 4, strcspn(line + 4, "\t\r\n"), &named,
-				       err);
+		if (strncmp(line, "+++ ", 4) != 0)
+			continue;
+		rc = add_named(paths->tree, line + 4, strcspn(line + 4, "\t\r\n"), &named, err);
+		if (rc)
+			return rc;
 	}
 	vec_for_each (&named, file)
 		deep |= reach_of(*file) >= REACHES_CONFIGURE;
-	if (rc || !deep)
-		return rc;
+	if (!deep)
+		return 0;
 	rc = find_places(paths->tree, &named, &places, err);
 	if (rc)
 		return rc;

@@ -287,10 +287,13 @@ int record_each_file(const struct record *record, record_visit visit, void *ctx,
 	auto_buf struct buf text = { 0 };
 	int rc = record->deps ? file_read(record->deps, &text, err) : 0;
 
-	if (!rc)
-		rc = visit(record->source, ctx, err);
+	if (rc)
+		return rc;
+	rc = visit(record->source, ctx, err);
+	if (rc)
+		return rc;
 	/* The list begins with "OBJECT:", which names no file of the tree. */
-	for (const char *p = buf_str(&text); !rc && *p;) {
+	for (const char *p = buf_str(&text); *p;) {
 		auto_buf struct buf name = { 0 };
 		auto_free char *joined = NULL;
 
@@ -302,8 +305,10 @@ int record_each_file(const struct record *record, record_visit visit, void *ctx,
 		if (*buf_str(&name) != '/')
 			joined = file_join(record->cwd, buf_str(&name));
 		rc = visit(joined ? joined : buf_str(&name), ctx, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 struct dependence {

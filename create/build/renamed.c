@@ -103,7 +103,9 @@ int renamed_find(const struct build_paths *paths, const struct record *link, cha
 		search.path = strdup(link->output);
 	if (rc || !search.path) {
 		free(search.path);
-		return rc ? rc : uspl_fail_nomem(err);
+		if (rc)
+			return rc;
+		return uspl_fail_nomem(err);
 	}
 	*ret = search.path;
 	return 0;

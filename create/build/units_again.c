@@ -278,18 +278,22 @@ int units_find_early(struct units *units, const tree_files *patched, bool last, 
 {
 	auto_record record_list post = { 0 };
 	bool any = false;
-	int rc = 0;
+	int rc;
 
 	*ret = false;
 	if (!last && !flags_may_change(patched) && may_have_changed_all(units, patched)) {
 		*ret = true;
 		rc = renew_all(units, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		rc = find_changed(units, patched, &any, err);
-	if (!rc && any)
-		rc = record_read(units->paths->work, "post", &post, err);
-	return rc || !any ? rc : check_records(units, &post, last, ret, err);
+	rc = find_changed(units, patched, &any, err);
+	if (rc || !any)
+		return rc;
+	rc = record_read(units->paths->work, "post", &post, err);
+	if (rc)
+		return rc;
+	return check_records(units, &post, last, ret, err);
 }
 
 int units_note_unread(const struct units *units, const tree_files *patched, struct build *build,

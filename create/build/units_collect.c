@@ -181,8 +181,9 @@ static int estrange_superseded(struct units *units, struct uspl_err *err)
 			if (!input->record || !last || last == input->record)
 				continue;
 			rc = input_hash_file(input->record->saved, &input->hash, err);
-			if (!rc)
-				rc = input_hash_file(last->saved, &hash, err);
+			if (rc)
+				return rc;
+			rc = input_hash_file(last->saved, &hash, err);
 			if (rc)
 				return rc;
 			input->record = hash == input->hash ? last : NULL;

@@ -104,9 +104,12 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 	auto_strmap struct strmap pre = { 0 }, post = { 0 };
 	int rc = collect_names(unit, &unit->pre, &pre, err);
 
-	if (!rc)
-		rc = collect_names(unit, &unit->post, &post, err);
-	for (size_t i = 0; !rc && i < post.cap; i++) {
+	if (rc)
+		return rc;
+	rc = collect_names(unit, &unit->post, &post, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < post.cap; i++) {
 		struct objsym *sym = post.slots[i].value, *old;
 
 		old = sym ? strmap_get(&pre, own_name(sym)) : NULL;
@@ -114,8 +117,7 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 		    !syminfo_of(sym)->twin)
 			sym_pair(old, sym);
 	}
-	strmap_release(&post);
-	return rc;
+	return 0;
 }
 
 static bool same_base(const struct objsym *a, const struct objsym *b)
@@ -299,7 +301,7 @@ static int name_all(struct diff *diff, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	for (size_t i = 0; !rc && i < diff->n; i++)
+	for (size_t i = 0; i < diff->n; i++)
 		name_undefined(diff, &diff->units[i]);
 	return 0;
 }
@@ -315,14 +317,16 @@ int correlate(struct diff *diff, struct uspl_err *err)
 	}
 	for (size_t i = 0; i < diff->n; i++) {
 		rc = counted_pair_functions(&diff->units[i], err);
-		if (!rc)
-			rc = pair_names(&diff->units[i], err);
-		if (!rc)
-			rc = nested_pair(&diff->units[i], err);
-		pair_clones(&diff->units[i], true);
-		pair_clones(&diff->units[i], false);
 		if (rc)
 			return rc;
+		rc = pair_names(&diff->units[i], err);
+		if (rc)
+			return rc;
+		rc = nested_pair(&diff->units[i], err);
+		if (rc)
+			return rc;
+		pair_clones(&diff->units[i], true);
+		pair_clones(&diff->units[i], false);
 	}
 	for (size_t i = 0; i < diff->n; i++) {
 		rc = collect_globals(&diff->units[i].pre, &diff->pre_defs, err);
@@ -332,7 +336,7 @@ int correlate(struct diff *diff, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	for (size_t i = 0; !rc && i < diff->n; i++)
+	for (size_t i = 0; i < diff->n; i++)
 		pair_across(diff, &diff->units[i]);
 	for (size_t i = 0; i < diff->n; i++) {
 		pair_cold_parts(&diff->units[i]);

@@ -311,19 +311,22 @@ static int add_unwind(struct emitter *em, const struct diff *diff)
 	struct objsec *sec = NULL;
 
 	for (size_t i = 0; i < diff->n; i++) {
-		objrel_vec rels = { 0 };
+		auto_vec objrel_vec rels = { 0 };
 		const struct objrel *rel;
 		int rc = unwind_collect(&diff->units[i], &buf, &rels, em->err);
 
-		if (!rc && rels.n && !sec) {
-			sec = objfile_add_section(em->out, ".eh_frame", SHT_PROGBITS, SHF_ALLOC);
-			rc = sec ? 0 : uspl_fail_nomem(em->err);
-		}
-		for (rel = rels.items; !rc && rel < rels.items + rels.n; rel++)
-			rc = add_relocation(em, &diff->units[i], sec, rel, rel->offset);
-		vec_release(&rels);
 		if (rc)
 			return rc;
+		if (rels.n && !sec) {
+			sec = objfile_add_section(em->out, ".eh_frame", SHT_PROGBITS, SHF_ALLOC);
+			if (!sec)
+				return uspl_fail_nomem(em->err);
+		}
+		vec_for_each (&rels, rel) {
+			rc = add_relocation(em, &diff->units[i], sec, rel, rel->offset);
+			if (rc)
+				return rc;
+		}
 	}
 	if (!sec)
 		return 0;
@@ -365,23 +368,32 @@ static int connect_units(struct emitter *em, const struct diff *diff)
 }
 
 /* helpers: more units, for pre.o; NULL if there are none. */
+/* What the object consists of. */
+static int fill(struct emitter *em, struct diff *diff, struct diff *helpers)
+{
+	int rc = copy_units(em, diff);
+
+	if (rc)
+		return rc;
+	rc = helpers ? copy_units(em, helpers) : 0;
+	if (rc)
+		return rc;
+	rc = connect_units(em, diff);
+	if (rc)
+		return rc;
+	rc = helpers ? connect_units(em, helpers) : 0;
+	if (rc || em->pre)
+		return rc;
+	return add_unwind(em, diff);
+}
+
 static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct objfile **ret,
 		       struct uspl_err *err)
 {
 	auto_objfile struct objfile *out = objfile_new(pre ? "pre.o" : "new.o");
 	struct emitter em = { .out = out, .pre = pre, .err = err };
-	int rc = out ? 0 : uspl_fail_nomem(err);
+	int rc = out ? fill(&em, diff, helpers) : uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = copy_units(&em, diff);
-	if (!rc && helpers)
-		rc = copy_units(&em, helpers);
-	if (!rc)
-		rc = connect_units(&em, diff);
-	if (!rc && helpers)
-		rc = connect_units(&em, helpers);
-	if (!rc && !pre)
-		rc = add_unwind(&em, diff);
 	strmap_release(&em.symbols);
 	strmap_release(&em.members);
 	if (rc)

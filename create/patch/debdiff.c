@@ -101,10 +101,15 @@ static int read_list(const char *package, series_patches *ret, struct uspl_err *
 		return 0;
 	rc = file_read(path, &text, err);
 	buf_str(&text);
-	for (char *line = rc || !text.len ? NULL : strtok_r(text.data, "\n", &state); line && !rc;
-	     line = strtok_r(NULL, "\n", &state))
+	if (rc)
+		return rc;
+	for (char *line = text.len ? strtok_r(text.data, "\n", &state) : NULL; line;
+	     line = strtok_r(NULL, "\n", &state)) {
 		rc = read_line(folder, line, ret, err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static bool same_patch(const struct series_patch *a, const struct series_patch *b)
@@ -161,16 +166,21 @@ static int compare_lists(struct debdiff *debdiff, struct uspl_err *err)
 	series_patches *was = &debdiff->was, *is = &debdiff->is;
 	int rc = package ? file_remove_tree(debdiff->folder, err) : uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = make_new_patches(debdiff, package, err);
-	if (!rc)
-		rc = read_list(debdiff->paths->source, was, err);
-	if (!rc)
-		rc = read_list(package, is, err);
+	if (rc)
+		return rc;
+	rc = make_new_patches(debdiff, package, err);
+	if (rc)
+		return rc;
+	rc = read_list(debdiff->paths->source, was, err);
+	if (rc)
+		return rc;
+	rc = read_list(package, is, err);
+	if (rc)
+		return rc;
 	while (debdiff->same < was->n && debdiff->same < is->n &&
 	       same_patch(&was->items[debdiff->same], &is->items[debdiff->same]))
 		debdiff->same++;
-	return rc;
+	return 0;
 }
 
 /* ---- patches that are only added ---- */
@@ -217,13 +227,16 @@ static int copy_touched(const struct debdiff *debdiff, struct uspl_err *err)
 	auto_free char *b = file_join(debdiff->folder, "b");
 	auto_buf struct buf text = { 0 };
 	auto_strmap struct strmap names = { 0 };
-	int rc = a && b ? 0 : uspl_fail_nomem(err);
+	int rc;
 
+	if (!a || !b)
+		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		for (size_t j = debdiff->same; j < lists[i]->n && !rc; j++)
+		for (size_t j = debdiff->same; j < lists[i]->n; j++) {
 			rc = read_listed(debdiff, &lists[i]->items[j], &text, err);
-	if (rc)
-		return rc;
+			if (rc)
+				return rc;
+		}
 	rc = diff_check(debdiff->patch->name, buf_str(&text), err);
 	if (rc)
 		return rc;
@@ -467,8 +480,9 @@ static int resolve_spec(const struct debdiff *debdiff, struct buf *ret, size_t *
 		if (!name || !has_suffix(name, ".spec"))
 			continue;
 		rc = check_old_patches(debdiff, err);
-		if (!rc)
-			rc = add_spec_lines(debdiff, section, ret, ret_n, err);
+		if (rc)
+			return rc;
+		rc = add_spec_lines(debdiff, section, ret, ret_n, err);
 		if (rc)
 			return rc;
 	}

@@ -270,19 +270,22 @@ int patches_check_earlier(const struct build_paths *paths, const build_earlier_l
 	auto_free char *folder = file_join(paths->work, "try");
 	auto_free char *path = file_join(paths->work, "earlier");
 	const struct build_earlier *earlier;
-	int rc = folder && path ? 0 : uspl_fail_nomem(err);
 
+	if (!folder || !path)
+		return uspl_fail_nomem(err);
 	vec_for_each (list, earlier) {
-		struct strmap names = { 0 };
+		auto_strmap struct strmap names = { 0 };
 		struct trial trial = { paths->tree, folder, &names, NULL };
+		int rc = diff_names(earlier->patch, &names, err);
 
-		if (!rc)
-			rc = diff_names(earlier->patch, &names, err);
-		if (!rc)
-			rc = start_anew(&trial, 0, err);
-		if (!rc)
-			rc = check_one(&trial, earlier, path, err);
-		strmap_release(&names);
+		if (rc)
+			return rc;
+		rc = start_anew(&trial, 0, err);
+		if (rc)
+			return rc;
+		rc = check_one(&trial, earlier, path, err);
+		if (rc)
+			return rc;
 	}
-	return rc || !list->n ? rc : file_remove_tree(folder, err);
+	return list->n ? file_remove_tree(folder, err) : 0;
 }

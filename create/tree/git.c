@@ -82,11 +82,17 @@ int git_copy(const struct build_paths *paths, struct uspl_err *err)
 	if (stat(from, &st) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
 	rc = refer_objects(from, to, err);
-	if (!rc)
-		rc = write_config(from, to, err);
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && !rc; i++)
+	if (rc)
+		return rc;
+	rc = write_config(from, to, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		rc = copy_part(from, to, parts[i], err);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static void become_git(const char *tree, const char *path)

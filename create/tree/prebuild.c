@@ -131,12 +131,15 @@ static int add_words(struct state *state, const char *value, struct uspl_err *er
 static int add_named_compilers(struct state *state, struct uspl_err *err)
 {
 	static const char *const names[] = { "CC", "CXX", "LD" };
-	int rc = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !rc; i++)
-		if (getenv(names[i]))
-			rc = add_words(state, getenv(names[i]), err);
-	return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *words = getenv(names[i]);
+		int rc = words ? add_words(state, words, err) : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static int add_head(struct state *state, struct uspl_err *err)
@@ -186,30 +189,49 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* Notes what a build of the user's tree depends on, a sorted line for each thing. */
+static int add_lines(struct state *state, const struct recipe *recipe, struct uspl_err *err)
+{
+	int rc = add_value(state, "the version of uspl-create", USPL_VERSION, err);
+
+	if (rc)
+		return rc;
+	rc = add_value(state, "the source folder", state->paths->source, err);
+	if (rc)
+		return rc;
+	rc = add_value(state, "the command", recipe->build, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		rc = add_value(state, variables[i], getenv(variables[i]), err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
+		rc = add_compiler(state, compilers[i], err);
+		if (rc)
+			return rc;
+	}
+	rc = add_named_compilers(state, err);
+	if (rc)
+		return rc;
+	/* A commit, or another branch: the version by git describe is another one. */
+	rc = add_head(state, err);
+	if (rc)
+		return rc;
+	rc = tree_walk(state->paths->source, add_source, state, err);
+	if (rc)
+		return rc;
+	qsort(state->lines.items, state->lines.n, sizeof(char *), compare_lines);
+	return 0;
+}
+
 static int add_state(struct prebuild *prebuild, const struct build_paths *paths,
 		     const struct recipe *recipe, struct uspl_err *err)
 {
 	struct state state = { .paths = paths, .own = prebuild->folder };
 	char **line;
-	int rc = add_value(&state, "the version of uspl-create", USPL_VERSION, err);
+	int rc = add_lines(&state, recipe, err);
 
-	if (!rc)
-		rc = add_value(&state, "the source folder", paths->source, err);
-	if (!rc)
-		rc = add_value(&state, "the command", recipe->build, err);
-	for (size_t i = 0; i < ARRAY_SIZE(variables) && !rc; i++)
-		rc = add_value(&state, variables[i], getenv(variables[i]), err);
-	for (size_t i = 0; i < ARRAY_SIZE(compilers) && !rc; i++)
-		rc = add_compiler(&state, compilers[i], err);
-	if (!rc)
-		rc = add_named_compilers(&state, err);
-	/* A commit, or another branch: the version by git describe is another one. */
-	if (!rc)
-		rc = add_head(&state, err);
-	if (!rc)
-		rc = tree_walk(paths->source, add_source, &state, err);
-	if (!rc)
-		qsort(state.lines.items, state.lines.n, sizeof(char *), compare_lines);
 	vec_for_each (&state.lines, line)
 		buf_addf(&prebuild->state, "%s\n", *line);
 	tree_files_release(&state.lines);
@@ -302,15 +324,18 @@ static int restore(const struct build_paths *paths, struct uspl_err *err)
 	auto_free char *base = NULL;
 	int rc = join(paths, "base", &base, err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(second) && !rc; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(second); i++) {
 		auto_free char *path = NULL;
 
 		rc = join(paths, second[i], &path, err);
-		if (!rc)
-			rc = file_remove_tree(path, err);
+		if (rc)
+			return rc;
+		rc = file_remove_tree(path, err);
+		if (rc)
+			return rc;
 	}
-	if (rc)
-		return rc;
 	return tree_mirror(base, paths->tree, err);
 }
 

@@ -136,8 +136,10 @@ static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *re
 	auto_buf struct buf build = { 0 };
 	int rc = configured_find_cmake(tree, &folder, err);
 
-	if (rc || !folder)
-		return rc ? rc : set(ret, recipes[line].setup, recipes[line].build, jobs, err);
+	if (rc)
+		return rc;
+	if (!folder)
+		return set(ret, recipes[line].setup, recipes[line].build, jobs, err);
 	buf_addstr(&build, "cmake --build ");
 	buf_add_shell_word(&build, folder);
 	buf_addf(&build, "-j %d", jobs);

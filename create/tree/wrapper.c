@@ -130,18 +130,20 @@ static char *absolute_tool(const char *variable)
 static int link_variables(const char *bin, const char *real, const char *wrapper,
 			  struct uspl_err *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tool_variables) && !rc; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tool_variables); i++) {
 		auto_free char *path = absolute_tool(tool_variables[i]);
+		int rc;
 
 		if (!path)
 			continue;
 		rc = link_name(bin, file_basename(path), wrapper, err);
-		if (!rc)
-			rc = link_name(real, file_basename(path), path, err);
+		if (rc)
+			return rc;
+		rc = link_name(real, file_basename(path), path, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
@@ -153,13 +155,15 @@ int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 	auto_free char *wrapper = NULL;
 	int rc = bin && real ? find_wrapper(&wrapper, err) : uspl_fail_nomem(err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(folders) && !rc; i++) {
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		auto_free char *folder = file_join(paths->work, folders[i]);
 
 		rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
+		if (rc)
+			return rc;
 	}
-	if (rc)
-		return rc;
 	rc = drop_old_links(bin, wrapper, err);
 	if (rc)
 		return rc;

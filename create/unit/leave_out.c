@@ -63,11 +63,14 @@ static int find_winners(struct leave_out *state, bool post, struct uspl_err *err
 		auto_objfile struct objfile *obj = NULL;
 		int rc = path ? objfile_read_code(path, &obj, err) : 0;
 
-		for (size_t j = 0; !rc && obj && j < obj->syms.n; j++)
-			if (is_global_definition(obj->syms.items[j]))
-				rc = note_definition(winners, obj->syms.items[j], i, err);
 		if (rc)
 			return rc;
+		for (size_t j = 0; obj && j < obj->syms.n; j++) {
+			if (is_global_definition(obj->syms.items[j]))
+				rc = note_definition(winners, obj->syms.items[j], i, err);
+			if (rc)
+				return rc;
+		}
 	}
 	state->sides[post].known = true;
 	return 0;

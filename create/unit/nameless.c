@@ -217,23 +217,28 @@ static int match_depth(struct unit *unit, size_t depth, struct uspl_err *err)
 	struct nameless *nameless = unit->nameless;
 	auto_strmap struct strmap done = { 0 };
 	struct nameless_type **type;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&nameless->post.types, type)
-		if (!rc && (*type)->depth == depth)
-			rc = set_family(&nameless->post, *type, false, err);
+	vec_for_each (&nameless->post.types, type) {
+		if ((*type)->depth != depth)
+			continue;
+		rc = set_family(&nameless->post, *type, false, err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&nameless->post.types, type) {
 		auto_nameless_vec nameless_vec pre = { 0 }, post = { 0 };
 
-		if (rc || (*type)->depth != depth || strmap_get(&done, (*type)->family))
+		if ((*type)->depth != depth || strmap_get(&done, (*type)->family))
 			continue;
 		if (!strmap_set(&done, (*type)->family, *type) ||
 		    !pick(&nameless->pre, *type, &pre) || !pick(&nameless->post, *type, &post))
-			rc = uspl_fail_nomem(err);
-		if (!rc)
-			rc = nameless_match(unit, &pre, &post, err);
+			return uspl_fail_nomem(err);
+		rc = nameless_match(unit, &pre, &post, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int match_all(struct unit *unit, struct uspl_err *err)
@@ -241,19 +246,19 @@ static int match_all(struct unit *unit, struct uspl_err *err)
 	struct nameless *nameless = unit->nameless;
 	struct nameless_type **type;
 	size_t deepest = 0;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&nameless->pre.types, type)
-		if (!rc)
-			rc = set_family(&nameless->pre, *type, true, err);
+	vec_for_each (&nameless->pre.types, type) {
+		rc = set_family(&nameless->pre, *type, true, err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&nameless->post.types, type) {
 		deepest = (*type)->depth > deepest ? (*type)->depth : deepest;
 		(*type)->family = strdup("");
 		if (!(*type)->family)
 			return uspl_fail_nomem(err);
 	}
-	if (rc)
-		return rc;
 	for (size_t depth = 1; depth <= deepest; depth++) {
 		rc = match_depth(unit, depth, err);
 		if (rc)
@@ -335,11 +340,16 @@ static int set_aliases(const struct unit *unit, struct uspl_err *err)
 	auto_strmap struct strmap by_key = { 0 }, stems = { 0 };
 	int rc = collect_stems(&unit->pre, &by_key, &stems, err);
 
-	for (size_t i = 0; !rc && i < unit->post.obj->syms.n; i++)
-		if (is_listed(unit->post.obj->syms.items[i]))
-			rc = set_alias(unit, unit->post.obj->syms.items[i], &by_key, &stems, err);
-	strmap_release(&stems);
-	return rc;
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		if (!is_listed(unit->post.obj->syms.items[i]))
+			continue;
+		rc = set_alias(unit, unit->post.obj->syms.items[i], &by_key, &stems, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int nameless_pair(const struct diff *diff, struct unit *unit, struct uspl_err *err)

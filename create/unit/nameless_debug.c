@@ -310,8 +310,9 @@ static int collect_functions(struct side *side, const struct nameless_list *list
 	vec_for_each (&list->types, type) {
 		int rc = add_functions(side, *type, &(*type)->code, lookup, err);
 
-		if (!rc)
-			rc = add_functions(side, *type, &(*type)->data, lookup, err);
+		if (rc)
+			return rc;
+		rc = add_functions(side, *type, &(*type)->data, lookup, err);
 		if (rc)
 			return rc;
 	}

@@ -268,8 +268,9 @@ int normalise(struct side *side, struct uspl_err *err)
 		if (secinfo_of(sec)->kind == SECINFO_CODE && sec->data) {
 			int rc = restore_own_addresses(sec, err);
 
-			if (!rc)
-				rc = find_biases(sec, err);
+			if (rc)
+				return rc;
+			rc = find_biases(sec, err);
 			if (rc)
 				return rc;
 		}

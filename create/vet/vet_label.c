@@ -61,22 +61,15 @@ static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn
 	return (int64_t)insn->len + distance != 0;
 }
 
-static bool takes_labels(const struct objsec *sec)
+static bool jumps_to_label(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
-	struct insn insn;
-
-	if (!sec || !sec->data)
-		return false;
-	for (uint64_t at = 0; at < sec->size; at += insn.len) {
-		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) || !insn.len)
-			return false;
-		if (takes_label(sec, at, &insn))
-			return true;
-	}
-	return false;
+	return insn->flow == INSN_JUMP_INDIRECT && !has_reference(sec, at, insn->len);
 }
 
-static bool jumps_to_labels(const struct objsec *sec)
+/* True if there is such an instruction, before the first one that can't be decoded. */
+static bool has_insn(const struct objsec *sec,
+		     bool (*is_wanted)(const struct objsec *sec, uint64_t at,
+				       const struct insn *insn))
 {
 	struct insn insn;
 
@@ -85,7 +78,7 @@ static bool jumps_to_labels(const struct objsec *sec)
 	for (uint64_t at = 0; at < sec->size; at += insn.len) {
 		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) || !insn.len)
 			return false;
-		if (insn.flow == INSN_JUMP_INDIRECT && !has_reference(sec, at, insn.len))
+		if (is_wanted(sec, at, &insn))
 			return true;
 	}
 	return false;
@@ -108,8 +101,11 @@ int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i], *old = code_before(sec);
 
-		if (!old || (!takes_labels(old) && !takes_labels(secinfo_of(old)->other)) ||
-		    (!jumps_to_labels(sec) && !jumps_to_labels(secinfo_of(sec)->other)))
+		if (!old ||
+		    (!has_insn(old, takes_label) &&
+		     !has_insn(secinfo_of(old)->other, takes_label)) ||
+		    (!has_insn(sec, jumps_to_label) &&
+		     !has_insn(secinfo_of(sec)->other, jumps_to_label)))
 			continue;
 		sec_refuse(sec, err, USPL_E_DATA_CHANGE,
 			   "'%s' changes, and keeps addresses of its own labels: the process may "

@@ -107,8 +107,9 @@ static int keep_input(const struct tool *tool, const char *path, char **ret, str
 	if (link(path, name) < 0 && errno != EEXIST) {
 		free(take_ptr(name));
 		rc = record_new_object(tool->work, tool->phase, &name, err);
-		if (!rc)
-			rc = file_copy(path, name, err);
+		if (rc)
+			return rc;
+		rc = file_copy(path, name, err);
 		if (rc)
 			return rc;
 	}
@@ -253,12 +254,13 @@ int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, s
 	if (!output || is_probe(argc, argv))
 		return tool_exec(tool, err);
 	rc = tool_add(&words, (const char *const *)argv + 1, err);
-	if (!rc)
-		rc = tool_add(&words, trace, err);
+	if (rc)
+		return rc;
+	rc = tool_add(&words, trace, err);
+	if (rc)
+		return rc;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], output) != 0 && !is_code(argv[i]))
 			buf_addf(&options, " %s", argv[i]);
-	if (rc)
-		return rc;
 	return run(tool, &words, output, &options, ret_status, err);
 }

@@ -205,9 +205,12 @@ int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct usp
 	}
 	*ret_skip = 0;
 	rc = find_real(&tool, err);
-	if (!rc)
-		rc = let_launchers_go(err);
-	if (!rc && compiler_is_launcher(tool.name))
+	if (rc)
+		return rc;
+	rc = let_launchers_go(err);
+	if (rc)
+		return rc;
+	if (compiler_is_launcher(tool.name))
 		rc = find_behind(&tool, argc, argv, ret_skip, err);
 	else
 		tool.compiler = tool.name;
