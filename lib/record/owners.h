@@ -51,8 +51,8 @@ int owners_refuse_behind(const struct owners *owners, const struct region_site *
 struct owners_code {
 	taddr site, start, end;
 	/*
-	 * If the site is the function's entry: where in this code the function begins. Before that a
-	 * thread goes wherever the entry leads by then.
+	 * If the site is the function's entry: where in this code the function begins. Before that
+	 * a thread goes wherever the entry leads by then.
 	 */
 	taddr begins;
 	size_t region, next; /* owners_next_code's; all 0 for the first call */
