@@ -108,6 +108,8 @@ long regs_syscall(const struct arch_regs *regs);
 bool syscall_waits_for_events(long nr);
 /* True for the call by which locks and conditions wait. */
 bool syscall_waits_for_lock(long nr);
+/* True for one by which a program sends a signal, to itself perhaps. */
+bool syscall_sends_signal(long nr);
 
 /* One request of inject.h as the agent reads it (runtime/agent.S knows this layout). */
 struct agent_request {

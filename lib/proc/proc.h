@@ -41,8 +41,13 @@ struct proc {
 	bool catches_sigsys;      /* it had a handler for that when it was opened */
 	int seccomp;              /* 0 none, 1 strict, 2 filter */
 	bool shadow_stack;        /* its thread `tid` has one (shstk.h) */
-	mapping_vec maps;         /* as of the last proc_refresh_maps, sorted by address */
-	struct kept *kept;        /* what needn't be read again (kept.h); NULL: nothing is kept */
+	/*
+	 * Set by who has started it: it has one thread, stopped before the first constructor of its
+	 * program and libraries, in the dynamic linker, which holds no lock.
+	 */
+	bool begins;
+	mapping_vec maps;  /* as of the last proc_refresh_maps, sorted by address */
+	struct kept *kept; /* what needn't be read again (kept.h); NULL: nothing is kept */
 	/*
 	 * What the command has read of its modules, for those that get only the process; NULL: they
 	 * read them. They must outlive what is done with the process.

@@ -16,6 +16,15 @@
  * interrupted malloc), and no frame of the dynamic linker, of libgcc, or of a library that brings
  * its own allocator: a constructor or a callback may be called with their locks held. All other
  * threads are passed over. If none is fit, we look again a little later: threads come by.
+ *
+ * A process that is stopped (SIGSTOP) frees no lock. So all of its threads have to be at such
+ * places there, and then any of them will do. Nor does another thread come by: what isn't so at
+ * once is refused at once. A thread that has stopped its process itself (raise) holds no lock
+ * either.
+ *
+ * Before its first constructor (struct proc, `begins`) a program has one thread, and the dynamic
+ * linker calls nobody with its locks held. But an allocator of the program's own would set itself
+ * up now, and read its environment, which the C library doesn't have yet.
  */
 
 #include "safety/safe_call.h"
@@ -27,6 +36,7 @@
 #include "arch/regs.h"
 #include "base/cancel.h"
 #include "proc/dynsym.h"
+#include "proc/task.h"
 #include "safety/stack.h"
 
 #define WAIT_NS 5000000000ll
@@ -56,6 +66,11 @@ struct safe_call {
 	enum role *roles; /* by the module's place in modules */
 	VEC(struct code) waits;
 	struct unwinder *unwinder;
+	bool begins, own_allocator;
+	/* Of one look at all threads: those that are stopped, and if one may hold a lock. */
+	tid_vec stopped;
+	bool doubtful;
+	bool all_safe; /* all are stopped, and none holds a lock */
 };
 
 /* What is seen of one stack. */
@@ -97,6 +112,14 @@ static enum role role_of(struct dynsyms *dyn)
 									: ROLE_SENSITIVE;
 }
 
+static bool has_own_allocator(struct dynsyms *dyn)
+{
+	taddr addr;
+
+	return !starts(dyn->module->name, "ld-linux") && defines(dyn, "malloc", &addr) &&
+	       !defines(dyn, "gnu_get_libc_version", &addr);
+}
+
 static int note_waits(struct safe_call *safe_call, struct dynsyms *dyn, struct uspl_err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(wait_functions); i++) {
@@ -124,6 +147,7 @@ static int look_at_modules(const struct proc *proc, struct safe_call *safe_call,
 		if (rc)
 			return rc;
 		safe_call->roles[i] = role_of(dyn);
+		safe_call->own_allocator |= has_own_allocator(dyn);
 		/* A program without a dynamic linker has its libc inside. */
 		if (dyn->module->is_main && !dyn->debug)
 			safe_call->roles[i] = ROLE_LIBC;
@@ -138,6 +162,7 @@ static void safe_call_release(struct safe_call *safe_call)
 {
 	free(safe_call->roles);
 	vec_release(&safe_call->waits);
+	vec_release(&safe_call->stopped);
 	unwinder_free(safe_call->unwinder);
 }
 
@@ -150,6 +175,7 @@ static int safe_call_init(struct safe_call *safe_call, struct proc *proc, const 
 	int rc;
 
 	safe_call->modules = modules;
+	safe_call->begins = proc->begins;
 	safe_call->roles = calloc(modules->n + 1, sizeof(*safe_call->roles));
 	if (!safe_call->roles)
 		return uspl_fail_nomem(err);
@@ -192,49 +218,114 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	return !view->doubtful;
 }
 
-/* inject_choice.fit: see the essay. */
-static bool is_fit(void *ctx, const struct thread *thread)
+/* See the essay. */
+static bool holds_no_lock(const struct safe_call *safe_call, const struct thread *thread)
 {
-	const struct safe_call *safe_call = ctx;
 	struct view view = { .safe_call = safe_call };
 	long call = regs_syscall(&thread->regs);
 	struct some_regs regs;
 	taddr sp;
 
 	regs_to_dwarf(&thread->regs, &regs);
-	if (thread->group_stopped ||
-	    unwind(safe_call->unwinder, &regs, visit_frame, &view, &sp) != UNWIND_COMPLETE ||
+	if (unwind(safe_call->unwinder, &regs, visit_frame, &view, &sp) != UNWIND_COMPLETE ||
 	    view.doubtful)
 		return false;
 	if (call < 0)
 		return view.in_program;
+	if (thread->group_stopped && syscall_sends_signal(call))
+		return true;
 	return syscall_waits_for_events(call) || (syscall_waits_for_lock(call) && view.in_wait);
+}
+
+/* A thread may be asked more than once. */
+static void note_stopped(struct safe_call *safe_call, pid_t tid, bool safe)
+{
+	const pid_t *known;
+	pid_t *place;
+
+	safe_call->doubtful |= !safe;
+	vec_for_each (&safe_call->stopped, known)
+		if (*known == tid)
+			return;
+	place = vec_push(&safe_call->stopped);
+	if (place)
+		*place = tid;
+}
+
+/* inject_choice.fit */
+static bool is_fit(void *ctx, const struct thread *thread)
+{
+	struct safe_call *safe_call = ctx;
+	bool safe;
+
+	if (safe_call->begins)
+		return !safe_call->own_allocator;
+	safe = holds_no_lock(safe_call, thread);
+	if (!thread->group_stopped)
+		return safe;
+	note_stopped(safe_call, thread->tid, safe);
+	return safe && safe_call->all_safe;
+}
+
+static int look_once(struct proc *proc, struct safe_call *safe_call, struct inject_req *reqs,
+		     size_t n, struct uspl_err *err)
+{
+	const struct inject_choice choice = { .fit = is_fit, .ctx = safe_call };
+	size_t done;
+
+	safe_call->stopped.n = 0;
+	safe_call->doubtful = false;
+	return inject_run_in(proc, &choice, reqs, n, &done, err);
+}
+
+static int fail_busy(const struct proc *proc, const struct safe_call *safe_call,
+		     struct uspl_err *err)
+{
+	if (safe_call->begins)
+		return uspl_fail(err, USPL_E_BUSY,
+				 "pid %d has an allocator of its own, which can't be called before "
+				 "the program begins",
+				 proc->pid);
+	if (safe_call->stopped.n)
+		uspl_fail(err, USPL_E_BUSY,
+			  "pid %d is stopped (SIGSTOP), and a thread of it may hold a lock of its "
+			  "libraries",
+			  proc->pid);
+	else
+		return uspl_fail(err, USPL_E_BUSY,
+				 "no thread of pid %d is at a place where functions of its "
+				 "libraries can be called",
+				 proc->pid);
+	uspl_hint(err, "'kill -CONT %d' lets it go on", proc->pid);
+	return -USPL_E_BUSY;
 }
 
 int safe_call_run(struct proc *proc, const module_vec *modules, struct inject_req *reqs, size_t n,
 		  struct uspl_err *err)
 {
 	auto_safe_call struct safe_call safe_call = { 0 };
-	const struct inject_choice choice = { .fit = is_fit, .ctx = &safe_call };
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + WAIT_NS;
 	struct uspl_err last = { 0 };
-	size_t done;
 	int rc = safe_call_init(&safe_call, proc, modules, err);
 
 	if (rc)
 		return rc;
 	for (;;) {
-		rc = inject_run_in(proc, &choice, reqs, n, &done, &last);
+		bool all_stopped;
+
+		rc = look_once(proc, &safe_call, reqs, n, &last);
 		if (rc != -USPL_E_BUSY || clock_now_ns() >= deadline || cancel_requested())
 			break;
-		nanosleep(&pause, NULL);
+		all_stopped = safe_call.stopped.n && safe_call.stopped.n == tasks_count(proc);
+		if (safe_call.begins || (all_stopped && safe_call.doubtful))
+			break;
+		safe_call.all_safe = all_stopped;
+		if (!all_stopped)
+			nanosleep(&pause, NULL);
 	}
 	if (rc == -USPL_E_BUSY)
-		return uspl_fail(err, USPL_E_BUSY,
-				 "no thread of pid %d is at a place where functions of its "
-				 "libraries can be called",
-				 proc->pid);
+		return fail_busy(proc, &safe_call, err);
 	if (rc && err)
 		*err = last;
 	return rc;

@@ -127,11 +127,6 @@ expect_calls() {
 	expect_status 3
 	expect_one_message
 	expect_message "cannot run './no-such-program': No such file"
-	"$TARGET_CC" -O1 -static -o static begin.c
-	tool uspl-trace exec -- ./static
-	expect_status 1
-	expect_message 'in dynamic programs with glibc only'
-	[ -z "$output" ] || fail 'it was run'
 	tool uspl-trace exec --tracer=sample --output=no/such/folder -- ./begin
 	expect_status 3
 	[ -z "$output" ] || fail 'it was run'
@@ -141,4 +136,150 @@ expect_calls() {
 	tool uspl-trace exec --tracer=sample --time=never -- ./begin
 	expect_status 2
 	[ -z "$output" ] || fail 'it was run'
+}
+
+@test "C++, and C that can be unwound: traced before the first constructor" {
+	cat > throws.cc <<- 'C'
+		#include <stdexcept>
+		#define KEPT __attribute__((noinline))
+		static volatile long sink;
+		KEPT void leaf(long x) { sink += x; if (x % 2) throw std::runtime_error("odd"); }
+		KEPT int outer(int n) { int caught = 0; for (int i = 0; i < n; i++) try { leaf(i); } catch (const std::exception &) { caught++; } return caught; }
+		static struct early { early() { outer(4); } } early;
+		int main() { return outer(10); }
+	C
+	"${TARGET_CC/gcc/g++}" -O1 -o throws throws.cc
+	tool uspl-trace exec --output=seen -- ./throws
+	expect_status 5
+	[ -z "$stderr" ] || fail 'a message'
+	expect_once 'outer\(int\)\(\)' 2
+	tool uspl-trace exec --tracer=alloc --output=seen -- ./throws
+	expect_status 5
+	grep -q '^# tracer: alloc' seen || fail "alloc: $(cat seen)"
+	cat > unwound.c <<- 'C'
+		extern int _Unwind_Backtrace(int (*)(void *, void *), void *);
+		static int count(void *at, void *n) { (void)at; ++*(int *)n; return 0; }
+		__attribute__((noinline)) int deep(void) { int n = 0; _Unwind_Backtrace(count, &n); return n; }
+		int main(void) { return deep() > 2 ? 6 : 1; }
+	C
+	"$TARGET_CC" -O1 -o unwound unwound.c -lgcc_s
+	tool uspl-trace exec --output=seen -- ./unwound
+	expect_status 6
+	expect_once 'deep\(\)' 1
+}
+
+# expect_once CALL NUMBER - the lines of seen with such a call are so many
+expect_once() {
+	[ "$(grep -cE "\\|  *($1)(;| \\{)" seen)" = "$2" ] || fail "$1: $(cat seen)"
+}
+
+@test "what can't be traced runs all the same, and says so" {
+	"$TARGET_CC" -O1 -static -o static begin.c
+	for tracer in graph function init alloc; do
+		tool uspl-trace exec --tracer="$tracer" -- ./static
+		expect_status 7
+		expect_message 'the program runs without being traced: .* in dynamic programs with glibc only'
+		[ "$output" = said ] || fail 'its own output'
+	done
+	tool uspl-trace exec -F no-such-function -- ./begin
+	expect_status 7
+	expect_message 'runs without being traced: .*no function of pid [0-9]+ is to be traced'
+	cat > own.c <<- 'C'
+		#include <stddef.h>
+		static char heap[1 << 20];
+		static size_t used;
+		void *malloc(size_t len) { char *at = heap + used; used += (len + 31) & ~15ul; return used < sizeof(heap) ? at : NULL; }
+		void *calloc(size_t n, size_t len) { return malloc(n * len); }
+		void *realloc(void *old, size_t len) { char *at = malloc(len); for (size_t i = 0; old && i < len; i++) at[i] = ((char *)old)[i]; return at; }
+		void free(void *at) { (void)at; }
+		int main(void) { return 9; }
+	C
+	"$TARGET_CC" -O1 -fno-builtin -o own own.c -Wl,--no-as-needed -lgcc_s
+	tool uspl-trace exec -- ./own
+	expect_status 9
+	expect_message 'runs without being traced: .* an allocator of its own'
+}
+
+# waiting NUMBER - true when so many of its threads wait for what they read, or for a signal
+waiting() {
+	[ "$(cat "/proc/$pid"/task/*/syscall | grep -cE '^(0|130) ')" = "$1" ]
+}
+
+# stopped - true when all of it has stopped
+stopped() {
+	grep -q 'State:.*T (stopped)' "/proc/$pid/status"
+}
+
+# run_stopped WAY WAITING - runs it until it is stopped in such a way, when so many threads wait
+run_stopped() {
+	./stopped "$1" 3>&- &
+	pid=$!
+	until_true 10 waiting "$2" || fail 'it does not begin' || return
+	if [[ $1 = *r* ]]; then kill -USR1 "$pid"; else kill -STOP "$pid"; fi
+	until_true 10 stopped || fail 'it does not stop'
+}
+
+# run_end - ends it
+run_end() {
+	kill -KILL "$pid"
+	wait "$pid" || true
+}
+
+# calls_of_outer - true if some are recorded
+calls_of_outer() {
+	"$USPL_BIN/uspl-trace" cat "$pid" | grep -q 'outer()'
+}
+
+@test "a process that is stopped: traced if no thread of it may hold a lock" {
+	local pid way
+	cat > stopped.cc <<- 'C'
+		#include <csignal>
+		#include <cstdlib>
+		#include <cstring>
+		#include <stdexcept>
+		#include <thread>
+		#include <unistd.h>
+		#define KEPT __attribute__((noinline))
+		static volatile long sink;
+		static int ends[2];
+		static void on_cont(int) { sink += write(ends[1], "xx", 2); }
+		static void on_user(int) { }
+		KEPT void leaf(long x) { sink += x; if (x % 2) throw std::runtime_error("odd"); }
+		KEPT void outer() { for (int i = 0; i < 2; i++) try { leaf(i); } catch (const std::exception &) { } }
+		KEPT void rest() { char c; while (read(ends[0], &c, 1) != 1) ; for (;;) { outer(); usleep(1000); } }
+		/* In the C library's code nearly all the time, and in no call. */
+		KEPT void fill() { static char room[64 << 20]; for (;;) memset(room, (int)sink, sizeof(room)); }
+		int main(int argc, char **argv)
+		{
+			const char *way = argc > 1 ? argv[1] : "";
+			sink += pipe(ends);
+			signal(SIGCONT, on_cont);
+			signal(SIGUSR1, on_user);
+			sigset_t user, old;
+			sigemptyset(&user);
+			sigaddset(&user, SIGUSR1);
+			sigprocmask(SIG_BLOCK, &user, &old);
+			if (strchr(way, 't')) std::thread(rest).detach();
+			if (strchr(way, 'f')) std::thread(fill).detach();
+			if (strchr(way, 'r')) sigsuspend(&old), raise(SIGSTOP);
+			rest();
+		}
+	C
+	"${TARGET_CC/gcc/g++}" -O1 -fno-builtin -pthread -o stopped stopped.cc
+	for way in '' t r tr; do
+		if [[ $way = *t* ]]; then run_stopped "$way" 2; else run_stopped "$way" 1; fi
+		tool uspl-trace start "$pid"
+		kill -CONT "$pid"
+		expect_status 0
+		until_true 10 calls_of_outer || fail "not traced: $way"
+		tool uspl-trace stop "$pid"
+		expect_status 0
+		run_end
+	done
+	run_stopped f 1
+	tool uspl-trace start "$pid"
+	run_end
+	expect_status 1
+	expect_one_message
+	expect_message "pid $pid is stopped .SIGSTOP., and a thread of it may hold a lock of its libraries"
 }

@@ -155,6 +155,7 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 	if (!rc)
 		rc = view_lock(pid, &proc, err);
 	if (!rc) {
+		proc->begins = opts->begins;
 		request.listen = listening_plan(&listening);
 		rc = view_start(proc, &request, &result, err);
 	}

@@ -14,6 +14,7 @@ struct hook_options {
 	double threshold_s;
 	int depth, buffer_kb, text_bytes;
 	bool keep_mcount, json;
+	bool begins; /* not an option: as in struct proc */
 	/* Not an option: what is listened to, while a tracer is started. */
 	const struct listening *listening;
 };

@@ -4,7 +4,8 @@
 // A watching tracer attaches where the kernel has just put the program in place of us, at the
 // dynamic linker's first instruction; then the program is let go, and isn't held any more. Others
 // begin when functions are there, and are asked at the end (child_follow.c). If this tool dies
-// before the program has begun, so does the program.
+// before the program has begun, so does the program. Where a tracer can't be, the program runs
+// without it: it was asked for in any case.
 
 #include <stdio.h>
 
@@ -41,6 +42,7 @@ static int run_hooked(struct line *line, struct child *child, struct uspl_err *e
 
 	if (rc)
 		return rc;
+	line->hook.begins = line->tally.begins = true;
 	rc = line->tracer->tally
 		     ? tally_start(line->tracer, line->state, &line->tally, child->pid, err)
 		     : hook_start(line->tracer, &line->hook, child->pid, err);
@@ -72,6 +74,33 @@ static int run_launched(struct line *line, struct child *child, struct uspl_err 
 	return line->tracer->launch->run(line->state, child, err);
 }
 
+/* A command line that is wrong, and code that could not be put back, are no reason to run it. */
+static bool runs_all_the_same(const struct child *child, int rc)
+{
+	return child->pid > 0 && rc != -USPL_E_USAGE && rc != -USPL_E_STRANDED &&
+	       !cancel_requested();
+}
+
+/* What the tracer had to say is a note, and the program's status is ours. */
+static int run_untraced(struct child *child, struct uspl_err *err)
+{
+	uspl_context(err, child->is_free ? "the program goes on without being traced"
+					 : "the program runs without being traced");
+	uspl_err_note(stderr, err);
+	if (!child->is_free)
+		child_free(child);
+	return child_wait(child);
+}
+
+static int run_traced(struct line *line, struct child *child, struct uspl_err *err)
+{
+	if (line->tracer->watch)
+		return run_watched(line, child, err);
+	if (line->tracer->launch)
+		return run_launched(line, child, err);
+	return run_hooked(line, child, err);
+}
+
 static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
 {
 	struct child child = { 0 };
@@ -85,10 +114,11 @@ static int run(struct line *line, const char *output, char **command, struct usp
 	rc = child_start(&child, command, err);
 	if (!rc && output && !freopen(output, "we", stdout))
 		rc = uspl_fail_errno(err, "cannot write '%s'", output);
-	if (!rc)
-		rc = (line->tracer->watch    ? run_watched
-		      : line->tracer->launch ? run_launched
-					     : run_hooked)(line, &child, err);
+	if (!rc) {
+		rc = run_traced(line, &child, err);
+		if (rc < 0 && runs_all_the_same(&child, rc))
+			rc = run_untraced(&child, err);
+	}
 	if (rc < 0)
 		child_discard(&child);
 	return rc;

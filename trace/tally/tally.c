@@ -86,7 +86,7 @@ void tally_options_release(struct tally_options *opts)
 	vec_release(&opts->triggers);
 }
 
-static int run(const struct trace_request *request, pid_t pid, struct uspl_err *err)
+static int run(const struct trace_request *request, pid_t pid, bool begins, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
 	struct trace_switch result;
@@ -94,6 +94,7 @@ static int run(const struct trace_request *request, pid_t pid, struct uspl_err *
 
 	if (rc)
 		return rc;
+	proc->begins = begins;
 	rc = view_start(proc, request, &result, err);
 	if (rc)
 		return rc;
@@ -130,7 +131,7 @@ int tally_start(const struct tracer *tracer, void *state, struct tally_options *
 			       tracer->name);
 	plan.halted = triggers_have(&start.triggers, USPL_LISTEN_START);
 	if (!rc)
-		rc = run(&request, pid, err);
+		rc = run(&request, pid, opts->begins, err);
 	listen_plan_release(&plan);
 	triggers_release(&start.triggers);
 	if (rc)

@@ -62,6 +62,7 @@ int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len
 /* What a user has chosen for a tracer of the third sort. Zero-initialise it. */
 struct tally_options {
 	cli_strings triggers;
+	bool begins; /* not an option: as in struct proc */
 };
 
 /* Appends these options to a command's table. */

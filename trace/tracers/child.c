@@ -64,7 +64,8 @@ int child_start(struct child *child, char **command, struct uspl_err *err)
 
 void child_free(struct child *child)
 {
-	child->is_free = ptrace(PTRACE_DETACH, child->pid, NULL, NULL) == 0;
+	child->is_free = child->is_ready ? kill(child->pid, SIGCONT) == 0
+					 : ptrace(PTRACE_DETACH, child->pid, NULL, NULL) == 0;
 }
 
 void child_discard(const struct child *child)

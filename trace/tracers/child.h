@@ -4,7 +4,7 @@
  *
  *     child_start     it stands at its first instruction, held by ptrace
  *     child_ready     it runs until functions may be traced: before the first constructor
- *     child_free      it runs, and isn't held any more
+ *     child_free      it runs, and isn't held any more, from wherever it stands
  *     child_follow    the same, but it stops once more at its end, with its memory
  */
 #ifndef USPL_TRACE_TRACERS_CHILD_H
@@ -19,7 +19,8 @@
 /* Zero-initialise it. */
 struct child {
 	pid_t pid;
-	bool is_free; /* it runs */
+	bool is_free;  /* it runs */
+	bool is_ready; /* child_ready has left it stopped, and held by nobody */
 };
 
 /* Runs the command; it dies with us as long as it isn't free. */

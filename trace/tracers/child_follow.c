@@ -125,7 +125,10 @@ int child_ready(struct child *child, const struct child_listener *listener, stru
 	if (ptrace(PTRACE_DETACH, child->pid, NULL, SIGSTOP) != 0 ||
 	    waitpid(child->pid, &status, WUNTRACED) < 0)
 		return uspl_fail_errno(err, "cannot stop pid %d", child->pid);
-	return WIFSTOPPED(status) ? 0 : fail_ended(child, err);
+	if (!WIFSTOPPED(status))
+		return fail_ended(child, err);
+	child->is_ready = true;
+	return 0;
 }
 
 /* A child that is followed to its end. */

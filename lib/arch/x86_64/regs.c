@@ -199,6 +199,11 @@ bool syscall_waits_for_lock(long nr)
 	return nr == SYS_futex;
 }
 
+bool syscall_sends_signal(long nr)
+{
+	return nr == SYS_kill || nr == SYS_tkill || nr == SYS_tgkill;
+}
+
 bool regs_hide_interruption(struct arch_regs *regs)
 {
 	struct user_regs_struct *u = &regs->user;
