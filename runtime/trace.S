@@ -10,7 +10,8 @@
  * bytes) lies at 2 * E without bit USPL_TRACE_SHADOW_BIT, but for the bits in which the session's
  * shadow differs: the return address, and the time of the call. Compilers align the stack to 16
  * bytes only for calls of functions that need it: return addresses may lie 8 bytes apart, their
- * slots then lie 16 apart.
+ * slots then lie 16 apart. The time is 0 where no call is open. What finds it otherwise at a call
+ * has found one that was left, without a return: its place on the stack is another one's now.
  *
  * Every register but the flags is kept. What interrupts us (a signal handler that makes traced
  * calls) may use the same thread's entry: the hot path reads it once and takes its place in the
@@ -20,6 +21,7 @@
 #include "uspl/trace_abi.h"
 
 #define SYS_MMAP 9
+#define SYS_MUNMAP 11
 #define SYS_RT_SIGPROCMASK 14
 #define SYS_NANOSLEEP 35
 #define SYS_GETPID 39
@@ -120,6 +122,17 @@ uspl_trace_begin:
 .endm
 
 /*
+ * Behind the three pushes of a thunk's call, \slot: its slot. Notes whose it is. Changes rax, rdx.
+ */
+.macro NAME slot
+	mov	24(%rsp), %rax
+	not	%rax
+	mov	\slot, %rdx
+	shr	$1, %rdx
+	mov	%rax, (%rdx)
+.endm
+
+/*
  * On to \none unless the thread has a shadow stack; else \reg isn't 0. Where the processor or the
  * kernel has none, rdsspq does nothing. Changes \reg.
  */
@@ -150,8 +163,12 @@ call_known:				/* rax: the entry; rcx: E */
 	CALLER	call_tail
 call_note:				/* rcx: E; rdx: the return address */
 	SLOT	%rcx
+	cmpq	$0, 8(%rcx)
+	jne	call_left
+call_free:
 	mov	%rdx, (%rcx)
 call_time:				/* rcx: the slot */
+	NAME	%rcx
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
@@ -160,6 +177,21 @@ call_time:				/* rcx: the slot */
 	pop	%rcx
 	pop	%rax
 	ret
+
+/* The call that had the place was left. */
+call_left:				/* rcx: the slot; rdx: the return address */
+	push	%rsi
+	push	%rdi
+	push	%rdx
+	push	%rcx
+	mov	%rcx, %rsi
+	call	put_left
+	pop	%rcx
+	pop	%rdx
+	pop	%rdi
+	pop	%rsi
+	movq	$0, 8(%rcx)
+	jmp	call_free
 
 /*
  * Perhaps the traced function is the end of another traced one (a tail call): then its return
@@ -197,6 +229,7 @@ call_tail:
 	push	%rsi
 	call	put
 	pop	%rcx			/* the slot */
+	movq	$0, 8(%rcx)
 	pop	%rdi
 	pop	%rdi
 	pop	%rsi
@@ -205,6 +238,7 @@ call_tail:
 	 * The shadow stack has the other one's thunk still, to which nobody returns now, and above
 	 * it ours, which is jumped to in place of the return.
 	 */
+	NAME	%rcx
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
@@ -281,6 +315,45 @@ put:
 	call	put_in_ring
 9:	ret
 
+/* Writes the record of a call that was left. rsi: its slot. Changes rax, rcx, rdx, rdi. */
+put_left:
+	mov	%rsi, %rdi
+	shr	$1, %rdi
+	mov	(%rdi), %rdi
+	not	%rdi
+	mov	USPL_TRACE_THUNK_RETURN + 1 - USPL_TRACE_NAME_AT(%rdi), %edi	/* push $id */
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, %rcx
+	sub	8(%rsi), %rcx
+	cmp	control + TC_THRESHOLD(%rip), %rcx
+	jb	9f
+	call	thread_find
+	test	%rax, %rax
+	jz	8f
+	mov	TT_RING(%rax), %rax
+	test	%rax, %rax
+	jz	8f
+	mov	$(2 * USPL_TRACE_RECORD), %ecx
+	xadd	%rcx, TR_POS(%rax)
+	push	%rcx
+	RECORD	%rax, %rcx
+	push	8(%rsi)
+	pop	(%rcx)
+	movl	$-1, 8(%rcx)
+	or	$USPL_TRACE_ID_LONG, %edi
+	mov	%edi, 12(%rcx)
+	pop	%rcx
+	add	$USPL_TRACE_RECORD, %rcx
+	RECORD	%rax, %rcx
+	mov	%rdx, (%rcx)
+	movl	$USPL_TRACE_LEFT, 8(%rcx)
+	movl	$USPL_TRACE_ID_LONG, 12(%rcx)
+9:	ret
+8:	NOWHERE
+	ret
+
 /* rax: the ring; rdx: the duration; rsi: the slot; edi: the id. Changes rax, rcx, rdi. */
 put_in_ring:
 	mov	%rdx, %rcx
@@ -350,6 +423,7 @@ uspl_trace_return:
 	mov	32(%rsp), %eax
 	mov	%eax, 12(%rcx)
 return_back:
+	movq	$0, 8(%rsi)
 	mov	(%rsi), %rax
 	mov	%rax, 32(%rsp)
 	pop	%rsi
@@ -1028,12 +1102,27 @@ chunk_claim:				/* rcx: the word */
 	xor	%r9d, %r9d
 	mov	$SYS_MMAP, %eax
 	syscall
-	mov	8(%rsp), %rcx
-	mov	16(%rsp), %rdx
 	cmp	%rax, %rdi
-	je	1f
+	jne	1f
+	cmpl	$0, control + TC_EXIT(%rip)
+	jne	3f			/* markers: no slot needs a name */
+	shr	$1, %rdi		/* what says whose the slots are */
+	mov	$USPL_TRACE_CHUNK, %esi
+	mov	$PROT_RW, %edx
+	mov	$SYS_MMAP, %eax
+	syscall
+	cmp	%rax, %rdi
+	je	3f
+	add	%rdi, %rdi
+	mov	$(2 * USPL_TRACE_CHUNK), %esi
+	mov	$SYS_MUNMAP, %eax
+	syscall
+1:	mov	16(%rsp), %rdx
 	add	$USPL_TRACE_CHUNK_NONE, %rdx
-1:	mov	%rdx, (%rcx)
+	jmp	4f
+3:	mov	16(%rsp), %rdx
+4:	mov	8(%rsp), %rcx
+	mov	%rdx, (%rcx)
 2:	xor	%edx, %edx
 	call	signals_mask
 	pop	%rdi

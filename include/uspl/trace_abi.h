@@ -26,6 +26,13 @@
 #define USPL_TRACE_SHADOW_BIT 47
 #define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
 
+/*
+ * Of a call that is open a slot has the time, which isn't 0. And this word, in a mapping of its
+ * own, has its thunk's address + 5 with all bits turned: so it is no address in the thunks.
+ */
+#define USPL_TRACE_NAME(slot) ((slot) >> 1)
+#define USPL_TRACE_NAME_AT 5
+
 #define USPL_TRACE_THREADS 4096    /* entries in the table of threads */
 #define USPL_TRACE_CHUNKS 4096     /* entries in the table of chunks */
 #define USPL_TRACE_CHUNK 0x40000   /* bytes of stack that have their shadow in one mapping */
@@ -52,6 +59,11 @@
 /* Ids of records that aren't calls. */
 #define USPL_TRACE_ID_LONG                                                                         \
 	0x80000000 /* or'ed to the id: a record with the time of the return follows */
+/*
+ * In that second record, where a first one has the duration: the call hasn't returned. A longjmp,
+ * an exception or the end of its thread has left it, before that time.
+ */
+#define USPL_TRACE_LEFT 1
 #define USPL_TRACE_ID_THREAD 0x7fffffff /* from here on the ring is another thread's */
 
 #define USPL_TRACE_FRAMES 4096 /* room for eh_frame */
@@ -208,7 +220,7 @@ struct uspl_trace_shared_map {
 	uint64_t shadow;
 };
 
-#define USPL_TRACE_ABI_VERSION 9
+#define USPL_TRACE_ABI_VERSION 10
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 

@@ -101,7 +101,8 @@ expect_calls() {
 	expect_calls leaf 3
 	hooked thread
 	expect_status 5
-	expect_calls run 0 # it doesn't return
+	expect_calls run 1
+	grep -q 'run.* open \*/' seen || fail "it does not return: $(cat seen)"
 	expect_calls leaf 4
 	hooked main-exits
 	expect_status 5
@@ -117,7 +118,7 @@ expect_calls() {
 	[ "$(grep -c ' leaf <- ' seen)" = 3 ] || fail "function: $(cat seen)"
 	hooked returns -m '*'
 	expect_calls leaf 3
-	expect_calls exit 0
+	expect_calls exit 1
 	hooked returns --tracer=alloc
 	grep -q '^# tracer: alloc' seen || fail "alloc: $(cat seen)"
 }

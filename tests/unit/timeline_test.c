@@ -93,9 +93,77 @@ static void test_entries(void)
 	expect("1. 2. 3. ", "entries only");
 }
 
+static struct trace_record *last(void)
+{
+	return &records.items[records.n - 1];
+}
+
+/* Whatever the times say, no call ends behind its caller. */
+static void test_nesting(void)
+{
+	struct timeline t = { 0 };
+	struct uspl_err err = { 0 };
+
+	/* A coroutine's call, which goes on while its caller has returned. */
+	call(1, 0, 50, 1);
+	call(1, 10, 90, 2);
+	call(1, 20, 30, 3);
+	call(1, 60, 70, 4);
+	ok(timeline_make(&records, &t, &err) == 0, "a call that ends behind its caller");
+	ok_str(events_of(&t), "1( 2( 3. 2) 1) 4. ", "a call that ends behind its caller: order");
+	ok(t.calls.items[1].end == 50 && t.calls.items[1].record.end == 90 &&
+		   t.calls.items[0].self == 10 && t.calls.items[1].self == 30,
+	   "it ends with its caller, and is as long as it is");
+	timeline_release(&t);
+	records.n = 0;
+	/* Calls that were left are found later: they were left before their caller was. */
+	call(1, 0, 40, 1);
+	last()->how = TRACE_LEFT;
+	call(1, 10, 100, 2);
+	last()->how = TRACE_LEFT;
+	call(1, 50, 100, 3);
+	last()->how = TRACE_OPEN;
+	call(1, 60, 80, 4);
+	call(1, 70, 100, 5);
+	last()->how = TRACE_OPEN;
+	ok(timeline_make(&records, &t, &err) == 0, "calls that don't return");
+	ok_str(events_of(&t), "1( 2. 1) 3( 4( 5. 4) 3) ", "calls that don't return: order");
+	ok(t.calls.items[1].record.end == 40, "left no later than its caller");
+	ok(t.calls.items[2].record.how == TRACE_OPEN, "what is open is open");
+	ok(t.calls.items[4].record.how == TRACE_LEFT && t.calls.items[4].record.end == 80,
+	   "but not in a call that is over");
+	timeline_release(&t);
+	records.n = 0;
+}
+
+static void test_sums(void)
+{
+	struct timeline t = { 0 };
+	struct uspl_err err = { 0 };
+
+	call(1, 0, 100, 1);
+	last()->cut = true;
+	call(1, 10, 90, 2);
+	call(1, 20, 80, 2);
+	call(1, 30, 40, 3);
+	call(1, 50, 60, 2);
+	call(1, 110, 120, 2);
+	ok(timeline_make(&records, &t, &err) == 0, "recursion");
+	ok(!t.calls.items[0].recurses && !t.calls.items[1].recurses && t.calls.items[2].recurses &&
+		   !t.calls.items[3].recurses && t.calls.items[4].recurses &&
+		   !t.calls.items[5].recurses,
+	   "which calls are within one of the same function");
+	ok(t.calls.items[0].self == 0 && t.calls.items[1].self == 20,
+	   "the own time of a call whose callees may be lost isn't known");
+	timeline_release(&t);
+	records.n = 0;
+}
+
 int main(void)
 {
 	test_order();
+	test_nesting();
+	test_sums();
 	test_depth();
 	test_entries();
 	vec_release(&records);

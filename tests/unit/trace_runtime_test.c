@@ -297,6 +297,17 @@ TRACED static void jumps(int depth)
 	__asm__ volatile("");
 }
 
+/* How many records from there on are of calls that were left. */
+static uint64_t count_left(uint64_t from)
+{
+	uint64_t n = 0;
+
+	for (; from < my_ring()->pos; from += USPL_TRACE_RECORD)
+		n += record_at(my_ring(), from)->id == USPL_TRACE_ID_LONG &&
+		     record_at(my_ring(), from)->duration == USPL_TRACE_LEFT;
+	return n;
+}
+
 static void test_longjmp(void)
 {
 	uint32_t ids[] = { trace(jumps, false), trace(fib, false) };
@@ -305,6 +316,9 @@ static void test_longjmp(void)
 	for (int i = 0; i < 3; i++)
 		if (!setjmp(out))
 			jumps(10);
+	/* Those of the last round nobody has come upon yet. */
+	ok(count(my_ring(), from, ids[0]) == 22 && count_left(from) == 22,
+	   "calls that were left are recorded when others take their places");
 	ok(fib(10) == 55 && count(my_ring(), from, ids[1]) == 177,
 	   "calls work after frames were left by longjmp");
 	untrace(ids[0]);

@@ -131,8 +131,10 @@ static void chunk_forget(const char *chunk)
 
 	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
 		if ((words[i] & -(uint64_t)USPL_TRACE_CHUNK) == (uintptr_t)chunk) {
-			munmap((void *)(USPL_TRACE_SHADOW((uintptr_t)chunk) ^ SHADOW),
-			       2 * USPL_TRACE_CHUNK);
+			uintptr_t at = USPL_TRACE_SHADOW((uintptr_t)chunk) ^ SHADOW;
+
+			munmap((void *)at, 2 * USPL_TRACE_CHUNK);
+			munmap((void *)USPL_TRACE_NAME(at), USPL_TRACE_CHUNK);
 			words[i] = 0;
 		}
 }
@@ -161,11 +163,26 @@ static void test_signals_on_new_stacks(void)
 	untrace(storm_id);
 }
 
-/* A shadow that can't be where it should: what runs on that stack is counted. */
-static void test_taken_shadow(void)
+static bool is_free(uintptr_t at)
+{
+	void *map = mmap((void *)at, PAGE, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return false;
+	munmap(map, PAGE);
+	return (uintptr_t)map == at;
+}
+
+/*
+ * A shadow that can't be where it should, or what says whose its slots are: what runs on that stack
+ * is counted, and nothing stays mapped for it.
+ */
+static void test_taken_shadow(bool names)
 {
 	char *chunk = chunk_new();
-	uintptr_t at = USPL_TRACE_SHADOW((uintptr_t)chunk) ^ SHADOW;
+	uintptr_t shadow = USPL_TRACE_SHADOW((uintptr_t)chunk) ^ SHADOW;
+	uintptr_t at = names ? USPL_TRACE_NAME(shadow) : shadow;
 	void *taken = mmap((void *)at, PAGE, PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	uint32_t id = trace(fib, false);
@@ -176,6 +193,7 @@ static void test_taken_shadow(void)
 	ok((uintptr_t)taken == at && count(my_ring(), from, id) == 1 &&
 		   my_ring()->unseen - before == 3,
 	   "calls on a stack whose shadow's place is taken are counted");
+	ok(!names || is_free(shadow), "and no part of it stays");
 	munmap(taken, PAGE);
 	chunk_forget(chunk);
 	untrace(id);
@@ -214,7 +232,8 @@ int main(void)
 	test_signals();
 	test_signals_at_first();
 	test_signals_on_new_stacks();
-	test_taken_shadow();
+	test_taken_shadow(false);
+	test_taken_shadow(true);
 	test_no_ring();
 	return tap_done();
 }

@@ -17,18 +17,37 @@
 /* What is known of a function. */
 struct totals {
 	uint32_t id;
-	uint64_t calls, total, self, min, max, p99;
+	/*
+	 * Of calls that are over. total counts a call within another one of the same function only
+	 * once, sum each.
+	 */
+	uint64_t calls, total, sum, self, min, max, p99;
+	uint64_t left; /* that haven't returned: by longjmp or an exception */
+	uint64_t cut;  /* whose own time isn't known: they began before the oldest record */
+	uint64_t open, open_max;
 };
 
-/* Sorts durations of one function after the other. */
+static uint64_t duration_of(const struct trace_span *span)
+{
+	return span->record.end - span->record.start;
+}
+
+static bool is_open(const struct trace_span *span)
+{
+	return span->record.how == TRACE_OPEN;
+}
+
+/* Sorts durations of one function after the other; what is open comes last. */
 static int by_id_and_duration(const void *a, const void *b)
 {
 	const struct trace_span *x = *(const struct trace_span *const *)a;
 	const struct trace_span *y = *(const struct trace_span *const *)b;
-	uint64_t dx = x->record.end - x->record.start, dy = y->record.end - y->record.start;
+	uint64_t dx = duration_of(x), dy = duration_of(y);
 
 	if (x->record.id != y->record.id)
 		return x->record.id < y->record.id ? -1 : 1;
+	if (is_open(x) != is_open(y))
+		return is_open(x) ? 1 : -1;
 	return dx < dy ? -1 : dx > dy;
 }
 
@@ -46,19 +65,32 @@ static int add_up(const struct trace_span *const *spans, size_t n, totals_vec *a
 		  struct uspl_err *err)
 {
 	struct totals *totals = vec_push(all);
-	size_t at = (99 * n + 99) / 100 - 1;
+	size_t at;
 
 	if (!totals)
 		return uspl_fail_nomem(err);
-	*totals = (struct totals){ .id = spans[0]->record.id, .calls = n };
-	for (size_t i = 0; i < n; i++) {
-		totals->total += spans[i]->record.end - spans[i]->record.start;
-		totals->self += spans[i]->self;
+	*totals = (struct totals){ .id = spans[0]->record.id };
+	for (; n && is_open(spans[n - 1]); n--) {
+		uint64_t so_far = duration_of(spans[n - 1]);
+
+		totals->open++;
+		totals->open_max = so_far > totals->open_max ? so_far : totals->open_max;
 	}
-	totals->min = spans[0]->record.end - spans[0]->record.start;
-	totals->max = spans[n - 1]->record.end - spans[n - 1]->record.start;
+	totals->calls = n;
+	for (size_t i = 0; i < n; i++) {
+		totals->sum += duration_of(spans[i]);
+		totals->total += spans[i]->recurses ? 0 : duration_of(spans[i]);
+		totals->self += spans[i]->self;
+		totals->left += spans[i]->record.how == TRACE_LEFT;
+		totals->cut += spans[i]->record.cut;
+	}
+	if (!n)
+		return 0;
+	totals->min = duration_of(spans[0]);
+	totals->max = duration_of(spans[n - 1]);
 	/* The least that all but one in a hundred take no longer than. */
-	totals->p99 = spans[at]->record.end - spans[at]->record.start;
+	at = (99 * n + 99) / 100 - 1;
+	totals->p99 = duration_of(spans[at]);
 	return 0;
 }
 
@@ -84,6 +116,29 @@ static int sum_all(const struct timeline *timeline, totals_vec *all, struct uspl
 	return rc;
 }
 
+static double average(const struct totals *totals)
+{
+	return totals->calls ? (double)totals->sum / (double)totals->calls : 0;
+}
+
+/* What a line of the table doesn't say; seldom anything. */
+static void print_more(const struct reader *reader, const struct totals *totals)
+{
+	char buf[NAME_MAX_LEN];
+	const char *name = names_of(&reader->names, totals->id, buf, sizeof(buf));
+
+	if (totals->left)
+		printf("# %s: %llu calls were left without a return\n", name,
+		       (unsigned long long)totals->left);
+	if (totals->cut)
+		printf("# %s: SELF is without %llu calls that began before the oldest record\n",
+		       name, (unsigned long long)totals->cut);
+	if (totals->open)
+		printf("# %s: %llu calls are open, %.3f us so far\n", name,
+		       (unsigned long long)totals->open,
+		       (double)totals->open_max * reader->log.ns_per_tick / 1e3);
+}
+
 static void print_totals(const struct reader *reader, const totals_vec *all)
 {
 	double us = reader->log.ns_per_tick / 1e3;
@@ -92,13 +147,17 @@ static void print_totals(const struct reader *reader, const totals_vec *all)
 
 	printf("%10s %13s %13s %11s %11s %11s %11s  %s\n", "CALLS", "TOTAL us", "SELF us", "MIN us",
 	       "AVG us", "P99 us", "MAX us", "FUNCTION");
-	vec_for_each (all, totals)
+	vec_for_each (all, totals) {
+		if (!totals->calls)
+			continue;
 		printf("%10llu %13.3f %13.3f %11.3f %11.3f %11.3f %11.3f  %s\n",
 		       (unsigned long long)totals->calls, (double)totals->total * us,
-		       (double)totals->self * us, (double)totals->min * us,
-		       (double)totals->total * us / (double)totals->calls, (double)totals->p99 * us,
-		       (double)totals->max * us,
+		       (double)totals->self * us, (double)totals->min * us, average(totals) * us,
+		       (double)totals->p99 * us, (double)totals->max * us,
 		       names_of(&reader->names, totals->id, buf, sizeof(buf)));
+	}
+	vec_for_each (all, totals)
+		print_more(reader, totals);
 }
 
 static void print_json(const struct reader *reader, const totals_vec *all)
@@ -117,10 +176,13 @@ static void print_json(const struct reader *reader, const totals_vec *all)
 		json_decimal(&json, "total_us", (double)totals->total * us, 3);
 		json_decimal(&json, "self_us", (double)totals->self * us, 3);
 		json_decimal(&json, "min_us", (double)totals->min * us, 3);
-		json_decimal(&json, "avg_us", (double)totals->total * us / (double)totals->calls,
-			     3);
+		json_decimal(&json, "avg_us", average(totals) * us, 3);
 		json_decimal(&json, "p99_us", (double)totals->p99 * us, 3);
 		json_decimal(&json, "max_us", (double)totals->max * us, 3);
+		json_number(&json, "left", (int64_t)totals->left);
+		json_number(&json, "cut", (int64_t)totals->cut);
+		json_number(&json, "open", (int64_t)totals->open);
+		json_decimal(&json, "open_us", (double)totals->open_max * us, 3);
 		json_close(&json, '}');
 		printf("%s\n", json_text(&json));
 	}

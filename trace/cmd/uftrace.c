@@ -105,8 +105,7 @@ static void add_event(const struct saving *saving, struct thread_log *log, unsig
 	const struct uspl_trace_site *site =
 		trace_session_site(saving->reader->log.session, span->record.id, &region);
 	uint64_t depth = span->depth > DEPTH_MAX ? DEPTH_MAX : span->depth;
-	uint64_t words[2] = { time_ns(saving,
-				      type == ENTRY ? span->record.start : span->record.end),
+	uint64_t words[2] = { time_ns(saving, type == ENTRY ? span->record.start : span->end),
 			      type | MAGIC << 3 | depth << 6 | (site ? site->entry : 0) << 16 };
 
 	buf_add(&log->events, words, sizeof(words));

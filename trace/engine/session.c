@@ -337,12 +337,14 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 
 /*
  * The first choice lies far below where the kernel maps anything of its own accord, and stacks at
- * the top of the address space have their shadows there; the last one lies among the program's
- * libraries. No session of markers has one of these (include/uspl/mark_abi.h).
+ * the top of the address space have their shadows there; the last but one is near the lower end,
+ * and the last one lies among the program's libraries. No session of markers has one of these
+ * (include/uspl/mark_abi.h).
  */
 static uint64_t choose_shadow(const struct proc *proc)
 {
-	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45, 1ull << 41, 0 };
+	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45,
+					    1ull << 41, 7ull << 44, 0 };
 
 	return shadow_maps_choose(proc, choices, ARRAY_SIZE(choices));
 }

@@ -25,7 +25,7 @@
 #define GROWN (8ull << 20)                /* the usual limit of a stack */
 #define N_MAX (USPL_TRACE_CHUNKS / 4 * 3) /* the rest is for those that turn up later */
 #define CHUNK_SHIFT 18
-#define RUN_MAX (INJECT_MAX - 1) /* chunks: each is noted by a request of its own */
+#define RUN_MAX (INJECT_MAX - 2) /* chunks: each is noted by a request of its own */
 
 _Static_assert(1 << CHUNK_SHIFT == USPL_TRACE_CHUNK, "as trace.S has it");
 _Static_assert(1ull << (32 - USPL_TRACE_CHUNK_MIX_SHIFT) == USPL_TRACE_CHUNKS, "all of the table");
@@ -58,11 +58,17 @@ static bool is_stack(const mapping_vec *maps, size_t i)
 	       (i && map[-1].end == map->start && is_guard(&map[-1]));
 }
 
+static bool is_taken(const mapping_vec *maps, taddr start, taddr end)
+{
+	size_t at = vec_lower_bound(maps, it, it->end <= start);
+
+	return at < maps->n && maps->items[at].start < end;
+}
+
 /* True if something is mapped where a stack's shadow would be. */
 static bool clashes(const mapping_vec *maps, const struct mapping *stack, uint64_t shadow)
 {
 	taddr end = stack->end, start = end > GROWN ? end - GROWN : 0;
-	size_t at;
 
 	if (strcmp(stack->path, "[stack]") != 0 && start < stack->start)
 		start = stack->start;
@@ -71,8 +77,9 @@ static bool clashes(const mapping_vec *maps, const struct mapping *stack, uint64
 	end = USPL_TRACE_SHADOW(start) + 2 * (end - start);
 	start = USPL_TRACE_SHADOW(start) ^ shadow;
 	end ^= shadow;
-	at = vec_lower_bound(maps, it, it->end <= start);
-	return at < maps->n && maps->items[at].start < end;
+	return is_taken(maps, start, end) ||
+	       (shadow_has_names(shadow) &&
+		is_taken(maps, USPL_TRACE_NAME(start), USPL_TRACE_NAME(end)));
 }
 
 uint64_t shadow_maps_choose(const struct proc *proc, const uint64_t *choices, size_t n)
@@ -173,13 +180,17 @@ static void give_up(struct shadows *shadows, const struct run *run)
 static int map_run(struct proc *proc, struct shadows *shadows, taddr table, const struct run *run,
 		   struct uspl_err *err)
 {
+	const int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+	const bool names = shadow_has_names(shadows->differs);
 	struct inject_req reqs[INJECT_MAX];
 	size_t n = 0, done;
 	int rc;
+	taddr at = USPL_TRACE_SHADOW(run->chunk) ^ shadows->differs;
 
-	reqs[n++] = inject_mmap(USPL_TRACE_SHADOW(run->chunk) ^ shadows->differs,
-				2 * run->n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
+	reqs[n++] = inject_mmap(at, 2 * run->n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE, flags);
+	if (names)
+		reqs[n++] = inject_mmap(USPL_TRACE_NAME(at), run->n * USPL_TRACE_CHUNK,
+					PROT_READ | PROT_WRITE, flags);
 	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
 		if (is_in_run(run, shadows->table[i]))
 			reqs[n++] = (struct inject_req){ .kind = INJECT_STORE,
@@ -188,9 +199,11 @@ static int map_run(struct proc *proc, struct shadows *shadows, taddr table, cons
 	rc = inject_run(proc, reqs, n, &done, err);
 	if (rc)
 		return rc;
-	if ((taddr)reqs[0].result != reqs[0].args[0])
-		give_up(shadows, run);
-	return 0;
+	if (done == n)
+		return 0;
+	give_up(shadows, run);
+	/* The second one was in the way of something: the first is no use by itself. */
+	return names && done == 2 ? inject_unmap(proc, at, reqs[0].args[1], err) : 0;
 }
 
 int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *head,

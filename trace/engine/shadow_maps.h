@@ -4,10 +4,18 @@
 #define USPL_TRACE_ENGINE_SHADOW_MAPS_H
 
 #include "base/types.h"
+#include "uspl/mark_abi.h"
 
 struct proc;
 struct uspl_err;
 struct uspl_trace_region;
+
+/* False for a shadow of markers, whose slots have no names (USPL_TRACE_NAME). */
+static inline bool shadow_has_names(uint64_t shadow)
+{
+	return !shadow ||
+	       (shadow & ~((uint64_t)USPL_MARK_SHADOW_MASK << USPL_MARK_SHADOW_SHIFT)) != 0;
+}
 
 /*
  * Of n choices of bits in which a session's shadow may differ (struct uspl_trace_region), the one

@@ -13,10 +13,11 @@
 #include "record/registry.h"
 #include "record/trace_records.h"
 #include "record/partial_mapping.h"
+#include "trace/engine/shadow_maps.h"
 
 #define TRIES 5
-/* Of a shadow: the request that unmaps it, and the one that notes it. */
-#define SHADOW_REQS 2
+/* Of a shadow: the requests that unmap its two parts, and the one that notes it. */
+#define SHADOW_REQS 3
 
 _Static_assert(offsetof(struct uspl_trace_shared_map, map_len) ==
 		       offsetof(struct uspl_partial, map_len),
@@ -195,9 +196,12 @@ static int unmap_shadows(const struct proc *proc, const struct uspl_trace_shared
 		return rc;
 	for (size_t i = 0; i <= USPL_TRACE_CHUNKS; i++) {
 		if (i < USPL_TRACE_CHUNKS && chunks[i] && !(chunks[i] % USPL_TRACE_CHUNK)) {
-			reqs[n++] = inject_syscall(SYS_munmap,
-						   USPL_TRACE_SHADOW(chunks[i]) ^ mark->shadow,
-						   2 * USPL_TRACE_CHUNK, 0);
+			taddr at = USPL_TRACE_SHADOW(chunks[i]) ^ mark->shadow;
+
+			if (shadow_has_names(mark->shadow))
+				reqs[n++] = inject_syscall(SYS_munmap, USPL_TRACE_NAME(at),
+							   USPL_TRACE_CHUNK, 0);
+			reqs[n++] = inject_syscall(SYS_munmap, at, 2 * USPL_TRACE_CHUNK, 0);
 			reqs[n++] =
 				(struct inject_req){ .kind = INJECT_STORE,
 						     .what = mark->chunks + i * sizeof(*chunks) };

@@ -42,8 +42,8 @@ static uint64_t rings_len(const struct trace_request *request)
  * of all its threads, and of some more.
  */
 #define THREADS_MORE 4
-/* The shadow of 64 KB of stack, twice as long, and the kernel's tables for that and for a ring. */
-#define SHADOW_LEN (128 * 1024 + 6 * PAGE)
+/* The shadow of 64 KB of stack, three times as long, and the kernel's tables for all of it. */
+#define SHADOW_LEN (192 * 1024 + 9 * PAGE)
 
 uint64_t trace_buffers_may_fill(const struct proc *proc, const struct trace_request *request)
 {

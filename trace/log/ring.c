@@ -204,6 +204,20 @@ static uint64_t take_values(struct trace_ring *ring, const struct window *window
 }
 
 /*
+ * A call that was left is found by who comes to its place on the stack next. That may be another
+ * thread, which has got the stack and the ring of one that has ended.
+ */
+static void note_left(const struct trace_ring *ring, struct trace_record *record)
+{
+	record->how = TRACE_LEFT;
+	if (record->start >= ring->taken_over)
+		return;
+	record->tid = ring->tid_before;
+	if (record->end > ring->taken_over)
+		record->end = ring->taken_over;
+}
+
+/*
  * The record at i, and the second half of a long one. Returns how many places it takes, 0 if not
  * all is there.
  */
@@ -216,6 +230,8 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	uint64_t n = 1;
 
 	if (id == USPL_TRACE_ID_THREAD) {
+		ring->tid_before = ring->tid;
+		ring->taken_over = slot->call.start;
 		ring->tid = (pid_t)slot->call.duration;
 		return 1;
 	}
@@ -239,6 +255,9 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 		fill_entry(record, &slot->entry);
 	else
 		record->end = n == 2 ? slot[1].call.start : slot->call.start + slot->call.duration;
+	record->cut = !ring->entries && record->start < ring->oldest;
+	if (n == 2 && slot[1].call.duration == USPL_TRACE_LEFT)
+		note_left(ring, record);
 	return n;
 }
 
@@ -253,6 +272,15 @@ static void find_thread(struct trace_ring *ring, const struct window *window, ui
 	for (uint64_t i = first; i < end; i++)
 		if (window->slots[i - window->first].call.id == USPL_TRACE_ID_THREAD)
 			ring->tid = 0;
+}
+
+/* When the first record from there on was written. */
+static uint64_t written_from(const struct trace_ring *ring, const struct window *window, uint64_t i,
+			     uint64_t end)
+{
+	while (i < end && window->slots[i - window->first].call.id == USPL_MARK_MORE)
+		i++;
+	return i < end ? written_at(ring, window, i) : 0;
 }
 
 /* The second half of a record is counted with its first one. */
@@ -270,6 +298,8 @@ static int take_all(struct trace_ring *ring, const struct window *window, uint64
 	uint64_t end = ring->last ? window->end : sure_end(ring, window, &doubt), i = first;
 	bool oom = false;
 
+	if (first > ring->pos / USPL_TRACE_RECORD)
+		ring->oldest = written_from(ring, window, first, end);
 	if (!ring->tid || first > ring->pos / USPL_TRACE_RECORD)
 		find_thread(ring, window, first, end, now);
 	while (i < end && !oom) {

@@ -13,6 +13,13 @@
 #include "proc/proc.h"
 #include "uspl/trace_abi.h"
 
+/* How a call has ended. */
+enum trace_end {
+	TRACE_RETURNED, /* or only its entry is known */
+	TRACE_LEFT,     /* by a longjmp, an exception, or its thread's end; before the time given */
+	TRACE_OPEN,     /* not yet; what is given is the time when it was read */
+};
+
 /* A call, or its entry only. */
 struct trace_record {
 	uint64_t start,
@@ -22,6 +29,12 @@ struct trace_record {
 	pid_t tid;       /* 0: not known */
 	int32_t cpu;     /* that the call began on; -1: not known */
 	uint32_t args, result; /* where their values are (values.h); 0: none are known */
+	enum trace_end how;
+	/*
+	 * Calls that it has made may have been overwritten: it began before the oldest record that
+	 * is left was written.
+	 */
+	bool cut;
 };
 
 typedef VEC(struct trace_record) trace_records;
@@ -49,6 +62,9 @@ struct trace_ring {
 	bool entries;                /* its records are entries (struct uspl_trace_entry) */
 	uint64_t pos;                /* everything before was read, or is counted as overwritten */
 	pid_t tid;                   /* whose records begin at pos; 0: not known yet */
+	pid_t tid_before;            /* who had the ring before; 0: nobody, or not known */
+	uint64_t taken_over;         /* when it became another thread's; 0: it never did */
+	uint64_t oldest;             /* when the first record behind a gap was written; 0: no gap */
 	uint64_t overwritten;        /* records */
 	uint64_t unseen;             /* calls that the thread could not record */
 	bool last;                   /* it isn't read again */

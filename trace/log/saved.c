@@ -14,8 +14,9 @@
 #include "trace/log/values.h"
 
 #define MAGIC "uspltrc\n"
-#define VERSION 4u
-#define RECORD_LEN 40u
+#define VERSION 5u
+#define RECORD_LEN 44u
+#define CUT 0x100u /* or'ed to how a call has ended */
 
 static void put_head(struct buf *out, const struct trace_saved *saved)
 {
@@ -89,6 +90,7 @@ static void put_records(struct buf *out, const trace_records *records)
 		saved_put_u32(out, (uint32_t)record->cpu);
 		saved_put_u32(out, record->args);
 		saved_put_u32(out, record->result);
+		saved_put_u32(out, record->how | (record->cut ? CUT : 0));
 	}
 }
 
@@ -216,6 +218,7 @@ static void get_values(struct saved_cursor *in, struct buf *values)
 static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 {
 	uint64_t n = saved_get_u64(in);
+	uint32_t how;
 
 	if (!in->rc && n > (uint64_t)(in->end - in->at) / RECORD_LEN)
 		saved_fail(in, USPL_E_FILE, "is cut short");
@@ -232,8 +235,11 @@ static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 		record->cpu = (int32_t)saved_get_u32(in);
 		record->args = saved_get_u32(in);
 		record->result = saved_get_u32(in);
-		if (!record->id || record->id > saved->names.n ||
-		    (record->end && record->end < record->start) ||
+		how = saved_get_u32(in);
+		record->cut = how & CUT;
+		record->how = how & ~CUT;
+		if (how & ~CUT & ~3u || record->how > TRACE_OPEN || !record->id ||
+		    record->id > saved->names.n || (record->end && record->end < record->start) ||
 		    !values_are_sound(&saved->values, record->args) ||
 		    !values_are_sound(&saved->values, record->result))
 			saved_fail(in, USPL_E_HOSTILE, "is damaged");

@@ -8,6 +8,7 @@
 /* The calls that are open while one thread's are gone through, the innermost last. */
 struct stack {
 	VEC(uint32_t) open;
+	uint32_t *inside; /* by id: how many of a function's calls are among them */
 };
 
 static int by_thread_and_time(const void *a, const void *b)
@@ -41,12 +42,13 @@ static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t ti
 
 	while (stack->open.n) {
 		uint32_t call = stack->open.items[stack->open.n - 1];
-		const struct trace_record *record = &t->calls.items[call].record;
+		const struct trace_span *span = &t->calls.items[call];
 
-		if (record->tid == tid && record->end > time)
+		if (span->record.tid == tid && span->end > time)
 			break;
 		stack->open.n--;
-		rc = add_event(t, TRACE_LEAVE, call, record->end, err);
+		stack->inside[span->record.id]--;
+		rc = add_event(t, TRACE_LEAVE, call, span->end, err);
 		if (rc)
 			return rc;
 	}
@@ -56,12 +58,34 @@ static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t ti
 /* True if the next call is made by this one. */
 static bool has_child(const struct timeline *t, uint32_t call)
 {
-	const struct trace_record *record = &t->calls.items[call].record, *next = record;
+	const struct trace_span *span = &t->calls.items[call], *next = span + 1;
 
-	if (call + 1 == t->calls.n)
-		return false;
-	next = &t->calls.items[call + 1].record;
-	return next->tid == record->tid && next->start < record->end;
+	return call + 1 < t->calls.n && next->record.tid == span->record.tid &&
+	       next->record.start < span->end;
+}
+
+/*
+ * No call ends behind its caller: a coroutine's may seem to. Of one that was left its caller tells
+ * better when that was.
+ */
+static void nest(struct timeline *t, struct trace_span *span)
+{
+	struct trace_record *record = &span->record;
+	struct trace_span *parent = span->depth ? &t->calls.items[span->parent] : NULL;
+
+	span->end = record->end;
+	if (parent && span->end > parent->end)
+		span->end = parent->end;
+	/* What looks open is over with the call that it was made in. */
+	if (parent && record->how == TRACE_OPEN && parent->record.how != TRACE_OPEN)
+		record->how = TRACE_LEFT;
+	if (record->how == TRACE_LEFT)
+		record->end = span->end;
+	span->self = span->end > record->start ? span->end - record->start : 0;
+	if (parent)
+		parent->self -= span->self < parent->self ? span->self : parent->self;
+	if (record->cut)
+		span->self = 0;
 }
 
 static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct uspl_err *err)
@@ -74,19 +98,15 @@ static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct 
 		return rc;
 	span->depth = (uint32_t)stack->open.n;
 	span->parent = span->depth ? stack->open.items[span->depth - 1] : TRACE_NO_CALL;
-	span->self =
-		span->record.end > span->record.start ? span->record.end - span->record.start : 0;
-	if (span->depth) {
-		struct trace_span *parent = &t->calls.items[span->parent];
-
-		parent->self -= span->self < parent->self ? span->self : parent->self;
-	}
+	span->recurses = stack->inside[span->record.id];
+	nest(t, span);
 	if (!has_child(t, call))
 		return add_event(t, TRACE_LEAF, call, span->record.start, err);
 	place = vec_push(&stack->open);
 	if (!place)
 		return uspl_fail_nomem(err);
 	*place = call;
+	stack->inside[span->record.id]++;
 	return add_event(t, TRACE_ENTER, call, span->record.start, err);
 }
 
@@ -134,6 +154,7 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 {
 	auto_timeline struct timeline t = { 0 };
 	struct stack stack = { 0 };
+	uint32_t id_max = 0;
 	int rc = 0;
 
 	if (records->n >= TRACE_NO_CALL)
@@ -144,7 +165,11 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 		if (!span)
 			return uspl_fail_nomem(err);
 		span->record = records->items[i];
+		id_max = span->record.id > id_max ? span->record.id : id_max;
 	}
+	stack.inside = calloc((size_t)id_max + 1, sizeof(*stack.inside));
+	if (!stack.inside)
+		return uspl_fail_nomem(err);
 	if (t.calls.n)
 		qsort(t.calls.items, t.calls.n, sizeof(*t.calls.items), by_thread_and_time);
 	for (size_t i = 0; !rc && i < t.calls.n; i++)
@@ -152,6 +177,7 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 	if (!rc)
 		rc = leave(&t, &stack, 0, UINT64_MAX, err);
 	vec_release(&stack.open);
+	free(stack.inside);
 	if (rc)
 		return rc;
 	rc = sort_events(&t, err);

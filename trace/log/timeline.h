@@ -29,7 +29,9 @@ struct trace_span {
 		/* 0: its caller isn't traced, or had not returned when the rings were read */
 		depth;
 	uint32_t parent; /* index in calls, TRACE_NO_CALL if depth is 0 */
-	uint64_t self;   /* ticks that it did not spend in traced calls */
+	uint64_t self;   /* ticks that it did not spend in traced calls; 0 if that isn't known */
+	uint64_t end;    /* of the record, but no later than its caller's: what it is nested by */
+	bool recurses;   /* one of its callers is a call of the same function */
 };
 
 #define TRACE_NO_CALL UINT32_MAX

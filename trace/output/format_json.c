@@ -25,6 +25,10 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		json_decimal(&json, "duration_us", trace_us(log, record->end - record->start), 3);
 		json_number(&json, "depth", span->depth);
 	}
+	if (record->how)
+		json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
+	if (record->cut)
+		json_truth(&json, "cut", true);
 	if (record->cpu >= 0)
 		json_number(&json, "cpu", record->cpu);
 	json_string(&json, "function", names_of(log->names, record->id, buf, sizeof(buf)));

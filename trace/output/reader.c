@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "trace/engine/clocks.h"
+#include "trace/log/open_calls.h"
 #include "trace/log/values.h"
 #include "trace/output/look.h"
 #include "trace/output/names.h"
@@ -158,6 +159,22 @@ static void keep_snapshot(struct reader *reader)
 	reader->records.n = n;
 }
 
+/*
+ * What isn't over, where there will be no other reading. It is behind the rings: what ends
+ * meanwhile isn't there twice.
+ */
+static int read_open(struct reader *reader, struct uspl_err *err)
+{
+	const struct uspl_listen_config *config = &reader->config.head;
+	struct trace_clocks now;
+
+	if (reader->only_snapshot || (config->magic && config->halted))
+		return 0;
+	clocks_read(&now);
+	return open_calls_read(reader->view.proc, &reader->view.session, now.ticks,
+			       &reader->records, err);
+}
+
 /* Calls of functions. */
 static int read_calls(struct reader *reader, struct uspl_err *err)
 {
@@ -177,6 +194,8 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 		reader->log.unsure += ring->unsure;
 	}
 	timeline_release(&reader->timeline);
+	if (!rc && !reader->follows)
+		rc = read_open(reader, err);
 	if (!rc)
 		rc = values_attach(&reader->values, &reader->config, &reader->records, err);
 	if (reader->only_snapshot)

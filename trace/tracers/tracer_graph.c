@@ -38,6 +38,12 @@ static void print_result(const struct trace_log *log, const struct trace_record 
 	values_add_text(log, record->result, out);
 }
 
+/* What is said behind a call that hasn't returned, or not to its caller. */
+static const char *how_of(const struct trace_record *record)
+{
+	return record->how == TRACE_LEFT ? "left" : record->how == TRACE_OPEN ? "open" : NULL;
+}
+
 static void print_line(const struct trace_log *log, const struct trace_event *event,
 		       struct buf *out)
 {
@@ -45,7 +51,8 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	const struct trace_record *record = &span->record;
 	double us = trace_us(log, record->end - record->start);
 	char buf[NAME_MAX_LEN];
-	const char *name = names_of(log->names, record->id, buf, sizeof(buf));
+	const char *name = names_of(log->names, record->id, buf, sizeof(buf)),
+		   *how = how_of(record);
 
 	buf_addf(out, "%14.6f %9d) ", trace_us(log, event->time - log->start_ticks) / 1e6,
 		 record->tid);
@@ -57,7 +64,8 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	if (event->kind == TRACE_LEAVE) {
 		buf_addstr(out, "}");
 		print_result(log, record, out);
-		buf_addf(out, "%s /* %s */\n", record->result ? ";" : "", name);
+		buf_addf(out, "%s /* %s%s%s */\n", record->result ? ";" : "", name, how ? ", " : "",
+			 how ? how : "");
 		return;
 	}
 	buf_addf(out, "%s(", name);
@@ -65,7 +73,10 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	buf_addstr(out, ")");
 	if (event->kind == TRACE_LEAF)
 		print_result(log, record, out);
-	buf_addstr(out, event->kind == TRACE_LEAF ? ";\n" : " {\n");
+	buf_addstr(out, event->kind == TRACE_LEAF ? ";" : " {");
+	if (event->kind == TRACE_LEAF && how)
+		buf_addf(out, " /* %s */", how);
+	buf_addstr(out, "\n");
 }
 
 static const struct tracer_hook hook = {
