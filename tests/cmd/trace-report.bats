@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # trace-report.bats - the sums that uspl-trace report prints are those of the calls that cat prints
+#
+# shellcheck disable=SC2030,SC2031 # output is used in the test that sets it
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -52,4 +54,89 @@ expect_sums() {
 			fail 'the times of their own are not the time of all'
 	done
 	expect_trace_stops
+}
+
+# small - makes a program with many small calls, which stops before them, and behind
+small() {
+	cat > small.c <<- 'C'
+		#include <pthread.h>
+		#include <signal.h>
+		#include <sys/prctl.h>
+		#define KEPT __attribute__((noinline))
+		static volatile long sink;
+		KEPT void leaf(void) { for (int i = 0; i < 1000; i++) sink++; }
+		KEPT void parent(void) { for (int i = 0; i < 2000; i++) leaf(); }
+		KEPT long deep(int n) { sink++; leaf(); return n ? deep(n - 1) + 1 : 0; }
+		static void *run(void *arg) { prctl(PR_SET_NAME, "the worker"); parent(); raise(SIGSTOP); return arg; }
+		int main(void)
+		{
+			pthread_t one;
+			raise(SIGSTOP);
+			parent();
+			deep(20);
+			pthread_create(&one, NULL, run, NULL);
+			return pthread_join(one, NULL);
+		}
+	C
+	"$TARGET_CC" -O1 -fno-optimize-sibling-calls -pthread -o small small.c
+}
+
+# stopped - true when it has stopped
+stopped() {
+	grep -q 'State:.*T (stopped)' "/proc/$SMALL/status"
+}
+
+# works - true when it has its thread
+works() {
+	cat "/proc/$SMALL"/task/*/comm | grep -q worker
+}
+
+# begin_small [OPTION]... - runs it between its two stops, traced
+begin_small() {
+	cd "$BATS_TEST_TMPDIR" || return
+	small
+	./small 3>&- &
+	SMALL=$!
+	until_true 10 stopped || fail 'it does not begin'
+	tool uspl-trace start "$@" "$SMALL"
+	expect_status 0
+	kill -CONT "$SMALL"
+	until_true 10 works || fail 'it makes no thread'
+	until_true 10 stopped || fail 'it does not come to its end'
+}
+
+# sum NAME FILTER - what jq makes of a function's line of the report
+sum() {
+	jq -sc --arg name "$1" "map(select(.name == \$name))[0] | $2" <<< "$output"
+}
+
+@test "what was overwritten is nobody's own time" {
+	begin_small --buffer=4 -F parent -F leaf
+	tool uspl-trace report --json "$SMALL"
+	expect_status 0
+	[ "$(sum parent '[.calls, .cut, .self_us, .total_us > 100]')" = '[1,1,0,true]' ] ||
+		[ "$(sum parent '[.calls, .cut, .self_us, .total_us > 100]')" = '[2,2,0,true]' ] || fail 'its own time'
+	tool uspl-trace report "$SMALL"
+	expect_output '# parent: SELF is without [12] calls that began before the oldest record'
+	kill -KILL "$SMALL"
+}
+
+@test "a function within itself counts once; calls nest, and threads have names, for other programs" {
+	begin_small -N '_*'
+	tool uspl-trace report --json "$SMALL"
+	# As long as the longest, which is the outermost: not some ten times that.
+	[ "$(sum deep '[.calls, (.total_us - .max_us | fabs) < 0.002, .avg_us < .max_us]')" = '[21,true,true]' ] || fail 'the total'
+	tool uspl-trace record -o saved "$SMALL"
+	for from in "$SMALL" saved; do
+		tool uspl-trace cat --format=chrome "$from"
+		[ "$(jq -c '[.traceEvents[] | select(.name == "thread_name") | .args.name] | sort' <<< "$output")" = '["small","the worker"]' ] ||
+			fail 'the names of its threads'
+		# In thousandths of a microsecond, whole numbers: each call ends before the one
+		# does that it is in.
+		[ "$(jq '[.traceEvents[] | select(.ph == "X") | { tid, from: (.ts * 1000 | round), to: ((.ts + .dur) * 1000 | round) }]
+			| group_by(.tid) | map(sort_by(.from, -.to) | reduce .[] as $c ({ open: [], wrong: 0 };
+				.open |= map(select(.to > $c.from)) | if (.open | any(.to < $c.to)) then .wrong += 1 else . end | .open += [$c]) | .wrong)
+			| add' <<< "$output")" = 0 ] || fail 'calls cross'
+	done
+	kill -KILL "$SMALL"
 }

@@ -53,6 +53,7 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.names = reader->names.by_id,
 		.records = reader->records,
 		.values = reader->values.texts,
+		.threads = reader->threads,
 	};
 	mark_line_vec made = { 0 };
 	struct trace_caller *caller;

@@ -10,6 +10,7 @@
 #include "trace/engine/session.h"
 #include "trace/log/callers.h"
 #include "trace/log/mark_line.h"
+#include "trace/log/thread_names.h"
 
 typedef VEC(char *) trace_strings;
 
@@ -26,6 +27,7 @@ struct trace_saved {
 	trace_records records;
 	struct buf values;   /* that the records refer to (values.h) */
 	mark_line_vec marks; /* in order of time */
+	thread_names threads;
 };
 
 /* Writes the file, replacing an older one only when everything is written. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // format_chrome.c - Chrome's Trace Event Format, which Perfetto and chrome://tracing open
 
+#include <math.h>
+
 #include "base/json.h"
 #include "trace/output/formats.h"
 #include "trace/output/mark_lines.h"
@@ -11,19 +13,41 @@
 
 #define NAME_MAX_LEN 512
 
-static void begin(const struct reader *reader, struct buf *out)
+/* What the process, or one of its threads, is called. */
+static void add_name(const struct reader *reader, pid_t tid, const char *name, struct buf *out)
 {
 	auto_json struct json json = { 0 };
 
 	json_open(&json, NULL, '{');
-	json_string(&json, "name", "process_name");
+	json_string(&json, "name", tid ? "thread_name" : "process_name");
 	json_string(&json, "ph", "M");
 	json_number(&json, "pid", reader->log.pid);
+	if (tid)
+		json_number(&json, "tid", tid);
 	json_open(&json, "args", '{');
-	json_string(&json, "name", reader->log.comm);
+	json_string(&json, "name", name);
 	json_close(&json, '}');
 	json_close(&json, '}');
-	buf_addf(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n%s", json_text(&json));
+	buf_addf(out, "%s", json_text(&json));
+}
+
+static void begin(const struct reader *reader, struct buf *out)
+{
+	buf_addstr(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	add_name(reader, 0, reader->log.comm, out);
+}
+
+/*
+ * What is nested has to be so in the digits, too, that are printed: both ends are rounded, and the
+ * duration is what lies between.
+ */
+static void add_duration(const struct trace_log *log, const struct trace_span *span,
+			 struct json *json)
+{
+	double start = trace_us(log, span->record.start - log->start_ticks);
+	double end = trace_us(log, span->end - log->start_ticks);
+
+	json_decimal(json, "dur", (nearbyint(end * 1000) - nearbyint(start * 1000)) / 1000, 3);
 }
 
 /*
@@ -44,11 +68,15 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 	json_number(&json, "tid", record->tid);
 	json_decimal(&json, "ts", trace_us(log, record->start - log->start_ticks), 3);
 	if (record->end)
-		json_decimal(&json, "dur", trace_us(log, record->end - record->start), 3);
+		add_duration(log, span, &json);
 	else
 		json_string(&json, "s", "t");
-	if (record->args || record->result) {
+	if (record->args || record->result || record->how || record->cut) {
 		json_open(&json, "args", '{');
+		if (record->how)
+			json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
+		if (record->cut)
+			json_truth(&json, "cut", true);
 		values_add_json(log, record->args, "?", &json);
 		values_add_json(log, record->result, "result", &json);
 		json_close(&json, '}');
@@ -93,6 +121,12 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 
 static void end(const struct reader *reader, struct buf *out)
 {
+	const struct thread_name *name;
+
+	vec_for_each (&reader->threads, name) {
+		buf_addstr(out, ",\n");
+		add_name(reader, name->tid, name->name, out);
+	}
 	buf_addstr(out, "\n]}\n");
 	format_flush(out, true);
 	reader_print_losses(reader, stderr);

@@ -24,6 +24,7 @@ void reader_release(struct reader *reader)
 	vec_release(&reader->rings);
 	mark_reader_release(&reader->marks);
 	mark_lines_release(&reader->mark_lines);
+	thread_names_release(&reader->threads);
 	names_release(&reader->names);
 	view_release(&reader->view);
 }
@@ -92,6 +93,8 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 	reader->values.texts = saved.values;
 	reader->mark_lines = saved.marks;
 	saved.marks = (mark_line_vec){ 0 };
+	reader->threads = saved.threads;
+	saved.threads = (thread_names){ 0 };
 	saved.records = (trace_records){ 0 };
 	saved.values = (struct buf){ 0 };
 	rc = names_take(&saved, &reader->view.modules, &reader->view.session, &reader->names, err);
@@ -217,6 +220,8 @@ static int read_rings(struct reader *reader, struct uspl_err *err)
 		reader->log.overwritten += reader->marks.overwritten;
 		reader->log.unseen += reader->marks.nowhere;
 	}
+	if (!rc)
+		rc = thread_names_read(reader->view.proc, &reader->threads, err);
 	clocks_read(&now);
 	reader->log.ns_per_tick = clocks_ns_per_tick(&start, &now);
 	return rc;

@@ -28,6 +28,7 @@ struct reader {
 	bool has_marks;              /* markers are read, too */
 	struct mark_reader marks;
 	mark_line_vec mark_lines; /* of a file */
+	thread_names threads;     /* of those that lived at the last reading */
 	struct trace_log log;
 };
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// thread_names.c - what the threads of a traced process are called
+
+#include "trace/log/thread_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "proc/task.h"
+
+/* As long as the kernel has them, each byte of which may be shown as four. */
+#define NAME_MAX_LEN 16
+
+static int add(const struct proc *proc, pid_t tid, thread_names *names, struct uspl_err *err)
+{
+	struct thread_name *place;
+	struct buf shown = { 0 };
+	char name[NAME_MAX_LEN];
+
+	task_name(proc, tid, name, sizeof(name));
+	text_add_printable(&shown, name, strlen(name), false);
+	place = vec_push(names);
+	if (!place) {
+		buf_release(&shown);
+		return uspl_fail_nomem(err);
+	}
+	*place = (struct thread_name){ task_inner_id(proc, tid), buf_take(&shown) };
+	return place->name ? 0 : uspl_fail_nomem(err);
+}
+
+int thread_names_read(const struct proc *proc, thread_names *ret, struct uspl_err *err)
+{
+	auto_vec tid_vec tids = { 0 };
+	const pid_t *tid;
+	int rc = tasks_list(proc, &tids, err);
+
+	if (rc)
+		return rc;
+	thread_names_release(ret);
+	vec_for_each (&tids, tid) {
+		rc = add(proc, *tid, ret, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+void thread_names_release(thread_names *names)
+{
+	struct thread_name *name;
+
+	vec_for_each (names, name)
+		free(name->name);
+	vec_release(names);
+}
+
+void saved_put_threads(struct buf *out, const thread_names *names)
+{
+	const struct thread_name *name;
+
+	saved_put_u32(out, (uint32_t)names->n);
+	vec_for_each (names, name) {
+		saved_put_u32(out, (uint32_t)name->tid);
+		saved_put_text(out, name->name);
+	}
+}
+
+void saved_get_threads(struct saved_cursor *in, thread_names *names)
+{
+	uint32_t n = saved_get_u32(in);
+
+	for (uint32_t i = 0; i < n && !in->rc; i++) {
+		struct thread_name *name = saved_get_place(in, names);
+
+		if (!name)
+			return;
+		name->tid = (pid_t)saved_get_u32(in);
+		name->name = saved_get_text(in);
+	}
+}
