@@ -140,3 +140,35 @@ sum() {
 	done
 	kill -KILL "$SMALL"
 }
+
+@test "the report by other columns, and of the tracer of entries" {
+	trace start -F outer -F middle -F leaf
+	expect_answer 'work 30' 210
+	trace report
+	[ "$(awk 'NR > 1 { print $1 }' <<< "$output" | sort -n | tail -n 1)" = 120 ] || fail 'leaf is called most'
+	local column=0 key
+	for key in calls total self min avg p99 max; do
+		column=$((column + 1))
+		trace report --sort="$key"
+		expect_status 0
+		[ "$(awk -v column=$column 'NR > 1 { print $column }' <<< "$output")" = "$(awk -v column=$column 'NR > 1 { print $column }' <<< "$output" | sort -gr)" ] ||
+			fail "not by $key"
+	done
+	trace report --sort=beauty
+	expect_status 2
+	expect_one_message
+	expect_message "can't be sorted by 'beauty'"
+	expect_trace_stops
+	trace start --tracer=function -F outer -F middle -F leaf
+	expect_answer 'work 30' 210
+	trace report
+	expect_status 0
+	[ "$output" = "$(printf '%10s  %s\n' CALLS FUNCTION 120 leaf 30 middle 30 outer)" ] ||
+		[ "$output" = "$(printf '%10s  %s\n' CALLS FUNCTION 120 leaf 30 outer 30 middle)" ] || fail 'the calls'
+	trace report --json
+	[ "$(jq -sc 'map([.name, .calls, .total_us]) | sort' <<< "$output")" = '[["leaf",120,null],["middle",30,null],["outer",30,null]]' ] || fail 'JSON'
+	trace report --sort=total
+	expect_status 1
+	expect_message "the tracer 'function' records no durations to sort by"
+	expect_trace_stops
+}

@@ -2,6 +2,7 @@
 // trace_report.c - uspl-trace report: calls and times by function
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "trace/cmd/subcommands.h"
@@ -27,9 +28,15 @@ struct totals {
 	uint64_t open, open_max;
 };
 
+/* 0 where only the entry is known. */
 static uint64_t duration_of(const struct trace_span *span)
 {
-	return span->record.end - span->record.start;
+	return span->record.end ? span->record.end - span->record.start : 0;
+}
+
+static double average(const struct totals *totals)
+{
+	return totals->calls ? (double)totals->sum / (double)totals->calls : 0;
 }
 
 static bool is_open(const struct trace_span *span)
@@ -51,11 +58,56 @@ static int by_id_and_duration(const void *a, const void *b)
 	return dx < dy ? -1 : dx > dy;
 }
 
-static int by_self(const void *a, const void *b)
-{
-	const struct totals *x = a, *y = b;
+/* What the report can be sorted by: the largest comes first. */
+enum sort_key { SORT_SELF, SORT_CALLS, SORT_TOTAL, SORT_MIN, SORT_AVG, SORT_P99, SORT_MAX };
 
-	return x->self > y->self ? -1 : x->self < y->self;
+static const struct {
+	const char *name;
+	enum sort_key key;
+} sort_keys[] = {
+	{ "self", SORT_SELF }, { "calls", SORT_CALLS }, { "total", SORT_TOTAL },
+	{ "min", SORT_MIN },   { "avg", SORT_AVG },     { "p99", SORT_P99 },
+	{ "max", SORT_MAX },
+};
+
+static double value_of(const struct totals *totals, enum sort_key key)
+{
+	switch (key) {
+	case SORT_CALLS:
+		return (double)totals->calls;
+	case SORT_TOTAL:
+		return (double)totals->total;
+	case SORT_MIN:
+		return (double)totals->min;
+	case SORT_AVG:
+		return average(totals);
+	case SORT_P99:
+		return (double)totals->p99;
+	case SORT_MAX:
+		return (double)totals->max;
+	case SORT_SELF:
+		break;
+	}
+	return (double)totals->self;
+}
+
+static int by_key(const void *a, const void *b, void *key)
+{
+	double x = value_of(a, *(enum sort_key *)key), y = value_of(b, *(enum sort_key *)key);
+
+	return x > y ? -1 : x < y;
+}
+
+static int find_key(const char *name, enum sort_key *ret, struct uspl_err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sort_keys); i++)
+		if (!strcmp(sort_keys[i].name, name)) {
+			*ret = sort_keys[i].key;
+			return 0;
+		}
+	uspl_fail(err, USPL_E_USAGE, "a report can't be sorted by '%s'", name);
+	uspl_hint(err, "it can by 'self', 'calls', 'total', 'min', 'avg', 'p99' and 'max'");
+	return -USPL_E_USAGE;
 }
 
 typedef VEC(struct totals) totals_vec;
@@ -94,7 +146,8 @@ static int add_up(const struct trace_span *const *spans, size_t n, totals_vec *a
 	return 0;
 }
 
-static int sum_all(const struct timeline *timeline, totals_vec *all, struct uspl_err *err)
+static int sum_all(const struct timeline *timeline, enum sort_key key, totals_vec *all,
+		   struct uspl_err *err)
 {
 	size_t n = timeline->calls.n, from = 0;
 	auto_free const struct trace_span **spans = calloc(n + 1, sizeof(*spans));
@@ -112,13 +165,8 @@ static int sum_all(const struct timeline *timeline, totals_vec *all, struct uspl
 		from = i;
 	}
 	if (all->n)
-		qsort(all->items, all->n, sizeof(*all->items), by_self);
+		qsort_r(all->items, all->n, sizeof(*all->items), by_key, &key);
 	return rc;
-}
-
-static double average(const struct totals *totals)
-{
-	return totals->calls ? (double)totals->sum / (double)totals->calls : 0;
 }
 
 /* What a line of the table doesn't say; seldom anything. */
@@ -160,6 +208,32 @@ static void print_totals(const struct reader *reader, const totals_vec *all)
 		print_more(reader, totals);
 }
 
+/* Where only entries are known. */
+static void print_calls(const struct reader *reader, const totals_vec *all)
+{
+	const struct totals *totals;
+	char buf[NAME_MAX_LEN];
+
+	printf("%10s  %s\n", "CALLS", "FUNCTION");
+	vec_for_each (all, totals)
+		printf("%10llu  %s\n", (unsigned long long)totals->calls,
+		       names_of(&reader->names, totals->id, buf, sizeof(buf)));
+}
+
+static void add_times(const struct totals *totals, double us, struct json *json)
+{
+	json_decimal(json, "total_us", (double)totals->total * us, 3);
+	json_decimal(json, "self_us", (double)totals->self * us, 3);
+	json_decimal(json, "min_us", (double)totals->min * us, 3);
+	json_decimal(json, "avg_us", average(totals) * us, 3);
+	json_decimal(json, "p99_us", (double)totals->p99 * us, 3);
+	json_decimal(json, "max_us", (double)totals->max * us, 3);
+	json_number(json, "left", (int64_t)totals->left);
+	json_number(json, "cut", (int64_t)totals->cut);
+	json_number(json, "open", (int64_t)totals->open);
+	json_decimal(json, "open_us", (double)totals->open_max * us, 3);
+}
+
 static void print_json(const struct reader *reader, const totals_vec *all)
 {
 	double us = reader->log.ns_per_tick / 1e3;
@@ -173,16 +247,8 @@ static void print_json(const struct reader *reader, const totals_vec *all)
 		json_string(&json, "name", names_of(&reader->names, totals->id, buf, sizeof(buf)));
 		json_string(&json, "module", names_module(&reader->names, totals->id));
 		json_number(&json, "calls", (int64_t)totals->calls);
-		json_decimal(&json, "total_us", (double)totals->total * us, 3);
-		json_decimal(&json, "self_us", (double)totals->self * us, 3);
-		json_decimal(&json, "min_us", (double)totals->min * us, 3);
-		json_decimal(&json, "avg_us", average(totals) * us, 3);
-		json_decimal(&json, "p99_us", (double)totals->p99 * us, 3);
-		json_decimal(&json, "max_us", (double)totals->max * us, 3);
-		json_number(&json, "left", (int64_t)totals->left);
-		json_number(&json, "cut", (int64_t)totals->cut);
-		json_number(&json, "open", (int64_t)totals->open);
-		json_decimal(&json, "open_us", (double)totals->open_max * us, 3);
+		if (!reader->tracer->hook->entries)
+			add_times(totals, us, &json);
 		json_close(&json, '}');
 		printf("%s\n", json_text(&json));
 	}
@@ -209,14 +275,46 @@ static int require_leaks(const struct tracer *tracer, struct uspl_err *err)
 			 tracer->name);
 }
 
+/* Of a tracer that records calls. */
+static int report(struct reader *reader, const char *sort, bool json, struct uspl_err *err)
+{
+	auto_vec totals_vec all = { 0 };
+	enum sort_key key = SORT_SELF;
+	bool entries;
+	int rc;
+
+	reader->tracer = tracer_of(&reader->view.session);
+	entries = reader->tracer->hook->entries;
+	if (!reader->view.session.regions.n)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "markers have no durations to report on");
+	rc = find_key(sort ? sort : entries ? "calls" : "self", &key, err);
+	if (rc)
+		return rc;
+	if (entries && key != SORT_CALLS)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the tracer '%s' records no durations to sort by",
+				 reader->tracer->name);
+	rc = reader_read(reader, err);
+	if (rc)
+		return rc;
+	rc = sum_all(&reader->timeline, key, &all, err);
+	if (rc)
+		return rc;
+	(json ? print_json : entries ? print_calls : print_totals)(reader, &all);
+	reader_print_losses(reader, json ? stderr : stdout);
+	return 0;
+}
+
 int trace_report(int argc, char **argv, struct uspl_err *err)
 {
 	struct tally_report_options opts = { 0 };
-	const char *form = NULL;
+	const char *form = NULL, *sort = NULL;
 	const struct cli_option table[] = {
 		{ 0, "json", NULL, CLI_FLAG, &opts.json,
 		  "print JSON: an object for each function, or each line" },
 		{ 0, "format", "NAME", CLI_STRING, &form, "'text' (default) or 'json', the same" },
+		{ 0, "sort", "KEY", CLI_STRING, &sort,
+		  "by 'self' (default), 'calls', 'total', 'min', 'avg', 'p99' or 'max'" },
 		{ 0, "leaks", NULL, CLI_FLAG, &opts.leaks,
 		  "of the tracer 'alloc': find the blocks that nothing points to any more" },
 	};
@@ -229,30 +327,21 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	};
 	const struct reader_wish wish = { .does_more = &opts.leaks };
 	struct reader reader = { 0 };
-	auto_vec totals_vec all = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
 	if (rc == CLI_GO_ON && form)
 		rc = choose_form(tracer_of(&reader.view.session), form, &opts.json, err);
 	if (rc == CLI_GO_ON && opts.leaks)
 		rc = require_leaks(tracer_of(&reader.view.session), err);
+	if (rc == CLI_GO_ON && sort && tracer_of(&reader.view.session)->tally)
+		rc = uspl_fail(err, USPL_E_USAGE, "'--sort' is for tracers that record calls");
 	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->tally) {
 		rc = tally_report(tracer_of(&reader.view.session), reader.log.pid, &opts, err);
 		reader_release(&reader);
 		return rc;
 	}
-	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->hook->entries)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "%s no durations to report on",
-			       reader.view.session.regions.n ? "the tracer 'function' records"
-							     : "markers have");
 	if (rc == CLI_GO_ON)
-		rc = reader_read(&reader, err);
-	if (rc == CLI_GO_ON)
-		rc = sum_all(&reader.timeline, &all, err);
-	if (rc == CLI_GO_ON) {
-		(opts.json ? print_json : print_totals)(&reader, &all);
-		reader_print_losses(&reader, opts.json ? stderr : stdout);
-	}
+		rc = report(&reader, sort, opts.json, err);
 	reader_release(&reader);
 	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 }
