@@ -13,6 +13,7 @@
 #include "trace/cmd/hook.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/subcommands.h"
+#include "trace/output/formats.h"
 #include "trace/output/look.h"
 #include "trace/output/tracer.h"
 #include "trace/tally/tally.h"
@@ -101,15 +102,29 @@ static int run_traced(struct line *line, struct child *child, struct uspl_err *e
 	return run_hooked(line, child, err);
 }
 
-static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
+/* What is wrong with the options is said before the program runs. */
+static int check_options(const struct line *line, struct uspl_err *err)
 {
-	struct child child = { 0 };
-	int rc;
+	const struct tracer *tracer = line->tracer;
+	const struct format *format;
 
 	if (line->watch.triggers.n)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "a tracer that observes has triggers only for a process that runs "
 				 "already");
+	if (tracer->watch)
+		return format_choose(tracer, tracer->watch->formats, line->watch.format, &format,
+				     err);
+	return tracer->launch ? tracer->launch->check(line->state, err) : 0;
+}
+
+static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
+{
+	struct child child = { 0 };
+	int rc = check_options(line, err);
+
+	if (rc)
+		return rc;
 	cancel_catch();
 	rc = child_start(&child, command, err);
 	if (!rc && output && !freopen(output, "we", stdout))

@@ -86,6 +86,8 @@ struct tracer_watch {
 
 /* A tracer of the fourth sort. */
 struct tracer_launch {
+	/* Whether its options make sense, before a program is run. */
+	int (*check)(void *state, struct uspl_err *err);
 	/*
 	 * Runs the child, which stands at its first instruction, to its end, and prints. Returns as
 	 * child_follow does.

@@ -260,16 +260,22 @@ static void release(struct init *init)
 	loading_release(&init->loading);
 }
 
-static int run_init(void *state, struct child *child, struct uspl_err *err)
+static int check_init(void *state, struct uspl_err *err)
 {
 	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json };
 	struct init *init = state;
+
+	return format_choose(&tracer_init, formats, init->format_name, &init->format, err);
+}
+
+static int run_init(void *state, struct child *child, struct uspl_err *err)
+{
+	struct init *init = state;
 	const struct child_listener listener = { loading_stop, &init->loading };
-	int rc = format_choose(&tracer_init, formats, init->format_name, &init->format, err);
+	int rc;
 
 	clocks_read(&init->start);
-	if (!rc)
-		rc = child_ready(child, &listener, err);
+	rc = child_ready(child, &listener, err);
 	if (!rc)
 		rc = prepare(init, child->pid, err);
 	if (!rc)
@@ -279,6 +285,7 @@ static int run_init(void *state, struct child *child, struct uspl_err *err)
 }
 
 static const struct tracer_launch launch = {
+	.check = check_init,
 	.run = run_init,
 };
 

@@ -27,7 +27,7 @@ steps() {
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"
 	expect_status 0
-	# A second or two inside, and an attempt now and then in case that the return goes unseen.
+	# Some seconds inside, and an attempt now and then in case that the return goes unseen.
 	for way in return recurse jump end crowd; do
 		expect_answer "$way" ok
 		apply --json --wait=50

@@ -12,7 +12,7 @@
 #include "serve.h"
 
 #define CROWD 40
-#define NAPS 1000
+#define NAPS 3000
 
 enum way { RETURN, RECURSE, JUMP, END, CROWDED, AGAIN };
 
