@@ -347,8 +347,8 @@ bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t 
 	returned = all_returned(waiter);
 	/* Those that are held go on by themselves soon. */
 	if (waiter->held && has_unwatched(waiter, true))
-		pause_until(earlier(began + later(HELD_LOOK_NS, RUN_SHARE * stop->length),
-				    deadline));
+		pause_until(
+			earlier(began + later(HELD_LOOK_NS, RUN_SHARE * stop->length), deadline));
 	if (!waiter->held)
 		rest(waiter, began + RUN_SHARE * stop->length, deadline);
 	return returned;

@@ -233,6 +233,7 @@ END
 	fi
 	if "${TARGET_CC:-gcc}" -m32 -nostdlib -static -o "$BATS_TEST_TMPDIR/idle32" "$helpers/idle32.S"; then
 		# A kernel without 32-bit programs starts none (126).
+		# shellcheck disable=SC2016 # bash's own
 		check timeout 1 bash -c 'exec "$0"' "$BATS_TEST_TMPDIR/idle32"
 		[ "$status" -eq 126 ] || start "$BATS_TEST_TMPDIR/idle32"
 		[ "$status" -eq 126 ] || until_true 60 grep -qx idle32 "/proc/$PROCESS/comm"

@@ -13,6 +13,7 @@ all_asleep() {
 
 # run_counts - how often each of them has run
 run_counts() {
+	# shellcheck disable=SC2016 # awk's own
 	in_read | sed 's/syscall$/schedstat/' | xargs awk '{ print FILENAME, $3 }'
 }
 
