@@ -111,7 +111,7 @@ int saved_write(const char *path, const struct trace_saved *saved, struct uspl_e
 	put_values(&out, &saved->values);
 	put_records(&out, &saved->records);
 	saved_put_marks(&out, &saved->marks);
-	saved_put_threads(&out, &saved->threads);
+	thread_names_put(&out, &saved->threads);
 	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
 }
 
@@ -292,7 +292,7 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 	get_values(&in, &saved.values);
 	get_records(&in, &saved);
 	saved_get_marks(&in, &saved.marks);
-	saved_get_threads(&in, &saved.threads);
+	thread_names_get(&in, &saved.threads);
 	check_end(&in, &saved);
 	if (in.rc)
 		return in.rc;

@@ -55,7 +55,7 @@ void thread_names_release(thread_names *names)
 	vec_release(names);
 }
 
-void saved_put_threads(struct buf *out, const thread_names *names)
+void thread_names_put(struct buf *out, const thread_names *names)
 {
 	const struct thread_name *name;
 
@@ -66,7 +66,7 @@ void saved_put_threads(struct buf *out, const thread_names *names)
 	}
 }
 
-void saved_get_threads(struct saved_cursor *in, thread_names *names)
+void thread_names_get(struct saved_cursor *in, thread_names *names)
 {
 	uint32_t n = saved_get_u32(in);
 

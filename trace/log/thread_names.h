@@ -18,7 +18,7 @@ int thread_names_read(const struct proc *proc, thread_names *ret,
 		      struct uspl_err *err) uspl_must_check;
 void thread_names_release(thread_names *names);
 /* In a saved trace. */
-void saved_put_threads(struct buf *out, const thread_names *names);
-void saved_get_threads(struct saved_cursor *in, thread_names *names);
+void thread_names_put(struct buf *out, const thread_names *names);
+void thread_names_get(struct saved_cursor *in, thread_names *names);
 
 #endif
