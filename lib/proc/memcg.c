@@ -242,7 +242,7 @@ static bool read_texts(const struct proc *proc, struct buf *cgroup, struct buf *
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/cgroup", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/cgroup", proc->pid, proc_task(proc));
 	return file_read(path, cgroup, NULL) == 0 &&
 	       file_read("/proc/self/mountinfo", mounts, NULL) == 0;
 }

@@ -22,6 +22,9 @@
  */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
+/* How often another thread is taken when the one that was to be opened has exited. */
+#define OPEN_TRIES 16
+
 /* A link in /proc, "" if it can't be read. */
 static void read_link(const char *path, char *buf, size_t size)
 {
@@ -77,28 +80,42 @@ static int read_status(pid_t pid, pid_t tid, struct proc_status *ret, struct usp
 	return 0;
 }
 
+static bool lives(const struct proc_status *st)
+{
+	return st->state != 'Z' && st->state != 'X';
+}
+
 /*
- * A thread that isn't a zombie: the main one, or another if the main one has exited. 0 if there is
- * none.
+ * A thread that lives and has memory: the main one, or another if the main one has exited. A thread
+ * that exits gives its memory up some time before it is a zombie. If none has memory, the main one
+ * (it is a kernel thread's, or all are exiting); 0 if all are zombies.
  */
 static pid_t living_thread(pid_t pid, struct proc_status *ret)
 {
-	char path[64];
+	struct proc_status st, first = { 0 };
 	auto_closedir DIR *dir = NULL;
 	struct dirent *entry;
+	char path[64];
+	pid_t found = 0;
 
-	if (read_status(pid, pid, ret, NULL) == 0 && ret->state != 'Z' && ret->state != 'X')
-		return pid;
+	if (read_status(pid, pid, &first, NULL) == 0 && lives(&first)) {
+		*ret = first;
+		if (first.has_memory)
+			return pid;
+		found = pid;
+	}
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)atol(entry->d_name);
 
-		if (tid > 0 && read_status(pid, tid, ret, NULL) == 0 && ret->state != 'Z' &&
-		    ret->state != 'X')
-			return tid;
+		if (tid <= 0 || read_status(pid, tid, &st, NULL) != 0 || !lives(&st) ||
+		    !st.has_memory)
+			continue;
+		*ret = st;
+		return tid;
 	}
-	return 0;
+	return found;
 }
 
 /* Its own memory is gone with a thread; what /proc calls its program tells (proc_pid_exe(5)). */
@@ -182,7 +199,7 @@ static int check_class(const struct proc *proc, struct uspl_err *err)
 	char path[64];
 	auto_close int fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", proc->pid, proc->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", proc->pid, proc_task(proc));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot read the program of pid %d", proc->pid);
@@ -217,15 +234,47 @@ static void hint_permission(struct uspl_err *err)
 static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 {
 	char path[64];
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", proc->pid, proc->tid);
 	proc->mem_fd = open(path, flags | O_CLOEXEC);
 	if (proc->mem_fd >= 0)
 		return 0;
-	uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
-	if (err && err->code == USPL_E_PERMISSION)
+	rc = uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
+	if (rc == -USPL_E_PERMISSION)
 		hint_permission(err);
-	return -(err ? (int)err->code : USPL_E_PERMISSION);
+	return rc;
+}
+
+/*
+ * Opens the memory through a thread that lives, whose status comes back. That thread may exit in
+ * the meantime: the open fails then, or succeeds and has no memory (Linux before 5.18 or so), and
+ * another thread is taken.
+ */
+static int open_living(struct proc *proc, bool readonly, struct proc_status *ret,
+		       struct uspl_err *err)
+{
+	for (int tries = 0;; tries++) {
+		int rc;
+
+		proc->tid = living_thread(proc->pid, ret);
+		if (!proc->tid)
+			return uspl_fail(err, USPL_E_ZOMBIE, "pid %d is a zombie: it has exited",
+					 proc->pid);
+		if (!ret->has_memory)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "pid %d is a kernel thread or is exiting", proc->pid);
+		rc = readonly ? 0 : check_not_traced(proc->pid, ret, err);
+		if (rc)
+			return rc;
+		rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
+		if (tries == OPEN_TRIES || rc == -USPL_E_PERMISSION ||
+		    has_program(proc->pid, proc->tid))
+			return rc;
+		if (!rc)
+			close(proc->mem_fd);
+		proc->mem_fd = -1;
+	}
 }
 
 static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, struct uspl_err *err)
@@ -258,23 +307,14 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 		uspl_hint(err, "name the process, %d: all of its threads are meant", st.tgid);
 		return -USPL_E_UNSUPPORTED;
 	}
-	proc->tid = living_thread(pid, &st);
-	if (!proc->tid)
-		return uspl_fail(err, USPL_E_ZOMBIE, "pid %d is a zombie: it has exited", pid);
-	if (!st.has_memory)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "pid %d is a kernel thread or is exiting",
-				 pid);
+	rc = open_living(proc, readonly, &st, err);
+	if (rc)
+		return rc;
 	proc->seccomp = st.seccomp;
 	proc->catches_sigsys = st.catches_sigsys;
 	proc->shadow_stack = st.shadow_stack;
 	proc->uid = st.uid;
 	read_comm(proc);
-	rc = readonly ? 0 : check_not_traced(pid, &st, err);
-	if (rc)
-		return rc;
-	rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
-	if (rc)
-		return rc;
 	if (!readonly) {
 		rc = check_class(proc, err);
 		if (rc)
@@ -441,8 +481,12 @@ static int read_maps_of(const struct proc *proc, pid_t tid, mapping_vec *ret, st
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)
 {
 	int rc = read_maps_of(proc, proc->tid, ret, err);
-	pid_t other = rc || ret->n ? proc->tid : proc_task(proc);
+	pid_t other;
 
+	/* A main thread that has exited has an empty list; any other one has no folder. */
+	if (rc == -USPL_E_HOSTILE || rc == -USPL_E_CANCELLED || ret->n)
+		return rc;
+	other = proc_task(proc);
 	return other == proc->tid ? rc : read_maps_of(proc, other, ret, err);
 }
 

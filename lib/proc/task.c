@@ -124,7 +124,7 @@ uint64_t task_blocked_signals(const struct proc *proc, pid_t tid)
 
 uint64_t task_pending_signals(const struct proc *proc)
 {
-	return read_signals(proc, proc->tid, "ShdPnd", 0);
+	return read_signals(proc, proc_task(proc), "ShdPnd", 0);
 }
 
 const char *task_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)

@@ -218,7 +218,7 @@ static bool may_fork(const struct proc *proc, const tid_vec *tids)
 {
 	enum { STAT_CMINFLT = 11 };
 	auto_buf struct buf text = { 0 };
-	const char *faults = task_stat(proc, proc->tid, STAT_CMINFLT, &text);
+	const char *faults = task_stat(proc, proc_task(proc), STAT_CMINFLT, &text);
 	const pid_t *tid;
 
 	if (faults && strtoul(faults, NULL, 10))
