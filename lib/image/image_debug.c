@@ -162,13 +162,73 @@ static enum trust trust_in(const struct image_backing *backing)
 	return leads_through_roots(backing->path) ? TRUSTED : ONLY_SYSTEM;
 }
 
-/* A link is a file's name, and nothing that leads elsewhere. */
+/* As a list of folders is written; libdwfl's own has an empty one, the program's, in front. */
+#define USUAL_PLACES ":.debug:/usr/lib/debug"
+
+/*
+ * Adds the folders that are on a list, but for the program's own. Those that aren't absolute are
+ * below that, and are written out: libdwfl would look into the one above, too.
+ */
+static void add_other_places(struct buf *to, const char *places, const char *file)
+{
+	size_t len, own = (size_t)(file_basename(file) - file);
+
+	for (const char *place = places; *place; place += len + (place[len] == ':')) {
+		len = strcspn(place, ":");
+		if (!len)
+			continue;
+		buf_addstr(to, to->len ? ":" : "");
+		buf_add(to, file, *place == '/' ? 0 : own);
+		buf_add(to, place, len);
+	}
+}
+
+/*
+ * libdwfl has a copy of the program, so that it takes a file of the same name in the same folder
+ * for another one and maps it, to see what it is.
+ */
+static int find_by_own_name(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
+			    const char *file, GElf_Word crc, char **ret_path)
+{
+	struct image_backing *backing = *data;
+	char **before = backing->callbacks.debuginfo_path, *places;
+	auto_buf struct buf others = { 0 };
+	int fd;
+
+	add_other_places(&others, before ? *before : USUAL_PLACES, file);
+	places = others.data;
+	if (others.oom || !places)
+		return -1;
+	backing->callbacks.debuginfo_path = &places;
+	fd = dwfl_standard_find_debuginfo(mod, data, name, base, file, file_basename(file), crc,
+					  ret_path);
+	backing->callbacks.debuginfo_path = before;
+	return fd;
+}
+
+/*
+ * A link is a file's name, and nothing that leads elsewhere. Without one it is the program's own
+ * name, with ".debug" behind it or not, and only the build-id tells that it is the same build.
+ */
 static int find_debuginfo(Dwfl_Module *mod, void **data, const char *name, Dwarf_Addr base,
 			  const char *file, const char *link, GElf_Word crc, char **ret_path)
 {
-	if (link && strchr(link, '/'))
+	auto_free char *usual = NULL;
+	const unsigned char *id;
+	GElf_Addr where;
+	int fd;
+
+	if (link ? strchr(link, '/') != NULL : dwfl_module_build_id(mod, &id, &where) <= 0)
 		return -1;
-	return dwfl_standard_find_debuginfo(mod, data, name, base, file, link, crc, ret_path);
+	if (link && !strcmp(link, file_basename(file)))
+		return find_by_own_name(mod, data, name, base, file, crc, ret_path);
+	if (!link && asprintf(&usual, "%s.debug", file_basename(file)) < 0)
+		return -1;
+	fd = dwfl_standard_find_debuginfo(mod, data, name, base, file, link ? link : usual, crc,
+					  ret_path);
+	if (fd >= 0 || link)
+		return fd;
+	return find_by_own_name(mod, data, name, base, file, crc, ret_path);
 }
 
 /* The program as libdwfl sees it; NULL if it doesn't. */
@@ -185,6 +245,7 @@ static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 		 : trust == NOTHING ? -1
 				    : copy_of(backing->fd);
 	Dwfl_Module *mod;
+	void **data;
 
 	backing->callbacks = standard;
 	backing->callbacks.debuginfo_path = backing->debug_path    ? &backing->debug_path
@@ -196,8 +257,10 @@ static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 			    : NULL;
 	if (!mod && fd >= 0)
 		close(fd);
-	if (!mod || dwfl_report_end(backing->dwfl, NULL, NULL) != 0)
+	if (!mod || dwfl_report_end(backing->dwfl, NULL, NULL) != 0 ||
+	    !dwfl_module_info(mod, &data, NULL, NULL, NULL, NULL, NULL, NULL))
 		return NULL;
+	*data = backing;
 	return mod;
 }
 

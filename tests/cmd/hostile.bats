@@ -200,16 +200,35 @@ ended() {
 	wait "$pid"
 }
 
+# expect_not_mapped LIBRARY - the tool reads it, also when it looks for debugging information
+expect_not_mapped() {
+	command -v strace > /dev/null || return 0
+	LD_PRELOAD=$1 sleep 600 3>&- &
+	FORGED=$!
+	until_true 10 grep -qs "$1" "/proc/$FORGED/maps" || fail "the library isn't loaded"
+	strace -y -e trace=openat,mmap -o "$BATS_TEST_TMPDIR/calls" \
+		"$USPL_BIN/uspl-trace" list --module="$(basename "$1")" "$FORGED" > /dev/null
+	kill -KILL "$FORGED"
+	ended || :
+	grep -q "openat.*$1>" "$BATS_TEST_TMPDIR/calls" || fail "the library isn't read"
+	! grep "mmap.*$1>" "$BATS_TEST_TMPDIR/calls" || fail "the library is mapped"
+}
+
 @test "a library that is cut short and written anew while it is read" {
 	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/cut" "$BATS_TEST_DIRNAME/hostile/cut.c"
-	{
-		for i in $(seq 3000); do echo "int a_function_with_a_name_of_its_own_$i(int n) { return n + $i; }"; done
-	} | "$TARGET_CC" -O1 -shared -fPIC -xc -o "$BATS_TEST_TMPDIR/libcut.so" -
-	started "$BATS_TEST_TMPDIR/cut" "$BATS_TEST_TMPDIR/libcut.so"
-	for _ in $(seq 20); do
-		tool uspl-trace list --module='libcut.so' "$FORGED"
-		[ "$status" = 0 ] || [ "$status" = 1 ] || [ "$status" = 3 ] || fail "status $status"
-		[[ $stderr != *'cut short while'* ]] || fail "the file was mapped"
+	for strip in -g -s; do
+		for i in $(seq 3000); do
+			echo "int a_function_with_a_name_of_its_own_$i(int n) { return n + $i; }"
+		done | "$TARGET_CC" -O1 $strip -shared -fPIC -xc -o "$BATS_TEST_TMPDIR/libcut$strip.so" -
+		expect_not_mapped "$BATS_TEST_TMPDIR/libcut$strip.so"
+		started "$BATS_TEST_TMPDIR/cut" "$BATS_TEST_TMPDIR/libcut$strip.so"
+		for _ in $(seq 20); do
+			tool uspl-trace list --module="libcut$strip.so" "$FORGED"
+			[ "$status" = 0 ] || [ "$status" = 1 ] || [ "$status" = 3 ] || fail "status $status"
+			[[ $stderr != *'cut short while'* ]] || fail "the file was mapped"
+		done
+		kill -KILL "$FORGED"
+		ended || :
 	done
 }
 

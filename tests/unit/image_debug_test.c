@@ -75,6 +75,14 @@ static void test_link(const char *program)
 	ok(knows_hidden(program, NULL), "it is found by the link to it");
 	in_dir("echo >> prog.debug");
 	ok(!knows_hidden(program, NULL), "not if its checksum is another");
+	in_dir("mkdir -p .debug && objcopy --only-keep-debug whole .debug/prog &&"
+	       " cp whole prog && strip prog && objcopy --add-gnu-debuglink=.debug/prog prog");
+	ok(knows_hidden(program, NULL), "it is found by its own name in a folder of its own");
+	in_dir("rm -r .debug");
+	ok(!knows_hidden(program, NULL), "a program whose link leads to itself has no names");
+	in_dir("cp whole prog && strip prog && mv prog.debug kept.debug &&"
+	       " objcopy --only-keep-debug whole prog.debug");
+	ok(!knows_hidden(program, NULL), "without link, checksum and build-id nothing is taken");
 }
 
 static void test_inside(const char *program)
