@@ -15,9 +15,11 @@
 
 #define ROUNDS 300
 
-static struct {
+struct shared {
 	volatile int ready, go;
-} *shared;
+};
+
+static struct shared *shared;
 
 static void *wait_on(void *unused)
 {

@@ -196,7 +196,8 @@ static void test_work(const char *what, void (*body)(void), bool calls)
 	}
 	ok(good, "%s makes system calls (%s)", what, err.msg);
 	if (calls)
-		ok(good && inject_run(proc, &function, 1, &done, &err) == 0 && function.result == pid,
+		ok(good && inject_run(proc, &function, 1, &done, &err) == 0 &&
+			   function.result == pid,
 		   "%s calls a function (%s)", what, err.msg);
 	ok(goes_on() && finish(pid) == 0, "%s goes on", what);
 	ok(is_all(amid->below, sizeof(amid->below), 0xc3), "nothing below the small stack changed");
