@@ -32,7 +32,7 @@ TEST_LDLIBS = $(subst $(ARCHIVE),-larchive -lz,$(LDLIBS))
 
 COMMANDS = create apply undo view trace check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
-CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
+CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S)
 CC_SRC := $(wildcard create/wrapper/*.c)
 TEST_SRC := $(wildcard tests/unit/*_test.c)

@@ -1,87 +1,190 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// cmd_apply.c - put an update into running processes
+// cmd_apply.c - put updates into running processes
 
 #include <string.h>
 
+#include "apply/lacks.h"
 #include "apply/process.h"
+#include "apply/updates.h"
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "command/commands.h"
 #include "command/live_options.h"
+#include "machine/fleet.h"
 
-static int parse(int argc, char **argv, struct live_options *opts, int *first, struct uspl_err *err)
+struct options {
+	struct live_options live;
+	struct selection sel;
+	update_paths paths;
+};
+
+static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		LIVE_OPTIONS(opts),
+		SELECTION_ALL(&opts->sel),
+		SELECTION_OPTIONS(&opts->sel),
+		LIVE_OPTIONS(&opts->live),
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-apply",
-		.synopsis = "[OPTION]... UPDATE PID...",
-		.summary = "Puts an update (uspl-ID.tar.gz, or its unpacked folder) into running "
+		.synopsis = "[OPTION]... UPDATE... [PID]...",
+		.summary = "Puts updates (uspl-ID.tar.gz, or their unpacked folders) into running "
 			   "processes",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
-	int rc = cli_parse(&cmd, argc, argv, first, err);
+	int first, rest, rc = cli_parse(&cmd, argc, argv, &first, err);
 
 	if (rc)
 		return rc;
-	if (argc - *first >= 2)
+	rc = updates_pick(argv + first, argc - first, &opts->paths, &rest, err);
+	if (rc)
+		return rc;
+	rc = selection_read(&opts->sel, argv + first, rest, err);
+	if (rc)
+		return rc;
+	if (opts->paths.n && !selection_is_empty(&opts->sel))
 		return CLI_GO_ON;
-	uspl_fail(err, USPL_E_USAGE, argc == *first ? "no update given" : "no pid given");
+	uspl_fail(err, USPL_E_USAGE, opts->paths.n ? "no pid given" : "no update given");
 	uspl_hint(err, "try 'uspl-apply --help'");
 	return -USPL_E_USAGE;
 }
 
+/* What is to be applied, and where it is looked for. */
+struct job {
+	const struct options *opts;
+	const update_vec *updates;
+	bool is_many;
+};
+
 /*
- * One process: applies, prints its line or object, and returns the exit status that it stands for.
+ * A process that nobody has named, and that has ended since it was found, or runs another program
+ * now, or only what another one of several updates is for.
  */
-static int apply_one(const struct update *update, const char *name, pid_t pid,
-		     const struct live_options *opts)
+static bool is_passed_over(const struct crew_member *member, int rc)
 {
+	return !member->named &&
+	       (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE || rc == -USPL_E_NO_MODULE);
+}
+
+/* One update: prints the line or object, and returns the exit status that it stands for. */
+static int apply_one(const struct job *job, const struct update *update, const char *path,
+		     const struct crew_member *member)
+{
+	pid_t pid = member->process.pid;
+	struct live_options opts = job->opts->live;
 	auto_report struct report report = { .id = update->id, .pid = pid };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_regions region_vec regions = { 0 };
 	char *const *remark;
-	int failed = process_apply(update, pid, opts, &regions, &report, &err),
-	    rc = failed ? failed : report_verdict(&report, &err);
+	int failed, rc;
 
+	opts.starttime = member->process.starttime;
+	failed = process_apply(update, pid, &opts, &regions, &report, &err);
+	if (is_passed_over(member, failed)) {
+		log_info("apply", "pid %d is passed over: %s", pid, err.msg);
+		return USPL_STATUS_DONE;
+	}
+	rc = failed ? failed : report_verdict(&report, &err);
 	if (rc) {
-		uspl_context(&err, "cannot apply '%s' to pid %d", name, pid);
+		uspl_context(&err, "cannot apply '%s' to pid %d", file_basename(path), pid);
 		uspl_err_print(stderr, "uspl-apply", &err);
 	}
 	vec_for_each (&report.remarks, remark)
 		fprintf(stderr, "%s\n", *remark);
-	if (opts->json || !cli_quiet())
-		report_outcome(&report, failed ? &err : NULL, opts->json, &out);
+	report.one_of_many = job->is_many;
+	if (opts.json || !cli_quiet())
+		report_outcome(&report, failed ? &err : NULL, opts.json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
 	return (int)uspl_code_status(rc);
 }
 
-int cmd_apply(int argc, char **argv, struct uspl_err *err)
+static int apply_all(const struct crew_member *member, const void *ctx)
 {
-	struct live_options opts = LIVE_OPTIONS_DEFAULT;
-	auto_update struct update *update = NULL;
-	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
-	auto_vec pid_vec pids = { 0 };
-	const pid_t *pid;
+	const struct job *job = ctx;
+	int worst = USPL_STATUS_DONE;
 
-	if (rc)
-		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	cancel_catch();
-	rc = cli_pids(argv + first + 1, argc - first - 1, &pids, err);
-	if (rc)
-		return rc;
-	rc = update_read(argv[first], &update, err);
-	if (rc)
-		return rc;
-	vec_for_each (&pids, pid) {
-		int status = apply_one(update, file_basename(argv[first]), *pid, &opts);
+	for (size_t i = 0; i < job->updates->n; i++) {
+		int status = apply_one(job, job->updates->items[i], job->opts->paths.items[i],
+				       member);
 
 		worst = status > worst ? status : worst;
 	}
 	return worst;
+}
+
+/* The work on a process, or on none in particular, wasn't done. */
+static void tell_failure(const struct crew_member *member, const struct uspl_err *why,
+			 const void *ctx)
+{
+	const struct job *job = ctx;
+	struct uspl_err err = *why;
+	pid_t pid = member->process.pid;
+
+	for (size_t i = 0; pid && i < job->updates->n; i++) {
+		const struct report report = { .id = job->updates->items[i]->id,
+					       .pid = pid,
+					       .one_of_many = true };
+		auto_buf struct buf out = { 0 };
+
+		report_outcome(&report, &err, job->opts->live.json, &out);
+		fputs(buf_str(&out), stdout);
+	}
+	if (pid)
+		uspl_context(&err, "cannot apply '%s' to pid %d",
+			     file_basename(job->opts->paths.items[0]), pid);
+	uspl_err_print(stderr, "uspl-apply", &err);
+}
+
+static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
+		   struct uspl_err *err)
+{
+	const struct job *job = ctx;
+
+	return lacks_update(job->updates, proc, ret, err);
+}
+
+/* One process that was named is worked on by this process itself. */
+static int run(const struct options *opts, const update_vec *updates, struct uspl_err *err)
+{
+	const struct selection *sel = &opts->sel;
+	const struct job job = { opts, updates, selection_selects(sel) || sel->named.n > 1 };
+	const struct fleet fleet = {
+		.sel = sel,
+		.work = { apply_all, tell_failure, &job },
+		.look = look_at,
+		.todo = "run what the update is for, and lack it",
+		.what = "runs what the update is for",
+		.none = USPL_E_NO_MODULE,
+		.once = opts->live.check,
+	};
+	struct crew_member member = { .named = true };
+
+	if (job.is_many)
+		return fleet_run(&fleet, err);
+	member.process.pid = sel->named.items[0];
+	return apply_all(&member, &job);
+}
+
+int cmd_apply(int argc, char **argv, struct uspl_err *err)
+{
+	auto_updates update_vec updates = { 0 };
+	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
+	int rc = parse(argc, argv, &opts, err);
+
+	if (rc == CLI_STOP)
+		rc = USPL_STATUS_DONE;
+	else if (!rc) {
+		cancel_catch();
+		rc = updates_read(&opts.paths, &updates, err);
+		if (!rc)
+			rc = run(&opts, &updates, err);
+	}
+	selection_release(&opts.sel);
+	vec_release(&opts.paths);
+	return rc;
 }

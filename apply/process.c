@@ -253,6 +253,9 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	rc = proc_open_locked(pid, deadline, &session->proc, err);
 	if (rc)
 		return rc;
+	rc = live_options_check(session->opts, session->proc, err);
+	if (rc)
+		return rc;
 	if (!session->opts->check)
 		partial_mapping_sweep(session->proc);
 	rc = modules_read(session->proc, &session->modules, err);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // cmd_undo.c - take an update back
 
-#include <dirent.h>
 #include <string.h>
 
 #include "base/cancel.h"
@@ -12,6 +11,7 @@
 #include "command/interrupted.h"
 #include "command/live_options.h"
 #include "command/report.h"
+#include "machine/fleet.h"
 #include "proc/proc_lock.h"
 #include "record/journal.h"
 #include "record/region_status.h"
@@ -22,13 +22,16 @@
 
 struct options {
 	struct live_options live;
+	struct selection sel;
 	const char *id;
-	bool everywhere; /* no process was named */
+	bool is_many;
 };
 
-static int parse(int argc, char **argv, struct options *opts, int *first, struct uspl_err *err)
+static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
+		SELECTION_ALL(&opts->sel),
+		SELECTION_OPTIONS(&opts->sel),
 		LIVE_OPTIONS(&opts->live),
 	};
 	const struct cli_command cmd = {
@@ -38,19 +41,24 @@ static int parse(int argc, char **argv, struct options *opts, int *first, struct
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
-	int rc = cli_parse(&cmd, argc, argv, first, err);
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
 	if (rc)
 		return rc;
-	if (argc == *first) {
+	if (argc == first) {
 		uspl_fail(err, USPL_E_USAGE, "no update id given");
 		uspl_hint(err, "'uspl-view' lists the updates that are applied");
 		return -USPL_E_USAGE;
 	}
-	opts->id = argv[(*first)++];
+	opts->id = argv[first++];
 	/* The name of the tarball is as good. */
 	if (!strncmp(opts->id, "uspl-", 5))
 		opts->id += 5;
+	rc = selection_read(&opts->sel, argv + first, argc - first, err);
+	if (rc)
+		return rc;
+	opts->sel.all |= selection_is_empty(&opts->sel);
+	opts->is_many = selection_selects(&opts->sel) || opts->sel.named.n > 1;
 	return CLI_GO_ON;
 }
 
@@ -237,32 +245,53 @@ static int undo_process(const struct options *opts, struct proc *proc, int64_t d
  * One that has ended since it was found has nothing to be undone, and nobody has named it: a
  * server's children come and go.
  */
-static bool is_gone(const struct options *opts, int rc)
+static bool is_gone(const struct crew_member *member, int rc)
 {
-	return opts->everywhere && (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE);
+	return !member->named && (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE);
+}
+
+/* Opens the process, which is still the one that was found. */
+static int open_process(const struct crew_member *member, int64_t deadline, struct proc **ret,
+			struct uspl_err *err)
+{
+	const struct live_options live = { .starttime = member->process.starttime };
+	auto_proc struct proc *proc = NULL;
+	int rc = cancel_check(err);
+
+	if (rc)
+		return rc;
+	rc = proc_open_locked(member->process.pid, deadline, &proc, err);
+	if (rc)
+		return rc;
+	rc = live_options_check(&live, proc, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(proc);
+	return 0;
 }
 
 /*
  * One process: undoes, prints its line or object, and returns the exit status that it stands for.
  */
-static int undo_one(const struct options *opts, pid_t pid)
+static int undo_one(const struct crew_member *member, const void *ctx)
 {
+	const struct options *opts = ctx;
+	pid_t pid = member->process.pid;
 	region_vec regions = { 0 };
 	auto_report struct report report = { .id = opts->id,
 					     .pid = pid,
-					     .direction = TRANSITION_OFF };
+					     .direction = TRANSITION_OFF,
+					     .one_of_many = opts->is_many };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
 	char *const *remark;
 	int64_t deadline = clock_now_ns() + (int64_t)(opts->live.wait_s * 1e9);
-	int failed = cancel_check(&err), rc;
+	int failed = open_process(member, deadline, &proc, &err), rc;
 
 	if (!failed)
-		failed = proc_open_locked(pid, deadline, &proc, &err);
-	if (!failed)
 		failed = undo_process(opts, proc, deadline, &regions, &report, &err);
-	if (is_gone(opts, failed)) {
+	if (is_gone(member, failed)) {
 		log_info("undo", "pid %d has ended meanwhile", pid);
 		regions_release(&regions);
 		return USPL_STATUS_DONE;
@@ -294,90 +323,93 @@ static void leave_out(const struct proc *proc, const char *id)
 	uspl_err_note(stderr, &note);
 }
 
-/*
- * *ret_found: the update is wanted in the process. One that we may not look at, or that has gone,
- * doesn't have it; and who has it must be believed (record/journal.h). A failure only for a signal.
- */
-static int look_at(pid_t pid, const char *id, bool *ret_found, struct uspl_err *err)
+/* The process has the update, and must be believed (record/journal.h). */
+static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
+		   struct uspl_err *err)
 {
-	auto_proc struct proc *proc = NULL;
-	struct uspl_err why = { 0 };
-	region_vec regions = { 0 };
+	const struct options *opts = ctx;
+	auto_regions region_vec regions = { 0 };
 	const struct region *region;
-	bool agrees = true;
-	int rc = proc_open_scan(pid, &proc, &why);
+	bool found = false, agrees = true;
+	int rc = regions_read(proc, &regions, err);
 
-	*ret_found = false;
-	if (!rc)
-		rc = regions_read(proc, &regions, &why);
+	if (rc)
+		return rc;
 	vec_for_each (&regions, region) {
-		if (!region_has_id(region, id) || !region_is_wanted(region))
+		if (!region_has_id(region, opts->id) || !region_is_wanted(region))
 			continue;
-		*ret_found = true;
+		found = true;
 		agrees &= journal_agrees(region, proc->uid);
 	}
-	if (*ret_found && !agrees) {
-		leave_out(proc, id);
-		*ret_found = false;
-	}
-	regions_release(&regions);
-	if (rc == -USPL_E_HOSTILE || rc == -USPL_E_FORMAT)
-		uspl_err_note(stderr, &why);
-	if (rc == -USPL_E_CANCELLED && err)
-		*err = why;
-	return rc == -USPL_E_CANCELLED ? rc : 0;
+	if (found && !agrees)
+		leave_out(proc, opts->id);
+	*ret = !found ? SEARCH_OTHER : agrees ? SEARCH_TODO : SEARCH_LEFT_OUT;
+	return 0;
 }
 
-static int find_everywhere(const char *id, pid_vec *pids, struct uspl_err *err)
+/* The work on a process, or on none in particular, wasn't done. */
+static void tell_failure(const struct crew_member *member, const struct uspl_err *why,
+			 const void *ctx)
 {
-	auto_closedir DIR *dir = opendir("/proc");
-	struct dirent *entry;
+	const struct options *opts = ctx;
+	const struct report report = { .id = opts->id,
+				       .pid = member->process.pid,
+				       .direction = TRANSITION_OFF,
+				       .one_of_many = true };
+	struct uspl_err err = *why;
+	auto_buf struct buf out = { 0 };
 
-	if (!dir)
-		return uspl_fail_errno(err, "cannot open '/proc'");
-	while ((entry = readdir(dir))) {
-		pid_t pid = (pid_t)atol(entry->d_name), *item;
-		bool found = false;
-		int rc = pid > 0 ? look_at(pid, id, &found, err) : 0;
-
-		if (rc)
-			return rc;
-		if (!found)
-			continue;
-		item = vec_push(pids);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = pid;
+	if (report.pid) {
+		report_outcome(&report, &err, opts->live.json, &out);
+		fputs(buf_str(&out), stdout);
+		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, report.pid);
 	}
-	if (pids->n)
-		return 0;
+	uspl_err_print(stderr, "uspl-undo", &err);
+}
+
+static int fail_nowhere(const char *id, struct uspl_err *err)
+{
 	uspl_fail(err, USPL_E_NOT_APPLIED,
 		  "the update '%s' is not applied in any process that can be read", id);
 	uspl_hint(err, "'uspl-view' lists what is applied where");
 	return -USPL_E_NOT_APPLIED;
 }
 
+/* One process that was named is worked on by this process itself. */
+static int run(const struct options *opts, struct uspl_err *err)
+{
+	const struct selection *sel = &opts->sel;
+	const struct fleet fleet = {
+		.sel = sel,
+		.work = { undo_one, tell_failure, opts },
+		.look = look_at,
+		.todo = "have the update",
+		.what = "has the update",
+		.none = USPL_E_NOT_APPLIED,
+		.once = opts->live.check,
+	};
+	const struct crew_member member = { { .pid = sel->named.n ? *sel->named.items : 0 }, true };
+	bool everywhere = sel->all && !selection_narrows(sel);
+	int rc = opts->is_many ? fleet_run(&fleet, err) : undo_one(&member, opts);
+
+	if (everywhere && rc == -USPL_E_NOT_APPLIED)
+		return fail_nowhere(opts->id, err);
+	if (everywhere && !rc && !opts->live.check)
+		journal_forget(opts->id);
+	return rc;
+}
+
 int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
-	int first, rc = parse(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
-	auto_vec pid_vec pids = { 0 };
-	const pid_t *pid;
+	int rc = parse(argc, argv, &opts, err);
 
-	if (rc)
-		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	cancel_catch();
-	opts.everywhere = argc == first;
-	rc = opts.everywhere ? find_everywhere(opts.id, &pids, err)
-			     : cli_pids(argv + first, argc - first, &pids, err);
-	if (rc)
-		return rc;
-	vec_for_each (&pids, pid) {
-		int status = undo_one(&opts, *pid);
-
-		worst = status > worst ? status : worst;
+	if (rc == CLI_STOP)
+		rc = USPL_STATUS_DONE;
+	else if (!rc) {
+		cancel_catch();
+		rc = run(&opts, err);
 	}
-	if (opts.everywhere && !worst && !opts.live.check)
-		journal_forget(opts.id);
-	return worst;
+	selection_release(&opts.sel);
+	return rc;
 }

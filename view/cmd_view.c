@@ -15,7 +15,7 @@
 struct options {
 	const char *id, *file, *symbols;
 	bool all, json, perf_map;
-	pid_vec pids;
+	struct selection sel;
 };
 
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
@@ -30,6 +30,7 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		  "print the names of new code as perf reads them" },
 		{ 0, "symbols", "FILE", CLI_STRING, &opts->symbols,
 		  "write them to FILE for gdb's add-symbol-file" },
+		SELECTION_OPTIONS(&opts->sel),
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-view",
@@ -43,14 +44,18 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 
 	if (rc)
 		return rc;
-	if (opts->file && (opts->id || opts->all || first < argc)) {
+	rc = selection_read(&opts->sel, argv + first, argc - first, err);
+	if (rc)
+		return rc;
+	if (opts->file && (opts->id || opts->all || !selection_is_empty(&opts->sel))) {
 		uspl_fail(err, USPL_E_USAGE,
 			  "'--file' is about no process: it goes with '--json' only");
 		uspl_hint(err, "try 'uspl-view --help'");
 		return -USPL_E_USAGE;
 	}
 	if ((opts->symbols || opts->perf_map) &&
-	    (argc - first != 1 || opts->id || opts->file || opts->all || opts->json)) {
+	    (opts->sel.named.n != 1 || selection_selects(&opts->sel) || opts->id || opts->file ||
+	     opts->all || opts->json)) {
 		uspl_fail(err, USPL_E_USAGE,
 			  "'--symbols' and '--perf-map' are about one process, and nothing else");
 		uspl_hint(err, "try 'uspl-view --help'");
@@ -59,7 +64,7 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	/* The name of the tarball is as good as the id. */
 	if (opts->id && !strncmp(opts->id, "uspl-", 5))
 		opts->id += 5;
-	return cli_pids(argv + first, argc - first, &opts->pids, err);
+	return CLI_GO_ON;
 }
 
 static int print(const struct buf *out, struct uspl_err *err)
@@ -174,7 +179,7 @@ static int print_failures(const struct scan *scan)
 static int fail_unknown(const struct options *opts, const struct scan *scan, struct uspl_err *err)
 {
 	uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is in none of the processes that %s",
-		  opts->id, opts->pids.n ? "were named" : "can be read");
+		  opts->id, selection_is_empty(&opts->sel) ? "can be read" : "were named");
 	if (scan->skipped)
 		uspl_hint(err, "processes that this user may not read: %zu", scan->skipped);
 	return -USPL_E_NOT_APPLIED;
@@ -186,7 +191,7 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 	int worst, rc;
 
 	confine(CONFINE_LOOK);
-	rc = scan_processes(&opts->pids, &scan, err);
+	rc = scan_processes(&opts->sel, &scan, err);
 	if (rc)
 		return rc;
 	rc = scan_group(&scan, opts->id, opts->all || opts->id, err);
@@ -213,7 +218,7 @@ static int view_symbols(const struct options *opts, struct uspl_err *err)
 
 	if (!opts->symbols)
 		confine(CONFINE_LOOK);
-	rc = scan_processes(&opts->pids, &scan, err);
+	rc = scan_processes(&opts->sel, &scan, err);
 	if (rc)
 		return rc;
 	if (scan.failures.n)
@@ -242,6 +247,6 @@ int cmd_view(int argc, char **argv, struct uspl_err *err)
 		rc = view_symbols(&opts, err);
 	else if (!rc)
 		rc = opts.file ? view_file(&opts, err) : view_processes(&opts, err);
-	vec_release(&opts.pids);
+	selection_release(&opts.sel);
 	return rc;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/cli.h"
+#include "machine/census.h"
 
 static int add_failure(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
 {
@@ -84,43 +84,81 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	return 0;
 }
 
+static int read_or_pass_over(struct scan *scan, pid_t pid, struct uspl_err *err)
+{
+	struct uspl_err failure = { 0 };
+
+	return read_process(pid, true, scan, &failure) ? pass_over(scan, &failure, err) : 0;
+}
+
 static int read_all(struct scan *scan, struct uspl_err *err)
 {
 	auto_closedir DIR *dir = opendir("/proc");
 	struct dirent *entry;
-	int rc = 0;
 
 	if (!dir)
 		return uspl_fail_errno(err, "cannot open '/proc'");
 	while ((entry = readdir(dir))) {
-		struct uspl_err failure = { 0 };
 		pid_t pid;
+		int rc = cli_pid(entry->d_name, &pid, NULL) ? 0 : read_or_pass_over(scan, pid, err);
 
-		if (cli_pid(entry->d_name, &pid, NULL))
-			continue;
-		if (read_process(pid, true, scan, &failure)) {
-			rc = pass_over(scan, &failure, err);
-			if (rc)
-				return rc;
-		}
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
 
-int scan_processes(const pid_vec *pids, struct scan *scan, struct uspl_err *err)
+static bool is_named(const struct selection *sel, pid_t pid)
+{
+	const pid_t *named;
+
+	vec_for_each (&sel->named, named)
+		if (*named == pid)
+			return true;
+	return false;
+}
+
+static int read_selected(const struct selection *sel, struct scan *scan, struct uspl_err *err)
+{
+	auto_vec census_vec selected = { 0 };
+	const struct census_process *process;
+	auto_buf struct buf by = { 0 };
+	size_t hidden;
+	int rc = census_take(sel, &selected, &hidden, err);
+
+	if (rc)
+		return rc;
+	scan->skipped += hidden;
+	vec_for_each (&selected, process) {
+		rc = is_named(sel, process->pid) ? 0 : read_or_pass_over(scan, process->pid, err);
+		if (rc)
+			return rc;
+	}
+	if (selected.n || sel->named.n)
+		return 0;
+	selection_describe(sel, &by);
+	uspl_fail(err, USPL_E_NO_PROCESS, "there is no process for '%s'", buf_str(&by));
+	if (hidden)
+		uspl_hint(err, "processes that this user may not read: %zu", hidden);
+	return -USPL_E_NO_PROCESS;
+}
+
+int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
 	const pid_t *pid;
-	int rc = 0;
 
-	if (!pids->n)
+	if (selection_is_empty(sel))
 		return read_all(scan, err);
-	vec_for_each (pids, pid) {
+	vec_for_each (&sel->named, pid) {
 		struct uspl_err failure = { 0 };
+		int rc = read_process(*pid, false, scan, &failure)
+				 ? add_failure(scan, &failure, err)
+				 : 0;
 
-		if (!rc && read_process(*pid, false, scan, &failure))
-			rc = add_failure(scan, &failure, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return selection_narrows(sel) ? read_selected(sel, scan, err) : 0;
 }
 
 static bool is_same(const struct region *a, const struct region *b)

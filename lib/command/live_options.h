@@ -4,12 +4,24 @@
 #define USPL_COMMAND_LIVE_OPTIONS_H
 
 #include "base/cli.h"
+#include "proc/proc.h"
 
 struct live_options {
 	double wait_s, max_pause_s;
 	int scan_mib;
 	bool stop, check, json;
+	uint64_t starttime; /* of the one process that is meant; 0: whatever process has the pid */
 };
+
+/* USPL_E_NO_PROCESS if that process has ended, and its pid is another one's. */
+static inline int live_options_check(const struct live_options *opts, const struct proc *proc,
+				     struct uspl_err *err)
+{
+	if (!opts->starttime || opts->starttime == proc->starttime)
+		return 0;
+	return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has ended: another process has its pid",
+			 proc->pid);
+}
 
 /* What holds where nothing is given. */
 #define LIVE_OPTIONS_DEFAULT                                                                       \

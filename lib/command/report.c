@@ -55,6 +55,7 @@ static void success_json(const struct report *report, struct buf *out)
 		json_number(&json, "stopped_threads", (int64_t)report->result.n_stopped);
 		json_string(&json, "way", report->result.backend);
 	}
+	report_changed(&json, report, !report->already);
 	close_object(&json, out);
 }
 
@@ -115,6 +116,7 @@ static void failure_json(const struct report *report, const struct uspl_err *err
 		    uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused" : "failed");
 	json_string(&json, "error", uspl_code_name((int)err->code));
 	json_string(&json, "message", err->msg);
+	report_changed(&json, report, err->code == USPL_E_STRANDED);
 	close_object(&json, out);
 }
 

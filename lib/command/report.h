@@ -22,6 +22,7 @@ struct report {
 	pid_t pid;
 	enum transition_direction direction;
 	bool already;        /* nothing was to be done */
+	bool one_of_many;    /* the command is for many processes: JSON says "changed" of each */
 	region_list regions; /* those that were switched, or would have been */
 	/*
 	 * Names of libraries: applied, those that the process hasn't loaded; undone, those that the
@@ -61,6 +62,8 @@ size_t report_count(const region_list *regions);
 void report_functions(struct json *json, const region_list *regions);
 /* Adds "pending":[...] to an open object, if there are any. */
 void report_pending(struct json *json, char *const *names, size_t n);
+/* Adds "changed" to an open object, of one of many processes. */
+void report_changed(struct json *json, const struct report *report, bool changed);
 /* Frees the lists. */
 void report_clear(struct report *report);
 

@@ -59,6 +59,7 @@ static void outlook_json(const struct report *report, struct buf *out)
 	json_close(&json, ']');
 	json_number(&json, "stopped_threads", (int64_t)outlook->n_stopped);
 	json_string(&json, "way", outlook->backend);
+	report_changed(&json, report, false);
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
 }

@@ -42,3 +42,9 @@ void report_pending(struct json *json, char *const *names, size_t n)
 		json_string(json, NULL, names[i]);
 	json_close(json, ']');
 }
+
+void report_changed(struct json *json, const struct report *report, bool changed)
+{
+	if (report->one_of_many)
+		json_truth(json, "changed", changed);
+}

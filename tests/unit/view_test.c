@@ -73,13 +73,13 @@ static char *place_region(const char *id, enum uspl_region_state state, uint64_t
 /* Scans this process and groups. */
 static int scan_self(struct scan *scan, const char *id, bool all, struct uspl_err *err)
 {
-	pid_vec pids = { 0 };
-	pid_t *pid = sample_need(vec_push(&pids));
+	struct selection sel = { 0 };
+	pid_t *pid = sample_need(vec_push(&sel.named));
 	int rc;
 
 	*pid = getpid();
-	rc = scan_processes(&pids, scan, err);
-	vec_release(&pids);
+	rc = scan_processes(&sel, scan, err);
+	selection_release(&sel);
 	return rc ? rc : scan_group(scan, id, all, err);
 }
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// updates.c - the updates that a command line names, in the order in which they are applied
+
+#include "apply/updates.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define SUFFIX ".tar.gz"
+
+static bool is_update(const char *word)
+{
+	size_t len = strlen(word), n = strlen(SUFFIX);
+	auto_free char *manifest = file_join(word, "manifest.json");
+
+	return (len > n && !strcmp(word + len - n, SUFFIX)) ||
+	       (*word && manifest && access(manifest, F_OK) == 0);
+}
+
+int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest, struct uspl_err *err)
+{
+	int rest = 0;
+
+	for (int i = 0; i < n; i++) {
+		const char **path;
+
+		if (i && !is_update(words[i])) {
+			words[rest++] = words[i];
+			continue;
+		}
+		path = vec_push(ret_paths);
+		if (!path)
+			return uspl_fail_nomem(err);
+		*path = words[i];
+	}
+	*ret_rest = rest;
+	return 0;
+}
+
+static bool is_after(const struct update *update, const char *id)
+{
+	char *const *after;
+
+	vec_for_each (&update->after, after)
+		if (!strcmp(*after, id))
+			return true;
+	return false;
+}
+
+/* The first one from there on that is on top of none of the others; n if there is none. */
+static size_t find_next(const update_vec *updates, size_t from)
+{
+	for (size_t i = from; i < updates->n; i++) {
+		bool is_free = true;
+
+		for (size_t k = from; k < updates->n; k++)
+			is_free &= k == i || !is_after(updates->items[i], updates->items[k]->id);
+		if (is_free)
+			return i;
+	}
+	return updates->n;
+}
+
+/* Moves item i of an array to a place before it. */
+#define MOVE_TO(items, i, to)                                                                      \
+	do {                                                                                       \
+		__typeof__(*(items)) moved_ = (items)[i];                                          \
+                                                                                                   \
+		memmove(&(items)[(to) + 1], &(items)[to], ((i) - (to)) * sizeof(moved_));          \
+		(items)[to] = moved_;                                                              \
+	} while (0)
+
+static int sort(update_paths *paths, update_vec *updates, struct uspl_err *err)
+{
+	for (size_t at = 0; at < updates->n; at++) {
+		size_t next = find_next(updates, at);
+
+		if (next == updates->n)
+			return uspl_fail(err, USPL_E_USAGE,
+					 "the updates '%s' and '%s' were made on top of each other",
+					 updates->items[at]->id, updates->items[at + 1]->id);
+		MOVE_TO(updates->items, next, at);
+		MOVE_TO(paths->items, next, at);
+	}
+	return 0;
+}
+
+static int check_differ(const update_vec *updates, struct uspl_err *err)
+{
+	for (size_t i = 0; i < updates->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(updates->items[i]->id, updates->items[k]->id))
+				return uspl_fail(err, USPL_E_USAGE, "two updates have the id '%s'",
+						 updates->items[i]->id);
+	return 0;
+}
+
+int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
+{
+	const char **path;
+	int rc;
+
+	vec_for_each (paths, path) {
+		struct update **update = vec_push(ret);
+
+		if (!update)
+			return uspl_fail_nomem(err);
+		rc = update_read(*path, update, err);
+		if (rc)
+			return rc;
+	}
+	rc = check_differ(ret, err);
+	if (rc)
+		return rc;
+	return sort(paths, ret, err);
+}
+
+void updates_release(update_vec *updates)
+{
+	struct update **update;
+
+	vec_for_each (updates, update)
+		update_free(*update);
+	vec_release(updates);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* census.h - all processes as /proc lists them, and which of them a selection means */
+#ifndef USPL_MACHINE_CENSUS_H
+#define USPL_MACHINE_CENSUS_H
+
+#include "machine/selection.h"
+
+/* A process as it is told from a later one that has its pid. */
+struct census_process {
+	pid_t pid, parent;
+	uint64_t starttime; /* clock ticks since boot */
+};
+
+typedef VEC(struct census_process) census_vec;
+
+/*
+ * What /proc/PID/stat says of the process: USPL_E_NO_PROCESS if there is none. *ret_kernel is true
+ * for a thread of the kernel's.
+ */
+int census_read(pid_t pid, struct census_process *ret, bool *ret_kernel,
+		struct uspl_err *err) uspl_must_check;
+/*
+ * The processes that the selectors mean, without the kernel's threads and without those that run
+ * this program: its own workers, and other commands that are at work. They may end at any moment.
+ * Their memory isn't looked at. *ret_hidden counts those of which this user can't find out which
+ * program they run, where that is asked.
+ */
+int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden,
+		struct uspl_err *err) uspl_must_check;
+
+#endif
