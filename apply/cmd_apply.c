@@ -109,8 +109,8 @@ static int apply_all(const struct crew_member *member, const void *ctx)
 	int worst = USPL_STATUS_DONE;
 
 	for (size_t i = 0; i < job->updates->n; i++) {
-		int status = apply_one(job, job->updates->items[i], job->opts->paths.items[i],
-				       member);
+		int status =
+			apply_one(job, job->updates->items[i], job->opts->paths.items[i], member);
 
 		worst = status > worst ? status : worst;
 	}

@@ -27,7 +27,7 @@ static int look_at(const struct update *update, const struct pairs_scope *scope,
 	if (rc || !pairs.n)
 		return rc;
 	if (!pairs_done(&pairs) || !is_in_effect(scope->own, update->id))
-		*answer = SEARCH_TODO;
+		*answer = SEARCH_OPEN;
 	else if (*answer == SEARCH_OTHER)
 		*answer = SEARCH_DONE;
 	return 0;

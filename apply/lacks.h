@@ -7,7 +7,7 @@
 #include "machine/search.h"
 
 /*
- * SEARCH_TODO if some update is for a program or library that the process has mapped, by build-id,
+ * SEARCH_OPEN if some update is for a program or library that the process has mapped, by build-id,
  * name or the name that it was started by, and isn't in effect there; SEARCH_DONE if all that are
  * for it are; SEARCH_OTHER if none is for it. Nothing is matched.
  */

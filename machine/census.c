@@ -29,7 +29,7 @@ static bool read_file(pid_t pid, const char *name, struct buf *text)
 	return file_read(path, text, NULL) == 0;
 }
 
-/* The command's name in field 2 may hold anything, so count from its last ')' (proc_pid_stat(5)). */
+/* The name in field 2 may hold anything, so count from its last ')' (proc_pid_stat(5)). */
 int census_read(pid_t pid, struct census_process *ret, bool *ret_kernel, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };

@@ -303,8 +303,7 @@ static void run(struct crew *crew)
 		bool could = true;
 
 		while (could && is_more(crew) && crew->n < CHILDREN_MAX &&
-		       count_active(crew) < crew->n_processors &&
-		       crew->n < crew->members->n)
+		       count_active(crew) < crew->n_processors && crew->n < crew->members->n)
 			could = begin(crew, &why);
 		if (crew->n)
 			wait_for_news(crew);

@@ -55,7 +55,7 @@ static int add_found(struct search *search, const struct search_result *result, 
 	int rc;
 
 	vec_for_each (&result->found, found) {
-		if (!first && found->answer != SEARCH_TODO)
+		if (!first && found->answer != SEARCH_OPEN)
 			continue;
 		rc = add_member(members, &found->process, false, err);
 		if (rc)
@@ -103,9 +103,9 @@ static int tell_denied(const struct fleet *fleet, const struct search_result *re
 	if (!selection_narrows(fleet->sel) || !result->n_denied)
 		return USPL_STATUS_DONE;
 	selection_describe(fleet->sel, &by);
-	uspl_fail(&why, USPL_E_PERMISSION, "of the %zu process%s for '%s' this user may not read %zu",
-		  result->n_meant, result->n_meant == 1 ? "" : "es", buf_str(&by),
-		  result->n_denied);
+	uspl_fail(&why, USPL_E_PERMISSION,
+		  "of the %zu process%s for '%s' this user may not read %zu", result->n_meant,
+		  result->n_meant == 1 ? "" : "es", buf_str(&by), result->n_denied);
 	uspl_hint(&why, "run as the processes' user or as root");
 	fleet->work.fail(&nobody, &why, fleet->work.ctx);
 	return (int)uspl_code_status((int)why.code);

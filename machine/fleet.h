@@ -17,10 +17,10 @@ struct fleet {
 	/* What search.h asks of a process, with work.ctx. */
 	int (*look)(struct proc *proc, const void *ctx, enum search_answer *ret,
 		    struct uspl_err *err);
-	const char *todo; /* of processes: "run a target of the update and lack it" */
-	const char *what; /* the same, whether or not there is something to be done */
+	const char *todo;    /* of processes: "run a target of the update and lack it" */
+	const char *what;    /* the same, whether or not there is something to be done */
 	enum uspl_code none; /* that no process does */
-	bool once; /* nothing is changed: nobody is looked for again */
+	bool once;           /* nothing is changed: nobody is looked for again */
 };
 
 /*

@@ -232,9 +232,9 @@ static int search_once(struct search *search, struct search_result *result, bool
 	result->n_denied = last.n_denied;
 	result->n_hidden = last.n_hidden;
 	return last.rc == -USPL_E_CANCELLED ? uspl_fail(err, USPL_E_CANCELLED, "interrupted")
-	       : last.rc		    ? uspl_fail(err, (enum uspl_code)-last.rc,
-							"cannot look at all processes")
-					    : 0;
+	       : last.rc
+		       ? uspl_fail(err, (enum uspl_code) - last.rc, "cannot look at all processes")
+		       : 0;
 }
 
 int search_run(struct search *search, struct search_result *ret, struct uspl_err *err)

@@ -16,7 +16,7 @@
 enum search_answer {
 	SEARCH_OTHER,    /* the command has nothing to do with it */
 	SEARCH_DONE,     /* it has, and nothing is left to be done */
-	SEARCH_TODO,     /* something is to be done */
+	SEARCH_OPEN,     /* something is to be done */
 	SEARCH_LEFT_OUT, /* it isn't to be looked at again; why, was said */
 };
 
@@ -34,7 +34,7 @@ struct search {
 
 struct search_found {
 	struct census_process process;
-	enum search_answer answer; /* DONE or TODO */
+	enum search_answer answer; /* DONE or OPEN */
 };
 
 struct search_result {
@@ -48,7 +48,8 @@ struct search_result {
  * Looks at all processes that the selectors mean and that aren't known. Fails with USPL_E_CANCELLED
  * after a signal.
  */
-int search_run(struct search *search, struct search_result *ret, struct uspl_err *err) uspl_must_check;
+int search_run(struct search *search, struct search_result *ret,
+	       struct uspl_err *err) uspl_must_check;
 void search_result_release(struct search_result *result);
 /* The process isn't looked at again. */
 int search_know(struct search *search, const struct census_process *process,

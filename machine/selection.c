@@ -28,7 +28,7 @@ static int name_pid(struct selection *sel, pid_t pid, struct uspl_err *err)
 	return 0;
 }
 
-/* Its first line begins with a pid; what else is in it, PostgreSQL's for example, is passed over. */
+/* It begins with a pid; what else is in it, as in PostgreSQL's, is passed over. */
 static int read_pid_file(struct selection *sel, const char *path, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };

@@ -54,7 +54,8 @@ struct selection {
  * whose root isn't there; USPL_E_FILE, or a failed system call, for a pid file without a pid, and
  * for a user that /etc/passwd doesn't know.
  */
-int selection_read(struct selection *sel, char **words, int n, struct uspl_err *err) uspl_must_check;
+int selection_read(struct selection *sel, char **words, int n,
+		   struct uspl_err *err) uspl_must_check;
 /* True if there are selectors, --all among them. */
 bool selection_selects(const struct selection *sel);
 /* True if there are selectors that mean some of all processes. */

@@ -343,7 +343,7 @@ static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
 	}
 	if (found && !agrees)
 		leave_out(proc, opts->id);
-	*ret = !found ? SEARCH_OTHER : agrees ? SEARCH_TODO : SEARCH_LEFT_OUT;
+	*ret = !found ? SEARCH_OTHER : agrees ? SEARCH_OPEN : SEARCH_LEFT_OUT;
 	return 0;
 }
 
