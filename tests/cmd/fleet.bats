@@ -397,6 +397,34 @@ work_on_busy() {
 	expect_message "two updates have the id '$ID'"
 }
 
+@test "--all, of a library: each process that has it mapped, and no other" {
+	local lib=libfl$BASHPID dir=$BATS_TEST_TMPDIR/lib
+	mkdir "$dir"
+	cp "$USPL_TESTS"/lib/target/*.[ch] "$dir"
+	sed 's/^void answer/KEPT void answer/' "$FIXTURE/tree/target.c" > "$dir/target.c"
+	printf '%s\n' "all: with without" "$lib.so: target.c" \
+		"	$TARGET_CC -O2 -fPIC -shared -Wl,-soname,$lib.so -o \$@ target.c serve.c" \
+		"with: $lib.so" "	$TARGET_CC -O2 -o \$@ main.c ./$lib.so -Wl,-rpath,$dir" \
+		"without: target.c" "	$TARGET_CC -O2 -o \$@ main.c serve.c target.c" > "$dir/Makefile"
+	run make -C "$dir"
+	[ "$status" = 0 ]
+	tool uspl-create --source="$dir" --patch="$USPL_TESTS/cmd/fleet/fix.patch" --id=lib --output="$BATS_TEST_TMPDIR" \
+		--build="make $lib.so"
+	expect_status 0
+	FIXTURE=$BATS_TEST_TMPDIR
+	ln -s lib "$BATS_TEST_TMPDIR/tree"
+	NAME=with fleet_start 2
+	NAME=without fleet_start 1
+	tool uspl-apply --all "$BATS_TEST_TMPDIR/uspl-lib.tar.gz"
+	expect_status 0
+	[ "${#lines[@]}" = 2 ]
+	expect_says 0 goodbye goodbye hello
+	expect_untouched_by 2
+	tool uspl-undo lib
+	expect_status 0
+	expect_says 0 hello hello hello
+}
+
 @test "what selects nothing: one message, and its status" {
 	local args
 	for args in '--all 1 no process that can be read runs what the update is for' \
