@@ -154,6 +154,14 @@ static int read_unit(struct selection *sel, const char *word, struct uspl_err *e
 	return 0;
 }
 
+/* Somebody has given a program's name. */
+static void hint_at_name(const char *word, struct uspl_err *err)
+{
+	if (isalpha((unsigned char)*word))
+		uspl_hint(err, "a program is named by its pids, as 'pidof' tells them, or selected: "
+			       "--exe=PATH, --unit=NAME");
+}
+
 int selection_read(struct selection *sel, char **words, int n, struct uspl_err *err)
 {
 	const struct {
@@ -170,8 +178,10 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 		pid_t pid;
 
 		rc = cli_pid(words[i], &pid, err);
-		if (rc)
+		if (rc) {
+			hint_at_name(words[i], err);
 			return rc;
+		}
 		rc = name_pid(sel, pid, err);
 		if (rc)
 			return rc;

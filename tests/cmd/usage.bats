@@ -83,6 +83,17 @@ options_of() {
 	done
 }
 
+@test "a name where a pid belongs: the hint says what to give" {
+	for command in 'uspl-apply update.tar.gz' 'uspl-undo some-id' uspl-view; do
+		# shellcheck disable=SC2086 # a list of words
+		tool $command redis-server
+		expect_status 2
+		expect_one_message
+		expect_message "'redis-server' is not a pid"
+		expect_message 'hint: .*pidof.*--exe=PATH, --unit=NAME'
+	done
+}
+
 @test "what is not a time: status 2" {
 	for seconds in abc -1 1x nan inf; do
 		tool uspl-undo --wait="$seconds" some-id 1
