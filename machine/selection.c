@@ -158,8 +158,9 @@ static int read_unit(struct selection *sel, const char *word, struct uspl_err *e
 static void hint_at_name(const char *word, struct uspl_err *err)
 {
 	if (isalpha((unsigned char)*word))
-		uspl_hint(err, "a program is named by its pids, as 'pidof' tells them, or selected: "
-			       "--exe=PATH, --unit=NAME");
+		uspl_hint(err,
+			  "a program is named by its pids, as 'pidof' tells them, or selected: "
+			  "--exe=PATH, --unit=NAME");
 }
 
 int selection_read(struct selection *sel, char **words, int n, struct uspl_err *err)
