@@ -43,10 +43,11 @@ struct scan {
 	struct strmap by_id;           /* the place, from 1 on, of the first update of an id */
 };
 
-/* Reads the processes that are named and selected, or, if there are neither, every process. One
-that was named and can't be read, or whose record is damaged or of another version, is a failure. Of
-all processes such a record is a note, since anybody may have made it, and those that can't be read
-are passed over. USPL_E_NO_PROCESS if no process fits the selectors, and none is named.
+/*
+ * Reads the processes that are named and selected, or, if there are neither, every process. One
+ * that was named and can't be read, or whose record is damaged or of another version, is a failure.
+ * Of all processes such a record is a note, since anybody may have made it, and those that can't be
+ * read are passed over. USPL_E_NO_PROCESS if no process fits the selectors, and none is named.
  */
 int scan_processes(const struct selection *sel, struct scan *scan,
 		   struct uspl_err *err) uspl_must_check;
