@@ -40,10 +40,8 @@ static int add_executed(const struct proc *proc, alias_vec *aliases, struct uspl
 static int add_title(const struct proc *proc, alias_vec *aliases, struct uspl_err *err)
 {
 	auto_buf struct buf words = { 0 };
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/cmdline", proc->pid, proc_task(proc));
-	if (file_read(path, &words, NULL) != 0)
+	if (proc_read_file(proc, "cmdline", &words, NULL) != 0)
 		return 0;
 	return add_name(aliases, buf_str(&words), strcspn(buf_str(&words), " :"), err);
 }

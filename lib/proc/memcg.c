@@ -240,10 +240,7 @@ static bool least_left(const char *cgroup, const char *mounts, const struct inte
 
 static bool read_texts(const struct proc *proc, struct buf *cgroup, struct buf *mounts)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/cgroup", proc->pid, proc_task(proc));
-	return file_read(path, cgroup, NULL) == 0 &&
+	return proc_read_file(proc, "cgroup", cgroup, NULL) == 0 &&
 	       file_read("/proc/self/mountinfo", mounts, NULL) == 0;
 }
 

@@ -22,8 +22,8 @@
  */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
-/* How often another thread is taken when the one that was to be opened has exited. */
-#define OPEN_TRIES 16
+/* How often another thread is asked when the one that was asked has exited meanwhile. */
+#define TASK_TRIES 16
 
 /* A link in /proc, "" if it can't be read. */
 static void read_link(const char *path, char *buf, size_t size)
@@ -138,6 +138,21 @@ pid_t proc_task(const struct proc *proc)
 	return other ? other : proc->tid;
 }
 
+int proc_read_file(const struct proc *proc, const char *name, struct buf *ret, struct uspl_err *err)
+{
+	for (int tries = 0;; tries++) {
+		pid_t tid = proc_task(proc);
+		char path[64];
+		int rc;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", proc->pid, tid, name);
+		buf_release(ret);
+		rc = file_read(path, ret, err);
+		if (tries == TASK_TRIES || has_program(proc->pid, tid))
+			return rc;
+	}
+}
+
 static void read_comm(struct proc *proc)
 {
 	auto_buf struct buf text = { 0 };
@@ -199,7 +214,7 @@ static int check_class(const struct proc *proc, struct uspl_err *err)
 	char path[64];
 	auto_close int fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", proc->pid, proc_task(proc));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", proc->pid, proc->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot read the program of pid %d", proc->pid);
@@ -268,10 +283,12 @@ static int open_living(struct proc *proc, bool readonly, struct proc_status *ret
 		if (rc)
 			return rc;
 		rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
-		if (tries == OPEN_TRIES || rc == -USPL_E_PERMISSION ||
+		if (!rc && !readonly)
+			rc = check_class(proc, err);
+		if (tries == TASK_TRIES || rc == -USPL_E_PERMISSION ||
 		    has_program(proc->pid, proc->tid))
 			return rc;
-		if (!rc)
+		if (proc->mem_fd >= 0)
 			close(proc->mem_fd);
 		proc->mem_fd = -1;
 	}
@@ -315,11 +332,6 @@ static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, s
 	proc->shadow_stack = st.shadow_stack;
 	proc->uid = st.uid;
 	read_comm(proc);
-	if (!readonly) {
-		rc = check_class(proc, err);
-		if (rc)
-			return rc;
-	}
 	rc = read_starttime(proc, err);
 	if (rc)
 		return rc;
@@ -411,10 +423,8 @@ int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct 
 static size_t read_auxv(const struct proc *proc, uint8_t *ret, size_t size)
 {
 	auto_buf struct buf raw = { 0 };
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/auxv", proc->pid, proc_task(proc));
-	if (file_read(path, &raw, NULL) != 0 || !raw.len || raw.len > size)
+	if (proc_read_file(proc, "auxv", &raw, NULL) != 0 || !raw.len || raw.len > size)
 		return 0;
 	memcpy(ret, raw.data, raw.len);
 	return raw.len;

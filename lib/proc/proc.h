@@ -9,6 +9,7 @@
 #ifndef USPL_PROC_PROC_H
 #define USPL_PROC_PROC_H
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "proc/maps.h"
@@ -74,6 +75,12 @@ int proc_open_scan(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must
  * may end as well, right after this; if all have, it is `tid`.
  */
 pid_t proc_task(const struct proc *proc);
+/*
+ * Reads /proc/PID/task/TID/name, which has what belongs to the process's memory or to its place in
+ * the system; of another thread if the one that is asked ends meanwhile. What was in ret is gone.
+ */
+int proc_read_file(const struct proc *proc, const char *name, struct buf *ret,
+		   struct uspl_err *err) uspl_must_check;
 void proc_free(struct proc *proc);
 DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))

@@ -85,18 +85,22 @@ static bool open_meanwhile(pid_t pid, int (*open_it)(pid_t, struct proc **, stru
 
 static void test_open(const char *how, int (*open_it)(pid_t, struct proc **, struct uspl_err *))
 {
-	struct uspl_err err = { 0 };
+	struct uspl_err first = { 0 };
 	int good = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		pid_t pid = start(i);
+		struct uspl_err err = { 0 };
 
-		good += open_meanwhile(pid, open_it, &err);
+		if (open_meanwhile(pid, open_it, &err))
+			good++;
+		else if (!first.code)
+			first = err;
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
 	ok(good == ROUNDS, "%s while the main thread exits: %d of %d times (%s)", how, good, ROUNDS,
-	   err.msg);
+	   first.msg);
 }
 
 int main(void)
