@@ -32,8 +32,19 @@ static void print_help(FILE *out)
 	fprintf(out, "usage: uspl COMMAND [OPTION]...\n\nLive patching for running processes\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].summary);
-	fprintf(out, "\n'uspl COMMAND --help' explains a command; 'uspl COMMAND' is the same as "
+	fprintf(out, "\n'uspl help COMMAND' explains a command; 'uspl COMMAND' is the same as "
 		     "'uspl-COMMAND'\n");
+}
+
+static int fail_unknown(const char *name, struct uspl_err *err)
+{
+	struct nearest nearest = { .word = name };
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		nearest_try(&nearest, commands[i].name);
+	uspl_fail(err, USPL_E_USAGE, "unknown command '%s'", name);
+	cli_hint_nearest(&nearest, "uspl ", "uspl", err);
+	return -USPL_E_USAGE;
 }
 
 static int run(const char *name, int argc, char **argv, const char **ret_prog, struct uspl_err *err)
@@ -50,9 +61,25 @@ static int run(const char *name, int argc, char **argv, const char **ret_prog, s
 			return status;
 		return commands[i].run(argc, argv, err);
 	}
-	uspl_fail(err, USPL_E_USAGE, "unknown command '%s'", name);
-	uspl_hint(err, "try 'uspl --help'");
-	return -USPL_E_USAGE;
+	return fail_unknown(name, err);
+}
+
+/* `uspl help COMMAND` is `uspl COMMAND --help`, `uspl help trace start` too. */
+static int help(int argc, char **argv, const char **ret_prog, struct uspl_err *err)
+{
+	static char option[] = "--help";
+	char *words[] = { argv[0], NULL, NULL, NULL };
+	int n = 1;
+
+	if (argc > 2) {
+		uspl_fail(err, USPL_E_USAGE, "'help' is given a command, and nothing else");
+		uspl_hint(err, "try 'uspl --help'");
+		return -USPL_E_USAGE;
+	}
+	if (argc == 2)
+		words[n++] = argv[1];
+	words[n] = option;
+	return run(argv[0], n + 1, words, ret_prog, err);
 }
 
 static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_err *err)
@@ -66,10 +93,13 @@ static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_er
 		uspl_hint(err, "try 'uspl --help'");
 		return -USPL_E_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (argc == 2 && !strcmp(argv[1], "help"))) {
 		print_help(stdout);
 		return USPL_STATUS_DONE;
 	}
+	if (!strcmp(argv[1], "help"))
+		return help(argc - 2, argv + 2, ret_prog, err);
 	if (!strcmp(argv[1], "--version")) {
 		printf("uspl %s\n", USPL_VERSION);
 		return USPL_STATUS_DONE;

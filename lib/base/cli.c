@@ -147,16 +147,40 @@ static int long_value(const struct cli_command *cmd, int c)
 	return c;
 }
 
+void cli_hint_nearest(const struct nearest *nearest, const char *before, const char *cmd,
+		      struct uspl_err *err)
+{
+	if (nearest->name)
+		uspl_hint(err, "did you mean '%s%s'?", before, nearest->name);
+	else
+		uspl_hint(err, "try '%s --help'", cmd);
+}
+
+/* What a long option is called, without the dashes and its argument, may have been meant for. */
+static void find_nearest(const struct cli_command *cmd, const char *word, struct nearest *ret)
+{
+	*ret = (struct nearest){ .word = word };
+	for (size_t i = 0; i < cmd->n_options; i++)
+		nearest_try(ret, cmd->options[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		nearest_try(ret, common[i].name);
+}
+
 static int usage_error(const struct cli_command *cmd, int c, char **argv, struct uspl_err *err)
 {
 	const char *word = argv[optind - 1];
 	char letter[3] = { '-', (char)optopt, '\0' };
+	bool is_long = strncmp(word, "--", 2) == 0;
+	auto_free char *name = is_long ? strndup(word + 2, strcspn(word + 2, "=")) : NULL;
+	struct nearest nearest = { .word = "" };
 
-	if (optopt > 0 && optopt < OPT_HELP && strncmp(word, "--", 2))
+	if (optopt > 0 && optopt < OPT_HELP && !is_long)
 		word = letter;
+	if (name && c != ':')
+		find_nearest(cmd, name, &nearest);
 	uspl_fail(err, USPL_E_USAGE,
 		  c == ':' ? "option '%s' needs an argument" : "unknown option '%s'", word);
-	uspl_hint(err, "try '%s --help'", cmd->name);
+	cli_hint_nearest(&nearest, "--", cmd->name, err);
 	return -USPL_E_USAGE;
 }
 

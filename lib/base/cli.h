@@ -8,6 +8,7 @@
 #define USPL_BASE_CLI_H
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/vec.h"
 
 #define USPL_VERSION "0.1.0"
@@ -63,6 +64,13 @@ int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_fir
  * passed over, but the table must have all that have a letter. Owned by argv, which stays as it is.
  */
 const char *cli_peek(const struct cli_command *cmd, int argc, char **argv, const char *name);
+
+/*
+ * The hint of a usage error about a name that doesn't exist: the one that may have been meant, with
+ * `before` in front of it, or else how to get the help of the command.
+ */
+void cli_hint_nearest(const struct nearest *nearest, const char *before, const char *cmd,
+		      struct uspl_err *err);
 
 /* True after -q: success lines and progress are not printed. */
 bool cli_quiet(void);

@@ -109,6 +109,41 @@ options_of() {
 	expect_one_message
 }
 
+@test "a command, option or tracer with a typing error: the hint has the one that was meant" {
+	# expect_meant WORD... HINT
+	expect_meant() {
+		tool "${@:1:$#-1}"
+		expect_status 2
+		expect_one_message
+		expect_message "hint: did you mean '${*: -1}'\?$"
+	}
+	expect_meant uspl aply 'uspl apply'
+	expect_meant uspl-apply --wiat=3 update.tar.gz 1 --wait
+	expect_meant uspl-view --vresion --version
+	expect_meant uspl-trace strat 1 'uspl-trace start'
+	expect_meant uspl-trace start --tracer=grpah 1 graph
+	tool uspl-view --nothing-like-it
+	expect_message "hint: try 'uspl-view --help'$"
+}
+
+@test "uspl help COMMAND is its --help; what there isn't, or too much, is refused" {
+	for command in $COMMANDS; do
+		tool uspl help "${command#uspl-}"
+		expect_status 0
+		[ "$output" = "$("$USPL_BIN/$command" --help)" ]
+	done
+	tool uspl help trace start
+	expect_output '^usage: uspl-trace start '
+	tool uspl help
+	[ "$output" = "$("$USPL_BIN/uspl" --help)" ]
+	tool uspl help veiw
+	expect_status 2
+	expect_message "hint: did you mean 'uspl view'\?$"
+	tool uspl help view all files
+	expect_status 2
+	expect_one_message
+}
+
 @test "uspl COMMAND is uspl-COMMAND" {
 	for command in $COMMANDS; do
 		tool uspl "${command#uspl-}" --help

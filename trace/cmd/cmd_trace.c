@@ -47,6 +47,17 @@ static int run(size_t i, int argc, char **argv, struct uspl_err *err)
 	return subcommands[i].run(argc, argv, err);
 }
 
+static int fail_unknown(const char *name, struct uspl_err *err)
+{
+	struct nearest nearest = { .word = name };
+
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
+		nearest_try(&nearest, subcommands[i].name);
+	uspl_fail(err, USPL_E_USAGE, "unknown subcommand '%s'", name);
+	cli_hint_nearest(&nearest, "uspl-trace ", "uspl-trace", err);
+	return -USPL_E_USAGE;
+}
+
 int cmd_trace(int argc, char **argv, struct uspl_err *err)
 {
 	if (argc < 2) {
@@ -65,7 +76,5 @@ int cmd_trace(int argc, char **argv, struct uspl_err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(subcommands[i].name, argv[1]))
 			return run(i, argc - 1, argv + 1, err);
-	uspl_fail(err, USPL_E_USAGE, "unknown subcommand '%s'", argv[1]);
-	uspl_hint(err, "try 'uspl-trace --help'");
-	return -USPL_E_USAGE;
+	return fail_unknown(argv[1], err);
 }

@@ -31,6 +31,7 @@ static const struct tracer *const tracers[] = {
 int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *err)
 {
 	auto_buf struct buf all = { 0 };
+	struct nearest nearest = { .word = name };
 
 	for (size_t i = 0; i < ARRAY_SIZE(tracers); i++) {
 		if (!strcmp(tracers[i]->name, name)) {
@@ -38,9 +39,13 @@ int tracer_find(const char *name, const struct tracer **ret, struct uspl_err *er
 			return 0;
 		}
 		buf_addf(&all, "%s'%s'", i ? ", " : "", tracers[i]->name);
+		nearest_try(&nearest, tracers[i]->name);
 	}
 	uspl_fail(err, USPL_E_USAGE, "there is no tracer '%s'", name);
-	uspl_hint(err, "there are %s", buf_str(&all));
+	if (nearest.name)
+		uspl_hint(err, "did you mean '%s'?", nearest.name);
+	else
+		uspl_hint(err, "there are %s", buf_str(&all));
 	return -USPL_E_USAGE;
 }
 
