@@ -46,8 +46,12 @@ static int fail_no_module(const struct session *session, struct uspl_err *err)
 	uspl_fail(err, USPL_E_NO_MODULE, "pid %d runs '%s' and maps no '%s'%s", session->proc->pid,
 		  program ? program->path : "?", first ? first->name : "?",
 		  session->update->targets.n > 1 ? " nor any other target of the update" : "");
-	uspl_hint(err,
-		  "'uspl-view --file=UPDATE' shows which programs and builds an update is for");
+	if (session->proc->pid == 1)
+		uspl_hint(err, "pid 1 is the machine's init; the first process of a container has "
+			       "another pid here, which '--all' finds");
+	else
+		uspl_hint(err, "'uspl-view --file=UPDATE' shows which programs and builds an "
+			       "update is for");
 	return -USPL_E_NO_MODULE;
 }
 

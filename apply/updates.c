@@ -4,20 +4,6 @@
 #include "apply/updates.h"
 
 #include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-
-#define SUFFIX ".tar.gz"
-
-static bool is_update(const char *word)
-{
-	size_t len = strlen(word), n = strlen(SUFFIX);
-	auto_free char *manifest = file_join(word, "manifest.json");
-
-	return (len > n && !strcmp(word + len - n, SUFFIX)) ||
-	       (*word && manifest && access(manifest, F_OK) == 0);
-}
 
 int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest, struct uspl_err *err)
 {
@@ -26,7 +12,7 @@ int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest, st
 	for (int i = 0; i < n; i++) {
 		const char **path;
 
-		if (i && !is_update(words[i])) {
+		if (i && !update_is_path(words[i])) {
 			words[rest++] = words[i];
 			continue;
 		}

@@ -16,6 +16,7 @@
 #include "record/journal.h"
 #include "record/region_status.h"
 #include "record/partial_mapping.h"
+#include "update/update.h"
 
 /* Between two tries where a library comes and goes. */
 #define TRY_NS 5000000
@@ -23,7 +24,7 @@
 struct options {
 	struct live_options live;
 	struct selection sel;
-	const char *id;
+	char *id;
 	bool is_many;
 };
 
@@ -36,7 +37,7 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-undo",
-		.synopsis = "[OPTION]... ID [PID]...",
+		.synopsis = "[OPTION]... ID|UPDATE [PID]...",
 		.summary = "Takes an update back, in the given processes or in all that have it",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
@@ -50,10 +51,9 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		uspl_hint(err, "'uspl-view' lists the updates that are applied");
 		return -USPL_E_USAGE;
 	}
-	opts->id = argv[first++];
-	/* The name of the tarball is as good. */
-	if (!strncmp(opts->id, "uspl-", 5))
-		opts->id += 5;
+	rc = update_named(argv[first++], &opts->id, err);
+	if (rc)
+		return rc;
 	rc = selection_read(&opts->sel, argv + first, argc - first, err);
 	if (rc)
 		return rc;
@@ -87,7 +87,8 @@ static bool is_known(const region_vec *regions, const char *id)
 static int fail_not_applied(pid_t pid, struct uspl_err *err)
 {
 	uspl_fail(err, USPL_E_NOT_APPLIED, "the update is not applied in pid %d", pid);
-	uspl_hint(err, "'uspl-view' lists what is applied where");
+	uspl_hint(err, "%s'uspl-view' lists what is applied where",
+		  pid == 1 ? "pid 1 is the machine's init; " : "");
 	return -USPL_E_NOT_APPLIED;
 }
 
@@ -411,5 +412,6 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 		rc = run(&opts, err);
 	}
 	selection_release(&opts.sel);
+	free(opts.id);
 	return rc;
 }

@@ -9,11 +9,13 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/commands.h"
+#include "update/update.h"
 #include "view/show.h"
 #include "view/symbol_files.h"
 
 struct options {
-	const char *id, *file, *symbols;
+	const char *named, *file, *symbols;
+	char *id;
 	bool all, json, perf_map;
 	struct selection sel;
 };
@@ -21,7 +23,7 @@ struct options {
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 0, "id", "ID", CLI_STRING, &opts->id,
+		{ 0, "id", "ID", CLI_STRING, &opts->named,
 		  "show all about one update, with its patch" },
 		{ 0, "file", "UPDATE", CLI_STRING, &opts->file, "show what is in an update file" },
 		{ 'a', "all", NULL, CLI_FLAG, &opts->all, "list undone updates, too" },
@@ -44,6 +46,10 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 
 	if (rc)
 		return rc;
+	if (opts->named)
+		rc = update_named(opts->named, &opts->id, err);
+	if (rc)
+		return rc;
 	rc = selection_read(&opts->sel, argv + first, argc - first, err);
 	if (rc)
 		return rc;
@@ -61,9 +67,6 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		uspl_hint(err, "try 'uspl-view --help'");
 		return -USPL_E_USAGE;
 	}
-	/* The name of the tarball is as good as the id. */
-	if (opts->id && !strncmp(opts->id, "uspl-", 5))
-		opts->id += 5;
 	return CLI_GO_ON;
 }
 
@@ -248,5 +251,6 @@ int cmd_view(int argc, char **argv, struct uspl_err *err)
 	else if (!rc)
 		rc = opts.file ? view_file(&opts, err) : view_processes(&opts, err);
 	selection_release(&opts.sel);
+	free(opts.id);
 	return rc;
 }

@@ -110,5 +110,13 @@ DEFINE_AUTO_FREE(update, struct update, update_free)
 bool update_target_is_library(const struct update_target *target);
 /* True if id has the form above. */
 bool update_id_valid(const char *id);
+/* True for a word of a command line that ends in .tar.gz, or is an unpacked update's folder. */
+bool update_is_path(const char *word);
+/*
+ * The id of the update that a command line means: the word itself, or that of the tarball or folder
+ * that it is the path of, which is read. "uspl-ID" and, if there is no such file here,
+ * "uspl-ID.tar.gz" are as good as the id. Allocated. Errors of update_read.
+ */
+int update_named(const char *word, char **ret, struct uspl_err *err) uspl_must_check;
 
 #endif

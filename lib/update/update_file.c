@@ -315,3 +315,37 @@ int update_write(struct update *update, const char *path, struct uspl_err *err)
 		return rc;
 	return file_write(path, tarball.data, tarball.len, err);
 }
+
+#define SUFFIX ".tar.gz"
+
+static bool ends_in_suffix(const char *word)
+{
+	size_t len = strlen(word), n = strlen(SUFFIX);
+
+	return len > n && !strcmp(word + len - n, SUFFIX);
+}
+
+bool update_is_path(const char *word)
+{
+	auto_free char *manifest = *word ? file_join(word, manifest_part) : NULL;
+
+	return ends_in_suffix(word) || (manifest && access(manifest, F_OK) == 0);
+}
+
+int update_named(const char *word, char **ret, struct uspl_err *err)
+{
+	auto_update struct update *update = NULL;
+	bool is_id = !strchr(word, '/') && (!update_is_path(word) || access(word, F_OK) != 0);
+	const char *id = word + (strncmp(word, "uspl-", 5) ? 0 : 5);
+	int rc;
+
+	if (is_id) {
+		*ret = strndup(id, strlen(id) - (ends_in_suffix(id) ? strlen(SUFFIX) : 0));
+	} else {
+		rc = update_read(word, &update, err);
+		if (rc)
+			return rc;
+		*ret = strdup(update->id);
+	}
+	return *ret ? 0 : uspl_fail_nomem(err);
+}

@@ -48,7 +48,7 @@ peek() {
 
 @test "what can not be an id" {
 	tool uspl-undo ../etc
-	[ "$status" = 1 ] || [ "$status" = 2 ]
+	expect_status 3
 	expect_one_message
 }
 
@@ -87,6 +87,42 @@ peek() {
 	tool uspl-undo "uspl-$ID" "$TARGET"
 	expect_status 0
 	expect_untouched
+}
+
+@test "an update is named by its file, whatever that is called, or by the name of one that is gone" {
+	local other=$BATS_TEST_TMPDIR/other.tar.gz
+	cp "$UPDATE" "$other"
+	for named in "$UPDATE" "$other" "uspl-$ID.tar.gz" "uspl-$ID"; do
+		apply
+		expect_answer hello 'goodbye, world'
+		tool uspl-undo "$named" "$TARGET"
+		expect_status 0
+		expect_answer hello 'hello, world'
+		tool uspl-view --id="$named" --all
+		expect_status 0
+		expect_output "$ID"
+	done
+	echo damaged > "$other"
+	tool uspl-undo "$other" "$TARGET"
+	expect_status 3
+	expect_one_message
+	tool uspl-undo "$BATS_TEST_TMPDIR/none.tar.gz" "$TARGET"
+	expect_status 3
+	expect_one_message
+}
+
+@test "pid 1, which doesn't have it: the hint says what that is" {
+	[ "$(id -u)" = 0 ] || skip 'not root'
+	for command in uspl-undo uspl-apply; do
+		what=$ID
+		[ "$command" = uspl-undo ] || what=$UPDATE
+		# shellcheck disable=SC2016 # the words are bash's
+		run --separate-stderr unshare --pid --fork --mount-proc \
+			bash -c '"$0" "$@" 1; exit $?' "$USPL_BIN/$command" "$what"
+		expect_status 1
+		expect_message "pid 1 is the machine's init"
+	done
+	expect_message "'--all'"
 }
 
 @test "--json is one object a line" {
