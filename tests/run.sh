@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 : "${USPL_BUILD:=$PWD/build}" "${JOBS:=$(($(nproc) + 1))}" "${CASES:=*}"
 export USPL_BUILD USPL_BIN=$USPL_BUILD/bin
-export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-180}
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 logs=$USPL_BUILD/tests/log
 
 # die MESSAGE - ends the run before it has begun
@@ -62,7 +62,7 @@ run_job() {
 	shift
 	# A log's last line but one: elapsed seconds, and those of processors.
 	TIMEFORMAT='# took %0R s, user %0U s, system %0S s'
-	{ time timeout --kill-after=10 "${JOB_SECONDS:-1800}" "$@" < /dev/null > "$log" 2>&1; } 2>> "$log"
+	{ time timeout --kill-after=10 "${JOB_SECONDS:-3000}" "$@" < /dev/null > "$log" 2>&1; } 2>> "$log"
 	echo "# exit $?" >> "$log"
 	sed -n "s|^\(not \)\?ok [0-9]*|& $name:|p; /^\(not \)\?ok/!{/^#/p; /^#/!s/^/# /p;}" "$log" |
 		grep -vE '^# (exit|took|(# )?1\.\.)' || true
