@@ -51,7 +51,7 @@ TESTS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all help check unit cmd cases asan lint format format-check bench man install clean demo fuzz
+.PHONY: all help check unit cmd cases asan lint format format-check bench man install uninstall dist clean demo fuzz
 
 all: $(PROGRAM) $(LINKS) $(WRAPPER) ## build the tools (default)
 
@@ -121,13 +121,41 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/wrapper_
 
 -include Makefile.tests
 
-install: all man ## install below PREFIX (honours DESTDIR)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl $(DESTDIR)$(PREFIX)/share/man/man1
+# Manual pages are made by pandoc; a file of `make dist` has them already.
+PAGES = $(if $(or $(shell command -v pandoc),$(wildcard $(BUILD)/man/uspl.1)),man)
+SHARE = $(DESTDIR)$(PREFIX)/share
+COMPLETION = $(SHARE)/bash-completion/completions
+
+install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
 	install $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/uspl
 	for c in $(COMMANDS); do ln -sf uspl $(DESTDIR)$(PREFIX)/bin/uspl-$$c; done
 	install $(WRAPPER) $(DESTDIR)$(PREFIX)/libexec/uspl/uspl-cc
 	install -m 644 include/uspl/*.h $(DESTDIR)$(PREFIX)/include/uspl
-	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(COMPLETION) $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 644 uspl/completion/uspl.bash $(COMPLETION)/uspl
+	for c in $(COMMANDS); do ln -sf uspl $(COMPLETION)/uspl-$$c; done
+	install -m 644 uspl/completion/uspl.zsh $(SHARE)/zsh/site-functions/_uspl
+	for c in uspl $(COMMANDS:%=uspl-%); do \
+		install -m 644 uspl/completion/uspl.fish $(SHARE)/fish/vendor_completions.d/$$c.fish; done
+ifneq ($(PAGES),)
+	install -d $(SHARE)/man/man1
+	install -m 644 $(BUILD)/man/*.1 $(SHARE)/man/man1
+else
+	@echo 'install: pandoc is not installed, and the manual pages are left out'
+endif
+
+uninstall: ## remove what install has put below PREFIX (honours DESTDIR)
+	for c in uspl $(COMMANDS:%=uspl-%); do rm -f $(DESTDIR)$(PREFIX)/bin/$$c $(COMPLETION)/$$c \
+		$(SHARE)/fish/vendor_completions.d/$$c.fish $(SHARE)/man/man1/$$c.1; done
+	rm -f $(SHARE)/zsh/site-functions/_uspl
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
+
+VERSION = $(shell sed -n 's/.*USPL_VERSION "\(.*\)"/\1/p' lib/base/cli.h)
+
+dist: man ## make uspl-VERSION.tar.gz of the last commit, with the manual pages
+	git archive --prefix=uspl-$(VERSION)/build/man/ $(MAN:%=--add-file=%) \
+		--prefix=uspl-$(VERSION)/ -o $(BUILD)/uspl-$(VERSION).tar.gz HEAD
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
