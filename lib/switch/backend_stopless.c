@@ -66,20 +66,20 @@ static int refuse_loops(const struct region *region, struct uspl_err *err)
  * A thread of the target makes the code writable for a moment, and exchanges the entries: were the
  * library unloaded in between, it would do that to what lies there then.
  */
-static int refuse_passing(const struct stopless *stopless, const struct region *region,
+static int refuse_passing(struct stopless *stopless, const struct region *region,
 			  struct uspl_err *err)
 {
 	const struct module *module = module_at(stopless->t->modules, region->module);
 
-	return module && module->lasting
-		       ? 0
-		       : uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
-				   region->module_name);
+	if (module && module->lasting)
+		return 0;
+	stopless->passing = true;
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
+			 region->module_name);
 }
 
 /* The entries of one module. */
-static int plan_part(const struct stopless *stopless, struct stopless_part *part,
-		     struct uspl_err *err)
+static int plan_part(struct stopless *stopless, struct stopless_part *part, struct uspl_err *err)
 {
 	int rc = refuse_passing(stopless, part->region, err);
 
@@ -435,6 +435,9 @@ static int stopless_finish(struct run *run, struct uspl_err *err)
 		stopless_end_hold(stopless);
 	if (!run->switched)
 		return stopless->armed ? stopless_take_back(stopless, err) : 0;
+	/* The stop-all way has done all of it, in a stop; since then a library may have gone. */
+	if (stopless->passing)
+		return 0;
 	for (int i = 0; i < FINALIZE_TRIES; i++) {
 		rc = stopless_finalize(stopless, &why);
 		if (!rc)

@@ -178,11 +178,17 @@ static int find_stretch(const struct text_poke *poke, size_t first, size_t n, st
 {
 	const struct inject_word *items = poke->items.items;
 	const struct mapping *map = proc_mapping_at(poke->proc, items[first].addr);
+	const struct module *module =
+		poke->modules ? module_at(poke->modules, items[first].addr) : NULL;
 	size_t most = poke->table ? SLICES_MAX * TEXT_POKE_SLICE : TEXT_POKE_FEW, fit = 0;
 
 	if (!map)
 		return uspl_fail(err, USPL_E_OVERWRITTEN, "nothing is mapped at 0x%" PRIx64 " now",
 				 items[first].addr);
+	/* Between two of the thread's system calls something else may come to lie there. */
+	if (module && !module->lasting)
+		return uspl_fail(err, USPL_E_BUG,
+				 "code that may be unloaded is to be written while threads run");
 	while (fit < most && fit < n && items[first + fit].addr < map->end)
 		fit++;
 	*ret = (struct stretch){ .first = first,

@@ -49,7 +49,8 @@ int text_poke_write_table(const struct text_poke *poke, struct uspl_err *err) us
 /*
  * Exchanges n words from the one with index `first` on, while everybody runs but the thread that
  * does it. USPL_E_UNSUPPORTED: the code can't be made writable, and none is exchanged.
- * USPL_E_OVERWRITTEN: one has changed meanwhile, and any number of the others are.
+ * USPL_E_OVERWRITTEN: one has changed meanwhile, and any number of the others are. USPL_E_BUG: they
+ * lie in a module that may be unloaded meanwhile (module.lasting), and none is exchanged.
  */
 int text_poke_exchange(const struct text_poke *poke, size_t first, size_t n,
 		       struct uspl_err *err) uspl_must_check;
