@@ -52,19 +52,23 @@ static size_t agent_room(void)
 	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
 }
 
+/* Not a library that may be unloaded at any moment, under the thread that runs the agent. */
+static bool may_hold(const struct module *module)
+{
+	return !module->is_vdso && module->lasting;
+}
+
 enum padding_state { PADDING_ZEROS, PADDING_AGENT, PADDING_OTHER, PADDING_UNREADABLE };
 
 static const uint8_t zeros[AGENT_BACK_MAX];
 
-static enum padding_state padding_state(const struct proc *proc, const struct module *module,
-					taddr addr, size_t len)
+static enum padding_state padding_state(const struct proc *proc, taddr addr, size_t len)
 {
 	uint8_t have[AGENT_BACK_MAX];
 	bool there = false;
 
 	/* Only tools write there, in a module that stays. */
-	if (module->lasting ? proc_read_once(proc, addr, have, len, &there, NULL) || !there
-			    : proc_read_some(proc, addr, have, len) != len)
+	if (proc_read_once(proc, addr, have, len, &there, NULL) || !there)
 		return PADDING_UNREADABLE;
 	if (!memcmp(have, zeros, len))
 		return PADDING_ZEROS;
@@ -108,17 +112,15 @@ bool agent_spare(const struct proc *proc, const struct module *module, taddr *re
  * Padding that is all zeros is best: then what belongs there is known whatever happened before. 0
  * if there is none.
  */
-static taddr find_padding(const struct proc *proc, const module_vec *modules, bool lasting,
-			  size_t len)
+static taddr find_padding(const struct proc *proc, const module_vec *modules, size_t len)
 {
 	const struct module *module;
 	taddr addr = 0;
 
 	vec_for_each (modules, module) {
-		bool asked = !module->is_vdso && module->lasting == lasting;
-		taddr padding = asked ? padding_of(proc, module, len) : 0;
+		taddr padding = may_hold(module) ? padding_of(proc, module, len) : 0;
 		enum padding_state state =
-			padding ? padding_state(proc, module, padding, len) : PADDING_UNREADABLE;
+			padding ? padding_state(proc, padding, len) : PADDING_UNREADABLE;
 
 		/* What a thread with a shadow stack has to find back may be needed there still. */
 		if (state == PADDING_ZEROS || (state == PADDING_AGENT && len == agent_len()))
@@ -129,10 +131,7 @@ static taddr find_padding(const struct proc *proc, const module_vec *modules, bo
 	return addr;
 }
 
-/*
- * In a library that may be unloaded at any moment only if there is no room elsewhere, and as it is
- * now. Finds agent->addr and agent->len.
- */
+/* Finds agent->addr and agent->len. */
 static int find_place(const struct proc *proc, const module_vec *known, module_vec *now,
 		      struct inject_agent *agent, struct uspl_err *err)
 {
@@ -143,19 +142,19 @@ static int find_place(const struct proc *proc, const module_vec *known, module_v
 
 		agent->len = lens[i];
 		agent->leads_back = i == 0;
-		agent->addr = known ? find_padding(proc, known, true, agent->len) : 0;
+		agent->addr = known ? find_padding(proc, known, agent->len) : 0;
 		if (agent->addr)
 			return 0;
 		rc = now->n ? 0 : modules_read(proc, now, err);
 		if (rc)
 			return rc;
-		for (int lasting = 1; !agent->addr && lasting >= 0; lasting--)
-			agent->addr = find_padding(proc, now, lasting, agent->len);
+		agent->addr = find_padding(proc, now, agent->len);
 		if (agent->addr)
 			return 0;
 	}
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "pid %d has no room for %zu bytes of code behind any program's code",
+			 "pid %d has no room for %zu bytes of code behind that of its program, or "
+			 "of a library that stays",
 			 proc->pid, agent_len());
 }
 
@@ -351,10 +350,10 @@ int agent_left_find(const struct proc *proc, const module_vec *modules, inject_l
 	const struct module *module;
 
 	vec_for_each (modules, module) {
-		taddr padding = module->is_vdso ? 0 : padding_of(proc, module, agent_len());
+		taddr padding = may_hold(module) ? padding_of(proc, module, agent_len()) : 0;
 		struct inject_left *left;
 
-		if (!padding || padding_state(proc, module, padding, agent_len()) != PADDING_AGENT)
+		if (!padding || padding_state(proc, padding, agent_len()) != PADDING_AGENT)
 			continue;
 		left = vec_push(ret);
 		if (!left)
