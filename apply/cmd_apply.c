@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "apply/lacks.h"
+#include "machine/lacks.h"
 #include "apply/process.h"
-#include "apply/updates.h"
+#include "machine/updates.h"
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"

@@ -7,7 +7,7 @@
 // other code of the changed sources, and if that is enough code not to be found in a program that
 // has nothing to do with it.
 
-#include "apply/pairs.h"
+#include "machine/pairs.h"
 
 #include <string.h>
 

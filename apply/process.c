@@ -8,7 +8,7 @@
 #include "apply/base.h"
 #include "apply/load.h"
 #include "apply/map_region.h"
-#include "apply/pairs.h"
+#include "machine/pairs.h"
 #include "apply/pending.h"
 #include "base/cancel.h"
 #include "base/clock.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // lacks.c - whether a process runs what updates are for, and which it lacks
 
-#include "apply/lacks.h"
+#include "machine/lacks.h"
 
-#include "apply/pairs.h"
+#include "machine/pairs.h"
 #include "record/region_status.h"
 
 /* One update that is switched only in part is lacking. */

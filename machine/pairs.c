@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // pairs.c - which modules of a process the targets of an update are
 
-#include "apply/pairs.h"
+#include "machine/pairs.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lacks.h - whether a process runs what updates are for, and which it lacks */
-#ifndef USPL_APPLY_LACKS_H
-#define USPL_APPLY_LACKS_H
+#ifndef USPL_MACHINE_LACKS_H
+#define USPL_MACHINE_LACKS_H
 
-#include "apply/updates.h"
+#include "machine/updates.h"
 #include "machine/search.h"
 
 /*

@@ -7,8 +7,8 @@
  * may be another build, and the match alone decides. So it does for a program that none of this
  * speaks for. A library can be there more than once (dlmopen, two paths): each copy is a pair.
  */
-#ifndef USPL_APPLY_PAIRS_H
-#define USPL_APPLY_PAIRS_H
+#ifndef USPL_MACHINE_PAIRS_H
+#define USPL_MACHINE_PAIRS_H
 
 #include "base/cleanup.h"
 #include "command/report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* updates.h - the updates that a command line names, in the order in which they are applied */
-#ifndef USPL_APPLY_UPDATES_H
-#define USPL_APPLY_UPDATES_H
+#ifndef USPL_MACHINE_UPDATES_H
+#define USPL_MACHINE_UPDATES_H
 
 #include "update/update.h"
 

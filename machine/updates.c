@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // updates.c - the updates that a command line names, in the order in which they are applied
 
-#include "apply/updates.h"
+#include "machine/updates.h"
 
 #include <string.h>
 
