@@ -25,12 +25,14 @@ LDFLAGS += $(SANFLAGS) $(HARDEN_LD)
 # What reads archives is linked with the program where that can be: the shared library brings seven
 # others, and 3 ms at each start. lib/base/late.h has those that are loaded when they are needed.
 ARCHIVE := $(if $(filter /%,$(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a -lz,-larchive)
-LDLIBS = -ldw -lelf -lZydis $(ARCHIVE) -ljson-c -lm -ldl
+# Of it a few functions are needed.
+SODIUM := $(if $(filter /%,$(shell $(CC) -print-file-name=libsodium.a)),-l:libsodium.a,-lsodium)
+LDLIBS = -ldw -lelf -lZydis $(ARCHIVE) -ljson-c $(SODIUM) -lm -ldl
 LATE = archive bfd opcodes
 # Tests write archives, too.
 TEST_LDLIBS = $(subst $(ARCHIVE),-larchive -lz,$(LDLIBS))
 
-COMMANDS = create apply undo view trace check-machine
+COMMANDS = create apply undo view trace enable disable list check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
 CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S)
@@ -121,8 +123,9 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/wrapper_
 
 -include Makefile.tests
 
-# Manual pages are made by pandoc; a file of `make dist` has them already.
-PAGES = $(if $(or $(shell command -v pandoc),$(wildcard $(BUILD)/man/uspl.1)),man)
+# Manual pages are made by pandoc; without it those that are there are installed, as `make dist` has
+# put them.
+PAGES = $(if $(shell command -v pandoc),man)
 SHARE = $(DESTDIR)$(PREFIX)/share
 COMPLETION = $(SHARE)/bash-completion/completions
 
@@ -138,12 +141,9 @@ install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
 	install -m 644 uspl/completion/uspl.zsh $(SHARE)/zsh/site-functions/_uspl
 	for c in uspl $(COMMANDS:%=uspl-%); do \
 		install -m 644 uspl/completion/uspl.fish $(SHARE)/fish/vendor_completions.d/$$c.fish; done
-ifneq ($(PAGES),)
-	install -d $(SHARE)/man/man1
-	install -m 644 $(BUILD)/man/*.1 $(SHARE)/man/man1
-else
-	@echo 'install: pandoc is not installed, and the manual pages are left out'
-endif
+	@if test -e $(BUILD)/man/uspl.1; then \
+		install -d $(SHARE)/man/man1 && install -m 644 $(BUILD)/man/*.1 $(SHARE)/man/man1; \
+	else echo 'install: pandoc is not installed, and the manual pages are left out'; fi
 
 uninstall: ## remove what install has put below PREFIX (honours DESTDIR)
 	for c in uspl $(COMMANDS:%=uspl-%); do rm -f $(DESTDIR)$(PREFIX)/bin/$$c $(COMPLETION)/$$c \

@@ -23,6 +23,9 @@ static const struct {
 	{ "undo",   cmd_undo,   "take an update back", true },
 	{ "trace",  cmd_trace,  "trace the functions of running processes", false },
 	{ "view",   cmd_view,   "show what is applied where, or what is in an update", false },
+	{ "enable", cmd_enable, "keep updates for all that is started from now on", true },
+	{ "disable", cmd_disable, "keep them no longer", true },
+	{ "list",   cmd_list,   "list what is enabled, and which processes lack it", false },
 	{ "check-machine", cmd_check_machine, "tell what this machine allows", false },
 };
 /* clang-format on */

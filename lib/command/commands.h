@@ -27,5 +27,9 @@ int cmd_trace(int argc, char **argv, struct uspl_err *err);
 int cmd_view(int argc, char **argv, struct uspl_err *err);
 /* What this machine allows; what would stop an update of a process. */
 int cmd_check_machine(int argc, char **argv, struct uspl_err *err);
+/* The updates that this machine is to have: one more, one less, and all of them (machine/). */
+int cmd_enable(int argc, char **argv, struct uspl_err *err);
+int cmd_disable(int argc, char **argv, struct uspl_err *err);
+int cmd_list(int argc, char **argv, struct uspl_err *err);
 
 #endif

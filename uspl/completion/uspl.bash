@@ -59,10 +59,11 @@ _uspl_argument() {
 # _uspl_operands COMMAND WORD - what stands for itself
 _uspl_operands() {
 	case $1 in
-	uspl-apply) compgen -f -X '!*.tar.gz' -- "$2" ;;
+	uspl-apply | uspl-enable) compgen -f -X '!*.tar.gz' -- "$2" ;;
+	uspl-disable) uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/' ;;
 	uspl-undo) _uspl_ids && compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac
-	[ "$1" = uspl-create ] || _uspl_pids
+	[[ $1 =~ ^uspl-(create|enable|disable|list)$ ]] || _uspl_pids
 }
 
 _uspl() {
@@ -117,4 +118,4 @@ _uspl() {
 	fi
 }
 
-complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-check-machine
+complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-check-machine

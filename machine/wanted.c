@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// wanted.c - the updates that this machine is to have
+
+#include "machine/wanted.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define LIST "SHA256SUMS"
+/* What is being written; one tool at a time holds the folder's lock. */
+#define ASIDE ".new"
+
+/* The folder, open; -1: there is none. */
+struct store {
+	const char *path;
+	int fd;
+};
+
+static void store_close(struct store *store)
+{
+	if (store->fd >= 0)
+		close(store->fd);
+}
+DEFINE_AUTO_RELEASE(store, struct store, store_close)
+#define auto_store __attribute__((cleanup(cleanup_store_)))
+
+static const char *folder(void)
+{
+	const char *set = secure_getenv("USPL_STATE");
+
+	return set && *set ? set : WANTED_DIR;
+}
+
+/* No other user can have written what is in it. */
+static int check_owner(const struct store *store, struct uspl_err *err)
+{
+	struct stat st;
+
+	if (fstat(store->fd, &st) < 0)
+		return uspl_fail_errno(err, "cannot look at '%s'", store->path);
+	if ((!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	uspl_fail(err, USPL_E_HOSTILE, "others may write to '%s'", store->path);
+	uspl_hint(err, "what is enabled there counts for nothing: give it to root, mode 0755");
+	return -USPL_E_HOSTILE;
+}
+
+static int store_open(struct store *store, struct uspl_err *err)
+{
+	store->path = folder();
+	store->fd = open(store->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (store->fd < 0 && errno == ENOENT)
+		return 0;
+	if (store->fd < 0)
+		return uspl_fail_errno(err, "cannot open the folder '%s'", store->path);
+	return check_owner(store, err);
+}
+
+/* The same to change it: nobody else does until it is closed. */
+static int store_open_locked(struct store *store, struct uspl_err *err)
+{
+	int rc = 0;
+
+	if (mkdir(folder(), 0755) < 0 && errno != EEXIST)
+		return uspl_fail_errno(err, "cannot create the folder '%s'", folder());
+	rc = store_open(store, err);
+	if (rc)
+		return rc;
+	if (store->fd < 0)
+		return uspl_fail(err, USPL_E_SYSTEM, "the folder '%s' was removed", store->path);
+	return flock(store->fd, LOCK_EX) < 0
+		       ? uspl_fail_errno(err, "cannot lock the folder '%s'", store->path)
+		       : 0;
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t got = write(fd, data, len);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		data += got;
+		len -= (size_t)got;
+	}
+	return true;
+}
+
+/* The file as a whole, or as it was; on the disk when this returns. */
+static int store_write(const struct store *store, const char *name, const struct buf *data,
+		       struct uspl_err *err)
+{
+	auto_close int fd = openat(store->fd, ASIDE,
+				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	bool good = fd >= 0 && write_all(fd, data->data, data->len) && fsync(fd) == 0 &&
+		    renameat(store->fd, ASIDE, store->fd, name) == 0;
+	int rc = good ? 0 : uspl_fail_errno(err, "cannot write '%s/%s'", store->path, name);
+
+	if (rc)
+		unlinkat(store->fd, ASIDE, 0);
+	else if (fsync(store->fd) < 0)
+		return uspl_fail_errno(err, "cannot synchronise the folder '%s'", store->path);
+	return rc;
+}
+
+static int add_entry(const struct store *store, const char *digest, const char *id,
+		     wanted_vec *list, struct uspl_err *err)
+{
+	struct wanted_update *wanted = vec_push(list);
+	auto_buf struct buf path = { 0 };
+	struct stat st;
+
+	if (!wanted)
+		return uspl_fail_nomem(err);
+	buf_addf(&path, "%s/uspl-%s.tar.gz", store->path, id);
+	wanted->id = strdup(id);
+	wanted->path = buf_take(&path);
+	if (!wanted->id || !wanted->path)
+		return uspl_fail_nomem(err);
+	memcpy(wanted->digest, digest, DIGEST_HEX - 1);
+	wanted->since = lstat(wanted->path, &st) == 0 ? st.st_mtime : 0;
+	return 0;
+}
+
+static int fail_damaged(const struct store *store, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_FILE, "the list '%s/%s' is damaged", store->path, LIST);
+	uspl_hint(err, "remove it, and enable again what is to be there");
+	return -USPL_E_FILE;
+}
+
+/* A line is "DIGEST  uspl-ID.tar.gz". */
+static int parse_line(const struct store *store, char *line, wanted_vec *list, struct uspl_err *err)
+{
+	static const char before[] = "  uspl-", after[] = ".tar.gz";
+	size_t len = strlen(line), n = strlen(after), hex = DIGEST_HEX - 1;
+
+	if (len <= hex + strlen(before) + n || strspn(line, "0123456789abcdef") != hex ||
+	    memcmp(line + hex, before, strlen(before)) != 0 || strcmp(line + len - n, after) != 0)
+		return fail_damaged(store, err);
+	line[len - n] = '\0';
+	return update_id_valid(line + hex + strlen(before))
+		       ? add_entry(store, line, line + hex + strlen(before), list, err)
+		       : fail_damaged(store, err);
+}
+
+static int read_list(const struct store *store, wanted_vec *list, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	auto_close int fd = openat(store->fd, LIST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *line, *end;
+	int rc;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot open '%s/%s'", store->path, LIST);
+	rc = file_read_fd(fd, LIST, &text, err);
+	if (rc)
+		return rc;
+	if (!text.len)
+		return 0;
+	if (strlen(text.data) != text.len || text.data[text.len - 1] != '\n')
+		return fail_damaged(store, err);
+	for (line = text.data; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		rc = parse_line(store, line, list, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int write_list(const struct store *store, const wanted_vec *list, const char *left_out,
+		      struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	const struct wanted_update *wanted;
+
+	vec_for_each (list, wanted)
+		if (!left_out || strcmp(wanted->id, left_out) != 0)
+			buf_addf(&text, "%s  uspl-%s.tar.gz\n", wanted->digest, wanted->id);
+	return text.oom ? uspl_fail_nomem(err) : store_write(store, LIST, &text, err);
+}
+
+int wanted_read(wanted_vec *ret, struct uspl_err *err)
+{
+	auto_store struct store store = { .fd = -1 };
+	int rc = store_open(&store, err);
+
+	return rc || store.fd < 0 ? rc : read_list(&store, ret, err);
+}
+
+void wanted_release(wanted_vec *list)
+{
+	struct wanted_update *wanted;
+
+	vec_for_each (list, wanted) {
+		free(wanted->id);
+		free(wanted->path);
+	}
+	vec_release(list);
+}
+
+const struct wanted_update *wanted_find(const wanted_vec *list, const char *id)
+{
+	const struct wanted_update *wanted;
+
+	vec_for_each (list, wanted)
+		if (!strcmp(wanted->id, id))
+			return wanted;
+	return NULL;
+}
+
+int wanted_load(const struct wanted_update *wanted, struct update **ret, struct uspl_err *err)
+{
+	auto_buf struct buf data = { 0 };
+	char digest[DIGEST_HEX];
+	int rc = file_read(wanted->path, &data, err);
+
+	if (rc)
+		return rc;
+	digest_hex(data.data, data.len, digest);
+	if (strcmp(digest, wanted->digest) != 0) {
+		uspl_fail(err, USPL_E_FILE, "'%s' is not the file that was enabled", wanted->path);
+		uspl_hint(err, "'uspl-disable %s', and enable the right one", wanted->id);
+		return -USPL_E_FILE;
+	}
+	return update_read_memory(data.data, data.len, ret, err);
+}
+
+/* What is there under that id. *ret_same: the same file. */
+static int check_present(const struct wanted_update *wanted, const char *digest, bool *ret_same,
+			 struct uspl_err *err)
+{
+	*ret_same = false;
+	if (!wanted)
+		return 0;
+	if (strcmp(wanted->digest, digest) != 0) {
+		uspl_fail(err, USPL_E_CONFLICT, "another update with the id '%s' is enabled",
+			  wanted->id);
+		uspl_hint(err, "'uspl-disable %s' first", wanted->id);
+		return -USPL_E_CONFLICT;
+	}
+	*ret_same = true;
+	return 0;
+}
+
+int wanted_add(const char *path, const char *id, bool *ret_new, struct uspl_err *err)
+{
+	auto_store struct store store = { .fd = -1 };
+	auto_wanted wanted_vec list = { 0 };
+	auto_buf struct buf data = { 0 }, name = { 0 };
+	char digest[DIGEST_HEX];
+	struct stat st;
+	bool same;
+	int rc;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "'%s' is an unpacked update: a file is needed to enable one",
+				 path);
+	rc = file_read(path, &data, err);
+	if (rc)
+		return rc;
+	digest_hex(data.data, data.len, digest);
+	rc = store_open_locked(&store, err);
+	if (rc)
+		return rc;
+	rc = read_list(&store, &list, err);
+	if (rc)
+		return rc;
+	rc = check_present(wanted_find(&list, id), digest, &same, err);
+	if (rc)
+		return rc;
+	*ret_new = !same;
+	buf_addf(&name, "uspl-%s.tar.gz", id);
+	rc = name.oom ? uspl_fail_nomem(err) : store_write(&store, buf_str(&name), &data, err);
+	if (rc || same)
+		return rc;
+	rc = add_entry(&store, digest, id, &list, err);
+	if (rc)
+		return rc;
+	return write_list(&store, &list, NULL, err);
+}
+
+int wanted_remove(const char *id, struct uspl_err *err)
+{
+	auto_store struct store store = { .fd = -1 };
+	auto_wanted wanted_vec list = { 0 };
+	auto_buf struct buf name = { 0 };
+	int rc = store_open(&store, err);
+
+	if (!rc && store.fd >= 0) {
+		store_close(&store);
+		rc = store_open_locked(&store, err);
+		if (!rc)
+			rc = read_list(&store, &list, err);
+	}
+	if (rc)
+		return rc;
+	if (!wanted_find(&list, id)) {
+		uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is not enabled", id);
+		uspl_hint(err, "'uspl-list' lists those that are");
+		return -USPL_E_NOT_APPLIED;
+	}
+	rc = write_list(&store, &list, id, err);
+	if (rc)
+		return rc;
+	buf_addf(&name, "uspl-%s.tar.gz", id);
+	if (!name.oom)
+		unlinkat(store.fd, buf_str(&name), 0);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * wanted.h - the updates that this machine is to have, whatever is started anew
+ *
+ * They lie in one folder, which only its owner may write to: a file uspl-ID.tar.gz for each, and
+ * the list of them, SHA256SUMS, in the form of sha256sum(1) and in the order in which they were
+ * enabled. What isn't on the list isn't wanted. A file is written aside, synchronised and put in
+ * place as a whole, and the list after it: a tool that is killed, a machine that goes down, and a
+ * full disk leave the list as it was or as it should be.
+ */
+#ifndef USPL_MACHINE_WANTED_H
+#define USPL_MACHINE_WANTED_H
+
+#include <time.h>
+
+#include "base/digest.h"
+#include "update/update.h"
+
+/* Unless the environment has another one, in USPL_STATE. */
+#define WANTED_DIR "/var/lib/uspl"
+
+struct wanted_update {
+	char *id;
+	char *path; /* of its file */
+	char digest[DIGEST_HEX];
+	time_t since; /* when it was enabled; 0: its file is missing */
+};
+
+typedef VEC(struct wanted_update) wanted_vec;
+
+/*
+ * Reads the list; empty if there is no folder. USPL_E_HOSTILE: others than the user or root may
+ * write to the folder. USPL_E_FILE: the list is damaged.
+ */
+int wanted_read(wanted_vec *ret, struct uspl_err *err) uspl_must_check;
+void wanted_release(wanted_vec *list);
+/* The one of that id, NULL if it isn't wanted. */
+const struct wanted_update *wanted_find(const wanted_vec *list, const char *id);
+/*
+ * Reads its file. USPL_E_FILE: it is missing, or isn't what was enabled (the digest differs). The
+ * rest as update_read.
+ */
+int wanted_load(const struct wanted_update *wanted, struct update **ret,
+		struct uspl_err *err) uspl_must_check;
+/*
+ * Adds an update, from its tarball. *ret_new is false if the same file was there. USPL_E_CONFLICT:
+ * another file of the same id is enabled. USPL_E_USAGE: it is an unpacked one.
+ */
+int wanted_add(const char *path, const char *id, bool *ret_new,
+	       struct uspl_err *err) uspl_must_check;
+/* Removes it. USPL_E_NOT_APPLIED: it isn't wanted. */
+int wanted_remove(const char *id, struct uspl_err *err) uspl_must_check;
+
+DEFINE_AUTO_RELEASE(wanted, wanted_vec, wanted_release)
+#define auto_wanted __attribute__((cleanup(cleanup_wanted_)))
+
+#endif
