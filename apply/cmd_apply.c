@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#include "machine/lacks.h"
 #include "apply/process.h"
-#include "machine/updates.h"
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
@@ -13,6 +11,8 @@
 #include "command/commands.h"
 #include "command/live_options.h"
 #include "machine/fleet.h"
+#include "machine/lacks.h"
+#include "machine/updates.h"
 
 struct options {
 	struct live_options live;
@@ -56,7 +56,6 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 struct job {
 	const struct options *opts;
 	const update_vec *updates;
-	bool is_many;
 };
 
 /*
@@ -95,7 +94,7 @@ static int apply_one(const struct job *job, const struct update *update, const c
 	}
 	vec_for_each (&report.remarks, remark)
 		fprintf(stderr, "%s\n", *remark);
-	report.one_of_many = job->is_many;
+	report.one_of_many = selection_is_many(&job->opts->sel);
 	if (opts.json || !cli_quiet())
 		report_outcome(&report, failed ? &err : NULL, opts.json, &out);
 	fputs(buf_str(&out), stdout);
@@ -148,13 +147,11 @@ static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
 	return lacks_update(job->updates, proc, ret, err);
 }
 
-/* One process that was named is worked on by this process itself. */
 static int run(const struct options *opts, const update_vec *updates, struct uspl_err *err)
 {
-	const struct selection *sel = &opts->sel;
-	const struct job job = { opts, updates, selection_selects(sel) || sel->named.n > 1 };
+	const struct job job = { opts, updates };
 	const struct fleet fleet = {
-		.sel = sel,
+		.sel = &opts->sel,
 		.work = { apply_all, tell_failure, &job },
 		.look = look_at,
 		.todo = "run what the update is for, and lack it",
@@ -162,12 +159,8 @@ static int run(const struct options *opts, const update_vec *updates, struct usp
 		.none = USPL_E_NO_MODULE,
 		.once = opts->live.check,
 	};
-	struct crew_member member = { .named = true };
 
-	if (job.is_many)
-		return fleet_run(&fleet, err);
-	member.process.pid = sel->named.items[0];
-	return apply_all(&member, &job);
+	return fleet_run(&fleet, err);
 }
 
 int cmd_apply(int argc, char **argv, struct uspl_err *err)

@@ -9,40 +9,22 @@
 #include "machine/updates.h"
 #include "machine/wanted.h"
 
-struct options {
-	bool later, undo;
-};
-
-/* The words of a command that this one ends with, as they would be typed. */
-typedef VEC(char *) word_vec;
-
-static int add_word(word_vec *words, const char *word, struct uspl_err *err)
+/*
+ * Ends with another command, which is quiet if we are (cli_quiet). What it fails with because no
+ * process runs it isn't a failure of ours.
+ */
+static int go_on_with(int (*command)(int argc, char **argv, struct uspl_err *err), int argc,
+		      char **argv, enum uspl_code none, struct uspl_err *err)
 {
-	char **item = vec_push(words);
+	int rc = command(argc, argv, err);
 
-	if (!item)
-		return uspl_fail_nomem(err);
-	/* The command's parser puts them in another order, and writes nothing into them. */
-	*item = (char *)word;
-	return 0;
+	return rc == -(int)none ? USPL_STATUS_DONE : rc;
 }
 
-/* What such a command fails with because no process runs it isn't a failure of ours. */
-static int go_on_with(int (*command)(int argc, char **argv, struct uspl_err *err), word_vec *words,
-		      int none, struct uspl_err *err)
-{
-	int argc = (int)words->n, rc = add_word(words, NULL, err);
-
-	if (!rc)
-		rc = command(argc, words->items, err);
-	return rc == -none ? USPL_STATUS_DONE : rc;
-}
-
-static int parse_enable(int argc, char **argv, struct options *opts, int *ret_first,
-			struct uspl_err *err)
+static int parse_enable(int argc, char **argv, bool *later, int *ret_first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 0, "later", NULL, CLI_FLAG, &opts->later,
+		{ 0, "later", NULL, CLI_FLAG, later,
 		  "leave the processes that run now as they are" },
 	};
 	const struct cli_command cmd = {
@@ -81,53 +63,50 @@ static int enable_all(const update_paths *paths, const update_vec *updates, stru
 
 static int apply_all(const update_paths *paths, struct uspl_err *err)
 {
-	word_vec words = { 0 };
-	const char **path;
-	int rc = add_word(&words, "uspl-apply", err);
+	auto_free char **words = calloc(paths->n + 3, sizeof(*words));
 
-	rc = rc ? rc : add_word(&words, "--all", err);
-	if (!rc && cli_quiet())
-		rc = add_word(&words, "--quiet", err);
-	vec_for_each (paths, path)
-		rc = rc ? rc : add_word(&words, *path, err);
-	rc = rc ? rc : go_on_with(cmd_apply, &words, USPL_E_NO_MODULE, err);
-	vec_release(&words);
-	return rc;
+	if (!words)
+		return uspl_fail_nomem(err);
+	words[0] = (char[]){ "uspl-apply" };
+	words[1] = (char[]){ "--all" };
+	/* The command puts its words in another order, and writes nothing into them. */
+	memcpy(words + 2, paths->items, paths->n * sizeof(*words));
+	return go_on_with(cmd_apply, (int)paths->n + 2, words, USPL_E_NO_MODULE, err);
 }
 
-static int enable(char **words, int n, const struct options *opts, struct uspl_err *err)
+static int enable(update_paths *paths, bool later, struct uspl_err *err)
 {
 	auto_updates update_vec updates = { 0 };
-	update_paths paths = { 0 };
-	int rest = 0, rc = 0;
+	int rc = updates_read(paths, &updates, err);
 
-	for (int i = 0; i < n && !rc; i++)
-		rc = updates_pick(&words[i], 1, &paths, &rest, err);
-	if (!rc)
-		rc = updates_read(&paths, &updates, err);
-	if (!rc)
-		rc = enable_all(&paths, &updates, err);
-	if (!rc && !opts->later)
-		rc = apply_all(&paths, err);
-	vec_release(&paths);
-	return rc;
+	if (rc)
+		return rc;
+	rc = enable_all(paths, &updates, err);
+	return rc || later ? rc : apply_all(paths, err);
 }
 
 int cmd_enable(int argc, char **argv, struct uspl_err *err)
 {
-	struct options opts = { 0 };
-	int first, rc = parse_enable(argc, argv, &opts, &first, err);
+	auto_vec update_paths paths = { 0 };
+	bool later = false;
+	int first, rc = parse_enable(argc, argv, &later, &first, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	return enable(argv + first, argc - first, &opts, err);
+	for (int i = first; i < argc; i++) {
+		const char **path = vec_push(&paths);
+
+		if (!path)
+			return uspl_fail_nomem(err);
+		*path = argv[i];
+	}
+	return enable(&paths, later, err);
 }
 
-static int parse_disable(int argc, char **argv, struct options *opts, int *ret_first,
-			 struct uspl_err *err)
+static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 0, "undo", NULL, CLI_FLAG, &opts->undo, "undo them in all processes, too" },
+		{ 0, "undo", NULL, CLI_FLAG, undo, "undo them in all processes, too" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-disable",
@@ -145,22 +124,15 @@ static int parse_disable(int argc, char **argv, struct options *opts, int *ret_f
 	return -USPL_E_USAGE;
 }
 
-static int undo_all(const char *id, struct uspl_err *err)
+static int undo_all(char *id, struct uspl_err *err)
 {
-	word_vec words = { 0 };
-	int rc = add_word(&words, "uspl-undo", err);
+	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, id, NULL };
 
-	rc = rc ? rc : add_word(&words, "--all", err);
-	if (!rc && cli_quiet())
-		rc = add_word(&words, "--quiet", err);
-	rc = rc ? rc : add_word(&words, id, err);
-	rc = rc ? rc : go_on_with(cmd_undo, &words, USPL_E_NOT_APPLIED, err);
-	vec_release(&words);
-	return rc;
+	return go_on_with(cmd_undo, ARRAY_SIZE(words) - 1, words, USPL_E_NOT_APPLIED, err);
 }
 
 /* The status, or a negative code. */
-static int disable(const char *word, const struct options *opts, struct uspl_err *err)
+static int disable(const char *word, bool undo, struct uspl_err *err)
 {
 	auto_free char *id = NULL;
 	int rc = update_named(word, &id, err);
@@ -173,20 +145,20 @@ static int disable(const char *word, const struct options *opts, struct uspl_err
 	if (!cli_quiet())
 		printf("disabled %s\n", id);
 	fflush(stdout);
-	return opts->undo ? undo_all(id, err) : USPL_STATUS_DONE;
+	return undo ? undo_all(id, err) : USPL_STATUS_DONE;
 }
 
 int cmd_disable(int argc, char **argv, struct uspl_err *err)
 {
-	struct options opts = { 0 };
-	int first, rc = parse_disable(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
+	bool undo = false;
+	int first, rc = parse_disable(argc, argv, &undo, &first, err), worst = USPL_STATUS_DONE;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	for (int i = first; i < argc; i++) {
 		struct uspl_err why = { 0 };
 
-		rc = disable(argv[i], &opts, &why);
+		rc = disable(argv[i], undo, &why);
 		if (rc < 0) {
 			uspl_err_print(stderr, "uspl-disable", &why);
 			rc = (int)uspl_code_status(rc);

@@ -159,7 +159,7 @@ static int run(const struct fleet *fleet, struct search *search, struct uspl_err
 	auto_search_result struct search_result result = { 0 };
 	bool selects = selection_selects(fleet->sel);
 	auto_vec crew_vec members = { 0 };
-	int worst, denied = 0, rc = add_named(fleet->sel, search, &members, err);
+	int worst, denied, rc = add_named(fleet->sel, search, &members, err);
 
 	if (rc)
 		return rc;
@@ -183,10 +183,18 @@ static int run(const struct fleet *fleet, struct search *search, struct uspl_err
 	return selects && !fleet->once ? look_again(fleet, search, worst) : worst;
 }
 
+/* This process itself does the work. */
+static int run_alone(const struct fleet *fleet)
+{
+	const struct crew_member member = { { .pid = fleet->sel->named.items[0] }, true };
+
+	return fleet->work.run(&member, fleet->work.ctx);
+}
+
 int fleet_run(const struct fleet *fleet, struct uspl_err *err)
 {
 	struct search search = { .sel = fleet->sel, .look = fleet->look, .ctx = fleet->work.ctx };
-	int rc = run(fleet, &search, err);
+	int rc = selection_is_many(fleet->sel) ? run(fleet, &search, err) : run_alone(fleet);
 
 	strmap_release(&search.known);
 	return rc;

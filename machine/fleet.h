@@ -24,8 +24,9 @@ struct fleet {
 };
 
 /*
- * Works on all of them. Returns the worst exit status, or a negative code if nothing was begun, for
- * instance since there is no such process.
+ * Works on all of them, of which at least one is named, or there are selectors. A single one that
+ * is named is worked on by this process itself. Returns the worst exit status, or a negative code
+ * if nothing was begun, for instance since there is no such process.
  */
 int fleet_run(const struct fleet *fleet, struct uspl_err *err);
 

@@ -136,21 +136,16 @@ static int read_each(struct selection *sel, const cli_strings *words,
 	const char **word;
 
 	vec_for_each (words, word) {
-		int rc = **word ? read(sel, *word, err)
-				: uspl_fail(err, USPL_E_USAGE, "an option's argument is empty");
+		int rc = 0;
+
+		if (!**word)
+			rc = uspl_fail(err, USPL_E_USAGE, "an option's argument is empty");
+		else if (read)
+			rc = read(sel, *word, err);
 
 		if (rc)
 			return rc;
 	}
-	return 0;
-}
-
-/* What there is to a unit is found in the processes. */
-static int read_unit(struct selection *sel, const char *word, struct uspl_err *err)
-{
-	(void)sel;
-	(void)word;
-	(void)err;
 	return 0;
 }
 
@@ -169,9 +164,11 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 		const cli_strings *words;
 		int (*read)(struct selection *sel, const char *word, struct uspl_err *err);
 	} sorts[] = {
-		{ &sel->pid_files, read_pid_file }, { &sel->exes, read_exe },
-		{ &sel->units, read_unit },         { &sel->trees, read_root },
+		{ &sel->pid_files, read_pid_file },
+		{ &sel->exes, read_exe },
+		{ &sel->trees, read_root },
 		{ &sel->users, read_user },
+		{ &sel->units, NULL }, /* what there is to one is found in the processes */
 	};
 	int rc;
 
@@ -203,6 +200,11 @@ bool selection_narrows(const struct selection *sel)
 bool selection_selects(const struct selection *sel)
 {
 	return sel->all || selection_narrows(sel);
+}
+
+bool selection_is_many(const struct selection *sel)
+{
+	return selection_selects(sel) || sel->named.n != 1;
 }
 
 bool selection_is_empty(const struct selection *sel)

@@ -60,6 +60,8 @@ int selection_read(struct selection *sel, char **words, int n,
 bool selection_selects(const struct selection *sel);
 /* True if there are selectors that mean some of all processes. */
 bool selection_narrows(const struct selection *sel);
+/* True unless a single process is meant, by its pid. */
+bool selection_is_many(const struct selection *sel);
 /* True if neither a process is named nor one selected. */
 bool selection_is_empty(const struct selection *sel);
 /* Appends what the selectors say, for messages: "--unit=redis --user=joe". */

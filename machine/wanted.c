@@ -63,45 +63,13 @@ static int store_open(struct store *store, struct uspl_err *err)
 	return check_owner(store, err);
 }
 
-/* The same to change it: nobody else does until it is closed. */
-static int store_open_locked(struct store *store, struct uspl_err *err)
-{
-	int rc = 0;
-
-	if (mkdir(folder(), 0755) < 0 && errno != EEXIST)
-		return uspl_fail_errno(err, "cannot create the folder '%s'", folder());
-	rc = store_open(store, err);
-	if (rc)
-		return rc;
-	if (store->fd < 0)
-		return uspl_fail(err, USPL_E_SYSTEM, "the folder '%s' was removed", store->path);
-	return flock(store->fd, LOCK_EX) < 0
-		       ? uspl_fail_errno(err, "cannot lock the folder '%s'", store->path)
-		       : 0;
-}
-
-static bool write_all(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t got = write(fd, data, len);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		data += got;
-		len -= (size_t)got;
-	}
-	return true;
-}
-
 /* The file as a whole, or as it was; on the disk when this returns. */
 static int store_write(const struct store *store, const char *name, const struct buf *data,
 		       struct uspl_err *err)
 {
 	auto_close int fd = openat(store->fd, ASIDE,
 				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	bool good = fd >= 0 && write_all(fd, data->data, data->len) && fsync(fd) == 0 &&
+	bool good = fd >= 0 && file_write_all(fd, data->data, data->len) == 0 && fsync(fd) == 0 &&
 		    renameat(store->fd, ASIDE, store->fd, name) == 0;
 	int rc = good ? 0 : uspl_fail_errno(err, "cannot write '%s/%s'", store->path, name);
 
@@ -179,6 +147,18 @@ static int read_list(const struct store *store, wanted_vec *list, struct uspl_er
 			return rc;
 	}
 	return 0;
+}
+
+/* The folder, if it is there, and its list, to be changed: nobody else does until it is closed. */
+static int store_open_locked(struct store *store, wanted_vec *list, struct uspl_err *err)
+{
+	int rc = store_open(store, err);
+
+	if (rc || store->fd < 0)
+		return rc;
+	if (flock(store->fd, LOCK_EX) < 0)
+		return uspl_fail_errno(err, "cannot lock the folder '%s'", store->path);
+	return read_list(store, list, err);
 }
 
 static int write_list(const struct store *store, const wanted_vec *list, const char *left_out,
@@ -274,12 +254,13 @@ int wanted_add(const char *path, const char *id, bool *ret_new, struct uspl_err 
 	if (rc)
 		return rc;
 	digest_hex(data.data, data.len, digest);
-	rc = store_open_locked(&store, err);
+	if (mkdir(folder(), 0755) < 0 && errno != EEXIST)
+		return uspl_fail_errno(err, "cannot create the folder '%s'", folder());
+	rc = store_open_locked(&store, &list, err);
 	if (rc)
 		return rc;
-	rc = read_list(&store, &list, err);
-	if (rc)
-		return rc;
+	if (store.fd < 0)
+		return uspl_fail(err, USPL_E_SYSTEM, "the folder '%s' was removed", store.path);
 	rc = check_present(wanted_find(&list, id), digest, &same, err);
 	if (rc)
 		return rc;
@@ -299,14 +280,8 @@ int wanted_remove(const char *id, struct uspl_err *err)
 	auto_store struct store store = { .fd = -1 };
 	auto_wanted wanted_vec list = { 0 };
 	auto_buf struct buf name = { 0 };
-	int rc = store_open(&store, err);
+	int rc = store_open_locked(&store, &list, err);
 
-	if (!rc && store.fd >= 0) {
-		store_close(&store);
-		rc = store_open_locked(&store, err);
-		if (!rc)
-			rc = read_list(&store, &list, err);
-	}
 	if (rc)
 		return rc;
 	if (!wanted_find(&list, id)) {

@@ -25,7 +25,6 @@ struct options {
 	struct live_options live;
 	struct selection sel;
 	char *id;
-	bool is_many;
 };
 
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
@@ -58,7 +57,6 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	if (rc)
 		return rc;
 	opts->sel.all |= selection_is_empty(&opts->sel);
-	opts->is_many = selection_selects(&opts->sel) || opts->sel.named.n > 1;
 	return CLI_GO_ON;
 }
 
@@ -282,7 +280,7 @@ static int undo_one(const struct crew_member *member, const void *ctx)
 	auto_report struct report report = { .id = opts->id,
 					     .pid = pid,
 					     .direction = TRANSITION_OFF,
-					     .one_of_many = opts->is_many };
+					     .one_of_many = selection_is_many(&opts->sel) };
 	struct uspl_err err = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_proc struct proc *proc = NULL;
@@ -376,7 +374,6 @@ static int fail_nowhere(const char *id, struct uspl_err *err)
 	return -USPL_E_NOT_APPLIED;
 }
 
-/* One process that was named is worked on by this process itself. */
 static int run(const struct options *opts, struct uspl_err *err)
 {
 	const struct selection *sel = &opts->sel;
@@ -389,9 +386,8 @@ static int run(const struct options *opts, struct uspl_err *err)
 		.none = USPL_E_NOT_APPLIED,
 		.once = opts->live.check,
 	};
-	const struct crew_member member = { { .pid = sel->named.n ? *sel->named.items : 0 }, true };
 	bool everywhere = sel->all && !selection_narrows(sel);
-	int rc = opts->is_many ? fleet_run(&fleet, err) : undo_one(&member, opts);
+	int rc = fleet_run(&fleet, err);
 
 	if (everywhere && rc == -USPL_E_NOT_APPLIED)
 		return fail_nowhere(opts->id, err);

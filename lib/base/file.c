@@ -33,16 +33,18 @@ int file_read(const char *path, struct buf *buf, struct uspl_err *err)
 	return file_read_fd(fd, path, buf, err);
 }
 
-static int write_all(int fd, const char *data, size_t len)
+int file_write_all(int fd, const void *data, size_t len)
 {
+	const char *from = data;
+
 	while (len) {
-		ssize_t put = write(fd, data, len);
+		ssize_t put = write(fd, from, len);
 
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0)
 			return -1;
-		data += put;
+		from += put;
 		len -= (size_t)put;
 	}
 	return 0;
@@ -53,7 +55,7 @@ static int write_into(const char *path, const void *data, size_t len, struct usp
 {
 	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0 || write_all(fd, data, len) < 0)
+	if (fd < 0 || file_write_all(fd, data, len) < 0)
 		return uspl_fail_errno(err, "cannot write '%s'", path);
 	return 0;
 }
@@ -75,7 +77,7 @@ int file_write(const char *path, const void *data, size_t len, struct uspl_err *
 	fd = mkostemp(aside, O_CLOEXEC);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot create '%s'", path);
-	if (write_all(fd, data, len) < 0 || fchmod(fd, 0666 & ~mask) < 0)
+	if (file_write_all(fd, data, len) < 0 || fchmod(fd, 0666 & ~mask) < 0)
 		rc = uspl_fail_errno(err, "cannot write '%s'", path);
 	if (close(fd) < 0 && !rc)
 		rc = uspl_fail_errno(err, "cannot write '%s'", path);
@@ -111,7 +113,7 @@ int file_copy(const char *from, const char *to, struct uspl_err *err)
 		rc = file_read_fd(in, from, &buf, err);
 		if (rc)
 			return rc;
-		if (write_all(out, buf_str(&buf), buf.len) < 0)
+		if (file_write_all(out, buf_str(&buf), buf.len) < 0)
 			return uspl_fail_errno(err, "cannot write '%s'", to);
 	}
 	return 0;

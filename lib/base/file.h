@@ -10,6 +10,8 @@
 int file_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must_check;
 /* The same from an open descriptor; name is for messages. */
 int file_read_fd(int fd, const char *name, struct buf *buf, struct uspl_err *err) uspl_must_check;
+/* Writes all of it to an open descriptor. -1, with errno: not all was written. */
+int file_write_all(int fd, const void *data, size_t len) uspl_must_check;
 /*
  * Writes the whole file, mode 0666 less umask, replacing an older one only when everything is
  * written (write aside, then rename). What isn't a regular file, a pipe or /dev/stdout, is written

@@ -263,8 +263,8 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 
 /*
  * Opens the memory through a thread that lives, whose status comes back. That thread may exit in
- * the meantime: the open fails then, or succeeds and has no memory (Linux before 5.18 or so), and
- * another thread is taken.
+ * the meantime: the open fails then, or succeeds and has no memory, which depends on the kernel,
+ * and another thread is taken.
  */
 static int open_living(struct proc *proc, bool readonly, struct proc_status *ret,
 		       struct uspl_err *err)

@@ -66,25 +66,32 @@ static int refuse_loops(const struct region *region, struct uspl_err *err)
  * A thread of the target makes the code writable for a moment, and exchanges the entries: were the
  * library unloaded in between, it would do that to what lies there then.
  */
-static int refuse_passing(struct stopless *stopless, const struct region *region,
-			  struct uspl_err *err)
+static bool is_passing(const struct stopless *stopless, const struct region *region)
 {
 	const struct module *module = module_at(stopless->t->modules, region->module);
 
-	if (module && module->lasting)
-		return 0;
-	stopless->passing = true;
-	return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
-			 region->module_name);
+	return !module || !module->lasting;
+}
+
+static bool is_any_passing(const struct stopless *stopless)
+{
+	const struct stopless_part *part;
+
+	vec_for_each (&stopless->parts, part)
+		if (is_passing(stopless, part->region))
+			return true;
+	return false;
 }
 
 /* The entries of one module. */
-static int plan_part(struct stopless *stopless, struct stopless_part *part, struct uspl_err *err)
+static int plan_part(const struct stopless *stopless, struct stopless_part *part,
+		     struct uspl_err *err)
 {
-	int rc = refuse_passing(stopless, part->region, err);
+	int rc;
 
-	if (rc)
-		return rc;
+	if (is_passing(stopless, part->region))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
+				 part->region->module_name);
 	rc = refuse_loops(part->region, err);
 	if (rc)
 		return rc;
@@ -436,7 +443,7 @@ static int stopless_finish(struct run *run, struct uspl_err *err)
 	if (!run->switched)
 		return stopless->armed ? stopless_take_back(stopless, err) : 0;
 	/* The stop-all way has done all of it, in a stop; since then a library may have gone. */
-	if (stopless->passing)
+	if (is_any_passing(stopless))
 		return 0;
 	for (int i = 0; i < FINALIZE_TRIES; i++) {
 		rc = stopless_finalize(stopless, &why);

@@ -34,7 +34,6 @@ struct stopless {
 	bool looks;           /* only: there is time to see who is in the way from end to end */
 	bool armed;           /* entries lead to trampolines, or did */
 	bool arm_again;       /* not all of them do any more */
-	bool passing;         /* a module may be unloaded at any moment: nothing may be armed */
 	bool undecided;       /* a decision was begun, and nobody knows whether it was made */
 	struct uspl_selector timeout; /* how long trampolines will hold */
 	/* Where old functions seem to wait. They don't where a thread runs, whose stack that is. */
