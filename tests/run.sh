@@ -70,20 +70,23 @@ run_job() {
 export -f run_job
 export logs
 
-# tally - reads the logs; prints what failed and how, what was skipped and why, what took longest,
+# tally - reads the logs; prints what was skipped and why, what took longest, what failed and how,
 # and the last line
+#
+# Failures come last, since a build machine may keep no more than the end of what is printed.
 tally() {
 	LC_ALL=C awk '
+	function fail(what) {
+		failed++
+		failures = failures "failed: " log_name ": " what "\n"
+	}
 	function close_log() {
 		if (log_name == "")
 			return
-		if (status != 0 && status != 77 && !bad) {
-			failed++
-			print "failed: " log_name ": ended with status " status
-		} else if (ran < plan && !bad) {
-			failed++
-			print "failed: " log_name ": only " ran " of " plan " tests ran"
-		}
+		if (status != 0 && status != 77 && !bad)
+			fail("ended with status " status)
+		else if (ran < plan && !bad)
+			fail("only " ran " of " plan " tests ran")
 	}
 	FNR == 1 {
 		close_log()
@@ -93,7 +96,10 @@ tally() {
 	}
 	# A failure is followed by what its test says of it.
 	/^(not )?ok [0-9]+/ { shown = 0 }
-	/^#/ && shown > 0 && !/^# (exit|took)/ { shown--; print "    " $0 }
+	/^#/ && shown > 0 && !/^# (exit|took)/ {
+		shown--
+		failures = failures "    " $0 "\n"
+	}
 	/^# took / { took[log_name] = $3; cpu[log_name] = $6 + $9 }
 	/^1\.\.[0-9]+/ { split($1, p, /\.\./); plan = p[2] }
 	/^1\.\.0 # SKIP/ { sub(/^1\.\.0 # SKIP /, ""); skipped[++n_skipped] = log_name ": " $0 }
@@ -108,9 +114,9 @@ tally() {
 		}
 	}
 	/^not ok [0-9]+/ {
-		ran++; bad++; failed++
+		ran++; bad++
 		sub(/^not ok [0-9]+ -? ?/, "")
-		print "failed: " log_name ": " $0
+		fail($0)
 		shown = 20
 	}
 	END {
@@ -127,7 +133,7 @@ tally() {
 			printf "costly: %s: %d s, %d s of processors\n", longest, took[longest], cpu[longest]
 			delete cpu[longest]
 		}
-		printf "%d passed, %d failed\n", passed, failed
+		printf "%s%d passed, %d failed\n", failures, passed, failed
 		exit failed || !passed
 	}' "$logs"/*.tap
 }
