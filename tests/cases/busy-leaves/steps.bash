@@ -20,6 +20,18 @@ alone() {
 	[ "$(find "/proc/$TARGET/task" -mindepth 1 -maxdepth 1 | wc -l)" = 1 ]
 }
 
+# apply_to_busy WAY - applies while threads are inside, which leave once a first attempt was made
+apply_to_busy() {
+	local tool
+	expect_answer "$1" ok || return
+	"$USPL_BIN/uspl-apply" -v --json --wait=50 "$UPDATE" "$TARGET" > "$WORK/out" 2> "$WORK/said" 3>&- &
+	tool=$!
+	until_true 60 grep -q 'attempt 1,' "$WORK/said" || fail "$1: apply makes no attempt" || return
+	expect_answer leave ok || return
+	wait "$tool" || fail "$1: $(cat "$WORK/said")" || return
+	output=$(cat "$WORK/out")
+}
+
 steps() {
 	local sum way
 	target_start "$WORK/tree"
@@ -27,11 +39,9 @@ steps() {
 	sum=$(text_sum)
 	create "$WORK/tree" "$CASE/fix.patch"
 	expect_status 0
-	# Some seconds inside, and an attempt now and then in case that the return goes unseen.
+	# An attempt now and then in case that the return goes unseen.
 	for way in return recurse jump end crowd; do
-		expect_answer "$way" ok
-		apply --json --wait=50
-		expect_status 0
+		apply_to_busy "$way"
 		expect_attempts 12
 		undo_all "$sum"
 	done

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +13,6 @@
 #include "serve.h"
 
 #define CROWD 40
-#define NAPS 3000
 
 enum way { RETURN, RECURSE, JUMP, END, CROWDED, AGAIN };
 
@@ -20,7 +20,7 @@ KEPT const char *busy(enum way way, int depth);
 KEPT void nap_often(int naps);
 
 static atomic_int inside;
-static atomic_bool stop;
+static atomic_bool leave, stop;
 static __thread jmp_buf out;
 
 static void spin(long ns)
@@ -33,22 +33,24 @@ static void spin(long ns)
 	while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < ns);
 }
 
+/* Until the threads are told to leave, and a little longer. */
 void nap_often(int naps)
 {
-	while (naps--)
+	while (!leave || naps--)
 		usleep(1000);
 }
 
 const char *busy(enum way way, int depth)
 {
-	inside++;
+	int before = inside++;
+
 	if (way == AGAIN) {
 		spin(300000);
 	} else if (way == RECURSE && depth < 10) {
 		busy(way, depth + 1);
-		nap_often(NAPS / 20);
+		nap_often(20);
 	} else {
-		nap_often(NAPS + depth);
+		nap_often(100 + before);
 	}
 	if (way == JUMP)
 		longjmp(out, 1);
@@ -74,6 +76,7 @@ static void begin(enum way way)
 	pthread_t thread;
 
 	inside = 0;
+	leave = false;
 	for (int i = 0; i < threads; i++) {
 		pthread_create(&thread, NULL, run, (void *)(size_t)way);
 		pthread_detach(thread);
@@ -89,6 +92,8 @@ void answer(const char *request, char *reply, size_t size)
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
 		if (!strcmp(request, ways[i]))
 			begin((enum way)i);
+	if (!strcmp(request, "leave"))
+		leave = true;
 	stop = !strcmp(request, "stop");
 	snprintf(reply, size, "%s", "ok");
 }
