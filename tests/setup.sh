@@ -4,7 +4,7 @@
 #
 #     sh tests/setup.sh demo      installs what is missing, builds, shows the main job on a small
 #                                 server
-#     sh tests/setup.sh check     installs what is missing, builds, runs all tests
+#     sh tests/setup.sh check     installs what is missing, builds, runs the tests (make check)
 #     sh tests/setup.sh stock     the same for make stock: Debian's own redis and nginx
 #     sh tests/setup.sh kernels   the same for make kernels: Debian's kernels in emulated machines
 #     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is
@@ -91,7 +91,7 @@ demo)
 check)
 	install_packages $build_packages $test_packages $kernels_packages
 	build
-	exec make -s check-all ;;
+	exec make -s check ;;
 stock)
 	install_packages $build_packages $test_packages $stock_packages
 	build

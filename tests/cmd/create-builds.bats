@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # create-builds.bats - uspl-create finds its way through builds of all kinds
 #
 # Each test gives the tree of tests/lib/tree.bash another build.

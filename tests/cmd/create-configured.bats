@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # create-configured.bats - uspl-create in trees that were configured, and built, before it comes
 #
 # What configure and cmake wrote names the user's tree and the compiler by their absolute paths. No

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # create-shipped.bats - what of a source package's programs goes into its packages
 #
 # The tree is made a Debian source package that builds the program twice, and a test of it.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-awake.bats - the tool dies, or is failed by the kernel, while the only thread of the
 # process, which never sleeps, maps memory for it and makes its stores: it finds back by itself
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-both.bats - a function is traced and patched, and a tool that brings or takes the one or
 # the other dies, or is failed by the kernel, at any of its system calls: the process goes on, and
 # both can be taken away, in either order

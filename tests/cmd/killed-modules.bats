@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-modules.bats - killed.bats once more, with an update of a program and two libraries, in
 # threads that nap
 #

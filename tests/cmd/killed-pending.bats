@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-pending.bats - the tool dies, or is failed, while an update is for a library that comes and
 # goes
 #

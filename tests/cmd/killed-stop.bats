@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-stop.bats - killed.bats once more, with every thread stopped (--stop)
 bats_require_minimum_version 1.5.0
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-trace.bats - uspl-trace and uspl-view die, are failed by the kernel, or get a signal, at
 # any of their system calls: the process goes on, and the next stop cleans up
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed-worker.bats - a command that is killed while threads stand still for it: its worker lets
 # them go on as if nothing had been
 #

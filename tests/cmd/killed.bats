@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # killed.bats - the tool dies, or is failed by the kernel, at any of its system calls: the process
 # notices nothing
 #

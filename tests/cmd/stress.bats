@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # stress.bats - some rounds of tests/stress: `make stress` makes thousands
 
 setup() {

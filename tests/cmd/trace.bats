@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # trace.bats - uspl-trace on processes that weren't prepared for it: what is recorded is what
 # happened, and nothing else changes
 #

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each
 # `cflags:` line, for each `clang:` line one with that compiler, and for each `linker:` line one
-# with the linker that it begins with
+# with the linker that it begins with; with SAMPLE=N one of them
 #
 # Bats finds tests by reading its files, so a test for each folder and variant needs a file that
 # says so.
@@ -17,13 +17,22 @@ source '$tests/lib/case.bash'
 teardown() { end_case; }
 EOF
 
-sed -n 's/^cflags: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
-	printf '@test "%s (%s)" { run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
-done
-sed -n 's/^clang: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
-	printf '@test "%s (clang %s)" { TARGET_CC=clang; run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
-done
-sed -n 's/^linker: *//p' "$tests/cases/$name/expect" | while read -r linker cflags; do
-	printf '@test "%s (%s %s)" { need_linker %s; run_case "%s" "%s -fuse-ld=%s"; }\n' "$name" "$linker" "$cflags" "$linker" \
-		"$name" "$cflags" "$linker"
-done
+# variants - a line for each test
+variants() {
+	sed -n 's/^cflags: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
+		printf '@test "%s (%s)" { run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
+	done
+	sed -n 's/^clang: *//p' "$tests/cases/$name/expect" | while IFS= read -r cflags; do
+		printf '@test "%s (clang %s)" { TARGET_CC=clang; run_case "%s" "%s"; }\n' "$name" "$cflags" "$name" "$cflags"
+	done
+	sed -n 's/^linker: *//p' "$tests/cases/$name/expect" | while read -r linker cflags; do
+		printf '@test "%s (%s %s)" { need_linker %s; run_case "%s" "%s -fuse-ld=%s"; }\n' "$name" "$linker" "$cflags" "$linker" \
+			"$name" "$cflags" "$linker"
+	done
+}
+
+if [ -z "${SAMPLE:-}" ]; then
+	variants
+else
+	variants | awk -v at="$((SAMPLE / 4))" '{ lines[NR] = $0 } END { print lines[at % NR + 1] }'
+fi

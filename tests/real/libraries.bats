@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # libraries.bats - zlib and expat as Debian ships them, stripped, in a small program that uses them:
 # patched from their source packages
 #

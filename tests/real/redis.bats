@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # redis.bats - two fixes of the Debian package go into redis-server under load, and out again
 
 load real

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
 # stock.bats - the binary that Debian ships, stripped and never prepared, is patched from its source
 # package under load
 
