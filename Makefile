@@ -32,9 +32,9 @@ LATE = archive bfd opcodes
 # Tests write archives, too.
 TEST_LDLIBS = $(subst $(ARCHIVE),-larchive -lz,$(LDLIBS))
 
-COMMANDS = create apply undo view trace enable disable list check-machine
+COMMANDS = create apply undo view trace enable disable list watch check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
-CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
+CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c machine/*/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S)
 CC_SRC := $(wildcard create/wrapper/*.c)
 TEST_SRC := $(wildcard tests/unit/*_test.c)
@@ -128,6 +128,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/wrapper_
 PAGES = $(if $(shell command -v pandoc),man)
 SHARE = $(DESTDIR)$(PREFIX)/share
 COMPLETION = $(SHARE)/bash-completion/completions
+UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 
 install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
@@ -135,6 +136,8 @@ install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
 	for c in $(COMMANDS); do ln -sf uspl $(DESTDIR)$(PREFIX)/bin/uspl-$$c; done
 	install $(WRAPPER) $(DESTDIR)$(PREFIX)/libexec/uspl/uspl-cc
 	install -m 644 include/uspl/*.h $(DESTDIR)$(PREFIX)/include/uspl
+	install -d $(UNITS)
+	sed 's|@BIN@|$(PREFIX)/bin|' contrib/systemd/uspl-watch.service.in > $(UNITS)/uspl-watch.service
 	install -d $(COMPLETION) $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 644 uspl/completion/uspl.bash $(COMPLETION)/uspl
 	for c in $(COMMANDS); do ln -sf uspl $(COMPLETION)/uspl-$$c; done
@@ -148,7 +151,7 @@ install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
 uninstall: ## remove what install has put below PREFIX (honours DESTDIR)
 	for c in uspl $(COMMANDS:%=uspl-%); do rm -f $(DESTDIR)$(PREFIX)/bin/$$c $(COMPLETION)/$$c \
 		$(SHARE)/fish/vendor_completions.d/$$c.fish $(SHARE)/man/man1/$$c.1; done
-	rm -f $(SHARE)/zsh/site-functions/_uspl
+	rm -f $(SHARE)/zsh/site-functions/_uspl $(UNITS)/uspl-watch.service
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
 
 VERSION = $(shell sed -n 's/.*USPL_VERSION "\(.*\)"/\1/p' lib/base/cli.h)

@@ -17,12 +17,15 @@
 struct options {
 	struct live_options live;
 	struct selection sel;
+	bool enabled;
 	update_paths paths;
 };
 
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
+		{ 0, "enabled", NULL, CLI_FLAG, &opts->enabled,
+		  "the updates that are enabled, instead of UPDATE" },
 		SELECTION_ALL(&opts->sel),
 		SELECTION_OPTIONS(&opts->sel),
 		LIVE_OPTIONS(&opts->live),
@@ -39,15 +42,19 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 
 	if (rc)
 		return rc;
-	rc = updates_pick(argv + first, argc - first, &opts->paths, &rest, err);
-	if (rc)
-		return rc;
+	rest = argc - first;
+	if (!opts->enabled) {
+		rc = updates_pick(argv + first, argc - first, &opts->paths, &rest, err);
+		if (rc)
+			return rc;
+	}
 	rc = selection_read(&opts->sel, argv + first, rest, err);
 	if (rc)
 		return rc;
-	if (opts->paths.n && !selection_is_empty(&opts->sel))
+	if ((opts->enabled || opts->paths.n) && !selection_is_empty(&opts->sel))
 		return CLI_GO_ON;
-	uspl_fail(err, USPL_E_USAGE, opts->paths.n ? "no pid given" : "no update given");
+	uspl_fail(err, USPL_E_USAGE,
+		  opts->enabled || opts->paths.n ? "no pid given" : "no update given");
 	uspl_hint(err, "try 'uspl-apply --help'");
 	return -USPL_E_USAGE;
 }
@@ -163,9 +170,42 @@ static int run(const struct options *opts, const update_vec *updates, struct usp
 	return fleet_run(&fleet, err);
 }
 
-int cmd_apply(int argc, char **argv, struct uspl_err *err)
+static void tell_damaged(const struct uspl_err *why)
+{
+	uspl_err_print(stderr, "uspl-apply", why);
+}
+
+/* What is enabled. That nothing is, or nothing runs what it is for, is no failure. */
+static int run_enabled(struct options *opts, struct uspl_err *err)
 {
 	auto_updates update_vec updates = { 0 };
+	auto_wanted wanted_vec wanted = { 0 };
+	bool complete;
+	int rc = wanted_read(&wanted, err);
+
+	if (rc)
+		return rc;
+	rc = updates_wanted(&wanted, &opts->paths, &updates, tell_damaged, err);
+	if (rc)
+		return rc;
+	complete = updates.n == wanted.n;
+	if (updates.n)
+		rc = run(opts, &updates, err);
+	if (rc == -USPL_E_NO_MODULE || (rc == -USPL_E_NO_PROCESS && !opts->sel.named.n))
+		rc = USPL_STATUS_DONE;
+	return rc || complete ? rc : USPL_STATUS_FAILED;
+}
+
+static int run_given(struct options *opts, struct uspl_err *err)
+{
+	auto_updates update_vec updates = { 0 };
+	int rc = updates_read(&opts->paths, &updates, err);
+
+	return rc ? rc : run(opts, &updates, err);
+}
+
+int cmd_apply(int argc, char **argv, struct uspl_err *err)
+{
 	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
 	int rc = parse(argc, argv, &opts, err);
 
@@ -173,9 +213,7 @@ int cmd_apply(int argc, char **argv, struct uspl_err *err)
 		rc = USPL_STATUS_DONE;
 	else if (!rc) {
 		cancel_catch();
-		rc = updates_read(&opts.paths, &updates, err);
-		if (!rc)
-			rc = run(&opts, &updates, err);
+		rc = opts.enabled ? run_enabled(&opts, err) : run_given(&opts, err);
 	}
 	selection_release(&opts.sel);
 	vec_release(&opts.paths);

@@ -51,7 +51,22 @@ int census_read(pid_t pid, struct census_process *ret, bool *ret_kernel, struct 
 	return 0;
 }
 
-static int read_all(census_vec *ret, struct uspl_err *err)
+/* One that is gone, or a thread of the kernel's, is left out. */
+static int add_process(pid_t pid, census_vec *ret, struct uspl_err *err)
+{
+	struct census_process process, *item;
+	bool is_kernel;
+
+	if (census_read(pid, &process, &is_kernel, NULL) != 0 || is_kernel)
+		return 0;
+	item = vec_push(ret);
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = process;
+	return 0;
+}
+
+int census_all(census_vec *ret, struct uspl_err *err)
 {
 	auto_closedir DIR *dir = opendir("/proc");
 	struct dirent *entry;
@@ -59,17 +74,28 @@ static int read_all(census_vec *ret, struct uspl_err *err)
 	if (!dir)
 		return uspl_fail_errno(err, "cannot open '/proc'");
 	while ((entry = readdir(dir))) {
-		struct census_process process, *item;
-		bool is_kernel;
 		pid_t pid;
+		int rc = cli_pid(entry->d_name, &pid, NULL);
 
-		if (cli_pid(entry->d_name, &pid, NULL) != 0 ||
-		    census_read(pid, &process, &is_kernel, NULL) != 0 || is_kernel)
-			continue;
-		item = vec_push(ret);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = process;
+		rc = rc ? 0 : add_process(pid, ret, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Where some pids alone can be meant, the others aren't looked at, unless as their parents. */
+static int read_meant(const struct selection *sel, census_vec *ret, struct uspl_err *err)
+{
+	const pid_t *pid;
+
+	if (!sel->only.n || sel->trees.n)
+		return census_all(ret, err);
+	vec_for_each (&sel->only, pid) {
+		int rc = add_process(*pid, ret, err);
+
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -165,6 +191,16 @@ static bool fits_unit(const struct selection *sel, pid_t pid)
 	return false;
 }
 
+static bool fits_only(const struct selection *sel, pid_t pid)
+{
+	const pid_t *only;
+
+	vec_for_each (&sel->only, only)
+		if (*only == pid)
+			return true;
+	return !sel->only.n;
+}
+
 static bool fits_user(const struct selection *sel, pid_t pid)
 {
 	auto_buf struct buf text = { 0 };
@@ -225,9 +261,9 @@ static bool is_meant(struct question *question, const census_vec *all,
 {
 	const struct selection *sel = question->sel;
 
-	return process->pid != getpid() && fits_tree(sel, all, process) &&
-	       fits_user(sel, process->pid) && fits_unit(sel, process->pid) &&
-	       fits_exe(question, process->pid);
+	return process->pid != getpid() && fits_only(sel, process->pid) &&
+	       fits_tree(sel, all, process) && fits_user(sel, process->pid) &&
+	       fits_unit(sel, process->pid) && fits_exe(question, process->pid);
 }
 
 int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden,
@@ -236,7 +272,7 @@ int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden
 	struct question question = { .sel = sel };
 	auto_vec census_vec all = { 0 };
 	const struct census_process *process;
-	int rc = read_all(&all, err);
+	int rc = read_meant(sel, &all, err);
 
 	if (rc)
 		return rc;

@@ -19,6 +19,8 @@ typedef VEC(struct census_process) census_vec;
  */
 int census_read(pid_t pid, struct census_process *ret, bool *ret_kernel,
 		struct uspl_err *err) uspl_must_check;
+/* All processes, without the kernel's threads, in no order. They may end at any moment. */
+int census_all(census_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
  * The processes that the selectors mean, without the kernel's threads and without those that run
  * this program: its own workers, and other commands that are at work. They may end at any moment.

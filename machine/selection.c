@@ -14,14 +14,15 @@
 #include "base/file.h"
 #include "machine/census.h"
 
-static int name_pid(struct selection *sel, pid_t pid, struct uspl_err *err)
+/* Each pid once. */
+static int add_pid(pid_vec *pids, pid_t pid, struct uspl_err *err)
 {
 	pid_t *item;
 
-	vec_for_each (&sel->named, item)
+	vec_for_each (pids, item)
 		if (*item == pid)
 			return 0;
-	item = vec_push(&sel->named);
+	item = vec_push(pids);
 	if (!item)
 		return uspl_fail_nomem(err);
 	*item = pid;
@@ -45,7 +46,7 @@ static int read_pid_file(struct selection *sel, const char *path, struct uspl_er
 		uspl_fail(err, USPL_E_FILE, "'%s' does not begin with a pid", path);
 		return -USPL_E_FILE;
 	}
-	return name_pid(sel, pid, err);
+	return add_pid(&sel->named, pid, err);
 }
 
 /* The file may be gone while processes run it: then its path counts. */
@@ -129,6 +130,14 @@ static int read_user(struct selection *sel, const char *name, struct uspl_err *e
 	return -USPL_E_SYSTEM;
 }
 
+static int read_only(struct selection *sel, const char *word, struct uspl_err *err)
+{
+	pid_t pid;
+	int rc = cli_pid(word, &pid, err);
+
+	return rc ? rc : add_pid(&sel->only, pid, err);
+}
+
 static int read_each(struct selection *sel, const cli_strings *words,
 		     int (*read)(struct selection *sel, const char *word, struct uspl_err *err),
 		     struct uspl_err *err)
@@ -168,6 +177,7 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 		{ &sel->exes, read_exe },
 		{ &sel->trees, read_root },
 		{ &sel->users, read_user },
+		{ &sel->pids, read_only },
 		{ &sel->units, NULL }, /* what there is to one is found in the processes */
 	};
 	int rc;
@@ -180,7 +190,7 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 			hint_at_name(words[i], err);
 			return rc;
 		}
-		rc = name_pid(sel, pid, err);
+		rc = add_pid(&sel->named, pid, err);
 		if (rc)
 			return rc;
 	}
@@ -194,7 +204,7 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 
 bool selection_narrows(const struct selection *sel)
 {
-	return sel->exes.n || sel->units.n || sel->trees.n || sel->users.n;
+	return sel->exes.n || sel->units.n || sel->trees.n || sel->users.n || sel->only.n;
 }
 
 bool selection_selects(const struct selection *sel)
@@ -226,6 +236,7 @@ void selection_describe(const struct selection *sel, struct buf *out)
 	describe("unit", &sel->units, out);
 	describe("tree", &sel->trees, out);
 	describe("user", &sel->users, out);
+	describe("only", &sel->pids, out);
 	if (!out->len)
 		buf_addstr(out, "--all");
 }
@@ -244,5 +255,7 @@ void selection_release(struct selection *sel)
 	vec_release(&sel->units);
 	vec_release(&sel->trees);
 	vec_release(&sel->users);
+	vec_release(&sel->pids);
+	vec_release(&sel->only);
 	vec_release(&sel->pid_files);
 }

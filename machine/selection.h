@@ -27,12 +27,13 @@ struct selection_root {
 struct selection {
 	/* What the command line has, owned by argv. */
 	bool all;
-	cli_strings exes, units, trees, users, pid_files;
+	cli_strings exes, units, trees, users, pid_files, pids;
 	/* What selection_read makes of it. */
 	pid_vec named; /* each pid once, in their order */
 	VEC(struct selection_exe) files;
 	VEC(struct selection_root) roots;
 	VEC(uid_t) uids;
+	pid_vec only;
 };
 
 /* The lines of the selectors in a command's table; sel is a struct selection *. */
@@ -43,6 +44,7 @@ struct selection {
 	  "processes of a systemd unit, or of a control group" },                                  \
 	{ 0, "tree", "PID", CLI_STRINGS, &(sel)->trees, "a process and all that come of it" },     \
 	{ 0, "user", "NAME", CLI_STRINGS, &(sel)->users, "processes of a user" },                  \
+	{ 0, "only", "PID", CLI_STRINGS, &(sel)->pids, "this process, if it is meant otherwise" }, \
 	{ 0, "pid-file", "FILE", CLI_STRINGS, &(sel)->pid_files, "the process that FILE names" }
 #define SELECTION_ALL(sel)                                                                         \
 	{ 0, "all", NULL, CLI_FLAG, &(sel)->all, "all processes that it is for" }

@@ -103,6 +103,39 @@ int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
 	return sort(paths, ret, err);
 }
 
+int updates_wanted(const wanted_vec *wanted, update_paths *paths, update_vec *ret,
+		   void (*damaged)(const struct uspl_err *why), struct uspl_err *err)
+{
+	const struct wanted_update *it;
+
+	vec_for_each (wanted, it) {
+		struct uspl_err why = { 0 };
+		struct update *update, **item;
+		const char **path;
+		int rc = wanted_load(it, &update, &why);
+
+		if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
+			*err = why;
+			return rc;
+		}
+		if (rc) {
+			damaged(&why);
+			continue;
+		}
+		item = vec_push(ret);
+		if (!item) {
+			update_free(update);
+			return uspl_fail_nomem(err);
+		}
+		*item = update;
+		path = vec_push(paths);
+		if (!path)
+			return uspl_fail_nomem(err);
+		*path = it->path;
+	}
+	return sort(paths, ret, err);
+}
+
 void updates_release(update_vec *updates)
 {
 	struct update **update;

@@ -3,6 +3,7 @@
 #ifndef USPL_MACHINE_UPDATES_H
 #define USPL_MACHINE_UPDATES_H
 
+#include "machine/wanted.h"
 #include "update/update.h"
 
 typedef VEC(struct update *) update_vec;
@@ -20,6 +21,13 @@ int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest,
  * given; paths has the same order then. USPL_E_USAGE if two have one id, or need each other.
  */
 int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err) uspl_must_check;
+/*
+ * Those that are enabled (wanted.h) instead, to which the paths are the list's. One that is damaged
+ * is left out: `damaged` is told why. USPL_E_HOSTILE, USPL_E_FILE: wanted_read's.
+ */
+int updates_wanted(const wanted_vec *wanted, update_paths *paths, update_vec *ret,
+		   void (*damaged)(const struct uspl_err *why),
+		   struct uspl_err *err) uspl_must_check;
 void updates_release(update_vec *updates);
 DEFINE_AUTO_RELEASE(updates, update_vec, updates_release)
 #define auto_updates __attribute__((cleanup(cleanup_updates_)))

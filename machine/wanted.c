@@ -31,11 +31,23 @@ static void store_close(struct store *store)
 DEFINE_AUTO_RELEASE(store, struct store, store_close)
 #define auto_store __attribute__((cleanup(cleanup_store_)))
 
-static const char *folder(void)
+const char *wanted_folder(void)
 {
 	const char *set = secure_getenv("USPL_STATE");
 
 	return set && *set ? set : WANTED_DIR;
+}
+
+int wanted_make_folder(struct uspl_err *err)
+{
+	if (mkdir(wanted_folder(), 0755) < 0 && errno != EEXIST)
+		return uspl_fail_errno(err, "cannot create the folder '%s'", wanted_folder());
+	return 0;
+}
+
+bool wanted_is_list(const char *name)
+{
+	return !strcmp(name, LIST);
 }
 
 /* No other user can have written what is in it. */
@@ -54,7 +66,7 @@ static int check_owner(const struct store *store, struct uspl_err *err)
 
 static int store_open(struct store *store, struct uspl_err *err)
 {
-	store->path = folder();
+	store->path = wanted_folder();
 	store->fd = open(store->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (store->fd < 0 && errno == ENOENT)
 		return 0;
@@ -254,8 +266,9 @@ int wanted_add(const char *path, const char *id, bool *ret_new, struct uspl_err 
 	if (rc)
 		return rc;
 	digest_hex(data.data, data.len, digest);
-	if (mkdir(folder(), 0755) < 0 && errno != EEXIST)
-		return uspl_fail_errno(err, "cannot create the folder '%s'", folder());
+	rc = wanted_make_folder(err);
+	if (rc)
+		return rc;
 	rc = store_open_locked(&store, &list, err);
 	if (rc)
 		return rc;

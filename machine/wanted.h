@@ -28,6 +28,12 @@ struct wanted_update {
 
 typedef VEC(struct wanted_update) wanted_vec;
 
+/* The folder's path. */
+const char *wanted_folder(void);
+/* Makes the folder, if it isn't there. */
+int wanted_make_folder(struct uspl_err *err) uspl_must_check;
+/* True for the name of the list's file in it. */
+bool wanted_is_list(const char *name);
 /*
  * Reads the list; empty if there is no folder. USPL_E_HOSTILE: others than the user or root may
  * write to the folder. USPL_E_FILE: the list is damaged.

@@ -26,6 +26,7 @@ static const struct {
 	{ "enable", cmd_enable, "keep updates for all that is started from now on", true },
 	{ "disable", cmd_disable, "keep them no longer", true },
 	{ "list",   cmd_list,   "list what is enabled, and which processes lack it", false },
+	{ "watch",  cmd_watch,  "apply what is enabled to new processes", false },
 	{ "check-machine", cmd_check_machine, "tell what this machine allows", false },
 };
 /* clang-format on */

@@ -36,13 +36,21 @@ fleet_start() {
 	done
 }
 
+# fleet_start_program PROGRAM... - starts one process of each of these
+fleet_start_program() {
+	local program
+	for program; do
+		FLEET_PROGRAM=$program member_start || return
+	done
+}
+
 # member_start [COMMAND...] - starts one
 member_start() {
 	local i=${#FLEET[@]} dir=$BATS_TEST_TMPDIR to from
 	mkfifo "$dir/to.$i" "$dir/from.$i"
 	exec {to}<> "$dir/to.$i" {from}<> "$dir/from.$i"
 	TO[i]=$to FROM[i]=$from
-	"$@" "$FIXTURE/tree/$NAME" < "$dir/to.$i" > "$dir/from.$i" 3>&- &
+	"$@" "${FLEET_PROGRAM:-$FIXTURE/tree/$NAME}" < "$dir/to.$i" > "$dir/from.$i" 3>&- &
 	FLEET[i]=$!
 	tell "$i" count
 	hear "$i"

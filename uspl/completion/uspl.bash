@@ -118,4 +118,4 @@ _uspl() {
 	fi
 }
 
-complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-check-machine
+complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-check-machine

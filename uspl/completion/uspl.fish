@@ -58,7 +58,7 @@ function __uspl_operands
     string match -qr '^uspl-(create|enable|disable|list)$' $command[1]; or __fish_complete_pids
 end
 
-for command in uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-check-machine
+for command in uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-check-machine
     complete -c $command -f
     complete -c $command -n __uspl_needs_subcommand -a '(__uspl_missing_of)'
     complete -c $command -n 'not __uspl_needs_subcommand; and string match -q -- "-*" (commandline -ct)' -a '(__uspl_options)'

@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// daemon.c - the service that gives what is enabled to processes as they begin
+
+#include "machine/daemon/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "machine/wanted.h"
+#include "machine/daemon/exec_events.h"
+#include "machine/daemon/goals.h"
+#include "machine/daemon/known.h"
+#include "machine/daemon/open_events.h"
+
+#define MS INT64_C(1000000)
+#define BATCHES_MAX 8
+/* The dynamic linker maps a library within this, usually. */
+#define MAPPED_NS (2 * MS)
+/* A look at all processes after work: at those that were forked meanwhile. */
+#define AFTER_WORK_NS (1000 * MS)
+/* And where something may have been missed; less often where it takes long. */
+#define DOUBT_NS (5000 * MS)
+#define DOUBT_FACTOR 200
+#define SOCKET "watch.sock"
+#define LOCK "watch.lock"
+
+struct daemon {
+	bool quiet, ending;
+	int exec_fd, open_fd, folder_fd, signal_fd, socket_fd, lock_fd;
+	struct goals goals;
+	known_vec known;
+	pid_vec queue;  /* for the next batch */
+	pid_vec opened; /* have opened a library, and are looked at when it is mapped */
+	struct batch batches[BATCHES_MAX];
+	unsigned int numbers[BATCHES_MAX]; /* of the batches; 0: there is none in this place */
+	unsigned int last_number;
+	int64_t opened_due, sweep_due; /* 0: not at all */
+	int64_t sweep_ns;              /* what the last one took */
+	time_t since;
+	uint64_t n_execs, n_opens, n_sweeps, n_applied;
+};
+
+static void sweep_by(struct daemon *daemon, int64_t ns)
+{
+	int64_t due = clock_now_ns() + ns;
+
+	if (!daemon->sweep_due || due < daemon->sweep_due)
+		daemon->sweep_due = due;
+}
+
+static void sweep_in_doubt(struct daemon *daemon)
+{
+	int64_t seldom = daemon->sweep_ns * DOUBT_FACTOR;
+
+	sweep_by(daemon, seldom > DOUBT_NS ? seldom : DOUBT_NS);
+}
+
+static int push_pid(pid_vec *pids, pid_t pid, struct uspl_err *err)
+{
+	pid_t *item = vec_push(pids);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = pid;
+	return 0;
+}
+
+/* The process is worked on next. One that has ended may have left children. */
+static int enqueue(struct daemon *daemon, pid_t pid, struct uspl_err *err)
+{
+	struct census_process process;
+	bool is_kernel;
+
+	if (census_read(pid, &process, &is_kernel, NULL) != 0) {
+		sweep_by(daemon, 0);
+		return 0;
+	}
+	return known_add(&daemon->known, &process) ? push_pid(&daemon->queue, pid, err)
+						   : uspl_fail_nomem(err);
+}
+
+/* Puts what is queued into a batch, if there is room for one. */
+static int start_batch(struct daemon *daemon, struct uspl_err *err)
+{
+	const pid_t *pid;
+	struct known_process *it;
+	size_t i = 0;
+	int rc;
+
+	while (i < BATCHES_MAX && daemon->numbers[i])
+		i++;
+	if (!daemon->queue.n || i == BATCHES_MAX || daemon->ending)
+		return 0;
+	daemon->last_number += daemon->last_number == UINT32_MAX ? 2 : 1;
+	vec_for_each (&daemon->queue, pid)
+		vec_for_each (&daemon->known, it)
+			if (it->process.pid == *pid && it->state == KNOWN_WORKING && !it->batch)
+				it->batch = daemon->last_number;
+	daemon->batches[i] = (struct batch){ 0 };
+	rc = batch_start(&daemon->batches[i], &daemon->queue, err);
+	if (rc)
+		return rc;
+	daemon->numbers[i] = daemon->last_number;
+	return 0;
+}
+
+struct taking {
+	struct daemon *daemon;
+	unsigned int number;
+};
+
+static void take_outcome(const struct batch_outcome *outcome, void *ctx)
+{
+	struct taking *taking = ctx;
+	struct daemon *daemon = taking->daemon;
+
+	known_take(&daemon->known, taking->number, outcome);
+	if (outcome->error || !outcome->changed)
+		return;
+	daemon->n_applied++;
+	if (!daemon->quiet)
+		printf("applied %s to pid %d, stopped %.0f us\n", outcome->id, outcome->pid,
+		       outcome->stop_us);
+	fflush(stdout);
+}
+
+/* A process that it was at may have forked while it was, or have ended and left a child. */
+static void end_batch(struct daemon *daemon, size_t i)
+{
+	struct taking taking = { daemon, daemon->numbers[i] };
+	struct batch *batch = &daemon->batches[i];
+	const struct known_process *known;
+	bool is_gone = false;
+	const pid_t *pid;
+
+	batch_each(batch, take_outcome, &taking);
+	vec_for_each (&daemon->known, known)
+		if (known->batch == taking.number && known_is_other_program(known))
+			goals_rule_out(&daemon->goals, known->process.pid);
+	known_end_batch(&daemon->known, taking.number, clock_now_ns());
+	vec_for_each (&batch->pids, pid)
+		is_gone |= kill(*pid, 0) < 0 && errno == ESRCH;
+	batch_release(batch);
+	daemon->numbers[i] = 0;
+	sweep_by(daemon, is_gone ? 0 : AFTER_WORK_NS);
+}
+
+static void mark_library(const struct daemon *daemon, pid_t pid, const char *path)
+{
+	auto_buf struct buf full = { 0 };
+
+	buf_addf(&full, "/proc/%d/root%s", pid, path);
+	if (!full.oom)
+		open_events_mark(daemon->open_fd, buf_str(&full));
+}
+
+/* Enqueues the process if an update may be for what it runs. */
+static int look_at(struct daemon *daemon, pid_t pid, struct uspl_err *err)
+{
+	auto_buf struct buf library = { 0 };
+
+	switch (goals_judge_process(&daemon->goals, pid, &library)) {
+	case GOAL_LIBRARY:
+		mark_library(daemon, pid, buf_str(&library));
+		return enqueue(daemon, pid, err);
+	case GOAL_PROGRAM:
+		return enqueue(daemon, pid, err);
+	default:
+		return 0;
+	}
+}
+
+/* Looks at all processes that nothing is known of. */
+static int sweep(struct daemon *daemon, struct uspl_err *err)
+{
+	auto_vec census_vec all = { 0 };
+	const struct census_process *process;
+	struct known_process *known;
+	int64_t begin = clock_now_ns();
+	int rc = census_all(&all, err);
+
+	daemon->sweep_due = 0;
+	daemon->n_sweeps++;
+	vec_for_each (&daemon->known, known)
+		known->seen = false;
+	vec_for_each (&all, process) {
+		known = known_find(&daemon->known, process);
+		if (known)
+			known->seen = true;
+		else if (!rc)
+			rc = look_at(daemon, process->pid, err);
+	}
+	if (rc)
+		return rc;
+	known_drop_unseen(&daemon->known);
+	daemon->sweep_ns = clock_now_ns() - begin;
+	return 0;
+}
+
+/* The places in which a library is looked for by default (ld.so(8)); others sweeps find. */
+static void mark_usual_places(const struct daemon *daemon)
+{
+	static const char *const folders[] = { "/lib/x86_64-linux-gnu",
+					       "/usr/lib/x86_64-linux-gnu",
+					       "/lib64",
+					       "/usr/lib64",
+					       "/lib",
+					       "/usr/lib",
+					       "/usr/local/lib" };
+	char *const *name;
+
+	vec_for_each (&daemon->goals.libraries, name)
+		for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+			auto_free char *path = file_join(folders[i], *name);
+
+			if (path)
+				open_events_mark(daemon->open_fd, path);
+		}
+}
+
+/* What is enabled has changed, or may have: nothing counts any more of what is known. */
+static void read_list(struct daemon *daemon)
+{
+	struct uspl_err why = { 0 };
+
+	goals_release(&daemon->goals);
+	known_release(&daemon->known);
+	daemon->queue.n = daemon->opened.n = 0;
+	open_events_forget(daemon->open_fd);
+	if (goals_read(&daemon->goals, &why) != 0)
+		uspl_err_print(stderr, "uspl-watch", &why);
+	mark_usual_places(daemon);
+	log_info("watch", "enabled updates: %zu", daemon->goals.n_updates);
+	daemon->sweep_due = 0;
+	if (daemon->goals.n_updates)
+		sweep_by(daemon, 0);
+}
+
+/* Each has executed a program. */
+static int take_execs(struct daemon *daemon, struct uspl_err *err)
+{
+	auto_vec pid_vec pids = { 0 };
+	bool lost = false;
+	const pid_t *pid;
+	int rc = exec_events_read(daemon->exec_fd, &pids, &lost, err);
+
+	daemon->n_execs += pids.n;
+	if (!daemon->goals.n_updates)
+		return rc;
+	if (lost)
+		sweep_by(daemon, 0);
+	vec_for_each (&pids, pid) {
+		enum goal goal;
+
+		if (rc)
+			return rc;
+		known_forget(&daemon->known, *pid);
+		goal = goals_judge_program(&daemon->goals, *pid);
+		if (goal == GOAL_PROGRAM)
+			rc = enqueue(daemon, *pid, err);
+		else if (goal == GOAL_GONE || (goal == GOAL_NONE && daemon->goals.libraries.n))
+			sweep_in_doubt(daemon);
+	}
+	return rc;
+}
+
+/* Each has opened a library that an update is for: to map it, or to read it. */
+static int take_opens(struct daemon *daemon, struct uspl_err *err)
+{
+	size_t before = daemon->opened.n;
+	bool lost = false;
+	int rc = open_events_read(daemon->open_fd, &daemon->opened, &lost, err);
+
+	daemon->n_opens += daemon->opened.n - before;
+	if (lost)
+		sweep_by(daemon, 0);
+	if (daemon->opened.n && !daemon->opened_due)
+		daemon->opened_due = clock_now_ns() + MAPPED_NS;
+	return rc;
+}
+
+/* What hasn't mapped it by now is found by a sweep, if it ever does. */
+static int look_at_opened(struct daemon *daemon, struct uspl_err *err)
+{
+	const pid_t *pid;
+	int rc = 0;
+
+	daemon->opened_due = 0;
+	vec_for_each (&daemon->opened, pid) {
+		struct known_process *known;
+		bool at_work = false;
+
+		/* It opens files of its own by the dozen. */
+		if (goals_judge_program(&daemon->goals, *pid) == GOAL_OURS)
+			continue;
+		vec_for_each (&daemon->known, known)
+			at_work |= known->process.pid == *pid && known->state == KNOWN_WORKING &&
+				   !known->batch;
+		if (at_work)
+			continue;
+		known_forget(&daemon->known, *pid);
+		rc = rc ? rc : look_at(daemon, *pid, err);
+		sweep_by(daemon, AFTER_WORK_NS);
+	}
+	daemon->opened.n = 0;
+	return rc;
+}
+
+/* Those of which the time for another try has come. */
+static int try_again(struct daemon *daemon, struct uspl_err *err)
+{
+	auto_vec pid_vec due = { 0 };
+	int64_t now = clock_now_ns();
+	struct known_process *known;
+	const pid_t *pid;
+	int rc = 0;
+
+	vec_for_each (&daemon->known, known)
+		if (!rc && known->state == KNOWN_RETRY && known->due <= now)
+			rc = push_pid(&due, known->process.pid, err);
+	vec_for_each (&due, pid)
+		rc = rc ? rc : enqueue(daemon, *pid, err);
+	return rc;
+}
+
+/*
+ * Something was removed that must be there. The end of the folder itself isn't told of while the
+ * socket in it is open, so that the socket stands for it.
+ */
+static bool is_end(const struct inotify_event *event)
+{
+	return event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) ||
+	       (event->mask & IN_DELETE && event->len && !strcmp(event->name, SOCKET));
+}
+
+/* The list is replaced as a whole (wanted.c). */
+static int take_folder(struct daemon *daemon, struct uspl_err *err)
+{
+	_Alignas(struct inotify_event) char events[4096];
+	bool changed = false;
+	ssize_t got;
+
+	while ((got = read(daemon->folder_fd, events, sizeof(events))) > 0) {
+		for (const char *at = events; at < events + got;) {
+			const struct inotify_event *event = (const void *)at;
+
+			if (is_end(event))
+				return uspl_fail(err, USPL_E_SYSTEM,
+						 "the folder '%s' was removed, or its " SOCKET,
+						 wanted_folder());
+			/* Without a name: the folder's own mode or owner. */
+			changed |= !event->len ||
+				   (!(event->mask & IN_ATTRIB) && wanted_is_list(event->name));
+			at += sizeof(*event) + event->len;
+		}
+	}
+	if (changed)
+		read_list(daemon);
+	return 0;
+}
+
+static void take_signal(struct daemon *daemon)
+{
+	struct signalfd_siginfo info;
+
+	if (read(daemon->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGHUP)
+		read_list(daemon);
+	else
+		daemon->ending = true;
+}
+
+static void answer(const struct daemon *daemon)
+{
+	auto_close int fd = accept4(daemon->socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	auto_json struct json json = { 0 };
+	int size;
+
+	if (fd < 0)
+		return;
+	json_open(&json, NULL, '{');
+	json_number(&json, "pid", getpid());
+	json_number(&json, "since", daemon->since);
+	json_number(&json, "enabled", (int64_t)daemon->goals.n_updates);
+	json_number(&json, "execs", (int64_t)daemon->n_execs);
+	json_number(&json, "opens", (int64_t)daemon->n_opens);
+	json_number(&json, "sweeps", (int64_t)daemon->n_sweeps);
+	json_number(&json, "applied", (int64_t)daemon->n_applied);
+	json_open(&json, "processes", '[');
+	known_json(&daemon->known, &json);
+	json_close(&json, ']');
+	json_close(&json, '}');
+	/* It must fit: nothing is waited for. */
+	size = (int)strlen(json_text(&json)) + 4096;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+	if (send(fd, json_text(&json), strlen(json_text(&json)), MSG_NOSIGNAL) < 0)
+		log_info("watch", "a question could not be answered: %s", strerror(errno));
+}
+
+/* Milliseconds, rounded up; -1: there is nothing to wait for but news. */
+static int wait_ms(const struct daemon *daemon)
+{
+	const int64_t dues[] = { daemon->opened_due, daemon->sweep_due,
+				 known_next_due(&daemon->known) };
+	int64_t next = 0, rest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(dues); i++)
+		if (dues[i] && (!next || dues[i] < next))
+			next = dues[i];
+	if (!next || daemon->ending)
+		return -1;
+	rest = next - clock_now_ns();
+	return rest <= 0 ? 0 : (int)((rest + MS - 1) / MS);
+}
+
+static int do_what_is_due(struct daemon *daemon, struct uspl_err *err)
+{
+	int64_t now = clock_now_ns(), retry = known_next_due(&daemon->known);
+	int rc = 0;
+
+	if (daemon->ending)
+		return 0;
+	if (daemon->opened_due && daemon->opened_due <= now)
+		rc = look_at_opened(daemon, err);
+	if (!rc && daemon->sweep_due && daemon->sweep_due <= now)
+		rc = sweep(daemon, err);
+	if (!rc && retry && retry <= now)
+		rc = try_again(daemon, err);
+	return rc ? rc : start_batch(daemon, err);
+}
+
+static bool is_idle(const struct daemon *daemon)
+{
+	for (size_t i = 0; i < BATCHES_MAX; i++)
+		if (daemon->numbers[i])
+			return false;
+	return true;
+}
+
+/* Waits for news, and takes it. */
+static int turn(struct daemon *daemon, struct uspl_err *err)
+{
+	enum { EXEC, OPEN, FOLDER, SIGNAL, QUESTION, BATCHES };
+	struct pollfd fds[BATCHES + BATCHES_MAX] = {
+		[EXEC] = { daemon->ending ? -1 : daemon->exec_fd, POLLIN, 0 },
+		[OPEN] = { daemon->ending ? -1 : daemon->open_fd, POLLIN, 0 },
+		[FOLDER] = { daemon->ending ? -1 : daemon->folder_fd, POLLIN, 0 },
+		[SIGNAL] = { daemon->signal_fd, POLLIN, 0 },
+		[QUESTION] = { daemon->socket_fd, POLLIN, 0 },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < BATCHES_MAX; i++)
+		fds[BATCHES + i] = (struct pollfd){ daemon->numbers[i] ? daemon->batches[i].fd : -1,
+						    POLLIN, 0 };
+	if (poll(fds, ARRAY_SIZE(fds), wait_ms(daemon)) < 0)
+		return errno == EINTR ? 0 : uspl_fail_errno(err, "cannot wait for news");
+	if (fds[SIGNAL].revents)
+		take_signal(daemon);
+	for (size_t i = 0; i < BATCHES_MAX; i++)
+		if (fds[BATCHES + i].revents && batch_read(&daemon->batches[i]))
+			end_batch(daemon, i);
+	if (fds[QUESTION].revents)
+		answer(daemon);
+	if (fds[FOLDER].revents)
+		rc = take_folder(daemon, err);
+	if (!rc && fds[EXEC].revents)
+		rc = take_execs(daemon, err);
+	if (!rc && fds[OPEN].revents)
+		rc = take_opens(daemon, err);
+	return rc ? rc : do_what_is_due(daemon, err);
+}
+
+static int name_socket(struct sockaddr_un *ret, socklen_t *ret_len, struct uspl_err *err)
+{
+	int len = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/" SOCKET, wanted_folder());
+
+	ret->sun_family = AF_UNIX;
+	*ret_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len + 1);
+	if (len < 0 || (size_t)len >= sizeof(ret->sun_path))
+		return uspl_fail(err, USPL_E_SYSTEM, "the name '%s/" SOCKET "' is too long",
+				 wanted_folder());
+	return 0;
+}
+
+/* One watch at a time: it has the lock for as long as it lives. */
+static int open_socket(struct daemon *daemon, struct uspl_err *err)
+{
+	auto_free char *lock = file_join(wanted_folder(), LOCK);
+	struct sockaddr_un name = { 0 };
+	socklen_t len;
+	int rc = name_socket(&name, &len, err);
+
+	if (rc)
+		return rc;
+	if (!lock)
+		return uspl_fail_nomem(err);
+	daemon->lock_fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (daemon->lock_fd < 0)
+		return uspl_fail_errno(err, "cannot open '%s'", lock);
+	if (flock(daemon->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK
+			       ? uspl_fail(err, USPL_E_CONFLICT, "a watch is at work already")
+			       : uspl_fail_errno(err, "cannot lock '%s'", lock);
+	unlink(name.sun_path);
+	daemon->socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (daemon->socket_fd < 0 ||
+	    bind(daemon->socket_fd, (const struct sockaddr *)&name, len) < 0 ||
+	    chmod(name.sun_path, 0600) < 0 || listen(daemon->socket_fd, 16) < 0)
+		return uspl_fail_errno(err, "cannot open the socket '%s'", name.sun_path);
+	return 0;
+}
+
+static int open_folder(struct daemon *daemon, struct uspl_err *err)
+{
+	const uint32_t news = IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB |
+			      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+	daemon->folder_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (daemon->folder_fd < 0 ||
+	    inotify_add_watch(daemon->folder_fd, wanted_folder(), news) < 0)
+		return uspl_fail_errno(err, "cannot watch the folder '%s'", wanted_folder());
+	return 0;
+}
+
+static int open_signals(struct daemon *daemon, struct uspl_err *err)
+{
+	sigset_t taken;
+
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGHUP);
+	sigprocmask(SIG_BLOCK, &taken, NULL);
+	daemon->signal_fd = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	return daemon->signal_fd < 0 ? uspl_fail_errno(err, "cannot take signals") : 0;
+}
+
+/* Tells the service manager, if there is one that asks for it (sd_notify(3), "Notes"). */
+static void notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	auto_close int fd = -1;
+	size_t len = path ? strlen(path) : 0;
+
+	if (len < 2 || len >= sizeof(name.sun_path))
+		return;
+	memcpy(name.sun_path, path, len);
+	if (path[0] == '@')
+		name.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&name,
+			     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0)
+		log_info("watch", "the service manager can't be told: %s", strerror(errno));
+}
+
+static int run(struct daemon *daemon, struct uspl_err *err)
+{
+	int rc = wanted_make_folder(err);
+
+	if (rc)
+		return rc;
+	/* An old socket is removed, which isn't to be news. */
+	rc = open_socket(daemon, err);
+	if (rc)
+		return rc;
+	rc = open_folder(daemon, err);
+	if (rc)
+		return rc;
+	rc = exec_events_open(&daemon->exec_fd, err);
+	if (rc)
+		return rc;
+	rc = open_events_open(&daemon->open_fd, err);
+	if (rc)
+		return rc;
+	rc = open_signals(daemon, err);
+	if (rc)
+		return rc;
+	daemon->since = time(NULL);
+	read_list(daemon);
+	notify("READY=1");
+	if (!daemon->quiet)
+		printf("watching: %zu update%s enabled\n", daemon->goals.n_updates,
+		       daemon->goals.n_updates == 1 ? " is" : "s are");
+	fflush(stdout);
+	while (!rc && !(daemon->ending && is_idle(daemon)))
+		rc = turn(daemon, err);
+	notify("STOPPING=1");
+	return rc;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+int daemon_run(bool quiet, struct uspl_err *err)
+{
+	struct daemon daemon = {
+		.quiet = quiet,
+		.exec_fd = -1,
+		.open_fd = -1,
+		.folder_fd = -1,
+		.signal_fd = -1,
+		.socket_fd = -1,
+		.lock_fd = -1,
+	};
+	int rc = run(&daemon, err);
+
+	for (size_t i = 0; i < BATCHES_MAX; i++)
+		if (daemon.numbers[i])
+			batch_release(&daemon.batches[i]);
+	goals_release(&daemon.goals);
+	known_release(&daemon.known);
+	vec_release(&daemon.queue);
+	vec_release(&daemon.opened);
+	close_fd(daemon.exec_fd);
+	close_fd(daemon.open_fd);
+	close_fd(daemon.folder_fd);
+	close_fd(daemon.signal_fd);
+	close_fd(daemon.socket_fd);
+	close_fd(daemon.lock_fd);
+	return rc;
+}
+
+int daemon_ask(char **ret, struct uspl_err *err)
+{
+	struct sockaddr_un name = { 0 };
+	auto_buf struct buf text = { 0 };
+	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len;
+	int rc = name_socket(&name, &len, err);
+
+	if (rc)
+		return rc;
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot make a socket");
+	if (connect(fd, (const struct sockaddr *)&name, len) < 0) {
+		if (errno != ENOENT && errno != ECONNREFUSED)
+			return uspl_fail_errno(err, "cannot ask the watch by '%s'", name.sun_path);
+		uspl_fail(err, USPL_E_NO_PROCESS, "no watch is at work");
+		uspl_hint(err, "'systemctl start uspl-watch', or run 'uspl-watch'");
+		return -USPL_E_NO_PROCESS;
+	}
+	rc = file_read_fd(fd, "the watch's answer", &text, err);
+	if (rc)
+		return rc;
+	*ret = buf_take(&text);
+	return *ret ? 0 : uspl_fail_nomem(err);
+}

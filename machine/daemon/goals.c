@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// goals.c - by what a process is seen to be one that an enabled update may be for
+
+#include "machine/daemon/goals.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/note.h"
+#include "machine/updates.h"
+
+/* Of a program's file: notes are a few hundred bytes. */
+#define SEGMENTS_MAX 64
+#define NOTES_MAX 65536
+/* Programs of which it is remembered whether they are meant; then all are forgotten. */
+#define FILES_MAX 4096
+#define DELETED " (deleted)"
+/* The kernel keeps so much of a program's name (TASK_COMM_LEN, with its NUL). */
+#define COMM_LEN 15
+
+/* The names that are passed through the pipe: a letter, the name, and NUL. */
+enum { PROGRAM = 'P', LIBRARY = 'L', BUILD_ID = 'B', UPDATE = 'U' };
+
+static void put(struct buf *out, char kind, const char *name)
+{
+	if (name && *name)
+		buf_addf(out, "%c%s", kind, name);
+	if (name && *name)
+		buf_add(out, "", 1);
+}
+
+static void tell_damaged(const struct uspl_err *why)
+{
+	uspl_err_print(stderr, "uspl-watch", why);
+}
+
+/* In the child. */
+static int list_goals(const wanted_vec *wanted, struct buf *out, struct uspl_err *err)
+{
+	auto_updates update_vec updates = { 0 };
+	auto_vec update_paths paths = { 0 };
+	struct update *const *update;
+	int rc = updates_wanted(wanted, &paths, &updates, tell_damaged, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&updates, update) {
+		const struct update_target *target;
+		char *const *id;
+
+		put(out, UPDATE, (*update)->id);
+		vec_for_each (&(*update)->targets, target) {
+			bool is_library = update_target_is_library(target);
+
+			put(out, is_library ? LIBRARY : PROGRAM, target->name);
+			put(out, LIBRARY, target->soname);
+			vec_for_each (&target->build_ids, id)
+				put(out, BUILD_ID, *id);
+		}
+	}
+	return out->oom ? uspl_fail_nomem(err) : 0;
+}
+
+static void run_child(const wanted_vec *wanted, int fd)
+{
+	auto_buf struct buf out = { 0 };
+	struct uspl_err err = { 0 };
+
+	if (list_goals(wanted, &out, &err) != 0) {
+		uspl_err_print(stderr, "uspl-watch", &err);
+		_exit(USPL_STATUS_FAILED);
+	}
+	_exit(file_write_all(fd, buf_str(&out), out.len) == 0 ? USPL_STATUS_DONE
+							      : USPL_STATUS_FAILED);
+}
+
+static int take_names(struct goals *goals, const char *text, size_t len, struct uspl_err *err)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		goal_names *names = *text == PROGRAM   ? &goals->programs
+				    : *text == LIBRARY ? &goals->libraries
+						       : &goals->build_ids;
+		char **item;
+
+		if (*text == UPDATE) {
+			goals->n_updates++;
+		} else {
+			item = vec_push(names);
+			if (!item)
+				return uspl_fail_nomem(err);
+			*item = strdup(text + 1);
+			if (!*item)
+				return uspl_fail_nomem(err);
+		}
+		text += strlen(text) + 1;
+	}
+	return 0;
+}
+
+int goals_read(struct goals *ret, struct uspl_err *err)
+{
+	auto_wanted wanted_vec wanted = { 0 };
+	auto_buf struct buf text = { 0 };
+	auto_close int from = -1;
+	int ends[2], status, rc = wanted_read(&wanted, err);
+	pid_t child;
+
+	if (rc || !wanted.n)
+		return rc;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return uspl_fail_errno(err, "cannot make a pipe");
+	from = ends[0];
+	child = fork();
+	if (!child)
+		run_child(&wanted, ends[1]);
+	close(ends[1]);
+	if (child < 0)
+		return uspl_fail_errno(err, "cannot make a process");
+	rc = file_read_fd(from, "the enabled updates", &text, err);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (rc)
+		return rc;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != USPL_STATUS_DONE)
+		return uspl_fail(err, USPL_E_SYSTEM, "the enabled updates cannot be read");
+	return take_names(ret, buf_str(&text), text.len, err);
+}
+
+static void release_names(goal_names *names)
+{
+	char **name;
+
+	vec_for_each (names, name)
+		free(*name);
+	vec_release(names);
+}
+
+void goals_release(struct goals *goals)
+{
+	release_names(&goals->programs);
+	release_names(&goals->build_ids);
+	release_names(&goals->libraries);
+	strmap_release(&goals->files);
+	*goals = (struct goals){ 0 };
+}
+
+static bool has_name(const goal_names *names, const char *word, size_t len)
+{
+	char *const *name;
+
+	vec_for_each (names, name)
+		if (strlen(*name) == len && !memcmp(*name, word, len))
+			return true;
+	return false;
+}
+
+/* The build-id in the notes of an ELF file for this processor; NULL if it has none. */
+static char *read_build_id(int fd)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	size_t n;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(*segments))
+		return NULL;
+	n = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
+	if (header.e_phoff > INT64_MAX ||
+	    pread(fd, segments, n * sizeof(*segments), (off_t)header.e_phoff) !=
+		    (ssize_t)(n * sizeof(*segments)))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *segment = &segments[i];
+		auto_free uint8_t *notes = NULL;
+		char *id;
+
+		if (segment->p_type != PT_NOTE || segment->p_filesz > NOTES_MAX ||
+		    segment->p_offset > INT64_MAX)
+			continue;
+		notes = malloc(segment->p_filesz + 1);
+		if (!notes || pread(fd, notes, segment->p_filesz, (off_t)segment->p_offset) !=
+				      (ssize_t)segment->p_filesz)
+			continue;
+		id = note_build_id(notes, segment->p_filesz, segment->p_align);
+		if (id)
+			return id;
+	}
+	return NULL;
+}
+
+/*
+ * True if the file system is served by a process or from another machine, which may never answer.
+ * What holds its mounts isn't asked: the kernel has their list.
+ */
+static bool is_served(pid_t pid, const struct statx *st)
+{
+	static const char *const types[] = { "fuse", "nfs", "cifs", "smb", "ceph", "afs", "9p" };
+	auto_fclose FILE *mounts = NULL;
+	auto_free char *line = NULL;
+	char path[64], device[32];
+	size_t cap = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
+	snprintf(device, sizeof(device), " %u:%u ", st->stx_dev_major, st->stx_dev_minor);
+	mounts = fopen(path, "re");
+	if (!mounts)
+		return true;
+	while (getline(&line, &cap, mounts) > 0) {
+		const char *type = strstr(line, " - ");
+
+		if (!type || !strstr(line, device))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+			if (!strncmp(type + 3, types[i], strlen(types[i])))
+				return true;
+		return false;
+	}
+	return false;
+}
+
+static bool file_is_meant(const struct goals *goals, const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	auto_free char *id = fd < 0 ? NULL : read_build_id(fd);
+
+	return id && has_name(&goals->build_ids, id, strlen(id));
+}
+
+/* What is known of a program's file; the addresses are the values of goals.files. */
+static char file_meant, file_other, file_ruled_out;
+
+#define FILE_KEY 96
+
+/* A file that has changed is another one. */
+static void name_file(const struct statx *st, char key[FILE_KEY])
+{
+	snprintf(key, FILE_KEY, "%u:%u:%" PRIu64 ":%" PRId64 ".%u", st->stx_dev_major,
+		 st->stx_dev_minor, (uint64_t)st->stx_ino, (int64_t)st->stx_ctime.tv_sec,
+		 st->stx_ctime.tv_nsec);
+}
+
+/* What isn't remembered is found out again. */
+static void remember(struct goals *goals, const char *key, void *value)
+{
+	if (goals->files.n >= FILES_MAX || !strmap_set(&goals->files, key, value))
+		strmap_release(&goals->files);
+}
+
+/* The file by its build-id, of which it is asked once. */
+static bool program_has_id(struct goals *goals, pid_t pid, const char *path, const char *key,
+			   const struct statx *st)
+{
+	void *known = strmap_get(&goals->files, key);
+
+	if (!known) {
+		known = !is_served(pid, st) && file_is_meant(goals, path) ? &file_meant
+									  : &file_other;
+		remember(goals, key, known);
+	}
+	return known == &file_meant;
+}
+
+/* The beginning of a file, as a string; false if there is none. */
+static bool read_start(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	auto_close int fd = -1;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, size - 1);
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+/* As uspl-apply knows it: by its file's name, or the name that it was executed by. */
+static bool program_has_name(const struct goals *goals, pid_t pid, const char *exe)
+{
+	const char *base = file_basename(exe), *deleted = strstr(base, DELETED);
+	char text[PATH_MAX];
+	char *const *name;
+
+	if (has_name(&goals->programs, base, deleted ? (size_t)(deleted - base) : strlen(base)))
+		return true;
+	if (read_start(pid, "cmdline", text, sizeof(text))) {
+		base = file_basename(text);
+		if (has_name(&goals->programs, base, strcspn(base, " :")))
+			return true;
+	}
+	if (!read_start(pid, "comm", text, sizeof(text)))
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	vec_for_each (&goals->programs, name)
+		if (!strncmp(*name, text, COMM_LEN) && strnlen(*name, COMM_LEN) == strlen(text))
+			return true;
+	return false;
+}
+
+/* No server of a file system is asked for it. */
+static bool identify(const char *path, struct statx *ret)
+{
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_CTIME, ret) == 0;
+}
+
+static bool is_own_program(const struct statx *st)
+{
+	struct statx own;
+
+	return identify("/proc/self/exe", &own) && own.stx_dev_major == st->stx_dev_major &&
+	       own.stx_dev_minor == st->stx_dev_minor && own.stx_ino == st->stx_ino;
+}
+
+enum goal goals_judge_program(struct goals *goals, pid_t pid)
+{
+	char path[64], exe[PATH_MAX], key[FILE_KEY];
+	struct statx st;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	len = readlink(path, exe, sizeof(exe) - 1);
+	if (len < 0 || !identify(path, &st))
+		return GOAL_GONE;
+	exe[len] = '\0';
+	if (is_own_program(&st))
+		return GOAL_OURS;
+	if (!goals->programs.n)
+		return GOAL_NONE;
+	name_file(&st, key);
+	if (strmap_get(&goals->files, key) == &file_ruled_out)
+		return GOAL_NONE;
+	return program_has_name(goals, pid, exe) || program_has_id(goals, pid, path, key, &st)
+		       ? GOAL_PROGRAM
+		       : GOAL_NONE;
+}
+
+/* A list of mappings that is read for the libraries that updates may be for. */
+struct maps {
+	FILE *file;
+	char *line;
+	size_t cap;
+	pid_t pid;
+	char key[FILE_KEY]; /* of the library's file; "" if there is none any more */
+};
+
+static void maps_close(struct maps *maps)
+{
+	if (maps->file)
+		fclose(maps->file);
+	free(maps->line);
+}
+DEFINE_AUTO_RELEASE(maps, struct maps, maps_close)
+#define auto_maps __attribute__((cleanup(cleanup_maps_)))
+
+static bool maps_open(struct maps *maps, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps->pid = pid;
+	maps->file = fopen(path, "re");
+	return maps->file != NULL;
+}
+
+static void name_library(struct maps *maps, const char *file)
+{
+	auto_buf struct buf path = { 0 };
+	struct statx st;
+
+	maps->key[0] = '\0';
+	buf_addf(&path, "/proc/%d/root%s", maps->pid, file);
+	if (!path.oom && identify(buf_str(&path), &st))
+		name_file(&st, maps->key);
+}
+
+/* The path of the next library with a name that is meant; NULL at the end. */
+static const char *maps_next(struct maps *maps, const struct goals *goals)
+{
+	while (getline(&maps->line, &maps->cap, maps->file) > 0) {
+		char *file = strchr(maps->line, '/'), *end;
+		const char *base;
+
+		if (!file)
+			continue;
+		file[strcspn(file, "\n")] = '\0';
+		end = strstr(file, DELETED);
+		if (end)
+			*end = '\0';
+		base = file_basename(file);
+		if (!has_name(&goals->libraries, base, strlen(base)))
+			continue;
+		name_library(maps, file);
+		return file;
+	}
+	return NULL;
+}
+
+void goals_rule_out(struct goals *goals, pid_t pid)
+{
+	bool by_program = goals_judge_program(goals, pid) == GOAL_PROGRAM;
+	auto_maps struct maps maps = { 0 };
+	char path[64], key[FILE_KEY];
+	struct statx st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (by_program && identify(path, &st)) {
+		name_file(&st, key);
+		remember(goals, key, &file_ruled_out);
+	}
+	if (!goals->libraries.n || !maps_open(&maps, pid))
+		return;
+	while (maps_next(&maps, goals))
+		if (maps.key[0])
+			remember(goals, maps.key, &file_ruled_out);
+}
+
+enum goal goals_judge_process(struct goals *goals, pid_t pid, struct buf *ret_library)
+{
+	enum goal goal = goals_judge_program(goals, pid);
+	auto_maps struct maps maps = { 0 };
+	const char *file;
+
+	if (goal != GOAL_NONE || !goals->libraries.n)
+		return goal;
+	if (!maps_open(&maps, pid))
+		return GOAL_GONE;
+	while ((file = maps_next(&maps, goals)))
+		if (!maps.key[0] || strmap_get(&goals->files, maps.key) != &file_ruled_out) {
+			buf_addstr(ret_library, file);
+			return GOAL_LIBRARY;
+		}
+	return GOAL_NONE;
+}
