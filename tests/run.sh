@@ -3,7 +3,7 @@
 # run.sh - runs test suites side by side and counts: run.sh
 # [unit|cmd|cases|crash|kernels|model|real|stock]...
 #
-# With SAMPLE=N in the environment it is a sample of the command tests, cases and real servers: of
+# With TURN=N in the environment it is a sample of the command tests, cases and real servers: of
 # four parts that N, modulo 4, without what is marked as slow, and of each case one variant, the
 # same for the same N. All of it comes round in a few numbers.
 #
@@ -13,6 +13,9 @@
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
+# What is run needn't know.
+turn=${TURN:-}
+unset TURN
 : "${USPL_BUILD:=$PWD/build}" "${JOBS:=$(($(nproc) + 1))}" "${CASES:=*}"
 export USPL_BUILD USPL_BIN=$USPL_BUILD/bin
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
@@ -26,13 +29,13 @@ die() {
 
 PARTS=4
 
-# sampled NAME FILE - true if the test is to be run: without SAMPLE each is
+# sampled NAME FILE - true if the test is to be run: without TURN each is
 sampled() {
 	local sum
-	[ -n "${SAMPLE:-}" ] || return 0
+	[ -n "$turn" ] || return 0
 	! grep -q '^# bats file_tags=.*slow' "$2" || return 1
 	sum=$(cksum <<< "$1")
-	[ $((${sum%% *} % PARTS)) = $((SAMPLE % PARTS)) ]
+	[ $((${sum%% *} % PARTS)) = $((turn % PARTS)) ]
 }
 
 # jobs_of SUITE - one line for each thing to run: NAME COMMAND...
@@ -64,7 +67,7 @@ jobs_of() {
 		done | sort -u | while read -r path; do
 			name=$(basename "$(dirname "$path")")
 			sampled "$name" "$path" || continue
-			tests/lib/case-to-bats.sh "$name" > "$USPL_BUILD/tests/cases/$name.bats"
+			tests/lib/case-to-bats.sh "$name" ${turn:+$((turn / PARTS))} > "$USPL_BUILD/tests/cases/$name.bats"
 			echo "cases/$name bats --tap $USPL_BUILD/tests/cases/$name.bats"
 		done ;;
 	*)

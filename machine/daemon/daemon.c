@@ -34,6 +34,9 @@
 /* And where something may have been missed; less often where it takes long. */
 #define DOUBT_NS (5000 * MS)
 #define DOUBT_FACTOR 200
+/* No sweep takes more than a share of the time that passes, nor do batches. */
+#define SWEEP_FACTOR 20
+#define BATCH_NS (20 * MS)
 #define SOCKET "watch.sock"
 #define LOCK "watch.lock"
 
@@ -48,7 +51,8 @@ struct daemon {
 	unsigned int numbers[BATCHES_MAX]; /* of the batches; 0: there is none in this place */
 	unsigned int last_number;
 	int64_t opened_due, sweep_due; /* 0: not at all */
-	int64_t sweep_ns;              /* what the last one took */
+	int64_t swept, sweep_ns;       /* when the last one ended, and what it took */
+	int64_t batched;               /* when the last batch was begun */
 	time_t since;
 	uint64_t n_execs, n_opens, n_sweeps, n_applied;
 };
@@ -56,6 +60,9 @@ struct daemon {
 static void sweep_by(struct daemon *daemon, int64_t ns)
 {
 	int64_t due = clock_now_ns() + ns;
+	int64_t soonest = daemon->swept + daemon->sweep_ns * SWEEP_FACTOR;
+
+	due = due < soonest ? soonest : due;
 
 	if (!daemon->sweep_due || due < daemon->sweep_due)
 		daemon->sweep_due = due;
@@ -102,7 +109,8 @@ static int start_batch(struct daemon *daemon, struct uspl_err *err)
 
 	while (i < BATCHES_MAX && daemon->numbers[i])
 		i++;
-	if (!daemon->queue.n || i == BATCHES_MAX || daemon->ending)
+	if (!daemon->queue.n || i == BATCHES_MAX || daemon->ending ||
+	    clock_now_ns() < daemon->batched + BATCH_NS)
 		return 0;
 	daemon->last_number += daemon->last_number == UINT32_MAX ? 2 : 1;
 	vec_for_each (&daemon->queue, pid)
@@ -114,6 +122,7 @@ static int start_batch(struct daemon *daemon, struct uspl_err *err)
 	if (rc)
 		return rc;
 	daemon->numbers[i] = daemon->last_number;
+	daemon->batched = clock_now_ns();
 	return 0;
 }
 
@@ -206,7 +215,8 @@ static int sweep(struct daemon *daemon, struct uspl_err *err)
 	if (rc)
 		return rc;
 	known_drop_unseen(&daemon->known);
-	daemon->sweep_ns = clock_now_ns() - begin;
+	daemon->swept = clock_now_ns();
+	daemon->sweep_ns = daemon->swept - begin;
 	return 0;
 }
 
@@ -240,7 +250,8 @@ static void read_list(struct daemon *daemon)
 	known_release(&daemon->known);
 	daemon->queue.n = daemon->opened.n = 0;
 	open_events_forget(daemon->open_fd);
-	if (goals_read(&daemon->goals, &why) != 0)
+	if (goals_read(&daemon->goals, &why) != 0 ||
+	    exec_events_listen(daemon->exec_fd, daemon->goals.n_updates, &why) != 0)
 		uspl_err_print(stderr, "uspl-watch", &why);
 	mark_usual_places(daemon);
 	log_info("watch", "enabled updates: %zu", daemon->goals.n_updates);
@@ -411,11 +422,20 @@ static void answer(const struct daemon *daemon)
 		log_info("watch", "a question could not be answered: %s", strerror(errno));
 }
 
+/* When what is queued may be begun with; 0: there is nothing, or all places are taken. */
+static int64_t next_batch(const struct daemon *daemon)
+{
+	for (size_t i = 0; daemon->queue.n && i < BATCHES_MAX; i++)
+		if (!daemon->numbers[i])
+			return daemon->batched + BATCH_NS;
+	return 0;
+}
+
 /* Milliseconds, rounded up; -1: there is nothing to wait for but news. */
 static int wait_ms(const struct daemon *daemon)
 {
 	const int64_t dues[] = { daemon->opened_due, daemon->sweep_due,
-				 known_next_due(&daemon->known) };
+				 known_next_due(&daemon->known), next_batch(daemon) };
 	int64_t next = 0, rest;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dues); i++)

@@ -25,10 +25,9 @@
 #define EVENT_AT (NLMSG_HDRLEN + sizeof(struct cn_msg))
 #define WHAT_AT (EVENT_AT + offsetof(struct proc_event, what))
 
-/* Lets executions through, and the answer to a request. */
-static int set_filter(int fd, struct uspl_err *err)
+int exec_events_listen(int fd, bool listen, struct uspl_err *err)
 {
-	/* A load is in network order. */
+	/* Lets executions through, and the answer to a request. A load is in network order. */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, WHAT_AT),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXEC), 2, 0),
@@ -36,8 +35,11 @@ static int set_filter(int fd, struct uspl_err *err)
 		BPF_STMT(BPF_RET | BPF_K, 0),
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 	};
-	const struct sock_fprog program = { ARRAY_SIZE(code), code };
+	struct sock_filter nothing[] = { BPF_STMT(BPF_RET | BPF_K, 0) };
+	struct sock_fprog program = { ARRAY_SIZE(code), code };
 
+	if (!listen)
+		program = (struct sock_fprog){ ARRAY_SIZE(nothing), nothing };
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0)
 		return uspl_fail_errno(err, "cannot filter the kernel's process events");
 	return 0;
@@ -129,7 +131,7 @@ int exec_events_open(int *ret_fd, struct uspl_err *err)
 		return uspl_fail_errno(err, "cannot listen to the kernel's process events");
 	/* Without that a burst is lost, which is noticed. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	rc = set_filter(fd, err);
+	rc = exec_events_listen(fd, true, err);
 	if (rc)
 		return rc;
 	if (bind(fd, (const struct sockaddr *)&group, sizeof(group)) < 0)

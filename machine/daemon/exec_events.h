@@ -18,6 +18,8 @@
  * (CONFIG_PROC_EVENTS), or the caller isn't in the first pid, user and network namespaces.
  */
 int exec_events_open(int *ret_fd, struct uspl_err *err) uspl_must_check;
+/* Lets it hear of executions, or of nothing, so that it isn't woken; it begins with executions. */
+int exec_events_listen(int fd, bool listen, struct uspl_err *err) uspl_must_check;
 /*
  * Appends the pids that have executed a program since; doesn't wait. *ret_lost is set if some were
  * dropped, since they came faster than they were read.

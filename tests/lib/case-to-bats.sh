@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME; a test for each
+# case-to-bats.sh - writes the bats file of one case: case-to-bats.sh NAME [N]; a test for each
 # `cflags:` line, for each `clang:` line one with that compiler, and for each `linker:` line one
-# with the linker that it begins with; with SAMPLE=N one of them
+# with the linker that it begins with; with N one of them, the Nth modulo their number
 #
 # Bats finds tests by reading its files, so a test for each folder and variant needs a file that
 # says so.
@@ -31,8 +31,8 @@ variants() {
 	done
 }
 
-if [ -z "${SAMPLE:-}" ]; then
+if [ $# = 1 ]; then
 	variants
 else
-	variants | awk -v at="$((SAMPLE / 4))" '{ lines[NR] = $0 } END { print lines[at % NR + 1] }'
+	variants | awk -v at="$2" '{ lines[NR] = $0 } END { print lines[at % NR + 1] }'
 fi
