@@ -4,7 +4,7 @@
 # [unit|cmd|cases|crash|kernels|model|real|stock]...
 #
 # With TURN=N in the environment it is a sample of the command tests, cases and real servers: of
-# four parts that N, modulo 4, without what is marked as slow, and of each case one variant, the
+# five parts that N, modulo 5, without what is marked as slow, and of each case one variant, the
 # same for the same N. All of it comes round in a few numbers.
 #
 # Everything that is run speaks TAP. What a suite is made of is found, never listed: unit programs,
@@ -27,7 +27,7 @@ die() {
 	exit 3
 }
 
-PARTS=4
+PARTS=5
 
 # sampled NAME FILE - true if the test is to be run: without TURN each is
 sampled() {

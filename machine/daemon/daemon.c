@@ -37,6 +37,9 @@
 /* No sweep takes more than a share of the time that passes, nor do batches. */
 #define SWEEP_FACTOR 20
 #define BATCH_NS (20 * MS)
+/* Executions at such distances wait for each other. */
+#define CLOSE_NS (10 * MS)
+#define PAUSE_NS (8 * MS)
 #define SOCKET "watch.sock"
 #define LOCK "watch.lock"
 
@@ -53,6 +56,7 @@ struct daemon {
 	int64_t opened_due, sweep_due; /* 0: not at all */
 	int64_t swept, sweep_ns;       /* when the last one ended, and what it took */
 	int64_t batched;               /* when the last batch was begun */
+	int64_t heard, pause_end;      /* the last executions; no more are taken before that */
 	time_t since;
 	uint64_t n_execs, n_opens, n_sweeps, n_applied;
 };
@@ -260,12 +264,21 @@ static void read_list(struct daemon *daemon)
 		sweep_by(daemon, 0);
 }
 
+/* Where executions follow each other closely, several are taken at once. */
+static void pause_after(struct daemon *daemon, int64_t now)
+{
+	if (now - daemon->heard < CLOSE_NS)
+		daemon->pause_end = now + PAUSE_NS;
+	daemon->heard = now;
+}
+
 /* Each has executed a program. */
 static int take_execs(struct daemon *daemon, struct uspl_err *err)
 {
 	auto_vec pid_vec pids = { 0 };
 	bool lost = false;
 	const pid_t *pid;
+	int64_t now = clock_now_ns();
 	int rc = exec_events_read(daemon->exec_fd, &pids, &lost, err);
 
 	daemon->n_execs += pids.n;
@@ -273,13 +286,14 @@ static int take_execs(struct daemon *daemon, struct uspl_err *err)
 		return rc;
 	if (lost)
 		sweep_by(daemon, 0);
+	pause_after(daemon, now);
 	vec_for_each (&pids, pid) {
 		enum goal goal;
 
 		if (rc)
 			return rc;
 		known_forget(&daemon->known, *pid);
-		goal = goals_judge_program(&daemon->goals, *pid);
+		goal = goals_judge_exec(&daemon->goals, *pid);
 		if (goal == GOAL_PROGRAM)
 			rc = enqueue(daemon, *pid, err);
 		else if (goal == GOAL_GONE || (goal == GOAL_NONE && daemon->goals.libraries.n))
@@ -435,7 +449,8 @@ static int64_t next_batch(const struct daemon *daemon)
 static int wait_ms(const struct daemon *daemon)
 {
 	const int64_t dues[] = { daemon->opened_due, daemon->sweep_due,
-				 known_next_due(&daemon->known), next_batch(daemon) };
+				 known_next_due(&daemon->known), next_batch(daemon),
+				 daemon->pause_end };
 	int64_t next = 0, rest;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dues); i++)
@@ -454,6 +469,8 @@ static int do_what_is_due(struct daemon *daemon, struct uspl_err *err)
 
 	if (daemon->ending)
 		return 0;
+	if (daemon->pause_end <= now)
+		daemon->pause_end = 0;
 	if (daemon->opened_due && daemon->opened_due <= now)
 		rc = look_at_opened(daemon, err);
 	if (!rc && daemon->sweep_due && daemon->sweep_due <= now)
@@ -476,7 +493,7 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 {
 	enum { EXEC, OPEN, FOLDER, SIGNAL, QUESTION, BATCHES };
 	struct pollfd fds[BATCHES + BATCHES_MAX] = {
-		[EXEC] = { daemon->ending ? -1 : daemon->exec_fd, POLLIN, 0 },
+		[EXEC] = { daemon->ending || daemon->pause_end ? -1 : daemon->exec_fd, POLLIN, 0 },
 		[OPEN] = { daemon->ending ? -1 : daemon->open_fd, POLLIN, 0 },
 		[FOLDER] = { daemon->ending ? -1 : daemon->folder_fd, POLLIN, 0 },
 		[SIGNAL] = { daemon->signal_fd, POLLIN, 0 },

@@ -285,27 +285,33 @@ static bool read_start(pid_t pid, const char *name, char *text, size_t size)
 	return got > 0;
 }
 
-/* As uspl-apply knows it: by its file's name, or the name that it was executed by. */
+/* By the name that it was executed by, of which the kernel keeps the beginning. */
+static bool program_has_comm(const struct goals *goals, pid_t pid)
+{
+	char comm[COMM_LEN + 2];
+	char *const *name;
+
+	if (!read_start(pid, "comm", comm, sizeof(comm)))
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	vec_for_each (&goals->programs, name)
+		if (!strncmp(*name, comm, COMM_LEN) && strnlen(*name, COMM_LEN) == strlen(comm))
+			return true;
+	return false;
+}
+
+/* By its file's name, or its argv[0], which it may have changed since. */
 static bool program_has_name(const struct goals *goals, pid_t pid, const char *exe)
 {
 	const char *base = file_basename(exe), *deleted = strstr(base, DELETED);
 	char text[PATH_MAX];
-	char *const *name;
 
 	if (has_name(&goals->programs, base, deleted ? (size_t)(deleted - base) : strlen(base)))
 		return true;
-	if (read_start(pid, "cmdline", text, sizeof(text))) {
-		base = file_basename(text);
-		if (has_name(&goals->programs, base, strcspn(base, " :")))
-			return true;
-	}
-	if (!read_start(pid, "comm", text, sizeof(text)))
+	if (!read_start(pid, "cmdline", text, sizeof(text)))
 		return false;
-	text[strcspn(text, "\n")] = '\0';
-	vec_for_each (&goals->programs, name)
-		if (!strncmp(*name, text, COMM_LEN) && strnlen(*name, COMM_LEN) == strlen(text))
-			return true;
-	return false;
+	base = file_basename(text);
+	return has_name(&goals->programs, base, strcspn(base, " :"));
 }
 
 /* No server of a file system is asked for it. */
@@ -316,10 +322,29 @@ static bool identify(const char *path, struct statx *ret)
 
 static bool is_own_program(const struct statx *st)
 {
-	struct statx own;
+	static struct statx own;
 
-	return identify("/proc/self/exe", &own) && own.stx_dev_major == st->stx_dev_major &&
-	       own.stx_dev_minor == st->stx_dev_minor && own.stx_ino == st->stx_ino;
+	return (own.stx_ino || identify("/proc/self/exe", &own)) &&
+	       own.stx_dev_major == st->stx_dev_major && own.stx_dev_minor == st->stx_dev_minor &&
+	       own.stx_ino == st->stx_ino;
+}
+
+enum goal goals_judge_exec(struct goals *goals, pid_t pid)
+{
+	char path[64], key[FILE_KEY];
+	struct statx st;
+	const void *known;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (!identify(path, &st))
+		return GOAL_GONE;
+	name_file(&st, key);
+	known = strmap_get(&goals->files, key);
+	if (!known)
+		return goals_judge_program(goals, pid);
+	return known == &file_meant || (known == &file_other && program_has_comm(goals, pid))
+		       ? GOAL_PROGRAM
+		       : GOAL_NONE;
 }
 
 enum goal goals_judge_program(struct goals *goals, pid_t pid)
@@ -340,7 +365,8 @@ enum goal goals_judge_program(struct goals *goals, pid_t pid)
 	name_file(&st, key);
 	if (strmap_get(&goals->files, key) == &file_ruled_out)
 		return GOAL_NONE;
-	return program_has_name(goals, pid, exe) || program_has_id(goals, pid, path, key, &st)
+	return program_has_id(goals, pid, path, key, &st) || program_has_comm(goals, pid) ||
+			       program_has_name(goals, pid, exe)
 		       ? GOAL_PROGRAM
 		       : GOAL_NONE;
 }

@@ -43,6 +43,11 @@ enum goal {
 /* What is known of a process by its program alone: all there is at the moment that it begins. */
 enum goal goals_judge_program(struct goals *goals, pid_t pid);
 /*
+ * The same where it has just executed it: of a file that is known, the name that it was executed by
+ * alone is asked for. What that leaves out, such as another argv[0], is found by a later look.
+ */
+enum goal goals_judge_exec(struct goals *goals, pid_t pid);
+/*
  * No update is for the program and the libraries of the process, whatever their names: for as long
  * as their files stay as they are, no process is a goal by them.
  */
