@@ -30,9 +30,10 @@ teardown() {
 forge() {
 	local as=()
 	[ "$(id -u)" != 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	rm -f "$BATS_TEST_TMPDIR/forged"
 	"${as[@]}" "$BATS_FILE_TMPDIR/forge" "$@" > "$BATS_TEST_TMPDIR/forged" 3>&- &
 	FORGED=$!
-	until_true 30 grep -q ready "$BATS_TEST_TMPDIR/forged" || fail "the hostile process isn't ready"
+	until_true 30 grep -qs ready "$BATS_TEST_TMPDIR/forged" || fail "the hostile process isn't ready"
 }
 
 # bounded TOOL ARG... - runs a tool that must do with 200 MB of memory and 10 s of processor time
@@ -188,9 +189,10 @@ expect_served() {
 
 # started COMMAND... - starts a process of ours that says "ready"; FORGED is its pid
 started() {
+	rm -f "$BATS_TEST_TMPDIR/forged"
 	"$@" > "$BATS_TEST_TMPDIR/forged" 3>&- &
 	FORGED=$!
-	until_true 30 grep -q ready "$BATS_TEST_TMPDIR/forged" || fail "the process isn't ready"
+	until_true 30 grep -qs ready "$BATS_TEST_TMPDIR/forged" || fail "the process isn't ready"
 }
 
 # ended - waits for the process that ends by itself; its status

@@ -39,6 +39,7 @@ host_make() {
 # watch_start - starts the service, and waits until it listens; skips the test where the kernel
 # tells of no executions
 watch_start() {
+	rm -f "$BATS_TEST_TMPDIR/watch.out"
 	"$USPL_BIN/uspl-watch" > "$BATS_TEST_TMPDIR/watch.out" 2> "$BATS_TEST_TMPDIR/watch.err" 3>&- &
 	WATCH=$!
 	until_true 60 watch_began || fail "the watch does not begin: $(cat "$BATS_TEST_TMPDIR/watch.err")" || return
@@ -49,7 +50,7 @@ watch_start() {
 
 # watch_began - true once it watches, or has ended
 watch_began() {
-	grep -q '^watching' "$BATS_TEST_TMPDIR/watch.out" || ! kill -0 "$WATCH" 2> /dev/null
+	grep -qs '^watching' "$BATS_TEST_TMPDIR/watch.out" || ! kill -0 "$WATCH" 2> /dev/null
 }
 
 # watch_end - ends it; it must end well

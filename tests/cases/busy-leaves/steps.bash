@@ -24,9 +24,11 @@ alone() {
 apply_to_busy() {
 	local tool
 	expect_answer "$1" ok || return
+	# What an earlier one has said must not count for this one.
+	rm -f "$WORK/said"
 	"$USPL_BIN/uspl-apply" -v --json --wait=50 "$UPDATE" "$TARGET" > "$WORK/out" 2> "$WORK/said" 3>&- &
 	tool=$!
-	until_true 60 grep -q 'attempt 1,' "$WORK/said" || fail "$1: apply makes no attempt" || return
+	until_true 60 grep -qs 'attempt 1,' "$WORK/said" || fail "$1: apply makes no attempt" || return
 	expect_answer leave ok || return
 	wait "$tool" || fail "$1: $(cat "$WORK/said")" || return
 	output=$(cat "$WORK/out")

@@ -8,10 +8,11 @@ round() {
 	expect_answer "$1" 0
 	if [ -n "${4:-}" ]; then
 		task=$(ls "/proc/$TARGET/task")
+		rm -f "$WORK/taken"
 		# shellcheck disable=SC2086 # one word each
 		"$WORK/breakpoint" $task > "$WORK/taken" 3>&- &
 		taker=$!
-		until_true 60 grep -q ready "$WORK/taken"
+		until_true 60 grep -qs ready "$WORK/taken"
 	fi
 	expect_answer which 3
 	apply --json --wait="$2"
