@@ -39,6 +39,7 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		.n_options = ARRAY_SIZE(table),
 	};
 	int first, rest, rc = cli_parse(&cmd, argc, argv, &first, err);
+	bool has_updates;
 
 	if (rc)
 		return rc;
@@ -51,10 +52,10 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	rc = selection_read(&opts->sel, argv + first, rest, err);
 	if (rc)
 		return rc;
-	if ((opts->enabled || opts->paths.n) && !selection_is_empty(&opts->sel))
+	has_updates = opts->enabled || opts->paths.n;
+	if (has_updates && !selection_is_empty(&opts->sel))
 		return CLI_GO_ON;
-	uspl_fail(err, USPL_E_USAGE,
-		  opts->enabled || opts->paths.n ? "no pid given" : "no update given");
+	uspl_fail(err, USPL_E_USAGE, has_updates ? "no pid given" : "no update given");
 	uspl_hint(err, "try 'uspl-apply --help'");
 	return -USPL_E_USAGE;
 }
@@ -170,11 +171,6 @@ static int run(const struct options *opts, const update_vec *updates, struct usp
 	return fleet_run(&fleet, err);
 }
 
-static void tell_damaged(const struct uspl_err *why)
-{
-	uspl_err_print(stderr, "uspl-apply", why);
-}
-
 /* What is enabled. That nothing is, or nothing runs what it is for, is no failure. */
 static int run_enabled(struct options *opts, struct uspl_err *err)
 {
@@ -185,7 +181,7 @@ static int run_enabled(struct options *opts, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	rc = updates_wanted(&wanted, &opts->paths, &updates, tell_damaged, err);
+	rc = updates_wanted(&wanted, "uspl-apply", &opts->paths, &updates, err);
 	if (rc)
 		return rc;
 	complete = updates.n == wanted.n;

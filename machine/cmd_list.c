@@ -38,13 +38,8 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
-	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
-	if (rc || first == argc)
-		return rc;
-	uspl_fail(err, USPL_E_USAGE, "'%s' is more than it takes", argv[first]);
-	uspl_hint(err, "try 'uspl-list --help'");
-	return -USPL_E_USAGE;
+	return cli_parse_alone(&cmd, argc, argv, err);
 }
 
 static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,

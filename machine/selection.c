@@ -17,16 +17,12 @@
 /* Each pid once. */
 static int add_pid(pid_vec *pids, pid_t pid, struct uspl_err *err)
 {
-	pid_t *item;
+	const pid_t *item;
 
 	vec_for_each (pids, item)
 		if (*item == pid)
 			return 0;
-	item = vec_push(pids);
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = pid;
-	return 0;
+	return cli_add_pid(pids, pid, err);
 }
 
 /* It begins with a pid; what else is in it, as in PostgreSQL's, is passed over. */

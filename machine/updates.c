@@ -103,8 +103,8 @@ int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
 	return sort(paths, ret, err);
 }
 
-int updates_wanted(const wanted_vec *wanted, update_paths *paths, update_vec *ret,
-		   void (*damaged)(const struct uspl_err *why), struct uspl_err *err)
+int updates_wanted(const wanted_vec *wanted, const char *prog, update_paths *paths, update_vec *ret,
+		   struct uspl_err *err)
 {
 	const struct wanted_update *it;
 
@@ -119,7 +119,7 @@ int updates_wanted(const wanted_vec *wanted, update_paths *paths, update_vec *re
 			return rc;
 		}
 		if (rc) {
-			damaged(&why);
+			uspl_err_print(stderr, prog, &why);
 			continue;
 		}
 		item = vec_push(ret);

@@ -22,11 +22,10 @@ int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest,
  */
 int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Those that are enabled (wanted.h) instead, to which the paths are the list's. One that is damaged
- * is left out: `damaged` is told why. USPL_E_HOSTILE, USPL_E_FILE: wanted_read's.
+ * Those of the list of what is enabled instead; the paths are the list's. One that is damaged is
+ * left out, and told of on stderr, by the command's name. USPL_E_USAGE if two need each other.
  */
-int updates_wanted(const wanted_vec *wanted, update_paths *paths, update_vec *ret,
-		   void (*damaged)(const struct uspl_err *why),
+int updates_wanted(const wanted_vec *wanted, const char *prog, update_paths *paths, update_vec *ret,
 		   struct uspl_err *err) uspl_must_check;
 void updates_release(update_vec *updates);
 DEFINE_AUTO_RELEASE(updates, update_vec, updates_release)

@@ -223,6 +223,17 @@ int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_fir
 	return CLI_GO_ON;
 }
 
+int cli_parse_alone(const struct cli_command *cmd, int argc, char **argv, struct uspl_err *err)
+{
+	int first, rc = cli_parse(cmd, argc, argv, &first, err);
+
+	if (rc || first == argc)
+		return rc;
+	uspl_fail(err, USPL_E_USAGE, "'%s' is more than it takes", argv[first]);
+	uspl_hint(err, "try '%s --help'", cmd->name);
+	return -USPL_E_USAGE;
+}
+
 const char *cli_peek(const struct cli_command *cmd, int argc, char **argv, const char *name)
 {
 	struct option longs[64];
@@ -274,6 +285,16 @@ int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err)
 	if (!isdigit((unsigned char)*text) || *end || errno || value < 1 || value > INT_MAX)
 		return uspl_fail(err, USPL_E_USAGE, "'%s' is not a pid", text);
 	*ret_pid = (pid_t)value;
+	return 0;
+}
+
+int cli_add_pid(pid_vec *pids, pid_t pid, struct uspl_err *err)
+{
+	pid_t *item = vec_push(pids);
+
+	if (!item)
+		return uspl_fail_nomem(err);
+	*item = pid;
 	return 0;
 }
 

@@ -58,6 +58,10 @@ enum cli_next { CLI_GO_ON = 0, CLI_STOP = 1 };
 int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_first,
 	      struct uspl_err *err) uspl_must_check;
 
+/* The same for a command that takes options alone: an operand is USPL_E_USAGE. */
+int cli_parse_alone(const struct cli_command *cmd, int argc, char **argv,
+		    struct uspl_err *err) uspl_must_check;
+
 /*
  * The argument of an option of the table, by its long name, before the line is parsed; NULL if it
  * isn't given. For a command whose other options depend on it: options that aren't in the table are
@@ -85,7 +89,9 @@ int cli_seconds(const char *name, const char *text, double *ret,
  * Reads a pid operand. Accepts only a whole decimal number above 0; anything else is USPL_E_USAGE.
  */
 int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err) uspl_must_check;
-/* The same for n operands, added to pids in their order; the vec is the caller's. */
+/* Appends a pid; the vec is the caller's to release. */
+int cli_add_pid(pid_vec *pids, pid_t pid, struct uspl_err *err) uspl_must_check;
+/* cli_pid for n operands, added to pids in their order; the vec is the caller's. */
 int cli_pids(char **words, int n, pid_vec *pids, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -64,6 +64,7 @@ int batch_start(struct batch *batch, pid_vec *pids, struct uspl_err *err)
 	close(ends[1]);
 	if (rc) {
 		close(ends[0]);
+		batch->child = 0;
 		errno = rc;
 		return uspl_fail_errno(err, "cannot begin '%s'", name);
 	}
@@ -134,4 +135,5 @@ void batch_release(struct batch *batch)
 		;
 	vec_release(&batch->pids);
 	buf_release(&batch->text);
+	*batch = (struct batch){ 0 };
 }

@@ -14,8 +14,8 @@
 
 struct batch {
 	pid_vec pids;
-	pid_t child;
-	int fd; /* its stdout; readable when it has said something, or ended */
+	pid_t child; /* 0: there is none */
+	int fd;      /* its stdout; readable when it has said something, or ended */
 	struct buf text;
 };
 

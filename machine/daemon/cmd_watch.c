@@ -19,13 +19,8 @@ static int parse(int argc, char **argv, bool *status, struct uspl_err *err)
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
-	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
-	if (rc || first == argc)
-		return rc;
-	uspl_fail(err, USPL_E_USAGE, "'%s' is more than it takes", argv[first]);
-	uspl_hint(err, "try 'uspl-watch --help'");
-	return -USPL_E_USAGE;
+	return cli_parse_alone(&cmd, argc, argv, err);
 }
 
 int cmd_watch(int argc, char **argv, struct uspl_err *err)

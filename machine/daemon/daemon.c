@@ -19,11 +19,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "machine/wanted.h"
 #include "machine/daemon/exec_events.h"
 #include "machine/daemon/goals.h"
 #include "machine/daemon/known.h"
 #include "machine/daemon/open_events.h"
+#include "machine/wanted.h"
 
 #define MS INT64_C(1000000)
 #define BATCHES_MAX 8
@@ -50,13 +50,11 @@ struct daemon {
 	known_vec known;
 	pid_vec queue;  /* for the next batch */
 	pid_vec opened; /* have opened a library, and are looked at when it is mapped */
-	struct batch batches[BATCHES_MAX];
-	unsigned int numbers[BATCHES_MAX]; /* of the batches; 0: there is none in this place */
-	unsigned int last_number;
-	int64_t opened_due, sweep_due; /* 0: not at all */
-	int64_t swept, sweep_ns;       /* when the last one ended, and what it took */
-	int64_t batched;               /* when the last batch was begun */
-	int64_t heard, pause_end;      /* the last executions; no more are taken before that */
+	struct batch batches[BATCHES_MAX]; /* known by their places, from 1 on */
+	int64_t opened_due, sweep_due;     /* 0: not at all */
+	int64_t swept, sweep_ns;           /* when the last one ended, and what it took */
+	int64_t batched;                   /* when the last batch was begun */
+	int64_t heard, pause_end;          /* the last executions; no more are taken before that */
 	time_t since;
 	uint64_t n_execs, n_opens, n_sweeps, n_applied;
 };
@@ -67,7 +65,6 @@ static void sweep_by(struct daemon *daemon, int64_t ns)
 	int64_t soonest = daemon->swept + daemon->sweep_ns * SWEEP_FACTOR;
 
 	due = due < soonest ? soonest : due;
-
 	if (!daemon->sweep_due || due < daemon->sweep_due)
 		daemon->sweep_due = due;
 }
@@ -77,16 +74,6 @@ static void sweep_in_doubt(struct daemon *daemon)
 	int64_t seldom = daemon->sweep_ns * DOUBT_FACTOR;
 
 	sweep_by(daemon, seldom > DOUBT_NS ? seldom : DOUBT_NS);
-}
-
-static int push_pid(pid_vec *pids, pid_t pid, struct uspl_err *err)
-{
-	pid_t *item = vec_push(pids);
-
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = pid;
-	return 0;
 }
 
 /* The process is worked on next. One that has ended may have left children. */
@@ -99,7 +86,7 @@ static int enqueue(struct daemon *daemon, pid_t pid, struct uspl_err *err)
 		sweep_by(daemon, 0);
 		return 0;
 	}
-	return known_add(&daemon->known, &process) ? push_pid(&daemon->queue, pid, err)
+	return known_add(&daemon->known, &process) ? cli_add_pid(&daemon->queue, pid, err)
 						   : uspl_fail_nomem(err);
 }
 
@@ -111,28 +98,25 @@ static int start_batch(struct daemon *daemon, struct uspl_err *err)
 	size_t i = 0;
 	int rc;
 
-	while (i < BATCHES_MAX && daemon->numbers[i])
+	while (i < BATCHES_MAX && daemon->batches[i].child)
 		i++;
 	if (!daemon->queue.n || i == BATCHES_MAX || daemon->ending ||
 	    clock_now_ns() < daemon->batched + BATCH_NS)
 		return 0;
-	daemon->last_number += daemon->last_number == UINT32_MAX ? 2 : 1;
 	vec_for_each (&daemon->queue, pid)
 		vec_for_each (&daemon->known, it)
 			if (it->process.pid == *pid && it->state == KNOWN_WORKING && !it->batch)
-				it->batch = daemon->last_number;
-	daemon->batches[i] = (struct batch){ 0 };
+				it->batch = i + 1;
 	rc = batch_start(&daemon->batches[i], &daemon->queue, err);
 	if (rc)
 		return rc;
-	daemon->numbers[i] = daemon->last_number;
 	daemon->batched = clock_now_ns();
 	return 0;
 }
 
 struct taking {
 	struct daemon *daemon;
-	unsigned int number;
+	size_t number;
 };
 
 static void take_outcome(const struct batch_outcome *outcome, void *ctx)
@@ -153,7 +137,7 @@ static void take_outcome(const struct batch_outcome *outcome, void *ctx)
 /* A process that it was at may have forked while it was, or have ended and left a child. */
 static void end_batch(struct daemon *daemon, size_t i)
 {
-	struct taking taking = { daemon, daemon->numbers[i] };
+	struct taking taking = { daemon, i + 1 };
 	struct batch *batch = &daemon->batches[i];
 	const struct known_process *known;
 	bool is_gone = false;
@@ -167,7 +151,6 @@ static void end_batch(struct daemon *daemon, size_t i)
 	vec_for_each (&batch->pids, pid)
 		is_gone |= kill(*pid, 0) < 0 && errno == ESRCH;
 	batch_release(batch);
-	daemon->numbers[i] = 0;
 	sweep_by(daemon, is_gone ? 0 : AFTER_WORK_NS);
 }
 
@@ -180,20 +163,15 @@ static void mark_library(const struct daemon *daemon, pid_t pid, const char *pat
 		open_events_mark(daemon->open_fd, buf_str(&full));
 }
 
-/* Enqueues the process if an update may be for what it runs. */
-static int look_at(struct daemon *daemon, pid_t pid, struct uspl_err *err)
+/* Enqueues the process if an update may be for what it runs, and says what it is. */
+static int look_at(struct daemon *daemon, pid_t pid, enum goal *ret, struct uspl_err *err)
 {
 	auto_buf struct buf library = { 0 };
 
-	switch (goals_judge_process(&daemon->goals, pid, &library)) {
-	case GOAL_LIBRARY:
+	*ret = goals_judge_process(&daemon->goals, pid, &library);
+	if (*ret == GOAL_LIBRARY)
 		mark_library(daemon, pid, buf_str(&library));
-		return enqueue(daemon, pid, err);
-	case GOAL_PROGRAM:
-		return enqueue(daemon, pid, err);
-	default:
-		return 0;
-	}
+	return *ret == GOAL_LIBRARY || *ret == GOAL_PROGRAM ? enqueue(daemon, pid, err) : 0;
 }
 
 /* Looks at all processes that nothing is known of. */
@@ -203,6 +181,7 @@ static int sweep(struct daemon *daemon, struct uspl_err *err)
 	const struct census_process *process;
 	struct known_process *known;
 	int64_t begin = clock_now_ns();
+	enum goal goal;
 	int rc = census_all(&all, err);
 
 	daemon->sweep_due = 0;
@@ -214,7 +193,7 @@ static int sweep(struct daemon *daemon, struct uspl_err *err)
 		if (known)
 			known->seen = true;
 		else if (!rc)
-			rc = look_at(daemon, process->pid, err);
+			rc = look_at(daemon, process->pid, &goal, err);
 	}
 	if (rc)
 		return rc;
@@ -326,19 +305,22 @@ static int look_at_opened(struct daemon *daemon, struct uspl_err *err)
 	daemon->opened_due = 0;
 	vec_for_each (&daemon->opened, pid) {
 		struct known_process *known;
-		bool at_work = false;
+		bool is_queued = false;
+		enum goal goal;
 
-		/* It opens files of its own by the dozen. */
-		if (goals_judge_program(&daemon->goals, *pid) == GOAL_OURS)
-			continue;
 		vec_for_each (&daemon->known, known)
-			at_work |= known->process.pid == *pid && known->state == KNOWN_WORKING &&
-				   !known->batch;
-		if (at_work)
+			is_queued |= known->process.pid == *pid && known->state == KNOWN_WORKING &&
+				     !known->batch;
+		if (is_queued)
 			continue;
+		/* What is known may be about the time before. */
 		known_forget(&daemon->known, *pid);
-		rc = rc ? rc : look_at(daemon, *pid, err);
-		sweep_by(daemon, AFTER_WORK_NS);
+		rc = look_at(daemon, *pid, &goal, err);
+		if (rc)
+			break;
+		/* Our tools open files by the dozen. */
+		if (goal != GOAL_OURS)
+			sweep_by(daemon, AFTER_WORK_NS);
 	}
 	daemon->opened.n = 0;
 	return rc;
@@ -355,7 +337,7 @@ static int try_again(struct daemon *daemon, struct uspl_err *err)
 
 	vec_for_each (&daemon->known, known)
 		if (!rc && known->state == KNOWN_RETRY && known->due <= now)
-			rc = push_pid(&due, known->process.pid, err);
+			rc = cli_add_pid(&due, known->process.pid, err);
 	vec_for_each (&due, pid)
 		rc = rc ? rc : enqueue(daemon, *pid, err);
 	return rc;
@@ -440,7 +422,7 @@ static void answer(const struct daemon *daemon)
 static int64_t next_batch(const struct daemon *daemon)
 {
 	for (size_t i = 0; daemon->queue.n && i < BATCHES_MAX; i++)
-		if (!daemon->numbers[i])
+		if (!daemon->batches[i].child)
 			return daemon->batched + BATCH_NS;
 	return 0;
 }
@@ -483,7 +465,7 @@ static int do_what_is_due(struct daemon *daemon, struct uspl_err *err)
 static bool is_idle(const struct daemon *daemon)
 {
 	for (size_t i = 0; i < BATCHES_MAX; i++)
-		if (daemon->numbers[i])
+		if (daemon->batches[i].child)
 			return false;
 	return true;
 }
@@ -502,8 +484,9 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < BATCHES_MAX; i++)
-		fds[BATCHES + i] = (struct pollfd){ daemon->numbers[i] ? daemon->batches[i].fd : -1,
-						    POLLIN, 0 };
+		fds[BATCHES + i] =
+			(struct pollfd){ daemon->batches[i].child ? daemon->batches[i].fd : -1,
+					 POLLIN, 0 };
 	if (poll(fds, ARRAY_SIZE(fds), wait_ms(daemon)) < 0)
 		return errno == EINTR ? 0 : uspl_fail_errno(err, "cannot wait for news");
 	if (fds[SIGNAL].revents)
@@ -661,7 +644,7 @@ int daemon_run(bool quiet, struct uspl_err *err)
 	int rc = run(&daemon, err);
 
 	for (size_t i = 0; i < BATCHES_MAX; i++)
-		if (daemon.numbers[i])
+		if (daemon.batches[i].child)
 			batch_release(&daemon.batches[i]);
 	goals_release(&daemon.goals);
 	known_release(&daemon.known);

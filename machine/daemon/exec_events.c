@@ -151,7 +151,7 @@ int exec_events_read(int fd, pid_vec *ret, bool *ret_lost, struct uspl_err *err)
 	for (;;) {
 		struct proc_event event;
 		ssize_t got = receive(fd, &event);
-		pid_t *pid;
+		int rc;
 
 		if (!got)
 			return 0;
@@ -163,9 +163,8 @@ int exec_events_read(int fd, pid_vec *ret, bool *ret_lost, struct uspl_err *err)
 		}
 		if (event.what != PROC_EVENT_EXEC)
 			continue;
-		pid = vec_push(ret);
-		if (!pid)
-			return uspl_fail_nomem(err);
-		*pid = event.event_data.exec.process_tgid;
+		rc = cli_add_pid(ret, event.event_data.exec.process_tgid, err);
+		if (rc)
+			return rc;
 	}
 }

@@ -31,15 +31,10 @@ enum { PROGRAM = 'P', LIBRARY = 'L', BUILD_ID = 'B', UPDATE = 'U' };
 
 static void put(struct buf *out, char kind, const char *name)
 {
-	if (name && *name)
-		buf_addf(out, "%c%s", kind, name);
-	if (name && *name)
-		buf_add(out, "", 1);
-}
-
-static void tell_damaged(const struct uspl_err *why)
-{
-	uspl_err_print(stderr, "uspl-watch", why);
+	if (!name || !*name)
+		return;
+	buf_addf(out, "%c%s", kind, name);
+	buf_addzero(out, 1);
 }
 
 /* In the child. */
@@ -48,7 +43,7 @@ static int list_goals(const wanted_vec *wanted, struct buf *out, struct uspl_err
 	auto_updates update_vec updates = { 0 };
 	auto_vec update_paths paths = { 0 };
 	struct update *const *update;
-	int rc = updates_wanted(wanted, &paths, &updates, tell_damaged, err);
+	int rc = updates_wanted(wanted, "uspl-watch", &paths, &updates, err);
 
 	if (rc)
 		return rc;
@@ -320,6 +315,18 @@ static bool identify(const char *path, struct statx *ret)
 	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_CTIME, ret) == 0;
 }
 
+/* The program that the process runs; false if there is none any more. */
+static bool identify_program(pid_t pid, struct statx *ret, char key[FILE_KEY])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (!identify(path, ret))
+		return false;
+	name_file(ret, key);
+	return true;
+}
+
 static bool is_own_program(const struct statx *st)
 {
 	static struct statx own;
@@ -331,14 +338,12 @@ static bool is_own_program(const struct statx *st)
 
 enum goal goals_judge_exec(struct goals *goals, pid_t pid)
 {
-	char path[64], key[FILE_KEY];
+	char key[FILE_KEY];
 	struct statx st;
 	const void *known;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	if (!identify(path, &st))
+	if (!identify_program(pid, &st, key))
 		return GOAL_GONE;
-	name_file(&st, key);
 	known = strmap_get(&goals->files, key);
 	if (!known)
 		return goals_judge_program(goals, pid);
@@ -355,14 +360,13 @@ enum goal goals_judge_program(struct goals *goals, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	len = readlink(path, exe, sizeof(exe) - 1);
-	if (len < 0 || !identify(path, &st))
+	if (len < 0 || !identify_program(pid, &st, key))
 		return GOAL_GONE;
 	exe[len] = '\0';
 	if (is_own_program(&st))
 		return GOAL_OURS;
 	if (!goals->programs.n)
 		return GOAL_NONE;
-	name_file(&st, key);
 	if (strmap_get(&goals->files, key) == &file_ruled_out)
 		return GOAL_NONE;
 	return program_has_id(goals, pid, path, key, &st) || program_has_comm(goals, pid) ||
@@ -436,14 +440,11 @@ void goals_rule_out(struct goals *goals, pid_t pid)
 {
 	bool by_program = goals_judge_program(goals, pid) == GOAL_PROGRAM;
 	auto_maps struct maps maps = { 0 };
-	char path[64], key[FILE_KEY];
+	char key[FILE_KEY];
 	struct statx st;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	if (by_program && identify(path, &st)) {
-		name_file(&st, key);
+	if (by_program && identify_program(pid, &st, key))
 		remember(goals, key, &file_ruled_out);
-	}
 	if (!goals->libraries.n || !maps_open(&maps, pid))
 		return;
 	while (maps_next(&maps, goals))

@@ -85,7 +85,7 @@ static void set_text(char **place, const char *text)
 	*place = text ? strdup(text) : NULL;
 }
 
-void known_take(known_vec *known, unsigned int batch, const struct batch_outcome *outcome)
+void known_take(known_vec *known, size_t batch, const struct batch_outcome *outcome)
 {
 	struct known_process *it;
 
@@ -113,7 +113,7 @@ bool known_is_other_program(const struct known_process *known)
 	return known->state == KNOWN_REFUSED && !known->is_meant;
 }
 
-void known_end_batch(known_vec *known, unsigned int batch, int64_t now)
+void known_end_batch(known_vec *known, size_t batch, int64_t now)
 {
 	struct known_process *it;
 

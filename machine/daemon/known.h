@@ -17,7 +17,7 @@ enum known_state {
 struct known_process {
 	struct census_process process;
 	enum known_state state;
-	unsigned int batch; /* the number of the batch that is at it; 0: none */
+	size_t batch;  /* the number of the batch that is at it; 0: none */
 	bool is_meant; /* some update is in effect, or isn't for another reason than its code */
 	int tries;
 	int64_t due;                /* clock_now_ns */
@@ -36,7 +36,7 @@ void known_forget(known_vec *known, pid_t pid);
 /* Forgets those that the sweep hasn't seen. */
 void known_drop_unseen(known_vec *known);
 /* What the batch of that number has found out of an update in a process. */
-void known_take(known_vec *known, unsigned int batch, const struct batch_outcome *outcome);
+void known_take(known_vec *known, size_t batch, const struct batch_outcome *outcome);
 /*
  * True if no update was in effect or may come to be, since the code of its program is another:
  * a package's next version, for instance, which has the fix.
@@ -46,7 +46,7 @@ bool known_is_other_program(const struct known_process *known);
  * The batch has ended. Where it has said nothing, or what may pass, there is another try, later
  * each time.
  */
-void known_end_batch(known_vec *known, unsigned int batch, int64_t now);
+void known_end_batch(known_vec *known, size_t batch, int64_t now);
 /* When the next one is due; 0: none. */
 int64_t known_next_due(const known_vec *known);
 /* The members of an array of objects: what isn't done. */

@@ -38,7 +38,7 @@ int open_events_read(int fd, pid_vec *ret, bool *ret_lost, struct uspl_err *err)
 	while ((got = read(fd, events, sizeof(events))) > 0) {
 		for (event = (const void *)events; FAN_EVENT_OK(event, got);
 		     event = FAN_EVENT_NEXT(event, got)) {
-			pid_t *pid;
+			int rc;
 
 			if (event->fd >= 0)
 				close(event->fd);
@@ -46,10 +46,9 @@ int open_events_read(int fd, pid_vec *ret, bool *ret_lost, struct uspl_err *err)
 				*ret_lost = true;
 				continue;
 			}
-			pid = vec_push(ret);
-			if (!pid)
-				return uspl_fail_nomem(err);
-			*pid = event->pid;
+			rc = cli_add_pid(ret, event->pid, err);
+			if (rc)
+				return rc;
 		}
 	}
 	if (got < 0 && errno != EAGAIN && errno != EINTR)

@@ -20,7 +20,7 @@ static struct batch_outcome outcome(pid_t pid, enum uspl_code code)
 static struct known_process *after(known_vec *known, const struct census_process *process,
 				   const enum uspl_code *codes, size_t n)
 {
-	static unsigned int batch;
+	static size_t batch;
 	struct known_process *it = known_add(known, process);
 
 	it->batch = ++batch;
