@@ -22,15 +22,18 @@ CPPFLAGS += -D_GNU_SOURCE -DPACKAGE=\"uspl\" -Iinclude -Ilib -I. -I$(BUILD)/obj
 CFLAGS += -std=gnu11 -g $(O) $(HARDEN) $(WARN) $(WERROR) $(SANFLAGS)
 # Nothing is to be bound while a thread stands still.
 LDFLAGS += $(SANFLAGS) $(HARDEN_LD)
-# What reads archives is linked with the program where that can be: the shared library brings seven
-# others, and 3 ms at each start. lib/base/late.h has those that are loaded when they are needed.
-ARCHIVE := $(if $(filter /%,$(shell $(CC) -print-file-name=libarchive.a)),-l:libarchive.a -lz,-larchive)
-# Of it a few functions are needed.
-SODIUM := $(if $(filter /%,$(shell $(CC) -print-file-name=libsodium.a)),-l:libsodium.a,-lsodium)
-LDLIBS = -ldw -lelf -lZydis $(ARCHIVE) -ljson-c $(SODIUM) -lm -ldl
+# Each shared library costs its share of a command's start, by faults and relocations: libarchive
+# brings seven others, and 3 ms. So those of which there is an archive are linked with the program;
+# libdw, which needs further ones, if that links. lib/base/late.h has what is loaded when needed.
+static = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a,$(2))
+DW_STATIC := -l:libdw.a -l:libelf.a $(foreach lib,lzma bz2 zstd,$(call static,$(lib))) -lz
+DW := $(shell echo 'int dwarf_getcfi_elf(void); int main(void) { return dwarf_getcfi_elf(); }' | \
+	$(CC) -w -x c - -o /dev/null $(DW_STATIC) 2>/dev/null && echo '$(DW_STATIC)' || echo -ldw -lelf)
+SODIUM := $(call static,sodium,-lsodium)
+LDLIBS := $(DW) -lZydis $(call static,archive,-larchive) -lz $(call static,json-c,-ljson-c) $(SODIUM) -lm -ldl
 LATE = archive bfd opcodes
-# Tests write archives, too.
-TEST_LDLIBS = $(subst $(ARCHIVE),-larchive -lz,$(LDLIBS))
+# Tests write archives, too, and are many.
+TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 
 COMMANDS = create apply undo view trace enable disable list watch check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)

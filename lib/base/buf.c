@@ -3,8 +3,12 @@
 
 #include "base/buf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
+
+#define READ_AT_LEAST 4096
 
 static bool buf_reserve(struct buf *buf, size_t more)
 {
@@ -58,6 +62,22 @@ void buf_addf(struct buf *buf, const char *fmt, ...)
 	vsnprintf(buf->data + buf->len, (size_t)len + 1, fmt, ap);
 	va_end(ap);
 	buf->len += (size_t)len;
+}
+
+ssize_t buf_add_read(struct buf *buf, int fd)
+{
+	ssize_t got;
+
+	if (!buf_reserve(buf, READ_AT_LEAST)) {
+		errno = ENOMEM;
+		return -1;
+	}
+	do
+		got = read(fd, buf->data + buf->len, buf->cap - buf->len - 1);
+	while (got < 0 && errno == EINTR);
+	buf->len += got > 0 ? (size_t)got : 0;
+	buf->data[buf->len] = '\0';
+	return got;
 }
 
 void buf_addzero(struct buf *buf, size_t len)

@@ -11,17 +11,13 @@
 
 int file_read_fd(int fd, const char *name, struct buf *buf, struct uspl_err *err)
 {
-	char chunk[65536];
 	ssize_t got;
 
-	while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return uspl_fail_errno(err, "cannot read '%s'", name);
-		buf_add(buf, chunk, (size_t)got);
-	}
-	return buf->oom ? uspl_fail_nomem(err) : 0;
+	while ((got = buf_add_read(buf, fd)) > 0)
+		;
+	if (buf->oom)
+		return uspl_fail_nomem(err);
+	return got < 0 ? uspl_fail_errno(err, "cannot read '%s'", name) : 0;
 }
 
 int file_read(const char *path, struct buf *buf, struct uspl_err *err)

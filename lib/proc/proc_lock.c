@@ -25,6 +25,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "proc/task.h"
 
 /* The kernel doesn't wait for such a lock with a deadline. */
@@ -105,6 +106,7 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	auto_proc struct proc *locked = NULL;
 	int rc;
 
+	heap_populate();
 	/* What can't even be read is what proc_open has a message for. */
 	if (proc_open_readonly(pid, &locked, NULL) != 0)
 		return proc_open(pid, ret, err);

@@ -13,22 +13,15 @@ enum { DEPTH_MAX = 3 };
 
 int folder_read_file(int fd, size_t max, struct buf *buf, struct uspl_err *err)
 {
-	char chunk[65536];
 	ssize_t got;
 
-	while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return uspl_fail_errno(err, "cannot read it");
-		if ((size_t)got > max - buf->len)
+	while ((got = buf_add_read(buf, fd)) > 0)
+		if (buf->len > max)
 			return uspl_fail(err, USPL_E_HOSTILE, "it has more than %zu MiB",
 					 max >> 20);
-		buf_add(buf, chunk, (size_t)got);
-		if (buf->oom)
-			return uspl_fail_nomem(err);
-	}
-	return 0;
+	if (buf->oom)
+		return uspl_fail_nomem(err);
+	return got < 0 ? uspl_fail_errno(err, "cannot read it") : 0;
 }
 
 static int read_folder(DIR *dir, const char *prefix, int depth, struct parts *parts,

@@ -47,7 +47,7 @@ static uint32_t little_endian(const char *data)
 static int inflate(struct archive *reader, size_t max, struct buf *buf, struct uspl_err *err)
 {
 	struct archive_entry *entry;
-	char chunk[65536];
+	char chunk[16384];
 	la_ssize_t got;
 
 	if (archive_read_next_header(reader, &entry) != ARCHIVE_OK)
