@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// blocked.c - what it costs to examine sleeping threads where they sleep: asleep [THREADS]...
+// blocked.c - what it costs to examine sleeping threads where they sleep: blocked [THREADS]...
 /*
  * A process of THREADS threads (1, 16, 128, 1024) that sleep below a stack of 14 KB is looked at,
  * its stacks are checked, and it is asked whether anybody has run since. Medians of many rounds:
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	size_t n = argc > 1 ? (size_t)argc - 1 : ARRAY_SIZE(usual);
 
 	raise_limit();
-	puts("examined asleep, us: a thread's look, check and scan, and all threads' recount");
+	puts("threads that sleep examined, us: a thread's look, check and scan, and all threads' recount");
 	puts("threads      look     check      scan       sum   singles");
 	for (size_t i = 0; i < n; i++) {
 		size_t threads = (size_t)strtoul(counts[i], NULL, 10);
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		if (rc) {
-			uspl_err_print(stderr, "asleep", &err);
+			uspl_err_print(stderr, "blocked", &err);
 			return 1;
 		}
 	}
