@@ -31,21 +31,18 @@
 
 #define FINALIZE_TRIES 3
 /*
- * How long trampolines hold, at most, while those that run are looked at. It is done in a quarter
- * of that, or else somebody doesn't run who was to be seen: he has to be stopped.
+ * How often the threads are looked at while the trampolines hold. A look that tells nothing has met
+ * a thread that didn't run when it was to be seen, or ran when it wasn't. With many threads it
+ * takes 100 us and more to ask for all of them. Another try costs the threads that run as much as a
+ * look at nothing: they stand in a trampoline only if they come to one. To stop them takes several
+ * times that.
  */
 #define SAMPLE_TRIES 3
-/*
- * With many threads it takes some 100 us to find out that no sleeper has run, in which one may, as
- * often as not. Another try costs those that run as much as a look at nothing: they stand in a
- * trampoline that long only if they come to one. To stop them would take several times that.
- */
 #define SAMPLE_MANY 64
 #define SAMPLE_MANY_TRIES 16
 /* How often to wait for a sight of those that run, where others have their processors for now. */
 #define SAMPLER_TRIES 2
 #define SAMPLE_NS 100000ll
-#define SAMPLE_PER_THREAD_NS 100ll
 
 /*
  * Where a loop begins at an entry, a thread that comes to the trampoline may be in the middle of
@@ -237,17 +234,26 @@ static void forget_accounted(struct stopless *stopless)
 		thread->accounted = false;
 }
 
-static int64_t sample_ns(const struct stopless *stopless)
+/*
+ * Until when what is found out may be acted upon: the trampolines hold for longer. Time to see the
+ * threads that run is the same everywhere; what it takes to ask for all sleepers depends on the
+ * machine and on their number. *ret_begin: until when to begin anything further.
+ */
+static int64_t sample_deadline(const struct stopless *stopless, bool thorough, int64_t *ret_begin)
 {
-	int64_t own = SAMPLE_NS + SAMPLE_PER_THREAD_NS * (int64_t)stopless->blocked.threads.n;
+	int64_t now = clock_now_ns(), hold = stopless_hold_timeout_ns(stopless) / 2,
+		own = SAMPLE_NS + stopless->count_ns * (thorough ? 2 : 1);
 	int64_t limit = backend_limit_ns(stopless->run);
 
-	return own < limit ? own : limit;
+	limit = hold < limit ? hold : limit;
+	*ret_begin = now + (own < limit ? own : limit);
+	return now + limit;
 }
 
 /* Nobody is stopped: who comes to a trampoline waits there for as long as it takes. */
-static int sample_and_switch(struct stopless *stopless, struct uspl_err *err)
+static int sample_and_switch(struct stopless *stopless, bool thorough, struct uspl_err *err)
 {
+	int64_t deadline, begin;
 	bool empty = false;
 	int rc;
 
@@ -257,9 +263,10 @@ static int sample_and_switch(struct stopless *stopless, struct uspl_err *err)
 		stop_leave(&stopless->run->stop);
 		return 0;
 	}
+	deadline = sample_deadline(stopless, thorough, &begin);
 	rc = stopless_hold(stopless, err);
 	if (!rc)
-		empty = stopless_sample(stopless, clock_now_ns() + sample_ns(stopless)) &&
+		empty = stopless_sample(stopless, thorough, begin, deadline) &&
 			vm_sharers_none_since(stopless->t->proc, &stopless->run->vm_sharers);
 	if (empty)
 		rc = commit(stopless, err);
@@ -307,7 +314,8 @@ static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
 
 	for (int i = 0; i < tries && is_open(stopless, rc); i++) {
 		if (stopless_can_sample(stopless))
-			rc = sample_and_switch(stopless, err);
+			rc = sample_and_switch(stopless,
+					       i > 0 && blocked_has_sum(&stopless->blocked), err);
 		else if (!stopless->samplers.n &&
 			 (i >= SAMPLER_TRIES || !stopless_open_samplers(stopless)))
 			break;
@@ -372,13 +380,15 @@ static int look_at_all(void *ctx, struct uspl_err *err)
 static bool look_unstopped(struct stopless *stopless)
 {
 	struct stop *stop = &stopless->run->stop;
-	bool empty = false;
+	bool thorough = blocked_has_sum(&stopless->blocked), empty = false;
+	int64_t deadline, begin;
 
 	if (!stopless_can_sample(stopless) || !stopless_arm_samplers(stopless))
 		return false;
 	stop_begin(stop, stopless->t->proc);
 	stop->entered_ns = clock_now_ns();
-	empty = stopless_sample(stopless, stop->entered_ns + sample_ns(stopless));
+	deadline = sample_deadline(stopless, thorough, &begin);
+	empty = stopless_sample(stopless, thorough, begin, deadline);
 	stop_leave(stop);
 	forget_accounted(stopless);
 	if (!empty)

@@ -41,6 +41,7 @@ struct stopless {
 	bool draining; /* the selector was made a DRAIN, and not yet anything else by the tool */
 	int64_t drain_again_ns; /* CLOCK_MONOTONIC: not before that */
 	unsigned int drains;    /* how often that has been done */
+	int64_t count_ns;       /* how long it took last to find out how many sleepers have run */
 };
 
 /* What the selector says before the switch. */
@@ -78,11 +79,13 @@ bool stopless_can_sample(struct stopless *stopless);
 /* Has the samplers begin to look, right before the trampolines are closed. False if they can't. */
 bool stopless_arm_samplers(struct stopless *stopless);
 /*
- * With the trampolines closed, and nobody stopped: true once all code is known to be empty. Those
- * that run are seen from their samplers. False if somebody is in the way, which is a finding then,
- * or if it isn't known by the deadline (CLOCK_MONOTONIC, ns).
+ * With the trampolines closed, and no thread stopped: true once all code is known to be empty. The
+ * threads that run are seen from their samplers. False if a thread is in the way, which is a
+ * finding then, or if it isn't known by the deadline; nothing is begun after `begin` (both
+ * CLOCK_MONOTONIC, ns). Thorough: sleepers that have run meanwhile are looked at again, even if
+ * there are many threads.
  */
-bool stopless_sample(struct stopless *stopless, int64_t deadline);
+bool stopless_sample(struct stopless *stopless, bool thorough, int64_t begin, int64_t deadline);
 /*
  * Where all threads are in uninterruptible sleep (frozen, say) none can map memory for the update,
  * or finalize an entry: one counts as running from now on, so that it is asked to stop, and seen
@@ -97,9 +100,11 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline,
 			  struct uspl_err *err) uspl_must_check;
 /*
  * With the trampolines closed: those sleepers that were found free and have not run since are
- * `accounted`. False if that can't be told now.
+ * `accounted`, the others `ran`. All are asked for at once, if their sum can be had; once that has
+ * told, which *counted (false at first) says, the few that are left are asked one by one. False if
+ * it can't be told now.
  */
-bool stopless_account_sleepers(struct stopless *stopless);
+bool stopless_account_sleepers(struct stopless *stopless, bool *counted);
 /* Of a thread that has been looked at again, whoever it is. */
 void stopless_check_sleepers(struct stopless *stopless);
 /*

@@ -73,12 +73,16 @@ static size_t count_ran(const struct stopless *stopless)
 static size_t count_recently_ran(struct stopless *stopless)
 {
 	const struct blocked_thread *thread;
+	int64_t began_ns = clock_now_ns();
 	size_t n = 0;
 
 	if (blocked_find_ran(&stopless->blocked))
-		return count_ran(stopless);
-	vec_for_each (&stopless->blocked.threads, thread)
-		n += thread->class == BLOCKED_SLEEPS && !blocked_stays(&stopless->blocked, thread);
+		n = count_ran(stopless);
+	else
+		vec_for_each (&stopless->blocked.threads, thread)
+			n += thread->class == BLOCKED_SLEEPS &&
+			     !blocked_stays(&stopless->blocked, thread);
+	stopless->count_ns = clock_now_ns() - began_ns;
 	return n;
 }
 
@@ -209,8 +213,10 @@ static bool account_sleepers(struct stopless *stopless)
 	bool all = true;
 
 	vec_for_each (&stopless->blocked.threads, thread) {
-		if (!thread->accounted && thread->checked)
+		if (!thread->accounted && thread->checked) {
 			thread->accounted = blocked_stays(&stopless->blocked, thread);
+			thread->ran = !thread->accounted;
+		}
 		all &= thread->accounted || thread->class == BLOCKED_NO_CODE;
 	}
 	return all;
@@ -229,10 +235,12 @@ static bool account_by_sum(struct stopless *stopless)
 	return true;
 }
 
-bool stopless_account_sleepers(struct stopless *stopless)
+bool stopless_account_sleepers(struct stopless *stopless, bool *counted)
 {
-	if (blocked_has_sum(&stopless->blocked))
-		return account_by_sum(stopless);
+	if (!*counted && blocked_has_sum(&stopless->blocked)) {
+		*counted = account_by_sum(stopless);
+		return *counted;
+	}
 	account_sleepers(stopless);
 	return true;
 }

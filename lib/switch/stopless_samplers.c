@@ -25,7 +25,10 @@
  */
 #define PATIENCE_NS 60000
 
-/* With more threads it takes longer to find out who has run than to wait for a better moment. */
+/*
+ * With more threads than that it takes longer to find out which have run than to wait for a better
+ * moment. So it is done where that has not come.
+ */
 #define FEW 64
 
 /* The tool looks at one after the other. */
@@ -148,30 +151,31 @@ static bool all_accounted(struct stopless *stopless)
 	vec_for_each (&stopless->blocked.threads, thread)
 		if (!thread->accounted && thread->class != BLOCKED_NO_CODE)
 			return false;
-	/* The sum has told it: those that ran had been seen before. */
-	return blocked_has_sum(&stopless->blocked) || blocked_is_complete(&stopless->blocked);
+	return blocked_is_complete(&stopless->blocked);
 }
 
 /* With all who run seen, and some others who have run: who these are, and where they are now. */
-static bool is_empty(struct stopless *stopless)
+static bool is_empty(struct stopless *stopless, bool *counted)
 {
-	if (stopless_account_sleepers(stopless) && all_accounted(stopless))
+	if (stopless_account_sleepers(stopless, counted) && all_accounted(stopless))
 		return true;
 	blocked_look_at_ran(&stopless->blocked);
 	stopless_check_sleepers(stopless);
 	return false;
 }
 
-bool stopless_sample(struct stopless *stopless, int64_t deadline)
+bool stopless_sample(struct stopless *stopless, bool thorough, int64_t begin, int64_t deadline)
 {
 	int64_t since = clock_now_ns(), look_at = since + PATIENCE_NS;
+	bool few = stopless->blocked.threads.n <= FEW, counted = false;
 
-	while (!stopless->run->n_findings && clock_now_ns() < deadline) {
+	while (!stopless->run->n_findings && clock_now_ns() < begin) {
 		if (view_all(stopless, since)) {
-			if (blocked_unchanged(&stopless->blocked) ||
-			    (stopless->blocked.threads.n <= FEW && is_empty(stopless)))
+			if (((few || !thorough) && !counted &&
+			     blocked_unchanged(&stopless->blocked)) ||
+			    ((few || thorough) && is_empty(stopless, &counted)))
 				return clock_now_ns() < deadline;
-			if (stopless->blocked.threads.n > FEW)
+			if (!few && !thorough)
 				return false;
 			continue;
 		}

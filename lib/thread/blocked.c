@@ -30,29 +30,6 @@ static enum blocked_class read_place(const struct proc *proc, pid_t tid, struct 
 	return BLOCKED_SLEEPS;
 }
 
-/* True if the call it waits in has a time-out: an argument that points to one, or is one. */
-static bool waits_for_time(const struct blocked_place *place)
-{
-	static const struct {
-		long nr;
-		uint8_t arg;
-		bool is_ms; /* an int, negative: without end */
-	} calls[] = {
-		{ SYS_nanosleep, 0, false },  { SYS_clock_nanosleep, 2, false },
-		{ SYS_poll, 2, true },        { SYS_ppoll, 2, false },
-		{ SYS_select, 4, false },     { SYS_pselect6, 4, false },
-		{ SYS_epoll_wait, 3, true },  { SYS_epoll_pwait, 3, true },
-		{ SYS_futex, 3, false },      { SYS_epoll_pwait2, 3, false },
-		{ SYS_semtimedop, 3, false }, { SYS_rt_sigtimedwait, 2, false },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		if (calls[i].nr == place->nr)
-			return calls[i].is_ms ? (int32_t)place->args[calls[i].arg] >= 0
-					      : place->args[calls[i].arg] != 0;
-	return false;
-}
-
 static void look_at(struct blocked *blocked, struct blocked_thread *thread)
 {
 	blocked->added_up = false;
@@ -65,7 +42,6 @@ static void look_at(struct blocked *blocked, struct blocked_thread *thread)
 		if (thread->class != BLOCKED_SLEEPS)
 			return;
 		regs_of_blocked(&place, &thread->regs);
-		thread->recently_ran |= waits_for_time(&place);
 		if (thread->runs != RUNCOUNT_NONE &&
 		    runcount_read(&thread->count, blocked->proc) == thread->runs)
 			return;

@@ -41,10 +41,7 @@ struct blocked_thread {
 	enum blocked_class class;
 	struct some_regs regs;
 	uint64_t runs; /* its run count at the look */
-	/*
-	 * Likely to run soon: it has been seen to have run between two looks, or waits with a
-	 * time-out. Only a hint.
-	 */
+	/* It has been seen to have run between two looks, so it is likely to run soon. */
 	bool recently_ran;
 	bool ran; /* since it was looked at, by blocked_find_ran */
 	struct runcount count;

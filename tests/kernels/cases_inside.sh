@@ -29,7 +29,8 @@ for _ in 1 2 3 4; do
 done
 . /settings
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 host /lower || end 'no file system of the host'
-mount -t tmpfs -o size=75% upper /upper && mkdir /upper/data /upper/work || end 'no memory'
+mount -t tmpfs -o size=75% upper /upper || end 'no memory'
+mkdir /upper/data /upper/work
 mount -t overlay -o lowerdir=/lower,upperdir=/upper/data,workdir=/upper/work overlay /root || end 'no overlay'
 mount -t proc proc /root/proc
 mount -t sysfs sys /root/sys
