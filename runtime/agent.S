@@ -3,13 +3,11 @@
  * agent.S - runs in a thread of the target: makes the requests, then gives the thread back to
  * itself
  *
- * In:  rbx the requests, 72 bytes each: kind (0 system call, 1 function, 2 store of eight bytes, 3
- *      a
- *           table of words, 4 a move), what, six arguments, result
+ * In:  rbx  the requests, 72 bytes each: kind (0 system call, 1 function, 2 store of eight bytes,
+ *           3 a table of words, 4 a move), what, six arguments, result
  *      r12  how many
  *      r13  where to say that it is done: 1 + the number of requests from the failed one on, 1 if
- *           none failed. 0: nowhere, until a
- *           move has said where
+ *           none failed. 0: nowhere, until a move has said where
  *      rsp  a struct ucontext that holds the thread's own state, 16-aligned
  *
  * Uses nothing but its registers and the requests; needs no relocation. It never returns:

@@ -29,7 +29,7 @@ common:
 	lea	uspl_constructors_begin + USPL_CONSTRUCTOR_TABLE(%rip), %r11
 	lea	(%r11, %r10, 2), %r10
 	mov	%r10, (%rsp)
-	/* A shadow stack has the thunk's address still, to which nobody returns. */
+	/* A shadow stack still has the thunk's address, to which nothing returns. */
 	xor	%eax, %eax
 	rdsspq	%rax
 	test	%rax, %rax

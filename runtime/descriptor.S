@@ -4,8 +4,8 @@
  * (-mtls-dialect=gnu2)
  *
  * uspl_descriptor   takes the descriptor's address in rax, gives the variable's distance from the
- *                   thread pointer (%fs:0)
- *                   there, and keeps all other registers, the vector registers too, and the flags.
+ *                   thread pointer (%fs:0) there, and keeps all other registers, the vector
+ *                   registers too, and the flags.
  *
  * A descriptor of ours is a struct uspl_descriptor. The dynamic linker's own have the same first
  * word, which code calls, and are otherwise private to it. __tls_get_addr may allocate the thread's

@@ -4,18 +4,17 @@
  * runs in
  *
  * uspl_threads_distance   replaces the word above its return address, an offset in the block, by
- *                         the distance of
- *                         that place from the thread pointer (%fs:0). All registers and the flags
- *                         stay as they are, the vector registers too: the caller is in the middle
- *                         of a function and knows of no call. These need to be saved only if
- *                         pthread_getspecific isn't known to leave them alone, and for a thread's
- *                         first access.
+ *                         the distance of that place from the thread pointer (%fs:0). All registers
+ *                         and the flags stay as they are, the vector registers too: the caller is
+ *                         in the middle of a function and knows of no call. The vector registers
+ *                         need to be saved only if pthread_getspecific isn't known to leave them
+ *                         alone, and for a thread's first access.
  * uspl_threads_from_block the same, but replaces it by the distance from the module's own block,
- * for code that has that
- *                         block's address: of a library that dlopen has opened.
+ *                         for code that has that block's address: of a library that dlopen has
+ *                         opened.
  * uspl_threads_leave      the key's destructor: frees the block, but only in the last of the rounds
- *                         that the C
- *                         library makes, so that other destructors still find their variables.
+ *                         that the C library makes, so that other destructors still find their
+ *                         variables.
  *
  * A thread's first access makes its block, with system calls only and with all signals blocked: a
  * handler may be that access. If there is no memory, the thread traps, as the C library's own

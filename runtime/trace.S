@@ -10,8 +10,8 @@
  * bytes) lies at 2 * E without bit USPL_TRACE_SHADOW_BIT, but for the bits in which the session's
  * shadow differs: the return address, and the time of the call. Compilers align the stack to 16
  * bytes only for calls of functions that need it: return addresses may lie 8 bytes apart, their
- * slots then lie 16 apart. The time is 0 where no call is open. What finds it otherwise at a call
- * has found one that was left, without a return: its place on the stack is another one's now.
+ * slots then lie 16 apart. The time is 0 where no call is open. A call that finds another value
+ * there has found one that was left without a return: its place on the stack is the new one's now.
  *
  * Every register but the flags is kept. What interrupts us (a signal handler that makes traced
  * calls) may use the same thread's entry: the hot path reads it once and takes its place in the
@@ -122,7 +122,8 @@ uspl_trace_begin:
 .endm
 
 /*
- * Behind the three pushes of a thunk's call, \slot: its slot. Notes whose it is. Changes rax, rdx.
+ * Behind the three pushes of a thunk's call, \slot: its slot. Notes which thunk it belongs to.
+ * Changes rax, rdx.
  */
 .macro NAME slot
 	mov	24(%rsp), %rax
@@ -204,8 +205,8 @@ call_tail:
 	call	in_arenas
 	jc	2f
 	/*
-	 * Or it is the end of one that a probe waits for the return of, which may hide one of ours
-	 * in turn.
+	 * Or it is the end of one whose return a probe waits for, which may hide one of ours in
+	 * turn.
 	 */
 	push	%rdx
 1:	call	thunk_under
@@ -235,7 +236,7 @@ call_tail:
 	pop	%rsi
 	SHADOWED %rax, call_time
 	/*
-	 * The shadow stack has the other one's thunk still, to which nobody returns now, and above
+	 * The shadow stack still has the other one's thunk, to which nothing returns now, and above
 	 * it ours, which is jumped to in place of the return.
 	 */
 	NAME	%rcx
@@ -495,11 +496,11 @@ entry_nowhere:
 	jmp	entry_back
 
 /*
- * The same two for a session that records only so many calls in each other. The ring has a list of
- * the recorded calls that are open, by their E. What has been left, however, lies at an address
- * that is in use again, or above: it is struck from the list then. So the list may be shorter than
- * it should be, where a program changes stacks, but never longer: too much may be recorded, and not
- * too little.
+ * The same two for a session that records only a limited depth of nested calls. The ring has a list
+ * of the recorded calls that are open, by their E. A call that was left, however, lies at an
+ * address that is in use again, or above: it is then struck from the list. So the list may be
+ * shorter than it should be, where a program changes stacks, but never longer: too much may be
+ * recorded, never too little.
  */
 	.balign	64
 uspl_trace_call_limited:
@@ -605,8 +606,8 @@ uspl_trace_chosen:			/* from here on it goes where the thunk led to then */
 	ret
 
 /*
- * Where the shadow stack has something else: what follows isn't returned to. The word below the
- * stack pointer is in the red zone, which signals leave alone.
+ * Goes on by a jump, not by a return: the shadow stack has something else. The word below the stack
+ * pointer is in the red zone, which signals leave alone.
  */
 leave_by_jump:
 	pop	%rdx
@@ -774,8 +775,8 @@ text_unread:
 
 /*
  * Copies edi bytes of the string at rsi, at most a page, with a NUL behind them, to the stack above
- * the return address; rsi becomes the copy's address. NULL stays NULL. What isn't there the kernel
- * doesn't read: then it is another text, that says so. Changes rdx, rdi.
+ * the return address; rsi becomes the copy's address. NULL stays NULL. The kernel doesn't read what
+ * isn't there: then rsi leads to a text that says so. Changes rdx, rdi.
  */
 uspl_mark_fetch:
 	test	%rsi, %rsi
@@ -1023,9 +1024,9 @@ chunk_enter:
 /*
  * Sees to it that the chunk of stack at rcx has a shadow: 1 in rax if so. Changes rcx, rdx.
  *
- * Who finds no word of the table for the chunk claims one, maps the shadow, and says in the word
- * how that went. Meanwhile others wait, who could not tell this mapping from one that is none of
- * ours. A signal handler would wait for what it interrupts, so all signals are blocked.
+ * A thread that finds no word of the table for the chunk claims one, maps the shadow, and says in
+ * the word how that went. Meanwhile other threads wait: they could not tell this mapping from one
+ * that isn't ours. A signal handler would wait for what it interrupts, so all signals are blocked.
  */
 chunk_meet:
 	push	%rsi
@@ -1106,7 +1107,7 @@ chunk_claim:				/* rcx: the word */
 	jne	1f
 	cmpl	$0, control + TC_EXIT(%rip)
 	jne	3f			/* markers: no slot needs a name */
-	shr	$1, %rdi		/* what says whose the slots are */
+	shr	$1, %rdi		/* the names of the slots */
 	mov	$USPL_TRACE_CHUNK, %esi
 	mov	$PROT_RW, %edx
 	mov	$SYS_MMAP, %eax

@@ -57,9 +57,9 @@ enum uspl_region_state {
  * The selector that says where the trampolines of an update lead (docs/transition.md). From OLD the
  * tool sets HOLD_OLD, from NEW HOLD_NEW. From a HOLD on, threads of the target swap the selector
  * together with the commit byte beside it: (HOLD_x, no commit byte) for (x, none) when its hold
- * timeout is over, (HOLD_x, a commit byte) for (what that says, none). The tool writes nothing then
- * but the commit byte: from that on it is as if the selector said so already, unless the hold
- * timeout was over before, which the tool sees when it reads both.
+ * timeout is over, (HOLD_x, a commit byte) for (what that says, none). The tool then writes nothing
+ * but the commit byte: once that is written, it is as if the selector said so already, unless the
+ * hold timeout was over before, which the tool sees when it reads both.
  */
 enum uspl_selector_value {
 	USPL_SELECTOR_OLD = 0,
@@ -90,7 +90,7 @@ enum uspl_selector_commit {
 
 struct uspl_selector {
 	uint8_t value;  /* enum uspl_selector_value */
-	uint8_t commit; /* enum uspl_selector_commit; of no account unless the value is a HOLD */
+	uint8_t commit; /* enum uspl_selector_commit; means nothing unless the value is a HOLD */
 	uint8_t pad[2];
 	/* How many turns a thread waits at most; written before a HOLD, as is all_turns. */
 	uint32_t turns;
@@ -139,8 +139,8 @@ struct uspl_site {
 	uint64_t addr;     /* where the jump is written */
 	uint64_t new_addr; /* where it leads */
 	/*
-	 * Of the code at addr that must have no thread in it but at its first byte; 0: there is a
-	 * range for it, since the function has a loop that begins there
+	 * Bytes of the code at addr that must have no thread in them but at the first; 0: there is
+	 * a range for it, since the function has a loop that begins there
 	 */
 	uint64_t old_size;
 	uint32_t name; /* offset of the function's name, NUL-terminated */
@@ -184,7 +184,7 @@ struct uspl_region {
 	uint64_t detours;   /* struct uspl_detours, in the read-only data; 0: text has none */
 	uint64_t module;    /* where the changed module begins; 0: it isn't there (any more) */
 	int64_t applied_at; /* seconds since the epoch */
-	uint64_t order;     /* counts up in a process with every apply: who is newer */
+	uint64_t order;     /* counts up in a process with every apply: which is newer */
 	char id[USPL_ID_MAX];
 	uint32_t description;      /* offsets of NUL-terminated strings */
 	uint32_t module_name;      /* of its file */

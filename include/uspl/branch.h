@@ -8,8 +8,8 @@
  *             return fail();
  *
  * To the compiler this is __builtin_expect(). `uspl-trace start PID --tracer=branch` counts how
- * often each was right. Nobody counting, there is one NOP of five bytes on either way, no load and
- * no further branch. C and C++, gcc and clang; nothing to link with; within functions only.
+ * often each was right. While no tool counts, there is one NOP of five bytes on either way, no load
+ * and no further branch. C and C++, gcc and clang; nothing to link with; within functions only.
  *
  * It is made as a marker is (mark.h): on either way there is a switch, a NOP that can be made a
  * jump to a place out of line, and there a counter. Notes tell where the two are; file, line and

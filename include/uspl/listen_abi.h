@@ -186,7 +186,7 @@ struct uspl_alloc_thread {
 };
 
 /*
- * lock, sigoff: what is held, in a table by address; of sigoff by the caller who blocked signals.
+ * lock, sigoff: what is held, in a table by address; of sigoff by the caller that blocked signals.
  */
 #define USPL_LOCKS 1024
 #define USPL_LOCKS_HELD 32
@@ -217,7 +217,7 @@ struct uspl_lock {
 	uint64_t wait_site, hold_site, left_site; /* return addresses of the maxima's calls */
 	uint64_t wait_tid, hold_tid;
 	uint64_t signals; /* of sigoff: which, of the maximum */
-	uint64_t busy;    /* 1: somebody writes the chain */
+	uint64_t busy;    /* 1: a thread writes the chain */
 	struct uspl_lock_chain chain;
 };
 

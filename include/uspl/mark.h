@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h - markers: named points in a program that cost next to nothing until somebody asks for
- * them
+ * mark.h - markers: named points in a program that cost next to nothing until they are switched on
  *
  *     #include <uspl/mark.h>
  *
@@ -10,7 +9,7 @@
  * `uspl-trace mark PID list` shows the markers of a running process, `mark PID on 'net:*'` switches
  * them on. There is nothing to link with, in C and C++, in programs and libraries, with gcc and
  * clang. The format is checked as printf's is, at most eight arguments; they are evaluated only
- * while somebody listens, so they must have no effects. What is given for %s must be a string or
+ * while the marker is on, so they must have no effects. What is given for %s must be a string or
  * NULL. docs/markers.md says more.
  *
  * A marker is one NOP of five bytes, the *site*. Switched on it becomes a jump to a place out of

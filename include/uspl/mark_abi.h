@@ -8,7 +8,7 @@
  *     first slot   time 64, four bytes of arguments, id 32
  *     the others   twelve bytes of arguments, USPL_MARK_MORE
  *
- * Where an argument lies in them, the session's record in the target says. A slot that a reader
+ * The session's record in the target says where an argument lies in them. A slot that a reader
  * meets in the middle of a record is known by its sign.
  *
  * What is at a marker's site decides whether a probe is on: the site leads to the first probe's
@@ -100,7 +100,7 @@ struct uspl_mark_region {
 	uint32_t probes, switches, module_name, filter; /* offsets */
 	uint32_t frames;                       /* 1: the program's own unwinder knows eh_frame */
 	uint64_t thunks, thunks_len, eh_frame; /* of returns that are waited for; 0: none are */
-	/* What all regions of a session share: of it the fields are used that tell where it is. */
+	/* What all regions of a session share: only the fields that tell where it is are used. */
 	struct uspl_trace_region shared;
 };
 

@@ -15,7 +15,7 @@
 #ifndef USPL_TRACE_ABI_H
 #define USPL_TRACE_ABI_H
 
-/* Of the code's copy; the control page follows. */
+/* Bytes of the code's copy; the control page follows. */
 #define USPL_TRACE_CONTROL 4096
 
 /*
@@ -27,8 +27,8 @@
 #define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
 
 /*
- * Of a call that is open a slot has the time, which isn't 0. And this word, in a mapping of its
- * own, has its thunk's address + 5 with all bits turned: so it is no address in the thunks.
+ * An open call's slot has the time, which isn't 0. And this word, in a mapping of its own, has the
+ * address of the call's thunk + 5 with all bits turned: so it is no address in the thunks.
  */
 #define USPL_TRACE_NAME(slot) ((slot) >> 1)
 #define USPL_TRACE_NAME_AT 5
@@ -39,9 +39,9 @@
 #define USPL_TRACE_PROBES 16       /* how many entries are tried, one behind the other, */
 #define USPL_TRACE_CHUNK_PROBES 64 /* and in the table of chunks */
 /*
- * A chunk's number times this, the upper bits of its 32: where it is looked for first. Stacks are
- * many chunks in a row, and threads' stacks lie at even distances: by the number itself a stack
- * would fill entries in a row, and all of them would meet at the same ones.
+ * Where a chunk is looked for first: its number times this, the upper ones of the 32 bits. Stacks
+ * are many chunks in a row, and threads' stacks lie at even distances: by the number itself a stack
+ * would fill entries in a row, and all stacks would meet at the same ones.
  */
 #define USPL_TRACE_CHUNK_MIX 0x9e3779b1
 #define USPL_TRACE_CHUNK_MIX_SHIFT 20 /* leaves as many bits as the table has */
@@ -153,7 +153,7 @@ struct uspl_trace_control {
 	 */
 	int64_t cpu_offset;
 	uint64_t cpu_mask;
-	uint64_t depth;  /* how many calls in each other are recorded; for thunks with a limit */
+	uint64_t depth;  /* how many nested calls are recorded; for thunks with a limit */
 	uint64_t n_tids; /* 0: all threads are recorded */
 	uint64_t shadow; /* as in struct uspl_trace_region */
 	uint32_t exit;   /* what thunks of markers push: include/uspl/mark_abi.h */
@@ -202,10 +202,10 @@ struct uspl_trace_entry {
 };
 
 /*
- * Memory that no single module's part of a session owns lies in blocks, so that whoever finds one
- * that no record speaks of any more can unmap it. A block begins with a guard and this mark, r--
- * and anonymous, in a page of its own; then comes memory that is wiped in children of fork, then
- * memory that they don't get at all, if there is any, and a guard.
+ * Memory that no single module's part of a session owns lies in blocks, so that a tool that finds
+ * one of which no record speaks any more can unmap it. A block begins with a guard and this mark,
+ * r-- and anonymous, in a page of its own; then comes memory that is wiped in children of fork,
+ * then memory that they don't get at all, if there is any, and a guard.
  */
 #define USPL_TRACE_SHARED_MAP_MAGIC 0x314b4c4254504c53ull /* "SLPTBLK1", little endian */
 
@@ -213,7 +213,7 @@ struct uspl_trace_shared_map {
 	uint64_t magic, map, map_len; /* as in struct uspl_partial: all of it, with its guards */
 	/*
 	 * What children don't get begins at `absent`; 0: there is nothing. They know that they are
-	 * children by the word at `alive`, which is 0 there and 1 else.
+	 * children by the word at `alive`, which is 0 in them and 1 otherwise.
 	 */
 	uint64_t absent, alive;
 	uint64_t chunks; /* the table of chunks, 0: there is none here; and its session's shadow */
@@ -249,7 +249,7 @@ struct uspl_trace_site {
 	uint64_t body;
 	/* The program's own, whatever an update has made of them. */
 	uint8_t old_bytes[USPL_TRACE_SITE_BYTES];
-	/* No thread may stand in so many bytes, but at the first, when the jump is put in. */
+	/* When the jump is put in, no thread may stand in this many bytes, but at the first. */
 	uint8_t guard;
 	uint8_t moved;    /* 1: the body has the program's own instructions; 0: there were NOPs */
 	uint8_t body_len; /* from the chain slot on */

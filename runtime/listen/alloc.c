@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// alloc.c - the listener that keeps account of memory: which blocks are live, and who asked for
-// them
+// alloc.c - the listener that keeps account of memory: which blocks are live, and which call sites
+// asked for them
 /*
  * Of nested calls (operator new calls malloc, calloc may call malloc, malloc calls mmap) the
  * outermost counts. It is open as long as its slot in the shadow has its time; one that ended by an
@@ -47,7 +47,7 @@ static uint64_t *word_of(struct uspl_alloc *own, uint64_t addr, bool make)
 	return NULL;
 }
 
-/* The number of a call site; the last one is everybody's for whom there is no room. */
+/* The number of a call site; the last one is for all call sites that have no room. */
 static uint32_t site_of(struct uspl_alloc *own, uint64_t caller)
 {
 	uint64_t at = (caller ^ caller >> 13) & (USPL_ALLOC_SITES - 1);
@@ -70,7 +70,7 @@ static void count_size(struct uspl_alloc_thread *thread, uint64_t size)
 	add_own(&thread->sizes[bits < USPL_ALLOC_SIZES ? bits : USPL_ALLOC_SIZES - 1], 1);
 }
 
-/* What is live, for all threads; each tells of its own when it has come to a few KB. */
+/* What is live, for all threads; each thread adds its own when that has come to a few KB. */
 static void add_live(const struct call_ctx *ctx, uint64_t size)
 {
 	struct uspl_alloc *own = config_own(ctx->config);
@@ -112,7 +112,7 @@ static void put(const struct call_ctx *ctx, uint64_t addr, uint64_t size, bool m
 	add_live(ctx, size);
 }
 
-/* Takes the account of a block's word back, which has left the leaf. */
+/* Counts a block as freed; its word has left the leaf. */
 static void settle(const struct call_ctx *ctx, uint64_t word)
 {
 	struct uspl_alloc *own = config_own(ctx->config);
@@ -135,7 +135,7 @@ static uint64_t take(const struct call_ctx *ctx, uint64_t addr)
 
 	uint64_t word = place ? *place : 0;
 
-	/* Nobody else has the block's address. */
+	/* No other thread has the block's address. */
 	if (word)
 		*place = 0;
 	return word;
@@ -154,7 +154,7 @@ static void release(const struct call_ctx *ctx, uint64_t addr)
 	thread->released = addr;
 }
 
-/* From its beginning on, or all of it; what is cut out of the middle of one isn't followed. */
+/* Frees a mapping's beginning, or all of it; what is cut out of its middle isn't followed. */
 static void unmap(const struct call_ctx *ctx, uint64_t addr, uint64_t len)
 {
 	struct uspl_alloc *own = config_own(ctx->config);

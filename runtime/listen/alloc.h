@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alloc.h - which blocks are live, and who asked for them */
+/* alloc.h - which blocks are live, and which call sites asked for them */
 #ifndef USPL_RUNTIME_LISTEN_ALLOC_H
 #define USPL_RUNTIME_LISTEN_ALLOC_H
 

@@ -105,8 +105,8 @@ static void add_value(struct values *values, const struct call_ctx *ctx,
 }
 
 /*
- * When the call began that an entry's record has been written of: just now, but for what signal
- * handlers have written since.
+ * When the call began whose entry was recorded just now; signal handlers may have written records
+ * since.
  */
 static uint64_t entry_time(const struct call_ctx *ctx)
 {

@@ -3,7 +3,7 @@
  * call_ctx.h - what a listener is told, and what all listeners do alike
  *
  * They run in the target's threads, between a call and the function: they make no system calls but
- * those that are named here, wait for nobody, and may be interrupted by signal handlers that come
+ * those that are named here, wait for nothing, and may be interrupted by signal handlers that come
  * here as well. What several threads write is written by atomic operations, what one thread writes
  * by single instructions.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// listen.c - the listeners' two entries: who is called, and which listener is to be told
+// listen.c - the listeners' two entries: what was called, and which listener is to be told
 
 #include "runtime/listen/listen.h"
 
@@ -36,8 +36,8 @@ static struct uspl_trace_ring *find_ring(void)
 }
 
 /*
- * Fills in what all listeners are told; false: nobody is to be told. Field by field: to clear all
- * of it at once takes longer than the rest.
+ * Fills in what all listeners are told; false: no listener is to be told. Field by field: to clear
+ * all of it at once takes longer than the rest.
  */
 static bool find(struct call_ctx *ctx, const struct call *call, uint32_t id)
 {
@@ -137,7 +137,7 @@ void listen_enter(const struct call *call)
 		add_atomic(&ctx.config->missed, !ctx.config->halted);
 }
 
-/* What a slow call sets off comes after its own record, which is what somebody will look for. */
+/* What a slow call sets off comes after its own record, which is what a user will look for. */
 static bool fire_slow(const struct call_ctx *ctx)
 {
 	bool recorded = ctx->config->job == USPL_LISTEN_ARGS && ctx->ring && !ctx->config->halted;

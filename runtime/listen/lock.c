@@ -37,7 +37,7 @@ struct uspl_lock *lock_find(const struct call_ctx *ctx, uint64_t addr)
 	return NULL;
 }
 
-/* One writer at a time; who comes while another one writes goes without. */
+/* One writer at a time; a thread that comes while another one writes keeps no chain. */
 static void keep_chain(const struct call_ctx *ctx, struct uspl_lock *lock, uint64_t ticks_held)
 {
 	const struct call *call = ctx->call;
@@ -175,7 +175,8 @@ static uint64_t blocked_now(void)
 }
 
 /*
- * What was blocked at first is how the thread wants to be; only what comes on top of it is a span.
+ * What was blocked at first is the thread's usual state; only what is blocked on top of it is a
+ * span.
  */
 void sigoff_enter(const struct call_ctx *ctx)
 {

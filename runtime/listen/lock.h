@@ -10,7 +10,7 @@ HIDDEN void lock_enter(const struct call_ctx *ctx);
 HIDDEN void lock_leave(const struct call_ctx *ctx);
 HIDDEN void sigoff_enter(const struct call_ctx *ctx);
 HIDDEN void sigoff_leave(const struct call_ctx *ctx);
-/* One span of a lock or of blocked signals, from since on; its end is where heard is. */
+/* One span of a lock or of blocked signals, from since on until lock_note_hold() is called. */
 struct span {
 	uint64_t since, site, signals;
 };

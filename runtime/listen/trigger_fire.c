@@ -2,9 +2,9 @@
 // trigger_fire.c - the listener that starts and stops the recording, or keeps what was recorded so
 // far
 /*
- * What records returns is halted by a threshold that no call reaches: calls that are open then are
- * recorded if they return after it has been started again. What records entries only is halted by
- * taking all threads' rings away; they are kept beside.
+ * A recording of returns is halted by a threshold that no call reaches: calls that are open then
+ * are recorded if they return after it has been started again. A recording of entries only is
+ * halted by taking all threads' rings away; they are kept beside.
  *
  * A snapshot gives every thread another ring, so that what the first ones hold stays. It is taken
  * once.

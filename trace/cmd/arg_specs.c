@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // arg_specs.c - whose arguments and results are recorded: the options -A and -R
 /*
- * What an argument is and where it is when the function is entered, the debugging information says.
+ * The debugging information says what an argument is and where it is when the function is entered.
  * Without it, arguments are asked for by their numbers, and are words of 8 bytes as the calling
  * convention hands them over; the kind that is given behind a '/' says what to make of them.
  */
@@ -131,7 +131,7 @@ bool arg_specs_are_wanted(const arg_spec_vec *specs, const char *const *names, s
 	return false;
 }
 
-/* Of a value: what the user says goes before what the debugging information does. */
+/* For a value, what the user says goes before what the debugging information says. */
 static void set_kind(struct uspl_listen_arg *arg, char kind)
 {
 	if (!kind)
@@ -169,7 +169,7 @@ static void fill_raw(struct listen_plan *plan, unsigned number, char kind,
 	struct image_value raw = { .kind = USPL_PROBE_POINTER, .width = 8 };
 	char name[16];
 
-	/* The n-th argument is the n-th of its sort, as far as anybody knows. */
+	/* The n-th argument is the n-th of its sort, as far as is known. */
 	for (unsigned i = 0; i < number; i++)
 		types[i] = (struct call_type){
 			.size = 8, .align = 8, .whole = kind != 'f', .real = kind == 'f'

@@ -23,7 +23,7 @@ int listening_open(struct listening *listening, const struct hook_options *opts,
 void listening_release(struct listening *listening);
 DEFINE_AUTO_RELEASE(listening, struct listening, listening_release)
 #define auto_listening __attribute__((cleanup(cleanup_listening_)))
-/* The plan for a session; NULL if nobody is to listen. */
+/* The plan for a session; NULL if nothing is to be listened to. */
 struct listen_plan *listening_plan(struct listening *listening);
 /* True if a function of these names is to be listened to, whatever else is traced. */
 bool listening_wants(const struct listening *listening, const char *const *names, size_t n);

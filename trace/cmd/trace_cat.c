@@ -28,7 +28,7 @@ static void note_loss(const struct reader *reader, uint64_t *said, struct buf *o
 	*said = reader->log.overwritten;
 }
 
-/* Until ^C, or until the process or its tracing has ended. */
+/* Goes on until ^C, or until the process or its tracing has ended. */
 static int follow(struct reader *reader, const struct format *format, struct buf *out,
 		  struct uspl_err *err)
 {

@@ -2,10 +2,10 @@
 // trace_exec.c - uspl-trace exec: a program is traced from its first instruction
 //
 // A watching tracer attaches where the kernel has just put the program in place of us, at the
-// dynamic linker's first instruction; then the program is let go, and isn't held any more. Others
-// begin when functions are there, and are asked at the end (child_follow.c). If this tool dies
-// before the program has begun, so does the program. Where a tracer can't be, the program runs
-// without it: it was asked for in any case.
+// dynamic linker's first instruction; then the program is let go, and isn't held any more. Other
+// tracers begin when functions are there, and are asked at the end (child_follow.c). If this tool
+// dies before the program has begun, so does the program. Where a tracer can't work, the program
+// runs without it: the user has asked for the program in any case.
 
 #include <stdio.h>
 
@@ -75,7 +75,7 @@ static int run_launched(struct line *line, struct child *child, struct uspl_err 
 	return line->tracer->launch->run(line->state, child, err);
 }
 
-/* A command line that is wrong, and code that could not be put back, are no reason to run it. */
+/* The program doesn't run if the command line is wrong, or if code could not be put back. */
 static bool runs_all_the_same(const struct child *child, int rc)
 {
 	return child->pid > 0 && rc != -USPL_E_USAGE && rc != -USPL_E_STRANDED &&

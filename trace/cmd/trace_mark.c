@@ -181,7 +181,7 @@ static int by_name(const void *a, const void *b)
 	const struct marker *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
-	/* One that says why comes first. */
+	/* A marker that says why comes first. */
 	return order ? order : (x->why[0] == '\0') - (y->why[0] == '\0');
 }
 

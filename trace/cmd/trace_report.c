@@ -140,7 +140,7 @@ static int add_up(const struct trace_span *const *spans, size_t n, totals_vec *a
 		return 0;
 	totals->min = duration_of(spans[0]);
 	totals->max = duration_of(spans[n - 1]);
-	/* The least that all but one in a hundred take no longer than. */
+	/* The least time that all but one in a hundred don't exceed. */
 	at = (99 * n + 99) / 100 - 1;
 	totals->p99 = duration_of(spans[at]);
 	return 0;

@@ -165,8 +165,8 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want,
 		if (!arch_native()->insn_decode(code + n, len - n, &insn))
 			return "its first instructions can't be decoded";
 		/*
-		 * Who waits there is behind it, and may come back to where the jump would be by
-		 * then.
+		 * A thread that waits there is behind it, and may come back to where the jump would
+		 * be by then.
 		 */
 		if (insn.is_syscall)
 			return "a system call is among its first bytes";
@@ -182,7 +182,7 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want,
 	}
 	candidate->len = (uint8_t)n;
 	candidate->guard = n_insns > 1 ? (uint8_t)n : 1;
-	/* What returns to the end of the moved bytes finds there what it expects. */
+	/* A return to the end of the moved bytes finds there what it expects. */
 	if (n_insns > 1 && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))
 		candidate->guard--;
 	return NULL;
@@ -222,7 +222,7 @@ static void judge(const struct image *image, const struct xrefs *xrefs, struct c
 		candidate->kind = CANDIDATE_MOVED;
 }
 
-/* Of a beginning without a name: true if it can be traced as if it were called. */
+/* True if a beginning without a name can be traced as if it were called. */
 static bool is_like_function(const struct image *image, const struct xrefs *xrefs,
 			     const struct candidate *candidate)
 {
@@ -259,7 +259,8 @@ static const struct candidate *goes_on_to(const struct image *image,
 }
 
 /*
- * What jumps on to a function of which the entry only can be traced (_setjmp does), is one as well.
+ * A function that jumps on to one whose entry only can be traced (_setjmp does) is such a one as
+ * well.
  */
 static void judge_jumps(const struct image *image, candidate_vec *candidates)
 {

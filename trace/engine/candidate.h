@@ -6,10 +6,9 @@
  * at a function's entry decides what becomes of it:
  *
  *     CANDIDATE_NOPS   room that the compiler left (-fpatchable-function-entry, -mnop-mcount
- *                      -mfentry),
- *                 perhaps behind an endbr64: the body begins behind it
- *     CANDIDATE_MOVED the first instructions, which are moved out of line and make room for the
- *         jump
+ *                      -mfentry), perhaps behind an endbr64: the body begins behind it
+ *     CANDIDATE_MOVED  the first instructions, which are moved out of line and make room for the
+ *                      jump
  *     CANDIDATE_NONE   neither is possible; `why` says what is in the way
  */
 #ifndef USPL_TRACE_ENGINE_CANDIDATE_H
@@ -30,14 +29,14 @@ struct candidate {
 	uint64_t size;    /* of its code, up to the next function if nothing else is known */
 	enum candidate_kind kind;
 	uint8_t len; /* bytes from the entry to where the body goes on */
-	/* No thread may stand in so many bytes, but at the first; 1: they are one instruction. */
+	/* No thread may stand in this many bytes, but at the first; 1: they are one instruction. */
 	uint8_t guard;
 	/* What the program itself has at the entry; zeros behind its end. */
 	uint8_t code[CANDIDATE_CODE];
 	taddr patched;   /* where the jump of an update or a probe at the entry leads; 0: none */
 	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 	const char *why; /* CANDIDATE_NONE: a text that is never freed */
-	uint32_t listen; /* where it is in a plan (listen_plan.h), + 1; 0: nobody listens to it */
+	uint32_t listen; /* where it is in a plan (listen_plan.h), + 1; 0: it isn't listened to */
 };
 
 typedef VEC(struct candidate) candidate_vec;

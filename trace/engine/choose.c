@@ -20,8 +20,8 @@ static int by_entry(const void *key, const void *item)
 }
 
 /*
- * Notes where the jump leads that somebody has at a function's entry. Candidates are sorted by
- * entry.
+ * Notes where the jump of an update, a probe or a marker at a function's entry leads. Candidates
+ * are sorted by entry.
  */
 static int note_jump(const struct proc *proc, taddr entry, candidate_vec *candidates,
 		     struct uspl_err *err)
@@ -43,8 +43,8 @@ static int note_jump(const struct proc *proc, taddr entry, candidate_vec *candid
 }
 
 /*
- * Of updates, of probes, whose jumps stand before theirs, and of markers with which functions
- * begin.
+ * Notes the jumps of updates, of probes, whose jumps stand before theirs, and of markers with which
+ * functions begin.
  */
 static int note_jumps(const struct proc *proc, const region_vec *updates, const struct marks *marks,
 		      candidate_vec *candidates, struct uspl_err *err)
@@ -95,7 +95,9 @@ static int find_names(const struct image *image, taddr entry, name_vec *names, s
 	return 0;
 }
 
-/* Who listens to the function: the candidate refers to its site in the plan. */
+/*
+ * Asks the plan about the function: if it is listened to, the candidate refers to its site there.
+ */
 static int listen_to(struct listen_plan *plan, const struct listen_function *function,
 		     struct candidate *candidate, struct uspl_err *err)
 {
@@ -117,7 +119,7 @@ static int listen_to(struct listen_plan *plan, const struct listen_function *fun
 	return 0;
 }
 
-/* Asks for a function, and who listens to it. */
+/* Asks whether a function is wanted, and whether it is listened to. */
 static int ask(const struct trace_request *request, struct listen_function *function,
 	       struct candidate *candidate, bool *ret, struct uspl_err *err)
 {

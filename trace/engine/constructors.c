@@ -19,7 +19,7 @@ struct search {
 	size_t more;
 };
 
-/* 0 and -1 stood at the ends of such tables once; nobody calls them. */
+/* 0 and -1 stood at the ends of such tables once; they aren't called. */
 static int add(struct search *search, taddr function, taddr slot, uint64_t bias,
 	       struct uspl_err *err)
 {

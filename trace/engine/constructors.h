@@ -29,8 +29,8 @@ typedef VEC(struct constructor) constructor_vec;
 int constructors_find(const struct proc *proc, const module_vec *modules, constructor_vec *ret,
 		      size_t *ret_more, struct uspl_err *err) uspl_must_check;
 /*
- * Loads what takes their time, and leads the pointers there. It stays in the process, and needs
- * nobody. *ret_at: where it is. After a failure some may lead there all the same.
+ * Loads what takes their time, and leads the pointers there. It stays in the process, and needs no
+ * tool. *ret_at: where it is. After a failure some pointers may lead there all the same.
  */
 int constructors_time(const struct proc *proc, const constructor_vec *all, taddr *ret_at,
 		      struct uspl_err *err) uspl_must_check;

@@ -2,8 +2,8 @@
 // mcount_sites.c - the calls of a profiler that a compiler has put into every function
 /*
  * A call of an imported function goes through a slot: directly (call *slot), or by a stub that
- * jumps through it (call stub; stub: jmp *slot). Which function the slot is for, the dynamic
- * relocations tell, whether it has been bound already or not.
+ * jumps through it (call stub; stub: jmp *slot). The dynamic relocations tell which function the
+ * slot is for, whether it has been bound already or not.
  */
 
 #include "trace/engine/mcount_sites.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// merge_nops.c - several NOPs at an entry are made one, so that a jump can take their place with
-// nobody stopped for it
+// merge_nops.c - several NOPs at an entry are made one, so that a jump can take their place without
+// a stop
 /*
  * gcc's -fpatchable-function-entry=5 makes five instructions. A thread may stand between any two of
  * them, and would find the middle of the jump. But all before the last one may become prefixes of
- * it while everybody runs: where a thread stands, it finds NOPs. Who comes to the entry from then
- * on executes all of them at once. So when each thread has been seen somewhere else once, the bytes
- * are what a NOP of five bytes is, and are exchanged like that.
+ * it while all threads run: where a thread stands, it finds NOPs. A thread that comes to the entry
+ * from then on executes all of them at once. So when each thread has been seen somewhere else once,
+ * the bytes are what a NOP of five bytes is, and are exchanged like that.
  *
  * A tool that dies in between leaves the one NOP, which does what the several did; stop puts them
  * back.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * merge_nops.h - several NOPs at an entry are made one, so that a jump can take their place with
- * nobody stopped for it
+ * merge_nops.h - several NOPs at an entry are made one, so that a jump can take their place without
+ * a stop
  */
 #ifndef USPL_TRACE_ENGINE_MERGE_NOPS_H
 #define USPL_TRACE_ENGINE_MERGE_NOPS_H
@@ -21,13 +21,13 @@ struct merge_nops_entry {
 
 /*
  * Entries of several NOPs (merge_nops.c), which become one instruction before a jump takes their
- * place: then nobody has to be stopped for that.
+ * place: then no thread has to be stopped for that.
  */
 struct merge_nops {
 	VEC(struct merge_nops_entry) entries;
 	struct text_poke poke; /* in which they become one */
 	struct drain
-		drain; /* the jumps' bytes but the first, in which nobody may stand any more then */
+		drain; /* the jumps' bytes but the first, in which no thread may stand then */
 };
 
 /*
@@ -43,10 +43,10 @@ void merge_nops_release(struct merge_nops *merge);
 int merge_nops_add(struct merge_nops *merge, taddr entry, const uint8_t *merged,
 		   struct uspl_err *err) uspl_must_check;
 /*
- * Of the words in which jumps take the entries' place, which are to begin with the NOPs as they
- * are: from here on they begin with merged ones. Writes the table of those in which they are
- * merged, behind the one of these words; result_page, agent and sleeper are those of these words.
- * What is found out of the threads now makes merge_nops_await_drained quick.
+ * The words in which jumps take the entries' place must begin with the NOPs as they are: from here
+ * on they begin with merged ones. Writes the table of the words in which NOPs are merged, behind
+ * the table of these words; result_page, agent and sleeper are those of these words. What is found
+ * out about the threads now makes merge_nops_await_drained quick.
  */
 int merge_nops_take(struct merge_nops *merge, struct text_poke *poke,
 		    struct uspl_err *err) uspl_must_check;

@@ -11,8 +11,8 @@ struct proc;
 struct uspl_err;
 
 /*
- * Turns the calls of a profiler in one module into NOPs, for good; adds to the result. Threads
- * stand still for it if there are any.
+ * Turns the calls of a profiler in one module into NOPs, for good; adds to the result. If there are
+ * any, threads stand still for it.
  */
 int nop_mcount(struct proc *proc, const struct module *module, struct patch_result *result,
 	       struct uspl_err *err) uspl_must_check;

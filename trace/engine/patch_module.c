@@ -4,7 +4,7 @@
  * Sites need not change together: what has to hold is that no thread is between two of the
  * instructions that become one jump. So there are two kinds of sites:
  *     poked     one instruction becomes another one, or several, and all of it lies in one word:
- *               exchanged while everybody runs
+ *               exchanged while all threads run
  *               (NOPs of one byte each are made one instruction before: merge_nops.c)
  *     stopped   the others: in stops (patch_stopped.c)
  */
@@ -92,7 +92,7 @@ static bool is_out(const struct uspl_trace_site *site, const uint8_t *have, tadd
 	return !memcmp(have, site->old_bytes, USPL_TRACE_SITE_BYTES) || (target && target != thunk);
 }
 
-/* True if the site is to take the place of several NOPs: what they are in between is told. */
+/* True if the site is to take the place of several NOPs; *ret_merged: what they are in between. */
 static bool is_nops(const struct site *site, bool moved, const uint8_t *have, size_t len,
 		    uint8_t *ret_merged)
 {
@@ -135,7 +135,7 @@ static int add_site(struct module_patch *patch, size_t i, struct uspl_err *err)
 		return rc;
 	if (patch->in->stopped)
 		return add_stopped(patch, &site, err);
-	/* The plan is of what takes their place; what is in between is known to the words only. */
+	/* The plan has what takes their place; only the words know what is in between. */
 	if (is_nops(&site, from->moved, have, len, merged)) {
 		rc = merge_nops_add(&patch->merge, site.addr, merged, err);
 		if (rc)

@@ -22,8 +22,8 @@ struct patch_input {
 
 struct patch_result {
 	size_t sites;     /* that were exchanged */
-	double stop_us;   /* the longest standstill of those that run */
-	bool warm;        /* the stacks of those that run have been followed once */
+	double stop_us;   /* the longest standstill of threads that run */
+	bool warm;        /* the stacks of threads that run have been followed once */
 	double switch_us; /* from before the first page is made ready to behind the last site */
 };
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// patch_stopped.c - sites that are exchanged in stops, as many at a time as nobody has to wait long
-// for
+// patch_stopped.c - sites that are exchanged in stops, as many at a time as no thread has to wait
+// long for
 /*
- * Those that run are stopped for each portion, and look at nothing but their own place. Those that
- * sleep are looked at once, before the first portion, and can't come back to the program's code
- * unseen (held_sleepers.h): so they sleep on, and are nobody's concern.
+ * Threads that run are stopped for each portion, and look at nothing but their own place. Threads
+ * that sleep are looked at once, before the first portion, and can't come back to the program's
+ * code unseen (held_sleepers.h): so they sleep on, and need no other look.
  *
  * What is done for the first time is slow, above all following a stack: so those of threads that
  * run are followed once before.
  *
- * We write from outside, and not an agent within: were we killed, the kernel would finish the page,
- * and only then let the threads go. An agent would go on by itself, among threads that run again.
+ * The tool writes from outside, not by an agent within: if it were killed, the kernel would finish
+ * the page, and only then let the threads go. An agent would go on by itself, among threads that
+ * run again.
  */
 
 #include "trace/engine/patch_stopped.h"
@@ -22,27 +23,27 @@
 #include "thread/held_sleepers.h"
 #include "trace/engine/patch_module.h"
 
-/* How long those that run may be looked at before the first stop. */
+/* How long threads that run may be looked at before the first stop. */
 #define REHEARSAL_NS 4000000ll
-/* Where many want the same processor a thread may stay where it is for a while. */
+/* Where many threads want the same processor, one may stay where it is for a while. */
 #define TRY_NS 30000000000ll
 #define PAUSE_NS 2000000
-/* So often a portion is tried, with that between, before our signals are heard again. */
+/* A portion is tried this often, with that pause between, before our signals are heard again. */
 #define TRIES 20
-/* And after so long they are in any case, though sleepers are woken once more then. */
+/* After this long they are heard in any case, though sleepers are then woken once more. */
 #define HELD_SLEEPERS_NS 1000000000ll
 /*
  * Pages that are written in one stop, some 1.3 us each; what a stop takes besides is about as long.
  * The first one warms the unwind cache: much is slow when it is done for the first time. Where
- * processors are scarce a stop takes milliseconds, until everybody has had the turn in which to
- * stop: then it is better to have fewer, and they are hardly longer for it.
+ * processors are scarce a stop takes milliseconds, until every thread has had the turn in which to
+ * stop: then fewer stops are better, and they are hardly longer for it.
  */
 #define PAGES_FIRST 4
 #define PAGES_LEAST 24
 #define PAGES_MOST 40
 #define NS_A_PAGE 10000
 /*
- * Between two stops everybody runs for as long as they were stopped, but for no longer than that.
+ * Between two stops the threads run for as long as they were stopped, but for no longer than this.
  */
 #define REST_MAX_NS 200000
 
@@ -78,7 +79,7 @@ void patch_stopped_release(struct patch_stopped *patch)
 	safety_release(&patch->bytes);
 }
 
-/* Those that sleep are followed when they are held. */
+/* Threads that sleep are followed when they are held. */
 void patch_stopped_warm(struct patch_stopped *patch, struct patch_result *result)
 {
 	const struct proc *proc = patch->in->proc;
@@ -123,7 +124,9 @@ static size_t count_sites(const struct run *run)
 	return i - run->done;
 }
 
-/* Who comes out of its call meanwhile shouldn't wait for all of it. sleepers may be NULL. */
+/*
+ * A thread that comes out of its call meanwhile shouldn't wait for all of it. sleepers may be NULL.
+ */
 static int make_plan(struct run *run, struct held_sleepers *sleepers, struct uspl_err *err)
 {
 	int rc;
@@ -202,7 +205,7 @@ static void rest(struct held_sleepers *sleepers)
 		held_sleepers_rest(sleepers, wanted - since);
 }
 
-/* What is left, or as far as it goes. */
+/* Exchanges what is left, or as much of it as it can. */
 static int exchange_rest(struct held_sleepers *sleepers, void *ctx, struct uspl_err *err)
 {
 	struct run *run = ctx;

@@ -9,7 +9,7 @@
 struct patch_input;
 struct patch_result;
 
-/* Sites that can't be exchanged while somebody runs. */
+/* Sites that can't be exchanged while threads run. */
 struct patch_stopped {
 	const struct patch_input *in;
 	const site_vec *sites; /* sorted by address */
@@ -21,13 +21,13 @@ int patch_stopped_init(struct patch_stopped *stopped, const struct patch_input *
 		       const site_vec *sites, struct uspl_err *err) uspl_must_check;
 void patch_stopped_release(struct patch_stopped *stopped);
 /*
- * Follows the stacks of those that run, without stopping them, unless that has been done in this
+ * Follows the stacks of threads that run, without stopping them, unless that has been done in this
  * switch: else it would be done for the first time in the first stop, which would be twice as long
  * for it. Some milliseconds.
  */
 void patch_stopped_warm(struct patch_stopped *stopped, struct patch_result *result);
 /*
- * Exchanges them in as many stops as nobody has to wait long in. Adds to result->stop_us.
+ * Exchanges them in so many stops that no thread has to wait long in one. Adds to result->stop_us.
  * USPL_E_BUSY: a thread stays between two of a site's instructions.
  */
 int patch_stopped_exchange(struct patch_stopped *stopped, struct patch_result *result,

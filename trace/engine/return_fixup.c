@@ -3,8 +3,8 @@
 // of the tracer
 /*
  * An open call has its thunk's address where its return address was, and that is in the shadow of
- * the stack. As long as it is so the tracer's memory has to stay, and of main(), of a loop that
- * waits for events, or of a child that was forked in one, it would be so for good. So, while the
+ * the stack. As long as it is so the tracer's memory has to stay, and for main(), for a loop that
+ * waits for events, or for a child that was forked in one, that would be for good. So, while the
  * thread stands still, the return address is put back.
  *
  * That is done for a thread all of whose frames are known, if none is in the tracer's code but by
@@ -14,10 +14,10 @@
  * Nor for a thread with a shadow stack (shstk.h), which has the thunk's address there, too: it
  * would die at the return. Its calls end by way of the tracer, whose memory stays as long.
  *
- * Nor may anybody have the thunk's address elsewhere, to go there when the thunk is gone. Functions
- * don't look at where they return to, but for those whose returns aren't traced (untraceable.c),
- * and for the unwinder, which keeps return addresses in variables. And a register may have one that
- * was just popped.
+ * Nor may any code have the thunk's address elsewhere, to go there when the thunk is gone.
+ * Functions don't look at where they return to, but for those whose returns aren't traced
+ * (untraceable.c), and for the unwinder, which keeps return addresses in variables. And a register
+ * may have one that was just popped.
  *
  * Each word is right by itself, the thunk would have led to the same place: a tool that dies in
  * between has done no harm.
@@ -142,7 +142,7 @@ struct visits {
 	size_t ended;
 };
 
-/* By itself: no thread has to stand still for another one's calls. */
+/* Stops the thread by itself: no thread has to stand still for another one's calls. */
 static int visit_thread(void *ctx, struct uspl_err *err)
 {
 	struct visits *visits = ctx;

@@ -9,10 +9,10 @@ struct drain;
 struct trace_session;
 
 /*
- * Of the threads that drain_look has found in the text (drain->inside), those that are there by
- * traced calls alone, and whose stacks can be followed: from now on these calls return to their
- * callers. Stops them for it, one by one; not one that stands in an unwinder. *ret_ended counts
- * them.
+ * Takes those of the threads that drain_look has found in the text (drain->inside) which are there
+ * by traced calls alone, and whose stacks can be followed: from now on these calls return to their
+ * callers. Stops these threads for it, one by one; not a thread that stands in an unwinder.
+ * *ret_ended counts them.
  */
 int return_fixup_run(struct drain *drain, const unwinder_code_vec *unwinders,
 		     const struct trace_session *session, size_t *ret_ended,

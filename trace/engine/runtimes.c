@@ -6,8 +6,8 @@
  * frame, where a call has put it; CoreCLR's StackFrameIterator; Go's traceback; OCaml's scanning of
  * frametables by return address; GHC's own stacks, which C code may be entered from; Erlang's,
  * whose compiled code calls C on another stack; JavaScript of Mozilla and WebKit; Mono's LMF;
- * Julia, LuaJIT and Racket, which unwind by tables of their own. Most export a function for those
- * who embed them. A program that has one inside and exports nothing is known by its name.
+ * Julia, LuaJIT and Racket, which unwind by tables of their own. Most export a function for
+ * programs that embed them. A program that has one inside and exports nothing is known by its name.
  */
 
 #include "trace/engine/runtimes.h"

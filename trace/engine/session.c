@@ -69,7 +69,7 @@ static int load_module(struct starting *starting, const struct module *module, s
 	return rc;
 }
 
-/* Where no calls are recorded, or not yet: one that none takes as long as. */
+/* Where no calls are recorded, or not yet: a threshold that no call reaches. */
 static uint64_t threshold_of(const struct trace_request *request)
 {
 	const struct listen_plan *plan = request->listen;
@@ -146,12 +146,15 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 	return rc;
 }
 
-/* A part whose unwinder can't be told to forget it stays mapped: it would ask for it. */
+/* A part that the program's unwinder can't be told to forget stays mapped: it would ask for it. */
 static int unload_module(struct proc *proc, const module_vec *modules,
 			 const struct trace_region *region, struct uspl_err *err)
 {
 	const struct frames frames = frames_of(region);
-	/* Who tells the unwinder looks at what is traced: what has just gone must not be there. */
+	/*
+	 * The code that tells the unwinder looks at what is traced: a part that is gone must not be
+	 * there.
+	 */
 	int rc = proc_refresh_maps(proc, err);
 
 	if (rc)
@@ -213,7 +216,7 @@ bool session_is_copy(const struct proc *proc, const struct trace_session *sessio
 	       shared_map_is_copy(proc, session->regions.items[0].head.tables);
 }
 
-/* A session that has ended, or that is a parent's, goes. */
+/* Takes away a session that has ended, or that is a parent's. */
 static int make_way(struct proc *proc, const module_vec *modules, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
@@ -240,7 +243,7 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 	return proc_refresh_maps(proc, err);
 }
 
-/* *hooks: the calls of a profiler that were turned into NOPs. */
+/* *mcount: the calls of a profiler that were turned into NOPs. */
 static int try_module(struct starting *starting, const struct module *module,
 		      struct patch_result *mcount, struct uspl_err *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * session.h - tracing in a process: what of it is in the target, and switching it on and off
+ * session.h - tracing in a process: what the target holds of it, and switching it on and off
  *
  *     session_start        looks for functions, loads thunks and rings, puts the jumps in
  *     trace_session_read   finds what another tool has started (record/trace_records.h)
- *     session_stop         takes the jumps out, and the memory when nobody is in it any more
+ *     session_stop         takes the jumps out, and the memory when no thread is in it any more
  *
  * The truth lies in the target (include/uspl/trace_abi.h), so that any later command finds it. A
  * tool that dies leaves a target that goes on; session_stop cleans up whatever it left.
@@ -31,10 +31,10 @@ struct trace_request {
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
 	bool keep_mcount;    /* leave the calls of a profiler (gcc -pg) as they are */
 	double threshold_s;  /* shorter calls leave no record */
-	unsigned depth; /* of calls in each other that are recorded; 0: any; not with entries */
+	unsigned depth; /* of nested calls that are recorded; 0: any; not with entries */
 	tid_vec tids;   /* these threads only; empty: all. The caller's */
 	struct trace_choice choice;
-	struct listen_plan *listen; /* NULL: nobody listens (listen_plan.h) */
+	struct listen_plan *listen; /* NULL: no listeners (listen_plan.h) */
 };
 
 struct trace_switch {
@@ -47,7 +47,7 @@ struct trace_switch {
 	 * memory stays for them.
 	 */
 	size_t inside;
-	bool inactive;     /* that stack is what there is */
+	bool inactive;     /* `inside` is that stack only */
 	size_t put_back;   /* calls on such stacks that were made to return without the tracer */
 	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };
@@ -65,11 +65,11 @@ bool session_is_copy(const struct proc *proc, const struct trace_session *sessio
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Stops it. Calls that are open on stacks that no thread is on return without the tracer then.
- * force: what may lead into traced calls from such a stack all the same doesn't count. For both, no
+ * Stops it. Calls that are open on stacks that no thread is on then return without the tracer.
+ * force: such a stack that may lead into traced calls all the same doesn't count. For both, no
  * update may have been left in the middle of its switch (command/interrupted.h). If the switch is
- * made and memory has to stay mapped, for want of a system call, that is a failure, too: once more
- * takes it.
+ * made and memory has to stay mapped, for want of a system call, that is a failure, too: another
+ * stop takes it.
  */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 bool force, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;

@@ -174,7 +174,7 @@ static void give_up(struct shadows *shadows, const struct run *run)
 }
 
 /*
- * Maps the shadow of a run. The table in the target says so in the same run: whoever finds it
+ * Maps the shadow of a run. The table in the target says so in the same run: a tool that finds it
  * there, after us, can unmap it.
  */
 static int map_run(struct proc *proc, struct shadows *shadows, taddr table, const struct run *run,
@@ -202,7 +202,7 @@ static int map_run(struct proc *proc, struct shadows *shadows, taddr table, cons
 	if (done == n)
 		return 0;
 	give_up(shadows, run);
-	/* The second one was in the way of something: the first is no use by itself. */
+	/* Something was in the way of the second one: the first is of no use by itself. */
 	return names && done == 2 ? inject_unmap(proc, at, reqs[0].args[1], err) : 0;
 }
 

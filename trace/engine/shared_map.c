@@ -97,8 +97,8 @@ static int map_at(struct proc *proc, const struct shared_map *shared_map, bool *
 }
 
 /*
- * Takes from children what they aren't to have. The mark says before that it may be missing, and
- * the word at `alive` that it isn't.
+ * Takes from children what they aren't to have. Before that, the mark says that it may be missing,
+ * and the word at `alive` that it isn't.
  */
 static int part_from_children(const struct proc *proc, const struct shared_map *shared_map,
 			      struct uspl_err *err)
@@ -182,7 +182,7 @@ int shared_map_note_chunks(const struct proc *proc, taddr own, taddr chunks, uin
 
 /*
  * Unmaps the shadows of stacks that threads have gone through. Each is struck from the table in the
- * same run: what lies there later is somebody else's.
+ * same run: what lies there later isn't ours.
  */
 static int unmap_shadows(const struct proc *proc, const struct uspl_trace_shared_map *mark,
 			 struct uspl_err *err)
@@ -217,7 +217,8 @@ static int unmap_shadows(const struct proc *proc, const struct uspl_trace_shared
 }
 
 /*
- * A child has an empty table of chunks, and not what is absent there: others may be in its place.
+ * A child has an empty table of chunks, and not what is absent there: other mappings may be in its
+ * place.
  */
 static int unmap(const struct proc *proc, const struct uspl_trace_shared_map *mark,
 		 struct uspl_err *err)
@@ -280,7 +281,7 @@ static bool is_known(const struct known *known, taddr own)
 	return false;
 }
 
-/* Those that no session speaks of. */
+/* Unmaps those that no session speaks of. */
 static int sweep(const struct proc *proc, const struct known *known, size_t *ret_found,
 		 struct uspl_err *err)
 {

@@ -45,7 +45,7 @@ bool shared_map_is_copy(const struct proc *proc, taddr own);
  */
 int shared_map_unmap(const struct proc *proc, taddr own, struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps all that tools have left which died, or failed: maps that no record of a session speaks
+ * Unmaps all that tools which died, or failed, have left: maps that no record of a session speaks
  * of, and what never got a record (record/partial_mapping.h). *ret_found counts the maps,
  * proc->maps are as they are afterwards. No other tool may be at work there (lock.h). Fails if it
  * can't be told what there is, or if something has to stay.

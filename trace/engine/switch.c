@@ -174,8 +174,8 @@ static void release(struct run *run)
 }
 
 /*
- * What a dead tool has sent a thread to do may come at any later time: words that it would exchange
- * after we have. So that thread comes first.
+ * A thread that a dead tool has sent to do something may do it at any later time: it would exchange
+ * words after we have. So the tool waits for that thread first.
  */
 static int outlive_agents(struct run *run, struct uspl_err *err)
 {
@@ -217,7 +217,7 @@ static int write_states(struct run *run, enum uspl_trace_state state, struct usp
 	return 0;
 }
 
-/* Of a library that was unloaded meanwhile there is nothing to be exchanged. */
+/* In a library that was unloaded meanwhile there is nothing to exchange. */
 static int exchange_region(const struct run *run, struct patch_input *input,
 			   const struct trace_region *region, struct patch_result *result,
 			   struct uspl_err *err)
@@ -260,8 +260,8 @@ static int exchange_all(struct run *run, struct patch_result *result, struct usp
 }
 
 /*
- * A thread that is on its way through the runtime is out of it a moment later; one that can't be
- * stopped stays.
+ * A thread that is on its way through the runtime is out of it a moment later; a thread that can't
+ * be stopped stays.
  */
 static int fix_up_returns(struct run *run, const unwinder_code_vec *unwinders, struct uspl_err *err)
 {
@@ -284,7 +284,7 @@ static int fix_up_returns(struct run *run, const unwinder_code_vec *unwinders, s
 	return 0;
 }
 
-/* All sites are off: whoever is still inside needn't be for long. */
+/* All sites are off: a thread that is still inside needn't be for long. */
 static int empty_threads(struct run *run, struct uspl_err *err)
 {
 	auto_vec unwinder_code_vec unwinders = { 0 };
@@ -303,7 +303,7 @@ static int empty_threads(struct run *run, struct uspl_err *err)
 	return rc;
 }
 
-/* A thread may have gone on with a stack that nobody was on when the threads were looked at. */
+/* A thread may have gone on with a stack that no thread was on when they were looked at. */
 static int empty_text(struct run *run, const struct drain_way *way, struct uspl_err *err)
 {
 	struct drain *drain = &run->drain;

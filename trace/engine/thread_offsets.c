@@ -3,9 +3,9 @@
 // and which threads it records
 /*
  * Both lie at a fixed distance from the thread pointer, in all threads. The libc keeps the thread's
- * id in its thread control block, to know it without a system call; where, is learnt by looking for
- * it. The kernel keeps the number of the processor in an area that the libc has registered for each
- * thread (rseq(2); glibc 2.35 and newer do it); where, the kernel tells.
+ * id in its thread control block, to know it without a system call; the tool finds the place by
+ * looking for the id. The kernel keeps the number of the processor in an area that the libc has
+ * registered for each thread (rseq(2); glibc 2.35 and newer do it); the kernel tells where.
  */
 
 #include "trace/engine/thread_offsets.h"

@@ -19,7 +19,7 @@
 _Static_assert(TABLES_LEN + 2 * PAGE <= INJECT_UNMAP_FIRST,
 	       "a block of which only the rings have been given back isn't taken for a child's");
 
-/* Of one ring with all that a thread has. */
+/* Bytes of one ring with all that a thread has. */
 static uint64_t ring_len(const struct trace_request *request)
 {
 	const struct listen_plan *plan = request->listen;
@@ -28,7 +28,7 @@ static uint64_t ring_len(const struct trace_request *request)
 	       (plan ? trace_pages(plan->thread_len) : 0);
 }
 
-/* A snapshot leaves each thread's ring to what it holds; then there are others. */
+/* A snapshot leaves each thread's ring as it is; from then on there are others. */
 static uint64_t rings_len(const struct trace_request *request)
 {
 	bool twice = request->listen && request->listen->snapshots;
@@ -37,9 +37,9 @@ static uint64_t rings_len(const struct trace_request *request)
 }
 
 /*
- * Of the rings only what threads have written is there, and that grows as long as it is traced. So
- * it must be clear before that the process's group of memory has room for the rings and the shadows
- * of all its threads, and of some more.
+ * Only what threads have written of the rings is there, and that grows as long as the process is
+ * traced. So before that it must be clear that the process's group of memory has room for the rings
+ * and the shadows of all its threads, and of some more.
  */
 #define THREADS_MORE 4
 /* The shadow of 64 KB of stack, three times as long, and the kernel's tables for all of it. */

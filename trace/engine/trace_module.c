@@ -4,7 +4,7 @@
  *     guard | record, r-- | runtime, r-x | control, rw- | listeners, thunks and moved instructions,
  *     r-x | frames, words, r-- | guard
  *
- * The record is written last: what has none doesn't exist.
+ * The record is written last: for the tools, a part without a record doesn't exist.
  */
 
 #include "trace/engine/trace_module.h"
@@ -123,7 +123,7 @@ static struct uspl_listen_site *listen_site(const struct trace_module *trace_mod
 		       : NULL;
 }
 
-/* Puts in front of what the thunk runs what tells a listener. */
+/* Puts the stub that tells a listener in front of what the thunk runs. */
 static int add_stub(struct trace_module *trace_module, struct uspl_listen_site *site,
 		    struct thunk *thunk, struct uspl_err *err)
 {
@@ -201,7 +201,7 @@ static int make_text(struct trace_module *trace_module, struct uspl_err *err)
 	return 0;
 }
 
-/* Of the listeners' code, behind the control page; 0 if nobody listens. */
+/* Bytes of the listeners' code, behind the control page; 0 if there are no listeners. */
 static uint64_t listeners_len(const struct trace_module *trace_module)
 {
 	size_t len = 0;

@@ -19,7 +19,7 @@ int trace_module_load(struct proc *proc, const struct module *module,
 		      const struct uspl_trace_region *shared, struct trace_region *ret,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps what has got no record; of a failure the log says that `what` stays mapped.
+ * Unmaps memory that has got no record; on failure the log says that `what` stays mapped.
  * shared_maps_sweep finds it then.
  */
 void trace_module_give_back(const struct proc *proc, taddr map, uint64_t len, const char *what);

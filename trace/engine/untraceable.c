@@ -44,7 +44,7 @@ static const char *const not_called[] = {
 	"__morestack",
 };
 
-/* They look at the address that they return to, to know who asks. */
+/* They look at the address that they return to, to know their caller. */
 static const char *const looks_at_caller[] = {
 	"dlopen",
 	"dlsym",

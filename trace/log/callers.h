@@ -5,7 +5,7 @@
 
 #include "trace/log/ring.h"
 
-/* Whose code the return addresses with this low half lie in. */
+/* The function that the return addresses with this low half lie in. */
 struct trace_caller {
 	uint32_t low;
 	char *name;

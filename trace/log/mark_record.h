@@ -29,7 +29,7 @@ struct mark_record {
 struct mark_ring {
 	taddr addr;
 	uint64_t pos;   /* slots: everything before was read, or is counted as lost */
-	pid_t tid;      /* whose records begin there */
+	pid_t tid;      /* the thread whose records begin there */
 	uint64_t taken; /* records that were read or lost */
 };
 

@@ -2,16 +2,16 @@
 // open_calls.c - calls that haven't returned, as the shadow stacks have them
 /*
  * A slot of the shadow has a time from a call to its return. Three things tell a call that is open
- * from one that was left by a longjmp or an exception, whose slot nobody has used since:
+ * from one that was left by a longjmp or an exception, whose slot no call has used since:
  *
- *   the word    on the stack is the return address into its thunk, as long as nobody has come that
+ *   the word    on the stack is the return address into its thunk, as long as no call has come that
  *               far down again
  *   the place   the thread's stack pointer is below it. The kernel tells where that is for a thread
- *               that sleeps, and for one that stands at its end
+ *               that sleeps or stands at its end
  *   the time    of the calls of one thread the inner ones have begun later
  *
- * The place and the time are asked for stacks of threads only: others, which a program makes for
- * itself, may be several in one mapping, and whose they are isn't known.
+ * The place and the time are looked at for stacks of threads only: others, which a program makes
+ * for itself, may be several in one mapping, and which thread uses them isn't known.
  */
 
 #include "trace/log/open_calls.h"
@@ -42,7 +42,7 @@ struct met {
 	taddr sp; /* 0: not known */
 };
 
-/* One that lives. */
+/* A thread that lives. */
 struct life {
 	pid_t tid;
 	taddr sp;
@@ -120,7 +120,7 @@ static uint32_t id_of_thunk(const struct trace_session *session, taddr thunk)
 	return 0;
 }
 
-/* What has been written meanwhile, or isn't ours, is left out. */
+/* A slot that was written meanwhile, or isn't ours, is left out. */
 static int keep(struct reading *reading, taddr at, taddr slot, uint64_t start, struct uspl_err *err)
 {
 	const struct proc *proc = reading->proc;
@@ -228,8 +228,8 @@ static int find_threads(struct reading *reading, struct uspl_err *err)
 }
 
 /*
- * Whose stack the mapping is: the main thread's is known by its name, another one has the thread's
- * control block at its upper end.
+ * The thread whose stack the mapping is: the main thread's is known by its name, another one has
+ * the thread's control block at its upper end.
  */
 static const struct met *owner_of(const struct reading *reading, const struct mapping *stack)
 {
@@ -257,7 +257,7 @@ static int by_time(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Those that have ended between the reading of the rings and that of the shadows. */
+/* Marks those that have ended between the reading of the rings and that of the shadows. */
 static void strike_recorded(struct reading *reading, const trace_records *records)
 {
 	const struct trace_record *record;

@@ -10,7 +10,7 @@
  *
  * There is one exception: a call that signal handlers have interrupted while it was recorded, for
  * so long that the ring was written anew. It may be the oldest one then, wherever it stands, and
- * can't be told from what isn't written. Whoever reads on finds out; whoever doesn't counts it.
+ * can't be told from what isn't written. A tool that reads on finds out; another one counts it.
  */
 
 #include "trace/log/ring.h"
@@ -107,13 +107,13 @@ static bool is_stale(const struct trace_ring *ring, const struct window *window,
 {
 	uint32_t id = window->slots[i - window->first].call.id;
 
-	/* What goes on is as good as what it belongs to, which was written after it. */
+	/* The rest of a record is as good as its first slot, which was written after it. */
 	if (id == USPL_MARK_MORE)
 		return false;
 	return !id || (window->first && written_at(ring, window, i) <= oldest);
 }
 
-/* Where a place is behind which not all is written for sure, and how old the oldest record is. */
+/* From where on not all is written for sure, and how old the oldest record is. */
 struct doubt {
 	uint64_t from, oldest;
 };
@@ -160,7 +160,7 @@ static void fill_entry(struct trace_record *record, const struct uspl_trace_entr
 	record->id = entry->id & USPL_TRACE_ENTRY_IDS;
 	record->caller = entry->caller;
 	record->cpu = (int32_t)(entry->id >> USPL_TRACE_CPU_SHIFT) - 1;
-	/* Registered, but not yet, or in vain. */
+	/* Not registered yet, or in vain. */
 	if (record->cpu > USPL_TRACE_CPU_MAX)
 		record->cpu = -1;
 }
@@ -204,8 +204,8 @@ static uint64_t take_values(struct trace_ring *ring, const struct window *window
 }
 
 /*
- * A call that was left is found by who comes to its place on the stack next. That may be another
- * thread, which has got the stack and the ring of one that has ended.
+ * A call that was left is found by the next call at its place on the stack. That may be a call of
+ * another thread, which has got the stack and the ring of one that has ended.
  */
 static void note_left(const struct trace_ring *ring, struct trace_record *record)
 {
@@ -262,8 +262,8 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 }
 
 /*
- * Whose records begin at `first`, behind a gap: the thread's that has the ring now, unless a later
- * record says that it became this one's only there. Then it isn't known.
+ * Finds the thread whose records begin at `first`, behind a gap: the thread that has the ring now,
+ * unless a later record says that it got the ring only there. Then it isn't known.
  */
 static void find_thread(struct trace_ring *ring, const struct window *window, uint64_t first,
 			uint64_t end, pid_t now)

@@ -61,8 +61,8 @@ struct trace_ring {
 	uint64_t mask;               /* bytes of records - 1 */
 	bool entries;                /* its records are entries (struct uspl_trace_entry) */
 	uint64_t pos;                /* everything before was read, or is counted as overwritten */
-	pid_t tid;                   /* whose records begin at pos; 0: not known yet */
-	pid_t tid_before;            /* who had the ring before; 0: nobody, or not known */
+	pid_t tid;                   /* the thread whose records begin at pos; 0: not known yet */
+	pid_t tid_before;            /* the thread that had the ring before; 0: none, or unknown */
 	uint64_t taken_over;         /* when it became another thread's; 0: it never did */
 	uint64_t oldest;             /* when the first record behind a gap was written; 0: no gap */
 	uint64_t overwritten;        /* records */

@@ -2,7 +2,7 @@
 // saved.c - a trace in a file: writing and reading it
 /*
  * One thing follows the other, each list behind its number of items, so a reader knows at any place
- * what has to come; what it then finds is checked as any text of a stranger's.
+ * what has to come; what it then finds is checked like any input from outside.
  */
 
 #include "trace/log/saved.h"

@@ -16,7 +16,7 @@ void saved_put_u32(struct buf *out, uint32_t value);
 void saved_put_u64(struct buf *out, uint64_t value);
 void saved_put_text(struct buf *out, const char *text);
 
-/* What is left to read. What goes wrong first is kept; from then on everything is 0. */
+/* What is left to read. The first failure is kept; from then on everything that is read is 0. */
 struct saved_cursor {
 	const uint8_t *at, *end;
 	const char *name;

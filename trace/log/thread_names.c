@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "proc/task.h"
 
-/* As long as the kernel has them, each byte of which may be shown as four. */
+/* As long as the kernel's names are; each byte may be shown as four. */
 #define NAME_MAX_LEN 16
 
 static int add(const struct proc *proc, pid_t tid, thread_names *names, struct uspl_err *err)

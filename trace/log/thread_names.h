@@ -13,7 +13,7 @@ struct thread_name {
 
 typedef VEC(struct thread_name) thread_names;
 
-/* Those of the threads that live now, in the place of what there was; as they may be shown. */
+/* The names of the threads that live now, in place of those in ret; as they may be shown. */
 int thread_names_read(const struct proc *proc, thread_names *ret,
 		      struct uspl_err *err) uspl_must_check;
 void thread_names_release(thread_names *names);

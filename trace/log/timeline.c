@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// timeline.c - calls in the order in which they happened, with who called whom
+// timeline.c - calls in the order in which they happened, each with its caller
 
 #include "trace/log/timeline.h"
 
@@ -65,8 +65,8 @@ static bool has_child(const struct timeline *t, uint32_t call)
 }
 
 /*
- * No call ends behind its caller: a coroutine's may seem to. Of one that was left its caller tells
- * better when that was.
+ * A call ends no later than its caller, though a coroutine's may seem to. For a call that was left,
+ * its caller tells better when that was.
  */
 static void nest(struct timeline *t, struct trace_span *span)
 {
@@ -76,7 +76,7 @@ static void nest(struct timeline *t, struct trace_span *span)
 	span->end = record->end;
 	if (parent && span->end > parent->end)
 		span->end = parent->end;
-	/* What looks open is over with the call that it was made in. */
+	/* A call that looks open was over with the call that it was made in. */
 	if (parent && record->how == TRACE_OPEN && parent->record.how != TRACE_OPEN)
 		record->how = TRACE_LEFT;
 	if (record->how == TRACE_LEFT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * timeline.h - calls in the order in which they happened, with who called whom
+ * timeline.h - calls in the order in which they happened, each with its caller
  *
  * A ring holds calls in the order of their returns. Here each thread's calls are nested again by
  * their times, and the entries and returns of all threads are put in one order.

@@ -9,7 +9,10 @@
 
 #include "base/text.h"
 
-/* Of calls that have not returned, or never will: longjmp, a call shorter than the threshold. */
+/*
+ * Values kept of calls that have not returned, or never will: longjmp, a call shorter than the
+ * threshold.
+ */
 #define WAITING_MAX 65536
 
 /* A record's bytes while they are read. */
@@ -215,7 +218,7 @@ static void attach(struct trace_values *values, const struct listen_config *conf
 	}
 }
 
-/* Keeps what nobody has taken, the youngest of it, and its bytes. */
+/* Keeps what no call has taken, the youngest of it, and its bytes. */
 static void keep_rest(struct trace_values *values)
 {
 	struct buf bytes = { 0 };

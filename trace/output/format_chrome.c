@@ -38,8 +38,8 @@ static void begin(const struct reader *reader, struct buf *out)
 }
 
 /*
- * What is nested has to be so in the digits, too, that are printed: both ends are rounded, and the
- * duration is what lies between.
+ * What is nested must be so in the printed digits, too: both ends are rounded, and the duration is
+ * what lies between.
  */
 static void add_duration(const struct trace_log *log, const struct trace_span *span,
 			 struct json *json)

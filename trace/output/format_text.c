@@ -15,7 +15,7 @@ static void begin(const struct reader *reader, struct buf *out)
 	tracer->hook->head(out);
 }
 
-/* False for what lies too deep; a call all of whose callees do becomes a leaf. */
+/* False for an event that lies too deep; a call all of whose callees do becomes a leaf. */
 static bool cut(const struct trace_log *log, struct trace_event *event)
 {
 	uint32_t depth = log->timeline->calls.items[event->call].depth;

@@ -150,7 +150,7 @@ static int find_rings(struct reader *reader, const struct uspl_trace_region *hea
 	return rc;
 }
 
-/* Of a trace with a snapshot: what had been recorded when it was taken. */
+/* Keeps what had been recorded when the snapshot was taken. */
 static void keep_snapshot(struct reader *reader)
 {
 	const struct trace_record *record;
@@ -163,8 +163,8 @@ static void keep_snapshot(struct reader *reader)
 }
 
 /*
- * What isn't over, where there will be no other reading. It is behind the rings: what ends
- * meanwhile isn't there twice.
+ * Reads the calls that aren't over, where there will be no other reading. This comes after the
+ * rings: a call that ends meanwhile isn't there twice.
  */
 static int read_open(struct reader *reader, struct uspl_err *err)
 {

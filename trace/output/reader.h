@@ -15,7 +15,7 @@ struct tracer;
 /* A reader of all rings of a session. Zero-initialise it. */
 struct reader {
 	struct view view;            /* of a file: its proc is NULL */
-	const struct tracer *tracer; /* whose lines are printed; who asks for format_text sets it */
+	const struct tracer *tracer; /* prints the lines; the caller for format_text sets it */
 	struct trace_names names;
 	VEC(struct trace_ring) rings;
 	uint64_t n_threads;    /* that have taken rings */

@@ -27,7 +27,7 @@ void values_add_text(const struct trace_log *log, uint32_t offset, struct buf *o
 	const char *at = values_at(log, offset), *between = "";
 	struct value value;
 
-	/* Of a file the texts are a stranger's. */
+	/* A file's texts are input from outside. */
 	for (; value_next(&at, &value); between = ", ") {
 		const char *quote = value.sort == VALUE_TEXT ? "\"" : "";
 

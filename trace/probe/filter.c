@@ -3,8 +3,8 @@
 /*
  * A tree would have to be walked; tests that each know their two successors are code at once. An
  * expression is read into a run of tests whose ways out are PROBE_PASS and PROBE_SKIP. `a && b`:
- * what passes in a goes on with b's first test; `a || b`: what is skipped in a does. `!` exchanges
- * the two. So a test's successors always come later.
+ * what passes in a goes on with b's first test; `a || b`: what is skipped in a goes on there. `!`
+ * exchanges the two. So a test's successors always come later.
  */
 
 #include "trace/probe/filter.h"

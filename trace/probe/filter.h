@@ -5,9 +5,9 @@
  *     fd > 5 && (peer == "alpha" || !(arg3 & 0x10))
  *
  * Comparisons (== != < <= > >=) of an argument with a number, of a string with a string (== and
- * !=), and tests of bits (&). `arg` alone means arg != 0. Operators as in C, and so is what becomes
- * of numbers: a float is compared with 0.1 as a double, and with 0.1f as a float. The target
- * evaluates it at each hit: it becomes a list of tests, each of which says which one is next.
+ * !=), and tests of bits (&). `arg` alone means arg != 0. Operators and conversions of numbers are
+ * as in C: a float is compared with 0.1 as a double, and with 0.1f as a float. The target evaluates
+ * it at each hit: it becomes a list of tests, each of which says which one is next.
  */
 #ifndef USPL_TRACE_PROBE_FILTER_H
 #define USPL_TRACE_PROBE_FILTER_H

@@ -4,7 +4,7 @@
  *     guard | record, r-- | runtime, r-x | control, rw- | program and probes, r-x | frames, r-- |
  *     data, rw- | guard
  *
- * The record is written last: what has none doesn't exist.
+ * The record is written last: for the tools, probes without a record don't exist.
  */
 
 #include <errno.h>

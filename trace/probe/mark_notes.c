@@ -58,7 +58,7 @@ static int each_note(const struct image *image, taddr notes, uint64_t len, mark_
 
 /*
  * The constants of an update, the notes of new code among them: nothing says where, and each is
- * known by its owner. What is one by chance only doesn't lead to a NOP.
+ * known by its owner. Bytes that look like one by chance don't lead to a NOP.
  */
 static int search_notes(const struct image *image, const struct image_seg *seg, mark_note_fn one,
 			void *ctx, struct uspl_err *err)

@@ -2,10 +2,10 @@
 // mark_switch.c - the jumps of markers, put in and taken out
 /*
  * A marker's NOP and the jump that takes its place are one instruction in one word each, and so is
- * a link: these are exchanged by a thread of the target while everybody runs (text/text_poke.h), in
- * any order, since each leads to code that is there. Where several instructions make room for a
+ * a link: these are exchanged by a thread of the target while all threads run (text/text_poke.h),
+ * in any order, since each leads to code that is there. Where several instructions make room for a
  * jump, a semaphore is to be counted, or the program's threads may not write code, all is switched
- * while everybody stands still.
+ * while all threads stand still.
  */
 
 #include <string.h>
@@ -44,7 +44,7 @@ struct standstill {
 	struct safety_finding finding;
 };
 
-/* What a dead tool has left behind the code goes with this one, if no thread is in it. */
+/* What a dead tool has left behind the code is cleared with this switch, if no thread is in it. */
 static int find_agents(struct standstill *standstill, const module_vec *modules,
 		       struct uspl_err *err)
 {
@@ -123,7 +123,7 @@ static int add_counts(const struct standstill *standstill, struct uspl_err *err)
 	return rc;
 }
 
-/* Everybody stands still: looks, and switches if the bytes are empty. */
+/* While all threads stand still: looks, and switches if no thread is in the bytes. */
 static int attempt(void *ctx, struct uspl_err *err)
 {
 	struct standstill *standstill = ctx;
@@ -146,7 +146,7 @@ static int attempt(void *ctx, struct uspl_err *err)
 	return rc;
 }
 
-/* Until nobody is in the way, or the time is over. */
+/* Tries until no thread is in the way, or the time is over. */
 static int attempts(struct standstill *standstill, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
@@ -206,7 +206,7 @@ static int take_back(struct text_poke *poke, int rc, struct uspl_err *err)
 	return rc;
 }
 
-/* True if all that is planned can be exchanged while everybody runs. */
+/* True if all that is planned can be exchanged while all threads run. */
 static bool needs_no_stop(const struct standstill *standstill)
 {
 	const struct site *site;
@@ -220,7 +220,7 @@ static bool needs_no_stop(const struct standstill *standstill)
 	return !standstill->counts->n && !standstill->left.n && arch_native()->fetches_whole();
 }
 
-/* True in *ret_done if it was. */
+/* Exchanges what is planned if no stop is needed; *ret_done: true if that was done. */
 static int exchange(const struct standstill *standstill, bool *ret_done, struct uspl_err *err)
 {
 	struct text_poke poke = { .proc = standstill->proc };

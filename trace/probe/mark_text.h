@@ -20,7 +20,7 @@ struct mark_text {
 	struct buf frames; /* .eh_frame of the thunks; empty: there are none */
 };
 
-/* Makes it for the addresses in the head, as often as it is asked to. */
+/* Makes it for the addresses in the head; may be called again for others. */
 int mark_text_make(struct mark_text *made, struct uspl_err *err) uspl_must_check;
 /* The number of the session's shadow; 0: it waits for no returns. */
 static inline unsigned mark_shadow_number(const struct uspl_mark_region *head)

@@ -58,7 +58,7 @@ struct markers {
 int markers_find(const struct proc *proc, const struct module *module, const struct image *image,
 		 struct markers *markers, struct uspl_err *err) uspl_must_check;
 /*
- * From the image of a module without anybody's jumps appends the entries of functions whose names
+ * From the image of a module without any tool's jumps appends the entries of functions whose names
  * match, as markers of these names. Or their returns, as "NAME:exit", whose argument is what they
  * return (marker_set_args).
  */

@@ -6,7 +6,7 @@
 #include "image/image_signature.h"
 #include "trace/probe/marker.h"
 
-/* Where whole numbers are of which nobody says more: System V ABI for x86-64, 3.2.3. */
+/* Where whole numbers are if nothing more is known: System V ABI for x86-64, 3.2.3. */
 #define RAW_ARGS 6
 #define WORD_LEN 8
 

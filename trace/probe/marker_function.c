@@ -53,7 +53,7 @@ static int add(const struct image *image, const struct candidate *candidate, con
 	return marker_set_args(image, marker, err);
 }
 
-/* Adds the function if the glob is of its name, with what a return is told by. */
+/* Adds the function if the glob matches its name, with ":exit" for a return. */
 static int add_wanted(const struct image *image, const struct candidate *candidate,
 		      const char *glob, bool returns, struct markers *markers, struct uspl_err *err)
 {

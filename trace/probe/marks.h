@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * marks.h - markers that are on in a process: what of it is in the target, and switching them
+ * marks.h - markers that are on in a process: what the target holds of them, and switching them
  *
  *     marks_on     loads probes for markers, and leads their sites to them
  *     marks_read   finds what there is, of all sessions (record/probe_records.h)
@@ -8,7 +8,7 @@
  *
  * A session has a name, rings of its own, and at most one probe at a site. Several sessions at one
  * marker know nothing of each other: their probes form a chain (include/uspl/mark_abi.h). They come
- * and go in any order, and whatever else is traced or not.
+ * and go in any order, whether functions are traced or not.
  */
 #ifndef USPL_TRACE_PROBE_MARKS_H
 #define USPL_TRACE_PROBE_MARKS_H
@@ -50,7 +50,7 @@ struct marks_switched {
 	 * thread is on: the session's memory stays for them.
 	 */
 	size_t inside;
-	bool inactive;     /* that stack is what there is */
+	bool inactive;     /* `inside` is that stack only */
 	size_t put_back;   /* calls on such stacks that were made to return without their probe */
 	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
 };
@@ -68,7 +68,7 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
  */
 int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	      struct marks_switched *ret, struct uspl_err *err) uspl_must_check;
-/* All markers of a module, with nobody's jumps in their way. */
+/* All markers of a module, as they are without any tool's jumps. */
 int marks_find(const struct proc *proc, const struct module *module, struct markers *ret,
 	       struct uspl_err *err) uspl_must_check;
 

@@ -28,8 +28,8 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 int mark_tell_unwinder(struct proc *proc, const module_vec *modules,
 		       const struct mark_region *region, struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps a region. On failure it stays, with its record: so it does if the program's unwinder can't
- * be told to forget it, and would ask for it.
+ * Unmaps a region. On failure it stays, with its record; also if the program's unwinder can't be
+ * told to forget it, and would ask for it.
  */
 int mark_unload(struct proc *proc, const module_vec *modules, const struct mark_region *region,
 		struct uspl_err *err) uspl_must_check;
@@ -53,7 +53,7 @@ struct mark_count {
 typedef VEC(struct mark_count) mark_counts;
 
 /*
- * Makes the changes: while everybody runs, if each is within one word, else while all threads stand
+ * Makes the changes: while all threads run, if each is within one word, else while they stand
  * still. *ret: stop_us, if they did. USPL_E_BUSY if a thread stands in the bytes of a site for
  * longer than a moment. USPL_E_STRANDED: some may be made.
  */
@@ -61,9 +61,9 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 		const mark_counts *counts, struct marks_switched *ret,
 		struct uspl_err *err) uspl_must_check;
 /*
- * Waits until no thread is in the probes of the request's session; ret->inside: those that stay.
- * Who sleeps isn't woken for it. Returns that probes wait for on stacks that no thread is on go
- * without them.
+ * Waits until no thread is in the probes of the request's session; ret->inside: those that stay. A
+ * thread that sleeps isn't woken for it. On stacks that no thread is on, returns that probes wait
+ * for go without them.
  */
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
 	       const struct marks_request *request, struct marks_switched *ret,

@@ -10,7 +10,7 @@
 #define CHAIN_MAX 1024
 
 /*
- * The jump that leads to a probe: at the head of its site's chain, or the chain slot of the one
+ * The jump that leads to a probe: at the head of its site's chain, or the chain slot of the probe
  * before. 0: none does.
  */
 static taddr find_before(const struct work *work, const struct uspl_probe *probe, taddr head)
@@ -119,8 +119,8 @@ static bool is_used(const struct work *work, const char *name)
 }
 
 /*
- * A probe that goes would hand over where its chain slot leads: what leads there now is to do
- * without.
+ * A probe that is taken out hands over where its chain slot leads. A change that would lead to the
+ * switch's place that way is made to lead past it.
  */
 static bool lead_past_switch(struct work *work, const struct uspl_mark_switch *item)
 {
@@ -197,8 +197,8 @@ static bool has_switches(const struct work *work, const struct module *module)
 
 /*
  * A switch goes back when no probe needs it. Its region doesn't say of which marker it is: where it
- * leads lies in the same function as that marker's site, but the names are what ties them together,
- * so they are looked up.
+ * leads lies in the same function as that marker's site, but only the names tie them together, so
+ * they are looked up.
  */
 static int lead_all_back(struct work *work, struct uspl_err *err)
 {
@@ -222,7 +222,7 @@ static int lead_all_back(struct work *work, struct uspl_err *err)
 	return rc;
 }
 
-/* The last one takes the session's memory with it. */
+/* Unmaps the session's regions, and then what they shared. */
 static int unload_session(struct work *work, struct uspl_err *err)
 {
 	const struct mark_region *region;

@@ -111,8 +111,8 @@ static bool has_probe(const struct work *work, taddr site)
 }
 
 /*
- * True if nobody is at the switch, or it is on. A function may begin with it, and be traced, or
- * have probes: then it is behind these.
+ * True if no other tool's jump is at the switch, or it is on. A function may begin with it, and be
+ * traced, or have probes: then it is behind these.
  */
 static bool is_free_switch(const struct work *work, taddr site, taddr on)
 {
@@ -137,8 +137,8 @@ static bool is_switch(const struct work *work, taddr site, taddr to)
 }
 
 /*
- * True if what is at the site's place is known: nothing of anybody, a probe's jump, or that of an
- * update of the function that begins there, or of a marker's switch with which it does.
+ * True if what is at the site's place is known: no tool's jump, a probe's, or that of an update of
+ * the function that begins there, or of a marker's switch with which it does.
  */
 static bool is_free(const struct work *work, const struct marker *marker)
 {
@@ -253,7 +253,7 @@ static taddr next_of(const struct work *work, const struct uspl_probe *probe, ta
 		return first->inner;
 	if (is_switch(work, probe->site, to))
 		return to;
-	/* It may lead to the update's trampoline still. */
+	/* It may still lead to the update's trampoline. */
 	if (!marks_work_is_updated(work, probe->site) ||
 	    !arch_native()->jump_encode(probe->site, to, entry))
 		return 0;
@@ -344,7 +344,7 @@ static int load_module(struct work *work, const struct module *module, struct us
 	return rc;
 }
 
-/* Takes back what was loaded and led to by nobody. */
+/* Unloads what was loaded and nothing leads to. */
 static void unload_new(struct work *work)
 {
 	struct uspl_err err = { 0 };

@@ -43,7 +43,7 @@ struct mark_change *marks_work_add_change(struct work *work, taddr addr, const u
 /* Writes a jump within the module's reach, which was checked when the code was made. */
 void marks_work_jump(taddr from, taddr to, uint8_t *code);
 /*
- * What `place` holds where no probe is at the site, and nobody behind probes: the bytes of the
+ * What `place` holds where no probe is at the site, and nothing behind probes: the bytes of the
  * program, given as `own`, or the NOP of a traced function's slot.
  */
 void marks_work_none(taddr site, taddr place, const uint8_t *own, uint8_t *ret);

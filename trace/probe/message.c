@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 #define FLAGS_MAX 24 /* flags, width and precision together */
-#define DIGITS_MAX 3 /* of a width: more than a line has isn't wanted */
+#define DIGITS_MAX 3 /* of a width: nothing wider than a line is wanted */
 
 /* One conversion. */
 struct spec {

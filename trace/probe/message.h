@@ -3,7 +3,7 @@
  * message.h - a marker's format, applied when its record is read
  *
  * As printf has it. The format comes from the target: what isn't known in it is printed as it
- * stands, and nothing is taken that isn't there.
+ * stands, and an argument that isn't there counts as 0.
  */
 #ifndef USPL_TRACE_PROBE_MESSAGE_H
 #define USPL_TRACE_PROBE_MESSAGE_H

@@ -2,8 +2,8 @@
 // usdt.c - the probes that programs carry in the form of sys/sdt.h
 /*
  * A note (owner "stapsdt", type 3): the NOP's address, that of .stapsdt.base, the semaphore's; then
- * provider, name, arguments. Addresses are those at the time of linking; who has moved the file's
- * sections since (prelink) has moved .stapsdt.base with them.
+ * provider, name, arguments. Addresses are those at the time of linking; a tool that has moved the
+ * file's sections since (prelink) has moved .stapsdt.base with them.
  */
 
 #include "trace/probe/usdt.h"

@@ -2,8 +2,8 @@
 // widen_nop.c - room for a jump around a NOP of one byte, in the middle of a function
 /*
  * The jump takes five bytes: the NOP and instructions behind it, before it, or both. They are moved
- * out of line. Whoever jumps behind the first byte of these would find himself in the middle of the
- * jump. So everything that a compiler makes is looked for that could lead there, in all of the
+ * out of line. A branch behind the first byte of these would lead into the middle of the jump. So
+ * the tool looks for everything that a compiler makes and that could lead there, in all of the
  * module, since a function's parts may lie apart:
  *
  *     direct branches          of all code
@@ -13,7 +13,7 @@
  *                              which some code takes the address of
  *
  * Landing punned trampolines of exceptions are entered by the unwinder only, with the exception in
- * registers: what runs into one from above isn't made.
+ * registers: compilers make no code that runs into one from above.
  */
 
 #include "trace/probe/widen_nop.h"
@@ -250,7 +250,7 @@ static const char *extend(const struct nearby *near, const uint8_t *code, size_t
 	    (!is_nop &&
 	     insn_move(span->start + n, code + n, have - n, span->start, moved, &len, NULL) < 0))
 		return "an instruction beside it can't be moved";
-	/* Who waits there comes back to its beginning. */
+	/* A thread that waits there comes back to its beginning. */
 	if (insn.is_syscall)
 		return "a system call is beside it";
 	if (*ended && !insn.is_nop)
@@ -262,7 +262,7 @@ static const char *extend(const struct nearby *near, const uint8_t *code, size_t
 	if (insn.flow != INSN_PLAIN && insn.flow != INSN_COND_JUMP && span->start + n < near->nop)
 		return "an instruction beside it can't be moved";
 	if (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT) {
-		/* What returns to the room's end finds there what it expects. */
+		/* A return to the room's end finds there what it expects. */
 		span->guard--;
 		return span->len < want ? "a call beside it returns too early" : NULL;
 	}

@@ -59,7 +59,7 @@ static void add_sizes(const struct alloc_sums *sums, struct buf *out)
 			buf_addf(out, "%14llu %10" PRIu64 "\n", 1ull << i, sums->sizes[i]);
 }
 
-/* What was found; of each site behind its line, if there is any. */
+/* What was found; then a line for each site that has leaks. */
 static void add_leaks(struct tally *tally, const struct alloc_sums *sums, struct buf *out)
 {
 	buf_addf(out,

@@ -43,7 +43,7 @@ static inline uint64_t alloc_site_live(const struct alloc_site *site)
 {
 	return site->sum.bytes - site->sum.freed_bytes;
 }
-/* And for how many seconds the oldest has been; below 0 if nothing is. */
+/* And for how many seconds the oldest block has been live; below 0 if none is. */
 double alloc_site_oldest(const struct alloc_sums *sums, const struct alloc_site *site);
 /* The part of the heap that isn't in live blocks, in percent. */
 double alloc_fragmentation(const struct alloc_sums *sums);

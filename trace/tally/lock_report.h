@@ -25,7 +25,7 @@ struct lock_form {
 /* Reads the table, and appends the text, or a line of JSON for each of it. */
 int lock_report(struct tally *tally, const struct lock_form *form, bool json, struct buf *out,
 		struct uspl_err *err) uspl_must_check;
-/* Appends who held it longest, from where to where, and the chain of calls at its end. */
+/* Appends which thread held it longest, from where to where, and the chain of calls at its end. */
 int lock_add_longest(struct tally *tally, const struct uspl_lock *lock, const char *what,
 		     struct buf *out, struct uspl_err *err) uspl_must_check;
 /* Adds the same to an open object. */

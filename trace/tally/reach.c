@@ -85,8 +85,8 @@ static void copy_words(struct look *look, const void *words, size_t len)
 }
 
 /*
- * Of a thread that stands still: registers, and the stack that is in use. What lies below is left
- * over.
+ * Copies the registers of a thread that stands still, and the stack that is in use. What lies below
+ * is left over.
  */
 static void copy_thread(struct look *look, const mapping_vec *maps, const struct thread *thread,
 			uint8_t *room)

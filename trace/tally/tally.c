@@ -11,7 +11,7 @@
 #include "trace/output/view.h"
 #include "trace/tally/trigger.h"
 
-#define RING_BYTES 4096 /* of records, which there are none of */
+#define RING_BYTES 4096 /* of records; there are none */
 
 /* What is asked of functions while such a tracer is started. */
 struct tally_start {
@@ -193,7 +193,7 @@ void tally_take_json(struct json *json, struct buf *out)
 	*json = (struct json){ 0 };
 }
 
-/* What a listener couldn't follow is said, and whether it is halted. */
+/* Says what a listener couldn't follow, and whether it is halted. */
 static void add_state(const struct tally *tally, struct buf *out)
 {
 	const struct uspl_listen_config *config = &tally->config.head;

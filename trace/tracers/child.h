@@ -20,7 +20,7 @@
 struct child {
 	pid_t pid;
 	bool is_free;  /* it runs */
-	bool is_ready; /* child_ready has left it stopped, and held by nobody */
+	bool is_ready; /* child_ready has left it stopped, and no tool holds it */
 };
 
 /* Runs the command; it dies with us as long as it isn't free. */
@@ -40,7 +40,7 @@ struct child_stop {
 	int64_t ran_ns; /* since it was let go at the stop before */
 };
 
-/* Who is told of all such stops of child_ready. */
+/* What is told of all such stops of child_ready. */
 struct child_listener {
 	void (*stop)(void *ctx, const struct child_stop *stop);
 	void *ctx;
@@ -48,9 +48,9 @@ struct child_listener {
 
 /*
  * Lets it run until the C library has set up the first thread and the dynamic linker has brought
- * all libraries, but for their constructors. It stands still then as one that was stopped by a
- * signal, and is held by nobody. listener: NULL for none. USPL_E_UNSUPPORTED: a static program, or
- * its end comes first.
+ * all libraries, but for their constructors. It then stands still like a process that was stopped
+ * by a signal, and no tool holds it. listener: NULL for none. USPL_E_UNSUPPORTED: a static program,
+ * or its end comes first.
  */
 int child_ready(struct child *child, const struct child_listener *listener,
 		struct uspl_err *err) uspl_must_check;

@@ -3,13 +3,13 @@
 // last moment
 /*
  * Functions can be traced when the first thread has its thread pointer and its id (the tracer's
- * code uses both), and from outside only while nobody else holds the process. glibc asks for the
+ * code uses both), and from outside only while no other tool holds the process. glibc asks for the
  * stack's limit behind that, or lets go of ld.so.cache, with all libraries in place, and no
  * constructor run. There the program is left stopped, as by SIGSTOP, which the tracer finds as it
  * finds any stopped process.
  *
  * Records are in the process's memory and go with it, so it is held again, for its end: each thread
- * stops once more when it exits, and the one that takes the process with it shows what there is.
+ * stops once more when it exits, and the thread that takes the process with it shows what there is.
  * Nothing else stops for it, but signals come by way of us.
  */
 
@@ -142,9 +142,9 @@ struct follow {
 
 /*
  * True if the process ends with this thread, which stands at its exit: by a signal, or since it is
- * the last one, or since it hasn't asked to end by itself alone. Whom another thread's exit_group
- * takes along may come here before that one does, and the first thread had better not go on then:
- * the process's memory is looked at by way of it.
+ * the last one, or since it hasn't asked to end by itself alone. A thread that another one's
+ * exit_group takes along may come here before that one does, and the first thread had better not go
+ * on then: the process's memory is looked at by way of it.
  */
 static bool takes_all(const struct follow *follow, pid_t tid)
 {

@@ -2,9 +2,9 @@
 /*
  * loading.h - how long the dynamic linker takes for each library
  *
- * Told by the system calls that it makes. Of a library that is brought into memory the last one is
- * the close of its file. When all are there they are relocated one after the other, and behind that
- * each gets its constants made read-only (PT_GNU_RELRO): one that has none counts with the one
+ * Told by the system calls that it makes. The last call for a library that is brought into memory
+ * is the close of its file. When all are there they are relocated one after the other, and behind
+ * that each gets its constants made read-only (PT_GNU_RELRO): one that has none counts with the one
  * after it. What a stop at a call takes itself is left out: at most what the shortest of all took.
  */
 #ifndef USPL_TRACE_TRACERS_LOADING_H

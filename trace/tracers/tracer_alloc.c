@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_alloc.c - who allocates memory, how much of it is live, and how it lies in the heap
+// tracer_alloc.c - which code allocates memory, how much of it is live, and how it lies in the heap
 
 #include <fnmatch.h>
 #include <stdlib.h>

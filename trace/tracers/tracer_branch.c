@@ -101,7 +101,7 @@ static int read_branches(struct watch *watch, struct uspl_err *err)
 	return rc == -USPL_E_NOMEM ? uspl_fail_nomem(err) : 0;
 }
 
-/* Of the function's name, without what says that it is the part out of line: counting is. */
+/* Of the function's name, without the suffix of a part out of line: counting is done there. */
 static size_t name_len(const struct symbol *function)
 {
 	static const char *const parts[] = { " [clone .cold]", ".cold" };

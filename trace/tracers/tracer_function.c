@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_function.c - which function was called when, by whom
+// tracer_function.c - which function was called when, and by which
 
 #include "trace/log/timeline.h"
 #include "trace/output/mark_lines.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_graph.c - who called whom, and how long it took
+// tracer_graph.c - which function called which, and how long it took
 
 #include "trace/log/timeline.h"
 #include "trace/output/mark_lines.h"

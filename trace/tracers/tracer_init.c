@@ -29,7 +29,7 @@ struct init {
 	loading_vec libraries;
 	double loading_us;
 	constructor_vec constructors;
-	VEC(char *) names; /* of the constructors: later there may be nobody to ask */
+	VEC(char *) names; /* of the constructors: later there may be no process to ask */
 	size_t more;       /* constructors that are too many */
 	taddr at;          /* where their times are */
 };

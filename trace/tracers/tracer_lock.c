@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_lock.c - how long locks are waited for and held, and by whom
+// tracer_lock.c - how long locks are waited for and held, and by which threads
 
 #include <string.h>
 

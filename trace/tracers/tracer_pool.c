@@ -145,7 +145,7 @@ static int read_worker(const struct tally *tally, size_t i, struct worker *ret, 
 	return 0;
 }
 
-/* Items that nobody has begun yet. */
+/* Items that no thread has begun yet. */
 static uint64_t waiting(const struct uspl_pool *own)
 {
 	return own->queued > own->begun ? own->queued - own->begun : 0;

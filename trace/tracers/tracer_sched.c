@@ -78,7 +78,7 @@ static const char *why(const struct off_time *off)
 	return off->preempted ? "preempted" : "blocked";
 }
 
-/* For one that hasn't come back: until now. */
+/* For a thread that hasn't come back: until now. */
 static uint64_t off_ns(const struct off_time *off)
 {
 	uint64_t end = off->to ? off->to : (uint64_t)clock_now_ns();

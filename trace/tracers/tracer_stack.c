@@ -23,7 +23,7 @@
 #include "trace/watch/watch_loop.h"
 
 #define ALARM_MAX 100
-/* When nobody was seen. */
+/* When no thread was seen. */
 #define LAST_LOOKS 200
 #define LAST_PAUSE_NS 1000000
 /* How far down a stack without a limit is looked at. */
@@ -86,8 +86,8 @@ static int open_stacks(struct watch *watch, struct uspl_err *err)
 }
 
 /*
- * Between what does the stack lie that sp is in? The main thread's mapping grows as it is used, up
- * to the limit; any other one is there as a whole. False if sp isn't in a mapping that we know.
+ * Finds the bounds of the stack that sp is in. The main thread's mapping grows as it is used, up to
+ * the limit; any other one is there as a whole. False if sp isn't in a mapping that we know.
  */
 static bool find_bounds(const struct stack_tracer *tracer, taddr sp, struct stack *stack)
 {
@@ -195,7 +195,7 @@ static int look_at_sleepers(struct stack_tracer *tracer)
 	const struct blocked_thread *thread;
 	int rc = 0;
 
-	/* The process may end meanwhile: then there is nobody to look at. */
+	/* The process may end meanwhile: then there is no thread to look at. */
 	if (blocked_look(&tracer->blocked, NULL) != 0)
 		return 0;
 	vec_for_each (&tracer->blocked.threads, thread)
@@ -222,8 +222,8 @@ static taddr first_used(const struct proc *proc, taddr page)
 
 /*
  * The lowest word that was ever written below what is known. A page may be there without having
- * been used: in a huge page, or since somebody has read it from outside, as we do. Then it is all
- * zeros.
+ * been used: in a huge page, or since a tool has read it from outside, as this one does. Then it is
+ * all zeros.
  */
 static void find_touched(const struct proc *proc, int pagemap, struct stack *stack)
 {
@@ -302,7 +302,7 @@ static bool has_seen_any(const struct stack_tracer *tracer)
 }
 
 /*
- * Whoever looks for so short a time that nobody was seen, asleep or running, looks a little longer.
+ * If the time was so short that no thread was seen, asleep or running, looks a little longer.
  */
 static int look_at_last(struct stack_tracer *tracer)
 {
@@ -360,7 +360,7 @@ static int end_stacks(struct watch *watch, struct uspl_err *err)
 		buf_addf(&watch->out, "# tracer: stack, pid %d (%s)\n", watch->proc->pid,
 			 watch->proc->comm);
 	vec_for_each (&tracer->stacks, stack) {
-		/* One that was never at rest and never seen running. */
+		/* A thread that was never at rest and never seen running. */
 		if (!stack->frames.n)
 			continue;
 		if (watch->format == &format_text)

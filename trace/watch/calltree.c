@@ -161,7 +161,7 @@ struct drawing {
 	uint64_t all, least;
 };
 
-/* Every node of the tree in the merged one; what threads are is left out. */
+/* Puts every node of the tree into the merged one, but for the threads. */
 static int merge(const struct calltree *tree, struct calltree *merged, struct uspl_err *err)
 {
 	auto_free uint32_t *places = calloc(tree->nodes.n + 1, sizeof(*places));

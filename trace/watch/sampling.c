@@ -28,8 +28,8 @@
 
 /*
  * A timer that goes with a thread is set and taken back at each switch to it and from it (4 to 8 us
- * in a virtual machine), one of a processor is not, but sees whoever runs there. So processors are
- * what we look at, if we may and they aren't many.
+ * in a virtual machine), a timer of a processor is not, but sees every thread that runs there. So
+ * we look at processors, if we may and they aren't many.
  */
 static int open_perf(struct sampling *sampling, bool processors, bool kernel, struct uspl_err *err)
 {
@@ -97,7 +97,7 @@ void sampling_close(struct sampling *sampling)
 	stacks_close(&sampling->stacks);
 }
 
-/* Who asked, while notes are read. */
+/* The caller's request, while notes are read. */
 struct reading {
 	struct sampling *sampling;
 	int (*visit)(void *ctx, const struct perf_note *note);

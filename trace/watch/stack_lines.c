@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 
-/* Of a stack without a limit nothing is ever a share. */
+/* A stack without a limit has no share that is used. */
 double stack_percent(const struct stack *stack)
 {
 	if (stack->unlimited)

@@ -143,8 +143,8 @@ static uint64_t code_sum(const struct proc *proc)
 
 /*
  * A library may have been loaded since we looked: that is found out by code that we don't know, and
- * then by another look at the mappings, since code made at run time is never known. Of a process
- * that has ended we go on with what we knew.
+ * then by another look at the mappings, since code made at run time is never known. Where the
+ * process has ended we go on with what we knew.
  */
 static void refresh_for(struct stacks *stacks, taddr pc)
 {

@@ -6,15 +6,15 @@
  *     PERF_RECORD_SWITCH     off and on, and whether it was preempted
  *     context-switches       registers and stack at the switch: where in the program
  *     raw_syscalls           which system call it is in
- *     sched_wakeup           somebody has woken it: noted on the processor of whoever did
+ *     sched_wakeup           it was woken: noted on the processor that its waker ran on
  *
  * What a tracepoint itself holds names threads as the first pid namespace does, which in a
  * container aren't the ids that we see; what perf adds to it (note->tid) is in our namespace. So
  * which thread is meant by a wake-up is learnt from the thread's own system calls: these say both.
  * That comes in time, since a thread that waits to be woken has entered a system call before.
  *
- * The first is for everybody who may observe the process at all. The others are asked for together,
- * then without those that take the rights of root.
+ * The first is for every tool that may observe the process at all. The others are asked for
+ * together, then without those that take the rights of root.
  */
 
 #include "trace/watch/switches.h"
@@ -134,7 +134,8 @@ static struct switches_thread *meet_thread(struct switches *switches, pid_t tid)
 }
 
 /*
- * Whoever is preempted was in that function itself; whoever waits, in what the function has called.
+ * A thread that is preempted was in that function itself; a thread that waits, in what the function
+ * has called.
  */
 static int note_place(struct switches *switches, struct switches_thread *thread,
 		      const struct perf_note *note)

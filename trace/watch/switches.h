@@ -2,7 +2,7 @@
 /*
  * switches.h - when each thread went off the processors and came back, and why
  *
- * The kernel notes each switch (PERF_RECORD_SWITCH), for everybody who may observe the process.
+ * The kernel notes each switch (PERF_RECORD_SWITCH), for every tool that may observe the process.
  * What else is known depends on what the kernel permits, and `known` says so: where in the program
  * the thread was, its system call, and when it was woken.
  */
@@ -19,17 +19,19 @@ struct off_time {
 	uint64_t woken;    /* 0: it was preempted, or that is not known */
 	bool preempted;    /* it would have gone on */
 	long nr;           /* the system call that it waits in; -1: in none, or not known */
-	const struct symbol *caller; /* who made the call, or was preempted; NULL: not known */
+	const struct symbol *caller; /* what made the call, or was preempted; NULL: not known */
 	uint32_t cpu;                /* on which it came back */
 };
 
-/* What of a thread is known while we read. */
+/* What is known of a thread while the notes are read. */
 struct switches_thread {
 	pid_t tid;
 	pid_t kernel_tid; /* in the first pid namespace; 0: not learnt yet */
 	bool is_off;
 	long nr; /* the system call that it is in, -1 */
-	/* Where it was at its last switch: the function, and who made the call if it was in one. */
+	/*
+	 * Where it was at its last switch: the function, and what made the call if it was in one.
+	 */
 	const struct symbol *inner, *caller;
 	struct off_time off;
 };

@@ -95,7 +95,7 @@ static bool has_ended(const struct watch *watch)
 	return watch->news.items[0].revents != 0;
 }
 
-/* Until there is news, it is time to look, or the deadline (0: none). */
+/* Waits until there is news, it is time to look, or the deadline has come (0: none). */
 static int wait_for_news(struct watch *watch, int64_t deadline, struct uspl_err *err)
 {
 	int64_t ns =
@@ -118,7 +118,7 @@ static int print(struct watch *watch, struct uspl_err *err)
 	return fflush(stdout) ? uspl_fail_errno(err, "cannot print") : 0;
 }
 
-/* Until a trigger starts it, if there is one; false if it is over before. */
+/* Waits until a trigger starts it, if there is one; false if it is over before. */
 static bool await_trigger(struct watch *watch, const struct watch_trigger *trigger)
 {
 	if (!watch_trigger_started(trigger))

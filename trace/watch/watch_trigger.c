@@ -8,7 +8,7 @@
 #include "trace/output/view.h"
 #include "trace/tally/trigger.h"
 
-#define RING_BYTES 4096 /* of records, which there are none of */
+#define RING_BYTES 4096 /* of records; there are none */
 
 static bool is_module_wanted(void *ctx, const struct module *module)
 {

@@ -18,7 +18,7 @@ struct watch_trigger {
 	taddr config;
 };
 
-/* How often it is looked at them. */
+/* How often the tool looks at them. */
 #define WATCH_TRIGGER_NS 1000000ll
 
 /*
