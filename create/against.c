@@ -130,7 +130,7 @@ static bool find_place(const struct fit *fit, const char *refname, taddr *ret)
 	return true;
 }
 
-/* Where the code lies that apply will match: what of it was found. */
+/* Notes where the code lies that apply will match, as far as it was found. */
 static int add_record(const struct fit *fit, struct uspl_err *err)
 {
 	const struct objfile *pre = fit->target->pre_code;
@@ -241,7 +241,7 @@ static int try_targets(struct against *against, const struct reading *reading, b
 /*
  * A file that has no target's name may be one all the same: distributions rename programs. If its
  * code says no, it may be a program that the patch has nothing to do with; unless it is the only
- * one, which was meant to be changed.
+ * file, which was meant to be changed.
  */
 static int against_unnamed(struct against *against, const struct reading *reading,
 			   struct uspl_err *err)
@@ -281,8 +281,8 @@ static int against_file(struct against *against, const struct reading *reading,
 }
 
 /*
- * Reading a file means finding its debugging information, unpacking it and sorting its symbols, for
- * each by itself.
+ * Reading a file means finding its debugging information, unpacking it and sorting its symbols:
+ * each is read by itself, in parallel.
  */
 int against_files(struct build *build, const struct against_options *options,
 		  const struct earlier *earlier, struct update *update, struct uspl_err *err)

@@ -250,7 +250,7 @@ static int create(const struct create_options *options, struct uspl_err *err)
 	struct made *made;
 	int rc = 0;
 
-	/* Not to be found out after all builds. */
+	/* A failure must not be found out only after all builds. */
 	if (!options->dry_run) {
 		rc = options_output(options, options->id, &path, err);
 		if (rc)

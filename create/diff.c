@@ -164,8 +164,8 @@ static int finish(struct diff *diff, struct update_target *target, struct uspl_e
 }
 
 /*
- * New code may refer to what the linker left out of the program (--gc-sections), and what only a
- * unit has that is the same as before: *ret_more then tells that units are wanted which weren't.
+ * New code may refer to what the linker left out of the program (--gc-sections), and what only an
+ * unchanged unit has: *ret_more then tells that units are wanted which weren't.
  */
 static int want_missing(struct diff *diff, const struct objfile *new_code, bool *wanted,
 			bool *ret_more, struct uspl_err *err)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * explain.c - an update for people who review it
+ * explain.c - explains an update to reviewers
  *
- * What is carried, in the order of the units: for a function that is replaced the first
- * instruction that differs, as it was and as it is, with its source line, and the first line of the
- * source that the patch changes in it; for what is new, who needs it. In the end the numbers.
+ * What is carried, in the order of the units: for a function that is replaced the first instruction
+ * that differs, as it was and as it is, with its source line, and the first line of the source that
+ * the patch changes in it; for what is new, what needs it. In the end the numbers.
  */
 
 #include "create/explain.h"
@@ -53,7 +53,7 @@ static uint64_t insn_start(const struct objsec *sec, uint64_t place)
 	return at;
 }
 
-/* What stands before the instruction, its sign too, is so long. */
+/* The length of what stands before the instruction, its sign included. */
 #define SIGN_LEN strlen("      - ")
 
 /* "  - mov 0x0(%rip),%eax    'limit'" */
@@ -109,7 +109,7 @@ static uint64_t show_difference(struct buf *out, const struct objsec *old, const
 			buf_addf(out, "%s%s", buf_str(&was), buf_str(&is));
 			return at;
 		}
-		/* From where the two are no longer side by side nothing can be compared. */
+		/* Where the two are no longer side by side, nothing can be compared. */
 		if (!insn_len(new, at) || insn_len(old, at) != insn_len(new, at))
 			break;
 		from = at + insn_len(new, at);

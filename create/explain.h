@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* explain.h - an update for people who review it */
+/* explain.h - explains an update to reviewers */
 #ifndef USPL_CREATE_EXPLAIN_H
 #define USPL_CREATE_EXPLAIN_H
 

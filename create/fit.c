@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// fit.c - an update is tried with a program's file, as uspl-apply tries it with a process
+// fit.c - tries an update with a program's file, as uspl-apply tries it with a process
 //
 // A name that the file itself doesn't explain may be one of a library's. Which libraries a process
 // has is known from the file as far as it names them; a library that is a target itself is loaded
@@ -135,7 +135,7 @@ int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
 
 /* ---- what names mean ---- */
 
-/* Where something is that the file doesn't tell the place of: within reach, and nowhere. */
+/* What stands for a place that the file doesn't tell: within reach, and nowhere. */
 static taddr elsewhere(const struct fit *fit)
 {
 	return fit->file->image->end;
@@ -159,7 +159,7 @@ static int local_value(const struct fit *fit, const struct objsym *sym, taddr *r
 	return 0;
 }
 
-/* A global name that the file doesn't define, or in several places. */
+/* A global name that the file doesn't define, or defines in several places. */
 static int other_value(const struct fit *fit, const struct objsym *sym, bool ambiguous,
 		       struct uspl_err *err)
 {
@@ -210,7 +210,7 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct
 	*ret = (struct symbol_value){ .tls_offset = image->tls_offset, .tls_id = 1 };
 	if (match_value(fit->match, sym->name, &ret->addr))
 		return sym->type == STT_TLS && libraries_is_one(fit->file)
-			       ? 0 /* where a library's block will be, the file doesn't tell */
+			       ? 0 /* the file doesn't tell where a library's block will be */
 			       : own_names_check(fit->match, image, sym->name, ret->addr,
 						 image->name, err);
 	rc = refname_is_local(sym->name) ? local_value(fit, sym, &ret->addr, err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fit.h - an update is tried with a program's file, as uspl-apply tries it with a process
+ * fit.h - tries an update with a program's file, as uspl-apply tries it with a process
  *
  * The same matcher, the same meaning of names, the same linker. What depends on the process (where
  * there is room, what its threads do, which libraries it has loaded by itself) can't be known here,
@@ -30,7 +30,7 @@ int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
 
 /*
  * Links the new code with what its names mean in the program, after fit_match with pre_code.
- * USPL_E_UNRESOLVED: one means nothing. USPL_E_UNSUPPORTED: what can't be linked.
+ * USPL_E_UNRESOLVED: a name means nothing. USPL_E_UNSUPPORTED: what can't be linked.
  */
 int fit_link(struct fit *fit, struct uspl_err *err) uspl_must_check;
 

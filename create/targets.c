@@ -3,7 +3,7 @@
 //
 // Three outcomes are kept apart: no code differs; something can't be done, and then nothing is
 // written; or there are targets. An object that changed and is in no program must not pass for the
-// first one.
+// first outcome.
 
 #include "create/targets.h"
 
@@ -142,7 +142,7 @@ static int diff_link(const struct adding *adding, const struct build_link *link,
 /* Compares one program and appends a target to the update if its code differs. */
 static int add_target(struct adding *adding, const struct build_link *link, struct uspl_err *err)
 {
-	/* The target grows in an update of its own, which frees it if it comes to nothing. */
+	/* The target grows in an update of its own, which frees it if it isn't kept. */
 	auto_update struct update *scratch = update_new();
 	struct update_target *target = scratch ? vec_push(&scratch->targets) : NULL;
 	struct update_target *slot;
@@ -166,7 +166,7 @@ static int add_target(struct adding *adding, const struct build_link *link, stru
 
 /*
  * Is it built to count what runs in it? Distributions build such a program beside the one that is
- * used, for its tests; all counters of a function are others when it changes.
+ * used, for its tests; all counters of a function differ when it changes.
  */
 static int is_counting(const struct build *build, const struct build_link *link, bool *ret,
 		       struct uspl_err *err)

@@ -21,8 +21,8 @@ struct targets_wanted {
  * and library that is wanted and whose code differs between the builds; what no package ships is
  * left out, with a note, unless names say what is wanted. USPL_E_NO_CHANGE: the code of none
  * differs. USPL_E_USAGE: no name is one of a program. USPL_E_UNSUPPORTED: the change is in no
- * program, or only in such that are built to count what runs in them (beside others these are left
- * out, with a warning), or as diff_target says, which also fills in the report.
+ * program, or only in programs that are built to count what runs in them (beside others these are
+ * left out, with a warning), or as diff_target says, which also fills in the report.
  */
 int targets_add(struct build *build, const struct targets_wanted *wanted,
 		const struct earlier *earlier, struct update *update, struct report *report,

@@ -131,7 +131,7 @@ static int read_patches(struct builder *builder, struct uspl_err *err)
 	return 0;
 }
 
-/* What of them is for this tree takes the place of the text. */
+/* Replaces the text by what of the diffs is for this tree. */
 static int arrange_patches(struct builder *builder, struct uspl_err *err)
 {
 	auto_buf struct buf arranged = { 0 };
@@ -247,7 +247,7 @@ static int has_compiled(const struct builder *builder, bool *ret, struct uspl_er
 	return rc;
 }
 
-/* A build that is kept must know, too, hence the file. */
+/* A build that is kept must know of it, too, hence the file. */
 static int build_by_installing(struct builder *builder, struct uspl_err *err)
 {
 	struct recipe *recipe = &builder->recipe;
@@ -267,7 +267,7 @@ static bool was_built_by_installing(const struct builder *builder)
 	return builder->recipe.install && mark && access(mark, F_OK) == 0;
 }
 
-/* The recipe's build; or what it has for one that leaves the compiling to a later step. */
+/* The recipe's build; or its install step, where the build leaves the compiling to that. */
 static int run_build(struct builder *builder, struct phase *phase, struct uspl_err *err)
 {
 	struct recipe *recipe = &builder->recipe;
@@ -293,7 +293,7 @@ static int run_build(struct builder *builder, struct phase *phase, struct uspl_e
 	return phase_run(&builder->paths, builder->options, phase, err);
 }
 
-/* What autoconf will have to configure anew after the patch is so now, too. */
+/* Configures anew, already before the patch, what autoconf will have to configure anew after it. */
 static int configure_before(const struct builder *builder, struct uspl_err *err)
 {
 	auto_buf struct buf commands = { 0 };
@@ -411,7 +411,7 @@ static int renew_patched(const struct step *step, struct uspl_err *err)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (flags_may_change(&step->patched))
 		rc = units_renew_all(step->builder->units, &now, err);
-	/* Newer than what is made of them, and was renewed. */
+	/* Newer than what is made of them and was just renewed. */
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (rc)
 		return rc;
@@ -440,7 +440,7 @@ static char *path_behind(const struct builder *builder, const char *line, const 
 	return path;
 }
 
-/* A source that git has renamed was what it was under its old name. */
+/* A source that git has renamed has the original of its old name. */
 static int note_renames(struct step *step, struct uspl_err *err)
 {
 	struct builder *builder = step->builder;
@@ -605,7 +605,7 @@ static int run_step(struct step *step, struct uspl_err *err)
 	return rc;
 }
 
-/* Its part of the text of all patches. */
+/* Sets the build's part of the text of all patches. */
 static bool set_patch(struct build *build, const struct builder *builder, const struct step *step)
 {
 	const struct patch_file *first = &builder->patches.items[step->first];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// inputs.c - the objects that a program was linked of
+// inputs.c - the objects that a program was linked from
 //
 // An object given by its path was made by the last compilation before the link that wrote this
 // path. Members of archives have no path, only a name that several may share: they are known by

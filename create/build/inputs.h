@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inputs.h - the objects that a program was linked of */
+/* inputs.h - the objects that a program was linked from */
 #ifndef USPL_CREATE_BUILD_INPUTS_H
 #define USPL_CREATE_BUILD_INPUTS_H
 
@@ -8,7 +8,7 @@
 
 struct uspl_err;
 
-/* What a program was linked of: an object that we saw being compiled, or a stranger. */
+/* What a program was linked from: an object that we saw being compiled, or a stranger. */
 struct input {
 	char *name;                  /* the object's path, or "(ARCHIVE)MEMBER" */
 	const struct record *record; /* its compilation; NULL for a stranger */
@@ -19,7 +19,7 @@ struct input {
 
 typedef VEC(struct input) input_list;
 
-/* All that is known of who made what. The records are borrowed. */
+/* All that is known of which command made which object. The records are borrowed. */
 struct makers {
 	const char *tree; /* the copy */
 	const record_list *pre, *post;

@@ -187,7 +187,7 @@ static char *show_reason(const char *text, bool quiet)
 	return complaint;
 }
 
-/* The command is our own mostly; -v shows it. */
+/* Without the command: it is mostly our own, and -v shows it. */
 static int build_failed(const struct phase *phase, const char *complaint, struct uspl_err *err)
 {
 	bool pre = !strcmp(phase->name, "pre"), twice = phase->twice && !pre;

@@ -9,8 +9,9 @@
  * So we do it: autoreconf makes configure and the templates of makefiles, `config.status --recheck`
  * runs configure with the options that it was given, config.status makes the rest.
  *
- * The same is done before the build before the patch: what configure says by another autoconf, or
- * by a configure.ac that was changed after the tree was configured, is no part of the patch.
+ * The same is done before the build before the patch: what configure says because of another
+ * autoconf, or of a configure.ac that was changed after the tree was configured, is no part of the
+ * patch.
  *
  * Sources that are changed in that way get compiled since flags_may_change() has everything
  * compiled. CMake, Meson and ninja look after themselves.
@@ -179,7 +180,7 @@ static bool is_there(const char *folder, const char *name)
 	return path && access(path, F_OK) == 0;
 }
 
-/* A patch that brings configure along has been through autoconf at its author's. */
+/* Where a patch brings configure along, its author has run autoconf. */
 static bool is_ready(const struct place *place, const tree_files *patched)
 {
 	auto_free char *configure = file_join(place->source, "configure");
@@ -393,8 +394,8 @@ static bool is_left(const char *folder, const char *name, const struct reconfigu
 
 /*
  * The part of a configuration that is as it was before the patch; NULL if there is none. What an
- * attempt that failed has left doesn't count: autoconf writes configure before it fails of a macro
- * that it doesn't know, and the build configures by that.
+ * attempt that failed has left doesn't count: autoconf writes configure before it fails because of
+ * a macro that it doesn't know, and the build configures by that.
  */
 static const char *old_part(const struct place *place, const struct timespec *patched,
 			    const struct reconfigured *reconfigured)

@@ -14,7 +14,9 @@ struct build_paths;
 struct reconfigured {
 	bool done;           /* the tree is configured by the patched files */
 	struct uspl_err why; /* it was tried and failed; code 0: it wasn't tried */
-	/* Then: what was there of the configuration, as it was; what is other since is fine. */
+	/*
+	 * Then: the parts of the configuration as it left them; a part that changes later is fine.
+	 */
 	struct strmap left;
 };
 
@@ -30,15 +32,15 @@ int reconfigure_commands(const struct build_paths *paths, const tree_files *patc
  */
 int reconfigure_before(const struct build_paths *paths, const char *diffs, struct buf *commands,
 		       struct uspl_err *err) uspl_must_check;
-/* Notes what an attempt that failed has left: what it has written, too, isn't the build's. */
+/* Notes what an attempt that failed has left: even what it has written isn't the build's. */
 int reconfigure_note_failed(const struct build_paths *paths, struct reconfigured *reconfigured,
 			    struct uspl_err *err) uspl_must_check;
 void reconfigured_release(struct reconfigured *reconfigured);
 DEFINE_AUTO_RELEASE(reconfigured, struct reconfigured, reconfigured_release)
 #define auto_reconfigured __attribute__((cleanup(cleanup_reconfigured_)))
 /*
- * Finds what a patched file should have changed of a configuration, and is older: *ret is its name,
- * for the caller to free, and stays as it is if there is none.
+ * Finds the part of a configuration that a patched file should have changed, and that is older:
+ * *ret is its name, for the caller to free, and stays as it is if there is none.
  */
 int reconfigure_find_old(const struct build_paths *paths, const char *file,
 			 const struct reconfigured *reconfigured, char **ret,

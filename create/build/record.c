@@ -236,7 +236,7 @@ void record_release(record_list *records)
 }
 
 /*
- * The next name of a list in make's syntax: blanks part, "\ " and "\#" and "$$" stand for the
+ * The next name of a list in make's syntax: blanks separate, "\ " and "\#" and "$$" stand for the
  * character itself.
  */
 static const char *next_dep(const char *p, struct buf *name)

@@ -3,8 +3,8 @@
 //
 // `cc -o prog.tmp ... && mv prog.tmp prog` leaves nothing where the linker wrote. The wrapper gave
 // what was linked a second name (create/wrapper/link_step.c): a renamed program is the file with
-// the same inode, a copy, stripped or not, the one with the same build-id, or where there are none
-// with the same bytes.
+// the same inode; a copy, stripped or not, is the one with the same build-id or, where there is
+// none, with the same bytes.
 
 #include "create/build/renamed.h"
 

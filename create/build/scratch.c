@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// scratch.c - folders that tools of the build make for themselves, with a name by chance, and
-// remove
+// scratch.c - folders with random names that tools of the build make for themselves and remove
 //
 // go and rustc compile and link in such folders: what is in one has another path in each build, in
 // the names of objects and sources, and in options. In the records it gets a name that is the same
-// every time: '*' stands for what is by chance. Several of a kind share it then; objects in them
-// that have one name are told apart by their sources (find_shared in units_collect.c).
+// every time: '*' stands for the random part. Several of a kind share it then; objects in them that
+// have one name are told apart by their sources (find_shared in units_collect.c).
 
 #include "create/build/scratch.h"
 
@@ -47,7 +46,10 @@ static const char *path_start(const char *text, const char *at)
 	return start;
 }
 
-/* What stands for the folder's own name, at `at` of its path: itself if it is there. */
+/*
+ * What stands for the folder's own name, at `at` of its path: the name itself if the folder is
+ * there.
+ */
 static const char *stand_in(struct scratch *scratch, const struct kind *kind, const char *start,
 			    const char *at, size_t len)
 {

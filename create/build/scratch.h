@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scratch.h - folders with names by chance that tools of the build have made and removed */
+/* scratch.h - folders with random names that tools of the build have made and removed */
 #ifndef USPL_CREATE_BUILD_SCRATCH_H
 #define USPL_CREATE_BUILD_SCRATCH_H
 

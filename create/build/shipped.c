@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // shipped.c - which of the programs that a source package links are in its packages
 //
-// A package's build also makes programs that nobody runs: tests, and second flavours for Debian's
-// installer (udebs). What is shipped isn't guessed from names: after the build the package's own
-// install step fills the folders that packages are made of, and what lies there is looked at. Where
-// the rules don't say where that is, the packages themselves are made, and unpacked.
+// A package's build also makes programs that users don't run: tests, and second flavours for
+// Debian's installer (udebs). What is shipped isn't guessed from names: after the build the
+// package's own install step fills the folders that packages are made of, and what lies there is
+// looked at. Where the rules don't say where that is, the packages themselves are made, and
+// unpacked.
 //
 // A shipped file is what the build linked if its build-id is the same, or its bytes; if neither is,
-// by its name or soname (libtool links anew to install). A shipped program that is nothing of these
-// may be any of them under another name: then nothing is known, and all of them count as shipped.
+// by its name or soname (libtool links anew to install). A shipped program for which none of this
+// holds may be any of them under another name: then nothing is known, and all of them count as
+// shipped.
 
 #include "create/build/shipped.h"
 
@@ -110,7 +112,7 @@ struct shipped_file {
 	struct build_link facts;
 };
 
-/* A build-id says no as well as yes, but for one program that was linked anew: by_name. */
+/* A build-id says no as well as yes, except for a program that was linked anew: is_by_name. */
 static bool is_candidate(const struct candidate *candidate, const struct shipped_file *file)
 {
 	const char *id = file->facts.build_ids.n ? file->facts.build_ids.items[0] : NULL;
@@ -257,7 +259,7 @@ static bool ends_with(const char *name, const char *end)
 	return len > end_len && !strcmp(name + len - end_len, end);
 }
 
-/* Installed tests: nobody's programs, unless the source has no others. */
+/* Installed tests: they don't count, unless the source has no other programs. */
 static bool is_for_tests(const char *package)
 {
 	return ends_with(package, "-test") || ends_with(package, "-tests") ||

@@ -18,9 +18,9 @@ struct shipped {
 };
 
 /*
- * Marks the links of a build that none of the packages has that the tree is the source of. The
- * first time it runs the command that fills the packages, in the tree; put_back: the tree is as
- * before then. If that fails, a note says so, and all count as shipped.
+ * Marks the links of a build that are in none of the tree's packages. The first time it runs the
+ * command that fills the packages, in the tree; put_back: then the tree is put back as it was. If
+ * that fails, a note says so, and all count as shipped.
  */
 int shipped_find(struct shipped *shipped, const struct build_paths *paths,
 		 const struct build_options *options, bool put_back, struct build *build,

@@ -8,13 +8,13 @@
  * where it can't: sources with #line directives of their own, and unchanged lines between
  * parentheses that the patch adds lines to, before which no directive may stand.
  *
- * Which line is a state only the compiler knows. So all files that the source is compiled from are
+ * Only the compiler knows which line is a state. So all files that the source is compiled from are
  * searched for the label itself, which mostly is in a macro of a header. It may get the number as
  * the argument of a macro, `#define AT(n) case n:`, which may have it from another macro, or by an
  * enumerator, `enum { WAITING = __LINE__ }`. __builtin_LINE() is the same number.
  *
- * The same is done with __COUNTER__. What that has been nobody knows before the compiler: it is
- * only said, where a patched source has such labels.
+ * The same is done with __COUNTER__. Only the compiler knows what that has been: so there is only a
+ * note where a patched source has such labels.
  */
 
 #include "create/build/states.h"
@@ -29,7 +29,7 @@
 #include "create/tree/build.h"
 #include "create/tree/tree.h"
 
-/* Macros that give an argument to macros that give it on. */
+/* Macros that pass an argument to macros that pass it on. */
 enum { MAX_DEPTH = 8 };
 
 static bool is_in_name(char c)
@@ -66,11 +66,11 @@ static const char *directive_end(const char *p)
 	return p;
 }
 
-/* What of states a unit's files have. */
+/* What a unit's files have of states. */
 struct labels {
 	bool line, counter;   /* case __LINE__, case __COUNTER__ */
 	struct strmap macros; /* names of macros that make a label of an argument */
-	bool more;            /* one came to them */
+	bool more;            /* one was added to them */
 	bool oom;
 };
 
@@ -102,7 +102,7 @@ static bool has_argument(const struct labels *labels, const char *text, const ch
 	return false;
 }
 
-/* Is a word of a macro's body a label, or what makes one of it? */
+/* Does a macro's body make a label of one of its parameters? */
 static bool makes_label(const struct labels *labels, const char *parameters, const char *end)
 {
 	for (const char *p = parameters; p < end && !strchr(")\n", *p);) {
@@ -118,7 +118,7 @@ static bool makes_label(const struct labels *labels, const char *parameters, con
 	return false;
 }
 
-/* Notes macros with "case n" for an argument n, and those that give an argument to such a macro. */
+/* Notes macros with "case n" for an argument n, and those that pass an argument to such a macro. */
 static void note_macros(const char *text, struct labels *labels)
 {
 	static const char define[] = "define ";
@@ -223,7 +223,7 @@ static int labels_of(const struct record *record, struct labels *ret, struct usp
 {
 	int rc = 0;
 
-	/* A macro that gives an argument on may be read before the one that gets it. */
+	/* A macro that passes an argument on may be read before the one that gets it. */
 	for (int depth = 0; !rc && depth < MAX_DEPTH && (!depth || ret->more); depth++) {
 		ret->more = false;
 		rc = record_each_file(record, note_file_macros, ret, err);

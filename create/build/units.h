@@ -25,8 +25,8 @@ DEFINE_AUTO_FREE(units, struct units, units_free)
 
 /*
  * Takes in what the build before the patch made; must be called before the next build overwrites
- * it. USPL_E_UNSUPPORTED if nothing was compiled by a compiler that we stand for, or an object was
- * made twice and the older one is in a program.
+ * it. USPL_E_UNSUPPORTED if nothing was compiled by a compiler that the wrapper stands for, or an
+ * object was made twice and the older one is in a program.
  */
 int units_add_pre(struct units *units, struct uspl_err *err) uspl_must_check;
 
@@ -51,8 +51,8 @@ int units_find_early(struct units *units, const tree_files *patched, bool last, 
 int units_note_unread(const struct units *units, const tree_files *patched, struct build *build,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Appends the sources and headers that name a patched file which is none: `.incbin` reads what no
- * list of dependencies has.
+ * Appends the sources and headers that name a patched file which is neither: `.incbin` reads what
+ * no list of dependencies has.
  */
 int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
 			struct uspl_err *err) uspl_must_check;
@@ -77,7 +77,7 @@ struct program {
 	bool in_post;                        /* linked in the build after the patch too */
 	/* The linker's options in each build; NULL if there were none. */
 	const char *pre_options, *post_options;
-	const char *linked; /* then as what it was kept; NULL if it wasn't */
+	const char *linked; /* what was kept of the last link; NULL: nothing */
 };
 
 /* A source or header of the tree, as it was after the build before the patch. */

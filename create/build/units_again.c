@@ -4,10 +4,10 @@
  *
  * A makefile may not know what an object depends on: a header that the build generates, the file
  * with the options, a table that the assembler includes. What a clean build would compile otherwise
- * has to be compiled again, so after the build it is asked
+ * has to be compiled again, so the tool finds out after the build
  *
- *  - which headers are other ones than before, without being in the patch: sources that include
- *    one, and were compiled before it was there, are given a new time;
+ *  - which headers have changed without being in the patch: sources that include one, and were
+ *    compiled before it was there, are given a new time;
  *  - which patched files, of a kind that says nothing, the build has read: these may have changed
  *    anything, and all is compiled again.
  *
@@ -317,7 +317,9 @@ static bool mentions(const char *path, const tree_files *unknown)
 	return false;
 }
 
-/* No list of dependencies has what `.incbin` reads: whoever names the file counts as patched. */
+/*
+ * No list of dependencies has what `.incbin` reads: a source that names the file counts as patched.
+ */
 int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
 			struct uspl_err *err)
 {

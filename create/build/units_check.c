@@ -151,7 +151,7 @@ static int check_altered(const struct units *units, struct uspl_err *err)
 
 /* ---- how programs are linked ---- */
 
-/* The next word of the linker's options: blanks and commas part them. */
+/* The next word of the linker's options: blanks and commas separate them. */
 static const char *next_word(const char *p, size_t *len)
 {
 	p += strspn(p, " ,");

@@ -41,7 +41,7 @@ static bool set_string(char **place, const char *text)
 
 /*
  * A program that is gone, as is a source of it, was made to try something out (configure's, as
- * objs/autotest of nginx): it is none that runs, and no later build makes it.
+ * objs/autotest of nginx): no process runs it, and no later build makes it.
  */
 static bool was_a_trial(const char *path, const input_list *inputs)
 {
@@ -97,8 +97,7 @@ static int add_link(struct units *units, const struct record *record, bool post,
 
 /*
  * Some builds compile every source to one temporary name, and then rename what came of it. Such
- * objects are known by their bytes (inputs.c); which is which in both builds, by their
- * sources.
+ * objects are known by their bytes (inputs.c); their sources tell which is which in both builds.
  */
 static int find_shared(struct units *units, const record_list *records, struct uspl_err *err)
 {

@@ -56,7 +56,7 @@ static int get_unit(struct units *units, const struct record *pre, const struct 
 	return 0;
 }
 
-/* Where two commands part, with the word in which they do. */
+/* Where two commands begin to differ: the start of the word in which they do. */
 static size_t first_difference(const char *a, const char *b)
 {
 	size_t same = 0;

@@ -2,10 +2,10 @@
 /*
  * compare.c - which functions and variables differ between the two builds
  *
- * When two pieces of code are equal, equal.c says. That a callee changed doesn't
- * change its callers: they call it by name. If an inlined function changed, or what a caller may
- * assume of its callee's registers, then the callers' own bytes differ, and they count like any
- * other: nothing that differs is left out as harmless.
+ * equal.c says when two pieces of code are equal. A changed callee doesn't change its callers: they
+ * call it by name. If an inlined function changed, or what a caller may assume of its callee's
+ * registers, then the callers' own bytes differ, and they count like any other: nothing that
+ * differs is left out as harmless.
  *
  * From there to a fixpoint:
  *  - a function and its .cold part change together;
@@ -41,8 +41,8 @@ static bool functions_equal(const struct objsec *pre, const struct objsec *post)
 }
 
 /*
- * How much a name stands for. One of assembler that nothing is said of (.type, .size) stands for
- * all up to the next one.
+ * How much a name stands for. A name of assembler without .type and .size stands for all up to the
+ * next one.
  */
 static uint64_t extent(const struct objsym *sym)
 {
@@ -137,7 +137,7 @@ static bool leads_to_change(const struct objsec *table)
 	return false;
 }
 
-/* A constant that new code must have a copy of its own of. */
+/* A constant of which new code must have a copy of its own. */
 static bool is_new_table(const struct objsym *sym)
 {
 	const struct objsym *twin = syminfo_of(sym)->twin;

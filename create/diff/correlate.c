@@ -50,7 +50,7 @@ static bool is_cold(const struct objsym *sym)
 	return sym_is_function(sym) && secinfo_of(sym->sec)->is_cold;
 }
 
-/* The same for one that may have a twin already, which then keeps it. */
+/* Pairs two symbols; the old one may have a twin already, and then keeps it. */
 static void pair_copy(struct objsym *pre, struct objsym *post)
 {
 	syminfo_of(post)->twin = pre;

@@ -9,11 +9,12 @@
  *
  *  - the line on which it is declared: unchanged lines have the same number in both builds
  *    (lines.h),
- *  - for a variable, what it starts with, and who uses it: functions of the same bytes, which now
+ *  - for a variable, what it starts with, and what uses it: functions of the same bytes, which now
  *    refer to another number. Functions have no storage; a wrong pair is only a larger update.
  *
- * Where that is found of one variable, the numbers of its family mean nothing: all of it that isn't
- * confirmed in the same way is left to the rules of statics.c, by the name without its number.
+ * Where that is found for one variable, the numbers of its family mean nothing: all variables of it
+ * that aren't confirmed in the same way are left to the rules of statics.c, by the name without its
+ * number.
  */
 
 #include <ctype.h>
@@ -73,7 +74,7 @@ static bool numbers_differ(const struct unit *unit)
 	return false;
 }
 
-/* The only one of a home's family that is declared on its line, in the other build; else NULL. */
+/* The only one of a name's family that is declared on its line, in the other build; else NULL. */
 static struct objsym *only_on_line(const decl_list *others, const struct decl *like)
 {
 	struct objsym *found = NULL;
@@ -98,7 +99,7 @@ static int find_lists(struct unit *unit, decl_list *pre, decl_list *post, struct
 
 typedef void (*home_visit)(const decl_list *pre, const decl_list *post, const struct decl *decl);
 
-/* Calls visit for each of the build after the patch. */
+/* Calls visit for each declaration of the build after the patch. */
 static int for_each(struct unit *unit, home_visit visit, struct uspl_err *err)
 {
 	auto_decls decl_list pre = { 0 }, post = { 0 };

@@ -10,8 +10,9 @@
  * which is linked with it.
  *
  * That is done as far as it is certain that the place will be known: for strings of functions that
- * the update replaces, since these must match. Other strings come with the update. So do those of
- * functions of which a program has one copy from many units (C++): whose copy, isn't known here.
+ * the update replaces, since these must match. Other strings come with the update. So do strings of
+ * functions of which a program has one copy from many units (C++): which unit's copy it has isn't
+ * known here.
  */
 
 #include "create/diff/literal_place.h"
@@ -133,7 +134,7 @@ static int find_string(struct naming *naming, struct objsec *user, const struct 
 	return 0;
 }
 
-/* Code that must match for the update to be applied; one copy of many isn't. */
+/* Code that must match for the update to be applied; one copy of many isn't such code. */
 static struct objsec *code_before(const struct objsec *sec)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);

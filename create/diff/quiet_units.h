@@ -3,8 +3,8 @@
  * quiet_units.h - units whose objects differ, but not in what a program has of them
  *
  * A patch of a header changes the debugging information of all that include it, and the code of
- * few. The others are quiet: they are not among a diff's units, and only who must know how they use
- * a type opens them, one after the other.
+ * few. The others are quiet: they are not among a diff's units, and only a check that must know how
+ * they use a type opens them, one after the other.
  */
 #ifndef USPL_CREATE_DIFF_QUIET_UNITS_H
 #define USPL_CREATE_DIFF_QUIET_UNITS_H

@@ -59,8 +59,8 @@ static int follow_section(struct selection *sel, const struct objsec *from, stru
 		return carry(sel, sec);
 	case SECINFO_CODE:
 		/*
-		 * The way from a .cold part to its function is carried already: this leads into
-		 * the middle of a stranger.
+		 * The way from a .cold part to its function is carried already: this leads into the
+		 * middle of another function.
 		 */
 		return uspl_fail(sel->err, USPL_E_UNSUPPORTED,
 				 "%s: new code refers to the middle of '%s', in '%s'",

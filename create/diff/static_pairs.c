@@ -10,7 +10,7 @@ static bool alike_in_use(const struct objsym *pre, const struct objsym *post)
 
 typedef bool (*same_fn)(const struct objsym *pre, const struct objsym *post);
 
-/* Pairs what only one of the other build is the same as. */
+/* Pairs variables that are the same as only one of the other build. */
 static void pair_unique(const sym_vec *pre, const sym_vec *post, same_fn same)
 {
 	for (size_t i = 0; i < post->n; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// static_var.c - what is known of one variable whose name doesn't tell who it is
+// static_var.c - what is known of one variable whose name doesn't tell which it is
 
 #include <ctype.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static size_t source_name(const struct objsym *sym, const char **ret_start)
 
 	while (start && sym->name[start - 1] != '.')
 		start--;
-	/* "hits_1": somebody counted. */
+	/* "hits_1": the preprocessor counted. */
 	while (syminfo_of(sym)->counted && isdigit((unsigned char)sym->name[len - 1]))
 		len--;
 	*ret_start = sym->name + start;

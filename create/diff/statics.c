@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * statics.c - pairs variables whose names don't tell who they are
+ * statics.c - pairs variables whose names don't tell which they are
  *
- * A static local of gcc is called "x.3", with a number that counts all of the unit's; one of
- * clang "f.x". A new one in front renumbers the rest, and a wrong pair would make new code use
- * another variable's storage without anybody noticing. So they pair through the functions that
- * use them:
+ * A static local of gcc is called "x.3", with a number that counts all of the unit's; one of clang
+ * "f.x". A new one in front renumbers the rest, and a wrong pair would make new code use another
+ * variable's storage unnoticed. So they pair through the functions that use them:
  *
  *  1. Several of one name go by the functions in which they are declared, as the debugging
  *     information has it (statics_scope.c).
- *  2. The n-th variable "x" that a function uses is the n-th "x" that its twin uses, if the two
- *     are equal in their bytes. In others, where what is already paired no longer counts, there
- *     must be one, or they must be told apart by size and initial contents (others would be
- *     refused anyway) or by what the code does with them; what stays open is refused.
+ *  2. The n-th variable "x" that a function uses is the n-th "x" that its twin uses, if the two are
+ *     equal in their bytes. In others, where what is already paired no longer counts, there must be
+ *     one left, or they must be told apart by size and initial contents (others would be refused
+ *     anyway) or by what the code does with them; what stays open is refused.
  *  3. One used by no code (but by other data) keeps its full name.
- *  4. What is then left over in both builds under one name has moved, if everybody who uses the
- *     new one is the twin of a user of the old one, or new and called by such a twin. It is new,
- *     if all functions that used the old one are still there and no longer do. Anything else
+ *  4. What is then left over in both builds under one name has moved, if each function that uses
+ *     the new one is the twin of a user of the old one, or new and called by such a twin. It is
+ *     new, if all functions that used the old one are still there and no longer do. Anything else
  *     can't be told, and is refused.
  *
  * Constants are never refused: of those that are alike any will do, and others are new ones.
@@ -139,7 +138,7 @@ static void pair_unused(struct unit *unit)
 }
 
 /*
- * Is `function` (of the post build) new, and does the twin of somebody who used `old` refer to
+ * Is `function` (of the post build) new, and does the twin of a function that used `old` refer to
  * it?
  */
 static bool called_by_user(const struct unit *unit, const struct objsym *function,

@@ -22,7 +22,8 @@ struct objsym *static_user(const struct objsec *sec);
 bool static_is_constant(const struct objsym *sym);
 
 /*
- * Do a variable of the pre build and one of the post build start with the same, in the same size?
+ * Do a variable of the pre build and one of the post build start with the same contents, and have
+ * the same size?
  */
 bool static_alike(const struct objsym *pre, const struct objsym *post);
 
@@ -31,13 +32,13 @@ bool static_same_use(const struct objsym *pre, const struct objsym *post);
 
 /*
  * Pairs variables of the two builds of which it is known that those of one list are those of the
- * other, more or fewer: by size and initial contents where these are of one variable only; then by
- * how they are used; constants that are alike in their order, since no reader could tell them
- * apart; then the last of one with the last of the other. False if it stays open which is which.
- * (static_pairs.c)
+ * other, more or fewer. First by size and initial contents, where only one variable has these; then
+ * by how they are used. Constants that are alike pair in their order, since no reader could tell
+ * them apart. Then the last of one list pairs with the last of the other. False if it stays open
+ * which is which. (static_pairs.c)
  */
 bool statics_settle(const sym_vec *pre, const sym_vec *post);
-/* Records the refusal of what stays open; function: the name of the one that `why` ends with. */
+/* Records the refusal of what stays open; function: the name that follows `why` in the message. */
 int statics_refuse(const struct objsym *var, const char *why, const char *function,
 		   struct uspl_err *err);
 

@@ -83,7 +83,7 @@ static int pair_family(const decl_list *pre, const decl_list *post, const struct
 	return statics_refuse(like->sym, "several of that name change in", like->function, err);
 }
 
-/* Are there two variables of one name? Without, there is nothing to be found out here. */
+/* Are there two variables of one name? Without them there is nothing to find out here. */
 static bool has_namesakes(const struct side *side)
 {
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
@@ -111,7 +111,10 @@ int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
 	rc = decls_find(&unit->post, static_is_loose, &post, err);
 	if (rc)
 		return rc;
-	/* Outside of functions nothing is found out by this: those that use it tell more. */
+	/*
+	 * Outside of functions nothing is found out by this: the functions that use the variable
+	 * tell more.
+	 */
 	vec_for_each (&post, decl)
 		if (*decl->function && static_is_loose(decl->sym)) {
 			rc = pair_family(&pre, &post, decl, err);

@@ -5,8 +5,8 @@
  * Two blocks of a function that change places leave the lines of `static int n;` in both of them
  * where they were, and the compiler's numbers, too: only what the code does with each variable has
  * moved. So each instruction that refers to the variable is looked at, and after one that loads it
- * the next one, which mostly is what is done with the value: operations, immediate values, symbols.
- * Registers and jumps aren't looked at; they are another choice each time.
+ * the next one, which mostly shows what is done with the value: operations, immediate values,
+ * symbols. Registers and jumps aren't looked at; they are another choice each time.
  */
 
 #include <string.h>

@@ -146,7 +146,7 @@ static int define_symbols(struct emitter *em, const struct unit *unit)
 	return 0;
 }
 
-/* New variables without initial value that any unit could have defined; here somebody has to. */
+/* New variables without initial value that any unit could have defined; here new.o has to. */
 static int define_common(struct emitter *em, const struct unit *unit)
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
@@ -202,8 +202,8 @@ static int map_symbol(struct emitter *em, const struct unit *unit, const struct 
 		*ret = secinfo_of(sym->sec)->copy->secsym;
 	} else if (em->pre && sym->sec) {
 		/*
-		 * A part of the running program's data that has no name: any will do, as long as
-		 * it is one.
+		 * A part of the running program's data that has no name: any name will do, as long
+		 * as there is one.
 		 */
 		place = refname_local(unit->source, sym->sec->name);
 		*ret = place ? symbol_for(em, place, sym->sec->secsym) : NULL;
@@ -367,8 +367,7 @@ static int connect_units(struct emitter *em, const struct diff *diff)
 	return 0;
 }
 
-/* helpers: more units, for pre.o; NULL if there are none. */
-/* What the object consists of. */
+/* Fills the object. helpers: more units, for pre.o; NULL if there are none. */
 static int fill(struct emitter *em, struct diff *diff, struct diff *helpers)
 {
 	int rc = copy_units(em, diff);

@@ -5,11 +5,11 @@
  * found by comparing it with pre code (docs/tour.md, "Match"). The pre code of the units that
  * change knows what they have referred to so far. If new code refers to something else, another
  * unit's function or variable, or a function of a library in a static program, then the pre code of
- * others has to be compared, too: for each such name that of the unit that defines it, and of the
+ * other units has to be compared, too: for each such name, of the unit that defines it and of the
  * first one that refers to it.
  *
- * Not every one is needed: what has a dynamic symbol is found without. But here only the build is
- * known, not the process.
+ * Not every helper is needed: a thing that has a dynamic symbol is found without one. But here only
+ * the build is known, not the process.
  */
 
 #include "create/emit/helpers.h"

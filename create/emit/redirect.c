@@ -29,7 +29,7 @@ static int add_function(struct update_target *target, const struct objsec *sec,
 	return 0;
 }
 
-/* What the units were compiled with: of the first that tells. */
+/* What the units were compiled with, by the first unit that tells. */
 static int note_compiler(struct side *side, struct update_target *target, struct uspl_err *err)
 {
 	const char *compiler = target->compiler ? NULL : side_compiler(side);

@@ -9,7 +9,7 @@ struct diff;
 struct update_target;
 struct uspl_err;
 
-/* The last part of it: the functions of the program that new.o has new code for. */
+/* The last part of the target: the functions of the program that new.o has new code for. */
 int redirect_list(const struct diff *diff, struct update_target *target,
 		  struct uspl_err *err) uspl_must_check;
 

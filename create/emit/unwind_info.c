@@ -11,7 +11,7 @@
  * A function that an exception may pass has more: its FDE points to its language specific data
  * (.gcc_except_table.NAME: landing pads, and which types are caught), and its CIE to the
  * personality, the function that reads them. Places in these data count from the function's start,
- * so they are as good for a copy of it. They belong to the function as its code does: it has
+ * so they are right for a copy of it, too. They belong to the function as its code does: it has
  * changed if they have, and takes them along.
  */
 

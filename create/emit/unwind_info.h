@@ -10,7 +10,7 @@ struct side;
 struct unit;
 
 /*
- * Notes at each function with exception handling where its language specific data lie and who
+ * Notes at each function with exception handling where its language specific data lie and what
  * reads them.
  */
 int unwind_index(const struct unit *unit, const struct side *side,

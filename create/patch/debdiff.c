@@ -2,11 +2,11 @@
 // debdiff.c - diffs of packages, which have their changes within their changes
 //
 // A debdiff of a package in the format 3.0 (quilt) changes files below debian/patches, and their
-// list debian/patches/series. The tree has the patches applied that the package has now. So what
-// the debdiff does to the source is found out by doing it: the lists before and after are compared;
-// where one only goes on where the other ends, what it adds is the change, in its own words.
-// Otherwise the files that patches touch are copied, the old patches taken out of them down to
-// where the lists part, the new ones put in, and the change is what differs then.
+// list debian/patches/series. The tree has the patches applied that the package has now. So the
+// tool finds out what the debdiff does to the source by doing it. It compares the lists before and
+// after: where one only goes on where the other ends, what it adds is the change, in its own words.
+// Otherwise the tool copies the files that patches touch, takes the old patches out of them down to
+// where the lists part, and puts the new ones in. The change is what differs then.
 //
 // A diff of an rpm package adds files and names them in PatchN lines of the spec file: likewise, as
 // long as it only adds.

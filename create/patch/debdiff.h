@@ -25,7 +25,7 @@ enum debdiff_kind {
 int debdiff_resolve(const struct build_paths *paths, const struct patch_file *patch,
 		    const section_list *sections, struct buf *ret, enum debdiff_kind *ret_kind,
 		    struct build *notes, struct uspl_err *err) uspl_must_check;
-/* Is a file one of those that have been made use of then? */
+/* Is a file one that debdiff_resolve has made use of? */
 bool debdiff_takes(enum debdiff_kind kind, const char *name);
 /* Is it debian/changelog? */
 bool debdiff_is_changelog(const char *name);

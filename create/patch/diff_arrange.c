@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // diff_arrange.c - diffs as people send them, made into what can be applied to this tree
 //
-// - A mail is made the text that it carries (mail.c).
+// - A mail is turned into the text that it carries (mail.c).
 // - An upstream commit also changes documentation, change logs, pictures and tests, which the
 //   source of a release may lack. They are left out, with a note (lacking.c says when a
 //   source is).
@@ -41,8 +41,8 @@ static bool exists(const char *tree, const char *name)
 }
 
 /*
- * Under its name; where it isn't certain how many folders are to be taken off, with some of them
- * off: one of two, or with an option of the user's any number.
+ * Looks under the name; where it isn't certain how many folders are to be taken off, also with some
+ * of them off: one of two, or with an option of the user's any number.
  */
 static bool is_in_tree(const char *tree, const struct patch_file *patch,
 		       const struct section *section, const char *name)
@@ -71,7 +71,7 @@ struct arrangement {
 	enum debdiff_kind kind;
 };
 
-/* May the tree's lack of a file be no harm? What is new in it is made, but for what isn't text. */
+/* May a file that the tree lacks be left out? A new one is made, unless it isn't text. */
 static int may_leave_out(const struct arrangement *arrangement, const section_list *sections,
 			 const struct section *section, const char *name, bool *ret,
 			 struct uspl_err *err)

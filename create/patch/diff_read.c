@@ -148,7 +148,7 @@ static bool is_change(const char *line)
 	return false;
 }
 
-/* What a diff says of a file that isn't text, and doesn't hold, or not in a form that is of use. */
+/* What a diff says of a file that isn't text, and that it holds in no form that is of use. */
 bool diff_is_binary(const char *line)
 {
 	const char *end = strchrnul(line, '\n');

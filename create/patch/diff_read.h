@@ -17,7 +17,9 @@ int diff_read(const char *path, struct buf *buf, struct uspl_err *err) uspl_must
 /* Adds the names of files that stand in a text of diffs, as keys; their values mean nothing. */
 int diff_names(const char *text, struct strmap *names, struct uspl_err *err) uspl_must_check;
 
-/* The same, of a text; USPL_E_UNSUPPORTED if it changes a file that isn't text. */
+/*
+ * The same check as diff_read, of a text; USPL_E_UNSUPPORTED if it changes a file that isn't text.
+ */
 int diff_check(const char *name, const char *text, struct uspl_err *err) uspl_must_check;
 
 /* The lines that are still to come in a hunk. Zero-initialise. */
@@ -25,7 +27,9 @@ struct diff_hunk {
 	unsigned long before, after;
 };
 
-/* True if the line belongs to a hunk; one that begins a hunk doesn't. To be asked of each line. */
+/*
+ * True if the line belongs to a hunk; one that begins a hunk doesn't. Must be asked of each line.
+ */
 bool diff_in_hunk(struct diff_hunk *hunk, const char *line);
 /* True for a line that says of a file that it isn't text. */
 bool diff_is_binary(const char *line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// lacking.c - files that a diff changes, and the tree lacks
+// lacking.c - files that a diff changes, but the tree lacks
 //
 // The source of a release lacks some of what the repository has: change logs, pictures, whole
 // folders of tests. What a commit changes of these can be left out, as long as the build of this
@@ -12,8 +12,8 @@
 // - nothing in the tree has its name, but for what the diff changes itself, and
 // - no other part of the diff names it, as a makefile or an #include would.
 //
-// What a source is generated from counts as one, and so does what a file of the build is made of
-// that the tree has only as it was made (Makefile.am).
+// What a source is generated from counts as one. So does what a file of the build is made of
+// (Makefile.am), where the tree has only the file that was made.
 
 #include "create/patch/lacking.h"
 
@@ -83,7 +83,7 @@ static int refuse(const struct lacking *lacking, const char *why, const char *wh
 	return -USPL_E_UNSUPPORTED;
 }
 
-/* The first folder of the name that isn't there tells; the root is. */
+/* Refuses a source whose folder is there; the root is. */
 static int check_folder(const struct lacking *lacking, struct uspl_err *err)
 {
 	const char *base = file_basename(lacking->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lacking.h - files that a diff changes, and the tree lacks */
+/* lacking.h - files that a diff changes, but the tree lacks */
 #ifndef USPL_CREATE_PATCH_LACKING_H
 #define USPL_CREATE_PATCH_LACKING_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mail.c - mails and mailboxes, made the text that they carry
+// mail.c - turns mails and mailboxes into the text that they carry
 //
 // A mail is a header and a body. The body may be encoded as a whole (quoted-printable, base64) or
-// be of several parts, each with a header of its own; the subject word by word (RFC 2047), and
-// folded. What comes out is a header with the subject on one line, and the bodies as they were
-// written. A text that begins with no header is left as it is, and so are a mail that needed no
-// encoding, and lines that aren't what their encoding promises.
+// be of several parts, each with a header of its own; the subject may be encoded word by word (RFC
+// 2047), and folded. What comes out is a header with the subject on one line, and the bodies as
+// they were written. A text that begins with no header is left as it is, and so are a mail that
+// needed no encoding, and lines that aren't what their encoding promises.
 
 #include "create/patch/mail.h"
 

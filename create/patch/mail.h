@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mail.h - mails and mailboxes, made the text that they carry */
+/* mail.h - turns mails and mailboxes into the text that they carry */
 #ifndef USPL_CREATE_PATCH_MAIL_H
 #define USPL_CREATE_PATCH_MAIL_H
 

@@ -2,8 +2,8 @@
 // patches_try.c - finds out before the first build whether all diffs apply, and how
 //
 // They are applied in a folder of their own, which has nothing but copies of the files that they
-// name. Since nobody knows yet how many leading folders are to be taken off a name, each file that
-// is found under a name with any number of them off is copied.
+// name. Since it isn't known yet how many leading folders are to be taken off a name, each file
+// that is found under a name with any number of them off is copied.
 //
 // How a diff wants to be applied isn't always said: one without the folders a/ and b/ needs -p0,
 // one of sources with DOS line ends may itself have them or not. Each way is tried; a way that
@@ -157,7 +157,7 @@ static int are_in_tree(const struct trial *trial, size_t first, size_t last, boo
 
 /*
  * Finds the patches from `first` on that the tree has, since this one doesn't apply: a later one
- * may have changed what it made. *ret_n: so many. The folder is then as before the first.
+ * may have changed what it made. *ret_n: how many. The folder is then as before the first.
  */
 static int find_in_tree(const struct trial *trial, size_t first, size_t *ret_n,
 			struct uspl_err *err)
@@ -175,7 +175,7 @@ static int find_in_tree(const struct trial *trial, size_t first, size_t *ret_n,
 	return start_anew(trial, first, err);
 }
 
-/* A patch that doesn't apply is no failure if it is in the tree, of a series. */
+/* In a series, a patch that doesn't apply is no failure if it is in the tree. */
 static int pass_over(const struct trial *trial, size_t *index, struct uspl_err *err)
 {
 	struct uspl_err failure = *err;

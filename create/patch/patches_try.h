@@ -27,8 +27,8 @@ int patches_try(const struct build_paths *paths, const char *text, bool series,
 
 /*
  * Refuses updates that are said to come before, and whose patches the tree lacks
- * (USPL_E_UNSUPPORTED). One that neither comes out nor goes in may be in, and changed by another
- * one.
+ * (USPL_E_UNSUPPORTED). A patch that neither comes out nor goes in may be in, and changed by
+ * another one.
  */
 int patches_check_earlier(const struct build_paths *paths, const build_earlier_list *list,
 			  struct uspl_err *err) uspl_must_check;

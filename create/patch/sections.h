@@ -19,7 +19,7 @@ struct section {
 
 typedef VEC(struct section) section_list;
 
-/* Appends the sections of a diff; what stands in front of the first is nobody's. */
+/* Appends the sections of a diff; what stands in front of the first is in none. */
 int sections_split(const char *text, section_list *ret, struct uspl_err *err) uspl_must_check;
 /* The file that a section is about, "" if that isn't said; the caller frees it. */
 char *section_name(const struct section *section);

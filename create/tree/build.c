@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// build.c - what a build gives: units, programs, and what is to be said of it
+// build.c - what a build gives: units, programs, and notes for the user
 
 #include <stdarg.h>
 #include <string.h>

@@ -22,7 +22,7 @@ struct build_patch {
 	const char *option; /* for patch(1), such as "-p0"; NULL: none */
 };
 
-/* An update that a process gets before; the strings are the update's. */
+/* An update that a process gets before this one; the strings are the update's. */
 struct build_earlier {
 	const char *id, *patch;
 };
@@ -52,7 +52,7 @@ struct build_unit {
 	char *post_obj; /* the same path as pre_obj if the second build didn't compile it again */
 };
 
-/* A program or library that was linked, with all units in it, archives looked through. */
+/* A program or library that was linked, with all units in it, those from archives too. */
 struct build_link {
 	char *path;   /* relative to the tree: "src/redis-server" */
 	char *soname; /* NULL if none */
@@ -82,7 +82,7 @@ struct build {
 /* Do the objects of one of its units differ between the builds? Also if one is new or gone. */
 int build_link_changed(const struct build *build, const struct build_link *link, bool *ret,
 		       struct uspl_err *err) uspl_must_check;
-/* The same of a unit. */
+/* The same for a unit. */
 int build_unit_changed(const struct build_unit *unit, bool *ret,
 		       struct uspl_err *err) uspl_must_check;
 /* Appends to build->notes. */

@@ -3,10 +3,10 @@
 //
 // What configure and cmake leave behind names the folder that they ran in, and the compiler, often
 // by its absolute path. In the copy both are wrong: the build would write to the user's tree, and
-// compile past the wrapper. What they found out, though, and the options that they were given, are
-// those of the program that runs. So they are kept, the paths in config.status and CMakeCache.txt
-// are changed, and what follows from them is made anew. Meson is told the new folders by itself:
-// else ninja would have it configure the user's tree as soon as the patch changes a meson.build.
+// compile past the wrapper. But what they found out, and the options that they were given, are
+// those of the program that runs. So the tool keeps them, changes the paths in config.status and
+// CMakeCache.txt, and makes anew what follows from these. It tells Meson the new folders: else
+// ninja would have Meson configure the user's tree as soon as the patch changes a meson.build.
 
 #include "create/tree/configured.h"
 
@@ -58,8 +58,8 @@ static bool is_in(const char *path, const char *folder)
 
 /*
  * Appends the text with the user's tree renamed to the copy. named: a folder of it as the text
- * calls it, which may be by way of symbolic links. False if it isn't one of that tree: then it
- * stays.
+ * calls it, which may be by way of symbolic links. False if it isn't one of that tree: then the
+ * text stays.
  */
 static bool move(const struct build_paths *paths, const struct buf *text, const char *named,
 		 struct buf *ret)
@@ -117,9 +117,7 @@ static char *home_of(const struct buf *cache)
 	return value_of(buf_str(cache), "CMAKE_HOME_DIRECTORY:INTERNAL=", "\r\n");
 }
 
-/*
- * What cmake noted of the compiler beside its cache goes: it would hold the two against each other.
- */
+/* Removes what cmake noted of the compiler beside its cache: cmake would compare the two. */
 static int remove_notes(const char *cache, struct uspl_err *err)
 {
 	auto_free char *notes = NULL;
@@ -174,7 +172,7 @@ static char *meson_source(const char *text)
 	return at ? strndup(at + sizeof(key) - 1, strcspn(at + sizeof(key) - 1, "\"\\")) : NULL;
 }
 
-/* The compilers and options that Meson found are kept, in a form of its own. */
+/* Meson keeps the compilers and options that it found in a form of its own. */
 static int adapt_meson(struct adaption *adaption, const char *path, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };

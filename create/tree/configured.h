@@ -10,8 +10,8 @@ struct build_paths;
 struct uspl_err;
 
 /*
- * Makes folders of the copy that were configured by autotools, CMake or Meson, in the user's tree
- * and for the compilers themselves, ones of the copy and of the wrapper. Appends the shell commands
+ * Adapts the copies of folders that autotools, CMake or Meson configured in the user's tree, for
+ * the compilers themselves: they come to name the copy and the wrapper. Appends the shell commands
  * that configure them anew, each with "&& " after it.
  */
 int configured_adapt(const struct build_paths *paths, struct buf *commands,

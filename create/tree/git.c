@@ -61,7 +61,7 @@ static int write_config(const char *from, const char *to, struct uspl_err *err)
 
 	if (!source || !copy)
 		return uspl_fail_nomem(err);
-	/* But another format of objects or references is said there. */
+	/* But it may tell of another format of objects or references. */
 	if (!file_read(source, &text, NULL) && strstr(buf_str(&text), "[extensions]"))
 		return file_copy(source, copy, err);
 	return file_write(copy, config, strlen(config), err);
@@ -78,7 +78,7 @@ int git_copy(const struct build_paths *paths, struct uspl_err *err)
 
 	if (!from || !to)
 		return uspl_fail_nomem(err);
-	/* Of a work tree or a submodule it is a file, which leads elsewhere. */
+	/* In a work tree or a submodule .git is a file, which leads elsewhere. */
 	if (stat(from, &st) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
 	rc = refer_objects(from, to, err);

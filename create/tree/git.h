@@ -9,8 +9,9 @@ struct build_paths;
 struct uspl_err;
 
 /*
- * Makes the copy a git repository of its own, if the tree is one, with all that the tree's knows. A
- * tree below a repository's root, or a work tree that refers to one, stays without.
+ * Makes the copy a git repository of its own, if the tree is one, with all that the tree's
+ * repository knows. A tree below a repository's root, or a work tree that refers to one, stays
+ * without.
  */
 int git_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 /* Makes git take the files for unchanged; without git, or a repository, does nothing. */

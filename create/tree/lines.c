@@ -67,8 +67,8 @@ static size_t highest_number(const line_list *lines)
 }
 
 /*
- * Gives the new lines [first, end) their numbers: those of the old lines that they take the place
- * of, if these are as many, else numbers of their own, behind base.
+ * Gives the new lines [first, end) their numbers: those of the old lines that they replace, if
+ * these are as many, else numbers of their own, behind base.
  */
 static void number_added(const line_list *pre, line_list *post, size_t first, size_t end,
 			 size_t base)
@@ -124,7 +124,7 @@ static size_t write_lines(const line_list *lines, struct buf *ret)
 	return lost;
 }
 
-/* The same of a text that is left as it is. */
+/* The same for a text that is left as it is. */
 static size_t first_moved(const line_list *lines)
 {
 	for (size_t i = 0; i < lines->n; i++)

@@ -8,8 +8,8 @@
  *
  * Added lines get numbers of their own, 1000012 for line 12 of the new text: a number is a state to
  * code that says `case __LINE__`, and a place by which variables and lambdas are paired. The next
- * patch of a series takes 2000000 and so on. Lines that take the place of as many old ones have the
- * numbers of these.
+ * patch of a series takes 2000000 and so on. Lines that replace as many old ones take over their
+ * numbers.
  *
  *     build_lines_pair   which lines of the new text are lines of the old one
  *     build_lines_scan   before which lines a directive may stand
@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-/* Numbers of added lines begin behind a multiple of this; people are shown what is left over. */
+/* Numbers of added lines begin behind a multiple of this; the user is shown the remainder. */
 enum { LINES_OWN = 1000000 };
 
 /* A line of a source. Points into the text. */
@@ -61,14 +61,14 @@ bool lines_scan(line_list *lines);
 /* What became of the numbers of a text's lines. */
 struct lines_kept {
 	size_t lost;  /* the first unchanged line, in the new text, that has another number; 0 */
-	size_t moved; /* the same as if nothing was done */
+	size_t moved; /* the same, had nothing been done */
 	bool foreign; /* the text has #line directives of its own: nothing was done */
 };
 
 /*
  * Appends the new text with directives such that its unchanged lines have their old numbers. It is
- * equal to the new text if none is needed or none can be. numbered: the old text has such
- * directives itself, which were put there when another patch was applied.
+ * equal to the new text if no directive is needed, or none is possible. numbered: the old text has
+ * such directives itself, which were put there when another patch was applied.
  */
 int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post, struct buf *ret,
 		   struct lines_kept *ret_kept, struct uspl_err *err) uspl_must_check;

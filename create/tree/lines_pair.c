@@ -54,7 +54,7 @@ static bool by_insertion(const size_t *before, size_t d, size_t i)
 	return i == 0 || (i < d && before[i - 1] < before[i]);
 }
 
-/* Where row d begins on its i-th diagonal, before what is free. */
+/* Where row d begins on its i-th diagonal, before its free steps. */
 static size_t start_of(const struct grid *grid, size_t d, size_t i)
 {
 	const size_t *before = d ? grid->rows.items[d - 1] : NULL;
@@ -84,7 +84,7 @@ static bool walk_row(const struct grid *grid, size_t *row, size_t d, size_t *ret
 	return false;
 }
 
-/* Goes back from the corner, and pairs what the diagonals passed. */
+/* Goes back from the corner, and pairs the lines that the diagonals passed. */
 static void walk_back(const struct grid *grid, size_t d, size_t i)
 {
 	for (;; d--) {
@@ -137,8 +137,8 @@ static int pair_lines(const line_list *pre, line_list *post, struct uspl_err *er
 }
 
 /*
- * How well a block begins at a line: the less it is indented the better, and not with what closes
- * another one.
+ * How badly a block would begin at a line: the less it is indented the better, and it should not
+ * close another block.
  */
 static size_t badness(const line_list *lines, size_t at, size_t end)
 {
@@ -199,7 +199,7 @@ static void move_added(line_list *post, size_t first, size_t end)
 	}
 }
 
-/* The same of removed lines, those of the old text before the one that `at` is paired with. */
+/* The same for removed lines, those of the old text before the one that `at` is paired with. */
 static void move_removed(const line_list *pre, line_list *post, size_t at)
 {
 	size_t first = at ? post->items[at - 1].old : 0;

@@ -2,9 +2,9 @@
 // lines_scan.c - before which lines a directive may stand
 //
 // Not in a comment, a string or a line that goes on after a '\'; and not between parentheses, which
-// may be those of a macro's arguments. Between braces within parentheses, as the body of a lambda
-// that is an argument, they may, unless the name before the parentheses looks like a macro's: gcc
-// and clang understand a directive even there, but warn if they are asked to be pedantic. What is
+// may be those of a macro's arguments. Between braces within parentheses (the body of a lambda that
+// is an argument) it may, unless the name before the parentheses looks like a macro's: gcc and
+// clang understand a directive even there, but warn if they are asked to be pedantic. What is
 // written in directives opens no parenthesis: macros needn't be balanced. The branches of an #if
 // are alternatives, so each begins with the parentheses that were open before the first. Wrong
 // guesses are cheap: a '}' at the beginning of a line closes all, and a line that is wrongly held
@@ -128,7 +128,7 @@ static const char *skip_past(const char *p, const char *end, const char *text)
 	return found ? found + strlen(text) : NULL;
 }
 
-/* Is the word that ends before p one of capitals? */
+/* Is the word that ends before p one in capitals? */
 static bool is_capital(const struct line *line, const char *p)
 {
 	bool has = false;

@@ -31,7 +31,7 @@ int paths_check_folder(const char *folder, struct uspl_err *err)
 {
 	if (!strchr(folder, ':'))
 		return 0;
-	/* It was made for us a moment ago, or isn't empty, and stays. */
+	/* Either it was made for us a moment ago, or it isn't empty, and stays. */
 	rmdir(folder);
 	uspl_fail(err, USPL_E_USAGE, "nothing can be built in '%s': its name has a ':'", folder);
 	uspl_hint(err, "builds find the compiler by PATH, in which ':' ends a name; choose another "

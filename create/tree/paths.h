@@ -14,13 +14,13 @@ struct build_paths {
 	char *source; /* the user's tree */
 	char *work;   /* the work folder, with the copy in it: */
 	char *tree;   /* WORK/tree */
-	int lock;     /* held as long as the work folder is of this run alone; -1: it isn't */
+	int lock;     /* held as long as the work folder is this run's alone; -1: it isn't */
 };
 
 /* The root of the user's tree, absolute and without symbolic links; the caller frees it. */
 int paths_find_source(const char *source, char **ret, struct uspl_err *err) uspl_must_check;
 
-/* Refuses a folder in which builds can't be (USPL_E_USAGE), and removes it if it is empty. */
+/* Refuses a folder in which nothing can be built (USPL_E_USAGE), and removes it if it is empty. */
 int paths_check_folder(const char *folder, struct uspl_err *err) uspl_must_check;
 /*
  * Sets work and tree. A work folder of this run alone is made; prebuild_use makes the one in the

@@ -238,7 +238,7 @@ static int add_state(struct prebuild *prebuild, const struct build_paths *paths,
 	return rc || !prebuild->state.oom ? rc : uspl_fail_nomem(err);
 }
 
-/* What the first line is about in which two states part; NULL if they are equal. */
+/* What the first line is about in which two states differ; NULL if they are equal. */
 static char *first_difference(const char *was, const char *is)
 {
 	while (*was || *is) {

@@ -18,7 +18,7 @@ struct prebuild {
 };
 
 /*
- * Opens the folder, which is made if it isn't there, for ourselves alone. USPL_E_FILE if another
+ * Opens the folder for this run alone, and makes it if it isn't there. USPL_E_FILE if another
  * uspl-create works in it; a folder with other things in it is refused.
  */
 int prebuild_open(const char *folder, struct prebuild *ret, struct uspl_err *err) uspl_must_check;

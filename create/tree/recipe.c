@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // recipe.c - how a tree is built
 //
-// The first line of the table whose file is there tells. Trees that are configured come before
-// trees that are not (configured.c). CMake is mostly configured in a folder of its own,
-// below.
+// The first line of the table whose file exists tells how. Trees that are configured come before
+// trees that are not (configured.c). CMake is mostly configured in a folder of its own, below.
 //
 // A Debian source package is built by its own rules, for these alone have the flags of the program
-// that the archive ships. They think in whole builds: stamp files say that all is done. Without
-// these everything is gone through again, the configuration too, but a file that comes out the same
-// keeps its time, and so only what the patch touched is compiled.
+// that the archive ships. The rules think in whole builds: stamp files say that all is done.
+// Without these the build goes through everything again, the configuration too, but a file that
+// comes out the same keeps its time, and so only what the patch touched is compiled.
 //
 // Some packages compile when they install, and leave the build empty: where the build compiles
 // nothing, the install step is run instead, in both builds.
 //
-// What doesn't depend on the processor is documentation, mostly: it is left out where the rules can
-// tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in which the
-// archive builds packages, and not ours: some programs keep their flags as a string.
+// The part that doesn't depend on the processor is documentation, mostly: it is left out where the
+// rules can tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in
+// which the archive builds packages, and not ours: some programs keep their flags as a string.
 
 #include "create/tree/recipe.h"
 
@@ -34,7 +33,7 @@
 		"sed 's/^[0-9]*://; s/-[^-]*$//')} " \
 	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
 	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' "
-/* A patch that came after the stamp which says that all are applied is to be applied, too. */
+/* A stamp says that all patches are applied; one that came after it is to be applied, too. */
 #define PATCH_STAMPS \
 	"for stamp in $(find . -type f \\( -name '*patch-stamp' -o -name '*stamp-patch*' " \
 		"-o -name '*patched-stamp' \\)); do " \
@@ -48,11 +47,11 @@
 #define ROOT "$(command -v fakeroot) "
 #define RULES RULES_BEFORE "debian/rules " \
 		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && echo build-arch || echo build)"
-/* What dpkg-buildpackage does next, as far as files are put where the packages are made of. */
+/* What dpkg-buildpackage does next, as far as it puts files where packages are made of them. */
 #define RULES_INSTALL RULES_BEFORE ROOT "debian/rules install"
 /*
- * Fills debian/PACKAGE; rules that have no such step, or one of their own for making packages, make
- * them, and they are unpacked.
+ * Fills debian/PACKAGE. Rules that have no such step, or one of their own for making packages, make
+ * the packages, which are then unpacked.
  */
 #define RULES_SHIP \
 	"rm -rf ../shipped ../*.deb && mkdir ../shipped && " \

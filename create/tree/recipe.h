@@ -18,8 +18,8 @@ struct recipe {
 };
 
 /*
- * Finds out how the tree is built. `command` is the user's own, NULL if there is none. What it
- * needs to be configured anew, configured_adapt finds out.
+ * Finds out how the tree is built. `command` is the user's own, NULL if there is none.
+ * configured_adapt finds out what the tree needs to be configured anew.
  */
 int recipe_find(const char *tree, const char *command, int jobs, struct recipe *ret,
 		struct uspl_err *err) uspl_must_check;

@@ -153,7 +153,7 @@ static int copy_folder(const struct build_paths *paths, const char *from, const 
 
 	if (!dir || fstat(dirfd(dir), &st) < 0)
 		return uspl_fail_errno(err, "cannot read the folder '%s'", from);
-	/* The owner's bits are ours to have: builds write, and the copy must be removable. */
+	/* The owner's bits are always set: builds write, and the copy must be removable. */
 	if (mkdir(to, (st.st_mode & 0777) | S_IRWXU) < 0)
 		return uspl_fail_errno(err, "cannot create the folder '%s'", to);
 	while ((errno = 0, entry = readdir(dir)) != NULL) {
@@ -245,7 +245,7 @@ struct snapshot {
 	struct strmap *inodes, *originals;
 };
 
-/* A second name keeps what patch(1) replaces; where there are none of files, a copy does. */
+/* A second name keeps what patch(1) replaces; where a file can't have one, a copy does. */
 static int keep_original(const struct build_paths *paths, const char *path, const struct stat *st,
 			 struct uspl_err *err)
 {

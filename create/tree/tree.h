@@ -16,7 +16,7 @@ struct uspl_err;
 
 /*
  * Copies paths->source to paths->tree, which is made: files with their modes and times, symbolic
- * links as they are but so that those into the tree lead into the copy. Left out: version control
+ * links as they are, except that those into the tree lead into the copy. Left out: version control
  * folders, what is neither file, folder nor link, and the work folder if it lies in the tree.
  */
 int tree_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
@@ -46,9 +46,7 @@ typedef VEC(char *) tree_files;
  */
 int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct strmap *originals,
 		  struct uspl_err *err) uspl_must_check;
-/*
- * Appends what a source was in the first snapshot that had it; nothing if none has.
- */
+/* Appends what a source was in the first snapshot that had it; nothing if no snapshot has it. */
 int tree_original(const struct build_paths *paths, const struct strmap *originals, const char *path,
 		  struct buf *ret, struct uspl_err *err) uspl_must_check;
 /* Appends the files that were made or replaced since the snapshot. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // work.c - the work folder of one run, and what runs that were killed left behind
 //
-// A run that ends removes its folder, but not one that is killed. So each folder has a file that
+// A run that ends removes its folder; a run that is killed doesn't. So each folder has a file that
 // its run holds locked; the lock goes with the run, and the next one removes all folders of its
-// user whose file isn't locked. Two things may happen between making the file and locking it:
-// another run locks it first, and removes the folder. Then what was locked has no name any more,
-// and a new folder is made.
+// user whose file isn't locked. Between making the file and locking it another run may lock it
+// first, and remove the folder. Then the locked file has no name any more, and a new folder is
+// made.
 
 #include "create/tree/work.h"
 

@@ -8,8 +8,9 @@
 struct uspl_err;
 
 /*
- * Makes a folder below TMPDIR, which the caller frees the name of and removes, and a lock that says
- * that it is in use, to be closed then. Removes those of this user that nobody uses any more.
+ * Makes a folder below TMPDIR, and a lock that says that it is in use. The caller removes the
+ * folder, frees its name and then closes the lock. Removes this user's folders that no run uses any
+ * more.
  */
 int work_make(char **ret, int *ret_lock, struct uspl_err *err) uspl_must_check;
 

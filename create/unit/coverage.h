@@ -9,7 +9,7 @@
 /*
  * Does the code of an object count how often each part of it runs (--coverage, -fprofile-generate)?
  * Its counters are variables, whose number changes with the code. Compilers set that up for each
- * object by itself, and builds for all objects of a program.
+ * object by itself; builds ask for it in all objects of a program.
  */
 int coverage_find(const char *object, bool *ret, struct uspl_err *err) uspl_must_check;
 

@@ -352,7 +352,7 @@ static size_t first_line(Dwarf_Lines *lines, size_t n, Dwarf_Addr address)
 	return low;
 }
 
-/* Does fn want to know more? An end says nothing, and may be where other code begins. */
+/* Does fn want to know more? A sequence's end says nothing: other code may begin there. */
 static bool tell_line(struct dbginfo *dbg, uint64_t offset, Dwarf_Line *line, line_fn fn, void *arg)
 {
 	const char *path = dwarf_linesrc(line, NULL, NULL);
@@ -404,7 +404,7 @@ static enum walk descend(struct die_path *at, void *arg)
 
 	switch (dwarf_tag(&at->die)) {
 	case DW_TAG_lexical_block:
-		/* One without code of its own may still hold some that has. */
+		/* A block without code of its own may still hold one that has some. */
 		return WALK_INTO;
 	case DW_TAG_inlined_subroutine:
 		if (dwarf_haspc(&at->die, descent->address) != 1)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * dbginfo.h - what an object's debugging information (DWARF) tells: where things are declared, the
- * source line of code, and the tree of entries for those who want to know more (types_changed.c)
+ * source line of code, and the tree of entries for callers that need more (types_changed.c)
  *
- * Nothing here fails: an object without debugging information, or with a damaged one, knows less.
+ * Nothing here fails: an object without debugging information, or with a damaged one, tells less.
  */
 #ifndef USPL_CREATE_UNIT_DBGINFO_H
 #define USPL_CREATE_UNIT_DBGINFO_H
@@ -16,8 +16,8 @@
 struct dbginfo;
 
 /*
- * Opens an object's debugging information. source is the unit's path relative to the tree; from it
- * the tree's root is found out, which places are shown relative to. NULL: there is none.
+ * Opens an object's debugging information. source is the unit's path relative to the tree; it gives
+ * the tree's root, relative to which places are shown. NULL: there is none.
  */
 struct dbginfo *dbginfo_open(const char *path, const char *source);
 void dbginfo_free(struct dbginfo *dbg);

@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* Longer chains of types than anybody writes; they end endless ones of a damaged file. */
+/* Longer than any chain of types in a source; it ends endless chains of a damaged file. */
 enum { MAX_CHAIN = 64 };
 
 bool dbgtype_of(Dwarf_Die *die, Dwarf_Die *ret)

@@ -46,7 +46,7 @@ uint64_t dbgtype_size(Dwarf_Die *type);
 void dbgtype_spell(Dwarf_Die *type, struct buf *buf);
 /*
  * What two types have to do with each other. Structures of the same name are the same here: whether
- * their contents are is to be asked for each on its own (types_changed.h).
+ * their contents are the same is asked for each on its own (types_changed.h).
  */
 enum type_relation dbgtype_compare(Dwarf_Die *pre, Dwarf_Die *post);
 /* The same for the results and parameters of two functions. */

@@ -69,7 +69,7 @@ static enum type_relation compare_integers(Dwarf_Die *pre, Dwarf_Die *post)
 	return TYPE_ALIKE;
 }
 
-/* void and single bytes: who has a pointer to one may mean anything. */
+/* void and single bytes: a pointer to one may mean anything. */
 static bool is_raw(Dwarf_Die *pointer)
 {
 	Dwarf_Die target;

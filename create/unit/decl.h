@@ -17,8 +17,8 @@ struct decl {
 typedef VEC(struct decl) decl_list;
 
 /*
- * Appends the homes of the wanted symbols of a side, in the order of their declarations. Those that
- * aren't known are left out: thread-local variables among them, which have no address.
+ * Appends the places of the wanted symbols of a side, in the order of their declarations. Those
+ * that aren't known are left out: thread-local variables among them, which have no address.
  */
 int decls_find(struct side *side, bool (*wanted)(const struct objsym *sym), decl_list *ret,
 	       struct uspl_err *err) uspl_must_check;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// earlier.c - the updates that a process has when the one that is made now comes
+// earlier.c - the updates that a process has already when the new one comes
 
 #include "create/unit/earlier.h"
 
@@ -126,7 +126,10 @@ static bool recorded_place(const struct update_target *target, const char *build
 	return false;
 }
 
-/* A part of a function that lies apart (.cold) has no entry: it is where the new function's is. */
+/*
+ * A part of a function that lies apart (.cold) has no entry: it is where the new function's part
+ * is.
+ */
 static bool is_redirected(const struct earlier *earlier, const struct update_target *target,
 			  const char *refname)
 {

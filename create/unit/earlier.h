@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * earlier.h - the updates that a process has when the one that is made now comes
+ * earlier.h - the updates that a process has already when the new one comes
  *
  * What they changed isn't in a program as it was shipped, and can't be matched ahead. But a
  * function that one of them replaced is still known by its old entry (docs/design.md, "Updates on
- * updates"), and where that lies in a shipped build, the first of them has recorded.
+ * updates"), and the first of them has recorded where that lies in a shipped build.
  */
 #ifndef USPL_CREATE_UNIT_EARLIER_H
 #define USPL_CREATE_UNIT_EARLIER_H
@@ -31,18 +31,22 @@ DEFINE_AUTO_RELEASE(earlier, struct earlier, earlier_release)
 
 /* True if the older update changes a target of the other one. */
 bool earlier_changes(const struct update *older, const struct update *update);
-/* True if one of them brings code of that refname to the target: that of the program isn't it. */
+/*
+ * True if one of them brings code of that refname to the target: then it isn't the program's own.
+ */
 bool earlier_has(const struct earlier *earlier, const struct update_target *target,
 		 const char *refname);
 /* True if one of them brings code or data of that refname to the target. */
 bool earlier_brings(const struct earlier *earlier, const struct update_target *target,
 		    const char *refname);
-/* Where the old entry of such a function lies in the build. False: in no record, or it has none. */
+/*
+ * Where the old entry of such a function lies in the build. False: it is in no record, or has none.
+ */
 bool earlier_place(const struct earlier *earlier, const struct update_target *target,
 		   const char *build_id, const char *refname, taddr *ret);
 /*
- * Hints for a match of code of the target with a shipped build: what the updates brought is where
- * its entry is, or nowhere. An array for the caller to free, *ret_n long.
+ * Hints for a match of code of the target with a shipped build: code that the updates brought is
+ * where its entry is, or nowhere. An array for the caller to free, *ret_n long.
  */
 int earlier_hints(const struct earlier *earlier, const struct update_target *target,
 		  const char *build_id, const struct objfile *code, struct match_hint **ret,

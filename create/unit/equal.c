@@ -10,16 +10,16 @@
  * to a literal is equal to another if the contents are, wherever in their sections they lie. The
  * question is how far a literal reaches.
  *
- *  - In a section of strings (SHF_STRINGS) to its end; in one of mergeable constants one entry.
- *    Code may count from a place before or behind the one that it means (a loop that adds 1 before
- *    it reads, an end pointer): such a reference keeps its symbol, the anchor, for the place it
- *    leads to belongs to another literal, or to none.
- *  - Elsewhere (gcc -O0 keeps strings in plain .rodata; jump tables; constants too large to
- *    merge) nothing in the file says so. It reaches to the next place that something refers to,
- *    unless that place may lie within the same object: if the bytes before it aren't a whole
- *    string and some section refers to both places, it goes on. An object of which one function
- *    reads only the start and only another one a part behind it, without the start, would be cut
- *    too short; compilers don't refer so to what isn't a string.
+ *  - In a section of strings (SHF_STRINGS) it reaches to the string's end; in one of mergeable
+ *    constants it is one entry. Code may count from a place before or behind the one that it means
+ *    (a loop that adds 1 before it reads, an end pointer): such a reference keeps its symbol, the
+ *    anchor, for the place it leads to belongs to another literal, or to none.
+ *  - Elsewhere (gcc -O0 keeps strings in plain .rodata; jump tables; constants too large to merge)
+ *    nothing in the file says so. It reaches to the next place that something refers to, unless
+ *    that place may lie within the same object: if the bytes before it aren't a whole string and
+ *    some section refers to both places, it goes on. An object would be cut too short if one
+ *    function read only its start, and only another one a part behind it, without the start;
+ *    compilers don't refer so to what isn't a string.
  */
 
 #include "create/unit/equal.h"
@@ -146,7 +146,7 @@ bool equal_literals(const struct objsec *pre, int64_t pre_at, const struct objse
 		return false;
 	if (pre_at < 0 || post_at < 0 || (uint64_t)pre_at >= pre->size ||
 	    (uint64_t)post_at >= post->size) {
-		/* `table[-1]`: who knows where in the table that ends up. */
+		/* `table[-1]`: where in the table that ends up isn't known. */
 		a.len = pre->size;
 		b.len = post->size;
 		return pre_at == post_at && pre->size == post->size &&

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// front.c - room in front of functions (-fpatchable-function-entry=N,M), and their types, are left
-// out
+// front.c - leaves out room (-fpatchable-function-entry=N,M) and types in front of functions
 /*
- * The compiler leaves M bytes of NOPs before a function's entry, in the function's section. Nobody
- * runs them: who left them there may have written to them since, and a function that is replaced
- * needs none. So a section begins with its function, as any other does, and what points into it
- * counts from there.
+ * The compiler leaves M bytes of NOPs before a function's entry, in the function's section. No
+ * thread runs them: they may have been written to since, and a function that is replaced needs
+ * none. So a section begins with its function, as any other does, and what points into it counts
+ * from there.
  *
  * clang's -fsanitize=function writes what type a function has, in the eight bytes before it (since
  * clang 17; before, behind the entry). Calls through pointers look there, and do without where

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// leave_out.c - what a unit's object defines, and the program doesn't have from it
+// leave_out.c - what a unit's object defines, but the program doesn't have from it
 //
 // The linker's rules (gABI, "Symbol Table"): a strong definition comes before a weak one, a common
 // symbol too; of several weak ones the first counts. Inline functions and templates of C++ are in
@@ -151,7 +151,7 @@ static void find_kept(struct dropping *drop)
 	}
 }
 
-/* Takes everything of a section in again. */
+/* Keeps everything of a section after all. */
 static bool keep_section(struct dropping *drop, const struct objsec *sec)
 {
 	bool any = false;

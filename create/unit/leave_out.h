@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * leave_out.h - what a unit's object defines, and the program doesn't have from it
+ * leave_out.h - what a unit's object defines, but the program doesn't have from it
  *
  * Such a definition is made an undefined symbol before anything is compared, as if the unit only
- * referred to it: of a weak function that another unit's overrides the other one counts, and what
+ * referred to it: where another unit's function overrides a weak one, the other unit's counts. What
  * the linker left out is new when new code comes to need it.
  */
 #ifndef USPL_CREATE_UNIT_LEAVE_OUT_H
@@ -28,7 +28,8 @@ struct leave_out {
 
 /*
  * Makes undefined what the unit with this index defines and the program of that build doesn't have
- * from it: of the build before the patch as the linked program says, of both as weak symbols do.
+ * from it: for the build before the patch by what the linked program says, for both by their weak
+ * symbols.
  */
 int leave_out_absent(struct leave_out *state, size_t index, bool post, struct objfile *obj,
 		     struct uspl_err *err) uspl_must_check;

@@ -8,7 +8,7 @@
 #include "base/note.h"
 
 #define NOTES ".note.uspl.mark"
-/* As constants that are loaded: apply leaves out what are notes. */
+/* As constants that are loaded: apply leaves out notes. */
 #define ONE_NOTE ".rodata.uspl.mark"
 
 /* The relocations of [from, to) of a section become those of its new one. */

@@ -89,7 +89,7 @@ static bool add_symbol(struct nameless_type *type, struct objsym *sym)
 	return slot;
 }
 
-/* Takes the types that a symbol is named after into the list; the symbol, if there is only one. */
+/* Takes the types that a symbol is named after into the list; the symbol too, if it is one type. */
 static bool list_symbol(struct nameless_list *list, struct objsym *sym)
 {
 	auto_tokens nameless_tokens tokens = { 0 };

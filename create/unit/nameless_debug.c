@@ -26,7 +26,7 @@ struct span {
 	Dwarf_Die die;
 };
 
-/* A function whose name has a number, or one's static variable, and the function's entry. */
+/* A function whose name has a number, or the static variable of one, and the function's entry. */
 struct function {
 	Dwarf_Addr address, end;
 	struct nameless_type *type;
@@ -96,8 +96,8 @@ static const char *linkage_name(Dwarf_Die *die)
 }
 
 /*
- * clang says the name of every function, one that has been inlined everywhere, too, whose variables
- * it then puts nowhere.
+ * clang says the name of every function, even of one that has been inlined everywhere; it puts the
+ * variables of such a function nowhere.
  */
 static bool note_named(struct lookup *lookup, Dwarf_Die *die)
 {
@@ -155,7 +155,7 @@ static enum walk note_die(struct die_path *at, void *arg)
 	return lookup->oom ? WALK_STOP : WALK_INTO;
 }
 
-/* The type that an entry of it is within, the innermost one. */
+/* The innermost type that an entry is within. */
 static bool type_around(const struct lookup *lookup, Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Off at = dwarf_dieoffset(die);

@@ -2,8 +2,8 @@
 /*
  * nameless_match.c - which type without a name is which of the other build
  *
- * Asked of a family: the lambdas of one function, say, of one signature. Two things tell which is
- * which, and know nothing of numbers:
+ * This is asked of a family: for example the lambdas of one function that have one signature. Two
+ * things tell which is which, and know nothing of numbers:
  *
  *  - the code: the functions that are made of the type are the same in bytes and references;
  *  - the lines: unchanged lines have the number that they had, lines that take the place of as many
@@ -74,7 +74,7 @@ static bool same_section(const struct objsec *pre, const struct objsec *post)
 	return true;
 }
 
-/* Has the type a function as this one, with the same code? */
+/* Has the type a function like this one, with the same code? */
 static bool has_function(const struct nameless_type *type, const struct objsym *like, bool pre)
 {
 	struct objsym **sym;

@@ -5,9 +5,10 @@
  * In the names that the linker sees they can't be found without understanding all of the grammar
  * (Itanium C++ ABI, 5.1), since parts of a name are abbreviated by references to parts before. The
  * demangled name is written out in full, and has them in four forms: "{lambda(int)#2}" and
- * "{unnamed type#2}", numbered in what they stand in, clang's "$_2", numbered in the whole unit, as
- * is gcc's "._anon_2", a structure outside functions. What a demangled name doesn't tell (which of
- * several constructors) is compared by the name that the linker sees, without the numbers.
+ * "{unnamed type#2}", numbered in what they stand in; clang's "$_2" and gcc's "._anon_2", a
+ * structure outside functions, numbered in the whole unit. What a demangled name doesn't tell
+ * (which of several constructors) is compared by the name that the linker sees, without the
+ * numbers.
  */
 
 #include <ctype.h>
@@ -38,7 +39,10 @@ size_t nameless_stem_len(const char *mangled)
 /* More spellings of one name than that aren't tried. */
 enum { MAX_SPELLINGS = 300 };
 
-/* Where a nameless type ends that begins here, at the first place from `from` that it may; 0. */
+/*
+ * Where a nameless type ends that begins here, at the first place from `from` where it may; 0:
+ * nowhere.
+ */
 static size_t type_end(const char *name, size_t start, size_t from)
 {
 	bool lambda = name[start + 1] == 'l';

@@ -3,8 +3,8 @@
  * normalise.c - one form for each kind of reference
  *
  * The assembler turns a reference to a local symbol into one to the symbol's section plus a
- * distance. That is enough for a linker, but not for us: whom a reference means must not depend
- * on where in a section he lies. So each reference gets one of two forms:
+ * distance. That is enough for a linker, but not for us: what a reference means must not depend on
+ * where in a section that lies. So each reference gets one of two forms:
  *
  *   by symbol    the function as something to call or to point at, a variable with a name. The
  *                name means the same in both builds and in the running program.
@@ -59,7 +59,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /*
- * The assembler needs no relocation for a static function that takes its own address, as one does
+ * The assembler needs no relocation for a static function that takes its own address, such as one
  * that registers itself again. But it must be the original's address like any other that is taken,
  * so we put a relocation there.
  */
@@ -173,7 +173,7 @@ static bool is_jump_table(const struct side *side, const struct objsec *sec,
 	return false;
 }
 
-/* Whom a reference to a place within a section means; NULL: the place itself. */
+/* What a reference to a place within a section means; NULL: the place itself. */
 static struct objsym *meant(const struct side *side, const struct objsec *from,
 			    const struct objrel *rel)
 {

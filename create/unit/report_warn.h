@@ -20,8 +20,8 @@ struct report {
 };
 
 /*
- * Adds a warning, unless it is there already; one that memory doesn't suffice for is lost. Names of
- * C++ in quotes are shown as people write them.
+ * Adds a warning, unless it is there already; without memory for it, it is lost. Names of C++ in
+ * quotes are shown as people write them.
  */
 void report_warn(struct report *report, const char *fmt, ...) uspl_printf(2, 3);
 /* Frees what the report holds. */

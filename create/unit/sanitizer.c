@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// sanitizer.c - what the address sanitizer tells its library of a unit's variables is left out
+// sanitizer.c - leaves out what the address sanitizer tells its library of a unit's variables
 /*
  * With -fsanitize=address each unit has a table of its variables, one function that registers it
  * when the program starts and one that takes it back at the end. The table of a running program is
@@ -13,7 +13,8 @@
 #include "create/unit/unit.h"
 
 /*
- * Names that no function of a program has: gcc's, whose numbers are a priority of its own, clang's.
+ * Names that no function of a program has: gcc's, whose numbers are a priority of its own, and
+ * clang's.
  */
 static const char *const functions[] = { "_sub_I_00099_", "_sub_D_00099_", "asan.module_" };
 /* Where clang leaves the tables to the linker, which can drop parts of them. */
@@ -47,7 +48,7 @@ static bool leave_out_functions(const struct objfile *obj)
 	return any;
 }
 
-/* A list of what runs at the start or end that has nothing else in it. */
+/* Does a list of what runs at the start or end have nothing else in it? */
 static bool only_leads_to_those(const struct objsec *sec)
 {
 	const struct objrel *rel;

@@ -9,8 +9,8 @@
 /* The debugging information of an object, opened now if it wasn't yet; NULL if it has none. */
 struct dbginfo *side_dbginfo(struct side *side);
 /*
- * Closes a unit's debugging information, unless somebody has pointers into it: of a large program
- * there would be too much of it. It is opened again when it is asked for.
+ * Closes a unit's debugging information, unless there are pointers into it: a large program would
+ * have too much of it. It is opened again when it is asked for.
  */
 void unit_close_dbginfo(struct unit *unit);
 

@@ -90,7 +90,7 @@ struct unit {
 	struct nameless *nameless; /* correlate: its types without a name; NULL */
 	bool takes_part;           /* emit: its pre code goes into pre.o */
 	bool whole;                /* emit: and its variables that begin with pointers */
-	bool dbg_held;             /* somebody has pointers into its debugging information */
+	bool dbg_held;             /* there are pointers into its debugging information */
 };
 
 /* All changed units of a target, and the global symbols that they define. */
@@ -140,8 +140,8 @@ void unit_release(struct unit *unit);
 bool sym_is_function(const struct objsym *sym);
 bool sym_is_variable(const struct objsym *sym);
 /*
- * Made by the compiler for itself (CSWTCH.3, __func__.1, .LC7): read-only, and nobody can tell
- * one copy from another.
+ * Made by the compiler for itself (CSWTCH.3, __func__.1, .LC7): read-only, and no code can tell one
+ * copy from another.
  */
 bool sym_is_compiler_made(const struct objsym *sym);
 /*

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// unit_open.c - a compilation unit's two objects are read, their sections and symbols sorted by
-// kind
+// unit_open.c - reads a unit's two objects, and sorts their sections and symbols by kind
 
 #include <string.h>
 
@@ -83,8 +82,8 @@ static bool named_here(const struct objsym *sym)
 }
 
 /*
- * Prefers the name by which others know it: of aliases at the start of a section the first global
- * one.
+ * Prefers the name by which other units know it: of aliases at the start of a section the first
+ * global one.
  */
 static void claim_section(struct secinfo *secinfo, struct objsym *sym)
 {
@@ -109,7 +108,7 @@ static void sort_symbol(struct objsym *sym)
 		return;
 	/*
 	 * What may be merged with equal ones has no identity, whatever the compiler calls it,
-	 * unless others know the name.
+	 * unless other units know the name.
 	 */
 	if (secinfo->kind == SECINFO_LITERAL &&
 	    (!(sym->sec->flags & SHF_MERGE) || sym->bind != STB_LOCAL))

@@ -218,7 +218,9 @@ static enum walk note_die(struct die_path *at, void *arg)
 	}
 }
 
-/* The type of a variable, if it is a structure without any name, which nobody else can have. */
+/*
+ * The type of a variable, if it is a structure without any name, which no other variable can have.
+ */
 static bool nameless_of(Dwarf_Die *variable, Dwarf_Die *ret)
 {
 	return dbgtype_of(variable, ret) && dbgtype_is_aggregate(ret) && !dwarf_diename(ret);

@@ -3,8 +3,8 @@
  * types_changed.h - which types and typed variables of a unit mean something else after the patch
  *
  * Objects that the running program has made lie in its memory as the old code laid them out, and
- * new code reads them as the new types say. This finds out where the two disagree; whether such
- * objects can be there is asked in typeuse.h, what to do about it in vet_types.c.
+ * new code reads them as the new types say. This finds out where the two disagree; typeuse.h tells
+ * whether such objects can be there, vet_types.c what to do about it.
  */
 #ifndef USPL_CREATE_VET_TYPES_CHANGED_H
 #define USPL_CREATE_VET_TYPES_CHANGED_H

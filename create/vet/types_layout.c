@@ -6,8 +6,8 @@
  * that only has a new name or is gone, as long as all others lie where they did, are as large and
  * have the same type, and the whole has the same size. All else is unsafe, also with sizes equal: a
  * bit put in the middle of a bit-field moves those behind it. Of an enumeration, new enumerators
- * are safe; one that has another value is not, unless it is the highest of both builds, which is
- * how one counts the others.
+ * are safe; one that has another value is not, unless it is the highest of both builds, which
+ * counts the others.
  */
 
 #include <dwarf.h>

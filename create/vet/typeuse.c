@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * typeuse.c - who uses a type, and whether objects of it can outlive the functions that change
+ * typeuse.c - what uses a type, and whether objects of it can outlive the functions that change
  *
  * A changed type does no harm if no object of its old form is there when the code is switched. That
  * is proven for automatic variables of functions that are replaced: none of these is on a stack
  * then. Anything else may hold an object, or lead to one: a static variable, a member of another
  * type, a pointer (malloc returns one), a function's result by pointer. Only a parameter that
- * points to the type is harmless, if all who call the function are seen: it is static, and its
+ * points to the type is harmless, if all callers of the function are seen: it is static, and its
  * address is taken nowhere.
  */
 
@@ -177,7 +177,7 @@ static bool is_abstract(Dwarf_Die *function)
 
 /*
  * A function that was made for the type may make objects that no variable shows. To use them again
- * it takes another one, whose address is kept beside them.
+ * it takes another function, whose address is kept beside them.
  */
 static bool template_is_local(const struct use_walk *walk, Dwarf_Die *function)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* typeuse.h - who uses a type, and whether objects of it can outlive the functions that change */
+/* typeuse.h - what uses a type, and whether objects of it can outlive the functions that change */
 #ifndef USPL_CREATE_VET_TYPEUSE_H
 #define USPL_CREATE_VET_TYPEUSE_H
 
@@ -12,7 +12,7 @@ struct type_use {
 };
 
 /*
- * Finds out who uses the old form of a changed type, in all units of the diff and the quiet ones.
+ * Finds out what uses the old form of a changed type, in all units of the diff and the quiet ones.
  */
 int typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret,
 		 struct uspl_err *err) uspl_must_check;

@@ -120,7 +120,7 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 enum { MAX_STEPS = 3 };
 
 /*
- * Does only what runs at the start or end of the program lead to this code? Without optimisation
+ * Is this code reached only from what runs at the start or end of the program? Without optimisation
  * the constructors of a source are called by a function that is in the list.
  */
 static bool runs_once(const struct unit *unit, const struct objsec *code, int steps)
@@ -204,7 +204,7 @@ static const struct objsym *next_changed(const struct objsec *sec, const struct 
 	return found;
 }
 
-/* Functions of a section that other functions have, too. */
+/* Refuses functions that share their section with others. */
 static int refuse_shared(const struct objsec *sec, struct uspl_err *err)
 {
 	const struct objsym *first = next_changed(sec, NULL), *next = first;

@@ -2,10 +2,10 @@
 /*
  * vet_block.c - reasons to refuse that lie in clang's blocks
  *
- * A block has no name. Its code is called after the function around it and a number, and the
- * structure with what it has captured after a number that counts the source's. The process may keep
+ * A block has no name. Its code is named after the function around it and a number; the structure
+ * with what it has captured, after a number that counts the source's blocks. The process may keep
  * both. While the source has as many blocks as it had, each on its line, the numbers mean the same,
- * and what is captured is compared as any structure is. Else they may mean others'.
+ * and what is captured is compared as any structure is. Else they may mean other blocks.
  */
 
 #include <dwarf.h>

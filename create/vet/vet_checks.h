@@ -12,7 +12,7 @@ typedef int (*vet_fn)(const struct diff *diff, const struct unit *unit, struct u
 
 /*
  * Refuses types that the program's objects have and that mean something else after the patch; warns
- * of what fits the old objects but isn't all the same. Once for all units.
+ * of what fits the old objects but differs. Once for all units.
  */
 int vet_types(const struct diff *diff, struct uspl_err *err);
 /* Refuses another signature of a function that a library offers to others. */
@@ -42,7 +42,7 @@ int vet_blocks(const struct diff *diff, const struct unit *unit, struct uspl_err
 int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_label.c: never refuses; warns of constants whose address the process may have kept. */
 int vet_warn_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
-/* vet_enum.c: never refuses; warns of enumerators without a type of a name, with other values. */
+/* vet_enum.c: never refuses; warns of other values of enumerators whose type has no name. */
 int vet_warn_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_coroutine.c: refuses coroutines that may not go on where they were suspended. */
 int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl_err *err);

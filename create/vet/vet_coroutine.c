@@ -2,13 +2,13 @@
 /*
  * vet_coroutine.c - coroutines of C++20 that wait in the process
  *
- * The compiler makes a coroutine a function that is entered anew at each resumption: by a number in
- * its frame, which counts its suspension points, it finds where to go on, and what is kept over
- * them lies at places in the frame that the compiler has chosen. Frames that wait in the process
- * are of the old form. Neither numbers nor places can be relied on to be told (gcc describes the
- * frame, and not where its points are; clang describes neither), so the code has to show that they
- * are the same: instruction by instruction the same operation, on the same source line, with the
- * same displacements. Constants and what is called may be others. Anything else is refused.
+ * The compiler makes a coroutine a function that is entered anew at each resumption. A number in
+ * its frame, which counts its suspension points, tells where to go on; what is kept over them lies
+ * at places in the frame that the compiler has chosen. Frames that wait in the process are of the
+ * old form. Compilers can't be relied on to tell numbers or places (gcc describes the frame, and
+ * not where its points are; clang describes neither), so the code has to show that they are the
+ * same: instruction by instruction the same operation, on the same source line, with the same
+ * displacements. Constants and what is called may be others. Anything else is refused.
  */
 
 #include <string.h>
@@ -66,7 +66,7 @@ static bool same_steps(const struct objsec *pre, const struct objsec *post)
 	return true;
 }
 
-/* The compiler declares what it has made nowhere, but its code has lines. */
+/* The compiler declares nowhere what it has made, but its code has lines. */
 static void add_code_place(const struct objsym *sym, struct buf *buf)
 {
 	struct side *side = syminfo_of(sym)->side;

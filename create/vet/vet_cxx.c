@@ -3,7 +3,7 @@
  * vet_cxx.c - reasons to refuse that concern C++
  *
  * Objects that live in the program have pointers to its tables of virtual functions; a new layout
- * of such a table would leave them with the old one, of which new code would read beyond the end.
+ * of such a table would leave them with the old one, and new code would read beyond its end.
  * Variables with constructors are set up before main. And what may be defined in many units (static
  * locals of inline functions, inline variables) exists once in the program, maybe from a unit that
  * didn't change.

@@ -4,9 +4,9 @@
  *
  * A variable of a running process has the value that the program gave it. A new initial value or
  * another size can't simply be put in its place, and to leave the change out would be a silent
- * loss. New variables come with the new code; constants without a name of their own are part of
- * the code that uses them; a constant table of one unit is replaced together with all code that
- * uses it (compare.c), unless data that stays points to the old one.
+ * loss. New variables come with the new code. Constants without a name of their own are part of the
+ * code that uses them; a constant table of one unit is replaced together with all code that uses it
+ * (compare.c), unless data that stays points to the old one.
  */
 
 #include <ctype.h>
@@ -101,8 +101,8 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 }
 
 /*
- * Data that stays in the running program points to the old table, or into the old code: who follows
- * it would read old values. The way out is the same for both.
+ * Data that stays in the running program points to the old table, or into the old code: code that
+ * follows it would read old values. The way out is the same for both.
  */
 static int refuse_pointing(const struct objsec *sec, const struct objsec *to, struct uspl_err *err)
 {

@@ -3,9 +3,9 @@
  * vet_enum.c - enumerators without an enumeration's name, with other values
  *
  * `enum { IDLE, BUSY };` is a list of constants: no variable has it as its type, so nothing tells
- * which ones hold its numbers. All code that has a value compiled in is found, and what the process
- * has kept is not. It is said where an enumerator of some that are no longer the same has another
- * value, but for the highest one, which mostly counts the others.
+ * which ones hold its numbers. All code that has a value compiled in is found; what the process has
+ * kept is not. So there is a warning where an enumerator has another value, except for the highest
+ * one of a list, which mostly counts the others.
  */
 
 #include <dwarf.h>
@@ -110,7 +110,7 @@ static void say(const struct diff *diff, const struct enumerators *post, Dwarf_D
 		    (long long)dbgtype_value(is));
 }
 
-/* Says the first enumerator of an enumeration that has another value. */
+/* Warns of the first enumerator of an enumeration that has another value. */
 static void compare_type(const struct diff *diff, const struct enumerators *pre,
 			 const struct enumerators *post, Dwarf_Die *type)
 {

@@ -5,14 +5,15 @@
  * gcc's `&&label` gives the address of a place in a function. Coroutines that are made of it
  * (`state = &&resume; return`, and `goto *state` at the next call) keep it while nothing of the
  * function is on a stack. New code that jumps there comes into the old function, with a frame that
- * isn't the old one's. A label whose address is taken by the code itself is one that a variable
- * got: refused. A table of labels is mostly an interpreter's that looks up each step anew; one that
- * has put labels into what it interprets can't be told from it: that is said.
+ * isn't the old one's. Where the code itself takes a label's address, a variable got it: that is
+ * refused. A table of labels mostly belongs to an interpreter that looks up each step anew. An
+ * interpreter that has put labels into what it interprets can't be told from it: so there is a
+ * warning.
  *
  * A table of the compiler's own, for a switch, has no name, and only the switch reads it.
  *
- * A constant structure that changes is replaced for the code that uses it. What the process has
- * kept the address of is the old one.
+ * A constant structure that changes is replaced for the code that uses it. Where the process has
+ * kept an address, it is the old one's.
  */
 
 #include <string.h>
@@ -57,7 +58,7 @@ static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn
 	    has_reference(sec, at + insn->disp_off, insn->disp_size))
 		return false;
 	memcpy(&distance, sec->data + at + insn->disp_off, sizeof(distance));
-	/* Its own address is where code for any distance counts from to find its data. */
+	/* Its own address: code for any distance counts from there to find its data. */
 	return (int64_t)insn->len + distance != 0;
 }
 
@@ -118,7 +119,7 @@ int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err
 	return 0;
 }
 
-/* A function that a table of the programmer's has places of. */
+/* A function that a table of the programmer's points into. */
 static const struct objsec *function_of_table(const struct objsym *table)
 {
 	const struct objrel *rel;

@@ -8,8 +8,8 @@
  * value of the running program would be lost without a word. One that is gone without a successor
  * is worth a warning only: its storage stays, for the undo.
  *
- * A class of C++ that gets another name is said: objects that exist have the old one, by which
- * dynamic_cast and exceptions know them.
+ * There is a warning where a class of C++ gets another name: objects that exist have the old one,
+ * by which dynamic_cast and exceptions know them.
  */
 
 #include <string.h>
@@ -40,7 +40,7 @@ static bool has_namesake(const struct side *post, const struct objsym *gone)
 	return false;
 }
 
-/* A new variable of the same size that a function, which used the one that is gone, uses now. */
+/* A new variable of the same size, which a function that used the gone one uses now. */
 static const struct objsym *find_successor(const struct objsec *user, const struct objsym *gone)
 {
 	const struct objrel *rel;

@@ -4,10 +4,9 @@
  *
  * The fix of a hash table that attackers could fill with colliding keys gives it a random seed
  * where it had a constant. New code would look for keys at places where old code didn't put them.
- * Nothing in types or values shows that; what shows is narrow, and a warning is all that it is
- * worth:
+ * Nothing in types or values shows that. What does show is little, and worth a warning only:
  *
- *  - a function that is replaced had a constant that is somebody's choice: neither small nor a mask
+ *  - a function that is replaced had a constant that a programmer chose: neither small nor a mask
  *    nor an address,
  *  - no new code of its unit has it any more, and
  *  - the new function reads a new variable, itself or by way of new functions that it calls.
@@ -65,7 +64,7 @@ static bool is_mask(uint64_t value)
 	return !(value & (value - 1)) || !(value & (value + 1));
 }
 
-/* Is it a number that somebody chose? `size`: in bytes. */
+/* Is it a number that a programmer chose? `size`: in bytes. */
 static bool is_chosen(uint64_t value, uint8_t size)
 {
 	uint64_t all = size < sizeof(value) ? ((uint64_t)1 << (8 * size)) - 1 : UINT64_MAX;
@@ -96,7 +95,7 @@ static bool new_code_has(const struct unit *unit, uint64_t value)
 	return false;
 }
 
-/* The first constant of old code that somebody chose and new code hasn't; 0 if there is none. */
+/* The first constant of old code that a programmer chose and new code hasn't; 0: there is none. */
 static uint64_t lost_constant(const struct unit *unit, const struct objsec *old)
 {
 	struct insn insn;

@@ -4,7 +4,7 @@
  *
  * Only units with code in the update are looked at: a type whose layout changes, without any code
  * of a unit changing, isn't used by its code in a way that shows. docs/create.md has the table of
- * what is refused and what is only said.
+ * what is refused and what only gives a warning.
  */
 
 #include <dwarf.h>

@@ -4,8 +4,8 @@
 // The command line is first expanded to a flat list of words (response files, the user's tree
 // renamed to the copy), then each word is given a kind, from left to right, by three tables:
 // options whose argument is the next word, options of the linker that are known by their beginning,
-// and the suffixes of source files. What no table knows is an option if it has a dash and the
-// linker's if it has none, which is how the compilers themselves see it.
+// and the suffixes of source files. A word that no table knows is an option if it has a dash, and
+// the linker's if it has none: the compilers themselves see it so.
 
 #include "create/wrapper/args.h"
 
@@ -40,7 +40,7 @@ static const struct { const char *name; enum args_kind kind; } with_argument[] =
 	{ "-Xclang", ARGS_OPTION }, { "-mllvm", ARGS_OPTION },
 };
 
-/* The linker's own: with '*' by their beginning, else whole. */
+/* The linker's own options: with '*' known by their beginning, else whole. */
 static const char *const linking[] = {
 	"-l*", "-L*", "-Wl,*", "-T*", "-rdynamic", "-shared", "-static", "-static-pie",
 	"-static-libgcc", "-static-libstdc++", "-shared-libgcc", "-pie", "-no-pie", "-s", "-r",
@@ -70,7 +70,7 @@ static const struct { const char *suffix; enum args_kind kind; } suffixes[] = {
 
 /*
  * Names of folders and files that configure, CMake and Meson use to try the compiler out: a
- * component starts so.
+ * component of a path starts so.
  */
 static const char *const probes[] = {
 	"conftest", "libconftest", "CMakeTmp", "CMakeScratch", "CompilerIdC", "meson-private",
@@ -103,7 +103,7 @@ static int add_word(struct parser *parser, const char *text, struct uspl_err *er
 }
 
 /*
- * One word of a response file, by the quoting rules of gcc: blanks part, quotes and backslashes
+ * One word of a response file, by the quoting rules of gcc: blanks separate, quotes and backslashes
  * protect.
  */
 static const char *response_word(const char *p, struct buf *word)
@@ -234,7 +234,7 @@ static void set_value(struct parser *parser, enum args_kind kind, const char *va
 		parser->language = strcmp(value, "none") ? value : NULL;
 }
 
-/* Gives the words from i on, that belong together, their kind; returns how many they are. */
+/* Gives the words from i on that belong together their kind; returns how many there are. */
 static size_t classify_option(struct parser *parser, size_t i)
 {
 	struct args_word *word = &parser->args->words.items[i];

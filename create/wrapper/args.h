@@ -70,7 +70,7 @@ DEFINE_AUTO_RELEASE(args, struct args, args_release)
  */
 bool args_is_probe(const struct args *args, const char *cwd);
 
-/* The same of a file's name alone. */
+/* The same for a file's name alone. */
 bool args_is_probe_path(const char *path);
 
 /*

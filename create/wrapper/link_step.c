@@ -40,7 +40,7 @@ static bool is_code(const char *path)
 }
 
 /*
- * Gives a program a second name, by which it is known again if the build renames or copies it.
+ * Gives a program a second name, by which the tool recognises it if the build renames or copies it.
  * Where files can't have two, *ret_path stays.
  */
 static int keep_program(const struct tool *tool, const char *path, char **ret_path,
@@ -198,7 +198,7 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
 
-		/* What had a language is an object by now. */
+		/* A source with a language is an object by now. */
 		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER && !rc)
 			rc = tool_add(&argv, one, err);
 		if (word->kind == ARGS_LINKING ||

@@ -10,14 +10,14 @@
  *     partial OUTPUT SAVED OPTIONS INPUT...       `ld -r`: an object made of objects
  *     link    OUTPUT SAVED OPTIONS INPUT...       a program or a shared library
  *
- * CWD is the folder the compiler ran in, SAVED our copy of the object, or another name of the
- * program, "" if it can't have one, DEPS a list of what was
- * included, in make's syntax, "" if there is none, COMMAND the compiler and its options, less those
- * that name outputs, OPTIONS what the linker was given beside objects, archives and its output.
+ * CWD is the folder the compiler ran in; SAVED our copy of the object, or another name of the
+ * program, "" if it can't have one. DEPS is a list of what was included, in make's syntax, "" if
+ * there is none. COMMAND is the compiler and its options, less those that name outputs; OPTIONS
+ * what the linker was given beside objects, archives and its output.
  *
  * An INPUT is an object, or "(ARCHIVE)MEMBER", or "@FILE": another name of the object before it,
- * which the build may remove. Shared libraries are left out. A line is one write()
- * to a file opened with O_APPEND, so that compilers running at the same time don't mix.
+ * which the build may remove. Shared libraries are left out. Each line is one write() to a file
+ * opened with O_APPEND, so that compilers running at the same time don't mix.
  */
 #ifndef USPL_CREATE_WRAPPER_RECORD_WRITE_H
 #define USPL_CREATE_WRAPPER_RECORD_WRITE_H

@@ -98,8 +98,9 @@ static const char *mapped_name(const struct args *args, const char *folder)
 
 /*
  * Options by which an object's types are described elsewhere, packed, in a form of their own, or
- * not at all. They change no code, so the saved objects do without: `-g` at the end asks for the
- * rest, whatever -g0 or -g1 said before. What the build wants of them (a .dwo file) isn't made.
+ * not at all. They change no code, so the saved objects do without them: `-g` at the end asks for
+ * the rest, whatever -g0 or -g1 said before. What they would make for the build (a .dwo file) isn't
+ * made.
  */
 static bool hides_types(const struct args_word *word)
 {
@@ -122,8 +123,8 @@ static bool hides_types(const struct args_word *word)
 
 /*
  * The options that make code comparable. Of contradicting options the last one wins, so they come
- * at the end. The tree has the name of the user's own; that of a package, the one that its build
- * gives to the folder in which it believes to be (recipe.c).
+ * at the end. To the compiler the copy has the name of the user's tree; a package's copy has the
+ * one that its build gives to the folder in which it believes to run (recipe.c).
  */
 static int add_code_options(const struct tool *tool, const struct args *args, tool_argv *argv,
 			    char **ret_map, struct uspl_err *err)
@@ -135,8 +136,8 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 	const char *name = believed ? mapped_name(args, believed) : NULL;
 
 	/*
-	 * clang describes a class only where it takes it to be at home; other units, which the
-	 * patch may change, then know nothing of its layout.
+	 * clang describes a class only in the unit that it takes for the class's home; other units,
+	 * which the patch may change, then know nothing of its layout.
 	 */
 	if (tool_is_clang(tool))
 		words[n++] = "-fstandalone-debug";

@@ -77,7 +77,7 @@ static int find_real(struct tool *tool, struct uspl_err *err)
 }
 
 /*
- * A launcher may do its work from here on. The include server of distcc's pump mode takes it that
+ * A launcher may do its work from here on. The include server of distcc's pump mode assumes that
  * sources don't change while it runs, but they do between the builds: without it the preprocessor
  * runs here.
  */
@@ -87,7 +87,7 @@ static int let_launchers_go(struct uspl_err *err)
 	for (const struct held *held = held_variables; held->name; held++) {
 		const char *now = getenv(held->name), *was = getenv(held->kept);
 
-		/* What the build has set itself, stays. */
+		/* What the build has set itself stays. */
 		if (!now || strcmp(now, held->value))
 			continue;
 		if ((was ? setenv(held->name, was, 1) : unsetenv(held->name)) < 0)
@@ -96,7 +96,7 @@ static int let_launchers_go(struct uspl_err *err)
 	return 0;
 }
 
-/* The word by which a launcher is to know a compiler: not by a name of the wrapper. */
+/* The word by which a launcher is to find a compiler: not a name of the wrapper. */
 static int real_word(struct tool *tool, const char *word, char **ret, struct uspl_err *err)
 {
 	const char *name = file_basename(word);

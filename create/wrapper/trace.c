@@ -2,7 +2,7 @@
 // trace.c - what a linker took, by its own words
 //
 // Which members of an archive end up in a program is known to the linker alone, and so is where
-// -lfoo was found. All linkers tell with --trace, a line a file:
+// -lfoo was found. All linkers tell with --trace, a line for each file:
 //
 //     dir/a.o               an object, or a member of a thin archive (GNU ld)
 //     (dir/libx.a)a.o       a member (GNU ld)

@@ -11,7 +11,7 @@ typedef VEC(char *) trace_inputs;
 
 /*
  * Reads the standard output of a link with -t -t. Appends to inputs, in the form of record.h, the
- * objects and archive members that it took; lines that name a file and aren't an input (shared
+ * objects and archive members that it took. Lines that name a file and aren't an input (shared
  * libraries, archives, linker scripts) are dropped; all other lines go to rest, since they are what
  * the build wants to see. Understands GNU ld, gold and lld.
  */

@@ -4,9 +4,8 @@
 // A compilation runs with -ffunction-sections -fdata-sections -g added; its object is copied aside
 // and noted. A link runs with -t -t added, and what the linker says it took is noted. A command
 // that does both is taken apart: each source is compiled to a saved object, then these are linked.
-// A launcher's name (ccache) stands for that of the compiler behind it.
-// Everything else, and all by which configure and its like try the compiler out, becomes the real
-// tool at once.
+// A launcher's name (ccache) stands for that of the compiler behind it. For everything else, and
+// where configure and its like try the compiler out, the wrapper becomes the real tool at once.
 
 #include <limits.h>
 #include <string.h>
