@@ -67,8 +67,8 @@ struct job {
 };
 
 /*
- * A process that nobody has named, and that has ended since it was found, or runs another program
- * now, or only what another one of several updates is for.
+ * A process that wasn't named, and that has ended since it was found, or runs another program now,
+ * or only what another one of several updates is for.
  */
 static bool is_passed_over(const struct crew_member *member, int rc)
 {
@@ -171,7 +171,7 @@ static int run(const struct options *opts, const update_vec *updates, struct usp
 	return fleet_run(&fleet, err);
 }
 
-/* What is enabled. That nothing is, or nothing runs what it is for, is no failure. */
+/* What is enabled. It is no failure if nothing is, or no process runs what it is for. */
 static int run_enabled(struct options *opts, struct uspl_err *err)
 {
 	auto_updates update_vec updates = { 0 };

@@ -175,9 +175,9 @@ static int compare_code(const struct load *load, const struct link *link,
 }
 
 /*
- * Whether the old region can be used again: then `region` is filled in and linked for it. What
- * can't be linked there isn't used; what fails for another reason fails here, too, or the process
- * would get one region more.
+ * Whether the old region can be used again: then `region` is filled in and linked for it. If the
+ * code can't be linked there, the old region isn't used; other failures are failures here, too, or
+ * the process would get one region more.
  */
 static int try_left_over(const struct load *load, const struct region *old, struct region *region,
 			 struct link **ret, struct uspl_err *err)
@@ -245,7 +245,7 @@ static int tell_unwinder(const struct load *load, struct region *region, struct 
 
 /*
  * What the program itself has to do for new code: its threads get a key, its unwinder learns of it.
- * If it can't be done, the code needn't stay mapped.
+ * If that can't be done, the code needn't stay mapped.
  */
 static int tell_program(const struct load *load, const struct link *link, struct region *region,
 			struct uspl_err *err)

@@ -48,13 +48,13 @@ int load_describe(const struct update *update, const char *module_name, const ch
 
 /*
  * Unmaps a region that was loaded and never switched on. Does nothing to one that was taken over.
- * One that the program's unwinder can't be made to forget at the moment stays mapped, and the next
+ * If the program's unwinder can't be made to forget it at the moment, it stays mapped, and the next
  * apply takes it over.
  */
 int load_remove(struct proc *proc, const module_vec *modules, struct region *region,
 		struct uspl_err *err) uspl_must_check;
 /*
- * Unmaps a region that nobody can be in: the program's unwinder forgets it first, or it stays
+ * Unmaps a region that no thread can be in: the program's unwinder forgets it first, or it stays
  * (USPL_E_BUSY).
  */
 int load_discard(struct proc *proc, const module_vec *modules, struct region *region,

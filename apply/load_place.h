@@ -3,7 +3,7 @@
  * load_place.h - the place of new code: where there is room for it, linked for that, mapped and
  * written
  *
- * The addresses in a region are filled in by whoever links for its place. A link is the caller's to
+ * The function that links for a region's place fills in its addresses. A link is the caller's to
  * free.
  */
 #ifndef USPL_APPLY_LOAD_PLACE_H

@@ -11,8 +11,8 @@
 #include "apply/load.h"
 
 /*
- * A link_value_fn: a redirected function means its original, everything else that isn't new is
- * looked up in the process (resolve.h), after what earlier updates have brought.
+ * A link_value_fn: a redirected function means its original; everything else that isn't new is
+ * looked up among what earlier updates have brought, then in the process (resolve.h).
  */
 int load_value(void *ctx, const struct objsym *sym, bool redirected, struct symbol_value *ret,
 	       struct uspl_err *err) uspl_must_check;

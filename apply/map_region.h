@@ -3,8 +3,8 @@
  * map_region.h - memory for a region in the process
  *
  * Only the target can map memory: one of its threads is held for a moment. The place is chosen
- * before, since code is linked for it, and can be taken by the program between our look and our
- * mapping: then the next one is tried.
+ * before, since code is linked for it. The program may take it between our look and our mapping:
+ * then the next one is tried.
  */
 #ifndef USPL_APPLY_MAP_REGION_H
 #define USPL_APPLY_MAP_REGION_H
@@ -13,7 +13,7 @@
 #include "record/region.h"
 #include "update/update.h"
 
-/* How often a place may be taken under our hands. */
+/* How often the program may take a place before us. */
 #define MAP_REGION_TRIES 5
 #define MAP_REGION_PARTS 5
 
@@ -42,7 +42,7 @@ bool map_region_is_near(const struct module *module, taddr map, uint64_t len);
  * Maps [region->map, + map_len) as a whole, then lays the info part and the others into it, at most
  * MAP_REGION_PARTS. result_page: as in struct inject_choice, in a part that is written to; 0: there
  * is none. Until the record is written over it, the info part is marked (partial_mapping.h).
- * *ret_taken: somebody else has mapped something there meanwhile, and nothing was done.
+ * *ret_taken: the program has mapped something there meanwhile, and nothing was done.
  */
 int map_region_map(struct proc *proc, const struct region *region,
 		   const struct map_region_part *parts, size_t n, taddr result_page,

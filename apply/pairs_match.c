@@ -4,8 +4,8 @@
 // A module that has a build-id or a name of the update must have the update's code. A program that
 // has neither may have it all the same: a distribution gives programs other names than their build
 // does. It is taken for a target if every function that the update changes is in it, and nearly all
-// other code of the changed sources, and if that is enough code not to be found in a program that
-// has nothing to do with it.
+// other code of the changed sources, and if that is more code than a program that has nothing to do
+// with the update would have.
 
 #include "machine/pairs.h"
 
@@ -18,7 +18,7 @@
 #include "record/detours.h"
 #include "record/overlay.h"
 
-/* So many of the pieces of code must be in a program that nothing else tells, and so many bytes. */
+/* What must be in a program that nothing else tells: so many of the pieces of code, and bytes. */
 #define CODE_PERCENT 90
 #define CODE_BYTES 512
 
@@ -72,7 +72,7 @@ static const struct update_match *find_record(const struct pair *pair)
 	return NULL;
 }
 
-/* The bytes are compared in any case; a record tells where, and which of several. */
+/* The bytes are compared in any case; a record tells where, and which of several is meant. */
 static int match_module(struct pair *pair, struct uspl_err *err)
 {
 	const struct update_match *record = find_record(pair);
@@ -116,8 +116,8 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 }
 
 /*
- * Two targets of an update may have one name: two flavours of a program that a package builds. A
- * module that has nothing but this name is what its code says.
+ * Two targets of an update may have one name: two flavours of a program that a package builds. Of a
+ * module that has nothing but this name, the code decides which one it is.
  */
 static int match_flavours(const struct pairs_scope *scope, struct pair *pair, struct uspl_err *err)
 {
@@ -139,7 +139,7 @@ static int match_flavours(const struct pairs_scope *scope, struct pair *pair, st
 }
 
 /*
- * Matches the target's pairs; those by build-id come first. One by name needn't match if another
+ * Matches the target's pairs; those by build-id come first. A pair by name needn't match if another
  * one does.
  */
 static int match_target(const struct pairs_scope *scope, const struct update_target *target,
@@ -181,8 +181,8 @@ static bool is_enough(const struct match *match, struct match_tally *ret)
 }
 
 /*
- * Looks whether the unnamed program is this target; if so, and more of this one's code is in it
- * than of *best, it takes its place.
+ * Looks whether the unnamed program is this target; if so, and if more of this one's code is in it
+ * than of *best, the pair takes the place of *best.
  */
 static int match_unnamed(const struct pairs_scope *scope, struct pair *pair, struct pair *best,
 			 struct uspl_err *err)

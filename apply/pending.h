@@ -2,7 +2,7 @@
 /*
  * pending.h - a library that an update changes and the process hasn't loaded
  *
- * That the update is wanted in it is noted in the process: as a record without code, in the state
+ * The process gets a note that the update is wanted in it: a record without code, in the state
  * PENDING. The next apply that finds the library patches it, and the record goes.
  */
 #ifndef USPL_APPLY_PENDING_H

@@ -33,7 +33,7 @@ struct session {
 	module_vec modules;
 	region_vec regions; /* what was there before */
 	pair_vec pairs;
-	module_list others; /* called like a target, but another program */
+	module_list others; /* with a target's name, but another program */
 	pending_vec noted;
 	region_vec loaded; /* of this update */
 };
@@ -208,8 +208,9 @@ static size_t adopt_live(struct session *session)
 }
 
 /*
- * Of this update the code for libraries that were unloaded, and the notes of those that were
- * pending and are patched now; of others what a tool has loaded and not come to switch to.
+ * True for this update's code for libraries that were unloaded, and its notes of those that were
+ * pending and are patched now; for code of others that a tool has loaded, and died before the
+ * switch.
  */
 static bool is_useless(const struct session *session, const struct region *region)
 {
@@ -285,8 +286,8 @@ static struct pairs_scope pairs_scope(const struct session *session)
 }
 
 /*
- * Of an update that is half switched nobody can say whether its code or the old one is the one that
- * runs now, and that this one was made from.
+ * Where an update is half switched, it can't be told whether its code or the old code runs now, and
+ * which of them this update was made from.
  */
 static int check_interrupted(const struct session *session, struct uspl_err *err)
 {
@@ -335,7 +336,7 @@ static int find_pairs(struct session *session, struct uspl_err *err)
 	return require_pairs(session, err);
 }
 
-/* Everything before the switch. What it changes, unload() takes back. */
+/* Everything before the switch. unload() takes back what it changes. */
 static int load(struct session *session, struct uspl_err *err)
 {
 	int rc = find_pairs(session, err);
@@ -378,7 +379,7 @@ static int run_session(struct session *session, struct report *report, struct us
 	int rc;
 
 	report->already = applied == session->loaded.n;
-	/* What a tool that died left half done only needs its switch. */
+	/* What a dead tool left half done only needs its switch. */
 	rc = switch_on(session, report, err);
 	if (rc)
 		return rc;
@@ -394,8 +395,8 @@ static int run_session(struct session *session, struct report *report, struct us
 }
 
 /*
- * It is applied, whether or not that can be noted: then others than root's processes have to be
- * named.
+ * The update is applied, whether or not that can be noted: if it can't, processes of others than
+ * root have to be named.
  */
 static int note_applied(const struct session *session, struct report *report, struct uspl_err *err)
 {
@@ -411,7 +412,7 @@ static int note_applied(const struct session *session, struct report *report, st
 		why.msg, session->update->id);
 }
 
-/* What is said of it: the functions that are in effect now, and what isn't. */
+/* What the command says: the functions that are in effect now, and what isn't. */
 static int fill_report(const struct session *session, const region_vec *regions,
 		       struct report *report, struct uspl_err *err)
 {
@@ -454,7 +455,7 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	return 0;
 }
 
-/* Where the code of a library that comes and goes couldn't be had, it may be another time. */
+/* Where code of a library that comes and goes couldn't be read or changed, another try may work. */
 static bool is_worth_another(const struct session *session, int rc)
 {
 	const struct pair *pair;

@@ -173,8 +173,7 @@ static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
 }
 
 /*
- * True if nobody but the module itself decides: a program's own definition, or a library's that
- * isn't exported.
+ * True if the module alone decides: a program's own definition, or a library's that isn't exported.
  */
 static bool own_definition_counts(const struct resolver *resolver, const struct own_names *own,
 				  const char *name)
@@ -200,7 +199,7 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 		return resolve_local(resolver, sym, ret_value, err);
 	if (sym->bind == STB_WEAK)
 		return 0;
-	/* C++ gives it along with destructors, to tell what is unloaded; a program never is. */
+	/* C++ hands it on with destructors, to tell what is unloaded; a program never is. */
 	if (resolver->module->is_main && !strcmp(sym->name, "__dso_handle")) {
 		ret_value->addr = resolver->module->start;
 		return 0;
@@ -210,7 +209,7 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 }
 
 /*
- * Of another module's variable the running code may have told the offset from the thread pointer,
+ * The running code may have told the offset from the thread pointer of another module's variable,
  * too; then nothing is known of the module.
  */
 static int inferred_thread_local(const struct resolver *resolver, const struct objsym *sym,

@@ -2,11 +2,12 @@
 /*
  * resolve.h - the value of every symbol that new code refers to, in one process
  *
- * In this order, and the answers must agree where there are several:  1. a value inferred from the
- * running code (match.h);  2. for a local symbol: the running program's symbol table, restricted to
- * its source file;  3. for a global one: the module's own definition, then the dynamic symbols of
- * the process in the order in which the
- *     dynamic linker looks them up for this module, with versions where the module asks for one.
+ * In this order, and the answers must agree where there are several:
+ * 1. a value inferred from the running code (match.h);
+ * 2. for a local symbol: the running program's symbol table, restricted to its source file;
+ * 3. for a global one: the module's own definition, then the dynamic symbols of the process in the
+ *    order in which the dynamic linker looks them up for this module, with versions where the
+ *    module asks for one.
  * An indirect function (STT_GNU_IFUNC) resolves to what the target itself uses: a bound GOT slot or
  * the module's PLT entry; only if there is neither is its resolver called, in the target.
  */
@@ -29,8 +30,8 @@ DEFINE_AUTO_FREE(resolver, struct resolver, resolver_free)
 #define auto_resolver __attribute__((cleanup(cleanup_resolver_)))
 
 /*
- * The value of a symbol by its refname. A weak symbol that nobody defines is 0. USPL_E_UNRESOLVED
- * names the symbol and says where it was looked for.
+ * The value of a symbol by its refname. A weak symbol that no module defines is 0.
+ * USPL_E_UNRESOLVED names the symbol and says where it was looked for.
  */
 int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_value *ret_value,
 	    struct uspl_err *err) uspl_must_check;

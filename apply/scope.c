@@ -4,7 +4,7 @@
 // The dynamic linker keeps its modules in a list that the program's DT_DEBUG leads to. It begins
 // with the program; then come preloaded libraries, then what the program needs, breadth first;
 // libraries opened later are at its end. All but the last are the global scope, which is searched
-// first for everybody. A library that was opened later then sees itself and what it needs.
+// first for all modules. A library that was opened later then sees itself and what it needs.
 //
 // A library that was opened with dlmopen() lies in a name space of its own: another list, which is
 // all that it sees. There may be other copies of the same libraries in other lists.
@@ -171,7 +171,7 @@ static int find_order(struct scope *scope, const struct proc *proc, struct uspl_
 		return rc;
 	if (!scope->order.n)
 		return order_without_list(scope, err);
-	/* In a name space of dlmopen() everybody sees all. */
+	/* In a name space of dlmopen() each module sees all. */
 	if (!scope->order.items[0]->module->is_main)
 		return 0;
 	list = scope->order;

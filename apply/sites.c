@@ -72,7 +72,7 @@ static int check_unique(const struct region *region, taddr addr, const char *nam
 
 /*
  * Does a branch within the function lead to its first instruction? Then a thread that stands there
- * may be in the middle of it. Code that can't be decoded counts as such.
+ * may be in the middle of the function. Code that can't be decoded counts as such a loop.
  */
 static bool loops_to_entry(const struct image *image, const struct match_func *func)
 {
@@ -101,9 +101,7 @@ static int add_range(const struct sites_input *input, struct region *region, con
 				  &region->ranges, err);
 }
 
-/*
- * The code at a site that must be empty: without its first byte's privilege if that is in a loop.
- */
+/* The code at a site that must be empty: the first byte, too, if a loop leads to it. */
 static int size_site(const struct sites_input *input, const struct match_func *func,
 		     struct region *region, struct region_site *site, struct uspl_err *err)
 {

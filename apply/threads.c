@@ -34,7 +34,7 @@ static int delete_key(struct proc *proc, const module_vec *modules, uint32_t key
 	struct inject_req req = { .kind = INJECT_CALL, .args = { key } };
 	int rc = find_delete(proc, modules, &req.what, err);
 
-	/* Without that function a key stays; without a thread that has data, nobody asks for it. */
+	/* Without that function a key stays; as no thread has data, none asks for it. */
 	return rc || !req.what ? rc : safe_call_run(proc, modules, &req, 1, err);
 }
 
@@ -47,8 +47,8 @@ static bool waits(void *ctx, const struct thread *thread)
 
 /*
  * pthread_key_create takes at most a lock that nothing else is done with, and allocates nothing. So
- * its caller need not be known to the outermost frame, which a C library without unwinding
- * information wouldn't allow; only if no thread waits, others come into question.
+ * the thread's stack need not be known to the outermost frame, which a C library without unwinding
+ * information wouldn't allow. Other threads come into question only if none waits.
  */
 static int create_key(struct proc *proc, const module_vec *modules, struct inject_req *req,
 		      struct uspl_err *err)
@@ -60,7 +60,7 @@ static int create_key(struct proc *proc, const module_vec *modules, struct injec
 	return rc == -USPL_E_BUSY ? safe_call_run(proc, modules, req, 1, err) : rc;
 }
 
-/* How far a function is looked at; more than pthread_getspecific has. */
+/* How many bytes of a function are looked at; more than pthread_getspecific has. */
 enum { LOOK = 512 };
 
 static bool is_plain(const struct proc *proc, taddr function)
@@ -133,7 +133,7 @@ int threads_drop_key(struct proc *proc, const module_vec *modules, struct region
 		return rc;
 	if (!req.what)
 		return region_write_thread_key(proc, region, 0, err);
-	/* A key that is free may become the program's own: nobody may find it in the record. */
+	/* A key that is free may become the program's own: no tool may find it in the record. */
 	rc = safe_call_run_noted(proc, modules, &req, &note, err);
 	if (rc)
 		return rc;

@@ -47,7 +47,7 @@ void answers_way_out(struct answers *answers, const char *fmt, ...)
 	va_end(args);
 }
 
-/* "pid 4711", of a trial, becomes "a trial", and "thread 4711", too. */
+/* "pid 4711" of a trial becomes "a trial", and so does "thread 4711". */
 static void hide_trials(const struct answers *answers, char *text)
 {
 	static const char *const before[] = { "pid ", "thread " };

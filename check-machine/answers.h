@@ -23,11 +23,11 @@ struct answer {
 
 struct answers {
 	VEC(struct answer) items;
-	VEC(pid_t) trials; /* whose ids say nothing to a user: they are left out of texts */
+	VEC(pid_t) trials; /* their ids say nothing to a user, and are left out of texts */
 	bool oom;          /* one could not be kept */
 };
 
-/* Adds an answer; what is too long is cut. The other functions are about the one added last. */
+/* Adds an answer; what is too long is cut. The other functions are about the answer added last. */
 void answers_add(struct answers *answers, const char *name, enum verdict verdict, const char *fmt,
 		 ...) uspl_printf(4, 5);
 /* The way out. */
@@ -40,13 +40,13 @@ void answers_add_err(struct answers *answers, const char *name, enum verdict ver
 		     const char *follows, const struct uspl_err *why);
 /* The answer of that name, or NULL. */
 const struct answer *answers_find(const struct answers *answers, const char *name);
-/* Without it no update can be applied. */
+/* Without the thing asked for no update can be applied. */
 void answers_mark_vital(struct answers *answers);
-/* True if none that is vital is "no". */
+/* True if no vital answer is "no". */
 bool answers_allow(const struct answers *answers);
 void answers_release(struct answers *answers);
 
-/* A line for each. */
+/* A line for each answer. */
 void answers_show(const struct answers *answers, struct buf *out);
 /* An array of {"name","answer","text","way_out"}. */
 void answers_json(const struct answers *answers, const char *key, struct json *json);

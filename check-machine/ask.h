@@ -2,8 +2,8 @@
 /*
  * ask.h - the questions: each is put to the kernel by the call that the other commands make
  *
- * Nothing is concluded from version numbers, and where another command asks the same thing it is
- * the same function that asks. Each of these adds its answers, in the order of
+ * Nothing is concluded from version numbers, and where another command asks the same thing, both
+ * call the same function. Each of these adds its answers, in the order of
  * docs/man/uspl-check-machine.1.md.
  */
 #ifndef USPL_CHECK_MACHINE_ASK_H
@@ -13,7 +13,7 @@
 #include "check-machine/trial_process.h"
 #include "proc/module.h"
 
-/* On what the machine is tried. */
+/* What the machine is tried on. */
 struct ask {
 	struct answers answers, process; /* about the machine; about a process */
 	struct trial plain, confined, shadowed;
@@ -31,7 +31,7 @@ void ask_stopless(struct ask *ask);
 void ask_perf(struct ask *ask);
 /* What the kernel counts and tells of threads. */
 void ask_counts(struct ask *ask);
-/* Processes of other sorts: under seccomp, with shadow stacks, with memory that others share. */
+/* Processes of other sorts: under seccomp, with shadow stacks, with memory shared with others. */
 void ask_sorts(struct ask *ask);
 /* The user's rights, and where this program runs. */
 void ask_rights(struct ask *ask);

@@ -18,7 +18,7 @@ static void ask_runs(struct ask *ask)
 	answers_way_out(&ask->answers, "a kernel with CONFIG_SCHED_INFO");
 }
 
-/* Why the sum can't be had, as far as there is something that a user can do. */
+/* Why there is no sum, as far as a user can do something about it. */
 static const char *sum_hint(void)
 {
 	char setting[16];

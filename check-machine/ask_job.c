@@ -19,7 +19,7 @@ void ask_read_line(const char *path, char *ret, size_t len)
 		snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
 }
 
-/* Who may be patched: what can't be tried is whom else the user may trace. */
+/* Which processes may be patched: which others the user may trace can't be tried. */
 static const char *whom(void)
 {
 	return geteuid() == 0 ? "processes of all users" : "this user's own processes";
@@ -42,7 +42,7 @@ static bool open_trial(struct ask *ask)
 	return !rc;
 }
 
-/* A way out where the setting is known: see proc_mem.force_override in kernel-parameters.txt. */
+/* A way out if the setting is known: see proc_mem.force_override in kernel-parameters.txt. */
 static void add_write_hint(struct ask *ask)
 {
 	char cmdline[4096];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ask_process.c - what would stop an update or a trace of one process
 /*
- * The process is only looked at: what can be seen from outside. Whether it has given up memory that
- * is writable and executable (PR_SET_MDWE) can't: the kernel tells that to the process alone.
+ * The process is only looked at, from outside. Whether it has given up memory that is writable and
+ * executable (PR_SET_MDWE) can't be seen: the kernel tells that to the process alone.
  */
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static bool ask_open(struct answers *answers, pid_t pid, struct proc **ret)
 	return !rc;
 }
 
-/* Under a filter it goes as with the trial that is under one. */
+/* Under a filter the process counts as the trial that is under one. */
 static void ask_filter(struct ask *ask, const struct proc *proc, struct answers *answers)
 {
 	const struct answer *confined = answers_find(&ask->answers, "seccomp");
@@ -97,7 +97,7 @@ static uint64_t status_bytes(const struct buf *status, const char *name)
 	return value ? strtoull(value, NULL, 10) << 10 : 0;
 }
 
-/* Of the limit and what is used of it: whether an update has room. */
+/* Whether the limit leaves room for an update. */
 static void ask_limit(const struct proc *proc, int resource, uint64_t used, const char *what,
 		      struct answers *answers)
 {
@@ -137,8 +137,8 @@ static void ask_limits(const struct proc *proc, struct answers *answers)
 }
 
 /*
- * Each thread: one in uninterruptible sleep is given a moment. An update needs one of them, to map
- * memory.
+ * Each thread: one in uninterruptible sleep gets a moment to wake up. An update needs one of them,
+ * to map memory.
  */
 static void ask_threads(const struct proc *proc, struct answers *answers)
 {
@@ -178,7 +178,7 @@ static void ask_sleepers(const struct proc *proc, struct answers *answers)
 		    "its threads can be looked at where they sleep");
 }
 
-/* Of the pids that it has, one for each namespace, the last is its own. */
+/* A process has a pid for each namespace; the last one is that of its own. */
 static void ask_its_namespace(const struct proc *proc, struct answers *answers)
 {
 	auto_buf struct buf status = { 0 };

@@ -62,7 +62,7 @@ static bool try_blocked(struct ask *ask, struct uspl_err *err)
 
 	if (blocked_open(&blocked, ask->proc, err) != 0)
 		return false;
-	/* It has been told to sleep, and does so when its processor comes to it. */
+	/* The thread was told to sleep, and does so when its processor comes to it. */
 	while (!sleeps && blocked_look(&blocked, err) == 0) {
 		vec_for_each (&blocked.threads, thread)
 			sleeps |= thread->tid == ask->plain.pid && thread->class == BLOCKED_SLEEPS;
@@ -103,7 +103,7 @@ static bool await_pass(struct ask *ask, struct hw_breakpoint *breakpoint, int64_
 	return false;
 }
 
-/* The second thread passes once to tell its stack pointer, and once to be seen. */
+/* The second thread calls trial_pass once to tell its stack pointer, and once to be seen. */
 static bool try_breakpoint(struct ask *ask, struct uspl_err *err)
 {
 	const struct trial_page *page = ask->plain.page;
@@ -121,7 +121,7 @@ static bool try_breakpoint(struct ask *ask, struct uspl_err *err)
 	return trial_do(&ask->plain, TRIAL_SLEEP, err) == 0 && seen;
 }
 
-/* Perf events say what they take only where many of them are opened (perf.c). */
+/* The open of a single perf event gives no hint; that of many does (perf.c). */
 static void hint_perf(struct uspl_err *why)
 {
 	char paranoid[16];

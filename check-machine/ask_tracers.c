@@ -2,7 +2,7 @@
 // ask_tracers.c - each tracer, as uspl-trace runs it
 /*
  * The command itself is called, on the trial, and what it prints is kept: its message if it fails,
- * and what it says it can't see. Lines that begin with "# " on standard error are that.
+ * and what it says it can't see, in lines on standard error that begin with "# ".
  */
 
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #define ARGS_MAX 10
 
 /*
- * How each is run. PID stands for the trial's, in a line for uspl-trace; TIME for how long it is to
- * observe.
+ * How each tracer is run, as arguments for uspl-trace: PID stands for the trial's, TIME for how
+ * long to observe.
  */
 static const struct {
 	const char *name;
@@ -70,7 +70,7 @@ static const struct {
 	  { NULL } },
 };
 
-/* How long is observed; the next one if there was nothing to see, on a machine that is busy. */
+/* How long to observe; the next time if there was nothing to see, as on a busy machine. */
 static const char *const times[] = { "20ms", "200ms", "1s" };
 
 /* What a command has said. */
@@ -138,7 +138,7 @@ static void run_trace(const struct trial *trial, const char *const args[], const
 		argv[argc] = words[argc];
 	}
 	*ret = (struct said){ 0 };
-	/* What a trial's tool leaves behind when it is killed is of no account; it is to return. */
+	/* The tool is to return; what a killed one would leave in a trial doesn't matter. */
 	setenv("USPL_WORKER", "none", 1);
 	out = redirect(stdout, results);
 	err = redirect(stderr, messages);
@@ -149,7 +149,7 @@ static void run_trace(const struct trial *trial, const char *const args[], const
 	read_said(messages, &ret->text);
 }
 
-/* Those lines that begin like that, without it, one after the other; false if there is none. */
+/* The lines that begin with the prefix, without it, joined; false if there is none. */
 static bool find_lines(const struct said *said, const char *prefix, char *ret, size_t len)
 {
 	size_t used = 0;
@@ -166,7 +166,7 @@ static bool find_lines(const struct said *said, const char *prefix, char *ret, s
 	return used;
 }
 
-/* The failure of a command that has printed it by itself, for one of several processes. */
+/* A failure that the command has printed by itself, for one of several processes. */
 static void take_failure(struct said *said)
 {
 	char line[400];
@@ -237,7 +237,7 @@ void ask_tracers(struct ask *ask)
 
 	if (!ask->proc)
 		return;
-	/* They open it themselves, one at a time. */
+	/* The tracers open the trial themselves, one at a time. */
 	proc_free(take_ptr(ask->proc));
 	for (size_t i = 0; i < ARRAY_SIZE(tracers); i++) {
 		enum trial_job job = tracers[i].sort == TELLS ? TRIAL_WAKE : TRIAL_SLEEP;

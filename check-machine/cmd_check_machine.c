@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // cmd_check_machine.c - what this kernel, this processor and this user's rights allow
 /*
- * Three processes: this one starts the trials, and one that asks; so what is asked about is no
- * child of the one that asks (trial.h). All end with this one.
+ * This process starts the trials, and another one that asks; so a trial is no child of the process
+ * that asks (trial_process.h). All end with this one.
  */
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static void print_text(const struct ask *ask)
 	fputs(buf_str(&out), stdout);
 }
 
-/* For a process as much as matters to it, which leaves out what takes seconds. */
+/* Where a process was named, only what matters to it: that leaves out what takes seconds. */
 static void ask_machine(struct ask *ask, bool all)
 {
 	bool works;
@@ -91,7 +91,7 @@ static void ask_machine(struct ask *ask, bool all)
 	ask_tracers(ask);
 }
 
-/* Their ids say nothing to a user. */
+/* The trials' ids say nothing to a user. */
 static void hide_trials(struct ask *ask)
 {
 	const pid_t ids[] = { ask->plain.pid, ask->confined.pid, ask->shadowed.pid,
@@ -105,7 +105,7 @@ static void hide_trials(struct ask *ask)
 	}
 }
 
-/* In a process of its own; its exit status. */
+/* Runs in a process of its own; returns its exit status. */
 static int ask_and_print(struct ask *ask, const struct options *opts, struct uspl_err *err)
 {
 	int rc = 0;
@@ -190,7 +190,7 @@ int cmd_check_machine(int argc, char **argv, struct uspl_err *err)
 	rc = trial_start(&ask.plain, TRIAL_PLAIN, err);
 	if (rc)
 		return rc;
-	/* That these can't be had is an answer, too. */
+	/* That these can't be started is an answer, too. */
 	if (trial_start(&ask.confined, TRIAL_CONFINED, &ask.no_confined) != 0 ||
 	    trial_start(&ask.shadowed, TRIAL_SHADOWED, &ask.no_shadowed) != 0)
 		rc = 0;

@@ -80,7 +80,7 @@ __attribute__((noinline)) void trial_pass(struct trial_page *page)
 	trial_work(page);
 }
 
-/* Until there is another job: what tracers can see. */
+/* Until there is another job: gives tracers something to see. */
 static void run_and_sleep(struct trial_page *page)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
@@ -137,7 +137,8 @@ static _Noreturn void be_trial(struct trial_page *page, enum trial_kind kind, pi
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/*
-	 * Whatever rights the tool's file has given to us, this stands for any process of the user.
+	 * Whatever rights the tool's file has given to us, the trial stands for any process of the
+	 * user.
 	 */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (getppid() != parent)
@@ -152,7 +153,7 @@ static _Noreturn void be_trial(struct trial_page *page, enum trial_kind kind, pi
 		pause();
 }
 
-/* Until it says that it is there; one that dies on the way is a failure. */
+/* Waits until the trial says that it is there; fails if it dies on the way. */
 static int await_trial(const struct trial *trial, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + PATIENCE_NS;

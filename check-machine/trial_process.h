@@ -7,8 +7,8 @@
  *     trial_end
  *
  * The process that tries is another child of the same parent, so that the trial is no child of its
- * own: Yama lets everybody trace children (Documentation/admin-guide/LSM/Yama.rst), and what is
- * asked is whether others may be traced. A trial ends with its parent.
+ * own: Yama lets all processes trace their children (Documentation/admin-guide/LSM/Yama.rst), and
+ * the question is whether others may be traced. A trial ends with its parent.
  */
 #ifndef USPL_CHECK_MACHINE_TRIAL_PROCESS_H
 #define USPL_CHECK_MACHINE_TRIAL_PROCESS_H
@@ -49,8 +49,8 @@ struct trial {
 };
 
 /*
- * Starts one, and waits until it is what it is to be; whether the kernel let it become that is in
- * page->answer: 0, or a negative errno. trial_end follows unless it fails.
+ * Starts a trial, and waits until it is ready. page->answer says whether the kernel let it become
+ * what its kind asks for: 0, or a negative errno. trial_end follows unless this fails.
  */
 int trial_start(struct trial *trial, enum trial_kind kind, struct uspl_err *err) uspl_must_check;
 /* Ends it, in the process that has started it; one that wasn't started is fine. */

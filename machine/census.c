@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // census.c - all processes as /proc lists them, and which of them a selection means
 /*
- * What is read lies in /proc/PID: stat and status, which everybody may read, cgroup, and the link
+ * What is read lies in /proc/PID: stat and status, which all users may read, cgroup, and the link
  * exe, which takes the right to trace the process. Nothing of it is taken for more than a hint:
  * what a process is, is found out again by the command that works on it.
  */
@@ -84,7 +84,7 @@ int census_all(census_vec *ret, struct uspl_err *err)
 	return 0;
 }
 
-/* Where some pids alone can be meant, the others aren't looked at, unless as their parents. */
+/* Where only some pids can be meant, the others are looked at as their parents at most. */
 static int read_meant(const struct selection *sel, census_vec *ret, struct uspl_err *err)
 {
 	const pid_t *pid;
@@ -100,7 +100,7 @@ static int read_meant(const struct selection *sel, census_vec *ret, struct uspl_
 	return 0;
 }
 
-/* Its program: of another thread, if the main one has exited. False if it can't be found out. */
+/* Its program, as another thread has it if the main one has exited. False if none is known. */
 static bool find_exe(pid_t pid, struct stat *ret_st, char *ret_path, size_t size)
 {
 	auto_closedir DIR *dir = NULL;
@@ -156,7 +156,7 @@ struct question {
 	size_t hidden;
 };
 
-/* True unless it is this program that runs there, or none that is asked for. */
+/* True unless this program runs there, or none that is asked for. */
 static bool fits_exe(struct question *question, pid_t pid)
 {
 	const struct selection_exe *exe;

@@ -24,8 +24,8 @@ int census_all(census_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
  * The processes that the selectors mean, without the kernel's threads and without those that run
  * this program: its own workers, and other commands that are at work. They may end at any moment.
- * Their memory isn't looked at. *ret_hidden counts those of which this user can't find out which
- * program they run, where that is asked.
+ * Their memory isn't looked at. *ret_hidden counts processes whose program this user can't find
+ * out, where it is asked for.
  */
 int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden,
 		struct uspl_err *err) uspl_must_check;

@@ -10,8 +10,8 @@
 #include "machine/wanted.h"
 
 /*
- * Ends with another command, which is quiet if we are (cli_quiet). What it fails with because no
- * process runs it isn't a failure of ours.
+ * Ends with another command, which is quiet if we are (cli_quiet). If it fails because no process
+ * runs what the updates are for, that isn't a failure of ours.
  */
 static int go_on_with(int (*command)(int argc, char **argv, struct uspl_err *err), int argc,
 		      char **argv, enum uspl_code none, struct uspl_err *err)

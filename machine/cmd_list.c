@@ -63,7 +63,7 @@ static int find_processes(struct entry *entry, struct uspl_err *err)
 	return rc;
 }
 
-/* One whose file can't be read is a line that says so, and the others are listed. */
+/* An update whose file can't be read gets a line that says so, and the others are listed. */
 static int look_up(struct entry *entry, struct uspl_err *err)
 {
 	int rc = wanted_load(entry->wanted, &entry->update, &entry->problem);

@@ -2,12 +2,12 @@
 // crew.c - work on many processes at once, in children
 /*
  * A child takes the next process that none has taken, until none is left: to make a child costs as
- * much as a good part of the work. What it has taken, and how much it has printed when it was done
- * with a process, stands in memory that it shares with the parent.
+ * much as a good part of the work. Which process it has taken, and how much it had printed when it
+ * was done with one, stands in memory that it shares with the parent.
  *
  * A child is active while it wants a processor: the kernel counts how long it has run, and how long
- * it has waited to run (/proc/PID/schedstat). From time to time these are looked at; a child that
- * wanted little since the last look waits for a target, and another one may begin. It takes no
+ * it has waited to run (/proc/PID/schedstat). The parent looks at these from time to time; a child
+ * that wanted little since the last look waits for a target, and another one may begin. It takes no
  * other process when it is done with that one.
  */
 
@@ -39,7 +39,7 @@ struct printed {
 };
 
 struct shared {
-	_Atomic size_t next; /* the first member that nobody has taken */
+	_Atomic size_t next; /* the first member that no child has taken */
 	struct printed printed[CHILDREN_MAX];
 	_Atomic bool done[]; /* of each member */
 };
@@ -190,7 +190,7 @@ static bool read_wanted(const struct child *child, uint64_t *ret)
 	return true;
 }
 
-/* Where the kernel doesn't count, one that isn't ready soon is taken to wait. */
+/* Where the kernel doesn't count, a child that isn't ready soon is taken to wait. */
 static void look_at(struct child *child, int64_t now)
 {
 	uint64_t wanted = child->wanted, span = (uint64_t)(now - child->looked_at);
@@ -312,7 +312,7 @@ static void run(struct crew *crew)
 	}
 }
 
-/* Those that a child was at when it died. */
+/* Members that a child was at when it died. */
 static void tell_lost(struct crew *crew)
 {
 	struct uspl_err why = { 0 };
@@ -334,7 +334,7 @@ static size_t count_processors(void)
 
 static void run_blocked(struct crew *crew)
 {
-	/* They are noted while we wait, and at no other time: none is missed. */
+	/* Signals are noted while we wait, and at no other time: none is missed. */
 	sigemptyset(&crew->cancels);
 	sigaddset(&crew->cancels, SIGINT);
 	sigaddset(&crew->cancels, SIGTERM);

@@ -3,9 +3,9 @@
  * crew.h - work on many processes at once, in children
  *
  * As many children work as there are processors, so that none waits for another while a target
- * stands still for it. One that waits itself, for a busy function to be left, doesn't count, up to
- * a bound. What is printed about a process is printed at once. A child that dies takes nothing with
- * it but the work on the process that it was at.
+ * stands still for it. A child that waits itself, for a busy function to be left, doesn't count, up
+ * to a bound. What is printed about a process is printed at once. When a child dies, only the work
+ * on the process that it was at is lost.
  */
 #ifndef USPL_MACHINE_CREW_H
 #define USPL_MACHINE_CREW_H
@@ -15,7 +15,7 @@
 #include "machine/census.h"
 
 struct crew_member {
-	struct census_process process; /* of one that was named: its pid alone */
+	struct census_process process; /* of a named one: its pid alone */
 	bool named;
 };
 

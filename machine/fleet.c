@@ -2,7 +2,7 @@
 // fleet.c - a command for many processes: those that were named, and those that are selected
 /*
  * A child that a process forks after it was changed is changed, too. So each round leaves fewer
- * that aren't, unless the program is executed anew all the time: ROUNDS_MAX is for that.
+ * that aren't, unless the program is executed anew all the time, which ROUNDS_MAX is for.
  */
 
 #include "machine/fleet.h"
@@ -47,7 +47,7 @@ static int add_named(const struct selection *sel, struct search *search, crew_ve
 	return 0;
 }
 
-/* The first time those are members, too, with which nothing is to be done: it is said of them. */
+/* The first time, processes with nothing left to be done are members, too: the command says so. */
 static int add_found(struct search *search, const struct search_result *result, bool first,
 		     crew_vec *members, struct uspl_err *err)
 {
@@ -93,7 +93,7 @@ static int fail_none(const struct fleet *fleet, const struct search_result *resu
 	return -(int)code;
 }
 
-/* Of what the user has selected some may not be looked at. */
+/* Some of the selected processes may not be read by this user. */
 static int tell_denied(const struct fleet *fleet, const struct search_result *result)
 {
 	const struct crew_member nobody = { 0 };

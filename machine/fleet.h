@@ -2,7 +2,7 @@
 /*
  * fleet.h - a command for many processes: those that were named, and those that are selected
  *
- * What is selected is looked for again until no new process is found that something is to be done
+ * Selected processes are looked for again until no new one is found that something is to be done
  * with: a server may fork while its workers are patched one by one.
  */
 #ifndef USPL_MACHINE_FLEET_H
@@ -20,7 +20,7 @@ struct fleet {
 	const char *todo;    /* of processes: "run a target of the update and lack it" */
 	const char *what;    /* the same, whether or not there is something to be done */
 	enum uspl_code none; /* that no process does */
-	bool once;           /* nothing is changed: nobody is looked for again */
+	bool once;           /* nothing is changed: there is no second search */
 };
 
 /*

@@ -6,7 +6,7 @@
 #include "machine/pairs.h"
 #include "record/region_status.h"
 
-/* One update that is switched only in part is lacking. */
+/* An update that is switched only in part is lacking. */
 static bool is_in_effect(const region_vec *regions, const char *id)
 {
 	const struct region *region;

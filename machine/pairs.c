@@ -35,7 +35,7 @@ static bool is_alias(const struct update_target *target, const struct module *mo
 	return false;
 }
 
-/* How the target is told from others, if the module is it as far as that way of telling goes. */
+/* True if the module is the target, as far as this way of telling goes. */
 static bool is_target(const struct update_target *target, const struct module *module,
 		      enum pair_by by, const alias_vec *aliases)
 {
@@ -123,7 +123,7 @@ const struct module *pairs_unnamed(const struct pairs_scope *scope, const pair_v
 }
 
 /*
- * A program that was known by its code alone, and that the update is in effect in: which of the
+ * A program that was known by its code alone, and in which the update is in effect: which of the
  * update's programs it is doesn't matter any more.
  */
 static int pair_done(const struct pairs_scope *scope, pair_vec *pairs, struct uspl_err *err)

@@ -4,7 +4,7 @@
  *
  * A module is a target if its build-id is one that the update names; else if its file name or
  * soname is the target's, or, of the program, the name that it was started by. In these cases it
- * may be another build, and the match alone decides. So it does for a program that none of this
+ * may be another build, and the match alone decides. So it is for a program that none of this
  * speaks for. A library can be there more than once (dlmopen, two paths): each copy is a pair.
  */
 #ifndef USPL_MACHINE_PAIRS_H
@@ -45,7 +45,7 @@ struct pairs_scope {
 	const struct update *update;
 	const struct proc *proc;
 	const module_vec *modules;
-	const region_vec *own;    /* of the update, what is live */
+	const region_vec *own;    /* of the update: the live ones */
 	const region_vec *others; /* all others */
 };
 

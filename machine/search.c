@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // search.c - which of the processes that are selected a command has to do with
 /*
- * The child says through a pipe at which process it begins to look, what came of it, and at last
- * how many there were. Where the pipe ends without that, the child has died of the process that it
- * had begun with, and another child goes on without that one.
+ * The child says through a pipe at which process it begins to look, what it has found there, and at
+ * last how many there were. Where the pipe ends without that, the child has died of the process
+ * that it had begun with, and another child goes on without that one.
  */
 
 #include "machine/search.h"
@@ -199,7 +199,7 @@ static int leave_out(struct search *search, const struct message *last, int stat
 	return search_know(search, &last->process, err);
 }
 
-/* One child's search. *ret_again: it has died of a process, which is known now. */
+/* One child's search. *ret_again: the child has died of a process, which is known now. */
 static int search_once(struct search *search, struct search_result *result, bool *ret_again,
 		       struct uspl_err *err)
 {

@@ -2,9 +2,9 @@
 /*
  * search.h - which of the processes that are selected a command has to do with
  *
- * The memory of anybody's processes is looked at. That is done by a child which can do nothing but
- * look (base/confine.h), with a budget for each process (proc_open_scan). A process that the child
- * dies of is left out.
+ * The memory of any user's processes is looked at, by a child which can do nothing but look
+ * (base/confine.h), with a budget for each process (proc_open_scan). A process that the child dies
+ * of is left out.
  */
 #ifndef USPL_MACHINE_SEARCH_H
 #define USPL_MACHINE_SEARCH_H
@@ -17,14 +17,14 @@ enum search_answer {
 	SEARCH_OTHER,    /* the command has nothing to do with it */
 	SEARCH_DONE,     /* it has, and nothing is left to be done */
 	SEARCH_OPEN,     /* something is to be done */
-	SEARCH_LEFT_OUT, /* it isn't to be looked at again; why, was said */
+	SEARCH_LEFT_OUT, /* it isn't to be looked at again; a note said why */
 };
 
 struct search {
 	const struct selection *sel;
 	/*
-	 * Looks at one process. What USPL_E_HOSTILE and USPL_E_FORMAT say is printed as a note, and
-	 * the process is left out; other failures count as SEARCH_OTHER.
+	 * Looks at one process. The message of USPL_E_HOSTILE and USPL_E_FORMAT is printed as a
+	 * note, and the process is left out; other failures count as SEARCH_OTHER.
 	 */
 	int (*look)(struct proc *proc, const void *ctx, enum search_answer *ret,
 		    struct uspl_err *err);
@@ -39,8 +39,8 @@ struct search_found {
 
 struct search_result {
 	VEC(struct search_found) found; /* in the order of their pids */
-	size_t n_meant;                 /* the selectors mean so many, what is known left out */
-	size_t n_denied;                /* of these this user may not read so many */
+	size_t n_meant;                 /* the selectors mean so many, without known ones */
+	size_t n_denied;                /* so many of these may not be read by this user */
 	size_t n_hidden;                /* census_take's */
 };
 
@@ -54,7 +54,7 @@ void search_result_release(struct search_result *result);
 /* The process isn't looked at again. */
 int search_know(struct search *search, const struct census_process *process,
 		struct uspl_err *err) uspl_must_check;
-/* True if it was said so. */
+/* True if search_know was called for it. */
 bool search_knows(const struct search *search, const struct census_process *process);
 
 DEFINE_AUTO_RELEASE(search_result, struct search_result, search_result_release)

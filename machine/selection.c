@@ -25,7 +25,7 @@ static int add_pid(pid_vec *pids, pid_t pid, struct uspl_err *err)
 	return cli_add_pid(pids, pid, err);
 }
 
-/* It begins with a pid; what else is in it, as in PostgreSQL's, is passed over. */
+/* It begins with a pid; the rest, as PostgreSQL's has it, is passed over. */
 static int read_pid_file(struct selection *sel, const char *path, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -85,7 +85,7 @@ static int read_root(struct selection *sel, const char *word, struct uspl_err *e
 	return 0;
 }
 
-/* No service is asked, which might wait for others. */
+/* Asks no service, which might wait for others. */
 static bool find_user(const char *name, uid_t *ret)
 {
 	auto_fclose FILE *file = fopen("/etc/passwd", "re");
@@ -154,7 +154,7 @@ static int read_each(struct selection *sel, const cli_strings *words,
 	return 0;
 }
 
-/* Somebody has given a program's name. */
+/* The operand may be a program's name. */
 static void hint_at_name(const char *word, struct uspl_err *err)
 {
 	if (isalpha((unsigned char)*word))
@@ -174,7 +174,7 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 		{ &sel->trees, read_root },
 		{ &sel->users, read_user },
 		{ &sel->pids, read_only },
-		{ &sel->units, NULL }, /* what there is to one is found in the processes */
+		{ &sel->units, NULL }, /* the processes tell what belongs to one */
 	};
 	int rc;
 

@@ -3,8 +3,8 @@
  * selection.h - the processes that a command line means
  *
  * Processes are named, by pids and pid files, or selected. A process is selected if it fits every
- * sort of selector that was given, and of each sort one; `--all` alone selects all of them. What is
- * named is meant besides.
+ * sort of selector that was given, and of each sort one; `--all` alone selects all of them. Named
+ * processes are meant besides.
  */
 #ifndef USPL_MACHINE_SELECTION_H
 #define USPL_MACHINE_SELECTION_H

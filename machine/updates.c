@@ -35,7 +35,7 @@ static bool is_after(const struct update *update, const char *id)
 	return false;
 }
 
-/* The first one from there on that is on top of none of the others; n if there is none. */
+/* The first one from there on that was made on top of none of the others; n if there is none. */
 static size_t find_next(const update_vec *updates, size_t from)
 {
 	for (size_t i = from; i < updates->n; i++) {

@@ -22,8 +22,8 @@ int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest,
  */
 int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Those of the list of what is enabled instead; the paths are the list's. One that is damaged is
- * left out, and told of on stderr, by the command's name. USPL_E_USAGE if two need each other.
+ * The same for the list of enabled updates; the paths are the list's. One that is damaged is left
+ * out, and told of on stderr, by the command's name. USPL_E_USAGE if two need each other.
  */
 int updates_wanted(const wanted_vec *wanted, const char *prog, update_paths *paths, update_vec *ret,
 		   struct uspl_err *err) uspl_must_check;

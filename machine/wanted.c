@@ -161,7 +161,9 @@ static int read_list(const struct store *store, wanted_vec *list, struct uspl_er
 	return 0;
 }
 
-/* The folder, if it is there, and its list, to be changed: nobody else does until it is closed. */
+/*
+ * The folder, if it is there, and its list, to be changed: no other tool does until it is closed.
+ */
 static int store_open_locked(struct store *store, wanted_vec *list, struct uspl_err *err)
 {
 	int rc = store_open(store, err);
@@ -231,7 +233,7 @@ int wanted_load(const struct wanted_update *wanted, struct update **ret, struct 
 	return update_read_memory(data.data, data.len, ret, err);
 }
 
-/* What is there under that id. *ret_same: the same file. */
+/* What is enabled under that id. *ret_same: the same file. */
 static int check_present(const struct wanted_update *wanted, const char *digest, bool *ret_same,
 			 struct uspl_err *err)
 {

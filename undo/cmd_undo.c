@@ -105,7 +105,7 @@ static int check_not_built_on(const region_vec *regions, const char *id, struct 
 	return 0;
 }
 
-/* What is wanted and not in effect: the mark of a library that isn't there. Adds their names. */
+/* Takes back the marks of libraries that aren't there: wanted, not in effect. Adds their names. */
 static int forget_pending(const struct options *opts, const struct proc *proc, region_vec *regions,
 			  struct report *report, struct uspl_err *err)
 {
@@ -214,7 +214,7 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 	if (!rc)
 		rc = forget_pending(opts, proc, regions, report, err);
 	report->already = !transition.n_regions && !report->pending.n;
-	/* It is undone, whether or not all can be said of it. */
+	/* The update is undone, whether or not all can be said of it. */
 	if (!rc && report_note_left_out(report, NULL) != 0)
 		log_info("undo", "out of memory: what is said of pid %d isn't all", proc->pid);
 	*ret_again = is_worth_another(&transition, rc);
@@ -241,7 +241,7 @@ static int undo_process(const struct options *opts, struct proc *proc, int64_t d
 }
 
 /*
- * One that has ended since it was found has nothing to be undone, and nobody has named it: a
+ * A process that has ended since it was found, and wasn't named, has nothing to be undone: a
  * server's children come and go.
  */
 static bool is_gone(const struct crew_member *member, int rc)

@@ -112,9 +112,9 @@ static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_er
 }
 
 /*
- * A file that was mapped has become shorter: files of processes are read, but libraries map what
- * they find by themselves, such as separate debugging information. As after a kill, the next
- * command mends what was begun.
+ * A mapped file has become shorter: the tool reads files of processes, but libraries map what they
+ * find by themselves, such as separate debugging information. As after a kill, the next command
+ * mends what was begun.
  */
 static void file_was_cut(int sig)
 {

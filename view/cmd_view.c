@@ -111,7 +111,7 @@ static void show_ids(const struct scan *scan, struct buf *out)
 	}
 }
 
-/* Records that differ: the process of the one or of the other doesn't hold what it says. */
+/* Records of one id differ: one of the processes doesn't hold what its record says. */
 static void warn_different(const struct scan *scan)
 {
 	const struct scan_update *update;

@@ -27,7 +27,7 @@ static int add_note(struct scan *scan, const struct uspl_err *failure, struct us
 	return 0;
 }
 
-/* What went wrong with a process that nobody has named, and that may have gone in the meantime. */
+/* What went wrong with a process that wasn't named, and that may have gone in the meantime. */
 static int pass_over(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
 {
 	switch (failure->code) {
@@ -66,7 +66,7 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	if (rc || !process.regions.n)
 		return rc;
 	rc = modules_read(proc, &process.modules, err);
-	/* Of each update it is asked which modules are new copies of its. */
+	/* For each update, the modules are searched for new copies of the one it has changed. */
 	if (!rc)
 		rc = proc_charge(proc, process.regions.n * process.modules.n / 16, 0, err);
 	if (!rc)
@@ -168,8 +168,8 @@ static bool is_same(const struct region *a, const struct region *b)
 }
 
 /*
- * Of those that share an id the first one is looked up, and leads to the next. Places count from 1;
- * 0 is none.
+ * Of updates that share an id the first one is looked up, and leads to the next. Places count from
+ * 1; 0 is none.
  */
 static struct scan_update *find_update(struct scan *scan, const struct region *region)
 {
@@ -188,7 +188,7 @@ static struct scan_update *add_update(struct scan *scan, const struct region *re
 	if (!update)
 		return NULL;
 	update->region = region;
-	/* What is met first stays what is looked up: it leads to those that came later. */
+	/* The first one stays the one that is looked up: it leads to those that came later. */
 	if (first) {
 		update->same_id = scan->updates.items[first - 1].same_id;
 		scan->updates.items[first - 1].same_id = scan->updates.n;

@@ -2,8 +2,8 @@
 /*
  * scan.h - which updates are in which processes
  *
- * A process holds regions; an update is in several processes. scan_processes reads the first,
- * scan_group turns them round.
+ * A process holds regions; an update is in several processes. scan_processes reads the processes,
+ * scan_group sorts what they hold by update.
  */
 #ifndef USPL_VIEW_SCAN_H
 #define USPL_VIEW_SCAN_H
@@ -46,8 +46,9 @@ struct scan {
 /*
  * Reads the processes that are named and selected, or, if there are neither, every process. One
  * that was named and can't be read, or whose record is damaged or of another version, is a failure.
- * Of all processes such a record is a note, since anybody may have made it, and those that can't be
- * read are passed over. USPL_E_NO_PROCESS if no process fits the selectors, and none is named.
+ * In a process that wasn't named such a record is a note, since any user may have made it, and
+ * processes that can't be read are passed over. USPL_E_NO_PROCESS if no process fits the selectors,
+ * and none is named.
  */
 int scan_processes(const struct selection *sel, struct scan *scan,
 		   struct uspl_err *err) uspl_must_check;

@@ -2,8 +2,8 @@
 /*
  * show.h - what was found, as text for people or as JSON for programs
  *
- * All of it comes from strangers' processes and files; text is made fit for a terminal, JSON is
- * valid whatever it holds.
+ * All of it comes from strangers' processes and files. Text is made fit for a terminal; JSON is
+ * valid, whatever strings it holds.
  */
 #ifndef USPL_VIEW_SHOW_H
 #define USPL_VIEW_SHOW_H

@@ -3,7 +3,7 @@
 /*
  * The ELF file is as plain as can be: a section of code for each update, at its address in the
  * process; .eh_frame; and the tables of symbols and names. Offsets are known only when everything
- * is in place, so that the headers are written last.
+ * is in place, so the headers are written last.
  */
 
 #include "view/symbol_files.h"

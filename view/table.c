@@ -64,7 +64,7 @@ void table_render(const struct table *table, const char *indent, struct buf *buf
 		size_t column = i % table->columns;
 
 		buf_addf(buf, "%s%s", column ? GAP : indent, cell);
-		/* Nothing is behind the last column that spaces would have to lead to. */
+		/* No spaces behind the last column. */
 		if (column + 1 == table->columns)
 			buf_addstr(buf, "\n");
 		else

@@ -2,8 +2,8 @@
 /*
  * batch.h - an uspl-apply at work on some processes, and what it says of them
  *
- * It is a process of its own, with its own memory and its own way to be interrupted: what it does
- * to a target it brings to an end whatever becomes of the watch.
+ * It is a process of its own, with its own memory and its own way to be interrupted: it brings what
+ * it does to a target to an end whatever becomes of the watch.
  */
 #ifndef USPL_MACHINE_DAEMON_BATCH_H
 #define USPL_MACHINE_DAEMON_BATCH_H

@@ -29,7 +29,7 @@
 #define BATCHES_MAX 8
 /* The dynamic linker maps a library within this, usually. */
 #define MAPPED_NS (2 * MS)
-/* A look at all processes after work: at those that were forked meanwhile. */
+/* A look at all processes after work, for those that were forked meanwhile. */
 #define AFTER_WORK_NS (1000 * MS)
 /* And where something may have been missed; less often where it takes long. */
 #define DOUBT_NS (5000 * MS)
@@ -134,7 +134,7 @@ static void take_outcome(const struct batch_outcome *outcome, void *ctx)
 	fflush(stdout);
 }
 
-/* A process that it was at may have forked while it was, or have ended and left a child. */
+/* A process that the batch was at may have forked meanwhile, or have ended and left a child. */
 static void end_batch(struct daemon *daemon, size_t i)
 {
 	struct taking taking = { daemon, i + 1 };
@@ -203,7 +203,7 @@ static int sweep(struct daemon *daemon, struct uspl_err *err)
 	return 0;
 }
 
-/* The places in which a library is looked for by default (ld.so(8)); others sweeps find. */
+/* The places in which ld.so(8) looks for a library by default; sweeps find those elsewhere. */
 static void mark_usual_places(const struct daemon *daemon)
 {
 	static const char *const folders[] = { "/lib/x86_64-linux-gnu",
@@ -224,7 +224,7 @@ static void mark_usual_places(const struct daemon *daemon)
 		}
 }
 
-/* What is enabled has changed, or may have: nothing counts any more of what is known. */
+/* What is enabled has changed, or may have: nothing that is known counts any more. */
 static void read_list(struct daemon *daemon)
 {
 	struct uspl_err why = { 0 };
@@ -251,7 +251,7 @@ static void pause_after(struct daemon *daemon, int64_t now)
 	daemon->heard = now;
 }
 
-/* Each has executed a program. */
+/* Each of the processes has executed a program. */
 static int take_execs(struct daemon *daemon, struct uspl_err *err)
 {
 	auto_vec pid_vec pids = { 0 };
@@ -281,7 +281,7 @@ static int take_execs(struct daemon *daemon, struct uspl_err *err)
 	return rc;
 }
 
-/* Each has opened a library that an update is for: to map it, or to read it. */
+/* Each of the processes has opened a library that an update is for: to map it, or to read it. */
 static int take_opens(struct daemon *daemon, struct uspl_err *err)
 {
 	size_t before = daemon->opened.n;
@@ -296,7 +296,7 @@ static int take_opens(struct daemon *daemon, struct uspl_err *err)
 	return rc;
 }
 
-/* What hasn't mapped it by now is found by a sweep, if it ever does. */
+/* A process that hasn't mapped it by now is found by a sweep, if it ever does. */
 static int look_at_opened(struct daemon *daemon, struct uspl_err *err)
 {
 	const pid_t *pid;
@@ -326,7 +326,7 @@ static int look_at_opened(struct daemon *daemon, struct uspl_err *err)
 	return rc;
 }
 
-/* Those of which the time for another try has come. */
+/* Processes for which the time for another try has come. */
 static int try_again(struct daemon *daemon, struct uspl_err *err)
 {
 	auto_vec pid_vec due = { 0 };
@@ -344,8 +344,8 @@ static int try_again(struct daemon *daemon, struct uspl_err *err)
 }
 
 /*
- * Something was removed that must be there. The end of the folder itself isn't told of while the
- * socket in it is open, so that the socket stands for it.
+ * Something was removed that must be there. The kernel doesn't tell of the folder's own end while
+ * the socket in it is open, so the socket stands for it.
  */
 static bool is_end(const struct inotify_event *event)
 {
@@ -411,7 +411,7 @@ static void answer(const struct daemon *daemon)
 	known_json(&daemon->known, &json);
 	json_close(&json, ']');
 	json_close(&json, '}');
-	/* It must fit: nothing is waited for. */
+	/* It must fit: the service doesn't wait for the other side. */
 	size = (int)strlen(json_text(&json)) + 4096;
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
 	if (send(fd, json_text(&json), strlen(json_text(&json)), MSG_NOSIGNAL) < 0)
@@ -595,7 +595,7 @@ static int run(struct daemon *daemon, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	/* An old socket is removed, which isn't to be news. */
+	/* Before the folder is watched: this removes an old socket, which isn't to be news. */
 	rc = open_socket(daemon, err);
 	if (rc)
 		return rc;

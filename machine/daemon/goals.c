@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// goals.c - by what a process is seen to be one that an enabled update may be for
+// goals.c - what tells that an enabled update may be for a process
 
 #include "machine/daemon/goals.h"
 
@@ -20,10 +20,10 @@
 /* Of a program's file: notes are a few hundred bytes. */
 #define SEGMENTS_MAX 64
 #define NOTES_MAX 65536
-/* Programs of which it is remembered whether they are meant; then all are forgotten. */
+/* So many programs are remembered, meant or not; then all are forgotten. */
 #define FILES_MAX 4096
 #define DELETED " (deleted)"
-/* The kernel keeps so much of a program's name (TASK_COMM_LEN, with its NUL). */
+/* What the kernel keeps of a program's name (TASK_COMM_LEN, with its NUL). */
 #define COMM_LEN 15
 
 /* The names that are passed through the pipe: a letter, the name, and NUL. */
@@ -195,8 +195,8 @@ static char *read_build_id(int fd)
 }
 
 /*
- * True if the file system is served by a process or from another machine, which may never answer.
- * What holds its mounts isn't asked: the kernel has their list.
+ * True if a process or another machine serves the file system, and may never answer. The server
+ * isn't asked: the kernel has the list of mounts.
  */
 static bool is_served(pid_t pid, const struct statx *st)
 {
@@ -252,7 +252,7 @@ static void remember(struct goals *goals, const char *key, void *value)
 		strmap_release(&goals->files);
 }
 
-/* The file by its build-id, of which it is asked once. */
+/* The file by its build-id, which is read once. */
 static bool program_has_id(struct goals *goals, pid_t pid, const char *path, const char *key,
 			   const struct statx *st)
 {
@@ -309,7 +309,7 @@ static bool program_has_name(const struct goals *goals, pid_t pid, const char *e
 	return has_name(&goals->programs, base, strcspn(base, " :"));
 }
 
-/* No server of a file system is asked for it. */
+/* Asks no server of a file system. */
 static bool identify(const char *path, struct statx *ret)
 {
 	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_CTIME, ret) == 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * goals.h - by what a process is seen to be one that an enabled update may be for
+ * goals.h - what tells that an enabled update may be for a process
  *
- * Names and build-ids of programs, and names of libraries: no more of the updates is kept. What is
- * held against them is what /proc says to everybody, and the notes of a program's file. That is a
- * hint, as cheap as it can be had for each program that is executed; whether the update is for the
- * process, and is lacking, uspl-apply finds out.
+ * Names and build-ids of programs, and names of libraries: no more of the updates is kept. They are
+ * compared with what /proc says to all users, and the notes of a program's file. That is a hint, as
+ * cheap as possible for each program that is executed; uspl-apply finds out whether the update is
+ * for the process, and is lacking.
  */
 #ifndef USPL_MACHINE_DAEMON_GOALS_H
 #define USPL_MACHINE_DAEMON_GOALS_H
@@ -27,7 +27,7 @@ struct goals {
 
 /*
  * Reads the updates that are enabled, in a child, so that their contents are never in this process.
- * What is damaged is told on stderr, and left out. Errors of wanted_read.
+ * One that is damaged is told of on stderr, and left out. Errors of wanted_read.
  */
 int goals_read(struct goals *ret, struct uspl_err *err) uspl_must_check;
 void goals_release(struct goals *goals);
@@ -43,8 +43,8 @@ enum goal {
 /* What is known of a process by its program alone: all there is at the moment that it begins. */
 enum goal goals_judge_program(struct goals *goals, pid_t pid);
 /*
- * The same where it has just executed it: of a file that is known, the name that it was executed by
- * alone is asked for. What that leaves out, such as another argv[0], is found by a later look.
+ * The same where the process has just executed it: if the file is known, only the name that it was
+ * executed by is looked at. A later look finds what that leaves out, such as another argv[0].
  */
 enum goal goals_judge_exec(struct goals *goals, pid_t pid);
 /*

@@ -8,7 +8,7 @@
 #define SECOND INT64_C(1000000000)
 /* Powers of two, in seconds. */
 #define DELAY_MAX 8
-/* So often a process about which nothing is said is looked at: it may not be through its start. */
+/* Looks at a process about which nothing is said: it may not be through its start. */
 #define SILENT_MAX 3
 
 static void release(struct known_process *it)
@@ -98,7 +98,7 @@ void known_take(known_vec *known, size_t batch, const struct batch_outcome *outc
 			it->state = it->state == KNOWN_WORKING ? KNOWN_DONE : it->state;
 			continue;
 		}
-		/* Of several updates one that may come yet counts. */
+		/* Of several updates, one that may still come counts. */
 		if (it->state == KNOWN_RETRY)
 			continue;
 		it->state = may_pass(outcome->error) ? KNOWN_RETRY : KNOWN_REFUSED;

@@ -38,18 +38,18 @@ void known_drop_unseen(known_vec *known);
 /* What the batch of that number has found out of an update in a process. */
 void known_take(known_vec *known, size_t batch, const struct batch_outcome *outcome);
 /*
- * True if no update was in effect or may come to be, since the code of its program is another:
- * a package's next version, for instance, which has the fix.
+ * True if no update was or may come to be in effect, since its program has other code: a package's
+ * next version, for instance, which has the fix.
  */
 bool known_is_other_program(const struct known_process *known);
 /*
- * The batch has ended. Where it has said nothing, or what may pass, there is another try, later
- * each time.
+ * The batch has ended. Where it has said nothing, or a cause that may pass, there is another try,
+ * later each time.
  */
 void known_end_batch(known_vec *known, size_t batch, int64_t now);
-/* When the next one is due; 0: none. */
+/* When the next try is due; 0: none. */
 int64_t known_next_due(const known_vec *known);
-/* The members of an array of objects: what isn't done. */
+/* The members of an array of objects: the processes that aren't done. */
 void known_json(const known_vec *known, struct json *json);
 void known_release(known_vec *known);
 

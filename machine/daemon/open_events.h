@@ -2,7 +2,7 @@
 /*
  * open_events.h - the kernel tells of each process that opens one of some files
  *
- * By fanotify(7), with a mark on each file: what opens other files costs nothing. Nothing is held
+ * By fanotify(7), with a mark on each file: to open other files costs nothing. No process is held
  * up. The dynamic linker opens a library before it maps it.
  */
 #ifndef USPL_MACHINE_DAEMON_OPEN_EVENTS_H

@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	size_t n = argc > 1 ? (size_t)argc - 1 : ARRAY_SIZE(usual);
 
 	raise_limit();
-	puts("threads that sleep examined, us: a thread's look, check and scan, and all threads' recount");
+	puts("threads that sleep, us: a thread's look, check and scan, and all threads' recount");
 	puts("threads      look     check      scan       sum   singles");
 	for (size_t i = 0; i < n; i++) {
 		size_t threads = (size_t)strtoul(counts[i], NULL, 10);
