@@ -137,7 +137,7 @@ struct thunk {
 	taddr runtime; /* the copy of runtime/trace.S within reach */
 	uint32_t id;   /* of its records, 1 or more */
 	taddr leave;  /* a probe that waits for the return and makes the record; 0: there is none */
-	bool limited; /* no more than so many calls in each other are recorded */
+	bool limited; /* only so many nested calls are recorded */
 	bool heard;   /* its return is told to a listener (include/uspl/listen_abi.h) */
 };
 
@@ -264,7 +264,7 @@ struct arch {
 	const uint8_t *(*trace_runtime)(size_t *ret_len);
 	/*
 	 * Where the runtime's return address is, for each of its bytes (as many as trace_runtime
-	 * tells): so many words of the stack there are from the stack pointer to the return
+	 * tells): how many words of the stack there are from the stack pointer to the return
 	 * address, both counted, while a thread is before the instruction that begins there. Or'ed
 	 * to it is TRACE_DEPTH_BACK where the return address is still in the shadow, and what lies
 	 * in its place is what the thunk has pushed. 0: there is no such instruction, or nothing is
@@ -294,9 +294,9 @@ struct arch {
 	/*
 	 * Where the instructions that begin in the first len bytes of code, two or more, do nothing
 	 * (NOPs, behind a landing mark perhaps): makes them one instruction that does nothing
-	 * either, by other bytes before the last one. Who stands where one of them began finds what
-	 * does nothing up to the same end, before and after. False, and nothing is changed, if they
-	 * are something else, or the last one goes on behind `have`.
+	 * either, by other bytes before the last one. A thread that stands where one of them began
+	 * finds what does nothing up to the same end, before and after. False, and nothing is
+	 * changed, if they are something else, or the last one goes on behind `have`.
 	 */
 	bool (*nops_merge)(uint8_t *code, size_t len, size_t have);
 	/*
@@ -306,7 +306,7 @@ struct arch {
 	 * Takes some 0.1 ms in a virtual machine.
 	 */
 	bool (*fetches_whole)(void);
-	/* Fills len bytes with instructions that trap, for room that nobody should run. */
+	/* Fills len bytes with instructions that trap, for room that no thread should run. */
 	void (*fill)(uint8_t *code, size_t len);
 };
 

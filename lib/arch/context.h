@@ -40,7 +40,7 @@ bool context_ends_call(const uint8_t *bytes, size_t len);
  * outermost frame.
  */
 bool context_is_base(const uint8_t *bytes, size_t len);
-/* As many bytes tell. */
+/* So many bytes are enough to tell. */
 #define CONTEXT_BASE_LEN 10
 /* Where a call has put its return address, by the stack pointer after it has returned. */
 taddr context_return_slot(taddr sp);

@@ -58,7 +58,7 @@ enum { PROBE_PASS = -1, PROBE_SKIP = -2 };
 
 /*
  * A comparison of an argument. Tests begin with the first one. Floating-point numbers are compared
- * as C compares them: nothing is true of what is no number but PROBE_UNEQUAL.
+ * as C compares them: only PROBE_UNEQUAL is true of what is no number.
  */
 struct probe_test {
 	uint8_t arg;
@@ -96,7 +96,7 @@ struct probe_code {
 	size_t before;  /* bytes of it are done before the probe; */
 	/* it is run when the function returns, by a thunk, whose body is the chain slot */
 	bool at_return;
-	size_t skip; /* so many behind need not be done: the NOP; the others are done at the end */
+	size_t skip; /* bytes behind that need not be done: the NOP; the rest is done at the end */
 };
 
 /* Where the parts of the code are. */
@@ -116,9 +116,9 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 
 /*
  * Looks at code that is to be a probe's program: len bytes of whole instructions.
- * USPL_E_UNSUPPORTED if it uses other registers than general ones, asks the kernel, goes where
- * nobody can tell, or takes stack without bounds; *ret_stack: bytes of it, without what its callees
- * take.
+ * USPL_E_UNSUPPORTED if it uses other registers than general ones, asks the kernel, goes to a place
+ * that can't be known, or takes stack without bounds; *ret_stack: bytes of it, without what its
+ * callees take.
  */
 int confined_check(const uint8_t *code, size_t len, uint64_t *ret_stack,
 		   struct uspl_err *err) uspl_must_check;

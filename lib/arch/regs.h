@@ -33,8 +33,8 @@ taddr regs_pc(const struct arch_regs *regs);
 /* The stack pointer. */
 taddr regs_sp(const struct arch_regs *regs);
 /*
- * Below it, on the stack that it is on, the thread keeps nothing: the stack pointer, less the red
- * zone.
+ * The address below which the thread keeps nothing on the stack that it is on: the stack pointer,
+ * less the red zone.
  */
 taddr regs_unused_below(const struct arch_regs *regs);
 /* The thread pointer, which is the address of the thread control block. */
@@ -133,11 +133,11 @@ struct agent_run {
 	size_t n;  /* requests */
 	taddr top; /* the frame lies below it; 0: where the thread's stack is unused */
 	/*
-	 * Where the result page lies, if it is to be read when the thread has gone its way: on the
-	 * stack other things are then, or nothing any more. 0: in the frame.
+	 * Where the result page lies, if it is to be read after the thread has gone on: then the
+	 * stack has other things there, or nothing any more. 0: in the frame.
 	 */
 	taddr result_page_addr;
-	bool moves; /* nothing is said in the frame: one of the requests says where */
+	bool moves; /* the end isn't noted in the frame: one of the requests says where */
 };
 
 /*
@@ -163,7 +163,7 @@ static inline size_t agent_result_page_len(size_t n)
 	return offsetof(struct agent_result_page, reqs) + n * sizeof(struct agent_request);
 }
 
-/* Asks the processor what agent_frame_build needs to know: it takes its time, once. */
+/* Asks the processor what agent_frame_build needs to know: that takes time, once. */
 void agent_frame_prepare(void);
 /*
  * Builds the frame, to lie where the run says: the result page, if it has no other place, and a
@@ -175,7 +175,7 @@ void agent_frame_prepare(void);
 int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, uint64_t sigmask,
 		      const struct agent_run *run, struct agent_frame *ret,
 		      struct uspl_err *err) uspl_must_check;
-/* As many bytes the frame takes at most, wherever it lies. */
+/* How many bytes the frame takes at most, wherever it lies. */
 uint64_t agent_frame_max(const struct buf *xstate, const struct agent_run *run);
 /* Frees the frame's bytes; nothing in the target. */
 void agent_frame_release(struct agent_frame *frame);

@@ -27,8 +27,9 @@ void buf_addstr(struct buf *buf, const char *str);
 /* Appends formatted text. */
 void buf_addf(struct buf *buf, const char *fmt, ...) uspl_printf(2, 3);
 /*
- * Appends what one read(2) of fd gives, at most what there is room for, which is made. As read: its
- * number of bytes, 0 at the end, -1 with errno set (ENOMEM without memory; `oom` is set, too).
+ * Appends what one read(2) of fd gives, at most what there is room for; it makes room first.
+ * Returns what read does: the number of bytes, 0 at the end, -1 with errno set (ENOMEM without
+ * memory; `oom` is set, too).
  */
 ssize_t buf_add_read(struct buf *buf, int fd);
 /* Appends zero bytes until len is a multiple of align (a power of two). */

@@ -156,7 +156,7 @@ void cli_hint_nearest(const struct nearest *nearest, const char *before, const c
 		uspl_hint(err, "try '%s --help'", cmd);
 }
 
-/* What a long option is called, without the dashes and its argument, may have been meant for. */
+/* The option that a long option's name, without dashes and argument, may have been meant for. */
 static void find_nearest(const struct cli_command *cmd, const char *word, struct nearest *ret)
 {
 	*ret = (struct nearest){ .word = word };
@@ -238,7 +238,7 @@ const char *cli_peek(const struct cli_command *cmd, int argc, char **argv, const
 {
 	struct option longs[64];
 	char shorts[160];
-	/* getopt puts operands behind the options, and may take an unknown option's for one. */
+	/* getopt puts operands last, and may take an unknown option's argument for one. */
 	auto_free char **words = calloc((size_t)argc + 1, sizeof(*words));
 	const char *found = NULL;
 	int c;

@@ -7,7 +7,7 @@
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t clock_now_ns(void);
-/* Sleeps as long, or until a signal comes. For less than a second. */
+/* Sleeps for that time, or until a signal comes. For less than a second. */
 void clock_pause_ns(int64_t ns);
 
 #endif

@@ -2,8 +2,8 @@
 // confine.c - a command that only looks gives up what it doesn't need, before it looks
 /*
  * The filter is a list of what is allowed: a call that isn't in it fails with EPERM, which is an
- * ordinary failure for whoever makes it. It looks at the arguments of four: files are opened for
- * reading only, memory isn't made executable, and signals go to ourselves (abort).
+ * ordinary failure for the code that makes it. It looks at the arguments of four: files are opened
+ * for reading only, memory isn't made executable, and signals go to ourselves (abort).
  */
 
 #include "base/confine.h"
@@ -185,8 +185,8 @@ static void filter_calls(enum confine how)
 static void drop_capabilities(enum confine how)
 {
 	/*
-	 * To read the memory and the files of others' processes, and by which place a file is
-	 * mapped.
+	 * To read the memory and the files of other users' processes, and files by the places where
+	 * they are mapped.
 	 */
 	const uint64_t keep = how == CONFINE_FILE
 				      ? 0
@@ -212,7 +212,7 @@ void confine(enum confine how)
 {
 	const struct rlimit none = { 0, 0 };
 
-	/* What strangers made us read isn't left in files. */
+	/* What strangers made us read isn't left in core files. */
 	setrlimit(RLIMIT_CORE, &none);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return;

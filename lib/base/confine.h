@@ -2,9 +2,9 @@
 /*
  * confine.h - a command that only looks gives up what it doesn't need, before it looks
  *
- * What strangers made is taken apart by code of our own and of libraries, which may have bugs. A
- * command that reads and prints needs none of root's powers for that but to read: so it keeps only
- * these. docs/security.md says what is left.
+ * What strangers made is parsed by code of our own and of libraries, which may have bugs. A command
+ * that reads and prints needs only those of root's powers that let it read: so it keeps only these.
+ * docs/security.md says what is left.
  */
 #ifndef USPL_BASE_CONFINE_H
 #define USPL_BASE_CONFINE_H

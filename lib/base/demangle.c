@@ -39,7 +39,7 @@ static char *demangle(const char *name, int options)
 	/* A symbol may be called anything, and this is what people see of it. */
 	text_add_printable(&shown, plain ? plain : name, strlen(plain ? plain : name), false);
 	free(plain);
-	/* A name without a character is one, too. */
+	/* An empty name is a name, too. */
 	return shown.len || shown.oom ? buf_take(&shown) : strdup("");
 }
 

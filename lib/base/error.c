@@ -112,7 +112,7 @@ const char *uspl_code_name(int code)
 	return i < ARRAY_SIZE(codes) ? codes[i].json : "unknown";
 }
 
-/* Messages quote names out of files and processes that anybody may have made. */
+/* Messages quote names out of files and processes that any user may have made. */
 static void print_line(FILE *out, const char *label, const char *text)
 {
 	auto_buf struct buf line = { 0 };

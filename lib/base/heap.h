@@ -6,10 +6,10 @@
 #define USPL_BASE_HEAP_H
 
 /*
- * Makes room in malloc's heap, of which the pages are there (madvise(2), MADV_POPULATE_WRITE). Page
- * by page each first touch is a fault: a quarter of a microsecond where the processor walks the
- * page tables, 10 to 15 in a virtual machine whose hypervisor does. A process that forks later pays
- * for them again, so this comes after. Without it (Linux before 5.14) all works, by faults.
+ * Makes room in malloc's heap, with its pages in place (madvise(2), MADV_POPULATE_WRITE). Else each
+ * first touch of a page is a fault: a quarter of a microsecond where the processor walks the page
+ * tables, 10 to 15 in a virtual machine whose hypervisor does. A process that forks later pays for
+ * them again, so this comes after. Without it (Linux before 5.14) all works, with these faults.
  */
 void heap_populate(void);
 

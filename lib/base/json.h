@@ -40,7 +40,7 @@ void json_bytes(struct json *json, const char *key, const char *value, size_t le
 void json_number(struct json *json, const char *key, int64_t value);
 /* true or false. */
 void json_truth(struct json *json, const char *key, bool value);
-/* A number with so many digits behind its point. */
+/* A number with this many digits behind its point. */
 void json_decimal(struct json *json, const char *key, double value, int digits);
 /* An address, as a string in hex: JSON's numbers lose bits above 2^53. */
 void json_address(struct json *json, const char *key, taddr value);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Options and commands are shorter; a longer word is nobody's. */
+/* Options and commands are shorter; a longer word is none of them. */
 #define WORD_MAX 40
 
 static size_t min(size_t a, size_t b)

@@ -7,8 +7,8 @@
 
 /*
  * Calls job once for each index below n, from as many threads as there are processors, and returns
- * when all are done. A job writes to nothing that another one uses. Where no thread can be made,
- * those that there are do it all: at least the caller.
+ * when all are done. A job writes to nothing that another one uses. Where no more threads can be
+ * made, those that there are do it all: at least the caller.
  */
 void parallel_run(size_t n, void (*job)(size_t index, void *ctx), void *ctx);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // strmap.c - a map from strings to pointers: open addressing, linear probing, FNV-1a
 /*
- * Keys come out of files and processes that anybody may have made: with a hash that is known, they
- * can all be of one value, and the map is a list. So each program begins with another basis.
+ * Keys come out of files and processes that any user may have made. If the hash is known, all keys
+ * can have one value, and the map is a list. So each process begins with another basis.
  */
 
 #include "base/strmap.h"

@@ -2,8 +2,8 @@
 /*
  * text.h - text from strangers: UTF-8, and what a terminal may be shown of it
  *
- * Names and patches come out of files and processes that anybody may have made. Printed as they
- * are, they could move the cursor, hide lines or turn the direction of writing; so whatever is
+ * Names and patches come out of files and processes that any user may have made. Printed as they
+ * are, they could move the cursor, hide lines or turn the direction of writing. So all that is
  * shown to people passes through here.
  */
 #ifndef USPL_BASE_TEXT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* types.h - the types that every part speaks */
+/* types.h - the types that every part uses */
 #ifndef USPL_BASE_TYPES_H
 #define USPL_BASE_TYPES_H
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What `pkill uspl-apply` and the like don't find. */
+/* A name that `pkill uspl-apply` and the like don't find. */
 #define NAME "uspl-worker"
 
 static bool is_wanted(void)
@@ -27,7 +27,7 @@ static void become_worker(pid_t starter, const sigset_t *mask)
 	setsid();
 	prctl(PR_SET_NAME, NAME);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* It has died before, and no signal comes any more. */
+	/* The starter has died before, and no signal comes any more. */
 	if (getppid() != starter)
 		raise(SIGTERM);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -61,7 +61,7 @@ static bool has_ended(pid_t worker, int *ret_status)
 	return true;
 }
 
-/* Those that we wait for are blocked: what comes is passed on. */
+/* The signals that we wait for are blocked: those that come are passed on. */
 static int await_worker(pid_t worker, const sigset_t *passed)
 {
 	int status, sig;

@@ -8,8 +8,8 @@
  * session of its own, where neither a terminal nor a kill of a process group reaches it. If the
  * first process dies, the worker gets SIGTERM, and ends as any command ends that is interrupted.
  *
- * A kill of the worker itself, or of all processes of a control group, is what it was before: the
- * target lives, and the next command mends what was begun.
+ * A kill of the worker itself, or of all processes of a control group, has the same effect as
+ * without a worker: the target lives, and the next command mends what was begun.
  */
 #ifndef USPL_BASE_WORKER_H
 #define USPL_BASE_WORKER_H

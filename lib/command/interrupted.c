@@ -31,7 +31,7 @@ void interrupted_rest(const struct proc *proc, region_vec *regions, const char *
 	}
 }
 
-/* The first one that has been left so, but for the update `except`; NULL if there is none. */
+/* The first region that has been left so, not of the update `except`; NULL if there is none. */
 static const struct region *find_left(const region_vec *regions, const char *except)
 {
 	const struct region *region;
@@ -55,7 +55,10 @@ static enum transition_direction direction_of(const region_vec *regions, const c
 	return TRANSITION_ON;
 }
 
-/* Where nothing leads to its code any more, or yet, its records need only say so. */
+/*
+ * Completes an update's switch. Where nothing leads to its code any more, or yet, its records need
+ * only say so.
+ */
 static int complete(struct proc *proc, const module_vec *modules, region_vec *regions,
 		    const char *id, const struct live_options *opts,
 		    enum transition_direction direction, struct uspl_err *err)

@@ -25,9 +25,10 @@ int interrupted_complete(struct proc *proc, const module_vec *modules, region_ve
 			 struct uspl_err *ret_note, struct uspl_err *err) uspl_must_check;
 
 /*
- * A tool died when not all records of the update said yet that it was being switched, or said it no
- * more, and nothing leads to any part of it: these count as undone, so that all parts are switched
- * together, not first those that say so. write: their records say so, too.
+ * A tool died when not all records of the update said yet that it was being switched, or when some
+ * no longer said it, and nothing leads to any part of it. Then the parts that say so count as
+ * undone, so that all parts are switched together, not these first. write: their records say so,
+ * too.
  */
 void interrupted_rest(const struct proc *proc, region_vec *regions, const char *id, bool write);
 

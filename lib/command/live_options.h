@@ -23,7 +23,7 @@ static inline int live_options_check(const struct live_options *opts, const stru
 			 proc->pid);
 }
 
-/* What holds where nothing is given. */
+/* The values where no option is given. */
 #define LIVE_OPTIONS_DEFAULT                                                                       \
 	{                                                                                          \
 		.wait_s = 10, .scan_mib = 4096                                                     \

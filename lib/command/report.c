@@ -17,7 +17,7 @@ static const struct {
 	[TRANSITION_OFF] = { "undone", "already undone", "in", USPL_REGION_UNDONE },
 };
 
-/* Nothing but libraries that the process doesn't have. */
+/* True if there are only libraries that the process doesn't have. */
 static bool only_pending(const struct report *report)
 {
 	return report->pending.n && !report->regions.n;

@@ -2,7 +2,7 @@
 /*
  * image.h - a program or library as it lies in memory, wherever the bytes come from
  *
- * lib/image and lib/match work on this and so knows neither files nor processes: lib/proc makes an
+ * lib/image and lib/match work on this and so know neither files nor processes: lib/proc makes an
  * image of a module of a process.
  */
 #ifndef USPL_IMAGE_IMAGE_H
@@ -32,14 +32,14 @@ struct image_sym {
 	uint8_t type, bind; /* STT_*, STB_* */
 };
 
-/* An entry that live patching has redirected: who calls `from` runs the code at `to`. */
+/* An entry that live patching has redirected: a call of `from` runs the code at `to`. */
 struct image_redirect {
 	taddr from, to;
 };
 
 /*
  * A field of an instruction that isn't there, since a detour does its work; the image's bytes are
- * as it was compiled.
+ * those that were compiled.
  */
 struct image_meaning {
 	taddr field;
@@ -73,11 +73,11 @@ struct image {
 	 * function.)
 	 */
 	VEC(taddr) parts;
-	/* By the updates that are applied, the newest for each entry. Their code is among segs. */
+	/* Made by the applied updates, the newest for each entry. Their code is among segs. */
 	VEC(struct image_redirect) redirects;
 	/* In the code of these updates, sorted by their fields. */
 	VEC(struct image_meaning) meanings;
-	void *backing; /* owns the names; private to whoever made the image */
+	void *backing; /* owns the names; private to the code that made the image */
 	void (*release_backing)(void *);
 };
 

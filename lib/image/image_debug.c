@@ -2,10 +2,10 @@
 // image_debug.c - what the debugging information of a program tells, in its file or kept apart
 //
 // libdwfl knows where that may be: below /usr/lib/debug by build-id, beside the program by
-// .gnu_debuglink with its checksum (root looks there only if no other user can put it
-// there), in the program itself as .gnu_debugdata (compressed), or on a
-// server if DEBUGINFOD_URLS is set. What it finds has the program's build-id or checksum. It also
-// follows the link to what dwz has moved to a file that several programs share.
+// .gnu_debuglink with its checksum (root looks there only if no other user can put it there); in
+// the program itself as .gnu_debugdata (compressed), or on a server if DEBUGINFOD_URLS is set. What
+// it finds has the program's build-id or checksum. It also follows the link to what dwz has moved
+// to a file that several programs share.
 
 #include "image/image_debug.h"
 
@@ -88,8 +88,8 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 }
 
 /*
- * libdwfl maps what it is given, and what a process has mapped may be cut short by others: it gets
- * a copy in memory. -1: there is none, as of a file that is larger than any.
+ * libdwfl maps what it is given, and others may cut short a file that a process has mapped: it gets
+ * a copy in memory. -1: there is none, as of a file that is too large.
  */
 static int copy_of(int fd)
 {
@@ -126,7 +126,7 @@ static bool leads_through_roots(const char *path)
 	return false;
 }
 
-/* True if the file names one that it shares debugging information with. */
+/* True if the file names another that it shares debugging information with. */
 static bool has_link_to_shared(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -146,8 +146,8 @@ static bool has_link_to_shared(Elf *elf)
 }
 
 /*
- * What lies beside a file of another user, and what that file says where to look, may be anything:
- * a FIFO that keeps root waiting, a device. So root looks at the system's places alone then.
+ * What lies beside another user's file, and the places that such a file names, may be anything: a
+ * FIFO that keeps root waiting, a device. So root looks at the system's places alone then.
  */
 enum trust { TRUSTED, ONLY_SYSTEM, NOTHING };
 
@@ -162,7 +162,7 @@ static enum trust trust_in(const struct image_backing *backing)
 	return leads_through_roots(backing->path) ? TRUSTED : ONLY_SYSTEM;
 }
 
-/* As a list of folders is written; libdwfl's own has an empty one, the program's, in front. */
+/* libdwfl's own list of folders. The empty one in front is the program's. */
 #define USUAL_PLACES ":.debug:/usr/lib/debug"
 
 /*

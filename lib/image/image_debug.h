@@ -24,7 +24,7 @@ int image_set_debug_place(struct image *image, const char *path, int64_t bias, c
  */
 int image_add_debug_symbols(struct image *image, struct uspl_err *err) uspl_must_check;
 /*
- * With what the unit of this source file was compiled (DW_AT_producer); allocated, NULL if that
+ * What the unit of this source file was compiled with (DW_AT_producer); allocated, NULL if that
  * isn't known.
  */
 char *image_producer(const struct image *image, const char *unit);

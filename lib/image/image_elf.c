@@ -32,8 +32,8 @@ Elf *image_open_elf(struct image *image, int fd)
 	elf_version(EV_CURRENT);
 	backing->fd = fd;
 	/*
-	 * What a process has mapped others may change: cut short under our own mapping it would be
-	 * SIGBUS, and names that were looked at would become longer.
+	 * Others may change a file that a process has mapped: if it were cut short under a mapping
+	 * of ours, that would be SIGBUS, and names that were looked at could become longer.
 	 */
 	backing->elf = elf_begin(fd, image->pristine ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
 	image->backing = backing;

@@ -16,8 +16,8 @@
 #include "image/image.h"
 
 /*
- * Opens the ELF file for an image, which keeps it, and closes both with itself: names of symbols
- * point into it. fd is taken in any case. NULL: no ELF file, or out of memory.
+ * Opens the ELF file for an image, which keeps fd and file, and closes both when it is freed: names
+ * of symbols point into the file. fd is taken in any case. NULL: no ELF file, or out of memory.
  */
 Elf *image_open_elf(struct image *image, int fd);
 /* The file of an image that was opened so; NULL if it has none. */
@@ -31,8 +31,8 @@ int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_com
 		      struct uspl_err *err) uspl_must_check;
 /*
  * Adds to image->starts and ->parts, sorted, where the functions and the parts of functions that
- * lie apart (.cold) begin, by the .eh_frame_hdr at that address, which lies in the image. One that
- * is encoded in another way than linkers do adds none: that is no failure.
+ * lie apart (.cold) begin, by the .eh_frame_hdr at that address, which lies in the image. A header
+ * that is encoded in another way than linkers do it adds none: that is no failure.
  */
 int image_add_starts(struct image *image, taddr header, struct uspl_err *err) uspl_must_check;
 /*
@@ -41,7 +41,7 @@ int image_add_starts(struct image *image, taddr header, struct uspl_err *err) us
  */
 int image_add_frame_starts(struct image *image, Elf *elf, int64_t bias,
 			   struct uspl_err *err) uspl_must_check;
-/* A frame description and its common record, as far as the two look at it. */
+/* A frame description and its common record, as far as the two look at them. */
 struct frame_rules {
 	const uint8_t *common, *common_end; /* the common record's instructions */
 	const uint8_t *own, *own_end;       /* and its own */
@@ -49,8 +49,8 @@ struct frame_rules {
 };
 
 /*
- * For the two: adds one, as a part if its rules (NULL: not known) say so; image_sort_starts must
- * follow. False: out of memory.
+ * For these two functions: adds one, as a part if its rules (NULL: not known) say so;
+ * image_sort_starts must follow. False: out of memory.
  */
 bool image_add_start(struct image *image, taddr start,
 		     const struct frame_rules *rules) uspl_must_check;

@@ -106,7 +106,7 @@ static taddr symbol_address(const struct image *image, Elf_Data *syms, size_t in
 	return image->end + OUTSIDE_GAP + index * OUTSIDE_STEP;
 }
 
-/* Writes what the dynamic linker would; what it alone can know stays 0, which nobody compares. */
+/* Writes what the dynamic linker would; what it alone can know stays 0, and isn't compared. */
 static void relocate(struct image *image, Elf_Data *syms, const GElf_Rela *rela)
 {
 	enum reloc_kind kind = arch_native()->dynamic_reloc(GELF_R_TYPE(rela->r_info));

@@ -16,7 +16,7 @@ struct image_backing {
 	char *path;       /* the file's; NULL: it hasn't been told yet */
 	int64_t bias;     /* the addresses are moved by this */
 	char *debug_path; /* where dwfl looks; NULL: at the usual places */
-	Dwfl *dwfl;       /* NULL as long as nobody has asked */
+	Dwfl *dwfl;       /* NULL until the first question */
 	Dwfl_Module *mod; /* of dwfl */
 	Dwfl_Callbacks callbacks;
 };

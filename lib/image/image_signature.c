@@ -245,7 +245,7 @@ static int add_params(Dwarf_Die *function, Dwarf_Addr entry, struct image_signat
 	return rc;
 }
 
-/* A copy of the function takes its arguments elsewhere than the function would. */
+/* A copy of the function takes its arguments in other places than the function would. */
 static bool is_clone(const struct image *image, taddr addr)
 {
 	const struct image_sym *sym = image_sym_at(image, addr);
@@ -257,7 +257,7 @@ static bool is_clone(const struct image *image, taddr addr)
 
 /*
  * By the calling convention, but for what the debugging information puts into a register at the
- * first instruction: compilers change the arguments of functions that nobody else calls.
+ * first instruction: compilers change the arguments of functions that no other unit calls.
  */
 static int find_places(const struct image *image, taddr addr, struct image_signature *out,
 		       struct uspl_err *err)

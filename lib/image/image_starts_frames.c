@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// image_starts_frames.c - where functions begin, where the linker made no table of it
+// image_starts_frames.c - where functions begin, if the linker made no table of it
 /*
  * Static programs have no .eh_frame_hdr: their libc finds .eh_frame itself by the addresses that
  * the linker put into its code. We find it by the file's section headers, and go through its
  * records (System V ABI for x86-64, "EH_FRAME sections"): a frame description gives its function's
- * beginning, in the encoding that its common record names. Compilers write but one,
+ * beginning, in the encoding that its common record names. Compilers write only one,
  * DW_EH_PE_pcrel | DW_EH_PE_sdata4; what is written in another way is passed over.
  */
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link_compiled.c - what was compiled where an instruction goes through a detour
 /*
- * A later update is made from the source with this one in it, and what it is compared with is what
- * the compiler makes of that. So for each instruction that is a jump to a detour now, the read-only
- * data say what it was, and what its field would mean (struct uspl_detours of uspl/abi.h).
+ * A later update is made from the source with this one in it, and compared with what the compiler
+ * makes of that. So for each instruction that is a jump to a detour now, the read-only data say
+ * what it was, and what its field would mean (struct uspl_detours of uspl/abi.h).
  */
 
 #include <string.h>

@@ -14,7 +14,7 @@ static const struct {
 	{ SHT_PREINIT_ARRAY, "a constructor" },
 };
 
-/* What no compiler makes, and what would lie in two places at once. */
+/* Refuses what no compiler makes, and what would lie in two places at once. */
 static int check_flags(const struct objsec *sec, bool eh_frame, struct uspl_err *err)
 {
 	const uint64_t special = SHF_WRITE | SHF_EXECINSTR | SHF_TLS;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link_detour.c - references that can't be as they are: they go through a stub or a detour
 /*
- * A call that may be out of reach goes through a stub. Other instructions go through detours. Two
- * sorts: an instruction refers to another module's variable as if it were its own (the linker
- * would have made a copy in the program), and that may be out of reach; and one refers to a
+ * A call that may be out of reach goes through a stub. Other instructions go through detours. There
+ * are two sorts. One refers to another module's variable as if it were its own (the linker would
+ * have made a copy in the program), and that may be out of reach. The other refers to a
  * thread-local variable that this update brings, or an earlier one has brought, whose distance is
  * another in each thread.
  *
@@ -17,8 +17,8 @@
 
 /*
  * The instruction of the section that the offset lies in; false if the code can't be decoded. Most
- * ask in the order of the offsets: it goes on where the one before was found, so that all together
- * decode a section once.
+ * callers ask in the order of the offsets: it goes on where the one before was found, so that all
+ * calls together decode a section once.
  */
 static bool find_insn(const struct link *link, const struct objsec *sec, uint64_t offset,
 		      struct link_detour *detour)

@@ -182,7 +182,7 @@ int link_place_compiled(struct link *link, struct uspl_err *err) uspl_must_check
 void link_fill_compiled(struct link *link);
 /*
  * Notes one: its bytes as they were compiled, and what its field stands for (uspl/abi.h). False:
- * there is no room for one more, as relocations lie across each other.
+ * there is no room for one more, as relocations overlap.
  */
 bool link_note_compiled(const struct link *link, const struct detour *detour, const uint8_t *insn,
 			uint64_t value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// link_layout.c - the place of each section, and room for all that the code may need beside
+// link_layout.c - the place of each section, and room for all that the code may need besides
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ static int plan_symbol(struct link *link, const struct objsec *sec, const struct
 	return link_plan_detour(link, sec, rel, err);
 }
 
-/* What one relocation needs beside its field. *swallow: see link_plan_tls. */
+/* What one relocation needs besides its field. *swallow: see link_plan_tls. */
 static int plan_relocation(struct link *link, const struct objsec *sec, const struct objrel *rel,
 			   uint64_t *swallow, struct uspl_err *err)
 {
@@ -56,7 +56,7 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "%s of '%s' at %s+0x%llx can't be linked",
 				 info->name, rel->sym ? rel->sym->name : "", sec->name,
 				 (unsigned long long)rel->offset);
-	/* One without a field, which marks an instruction, has that in the section. */
+	/* A relocation without a field marks an instruction, which lies in the section. */
 	len = info->size ? info->size : 1;
 	if (!rel->sym || !sec->data || sec->size < len || rel->offset > sec->size - len)
 		return uspl_fail(err, USPL_E_FILE, "a relocation of '%s' lies outside it",
@@ -194,7 +194,7 @@ static int fill_segments(struct link *link, struct uspl_err *err)
 		if (!seg->bytes)
 			return uspl_fail_nomem(err);
 	}
-	/* Between functions lies what nobody runs by mistake. */
+	/* Between functions lies what no thread runs by mistake. */
 	if (link->segs[LINK_TEXT].len)
 		link->arch->fill(link->segs[LINK_TEXT].bytes, link->segs[LINK_TEXT].len);
 	for (size_t i = 0; i < link->obj->secs.n; i++) {

@@ -26,7 +26,7 @@ static int ask_values(struct link *link, link_value_fn value, void *ctx, struct 
 		if (sym->type == STT_SECTION || sym->shndx == SHN_ABS)
 			continue;
 		rc = value(ctx, sym, defined, &item->value, item->used ? err : NULL);
-		/* Whoever needs it for accesses by a call misses it then (link_tls.c). */
+		/* An access by a call that needs it finds that it is missing then (link_tls.c). */
 		if (rc && item->used)
 			return rc;
 	}
@@ -90,7 +90,7 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 	uint8_t *field;
 	int rc;
 
-	/* Which a section without bytes may have, too. */
+	/* A section without bytes may have such relocations, too. */
 	if (info->kind == RELOC_NONE)
 		return 0;
 	field = link_section_bytes(link, sec) + rel->offset;

@@ -2,7 +2,7 @@
 // link_threads.c - thread-local variables that new code brings
 /*
  * Threads that run already have no room for them at a fixed distance from the thread pointer, and
- * nobody could give it to those that are born later. So each thread gets a block of its own when it
+ * nothing could give it to those that start later. So each thread gets a block of its own when it
  * first touches such a variable, kept under a key of pthread_setspecific: the C library knows which
  * threads there are, forgets the block with the thread, and starts with none in a new one. The code
  * that does it is runtime/threads.S, copied into the new code; what it needs is in a struct

@@ -14,8 +14,8 @@ struct symbol_value {
 	int64_t tls_offset; /* of that block from the thread pointer; 0: no fixed place */
 	uint64_t tls_id;    /* the module, as __tls_get_addr knows it; 0: not known */
 	/*
-	 * Of a thread-local variable that an earlier update has brought: that one's functions that
-	 * tell the place of an offset, which `addr` is, in a thread's block, from the thread
+	 * Of a thread-local variable that an earlier update has brought: that update's functions
+	 * that tell the place of an offset, which `addr` is, in a thread's block, from the thread
 	 * pointer and from the own module's block (uspl/abi.h). 0: there is none.
 	 */
 	taddr lent_distance, lent_from_block;

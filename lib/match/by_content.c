@@ -77,7 +77,7 @@ static bool known_value(const struct match *match, const struct objrel *rel, uin
 	return true;
 }
 
-/* Where the item may lie: behind these words, by so much each. NULL: nothing tells. */
+/* Where the item may lie: *ret_off bytes before one of these words. NULL: nothing tells. */
 static const struct word *find_places(const struct match *match, const word_vec *words,
 				      const struct item *item, size_t *ret_n, uint64_t *ret_off)
 {

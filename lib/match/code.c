@@ -2,8 +2,8 @@
 // code.c - the instructions of the pre code against the running ones
 //
 // Most functions are the same byte for byte outside relocations: that is tried first and needs no
-// decoding. What else may happen between the compiler's object and the running program, and is no
-// difference:
+// decoding. The following, too, may happen between the compiler's object and the running program,
+// and is no difference:
 //
 //	- a relocated field holds a value; that is read, see data.c;
 //	- nops, which align loops, are other nops or elsewhere: they are skipped on each side;

@@ -35,8 +35,8 @@ static bool refer_through_slot(struct trial *trial, const struct objrel *rel, ta
 }
 
 /*
- * A pair of slots tells a variable's module, and its offset there. Of another module's variables
- * nothing is learnt: only the dynamic linker knows where these lie.
+ * A pair of slots tells a variable's module, and its offset there. Nothing is learnt of another
+ * module's variables: only the dynamic linker knows where these lie.
  */
 static bool refer_through_pair(struct trial *trial, const struct objrel *rel, taddr pair)
 {
@@ -63,7 +63,7 @@ bool data_refer_tls(struct trial *trial, const struct objrel *rel, enum reloc_ki
 
 	switch (kind) {
 	case RELOC_GOTTPOFF:
-		/* Without a fixed place of its own, offsets from the thread pointer are others'. */
+		/* If the module has no fixed place, offsets from the thread pointer are others'. */
 		return !image->tls_offset || refer_through_slot(trial, rel, place + value);
 	case RELOC_TLSGD:
 		return refer_through_pair(trial, rel, place + value);
@@ -273,8 +273,8 @@ static bool compare_item(struct trial *trial, const struct item *item)
 
 /*
  * What the program may write, before it has run: its pointers to functions, and to other variables
- * that have some, tell which of several that look alike is meant. Other initial values are no
- * code's business.
+ * that have some, tell which of several that look alike is meant. Other initial values don't
+ * concern the code.
  */
 static bool compare_pointers(struct trial *trial, const struct item *item)
 {

@@ -13,19 +13,20 @@
 //
 // Where to try: at the one place that a matched function refers to as this one, or else wherever
 // the symbol table has a function of its name (there may be several static ones). A place is taken
-// if it is the only one that matches. What can't be told apart yet waits: matches of others may
-// refer to it or rule places out. The loop ends when a round finds nothing new.
+// if it is the only one that matches. A function whose places can't be told apart yet waits:
+// matches of others may refer to it or rule places out. The loop ends when a round finds nothing
+// new.
 //
 // A function that an earlier update redirected is looked for where its calls end (image_follow):
 // the pre code of the next update is the earlier one's new code. Its value stays the entry by which
 // the program knows it.
 //
 // A stripped program has no such table: there a function is looked for wherever one begins. Small
-// functions then are often found in several places; who refers to them tells which is meant.
+// functions then are often found in several places; references to them tell which is meant.
 //
 // A file tells more than a process: variables hold what they began with (by_content.c).
 //
-// Not handled: functions that no symbol names and nobody refers to, in a program with symbols.
+// Not handled: functions that no symbol names and nothing refers to, in a program with symbols.
 
 #include "match/match.h"
 
@@ -123,7 +124,7 @@ static int64_t cpu_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* How long it takes is the update's and the program's doing: what was made to take hours ends. */
+/* How long it takes depends on update and program: a match made to take hours is ended. */
 static int check_time(const struct match *match, struct uspl_err *err)
 {
 	if (cpu_now_ns() < match->cpu_end)
@@ -169,7 +170,7 @@ static int match_func(struct match *match, struct func *func, bool *ret_progress
 	return rc < 0 ? rc : 0;
 }
 
-/* A func that didn't match won't do so later, unless somebody now says where it lies. */
+/* A func that didn't match won't do so later, unless a reference now says where it lies. */
 static bool worth_trying(const struct func *func)
 {
 	switch (func->state) {
@@ -184,7 +185,7 @@ static bool worth_trying(const struct func *func)
 
 /*
  * Where a function that was found nowhere should be: behind the one that stands before it in the
- * pre code. Good for nothing but the message.
+ * pre code. Only for the message.
  */
 static taddr expected_place(const struct match *match, size_t sec)
 {
@@ -200,7 +201,7 @@ static taddr expected_place(const struct match *match, size_t sec)
 	return 0;
 }
 
-/* What is still open gets a first difference to show. */
+/* Finds a first difference to show for each func that is still open. */
 static int look_where_expected(struct match *match, struct uspl_err *err)
 {
 	for (size_t i = 0; i < match->pre->secs.n; i++) {
@@ -290,7 +291,7 @@ int match_run_hinted(const struct image *image, const struct objfile *pre,
 	match->image = image;
 	match->pre = pre;
 	match->arch = arch_native();
-	/* A file of one's own may be as large as it is. */
+	/* A file of the user's own may be of any size. */
 	match->cpu_end =
 		image->pristine ? INT64_MAX : cpu_now_ns() + (int64_t)MATCH_CPU_S * 1000000000;
 	rc = match_index(match, err);

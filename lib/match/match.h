@@ -19,7 +19,7 @@
 
 struct match;
 
-/* So many seconds of CPU the match of one image may take. */
+/* How many seconds of CPU the match of one image may take. */
 #define MATCH_CPU_S 8
 
 /* Where a func of pre code (a function, or its .cold part) was found. */
@@ -48,8 +48,8 @@ struct match_hint {
 
 /*
  * The same with n functions whose places are known from elsewhere, such as an earlier match of the
- * same build. They are compared like others, but nowhere else; those that pre doesn't have mean
- * nothing.
+ * same build. They are compared like others, but at no other place; functions that pre doesn't have
+ * are ignored.
  */
 int match_run_hinted(const struct image *image, const struct objfile *pre,
 		     const struct match_hint *hints, size_t n, struct match **ret,
@@ -61,7 +61,8 @@ DEFINE_AUTO_FREE(match, struct match, match_free)
 /*
  * The place of a function that must have matched; fails with USPL_E_NO_MATCH and a message that
  * says why it didn't: not found, ambiguous, or the first difference with both instructions as
- * objdump would print them. USPL_E_UNSUPPORTED: it is one with another function of the program.
+ * objdump would print them. USPL_E_UNSUPPORTED: it shares its code with another function of the
+ * program.
  */
 int match_require(const struct match *match, const char *refname, const struct match_func **ret,
 		  struct uspl_err *err) uspl_must_check;
@@ -108,8 +109,8 @@ bool match_refers(const struct match *match, const char *refname);
 
 /*
  * Where calls to a function lead in the running program, if that is a stub of its procedure linkage
- * table. Good for calls; its address is not that of the function, which match_value knows if
- * anybody took it. Returns false if there are no such calls.
+ * table. Good for calls; its address is not that of the function, which match_value knows if any
+ * code took it. Returns false if there are no such calls.
  */
 bool match_call(const struct match *match, const char *refname, taddr *ret_value);
 

@@ -23,7 +23,7 @@ static int by_run_name(const void *a, const void *b)
 
 	int order = strcmp(x->name, y->name);
 
-	/* Those of one name in the order of their addresses, as in the image. */
+	/* Symbols of one name in the order of their addresses, as in the image. */
 	return order ? order : x < y ? -1 : x > y;
 }
 

@@ -4,16 +4,17 @@
  *
  *     match.c         the fixpoint over all funcs; the idea
  *     match_query.c   the questions that callers ask when it is done
- * match_index.c what is known of the pre object before anything is compared: funcs, items, sites
+ *     match_index.c   what is known of the pre object before anything is compared: funcs, items,
+ *                     sites
  *     trial.c         one attempt to find a func at an address: notes that are taken back if it
  *                     fails
  *     code.c          instructions against instructions
  *     data.c          fields and tables
  *     trial_refer.c   what a reference teaches
  *     merged.c        strings and constants
- *     trial_fail.c why a trial fails
+ *     trial_fail.c    why a trial fails
  *     by_content.c    variables that no code refers to
- *     match_explain.c why not
+ *     match_explain.c why a func doesn't match, in words
  */
 #ifndef USPL_MATCH_MATCH_INTERNAL_H
 #define USPL_MATCH_MATCH_INTERNAL_H

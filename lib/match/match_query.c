@@ -198,7 +198,7 @@ static bool func_value(const struct image *image, const struct func *func, const
 		*ret = image_entry(image, func->pub.addr);
 		return true;
 	}
-	/* Others may agree about where it is although it wasn't compared, or isn't equal. */
+	/* Other funcs may agree about where it is although it wasn't compared, or isn't equal. */
 	vec_for_each (&func->ref_hints, ref_hint)
 		if (ref_hint->off == sym->value) {
 			*ret = image_entry(image, ref_hint->addr);

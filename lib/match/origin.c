@@ -64,7 +64,7 @@ static char *read_compiler(Elf *elf)
 
 /*
  * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all units
- * that were compiled alike. Of several nothing tells which is whose.
+ * that were compiled alike. Of several strings nothing tells which unit has which.
  */
 static char *read_options(Elf *elf)
 {
@@ -173,7 +173,7 @@ static bool explain_options(const struct match *match, const struct origin *upda
 	return true;
 }
 
-/* Where most of the code is the same, compiler and options must be. */
+/* Where most of the code is the same, compiler and options must be, too. */
 static void explain_by_count(const struct match *match, const struct origin *update,
 			     const struct origin *program, struct uspl_err *err)
 {

@@ -13,7 +13,7 @@
 
 /* The symbols that a reference may mean. */
 struct own_names {
-	size_t n; /* distinct places; an alias of the same name is no doubt */
+	size_t n; /* distinct places: aliases at one place count once */
 	const struct image_sym *first;
 };
 
@@ -27,14 +27,14 @@ struct own_names own_names_find(const struct match *match, const char *refname);
 taddr own_names_value(const struct image *image, const struct image_sym *sym);
 /*
  * Refuses (USPL_E_UNRESOLVED) a value that the running code has told where the table has another.
- * An address outside the image, or a global symbol's stub, is none: it is interposed.
+ * An address outside the image, or a global symbol's stub, doesn't count: the symbol is interposed.
  */
 int own_names_check(const struct match *match, const struct image *image, const char *refname,
 		    taddr value, const char *module, struct uspl_err *err) uspl_must_check;
-/* The same for a reference that no code tells anything of, if it means none or several. */
+/* The same for a reference whose value no code tells, if it means no symbol or several. */
 int own_names_require_one(const struct own_names *own, const char *refname, const char *module,
 			  struct uspl_err *err) uspl_must_check;
-/* Refuses a global name that nothing defines of the n_modules which the module sees. */
+/* Refuses a global name that none of the n_modules which the module sees defines. */
 int own_names_fail_nowhere(const char *refname, size_t n_modules, const char *module,
 			   struct uspl_err *err);
 

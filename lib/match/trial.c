@@ -21,7 +21,7 @@ static bool own_references_lead_right(struct trial *trial)
 	return true;
 }
 
-/* What others said about where parts of this func lie. */
+/* What references from elsewhere said about where parts of this func lie. */
 static bool ref_hints_agree(struct trial *trial)
 {
 	struct match_func here = trial->func->pub;

@@ -10,7 +10,7 @@
 //	anything else               the place of the symbol
 //
 // A call to a global function may lead to a stub of the procedure linkage table. The stub's address
-// is kept apart: it is good for calls, but nobody who takes the function's address gets it.
+// is kept apart: it is good for calls, but code that takes the function's address doesn't get it.
 
 #include <inttypes.h>
 
@@ -49,7 +49,7 @@ static bool note_place(struct trial *trial, const struct reference *ref, struct 
 
 /*
  * True if the code at addr is a stub of the procedure linkage table: a jump through a slot, perhaps
- * behind an endbr64. A function that begins this way loses nothing but that its address isn't
+ * behind an endbr64. All that a function loses that begins this way is that its address isn't
  * learnt from calls.
  */
 static bool is_stub(const struct match *match, taddr addr)
@@ -84,7 +84,7 @@ static bool refer_symbol(struct trial *trial, const struct reference *ref)
 	return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
 }
 
-/* Code before its first nop that does something: branches may lead to either. */
+/* The first instruction from there on that is no nop: branches may lead to it or to the nops. */
 static taddr skip_nops(const struct match *match, const uint8_t *code, size_t len, taddr addr)
 {
 	struct insn insn;
@@ -150,7 +150,7 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 {
 	const struct image *image = trial->match->image;
 	struct func *func = trial->match->funcs[ref->sym->sec->mark];
-	/* Who refers to a redirected function means the code that runs when it is called. */
+	/* A reference to a redirected function means the code that runs when it is called. */
 	struct ref_hint ref_hint = { ref->sym->value + ref->off, image_follow(image, ref->addr) };
 	struct ref_hint *own;
 

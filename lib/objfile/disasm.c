@@ -72,7 +72,7 @@ static int uspl_printf(3, 4)
 	return n;
 }
 
-/* A byte that isn't there is no news: the instruction comes out as "(bad)". */
+/* A byte that isn't there needs no message: the instruction comes out as "(bad)". */
 static void ignore_memory_error(int status, bfd_vma addr, struct disassemble_info *info)
 {
 	(void)status;
@@ -80,7 +80,7 @@ static void ignore_memory_error(int status, bfd_vma addr, struct disassemble_inf
 	(void)info;
 }
 
-/* Addresses bare: the names behind them are the caller's to tell. */
+/* Prints bare addresses: the names behind them are the caller's to tell. */
 static void print_address(bfd_vma addr, struct disassemble_info *info)
 {
 	info->fprintf_func(info->stream, "0x%" PRIx64, (uint64_t)addr);

@@ -77,7 +77,7 @@ int objfile_read_memory(const char *name, const void *data, size_t len, struct o
 			struct uspl_err *err) uspl_must_check;
 /*
  * The same without the contents of debugging information, and what it refers to: its sections have
- * no data and no relocations. That is most of an object, and nobody looks for it in the graph.
+ * no data and no relocations. That is most of an object, and nothing looks for it in the graph.
  */
 int objfile_read_code(const char *path, struct objfile **ret, struct uspl_err *err) uspl_must_check;
 /* True for a section of debugging information (DWARF). */

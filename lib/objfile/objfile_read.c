@@ -4,8 +4,8 @@
  *
  * libelf finds the tables and checks that they lie within the file; what they say is checked
  * here: every index, offset and name that leads from one part to another is looked at before it
- * becomes a pointer. A file may be cut short, damaged, or made by somebody who wishes us ill, and
- * ends in a message in each case.
+ * becomes a pointer. A file may be cut short, damaged, or made by an attacker, and ends in a
+ * message in each case.
  *
  * In the graph there are no sections for tables (.symtab, .strtab, .rela.*, SHT_GROUP): what they
  * tell is in the pointers.
@@ -271,7 +271,7 @@ static int read_relocation(struct reader *r, struct objsec *sec, const GElf_Rela
 
 /*
  * Its bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), and places in it are counted
- * as if they weren't. Only debugging information is, which nothing here looks at.
+ * as if they weren't. Only debugging information is packed, which nothing here looks at.
  */
 static bool is_compressed(const struct objsec *sec)
 {

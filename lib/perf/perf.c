@@ -77,7 +77,7 @@ static int fail_open(pid_t tid, struct uspl_err *err)
 	return rc;
 }
 
-/* The ring of one processor; one that is not online has none. */
+/* The ring of one processor; a processor that is not online has none. */
 static int open_leader(struct perf *perf, int cpu, size_t room, struct uspl_err *err)
 {
 	struct perf_event_attr attr = complete(
@@ -119,8 +119,8 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 	event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
 	if (event->fd < 0 && errno == EINVAL && perf->kinds[kind].attr.inherit_thread) {
 		/*
-		 * As before 5.13, for this kind and all threads. If that isn't it, it fails once
-		 * more.
+		 * As before 5.13, for this kind and all threads. If that isn't the cause, it fails
+		 * once more.
 		 */
 		perf->kinds[kind].attr.inherit_thread = 0;
 		event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
@@ -137,7 +137,7 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 	return 0;
 }
 
-/* The kinds that are for this thread, or for everybody. */
+/* The kinds that are for this thread, or for all processes. */
 static int open_for(struct perf *perf, pid_t tid, struct uspl_err *err)
 {
 	int rc = 0;

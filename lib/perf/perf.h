@@ -24,9 +24,10 @@
 struct perf_kind {
 	struct perf_event_attr attr;
 	/*
-	 * One for each processor, whoever runs there, instead of one for each thread on each: for
-	 * what costs too much if it is switched with the threads, and for what others do to the
-	 * process. Notes of all processes come; take those whose pid is right. Needs CAP_PERFMON.
+	 * One for each processor, whichever thread runs there, instead of one for each thread on
+	 * each: for what costs too much if it is switched with the threads, and for what others do
+	 * to the process. Notes of all processes come; take those whose pid is right. Needs
+	 * CAP_PERFMON.
 	 */
 	bool everybody;
 };
@@ -36,7 +37,7 @@ struct perf_event {
 	uint64_t id;
 	uint32_t kind;
 	int fd;
-	pid_t tid; /* -1: everybody */
+	pid_t tid; /* -1: all processes */
 };
 
 typedef VEC(struct perf_event) perf_event_vec;
@@ -92,8 +93,8 @@ int perf_enable(struct perf *perf, struct uspl_err *err) uspl_must_check;
 int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note *note), void *ctx);
 
 /*
- * What asks for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with its fields. It
- * takes tracefs (perf/tracefs.h), which only root reads as a rule.
+ * The attributes of an event for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with
+ * its fields. It takes tracefs (perf/tracefs.h), which only root reads as a rule.
  */
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err) uspl_must_check;

@@ -112,7 +112,7 @@ static bool take_sample(const struct perf *perf, struct rest *rest, struct perf_
 	return !rest->bad;
 }
 
-/* All others end with who, when, where, and the identifier (sample_id_all). */
+/* All others end with thread, time, processor, and the identifier (sample_id_all). */
 static bool take_trailer(const struct perf *perf, struct rest *rest, struct perf_note *note,
 			 const struct perf_event **ret_event)
 {
@@ -170,8 +170,8 @@ static bool grow_sources(struct perf *perf)
 }
 
 /*
- * True for a note of a process that the kernel lets inherit though only threads should (perf.c).
- * One that is just ending has no pid any more: -1.
+ * True for a note of a process that the kernel lets inherit though only threads should (perf.c). A
+ * process that is just ending has no pid any more: -1.
  */
 static bool is_of_child(const struct perf *perf, const struct perf_event *event,
 			const struct perf_note *note)
@@ -184,7 +184,7 @@ static bool counts(struct perf *perf, const struct perf_event *event, const stru
 {
 	struct perf_source *source;
 
-	/* Nobody else tells the same. */
+	/* No other event tells the same. */
 	if (perf->kinds[event->kind].everybody)
 		return true;
 	/* A thread that has just ended has no id any more. */

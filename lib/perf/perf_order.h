@@ -2,8 +2,8 @@
 /*
  * perf_order.h - the notes of all processors in one order
  *
- * Each processor's ring is in order by itself. What was noted before the last reading began is in
- * our hands by now, whichever ring it was in: that is delivered; what came since waits for the next
+ * Each processor's ring is in order by itself. What was noted before the last reading began has
+ * been read by now, whichever ring it was in. That is delivered; what came since waits for the next
  * time.
  */
 #ifndef USPL_PERF_PERF_ORDER_H

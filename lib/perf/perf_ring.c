@@ -30,7 +30,7 @@ void perf_ring_unmap(struct perf_ring *ring)
 	ring->map = NULL;
 }
 
-/* Copies out of the notes, whose end goes on at its beginning. */
+/* Copies out of the notes, which go on at the ring's beginning behind its end. */
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t len)
 {
 	const uint8_t *notes = (const uint8_t *)ring->map + PAGE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// alias.c - by which names a process's program was started, beside that of its file
+// alias.c - the names by which a process's program was started, besides that of its file
 
 #include "proc/alias.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alias.h - by which names a process's program was started, beside that of its file */
+/* alias.h - the names by which a process's program was started, besides that of its file */
 #ifndef USPL_PROC_ALIAS_H
 #define USPL_PROC_ALIAS_H
 

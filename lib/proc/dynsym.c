@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// dynsym.c - what a module tells the dynamic linker: questions to it
+// dynsym.c - what a module tells the dynamic linker: the look-ups
 
 #include "proc/dynsym.h"
 
@@ -38,9 +38,9 @@ static uint32_t hash_of(const char *name)
 }
 
 /*
- * Only once a name is asked for. Symbols of one name are found in their order: the last one is put
- * in first. Names may share their bytes: behind those that are longer together than any library's
- * the rest isn't found.
+ * Done only once a name is asked for. Symbols of one name are found in their order: the last one is
+ * put in first. Names may share their bytes: once they are longer together than any library's, the
+ * rest isn't found.
  */
 static void index_names(struct dynsyms *dyn)
 {
@@ -123,8 +123,8 @@ const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char 
 		if (!is_definition(dyn, &dyn->syms[index]))
 			continue;
 		/*
-		 * A definition without a version serves who asks for one; a hidden version only who
-		 * asks for it.
+		 * A definition without a version serves a caller that asks for one; a hidden
+		 * version only a caller that asks for it.
 		 */
 		if (version && have ? !strcmp(have, version) : !is_hidden_version(dyn, index))
 			return &dyn->syms[index];

@@ -2,8 +2,8 @@
 /*
  * dynsym.h - what a module tells the dynamic linker: its dynamic symbols, versions, slots and needs
  *
- * Read from the process's memory, since the file may be gone. Everything in the tables is
- * taken as hostile: one that lies about its size has no symbols. But one that the process maps and
+ * Read from the process's memory, since the file may be gone. Everything in the tables is taken as
+ * hostile: a module that lies about its size has no symbols. But a table that the process maps and
  * that can't be read is a failure: a symbol that isn't found here is looked for elsewhere.
  */
 #ifndef USPL_PROC_DYNSYM_H
@@ -33,13 +33,13 @@ struct dynsyms {
 	struct dynsyms_page *page; /* a piece of the module's constants, while they are read */
 	Elf64_Dyn *dynamic;        /* the dynamic section */
 	size_t n_dynamic;
-	unsigned int users; /* who has opened it, and the module */
+	unsigned int users; /* callers that have it open, and the module */
 };
 
 /*
- * Reads a module's dynamic section and its tables. One that has none (a static program) is no
- * failure: it has no symbols; nor has one that the program has unloaded meanwhile. Those of a
- * module that is lasting are read once, and belong to it as well: it must outlive what is opened.
+ * Reads a module's dynamic section and its tables. A module that has none (a static program) is no
+ * failure: it has no symbols. Nor has a module that the program has unloaded meanwhile. The tables
+ * of a lasting module are read once, and belong to it as well: it must outlive what is opened.
  */
 int dynsyms_open(const struct proc *proc, const struct module *module, struct dynsyms **ret,
 		 struct uspl_err *err) uspl_must_check;
@@ -50,13 +50,13 @@ DEFINE_AUTO_FREE(dynsyms, struct dynsyms, dynsyms_free)
 /*
  * The definition that the dynamic linker would take from this module: of that version, or of the
  * default one if version is NULL. NULL if there is none (or its name lies behind 1 GiB of others).
- * In a program that isn't position independent an undefined function with a value counts: its
- * address is that of its stub for everybody (the psABI's "canonical" address).
+ * In a program that isn't position independent an undefined function with a value counts: for all
+ * modules its address is that of its stub (the psABI's "canonical" address).
  */
 const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version);
 /*
- * The version in which the module asks others for this symbol; NULL if it doesn't, or asks for
- * none.
+ * The version in which the module asks others for this symbol; NULL if it doesn't, or asks for no
+ * version.
  */
 const char *dynsyms_wanted_version(struct dynsyms *dyn, const char *name);
 typedef VEC(taddr) slot_vec;
@@ -74,11 +74,11 @@ bool dynsyms_bound_slot(struct dynsyms *dyn, const char *name, taddr *ret_value)
  */
 bool dynsyms_irelative(struct dynsyms *dyn, taddr resolver, taddr *ret_value);
 /*
- * True if the module's own references mean its own definition of that name, whoever else has one:
- * it was linked with -Bsymbolic, or the symbol is protected.
+ * True if the module's own references mean its own definition of that name, even if other modules
+ * have one: it was linked with -Bsymbolic, or the symbol is protected.
  */
 bool dynsyms_prefers_own(struct dynsyms *dyn, const char *name);
-/* The module's dynamic relocations, but those that only add its place; *ret_n of them. */
+/* The module's dynamic relocations, except those that only add its place; *ret_n of them. */
 const Elf64_Rela *dynsyms_relocs(struct dynsyms *dyn, size_t *ret_n);
 /* A string of the string table; "" for an offset beyond it. */
 const char *dynsyms_string(const struct dynsyms *dyn, uint64_t offset);

@@ -2,8 +2,8 @@
 // dynsym_read.c - what a module tells the dynamic linker, read from memory
 //
 // gABI, "Dynamic Linking"; the GNU hash table and symbol versions as in the LSB's "Symbol
-// Versioning". No table tells how many symbols there are: DT_HASH has the number, from DT_GNU_HASH
-// it follows from its last chain.
+// Versioning". No table tells how many symbols there are: DT_HASH has the number, with DT_GNU_HASH
+// it follows from the last chain.
 
 #include "proc/dynsym.h"
 
@@ -52,7 +52,7 @@ struct dynsyms_page {
 	uint8_t bytes[PAGE];
 };
 
-/* From the page that was read last, or is read now as a whole. False: not possible that way. */
+/* Reads from the page that was read last, or that is read as a whole now. False: not possible. */
 static bool read_small(const struct dynsyms *dyn, taddr addr, void *buf, uint64_t len)
 {
 	taddr page = addr & ~(PAGE - 1);
@@ -328,8 +328,8 @@ static int read_relocs(struct dynsyms *dyn, int64_t table_tag, int64_t size_tag,
 
 /*
  * A GNU hash table knows only the symbols that others may find here. The undefined ones stand in
- * front of these; where there are no others it doesn't tell how many there are. Those that the
- * relocations name are all that matter.
+ * front of these; where there are no others, the table doesn't tell how many there are. Only those
+ * that the relocations name matter.
  */
 static size_t count_related(const struct dynsyms *dyn)
 {
@@ -435,7 +435,7 @@ int dynsyms_open(const struct proc *proc, const struct module *module, struct dy
 		*ret = tables->dynsyms;
 		return 0;
 	}
-	/* One that is there again by the time that we look is read again, for a while. */
+	/* A library that is there again by the time that we look is read again, a few times. */
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		rc = open_once(proc, module, true, ret, &why);
 		if (rc != -USPL_E_SYSTEM || module_is_gone(proc, module))

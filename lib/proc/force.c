@@ -3,14 +3,14 @@
 // do that
 /*
  * Linux 6.12 has a setting (proc_mem.force_override, or how the kernel was configured;
- * fs/proc/base.c, proc_mem_foll_force): /proc/PID/task/TID/mem writes through protections for
- * everybody who may open it, as it always did; or only for the tracer of TID; or never.
+ * fs/proc/base.c, proc_mem_foll_force): /proc/PID/task/TID/mem writes through protections for every
+ * program that may open it, as it always did, or only for the tracer of TID, or never.
  * PTRACE_POKEDATA still does, to a thread that stands still.
  *
- *   1. A thread that we have stopped: PTRACE_POKEDATA. One that we have attached to is stopped for
- *      it.
+ *   1. A thread that we have stopped: PTRACE_POKEDATA. A thread that we have attached to is stopped
+ *      for it.
  *   2. Else a thread of ours attaches to one of the process, which doesn't stop it, and writes to
- *      its /proc file; then ours ends, by which the kernel detaches it, without a stop again
+ *      its /proc file; then ours ends, and the kernel detaches the other one, again without a stop
  *      (exit_ptrace).
  *   3. Where that isn't enough, ours stops the other one, and writes by PTRACE_POKEDATA.
  *
@@ -147,8 +147,8 @@ static bool go_on(pid_t tid, int status, bool detach)
 }
 
 /*
- * Stops the thread that we are attached to, and lets it go on as if nothing had been. False if it
- * isn't ours, too.
+ * Stops the thread that we are attached to, and lets it go on as if nothing had happened. False
+ * also if we aren't attached to it.
  */
 static bool poke_in_stop(const struct piece *piece, pid_t tid, bool detach)
 {
@@ -231,7 +231,7 @@ static bool write_attached(const struct piece *piece, const tid_vec *tids)
 {
 	struct helper helper = { .piece = piece, .tids = tids };
 
-	/* A stop that may come to it is best had by one that doesn't notice. */
+	/* If a thread has to be stopped, one that doesn't notice is best. */
 	for (int rank = 0; rank < TASK_RANKS && !helper.written; rank++) {
 		pthread_t thread;
 

@@ -17,8 +17,8 @@
 bool force_write(const struct proc *proc, taddr addr, const void *buf, size_t len) uspl_must_check;
 
 /*
- * True if the kernel lets everybody who may open /proc/PID/mem write through protections. Else a
- * thread that is attached to, and neither stopped nor one that may be stopped (HELD), stands in
+ * True if the kernel lets every program that may open /proc/PID/mem write through protections. Else
+ * a thread that is attached to, and neither stopped nor one that may be stopped (HELD), stands in
  * force_write's way.
  */
 bool force_is_free(void);

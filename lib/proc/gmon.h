@@ -2,7 +2,7 @@
 /*
  * gmon.h - where the profiler of a program that was built with -pg keeps what it has counted
  *
- * Its table of arcs is full of return addresses that nobody will return to.
+ * Its table of arcs is full of return addresses that no thread will return to.
  */
 #ifndef USPL_PROC_GMON_H
 #define USPL_PROC_GMON_H

@@ -4,10 +4,9 @@
  *
  * Records of ours are written by tools, and one tool at a time changes a process (lock.h). So what
  * a command has read of them while it holds the lock stays true until it writes there itself:
- * proc_write notes what it writes, a run of a thread of the target (inject.h) and a new look
- * at the maps drop all. Of a process that isn't locked nothing is kept, since another tool may be
- * at work there. What the program itself may change (stacks, code, the state of threads) is never
- * kept.
+ * proc_write notes what it writes, a run of a thread of the target (inject.h) and a new look at the
+ * maps drop all. Nothing is kept of a process that isn't locked, since another tool may be at work
+ * there. What the program itself may change (stacks, code, the state of threads) is never kept.
  */
 #ifndef USPL_PROC_KEPT_H
 #define USPL_PROC_KEPT_H
@@ -49,9 +48,9 @@ bool kept_recall(const struct kept *kept, taddr addr, void *buf, size_t len);
 void kept_add(struct kept *kept, taddr addr, const void *buf, size_t len);
 /* What is kept of that place becomes these bytes: they have been written there. */
 void kept_write(struct kept *kept, taddr addr, const void *buf, size_t len);
-/* What lies there has changed, or is about to. */
+/* Forgets what lies there: it has changed, or is about to. */
 void kept_drop(struct kept *kept, taddr addr, size_t len);
-/* Any record may have changed, or gone, or come. */
+/* Forgets all: any record may have changed, or gone, or come. */
 void kept_drop_all(struct kept *kept);
 void kept_free(struct kept *kept);
 

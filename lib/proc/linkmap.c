@@ -60,7 +60,7 @@ static bool holds(const linkmap_vec *maps, taddr dynamic)
 	return false;
 }
 
-/* *ret_there is false where no list is. */
+/* *ret_there is false if there is no list. */
 static int read_debug(const struct proc *proc, taddr at, struct debug_head *ret, bool *ret_there,
 		      struct uspl_err *err)
 {

@@ -2,7 +2,7 @@
 // memcg.c - the limit on memory that a process shares with others (a memory control group)
 /*
  * /proc/PID/cgroup has a line for each hierarchy, "ID:CONTROLLERS:PATH"; version 2 is the one with
- * ID 0 and no controllers. PATH is below the hierarchy's root, of which a mount point may show but
+ * ID 0 and no controllers. PATH is below the hierarchy's root, of which a mount point may show only
  * a part (the "root" in mountinfo). A limit of any group on the way from PATH to there counts.
  */
 
@@ -138,7 +138,7 @@ static bool has_room(const char *dir, const struct interface *interface, uint64_
 	    !read_number(dir, interface->usage, &usage))
 		return true;
 	/*
-	 * To sum up memory.stat takes the kernel longer than all the rest: only where it matters.
+	 * Summing up memory.stat takes the kernel longer than all the rest: only where it matters.
 	 */
 	if (usage <= limit && limit - usage >= bytes)
 		return true;
@@ -223,7 +223,7 @@ int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes, str
 	return require(cgroup, mounts, &version_2, bytes, err);
 }
 
-/* Of the groups of one hierarchy. False if it can't be seen. */
+/* Finds the least that a group of one hierarchy has left. False if the hierarchy can't be seen. */
 static bool least_left(const char *cgroup, const char *mounts, const struct interface *interface,
 		       uint64_t *least)
 {

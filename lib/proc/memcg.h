@@ -3,7 +3,8 @@
  * memcg.h - the limit on memory that a process shares with others (a memory control group)
  *
  * Memory that we fill in a process counts for its group. At the group's limit the kernel doesn't
- * refuse it but kills a process of the group, which may be this one: so it has to be known before.
+ * refuse it but kills a process of the group, which may be this one. So the limit has to be known
+ * before.
  */
 #ifndef USPL_PROC_MEMCG_H
 #define USPL_PROC_MEMCG_H
@@ -18,8 +19,8 @@
 int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err) uspl_must_check;
 
 /*
- * Refuses (USPL_E_UNSTOPPABLE, naming it) if the process is in a control group of version 2 that is
- * frozen, or one above it: its threads can be stopped, but can't do anything for us.
+ * Refuses (USPL_E_UNSTOPPABLE, naming it) if the process is in a frozen control group of version 2,
+ * or below one: its threads can be stopped, but can't do anything for us.
  */
 int memcg_refuse_frozen(const struct proc *proc, struct uspl_err *err) uspl_must_check;
 
@@ -34,7 +35,7 @@ int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes,
 #define MEMCG_NO_LIMIT (1ull << 60)
 
 /*
- * How many bytes the groups of the process have left: *ret is of the one with the least, or
+ * How many bytes the groups of the process have left: *ret is that of the group with the least, or
  * MEMCG_NO_LIMIT. False if no group can be seen: then memcg_require refuses nothing.
  */
 bool memcg_left(const struct proc *proc, uint64_t *ret);

@@ -21,7 +21,7 @@
 #define DYNAMIC_MAX (512 * sizeof(Elf64_Dyn))
 /* Nor does a module need as many others, or have names as long. */
 #define NEEDED_MAX 256
-/* Nor has a process as many of them: what asks each of all others would take minutes. */
+/* Nor has a process as many of them: code that compares each with all others would take minutes. */
 #define MODULES_MAX 4096
 #define ADD_TRIES 16
 #define NAME_MAX_LEN 4096
@@ -84,8 +84,8 @@ const struct module *module_main(const module_vec *modules)
 }
 
 /*
- * True if code of that file is mapped, too. A header of it that can't be read must not be taken for
- * that of a file that is no module; other files may be cut short and unreadable.
+ * True if code of that file is mapped, too. Such a file whose header can't be read must not be
+ * taken for one that is no module; other files may be cut short and unreadable.
  */
 static bool is_file_with_code(const struct proc *proc, const struct mapping *map)
 {
@@ -115,7 +115,7 @@ static int read_first_page(const struct proc *proc, const struct mapping *map,
 	rc = proc_read_if_mapped(proc, map->start, first->bytes, PAGE, &there, err);
 	if (rc && is_file_with_code(proc, map))
 		return rc;
-	/* Of a module that turns out to stay it isn't read again (dynsym_read.c). */
+	/* It isn't read again for a module that turns out to be lasting (dynsym_read.c). */
 	if (!rc && there)
 		kept_add(proc->kept, first->addr, first->bytes, PAGE);
 	memcpy(&ehdr, first->bytes, sizeof(ehdr));
@@ -254,7 +254,7 @@ int module_dynamic(const struct proc *proc, const struct module *module, Elf64_D
 		return rc;
 	if (!items)
 		return uspl_fail_nomem(err);
-	/* In a module that stays it does, too, once the program runs. */
+	/* A lasting module's section stays as it is, too, once the program runs. */
 	if (len && module->lasting) {
 		rc = proc_read_once(proc, module->dynamic, items, len, &there, err);
 		if (rc)
@@ -284,7 +284,7 @@ static int read_name(const struct proc *proc, taddr at, char **ret, struct uspl_
 	rc = proc_charge(proc, 1, strlen(name) + 1, err);
 	if (rc)
 		return rc;
-	/* What it was read into is as long as the longest one. */
+	/* The buffer that it was read into is as long as the longest name. */
 	*ret = strdup(name);
 	return *ret ? 0 : uspl_fail_nomem(err);
 }
@@ -304,7 +304,7 @@ static int add_needed(const struct proc *proc, taddr at, struct module *module,
 	return 0;
 }
 
-/* What it is called by others, and what it calls them. */
+/* The names that other modules know it by, and those of the modules that it needs. */
 static int read_names(const struct proc *proc, struct module *module, struct uspl_err *err)
 {
 	auto_free Elf64_Dyn *dynamic = NULL;
@@ -341,11 +341,7 @@ static int read_names(const struct proc *proc, struct module *module, struct usp
 }
 
 /*
- * The program's file, for a program that has moved its headers to anonymous memory: no mapping
- * names it any more. NULL if it can't be read.
- */
-/*
- * A path that acts on a terminal is for nothing but to deceive: from here on it is what it may be
+ * A path that acts on a terminal can only be meant to deceive: from here on it is what it may be
  * shown as. Where the file can't be opened by its place in memory, it isn't found by that name.
  */
 static void make_printable(char **path)
@@ -357,6 +353,10 @@ static void make_printable(char **path)
 	*path = buf_take(&shown);
 }
 
+/*
+ * The program's file, for a program that has moved its headers to anonymous memory: no mapping
+ * names it any more. NULL if it can't be read.
+ */
 static char *program_path(const struct proc *proc)
 {
 	static const char deleted[] = " (deleted)";
@@ -459,7 +459,7 @@ bool module_explains(const struct proc *proc, const struct module *module, int r
 	       (rc == -USPL_E_SYSTEM || rc == -USPL_E_OVERWRITTEN || module_is_gone(proc, module));
 }
 
-/* A library may be unloaded since the maps were read, and be there again when we look for it. */
+/* A library may have been unloaded since the maps were read, and be there again when we look. */
 static int add_steady(const struct proc *proc, const struct mapping *map, taddr main_phdr,
 		      module_vec *modules, struct uspl_err *err)
 {
@@ -496,7 +496,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* By what they call themselves, or by their files. */
+/* Lists modules by what they call themselves, or by their files' names. */
 static int name_modules(const module_vec *modules, bool by_file, called_vec *ret,
 			struct uspl_err *err)
 {
@@ -516,7 +516,7 @@ static int name_modules(const module_vec *modules, bool by_file, called_vec *ret
 	return 0;
 }
 
-/* Those of that name. What wasn't marked yet is appended to the list, which has room for all. */
+/* Marks modules of that name. Those not marked yet go to the list, which has room for all. */
 static void mark_called(const called_vec *names, const char *name, marked_list *list)
 {
 	size_t i = vec_lower_bound(names, it, strcmp(it->name, name) < 0);
@@ -534,7 +534,7 @@ static void mark_called(const called_vec *names, const char *name, marked_list *
 	}
 }
 
-/* What is there from the beginning, what that needs, what these need, and so on. */
+/* Marks what the modules in the list need, what these need, and so on. */
 static void follow_needed(const called_vec *sonames, const called_vec *files, marked_list *list)
 {
 	char *const *name;
@@ -566,7 +566,7 @@ static int mark_lasting(const struct proc *proc, module_vec *modules, struct usp
 	vec_release(&list);
 	vec_release(&sonames);
 	vec_release(&files);
-	/* Without memory for it they are read each time. */
+	/* Without memory for them, the tables are read each time. */
 	vec_for_each (modules, module)
 		if (module->lasting)
 			module->tables = calloc(1, sizeof(*module->tables));
@@ -625,7 +625,7 @@ static int open_file(const char *path)
 	return fd;
 }
 
-/* By what /proc shows of one thread; of one that has ended it is nothing. */
+/* Opens it by what /proc shows of one thread; it shows nothing of a thread that has ended. */
 static int open_by(pid_t tid, const struct module *module, const struct mapping *map)
 {
 	char path[4400];

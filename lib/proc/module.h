@@ -35,7 +35,7 @@ struct module {
 	bool lasting;
 	VEC(char *) needed; /* DT_NEEDED, in order */
 	VEC(Elf64_Phdr) phdrs;
-	struct module_tables *tables; /* of one that is lasting: what dynsyms_open has read */
+	struct module_tables *tables; /* of a lasting module: what dynsyms_open has read */
 };
 
 /* What belongs to a module and is made when it is asked for. */

@@ -8,7 +8,7 @@
 #include "image/image_elf.h"
 #include "proc/module.h"
 
-/* No module is larger, but one that is mapped memory without contents might say it is. */
+/* No module is larger, but mapped memory without contents might claim to be. */
 #define BYTES_MAX (1ull << 30)
 
 static int add_segment(const struct proc *proc, struct image *image, taddr start, size_t len,
@@ -84,8 +84,7 @@ static taddr find_frames(const struct module *module)
 
 /*
  * Symbols come from the file, .symtab or else what its debugging information has, if that is found,
- * or else .dynsym. A module without a readable file has none:
- * that is no failure.
+ * or else .dynsym. A module without a readable file has none; that is no failure.
  */
 static int read_symbols(const struct proc *proc, const struct module *module, struct image *image,
 			struct uspl_err *err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// padding.c - places in a process that nobody uses: the end of a module's last page of constants
+// padding.c - places in a process that nothing uses: the end of a module's last page of constants
 
 #include "proc/padding.h"
 
@@ -12,7 +12,7 @@
 /* With less it isn't worth while. */
 #define PLACES_MIN 4
 
-/* All zeros behind the segment, or our mark: then it is nobody else's. */
+/* All zeros behind the segment, or our mark: then nothing else uses it. */
 static bool is_free(const struct proc *proc, taddr at, uint64_t len)
 {
 	static const uint8_t zeros[PAGE];
@@ -48,7 +48,7 @@ bool padding_find(const struct proc *proc, uint64_t len, struct padding *ret)
 	auto_modules module_vec own = { 0 };
 	bool found = false;
 
-	/* Of what stays as long as the process: it doesn't matter when that was found out. */
+	/* Only lasting modules are looked at: it doesn't matter when the modules were read. */
 	if (!proc->modules && modules_read(proc, &own, NULL) != 0)
 		return false;
 	vec_for_each (proc->modules ? proc->modules : &own, module) {

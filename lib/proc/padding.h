@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * padding.h - places in a process that nobody uses: the end of a module's last page of constants
+ * padding.h - places in a process that nothing uses: the end of a module's last page of constants
  *
  * They are there as long as the module, need no mapping, and are read by the kernel like any other
  * memory. What is found there begins with a mark of ours, or is zeros.

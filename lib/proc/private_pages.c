@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// private_pages.c - which pages of a process are its own, and not a file's, or another process's,
-// too
+// private_pages.c - which pages of a process it shares with no file and no other process
 
 #include "proc/private_pages.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * private_pages.h - which pages of a process are its own, and not a file's, or another process's,
- * too
+ * private_pages.h - which pages of a process it shares with no file and no other process
  */
 #ifndef USPL_PROC_PRIVATE_PAGES_H
 #define USPL_PROC_PRIVATE_PAGES_H
@@ -9,8 +8,8 @@
 #include "proc/proc.h"
 
 /*
- * Which of n pages from addr on are the process's own and nobody else's, so that the kernel needn't
- * copy them when they are written to. Doubt is "no". 50 ns a page.
+ * Which of n pages from addr on are the process's alone, so that the kernel needn't copy them when
+ * they are written to. Doubt is "no". 50 ns a page.
  */
 void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_private);
 

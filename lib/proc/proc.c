@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// proc.c - a process: who it is, what it maps, its memory
+// proc.c - a process: its identity, what it maps, its memory
 
 #include "proc/proc.h"
 
@@ -51,8 +51,8 @@ static int fail_no_process(pid_t pid, struct uspl_err *err)
 }
 
 /*
- * ptrace(2) takes pids of our own namespace, /proc shows those of the one it was mounted in: were
- * they not the same, we would stop one process and write to another.
+ * ptrace(2) takes pids of our own namespace, /proc shows those of the one it was mounted in: if
+ * they weren't the same, we would stop one process and write to another.
  */
 static int check_proc_is_ours(struct uspl_err *err)
 {
@@ -118,7 +118,7 @@ static pid_t living_thread(pid_t pid, struct proc_status *ret)
 	return found;
 }
 
-/* Its own memory is gone with a thread; what /proc calls its program tells (proc_pid_exe(5)). */
+/* A thread that ends loses its memory; what /proc calls its program tells (proc_pid_exe(5)). */
 static bool has_program(pid_t pid, pid_t tid)
 {
 	char path[64], byte;
@@ -226,7 +226,7 @@ static int check_class(const struct proc *proc, struct uspl_err *err)
 	return 0;
 }
 
-/* Who may, by Yama's setting if there is one (Documentation/admin-guide/LSM/Yama.rst). */
+/* Says which user may, by Yama's setting if any (Documentation/admin-guide/LSM/Yama.rst). */
 static void hint_permission(struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -262,9 +262,9 @@ static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
 }
 
 /*
- * Opens the memory through a thread that lives, whose status comes back. That thread may exit in
- * the meantime: the open fails then, or succeeds and has no memory, which depends on the kernel,
- * and another thread is taken.
+ * Opens the memory through a thread that lives, and returns its status. That thread may exit in the
+ * meantime. Depending on the kernel, the open then fails, or succeeds and has no memory; another
+ * thread is taken.
  */
 static int open_living(struct proc *proc, bool readonly, struct proc_status *ret,
 		       struct uspl_err *err)
@@ -430,7 +430,7 @@ static size_t read_auxv(const struct proc *proc, uint8_t *ret, size_t size)
 	return raw.len;
 }
 
-/* A program has the same one from its start to its end. */
+/* A program has the same vector from its start to its end. */
 uint64_t proc_auxv(const struct proc *proc, uint64_t type)
 {
 	struct kept own = { 0 }, *kept = proc->kept ? proc->kept : &own;
@@ -448,7 +448,7 @@ uint64_t proc_auxv(const struct proc *proc, uint64_t type)
 	return 0;
 }
 
-/* Piece by piece: the kernel works for each line, and there may be 65,000. */
+/* Reads piece by piece: the kernel works for each line, and there may be 65,000. */
 static int read_some_maps(const struct proc *proc, const char *path, struct buf *text,
 			  struct uspl_err *err)
 {
@@ -465,7 +465,7 @@ static int read_some_maps(const struct proc *proc, const char *path, struct buf 
 			continue;
 		if (got < 0)
 			return uspl_fail_errno(err, "cannot read '%s'", path);
-		/* A line has some 80 bytes. It is kept as text and, a while, as a structure. */
+		/* A line has some 80 bytes. It is kept as text and, for a while, as a structure. */
 		rc = proc_charge(proc, (uint64_t)got / 64 + 1, 4 * (uint64_t)got, err);
 		if (rc)
 			return rc;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * proc.h - a process: who it is, what it maps, its memory
+ * proc.h - a process: its identity, what it maps, its memory
  *
- * Reading and writing memory needs no stop (/proc/PID/mem); whether it is safe is the caller's
- * question. A process is addressed through a thread that is alive, since the main thread may have
+ * Reading and writing memory needs no stop (/proc/PID/mem); the caller has to know whether it is
+ * safe. A process is addressed through a thread that is alive, since the main thread may have
  * exited while the others go on.
  */
 #ifndef USPL_PROC_PROC_H
@@ -21,12 +21,13 @@ struct module;
 typedef VEC(struct module) module_vec; /* module.h */
 
 /*
- * How much work what a process has in its memory may still make us do: anybody can make a process
- * with any records in it. A step is about a microsecond: a read of its memory, a line of its maps.
+ * How much work the contents of a process's memory may still make us do: any user can make a
+ * process with any records in it. A step is about a microsecond: a read of its memory, a line of
+ * its maps.
  */
 struct proc_work {
 	uint64_t steps, bytes;
-	bool scan; /* it was looked at among all processes: nothing is granted anew */
+	bool scan; /* it is looked at among all processes: its budget isn't renewed */
 	bool spent;
 };
 
@@ -39,19 +40,19 @@ struct proc {
 	int mem_fd;               /* /proc/PID/task/TID/mem, read and write */
 	int lock_fds[PROC_LOCKS]; /* that the locks of lock.h lie on; -1: none */
 	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
-	bool catches_sigsys;      /* it had a handler for that when it was opened */
+	bool catches_sigsys;      /* it had a handler for SIGSYS when it was opened */
 	int seccomp;              /* 0 none, 1 strict, 2 filter */
 	bool shadow_stack;        /* its thread `tid` has one (shstk.h) */
 	/*
-	 * Set by who has started it: it has one thread, stopped before the first constructor of its
-	 * program and libraries, in the dynamic linker, which holds no lock.
+	 * Set by the code that has started it: it has one thread, stopped before the first
+	 * constructor of its program and libraries, in the dynamic linker, which holds no lock.
 	 */
 	bool begins;
 	mapping_vec maps;  /* as of the last proc_refresh_maps, sorted by address */
 	struct kept *kept; /* what needn't be read again (kept.h); NULL: nothing is kept */
 	/*
-	 * What the command has read of its modules, for those that get only the process; NULL: they
-	 * read them. They must outlive what is done with the process.
+	 * What the command has read of its modules, for functions that get only the process; NULL:
+	 * they read the modules. These must outlive what is done with the process.
 	 */
 	const module_vec *modules;
 };
@@ -66,18 +67,19 @@ int proc_open(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_chec
 /* The same, for reading only: a traced process is fine, and no write access is asked for. */
 int proc_open_readonly(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /*
- * The same for one of all processes, which may be anybody's: reading it, its maps included, takes
+ * The same for one of all processes, which may be any user's: reading it, its maps included, takes
  * at most PROC_SCAN_STEPS and PROC_SCAN_BYTES, then it fails as proc_charge does.
  */
 int proc_open_scan(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_check;
 /*
- * A thread that has the process's memory: `tid` as a rule, and another one once that has ended. It
- * may end as well, right after this; if all have, it is `tid`.
+ * A thread that has the process's memory: `tid` as a rule, and another one once `tid` has ended. It
+ * may end as well, right after this; if all have ended, it is `tid`.
  */
 pid_t proc_task(const struct proc *proc);
 /*
  * Reads /proc/PID/task/TID/name, which has what belongs to the process's memory or to its place in
- * the system; of another thread if the one that is asked ends meanwhile. What was in ret is gone.
+ * the system; that of another thread if the one that is asked ends meanwhile. What was in ret is
+ * lost.
  */
 int proc_read_file(const struct proc *proc, const char *name, struct buf *ret,
 		   struct uspl_err *err) uspl_must_check;
@@ -96,17 +98,17 @@ bool proc_in_first_pid_namespace(void);
 #define PROC_WORK_STEPS 2000000ull
 #define PROC_WORK_BYTES (256ull << 20)
 
-/* The beginning of a reading of records: a process that was named gets its full budget again. */
+/* Begins a reading of records: a process that was named gets its full budget again. */
 void proc_work_begin(const struct proc *proc);
 /*
- * Takes so much work from the process's budget, before it is done. USPL_E_HOSTILE if that is spent,
- * with a message that names the process and its owner; in a scan also -USPL_E_CANCELLED after a
- * signal.
+ * Takes this much work from the process's budget, before it is done. USPL_E_HOSTILE if that is
+ * spent, with a message that names the process and its owner; in a scan also -USPL_E_CANCELLED
+ * after a signal.
  */
 int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes,
 		struct uspl_err *err) uspl_must_check;
 /*
- * The name of the process's owner in /etc/passwd, or its number: no service is asked, which might
+ * The name of the process's owner in /etc/passwd, or its number: no service is asked, as that might
  * wait for others. Good until the thread's next call.
  */
 const char *proc_owner(const struct proc *proc);
@@ -131,18 +133,18 @@ int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
 /* Exactly len bytes, or a failure. */
 int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,
 	      struct uspl_err *err) uspl_must_check;
-/* True if all of it is mapped at this moment, and can be read; and if that can't be told. */
+/* True if all of it is mapped now, and can be read; true as well if that can't be told. */
 bool proc_maps_now(const struct proc *proc, taddr addr, size_t len);
 /* Up to len bytes; returns how many could be read, 0 if none. Sets no error. */
 size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len);
 /*
- * The same where nothing may be mapped: then *ret_there is false. A failure if the process maps it
- * (proc->maps) and it can't be read all the same: nothing must be concluded from that.
+ * The same where perhaps nothing is mapped: then *ret_there is false. A failure if the process maps
+ * it (proc->maps) and it can't be read all the same: nothing must be concluded from that.
  */
 int proc_read_if_mapped(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
 			struct uspl_err *err) uspl_must_check;
 /*
- * The same for what only tools write, records of ours: read once as long as the process is locked
+ * The same for records of ours, which only tools write: read once as long as the process is locked
  * (kept.h), and nothing is written there. Not for what the program itself may change.
  */
 int proc_read_once(const struct proc *proc, taddr addr, void *buf, size_t len, bool *ret_there,
@@ -156,13 +158,13 @@ struct proc_piece {
 
 #define PROC_PIECES_MAX 64
 /*
- * Reads up to PROC_PIECES_MAX pieces by one system call (process_vm_readv): half the time that one
- * for each page takes. False if not all could be read; it doesn't read through protections.
+ * Reads up to PROC_PIECES_MAX pieces by one system call (process_vm_readv): half the time that a
+ * call for each page takes. False if not all could be read; it doesn't read through protections.
  */
 bool proc_read_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*
  * Writes up to PROC_PIECES_MAX pieces by one system call (process_vm_writev), not through
- * protections. False if not all could be written; some may be then.
+ * protections. False if not all could be written; then some may have been.
  */
 bool proc_write_pieces(const struct proc *proc, const struct proc_piece *pieces, size_t n);
 /*

@@ -9,7 +9,7 @@
 
 /*
  * The kernel gives each program 16 random bytes, on its stack (getauxval(3), AT_RANDOM). They are
- * read by both ways: by what we have open, and by the thread as it is now.
+ * read in both ways: by what we have open, and by the thread as it is now.
  */
 int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
 {
@@ -22,9 +22,7 @@ int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err)
 	thread.kept = NULL;
 	at = proc_auxv(&thread, AT_RANDOM);
 	there.iov_base = (void *)(uintptr_t)at;
-	/*
-	 * A program without it, or whose stack is gone by its own doing, can't be told from itself.
-	 */
+	/* A program without them, or whose stack is gone by its own doing, can't be checked. */
 	if (!at || process_vm_readv(tid, &here, 1, &there, 1, 0) != sizeof(now))
 		return 0;
 	if (proc_read_some(proc, at, ours, sizeof(ours)) == sizeof(ours) &&

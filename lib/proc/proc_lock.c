@@ -2,13 +2,13 @@
 // proc_lock.c - one tool at a time changes a process
 /*
  * The locks (flock) need no file of their own and are gone with the tool. /proc/PID/mem, which
- * every tool has open, is one for those that see the same mount of /proc only: each mount has
+ * every tool has open, is one only for tools that see the same mount of /proc: each mount has
  * inodes of its own, so a tool in a container and one outside of it don't meet there. They meet at
  * the process's pidfd, whose inode is the process, whatever name space it is looked at from: Linux
  * 6.9 and later (pidfs). Before that, at the /proc in the process's own root folder, if there is
  * one.
  *
- * An inode of /proc lives as long as somebody has it open (unless an administrator drops the
+ * An inode of /proc lives as long as a process has it open (unless an administrator drops the
  * kernel's caches in that very moment).
  */
 
@@ -49,9 +49,9 @@ static int open_pidfd(const struct proc *proc)
 }
 
 /*
- * What the process itself would see as its memory; -1 if it has no /proc. What lies there is the
- * process's own affair: nothing but a file of /proc is opened. If it is another process's after
- * all, one tool waits without need.
+ * What the process itself would see as its memory; -1 if it has no /proc. The process may have put
+ * anything there: only a file of /proc is opened. If that is another process's after all, one tool
+ * waits without need.
  */
 static int open_inner(const struct proc *proc)
 {
@@ -107,7 +107,7 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	int rc;
 
 	heap_populate();
-	/* What can't even be read is what proc_open has a message for. */
+	/* For a process that can't even be read, proc_open has a message. */
 	if (proc_open_readonly(pid, &locked, NULL) != 0)
 		return proc_open(pid, ret, err);
 	locked->lock_fds[0] = open_pidfd(locked);
@@ -117,7 +117,7 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	rc = wait_for_locks(locked, deadline, err);
 	if (rc)
 		return rc;
-	/* Only now: while the other one is at work, it traces the process. */
+	/* Only now: while another tool is at work, it traces the process. */
 	rc = proc_open(pid, ret, err);
 	if (rc)
 		return rc;

@@ -7,8 +7,8 @@
 
 /*
  * proc_open, for a tool that will change the process: until proc_free, or until this tool dies, no
- * other one opens it so. One that is at work already is waited for, up to the deadline
- * (CLOCK_MONOTONIC, nanoseconds); then it is USPL_E_BUSY.
+ * other one opens it so. The call waits for a tool that is at work already, up to the deadline
+ * (CLOCK_MONOTONIC, nanoseconds); then it fails with USPL_E_BUSY.
  */
 int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret,
 		     struct uspl_err *err) uspl_must_check;

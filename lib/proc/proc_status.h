@@ -24,7 +24,7 @@ struct proc_status {
 	bool has_memory;     /* kernel threads and exiting ones have none */
 };
 
-/* Takes the text apart. What isn't there is 0 and false. */
+/* Parses the text. What isn't there is 0 and false. */
 void proc_status_parse(const char *text, struct proc_status *ret);
 
 #endif

@@ -18,8 +18,8 @@
 
 /*
  * Since Linux 6.7 the kernel looks for such pages itself (the same document, PAGEMAP_SCAN;
- * fs/proc/task_mmu.c): it knows what was never mapped without going through it. In <linux/fs.h> of
- * later headers.
+ * fs/proc/task_mmu.c): it knows what was never mapped without going through it. Later headers have
+ * it in <linux/fs.h>.
  */
 #ifndef PAGEMAP_SCAN
 #define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
@@ -148,9 +148,7 @@ bool resident_next(struct resident *walk)
 			walk->next_mapping++;
 			continue;
 		}
-		/*
-		 * Room for a piece, and for its entries, so that empty memory has its price, too.
-		 */
+		/* Room for a piece, and for its entries, so that empty memory counts, too. */
 		if (walk->budget < 2 * PIECE_LEN) {
 			walk->left_out += map->end - walk->next;
 			walk->next_mapping++;

@@ -12,7 +12,7 @@
 
 #include "proc/proc.h"
 
-/* A walk over it. Zero-initialise but for the first three and by_entries. */
+/* A walk over it. Zero-initialise all but the first three and by_entries. */
 struct resident {
 	const struct proc *proc;
 	const mapping_vec *maps; /* as of the moment; kept by the caller */
@@ -24,7 +24,7 @@ struct resident {
 	size_t n; /* words */
 	uint64_t *words;
 	bool by_entries; /* the kernel can't look for pages itself; a test may say so */
-	/* Its own. */
+	/* The walk's own. */
 	size_t next_mapping;
 	taddr next;
 	int pagemap;

@@ -63,7 +63,7 @@ bool shstk_in_process(const struct proc *proc)
 	const pid_t *tid;
 	bool found = proc->shadow_stack;
 
-	/* A list that can't be had is no proof that there is none. */
+	/* A list that can't be read is no proof that there is none. */
 	if (!found && shstk_offered() && tasks_list(proc, &tids, NULL) != 0)
 		found = true;
 	vec_for_each (&tids, tid)

@@ -17,7 +17,7 @@
 bool shstk_offered(void);
 /* The pointer of a thread that stands still for us; false if it has no shadow stack. */
 bool shstk_read(pid_t tid, uint64_t *ret_ssp);
-/* Puts the pointer back, in a stop: of a thread that was taken out of a call made for us. */
+/* Puts the pointer back, in a stop of a thread that was taken out of a call made for us. */
 int shstk_write(pid_t tid, uint64_t ssp, struct uspl_err *err) uspl_must_check;
 /* True if a thread of the process has one, as far as that can be read. */
 bool shstk_in_process(const struct proc *proc);

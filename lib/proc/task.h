@@ -32,7 +32,7 @@ void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
 /* All thread ids of the process at this moment. */
 int tasks_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
 /*
- * How many there are, those included that have died and that nobody has waited for: what the kernel
+ * How many there are, including those that have died and haven't been waited for: what the kernel
  * counts as links of /proc/PID/task. 0 if that isn't known. A thousand are counted as quickly as
  * one, in a microsecond or two.
  */
@@ -47,18 +47,18 @@ char task_state(const struct proc *proc, pid_t tid);
 bool task_sleeps(const struct proc *proc, pid_t tid);
 /*
  * How well a thread is suited to be stopped for a job, lower is better: asleep in a system call
- * that restarts as if nothing had been; running; asleep in a call whose restart may lengthen a
+ * that restarts as if nothing had happened; running; asleep in a call whose restart may lengthen a
  * time-out or cut a transfer short; one with children, whose ends may disturb other threads
  * meanwhile (task_has_children); gone. 12 us.
  */
 enum task_rank { RANK_ASLEEP, RANK_RUNS, RANK_TIMED, RANK_PARENT, RANK_WORST, TASK_RANKS };
 enum task_rank task_rank(const struct proc *proc, pid_t tid);
 /*
- * True if children of the process are waiting to die whose parent is this thread: those that it has
- * forked, as a rule (/proc/PID/task/TID/children, CONFIG_PROC_CHILDREN). The kernel gives SIGCHLD
- * to the parent, and drops it where it is ignored, which is the default; but not if that thread is
- * traced (sig_ignored() in kernel/signal.c). Then any thread of the process that doesn't block
- * SIGCHLD may be woken by it, and calls like epoll_wait end with EINTR.
+ * True if this thread is the parent of children of the process: those that it has forked, as a rule
+ * (/proc/PID/task/TID/children, CONFIG_PROC_CHILDREN). The kernel gives SIGCHLD to the parent, and
+ * drops it where it is ignored, which is the default; but not if that thread is traced
+ * (sig_ignored() in kernel/signal.c). Then any thread of the process that doesn't block SIGCHLD may
+ * be woken by it, and calls like epoll_wait end with EINTR.
  */
 bool task_has_children(const struct proc *proc, pid_t tid);
 /* The signals that it blocks, a bit for each; 0 for a thread that is gone. */

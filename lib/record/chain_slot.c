@@ -31,7 +31,7 @@ static bool carry_jump(taddr from, const uint8_t *bytes, taddr to, uint8_t *ret)
 	return target && arch_native()->jump_encode(to, target, ret);
 }
 
-/* False if nobody but updates stands at the entry. */
+/* False if only updates stand at the entry. */
 static bool find_chain_slot(const struct proc *proc, const struct marks *marks, taddr entry,
 			    struct chain_slot *ret)
 {
@@ -114,7 +114,7 @@ int chain_slots_place(const struct proc *proc, region_vec *regions, struct uspl_
 		vec_for_each (&region->sites, site) {
 			struct chain_slot chain_slot;
 
-			/* What isn't in effect may be out of reach by now. */
+			/* The slot of an update that isn't in effect may be out of reach by now. */
 			if (site->len == BYTES &&
 			    find_chain_slot(proc, &marks, site->addr, &chain_slot) &&
 			    place(&chain_slot, site, err) && region_is_live(region)) {
@@ -192,14 +192,14 @@ void chain_slot_take_record(const struct region_site *site, struct region_site *
 	ret->punned = recorded->punned;
 	ret->punned_len = recorded->punned_len;
 	memcpy(ret->old_bytes, recorded->old_bytes, sizeof(ret->old_bytes));
-	/* Where it leads is within reach of the module, and so of both. */
+	/* What the jump leads to is within reach of the module, and so of both places. */
 	(void)carry_jump(site->addr, site->new_bytes, recorded->addr, ret->new_bytes);
 	ret->recorded = (struct region_recorded){ 0 };
 }
 
 void chain_slots_unpatch_image(const region_vec *regions, struct image *image)
 {
-	/* The newest first: the oldest one has found the program's own. */
+	/* The newest first: the old bytes of the oldest one are the program's own. */
 	for (size_t i = regions->n; i--;) {
 		const struct region *region = &regions->items[i];
 		const struct region_site *site;

@@ -4,13 +4,13 @@
  *
  * A function that is traced, has probes and is patched carries three marks, one behind the other.
  * The tracer's is the outer one: its jump is at the entry, and leads on by the chain slot that the
- * traced function's body begins with. Behind it come probes (uspl/mark_abi.h): the last one's chain
- * slot leads on. What a function's entry would hold without them is in that *chain slot*: a NOP, or
- * the jump to the last probe's end, where the function itself follows; or an update's jump to its
- * new code. docs/trace.md, "Owners of an entry", has all states.
+ * traced function's body begins with. Behind it come probes (uspl/mark_abi.h): the last probe's
+ * chain slot leads on. That *chain slot* holds what the function's entry would hold without them: a
+ * NOP, or the jump to the last probe's end, where the function itself follows, or an update's jump
+ * to its new code. docs/trace.md, "Owners of an entry", has all states.
  *
  * The update's record speaks of the entry in any case. So it needs no change when the others come
- * or go; where the jump is now is seen from what stands at the entry.
+ * or go; what stands at the entry tells where the jump is now.
  */
 #ifndef USPL_RECORD_CHAIN_SLOT_H
 #define USPL_RECORD_CHAIN_SLOT_H
@@ -40,7 +40,7 @@ int chain_slot_entry_bytes(const struct proc *proc, const struct uspl_trace_site
 			   struct uspl_err *err) uspl_must_check;
 /*
  * Gives the image of a module the bytes that the program itself has where updates have their jumps:
- * at the entries that nobody else has his jump at.
+ * at the entries at which no other owner has its jump.
  */
 void chain_slots_unpatch_image(const region_vec *regions, struct image *image);
 

@@ -42,7 +42,7 @@ static bool read_head(const struct image *image, const struct region *region,
 	return bytes && ret->n <= DETOURS_MAX;
 }
 
-/* The detours of a region; what the target says is checked by whoever believes it. */
+/* The detours of a region; a caller that relies on what the target says checks it. */
 static int read_detours(const struct image *image, const struct region *region, detour_vec *ret,
 			struct uspl_err *err)
 {
@@ -62,7 +62,7 @@ static int read_detours(const struct image *image, const struct region *region, 
 	return 0;
 }
 
-/* Is a jump to the detour, or a call, what stands there now? Nops fill the rest. */
+/* Does a jump or a call to the detour stand there now? Nops fill the rest. */
 static bool leads_there(const struct uspl_detour *detour, const uint8_t *code)
 {
 	const struct arch *arch = arch_native();

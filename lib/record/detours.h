@@ -3,9 +3,10 @@
  * detours.h - instructions of applied updates that go through detours, and what they stand for
  *
  * An update's code isn't what was compiled where an operand is out of reach, or is a thread-local
- * variable that the update brought (struct uspl_detour of uspl/abi.h). For the match it is made to
- * be that again. A thread-local variable that an update brought means a number there which can't be
- * an address or a distance in any process, and tells the region and the offset in a thread's block.
+ * variable that the update brought (struct uspl_detour of uspl/abi.h). For the match it is turned
+ * back into that. A thread-local variable that an update brought means a number there which can't
+ * be an address or a distance in any process, and tells the region and the offset in a thread's
+ * block.
  */
 #ifndef USPL_RECORD_DETOURS_H
 #define USPL_RECORD_DETOURS_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // heads.c - the mappings that may hold a record of ours
 /*
- * The first page of a mapping may be one that can't be read, though it is private memory without a
- * name: a guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc has at the end of threads'
- * stacks since 2.42. A page with a record of ours was written to, and is there; so one that the
- * kernel doesn't have in memory, and can't bring there, holds none.
+ * The first page of a mapping may be unreadable, though it is private memory without a name: a
+ * guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc has at the end of threads' stacks
+ * since 2.42. A page with a record of ours was written to, and is there. So a page that the kernel
+ * doesn't have in memory, and can't bring there, holds none.
  */
 
 #include "record/heads.h"
@@ -26,7 +26,7 @@ static bool is_there(int pagemap, taddr addr)
 	       entry & PAGE_IS_THERE;
 }
 
-/* One by one, where one of them can't be read: from those that are left out nothing can come. */
+/* Reads them one by one, as one of them can't be read. Those that are left out hold no record. */
 static void read_each(struct heads *heads)
 {
 	size_t n = heads->n;
@@ -53,7 +53,7 @@ static void leave_rest(struct heads *heads)
 	heads->next = heads->proc->maps.n;
 }
 
-/* What is known of a mapping's beginning, NULL if nothing is. */
+/* What is known of a mapping's beginning, NULL if nothing is known. */
 static const struct kept_head *find_kept(const struct kept *kept, taddr at)
 {
 	size_t i = vec_lower_bound(&kept->heads, it, it->at < at);
@@ -116,7 +116,7 @@ static bool add_head(kept_head_vec *heads, const struct kept_head *head)
 	return item;
 }
 
-/* Those of the maps that are known already. */
+/* Adds the heads of the maps that are known already. */
 static bool add_known(const struct proc *proc, kept_head_vec *heads)
 {
 	for (size_t i = 0; i < proc->maps.n; i++) {
@@ -139,7 +139,7 @@ static int by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Of a process of which such things are kept: all of them, so that it is done once. */
+/* Of a process whose heads are kept: reads all of them, so that it is done once. */
 static bool keep_all(const struct proc *proc)
 {
 	struct heads all = { .proc = proc };

@@ -8,8 +8,8 @@
  *             read it, and look whether it is one
  *
  * A process has some twenty mappings of the kind, and a command looks for five sorts of records,
- * some of them several times. The first bytes of up to 64 mappings are read at once; of a process
- * that is locked they are kept (kept.h).
+ * some of them several times. The first bytes of up to 64 mappings are read at once; they are kept
+ * for a process that is locked (kept.h).
  */
 #ifndef USPL_RECORD_HEADS_H
 #define USPL_RECORD_HEADS_H
@@ -28,9 +28,9 @@ struct heads {
 
 /*
  * The next mapping of proc->maps that may hold such a record (mapping_may_hold_record), and begins
- * with these bytes, or may: one that can't be read is returned, unless nothing was written there.
- * NULL if there is no other, or the process's budget is spent (proc_charge): the next charge says
- * so. proc->maps must not change meanwhile, nor a record be written.
+ * with these bytes, or may: a mapping that can't be read is returned, unless nothing was written
+ * there. NULL if there is no other, or the process's budget is spent (proc_charge): the next charge
+ * says so. proc->maps must not change meanwhile, nor a record be written.
  */
 const struct mapping *heads_next(struct heads *heads);
 

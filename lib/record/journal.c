@@ -2,8 +2,8 @@
 // journal.c - what root has applied
 /*
  * A file is "uspl-journal 1", then the description and the patch, each behind a line with its
- * length. It is written aside and put in place as a whole. Which file it is says the id, which may
- * come from a process: it is looked at before it becomes part of a path.
+ * length. It is written aside and put in place as a whole. The id names the file. It may come from
+ * a process, so it is checked before it becomes part of a path.
  */
 
 #include "record/journal.h"

@@ -4,10 +4,10 @@
  *
  * The truth about what is applied is in the processes themselves, and a process can say of itself
  * what it likes. So a command of root's that looks for an update in all processes must know what it
- * may believe: a file for each update that root has applied, in a folder that root alone can write.
- * It has the update's description and patch, to compare with what a process says. The folder is
- * empty after a start of the machine, as is all processes' memory. docs/security.md says what
- * follows from a journal that is missing.
+ * may believe. For that there is a file for each update that root has applied, in a folder that
+ * root alone can write. The file has the update's description and patch, to compare with what a
+ * process says. The folder is empty after a start of the machine, as is all processes' memory.
+ * docs/security.md says what follows from a journal that is missing.
  */
 #ifndef USPL_RECORD_JOURNAL_H
 #define USPL_RECORD_JOURNAL_H

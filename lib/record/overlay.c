@@ -115,7 +115,7 @@ int overlay_bare_image(const struct proc *proc, const struct module *module,
 
 	if (rc)
 		return rc;
-	/* One of them has its jump at an entry, the others' are elsewhere. */
+	/* One of them has its jump at an entry, the others have theirs elsewhere. */
 	chain_slots_unpatch_image(updates, *ret);
 	trace_session_unpatch_image(&marks->traced, *ret);
 	marks_unpatch_image(proc, marks, *ret);

@@ -2,9 +2,9 @@
 /*
  * overlay.h - a module as it runs now: its image with the applied updates laid over it
  *
- * What the next update is made from is the source with the earlier updates in it. So the code that
- * it is to be compared with lies partly in the module and partly in the regions of these updates,
- * and a call of a redirected function means the newest code.
+ * The next update is made from the source with the earlier updates in it. So the code that it is to
+ * be compared with lies partly in the module and partly in the regions of these updates, and a call
+ * of a redirected function means the newest code.
  */
 #ifndef USPL_RECORD_OVERLAY_H
 #define USPL_RECORD_OVERLAY_H
@@ -29,8 +29,8 @@ int overlay_image(const struct proc *proc, const struct module *module, struct i
 		  struct uspl_err *err) uspl_must_check;
 
 /*
- * A module's image as its program has it: without the jumps of anybody, and without what updates
- * have added; image_free frees it.
+ * A module's image as its program has it: without any jumps, and without what updates have added;
+ * image_free frees it.
  */
 int overlay_bare_image(const struct proc *proc, const struct module *module,
 		       const region_vec *updates, const struct marks *marks, struct image **ret,

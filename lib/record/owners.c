@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// owners.c - who else has a share in functions: for those that switch their code
+// owners.c - the other owners of functions: for the code that switches them
 
 #include "record/owners.h"
 
@@ -14,7 +14,7 @@ _Static_assert(OWNERS_HIDDEN_MAX == USPL_MARK_SHADOWS + 1,
 
 struct owners {
 	const struct proc *proc;
-	struct marks marks; /* and what is traced beside */
+	struct marks marks; /* and what is traced, too */
 };
 
 int owners_read(const struct proc *proc, struct owners **ret, struct uspl_err *err)
@@ -117,7 +117,7 @@ static int entry_depth(size_t offset)
 	return 0;
 }
 
-/* A module's thunks, and the runtime's copy there. */
+/* Adds a module's thunks, and the runtime's copy there. */
 static int add_traced(const struct uspl_trace_region *head, struct unwinder *unwinder,
 		      struct uspl_err *err)
 {
@@ -144,7 +144,7 @@ static int add_traced(const struct uspl_trace_region *head, struct unwinder *unw
 	return unwinder_add_mould(unwinder, &entries, err);
 }
 
-/* Probes, and the returns that they wait for. */
+/* Adds probes, and the returns that they wait for. */
 static int add_probes(const struct uspl_mark_region *head, struct unwinder *unwinder,
 		      struct uspl_err *err)
 {

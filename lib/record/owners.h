@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * owners.h - who else has a share in functions: for those that switch their code
+ * owners.h - the other owners of functions: for the code that switches them
  *
  * The entry of a function may have several owners: the tracer, probes of markers, updates
- * (docs/trace.md, "Owners of an entry"). Who stops threads, looks at stacks and writes entries asks
- * here what belongs to the others. Which others there are, and how their records are laid out, is
- * known in this folder alone (trace_records.h, probe_records.h).
+ * (docs/trace.md, "Owners of an entry"). The code that stops threads, looks at stacks and writes
+ * entries asks here what belongs to the others. Only this folder knows which others there are, and
+ * how their records are laid out (trace_records.h, probe_records.h).
  */
 #ifndef USPL_RECORD_OWNERS_H
 #define USPL_RECORD_OWNERS_H
@@ -14,7 +14,7 @@
 #include "record/region.h"
 #include "unwind/unwind.h"
 
-/* How many owners may hide one return address from who looks at a stack, one behind the other. */
+/* How many owners may hide one return address on a stack, one behind the other. */
 #define OWNERS_HIDDEN_MAX 8
 
 /* All owners but updates, as the process's memory says at one moment. */
@@ -35,8 +35,8 @@ DEFINE_AUTO_FREE(owners, struct owners, owners_free)
 int owners_adopt_site(const struct owners *owners, struct region_site *site,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * USPL_E_CONFLICT if a jump is in the bytes of the site that comes and goes, and can't stand before
- * the site's.
+ * USPL_E_CONFLICT if the bytes of the site hold a jump that comes and goes, and that can't stand
+ * before the site's.
  */
 int owners_refuse_at(const struct owners *owners, const struct region_site *site,
 		     struct uspl_err *err) uspl_must_check;
@@ -51,8 +51,8 @@ int owners_refuse_behind(const struct owners *owners, const struct region_site *
 struct owners_code {
 	taddr site, start, end;
 	/*
-	 * If the site is the function's entry: where in this code the function begins. Before that
-	 * a thread goes wherever the entry leads by then.
+	 * If the site is the function's entry: where in this code the function begins. A thread
+	 * before that goes wherever the entry leads by then.
 	 */
 	taddr begins;
 	size_t region, next; /* owners_next_code's; all 0 for the first call */
@@ -61,8 +61,8 @@ struct owners_code {
 /* The next one of the code that lies at sites anywhere in functions; false if there is no other. */
 bool owners_next_code(const struct owners *owners, struct owners_code *code);
 /*
- * The code that the function at that entry has its first instructions in, or had while somebody may
- * be in it still. False if there is none.
+ * The code that the function at that entry has its first instructions in, or had, while a thread
+ * may be in it still. False if there is none.
  */
 bool owners_body(const struct owners *owners, taddr entry, struct owners_code *ret);
 
@@ -70,7 +70,7 @@ bool owners_body(const struct owners *owners, taddr entry, struct owners_code *r
 int owners_add_to_unwinder(const struct owners *owners, struct unwinder *unwinder,
 			   struct uspl_err *err) uspl_must_check;
 
-/* Memory in which an owner's runtime keeps addresses of code: nobody's stack is there. */
+/* Memory in which an owner's runtime keeps addresses of code: no stack is there. */
 struct owners_memory {
 	taddr start;
 	uint64_t len;

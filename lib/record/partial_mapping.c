@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// partial_mapping.c - memory that a tool has mapped in a process, and not come to use
+// partial_mapping.c - memory that a tool has mapped in a process, and doesn't use yet
 
 #include "record/partial_mapping.h"
 

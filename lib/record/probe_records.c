@@ -202,7 +202,7 @@ const struct uspl_probe *marks_last(const struct proc *proc, const struct marks 
 
 	for (int i = 0; i < CHAIN_MAX; i++) {
 		probe = marks_step(proc, marks, site, &at, &region);
-		/* One that is met again: a chain that leads back into itself has no last one. */
+		/* Met again: a chain that leads back into itself has no last probe. */
 		if (!probe || probe == met)
 			break;
 		if (!(i & (i - 1)))
@@ -225,7 +225,7 @@ taddr marks_innermost(const struct proc *proc, const struct marks *marks, taddr 
 	return marks_head(proc, marks, site);
 }
 
-/* Follows the chain from a site on, and notes whom it meets. */
+/* Follows the chain from a site on, and notes the probes that it meets. */
 static void walk(const struct proc *proc, struct marks *marks, taddr site)
 {
 	taddr at = marks_head(proc, marks, site);
@@ -234,7 +234,7 @@ static void walk(const struct proc *proc, struct marks *marks, taddr site)
 		const struct mark_region *region;
 		const struct uspl_probe *probe = marks_step(proc, marks, site, &at, &region);
 
-		/* Where it has been, it need not go again. */
+		/* The rest of the chain has been walked already. */
 		if (!probe || region->on.items[probe - region->probes.items])
 			return;
 		region->on.items[probe - region->probes.items] = true;
@@ -253,7 +253,7 @@ void marks_walk(const struct proc *proc, struct marks *marks)
 		taddr last = 0;
 
 		vec_for_each (&region->probes, probe) {
-			/* Those of one site stand behind each other. */
+			/* The probes of one site stand behind each other. */
 			if (!region->on.items[probe - region->probes.items] && probe->site != last)
 				walk(proc, marks, probe->site);
 			last = probe->site;
@@ -302,7 +302,7 @@ static bool is_switched(const struct proc *proc, const struct marks *marks,
 	return mark_target(proc, marks_innermost(proc, marks, item->site, none)) == item->on;
 }
 
-/* But for the probes that begin at `but`. */
+/* The probes that begin at `but` don't count. */
 static bool jumps_in(const struct proc *proc, const struct marks *marks,
 		     const struct mark_region *region, taddr addr, uint64_t len, taddr but)
 {

@@ -31,7 +31,7 @@ struct mark_place {
 struct marks {
 	VEC(struct mark_region) regions;
 	VEC(struct mark_place) places; /* sorted */
-	struct trace_session traced; /* what is traced beside: its jumps may stand before theirs */
+	struct trace_session traced;   /* what is traced too: its jumps may stand before theirs */
 };
 
 /* Reads all that there are. */
@@ -46,8 +46,8 @@ bool marks_are_on(const struct marks *marks);
 void marks_unpatch_image(const struct proc *proc, const struct marks *marks, struct image *image);
 /*
  * True if a probe is on, or a switch leads to one, within the len bytes at the beginning of a
- * function that are moved for the tracer: they hold its jump. Not those that begin with the
- * function; their jump can be where the tracer's leads (marks_innermost).
+ * function that are moved for the tracer: they hold its jump. Those that begin with the function
+ * don't count: their jump can be where the tracer's leads (marks_innermost).
  */
 bool marks_cover(const struct marks *marks, taddr entry, uint64_t len);
 /* True if a jump of a marker that is on is in those bytes. */
@@ -74,8 +74,8 @@ const struct uspl_probe *marks_at(const struct marks *marks, taddr to,
 /* Where a jump of five bytes at addr leads; 0 if there is none. */
 taddr mark_target(const struct proc *proc, taddr addr);
 /*
- * Where the chain of a site begins: there, or, if a function begins there that is traced, in the
- * chain slot of its body (record/chain_slot.h).
+ * Where the chain of a site begins: there, or, if a traced function begins there, in the chain slot
+ * of its body (record/chain_slot.h).
  */
 taddr marks_head(const struct proc *proc, const struct marks *marks, taddr site);
 /*
@@ -88,10 +88,8 @@ const struct uspl_probe *marks_step(const struct proc *proc, const struct marks 
 const struct uspl_probe *marks_last(const struct proc *proc, const struct marks *marks, taddr site);
 /*
  * Where the innermost jump of a site is: the last probe's chain slot, the chain slot of a traced
- * function's
- *
- * body, or the site itself; there a marker's switch has its jump with which the function begins.
- * ret_none: what is there without it, if the site is a NOP.
+ * function's body, or the site itself. A marker's switch with which the function begins has its
+ * jump there. ret_none: what is there without it, if the site is a NOP.
  */
 taddr marks_innermost(const struct proc *proc, const struct marks *marks, taddr site,
 		      uint8_t ret_none[USPL_TRACE_SITE_BYTES]);

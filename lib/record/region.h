@@ -15,7 +15,7 @@
 #include "proc/proc.h"
 #include "uspl/abi.h"
 
-/* How the record has a site whose jump lies elsewhere at the moment. */
+/* What the record says of a site whose jump lies elsewhere at the moment. */
 struct region_recorded {
 	taddr addr; /* 0: it lies where the record says */
 	uint8_t old_bytes[USPL_SITE_BYTES_MAX];
@@ -30,8 +30,8 @@ struct region_site {
 	char *name;
 	/*
 	 * Where the jump lies, and its bytes: the function's entry or, as long as the function is
-	 * traced, the chain slot of its body (record/chain_slot.h), and what the record says of it
-	 * is in `recorded`.
+	 * traced, the chain slot of its body (record/chain_slot.h), and then what the record says
+	 * of it is in `recorded`.
 	 */
 	taddr addr, new_addr;
 	struct region_recorded recorded;
@@ -87,7 +87,8 @@ typedef VEC(const struct region *) region_list;
 /*
  * Finds and reads all regions of a process, oldest first. proc->maps must be current. Sites of
  * functions that are traced are where their jumps are now (record/chain_slot.h). A region of a
- * newer ABI version is USPL_E_FORMAT; one whose contents contradict themselves is USPL_E_HOSTILE.
+ * newer ABI version is USPL_E_FORMAT; a region whose contents contradict themselves is
+ * USPL_E_HOSTILE.
  */
 int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err) uspl_must_check;
 void regions_release(region_vec *regions);
@@ -103,7 +104,7 @@ taddr region_site_entry(const struct region_site *site);
 bool region_site_is_short(const struct region_site *site);
 /* True while any entry holds its jump: APPLIED, or interrupted in between, and not gone. */
 bool region_is_live(const struct region *region);
-/* True if a tool has died while it switched the region, and nobody has completed that. */
+/* True if a tool has died while it switched the region, and no other has completed that. */
 bool region_is_interrupted(const struct region *region);
 /* True if the update is to be in effect: it is live, or its library isn't there at the moment. */
 bool region_is_wanted(const struct region *region);
@@ -126,12 +127,12 @@ int region_encode(const struct region *region, struct buf *buf,
 int region_write_state(const struct proc *proc, struct region *region, enum uspl_region_state state,
 		       struct uspl_err *err) uspl_must_check;
 /*
- * Says of a region that isn't live that nothing of the update is wanted any more (UNDONE), nor is
- * it of use for a module that lies in the same place later.
+ * Writes into a region that isn't live that nothing of the update is wanted any more (UNDONE), and
+ * that it is of no use for a module that lies in the same place later.
  */
 int region_write_retired(const struct proc *proc, struct region *region,
 			 struct uspl_err *err) uspl_must_check;
-/* Now, as a record says when an update was applied, and which of several is the newer one. */
+/* The present time, as a record says when an update was applied, and which of several is newer. */
 void region_now(int64_t *ret_applied_at, uint64_t *ret_order);
 /* Writes the time of the switch and the order. */
 int region_write_applied(const struct proc *proc, struct region *region, int64_t applied_at,

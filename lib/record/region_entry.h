@@ -11,8 +11,8 @@
 #include "record/region.h"
 
 /*
- * Where to write what redirects the function at `entry` once more: there, or, if an update in
- * effect has a short entry there, at its punned trampoline.
+ * Where to write what redirects the function at `entry` once more: at the entry, or, if an update
+ * in effect has a short entry there, at its punned trampoline.
  */
 taddr region_entry_place(const region_vec *present, taddr entry);
 /* The other way round: the entry whose punned trampoline that is, or the address itself. */

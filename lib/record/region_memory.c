@@ -19,7 +19,7 @@ static int read_region(const struct proc *proc, const struct record *record, str
 {
 	const struct uspl_region *head = &record->head.update;
 	auto_buf struct buf info = { 0 };
-	/* In our structures it takes up to three times what it does there. */
+	/* In the tool's structures it takes up to three times the memory that it takes there. */
 	int rc = proc_charge(proc, 1 + head->info_len / PAGE, 4 * head->info_len, err);
 
 	if (rc)

@@ -24,9 +24,9 @@ struct part {
 };
 
 /*
- * A string of the info part; NULL if the offset lies. The part's last byte is checked to be NUL.
- * Each string has its own place in it: where their copies are longer than the part, some share
- * theirs.
+ * A string of the info part; NULL if the offset is wrong. The part's last byte is checked to be
+ * NUL. Each string has its own place in it: where their copies are longer than the part, some of
+ * them overlap in it.
  */
 static char *info_string(struct part *part, uint32_t offset)
 {

@@ -6,7 +6,7 @@
 #include "record/region.h"
 
 /*
- * Takes a record apart: all but the header's identity, which the caller has checked. False if it
+ * Decodes a record: all but the header's identity, which the caller has checked. False if it
  * contradicts itself; what was taken until then is the caller's to release.
  */
 bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region);

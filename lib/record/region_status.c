@@ -94,7 +94,7 @@ static bool is_elsewhere(const region_list *own, const struct region *lost)
 	return false;
 }
 
-/* A copy of a changed module that has been loaded since: known by its build-id alone. */
+/* A copy of a changed module that was loaded later: known by its build-id alone. */
 static bool is_new_copy(const region_list *own, const struct module *module)
 {
 	const struct region **region;
@@ -133,7 +133,7 @@ static int find_pending(const module_vec *modules, struct finding *finding, stru
 	return 0;
 }
 
-/* The words of an update's regions, the one that says most first. */
+/* A region's state; of several regions, the one with the highest weight is shown. */
 static enum uspl_region_state state_of(const struct region *region)
 {
 	return region->gone ? USPL_REGION_PENDING : region->state;

@@ -3,8 +3,8 @@
  * region_status.h - what is in effect of the updates that a process holds records of
  *
  * A record says what a tool has done; since then the program may have unloaded a library, with the
- * jumps in it, and loaded it again, without them. So records are held against the modules of the
- * process. An update is *pending* for a library that it is to be in effect in and isn't: because
+ * jumps in it, and loaded it again, without them. So records are compared with the modules of the
+ * process. An update is *pending* for a library in which it is to be in effect and isn't, because
  * the process hasn't loaded it yet, has unloaded it, or has loaded it (or one more copy of it)
  * since the last apply. The next apply completes what can be completed.
  */
@@ -15,8 +15,8 @@
 #include "record/region.h"
 
 /*
- * Finds out which live regions have lost their module, and sets their `gone`. Everybody who reads
- * regions to act on them, or to show them, asks this next.
+ * Finds out which live regions have lost their module, and sets their `gone`. Code that reads
+ * regions to act on them, or to show them, calls this next.
  */
 void region_status_find_gone(const struct proc *proc, const module_vec *modules,
 			     region_vec *regions);
@@ -30,7 +30,7 @@ struct region_status {
 	const char *state; /* the name that users see: region_state_name */
 	bool wanted;       /* it is to be in effect: neither undone nor only loaded */
 	int64_t applied_at;
-	region_list regions; /* its regions; of one that is wanted: those in effect */
+	region_list regions; /* its regions; of a wanted update: those in effect */
 	VEC(char *) pending; /* names of libraries */
 };
 

@@ -65,7 +65,7 @@ static bool probes_are_sound(const struct proc *proc, const struct record *recor
 	       rings_are_sound(proc, &head->shared);
 }
 
-/* All that a mark speaks of lies in its block, of which it is the second page. */
+/* All that a mark describes lies in its block, of which it is the second page. */
 static bool shared_is_sound(const struct proc *proc, const struct record *record)
 {
 	const struct uspl_trace_shared_map *mark = &record->head.shared;
@@ -78,7 +78,10 @@ static bool shared_is_sound(const struct proc *proc, const struct record *record
 	       (!mark->chunks || (mark->chunks >= own && mark->chunks - mark->map < mark->map_len));
 }
 
-/* The mark lies in what it speaks of, and all of that is memory that a region is made of. */
+/*
+ * The mark lies in the memory that it describes, and all of that is of the kind that a region is
+ * made of.
+ */
 static bool partial_is_sound(const struct proc *proc, const struct record *record)
 {
 	const struct uspl_partial *mark = &record->head.partial;
@@ -97,7 +100,7 @@ static bool partial_is_sound(const struct proc *proc, const struct record *recor
 }
 
 /*
- * Of a record the version and its own address are told by the head; a mark has neither, and what
+ * The head of a record tells the version and its own address. A mark has neither, and a mark that
  * isn't sound is none.
  */
 static const struct kind {
@@ -105,10 +108,10 @@ static const struct kind {
 	size_t len;
 	bool (*is_sound)(const struct proc *proc, const struct record *record);
 	const char *what; /* "the record of ..."; NULL: a mark */
-	const char *did;  /* what the tool that has made it did */
+	const char *did;  /* "the version of uspl that ..." */
 	size_t version_at, self_at;
 	uint32_t version;
-	bool may_stray; /* one that says it lies elsewhere is none */
+	bool may_stray; /* a head that says it lies elsewhere is no record */
 } kinds[] = {
 	[RECORD_UPDATE] = { USPL_REGION_MAGIC, sizeof(struct uspl_region), update_is_sound,
 			    "an update", "applied it", offsetof(struct uspl_region, version),
@@ -196,7 +199,7 @@ int registry_next(struct registry *registry, struct record *ret, struct uspl_err
 		if (rc)
 			return rc;
 	}
-	/* Of a process that took too much, not all mappings were looked at. */
+	/* If the process took too much, not all mappings were looked at. */
 	return proc_charge(proc, 0, 0, err);
 }
 

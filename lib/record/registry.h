@@ -4,7 +4,7 @@
  *
  * A record lies at the beginning of a mapping of its own, which the program itself can't write to
  * (include/uspl). It is the target's word all the same, and treated as hostile: what a head says of
- * places and lengths is checked here, what lies behind it by those that read it.
+ * places and lengths is checked here, what lies behind it is checked by the code that reads it.
  *
  * The maps are looked through once: the first words of all mappings in question are kept as long as
  * the process is locked, and so is what is read of records (proc/kept.h).
@@ -21,11 +21,11 @@ enum record_kind {
 	RECORD_TRACE,   /* what is traced in one module */
 	RECORD_PROBES,  /* the probes of one session in one module */
 	RECORD_SHARED,  /* a mark: memory of a session of the tracer's that several modules share */
-	RECORD_PARTIAL, /* a mark: memory that a tool has mapped, and not come to use */
+	RECORD_PARTIAL, /* a mark: memory that a tool has mapped, and doesn't use yet */
 };
 
 struct record {
-	const struct mapping *map; /* that it begins; the record has at most its length */
+	const struct mapping *map; /* the record is at its beginning, and has at most its length */
 	union {
 		uint64_t magic;
 		struct uspl_region update;
@@ -45,9 +45,9 @@ struct registry {
 /* Begins a reading of all records of a kind. proc->maps must be current. */
 void registry_begin(struct registry *registry, const struct proc *proc, enum record_kind kind);
 /*
- * The next one: 1; 0 if there is no other. USPL_E_FORMAT: one of another version. USPL_E_HOSTILE:
- * one that contradicts itself, or the process's budget is spent (proc_charge). What only looks like
- * a mark is passed over.
+ * Reads the next one: 1; 0 if there is no other. USPL_E_FORMAT: it has another version.
+ * USPL_E_HOSTILE: it contradicts itself, or the process's budget is spent (proc_charge). What only
+ * looks like a mark is passed over.
  */
 int registry_next(struct registry *registry, struct record *ret,
 		  struct uspl_err *err) uspl_must_check;

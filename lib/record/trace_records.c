@@ -11,7 +11,7 @@
 
 #define NAME_MAX_LEN 4096u
 
-/* It is shown, and becomes the name of a file (trace/cmd/uftrace.c). */
+/* The name is shown, and becomes that of a file (trace/cmd/uftrace.c). */
 static int read_module_name(const struct proc *proc, const struct record *record, char **ret,
 			    struct uspl_err *err)
 {

@@ -49,7 +49,7 @@ const struct uspl_trace_site *trace_session_site_at(const struct trace_session *
 const struct uspl_trace_site *
 trace_session_site_on(const struct proc *proc, const struct trace_session *session, taddr entry);
 
-/* So many bytes at an entry may tell whether its NOPs can be one. */
+/* As many bytes at an entry as may be needed to tell whether its NOPs can be one. */
 #define TRACE_NOPS_CODE 16
 
 /*
@@ -60,8 +60,8 @@ trace_session_site_on(const struct proc *proc, const struct trace_session *sessi
 bool trace_merge_nops(taddr entry, const uint8_t *code, size_t len,
 		      uint8_t ret[USPL_TRACE_SITE_BYTES]);
 /*
- * True if the site has that: a tool has died, or given up, before a jump took their place. have: as
- * code, what is there now.
+ * True if the site has such bytes: a tool has died, or given up, before a jump took their place.
+ * have: as code, what is there now.
  */
 bool trace_site_is_merged(const struct uspl_trace_site *site, const uint8_t *have, size_t len);
 

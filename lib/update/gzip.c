@@ -2,9 +2,8 @@
 // gzip.c - unpacking a gzip file in memory, with its checksum verified and its size limited
 /*
  * libarchive unpacks, but it doesn't look at the checksum and the length that a gzip file ends with
- * (RFC 1952, 2.3.1). A flipped bit would go through it unnoticed, and become code in somebody's
- * process. So the whole is unpacked first, the trailer compared, and only then is any byte of it
- * looked at.
+ * (RFC 1952, 2.3.1). A flipped bit would go through it unnoticed, and become code in a process. So
+ * the whole is unpacked first, the trailer compared, and only then is any byte of it looked at.
  */
 #include "update/gzip.h"
 

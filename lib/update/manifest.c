@@ -2,7 +2,7 @@
 // manifest.c - manifest.json: all of an update but its patch and its code
 /*
  * The manifest is three kinds of objects within each other: the update, its targets, their
- * functions. What strings each has, and what they may be, stands in one table a kind, by which they
+ * functions. For each kind one table says which strings it has, and what they may be. By it they
  * are read, checked and written. A key that no table knows is refused: it says something that this
  * program would have to heed.
  */

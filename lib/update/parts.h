@@ -39,7 +39,7 @@ int parts_check_name(const char *name, struct uspl_err *err) uspl_must_check;
 int parts_check_room(const struct parts *parts, uint64_t len, struct uspl_err *err) uspl_must_check;
 /*
  * Adds a part under a name that was checked; takes data's bytes. Refuses a name that is there
- * already, and beyond the limits.
+ * already, and a part beyond the limits.
  */
 int parts_add(struct parts *parts, const char *name, struct buf *data,
 	      struct uspl_err *err) uspl_must_check;

@@ -23,7 +23,7 @@ static int bad_tar(struct uspl_err *err)
 			 "it is not a tar archive, or it is damaged or cut short");
 }
 
-/* What an entry is, if it is nothing that an update holds. NULL for a file or a folder. */
+/* What an entry is, if no update holds its kind. NULL for a file or a folder. */
 static const char *odd_kind(struct archive_entry *entry)
 {
 	if (archive_entry_hardlink(entry))
@@ -41,8 +41,8 @@ static const char *odd_kind(struct archive_entry *entry)
 }
 
 /*
- * The size that the header claims is checked first, so that what can't be right is refused for what
- * it is.
+ * The size that the header claims is checked first, so that a size that can't be right is refused
+ * as such.
  */
 static int read_data(struct archive *reader, struct archive_entry *entry, const struct parts *parts,
 		     struct buf *data, struct uspl_err *err)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tarball_write.c - the parts of an update, written as a gzipped tar
 /*
- * Only uspl-create writes, and what writes archives brings most of libarchive's own libraries: it
- * comes late. All calls here go to the library that was loaded, never to what the program itself
- * may have of it.
+ * Only uspl-create writes, and the code that writes archives brings most of libarchive's own
+ * libraries: it is loaded late. All calls here go to the library that was loaded, never to what the
+ * program itself may have of it.
  */
 
 #include <archive.h>

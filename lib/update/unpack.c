@@ -81,11 +81,11 @@ static _Noreturn void unpack(int fd, pid_t parent, const void *data, size_t len)
 	struct parts parts = { 0 };
 	struct uspl_err err = { 0 };
 
-	/* What the command has open, its output among that, is none of this process's business. */
+	/* This process keeps nothing that the command has open, its output among that. */
 	if (dup2(fd, 0) < 0 || close_range(1, ~0u, 0) < 0)
 		_exit(1);
 	fd = 0;
-	/* A signal is the parent's business, and ends this process with it. */
+	/* The parent handles signals, and this process ends with it. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
@@ -116,7 +116,7 @@ static int fail_silent(struct uspl_err *err)
 	return uspl_fail(err, USPL_E_FILE, "the process that unpacks it doesn't answer");
 }
 
-/* All of it. USPL_E_FILE when the child has said less. */
+/* Reads all of it. USPL_E_FILE when the child has said less. */
 static int hear(const struct ear *ear, void *data, size_t len, struct uspl_err *err)
 {
 	for (char *at = data; len;) {
@@ -226,8 +226,8 @@ static int hear_all(const struct ear *ear, struct parts *parts, struct uspl_err 
 }
 
 /*
- * It has said what it has to say, or isn't wanted any more. A death of its own is why it said
- * nothing.
+ * The child has said all that it has to say, or isn't wanted any more. If it has died by itself,
+ * that is why it said nothing.
  */
 static int end_child(pid_t child, int rc, struct uspl_err *err)
 {

@@ -8,7 +8,7 @@
 /*
  * tarball_read in a child that has given up all rights (CONFINE_FILE of base/confine.h): what
  * gzip's and tar's readers do with a stranger's bytes can neither reach a file nor another process.
- * What the child says is believed as little as the tarball: names, sizes and numbers are checked
+ * What the child says is trusted as little as the tarball: names, sizes and numbers are checked
  * again. Costs a fork and a copy of the parts, some 0.5 ms for an update of 100 KB.
  *
  * Fails as tarball_read does; USPL_E_FILE also if the child dies of what it reads, or doesn't

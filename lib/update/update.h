@@ -7,20 +7,19 @@
  * must be running). docs/update-format.md is the specification, with a version: readers refuse what
  * they don't know, and treat every byte as hostile.
  *
- * The two ELF files (see objfile.h) are normalised by uspl-create:  - symbols are called by their
- * refnames (refname.h);  - new.o holds the changed and new functions, each in a section of its own,
- * with their .cold parts, and the read-only data, new
- *    variables and strings that they need. A symbol it doesn't define is to be found in the
- *    running program;
+ * The two ELF files (see objfile.h) are normalised by uspl-create:
+ *  - symbols are called by their refnames (refname.h);
+ *  - new.o holds the changed and new functions, each in a section of its own, with their .cold
+ *    parts, and the read-only data, new variables and strings that they need. A symbol it doesn't
+ *    define is to be found in the running program;
  *  - a function that is redirected is defined in new.o and in pre.o under the same refname, which
- * the manifest lists.
- *    A reference to it by that symbol means the address of the ORIGINAL function (so that
- *    stored pointers survive an undo; the original's entry leads to the new code); a reference
- *    to its new code itself (jump tables, the way back from a .cold
- *    part) goes by the section symbol;
+ *    the manifest lists. A reference to it by that symbol means the address of the ORIGINAL
+ *    function (so that stored pointers survive an undo; the original's entry leads to the new
+ *    code). A reference to its new code itself (jump tables, the way back from a .cold part) goes
+ *    by the section symbol;
  *  - pre.o holds all code of the changed compilation units and the read-only data it refers to, to
- * be compared
- *    with the running code, and never loaded.
+ *    be compared with the running code, and never loaded.
+ *
  * Nothing here knows of processes.
  */
 #ifndef USPL_UPDATE_UPDATE_H
@@ -81,8 +80,8 @@ struct update {
 /*
  * Reads an update from a tarball, or from the folder of an unpacked one. USPL_E_FILE: not an
  * archive, cut short, a part missing or damaged. USPL_E_HOSTILE: names that leave the folder,
- * links, sizes without measure. USPL_E_FORMAT: a newer format, another architecture. Nothing is
- * written to disk. A tarball is unpacked by a process without rights (unpack.h).
+ * links, excessive sizes. USPL_E_FORMAT: a newer format, another architecture. Nothing is written
+ * to disk. A tarball is unpacked by a process without rights (unpack.h).
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
 /*
@@ -113,8 +112,8 @@ bool update_id_valid(const char *id);
 /* True for a word of a command line that ends in .tar.gz, or is an unpacked update's folder. */
 bool update_is_path(const char *word);
 /*
- * The id of the update that a command line means: the word itself, or that of the tarball or folder
- * that it is the path of, which is read. "uspl-ID" and, if there is no such file here,
+ * The id of the update that a command line means: the word itself or, if that is the path of a
+ * tarball or folder, the id in there, which is read. "uspl-ID" and, if there is no such file here,
  * "uspl-ID.tar.gz" are as good as the id. Allocated. Errors of update_read.
  */
 int update_named(const char *word, char **ret, struct uspl_err *err) uspl_must_check;

@@ -17,7 +17,7 @@
 #include "update/tarball.h"
 #include "update/unpack.h"
 
-/* The limits of docs/update-format.md: what comes later may look at all pairs of these. */
+/* The limits of docs/update-format.md: later steps may look at all pairs of these. */
 enum { OBJECT_MAX = 1 << 18, FUNCTIONS_MAX = 4096 };
 
 static const char manifest_part[] = "manifest.json";

@@ -2,8 +2,8 @@
 // confined.c - x86-64: code of a user's that is to run within the program's, looked at before it is
 // loaded
 /*
- * The code runs where nobody has saved more than the general registers, on a stack of which nobody
- * knows how much is left. So it may use general registers only, and its stack must be seen to be
+ * The code runs where only the general registers have been saved, on a stack of which it isn't
+ * known how much is left. So it may use general registers only, and its stack must be seen to be
  * bounded: by pushes, by sub and add of constants, and by the return from a frame. Each push and
  * sub counts once, wherever it stands; a loop that would push without end has a pop in it, or is
  * none that a compiler makes.

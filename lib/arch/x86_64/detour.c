@@ -29,8 +29,8 @@
  *                                        mov  %s, 8(%rsp)
  *                                        pop  %s
  *                                        ret  $128                the red zone goes, too
- *     call *var(%rip)          becomes nop...; call detour the same return address, and there:
- *                                                                 as above
+ *     call *var(%rip)          becomes   nop...; call detour      the same return address
+ *                              detour:   as above
  *     push var(%rip)           becomes   jmp  detour; nop...
  *                              detour:   lea  -136(%rsp), %rsp    with room for what is pushed
  *                                        push %s

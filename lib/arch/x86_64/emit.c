@@ -69,7 +69,7 @@ static void load_register(struct emit *emit, uint8_t reg, uint8_t to)
 	if (at >= 0) { /* mov at(%rsp), %to */
 		PUT(emit, 0x48, 0x8b, (uint8_t)(0x84 | to << 3), 0x24);
 		emit_32(emit, (uint32_t)at);
-	} else if (reg == RSP) { /* lea what we have emit_pushed(%rsp), %to */
+	} else if (reg == RSP) { /* lea pushed(%rsp), %to */
 		PUT(emit, 0x48, 0x8d, (uint8_t)(0x84 | to << 3), 0x24);
 		emit_32(emit, (uint32_t)(emit_pushed(emit) + RED_ZONE));
 	} else { /* mov %reg, %to */

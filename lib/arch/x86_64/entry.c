@@ -3,9 +3,9 @@
 // look at the flags?
 /*
  * setjmp and getcontext note their return address, vfork takes it off the stack, and some functions
- * ask by it who has called. As long as nothing has changed the stack pointer, the return address is
- * what it points to. What sets the stack pointer from another register isn't on a stack of its
- * caller's: the beginning of a coroutine.
+ * find their caller by it. As long as nothing has changed the stack pointer, the return address is
+ * what it points to. Code that sets the stack pointer from another register isn't on a stack of its
+ * caller's: it is the beginning of a coroutine.
  *
  * A function doesn't read the flags that it finds. A part of a function may: it is jumped to on a
  * condition, and may look at it again.

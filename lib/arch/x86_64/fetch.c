@@ -6,7 +6,7 @@
  * opcode and its immediate by reads of their own (accel/tcg/translator.c,
  * target/i386/tcg/translate.c), and another processor's store may come in between. It also keeps
  * what it has translated, and a translation that was begun before a store and ended behind it may
- * be of the old bytes. It says who it is by CPUID.
+ * be of the old bytes. It tells its name by CPUID.
  */
 
 #include <cpuid.h>

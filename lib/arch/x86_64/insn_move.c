@@ -7,7 +7,7 @@
  *     jmp, jcc                   the long form, adjusted
  *     loop, jrcxz, jecxz         have no long form: they jump over a jump that is jumped over
  *     call                       push of the return address that the call would have pushed, and a
- *                                jump: whoever looks at the stack finds what he expects
+ *                                jump: code that looks at the stack finds what it expects
  *
  * Of other instructions that show their address to the program (xbegin, a breakpoint), and of
  * branches with prefixes that processors disagree about, the move is refused.

@@ -7,7 +7,7 @@
 
 enum { OP_JMP_REL32 = 0xe9, OP_INT3 = 0xcc, PREFIX_WORD = 0x66 };
 /*
- * An instruction has so many bytes at most, prefixes that mean nothing among them (Intel SDM,
+ * An instruction has at most this many bytes, prefixes that mean nothing among them (Intel SDM,
  * volume 2, 2.3.11).
  */
 #define INSN_LONGEST 15

@@ -2,18 +2,18 @@
 // probe_code.c - x86-64: the code of a probe
 /*
  *            what stood at the site before its NOP
- *     inner: lea   -128(%rsp), %rsp    ; over the red zone
- *            push                          %rax, %rcx, %rdx, %rsi, %rdi
+ *     inner: lea   -128(%rsp), %rsp        ; over the red zone
+ *            push  %rax, %rcx, %rdx, %rsi, %rdi
  *            (lahf; seto %al; push %rax)   ; the flags, where they may be in use
  *            tests                         ; each: the argument into %rsi, compare, jump
  *            (the user's program is called with the arguments on the stack, and may say no)
  *            mov   $bytes, %ecx
- *            call  uspl_mark_take      ; %rax: the ring's records, %rcx: the record's place; or
- *                  %rax is 0
- *            arguments                 ; each: its slot into %rdx, its value by way of %rsi
- *            the id                    ; last: from here on the record is whole
+ *            call  uspl_mark_take          ; %rax: the ring's records, %rcx: the record's place;
+ *                                          ; or %rax is 0
+ *            arguments                     ; each: its slot into %rdx, its value by way of %rsi
+ *            the id                        ; last: from here on the record is whole
  *            pop ...
- *     link:  jmp end
+ *     chain_slot: jmp end
  *     end:   what stood at the site behind its NOP; jmp back
  *
  * At a function's return all up to `chain_slot` is run by a thunk (thunk.c) that the site leads to.
@@ -114,7 +114,7 @@ static int32_t put_fetch(struct emit *emit, size_t len)
 
 static void compare_text(struct emit *emit, const char *text)
 {
-	/* One byte more than is equal, which tells longer ones. */
+	/* One byte more than is equal, which tells longer strings. */
 	int32_t room = put_fetch(emit, strlen(text) + 1);
 
 	put_text_address(emit, text);

@@ -3,9 +3,9 @@
 // instruction
 /*
  * The runtime (runtime/trace.S) is our own code, of a few kinds of instructions: it moves the stack
- * pointer by push, pop, and `add $N, %rsp` only, and each of its instructions is come to with the
+ * pointer by push, pop, and `add $N, %rsp` only, and each of its instructions is reached with the
  * stack pointer at one depth. So the depths are found by following all its ways from the places
- * that thunks lead to. tests/unit/runtime_depth_test.c holds them against the processor.
+ * that thunks lead to. tests/unit/runtime_depth_test.c compares them with the processor.
  */
 
 #include <Zydis/Zydis.h>

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // trampoline.c - x86-64: trampolines and punned trampolines
 /*
- * The template, with the places of its parts. Before the reading of a selector nothing has been
- * decided; from each `je` on it has, by the flags, until the old or the new function is entered.
- * Which selector decides stands beside the trampoline's own one; where that is neither OLD nor NEW
- * it is asked.
+ * The template, with the places of its parts. Before a selector is read nothing has been decided.
+ * From each `je` on it has, by the flags, until the old or the new function is entered. The address
+ * of the selector that decides stands beside the trampoline's own one; it is asked where the own
+ * one is neither OLD nor NEW.
  *
- * Who waits reads the selector's value and its commit byte in one piece, and ends the hold, by its
- * hold timeout or by the commit byte, with a compare-and-swap of both: what it has read is still
- * so, or it reads again.
+ * A thread that waits reads the selector's value and its commit byte in one piece. It ends the
+ * hold, by its hold timeout or by the commit byte, with a compare-and-swap of both: what it has
+ * read is still so, or it reads again.
  *
  * Behind the moved instruction lies the part for DRAIN. A thread comes there before it begins to
  * wait. Those that are let through have their stack pointer in one of the ranges behind the
  * selector. What the selector leads to can't change meanwhile, since a thread in this part keeps it
  * from being switched.
  *
- * Whoever waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC), and the
- * tool's counter need not be the waiter's. It counts its own, and those of all: where a thousand
- * threads wait on two processors, each would be late with its own by seconds. The count of all may
- * lose turns when two threads write it at once; it only says when it is time at the latest. 128
- * bytes below the stack pointer are left alone: an entry may be a loop's head, too, in a function
- * that keeps something there.
+ * A thread that waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC),
+ * and the tool's counter need not be the waiter's. It counts its own turns, and those of all: where
+ * a thousand threads wait on two processors, each would be late by seconds with its own alone. The
+ * count of all may lose turns when two threads write it at once; it only says when it is time at
+ * the latest. 128 bytes below the stack pointer are left alone: an entry may be a loop's head, too,
+ * in a function that keeps something there.
  */
 
 #include <stddef.h>
@@ -87,9 +87,7 @@ static const uint8_t template[] = {
 	/*  86 */ 0x0f, 0xb6, 0xd4,                            /* said: movzbl %ah, %edx */
 	/*  89 */ 0x83, 0xe2, USPL_SELECTOR_NEW,                   /* and $NEW, %edx */
 	/*  92 */ 0x66, 0xf0, 0x0f, 0xb1, 0x11,                /* swap: lock cmpxchg %dx, (%rcx) */
-	/*
-	 * 97 */ 0x5a, 0x58, 0x59, /* done: pop %rdx; pop %rax; pop %rcx
-	 */
+	/*  97 */ 0x5a, 0x58, 0x59,                            /* done: pop %rdx, %rax, %rcx */
 	/* 100 */ 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,       /* lea 128(%rsp), %rsp */
 	/* 108 */ 0xeb, (uint8_t)(0 - 110),                    /* jmp trampoline */
 	/* 110 */ 0x59,                                        /* follow_new: pop %rcx */
@@ -179,7 +177,7 @@ int trampoline_depth(size_t offset)
 {
 	size_t i = 0;
 
-	/* Whatever the moved instruction does to it has been done behind that. */
+	/* Behind that place the moved instruction has done to it whatever it does. */
 	if (offset > AT_OLD && offset < AT_DRAIN)
 		return -1;
 	while (i + 1 < ARRAY_SIZE(depths) && depths[i + 1].from <= offset)

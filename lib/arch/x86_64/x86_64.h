@@ -94,7 +94,7 @@ bool x86_64_ignores_flags(const uint8_t *code, size_t len);
 bool x86_64_nop_encode(uint8_t *code, size_t len);
 /* arch.nops_merge */
 bool x86_64_nops_merge(uint8_t *code, size_t len, size_t have);
-/* arch.fill */
+/* arch.fetches_whole, .fill */
 bool x86_64_fetches_whole(void);
 void x86_64_fill(uint8_t *code, size_t len);
 
