@@ -2,9 +2,8 @@
 // agent.c - the agent's code in its place in a target
 /*
  * The agent's code goes into padding: the bytes between the end of a program's code and the end of
- * its last page, which are mapped, executable and used by nobody. So no gadget has to be found,
- * nothing has to be mapped first, and a static program will do as well as any. The bytes are put
- * back afterwards.
+ * its last page, mapped, executable and unused. So no gadget has to be found, nothing has to be
+ * mapped first, and a static program will do as well as any. The bytes are put back afterwards.
  *
  * A tool that dies leaves its agent there, and a thread may still be in it, for as long as it is
  * kept from running. So code of the agent that is found in padding is used, but stays, until it is
@@ -34,13 +33,13 @@ static size_t agent_len(void)
 	return (size_t)(uspl_agent_end - uspl_agent);
 }
 
-/* With the way back that threads with a shadow stack take. */
+/* Its length with the way back that threads with a shadow stack take. */
 static size_t agent_back_len(void)
 {
 	return (size_t)(uspl_agent_back_end - uspl_agent) + sizeof(struct agent_back);
 }
 
-/* Without the words that belong to one thread. */
+/* Its length without the words that belong to one thread. */
 static size_t code_len(const struct inject_agent *agent)
 {
 	return agent->leads_back ? (size_t)(uspl_agent_back_end - uspl_agent) : agent_len();
@@ -52,7 +51,7 @@ static size_t agent_room(void)
 	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
 }
 
-/* Not a library that may be unloaded at any moment, under the thread that runs the agent. */
+/* Not in a library that may be unloaded at any moment, under the thread that runs the agent. */
 static bool may_hold(const struct module *module)
 {
 	return !module->is_vdso && module->lasting;
@@ -122,7 +121,9 @@ static taddr find_padding(const struct proc *proc, const module_vec *modules, si
 		enum padding_state state =
 			padding ? padding_state(proc, padding, len) : PADDING_UNREADABLE;
 
-		/* What a thread with a shadow stack has to find back may be needed there still. */
+		/*
+		 * What a thread with a shadow stack needs to find back may still be needed there.
+		 */
 		if (state == PADDING_ZEROS || (state == PADDING_AGENT && len == agent_len()))
 			return padding;
 		if (!addr && state != PADDING_UNREADABLE)
@@ -211,7 +212,7 @@ static int fail_back(const struct inject_agent *agent, const char *why, struct u
 	return CARRIER_UNFIT;
 }
 
-/* A thread that a tool which has died has left in the agent may need the words that are there. */
+/* A thread that a dead tool has left in the agent may need the words that are there. */
 static bool back_is_free(const struct inject_agent *agent)
 {
 	auto_vec tid_vec tids = { 0 };
@@ -246,7 +247,7 @@ bool agent_has(const struct inject_agent *agent, taddr pc)
 
 /*
  * In the agent a thread blocks all signals that can be blocked, up to the call that is its way out.
- * One that does so of its own can't be told by that.
+ * A thread that does so of its own can't be told from one in the agent by that.
  */
 bool agent_hides(uint64_t sigmask)
 {
@@ -333,7 +334,7 @@ void agent_free(struct inject_agent *agent)
 	free(agent);
 }
 
-/* Of an agent with the way back that has as much, all is meant. */
+/* The length of an agent that was left, with the way back if it has that. */
 static size_t left_len(const struct proc *proc, taddr addr)
 {
 	uint8_t have[AGENT_BACK_MAX];

@@ -5,7 +5,10 @@
 
 #include "inject/inject.h"
 
-/* Its code, and with the way back of a thread that has a shadow stack, and the words for that. */
+/*
+ * Room for its code; and for its code with the way back of a thread that has a shadow stack, and
+ * the words for that.
+ */
 #define AGENT_MAX 256
 #define AGENT_BACK_MAX 512
 
@@ -17,18 +20,19 @@ struct inject_agent {
 	uint8_t saved[AGENT_BACK_MAX]; /* what was in the padding */
 	bool kept;                     /* a thread could not be brought out of it */
 	/*
-	 * Those that other tools have left, in this place or another one: there may be a thread in
-	 * it that writes to its result page, and ours might be the same.
+	 * Agents that other tools have left, in this place or another one: a thread in one may
+	 * write to its result page, and this agent's might be the same.
 	 */
 	inject_left_vec left;
 	tid_vec carriers; /* threads that were sent into it and have not been seen outside */
 };
 
-/* Before a thread is sent into it. */
+/* To be called before a thread is sent into it. */
 int agent_note_carrier(struct inject_agent *agent, pid_t tid, struct uspl_err *err) uspl_must_check;
 /*
- * Before a thread with a shadow stack runs in it: what it needs to find back by itself.
- * CARRIER_UNFIT if there is no room for that way, or a thread of a tool that has died may be on it.
+ * To be called before a thread with a shadow stack runs in it: notes what it needs to find back by
+ * itself. CARRIER_UNFIT if there is no room for that way, or a thread of a tool that has died may
+ * be on it.
  */
 int agent_note_back(const struct inject_agent *agent, const struct agent_back *back,
 		    struct uspl_err *err) uspl_must_check;

@@ -20,11 +20,11 @@
 #include "proc/shstk.h"
 
 #define XSTATE_MAX 16384
-/* What a function that the agent calls has for itself. The agent needs nothing but its frame. */
+/* What a function that the agent calls has for itself. The agent only needs its frame. */
 #define CALL_ROOM 32768
 
 /*
- * The registers of the floating point unit and of vectors: all that there are, or, of a processor
+ * The registers of the floating point unit and of vectors: all that there are, or, on a processor
  * without XSAVE, what FXSAVE writes. The kernel has no NT_X86_XSTATE there
  * (arch/x86/kernel/fpu/regset.c: ENODEV).
  */
@@ -178,8 +178,8 @@ static bool can_run_detached(const struct carrier *carrier)
 }
 
 /*
- * A filter might kill the target for a system call made for us; it is suspended while we trace
- * (Linux 4.3, needs CAP_SYS_ADMIN).
+ * A filter might kill the target for a system call made for the tool; it is suspended while the
+ * tool traces (Linux 4.3, needs CAP_SYS_ADMIN).
  */
 static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 {
@@ -202,8 +202,8 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 }
 
 /*
- * Whether its run is detached, with its state read. One that maps its result page is seen to leave
- * by its signals.
+ * Decides whether its run is detached, and reads its state. A thread that maps its result page is
+ * seen to leave by its signals.
  */
 static int choose_way(struct carrier *carrier, struct uspl_err *err)
 {
@@ -225,7 +225,7 @@ static int choose_way(struct carrier *carrier, struct uspl_err *err)
 	return carrier->alone ? 0 : set_options(carrier->agent->proc, carrier->thread.tid, err);
 }
 
-/* Only for the look of it: nothing of the thread's own is there. */
+/* Only so that the stack looks as before: nothing of the thread's own is there. */
 static int save_stack(struct carrier *carrier, struct uspl_err *err)
 {
 	buf_addzero(&carrier->stack, carrier->frame.bytes.len);
@@ -288,8 +288,8 @@ void carrier_release(struct carrier *carrier)
 }
 
 /*
- * In a traced run it keeps SIGSYS open: the kernel takes the handler of one that is blocked away
- * before the tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
+ * In a traced run the thread keeps SIGSYS open: if it were blocked the kernel would take its
+ * handler away before the tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
  */
 int carrier_start(struct carrier *carrier, struct uspl_err *err)
 {
@@ -306,14 +306,14 @@ int carrier_start(struct carrier *carrier, struct uspl_err *err)
 
 /*
  * The registers come last: until then the thread, left alone, would go back by the frame, which
- * must be there as long.
+ * must be there until then.
  */
 int carrier_restore(struct carrier *carrier, struct uspl_err *err)
 {
 	struct iovec iov = { carrier->xstate.data, carrier->xstate.len };
 	pid_t tid = carrier->thread.tid;
 	uint64_t ssp;
-	/* Only in the midst of a function that it calls for us is it elsewhere. */
+	/* It is elsewhere only in the midst of a function that the thread calls for the tool. */
 	int rc = carrier->shadowed && shstk_read(tid, &ssp) && ssp != carrier->ssp
 			 ? shstk_write(tid, carrier->ssp, err)
 			 : 0;

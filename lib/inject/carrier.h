@@ -2,16 +2,16 @@
 /*
  * carrier.h - a stopped thread of the target that the agent runs in: for inject.c
  *
- * There are two ways for it. Of a thread that was stopped in its own code the run is *detached*:
- * let go, it makes the requests and finds back by itself (rt_sigreturn). That is one stop, and all
- * of it. What it has done is read on its result page, which must not lie on its stack: by then that
- * is in use again, or unmapped with a thread that has ended. Of a thread whose system call the
- * kernel is to restart the run is *traced*: its own state is put back by us, in a stop, since there
- * the kernel still restarts the call, with the time that remains.
+ * There are two ways for it. For a thread that was stopped in its own code the run is *detached*:
+ * let go, it makes the requests and finds back by itself (rt_sigreturn). That takes one stop, and
+ * no more. What it has done the tool reads on its result page, which must not lie on its stack: by
+ * then that is in use again, or unmapped with a thread that has ended. For a thread whose system
+ * call the kernel has to restart the run is *traced*: the tool puts its own state back in a stop,
+ * since there the kernel still restarts the call, with the time that remains.
  *
- * Where the result page's memory is mapped by the run itself, a detached run says nothing before it
- * has it. If its first request fails it goes its way without an answer: CARRIER_SILENT, and the
- * requests are made once more in a traced run.
+ * Where the run itself maps the result page's memory, a detached run says nothing before it has it.
+ * If its first request fails the thread goes on without an answer: CARRIER_SILENT, and the requests
+ * are made once more in a traced run.
  *
  *     carrier_load             the frame lies in unused pages of its stack; nothing depends on it
  *                              yet
@@ -42,20 +42,20 @@ struct carrier {
 	/* room for a result page that outlives the thread; 0: the run must be traced */
 	taddr result_page;
 	bool maps_result_page; /* the first request maps it */
-	uint64_t token;   /* by which it is told then from what somebody else has mapped there */
+	uint64_t token;   /* which tells it then from anything else that is mapped there */
 	struct buf stack; /* what was where the frame lies, if the run is to be traced */
 	struct arch_regs own; /* of the thread, while thread has the agent's */
 	struct inject_req *reqs;
 	size_t n;
 	bool held;  /* it stands still until all is made: the run must be traced */
-	bool alone; /* its run can be detached: left to itself it goes on as if nothing had been */
+	bool alone; /* its run can be detached: left alone it goes on as before */
 	bool runs;  /* in a traced run: it was let go, and its next stop hasn't been seen */
-	/* and it has been seen on our processor, where it comes to nothing while we look for it */
+	/* and it was seen on the tool's processor, where it can't run while the tool spins */
 	bool beside;
 };
 
 /*
- * Finds out which way it can go, and writes the frame. CARRIER_UNFIT, with the reason in err, and
+ * Finds out which way is possible, and writes the frame. CARRIER_UNFIT, with the reason in err, and
  * nothing has happened, if the stack that the thread was made with has no room for it
  * (stack_room.h). carrier has agent, thread, result page, maps_result_page, reqs, n and held;
  * carrier_release is to be called in any case.
@@ -66,10 +66,7 @@ int carrier_fail_dispatched(const struct carrier *carrier, struct uspl_err *err)
 /* Frees what it holds; nothing in the target. */
 void carrier_release(struct carrier *carrier);
 
-/*
- * For one whose run can be detached. thread_release then lets it go. On failure it stands as
- * before.
- */
+/* If its run can be detached: thread_release then lets it go. On failure it stands as before. */
 int carrier_start_detached(struct carrier *carrier, struct uspl_err *err) uspl_must_check;
 /*
  * Waits until the detached run is done; the results are in reqs, *ret_done counts them. A thread
@@ -90,7 +87,9 @@ bool carrier_maps_result_page(const struct carrier *carrier);
 /* True if one of the requests is of this kind. */
 bool carrier_requests(const struct carrier *carrier, enum inject_kind kind);
 
-/* Gives the agent's registers to the thread, from the first of its calls on it restores itself. */
+/*
+ * Gives the agent's registers to the thread, which restores itself from the first ptrace call on.
+ */
 int carrier_start(struct carrier *carrier, struct uspl_err *err) uspl_must_check;
 /* Gives the thread its own state back, in a stop. */
 int carrier_restore(struct carrier *carrier, struct uspl_err *err) uspl_must_check;

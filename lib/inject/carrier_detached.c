@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // carrier_detached.c - a thread makes the requests by itself and is back where it was
 /*
- * The thread is let go and not traced any more; what happens then is what would happen if we died.
- * The agent writes on its result page how it ended, and that is looked for in the target's memory.
- * It is a matter of microseconds, unless the thread has to wait for a processor. Once it is done
- * the thread may do what it likes, and end: the result page stays.
+ * The thread is let go and not traced any more; what happens then is what would happen if the tool
+ * died. The agent writes on its result page how it ended, and the tool looks for that in the
+ * target's memory. It takes microseconds, unless the thread has to wait for a processor. Once it is
+ * done the thread may do anything, and end: the result page stays.
  *
- * Where its memory comes with the run there is nothing to look at before, and nothing ever if that
- * memory could not be mapped: then the thread is seen to leave the agent, by its signals.
+ * Where its memory comes with the run there is nothing to look at before, and nothing at all if
+ * that memory could not be mapped: then the thread's signals show that it leaves the agent.
  */
 
 #include <errno.h>
@@ -40,7 +40,7 @@ int carrier_start_detached(struct carrier *carrier, struct uspl_err *err)
 
 /*
  * The beginning of a result page that comes with the run: zeros as long as it isn't there, and if
- * somebody else has mapped something in its place.
+ * something else was mapped in its place.
  */
 static int read_new_result_page(const struct carrier *carrier, struct agent_result_page *ret,
 				struct uspl_err *err)
@@ -87,7 +87,7 @@ static int collect(const struct carrier *carrier, uint64_t done, size_t *ret_don
 		return uspl_fail(err, USPL_E_HOSTILE, "thread %d has changed the agent's results",
 				 carrier->thread.tid);
 	*ret_done = left ? carrier->n - left + 1 : carrier->n;
-	/* Of the first one there is no other answer than that it has done what it was to. */
+	/* The first one has no answer of its own: the page is there, so it was done. */
 	if (carrier_maps_result_page(carrier))
 		result_page.reqs[0].result = (int64_t)carrier->reqs[0].args[0];
 	for (size_t i = 0; i < *ret_done; i++)
@@ -96,8 +96,8 @@ static int collect(const struct carrier *carrier, uint64_t done, size_t *ret_don
 }
 
 /*
- * Stopped again, without its having said that it is done: true if it isn't in the agent any more.
- * For one that maps its result page this is not known otherwise.
+ * For a thread that was stopped again, and hasn't said that it is done: true if it isn't in the
+ * agent any more. For one that maps its result page that isn't known otherwise.
  */
 static bool has_left(const struct carrier *carrier)
 {
@@ -105,7 +105,7 @@ static bool has_left(const struct carrier *carrier)
 	       !agent_has(carrier->agent, regs_pc(&carrier->thread.regs));
 }
 
-/* Before it was done: something has killed it. */
+/* It is gone before it was done: something has killed it. */
 static int fail_gone(const struct carrier *carrier, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_NO_PROCESS, "thread %d of pid %d exited", carrier->thread.tid,
@@ -114,7 +114,7 @@ static int fail_gone(const struct carrier *carrier, struct uspl_err *err)
 
 /*
  * A thread that hasn't finished in time stands still again: it gets its own state back. Or it has
- * ended, as a rule when it was done.
+ * ended, as a rule after it was done.
  */
 static int take_back(struct carrier *carrier, size_t *ret_done, struct uspl_err *err)
 {
@@ -157,9 +157,9 @@ static int recall(struct carrier *carrier, size_t *ret_done, struct uspl_err *er
 }
 
 /*
- * Waits a little before the next look. Each takes the lock of the target's mappings, and whoever
- * maps something there waits for it; so a thread that was sent to do that is not looked at all the
- * time.
+ * Waits a little before the next look. Each takes the lock of the target's mappings, and a thread
+ * that maps something there waits for it; so the tool doesn't look all the time if it sent a thread
+ * to do that.
  */
 static void pause_before(int look, bool quick)
 {
@@ -178,7 +178,7 @@ static bool is_there(const struct carrier *carrier)
 	       errno != ESRCH;
 }
 
-/* True if what it has not said by now it will never say. */
+/* True if the thread will never say what it has not said by now. */
 static bool is_over(const struct carrier *carrier)
 {
 	return !is_there(carrier) || (carrier_maps_result_page(carrier) &&

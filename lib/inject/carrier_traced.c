@@ -2,8 +2,8 @@
 // carrier_traced.c - a traced run of the agent, from one system call's stop to the next
 /*
  * This way every system call of the agent is two stops, and giving the thread its own state back is
- * one more. It works for any thread, and a system call that it was in is restarted by the kernel as
- * if nothing had been.
+ * one more. It works for any thread, and the kernel restarts a system call that it was in as if
+ * nothing had happened.
  */
 
 #include <errno.h>
@@ -40,8 +40,8 @@ static pid_t wait_twice(pid_t tid, int *status)
 }
 
 /*
- * The scheduler likes to wake a thread where the one runs that wakes it, and seldom moves it while
- * that is asleep.
+ * The scheduler likes to wake a thread on the processor of the one that wakes it, and seldom moves
+ * it while that one sleeps.
  */
 static bool is_beside(const struct carrier *carrier)
 {
@@ -50,7 +50,7 @@ static bool is_beside(const struct carrier *carrier)
 
 /*
  * Lets the thread run to its next stop, if it doesn't already, and returns the wait status; -code
- * when it died, or its stop wasn't seen: it runs still, for all that is known.
+ * when it died, or its stop wasn't seen: then it may still run.
  */
 static int step(struct carrier *carrier, int request, int signal, int64_t deadline,
 		struct uspl_err *err)
@@ -101,8 +101,8 @@ static bool failed(int64_t result)
 }
 
 /*
- * Runs the agent until it begins its last system call, which has no result that matters, or until
- * the end of one that failed. A function that it calls may make some of its own, which don't count.
+ * Runs the agent until it begins its last system call, whose result doesn't matter, or until the
+ * end of one that failed. A function that it calls may make some of its own, which don't count.
  */
 static int run_agent(struct traced_run *traced_run, struct uspl_err *err)
 {
@@ -143,8 +143,8 @@ static int run_agent(struct traced_run *traced_run, struct uspl_err *err)
 }
 
 /*
- * Brings the thread to a stop in which the kernel still looks for a system call to restart: that is
- * one that PTRACE_INTERRUPT makes, not the end of a system call.
+ * Brings the thread to a stop in which the kernel still looks for a system call to restart: a stop
+ * by PTRACE_INTERRUPT, not one at the end of a system call.
  */
 static int bring_back(struct carrier *carrier, struct uspl_err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// inject.c - system calls and function calls made by the target on our behalf
+// inject.c - system calls and function calls that the target makes for the tool
 #include "inject/agent.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 #define UNMAP_SLICE (1ull << 18)
 #define UNMAP_SLICES_MAX (INJECT_MAX - 2)
 /*
- * For more the limits of the process aren't lifted: it counts as the process's own, which could map
- * nothing more by itself.
+ * For more than that the limits of the process aren't lifted: it would count as the process's own,
+ * and the process could map nothing more by itself.
  */
 #define LIFT_MAX (16ull << 20)
 
-/* What is kept of the process is what it was before the run, but for what this was to change. */
+/* Drops what is kept of memory that the run was to change; the rest is as it was before. */
 static void drop_changed(const struct proc *proc, const struct inject_req *reqs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ struct job {
 	int64_t deadline; /* for threads that can't be stopped at the moment */
 };
 
-/* Stops the carrier's thread. CARRIER_UNFIT if it isn't to be had; err may say why. */
+/* Stops the carrier's thread. CARRIER_UNFIT if it can't be used; err may say why. */
 static int halt_carrier(struct carrier *carrier, const struct job *job, enum task_rank rank,
 			struct uspl_err *err)
 {
@@ -157,7 +157,7 @@ pid_t inject_sleeper(const struct proc *proc)
 	return found;
 }
 
-/* Who was named, if that still suits. */
+/* Tries the thread that was named, if it still suits. */
 static int try_named(const struct job *job, struct uspl_err *err)
 {
 	pid_t tid = job->choice.sleeper;
@@ -192,8 +192,8 @@ static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_e
 {
 	const struct proc *proc = job->agent->proc;
 	/*
-	 * Asked once: one that sleeps and runs by turns would have another rank each time, and
-	 * never its turn.
+	 * Found once: a thread that sleeps and runs by turns would have another rank each time, and
+	 * never get its turn.
 	 */
 	auto_free enum task_rank *ranks = calloc(tids->n + 1, sizeof(*ranks));
 	struct uspl_err why = { 0 };
@@ -204,7 +204,7 @@ static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_e
 		for (size_t i = 0; i < tids->n; i++) {
 			int rc;
 
-			/* And no sooner than it matters. */
+			/* And not sooner than needed. */
 			if (wanted == RANK_ASLEEP)
 				ranks[i] = task_rank(proc, tids->items[i]);
 			rc = ranks[i] == wanted ? run_as(job, tids->items[i], wanted, &why)
@@ -228,7 +228,7 @@ static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_e
 			 "no thread of pid %d can make a system call for us", proc->pid);
 }
 
-/* A detached run may have had nothing to say: a traced one tells what has failed. */
+/* A detached run may end without an answer: a traced one tells what has failed. */
 static int try_ways(struct job *job, struct uspl_err *err)
 {
 	auto_vec tid_vec tids = { 0 };
@@ -247,7 +247,7 @@ static int try_ways(struct job *job, struct uspl_err *err)
 	return rc;
 }
 
-/* Where nothing else could be done than to map a little, since the process may not have more. */
+/* True if the first request, to map a little, failed since the process may not have more. */
 static bool is_at_limit(const struct inject_req *reqs, size_t done)
 {
 	return done == 1 && reqs[0].kind == INJECT_SYSCALL && reqs[0].what == SYS_mmap &&
@@ -317,8 +317,8 @@ int inject_run_mapping(const struct proc *proc, taddr result_page, struct inject
 }
 
 /*
- * Requests for the pages behind the first slice, of which the last ones go first, and one to unmap
- * all. Those of rings are left to that: they are addresses for the most part.
+ * Requests for the pages behind the first slice, the last ones first, and one to unmap all. Pages
+ * of rings are left to that one: they are addresses for the most part.
  */
 static size_t unmap_requests(const struct proc *proc, taddr addr, uint64_t len,
 			     struct inject_req *reqs)

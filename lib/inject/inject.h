@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inject.h - system calls and function calls made by the target on our behalf
+ * inject.h - system calls and function calls that the target makes for the tool
  *
  * One thread is held for some 50 microseconds; the others run on. The code that it executes
- * (runtime/agent.S) ends in rt_sigreturn of a frame that holds all its registers: were the tool
- * killed at any instant, the thread would finish the requests and go on where it was. carrier.h has
+ * (runtime/agent.S) ends in rt_sigreturn of a frame that holds all its registers: if the tool is
+ * killed at any instant, the thread finishes the requests and goes on where it was. carrier.h has
  * the two ways for it.
  */
 #ifndef USPL_INJECT_INJECT_H
@@ -23,14 +23,14 @@ enum inject_kind {
 	INJECT_STORE = 2,   /* args[0] into the 8 aligned bytes at an address, in one piece */
 	/*
 	 * args[0] entries of a table (struct inject_word) at an address: each word that has `from`
-	 * gets `to`, in one piece for everybody who reads it. The result is how many there were
+	 * gets `to`, in one piece for every thread that reads it. The result is how many there were
 	 * before the first one that has something else.
 	 */
 	INJECT_TABLE = 3,
 	/*
-	 * From here on the result page is at an address, and on it this request and those behind
-	 * it, if the result of the one before it is args[0]; else the run ends. args[1] is to be
-	 * known again there. Not for callers: see struct inject_choice.
+	 * From here on the result page is at an address, with this request and those behind it on
+	 * it, if the result of the one before it is args[0]; else the run ends. The tool knows it
+	 * there by args[1]. Not for callers: see struct inject_choice.
 	 */
 	INJECT_MOVE = 4,
 };
@@ -71,7 +71,7 @@ static inline struct inject_req inject_mmap(taddr addr, uint64_t len, int prot, 
  * Runs the requests in order in one thread of the target. Stops after the first system call that
  * fails: *ret_done counts those that were made, the failed one included. Returns 0 even then, the
  * caller looks at the results; fails when the requests could not be run at all (*ret_done is 0).
- * The target must not be stopped by us, and this thread must be the one that traces it.
+ * The target must not be stopped by the tool, and this thread must be the one that traces it.
  */
 int inject_run(const struct proc *proc, struct inject_req *reqs, size_t n, size_t *ret_done,
 	       struct uspl_err *err) uspl_must_check;
@@ -84,11 +84,12 @@ int inject_run_mapping(const struct proc *proc, taddr result_page, struct inject
 		       size_t n, size_t *ret_done, struct uspl_err *err) uspl_must_check;
 
 /*
- * Unmaps whole pages of the target, all at once: of what begins with a record of ours nothing can
- * be left without it. USPL_E_BUSY, and nothing is done, as long as a thread is in the agent of a
- * tool that has died, since it may still write there. What private ones hold is given back before,
- * but for the first megabyte, from behind and in at most some 30 pieces, so that no thread is held
- * for long. Fails also when a system call itself fails; then the pages stay, maybe empty.
+ * Unmaps whole pages of the target, all at once: where they begin with a record of the tool's
+ * nothing can be left without it. USPL_E_BUSY, and nothing is done, as long as a thread is in the
+ * agent of a tool that has died, since it may still write there. What private pages hold is given
+ * back before, except for the first megabyte, from behind and in at most some 30 pieces, so that no
+ * thread is held for long. Also fails when a system call itself fails; then the pages stay, maybe
+ * empty.
  */
 #define INJECT_UNMAP_FIRST (1ull << 20) /* which keeps what it holds until all is unmapped */
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
@@ -104,18 +105,17 @@ struct inject_choice {
 	void *ctx;
 	/*
 	 * INJECT_RESULT_PAGE_LEN bytes that the target may write, and that stay where they are
-	 * whatever thread ends: then a thread that runs stands still once only, for a short time.
-	 * 0: it stands still until all is made.
+	 * whatever thread ends: then a thread that runs stands still only once, for a short time.
+	 * 0: it stands still until all requests are made.
 	 */
 	taddr result_page;
 	/*
-	 * The result page lies in what the first request maps, an mmap at an address of which
-	 * nothing may be mapped (MAP_FIXED_NOREPLACE): it comes into being with the run.
+	 * The result page lies in what the first request maps, an mmap at an address where nothing
+	 * may be mapped yet (MAP_FIXED_NOREPLACE): it comes into being with the run.
 	 */
 	bool maps_result_page;
 	/*
-	 * One that is in its place already, for several runs in a row; NULL: there is one for each
-	 * run.
+	 * An agent that is in its place already, for several runs in a row; NULL: one for each run.
 	 */
 	struct inject_agent *agent;
 	/*
@@ -124,8 +124,8 @@ struct inject_choice {
 	 */
 	const module_vec *modules;
 	/*
-	 * Asked before all others, and without a look at them, if it sleeps as inject_sleeper says;
-	 * 0: nobody.
+	 * A thread that is asked before all others, without a look at them, if it sleeps as
+	 * inject_sleeper says; 0: none.
 	 */
 	pid_t sleeper;
 };
@@ -134,22 +134,23 @@ struct inject_choice {
 
 /*
  * The same in a thread that is fit. A function that takes locks must not be called in a thread that
- * holds them already: who calls one says here in which threads that can't be. USPL_E_BUSY if no
- * thread is fit at the moment; then nothing was called.
+ * holds them already: here the caller says which threads can't hold them. USPL_E_BUSY if no thread
+ * is fit at the moment; then nothing was called.
  */
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done,
 		  struct uspl_err *err) uspl_must_check;
 
 /*
- * Bytes behind a module's code, up to the end of its last page, that nobody uses, the agent
- * neither: [*ret_start, *ret_end). False if there are none.
+ * Bytes behind a module's code, up to the end of its last page, that nothing uses, not even the
+ * agent: [*ret_start, *ret_end). False if there are none.
  */
 bool agent_spare(const struct proc *proc, const struct module *module, taddr *ret_start,
 		 taddr *ret_end);
 
 /*
- * Puts the code there, in 0.1 to 0.2 ms. modules: as in struct inject_choice. proc must outlive it.
+ * Puts the code in its place, in 0.1 to 0.2 ms. modules: as in struct inject_choice. proc must
+ * outlive it.
  */
 int agent_new(const struct proc *proc, const module_vec *modules, struct inject_agent **ret,
 	      struct uspl_err *err) uspl_must_check;
@@ -161,8 +162,8 @@ void agent_free(struct inject_agent *agent);
 
 /*
  * An agent that a tool left behind when it died. A thread may still be in it, and do what it was
- * sent to do at any later time: what depends on that not happening treats it as code that must be
- * empty.
+ * sent to do at any later time: a caller that depends on that not happening treats it as code that
+ * must be empty.
  */
 struct inject_left {
 	taddr addr;
@@ -171,7 +172,7 @@ struct inject_left {
 
 typedef VEC(struct inject_left) inject_left_vec;
 
-/* Appends those that there are; to be asked while no agent of this tool is in its place. */
+/* Appends those that there are; to be called while no agent of this tool is in its place. */
 int agent_left_find(const struct proc *proc, const module_vec *modules, inject_left_vec *ret,
 		    struct uspl_err *err) uspl_must_check;
 /* Removes them. No thread may be in them. */
@@ -179,15 +180,15 @@ void agent_left_clear(const struct proc *proc, const inject_left_vec *left);
 
 /*
  * Makes the requests in a thread that stands still already, with its registers read, while all that
- * stand still go on doing so; it stands where it was afterwards. Fails if the requests weren't
+ * stand still go on doing so; afterwards it stands where it was. Fails if the requests weren't
  * made, as far as that is known.
  */
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
 		       size_t n, struct uspl_err *err) uspl_must_check;
 
 /*
- * A thread that sleeps in a system call that restarts as if nothing had been, as far as can be seen
- * without stopping it: the best one to make requests, it misses nothing. 0: there is none.
+ * A thread that sleeps in a system call that restarts as if nothing had happened, as far as can be
+ * seen without stopping it: the best one to make requests, as it misses nothing. 0: there is none.
  */
 pid_t inject_sleeper(const struct proc *proc);
 

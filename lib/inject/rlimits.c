@@ -2,8 +2,8 @@
 // rlimits.c - limits of a process on what it may map, lifted for the moment of a mapping
 /*
  * A tool may be killed at any instant, and the limits have to be put back all the same. So a child
- * of ours does that, in a session of its own, which signals for our process group don't reach: when
- * the pipe to it is closed, by us or by our death.
+ * of the tool does that, in a session of its own, which signals for the tool's process group don't
+ * reach: when the pipe to it is closed, by the tool or by its death.
  */
 
 #include "inject/rlimits.h"
@@ -61,7 +61,7 @@ static void put_back(pid_t pid, const struct old_limits *old)
 			prlimit(pid, lifted[i], &old->limits[i], NULL);
 }
 
-/* In the child. It says with a byte whether there is something to be put back. */
+/* In the child. The child says with a byte whether there is something to be put back. */
 static void keep(pid_t pid, const struct old_limits *old, int told, int says)
 {
 	char any;
@@ -72,7 +72,7 @@ static void keep(pid_t pid, const struct old_limits *old, int told, int says)
 		while (read(told, &any, 1) < 0 && errno == EINTR)
 			;
 	put_back(pid, old);
-	/* Of the child only: what the tool has to do at its end isn't the child's. */
+	/* Ends only the child: what the tool does at its end isn't for the child to do. */
 	syscall(SYS_exit_group, 0);
 }
 

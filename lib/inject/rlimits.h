@@ -3,8 +3,8 @@
  * rlimits.h - limits of a process on what it may map, lifted for the moment of a mapping
  *
  * A process at its limit of addresses (RLIMIT_AS), data (RLIMIT_DATA) or locked memory
- * (RLIMIT_MEMLOCK) maps nothing more, not for us either. Who may raise these limits from outside,
- * root as a rule, does so for as long as the mapping takes.
+ * (RLIMIT_MEMLOCK) maps nothing more, not even for the tool. Where the tool may raise these limits
+ * from outside, as root as a rule, it does so for as long as the mapping takes.
  */
 #ifndef USPL_INJECT_RLIMITS_H
 #define USPL_INJECT_RLIMITS_H
@@ -13,8 +13,8 @@
 
 /* Limits that are lifted. */
 struct rlimits {
-	pid_t keeper; /* a process of ours that puts them back when it is told, or when we die */
-	int told;     /* what it is told by: closed */
+	pid_t keeper; /* a child that puts them back when it is told, or when the tool dies */
+	int told;     /* by closing this it is told */
 };
 
 /* Lifts them. False, and nothing has changed, if none could be, or none was there. */
@@ -23,9 +23,9 @@ bool rlimits_lift(const struct proc *proc, struct rlimits *ret) uspl_must_check;
 void rlimits_restore(struct rlimits *limits);
 
 /*
- * To a message that something couldn't be mapped: which limit it may have been, as a hint. error:
- * of mmap(2). vm.max_map_count holds for all processes, and is named only where the process is at
- * it.
+ * Adds a hint to a message that something couldn't be mapped: which limit it may have been. error:
+ * of mmap(2). vm.max_map_count holds for all processes, and is named only where the process has
+ * reached it.
  */
 void rlimits_hint(const struct proc *proc, int64_t error, struct uspl_err *err);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stack_room.c - room for a frame of ours on the stack that a thread was made with
+// stack_room.c - room for the agent's frame on the stack that a thread was made with
 /*
  * The main thread's stack is the mapping that the kernel calls [stack]. For the others, the C
  * library keeps where it has mapped the stack, and how much, side by side in what the thread
  * pointer leads to: stackblock and stackblock_size in glibc's struct pthread (nptl/descr.h),
  * map_base and map_size in musl's (src/internal/pthread_impl.h). Their offsets differ between
- * versions, so they are looked for: an address below the thread pointer, and the length that ends
- * right above it.
+ * versions, so the tool looks for them: an address below the thread pointer, and the length that
+ * ends right above it.
  *
- * On that stack pages are looked for that nothing was written to: /proc/PID/pagemap says that they
- * aren't there. The nearest ones below the stack pointer are taken. If the thread is elsewhere, the
- * lowest ones are: should another thread be on this stack just now, it is far from there. Programs
- * that lock their memory have all pages; then zeros count as pages without anything. And if there
+ * On that stack the tool looks for pages that were never written to: /proc/PID/pagemap says that
+ * they aren't there. It takes the nearest ones below the stack pointer. If the thread is elsewhere,
+ * it takes the lowest ones: should another thread be on this stack just now, it is far from there.
+ * Programs that lock their memory have all pages; then pages of zeros count as unused. And if there
  * are none either, the stack has been used to its end once: the thread's own frames tell nothing of
  * a smaller stack among them, and the lower end is as far from it as can be.
  */
@@ -23,9 +23,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of what the thread pointer leads to: struct pthread has 2304 bytes in glibc, less in musl. */
+/* What is read behind the thread pointer: struct pthread has 2304 bytes in glibc, less in musl. */
 #define THREAD_WORDS 288
-/* Above the thread pointer nothing but that lies on the stack; musl has 1 KB of pointers there. */
+/* Above the thread pointer only that lies on the stack; musl has 1 KB of pointers there. */
 #define ABOVE_MAX (2 * PAGE)
 /* How many pages are looked at. */
 #define WINDOW 64
@@ -35,16 +35,16 @@
 /* /proc/PID/pagemap: a page that is there, or in swap, has one of these bits (pagemap.rst). */
 #define ENTRY_USED (3ull << 62)
 
-/* What may be used of it: [low, high). */
+/* What may be used of a stack: [low, high). */
 struct own_stack {
 	taddr low, high;
 	bool current; /* the thread is on it, and high is its stack pointer, red zone included */
 };
 
 /*
- * Its lower end as the C library has noted it, which may be that of a guard right below the stack's
- * mapping. Other pairs add up as well: glibc keeps the thread's id, a small number in a container,
- * in front of a pointer to its own robust_head.
+ * The stack's lower end as the C library has noted it, which may be that of a guard right below the
+ * stack's mapping. Other pairs add up as well: glibc keeps the thread's id, a small number in a
+ * container, in front of a pointer to its own robust_head.
  */
 static bool read_note(const struct proc *proc, const mapping_vec *maps, taddr pointer,
 		      taddr *ret_low)
@@ -108,7 +108,7 @@ static bool find_stack(const struct proc *proc, const struct thread *thread, str
 	return found;
 }
 
-/* The pages of [from, from + n) that nothing was written to, a bool for each. */
+/* The pages of [from, from + n) that were never written to, a bool for each. */
 static void find_untouched(const struct proc *proc, taddr from, size_t n, bool *ret)
 {
 	uint64_t entries[WINDOW];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// blockers.c - a thread that is in the way, told to people
+// blockers.c - a thread that is in the way, described for people
 
 #include "safety/blockers.h"
 
@@ -43,9 +43,8 @@ static void add_name(struct names *names, taddr pc, struct buf *out)
 }
 
 /*
- * The frames from the thread's place outwards. What matters is who called the function that is in
- * the way; of the frames inside it (the call that it waits in) the first and the last two tell
- * enough.
+ * The frames from the thread's place outwards. What matters is what called the function in the way;
+ * of the frames inside it (the call that it waits in) the first and the last two tell enough.
  */
 static void add_chain(struct names *names, const struct safety_finding *finding, struct buf *out)
 {
@@ -81,9 +80,9 @@ static bool is_c_library(const struct module *module)
 }
 
 /*
- * True if nothing called the function but what starts a program or a thread, in the C library; the
- * very last frame may be the program's (_start), or be linked into it. A function that another
- * module calls, of a library or of the program, returns to that.
+ * True if only code of the C library that starts a program or a thread called the function; the
+ * very last frame may be the program's (_start), or be linked into it. A function that is called by
+ * another module, a library or the program, returns to that.
  */
 static bool is_outermost(const struct names *names, const struct safety_finding *finding)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* blockers.h - a thread that is in the way, told to people */
+/* blockers.h - a thread that is in the way, described for people */
 #ifndef USPL_SAFETY_BLOCKERS_H
 #define USPL_SAFETY_BLOCKERS_H
 
@@ -10,7 +10,7 @@ struct blocker {
 	pid_t tid;       /* 0: no thread, the function is on an inactive stack (inactive.h) */
 	char thread[32]; /* the thread's name */
 	char *function;  /* "" if the stack can't be read */
-	char *chain;     /* "poll < wait < serve < run": who called whom, innermost first */
+	char *chain;     /* "poll < wait < serve < run": the chain of callers, innermost first */
 	bool proven, unreadable;
 	/* The function is the first of its thread: it returns when the thread ends. */
 	bool outermost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// drain.c - which threads are still in code that nobody enters any more
+// drain.c - which threads are still in code that no thread enters any more
 /*
  * Nothing leads into the code, so a thread that was seen outside stays outside, and each can be
  * looked at in its own time: sleepers where they sleep, the others in a short stop. A thread that
@@ -15,7 +15,7 @@
 #include "thread/stop.h"
 #include "thread/tracer_thread.h"
 
-/* How often memory is looked through for stacks that nobody is on, and how long between. */
+/* How often memory is looked through for stacks that no thread is on, and how long between. */
 #define SCANS 3
 #define SCAN_PAUSE_NS 2000000
 
@@ -54,8 +54,7 @@ static bool is_known(struct drain *drain, struct safety *safety,
 }
 
 /*
- * Of those that have run since they were last looked at: finds out who sleeps, and what is known of
- * them.
+ * Looks at the threads that have run since the last look: which sleep, and what is known of them.
  */
 static int check_sleepers(struct drain *drain, struct blocked *blocked, struct uspl_err *err)
 {
@@ -115,7 +114,7 @@ static int look_at_sleepers(struct drain *drain, struct blocked *blocked, tid_ve
 	return list_others(blocked, ret_others, err);
 }
 
-/* With everybody at a standstill. */
+/* With all threads at a standstill. */
 static int count_stopped(struct drain *drain, const struct stop *stop, struct uspl_err *err)
 {
 	struct safety_finding finding;
@@ -139,7 +138,7 @@ static void let_go(struct drain *drain, struct stop *stop)
 	drain_note_stop(drain, stop);
 }
 
-/* Where the kernel doesn't tell who sleeps. */
+/* Where the kernel doesn't tell which threads sleep. */
 static int look_at_all(struct drain *drain, struct uspl_err *err)
 {
 	struct stop stop;
@@ -154,7 +153,7 @@ static int look_at_all(struct drain *drain, struct uspl_err *err)
 	return rc;
 }
 
-/* Those that don't sleep. */
+/* The threads that don't sleep. */
 struct others {
 	struct drain *drain;
 	tid_vec tids;
@@ -211,7 +210,7 @@ int drain_look(struct drain *drain, struct uspl_err *err)
 
 int drain_look_ahead(struct drain *drain, struct uspl_err *err)
 {
-	/* Where the kernel doesn't tell who sleeps all are stopped in any case. */
+	/* Where the kernel doesn't tell which threads sleep all are stopped in any case. */
 	if (drain->ahead || blocked_open(&drain->blocked, drain->text.proc, NULL) != 0)
 		return 0;
 	drain->ahead = true;
@@ -226,8 +225,8 @@ void drain_forget(struct drain *drain)
 }
 
 /*
- * In the stop: what can't be put back leads into the text for good, or was gone on with since the
- * scan.
+ * In the stop: what can't be put back leads into the text for good, or a thread has gone on there
+ * since the scan.
  */
 static int return_inactive(struct drain *drain, struct inactive *inactive,
 			   const struct drain_way *way, const thread_vec *threads,
@@ -251,8 +250,8 @@ struct inactive_stop {
 };
 
 /*
- * A word that was seen to be returned to may lie on the stack of a thread that runs there: that one
- * was looked at before. A stop tells.
+ * A word that will be returned to may lie on the stack of a thread that runs there, which was
+ * looked at before. A stop tells.
  */
 static int stop_for_inactive(void *ctx, struct uspl_err *err)
 {
@@ -274,7 +273,7 @@ static int stop_for_inactive(void *ctx, struct uspl_err *err)
 	return rc;
 }
 
-/* Deals with what a scan has found, in as many stops as nobody has to wait long in. */
+/* Deals with what a scan has found, in several stops, so that none is long. */
 static int return_all(struct drain *drain, struct inactive *inactive, const struct drain_way *way,
 		      struct uspl_err *err)
 {
@@ -312,8 +311,8 @@ int drain_look_inactive(struct drain *drain, const struct drain_way *way, struct
 	int rc = 0;
 
 	/*
-	 * A stack that somebody runs on while it is looked at may be missed, so it is done again.
-	 * What was put back is done with.
+	 * A stack that a thread runs on while it is looked at may be missed, so the scan is made
+	 * again. What was put back needs no more.
 	 */
 	for (int left = SCANS; !rc && left; left--) {
 		size_t before = drain->put_back;

@@ -33,7 +33,7 @@ static void look_into_library(struct dynsyms *dyn, struct unwinder_api *api)
 {
 	taddr enter, leave, unused;
 
-	/* LLVM's has them too, but takes a single record, not a section. */
+	/* LLVM's unwinder has them too, but takes a single record, not a section. */
 	if (defines(dyn, "__unw_getcontext", &unused)) {
 		api->other = true;
 		return;

@@ -4,7 +4,7 @@
  *
  * A C++ exception, pthread_cancel() and backtrace() go from frame to frame by call frame
  * information. The program's unwinder (libgcc) finds that of modules by itself, that of other code
- * only if it was registered. A process without libgcc has nobody who would ask.
+ * only if it was registered. In a process without libgcc nothing would ask.
  */
 #ifndef USPL_SAFETY_FRAMES_H
 #define USPL_SAFETY_FRAMES_H
@@ -12,7 +12,7 @@
 #include "image/image.h"
 #include "proc/module.h"
 
-/* Which process without an unwinder that can be told is refused. */
+/* Which processes without an unwinder that can be told are refused. */
 enum frames_need {
 	FRAMES_OPTIONAL,   /* none */
 	FRAMES_IF_UNWOUND, /* one that has another unwinder: exceptions pass through this code */
@@ -21,8 +21,8 @@ enum frames_need {
 
 /*
  * A section of call frame information, and the member `frames` of the record that it belongs to.
- * The thread that tells the unwinder writes it: 1 while the section is known. libgcc ends a program
- * that takes back what it doesn't know, so that this must be true whenever a tool dies.
+ * The thread that tells the unwinder writes that member: 1 while the section is known. libgcc ends
+ * a program that takes back what it doesn't know, so this must be true whenever a tool dies.
  */
 struct frames {
 	taddr section, noted;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// inactive.c - stacks on which nobody runs, and that somebody will go back to
+// inactive.c - stacks on which no thread runs, and that one will go back to
 /*
- * What is looked for are words that are return addresses into code which must be empty: behind a
- * call instruction of it, as they are or mangled by glibc's setjmp. Most programs have none but on
+ * The scan looks for words that are return addresses into code which must be empty: behind a call
+ * instruction of it, as they are or mangled by glibc's setjmp. Most programs have them only on
  * their threads' stacks, and then one pass over the memory is all.
  *
  * Memory is full of return addresses that are of no account any more: below the stack pointer of
@@ -19,7 +19,7 @@
  * (note_hidden).
  *
  * In the stop, a word on the stack of a thread that runs there is left to the unwinding of that
- * thread, and one on the stack of a thread that has ended is nobody's.
+ * thread, and one on the stack of a thread that has ended doesn't count.
  */
 
 #include "safety/inactive.h"
@@ -31,7 +31,7 @@
 #include "proc/resident.h"
 #include "safety/inactive_priv.h"
 
-/* More than that many are no stacks: a profiler's samples, for example. */
+/* More words than that aren't on stacks: a profiler's samples, for example. */
 #define WORDS_MAX 65536
 #define NEAR (1u << 19)
 /* A thread control block lies this near to the end of a thread's stack, at most. */
@@ -86,7 +86,7 @@ static void look_around(struct inactive_scan *scan, struct inactive_word *word, 
 	    proc_read_some(scan->proc, context_return_slot(sp), &slot, sizeof(slot)) !=
 		    sizeof(slot))
 		return;
-	/* Who has set a jmp_buf has called other functions since, as longjmp. */
+	/* The function that has set a jmp_buf has called others since, longjmp for one. */
 	if (slot == word->pc || (mangled && safety_range_at(scan->inactive->safety, slot - 1) &&
 				 inactive_follows_call(scan, slot)))
 		word->sp = sp;
@@ -113,8 +113,8 @@ static bool find_stack(struct inactive_scan *scan, struct inactive_word *word)
 
 /*
  * The last word of the list if it is of the tracer's runtime, and the new one lies near: there are
- * many, for all calls that were traced. They say no more than that there is a stack
- * (inactive_stack.c), and one does for all.
+ * many, for all calls that were traced. They only say that there is a stack (inactive_stack.c), and
+ * one is enough for that.
  */
 static struct inactive_word *last_if_same(const struct inactive_scan *scan,
 					  const struct inactive_word *word)
@@ -149,7 +149,7 @@ static int add_word(struct inactive_scan *scan, struct inactive_word *word, stru
 	return 0;
 }
 
-/* What thunks keep in shadows for the place on a stack where the word lies, if it is one's. */
+/* Notes what thunks keep in shadows for the word's place on a stack, if the word is a thunk's. */
 static int note_hidden(struct inactive_scan *scan, taddr place, uint64_t word, struct uspl_err *err)
 {
 	const struct unwinder *unwinder = scan->inactive->safety->unwinder;
@@ -246,7 +246,7 @@ static int find_words(struct inactive_scan *scan, struct uspl_err *err)
 	return rc;
 }
 
-/* What a profiler has counted are return addresses, and no stack. */
+/* A profiler's counts are return addresses, but lie on no stack. */
 static void drop_profile(struct inactive_scan *scan)
 {
 	struct inactive *inactive = scan->inactive;

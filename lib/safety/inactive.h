@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inactive.h - stacks on which nobody runs, and that somebody will go back to
+ * inactive.h - stacks on which no thread runs, and that one will go back to
  *
  * A program may leave a stack and come back to it: coroutines (makecontext and swapcontext, or a
  * switch of their own), setjmp on one stack and longjmp on another. A function on such a stack is
  * as busy as one on a thread's, but no thread's registers lead to it. So it is looked for in
  * memory.
  *
- *     inactive_scan       before a stop, while everybody runs: finds the functions, in writable
+ *     inactive_scan       before a stop, while all threads run: finds the functions, in writable
  *                       memory
  *     inactive_check      in the stop: are they still there?
  *     inactive_plan_back  for the tracer's thunks: what do they return to?
- *     inactive_put_back   in the stop: there they are led without the thunks
+ *     inactive_put_back   in the stop: makes them return there without the thunks
  */
 #ifndef USPL_SAFETY_INACTIVE_H
 #define USPL_SAFETY_INACTIVE_H
@@ -22,11 +22,11 @@
 struct inactive_word {
 	taddr at, pc;
 	/*
-	 * The place on a stack that it belongs to: its own; or that of a thunk of the tracer, in
-	 * whose shadow it lies.
+	 * The place on a stack that it belongs to: its own, or that of a thunk of the tracer if it
+	 * lies in the thunk's shadow.
 	 */
 	taddr place;
-	taddr sp; /* the context's that the word is part of; 0: it lies on a stack */
+	taddr sp; /* that of the context that the word is part of; 0: it lies on a stack */
 	/* The mapping in which the stack is, and in it the thread control block if it has one. */
 	taddr start, end, tcb;
 	bool is_main_stack;
@@ -44,7 +44,7 @@ struct inactive {
 	struct safety *safety;
 	uint64_t budget;   /* how many bytes of memory a scan may read */
 	uint64_t left_out; /* how many the last one didn't look at */
-	bool full; /* it has found more words than there is room for: the others are left out */
+	bool full; /* there is no room for all words that it has found: some are left out */
 	/*
 	 * Where a signal handler has interrupted the code and left the stack, with whatever it
 	 * interrupted: one such place that the last scan has found, which isn't behind a call. Only
@@ -80,16 +80,16 @@ bool inactive_on_threads(const struct inactive *inactive, inactive_stack_vec *re
 bool inactive_check(const struct inactive *inactive, const thread_vec *threads,
 		    struct safety_finding *ret_finding);
 /*
- * After a scan, when nobody enters the code any more: finds out for each word that is a return
+ * After a scan, when no thread enters the code any more: finds out for each word that is a return
  * address of one of the tracer's thunks what the thunk keeps for it in the shadow. Those for which
- * nothing is kept aren't live any more: nobody can return there. Left out are words of stacks on
- * which an unwind was lost, unless `all`.
+ * nothing is kept aren't live any more: no thread can return there. Words of stacks on which an
+ * unwind was lost are left out, unless `all`.
  */
 int inactive_plan_back(struct inactive *inactive, bool all, struct uspl_err *err) uspl_must_check;
 /*
  * In the stop, if no thread is in the code: puts some of the return addresses that were found in
- * the place of the thunks'. So calls that wait on stacks that nobody is on return as they would
- * have, but for the thunks; their words aren't live any more. A word that has changed since is left
+ * the place of the thunks'. So calls that wait on stacks that no thread is on return as they would
+ * have without the thunks; their words aren't live any more. A word that has changed since is left
  * alone. *ret_n: how many calls, on failure too.
  */
 int inactive_put_back(struct inactive *inactive, const thread_vec *threads, size_t *ret_n,

@@ -2,23 +2,23 @@
 // inactive_back.c - calls on inactive stacks return without the thunks that wait for them
 /*
  * A thunk of the tracer waits for the end of a call: the call's return address on the stack is the
- * thunk's, and its own is kept in the shadow of the stack. On a stack that nobody is on the one can
- * be written in the place of the other: that is all that the thunk would do, but for the record. So
- * it doesn't matter whether somebody comes back to the stack or whether it was left for good, which
- * nobody can tell.
+ * thunk's, and its own is kept in the shadow of the stack. On a stack that no thread is on the
+ * call's own can be written in the place of the thunk's: that is all that the thunk would do,
+ * except for the record. So it doesn't matter whether a thread comes back to the stack or has left
+ * it for good, which can't be told.
  *
  * What was kept for the place and the word there belong together: the thunk writes both, one right
  * after the other, and takes the word away when the call returns. A word for which nothing is kept
- * is a copy, or one from before: who returned there would return to nowhere. Nobody enters the
- * thunks any more, so what they keep stays as it is, and is looked at before the stop; in the stop
- * there are only the words to be compared and written.
+ * is a copy, or one from before: a thread that returned there would return to nowhere. No thread
+ * enters the thunks any more, so what they keep stays as it is, and is looked at before the stop;
+ * in the stop there are only the words to be compared and written.
  *
  * The word may lie in the shadow of another session, whose thunk came later and stands on the
  * stack: then that is where it is written. And if it is the program counter of a context, the stack
  * has it as well.
  *
- * Where a thread of the process has a shadow stack (shstk.h) nothing is written: such a stack has
- * one, too, with the thunk's address, and nothing tells where.
+ * Where a thread of the process has a shadow stack (shstk.h) nothing is written: such a stack has a
+ * shadow stack, too, with the thunk's address, and nothing tells where.
  *
  * A thread that is in the code while it runs on such a stack may have read the word already, the
  * program's unwinder for example. So nothing is written then.
@@ -28,7 +28,7 @@
 
 #include "proc/shstk.h"
 
-/* In one stop, which takes less than a millisecond then: each word is sound by itself. */
+/* So many in one stop, which takes less than a millisecond then: each word is sound by itself. */
 #define PORTIONS 12
 
 /* What the thunk of one word keeps for it. */
@@ -105,7 +105,7 @@ static void fill(struct portion *portion, const struct inactive *inactive,
 	}
 }
 
-/* One by one, if not all are there. */
+/* Reads one by one, if not all are there. */
 static void read_all(struct portion *portion, const struct proc *proc)
 {
 	if (proc_read_pieces(proc, portion->pieces, portion->n))
@@ -116,7 +116,7 @@ static void read_all(struct portion *portion, const struct proc *proc)
 			portion->now[i] = 0;
 }
 
-/* What has changed is left out. */
+/* Leaves out what has changed. */
 static void compare(struct portion *portion, const struct inactive *inactive)
 {
 	size_t n = 0;

@@ -21,7 +21,7 @@ struct inactive_scan {
 	const struct proc *proc;
 	mapping_vec maps;        /* as of now */
 	uint64_t guard;          /* glibc's pointer guard; 0: not known */
-	owners_memory_vec owned; /* memory that is nobody's stack */
+	owners_memory_vec owned; /* memory that is no thread's stack */
 	/* The thread control block of one mapping, which many words lie in. */
 	const struct mapping *tcb_map;
 	taddr tcb;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // inactive_stack.c - which of the return addresses on stacks in memory will be returned to
 /*
- * Whoever wants to go back to a stack has kept its stack pointer somewhere. So every word in memory
- * that points into a stack a little below one of the return addresses may be the key to it:
+ * A program that will go back to a stack has kept its stack pointer somewhere. So every word in
+ * memory that points into a stack a little below one of the return addresses may be the key to it:
  *
  *   - with a program counter in the next word, it is a context;
  *   - a switch of the program's own (boost.context, libco) pushes the registers, and keeps nothing
@@ -18,7 +18,7 @@
 #include "proc/resident.h"
 #include "safety/inactive_priv.h"
 
-/* The largest stack that is thought of; and how far all words count where an unwind is lost. */
+/* The largest stack that is allowed for; and how far all words count where an unwind is lost. */
 #define REACH (1u << 20)
 #define LOST_REACH 65536
 /* How many registers a switch may push below the return address. */
@@ -73,7 +73,7 @@ static struct inactive_word *word_from(const struct inactive *inactive, taddr ad
 	return low < inactive->words.n ? &inactive->words.items[low] : NULL;
 }
 
-/* Somebody will return to pc from that place on a stack. */
+/* A thread will return to pc from that place on a stack. */
 static void mark(const struct inactive *inactive, taddr slot, taddr pc)
 {
 	struct inactive_word *word = word_from(inactive, slot),
@@ -86,7 +86,7 @@ static void mark(const struct inactive *inactive, taddr slot, taddr pc)
 		}
 }
 
-/* Nobody has called from there: a signal came. */
+/* That frame made no call: a signal came. */
 static void note_interrupted(struct inactive *inactive, const struct unwind_frame *frame)
 {
 	const struct safety_range *range = safety_range_at(inactive->safety, frame->pc);
@@ -109,7 +109,7 @@ static bool visit(void *ctx, const struct unwind_frame *frame)
 	return true;
 }
 
-/* As far as the stack may go that an unwind was lost on: no further than its mapping. */
+/* Where the stack that an unwind was lost on may end: no further than its mapping. */
 static taddr end_of_stack(const struct inactive_scan *scan, taddr sp)
 {
 	const struct mapping *map = mappings_at(&scan->maps, context_return_slot(sp));
@@ -118,8 +118,8 @@ static taddr end_of_stack(const struct inactive_scan *scan, taddr sp)
 }
 
 /*
- * Whatever lies there may be returned to, for all that is known; but who is in the tracer's runtime
- * was interrupted there by a signal, and hasn't left the stack by a call.
+ * Whatever lies there may be returned to, for all that is known. But a thread in the tracer's
+ * runtime was interrupted there by a signal, and hasn't left the stack by a call.
  */
 static void mark_all(const struct inactive *inactive, taddr from, taddr to)
 {
@@ -167,7 +167,7 @@ static struct some_regs regs_at(taddr sp, taddr pc)
 	return regs;
 }
 
-/* True for a return address of somebody who may leave the stack: the tracer's runtime doesn't. */
+/* True for a return address of code that may leave the stack: the tracer's runtime doesn't. */
 static bool is_code(struct inactive_scan *scan, taddr pc)
 {
 	const struct mapping *map = mappings_at(&scan->maps, pc);
@@ -201,7 +201,7 @@ static bool follow_context(struct search *search, taddr sp_at, bool mangled)
 	regs = regs_at(pc[CONTEXT_SP], *pc);
 	regs.value[DWARF_FP] = pc[CONTEXT_FP];
 	regs.known |= 1u << DWARF_FP;
-	/* Who goes on with the context finds there what the context says. */
+	/* A thread that goes on with the context finds there what the context says. */
 	if (slot == *pc)
 		mark(scan->inactive, context_return_slot(pc[CONTEXT_SP]), *pc);
 	follow(search, &regs, false);

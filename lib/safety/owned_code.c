@@ -3,18 +3,18 @@
 /*
  * A probe ends with a jump back to where its site is, perhaps behind instructions of the program
  * that were moved: no word of the stack says so. A thread in it is in the function that the site is
- * in. Where it is the function's entry, the function begins behind the link: before that a thread
- * goes wherever the entry leads by then.
+ * in. Where the site is the function's entry, the function begins behind the link: before that a
+ * thread goes wherever the entry leads by then.
  *
- * And a traced function begins in its body, in which a thread may still be when the tracer has
- * gone, or a probe stands before it.
+ * And a traced function begins in its body. A thread may still be in that when the tracer has gone,
+ * or a probe stands before it.
  */
 
 #include "safety/owned_code.h"
 
 #include "safety/safety.h"
 
-/* What is at sites in one of the ranges. */
+/* Adds what is at sites in one of the ranges. */
 static int add_at_sites(const struct owners *owners, const struct safety *safety,
 			struct safety *more, struct uspl_err *err)
 {

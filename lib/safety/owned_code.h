@@ -8,9 +8,9 @@
 struct safety;
 
 /*
- * Adds to sealed ranges that must be empty what of their functions is out of line: the code of all
- * probes, on or off, at sites in one of them, and the bodies of those that are traced, or were and
- * have somebody inside; seals them again.
+ * Adds to sealed ranges that must be empty the code of their functions that is out of line: all
+ * probes, on or off, at sites in one of them, and the bodies of functions that are traced, or were
+ * and have a thread inside. Seals them again.
  */
 int owned_code_guard(const struct owners *owners, struct safety *safety,
 		     struct uspl_err *err) uspl_must_check;

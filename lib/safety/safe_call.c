@@ -4,8 +4,8 @@
  * A function that takes locks of the allocator or of the dynamic linker (it allocates, or may be
  * bound on its first call) has to be called by the program, in one of its threads, at a moment that
  * the program doesn't know of. Other threads run on, so that a lock which one of them holds will be
- * free again. What must not be is that the thread itself holds one. There are two places of which
- * that can be said:
+ * free again. But the thread itself must not hold one. There are two places at which it is certain
+ * that it doesn't:
  *
  *   asleep    in a system call that waits for time, input or other processes (epoll_wait, read):
  *             allocators and dynamic linkers make none of these. Or in futex, if the function that
@@ -15,15 +15,15 @@
  * In both cases its stack must be unwound to the end, must have no signal frame (a handler may have
  * interrupted malloc), and no frame of the dynamic linker, of libgcc, or of a library that brings
  * its own allocator: a constructor or a callback may be called with their locks held. All other
- * threads are passed over. If none is fit, we look again a little later: threads come by.
+ * threads are passed over. If none is fit, the tool looks again a little later: others will come to
+ * such places.
  *
  * A process that is stopped (SIGSTOP) frees no lock. So all of its threads have to be at such
- * places there, and then any of them will do. Nor does another thread come by: what isn't so at
- * once is refused at once. A thread that has stopped its process itself (raise) holds no lock
- * either.
+ * places, and then any of them will do. Waiting doesn't help there: what isn't so at once is
+ * refused at once. A thread that has stopped its process itself (raise) holds no lock either.
  *
  * Before its first constructor (struct proc, `begins`) a program has one thread, and the dynamic
- * linker calls nobody with its locks held. But an allocator of the program's own would set itself
+ * linker calls no code with its locks held. But an allocator of the program's own would set itself
  * up now, and read its environment, which the C library doesn't have yet.
  */
 
@@ -41,16 +41,16 @@
 
 #define WAIT_NS 5000000000ll
 #define PAUSE_NS 2000000
-/* Between the system call and the function that programs call lie a few of libc's own. */
+/* Between the system call and the function that programs call lie a few functions of libc's own. */
 #define INNER_FRAMES 4
 
 enum role {
 	ROLE_PROGRAM,   /* nothing is known against it */
-	ROLE_LIBC,      /* holds locks inside, but calls nobody with them */
-	ROLE_SENSITIVE, /* may call others while it holds a lock that we need */
+	ROLE_LIBC,      /* holds locks inside, but calls no other code with them */
+	ROLE_SENSITIVE, /* may call others while it holds a lock that the call needs */
 };
 
-/* The functions in which a thread sleeps for an event, holding none of its libc's locks. */
+/* The functions in which a thread waits for an event, holding none of its libc's locks. */
 static const char *const wait_functions[] = {
 	"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
 	"sem_wait",          "sem_timedwait",          "sem_clockwait",
@@ -67,7 +67,7 @@ struct safe_call {
 	VEC(struct code) waits;
 	struct unwinder *unwinder;
 	bool begins, own_allocator;
-	/* Of one look at all threads: those that are stopped, and if one may hold a lock. */
+	/* From one look at all threads: which are stopped, and whether one may hold a lock. */
 	tid_vec stopped;
 	bool doubtful;
 	bool all_safe; /* all are stopped, and none holds a lock */
@@ -218,7 +218,7 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	return !view->doubtful;
 }
 
-/* See the essay. */
+/* See the head of this file. */
 static bool holds_no_lock(const struct safe_call *safe_call, const struct thread *thread)
 {
 	struct view view = { .safe_call = safe_call };

@@ -8,22 +8,23 @@
 
 /*
  * Runs the requests (inject.h) in a thread that holds no lock of the allocator, the dynamic linker
- * or libgcc. USPL_E_BUSY: for some seconds no thread was at a place where that can be said; then
+ * or libgcc. USPL_E_BUSY: for some seconds no thread was at a place where that is certain; then
  * nothing was called.
  */
 int safe_call_run(struct proc *proc, const module_vec *modules, struct inject_req *reqs, size_t n,
 		  struct uspl_err *err) uspl_must_check;
 
-/* What a record of ours is to say when a call has been made. */
+/* What a record of the tool's is to say when a call has been made. */
 struct safe_call_note {
 	taddr at; /* of the 4 bytes, in memory that the program itself can't write */
 	uint32_t value;
 };
 
 /*
- * Makes one call (INJECT_CALL) and the note in the same run, which the thread finishes even if we
- * die meanwhile: for a function that must not be called twice, and of which the next command has to
- * know. After a failure other than USPL_E_BUSY the note itself tells whether the call was made.
+ * Makes one call (INJECT_CALL) and the note in the same run, which the thread finishes even if the
+ * tool dies meanwhile: for a function that must not be called twice, and that the next command has
+ * to know of. After a failure other than USPL_E_BUSY the note itself tells whether the call was
+ * made.
  */
 int safe_call_run_noted(struct proc *proc, const module_vec *modules, const struct inject_req *call,
 			const struct safe_call_note *note, struct uspl_err *err) uspl_must_check;

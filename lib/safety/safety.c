@@ -9,7 +9,7 @@
 #include "record/owners.h"
 
 #define SCAN_CHUNK 16384
-/* Signal frames one within the other, more than which no thread has. */
+/* How many signal frames a thread may have one within the other. */
 #define SIGNALS_MAX 8
 /* The runtime of the tracer pushes no more than that above the return address of a traced call. */
 #define SHADOW_WORDS 32
@@ -64,7 +64,7 @@ const struct safety_range *safety_range_at(const struct safety *safety, taddr ad
 struct check {
 	struct safety *safety;
 	struct safety_finding *finding;
-	bool in_way; /* the frame visited last is */
+	bool in_way; /* the frame visited last is in the way */
 	taddr pc;    /* of that frame */
 	int depth;   /* how many signal frames were found by their words */
 };
@@ -79,7 +79,7 @@ static void forget_inner(struct safety_finding *finding)
 	finding->n_chain = SAFETY_CHAIN_MAX - half + 1;
 }
 
-/* The call chain is noted to its end even after a hit: the message shows who called. */
+/* The call chain is noted to its end even after a hit: the message shows the callers. */
 static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 {
 	struct check *check = ctx;
@@ -137,7 +137,7 @@ static bool follow_signal(struct check *check, taddr pc, taddr sp)
 	return !check->finding->unreadable && follow(check, &regs);
 }
 
-/* What may be a return address at `at`, and what hides behind it. */
+/* Checks what may be a return address at `at`, and what hides behind it. */
 static bool check_return(struct check *check, taddr at, uint64_t word)
 {
 	for (int i = 0; word && i < OWNERS_HIDDEN_MAX; i++) {

@@ -30,7 +30,7 @@ struct safety {
 };
 
 #define SAFETY_CHAIN_MAX 32
-/* Who is in the way. */
+/* What is in the way. */
 struct safety_finding {
 	pid_t tid;
 	const char *function; /* a range's name */
@@ -43,7 +43,7 @@ struct safety_finding {
 	size_t outermost; /* and of the outermost one */
 	bool whole;       /* the chain goes to the thread's first frame */
 	/*
-	 * Where the outermost frame in the way returns to, and the stack pointer when it has. 0 if
+	 * Where the outermost frame in the way returns to, and the stack pointer after that. 0 if
 	 * that isn't known.
 	 */
 	taddr return_pc, return_sp;
@@ -78,10 +78,10 @@ bool safety_check_sample(struct safety *safety, pid_t tid,
 			 const struct thread_sample *thread_sample,
 			 struct safety_finding *ret_finding);
 /*
- * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets what
- * that comes to. What takes long for code that hasn't been met before, some 8 us a frame, is then
- * done before somebody waits for it. False if the thread isn't seen for half a millisecond, since
- * it sleeps or waits for a processor.
+ * Follows the stack of a thread that runs, as it is at an instant from now on, and forgets the
+ * result. So what takes long for code that hasn't been met before, some 8 us a frame, is done
+ * before a thread waits for it. False if the thread isn't seen for half a millisecond, since it
+ * sleeps or waits for a processor.
  */
 bool safety_warm_unwinder(struct safety *safety, struct sampler *sampler);
 /* Frees the ranges. */

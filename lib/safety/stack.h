@@ -7,9 +7,8 @@
 #include "unwind/unwind.h"
 
 /*
- * An unwinder for all code of the process: its modules, every update that is in it, and
- * the tracer. modules
- * must outlive it, and proc->maps must be current.
+ * An unwinder for all code of the process: its modules, every update that is in it, and the tracer.
+ * modules must outlive it, and proc->maps must be current.
  */
 int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		       struct uspl_err *err) uspl_must_check;

@@ -13,7 +13,7 @@
  */
 static const char *const defined[] = { "_Unwind_Backtrace", "_Unwind_RaiseException", "unw_step",
 				       "_ULx86_64_step" };
-/* By which any of them finds the call frame information of modules. */
+/* The functions by which any of them finds the call frame information of modules. */
 static const char *const asked[] = { "dl_iterate_phdr", "_dl_find_object" };
 
 /* *ret: it has an unwinder, as far as its dynamic symbols tell. */

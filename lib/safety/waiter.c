@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // waiter.c - waits for the moment at which busy functions are left
 /*
- * A watch tells of a return, and nothing else does so exactly. But it doesn't tell everything:
+ * Only a watch tells exactly of a return. But it doesn't tell everything:
  *
- *   - the function may be left past its return, by longjmp or an exception. So, now and then, it is
- *     tried again without news, if the threads have run at all: one that has slept all the time is
- *     where it was;
+ *   - the function may be left without a return, by longjmp or an exception. So, now and then, an
+ *     attempt is made without news, if the threads have run at all: one that has slept all the time
+ *     is where it was;
  *   - it may have returned between the stop and the opening of the watch. A thread that is seen
- *     asleep deeper in its stack has not; for another one the next stop decides, and by then the
- *     watch is old enough;
+ *     asleep deeper in its stack has not. For others the next stop decides, and by then the watch
+ *     is old enough;
  *   - some returns can't be watched: the stack could not be followed, or the kernel refuses. Then
  *     the thread's run count tells when it has moved.
  */
@@ -28,7 +28,7 @@
 #define MS 1000000ll
 /* The stop itself made the threads run; let them get back to where they were. */
 #define SETTLE_NS (2 * MS)
-/* How often it is tried without news: ever more rarely. */
+/* How often an attempt is made without news: ever more rarely. */
 #define SHORTEST_PATIENCE_NS (100 * MS)
 #define LONGEST_PATIENCE_NS (1000 * MS)
 /* How often a thread that can't be watched is looked at: ever more rarely. */
@@ -38,8 +38,8 @@
 #define NEXT_RETURN_NS MS
 /*
  * A thread that can't be watched is taken for one that returns and comes back once it has been
- * found in the same call for so long. Callers are held then, and how soon one is noticed to wait is
- * a matter of how often it is tried: a few times in a hold.
+ * found in the same call for so long. Callers are held then. How soon it is noticed that one waits
+ * depends on how often an attempt is made: a few times in a hold.
  */
 #define GUESS_NS (300 * MS)
 #define HELD_LOOK_NS (8 * MS)
@@ -85,7 +85,7 @@ static bool is_watched(const struct waiter_item *item)
 	return item->breakpoint.fd >= 0;
 }
 
-/* No thread, whose doings could be noticed. */
+/* It is no thread, so nothing it does could be noticed. */
 static bool is_parked(const struct waiter_item *item)
 {
 	return !item->breakpoint.tid;
@@ -172,7 +172,7 @@ static void wait_for_news(const struct waiter *waiter, int64_t until)
 	vec_for_each (&waiter->items, item)
 		if (is_watched(item) && !item->left)
 			fds[n++] = (struct pollfd){ .fd = item->breakpoint.fd, .events = POLLIN };
-	/* A failure, by ^C, ends the wait, which is well. */
+	/* A failure, by ^C, ends the wait, as it should. */
 	(void)!ppoll(fds, n, &timeout, NULL);
 }
 
@@ -244,7 +244,7 @@ static void look_first(struct waiter *waiter)
 	}
 }
 
-/* Threads that have run may have left in a way that nobody sees. */
+/* Threads that have run may have left in a way that isn't seen. */
 static void look_again(struct waiter *waiter, bool at_watched_too)
 {
 	struct waiter_item *item;
@@ -311,7 +311,7 @@ static bool pause_until(int64_t until)
 }
 
 /*
- * The moment has come too early after the last stop. A function that is called all the time will
+ * The threads have left too early after the last stop. A function that is called all the time will
  * soon return again.
  */
 static void rest(struct waiter *waiter, int64_t until, int64_t deadline)

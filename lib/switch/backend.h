@@ -20,11 +20,11 @@
 struct run {
 	const struct transition *t;
 	struct safety safety;                       /* what must be empty */
-	struct safety_finding findings[WAITER_MAX]; /* who is in the way, by the last check */
+	struct safety_finding findings[WAITER_MAX]; /* threads in the way, by the last check */
 	size_t n_findings;
 	inject_left_vec left;     /* agents of tools that have died: must be empty, too */
 	int64_t checked_ns;       /* CLOCK_MONOTONIC: when that check was done */
-	struct inactive inactive; /* functions on stacks that nobody is on */
+	struct inactive inactive; /* functions on stacks that no thread is on */
 	struct stop stop;         /* of the last attempt */
 	struct vm_sharers
 		/* processes in the same memory, before the last attempt and in it */
@@ -38,29 +38,27 @@ struct run {
 struct transition_backend {
 	const char *name; /* "full stop" */
 	/*
-	 * Everything that can be done, and be refused, while everybody runs. close follows.
+	 * Everything that can be done, and be refused, while all threads run. close follows.
 	 * USPL_E_UNSUPPORTED or USPL_E_OUT_OF_REACH: this back end can't; another one may.
 	 */
 	int (*open)(struct run *run, struct uspl_err *err);
 	/*
-	 * Looks at the threads, and switches (run->switched) if nobody is in the way; everybody
-	 * goes on before it returns. Not switched, and no failure: run->findings tell who is in the
-	 * way, or it took too long, and there are none. The failures of open are possible here,
-	 * too.
+	 * Looks at the threads, and switches (run->switched) if none is in the way. All threads go
+	 * on before it returns. Not switched, and no failure: run->findings tell which threads are
+	 * in the way, or it took too long, and there are none. The failures of open are possible
+	 * here, too.
 	 */
 	int (*attempt)(struct run *run, struct uspl_err *err);
 	/*
 	 * Holds callers of the functions, so that the threads that are inside, and return now and
 	 * then, are all outside at one moment: sp are the stack pointers at their outermost
 	 * entries. *ret_held: they are held now, or will be, for as long as stopless_drain says;
-	 * not while the threads still have to be given time after the last hold, which is longer if
-	 * it is only guessed that they return. NULL: this back end can't.
+	 * not while the threads still have to be given time after the last hold. That time is
+	 * longer if it is only guessed that they return. NULL: this back end can't.
 	 */
 	int (*hold)(struct run *run, const taddr *sp, size_t n, bool guessed, bool *ret_held,
 		    struct uspl_err *err);
-	/*
-	 * After the last attempt, with everybody running: what is left to be done, or to be undone.
-	 */
+	/* After the last attempt, with all threads running: does or undoes what is left. */
 	int (*finish)(struct run *run, struct uspl_err *err);
 	/* Frees what open has made; nothing in the target. */
 	void (*close)(struct run *run);
@@ -78,7 +76,7 @@ extern const struct transition_backend backend_stop_all;
  */
 extern const struct transition_backend backend_stopless;
 
-/* How long threads may take to stop and be looked at, by the user's wish or by our limit. */
+/* How long threads may take to stop and be looked at, by the user's wish or by the tool's limit. */
 int64_t backend_limit_ns(const struct run *run);
 /*
  * After stop_leave, where threads did not stop in time: true if another attempt may end otherwise.
@@ -87,16 +85,16 @@ int64_t backend_limit_ns(const struct run *run);
 bool backend_may_try_again(const struct run *run);
 /* Where the next finding belongs: WAITER_MAX of them are kept, the last one is overwritten then. */
 struct safety_finding *backend_next_finding(struct run *run);
-/* Keeps it. */
+/* Keeps the next finding. */
 void backend_add_finding(struct run *run);
 /*
- * Stops everybody and looks, as an attempt of the stop-all way does, and changes nothing.
- * *ret_late: it was broken off, since it took too long.
+ * Stops all threads and looks, as an attempt of the stop-all way does, and changes nothing.
+ * *ret_late: the look was broken off, since it took too long.
  */
 int backend_stop_all_look(struct run *run, bool *ret_late, struct uspl_err *err) uspl_must_check;
 /*
- * The same for the stopless way, with the same failures as the back end: only those that run are
- * stopped. *ret_threads: how many there are.
+ * The same for the stopless way, with the same failures as the back end: only the threads that run
+ * are stopped. *ret_threads: how many threads there are.
  */
 int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 			  struct uspl_err *err) uspl_must_check;

@@ -46,7 +46,7 @@ static void stop_all_close(struct run *run)
 	site_plan_release(&run->plan);
 }
 
-/* Looks at all their stacks, even after a hit: the next attempt is for when all these have left. */
+/* Looks at all their stacks, even after a hit: the next attempt comes when all these have left. */
 static void check_stacks(struct run *run, bool slept)
 {
 	const struct thread *thread;
@@ -58,7 +58,7 @@ static void check_stacks(struct run *run, bool slept)
 			backend_add_finding(run);
 }
 
-/* With all at a standstill, and the stacks of those looked at that slept. */
+/* With all threads at a standstill, when the stacks of those that slept have been checked. */
 static bool check_rest(struct run *run)
 {
 	check_stacks(run, false);
@@ -81,7 +81,7 @@ static int write_states(struct run *run, enum uspl_region_state state, struct us
 	return 0;
 }
 
-/* Who is on the way through a trampoline reads the selector. */
+/* A thread on its way through a trampoline reads the selector. */
 static int write_selectors(struct run *run, enum uspl_selector_value value, struct uspl_err *err)
 {
 	int rc = 0;
@@ -95,7 +95,7 @@ static int write_selectors(struct run *run, enum uspl_selector_value value, stru
 }
 
 /*
- * With everybody at a standstill: the record says what is going on before and after the code
+ * With all threads at a standstill: the record says what is going on before and after the code
  * changes.
  */
 static int switch_all(struct run *run, struct uspl_err *err)
@@ -128,8 +128,8 @@ static int switch_all(struct run *run, struct uspl_err *err)
 }
 
 /*
- * The stacks of those that slept are looked at while the others still run, since nobody but the
- * thread itself changes what is looked for there.
+ * The stacks of those that slept are looked at while the others still run, since only the thread
+ * itself changes what is looked for there.
  */
 static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err)
 {
@@ -141,7 +141,7 @@ static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err
 	return stop_enter(&run->stop, deadline, err);
 }
 
-/* With all at a standstill: what lies where a library was that may be unloaded is still it. */
+/* With all threads at a standstill: a library that may be unloaded must still lie where it was. */
 static int check_modules(const struct run *run, struct uspl_err *err)
 {
 	for (size_t i = 0; i < run->t->n_regions; i++) {
@@ -156,7 +156,7 @@ static int check_modules(const struct run *run, struct uspl_err *err)
 	return 0;
 }
 
-/* One standstill; `act`, where given, is what is done in it if the code is empty. */
+/* One standstill; calls `act`, where given, in it if the code is empty. */
 static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_err *err),
 		       bool *ret_blocked, struct uspl_err *err)
 {

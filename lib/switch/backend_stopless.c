@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// backend_stopless.c - the transition's back end that wakes nobody: threads are looked at where
-// they are
+// backend_stopless.c - the transition's back end that wakes no thread: it looks at each in place
 /*
  * One attempt, with what must be true after each step:
  *
@@ -8,20 +7,21 @@
  *     arm      (once) entries lead to trampolines: from here on old frames only drain. Threads that
  *              run get through an interrupt before the switch (the stop), so that none has an old
  *              entry in its pipeline
- *     close    the selector holds: who comes to an entry waits there
+ *     close    the selector holds: a thread that comes to an entry waits there
  *     recount  each thread has been seen outside the code since: no sleeper has run since it was
  *              looked at (one that has is looked at again), and those that run are seen in an
  *              interrupt of the clock (stopless_samplers.c)
  *     commit   the commit byte is written beside the selector: by now the trampolines are what
  *              keeps the code empty
  *
- * Where those that run can't be seen so, they are stopped, looked at, and stand still until the
+ * Where threads that run can't be seen so, they are stopped, looked at, and stand still until the
  * decision is made:
  *
  *     stop, close, recount, commit
  *
  * Closing comes before the recount: a thread that wakes is counted before it can read the selector,
- * and we write the selector before we read the counts, so that one of the two sees the other.
+ * and the tool writes the selector before it reads the counts, so that one of the two sees the
+ * other.
  */
 
 #include "arch/arch.h"
@@ -40,7 +40,7 @@
 #define SAMPLE_TRIES 3
 #define SAMPLE_MANY 64
 #define SAMPLE_MANY_TRIES 16
-/* How often to wait for a sight of those that run, where others have their processors for now. */
+/* How often to wait for a sight of threads that run, where others have their processors for now. */
 #define SAMPLER_TRIES 2
 #define SAMPLE_NS 100000ll
 
@@ -186,7 +186,7 @@ static int fail_inactive(struct uspl_err *err)
 			 "functions seem to wait on stacks that no thread is on");
 }
 
-/* On the stack of a thread that runs there is found what that thread itself is in, or was. */
+/* What is found on the stack of a thread that runs is what that thread itself is in, or was. */
 static int refuse_inactive(struct stopless *stopless, struct uspl_err *err)
 {
 	vec_release(&stopless->stacks);
@@ -195,7 +195,7 @@ static int refuse_inactive(struct stopless *stopless, struct uspl_err *err)
 		       : fail_inactive(err);
 }
 
-/* With the trampolines closed and the code empty, but for what no thread's unwind has seen. */
+/* With the trampolines closed and the code empty, except where no thread's unwind has looked. */
 static int commit(struct stopless *stopless, struct uspl_err *err)
 {
 	if (stopless_stacks_are_own(stopless))
@@ -217,7 +217,7 @@ static int close_and_commit(struct stopless *stopless, int64_t limit, struct usp
 	if (!rc)
 		rc = stopless_recount(stopless, deadline < limit ? deadline : limit, &empty, err);
 	empty = empty && vm_sharers_none_since(stopless->t->proc, &stopless->run->vm_sharers);
-	/* One that doesn't stop at once: another time. */
+	/* A thread doesn't stop at once: try another time. */
 	if (rc == -USPL_E_UNSTOPPABLE)
 		rc = 0;
 	if (!rc && empty)
@@ -250,7 +250,7 @@ static int64_t sample_deadline(const struct stopless *stopless, bool thorough, i
 	return now + limit;
 }
 
-/* Nobody is stopped: who comes to a trampoline waits there for as long as it takes. */
+/* No thread is stopped: one that comes to a trampoline waits there for as long as this takes. */
 static int sample_and_switch(struct stopless *stopless, bool thorough, struct uspl_err *err)
 {
 	int64_t deadline, begin;
@@ -290,7 +290,7 @@ static int stop_and_switch(void *ctx, struct uspl_err *err)
 		rc = close_and_commit(stopless, deadline, err);
 	stop_leave(&stopless->run->stop);
 	forget_accounted(stopless);
-	/* In the time that it has; another attempt may be faster. */
+	/* A thread didn't stop in the time that it had; another attempt may be faster. */
 	if (rc == -USPL_E_UNSTOPPABLE && backend_may_try_again(stopless->run))
 		rc = 0;
 	return rc;
@@ -303,9 +303,8 @@ static bool is_open(const struct stopless *stopless, int rc)
 }
 
 /*
- * First without a stop; the sleepers are to be looked at anew if that comes to nothing. A thread
- * that is seen to run, and has no sampler, is one that has woken up just now: it may sleep at the
- * next look.
+ * First without a stop; if that fails the sleepers have to be looked at anew. A thread that is seen
+ * to run, and has no sampler, has woken up just now: it may sleep at the next look.
  */
 static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
 {
@@ -360,7 +359,7 @@ struct look {
 	bool late;
 };
 
-/* Those that run are stopped even if a sleeper is in the way: all who are should be named. */
+/* Threads that run are stopped even if a sleeper is in the way: all that are should be named. */
 static int look_at_all(void *ctx, struct uspl_err *err)
 {
 	struct look *look = ctx;
@@ -376,7 +375,7 @@ static int look_at_all(void *ctx, struct uspl_err *err)
 	return look->late ? 0 : rc;
 }
 
-/* As in a switch, with the trampolines open. True if nobody is in the way. */
+/* As in a switch, with the trampolines open. True if no thread is in the way. */
 static bool look_unstopped(struct stopless *stopless)
 {
 	struct stop *stop = &stopless->run->stop;
@@ -426,7 +425,7 @@ int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 	return rc;
 }
 
-/* Entries have to lead to trampolines for it, though a function is busy. */
+/* Entries have to lead to trampolines for that, even while a function is busy. */
 static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bool guessed,
 				  bool *ret_held, struct uspl_err *err)
 {
@@ -460,7 +459,7 @@ static int stopless_finish(struct run *run, struct uspl_err *err)
 		if (!rc)
 			return 0;
 	}
-	/* It is done all the same, and the next command finds in the record that this is left. */
+	/* The switch is done. The next command finds in the record that this is left. */
 	log_info("quiet", "the switch is made, but not all is put in order: %s", why.msg);
 	return 0;
 }

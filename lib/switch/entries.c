@@ -3,14 +3,14 @@
 /*
  * A short entry has several forms (arch/trampoline.h, struct short_jump), each with its own places
  * for a punned trampoline, from a single one to some million. The punned jump, which changes a
- * single byte, comes first: with it the stopless way can be gone. Sites are planned from the
+ * single byte, comes first: with it the stopless way is possible. Sites are planned from the
  * highest address down, since a site's bytes may be part of the jumps before it, and not the other
  * way round.
  *
  * Where several entries share bytes they must change together: a tool that dies between two of them
  * would leave a jump to anywhere. One write within a page is made as a whole (the kernel copies a
  * page at a time), so entries that share bytes across two pages are refused, and the stopless way,
- * which changes entries one by one, isn't gone.
+ * which changes entries one by one, isn't used.
  */
 
 #include "switch/entries.h"
@@ -21,7 +21,7 @@
 #include "arch/arch.h"
 #include "record/owners.h"
 
-/* One round of it; true if something was cut. */
+/* One round of entries_cut; true if something was cut. */
 static bool cut_some(struct region *region)
 {
 	uint8_t most = (uint8_t)(arch_native()->jump_len - 1);
@@ -137,7 +137,7 @@ static taddr leads_to(const struct trampolines *trampolines, const struct region
 						: site->new_addr;
 }
 
-/* A punned trampoline in [lowest, highest], best where an earlier one is still. */
+/* A punned trampoline in [lowest, highest], preferably where an earlier one still is. */
 static int place_between(struct trampolines *trampolines, struct region_site *site, taddr lowest,
 			 taddr highest, struct uspl_err *err)
 {

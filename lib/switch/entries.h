@@ -2,13 +2,13 @@
 /*
  * entries.h - entries that have to lead by way of a punned trampoline
  *
- * Two sorts. A *short* entry is one of a function that is shorter than the jump, with the next
+ * There are two sorts. A *short* entry is that of a function shorter than the jump, with the next
  * function right behind it: only its own bytes are replaced, and what stands behind them is part of
- * the jump. And the new code may be out of reach.
+ * the jump. Or the new code is out of reach.
  *
  * So what stands behind a short entry mustn't change while the jump is there. An update that
- * changes it later is refused; one that has changed it earlier can't be undone before (builds_on);
- * entries of the same update there become short themselves, and all are written together.
+ * changes it later is refused; one that changed it earlier can't be undone first (builds_on).
+ * Entries of the same update there become short themselves, and all are written together.
  */
 #ifndef USPL_SWITCH_ENTRIES_H
 #define USPL_SWITCH_ENTRIES_H

@@ -4,9 +4,9 @@
  *
  *     backend_stopless.c    the steps of an attempt
  *     stopless_entries.c    entries, records, and the selectors of those modules that don't decide
- *     stopless_examine.c    who is in the way, asleep or stopped
- *     stopless_samplers.c   those that run, looked at while they do
- *     stopless_selector.c   the selector that decides: held, with a timeout, and what it is to be
+ *     stopless_examine.c    which threads are in the way, asleep or stopped
+ *     stopless_samplers.c   threads that run, looked at while they do
+ *     stopless_selector.c   the selector that decides: its hold, its timeout and its value
  */
 #ifndef USPL_SWITCH_STOPLESS_H
 #define USPL_SWITCH_STOPLESS_H
@@ -29,14 +29,14 @@ struct stopless {
 	VEC(struct stopless_part) parts;
 	const struct region *leader; /* the one whose selector switches all of them */
 	struct blocked blocked;
-	sampler_vec samplers; /* from which those that run are looked at without a stop */
+	sampler_vec samplers; /* through which threads that run are looked at without a stop */
 	bool open;            /* blocked is */
-	bool looks;           /* only: there is time to see who is in the way from end to end */
+	bool looks;           /* only: there is time to see whole call chains in the way */
 	bool armed;           /* entries lead to trampolines, or did */
 	bool arm_again;       /* not all of them do any more */
-	bool undecided;       /* a decision was begun, and nobody knows whether it was made */
+	bool undecided;       /* a decision was begun, and it isn't known whether it was made */
 	struct uspl_selector timeout; /* how long trampolines will hold */
-	/* Where old functions seem to wait. They don't where a thread runs, whose stack that is. */
+	/* Where old functions seem to wait; not if the stack is that of a thread that runs. */
 	inactive_stack_vec stacks;
 	bool draining; /* the selector was made a DRAIN, and not yet anything else by the tool */
 	int64_t drain_again_ns; /* CLOCK_MONOTONIC: not before that */
@@ -50,30 +50,33 @@ enum uspl_selector_value stopless_value_from(const struct stopless *stopless);
 enum uspl_selector_value stopless_value_to(const struct stopless *stopless);
 
 /*
- * Looks where the threads are, and checks the stacks of those that sleep. Who is in the way becomes
- * a finding of the run; who is to be stopped for it is of class BLOCKED_RUNS afterwards.
+ * Looks where the threads are, and checks the stacks of those that sleep. A thread in the way
+ * becomes a finding of the run; a thread that is to be stopped for it is of class BLOCKED_RUNS
+ * then.
  */
 int stopless_examine(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
-/* Those that have run since, in a hurry: as little as can be is to be found out of date later. */
+/*
+ * Looks in a hurry at the threads that have run since, so that as few as possible are found out of
+ * date later.
+ */
 int stopless_examine_again(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 /*
  * The same before the trampolines are closed, until few enough have run meanwhile.
- * USPL_E_UNSUPPORTED if that doesn't come about: on their way to the trampolines they would take
- * the processors from each other, and from those that are to be stopped.
+ * USPL_E_UNSUPPORTED if that doesn't happen: on their way to the trampolines they would take the
+ * processors from each other, and from the threads that are to be stopped.
  */
 int stopless_settle_down(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 /*
- * Makes samplers for those that run, as far as the kernel lets us, and follows their stacks as they
- * are a moment later: the code that is met there is known by the time it has to be found out in a
- * hurry. False if the kernel shows nothing of any of them. Else there may be no sampler all the
- * same, where others have had the processors for the last milliseconds. stopless_drop_samplers
+ * Makes samplers for threads that run, as far as the kernel lets the tool, and follows their stacks
+ * as they are a moment later, so that the code met there is already known when there is no time to
+ * look it up. False if the kernel shows nothing of any of them. Even if true there may be no
+ * sampler, where others have had the processors for the last milliseconds. stopless_drop_samplers
  * follows.
  */
 bool stopless_open_samplers(struct stopless *stopless);
 void stopless_drop_samplers(struct stopless *stopless);
 /*
- * True if stopless_sample can come to something: nobody runs, or all who do can be seen while they
- * do.
+ * True if stopless_sample can succeed: no thread runs, or all that run can be seen while they do.
  */
 bool stopless_can_sample(struct stopless *stopless);
 /* Has the samplers begin to look, right before the trampolines are closed. False if they can't. */
@@ -88,12 +91,12 @@ bool stopless_arm_samplers(struct stopless *stopless);
 bool stopless_sample(struct stopless *stopless, bool thorough, int64_t begin, int64_t deadline);
 /*
  * Where all threads are in uninterruptible sleep (frozen, say) none can map memory for the update,
- * or finalize an entry: one counts as running from now on, so that it is asked to stop, and seen
- * not to.
+ * or finalize an entry. One of them counts as running from now on, so that the tool asks it to
+ * stop, and sees that it doesn't.
  */
 void stopless_ask_stuck(struct stopless *stopless);
 /*
- * Stops those that run and don't stand still yet, and looks at their stacks. deadline:
+ * Stops threads that run and don't stand still yet, and looks at their stacks. deadline:
  * CLOCK_MONOTONIC. USPL_E_UNSTOPPABLE if it passes first.
  */
 int stopless_stop_running(struct stopless *stopless, int64_t deadline,
@@ -105,18 +108,18 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline,
  * it can't be told now.
  */
 bool stopless_account_sleepers(struct stopless *stopless, bool *counted);
-/* Of a thread that has been looked at again, whoever it is. */
+/* Checks the sleepers that have not been found free yet. */
 void stopless_check_sleepers(struct stopless *stopless);
 /*
  * With all threads known to be outside the code: true if one of them is on each of
- * stopless->stacks. What lies there was its own unwind's to find, and isn't left for another one to
- * come back to.
+ * stopless->stacks. The thread's own unwind would have found what lies there, and no other thread
+ * comes back to it.
  */
 bool stopless_stacks_are_own(const struct stopless *stopless);
 /*
- * With the trampolines closed: true in *ret_empty once all code is known to be empty. Nobody has
- * run since the look, as a rule. Otherwise a thread that has is looked at again. False if one is in
- * the way, or the deadline passes.
+ * With the trampolines closed: true in *ret_empty once all code is known to be empty. As a rule no
+ * thread has run since the look; a thread that has is looked at again. False if one is in the way,
+ * or the deadline passes.
  */
 int stopless_recount(struct stopless *stopless, int64_t deadline, bool *ret_empty,
 		     struct uspl_err *err) uspl_must_check;
@@ -134,12 +137,12 @@ int stopless_check_selectors(struct stopless *stopless, struct uspl_err *err) us
 int stopless_arm(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 /*
  * After a tool that died: its agent may have made its swap or its store since the entries were
- * armed. It can't any more, with nobody in it. False if it has: all is to be begun anew.
+ * armed. It can't any more, with no thread in it. False if it has: all has to begin anew.
  */
 bool stopless_is_still_armed(struct stopless *stopless);
 /*
- * Where it was decided not to switch. As long as a thread is in a trampoline the regions have to
- * stay: it is as if they had been undone.
+ * Undoes the arming where the tool has decided not to switch. As long as a thread is in a
+ * trampoline the regions have to stay, as if they had been undone.
  */
 int stopless_take_back(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 /* After the switch: selectors that say it by themselves, direct entries, and the record. */
@@ -147,25 +150,25 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err) uspl_must
 
 /* How long trampolines hold at most. */
 int64_t stopless_hold_timeout_ns(const struct stopless *stopless);
-/* Finds out how many turns that is on this machine now; stopless_hold follows. */
+/* Measures how many turns that is on this machine now; stopless_hold follows. */
 void stopless_measure_hold(struct stopless *stopless);
 /*
  * Makes trampolines let those threads through that are inside, whose outermost entries had these
- * stack pointers, and hold all others until the trampolines are closed or opened, or one of them
- * has waited for 40 ms (or half of transition.max_pause_s, if that is less). *ret_held: that is so
- * now. It isn't for one to nine times as long after one that came to nothing; if it is only guessed
+ * stack pointers, and hold all others until the trampolines are closed or opened, or one of these
+ * has waited for 40 ms (or half of transition.max_pause_s, if that is less). *ret_held: they hold
+ * now. After a drain that failed they don't for one to nine times as long; if it is only guessed
  * that those inside ever return, for ten times as long as that.
  */
 int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool guessed,
 		   bool *ret_held, struct uspl_err *err) uspl_must_check;
-/* Makes the selector hold, before anything that is read afterwards. */
+/* Makes the selector hold, before anything is read afterwards. */
 int stopless_hold(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
-/* Ends the hold, and nothing has changed. */
+/* Ends the hold without a switch. */
 void stopless_end_hold(struct stopless *stopless);
 /*
- * Ends the hold by the switch, at once for all trampolines, which is noted in the run, unless the
- * hold timeout was over before: no failure. On failure it wasn't made, or nobody knows:
- * stopless->undecided.
+ * Ends the hold by the switch, at once for all trampolines, and notes that in the run; not if the
+ * hold timeout was over before, which is no failure. On failure it wasn't made, or that isn't
+ * known: stopless->undecided.
  */
 int stopless_commit(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 

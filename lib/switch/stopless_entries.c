@@ -2,7 +2,7 @@
 // stopless_entries.c - entries, records and following selectors, around a stopless switch
 /*
  * Each step is taken for all modules before the next one is, so that a tool that dies leaves them
- * in one of these, in this order:
+ * in one of these states, in this order:
  *
  *     some records say SWITCHING, and nothing leads to a trampoline
  *     all records say SWITCHING; some selectors FOLLOW one that says what they
@@ -48,7 +48,7 @@ void stopless_choose_leader(struct stopless *stopless)
 	}
 }
 
-/* True if some entry is so. */
+/* True if some entry has that form. */
 static bool any_entry(const struct stopless *stopless, enum entry_form entry)
 {
 	const struct region_site *site;
@@ -105,7 +105,7 @@ static int write_states(const struct stopless *stopless, enum uspl_region_state 
 	return 0;
 }
 
-/* Of those that don't decide. */
+/* The selectors that don't decide. */
 static int write_selectors(const struct stopless *stopless, enum uspl_selector_value value,
 			   struct uspl_err *err)
 {
@@ -254,7 +254,7 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err)
 {
 	bool on = stopless->t->direction == TRANSITION_ON;
 	struct uspl_err why = { 0 };
-	/* Where the stop-all way has taken over at once there is none. */
+	/* Where the stop-all way has taken over at once there is no leader. */
 	int rc = stopless->leader ? trampolines_end_commit(stopless->t->proc, stopless->leader, err)
 				  : 0;
 
@@ -265,8 +265,7 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err)
 		return rc;
 	rc = arm_entries(stopless, entry_of(stopless_value_to(stopless)), &why);
 	/*
-	 * The way through the trampolines leads to the new code, too. Old code has to be itself
-	 * again.
+	 * The way through the trampolines leads to the new code, too. Old code has to be restored.
 	 */
 	if (rc && on)
 		log_info("quiet", "entries keep the way through the gates: %s", why.msg);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stopless_examine.c - who is in the way of a stopless switch: sleepers where they sleep, those
-// that run in a stop
+// stopless_examine.c - threads in the way of a stopless switch: sleepers where they sleep, others
+// in a stop
 
 #include "proc/task.h"
 #include "switch/stopless.h"
 
 /*
- * So many may run between a look and the next step, and one in so many of all threads besides: to
- * find out takes longer with more of them. How often to look for such a moment.
+ * So many threads may run between a look and the next step, and one in so many of all threads
+ * besides: with more of them it takes longer to find out. How often to look for such a moment.
  */
 #define RECENTLY_RAN_MAX 12
 #define RECENTLY_RAN_SHARE 64
 #define RECENTLY_RAN_LOOKS 4
-/* How often to look for a moment at which nobody has run since. */
+/* How often to look for a moment at which no thread has run since. */
 #define SETTLE_LOOKS 10
 
 /*
  * Checks the sleepers that have not been found free yet. One about which there is doubt is counted
- * among those that run: stopped, its stack can be followed with all registers. So is one who is in
+ * among those that run: stopped, its stack can be followed with all registers. So is one that is in
  * the way and whose whole chain of calls is wanted.
  */
 void stopless_check_sleepers(struct stopless *stopless)
@@ -58,7 +58,7 @@ int stopless_examine_again(struct stopless *stopless, struct uspl_err *err)
 	return 0;
 }
 
-/* Of the sleepers, by blocked_find_ran. */
+/* How many of the sleepers have run, by blocked_find_ran. */
 static size_t count_ran(const struct stopless *stopless)
 {
 	const struct blocked_thread *thread;
@@ -87,8 +87,8 @@ static size_t count_recently_ran(struct stopless *stopless)
 }
 
 /*
- * Until there is a moment at which no sleeper has run since it was looked at: as a rule that holds
- * for a little longer. The kernel's data of all threads is in our processor's cache then.
+ * Looks until no sleeper has run since it was looked at: as a rule that holds for a little longer.
+ * The kernel's data of all threads is in the tool's processor's cache then.
  */
 static int await_settled(struct stopless *stopless, struct uspl_err *err)
 {
@@ -113,7 +113,7 @@ static int await_settled(struct stopless *stopless, struct uspl_err *err)
 
 /*
  * A look at a thousand threads takes a millisecond and more, in which each thread that wakes up a
- * thousand times a second has run. So those that have are looked at by themselves, which is quick,
+ * thousand times a second has run. So only the threads that have run are looked at, which is quick,
  * before they are counted once more.
  */
 static bool have_few_run_recently(struct stopless *stopless)
@@ -204,8 +204,8 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct us
 
 /*
  * With the trampolines closed, a thread that is outside the code stays outside, whatever it does.
- * So it is enough to know it of each thread at one moment since: a sleeper that was found free
- * before and has not run by now is. True if no other is left.
+ * So it is enough that each thread was seen outside at one moment since: that holds for a sleeper
+ * that was found free before and has not run by now. True if no other is left.
  */
 static bool account_sleepers(struct stopless *stopless)
 {
@@ -222,7 +222,7 @@ static bool account_sleepers(struct stopless *stopless)
 	return all;
 }
 
-/* The same for all who have not run, as long as only few have. */
+/* The same for all that have not run, as long as only few have. */
 static bool account_by_sum(struct stopless *stopless)
 {
 	struct blocked_thread *thread;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stopless_samplers.c - those that run, looked at while they do
+// stopless_samplers.c - threads that run, looked at while they do
 /*
  * A thread that runs is seen as it is at one instant: the kernel copies its registers and its stack
- * in a clock's interrupt. With the trampolines closed that is enough. Whoever is outside the code
- * then stays outside, for he can't get past a trampoline; so it need not be known where he is now.
+ * in a clock's interrupt. With the trampolines closed that is enough. A thread that is outside the
+ * code then stays outside, since it can't get past a trampoline; where it is now need not be known.
  *
  * The copy is short. Where the unwind leaves it (a deep stack, another stack behind a signal
  * handler, a shadow of the tracer's), or is lost, nothing is concluded, and the thread has to be
  * stopped.
  *
- * It is done once before the trampolines are closed, too. A frame of code that hasn't been met
- * before costs some 8 us: libdw looks for its call frame information, and reads that from a file
- * which isn't mapped yet. The outer frames of a thread are the same for most of its life.
+ * Threads are looked at once before the trampolines are closed, too. A frame of code that hasn't
+ * been met before costs some 8 us: libdw looks for its call frame information, and reads that from
+ * a file which isn't mapped yet. The outer frames of a thread are the same for most of its life.
  */
 
 #include "switch/stopless.h"
 
-/* How many of those that run are looked at, and how long that may take the first time. */
+/* How many threads that run are looked at, and how long that may take the first time. */
 #define SAMPLERS_MAX 16
 #define REHEARSAL_NS 4000000ll
 /*
- * Who hasn't been seen for so long was seen too early, and is asked for again, or has fallen
- * asleep.
+ * A thread that hasn't been seen for so long was seen too early, and is asked for again, or has
+ * fallen asleep.
  */
 #define PATIENCE_NS 60000
 
@@ -31,7 +31,7 @@
  */
 #define FEW 64
 
-/* The tool looks at one after the other. */
+/* The tool looks at one thread after the other. */
 static struct thread_sample seen;
 
 /* A sampler, if the thread is seen from it once. False if the kernel doesn't show it at all. */
@@ -58,7 +58,7 @@ bool stopless_open_samplers(struct stopless *stopless)
 	const struct blocked_thread *thread;
 	bool shown = false;
 
-	/* One that has only been up for a moment isn't seen, and need not be: it will be asleep. */
+	/* A thread that has only just woken up isn't seen, and need not be: it will be asleep. */
 	vec_for_each (&stopless->blocked.threads, thread)
 		if (thread->class == BLOCKED_RUNS && stopless->samplers.n < SAMPLERS_MAX &&
 		    clock_now_ns() < deadline)
@@ -76,8 +76,8 @@ void stopless_drop_samplers(struct stopless *stopless)
 }
 
 /*
- * Who waits for a processor isn't seen, so there must be one for each of them, and one for us. An
- * agent of a dead tool can only be ruled out by a stop.
+ * A thread that waits for a processor isn't seen, so there must be one for each thread that runs,
+ * and one for the tool. An agent of a dead tool can only be ruled out by a stop.
  */
 bool stopless_can_sample(struct stopless *stopless)
 {
@@ -96,7 +96,7 @@ bool stopless_can_sample(struct stopless *stopless)
 }
 
 /*
- * True if it is outside the code as it was seen. Where nothing is known it may be elsewhere next
+ * True if the thread was seen outside the code. Where nothing is known it may be elsewhere next
  * time.
  */
 static bool view(struct stopless *stopless, struct sampler *sampler, int64_t since)
@@ -112,7 +112,7 @@ static bool view(struct stopless *stopless, struct sampler *sampler, int64_t sin
 	return false;
 }
 
-/* True if all who run have been seen outside the code by now. */
+/* True if all that run have been seen outside the code by now. */
 static bool view_all(struct stopless *stopless, int64_t since)
 {
 	struct sampler *sampler;
@@ -121,7 +121,7 @@ static bool view_all(struct stopless *stopless, int64_t since)
 	vec_for_each (&stopless->samplers, sampler) {
 		struct blocked_thread *thread = blocked_find(&stopless->blocked, sampler->tid);
 
-		/* One that is gone is missed by the recount. */
+		/* The recount notices a thread that is gone. */
 		if (!thread || thread->class != BLOCKED_RUNS)
 			continue;
 		if (!thread->accounted && view(stopless, sampler, since)) {
@@ -143,7 +143,7 @@ bool stopless_arm_samplers(struct stopless *stopless)
 	return all;
 }
 
-/* True if each is outside the code or has none to run, and there is nobody else. */
+/* True if each thread is outside the code or has none to run, and there is no other thread. */
 static bool all_accounted(struct stopless *stopless)
 {
 	const struct blocked_thread *thread;
@@ -154,7 +154,7 @@ static bool all_accounted(struct stopless *stopless)
 	return blocked_is_complete(&stopless->blocked);
 }
 
-/* With all who run seen, and some others who have run: who these are, and where they are now. */
+/* With all that run seen, and some others that have run: finds out which these are, and where. */
 static bool is_empty(struct stopless *stopless, bool *counted)
 {
 	if (stopless_account_sleepers(stopless, counted) && all_accounted(stopless))

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stopless_selector.c - the selector that decides in a stopless switch: held, with a timeout, and
-// what it is to be
+// stopless_selector.c - the selector that decides in a stopless switch: its hold, timeout and value
 
 #include <stddef.h>
 
 #include "base/log.h"
 #include "switch/stopless.h"
 
-/* What the kernel had no memory for, say, is tried again: nobody else can do it. */
+/* What the kernel had no memory for, say, is tried again: nothing else can do it. */
 #define TRIES 5
-/* How long a trampoline holds at most: whoever waits then goes on as before. */
+/* How long a trampoline holds at most: a thread that waits then goes on as before. */
 #define HOLD_TIMEOUT_NS 1000000ll
 #define HOLD_TIMEOUT_PER_THREAD_NS 5000ll
 /*
- * How long a caller waits at most for those that are inside to leave, and for how long it is left
- * alone then: so often the hold timeout, as chance will have it, at most three times for so many
- * holds, then nine times for as many. Holds at even distances could meet calls of even length in
- * the same places again and again, and frequent ones could keep two threads apart for ever, since
- * both are held back alike.
+ * How long a caller waits at most for the threads inside to leave. Then it is left alone for a
+ * random multiple of that time: at most three times for so many holds, then nine times for as many.
+ * Holds at even distances could meet calls of even length in the same places again and again, and
+ * frequent ones could keep two threads apart for ever, since both are held back alike.
  */
 #define DRAIN_NS 40000000ll
 #define DRAIN_REST_SHORT 3
 #define DRAIN_REST_LONG 9
 #define DRAIN_TURN 16
-/* As many times as long where it isn't known that those inside ever return. */
+/* The rest is so many times as long where it isn't known that the threads inside ever return. */
 #define DRAIN_REST_GUESSED 10
 /*
- * How far below its entry a busy function's stack pointer may be. What is taken for inside by
- * mistake isn't held, and what isn't taken for it is held for a while: nothing else depends on it.
+ * How far below its entry a busy function's stack pointer may be. A thread taken for inside by
+ * mistake isn't held, and one that isn't taken for it is held for a while: nothing else depends on
+ * it.
  */
 #define INSIDE_LEN (1ull << 20)
 
@@ -64,8 +63,8 @@ void stopless_measure_hold(struct stopless *stopless)
 }
 
 /*
- * The hold timeout first, and no commit byte: who finds the selector holding must find a hold
- * timeout to wait for, and nothing that an earlier switch has left.
+ * The hold timeout first, and no commit byte: a thread that finds the selector holding must find a
+ * hold timeout to wait for, and nothing that an earlier switch has left.
  */
 static int write_hold(const struct stopless *stopless, const struct uspl_selector *timeout,
 		      uint8_t hold, struct uspl_err *err)
@@ -111,7 +110,7 @@ static int64_t drain_ns(const struct stopless *stopless)
 static int64_t rest_ns(const struct stopless *stopless, int64_t now)
 {
 	enum { STEPS = 256 };
-	/* What the clock says below its resolution is noise, and enough of it. */
+	/* The clock's bits below its resolution are noise, and random enough. */
 	uint64_t chance = (uint64_t)now * 0x9e3779b97f4a7c15 >> 32 & (STEPS - 1);
 	int most = stopless->drains / DRAIN_TURN % 2 ? DRAIN_REST_LONG : DRAIN_REST_SHORT;
 
@@ -164,9 +163,9 @@ int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool gu
 }
 
 /*
- * Both bytes, after the commit byte has been written, or not. Whoever waits swaps both in one
- * piece, but we may read one before that and the other one after it: a hold without the commit
- * byte, which can't be. Then again.
+ * Reads both bytes, after the commit byte has been written, or not. A thread that waits swaps both
+ * in one piece, but the tool may read one before that and the other after it: a hold without the
+ * commit byte, which can't be. Then it reads again.
  */
 static int read_both(const struct stopless *stopless, bool written, uint8_t both[2],
 		     struct uspl_err *err)
@@ -195,7 +194,7 @@ static int write_byte(const struct stopless *stopless, size_t offset, uint8_t by
 	return rc;
 }
 
-/* Whoever waits may do the same at the same time: it says the same afterwards. */
+/* A thread that waits may do the same at the same time: the selector says the same afterwards. */
 void stopless_end_hold(struct stopless *stopless)
 {
 	uint8_t from = (uint8_t)stopless_value_from(stopless);
@@ -215,7 +214,7 @@ int stopless_commit(struct stopless *stopless, struct uspl_err *err)
 
 	if ((rc || read) && err)
 		*err = why;
-	/* The commit byte may be there: what it decides, nobody knows. */
+	/* The commit byte may be there: what it decides isn't known. */
 	stopless->undecided = read != 0;
 	if (read)
 		return read;
@@ -225,8 +224,8 @@ int stopless_commit(struct stopless *stopless, struct uspl_err *err)
 	}
 	stopless->run->switched = both[0] == to || both[0] & USPL_SELECTOR_HOLD;
 	/*
-	 * So that trampolines need not look further. What fails here the next command finds, and
-	 * reads as this.
+	 * So that trampolines need not look further. If this fails, the next command finds the
+	 * commit byte, and reads it the same way.
 	 */
 	if (stopless->run->switched &&
 	    write_byte(stopless, offsetof(struct uspl_selector, value), to, NULL) != 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // trampolines.c - the trampolines of an update: planned, and brought into the process
 /*
- * Where the four bytes behind an entry's first one lead decides where its punned trampoline must
- * be: any place within 2 GB of the function. A page is mapped there, if the place is free, and kept
+ * The four bytes behind an entry's first one decide where its punned trampoline must be, which may
+ * be anywhere within 2 GB of the function. A page is mapped there, if the place is free, and kept
  * (punned.h): a thread may be on its way through it for as long as it likes.
  */
 
@@ -13,7 +13,7 @@
 #include "arch/arch.h"
 #include "inject/inject.h"
 
-/* Each punned trampoline is held against all others. */
+/* Each punned trampoline is compared with all others. */
 #define SITES_MAX 4096
 
 uint64_t trampolines_size(const struct region *region)
@@ -113,7 +113,7 @@ static int plan_punned(struct trampolines *trampolines, struct region_site *site
 	return 0;
 }
 
-/* By one store: all that is replaced is one instruction, so that nobody can stand inside it. */
+/* By one store: all that is replaced is one instruction, so that no thread can stand inside it. */
 static bool plan_store(struct region_site *site, const uint8_t *old, size_t len)
 {
 	struct insn insn;
@@ -150,7 +150,7 @@ int trampolines_add(struct trampolines *trampolines, struct region_site *site, s
 {
 	struct trampoline *trampoline = vec_push(&trampolines->items);
 	uint8_t old[TRAMPOLINE_OLD_MAX];
-	/* Of an update that is only planned nobody knows yet where the functions will lie in it. */
+	/* Where an update is only planned it isn't known yet where its functions will lie. */
 	taddr new_addr = site->new_addr ? site->new_addr : trampolines->region->text;
 	struct trampoline_code code = { .at = trampoline_address(trampolines->region, site),
 					.selector = trampolines->region->selector,
@@ -172,7 +172,7 @@ int trampolines_add(struct trampolines *trampolines, struct region_site *site, s
 }
 
 /*
- * One that was led by a punned trampoline from the beginning: that it changes a single byte was
+ * An entry that led to a punned trampoline from the beginning: that it changes a single byte was
  * found then.
  */
 static int plan_short(struct trampolines *trampolines, struct region_site *site,
@@ -186,7 +186,7 @@ static int plan_short(struct trampolines *trampolines, struct region_site *site,
 			  trampoline_address(trampolines->region, site), err);
 }
 
-/* How the site's entry is led to its trampoline. */
+/* How the site's entry comes to lead to its trampoline. */
 static int plan_entry(struct trampolines *trampolines, struct region_site *site,
 		      struct uspl_err *err)
 {
@@ -246,8 +246,8 @@ int trampolines_load(struct trampolines *trampolines, struct uspl_err *err)
 	if (rc)
 		return rc;
 	/*
-	 * From now on the pages are known to be punned trampolines'. A tool that dies before leaves
-	 * a free page.
+	 * From now on the pages are known to be punned trampolines'. A tool that dies before that
+	 * leaves a free page.
 	 */
 	rc = region_write_record(proc, trampolines->region, err);
 	if (rc)

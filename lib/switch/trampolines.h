@@ -2,11 +2,12 @@
 /*
  * trampolines.h - the trampolines of an update: planned, brought into the process, and armed
  *
- * docs/transition.md says what they are for. Those of one region. trampolines.c plans and loads
- * them, trampolines_arm.c changes what stands at the entries, trampolines_selector.c reads and
- * writes the selector that they read, trampolines_guard.c says where in them nobody may be.
+ * docs/transition.md says what they are for. These are the trampolines of one region. trampolines.c
+ * plans and loads them, trampolines_arm.c changes what stands at the entries,
+ * trampolines_selector.c reads and writes the selector that they read, trampolines_guard.c says
+ * where in them no thread may be.
  *
- *     trampolines_plan   nothing is touched: can each entry be led to a trampoline, and how?
+ *     trampolines_plan   nothing is touched: can each entry lead to a trampoline, and how?
  *                        (entries.h does it for some of them, while the update is loaded)
  *     trampolines_load   punned trampolines and trampolines lie in the target, the record says so;
  *                        nothing leads there yet
@@ -28,10 +29,10 @@
 
 /* How many bytes the trampolines of a region take, with the selector's page. */
 uint64_t trampolines_size(const struct region *region);
-/* Says that they lie at that address. */
+/* Says that the trampolines lie at that address. */
 void trampolines_place(struct region *region, taddr at);
 /*
- * Where a thread that works for us can leave its answers (inject.h); 0 if the region has no
+ * Where a thread that works for the tool can leave its answers (inject.h); 0 if the region has no
  * trampolines.
  */
 taddr trampolines_result_page(const struct region *region);
@@ -54,12 +55,12 @@ struct trampoline {
 struct trampolines {
 	struct region *region;
 	VEC(struct trampoline) items;
-	struct punned punned; /* of those that are led to by a punned jump */
+	struct punned punned; /* of the trampolines that a punned jump leads to */
 };
 
 /*
- * A plan of nothing yet. region and modules must outlive the trampolines. On failure
- * trampolines_release is to be called all the same.
+ * An empty plan. region and modules must outlive the trampolines. On failure trampolines_release is
+ * to be called all the same.
  */
 int trampolines_open(struct trampolines *trampolines, const struct proc *proc,
 		     const module_vec *modules, struct region *region,
@@ -79,16 +80,16 @@ int trampolines_plan(struct trampolines *trampolines, const struct proc *proc,
 		     const module_vec *modules, struct region *region,
 		     struct uspl_err *err) uspl_must_check;
 /*
- * Fails like trampolines_plan if a place has been taken meanwhile, or if other trampolines lie
- * there already that a thread may be in.
+ * Fails like trampolines_plan if a place has been taken meanwhile, or if other trampolines, which a
+ * thread may be in, already lie there.
  */
 int trampolines_load(struct trampolines *trampolines, struct uspl_err *err) uspl_must_check;
 /* What stands at the site's entry now. */
 enum entry_form trampolines_entry_form(const struct proc *proc, const struct region *region,
 				       const struct region_site *site);
 /*
- * Makes all entries so. Entries that can't be changed while the program runs stay as they are if
- * that means the same (ENTRY_DIRECT from ENTRY_TRAMPOLINE); otherwise it is a failure.
+ * Makes all entries have that form. Entries that can't be changed while the program runs stay as
+ * they are if that means the same (ENTRY_DIRECT from ENTRY_TRAMPOLINE); otherwise it is a failure.
  */
 int trampolines_arm(const struct proc *proc, const module_vec *modules, struct region *region,
 		    enum entry_form to, struct uspl_err *err) uspl_must_check;
@@ -99,7 +100,7 @@ void trampolines_release(struct trampolines *trampolines);
 taddr trampoline_address(const struct region *region, const struct region_site *site);
 /*
  * A jump to a trampoline, in the bytes of a function's entry, becomes the jump to where the
- * trampoline leads. For an entry that is moved, while nobody switches: its trampoline would not be
+ * trampoline leads. For an entry that is moved while no tool switches: its trampoline would not be
  * known in the new place.
  */
 void trampolines_make_direct(const region_vec *regions, taddr entry, uint8_t *bytes);
@@ -109,12 +110,12 @@ bool trampolines_jump(const struct region *region, const struct region_site *sit
 /* What a region's selector says. */
 struct trampoline_selector {
 	/*
-	 * enum uspl_selector_value, never FOLLOW: what the one says that decides; with a commit
-	 * byte beside a hold, what that says.
+	 * enum uspl_selector_value, never FOLLOW: what the selector that decides says, or a commit
+	 * byte beside its hold.
 	 */
 	uint8_t value;
-	bool follows; /* that is another region's */
-	taddr leader; /* which one decides where it isn't OLD or NEW; 0: that never was so */
+	bool follows; /* the value is another region's */
+	taddr leader; /* the selector that decides where this one isn't OLD or NEW; 0: never set */
 };
 
 /* Reads the selector, and the one that it follows. */
@@ -122,24 +123,26 @@ int trampolines_read_selector(const struct proc *proc, const struct region *regi
 			      struct trampoline_selector *ret,
 			      struct uspl_err *err) uspl_must_check;
 /*
- * A selector that holds, with the commit byte of a tool that has died beside it, says by itself
- * what it is as good as: before the commit byte is forgotten.
+ * Where a tool has died, a commit byte may stand beside a selector that holds. Makes the selector
+ * say by itself what both mean together, before the commit byte is forgotten.
  */
 int trampolines_end_commit(const struct proc *proc, const struct region *region,
 			   struct uspl_err *err) uspl_must_check;
-/* Writes the selector from outside: only where nobody can be reading it for a switch of its own. */
+/*
+ * Writes the selector from outside: only where no thread can be reading it for a switch of its own.
+ */
 int trampolines_write_selector(const struct proc *proc, const struct region *region,
 			       enum uspl_selector_value value,
 			       struct uspl_err *err) uspl_must_check;
 /*
  * Says which selector decides where the region's own doesn't. USPL_E_UNSUPPORTED if it was another
- * one and a thread may still go by that.
+ * selector and a thread may still go by that.
  */
 int trampolines_set_leader(const struct proc *proc, const struct region *region, taddr leader,
 			   struct unwinder *unwinder, struct uspl_err *err) uspl_must_check;
 /*
  * True if a thread in trampolines of one of these regions may be about to read the selector of
- * `leader`, which has to stay then. Stops those that run for a moment, if these trampolines ever
+ * `leader`, which has to stay then. Stops threads that run for a moment, if these trampolines ever
  * went by that selector.
  */
 bool trampolines_go_by(const struct proc *proc, const module_vec *modules,
@@ -149,13 +152,13 @@ bool trampolines_rest(const struct proc *proc, const struct region *region);
 /*
  * Adds to `safety` where a thread is in a region's trampolines on its way to old code (or new
  * code), and where it is in the trampolines and punned trampolines that other updates have left
- * behind at the same entries: what that leads to isn't decided by this update's selector.
+ * behind at the same entries: this update's selector doesn't decide where those lead.
  */
 int trampolines_guard(struct safety *safety, const struct region *region, const region_vec *present,
 		      bool to_old, struct uspl_err *err) uspl_must_check;
 /*
  * Where nothing leads to a region's trampolines and punned trampolines any more: true if no thread
- * is on its way through one. Stops those that run for a moment. False too if that can't be told.
+ * is on its way through one. Stops threads that run for a moment. Also false if that can't be told.
  */
 bool trampolines_are_left(const struct proc *proc, const struct region *region,
 			  struct unwinder *unwinder);

@@ -2,9 +2,9 @@
 // trampolines_arm.c - entries that lead to the old function, to a trampoline, or to the new
 // function
 /*
- * Every change is made in one piece, for the eyes of threads that run through it:
+ * Threads that run through an entry see every change made in one piece:
  *
- *     old <-> trampoline by a punned jump   one byte, written by us
+ *     old <-> trampoline by a punned jump   one byte, written by the tool
  *     everything else                       the entry's bytes in one store of the aligned word
  *                                           around them, made by a thread of the target, since only
  *                                           there a store is sure to be one. The page is made

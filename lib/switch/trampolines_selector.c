@@ -2,9 +2,9 @@
 // trampolines_selector.c - the selector that a region's trampolines read, and the one that decides
 // for it
 /*
- * A selector is OLD or NEW by itself as long as nobody switches. For the switch of several regions
+ * A selector is OLD or NEW by itself as long as no tool switches. For the switch of several regions
  * all selectors but one are FOLLOW: these trampolines do what the one selector says, so that one
- * compare-and-swap switches all. Where that selector is, stands beside the trampolines' own; a
+ * compare-and-swap switches all. The address of that selector stands beside the trampolines' own; a
  * trampoline reads it only if its own selector is neither OLD nor NEW.
  */
 
@@ -28,7 +28,7 @@ int trampolines_write_selector(const struct proc *proc, const struct region *reg
 }
 
 /*
- * Where a commit byte stands beside a hold, the selector is as good as what that says: who waits
+ * Where a commit byte stands beside a hold, the selector means what that says: a thread that waits
  * makes it so.
  */
 static uint8_t selector_says(const uint8_t both[2])
@@ -72,8 +72,8 @@ int trampolines_end_commit(const struct proc *proc, const struct region *region,
 }
 
 /*
- * Whoever has read another address of a leader, long ago, and was put off the processor before he
- * read what lies there, would go by a selector that decides nothing any more.
+ * A thread that read another address of a leader, long ago, and lost the processor before it read
+ * what lies there, would go by a selector that decides nothing any more.
  */
 int trampolines_set_leader(const struct proc *proc, const struct region *region, taddr leader,
 			   struct unwinder *unwinder, struct uspl_err *err)
@@ -90,7 +90,7 @@ int trampolines_set_leader(const struct proc *proc, const struct region *region,
 	return proc_write(proc, region->selector + LEADER, &leader, sizeof(leader), err);
 }
 
-/* Its pointer may lead there, and somebody may have read it. */
+/* The region's pointer may lead there, and a thread may have read it. */
 static bool goes_by(const struct proc *proc, const module_vec *modules, const struct region *region,
 		    taddr leader)
 {

@@ -18,13 +18,10 @@
 #include "switch/trampolines.h"
 #include "thread/vm_sharers.h"
 
-/* How often the stopless way may come to nothing, without anybody being in the way. */
+/* How often the stopless way may fail without a thread being in the way. */
 #define HURRIED_MAX 10
 
-/*
- * The code that the sites' entries lead to now must be empty; for the old code that is what the
- * region says.
- */
+/* The code that the sites' entries lead to now must be empty. The region says where old code is. */
 static int add_old_code(struct run *run, const struct region *region, struct uspl_err *err)
 {
 	const struct region_range *range;
@@ -105,8 +102,8 @@ static int add_region(struct run *run, const struct region *region, const region
 }
 
 /*
- * A thread in the agent of a tool that has died would still swap the selector or write an entry,
- * after what we have done.
+ * A thread in the agent of a tool that has died could still swap the selector or write an entry,
+ * after what this tool has done.
  */
 static int add_left_agents(struct run *run, struct uspl_err *err)
 {
@@ -126,7 +123,7 @@ static int add_left_agents(struct run *run, struct uspl_err *err)
 
 /*
  * Pages that become the process's own when they are written: of the sites, of the records, and what
- * the back end brings. At the limit of its control group the kernel would kill for them.
+ * the back end brings. At the limit of its control group the kernel would kill a process for them.
  */
 static int require_memory(const struct transition *t, struct uspl_err *err)
 {
@@ -232,7 +229,7 @@ static int fail_late(pid_t pid, struct uspl_err *err)
 	return -USPL_E_UNSTOPPABLE;
 }
 
-/* One that comes and goes. */
+/* Processes in the same memory that come and go. */
 static int fail_shared(struct run *run, struct uspl_err *err)
 {
 	int rc = vm_sharers_await(run->t->proc, &run->vm_sharers, 0, err);
@@ -263,7 +260,7 @@ static int fail_blocked(struct run *run, struct uspl_err *err)
 	return blocker_fail(t->proc->pid, blockers.items, err);
 }
 
-/* It is still attached to; this process has to end for it to go on. */
+/* The tool is still attached to it; this process has to end for the thread to go on. */
 static int fail_stuck(const struct run *run, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d of pid %d does not stop",
@@ -275,7 +272,7 @@ static double stop_us(const struct run *run)
 	return (double)(run->stop.left_ns - run->stop.entered_ns) / 1000;
 }
 
-/* What came of an attempt, and of the time that it took. */
+/* Notes what an attempt came to, and how long it took. */
 static void note_attempt(const struct run *run, const struct transition_backend *backend,
 			 struct transition_result *result)
 {
@@ -293,7 +290,7 @@ static void note_attempt(const struct run *run, const struct transition_backend 
 
 /*
  * Threads that return from the functions, and are back in them before the others have left, would
- * keep them busy for ever: they wait at the entries for a while.
+ * keep them busy for ever. They are made to wait at the entries for a while.
  */
 static int hold_callers(struct run *run, const struct transition_backend *backend,
 			struct waiter *waiter, const struct waiter_stop *stop, struct uspl_err *err)
@@ -312,7 +309,7 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 	/* What returned before the last hold began was let go in between. */
 	if (!waiter->held || run->hold_began_ns != began)
 		waiter->held_since = 0;
-	/* It was inside when it was looked at. */
+	/* The threads were inside when they were looked at. */
 	if (waiter->held && guessed)
 		waiter->held_since = stop->checked;
 	if (waiter->held && !before)
@@ -405,8 +402,8 @@ static int run_stop_all(struct run *run, int64_t deadline, struct transition_res
 }
 
 /*
- * The stopless way, with the stop-all way in its place where it can't be gone. Entries that lead to
- * trampolines by then are as good for the stop-all way; they are put back if that fails, too.
+ * The stopless way, or the stop-all way where that isn't possible. Entries that lead to trampolines
+ * by then don't disturb the stop-all way; they are put back if that fails, too.
  */
 static int run_stopless(struct run *run, int64_t deadline, struct transition_result *result,
 			struct uspl_err *err)
@@ -431,7 +428,7 @@ static int run_stopless(struct run *run, int64_t deadline, struct transition_res
 	return rc;
 }
 
-/* The entries hold what they should: to be refused before anything is touched. */
+/* Refuses entries that don't hold what they should, before anything is touched. */
 static int check_entries(struct run *run, struct uspl_err *err)
 {
 	int rc = backend_stop_all.open(run, err);

@@ -15,8 +15,8 @@
  *               failure: put back, let go
  *     RESUME    all threads go on
  *
- * The back end is a table of functions (struct transition_backend), so that a way that stops fewer
- * threads can take the place of the stop-all way without apply or undo knowing.
+ * The back end is a table of functions (struct transition_backend): apply and undo need not know
+ * whether the stop-all way is used or one that stops fewer threads.
  */
 #ifndef USPL_SWITCH_TRANSITION_H
 #define USPL_SWITCH_TRANSITION_H
@@ -45,35 +45,36 @@ struct transition {
 };
 
 struct transition_result {
-	/* From asking the first thread to stop to the last one let go, in the last attempt. */
+	/* From the first request to stop to the last thread let go, in the last attempt. */
 	double stop_us;
 	/*
-	 * For how long callers of the functions were held before it, so that all could leave them.
+	 * For how long callers of the functions were held before that, so that all threads could
+	 * leave them.
 	 */
 	double held_us;
 	int attempts;
 	uint64_t left_out;   /* bytes that scan_bytes was not enough for: they were not searched */
-	size_t n_stopped;    /* threads that were stopped in it */
+	size_t n_stopped;    /* threads that were stopped in the last attempt */
 	const char *backend; /* "quiet" or "full stop" */
 };
 
 /* What the transition would meet at this moment. */
 struct transition_outlook {
 	size_t n_threads;    /* of the process */
-	size_t n_stopped;    /* of these stood still to be looked at, */
+	size_t n_stopped;    /* so many of them stood still to be looked at, */
 	double stop_us;      /* for so long */
 	const char *backend; /* "quiet" or "full stop": what the transition would begin with */
 	uint64_t left_out;   /* as in transition_result */
 	blocker_vec blockers;
-	bool more;     /* there may be more of them */
+	bool more;     /* there may be more blockers */
 	bool too_long; /* the look was broken off: it would have taken more than max_pause_s */
 };
 
 /*
- * Looks at all stacks once, in the way that transition_run would take, with those threads at a
- * standstill that it would stop; nothing changes. Busy threads are no failure; everything else that
- * the transition would refuse is one. The regions may be ones that are only planned
- * (transition.planned). ret is to be released.
+ * Looks at all stacks once, in the way that transition_run would take, and stops the threads that
+ * it would stop. Nothing changes. Busy threads are no failure; everything else that the transition
+ * would refuse is one. The regions may be ones that are only planned (transition.planned). ret is
+ * to be released.
  */
 int transition_look(const struct transition *transition, struct transition_outlook *ret,
 		    struct uspl_err *err) uspl_must_check;

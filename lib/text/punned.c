@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "inject/inject.h"
 
-/* What the heap keeps free for growing, and the stack. */
+/* What is kept free for the heap and the stack to grow into. */
 #define HEAP_ROOM (128ull << 20)
 #define STACK_ROOM (128ull << 20)
 /* How far behind the program the kernel may begin the heap (arch_randomize_brk). */
@@ -118,7 +118,7 @@ static bool is_ours(const struct punned *punned, const struct mapping *map, tadd
 	return !map->inode && is_punned_page(&punned->present, page, NULL);
 }
 
-/* No punned trampoline of ours, nor another's, may have a byte in common with this one. */
+/* No other punned trampoline, planned or there, may have a byte in common with this one. */
 static int check_overlap(const struct punned *punned, const struct region_site *site,
 			 const struct punned_trampoline *pun, struct uspl_err *err)
 {
@@ -213,7 +213,7 @@ static bool is_near(const struct region_site *site, taddr at)
 	return at >= site->addr ? at - site->addr < reach : site->addr - at < reach;
 }
 
-/* In a page that has punned trampolines, or is to have some. */
+/* Adds it in a page that has punned trampolines, or is to have some. */
 static bool add_in_page(struct punned *punned, struct region_site *site, taddr page, taddr to)
 {
 	for (taddr at = page; at < page + PAGE; at += PUNNED_STEP)

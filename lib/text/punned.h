@@ -24,7 +24,7 @@ struct punned_trampoline {
 struct punned {
 	const struct proc *proc;
 	const module_vec *modules;
-	region_vec present; /* all regions of the process: whose punned trampolines lie where */
+	region_vec present; /* all regions of the process, with their punned trampolines */
 	VEC(struct punned_trampoline) items;
 	VEC(taddr) pages; /* to be mapped for them */
 };
@@ -42,7 +42,7 @@ int punned_open(struct punned *punned, const struct proc *proc, const module_vec
 int punned_add(struct punned *punned, struct region_site *site, taddr at, taddr to,
 	       struct uspl_err *err) uspl_must_check;
 /*
- * The same at any place within reach of the site; best where the site's punned trampoline lay
+ * The same at any place within reach of the site, preferably where the site's punned trampoline lay
  * before, or beside others. USPL_E_OUT_OF_REACH if there is none.
  */
 int punned_add_near(struct punned *punned, struct region_site *site, taddr to,
@@ -74,7 +74,7 @@ int punned_discard(const struct proc *proc, const struct region *region,
 		   struct uspl_err *err) uspl_must_check;
 
 /*
- * Writes code where nothing or the same is; the place may be code that somebody is running.
+ * Writes code where nothing or the same is; the place may be code that a thread is running.
  * USPL_E_UNSUPPORTED if something else is there. At most TRAMPOLINE_LEN bytes.
  */
 int punned_write_once(const struct proc *proc, taddr at, const uint8_t *code, size_t len,

@@ -12,7 +12,7 @@
  * Sites of one page are written together: one system call for each page of code, not for each site,
  * and the kernel makes it as a whole. Where there are sites on page after page, these pages are
  * written by one call, from the first one's beginning to the last one's end: 0.8 us a page. One by
- * one they take 1.8 us each, and twice that if they aren't whole.
+ * one the pages take 1.8 us each, and twice that if they aren't whole.
  */
 #define PIECE_PAGES 64
 /* Pages that are asked about at once. */
@@ -86,7 +86,7 @@ static void place_piece(const struct site *sites, size_t n, struct site_piece *p
 	piece->len = (size_t)(((end + unit - 1) & ~(unit - 1)) - piece->addr);
 }
 
-/* One more, with the memory of an earlier one if there was one. NULL: out of memory. */
+/* One more piece, with the memory of an earlier one if there was one. NULL: out of memory. */
 static struct site_piece *new_piece(struct site_plan *plan)
 {
 	struct site_piece *piece;
@@ -139,7 +139,7 @@ static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
 	return 0;
 }
 
-/* As a rule they are by address already. */
+/* As a rule they are in order of address already. */
 static void sort(struct site_plan *plan)
 {
 	struct site *sites = plan->sites.items;

@@ -3,8 +3,7 @@
  * site.h - bytes of instruction slots, and changing many of them at once
  *
  * A site is a run of code bytes with two contents: what it has now and what it is to have. A plan
- * is a set of them, written in few, large pieces, so that the target stands still for as short as
- * can be.
+ * is a set of them, written in few, large pieces, so that the target stands still only briefly.
  *
  *     site_plan_add      name the sites
  *     site_plan_check    before the stop: read what is there and check it
@@ -26,8 +25,8 @@ struct site {
 	uint8_t len;
 	uint8_t from[SITE_BYTES_MAX], to[SITE_BYTES_MAX];
 	/*
-	 * How many of its bytes have several instructions: no thread may stand in these, but at the
-	 * first one, when they are replaced by a single one. 0 or 1: that doesn't matter.
+	 * How many of its bytes hold several instructions: when these are replaced by a single one
+	 * no thread may stand in them, except at the first one. 0 or 1: that doesn't matter.
 	 */
 	uint8_t guard;
 	/* What it may hold as well, where it leads to a trampoline (lib/switch/trampolines.h). */
@@ -38,8 +37,8 @@ struct site {
 typedef VEC(struct site) site_vec;
 
 /*
- * True if it can't be written while somebody runs: several instructions become one, or it doesn't
- * lie in one word.
+ * True if it can't be written while threads run: several instructions become one, or it doesn't lie
+ * in one word.
  */
 bool site_needs_stop(const struct site *site);
 
@@ -51,7 +50,7 @@ struct site_piece {
 	size_t len;
 	uint8_t *before, *after; /* len bytes each */
 	uint8_t *now;            /* room for as many, for what is read in the stop */
-	size_t room;             /* for so many there is memory, at before */
+	size_t room;             /* how many bytes there is memory for, at before */
 };
 
 /* A byte of code, and what it is. */
@@ -66,7 +65,7 @@ struct site_plan {
 	site_vec sites;
 	VEC(struct site_piece) pieces;
 	size_t written; /* pieces that site_plan_switch has begun to write */
-	size_t kept;    /* pieces that have memory: those that there are, and of site_plan_clear */
+	size_t kept;    /* pieces that have memory: those in use, and those of site_plan_clear */
 	VEC(struct site_byte)
 	foreign; /* one of each page that isn't the process's own, if looked */
 	bool looked;
@@ -79,7 +78,7 @@ int site_plan_add(struct site_plan *plan, const struct site *site,
 int site_plan_check(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
  * The same for sites that are sorted by address, and that the plan doesn't copy: they are its only
- * ones, and nothing of them is asked for later.
+ * ones, and it doesn't use them later.
  */
 int site_plan_check_these(struct site_plan *plan, const struct site *sites, size_t n,
 			  struct uspl_err *err) uspl_must_check;
@@ -90,21 +89,19 @@ int site_plan_check_these(struct site_plan *plan, const struct site *sites, size
 int site_plan_look(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
  * Writes one byte of each page that isn't the process's own yet, with the value that it has: the
- * kernel makes the page private now (some microseconds), and not while everybody waits. Threads
+ * kernel makes the page private now (some microseconds), and not while all threads wait. Threads
  * that run through it don't notice.
  */
 int site_plan_prepare(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* On failure nothing is kept: what was written is put back, or the code is USPL_E_STRANDED. */
 int site_plan_switch(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
-/*
- * The same without reading back, for which there is site_plan_confirm when nobody waits any more.
- */
+/* The same without reading back; site_plan_confirm does that when no thread waits any more. */
 int site_plan_write(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /* USPL_E_SYSTEM if a site doesn't have what was written to it. */
 int site_plan_confirm(const struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*
- * USPL_E_STRANDED if a byte can't be put back. USPL_E_NO_PROCESS: there is nothing any more that it
- * could be put back in.
+ * USPL_E_STRANDED if a byte can't be put back. USPL_E_NO_PROCESS: there is no longer a process to
+ * put it back in.
  */
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err) uspl_must_check;
 /*

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 
-/* Slices in one run: with what is between them, and the two that change the protection. */
+/* Slices in one run: there is also a request between two of them, and two change the protection. */
 #define SLICES_MAX ((INJECT_MAX - 2) / 2)
 
 void text_poke_release(struct text_poke *poke)
@@ -71,7 +71,7 @@ struct stretch {
 	int prot;
 };
 
-/* After a run of which it isn't known how far it came. */
+/* Restores the protection after a run of which it isn't known how far it came. */
 static void protect_again(const struct text_poke *poke, const struct stretch *stretch)
 {
 	struct inject_req req = protect(stretch->from, stretch->to, stretch->prot);
@@ -84,9 +84,9 @@ static void protect_again(const struct text_poke *poke, const struct stretch *st
 
 /*
  * The requests that make the exchange by the table. The thread that was woken for it may have taken
- * the processor from another one of the program. It is led, and so stops for a moment at a system
- * call: there is one between two slices, for nothing else. (sched_yield would do better only if it
- * didn't cost the thread its turn: it came back after 4 ms where others want to run.)
+ * the processor from another one of the program. Its run is traced, and so it stops for a moment at
+ * each system call: that is all that the one between two slices is for. (sched_yield would be no
+ * better, since it costs the thread its turn: it came back after 4 ms where others want to run.)
  */
 static size_t slices(const struct text_poke *poke, const struct stretch *stretch,
 		     struct inject_req *reqs)
@@ -107,7 +107,7 @@ static size_t slices(const struct text_poke *poke, const struct stretch *stretch
 	return n;
 }
 
-/* Each word by itself, or all by the table. */
+/* Requests for each word by itself, or for all by the table. */
 static size_t exchanges(const struct text_poke *poke, const struct stretch *stretch,
 			struct inject_req *reqs)
 {
@@ -172,7 +172,7 @@ static int exchange_stretch(const struct text_poke *poke, const struct stretch *
 	return check_slices(poke, stretch, reqs, n, err);
 }
 
-/* Of n words from `first` on those that lie in one mapping, and fit into one run. */
+/* Of n words from `first` on: those that lie in one mapping, and fit into one run. */
 static int find_stretch(const struct text_poke *poke, size_t first, size_t n, struct stretch *ret,
 			struct uspl_err *err)
 {

@@ -19,7 +19,8 @@
 static enum blocked_class read_place(const struct proc *proc, pid_t tid, struct blocked_place *ret)
 {
 	/*
-	 * Who waits for a child in vfork isn't alone: the child runs on the same stack and memory.
+	 * A thread that waits for a child in vfork isn't alone: the child runs on the same stack
+	 * and memory.
 	 */
 	if (!blocked_place_read(proc, tid, ret) || ret->nr == SYS_vfork || ret->nr == SYS_clone ||
 	    ret->nr == SYS_clone3)
@@ -117,7 +118,7 @@ struct blocked_thread *blocked_find(struct blocked *blocked, pid_t tid)
 		       sizeof(*blocked->threads.items), tid_to_thread);
 }
 
-/* The threads of that list, which is sorted: copies of those that we know, and new ones. */
+/* The threads of that list, which is sorted: copies of those that are known, and new ones. */
 static int merge(struct blocked *blocked, const tid_vec *tids, blocked_thread_vec *ret)
 {
 	const pid_t *tid;
@@ -136,7 +137,7 @@ static int merge(struct blocked *blocked, const tid_vec *tids, blocked_thread_ve
 	return 0;
 }
 
-/* Makes blocked->threads those of the list. The descriptors move to where the threads go on. */
+/* Makes blocked->threads those of the list. The descriptors move along with the threads. */
 static int take_list(struct blocked *blocked, const tid_vec *tids, struct uspl_err *err)
 {
 	blocked_thread_vec fresh = { 0 };

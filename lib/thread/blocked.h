@@ -12,7 +12,7 @@
  *
  * /proc/PID/task/TID/syscall tells a blocked thread's place: its stack pointer, program counter,
  * and the arguments of its system call. Read between two equal run counts (runcount.h) it is true
- * of the whole time between them, and so is everything that only the thread itself changes, as its
+ * of the whole time between them. So is everything that only the thread itself changes, such as its
  * stack. That is why nothing is copied: a stack is read where it lies, at leisure, and what was
  * concluded from it holds if the count is still the same afterwards.
  *
@@ -26,7 +26,7 @@
 #include "thread/thread.h"
 
 enum blocked_class {
-	/* Or did while we looked, or waits in vfork: to be stopped, or looked at again. */
+	/* Or did during the look, or waits in vfork: to be stopped, or looked at again. */
 	BLOCKED_RUNS,
 	BLOCKED_SLEEPS, /* blocked; regs is what is known of its registers */
 	/*
@@ -51,8 +51,8 @@ struct blocked_thread {
 	 */
 	bool checked;
 	/*
-	 * The caller's: it stands still in a stop of ours, or whatever it does from now on is of no
-	 * account. It isn't looked at as long as that is set.
+	 * The caller's: it stands still in a stop of the tool's, or what it does from now on
+	 * doesn't matter. It isn't looked at as long as that is set.
 	 */
 	bool accounted;
 };
@@ -69,17 +69,17 @@ struct blocked {
 	 */
 	uint64_t dead;
 	bool dead_known;
-	bool stale; /* threads are to be listed again */
+	bool stale; /* threads have to be listed again */
 	/*
-	 * blocked_add_up's, until the next look: what the sleepers have in the sum, and who else
-	 * there is.
+	 * blocked_add_up's, until the next look: what the sleepers have in the sum, and which other
+	 * threads there are.
 	 */
 	bool added_up;
 	uint64_t blocked_runs;
 	VEC(size_t) others; /* places in threads */
 	/*
-	 * The last id that the kernel had given out at a moment when there was no thread but those
-	 * that we know; 0: there is no such moment.
+	 * The last id that the kernel had given out at a moment when there were no threads but
+	 * those in `threads`; 0: there is no such moment.
 	 */
 	long last_id;
 	int task_fd;    /* /proc/PID/task, whose links count the threads */
@@ -112,26 +112,26 @@ int blocked_look_again(struct blocked *blocked, struct uspl_err *err) uspl_must_
 /*
  * True if there is no thread but those of the last look, and each of them is either accounted for,
  * or has no code to run, or sleeps and has not run since. Doubt is "no". A thread may begin to run
- * at the very moment; what it can do then is the caller's to have seen to before it asked.
+ * at the very moment; the caller must have taken care of what it can do then before it asks.
  */
 bool blocked_unchanged(struct blocked *blocked);
 /*
- * To be called before an blocked_unchanged that is to be quick, while there is time: what doesn't
+ * To be called while there is time, before a blocked_unchanged that is to be quick: what doesn't
  * depend on the moment is done now. Good until the next look.
  */
 void blocked_add_up(struct blocked *blocked);
 /* True if the counts of all threads can be asked for at once. */
 bool blocked_has_sum(const struct blocked *blocked);
 /*
- * Finds out which of the sleepers have run, where only those that recently ran have, by their
- * counts and the sum: `ran` of each is true of some instant of this call. False, and nothing is
- * known, if another one has run, too, there are other threads, or there is no sum. 0.7 us for each
- * that recently ran, and the sum (runcount.h).
+ * Finds out which of the sleepers have run, by the counts of those that recently ran and the sum:
+ * `ran` of each is true of some instant of this call. False, and nothing is known, if another one
+ * has run, too, there are other threads, or there is no sum. 0.7 us for each that recently ran, and
+ * the sum (runcount.h).
  */
 bool blocked_find_ran(struct blocked *blocked);
 /*
- * Looks again at those that run, and those that have run by blocked_find_ran; not at those that are
- * accounted for.
+ * Looks again at threads that run, and at those that have run by blocked_find_ran; not at those
+ * that are accounted for.
  */
 void blocked_look_at_ran(struct blocked *blocked);
 /* True if that thread sleeps, and has not run since it was looked at. */

@@ -6,10 +6,10 @@
  *
  *     sum = dead + the sleepers' counts as looked at + the accounted threads' counts
  *
- * none of them has grown. `dead` is what threads that are no more have left in the sum. It grows
- * only, and is at least 0, which is all that needs to be known of a process whose threads live on.
- * Otherwise it is found at the look: sum minus the counts of all living threads, read one by one
- * before the sum (at most that much), and after it (at least that much). The lower bound is kept:
+ * none of them has grown. `dead` is what threads that have ended left in the sum. It only grows,
+ * and is at least 0; no more needs to be known of a process whose threads live on. Otherwise it is
+ * found at the look: sum minus the counts of all living threads, read one by one before the sum (at
+ * most that much), and after it (at least that much). The lower bound is kept:
  * a `dead` that is too small makes the equation fail, never hold. The figure would be too large if
  * an unlisted thread were in the sum; so no thread may have been born between counting the threads
  * and the sum, which the last process id given out tells (/proc/loadavg).
@@ -36,7 +36,9 @@ size_t blocked_count_threads(const struct blocked *blocked)
 	return fstat(blocked->task_fd, &st) == 0 ? tasks_linked(&st) : 0;
 }
 
-/* The last process or thread id that was given out, in our namespace; 0 if it can't be read. */
+/*
+ * The last process or thread id that was given out, in the tool's namespace; 0 if it can't be read.
+ */
 static long last_id(const struct blocked *blocked)
 {
 	char text[128];
@@ -105,8 +107,8 @@ bool blocked_stays(const struct blocked *blocked, const struct blocked_thread *t
 }
 
 /*
- * If each of those that we know is there after they were counted, it was there when they were, and
- * if they were as many, there was no other.
+ * If each known thread is there after the threads were counted, it was there at the count, and if
+ * the count was the same, there was no other.
  */
 bool blocked_is_complete(struct blocked *blocked)
 {
@@ -122,7 +124,9 @@ bool blocked_is_complete(struct blocked *blocked)
 	return !blocked->stale;
 }
 
-/* One by one: no sleeper has run, and no other thread has taken the place of one without code. */
+/*
+ * Asks one by one: no sleeper has run, and no other thread has taken the place of one without code.
+ */
 static bool counts_unchanged(const struct blocked *blocked)
 {
 	const struct blocked_thread *thread;
@@ -163,7 +167,7 @@ void blocked_add_up(struct blocked *blocked)
 
 /*
  * Adds the count of a thread that doesn't sleep. Read before the sum, it can't hide another's run.
- * False if it isn't accounted for, or is gone: it may have been so when the threads were counted,
+ * False if it isn't accounted for, or is gone: it may have been gone when the threads were counted,
  * and another one there.
  */
 static bool add_accounted(const struct blocked *blocked, const struct blocked_thread *thread,
@@ -213,8 +217,8 @@ bool blocked_unchanged(struct blocked *blocked)
 	size_t n_accounted;
 
 	/*
-	 * First of all: a thread that we don't know can make up for one that is gone, but the one
-	 * that is gone is missed below.
+	 * First of all: an unknown thread can make up for one that is gone, but the missing one is
+	 * noticed below.
 	 */
 	if (blocked_count_threads(blocked) != blocked->threads.n ||
 	    !expect_sum(blocked, &want, &n_accounted))

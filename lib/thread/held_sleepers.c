@@ -4,11 +4,11 @@
  * A thread that was stopped in a system call is let go with PTRACE_SYSCALL: it makes the call
  * again, stops before it, is let go likewise, and sleeps. It stops once more before it comes back
  * from the call, and before it takes a signal; there is no other way out of the kernel. So as long
- * as we don't let it go on from there it executes nothing of the program.
+ * as the tool doesn't let it go on from there it executes nothing of the program.
  *
  * It can be detached from only while it stands still, so it would have to be woken again for that.
- * So all of it is done in a thread of our own that detaches by ending (tracer_thread.h). If the
- * tool is killed the same happens.
+ * So all of it is done in a thread of the tool's that detaches by ending (tracer_thread.h). The
+ * same happens if the tool is killed.
  */
 
 #include "thread/held_sleepers.h"
@@ -21,7 +21,7 @@
 
 /* So many sleepers stand still at once while they are looked at. */
 #define GROUP 8
-/* While one is waited for that runs, others that were held may come out. */
+/* While the tool waits for one that runs, others that were held may come out. */
 #define SLICE_NS 1000000ll
 #define PAUSE_NS 20000
 
@@ -77,7 +77,7 @@ static void serve_in_time(struct held_sleepers *sleepers)
 }
 
 /*
- * As long as we are attached to a thread with children, their ends wake others
+ * As long as the tool is attached to a thread with children, their ends wake others
  * (task_has_children). So it is let go whenever nothing is stopped.
  */
 static void let_go_on(struct held_sleepers *sleepers, struct thread *thread)
@@ -111,7 +111,7 @@ static int let_parents_go(struct held_sleepers *sleepers, int64_t deadline, stru
 	return 0;
 }
 
-/* Those that were let go. */
+/* Attaches to those that were let go. */
 static int seize_parents(struct held_sleepers *sleepers, struct uspl_err *err)
 {
 	struct thread *thread;
@@ -133,7 +133,7 @@ static int seize_parents(struct held_sleepers *sleepers, struct uspl_err *err)
 	return 0;
 }
 
-/* Some that slept, while they are held. */
+/* Some sleepers, while they are looked at and held. */
 struct group {
 	struct held_sleepers *sleepers;
 	struct thread *threads;
@@ -223,7 +223,7 @@ int held_sleepers_hold(struct held_sleepers *sleepers,
 	return 0;
 }
 
-/* Those that were asked. One that was held and comes out now runs, and is asked, too. */
+/* Waits for those that were asked. One that was held and comes out now runs, and is asked, too. */
 static int await_all(struct held_sleepers *sleepers, int64_t deadline, struct uspl_err *err)
 {
 	struct thread *thread;
@@ -262,7 +262,7 @@ int held_sleepers_enter(struct held_sleepers *sleepers, int64_t deadline, struct
 	rc = await_all(sleepers, deadline, err);
 	if (rc)
 		return rc;
-	/* What is left to it are threads that have been born meanwhile. */
+	/* What is left are threads that have been born meanwhile. */
 	return stop_enter(&sleepers->stop, deadline, err);
 }
 

@@ -6,13 +6,13 @@
  *     held_sleepers_hold    once: those that sleep in a system call are stopped, looked at, and
  *                           sent back to it. From then on they are *held*: the kernel stops them
  *                           before they come back from the call
- *     held_sleepers_enter   those that run are stopped. Nobody executes the program's code now
+ *     held_sleepers_enter   the others are stopped. No thread executes the program's code now
  *     held_sleepers_leave   they go on, and so do those that were held and have come out; the
  *                           others sleep
  *
- * Who sleeps on through all of it is woken once, by held_sleepers_hold: its call is made again, as
- * after a stop (stop.h). It is never detached from by a stop, since all of it is done by a thread
- * of ours that ends with it.
+ * A thread that sleeps on through all of it is woken once, by held_sleepers_hold: its call is made
+ * again, as after a stop (stop.h). No stop is needed to detach from it, since all of it is done by
+ * a thread of the tool's that ends with it.
  */
 #ifndef USPL_THREAD_HELD_SLEEPERS_H
 #define USPL_THREAD_HELD_SLEEPERS_H
@@ -26,8 +26,8 @@ struct held_sleepers {
 	 */
 	struct stop stop;
 	/*
-	 * Of the last stop, CLOCK_MONOTONIC: when those that ran were asked to stop, and when they
-	 * went on.
+	 * Of the last stop, CLOCK_MONOTONIC: when threads that ran were asked to stop, and when
+	 * they went on.
 	 */
 	int64_t entered_ns, left_ns;
 	int64_t served_ns; /* when those that had come out were let go last */
@@ -38,17 +38,16 @@ struct held_sleepers {
 typedef int held_sleepers_work(struct held_sleepers *sleepers, void *ctx, struct uspl_err *err);
 
 /*
- * Attaches, and calls work in a thread of ours of which nobody is traced any more when this
- * returns. Our signals are blocked meanwhile, so it should last some milliseconds and no more.
- * Fails as stop_prepare and work.
+ * Attaches, and calls work in a thread of the tool's, which traces no thread any more when this
+ * returns. The tool's signals are blocked meanwhile, so it should last some milliseconds and no
+ * more. Fails as stop_prepare and work.
  */
 int held_sleepers_run(const struct proc *proc, held_sleepers_work *work, void *ctx,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Stops those that sleep, a few at a time, and holds those about whom may_stay, which sees them
- * STOPPED with their registers, says yes. The others go on, and count as running; all do where
- * writing takes a thread that can be stopped (force_is_free). deadline: CLOCK_MONOTONIC, in
- * nanoseconds.
+ * Stops those that sleep, a few at a time, and holds those for which may_stay says yes; it sees
+ * them STOPPED with their registers. The others go on, and count as running; all do where writing
+ * takes a thread that can be stopped (force_is_free). deadline: CLOCK_MONOTONIC, in nanoseconds.
  */
 int held_sleepers_hold(struct held_sleepers *sleepers,
 		       bool (*may_stay)(void *ctx, const struct thread *thread), void *ctx,
@@ -62,7 +61,7 @@ int held_sleepers_enter(struct held_sleepers *sleepers, int64_t deadline,
 /* Lets them go on. */
 void held_sleepers_leave(struct held_sleepers *sleepers);
 /*
- * Lets those go on that were held and have come out. To be called now and then while nothing is
+ * Lets threads go on that were held and have come out. To be called now and then while nothing is
  * stopped.
  */
 void held_sleepers_serve(struct held_sleepers *sleepers);

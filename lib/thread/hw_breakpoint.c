@@ -30,7 +30,7 @@ static __attribute__((noinline)) void pass_by(void)
 
 /*
  * Virtual machines may lack them: the kernel takes the breakpoint, and it is never met (seen on an
- * AMD EPYC under Firecracker, Linux 6.18). So one of our own is tried.
+ * AMD EPYC under Firecracker, Linux 6.18). So the tool tries one on itself.
  */
 static bool is_met(void)
 {
@@ -99,7 +99,7 @@ static bool is_pass(const struct hw_breakpoint *breakpoint, const struct perf_ev
 {
 	const struct pass *pass = (const struct pass *)note;
 
-	/* Passes that had no room: one of them may be ours. */
+	/* Passes that had no room: one of them may be this one. */
 	if (note->type == PERF_RECORD_LOST)
 		return true;
 	return note->type == PERF_RECORD_SAMPLE && note->size == sizeof(*pass) &&

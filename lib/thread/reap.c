@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// reap.c - threads that die while we are attached to them
+// reap.c - threads that die while the tool is attached to them
 
 #include "thread/reap.h"
 
@@ -9,7 +9,7 @@
 /* A signal handler has no other way to know. */
 static const struct reaper *volatile current;
 
-/* A stop of the thread, which somebody else asks for, is left alone. */
+/* A stop of the thread is left alone: other code asks for that. */
 static void reap(pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };

@@ -18,7 +18,7 @@ static int open_schedstat(const struct proc *proc, pid_t tid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Half of the descriptors that we may have are for others. */
+/* Half of the descriptors that the tool may have are for other uses. */
 static bool is_plenty(int fd)
 {
 	struct rlimit limit;
@@ -52,7 +52,7 @@ static uint64_t read_schedstat(int fd)
 	return sscanf(text, "%*u %*u %" SCNu64, &runs) == 1 ? runs : RUNCOUNT_NONE;
 }
 
-/* That of the calling thread: never RUNCOUNT_NONE if the kernel counts, since we do run. */
+/* That of the calling thread: never RUNCOUNT_NONE if the kernel counts, since it does run. */
 static uint64_t own_count(void)
 {
 	auto_close int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -73,9 +73,9 @@ uint64_t runcount_read(const struct runcount *count, const struct proc *proc)
 }
 
 /*
- * taskstats looks ids up in the pid namespace of whoever asks, /proc shows those of the namespace
- * that it was mounted for. They are the same if /proc knows ourselves by one id only (NSpid lists
- * one for each namespace from that of /proc down to our own).
+ * taskstats looks ids up in the pid namespace of the caller, /proc shows those of the namespace
+ * that it was mounted for. They are the same if /proc knows the tool by one id only (NSpid lists
+ * one for each namespace from that of /proc down to the tool's own).
  */
 static bool proc_is_ours(void)
 {
@@ -90,7 +90,7 @@ static bool proc_is_ours(void)
 	       first == getpid();
 }
 
-/* Holds what taskstats says of ourselves against our schedstat. */
+/* Compares what taskstats says of the calling thread with its schedstat. */
 static bool agrees(struct runsum *sum)
 {
 	uint64_t before = own_count(), runs;

@@ -31,7 +31,7 @@ uint64_t runcount_read(const struct runcount *count, const struct proc *proc);
 
 /*
  * All threads of a process at once, by taskstats: about 3 us, and 20 ns for each thread. What the
- * kernel gives is the sum over all living threads, and of those that have died.
+ * kernel gives is the sum over all living threads and those that have died.
  */
 struct runsum {
 	struct taskstats_link link;
@@ -39,13 +39,13 @@ struct runsum {
 };
 
 /*
- * USPL_E_UNSUPPORTED, or another failure, with the reason, if the sum can't be had here: no
+ * USPL_E_UNSUPPORTED, or another failure, with the reason, if the sum isn't available here: no
  * CAP_NET_ADMIN, /proc is of another pid namespace, or the kernel's figures contradict each other.
- * Each count is to be read by itself then. On failure there is nothing to close.
+ * Each count has to be read by itself then. On failure there is nothing to close.
  */
 int runcount_sum_open(struct runsum *sum, const struct proc *proc,
 		      struct uspl_err *err) uspl_must_check;
-/* Closes it; one that isn't open (link.fd -1) is fine. */
+/* Closes it; a sum that isn't open (link.fd -1) is fine. */
 void runcount_sum_close(struct runsum *sum);
 /* False if it isn't open, or the kernel doesn't answer. */
 bool runcount_sum_read(struct runsum *sum, uint64_t *ret);

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 
 /*
- * From the question to the note: long enough for what is to be done before, short since somebody
+ * From the question to the note: long enough for what has to be done before, short since a thread
  * may wait for it. The kernel's clock for this is no finer than 10 us.
  */
 #define PERIOD_NS 25000

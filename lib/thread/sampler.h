@@ -2,14 +2,14 @@
 /*
  * sampler.h - where a thread runs at some moment, with its stack, without stopping it
  *
- *     sampler_open    a sampler from which one thread can be seen
- *     sampler_arm     it is noted once, when it has run for 25 us, in user mode
+ *     sampler_open    a sampler through which one thread can be seen
+ *     sampler_arm     the thread is noted once, when it has run for 25 us, in user mode
  *     sampler_take    what has been noted; or sampler_await, which waits for it
  *     sampler_close
  *
  * The kernel copies the registers and the stack in a clock's interrupt (perf_event_open(2),
- * PERF_COUNT_SW_TASK_CLOCK), and the thread goes on, some 5 us later. By the time it is read it is
- * somewhere else.
+ * PERF_COUNT_SW_TASK_CLOCK), and the thread goes on, some 5 us later. By the time the note is read
+ * the thread is somewhere else.
  */
 #ifndef USPL_THREAD_SAMPLER_H
 #define USPL_THREAD_SAMPLER_H
@@ -35,17 +35,18 @@ struct sampler {
 
 typedef VEC(struct sampler) sampler_vec;
 
-/* False if the kernel doesn't let us; there is nothing to close then. */
+/* False if the kernel doesn't allow it; there is nothing to close then. */
 bool sampler_open(struct sampler *sampler, pid_t tid);
 void sampler_close(struct sampler *sampler);
-/* Some 20 us: the thread's processor is interrupted for it. False if the kernel doesn't do it. */
+/* Takes some 20 us: it interrupts the thread's processor. False if the kernel doesn't do it. */
 bool sampler_arm(struct sampler *sampler);
 /*
- * True if it has been noted since then (CLOCK_MONOTONIC, ns). What was seen is true of an instant
- * after that, and before now: the interrupt was left in between, and the thread did nothing in it.
+ * True if the thread has been noted since then (CLOCK_MONOTONIC, ns). What was seen is true of an
+ * instant after that, and before now: the interrupt ended in between, and the thread did nothing in
+ * it.
  */
 bool sampler_take(struct sampler *sampler, int64_t since, struct thread_sample *ret);
-/* Waits for one from now on, until the deadline (CLOCK_MONOTONIC, ns). */
+/* Waits for a note from now on, until the deadline (CLOCK_MONOTONIC, ns). */
 bool sampler_await(struct sampler *sampler, int64_t deadline, struct thread_sample *ret);
 
 #endif

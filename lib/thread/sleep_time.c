@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// sleep_time.c - for how long threads have been asleep
+// sleep_time.c - how long threads have been asleep
 /*
- * A thread of ours goes from processor to processor and reads there when it ran last itself, which
- * is now. On a processor that real-time threads keep for themselves it would wait for ever. So it
- * is another thread than the one that works, and is called back after some time.
+ * A thread of the tool's goes from processor to processor and reads there when it last ran itself,
+ * which is now. On a processor that real-time threads keep for themselves it would wait for ever.
+ * So it isn't the thread that does the work, and is called back after some time.
  */
 
 #include "thread/sleep_time.h"

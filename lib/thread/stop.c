@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// stop.c - all threads of a process at a standstill, for as short as can be
+// stop.c - all threads of a process at a standstill, for as short as possible
 
 #include "thread/stop.h"
 
@@ -9,18 +9,16 @@
 #include "base/cancel.h"
 #include "thread/tracer_thread.h"
 
-/* How long a thread is waited for that was asked to stop and may go on at once. */
+/* How long to wait for a thread that was asked to stop and may go on at once. */
 #define LAST_WAIT_NS 1000000000ll
-/* And one in uninterruptible sleep, before anybody is stopped. */
+/* And for one in uninterruptible sleep, before any thread is stopped. */
 #define UNSTOPPABLE_NS 1000000000ll
-/*
- * How long stops are tried again that failed since a thread didn't come to its stop, and the pause.
- */
+/* How long stops that failed since a thread didn't stop are tried again, and the pause. */
 #define AGAIN_NS 5000000000ll
 #define AGAIN_PAUSE_NS 2000000
 
 /*
- * The thread of that id, NULL if we don't know it. The kernel lists threads in the same order each
+ * The thread of that id, NULL if it isn't known. The kernel lists threads in the same order each
  * time, so the search goes on where the last one ended.
  */
 static struct thread *find_thread(struct stop *stop, pid_t tid, size_t *cursor)
@@ -51,7 +49,7 @@ static int add_thread(struct stop *stop, pid_t tid, struct uspl_err *err)
 	return rc;
 }
 
-/* Those of a list that we don't know yet, with children or without. */
+/* Attaches to those of a list that aren't known yet, with children or without. */
 static int seize_listed(struct stop *stop, const tid_vec *tids, bool parents, size_t *found,
 			struct uspl_err *err)
 {
@@ -74,9 +72,9 @@ static int seize_listed(struct stop *stop, const tid_vec *tids, bool parents, si
 }
 
 /*
- * Attaches to the threads that we don't know yet. *ret_new counts them. To those with children
- * last: from then on the children's ends wake others (task_has_children), which we notice only of
- * those that we are attached to.
+ * Attaches to the threads that aren't known yet. *ret_new counts them. To those with children last:
+ * from then on the children's ends wake others (task_has_children), which the tool notices only of
+ * threads that it is attached to.
  */
 static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 {
@@ -97,9 +95,9 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 }
 
 /*
- * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here; one
- * that was asked and has not stopped yet is waited for, or it would stop later, with nobody to let
- * it go.
+ * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here. One
+ * that was asked and has not stopped yet is waited for, or it would stop later, with no tracer to
+ * let it go.
  */
 static void abandon(struct stop *stop)
 {
@@ -118,9 +116,9 @@ static void abandon(struct stop *stop)
 }
 
 /*
- * From here on everybody waits for us: nothing may interrupt us, and on a busy machine nobody
- * should run before us. Priority is raised only where that is allowed; never to a real-time one,
- * which could starve the very threads that we wait for.
+ * From here on all threads wait for the tool: nothing may interrupt it, and on a busy machine
+ * nothing should run before it. Priority is raised only where that is allowed; never to a real-time
+ * one, which could starve the very threads that the tool waits for.
  */
 static void hurry(struct stop *stop)
 {
@@ -156,7 +154,7 @@ static void note_timeouts(struct stop *stop)
 	timeouts_note(&stop->timeouts, tids.items, tids.n);
 }
 
-/* Last, so that it is still true as a rule; if it isn't, somebody stands still for longer. */
+/* Last, so that it is still true as a rule; if it isn't, a thread stands still for longer. */
 static void note_sleepers(struct stop *stop)
 {
 	struct thread *thread;
@@ -165,7 +163,7 @@ static void note_sleepers(struct stop *stop)
 		thread->slept = task_sleeps(stop->proc, thread->tid);
 }
 
-/* Nobody should have to stand still for one that can't be stopped. */
+/* No thread should have to stand still for one that can't be stopped. */
 static int require_stoppable(const struct proc *proc, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + UNSTOPPABLE_NS;
@@ -208,7 +206,7 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	return rc;
 }
 
-/* Waits for one that was asked, and reads its registers. */
+/* Waits for a thread that was asked, and reads its registers. */
 static int await_thread(struct stop *stop, struct thread *thread, int64_t deadline,
 			struct uspl_err *err)
 {
@@ -253,10 +251,10 @@ int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err)
 }
 
 /*
- * True if those that we know are all that there are: each of them is listed, as one that dies is
- * until we have waited for it, and the list is no longer. (Who stands still dies without our notice
- * only with the whole process, or by exec.) To read the list takes ten times as long as to ask for
- * its length.
+ * True if the known threads are all that there are: each of them is listed, as one that dies is
+ * until the tool has waited for it, and the list is no longer. (A thread that stands still dies
+ * without the tool's notice only with the whole process, or by exec.) To read the list takes ten
+ * times as long as to ask for its length.
  */
 static bool knows_all(const struct stop *stop)
 {
@@ -293,7 +291,7 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct u
 	const pid_t *tid;
 	int rc = 0;
 
-	/* While others stand still there is no time for it. */
+	/* While others stand still there is no time for that. */
 	if (!stop->entered_ns)
 		timeouts_note(&stop->timeouts, tids->items, tids->n);
 	vec_for_each (tids, tid) {

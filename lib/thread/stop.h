@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stop.h - all threads of a process at a standstill, for as short as can be
+ * stop.h - all threads of a process at a standstill, for as short as possible
  *
- *     stop_prepare   attach to every thread; nobody stands still yet
+ *     stop_prepare   attach to every thread; none stands still yet
  *     stop_sleepers  those that sleep stand still
  *     stop_enter     ask all to stop, wait for each, look for new ones, until there are none
  *     stop_leave     let all go on and detach
@@ -10,7 +10,7 @@
  * Or only some of them: stop_begin, stop_some once or more, stop_leave.
  *
  * What is expensive (listing, attaching) lies before the standstill. Threads that sleep are stopped
- * first and go on last: they notice nothing of it, unless somebody wakes them just then, and those
+ * first and go on last: they notice nothing of it, unless they are woken just then. And threads
  * that run stand still only for each other.
  */
 #ifndef USPL_THREAD_STOP_H
@@ -25,23 +25,24 @@ struct stop {
 	thread_vec threads;
 	struct reaper reaper;
 	struct timeouts timeouts; /* of calls that threads are in; they point to it */
-	sigset_t old_mask;        /* our own signal mask, from before */
-	int old_nice;             /* and our priority */
+	sigset_t old_mask;        /* the tool's own signal mask, from before */
+	int old_nice;             /* and its priority */
 	size_t n_threads;         /* that stood still */
 	pid_t stuck;              /* a thread that has not stopped by the end, 0 if there is none */
 	/* CLOCK_MONOTONIC: when the first thread was asked to stop, and the last let go, */
 	int64_t entered_ns, left_ns;
-	int64_t halted_ns; /* and, in stop_enter, when those were asked that ran */
+	int64_t halted_ns; /* and, in stop_enter, when threads that ran were asked */
 };
 
 /*
- * Attaches to all threads. Blocks our own signals until stop_leave, so that ^C can't end us in
- * between. On failure everything is detached again. stop_leave must follow in any case but failure.
+ * Attaches to all threads. Blocks the tool's own signals until stop_leave, so that ^C can't end it
+ * in between. On failure everything is detached again. stop_leave must follow in any case but
+ * failure.
  */
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err) uspl_must_check;
 /*
- * The first part of stop_enter, for those who have something to do before the threads that run
- * stand still: brings those to a standstill that slept in stop_prepare (thread->slept), and reads
+ * The first part of stop_enter, for callers that have something to do before the threads that run
+ * stand still: brings those that slept in stop_prepare (thread->slept) to a standstill, and reads
  * their registers. On failure as stop_enter.
  */
 int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
@@ -50,7 +51,7 @@ int stop_sleepers(struct stop *stop, int64_t deadline, struct uspl_err *err) usp
  * nanoseconds. On failure the caller still calls stop_leave.
  */
 int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err) uspl_must_check;
-/* Blocks our own signals until stop_leave; nobody is attached to. */
+/* Blocks the tool's own signals until stop_leave; attaches to no thread. */
 void stop_begin(struct stop *stop, const struct proc *proc);
 /*
  * Brings these threads to a standstill, too, and reads their registers. They become the last ones
@@ -61,20 +62,22 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 /* Lets one of them go on before the others. */
 void stop_let_go(struct stop *stop, struct thread *thread);
 /*
- * Lets all threads go on and detaches from them. One that was asked to stop and hasn't is waited
- * for then, for a second; if that doesn't help it is `stuck`, and let go when this process ends.
+ * Lets all threads go on and detaches from them. A thread that was asked to stop and hasn't is
+ * waited for then, for a second; if that doesn't help it is `stuck`, and let go when this process
+ * ends.
  */
 void stop_leave(struct stop *stop);
 /*
- * The same for a thread of ours that ends now: those that stand still go on, and whom else it is
- * attached to goes on as it does when the kernel detaches it from the dead, without a stop.
+ * The same for a thread of the tool's that ends now: threads that stand still go on, and from the
+ * others that it is attached to the kernel detaches it as it ends, without a stop.
  */
 void stop_end(struct stop *stop);
 /*
  * Makes an attempt that stops threads and lets them go, and makes it anew as long as it fails with
  * USPL_E_UNSTOPPABLE, for 5 s: on a busy machine a thread that wants to run can't be stopped before
- * its turn comes, and the others don't stand still for it all that time. Nothing that an attempt
- * has done before it fails may be in the way of the next. USPL_E_CANCELLED between two of them.
+ * its turn comes, and the others don't stand still for it all that time. What an attempt has done
+ * before it fails must not be in the way of the next. USPL_E_CANCELLED is possible between two of
+ * them.
  */
 typedef int stop_attempt(void *ctx, struct uspl_err *err);
 int stop_again(stop_attempt *attempt, void *ctx, struct uspl_err *err) uspl_must_check;

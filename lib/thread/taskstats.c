@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Answers are below 1 KiB; what is longer isn't for us. */
+/* Answers are below 1 KiB; what is longer isn't meant for this. */
 #define ANSWER_MAX 4096
 /* The kernel answers within the request; this only bounds a wait for what never comes. */
 #define ANSWER_TIMEOUT_US 100000

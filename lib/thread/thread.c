@@ -35,7 +35,7 @@ void thread_unguard(const sigset_t *old)
 	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-/* Who traces the thread, 0: nobody; -1 if it is gone or a zombie. */
+/* The id of the thread's tracer, 0 if it has none; -1 if it is gone or a zombie. */
 static long find_tracer(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
@@ -61,7 +61,7 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 	return flags && (strtoul(flags, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* Why a thread can't be seized: it exits, somebody else traces it, or we may not. */
+/* Why a thread can't be seized: it exits, another process traces it, or the tool may not. */
 static int explain_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err)
 {
 	int errnum = errno;
@@ -72,8 +72,8 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		return 0;
 	}
 	/*
-	 * We have asked it before, and given up on it when it didn't stop in time; or it is looked
-	 * after (tracer_thread.h).
+	 * The tool has asked it before, and gave up when it didn't stop in time; or the thread is
+	 * looked after (tracer_thread.h).
 	 */
 	if (tracer == gettid()) {
 		thread->state = THREAD_SEIZED;
@@ -107,8 +107,8 @@ void thread_interrupt(struct thread *thread)
 }
 
 /*
- * Takes a wait status apart. A signal on its way to be delivered is as good a stop as the one that
- * we asked for.
+ * Takes a wait status apart. A stop for a signal on its way to be delivered is as good as the one
+ * that was asked for.
  */
 static void note_stop(struct thread *thread, int status)
 {
@@ -148,7 +148,7 @@ int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadlin
 	static const struct timespec pause = { 0, 1000000 };
 	const struct thread thread = { .tid = tid };
 
-	/* The kernel tells nobody when such a sleep ends. */
+	/* The kernel doesn't tell when such a sleep ends. */
 	while (task_state(proc, tid) == 'D') {
 		if (clock_now_ns() > deadline)
 			return fail_unstoppable(proc, &thread, err);
@@ -167,7 +167,7 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 	sigaddset(&child, SIGCHLD);
 	while (thread->state == THREAD_ASKED) {
 		/*
-		 * Before the look: on a busy machine it may be our turn again only after the
+		 * Before the look: on a busy machine the tool's turn may come only after the
 		 * deadline.
 		 */
 		int64_t now = clock_now_ns(), left = deadline - now;
@@ -210,8 +210,8 @@ static bool hide_interruption(struct thread *thread)
 
 /*
  * A thread that has been killed while it stood still (another one has called exec, or exit) stays a
- * zombie until we have asked for it, and who calls exec waits for that, with a lock that the next
- * PTRACE_SEIZE wants.
+ * zombie until the tool has asked for it. The thread that calls exec waits for that, with a lock
+ * that the next PTRACE_SEIZE wants.
  */
 static void take_leave(const struct proc *proc, struct thread *thread)
 {
@@ -247,8 +247,8 @@ taddr thread_rseq(const struct thread *thread)
 }
 
 /*
- * For what it does to an interrupted call; without it the call ends with EINTR. A call that has
- * ended by itself keeps its result.
+ * Reads the registers, since that mends an interrupted call; else the call ends with EINTR. A call
+ * that has ended by itself keeps its result.
  */
 static void mend_call(const struct proc *proc, struct thread *thread)
 {
@@ -299,7 +299,7 @@ int thread_hold(const struct proc *proc, struct thread *thread, int64_t deadline
 
 	if (rc)
 		return rc;
-	/* Before the call. If it isn't that, it may be anywhere. */
+	/* It is before the call. If not, it may be anywhere. */
 	if (thread->state == THREAD_STOPPED && thread->at_call &&
 	    go_on(proc, thread, PTRACE_SYSCALL))
 		thread->state = THREAD_HELD;

@@ -2,15 +2,14 @@
 /*
  * thread.h - one thread under ptrace
  *
- * All functions must be called by the thread of ours that seized it. A thread goes through these
- * states:
+ * All functions must be called by the thread that seized it. A thread goes through these states:
  *
  *     state     the thread      entered by                        left by
  *     FREE      runs            thread_release                    thread_seize
  *     SEIZED    runs            thread_seize                      thread_interrupt
  *     ASKED     runs, will stop thread_interrupt, ..._send_back   thread_wait, thread_hold
  *     STOPPED   stands still    thread_wait, thread_poll          thread_release, thread_resume
- *     HELD    is in a call    thread_hold                      thread_poll
+ *     HELD      is in a call    thread_hold                       thread_poll
  *     GONE      has exited      any of them
  */
 #ifndef USPL_THREAD_THREAD_H
@@ -31,11 +30,11 @@ enum thread_state {
 	THREAD_GONE
 };
 
-/* How long a thread that was asked to stop may take, unless somebody has said otherwise. */
+/* How long a thread that was asked to stop may take, unless the caller says otherwise. */
 #define STOP_LIMIT_NS 1000000000ll
 /*
- * How long to ask again and again for a thread that runs, before we sleep until we are told: it
- * stops within that, and to be woken up takes as long as a stop.
+ * How long to ask again and again for a thread that runs, before the tool sleeps until it is told:
+ * the thread stops within that, and to be woken up takes as long as a stop.
  */
 #define THREAD_SPIN_NS 50000ll
 
@@ -59,20 +58,20 @@ typedef VEC(struct thread) thread_vec;
 
 /*
  * Waits, until the deadline, for a thread in uninterruptible sleep: it can't be stopped, nor, once
- * it has been asked to, be let go before it stops. USPL_E_UNSTOPPABLE, saying where it sleeps.
+ * it has been asked to stop, be let go before it does. USPL_E_UNSTOPPABLE, saying where it sleeps.
  */
 int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
 			     struct uspl_err *err) uspl_must_check;
 /*
- * Blocks all our signals, so that ^C can't end us in between, and SIGCHLD can be waited for.
- * *ret_old is what thread_unguard puts back.
+ * Blocks all of the tool's signals, so that ^C can't end it in between, and SIGCHLD can be waited
+ * for. *ret_old is what thread_unguard puts back.
  */
 void thread_guard(sigset_t *ret_old);
 void thread_unguard(const sigset_t *old);
 
 /*
  * Attaches without stopping it (PTRACE_SEIZE, Linux 3.4). A thread that is gone becomes GONE, which
- * is no failure; one that this thread of ours is attached to already is SEIZED, too.
+ * is no failure; one that the calling thread is attached to already is SEIZED, too.
  */
 int thread_seize(const struct proc *proc, struct thread *thread,
 		 struct uspl_err *err) uspl_must_check;
@@ -80,13 +79,13 @@ int thread_seize(const struct proc *proc, struct thread *thread,
 void thread_interrupt(struct thread *thread);
 /*
  * Waits until an ASKED thread is STOPPED or GONE; deadline is on CLOCK_MONOTONIC, in nanoseconds.
- * USPL_E_UNSTOPPABLE if it passes first: the thread stays ASKED. SIGCHLD must be blocked by the
- * caller (thread_guard), it is what is waited for.
+ * USPL_E_UNSTOPPABLE if it passes first: the thread stays ASKED. The caller must have blocked
+ * SIGCHLD (thread_guard), since the wait is for that.
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
 /*
- * All three: attaches, asks, and waits. What fails leaves the thread in the state that it has come
+ * All three: attaches, asks, and waits. A failure leaves the thread in the state that it has come
  * to.
  */
 int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,
@@ -94,8 +93,8 @@ int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline
 /*
  * Reads a STOPPED thread's registers into thread->regs. If the stop has interrupted a system call
  * that the kernel wouldn't restart, they are changed so that it does, with the time that is left:
- * from here on the call goes on as if nothing had been whenever the thread is let go, even by our
- * death.
+ * from here on the call goes on as if nothing had happened whenever the thread is let go, even by
+ * the tool's death.
  */
 int thread_read_regs(const struct proc *proc, struct thread *thread,
 		     struct uspl_err *err) uspl_must_check;
@@ -112,7 +111,7 @@ void thread_resume(const struct proc *proc, struct thread *thread);
  * For a thread that is STOPPED behind a system call (at_call) which a signal has ended with EINTR:
  * lets it go on to where it takes the signal, and asks it to stop there, so that thread_read_regs
  * can mend the call. It is SEIZED, and `leaving`, until that is seen. False if it is no such
- * thread; then it stays as it is.
+ * thread: then it stays as it is.
  */
 bool thread_leave_call(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
@@ -122,9 +121,10 @@ bool thread_leave_call(const struct proc *proc, struct thread *thread) uspl_must
  */
 bool thread_send_back(const struct proc *proc, struct thread *thread) uspl_must_check;
 /*
- * Waits for one that was sent back, and lets it into the call: HELD. From then on it does nothing
- * but that call, and stops before it comes back from it, or before it takes a signal. It is STOPPED
- * if something has come in between, a signal for example. Fails as thread_wait, and is ASKED then.
+ * Waits for a thread that was sent back, and lets it into the call: HELD. From then on it does
+ * nothing but that call, and stops before it comes back from it, or before it takes a signal. It is
+ * STOPPED if something has come in between, a signal for example. Fails as thread_wait, and is
+ * ASKED then.
  */
 int thread_hold(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;

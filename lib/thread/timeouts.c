@@ -2,10 +2,10 @@
 // timeouts.c - the time that is left of the time-outs of calls that a stop interrupts
 /*
  * A thread that is found asleep in a call has been in it since it last ran, or longer (it may have
- * woken inside the call, and gone to sleep again). What is left is so reckoned too long, if at all,
+ * woken inside the call, and gone to sleep again). So what is left may be reckoned too long, but
  * never too short. All of it is true only if the thread hasn't run between the note and the stop:
  * it may be in the same call anew. Its run count tells: one more for the stop itself, and one for
- * each time that it had to make way for another on the way to it. (Every time that it slept again
+ * each time that it had to make way for another on the way there. (Every time that it slept again
  * would be one more than that.)
  */
 
@@ -21,7 +21,7 @@
 
 #define MS_NS 1000000ll
 #define SECOND_NS 1000000000ll
-/* No longer ones are reckoned with: some years. */
+/* Longer time-outs are left alone: some years. */
 #define SECONDS_MAX 100000000ll
 
 /* The call's whole time-out; false if it has none, or it can't be read. */
@@ -46,7 +46,7 @@ static size_t read_code(void *ctx, taddr addr, void *buf, size_t len)
 	return proc_read_some(ctx, addr, buf, len);
 }
 
-/* Many threads sleep at the same place; the others are asked about it only once. */
+/* Many threads sleep at the same place: it is looked at only once. */
 static bool is_dead(const struct timeouts *timeouts, const struct timeout *timeout)
 {
 	const struct timeout *other;
@@ -101,7 +101,7 @@ static void find_rooms(struct timeouts *timeouts, size_t first)
 	bool found = false;
 	taddr *item;
 
-	/* What an earlier stop has given to a thread that is still in its call isn't free. */
+	/* A place that an earlier stop gave to a thread which is still in its call isn't free. */
 	vec_for_each (&timeouts->items, timeout)
 		if (timeout->call.form == TIMEOUT_TIMESPEC && (item = vec_push(&used)))
 			*item = timeout->place.args[timeout->call.arg];

@@ -2,14 +2,14 @@
 /*
  * timeouts.h - the time that is left of the time-outs of calls that a stop interrupts
  *
- *     timeouts_note      while the threads sleep: who is in a call with a time-out, and since when
- *     (a thread is stopped)
+ *     timeouts_note      while the threads sleep: which are in a call with a time-out, and since
+ *     when (a thread is stopped)
  *     timeouts_shorten   its call will go on with what is left, not with the whole time-out
  *     timeouts_release
  *
  * The new time-out goes into the argument's register, where the code behind the call doesn't use
- * the old value; where it is a pointer it points to a place of ours then, in the unused end of a
- * page of constants that some module has, which stays there as long as the module. A call about
+ * the old value; where it is a pointer it then points to a place of the tool's, in the unused end
+ * of a page of constants of some module, which stays there as long as the module. A call about
  * which something isn't known is left as it is, and starts anew with its whole time-out.
  */
 #ifndef USPL_THREAD_TIMEOUTS_H
@@ -36,9 +36,9 @@ struct timeouts {
 };
 
 /*
- * Notes those of the threads that are asleep in such a call. To be asked before they are stopped,
- * at leisure: about 5 us a thread, and 100 for each of which there is something to note. Adds to
- * what there is; { .proc } is an empty one. No failure.
+ * Notes those of the threads that are asleep in such a call. To be called at leisure, before they
+ * are stopped: about 5 us a thread, and 100 for each of which there is something to note. Adds to
+ * what there is; { .proc } is an empty list. No failure.
  */
 void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n);
 /*

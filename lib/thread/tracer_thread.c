@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tracer_thread.c - a thread of ours that traces, and detaches by ending
+// tracer_thread.c - a thread of the tool's that traces, and detaches by ending
 
 #include "thread/tracer_thread.h"
 
@@ -15,9 +15,9 @@
 
 #include "base/file.h"
 
-/* By so much our thread may sleep longer than it wants to; by 50 us if it doesn't say. */
+/* By so much the tracing thread may sleep longer than it wants to; by 50 us if it doesn't say. */
 #define SLACK_NS 1000ul
-/* How long those may take in the end that come out of their calls. */
+/* How long threads that come out of their calls may take in the end. */
 #define SETTLE_NS 100000000ll
 #define PAUSE_NS 20000
 #define CHILD_BIT (1ull << (SIGCHLD - 1))
@@ -26,7 +26,7 @@ struct tracer {
 	tracer_work *work;
 	void *ctx;
 	struct uspl_err *err;
-	pid_t tid; /* of our thread */
+	pid_t tid; /* of the tracing thread */
 	int rc;
 };
 
@@ -41,7 +41,7 @@ static void *run_in_thread(void *arg)
 }
 
 /*
- * pthread_join comes back a little before the kernel has detached the thread from whom it has
+ * pthread_join comes back a little before the kernel has detached the thread from those that it
  * traced.
  */
 static void await_end(pid_t tid)
@@ -57,7 +57,7 @@ int tracer_run(tracer_work *work, void *ctx, struct uspl_err *err)
 	sigset_t old;
 	int errnum;
 
-	/* The news of threads comes by SIGCHLD, which only the other one may take. */
+	/* The news of threads comes by SIGCHLD, which only the tracing thread may take. */
 	thread_guard(&old);
 	errnum = pthread_create(&thread, NULL, run_in_thread, &tracer);
 	if (!errnum) {
@@ -93,9 +93,9 @@ static struct {
 } looked_after;
 
 /*
- * One that is woken for a signal which another thread has taken by then goes through the kernel's
- * search for signals without finding one, and comes out with EINTR. That search is where it stops
- * if it has been asked to.
+ * A thread that is woken for a signal which another has taken by then goes through the kernel's
+ * search for signals without finding one, and comes out with EINTR. In that search it stops if it
+ * has been asked to.
  */
 static void ask_woken(const struct proc *proc, thread_vec *threads)
 {
@@ -119,7 +119,7 @@ void tracer_shield_beside(void)
 		tracer_shield(looked_after.proc, &looked_after.threads);
 }
 
-/* Where it is on its way out of its call and hasn't stopped there yet, or stands there. */
+/* True if it is on its way out of its call and hasn't stopped there yet, or stands there. */
 static bool is_coming_out(const struct proc *proc, const struct thread *thread)
 {
 	char state;
@@ -130,7 +130,7 @@ static bool is_coming_out(const struct proc *proc, const struct thread *thread)
 	return thread->leaving || state == 't' || (state == 'R' && thread->slept);
 }
 
-/* Or has yet to be woken for that. */
+/* True if one is, or has yet to be woken for that. */
 static bool comes_out(const struct proc *proc, const thread_vec *threads)
 {
 	const struct thread *thread;
@@ -157,7 +157,7 @@ void tracer_settle(const struct proc *proc, thread_vec *threads)
 		if (thread->has_children)
 			thread_release(proc, thread);
 	ask_woken(proc, threads);
-	/* Twice: one that has just taken the signal, and not stopped yet, doesn't show. */
+	/* Twice: a thread that has just taken the signal, and not stopped yet, doesn't show. */
 	for (; quiet < 2 && clock_now_ns() < until; sigtimedwait(&child, NULL, &pause)) {
 		tracer_serve(proc, threads);
 		quiet = comes_out(proc, threads) ? 0 : quiet + 1;
@@ -173,8 +173,8 @@ struct beside {
 };
 
 /*
- * Where it sleeps in a call that a signal may end with EINTR though there is no handler, or runs
- * and may come to one.
+ * True if it sleeps in a call that a signal may end with EINTR though there is no handler, or runs
+ * and may come to such a call.
  */
 static bool may_be_woken(const struct proc *proc, pid_t tid, bool *ret_sleeps)
 {
@@ -196,7 +196,7 @@ static int work_beside(void *ctx, struct uspl_err *err)
 	int rc;
 
 	looked_after.proc = beside->proc;
-	/* Out of memory, or one that can't be attached to: then one less is looked after. */
+	/* Out of memory, or a thread that can't be attached to: then one less is looked after. */
 	vec_for_each (&beside->tids, tid) {
 		bool sleeps;
 		struct thread *thread;
@@ -213,7 +213,7 @@ static int work_beside(void *ctx, struct uspl_err *err)
 	return rc;
 }
 
-/* It has children, or has waited for some: their page faults are counted (proc(5)). */
+/* True if it has children, or has waited for some: their page faults are counted (proc(5)). */
 static bool may_fork(const struct proc *proc, const tid_vec *tids)
 {
 	enum { STAT_CMINFLT = 11 };

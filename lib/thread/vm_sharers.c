@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // vm_sharers.c - processes that share their memory with another one without being its threads
 /*
- * kcmp(2) says of two processes whether they have the same memory. Asking it of every process of
- * the machine would take milliseconds on a large one, and mostly needn't be: a process that has
- * called exec got a memory of its own then, and shares it only with what clone(2) has made since.
- * That is a child of one of its threads; or, by CLONE_PARENT, a child of its parent; or its parent
- * has ended, and an ancestor of ours, or init, has taken it over. Parents and children are in /proc
+ * kcmp(2) says of two processes whether they have the same memory. To ask for every process of a
+ * large machine would take milliseconds, and is mostly not needed: a process that has called exec
+ * got a memory of its own then, and shares it only with what clone(2) has made since. That is a
+ * child of one of its threads; or, by CLONE_PARENT, a child of its parent; or its parent has ended,
+ * and an ancestor of the process, or init, has taken it over. Parents and children are in /proc
  * (CONFIG_PROC_CHILDREN). A process that has never called exec may have been born in its memory,
- * and the process that made it may have ended: then all processes are asked, and so they are where
- * the kernel lists no children.
+ * and the process that made it may have ended: then the kernel is asked about all processes, and
+ * also where it lists no children.
  *
  * That is done once. From then on only what was born since comes into question, and the kernel
  * gives out ids in rising order (alloc_pid in kernel/pid.c): each id between the last one of then
- * and the last one of now is asked, whoever has become its parent.
+ * and the last one of now is asked about, whatever its parent is.
  */
 
 #include "thread/vm_sharers.h"
@@ -38,8 +38,8 @@
 #define BIRTHS 64
 
 /*
- * What /proc/PID/statm has, which everybody may read: the sizes of all memory and of that which is
- * there.
+ * By what /proc/PID/statm has, which every user may read: the sizes of all memory and of that which
+ * is there.
  */
 static bool has_equal_sizes(pid_t one, pid_t other)
 {
@@ -53,7 +53,7 @@ static bool has_equal_sizes(pid_t one, pid_t other)
 	return file_read(path, &b, NULL) == 0 && a.len && !strcmp(buf_str(&a), buf_str(&b));
 }
 
-/* Where we may not ask, as of a child that has become another user, it is what both look like. */
+/* Where the tool may not ask, as of a child that has become another user, equal sizes decide. */
 static bool shares_memory(const struct proc *proc, pid_t other)
 {
 	if (syscall(SYS_kcmp, proc_task(proc), other, KCMP_VM, 0, 0) == 0)
@@ -61,7 +61,7 @@ static bool shares_memory(const struct proc *proc, pid_t other)
 	return errno == EPERM && has_equal_sizes(proc->pid, other);
 }
 
-/* Of a list of pids with blanks between; 0 if none of them does. */
+/* The first that does of a list of pids with blanks between; 0 if none of them does. */
 static pid_t find_listed(const struct proc *proc, const char *list)
 {
 	char *end;
@@ -75,8 +75,8 @@ static pid_t find_listed(const struct proc *proc, const char *list)
 }
 
 /*
- * Among the children of a process, whichever thread of it is their parent. *ret_known: the kernel
- * lists them.
+ * Looks among the children of a process, whichever thread of it is their parent. *ret_known: the
+ * kernel lists them.
  */
 static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
 {
@@ -158,8 +158,8 @@ static int refuse(const struct proc *proc, pid_t pid, struct uspl_err *err)
 }
 
 /*
- * The last id that was given to a process or thread, in our pid namespace and those in it; -1 if it
- * isn't known.
+ * The last id that was given to a process or thread, in the tool's pid namespace and those in it;
+ * -1 if it isn't known.
  */
 static long last_id(void)
 {
@@ -198,8 +198,8 @@ static pid_t find_since(const struct proc *proc, struct vm_sharers *vm_sharers)
 	long since = vm_sharers->last_id, now = last_id();
 
 	/*
-	 * Before they are looked for: what is born meanwhile is asked the next time. So are, once,
-	 * those that had an id at the first look, but were not there yet.
+	 * Before they are looked for: what is born meanwhile is asked about the next time. So are,
+	 * once, those that had an id at the first look, but were not there yet.
 	 */
 	vm_sharers->last_id = vm_sharers->known || now < BIRTHS ? now : now - BIRTHS;
 	if (!vm_sharers->known || vm_sharers->found || since < 0 || now < since ||

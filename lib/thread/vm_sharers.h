@@ -3,8 +3,8 @@
  * vm_sharers.h - processes that share their memory with another one without being its threads
  *
  * A child of clone(CLONE_VM), or of vfork() that has not yet called exec. Stopping the threads of
- * this process, or looking at them, says nothing of that one. Kernels without kcmp(2) (CONFIG_KCMP,
- * Linux 3.5) can't tell; then there is none for all that is known.
+ * this process, or looking at them, says nothing of that child. Kernels without kcmp(2)
+ * (CONFIG_KCMP, Linux 3.5) can't tell; then it is assumed that there is none.
  */
 #ifndef USPL_THREAD_VM_SHARERS_H
 #define USPL_THREAD_VM_SHARERS_H
@@ -34,7 +34,7 @@ bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharer
 int vm_sharers_await(const struct proc *proc, struct vm_sharers *vm_sharers, int64_t deadline,
 		     struct uspl_err *err) uspl_must_check;
 
-/* So long for commands whose users can't say. */
+/* How long commands wait whose users can't say. */
 #define VM_SHARERS_WAIT_NS 5000000000ll
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // cfi.c - the call frame information of one stretch of code, for the unwinder
 //
-// libdw reads call frame information from ELF files only. For an .eh_frame that is nowhere but in
-// the process's memory we make the smallest file that has it: a header, the bytes, the section
+// libdw reads call frame information from ELF files only. For an .eh_frame that is only in the
+// process's memory the tool makes the smallest file that has it: a header, the bytes, the section
 // names, and three section headers. The section's address is the one in the process, and so is
 // every address that libdw computes from it.
 

@@ -5,8 +5,7 @@
  * (unwind_rule.h), and kept.
  *
  * Of a thread that sleeps only some registers are known. What a frame has saved becomes known on
- * the way outwards; a frame whose place depends on a register that isn't known is where the unwind
- * is lost.
+ * the way outwards. The unwind is lost at a frame whose place needs an unknown register.
  */
 
 #include "unwind/unwind.h"
@@ -17,7 +16,9 @@
 #include "unwind/expr.h"
 #include "unwind/unwind_priv.h"
 
-/* No sane stack is deeper; a corrupt one must not keep us busy while the target stands still. */
+/*
+ * No sane stack is deeper; a corrupt one must not keep the tool busy while the target stands still.
+ */
 #define FRAMES_MAX 100000
 
 static void widen(struct unwinder *unwinder, const struct cfi *cfi)
@@ -175,8 +176,8 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 }
 
 /*
- * The value in the caller of a register whose place the rule tells. False if it can't be found out,
- * as in a frame whose place needs a register that isn't known.
+ * The caller's value of a register whose place the rule tells. False if it can't be found out, as
+ * in a frame whose place needs a register that isn't known.
  */
 static bool caller_register(struct unwinder *unwinder, const struct unwind_reg_rule *rule,
 			    const struct expr_state *state, uint64_t *value)
@@ -239,7 +240,7 @@ static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, stru
 	return true;
 }
 
-/* True if a stack begins there that makecontext has made: who returns there has no caller. */
+/* True if a stack begins there that makecontext has made: what returns there has no caller. */
 static bool is_base(const struct unwinder *unwinder, const struct unwind_frame *frame)
 {
 	uint8_t bytes[CONTEXT_BASE_LEN];

@@ -8,8 +8,8 @@
  *
  * An unwind either reaches a frame that CFI marks as the outermost one (undefined return address,
  * as in _start and clone) or where a stack of makecontext begins, and then the list of frames is
- * complete and proven; or it is lost, and then says up to which stack address it is good. Nobody
- * may take a lost unwind for a complete one.
+ * complete and proven; or it is lost, and then says up to which stack address it is good. A caller
+ * must not take a lost unwind for a complete one.
  */
 #ifndef USPL_UNWIND_UNWIND_H
 #define USPL_UNWIND_UNWIND_H
@@ -44,10 +44,10 @@ struct unwind_code {
 int unwinder_add_code(struct unwinder *unwinder, const struct unwind_code *code,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Pieces of code without call frame information, each `unit` bytes long, as of one mould: they
- * change no register that a function has to keep, and at each place in them it is known by how many
- * bytes the stack pointer is below where it was at the beginning, where a return address lies at it
- * (-1: it isn't known there).
+ * Pieces of code without call frame information, each `unit` bytes long, all from one mould: they
+ * change no register that a function has to keep. `depth` tells for each place in them by how many
+ * bytes the stack pointer is below its value at the beginning, where it points to a return address
+ * (-1: that isn't known there).
  */
 struct unwind_mould {
 	taddr start, end;
@@ -72,14 +72,14 @@ struct unwind_tracer {
 int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *tracer,
 			struct uspl_err *err) uspl_must_check;
 /*
- * A copy of the tracer's runtime. A thread that comes out of it is in a thunk, which all have the
- * same call frame information: the runtime that returns a traced call has come from the instruction
- * at `back`.
+ * A copy of the tracer's runtime. A thread that comes out of it is in a thunk, and all thunks have
+ * the same call frame information: the runtime that returns a traced call has come from the
+ * instruction at `back`.
  */
 struct unwind_runtime {
 	taddr start, back;
 	bool asked,
-		known; /* whether it is the runtime that we know ourselves; see unwind_runtime.c */
+		known; /* whether it is this tool's own runtime; see unwind_runtime.c */
 };
 /* Makes the unwinder know it. */
 int unwinder_add_runtime(struct unwinder *unwinder, taddr start, taddr back,
@@ -99,17 +99,17 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *regs,
 		       taddr *ret_sp);
 
 /*
- * From now on what lies in the stack from start on is read from bytes, a copy of its first len
- * bytes that stays the caller's, and not from the process; behind the copy the unwind is lost. For
- * a thread that goes on after its stack was copied. NULL ends it.
+ * From now on the unwinder reads the stack from start on not from the process but from bytes, a
+ * copy of its first len bytes that stays the caller's; behind the copy the unwind is lost. For a
+ * thread that goes on after its stack was copied. NULL ends it.
  */
 void unwinder_lend_stack(struct unwinder *unwinder, taddr start, const uint8_t *bytes, size_t len);
 
 /* True if something was asked for that lies behind the copy, since it was lent. */
 bool unwinder_ran_out(const struct unwinder *unwinder);
 /*
- * True if nothing was asked for but what the copy has, since it was lent: neither what lies behind
- * it, nor memory elsewhere, which may have changed since the copy was made.
+ * True if only what the copy has was asked for since it was lent: nothing that lies behind it, nor
+ * memory elsewhere, which may have changed since the copy was made.
  */
 bool unwinder_kept_to_copy(const struct unwinder *unwinder);
 
@@ -120,7 +120,7 @@ bool unwinder_kept_to_copy(const struct unwinder *unwinder);
 bool unwinder_leaves_signal(struct unwinder *unwinder, taddr pc);
 /*
  * The return address that the word at stack address `at` stands for, if the word is one of a thunk
- * that keeps another one in the shadow; else 0. That may be one of another thunk in turn.
+ * that keeps another one in the shadow; else 0. That one may in turn be a thunk's.
  */
 taddr unwinder_shadowed(const struct unwinder *unwinder, taddr at, uint64_t word);
 /*
@@ -136,14 +136,14 @@ taddr unwinder_kept_at(const struct unwinder *unwinder, taddr at, uint64_t word)
 bool unwinder_is_runtime(const struct unwinder *unwinder, taddr pc);
 /*
  * True for a place in the tracer's runtime at which a thread is about to go to where the thunk has
- * led: it is as good as there, though nothing on its stack says so. An unwind is lost there.
+ * led: it counts as there, though nothing on its stack says so. An unwind is lost there.
  */
 bool unwinder_has_chosen(struct unwinder *unwinder, taddr pc);
 /* False if there are no such thunks; else all their words lie in [*ret_start, *ret_end). */
 bool unwinder_thunks(const struct unwinder *unwinder, taddr *ret_start, taddr *ret_end);
 /*
- * Where an unwind is lost at pc because that is the tracer's own code: return addresses of the
- * words from sp on may be in the shadow alone. Appends what the shadow has of them, stale ones
+ * Where an unwind is lost at pc because that is the tracer's own code: the return addresses for the
+ * words from sp on may be in the shadow only. Appends what the shadow has of them, stale ones
  * included, at most max; returns how many. 0 for other code.
  */
 size_t unwinder_shadow_near(const struct unwinder *unwinder, taddr pc, taddr sp, taddr *ret,

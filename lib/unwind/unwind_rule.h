@@ -38,13 +38,13 @@ struct unwind_rule {
 };
 
 /*
- * Fills the rule, which is zero, from libdw's frame, and takes that over whatever comes of it.
- * False if it says nothing of use.
+ * Fills the rule, which is zero, from libdw's frame, and takes over the frame in any case. False if
+ * it says nothing of use.
  */
 bool unwind_rule_compile(struct unwind_rule *rule, Dwarf_Frame *frame);
 /*
- * The rule, which is zero, for code that has pushed `depth` bytes above which its return address
- * lies, and left all registers alone that matter.
+ * The rule, which is zero, for code that has pushed `depth` bytes, with its return address above
+ * them, and has left all registers alone that matter.
  */
 void unwind_rule_plain(struct unwind_rule *rule, int depth);
 

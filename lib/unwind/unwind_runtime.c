@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // unwind_runtime.c - out of the tracer's runtime, which has no call frame information
 /*
- * Its code is our own, so we know by ourselves where its return address is at each instruction
+ * Its code is this tool's own, so the tool knows where its return address is at each instruction
  * (arch.trace_depths). A process may have a copy from another version of the tools: it is compared,
  * once, when a thread is met in it.
  *
- * A traced call's runtime is called by the thunk, and its return address is on the stack. The one
- * that ends a traced call is jumped to: in place of the return address there is what the thunk has
- * pushed, and the address is in the shadow, where the thunk's own information finds it. So such a
- * thread is taken back to the thunk's jump. Which thunk's is no matter, they are all alike.
+ * The thunk calls the runtime that begins a traced call, and its return address is on the stack.
+ * The thunk jumps to the runtime that ends one: in place of the return address there is what the
+ * thunk has pushed, and the address is in the shadow, where the thunk's own information finds it.
+ * So such a thread is taken back to the thunk's jump. Any thunk's will do, they are all alike.
  */
 
 #include <string.h>
@@ -64,7 +64,7 @@ static struct unwind_runtime *runtime_at(const struct unwinder *unwinder, taddr 
 	return NULL;
 }
 
-/* What arch.trace_depths says of pc; 0 if it isn't in a runtime that we know. */
+/* What arch.trace_depths says of pc; 0 if it isn't in a known runtime. */
 static uint8_t depth_at(struct unwinder *unwinder, taddr pc, taddr *ret_back)
 {
 	size_t len;

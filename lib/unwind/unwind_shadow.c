@@ -20,7 +20,7 @@ static taddr shadow_at(const struct unwinder *unwinder, const struct unwind_trac
 		       : 0;
 }
 
-/* The tracer of one of whose thunks it is the return address, NULL if it isn't one. */
+/* The tracer that has a thunk with this return address; NULL if there is none. */
 static const struct unwind_tracer *tracer_of(const struct unwinder *unwinder, uint64_t word)
 {
 	const struct unwind_tracer *tracer;

@@ -5,10 +5,10 @@
 
 #include "unwind/unwind_priv.h"
 
-/* What lies so far above a stack pointer belongs to the same stack, if it belongs to one. */
+/* What lies up to so far above a stack pointer belongs to the same stack, if it belongs to one. */
 #define STACK_SPAN (64ull << 20)
 
-/* True if the whole word is in it; it may be one at the very end of all addresses. */
+/* True if the whole word is in it, even at the very end of all addresses. */
 static bool window_holds(const struct unwind_window *window, taddr addr, size_t len)
 {
 	return addr >= window->start && window->len >= len &&
