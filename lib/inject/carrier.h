@@ -42,9 +42,9 @@ struct carrier {
 	/* room for a result page that outlives the thread; 0: the run must be traced */
 	taddr result_page;
 	bool maps_result_page; /* the first request maps it */
-	uint64_t token;   /* which tells it then from anything else that is mapped there */
-	struct buf stack; /* what was where the frame lies, if the run is to be traced */
-	struct arch_regs own; /* of the thread, while thread has the agent's */
+	uint64_t token;        /* which tells it then from anything else that is mapped there */
+	struct buf stack;      /* what was where the frame lies, if the run is to be traced */
+	struct arch_regs own;  /* of the thread, while thread has the agent's */
 	struct inject_req *reqs;
 	size_t n;
 	bool held;  /* it stands still until all is made: the run must be traced */

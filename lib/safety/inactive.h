@@ -44,7 +44,7 @@ struct inactive {
 	struct safety *safety;
 	uint64_t budget;   /* how many bytes of memory a scan may read */
 	uint64_t left_out; /* how many the last one didn't look at */
-	bool full; /* there is no room for all words that it has found: some are left out */
+	bool full;         /* there is no room for all words that it has found: some are left out */
 	/*
 	 * Where a signal handler has interrupted the code and left the stack, with whatever it
 	 * interrupted: one such place that the last scan has found, which isn't behind a call. Only

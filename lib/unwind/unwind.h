@@ -78,8 +78,7 @@ int unwinder_add_tracer(struct unwinder *unwinder, const struct unwind_tracer *t
  */
 struct unwind_runtime {
 	taddr start, back;
-	bool asked,
-		known; /* whether it is this tool's own runtime; see unwind_runtime.c */
+	bool asked, known; /* whether it is this tool's own runtime; see unwind_runtime.c */
 };
 /* Makes the unwinder know it. */
 int unwinder_add_runtime(struct unwinder *unwinder, taddr start, taddr back,

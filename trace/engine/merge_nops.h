@@ -26,8 +26,7 @@ struct merge_nops_entry {
 struct merge_nops {
 	VEC(struct merge_nops_entry) entries;
 	struct text_poke poke; /* in which they become one */
-	struct drain
-		drain; /* the jumps' bytes but the first, in which no thread may stand then */
+	struct drain drain; /* the jumps' bytes but the first, in which no thread may stand then */
 };
 
 /*

@@ -31,8 +31,8 @@ struct trace_request {
 	uint64_t ring_bytes; /* of records, for each thread; a power of two, 4096 or more */
 	bool keep_mcount;    /* leave the calls of a profiler (gcc -pg) as they are */
 	double threshold_s;  /* shorter calls leave no record */
-	unsigned depth; /* of nested calls that are recorded; 0: any; not with entries */
-	tid_vec tids;   /* these threads only; empty: all. The caller's */
+	unsigned depth;      /* of nested calls that are recorded; 0: any; not with entries */
+	tid_vec tids;        /* these threads only; empty: all. The caller's */
 	struct trace_choice choice;
 	struct listen_plan *listen; /* NULL: no listeners (listen_plan.h) */
 };
