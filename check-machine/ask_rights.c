@@ -55,8 +55,8 @@ static void ask_user(struct ask *ask)
 static void ask_yama(struct ask *ask)
 {
 	static const char *const meaning[] = {
-		"a user may trace all of his own processes",
-		"a user may trace his own children only",
+		"a user may trace all processes of the same user",
+		"a process may trace its children only",
 		"only root may trace processes",
 		"no process may be traced until the machine is started anew",
 	};

@@ -277,7 +277,7 @@ static int create(const struct create_options *options, struct uspl_err *err)
 
 /*
  * ^C and its like are held back while there is a work folder: a running build ends on them
- * (build_phase.c), the folder is removed, and then they do what they always do.
+ * (build/phase.c), the folder is removed, and then they do what they always do.
  */
 static void hold_signals(int how)
 {

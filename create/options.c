@@ -13,13 +13,13 @@
 #include "update/update.h"
 
 /* Options as they stand on the command line, where more must be made of them. */
-struct text_poke {
+struct option_words {
 	cli_strings patches;
 	const char *series, *patch_opt;
 };
 
 static const char *contradiction(const struct create_options *options,
-				 const struct text_poke *words)
+				 const struct option_words *words)
 {
 	if (!words->patches.n && !words->series)
 		return "no patch given";
@@ -34,7 +34,7 @@ static const char *contradiction(const struct create_options *options,
 
 /* rest: the first word that is no option; NULL: there is none. */
 static int check_words(const char *rest, const struct create_options *options,
-		       const struct text_poke *words, struct uspl_err *err)
+		       const struct option_words *words, struct uspl_err *err)
 {
 	const char *wrong = contradiction(options, words);
 
@@ -48,7 +48,7 @@ static int check_words(const char *rest, const struct create_options *options,
 	return -USPL_E_USAGE;
 }
 
-static int parse(int argc, char **argv, struct create_options *options, struct text_poke *words,
+static int parse(int argc, char **argv, struct create_options *options, struct option_words *words,
 		 struct uspl_err *err)
 {
 	struct build_options *build = &options->build;
@@ -130,7 +130,7 @@ static int add_patch(struct create_options *options, const char *path, const cha
 	return 0;
 }
 
-static int add_patches(struct create_options *options, const struct text_poke *words,
+static int add_patches(struct create_options *options, const struct option_words *words,
 		       struct uspl_err *err)
 {
 	struct series_patch *listed;
@@ -170,7 +170,7 @@ static int check_id(const struct create_options *options, struct uspl_err *err)
 	return -USPL_E_USAGE;
 }
 
-static int complete(struct create_options *options, const struct text_poke *words,
+static int complete(struct create_options *options, const struct option_words *words,
 		    struct uspl_err *err)
 {
 	int rc;
@@ -193,7 +193,7 @@ static int complete(struct create_options *options, const struct text_poke *word
 
 int options_parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)
 {
-	struct text_poke words = { 0 };
+	struct option_words words = { 0 };
 	int rc = parse(argc, argv, options, &words, err);
 
 	if (rc == CLI_GO_ON)

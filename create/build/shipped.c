@@ -35,7 +35,7 @@ struct candidate {
 	bool shipped;
 };
 
-struct region_status {
+struct survey {
 	const struct build_paths *paths;
 	struct candidate *candidates;
 	size_t n;
@@ -59,7 +59,7 @@ static int note_candidate(const struct build_paths *paths, struct build_link *li
 }
 
 /* Before the install step, which may move what the build has made. */
-static int note_candidates(struct region_status *survey, struct build *build, struct uspl_err *err)
+static int note_candidates(struct survey *survey, struct build *build, struct uspl_err *err)
 {
 	survey->candidates = calloc(build->links.n + 1, sizeof(*survey->candidates));
 	if (!survey->candidates)
@@ -74,7 +74,7 @@ static int note_candidates(struct region_status *survey, struct build *build, st
 	return 0;
 }
 
-static void region_status_release(struct region_status *survey)
+static void region_status_release(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->n; i++) {
 		build_link_release(&survey->candidates[i].facts);
@@ -131,7 +131,7 @@ static bool is_by_name(const struct candidate *candidate, const struct shipped_f
 	return !strcmp(file_basename(candidate->link->path), file_basename(file->path));
 }
 
-static bool mark(struct region_status *survey, const struct shipped_file *file,
+static bool mark(struct survey *survey, const struct shipped_file *file,
 		 bool (*is)(const struct candidate *, const struct shipped_file *))
 {
 	bool any = false;
@@ -148,7 +148,7 @@ static bool mark(struct region_status *survey, const struct shipped_file *file,
 static int look_at_file(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	struct shipped_file file = { .path = path, .size = st->st_size };
-	struct region_status *survey = ctx;
+	struct survey *survey = ctx;
 	int rc;
 
 	if (!linked_is_program(path))
@@ -267,7 +267,7 @@ static bool is_for_tests(const char *package)
 }
 
 /* Where the rules put it, or where the finished package was unpacked. */
-static int look_at_package(struct region_status *survey, const struct package *package,
+static int look_at_package(struct survey *survey, const struct package *package,
 			   struct uspl_err *err)
 {
 	static const char *const places[] = { "shipped/%s", "tree/debian/%s" };
@@ -290,7 +290,7 @@ static int look_at_package(struct region_status *survey, const struct package *p
 	return 0;
 }
 
-static int look_at_packages(struct region_status *survey, const package_list *packages, bool tests,
+static int look_at_packages(struct survey *survey, const package_list *packages, bool tests,
 			    struct uspl_err *err)
 {
 	const struct package *package;
@@ -308,7 +308,7 @@ static int look_at_packages(struct region_status *survey, const package_list *pa
 	return 0;
 }
 
-static int look_at_all(struct region_status *survey, struct uspl_err *err)
+static int look_at_all(struct survey *survey, struct uspl_err *err)
 {
 	package_list packages = { 0 };
 	int rc = read_control(survey->paths->tree, &packages, err);
@@ -353,8 +353,7 @@ static int put_back_tree(const struct build_paths *paths, struct uspl_err *err)
 	return file_remove_tree(aside, err);
 }
 
-static int keep_answer(const struct region_status *survey, struct shipped *ret,
-		       struct uspl_err *err)
+static int keep_answer(const struct survey *survey, struct shipped *ret, struct uspl_err *err)
 {
 	if (survey->stranger)
 		log_info("build", "'%s' is shipped, and which program it is isn't known",
@@ -368,7 +367,7 @@ static int keep_answer(const struct region_status *survey, struct shipped *ret,
 
 static int ask(struct shipped *shipped, const struct build_paths *paths,
 	       const struct build_options *options, bool put_back, struct build *build,
-	       struct region_status *survey, struct uspl_err *err)
+	       struct survey *survey, struct uspl_err *err)
 {
 	bool failed = false;
 	int rc = note_candidates(survey, build, err);
@@ -390,7 +389,7 @@ int shipped_find(struct shipped *shipped, const struct build_paths *paths,
 		 const struct build_options *options, bool put_back, struct build *build,
 		 struct uspl_err *err)
 {
-	struct region_status survey = { .paths = paths };
+	struct survey survey = { .paths = paths };
 	struct build_link *link;
 	int rc = shipped->asked ? 0 : ask(shipped, paths, options, put_back, build, &survey, err);
 

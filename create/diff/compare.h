@@ -9,8 +9,8 @@ struct diff;
 struct uspl_err;
 
 /*
- * Sets part.reason of all functions that differ and of the constant tables that changed with
- * them, and ident.changed of variables whose size or initial contents differ.
+ * Sets secinfo.reason of all functions that differ and of the constant tables that changed with
+ * them, and syminfo.changed of variables whose size or initial contents differ.
  */
 int compare(struct diff *diff, struct uspl_err *err) uspl_must_check;
 

@@ -11,7 +11,7 @@ DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
 /* Is it a local variable that has no twin yet? This and the next: static_var.c. */
 bool static_is_loose(const struct objsym *sym);
 /*
- * Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see ident.counted, too.
+ * Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see syminfo.counted, too.
  */
 bool static_same_name(const struct objsym *a, const struct objsym *b);
 /* Appends that name. */

@@ -11,9 +11,9 @@
  * patch of a series takes 2000000 and so on. Lines that replace as many old ones take over their
  * numbers.
  *
- *     build_lines_pair   which lines of the new text are lines of the old one
- *     build_lines_scan   before which lines a directive may stand
- *     build_lines        from both to the text that is compiled
+ *     lines_pair       which lines of the new text are lines of the old one
+ *     lines_scan       before which lines a directive may stand
+ *     lines_renumber   from both to the text that is compiled
  */
 #ifndef USPL_CREATE_TREE_LINES_H
 #define USPL_CREATE_TREE_LINES_H

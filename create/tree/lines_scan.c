@@ -120,7 +120,7 @@ static const char *skip_quoted(struct scanner *scanner, const char *p, const cha
 	return end;
 }
 
-/* What comes after text; end if it isn't there. */
+/* What comes after text; NULL if it isn't there. */
 static const char *skip_past(const char *p, const char *end, const char *text)
 {
 	const char *found = memmem(p, (size_t)(end - p), text, strlen(text));

@@ -12,7 +12,7 @@
 
 /* Before sections get their parts: gives each note a section of its own. */
 int markers_split(struct objfile *obj, struct uspl_err *err) uspl_must_check;
-/* Afterwards: ties them to the code that they are about (part.marks). */
+/* Afterwards: ties them to the code that they are about (secinfo.marks). */
 void markers_tie(struct objfile *obj);
 
 #endif

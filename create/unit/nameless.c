@@ -125,8 +125,8 @@ static int list_types(const struct side *side, struct nameless_list *list, struc
 /* ---- families ---- */
 
 /*
- * Appends [from, to) of a name of the build after the patch with the types' names of before. False
- * if one is new.
+ * Appends the first `to` bytes of a name of the build after the patch with the types' names of
+ * before. False if one is new.
  */
 static bool add_translated(const struct nameless_list *list, const char *text, size_t to,
 			   struct buf *ret)

@@ -50,8 +50,8 @@ struct nameless {
 };
 
 /*
- * Pairs the types of a unit, and sets ident.alias of the symbols of the build after the patch that
- * are named after them: the name of the same thing before, or one that nothing had.
+ * Pairs the types of a unit, and sets syminfo.alias of the symbols of the build after the patch
+ * that are named after them: the name of the same thing before, or one that nothing had.
  * USPL_E_UNSUPPORTED if it can't be told which is which. Sets unit->nameless, which nameless_free
  * frees.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vet_checks.h - the checks of vet_data.c and vet_types.c, for vet.c */
+/* vet_checks.h - the checks of the files vet_*.c, for vet.c */
 #ifndef USPL_CREATE_VET_VET_CHECKS_H
 #define USPL_CREATE_VET_VET_CHECKS_H
 

@@ -10,10 +10,10 @@
 typedef VEC(char *) trace_inputs;
 
 /*
- * Reads the standard output of a link with -t -t. Appends to inputs, in the form of record.h, the
- * objects and archive members that it took. Lines that name a file and aren't an input (shared
+ * Reads the standard output of a link with -t -t. Appends to inputs, in the form of record_write.h,
+ * the objects and archive members that it took. Lines that name a file and aren't an input (shared
  * libraries, archives, linker scripts) are dropped; all other lines go to rest, since they are what
- * the build wants to see. Understands GNU ld, gold and lld.
+ * the build wants to see. Understands GNU ld, gold, lld and mold.
  */
 int trace_parse(const char *text, trace_inputs *inputs, struct buf *rest,
 		struct uspl_err *err) uspl_must_check;

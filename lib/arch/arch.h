@@ -2,9 +2,8 @@
 /*
  * arch.h - all that the tools know about a processor
  *
- * One `struct arch` of constants and functions for each processor; docs/add-an-arch.md is its
- * porting guide. Only x86-64 exists so far. Code outside lib/arch knows no opcode, no register name
- * and no relocation number.
+ * One `struct arch` of constants and functions for each processor. Only x86-64 exists so far. Code
+ * outside lib/arch knows no opcode, no register name and no relocation number.
  */
 #ifndef USPL_ARCH_ARCH_H
 #define USPL_ARCH_ARCH_H

@@ -2,7 +2,7 @@
 // confine.c - a command that only looks gives up what it doesn't need, before it looks
 /*
  * The filter is a list of what is allowed: a call that isn't in it fails with EPERM, which is an
- * ordinary failure for the code that makes it. It looks at the arguments of four: files are opened
+ * ordinary failure for the code that makes it. It looks at the arguments of some: files are opened
  * for reading only, memory isn't made executable, and signals go to ourselves (abort).
  */
 

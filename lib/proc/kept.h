@@ -2,8 +2,8 @@
 /*
  * kept.h - what a command has read of a process and needn't read again
  *
- * Records of ours are written by tools, and one tool at a time changes a process (lock.h). So what
- * a command has read of them while it holds the lock stays true until it writes there itself:
+ * Records of ours are written by tools, and one tool at a time changes a process (proc_lock.h). So
+ * what a command has read of them while it holds the lock stays true until it writes there itself:
  * proc_write notes what it writes, a run of a thread of the target (inject.h) and a new look at the
  * maps drop all. Nothing is kept of a process that isn't locked, since another tool may be at work
  * there. What the program itself may change (stacks, code, the state of threads) is never kept.

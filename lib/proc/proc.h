@@ -38,7 +38,7 @@ struct proc {
 	char comm[32];            /* as it may be shown */
 	struct proc_work *work;   /* NULL: it isn't limited */
 	int mem_fd;               /* /proc/PID/task/TID/mem, read and write */
-	int lock_fds[PROC_LOCKS]; /* that the locks of lock.h lie on; -1: none */
+	int lock_fds[PROC_LOCKS]; /* that the locks of proc_lock.h lie on; -1: none */
 	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
 	bool catches_sigsys;      /* it had a handler for SIGSYS when it was opened */
 	int seccomp;              /* 0 none, 1 strict, 2 filter */

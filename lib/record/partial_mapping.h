@@ -25,8 +25,8 @@ void partial_mapping_begin(uint64_t magic, taddr map, uint64_t map_len, taddr se
 			   uint64_t info_len, struct inject_req *reqs);
 /*
  * Unmaps what tools that have died left in the process. What can't be unmapped, as while a thread
- * is still at work there, is left for the next tool. No other tool may be at work there (lock.h).
- * proc->maps are current afterwards.
+ * is still at work there, is left for the next tool. No other tool may be at work there
+ * (proc_lock.h). proc->maps are current afterwards.
  */
 void partial_mapping_sweep(struct proc *proc);
 

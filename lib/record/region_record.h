@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* region_record.h - the record of a region as bytes, for region.c; region.h has the writing half */
+/* region_record.h - a region's record as bytes, for region_memory.c; region.h writes it */
 #ifndef USPL_RECORD_REGION_RECORD_H
 #define USPL_RECORD_REGION_RECORD_H
 

@@ -268,7 +268,7 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err)
 	 * The way through the trampolines leads to the new code, too. Old code has to be restored.
 	 */
 	if (rc && on)
-		log_info("quiet", "entries keep the way through the gates: %s", why.msg);
+		log_info("stopless", "entries keep the way through the trampolines: %s", why.msg);
 	else if (rc)
 		*err = why;
 	if (rc && !on)

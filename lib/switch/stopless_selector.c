@@ -201,7 +201,7 @@ void stopless_end_hold(struct stopless *stopless)
 
 	stopless->draining = false;
 	if (write_byte(stopless, offsetof(struct uspl_selector, value), from, NULL) != 0)
-		log_info("quiet", "the gates open when their lease is over");
+		log_info("stopless", "the trampolines open when the hold timeout is over");
 }
 
 int stopless_commit(struct stopless *stopless, struct uspl_err *err)

@@ -167,7 +167,7 @@ int trampolines_add(struct trampolines *trampolines, struct region_site *site, s
 		return rc;
 	rc = trampoline_encode(&code, trampoline->code, err);
 	if (rc)
-		uspl_context(err, "'%s' can't have a gate", site->name);
+		uspl_context(err, "'%s' can't have a trampoline", site->name);
 	return rc;
 }
 
@@ -215,7 +215,7 @@ int trampolines_plan(struct trampolines *trampolines, const struct proc *proc,
 		return rc;
 	if (!region->trampolines)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "the new code lies out of reach of gates");
+				 "the new code lies out of reach of trampolines");
 	if (region->sites.n > SITES_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions change",
 				 SITES_MAX);

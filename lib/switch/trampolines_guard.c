@@ -92,7 +92,8 @@ int trampolines_guard(struct safety *safety, const struct region *region, const 
 static int add_ways(const struct region *region, struct safety *ret, struct uspl_err *err)
 {
 	const struct region_site *site;
-	int rc = safety_add(ret, "gates", region->trampolines, region->trampolines_len, false, err);
+	int rc = safety_add(ret, "trampolines", region->trampolines, region->trampolines_len, false,
+			    err);
 
 	vec_for_each (&region->sites, site)
 		if (!rc && site->punned_len)

@@ -85,7 +85,7 @@ int trampolines_set_leader(const struct proc *proc, const struct region *region,
 		return rc;
 	if (now.follows || (now.leader && !trampolines_are_left(proc, region, unwinder)))
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "gates at 0x%" PRIx64 " may still go by another word",
+				 "trampolines at 0x%" PRIx64 " may still go by another selector",
 				 region->trampolines);
 	return proc_write(proc, region->selector + LEADER, &leader, sizeof(leader), err);
 }

@@ -324,7 +324,8 @@ static int map_some(const struct punned *punned, taddr result_page, size_t first
 		for (size_t mapped = 0; mapped < first + i; mapped++)
 			if (inject_unmap(punned->proc, punned->pages.items[mapped], PAGE, NULL) !=
 			    0)
-				log_info("gate", "a page for pads stays in pid %d",
+				log_info("trampoline",
+					 "a page of punned trampolines stays in pid %d",
 					 punned->proc->pid);
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "no page for a pad at 0x%" PRIx64,
 				 punned->pages.items[first + i]);

@@ -94,7 +94,7 @@ static void test_commits(void)
 						.all_turns = 5000 };
 	ok(call() == 2 && selector_is(&stage->leader, USPL_SELECTOR_NEW, USPL_COMMIT_NONE) &&
 		   stage->selector.value == USPL_SELECTOR_FOLLOW,
-	   "a gate that follows ends the hold of the word that decides");
+	   "a trampoline that follows ends the hold of the word that decides");
 }
 
 static struct uspl_inside *inside_of(struct uspl_selector *selector)
@@ -148,7 +148,7 @@ static void test_drain(void)
 	stage->selector.leader = address(&stage->leader);
 	set_drain(&stage->leader, hold_old, here - PAGE, here + PAGE);
 	ok(call() == 1 && stage->leader.value == (hold_old | USPL_SELECTOR_DRAIN),
-	   "a gate that follows goes by the ranges of the word that decides");
+	   "a trampoline that follows goes by the ranges of the word that decides");
 }
 
 /* Exactly which stack pointers are inside: low is, high isn't. */
@@ -261,7 +261,7 @@ static void test_depth(const char *what)
 	size_t steps;
 	bool right = depth_is_right(&steps);
 
-	ok(right && steps > 2, "the stack pointer in a gate, %s: %zu steps", what, steps);
+	ok(right && steps > 2, "the stack pointer in a trampoline, %s: %zu steps", what, steps);
 }
 
 static void test_depths(void)
@@ -298,7 +298,7 @@ int main(void)
 	stage = map_near(commit_old, sizeof(*stage));
 	if (!stage)
 		tap_skip_all("no memory near the code");
-	ok(encode() == 0, "a gate");
+	ok(encode() == 0, "a trampoline");
 	test_commits();
 	test_drain();
 	test_bounds();

@@ -195,7 +195,7 @@ static void test_moved(void)
 		if (samples[i].kind != READS_FLAGS)
 			ok(encode(old, NULL) == 0 && same_by_stage(old, address(callee), 0) &&
 				   same_by_stage(old, other, 0),
-			   "%s, in a gate", samples[i].what);
+			   "%s, in a trampoline", samples[i].what);
 	}
 }
 
@@ -221,7 +221,7 @@ static bool leads_to_new(void)
 
 static void test_states(void)
 {
-	ok(encode(old_push, NULL) == 0, "a gate");
+	ok(encode(old_push, NULL) == 0, "a trampoline");
 	set_selector((struct uspl_selector){ .value = USPL_SELECTOR_NEW });
 	ok(leads_to_new(), "NEW leads to the new code, registers untouched");
 	set_selector((struct uspl_selector){
@@ -300,7 +300,7 @@ static void test_commit(bool follow)
 	held = __atomic_load_n(&olds, __ATOMIC_SEQ_CST);
 	nanosleep(&pause, NULL);
 	ok(__atomic_load_n(&olds, __ATOMIC_SEQ_CST) <= held + ARRAY_SIZE(threads),
-	   "nobody passes a gate %s while that holds", which);
+	   "no thread passes a trampoline %s while that holds", which);
 	ok(__atomic_compare_exchange_n(&leader->value, &want, USPL_SELECTOR_NEW, false,
 				       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST),
 	   "the word still held");

@@ -102,7 +102,7 @@ static void test_set_while_inside(const struct proc *proc, struct unwinder *unwi
 {
 	say(USPL_SELECTOR_OLD, NULL);
 	ok(lead(proc, unwinder, &stage->one) == 0 && is_led_by(&stage->one),
-	   "the first word to decide is set, whoever is in the gates");
+	   "the first word to decide is set, whatever is in the trampolines");
 	ok(lead(proc, unwinder, &stage->one) == 0, "and set again");
 	ok(lead(proc, unwinder, &stage->other) == -USPL_E_UNSUPPORTED && is_led_by(&stage->one),
 	   "no other one while a thread is in the gates");

@@ -67,7 +67,7 @@ static int add_text(struct run *run, struct uspl_err *err)
 	 */
 	vec_for_each (&run->updates, region)
 		if (!rc && region->trampolines)
-			rc = safety_add(&run->drain.text, "gates", region->trampolines,
+			rc = safety_add(&run->drain.text, "trampolines", region->trampolines,
 					region->trampolines_len, false, err);
 	safety_seal(&run->drain.text);
 	return rc;

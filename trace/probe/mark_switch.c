@@ -305,7 +305,7 @@ static int add_probes(struct drain *drain, const struct marks *marks, const regi
 					false, err);
 	vec_for_each (updates, update)
 		if (!rc && update->trampolines)
-			rc = safety_add(&drain->text, "gates", update->trampolines,
+			rc = safety_add(&drain->text, "trampolines", update->trampolines,
 					update->trampolines_len, false, err);
 	safety_seal(&drain->text);
 	return rc;

@@ -187,8 +187,9 @@ int trampoline_depth(size_t offset)
 
 static int fail_far(const struct trampoline_code *trampoline, taddr to, struct uspl_err *err)
 {
-	return uspl_fail(err, USPL_E_OUT_OF_REACH, "0x%llx is too far from its gate at 0x%llx",
-			 (unsigned long long)to, (unsigned long long)trampoline->at);
+	return uspl_fail(err, USPL_E_OUT_OF_REACH,
+			 "0x%llx is too far from its trampoline at 0x%llx", (unsigned long long)to,
+			 (unsigned long long)trampoline->at);
 }
 
 static int fill_fields(const struct trampoline_code *trampoline, uint8_t *code,

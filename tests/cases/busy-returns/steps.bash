@@ -44,7 +44,7 @@ start_quietly() {
 		! grep -q '"way":"quiet"' <<< "$output" || return 0
 		target_gone
 	done
-	fail 'no target has room for gates'
+	fail 'no target has room for trampolines'
 }
 
 steps() {
