@@ -204,8 +204,8 @@ static int plan_far(struct trampolines *trampolines, struct region_site *site, s
 	if (rc)
 		return rc;
 	if (!arch_native()->jump_encode(site->addr, site->punned, site->new_bytes))
-		return uspl_fail(err, USPL_E_OUT_OF_REACH, "the pad of '%s' is out of reach",
-				 site->name);
+		return uspl_fail(err, USPL_E_OUT_OF_REACH,
+				 "the punned trampoline of '%s' is out of reach", site->name);
 	return 0;
 }
 

@@ -97,7 +97,8 @@ static int add_ways(const struct region *region, struct safety *ret, struct uspl
 
 	vec_for_each (&region->sites, site)
 		if (!rc && site->punned_len)
-			rc = safety_add(ret, "pads", site->punned, site->punned_len, false, err);
+			rc = safety_add(ret, "punned trampolines", site->punned, site->punned_len,
+					false, err);
 	safety_seal(ret);
 	return rc;
 }

@@ -105,8 +105,8 @@ static int fail_place(const struct region_site *site, taddr at, const char *why,
 		      struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "the pad of '%s' would have to lie at 0x%" PRIx64 ", %s", site->name, at,
-			 why);
+			 "the punned trampoline of '%s' would have to lie at 0x%" PRIx64 ", %s",
+			 site->name, at, why);
 }
 
 /*
@@ -327,7 +327,8 @@ static int map_some(const struct punned *punned, taddr result_page, size_t first
 				log_info("trampoline",
 					 "a page of punned trampolines stays in pid %d",
 					 punned->proc->pid);
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "no page for a pad at 0x%" PRIx64,
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "no page for a punned trampoline at 0x%" PRIx64,
 				 punned->pages.items[first + i]);
 	}
 	return 0;

@@ -38,6 +38,7 @@ mount -t tracefs tracefs /root/sys/kernel/tracing 2> /dev/null
 mount -t cgroup2 cgroup /root/sys/fs/cgroup 2> /dev/null
 mount -t devtmpfs dev /root/dev
 mkdir -p /root/dev/pts /root/dev/shm
+ln -s /proc/self/fd /root/dev/fd
 mount -t devpts devpts /root/dev/pts
 mount -t tmpfs shm /root/dev/shm
 mount -t tmpfs run /root/run

@@ -118,7 +118,9 @@ main_job() {
 	old; ok $? "$user: the old code runs again"
 }
 
-# Where threads run too often while it is tried, all are stopped after some attempts.
+# Where threads run too often while it is tried, all are stopped after some attempts; and always
+# where a trampoline of a short function can't have the one place that its entry leaves it, which is
+# a matter of where the kernel has put the program: with another server it is elsewhere.
 went_quietly() {
 	grep -q "^# fact $user apply quiet " /tmp/facts && grep -q "^# fact $user undo quiet " /tmp/facts
 }
@@ -273,8 +275,12 @@ everything() {
 	server_start; ok $? "$user: a server under load"
 	main_job
 	if [ "$uspl" = quiet ]; then
-		went_quietly || main_job
-		went_quietly || main_job
+		for _ in 1 2 3 4; do
+			went_quietly && break
+			server_end; ok $? "$user: no request was lost"
+			server_start; ok $? "$user: another server under load"
+			main_job
+		done
 		went_quietly; ok $? "$user: an apply and an undo went the quiet way"
 	fi
 	main_job --stop
