@@ -10,6 +10,7 @@
 #include "command/commands.h"
 #include "machine/lacks.h"
 #include "machine/wanted.h"
+#include "machine/watch_socket.h"
 
 struct options {
 	bool json;
@@ -22,6 +23,7 @@ struct entry {
 	struct uspl_err problem; /* why it can't be read; code 0: it can */
 	struct search_result result;
 	size_t n_applied, n_missing;
+	const watch_reason_vec *reasons; /* what a watch has said, of all updates */
 };
 
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
@@ -84,6 +86,33 @@ static void add_date(time_t since, char *text, size_t size)
 		strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+/* Why a watch has left the process without it; NULL: it doesn't say. */
+static const struct watch_reason *reason_of(const struct entry *entry, pid_t pid)
+{
+	const struct watch_reason *reason;
+
+	vec_for_each (entry->reasons, reason)
+		if (reason->pid == pid && !strcmp(reason->id, entry->wanted->id))
+			return reason;
+	return NULL;
+}
+
+static void json_process(const struct entry *entry, const struct search_found *found,
+			 struct json *json)
+{
+	bool applied = found->answer == SEARCH_DONE;
+	const struct watch_reason *reason = applied ? NULL : reason_of(entry, found->process.pid);
+
+	json_open(json, NULL, '{');
+	json_number(json, "pid", found->process.pid);
+	json_string(json, "state", applied ? "applied" : "missing");
+	if (reason) {
+		json_string(json, "watch", reason->waiting ? "waiting" : "refused");
+		json_string(json, "message", reason->message);
+	}
+	json_close(json, '}');
+}
+
 static void json_entry(const struct entry *entry, struct json *json)
 {
 	const struct search_found *found;
@@ -101,12 +130,8 @@ static void json_entry(const struct entry *entry, struct json *json)
 	} else
 		json_string(json, "description", entry->update->description);
 	json_open(json, "processes", '[');
-	vec_for_each (&entry->result.found, found) {
-		json_open(json, NULL, '{');
-		json_number(json, "pid", found->process.pid);
-		json_string(json, "state", found->answer == SEARCH_DONE ? "applied" : "missing");
-		json_close(json, '}');
-	}
+	vec_for_each (&entry->result.found, found)
+		json_process(entry, found, json);
 	json_close(json, ']');
 	json_close(json, '}');
 }
@@ -123,9 +148,17 @@ static void print_entry(const struct entry *entry)
 	}
 	printf("%-16s %-20s applied in %zu, missing in %zu  %s\n", entry->wanted->id, since,
 	       entry->n_applied, entry->n_missing, entry->update->description);
-	vec_for_each (&entry->result.found, found)
-		if (found->answer != SEARCH_DONE)
-			printf("  missing in pid %d\n", found->process.pid);
+	vec_for_each (&entry->result.found, found) {
+		const struct watch_reason *reason = reason_of(entry, found->process.pid);
+
+		if (found->answer == SEARCH_DONE)
+			continue;
+		printf("  missing in pid %d", found->process.pid);
+		if (reason)
+			printf(", %s: %s", reason->waiting ? "waiting" : "refused",
+			       reason->message);
+		putchar('\n');
+	}
 }
 
 /* The status: 1 if a process lacks what is wanted, 3 if an update can't be read. */
@@ -139,15 +172,18 @@ static int status_of(const struct entry *entry)
 static int list(const struct options *opts, struct uspl_err *err)
 {
 	auto_wanted wanted_vec all = { 0 };
+	auto_watch_reasons watch_reason_vec reasons = { 0 };
 	auto_json struct json json = { 0 };
 	const struct wanted_update *wanted;
 	int worst = USPL_STATUS_DONE, rc = wanted_read(&all, err);
 
 	if (rc)
 		return rc;
+	if (all.n)
+		watch_socket_reasons(&reasons);
 	json_open(&json, NULL, '[');
 	vec_for_each (&all, wanted) {
-		struct entry entry = { .wanted = wanted };
+		struct entry entry = { .wanted = wanted, .reasons = &reasons };
 		int status;
 
 		rc = look_up(&entry, err);

@@ -5,6 +5,7 @@
 #include "base/cli.h"
 #include "command/commands.h"
 #include "machine/daemon/daemon.h"
+#include "machine/watch_socket.h"
 
 static int parse(int argc, char **argv, bool *status, struct uspl_err *err)
 {
@@ -33,7 +34,7 @@ int cmd_watch(int argc, char **argv, struct uspl_err *err)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	if (!status)
 		return daemon_run(cli_quiet(), err);
-	rc = daemon_ask(&text, err);
+	rc = watch_socket_ask(&text, err);
 	if (!rc)
 		puts(text);
 	return rc;

@@ -24,6 +24,7 @@
 #include "machine/daemon/known.h"
 #include "machine/daemon/open_events.h"
 #include "machine/wanted.h"
+#include "machine/watch_socket.h"
 
 #define MS INT64_C(1000000)
 #define BATCHES_MAX 8
@@ -40,7 +41,6 @@
 /* Executions at such distances wait for each other. */
 #define CLOSE_NS (10 * MS)
 #define PAUSE_NS (8 * MS)
-#define SOCKET "watch.sock"
 #define LOCK "watch.lock"
 
 struct daemon {
@@ -350,7 +350,7 @@ static int try_again(struct daemon *daemon, struct uspl_err *err)
 static bool is_end(const struct inotify_event *event)
 {
 	return event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) ||
-	       (event->mask & IN_DELETE && event->len && !strcmp(event->name, SOCKET));
+	       (event->mask & IN_DELETE && event->len && !strcmp(event->name, WATCH_SOCKET));
 }
 
 /* The list is replaced as a whole (wanted.c). */
@@ -365,9 +365,10 @@ static int take_folder(struct daemon *daemon, struct uspl_err *err)
 			const struct inotify_event *event = (const void *)at;
 
 			if (is_end(event))
-				return uspl_fail(err, USPL_E_SYSTEM,
-						 "the folder '%s' was removed, or its " SOCKET,
-						 wanted_folder());
+				return uspl_fail(
+					err, USPL_E_SYSTEM,
+					"the folder '%s' was removed, or its " WATCH_SOCKET,
+					wanted_folder());
 			/* Without a name: the folder's own mode or owner. */
 			changed |= !event->len ||
 				   (!(event->mask & IN_ATTRIB) && wanted_is_list(event->name));
@@ -505,28 +506,11 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 	return rc ? rc : do_what_is_due(daemon, err);
 }
 
-static int name_socket(struct sockaddr_un *ret, socklen_t *ret_len, struct uspl_err *err)
-{
-	int len = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/" SOCKET, wanted_folder());
-
-	ret->sun_family = AF_UNIX;
-	*ret_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len + 1);
-	if (len < 0 || (size_t)len >= sizeof(ret->sun_path))
-		return uspl_fail(err, USPL_E_SYSTEM, "the name '%s/" SOCKET "' is too long",
-				 wanted_folder());
-	return 0;
-}
-
 /* One watch at a time: it has the lock for as long as it lives. */
 static int open_socket(struct daemon *daemon, struct uspl_err *err)
 {
 	auto_free char *lock = file_join(wanted_folder(), LOCK);
-	struct sockaddr_un name = { 0 };
-	socklen_t len;
-	int rc = name_socket(&name, &len, err);
 
-	if (rc)
-		return rc;
 	if (!lock)
 		return uspl_fail_nomem(err);
 	daemon->lock_fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -536,13 +520,7 @@ static int open_socket(struct daemon *daemon, struct uspl_err *err)
 		return errno == EWOULDBLOCK
 			       ? uspl_fail(err, USPL_E_CONFLICT, "a watch is at work already")
 			       : uspl_fail_errno(err, "cannot lock '%s'", lock);
-	unlink(name.sun_path);
-	daemon->socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (daemon->socket_fd < 0 ||
-	    bind(daemon->socket_fd, (const struct sockaddr *)&name, len) < 0 ||
-	    chmod(name.sun_path, 0600) < 0 || listen(daemon->socket_fd, 16) < 0)
-		return uspl_fail_errno(err, "cannot open the socket '%s'", name.sun_path);
-	return 0;
+	return watch_socket_listen(&daemon->socket_fd, err);
 }
 
 static int open_folder(struct daemon *daemon, struct uspl_err *err)
@@ -657,30 +635,4 @@ int daemon_run(bool quiet, struct uspl_err *err)
 	close_fd(daemon.socket_fd);
 	close_fd(daemon.lock_fd);
 	return rc;
-}
-
-int daemon_ask(char **ret, struct uspl_err *err)
-{
-	struct sockaddr_un name = { 0 };
-	auto_buf struct buf text = { 0 };
-	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	socklen_t len;
-	int rc = name_socket(&name, &len, err);
-
-	if (rc)
-		return rc;
-	if (fd < 0)
-		return uspl_fail_errno(err, "cannot make a socket");
-	if (connect(fd, (const struct sockaddr *)&name, len) < 0) {
-		if (errno != ENOENT && errno != ECONNREFUSED)
-			return uspl_fail_errno(err, "cannot ask the watch by '%s'", name.sun_path);
-		uspl_fail(err, USPL_E_NO_PROCESS, "no watch is at work");
-		uspl_hint(err, "'systemctl start uspl-watch', or run 'uspl-watch'");
-		return -USPL_E_NO_PROCESS;
-	}
-	rc = file_read_fd(fd, "the watch's answer", &text, err);
-	if (rc)
-		return rc;
-	*ret = buf_take(&text);
-	return *ret ? 0 : uspl_fail_nomem(err);
 }

@@ -21,9 +21,4 @@
  */
 int daemon_run(bool quiet, struct uspl_err *err) uspl_must_check;
 
-/*
- * What a watch that runs says of itself, as JSON, allocated. USPL_E_NO_PROCESS: none runs.
- */
-int daemon_ask(char **ret, struct uspl_err *err) uspl_must_check;
-
 #endif

@@ -143,6 +143,12 @@ asked() {
 	tool uspl-enable --later "$UPDATE"
 	until_true 120 asked "\"pid\":${FLEET[0]},\"state\":\"waiting\",\"id\":\"$ID\",\"error\":\"busy\"" ||
 		fail "it says '$output'"
+	tool uspl-list
+	expect_status 1
+	[[ $output == *"missing in pid ${FLEET[0]}, waiting: "*"on the stack of thread ${FLEET[0]}"* ]] || fail "it lists '$output'"
+	tool uspl-list --json
+	[[ $output == *"\"pid\":${FLEET[0]},\"state\":\"missing\",\"watch\":\"waiting\",\"message\":\""* ]] ||
+		fail "it lists '$output'"
 	release 0
 	expect_comes 0 'goodbye, world'
 	until_true 60 asked '"processes":\[\]' || fail "it says '$output'"
