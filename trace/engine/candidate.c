@@ -333,22 +333,21 @@ static void judge_all(const struct image *image, const struct xrefs *xrefs,
 
 int candidates_find(const struct image *image, candidate_vec *ret, struct uspl_err *err)
 {
-	candidate_vec candidates = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	struct xrefs xrefs = { 0 };
 	int rc = collect(image, &candidates, err);
 
-	if (!rc) {
-		settle(image, &candidates);
-		rc = find_xrefs(image, &candidates, &xrefs, err);
-	}
-	if (rc) {
-		vec_release(&candidates);
+	if (rc)
 		return rc;
-	}
+	settle(image, &candidates);
+	rc = find_xrefs(image, &candidates, &xrefs, err);
+	if (rc)
+		return rc;
 	drop_parts(image, &xrefs, &candidates);
 	judge_all(image, &xrefs, &candidates);
 	judge_jumps(image, &candidates);
 	xrefs_release(&xrefs);
 	*ret = candidates;
+	candidates = (candidate_vec){ 0 };
 	return 0;
 }

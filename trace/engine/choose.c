@@ -126,13 +126,15 @@ static int ask(const struct trace_request *request, struct listen_function *func
 	auto_vec name_vec names = { 0 };
 	int rc = find_names(function->image, candidate->entry, &names, err);
 
-	*ret = !rc && request->choice.function(request->choice.ctx, names.items, names.n);
+	if (rc)
+		return rc;
+	*ret = request->choice.function(request->choice.ctx, names.items, names.n);
 	function->candidate = candidate;
 	function->names = names.items;
 	function->n_names = names.n;
 	if (*ret && request->listen)
-		rc = listen_to(request->listen, function, candidate, err);
-	return rc;
+		return listen_to(request->listen, function, candidate, err);
+	return 0;
 }
 
 static int keep_wanted(struct listen_function *function, const candidate_vec *all,
@@ -163,28 +165,33 @@ static int keep_wanted(struct listen_function *function, const candidate_vec *al
 	return 0;
 }
 
+DEFINE_AUTO_FREE(image, struct image, image_free)
+#define auto_image __attribute__((cleanup(cleanup_image_)))
+
 int choose_candidates(const struct proc *proc, const struct module *module,
 		      const region_vec *updates, const struct trace_request *request,
 		      candidate_vec *ret, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
-	struct image *image = NULL;
+	auto_image struct image *image = NULL;
 	auto_vec candidate_vec all = { 0 };
+	struct listen_function function = { .module = module };
 	int rc = marks_read(proc, &marks, err);
 
-	if (!rc)
-		rc = overlay_bare_image(proc, module, updates, &marks, &image, err);
-	if (!rc)
-		rc = candidates_find(image, &all, err);
-	if (!rc)
-		rc = candidates_spare(proc, &all, err);
-	if (!rc) {
-		struct listen_function function = { .module = module, .image = image };
-
-		rc = keep_wanted(&function, &all, request, &marks, ret, err);
-	}
-	if (!rc)
-		rc = note_jumps(proc, updates, &marks, ret, err);
-	image_free(image);
-	return rc;
+	if (rc)
+		return rc;
+	rc = overlay_bare_image(proc, module, updates, &marks, &image, err);
+	if (rc)
+		return rc;
+	rc = candidates_find(image, &all, err);
+	if (rc)
+		return rc;
+	rc = candidates_spare(proc, &all, err);
+	if (rc)
+		return rc;
+	function.image = image;
+	rc = keep_wanted(&function, &all, request, &marks, ret, err);
+	if (rc)
+		return rc;
+	return note_jumps(proc, updates, &marks, ret, err);
 }

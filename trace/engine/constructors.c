@@ -108,18 +108,19 @@ static int add_module(struct search *search, struct uspl_err *err)
 int constructors_find(const struct proc *proc, const module_vec *modules, constructor_vec *ret,
 		      size_t *ret_more, struct uspl_err *err)
 {
-	constructor_vec all = { 0 };
+	auto_vec constructor_vec all = { 0 };
 	struct search search = { .proc = proc, .all = &all };
-	int rc = 0;
+	int rc;
 
-	vec_for_each (modules, search.module)
-		if (!rc && !search.module->is_vdso)
-			rc = add_module(&search, err);
-	if (rc) {
-		vec_release(&all);
-		return rc;
+	vec_for_each (modules, search.module) {
+		if (search.module->is_vdso)
+			continue;
+		rc = add_module(&search, err);
+		if (rc)
+			return rc;
 	}
 	*ret = all;
+	all = (constructor_vec){ 0 };
 	*ret_more = search.more;
 	return 0;
 }
@@ -143,14 +144,18 @@ static int map(const struct proc *proc, taddr *ret, struct uspl_err *err)
 	size_t done;
 	int rc = inject_run(proc, &code, 1, &done, err);
 
-	if (rc || code.result < 0)
-		return rc ? rc : fail_map(proc, code.result, err);
+	if (rc)
+		return rc;
+	if (code.result < 0)
+		return fail_map(proc, code.result, err);
 	table = inject_mmap((taddr)code.result + USPL_CONSTRUCTOR_TABLE,
 			    USPL_CONSTRUCTOR_LEN - USPL_CONSTRUCTOR_TABLE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_FIXED);
 	rc = inject_run(proc, &table, 1, &done, err);
-	if (rc || table.result < 0)
-		return rc ? rc : fail_map(proc, table.result, err);
+	if (rc)
+		return rc;
+	if (table.result < 0)
+		return fail_map(proc, table.result, err);
 	*ret = (taddr)code.result;
 	return 0;
 }

@@ -214,7 +214,7 @@ int listen_config_read(const struct proc *proc, const struct trace_session *sess
 {
 	const struct uspl_trace_region *head =
 		session->regions.n ? &session->regions.items[0].head : NULL;
-	struct listen_config config = { 0 };
+	auto_listen_config struct listen_config config = { 0 };
 	int rc;
 
 	if (!head || !head->config) {
@@ -222,16 +222,17 @@ int listen_config_read(const struct proc *proc, const struct trace_session *sess
 		return 0;
 	}
 	rc = proc_read(proc, head->config, &config.head, sizeof(config.head), err);
-	if (!rc && !is_sound(head, &config.head))
-		rc = uspl_fail(err, USPL_E_HOSTILE, "what pid %d is listened to is damaged",
-			       proc->pid);
-	if (!rc)
-		rc = read_parts(proc, head->config, &config, err);
 	if (rc)
-		listen_config_release(&config);
-	else
-		*ret = config;
-	return rc;
+		return rc;
+	if (!is_sound(head, &config.head))
+		return uspl_fail(err, USPL_E_HOSTILE, "what pid %d is listened to is damaged",
+				 proc->pid);
+	rc = read_parts(proc, head->config, &config, err);
+	if (rc)
+		return rc;
+	*ret = config;
+	config = (struct listen_config){ 0 };
+	return 0;
 }
 
 void listen_config_release(struct listen_config *config)

@@ -64,6 +64,9 @@ struct listen_config {
 int listen_config_read(const struct proc *proc, const struct trace_session *session,
 		       struct listen_config *ret, struct uspl_err *err) uspl_must_check;
 void listen_config_release(struct listen_config *config);
+DEFINE_AUTO_RELEASE(listen_config, struct listen_config, listen_config_release)
+#define auto_listen_config __attribute__((cleanup(cleanup_listen_config_)))
+
 /* The site of the function with that id; NULL if it isn't listened to. */
 const struct uspl_listen_site *listen_config_site(const struct listen_config *config, uint32_t id);
 /* A text of a site; "" if it has none. */

@@ -37,20 +37,21 @@ static int add_functions(const struct image *image, struct mcount_sites *mcount_
 int mcount_sites_find(const struct proc *proc, const struct module *module,
 		      const struct image *image, struct mcount_sites *ret, struct uspl_err *err)
 {
-	struct mcount_sites mcount_sites = { 0 };
+	auto_mcount_sites struct mcount_sites mcount_sites = { 0 };
 	auto_dynsyms struct dynsyms *dyn = NULL;
 	int rc = dynsyms_open(proc, module, &dyn, err);
 
-	for (size_t i = 0; !rc && i < MCOUNT_NAMES; i++)
-		if (!dynsyms_slots(dyn, mcount_name(i), &mcount_sites.slots))
-			rc = uspl_fail_nomem(err);
-	if (!rc)
-		rc = add_functions(image, &mcount_sites, err);
 	if (rc)
-		mcount_sites_release(&mcount_sites);
-	else
-		*ret = mcount_sites;
-	return rc;
+		return rc;
+	for (size_t i = 0; i < MCOUNT_NAMES; i++)
+		if (!dynsyms_slots(dyn, mcount_name(i), &mcount_sites.slots))
+			return uspl_fail_nomem(err);
+	rc = add_functions(image, &mcount_sites, err);
+	if (rc)
+		return rc;
+	*ret = mcount_sites;
+	mcount_sites = (struct mcount_sites){ 0 };
+	return 0;
 }
 
 void mcount_sites_release(struct mcount_sites *mcount_sites)

@@ -21,6 +21,9 @@ int mcount_sites_find(const struct proc *proc, const struct module *module,
 		      const struct image *image, struct mcount_sites *ret,
 		      struct uspl_err *err) uspl_must_check;
 void mcount_sites_release(struct mcount_sites *mcount_sites);
+DEFINE_AUTO_RELEASE(mcount_sites, struct mcount_sites, mcount_sites_release)
+#define auto_mcount_sites __attribute__((cleanup(cleanup_mcount_sites_)))
+
 /*
  * The first such call in the function's first bytes: its address, and its length in *ret_len. 0 if
  * there is none.

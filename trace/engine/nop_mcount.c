@@ -35,31 +35,40 @@ static int add_call(site_vec *sites, const struct module *module, const struct i
 	return 0;
 }
 
+DEFINE_AUTO_FREE(image, struct image, image_free)
+#define auto_image __attribute__((cleanup(cleanup_image_)))
+
 static int find_calls(const struct proc *proc, const struct module *module, site_vec *ret,
 		      struct uspl_err *err)
 {
-	struct image *image = NULL;
-	struct mcount_sites mcount_sites = { 0 };
+	auto_image struct image *image = NULL;
+	auto_mcount_sites struct mcount_sites mcount_sites = { 0 };
 	auto_vec candidate_vec candidates = { 0 };
 	const struct candidate *candidate;
 	int rc = module_image(proc, module, &image, err);
 
-	if (!rc)
-		rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
-	if (!rc && (mcount_sites.slots.n || mcount_sites.functions.n))
+	if (rc)
+		return rc;
+	rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
+	if (rc)
+		return rc;
+	if (mcount_sites.slots.n || mcount_sites.functions.n) {
 		rc = candidates_find(image, &candidates, err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&candidates, candidate) {
 		struct site site = { 0 };
 
-		if (!rc)
-			site.addr = mcount_sites_call_in(&mcount_sites, image, candidate->entry,
-							 candidate->size, &site.len);
-		if (site.addr)
-			rc = add_call(ret, module, image, &site, err);
+		site.addr = mcount_sites_call_in(&mcount_sites, image, candidate->entry,
+						 candidate->size, &site.len);
+		if (!site.addr)
+			continue;
+		rc = add_call(ret, module, image, &site, err);
+		if (rc)
+			return rc;
 	}
-	mcount_sites_release(&mcount_sites);
-	image_free(image);
-	return rc;
+	return 0;
 }
 
 static int by_addr(const void *a, const void *b)
@@ -87,10 +96,12 @@ int nop_mcount(struct proc *proc, const struct module *module, struct patch_resu
 	auto_vec site_vec sites = { 0 };
 	int rc = find_calls(proc, module, &sites, err);
 
-	if (!rc && sites.n) {
-		qsort(sites.items, sites.n, sizeof(*sites.items), by_addr);
-		rc = switch_all(proc, &sites, result, err);
-	}
-	result->sites += rc ? 0 : sites.n;
-	return rc;
+	if (rc || !sites.n)
+		return rc;
+	qsort(sites.items, sites.n, sizeof(*sites.items), by_addr);
+	rc = switch_all(proc, &sites, result, err);
+	if (rc)
+		return rc;
+	result->sites += sites.n;
+	return 0;
 }

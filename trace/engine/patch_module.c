@@ -147,24 +147,28 @@ static int add_site(struct module_patch *patch, size_t i, struct uspl_err *err)
 
 static int make_plan(struct module_patch *patch, struct uspl_err *err)
 {
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; !rc && i < patch->region->sites.n; i++)
+	for (size_t i = 0; i < patch->region->sites.n; i++) {
 		rc = add_site(patch, i, err);
-	if (!rc)
-		rc = patch_stopped_init(&patch->stopped, patch->in, &patch->stopped_sites, err);
-	if (!rc)
-		patch_stopped_warm(&patch->stopped, patch->result);
-	if (!rc)
-		rc = site_plan_check(&patch->plan, err);
-	if (!rc)
-		rc = site_plan_look(&patch->plan, err);
-	if (!rc)
-		rc = text_poke_take(&patch->poke, &patch->plan, err);
-	patch->poke.table = patch->region->head.poke_table;
-	patch->poke.sleeper = inject_sleeper(patch->in->proc);
+		if (rc)
+			return rc;
+	}
+	rc = patch_stopped_init(&patch->stopped, patch->in, &patch->stopped_sites, err);
 	if (rc)
 		return rc;
+	patch_stopped_warm(&patch->stopped, patch->result);
+	rc = site_plan_check(&patch->plan, err);
+	if (rc)
+		return rc;
+	rc = site_plan_look(&patch->plan, err);
+	if (rc)
+		return rc;
+	rc = text_poke_take(&patch->poke, &patch->plan, err);
+	if (rc)
+		return rc;
+	patch->poke.table = patch->region->head.poke_table;
+	patch->poke.sleeper = inject_sleeper(patch->in->proc);
 	if (patch->poke.items.n) {
 		rc = agent_new(patch->in->proc, NULL, &patch->poke.agent, err);
 		if (rc)
@@ -212,8 +216,11 @@ static int exchange_poked(struct module_patch *patch, struct uspl_err *err)
 							    "this processor may fetch a part of "
 							    "what is stored: it is emulated");
 
-	if (!rc)
-		rc = poke_all(&patch->poke, err);
+	if (rc)
+		goto free_agent;
+	rc = poke_all(&patch->poke, err);
+
+free_agent:
 	/* Where code is written in stops the padding holds what it should. */
 	agent_free(patch->poke.agent);
 	patch->poke.agent = NULL;
@@ -223,8 +230,11 @@ static int exchange_poked(struct module_patch *patch, struct uspl_err *err)
 static int exchange(struct module_patch *patch, struct uspl_err *err)
 {
 	struct uspl_err why = { 0 };
-	int rc = exchange_poked(patch, &why);
+	int rc = site_plan_prepare(&patch->plan, err);
 
+	if (rc)
+		return rc;
+	rc = exchange_poked(patch, &why);
 	if (rc == -USPL_E_UNSUPPORTED) {
 		log_info("stop", "all sites are written in stops: %s", why.msg);
 		rc = patch_stopped_once(patch->in, &patch->plan.sites, patch->result, err);
@@ -251,14 +261,16 @@ int patch_module_exchange(const struct patch_input *in, const struct trace_regio
 	patch->plan.proc = patch->poke.proc = in->proc;
 	merge_nops_init(&patch->merge, in);
 	rc = make_plan(patch, err);
+	if (rc)
+		goto release;
 	start = clock_now_ns();
-	if (!rc)
-		rc = site_plan_prepare(&patch->plan, err);
-	if (!rc)
-		rc = exchange(patch, err);
+	rc = exchange(patch, err);
 	result->switch_us += (double)(clock_now_ns() - start) / 1000;
-	if (!rc)
-		result->sites += patch->plan.sites.n + patch->stopped_sites.n;
+	if (rc)
+		goto release;
+	result->sites += patch->plan.sites.n + patch->stopped_sites.n;
+
+release:
 	agent_free(patch->poke.agent);
 	site_plan_release(&patch->plan);
 	text_poke_release(&patch->poke);

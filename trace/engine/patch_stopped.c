@@ -61,17 +61,21 @@ int patch_stopped_init(struct patch_stopped *patch, const struct patch_input *in
 		       const site_vec *sites, struct uspl_err *err)
 {
 	const struct site *site;
-	int rc = 0;
+	int rc;
 
 	*patch = (struct patch_stopped){ .in = in,
 					 .sites = sites,
 					 .bytes = { .proc = in->proc, .unwinder = in->unwinder } };
-	vec_for_each (sites, site)
-		if (!rc && site->guard > 1)
-			rc = safety_add(&patch->bytes, site->name, site->addr + 1, site->guard - 1u,
-					false, err);
+	vec_for_each (sites, site) {
+		if (site->guard <= 1)
+			continue;
+		rc = safety_add(&patch->bytes, site->name, site->addr + 1, site->guard - 1u, false,
+				err);
+		if (rc)
+			return rc;
+	}
 	safety_seal(&patch->bytes);
-	return rc;
+	return 0;
 }
 
 void patch_stopped_release(struct patch_stopped *patch)
@@ -135,10 +139,15 @@ static int make_plan(struct run *run, struct held_sleepers *sleepers, struct usp
 	rc = site_plan_check_these(&run->plan, run->patch->sites->items + run->done, run->n, err);
 	if (sleepers)
 		held_sleepers_serve(sleepers);
-	if (!rc)
-		rc = site_plan_prepare(&run->plan, err);
 	if (rc)
-		drop_plan(run);
+		goto drop;
+	rc = site_plan_prepare(&run->plan, err);
+	if (rc)
+		goto drop;
+	return 0;
+
+drop:
+	drop_plan(run);
 	return rc;
 }
 
@@ -291,11 +300,10 @@ int patch_stopped_exchange(struct patch_stopped *patch, struct patch_result *res
 int patch_stopped_once(const struct patch_input *in, const site_vec *sites,
 		       struct patch_result *result, struct uspl_err *err)
 {
-	struct patch_stopped patch;
+	auto_patch_stopped struct patch_stopped patch = { 0 };
 	int rc = patch_stopped_init(&patch, in, sites, err);
 
-	if (!rc)
-		rc = patch_stopped_exchange(&patch, result, err);
-	patch_stopped_release(&patch);
-	return rc;
+	if (rc)
+		return rc;
+	return patch_stopped_exchange(&patch, result, err);
 }

@@ -20,6 +20,9 @@ struct patch_stopped {
 int patch_stopped_init(struct patch_stopped *stopped, const struct patch_input *in,
 		       const site_vec *sites, struct uspl_err *err) uspl_must_check;
 void patch_stopped_release(struct patch_stopped *stopped);
+DEFINE_AUTO_RELEASE(patch_stopped, struct patch_stopped, patch_stopped_release)
+#define auto_patch_stopped __attribute__((cleanup(cleanup_patch_stopped_)))
+
 /*
  * Follows the stacks of threads that run, without stopping them, unless that has been done in this
  * switch: else it would be done for the first time in the first stop, which would be twice as long

@@ -113,7 +113,7 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	struct open_call *call;
 	uint64_t ssp;
 	taddr sp;
-	int rc = 0;
+	int rc;
 
 	*ret_ended = false;
 	if (shstk_read(thread->tid, &ssp) || walk->text->proc->shadow_stack)
@@ -127,12 +127,14 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	vec_for_each (&walk->calls, call)
 		if (!find_caller(walk, call))
 			return 0;
-	vec_for_each (&walk->calls, call)
-		if (!rc)
-			rc = proc_write(walk->text->proc, call->at, &call->caller,
-					sizeof(call->caller), err);
-	*ret_ended = !rc;
-	return rc;
+	vec_for_each (&walk->calls, call) {
+		rc = proc_write(walk->text->proc, call->at, &call->caller, sizeof(call->caller),
+				err);
+		if (rc)
+			return rc;
+	}
+	*ret_ended = true;
+	return 0;
 }
 
 struct visits {
@@ -154,10 +156,18 @@ static int visit_thread(void *ctx, struct uspl_err *err)
 
 	stop_begin(&stop, visits->drain->text.proc);
 	rc = stop_some(&stop, &one, clock_now_ns() + STOP_LIMIT_NS, err);
-	vec_for_each (&stop.threads, thread)
-		if (!rc && thread->state == THREAD_STOPPED)
-			rc = end_calls_of(&visits->walk, thread, &ended, err);
+	if (rc)
+		goto leave;
+	vec_for_each (&stop.threads, thread) {
+		if (thread->state != THREAD_STOPPED)
+			continue;
+		rc = end_calls_of(&visits->walk, thread, &ended, err);
+		if (rc)
+			goto leave;
+	}
 	visits->ended += ended;
+
+leave:
 	stop_leave(&stop);
 	drain_note_stop(visits->drain, &stop);
 	return rc;

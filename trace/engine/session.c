@@ -33,6 +33,15 @@ struct starting {
 	bool stays; /* the memory, although it failed */
 };
 
+static void release(struct starting *starting)
+{
+	trace_session_release(&starting->session);
+	regions_release(&starting->updates);
+}
+
+DEFINE_AUTO_RELEASE(starting, struct starting, release)
+#define auto_starting __attribute__((cleanup(cleanup_starting_)))
+
 /* Loads one module's part if it has functions that are wanted. */
 static int load_module(struct starting *starting, const struct module *module, struct uspl_err *err)
 {
@@ -108,15 +117,18 @@ static int finish_controls(struct proc *proc, const struct trace_request *reques
 	int rc = proc_read(proc, region->head.code + USPL_TRACE_CONTROL, &control, sizeof(control),
 			   err);
 
-	if (!rc)
-		rc = complete_control(proc, request, session, &control, err);
-	vec_for_each (&session->regions, region)
-		if (!rc)
-			rc = proc_write(proc, region->head.code + USPL_TRACE_CONTROL, &control,
-					sizeof(control), err);
-	region = session->regions.items;
 	if (rc)
 		return rc;
+	rc = complete_control(proc, request, session, &control, err);
+	if (rc)
+		return rc;
+	vec_for_each (&session->regions, region) {
+		rc = proc_write(proc, region->head.code + USPL_TRACE_CONTROL, &control,
+				sizeof(control), err);
+		if (rc)
+			return rc;
+	}
+	region = session->regions.items;
 	return proc_write(proc, region->head.counters, &counters, sizeof(counters), err);
 }
 
@@ -132,18 +144,21 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 			 const struct trace_session *session, struct uspl_err *err)
 {
 	const struct trace_region *region;
-	int rc = 0;
 
 	vec_for_each (&session->regions, region) {
 		const struct frames frames = frames_of(region);
 		bool told;
+		int rc;
 
-		if (!rc && !region->head.entries)
-			rc = frames_register(proc, modules, &frames, FRAMES_IF_UNWOUND, &told, err);
+		if (region->head.entries)
+			continue;
+		rc = frames_register(proc, modules, &frames, FRAMES_IF_UNWOUND, &told, err);
 		if (rc == -USPL_E_UNSUPPORTED)
 			uspl_hint(err, "'--tracer=function' leaves return addresses alone");
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* A part that the program's unwinder can't be told to forget stays mapped: it would ask for it. */
@@ -327,15 +342,26 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 	const struct listen_plan *plan = starting->request->listen;
 	int rc = require_memory(starting, err);
 
-	if (!rc && plan)
+	if (rc)
+		goto take_back;
+	if (plan) {
 		rc = listen_config_open(starting->proc, starting->request, session, err);
-	if (!rc)
-		rc = finish_controls(starting->proc, starting->request, session, err);
-	if (!rc)
-		rc = tell_unwinder(starting->proc, starting->modules, session, err);
-	if (!rc)
-		rc = switch_sites(starting->proc, starting->modules, session, &way, ret, err);
-	return rc ? take_back(starting, rc) : 0;
+		if (rc)
+			goto take_back;
+	}
+	rc = finish_controls(starting->proc, starting->request, session, err);
+	if (rc)
+		goto take_back;
+	rc = tell_unwinder(starting->proc, starting->modules, session, err);
+	if (rc)
+		goto take_back;
+	rc = switch_sites(starting->proc, starting->modules, session, &way, ret, err);
+	if (rc)
+		goto take_back;
+	return 0;
+
+take_back:
+	return take_back(starting, rc);
 }
 
 /*
@@ -352,21 +378,51 @@ static uint64_t choose_shadow(const struct proc *proc)
 	return shadow_maps_choose(proc, choices, ARRAY_SIZE(choices));
 }
 
+/* What is loaded may be more than can be traced, or nothing. */
+static int check_loaded(const struct starting *starting, struct uspl_err *err)
+{
+	const struct trace_request *request = starting->request;
+	int rc;
+
+	if (request->entries && starting->shared.first_id > USPL_TRACE_ENTRY_IDS_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
+				 USPL_TRACE_ENTRY_IDS_MAX - 1);
+	if (request->listen && request->listen->check) {
+		rc = request->listen->check(request->listen->ctx, err);
+		if (rc)
+			return rc;
+	}
+	if (!starting->session.regions.n) {
+		rc = uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
+			       starting->proc->pid);
+		uspl_hint(err,
+			  "'uspl-trace list %d' says why a function can't be; libraries take "
+			  "'--module'",
+			  starting->proc->pid);
+		return rc;
+	}
+	return 0;
+}
+
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err)
 {
-	struct starting starting = { .proc = proc, .modules = modules, .request = request };
+	auto_starting struct starting starting = { .proc = proc,
+						   .modules = modules,
+						   .request = request };
 	struct patch_result mcount = { 0 };
 	struct trace_clocks clocks;
 	int rc = make_way(proc, modules, err);
 
-	if (!rc)
-		rc = read_updates(proc, modules, &starting.updates, err);
-	if (!rc && !request->entries)
-		rc = runtimes_refuse(proc, modules, err);
-	if (rc) {
-		regions_release(&starting.updates);
+	if (rc)
 		return rc;
+	rc = read_updates(proc, modules, &starting.updates, err);
+	if (rc)
+		return rc;
+	if (!request->entries) {
+		rc = runtimes_refuse(proc, modules, err);
+		if (rc)
+			return rc;
 	}
 	clocks_read(&clocks);
 	starting.shared = (struct uspl_trace_region){ .first_id = 1,
@@ -375,31 +431,23 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 						      .start_ns = clocks.ns,
 						      .session = (uint64_t)clocks.ns };
 	rc = load_modules(&starting, &mcount, err);
-	if (!rc && request->entries && starting.shared.first_id > USPL_TRACE_ENTRY_IDS_MAX)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
-			       USPL_TRACE_ENTRY_IDS_MAX - 1);
-	if (!rc && request->listen && request->listen->check)
-		rc = request->listen->check(request->listen->ctx, err);
-	if (!rc && !starting.session.regions.n) {
-		rc = uspl_fail(err, USPL_E_NO_MODULE, "no function of pid %d is to be traced",
-			       proc->pid);
-		uspl_hint(err,
-			  "'uspl-trace list %d' says why a function can't be; libraries take "
-			  "'--module'",
-			  proc->pid);
-	}
-	if (!rc)
-		rc = set_going(&starting, ret, err);
-	if (rc && rc != -USPL_E_STRANDED && !starting.stays)
-		unload_quietly(&starting);
-	trace_session_release(&starting.session);
-	regions_release(&starting.updates);
 	if (rc)
-		return rc;
+		goto unload;
+	rc = check_loaded(&starting, err);
+	if (rc)
+		goto unload;
+	rc = set_going(&starting, ret, err);
+	if (rc)
+		goto unload;
 	ret->mcount = mcount.sites;
 	if (mcount.stop_us > ret->stop_us)
 		ret->stop_us = mcount.stop_us;
 	return 0;
+
+unload:
+	if (rc != -USPL_E_STRANDED && !starting.stays)
+		unload_quietly(&starting);
+	return rc;
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,

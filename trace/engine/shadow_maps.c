@@ -210,22 +210,29 @@ int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *hea
 			  struct uspl_err *err)
 {
 	auto_free struct shadows *shadows = calloc(1, sizeof(*shadows));
-	int rc = shadows ? 0 : uspl_fail_nomem(err);
+	int rc;
 
-	if (!rc)
-		shadows->differs = head->shadow;
-	for (size_t i = 0; !rc && i < proc->maps.n; i++)
-		if (is_stack(&proc->maps, i))
-			rc = add_stack(shadows, &proc->maps.items[i], err);
-	for (size_t i = 0; !rc && i < shadows->runs.n; i++)
+	if (!shadows)
+		return uspl_fail_nomem(err);
+	shadows->differs = head->shadow;
+	for (size_t i = 0; i < proc->maps.n; i++) {
+		if (!is_stack(&proc->maps, i))
+			continue;
+		rc = add_stack(shadows, &proc->maps.items[i], err);
+		if (rc)
+			goto out;
+	}
+	for (size_t i = 0; i < shadows->runs.n; i++) {
 		rc = map_run(proc, shadows, head->tables + TRACE_THREADS_LEN,
 			     &shadows->runs.items[i], err);
-	if (!rc)
-		rc = proc_write(proc, head->tables + TRACE_THREADS_LEN, shadows->table,
-				sizeof(shadows->table), err);
-	if (shadows) {
-		log_info("trace", "%zu chunks of stacks have shadows", shadows->n);
-		vec_release(&shadows->runs);
+		if (rc)
+			goto out;
 	}
+	rc = proc_write(proc, head->tables + TRACE_THREADS_LEN, shadows->table,
+			sizeof(shadows->table), err);
+
+out:
+	log_info("trace", "%zu chunks of stacks have shadows", shadows->n);
+	vec_release(&shadows->runs);
 	return rc;
 }

@@ -116,14 +116,17 @@ static int part_from_children(const struct proc *proc, const struct shared_map *
 			       offsetof(struct uspl_trace_shared_map, absent) + sizeof(uint64_t),
 		       "both are written at once");
 	rc = proc_write(proc, note.alive, &here, sizeof(here), err);
-	if (!rc)
-		rc = proc_write(proc,
-				mark_of(shared_map->own) +
-					offsetof(struct uspl_trace_shared_map, absent),
-				&note, sizeof(note), err);
-	if (!rc)
-		rc = inject_run(proc, &req, 1, &done, err);
-	return !rc && req.result < 0 ? fail_map(proc, shared_map, req.result, err) : rc;
+	if (rc)
+		return rc;
+	rc = proc_write(proc,
+			mark_of(shared_map->own) + offsetof(struct uspl_trace_shared_map, absent),
+			&note, sizeof(note), err);
+	if (rc)
+		return rc;
+	rc = inject_run(proc, &req, 1, &done, err);
+	if (rc)
+		return rc;
+	return req.result < 0 ? fail_map(proc, shared_map, req.result, err) : 0;
 }
 
 static int find_place(const struct proc *proc, struct shared_map *shared_map, struct uspl_err *err)
@@ -267,6 +270,15 @@ struct known {
 	struct marks marks;
 };
 
+static void release(struct known *known)
+{
+	trace_session_release(&known->session);
+	marks_release(&known->marks);
+}
+
+DEFINE_AUTO_RELEASE(known, struct known, release)
+#define auto_known __attribute__((cleanup(cleanup_known_)))
+
 static bool is_known(const struct known *known, taddr own)
 {
 	const struct trace_region *region;
@@ -285,7 +297,7 @@ static bool is_known(const struct known *known, taddr own)
 static int sweep(const struct proc *proc, const struct known *known, size_t *ret_found,
 		 struct uspl_err *err)
 {
-	VEC(struct uspl_trace_shared_map) found = { 0 };
+	auto_vec VEC(struct uspl_trace_shared_map) found = { 0 };
 	struct uspl_trace_shared_map *mark;
 	struct registry registry;
 	struct record record;
@@ -296,34 +308,36 @@ static int sweep(const struct proc *proc, const struct known *known, size_t *ret
 		if (is_known(known, record.map->start + PAGE))
 			continue;
 		mark = vec_push(&found);
-		if (!mark) {
-			rc = uspl_fail_nomem(err);
-			break;
-		}
+		if (!mark)
+			return uspl_fail_nomem(err);
 		*mark = record.head.shared;
 	}
+	if (rc)
+		return rc;
 	/* In their turn: what is kept of the process goes with each. */
-	vec_for_each (&found, mark)
-		rc = rc ? rc : unmap(proc, mark, err);
+	vec_for_each (&found, mark) {
+		rc = unmap(proc, mark, err);
+		if (rc)
+			return rc;
+	}
 	*ret_found = found.n;
-	vec_release(&found);
-	return rc;
+	return 0;
 }
 
 int shared_maps_sweep(struct proc *proc, size_t *ret_found, struct uspl_err *err)
 {
-	struct known known = { 0 };
+	auto_known struct known known = { 0 };
 	int rc;
 
 	partial_mapping_sweep(proc);
 	rc = trace_session_read(proc, &known.session, err);
-	if (!rc)
-		rc = marks_read(proc, &known.marks, err);
-	if (!rc)
-		rc = sweep(proc, &known, ret_found, err);
-	if (!rc && *ret_found)
-		rc = proc_refresh_maps(proc, err);
-	trace_session_release(&known.session);
-	marks_release(&known.marks);
-	return rc;
+	if (rc)
+		return rc;
+	rc = marks_read(proc, &known.marks, err);
+	if (rc)
+		return rc;
+	rc = sweep(proc, &known, ret_found, err);
+	if (rc)
+		return rc;
+	return *ret_found ? proc_refresh_maps(proc, err) : 0;
 }

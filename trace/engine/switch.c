@@ -53,24 +53,29 @@ static int add_text(struct run *run, struct uspl_err *err)
 {
 	const struct trace_region *traced;
 	const struct region *region;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&run->session->regions, traced)
-		if (!rc)
-			rc = safety_add(&run->drain.text, "traced calls", traced->head.code,
-					traced->head.thunks + traced->head.text_len -
-						traced->head.code,
-					false, err);
+	vec_for_each (&run->session->regions, traced) {
+		rc = safety_add(&run->drain.text, "traced calls", traced->head.code,
+				traced->head.thunks + traced->head.text_len - traced->head.code,
+				false, err);
+		if (rc)
+			return rc;
+	}
 	/*
 	 * An update that came while its functions were traced has trampolines that lead to their
 	 * bodies. A thread may be on its way through one, although no entry leads there any more.
 	 */
-	vec_for_each (&run->updates, region)
-		if (!rc && region->trampolines)
-			rc = safety_add(&run->drain.text, "trampolines", region->trampolines,
-					region->trampolines_len, false, err);
+	vec_for_each (&run->updates, region) {
+		if (!region->trampolines)
+			continue;
+		rc = safety_add(&run->drain.text, "trampolines", region->trampolines,
+				region->trampolines_len, false, err);
+		if (rc)
+			return rc;
+	}
 	safety_seal(&run->drain.text);
-	return rc;
+	return 0;
 }
 
 static int add_agents(struct run *run, struct uspl_err *err)
@@ -78,12 +83,16 @@ static int add_agents(struct run *run, struct uspl_err *err)
 	const struct inject_left *left;
 	int rc = agent_left_find(run->proc, run->modules, &run->left, err);
 
-	vec_for_each (&run->left, left)
-		if (!rc)
-			rc = safety_add(&run->drain.agents, "the agent of an earlier command",
-					left->addr, left->len, false, err);
+	if (rc)
+		return rc;
+	vec_for_each (&run->left, left) {
+		rc = safety_add(&run->drain.agents, "the agent of an earlier command", left->addr,
+				left->len, false, err);
+		if (rc)
+			return rc;
+	}
 	safety_seal(&run->drain.agents);
-	return rc;
+	return 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -172,6 +181,9 @@ static void release(struct run *run)
 	vec_release(&run->updated);
 	regions_release(&run->updates);
 }
+
+DEFINE_AUTO_RELEASE(run, struct run, release)
+#define auto_run __attribute__((cleanup(cleanup_run_)))
 
 /*
  * A thread that a dead tool has sent to do something may do it at any later time: it would exchange
@@ -294,11 +306,14 @@ static int empty_threads(struct run *run, struct uspl_err *err)
 
 	run->drain.inside = &inside;
 	rc = drain_look(&run->drain, err);
-	if (!rc && run->drain.in_text &&
-	    unwinders_find(run->proc, run->modules, &unwinders, &why) != 0)
+	if (rc)
+		goto out;
+	if (run->drain.in_text && unwinders_find(run->proc, run->modules, &unwinders, &why) != 0)
 		log_info("trace", "open calls: %s", why.msg);
-	else if (!rc)
+	else
 		rc = fix_up_returns(run, &unwinders, err);
+
+out:
 	run->drain.inside = NULL;
 	return rc;
 }
@@ -326,27 +341,33 @@ int switch_sites(struct proc *proc, const module_vec *modules, struct trace_sess
 		 const struct switch_way *way, struct trace_switch *ret, struct uspl_err *err)
 {
 	bool on = way->on;
-	struct run run = { .proc = proc, .modules = modules, .session = session, .on = on };
+	auto_run struct run run = {
+		.proc = proc, .modules = modules, .session = session, .on = on
+	};
 	struct patch_result result = { 0 };
 	int rc = prepare(&run, err);
 
-	if (!rc)
-		rc = outlive_agents(&run, err);
-	if (!rc)
-		rc = exchange_all(&run, &result, err);
-	if (!rc && !on)
+	if (rc)
+		return rc;
+	rc = outlive_agents(&run, err);
+	if (rc)
+		return rc;
+	rc = exchange_all(&run, &result, err);
+	if (rc)
+		return rc;
+	if (!on) {
 		rc = empty_text(&run, &way->drain, err);
-	if (!rc) {
-		ret->inactive = run.drain.inactive;
-		ret->put_back = run.drain.put_back;
-		ret->left_out = run.drain.left_out;
-		ret->sites = result.sites;
-		ret->stop_us = result.stop_us;
-		ret->switch_us = result.switch_us;
-		ret->inside = on ? 0 : run.drain.in_text;
-		if (!on && run.drain.stop_us > ret->stop_us)
-			ret->stop_us = run.drain.stop_us;
+		if (rc)
+			return rc;
 	}
-	release(&run);
-	return rc;
+	ret->inactive = run.drain.inactive;
+	ret->put_back = run.drain.put_back;
+	ret->left_out = run.drain.left_out;
+	ret->sites = result.sites;
+	ret->stop_us = result.stop_us;
+	ret->switch_us = result.switch_us;
+	ret->inside = on ? 0 : run.drain.in_text;
+	if (!on && run.drain.stop_us > ret->stop_us)
+		ret->stop_us = run.drain.stop_us;
+	return 0;
 }

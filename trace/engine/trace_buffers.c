@@ -109,7 +109,9 @@ int trace_buffers_note_shadow(struct proc *proc, const struct uspl_trace_region 
 	int rc = shared_map_note_chunks(proc, head->tables, head->tables + TRACE_THREADS_LEN,
 					head->shadow, err);
 
-	return !rc && proc->seccomp ? shadow_maps_map_known(proc, head, err) : rc;
+	if (rc)
+		return rc;
+	return proc->seccomp ? shadow_maps_map_known(proc, head, err) : 0;
 }
 
 int trace_buffers_map(struct proc *proc, const struct trace_request *request,

@@ -39,6 +39,17 @@ struct trace_module {
 	struct buf frames;
 };
 
+static void release(struct trace_module *trace_module)
+{
+	buf_release(&trace_module->text);
+	buf_release(&trace_module->frames);
+	free(trace_module->region.module_name);
+	vec_release(&trace_module->region.sites);
+}
+
+DEFINE_AUTO_RELEASE(trace_module, struct trace_module, release)
+#define auto_trace_module __attribute__((cleanup(cleanup_trace_module_)))
+
 static uint64_t info_len(const struct trace_module *trace_module)
 {
 	return trace_pages(sizeof(struct uspl_trace_region) +
@@ -106,12 +117,18 @@ static int add_body(struct trace_module *trace_module, size_t i, struct uspl_err
 	buf_align(&trace_module->text, WORD);
 	site->body = base + trace_module->text.len;
 	rc = add_slot(trace_module, candidate, err);
-	if (!rc && candidate->kind == CANDIDATE_MOVED)
+	if (rc)
+		return rc;
+	if (candidate->kind == CANDIDATE_MOVED) {
 		rc = move(trace_module, candidate, err);
-	if (!rc)
-		rc = add_jump(trace_module, candidate->entry + candidate->len, err);
+		if (rc)
+			return rc;
+	}
+	rc = add_jump(trace_module, candidate->entry + candidate->len, err);
+	if (rc)
+		return rc;
 	site->body_len = (uint8_t)(base + trace_module->text.len - site->body);
-	return rc;
+	return 0;
 }
 
 /* The site in the plan of a candidate that is listened to, else NULL. */
@@ -159,14 +176,17 @@ static int add_thunk(struct trace_module *trace_module, size_t i, uint8_t *thunk
 	bool (*write)(const struct thunk *thunk, uint8_t *code);
 	int rc = add_body(trace_module, i, err);
 
+	if (rc)
+		return rc;
 	thunk.body = trace_module->region.sites.items[i].body;
-	if (!rc && listen)
+	if (listen) {
 		rc = add_stub(trace_module, listen, &thunk, err);
+		if (rc)
+			return rc;
+	}
 	write = listen && listen->bare           ? arch->thunk_bare
 		: trace_module->request->entries ? arch->thunk_entry
 						 : arch->thunk_call;
-	if (rc)
-		return rc;
 	if (!write(&thunk, thunks + at))
 		return uspl_fail(err, USPL_E_OUT_OF_REACH,
 				 "a thunk at 0x%" PRIx64 " is out of reach", thunk.at);
@@ -305,12 +325,13 @@ static int write_all(struct trace_module *trace_module, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	code = arch_native()->trace_runtime(&code_len);
 	rc = proc_write(trace_module->proc, head->code, code, code_len, err);
-	if (!rc)
-		rc = proc_write(trace_module->proc, head->code + USPL_TRACE_CONTROL, &control,
-				sizeof(control), err);
-	code = arch_native()->listen_code(&code_len);
 	if (rc)
 		return rc;
+	rc = proc_write(trace_module->proc, head->code + USPL_TRACE_CONTROL, &control,
+			sizeof(control), err);
+	if (rc)
+		return rc;
+	code = arch_native()->listen_code(&code_len);
 	if (trace_module->request->listen) {
 		rc = proc_write(trace_module->proc, head->code + USPL_LISTEN_CODE, code, code_len,
 				err);
@@ -385,7 +406,7 @@ int trace_module_load(struct proc *proc, const struct module *module,
 		      const struct uspl_trace_region *shared, struct trace_region *ret,
 		      struct uspl_err *err)
 {
-	struct trace_module trace_module = {
+	auto_trace_module struct trace_module trace_module = {
 		proc, module, candidates, request, { .head = *shared }, { 0 }, { 0 }
 	};
 	struct uspl_trace_region *head = &trace_module.region.head;
@@ -398,25 +419,22 @@ int trace_module_load(struct proc *proc, const struct module *module,
 	head->entries = request->entries;
 	head->n_sites = (uint32_t)candidates->n;
 	trace_module.region.module_name = strdup(module->name);
-	rc = trace_module.region.module_name ? fill_sites(&trace_module, err)
-					     : uspl_fail_nomem(err);
-	if (!rc)
-		rc = settle(&trace_module, err);
-	if (!rc) {
-		rc = write_all(&trace_module, err);
-		if (rc)
-			trace_module_give_back(proc, trace_module.region.head.map,
-					       trace_module.region.head.map_len, "thunks");
+	if (!trace_module.region.module_name)
+		return uspl_fail_nomem(err);
+	rc = fill_sites(&trace_module, err);
+	if (rc)
+		return rc;
+	rc = settle(&trace_module, err);
+	if (rc)
+		return rc;
+	rc = write_all(&trace_module, err);
+	if (rc) {
+		trace_module_give_back(proc, head->map, head->map_len, "thunks");
+		return rc;
 	}
-	buf_release(&trace_module.text);
-	buf_release(&trace_module.frames);
-	if (!rc) {
-		*ret = trace_module.region;
-		return 0;
-	}
-	free(trace_module.region.module_name);
-	vec_release(&trace_module.region.sites);
-	return rc;
+	*ret = trace_module.region;
+	trace_module.region = (struct trace_region){ 0 };
+	return 0;
 }
 
 void trace_module_give_back(const struct proc *proc, taddr map, uint64_t len, const char *what)

@@ -113,15 +113,21 @@ static int add_insn(struct search *search, const uint8_t *code, const struct ins
 	switch (insn->flow) {
 	case INSN_CALL:
 		rc = add(&search->xrefs.calls, target, err);
-		return rc ? rc : add(&search->xrefs.branches, target, err);
+		if (rc)
+			return rc;
+		return add(&search->xrefs.branches, target, err);
 	case INSN_JUMP:
 		rc = add(&search->xrefs.jumps, target, err);
-		return rc ? rc : add(&search->xrefs.branches, target, err);
+		if (rc)
+			return rc;
+		return add(&search->xrefs.branches, target, err);
 	case INSN_COND_JUMP:
 		return add(&search->xrefs.branches, target, err);
 	default:
 		rc = add_if_beginning(search, constant(code, insn), err);
-		return rc ? rc : add_if_beginning(search, relative(code, insn, next), err);
+		if (rc)
+			return rc;
+		return add_if_beginning(search, relative(code, insn, next), err);
 	}
 }
 
@@ -168,20 +174,31 @@ static int add_data(struct search *search, const struct image_seg *seg, struct u
 	return 0;
 }
 
+static int add_all(struct search *search, struct uspl_err *err)
+{
+	const struct code_piece *piece;
+	const struct image_seg *seg;
+	int rc;
+
+	vec_for_each (search->pieces, piece) {
+		rc = add_piece(search, piece, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&search->image->segs, seg) {
+		rc = add_data(search, seg, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int xrefs_find(const struct image *image, const code_pieces *pieces, struct xrefs *ret,
 	       struct uspl_err *err)
 {
 	struct search search = { .image = image, .pieces = pieces };
-	const struct code_piece *piece;
-	const struct image_seg *seg;
-	int rc = 0;
+	int rc = add_all(&search, err);
 
-	vec_for_each (pieces, piece)
-		if (!rc)
-			rc = add_piece(&search, piece, err);
-	vec_for_each (&image->segs, seg)
-		if (!rc)
-			rc = add_data(&search, seg, err);
 	if (rc) {
 		xrefs_release(&search.xrefs);
 		return rc;

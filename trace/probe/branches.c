@@ -126,7 +126,7 @@ int branches_read(const struct proc *proc, struct branches *branches, struct usp
 		rc = proc_read(proc, counts[i].count, values, run * sizeof(*values), err);
 		if (rc)
 			return rc;
-		for (size_t k = 0; !rc && k < run; k++)
+		for (size_t k = 0; k < run; k++)
 			counts[i + k].value = values[k];
 	}
 	return 0;

@@ -246,32 +246,50 @@ static int read_comparison(struct parser *parser)
 	return add_test(parser, &test);
 }
 
+static int read_operand(struct parser *parser);
 static int read_or(struct parser *parser);
+
+/* What follows a ! */
+static int read_negated(struct parser *parser)
+{
+	size_t first = parser->filter.tests.n;
+	struct probe_test *test;
+	int rc = read_operand(parser);
+
+	if (rc)
+		return rc;
+	for (size_t i = first; i < parser->filter.tests.n; i++) {
+		test = &parser->filter.tests.items[i];
+		/* PASS is -1, SKIP is -2. */
+		test->if_true = test->if_true < 0 ? -3 - test->if_true : test->if_true;
+		test->if_false = test->if_false < 0 ? -3 - test->if_false : test->if_false;
+	}
+	return 0;
+}
+
+/* What follows a ( */
+static int read_enclosed(struct parser *parser)
+{
+	int rc = read_or(parser);
+
+	if (rc)
+		return rc;
+	return take(parser, ")") ? 0 : fail(parser, "a ')' is missing");
+}
 
 /* !x, (x), or a comparison */
 static int read_operand(struct parser *parser)
 {
-	size_t first = parser->filter.tests.n;
-	struct probe_test *test;
 	int rc;
 
 	if (parser->depth++ >= DEPTH_MAX)
 		return fail(parser, "too many parentheses");
-	if (take(parser, "!")) {
-		rc = read_operand(parser);
-		for (size_t i = first; !rc && i < parser->filter.tests.n; i++) {
-			test = &parser->filter.tests.items[i];
-			/* PASS is -1, SKIP is -2. */
-			test->if_true = test->if_true < 0 ? -3 - test->if_true : test->if_true;
-			test->if_false = test->if_false < 0 ? -3 - test->if_false : test->if_false;
-		}
-	} else if (take(parser, "(")) {
-		rc = read_or(parser);
-		if (!rc && !take(parser, ")"))
-			rc = fail(parser, "a ')' is missing");
-	} else {
+	if (take(parser, "!"))
+		rc = read_negated(parser);
+	else if (take(parser, "("))
+		rc = read_enclosed(parser);
+	else
 		rc = read_comparison(parser);
-	}
 	parser->depth--;
 	return rc;
 }
@@ -308,15 +326,22 @@ static int read_or(struct parser *parser)
 	return 0;
 }
 
+static int read_all(struct parser *parser)
+{
+	int rc = read_or(parser);
+
+	if (rc)
+		return rc;
+	skip_blanks(parser);
+	return *parser->at ? fail(parser, "something that isn't understood") : 0;
+}
+
 int filter_parse(const char *text, const struct marker *marker, struct filter *ret,
 		 struct uspl_err *err)
 {
 	struct parser parser = { .text = text, .at = text, .marker = marker, .err = err };
-	int rc = read_or(&parser);
+	int rc = read_all(&parser);
 
-	skip_blanks(&parser);
-	if (!rc && *parser.at)
-		rc = fail(&parser, "something that isn't understood");
 	if (rc)
 		filter_release(&parser.filter);
 	else

@@ -27,5 +27,7 @@ struct filter {
 int filter_parse(const char *text, const struct marker *marker, struct filter *ret,
 		 struct uspl_err *err) uspl_must_check;
 void filter_release(struct filter *filter);
+DEFINE_AUTO_RELEASE(filter, struct filter, filter_release)
+#define auto_filter __attribute__((cleanup(cleanup_filter_)))
 
 #endif

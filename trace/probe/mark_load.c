@@ -32,6 +32,14 @@ struct load {
 	struct mark_text made;
 };
 
+static void release(struct load *load)
+{
+	mark_text_release(&load->made);
+}
+
+DEFINE_AUTO_RELEASE(load, struct load, release)
+#define auto_load __attribute__((cleanup(cleanup_load_)))
+
 static uint32_t add_text(struct buf *info, const char *text)
 {
 	uint32_t offset = (uint32_t)info->len;
@@ -139,12 +147,13 @@ static int settle(struct load *load, struct buf *info, struct uspl_err *err)
 	/* Once for the lengths, which don't depend on the place. */
 	place(load, module->start, 0, 0);
 	rc = mark_text_make(&load->made, err);
-	if (!rc)
-		rc = make_info(load, info, err);
-	info_len = info->len;
-	text_len = load->made.text.len;
 	if (rc)
 		return rc;
+	rc = make_info(load, info, err);
+	if (rc)
+		return rc;
+	info_len = info->len;
+	text_len = load->made.text.len;
 	for (int i = 0; taken && i < TRIES; i++) {
 		taddr map;
 
@@ -226,7 +235,7 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 	auto_free struct uspl_probe *probes = calloc(plan->sites.n, sizeof(*probes));
 	const struct mark_program *program = plan->request->program;
 	auto_free uint8_t *data = calloc(1, program ? program->data_len + 1 : 1);
-	struct load load = {
+	auto_load struct load load = {
 		.proc = proc,
 		.plan = plan,
 		.made = { .plan = plan, .head = &load.head, .probes = probes, .data = data }
@@ -244,27 +253,25 @@ int mark_load(struct proc *proc, const struct mark_plan *plan, uint32_t first_id
 	load.head.shared = *shared;
 	snprintf(load.head.session, sizeof(load.head.session), "%s", plan->request->session);
 	rc = settle(&load, &info, err);
-	if (!rc) {
-		region.head = load.head;
-		rc = write_all(&load, &info, err);
-		if (rc)
-			trace_module_give_back(proc, region.head.map, region.head.map_len,
-					       "probes");
+	if (rc)
+		return rc;
+	region.head = load.head;
+	rc = write_all(&load, &info, err);
+	if (rc) {
+		trace_module_give_back(proc, region.head.map, region.head.map_len, "probes");
+		return rc;
 	}
-	for (size_t i = 0; !rc && i < plan->sites.n; i++) {
+	for (size_t i = 0; i < plan->sites.n; i++) {
 		struct uspl_probe *probe = vec_push(&region.probes);
 
-		if (probe)
-			*probe = probes[i];
-		else
-			rc = uspl_fail_nomem(err);
+		if (!probe) {
+			mark_region_release(&region);
+			return uspl_fail_nomem(err);
+		}
+		*probe = probes[i];
 	}
-	mark_text_release(&load.made);
-	if (rc)
-		mark_region_release(&region);
-	else
-		*ret = region;
-	return rc;
+	*ret = region;
+	return 0;
 }
 
 static struct frames frames_of(const struct mark_region *region)

@@ -51,12 +51,16 @@ static int find_agents(struct standstill *standstill, const module_vec *modules,
 	const struct inject_left *left;
 	int rc = agent_left_find(standstill->proc, modules, &standstill->left, err);
 
-	vec_for_each (&standstill->left, left)
-		if (!rc)
-			rc = safety_add(&standstill->agents, "the agent of an earlier command",
-					left->addr, left->len, false, err);
+	if (rc)
+		return rc;
+	vec_for_each (&standstill->left, left) {
+		rc = safety_add(&standstill->agents, "the agent of an earlier command", left->addr,
+				left->len, false, err);
+		if (rc)
+			return rc;
+	}
 	safety_seal(&standstill->agents);
-	return rc;
+	return 0;
 }
 
 static int set_up(struct standstill *standstill, struct proc *proc, const module_vec *modules,
@@ -106,21 +110,22 @@ static bool find_inside(struct standstill *standstill, struct safety *empty)
 static int add_counts(const struct standstill *standstill, struct uspl_err *err)
 {
 	const struct mark_count *count;
-	int rc = 0;
+	int rc;
 
 	vec_for_each (standstill->counts, count) {
 		uint16_t value;
 
-		if (!rc)
-			rc = proc_read(standstill->proc, count->semaphore, &value, sizeof(value),
-				       err);
-		if (!rc && (value || count->add > 0)) {
-			value = (uint16_t)(value + count->add);
-			rc = proc_write(standstill->proc, count->semaphore, &value, sizeof(value),
-					err);
-		}
+		rc = proc_read(standstill->proc, count->semaphore, &value, sizeof(value), err);
+		if (rc)
+			return rc;
+		if (!value && count->add <= 0)
+			continue;
+		value = (uint16_t)(value + count->add);
+		rc = proc_write(standstill->proc, count->semaphore, &value, sizeof(value), err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* While all threads stand still: looks, and switches if no thread is in the bytes. */
@@ -132,16 +137,20 @@ static int attempt(void *ctx, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = stop_enter(&standstill->stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (rc)
+		goto leave;
 	/* What a dead tool's agent has begun may come at any later time: so it comes first. */
-	if (!rc) {
-		standstill->agents_idle = !find_inside(standstill, &standstill->agents);
-		standstill->inside =
-			!standstill->agents_idle || find_inside(standstill, &standstill->empty);
-	}
-	if (!rc && !standstill->inside)
-		rc = site_plan_switch(&standstill->plan, err);
-	if (!rc && !standstill->inside)
-		rc = add_counts(standstill, err);
+	standstill->agents_idle = !find_inside(standstill, &standstill->agents);
+	standstill->inside =
+		!standstill->agents_idle || find_inside(standstill, &standstill->empty);
+	if (standstill->inside)
+		goto leave;
+	rc = site_plan_switch(&standstill->plan, err);
+	if (rc)
+		goto leave;
+	rc = add_counts(standstill, err);
+
+leave:
 	stop_leave(&standstill->stop);
 	return rc;
 }
@@ -225,20 +234,25 @@ static int exchange(const struct standstill *standstill, bool *ret_done, struct 
 {
 	struct text_poke poke = { .proc = standstill->proc };
 	struct uspl_err why = { 0 };
-	int rc = needs_no_stop(standstill) ? text_poke_take(&poke, &standstill->plan, err) : 0;
+	int rc;
 
-	if (!rc && needs_no_stop(standstill)) {
-		rc = text_poke_exchange(&poke, 0, poke.items.n, &why);
-		*ret_done = !rc;
-		log_info("mark", "%zu words are exchanged by a thread%s%s", poke.items.n,
-			 rc ? ", which fails: " : "", rc ? why.msg : "");
-		if (rc)
-			rc = take_back(&poke, rc, &why);
-		if (rc == -USPL_E_UNSUPPORTED)
-			rc = 0;
-		else if (rc && err)
-			*err = why;
-	}
+	if (!needs_no_stop(standstill))
+		return 0;
+	rc = text_poke_take(&poke, &standstill->plan, err);
+	if (rc)
+		goto release;
+	rc = text_poke_exchange(&poke, 0, poke.items.n, &why);
+	*ret_done = !rc;
+	log_info("mark", "%zu words are exchanged by a thread%s%s", poke.items.n,
+		 rc ? ", which fails: " : "", rc ? why.msg : "");
+	if (rc)
+		rc = take_back(&poke, rc, &why);
+	if (rc == -USPL_E_UNSUPPORTED)
+		rc = 0;
+	else if (rc && err)
+		*err = why;
+
+release:
 	text_poke_release(&poke);
 	return rc;
 }
@@ -267,21 +281,29 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 	int rc = set_up(&standstill, proc, modules, err);
 
 	standstill.counts = counts;
-	vec_for_each (changes, change)
-		if (!rc)
-			rc = add_change(&standstill, change, err);
-	if (!rc)
-		rc = site_plan_check(&standstill.plan, err);
-	if (!rc)
-		rc = site_plan_prepare(&standstill.plan, err);
+	if (rc)
+		goto out;
+	vec_for_each (changes, change) {
+		rc = add_change(&standstill, change, err);
+		if (rc)
+			goto out;
+	}
+	rc = site_plan_check(&standstill.plan, err);
+	if (rc)
+		goto out;
+	rc = site_plan_prepare(&standstill.plan, err);
+	if (rc)
+		goto out;
 	safety_seal(&standstill.empty);
-	if (!rc)
-		rc = exchange(&standstill, &done, err);
-	if (!rc && !done)
-		rc = switch_stopped(&standstill, err);
-	if (!rc && !done)
-		ret->stop_us =
-			(double)(standstill.stop.left_ns - standstill.stop.entered_ns) / 1000;
+	rc = exchange(&standstill, &done, err);
+	if (rc || done)
+		goto out;
+	rc = switch_stopped(&standstill, err);
+	if (rc)
+		goto out;
+	ret->stop_us = (double)(standstill.stop.left_ns - standstill.stop.entered_ns) / 1000;
+
+out:
 	tear_down(&standstill);
 	return rc;
 }
@@ -295,20 +317,27 @@ static int add_probes(struct drain *drain, const struct marks *marks, const regi
 {
 	const struct mark_region *region;
 	const struct region *update;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&marks->regions, region)
-		if (!rc && !strcmp(region->head.session, session))
-			rc = safety_add(&drain->text, "a probe", region->head.code,
-					region->head.text + region->head.text_len -
-						region->head.code,
-					false, err);
-	vec_for_each (updates, update)
-		if (!rc && update->trampolines)
-			rc = safety_add(&drain->text, "trampolines", update->trampolines,
-					update->trampolines_len, false, err);
+	vec_for_each (&marks->regions, region) {
+		if (strcmp(region->head.session, session))
+			continue;
+		rc = safety_add(&drain->text, "a probe", region->head.code,
+				region->head.text + region->head.text_len - region->head.code,
+				false, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (updates, update) {
+		if (!update->trampolines)
+			continue;
+		rc = safety_add(&drain->text, "trampolines", update->trampolines,
+				update->trampolines_len, false, err);
+		if (rc)
+			return rc;
+	}
 	safety_seal(&drain->text);
-	return rc;
+	return 0;
 }
 
 int mark_drain(struct proc *proc, const module_vec *modules, const struct marks *marks,
@@ -318,31 +347,40 @@ int mark_drain(struct proc *proc, const module_vec *modules, const struct marks 
 	const struct drain_way way = { DRAIN_SCAN_BYTES, request->force };
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + TRY_NS;
-	struct unwinder *unwinder = NULL;
+	auto_unwinder struct unwinder *unwinder = NULL;
 	struct drain drain = { .text.proc = proc, .agents.proc = proc };
 	auto_regions region_vec updates = { 0 };
 	int rc = stack_unwinder_new(proc, modules, &unwinder, err);
 
 	drain.text.unwinder = drain.agents.unwinder = unwinder;
-	if (!rc)
-		rc = regions_read(proc, &updates, err);
-	if (!rc)
-		rc = add_probes(&drain, marks, &updates, request->session, err);
-	if (!rc)
-		rc = drain_look(&drain, err);
-	while (!rc && drain.in_text && clock_now_ns() < deadline && !cancel_requested()) {
+	if (rc)
+		return rc;
+	rc = regions_read(proc, &updates, err);
+	if (rc)
+		return rc;
+	rc = add_probes(&drain, marks, &updates, request->session, err);
+	if (rc)
+		goto release;
+	rc = drain_look(&drain, err);
+	if (rc)
+		goto release;
+	while (drain.in_text && clock_now_ns() < deadline && !cancel_requested()) {
 		nanosleep(&pause, NULL);
 		rc = drain_look(&drain, err);
+		if (rc)
+			goto release;
 	}
-	if (!rc && !drain.in_text)
+	if (!drain.in_text) {
 		rc = drain_look_inactive(&drain, &way, err);
-	if (!rc) {
-		ret->inside = drain.in_text;
-		ret->inactive = drain.inactive;
-		ret->put_back = drain.put_back;
-		ret->left_out = drain.left_out;
+		if (rc)
+			goto release;
 	}
+	ret->inside = drain.in_text;
+	ret->inactive = drain.inactive;
+	ret->put_back = drain.put_back;
+	ret->left_out = drain.left_out;
+
+release:
 	safety_release(&drain.text);
-	unwinder_free(unwinder);
 	return rc;
 }

@@ -130,8 +130,8 @@ static int add_probe(struct mark_text *made, size_t i, struct uspl_err *err)
 {
 	const struct marker *marker = made->plan->sites.items[i];
 	struct uspl_probe *probe = &made->probes[i];
-	struct filter filter = { 0 };
-	int rc = 0;
+	auto_filter struct filter filter = { 0 };
+	int rc;
 
 	*probe = (struct uspl_probe){ .site = marker->site,
 				      .semaphore = marker->semaphore,
@@ -139,13 +139,18 @@ static int add_probe(struct mark_text *made, size_t i, struct uspl_err *err)
 				      .guard = marker->guard };
 	memcpy(probe->old_bytes, marker->old, marker->old_len);
 	lay_out(marker, made->plan->request->text_slots, probe);
-	if (made->plan->request->filter)
+	if (made->plan->request->filter) {
 		rc = filter_parse(made->plan->request->filter, marker, &filter, err);
-	if (!rc)
-		rc = add_code(made, i, &filter, err);
+		if (rc)
+			goto failed;
+	}
+	rc = add_code(made, i, &filter, err);
 	if (rc)
-		uspl_context(err, "marker '%s'", marker->name);
-	filter_release(&filter);
+		goto failed;
+	return 0;
+
+failed:
+	uspl_context(err, "marker '%s'", marker->name);
 	return rc;
 }
 
@@ -184,11 +189,16 @@ int mark_text_make(struct mark_text *made, struct uspl_err *err)
 
 	mark_text_release(made);
 	rc = add_program(made, err);
+	if (rc)
+		return rc;
 	add_thunks(made);
-	for (size_t i = 0; !rc && i < made->plan->sites.n; i++)
+	for (size_t i = 0; i < made->plan->sites.n; i++) {
 		rc = add_probe(made, i, err);
-	if (!rc && (made->text.oom || made->frames.oom))
-		rc = uspl_fail_nomem(err);
+		if (rc)
+			return rc;
+	}
+	if (made->text.oom || made->frames.oom)
+		return uspl_fail_nomem(err);
 	made->head->text_len = made->text.len;
-	return rc;
+	return 0;
 }

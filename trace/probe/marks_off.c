@@ -203,66 +203,89 @@ static bool has_switches(const struct work *work, const struct module *module)
 static int lead_all_back(struct work *work, struct uspl_err *err)
 {
 	const struct module *module;
-	int rc = 0;
+	int rc;
 
 	vec_for_each (work->modules, module) {
 		auto_markers struct markers markers = { 0 };
 		const struct marker_switch *item;
 
-		if (rc || !has_switches(work, module))
+		if (!has_switches(work, module))
 			continue;
 		rc = marks_find(work->proc, module, &markers, err);
+		if (rc)
+			return rc;
 		vec_for_each (&markers.switches, item) {
 			struct uspl_mark_switch found = { item->site, item->on };
 
-			if (!rc && !is_used(work, item->name))
-				rc = lead_back(work, &found, err);
+			if (is_used(work, item->name))
+				continue;
+			rc = lead_back(work, &found, err);
+			if (rc)
+				return rc;
 		}
 	}
-	return rc;
+	return 0;
 }
 
 /* Unmaps the session's regions, and then what they shared. */
 static int unload_session(struct work *work, struct uspl_err *err)
 {
 	const struct mark_region *region;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&work->marks.regions, region)
-		if (!rc && marks_work_is_ours(work, region))
-			rc = mark_unload(work->proc, work->modules, region, err);
-	if (!rc)
-		rc = trace_buffers_unmap(work->proc, &work->shared, err);
+	vec_for_each (&work->marks.regions, region) {
+		if (!marks_work_is_ours(work, region))
+			continue;
+		rc = mark_unload(work->proc, work->modules, region, err);
+		if (rc)
+			goto stays;
+	}
+	rc = trace_buffers_unmap(work->proc, &work->shared, err);
 	if (rc)
-		uspl_context(err, "no marker is on any more, but memory stays mapped in pid %d",
-			     work->proc->pid);
+		goto stays;
+	return 0;
+
+stays:
+	uspl_context(err, "no marker is on any more, but memory stays mapped in pid %d",
+		     work->proc->pid);
 	return rc;
 }
 
 int marks_off(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	      struct marks_switched *ret, struct uspl_err *err)
 {
-	struct work work = { .proc = proc, .modules = modules, .request = request };
+	auto_work struct work work = { .proc = proc, .modules = modules, .request = request };
 	bool ends = !request->glob;
 	int rc = marks_work_open(&work, err);
 
-	if (!rc && !work.shared.tables)
-		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker of pid %d is on", proc->pid);
-	if (!rc)
-		rc = lead_all_out(&work, err);
-	if (!rc && !ends && !work.result.probes)
-		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no marker '%s' of pid %d is on",
-			       request->glob, proc->pid);
-	if (!rc)
-		rc = lead_all_back(&work, err);
-	if (!rc && work.changes.n)
+	if (rc)
+		return rc;
+	if (!work.shared.tables)
+		return uspl_fail(err, USPL_E_NOT_APPLIED, "no marker of pid %d is on", proc->pid);
+	rc = lead_all_out(&work, err);
+	if (rc)
+		return rc;
+	if (!ends && !work.result.probes)
+		return uspl_fail(err, USPL_E_NOT_APPLIED, "no marker '%s' of pid %d is on",
+				 request->glob, proc->pid);
+	rc = lead_all_back(&work, err);
+	if (rc)
+		return rc;
+	if (work.changes.n) {
 		rc = mark_switch(proc, modules, &work.changes, &work.counts, &work.result, err);
-	if (!rc && ends)
+		if (rc)
+			return rc;
+	}
+	if (ends) {
 		rc = mark_drain(proc, modules, &work.marks, request, &work.result, err);
-	if (!rc && ends && !work.result.inside)
+		if (rc)
+			return rc;
+	}
+	if (ends && !work.result.inside) {
 		rc = unload_session(&work, err);
-	if (!rc)
-		*ret = work.result;
-	marks_work_release(&work);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	*ret = work.result;
+	return 0;
 }

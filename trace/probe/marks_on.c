@@ -279,14 +279,11 @@ static int lead_in(struct work *work, const struct uspl_probe *probe, struct usp
 				 "the marker at 0x%llx holds other bytes than expected",
 				 (unsigned long long)probe->site);
 	rc = proc_write(work->proc, probe->chain_slot, chain_slot, sizeof(chain_slot), err);
-	change = rc ? NULL : marks_work_add_change(work, head, now);
 	if (rc)
 		return rc;
-	if (!change) {
-		rc = uspl_fail_nomem(err);
-		if (rc)
-			return rc;
-	}
+	change = marks_work_add_change(work, head, now);
+	if (!change)
+		return uspl_fail_nomem(err);
 	marks_work_jump(head, probe->thunk, change->to);
 	change->guard = head == probe->site && next == probe->end ? probe->guard : 0;
 	return marks_work_add_count(work, probe, 1, err);
@@ -308,53 +305,97 @@ static int lead_on(struct work *work, taddr site, taddr on, struct uspl_err *err
 	return 0;
 }
 
+/* The probes of a plan that has some; with the first ones the session is made. */
+static int load_probes(struct work *work, const struct mark_plan *plan, struct uspl_err *err)
+{
+	struct mark_region *region;
+	int rc;
+
+	if (!work->shared.tables) {
+		rc = make_session(work, err);
+		if (rc)
+			return rc;
+	}
+	if (work->request->returns) {
+		rc = prepare_returns(work, err);
+		if (rc)
+			return rc;
+	}
+	region = vec_push(&work->marks.regions);
+	if (!region)
+		return uspl_fail_nomem(err);
+	rc = mark_load(work->proc, plan, work->next_id, &work->shared, region, err);
+	if (rc) {
+		work->marks.regions.n--;
+		return rc;
+	}
+	work->next_id += (uint32_t)plan->sites.n;
+	rc = mark_tell_unwinder(work->proc, work->modules, region, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < region->probes.n; i++) {
+		rc = lead_in(work, &region->probes.items[i], err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void release_plan(struct mark_plan *plan)
+{
+	vec_release(&plan->sites);
+	vec_release(&plan->switches);
+}
+
+DEFINE_AUTO_RELEASE(plan, struct mark_plan, release_plan)
+#define auto_plan __attribute__((cleanup(cleanup_plan_)))
+
 static int load_module(struct work *work, const struct module *module, struct uspl_err *err)
 {
 	auto_markers struct markers markers = { 0 };
-	struct mark_plan plan = { .request = work->request, .module = module };
-	struct mark_region *region = NULL;
+	auto_plan struct mark_plan plan = { .request = work->request, .module = module };
 	int rc = work->request->functions ? find_functions(work, module, &markers, err)
 					  : marks_find(work->proc, module, &markers, err);
 
-	if (!rc)
-		rc = choose_sites(work, &markers, &plan, err);
-	if (!rc)
-		rc = choose_switches(work, &markers, &plan, err);
-	if (!rc && plan.sites.n && !work->shared.tables)
-		rc = make_session(work, err);
-	if (!rc && plan.sites.n && work->request->returns)
-		rc = prepare_returns(work, err);
-	if (!rc && plan.sites.n) {
-		region = vec_push(&work->marks.regions);
-		rc = region ? mark_load(work->proc, &plan, work->next_id, &work->shared, region,
-					err)
-			    : uspl_fail_nomem(err);
-		if (rc && region)
-			work->marks.regions.n--;
-		work->next_id += (uint32_t)plan.sites.n;
+	if (rc)
+		return rc;
+	rc = choose_sites(work, &markers, &plan, err);
+	if (rc)
+		return rc;
+	rc = choose_switches(work, &markers, &plan, err);
+	if (rc)
+		return rc;
+	if (plan.sites.n) {
+		rc = load_probes(work, &plan, err);
+		if (rc)
+			return rc;
 	}
-	if (!rc && region)
-		rc = mark_tell_unwinder(work->proc, work->modules, region, err);
-	for (size_t i = 0; !rc && region && i < region->probes.n; i++)
-		rc = lead_in(work, &region->probes.items[i], err);
-	for (size_t i = 0; !rc && i < plan.switches.n; i++)
+	for (size_t i = 0; i < plan.switches.n; i++) {
 		rc = lead_on(work, plan.switches.items[i]->site, plan.switches.items[i]->on, err);
-	vec_release(&plan.sites);
-	vec_release(&plan.switches);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Unloads what was loaded and nothing leads to. */
+static int unload(const struct work *work, struct uspl_err *err)
+{
+	int rc;
+
+	for (size_t i = work->n_old; i < work->marks.regions.n; i++) {
+		rc = mark_unload(work->proc, work->modules, &work->marks.regions.items[i], err);
+		if (rc)
+			return rc;
+	}
+	return work->fresh ? trace_buffers_unmap(work->proc, &work->shared, err) : 0;
+}
+
 static void unload_new(struct work *work)
 {
 	struct uspl_err err = { 0 };
-	int rc = 0;
 
-	for (size_t i = work->n_old; !rc && i < work->marks.regions.n; i++)
-		rc = mark_unload(work->proc, work->modules, &work->marks.regions.items[i], &err);
-	if (!rc && work->fresh)
-		rc = trace_buffers_unmap(work->proc, &work->shared, &err);
-	if (rc)
+	if (unload(work, &err))
 		log_info("mark", "what was loaded stays mapped in pid %d: %s", work->proc->pid,
 			 err.msg);
 }
@@ -377,25 +418,43 @@ static int fail_none(const struct work *work, struct uspl_err *err)
 int marks_on(struct proc *proc, const module_vec *modules, const struct marks_request *request,
 	     struct marks_switched *ret, struct uspl_err *err)
 {
-	struct work work = { .proc = proc, .modules = modules, .request = request };
+	auto_work struct work work = { .proc = proc, .modules = modules, .request = request };
 	const struct module *module;
 	int rc = marks_work_open(&work, err);
 
-	if (!rc && request->returns && (rc = runtimes_refuse(proc, modules, err)) != 0)
-		uspl_hint(err, "a probe at the function's entry leaves return addresses alone");
-	vec_for_each (modules, module)
-		if (!rc && !module->is_vdso && is_module_wanted(request, module))
-			rc = load_module(&work, module, err);
-	if (!rc && work.marks.regions.n == work.n_old && !work.result.already)
+	if (rc)
+		return rc;
+	if (request->returns) {
+		rc = runtimes_refuse(proc, modules, err);
+		if (rc) {
+			uspl_hint(err,
+				  "a probe at the function's entry leaves return addresses alone");
+			return rc;
+		}
+	}
+	vec_for_each (modules, module) {
+		if (module->is_vdso || !is_module_wanted(request, module))
+			continue;
+		rc = load_module(&work, module, err);
+		if (rc)
+			goto unload;
+	}
+	if (work.marks.regions.n == work.n_old && !work.result.already) {
 		rc = fail_none(&work, err);
-	if (!rc && work.changes.n)
+		goto unload;
+	}
+	if (work.changes.n) {
 		rc = mark_switch(proc, modules, &work.changes, &work.counts, &work.result, err);
-	if (rc && rc != -USPL_E_STRANDED)
-		unload_new(&work);
-	for (size_t i = work.n_old; !rc && i < work.marks.regions.n; i++)
+		if (rc)
+			goto unload;
+	}
+	for (size_t i = work.n_old; i < work.marks.regions.n; i++)
 		work.result.probes += work.marks.regions.items[i].probes.n;
-	if (!rc)
-		*ret = work.result;
-	marks_work_release(&work);
+	*ret = work.result;
+	return 0;
+
+unload:
+	if (rc != -USPL_E_STRANDED)
+		unload_new(&work);
 	return rc;
 }

@@ -45,13 +45,15 @@ int marks_work_open(struct work *work, struct uspl_err *err)
 {
 	int rc = marks_read(work->proc, &work->marks, err);
 
-	if (!rc)
-		rc = regions_read(work->proc, &work->updates, err);
-	if (!rc)
-		region_status_find_gone(work->proc, work->modules, &work->updates);
+	if (rc)
+		return rc;
 	work->n_old = work->marks.regions.n;
+	rc = regions_read(work->proc, &work->updates, err);
+	if (rc)
+		return rc;
+	region_status_find_gone(work->proc, work->modules, &work->updates);
 	find_session(work);
-	return rc;
+	return 0;
 }
 
 bool marks_work_is_updated(const struct work *work, taddr entry)

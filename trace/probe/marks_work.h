@@ -24,6 +24,9 @@ struct work {
 
 /* Frees what it holds. */
 void marks_work_release(struct work *work);
+DEFINE_AUTO_RELEASE(work, struct work, marks_work_release)
+#define auto_work __attribute__((cleanup(cleanup_work_)))
+
 /* True if the request is about markers of that name. */
 bool marks_work_is_wanted(const struct marks_request *request, const char *name);
 /* True if the region is one of the request's session. */

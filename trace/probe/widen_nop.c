@@ -42,6 +42,15 @@ struct search {
 	addr_vec tables;           /* what may be one */
 };
 
+static void release(struct search *search)
+{
+	vec_release(&search->places);
+	vec_release(&search->tables);
+}
+
+DEFINE_AUTO_RELEASE(search, struct search, release)
+#define auto_search __attribute__((cleanup(cleanup_search_)))
+
 static int by_nop(const void *a, const void *b)
 {
 	const struct nearby *x = a, *y = b;
@@ -145,16 +154,23 @@ static int find_starts(const struct image *image, const struct image_seg *seg, a
 		       struct uspl_err *err)
 {
 	const struct image_sym *sym;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&image->syms, sym)
-		if (!rc && (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC))
-			rc = add_start(starts, seg, sym->addr, err);
-	for (size_t i = 0; !rc && i < image->starts.n; i++)
+	vec_for_each (&image->syms, sym) {
+		if (sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC)
+			continue;
+		rc = add_start(starts, seg, sym->addr, err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < image->starts.n; i++) {
 		rc = add_start(starts, seg, image->starts.items[i], err);
+		if (rc)
+			return rc;
+	}
 	if (starts->n)
 		qsort(starts->items, starts->n, sizeof(*starts->items), by_value);
-	return rc;
+	return 0;
 }
 
 static int sweep_segment(struct search *search, const struct image_seg *seg, struct uspl_err *err)
@@ -212,20 +228,22 @@ static void look_at_table(struct search *search, taddr table)
 static int look_at_all(struct search *search, struct uspl_err *err)
 {
 	const struct image_seg *seg;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&search->image->segs, seg)
-		if (!rc && seg->exec && seg->bytes)
-			rc = sweep_segment(search, seg, err);
+	vec_for_each (&search->image->segs, seg) {
+		if (!seg->exec || !seg->bytes)
+			continue;
+		rc = sweep_segment(search, seg, err);
+		if (rc)
+			return rc;
+	}
 	if (search->tables.n)
 		qsort(search->tables.items, search->tables.n, sizeof(taddr), by_value);
-	if (rc)
-		return rc;
-	for (size_t i = 0; !rc && i < search->tables.n; i++)
+	for (size_t i = 0; i < search->tables.n; i++)
 		if (!i || search->tables.items[i] != search->tables.items[i - 1])
 			look_at_table(search, search->tables.items[i]);
 	vec_for_each (&search->image->segs, seg)
-		if (!rc && !seg->exec && seg->bytes)
+		if (!seg->exec && seg->bytes)
 			look_at_words(search, seg);
 	return 0;
 }
@@ -347,27 +365,25 @@ static void choose(const struct search *search, struct nearby *near)
 
 int widen_nops(const struct image *image, struct marker *items, size_t n, struct uspl_err *err)
 {
-	struct search search = { .image = image };
+	auto_search struct search search = { .image = image };
 	struct nearby *near;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; i < n && !rc; i++) {
+	for (size_t i = 0; i < n; i++) {
 		near = vec_push(&search.places);
 		if (!near)
-			rc = uspl_fail_nomem(err);
-		else
-			*near = (struct nearby){ .nop = items[i].site,
-						 .from = items[i].site - NEAR,
-						 .marker = &items[i] };
+			return uspl_fail_nomem(err);
+		*near = (struct nearby){ .nop = items[i].site,
+					 .from = items[i].site - NEAR,
+					 .marker = &items[i] };
 	}
-	if (search.places.n)
-		qsort(search.places.items, search.places.n, sizeof(*search.places.items), by_nop);
-	if (!rc && search.places.n)
-		rc = look_at_all(&search, err);
+	if (!search.places.n)
+		return 0;
+	qsort(search.places.items, search.places.n, sizeof(*search.places.items), by_nop);
+	rc = look_at_all(&search, err);
+	if (rc)
+		return rc;
 	vec_for_each (&search.places, near)
-		if (!rc)
-			choose(&search, near);
-	vec_release(&search.places);
-	vec_release(&search.tables);
-	return rc;
+		choose(&search, near);
+	return 0;
 }
