@@ -25,13 +25,20 @@ static const char *whom(void)
 	return geteuid() == 0 ? "processes of all users" : "this user's own processes";
 }
 
+static int open_and_read(struct ask *ask, struct uspl_err *err)
+{
+	int rc = proc_open_locked(ask->plain.pid, clock_now_ns(), &ask->proc, err);
+
+	if (rc)
+		return rc;
+	return modules_read(ask->proc, &ask->modules, err);
+}
+
 static bool open_trial(struct ask *ask)
 {
 	struct uspl_err why = { 0 };
-	int rc = proc_open_locked(ask->plain.pid, clock_now_ns(), &ask->proc, &why);
+	int rc = open_and_read(ask, &why);
 
-	if (!rc)
-		rc = modules_read(ask->proc, &ask->modules, &why);
 	if (rc)
 		answers_add_err(&ask->answers, "processes", VERDICT_NO,
 				"the memory of another process can't be opened", &why);
@@ -60,15 +67,22 @@ static void add_write_hint(struct ask *ask)
 }
 
 /* The same byte once more, in code that can't be written by the program itself. */
-static void ask_write(struct ask *ask)
+static int write_again(const struct ask *ask, struct uspl_err *err)
 {
 	taddr code = (taddr)(uintptr_t)trial_pass;
-	struct uspl_err why = { 0 };
 	uint8_t byte;
-	int rc = proc_read(ask->proc, code, &byte, sizeof(byte), &why);
+	int rc = proc_read(ask->proc, code, &byte, sizeof(byte), err);
 
-	if (!rc)
-		rc = proc_write(ask->proc, code, &byte, sizeof(byte), &why);
+	if (rc)
+		return rc;
+	return proc_write(ask->proc, code, &byte, sizeof(byte), err);
+}
+
+static void ask_write(struct ask *ask)
+{
+	struct uspl_err why = { 0 };
+	int rc = write_again(ask, &why);
+
 	if (rc) {
 		answers_add_err(&ask->answers, "memory-write", VERDICT_NO,
 				"code of another process can't be written", &why);

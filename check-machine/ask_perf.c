@@ -29,18 +29,27 @@ static const struct {
 	{ .what = "tracepoints (tracefs)", .system = "raw_syscalls", .tracepoint = "sys_enter" },
 };
 
-static int try_sight(struct ask *ask, size_t i, struct uspl_err *err)
+static int open_sight(struct ask *ask, size_t i, struct perf *perf, struct uspl_err *err)
 {
 	struct perf_kind kind = sights[i].kind;
-	struct perf perf = { 0 };
-	int rc = 0;
+	int rc;
 
-	if (sights[i].tracepoint)
+	if (sights[i].tracepoint) {
 		rc = perf_tracepoint(sights[i].system, sights[i].tracepoint, &kind.attr, err);
-	if (!rc)
-		rc = perf_open(&perf, ask->proc, &kind, 1, RING_LEN, err);
-	if (!rc)
-		rc = perf_enable(&perf, err);
+		if (rc)
+			return rc;
+	}
+	rc = perf_open(perf, ask->proc, &kind, 1, RING_LEN, err);
+	if (rc)
+		return rc;
+	return perf_enable(perf, err);
+}
+
+static int try_sight(struct ask *ask, size_t i, struct uspl_err *err)
+{
+	struct perf perf = { 0 };
+	int rc = open_sight(ask, i, &perf, err);
+
 	perf_close(&perf);
 	return rc;
 }

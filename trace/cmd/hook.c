@@ -131,6 +131,34 @@ static int read_tids(const cli_strings *words, tid_vec *tids, struct uspl_err *e
 	return 0;
 }
 
+static int start(const struct tracer *tracer, const struct hook_options *opts,
+		 struct listening *listening, struct trace_request *request, pid_t pid,
+		 struct uspl_err *err)
+{
+	struct trace_switch result = { 0 };
+	auto_proc struct proc *proc = NULL;
+	int rc = check(tracer, opts, err);
+
+	if (rc)
+		return rc;
+	rc = listening_open(listening, opts, err);
+	if (rc)
+		return rc;
+	rc = read_tids(&opts->tids, &request->tids, err);
+	if (rc)
+		return rc;
+	rc = view_lock(pid, &proc, err);
+	if (rc)
+		return rc;
+	proc->begins = opts->begins;
+	request->listen = listening_plan(listening);
+	rc = view_start(proc, request, &result, err);
+	if (rc)
+		return rc;
+	switched_print(pid, tracer, &result, opts->json);
+	return 0;
+}
+
 int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
 	       struct uspl_err *err)
 {
@@ -143,27 +171,13 @@ int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid
 		.choice = { is_module_wanted, is_function_wanted, opts },
 		.keep_mcount = opts->keep_mcount,
 	};
-	struct trace_switch result = { 0 };
-	auto_proc struct proc *proc = NULL;
-	int rc = check(tracer, opts, err);
+	int rc;
 
 	opts->listening = &listening;
-	if (!rc)
-		rc = listening_open(&listening, opts, err);
-	if (!rc)
-		rc = read_tids(&opts->tids, &request.tids, err);
-	if (!rc)
-		rc = view_lock(pid, &proc, err);
-	if (!rc) {
-		proc->begins = opts->begins;
-		request.listen = listening_plan(&listening);
-		rc = view_start(proc, &request, &result, err);
-	}
+	rc = start(tracer, opts, &listening, &request, pid, err);
 	opts->listening = NULL;
 	vec_release(&request.tids);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);
-	else
-		switched_print(pid, tracer, &result, opts->json);
 	return rc;
 }

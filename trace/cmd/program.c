@@ -132,21 +132,23 @@ static int link_section(const struct objsec *sec, const taddr bases[2], uint8_t 
 	const struct program_piece *piece = sec->priv;
 	taddr base = bases[piece->writable] + piece->at;
 	const struct objrel *rel;
-	int rc = 0;
+	int rc;
 
 	if (sec->data)
 		memcpy(to, sec->data, sec->size);
 	vec_for_each (&sec->rels, rel) {
 		uint64_t room = rel->offset <= sec->size ? sec->size - rel->offset : 0;
 
-		if (rc || arch_native()->reloc(rel->type)->kind == RELOC_NONE)
+		if (arch_native()->reloc(rel->type)->kind == RELOC_NONE)
 			continue;
 		if (room < arch_native()->reloc(rel->type)->size || !sec->data)
 			return uspl_fail(err, USPL_E_FILE, "a relocation lies outside '%s'",
 					 sec->name);
 		rc = link_rel(rel, base + rel->offset, bases, to + rel->offset, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int link_program(const struct mark_program *base, taddr text, taddr data, uint8_t *ret_text,
@@ -212,9 +214,11 @@ static int measure_callee(struct look *look, size_t to, uint64_t *deepest, struc
 		if (to < start || to - start >= look->functions.items[i]->size)
 			continue;
 		rc = measure(look, i, &stack, err);
-		if (!rc && stack > *deepest)
+		if (rc)
+			return rc;
+		if (stack > *deepest)
 			*deepest = stack;
-		return rc;
+		return 0;
 	}
 	return uspl_fail(err, USPL_E_UNSUPPORTED, "it calls what is no function of its own");
 }
@@ -234,19 +238,24 @@ static int measure(struct look *look, size_t i, uint64_t *ret_stack, struct uspl
 				 sym->name);
 	look->open[i] = true;
 	rc = confined_check(look->text + start, sym->size, &own, err);
-	if (rc)
+	if (rc) {
 		uspl_context(err, "'%s'", sym->name);
-	while (!rc && at < sym->size &&
+		return rc;
+	}
+	while (at < sym->size &&
 	       arch_native()->insn_decode(look->text + start + at, sym->size - at, &insn)) {
 		size_t to = start + at + insn.len + (size_t)insn.rel;
 
 		at += insn.len;
-		if (insn.flow == INSN_CALL || (insn.rel_size && to - start >= sym->size))
+		if (insn.flow == INSN_CALL || (insn.rel_size && to - start >= sym->size)) {
 			rc = measure_callee(look, to, &deepest, err);
+			if (rc)
+				return rc;
+		}
 	}
 	look->open[i] = false;
 	*ret_stack = own + deepest;
-	return rc;
+	return 0;
 }
 
 static int check(struct program *program, struct uspl_err *err)
@@ -254,26 +263,32 @@ static int check(struct program *program, struct uspl_err *err)
 	auto_free uint8_t *text = calloc(1, program->base.text_len + 1);
 	auto_free uint8_t *data = calloc(1, program->base.data_len + 1);
 	auto_free bool *open = NULL;
+	auto_vec functions found = { 0 };
 	struct look look = { .text = text };
 	uint64_t stack = 0;
 	int rc;
 
 	if (!text || !data)
 		return uspl_fail_nomem(err);
-	rc = find_functions(program, &look.functions, err);
-	if (!rc)
-		rc = link_program(&program->base, TRIAL_TEXT, TRIAL_DATA, text, data, err);
-	look.open = open = calloc(look.functions.n + 1, sizeof(*open));
-	if (!rc && !open)
-		rc = uspl_fail_nomem(err);
-	if (!rc)
-		rc = measure_callee(&look, program->base.entry, &stack, err);
-	if (!rc && stack > STACK_MAX)
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "it takes %" PRIu64 " bytes of stack, more than %d", stack,
-			       STACK_MAX);
-	vec_release(&look.functions);
-	return rc;
+	rc = find_functions(program, &found, err);
+	if (rc)
+		return rc;
+	rc = link_program(&program->base, TRIAL_TEXT, TRIAL_DATA, text, data, err);
+	if (rc)
+		return rc;
+	open = calloc(found.n + 1, sizeof(*open));
+	if (!open)
+		return uspl_fail_nomem(err);
+	look.functions = found;
+	look.open = open;
+	rc = measure_callee(&look, program->base.entry, &stack, err);
+	if (rc)
+		return rc;
+	if (stack > STACK_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "it takes %" PRIu64 " bytes of stack, more than %d", stack,
+				 STACK_MAX);
+	return 0;
 }
 
 static int run(const char *const *argv, struct uspl_err *err)
@@ -343,20 +358,29 @@ static int compile_and_read(const char *path, struct objfile **ret, struct uspl_
 	return rc;
 }
 
-int program_open(const char *path, struct program *ret, struct uspl_err *err)
+static int read_and_check(const char *path, struct program *ret, struct uspl_err *err)
 {
 	size_t len = strlen(path);
 	int rc;
 
-	*ret = (struct program){ .base.link = link_program };
 	if (len > 2 && !strcmp(path + len - 2, ".c"))
 		rc = compile_and_read(path, &ret->obj, err);
 	else
 		rc = objfile_read(path, &ret->obj, err);
-	if (!rc)
-		rc = place_all(ret, err);
-	if (!rc)
-		rc = check(ret, err);
+	if (rc)
+		return rc;
+	rc = place_all(ret, err);
+	if (rc)
+		return rc;
+	return check(ret, err);
+}
+
+int program_open(const char *path, struct program *ret, struct uspl_err *err)
+{
+	int rc;
+
+	*ret = (struct program){ .base.link = link_program };
+	rc = read_and_check(path, ret, err);
 	if (rc)
 		uspl_context(err, "cannot use '%s'", path);
 	return rc;

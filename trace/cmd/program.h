@@ -18,5 +18,7 @@ struct program {
  */
 int program_open(const char *path, struct program *ret, struct uspl_err *err) uspl_must_check;
 void program_release(struct program *program);
+DEFINE_AUTO_RELEASE(program, struct program, program_release)
+#define auto_program __attribute__((cleanup(cleanup_program_)))
 
 #endif

@@ -28,6 +28,18 @@ static void note_loss(const struct reader *reader, uint64_t *said, struct buf *o
 	*said = reader->log.overwritten;
 }
 
+static int read_and_format(struct reader *reader, const struct format *format, uint64_t *said,
+			   struct buf *out, struct uspl_err *err)
+{
+	int rc = reader_read(reader, err);
+
+	if (rc)
+		return rc;
+	if (format == &format_text)
+		note_loss(reader, said, out);
+	return format->body(reader, out, err);
+}
+
 /* Goes on until ^C, or until the process or its tracing has ended. */
 static int follow(struct reader *reader, const struct format *format, struct buf *out,
 		  struct uspl_err *err)
@@ -36,18 +48,14 @@ static int follow(struct reader *reader, const struct format *format, struct buf
 	uint64_t said = 0;
 	int rc = 0;
 
-	while (!rc && reader->follows) {
+	while (reader->follows) {
 		/* Once more after ^C: what is counted then isn't read any more. */
 		reader->follows = !cancel_requested();
-		rc = reader_read(reader, err);
-		if (!rc && format == &format_text)
-			note_loss(reader, &said, out);
-		if (!rc)
-			rc = format->body(reader, out, err);
+		rc = read_and_format(reader, format, &said, out, err);
 		format_flush(out, true);
-		if (fflush(stdout))
+		if (fflush(stdout) || rc)
 			break;
-		if (!rc && reader->follows)
+		if (reader->follows)
 			nanosleep(&pause, NULL);
 	}
 	return rc == -USPL_E_NO_PROCESS || rc == -USPL_E_SYSTEM ? 0 : rc;
@@ -134,16 +142,14 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	const struct reader_wish wish = { .marks = &opts.session };
-	struct reader reader = { 0 };
+	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
-	if (rc == CLI_GO_ON) {
-		cancel_catch();
-		reader.log.depth = (uint32_t)opts.depth;
-		reader.log.per_thread = opts.per_thread;
-		reader.only_snapshot = opts.snapshot;
-		rc = print(&reader, &opts, err);
-	}
-	reader_release(&reader);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	cancel_catch();
+	reader.log.depth = (uint32_t)opts.depth;
+	reader.log.per_thread = opts.per_thread;
+	reader.only_snapshot = opts.snapshot;
+	return print(&reader, &opts, err);
 }

@@ -118,6 +118,21 @@ static int check_options(const struct line *line, struct uspl_err *err)
 	return tracer->launch ? tracer->launch->check(line->state, err) : 0;
 }
 
+static int start_and_run(struct line *line, struct child *child, const char *output, char **command,
+			 struct uspl_err *err)
+{
+	int rc = child_start(child, command, err);
+
+	if (rc)
+		return rc;
+	if (output && !freopen(output, "we", stdout))
+		return uspl_fail_errno(err, "cannot write '%s'", output);
+	rc = run_traced(line, child, err);
+	if (rc < 0 && runs_all_the_same(child, rc))
+		return run_untraced(child, err);
+	return rc;
+}
+
 static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
 {
 	struct child child = { 0 };
@@ -126,14 +141,7 @@ static int run(struct line *line, const char *output, char **command, struct usp
 	if (rc)
 		return rc;
 	cancel_catch();
-	rc = child_start(&child, command, err);
-	if (!rc && output && !freopen(output, "we", stdout))
-		rc = uspl_fail_errno(err, "cannot write '%s'", output);
-	if (!rc) {
-		rc = run_traced(line, &child, err);
-		if (rc < 0 && runs_all_the_same(&child, rc))
-			rc = run_untraced(&child, err);
-	}
+	rc = start_and_run(line, &child, output, command, err);
 	if (rc < 0)
 		child_discard(&child);
 	return rc;

@@ -59,33 +59,48 @@ static void print_text(const struct module *module, const struct candidate *cand
 	printf("\n");
 }
 
+/* A module as it is listed. */
+struct listing {
+	struct image *image;
+	struct mcount_sites mcount_sites;
+	candidate_vec candidates;
+};
+
+static int find(const struct proc *proc, const struct module *module,
+		const struct trace_session *session, struct listing *listing, struct uspl_err *err)
+{
+	int rc = module_image(proc, module, &listing->image, err);
+
+	if (rc)
+		return rc;
+	trace_session_unpatch_image(session, listing->image);
+	rc = mcount_sites_find(proc, module, listing->image, &listing->mcount_sites, err);
+	if (rc)
+		return rc;
+	rc = candidates_find(listing->image, &listing->candidates, err);
+	if (rc)
+		return rc;
+	return candidates_spare(proc, &listing->candidates, err);
+}
+
 static int list_module(const struct proc *proc, const struct module *module,
 		       const struct trace_session *session, candidate_printer print,
 		       struct uspl_err *err)
 {
-	struct image *image = NULL;
-	struct mcount_sites mcount_sites = { 0 };
-	auto_vec candidate_vec candidates = { 0 };
+	struct listing listing = { 0 };
 	const struct candidate *candidate;
-	int rc = module_image(proc, module, &image, err);
+	int rc = find(proc, module, session, &listing, err);
 
-	if (!rc)
-		trace_session_unpatch_image(session, image);
-	if (!rc)
-		rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
-	if (!rc)
-		rc = candidates_find(image, &candidates, err);
-	if (!rc)
-		rc = candidates_spare(proc, &candidates, err);
-	vec_for_each (&candidates, candidate) {
+	vec_for_each (&listing.candidates, candidate) {
 		uint8_t len;
 
 		print(module, candidate,
-		      mcount_sites_call_in(&mcount_sites, image, candidate->entry, candidate->size,
-					   &len) != 0);
+		      mcount_sites_call_in(&listing.mcount_sites, listing.image, candidate->entry,
+					   candidate->size, &len) != 0);
 	}
-	mcount_sites_release(&mcount_sites);
-	image_free(image);
+	mcount_sites_release(&listing.mcount_sites);
+	image_free(listing.image);
+	vec_release(&listing.candidates);
 	return rc;
 }
 
@@ -121,26 +136,33 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 	pid_t pid;
 
-	if (!rc && argc - first != 1)
-		rc = uspl_fail(err, USPL_E_USAGE, "one pid is needed");
-	if (!rc)
-		rc = cli_pid(argv[first], &pid, err);
-	if (!rc)
-		look_only();
-	if (!rc)
-		rc = proc_open_readonly(pid, &proc, err);
-	if (!rc)
-		rc = modules_read(proc, &modules, err);
-	if (!rc)
-		rc = trace_session_read(proc, &session, err);
-	vec_for_each (&modules, module)
-		if (!rc && !module->is_vdso && is_wanted(&globs, module)) {
-			listed++;
-			rc = list_module(proc, module, &session, json ? print_json : print_text,
-					 err);
-		}
-	if (!rc && !listed)
-		rc = uspl_fail(err, USPL_E_NO_MODULE, "no module of pid %d is to be listed",
-			       proc->pid);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (argc - first != 1)
+		return uspl_fail(err, USPL_E_USAGE, "one pid is needed");
+	rc = cli_pid(argv[first], &pid, err);
+	if (rc)
+		return rc;
+	look_only();
+	rc = proc_open_readonly(pid, &proc, err);
+	if (rc)
+		return rc;
+	rc = modules_read(proc, &modules, err);
+	if (rc)
+		return rc;
+	rc = trace_session_read(proc, &session, err);
+	if (rc)
+		return rc;
+	vec_for_each (&modules, module) {
+		if (module->is_vdso || !is_wanted(&globs, module))
+			continue;
+		listed++;
+		rc = list_module(proc, module, &session, json ? print_json : print_text, err);
+		if (rc)
+			return rc;
+	}
+	if (!listed)
+		return uspl_fail(err, USPL_E_NO_MODULE, "no module of pid %d is to be listed",
+				 proc->pid);
+	return 0;
 }

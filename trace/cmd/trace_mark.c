@@ -214,24 +214,26 @@ static int list(const struct options *opts, struct uspl_err *err)
 {
 	auto_marks struct marks marks = { 0 };
 	const struct module *module;
-	struct view view;
+	auto_view struct view view = { 0 };
 	int rc = view_open_any(opts->pid, false, &view, err);
 
 	if (rc)
 		return rc;
 	rc = marks_read(view.proc, &marks, err);
+	if (rc)
+		return rc;
 	vec_for_each (&view.modules, module) {
 		auto_markers struct markers markers = { 0 };
 
-		if (rc || module->is_vdso ||
+		if (module->is_vdso ||
 		    (opts->request.module && fnmatch(opts->request.module, module->name, 0) != 0))
 			continue;
 		rc = marks_find(view.proc, module, &markers, err);
-		if (!rc)
-			print_markers(opts, module, &markers, &marks);
+		if (rc)
+			return rc;
+		print_markers(opts, module, &markers, &marks);
 	}
-	view_release(&view);
-	return rc;
+	return 0;
 }
 
 static void print_on(const struct options *opts, const struct marks_switched *result)
@@ -286,20 +288,20 @@ static void print_off(const struct options *opts, const struct marks_switched *r
 static int off(const struct options *opts, struct uspl_err *err)
 {
 	struct marks_switched result;
-	struct view view;
+	auto_view struct view view = { 0 };
 	int rc = view_open_any(opts->pid, true, &view, err);
 
 	if (rc)
 		return rc;
 	rc = marks_off(view.proc, &view.modules, &opts->request, &result, err);
-	if (rc)
+	if (rc) {
 		uspl_context(err, "cannot switch markers of pid %d off", opts->pid);
-	else if (!cli_quiet())
+		return rc;
+	}
+	if (!cli_quiet())
 		print_off(opts, &result);
-	if (!rc)
-		switched_warn_left_out(opts->pid, result.left_out);
-	view_release(&view);
-	return rc;
+	switched_warn_left_out(opts->pid, result.left_out);
+	return 0;
 }
 
 int trace_mark(int argc, char **argv, struct uspl_err *err)

@@ -93,38 +93,38 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 static int load(struct options *opts, struct uspl_err *err)
 {
 	struct marks_switched result;
-	struct view view;
+	auto_view struct view view = { 0 };
 	int rc = view_open_any(opts->pid, true, &view, err);
 
 	if (rc)
 		return rc;
 	rc = marks_on(view.proc, &view.modules, &opts->request, &result, err);
-	if (rc)
+	if (rc) {
 		uspl_context(err, "cannot put '%s' into pid %d", opts->file, opts->pid);
-	else if (!cli_quiet())
+		return rc;
+	}
+	if (!cli_quiet())
 		printf("'%s' is called at %zu sites of pid %d, stopped %.0f us; "
 		       "'uspl-trace mark %d off --session=%s' ends it\n",
 		       opts->file, result.probes, opts->pid, result.stop_us, opts->pid,
 		       opts->request.session);
-	if (!rc && result.impossible && !cli_quiet())
+	if (result.impossible && !cli_quiet())
 		printf("left out: %zu sites; marker %s\n", result.impossible, result.why);
-	view_release(&view);
-	return rc;
+	return 0;
 }
 
 int trace_probe(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { 0 };
-	struct program program = { 0 };
+	auto_program struct program program = { 0 };
 	int rc = parse(&opts, argc, argv, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
 	rc = program_open(opts.file, &program, err);
+	if (rc)
+		return rc;
 	opts.request.program = &program.base;
-	if (!rc)
-		rc = load(&opts, err);
-	program_release(&program);
-	return rc;
+	return load(&opts, err);
 }

@@ -38,6 +38,18 @@ static int name_callers(struct reader *reader, trace_callers *callers, struct us
 	return 0;
 }
 
+static void callers_release(trace_callers *callers)
+{
+	struct trace_caller *caller;
+
+	vec_for_each (callers, caller)
+		free(caller->name);
+	vec_release(callers);
+}
+
+DEFINE_AUTO_RELEASE(callers, trace_callers, callers_release)
+#define auto_callers __attribute__((cleanup(cleanup_callers_)))
+
 static int file_save(struct reader *reader, const char *path, struct uspl_err *err)
 {
 	/* All but the callers is the reader's. */
@@ -55,21 +67,19 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.values = reader->values.texts,
 		.threads = reader->threads,
 	};
-	mark_line_vec made = { 0 };
-	struct trace_caller *caller;
-	int rc = name_callers(reader, &saved.callers, err);
+	auto_callers trace_callers callers = { 0 };
+	auto_mark_lines mark_line_vec made = { 0 };
+	int rc = name_callers(reader, &callers, err);
 
+	if (rc)
+		return rc;
+	saved.callers = callers;
 	snprintf(saved.comm, sizeof(saved.comm), "%s", reader->log.comm);
-	if (!rc)
-		rc = marks_collect(reader, &made, err);
+	rc = marks_collect(reader, &made, err);
+	if (rc)
+		return rc;
 	saved.marks = reader_is_file(reader) ? reader->mark_lines : made;
-	if (!rc)
-		rc = saved_write(path, &saved, err);
-	vec_for_each (&saved.callers, caller)
-		free(caller->name);
-	vec_release(&saved.callers);
-	mark_lines_release(&made);
-	return rc;
+	return saved_write(path, &saved, err);
 }
 
 static const struct {
@@ -137,15 +147,16 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 	};
 	const bool writes = true;
 	const struct reader_wish wish = { &session, &writes };
-	struct reader reader = { 0 };
+	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
-	if (rc == CLI_GO_ON && !path)
-		rc = uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
-	if (rc == CLI_GO_ON)
-		rc = save(&reader, form, path, err);
-	if (rc == CLI_GO_ON)
-		reader_print_losses(&reader, stderr);
-	reader_release(&reader);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (!path)
+		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
+	rc = save(&reader, form, path, err);
+	if (rc)
+		return rc;
+	reader_print_losses(&reader, stderr);
+	return 0;
 }

@@ -151,22 +151,24 @@ static int sum_all(const struct timeline *timeline, enum sort_key key, totals_ve
 {
 	size_t n = timeline->calls.n, from = 0;
 	auto_free const struct trace_span **spans = calloc(n + 1, sizeof(*spans));
-	int rc = 0;
+	int rc;
 
 	if (!spans)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		spans[i] = &timeline->calls.items[i];
 	qsort(spans, n, sizeof(*spans), by_id_and_duration);
-	for (size_t i = 1; !rc && n && i <= n; i++) {
+	for (size_t i = 1; n && i <= n; i++) {
 		if (i < n && spans[i]->record.id == spans[from]->record.id)
 			continue;
 		rc = add_up(spans + from, i - from, all, err);
+		if (rc)
+			return rc;
 		from = i;
 	}
 	if (all->n)
 		qsort_r(all->items, all->n, sizeof(*all->items), by_key, &key);
-	return rc;
+	return 0;
 }
 
 /* What a line of the table doesn't say; seldom anything. */
@@ -326,22 +328,24 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	const struct reader_wish wish = { .does_more = &opts.leaks };
-	struct reader reader = { 0 };
+	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
-	if (rc == CLI_GO_ON && form)
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (form) {
 		rc = choose_form(tracer_of(&reader.view.session), form, &opts.json, err);
-	if (rc == CLI_GO_ON && opts.leaks)
-		rc = require_leaks(tracer_of(&reader.view.session), err);
-	if (rc == CLI_GO_ON && sort && tracer_of(&reader.view.session)->tally)
-		rc = uspl_fail(err, USPL_E_USAGE, "'--sort' is for tracers that record calls");
-	if (rc == CLI_GO_ON && tracer_of(&reader.view.session)->tally) {
-		rc = tally_report(tracer_of(&reader.view.session), reader.log.pid, &opts, err);
-		reader_release(&reader);
-		return rc;
+		if (rc)
+			return rc;
 	}
-	if (rc == CLI_GO_ON)
-		rc = report(&reader, sort, opts.json, err);
-	reader_release(&reader);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (opts.leaks) {
+		rc = require_leaks(tracer_of(&reader.view.session), err);
+		if (rc)
+			return rc;
+	}
+	if (sort && tracer_of(&reader.view.session)->tally)
+		return uspl_fail(err, USPL_E_USAGE, "'--sort' is for tracers that record calls");
+	if (tracer_of(&reader.view.session)->tally)
+		return tally_report(tracer_of(&reader.view.session), reader.log.pid, &opts, err);
+	return report(&reader, sort, opts.json, err);
 }

@@ -52,18 +52,17 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 		.summary = "Starts tracing running processes; 'uspl-trace tracers' lists what can "
 			   "be seen of them",
 	};
-	struct line line = { 0 };
+	auto_line struct line line = { 0 };
 	auto_vec pid_vec pids = { 0 };
-	int rc = line_parse(&about, argc, argv, &line, err), worst = USPL_STATUS_DONE;
+	int rc = line_parse(&about, argc, argv, &line, err);
 
-	if (rc == CLI_GO_ON && line.tracer->launch)
-		rc = refuse_launch(line.tracer, err);
-	if (rc == CLI_GO_ON)
-		rc = parse_pids(&line, argc, argv, &pids, err);
-	if (rc == CLI_GO_ON) {
-		cancel_catch();
-		worst = pids_for_each(&pids, start_one, &line);
-	}
-	line_release(&line);
-	return rc < 0 ? rc : worst;
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (line.tracer->launch)
+		return refuse_launch(line.tracer, err);
+	rc = parse_pids(&line, argc, argv, &pids, err);
+	if (rc)
+		return rc;
+	cancel_catch();
+	return pids_for_each(&pids, start_one, &line);
 }

@@ -46,15 +46,15 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	auto_vec pid_vec pids = { 0 };
-	int first, rc = cli_parse(&cmd, argc, argv, &first, err), worst = USPL_STATUS_DONE;
+	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
-	if (rc == CLI_GO_ON && first == argc)
-		rc = uspl_fail(err, USPL_E_USAGE, "no pid given");
-	if (rc == CLI_GO_ON)
-		rc = cli_pids(argv + first, argc - first, &pids, err);
-	if (rc == CLI_GO_ON) {
-		cancel_catch();
-		worst = pids_for_each(&pids, stop_one, &opts);
-	}
-	return rc < 0 ? rc : worst;
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (first == argc)
+		return uspl_fail(err, USPL_E_USAGE, "no pid given");
+	rc = cli_pids(argv + first, argc - first, &pids, err);
+	if (rc)
+		return rc;
+	cancel_catch();
+	return pids_for_each(&pids, stop_one, &opts);
 }

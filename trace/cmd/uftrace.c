@@ -254,39 +254,54 @@ static int write_all(struct saving *saving, struct uspl_err *err)
 	const struct thread_log *log;
 	int rc = write_info(saving, err);
 
-	if (!rc)
-		rc = write_tasks(saving, err);
-	if (!rc)
-		rc = write_map(saving, err);
-	vec_for_each (&saving->reader->view.session.regions, region)
-		if (!rc)
-			rc = write_symbols(saving, region, err);
+	if (rc)
+		return rc;
+	rc = write_tasks(saving, err);
+	if (rc)
+		return rc;
+	rc = write_map(saving, err);
+	if (rc)
+		return rc;
+	vec_for_each (&saving->reader->view.session.regions, region) {
+		rc = write_symbols(saving, region, err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&saving->threads, log) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "%d.dat", log->tid);
-		if (!rc)
-			rc = write_file(saving, name, &log->events, err);
+		rc = write_file(saving, name, &log->events, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
+
+static void release(struct saving *saving)
+{
+	struct thread_log *log;
+
+	vec_for_each (&saving->threads, log)
+		buf_release(&log->events);
+	vec_release(&saving->threads);
+}
+
+DEFINE_AUTO_RELEASE(saving, struct saving, release)
+#define auto_saving __attribute__((cleanup(cleanup_saving_)))
 
 int uftrace_write(struct reader *reader, const char *dir, struct uspl_err *err)
 {
-	struct saving saving = { .reader = reader, .dir = dir };
-	struct thread_log *log;
+	auto_saving struct saving saving = { .reader = reader, .dir = dir };
 	int rc;
 
 	if (tracer_of(&reader->view.session)->hook->entries)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "the tracer 'function' records no returns, which uftrace needs");
 	rc = collect(&saving, err);
-	if (!rc && mkdir(dir, 0777) != 0)
-		rc = uspl_fail_errno(err, "cannot make the folder '%s'", dir);
-	if (!rc)
-		rc = write_all(&saving, err);
-	vec_for_each (&saving.threads, log)
-		buf_release(&log->events);
-	vec_release(&saving.threads);
-	return rc;
+	if (rc)
+		return rc;
+	if (mkdir(dir, 0777) != 0)
+		return uspl_fail_errno(err, "cannot make the folder '%s'", dir);
+	return write_all(&saving, err);
 }

@@ -31,5 +31,7 @@ void mark_line_release(struct mark_line *line);
 DEFINE_AUTO_RELEASE(mark_line, struct mark_line, mark_line_release)
 #define auto_mark_line __attribute__((cleanup(cleanup_mark_line_)))
 void mark_lines_release(mark_line_vec *lines);
+DEFINE_AUTO_RELEASE(mark_lines, mark_line_vec, mark_lines_release)
+#define auto_mark_lines __attribute__((cleanup(cleanup_mark_lines_)))
 
 #endif

@@ -106,7 +106,7 @@ static int take(struct mark_reader *reader, struct mark_ring *ring, const struct
 {
 	int rc = 0;
 
-	while (!rc && i < window->end) {
+	while (i < window->end) {
 		const struct uspl_trace_entry *slot = &window->slots[i - window->first].first;
 		struct mark_record record = { .time = slot->start, .tid = ring->tid };
 
@@ -128,6 +128,8 @@ static int take(struct mark_reader *reader, struct mark_ring *ring, const struct
 		rc = keep(reader, window, i, &record, err);
 		i += record.probe->slots;
 		ring->taken++;
+		if (rc)
+			break;
 	}
 	*ret_next = i;
 	return rc;
@@ -165,12 +167,20 @@ static int read_window(struct mark_reader *reader, const struct mark_ring *ring,
 	return 0;
 }
 
+static void release(struct window *window)
+{
+	free(window->slots);
+}
+
+DEFINE_AUTO_RELEASE(window, struct window, release)
+#define auto_window __attribute__((cleanup(cleanup_window_)))
+
 static int read_ring(struct mark_reader *reader, struct mark_ring *ring, struct uspl_err *err)
 {
 	const struct uspl_trace_region *shared = &reader->shared;
 	uint64_t all = (shared->ring_mask + 1) / USPL_TRACE_RECORD, gone = 0, from = ring->pos;
 	struct uspl_trace_ring head;
-	struct window window = { 0 };
+	auto_window struct window window = { 0 };
 	int rc = proc_read(reader->proc, ring->addr, &head, sizeof(head), err);
 
 	window.end = head.pos / USPL_TRACE_RECORD;
@@ -179,24 +189,21 @@ static int read_ring(struct mark_reader *reader, struct mark_ring *ring, struct 
 	window.first = window.end > all ? window.end - all : 0;
 	window.tid = (pid_t)head.tid;
 	rc = read_window(reader, ring, &window, &gone, err);
-	if (!rc) {
-		window.oldest_at = skip_rest(&window, window.first);
-		if (window.first && window.oldest_at < window.end)
-			window.oldest = window.slots[window.oldest_at - window.first].first.start;
-		if (gone > from)
-			from = skip_rest(&window, gone > window.end ? window.end : gone);
-		if (!ring->tid || from > ring->pos)
-			ring->tid = thread_behind(&window, from);
-		rc = take(reader, ring, &window, from, &ring->pos, err);
-		/*
-		 * Behind a gap all that were taken and not read are gone, but those that come next.
-		 */
-		if (gone && ring->pos == window.end && head.records > ring->taken) {
-			reader->overwritten += head.records - ring->taken;
-			ring->taken = head.records;
-		}
+	if (rc)
+		return rc;
+	window.oldest_at = skip_rest(&window, window.first);
+	if (window.first && window.oldest_at < window.end)
+		window.oldest = window.slots[window.oldest_at - window.first].first.start;
+	if (gone > from)
+		from = skip_rest(&window, gone > window.end ? window.end : gone);
+	if (!ring->tid || from > ring->pos)
+		ring->tid = thread_behind(&window, from);
+	rc = take(reader, ring, &window, from, &ring->pos, err);
+	/* Behind a gap all that were taken and not read are gone, but those that come next. */
+	if (gone && ring->pos == window.end && head.records > ring->taken) {
+		reader->overwritten += head.records - ring->taken;
+		ring->taken = head.records;
 	}
-	free(window.slots);
 	return rc;
 }
 
@@ -233,15 +240,19 @@ static int by_time(const void *a, const void *b)
 
 int mark_reader_read(struct mark_reader *reader, struct uspl_err *err)
 {
+	bool outdated = reader->outdated;
 	struct mark_ring *ring;
 	int rc = find_rings(reader, err);
 
 	reader->records.n = reader->slots.n = 0;
-	if (!rc && reader->outdated)
-		rc = update(reader, err);
 	reader->outdated = false;
 	if (rc)
 		return rc;
+	if (outdated) {
+		rc = update(reader, err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&reader->rings, ring) {
 		rc = read_ring(reader, ring, err);
 		if (rc)

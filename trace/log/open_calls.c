@@ -67,6 +67,9 @@ static void release(struct reading *reading)
 	vec_release(&reading->threads);
 }
 
+DEFINE_AUTO_RELEASE(reading, struct reading, release)
+#define auto_reading __attribute__((cleanup(cleanup_reading_)))
+
 static int by_start(const void *a, const void *b)
 {
 	const struct mapping *x = a, *y = b;
@@ -144,24 +147,31 @@ static int keep(struct reading *reading, taddr at, taddr slot, uint64_t start, s
 	return 0;
 }
 
+DEFINE_AUTO_RELEASE(walk, struct resident, resident_close)
+#define auto_walk __attribute__((cleanup(cleanup_walk_)))
+
 static int find_kept(struct reading *reading, struct uspl_err *err)
 {
-	struct resident walk = { .proc = reading->proc,
-				 .maps = &reading->shadows,
-				 .budget = READ_MAX };
+	auto_walk struct resident walk = { .proc = reading->proc,
+					   .maps = &reading->shadows,
+					   .budget = READ_MAX };
 	int rc = resident_open(&walk, err);
 
-	while (!rc && resident_next(&walk)) {
-		for (size_t i = 0; !rc && i + 1 < walk.n; i += 2) {
+	if (rc)
+		return rc;
+	while (resident_next(&walk)) {
+		for (size_t i = 0; i + 1 < walk.n; i += 2) {
 			taddr slot = walk.at + i * sizeof(*walk.words);
 			taddr at = walk.mapping->offset + (slot - walk.mapping->start) / 2;
 
-			if (walk.words[i + 1])
-				rc = keep(reading, at, slot, walk.words[i + 1], err);
+			if (!walk.words[i + 1])
+				continue;
+			rc = keep(reading, at, slot, walk.words[i + 1], err);
+			if (rc)
+				return rc;
 		}
 	}
-	resident_close(&walk);
-	return rc;
+	return 0;
 }
 
 /* The threads that live. */
@@ -206,8 +216,9 @@ static int find_threads(struct reading *reading, struct uspl_err *err)
 	int rc = table ? proc_read(reading->proc, reading->head->tables, table, len, err)
 		       : uspl_fail_nomem(err);
 
-	if (!rc)
-		rc = list_lives(reading, err);
+	if (rc)
+		return rc;
+	rc = list_lives(reading, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < USPL_TRACE_THREADS; i++) {
@@ -324,23 +335,26 @@ static int add_all(const struct reading *reading, uint64_t now, trace_records *r
 int open_calls_read(struct proc *proc, const struct trace_session *session, uint64_t now,
 		    trace_records *records, struct uspl_err *err)
 {
-	struct reading reading = { .proc = proc, .session = session };
+	auto_reading struct reading reading = { .proc = proc, .session = session };
 	int rc;
 
 	if (!session->regions.n || session->regions.items[0].head.entries)
 		return 0;
 	reading.head = &session->regions.items[0].head;
 	rc = find_shadows(&reading, err);
-	if (!rc)
-		rc = find_kept(&reading, err);
-	if (!rc && reading.kept.n) {
+	if (rc)
+		return rc;
+	rc = find_kept(&reading, err);
+	if (rc)
+		return rc;
+	if (reading.kept.n) {
 		strike_recorded(&reading, records);
 		rc = find_threads(&reading, err);
-	}
-	if (!rc && reading.kept.n)
+		if (rc)
+			return rc;
 		rc = proc_refresh_maps(proc, err);
-	if (!rc)
-		rc = add_all(&reading, now, records, err);
-	release(&reading);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return add_all(&reading, now, records, err);
 }

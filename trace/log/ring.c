@@ -316,12 +316,20 @@ static int take_all(struct trace_ring *ring, const struct window *window, uint64
 	return oom ? uspl_fail_nomem(err) : 0;
 }
 
+static void release(struct window *window)
+{
+	free(window->slots);
+}
+
+DEFINE_AUTO_RELEASE(window, struct window, release)
+#define auto_window __attribute__((cleanup(cleanup_window_)))
+
 int ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *records,
 	      struct uspl_err *err)
 {
 	uint64_t all = (ring->mask + 1) / USPL_TRACE_RECORD, from = ring->pos / USPL_TRACE_RECORD;
 	struct uspl_trace_ring before, after;
-	struct window window = { 0 };
+	auto_window struct window window = { 0 };
 	uint64_t gone, first;
 	int rc = read_header(proc, ring, &before, err);
 
@@ -334,19 +342,17 @@ int ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *r
 	/* All of the round, whatever was read of it: its oldest record tells stale ones. */
 	window.first = window.end > all ? window.end - all : 0;
 	rc = copy(proc, ring, &window, err);
-	if (!rc)
-		rc = read_header(proc, ring, &after, err);
-	if (!rc) {
-		gone = after.pos / USPL_TRACE_RECORD > all ? after.pos / USPL_TRACE_RECORD - all
-							   : 0;
-		first = gone > from ? gone : from;
-		if (first > window.end)
-			first = window.end;
-		if (first < window.first)
-			first = window.first;
-		ring->overwritten += first - from;
-		rc = take_all(ring, &window, first, (pid_t)before.tid, records, err);
-	}
-	free(window.slots);
-	return rc;
+	if (rc)
+		return rc;
+	rc = read_header(proc, ring, &after, err);
+	if (rc)
+		return rc;
+	gone = after.pos / USPL_TRACE_RECORD > all ? after.pos / USPL_TRACE_RECORD - all : 0;
+	first = gone > from ? gone : from;
+	if (first > window.end)
+		first = window.end;
+	if (first < window.first)
+		first = window.first;
+	ring->overwritten += first - from;
+	return take_all(ring, &window, first, (pid_t)before.tid, records, err);
 }

@@ -150,12 +150,23 @@ static int sort_events(struct timeline *t, struct uspl_err *err)
 	return 0;
 }
 
+static int enter_all(struct timeline *t, struct stack *stack, struct uspl_err *err)
+{
+	for (size_t i = 0; i < t->calls.n; i++) {
+		int rc = enter(t, stack, (uint32_t)i, err);
+
+		if (rc)
+			return rc;
+	}
+	return leave(t, stack, 0, UINT64_MAX, err);
+}
+
 int timeline_make(const trace_records *records, struct timeline *ret, struct uspl_err *err)
 {
 	auto_timeline struct timeline t = { 0 };
 	struct stack stack = { 0 };
 	uint32_t id_max = 0;
-	int rc = 0;
+	int rc;
 
 	if (records->n >= TRACE_NO_CALL)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "a trace of more than 2^32 calls");
@@ -172,10 +183,7 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 		return uspl_fail_nomem(err);
 	if (t.calls.n)
 		qsort(t.calls.items, t.calls.n, sizeof(*t.calls.items), by_thread_and_time);
-	for (size_t i = 0; !rc && i < t.calls.n; i++)
-		rc = enter(&t, &stack, (uint32_t)i, err);
-	if (!rc)
-		rc = leave(&t, &stack, 0, UINT64_MAX, err);
+	rc = enter_all(&t, &stack, err);
 	vec_release(&stack.open);
 	free(stack.inside);
 	if (rc)

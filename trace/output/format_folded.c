@@ -79,18 +79,26 @@ static void print(const struct reader *reader, const line_vec *lines, struct buf
 	}
 }
 
+static void release(line_vec *lines)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		free(lines->items[i].chain);
+	vec_release(lines);
+}
+
+DEFINE_AUTO_RELEASE(lines, line_vec, release)
+#define auto_lines __attribute__((cleanup(cleanup_lines_)))
+
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
 {
-	auto_vec line_vec lines = { 0 };
+	auto_lines line_vec lines = { 0 };
 	int rc = collect(reader, &lines, err);
 
-	if (!rc && lines.n) {
-		qsort(lines.items, lines.n, sizeof(*lines.items), by_chain);
-		print(reader, &lines, out);
-	}
-	for (size_t i = 0; i < lines.n; i++)
-		free(lines.items[i].chain);
-	return rc;
+	if (rc || !lines.n)
+		return rc;
+	qsort(lines.items, lines.n, sizeof(*lines.items), by_chain);
+	print(reader, &lines, out);
+	return 0;
 }
 
 static void end(const struct reader *reader, struct buf *out)

@@ -48,17 +48,18 @@ size_t marks_print(const struct reader *reader, size_t from, uint64_t time, mark
 int marks_collect(const struct reader *reader, mark_line_vec *ret, struct uspl_err *err)
 {
 	const struct mark_record *record;
-	int rc = 0;
+	int rc;
 
 	vec_for_each (&reader->marks.records, record) {
-		struct mark_line *line = rc ? NULL : vec_push(ret);
+		struct mark_line *line = vec_push(ret);
 
-		if (line)
-			rc = mark_line_make(&reader->marks, record, line, err);
-		else if (!rc)
-			rc = uspl_fail_nomem(err);
+		if (!line)
+			return uspl_fail_nomem(err);
+		rc = mark_line_make(&reader->marks, record, line, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* "subsystem:name: message" */

@@ -41,57 +41,58 @@ static int add_region(struct trace_names *names, const struct trace_region *regi
 	const struct module *module = module_at(names->proc_modules, region->head.module);
 	struct image *image = module ? image_of(names, module) : NULL;
 	const struct uspl_trace_site *site;
-	int rc = 0;
+	int rc;
 
 	vec_for_each (&region->sites, site) {
 		const struct image_sym *sym = image ? image_sym_at(image, site->entry) : NULL;
 
-		if (!rc)
-			rc = add(names, sym && sym->addr == site->entry ? sym->name : NULL, err);
+		rc = add(names, sym && sym->addr == site->entry ? sym->name : NULL, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int names_find(const struct proc *proc, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
 {
-	struct trace_names names = { .session = session, .proc = proc, .proc_modules = modules };
+	auto_names struct trace_names names = { .session = session,
+						.proc = proc,
+						.proc_modules = modules };
 	const struct trace_region *region;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < modules->n; i++)
 		if (!vec_push(&names.images))
-			rc = uspl_fail_nomem(err);
+			return uspl_fail_nomem(err);
 	vec_for_each (&session->regions, region) {
-		if (!rc && region->head.first_id != names.by_id.n + 1)
-			rc = uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
-		if (!rc)
-			rc = add_region(&names, region, err);
+		if (region->head.first_id != names.by_id.n + 1)
+			return uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
+		rc = add_region(&names, region, err);
+		if (rc)
+			return rc;
 	}
-	if (rc)
-		names_release(&names);
-	else
-		*ret = names;
-	return rc;
+	*ret = names;
+	names = (struct trace_names){ 0 };
+	return 0;
 }
 
 int names_take(struct trace_saved *saved, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
 {
-	struct trace_names names = { .session = session, .proc_modules = modules };
+	auto_names struct trace_names names = { .session = session, .proc_modules = modules };
 	char *const *name;
-	int rc = 0;
+	int rc;
 
-	vec_for_each (&saved->names, name)
-		if (!rc)
-			rc = add(&names, *name, err);
-	if (rc) {
-		names_release(&names);
-		return rc;
+	vec_for_each (&saved->names, name) {
+		rc = add(&names, *name, err);
+		if (rc)
+			return rc;
 	}
 	names.callers = saved->callers;
 	saved->callers = (trace_callers){ 0 };
 	*ret = names;
+	names = (struct trace_names){ 0 };
 	return 0;
 }
 

@@ -24,6 +24,8 @@ int names_take(struct trace_saved *saved, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret,
 	       struct uspl_err *err) uspl_must_check;
 void names_release(struct trace_names *names);
+DEFINE_AUTO_RELEASE(names, struct trace_names, names_release)
+#define auto_names __attribute__((cleanup(cleanup_names_)))
 /* The function's name, or its address in buf. */
 const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len);
 /*

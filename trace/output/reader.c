@@ -56,13 +56,16 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 			uspl_fail(err, USPL_E_NOT_APPLIED,
 				  "pid %d is not traced, and none of its markers is on%s%s", pid,
 				  *marks ? " in session " : "", marks);
+		if (rc)
+			return rc;
 	}
-	if (!rc)
-		rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
-				&reader->names, err);
-	if (!rc)
-		rc = listen_config_read(reader->view.proc, &reader->view.session, &reader->config,
-					err);
+	rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
+			&reader->names, err);
+	if (rc)
+		return rc;
+	rc = listen_config_read(reader->view.proc, &reader->view.session, &reader->config, err);
+	if (rc)
+		return rc;
 	reader->log = (struct trace_log){ .pid = pid,
 					  .session = &reader->view.session,
 					  .names = &reader->names,
@@ -70,7 +73,7 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 					  .timeline = &reader->timeline,
 					  .values = &reader->values.texts };
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
-	return rc;
+	return 0;
 }
 
 bool reader_is_file(const struct reader *reader)
@@ -133,21 +136,26 @@ static int find_rings(struct reader *reader, const struct uspl_trace_region *hea
 		      struct uspl_err *err)
 {
 	struct uspl_trace_counters counters;
-	uint64_t n;
+	uint64_t n, from = reader->n_threads;
 	int rc = proc_read(reader->view.proc, head->counters, &counters, sizeof(counters), err);
 
 	if (rc)
 		return rc;
 	n = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
-	for (uint64_t i = reader->n_threads; !rc && i < n; i++) {
-		rc = add_ring(reader, head, i, err);
-		/* What was written since a snapshot was taken is in another one. */
-		if (!rc && head->rings_len >= 2 * head->n_rings * head->ring_bytes)
-			rc = add_ring(reader, head, head->n_rings + i, err);
-	}
 	reader->n_threads = n;
 	reader->log.unseen = counters.nowhere;
-	return rc;
+	for (uint64_t i = from; i < n; i++) {
+		rc = add_ring(reader, head, i, err);
+		if (rc)
+			return rc;
+		/* What was written since a snapshot was taken is in another one. */
+		if (head->rings_len >= 2 * head->n_rings * head->ring_bytes) {
+			rc = add_ring(reader, head, head->n_rings + i, err);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
 }
 
 /* Keeps what had been recorded when the snapshot was taken. */
@@ -178,34 +186,69 @@ static int read_open(struct reader *reader, struct uspl_err *err)
 			       &reader->records, err);
 }
 
+static int find_and_read(struct reader *reader, struct uspl_err *err)
+{
+	struct trace_ring *ring;
+	int rc;
+
+	if (reader->view.session.regions.n) {
+		rc = find_rings(reader, &reader->view.session.regions.items[0].head, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&reader->rings, ring) {
+		ring->last = !reader->follows;
+		rc = ring_read(reader->view.proc, ring, &reader->records, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 /* Calls of functions. */
 static int read_calls(struct reader *reader, struct uspl_err *err)
 {
-	struct trace_ring *ring;
-	int rc = 0;
+	const struct trace_ring *ring;
+	int rc;
 
 	reader->records.n = 0;
 	reader->log.overwritten = reader->log.unseen = reader->log.unsure = 0;
-	if (reader->view.session.regions.n)
-		rc = find_rings(reader, &reader->view.session.regions.items[0].head, err);
+	rc = find_and_read(reader, err);
 	vec_for_each (&reader->rings, ring) {
-		ring->last = !reader->follows;
-		if (!rc)
-			rc = ring_read(reader->view.proc, ring, &reader->records, err);
 		reader->log.overwritten += ring->overwritten;
 		reader->log.unseen += ring->unseen;
 		reader->log.unsure += ring->unsure;
 	}
 	timeline_release(&reader->timeline);
-	if (!rc && !reader->follows)
-		rc = read_open(reader, err);
-	if (!rc)
-		rc = values_attach(&reader->values, &reader->config, &reader->records, err);
-	if (reader->only_snapshot)
-		keep_snapshot(reader);
 	if (rc)
 		return rc;
+	if (!reader->follows) {
+		rc = read_open(reader, err);
+		if (rc)
+			return rc;
+	}
+	rc = values_attach(&reader->values, &reader->config, &reader->records, err);
+	if (rc)
+		return rc;
+	if (reader->only_snapshot)
+		keep_snapshot(reader);
 	return timeline_make(&reader->records, &reader->timeline, err);
+}
+
+static int read_new(struct reader *reader, struct uspl_err *err)
+{
+	int rc = read_calls(reader, err);
+
+	if (rc)
+		return rc;
+	if (reader->has_marks) {
+		rc = mark_reader_read(&reader->marks, err);
+		reader->log.overwritten += reader->marks.overwritten;
+		reader->log.unseen += reader->marks.nowhere;
+		if (rc)
+			return rc;
+	}
+	return thread_names_read(reader->view.proc, &reader->threads, err);
 }
 
 /* Reads what is new, and puts it in order. */
@@ -213,15 +256,8 @@ static int read_rings(struct reader *reader, struct uspl_err *err)
 {
 	const struct trace_clocks start = start_of(reader);
 	struct trace_clocks now;
-	int rc = read_calls(reader, err);
+	int rc = read_new(reader, err);
 
-	if (!rc && reader->has_marks) {
-		rc = mark_reader_read(&reader->marks, err);
-		reader->log.overwritten += reader->marks.overwritten;
-		reader->log.unseen += reader->marks.nowhere;
-	}
-	if (!rc)
-		rc = thread_names_read(reader->view.proc, &reader->threads, err);
 	clocks_read(&now);
 	reader->log.ns_per_tick = clocks_ns_per_tick(&start, &now);
 	return rc;

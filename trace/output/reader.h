@@ -59,5 +59,7 @@ int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* Says what isn't in the output, if anything: nothing is lost silently. */
 void reader_print_losses(const struct reader *reader, FILE *to);
 void reader_release(struct reader *reader);
+DEFINE_AUTO_RELEASE(reader, struct reader, reader_release)
+#define auto_reader __attribute__((cleanup(cleanup_reader_)))
 
 #endif

@@ -25,12 +25,13 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 	auto_regions region_vec regions = { 0 };
 	int rc = regions_read(proc, &regions, err);
 
-	if (!rc && regions.n)
-		rc = modules_read(proc, &modules, err);
-	if (!rc && regions.n) {
-		region_status_find_gone(proc, &modules, &regions);
-		rc = interrupted_complete(proc, &modules, &regions, NULL, &opts, &note, err);
-	}
+	if (rc || !regions.n)
+		return rc;
+	rc = modules_read(proc, &modules, err);
+	if (rc)
+		return rc;
+	region_status_find_gone(proc, &modules, &regions);
+	rc = interrupted_complete(proc, &modules, &regions, NULL, &opts, &note, err);
 	if (note.msg[0])
 		uspl_err_note(stderr, &note);
 	return rc;
@@ -38,19 +39,19 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 
 static int lock_and_sweep(pid_t pid, struct proc **ret, size_t *ret_swept, struct uspl_err *err)
 {
-	struct proc *proc;
+	auto_proc struct proc *proc = NULL;
 	int rc = proc_open_locked(pid, clock_now_ns() + LOCK_NS, &proc, err);
 
 	if (rc)
 		return rc;
 	rc = complete_interrupted(proc, err);
-	if (!rc)
-		rc = shared_maps_sweep(proc, ret_swept, err);
 	if (rc)
-		proc_free(proc);
-	else
-		*ret = proc;
-	return rc;
+		return rc;
+	rc = shared_maps_sweep(proc, ret_swept, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(proc);
+	return 0;
 }
 
 int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err)
@@ -73,19 +74,20 @@ int view_start(struct proc *proc, const struct trace_request *request, struct tr
 
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
-	struct view view = { 0 };
+	auto_view struct view view = { 0 };
 	int rc = write ? lock_and_sweep(pid, &view.proc, &view.swept, err)
 		       : proc_open_readonly(pid, &view.proc, err);
 
-	if (!rc)
-		rc = modules_read(view.proc, &view.modules, err);
-	if (!rc)
-		rc = trace_session_read(view.proc, &view.session, err);
-	if (rc) {
-		view_release(&view);
+	if (rc)
 		return rc;
-	}
+	rc = modules_read(view.proc, &view.modules, err);
+	if (rc)
+		return rc;
+	rc = trace_session_read(view.proc, &view.session, err);
+	if (rc)
+		return rc;
 	*ret = view;
+	view = (struct view){ 0 };
 	return 0;
 }
 

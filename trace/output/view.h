@@ -33,5 +33,7 @@ int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
  */
 int view_open(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 void view_release(struct view *view);
+DEFINE_AUTO_RELEASE(view, struct view, view_release)
+#define auto_view __attribute__((cleanup(cleanup_view_)))
 
 #endif

@@ -57,21 +57,23 @@ static int read_all(struct alloc_sums *sums, struct uspl_err *err)
 	const struct tally *tally = sums->tally;
 	int rc = proc_read(tally->view.proc, tally->own, &sums->own, sizeof(sums->own), err);
 
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < USPL_ALLOC_SITES; i++) {
 		sums->sites[i].caller = sums->own.sites[i];
 		sums->sites[i].oldest = ALLOC_NO_AGE;
 	}
-	for (size_t i = 0; !rc && i < tally->n_threads; i++) {
+	for (size_t i = 0; i < tally->n_threads; i++) {
 		rc = tally_read_thread(tally, i, &sums->thread, sizeof(sums->thread), err);
-		if (!rc)
-			add_thread(sums);
+		if (rc)
+			return rc;
+		add_thread(sums);
 	}
-	if (!rc)
-		rc = smaps_read(tally->view.proc, &sums->smaps, err);
-	if (sums->own.peak < sums->own.live)
-		sums->own.peak = sums->own.live;
+	rc = smaps_read(tally->view.proc, &sums->smaps, err);
 	if (rc)
 		return rc;
+	if (sums->own.peak < sums->own.live)
+		sums->own.peak = sums->own.live;
 	return alloc_blocks(tally->view.proc, &sums->own, see_block, sums, err);
 }
 
@@ -116,21 +118,22 @@ static int find_leaks(struct alloc_sums *sums, struct uspl_err *err)
 
 int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret, struct uspl_err *err)
 {
-	struct alloc_sums *sums = calloc(1, sizeof(*sums));
+	auto_alloc_sums struct alloc_sums *sums = calloc(1, sizeof(*sums));
 	int rc;
 
 	if (!sums)
 		return uspl_fail_nomem(err);
 	sums->tally = tally;
 	rc = read_all(sums, err);
-	if (!rc && tally->leaks)
-		rc = find_leaks(sums, err);
-	if (rc) {
-		alloc_sums_free(sums);
+	if (rc)
 		return rc;
+	if (tally->leaks) {
+		rc = find_leaks(sums, err);
+		if (rc)
+			return rc;
 	}
 	sort_sites(sums);
-	*ret = sums;
+	*ret = take_ptr(sums);
 	return 0;
 }
 

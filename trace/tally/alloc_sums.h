@@ -38,6 +38,8 @@ int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret,
 		    struct uspl_err *err) uspl_must_check;
 /* NULL is fine. */
 void alloc_sums_free(struct alloc_sums *sums);
+DEFINE_AUTO_FREE(alloc_sums, struct alloc_sums, alloc_sums_free)
+#define auto_alloc_sums __attribute__((cleanup(cleanup_alloc_sums_)))
 /* Of a site: bytes that are live. */
 static inline uint64_t alloc_site_live(const struct alloc_site *site)
 {

@@ -72,11 +72,14 @@ static int look(const struct proc *proc, const struct uspl_alloc *own, reach_blo
 	double stop_us = 0;
 	int rc = read_blocks(proc, own, blocks, err);
 
-	if (!rc)
-		rc = reach_look(proc, blocks, &leaves, &stop_us, err);
+	if (rc)
+		return rc;
+	rc = reach_look(proc, blocks, &leaves, &stop_us, err);
+	if (rc)
+		return rc;
 	if (stop_us > leaks->stop_us)
 		leaks->stop_us = stop_us;
-	return rc;
+	return 0;
 }
 
 int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret, struct uspl_err *err)
@@ -85,12 +88,14 @@ int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret, struc
 	auto_vec reach_blocks first = { 0 }, second = { 0 };
 	int rc = view_lock(pid, &proc, err);
 
-	if (!rc)
-		rc = look(proc, own, &first, ret, err);
-	if (!rc)
-		rc = look(proc, own, &second, ret, err);
-	if (!rc)
-		add_leaks(&first, &second, ret);
-	vec_release(&second);
-	return rc;
+	if (rc)
+		return rc;
+	rc = look(proc, own, &first, ret, err);
+	if (rc)
+		return rc;
+	rc = look(proc, own, &second, ret, err);
+	if (rc)
+		return rc;
+	add_leaks(&first, &second, ret);
+	return 0;
 }

@@ -21,22 +21,20 @@ static int by_maximum(const void *a, const void *b)
 /* ret->items is to be freed. */
 static int read_table(const struct tally *tally, struct lock_table *ret, struct uspl_err *err)
 {
-	struct uspl_lock *locks = calloc(USPL_LOCKS, sizeof(*locks));
+	auto_free struct uspl_lock *locks = calloc(USPL_LOCKS, sizeof(*locks));
 	size_t n = 0;
-	int rc = locks ? 0 : uspl_fail_nomem(err);
+	int rc;
 
-	if (!rc)
-		rc = proc_read(tally->view.proc, tally->own, locks, USPL_LOCKS * sizeof(*locks),
-			       err);
-	if (rc) {
-		free(locks);
+	if (!locks)
+		return uspl_fail_nomem(err);
+	rc = proc_read(tally->view.proc, tally->own, locks, USPL_LOCKS * sizeof(*locks), err);
+	if (rc)
 		return rc;
-	}
 	for (size_t i = 0; i < USPL_LOCKS; i++)
 		if (locks[i].addr && locks[i].taken)
 			locks[n++] = locks[i];
 	qsort(locks, n, sizeof(*locks), by_maximum);
-	*ret = (struct lock_table){ locks, n };
+	*ret = (struct lock_table){ take_ptr(locks), n };
 	return 0;
 }
 
@@ -61,9 +59,9 @@ int lock_report(struct tally *tally, const struct lock_form *form, bool json, st
 	struct lock_table table = { 0 };
 	int rc = read_table(tally, &table, err);
 
-	if (!rc)
-		rc = json ? add_lines(tally, &table, form, out, err)
-			  : form->text(tally, &table, out, err);
+	if (rc)
+		return rc;
+	rc = json ? add_lines(tally, &table, form, out, err) : form->text(tally, &table, out, err);
 	free(table.items);
 	return rc;
 }

@@ -124,9 +124,12 @@ static int copy_threads(void *ctx, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (rc)
+		goto leave;
 	vec_for_each (&stop.threads, thread)
-		if (!rc && thread->state == THREAD_STOPPED && thread->regs_valid)
+		if (thread->state == THREAD_STOPPED && thread->regs_valid)
 			copy_thread(look, copying->maps, thread, room);
+leave:
 	stop_leave(&stop);
 	*copying->ret_stop_us = (double)(stop.left_ns - stop.entered_ns) / 1e3;
 	return rc;
@@ -189,16 +192,20 @@ static void look_at_piece(struct look *look, const struct resident *walk)
 	}
 }
 
+DEFINE_AUTO_RELEASE(walk, struct resident, resident_close)
+#define auto_walk __attribute__((cleanup(cleanup_walk_)))
+
 /* All private memory that is in no block. */
 static int look_at_roots(struct look *look, const mapping_vec *maps, struct uspl_err *err)
 {
-	struct resident walk = { .proc = look->proc, .maps = maps, .budget = UINT64_MAX };
+	auto_walk struct resident walk = { .proc = look->proc, .maps = maps, .budget = UINT64_MAX };
 	int rc = resident_open(&walk, err);
 
-	while (!rc && resident_next(&walk))
+	if (rc)
+		return rc;
+	while (resident_next(&walk))
 		look_at_piece(look, &walk);
-	resident_close(&walk);
-	return rc;
+	return 0;
 }
 
 static void look_at_block(struct look *look, const struct reach_block *block, uint64_t *room)
@@ -240,10 +247,13 @@ static void release(struct look *look)
 	vec_release(&look->copied);
 }
 
+DEFINE_AUTO_RELEASE(look, struct look, release)
+#define auto_look __attribute__((cleanup(cleanup_look_)))
+
 int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach_gap *gap,
 	       double *ret_stop_us, struct uspl_err *err)
 {
-	struct look look = { .proc = proc, .blocks = blocks };
+	auto_look struct look look = { .proc = proc, .blocks = blocks };
 	auto_mappings mapping_vec maps = { 0 };
 	struct copying copying = { .look = &look, .maps = &maps, .ret_stop_us = ret_stop_us };
 	struct reach_block *block;
@@ -257,14 +267,15 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 	look.lowest = blocks->n ? blocks->items[0].addr : UINT64_MAX;
 	add_gap(&look, gap->start, gap->end);
 	rc = proc_read_maps(proc, &maps, err);
-	if (!rc)
-		rc = stop_again(copy_threads, &copying, err);
-	for (size_t i = 0; !rc && i < look.copied.n; i++)
+	if (rc)
+		return rc;
+	rc = stop_again(copy_threads, &copying, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < look.copied.n; i++)
 		look_at_word(&look, look.copied.items[i]);
-	if (!rc)
-		rc = look_at_roots(&look, &maps, err);
-	if (!rc)
-		rc = look_at_blocks(&look, err);
-	release(&look);
-	return rc;
+	rc = look_at_roots(&look, &maps, err);
+	if (rc)
+		return rc;
+	return look_at_blocks(&look, err);
 }

@@ -30,17 +30,19 @@ int smaps_read(const struct proc *proc, struct smaps *ret, struct uspl_err *err)
 	char path[64];
 	auto_free char *line = NULL;
 	size_t cap = 0;
-	FILE *in;
-	int rc = 0;
+	auto_fclose FILE *in = NULL;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps", proc->pid);
 	in = fopen(path, "re");
 	if (!in)
 		return uspl_fail_errno(err, "cannot read '%s'", path);
-	while (!rc && getline(&line, &cap, in) > 0)
+	while (getline(&line, &cap, in) > 0) {
 		rc = add_line(line, ret, err);
-	fclose(in);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void smaps_release(struct smaps *smaps)

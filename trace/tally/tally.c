@@ -68,7 +68,9 @@ static int check(void *ctx, struct uspl_err *err)
 	const struct tracer_tally *tally = start->tracer->tally;
 	int rc = triggers_check(&start->triggers, err);
 
-	return rc || !tally->check ? rc : tally->check(start->state, err);
+	if (rc || !tally->check)
+		return rc;
+	return tally->check(start->state, err);
 }
 
 int tally_add_options(struct tally_options *opts, cli_option_vec *table, struct uspl_err *err)
@@ -104,6 +106,21 @@ static int run(const struct trace_request *request, pid_t pid, bool begins, stru
 	return 0;
 }
 
+static int parse_and_run(const struct tally_options *opts, struct tally_start *start,
+			 const struct trace_request *request, pid_t pid, struct uspl_err *err)
+{
+	int rc = triggers_parse(&opts->triggers, &start->triggers, err);
+
+	if (rc)
+		return rc;
+	if (triggers_have(&start->triggers, USPL_LISTEN_SNAPSHOT))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' keeps sums: of them there is no snapshot",
+				 start->tracer->name);
+	request->listen->halted = triggers_have(&start->triggers, USPL_LISTEN_START);
+	return run(request, pid, opts->begins, err);
+}
+
 int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,
 		struct uspl_err *err)
 {
@@ -123,15 +140,8 @@ int tally_start(const struct tracer *tracer, void *state, struct tally_options *
 		.choice = { is_module_wanted, is_function_wanted, &start },
 		.listen = &plan,
 	};
-	int rc = triggers_parse(&opts->triggers, &start.triggers, err);
+	int rc = parse_and_run(opts, &start, &request, pid, err);
 
-	if (!rc && triggers_have(&start.triggers, USPL_LISTEN_SNAPSHOT))
-		rc = uspl_fail(err, USPL_E_USAGE,
-			       "the tracer '%s' keeps sums: of them there is no snapshot",
-			       tracer->name);
-	plan.halted = triggers_have(&start.triggers, USPL_LISTEN_START);
-	if (!rc)
-		rc = run(&request, pid, opts->begins, err);
 	listen_plan_release(&plan);
 	triggers_release(&start.triggers);
 	if (rc)
@@ -180,6 +190,9 @@ static void close_tally(struct tally *tally)
 	view_release(&tally->view);
 }
 
+DEFINE_AUTO_RELEASE(tally, struct tally, close_tally)
+#define auto_tally __attribute__((cleanup(cleanup_tally_)))
+
 double tally_us(const struct tally *tally, uint64_t ticks)
 {
 	return (double)ticks * tally->ns_per_tick / 1e3;
@@ -209,24 +222,23 @@ static void add_state(const struct tally *tally, struct buf *out)
 int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
 		 struct uspl_err *err)
 {
-	struct tally tally = { .leaks = opts->leaks };
+	auto_tally struct tally tally = { .leaks = opts->leaks };
 	auto_buf struct buf out = { 0 }, state = { 0 };
 	int rc = open_tally(pid, &tally, err);
 
-	if (!rc && tally.config.head.job != tracer->tally->job)
-		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
-	if (!rc && !opts->json)
+	if (rc)
+		return rc;
+	if (tally.config.head.job != tracer->tally->job)
+		return uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
+	if (!opts->json)
 		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally.seconds);
-	if (!rc) {
-		rc = tracer->tally->report(&tally, opts->json, &out, err);
-		add_state(&tally, &state);
-	}
-	if (!rc && out.oom)
-		rc = uspl_fail_nomem(err);
-	if (!rc) {
-		fputs(buf_str(&out), stdout);
-		fputs(buf_str(&state), opts->json ? stderr : stdout);
-	}
-	close_tally(&tally);
-	return rc;
+	rc = tracer->tally->report(&tally, opts->json, &out, err);
+	if (rc)
+		return rc;
+	add_state(&tally, &state);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	fputs(buf_str(&out), stdout);
+	fputs(buf_str(&state), opts->json ? stderr : stdout);
+	return 0;
 }

@@ -20,6 +20,8 @@ typedef VEC(struct trigger) trigger_vec;
 int triggers_parse(const cli_strings *words, trigger_vec *triggers,
 		   struct uspl_err *err) uspl_must_check;
 void triggers_release(trigger_vec *triggers);
+DEFINE_AUTO_RELEASE(triggers, trigger_vec, triggers_release)
+#define auto_triggers __attribute__((cleanup(cleanup_triggers_)))
 /* True if one of them takes this action. */
 bool triggers_have(const trigger_vec *triggers, enum uspl_listen_action action);
 /* True if one of them waits for a call to take long. */

@@ -203,8 +203,11 @@ int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct
 
 		if (tid < 0 && errno == EINTR && !cancel_requested())
 			continue;
-		if (tid < 0)
-			return rc ? rc : at_end(ctx, child->pid, err);
+		if (tid < 0) {
+			if (rc)
+				return rc;
+			return at_end(ctx, child->pid, err);
+		}
 		if (WIFSTOPPED(status)) {
 			int failed = take_stop(&follow, tid, status, err);
 
@@ -212,7 +215,10 @@ int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct
 			continue;
 		}
 		follow.threads--;
-		if (tid == child->pid)
-			return rc ? rc : status_of(status);
+		if (tid == child->pid) {
+			if (rc)
+				return rc;
+			return status_of(status);
+		}
 	}
 }

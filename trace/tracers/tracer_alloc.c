@@ -115,13 +115,13 @@ static bool choose(void *state, const char *const *names, size_t n, struct uspl_
 
 static int add_report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)
 {
-	struct alloc_sums *sums = NULL;
+	auto_alloc_sums struct alloc_sums *sums = NULL;
 	int rc = alloc_sums_read(tally, &sums, err);
 
-	if (!rc)
-		(json ? alloc_add_json : alloc_add_text)(tally, sums, out);
-	alloc_sums_free(sums);
-	return rc;
+	if (rc)
+		return rc;
+	(json ? alloc_add_json : alloc_add_text)(tally, sums, out);
+	return 0;
 }
 
 static const struct tracer_option options[] = {

@@ -75,20 +75,21 @@ static int open_branches(struct watch *watch, struct uspl_err *err)
 	int rc = symbols_new(watch->proc, &tracer->symbols, err);
 
 	watch->interval_ns = READ_NS;
-	if (!rc)
-		rc = find_all(watch, err);
-	if (!rc)
-		rc = branches_read(watch->proc, &tracer->branches, err);
-	vec_for_each (&tracer->branches.counts, count) {
-		uint64_t *before = rc ? NULL : vec_push(&tracer->before);
-
-		if (before)
-			*before = count->value;
-		else if (!rc)
-			rc = uspl_fail_nomem(err);
-	}
 	if (rc)
 		return rc;
+	rc = find_all(watch, err);
+	if (rc)
+		return rc;
+	rc = branches_read(watch->proc, &tracer->branches, err);
+	if (rc)
+		return rc;
+	vec_for_each (&tracer->branches.counts, count) {
+		uint64_t *before = vec_push(&tracer->before);
+
+		if (!before)
+			return uspl_fail_nomem(err);
+		*before = count->value;
+	}
 	return switch_all(watch, true, err);
 }
 

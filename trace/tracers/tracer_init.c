@@ -121,28 +121,31 @@ static int read_called(const struct init *init, const struct proc *proc, called_
 	int rc = taken ? constructors_read(proc, &init->constructors, init->at, taken, err)
 		       : uspl_fail_nomem(err);
 
+	if (rc)
+		return rc;
 	clocks_read(&now);
 	us = clocks_ns_per_tick(&init->start, &now) / 1e3;
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (taken[i].start && taken[i].start < first)
 			first = taken[i].start;
-	for (size_t i = 0; !rc && i < n; i++) {
-		struct called *called = taken[i].start ? vec_push(ret) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct called *called;
 
-		if (called)
-			*called = (struct called){
-				.module = init->constructors.items[i].module,
-				.name = init->names.items[i],
-				.start_us = (double)(taken[i].start - first) * us,
-				.us = taken[i].end ? (double)(taken[i].end - taken[i].start) * us
-						   : -1,
-			};
-		else if (taken[i].start)
-			rc = uspl_fail_nomem(err);
+		if (!taken[i].start)
+			continue;
+		called = vec_push(ret);
+		if (!called)
+			return uspl_fail_nomem(err);
+		*called = (struct called){
+			.module = init->constructors.items[i].module,
+			.name = init->names.items[i],
+			.start_us = (double)(taken[i].start - first) * us,
+			.us = taken[i].end ? (double)(taken[i].end - taken[i].start) * us : -1,
+		};
 	}
 	if (ret->n)
 		qsort(ret->items, ret->n, sizeof(*ret->items), by_start);
-	return rc;
+	return 0;
 }
 
 /* A time, or a dash for none. */
@@ -221,30 +224,36 @@ static void add_json(const struct init *init, const called_vec *all, struct buf 
 		fprintf(stderr, "%zu constructors were too many to take their time\n", init->more);
 }
 
+static int open_and_read(const struct init *init, pid_t pid, called_vec *ret, struct uspl_err *err)
+{
+	auto_proc struct proc *proc = NULL;
+	int rc = proc_open_readonly(pid, &proc, err);
+
+	if (rc)
+		return rc;
+	return read_called(init, proc, ret, err);
+}
+
 /* The program ends: its memory is still there. */
 static int print(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	const struct init *init = ctx;
-	auto_proc struct proc *proc = NULL;
 	auto_buf struct buf out = { 0 };
-	called_vec all = { 0 };
-	int rc = proc_open_readonly(pid, &proc, err);
+	auto_vec called_vec all = { 0 };
+	int rc = open_and_read(init, pid, &all, err);
 
-	if (!rc)
-		rc = read_called(init, proc, &all, err);
-	if (rc == -USPL_E_NOT_APPLIED) {
+	if (rc == -USPL_E_NOT_APPLIED)
 		child_say_gone(pid);
-		rc = 0;
-	}
-	if (!rc && init->format == &format_json)
+	else if (rc)
+		return rc;
+	if (init->format == &format_json)
 		add_json(init, &all, &out);
-	else if (!rc)
+	else
 		add_text(init, &all, pid, &out);
-	vec_release(&all);
-	if (!rc && out.oom)
+	if (out.oom)
 		return uspl_fail_nomem(err);
 	format_flush(&out, true);
-	return rc;
+	return 0;
 }
 
 static void release(struct init *init)
@@ -268,18 +277,26 @@ static int check_init(void *state, struct uspl_err *err)
 	return format_choose(&tracer_init, formats, init->format_name, &init->format, err);
 }
 
-static int run_init(void *state, struct child *child, struct uspl_err *err)
+static int run(struct init *init, struct child *child, struct uspl_err *err)
 {
-	struct init *init = state;
 	const struct child_listener listener = { loading_stop, &init->loading };
 	int rc;
 
 	clocks_read(&init->start);
 	rc = child_ready(child, &listener, err);
-	if (!rc)
-		rc = prepare(init, child->pid, err);
-	if (!rc)
-		rc = child_follow(child, print, init, err);
+	if (rc)
+		return rc;
+	rc = prepare(init, child->pid, err);
+	if (rc)
+		return rc;
+	return child_follow(child, print, init, err);
+}
+
+static int run_init(void *state, struct child *child, struct uspl_err *err)
+{
+	struct init *init = state;
+	int rc = run(init, child, err);
+
 	release(init);
 	return rc;
 }

@@ -141,18 +141,20 @@ static int json_add_lock(struct tally *tally, const struct uspl_lock *lock, stru
 static int add_text(struct tally *tally, const struct lock_table *table, struct buf *out,
 		    struct uspl_err *err)
 {
-	int rc = 0;
+	int rc;
 
 	buf_addf(out, "%10s %13s %13s %13s %13s  %-6s  %s\n", "TAKEN", "HELD us", "LONGEST us",
 		 "WAITED us", "LONGEST us", "KIND", "LOCK");
-	for (size_t i = 0; !rc && i < table->n && i < SHOWN; i++) {
+	for (size_t i = 0; i < table->n && i < SHOWN; i++) {
 		add_line(tally, &table->items[i], out);
 		rc = lock_add_longest(tally, &table->items[i], "held", out, err);
+		if (rc)
+			return rc;
 		add_longest_wait(tally, &table->items[i], out);
 	}
 	if (table->n > SHOWN)
 		buf_addf(out, "# and %zu locks that were held for less\n", table->n - SHOWN);
-	return rc;
+	return 0;
 }
 
 static int report(struct tally *tally, bool json, struct buf *out, struct uspl_err *err)

@@ -85,11 +85,12 @@ static int open_perf(struct syscalls *sys, struct uspl_err *err)
 	for (size_t i = 0; i < N_KINDS; i++)
 		kinds[i] = (struct perf_kind){ 0 };
 	rc = perf_tracepoint("raw_syscalls", "sys_enter", &kinds[ENTER].attr, err);
-	if (!rc)
-		rc = perf_tracepoint("raw_syscalls", "sys_exit", &kinds[EXIT].attr, err);
-	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
 	if (rc)
 		return rc;
+	rc = perf_tracepoint("raw_syscalls", "sys_exit", &kinds[EXIT].attr, err);
+	if (rc)
+		return rc;
+	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
 	return perf_open(&sys->perf, sys->watch->proc, kinds, N_KINDS, RING_LEN, err);
 }
 

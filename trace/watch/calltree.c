@@ -320,20 +320,26 @@ static int draw(const struct calltree *tree, struct drawing *drawing, struct usp
 	return 0;
 }
 
+static void release(struct drawing *drawing)
+{
+	calltree_release(&drawing->merged);
+	free(drawing->totals);
+	free(drawing->shares);
+}
+
+DEFINE_AUTO_RELEASE(drawing, struct drawing, release)
+#define auto_drawing __attribute__((cleanup(cleanup_drawing_)))
+
 int calltree_add_text(const struct calltree *tree, double least, struct buf *out,
 		      struct uspl_err *err)
 {
-	struct drawing drawing = { 0 };
+	auto_drawing struct drawing drawing = { 0 };
 	int rc = draw(tree, &drawing, err);
 
+	if (rc)
+		return rc;
 	drawing.least = (uint64_t)(least * (double)drawing.all);
 	drawing.least += !drawing.least;
-	if (!rc)
-		add_shares(&drawing, out);
-	if (!rc)
-		rc = add_tree(&drawing, out, err);
-	calltree_release(&drawing.merged);
-	free(drawing.totals);
-	free(drawing.shares);
-	return rc;
+	add_shares(&drawing, out);
+	return add_tree(&drawing, out, err);
 }

@@ -86,11 +86,12 @@ int sched_proc_open(struct sched_proc *sched, struct proc *proc, struct uspl_err
 
 	*sched = (struct sched_proc){ .proc = proc };
 	rc = stacks_open(&sched->stacks, proc, 0, err);
-	if (!rc)
-		rc = blocked_open(&sched->blocked_threads, proc, err);
-	sched->has_blocked = !rc;
 	if (rc)
 		return rc;
+	rc = blocked_open(&sched->blocked_threads, proc, err);
+	if (rc)
+		return rc;
+	sched->has_blocked = true;
 	return read_threads(sched, false, err);
 }
 

@@ -28,17 +28,21 @@ static int know_all_code(struct stacks *stacks, struct uspl_err *err)
 	int rc = stack_unwinder_new(stacks->proc, symbols_modules(stacks->symbols),
 				    &stacks->unwinder, err);
 
-	if (!rc)
-		rc = trace_session_read(stacks->proc, &stacks->session, err);
+	if (rc)
+		return rc;
+	rc = trace_session_read(stacks->proc, &stacks->session, err);
+	if (rc)
+		return rc;
 	vec_for_each (&stacks->session.regions, region) {
 		const struct unwind_code code = { region->head.thunks,
 						  region->head.thunks + region->head.text_len,
 						  region->head.eh_frame, THUNK_FRAMES_LEN };
-		if (!rc)
-			rc = unwinder_add_code(stacks->unwinder, &code, err);
+
+		rc = unwinder_add_code(stacks->unwinder, &code, err);
+		if (rc)
+			return rc;
 	}
-	stacks->refreshed_ns = clock_now_ns();
-	return rc;
+	return 0;
 }
 
 int stacks_open(struct stacks *stacks, struct proc *proc, size_t copied, struct uspl_err *err)
@@ -54,7 +58,9 @@ int stacks_open(struct stacks *stacks, struct proc *proc, size_t copied, struct 
 	stacks->kernel_mark = symbols_mark(stacks->symbols, "[kernel]");
 	if (!stacks->cut_mark || !stacks->lost_mark || !stacks->kernel_mark)
 		return uspl_fail_nomem(err);
-	return know_all_code(stacks, err);
+	rc = know_all_code(stacks, err);
+	stacks->refreshed_ns = clock_now_ns();
+	return rc;
 }
 
 void stacks_close(struct stacks *stacks)
@@ -161,6 +167,7 @@ static void refresh_for(struct stacks *stacks, taddr pc)
 	forget(stacks);
 	if (know_all_code(stacks, NULL) != 0)
 		forget(stacks);
+	stacks->refreshed_ns = clock_now_ns();
 }
 
 int stacks_follow(struct stacks *stacks, const struct perf_note *note, struct uspl_err *err)

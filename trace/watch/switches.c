@@ -238,11 +238,16 @@ int switches_read(struct switches *switches, bool all,
 	switches->ctx = ctx;
 	switches->err = err;
 	rc = perf_read_ordered(&switches->perf, &switches->order, all, take_note, switches, err);
-	if (all)
-		vec_for_each (&switches->threads, thread)
-			if (!rc && thread->is_off)
-				rc = tell(ctx, &thread->off);
-	return rc;
+	if (rc || !all)
+		return rc;
+	vec_for_each (&switches->threads, thread) {
+		if (!thread->is_off)
+			continue;
+		rc = tell(ctx, &thread->off);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void switches_add_place(const struct off_time *off, struct buf *out)

@@ -38,18 +38,26 @@ static void forget(struct symbols *symbols)
 	regions_release(&symbols->regions);
 }
 
+static int read_mapped(struct proc *proc, struct symbols *now, struct uspl_err *err)
+{
+	int rc = proc_refresh_maps(proc, err);
+
+	if (rc)
+		return rc;
+	rc = modules_read(proc, &now->modules, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < now->modules.n; i++)
+		if (!vec_push(&now->images))
+			return uspl_fail_nomem(err);
+	return regions_read(proc, &now->regions, err);
+}
+
 int symbols_refresh(struct symbols *symbols, struct uspl_err *err)
 {
 	struct symbols now = { 0 };
-	int rc = proc_refresh_maps(symbols->proc, err);
+	int rc = read_mapped(symbols->proc, &now, err);
 
-	if (!rc)
-		rc = modules_read(symbols->proc, &now.modules, err);
-	for (size_t i = 0; !rc && i < now.modules.n; i++)
-		if (!vec_push(&now.images))
-			rc = uspl_fail_nomem(err);
-	if (!rc)
-		rc = regions_read(symbols->proc, &now.regions, err);
 	if (rc) {
 		forget(&now);
 		return rc;

@@ -175,15 +175,34 @@ static int run(const struct tracer_watch *ops, struct watch *watch,
 	int rc = ops->open(watch, err);
 
 	watch->start_ns = clock_now_ns();
-	if (!rc)
-		begin(opts, watch->proc->pid);
-	if (!rc)
-		rc = observe(ops, watch, opts, trigger, err);
-	if (!rc)
-		rc = ops->end(watch, err);
-	if (!rc)
-		rc = print(watch, err);
-	ops->close(watch);
+	if (rc)
+		return rc;
+	begin(opts, watch->proc->pid);
+	rc = observe(ops, watch, opts, trigger, err);
+	if (rc)
+		return rc;
+	rc = ops->end(watch, err);
+	if (rc)
+		return rc;
+	return print(watch, err);
+}
+
+static int open_and_run(const struct tracer *tracer, struct watch *watch,
+			struct watch_trigger *trigger, const struct watch_options *opts, pid_t pid,
+			struct uspl_err *err)
+{
+	int rc = format_choose(tracer, tracer->watch->formats, opts->format, &watch->format, err);
+
+	if (rc)
+		return rc;
+	rc = open_process(watch, pid, err);
+	if (rc)
+		return rc;
+	rc = watch_trigger_begin(trigger, &opts->triggers, watch->proc, err);
+	if (rc || !await_trigger(watch, trigger))
+		return rc;
+	rc = run(tracer->watch, watch, opts, trigger, err);
+	tracer->watch->close(watch);
 	return rc;
 }
 
@@ -192,14 +211,8 @@ int watch_run(const struct tracer *tracer, void *state, const struct watch_optio
 {
 	struct watch_trigger trigger = { 0 };
 	struct watch watch = { .state = state };
-	int rc = format_choose(tracer, tracer->watch->formats, opts->format, &watch.format, err);
+	int rc = open_and_run(tracer, &watch, &trigger, opts, pid, err);
 
-	if (!rc)
-		rc = open_process(&watch, pid, err);
-	if (!rc)
-		rc = watch_trigger_begin(&trigger, &opts->triggers, watch.proc, err);
-	if (!rc && await_trigger(&watch, &trigger))
-		rc = run(tracer->watch, &watch, opts, &trigger, err);
 	watch_trigger_end(&trigger);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);

@@ -35,6 +35,30 @@ static int check(void *ctx, struct uspl_err *err)
 	return triggers_check(ctx, err);
 }
 
+static int start_session(const struct trace_request *request, pid_t pid, taddr *ret_config,
+			 struct uspl_err *err)
+{
+	auto_session struct trace_session session = { 0 };
+	auto_proc struct proc *proc = NULL;
+	struct trace_switch result;
+	int rc = view_lock(pid, &proc, err);
+
+	if (rc)
+		return rc;
+	rc = view_start(proc, request, &result, err);
+	if (rc)
+		return rc;
+	rc = proc_refresh_maps(proc, err);
+	if (rc)
+		return rc;
+	rc = trace_session_read(proc, &session, err);
+	if (rc)
+		return rc;
+	if (session.regions.n)
+		*ret_config = session.regions.items[0].head.config;
+	return 0;
+}
+
 static int start(trigger_vec *triggers, pid_t pid, taddr *ret_config, struct uspl_err *err)
 {
 	struct listen_plan plan = { .job = USPL_LISTEN_ARGS,
@@ -49,19 +73,8 @@ static int start(trigger_vec *triggers, pid_t pid, taddr *ret_config, struct usp
 		.choice = { is_module_wanted, is_function_wanted, triggers },
 		.listen = &plan,
 	};
-	auto_session struct trace_session session = { 0 };
-	auto_proc struct proc *proc = NULL;
-	struct trace_switch result;
-	int rc = view_lock(pid, &proc, err);
+	int rc = start_session(&request, pid, ret_config, err);
 
-	if (!rc)
-		rc = view_start(proc, &request, &result, err);
-	if (!rc)
-		rc = proc_refresh_maps(proc, err);
-	if (!rc)
-		rc = trace_session_read(proc, &session, err);
-	if (!rc && session.regions.n)
-		*ret_config = session.regions.items[0].head.config;
 	listen_plan_release(&plan);
 	return rc;
 }
@@ -69,22 +82,25 @@ static int start(trigger_vec *triggers, pid_t pid, taddr *ret_config, struct usp
 int watch_trigger_begin(struct watch_trigger *trigger, const cli_strings *words,
 			const struct proc *proc, struct uspl_err *err)
 {
-	trigger_vec triggers = { 0 };
+	auto_triggers trigger_vec triggers = { 0 };
 	int rc = triggers_parse(words, &triggers, err);
 
-	if (!rc && triggers_have(&triggers, USPL_LISTEN_SNAPSHOT))
-		rc = uspl_fail(err, USPL_E_USAGE,
-			       "a tracer that observes prints what it sees: of that there is no "
-			       "snapshot");
-	if (!rc && triggers.n) {
-		trigger->proc = proc;
-		trigger->waits = triggers_have(&triggers, USPL_LISTEN_START);
-		trigger->ends = triggers_have(&triggers, USPL_LISTEN_STOP);
-		rc = start(&triggers, proc->pid, &trigger->config, err);
-		trigger->on = !rc;
-	}
-	triggers_release(&triggers);
-	return rc;
+	if (rc)
+		return rc;
+	if (triggers_have(&triggers, USPL_LISTEN_SNAPSHOT))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "a tracer that observes prints what it sees: of that there is no "
+				 "snapshot");
+	if (!triggers.n)
+		return 0;
+	trigger->proc = proc;
+	trigger->waits = triggers_have(&triggers, USPL_LISTEN_START);
+	trigger->ends = triggers_have(&triggers, USPL_LISTEN_STOP);
+	rc = start(&triggers, proc->pid, &trigger->config, err);
+	if (rc)
+		return rc;
+	trigger->on = true;
+	return 0;
 }
 
 void watch_trigger_end(struct watch_trigger *trigger)
