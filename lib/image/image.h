@@ -8,6 +8,7 @@
 #ifndef USPL_IMAGE_IMAGE_H
 #define USPL_IMAGE_IMAGE_H
 
+#include "base/cleanup.h"
 #include "base/types.h"
 #include "base/vec.h"
 
@@ -123,5 +124,8 @@ bool image_holds(const struct image *image, taddr addr);
 
 /* Frees the image with its bytes. NULL is fine. */
 void image_free(struct image *image);
+
+DEFINE_AUTO_FREE(image, struct image, image_free)
+#define auto_image __attribute__((cleanup(cleanup_image_)))
 
 #endif

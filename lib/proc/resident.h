@@ -39,4 +39,7 @@ int resident_open(struct resident *walk, struct uspl_err *err) uspl_must_check;
 bool resident_next(struct resident *walk);
 void resident_close(struct resident *walk);
 
+DEFINE_AUTO_RELEASE(resident, struct resident, resident_close)
+#define auto_resident __attribute__((cleanup(cleanup_resident_)))
+
 #endif

@@ -123,6 +123,14 @@ expect_calls() {
 	grep -q '^# tracer: alloc' seen || fail "alloc: $(cat seen)"
 }
 
+@test "the status is the program's, whatever it is" {
+	local status_wanted
+	for status_wanted in 0 1 2 7; do
+		tool uspl-trace exec -o seen -- sh -c "exit $status_wanted"
+		expect_status "$status_wanted"
+	done
+}
+
 @test "what can't be" {
 	tool uspl-trace exec --tracer=sample -- ./no-such-program
 	expect_status 3

@@ -161,15 +161,15 @@ int trace_exec(int argc, char **argv, struct uspl_err *err)
 		.options = own,
 		.n_options = ARRAY_SIZE(own),
 	};
-	struct line line = { 0 };
+	auto_line struct line line = { 0 };
 	int rc = line_parse(&about, argc, argv, &line, err);
 
-	if (rc == CLI_GO_ON && line.first == argc) {
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (line.first == argc) {
 		rc = uspl_fail(err, USPL_E_USAGE, "no command given");
 		uspl_hint(err, "try 'uspl-trace exec --help'");
+		return rc;
 	}
-	if (rc == CLI_GO_ON)
-		rc = run(&line, output, argv + line.first, err);
-	line_release(&line);
-	return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	return run(&line, output, argv + line.first, err);
 }

@@ -165,9 +165,6 @@ static int keep_wanted(struct listen_function *function, const candidate_vec *al
 	return 0;
 }
 
-DEFINE_AUTO_FREE(image, struct image, image_free)
-#define auto_image __attribute__((cleanup(cleanup_image_)))
-
 int choose_candidates(const struct proc *proc, const struct module *module,
 		      const region_vec *updates, const struct trace_request *request,
 		      candidate_vec *ret, struct uspl_err *err)

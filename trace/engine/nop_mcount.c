@@ -35,9 +35,6 @@ static int add_call(site_vec *sites, const struct module *module, const struct i
 	return 0;
 }
 
-DEFINE_AUTO_FREE(image, struct image, image_free)
-#define auto_image __attribute__((cleanup(cleanup_image_)))
-
 static int find_calls(const struct proc *proc, const struct module *module, site_vec *ret,
 		      struct uspl_err *err)
 {

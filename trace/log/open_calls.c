@@ -147,14 +147,11 @@ static int keep(struct reading *reading, taddr at, taddr slot, uint64_t start, s
 	return 0;
 }
 
-DEFINE_AUTO_RELEASE(walk, struct resident, resident_close)
-#define auto_walk __attribute__((cleanup(cleanup_walk_)))
-
 static int find_kept(struct reading *reading, struct uspl_err *err)
 {
-	auto_walk struct resident walk = { .proc = reading->proc,
-					   .maps = &reading->shadows,
-					   .budget = READ_MAX };
+	auto_resident struct resident walk = { .proc = reading->proc,
+					       .maps = &reading->shadows,
+					       .budget = READ_MAX };
 	int rc = resident_open(&walk, err);
 
 	if (rc)

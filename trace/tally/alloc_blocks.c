@@ -21,9 +21,6 @@ static bool visit_piece(const struct uspl_alloc *own, const struct resident *wal
 	return true;
 }
 
-DEFINE_AUTO_RELEASE(walk, struct resident, resident_close)
-#define auto_walk __attribute__((cleanup(cleanup_walk_)))
-
 int alloc_blocks(const struct proc *proc, const struct uspl_alloc *own,
 		 bool (*visit)(void *ctx, taddr addr, uint64_t word), void *ctx,
 		 struct uspl_err *err)
@@ -35,7 +32,7 @@ int alloc_blocks(const struct proc *proc, const struct uspl_alloc *own,
 				  .write = true,
 				  .path = no_path };
 	const mapping_vec maps = { .items = &leaves, .n = 1 };
-	auto_walk struct resident walk = { .proc = proc, .maps = &maps, .budget = UINT64_MAX };
+	auto_resident struct resident walk = { .proc = proc, .maps = &maps, .budget = UINT64_MAX };
 	int rc = resident_open(&walk, err);
 
 	if (rc)

@@ -192,13 +192,12 @@ static void look_at_piece(struct look *look, const struct resident *walk)
 	}
 }
 
-DEFINE_AUTO_RELEASE(walk, struct resident, resident_close)
-#define auto_walk __attribute__((cleanup(cleanup_walk_)))
-
 /* All private memory that is in no block. */
 static int look_at_roots(struct look *look, const mapping_vec *maps, struct uspl_err *err)
 {
-	auto_walk struct resident walk = { .proc = look->proc, .maps = maps, .budget = UINT64_MAX };
+	auto_resident struct resident walk = { .proc = look->proc,
+					       .maps = maps,
+					       .budget = UINT64_MAX };
 	int rc = resident_open(&walk, err);
 
 	if (rc)
