@@ -54,18 +54,30 @@ static pid_t start(void)
 	return pid;
 }
 
-static bool is_sleep(pid_t pid)
+/* The first line of a file in /proc/PID. */
+static void read_line(pid_t pid, const char *name, char *line, int size)
 {
-	char path[64], name[32] = "";
+	char path[64];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	line[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	file = fopen(path, "r");
-	if (file && !fgets(name, sizeof(name), file))
-		name[0] = '\0';
+	if (file && !fgets(line, size, file))
+		line[0] = '\0';
 	if (file)
 		fclose(file);
-	return !strcmp(name, "sleep\n");
+}
+
+/* It sleeps. The name alone is there when the kernel is still in the middle of exec. */
+static bool is_sleep(pid_t pid)
+{
+	char name[32], call[256];
+
+	read_line(pid, "comm", name, sizeof(name));
+	read_line(pid, "syscall", call, sizeof(call));
+	return !strcmp(name, "sleep\n") &&
+	       (atoi(call) == SYS_clock_nanosleep || atoi(call) == SYS_nanosleep);
 }
 
 int main(void)
