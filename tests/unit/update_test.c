@@ -358,7 +358,7 @@ static void test_manifest(void)
 		{ "\"format\": 3", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
 		{ "\"format\": 3", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
 		{ "\"format\": 3", "\"format\": 0", USPL_E_FORMAT },
-		{ "\"format\": 3", "\"format\": 99999999999999999999", USPL_E_FORMAT },
+		{ "\"format\": 3", "\"format\": 9999999999", USPL_E_FORMAT },
 		{ "\"format\": 3", "\"format\": \"1\"", USPL_E_FILE },
 		{ "\"format\": 3,", "", USPL_E_FILE },
 		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
@@ -393,6 +393,9 @@ static void test_manifest(void)
 		{ "{", "[", USPL_E_FILE },
 		{ "{", "{} {", USPL_E_FILE },
 		{ "fix the", "fix \\u001b[2J the", USPL_OK },
+		{ "fix the", "fix \xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9b the", USPL_OK },
+		{ "fix the", "fix \\\xc3\xa4 the", USPL_E_FILE },
+		{ "fix the", "fix \xed\xa0\x80 the", USPL_E_FILE },
 	};
 	struct uspl_err err;
 
@@ -406,7 +409,7 @@ static void test_manifest(void)
 static void test_write(void)
 {
 	auto_update struct update *update = sample_update();
-	auto_update struct update *back = NULL;
+	auto_update struct update *back = NULL, *spoken = NULL;
 	auto_free char *path = file_join(folder, "bad.tar.gz");
 	struct update_target *target = update->targets.items;
 	struct uspl_err err = { 0 };
@@ -418,6 +421,11 @@ static void test_write(void)
 	update->description[0] = '\xff';
 	ok(!update_write(update, path, &err) && !access(path, F_OK),
 	   "a description that isn't UTF-8 is made so");
+	free(update->description);
+	update->description = strdup("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9b \\ \"");
+	ok(!update_write(update, path, &err) && !update_read(path, &spoken, &err) &&
+		   !strcmp(spoken->description, update->description),
+	   "one in other languages comes back as it was: %s", err.msg);
 	sample_function(target, "parse", "twice");
 	ok(!update_write(update, path, &err) && update_read(path, &back, &err) == -USPL_E_HOSTILE,
 	   "a function that is listed twice: %s", err.msg);
