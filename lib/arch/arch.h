@@ -123,10 +123,10 @@ struct detour {
 	taddr slot;      /* of an address: a slot within reach that holds it */
 	/*
 	 * Of a distance: a function that tells it, as those of runtime/threads.S do, and the offset
-	 * that it is asked for.
+	 * in the block that it is asked for: a loop's may be before it.
 	 */
 	taddr helper;
-	uint32_t offset;
+	int32_t offset;
 };
 
 /* What the tracer puts in front of a traced function (include/uspl/trace_abi.h). */

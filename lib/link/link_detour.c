@@ -213,15 +213,16 @@ int link_take_distance(const struct link *link, const struct objrel *rel, uint64
 		       struct uspl_err *err)
 {
 	const struct link_detour *item = find_detour(link, rel);
+	bool fits = (int64_t)offset >= INT32_MIN && (int64_t)offset <= INT32_MAX;
 	struct detour detour;
 
-	if (item) {
+	if (item && fits) {
 		detour = describe(link, item);
 		detour.helper = helper_for(link, rel);
-		detour.offset = (uint32_t)offset;
+		detour.offset = (int32_t)offset;
+		if (detour.helper && encode(link, item, &detour, offset))
+			return 0;
 	}
-	if (item && detour.helper && offset <= INT32_MAX && encode(link, item, &detour, offset))
-		return 0;
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
 			 "the access to the new thread-local variable '%s' can't be linked",
 			 link_label(rel->sym));

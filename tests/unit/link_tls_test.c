@@ -46,7 +46,9 @@ static const char fresh_text[] =
 	"char *where_letters(void) { return letters; }\n"
 	"double scale(double by) { fraction *= by; return fraction + outside + *pointer; }\n"
 	"long sum(int n) { long s = 0; for (int i = 0; i < n; i++) s += numbers[i]; return s; }\n"
-	"void fill(int n) { for (int i = 0; i < n; i++) numbers[i] = i + 10; }\n";
+	"void fill(int n) { for (int i = 0; i < n; i++) numbers[i] = i + 10; }\n"
+	/* As a loop that counts from 1000 on may be compiled: the address is before the block. */
+	"long before(int i) { return (numbers - 1000)[i]; }\n";
 
 static bool has_place; /* a fixed one, for value_of */
 static taddr lent;     /* who tells where an earlier update's variable is; 0: there is none */
@@ -219,6 +221,7 @@ static void run_fresh(const struct link *link, const char *how)
 	ok(call(link, "sum", 5) == 1 + 2 + 3 + 4 + 7, "%s: a loop", how);
 	((void (*)(int))function(link, "fill"))(5);
 	ok(call(link, "sum", 5) == 10 + 11 + 12 + 13 + 14, "%s: a loop that writes", how);
+	ok(call(link, "before", 1003) == 13, "%s: counted from before the variables", how);
 	for (int i = 0; i < 20; i++)
 		all &= run_thread(in_thread, link) != NULL;
 	ok(all, "%s: each thread has its own, from the start", how);
