@@ -3,27 +3,29 @@
 // ways: any
 // refuses: unsupported which static variable 'n' is which: several of that name change in 'f'
 
+int g(int n), h(int n);
+
 int f(int x)
 {
 #ifndef PATCHED
 	if (x) {
 		static int n;
 
-		return n += 1;
+		return n = g(n);
 	} else {
 		static int n;
 
-		return n += 2;
+		return n = h(n);
 	}
 #else
 	if (x) {
 		static int n;
 
-		return n += 3;
+		return n = g(n + 1);
 	} else {
 		static int n;
 
-		return n += 4;
+		return n = h(n + 2);
 	}
 #endif
 }
