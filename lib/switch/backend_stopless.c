@@ -43,6 +43,7 @@
 /* How often to wait for a sight of threads that run, where others have their processors for now. */
 #define SAMPLER_TRIES 2
 #define SAMPLE_NS 100000ll
+#define SAMPLE_PER_THREAD_NS 100ll
 
 /*
  * Where a loop begins at an entry, a thread that comes to the trampoline may be in the middle of
@@ -235,14 +236,17 @@ static void forget_accounted(struct stopless *stopless)
 }
 
 /*
- * Until when what is found out may be acted upon: the trampolines hold for longer. Time to see the
- * threads that run is the same everywhere; what it takes to ask for all sleepers depends on the
- * machine and on their number. *ret_begin: until when to begin anything further.
+ * Until when what is found out may be acted upon: the trampolines hold for longer. *ret_begin:
+ * until when to begin anything further. That is short at first, so that threads don't wait for
+ * long: as a rule it is enough. Later it is what the question for all sleepers took a moment
+ * before, which depends on the machine and on their number.
  */
 static int64_t sample_deadline(const struct stopless *stopless, bool thorough, int64_t *ret_begin)
 {
 	int64_t now = clock_now_ns(), hold = stopless_hold_timeout_ns(stopless) / 2,
-		own = SAMPLE_NS + stopless->count_ns * (thorough ? 2 : 1);
+		own = SAMPLE_NS +
+		      (thorough ? 2 * stopless->count_ns
+				: SAMPLE_PER_THREAD_NS * (int64_t)stopless->blocked.threads.n);
 	int64_t limit = backend_limit_ns(stopless->run);
 
 	limit = hold < limit ? hold : limit;
@@ -313,8 +317,9 @@ static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
 
 	for (int i = 0; i < tries && is_open(stopless, rc); i++) {
 		if (stopless_can_sample(stopless))
-			rc = sample_and_switch(stopless,
-					       i > 0 && blocked_has_sum(&stopless->blocked), err);
+			rc = sample_and_switch(
+				stopless, i >= SAMPLE_TRIES && blocked_has_sum(&stopless->blocked),
+				err);
 		else if (!stopless->samplers.n &&
 			 (i >= SAMPLER_TRIES || !stopless_open_samplers(stopless)))
 			break;

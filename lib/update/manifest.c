@@ -307,8 +307,8 @@ static bool has_too_many(const char *text, size_t len)
 
 /*
  * The text with escapes for all that isn't ASCII. json-c 0.18, when it is strict, takes such bytes
- * for control characters, since they are negative. False if the text isn't UTF-8, where json-c would
- * let overlong forms through, or has a NUL, at which it would stop.
+ * for control characters, since they are negative. False if the text isn't UTF-8, where json-c
+ * would let overlong forms through, or has a NUL, at which it would stop.
  */
 static bool to_ascii(const char *text, size_t len, struct buf *ret)
 {
