@@ -26,11 +26,12 @@ LDFLAGS += $(SANFLAGS) $(HARDEN_LD)
 # brings seven others, and 3 ms. So those of which there is an archive are linked with the program;
 # libdw, which needs further ones, if that links. lib/base/late.h has what is loaded when needed.
 static = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a,$(2))
-DW_STATIC := -l:libdw.a -l:libelf.a $(foreach lib,lzma bz2 zstd,$(call static,$(lib))) -lz
-DW := $(shell echo 'int dwarf_getcfi_elf(void); int main(void) { return dwarf_getcfi_elf(); }' | \
+DW_STATIC = -l:libdw.a -l:libelf.a $(foreach lib,lzma bz2 zstd,$(call static,$(lib))) -lz
+DW = $(shell echo 'int dwarf_getcfi_elf(void); int main(void) { return dwarf_getcfi_elf(); }' | \
 	$(CC) -w -x c - -o /dev/null $(DW_STATIC) 2>/dev/null && echo '$(DW_STATIC)' || echo -ldw -lelf)
 SODIUM := $(call static,sodium,-lsodium)
-LDLIBS := $(DW) -lZydis $(call static,archive,-larchive) -lz $(call static,json-c,-ljson-c) $(SODIUM) -lm -ldl
+# Asked when the program is linked.
+LDLIBS = $(DW) -lZydis $(call static,archive,-larchive) -lz $(call static,json-c,-ljson-c) $(SODIUM) -lm -ldl
 LATE = archive bfd opcodes
 # Tests write archives, too, and are many.
 TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl

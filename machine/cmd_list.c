@@ -86,13 +86,16 @@ static void add_date(time_t since, char *text, size_t size)
 		strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* Why a watch has left the process without it; NULL: it doesn't say. */
-static const struct watch_reason *reason_of(const struct entry *entry, pid_t pid)
+/* Why a watch has left a process without it; NULL: it has it, or the watch doesn't say. */
+static const struct watch_reason *reason_of(const struct entry *entry,
+					    const struct search_found *found)
 {
 	const struct watch_reason *reason;
 
+	if (found->answer == SEARCH_DONE)
+		return NULL;
 	vec_for_each (entry->reasons, reason)
-		if (reason->pid == pid && !strcmp(reason->id, entry->wanted->id))
+		if (reason->pid == found->process.pid && !strcmp(reason->id, entry->wanted->id))
 			return reason;
 	return NULL;
 }
@@ -100,12 +103,11 @@ static const struct watch_reason *reason_of(const struct entry *entry, pid_t pid
 static void json_process(const struct entry *entry, const struct search_found *found,
 			 struct json *json)
 {
-	bool applied = found->answer == SEARCH_DONE;
-	const struct watch_reason *reason = applied ? NULL : reason_of(entry, found->process.pid);
+	const struct watch_reason *reason = reason_of(entry, found);
 
 	json_open(json, NULL, '{');
 	json_number(json, "pid", found->process.pid);
-	json_string(json, "state", applied ? "applied" : "missing");
+	json_string(json, "state", found->answer == SEARCH_DONE ? "applied" : "missing");
 	if (reason) {
 		json_string(json, "watch", reason->waiting ? "waiting" : "refused");
 		json_string(json, "message", reason->message);
@@ -149,7 +151,7 @@ static void print_entry(const struct entry *entry)
 	printf("%-16s %-20s applied in %zu, missing in %zu  %s\n", entry->wanted->id, since,
 	       entry->n_applied, entry->n_missing, entry->update->description);
 	vec_for_each (&entry->result.found, found) {
-		const struct watch_reason *reason = reason_of(entry, found->process.pid);
+		const struct watch_reason *reason = reason_of(entry, found);
 
 		if (found->answer == SEARCH_DONE)
 			continue;

@@ -74,33 +74,21 @@ int watch_socket_ask(char **ret, struct uspl_err *err)
 	return *ret ? 0 : uspl_fail_nomem(err);
 }
 
-static const char *get_string(struct json_object *object, const char *key)
-{
-	struct json_object *value;
-	const char *text = NULL;
-
-	if (json_object_object_get_ex(object, key, &value))
-		text = json_object_get_string(value);
-	return text ? text : "";
-}
-
 /* A process that is merely at work, or has all, is listed without an id. */
 static void add_reason(struct json_object *process, watch_reason_vec *ret)
 {
-	const char *id = get_string(process, "id");
-	struct json_object *pid;
-	struct watch_reason *reason;
+	const char *id = json_object_get_string(json_object_object_get(process, "id")),
+		   *state = json_object_get_string(json_object_object_get(process, "state")),
+		   *message = json_object_get_string(json_object_object_get(process, "message"));
+	struct watch_reason *reason = id && state && message ? vec_push(ret) : NULL;
 
-	if (!*id || !json_object_object_get_ex(process, "pid", &pid))
-		return;
-	reason = vec_push(ret);
 	if (!reason)
 		return;
 	*reason = (struct watch_reason){
-		.pid = json_object_get_int(pid),
+		.pid = json_object_get_int(json_object_object_get(process, "pid")),
 		.id = strdup(id),
-		.message = strdup(get_string(process, "message")),
-		.waiting = !strcmp(get_string(process, "state"), "waiting"),
+		.message = strdup(message),
+		.waiting = !strcmp(state, "waiting"),
 	};
 	if (reason->id && reason->message)
 		return;

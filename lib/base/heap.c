@@ -17,7 +17,7 @@ void heap_populate(void)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *block;
 
-	/* Blocks of half the size come from the heap, too, and none of it is given back. */
+	/* Blocks of up to twice the size come from the heap, too, and none of it is given back. */
 	mallopt(M_MMAP_THRESHOLD, 2 * HEAP_SIZE);
 	mallopt(M_TRIM_THRESHOLD, 4 * HEAP_SIZE);
 	block = malloc(HEAP_SIZE);

@@ -38,7 +38,6 @@
  * times that.
  */
 #define SAMPLE_TRIES 3
-#define SAMPLE_MANY 64
 #define SAMPLE_MANY_TRIES 16
 /* How often to wait for a sight of threads that run, where others have their processors for now. */
 #define SAMPLER_TRIES 2
@@ -312,7 +311,7 @@ static bool is_open(const struct stopless *stopless, int rc)
  */
 static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
 {
-	int tries = stopless->blocked.threads.n > SAMPLE_MANY ? SAMPLE_MANY_TRIES : SAMPLE_TRIES;
+	int tries = stopless->blocked.threads.n > STOPLESS_FEW ? SAMPLE_MANY_TRIES : SAMPLE_TRIES;
 	int rc = stopless_settle_down(stopless, err);
 
 	for (int i = 0; i < tries && is_open(stopless, rc); i++) {

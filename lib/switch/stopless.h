@@ -17,6 +17,9 @@
 #include "thread/sampler.h"
 
 /* What the update changes in one module. */
+/* With more threads it takes 100 us and more to find out that no sleeper has run, or which has. */
+#define STOPLESS_FEW 64
+
 struct stopless_part {
 	struct region *region;
 	struct trampolines trampolines;

@@ -25,12 +25,6 @@
  */
 #define PATIENCE_NS 60000
 
-/*
- * With more threads than that it takes longer to find out which have run than to wait for a better
- * moment. So it is done where that has not come.
- */
-#define FEW 64
-
 /* The tool looks at one thread after the other. */
 static struct thread_sample seen;
 
@@ -167,16 +161,21 @@ static bool is_empty(struct stopless *stopless, bool *counted)
 bool stopless_sample(struct stopless *stopless, bool thorough, int64_t begin, int64_t deadline)
 {
 	int64_t since = clock_now_ns(), look_at = since + PATIENCE_NS;
-	bool few = stopless->blocked.threads.n <= FEW, counted = false;
+	bool few = stopless->blocked.threads.n <= STOPLESS_FEW, counted = false;
 
 	while (!stopless->run->n_findings && clock_now_ns() < begin) {
 		if (view_all(stopless, since)) {
-			if (((few || !thorough) && !counted &&
-			     blocked_unchanged(&stopless->blocked)) ||
-			    ((few || thorough) && is_empty(stopless, &counted)))
-				return clock_now_ns() < deadline;
-			if (!few && !thorough)
+			bool rests = (few || !thorough) && !counted &&
+				     blocked_unchanged(&stopless->blocked);
+
+			/*
+			 * With many threads it takes longer to find out which have run than to wait
+			 * for a better moment. So it is done where that has not come.
+			 */
+			if (!rests && !few && !thorough)
 				return false;
+			if (rests || is_empty(stopless, &counted))
+				return clock_now_ns() < deadline;
 			continue;
 		}
 		if (clock_now_ns() < look_at)

@@ -86,14 +86,6 @@ bool batch_read(struct batch *batch)
 	return got == 0;
 }
 
-static const char *get_string(struct json_object *object, const char *key)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value)
-							      : NULL;
-}
-
 static void take_line(const char *line,
 		      void (*take)(const struct batch_outcome *outcome, void *ctx), void *ctx)
 {
@@ -102,9 +94,10 @@ static void take_line(const char *line,
 	if (object && json_object_object_get_ex(object, "pid", &pid)) {
 		struct batch_outcome outcome = {
 			.pid = json_object_get_int(pid),
-			.id = get_string(object, "id"),
-			.error = get_string(object, "error"),
-			.message = get_string(object, "message"),
+			.id = json_object_get_string(json_object_object_get(object, "id")),
+			.error = json_object_get_string(json_object_object_get(object, "error")),
+			.message =
+				json_object_get_string(json_object_object_get(object, "message")),
 		};
 
 		if (json_object_object_get_ex(object, "changed", &value))

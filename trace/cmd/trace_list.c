@@ -59,48 +59,33 @@ static void print_text(const struct module *module, const struct candidate *cand
 	printf("\n");
 }
 
-/* A module as it is listed. */
-struct listing {
-	struct image *image;
-	struct mcount_sites mcount_sites;
-	candidate_vec candidates;
-};
-
-static int find(const struct proc *proc, const struct module *module,
-		const struct trace_session *session, struct listing *listing, struct uspl_err *err)
-{
-	int rc = module_image(proc, module, &listing->image, err);
-
-	if (rc)
-		return rc;
-	trace_session_unpatch_image(session, listing->image);
-	rc = mcount_sites_find(proc, module, listing->image, &listing->mcount_sites, err);
-	if (rc)
-		return rc;
-	rc = candidates_find(listing->image, &listing->candidates, err);
-	if (rc)
-		return rc;
-	return candidates_spare(proc, &listing->candidates, err);
-}
-
 static int list_module(const struct proc *proc, const struct module *module,
 		       const struct trace_session *session, candidate_printer print,
 		       struct uspl_err *err)
 {
-	struct listing listing = { 0 };
+	auto_image struct image *image = NULL;
+	auto_mcount_sites struct mcount_sites mcount_sites = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	const struct candidate *candidate;
-	int rc = find(proc, module, session, &listing, err);
+	int rc = module_image(proc, module, &image, err);
 
-	vec_for_each (&listing.candidates, candidate) {
+	if (rc)
+		return rc;
+	trace_session_unpatch_image(session, image);
+	rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
+	if (rc)
+		return rc;
+	rc = candidates_find(image, &candidates, err);
+	if (rc)
+		return rc;
+	rc = candidates_spare(proc, &candidates, err);
+	vec_for_each (&candidates, candidate) {
 		uint8_t len;
 
 		print(module, candidate,
-		      mcount_sites_call_in(&listing.mcount_sites, listing.image, candidate->entry,
-					   candidate->size, &len) != 0);
+		      mcount_sites_call_in(&mcount_sites, image, candidate->entry, candidate->size,
+					   &len) != 0);
 	}
-	mcount_sites_release(&listing.mcount_sites);
-	image_free(listing.image);
-	vec_release(&listing.candidates);
 	return rc;
 }
 

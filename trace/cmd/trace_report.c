@@ -329,23 +329,25 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	};
 	const struct reader_wish wish = { .does_more = &opts.leaks };
 	auto_reader struct reader reader = { 0 };
+	const struct tracer *tracer;
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	tracer = tracer_of(&reader.view.session);
 	if (form) {
-		rc = choose_form(tracer_of(&reader.view.session), form, &opts.json, err);
+		rc = choose_form(tracer, form, &opts.json, err);
 		if (rc)
 			return rc;
 	}
 	if (opts.leaks) {
-		rc = require_leaks(tracer_of(&reader.view.session), err);
+		rc = require_leaks(tracer, err);
 		if (rc)
 			return rc;
 	}
-	if (sort && tracer_of(&reader.view.session)->tally)
+	if (sort && tracer->tally)
 		return uspl_fail(err, USPL_E_USAGE, "'--sort' is for tracers that record calls");
-	if (tracer_of(&reader.view.session)->tally)
-		return tally_report(tracer_of(&reader.view.session), reader.log.pid, &opts, err);
+	if (tracer->tally)
+		return tally_report(tracer, reader.log.pid, &opts, err);
 	return report(&reader, sort, opts.json, err);
 }
