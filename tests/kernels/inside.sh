@@ -129,7 +129,7 @@ went_quietly() {
 traced() {
 	tool uspl-trace start --tracer=$1 $server; status=$?
 	if [ $status = 0 ]; then
-		until_true has_report $1; status=$?
+		until_true has_report $1 $server; status=$?
 		tool uspl-trace stop $server || status=$?
 	fi
 	ok $status "$user: tracer $1"
@@ -145,12 +145,12 @@ verdict() {
 	fi
 }
 
-# has_report TRACER - true once there is something to see. The server blocks no signals.
+# has_report TRACER PID - true once there is something to see. The server blocks no signals.
 has_report() {
 	if [ "$1" = function ]; then
-		tool uspl-trace cat $server || return
+		tool uspl-trace cat $2 || return
 	else
-		tool uspl-trace report $server || return
+		tool uspl-trace report $2 || return
 	fi
 	{ [ "$1" = sigoff ] || [ "$(wc -l < /tmp/told)" -ge 2 ]; }
 }
@@ -233,7 +233,7 @@ calls_traced() {
 	shift
 	tool uspl-trace start "$@" $calls; status=$?
 	[ $status != 0 ] || rounds_go_on || status=$?
-	[ $status != 0 ] || until_true has_report graph || status=$?
+	[ $status != 0 ] || until_true has_report graph $calls || status=$?
 	tool uspl-trace stop $calls || status=$?
 	[ $status != 0 ] || rounds_go_on || status=$?
 	kill -0 $calls || status=1
