@@ -112,6 +112,11 @@ void json_decimal(struct json *json, const char *key, double value, int digits)
 	buf_addf(&json->buf, "%.*f", digits, value);
 }
 
+void json_ns(struct json *json, const char *key, double ns)
+{
+	json_number(json, key, (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
+}
+
 void json_address(struct json *json, const char *key, taddr value)
 {
 	begin_value(json, key);

@@ -42,6 +42,8 @@ void json_number(struct json *json, const char *key, int64_t value);
 void json_truth(struct json *json, const char *key, bool value);
 /* A number with this many digits behind its point. */
 void json_decimal(struct json *json, const char *key, double value, int digits);
+/* A time, rounded to whole nanoseconds. */
+void json_ns(struct json *json, const char *key, double ns);
 /* An address, as a string in hex: JSON's numbers lose bits above 2^53. */
 void json_address(struct json *json, const char *key, taddr value);
 /* The text so far, owned by json. */

@@ -193,7 +193,7 @@ count() {
 	expect_answer 'askers 25' 100
 	expect_answer 'child 40' 40
 	watch_end
-	[ "$(count '.syscall == "getppid" and .caller == "ask_kernel"')" = 150 ] || fail getppid
+	[ "$(count '.name == "getppid" and .caller == "ask_kernel"')" = 150 ] || fail getppid
 	expect_fine
 }
 

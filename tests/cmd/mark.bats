@@ -131,7 +131,7 @@ counted_run() {
 	expect_output 'app:sorts: -7 <made> x 0xabcdef0123456789 2\.50 5 \(null\)\|left  \|'
 	expect_output 'app:rest: 1 1\.5     42 18446744073709551615'
 	trace cat --format=json
-	[ "$(jq -rc 'select(.marker == "app:sorts") | [.args[0], .args[1], .args[3], .args[4] + 0, .args[6]]' <<< "$output")" = \
+	[ "$(jq -rc 'select(.kind == "marker" and .name == "app:sorts") | [.args[0], .args[1], .args[3], .args[4] + 0, .args[6]]' <<< "$output")" = \
 		'[-7,"<made>","0xabcdef0123456789",2.5,"(null)"]' ] || fail json
 	trace cat --format=chrome
 	[ "$(jq -r '.traceEvents[] | select(.name == "app:plain").args.message' <<< "$output")" = 'nothing to say, 100%' ] || fail chrome

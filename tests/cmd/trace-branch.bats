@@ -27,7 +27,7 @@ line_of() {
 # expect_branch FUNCTION TEXT CORRECT INCORRECT - of the branch in that line
 expect_branch() {
 	local seen
-	seen=$(jq -r "select(.function == \"$1\" and .line == $(line_of "$2")) | \"\(.correct) \(.incorrect)\"" <<< "$output")
+	seen=$(jq -r "select(.name == \"$1\" and .line == $(line_of "$2")) | \"\(.correct) \(.incorrect)\"" <<< "$output")
 	[ "$seen" = "$3 $4" ] || fail "$1: '$seen', not '$3 $4'"
 }
 

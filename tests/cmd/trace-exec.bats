@@ -21,10 +21,10 @@ setup() {
 	expect_status 7
 	[ "$output" = said ] || fail 'its own output'
 	for call in getppid openat mmap mprotect write; do
-		[ "$(jq -s "map(select(.syscall == \"$call\")) | length" seen)" = "$(awk -v call="$call" '$NF == call { print $4 }' counted)" ] ||
+		[ "$(jq -s "map(select(.name == \"$call\")) | length" seen)" = "$(awk -v call="$call" '$NF == call { print $4 }' counted)" ] ||
 			fail "$call: $(grep -c "\"$call\"" seen), and strace says: $(grep "$call" counted)"
 	done
-	[ "$(jq -rs '.[0].syscall' seen)" = brk ] || fail 'it does not begin with the first'
+	[ "$(jq -rs '.[0].name' seen)" = brk ] || fail 'it does not begin with the first'
 }
 
 @test "samples, and the status of a program that a signal ends" {

@@ -94,19 +94,19 @@ begun() {
 
 # constructors FILTER - of the constructors in $seen, of the library and the program
 constructors() {
-	jq -rs "map(select(.constructor and (.module | test(\"/(program|liblibrary.so)$\"))) | .constructor |= sub(\"[ (].*\"; \"\")) | $1" "$seen"
+	jq -rs "map(select(.kind == \"constructor\" and (.module | test(\"/(program|liblibrary.so)$\"))) | .name |= sub(\"[ (].*\"; \"\")) | $1" "$seen"
 }
 
 @test "constructors: which, in which order, and how long" {
 	begun --format=json
 	# by_dt_init, first and second are called as such, global by its unit's own.
 	[ "$(sed -n 's/^note \([a-z_]*\) .*/\1/p' <<< "$output" | tr '\n' ' ')" = 'early by_dt_init first second global ' ] || fail 'the test itself is wrong'
-	[ "$(constructors 'map(select(.constructor | test("^(early|by_dt_init|first|second|_GLOBAL__.*)$")) | .constructor | sub("_GLOBAL__.*"; "global")) | join(" ")')" = \
+	[ "$(constructors 'map(select(.name | test("^(early|by_dt_init|first|second|_GLOBAL__.*)$")) | .name | sub("_GLOBAL__.*"; "global")) | join(" ")')" = \
 		'early by_dt_init first second global' ] || fail "the order: $(cat "$seen")"
 	# Not less than each has measured itself, and not more than there is between the ends of
 	# what came before and after.
 	sed -n 's/^note //p' <<< "$output" > "$BATS_TEST_TMPDIR/notes"
-	constructors '.[] | "\(.constructor | sub("_GLOBAL__.*"; "global")) \(.duration_us * 1000)"' |
+	constructors '.[] | "\(.name | sub("_GLOBAL__.*"; "global")) \(.duration_ns)"' |
 		awk 'NR == FNR { name[NR] = $1; begin[NR] = $2; end[NR] = $3; n = NR; next }
 			{ took[$1] = $2 }
 			END {
@@ -125,7 +125,7 @@ constructors() {
 	begun --format=json
 	for module in program liblibrary.so; do
 		entries=$(readelf -dW "$module" | awk '/\(INIT\)/ { n++ } /INIT_ARRAYSZ|PREINIT_ARRAYSZ/ { n += $3 / 8 } END { print n }')
-		[ "$(jq -s "map(select(.constructor and (.module | endswith(\"/$module\")))) | length" "$seen")" = "$entries" ] ||
+		[ "$(jq -s "map(select(.kind == \"constructor\" and (.module | endswith(\"/$module\")))) | length" "$seen")" = "$entries" ] ||
 			fail "of $module, which has $entries: $(cat "$seen")"
 	done
 	! grep -q later "$seen" || fail 'it has seen what dlopen brought'
@@ -136,11 +136,11 @@ constructors() {
 	begun --format=json
 	before=$(sed -n 's/^note global [0-9]* //p' <<< "$output")
 	# All that the program has seen of itself, each once.
-	[ "$(jq -r 'select(.relocated_us) | .module' "$seen" | sed 's,.*/,,; s,\.so.*,,' | grep -v '^program$' | sort)" = \
+	[ "$(jq -r 'select(.relocated_ns) | .name' "$seen" | sed 's,.*/,,; s,\.so.*,,' | grep -v '^program$' | sort)" = \
 		"$(sed -n 's,^library .*/,,p' <<< "$output" | sed 's,\.so.*,,' | sort)" ] || fail "libraries: $(cat "$seen")"
-	[ "$(jq -rs 'map(select(.mapped_us and (.mapped_us <= 0 or .relocated_us < 0))) | length' "$seen")" = 0 ] || fail 'without a time'
+	[ "$(jq -rs 'map(select(.mapped_ns and (.mapped_ns <= 0 or .relocated_ns < 0))) | length' "$seen")" = 0 ] || fail 'without a time'
 	# What slept for 20 ms while the library was relocated is a part of it.
-	[ "$(jq -r 'select(.relocated_us and (.module | endswith("/liblibrary.so"))) | .relocated_us >= 19800' "$seen")" = true ] ||
+	[ "$(jq -r 'select(.relocated_ns and (.name | endswith("/liblibrary.so"))) | .relocated_ns >= 19800000' "$seen")" = true ] ||
 		fail "relocation: $(cat "$seen")"
 	# And all of it is over when the first constructor begins, in a program that began when the
 	# one before had ended.

@@ -86,7 +86,7 @@ waits() {
 
 # of FUNCTION FILTER - what jq makes of the array of its calls in seen.json
 of() {
-	jq -sc --arg name "$1" "map(select(.function == \$name)) | $2" seen.json
+	jq -sc --arg name "$1" "map(select(.name == \$name)) | $2" seen.json
 }
 
 # expect_of FUNCTION FILTER WANT
@@ -106,8 +106,8 @@ expect_of() {
 	# No call is left before it is made, nor after who has made it.
 	expect_of throwing 'map(select(.left)) | length' 0
 	expect_of slow '[length, .[0].left]' '[1,true]'
-	expect_of slow '.[0].duration_us > 20000' true
-	[ "$(jq -s '(map(select(.function == "slowly"))[0].duration_us) >= (map(select(.function == "slow"))[0].duration_us)' seen.json)" = true ] ||
+	expect_of slow '.[0].duration_ns > 20000000' true
+	[ "$(jq -s '(map(select(.name == "slowly"))[0].duration_ns) >= (map(select(.name == "slow"))[0].duration_ns)' seen.json)" = true ] ||
 		fail 'it ends behind its caller'
 	expect_of ender '[length, (map(select(.left)) | length)]' '[3,3]'
 	expect_of ender 'map(select(.tid == '"$PID"')) | length' 0
@@ -139,7 +139,7 @@ expect_of() {
 		tool uspl-trace report "$from"
 		expect_output '# waiter: 1 calls are open, [0-9.]+ us so far'
 		tool uspl-trace report --json "$from"
-		[ "$(jq -sc 'map(select(.name == "waiter"))[0] | [.calls, .open, .open_us > 0]' <<< "$output")" = '[0,1,true]' ] || fail 'JSON'
+		[ "$(jq -sc 'map(select(.name == "waiter"))[0] | [.calls, .open, .open_ns > 0]' <<< "$output")" = '[0,1,true]' ] || fail 'JSON'
 	done
 }
 

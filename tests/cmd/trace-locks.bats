@@ -47,9 +47,9 @@ at_least() {
 	at_least 50 "$(lock mutex 5)"
 	expect_output 'waited for .* in waiter '
 	trace report --format=json
-	[ "$(jq -rs 'map(select(.lock == "mutex"))[0] | "\(.kind) \(.longest_us >= 60000) \(.longest_wait_us >= 50000) \(.longest_from | sub(" .*"; ""))"' <<< "$output")" = 'mutex true true hold' ] ||
+	[ "$(jq -rs 'map(select(.name == "mutex"))[0] | "\(.kind) \(.longest_ns >= 60000000) \(.longest_wait_ns >= 50000000) \(.longest_from | sub(" .*"; ""))"' <<< "$output")" = 'mutex true true hold' ] ||
 		fail 'as JSON' || return
-	[ "$(jq -rs 'map(select(.lock == "mutex"))[0] | .longest_to[:2] | map(sub(" .*"; "")) | join(" ")' <<< "$output")" = 'hold_for hold' ] || fail 'the chain as JSON'
+	[ "$(jq -rs 'map(select(.name == "mutex"))[0] | .longest_to[:2] | map(sub(" .*"; "")) | join(" ")' <<< "$output")" = 'hold_for hold' ] || fail 'the chain as JSON'
 	expect_trace_stops
 }
 
@@ -95,7 +95,7 @@ at_least() {
 	expect_output 'blocked for .* from block_signals \(target.c'
 	grep -A1 'blocked for' <<< "$output" | tail -1 | grep -q 'block_signals' || fail 'no chain'
 	trace report --format=json
-	[ "$(jq -rs 'map(select(.signals == "USR1 TERM"))[0] | "\(.spans) \(.total_us >= 51000) \(.longest_to[0] | sub(" .*"; ""))"' <<< "$output")" = '2 true block_signals' ] ||
+	[ "$(jq -rs 'map(select(.name == "USR1 TERM"))[0] | "\(.spans) \(.total_ns >= 51000000) \(.longest_to[0] | sub(" .*"; ""))"' <<< "$output")" = '2 true block_signals' ] ||
 		fail 'as JSON'
 	expect_trace_stops
 }
@@ -110,7 +110,7 @@ at_least() {
 	# Two workers, ten rounds of 5 ms: the last one has waited for at least nine.
 	at_least 40 "$(awk 'NR > 3 && $7 > max { max = $7 } END { print max }' <<< "$output")"
 	trace report --format=json
-	[ "$(jq -rs '"\(.[0].queued) \(.[0].done) \(.[1:] | map(.run) | add) \((.[1:] | map(.run_us) | add) >= 100000) \((.[1:] | map(.longest_latency_us) | max) >= 40000)"' <<< "$output")" = \
+	[ "$(jq -rs '"\(.[0].queued) \(.[0].done) \(.[1:-1] | map(.run) | add) \((.[1:-1] | map(.run_ns) | add) >= 100000000) \((.[1:-1] | map(.longest_latency_ns) | max) >= 40000000)"' <<< "$output")" = \
 		'20 20 20 true true' ] || fail 'as JSON'
 	expect_trace_stops
 	trace start --tracer=pool --enqueue=enqueue@arg1 --run=run_item@arg1

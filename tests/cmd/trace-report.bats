@@ -18,18 +18,18 @@ teardown() {
 	target_stop
 }
 
-# sums_of FUNCTION - calls, and microseconds: all together, the shortest, the mean, what at most one
+# sums_of FUNCTION - calls, and nanoseconds: all together, the shortest, the mean, what at most one
 # call in a hundred takes longer than, the longest; out of the lines of `cat --format=json`
 sums_of() {
-	jq -sc --arg name "$1" 'map(select(.function == $name).duration_us) | sort | length as $n |
+	jq -sc --arg name "$1" 'map(select(.name == $name).duration_ns) | sort | length as $n |
 		[$n, add, .[0], add / $n, .[(99 * $n / 100 | ceil) - 1], .[-1]]' <<< "$calls"
 }
 
 # expect_sums FUNCTION - fails unless the report has them; digits that were left out add up
 expect_sums() {
 	jq -se --argjson want "$(sums_of "$1")" --arg name "$1" '.[] | select(.name == $name) |
-		[.calls, .total_us, .min_us, .avg_us, .p99_us, .max_us] as $got | [$got, $want] | transpose |
-		map(.[0] - .[1] | fabs) | .[0] == 0 and .[1] < $got[0] * 0.001 and (.[2:] | max) < 0.0015' <<< "$output" > /dev/null ||
+		[.calls, .total_ns, .min_ns, .avg_ns, .p99_ns, .max_ns] as $got | [$got, $want] | transpose |
+		map(.[0] - .[1] | fabs) | .[0] == 0 and .[1] < $got[0] and (.[2:] | max) < 1.5' <<< "$output" > /dev/null ||
 		fail "the report of $1 isn't $(sums_of "$1")"
 }
 
@@ -50,7 +50,7 @@ expect_sums() {
 		done
 		# What a function takes by itself is what is left of it: all of these are within
 		# outer.
-		[ "$(jq -s '(map(.self_us) | add) - (map(select(.name == "outer").total_us) | add) | fabs < 0.003' <<< "$output")" = true ] ||
+		[ "$(jq -s '(map(.self_ns // 0) | add) - (map(select(.name == "outer").total_ns) | add) | fabs < 3' <<< "$output")" = true ] ||
 			fail 'the times of their own are not the time of all'
 	done
 	expect_trace_stops
@@ -114,8 +114,8 @@ sum() {
 	begin_small --buffer=4 -F parent -F leaf
 	tool uspl-trace report --json "$SMALL"
 	expect_status 0
-	[ "$(sum parent '[.calls, .cut, .self_us, .total_us > 100]')" = '[1,1,0,true]' ] ||
-		[ "$(sum parent '[.calls, .cut, .self_us, .total_us > 100]')" = '[2,2,0,true]' ] || fail 'its own time'
+	[ "$(sum parent '[.calls, .cut, .self_ns, .total_ns > 100000]')" = '[1,1,0,true]' ] ||
+		[ "$(sum parent '[.calls, .cut, .self_ns, .total_ns > 100000]')" = '[2,2,0,true]' ] || fail 'its own time'
 	tool uspl-trace report "$SMALL"
 	expect_output '# parent: SELF is without [12] calls that began before the oldest record'
 	kill -KILL "$SMALL"
@@ -125,7 +125,7 @@ sum() {
 	begin_small -N '_*'
 	tool uspl-trace report --json "$SMALL"
 	# As long as the longest, which is the outermost: not some ten times that.
-	[ "$(sum deep '[.calls, (.total_us - .max_us | fabs) < 0.002, .avg_us < .max_us]')" = '[21,true,true]' ] || fail 'the total'
+	[ "$(sum deep '[.calls, (.total_ns - .max_ns | fabs) < 2, .avg_ns < .max_ns]')" = '[21,true,true]' ] || fail 'the total'
 	tool uspl-trace record -o saved "$SMALL"
 	for from in "$SMALL" saved; do
 		tool uspl-trace cat --format=chrome "$from"
@@ -166,9 +166,144 @@ sum() {
 	[ "$output" = "$(printf '%10s  %s\n' CALLS FUNCTION 120 leaf 30 middle 30 outer)" ] ||
 		[ "$output" = "$(printf '%10s  %s\n' CALLS FUNCTION 120 leaf 30 outer 30 middle)" ] || fail 'the calls'
 	trace report --json
-	[ "$(jq -sc 'map([.name, .calls, .total_us]) | sort' <<< "$output")" = '[["leaf",120,null],["middle",30,null],["outer",30,null]]' ] || fail 'JSON'
+	[ "$(jq -sc 'map(select(.name) | [.name, .calls, .total_ns]) | sort' <<< "$output")" = '[["leaf",120,null],["middle",30,null],["outer",30,null]]' ] || fail 'JSON'
 	trace report --sort=total
 	expect_status 1
 	expect_message "the tracer 'function' records no durations to sort by"
 	expect_trace_stops
+}
+
+# known - makes a program in which each line that it reads makes three calls of leaf, two of them
+# by outer, and starts it, traced
+known() {
+	cd "$BATS_TEST_TMPDIR" || return
+	cat > known.c <<- 'C'
+		#include <stdio.h>
+		#define KEPT __attribute__((noinline))
+		static volatile long sink;
+		KEPT void leaf(void) { sink++; }
+		KEPT void outer(void) { leaf(); leaf(); sink++; }
+		KEPT void seldom(void) { sink++; }
+		int main(void)
+		{
+			char line[9];
+			while (fgets(line, sizeof(line), stdin)) {
+				outer();
+				leaf();
+				if (line[0] == 's')
+					seldom();
+				puts("done");
+				fflush(stdout);
+			}
+			return 0;
+		}
+	C
+	"$TARGET_CC" -g -O1 -fno-optimize-sibling-calls -o known known.c
+	mkfifo asked
+	./known < asked > answers 3>&- &
+	KNOWN=$!
+	exec 7> asked
+	tool uspl-trace start -F outer -F leaf -F seldom "$KNOWN"
+	expect_status 0
+}
+
+# answers N - true when that many lines were answered
+answers() {
+	[ "$(wc -l < answers)" = "$1" ]
+}
+
+# known_ends - ends it
+known_ends() {
+	exec 7>&-
+	wait "$KNOWN"
+}
+
+@test "callers and callees of a function" {
+	known
+	echo x >&7
+	echo x >&7
+	until_true 10 answers 2 || fail 'it does not answer'
+	tool uspl-trace report --of=leaf "$KNOWN"
+	expect_status 0
+	expect_output '# leaf: calls of it, by caller'
+	[ "$(awk '/^#/ { part = $0 } $1 ~ /^[0-9]/ { print part "|" $1 " " $NF }' <<< "$output")" = "# leaf: calls of it, by caller|4 outer
+# leaf: all calls of it|6 leaf" ] || fail 'leaf'
+	tool uspl-trace report --of=outer --json "$KNOWN"
+	[ "$(jq -rs 'map(select(.name) | "\(.relation) \(.name) \(.calls)") | join(",")' <<< "$output")" = 'itself outer 2,callee leaf 4' ] || fail 'outer'
+	[ "$(jq -s 'map(select(.relation == "callee").total_ns)[0] <= map(select(.relation == "itself").total_ns)[0]' <<< "$output")" = true ] || fail 'times'
+	tool uspl-trace report --of=nothing "$KNOWN"
+	expect_status 1
+	expect_one_message
+	expect_message "no call of 'nothing' was recorded"
+	tool uspl-trace report --of=leaf --diff=x "$KNOWN"
+	expect_status 2
+	tool uspl-trace stop "$KNOWN"
+	tool uspl-trace start --tracer=function -F leaf "$KNOWN"
+	tool uspl-trace report --of=leaf "$KNOWN"
+	expect_status 1
+	expect_message "the tracer 'function' doesn't record which call made another one"
+	known_ends
+}
+
+@test "a trace beside an older one" {
+	known
+	echo x >&7
+	until_true 10 answers 1 || fail 'it does not answer'
+	tool uspl-trace record -o older "$KNOWN"
+	echo s >&7
+	echo s >&7
+	until_true 10 answers 3 || fail 'it does not answer'
+	tool uspl-trace report --diff=older --sort=calls "$KNOWN"
+	expect_status 0
+	[ "$(awk '$1 ~ /^[0-9]/ { print $1, $2, $9, $10 }' <<< "$output" | sed 's/ $//')" = "9 +6 leaf
+3 +2 outer
+2 +2 seldom (new)" ] || [ "$(awk '$1 ~ /^[0-9]/ { print $1, $2, $9, $10 }' <<< "$output" | sed 's/ $//')" = "9 +6 leaf
+2 +2 seldom (new)
+3 +2 outer" ] || fail 'the calls'
+	tool uspl-trace record -o newer "$KNOWN"
+	tool uspl-trace report --diff=newer --json older
+	[ "$(jq -rcs 'map(select(.name) | [.name, .calls, .before.calls]) | sort' <<< "$output")" = '[["leaf",3,9],["outer",1,3],["seldom",0,2]]' ] || fail 'JSON'
+	tool uspl-trace report --diff=newer older
+	expect_output 'seldom \(gone\)'
+	tool uspl-trace report --diff=/dev/null "$KNOWN"
+	expect_status 3
+	expect_one_message
+	tool uspl-trace stop "$KNOWN"
+	tool uspl-trace start --tracer=function -F leaf "$KNOWN"
+	tool uspl-trace report --diff=older "$KNOWN"
+	expect_status 1
+	expect_message "'older' can't be compared: only one of both traces has durations"
+	known_ends
+}
+
+@test "where functions are in the source, of a process and of a saved trace" {
+	known
+	echo x >&7
+	until_true 10 answers 1 || fail 'it does not answer'
+	tool uspl-trace report --lines "$KNOWN"
+	expect_output 'leaf \(known.c:4\)'
+	tool uspl-trace record -o saved "$KNOWN"
+	known_ends
+	rm known known.c
+	tool uspl-trace report --lines --json saved
+	[ "$(jq -rcs 'map(select(.name) | [.name, .file, .line]) | sort' <<< "$output")" = '[["leaf","known.c",4],["outer","known.c",5]]' ] || fail 'the saved trace'
+	tool uspl-trace report saved
+	[[ $output != *known.c* ]] || fail 'not asked for'
+}
+
+@test "JSON says what was lost, and that it is complete" {
+	known
+	echo x >&7
+	until_true 10 answers 1 || fail 'it does not answer'
+	for command in cat report; do
+		tool uspl-trace $command --json "$KNOWN"
+		[ "$(tail -n 1 <<< "$output" | jq -c '[.kind, .version, .tracer, .pid, .lost]')" = "[\"end\",1,\"graph\",$KNOWN,0]" ] || fail "$command"
+	done
+	known_ends
+	begin_small --buffer=4 -F parent -F leaf
+	for command in cat report; do
+		tool uspl-trace $command --json "$SMALL"
+		[ "$(tail -n 1 <<< "$output" | jq '.lost > 1000 and .lost == .overwritten + .unrecorded')" = true ] || fail "$command: losses"
+	done
+	kill -KILL "$SMALL"
 }

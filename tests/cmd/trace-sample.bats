@@ -96,7 +96,7 @@ threads_made_meanwhile() {
 	watch_begin sample --format=json
 	ask 'burn 300'
 	watch_end
-	[ "$(jq -s 'map(select(.stack[-1] == "burn") | .samples) | add > 0' <<< "$output")" = true ] || fail json
+	[ "$(jq -s 'map(select(.stack and .stack[-1] == "burn") | .samples) | add > 0' <<< "$output")" = true ] || fail json
 }
 
 @test "it ends with its time, and with the process" {

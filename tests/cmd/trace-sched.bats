@@ -52,7 +52,7 @@ rival_start() {
 	blocked=$(count '.why == "blocked"')
 	[ "$blocked" = $((after - before)) ] ||
 		fail "$blocked of $((after - before)) that the scheduler says: $output"
-	[ "$(count '.why == "blocked" and .syscall == "clock_nanosleep" and .function == "napper" and .off_us > 0')" = 20 ] ||
+	[ "$(count '.why == "blocked" and .syscall == "clock_nanosleep" and .function == "napper" and .duration_ns > 0')" = 20 ] ||
 		fail naps
 	# It waits for the next request.
 	[ "$(count '.back == false and .syscall == "read"')" = 1 ] || fail read
@@ -74,7 +74,7 @@ rival_start() {
 	[ "$(count '.why == "preempted"')" = $((after - before)) ] || fail "the scheduler says $((after - before))"
 	# It reads the clock all the time.
 	[ "$(count '.why == "preempted" and (.function == "burn" or .function == "[vdso]")')" -gt 0 ] || fail 'not in burn'
-	waits=$(jq -s 'map(.waking_us // (if .why == "preempted" then .off_us else 0 end)) | add | floor' <<< "$output")
+	waits=$(jq -s 'map(.waking_ns // (if .why == "preempted" then .duration_ns else 0 end)) | add / 1000 | floor' <<< "$output")
 	[ "$waits" -ge $((delay * 9 / 10 - 1000)) ] && [ "$waits" -le $((delay * 11 / 10 + 1000)) ] ||
 		fail "$waits us, and the scheduler says $delay"
 	expect_fine
@@ -99,7 +99,7 @@ rival_start() {
 	watch_end
 	# What it waited for when the tracer came isn't among them, and a thread whose time has come
 	# before it has left the processor needn't be woken.
-	[ "$(count ".tid == $TARGET and .wakeups > 15 and .wakeups <= 20 and .max_us >= .avg_us")" = 1 ] || fail wakeups
+	[ "$(count ".tid == $TARGET and .wakeups > 15 and .wakeups <= 20 and .max_ns >= .avg_ns")" = 1 ] || fail wakeups
 	watch_begin wakeup
 	expect_answer 'naps 5' 5
 	watch_end
@@ -145,8 +145,8 @@ rival_start() {
 	after=$(switches voluntary)
 	watch_end
 	expect_message '# sums only, by /proc: perf events are refused: cannot open a perf event: Operation not permitted'
-	[ "$(count ".tid == $TARGET and .blocked == $((after - before)) and .ran_us > 0")" = 1 ] || fail blocked
-	[ "$(count '.asleep | map(.function == "nanosleep" and .caller == "napper" and .looks > 0) | any')" = 1 ] || fail places
+	[ "$(count ".tid == $TARGET and .blocked == $((after - before)) and .ran_ns > 0")" = 1 ] || fail blocked
+	[ "$(count '.asleep // [] | map(.function == "nanosleep" and .caller == "napper" and .looks > 0) | any')" = 1 ] || fail places
 	watch_begin sched
 	expect_answer 'askers 10' 40
 	watch_end

@@ -26,8 +26,8 @@ value() {
 
 # levels THREAD - how many frames of heap_up it has; each has 4096 bytes and a little
 expect_levels() {
-	[ "$(value '.frames | map(select(.function == "heap_up")) | length')" = "$1" ] || fail "not $1 levels" || return
-	[ "$(value '.frames | map(select(.function == "heap_up") | .size >= 4096 and .size < 4352) | all')" = true ] ||
+	[ "$(value '.frames | map(select(.name == "heap_up")) | length')" = "$1" ] || fail "not $1 levels" || return
+	[ "$(value '.frames | map(select(.name == "heap_up") | .size >= 4096 and .size < 4352) | all')" = true ] ||
 		fail 'their sizes' || return
 	# Nothing is missing between two frames, nor above the last one.
 	[ "$(value '.depth == (.frames | map(.size) | add)')" = true ] || fail 'the sizes are not the depth'
@@ -48,8 +48,8 @@ gdb_depth() {
 	expect_answer 'heap 3' 3
 	watch_end
 	expect_levels 3
-	[ "$(value '.frames[-1].function')" = _start ] || fail 'not from the beginning'
-	[ "$(value '.frames[0].function')" = burn ] || [ "$(value '.frames[0].function')" = heap_up ] || fail innermost
+	[ "$(value '.frames[-1].name')" = _start ] || fail 'not from the beginning'
+	[ "$(value '.frames[0].name')" = burn ] || [ "$(value '.frames[0].name')" = heap_up ] || fail innermost
 	[ "$(value '.touched >= .depth and .limit == 8388608')" = true ] || fail touched
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 	expect_fine
@@ -60,7 +60,7 @@ gdb_depth() {
 	expect_answer 'sleep-heap 30' 1
 	watch_end
 	expect_levels 30
-	[ "$(value '.frames | map(.function) | contains(["[cut]"])')" = false ] || fail cut
+	[ "$(value '.frames | map(.name) | contains(["[cut]"])')" = false ] || fail cut
 }
 
 @test "asleep: as deep as gdb sees it" {

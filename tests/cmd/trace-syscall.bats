@@ -26,12 +26,12 @@ count() {
 	watch_begin syscall --format=json
 	expect_answer 'kernel 200' 200
 	watch_end
-	[ "$(count '.syscall == "getppid" and .caller == "ask_kernel" and .result > 0')" = 200 ] || fail getppid
-	[ "$(count '.syscall == "lseek" and .caller == "ask_kernel" and .result == 0')" = 200 ] || fail lseek
-	[ "$(count '.syscall == "openat" and .caller == "ask_kernel" and .result >= 0')" = 1 ] || fail openat
-	[ "$(count '.syscall == "clock_nanosleep" and .duration_us >= 2000 and .result == 0')" = 1 ] || fail nanosleep
+	[ "$(count '.name == "getppid" and .caller == "ask_kernel" and .result > 0')" = 200 ] || fail getppid
+	[ "$(count '.name == "lseek" and .caller == "ask_kernel" and .result == 0')" = 200 ] || fail lseek
+	[ "$(count '.name == "openat" and .caller == "ask_kernel" and .result >= 0')" = 1 ] || fail openat
+	[ "$(count '.name == "clock_nanosleep" and .duration_ns >= 2000000 and .result == 0')" = 1 ] || fail nanosleep
 	# It waits for the next request.
-	[ "$(count '.syscall == "read" and .result == null')" = 1 ] || fail read
+	[ "$(count '.name == "read" and .result == null')" = 1 ] || fail read
 	[[ $stderr != *'could not be kept'* ]] || fail lost
 	[ "$(text_sum)" = "$SUM" ] || fail "the target's code has changed"
 	expect_fine
@@ -100,5 +100,5 @@ count() {
 	watch_begin syscall --format=json
 	expect_answer 'kernel 20' 20
 	watch_end
-	[ "$(count '.syscall == "getppid" and .caller == "ask_kernel" and .result > 0')" = 20 ] || fail getppid
+	[ "$(count '.name == "getppid" and .caller == "ask_kernel" and .result > 0')" = 20 ] || fail getppid
 }

@@ -663,14 +663,14 @@ answered() {
 	[ "$(jq -c '[.pid, .tracer, .state, .functions, .quietened, .stop_us >= 0]' <<< "$output")" = "[$TARGET,\"graph\",\"on\",3,0,true]" ] || fail start
 	expect_answer 'work 2' 14
 	trace report --json
-	[ "$(jq -c 'select(.name == "leaf") | [.calls, .module, .max_us >= .p99_us]' <<< "$output")" = '[8,"target",true]' ] || fail report
+	[ "$(jq -c 'select(.name == "leaf") | [.calls, .module, .max_ns >= .p99_ns]' <<< "$output")" = '[8,"target",true]' ] || fail report
 	trace list --json
 	[ "$(jq -c 'select(.name == "leaf") | [.kind, .traceable, .reason]' <<< "$output")" = '["moved",true,null]' ] || fail list
 	[ "$(jq -r 'select(.name == "_start").traceable' <<< "$output")" = false ] || fail 'what cannot be'
 	trace cat --format=json
 	expect_status 0
-	[ "$(jq -s 'map(select(.function == "leaf")) | length' <<< "$output")" = 8 ] || fail json
-	[ "$(jq -rs 'map(select(.function == "outer").module) | unique | join(" ")' <<< "$output")" = target ] || fail module
+	[ "$(jq -s 'map(select(.name == "leaf")) | length' <<< "$output")" = 8 ] || fail json
+	[ "$(jq -rs 'map(select(.name == "outer").module) | unique | join(" ")' <<< "$output")" = target ] || fail module
 	trace cat --format=chrome
 	[ "$(jq '.traceEvents | map(select(.ph == "X" and .name == "middle" and .dur >= 0)) | length' <<< "$output")" = 2 ] || fail chrome
 	trace cat --format=folded
@@ -685,7 +685,7 @@ answered() {
 	trace start --tracer=function -F leaf
 	expect_answer 'work 1' 7
 	trace cat --format=json
-	[ "$(jq -s 'map(select(.function == "leaf" and .caller == "middle")) | length' <<< "$output")" = 3 ] || fail json
+	[ "$(jq -s 'map(select(.name == "leaf" and .caller == "middle")) | length' <<< "$output")" = 3 ] || fail json
 	trace cat --format=folded
 	expect_status 1
 	expect_message 'needs durations'
@@ -726,7 +726,7 @@ answered() {
 	expect_calls leaf 640
 	expect_nothing_lost
 	tool uspl-trace cat --format=json "$saved"
-	[ "$(jq -s 'map(select(.function == "leaf")) | length' <<< "$output")" = 640 ] || fail json
+	[ "$(jq -s 'map(select(.name == "leaf")) | length' <<< "$output")" = 640 ] || fail json
 	tool uspl-trace cat --format=chrome "$saved"
 	[ "$(jq '.traceEvents | map(select(.name == "middle")) | length' <<< "$output")" = 160 ] || fail chrome
 	tool uspl-trace record --format=uftrace -o "$BATS_TEST_TMPDIR/data" "$saved"

@@ -20,6 +20,8 @@ static struct trace_record sample_records[] = {
 };
 /* fd=7, name="abc"; and what was returned. */
 static char sample_values[] = "\0dfd\0007\0sname\0abc\0\0w\0RED\0";
+static char sample_line[] = "alpha.c:12";
+static char *sample_lines[SAMPLE_SITES] = { sample_line };
 static struct trace_caller sample_callers[] = { { 0x1105, sample_alpha } };
 static char sample_mark[] = "app:step", sample_message[] = "i=5 who=main",
 	    sample_string[] = "main\xff\x1b", sample_none[] = "";
@@ -71,6 +73,7 @@ static inline struct trace_saved sample_saved(void)
 		.modules = { .items = sample_modules, .n = 1 },
 		.session = { .regions = { .items = &sample_region, .n = 1 } },
 		.names = { .items = sample_words, .n = SAMPLE_SITES },
+		.lines = { .items = sample_lines, .n = SAMPLE_SITES },
 		.callers = { .items = sample_callers, .n = 1 },
 		.records = { .items = sample_records, .n = ARRAY_SIZE(sample_records) },
 		.values = { .data = sample_values, .len = sizeof(sample_values) },

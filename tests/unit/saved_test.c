@@ -53,6 +53,9 @@ static void test_round(const char *path, struct buf *bytes)
 	ok(back.names.n == SAMPLE_SITES && !strcmp(back.names.items[0], "alpha") &&
 		   !back.names.items[1],
 	   "names, and none");
+	ok(back.lines.n == SAMPLE_SITES && !strcmp(back.lines.items[0], "alpha.c:12") &&
+		   !back.lines.items[1],
+	   "places in the source, and none");
 	ok(back.session.regions.n == 1 && !memcmp(back.session.regions.items[0].sites.items,
 						  sample_sites, sizeof(sample_sites)),
 	   "sites");
@@ -124,6 +127,7 @@ static void test_marks_only(const char *path)
 	struct uspl_err err = { 0 };
 
 	saved.session.regions.n = saved.names.n = saved.records.n = saved.callers.n = 0;
+	saved.lines.n = 0;
 	ok(saved_write(path, &saved, &err) == 0 && saved_read(path, &back, &err) == 0 &&
 		   back.marks.n == 2,
 	   "markers only %s", err.msg);

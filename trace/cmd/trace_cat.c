@@ -15,7 +15,7 @@
 #define FOLLOW_NS 100000000
 
 struct options {
-	bool follow, per_thread, snapshot;
+	bool follow, per_thread, snapshot, json;
 	int depth;
 	const char *format, *session;
 };
@@ -65,7 +65,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 {
 	const struct format *format;
 	auto_buf struct buf out = { 0 };
-	int rc = format_find(opts->format, &format, err);
+	int rc = format_find(opts->json ? "json" : opts->format, &format, err);
 
 	reader->tracer = tracer_of(&reader->view.session);
 	if (rc)
@@ -129,6 +129,7 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		{ 0, "format", "NAME", CLI_STRING, &opts.format,
 		  "'text' (default), 'json', 'chrome' (for Perfetto), 'folded' (for flame "
 		  "graphs)" },
+		{ 0, "json", NULL, CLI_FLAG, &opts.json, "the same as '--format=json'" },
 		{ 0, "snapshot", NULL, CLI_FLAG, &opts.snapshot,
 		  "what a trigger has kept ('start --trigger=snapshot:...'), and nothing later" },
 		{ 0, "session", "NAME", CLI_STRING, &opts.session,

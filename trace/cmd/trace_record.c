@@ -38,6 +38,38 @@ static int name_callers(struct reader *reader, trace_callers *callers, struct us
 	return 0;
 }
 
+/* Where the functions that were called are in the source, as far as the process's files tell. */
+static int find_lines(struct reader *reader, trace_strings *lines, struct uspl_err *err)
+{
+	const struct trace_record *record;
+	const char *line;
+
+	for (size_t i = 0; i < reader->names.by_id.n; i++)
+		if (!vec_push(lines))
+			return uspl_fail_nomem(err);
+	vec_for_each (&reader->records, record) {
+		if (record->id > lines->n || lines->items[record->id - 1])
+			continue;
+		line = names_line(&reader->names, record->id);
+		lines->items[record->id - 1] = strdup(line ? line : "");
+		if (!lines->items[record->id - 1])
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+static void lines_release(trace_strings *lines)
+{
+	char **line;
+
+	vec_for_each (lines, line)
+		free(*line);
+	vec_release(lines);
+}
+
+DEFINE_AUTO_RELEASE(lines, trace_strings, lines_release)
+#define auto_lines __attribute__((cleanup(cleanup_lines_)))
+
 static void callers_release(trace_callers *callers)
 {
 	struct trace_caller *caller;
@@ -68,12 +100,17 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.threads = reader->threads,
 	};
 	auto_callers trace_callers callers = { 0 };
+	auto_lines trace_strings lines = { 0 };
 	auto_mark_lines mark_line_vec made = { 0 };
 	int rc = name_callers(reader, &callers, err);
 
 	if (rc)
 		return rc;
 	saved.callers = callers;
+	rc = find_lines(reader, &lines, err);
+	if (rc)
+		return rc;
+	saved.lines = lines;
 	snprintf(saved.comm, sizeof(saved.comm), "%s", reader->log.comm);
 	rc = marks_collect(reader, &made, err);
 	if (rc)

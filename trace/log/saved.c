@@ -14,7 +14,7 @@
 #include "trace/log/values.h"
 
 #define MAGIC "uspltrc\n"
-#define VERSION 5u
+#define VERSION 6u
 #define RECORD_LEN 44u
 #define CUT 0x100u /* or'ed to how a call has ended */
 
@@ -68,6 +68,9 @@ static void put_names(struct buf *out, const struct trace_saved *saved)
 
 	saved_put_u32(out, (uint32_t)saved->names.n);
 	vec_for_each (&saved->names, name)
+		saved_put_text(out, *name);
+	saved_put_u32(out, (uint32_t)saved->lines.n);
+	vec_for_each (&saved->lines, name)
 		saved_put_text(out, *name);
 	saved_put_u32(out, (uint32_t)saved->callers.n);
 	vec_for_each (&saved->callers, caller) {
@@ -181,16 +184,24 @@ static void get_region(struct saved_cursor *in, struct trace_session *session)
 	region->module_name = saved_get_text(in);
 }
 
-static void get_names(struct saved_cursor *in, struct trace_saved *saved)
+static void get_strings(struct saved_cursor *in, trace_strings *strings)
 {
 	uint32_t n = saved_get_u32(in);
 
 	for (uint32_t i = 0; i < n && !in->rc; i++) {
-		char **place = saved_get_place(in, &saved->names);
+		char **place = saved_get_place(in, strings);
 
 		if (place)
 			*place = saved_get_text_or_none(in);
 	}
+}
+
+static void get_names(struct saved_cursor *in, struct trace_saved *saved)
+{
+	uint32_t n;
+
+	get_strings(in, &saved->names);
+	get_strings(in, &saved->lines);
 	n = saved_get_u32(in);
 	for (uint32_t i = 0; i < n && !in->rc; i++) {
 		struct trace_caller *caller = saved_get_place(in, &saved->callers);
@@ -320,9 +331,12 @@ void saved_release(struct trace_saved *saved)
 	trace_session_release(&saved->session);
 	vec_for_each (&saved->names, name)
 		free(*name);
+	vec_for_each (&saved->lines, name)
+		free(*name);
 	vec_for_each (&saved->callers, caller)
 		free(caller->name);
 	vec_release(&saved->names);
+	vec_release(&saved->lines);
 	vec_release(&saved->callers);
 	vec_release(&saved->records);
 	mark_lines_release(&saved->marks);

@@ -23,6 +23,7 @@ struct trace_saved {
 	module_vec modules;           /* where they lay, names and build-ids; nothing else */
 	struct trace_session session; /* without functions: of markers only */
 	trace_strings names;          /* of the functions, by id - 1; NULL: not known */
+	trace_strings lines;          /* of those that were called: "limit.c:12", likewise */
 	trace_callers callers;        /* by low half */
 	trace_records records;
 	struct buf values;   /* that the records refer to (values.h) */

@@ -20,9 +20,9 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", record->tid);
-	json_decimal(&json, "time_us", trace_us(log, record->start - log->start_ticks), 3);
+	json_ns(&json, "start_ns", trace_ns(log, record->start - log->start_ticks));
 	if (record->end) {
-		json_decimal(&json, "duration_us", trace_us(log, record->end - record->start), 3);
+		json_ns(&json, "duration_ns", trace_ns(log, record->end - record->start));
 		json_number(&json, "depth", span->depth);
 	}
 	if (record->how)
@@ -31,7 +31,7 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		json_truth(&json, "cut", true);
 	if (record->cpu >= 0)
 		json_number(&json, "cpu", record->cpu);
-	json_string(&json, "function", names_of(log->names, record->id, buf, sizeof(buf)));
+	json_string(&json, "name", names_of(log->names, record->id, buf, sizeof(buf)));
 	json_string(&json, "module", names_module(log->names, record->id));
 	if (!record->end)
 		json_string(&json, "caller",
@@ -64,9 +64,9 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", line->tid);
-	json_decimal(&json, "time_us", trace_us(&reader->log, line->time - reader->log.start_ticks),
-		     3);
-	json_string(&json, "marker", line->name);
+	json_ns(&json, "start_ns", trace_ns(&reader->log, line->time - reader->log.start_ticks));
+	json_string(&json, "kind", "marker");
+	json_string(&json, "name", line->name);
 	json_string(&json, "module", line->module);
 	json_string(&json, "message", line->message);
 	json_open(&json, "args", '[');
@@ -96,9 +96,10 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 	return 0;
 }
 
-/* What is lost goes to where messages go: the output is data. */
+/* What is lost is said where messages go, too. */
 static void end(const struct reader *reader, struct buf *out)
 {
+	reader_add_json_end(reader, out);
 	format_flush(out, true);
 	reader_print_losses(reader, stderr);
 }

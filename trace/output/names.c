@@ -8,6 +8,7 @@
 
 #include "base/demangle.h"
 #include "base/text.h"
+#include "image/image_debug.h"
 
 /* Adds a name as people write it, and as a terminal may be shown it; NULL where none is known. */
 static int add(struct trace_names *names, const char *name, struct uspl_err *err)
@@ -91,6 +92,8 @@ int names_take(struct trace_saved *saved, const module_vec *modules,
 	}
 	names.callers = saved->callers;
 	saved->callers = (trace_callers){ 0 };
+	names.lines = saved->lines;
+	saved->lines = (trace_strings){ 0 };
 	*ret = names;
 	names = (struct trace_names){ 0 };
 	return 0;
@@ -100,11 +103,15 @@ void names_release(struct trace_names *names)
 {
 	for (size_t i = 0; i < names->by_id.n; i++)
 		free(names->by_id.items[i]);
+	for (size_t i = 0; i < names->lines.n; i++)
+		free(names->lines.items[i]);
+	free(names->line);
 	for (size_t i = 0; i < names->callers.n; i++)
 		free(names->callers.items[i].name);
 	for (size_t i = 0; i < names->images.n; i++)
 		image_free(names->images.items[i]);
 	vec_release(&names->by_id);
+	vec_release(&names->lines);
 	vec_release(&names->callers);
 	vec_release(&names->images);
 }
@@ -123,6 +130,24 @@ const char *names_of(const struct trace_names *names, uint32_t id, char *buf, si
 	else
 		snprintf(buf, len, "?");
 	return buf;
+}
+
+const char *names_line(struct trace_names *names, uint32_t id)
+{
+	const struct trace_region *region;
+	const struct uspl_trace_site *site = trace_session_site(names->session, id, &region);
+	const struct module *module;
+	struct image *image;
+
+	if (!site)
+		return NULL;
+	if (!names->proc)
+		return id - 1 < names->lines.n ? names->lines.items[id - 1] : NULL;
+	module = module_at(names->proc_modules, region->head.module);
+	image = module ? image_of(names, module) : NULL;
+	free(names->line);
+	names->line = image ? image_line(image, site->entry) : NULL;
+	return names->line;
 }
 
 const char *names_module(const struct trace_names *names, uint32_t id)

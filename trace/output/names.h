@@ -8,6 +8,8 @@
 /* What the records of a session mean. */
 struct trace_names {
 	trace_strings by_id; /* by id - 1; NULL where no name is known */
+	trace_strings lines; /* of a trace that was saved: places in the source, likewise */
+	char *line;          /* that names_line has returned */
 	const struct trace_session *session;
 	const struct proc *proc; /* NULL: a trace that was saved */
 	const module_vec *proc_modules;
@@ -34,6 +36,11 @@ const char *names_of(const struct trace_names *names, uint32_t id, char *buf, si
  */
 const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len);
 
+/*
+ * Where the function begins in the source, "limit.c:12"; NULL if that isn't known. Good until the
+ * next call. Costs a search in debugging information.
+ */
+const char *names_line(struct trace_names *names, uint32_t id);
 /* The file name of the module that the function is in. */
 const char *names_module(const struct trace_names *names, uint32_t id);
 

@@ -10,9 +10,11 @@
 #include "trace/engine/clocks.h"
 #include "trace/log/open_calls.h"
 #include "trace/log/values.h"
+#include "trace/output/json_end.h"
 #include "trace/output/look.h"
 #include "trace/output/names.h"
 #include "trace/output/trace_log.h"
+#include "trace/output/tracer.h"
 #include "trace/output/view.h"
 
 void reader_release(struct reader *reader)
@@ -280,6 +282,12 @@ void reader_print_losses(const struct reader *reader, FILE *to)
 	if (reader->log.unsure)
 		fprintf(to, "# %llu calls were being recorded when this was read\n",
 			(unsigned long long)reader->log.unsure);
+}
+
+void reader_add_json_end(const struct reader *reader, struct buf *out)
+{
+	json_end_add(reader->tracer->name, reader->log.pid,
+		     &(struct json_losses){ reader->log.overwritten, reader->log.unseen }, out);
 }
 
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,

@@ -58,6 +58,8 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* Says what isn't in the output, if anything: nothing is lost silently. */
 void reader_print_losses(const struct reader *reader, FILE *to);
+/* Ends output in JSON. */
+void reader_add_json_end(const struct reader *reader, struct buf *out);
 void reader_release(struct reader *reader);
 DEFINE_AUTO_RELEASE(reader, struct reader, reader_release)
 #define auto_reader __attribute__((cleanup(cleanup_reader_)))

@@ -25,6 +25,12 @@ struct trace_log {
 	bool per_thread; /* text: one thread after the other, not all by time */
 };
 
+/* Ticks in nanoseconds. */
+static inline double trace_ns(const struct trace_log *log, uint64_t ticks)
+{
+	return (double)(int64_t)ticks * log->ns_per_tick;
+}
+
 /* Ticks in microseconds. */
 static inline double trace_us(const struct trace_log *log, uint64_t ticks)
 {

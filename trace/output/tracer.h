@@ -68,6 +68,7 @@ struct watch {
 	int64_t interval_ns; /* `read` is called at least this often; 0: only when there is news */
 	int64_t start_ns;    /* CLOCK_MONOTONIC, when `open` had succeeded */
 	bool over;           /* set by `read`: there is nothing more to come */
+	uint64_t lost;       /* set by `end`: what the kernel could not keep */
 	struct buf out;      /* what is to be printed; watch_loop.c prints it after each call */
 };
 

@@ -7,6 +7,7 @@
 
 #include "trace/engine/clocks.h"
 #include "trace/engine/session.h"
+#include "trace/output/json_end.h"
 #include "trace/output/tracer.h"
 #include "trace/output/view.h"
 #include "trace/tally/trigger.h"
@@ -193,6 +194,11 @@ static void close_tally(struct tally *tally)
 DEFINE_AUTO_RELEASE(tally, struct tally, close_tally)
 #define auto_tally __attribute__((cleanup(cleanup_tally_)))
 
+double tally_ns(const struct tally *tally, uint64_t ticks)
+{
+	return (double)ticks * tally->ns_per_tick;
+}
+
 double tally_us(const struct tally *tally, uint64_t ticks)
 {
 	return (double)ticks * tally->ns_per_tick / 1e3;
@@ -236,6 +242,9 @@ int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_repo
 	if (rc)
 		return rc;
 	add_state(&tally, &state);
+	if (opts->json)
+		json_end_add(tracer->name, pid,
+			     &(struct json_losses){ .unrecorded = tally.config.head.missed }, &out);
 	if (out.oom)
 		return uspl_fail_nomem(err);
 	fputs(buf_str(&out), stdout);

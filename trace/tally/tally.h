@@ -51,6 +51,8 @@ struct tally_report_options {
 /* Prints the report of a process whose session has this tracer, of the third sort. */
 int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
 		 struct uspl_err *err) uspl_must_check;
+/* Ticks as nanoseconds. */
+double tally_ns(const struct tally *tally, uint64_t ticks);
 /* Ticks as microseconds. */
 double tally_us(const struct tally *tally, uint64_t ticks);
 /* Ends a line of JSON: appends it to out, and empties it for the next. */

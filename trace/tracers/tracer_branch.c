@@ -175,7 +175,7 @@ static void print_json(struct buf *out, const struct line *line)
 
 	buf_add(&name, line->function->name, name_len(line->function));
 	json_open(&json, NULL, '{');
-	json_string(&json, "function", buf_str(&name));
+	json_string(&json, "name", buf_str(&name));
 	json_string(&json, "module", line->function->module);
 	json_string(&json, "file", line->file);
 	json_number(&json, "line", line->line);

@@ -12,6 +12,7 @@
 #include "trace/engine/clocks.h"
 #include "trace/engine/constructors.h"
 #include "trace/output/formats.h"
+#include "trace/output/json_end.h"
 #include "trace/output/tracer.h"
 #include "trace/output/view.h"
 #include "trace/tally/places.h"
@@ -186,10 +187,10 @@ static void add_text(const struct init *init, const called_vec *all, pid_t pid, 
 			 init->more);
 }
 
-static void json_add_us(struct json *json, const char *key, double us)
+static void json_add_us_as_ns(struct json *json, const char *key, double us)
 {
 	if (us >= 0)
-		json_decimal(json, key, us, 3);
+		json_ns(json, key, us * 1e3);
 	else
 		json_string(json, key, NULL);
 }
@@ -203,9 +204,10 @@ static void add_json(const struct init *init, const called_vec *all, struct buf 
 		auto_json struct json json = { 0 };
 
 		json_open(&json, NULL, '{');
-		json_string(&json, "module", library->module->path);
-		json_add_us(&json, "mapped_us", library->mapped_us);
-		json_add_us(&json, "relocated_us", library->relocated_us);
+		json_string(&json, "kind", "module");
+		json_string(&json, "name", library->module->path);
+		json_add_us_as_ns(&json, "mapped_ns", library->mapped_us);
+		json_add_us_as_ns(&json, "relocated_ns", library->relocated_us);
 		json_close(&json, '}');
 		buf_addf(out, "%s\n", json_text(&json));
 	}
@@ -213,10 +215,11 @@ static void add_json(const struct init *init, const called_vec *all, struct buf 
 		auto_json struct json json = { 0 };
 
 		json_open(&json, NULL, '{');
-		json_string(&json, "constructor", called->name);
+		json_string(&json, "kind", "constructor");
+		json_string(&json, "name", called->name);
 		json_string(&json, "module", called->module->path);
-		json_add_us(&json, "start_us", called->start_us);
-		json_add_us(&json, "duration_us", called->us);
+		json_add_us_as_ns(&json, "start_ns", called->start_us);
+		json_add_us_as_ns(&json, "duration_ns", called->us);
 		json_close(&json, '}');
 		buf_addf(out, "%s\n", json_text(&json));
 	}
@@ -246,9 +249,10 @@ static int print(void *ctx, pid_t pid, struct uspl_err *err)
 		child_say_gone(pid);
 	else if (rc)
 		return rc;
-	if (init->format == &format_json)
+	if (init->format == &format_json) {
 		add_json(init, &all, &out);
-	else
+		json_end_add("init", pid, &(struct json_losses){ .unrecorded = init->more }, &out);
+	} else
 		add_text(init, &all, pid, &out);
 	if (out.oom)
 		return uspl_fail_nomem(err);

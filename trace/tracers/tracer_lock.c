@@ -120,15 +120,15 @@ static int json_add_lock(struct tally *tally, const struct uspl_lock *lock, stru
 
 	places_add_object(&tally->places, lock->addr, &name);
 	json_open(json, NULL, '{');
-	json_string(json, "lock", buf_str(&name));
+	json_string(json, "name", buf_str(&name));
 	json_address(json, "address", lock->addr);
 	json_string(json, "kind", kind_of(lock));
 	json_number(json, "taken", (int64_t)lock->taken);
-	json_decimal(json, "held_us", tally_us(tally, lock->held), 3);
-	json_decimal(json, "longest_us", tally_us(tally, lock->hold_max), 3);
+	json_ns(json, "held_ns", tally_ns(tally, lock->held));
+	json_ns(json, "longest_ns", tally_ns(tally, lock->hold_max));
 	rc = lock_json_longest(tally, lock, json, err);
-	json_decimal(json, "waited_us", tally_us(tally, lock->waited), 3);
-	json_decimal(json, "longest_wait_us", tally_us(tally, lock->wait_max), 3);
+	json_ns(json, "waited_ns", tally_ns(tally, lock->waited));
+	json_ns(json, "longest_wait_ns", tally_ns(tally, lock->wait_max));
 	if (lock->wait_max) {
 		places_add_caller(&tally->places, lock->wait_site, &waiter);
 		json_number(json, "longest_wait_tid", (int64_t)lock->wait_tid);

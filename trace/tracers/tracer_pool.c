@@ -116,10 +116,10 @@ static void json_add_worker(const struct tally *tally, const struct worker *work
 	json_string(&json, "thread", worker->label);
 	json_number(&json, "queued", (int64_t)own->queued);
 	json_number(&json, "run", (int64_t)own->run);
-	json_decimal(&json, "run_us", tally_us(tally, own->ran), 3);
-	json_decimal(&json, "longest_us", tally_us(tally, own->ran_max), 3);
-	json_decimal(&json, "latency_us", late_us(tally, own), 3);
-	json_decimal(&json, "longest_latency_us", tally_us(tally, own->late_max), 3);
+	json_ns(&json, "run_ns", tally_ns(tally, own->ran));
+	json_ns(&json, "longest_ns", tally_ns(tally, own->ran_max));
+	json_ns(&json, "latency_ns", late_us(tally, own) * 1e3);
+	json_ns(&json, "longest_latency_ns", tally_ns(tally, own->late_max));
 	json_close(&json, '}');
 	tally_take_json(&json, out);
 }

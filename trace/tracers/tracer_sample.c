@@ -85,6 +85,7 @@ static int end_sample(struct watch *watch, struct uspl_err *err)
 		buf_addstr(&losses, "# not seen: what runs in the kernel (CAP_PERFMON, "
 				    "kernel.perf_event_paranoid)\n");
 	sampling_add_losses(&sample->sampling, &losses);
+	watch->lost = sample->sampling.perf.lost;
 	watch_print_losses(watch, &losses);
 	return 0;
 }

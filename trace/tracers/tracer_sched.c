@@ -114,11 +114,10 @@ static void print_json(struct sched *sched, const struct off_time *off)
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", off->tid);
-	json_decimal(&json, "time_us", (double)((int64_t)off->from - sched->watch->start_ns) / 1e3,
-		     3);
-	json_decimal(&json, "off_us", (double)off_ns(off) / 1e3, 3);
+	json_number(&json, "start_ns", (int64_t)off->from - sched->watch->start_ns);
+	json_number(&json, "duration_ns", (int64_t)off_ns(off));
 	if (off->woken && off->to)
-		json_decimal(&json, "waking_us", (double)waking_ns(off) / 1e3, 3);
+		json_number(&json, "waking_ns", (int64_t)waking_ns(off));
 	json_truth(&json, "back", off->to);
 	json_string(&json, "why", why(off));
 	json_string(&json, "syscall", off->preempted ? NULL : name);
@@ -215,10 +214,9 @@ static void print_thread_json(const struct sched *sched, const struct sched_thre
 	json_number(&json, "blocked", (int64_t)(thread->last.blocked - thread->first.blocked));
 	json_number(&json, "preempted",
 		    (int64_t)(thread->last.preempted - thread->first.preempted));
-	json_decimal(&json, "waited_us",
-		     (double)(thread->last.waited_ns - thread->first.waited_ns) / 1e3, 3);
-	json_decimal(&json, "ran_us", (double)(thread->last.ran_ns - thread->first.ran_ns) / 1e3,
-		     3);
+	json_number(&json, "waited_ns",
+		    (int64_t)(thread->last.waited_ns - thread->first.waited_ns));
+	json_number(&json, "ran_ns", (int64_t)(thread->last.ran_ns - thread->first.ran_ns));
 	json_number(&json, "looks", (int64_t)sched->by_proc.looks);
 	json_open(&json, "asleep", '[');
 	vec_for_each (&thread->places, place) {
@@ -272,6 +270,7 @@ static int end_sched(struct watch *watch, struct uspl_err *err)
 	if (sched->summary)
 		print_totals(sched);
 	switches_add_limits(&sched->switches, &limits);
+	watch->lost = sched->switches.perf.lost;
 	watch_print_losses(watch, &limits);
 	return 0;
 }

@@ -56,10 +56,10 @@ static int json_add_span(struct tally *tally, const struct uspl_lock *lock, stru
 
 	add_signals(lock->signals, &signals);
 	json_open(json, NULL, '{');
-	json_string(json, "signals", buf_str(&signals));
+	json_string(json, "name", buf_str(&signals));
 	json_number(json, "spans", (int64_t)lock->taken);
-	json_decimal(json, "total_us", tally_us(tally, lock->held), 3);
-	json_decimal(json, "longest_us", tally_us(tally, lock->hold_max), 3);
+	json_ns(json, "total_ns", tally_ns(tally, lock->held));
+	json_ns(json, "longest_ns", tally_ns(tally, lock->hold_max));
 	rc = lock_json_longest(tally, lock, json, err);
 	json_close(json, '}');
 	return rc;

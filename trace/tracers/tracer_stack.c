@@ -369,6 +369,7 @@ static int end_stacks(struct watch *watch, struct uspl_err *err)
 			stack_add_json(&watch->out, stack);
 	}
 	sampling_add_losses(&tracer->sampling, &losses);
+	watch->lost = tracer->sampling.perf.lost;
 	watch_print_losses(watch, &losses);
 	return 0;
 }

@@ -205,10 +205,9 @@ static void print_json(struct syscalls *sys, const struct open_call *call, uint6
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", call->tid);
-	json_decimal(&json, "time_us", (double)((int64_t)call->start - sys->watch->start_ns) / 1e3,
-		     3);
-	json_decimal(&json, "duration_us", (double)ns / 1e3, 3);
-	json_string(&json, "syscall", name_of(call->nr, buf, sizeof(buf)));
+	json_number(&json, "start_ns", (int64_t)call->start - sys->watch->start_ns);
+	json_number(&json, "duration_ns", (int64_t)ns);
+	json_string(&json, "name", name_of(call->nr, buf, sizeof(buf)));
 	if (result)
 		json_number(&json, "result", *result);
 	else
@@ -342,6 +341,7 @@ static void print_losses(struct syscalls *sys)
 	if (sys->perf.lost)
 		buf_addf(&losses, "# %" PRIu64 " entries or exits could not be kept\n",
 			 sys->perf.lost);
+	sys->watch->lost = sys->perf.lost;
 	watch_print_losses(sys->watch, &losses);
 }
 

@@ -83,11 +83,6 @@ static int by_max(const void *a, const void *b)
 	return x->max_ns > y->max_ns ? -1 : x->max_ns < y->max_ns;
 }
 
-static double since_start(const struct watch *watch, uint64_t ns, double unit)
-{
-	return (double)((int64_t)ns - watch->start_ns) / unit;
-}
-
 static void print_text(struct watch *watch, const struct latency *latency)
 {
 	char name[32];
@@ -95,7 +90,7 @@ static void print_text(struct watch *watch, const struct latency *latency)
 	task_name(watch->proc, latency->tid, name, sizeof(name));
 	buf_addf(&watch->out, "%9d %-15s %10" PRIu64 " %11.3f %11.3f %14.6f %4u  ", latency->tid,
 		 name, latency->n, (double)latency->sum_ns / (double)latency->n / 1e3,
-		 (double)latency->max_ns / 1e3, since_start(watch, latency->max.woken, 1e9),
+		 (double)latency->max_ns / 1e3, (double)((int64_t)latency->max.woken - watch->start_ns) / 1e9,
 		 latency->max.cpu);
 	switches_add_place(&latency->max, &watch->out);
 	buf_addstr(&watch->out, "\n");
@@ -111,9 +106,9 @@ static void print_json(struct watch *watch, const struct latency *latency)
 	json_number(&json, "tid", latency->tid);
 	json_string(&json, "thread", name);
 	json_number(&json, "wakeups", (int64_t)latency->n);
-	json_decimal(&json, "avg_us", (double)latency->sum_ns / (double)latency->n / 1e3, 3);
-	json_decimal(&json, "max_us", (double)latency->max_ns / 1e3, 3);
-	json_decimal(&json, "max_at_us", since_start(watch, latency->max.woken, 1e3), 3);
+	json_number(&json, "avg_ns", (int64_t)(latency->sum_ns / latency->n));
+	json_number(&json, "max_ns", (int64_t)latency->max_ns);
+	json_number(&json, "max_at_ns", (int64_t)latency->max.woken - watch->start_ns);
 	json_number(&json, "max_cpu", latency->max.cpu);
 	json_string(&json, "max_syscall", syscall_name(latency->max.nr));
 	json_string(&json, "max_function", latency->max.caller ? latency->max.caller->name : NULL);
@@ -146,6 +141,7 @@ static int end_wakeups(struct watch *watch, struct uspl_err *err)
 		else
 			print_json(watch, latency);
 	switches_add_limits(&wakeups->switches, &limits);
+	watch->lost = wakeups->switches.perf.lost;
 	watch_print_losses(watch, &limits);
 	return 0;
 }

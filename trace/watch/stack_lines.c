@@ -53,7 +53,7 @@ void stack_add_json(struct buf *out, const struct stack *stack)
 		taddr next = i + 1 < stack->frames.n ? frame[1].sp : stack->top;
 
 		json_open(&json, NULL, '{');
-		json_string(&json, "function", frame->symbol->name);
+		json_string(&json, "name", frame->symbol->name);
 		json_string(&json, "module", frame->symbol->module);
 		if (frame->known)
 			json_number(&json, "offset", (int64_t)frame->offset);

@@ -12,6 +12,7 @@
 #include "perf/perf.h"
 #include "thread/thread.h"
 #include "trace/output/formats.h"
+#include "trace/output/json_end.h"
 #include "trace/output/tracer.h"
 #include "trace/watch/watch_trigger.h"
 
@@ -168,10 +169,11 @@ static void begin(const struct watch_options *opts, pid_t pid)
 }
 
 /* From where the tracer begins to where it has said all. */
-static int run(const struct tracer_watch *ops, struct watch *watch,
+static int run(const struct tracer *tracer, struct watch *watch,
 	       const struct watch_options *opts, const struct watch_trigger *trigger,
 	       struct uspl_err *err)
 {
+	const struct tracer_watch *ops = tracer->watch;
 	int rc = ops->open(watch, err);
 
 	watch->start_ns = clock_now_ns();
@@ -184,6 +186,9 @@ static int run(const struct tracer_watch *ops, struct watch *watch,
 	rc = ops->end(watch, err);
 	if (rc)
 		return rc;
+	if (watch->format == &format_json)
+		json_end_add(tracer->name, watch->proc->pid,
+			     &(struct json_losses){ .unrecorded = watch->lost }, &watch->out);
 	return print(watch, err);
 }
 
@@ -201,7 +206,7 @@ static int open_and_run(const struct tracer *tracer, struct watch *watch,
 	rc = watch_trigger_begin(trigger, &opts->triggers, watch->proc, err);
 	if (rc || !await_trigger(watch, trigger))
 		return rc;
-	rc = run(tracer->watch, watch, opts, trigger, err);
+	rc = run(tracer, watch, opts, trigger, err);
 	tracer->watch->close(watch);
 	return rc;
 }
