@@ -321,4 +321,5 @@ else
 	echo "1..$count"
 fi
 sync
+stty -echo < /dev/ttyS1 # returns when the line has sent all
 poweroff -f
