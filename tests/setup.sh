@@ -24,7 +24,7 @@ test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libev
 stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 kernels_packages='qemu-system-x86 busybox-static cpio util-linux'
 shadow_packages='xorriso isolinux syslinux-common'
-runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-base guile-3.0 luajit pypy3 php-cli php8.2-opcache ocaml-nox golang-go rustc'
+runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-base guile-3.0 luajit pypy3 php-cli php8.2-opcache ocaml-nox golang-go rustc uclibc-source'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
