@@ -50,17 +50,6 @@ static bool add_words(const struct image *image, const struct image_seg *seg, wo
 	return true;
 }
 
-/* The words with this value: *ret_n of them, from the returned one on. */
-static const struct word *words_of(const word_vec *words, uint64_t value, size_t *ret_n)
-{
-	size_t low = vec_lower_bound(words, it, it->value < value), end;
-
-	for (end = low; end < words->n && words->items[end].value == value; end++)
-		;
-	*ret_n = end - low;
-	return words->items + low;
-}
-
 /* What a field with a relocation holds, if that is the address of a function that was found. */
 static bool known_value(const struct match *match, const struct objrel *rel, uint64_t *ret)
 {
@@ -85,18 +74,20 @@ static const struct word *find_places(const struct match *match, const word_vec 
 	const struct objrel *rel;
 
 	vec_for_each (&item->sec->rels, rel) {
-		const struct word *found;
 		uint64_t value;
-		size_t n;
+		size_t low, high;
 
 		if (rel->offset < item->start || rel->offset >= item->end ||
 		    !known_value(match, rel, &value))
 			continue;
-		found = words_of(words, value, &n);
-		if (best && n >= *ret_n)
+		/* The words with this value are [low, high). */
+		low = vec_lower_bound(words, it, it->value < value);
+		for (high = low; high < words->n && words->items[high].value == value; high++)
+			;
+		if (best && high - low >= *ret_n)
 			continue;
-		best = found;
-		*ret_n = n;
+		best = words->items + low;
+		*ret_n = high - low;
 		*ret_off = rel->offset - item->start;
 	}
 	return best;

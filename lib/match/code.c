@@ -30,16 +30,14 @@ struct cursor {
 	struct insn insn;
 };
 
-static bool decode(const struct trial *trial, struct cursor *cursor)
-{
-	return trial->match->arch->insn_decode(cursor->code + cursor->at, cursor->len - cursor->at,
-					       &cursor->insn);
-}
-
 /* Goes to the next instruction that does something; false at the end or where there is none. */
 static bool next_insn(const struct trial *trial, struct cursor *cursor)
 {
-	while (cursor->at < cursor->len && decode(trial, cursor)) {
+	const struct arch *arch = trial->match->arch;
+
+	while (cursor->at < cursor->len &&
+	       arch->insn_decode(cursor->code + cursor->at, cursor->len - cursor->at,
+				 &cursor->insn)) {
 		if (!cursor->insn.is_nop)
 			return true;
 		cursor->at += cursor->insn.len;
@@ -70,22 +68,6 @@ static bool same_layout(const struct match *match, const struct objsec *sec, con
 		at = rel->offset + field_size(match, rel);
 	}
 	return sec->size <= at || !memcmp(sec->data + at, run + at, sec->size - at);
-}
-
-static bool read_fields(struct trial *trial)
-{
-	const struct objsec *sec = trial->func->pub.sec;
-
-	for (size_t i = 0; i < sec->rels.n; i++) {
-		const struct objrel *rel = &sec->rels.items[i];
-
-		trial->at = rel->offset;
-		trial->run_at = trial->addr + rel->offset;
-		if (!data_read_field(trial, rel, trial->run + rel->offset,
-				     trial->addr + rel->offset, &trial->func->sites[i]))
-			return false;
-	}
-	return true;
 }
 
 /* Notes that the branch to `off` of this func leads to `addr` in the running code. */
@@ -173,11 +155,6 @@ static bool compare_own_operand(struct trial *trial, const struct cursor *pre,
 			  trial->addr + run->at + run->insn.len + (uint64_t)(int64_t)run_disp);
 }
 
-static bool is_constant_branch(const struct insn *insn)
-{
-	return insn->flow == INSN_CALL || insn->flow == INSN_JUMP || insn->flow == INSN_COND_JUMP;
-}
-
 /* Compares one instruction of each side; rels are the n relocations of the pre one. */
 static bool compare_insn(struct trial *trial, const struct cursor *pre, const struct cursor *run,
 			 const struct objrel *rels, size_t n)
@@ -186,7 +163,8 @@ static bool compare_insn(struct trial *trial, const struct cursor *pre, const st
 	bool disp_has_rel = false;
 	struct relaxed_insn relaxed;
 
-	if (is_constant_branch(&pre->insn))
+	if (pre->insn.flow == INSN_CALL || pre->insn.flow == INSN_JUMP ||
+	    pre->insn.flow == INSN_COND_JUMP)
 		return compare_branch(trial, pre, run, n ? rels : NULL);
 	if (n == 1 && rels->sym && rels->offset == pre->at + pre->insn.disp_off &&
 	    arch->insn_relaxed(rels->type, pre->code + pre->at, &pre->insn, run->code + run->at,
@@ -270,21 +248,6 @@ static bool compare_tls(struct trial *trial, const struct cursor *run, const str
 	return data_refer_tls(trial, &whole, form->kind, (uint64_t)(int64_t)value, end);
 }
 
-/* The relocations of the instruction [at, end), from *next on; moves *next behind them. */
-static const struct objrel *rels_of(const struct objsec *sec, size_t *next, uint64_t at,
-				    uint64_t end, size_t *ret_n)
-{
-	size_t first;
-
-	while (*next < sec->rels.n && sec->rels.items[*next].offset < at)
-		(*next)++;
-	first = *next;
-	while (*next < sec->rels.n && sec->rels.items[*next].offset < end)
-		(*next)++;
-	*ret_n = *next - first;
-	return *ret_n ? sec->rels.items + first : NULL;
-}
-
 /* Where the first byte tells more than the first difference would. */
 static bool check_entry(struct trial *trial, const struct cursor *pre, const struct cursor *run)
 {
@@ -313,13 +276,21 @@ static bool lockstep(struct trial *trial)
 		const struct objrel *rels;
 		struct tls_form form;
 		bool run_ok = next_insn(trial, &run), same;
-		size_t n;
+		size_t first, n;
 
 		trial->at = pre.at;
 		trial->run_at = trial->addr + run.at;
 		if (!run_ok)
 			return trial_fail_code(trial);
-		rels = rels_of(sec, &next_rel, pre.at, pre.at + pre.insn.len, &n);
+		/* The instruction's own relocations. */
+		while (next_rel < sec->rels.n && sec->rels.items[next_rel].offset < pre.at)
+			next_rel++;
+		first = next_rel;
+		while (next_rel < sec->rels.n &&
+		       sec->rels.items[next_rel].offset < pre.at + pre.insn.len)
+			next_rel++;
+		n = next_rel - first;
+		rels = n ? sec->rels.items + first : NULL;
 		if (is_quietened(trial, &pre, &run, rels, n)) {
 			trial->map[pre.at] = (uint32_t)(run.at - pre.insn.len);
 			pre.at += pre.insn.len;
@@ -344,11 +315,21 @@ static bool lockstep(struct trial *trial)
 
 bool code_compare(struct trial *trial)
 {
-	size_t len = (trial->func->pub.sec->size + 1) * sizeof(*trial->map);
+	const struct objsec *sec = trial->func->pub.sec;
+	size_t len = (sec->size + 1) * sizeof(*trial->map);
 
-	if (same_layout(trial->match, trial->func->pub.sec, trial->run, trial->run_len)) {
-		trial->used = trial->func->pub.sec->size;
-		return read_fields(trial);
+	if (same_layout(trial->match, sec, trial->run, trial->run_len)) {
+		trial->used = sec->size;
+		for (size_t i = 0; i < sec->rels.n; i++) {
+			const struct objrel *rel = &sec->rels.items[i];
+
+			trial->at = rel->offset;
+			trial->run_at = trial->addr + rel->offset;
+			if (!data_read_field(trial, rel, trial->run + rel->offset, trial->run_at,
+					     &trial->func->sites[i]))
+				return false;
+		}
+		return true;
 	}
 	trial->map = malloc(len);
 	if (!trial->map)

@@ -86,38 +86,21 @@ static bool is_branch(const struct site *site)
 	return site->flow == INSN_CALL || site->flow == INSN_JUMP || site->flow == INSN_COND_JUMP;
 }
 
-/* Where the running program's global offset table begins, if that is known yet. */
-static bool find_got(const struct trial *trial, taddr *ret)
-{
-	const struct objsym *got = match_symbol(trial->match, "_GLOBAL_OFFSET_TABLE_");
-	const struct place *place = got ? &trial->match->addrs[got->mark] : NULL;
-
-	if (place && place->known)
-		*ret = place->addr;
-	return place && place->known;
-}
-
 /* Relative to the GOT: tells nothing as long as the table's place isn't known. */
 static bool refer_from_got(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
 			   uint64_t value)
 {
 	struct reference ref = { .sym = rel->sym, .off = (uint64_t)rel->addend };
-	taddr got;
+	const struct objsym *got = match_symbol(trial->match, "_GLOBAL_OFFSET_TABLE_");
+	const struct place *table = got ? &trial->match->addrs[got->mark] : NULL;
 
-	if (!find_got(trial, &got))
+	if (!table || !table->known)
 		return true;
 	if (kind == RELOC_GOT)
-		return refer_through_slot(trial, rel, got + value - ref.off);
-	ref.addr = got + value;
+		return refer_through_slot(trial, rel, table->addr + value - ref.off);
+	ref.addr = table->addr + value;
 	ref.branch = kind == RELOC_PLTOFF;
 	return trial_refer(trial, &ref);
-}
-
-static bool check_size(struct trial *trial, const struct objrel *rel, uint64_t value)
-{
-	if (!rel->sym->sec || value == rel->sym->size + (uint64_t)rel->addend)
-		return true;
-	return trial_fail(trial, "the size of '%s' is another", refname_symbol(rel->sym->name));
 }
 
 bool data_refer_meant(struct trial *trial, const struct objrel *rel, enum reloc_kind kind,
@@ -183,7 +166,9 @@ bool data_read_field(struct trial *trial, const struct objrel *rel, const uint8_
 	case RELOC_DTPOFF:
 		return data_refer_tls(trial, rel, info->kind, value, place);
 	case RELOC_SIZE:
-		return check_size(trial, rel, value);
+		return !rel->sym->sec || value == rel->sym->size + ref.off ||
+		       trial_fail(trial, "the size of '%s' is another",
+				  refname_symbol(rel->sym->name));
 	default:
 		return trial_refer(trial, &ref);
 	}
@@ -215,19 +200,6 @@ static uint64_t content_end(const struct trial *trial, const struct item *item)
 	return end;
 }
 
-/*
- * True if an entry holds a distance from the table's start, as in position-independent tables of a
- * switch: the relocation's addend counts the entry's own distance from there, too.
- */
-static bool is_from_start(const struct item *item, const struct objrel *rel)
-{
-	if (!rel->sym)
-		return false;
-	return objsec_is_distances(item->sec) ||
-	       (match_sym_is_code(rel->sym) &&
-		(int64_t)rel->sym->value + rel->addend >= (int64_t)(rel->offset - item->start));
-}
-
 /* An entry of a read-only table. */
 static bool compare_entry(struct trial *trial, const struct item *item, const struct objrel *rel,
 			  const uint8_t *field)
@@ -238,7 +210,14 @@ static bool compare_entry(struct trial *trial, const struct item *item, const st
 	struct objrel adjusted = *rel;
 	taddr place = item->place.addr + in_item;
 
-	if (info->kind == RELOC_PCREL && is_from_start(item, rel)) {
+	/*
+	 * An entry may hold a distance from the table's start, as in position-independent tables of
+	 * a switch: the relocation's addend counts the entry's own distance from there, too.
+	 */
+	if (info->kind == RELOC_PCREL && rel->sym &&
+	    (objsec_is_distances(item->sec) ||
+	     (match_sym_is_code(rel->sym) &&
+	      (int64_t)rel->sym->value + rel->addend >= (int64_t)in_item))) {
 		adjusted.addend -= (int64_t)in_item;
 		place -= in_item;
 	}

@@ -51,28 +51,10 @@ static bool add_unique(taddr_vec *vec, taddr addr)
 	return item != NULL;
 }
 
-/* Every place where a function begins, as its first bytes are there. */
-static bool add_starts(const struct match *match, const struct func *func, taddr_vec *ret)
-{
-	const struct image *image = match->image;
-
-	for (size_t i = 0; i < image->starts.n; i++) {
-		taddr addr = image_follow(image, image->starts.items[i]), *item;
-		const uint8_t *run = image_bytes(image, addr, func->prefix);
-
-		if (!run || memcmp(run, func->pub.sec->data, func->prefix))
-			continue;
-		item = vec_push(ret);
-		if (!item)
-			return false;
-		*item = addr;
-	}
-	return true;
-}
-
 /* Where the func may lie. False: out of memory. */
 static bool candidates(const struct match *match, const struct func *func, taddr_vec *ret)
 {
+	const struct image *image = match->image;
 	const struct ref_hint *ref_hint;
 
 	/* A reference to its first byte leaves no choice. */
@@ -91,7 +73,21 @@ static bool candidates(const struct match *match, const struct func *func, taddr
 	vec_for_each (&func->ref_hints, ref_hint)
 		if (!add_unique(ret, ref_hint->addr - ref_hint->off))
 			return false;
-	return ret->n || func->broken || add_starts(match, func, ret);
+	if (ret->n || func->broken)
+		return true;
+	/* Every place where a function begins, as its first bytes are there. */
+	for (size_t i = 0; i < image->starts.n; i++) {
+		taddr addr = image_follow(image, image->starts.items[i]), *item;
+		const uint8_t *run = image_bytes(image, addr, func->prefix);
+
+		if (!run || memcmp(run, func->pub.sec->data, func->prefix))
+			continue;
+		item = vec_push(ret);
+		if (!item)
+			return false;
+		*item = addr;
+	}
+	return true;
 }
 
 /*
@@ -170,19 +166,6 @@ static int match_func(struct match *match, struct func *func, bool *ret_progress
 	return rc < 0 ? rc : 0;
 }
 
-/* A func that didn't match won't do so later, unless a reference now says where it lies. */
-static bool worth_trying(const struct func *func)
-{
-	switch (func->state) {
-	case FUNC_MATCHED:
-		return false;
-	case FUNC_MISMATCHED:
-		return func->ref_hints_tried != func->ref_hints.n;
-	default:
-		return true;
-	}
-}
-
 /*
  * Where a function that was found nowhere should be: behind the one that stands before it in the
  * pre code. Only for the message.
@@ -224,23 +207,6 @@ static int look_where_expected(struct match *match, struct uspl_err *err)
 	return 0;
 }
 
-/* One look at all that isn't matched yet. */
-static int match_round(struct match *match, bool *ret_progress, struct uspl_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		struct func *func = match->funcs[i];
-
-		if (func && worth_trying(func)) {
-			rc = match_func(match, func, ret_progress, err);
-			if (rc)
-				return rc;
-		}
-	}
-	return 0;
-}
-
 static int match_all(struct match *match, struct uspl_err *err)
 {
 	bool progress = true;
@@ -248,9 +214,19 @@ static int match_all(struct match *match, struct uspl_err *err)
 
 	while (progress) {
 		progress = false;
-		rc = match_round(match, &progress, err);
-		if (rc)
-			return rc;
+		for (size_t i = 0; i < match->pre->secs.n; i++) {
+			struct func *func = match->funcs[i];
+
+			if (!func || func->state == FUNC_MATCHED)
+				continue;
+			/* It won't match later, unless a reference now says where it lies. */
+			if (func->state == FUNC_MISMATCHED &&
+			    func->ref_hints_tried == func->ref_hints.n)
+				continue;
+			rc = match_func(match, func, &progress, err);
+			if (rc)
+				return rc;
+		}
 		if (!progress && match->image->pristine) {
 			rc = by_content_find(match, &progress, err);
 			if (rc)
@@ -258,19 +234,6 @@ static int match_all(struct match *match, struct uspl_err *err)
 		}
 	}
 	return look_where_expected(match, err);
-}
-
-/* A hint is what a reference from elsewhere would say. */
-static int take_hint(struct match *match, const struct match_hint *hint, struct uspl_err *err)
-{
-	struct func *func = match_func_named(match, hint->refname);
-	struct ref_hint *ref_hint = func ? vec_push(&func->ref_hints) : NULL;
-
-	if (func && !ref_hint)
-		return uspl_fail_nomem(err);
-	if (ref_hint)
-		ref_hint->addr = image_follow(match->image, hint->addr);
-	return 0;
 }
 
 int match_run(const struct image *image, const struct objfile *pre, struct match **ret,
@@ -297,10 +260,17 @@ int match_run_hinted(const struct image *image, const struct objfile *pre,
 	rc = match_index(match, err);
 	if (rc)
 		return rc;
+	/* A hint is what a reference from elsewhere would say. */
 	for (size_t i = 0; i < n; i++) {
-		rc = take_hint(match, &hints[i], err);
-		if (rc)
-			return rc;
+		struct func *func = match_func_named(match, hints[i].refname);
+		struct ref_hint *ref_hint;
+
+		if (!func)
+			continue;
+		ref_hint = vec_push(&func->ref_hints);
+		if (!ref_hint)
+			return uspl_fail_nomem(err);
+		ref_hint->addr = image_follow(image, hints[i].addr);
 	}
 	rc = match_all(match, err);
 	if (rc)
@@ -309,23 +279,21 @@ int match_run_hinted(const struct image *image, const struct objfile *pre,
 	return 0;
 }
 
-static void func_free(struct func *func)
-{
-	if (!func)
-		return;
-	free(func->sites);
-	free(func->map);
-	vec_release(&func->named);
-	vec_release(&func->ref_hints);
-	free(func);
-}
-
 void match_free(struct match *match)
 {
 	if (!match)
 		return;
-	for (size_t i = 0; match->funcs && i < match->pre->secs.n; i++)
-		func_free(match->funcs[i]);
+	for (size_t i = 0; match->funcs && i < match->pre->secs.n; i++) {
+		struct func *func = match->funcs[i];
+
+		if (!func)
+			continue;
+		free(func->sites);
+		free(func->map);
+		vec_release(&func->named);
+		vec_release(&func->ref_hints);
+		free(func);
+	}
 	free(match->funcs);
 	free(match->items);
 	free(match->first_item);

@@ -10,11 +10,6 @@
 
 enum { INSN_TEXT = 128, INSN_LOOK = 16 };
 
-static void show_pre(const struct objsec *sec, uint64_t off, char *text)
-{
-	disasm_insn(sec->data + off, sec->size - off, off, text, INSN_TEXT);
-}
-
 static void show_run(const struct match *match, taddr addr, char *text)
 {
 	const struct image_seg *seg = image_seg_at(match->image, addr);
@@ -32,6 +27,7 @@ static int explain_mismatch(const struct match *match, const struct func *func, 
 			    struct uspl_err *err)
 {
 	const struct failure *failure = &func->failure;
+	const struct objsec *sec = func->pub.sec;
 	char pre[INSN_TEXT], run[INSN_TEXT];
 	auto_free char *line = NULL;
 
@@ -40,7 +36,8 @@ static int explain_mismatch(const struct match *match, const struct func *func, 
 				 "'%s' isn't the code that the update was made from: at +0x%" PRIx64
 				 " (0x%" PRIx64 "): %s",
 				 name, failure->off, failure->run_addr, failure->what);
-	show_pre(func->pub.sec, failure->off, pre);
+	disasm_insn(sec->data + failure->off, sec->size - failure->off, failure->off, pre,
+		    sizeof(pre));
 	show_run(match, failure->run_addr, run);
 	line = image_line(match->image, failure->run_addr);
 	return uspl_fail(err, USPL_E_NO_MATCH,
@@ -49,14 +46,6 @@ static int explain_mismatch(const struct match *match, const struct func *func, 
 			 "%s%s%s has '%s'",
 			 name, failure->off, pre, failure->run_addr, line ? " (" : "",
 			 line ? line : "", line ? ")" : "", run);
-}
-
-static int explain_missing(const struct match *match, const char *name, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_NO_MATCH,
-			 "'%s' isn't found in '%s': no symbol has its name, and no code that "
-			 "matches refers to it",
-			 name, match->image->name);
 }
 
 static int explain_ambiguous(const struct match *match, const struct func *func, const char *name,
@@ -83,6 +72,9 @@ int match_explain_piece(const struct match *match, const struct func *func, cons
 	case FUNC_MISMATCHED:
 		return explain_mismatch(match, func, name, err);
 	default:
-		return explain_missing(match, name, err);
+		return uspl_fail(err, USPL_E_NO_MATCH,
+				 "'%s' isn't found in '%s': no symbol has its name, and no code "
+				 "that matches refers to it",
+				 name, match->image->name);
 	}
 }

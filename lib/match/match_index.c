@@ -141,27 +141,11 @@ static int find_sites(const struct match *match, struct func *func, struct uspl_
 	return 0;
 }
 
-/*
- * How many bytes of the first instructions hold no relocation and no branch: these are the same in
- * the running code, which makes it quick to see that a function isn't somewhere.
- */
-static void measure_prefix(const struct match *match, struct func *func)
-{
-	const struct objsec *sec = func->pub.sec;
-	uint64_t end = sec->rels.n ? sec->rels.items[0].offset : sec->size;
-	struct insn insn;
-
-	while (func->prefix < end &&
-	       match->arch->insn_decode(sec->data + func->prefix, sec->size - func->prefix,
-					&insn) &&
-	       insn.flow == INSN_PLAIN && !insn.is_nop && !insn.pc_relative_mem &&
-	       func->prefix + insn.len <= end)
-		func->prefix += insn.len;
-}
-
 static int add_func(struct match *match, const struct objsec *sec, struct uspl_err *err)
 {
 	struct func *func = calloc(1, sizeof(*func));
+	uint64_t end = sec->rels.n ? sec->rels.items[0].offset : sec->size;
+	struct insn insn;
 
 	match->funcs[sec->mark] = func;
 	if (!func)
@@ -173,7 +157,16 @@ static int add_func(struct match *match, const struct objsec *sec, struct uspl_e
 		func->broken = true;
 		return 0;
 	}
-	measure_prefix(match, func);
+	/*
+	 * The first instructions that hold no relocation and no branch are the same in the running
+	 * code, which makes it quick to see that a function isn't somewhere.
+	 */
+	while (func->prefix < end &&
+	       match->arch->insn_decode(sec->data + func->prefix, sec->size - func->prefix,
+					&insn) &&
+	       insn.flow == INSN_PLAIN && !insn.is_nop && !insn.pc_relative_mem &&
+	       func->prefix + insn.len <= end)
+		func->prefix += insn.len;
 	return find_sites(match, func, err);
 }
 

@@ -95,44 +95,35 @@ static const char *folded_symbol(const struct match *match, const struct func *f
 	return NULL;
 }
 
-/*
- * A linker that folds functions of equal code (--icf) makes one of two: a jump at its entry would
- * change both.
- */
-static int check_folded(const struct match *match, const struct func *func, const char *name,
-			struct uspl_err *err)
-{
-	const char *other = folded_func(match, func);
-	int rc;
-
-	if (!other)
-		other = folded_symbol(match, func);
-	if (!other)
-		return 0;
-	rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-		       "'%s' and '%s' are one function in '%s': a change of one would change both",
-		       name, other, match->image->name);
-	uspl_hint(err, "functions of equal code are folded by the linker's option --icf");
-	return rc;
-}
-
 int match_require(const struct match *match, const char *refname, const struct match_func **ret,
 		  struct uspl_err *err)
 {
 	const struct func *func = match_func_named(match, refname), *cold;
-	int rc;
+	const char *name = refname_symbol(refname), *other;
 
 	if (!func)
 		return uspl_fail(err, USPL_E_FILE, "'%s' has no function '%s'", match->pre->name,
 				 refname);
 	if (func->state != FUNC_MATCHED)
-		return match_explain_piece(match, func, refname_symbol(refname), err);
+		return match_explain_piece(match, func, name, err);
 	cold = cold_part(match, func);
 	if (cold && cold->state != FUNC_MATCHED)
 		return match_explain_piece(match, cold, refname_symbol(cold->pub.name), err);
-	rc = check_folded(match, func, refname_symbol(refname), err);
-	if (rc)
-		return rc;
+	/*
+	 * A linker that folds functions of equal code (--icf) makes one of two: a jump at its entry
+	 * would change both.
+	 */
+	other = folded_func(match, func);
+	if (!other)
+		other = folded_symbol(match, func);
+	if (other) {
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "'%s' and '%s' are one function in '%s': a change of one would change "
+			  "both",
+			  name, other, match->image->name);
+		uspl_hint(err, "functions of equal code are folded by the linker's option --icf");
+		return -USPL_E_UNSUPPORTED;
+	}
 	*ret = &func->pub;
 	return 0;
 }
@@ -227,26 +218,19 @@ bool match_value(const struct match *match, const char *refname, taddr *ret_valu
 	return true;
 }
 
-static bool refers(const struct objsec *sec, const struct objsym *sym)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (rel->sym == sym)
-			return true;
-	return false;
-}
-
 bool match_refers(const struct match *match, const char *refname)
 {
 	const struct objsym *sym = match_symbol(match, refname);
 
 	for (size_t i = 0; sym && i < match->pre->secs.n; i++) {
 		const struct func *func = match->funcs[i];
+		const struct objrel *rel;
 
-		if (func && func->state == FUNC_MATCHED && func->pub.sec != sym->sec &&
-		    refers(func->pub.sec, sym))
-			return true;
+		if (!func || func->state != FUNC_MATCHED || func->pub.sec == sym->sec)
+			continue;
+		vec_for_each (&func->pub.sec->rels, rel)
+			if (rel->sym == sym)
+				return true;
 	}
 	return false;
 }

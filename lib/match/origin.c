@@ -55,13 +55,6 @@ static const Elf_Data *find_section(Elf *elf, const char *wanted)
 	return NULL;
 }
 
-static char *read_compiler(Elf *elf)
-{
-	const Elf_Data *data = find_section(elf, ".comment");
-
-	return data ? join_strings(data) : NULL;
-}
-
 /*
  * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all units
  * that were compiled alike. Of several strings nothing tells which unit has which.
@@ -79,11 +72,14 @@ static char *read_options(Elf *elf)
 void origin_of_image(const struct image *image, const char *unit, struct origin *ret)
 {
 	Elf *elf = image_elf(image);
+	const Elf_Data *comment;
 
 	*ret = (struct origin){ 0 };
 	if (!elf)
 		return;
-	ret->compiler = read_compiler(elf);
+	comment = find_section(elf, ".comment");
+	if (comment)
+		ret->compiler = join_strings(comment);
 	ret->producer = image_producer(image, unit);
 	if (!ret->producer)
 		ret->producer = read_options(elf);
@@ -139,16 +135,6 @@ void origin_options(const char *one, const char *other, struct buf *only_one,
 	add_missing(other, one, only_other);
 }
 
-static bool explain_compiler(const struct match *match, const struct origin *update,
-			     const struct origin *program, struct uspl_err *err)
-{
-	if (!update->compiler || !program->compiler || strstr(program->compiler, update->compiler))
-		return false;
-	uspl_hint(err, "another compiler: '%s' was made with '%s', the update with '%s'",
-		  match->image->name, program->compiler, update->compiler);
-	return true;
-}
-
 static bool explain_options(const struct match *match, const struct origin *update,
 			    const struct origin *program, struct uspl_err *err)
 {
@@ -201,8 +187,12 @@ bool origin_explain(const struct match *match, const struct origin *update,
 {
 	if (!err || err->hint[0])
 		return true;
-	if (explain_compiler(match, update, program, err) ||
-	    explain_options(match, update, program, err))
+	if (update->compiler && program->compiler && !strstr(program->compiler, update->compiler)) {
+		uspl_hint(err, "another compiler: '%s' was made with '%s', the update with '%s'",
+			  match->image->name, program->compiler, update->compiler);
+		return true;
+	}
+	if (explain_options(match, update, program, err))
 		return true;
 	explain_by_count(match, update, program, err);
 	return false;

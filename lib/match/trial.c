@@ -5,42 +5,11 @@
 
 #include "match/match_internal.h"
 
-static bool own_references_lead_right(struct trial *trial)
-{
-	struct match_func here = trial->func->pub;
-	const struct ref_hint *own;
-
-	here.addr = trial->addr;
-	vec_for_each (&trial->own, own) {
-		if (trial_lands(trial->match, &here, trial->map, own))
-			continue;
-		trial->at = own->off;
-		trial->run_at = own->addr;
-		return trial_fail(trial, "a jump or table leads to another place in it");
-	}
-	return true;
-}
-
-/* What references from elsewhere said about where parts of this func lie. */
-static bool ref_hints_agree(struct trial *trial)
-{
-	struct match_func here = trial->func->pub;
-	const struct ref_hint *ref_hint;
-
-	here.addr = trial->addr;
-	vec_for_each (&trial->func->ref_hints, ref_hint) {
-		if (trial_lands(trial->match, &here, trial->map, ref_hint))
-			continue;
-		trial->at = ref_hint->off;
-		trial->run_at = ref_hint->addr;
-		return trial_fail(trial, "other code refers to it at 0x%" PRIx64, ref_hint->addr);
-	}
-	return true;
-}
-
 bool trial_run(struct trial *trial, struct match *match, struct func *func, taddr addr)
 {
 	const struct image_seg *seg = image_seg_at(match->image, addr);
+	struct match_func here = func->pub;
+	const struct ref_hint *ref;
 
 	trial->match = match;
 	trial->func = func;
@@ -54,8 +23,25 @@ bool trial_run(struct trial *trial, struct match *match, struct func *func, tadd
 	if (!code_compare(trial))
 		return false;
 	/* Tables refer to the func: their entries count among its own references. */
-	return data_compare_pending(trial) && own_references_lead_right(trial) &&
-	       ref_hints_agree(trial);
+	if (!data_compare_pending(trial))
+		return false;
+	here.addr = addr;
+	vec_for_each (&trial->own, ref) {
+		if (trial_lands(match, &here, trial->map, ref))
+			continue;
+		trial->at = ref->off;
+		trial->run_at = ref->addr;
+		return trial_fail(trial, "a jump or table leads to another place in it");
+	}
+	/* What references from elsewhere said about where parts of this func lie. */
+	vec_for_each (&func->ref_hints, ref) {
+		if (trial_lands(match, &here, trial->map, ref))
+			continue;
+		trial->at = ref->off;
+		trial->run_at = ref->addr;
+		return trial_fail(trial, "other code refers to it at 0x%" PRIx64, ref->addr);
+	}
+	return true;
 }
 
 void trial_undo(struct trial *trial)

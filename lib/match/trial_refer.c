@@ -171,25 +171,6 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 	return true;
 }
 
-static bool refer_item(struct trial *trial, const struct reference *ref, struct item *item,
-		       uint64_t off)
-{
-	bool known = item->place.known;
-	struct item **pending;
-
-	if (!note_place(trial, ref, &item->place, ref->addr - (off - item->start)))
-		return false;
-	if (known || !item->sec->data)
-		return true;
-	if ((item->sec->flags & SHF_WRITE) && !trial->match->image->pristine)
-		return true;
-	pending = vec_push(&trial->pending);
-	if (!pending)
-		return trial_fail_oom(trial);
-	*pending = item;
-	return true;
-}
-
 /* A linker that merges nothing leaves a string in several places: any of them will do. */
 static bool note_merged(struct trial *trial, const struct reference *ref)
 {
@@ -204,7 +185,8 @@ bool trial_refer(struct trial *trial, const struct reference *ref)
 {
 	const struct objsec *sec = ref->sym->sec;
 	uint64_t value = ref->sym->value, off = value + ref->off;
-	struct item *item;
+	struct item *item, **pending;
+	bool known;
 
 	if (!sec || !(sec->flags & SHF_ALLOC) || ref->sym->type == STT_GNU_IFUNC)
 		return refer_symbol(trial, ref);
@@ -215,5 +197,18 @@ bool trial_refer(struct trial *trial, const struct reference *ref)
 	/* array[-1] by the array's own symbol means the array, not what lies before it. */
 	item = match_item_at(trial->match, sec,
 			     (int64_t)(ref->sym->type == STT_SECTION ? off : value));
-	return item ? refer_item(trial, ref, item, off) : true;
+	if (!item)
+		return true;
+	known = item->place.known;
+	if (!note_place(trial, ref, &item->place, ref->addr - (off - item->start)))
+		return false;
+	if (known || !item->sec->data)
+		return true;
+	if ((item->sec->flags & SHF_WRITE) && !trial->match->image->pristine)
+		return true;
+	pending = vec_push(&trial->pending);
+	if (!pending)
+		return trial_fail_oom(trial);
+	*pending = item;
+	return true;
 }
