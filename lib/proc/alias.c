@@ -27,35 +27,24 @@ static int add_name(alias_vec *aliases, const char *path, size_t len, struct usp
 	return *slot ? 0 : uspl_fail_nomem(err);
 }
 
-static int add_executed(const struct proc *proc, alias_vec *aliases, struct uspl_err *err)
-{
-	uint64_t addr = proc_auxv(proc, AT_EXECFN);
-	auto_free char *path = NULL;
-
-	if (!addr || proc_read_string(proc, addr, PATH_MAX, &path, NULL) != 0)
-		return 0;
-	return add_name(aliases, path, strlen(path), err);
-}
-
-static int add_title(const struct proc *proc, alias_vec *aliases, struct uspl_err *err)
-{
-	auto_buf struct buf words = { 0 };
-
-	if (proc_read_file(proc, "cmdline", &words, NULL) != 0)
-		return 0;
-	return add_name(aliases, buf_str(&words), strcspn(buf_str(&words), " :"), err);
-}
-
 int aliases_read(const struct proc *proc, alias_vec *ret, struct uspl_err *err)
 {
 	auto_aliases alias_vec aliases = { 0 };
-	int rc = add_executed(proc, &aliases, err);
+	taddr executed = proc_auxv(proc, AT_EXECFN);
+	auto_buf struct buf words = { 0 };
+	auto_free char *path = NULL;
+	int rc;
 
-	if (rc)
-		return rc;
-	rc = add_title(proc, &aliases, err);
-	if (rc)
-		return rc;
+	if (executed && proc_read_string(proc, executed, PATH_MAX, &path, NULL) == 0) {
+		rc = add_name(&aliases, path, strlen(path), err);
+		if (rc)
+			return rc;
+	}
+	if (proc_read_file(proc, "cmdline", &words, NULL) == 0) {
+		rc = add_name(&aliases, buf_str(&words), strcspn(buf_str(&words), " :"), err);
+		if (rc)
+			return rc;
+	}
 	*ret = aliases;
 	aliases = (alias_vec){ 0 };
 	return 0;

@@ -63,15 +63,10 @@ static void index_names(struct dynsyms *dyn)
 	}
 }
 
-static bool is_named(const struct dynsyms *dyn, size_t i, const char *name)
-{
-	return !strcmp(dynsyms_string(dyn, dyn->syms[i].st_name), name);
-}
-
 /* The next symbol of that name from a link on, 0 if there is none: an index, plus 1. */
 static uint32_t next_named(const struct dynsyms *dyn, uint32_t link, const char *name)
 {
-	while (link && !is_named(dyn, link - 1, name))
+	while (link && strcmp(dynsyms_string(dyn, dyn->syms[link - 1].st_name), name))
 		link = dyn->next[link - 1];
 	return link;
 }
@@ -84,11 +79,6 @@ static uint32_t first_named(struct dynsyms *dyn, const char *name)
 	return next_named(dyn, dyn->first[hash_of(name) & dyn->hash_mask], name);
 }
 
-static bool is_position_independent(const struct dynsyms *dyn)
-{
-	return dyn->module->bias != 0;
-}
-
 static bool is_definition(const struct dynsyms *dyn, const Elf64_Sym *sym)
 {
 	if (ELF64_ST_BIND(sym->st_info) == STB_LOCAL ||
@@ -97,8 +87,9 @@ static bool is_definition(const struct dynsyms *dyn, const Elf64_Sym *sym)
 		return false;
 	if (sym->st_shndx != SHN_UNDEF)
 		return true;
+	/* A program at a fixed place may have a stub whose address stands for the function's. */
 	return sym->st_value && ELF64_ST_TYPE(sym->st_info) == STT_FUNC && dyn->module->is_main &&
-	       !is_position_independent(dyn);
+	       !dyn->module->bias;
 }
 
 static const char *version_of(const struct dynsyms *dyn, uint32_t index)
@@ -108,13 +99,10 @@ static const char *version_of(const struct dynsyms *dyn, uint32_t index)
 	return version < dyn->versions.n ? dyn->versions.items[version] : NULL;
 }
 
-static bool is_hidden_version(const struct dynsyms *dyn, uint32_t index)
-{
-	return dyn->versyms && (dyn->versyms[index] & 0x8000);
-}
-
 const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char *version)
 {
+	enum { HIDDEN = 0x8000 }; /* among a version's bits */
+
 	for (uint32_t link = first_named(dyn, name); link;
 	     link = next_named(dyn, dyn->next[link - 1], name)) {
 		uint32_t index = link - 1;
@@ -126,7 +114,8 @@ const Elf64_Sym *dynsyms_find(struct dynsyms *dyn, const char *name, const char 
 		 * A definition without a version serves a caller that asks for one; a hidden
 		 * version only a caller that asks for it.
 		 */
-		if (version && have ? !strcmp(have, version) : !is_hidden_version(dyn, index))
+		if (version && have ? !strcmp(have, version)
+				    : !dyn->versyms || !(dyn->versyms[index] & HIDDEN))
 			return &dyn->syms[index];
 	}
 	return NULL;

@@ -137,16 +137,6 @@ static int read_needed(struct dynsyms *dyn, struct uspl_err *err)
 	return 0;
 }
 
-/* The last symbol that a bucket of the GNU hash table begins with. */
-static uint32_t last_bucket(const uint32_t *buckets, uint32_t n)
-{
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		last = buckets[i] > last ? buckets[i] : last;
-	return last;
-}
-
 /* How many symbols there are if the chain that begins with `last` is the last one; 0: unknown. */
 static int end_of_chain(const struct dynsyms *dyn, taddr chains, uint32_t first, uint32_t last,
 			size_t *ret, struct uspl_err *err)
@@ -177,7 +167,7 @@ static int count_by_gnu_hash(const struct dynsyms *dyn, size_t *ret, struct uspl
 	} header;
 	taddr hash = pointer(dyn, DT_GNU_HASH);
 	auto_free void *buckets = NULL;
-	uint32_t last;
+	uint32_t last = 0;
 	bool there;
 	int rc = read_part(dyn, hash, &header, sizeof(header), &there, err);
 
@@ -188,7 +178,8 @@ static int count_by_gnu_hash(const struct dynsyms *dyn, size_t *ret, struct uspl
 	rc = read_table(dyn, hash, header.buckets * sizeof(uint32_t), &buckets, err);
 	if (!buckets)
 		return rc;
-	last = last_bucket(buckets, header.buckets);
+	for (uint32_t i = 0; i < header.buckets; i++)
+		last = ((uint32_t *)buckets)[i] > last ? ((uint32_t *)buckets)[i] : last;
 	if (last < header.first) {
 		*ret = header.first;
 		return 0;
@@ -326,32 +317,23 @@ static int read_relocs(struct dynsyms *dyn, int64_t table_tag, int64_t size_tag,
 	return rc;
 }
 
-/*
- * A GNU hash table knows only the symbols that others may find here. The undefined ones stand in
- * front of these; where there are no others, the table doesn't tell how many there are. Only those
- * that the relocations name matter.
- */
-static size_t count_related(const struct dynsyms *dyn)
+static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
 {
 	const Elf64_Rela *rela;
 	size_t n = 0;
-
-	vec_for_each (&dyn->relocs, rela)
-		if (ELF64_R_SYM(rela->r_info) >= n && ELF64_R_SYM(rela->r_info) < SYMS_MAX)
-			n = ELF64_R_SYM(rela->r_info) + 1;
-	return n;
-}
-
-static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
-{
-	size_t n = 0, related;
 	void *syms = NULL, *versyms = NULL;
 	int rc = count_symbols(dyn, &n, err);
 
 	if (rc)
 		return rc;
-	related = count_related(dyn);
-	n = related > n ? related : n;
+	/*
+	 * A GNU hash table knows only the symbols that others may find here. The undefined ones
+	 * stand in front of these; where there are no others, the table doesn't tell how many there
+	 * are. Only those that the relocations name matter.
+	 */
+	vec_for_each (&dyn->relocs, rela)
+		if (ELF64_R_SYM(rela->r_info) >= n && ELF64_R_SYM(rela->r_info) < SYMS_MAX)
+			n = ELF64_R_SYM(rela->r_info) + 1;
 	rc = read_table(dyn, pointer(dyn, DT_SYMTAB), n * sizeof(*dyn->syms), &syms, err);
 	dyn->syms = syms;
 	if (rc || !syms)

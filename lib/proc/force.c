@@ -50,14 +50,6 @@ struct piece {
 	size_t len;
 };
 
-static bool peek(pid_t tid, taddr addr, long *ret)
-{
-	/* The library's function takes an address of the target's for one of ours. */
-	errno = 0;
-	*ret = ptrace(PTRACE_PEEKDATA, tid, (void *)(uintptr_t)addr, NULL);
-	return !errno;
-}
-
 /* Writes by a thread that stands still. False if it doesn't, or isn't ours. */
 static bool poke(const struct piece *piece, pid_t tid)
 {
@@ -66,7 +58,10 @@ static bool poke(const struct piece *piece, pid_t tid)
 	for (taddr at = piece->addr & ~(WORD - 1); at < end; at += WORD) {
 		long have, want;
 
-		if (!peek(tid, at, &have))
+		/* The library's function takes an address of the target's for one of ours. */
+		errno = 0;
+		have = ptrace(PTRACE_PEEKDATA, tid, (void *)(uintptr_t)at, NULL);
+		if (errno)
 			return false;
 		want = have;
 		for (size_t i = 0; i < WORD; i++)

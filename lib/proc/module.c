@@ -231,27 +231,25 @@ static int read_build_id(const struct proc *proc, const struct first_page *first
 	return 0;
 }
 
-/* How long the dynamic section is in memory; a lying one must not make us read on. */
-static size_t dynamic_len(const struct module *module)
-{
-	const Elf64_Phdr *phdr;
-
-	vec_for_each (&module->phdrs, phdr)
-		if (phdr->p_type == PT_DYNAMIC)
-			return phdr->p_memsz < DYNAMIC_MAX ? phdr->p_memsz : DYNAMIC_MAX;
-	return 0;
-}
-
 int module_dynamic(const struct proc *proc, const struct module *module, Elf64_Dyn **ret,
 		   size_t *ret_n, struct uspl_err *err)
 {
-	size_t len = dynamic_len(module), n = 0;
-	auto_free Elf64_Dyn *items = malloc(len + 1);
+	auto_free Elf64_Dyn *items = NULL;
+	const Elf64_Phdr *phdr;
+	size_t len = 0, n = 0;
 	bool there = false;
 	int rc = proc_charge(proc, 1, 0, err);
 
 	if (rc)
 		return rc;
+	/* A length that lies must not make us read on. */
+	vec_for_each (&module->phdrs, phdr) {
+		if (phdr->p_type != PT_DYNAMIC)
+			continue;
+		len = phdr->p_memsz < DYNAMIC_MAX ? phdr->p_memsz : DYNAMIC_MAX;
+		break;
+	}
+	items = malloc(len + 1);
 	if (!items)
 		return uspl_fail_nomem(err);
 	/* A lasting module's section stays as it is, too, once the program runs. */
@@ -289,21 +287,6 @@ static int read_name(const struct proc *proc, taddr at, char **ret, struct uspl_
 	return *ret ? 0 : uspl_fail_nomem(err);
 }
 
-static int add_needed(const struct proc *proc, taddr at, struct module *module,
-		      struct uspl_err *err)
-{
-	auto_free char *name = NULL;
-	int rc = read_name(proc, at, &name, err);
-	char **item = rc || !name ? NULL : vec_push(&module->needed);
-
-	if (rc || !name)
-		return rc;
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = take_ptr(name);
-	return 0;
-}
-
 /* The names that other modules know it by, and those of the modules that it needs. */
 static int read_names(const struct proc *proc, struct module *module, struct uspl_err *err)
 {
@@ -330,27 +313,23 @@ static int read_names(const struct proc *proc, struct module *module, struct usp
 	if (strtab < module->start)
 		strtab += (uint64_t)module->bias;
 	for (size_t i = 0; i < n; i++) {
+		auto_free char *name = NULL;
+		char **item;
+
 		if (dynamic[i].d_tag != DT_NEEDED || module->needed.n >= NEEDED_MAX)
 			continue;
-		rc = add_needed(proc, strtab + dynamic[i].d_un.d_val, module, err);
+		rc = read_name(proc, strtab + dynamic[i].d_un.d_val, &name, err);
 		if (rc)
 			return rc;
+		if (!name)
+			continue;
+		item = vec_push(&module->needed);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = take_ptr(name);
 	}
 	/* Without a name of its own it is still known by its file's. */
 	return soname ? read_name(proc, strtab + soname, &module->soname, err) : 0;
-}
-
-/*
- * A path that acts on a terminal can only be meant to deceive: from here on it is what it may be
- * shown as. Where the file can't be opened by its place in memory, it isn't found by that name.
- */
-static void make_printable(char **path)
-{
-	struct buf shown = { 0 };
-
-	text_add_printable(&shown, *path, strlen(*path), false);
-	free(*path);
-	*path = buf_take(&shown);
 }
 
 /*
@@ -406,8 +385,18 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 		return rc;
 	found.is_main = main_phdr == map->start + ehdr.e_phoff;
 	found.path = path_of(proc, map, &found);
-	if (found.path && text_is_odd(found.path))
-		make_printable(&found.path);
+	/*
+	 * A path that acts on a terminal can only be meant to deceive: from here on it is what it
+	 * may be shown as. Where the file can't be opened by its place in memory, it isn't found by
+	 * that name.
+	 */
+	if (found.path && text_is_odd(found.path)) {
+		struct buf shown = { 0 };
+
+		text_add_printable(&shown, found.path, strlen(found.path), false);
+		free(found.path);
+		found.path = buf_take(&shown);
+	}
 	module = found.path ? vec_push(modules) : NULL;
 	if (!module)
 		return uspl_fail_nomem(err);
@@ -534,24 +523,13 @@ static void mark_called(const called_vec *names, const char *name, marked_list *
 	}
 }
 
-/* Marks what the modules in the list need, what these need, and so on. */
-static void follow_needed(const called_vec *sonames, const called_vec *files, marked_list *list)
-{
-	char *const *name;
-
-	for (size_t i = 0; i < list->n; i++)
-		vec_for_each (&list->items[i]->needed, name) {
-			mark_called(sonames, *name, list);
-			mark_called(files, file_basename(*name), list);
-		}
-}
-
 static int mark_lasting(const struct proc *proc, module_vec *modules, struct uspl_err *err)
 {
 	taddr linker = proc_auxv(proc, AT_BASE);
 	marked_list list = { .items = calloc(modules->n + 1, sizeof(*list.items)) };
 	called_vec sonames = { 0 }, files = { 0 };
 	struct module *module;
+	char *const *name;
 	int rc = list.items ? name_modules(modules, false, &sonames, err) : uspl_fail_nomem(err);
 
 	if (!rc)
@@ -561,8 +539,12 @@ static int mark_lasting(const struct proc *proc, module_vec *modules, struct usp
 		if (!rc && module->lasting)
 			list.items[list.n++] = module;
 	}
-	if (!rc)
-		follow_needed(&sonames, &files, &list);
+	/* What these modules need, what those need, and so on: the list grows meanwhile. */
+	for (size_t i = 0; !rc && i < list.n; i++)
+		vec_for_each (&list.items[i]->needed, name) {
+			mark_called(&sonames, *name, &list);
+			mark_called(&files, file_basename(*name), &list);
+		}
 	vec_release(&list);
 	vec_release(&sonames);
 	vec_release(&files);

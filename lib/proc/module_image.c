@@ -72,16 +72,6 @@ static bool same_build(Elf *elf, const struct module *module)
 	return !strcmp(build_id, module->build_id);
 }
 
-static taddr find_frames(const struct module *module)
-{
-	const Elf64_Phdr *phdr;
-
-	vec_for_each (&module->phdrs, phdr)
-		if (phdr->p_type == PT_GNU_EH_FRAME)
-			return phdr->p_vaddr + (uint64_t)module->bias;
-	return 0;
-}
-
 /*
  * Symbols come from the file, .symtab or else what its debugging information has, if that is found,
  * or else .dynsym. A module without a readable file has none; that is no failure.
@@ -99,8 +89,6 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 		rc = image_add_symbols(image, elf, module->bias, &complete, err);
 		if (rc)
 			return rc;
-	}
-	if (elf) {
 		rc = image_set_debug_place(image, module->path, module->bias, NULL, err);
 		if (rc)
 			return rc;
@@ -122,18 +110,11 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 	return 0;
 }
 
-/* A library's block lies elsewhere in each thread; the program's is known. */
-static int64_t static_tls_offset(const struct module *module)
-{
-	if (!module->is_main || !module->tls_size)
-		return 0;
-	return image_tls_offset(module->tls_size, module->tls_align);
-}
-
 int module_image(const struct proc *proc, const struct module *module, struct image **ret,
 		 struct uspl_err *err)
 {
 	struct image *image = calloc(1, sizeof(*image));
+	const Elf64_Phdr *phdr;
 	int rc;
 
 	if (!image)
@@ -141,8 +122,15 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 	image->name = strdup(module->path);
 	image->start = module->start;
 	image->end = module->end;
-	image->tls_offset = static_tls_offset(module);
-	image->frames = find_frames(module);
+	/* A library's block lies elsewhere in each thread; the program's is known. */
+	if (module->is_main && module->tls_size)
+		image->tls_offset = image_tls_offset(module->tls_size, module->tls_align);
+	vec_for_each (&module->phdrs, phdr) {
+		if (phdr->p_type != PT_GNU_EH_FRAME)
+			continue;
+		image->frames = phdr->p_vaddr + (uint64_t)module->bias;
+		break;
+	}
 	rc = image->name ? read_segments(proc, module, image, err) : uspl_fail_nomem(err);
 	if (!rc)
 		rc = read_symbols(proc, module, image, err);

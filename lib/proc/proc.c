@@ -41,15 +41,6 @@ bool proc_in_first_pid_namespace(void)
 	return !namespace[0] || strcmp(namespace, FIRST_PID_NAMESPACE) == 0;
 }
 
-static int fail_no_process(pid_t pid, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
-	if (!proc_in_first_pid_namespace())
-		uspl_hint(err, "this program runs in a pid namespace (a container), and sees no "
-			       "processes outside of it");
-	return -USPL_E_NO_PROCESS;
-}
-
 /*
  * ptrace(2) takes pids of our own namespace, /proc shows those of the one it was mounted in: if
  * they weren't the same, we would stop one process and write to another.
@@ -70,12 +61,15 @@ static int read_status(pid_t pid, pid_t tid, struct proc_status *ret, struct usp
 {
 	auto_buf struct buf text = { 0 };
 	char path[64];
-	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	rc = file_read(path, &text, err);
-	if (rc)
-		return fail_no_process(pid, err);
+	if (file_read(path, &text, NULL) != 0) {
+		uspl_fail(err, USPL_E_NO_PROCESS, "there is no process with pid %d", pid);
+		if (!proc_in_first_pid_namespace())
+			uspl_hint(err, "this program runs in a pid namespace (a container), and "
+				       "sees no processes outside of it");
+		return -USPL_E_NO_PROCESS;
+	}
 	proc_status_parse(buf_str(&text), ret);
 	return 0;
 }
@@ -420,23 +414,20 @@ int proc_charge(const struct proc *proc, uint64_t steps, uint64_t bytes, struct 
 	return 0;
 }
 
-static size_t read_auxv(const struct proc *proc, uint8_t *ret, size_t size)
-{
-	auto_buf struct buf raw = { 0 };
-
-	if (proc_read_file(proc, "auxv", &raw, NULL) != 0 || !raw.len || raw.len > size)
-		return 0;
-	memcpy(ret, raw.data, raw.len);
-	return raw.len;
-}
-
 /* A program has the same vector from its start to its end. */
 uint64_t proc_auxv(const struct proc *proc, uint64_t type)
 {
 	struct kept own = { 0 }, *kept = proc->kept ? proc->kept : &own;
 
-	if (!kept->auxv_len)
-		kept->auxv_len = read_auxv(proc, kept->auxv, sizeof(kept->auxv));
+	if (!kept->auxv_len) {
+		auto_buf struct buf raw = { 0 };
+
+		if (proc_read_file(proc, "auxv", &raw, NULL) != 0 || !raw.len ||
+		    raw.len > sizeof(kept->auxv))
+			return 0;
+		memcpy(kept->auxv, raw.data, raw.len);
+		kept->auxv_len = raw.len;
+	}
 	for (size_t at = 0; at + sizeof(Elf64_auxv_t) <= kept->auxv_len;
 	     at += sizeof(Elf64_auxv_t)) {
 		Elf64_auxv_t av;

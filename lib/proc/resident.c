@@ -60,11 +60,6 @@ void resident_close(struct resident *walk)
 	walk->words = NULL;
 }
 
-static bool is_ours(const struct mapping *map)
-{
-	return map->read && map->write && !map->shared;
-}
-
 static bool is_there(uint64_t entry)
 {
 	return (entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) && !(entry & ENTRY_OF_FILE);
@@ -118,33 +113,16 @@ static bool ask_for_run(const struct resident *walk, taddr at, taddr end, struct
 	return true;
 }
 
-static void find_run(struct resident *walk, taddr at, taddr end, struct run *ret)
-{
-	if (!walk->by_entries && ask_for_run(walk, at, end, ret))
-		return;
-	walk->by_entries = true;
-	read_entries(walk, at, end, ret);
-}
-
-static bool read_run(struct resident *walk, taddr start, taddr end)
-{
-	size_t len = (size_t)(end - start);
-
-	walk->budget -= len;
-	walk->at = start;
-	walk->n = proc_read_some(walk->proc, start, walk->words, len) / sizeof(*walk->words);
-	return walk->n;
-}
-
 bool resident_next(struct resident *walk)
 {
 	while (walk->next_mapping < walk->maps->n) {
 		const struct mapping *map = &walk->maps->items[walk->next_mapping];
 		struct run run;
+		size_t len;
 
 		if (walk->next < map->start)
 			walk->next = map->start;
-		if (!is_ours(map) || walk->next >= map->end) {
+		if (!map->read || !map->write || map->shared || walk->next >= map->end) {
 			walk->next_mapping++;
 			continue;
 		}
@@ -155,10 +133,20 @@ bool resident_next(struct resident *walk)
 			continue;
 		}
 		walk->budget -= PIECE_PAGES * sizeof(uint64_t);
-		find_run(walk, walk->next, map->end, &run);
+		if (walk->by_entries || !ask_for_run(walk, walk->next, map->end, &run)) {
+			walk->by_entries = true;
+			read_entries(walk, walk->next, map->end, &run);
+		}
 		walk->next = run.seen;
 		walk->mapping = map;
-		if (run.start < run.end && read_run(walk, run.start, run.end))
+		if (run.start >= run.end)
+			continue;
+		len = (size_t)(run.end - run.start);
+		walk->budget -= len;
+		walk->at = run.start;
+		walk->n = proc_read_some(walk->proc, run.start, walk->words, len) /
+			  sizeof(*walk->words);
+		if (walk->n)
 			return true;
 	}
 	return false;
