@@ -166,24 +166,6 @@ static enum trust trust_in(const struct image_backing *backing)
 #define USUAL_PLACES ":.debug:/usr/lib/debug"
 
 /*
- * Adds the folders that are on a list, but for the program's own. Those that aren't absolute are
- * below that, and are written out: libdwfl would look into the one above, too.
- */
-static void add_other_places(struct buf *to, const char *places, const char *file)
-{
-	size_t len, own = (size_t)(file_basename(file) - file);
-
-	for (const char *place = places; *place; place += len + (place[len] == ':')) {
-		len = strcspn(place, ":");
-		if (!len)
-			continue;
-		buf_addstr(to, to->len ? ":" : "");
-		buf_add(to, file, *place == '/' ? 0 : own);
-		buf_add(to, place, len);
-	}
-}
-
-/*
  * libdwfl has a copy of the program, so that it takes a file of the same name in the same folder
  * for another one and maps it, to see what it is.
  */
@@ -192,10 +174,23 @@ static int find_by_own_name(Dwfl_Module *mod, void **data, const char *name, Dwa
 {
 	struct image_backing *backing = *data;
 	char **before = backing->callbacks.debuginfo_path, *places;
+	size_t len, own = (size_t)(file_basename(file) - file);
 	auto_buf struct buf others = { 0 };
 	int fd;
 
-	add_other_places(&others, before ? *before : USUAL_PLACES, file);
+	/*
+	 * All folders but the program's own. Those that aren't absolute are below that, and are
+	 * written out: libdwfl would look into the one above, too.
+	 */
+	for (const char *place = before ? *before : USUAL_PLACES; *place;
+	     place += len + (place[len] == ':')) {
+		len = strcspn(place, ":");
+		if (!len)
+			continue;
+		buf_addstr(&others, others.len ? ":" : "");
+		buf_add(&others, file, *place == '/' ? 0 : own);
+		buf_add(&others, place, len);
+	}
 	places = others.data;
 	if (others.oom || !places)
 		return -1;
@@ -275,11 +270,22 @@ Dwfl_Module *image_dwfl_module(const struct image *image)
 	return backing->mod;
 }
 
-/* The folder comes before those where libdwfl looks by itself. It takes absolute ones only. */
-static int look_first(struct image_backing *backing, const char *folder, struct uspl_err *err)
+int image_set_debug_place(struct image *image, const char *path, int64_t bias, const char *folder,
+			  struct uspl_err *err)
 {
-	auto_free char *absolute = realpath(folder, NULL);
+	struct image_backing *backing = image_backing(image);
+	auto_free char *absolute = NULL;
 
+	if (!backing || backing->path)
+		return 0;
+	backing->bias = bias;
+	backing->path = strdup(path);
+	if (!backing->path)
+		return uspl_fail_nomem(err);
+	if (!folder)
+		return 0;
+	/* It comes before those where libdwfl looks by itself, which takes absolute ones only. */
+	absolute = realpath(folder, NULL);
 	if (!absolute)
 		return uspl_fail_errno(err, "cannot look into the folder '%s'", folder);
 	if (asprintf(&backing->debug_path, "%s::.debug:/usr/lib/debug", absolute) < 0) {
@@ -289,33 +295,12 @@ static int look_first(struct image_backing *backing, const char *folder, struct 
 	return 0;
 }
 
-int image_set_debug_place(struct image *image, const char *path, int64_t bias, const char *folder,
-			  struct uspl_err *err)
-{
-	struct image_backing *backing = image_backing(image);
-
-	if (!backing || backing->path)
-		return 0;
-	backing->bias = bias;
-	backing->path = strdup(path);
-	if (!backing->path)
-		return uspl_fail_nomem(err);
-	return folder ? look_first(backing, folder, err) : 0;
-}
-
 int image_add_debug_symbols(struct image *image, struct uspl_err *err)
 {
 	Dwfl_Module *mod = image_dwfl_module(image);
 	int n = mod ? dwfl_module_getsymtab(mod) : 0;
 
 	return n > 1 && tells_more(image, mod, n) ? take_symbols(image, mod, n, err) : 0;
-}
-
-static bool is_unit(Dwarf_Die *die, const char *unit)
-{
-	const char *name = dwarf_diename(die);
-
-	return name && !strcmp(file_basename(name), file_basename(unit));
 }
 
 char *image_producer(const struct image *image, const char *unit)
@@ -329,8 +314,9 @@ char *image_producer(const struct image *image, const char *unit)
 	while (dwarf && dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0) {
 		Dwarf_Attribute attr;
 		const char *text = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+		const char *name = dwarf_diename(&die);
 
-		if (text && is_unit(&die, unit))
+		if (text && name && !strcmp(file_basename(name), file_basename(unit)))
 			return strdup(text);
 	}
 	return NULL;

@@ -167,38 +167,13 @@ static int read_soname(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, char **ret
 	return 0;
 }
 
-static int read_sections(struct image_file *file, Elf *elf, struct uspl_err *err)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-	int rc = 0;
-
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNAMIC) {
-			rc = read_soname(elf, scn, &shdr, &file->soname, err);
-			if (rc)
-				return rc;
-		}
-	return 0;
-}
-
-static int check_kind(Elf *elf, const char *path, struct uspl_err *err)
-{
-	GElf_Ehdr ehdr;
-
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
-	    ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != arch_native()->machine ||
-	    (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN))
-		return uspl_fail(err, USPL_E_FILE, "'%s' is no program or library for %s", path,
-				 arch_native()->name);
-	return 0;
-}
-
 static int fill(struct image_file *file, Elf *elf, const char *folder, struct uspl_err *err)
 {
 	struct image *image = file->image;
+	Elf_Scn *scn = NULL;
 	bool complete = false;
 	taddr frames = 0;
+	GElf_Shdr shdr;
 	int rc = load_segments(image, elf, &frames, err);
 
 	if (rc)
@@ -226,7 +201,14 @@ static int fill(struct image_file *file, Elf *elf, const char *folder, struct us
 		if (rc)
 			return rc;
 	}
-	return read_sections(file, elf, err);
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_DYNAMIC)
+			continue;
+		rc = read_soname(elf, scn, &shdr, &file->soname, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int image_file_read(const char *path, const char *folder, struct image_file *ret,
@@ -234,6 +216,7 @@ int image_file_read(const char *path, const char *folder, struct image_file *ret
 {
 	auto_image_file struct image_file file = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc;
+	GElf_Ehdr ehdr;
 	Elf *elf;
 
 	if (fd < 0)
@@ -246,9 +229,13 @@ int image_file_read(const char *path, const char *folder, struct image_file *ret
 	file.image->pristine = true;
 	elf = image_open_elf(file.image, fd);
 	file.image->name = strdup(path);
-	rc = file.image->name ? check_kind(elf, path, err) : uspl_fail_nomem(err);
-	if (rc)
-		return rc;
+	if (!file.image->name)
+		return uspl_fail_nomem(err);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
+	    ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != arch_native()->machine ||
+	    (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN))
+		return uspl_fail(err, USPL_E_FILE, "'%s' is no program or library for %s", path,
+				 arch_native()->name);
 	rc = fill(&file, elf, folder, err);
 	if (rc)
 		return rc;

@@ -212,37 +212,31 @@ static struct call_place place_at(Dwarf_Die *param, Dwarf_Addr entry)
 					: nowhere;
 }
 
-static int add_param(Dwarf_Die *param, Dwarf_Addr entry, struct image_signature *out,
-		     struct uspl_err *err)
-{
-	struct image_value *value = vec_push(&out->args);
-	Dwarf_Attribute attr;
-	const char *name = dwarf_formstring(dwarf_attr_integrate(param, DW_AT_name, &attr));
-	Dwarf_Die type;
-
-	if (!value)
-		return uspl_fail_nomem(err);
-	if (name && !(value->name = strdup(name)))
-		return uspl_fail_nomem(err);
-	if (type_of(param, &type))
-		fill_kind(&type, value);
-	value->place = place_at(param, entry);
-	return 0;
-}
-
 static int add_params(Dwarf_Die *function, Dwarf_Addr entry, struct image_signature *out,
 		      struct uspl_err *err)
 {
-	Dwarf_Die child;
-	int rc = 0;
+	Dwarf_Die child, type;
 
 	if (dwarf_child(function, &child) != 0)
 		return 0;
 	do {
-		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
-			rc = add_param(&child, entry, out, err);
-	} while (!rc && dwarf_siblingof(&child, &child) == 0);
-	return rc;
+		struct image_value *value;
+		Dwarf_Attribute attr;
+		const char *name;
+
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+			continue;
+		value = vec_push(&out->args);
+		if (!value)
+			return uspl_fail_nomem(err);
+		name = dwarf_formstring(dwarf_attr_integrate(&child, DW_AT_name, &attr));
+		if (name && !(value->name = strdup(name)))
+			return uspl_fail_nomem(err);
+		if (type_of(&child, &type))
+			fill_kind(&type, value);
+		value->place = place_at(&child, entry);
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return 0;
 }
 
 /* A copy of the function takes its arguments in other places than the function would. */

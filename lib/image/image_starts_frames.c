@@ -51,17 +51,13 @@ static bool find_frames(const struct image *image, Elf *elf, int64_t bias, struc
 	return false;
 }
 
-/* The size of a pointer in an encoding, 0 if it isn't known. */
-static size_t pointer_size(uint8_t encoding)
-{
-	static const size_t sizes[ENC_SIZE_MASK + 1] = { [0] = 8, [2] = 2, [3] = 4, [4] = 8 };
-
-	return sizes[encoding & ENC_SIZE_MASK];
-}
-
 /* True if the frame descriptions of a common record begin with the usual form of an address. */
 static bool is_usual(const Dwarf_CIE *cie)
 {
+	/* By the encoding; 0 if it isn't known. */
+	static const size_t pointer_sizes[ENC_SIZE_MASK + 1] = {
+		[0] = 8, [2] = 2, [3] = 4, [4] = 8
+	};
 	const uint8_t *at = cie->augmentation_data, *end = at + cie->augmentation_data_size;
 	const char *letter = cie->augmentation;
 
@@ -71,7 +67,7 @@ static bool is_usual(const Dwarf_CIE *cie)
 		if (*letter == 'R')
 			return *at == ENC_PCREL_SDATA4;
 		if (*letter == 'P')
-			at += pointer_size(*at);
+			at += pointer_sizes[*at & ENC_SIZE_MASK];
 		else if (*letter != 'L')
 			return false;
 		at++;
