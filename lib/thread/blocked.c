@@ -50,24 +50,18 @@ static void look_at(struct blocked *blocked, struct blocked_thread *thread)
 	thread->class = BLOCKED_RUNS;
 }
 
-static int check_kernel(const struct proc *proc, struct uspl_err *err)
+int blocked_open(struct blocked *blocked, const struct proc *proc, struct uspl_err *err)
 {
+	struct uspl_err no_sum = { 0 };
 	auto_buf struct buf text = { 0 };
 	char path[64];
+	int rc;
 
 	if (!runcount_is_kept())
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "the kernel does not count how often threads run");
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, proc_task(proc));
-	return file_read(path, &text, err);
-}
-
-int blocked_open(struct blocked *blocked, const struct proc *proc, struct uspl_err *err)
-{
-	struct uspl_err no_sum = { 0 };
-	char path[64];
-	int rc = check_kernel(proc, err);
-
+	rc = file_read(path, &text, err);
 	if (rc)
 		return rc;
 	*blocked = (struct blocked){ .proc = proc, .sum.link.fd = -1 };

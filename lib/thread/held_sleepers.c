@@ -76,18 +76,6 @@ static void serve_in_time(struct held_sleepers *sleepers)
 		held_sleepers_serve(sleepers);
 }
 
-/*
- * As long as the tool is attached to a thread with children, their ends wake others
- * (task_has_children). So it is let go whenever nothing is stopped.
- */
-static void let_go_on(struct held_sleepers *sleepers, struct thread *thread)
-{
-	if (thread->has_children)
-		thread_release(sleepers->stop.proc, thread);
-	else
-		thread_resume(sleepers->stop.proc, thread);
-}
-
 static int let_parents_go(struct held_sleepers *sleepers, int64_t deadline, struct uspl_err *err)
 {
 	const struct proc *proc = sleepers->stop.proc;
@@ -270,8 +258,16 @@ void held_sleepers_leave(struct held_sleepers *sleepers)
 {
 	struct thread *thread;
 
-	vec_for_each (&sleepers->stop.threads, thread)
-		let_go_on(sleepers, thread);
+	/*
+	 * As long as the tool is attached to a thread with children, their ends wake others
+	 * (task_has_children). So it is let go whenever nothing is stopped.
+	 */
+	vec_for_each (&sleepers->stop.threads, thread) {
+		if (thread->has_children)
+			thread_release(sleepers->stop.proc, thread);
+		else
+			thread_resume(sleepers->stop.proc, thread);
+	}
 	sleepers->left_ns = clock_now_ns();
 	held_sleepers_serve(sleepers);
 }

@@ -9,16 +9,6 @@
 /* A signal handler has no other way to know. */
 static const struct reaper *volatile current;
 
-/* A stop of the thread is left alone: other code asks for that. */
-static void reap(pid_t tid)
-{
-	siginfo_t info = { .si_pid = 0 };
-
-	if (waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
-	    info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
-}
-
 void reap_now(void)
 {
 	const struct reaper *reaper = current;
@@ -26,9 +16,18 @@ void reap_now(void)
 
 	if (!reaper)
 		return;
-	vec_for_each (reaper->threads, thread)
-		if (thread->tid != reaper->main && thread->state != THREAD_GONE)
-			reap(thread->tid);
+	vec_for_each (reaper->threads, thread) {
+		siginfo_t info = { .si_pid = 0 };
+
+		if (thread->tid == reaper->main || thread->state == THREAD_GONE)
+			continue;
+		if (waitid(P_PID, (id_t)thread->tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) !=
+		    0)
+			continue;
+		/* A stop of the thread is left alone: other code asks for that. */
+		if (info.si_pid && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+			waitid(P_PID, (id_t)thread->tid, &info, WEXITED | WNOHANG | __WALL);
+	}
 }
 
 static void on_child(int sig)

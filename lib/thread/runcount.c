@@ -18,18 +18,14 @@ static int open_schedstat(const struct proc *proc, pid_t tid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Half of the descriptors that the tool may have are for other uses. */
-static bool is_plenty(int fd)
+void runcount_open(struct runcount *count, const struct proc *proc, pid_t tid)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_cur / 2;
-}
-
-void runcount_open(struct runcount *count, const struct proc *proc, pid_t tid)
-{
 	*count = (struct runcount){ .tid = tid, .fd = open_schedstat(proc, tid) };
-	if (count->fd >= 0 && !is_plenty(count->fd))
+	/* Half of the descriptors that the tool may have are for other uses. */
+	if (count->fd >= 0 &&
+	    (getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)count->fd >= limit.rlim_cur / 2))
 		runcount_close(count);
 }
 

@@ -84,21 +84,16 @@ struct round {
 	volatile bool stop; /* it is called back */
 };
 
-static bool go_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) == 0;
-}
-
 static void measure_on(struct round *round, int cpu)
 {
 	auto_buf struct buf text = { 0 };
 	int64_t now = -1, as_of;
+	cpu_set_t set;
 
-	if (go_to(cpu) && file_read("/proc/thread-self/sched", &text, NULL) == 0)
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) == 0 &&
+	    file_read("/proc/thread-self/sched", &text, NULL) == 0)
 		now = exec_start(&text);
 	as_of = clock_now_ns();
 	for (size_t i = 0; i < round->n && !round->stop && now >= 0; i++) {

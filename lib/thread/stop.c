@@ -115,18 +115,6 @@ static void abandon(struct stop *stop)
 	timeouts_release(&stop->timeouts);
 }
 
-/*
- * From here on all threads wait for the tool: nothing may interrupt it, and on a busy machine
- * nothing should run before it. Priority is raised only where that is allowed; never to a real-time
- * one, which could starve the very threads that the tool waits for.
- */
-static void hurry(struct stop *stop)
-{
-	thread_guard(&stop->old_mask);
-	stop->old_nice = getpriority(PRIO_PROCESS, 0);
-	setpriority(PRIO_PROCESS, 0, -20);
-}
-
 static void relax(struct stop *stop)
 {
 	reap_end(&stop->reaper);
@@ -137,7 +125,14 @@ static void relax(struct stop *stop)
 void stop_begin(struct stop *stop, const struct proc *proc)
 {
 	*stop = (struct stop){ .proc = proc, .timeouts.proc = proc };
-	hurry(stop);
+	/*
+	 * From here on all threads wait for the tool: nothing may interrupt it, and on a busy
+	 * machine nothing should run before it. Priority is raised only where that is allowed;
+	 * never to a real-time one, which could starve the very threads that the tool waits for.
+	 */
+	thread_guard(&stop->old_mask);
+	stop->old_nice = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, -20);
 	reap_begin(&stop->reaper, &stop->threads, proc->pid);
 }
 
@@ -152,15 +147,6 @@ static void note_timeouts(struct stop *stop)
 		if (thread->state == THREAD_SEIZED && (tid = vec_push(&tids)))
 			*tid = thread->tid;
 	timeouts_note(&stop->timeouts, tids.items, tids.n);
-}
-
-/* Last, so that it is still true as a rule; if it isn't, a thread stands still for longer. */
-static void note_sleepers(struct stop *stop)
-{
-	struct thread *thread;
-
-	vec_for_each (&stop->threads, thread)
-		thread->slept = task_sleeps(stop->proc, thread->tid);
 }
 
 /* No thread should have to stand still for one that can't be stopped. */
@@ -183,6 +169,7 @@ static int require_stoppable(const struct proc *proc, struct uspl_err *err)
 
 int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
 {
+	struct thread *thread;
 	size_t found;
 	int rc;
 
@@ -195,30 +182,15 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	do {
 		rc = seize_new(stop, &found, err);
 	} while (!rc && found);
-	if (!rc) {
-		note_timeouts(stop);
-		note_sleepers(stop);
-	}
 	if (rc) {
 		abandon(stop);
 		relax(stop);
+		return rc;
 	}
-	return rc;
-}
-
-/* Waits for a thread that was asked, and reads its registers. */
-static int await_thread(struct stop *stop, struct thread *thread, int64_t deadline,
-			struct uspl_err *err)
-{
-	int rc = 0;
-
-	if (thread->state == THREAD_ASKED) {
-		rc = thread_wait(stop->proc, thread, deadline, err);
-		if (rc)
-			return rc;
-	}
-	if (thread->state == THREAD_STOPPED && !thread->regs_valid)
-		return thread_read_regs(stop->proc, thread, err);
+	note_timeouts(stop);
+	/* Last, so that it is still true as a rule; else a thread stands still for longer. */
+	vec_for_each (&stop->threads, thread)
+		thread->slept = task_sleeps(stop->proc, thread->tid);
 	return 0;
 }
 
@@ -236,12 +208,20 @@ static int halt(struct stop *stop, bool only_slept, int64_t deadline, struct usp
 	vec_for_each (&stop->threads, thread)
 		if (!only_slept || thread->slept)
 			thread_interrupt(thread);
-	vec_for_each (&stop->threads, thread)
-		if (!only_slept || thread->slept) {
-			rc = await_thread(stop, thread, deadline, err);
+	vec_for_each (&stop->threads, thread) {
+		if (only_slept && !thread->slept)
+			continue;
+		if (thread->state == THREAD_ASKED) {
+			rc = thread_wait(stop->proc, thread, deadline, err);
 			if (rc)
 				return rc;
 		}
+		if (thread->state == THREAD_STOPPED && !thread->regs_valid) {
+			rc = thread_read_regs(stop->proc, thread, err);
+			if (rc)
+				return rc;
+		}
+	}
 	return 0;
 }
 

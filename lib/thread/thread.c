@@ -246,20 +246,15 @@ taddr thread_rseq(const struct thread *thread)
 	return len == (long)sizeof(conf) ? conf.rseq_abi_pointer : 0;
 }
 
-/*
- * Reads the registers, since that mends an interrupted call; else the call ends with EINTR. A call
- * that has ended by itself keeps its result.
- */
-static void mend_call(const struct proc *proc, struct thread *thread)
-{
-	if (!thread->regs_valid && !thread->at_call && thread_read_regs(proc, thread, NULL) != 0)
-		log_info("stop", "a call of thread %d may be interrupted", thread->tid);
-}
-
 /* Lets a STOPPED thread go on; false if it is GONE. */
 static bool go_on(const struct proc *proc, struct thread *thread, enum __ptrace_request how)
 {
-	mend_call(proc, thread);
+	/*
+	 * To read the registers mends an interrupted call, which else ends with EINTR. A call that
+	 * has ended by itself keeps its result.
+	 */
+	if (!thread->regs_valid && !thread->at_call && thread_read_regs(proc, thread, NULL) != 0)
+		log_info("stop", "a call of thread %d may be interrupted", thread->tid);
 	if (thread->state != THREAD_STOPPED)
 		return false;
 	if (ptrace(how, thread->tid, NULL, (void *)(long)thread->signal) == 0 || errno != ESRCH)

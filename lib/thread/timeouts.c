@@ -121,19 +121,6 @@ static void find_rooms(struct timeouts *timeouts, size_t first)
 	vec_release(&used);
 }
 
-static void reckon(struct timeouts *timeouts, size_t first, const struct sleep_time *sleep_times)
-{
-	for (size_t i = first; i < timeouts->items.n; i++) {
-		struct timeout *timeout = &timeouts->items.items[i];
-		const struct sleep_time *sleep_time = &sleep_times[i - first];
-
-		if (sleep_time->slept_ns < 0)
-			drop(timeout);
-		timeout->left_ns -= sleep_time->slept_ns;
-		timeout->as_of_ns = sleep_time->as_of_ns;
-	}
-}
-
 void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n)
 {
 	VEC(struct sleep_time) sleep_times = { 0 };
@@ -158,7 +145,15 @@ void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n)
 		*sleep_time_item = sleep_time;
 	}
 	sleep_times_measure(sleep_times.items, sleep_times.n);
-	reckon(timeouts, first, sleep_times.items);
+	for (size_t i = first; i < timeouts->items.n; i++) {
+		struct timeout *timeout = &timeouts->items.items[i];
+		const struct sleep_time *sleep_time = &sleep_times.items[i - first];
+
+		if (sleep_time->slept_ns < 0)
+			drop(timeout);
+		timeout->left_ns -= sleep_time->slept_ns;
+		timeout->as_of_ns = sleep_time->as_of_ns;
+	}
 	vec_release(&sleep_times);
 	find_rooms(timeouts, first);
 }

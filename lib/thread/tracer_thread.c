@@ -40,16 +40,6 @@ static void *run_in_thread(void *arg)
 	return NULL;
 }
 
-/*
- * pthread_join comes back a little before the kernel has detached the thread from those that it
- * traced.
- */
-static void await_end(pid_t tid)
-{
-	while (tid && syscall(SYS_tgkill, getpid(), tid, 0) == 0)
-		sched_yield();
-}
-
 int tracer_run(tracer_work *work, void *ctx, struct uspl_err *err)
 {
 	struct tracer tracer = { .work = work, .ctx = ctx, .err = err };
@@ -62,7 +52,9 @@ int tracer_run(tracer_work *work, void *ctx, struct uspl_err *err)
 	errnum = pthread_create(&thread, NULL, run_in_thread, &tracer);
 	if (!errnum) {
 		pthread_join(thread, NULL);
-		await_end(tracer.tid);
+		/* It comes back a little before the kernel has detached the thread's tracees. */
+		while (tracer.tid && syscall(SYS_tgkill, getpid(), tracer.tid, 0) == 0)
+			sched_yield();
 	}
 	thread_unguard(&old);
 	errno = errnum;

@@ -61,19 +61,6 @@ static bool shares_memory(const struct proc *proc, pid_t other)
 	return errno == EPERM && has_equal_sizes(proc->pid, other);
 }
 
-/* The first that does of a list of pids with blanks between; 0 if none of them does. */
-static pid_t find_listed(const struct proc *proc, const char *list)
-{
-	char *end;
-
-	for (long pid = strtol(list, &end, 10); end != list; pid = strtol(list, &end, 10)) {
-		list = end;
-		if (pid != proc->pid && shares_memory(proc, (pid_t)pid))
-			return (pid_t)pid;
-	}
-	return 0;
-}
-
 /*
  * Looks among the children of a process, whichever thread of it is their parent. *ret_known: the
  * kernel lists them.
@@ -83,20 +70,27 @@ static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
 	const struct proc of = { .pid = parent, .tid = parent };
 	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
-	pid_t found = 0;
 
-	if (tasks_list(&of, &tids, NULL) == 0)
-		vec_for_each (&tids, tid) {
-			auto_buf struct buf text = { 0 };
-			char path[64];
+	if (tasks_list(&of, &tids, NULL) != 0)
+		return 0;
+	vec_for_each (&tids, tid) {
+		auto_buf struct buf text = { 0 };
+		const char *list;
+		char path[64], *end;
 
-			snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, *tid);
-			if (found || file_read(path, &text, NULL) != 0)
-				continue;
-			*ret_known = true;
-			found = find_listed(proc, buf_str(&text));
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, *tid);
+		if (file_read(path, &text, NULL) != 0)
+			continue;
+		*ret_known = true;
+		/* Pids with blanks between. */
+		list = buf_str(&text);
+		for (long pid = strtol(list, &end, 10); end != list; pid = strtol(list, &end, 10)) {
+			list = end;
+			if (pid != proc->pid && shares_memory(proc, (pid_t)pid))
+				return (pid_t)pid;
 		}
-	return found;
+	}
+	return 0;
 }
 
 static pid_t parent_of(pid_t pid)
@@ -148,15 +142,6 @@ static pid_t find(const struct proc *proc)
 	return found;
 }
 
-static int refuse(const struct proc *proc, pid_t pid, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSUPPORTED,
-		  "pid %d runs in the memory of pid %d without being a thread of it", pid,
-		  proc->pid);
-	uspl_hint(err, "after vfork() this lasts until the child calls exec; try again");
-	return -USPL_E_UNSUPPORTED;
-}
-
 /*
  * The last id that was given to a process or thread, in the tool's pid namespace and those in it;
  * -1 if it isn't known.
@@ -175,21 +160,19 @@ static long last_id(void)
 	return id ? atol(id) : -1;
 }
 
-/* Threads of the process itself are born, too. */
-static bool is_own(const struct proc *proc, long id)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%ld", proc->pid, id);
-	return access(path, F_OK) == 0;
-}
-
 /* Among those with ids after `since`, up to `now`. */
 static pid_t find_born(const struct proc *proc, long since, long now)
 {
-	for (long id = since + 1; id <= now; id++)
-		if (shares_memory(proc, (pid_t)id) && !is_own(proc, id))
+	char path[64];
+
+	for (long id = since + 1; id <= now; id++) {
+		if (!shares_memory(proc, (pid_t)id))
+			continue;
+		/* Threads of the process itself are born, too. */
+		snprintf(path, sizeof(path), "/proc/%d/task/%ld", proc->pid, id);
+		if (access(path, F_OK) != 0)
 			return (pid_t)id;
+	}
 	return 0;
 }
 
@@ -221,8 +204,15 @@ int vm_sharers_await(const struct proc *proc, struct vm_sharers *vm_sharers, int
 	static const struct timespec pause = { 0, PAUSE_NS };
 
 	while (!vm_sharers_none_since(proc, vm_sharers)) {
-		if (clock_now_ns() >= deadline || cancel_requested())
-			return refuse(proc, vm_sharers->found, err);
+		if (clock_now_ns() >= deadline || cancel_requested()) {
+			uspl_fail(err, USPL_E_UNSUPPORTED,
+				  "pid %d runs in the memory of pid %d without being a thread of "
+				  "it",
+				  vm_sharers->found, proc->pid);
+			uspl_hint(err, "after vfork() this lasts until the child calls exec; try "
+				       "again");
+			return -USPL_E_UNSUPPORTED;
+		}
 		nanosleep(&pause, NULL);
 	}
 	return 0;
