@@ -109,15 +109,6 @@ static int fail_place(const struct region_site *site, taddr at, const char *why,
 			 site->name, at, why);
 }
 
-/*
- * True for memory that was mapped for punned trampolines, and not a program's own code with a
- * punned trampoline behind it.
- */
-static bool is_ours(const struct punned *punned, const struct mapping *map, taddr page)
-{
-	return !map->inode && is_punned_page(&punned->present, page, NULL);
-}
-
 /* No other punned trampoline, planned or there, may have a byte in common with this one. */
 static int check_overlap(const struct punned *punned, const struct region_site *site,
 			 const struct punned_trampoline *pun, struct uspl_err *err)
@@ -141,22 +132,10 @@ static int check_page(const struct punned *punned, const struct region_site *sit
 	const struct mapping *map = proc_mapping_at(punned->proc, page);
 	const char *why = map ? NULL : why_not(punned, page);
 
-	if (map && !is_ours(punned, map, page))
+	/* A program's own page may hold a punned trampoline behind the code. */
+	if (map && (map->inode || !is_punned_page(&punned->present, page, NULL)))
 		return fail_place(site, page, "which is taken", err);
 	return why ? fail_place(site, page, why, err) : 0;
-}
-
-static int plan_page(struct punned *punned, taddr page, struct uspl_err *err)
-{
-	taddr *item;
-
-	if (proc_mapping_at(punned->proc, page) || is_planned(punned, page))
-		return 0;
-	item = vec_push(&punned->pages);
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = page;
-	return 0;
 }
 
 static int add_item(struct punned *punned, struct region_site *site,
@@ -190,9 +169,14 @@ int punned_add(struct punned *punned, struct region_site *site, taddr at, taddr 
 			return rc;
 	}
 	for (taddr page = first; page <= last; page += PAGE) {
-		rc = plan_page(punned, page, err);
-		if (rc)
-			return rc;
+		taddr *item;
+
+		if (proc_mapping_at(punned->proc, page) || is_planned(punned, page))
+			continue;
+		item = vec_push(&punned->pages);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = page;
 	}
 	return add_item(punned, site, &pun, err);
 }
@@ -241,18 +225,6 @@ static bool add_beside(struct punned *punned, struct region_site *site, taddr to
 	return false;
 }
 
-/* The last page of a gap between mappings, as far as that is within reach. */
-static bool add_in_gap(struct punned *punned, struct region_site *site, taddr from, taddr end,
-		       taddr to)
-{
-	taddr most = page_of(site->addr + arch_native()->reach);
-
-	if (end > most)
-		end = most;
-	return end > from && is_near(site, end - PAGE) &&
-	       punned_add(punned, site, end - PAGE, to, NULL) == 0;
-}
-
 /* Behind the code of the site's own module, where its last page isn't full. */
 static bool add_in_padding(struct punned *punned, struct region_site *site, taddr to)
 {
@@ -275,12 +247,16 @@ static bool add_in_padding(struct punned *punned, struct region_site *site, tadd
 int punned_add_near(struct punned *punned, struct region_site *site, taddr to, struct uspl_err *err)
 {
 	const struct mapping *map;
-	taddr from = LOWEST;
+	taddr from = LOWEST, most = page_of(site->addr + arch_native()->reach);
 
 	if (add_beside(punned, site, to))
 		return 0;
+	/* The last page of a gap between mappings, as far as that is within reach. */
 	vec_for_each (&punned->proc->maps, map) {
-		if (map->start > from && add_in_gap(punned, site, from, map->start, to))
+		taddr end = map->start < most ? map->start : most;
+
+		if (end > from && is_near(site, end - PAGE) &&
+		    punned_add(punned, site, end - PAGE, to, NULL) == 0)
 			return 0;
 		from = map->end;
 	}
@@ -289,15 +265,6 @@ int punned_add_near(struct punned *punned, struct region_site *site, taddr to, s
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
 			 "no page within reach of '%s' is free for a jump to its new code",
 			 site->name);
-}
-
-/* A punned trampoline behind a program's own code: the rest of the page is empty again. */
-static int clear_punned(const struct proc *proc, const struct region_site *site,
-			struct uspl_err *err)
-{
-	static const uint8_t empty[PUNNED_MAX];
-
-	return proc_write(proc, site->punned, empty, site->punned_len, err);
 }
 
 /*
@@ -377,6 +344,7 @@ int punned_write(const struct punned *punned, struct uspl_err *err)
 
 int punned_discard(const struct proc *proc, const struct region *region, struct uspl_err *err)
 {
+	static const uint8_t empty[PUNNED_MAX];
 	const struct region_site *site;
 	auto_regions region_vec present = { 0 };
 	int rc = regions_read(proc, &present, err);
@@ -390,8 +358,9 @@ int punned_discard(const struct proc *proc, const struct region *region, struct 
 
 		if (!site->punned_len)
 			continue;
+		/* Behind a program's own code: the rest of the page is empty again. */
 		if (map && map->inode) {
-			rc = clear_punned(proc, site, err);
+			rc = proc_write(proc, site->punned, empty, site->punned_len, err);
 			if (rc)
 				return rc;
 			continue;

@@ -62,30 +62,6 @@ static int fail_overwritten(const struct site *site, const uint8_t *have, struct
 	return -USPL_E_OVERWRITTEN;
 }
 
-/* Checks one site within a piece and sets its new bytes in piece->after. */
-static int place_site(const struct site_plan *plan, const struct site *site,
-		      struct site_piece *piece, struct uspl_err *err)
-{
-	size_t at = (size_t)(site->addr - piece->addr);
-
-	if (memcmp(piece->before + at, site->from, site->len) &&
-	    !(site->has_trampoline && !memcmp(piece->before + at, site->trampoline, site->len)) &&
-	    !(plan->either && !memcmp(piece->before + at, site->to, site->len)))
-		return fail_overwritten(site, piece->before + at, err);
-	memcpy(piece->after + at, site->to, site->len);
-	return 0;
-}
-
-/* Where the piece of n sites lies: whole words, or, if it is of several pages, whole pages. */
-static void place_piece(const struct site *sites, size_t n, struct site_piece *piece)
-{
-	taddr end = sites[n - 1].addr + sites[n - 1].len;
-	uint64_t unit = n > 1 && (end - 1) / PAGE != sites[0].addr / PAGE ? PAGE : WORD_LEN;
-
-	piece->addr = sites[0].addr & ~(unit - 1);
-	piece->len = (size_t)(((end + unit - 1) & ~(unit - 1)) - piece->addr);
-}
-
 /* One more piece, with the memory of an earlier one if there was one. NULL: out of memory. */
 static struct site_piece *new_piece(struct site_plan *plan)
 {
@@ -99,8 +75,20 @@ static struct site_piece *new_piece(struct site_plan *plan)
 	return piece;
 }
 
-static int make_room(struct site_piece *piece, struct uspl_err *err)
+/* Makes a piece of n sites, sorted by address. */
+static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
+		     struct uspl_err *err)
 {
+	taddr end = sites[n - 1].addr + sites[n - 1].len;
+	/* Whole words, or, if it is of several pages, whole pages. */
+	uint64_t unit = n > 1 && (end - 1) / PAGE != sites[0].addr / PAGE ? PAGE : WORD_LEN;
+	struct site_piece *piece = new_piece(plan);
+	int rc;
+
+	if (!piece)
+		return uspl_fail_nomem(err);
+	piece->addr = sites[0].addr & ~(unit - 1);
+	piece->len = (size_t)(((end + unit - 1) & ~(unit - 1)) - piece->addr);
 	if (piece->room < piece->len) {
 		free(piece->before);
 		piece->before = malloc(3 * piece->len);
@@ -110,45 +98,23 @@ static int make_room(struct site_piece *piece, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	piece->after = piece->before + piece->len;
 	piece->now = piece->after + piece->len;
-	return 0;
-}
-
-/* Makes a piece of n sites, sorted by address. */
-static int add_piece(struct site_plan *plan, const struct site *sites, size_t n,
-		     struct uspl_err *err)
-{
-	struct site_piece *piece = new_piece(plan);
-	int rc;
-
-	if (!piece)
-		return uspl_fail_nomem(err);
-	place_piece(sites, n, piece);
-	rc = make_room(piece, err);
-	if (rc)
-		return rc;
 	rc = proc_read(plan->proc, piece->addr, piece->before, piece->len, err);
 	if (rc)
 		return rc;
 	memcpy(piece->after, piece->before, piece->len);
 	memcpy(piece->now, piece->before, piece->len); /* so that its pages are there in the stop */
 	for (size_t i = 0; i < n; i++) {
-		rc = place_site(plan, &sites[i], piece, err);
-		if (rc)
-			return rc;
+		const struct site *site = &sites[i];
+		size_t at = (size_t)(site->addr - piece->addr);
+		const uint8_t *have = piece->before + at;
+
+		if (memcmp(have, site->from, site->len) &&
+		    !(site->has_trampoline && !memcmp(have, site->trampoline, site->len)) &&
+		    !(plan->either && !memcmp(have, site->to, site->len)))
+			return fail_overwritten(site, have, err);
+		memcpy(piece->after + at, site->to, site->len);
 	}
 	return 0;
-}
-
-/* As a rule they are in order of address already. */
-static void sort(struct site_plan *plan)
-{
-	struct site *sites = plan->sites.items;
-
-	for (size_t i = 1; i < plan->sites.n; i++)
-		if (sites[i - 1].addr > sites[i].addr) {
-			qsort(sites, plan->sites.n, sizeof(*sites), by_addr);
-			return;
-		}
 }
 
 /*
@@ -181,8 +147,16 @@ int site_plan_check_these(struct site_plan *plan, const struct site *sites, size
 
 int site_plan_check(struct site_plan *plan, struct uspl_err *err)
 {
-	sort(plan);
-	return site_plan_check_these(plan, plan->sites.items, plan->sites.n, err);
+	struct site *sites = plan->sites.items;
+
+	/* As a rule they are in order of address already. */
+	for (size_t i = 1; i < plan->sites.n; i++) {
+		if (sites[i - 1].addr <= sites[i].addr)
+			continue;
+		qsort(sites, plan->sites.n, sizeof(*sites), by_addr);
+		break;
+	}
+	return site_plan_check_these(plan, sites, plan->sites.n, err);
 }
 
 /* What is known of some pages. */
@@ -286,45 +260,27 @@ static const struct site_piece *find_other(const struct site_plan *plan, bool af
 	return NULL;
 }
 
-/* In a process that has ended there is nothing to put back. */
-static int put_back(const struct site_plan *plan, const struct site_piece *piece,
-		    struct uspl_err *err)
-{
-	int rc = proc_write(plan->proc, piece->addr, piece->before, piece->len, err);
-
-	if (!rc)
-		rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
-	if (rc == -USPL_E_NO_PROCESS || (!rc && !memcmp(piece->now, piece->before, piece->len)))
-		return rc;
-	uspl_fail(err, USPL_E_STRANDED, "cannot put back the code at 0x%" PRIx64 " of pid %d",
-		  piece->addr, plan->proc->pid);
-	uspl_hint(err, "some functions are the old ones, some the new ones: "
-		       "restart the process when you can");
-	return -USPL_E_STRANDED;
-}
-
 int site_plan_restore(struct site_plan *plan, struct uspl_err *err)
 {
 	for (; plan->written; plan->written--) {
-		int rc = put_back(plan, &plan->pieces.items[plan->written - 1], err);
+		const struct site_piece *piece = &plan->pieces.items[plan->written - 1];
+		int rc = proc_write(plan->proc, piece->addr, piece->before, piece->len, err);
 
-		if (rc)
+		if (!rc)
+			rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
+		/* In a process that has ended there is nothing to put back. */
+		if (rc == -USPL_E_NO_PROCESS)
 			return rc;
+		if (!rc && !memcmp(piece->now, piece->before, piece->len))
+			continue;
+		uspl_fail(err, USPL_E_STRANDED,
+			  "cannot put back the code at 0x%" PRIx64 " of pid %d", piece->addr,
+			  plan->proc->pid);
+		uspl_hint(err, "some functions are the old ones, some the new ones: "
+			       "restart the process when you can");
+		return -USPL_E_STRANDED;
 	}
 	return 0;
-}
-
-/* Or the process has ended, and there is nothing to be read. */
-static int fail_changed(const struct site_plan *plan, const struct site_piece *piece,
-			struct uspl_err *err)
-{
-	int rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
-
-	if (rc)
-		return rc;
-	return uspl_fail(err, USPL_E_OVERWRITTEN,
-			 "the code at 0x%" PRIx64 " of pid %d changed meanwhile", piece->addr,
-			 plan->proc->pid);
 }
 
 int site_plan_write(struct site_plan *plan, struct uspl_err *err)
@@ -333,8 +289,15 @@ int site_plan_write(struct site_plan *plan, struct uspl_err *err)
 	int rc = 0, restored;
 
 	plan->written = 0;
-	if (piece)
-		return fail_changed(plan, piece, err);
+	if (piece) {
+		/* Or the process has ended, and there is nothing to be read. */
+		rc = proc_read(plan->proc, piece->addr, piece->now, piece->len, err);
+		if (rc)
+			return rc;
+		return uspl_fail(err, USPL_E_OVERWRITTEN,
+				 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
+				 piece->addr, plan->proc->pid);
+	}
 	for (size_t i = 0; !rc && i < plan->pieces.n; i++) {
 		piece = &plan->pieces.items[i];
 		plan->written++;

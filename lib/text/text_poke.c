@@ -16,33 +16,23 @@ void text_poke_release(struct text_poke *poke)
 	vec_release(&poke->items);
 }
 
-static int take_piece(struct text_poke *poke, const struct site_piece *piece, struct uspl_err *err)
-{
-	for (size_t at = 0; at < piece->len; at += WORD_LEN) {
-		struct inject_word word = { .addr = piece->addr + at }, *item;
-
-		memcpy(&word.from, piece->before + at, sizeof(word.from));
-		memcpy(&word.to, piece->after + at, sizeof(word.to));
-		if (word.from == word.to)
-			continue;
-		item = vec_push(&poke->items);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = word;
-	}
-	return 0;
-}
-
 int text_poke_take(struct text_poke *poke, const struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
-	int rc = 0;
 
-	vec_for_each (&plan->pieces, piece) {
-		rc = take_piece(poke, piece, err);
-		if (rc)
-			return rc;
-	}
+	vec_for_each (&plan->pieces, piece)
+		for (size_t at = 0; at < piece->len; at += WORD_LEN) {
+			struct inject_word word = { .addr = piece->addr + at }, *item;
+
+			memcpy(&word.from, piece->before + at, sizeof(word.from));
+			memcpy(&word.to, piece->after + at, sizeof(word.to));
+			if (word.from == word.to)
+				continue;
+			item = vec_push(&poke->items);
+			if (!item)
+				return uspl_fail_nomem(err);
+			*item = word;
+		}
 	return 0;
 }
 
@@ -125,25 +115,6 @@ static size_t exchanges(const struct text_poke *poke, const struct stretch *stre
 	return n;
 }
 
-/* USPL_E_OVERWRITTEN if a slice has come to a word that isn't what the table says. */
-static int check_slices(const struct text_poke *poke, const struct stretch *stretch,
-			const struct inject_req *reqs, size_t n, struct uspl_err *err)
-{
-	size_t at = stretch->first;
-
-	for (size_t i = 0; i < n; i++) {
-		if (reqs[i].kind != INJECT_TABLE)
-			continue;
-		if ((uint64_t)reqs[i].result != reqs[i].args[0])
-			return uspl_fail(err, USPL_E_OVERWRITTEN,
-					 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
-					 poke->items.items[at + (size_t)reqs[i].result].addr,
-					 poke->proc->pid);
-		at += (size_t)reqs[i].args[0];
-	}
-	return 0;
-}
-
 static int exchange_stretch(const struct text_poke *poke, const struct stretch *stretch,
 			    struct uspl_err *err)
 {
@@ -152,7 +123,7 @@ static int exchange_stretch(const struct text_poke *poke, const struct stretch *
 					      .sleeper = poke->sleeper,
 					      .modules = poke->modules };
 	struct inject_req reqs[INJECT_MAX];
-	size_t n = 1, done;
+	size_t n = 1, done, at = stretch->first;
 	int rc;
 
 	reqs[0] = protect(stretch->from, stretch->to, stretch->prot | PROT_WRITE);
@@ -169,7 +140,18 @@ static int exchange_stretch(const struct text_poke *poke, const struct stretch *
 				 stretch->from, poke->proc->pid);
 	if (reqs[n - 1].result < 0)
 		protect_again(poke, stretch);
-	return check_slices(poke, stretch, reqs, n, err);
+	/* A slice may have come to a word that isn't what the table says. */
+	for (size_t i = 0; i < n; i++) {
+		if (reqs[i].kind != INJECT_TABLE)
+			continue;
+		if ((uint64_t)reqs[i].result != reqs[i].args[0])
+			return uspl_fail(err, USPL_E_OVERWRITTEN,
+					 "the code at 0x%" PRIx64 " of pid %d changed meanwhile",
+					 poke->items.items[at + (size_t)reqs[i].result].addr,
+					 poke->proc->pid);
+		at += (size_t)reqs[i].args[0];
+	}
+	return 0;
 }
 
 /* Of n words from `first` on: those that lie in one mapping, and fit into one run. */
