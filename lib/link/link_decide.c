@@ -49,35 +49,27 @@ static int check_section(const struct objsec *sec, struct uspl_err *err)
 	return 0;
 }
 
-/* Notes describe the object file; no program looks for them in memory that isn't a module's. */
-static bool is_loaded(const struct objsec *sec)
-{
-	return (sec->flags & SHF_ALLOC) && sec->type != SHT_NOTE;
-}
-
-static enum link_seg_kind kind_of(const struct objsec *sec)
-{
-	if (objsec_is_code(sec))
-		return LINK_TEXT;
-	return sec->flags & SHF_WRITE ? LINK_DATA : LINK_RODATA;
-}
-
 int link_decide(struct link *link, struct uspl_err *err)
 {
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		const struct objsec *sec = link->obj->secs.items[i];
-		bool loaded = is_loaded(sec), eh_frame = loaded && !strcmp(sec->name, ".eh_frame");
+		/* Notes describe the object file; no program looks for an update's in memory. */
+		bool loaded = (sec->flags & SHF_ALLOC) && sec->type != SHT_NOTE;
+		bool eh_frame = loaded && !strcmp(sec->name, ".eh_frame");
 		int rc = check_flags(sec, eh_frame, err);
 
-		if (!rc && loaded)
-			rc = check_section(sec, err);
+		if (rc)
+			return rc;
+		rc = loaded ? check_section(sec, err) : 0;
 		if (rc)
 			return rc;
 		*link_section_of(link, sec) = (struct link_section){
 			.loaded = loaded,
 			.eh_frame = eh_frame,
 			.threads = loaded && sec->flags & SHF_TLS,
-			.kind = kind_of(sec),
+			.kind = objsec_is_code(sec)      ? LINK_TEXT
+				: sec->flags & SHF_WRITE ? LINK_DATA
+							 : LINK_RODATA,
 		};
 	}
 	return 0;

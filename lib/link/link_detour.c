@@ -108,17 +108,13 @@ int link_plan_detour(struct link *link, const struct objsec *sec, const struct o
 	return add_detour(link, &detour, err);
 }
 
-static enum detour_kind distance_kind(const struct link *link, const struct objrel *rel)
-{
-	return link->arch->reloc(rel->type)->kind == RELOC_GOTTPOFF ? DETOUR_SLOT_DISTANCE
-								    : DETOUR_DISTANCE;
-}
-
 int link_plan_distance(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       const struct tls_form *form, struct uspl_err *err)
 {
-	struct link_detour detour = { .sec = sec, .rel = rel, .kind = distance_kind(link, rel) };
+	const struct reloc_info *info = link->arch->reloc(rel->type);
+	struct link_detour detour = { .sec = sec, .rel = rel };
 
+	detour.kind = info->kind == RELOC_GOTTPOFF ? DETOUR_SLOT_DISTANCE : DETOUR_DISTANCE;
 	if (form) {
 		/* What it is rewritten to ends with its field. */
 		detour.insn_len = link->arch->distance_len;
@@ -136,7 +132,7 @@ int link_plan_distance(struct link *link, const struct objsec *sec, const struct
 			 "%s+0x%llx: the instruction that refers to the new thread-local variable "
 			 "'%s' (%s) has no form that asks for its place",
 			 sec->name, (unsigned long long)rel->offset, link_label(rel->sym),
-			 link->arch->reloc(rel->type)->name);
+			 info->name);
 }
 
 static struct link_detour *find_detour(const struct link *link, const struct objrel *rel)

@@ -5,18 +5,6 @@
 
 #include "link/link_internal.h"
 
-static int check_symbol(const struct link *link, const struct objsym *sym, struct uspl_err *err)
-{
-	if (sym->sec && !link_is_loaded(link, sym->sec))
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "'%s' lies in section '%s', which isn't loaded", sym->name,
-				 sym->sec->name);
-	if (sym->sec && sym->value > sym->sec->size)
-		return uspl_fail(err, USPL_E_FILE, "'%s' lies outside its section '%s'", sym->name,
-				 sym->sec->name);
-	return 0;
-}
-
 /* What the relocation's symbol needs. */
 static int plan_symbol(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		       uint64_t *swallow, struct uspl_err *err)
@@ -47,8 +35,8 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 			   uint64_t *swallow, struct uspl_err *err)
 {
 	const struct reloc_info *info = link->arch->reloc(rel->type);
+	const struct objsec *target;
 	uint64_t len;
-	int rc;
 
 	if (info->kind == RELOC_NONE)
 		return 0;
@@ -61,9 +49,14 @@ static int plan_relocation(struct link *link, const struct objsec *sec, const st
 	if (!rel->sym || !sec->data || sec->size < len || rel->offset > sec->size - len)
 		return uspl_fail(err, USPL_E_FILE, "a relocation of '%s' lies outside it",
 				 sec->name);
-	rc = check_symbol(link, rel->sym, err);
-	if (rc)
-		return rc;
+	target = rel->sym->sec;
+	if (target && !link_is_loaded(link, target))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' lies in section '%s', which isn't loaded", rel->sym->name,
+				 target->name);
+	if (target && rel->sym->value > target->size)
+		return uspl_fail(err, USPL_E_FILE, "'%s' lies outside its section '%s'",
+				 rel->sym->name, target->name);
 	return plan_symbol(link, sec, rel, swallow, err);
 }
 

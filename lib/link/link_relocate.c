@@ -5,18 +5,13 @@
 
 #include "link/link_internal.h"
 
-static bool is_defined(const struct objsym *sym)
-{
-	return sym->sec || sym->shndx == SHN_COMMON || sym->shndx == SHN_ABS;
-}
-
 /* Asks the caller for what every symbol means. A section's own symbol always means the new code. */
 static int ask_values(struct link *link, link_value_fn value, void *ctx, struct uspl_err *err)
 {
 	for (size_t i = 0; i < link->obj->syms.n; i++) {
 		const struct objsym *sym = link->obj->syms.items[i];
 		struct link_symbol *item = link_symbol_of(link, sym);
-		bool defined = is_defined(sym);
+		bool defined = sym->sec || sym->shndx == SHN_COMMON || sym->shndx == SHN_ABS;
 		int rc;
 
 		if (!item->used && !item->used_by_tls)

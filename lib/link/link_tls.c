@@ -26,11 +26,6 @@ enum { FORM_MAX = 32, FIELD_MAX = 8 };
 /* Relative to the pc the addend counts from the field, 4 bytes before the instruction's end. */
 enum { PC_ADDEND = -4 };
 
-static struct link_private *private_of(const struct link *link)
-{
-	return link->priv;
-}
-
 bool link_is_tls_call(enum reloc_kind kind)
 {
 	return kind == RELOC_TLSGD || kind == RELOC_TLSLD || kind == RELOC_TLSDESC ||
@@ -42,35 +37,26 @@ bool link_is_tls(enum reloc_kind kind)
 	return kind == RELOC_TPOFF || kind == RELOC_GOTTPOFF || kind == RELOC_DTPOFF;
 }
 
-/* What the access would be rewritten to; false if it is of another form. */
-static bool form_of(const struct link *link, const struct objsec *sec, const struct objrel *rel,
-		    struct tls_form *ret)
-{
-	uint64_t from = rel->offset > FIELD_MAX ? rel->offset - FIELD_MAX : 0;
-	uint64_t len = sec->size - from < FORM_MAX ? sec->size - from : FORM_MAX;
-	uint8_t copy[FORM_MAX];
-
-	memcpy(copy, sec->data + from, len);
-	if (!link->arch->tls_relax(rel->type, copy, rel->offset - from, len, ret))
-		return false;
-	ret->start += from;
-	return true;
-}
-
 int link_plan_tls(struct link *link, const struct objsec *sec, const struct objrel *rel,
 		  uint64_t *swallow, struct uspl_err *err)
 {
 	enum reloc_kind kind = link->arch->reloc(rel->type)->kind;
 	struct link_symbol *sym = link_symbol_of(link, rel->sym);
+	struct link_private *private = link->priv;
+	uint64_t from = rel->offset > FIELD_MAX ? rel->offset - FIELD_MAX : 0;
+	uint64_t len = sec->size - from < FORM_MAX ? sec->size - from : FORM_MAX;
+	uint8_t copy[FORM_MAX];
 	struct tls_form form;
 
 	sym->needs_tls_pair |= kind == RELOC_TLSGD || kind == RELOC_TLSLD;
-	if (!form_of(link, sec, rel, &form)) {
+	/* A copy is rewritten, to see whether the access has a form for that. */
+	memcpy(copy, sec->data + from, len);
+	if (!link->arch->tls_relax(rel->type, copy, rel->offset - from, len, &form)) {
 		sym->keeps_descriptor |= kind != RELOC_TLSGD && kind != RELOC_TLSLD;
-		private_of(link)->keeps_tls_calls |=
-			kind == RELOC_TLSLD || link_is_tls_base(rel->sym);
+		private->keeps_tls_calls |= kind == RELOC_TLSLD || link_is_tls_base(rel->sym);
 		return 0;
 	}
+	form.start += from;
 	*swallow = form.start + form.len;
 	if (!link_is_asked_for(link, rel->sym) || !form.off)
 		return 0;
@@ -85,23 +71,6 @@ static int fail_no_place(const struct objsec *sec, const struct objrel *rel,
 			 "module has no fixed place in the process's threads",
 			 sec->name, (unsigned long long)rel->offset, link_label(rel->sym),
 			 info->name);
-}
-
-/* Fills in the distance from the thread pointer; the access counts from there now. */
-static int write_distance(const struct link *link, const struct objsec *sec,
-			  const struct objrel *rel, uint64_t field, int64_t addend,
-			  struct uspl_err *err)
-{
-	const struct reloc_info *info = link->arch->reloc(rel->type);
-	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
-	int32_t value = (int32_t)(sym->value.addr + (uint64_t)addend);
-
-	if (link_is_asked_for(link, rel->sym))
-		return link_take_distance(link, rel, sym->value.addr + (uint64_t)addend, err);
-	if (value != (int64_t)(sym->value.addr + (uint64_t)addend))
-		return fail_no_place(sec, rel, info, err);
-	memcpy(link_section_bytes(link, sec) + field, &value, sizeof(value));
-	return 0;
 }
 
 static int fail_call(const struct link *link, const struct objsec *sec, const struct objrel *rel,
@@ -169,18 +138,29 @@ static bool stays(const struct link *link, const struct objrel *rel)
 int link_relocate_tls_call(const struct link *link, const struct objsec *sec,
 			   const struct objrel *rel, uint64_t *swallow, struct uspl_err *err)
 {
-	enum reloc_kind kind = link->arch->reloc(rel->type)->kind;
+	const struct reloc_info *info = link->arch->reloc(rel->type);
+	uint8_t *bytes = link_section_bytes(link, sec);
 	struct tls_form form;
+	uint64_t distance;
+	int32_t value;
 
-	if (stays(link, rel) || !link->arch->tls_relax(rel->type, link_section_bytes(link, sec),
-						       rel->offset, sec->size, &form))
-		return kind == RELOC_TLSDESC || kind == RELOC_TLSDESC_CALL
+	if (stays(link, rel) ||
+	    !link->arch->tls_relax(rel->type, bytes, rel->offset, sec->size, &form))
+		return info->kind == RELOC_TLSDESC || info->kind == RELOC_TLSDESC_CALL
 			       ? keep_descriptor(link, sec, rel, err)
 			       : write_pair(link, sec, rel, err);
 	*swallow = form.start + form.len;
 	if (!form.off)
 		return 0;
-	return write_distance(link, sec, rel, form.start + form.off, rel->addend - PC_ADDEND, err);
+	/* The access counts from the thread pointer now. */
+	distance = link_symbol_of(link, rel->sym)->value.addr + (uint64_t)(rel->addend - PC_ADDEND);
+	if (link_is_asked_for(link, rel->sym))
+		return link_take_distance(link, rel, distance, err);
+	value = (int32_t)distance;
+	if (value != (int64_t)distance)
+		return fail_no_place(sec, rel, info, err);
+	memcpy(bytes + form.start + form.off, &value, sizeof(value));
+	return 0;
 }
 
 int link_relocate_tls(const struct link *link, const struct objsec *sec, const struct objrel *rel,
