@@ -46,16 +46,11 @@ static struct perf_event_attr complete(const struct perf_event_attr *kind, bool 
 	return attr;
 }
 
-static int read_setting(const char *path)
-{
-	auto_buf struct buf text = { 0 };
-
-	return file_read(path, &text, NULL) == 0 ? atoi(buf_str(&text)) : 0;
-}
-
 static int fail_open(pid_t tid, struct uspl_err *err)
 {
+	auto_buf struct buf text = { 0 };
 	int cause = errno, rc;
+	bool have;
 
 	if (cause == EMFILE || cause == ENFILE) {
 		rc = uspl_fail_errno(err, "cannot open enough perf events: one for each thread on "
@@ -69,11 +64,13 @@ static int fail_open(pid_t tid, struct uspl_err *err)
 		rc = uspl_fail_errno(err, "cannot open a perf event");
 	else
 		rc = uspl_fail_errno(err, "cannot open a perf event for thread %d", tid);
-	if (cause == EACCES || cause == EPERM)
-		uspl_hint(err,
-			  "it takes CAP_PERFMON, or a lower kernel.perf_event_paranoid (it is %d); "
-			  "containers often forbid it altogether",
-			  read_setting("/proc/sys/kernel/perf_event_paranoid"));
+	if (cause != EACCES && cause != EPERM)
+		return rc;
+	have = file_read("/proc/sys/kernel/perf_event_paranoid", &text, NULL) == 0;
+	uspl_hint(err,
+		  "it takes CAP_PERFMON, or a lower kernel.perf_event_paranoid (it is %d); "
+		  "containers often forbid it altogether",
+		  have ? atoi(buf_str(&text)) : 0);
 	return rc;
 }
 
@@ -199,22 +196,12 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* There is a descriptor for each thread on each processor: as many as we may have. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind *kinds,
 	      size_t n_kinds, size_t room, struct uspl_err *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	int rc = 0;
+	struct rlimit limit;
+	int rc;
 
 	*perf = (struct perf){ .pid = proc->pid,
 			       .kinds = calloc(n_kinds, sizeof(*kinds)),
@@ -226,7 +213,11 @@ int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind
 			.attr = complete(&kinds[i].attr, !kinds[i].everybody),
 			.everybody = kinds[i].everybody,
 		};
-	raise_limit();
+	/* There is a descriptor for each thread on each processor: as many as we may have. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		rc = open_leader(perf, cpu, room, err);
 		if (rc)
@@ -238,11 +229,8 @@ int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind
 	rc = open_threads(perf, proc, err);
 	if (rc)
 		return rc;
-	if (!perf->events.n) {
-		rc = uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no threads", proc->pid);
-		if (rc)
-			return rc;
-	}
+	if (!perf->events.n)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no threads", proc->pid);
 	qsort(perf->events.items, perf->events.n, sizeof(*perf->events.items), by_id);
 	return 0;
 }

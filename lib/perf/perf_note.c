@@ -59,12 +59,6 @@ static void take_who(struct rest *rest, struct perf_note *note)
 	note->time = take64(rest);
 }
 
-static void take_raw(struct rest *rest, struct perf_note *note)
-{
-	note->raw_len = take32(rest);
-	note->raw = take(rest, note->raw_len);
-}
-
 static void take_regs(struct rest *rest, uint64_t mask, struct perf_note *note)
 {
 	const void *values;
@@ -103,29 +97,15 @@ static bool take_sample(const struct perf *perf, struct rest *rest, struct perf_
 	take_who(rest, note);
 	note->cpu = take32(rest);
 	take32(rest);
-	if (kind->sample_type & PERF_SAMPLE_RAW)
-		take_raw(rest, note);
+	if (kind->sample_type & PERF_SAMPLE_RAW) {
+		note->raw_len = take32(rest);
+		note->raw = take(rest, note->raw_len);
+	}
 	if (kind->sample_type & PERF_SAMPLE_REGS_USER)
 		take_regs(rest, kind->sample_regs_user, note);
 	if (kind->sample_type & PERF_SAMPLE_STACK_USER)
 		take_stack(rest, note);
 	return !rest->bad;
-}
-
-/* All others end with thread, time, processor, and the identifier (sample_id_all). */
-static bool take_trailer(const struct perf *perf, struct rest *rest, struct perf_note *note,
-			 const struct perf_event **ret_event)
-{
-	const size_t trailer = 4 * sizeof(uint64_t);
-
-	if (rest->len < trailer)
-		return false;
-	take(rest, rest->len - trailer);
-	take_who(rest, note);
-	note->cpu = take32(rest);
-	take32(rest);
-	*ret_event = find_event(perf, take64(rest));
-	return *ret_event;
 }
 
 /*
@@ -169,16 +149,6 @@ static bool grow_sources(struct perf *perf)
 	return true;
 }
 
-/*
- * True for a note of a process that the kernel lets inherit though only threads should (perf.c). A
- * process that is just ending has no pid any more: -1.
- */
-static bool is_of_child(const struct perf *perf, const struct perf_event *event,
-			const struct perf_note *note)
-{
-	return !perf->kinds[event->kind].everybody && note->pid > 0 && note->pid != perf->pid;
-}
-
 /* False for a note that tells what another one tells, too. */
 static bool counts(struct perf *perf, const struct perf_event *event, const struct perf_note *note)
 {
@@ -210,18 +180,36 @@ static int visit_note(void *ctx, const struct perf_event_header *header)
 	struct rest rest = { (const uint8_t *)(header + 1), header->size - sizeof(*header), false };
 	struct perf_note note = { .type = header->type, .misc = header->misc };
 	const struct perf_event *event = NULL;
-	bool whole;
+	const size_t trailer = 4 * sizeof(uint64_t);
 
 	if (header->type == PERF_RECORD_LOST) {
 		take64(&rest);
 		reading->perf->lost += take64(&rest);
 		return 0;
 	}
-	whole = header->type == PERF_RECORD_SAMPLE
-			? take_sample(reading->perf, &rest, &note, &event)
-			: take_trailer(reading->perf, &rest, &note, &event);
-	if (!whole || is_of_child(reading->perf, event, &note) ||
-	    !counts(reading->perf, event, &note))
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (!take_sample(reading->perf, &rest, &note, &event))
+			return 0;
+	} else {
+		/* All others end with thread, time, processor, and the identifier (sample_id_all). */
+		if (rest.len < trailer)
+			return 0;
+		take(&rest, rest.len - trailer);
+		take_who(&rest, &note);
+		note.cpu = take32(&rest);
+		take32(&rest);
+		event = find_event(reading->perf, take64(&rest));
+		if (!event)
+			return 0;
+	}
+	/*
+	 * The kernel lets processes inherit though only threads should (perf.c). A process that is
+	 * just ending has no pid any more: -1.
+	 */
+	if (!reading->perf->kinds[event->kind].everybody && note.pid > 0 &&
+	    note.pid != reading->perf->pid)
+		return 0;
+	if (!counts(reading->perf, event, &note))
 		return 0;
 	note.kind = event->kind;
 	return reading->visit(reading->ctx, &note);

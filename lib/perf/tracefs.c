@@ -12,21 +12,16 @@
 
 static const char *const mounted[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-/* tracefs, mounted for this descriptor alone; -1 if the kernel doesn't give it to us. */
-static int open_unmounted(void)
-{
-	auto_close int context = fsopen("tracefs", FSOPEN_CLOEXEC);
-
-	if (context < 0 || fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
-		return -1;
-	return fsmount(context, FSMOUNT_CLOEXEC, 0);
-}
-
 static int read_unmounted(const char *path, struct buf *ret, struct uspl_err *err)
 {
-	auto_close int root = open_unmounted();
-	auto_close int fd = root < 0 ? -1 : openat(root, path, O_RDONLY | O_CLOEXEC);
+	auto_close int context = fsopen("tracefs", FSOPEN_CLOEXEC);
+	auto_close int root = -1, fd = -1;
 
+	/* Mounted for this descriptor alone. */
+	if (context >= 0 && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		root = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	if (root >= 0)
+		fd = openat(root, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot open '%s' of tracefs", path);
 	return file_read_fd(fd, path, ret, err);
