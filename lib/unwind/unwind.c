@@ -143,23 +143,14 @@ static bool mould_rule(const struct unwinder *unwinder, taddr pc, struct unwind_
 	return false;
 }
 
-static bool find_rule(struct unwinder *unwinder, taddr pc, struct unwind_rule *rule)
-{
-	const struct cfi *cfi = cfi_at(unwinder, pc);
-	Dwarf_Frame *frame;
-
-	if (!cfi)
-		return mould_rule(unwinder, pc, rule);
-	return dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
-	       unwind_rule_compile(rule, frame);
-}
-
 /*
  * The rule for an address; NULL only when out of memory. A rule that isn't known is cached as well.
  */
 static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 {
 	struct unwind_rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (UNWIND_CACHE_SLOTS - 1)];
+	const struct cfi *cfi;
+	Dwarf_Frame *frame;
 
 	if (*slot && (*slot)->pc == pc)
 		return *slot;
@@ -171,7 +162,10 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 		return NULL;
 	memset(*slot, 0, sizeof(**slot));
 	(*slot)->pc = pc;
-	(*slot)->known = find_rule(unwinder, pc, *slot);
+	cfi = cfi_at(unwinder, pc);
+	(*slot)->known = cfi ? dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
+					 unwind_rule_compile(*slot, frame)
+			     : mould_rule(unwinder, pc, *slot);
 	return *slot;
 }
 
@@ -197,24 +191,6 @@ static bool caller_register(struct unwinder *unwinder, const struct unwind_reg_r
 	return false;
 }
 
-/* The caller's registers, all that can be known of them. */
-static void caller_registers(struct unwinder *unwinder, const struct unwind_rule *rule,
-			     const struct expr_state *state, struct some_regs *caller)
-{
-	*caller = *state->regs;
-	caller->value[DWARF_SP] = state->cfa;
-	for (int reg = 0; reg < DWARF_REGS; reg++) {
-		const struct unwind_reg_rule *how = &rule->regs[reg];
-
-		if (how->where == WHERE_SAME)
-			continue;
-		if (caller_register(unwinder, how, state, &caller->value[reg]))
-			caller->known |= 1u << reg;
-		else
-			caller->known &= ~(1u << reg);
-	}
-}
-
 /* One frame outwards: regs become the caller's. */
 static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, struct some_regs *regs)
 {
@@ -231,7 +207,19 @@ static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, stru
 	/* Stacks grow down; only a signal may have come on another stack. */
 	if (state.cfa <= regs->value[DWARF_SP] && !rule->signal_frame)
 		return false;
-	caller_registers(unwinder, rule, &state, &caller);
+	/* The caller's registers, all that can be known of them. */
+	caller = *regs;
+	caller.value[DWARF_SP] = state.cfa;
+	for (int reg = 0; reg < DWARF_REGS; reg++) {
+		const struct unwind_reg_rule *how = &rule->regs[reg];
+
+		if (how->where == WHERE_SAME)
+			continue;
+		if (caller_register(unwinder, how, &state, &caller.value[reg]))
+			caller.known |= 1u << reg;
+		else
+			caller.known &= ~(1u << reg);
+	}
 	if (!some_regs_know(&caller, rule->ra_reg) || !some_regs_know(&caller, DWARF_SP))
 		return false;
 	caller.value[DWARF_PC] = caller.value[rule->ra_reg];

@@ -20,17 +20,6 @@ static void simplify(struct unwind_reg_rule *rule)
 		rule->where = WHERE_CFA_PLUS;
 }
 
-static bool compile_register(Dwarf_Frame *frame, int reg, struct unwind_reg_rule *rule)
-{
-	if (dwarf_frame_register(frame, reg, rule->ops_mem, &rule->ops, &rule->n_ops) != 0)
-		return false;
-	if (rule->n_ops)
-		simplify(rule);
-	else
-		rule->where = rule->ops ? WHERE_UNDEFINED : WHERE_SAME;
-	return true;
-}
-
 bool unwind_rule_compile(struct unwind_rule *rule, Dwarf_Frame *frame)
 {
 	Dwarf_Op *op;
@@ -50,9 +39,16 @@ bool unwind_rule_compile(struct unwind_rule *rule, Dwarf_Frame *frame)
 		rule->cfa_reg = op->atom - DW_OP_breg0;
 		rule->cfa_offset = (int64_t)op->number;
 	}
-	for (int reg = 0; reg < DWARF_REGS; reg++)
-		if (!compile_register(frame, reg, &rule->regs[reg]))
+	for (int reg = 0; reg < DWARF_REGS; reg++) {
+		struct unwind_reg_rule *how = &rule->regs[reg];
+
+		if (dwarf_frame_register(frame, reg, how->ops_mem, &how->ops, &how->n_ops) != 0)
 			return false;
+		if (how->n_ops)
+			simplify(how);
+		else
+			how->where = how->ops ? WHERE_UNDEFINED : WHERE_SAME;
+	}
 	return true;
 }
 

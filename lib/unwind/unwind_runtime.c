@@ -26,25 +26,19 @@ int unwinder_add_runtime(struct unwinder *unwinder, taddr start, taddr back, str
 	return 0;
 }
 
-static bool is_ours(const struct unwinder *unwinder, struct unwind_runtime *runtime,
-		    const uint8_t *code, size_t len)
-{
-	auto_free uint8_t *have = NULL;
-
-	if (runtime->asked)
-		return runtime->known;
-	runtime->asked = true;
-	have = malloc(len);
-	runtime->known = have && proc_read_some(unwinder->proc, runtime->start, have, len) == len &&
-			 !memcmp(have, code, len);
-	return runtime->known;
-}
-
 /* Its depths, NULL if they can't be told. */
 static const uint8_t *depths_of(struct unwinder *unwinder, struct unwind_runtime *runtime,
 				const uint8_t *code, size_t len)
 {
-	if (!is_ours(unwinder, runtime, code, len))
+	if (!runtime->asked) {
+		auto_free uint8_t *have = malloc(len);
+
+		runtime->asked = true;
+		runtime->known = have &&
+				 proc_read_some(unwinder->proc, runtime->start, have, len) == len &&
+				 !memcmp(have, code, len);
+	}
+	if (!runtime->known)
 		return NULL;
 	if (!unwinder->depths) {
 		unwinder->depths = malloc(len);
@@ -54,28 +48,23 @@ static const uint8_t *depths_of(struct unwinder *unwinder, struct unwind_runtime
 	return unwinder->depths;
 }
 
-static struct unwind_runtime *runtime_at(const struct unwinder *unwinder, taddr pc, size_t len)
-{
-	struct unwind_runtime *runtime;
-
-	vec_for_each (&unwinder->runtimes, runtime)
-		if (pc - runtime->start < len)
-			return runtime;
-	return NULL;
-}
-
 /* What arch.trace_depths says of pc; 0 if it isn't in a known runtime. */
 static uint8_t depth_at(struct unwinder *unwinder, taddr pc, taddr *ret_back)
 {
 	size_t len;
 	const uint8_t *code = arch_native()->trace_runtime(&len), *depths;
-	struct unwind_runtime *runtime = runtime_at(unwinder, pc, len);
+	struct unwind_runtime *runtime;
 
-	depths = runtime ? depths_of(unwinder, runtime, code, len) : NULL;
-	if (!depths)
-		return 0;
-	*ret_back = runtime->back;
-	return depths[pc - runtime->start];
+	vec_for_each (&unwinder->runtimes, runtime) {
+		if (pc - runtime->start >= len)
+			continue;
+		depths = depths_of(unwinder, runtime, code, len);
+		if (!depths)
+			return 0;
+		*ret_back = runtime->back;
+		return depths[pc - runtime->start];
+	}
+	return 0;
 }
 
 bool unwinder_has_chosen(struct unwinder *unwinder, taddr pc)
