@@ -18,19 +18,6 @@ LATE(disassemble_init_for_target);
 LATE(disassemble_free_target);
 LATE(buffer_read_memory);
 
-static bool has_library(void)
-{
-	static const struct late_function functions[] = {
-		LATE_LINE(disassembler),
-		LATE_LINE(init_disassemble_info),
-		LATE_LINE(disassemble_init_for_target),
-		LATE_LINE(disassemble_free_target),
-		LATE_LINE(buffer_read_memory),
-	};
-
-	return late_load(LATE_OPCODES, functions, ARRAY_SIZE(functions));
-}
-
 /* libopcodes prints in pieces: where the next one goes. */
 struct sink {
 	char *text;
@@ -104,6 +91,13 @@ static void squeeze_blanks(const char *from, char *to, size_t size)
 
 size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size)
 {
+	static const struct late_function functions[] = {
+		LATE_LINE(disassembler),
+		LATE_LINE(init_disassemble_info),
+		LATE_LINE(disassemble_init_for_target),
+		LATE_LINE(disassemble_free_target),
+		LATE_LINE(buffer_read_memory),
+	};
 	disassembler_ftype print;
 	char raw[256] = "";
 	struct sink sink = { .text = raw, .size = sizeof(raw) };
@@ -112,7 +106,7 @@ size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t
 
 	if (!size)
 		return 0;
-	if (!has_library()) {
+	if (!late_load(LATE_OPCODES, functions, ARRAY_SIZE(functions))) {
 		snprintf(text, size, "(libopcodes is missing)");
 		return 0;
 	}

@@ -201,30 +201,23 @@ static int read_symbol(struct reader *r, const GElf_Sym *gsym, Elf32_Word xindex
 	return place_symbol(r, sym, gsym, xindex);
 }
 
-/*
- * The section with the indexes of symbols whose section doesn't fit 16 bits; NULL if there is
- * none.
- */
-static Elf_Data *find_xindex(struct reader *r)
-{
-	int index = elf_scnshndx(elf_getscn(r->elf, r->symtab));
-
-	return index > 0 ? elf_getdata(elf_getscn(r->elf, (size_t)index), NULL) : NULL;
-}
-
 static int read_symbols(struct reader *r)
 {
 	Elf_Scn *scn = elf_getscn(r->elf, r->symtab);
-	Elf_Data *data, *xdata;
+	Elf_Data *data, *xdata = NULL;
 	GElf_Shdr shdr;
 	const char *file = NULL;
+	int xindexes;
 
 	if (!r->symtab)
 		return 0;
 	data = elf_getdata(scn, NULL);
 	if (!data || !gelf_getshdr(scn, &shdr) || shdr.sh_entsize != sizeof(Elf64_Sym))
 		return damaged(r, "its symbol table can't be read");
-	xdata = find_xindex(r);
+	/* The section with the indexes of symbols whose section doesn't fit 16 bits. */
+	xindexes = elf_scnshndx(scn);
+	if (xindexes > 0)
+		xdata = elf_getdata(elf_getscn(r->elf, (size_t)xindexes), NULL);
 	r->n_syms = data->d_size / sizeof(Elf64_Sym);
 	r->syms = calloc(r->n_syms + 1, sizeof(*r->syms));
 	if (!r->syms)
@@ -269,15 +262,6 @@ static int read_relocation(struct reader *r, struct objsec *sec, const GElf_Rela
 	return 0;
 }
 
-/*
- * Its bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), and places in it are counted
- * as if they weren't. Only debugging information is packed, which nothing here looks at.
- */
-static bool is_compressed(const struct objsec *sec)
-{
-	return (sec->flags & SHF_COMPRESSED) || !strncmp(sec->name, ".zdebug", 7);
-}
-
 static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -288,7 +272,12 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shd
 	if (!data || shdr->sh_entsize != sizeof(Elf64_Rela) || shdr->sh_link != r->symtab)
 		return damaged(r, "its relocations can't be read");
 	sec = r->secs[shdr->sh_info];
-	if (is_compressed(sec) || (r->no_debug && objsec_is_debug(sec)))
+	/*
+	 * Where bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), places are counted as
+	 * if they weren't. Only debugging information is packed, which nothing here looks at.
+	 */
+	if ((sec->flags & SHF_COMPRESSED) || !strncmp(sec->name, ".zdebug", 7) ||
+	    (r->no_debug && objsec_is_debug(sec)))
 		return 0;
 	for (size_t i = 0; i < data->d_size / sizeof(Elf64_Rela); i++) {
 		GElf_Rela rela;
@@ -350,25 +339,6 @@ static int read_links(struct reader *r)
 	return 0;
 }
 
-/*
- * Relocations without a symbol (R_X86_64_NONE, for instance) keep a NULL symbol only in sections
- * that are never loaded.
- */
-static int check_relocations(struct reader *r)
-{
-	for (size_t i = 0; i < r->obj->secs.n; i++) {
-		const struct objsec *sec = r->obj->secs.items[i];
-		const struct objrel *rel;
-
-		if (!(sec->flags & SHF_ALLOC))
-			continue;
-		vec_for_each (&sec->rels, rel)
-			if (!rel->sym && rel->type != R_X86_64_NONE)
-				return damaged(r, "a relocation has no symbol");
-	}
-	return 0;
-}
-
 static int read_all(struct reader *r)
 {
 	int rc = check_kind(r);
@@ -387,7 +357,18 @@ static int read_all(struct reader *r)
 	rc = read_links(r);
 	if (rc)
 		return rc;
-	return check_relocations(r);
+	/* Without a symbol is no relocation but R_X86_64_NONE, in what is ever loaded. */
+	for (size_t i = 0; i < r->obj->secs.n; i++) {
+		const struct objsec *sec = r->obj->secs.items[i];
+		const struct objrel *rel;
+
+		if (!(sec->flags & SHF_ALLOC))
+			continue;
+		vec_for_each (&sec->rels, rel)
+			if (!rel->sym && rel->type != R_X86_64_NONE)
+				return damaged(r, "a relocation has no symbol");
+	}
+	return 0;
 }
 
 static int read_memory(const char *name, const void *data, size_t len, bool no_debug,

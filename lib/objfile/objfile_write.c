@@ -62,24 +62,6 @@ static Elf64_Shdr *add_section(struct writer *w, const char *name, uint32_t type
 	return shdr;
 }
 
-/*
- * Locals first, as ELF asks for; the order is kept otherwise. Returns the index of the first
- * global one.
- */
-static uint32_t number_symbols(struct objfile *obj)
-{
-	uint32_t next = 1, first_global;
-
-	for (size_t i = 0; i < obj->syms.n; i++)
-		if (obj->syms.items[i]->bind == STB_LOCAL)
-			obj->syms.items[i]->index = next++;
-	first_global = next;
-	for (size_t i = 0; i < obj->syms.n; i++)
-		if (obj->syms.items[i]->bind != STB_LOCAL)
-			obj->syms.items[i]->index = next++;
-	return first_global;
-}
-
 static int write_sections(struct writer *w)
 {
 	/*
@@ -142,12 +124,20 @@ static int write_symbols_of(struct writer *w, bool global)
 
 static int write_symbols(struct writer *w)
 {
-	uint32_t first_global = number_symbols(w->obj);
 	Elf64_Shdr *shdr = add_section(w, ".symtab", SHT_SYMTAB, 8);
+	uint32_t next = 1, first_global;
 	int rc;
 
 	if (!shdr)
 		return uspl_fail_nomem(w->err);
+	/* Locals first, as ELF asks for; the order is kept otherwise. */
+	for (size_t i = 0; i < w->obj->syms.n; i++)
+		if (w->obj->syms.items[i]->bind == STB_LOCAL)
+			w->obj->syms.items[i]->index = next++;
+	first_global = next;
+	for (size_t i = 0; i < w->obj->syms.n; i++)
+		if (w->obj->syms.items[i]->bind != STB_LOCAL)
+			w->obj->syms.items[i]->index = next++;
 	w->symtab = (uint32_t)w->shdrs.n - 1;
 	shdr->sh_entsize = sizeof(Elf64_Sym);
 	shdr->sh_link = w->symtab + 1;
@@ -201,18 +191,6 @@ static int write_relocations(struct writer *w, const struct objsec *sec)
 	return 0;
 }
 
-static int write_all_relocations(struct writer *w)
-{
-	for (size_t i = 0; i < w->obj->secs.n; i++) {
-		const struct objsec *sec = w->obj->secs.items[i];
-		int rc = sec->rels.n ? write_relocations(w, sec) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int write_headers(struct writer *w)
 {
 	Elf64_Ehdr ehdr = {
@@ -235,21 +213,9 @@ static int write_headers(struct writer *w)
 	return 0;
 }
 
-/* The table of section names; its own name must be in it before it is written. */
-static int write_section_names(struct writer *w)
-{
-	uint32_t name = add_name(&w->shstrtab, ".shstrtab");
-	int rc = write_names(w, "", &w->shstrtab, &w->shstrndx);
-
-	if (rc)
-		return rc;
-	w->shdrs.items[w->shstrndx].sh_name = name;
-	return 0;
-}
-
 static int write_all(struct writer *w)
 {
-	uint32_t strndx;
+	uint32_t strndx, name;
 	int rc;
 
 	buf_addzero(w->out, sizeof(Elf64_Ehdr));
@@ -266,12 +232,18 @@ static int write_all(struct writer *w)
 	rc = write_names(w, ".strtab", &w->strtab, &strndx);
 	if (rc)
 		return rc;
-	rc = write_all_relocations(w);
+	for (size_t i = 0; i < w->obj->secs.n; i++) {
+		rc = w->obj->secs.items[i]->rels.n ? write_relocations(w, w->obj->secs.items[i])
+						   : 0;
+		if (rc)
+			return rc;
+	}
+	/* The table of section names; its own name must be in it before it is written. */
+	name = add_name(&w->shstrtab, ".shstrtab");
+	rc = write_names(w, "", &w->shstrtab, &w->shstrndx);
 	if (rc)
 		return rc;
-	rc = write_section_names(w);
-	if (rc)
-		return rc;
+	w->shdrs.items[w->shstrndx].sh_name = name;
 	return write_headers(w);
 }
 
