@@ -141,22 +141,6 @@ static int add_xstate(struct buf *area, const struct buf *xstate, struct uspl_er
 	return area->oom ? uspl_fail_nomem(err) : 0;
 }
 
-static struct agent_back back_of(const struct arch_regs *regs)
-{
-	const struct user_regs_struct *u = &regs->user;
-
-	return (struct agent_back){
-		.ax = u->rax,
-		.cx = u->rcx,
-		.dx = u->rdx,
-		.si = u->rsi,
-		.di = u->rdi,
-		.r10 = u->r10,
-		.r11 = u->r11,
-		.ip = u->rip,
-	};
-}
-
 static void fill_context(struct frame *frame, const struct arch_regs *regs)
 {
 	const struct user_regs_struct *u = &regs->user;
@@ -234,7 +218,16 @@ int agent_frame_build(const struct arch_regs *regs, const struct buf *xstate, ui
 	gap = fpstate - ret->addr - sizeof(context) - result_page_len;
 	regs_restart_by_hand(&resumed);
 	fill_context(&context, &resumed);
-	ret->back = back_of(&resumed);
+	ret->back = (struct agent_back){
+		.ax = resumed.user.rax,
+		.cx = resumed.user.rcx,
+		.dx = resumed.user.rdx,
+		.si = resumed.user.rsi,
+		.di = resumed.user.rdi,
+		.r10 = resumed.user.r10,
+		.r11 = resumed.user.r11,
+		.ip = resumed.user.rip,
+	};
 	context.mc.fpstate = fpstate;
 	ret->bytes = (struct buf){ 0 };
 	buf_add(&ret->bytes, &context, sizeof(context));

@@ -71,11 +71,6 @@ static ZydisRegister wide(ZydisRegister reg)
 	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 }
 
-static bool is_high_byte(ZydisRegister reg)
-{
-	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
-}
-
 /* The set of general registers that it uses, bits by number. */
 static uint32_t used_registers(const struct form *form, bool *ret_high_byte)
 {
@@ -97,7 +92,8 @@ static uint32_t used_registers(const struct form *form, bool *ret_high_byte)
 		for (size_t j = 0; j < ARRAY_SIZE(regs); j++) {
 			ZydisRegister reg = wide(regs[j]);
 
-			*ret_high_byte |= is_high_byte(regs[j]);
+			*ret_high_byte |=
+				regs[j] >= ZYDIS_REGISTER_AH && regs[j] <= ZYDIS_REGISTER_BH;
 			if (reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15)
 				used |= 1u << (reg - ZYDIS_REGISTER_RAX);
 		}
@@ -191,20 +187,6 @@ static bool replace_immediate(struct form *form, enum detour_kind kind, int i)
 	return true;
 }
 
-static enum use use_of(const ZydisDecodedInstruction *insn)
-{
-	switch (insn->mnemonic) {
-	case ZYDIS_MNEMONIC_JMP:
-		return USE_JUMP;
-	case ZYDIS_MNEMONIC_CALL:
-		return USE_CALL;
-	case ZYDIS_MNEMONIC_PUSH:
-		return USE_PUSH;
-	default:
-		return USE_PLAIN;
-	}
-}
-
 /* Instead of what is done with it: the operand's value into the scratch register. */
 static bool replace_use(struct form *form, enum detour_kind kind)
 {
@@ -239,7 +221,10 @@ static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8
 	    form->insn.length != len || form->insn.raw.imm[0].is_relative)
 		return false;
 	form->has_base = false;
-	form->use = use_of(&form->insn);
+	form->use = form->insn.mnemonic == ZYDIS_MNEMONIC_JMP    ? USE_JUMP
+		    : form->insn.mnemonic == ZYDIS_MNEMONIC_CALL ? USE_CALL
+		    : form->insn.mnemonic == ZYDIS_MNEMONIC_PUSH ? USE_PUSH
+								 : USE_PLAIN;
 	i = find_operand(form, field);
 	if (i < 0 || !choose_scratch(form) ||
 	    !ZYAN_SUCCESS(ZydisEncoderDecodedInstructionToEncoderRequest(

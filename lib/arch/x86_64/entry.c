@@ -30,13 +30,6 @@ static bool reads_top(const ZydisDecodedOperand *op)
 	       !op->mem.disp.value && (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 }
 
-/* The stack pointer becomes what another register holds. */
-static bool changes_stacks(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops)
-{
-	return insn->mnemonic == ZYDIS_MNEMONIC_MOV && is_stack_pointer(&ops[0]) &&
-	       ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
-}
-
 /* What an instruction does with the stack. */
 enum use { USE_NONE, USE_READS, USE_CHANGES };
 
@@ -44,7 +37,9 @@ static enum use use_of(const ZydisDecodedInstruction *insn, const ZydisDecodedOp
 {
 	if (insn->meta.category == ZYDIS_CATEGORY_RET)
 		return USE_CHANGES;
-	if (changes_stacks(insn, ops))
+	/* The stack pointer becomes what another register holds. */
+	if (insn->mnemonic == ZYDIS_MNEMONIC_MOV && is_stack_pointer(&ops[0]) &&
+	    ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		return USE_READS;
 	for (int i = 0; i < insn->operand_count; i++)
 		if (reads_top(&ops[i]))

@@ -56,13 +56,6 @@ static void put_byte(struct move *move, uint8_t byte)
 	move->out[move->n++] = byte;
 }
 
-static int fail_far(const struct move *move, taddr target, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_OUT_OF_REACH,
-			 "the first instruction refers to 0x%llx, too far from 0x%llx",
-			 (unsigned long long)target, (unsigned long long)move->to);
-}
-
 /* The 32-bit distance from the end of the bytes so far, itself included, to target. */
 static int put_distance(struct move *move, taddr target, size_t behind, struct uspl_err *err)
 {
@@ -70,7 +63,9 @@ static int put_distance(struct move *move, taddr target, size_t behind, struct u
 	int32_t rel = (int32_t)distance;
 
 	if (rel != distance)
-		return fail_far(move, target, err);
+		return uspl_fail(err, USPL_E_OUT_OF_REACH,
+				 "the first instruction refers to 0x%llx, too far from 0x%llx",
+				 (unsigned long long)target, (unsigned long long)move->to);
 	put(move, &rel, sizeof(rel));
 	return 0;
 }

@@ -75,36 +75,22 @@ bool x86_64_nop_encode(uint8_t *code, size_t len)
 }
 
 /*
- * The last of the NOPs that begin in the first len bytes, and how many are before it. False: there
- * is something else.
- */
-static bool find_last_nop(const uint8_t *code, size_t len, size_t have, size_t *ret_at,
-			  struct insn *ret)
-{
-	size_t at = x86_64_landing_mark(code, have);
-
-	*ret_at = 0;
-	while (at < len) {
-		if (!x86_64_insn_decode(code + at, have - at, ret) || !ret->is_nop)
-			return false;
-		*ret_at = at;
-		at += ret->len;
-	}
-	return *ret_at > 0;
-}
-
-/*
  * What is before the last one becomes prefixes of it, which mean nothing there, whatever their
  * number.
  */
 bool x86_64_nops_merge(uint8_t *code, size_t len, size_t have)
 {
-	struct insn last;
-	size_t at;
+	size_t at = x86_64_landing_mark(code, have), last_at = 0;
+	struct insn last = { 0 };
 
-	if (!find_last_nop(code, len, have, &at, &last) || at + last.len > INSN_LONGEST)
+	for (; at < len; at += last.len) {
+		if (!x86_64_insn_decode(code + at, have - at, &last) || !last.is_nop)
+			return false;
+		last_at = at;
+	}
+	if (!last_at || last_at + last.len > INSN_LONGEST)
 		return false;
-	memset(code, PREFIX_WORD, at);
+	memset(code, PREFIX_WORD, last_at);
 	return true;
 }
 

@@ -17,12 +17,6 @@ static const char *const names_8_high[] = { "ah", "ch", "dh", "bh" };
 #define SYMBOL_MAX 256
 #define RIP 16
 
-static int fail(const char *text, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_UNSUPPORTED, "the place of an argument isn't understood: '%s'",
-			 text);
-}
-
 static bool find(const char *const *names, size_t n, const char *name, uint8_t *ret)
 {
 	for (size_t i = 0; i < n; i++)
@@ -209,7 +203,8 @@ int place_parse(const char **text, struct place *ret, struct uspl_err *err)
 	}
 	if (!fine || (*at && *at != ' ')) {
 		free(place.symbol);
-		return fail(*text, err);
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the place of an argument isn't understood: '%s'", *text);
 	}
 	while (*at == ' ')
 		at++;

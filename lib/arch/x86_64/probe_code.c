@@ -190,24 +190,21 @@ static void put_tests(struct emit *emit)
 	emit->pass = emit->out.len;
 }
 
-/* The place of a jump's distance, which holds a test's number or what it stands for. */
-static void resolve(struct emit *emit, size_t at)
-{
-	int32_t target, distance;
-	size_t to;
-
-	memcpy(&target, emit->out.data + at, sizeof(target));
-	to = target == PROBE_PASS   ? emit->pass
-	     : target == PROBE_SKIP ? emit->skip
-				    : emit->test_at[target];
-	distance = (int32_t)(to - (at + sizeof(distance)));
-	memcpy(emit->out.data + at, &distance, sizeof(distance));
-}
-
+/* Sets the jumps' distances, whose places hold a test's number or what it stands for. */
 static void resolve_tests(struct emit *emit)
 {
-	for (size_t i = 0; i < emit->n_jumps; i++)
-		resolve(emit, emit->jumps[i]);
+	for (size_t i = 0; i < emit->n_jumps; i++) {
+		uint8_t *field = (uint8_t *)emit->out.data + emit->jumps[i];
+		int32_t target, distance;
+		size_t to;
+
+		memcpy(&target, field, sizeof(target));
+		to = target == PROBE_PASS   ? emit->pass
+		     : target == PROBE_SKIP ? emit->skip
+					    : emit->test_at[target];
+		distance = (int32_t)(to - (emit->jumps[i] + sizeof(distance)));
+		memcpy(field, &distance, sizeof(distance));
+	}
 }
 
 /* The address of a slot of the record into rdx. */

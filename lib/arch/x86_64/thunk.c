@@ -208,41 +208,27 @@ static void add_rule(struct buf *buf, uint8_t op, int reg, const uint8_t *expr, 
 	buf_add(buf, expr, len);
 }
 
-static void add_cfa_rule(struct buf *buf, unsigned number)
+static void add_rules(struct buf *buf, unsigned number, uint64_t shadow)
 {
-	const uint8_t tail[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_plus };
-	auto_buf struct buf cfa = { 0 };
+	/* From the CFA on the stack. */
+	const uint8_t rsp_rule[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_minus };
+	const uint8_t cfa_tail[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_plus };
+	const uint8_t ra_from_cfa = (uint8_t)(DW_OP_lit0 + 9 + number);
+	uint64_t mask = ~(1ull << USPL_TRACE_SHADOW_BIT);
+	auto_buf struct buf cfa = { 0 }, ra = { 0 };
 
 	buf_add(&cfa, cfa_rule_head, sizeof(cfa_rule_head));
-	buf_add(&cfa, tail, sizeof(tail));
+	buf_add(&cfa, cfa_tail, sizeof(cfa_tail));
 	add_rule(buf, DW_CFA_def_cfa_expression, -1, (const uint8_t *)cfa.data, cfa.len);
-	buf->oom |= cfa.oom;
-}
-
-static void add_ra_rule(struct buf *buf, unsigned number, uint64_t shadow)
-{
-	const uint8_t from_cfa = (uint8_t)(DW_OP_lit0 + 9 + number);
-	uint64_t mask = ~(1ull << USPL_TRACE_SHADOW_BIT);
-	auto_buf struct buf ra = { 0 };
-
-	buf_add(&ra, &from_cfa, 1);
+	add_rule(buf, DW_CFA_val_expression, REG_RSP, rsp_rule, sizeof(rsp_rule));
+	buf_add(&ra, &ra_from_cfa, 1);
 	buf_add(&ra, ra_rule_head, sizeof(ra_rule_head));
 	buf_add(&ra, &mask, sizeof(mask));
 	buf_add(&ra, ra_rule_middle, sizeof(ra_rule_middle));
 	buf_add(&ra, &shadow, sizeof(shadow));
 	buf_add(&ra, ra_rule_tail, sizeof(ra_rule_tail));
 	add_rule(buf, DW_CFA_expression, REG_RA, (const uint8_t *)ra.data, ra.len);
-	buf->oom |= ra.oom;
-}
-
-static void add_rules(struct buf *buf, unsigned number, uint64_t shadow)
-{
-	/* From the CFA on the stack. */
-	const uint8_t rsp_rule[] = { (uint8_t)(DW_OP_lit0 + 1 + number), DW_OP_minus };
-
-	add_cfa_rule(buf, number);
-	add_rule(buf, DW_CFA_val_expression, REG_RSP, rsp_rule, sizeof(rsp_rule));
-	add_ra_rule(buf, number, shadow);
+	buf->oom |= cfa.oom || ra.oom;
 }
 
 /* Fills in the length of the entry that begins at `start`, padded to 8 bytes. */
