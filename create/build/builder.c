@@ -237,16 +237,6 @@ static int run_setup(const struct builder *builder, struct phase *phase, struct 
 			 : phase_run(&builder->paths, builder->options, phase, err);
 }
 
-/* Has the build before the patch compiled anything? */
-static int has_compiled(const struct builder *builder, bool *ret, struct uspl_err *err)
-{
-	auto_record record_list records = { 0 };
-	int rc = record_read(builder->paths.work, "pre", &records, err);
-
-	*ret = units_compiled(&records);
-	return rc;
-}
-
 /* A build that is kept must know of it, too, hence the file. */
 static int build_by_installing(struct builder *builder, struct uspl_err *err)
 {
@@ -279,9 +269,12 @@ static int run_build(struct builder *builder, struct phase *phase, struct uspl_e
 	if (rc)
 		return rc;
 	if (recipe->install) {
-		rc = has_compiled(builder, &compiled, err);
+		auto_record record_list records = { 0 };
+
+		rc = record_read(builder->paths.work, "pre", &records, err);
 		if (rc)
 			return rc;
+		compiled = units_compiled(&records);
 	}
 	if (compiled)
 		return 0;
@@ -382,46 +375,34 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 	return 0;
 }
 
-static int renew_files(const tree_files *files, const struct timespec *now, struct uspl_err *err)
-{
-	struct timespec times[2] = { *now, *now };
-	char **file;
-
-	vec_for_each (files, file) {
-		if (utimensat(AT_FDCWD, *file, times, 0) < 0)
-			return uspl_fail_errno(err, "cannot set the time of '%s'", *file);
-	}
-	return 0;
-}
-
-static int renew_mentions(const struct step *step, const struct timespec *now, struct uspl_err *err)
-{
-	auto_tree_files tree_files named = { 0 };
-	int rc = units_find_mentions(step->builder->units, &step->patched, &named, err);
-
-	return rc || !named.n ? rc : units_renew_dependents(step->builder->units, &named, now, err);
-}
-
 /* What the patch touches, and all that includes it, becomes newer than what was built of it. */
 static int renew_patched(const struct step *step, struct uspl_err *err)
 {
-	struct timespec now;
-	int rc = 0;
+	struct units *units = step->builder->units;
+	auto_tree_files tree_files named = { 0 };
+	struct timespec now, times[2];
+	char **file;
+	int rc;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (flags_may_change(&step->patched))
-		rc = units_renew_all(step->builder->units, &now, err);
+	if (flags_may_change(&step->patched)) {
+		rc = units_renew_all(units, &now, err);
+		if (rc)
+			return rc;
+	}
 	/* Newer than what is made of them and was just renewed. */
 	clock_gettime(CLOCK_REALTIME, &now);
+	times[0] = times[1] = now;
+	vec_for_each (&step->patched, file)
+		if (utimensat(AT_FDCWD, *file, times, 0) < 0)
+			return uspl_fail_errno(err, "cannot set the time of '%s'", *file);
+	rc = units_renew_dependents(units, &step->patched, &now, err);
 	if (rc)
 		return rc;
-	rc = renew_files(&step->patched, &now, err);
-	if (rc)
+	rc = units_find_mentions(units, &step->patched, &named, err);
+	if (rc || !named.n)
 		return rc;
-	rc = units_renew_dependents(step->builder->units, &step->patched, &now, err);
-	if (rc)
-		return rc;
-	return renew_mentions(step, &now, err);
+	return units_renew_dependents(units, &named, &now, err);
 }
 
 /*
@@ -605,18 +586,6 @@ static int run_step(struct step *step, struct uspl_err *err)
 	return rc;
 }
 
-/* Sets the build's part of the text of all patches. */
-static bool set_patch(struct build *build, const struct builder *builder, const struct step *step)
-{
-	const struct patch_file *first = &builder->patches.items[step->first];
-	const struct patch_file *last = &builder->patches.items[step->end - 1];
-
-	build->patch_len = last->text + last->len - first->text;
-	build->patch = strndup(builder->text.data + first->text, build->patch_len);
-	build->name = builder->options->series ? first->name : NULL;
-	return build->patch;
-}
-
 int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err)
 {
 	auto_build struct build *build =
@@ -627,9 +596,17 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 		.first = builder->next,
 		.end = builder->options->series ? builder->next + 1 : builder->patches.n,
 	};
+	const struct patch_file *first = &builder->patches.items[step.first];
+	const struct patch_file *last = &builder->patches.items[step.end - 1];
 	int rc;
 
-	if (!build || !set_patch(build, builder, &step))
+	if (!build)
+		return uspl_fail_nomem(err);
+	/* The build's part of the text of all patches. */
+	build->patch_len = last->text + last->len - first->text;
+	build->patch = strndup(builder->text.data + first->text, build->patch_len);
+	build->name = builder->options->series ? first->name : NULL;
+	if (!build->patch)
 		return uspl_fail_nomem(err);
 	builder->next = step.end;
 	pass_over(builder);
@@ -664,24 +641,18 @@ int builder_find_shipped(struct builder *builder, struct build *build, struct us
 			    builder_has_more(builder), build, err);
 }
 
-/* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
-static void remove_work(const struct builder *builder)
-{
-	const char *work = builder->paths.work;
-
-	if (!work || builder->options->keep || builder->options->prebuild)
-		return;
-	if (file_remove_tree(work, NULL) < 0)
-		log_info("build", "cannot remove '%s'", work);
-}
-
 void builder_free(struct builder *builder)
 {
 	struct patch_file *patch;
+	const char *work;
 
 	if (!builder)
 		return;
-	remove_work(builder);
+	/* Nothing depends on it any more; what can't be removed stays in the temporary folder. */
+	work = builder->paths.work;
+	if (work && !builder->options->keep && !builder->options->prebuild &&
+	    file_remove_tree(work, NULL) < 0)
+		log_info("build", "cannot remove '%s'", work);
 	units_free(builder->units);
 	build_free(builder->notes);
 	patched_release_numbering(&builder->numbering);

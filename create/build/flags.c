@@ -72,15 +72,6 @@ static int refuse_configured(const struct units *units, const char *file, const 
 	return -USPL_E_UNSUPPORTED;
 }
 
-static int check_configured(const struct units *units, const char *file,
-			    const struct reconfigured *reconfigured, struct uspl_err *err)
-{
-	auto_free char *old = NULL;
-	int rc = reconfigure_find_old(units->paths, file, reconfigured, &old, err);
-
-	return rc || !old ? rc : refuse_configured(units, file, old, reconfigured, err);
-}
-
 /* The word of the linker's options that names a file; NULL if none does. */
 static const char *link_word(const struct units *units, const char *file, size_t *ret_len)
 {
@@ -141,11 +132,17 @@ int flags_check(struct units *units, const tree_files *patched,
 	char **file;
 
 	vec_for_each (patched, file) {
+		auto_free char *old = NULL;
 		int rc = check_read_by_linker(units, *file, err);
 
 		if (rc)
 			return rc;
-		rc = check_configured(units, *file, reconfigured, err);
+		rc = reconfigure_find_old(units->paths, *file, reconfigured, &old, err);
+		if (rc)
+			return rc;
+		if (!old)
+			continue;
+		rc = refuse_configured(units, *file, old, reconfigured, err);
 		if (rc)
 			return rc;
 	}

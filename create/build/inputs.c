@@ -222,15 +222,6 @@ static int sort_by_size(struct makers *makers, struct uspl_err *err)
 	return 0;
 }
 
-/* Each saved object is read once for its hash, and those that have the right one once more. */
-static bool is_it(struct candidate *candidate, const void *data, size_t len, uint64_t wanted)
-{
-	if (!candidate->hashed && input_hash_file(candidate->record->saved, &candidate->hash, NULL))
-		return false;
-	candidate->hashed = true;
-	return candidate->hash == wanted && has_bytes(candidate->record, data, len);
-}
-
 /* The record whose saved copy has these bytes; of several the one whose object has the name. */
 static const struct record *find_in(const struct strmap *sizes, const char *name, const void *data,
 				    size_t len)
@@ -243,27 +234,19 @@ static const struct record *find_in(const struct strmap *sizes, const char *name
 	if (!list)
 		return NULL;
 	vec_for_each (list, candidate) {
-		if (!is_it(candidate, data, len, wanted))
+		const char *saved = candidate->record->saved;
+
+		/* Each is read once for its hash, and those that have the right one once more. */
+		if (!candidate->hashed && input_hash_file(saved, &candidate->hash, NULL))
+			continue;
+		candidate->hashed = true;
+		if (candidate->hash != wanted || !has_bytes(candidate->record, data, len))
 			continue;
 		if (!strcmp(file_basename(candidate->record->output), name))
 			return candidate->record;
 		found = candidate->record;
 	}
 	return found;
-}
-
-static int find_by_bytes(struct makers *makers, const char *name, const void *data, size_t len,
-			 const struct record **ret, struct uspl_err *err)
-{
-	int rc = sort_by_size(makers, err);
-
-	*ret = NULL;
-	if (rc || !len)
-		return rc;
-	*ret = find_in(&makers->sizes[1], name, data, len);
-	if (!*ret)
-		*ret = find_in(&makers->sizes[0], name, data, len);
-	return 0;
 }
 
 /* A link in work: what is resolved, and where the result goes. */
@@ -311,12 +294,17 @@ static int add_made(struct resolve *resolve, const struct record *record, int de
 static int add_bytes(struct resolve *resolve, const char *name, const char *object,
 		     const void *data, size_t len, int depth)
 {
-	const struct record *record;
+	struct makers *makers = resolve->makers;
+	const struct record *record = NULL;
 	uint64_t bytes = 0;
-	int rc = find_by_bytes(resolve->makers, object, data, len, &record, resolve->err);
+	int rc = sort_by_size(makers, resolve->err);
 
 	if (rc)
 		return rc;
+	if (len)
+		record = find_in(&makers->sizes[1], object, data, len);
+	if (len && !record)
+		record = find_in(&makers->sizes[0], object, data, len);
 	if (record)
 		return add_made(resolve, record, depth);
 	rc = hash_stranger(data, len, &bytes, resolve->err);

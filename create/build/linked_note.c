@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "create/tree/build.h"
 
 #include <fcntl.h>
@@ -90,6 +91,15 @@ static int sections(struct build_link *link, Elf *elf, struct uspl_err *err)
 			return rc;
 	}
 	return 0;
+}
+
+bool linked_same_bytes(const char *a, const char *b)
+{
+	auto_buf struct buf one = { 0 };
+	auto_buf struct buf other = { 0 };
+
+	return !file_read(a, &one, NULL) && !file_read(b, &other, NULL) && one.len == other.len &&
+	       !memcmp(buf_str(&one), buf_str(&other), one.len);
 }
 
 bool linked_is_program(const char *path)

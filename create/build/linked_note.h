@@ -13,6 +13,8 @@ struct uspl_err;
  * link->soname. A file without them, or none at all, is fine.
  */
 int linked_note(struct build_link *link, const char *path, struct uspl_err *err) uspl_must_check;
+/* True if two files have the same bytes; false, too, if one of them can't be read. */
+bool linked_same_bytes(const char *a, const char *b);
 /* True for an ELF program or shared library. */
 bool linked_is_program(const char *path);
 

@@ -92,26 +92,20 @@ static enum end wait_for_end(int pidfd, int signals, int timeout_ms)
 	return fds[1].revents ? END_SIGNAL : END_NOT_YET;
 }
 
-static enum end watch(int pidfd, struct meter *meter, const char *record)
-{
-	bool report = meter->options->progress;
-	auto_close int signals = -1;
-	enum end end;
-	sigset_t ending;
-
-	ending_signals(&ending);
-	signals = signalfd(-1, &ending, SFD_CLOEXEC);
-	while ((end = wait_for_end(pidfd, signals, report ? REPORT_MS : -1)) == END_NOT_YET)
-		meter_report(meter, record);
-	return end;
-}
-
 static int wait_build(pid_t pid, struct meter *meter, const char *record, int *ret_status,
 		      struct uspl_err *err)
 {
 	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	enum end end = pidfd < 0 ? END_DONE : watch(pidfd, meter, record);
+	int report_ms = meter->options->progress ? REPORT_MS : -1;
+	auto_close int signals = -1;
+	enum end end = END_DONE;
+	sigset_t ending;
 
+	ending_signals(&ending);
+	if (pidfd >= 0)
+		signals = signalfd(-1, &ending, SFD_CLOEXEC);
+	while (pidfd >= 0 && (end = wait_for_end(pidfd, signals, report_ms)) == END_NOT_YET)
+		meter_report(meter, record);
 	if (end == END_SIGNAL) {
 		kill(-pid, SIGTERM);
 		if (wait_for_end(pidfd, -1, TERM_MS) != END_DONE)
@@ -203,23 +197,12 @@ static int build_failed(const struct phase *phase, const char *complaint, struct
 	return -USPL_E_BUILD;
 }
 
-/* start: where the output of this command begins in the log. */
-static int explain_failure(const struct phase *phase, const char *log, size_t start,
-			   struct uspl_err *err)
-{
-	auto_buf struct buf text = { 0 };
-	auto_free char *complaint = NULL;
-
-	if (!file_read(log, &text, NULL) && text.len > start)
-		complaint = show_reason(buf_str(&text) + start, phase->quiet);
-	return build_failed(phase, complaint, err);
-}
-
 static int run(const struct build_paths *paths, const struct build_options *options,
 	       const struct phase *phase, const char *log, struct uspl_err *err)
 {
 	auto_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	auto_free char *record = NULL;
+	auto_free char *record = NULL, *complaint = NULL;
+	auto_buf struct buf output = { 0 };
 	struct meter meter;
 	int status, rc;
 	size_t start;
@@ -246,7 +229,10 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 		*phase->ret_failed = true;
 		return 0;
 	}
-	return explain_failure(phase, log, start, err);
+	/* What this command has put out, behind that of those before. */
+	if (!file_read(log, &output, NULL) && output.len > start)
+		complaint = show_reason(buf_str(&output) + start, phase->quiet);
+	return build_failed(phase, complaint, err);
 }
 
 int phase_run(const struct build_paths *paths, const struct build_options *options,

@@ -129,26 +129,18 @@ static enum reach reach_of(const char *path)
 	return REACHES_NOTHING;
 }
 
-/*
- * The length of the name of the innermost folder with a configure around a file; 0: there is none.
- */
-static size_t innermost(const place_list *places, const char *file)
-{
-	const struct place *place;
-	size_t best = 0;
-
-	vec_for_each (places, place)
-		if (is_within(file, place->source) && strlen(place->source) > best)
-			best = strlen(place->source);
-	return best;
-}
-
 static void note_reach(place_list *places, const char *file)
 {
 	enum reach reach = reach_of(file);
-	size_t len = reach == REACHES_NOTHING ? 0 : innermost(places, file);
 	struct place *place;
+	size_t len = 0;
 
+	if (reach == REACHES_NOTHING)
+		return;
+	/* The innermost folder with a configure around the file; there may be none. */
+	vec_for_each (places, place)
+		if (is_within(file, place->source) && strlen(place->source) > len)
+			len = strlen(place->source);
 	if (!len)
 		return;
 	vec_for_each (places, place)
@@ -197,23 +189,6 @@ static void add_change(struct buf *commands, const char *folder)
 	buf_addstr(commands, "&& ");
 }
 
-static void add_autoreconf(const struct place *place, struct buf *commands)
-{
-	buf_addstr(commands, "{ command -v autoreconf > /dev/null || "
-			     "{ echo '*** autoreconf is not installed'; exit 1; }; } && ");
-	add_change(commands, place->source);
-	/* -f: autoconf compares times in seconds. */
-	buf_addstr(commands, "autoreconf -f) && ");
-}
-
-static void add_configure(const struct place *place, struct buf *commands)
-{
-	add_change(commands, place->build);
-	if (place->reach > REACHES_OUTPUTS)
-		buf_addstr(commands, "./config.status --recheck && ");
-	buf_addstr(commands, "./config.status) && ");
-}
-
 /* All folders that configure was run in, with how much of them the patched files reach. */
 static int find_places(const char *tree, const tree_files *patched, place_list *ret,
 		       struct uspl_err *err)
@@ -239,13 +214,23 @@ static int add_commands(const place_list *places, const tree_files *patched, str
 {
 	const struct place *place;
 
-	vec_for_each (places, place)
-		if (!place->foreign && place->reach == REACHES_TEMPLATES &&
-		    !is_ready(place, patched))
-			add_autoreconf(place, commands);
-	vec_for_each (places, place)
-		if (!place->foreign && place->reach != REACHES_NOTHING)
-			add_configure(place, commands);
+	vec_for_each (places, place) {
+		if (place->foreign || place->reach != REACHES_TEMPLATES || is_ready(place, patched))
+			continue;
+		buf_addstr(commands, "{ command -v autoreconf > /dev/null || "
+				     "{ echo '*** autoreconf is not installed'; exit 1; }; } && ");
+		add_change(commands, place->source);
+		/* -f: autoconf compares times in seconds. */
+		buf_addstr(commands, "autoreconf -f) && ");
+	}
+	vec_for_each (places, place) {
+		if (place->foreign || place->reach == REACHES_NOTHING)
+			continue;
+		add_change(commands, place->build);
+		if (place->reach > REACHES_OUTPUTS)
+			buf_addstr(commands, "./config.status --recheck && ");
+		buf_addstr(commands, "./config.status) && ");
+	}
 	if (commands->len)
 		buf_addstr(commands, ":");
 	return commands->oom ? uspl_fail_nomem(err) : 0;

@@ -175,22 +175,6 @@ static int add_record(enum record_kind kind, const field_list *fields, record_li
 	return 0;
 }
 
-static int parse_line(char *line, record_list *records, struct uspl_err *err)
-{
-	auto_vec field_list fields = { 0 };
-	enum record_kind kind = RECORD_COMPILE;
-	int rc = split(line, &fields, err);
-
-	if (rc)
-		return rc;
-	if (!find_kind(&fields, &kind)) {
-		rc = uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
-		if (rc)
-			return rc;
-	}
-	return add_record(kind, &fields, records, err);
-}
-
 int record_read(const char *work, const char *phase, record_list *ret, struct uspl_err *err)
 {
 	auto_scratch struct scratch scratch = { 0 };
@@ -212,16 +196,24 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 	if (rc)
 		return rc;
 	for (char *line = lines; line && *line;) {
+		auto_vec field_list fields = { 0 };
+		enum record_kind kind = RECORD_COMPILE;
 		char *end = strchr(line, '\n');
 
 		if (!end)
 			return uspl_fail(err, USPL_E_FILE,
 					 "the compiler wrapper's record is cut short");
 		*end = '\0';
-		rc = parse_line(line, ret, err);
-		line = end + 1;
+		rc = split(line, &fields, err);
 		if (rc)
 			return rc;
+		if (!find_kind(&fields, &kind))
+			return uspl_fail(err, USPL_E_FILE,
+					 "the compiler wrapper's record is damaged");
+		rc = add_record(kind, &fields, ret, err);
+		if (rc)
+			return rc;
+		line = end + 1;
 	}
 	return 0;
 }

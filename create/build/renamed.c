@@ -27,15 +27,6 @@ struct search {
 	bool same_file;          /* it isn't a copy */
 };
 
-static bool same_bytes(const char *a, const char *b)
-{
-	auto_buf struct buf one = { 0 };
-	auto_buf struct buf other = { 0 };
-
-	return !file_read(a, &one, NULL) && !file_read(b, &other, NULL) && one.len == other.len &&
-	       !memcmp(buf_str(&one), buf_str(&other), one.len);
-}
-
 static int is_copy(const struct search *search, const char *path, const struct stat *st, bool *ret,
 		   struct uspl_err *err)
 {
@@ -48,7 +39,7 @@ static int is_copy(const struct search *search, const char *path, const struct s
 		*ret = !rc && facts.build_ids.n &&
 		       !strcmp(facts.build_ids.items[0], search->facts.build_ids.items[0]);
 	} else if (st->st_size == search->st.st_size) {
-		*ret = same_bytes(path, search->saved);
+		*ret = linked_same_bytes(path, search->saved);
 	}
 	build_link_release(&facts);
 	return rc;
@@ -79,25 +70,20 @@ static int consider(const char *path, const struct stat *st, void *ctx, struct u
 	return search->path ? 0 : uspl_fail_nomem(err);
 }
 
-static int find(const struct build_paths *paths, const struct record *link, struct search *search,
-		struct uspl_err *err)
-{
-	struct stat st;
-	int rc = linked_note(&search->facts, link->saved, err);
-
-	if (!rc && stat(link->output, &st) == 0)
-		rc = consider(link->output, &st, search, err);
-	return rc || search->path ? rc : tree_walk(paths->tree, consider, search, err);
-}
-
 int renamed_find(const struct build_paths *paths, const struct record *link, char **ret,
 		 struct uspl_err *err)
 {
 	struct search search = { .saved = link->saved };
+	struct stat st;
 	int rc = 0;
 
-	if (link->saved && stat(link->saved, &search.st) == 0)
-		rc = find(paths, link, &search, err);
+	if (link->saved && stat(link->saved, &search.st) == 0) {
+		rc = linked_note(&search.facts, link->saved, err);
+		if (!rc && stat(link->output, &st) == 0)
+			rc = consider(link->output, &st, &search, err);
+		if (!rc && !search.path)
+			rc = tree_walk(paths->tree, consider, &search, err);
+	}
 	build_link_release(&search.facts);
 	if (!rc && !search.path)
 		search.path = strdup(link->output);

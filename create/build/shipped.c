@@ -45,43 +45,30 @@ struct survey {
 
 /* ---- the programs of the build ---- */
 
-static int note_candidate(const struct build_paths *paths, struct build_link *link,
-			  struct candidate *ret, struct uspl_err *err)
-{
-	struct stat st;
-
-	ret->link = link;
-	ret->path = *link->path == '/' ? strdup(link->path) : file_join(paths->tree, link->path);
-	if (!ret->path)
-		return uspl_fail_nomem(err);
-	ret->size = stat(ret->path, &st) == 0 ? st.st_size : -1;
-	return linked_note(&ret->facts, ret->path, err);
-}
-
 /* Before the install step, which may move what the build has made. */
 static int note_candidates(struct survey *survey, struct build *build, struct uspl_err *err)
 {
+	struct build_link *link;
+
 	survey->candidates = calloc(build->links.n + 1, sizeof(*survey->candidates));
 	if (!survey->candidates)
 		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < build->links.n; i++) {
-		int rc = note_candidate(survey->paths, &build->links.items[i],
-					&survey->candidates[survey->n++], err);
+	vec_for_each (&build->links, link) {
+		struct candidate *candidate = &survey->candidates[survey->n++];
+		struct stat st;
+		int rc;
 
+		candidate->link = link;
+		candidate->path = *link->path == '/' ? strdup(link->path)
+						     : file_join(survey->paths->tree, link->path);
+		if (!candidate->path)
+			return uspl_fail_nomem(err);
+		candidate->size = stat(candidate->path, &st) == 0 ? st.st_size : -1;
+		rc = linked_note(&candidate->facts, candidate->path, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
-}
-
-static void region_status_release(struct survey *survey)
-{
-	for (size_t i = 0; i < survey->n; i++) {
-		build_link_release(&survey->candidates[i].facts);
-		free(survey->candidates[i].path);
-	}
-	free(survey->candidates);
-	free(survey->stranger);
 }
 
 /* ---- a shipped file ---- */
@@ -94,15 +81,6 @@ static bool has_build_id(const struct build_link *link, const char *id)
 		if (!strcmp(*own, id))
 			return true;
 	return false;
-}
-
-static bool same_bytes(const char *a, const char *b)
-{
-	auto_buf struct buf one = { 0 };
-	auto_buf struct buf other = { 0 };
-
-	return !file_read(a, &one, NULL) && !file_read(b, &other, NULL) && one.len == other.len &&
-	       !memcmp(buf_str(&one), buf_str(&other), one.len);
 }
 
 /* A file with what is known of it. */
@@ -119,7 +97,7 @@ static bool is_candidate(const struct candidate *candidate, const struct shipped
 
 	if (id)
 		return has_build_id(&candidate->facts, id) || has_build_id(candidate->link, id);
-	return candidate->size == file->size && same_bytes(candidate->path, file->path);
+	return candidate->size == file->size && linked_same_bytes(candidate->path, file->path);
 }
 
 static bool is_by_name(const struct candidate *candidate, const struct shipped_file *file)
@@ -232,8 +210,6 @@ static int read_control(const char *tree, package_list *ret, struct uspl_err *er
 	if (rc || !text.len)
 		return rc;
 	buf_str(&text);
-	if (rc)
-		return rc;
 	for (char *p = text.data, *next; p; p = next) {
 		next = cut_paragraph(p);
 		rc = read_paragraph(p, ret, err);
@@ -241,15 +217,6 @@ static int read_control(const char *tree, package_list *ret, struct uspl_err *er
 			return rc;
 	}
 	return 0;
-}
-
-static void packages_release(package_list *packages)
-{
-	struct package *package;
-
-	vec_for_each (packages, package)
-		free(package->name);
-	vec_release(packages);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -311,13 +278,16 @@ static int look_at_packages(struct survey *survey, const package_list *packages,
 static int look_at_all(struct survey *survey, struct uspl_err *err)
 {
 	package_list packages = { 0 };
+	struct package *package;
 	int rc = read_control(survey->paths->tree, &packages, err);
 
 	if (!rc)
 		rc = look_at_packages(survey, &packages, false, err);
 	if (!rc && !survey->found && !survey->stranger)
 		rc = look_at_packages(survey, &packages, true, err);
-	packages_release(&packages);
+	vec_for_each (&packages, package)
+		free(package->name);
+	vec_release(&packages);
 	return rc;
 }
 
@@ -343,46 +313,41 @@ static int run_install(const struct build_paths *paths, const struct build_optio
 	return phase_run(paths, options, &phase, err);
 }
 
-static int put_back_tree(const struct build_paths *paths, struct uspl_err *err)
+static int ask(struct shipped *shipped, const struct build_paths *paths,
+	       const struct build_options *options, bool put_back, struct build *build,
+	       struct survey *survey, struct uspl_err *err)
 {
-	auto_free char *aside = file_join(paths->work, "aside");
-	int rc = aside ? tree_mirror(aside, paths->tree, err) : uspl_fail_nomem(err);
+	auto_free char *aside = NULL;
+	bool failed = false;
+	int rc = note_candidates(survey, build, err);
 
 	if (rc)
 		return rc;
-	return file_remove_tree(aside, err);
-}
-
-static int keep_answer(const struct survey *survey, struct shipped *ret, struct uspl_err *err)
-{
+	rc = run_install(paths, options, shipped->command, put_back, &failed, err);
+	if (rc)
+		return rc;
+	rc = failed ? build_note(build, err,
+				 "what the packages ship isn't known, since the step fails that "
+				 "fills them (build-ship.log with --keep): all programs count")
+		    : look_at_all(survey, err);
+	if (rc)
+		return rc;
 	if (survey->stranger)
 		log_info("build", "'%s' is shipped, and which program it is isn't known",
 			 survey->stranger);
 	for (size_t i = 0; survey->found && !survey->stranger && i < survey->n; i++)
 		if (!survey->candidates[i].shipped &&
-		    !strmap_set(&ret->left_out, survey->candidates[i].link->path, ret))
+		    !strmap_set(&shipped->left_out, survey->candidates[i].link->path, shipped))
 			return uspl_fail_nomem(err);
-	return 0;
-}
-
-static int ask(struct shipped *shipped, const struct build_paths *paths,
-	       const struct build_options *options, bool put_back, struct build *build,
-	       struct survey *survey, struct uspl_err *err)
-{
-	bool failed = false;
-	int rc = note_candidates(survey, build, err);
-
-	if (!rc)
-		rc = run_install(paths, options, shipped->command, put_back, &failed, err);
-	if (!rc && failed)
-		rc = build_note(build, err,
-				"what the packages ship isn't known, since the step fails that "
-				"fills them (build-ship.log with --keep): all programs count");
-	else if (!rc)
-		rc = look_at_all(survey, err);
-	if (!rc)
-		rc = keep_answer(survey, shipped, err);
-	return rc || !put_back ? rc : put_back_tree(paths, err);
+	if (!put_back)
+		return 0;
+	aside = file_join(paths->work, "aside");
+	if (!aside)
+		return uspl_fail_nomem(err);
+	rc = tree_mirror(aside, paths->tree, err);
+	if (rc)
+		return rc;
+	return file_remove_tree(aside, err);
 }
 
 int shipped_find(struct shipped *shipped, const struct build_paths *paths,
@@ -393,7 +358,12 @@ int shipped_find(struct shipped *shipped, const struct build_paths *paths,
 	struct build_link *link;
 	int rc = shipped->asked ? 0 : ask(shipped, paths, options, put_back, build, &survey, err);
 
-	region_status_release(&survey);
+	for (size_t i = 0; i < survey.n; i++) {
+		build_link_release(&survey.candidates[i].facts);
+		free(survey.candidates[i].path);
+	}
+	free(survey.candidates);
+	free(survey.stranger);
 	shipped->asked = true;
 	vec_for_each (&build->links, link)
 		link->unshipped = strmap_get(&shipped->left_out, link->path);

@@ -170,23 +170,17 @@ static bool is_enumerator(const char *text, const char *p)
 	return has_word(p, "enum");
 }
 
-static bool has_enumerator(const struct buf *text, const char *word)
-{
-	const char *start = buf_str(text);
-
-	for (const char *p = start; (p = strstr(p, word)); p++)
-		if (is_enumerator(start, p))
-			return true;
-	return false;
-}
-
 static bool has_label(const struct labels *labels, const struct buf *text, const char *word)
 {
 	const char *start = buf_str(text), *end = start + text->len;
 	size_t len = strlen(word);
 
-	return has_case(start, end, word, len) || has_argument(labels, start, end, word, len) ||
-	       has_enumerator(text, word);
+	if (has_case(start, end, word, len) || has_argument(labels, start, end, word, len))
+		return true;
+	for (const char *p = start; (p = strstr(p, word)); p++)
+		if (is_enumerator(start, p))
+			return true;
+	return false;
 }
 
 /* Headers of the system make no states of anything; one that is gone was a temporary one. */

@@ -82,17 +82,13 @@ const struct record *units_post_record(const struct units *units, const char *ob
 
 /* ---- what sources and headers were ---- */
 
-static bool is_in_tree(const struct units *units, const char *path)
-{
-	return units_relative(units, path) != path;
-}
-
 static int note_content(const char *path, void *ctx, struct uspl_err *err)
 {
 	struct units *units = ctx;
 	struct content *content;
 
-	if (!is_in_tree(units, path) || strmap_get(&units->content_of, path))
+	/* Outside the tree, where a path has no shorter form, nothing is noted. */
+	if (units_relative(units, path) == path || strmap_get(&units->content_of, path))
 		return 0;
 	content = vec_push(&units->contents);
 	if (!content || !(content->path = strdup(path)) ||

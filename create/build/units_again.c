@@ -96,13 +96,6 @@ static int note_early(const char *path, void *ctx, struct uspl_err *err)
 	return 0;
 }
 
-static int set_time(const char *path, struct uspl_err *err)
-{
-	return utimensat(AT_FDCWD, path, NULL, 0) < 0
-		       ? uspl_fail_errno(err, "cannot set the time of '%s'", path)
-		       : 0;
-}
-
 /* By what the two builds' compilations of one object are known: several may share its name. */
 static const char *key_of(const struct units *units, const struct record *record)
 {
@@ -124,7 +117,9 @@ static int check_record(const struct units *units, const struct record *pre,
 		return rc;
 	if (!last) {
 		*ret = true;
-		return set_time(pre->source, err);
+		if (utimensat(AT_FDCWD, pre->source, NULL, 0) < 0)
+			return uspl_fail_errno(err, "cannot set the time of '%s'", pre->source);
+		return 0;
 	}
 	if (post)
 		return 0;
@@ -215,17 +210,6 @@ static bool was_read(const char *file)
 	       st.st_atim.tv_nsec != st.st_mtim.tv_nsec;
 }
 
-static int refuse_unread(const char *name, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSUPPORTED,
-		  "the patch changes '%s', and the build doesn't run it: the options are those of "
-		  "before",
-		  name);
-	uspl_hint(err, "--build='./configure OPTIONS && make' configures in each build; or leave "
-		       "the file out of the patch, if it matters to new builds only");
-	return -USPL_E_UNSUPPORTED;
-}
-
 static int note_unread(const struct units *units, const tree_files *patched, struct build *build,
 		       struct uspl_err *err)
 {
@@ -238,8 +222,16 @@ static int note_unread(const struct units *units, const tree_files *patched, str
 
 		if (tree_is_source(file_basename(*file)) || is_for_people(name) || was_read(*file))
 			continue;
-		if (!strcmp(file_basename(name), "configure"))
-			return refuse_unread(name, err);
+		if (!strcmp(file_basename(name), "configure")) {
+			uspl_fail(err, USPL_E_UNSUPPORTED,
+				  "the patch changes '%s', and the build doesn't run it: the "
+				  "options are those of before",
+				  name);
+			uspl_hint(err, "--build='./configure OPTIONS && make' configures in each "
+				       "build; or leave the file out of the patch, if it matters "
+				       "to new builds only");
+			return -USPL_E_UNSUPPORTED;
+		}
 		buf_addf(&names, "%s'%s'", n++ ? ", " : "", name);
 	}
 	if (!n)
@@ -251,14 +243,6 @@ static int note_unread(const struct units *units, const tree_files *patched, str
 }
 
 /* ---- both ---- */
-
-static int renew_all(const struct units *units, struct uspl_err *err)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return units_renew_all(units, &now, err);
-}
 
 /* True if one of the unknown files was read, or nothing tells. */
 static bool may_have_changed_all(const struct units *units, const tree_files *patched)
@@ -277,13 +261,15 @@ int units_find_early(struct units *units, const tree_files *patched, bool last, 
 		     struct uspl_err *err)
 {
 	auto_record record_list post = { 0 };
+	struct timespec now;
 	bool any = false;
 	int rc;
 
 	*ret = false;
 	if (!last && !flags_may_change(patched) && may_have_changed_all(units, patched)) {
 		*ret = true;
-		rc = renew_all(units, err);
+		clock_gettime(CLOCK_REALTIME, &now);
+		rc = units_renew_all(units, &now, err);
 		if (rc)
 			return rc;
 	}

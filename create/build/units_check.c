@@ -235,21 +235,9 @@ static int check_link(const struct units *units, const struct program *program,
 	return -USPL_E_UNSUPPORTED;
 }
 
-static int check_links(const struct units *units, struct uspl_err *err)
-{
-	const struct program *program;
-
-	vec_for_each (&units->programs, program) {
-		int rc = program->in_post && program->pre.n ? check_link(units, program, err) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int units_check(const struct units *units, const tree_files *patched, struct uspl_err *err)
 {
+	const struct program *program;
 	int rc = check_compiled(units, patched, err);
 
 	if (rc)
@@ -257,9 +245,13 @@ int units_check(const struct units *units, const tree_files *patched, struct usp
 	rc = check_rebuilt(units, patched, err);
 	if (rc)
 		return rc;
-	rc = check_links(units, err);
-	if (rc)
-		return rc;
+	vec_for_each (&units->programs, program) {
+		if (!program->in_post || !program->pre.n)
+			continue;
+		rc = check_link(units, program, err);
+		if (rc)
+			return rc;
+	}
 	rc = check_altered(units, err);
 	if (rc)
 		return rc;

@@ -56,18 +56,6 @@ static bool was_a_trial(const char *path, const input_list *inputs)
 	return false;
 }
 
-static int note_linked(struct program *program, const struct record *record, bool post,
-		       struct uspl_err *err)
-{
-	program->in_post = post;
-	program->linked = record->saved;
-	*(post ? &program->post_options : &program->pre_options) = record->command;
-	if (!post && (!set_string(&program->link.file, record->saved) ||
-		      !set_string(&program->link.before, record->saved)))
-		return uspl_fail_nomem(err);
-	return 0;
-}
-
 /* The last link of an output is the one that counts. */
 static int add_link(struct units *units, const struct record *record, bool post,
 		    struct uspl_err *err)
@@ -92,7 +80,13 @@ static int add_link(struct units *units, const struct record *record, bool post,
 	inputs = post ? &program->post : &program->pre;
 	input_list_release(inputs);
 	*inputs = found;
-	return note_linked(program, record, post, err);
+	program->in_post = post;
+	program->linked = record->saved;
+	*(post ? &program->post_options : &program->pre_options) = record->command;
+	if (!post && (!set_string(&program->link.file, record->saved) ||
+		      !set_string(&program->link.before, record->saved)))
+		return uspl_fail_nomem(err);
+	return 0;
 }
 
 /*
@@ -309,11 +303,28 @@ static int index_inputs(const input_list *inputs, struct strmap *names, struct u
 	return 0;
 }
 
-static int index_programs(struct units *units, struct uspl_err *err)
+int units_read_post(struct units *units, struct build *build, struct uspl_err *err)
 {
 	struct program *program;
-	int rc = 0;
+	struct record **record;
+	int rc = record_read(units->paths->work, "post", &units->post, err);
 
+	units->build = build;
+	units->step++;
+	units->makers.post = &units->post;
+	if (rc)
+		return rc;
+	strmap_release(&units->pre_objects);
+	vec_for_each (&units->pre, record)
+		if ((*record)->kind == RECORD_COMPILE &&
+		    !strmap_set(&units->pre_objects, (*record)->output, *record))
+			return uspl_fail_nomem(err);
+	rc = add_records(units, &units->post, true, err);
+	if (rc)
+		return rc;
+	rc = units_note_altered(units, &units->post, err);
+	if (rc)
+		return rc;
 	vec_for_each (&units->programs, program) {
 		rc = index_inputs(&program->pre, &program->pre_names, err);
 		if (rc)
@@ -323,39 +334,6 @@ static int index_programs(struct units *units, struct uspl_err *err)
 			return rc;
 	}
 	return 0;
-}
-
-static int index_objects(struct units *units, struct uspl_err *err)
-{
-	struct record **record;
-
-	strmap_release(&units->pre_objects);
-	vec_for_each (&units->pre, record)
-		if ((*record)->kind == RECORD_COMPILE &&
-		    !strmap_set(&units->pre_objects, (*record)->output, *record))
-			return uspl_fail_nomem(err);
-	return 0;
-}
-
-int units_read_post(struct units *units, struct build *build, struct uspl_err *err)
-{
-	int rc = record_read(units->paths->work, "post", &units->post, err);
-
-	units->build = build;
-	units->step++;
-	units->makers.post = &units->post;
-	if (rc)
-		return rc;
-	rc = index_objects(units, err);
-	if (rc)
-		return rc;
-	rc = add_records(units, &units->post, true, err);
-	if (rc)
-		return rc;
-	rc = units_note_altered(units, &units->post, err);
-	if (rc)
-		return rc;
-	return index_programs(units, err);
 }
 
 /* ---- the next step ---- */

@@ -56,18 +56,6 @@ static int get_unit(struct units *units, const struct record *pre, const struct 
 	return 0;
 }
 
-/* Where two commands begin to differ: the start of the word in which they do. */
-static size_t first_difference(const char *a, const char *b)
-{
-	size_t same = 0;
-
-	while (a[same] && a[same] == b[same])
-		same++;
-	while (same && a[same - 1] != ' ')
-		same--;
-	return same;
-}
-
 /*
  * With other options all functions may have changed, and none by the patch; unless it is the patch
  * that changes the options, and this is what it is for.
@@ -75,11 +63,15 @@ static size_t first_difference(const char *a, const char *b)
 static int check_command(const struct units *units, const struct record *pre,
 			 const struct record *post, struct uspl_err *err)
 {
-	size_t at;
+	size_t at = 0;
 
 	if (!strcmp(pre->command, post->command) || units->new_options)
 		return 0;
-	at = first_difference(pre->command, post->command);
+	/* The start of the word in which they begin to differ. */
+	while (pre->command[at] && pre->command[at] == post->command[at])
+		at++;
+	while (at && pre->command[at - 1] != ' ')
+		at--;
 	uspl_fail(err, USPL_E_UNSUPPORTED,
 		  "'%s' is compiled with other options after the patch, which doesn't change them: "
 		  "'%.80s' was '%.80s'",
@@ -165,16 +157,6 @@ static int add_old_input(struct units *units, struct program *program, const str
 	return link_unit(units, &program->link, input->record, post ? post : input->record, err);
 }
 
-static int add_new_input(struct units *units, struct program *program, const struct input *input,
-			 struct uspl_err *err)
-{
-	if (strmap_get(&program->pre_names, input->name))
-		return 0;
-	if (!input->record)
-		return stranger_changed(units, program, input->name, err);
-	return link_unit(units, &program->link, NULL, input->record, err);
-}
-
 static int link_inputs(struct units *units, struct program *program, struct uspl_err *err)
 {
 	const struct input *input;
@@ -186,7 +168,10 @@ static int link_inputs(struct units *units, struct program *program, struct uspl
 			return rc;
 	}
 	vec_for_each (&program->post, input) {
-		rc = add_new_input(units, program, input, err);
+		if (strmap_get(&program->pre_names, input->name))
+			continue;
+		rc = input->record ? link_unit(units, &program->link, NULL, input->record, err)
+				   : stranger_changed(units, program, input->name, err);
 		if (rc)
 			return rc;
 	}
@@ -230,22 +215,6 @@ static int finish_program(struct units *units, struct program *program, struct u
 	return link->path ? 0 : uspl_fail_nomem(err);
 }
 
-/* Units that are in no program: a patch to them must not pass for one that changes nothing. */
-static int add_unlinked(struct units *units, struct uspl_err *err)
-{
-	struct record **record;
-	int rc = 0;
-
-	vec_for_each (&units->post, record) {
-		const struct record *pre = units_pre_record(units, (*record)->output);
-		size_t index;
-
-		if ((*record)->kind == RECORD_COMPILE && !rc)
-			rc = get_unit(units, pre, *record, &index, err);
-	}
-	return rc;
-}
-
 static int compare_links(const void *a, const void *b)
 {
 	const struct build_link *one = a, *other = b;
@@ -253,21 +222,12 @@ static int compare_links(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-/*
- * Records come in the order in which parallel commands happened to end; what is made of them must
- * not depend on it. The units of each are in the linker's order, which does not.
- */
-static void sort(struct build *build)
-{
-	if (build->links.n)
-		qsort(build->links.items, build->links.n, sizeof(*build->links.items),
-		      compare_links);
-}
-
 /* Fills build->units and build->links, when both builds are taken in. */
 static int finish(struct units *units, struct uspl_err *err)
 {
+	struct build *build = units->build;
 	struct program *program;
+	struct record **record;
 	int rc = 0;
 
 	vec_for_each (&units->programs, program) {
@@ -275,33 +235,39 @@ static int finish(struct units *units, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	rc = add_unlinked(units, err);
-	if (rc)
-		return rc;
-	sort(units->build);
-	return 0;
-}
+	/* Units that are in no program: a patch to them must not pass for one without changes. */
+	vec_for_each (&units->post, record) {
+		const struct record *pre = units_pre_record(units, (*record)->output);
+		size_t index;
 
-/* A file that isn't a source may be a makefile, or what one is made of. */
-static bool has_build_file(const tree_files *patched)
-{
-	char **file;
-
-	vec_for_each (patched, file) {
-		if (!tree_is_source(file_basename(*file)))
-			return true;
+		if ((*record)->kind != RECORD_COMPILE)
+			continue;
+		rc = get_unit(units, pre, *record, &index, err);
+		if (rc)
+			return rc;
 	}
-	return false;
+	/*
+	 * Records come in the order in which parallel commands happened to end; what is made of
+	 * them must not depend on it. The units of each are in the linker's order, which does not.
+	 */
+	if (build->links.n)
+		qsort(build->links.items, build->links.n, sizeof(*build->links.items),
+		      compare_links);
+	return 0;
 }
 
 int units_add_post(struct units *units, const tree_files *patched, struct build *build,
 		   struct uspl_err *err)
 {
+	char **file;
 	int rc = units_read_post(units, build, err);
 
-	units->new_options = has_build_file(patched);
 	if (rc)
 		return rc;
+	/* A file that isn't a source may be a makefile, or what one is made of. */
+	units->new_options = false;
+	vec_for_each (patched, file)
+		units->new_options |= !tree_is_source(file_basename(*file));
 	rc = units_check(units, patched, err);
 	if (rc)
 		return rc;
