@@ -117,19 +117,6 @@ static char *home_of(const struct buf *cache)
 	return value_of(buf_str(cache), "CMAKE_HOME_DIRECTORY:INTERNAL=", "\r\n");
 }
 
-/* Removes what cmake noted of the compiler beside its cache: cmake would compare the two. */
-static int remove_notes(const char *cache, struct uspl_err *err)
-{
-	auto_free char *notes = NULL;
-	size_t folder = (size_t)(file_basename(cache) - cache);
-
-	if (asprintf(&notes, "%.*sCMakeFiles", (int)folder, cache) < 0) {
-		notes = NULL;
-		return uspl_fail_nomem(err);
-	}
-	return file_remove_tree(notes, err);
-}
-
 static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
@@ -137,6 +124,7 @@ static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_
 	auto_buf struct buf adapted = { 0 };
 	auto_free char *was = NULL;
 	auto_free char *home = NULL;
+	auto_free char *notes = NULL;
 	int rc = file_read(path, &text, err);
 
 	if (rc)
@@ -155,7 +143,12 @@ static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_
 	buf_addstr(adaption->commands, "-B ");
 	add_folder(adaption->commands, path);
 	buf_addstr(adaption->commands, "&& ");
-	rc = remove_notes(path, err);
+	/* What cmake noted of the compiler beside its cache goes: cmake would compare the two. */
+	if (asprintf(&notes, "%.*sCMakeFiles", (int)(file_basename(path) - path), path) < 0) {
+		notes = NULL;
+		return uspl_fail_nomem(err);
+	}
+	rc = file_remove_tree(notes, err);
 	if (rc)
 		return rc;
 	return tree_rewrite(path, &adapted, err);

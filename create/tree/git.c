@@ -19,20 +19,6 @@
 #include "create/tree/tree.h"
 #include "create/tree/tree_mirror.h"
 
-/* One file or folder of the repository, if it is there. */
-static int copy_part(const char *from, const char *to, const char *name, struct uspl_err *err)
-{
-	auto_free char *source = file_join(from, name);
-	auto_free char *copy = file_join(to, name);
-	struct stat st;
-
-	if (!source || !copy)
-		return uspl_fail_nomem(err);
-	if (stat(source, &st) < 0)
-		return 0;
-	return S_ISDIR(st.st_mode) ? tree_mirror(source, copy, err) : file_copy(source, copy, err);
-}
-
 static int refer_objects(const char *from, const char *to, struct uspl_err *err)
 {
 	auto_free char *info = file_join(to, "objects/info");
@@ -88,7 +74,15 @@ int git_copy(const struct build_paths *paths, struct uspl_err *err)
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		rc = copy_part(from, to, parts[i], err);
+		auto_free char *part = file_join(from, parts[i]);
+		auto_free char *copy = file_join(to, parts[i]);
+
+		if (!part || !copy)
+			return uspl_fail_nomem(err);
+		if (stat(part, &st) < 0)
+			continue;
+		rc = S_ISDIR(st.st_mode) ? tree_mirror(part, copy, err)
+					 : file_copy(part, copy, err);
 		if (rc)
 			return rc;
 	}

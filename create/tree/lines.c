@@ -56,38 +56,16 @@ static void count_lines(line_list *lines, bool numbered)
 	lines->n = n;
 }
 
-static size_t highest_number(const line_list *lines)
-{
-	const struct line *line;
-	size_t highest = 0;
-
-	vec_for_each (lines, line)
-		highest = line->number > highest ? line->number : highest;
-	return highest;
-}
-
-/*
- * Gives the new lines [first, end) their numbers: those of the old lines that they replace, if
- * these are as many, else numbers of their own, behind base.
- */
-static void number_added(const line_list *pre, line_list *post, size_t first, size_t end,
-			 size_t base)
-{
-	size_t before = first ? post->items[first - 1].old : 0;
-	size_t behind = end < post->n ? post->items[end].old - 1 : pre->n;
-	bool replace = behind - before == end - first;
-
-	for (size_t i = first; i < end; i++)
-		post->items[i].number =
-			replace ? pre->items[before + i - first].number : base + i + 1;
-}
-
 static void number_lines(const line_list *pre, line_list *post)
 {
-	size_t base = (highest_number(pre) / LINES_OWN + 1) * LINES_OWN;
+	const struct line *line;
+	size_t highest = 0, base;
 
+	vec_for_each (pre, line)
+		highest = line->number > highest ? line->number : highest;
+	base = (highest / LINES_OWN + 1) * LINES_OWN;
 	for (size_t i = 0; i < post->n;) {
-		size_t end = i;
+		size_t end = i, before, behind;
 
 		if (post->items[i].old) {
 			post->items[i].number = pre->items[post->items[i].old - 1].number;
@@ -96,8 +74,19 @@ static void number_lines(const line_list *pre, line_list *post)
 		}
 		while (end < post->n && !post->items[end].old)
 			end++;
-		number_added(pre, post, i, end, base);
-		i = end;
+		/*
+		 * New lines get the numbers of the old ones that they replace, if these are as many,
+		 * else numbers of their own, behind base.
+		 */
+		before = i ? post->items[i - 1].old : 0;
+		behind = end < post->n ? post->items[end].old - 1 : pre->n;
+		if (behind - before == end - i) {
+			for (; i < end; i++)
+				post->items[i].number = pre->items[before++].number;
+		} else {
+			for (; i < end; i++)
+				post->items[i].number = base + i + 1;
+		}
 	}
 }
 

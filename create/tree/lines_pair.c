@@ -99,22 +99,6 @@ static void walk_back(const struct grid *grid, size_t d, size_t i)
 	}
 }
 
-static int pair_middle(struct grid *grid, struct uspl_err *err)
-{
-	for (size_t d = 0; d <= MAX_EDITS; d++) {
-		size_t **slot = vec_push(&grid->rows);
-		size_t i;
-
-		if (!slot || !(*slot = calloc(d + 1, sizeof(**slot))))
-			return uspl_fail_nomem(err);
-		if (walk_row(grid, *slot, d, &i)) {
-			walk_back(grid, d, i);
-			return 0;
-		}
-	}
-	return 0;
-}
-
 static int pair_lines(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	size_t head = 0, tail = 0, least = pre->n < post->n ? pre->n : post->n;
@@ -133,7 +117,19 @@ static int pair_lines(const line_list *pre, line_list *post, struct uspl_err *er
 	grid.n_pre = pre->n - head - tail;
 	grid.n_post = post->n - head - tail;
 	grid.skipped = head;
-	return pair_middle(&grid, err);
+	/* The shortest script for the lines between, with one more edit in each round. */
+	for (size_t d = 0; d <= MAX_EDITS; d++) {
+		size_t **slot = vec_push(&grid.rows);
+		size_t i;
+
+		if (!slot || !(*slot = calloc(d + 1, sizeof(**slot))))
+			return uspl_fail_nomem(err);
+		if (walk_row(&grid, *slot, d, &i)) {
+			walk_back(&grid, d, i);
+			return 0;
+		}
+	}
+	return 0;
 }
 
 /*

@@ -201,20 +201,12 @@ static const char *scan_step(struct scanner *scanner, const struct line *line, c
 	return next ? next : end;
 }
 
-static bool ends_joined(const struct line *line)
-{
-	size_t len = line->len;
-
-	while (len && (line->text[len - 1] == '\n' || line->text[len - 1] == '\r'))
-		len--;
-	return len && line->text[len - 1] == '\\';
-}
-
 static void scan_line(struct scanner *scanner, struct line *line)
 {
 	const char *end = line->text + line->len;
 	const char *first = skip_blanks(line->text, end);
 	bool fresh = !scanner->joined && !scanner->block_comment && !scanner->raw[0];
+	size_t len = line->len;
 
 	/* A '(' may belong to the name of a macro in the line before. */
 	line->safe = fresh && !scanner->depth && first < end && *first != '(';
@@ -226,7 +218,10 @@ static void scan_line(struct scanner *scanner, struct line *line)
 		     !scanner->line_comment && strncmp(first, "//", 2) != 0;
 	for (const char *p = line->text; p < end;)
 		p = scan_step(scanner, line, p);
-	scanner->joined = ends_joined(line);
+	/* Does the next line belong to it? */
+	while (len && (line->text[len - 1] == '\n' || line->text[len - 1] == '\r'))
+		len--;
+	scanner->joined = len && line->text[len - 1] == '\\';
 	if (!scanner->joined) {
 		scanner->line_comment = false;
 		scanner->quote = '\0';

@@ -127,21 +127,6 @@ static int add_words(struct state *state, const char *value, struct uspl_err *er
 	return 0;
 }
 
-/* Those that CC and its like name. */
-static int add_named_compilers(struct state *state, struct uspl_err *err)
-{
-	static const char *const names[] = { "CC", "CXX", "LD" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *words = getenv(names[i]);
-		int rc = words ? add_words(state, words, err) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int add_head(struct state *state, struct uspl_err *err)
 {
 	auto_free char *path = file_join(state->paths->source, ".git/logs/HEAD");
@@ -191,6 +176,7 @@ static int compare_lines(const void *a, const void *b)
 /* Notes what a build of the user's tree depends on, a sorted line for each thing. */
 static int add_lines(struct state *state, const struct recipe *recipe, struct uspl_err *err)
 {
+	static const char *const named_by[] = { "CC", "CXX", "LD" };
 	int rc = add_value(state, "the version of uspl-create", USPL_VERSION, err);
 
 	if (rc)
@@ -211,9 +197,14 @@ static int add_lines(struct state *state, const struct recipe *recipe, struct us
 		if (rc)
 			return rc;
 	}
-	rc = add_named_compilers(state, err);
-	if (rc)
-		return rc;
+	/* Those that CC and its like name. */
+	for (size_t i = 0; i < ARRAY_SIZE(named_by); i++) {
+		const char *words = getenv(named_by[i]);
+
+		rc = words ? add_words(state, words, err) : 0;
+		if (rc)
+			return rc;
+	}
 	/* A commit, or another branch: the version by git describe is another one. */
 	rc = add_head(state, err);
 	if (rc)
@@ -339,18 +330,6 @@ static int restore(const struct build_paths *paths, struct uspl_err *err)
 	return tree_mirror(base, paths->tree, err);
 }
 
-static int start_anew(const struct build_paths *paths, const char *state, struct uspl_err *err)
-{
-	int rc = file_remove_tree(state, err);
-
-	if (rc)
-		return rc;
-	rc = file_remove_tree(paths->work, err);
-	if (rc)
-		return rc;
-	return file_mkdirs(paths->work, err);
-}
-
 int prebuild_use(struct prebuild *prebuild, const struct build_paths *paths,
 		 const struct recipe *recipe, char **ret_why_not, struct uspl_err *err)
 {
@@ -372,7 +351,13 @@ int prebuild_use(struct prebuild *prebuild, const struct build_paths *paths,
 		return restore(paths, err);
 	if (was.len)
 		*ret_why_not = take_ptr(difference);
-	return start_anew(paths, path, err);
+	rc = file_remove_tree(path, err);
+	if (rc)
+		return rc;
+	rc = file_remove_tree(paths->work, err);
+	if (rc)
+		return rc;
+	return file_mkdirs(paths->work, err);
 }
 
 int prebuild_save(const struct prebuild *prebuild, const struct build_paths *paths,

@@ -113,20 +113,6 @@ static int set(struct recipe *ret, const char *setup, const char *build, int job
 	return 0;
 }
 
-/* What a Debian source package's rules can do beside building. */
-static int set_packaging(int jobs, struct recipe *ret, struct uspl_err *err)
-{
-	if (asprintf(&ret->install, RULES_INSTALL, jobs) < 0) {
-		ret->install = NULL;
-		return uspl_fail_nomem(err);
-	}
-	if (asprintf(&ret->ship, RULES_SHIP, jobs, jobs) < 0) {
-		ret->ship = NULL;
-		return uspl_fail_nomem(err);
-	}
-	return 0;
-}
-
 /* The user's own configuration, if there is one, is that of the program. */
 static int find_cmake(const char *tree, size_t line, int jobs, struct recipe *ret,
 		      struct uspl_err *err)
@@ -167,8 +153,17 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 			     : set(ret, recipes[i].setup, recipes[i].build, jobs, err);
 		if (rc || recipes[i].file != rules)
 			return rc;
+		/* What a Debian source package's rules can do beside building. */
 		ret->twice = true;
-		return set_packaging(jobs, ret, err);
+		if (asprintf(&ret->install, RULES_INSTALL, jobs) < 0) {
+			ret->install = NULL;
+			return uspl_fail_nomem(err);
+		}
+		if (asprintf(&ret->ship, RULES_SHIP, jobs, jobs) < 0) {
+			ret->ship = NULL;
+			return uspl_fail_nomem(err);
+		}
+		return 0;
 	}
 	uspl_fail(err, USPL_E_UNSUPPORTED,
 		  "cannot find out how this tree is built: no Makefile, configure, CMakeLists.txt "

@@ -54,11 +54,6 @@ static bool is_version_control(const char *name)
 	return false;
 }
 
-static bool is_left_out(const struct build_paths *paths, const char *path, const char *name)
-{
-	return is_version_control(name) || !strcmp(path, paths->work);
-}
-
 /* True if a relative link in the folder `from` leads out of the tree. Looks at the text alone. */
 static bool leads_out(const struct build_paths *paths, const char *from, const char *target)
 {
@@ -105,15 +100,6 @@ static int copy_link(const struct build_paths *paths, const char *folder, const 
 	return symlink(changed, to) < 0 ? uspl_fail_errno(err, "cannot create '%s'", to) : 0;
 }
 
-static int keep_times(const char *to, const struct stat *st, struct uspl_err *err)
-{
-	struct timespec times[2] = { st->st_atim, st->st_mtim };
-
-	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
-		return uspl_fail_errno(err, "cannot set the time of '%s'", to);
-	return 0;
-}
-
 static int copy_folder(const struct build_paths *paths, const char *from, const char *to,
 		       struct uspl_err *err);
 
@@ -122,12 +108,13 @@ static int copy_entry(const struct build_paths *paths, const char *folder, const
 {
 	auto_free char *from = file_join(folder, name);
 	auto_free char *to = file_join(to_folder, name);
+	struct timespec times[2];
 	struct stat st;
 	int rc;
 
 	if (!from || !to)
 		return uspl_fail_nomem(err);
-	if (is_left_out(paths, from, name))
+	if (is_version_control(name) || !strcmp(from, paths->work))
 		return 0;
 	if (lstat(from, &st) < 0)
 		return uspl_fail_errno(err, "cannot read '%s'", from);
@@ -141,7 +128,11 @@ static int copy_entry(const struct build_paths *paths, const char *folder, const
 		return 0;
 	if (rc)
 		return rc;
-	return keep_times(to, &st, err);
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
+		return uspl_fail_errno(err, "cannot set the time of '%s'", to);
+	return 0;
 }
 
 static int copy_folder(const struct build_paths *paths, const char *from, const char *to,
@@ -245,19 +236,6 @@ struct snapshot {
 	struct strmap *inodes, *originals;
 };
 
-/* A second name keeps what patch(1) replaces; where a file can't have one, a copy does. */
-static int keep_original(const struct build_paths *paths, const char *path, const struct stat *st,
-			 struct uspl_err *err)
-{
-	auto_free char *kept = NULL;
-
-	if (asprintf(&kept, "%s/before/%ju", paths->work, (uintmax_t)st->st_ino) < 0) {
-		kept = NULL;
-		return uspl_fail_nomem(err);
-	}
-	return link(path, kept) == 0 || errno == EEXIST ? 0 : file_copy(path, kept, err);
-}
-
 /*
  * Inode numbers tell, since patch(1) writes a new file and renames it: times are too coarse right
  * after a build.
@@ -266,6 +244,7 @@ static int note_inode(const char *path, const struct stat *st, void *ctx, struct
 {
 	struct snapshot *snapshot = ctx;
 	void *inode = (void *)(uintptr_t)st->st_ino;
+	auto_free char *kept = NULL;
 
 	if (!strmap_set(snapshot->inodes, path, inode))
 		return uspl_fail_nomem(err);
@@ -273,7 +252,12 @@ static int note_inode(const char *path, const struct stat *st, void *ctx, struct
 		return 0;
 	if (!strmap_set(snapshot->originals, path, inode))
 		return uspl_fail_nomem(err);
-	return keep_original(snapshot->paths, path, st, err);
+	/* A second name keeps what patch(1) replaces; where a file can't have one, a copy does. */
+	if (asprintf(&kept, "%s/before/%ju", snapshot->paths->work, (uintmax_t)st->st_ino) < 0) {
+		kept = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return link(path, kept) == 0 || errno == EEXIST ? 0 : file_copy(path, kept, err);
 }
 
 int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct strmap *originals,

@@ -15,11 +15,6 @@
 
 #include "base/file.h"
 
-static bool is_dot(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
 static bool same_link(const char *from, const char *to)
 {
 	char a[PATH_MAX], b[PATH_MAX];
@@ -100,11 +95,11 @@ static int for_entries(const char *folder, const char *other, entry_fn fn, struc
 
 		if (!path || !beside)
 			return uspl_fail_nomem(err);
-		if (!is_dot(entry->d_name)) {
-			rc = fn(path, beside, err);
-			if (rc)
-				return rc;
-		}
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		rc = fn(path, beside, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
