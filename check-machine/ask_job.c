@@ -19,32 +19,22 @@ void ask_read_line(const char *path, char *ret, size_t len)
 		snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
 }
 
-/* Which processes may be patched: which others the user may trace can't be tried. */
-static const char *whom(void)
-{
-	return geteuid() == 0 ? "processes of all users" : "this user's own processes";
-}
-
-static int open_and_read(struct ask *ask, struct uspl_err *err)
-{
-	int rc = proc_open_locked(ask->plain.pid, clock_now_ns(), &ask->proc, err);
-
-	if (rc)
-		return rc;
-	return modules_read(ask->proc, &ask->modules, err);
-}
-
 static bool open_trial(struct ask *ask)
 {
 	struct uspl_err why = { 0 };
-	int rc = open_and_read(ask, &why);
+	int rc = proc_open_locked(ask->plain.pid, clock_now_ns(), &ask->proc, &why);
 
+	if (!rc)
+		rc = modules_read(ask->proc, &ask->modules, &why);
+	/* Which other processes the user may trace can't be tried. */
 	if (rc)
 		answers_add_err(&ask->answers, "processes", VERDICT_NO,
 				"the memory of another process can't be opened", &why);
 	else
 		answers_add(&ask->answers, "processes", VERDICT_OK,
-			    "%s can be opened, and their memory read", whom());
+			    "%s can be opened, and their memory read",
+			    geteuid() == 0 ? "processes of all users"
+					   : "this user's own processes");
 	answers_mark_vital(&ask->answers);
 	return !rc;
 }
@@ -66,23 +56,16 @@ static void add_write_hint(struct ask *ask)
 				"default is set when the kernel is built");
 }
 
-/* The same byte once more, in code that can't be written by the program itself. */
-static int write_again(const struct ask *ask, struct uspl_err *err)
-{
-	taddr code = (taddr)(uintptr_t)trial_pass;
-	uint8_t byte;
-	int rc = proc_read(ask->proc, code, &byte, sizeof(byte), err);
-
-	if (rc)
-		return rc;
-	return proc_write(ask->proc, code, &byte, sizeof(byte), err);
-}
-
 static void ask_write(struct ask *ask)
 {
 	struct uspl_err why = { 0 };
-	int rc = write_again(ask, &why);
+	taddr code = (taddr)(uintptr_t)trial_pass;
+	uint8_t byte;
+	int rc = proc_read(ask->proc, code, &byte, sizeof(byte), &why);
 
+	/* The same byte once more, in code that can't be written by the program itself. */
+	if (!rc)
+		rc = proc_write(ask->proc, code, &byte, sizeof(byte), &why);
 	if (rc) {
 		answers_add_err(&ask->answers, "memory-write", VERDICT_NO,
 				"code of another process can't be written", &why);

@@ -45,15 +45,6 @@ static int open_sight(struct ask *ask, size_t i, struct perf *perf, struct uspl_
 	return perf_enable(perf, err);
 }
 
-static int try_sight(struct ask *ask, size_t i, struct uspl_err *err)
-{
-	struct perf perf = { 0 };
-	int rc = open_sight(ask, i, &perf, err);
-
-	perf_close(&perf);
-	return rc;
-}
-
 void ask_perf(struct ask *ask)
 {
 	auto_buf struct buf refused = { 0 };
@@ -64,8 +55,11 @@ void ask_perf(struct ask *ask)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(sights); i++) {
 		struct uspl_err why = { 0 };
+		struct perf perf = { 0 };
+		int rc = open_sight(ask, i, &perf, &why);
 
-		if (try_sight(ask, i, &why) == 0)
+		perf_close(&perf);
+		if (!rc)
 			continue;
 		buf_addf(&refused, "%s%s", n_refused ? ", " : "", sights[i].what);
 		if (!n_refused++)

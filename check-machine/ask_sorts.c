@@ -91,21 +91,14 @@ static void ask_processor(struct ask *ask)
 		    "XSAVE");
 }
 
-static int share_and_look(struct ask *ask, struct uspl_err *err)
-{
-	int rc = trial_do(&ask->plain, TRIAL_SHARE, err);
-
-	if (rc)
-		return rc;
-	return vm_sharers_await(ask->proc, &(struct vm_sharers){ 0 }, 0, err);
-}
-
 /* A child in vfork is not a thread, and would run into code that is half changed. */
 static void ask_sharing(struct ask *ask)
 {
 	struct uspl_err why = { 0 };
-	int rc = share_and_look(ask, &why);
+	int rc = trial_do(&ask->plain, TRIAL_SHARE, &why);
 
+	if (!rc)
+		rc = vm_sharers_await(ask->proc, &(struct vm_sharers){ 0 }, 0, &why);
 	if (rc == -USPL_E_UNSUPPORTED) {
 		answers_add(&ask->answers, "shared-memory", VERDICT_OK,
 			    "another process that runs in a process's memory is seen");

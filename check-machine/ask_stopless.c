@@ -92,31 +92,24 @@ static void ask_way(struct ask *ask, bool noted)
 			    "no thread is stopped for a switch");
 }
 
-static bool await_pass(struct ask *ask, struct hw_breakpoint *breakpoint, int64_t since,
-		       struct uspl_err *err)
-{
-	if (trial_do(&ask->plain, TRIAL_PASS, err) != 0)
-		return false;
-	if (hw_breakpoint_passed(breakpoint, since))
-		return true;
-	uspl_fail(err, USPL_E_UNSUPPORTED, "a hardware breakpoint notes nothing");
-	return false;
-}
-
 /* The second thread calls trial_pass once to tell its stack pointer, and once to be seen. */
 static bool try_breakpoint(struct ask *ask, struct uspl_err *err)
 {
 	const struct trial_page *page = ask->plain.page;
 	int64_t since = clock_now_ns();
 	struct hw_breakpoint breakpoint;
-	bool seen;
+	bool seen = false;
 
 	if (trial_do(&ask->plain, TRIAL_PASS, err) != 0 ||
 	    trial_do(&ask->plain, TRIAL_SLEEP, err) != 0 ||
 	    hw_breakpoint_open(&breakpoint, page->tid, (taddr)(uintptr_t)trial_pass, page->sp,
 			       err) != 0)
 		return false;
-	seen = await_pass(ask, &breakpoint, since, err);
+	if (trial_do(&ask->plain, TRIAL_PASS, err) == 0) {
+		seen = hw_breakpoint_passed(&breakpoint, since);
+		if (!seen)
+			uspl_fail(err, USPL_E_UNSUPPORTED, "a hardware breakpoint notes nothing");
+	}
 	hw_breakpoint_close(&breakpoint);
 	return trial_do(&ask->plain, TRIAL_SLEEP, err) == 0 && seen;
 }

@@ -112,18 +112,6 @@ static void read_said(int fd, struct buf *ret)
 		buf_addstr(ret, "?");
 }
 
-static const char *stand_in(const char *word, const struct trial *trial, const char *time,
-			    char *ret, size_t len)
-{
-	if (!strcmp(word, "PID"))
-		snprintf(ret, len, "%d", trial->pid);
-	else if (!strcmp(word, "TIME"))
-		snprintf(ret, len, "--time=%s", time);
-	else
-		snprintf(ret, len, "%s", word);
-	return ret;
-}
-
 /* Calls uspl-trace and keeps what it prints. said_release follows. */
 static void run_trace(const struct trial *trial, const char *const args[], const char *time,
 		      struct said *ret)
@@ -134,8 +122,15 @@ static void run_trace(const struct trial *trial, const char *const args[], const
 	int argc = 1, out, err;
 
 	for (; argc <= ARGS_MAX && args[argc - 1]; argc++) {
-		stand_in(args[argc - 1], trial, time, words[argc], sizeof(words[argc]));
+		const char *word = args[argc - 1];
+
 		argv[argc] = words[argc];
+		if (!strcmp(word, "PID"))
+			snprintf(words[argc], sizeof(words[argc]), "%d", trial->pid);
+		else if (!strcmp(word, "TIME"))
+			snprintf(words[argc], sizeof(words[argc]), "--time=%s", time);
+		else
+			snprintf(words[argc], sizeof(words[argc]), "%s", word);
 	}
 	*ret = (struct said){ 0 };
 	/* The tool is to return; what a killed one would leave in a trial doesn't matter. */
@@ -180,18 +175,10 @@ static void take_failure(struct said *said)
 		uspl_hint(&said->err, "%s", line);
 }
 
-/* Stops what was started; a failure of that is as bad. */
-static void stop_trace(const struct trial *trial, struct said *said)
-{
-	static const char *const stop[] = { "stop", "PID", NULL };
-
-	said_release(said);
-	run_trace(trial, stop, NULL, said);
-}
-
 /* Runs it until there is something to see, if it has to tell something. */
 static void run_tracer(const struct trial *trial, size_t i, struct said *ret)
 {
+	static const char *const stop[] = { "stop", "PID", NULL };
 	bool tells = tracers[i].sort == TELLS;
 
 	run_trace(trial, tracers[i].args, times[0], ret);
@@ -206,8 +193,11 @@ static void run_tracer(const struct trial *trial, size_t i, struct said *ret)
 	if (!ret->rc && tells && !ret->out.len)
 		ret->rc = uspl_fail(&ret->err, USPL_E_UNSUPPORTED,
 				    "it saw nothing of a thread that runs and sleeps by turns");
-	if (!ret->rc && tracers[i].sort == STAYS)
-		stop_trace(trial, ret);
+	/* Stops what was started; a failure of that is as bad. */
+	if (!ret->rc && tracers[i].sort == STAYS) {
+		said_release(ret);
+		run_trace(trial, stop, NULL, ret);
+	}
 }
 
 static void ask_tracer(struct ask *ask, size_t i)

@@ -62,15 +62,6 @@ static void print_json(const struct ask *ask, const struct options *opts, bool w
 	printf("%s\n", json_text(&json));
 }
 
-static void print_text(const struct ask *ask)
-{
-	auto_buf struct buf out = { 0 };
-
-	answers_show(&ask->answers, &out);
-	answers_show(&ask->process, &out);
-	fputs(buf_str(&out), stdout);
-}
-
 /* Where a process was named, only what matters to it: that leaves out what takes seconds. */
 static void ask_machine(struct ask *ask, bool all)
 {
@@ -108,6 +99,7 @@ static void hide_trials(struct ask *ask)
 /* Runs in a process of its own; returns its exit status. */
 static int ask_and_print(struct ask *ask, const struct options *opts, struct uspl_err *err)
 {
+	auto_buf struct buf text = { 0 };
 	int rc = 0;
 	bool works;
 
@@ -121,10 +113,13 @@ static int ask_and_print(struct ask *ask, const struct options *opts, struct usp
 	if (ask->answers.oom || ask->process.oom)
 		return uspl_fail_nomem(err);
 	works = answers_allow(&ask->answers) && answers_allow(&ask->process);
-	if (opts->json)
+	if (opts->json) {
 		print_json(ask, opts, works);
-	else if (!cli_quiet())
-		print_text(ask);
+	} else if (!cli_quiet()) {
+		answers_show(&ask->answers, &text);
+		answers_show(&ask->process, &text);
+		fputs(buf_str(&text), stdout);
+	}
 	return works ? USPL_STATUS_DONE : USPL_STATUS_REFUSED;
 }
 

@@ -29,20 +29,6 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
-/* Waits until the word has another value than that, or the deadline (CLOCK_MONOTONIC, ns). */
-static bool await_change(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
-{
-	while (*word == value) {
-		int64_t left = deadline - clock_now_ns();
-		struct timespec timeout = { left / 1000000000, left % 1000000000 };
-
-		if (left <= 0)
-			return false;
-		futex(word, FUTEX_WAIT, value, &timeout);
-	}
-	return true;
-}
-
 /* The child that shares the trial's memory: it runs on a stack of its own, and touches nothing. */
 static int be_guest(void *arg)
 {
@@ -213,10 +199,18 @@ int trial_do(const struct trial *trial, enum trial_job job, struct uspl_err *err
 {
 	struct trial_page *page = trial->page;
 	uint32_t before = page->done;
+	int64_t deadline = clock_now_ns() + PATIENCE_NS;
 
 	page->job = job;
 	futex(&page->job, FUTEX_WAKE, INT32_MAX, NULL);
-	if (await_change(&page->done, before, clock_now_ns() + PATIENCE_NS))
-		return 0;
-	return uspl_fail(err, USPL_E_SYSTEM, "a thread of a child of this program doesn't run");
+	while (page->done == before) {
+		int64_t left = deadline - clock_now_ns();
+		struct timespec timeout = { left / 1000000000, left % 1000000000 };
+
+		if (left <= 0)
+			return uspl_fail(err, USPL_E_SYSTEM,
+					 "a thread of a child of this program doesn't run");
+		futex(&page->done, FUTEX_WAIT, before, &timeout);
+	}
+	return 0;
 }
