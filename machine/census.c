@@ -235,23 +235,20 @@ static int by_pid(const void *a, const void *b)
 	return one->pid < other->pid ? -1 : one->pid > other->pid;
 }
 
-static const struct census_process *find_pid(const census_vec *all, pid_t pid)
-{
-	size_t i = vec_lower_bound(all, it, it->pid < pid);
-
-	return i < all->n && all->items[i].pid == pid ? &all->items[i] : NULL;
-}
-
 /* Up to a root. The list is of many moments, so that there may be a circle in it. */
 static bool fits_tree(const struct selection *sel, const census_vec *all,
 		      const struct census_process *process)
 {
+	size_t at;
+
 	if (!sel->trees.n)
 		return true;
 	for (size_t steps = 0; process && steps <= all->n; steps++) {
 		if (is_root(sel, process))
 			return true;
-		process = find_pid(all, process->parent);
+		at = vec_lower_bound(all, it, it->pid < process->parent);
+		process = at < all->n && all->items[at].pid == process->parent ? &all->items[at]
+									       : NULL;
 	}
 	return false;
 }

@@ -74,20 +74,10 @@ static int apply_all(const update_paths *paths, struct uspl_err *err)
 	return go_on_with(cmd_apply, (int)paths->n + 2, words, USPL_E_NO_MODULE, err);
 }
 
-static int enable(update_paths *paths, bool later, struct uspl_err *err)
-{
-	auto_updates update_vec updates = { 0 };
-	int rc = updates_read(paths, &updates, err);
-
-	if (rc)
-		return rc;
-	rc = enable_all(paths, &updates, err);
-	return rc || later ? rc : apply_all(paths, err);
-}
-
 int cmd_enable(int argc, char **argv, struct uspl_err *err)
 {
 	auto_vec update_paths paths = { 0 };
+	auto_updates update_vec updates = { 0 };
 	bool later = false;
 	int first, rc = parse_enable(argc, argv, &later, &first, err);
 
@@ -100,7 +90,13 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 			return uspl_fail_nomem(err);
 		*path = argv[i];
 	}
-	return enable(&paths, later, err);
+	rc = updates_read(&paths, &updates, err);
+	if (rc)
+		return rc;
+	rc = enable_all(&paths, &updates, err);
+	if (rc || later)
+		return rc;
+	return apply_all(&paths, err);
 }
 
 static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, struct uspl_err *err)
@@ -124,16 +120,10 @@ static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, stru
 	return -USPL_E_USAGE;
 }
 
-static int undo_all(char *id, struct uspl_err *err)
-{
-	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, id, NULL };
-
-	return go_on_with(cmd_undo, ARRAY_SIZE(words) - 1, words, USPL_E_NOT_APPLIED, err);
-}
-
 /* The status, or a negative code. */
 static int disable(const char *word, bool undo, struct uspl_err *err)
 {
+	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, NULL, NULL };
 	auto_free char *id = NULL;
 	int rc = update_named(word, &id, err);
 
@@ -145,7 +135,10 @@ static int disable(const char *word, bool undo, struct uspl_err *err)
 	if (!cli_quiet())
 		printf("disabled %s\n", id);
 	fflush(stdout);
-	return undo ? undo_all(id, err) : USPL_STATUS_DONE;
+	if (!undo)
+		return USPL_STATUS_DONE;
+	words[2] = id;
+	return go_on_with(cmd_undo, ARRAY_SIZE(words) - 1, words, USPL_E_NOT_APPLIED, err);
 }
 
 int cmd_disable(int argc, char **argv, struct uspl_err *err)

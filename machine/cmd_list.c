@@ -100,21 +100,6 @@ static const struct watch_reason *reason_of(const struct entry *entry,
 	return NULL;
 }
 
-static void json_process(const struct entry *entry, const struct search_found *found,
-			 struct json *json)
-{
-	const struct watch_reason *reason = reason_of(entry, found);
-
-	json_open(json, NULL, '{');
-	json_number(json, "pid", found->process.pid);
-	json_string(json, "state", found->answer == SEARCH_DONE ? "applied" : "missing");
-	if (reason) {
-		json_string(json, "watch", reason->waiting ? "waiting" : "refused");
-		json_string(json, "message", reason->message);
-	}
-	json_close(json, '}');
-}
-
 static void json_entry(const struct entry *entry, struct json *json)
 {
 	const struct search_found *found;
@@ -132,8 +117,18 @@ static void json_entry(const struct entry *entry, struct json *json)
 	} else
 		json_string(json, "description", entry->update->description);
 	json_open(json, "processes", '[');
-	vec_for_each (&entry->result.found, found)
-		json_process(entry, found, json);
+	vec_for_each (&entry->result.found, found) {
+		const struct watch_reason *reason = reason_of(entry, found);
+
+		json_open(json, NULL, '{');
+		json_number(json, "pid", found->process.pid);
+		json_string(json, "state", found->answer == SEARCH_DONE ? "applied" : "missing");
+		if (reason) {
+			json_string(json, "watch", reason->waiting ? "waiting" : "refused");
+			json_string(json, "message", reason->message);
+		}
+		json_close(json, '}');
+	}
 	json_close(json, ']');
 	json_close(json, '}');
 }

@@ -264,15 +264,6 @@ static void finish(struct crew *crew, struct child *child)
 	*child = crew->children[--crew->n];
 }
 
-static void hand_on_signal(struct crew *crew)
-{
-	if (!cancel_requested() || crew->cancelled)
-		return;
-	crew->cancelled = true;
-	for (size_t i = 0; i < crew->n; i++)
-		kill(crew->children[i].pid, SIGTERM);
-}
-
 /* Until there is news, a signal has come or, with work left, it is time to look. */
 static void wait_for_news(struct crew *crew)
 {
@@ -284,7 +275,11 @@ static void wait_for_news(struct crew *crew)
 		fds[i] = (struct pollfd){ .fd = crew->children[i].pidfd, .events = POLLIN };
 	fds[crew->n] = (struct pollfd){ .fd = crew->news, .events = POLLIN };
 	ready = ppoll(fds, crew->n + 1, is_more(crew) ? &pause : NULL, &crew->before);
-	hand_on_signal(crew);
+	if (cancel_requested() && !crew->cancelled) {
+		crew->cancelled = true;
+		for (size_t i = 0; i < crew->n; i++)
+			kill(crew->children[i].pid, SIGTERM);
+	}
 	if (ready <= 0)
 		return;
 	if (fds[crew->n].revents)

@@ -18,21 +18,6 @@ static bool is_in_effect(const region_vec *regions, const char *id)
 	return true;
 }
 
-static int look_at(const struct update *update, const struct pairs_scope *scope,
-		   enum search_answer *answer, struct uspl_err *err)
-{
-	auto_pairs pair_vec pairs = { 0 };
-	int rc = pairs_find(scope, &pairs, err);
-
-	if (rc || !pairs.n)
-		return rc;
-	if (!pairs_done(&pairs) || !is_in_effect(scope->own, update->id))
-		*answer = SEARCH_OPEN;
-	else if (*answer == SEARCH_OTHER)
-		*answer = SEARCH_DONE;
-	return 0;
-}
-
 int lacks_update(const update_vec *updates, struct proc *proc, enum search_answer *ret,
 		 struct uspl_err *err)
 {
@@ -56,10 +41,17 @@ int lacks_update(const update_vec *updates, struct proc *proc, enum search_answe
 			.own = &regions,
 			.others = &regions,
 		};
+		auto_pairs pair_vec pairs = { 0 };
 
-		rc = look_at(*update, &scope, ret, err);
+		rc = pairs_find(&scope, &pairs, err);
 		if (rc)
 			return rc;
+		if (!pairs.n)
+			continue;
+		if (!pairs_done(&pairs) || !is_in_effect(&regions, (*update)->id))
+			*ret = SEARCH_OPEN;
+		else if (*ret == SEARCH_OTHER)
+			*ret = SEARCH_DONE;
 	}
 	return 0;
 }

@@ -172,15 +172,6 @@ static int listen_to(int fd, struct search *search, struct search_result *result
 	return cancel_check(err);
 }
 
-static int child_status(pid_t child)
-{
-	int status = 0;
-
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
 /* The child has ended before its time. */
 static int leave_out(struct search *search, const struct message *last, int status,
 		     struct uspl_err *err)
@@ -206,7 +197,7 @@ static int search_once(struct search *search, struct search_result *result, bool
 	auto_close int in = -1, out = -1;
 	pid_t starter = getpid(), child;
 	struct message last;
-	int fds[2], status, rc;
+	int fds[2], status = 0, rc;
 
 	if (pipe(fds) < 0)
 		return uspl_fail_errno(err, "cannot create a pipe");
@@ -222,7 +213,8 @@ static int search_once(struct search *search, struct search_result *result, bool
 	rc = listen_to(in, search, result, &last, err);
 	if (rc)
 		kill(child, SIGKILL);
-	status = child_status(child);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
 	if (rc)
 		return rc;
 	*ret_again = last.kind != END;

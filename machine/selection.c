@@ -154,15 +154,6 @@ static int read_each(struct selection *sel, const cli_strings *words,
 	return 0;
 }
 
-/* The operand may be a program's name. */
-static void hint_at_name(const char *word, struct uspl_err *err)
-{
-	if (isalpha((unsigned char)*word))
-		uspl_hint(err,
-			  "a program is named by its pids, as 'pidof' tells them, or selected: "
-			  "--exe=PATH, --unit=NAME");
-}
-
 int selection_read(struct selection *sel, char **words, int n, struct uspl_err *err)
 {
 	const struct {
@@ -182,10 +173,12 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 		pid_t pid;
 
 		rc = cli_pid(words[i], &pid, err);
-		if (rc) {
-			hint_at_name(words[i], err);
+		/* The operand may be a program's name. */
+		if (rc && isalpha((unsigned char)*words[i]))
+			uspl_hint(err, "a program is named by its pids, as 'pidof' tells them, or "
+				       "selected: --exe=PATH, --unit=NAME");
+		if (rc)
 			return rc;
-		}
 		rc = add_pid(&sel->named, pid, err);
 		if (rc)
 			return rc;

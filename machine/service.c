@@ -41,12 +41,6 @@ static bool is_name(const char *part, size_t len, const char *name)
 			    !memcmp(part + n, ".service", len - n));
 }
 
-/* The manager of a user's own units. */
-static bool is_user_manager(const char *part, size_t len)
-{
-	return len > 5 && !memcmp(part, "user@", 5) && ends_in(part, len, ".service");
-}
-
 static bool path_has_part(const char *path, size_t len, const char *name, bool system)
 {
 	for (size_t at = 0; at < len;) {
@@ -57,7 +51,8 @@ static bool path_has_part(const char *path, size_t len, const char *name, bool s
 			n++;
 		if (n && is_name(part, n, name))
 			return true;
-		if (system && is_user_manager(part, n))
+		/* Behind the manager of a user's own units are those units. */
+		if (system && n > 5 && !memcmp(part, "user@", 5) && ends_in(part, n, ".service"))
 			return false;
 		at += n + 1;
 	}

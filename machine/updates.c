@@ -73,16 +73,6 @@ static int sort(update_paths *paths, update_vec *updates, struct uspl_err *err)
 	return 0;
 }
 
-static int check_differ(const update_vec *updates, struct uspl_err *err)
-{
-	for (size_t i = 0; i < updates->n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (!strcmp(updates->items[i]->id, updates->items[k]->id))
-				return uspl_fail(err, USPL_E_USAGE, "two updates have the id '%s'",
-						 updates->items[i]->id);
-	return 0;
-}
-
 int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
 {
 	const char **path;
@@ -97,9 +87,11 @@ int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	rc = check_differ(ret, err);
-	if (rc)
-		return rc;
+	for (size_t i = 0; i < ret->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(ret->items[i]->id, ret->items[k]->id))
+				return uspl_fail(err, USPL_E_USAGE, "two updates have the id '%s'",
+						 ret->items[i]->id);
 	return sort(paths, ret, err);
 }
 

@@ -50,11 +50,17 @@ bool wanted_is_list(const char *name)
 	return !strcmp(name, LIST);
 }
 
-/* No other user can have written what is in it. */
-static int check_owner(const struct store *store, struct uspl_err *err)
+static int store_open(struct store *store, struct uspl_err *err)
 {
 	struct stat st;
 
+	store->path = wanted_folder();
+	store->fd = open(store->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (store->fd < 0 && errno == ENOENT)
+		return 0;
+	if (store->fd < 0)
+		return uspl_fail_errno(err, "cannot open the folder '%s'", store->path);
+	/* No other user can have written what is in it. */
 	if (fstat(store->fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot look at '%s'", store->path);
 	if ((!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
@@ -62,17 +68,6 @@ static int check_owner(const struct store *store, struct uspl_err *err)
 	uspl_fail(err, USPL_E_HOSTILE, "others may write to '%s'", store->path);
 	uspl_hint(err, "what is enabled there counts for nothing: give it to root, mode 0755");
 	return -USPL_E_HOSTILE;
-}
-
-static int store_open(struct store *store, struct uspl_err *err)
-{
-	store->path = wanted_folder();
-	store->fd = open(store->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (store->fd < 0 && errno == ENOENT)
-		return 0;
-	if (store->fd < 0)
-		return uspl_fail_errno(err, "cannot open the folder '%s'", store->path);
-	return check_owner(store, err);
 }
 
 /* The file as a whole, or as it was; on the disk when this returns. */
