@@ -179,15 +179,6 @@ static int print_failures(const struct scan *scan)
 	return worst;
 }
 
-static int fail_unknown(const struct options *opts, const struct scan *scan, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is in none of the processes that %s",
-		  opts->id, selection_is_empty(&opts->sel) ? "can be read" : "were named");
-	if (scan->skipped)
-		uspl_hint(err, "processes that this user may not read: %zu", scan->skipped);
-	return -USPL_E_NOT_APPLIED;
-}
-
 static int view_processes(const struct options *opts, struct uspl_err *err)
 {
 	auto_scan struct scan scan = { 0 };
@@ -204,8 +195,16 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 		log_info("view", "processes that this user may not read: %zu", scan.skipped);
 	worst = print_failures(&scan);
 	warn_different(&scan);
-	if (opts->id && !scan.updates.n)
-		return worst ? worst : fail_unknown(opts, &scan, err);
+	if (opts->id && !scan.updates.n) {
+		if (worst)
+			return worst;
+		uspl_fail(err, USPL_E_NOT_APPLIED,
+			  "the update '%s' is in none of the processes that %s", opts->id,
+			  selection_is_empty(&opts->sel) ? "can be read" : "were named");
+		if (scan.skipped)
+			uspl_hint(err, "processes that this user may not read: %zu", scan.skipped);
+		return -USPL_E_NOT_APPLIED;
+	}
 	rc = print_scan(opts, &scan, err);
 	if (rc)
 		return rc;

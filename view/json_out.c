@@ -4,21 +4,6 @@
 #include "command/report.h"
 #include "view/show.h"
 
-static void add_presence(struct json *json, const struct scan_presence *presence)
-{
-	const struct region_status *status = &presence->status;
-
-	json_open(json, NULL, '{');
-	json_number(json, "pid", presence->process->pid);
-	json_string(json, "comm", presence->process->comm);
-	json_string(json, "user", presence->process->user);
-	json_string(json, "state", status->state);
-	json_number(json, "applied_at", status->applied_at);
-	report_functions(json, &status->regions);
-	report_pending(json, status->pending.items, status->pending.n);
-	json_close(json, '}');
-}
-
 static void add_update(struct json *json, const struct scan_update *update, bool with_patch)
 {
 	const struct scan_presence *presence;
@@ -28,8 +13,19 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 	json_string(json, "id", region->id);
 	json_string(json, "description", region->description);
 	json_open(json, "processes", '[');
-	vec_for_each (&update->presences, presence)
-		add_presence(json, presence);
+	vec_for_each (&update->presences, presence) {
+		const struct region_status *status = &presence->status;
+
+		json_open(json, NULL, '{');
+		json_number(json, "pid", presence->process->pid);
+		json_string(json, "comm", presence->process->comm);
+		json_string(json, "user", presence->process->user);
+		json_string(json, "state", status->state);
+		json_number(json, "applied_at", status->applied_at);
+		report_functions(json, &status->regions);
+		report_pending(json, status->pending.items, status->pending.n);
+		json_close(json, '}');
+	}
 	json_close(json, ']');
 	if (with_patch)
 		json_bytes(json, "patch", region->patch, region->patch_len);
@@ -44,16 +40,6 @@ void json_scan(const struct scan *scan, bool with_patch, struct json *json)
 	vec_for_each (&scan->updates, update)
 		add_update(json, update, with_patch);
 	json_close(json, ']');
-}
-
-static void add_function(struct json *json, const struct update_function *function)
-{
-	json_open(json, NULL, '{');
-	json_string(json, "name", function->name);
-	json_string(json, "symbol", function->symbol);
-	json_string(json, "unit", function->unit);
-	json_string(json, "reason", function->reason);
-	json_close(json, '}');
 }
 
 static void add_target(struct json *json, const struct update_target *target)
@@ -71,8 +57,14 @@ static void add_target(struct json *json, const struct update_target *target)
 		json_string(json, NULL, *build_id);
 	json_close(json, ']');
 	json_open(json, "functions", '[');
-	vec_for_each (&target->functions, function)
-		add_function(json, function);
+	vec_for_each (&target->functions, function) {
+		json_open(json, NULL, '{');
+		json_string(json, "name", function->name);
+		json_string(json, "symbol", function->symbol);
+		json_string(json, "unit", function->unit);
+		json_string(json, "reason", function->reason);
+		json_close(json, '}');
+	}
 	json_close(json, ']');
 	json_close(json, '}');
 }

@@ -7,33 +7,19 @@
 
 #include "machine/census.h"
 
-static int add_failure(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
-{
-	struct uspl_err *place = vec_push(&scan->failures);
-
-	if (!place)
-		return uspl_fail_nomem(err);
-	*place = *failure;
-	return 0;
-}
-
-static int add_note(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
-{
-	struct uspl_err *place = vec_push(&scan->notes);
-
-	if (!place)
-		return uspl_fail_nomem(err);
-	*place = *failure;
-	return 0;
-}
-
 /* What went wrong with a process that wasn't named, and that may have gone in the meantime. */
 static int pass_over(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
 {
+	struct uspl_err *note;
+
 	switch (failure->code) {
 	case USPL_E_HOSTILE:
 	case USPL_E_FORMAT:
-		return add_note(scan, failure, err);
+		note = vec_push(&scan->notes);
+		if (!note)
+			return uspl_fail_nomem(err);
+		*note = *failure;
+		return 0;
 	case USPL_E_CANCELLED:
 		if (err)
 			*err = *failure;
@@ -150,13 +136,14 @@ int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_e
 	if (selection_is_empty(sel))
 		return read_all(scan, err);
 	vec_for_each (&sel->named, pid) {
-		struct uspl_err failure = { 0 };
-		int rc = read_process(*pid, false, scan, &failure)
-				 ? add_failure(scan, &failure, err)
-				 : 0;
+		struct uspl_err failure = { 0 }, *item;
 
-		if (rc)
-			return rc;
+		if (read_process(*pid, false, scan, &failure) == 0)
+			continue;
+		item = vec_push(&scan->failures);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = failure;
 	}
 	return selection_narrows(sel) ? read_selected(sel, scan, err) : 0;
 }
@@ -234,14 +221,17 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 	return 0;
 }
 
-static int group_process(struct scan *scan, const struct scan_process *process, const char *id,
-			 bool all, struct uspl_err *err)
+int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err)
 {
+	const struct scan_process *process;
 	const struct region *region;
-	int rc = 0;
 
-	vec_for_each (&process->regions, region)
-		if ((!id || region_has_id(region, id)) && is_first(process, region)) {
+	vec_for_each (&scan->processes, process)
+		vec_for_each (&process->regions, region) {
+			int rc;
+
+			if ((id && !region_has_id(region, id)) || !is_first(process, region))
+				continue;
 			rc = add_presence(scan, process, region, all, err);
 			if (rc)
 				return rc;
@@ -249,35 +239,17 @@ static int group_process(struct scan *scan, const struct scan_process *process, 
 	return 0;
 }
 
-int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err)
-{
-	const struct scan_process *process;
-	int rc = 0;
-
-	vec_for_each (&scan->processes, process) {
-		rc = group_process(scan, process, id, all, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static void update_release(struct scan_update *update)
-{
-	struct scan_presence *presence;
-
-	vec_for_each (&update->presences, presence)
-		region_status_release(&presence->status);
-	vec_release(&update->presences);
-}
-
 void scan_release(struct scan *scan)
 {
+	struct scan_presence *presence;
 	struct scan_process *process;
 	struct scan_update *update;
 
-	vec_for_each (&scan->updates, update)
-		update_release(update);
+	vec_for_each (&scan->updates, update) {
+		vec_for_each (&update->presences, presence)
+			region_status_release(&presence->status);
+		vec_release(&update->presences);
+	}
 	vec_release(&scan->updates);
 	strmap_release(&scan->by_id);
 	vec_for_each (&scan->processes, process)

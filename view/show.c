@@ -111,21 +111,11 @@ static void add_functions(struct buf *out, const struct region_status *status)
 	table_render(&table, INDENT, out);
 }
 
-static void add_pending(struct buf *out, const struct region_status *status)
-{
-	char *const *name;
-
-	vec_for_each (&status->pending, name) {
-		buf_addstr(out, INDENT "pending for ");
-		text_add_printable(out, *name, strlen(*name), false);
-		buf_addstr(out, "\n");
-	}
-}
-
 static void add_processes(struct buf *out, const struct scan_update *update)
 {
 	static const char *const headings[] = { "PID", "COMMAND", "STATE", "APPLIED", "USER" };
 	const struct scan_presence *presence;
+	char *const *name;
 
 	vec_for_each (&update->presences, presence) {
 		auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
@@ -139,7 +129,11 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		table_add(&table, presence->process->user);
 		table_render(&table, "", out);
 		add_functions(out, &presence->status);
-		add_pending(out, &presence->status);
+		vec_for_each (&presence->status.pending, name) {
+			buf_addstr(out, INDENT "pending for ");
+			text_add_printable(out, *name, strlen(*name), false);
+			buf_addstr(out, "\n");
+		}
 	}
 }
 
