@@ -68,26 +68,43 @@ uint64_t dbgtype_size(Dwarf_Die *type)
 	return dwarf_aggregate_size(type, &size) ? 0 : size;
 }
 
-/* How many elements an array has in all its dimensions; 0 if that is left open. */
-static uint64_t count_elements(Dwarf_Die *array)
+uint64_t dbgtype_dimension(Dwarf_Die *range)
 {
 	Dwarf_Attribute attr;
-	Dwarf_Word n, all = 1;
+	Dwarf_Word n;
+
+	if (!dwarf_formudata(dwarf_attr(range, DW_AT_count, &attr), &n))
+		return n;
+	return dwarf_formudata(dwarf_attr(range, DW_AT_upper_bound, &attr), &n) ? 0 : n + 1;
+}
+
+/* Appends "[2][3]". */
+static void spell_dimensions(Dwarf_Die *array, struct buf *buf)
+{
 	Dwarf_Die range;
 
-	if (dwarf_child(array, &range))
-		return 0;
-	do {
-		if (dwarf_tag(&range) != DW_TAG_subrange_type)
-			continue;
-		if (!dwarf_formudata(dwarf_attr(&range, DW_AT_count, &attr), &n))
-			all *= n;
-		else if (!dwarf_formudata(dwarf_attr(&range, DW_AT_upper_bound, &attr), &n))
-			all *= n + 1;
-		else
-			all = 0;
-	} while (!dwarf_siblingof(&range, &range));
-	return all;
+	for (bool has = !dwarf_child(array, &range); has; has = !dwarf_siblingof(&range, &range))
+		if (dwarf_tag(&range) == DW_TAG_subrange_type)
+			buf_addf(buf, "[%llu]", (unsigned long long)dbgtype_dimension(&range));
+}
+
+static uint64_t own_alignment(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word n;
+
+	return dwarf_formudata(dwarf_attr(die, DW_AT_alignment, &attr), &n) ? 0 : n;
+}
+
+uint64_t dbgtype_alignment(Dwarf_Die *type)
+{
+	uint64_t most = own_alignment(type);
+	Dwarf_Die die;
+
+	for (bool has = !dwarf_child(type, &die); has; has = !dwarf_siblingof(&die, &die))
+		if (dwarf_tag(&die) == DW_TAG_member && own_alignment(&die) > most)
+			most = own_alignment(&die);
+	return most;
 }
 
 static void spell(Dwarf_Die *type, struct buf *buf, int depth)
@@ -120,8 +137,10 @@ static void spell(Dwarf_Die *type, struct buf *buf, int depth)
 		buf_addstr(buf, buf->len && buf->data[buf->len - 1] == '*' ? "*" : " *");
 	if (tag == DW_TAG_reference_type)
 		buf_addstr(buf, " &");
-	if (tag == DW_TAG_array_type)
-		buf_addf(buf, " [%llu]", (unsigned long long)count_elements(type));
+	if (tag == DW_TAG_array_type) {
+		buf_addstr(buf, " ");
+		spell_dimensions(type, buf);
+	}
 }
 
 void dbgtype_spell(Dwarf_Die *type, struct buf *buf)

@@ -42,6 +42,16 @@ bool dbgtype_peel(Dwarf_Die *type, Dwarf_Die *ret);
 bool dbgtype_is_aggregate(Dwarf_Die *type);
 /* Its size in bytes; 0 if it has none. */
 uint64_t dbgtype_size(Dwarf_Die *type);
+/*
+ * How many elements an array has in one of its dimensions, which the subrange entry describes; 0 if
+ * that is left open.
+ */
+uint64_t dbgtype_dimension(Dwarf_Die *range);
+/*
+ * The alignment in bytes that the source asks for (alignas, `aligned`) for a type or one of its
+ * members, which DW_AT_alignment tells; 0 if it asks for none.
+ */
+uint64_t dbgtype_alignment(Dwarf_Die *type);
 /* Appends the type as one writes it: "struct conn *", "int [4]". */
 void dbgtype_spell(Dwarf_Die *type, struct buf *buf);
 /*

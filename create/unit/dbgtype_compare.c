@@ -2,8 +2,10 @@
 /*
  * dbgtype_compare.c - whether two types of different builds are the same
  *
- * By name where there is one, else by contents. Types refer to each other in circles; a pair that
- * is being compared already counts as the same, so that what decides is the rest of the circle.
+ * By name where there is one, else by contents. What a template was given counts as contents:
+ * seconds and milliseconds are the same number in memory, and not the same. So do the names of
+ * types of which nothing else is there to see. Types refer to each other in circles; a pair that is
+ * being compared already counts as the same, so that what decides is the rest of the circle.
  */
 
 #include <dwarf.h>
@@ -93,6 +95,23 @@ static bool next_of(Dwarf_Die *die, bool has, int tag)
 	return has;
 }
 
+/* int [2][3] is as large as int [3][2], and has its elements at other places. */
+static bool same_dimensions(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	Dwarf_Die a, b;
+	bool has_a = next_of(&a, !dwarf_child(pre, &a), DW_TAG_subrange_type);
+	bool has_b = next_of(&b, !dwarf_child(post, &b), DW_TAG_subrange_type);
+
+	/* How many the first dimension has follows from the size. */
+	while (has_a && has_b) {
+		has_a = next_of(&a, !dwarf_siblingof(&a, &a), DW_TAG_subrange_type);
+		has_b = next_of(&b, !dwarf_siblingof(&b, &b), DW_TAG_subrange_type);
+		if (has_a && has_b && dbgtype_dimension(&a) != dbgtype_dimension(&b))
+			return false;
+	}
+	return has_a == has_b;
+}
+
 static enum type_relation compare_functions(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
 	enum type_relation relation = compare_inner(pre, post, up);
@@ -145,6 +164,49 @@ static enum type_relation compare_members(Dwarf_Die *pre, Dwarf_Die *post, const
 	return TYPE_SAME;
 }
 
+/* Finds the next thing that a template was given, at or behind *die. */
+static bool next_argument(Dwarf_Die *die, bool has)
+{
+	while (has && dwarf_tag(die) != DW_TAG_template_type_parameter &&
+	       dwarf_tag(die) != DW_TAG_template_value_parameter)
+		has = !dwarf_siblingof(die, die);
+	return has;
+}
+
+static bool same_argument(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	return dwarf_tag(pre) == dwarf_tag(post) && dbgtype_value(pre) == dbgtype_value(post) &&
+	       compare_inner(pre, post, up) == TYPE_SAME;
+}
+
+/* Were two templates given the same? */
+static bool same_arguments(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	Dwarf_Die a, b;
+	bool has_a = next_argument(&a, !dwarf_child(pre, &a));
+	bool has_b = next_argument(&b, !dwarf_child(post, &b));
+
+	while (has_a && has_b) {
+		if (!same_argument(&a, &b, up))
+			return false;
+		has_a = next_argument(&a, !dwarf_siblingof(&a, &a));
+		has_b = next_argument(&b, !dwarf_siblingof(&b, &b));
+	}
+	return has_a == has_b;
+}
+
+/* Structures of which at least one has no name, or another one. */
+static enum type_relation compare_aggregates(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	const char *a = dwarf_diename(pre), *b = dwarf_diename(post);
+	auto_members member_vec members = { 0 };
+
+	if (dbgtype_members(pre, &members, NULL) || !same_arguments(pre, post, up) ||
+	    (!members.n && a && b && strcmp(a, b) != 0))
+		return TYPE_OTHER;
+	return compare_members(pre, post, up);
+}
+
 static enum type_relation compare_same_tag(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
 	switch (dwarf_tag(pre)) {
@@ -160,7 +222,7 @@ static enum type_relation compare_same_tag(Dwarf_Die *pre, Dwarf_Die *post, cons
 	case DW_TAG_rvalue_reference_type:
 		return compare_pointers(pre, post, up);
 	case DW_TAG_array_type:
-		if (dbgtype_size(pre) != dbgtype_size(post))
+		if (dbgtype_size(pre) != dbgtype_size(post) || !same_dimensions(pre, post))
 			return TYPE_OTHER;
 		return compare_inner(pre, post, up);
 	case DW_TAG_subroutine_type:
@@ -168,7 +230,7 @@ static enum type_relation compare_same_tag(Dwarf_Die *pre, Dwarf_Die *post, cons
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		return compare_members(pre, post, up);
+		return compare_aggregates(pre, post, up);
 	default: {
 		const char *a = dwarf_diename(pre), *b = dwarf_diename(post);
 

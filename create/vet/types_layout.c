@@ -5,7 +5,9 @@
  * Members pair by name. Safe for objects that exist: a new member where there was padding, and one
  * that only has a new name or is gone, as long as all others lie where they did, are as large and
  * have the same type, and the whole has the same size. All else is unsafe, also with sizes equal: a
- * bit put in the middle of a bit-field moves those behind it. Of an enumeration, new enumerators
+ * bit put in the middle of a bit-field moves those behind it; and a larger alignment, since old
+ * objects lie where a smaller one was enough, and new code may use instructions that need the
+ * larger one. Of an enumeration, new enumerators
  * are safe; one that has another value is not, unless it is the highest of both builds, which
  * counts the others.
  */
@@ -144,6 +146,17 @@ static void judge_gone(struct layout *layout)
 	}
 }
 
+static void judge_alignment(struct layout *layout)
+{
+	uint64_t was = dbgtype_alignment(&layout->change->pre);
+	uint64_t is = dbgtype_alignment(&layout->change->post);
+
+	if (is <= was)
+		return;
+	say(layout, &layout->change->post, true);
+	buf_addf(&layout->text, "it is aligned to %llu bytes now", (unsigned long long)is);
+}
+
 static void judge_layout(struct layout *layout)
 {
 	struct type_change *change = layout->change;
@@ -160,6 +173,7 @@ static void judge_layout(struct layout *layout)
 			judge_new(layout, new);
 	}
 	judge_gone(layout);
+	judge_alignment(layout);
 	if (was == is)
 		return;
 	say(layout, &change->post, true);

@@ -6,8 +6,10 @@
  * is proven for automatic variables of functions that are replaced: none of these is on a stack
  * then. Anything else may hold an object, or lead to one: a static variable, a member of another
  * type, a pointer (malloc returns one), a function's result by pointer. Only a parameter that
- * points to the type is harmless, if all callers of the function are seen: it is static, and its
- * address is taken nowhere.
+ * points to the type is harmless, if all callers of the function are seen (it is static, and its
+ * address is taken nowhere) and each has an object to point to, or such a parameter itself. One
+ * that has neither has converted a pointer to void, which may lead anywhere. So has code that only
+ * names the type in casts: of a type with a name, at least one object has to be seen.
  */
 
 #include "create/vet/typeuse.h"
@@ -107,6 +109,33 @@ static const struct objsec *code_of(const struct use_walk *walk, Dwarf_Die *func
 	return NULL;
 }
 
+/* Is it something that a function may have a pointer to the type from? own: not inlined into it. */
+static bool is_source(Dwarf_Die *die, Dwarf_Die *wanted, bool own)
+{
+	int tag = dwarf_tag(die);
+	Dwarf_Die type;
+	enum lead lead;
+
+	if ((tag != DW_TAG_variable && tag != DW_TAG_formal_parameter) || !dbgtype_of(die, &type))
+		return false;
+	lead = lead_of(&type, wanted, 0);
+	return lead == LEADS_BY_VALUE ||
+	       (lead == LEADS_BY_POINTER && own && tag == DW_TAG_formal_parameter);
+}
+
+/* Among a function's own entries, or those of its blocks and of what is inlined into it? */
+static bool has_source(Dwarf_Die *die, Dwarf_Die *wanted, bool own, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth == MAX_CHAIN)
+		return false;
+	for (bool has = !dwarf_child(die, &child); has; has = !dwarf_siblingof(&child, &child))
+		if (is_source(&child, wanted, own) || has_source(&child, wanted, false, depth + 1))
+			return true;
+	return false;
+}
+
 static bool is_replaced(const struct use_walk *walk, Dwarf_Die *function)
 {
 	const struct objsec *sec = code_of(walk, function);
@@ -160,13 +189,34 @@ static bool address_taken(const struct side *side, const struct objsec *code)
 	return typeuse_find_address(side, secinfo_of(code)->owner);
 }
 
-/* Do all calls of a function come from where we see them? */
+/* Has every function that calls this code got an object of the type, or a pointer to one? */
+static bool callers_have_source(const struct use_walk *walk, const struct objsec *code)
+{
+	for (size_t i = 0; i < walk->side->obj->secs.n; i++) {
+		const struct objsec *sec = walk->side->obj->secs.items[i];
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *caller = secinfo->is_cold && secinfo->other
+						      ? secinfo_of(secinfo->other)->owner
+						      : secinfo->owner;
+		Dwarf_Die function;
+
+		if (secinfo->kind != SECINFO_CODE || sec == code ||
+		    !sec_refers_to(sec, secinfo_of(code)->owner))
+			continue;
+		if (!caller || !dbginfo_find(walk->dbg, caller, &function) ||
+		    !has_source(&function, &walk->change->pre, true, 0))
+			return false;
+	}
+	return true;
+}
+
+/* Do all calls of a function come from where we see them, and with objects that we see? */
 static bool is_private(const struct use_walk *walk, Dwarf_Die *function)
 {
 	const struct objsec *code = code_of(walk, function);
 
 	return code && secinfo_of(code)->owner->bind == STB_LOCAL &&
-	       !address_taken(walk->side, code);
+	       !address_taken(walk->side, code) && callers_have_source(walk, code);
 }
 
 static bool is_abstract(Dwarf_Die *function)
@@ -215,7 +265,7 @@ static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum 
 	if (lead == LEADS_BY_VALUE)
 		return is_replaced(walk, &function->die);
 	if (dwarf_tag(&at->up->die) == DW_TAG_inlined_subroutine)
-		return true;
+		return has_source(&function->die, &walk->change->pre, true, 0);
 	return at->up == function && is_private(walk, &function->die);
 }
 
@@ -253,6 +303,7 @@ static enum walk note_use(struct die_path *at, void *arg)
 	if (lead == LEADS_NOWHERE)
 		return WALK_INTO;
 	add_user(walk->use, at);
+	walk->use->seen |= lead == LEADS_BY_VALUE || tag == DW_TAG_template_type_parameter;
 	walk->use->local &= use_is_local(walk, at, lead);
 	return WALK_INTO;
 }
@@ -294,6 +345,7 @@ int typeuse_find(const struct diff *diff, struct type_change *change, struct typ
 		if (rc)
 			return rc;
 	}
+	ret->local &= ret->seen || !dwarf_diename(&change->pre);
 	if (ret->n_users > MAX_USERS)
 		buf_addf(&ret->users, " and %zu more", ret->n_users - MAX_USERS);
 	return 0;

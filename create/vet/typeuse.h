@@ -7,6 +7,7 @@
 
 struct type_use {
 	bool local;       /* objects of it live only while functions run that the update replaces */
+	bool seen;        /* there are objects of it, by value */
 	struct buf users; /* the first functions and variables that use it: "'f', 'g'" */
 	size_t n_users;
 };
